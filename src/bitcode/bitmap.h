@@ -19,12 +19,12 @@ struct bitmap {
 };
 
 void bitmap_release(struct bitmap *set);
-/* Whether the member is new. */
+/* Returns whether the member is new. */
 bool bitmap_add(struct bitmap *set, uint32_t member);
 bool bitmap_has(const struct bitmap *set, uint32_t member);
 /* Moves *member to the first member that is not smaller. False: none. */
 bool bitmap_next(const struct bitmap *set, uint64_t *member);
-/* Whether `set` has grown. */
+/* Returns whether `set` has grown. */
 bool bitmap_unite(struct bitmap *set, const struct bitmap *other);
 /* The members of `set` that are not in `other`. `out` must be empty. */
 void bitmap_subtract(struct bitmap *out, const struct bitmap *set, const struct bitmap *other);

@@ -32,7 +32,8 @@ void contract_expect(struct contract_block *block);
  */
 const char *contract_receive_report(struct contract_block *block, const struct contract *header);
 
-/* Whether a batch with a plan of another rank may be executed. Both have the same options. */
+/* Returns whether a batch with a plan of another rank may be executed. Both have the same
+ * options. */
 bool contract_is_batch_plan(const struct contract *own, const struct contract_plan *plan);
 
 /*

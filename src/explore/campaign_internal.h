@@ -122,7 +122,7 @@ void campaign_notice(const struct campaign *campaign, const char *format, ...)
 /* Behaviour that the campaign does not explore; shown also with --quiet. */
 void campaign_warn(const struct campaign *campaign, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Whether races that do not end a run are observed. */
+/* Returns whether races that do not end a run are observed. */
 bool campaign_watches_races(const struct campaign *campaign);
 int campaign_open_worker(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err);

@@ -44,7 +44,7 @@ static uint64_t compare_digest_of(struct contract *contract)
 			hash_pair(outcome->kind, (uint64_t)(uint32_t)outcome->code)));
 }
 
-/* Whether a repetition must be equal, as the last run does not depend on time. */
+/* Returns whether a repetition must be equal, as the last run does not depend on time. */
 static bool compare_is_repeatable(const struct contract *contract, enum contract_report report)
 {
 	const enum outcome_kind kind = (enum outcome_kind)contract->outcome.kind;

@@ -109,7 +109,7 @@ int exclusive_stop_others(struct campaign *campaign, struct error *err)
 	return result;
 }
 
-/* Whether the batch began while other processes of the target existed. */
+/* Returns whether the batch began while other processes of the target existed. */
 static bool exclusive_ran_beside(const struct campaign *campaign)
 {
 	return campaign->worker_count > 1 &&

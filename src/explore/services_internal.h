@@ -31,9 +31,9 @@ int exclusive_stop_others(struct campaign *campaign, struct error *err);
 /* From now on worker 0 works alone; the notice says why. */
 int exclusive_begin(struct campaign *campaign, const char *notice, struct error *err);
 /*
- * Whether a failure did not repeat in exclusive confirmation runs although other processes ran
- * beside its run. The failure does not count then. Sets must_repeat: one worker makes the run and
- * all later ones.
+ * Returns whether a failure did not repeat in exclusive confirmation runs although other processes
+ * ran beside its run. The failure does not count then. Sets must_repeat: one worker makes the run
+ * and all later ones.
  */
 bool exclusive_doubt_others(struct campaign *campaign, const struct confirmation *confirmation);
 /* Detects names that the target binds, for which other processes of it would wait forever. */
@@ -54,7 +54,7 @@ int restart_fall_back(struct campaign *campaign, enum contract_restart restart, 
 /* Called after a run that its restart could not undo. */
 int restart_take_taint(
 	struct campaign *campaign, const struct campaign_worker *worker, struct error *err);
-/* Whether the first run shows forked children with threads, and children may be explored. */
+/* Returns whether the first run shows forked children with threads, and children may be explored. */
 bool restart_must_include_children(
 	const struct campaign *campaign, const struct campaign_worker *worker);
 int restart_include_children(
@@ -73,7 +73,7 @@ void notices_start(struct campaign *campaign, const struct campaign_worker *work
 /* Warns once of each kind of operation that raddle does not see. */
 void notices_warn(struct campaign *campaign);
 
-/* Whether strategy and program profit from switching sites off. */
+/* Returns whether strategy and program profit from switching sites off. */
 bool memory_wants_focus(const struct campaign *campaign, struct contract *contract);
 /* Sends a focused worker's process the sites that may access each variable, once. */
 void memory_write_groups(struct campaign *campaign, struct campaign_worker *worker);
@@ -91,7 +91,7 @@ char *progress_text(const struct progress *progress);
 
 /* Saves the strategy's state if due or `is_last`, or removes it once the search is complete. */
 void state_save(struct campaign *campaign, bool is_last);
-/* Whether campaign `id` has left a saved state. */
+/* Returns whether campaign `id` has left a saved state. */
 bool state_is_kept(const struct campaign *campaign, int64_t id);
 /* *run: the next run in the saved state of the campaign that this one continues. */
 int state_find(const struct campaign *campaign, uint64_t *run, struct error *err);

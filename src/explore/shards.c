@@ -321,7 +321,7 @@ static void shards_sum_up(
 	sum->verdict.missing = sum->missing[0] ? sum->missing : NULL;
 }
 
-/* Whether no earlier campaign belongs to the same search. */
+/* Returns whether no earlier campaign belongs to the same search. */
 static bool shards_is_first_of_all(const struct summing *summing, uint32_t number, uint32_t shards)
 {
 	for (uint32_t i = 0; i < number; i++)

@@ -398,7 +398,7 @@ static bool tasks_are_finished(const struct campaign *campaign)
 	return sequence_is_finished(campaign) && !compare_is_under_way(campaign);
 }
 
-/* Whether a worker is idle and could execute a task. */
+/* Returns whether a worker is idle and could execute a task. */
 static bool tasks_is_any_free(const struct campaign *campaign)
 {
 	for (uint32_t i = 1; i < campaign->worker_count && !campaign->exclusive.is_active; i++) {

@@ -49,7 +49,7 @@ struct tasks {
 };
 
 void *tasks_state_of(const struct campaign_worker *worker);
-/* Whether the exact runs must not depend on the number of workers, not only their number. */
+/* Returns whether the exact runs must not depend on the number of workers, not only their number. */
 bool tasks_are_exact(const struct campaign *campaign);
 /* The next run has other scheduling points, as the last run showed new shared memory. */
 bool tasks_has_new_memory(const struct contract *contract);
@@ -85,7 +85,7 @@ int tasks_settle(struct campaign *campaign, struct error *err);
 void compare_begin(struct campaign *campaign);
 /* Stores the digest of the owner's first run. */
 void compare_note_first(struct campaign *campaign, enum contract_report report);
-/* Whether the worker must repeat the first run before it receives a task. */
+/* Returns whether the worker must repeat the first run before it receives a task. */
 bool compare_is_due(const struct campaign *campaign, const struct campaign_worker *worker);
 bool compare_is_under_way(const struct campaign *campaign);
 /* Ends the worker's process and repeats the first run. */

@@ -14,7 +14,7 @@ struct budget {
 	uint64_t slow_runs, slow_time_ns;
 };
 
-/* Whether a further run is allowed after `runs` runs. `begun_ns`: monotonic clock. */
+/* Returns whether a further run is allowed after `runs` runs. `begun_ns`: monotonic clock. */
 static inline bool budget_allows(const struct budget *budget, uint64_t runs, uint64_t begun_ns)
 {
 	uint64_t past_ns = platform_monotonic_ns() - begun_ns;

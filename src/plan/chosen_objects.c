@@ -76,7 +76,8 @@ static uint16_t group_of(struct placing *placing, const uint64_t *touching)
 }
 
 /*
- * Whether the variable may lie in the eight bytes at offset `at`, perhaps negative, of its object.
+ * Returns whether the variable may lie in the eight bytes at offset `at`, perhaps negative, of its
+ * object.
  */
 static bool lies_in(const struct points_to_variable *variable, int64_t stride, int64_t at)
 {

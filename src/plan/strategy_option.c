@@ -121,7 +121,7 @@ static int parse_option(const struct strategy *strategy, const char *text, size_
 	return unknown_option(strategy, text, name_length, err);
 }
 
-/* Whether the option at `text` occurs between `first` and `text` as well. */
+/* Returns whether the option at `text` occurs between `first` and `text` as well. */
 static bool strategy_option_is_repeated(const char *first, const char *text)
 {
 	const size_t name_length = strcspn(text, "=,");

@@ -229,7 +229,7 @@ static bool elf_section(const struct elf *elf, unsigned index, Elf64_Shdr *out)
 	return at;
 }
 
-/* Whether the file contains debug information, or names a separate file with it. */
+/* Returns whether the file contains debug information, or names a separate file with it. */
 static bool elf_has_debug(const struct elf *elf)
 {
 	Elf64_Shdr names;

@@ -269,7 +269,7 @@ static inline void strategy_end_single_run(
 		strategy->learning.learn(state, 1, 1);
 }
 
-/* Whether the runs must be made one after the other in one process. */
+/* Returns whether the runs must be made one after the other in one process. */
 static inline bool strategy_is_sequential(const struct strategy *strategy)
 {
 	return strategy->search.is_exhausted || (strategy->end_run && !strategy->learning.learn);

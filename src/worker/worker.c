@@ -120,8 +120,8 @@ static int reopen_input(const struct worker *worker)
 }
 
 /*
- * Whether the program gets the command's descriptor: only for a file. For pipes and terminals
- * raddle prints. A replay prints to a file, and must have the same scheduling points.
+ * Returns whether the program gets the command's descriptor: only for a file. For pipes and
+ * terminals raddle prints. A replay prints to a file, and must have the same scheduling points.
  */
 static bool prints_itself(const struct worker *worker, int descriptor)
 {

@@ -22,7 +22,7 @@ static LLVMValueRef incoming(LLVMValueRef phi, LLVMBasicBlockRef from)
 	return NULL;
 }
 
-/* Whether a move reads a register that an earlier move writes. Long lists are assumed to. */
+/* Returns whether a move reads a register that an earlier move writes. Long lists are assumed to. */
 static bool is_entangled(const struct edge *edge)
 {
 	if (edge->count > 64)

@@ -33,7 +33,7 @@ static uint32_t decode_library_site(
 	return site;
 }
 
-/* Whether the callee has the standard signature. */
+/* Returns whether the callee has the standard signature. */
 static bool decode_library_is_standard(LLVMValueRef call, const struct library_read *read)
 {
 	const unsigned count = LLVMGetNumArgOperands(call);

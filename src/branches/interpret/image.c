@@ -30,7 +30,7 @@ static const char *object_path(const struct image *image, uint32_t object, const
 	return *path ? path : program;
 }
 
-/* Whether the sites in the file equal those of the recorded process. */
+/* Returns whether the sites in the file equal those of the recorded process. */
 static bool is_same_build(const struct program_file *file, const struct run_module *module)
 {
 	size_t size;

@@ -24,7 +24,7 @@ static bool joins(const struct run_record *record, const struct record_op *op)
 	       op->other != op->thread;
 }
 
-/* Whether the program cannot compute with another outcome of the op. */
+/* Returns whether the program cannot compute with another outcome of the op. */
 static bool has_one_outcome(const struct record_op *op)
 {
 	switch (op->kind) {

@@ -44,7 +44,7 @@ static inline uint16_t segments_at(
 	return segment;
 }
 
-/* Whether `segment` of `thread` happens before segment `other` of `other_thread`. */
+/* Returns whether `segment` of `thread` happens before segment `other` of `other_thread`. */
 static inline bool segments_are_ordered(const struct segments *segments, uint16_t thread,
 	uint16_t segment, uint16_t other_thread, uint16_t other)
 {

@@ -93,7 +93,7 @@ static inline struct term *term_sole(const struct term *term)
 	return term_is_leaf(term) || !term->sole ? NULL : term_before(term, term->sole);
 }
 
-/* Whether a pinned term determines this one, which is then equivalent to its value. */
+/* Returns whether a pinned term determines this one, which is then equivalent to its value. */
 static inline bool term_is_fixed(const struct term *term)
 {
 	const struct term *sole = term_sole(term);

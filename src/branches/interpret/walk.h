@@ -316,9 +316,9 @@ struct walk_part walk_part_before(const struct walk *walk, uint64_t position, ui
 /* Discards all events and terms, so that WALK_EVENTS can run again for another part. */
 void walk_forget_events(struct walk *walk);
 
-/* Whether a byte of the range is shared. Requires WALK_SHARING. */
+/* Returns whether a byte of the range is shared. Requires WALK_SHARING. */
 bool walk_is_shared(const struct walk *walk, uint64_t address, uint32_t bytes);
-/* Whether a thread accessed the word (address / 8), or its initial value is known. */
+/* Returns whether a thread accessed the word (address / 8), or its initial value is known. */
 bool walk_is_known(const struct walk *walk, uint64_t word);
 /* Makes the word shared in the next walks. Returns false if it is shared already. */
 bool walk_share(struct walk *walk, uint64_t word);

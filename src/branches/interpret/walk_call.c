@@ -22,7 +22,7 @@ static void set_result_term(
 	walk_set_term(walker, call->to + (int32_t)number, term);
 }
 
-/* Whether the recorder omitted the result because the walk interprets the callee. */
+/* Returns whether the recorder omitted the result because the walk interprets the callee. */
 static bool walk_call_is_recomputed(
 	const struct walker *walker, const struct code *call, const struct function *callee)
 {
@@ -159,7 +159,7 @@ enum step walk_report_results(struct walker *walker, const struct code *code, ui
 	return STEP_NEXT;
 }
 
-/* Whether a memory access of the function is a scheduling point of the run. */
+/* Returns whether a memory access of the function is a scheduling point of the run. */
 static bool has_point(const struct walker *walker, const struct code *code)
 {
 	const struct image *image = walker->book->image;
@@ -174,7 +174,7 @@ static bool has_point(const struct walker *walker, const struct code *code)
 	return false;
 }
 
-/* Whether the function's effect depends on shared memory whose address it received. */
+/* Returns whether the function's effect depends on shared memory whose address it received. */
 static bool note_reads(struct walker *walker, const struct code *code, const uint64_t *registers)
 {
 	if (!walker->is_live || !(walker->mode & (WALK_SHARING | WALK_EVENTS)) ||

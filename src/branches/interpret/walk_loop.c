@@ -12,7 +12,7 @@
 /* Labels as values are a GNU extension of gcc and clang; a switch in a loop is slower. */
 #pragma GCC diagnostic ignored "-Wpedantic"
 
-/* Whether the access is an event or involves terms. Counts the step of any other access. */
+/* Returns whether the access is an event or involves terms. Counts the step of any other access. */
 static inline bool must_look(
 	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes, bool is_write)
 {

@@ -144,7 +144,7 @@ struct choice {
 	uint32_t left; /* number of terms that may still be visited */
 };
 
-/* Whether all values of the term are constants inside the object that starts at `begin`. */
+/* Returns whether all values of the term are constants inside the object that starts at `begin`. */
 static bool is_choice_in(struct choice *choice, const struct term *term, uint64_t begin)
 {
 	if (!choice->left)

@@ -207,7 +207,7 @@ static enum step walk_range_read_told(
 	return STEP_NEXT;
 }
 
-/* Whether the record reports the bytes of a copy. Mirrors the recorder. */
+/* Returns whether the record reports the bytes of a copy. Mirrors the recorder. */
 static bool walk_range_is_told(const struct walker *walker, const struct code *code, uint64_t bytes)
 {
 	const uint16_t flags = code->place_from == PLACE_SITE && code->site != SITE_NONE

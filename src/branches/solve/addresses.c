@@ -94,7 +94,7 @@ static bool has_place(const struct builder *builder, uint64_t address, uint32_t 
 	return place_slot(builder, address, bytes)->address != 0;
 }
 
-/* Whether accesses of other size or start overlap these bytes, or hidden writes do. */
+/* Returns whether accesses of other size or start overlap these bytes, or hidden writes do. */
 static bool is_cut_up(const struct builder *builder, uint64_t address, uint32_t bytes)
 {
 	if (hidden_has(builder->order, address, bytes))

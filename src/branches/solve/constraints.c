@@ -214,7 +214,7 @@ static bool has_moment(const struct constraints *constraints, const struct walk_
 	       ((event->kind == EVENT_READ || event->kind == EVENT_WRITE) && !event->is_atomic);
 }
 
-/* Whether the thread waits here until its store buffer is empty. */
+/* Returns whether the thread waits here until its store buffer is empty. */
 static bool drains(const struct walked_thread *walked, uint32_t index)
 {
 	const struct walk_event *event = &walked->events[index];

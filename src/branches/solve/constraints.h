@@ -101,7 +101,7 @@ void constraints_open(struct constraints *constraints, const struct walk *walk,
 void constraints_close(struct constraints *constraints);
 
 void constraints_add(struct constraints *constraints, Z3_ast assertion);
-/* Whether time is up; then building stops and the constraints are cut. */
+/* Returns whether time is up; then building stops and the constraints are cut. */
 bool constraints_is_late(struct constraints *constraints);
 /* constraints_has(): in the window or before it. constraints_is_past(): before the window. */
 bool constraints_has(const struct constraints *constraints, struct event_id event);
@@ -112,7 +112,7 @@ Z3_ast constraints_as_it_was(struct constraints *constraints, const struct walk_
 /* The outcome that a query asks for; NULL: no other outcome exists. */
 Z3_ast constraints_otherwise(struct constraints *constraints, const struct walk_event *event);
 
-/* Whether the section overlaps the window. */
+/* Returns whether the section overlaps the window. */
 bool constraints_counts(const struct constraints *constraints, const struct order_section *section);
 /* Precondition of constraints_section_of() and constraints_find_guard(). */
 void constraints_list_sections(struct constraints *constraints);
@@ -137,7 +137,7 @@ void constraints_add_edges(struct constraints *constraints);
 void constraints_add_operations(struct constraints *constraints);
 /* Barriers (constraints_rounds.c). */
 void constraints_add_rounds(struct constraints *constraints);
-/* Whether constraints_rounds.c constrains the result of this arrival. */
+/* Returns whether constraints_rounds.c constrains the result of this arrival. */
 bool constraints_has_open_round(const struct constraints *constraints, struct event_id arrival);
 bool constraints_is_open_round(
 	const struct constraints *constraints, const struct order_round *round);

@@ -176,7 +176,8 @@ static const struct place_access *seen_before(const struct read_case *of)
 	return last && last->is_conditional ? NULL : last;
 }
 
-/* Whether the writer certainly writes again before it releases the lock that the reader needs. */
+/* Returns whether the writer certainly writes again before it releases the lock that the reader
+ * needs. */
 static bool is_covered(const struct read_case *of, const struct place_access *write)
 {
 	const struct order_section *section =

@@ -367,7 +367,7 @@ static bool is_too_hard(struct constraints *constraints, const struct term *term
 	return false;
 }
 
-/* Whether later computations do not use this event's value. */
+/* Returns whether later computations do not use this event's value. */
 static bool constraints_terms_only_looks(const struct walk_event *event)
 {
 	return event->kind == EVENT_DIVISOR || event->kind == EVENT_ADDRESS ||

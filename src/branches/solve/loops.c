@@ -170,7 +170,8 @@ static bool loops_around(LLVMBasicBlockRef block, struct loop_body *body)
 	return is_found;
 }
 
-/* Whether a waiting loop may contain the call. `is_spinning`: no lock or condition variable. */
+/* Returns whether a waiting loop may contain the call. `is_spinning`: no lock or condition
+ * variable. */
 static bool is_patient_call(LLVMValueRef call, bool is_spinning)
 {
 	/* The names of locks and condition variables precede the others. */

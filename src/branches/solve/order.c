@@ -281,7 +281,7 @@ static bool order_is_signal(uint8_t kind)
 	return kind == OP_COND_SIGNAL || kind == OP_COND_BROADCAST;
 }
 
-/* Whether operations on one object keep their order of the run. */
+/* Returns whether operations on one object keep their order of the run. */
 static bool order_is_kept(uint8_t kind)
 {
 	switch (op_descriptions[kind].object) {

@@ -207,7 +207,7 @@ static inline uint32_t order_clock_of(const struct order *order, const struct or
 /* False: no read of all these bytes precedes the run's first write. */
 bool order_first_value(
 	const struct order *order, uint64_t address, uint32_t bytes, uint64_t *value);
-/* Whether happens-before orders `first` before `second`. */
+/* Returns whether happens-before orders `first` before `second`. */
 bool order_is_before(const struct order *order, struct event_id first, struct event_id second);
 
 /* `sections` must be in the order of the run. */
@@ -219,7 +219,7 @@ uint32_t order_sections_from(const struct order_sections *index, uint32_t thread
 
 /* Precondition: `order->events` is filled. */
 void hidden_find(struct order *order);
-/* Whether any of these bytes, which may span two words, has hidden writes. */
+/* Returns whether any of these bytes, which may span two words, has hidden writes. */
 bool hidden_has(const struct order *order, uint64_t address, uint32_t bytes);
 
 /* Precondition: `order` is complete. */

@@ -63,7 +63,7 @@ static struct order_wait *last_wait(const struct order_condition *condition, uin
 	return NULL;
 }
 
-/* Whether the wait is still in the queue, as far as is known. */
+/* Returns whether the wait is still in the queue, as far as is known. */
 static bool order_conditions_is_waiting(const struct order_wait *wait)
 {
 	return wait->signal == NONE && !wait->has_left;

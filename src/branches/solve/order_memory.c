@@ -365,7 +365,8 @@ static const struct walk_event *exchange_last(
 	return has_one ? hidden_event_of(order, (struct event_id){id.thread, *index}) : NULL;
 }
 
-/* Whether another thread may have written the word between `first` (NULL: start) and the read. */
+/* Returns whether another thread may have written the word between `first` (NULL: start) and the
+ * read. */
 static bool may_be_written(const struct histories *histories, const struct order *order,
 	const struct event_id *first, struct event_id read)
 {

@@ -298,7 +298,7 @@ static void schedule_add_event(struct solution *solution, struct values *values,
 		solution_add(solution, event.thread, steps.with - (choice.count ? steps.own : 0));
 }
 
-/* Whether a later read of the thread precedes the write in the model. */
+/* Returns whether a later read of the thread precedes the write in the model. */
 static bool is_delayed(const struct constraints *constraints, Z3_model model, struct event_id write)
 {
 	const struct walked_thread *walked = &constraints->walk->threads[write.thread];

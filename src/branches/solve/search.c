@@ -367,7 +367,7 @@ void turns_begin(struct worker *worker)
 	worker->has_turn = worker->number == worker->analysis->search.settled;
 }
 
-/* Whether all queries of this chunk would also have been asked after the settled chunks. */
+/* Returns whether all queries of this chunk would also have been asked after the settled chunks. */
 static bool stands(const struct worker *worker)
 {
 	const struct places *places = &worker->analysis->places;

@@ -28,7 +28,7 @@ static void set_parameters(struct constraints *constraints, uint64_t query_ns)
 	Z3_params_dec_ref(constraints->z3, parameters);
 }
 
-/* Whether all other threads stop before scheduling points only in the model. */
+/* Returns whether all other threads stop before scheduling points only in the model. */
 static bool keeps_others(const struct constraints *constraints, Z3_model model, uint16_t thread)
 {
 	for (uint16_t other = 0; other < constraints->walk->record->thread_count; other++) {

@@ -183,7 +183,8 @@ void places_fill(struct sensitivity *analysis);
 void places_release(struct places *places);
 /* PLACE_NONE: such events are not asked about. */
 uint32_t places_of(const struct places *places, const struct walk_event *event);
-/* Whether both lie on one source line: optimisers duplicate branches and inline functions. */
+/* Returns whether both lie on one source line: optimisers duplicate branches and inline
+ * functions. */
 bool places_are_one(LLVMValueRef a, LLVMValueRef b);
 bool places_is_asked(const struct walk_event *event);
 /* The kind of finding that the event would be with its other outcome. */
@@ -236,7 +237,7 @@ void search_continue(struct sensitivity *analysis, bool is_proven);
 /* False: a worker could not be stopped, and nothing of the analysis may be freed. */
 bool search_close(struct sensitivity *analysis);
 uint64_t search_now_ns(void);
-/* Whether the event is asked about in this pass. On true, *out is its place. */
+/* Returns whether the event is asked about in this pass. On true, *out is its place. */
 bool search_is_wanted(const struct sensitivity *analysis, enum search_pass pass,
 	const struct walk_event *event, uint32_t *out);
 
@@ -280,14 +281,14 @@ bool turns_end(struct worker *worker);
 #define SEARCH_NEAR_QUERY_PART 10
 
 bool search_is_near(enum search_pass pass);
-/* Whether the pass repeats earlier passes with open addresses. */
+/* Returns whether the pass repeats earlier passes with open addresses. */
 bool search_is_open(enum search_pass pass);
 enum constraints_kind search_kind(const struct sensitivity *analysis, enum search_pass pass);
-/* Whether the pass counts left-out events; no if another pass covers them. */
+/* Returns whether the pass counts left-out events; no if another pass covers them. */
 bool search_counts(enum search_pass pass);
 bool search_is_of_failures(enum search_pass pass);
 bool search_is_failure(enum sensitive_kind kind);
-/* Whether the chunk's questions differ from those of earlier passes. */
+/* Returns whether the chunk's questions differ from those of earlier passes. */
 bool search_is_new(const struct worker *worker);
 bool search_has_pass(const struct sensitivity *analysis, enum search_pass pass);
 uint32_t search_window(const struct sensitivity *analysis, enum search_pass pass);

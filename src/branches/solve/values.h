@@ -22,7 +22,8 @@ struct value_choice {
 	uint32_t value, count; /* count 0: no choice */
 };
 
-/* Whether the signal wakes this wait; numbers index the condition variable's lists in order.h. */
+/* Returns whether the signal wakes this wait; numbers index the condition variable's lists in
+ * order.h. */
 typedef bool values_wakes(void *context, uint32_t condition, uint32_t wait, uint32_t signal);
 
 void values_open(struct values *values, const struct order *order);

@@ -184,7 +184,7 @@ static void limit_minimising(const struct branches_state *state, uint32_t left, 
 	investigation->minimise_ns = share > behind ? share - behind : share;
 }
 
-/* Whether more time could have improved the result. */
+/* Returns whether more time could have improved the result. */
 static bool is_limited(const struct investigation *investigation)
 {
 	return investigation->without_minimising ||

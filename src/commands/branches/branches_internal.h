@@ -48,7 +48,7 @@ void branches_release_interleaving(struct branch_interleaving *interleaving);
 /* Adds the candidate to the result. `record`: of the run that the candidate was found in. */
 struct sensitive_branch *branches_add(struct branches_result *result,
 	const struct run_record *record, const struct sensitive_candidate *candidate);
-/* Whether the run followed the schedule and failed before its end. */
+/* Returns whether the run followed the schedule and failed before its end. */
 bool branches_failed_early(const struct recorded *run, const struct sensitive_candidate *candidate);
 /* A run that failed before the candidate's branch. NULL: the failure was already reported. */
 struct sensitive_branch *branches_add_early(struct branches_result *result,

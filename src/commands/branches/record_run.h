@@ -56,7 +56,7 @@ struct recorded {
 };
 
 int record_run(const struct record_request *request, struct recorded *out, struct error *err);
-/* Whether each repetition of the run was equal to the first one, or an error. */
+/* Returns whether each repetition of the run was equal to the first one, or an error. */
 int recorded_check(const struct recorded *recorded, struct error *err);
 void recorded_release(struct recorded *recorded);
 

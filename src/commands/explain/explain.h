@@ -62,11 +62,12 @@ int explain_open(struct explain **out, const struct finding *finding,
 	const struct explain_options *options, struct error *err);
 void explain_close(struct explain *explain);
 
-/* Whether the schedule still fails. If not, failures of its kind count instead. */
+/* Returns whether the schedule still fails. If not, failures of its kind count instead. */
 bool explain_repeats(const struct explain *explain);
 /* The failure that runs are compared with; OUTCOME_NONE: unknown. */
 const struct outcome *explain_failure(const struct explain *explain);
-/* Whether concurrent processes of the program disturbed each other: runs are made one at a time. */
+/* Returns whether concurrent processes of the program disturbed each other: runs are made one at a
+ * time. */
 bool explain_is_disturbed(const struct explain *explain);
 /* Without instrumented accesses to memory there are no patterns. */
 bool explain_sees_memory(const struct explain *explain);

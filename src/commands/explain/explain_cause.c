@@ -37,7 +37,7 @@ static bool explain_cause_shows(const struct explain_run *run, uint64_t key)
 	return false;
 }
 
-/* Whether the run showed the pattern between these threads; NULL: any. */
+/* Returns whether the run showed the pattern between these threads; NULL: any. */
 static bool shows_between(const struct explain_run *run, uint64_t key, const thread_name *names)
 {
 	for (uint32_t i = 0; i < run->pattern_count; i++)
@@ -273,8 +273,8 @@ static bool could_forbid(const struct pattern_ranking *ranking, const struct exp
 }
 
 /*
- * Whether the strategy caused the pattern. If not clearly more frequent than in compared runs,
- * forced runs are an ordinary sample and need a higher failure rate.
+ * Returns whether the strategy caused the pattern. If not clearly more frequent than in compared
+ * runs, forced runs are an ordinary sample and need a higher failure rate.
  */
 static bool was_driven(const struct pattern_ranking *ranking, const struct pattern_record *record,
 	const struct explain_cause *cause)

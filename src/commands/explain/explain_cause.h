@@ -45,7 +45,7 @@ int explain_find_cause(struct explain *explain, const struct pattern_ranking *ra
 	const struct pattern_record *record, const struct explain_test *test,
 	struct explain_cause *out, struct error *err);
 
-/* Whether the pattern occurs in runs where this cause is forbidden. */
+/* Returns whether the pattern occurs in runs where this cause is forbidden. */
 bool explain_comes_without(const struct explain_cause *cause, uint64_t key);
 
 #endif

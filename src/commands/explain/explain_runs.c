@@ -272,7 +272,7 @@ static void explain_runs_serialise(struct explain *explain)
 	explain->is_disturbed = true;
 }
 
-/* Whether this failure was seen while no other process of the program ran. */
+/* Returns whether this failure was seen while no other process of the program ran. */
 static bool explain_runs_is_known(const struct explain *explain, uint64_t key)
 {
 	for (uint32_t i = 0; i < explain->known_count; i++)

@@ -19,7 +19,7 @@
 /* The leader, and all remote workers together, may be silent for this many times silent_ns. */
 #define CLUSTER_PATIENCE 4
 
-/* Whether the leader runs a campaign with remote workers, as the strategy is sequential. */
+/* Returns whether the leader runs a campaign with remote workers, as the strategy is sequential. */
 bool cluster_has_tasks(const struct campaign_options *options);
 
 /* Rank 0: as campaign_run(). `silent_ns`: a remote worker silent for this time loses its unit. */

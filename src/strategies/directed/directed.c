@@ -86,7 +86,7 @@ static bool directed_is_waited_for(const struct directed_state *directed,
 	return op->kind == OP_THREAD_JOIN || directed_holds(directed, holder, op->object);
 }
 
-/* Whether the ring can still close with the threads that have already stopped. */
+/* Returns whether the ring can still close with the threads that have already stopped. */
 static bool directed_fits_ring(const struct directed_state *directed,
 	const struct schedule_view *view, uint32_t index, uint32_t thread)
 {
@@ -101,7 +101,7 @@ static bool directed_fits_ring(const struct directed_state *directed,
 	       (!directed->places[index].held || directed->held_count[thread]);
 }
 
-/* Whether the thread is about to acquire the lock that it will hold at its place. */
+/* Returns whether the thread is about to acquire the lock that it will hold at its place. */
 static bool directed_fits_approach(const struct directed_state *directed,
 	const struct directed_place *place, const struct schedule_view *view, uint32_t thread)
 {
@@ -273,7 +273,8 @@ static struct thread_id directed_thrash(
 	return chosen;
 }
 
-/* Whether another thread holds a lock for which a thread that begins this order would wait. */
+/* Returns whether another thread holds a lock for which a thread that begins this order would
+ * wait. */
 static bool directed_gate_is_taken(const struct directed_state *directed,
 	const struct directed_order *order, const struct schedule_view *view, uint32_t thread)
 {
@@ -412,7 +413,8 @@ static struct thread_id directed_choose(void *state, const struct schedule_view 
 	return directed_draw(directed, directed->candidates, count);
 }
 
-/* Whether the acquisition fails because another thread holds the lock (failed try or time-out). */
+/* Returns whether the acquisition fails because another thread holds the lock (failed try or
+ * time-out). */
 static bool directed_fails(const struct directed_state *directed, const struct schedule_view *view,
 	uint32_t thread, const struct pending_op *op)
 {

@@ -202,7 +202,8 @@ static bool access_conflicts(const struct directed_access *a, const struct direc
 	return false;
 }
 
-/* Whether a thread that has begun one order reaches the other thread's accesses of the other. */
+/* Returns whether a thread that has begun one order reaches the other thread's accesses of the
+ * other. */
 static bool order_conflicts(const struct directed_order *order, const struct directed_order *other)
 {
 	for (uint32_t i = 1; i < order->access_count; i++)

@@ -82,10 +82,10 @@ struct directed_order {
 
 void directed_order_begin_run(struct directed_order *order, struct rng *rng);
 void directed_orders_relate(struct directed_order *orders, uint32_t count);
-/* Whether the thread must wait before its pending op because of orders[at]. */
+/* Returns whether the thread must wait before its pending op because of orders[at]. */
 bool directed_order_holds(const struct directed_order *orders, uint32_t at,
 	const struct schedule_view *view, uint32_t thread);
-/* Whether its pending op would lie between accesses that must be atomic. */
+/* Returns whether its pending op would lie between accesses that must be atomic. */
 bool directed_order_interleaves(
 	const struct directed_order *order, const struct schedule_view *view, uint32_t thread);
 /* The object is a gate; another thread is between its accesses; the op begins the order. */
@@ -103,7 +103,7 @@ void directed_orders_share(
 	struct directed_order *to, const struct directed_order *known, uint32_t count);
 void directed_orders_learn(struct directed_order *known, const struct directed_order *base,
 	const struct directed_order *run, uint32_t count);
-/* Whether the pending op is the one that is due in an order that has begun. */
+/* Returns whether the pending op is the one that is due in an order that has begun. */
 bool directed_order_wants(
 	const struct directed_order *order, const struct schedule_view *view, uint32_t thread);
 void directed_order_executed(

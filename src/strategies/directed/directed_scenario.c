@@ -205,7 +205,7 @@ static bool is_at_first_site(
 	       pending->kind == scenario->ops[0].kind;
 }
 
-/* Whether the first op, which is due, is skipped, as the run begins at another one. */
+/* Returns whether the first op, which is due, is skipped, as the run begins at another one. */
 static bool is_let_pass(struct directed_scenario *scenario, uint32_t thread)
 {
 	if (!scenario->wanted.ordinal) {

@@ -84,13 +84,13 @@ void directed_scenario_learn(struct directed_scenario *scenario, bool is_shown, 
 bool directed_scenario_holds(const struct directed_scenario *scenario,
 	const struct schedule_view *view, uint32_t thread);
 void directed_scenario_waits(struct directed_scenario *scenario, const struct schedule_view *view);
-/* Whether the pending op is due and the thread a known party. */
+/* Returns whether the pending op is due and the thread a known party. */
 bool directed_scenario_wants(const struct directed_scenario *scenario,
 	const struct schedule_view *view, uint32_t thread);
 /* is_alone: only the parties move now. is_outsider: the thread is none of the parties. */
 bool directed_scenario_is_alone(const struct directed_scenario *scenario);
 bool directed_scenario_is_outsider(const struct directed_scenario *scenario, uint32_t thread);
-/* Whether this thread must move next, whatever its pending op. */
+/* Returns whether this thread must move next, whatever its pending op. */
 bool directed_scenario_favours(const struct directed_scenario *scenario, uint32_t thread);
 void directed_scenario_executed(
 	struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread);

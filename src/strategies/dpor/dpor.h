@@ -285,7 +285,7 @@ static inline void dpor_note_racy(struct dpor *dpor, const struct dpor_op *op)
 
 bool dpor_dependent_otherwise(const struct dpor_op *a, const struct dpor_op *b);
 
-/* Whether exchanging two ops of different threads can change the result. */
+/* Returns whether exchanging two ops of different threads can change the result. */
 static inline bool dpor_dependent(const struct dpor_op *a, const struct dpor_op *b)
 {
 	if (a->flags & b->flags & OP_READ)

@@ -74,7 +74,7 @@ void dpor_join_slots(struct dpor *dpor, const struct dpor *other)
 		dpor_widen(dpor);
 }
 
-/* Whether the op is independent of the branch, its siblings and their subtrees. */
+/* Returns whether the op is independent of the branch, its siblings and their subtrees. */
 static bool dpor_merge_is_apart(struct dpor *dpor, uint32_t branch, const struct dpor_op *op)
 {
 	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].sibling) {
@@ -262,7 +262,7 @@ static uint32_t dpor_merge_branch_of(struct dpor *dpor, const struct dpor *task)
 	return branch;
 }
 
-/* Whether the task followed the branch to its first leaf without inserted ops. */
+/* Returns whether the task followed the branch to its first leaf without inserted ops. */
 static bool has_gone_straight(struct dpor *dpor, struct dpor *task, uint32_t branch)
 {
 	uint32_t next = dpor_branches(dpor)[branch].child;

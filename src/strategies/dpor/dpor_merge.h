@@ -39,10 +39,11 @@ bool dpor_merge_trees(struct dpor *dpor, struct dpor *task);
 /* With siblings and subtrees; sets is_lost if there is no space. */
 uint32_t dpor_copy_list(struct dpor *to, struct dpor *from, uint32_t branch);
 uint64_t dpor_hash_tree(struct dpor *dpor, uint32_t branch);
-/* Whether both states assign the same slots to the threads that both know. */
+/* Returns whether both states assign the same slots to the threads that both know. */
 bool dpor_has_same_slots(const struct dpor *dpor, const struct dpor *task);
 void dpor_join_slots(struct dpor *dpor, const struct dpor *other);
-/* Whether the task followed its branch to the first leaf, as the owner would (with bystanders). */
+/* Returns whether the task followed its branch to the first leaf, as the owner would (with
+ * bystanders). */
 bool dpor_has_gone_our_way(struct dpor *dpor, struct dpor *task, uint32_t branch);
 /*
  * Implements `synchronise` of struct strategy_tasks: makes the trees above the task's base equal,

@@ -123,7 +123,7 @@ static struct dpor_event dpor_shards_event_of(struct dpor *dpor, uint32_t number
 	return event;
 }
 
-/* Whether both ops concern one memory location or one mutex, and only that. */
+/* Returns whether both ops concern one memory location or one mutex, and only that. */
 static bool is_simple(const struct dpor_op *first, const struct dpor_op *second)
 {
 	const uint8_t class = dpor_class_of(first);
@@ -183,7 +183,8 @@ static void dpor_shards_set_out(struct dpor *dpor)
 	begin_tree(dpor);
 }
 
-/* Whether the path ends before the last level, with the leaf as the first one below its end. */
+/* Returns whether the path ends before the last level, with the leaf as the first one below its
+ * end. */
 static bool is_first_below(const struct dpor_share *share)
 {
 	return !(share->leaf & ((1u << (share->levels - share->pair_count)) - 1));

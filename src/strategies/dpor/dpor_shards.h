@@ -69,7 +69,7 @@ void dpor_share_look(struct dpor *dpor, const struct schedule_view *view);
 void dpor_share_note(struct dpor *dpor, struct dpor_step *step);
 /* Called when all enabled threads are held: the run ends for this class. */
 void dpor_share_hold_up(struct dpor *dpor);
-/* Whether the ended run belongs to another class, or was redundant. */
+/* Returns whether the ended run belongs to another class, or was redundant. */
 bool dpor_share_is_in_vain(const struct dpor *dpor);
 /* Bits of the pairs for which this pending op is the waiting event. */
 uint32_t dpor_share_follows(const struct dpor *dpor, const struct dpor_op *op);

@@ -122,7 +122,8 @@ struct dpor_plan dpor_plan_of(struct dpor *dpor, uint32_t branch)
 	return plan;
 }
 
-/* Whether main is about to join a thread that has ended, and has further ops after the join. */
+/* Returns whether main is about to join a thread that has ended, and has further ops after the
+ * join. */
 static bool main_goes_on(struct dpor *dpor, const struct schedule_view *view)
 {
 	const uint32_t last = dpor->last_step[0];

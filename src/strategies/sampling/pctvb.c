@@ -202,7 +202,7 @@ static void pctvb_begin_run(void *state, uint64_t seed)
 	draw_changes(pctvb);
 }
 
-/* Whether the thread may still move, or is not yet created. */
+/* Returns whether the thread may still move, or is not yet created. */
 static bool pctvb_is_ahead(const struct schedule_view *view, uint32_t thread)
 {
 	return thread >= view->thread_count || view->pending[thread].kind != OP_NONE;
@@ -261,7 +261,7 @@ static uint32_t fall(struct pctvb *pctvb, const struct schedule_view *view, uint
 	return next;
 }
 
-/* Whether the first thread pending at this access is stopped there. */
+/* Returns whether the first thread pending at this access is stopped there. */
 static bool pctvb_is_stopped(struct pctvb *pctvb, const struct schedule_view *view, uint32_t thread)
 {
 	const struct pending_op *op = &view->pending[thread];

@@ -95,7 +95,7 @@ void surw_add_thread_to_lesson(
 	struct surw *surw, uint32_t thread, thread_name name, uint32_t creator);
 void surw_note(struct surw *surw, const struct schedule_view *view, uint32_t thread);
 
-/* Whether the op can be reordered with other ops on its object. */
+/* Returns whether the op can be reordered with other ops on its object. */
 bool surw_may_interest(const struct pending_op *op);
 
 void surw_end_run(void *state, const struct run_summary *summary);

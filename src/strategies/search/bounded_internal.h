@@ -124,7 +124,7 @@ uint64_t bounded_place(const struct bounded *bounded, const struct schedule_view
 uint64_t bounded_hash_order(const struct bounded *bounded);
 
 void bounded_begin_walk(struct bounded *bounded);
-/* Whether more threads or variables are known than at the first runs of the tree. */
+/* Returns whether more threads or variables are known than at the first runs of the tree. */
 bool bounded_has_learnt_more(const struct bounded *bounded);
 /* Option v is given and exceeds the number of shared variables. */
 bool bounded_is_short_of_variables(const struct bounded *bounded);

@@ -182,7 +182,7 @@ static bool is_at_or_behind(const struct deviations *deviations, uint32_t record
 					    : deviations->ordinal >= ordinal;
 }
 
-/* Whether the search has reached the range of a task, or the end of its own range. */
+/* Returns whether the search has reached the range of a task, or the end of its own range. */
 static bool deviations_is_at_limit(struct deviations *deviations)
 {
 	const struct deviation_limit *nearest;

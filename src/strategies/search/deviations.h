@@ -117,7 +117,7 @@ size_t deviations_bytes(uint32_t capacity);
 void deviations_begin(
 	struct deviations *deviations, uint32_t capacity, uint32_t bound, uint32_t roots);
 void deviations_begin_run(struct deviations *deviations);
-/* Whether another shard counts the current run. */
+/* Returns whether another shard counts the current run. */
 bool deviations_is_elsewhere(const struct deviations *deviations);
 uint32_t deviations_root(struct deviations *deviations);
 

@@ -168,7 +168,8 @@ static inline void run_tree_note(struct run_tree *tree, uint64_t what)
 	tree->print = hash_pair(tree->print, what);
 	tree->whole = hash_pair(tree->whole, what);
 }
-/* Whether this run deviates at this point with at least one place. `what`: hash of the op. */
+/* Returns whether this run deviates at this point with at least one place. `what`: hash of the
+ * op. */
 bool run_tree_at(struct run_tree *tree, uint32_t variable, uint32_t places, uint64_t what);
 uint32_t run_tree_place(const struct run_tree *tree);
 /* A choice among `count` values, at least 2. */
@@ -181,7 +182,7 @@ uint32_t run_tree_last_set(struct run_tree *tree, uint16_t *set);
 /* The variables of the current run's deviations, in ascending order; returns their number. */
 uint32_t run_tree_set(const struct run_tree *tree, uint16_t *set);
 uint32_t run_tree_changes(const struct run_tree *tree);
-/* Whether the run has made its last deviation. */
+/* Returns whether the run has made its last deviation. */
 bool run_tree_is_past(const struct run_tree *tree);
 static inline uint32_t run_tree_last_ordinal(const struct run_tree *tree, uint32_t variable)
 {
@@ -200,7 +201,7 @@ void run_tree_drop_run(struct run_tree *tree);
 void run_tree_end_run(
 	struct run_tree *tree, bool is_extended, const struct run_variable *variables);
 
-/* Whether all shards make the current run, while another shard counts it. */
+/* Returns whether all shards make the current run, while another shard counts it. */
 bool run_tree_is_elsewhere(const struct run_tree *tree);
 /* Hash of the extended runs, with variables by name; equal if all shards distribute the same
  * runs. */
@@ -211,7 +212,7 @@ uint64_t run_tree_plan(struct run_tree *tree, const uint64_t *names);
 bool run_tree_split(struct run_tree *tree, struct run_tree *task, uint32_t number, uint64_t most,
 	const struct run_variable *variables);
 void run_tree_copy(struct run_tree *to, const struct run_tree *from);
-/* Whether there is space for the nodes of the task. */
+/* Returns whether there is space for the nodes of the task. */
 bool run_tree_may_join(const struct run_tree *tree, const struct run_tree *task);
 /* Joins the awaited task. Its closed runs (run_tree_close()) have no children. */
 void run_tree_join(

@@ -235,7 +235,7 @@ bool run_tree_is_eligible(const struct run_tree *tree, const struct run_node *no
 	       node->depth + 1u < RUN_TREE_DEVIATIONS_MOST;
 }
 
-/* Whether the search has reached the range of a task, or the end of its own range. */
+/* Returns whether the search has reached the range of a task, or the end of its own range. */
 static bool run_tree_search_is_at_limit(struct run_tree *tree)
 {
 	if (tree->phase != RUN_TREE_CHANGES)
