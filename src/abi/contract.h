@@ -324,7 +324,7 @@ static inline void *contract_area(struct contract *contract, uint64_t offset)
 	return (char *)contract + offset;
 }
 
-/* The summary of a run of the current round; NULL: `number` is not in the round. */
+/* The summary of a run of the current round; returns NULL if `number` is not in the round. */
 static inline struct contract_run *contract_run_of(struct contract *contract, uint64_t number)
 {
 	const struct contract_plan *plan = &contract->plan;

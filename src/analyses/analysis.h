@@ -21,13 +21,13 @@ struct atomic_rules;
 
 /* Inputs besides traces. Must outlive the analysis. */
 struct analysis_setting {
-	struct symbols *symbols;	  /* NULL: not available */
-	const struct atomic_rules *rules; /* annotations of atomic sets and units; NULL: none */
+	struct symbols *symbols;	  /* NULL if not available */
+	const struct atomic_rules *rules; /* annotations of atomic sets and units; NULL if none */
 };
 
 struct analysis_run {
 	uint32_t number;		     /* candidates refer to the run by this number */
-	const struct symbols_memory *memory; /* of the run; NULL: unknown */
+	const struct symbols_memory *memory; /* of the run; NULL if unknown */
 };
 
 struct analysis {
@@ -47,7 +47,7 @@ struct analysis {
 	void (*add_notes)(const void *state, struct strbuf *out);
 };
 
-/* All events of a trace, freed by the caller; NULL: unreadable. */
+/* All events of a trace, freed by the caller; returns NULL if unreadable. */
 struct trace_event *analysis_read_events(
 	struct trace_reader *trace, uint32_t *total, struct error *err);
 

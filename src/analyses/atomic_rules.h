@@ -50,7 +50,7 @@ int atomic_rules_check(
 /* The annotation of a function. */
 enum atomic_verdict { ATOMIC_UNSAID, ATOMIC_YES, ATOMIC_NO };
 enum atomic_verdict atomic_rules_unit(const struct atomic_rules *rules, const char *function);
-/* The rule (set or no-set) for a part; NULL: none. */
+/* The rule (set or no-set) for a part; returns NULL if there is none. */
 const struct atomic_rule *atomic_rules_part(
 	const struct atomic_rules *rules, const struct symbols_part *part);
 /* Does a set of this rule have an instance per object? */

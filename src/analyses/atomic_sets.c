@@ -161,7 +161,7 @@ static void add_part(struct atomic_kind *kind, const struct symbols_part *part)
 	kind->parts[kind->part_count++] = name;
 }
 
-/* Assigns the member to a set. False: the member belongs to none. */
+/* Assigns the member to a set. Returns false if the member belongs to none. */
 static bool classify(struct atomic_sets *sets, struct atomic_member *member)
 {
 	const struct symbols_part *part = &member->part;

@@ -63,14 +63,15 @@ void atomic_sets_free(struct atomic_sets *sets);
 /* Begins a run: notes all its accesses for memory types. `memory` must outlive the run. */
 void atomic_sets_begin_run(struct atomic_sets *sets, const struct symbols_memory *memory,
 	const struct trace_event *events, uint64_t count);
-/* The set member that the access refers to; NULL: none. Valid until the next run. */
+/* The set member that the access refers to; returns NULL if there is none. Valid until the next
+ * run. */
 const struct atomic_member *atomic_sets_member(
 	struct atomic_sets *sets, const struct trace_event *event, uint64_t address);
 /* Lives as long as `sets`. */
 const struct atomic_place *atomic_sets_place(struct atomic_sets *sets, uint64_t address);
 
 struct atomic_call {
-	const struct atomic_routine *routine; /* NULL: unknown */
+	const struct atomic_routine *routine; /* NULL if unknown */
 	uint32_t activation;		      /* number of the call, from 1 */
 	bool is_first;			      /* start function of a thread other than main */
 };

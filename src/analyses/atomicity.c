@@ -48,7 +48,7 @@ static void note_endings(struct atomicity *state, const struct unit_trace *trace
 			note_ending(state, &trace->units[i]);
 }
 
-/* Adds a run. `order`: receives the order of the parties' epochs; NULL: the run is added whole. */
+/* Adds a run. `order`: receives the order of the parties' epochs; NULL if the run is added whole. */
 static int add_to_pool(struct atomicity *state, struct trace_reader *trace,
 	const struct analysis_run *run, struct party_pool *pool, struct thread_order **order,
 	struct error *err)

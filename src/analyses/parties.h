@@ -27,7 +27,7 @@ struct party {
 	uint32_t run;
 	uint32_t thread;
 	thread_name name;	       /* of the thread */
-	const char *function;	       /* NULL: unknown; owned by the sets */
+	const char *function;	       /* NULL if unknown; owned by the sets */
 	struct party_access *accesses; /* owned */
 	struct party_lock *locks;      /* owned */
 	uint32_t count;
@@ -55,7 +55,7 @@ void party_pool_add(
 	struct party_pool *pool, const struct unit_trace *trace, uint32_t run, bool is_whole);
 void party_pool_release(struct party_pool *pool);
 
-/* NULL: the access does not hold the lock. */
+/* Returns NULL if the access does not hold the lock. */
 const struct party_lock *party_lock_at(const struct party_access *access, uint64_t address);
 
 #endif

@@ -80,7 +80,7 @@ bool pattern_shares_conflict(const struct pattern *a, const struct pattern *b,
 /* Moves all patterns of one explanation into another. */
 void pattern_ranking_merge(struct pattern_ranking *ranking, uint32_t explanation, uint32_t into);
 
-/* NULL: no run has shown the pattern. */
+/* Returns NULL if no run has shown the pattern. */
 const struct pattern_record *pattern_ranking_find(
 	const struct pattern_ranking *ranking, uint64_t key);
 

@@ -18,9 +18,9 @@ struct ordered_thread {
 	/* address by which the run names the thread, known once it has ended */
 	uint64_t record;
 	struct epoch *epoch;
-	uint32_t *before_start; /* `before` of its first epoch; NULL: not yet created */
+	uint32_t *before_start; /* `before` of its first epoch; NULL if not yet created */
 	uint64_t waits_on;	/* condition variable, 0: none */
-	/* order that its wake-up inherits, as in an epoch; NULL: unused */
+	/* order that its wake-up inherits, as in an epoch; NULL if unused */
 	uint32_t *woken_by;
 };
 

@@ -17,7 +17,7 @@ struct inlined_call {
 };
 
 struct frame {
-	const struct atomic_routine *routine; /* NULL: unknown */
+	const struct atomic_routine *routine; /* NULL if unknown */
 	uint32_t activation;
 	uint32_t context;
 	uint64_t address;

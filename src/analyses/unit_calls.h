@@ -25,7 +25,7 @@ struct unit_calls;
 struct unit_calls *unit_calls_new(struct atomic_sets *sets, uint32_t thread_count);
 void unit_calls_free(struct unit_calls *calls);
 
-/* Adds the next event of the run. True: the event only enters or leaves a function. */
+/* Adds the next event of the run. Returns true if the event only enters or leaves a function. */
 bool unit_calls_add(struct unit_calls *calls, const struct trace_event *event);
 /* Call after the last event. */
 void unit_calls_end(struct unit_calls *calls);

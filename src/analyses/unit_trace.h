@@ -36,7 +36,7 @@ struct unit {
 	/* number of the call; 0: unknown call, the access is a unit of its own */
 	uint32_t activation;
 	uint32_t instance;
-	const struct atomic_routine *routine; /* NULL: unknown */
+	const struct atomic_routine *routine; /* NULL if unknown */
 	uint32_t first, count;		      /* range in unit_accesses */
 	uint32_t begins, ends;		      /* events of the first and last access */
 	enum unit_ending ending;	      /* how the call ended */
@@ -84,7 +84,7 @@ static inline const struct unit_access *unit_trace_access(
 	return &trace->accesses[trace->unit_accesses[unit->first + index]];
 }
 
-/* The lock with this address in the lockset; NULL: not held. */
+/* The lock with this address in the lockset; returns NULL if not held. */
 const struct unit_lock *unit_trace_lock(
 	const struct unit_trace *trace, uint32_t lockset, uint64_t address);
 

@@ -29,7 +29,7 @@ struct points_to_variable {
 
 /* An object that can be located in a process: a global, or a local of main. */
 struct points_to_object {
-	char *symbol;	/* linkage name of a global; NULL: a local of main, */
+	char *symbol;	/* linkage name of a global; NULL for a local of main, */
 	uint32_t file;	/* located by this site of kind SITE_ADDRESS */
 	uint32_t index; /* index of that site */
 	uint64_t bytes; /* size of a local; 0: not known */

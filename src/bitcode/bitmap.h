@@ -22,7 +22,7 @@ void bitmap_release(struct bitmap *set);
 /* Returns whether the member is new. */
 bool bitmap_add(struct bitmap *set, uint32_t member);
 bool bitmap_has(const struct bitmap *set, uint32_t member);
-/* Moves *member to the first member that is not smaller. False: none. */
+/* Moves *member to the first member that is not smaller. Returns false if there is none. */
 bool bitmap_next(const struct bitmap *set, uint64_t *member);
 /* Returns whether `set` has grown. */
 bool bitmap_unite(struct bitmap *set, const struct bitmap *other);

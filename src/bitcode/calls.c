@@ -12,7 +12,7 @@ enum result_kind { RESULT_NOTHING, RESULT_NEW, RESULT_FOREIGN, RESULT_SAME, RESU
 
 struct external {
 	const char *name;
-	const char *arguments; /* NULL: a copy or a callback */
+	const char *arguments; /* NULL means a copy or a callback */
 	enum result_kind result;
 	int from;	    /* argument of RESULT_SAME and RESULT_WITHIN */
 	int callback;	    /* number of the argument that is called; -1: none */

@@ -31,7 +31,7 @@ enum flow_object_kind { FLOW_GLOBAL, FLOW_STACK, FLOW_HEAP, FLOW_FUNCTION, FLOW_
 
 struct flow_object {
 	enum flow_object_kind kind;
-	void *value;	  /* the LLVM value that names it; NULL: foreign memory */
+	void *value;	  /* the LLVM value that names it; NULL means foreign memory */
 	uint32_t *places; /* its locations */
 	uint32_t place_count, place_capacity;
 	int64_t stride;	 /* 0: not folded */

@@ -44,7 +44,7 @@ static uint64_t local_bytes(const struct unit *unit, LLVMValueRef local)
 	       LLVMConstIntGetZExtValue(count);
 }
 
-/* Finds the local's site in a file. False: none. */
+/* Finds the local's site in a file. Returns false if there is none. */
 static bool find_local(const struct analysis *analysis, LLVMValueRef local, uint32_t file,
 	struct points_to_object *out)
 {

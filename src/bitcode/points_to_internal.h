@@ -57,7 +57,8 @@ void function_becomes_foreign(void *context, uint32_t object);
 
 struct points_to *read_result(struct analysis *analysis);
 
-/* Where the object lies in memory. False: neither a global nor a local of main with a site. */
+/* Where the object lies in memory. Returns false for an object that is neither a global nor a local
+ * of main with a site. */
 bool describe_object(
 	const struct analysis *analysis, uint32_t number, struct points_to_object *out);
 

@@ -15,7 +15,7 @@ struct start {
 	uint32_t object;
 	int64_t distance;
 	uint64_t bytes;	   /* of the longest access that begins there */
-	const char *field; /* name of the field at a site; NULL: none */
+	const char *field; /* name of the field at a site; NULL if none */
 };
 
 /* Locations where a site's accesses may begin. */
@@ -67,7 +67,7 @@ static bool reach_call(struct reader *reader, struct reach *reach, LLVMValueRef 
 	return true;
 }
 
-/* False: the instruction accesses no memory. */
+/* Returns false if the instruction accesses no memory. */
 static bool reach_instruction(
 	struct reader *reader, struct reach *reach, LLVMValueRef instruction, uint8_t kind)
 {

@@ -7,7 +7,7 @@
 #define VALUE_MAP_NONE UINT32_MAX
 
 struct value_map_slot {
-	const void *key; /* NULL: free slot */
+	const void *key; /* NULL in a free slot */
 	uint32_t number;
 };
 

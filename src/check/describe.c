@@ -15,7 +15,7 @@ struct description {
 	const struct contract_thread *threads;
 	void *places;
 	places_describe *describe_place;
-	places_name_data *name_data; /* NULL: none */
+	places_name_data *name_data; /* NULL if none */
 };
 
 /* Loads lib/raddle/libraddle-check-places.so, beside this library. */

@@ -66,7 +66,8 @@ static void send_text(int pipe, const char *text, size_t length)
 	}
 }
 
-/* Runs the schedule once more and logs every step. False: the run does not show the failure. */
+/* Runs the schedule once more and logs every step. Returns false if the run does not show the
+ * failure. */
 static bool simplify_look_at(struct probe *probe, const struct failure *best)
 {
 	const struct probe_plan plan = probe_plan_exact(best);

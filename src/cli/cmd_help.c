@@ -19,7 +19,7 @@ static const struct argp_option help_options[] = {
 
 struct help_arguments {
 	const char *command;
-	const char *shell; /* NULL: no completion requested */
+	const char *shell; /* NULL if there is no completion requested */
 	bool is_manual;
 };
 

@@ -54,7 +54,8 @@ static bool wants_value(const struct argp_option *option)
 	return option && option->arg && !(option->flags & OPTION_ARG_OPTIONAL);
 }
 
-/* The option of a word "--name" or "--name=value"; argp accepts abbreviations. NULL: none. */
+/* The option of a word "--name" or "--name=value"; argp accepts abbreviations. Returns NULL if
+ * there is none. */
 static const struct argp_option *find_long(const char *word, const struct argp_option *options)
 {
 	const size_t length = strcspn(word + 2, "=");

@@ -36,7 +36,8 @@ struct detector_event {
 	thread_name name; /* of the thread; 0: no detector in use needs it */
 	/* Start function of the thread; 0: the main thread, or no detector in use needs it */
 	uint64_t role;
-	/* Class of the memory at an address, equal in every run, never 0. NULL: all memory has class 1. */
+	/* Class of the memory at an address, equal in every run, never 0. NULL if all memory has
+	 * class 1. */
 	uint32_t (*class_of)(uint64_t address);
 	struct thread_id thread;
 	/* The thread that is created, joined or cancelled; else THREAD_NONE */
@@ -55,7 +56,8 @@ struct detector {
 	const char *summary; /* one line */
 	size_t (*state_bytes)(void);
 	void (*begin_run)(void *state);
-	/* True: the run must end, and *verdict (kind, site, address, other_...) is filled. */
+	/* Returns true if the run must end, and *verdict (kind, site, address, other_...) is
+	 * filled. */
 	bool (*observe)(void *state, const struct detector_event *event, struct outcome *verdict);
 };
 

@@ -113,7 +113,7 @@ static const uint8_t race_conflicts[WAY_COUNT] = {
 };
 
 struct race_found {
-	const struct shadow_access *other; /* NULL: no race */
+	const struct shadow_access *other; /* NULL if there is no race */
 	enum shadow_way other_way;
 	const struct shadow_cell *cell;
 };

@@ -41,8 +41,8 @@ bool race_ignore(void *state, struct race_pair pair);
 bool race_has_suppressed(const void *state);
 struct detector_event;
 /*
- * Fast path of observe() for a plain access, without vector registers. False: the access races,
- * perhaps suppressed, and is not recorded; call observe().
+ * Fast path of observe() for a plain access, without vector registers. Returns false if the access
+ * races, perhaps suppressed, and is not recorded; call observe().
  */
 bool race_passes(void *state, const struct detector_event *event);
 /* A plain access, the argument of race_passes_plain(). */
@@ -57,8 +57,8 @@ struct race_plain {
 };
 /*
  * Fastest path: a load or store inside an aligned eight-byte word, no scheduling point, accessed
- * before in this run in the same byte groups and never atomically. False: nothing was done; call
- * race_passes(). `place`: the caller's cache per address, initially 0.
+ * before in this run in the same byte groups and never atomically. Returns false if nothing was
+ * done; call race_passes(). `place`: the caller's cache per address, initially 0.
  */
 bool race_passes_plain(void *state, const struct race_plain *access, uint32_t *place);
 /* Number of suppressed race occurrences in all runs. */

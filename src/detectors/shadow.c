@@ -225,7 +225,7 @@ struct shadow_granule *shadow_seek(struct shadow *shadow, uint64_t number)
 	return granule->generation == shadow->generation ? granule : NULL;
 }
 
-/* Returns the granule's slot, inserting it if needed; NULL: the table is full. */
+/* Returns the granule's slot, inserting it if needed; returns NULL if the table is full. */
 static struct shadow_granule *shadow_granule(struct shadow *shadow, uint64_t number)
 {
 	struct shadow_granule *granule = shadow_probe(shadow, number);

@@ -106,7 +106,8 @@ const struct shadow_access *shadow_of_thread(
 const struct shadow_access *shadow_unordered(const struct shadow_accesses *accesses,
 	const struct clock_pool *pool, const struct vector_clock *now,
 	const struct shadow_access *last);
-/* Replaces the others if all happen before `now`. False: no memory for a table; one may be lost. */
+/* Replaces the others if all happen before `now`. Returns false if there is no memory for a table;
+ * one may be lost. */
 bool shadow_add(struct shadow_cell *cell, enum shadow_way way, struct clock_pool *pool,
 	const struct vector_clock *now, const struct shadow_access *access);
 /* Discards all accesses of the cell. */

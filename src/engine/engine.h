@@ -66,9 +66,9 @@ struct engine_op {
 	bool is_alike;
 	uint8_t call;	      /* enum call_kind; like `number`, only for reports */
 	uint16_t number;      /* as in struct trace_event */
-	const void *address;  /* how the engine finds its waiters; NULL: none */
+	const void *address;  /* how the engine finds its waiters; NULL if none */
 	uint64_t site;	      /* return address in the target */
-	engine_ready *ready;  /* NULL: always ready */
+	engine_ready *ready;  /* NULL if always ready */
 	uint64_t deadline_ns; /* virtual time; ENGINE_FOREVER: none; 0 has already passed */
 	uint64_t argument;    /* for ready(): a file descriptor, expected value, ... */
 	uint64_t argument2;
@@ -85,7 +85,7 @@ struct engine_op {
 struct engine_performed {
 	uint64_t step;
 	uint64_t site;
-	const void *address; /* NULL: none */
+	const void *address; /* NULL if none */
 	/* OP_COND_WAIT: the mutex. OP_BARRIER_*: the round. OP_FUTEX_WAIT: the values of
 	 * engine_note_comparison(). Others: the op's argument. */
 	uint64_t argument;
@@ -138,7 +138,7 @@ struct engine_thread {
 	bool is_cancel_disabled;
 	bool is_cancel_asynchronous;
 	bool is_exiting; /* past its last cancellation point */
-	/* the op that the running signal handlers interrupted; NULL: none */
+	/* the op that the running signal handlers interrupted; NULL if none */
 	const struct engine_op *interrupted;
 	struct thread_id id;
 	/* link in an object's own queue of waiters (condition variables, futexes) */
@@ -194,10 +194,11 @@ struct engine_host {
 	/* Runs when the last thread ends without exit(): the process ends with status 0. */
 	void (*last_thread_ended)(void) __attribute__((noreturn));
 	void (*cancel_now)(void) __attribute__((noreturn));
-	/* Runs handlers of pending signals; they may contain scheduling points. True: one ran. */
+	/* Runs handlers of pending signals; they may contain scheduling points. Returns true if one
+	 * ran. */
 	bool (*deliver_signals)(struct engine_thread *thread);
-	/* Runs when no thread is enabled: waits for real events (descriptors, children, signals)
-	 * at most until virtual `deadline_ns`. False: the host has no event to wait for. */
+	/* Runs when no thread is enabled: waits for real events (descriptors, children, signals) at
+	 * most until virtual `deadline_ns`. Returns false if the host has no event to wait for. */
 	bool (*wait_outside)(uint64_t deadline_ns);
 	/* Fires due timers. Returns the next expiry, or ENGINE_FOREVER. NULL: no timers. */
 	uint64_t (*fire_timers)(void);
@@ -207,9 +208,9 @@ struct engine_host {
 	/* Called when the op passed to observe() does not end with WAIT_DONE; or NULL. */
 	void (*observe_result)(const struct engine_thread *thread, const struct engine_op *op,
 		enum engine_result result);
-	/* Receives every op of a live run in order; NULL: not needed. A memory access is
-	 * reported before it is made. Any other op is reported when the next one is performed,
-	 * because only then its result is known. */
+	/* Receives every op of a live run in order; NULL if not needed. A memory access is reported
+	 * before it is made. Any other op is reported when the next one is performed, because only
+	 * then its result is known. */
 	void (*performed)(const struct engine_performed *performed);
 	/* After engine_watch_uses(): a lock, condition variable or similar object is about to be
 	 * used. Not called at the return from a finished wait: the program may have freed the
@@ -219,7 +220,7 @@ struct engine_host {
 	bool (*place)(object_name object, struct object_place *out);
 	/* Stable name of an object that is neither static nor a thread; 0: not known; or NULL. */
 	object_name (*name)(const void *address);
-	/* Hash of the thread's call stack when it announces an op; NULL: not needed. */
+	/* Hash of the thread's call stack when it announces an op; NULL if not needed. */
 	uint32_t (*context)(struct thread_id thread);
 };
 
@@ -230,12 +231,12 @@ struct engine_run {
 	struct schedule *recording;
 	struct outcome *outcome;
 	volatile uint64_t *heartbeat;
-	/* Coverage of pairs of sites, indexed by hash: one thread was about to perform an op at
-	 * the first site when another performed one at the second. NULL: no coverage. */
+	/* Coverage of pairs of sites, indexed by hash: one thread was about to perform an op at the
+	 * first site when another performed one at the second. NULL if there is no coverage. */
 	uint64_t *covered;
 	uint32_t covered_words; /* a power of two */
-	uint32_t *met;		/* receives bits MET_x (model/op.h); NULL: not needed */
-	uint64_t *operations;	/* receives a digest of the steps made; NULL: not needed */
+	uint32_t *met;		/* receives bits MET_x (model/op.h); NULL if not needed */
+	uint64_t *operations;	/* receives a digest of the steps made; NULL if not needed */
 	uint64_t seed;		/* for value choices */
 	uint64_t random_seed;	/* for the target's random numbers */
 	/* Yields per thread, since it was last blocked, that are mere scheduling points. Without
@@ -284,7 +285,7 @@ bool engine_is_live(void);
 bool engine_yields_freely(void);
 /* Called in the child of the target's fork(): the caller is the only thread, outside of any run. */
 void engine_begin_child(uint64_t random_seed);
-/* Replaces engine_host.performed for the runs that follow; NULL: none. */
+/* Replaces engine_host.performed for the runs that follow; NULL means none. */
 void engine_set_performed(void (*performed)(const struct engine_performed *performed));
 /* Enables engine_host.used until the end of the run. */
 void engine_watch_uses(void);
@@ -390,7 +391,7 @@ struct engine_thread *engine_current(void);
 uint32_t engine_thread_count(void);
 uint32_t engine_enabled_count(void);
 struct engine_thread *engine_thread(uint32_t index);
-/* The live or unjoined thread with this pthread_t; NULL: none. */
+/* The live or unjoined thread with this pthread_t; returns NULL if there is none. */
 struct engine_thread *engine_thread_by_handle(uintptr_t handle);
 /* Creates a thread in state THREAD_ALIVE with a pending THREAD_BEGIN. Returns 0, EAGAIN, or the
  * error of executor.spawn(). */

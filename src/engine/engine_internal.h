@@ -143,7 +143,7 @@ void engine_hand_over_for_good(void);
 void engine_evaluate_changed(void);
 void engine_link(struct engine_thread *thread);
 void engine_unlink(struct engine_thread *thread);
-/* crowd.c. False: the thread must wait alone. */
+/* crowd.c. Returns false if the thread must wait alone. */
 bool engine_crowd_join(struct engine_thread *thread);
 /* Moves all eligible waiters for the object from this bucket into a crowd. */
 void engine_crowd_form(struct engine_thread *bucket, const void *address);
@@ -200,8 +200,8 @@ void engine_stuck(void) __attribute__((noreturn));
 void engine_set_stuck(struct outcome *outcome);
 /* Called when no thread is enabled (watchdog.c), with the earliest deadline. */
 void engine_note_idle(uint64_t deadline_ns);
-/* The op that blocks the thread, including an op that a running signal handler interrupted; NULL:
- * the thread is not blocked. */
+/* The op that blocks the thread, including an op that a running signal handler interrupted; returns
+ * NULL if the thread is not blocked. */
 const struct engine_op *engine_blocked_op(const struct engine_thread *thread);
 /* No thread was enabled, or the run begins: a step has its first cost again. */
 void engine_clock_restart(void);

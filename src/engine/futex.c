@@ -165,7 +165,7 @@ static uint32_t futex_vector_find(const struct futex_vector *vector, const uint3
 	return at;
 }
 
-/* NULL: at most `rank` threads wait. `count` receives the number of waiters before it. */
+/* Returns NULL if at most `rank` threads wait. `count` receives the number of waiters before it. */
 static struct engine_thread *futex_vector_select(
 	const uint32_t *word, uint32_t rank, uint32_t *count)
 {

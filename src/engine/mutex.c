@@ -223,7 +223,7 @@ static int mutex_check_owner(
 	return 0;
 }
 
-/* NULL: the holder is no thread of this process. */
+/* Returns NULL if the holder is no thread of this process. */
 static struct engine_thread *mutex_holder_here(const struct mutex *mutex)
 {
 	return mutex_is_shared(mutex) && mutex->owner != shared_process()

@@ -31,7 +31,7 @@ static bool semaphore_is_ready(const struct engine_op *op, const struct engine_t
 	return semaphore->value > 0 && semaphore->epoch == op->argument2;
 }
 
-/* False: another process decremented the value first. */
+/* Returns false if another process decremented the value first. */
 static bool semaphore_take(struct semaphore *semaphore)
 {
 	bool is_free;

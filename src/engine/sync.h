@@ -25,8 +25,8 @@ static inline uint16_t sync_mark(const struct engine_thread *thread)
 	return (uint16_t)(thread->id.index + 1);
 }
 
-/* NULL: none. An uninitialised, freed or overwritten object may contain any value; that bug of
- * the target must not crash the runtime. */
+/* Returns NULL if there is none. An uninitialised, freed or overwritten object may contain any
+ * value; that bug of the target must not crash the runtime. */
 static inline struct engine_thread *sync_thread(uint32_t mark)
 {
 	return mark && mark <= engine_thread_count() ? engine_thread(mark - 1) : NULL;

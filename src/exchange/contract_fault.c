@@ -37,7 +37,7 @@ static void fault_write_number(uint64_t number)
 	fault_write(at);
 }
 
-/* The header copy of the block before the address; NULL: none. */
+/* The header copy of the block before the address; returns NULL if there is none. */
 static const struct contract *fault_block_before(uint64_t address)
 {
 	const uint64_t start = address - address % CONTRACT_DISTANCE;

@@ -166,8 +166,8 @@ int campaign_report_progress(struct campaign *campaign, struct error *err)
 	return campaign_save(campaign, "running", err);
 }
 
-/* Returns the path of the file behind standard input, which each process opens again. NULL: no
- * file. The caller frees the path. */
+/* Returns the path of the file behind standard input, which each process opens again. Returns NULL
+ * if there is no file. The caller frees the path. */
 static char *campaign_input_file(struct campaign *campaign)
 {
 	struct stat ours, theirs;

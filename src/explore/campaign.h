@@ -42,7 +42,7 @@ struct campaign_options {
 	/* ends with NULL; argv[0] is searched for in PATH */
 	char *const *argv;
 	const char *directory; /* folder that contains .raddle */
-	/* stays open; NULL: the campaign opens the store of `directory` */
+	/* stays open; NULL if the campaign opens the store of `directory` */
 	struct store *store;
 	uint32_t strategy;
 	struct strategy_config strategy_config;
@@ -59,10 +59,11 @@ struct campaign_options {
 	bool is_restart_forced;
 	enum contract_restart restart; /* used if is_restart_forced */
 	struct settings settings;
-	/* patterns (chosen.h): accesses to only these variables are scheduling points; NULL: all */
+	/* patterns (chosen.h): accesses to only these variables are scheduling points; NULL means
+	 * all */
 	const char *variables;
-	const struct suppressions *suppressions; /* suppressions of data races; NULL: none */
-	/* all workers except worker 0 are remote; NULL: all are local */
+	const struct suppressions *suppressions; /* suppressions of data races; NULL if none */
+	/* all workers except worker 0 are remote; NULL if all are local */
 	const struct remote_link *remote;
 	bool keep_going; /* collects distinct findings until the budget ends */
 	bool without_minimising;
@@ -86,7 +87,7 @@ struct campaign_options {
 	bool forwards_signals;
 	/* traces contain functions, strategies see call contexts (runtime/contexts.h) */
 	bool has_contexts;
-	/* fixed view of shared memory; NULL: runs learn it */
+	/* fixed view of shared memory; NULL if runs learn it */
 	const struct memory_view *memory;
 	const volatile int *is_interrupted; /* a stop_reason (stop.h), set by a signal handler */
 	const char *runtime;		    /* path of libraddle.so */
@@ -147,7 +148,7 @@ struct campaign_listener {
 	/*
 	 * Returns further run numbers [first, end) that a coordinator distributes to several
 	 * campaigns. Called at the beginning, and when all runs are made; may block. False ends the
-	 * campaign, which has one worker. NULL: the campaign makes its own runs.
+	 * campaign, which has one worker. NULL if the campaign makes its own runs.
 	 */
 	bool (*more_runs)(void *context, uint64_t *first, uint64_t *end);
 	/* Asked after `ran`: true ends the campaign before its budget is used up. */

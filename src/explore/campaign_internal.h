@@ -34,7 +34,7 @@ struct campaign_worker {
 	/* rounds.c: counters of the race detector when its results were last collected */
 	uint64_t races_ignored, blind_runs, races_seen;
 	/* tasks.c */
-	struct task *task;		/* task that the worker executes; NULL: none */
+	struct task *task;		/* task that the worker executes; NULL if none */
 	bool has_memory;		/* it has the owner's view of shared memory */
 	uint32_t points;		/* number of memory points that the owner knew then */
 	struct contract_totals before;	/* the worker's totals before the task began */

@@ -35,7 +35,7 @@ static void serve_send_report(struct campaign *campaign, const struct serve_link
 	strbuf_release(&message);
 }
 
-/* False: the owner's contract has another layout, or the message is damaged. */
+/* Returns false if the owner's contract has another layout, or the message is damaged. */
 static bool serve_take_batch(struct worker *worker, const char *bytes, size_t size)
 {
 	const struct remote_head *head = (const struct remote_head *)(const void *)bytes;

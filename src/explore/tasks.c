@@ -108,7 +108,7 @@ bool tasks_has_new_memory(const struct contract *contract)
 	return contract->has_memory_sites && (memory->newly_shared || memory->points_changed);
 }
 
-/* True: the worker has a task, or must first repeat the first run. */
+/* Returns true if the worker has a task, or must first repeat the first run. */
 static bool tasks_split(struct campaign *campaign, struct campaign_worker *worker)
 {
 	struct tasks *const tasks = campaign->tasks;
@@ -172,7 +172,7 @@ static bool tasks_is_any_busy(const struct campaign *campaign)
 	return false;
 }
 
-/* False: the task is useless. */
+/* Returns false if the task is useless. */
 static bool tasks_join_state(struct campaign *campaign, uint32_t number, void *state,
 	const struct contract_totals *totals)
 {

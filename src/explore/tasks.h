@@ -18,7 +18,7 @@ struct task {
 	/* sorted by run; investigated when the task is joined */
 	struct campaign_failure *failures;
 	uint32_t failure_count;
-	/* copy at the last synchronisation; NULL: not synchronised yet */
+	/* copy at the last synchronisation; NULL if not synchronised yet */
 	void *synchronised;
 	struct contract_totals synchronised_totals; /* totals of its worker at that time */
 	uint32_t synchronised_failures;
@@ -73,7 +73,7 @@ void tasks_release_task(struct campaign *campaign, struct task *task);
 
 /* Nanoseconds; 0: all workers were asked to stop. UINT64_MAX: no synchronisation. */
 uint64_t tasks_synchronise_due(struct campaign *campaign);
-/* Both worker and owner are idle. False: the task was discarded. */
+/* Both worker and owner are idle. Returns false if the task was discarded. */
 bool tasks_synchronise(struct campaign *campaign, struct campaign_worker *worker);
 bool tasks_is_complete(const struct campaign *campaign, const struct campaign_worker *worker);
 /*

@@ -41,7 +41,7 @@ struct finding_source {
 	const struct schedule_segment *segments; /* of the run; threads by index */
 	uint32_t segment_count;
 	pid_t pid;	     /* stopped process with intact stacks, 0: none */
-	const char *program; /* for the schedule's text; NULL: omitted */
+	const char *program; /* for the schedule's text; NULL if omitted */
 	/*
 	 * Race: return addresses of the earlier access, innermost first; 0: only its place is known
 	 */
@@ -58,10 +58,12 @@ struct finding_source {
 int finding_build(struct finding *out, const struct finding_source *source, struct symbols *symbols,
 	struct error *err);
 
-/* The run as the bytes of a trace file; the caller frees them. NULL: the run has no events. */
+/* The run as the bytes of a trace file; the caller frees them. Returns NULL if the run has no
+ * events. */
 char *finding_trace_bytes(const struct finding_source *source, size_t *size);
 
-/* "main.0.2"; the caller frees it. NULL: no such thread, or the table is inconsistent. */
+/* "main.0.2"; the caller frees it. Returns NULL if there is no such thread, or the table is
+ * inconsistent. */
 char *finding_thread_path(
 	const struct finding_source_thread *threads, uint32_t thread_count, uint32_t index);
 

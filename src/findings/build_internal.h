@@ -17,7 +17,7 @@ struct first_use; /* words.c: first use of an object, by address and class */
 
 struct builder {
 	const struct finding_source *source;
-	struct symbols *symbols; /* NULL: none */
+	struct symbols *symbols; /* NULL if none */
 	struct finding *finding;
 	char **paths;			/* thread path by index */
 	struct symbols_thread *threads; /* the same threads for symbols_describe_data() */
@@ -25,7 +25,8 @@ struct builder {
 	struct wrapper *wrappers;
 	uint32_t culprit; /* index of the wait whose signal was lost; UINT32_MAX: unknown */
 	struct signal_history signals; /* signals that concern the culprit */
-	char *failing_name; /* the failing thread's name as titles show it; NULL: no such thread */
+	/* the failing thread's name as titles show it; NULL if there is no such thread */
+	char *failing_name;
 };
 
 /* ---- words.c ---- */
@@ -39,24 +40,28 @@ void builder_note_accesses(struct builder *builder);
 /* "main.0"; "a thread" for an unknown index. Owned by the builder. */
 const char *builder_thread(const struct builder *builder, struct thread_id thread);
 /*
- * "mutex forks[1]", "mutex #3 first used at pool.c:12 by main.0"; NULL: none. The caller frees it.
+ * "mutex forks[1]", "mutex #3 first used at pool.c:12 by main.0"; returns NULL if there is none.
+ * The caller frees it.
  */
 char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t address);
 /* "counter", "((struct account *)malloc at bank.c:41, #3).balance". The caller frees it. */
 char *builder_memory(const struct builder *builder, const struct symbols_access *access);
-/* Adds a name such as " pool.cv_" for an object on a stack or in heap memory of known type. False: the object has no name. */
+/* Adds a name such as " pool.cv_" for an object on a stack or in heap memory of known type. Returns
+ * false if the object has no name. */
 bool builder_add_placed_name(const struct builder *builder, enum object_class class,
 	uint64_t address, struct strbuf *out);
-/* The object of an event. NULL: no object. The caller frees the text. */
+/* The object of an event. Returns NULL if there is no object. The caller frees the text. */
 char *builder_event_object(const struct builder *builder, const struct trace_event *event);
 /* The event's verb: "accepts on", "sends SIGUSR1 to the process", "times out waiting on". The caller frees the text. */
 char *builder_event_verb(const struct trace_event *event);
-/* The object that a blocked thread needs; NULL: none. The caller frees the text. */
+/* The object that a blocked thread needs; returns NULL if there is none. The caller frees the
+ * text. */
 char *builder_wait_object(const struct builder *builder, const struct wait_edge *edge);
 /* Adds " #3 first used at pool.c:12 by main.0", or nothing if the trace has no use. */
 void builder_add_first_use(const struct builder *builder, enum object_class class, uint64_t address,
 	struct strbuf *out);
-/* The object of an event other than an access to memory; NULL: none. The caller frees the text. */
+/* The object of an event other than an access to memory; returns NULL if there is none. The caller
+ * frees the text. */
 char *builder_operand(const struct builder *builder, const struct trace_event *event);
 /* Adds a line for each module whose variables have no names, with the remedy. */
 void builder_add_notices(const struct builder *builder, struct strbuf *out);
@@ -116,7 +121,7 @@ void builder_add_hopes(const struct builder *builder, struct strbuf *out);
  * One line that says what went wrong. Requires waits, stack, failing thread. The caller frees it.
  */
 char *builder_title(const struct builder *builder);
-/* Further text; NULL: none. The caller frees it. */
+/* Further text; returns NULL if there is none. The caller frees it. */
 char *builder_detail(const struct builder *builder);
 
 /* ---- cause.c, cause_orders.c ---- */

@@ -63,7 +63,7 @@ struct candidate {
 	uint8_t pattern; /* violation: enum pattern_kind */
 	bool has_window; /* violation: a lock that all threads hold is released between places */
 	char *set;	 /* violation: the atomic set; owned */
-	char *units[2];	 /* scenario: units of work of the parties; NULL: unknown; owned */
+	char *units[2];	 /* scenario: units of work of the parties; NULL if unknown; owned */
 
 	/* Text, see candidate_describe(). */
 	char *title;
@@ -76,7 +76,7 @@ struct candidates {
 	struct candidate *items; /* owned */
 	uint32_t count;
 	bool is_cut; /* incomplete: the search ended early */
-	/* not 0: the search must end; NULL: never interrupted */
+	/* not 0: the search must end; NULL if never interrupted */
 	const volatile int *is_interrupted;
 };
 
@@ -109,8 +109,8 @@ int candidate_describe(struct candidate *candidate, const struct finding_source 
 
 /* As candidate_describe() for scenarios: each place becomes a wait with its stack. */
 struct candidate_words {
-	struct symbols *symbols;	     /* NULL: none */
-	const struct symbols_memory *memory; /* NULL: unknown */
+	struct symbols *symbols;	     /* NULL if none */
+	const struct symbols_memory *memory; /* NULL if unknown */
 	char *const *paths;		     /* thread paths, by index */
 	uint32_t path_count;
 };

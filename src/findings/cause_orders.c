@@ -32,7 +32,8 @@ static const struct wait_edge *orders_edge(
 	return &builder->source->outcome->waits[wait - builder->finding->waits];
 }
 
-/* The wait on the cycle whose thread needs an object that the thread of `wait` holds; NULL: none. */
+/* The wait on the cycle whose thread needs an object that the thread of `wait` holds; returns NULL
+ * if there is none. */
 static const struct finding_wait *orders_wanted_from(
 	const struct builder *builder, const struct finding_wait *wait)
 {
@@ -239,7 +240,8 @@ void builder_deadlock_cause(
 		orders_add_nested(builder, cause, remedy);
 }
 
-/* The last release of a mutex by `later` before the step, where `earlier` acquired that mutex afterwards. NULL: none. */
+/* The last release of a mutex by `later` before the step, where `earlier` acquired that mutex
+ * afterwards. Returns NULL if there is none. */
 static const struct trace_event *orders_last_release(
 	const struct finding_source *source, uint16_t later, uint16_t earlier, uint64_t step)
 {

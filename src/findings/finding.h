@@ -21,8 +21,8 @@
 #include "trace/schedule_text.h"
 
 struct finding_frame {
-	char *function; /* NULL: unknown */
-	char *file;	/* NULL: unknown */
+	char *function; /* NULL if unknown */
+	char *file;	/* NULL if unknown */
 	unsigned line;
 	char *module;
 	bool is_system;
@@ -40,7 +40,7 @@ struct finding_wait {
 	char *verb;   /* "locks" */
 	char *object; /* "mutex fork+40", "mutex made at bank.c:12" */
 	struct finding_stack at;
-	/* thread that holds the object; NULL: none or unknown */
+	/* thread that holds the object; NULL if there is none or unknown */
 	char *holder;
 	/* Place where the holder acquired it; function NULL: unknown. */
 	struct finding_frame held_since;
@@ -52,7 +52,7 @@ struct finding_wait {
 struct finding_access {
 	char *thread; /* "main.0" */
 	char *verb;   /* "writes" */
-	char *held;   /* locks that the thread held: "mutex m, rwlock r"; NULL: none */
+	char *held;   /* locks that the thread held: "mutex m, rwlock r"; NULL if none */
 	struct finding_stack at;
 };
 
@@ -73,7 +73,8 @@ struct finding_step {
 	struct finding_frame where;   /* the displayed line, wrappers skipped */
 	struct finding_frame inner;   /* the wrapper that `where` calls; function NULL: none */
 	struct finding_stack callers; /* known callers of `where` in the program's code */
-	char *library_call; /* the library call that makes the access: "jobs.push_back(...)"; NULL: none */
+	/* the library call that makes the access: "jobs.push_back(...)"; NULL if none */
+	char *library_call;
 	bool is_switch;	    /* the previous step was made by another thread */
 	bool is_preemption; /* ... which was enabled */
 };
@@ -89,23 +90,25 @@ struct finding {
 	int code;     /* exit status or signal */
 	char *title;  /* one line: "deadlock: main.0 and main.1 wait for each other's lock" */
 	char *detail; /* further text, may be NULL */
-	/* What led to the failure, by the run's trace, one sentence per line. NULL: unknown. */
+	/* What led to the failure, by the run's trace, one sentence per line. NULL if unknown. */
 	char *cause;
-	char *remedy; /* one line: the change that prevents the failure; NULL: unknown */
+	char *remedy; /* one line: the change that prevents the failure; NULL if unknown */
 
 	/* What a replay needs. */
 	char **argv;	 /* NULL-terminated */
 	char *directory; /* working folder */
-	char *input;	 /* standard input file, NULL: none */
+	char *input;	 /* standard input file, NULL if none */
 	char *settings; /* JSON object of the run settings (executor, restart, seed, tolerated, ...)
 			 */
-	/* JSON object: which accesses were scheduling points (plan/memory_view.h); NULL: none. */
+	/* JSON object: which accesses were scheduling points (plan/memory_view.h); NULL if none. */
 	char *memory;
 	/*
-	 * JSON object of environment variables (store/surroundings.h); NULL: of an older version.
+	 * JSON object of environment variables (store/surroundings.h); NULL in findings of an older
+	 * version.
 	 */
 	char *environment;
-	/* JSON object with the source lines around the finding's places (findings/source_lines.h); NULL: none were kept. */
+	/* JSON object with the source lines around the finding's places (findings/source_lines.h);
+	 * NULL if none were kept. */
 	char *sources;
 	char *strategy; /* strategy that found it: "pct,depth=3" */
 	uint64_t seed;
@@ -124,7 +127,7 @@ struct finding {
 	char *failing_thread;
 	struct finding_wait *waits;
 	uint32_t wait_count;
-	char *variable; /* Race: the accessed memory, "counter"; NULL: no race. */
+	char *variable; /* Race: the accessed memory, "counter"; NULL if there is no race. */
 	/* The accesses of a race or a use after free; threads NULL: neither. */
 	struct finding_access race[FINDING_ACCESSES];
 	struct finding_step *steps; /* the end of the interleaving, oldest first */
@@ -143,7 +146,7 @@ struct finding {
 	 */
 	bool is_own;
 
-	/* Bytes of a trace file (trace/trace_reader.h), NULL: none. Stored beside the JSON. */
+	/* Bytes of a trace file (trace/trace_reader.h), NULL if none. Stored beside the JSON. */
 	char *trace;
 	size_t trace_size;
 };
@@ -156,7 +159,7 @@ const struct finding_frame *finding_user_frame(const struct finding_stack *stack
 /* Length of the short name: "mutex #3" of "mutex #3 first used at pool.c:12 by main.0". */
 int finding_short_name(const char *object);
 
-/* The name that the program gave the thread; NULL: none. */
+/* The name that the program gave the thread; returns NULL if there is none. */
 const char *finding_thread_label(const struct finding *finding, const char *path);
 /* Adds the thread as titles and tables name it: `main.0 "logger"`. */
 void finding_add_thread(const struct finding *finding, const char *path, struct strbuf *out);

@@ -21,7 +21,8 @@ static void program_words_add_line(const char *line, size_t length, struct strbu
 	strbuf_add(out, line, length);
 }
 
-/* Adds the exception that libstdc++ or libc++ printed: "uncaught std::runtime_error: request timed out". False: none printed. */
+/* Adds the exception that libstdc++ or libc++ printed: "uncaught std::runtime_error: request timed
+ * out". Returns false if none was printed. */
 static bool add_exception(const char *output, struct strbuf *out)
 {
 	/* libstdc++ quotes the type; two versions of libc++ continue the line with the what(). */

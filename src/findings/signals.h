@@ -32,7 +32,8 @@ struct signal_history {
 	uint64_t test, change;
 };
 
-/* Fills the history for the thread of `edge`, which waits on a condition variable. False: the trace lacks that wait. */
+/* Fills the history for the thread of `edge`, which waits on a condition variable. Returns false if
+ * the trace lacks that wait. */
 bool signal_history_find(const struct finding_source *source, const struct wait_edge *edge,
 	struct signal_history *out);
 

@@ -56,7 +56,7 @@ static bool source_is_allowed(const char *path, const struct source_roots *roots
 	return is_allowed;
 }
 
-/* Reads the whole file and appends a zero byte; NULL: unreadable. */
+/* Reads the whole file and appends a zero byte; returns NULL if unreadable. */
 static char *source_lines_read_file(const char *path, size_t *size)
 {
 	struct stat status;
@@ -166,7 +166,7 @@ static json_t *lines_value(const char *text, size_t size, const json_t *wanted)
 	return lines;
 }
 
-/* The entry of one file; NULL: unreadable or not allowed. */
+/* The entry of one file; returns NULL if unreadable or not allowed. */
 static json_t *file_value(const char *name, const json_t *wanted, const struct source_roots *roots)
 {
 	char folder[PATH_MAX];
@@ -279,7 +279,7 @@ json_t *source_lines_changed(const json_t *sources, const struct source_roots *r
 	return changed;
 }
 
-/* The line of the file's present content; NULL: the file is unreadable or shorter. */
+/* The line of the file's present content; returns NULL if the file is unreadable or shorter. */
 static json_t *live_line(const char *path, const char *number)
 {
 	json_t *wanted = json_pack("{s:n}", number);

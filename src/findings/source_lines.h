@@ -17,7 +17,7 @@
  */
 struct source_roots {
 	bool is_everywhere;
-	char *const *folders; /* NULL-terminated; NULL: none */
+	char *const *folders; /* NULL-terminated; NULL if none */
 };
 extern const struct source_roots source_roots_everywhere;
 
@@ -29,7 +29,8 @@ extern const struct source_roots source_roots_everywhere;
  */
 json_t *source_lines_collect(const json_t *document, const struct source_roots *roots);
 
-/* The document of this command, with "sources" added. NULL: no object. The caller frees it. */
+/* The document of this command, with "sources" added. Returns NULL if there is no object. The
+ * caller frees it. */
 char *source_lines_add(const char *text);
 
 /* The roots of a finding's sources: everywhere for a finding that this user made on this machine, else `roots`. */
@@ -44,7 +45,7 @@ void finding_keep_sources(struct finding *finding);
  */
 json_t *source_lines_changed(const json_t *sources, const struct source_roots *roots);
 
-/* Adds the kept line, else the file's, without indentation. False: neither has it. */
+/* Adds the kept line, else the file's, without indentation. Returns false if neither has it. */
 bool source_lines_get(const json_t *sources, const char *path, unsigned line, struct strbuf *out);
 
 #endif

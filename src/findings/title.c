@@ -73,7 +73,7 @@ static void add_gone_holder(const struct builder *builder, const struct finding_
 	strbuf_adds(out, is_in_child ? " when the child was forked" : " and never released");
 }
 
-/* A wait for something that this thread holds; NULL: none. */
+/* A wait for something that this thread holds; returns NULL if there is none. */
 static const struct finding_wait *held_by(const struct finding *finding, const char *thread)
 {
 	for (uint32_t i = 0; i < finding->wait_count; i++) {

@@ -72,7 +72,8 @@ const char *builder_thread(const struct builder *builder, struct thread_id threa
 	return thread.index ? "a thread" : "main";
 }
 
-/* Adds the source name of static data, without its declaration's place. False: no name. */
+/* Adds the source name of static data, without its declaration's place. Returns false if there is
+ * no name. */
 static bool add_static_name(const struct builder *builder, uint64_t address, struct strbuf *out)
 {
 	const char *module = NULL;

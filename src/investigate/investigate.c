@@ -39,7 +39,8 @@ static const char *report_start(const char *text)
 	return NULL;
 }
 
-/* The end of the output, or a sanitizer's first paragraph. NULL: none. The caller frees it. */
+/* The end of the output, or a sanitizer's first paragraph. Returns NULL if there is none. The
+ * caller frees it. */
 static char *output_end(const struct capture *capture)
 {
 	struct strbuf all;
@@ -100,9 +101,9 @@ struct earlier_access {
 struct ingredients {
 	struct probe *probe;
 	const struct failure *run;
-	/* owned by the caller; NULL: read from the process */
+	/* owned by the caller; NULL if read from the process */
 	struct symbols *symbols;
-	const struct earlier_access *earlier; /* NULL: unknown */
+	const struct earlier_access *earlier; /* NULL if unknown */
 	uint32_t steps_most;		      /* 0: as many as a stored finding keeps */
 };
 

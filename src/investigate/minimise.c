@@ -14,7 +14,7 @@ struct minimiser {
 	uint64_t runs;
 	struct probe *made; /* the probe that made the last run */
 
-	/* Plan of a later candidate in case the current one is rejected; NULL: not predictable. */
+	/* Plan of a later candidate in case the current one is rejected; NULL if not predictable. */
 	bool (*ahead)(struct minimiser *minimiser, uint32_t ahead, struct probe_plan *plan);
 	const struct probe_plan *plan; /* the current candidate */
 	struct position {

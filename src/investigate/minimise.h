@@ -27,7 +27,7 @@ struct minimise_progress {
 struct minimise_sequence {
 	uint64_t number;
 	void *context;
-	/* Of candidate `ahead`, valid until the next call. False: no candidate. */
+	/* Of candidate `ahead`, valid until the next call. Returns false if there is no candidate. */
 	bool (*plan)(void *context, uint32_t ahead, struct probe_plan *plan);
 };
 
@@ -42,11 +42,11 @@ struct minimise_ahead {
 };
 
 struct minimise_params {
-	const struct minimise_ahead *ahead; /* NULL: no speculative runs */
+	const struct minimise_ahead *ahead; /* NULL if there are no speculative runs */
 	/* restart: the fastest one that works for the target */
 	struct probe_params probe;
 	struct budget budget;
-	/* Decides whether the last run counts as the failure. NULL: probe_shows(). */
+	/* Decides whether the last run counts as the failure. NULL means probe_shows(). */
 	bool (*shows)(void *shows_context, const struct probe *probe);
 	void *shows_context;
 	void (*progress)(void *context, const struct minimise_progress *progress); /* or NULL */

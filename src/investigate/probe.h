@@ -34,7 +34,7 @@ struct probe_plan {
 	uint32_t segment_count;
 	const struct replay_directive *directives;
 	uint32_t directive_count;
-	/* NULL: segments name threads by index; else by position in this array */
+	/* NULL if segments name threads by index; else by position in this array */
 	const thread_name *names;
 	uint32_t name_count;
 	/* strategy `pos` chooses, with the run's seed; segments and directives are not used */
@@ -55,7 +55,7 @@ uint64_t probe_strategy_bytes(void);
 struct probe_params {
 	struct worker_params worker;
 	const struct settings *settings;
-	/* shared memory of the run to repeat, read by probe_open(); NULL: an empty view */
+	/* shared memory of the run to repeat, read by probe_open(); NULL means an empty view */
 	const struct memory_view *memory;
 	enum contract_restart restart;
 	uint64_t trace_events;

@@ -24,13 +24,13 @@ struct schedule_view {
 	const uint64_t *enabled;
 	const struct pending_op *pending; /* OP_NONE for ended threads */
 	const thread_name *names;
-	/* calling contexts of the pending ops, as hashes of the call stack; NULL: not known */
+	/* calling contexts of the pending ops, as hashes of the call stack; NULL if not known */
 	const uint32_t *contexts;
 	/* the thread that moved last; if it is enabled, choosing another one is a preemption */
 	struct thread_id current;
 	uint64_t step; /* number of ops chosen earlier in this run */
-	/* The heap place of a pending op's object; false: the object is not on the heap. NULL: not
-	 * available. */
+	/* The heap place of a pending op's object; false: the object is not on the heap. NULL if
+	 * not available. */
 	bool (*place)(object_name object, struct object_place *out);
 };
 

@@ -127,7 +127,7 @@ static uint64_t period_of(const struct meant *meant, uint64_t granules)
 	return (uint64_t)stride < granules ? (uint64_t)stride : granules;
 }
 
-/* `is_whole`: one entry for all units. False: no room. */
+/* `is_whole`: one entry for all units. Returns false if there is no room. */
 static bool write_pattern(struct placing *placing, const struct meant *meant, bool is_whole,
 	struct memory_object *out)
 {
@@ -257,7 +257,8 @@ static void write_file(
 	data_symbols_release(&symbols);
 }
 
-/* The local's offset within an eight-byte unit is unknown: one pattern. False: no room. */
+/* The local's offset within an eight-byte unit is unknown: one pattern. Returns false if there is
+ * no room. */
 static bool write_local(
 	struct placing *placing, const struct points_to_object *local, struct meant *meant)
 {

@@ -4,7 +4,7 @@
 
 #define SITE_LEARNT (SITE_SEEN | SITE_SHARED | SITE_WAITED)
 
-/* Possibly new; NULL: no room. Same hashing and limit as in the runtime. */
+/* Possibly new; returns NULL if there is no room. Same hashing and limit as in the runtime. */
 static struct memory_variable *memory_join_find_variable(
 	struct contract_memory *memory, variable_name name)
 {
@@ -84,7 +84,7 @@ static void join_variables(struct contract_memory *to, const struct contract_mem
 				join_variable(to, &from->variables[slot]);
 }
 
-/* Possibly new; NULL: no room. Same rule as in the runtime. */
+/* Possibly new; returns NULL if there is no room. Same rule as in the runtime. */
 static const struct memory_module *find_module(
 	struct contract_memory *memory, const struct memory_module *wanted)
 {

@@ -38,7 +38,7 @@ bool races_have(const struct race_seen *seen, uint32_t count, struct race_pair p
 /* One line each. `symbols` NULL: those of the process if it still exists, or leaves *text empty. */
 void races_describe_seen(const struct contract *contract, struct symbols *symbols,
 	const struct race_seen *seen, uint32_t count, char *text, size_t size);
-/* In the settings, and for a guest that may be running. False: too many pairs. */
+/* In the settings, and for a guest that may be running. Returns false if too many pairs. */
 bool races_ignore(struct races *races, struct race_pair pair);
 bool races_ignore_in_guest(struct contract *contract, struct race_pair pair);
 

@@ -30,8 +30,8 @@ struct settings {
 	/* of the campaign; a finding stores the resulting view of memory */
 	enum memory_mode memory_mode;
 	struct races races;
-	char *input; /* file for standard input, NULL: /dev/null. Owned */
-	char *check; /* the user's judge, NULL: none. Owned */
+	char *input; /* file for standard input, NULL means /dev/null. Owned */
+	char *check; /* the user's judge, NULL if none. Owned */
 };
 
 void settings_init(struct settings *settings);

@@ -31,7 +31,8 @@ void strategy_format(uint32_t index, const struct strategy_config *config, char 
 void strategy_format_run(uint32_t index, const struct strategy_config *config, const void *state,
 	char *text, size_t size);
 
-/* A remark after some runs, "problem; remedy", such as on rpro's radius. False: no remark. */
+/* A remark after some runs, "problem; remedy", such as on rpro's radius. Returns false if there is
+ * no remark. */
 bool strategy_remark(uint32_t index, const struct strategy_config *config, const void *state,
 	char *text, size_t size);
 

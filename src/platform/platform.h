@@ -45,7 +45,7 @@ void platform_thread_begin(const void *registers, uintptr_t stack) __attribute__
 void *platform_map(size_t bytes, bool is_shared);
 void platform_unmap(void *start, size_t bytes);
 
-/* Copies memory of this process. False: a part is unmapped; `to` may be filled in part. */
+/* Copies memory of this process. Returns false if a part is unmapped; `to` may be filled in part. */
 bool platform_read(const void *from, void *to, size_t bytes);
 
 /* Avoids libc: a sanitizer's memcpy checks addresses, and a rewind copies what it would reject. */
@@ -64,7 +64,8 @@ struct platform_mapping {
 	bool is_file; /* backed by a file, not anonymous */
 };
 
-/* Calls `visit` for each mapping. False: `visit` returned false, or the list is unreadable. */
+/* Calls `visit` for each mapping. Returns false if `visit` returned false, or the list is
+ * unreadable. */
 typedef bool platform_visit_mapping(void *argument, const struct platform_mapping *mapping);
 bool platform_each_mapping(platform_visit_mapping *visit, void *argument);
 

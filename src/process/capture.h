@@ -28,7 +28,8 @@ void capture_close(struct capture *capture);
 void capture_clear(struct capture *capture);
 /* Releases the memory of the middle. Call it regularly while a run prints. */
 void capture_trim(struct capture *capture);
-/* Copies the output since the last call to `descriptor`. False: writing failed, see errno. */
+/* Copies the output since the last call to `descriptor`. Returns false if writing failed, see
+ * errno. */
 bool capture_pass_on(struct capture *capture, int descriptor);
 /* Head and tail, with a line between them that states the number of missing bytes. */
 void capture_read(const struct capture *capture, struct strbuf *out);

@@ -39,7 +39,7 @@ void children_kill_added(void);
  * way: a live run's process looks the same.
  */
 void children_kill_strays(void);
-/* Registers a child that is a stray. False: `pid` is no such process. */
+/* Registers a child that is a stray. Returns false if `pid` is no such process. */
 bool children_adopt(pid_t pid);
 /* Reaps ended strays but `except`. Returns how many remain; 0 where they cannot be listed. */
 unsigned children_reap_strays(pid_t except);

@@ -40,7 +40,7 @@ struct jobs {
 		struct strbuf *answer, struct error *err);
 	/* Runs in the parent. `answer` is what `work` has written. */
 	int (*take)(void *context, uint32_t number, const struct strbuf *answer, struct error *err);
-	/* Optional. True: the answer is used while no other job runs. */
+	/* Optional. Returns true if the answer is used while no other job runs. */
 	bool (*needs_exclusive_run)(void *context, uint32_t number, const struct strbuf *answer);
 	/* Optional; called about ten times a second. `number`: the first job without answer. */
 	void (*waits)(void *context, uint32_t number);

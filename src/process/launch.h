@@ -14,7 +14,7 @@ struct launch {
 	const char *path;
 	char *const *argv;
 	char *const *environment;
-	const char *directory;		 /* working folder; NULL: the command's */
+	const char *directory;		 /* working folder; NULL means the command's */
 	int input, output, error_output; /* become descriptors 0, 1 and 2 */
 };
 

@@ -131,7 +131,7 @@ static _Noreturn void supervisor_wait(int command, const struct mark *mark)
 	_exit(EXIT_SUCCESS);
 }
 
-/* False: this raddle is nested in two others, whose supervisors cover its processes. */
+/* Returns false if this raddle is nested in two others, whose supervisors cover its processes. */
 static bool supervisor_choose_mark(uint64_t limit, struct mark *mark)
 {
 	uint64_t random;

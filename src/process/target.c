@@ -12,7 +12,8 @@
 #include "base/hash.h"
 #include "base/strbuf.h"
 
-/* The first executable file of this name in PATH; NULL: none. The caller frees it. */
+/* The first executable file of this name in PATH; returns NULL if there is none. The caller frees
+ * it. */
 static char *search_path(const char *name)
 {
 	const char *folders = getenv("PATH");

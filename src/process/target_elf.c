@@ -93,7 +93,7 @@ static int elf_program_header(
 	return 0;
 }
 
-/* The bytes loaded at a virtual address and their number; NULL: none. */
+/* The bytes loaded at a virtual address and their number; returns NULL if there is none. */
 static const char *elf_loaded_at(const struct elf *elf, uint64_t address, uint64_t *available)
 {
 	for (unsigned i = 0; i < elf->header.e_phnum; i++) {

@@ -52,7 +52,8 @@ struct elf_file {
 	Elf64_Phdr segments[PROGRAM_HEADERS_MAX];
 };
 
-/* Opens a file and reads its headers. False: no usable executable, and no file is open. */
+/* Opens a file and reads its headers. Returns false if there is no usable executable, and no file
+ * is open. */
 bool elf_open(struct elf_file *elf, const char *path);
 /* The file's lowest address and the first one behind it, rounded to pages, without the base. */
 void elf_span(const struct elf_file *elf, uint64_t *start, uint64_t *end);
@@ -77,7 +78,8 @@ struct initial_stack {
 	uint64_t end;
 };
 
-/* Reads the stack whose argument count lies at `start`. False: the layout is not as expected. */
+/* Reads the stack whose argument count lies at `start`. Returns false if the layout is not as
+ * expected. */
 bool stack_read(struct initial_stack *stack, uint64_t *start);
 /* Upper bound for the bytes of an image of the stack. */
 size_t stack_image_bytes(const struct initial_stack *stack);

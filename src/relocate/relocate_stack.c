@@ -54,7 +54,8 @@ static bool stack_is_audit(const char *entry)
 	return true;
 }
 
-/* LD_AUDIT behind this library, its first entry: the user's own libraries. NULL: none. */
+/* LD_AUDIT behind this library, its first entry: the user's own libraries. Returns NULL if there is
+ * none. */
 static char *stack_users_audit(char *entry)
 {
 	for (entry += AUDIT_BYTES; *entry && *entry != ':'; entry++)

@@ -20,7 +20,7 @@ struct report_campaign {
 	int64_t id;
 	const char *command;
 	const char *options; /* a JSON object */
-	const char *course;  /* a JSON array of the progress over time; NULL: not recorded */
+	const char *course;  /* a JSON array of the progress over time; NULL if not recorded */
 	const char *strategy;
 	const char *state;
 	const char *restart;
@@ -32,20 +32,20 @@ struct report_campaign {
 /* A further result of a command, as its stored JSON. */
 struct report_document {
 	const char *kind;    /* "predict", "branches", "explain" */
-	const char *finding; /* the finding it belongs to; NULL: it belongs to a campaign */
+	const char *finding; /* the finding it belongs to; NULL if it belongs to a campaign */
 	const char *text;
 };
 
 struct report {
-	const struct report_campaign *campaign; /* NULL: findings only */
+	const struct report_campaign *campaign; /* NULL means findings only */
 	/* The campaigns of the reported findings, or all campaigns of the store. */
 	const struct report_campaign *campaigns;
 	uint32_t campaign_count;
 	const struct finding *findings;
-	/* For each finding the campaign that found it first; 0: unknown. NULL: unknown for all. */
+	/* For each finding the campaign that found it first; 0: unknown. NULL if unknown for all. */
 	const int64_t *finding_campaigns;
 	uint32_t finding_count;
-	/* allowed source folders for findings of others; NULL: the working folder */
+	/* allowed source folders for findings of others; NULL means the working folder */
 	const struct source_roots *source_roots;
 	const char *release; /* of raddle: "0.1.0" */
 	const struct report_document *documents;

@@ -24,7 +24,7 @@ struct interleaving {
 	uint32_t skip_from, skip_to;	  /* range of omitted steps */
 	unsigned widths[COLUMNS_MAX + FIXED_CELLS];
 	bool is_list;
-	const char *file; /* base name of the one source file of all steps; NULL: several */
+	const char *file; /* base name of the one source file of all steps; NULL means several */
 };
 
 static unsigned column_of(const struct interleaving *table, const char *thread)

@@ -116,7 +116,7 @@ void add_wrapped(struct strbuf *out, const struct report_style *style, const cha
 	free(visible);
 }
 
-/* Writes one line of what the cells have left. False: nothing was left. */
+/* Writes one line of what the cells have left. Returns false if nothing was left. */
 static bool add_row_line(struct strbuf *out, const struct report_style *style, unsigned indent,
 	const struct row_cell *cells, const char **rest, const unsigned *widths, unsigned count)
 {

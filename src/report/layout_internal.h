@@ -32,7 +32,7 @@ void add_wrapped(struct strbuf *out, const struct report_style *style, const cha
 
 /* Adds one row of a table with wrapped cells. `widths`: column widths without the gap of 2. */
 struct row_cell {
-	const char *text; /* NULL: empty */
+	const char *text; /* NULL if empty */
 	const char *colour;
 };
 void add_row(struct strbuf *out, const struct report_style *style, unsigned indent,

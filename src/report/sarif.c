@@ -208,7 +208,8 @@ static const struct finding_frame *last_step_place(const struct finding *finding
 	return last;
 }
 
-/* The place of a finding in user code: the failure, else an access of a race, a wait, or the last step. NULL: none. */
+/* The place of a finding in user code: the failure, else an access of a race, a wait, or the last
+ * step. Returns NULL if there is none. */
 static const struct finding_frame *sarif_place_of(const struct finding *finding)
 {
 	const struct finding_frame *frame = finding_user_frame(&finding->at);

@@ -17,9 +17,9 @@ struct report_style {
 	bool has_colour;	/* ANSI escapes */
 	bool has_system_frames; /* show library frames, too */
 	bool has_callers; /* show the callers of each step and every access inside of libraries */
-	/* text behind commands that read the store: " --store DIR"; NULL: none */
+	/* text behind commands that read the store: " --store DIR"; NULL if none */
 	const char *store_option;
-	/* allowed source folders for findings of others; NULL: the working folder */
+	/* allowed source folders for findings of others; NULL means the working folder */
 	const struct source_roots *source_roots;
 	unsigned steps_most; /* of longer interleavings the middle is omitted; 0: no limit */
 };

@@ -9,7 +9,7 @@
 
 /* True when the process calls this library's functions. Else the library changes nothing. */
 bool attach_is_first(void);
-/* Maps the contract that the environment names; NULL: no command drives this process. */
+/* Maps the contract that the environment names; returns NULL if no command drives this process. */
 struct contract *attach_contract(void);
 /* Restores the user's environment, so programs that the target executes are not controlled. */
 void attach_clean_environment(char **environment);

@@ -24,7 +24,7 @@
 
 #define CONTEXTS_DEPTH 128
 
-/* Called once, before any run. False: no memory. */
+/* Called once, before any run. Returns false if there is no memory. */
 bool contexts_set_up(void);
 void contexts_begin_run(void);
 /* Updates the moving thread's context. `frame`: its frame pointer. General registers only. */
@@ -32,7 +32,8 @@ void contexts_note(const struct site_record *record, uintptr_t frame);
 uint32_t contexts_of(struct thread_id thread);
 /* Traces the OP_ENTER and OP_LEAVE events that are due before the thread's next event. */
 void contexts_report(struct thread_id thread, uint64_t step);
-/* Stores the return addresses around the thread's op, innermost first, then 0. False: unknown. */
+/* Stores the return addresses around the thread's op, innermost first, then 0. Returns false if
+ * unknown. */
 bool contexts_callers(struct thread_id thread, uint64_t site, uint64_t *callers, unsigned capacity);
 
 #endif

@@ -22,7 +22,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Called after memory_prepare_run(). True: the run may have other points than the last one. */
+/* Called after memory_prepare_run(). Returns true if the run may have other points than the last
+ * one. */
 bool focus_prepare_run(uint64_t number);
 /* Called when a run begins or continues from a checkpoint. */
 void focus_begin_run(void);

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reads 1, 2, 4 or 8 bytes. False: not readable, or another number of bytes. */
+/* Reads 1, 2, 4 or 8 bytes. Returns false if not readable, or another number of bytes. */
 bool guarded_read(const void *address, size_t bytes, uint64_t *value);
 /* Number of eight-byte words before the first that differs or cannot be read. */
 size_t guarded_same_words(const void *address, const void *known, size_t words);

@@ -34,8 +34,8 @@ struct heap_free {
 	struct thread_id thread;
 };
 
-/* False: not freed, or allocated again. Known only for the latest blocks whose variables were
- * named. */
+/* Returns false if not freed, or allocated again. Known only for the latest blocks whose variables
+ * were named. */
 bool heap_was_freed(const void *address, struct heap_free *out);
 
 /* Visits all blocks, and freed blocks whose memory was not allocated again. */

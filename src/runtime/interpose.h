@@ -60,9 +60,9 @@ void runtime_enter(uint64_t site);
 void *runtime_next_symbol(const char *name);
 /* Same as runtime_next_symbol(), but returns NULL if no such definition exists. */
 void *runtime_symbol_behind(const char *name);
-/* Any definition in the process; NULL: none. */
+/* Any definition in the process; returns NULL if there is none. */
 void *runtime_symbol(const char *name);
-/* A function that the runtime exports; NULL: none. */
+/* A function that the runtime exports; returns NULL if there is none. */
 void *runtime_own_symbol(const char *name);
 
 /* A function behind the interposed one; set-up finds all. */
@@ -123,7 +123,7 @@ void runtime_test_cancel(void);
  * asynchronous cancellation only. */
 void runtime_test_cancel_anywhere(void);
 
-/* signal.c: runs the handlers of the thread's pending signals. True: one ran. */
+/* signal.c: runs the handlers of the thread's pending signals. Returns true if one ran. */
 bool runtime_deliver_signals(struct engine_thread *thread);
 /* Implements engine_host.route_signals (signal.c). */
 void runtime_route_signals(void);
@@ -152,7 +152,7 @@ void runtime_taint(const char *what, long number);
 /* The effect is on state that runs share even if each is forked at the first thread creation. */
 void runtime_taint_shared(const char *what);
 
-/* System calls that are not in system_calls.def. False: the kernel answers the call. */
+/* System calls that are not in system_calls.def. Returns false if the kernel answers the call. */
 bool runtime_emulate_time(long number, const long arguments[6], long *result); /* time.c */
 /* Answers prctl() of the caller's name (thread.c). */
 bool runtime_emulate_name(const long arguments[6], long *result);

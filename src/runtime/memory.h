@@ -39,7 +39,7 @@ struct memory_access {
 	/* compare-exchange: `expected` is valid, so the runtime knows whether it will write */
 	bool knows_expected;
 	uint64_t expected;
-	uint8_t *site_state; /* the site's byte in contract_memory.sites; NULL: none */
+	uint8_t *site_state; /* the site's byte in contract_memory.sites; NULL if none */
 };
 
 /* The scheduling point before the access, if the variable is a point. The call has no effect before
@@ -101,7 +101,8 @@ static inline bool memory_kind_writes_range(uint8_t kind)
 	return kind == SITE_RANGE_WRITE || kind == SITE_STRING_WRITE;
 }
 
-/* Patches every site by its SITE_ON bit. False: impossible, and the contract has the reason. */
+/* Patches every site by its SITE_ON bit. Returns false if impossible, and the contract has the
+ * reason. */
 bool sites_apply(void);
 
 /* ---- names (heap.c, memory_name.c) ---- */

@@ -9,7 +9,7 @@
 
 #define GRANULE_BYTES 8
 
-/* The first variable of that name; NULL: unknown. */
+/* The first variable of that name; returns NULL if unknown. */
 struct memory_variable *memory_variable_of(struct contract_memory *memory, object_name object);
 /* Slow path of memory_known_at() */
 struct memory_known *memory_known_find(struct contract_memory *memory, uintptr_t at,

@@ -118,8 +118,8 @@ static inline bool quick_is_repeated(
 void quick_begin_run(void);
 /* The run continues from a checkpoint of a run that may have had other points. */
 void quick_resume_run(void);
-/* An access that is new in its epoch. `state`: the byte of its site; NULL: none. True: no
- * further work. General registers only. */
+/* An access that is new in its epoch. `state`: the byte of its site; NULL means none. Returns true
+ * if no further work is needed. General registers only. */
 bool quick_passes(uint64_t address, uint32_t properties, uint64_t site, uint8_t *state);
 /* Same as quick_passes(), for a range or a string; granules only. */
 bool quick_passes_range(uint64_t address, uint64_t bytes, bool is_write);

@@ -13,7 +13,7 @@ struct engine_thread;
  * Returns its id or a negative error. */
 long raw_thread_create(long number, const long arguments[6], const greg_t *registers);
 bool raw_thread_is_wanted(long number, const long arguments[6]);
-/* Body of a raw thread; does not return. False: `thread` is no raw thread. */
+/* Body of a raw thread; does not return. Returns false if `thread` is no raw thread. */
 bool raw_thread_run(struct engine_thread *thread);
 
 /* Called before main and before the first thread creation. In a process with other threads, only

@@ -11,7 +11,7 @@
 #include "abi/instrument_abi.h"
 
 bool record_is_on(void);
-/* A site without further effects: no scheduling point, time slice not over. False:
+/* A site without further effects: no scheduling point, time slice not over. Returns false if
  * site_reached() must handle it. */
 bool record_quickly(
 	const struct site_record *site, uint64_t address, uint64_t length, uintptr_t frame);

@@ -38,7 +38,7 @@ struct runtime {
 	bool has_dispatch;
 	bool has_virtual_time;
 	bool has_sanitizer; /* a sanitizer may call interposed functions with its own locks held */
-	/* Scale and offset of AddressSanitizer's shadow memory; NULL: not in the program. */
+	/* Scale and offset of AddressSanitizer's shadow memory; NULL if not in the program. */
 	void (*sanitizer_shadow)(size_t *scale, size_t *offset);
 	bool has_created;
 	bool is_run_over; /* runtime_finish_run() has been entered */
@@ -51,8 +51,8 @@ struct runtime {
 	bool has_tsan_calls;
 	/* Called before the process ends without control, where no command reads the reason. */
 	void (*refused)(const char *why);
-	/* Called when the timer with this address as its value expires, with the interrupted
-	 * code; NULL: no timer. */
+	/* Called when the timer with this address as its value expires, with the interrupted code;
+	 * NULL if there is no timer. */
 	void (*watchdog)(void *context);
 	/* Called before longjmp() to a frame; ends the run if the frame is out of bounds. */
 	void (*jumps_to)(uintptr_t stack_pointer);
@@ -76,7 +76,7 @@ uint64_t runtime_seed(uint64_t number);
 /* Passes the strategy the run's place in its round. */
 void runtime_begin_place(uint64_t number);
 /* Counts a finished run with its outcome in contract->outcome, in the process that outlives the
- * run. True: the command must examine the run. */
+ * run. Returns true if the command must examine the run. */
 bool runtime_account_run(void);
 /* The strategy has made all runs that it promises: the batch ends early. */
 bool runtime_is_exhausted(void);
@@ -112,8 +112,8 @@ void runtime_trace_call(enum call_kind call, uint64_t site);
 /* Implements engine_host.performed where plan.detectors is not empty. */
 void runtime_detect(const struct engine_performed *performed);
 struct memory_access;
-/* A plain load or store that is no scheduling point. General registers only. False: the caller
- * must pass the access to engine_note_access() instead. */
+/* A plain load or store that is no scheduling point. General registers only. Returns false if the
+ * caller must pass the access to engine_note_access() instead. */
 bool runtime_detect_quickly(
 	const struct memory_access *access, enum op_kind kind, object_name name);
 bool runtime_looks_for_races(void);
@@ -148,7 +148,7 @@ void runtime_run_key_destructors(void);
 
 /* ---- Syscall User Dispatch (dispatch.c) ---- */
 
-/* Arms this kernel thread. False: the kernel does not support it. */
+/* Arms this kernel thread. Returns false if the kernel does not support it. */
 bool runtime_dispatch_arm(void);
 /* Called when this kernel thread is about to end. */
 void runtime_dispatch_disarm(void);
@@ -172,8 +172,8 @@ void runtime_spin_tick(uint64_t site);
 void runtime_run_natively(void);
 /* Called before each operation: turns the sites on again. */
 void runtime_run_controlled(void);
-/* Gives every thread that may be computing the full time limit before a hang is reported. True:
- * another thread runs with a new limit. */
+/* Gives every thread that may be computing the full time limit before a hang is reported. Returns
+ * true if another thread runs with a new limit. */
 bool runtime_hang_is_doubtful(void);
 /* Called at the entry of an interposed function, after a request by runtime_spin_tick(). */
 void runtime_spin_enter(uint64_t site);
@@ -203,16 +203,17 @@ void runtime_divert(void *context, void (*entry)(void));
 
 /* Called in the child of a fork, before it leaves control. */
 void daemon_forked(long parent_pid);
-/* Called when a process without threads ends, after `children` forks. True: a child has become a
- * daemon and is the program from now on. */
+/* Called when a process without threads ends, after `children` forks. Returns true if a child has
+ * become a daemon and is the program from now on. */
 bool daemon_is_left(int status, uint32_t children);
-/* Called at the first thread creation of a process without control. True: it becomes the program.
- * Asked once. */
+/* Called at the first thread creation of a process without control. Returns true if it becomes the
+ * program. Asked once. */
 bool daemon_becomes_program(void);
 /* True in a daemon until daemon_becomes_program(), and always where the restart cannot follow the
  * daemon. */
 bool daemon_is_current(void);
-/* Called at the first thread creation under control. True: the daemon is already the program. */
+/* Called at the first thread creation under control. Returns true if the daemon is already the
+ * program. */
 bool daemon_has_replaced_us(void);
 /* Turn a process without threads into a forked child, or into the process that the command drives.
  * process.c. */
@@ -244,7 +245,7 @@ extern const struct executor executor_kernel;
 void fiber_pool_grow(uint32_t count);
 /* A stack and thread-local block that a run made because the pool was empty. */
 struct fiber_made {
-	char *start; /* start of the block's mapping; NULL: the block has no mapping of its own */
+	char *start; /* start of the block's mapping; NULL if the block has no mapping of its own */
 	size_t bytes;
 	int kernel_id;	 /* the kernel thread that left the block behind, or is about to */
 	bool is_special; /* made for one thread's stack size */
@@ -255,14 +256,16 @@ uint32_t fiber_made_since_snapshot(struct fiber_made *made, uint32_t capacity);
 bool fiber_is_donor(int kernel_id);
 /* Number of blocks of standard size among them. */
 uint32_t fiber_pool_lacked(void);
-/* An address in the thread's own stack; NULL: not a stack of the runtime, such as main's. */
+/* An address in the thread's own stack; returns NULL if not a stack of the runtime, such as
+ * main's. */
 const char *fiber_stack_of(const struct engine_thread *thread);
 /* Visits the stack tops of the pool. No thread writes behind `end`; NULL means the mapping's end. */
 typedef void fiber_visit_pooled(void *stack_top, char *end, uint32_t pool_index, void *argument);
 void fiber_each_pooled(fiber_visit_pooled *visit, void *argument);
 #define FIBER_NOT_POOLED UINT32_MAX
 uint32_t fiber_index_of(const struct engine_thread *thread);
-/* fiber_time() when a thread last got the pooled block, in shared memory; NULL: unknown. */
+/* fiber_time() when a thread last got the pooled block, in shared memory; returns NULL if
+ * unknown. */
 uint64_t *fiber_used_at(uint32_t pool_index);
 /* A clock that grows with each step of a run, and is never 0. */
 uint64_t fiber_time(void);

@@ -57,14 +57,15 @@ void signal_queue_drain(void);
 /* Makes the signal pending; thread NULL: for the process. Drops a standard signal that is already
  * pending, as POSIX requires. Returns 0, or EAGAIN when the queue is full. */
 int signal_queue_add(struct engine_thread *thread, const siginfo_t *information);
-/* Removes the oldest pending signal of this number. False: none. */
+/* Removes the oldest pending signal of this number. Returns false if there is none. */
 bool signal_queue_take(struct engine_thread *thread, int signal, siginfo_t *out);
 bool signal_queue_take_process(int signal, siginfo_t *out);
 /* Pending for the process: bit signal-1. */
 uint64_t signal_queue_process(void);
 /* Assigns the oldest signal of this number to a thread; it stays the process's until taken. */
 void signal_queue_assign(int signal, struct engine_thread *thread);
-/* Ends the assignment of signals in `set`: others may get them. True: some were assigned. */
+/* Ends the assignment of signals in `set`: others may get them. Returns true if some were
+ * assigned. */
 bool signal_queue_return(struct engine_thread *thread, uint64_t set);
 /* Called when a thread has ended: drops the signals sent to it alone. */
 void signal_queue_forget(struct engine_thread *thread);
@@ -86,7 +87,7 @@ void signal_left_handlers(void);
 /* Signals of the process assigned to this thread and blocked now go to other threads. Signals of
  * the process that every thread blocked may go to this one. */
 void signal_set_mask(struct engine_thread *thread, uint64_t mask);
-/* End of the alternate signal stack; NULL: none, or already in use (sigwait.c). */
+/* End of the alternate signal stack; returns NULL if none, or already in use (sigwait.c). */
 void *signal_stack_end(const struct engine_thread *thread);
 /* Signals that only signal descriptors read stay blocked in the kernel, which queues them. */
 void signal_leave_to_kernel(uint64_t mask);

@@ -44,12 +44,12 @@ extern const unsigned char sites_left_off[];
 /* Registers all modules in a contract that is new to this process. */
 void sites_report_again(void);
 /* Called by site_thunk.S with only general registers saved, before the access. `frame`: the frame
- * pointer. True: the thunk must call site_perform() with all registers saved. */
+ * pointer. Returns true if the thunk must call site_perform() with all registers saved. */
 bool site_reached(
 	const void *address, size_t length, const struct site_record *record, uintptr_t frame);
 void site_perform(void);
 
-/* Byte in contract_memory.sites; NULL: the contract does not have the module. */
+/* Byte in contract_memory.sites; returns NULL if the contract does not have the module. */
 uint8_t *site_state(const struct site_record *record);
 
 /* Among the sites of all modules; UINT32_MAX: the contract does not have the module. */
@@ -57,7 +57,7 @@ uint32_t site_index(const struct site_record *record);
 /* A module with sites holds this address. Stores the bounds of its code. */
 bool sites_find_code(uintptr_t code, uintptr_t *start, uintptr_t *end);
 
-/* False: impossible; contract_memory.refusal has the reason. */
+/* Returns false if impossible; contract_memory.refusal has the reason. */
 bool sites_switch(bool (*is_on)(uint8_t kind, uint8_t state));
 
 /* Returns NULL if no command drives this process. */

@@ -42,7 +42,7 @@ long system_call_make(system_call *function, long number, const long arguments[6
 #define ANSWERED(type, name, parameters, ...)                                                      \
 	INTERPOSED(type, name, parameters, (type)interpose_result(ANSWER(__VA_ARGS__)))
 
-/* False: the kernel answers the call. */
+/* Returns false if the kernel answers the call. */
 bool system_call_answer(long number, const long arguments[6], uint64_t site, long *result);
 
 #endif

@@ -21,7 +21,7 @@ struct thread_stack {
 	char *used_end; /* end of glibc's data: no thread writes behind it */
 };
 
-/* Maps a stack of standard size. False: the place is in use, or memory is short. */
+/* Maps a stack of standard size. Returns false if the place is in use, or memory is short. */
 bool thread_stack_map(struct thread_stack *stack, uint32_t slot);
 /* Maps a stack of another size, at the next free place of the run. */
 bool thread_stack_map_large(struct thread_stack *stack, size_t stack_bytes);
@@ -40,7 +40,8 @@ void thread_stack_enter_at(void *top, void *thread);
  * (libc/memory/allocation.c). */
 void thread_stack_lend(const struct thread_stack *stack);
 void thread_stack_lend_end(struct thread_stack *stack);
-/* End of the lent memory that holds the block; NULL: the block belongs to the program's heap. */
+/* End of the lent memory that holds the block; returns NULL if the block belongs to the program's
+ * heap. */
 const char *thread_stack_lent_end(const void *block);
 
 #endif

@@ -49,7 +49,8 @@ void time_set_realtime(const struct timespec *wanted);
 bool time_emulate_setting(long number, const long arguments[6], long *result);
 /* The time `ns` from now; saturates below ENGINE_FOREVER. */
 uint64_t time_after(uint64_t ns);
-/* Reads a clock of the virtual world, or the real clock with the same id. False: EINVAL. */
+/* Reads a clock of the virtual world, or the real clock with the same id. Returns false for
+ * EINVAL. */
 bool time_read(clockid_t clock, uint64_t *ns);
 /* Called in the child after fork(): restarts its processor clocks. */
 void time_begin_child(void);
@@ -85,7 +86,7 @@ void timerfd_forget(int fd);
 uint64_t timer_next_ns(void);
 /* True with real time, if a timer of the kernel is armed and will send a signal. */
 bool timer_is_ticking_outside(void);
-/* Fires the timers that are due. True: one was due. */
+/* Fires the timers that are due. Returns true if one was due. */
 bool timer_fire_due(void);
 /* Implements engine_host.fire_timers. */
 uint64_t timer_fire_and_next_ns(void);
@@ -196,8 +197,8 @@ void __chk_fail(void) __attribute__((noreturn));
 /* ---- the real world: outside.c ---- */
 
 /* Tests, after an operation that only yields, whether an outside event has become ready. Without
- * the test, a loop that yields would starve threads that wait for the outside. True: a thread waits
- * for the outside. */
+ * the test, a loop that yields would starve threads that wait for the outside. Returns true if a
+ * thread waits for the outside. */
 bool outside_look(void);
 /* The last op failed for now (engine_unproductive()). `is_external`: another process may need
  * time to change that. */
@@ -239,7 +240,7 @@ bool signals_arrived(void);
 /* Has the target a handler for a signal that processes send to each other, other than those of a
  * terminal or of its own faults? */
 bool signals_have_handler_for_others(void);
-/* Runs the handlers that the caller must run now. True: one ran. */
+/* Runs the handlers that the caller must run now. Returns true if one ran. */
 bool signals_deliver_now(void);
 /* Do all handlers that ended the caller's last wait have SA_RESTART? */
 bool signals_want_restart(void);
@@ -249,7 +250,7 @@ void signals_leave_thread(void);
 uint64_t signals_swap_mask(uint64_t mask);
 /* Raises a signal of the runtime, such as a timer's. Thread NULL: for the process. */
 void signals_raise(struct engine_thread *thread, const siginfo_t *information);
-/* The pending signal of a timer of timer_create(); NULL: none. */
+/* The pending signal of a timer of timer_create(); returns NULL if there is none. */
 siginfo_t *signals_pending_of_timer(int signal, int timer);
 /* Called in the child after fork(): drops the parent's pending signals. */
 void signals_begin_child(void);

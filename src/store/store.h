@@ -36,7 +36,7 @@ struct store_campaign {
 	int64_t started; /* seconds since 1970 */
 	/* Numbers of its runs: [run_first, run_end) were made, as far as the store knows. */
 	uint64_t run_first, run_end;
-	/* JSON: progress over time; NULL: stored by an older version without it */
+	/* JSON: progress over time; NULL if stored by an older version without it */
 	char *course;
 	/* fingerprint of the program's file; 0: stored by an older version without it */
 	uint64_t target;
@@ -79,7 +79,8 @@ struct store_merged {
 };
 int store_merge(struct store *into, struct store *from, const char *const folders[2],
 	struct store_merged *merged, struct error *err);
-/* Path of a file in the finding's folder; the caller frees it. NULL: `id` is not like F12. */
+/* Path of a file in the finding's folder; the caller frees it. Returns NULL if `id` is not like
+ * F12. */
 char *store_finding_path(struct store *store, const char *id, const char *file);
 /* finding->is_own: its seal proves that this user's raddle wrote it on this machine. */
 int store_load_finding(struct store *store, const char *id, struct finding *out, struct error *err);
@@ -112,7 +113,7 @@ int store_list_campaigns(
 struct store_document {
 	char *kind;
 	int64_t campaign; /* 0: it belongs to a finding */
-	char *finding;	  /* "F1"; NULL: it belongs to a campaign */
+	char *finding;	  /* "F1"; NULL if it belongs to a campaign */
 	char *text;
 	int64_t made; /* seconds since 1970 */
 };
@@ -127,7 +128,8 @@ void store_documents_free(struct store_document *rows, uint32_t count);
 
 /* Kind of the document with the verdict of an exhaustive campaign. */
 #define STORE_VERDICT "verdict"
-/* The verdict of that campaign, released with json_decref(); NULL: none, or not JSON. */
+/* The verdict of that campaign, released with json_decref(); returns NULL if there is none, or it
+ * is not JSON. */
 json_t *store_verdict_of(const struct store_document *documents, uint32_t count, int64_t campaign);
 /* Number of shards of the campaign; 0: unknown; 1: not divided. */
 uint32_t store_shards_of(const struct store_document *documents, uint32_t count, int64_t campaign);

@@ -250,7 +250,7 @@ static const char schema_query[] =
 	"SELECT group_concat(type || char(9) || name || char(9) || tbl_name || char(9) ||"
 	" coalesce(sql, ''), char(10)) FROM (SELECT * FROM sqlite_schema ORDER BY type, name)";
 
-/* All entries of the schema as one text, which the caller frees; NULL: unreadable. */
+/* All entries of the schema as one text, which the caller frees; returns NULL if unreadable. */
 static char *schema_text(sqlite3 *database)
 {
 	sqlite3_stmt *statement;

@@ -13,16 +13,16 @@ struct store_aside;
 #define STORE_VERSION 4
 
 struct store {
-	/* NULL: a store on disk; else a store in memory, and the rest is empty */
+	/* NULL means a store on disk; else a store in memory, and the rest is empty */
 	struct store_aside *aside;
 	enum store_access access;
 	sqlite3 *database;
 	char *folder;	      /* <directory>/.raddle */
 	int folder_fd;	      /* descriptor of `folder`; -1: not open */
 	int findings_fd;      /* descriptor of findings/; -1: no such folder */
-	struct seal_key *key; /* NULL: nothing is sealed and no seal is valid */
+	struct seal_key *key; /* NULL if nothing is sealed and no seal is valid */
 	unsigned progress;    /* number of progress callbacks of this connection */
-	char *copy;	      /* folder of the private copy of the database; NULL: none */
+	char *copy;	      /* folder of the private copy of the database; NULL if none */
 };
 
 extern const char store_schema[];
@@ -60,7 +60,8 @@ void store_aside_free(struct store_aside *aside);
 int store_read_file(struct store *store, const char *const name[2], size_t limit, char **text,
 	size_t *size, struct error *err);
 
-/* Inside a transaction. `program`: with the folder; NULL: any. `times`: how often it was seen. */
+/* Inside a transaction. `program`: with the folder; NULL means any. `times`: how often it was
+ * seen. */
 int store_put_finding(struct store *store, int64_t campaign, struct finding *finding,
 	const char *program, uint64_t times, bool *is_new, struct error *err);
 

@@ -24,7 +24,7 @@ void seal_text(
 /* Is `text`, of `length` characters, the seal of these bytes? */
 bool seal_is_valid(const struct seal_key *key, const void *bytes, size_t size, const char *text,
 	size_t length);
-/* Computes the seal of a file's first `size` bytes. False: the file cannot be read. */
+/* Computes the seal of a file's first `size` bytes. Returns false if the file cannot be read. */
 bool seal_file(const struct seal_key *key, int fd, size_t size, unsigned char seal[SEAL_BYTES]);
 
 #endif

@@ -36,7 +36,7 @@ static inline void hash_set_clear(struct hash_set *set)
 	set->count = 0;
 }
 
-/* False: contained already. */
+/* Returns false if contained already. */
 static inline bool hash_set_add(struct hash_set *set, uint64_t hash)
 {
 	uint64_t *slots = hash_set_begin(set);

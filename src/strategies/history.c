@@ -94,7 +94,8 @@ static struct schedule_view show(struct history *history, struct history_entry *
 	};
 }
 
-/* Asks the strategy about the entry. False: the strategy chose differently, and the prefix ends. */
+/* Asks the strategy about the entry. Returns false if the strategy chose differently, and the
+ * prefix ends. */
 static bool history_tell(struct history *history, struct history_entry *entry)
 {
 	const struct strategy *strategy = history->strategy;

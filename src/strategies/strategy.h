@@ -39,7 +39,7 @@ struct strategy_option {
 	int64_t least;
 	int64_t most;
 	const char *help; /* a phrase that includes the reason for the default value */
-	/* names of the values from 0, NULL-terminated; NULL: the option has numbers */
+	/* names of the values from 0, NULL-terminated; NULL if the option has numbers */
 	const char *const *words;
 };
 
@@ -91,7 +91,7 @@ struct strategy_verdict {
 	uint64_t runs;
 	/* runs among `runs` that are equivalent to others, or counted in another shard */
 	uint64_t redundant;
-	const char *missing; /* the reason why the search can never be complete; NULL: none */
+	const char *missing; /* the reason why the search can never be complete; NULL if none */
 	/* Options that this program cannot satisfy, as "problem; remedy"; may be empty. */
 	char refusal[96];
 	/*
@@ -116,7 +116,8 @@ struct strategy_verdict {
 struct strategy_tasks {
 	/*
 	 * Moves runs that will certainly be needed, but not soon, into the block `task`. `number`:
-	 * the task; not 0, not in use. `most`: limit of useful runs. False: no such runs exist now.
+	 * the task; not 0, not in use. `most`: limit of useful runs. Returns false if no such runs
+	 * exist now.
 	 */
 	bool (*split)(void *state, void *task, uint32_t number, uint64_t most, bool is_exact);
 	void (*copy)(void *to, const void *task);
@@ -127,13 +128,14 @@ struct strategy_tasks {
 	 * The owner's state and the task's state import each other's results about runs outside of
 	 * their own subtrees. Allowed between two runs of either, if is_exact is false. Returns
 	 * false if their assumptions conflict: the task must return to its last synchronised copy,
-	 * or is useless. NULL: not needed.
+	 * or is useless. NULL if not needed.
 	 */
 	bool (*synchronise)(void *state, void *task);
 	/*
 	 * Joins the awaited task between two of its runs. `is_exact`: the runs must be those of a
-	 * single state, in the same order; otherwise only their number and findings. False: the
-	 * task's assumptions were wrong, nothing is joined, and the state makes these runs itself.
+	 * single state, in the same order; otherwise only their number and findings. Returns false
+	 * if the task's assumptions were wrong, nothing is joined, and the state makes these runs
+	 * itself.
 	 */
 	bool (*join)(void *state, void *task, bool is_exact);
 	/* Cancels the task: the state makes its runs itself. 0: cancels all tasks. */
@@ -156,15 +158,15 @@ struct strategy_learning {
 
 /* Exhaustive search. All members are NULL in strategies that choose at random. */
 struct strategy_search {
-	/* Returns true if all runs are made. NULL: the search never ends. */
+	/* Returns true if all runs are made. NULL if the search never ends. */
 	bool (*is_exhausted)(const void *state);
 	void (*verdict)(const void *state, struct strategy_verdict *out); /* NULL: no verdict */
 	/*
 	 * Every shard makes the run that ends, to divide the search, but another shard counts it.
-	 * NULL: the search cannot be divided into shards.
+	 * NULL if the search cannot be divided into shards.
 	 */
 	bool (*is_elsewhere)(const void *state);
-	const struct strategy_tasks *tasks; /* NULL: the search cannot be divided into tasks */
+	const struct strategy_tasks *tasks; /* NULL if the search cannot be divided into tasks */
 };
 
 /* Optional: a strategy is correct without any of these calls. Each may be NULL. */
@@ -208,7 +210,7 @@ struct strategy_fast_path {
 struct strategy {
 	const char *name;
 	const char *summary;		       /* one line for `raddle list strategies` */
-	const struct strategy_option *options; /* NULL: the strategy has no options */
+	const struct strategy_option *options; /* NULL if the strategy has no options */
 	/* the view must have loop numbers (object_place), which slows allocations down */
 	bool wants_places;
 
@@ -227,13 +229,13 @@ struct strategy {
 	 * once, and not when the process dies. May be NULL.
 	 */
 	void (*ending)(void *state, const struct schedule_view *view);
-	/* Returns a value below `count` that names no thread. NULL: a random value, derived from
-	 * the seed. */
+	/* Returns a value below `count` that names no thread. NULL means a random value, derived
+	 * from the seed. */
 	uint32_t (*choose_value)(void *state, uint32_t count);
 
 	/* Stores the run's lesson; without `learning`, learns at once. May be NULL. */
 	void (*end_run)(void *state, const struct run_summary *summary);
-	/* NULL: no guarantee */
+	/* NULL if there is no guarantee */
 	bool (*guarantee)(const void *state, struct strategy_guarantee *out);
 	struct strategy_learning learning;
 	struct strategy_search search;
@@ -275,7 +277,7 @@ static inline bool strategy_is_sequential(const struct strategy *strategy)
 	return strategy->search.is_exhausted || (strategy->end_run && !strategy->learning.learn);
 }
 
-/* `length` in bytes; NULL: no such strategy. */
+/* `length` in bytes; returns NULL if there is no such strategy. */
 const struct strategy *strategy_find(const char *name, size_t length);
 
 #define STRATEGY_DECLARE(symbol) extern const struct strategy strategy_##symbol

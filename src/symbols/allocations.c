@@ -33,7 +33,8 @@ static const char *skip_brackets(const char *at, char open, char close)
 	return at;
 }
 
-/* "struct node", "bank::Node<int>". Returns the text behind the name; NULL: no name. */
+/* "struct node", "bank::Node<int>". Returns the text behind the name; returns NULL if there is no
+ * name. */
 static const char *read_type(const char *at, char name[NAME_BYTES])
 {
 	static const char *const words[] = {"const", "struct", "class", "union", "volatile"};
@@ -119,7 +120,7 @@ static bool find_target(struct allocation *allocation, const char *name, Dwarf_D
 	return true;
 }
 
-/* True: it differs from an earlier type that fits, so the text is ambiguous. */
+/* Returns true if it differs from an earlier type that fits, so the text is ambiguous. */
 static bool allocations_add_candidate(
 	struct allocation *allocation, Dwarf_Die *candidate, Dwarf_Die *type, unsigned *count)
 {
@@ -250,7 +251,7 @@ static bool returns_any_pointer(Dwarf_Die *function)
 	       !types_of(&pointer, &target);
 }
 
-/* True: the search is over; `*is_known`: a type was found. */
+/* Returns true if the search is over; `*is_known`: a type was found. */
 static bool ask_call(struct allocation *allocation, uint64_t site, Dwarf_Die *type, bool *is_known)
 {
 	struct symbols_frame frames[CHAIN_MAX];

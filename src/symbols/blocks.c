@@ -32,7 +32,7 @@ struct seen_access {
 
 struct block_type {
 	Dwarf_Die type;
-	const char *name; /* as displayed; NULL: no type is known */
+	const char *name; /* as displayed; NULL if no type is known */
 	uint64_t size;
 	bool is_asked;	  /* the allocation was examined */
 	bool is_declared; /* the allocation gives the type */
@@ -319,7 +319,7 @@ static const char *block_word(const struct memory_block *block)
 	return block->kind < BLOCK_KIND_COUNT ? words[block->kind] : "memory";
 }
 
-/* The innermost frame of the user's code with a line; NULL: none. */
+/* The innermost frame of the user's code with a line; returns NULL if there is none. */
 static const struct symbols_frame *user_frame(
 	struct symbols *symbols, uint64_t site, struct symbols_frame frames[PLACE_FRAMES])
 {

@@ -104,7 +104,7 @@ static unsigned line_near(Dwarf_Die *unit, Dwarf_Line *line)
 /* SHORT_LINES plus the line of the declaration and the line of the end. */
 #define SHORT_LINES_ALL (SHORT_LINES + 2)
 
-/* False: the list of distinct lines is full. */
+/* Returns false if the list of distinct lines is full. */
 static bool note_line(int *lines, unsigned *count, int line)
 {
 	for (unsigned i = 0; i < *count; i++)
@@ -116,7 +116,7 @@ static bool note_line(int *lines, unsigned *count, int line)
 	return true;
 }
 
-/* Only lines in the function's own file. False: too many for a short function. */
+/* Only lines in the function's own file. Returns false if too many for a short function. */
 static bool lookup_note_range(Dwarf_Die *unit, Dwarf_Addr start, Dwarf_Addr end, const char *file,
 	int *numbers, unsigned *count)
 {

@@ -24,8 +24,8 @@ struct symbols_part {
 };
 
 /*
- * The outermost struct that an access refers to; array elements are objects. False: unknown.
- * Precondition: symbols_note_access() for all accesses.
+ * The outermost struct that an access refers to; array elements are objects. Returns false if
+ * unknown. Precondition: symbols_note_access() for all accesses.
  */
 bool symbols_part_at(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access, struct symbols_part *out);

@@ -12,7 +12,8 @@
 /* libstdc++'s demangler; <cxxabi.h> requires C++. */
 char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
 
-/* Where the last list of parameters starts: "a::f(int) const" -> at "(int) const"; NULL: none. */
+/* Where the last list of parameters starts: "a::f(int) const" -> at "(int) const"; returns NULL if
+ * there is none. */
 static char *parameters_of(char *name)
 {
 	char *close = strrchr(name, ')');

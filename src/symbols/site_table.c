@@ -20,7 +20,7 @@
 struct section {
 	uint64_t address; /* 0: not loaded */
 	uint64_t bytes;
-	const unsigned char *contents; /* NULL: none */
+	const unsigned char *contents; /* NULL if none */
 };
 
 struct site_table {
@@ -87,7 +87,7 @@ const void *site_table_section(const struct site_table *table, const char *name,
 	return section.contents;
 }
 
-/* The bytes at an address; NULL: not completely in the section. */
+/* The bytes at an address; returns NULL if not completely in the section. */
 static const unsigned char *section_bytes(
 	const struct section *section, uint64_t address, uint64_t count)
 {
@@ -104,7 +104,7 @@ static uint64_t target(uint64_t address, int32_t distance)
 	return distance ? address + (uint64_t)(int64_t)distance : 0;
 }
 
-/* NULL for address 0 and the empty string. False: no terminated string. */
+/* NULL for address 0 and the empty string. Returns false if there is no terminated string. */
 static bool read_string(const struct site_table *table, uint64_t address, const char **text)
 {
 	const struct section *strings = &table->strings;

@@ -22,7 +22,7 @@ struct source_text {
 		const char *file; /* owned by symbols */
 		uint64_t line;
 	} key;
-	char *text; /* NULL: unreadable */
+	char *text; /* NULL if unreadable */
 	UT_hash_handle hh;
 };
 

@@ -231,7 +231,8 @@ static void add_declaration(
 			symbols_die_number(die, DW_AT_decl_line));
 }
 
-/* NULL: none, or variable->scope has it. By gcc only the symbol has an anonymous namespace. */
+/* Returns NULL if there is none, or variable->scope has it. By gcc only the symbol has an anonymous
+ * namespace. */
 static const char *mangled_name(Dwfl_Module *module, const struct variable *variable)
 {
 	Dwarf_Die die = variable->die;

@@ -304,7 +304,8 @@ const char *symbols_shown_path(struct symbols *symbols, const char *folder, cons
 	return kept;
 }
 
-/* False: the DIE has no such attribute. File numbers of DWARF 5 start at 0, so 0 is valid. */
+/* Returns false if the DIE has no such attribute. File numbers of DWARF 5 start at 0, so 0 is
+ * valid. */
 static bool die_number(Dwarf_Die *die, int attribute, Dwarf_Word *number)
 {
 	Dwarf_Attribute value;

@@ -46,7 +46,8 @@ unsigned symbols_lookup(struct symbols *symbols, uint64_t address, bool is_retur
 void symbols_describe_code(
 	struct symbols *symbols, uint64_t address, bool is_return_address, struct strbuf *out);
 
-/* Adds "accounts[1].lock (bank.c:7)", or "accounts+40". False: no symbol covers the address. */
+/* Adds "accounts[1].lock (bank.c:7)", or "accounts+40". Returns false if no symbol covers the
+ * address. */
 bool symbols_describe_static_data(struct symbols *symbols, uint64_t address, struct strbuf *out);
 
 /* Of a stopped process, possibly already ended. */
@@ -97,11 +98,12 @@ struct symbols_frame_place {
 	uint64_t object_bytes; /* as in symbols_access */
 };
 
-/* Adds the local variable there, such as "pool.cv_". False: unknown, and nothing is added. */
+/* Adds the local variable there, such as "pool.cv_". Returns false if unknown, and nothing is
+ * added. */
 bool symbols_describe_local(
 	struct symbols *symbols, const struct symbols_frame_place *place, struct strbuf *out);
 
-/* The thread whose stack contains the address; NULL: none. */
+/* The thread whose stack contains the address; returns NULL if there is none. */
 const struct symbols_thread *symbols_stack_owner(
 	const struct symbols_memory *memory, uint64_t address);
 
@@ -129,7 +131,7 @@ uint64_t symbols_stable_code(struct symbols *symbols, uint64_t address);
 unsigned symbols_unwind(struct symbols *symbols, pid_t pid, uint64_t stack_pointer,
 	uint64_t thread_base, uint64_t *addresses, unsigned capacity);
 
-/* Adds glibc's message about the abort as one line. False: no message. */
+/* Adds glibc's message about the abort as one line. Returns false if there is no message. */
 bool symbols_abort_message(struct symbols *symbols, pid_t pid, struct strbuf *out);
 
 /* Demangled and without parameters, suffixes, long template arguments. The caller frees it. */

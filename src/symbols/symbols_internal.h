@@ -53,9 +53,9 @@ struct symbols {
 	struct variable_index *variables; /* uthash by module */
 	struct type_index *types;	  /* uthash by module */
 	struct point_index *points;	  /* uthash by module */
-	struct block_index *blocks;	  /* blocks.c: of the run queried last; NULL: none */
+	struct block_index *blocks;	  /* blocks.c: of the run queried last; NULL if none */
 	struct source_text *source_texts; /* uthash by file and line */
-	struct numbered_modules *numbers; /* thread_locals.c; NULL: not yet read */
+	struct numbered_modules *numbers; /* thread_locals.c; NULL if not yet read */
 	bool is_attached;		  /* dwfl uses the callbacks of unwind.c */
 	struct unwind unwind;
 };
@@ -64,23 +64,26 @@ struct symbols {
 const char *symbols_keep(struct symbols *symbols, const char *text);
 
 const char *symbols_module_name(Dwfl_Module *module);
-/* The module whose own data or code contains the address; NULL: none. */
+/* The module whose own data or code contains the address; returns NULL if there is none. */
 Dwfl_Module *symbols_data_module(struct symbols *symbols, uint64_t address);
 uint64_t symbols_module_start(Dwfl_Module *module);
 bool symbols_module_is_system(Dwfl_Module *module);
 /* Is it a header of the C++ library or of the compiler? */
 bool symbols_is_system_file(const char *file);
 
-/* Mangled name, also through the origin. NULL: none, as for static functions and data. */
+/* Mangled name, also through the origin. Returns NULL if there is none, as for static functions and
+ * data. */
 const char *symbols_die_linkage_name(Dwarf_Die *die);
 /* Displayed path: absolute and normalised, relative to the working folder if below it. */
 const char *symbols_shown_path(struct symbols *symbols, const char *folder, const char *path);
-/* The displayed file of a DIE's DW_AT_decl_file or DW_AT_call_file; NULL: none. */
+/* The displayed file of a DIE's DW_AT_decl_file or DW_AT_call_file; returns NULL if there is
+ * none. */
 const char *symbols_die_file(
 	struct symbols *symbols, Dwarf_Die *unit, Dwarf_Die *die, int attribute);
 unsigned symbols_die_number(Dwarf_Die *die, int attribute);
 
-/* False: no unit's code contains the address. The bias is that of dwfl_module_getdwarf(). */
+/* Returns false if no unit's code contains the address. The bias is that of
+ * dwfl_module_getdwarf(). */
 bool symbols_unit_at(
 	struct symbols *symbols, Dwfl_Module *module, uint64_t address, Dwarf_Die *unit);
 
@@ -110,7 +113,7 @@ bool types_is_constant(Dwarf_Die *die);
 bool types_fits(Dwarf_Die *type, uint64_t offset, uint64_t bytes);
 /* Is the place the field that the compiler named? NULL: any field that fits. */
 bool types_is_field(Dwarf_Die *type, uint64_t offset, uint64_t bytes, const char *field);
-/* As in a declaration of its language: "struct account", "Account"; NULL: unnamed. */
+/* As in a declaration of its language: "struct account", "Account"; returns NULL if unnamed. */
 const char *types_name(struct symbols *symbols, Dwarf_Die *type);
 /* Finds a complete struct, class or union of the module: "struct account", "bank::Account". */
 bool types_named(struct symbols *symbols, Dwfl_Module *module, const char *name, Dwarf_Die *type);
@@ -136,7 +139,7 @@ bool variables_describe(struct symbols *symbols, Dwfl_Module *module,
 bool static_data_describe(
 	struct symbols *symbols, const struct variable_place *place, struct strbuf *out);
 
-/* The site that raddle-cc placed at this code address; NULL: none. Lives as long as `symbols`. */
+/* The site that raddle-cc placed at this code address; NULL if none. Lives as long as `symbols`. */
 struct site;
 const struct site *points_at(struct symbols *symbols, uint64_t address);
 
@@ -179,7 +182,8 @@ struct local_place {
 /* Adds "local 'done' of main". If the thread has run since, only its first frame is certain. */
 bool locals_describe(struct symbols *symbols, const struct local_place *place, struct strbuf *out);
 
-/* The last block allocated before that step around the address, even if freed; NULL: none. */
+/* The last block allocated before that step around the address, even if freed; returns NULL if
+ * there is none. */
 const struct memory_block *blocks_at(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access);
 /* The type of the block as learnt from accesses; false: unknown. */
@@ -188,16 +192,18 @@ bool blocks_type(struct symbols *symbols, const struct symbols_memory *memory,
 void blocks_describe(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct memory_block *block, const struct symbols_access *access, struct strbuf *out);
 
-/* The statement at a line of the program's source; NULL: unreadable, or newer than the program. */
+/* The statement at a line of the program's source; returns NULL if unreadable, or newer than the
+ * program. */
 const char *source_statement(
 	struct symbols *symbols, Dwfl_Module *module, const char *file, unsigned line);
 /* As source_statement() for a code address; not a return address. */
 const char *source_statement_at(struct symbols *symbols, uint64_t code);
-/* The text behind the next occurrence of a word; NULL: none. */
+/* The text behind the next occurrence of a word; returns NULL if there is none. */
 const char *source_find_word(const char *at, const char *word, const char *start);
 bool source_is_word(char byte);
 
-/* The type that the code around the allocation gives, if it fits the block; NULL: none. */
+/* The type that the code around the allocation gives, if it fits the block; returns NULL if there
+ * is none. */
 const char *allocation_type(struct symbols *symbols, const struct memory_block *block,
 	bool (*fits)(const struct memory_block *block, Dwarf_Die *type), Dwarf_Die *type);
 

@@ -119,7 +119,7 @@ static bool step_into_array(struct descent *descent)
 	return true;
 }
 
-/* Offset and size of a member in bytes. False: no fixed offset. */
+/* Offset and size of a member in bytes. Returns false if there is no fixed offset. */
 static bool types_place_of(Dwarf_Die *member, Dwarf_Die *type, uint64_t *place, uint64_t *bytes)
 {
 	Dwarf_Attribute attribute;
@@ -245,7 +245,8 @@ static bool is_raw_storage(Dwarf_Die *type, Dwarf_Die *member)
 	return dwarf_tag(type) == DW_TAG_union_type && name && !strcmp(name, "__size");
 }
 
-/* Base classes and unnamed members add no name. False: the whole struct, or no member. */
+/* Base classes and unnamed members add no name. Returns false for the whole struct, or for no
+ * member. */
 static bool step_into_struct(struct descent *descent)
 {
 	Dwarf_Die member, best, best_type, type;

@@ -73,7 +73,7 @@ static char *take_text(struct block_cursor *cursor)
 	return text;
 }
 
-/* Returns the next bytes of the trace. NULL: fewer are left. */
+/* Returns the next bytes of the trace. Returns NULL if fewer are left. */
 static const unsigned char *take_bytes(struct block_cursor *cursor, size_t size)
 {
 	const unsigned char *bytes = cursor->at;

@@ -13,7 +13,7 @@
 #include "model/outcome.h"
 
 struct judge {
-	const char *command; /* NULL: no judge */
+	const char *command; /* NULL if there is no judge */
 	char **environment;  /* with room for the two variables at its end */
 	unsigned variables;  /* number of entries before them */
 	int output;	     /* descriptor of /dev/null */

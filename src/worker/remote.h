@@ -55,7 +55,7 @@ bool remote_is_lost(struct worker *worker);
 void remote_pack_area(struct strbuf *message, struct worker *worker, bool is_memory);
 void remote_pack_run(struct strbuf *message, struct contract *contract);
 void remote_pack_end(struct strbuf *message);
-/* Copies a message's extents into the block, whose areas are cleared. False: damaged. */
+/* Copies a message's extents into the block, whose areas are cleared. Returns false if damaged. */
 bool remote_unpack(struct worker *worker, const char *bytes, size_t size);
 
 #endif

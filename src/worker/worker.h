@@ -40,13 +40,13 @@ enum worker_care { CARE_NONE, CARE_TAKEN, CARE_ENOUGH };
 struct worker_params {
 	const struct target *target;
 	char *const *argv;
-	const char *directory; /* working folder, NULL: the command's */
-	const char *input;     /* file for descriptor 0, NULL: /dev/null */
+	const char *directory; /* working folder, NULL means the command's */
+	const char *input;     /* file for descriptor 0, NULL means /dev/null */
 	bool reads_ours;       /* the target reads the command's standard input; `input` is NULL */
-	const char *runtime;   /* path of libraddle.so, NULL: nothing is preloaded */
+	const char *runtime;   /* path of libraddle.so, NULL if nothing is preloaded */
 	enum worker_output output;
 	bool is_in_place;  /* one run in place of the program: see prints_itself() */
-	const char *check; /* the user's judge (judge.h), NULL: none; restart exec only */
+	const char *check; /* the user's judge (judge.h), NULL if none; restart exec only */
 	uint64_t hang_ns;
 	uint64_t run_limit_ns; /* worker_run: a longer run is killed; 0: no limit */
 	struct contract_sizes sizes;
@@ -56,7 +56,8 @@ struct worker_params {
 	 */
 	enum worker_care (*care)(void *context);
 	void *care_context;
-	/* link to the process that makes the batches elsewhere (remote.h); NULL: a local worker */
+	/* link to the process that makes the batches elsewhere (remote.h); NULL means a local
+	 * worker */
 	const struct remote_link *remote;
 	uint32_t remote_number; /* number of that process */
 };
@@ -72,7 +73,7 @@ struct worker {
 	struct worker_params params;
 	struct contract_block block;
 	struct contract *contract; /* block.contract: the command's copy, see contract_exchange.h */
-	/* name of the part that the target has overwritten; NULL: none */
+	/* name of the part that the target has overwritten; NULL if none */
 	const char *damage;
 	char **environment;
 	int input, null;

@@ -218,7 +218,7 @@ struct code {
 		const struct constant_block *constant;
 	};
 	struct edge *normal, *unwind; /* CALL of an invoke instruction: the two edges */
-	/* CALL: cached callee of the last execution; NULL: code without bitcode */
+	/* CALL: cached callee of the last execution; NULL means code without bitcode */
 	struct function *callee;
 	uint64_t callee_address;    /* CALL: address of the callee; 0: unknown */
 	struct library_read *reads; /* CALL of a function of enum library_kind; else NULL */
@@ -299,7 +299,7 @@ bool code_book_exclude(struct code_book *book, const char *pattern);
 /* Matches the whole path or its last component. */
 bool code_book_matches(const char *pattern, const char *path);
 
-/* Not necessarily decoded; NULL: code without bitcode. */
+/* Not necessarily decoded; returns NULL for code without bitcode. */
 struct function *code_book_at(const struct code_book *book, uint64_t address);
 struct function *code_book_of_site(const struct code_book *book, uint32_t site);
 void code_decode(struct code_book *book, struct function *function);
@@ -342,7 +342,8 @@ void decode_end(struct decoder *decoder, LLVMValueRef instruction);
 void decode_return(struct decoder *decoder, LLVMValueRef instruction);
 /* The object part that an access through `pointer` must stay in. */
 struct object_part decode_object(struct decoder *decoder, LLVMValueRef pointer);
-/* The memory that the call reads; the caller frees the result. NULL: the result is not computed. */
+/* The memory that the call reads; the caller frees the result. Returns NULL if the result is not
+ * computed. */
 struct library_read *decode_library_read(struct decoder *decoder, LLVMValueRef call);
 enum outcome decode_outcome(LLVMValueRef call);
 void decode_lanes(struct decoder *decoder, LLVMValueRef instruction);
@@ -350,7 +351,7 @@ void decode_select(struct decoder *decoder, LLVMValueRef instruction);
 void decode_member(struct decoder *decoder, LLVMValueRef instruction);
 void decode_shuffle(struct decoder *decoder, LLVMValueRef instruction);
 void decode_element(struct decoder *decoder, LLVMValueRef instruction);
-/* Finds where the memory behind a pointer without a site lies. False: unknown. */
+/* Finds where the memory behind a pointer without a site lies. Returns false if unknown. */
 bool decode_place(struct decoder *decoder, LLVMValueRef pointer, uint8_t *place,
 	const struct constant_block **constant);
 void decode_memory(struct decoder *decoder, LLVMValueRef instruction);
@@ -358,7 +359,7 @@ void decode_call(struct decoder *decoder, LLVMValueRef instruction);
 /* The instruction is not computed; its result is recorded. */
 void decode_recorded(struct decoder *decoder, LLVMValueRef instruction);
 struct edge *decode_edge(struct decoder *decoder, LLVMValueRef from, LLVMBasicBlockRef to);
-/* False: unsupported. */
+/* Returns false if unsupported. */
 bool decode_constant(
 	struct image *image, uint32_t unit, LLVMValueRef constant, uint64_t *registers);
 const struct constant_block *decode_constant_block(struct decoder *decoder, LLVMValueRef global);

@@ -36,7 +36,8 @@ bool decode_place(struct decoder *decoder, LLVMValueRef pointer, uint8_t *place,
 	return *constant != NULL;
 }
 
-/* The element type of a vector, an array, or a struct of equal members; NULL: another type. */
+/* The element type of a vector, an array, or a struct of equal members; returns NULL for another
+ * type. */
 static LLVMTypeRef decode_memory_lane_of(LLVMTypeRef type)
 {
 	LLVMTypeRef first;
@@ -126,7 +127,7 @@ static int32_t lane_at(struct decoder *decoder, LLVMValueRef value, uint32_t lan
 									: operand;
 }
 
-/* The constant index that is equal in all lanes; NULL: not constant. */
+/* The constant index that is equal in all lanes; returns NULL if not constant. */
 static LLVMValueRef number_in(LLVMValueRef index, uint32_t lane)
 {
 	LLVMValueRef number = index;

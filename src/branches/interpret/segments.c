@@ -43,7 +43,7 @@ static bool has_one_outcome(const struct record_op *op)
 	}
 }
 
-/* False: too many segments. */
+/* Returns false if too many segments. */
 static bool count_all(struct segments *segments, const struct run_record *record)
 {
 	uint32_t total = 0;

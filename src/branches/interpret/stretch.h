@@ -16,7 +16,7 @@
 #define STRETCH_SMALL_BYTES (UINT64_C(1) << 16)
 
 struct stretch {
-	uint8_t *memory; /* STRETCH_BYTES of undefined contents; NULL: not opened */
+	uint8_t *memory; /* STRETCH_BYTES of undefined contents; NULL if not opened */
 	uint64_t ready;	 /* number of usable bytes */
 	void *mapping;
 	bool is_small; /* the next growth does not use huge pages */

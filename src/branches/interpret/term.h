@@ -85,7 +85,7 @@ static inline struct term *term_operand(const struct term *term, uint32_t number
 		       : term_before(term, term->operands[number]);
 }
 
-/* The only variable in the term; NULL: no variable, or several. */
+/* The only variable in the term; returns NULL if there is no variable, or several. */
 static inline struct term *term_sole(const struct term *term)
 {
 	if (term->op == TERM_VARIABLE)
@@ -127,9 +127,9 @@ static inline struct term *term_new(struct term_arena *arena, uint64_t bytes)
 struct term *term_variable(struct term_arena *arena, uint32_t width, uint64_t value);
 struct term *term_constant(struct term_arena *arena, uint32_t width, uint64_t value);
 struct term *term_make(struct term_arena *arena, const struct term_like *like);
-/* False: an unsupported operation or a division by zero. */
+/* Returns false for an unsupported operation or a division by zero. */
 bool term_compute(const struct term *term, const uint64_t values[3], uint64_t *out);
-/* False: pinned before, or a constant. */
+/* Returns false for a term pinned before, or a constant. */
 bool term_pin(struct term *term);
 /* Keeps the memory. */
 void term_arena_clear(struct term_arena *arena);

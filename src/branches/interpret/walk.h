@@ -240,7 +240,7 @@ struct walk {
 	const struct run_record *record;
 	uint64_t instructions_most; /* approximate limit per thread; 0: none */
 	struct shared_map shared;
-	struct segments *segments; /* WALK_SHARING; NULL: too many segments */
+	struct segments *segments; /* WALK_SHARING; NULL if too many segments */
 	struct copied_words copied;
 	/* Bit set by the low bits of shared words, a filter before shared_words; may be NULL */
 	uint64_t *shared_lines;
@@ -250,7 +250,7 @@ struct walk {
 	uint64_t *chosen; /* bit set of the sites that access shared memory */
 	struct term_arena terms;
 	struct object_table objects; /* filled by the first walk */
-	struct walk_room *room;	     /* work memory for the next thread; NULL: none cached */
+	struct walk_room *room;	     /* work memory for the next thread; NULL if none is cached */
 	struct walked_thread *threads;
 	struct stretch event_memory; /* events of all threads; opened with the first event */
 	uint64_t event_room;	     /* number of allocated entries, including abandoned ones */
@@ -289,7 +289,7 @@ static inline struct term *walk_event_term(const struct walk *walk, const struct
 	return term_at(&walk->terms, event->term);
 }
 
-/* NULL: the address is that of this run. */
+/* Returns NULL if the address is that of this run. */
 static inline struct term *walk_event_at(const struct walk *walk, const struct walk_event *event)
 {
 	return event->kind <= EVENT_WRITE ? term_at(&walk->terms, event->access.at) : NULL;
@@ -324,7 +324,8 @@ bool walk_is_known(const struct walk *walk, uint64_t word);
 bool walk_share(struct walk *walk, uint64_t word);
 /* Adds the word to `wanted`; the caller may walk_share() it before the next walk. */
 void walk_want(struct walk *walk, uint64_t word);
-/* The value at the creation of the second thread, or at the start of the part. False: unknown. */
+/* The value at the creation of the second thread, or at the start of the part. Returns false if
+ * unknown. */
 bool walk_initial(const struct walk *walk, uint64_t address, uint32_t bytes, uint64_t *value);
 
 #endif

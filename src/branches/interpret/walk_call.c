@@ -59,7 +59,7 @@ enum step walk_finish(struct walker *walker, const struct code *code, uint64_t *
 	return STEP_MOVED;
 }
 
-/* NULL: code without bitcode. Caches the last callee, which is usually right. */
+/* Returns NULL for code without bitcode. Caches the last callee, which is usually right. */
 static struct function *callee_of(struct walker *walker, const struct code *code, uint64_t target)
 {
 	struct function *caller = walker->frames[walker->frame_count - 1].function;

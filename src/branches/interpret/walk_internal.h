@@ -33,8 +33,8 @@ struct frame {
 struct shadow {
 	uint64_t address; /* 0: free */
 	uint32_t bytes;
-	struct term *term; /* NULL: deleted */
-	struct term *when; /* one-bit condition under which the term is valid; NULL: always */
+	struct term *term; /* NULL if deleted */
+	struct term *when; /* one-bit condition under which the term is valid; NULL means always */
 };
 
 struct walker {
@@ -97,7 +97,7 @@ struct walker {
 /* Marks addresses of locals, which the walk stores itself. Program addresses lack this bit. */
 #define WALK_LOCAL_KEY (UINT64_C(1) << 63)
 
-/* False: no byte of the range (at most 8) has a term. True may be wrong. */
+/* Returns false if no byte of the range (at most 8) has a term. True may be wrong. */
 static inline bool walk_may_have_term(const struct walker *walker, uint64_t address, uint32_t bytes)
 {
 	const uint64_t first = address >> 3 & (WALK_LINES - 1);
@@ -121,7 +121,7 @@ void walk_through(struct walker *walker);
 
 /* Walks every thread of a run that is re-executed instead of read from a stored record. */
 void walk_run_again(struct walk *walk, unsigned mode);
-/* Blocks until the re-executed run supplies more entries. False: the record ends. */
+/* Blocks until the re-executed run supplies more entries. Returns false if the record ends. */
 bool walk_more(struct walker *walker);
 
 void walk_next_entry(struct walker *walker);
@@ -131,7 +131,7 @@ uint64_t walk_number(struct walker *walker);
  * STEP_JUMP. After any other result the frame must not continue here.
  */
 enum step walk_wait(struct walker *walker, uint32_t site, uint64_t address);
-/* The operation that the thread performs before its next report; NULL: none. */
+/* The operation that the thread performs before its next report; returns NULL if there is none. */
 const struct record_op *walk_coming_op(const struct walker *walker);
 /* Invalidates the prediction of the pending write, as code without bitcode has run. */
 void walk_drop(struct walker *walker);
@@ -282,7 +282,7 @@ static inline bool walk_may_be_shared(const struct walk *walk, uint64_t address,
 	       1;
 }
 
-/* `word` is an address divided by eight. NULL: never accessed. */
+/* `word` is an address divided by eight. Returns NULL if never accessed. */
 struct shared_word *walk_shared_word(const struct walk *walk, uint64_t word);
 
 /* An access while several threads exist. */
@@ -326,7 +326,8 @@ static inline struct walk_event *walk_add_event(struct walker *walker, enum even
 
 /* The call read or wrote shared memory in an unknown manner. */
 void walk_note_unknown(struct walker *walker, const struct code *call, bool is_read);
-/* What follows is only valid for the term's value. NULL: the term was determined already. */
+/* What follows is only valid for the term's value. Returns NULL if the term was determined
+ * already. */
 struct walk_event *walk_pin(
 	struct walker *walker, enum event_kind kind, struct term *term, const struct code *code);
 
@@ -351,12 +352,13 @@ void walk_pin_address(struct walker *walker, const struct code *code, int32_t op
 struct term *walk_open_address(
 	struct walker *walker, const struct code *code, int32_t operand, uint64_t address);
 
-/* A choice among a constant table's entries. NULL: the address is constant or must be pinned. */
+/* A choice among a constant table's entries. Returns NULL if the address is constant or must be
+ * pinned. */
 struct term *walk_table_term(struct walker *walker, const struct code *code);
 
 /* Called before a call that may perform or skip an operation. */
 void walk_note_entry(struct walker *walker, const struct code *call, const uint64_t *registers);
-/* The term of the result after the call; NULL: the result is constant. */
+/* The term of the result after the call; returns NULL if the result is constant. */
 struct term *walk_outcome(
 	struct walker *walker, const struct code *call, const uint64_t *registers);
 /* The comparison of a futex wait, which is part of the operation, counts as a read. */
@@ -383,7 +385,7 @@ enum step walk_update(struct walker *walker, const struct code *code, uint64_t *
 /* The operand's term; a constant of `width` bits if it has none. */
 struct term *walk_term_of(struct walker *walker, int32_t operand, uint32_t width);
 enum step walk_exchange(struct walker *walker, const struct code *code, uint64_t *registers);
-/* Memory that the walk itself stores: locals and constants. NULL: other memory. */
+/* Memory that the walk itself stores: locals and constants. Returns NULL for other memory. */
 uint8_t *walk_own_memory(struct walker *walker, const struct code *code, uint8_t place,
 	uint64_t address, uint64_t bytes);
 enum step walk_outside_of_own(struct walker *walker);
@@ -411,13 +413,13 @@ struct library_bytes {
 	uint32_t extent;
 	bool is_exact; /* no other thread writes there, so the end of the string is fixed */
 	uint8_t bytes[SITE_RANGE_MOST];
-	struct term *terms[SITE_RANGE_MOST / 8 + 1]; /* by piece; NULL: constant */
+	struct term *terms[SITE_RANGE_MOST / 8 + 1]; /* by piece; NULL if constant */
 };
 
 struct library_walk {
 	struct library_bytes arguments[2];
 	uint64_t limit;			   /* maximum number of bytes that the function examines */
-	struct term *limit_term;	   /* NULL: the limit is constant */
+	struct term *limit_term;	   /* NULL if the limit is constant */
 	uint32_t count;			   /* number of bytes modelled in each argument */
 	uint32_t piece_count, piece_bytes; /* 1, or 8: words of memory */
 };

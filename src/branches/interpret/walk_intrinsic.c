@@ -47,7 +47,8 @@ static struct term *extended(struct term_arena *arena, struct term *term, bool i
 }
 
 struct intrinsic_terms {
-	struct term *value, *overflow; /* NULL: no term that solvers handle efficiently */
+	/* NULL if there is no term that solvers handle efficiently */
+	struct term *value, *overflow;
 };
 
 /* Overflow: both operands have one sign and the sum the other; likewise for a difference. */

@@ -23,7 +23,7 @@ static bool walk_library_has_zero(uint64_t value, uint64_t byte)
 	return false;
 }
 
-/* The term of a limit that another schedule may change; NULL: the limit is constant. */
+/* The term of a limit that another schedule may change; returns NULL if the limit is constant. */
 static struct term *walk_library_limit(
 	const struct walker *walker, const struct code *call, uint64_t limit)
 {
@@ -435,6 +435,6 @@ void walk_library_result(struct walker *walker, const struct code *call, const u
 		walk_library_pin(walker, call, of);
 		return;
 	}
-	(void)walk_pin(walker, EVENT_VALUE, answer.is_known, call); /* NULL: always true */
+	(void)walk_pin(walker, EVENT_VALUE, answer.is_known, call); /* NULL if always true */
 	walk_set_term(walker, call->to, answer.value->op == TERM_CONSTANT ? NULL : answer.value);
 }

@@ -187,7 +187,7 @@ static struct term *read_shadow(struct walker *walker, const struct code *code, 
 	if (!shadow)
 		return NULL;
 	(void)walk_pin(
-		walker, EVENT_VALUE, shadow->when, code); /* NULL: always, or pinned already */
+		walker, EVENT_VALUE, shadow->when, code); /* NULL if always, or pinned already */
 	if (shadow->address <= address && address + bytes <= shadow->address + shadow->bytes) {
 		struct term *part = walk_bytes_term(
 			walker, shadow->term, (uint32_t)(address - shadow->address), bytes);
@@ -224,7 +224,7 @@ static struct term *unless_excluded(
 	if (!term || code->op == CODE_UPDATE || code->op == CODE_EXCHANGE ||
 		!walker->frames[walker->frame_count - 1].function->is_excluded)
 		return term;
-	(void)walk_pin(walker, EVENT_VALUE, term, code); /* NULL: pinned already */
+	(void)walk_pin(walker, EVENT_VALUE, term, code); /* NULL if pinned already */
 	return NULL;
 }
 

@@ -67,7 +67,7 @@ void walk_note_allocation(struct walker *walker, const struct code *call, const 
 							: second);
 }
 
-/* False: the object is unknown. */
+/* Returns false if the object is unknown. */
 static bool find_part(
 	const struct walker *walker, const struct code *code, uint64_t *begin, uint64_t *bytes)
 {

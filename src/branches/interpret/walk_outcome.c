@@ -24,7 +24,7 @@ static bool is_told_by(const struct record_op *op, enum outcome outcome)
 	}
 }
 
-/* NULL: no operation, because only one thread existed. */
+/* Returns NULL if there is no operation, because only one thread existed. */
 static struct walk_event *walk_outcome_event_of(const struct walker *walker, enum outcome outcome)
 {
 	/* The event of leaving a barrier follows that of the arrival. */

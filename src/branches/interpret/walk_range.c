@@ -237,7 +237,8 @@ static void look_back(struct walker *walker, const struct code *code)
 		drop_before(walker, code->site_to);
 }
 
-/* *source: NULL if the walk does not store it. False: the address is outside of stored memory. */
+/* *source: NULL if the walk does not store it. Returns false if the address is outside of stored
+ * memory. */
 static bool find_source(
 	struct walker *walker, const struct code *code, struct range *range, const uint8_t **source)
 {

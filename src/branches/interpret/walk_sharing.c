@@ -79,7 +79,7 @@ static void taint_readers(struct shared_map *map, const struct shared_word *word
 			taint(map, i->thread, i->reads.first);
 }
 
-/* NULL: the limit is reached. */
+/* Returns NULL if the limit is reached. */
 static struct shared_access *walk_sharing_access_of(
 	struct shared_map *map, struct shared_word *word, uint16_t thread, uint16_t halves)
 {

@@ -40,7 +40,7 @@ struct table {
 	uint64_t first, stride, count;
 };
 
-/* False: the table is too long, or an entry would extend beyond it. */
+/* Returns false if the table is too long, or an entry would extend beyond it. */
 static bool walk_table_measure(struct table *table, const struct term *address, uint32_t bytes)
 {
 	const uint64_t at = address->value - table->block->address;

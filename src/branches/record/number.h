@@ -35,7 +35,7 @@ static inline uint8_t *record_number_put(uint8_t *at, uint64_t number)
 	return at + bytes;
 }
 
-/* Returns the position after the number. NULL: the number is cut short. */
+/* Returns the position after the number. Returns NULL if the number is cut short. */
 static inline const uint8_t *record_number_get(
 	const uint8_t *at, const uint8_t *end, uint64_t *number)
 {

@@ -91,7 +91,7 @@ static int check_head(const struct record_file_head *head, const char *path, str
 	return 0;
 }
 
-/* The bytes after the header. NULL: the file is shorter or longer than the header says. */
+/* The bytes after the header. Returns NULL if the file is shorter or longer than the header says. */
 static uint8_t *read_rest(FILE *file, const struct record_file_head *head)
 {
 	uint8_t *bytes;

@@ -32,7 +32,7 @@ struct run_module {
 
 struct run_record;
 
-/* Receives the next entries of each thread, in `piece`. False: no more are wanted. */
+/* Receives the next entries of each thread, in `piece`. Returns false if no more are wanted. */
 typedef bool run_taker(void *context, const struct run_record *piece, bool is_last);
 
 /* Repeats a run. The source reports its own errors; then no piece is the last one. */

@@ -352,7 +352,8 @@ static void choose_partners(const struct sensitivity *analysis, struct order_win
 	free(waits);
 }
 
-/* The previous event of the thread, or the event that created the thread. False: none. */
+/* The previous event of the thread, or the event that created the thread. Returns false if there is
+ * none. */
 static bool find_before(const struct order *order, struct event_id event, struct event_id *out)
 {
 	if (event.index) {

@@ -52,7 +52,7 @@ struct section_list {
 };
 
 struct solver_term {
-	const struct term *term; /* NULL: free slot */
+	const struct term *term; /* NULL in a free slot */
 	Z3_ast ast;
 };
 
@@ -76,7 +76,7 @@ struct constraints {
 	Z3_context z3;
 	Z3_solver solver;
 	Z3_sort integer;
-	/* By thread and event; NULL: the event has no moment of its own. */
+	/* By thread and event; NULL if the event has no moment of its own. */
 	Z3_ast **moments;
 	Z3_ast *cuts;		       /* by thread: number of events that happen */
 	struct section_list *sections; /* by thread: sections that overlap the window */
@@ -109,7 +109,7 @@ bool constraints_is_past(const struct constraints *constraints, struct event_id 
 Z3_ast constraints_happens(const struct constraints *constraints, struct event_id event);
 /* The branch has its recorded outcome, or the fixed value its recorded value. */
 Z3_ast constraints_as_it_was(struct constraints *constraints, const struct walk_event *event);
-/* The outcome that a query asks for; NULL: no other outcome exists. */
+/* The outcome that a query asks for; returns NULL if no other outcome exists. */
 Z3_ast constraints_otherwise(struct constraints *constraints, const struct walk_event *event);
 
 /* Returns whether the section overlaps the window. */
@@ -117,10 +117,10 @@ bool constraints_counts(const struct constraints *constraints, const struct orde
 /* Precondition of constraints_section_of() and constraints_find_guard(). */
 void constraints_list_sections(struct constraints *constraints);
 void constraints_release_sections(struct constraints *constraints);
-/* NULL: the event is in no section of this lock. */
+/* Returns NULL if the event is in no section of this lock. */
 const struct order_section *constraints_section_of(
 	const struct constraints *constraints, struct event_id event, uint64_t lock);
-/* Finds a lock that is held at all writes of the place. False: none. */
+/* Finds a lock that is held at all writes of the place. Returns false if there is none. */
 bool constraints_find_guard(const struct constraints *constraints, const struct place_access *items,
 	uint32_t count, uint64_t *lock);
 
@@ -141,15 +141,19 @@ void constraints_add_rounds(struct constraints *constraints);
 bool constraints_has_open_round(const struct constraints *constraints, struct event_id arrival);
 bool constraints_is_open_round(
 	const struct constraints *constraints, const struct order_round *round);
-/* For an arrival at a barrier, or the leave: the thread arrives last. NULL: neither. */
+/* For an arrival at a barrier, or the leave: the thread arrives last. Returns NULL if there is
+ * neither. */
 Z3_ast constraints_comes_last(
 	struct constraints *constraints, struct event_id event, bool *was_last);
-/* The thread reaches the goal after its last step. NULL: nothing can block the thread there. */
+/* The thread reaches the goal after its last step. Returns NULL if nothing can block the thread
+ * there. */
 Z3_ast constraints_is_reached(struct constraints *constraints, struct event_id goal);
-/* The thread still waits at the barrier when the other event happens. NULL: no arrival. */
+/* The thread still waits at the barrier when the other event happens. Returns NULL if there is no
+ * arrival. */
 Z3_ast constraints_is_held_at_barrier(
 	struct constraints *constraints, struct event_id arrival, struct event_id event);
-/* If the operation happens, its result differs from the run. NULL: the result never differs. */
+/* If the operation happens, its result differs from the run. Returns NULL if the result never
+ * differs. */
 Z3_ast constraints_comes_otherwise(struct constraints *constraints, struct event_id event);
 Z3_ast constraints_comes_as_it_did(struct constraints *constraints, struct event_id event);
 
@@ -176,7 +180,8 @@ void constraints_add_yields(struct constraints *constraints);
 void constraints_add_memory(struct constraints *constraints);
 /* Constrains the reads of places that an open address may refer to (constraints_aliases.c). */
 void constraints_add_aliases(struct constraints *constraints, struct place_groups *groups);
-/* The value before all writes of the window; `items`: the place's accesses. False: not known. */
+/* The value before all writes of the window; `items`: the place's accesses. Returns false if not
+ * known. */
 bool constraints_find_initial(const struct constraints *constraints,
 	const struct place_access *items, uint32_t count, uint64_t *value);
 static inline bool constraints_is_certain(const struct place_access *access)
@@ -198,7 +203,8 @@ void constraints_add_mixed(
 Z3_ast constraints_term(struct constraints *constraints, struct term *term);
 void constraints_grow_terms(struct constraints *constraints);
 Z3_ast constraints_bits(struct constraints *constraints, uint32_t width, uint64_t value);
-/* Intrinsics that count or reverse bits (constraints_counts.c); NULL: another intrinsic. */
+/* Intrinsics that count or reverse bits (constraints_counts.c); returns NULL for another
+ * intrinsic. */
 Z3_ast constraints_count(struct constraints *constraints, const struct term *term, Z3_ast a);
 
 Z3_ast constraints_and(struct constraints *constraints, Z3_ast a, Z3_ast b);

@@ -286,7 +286,7 @@ static bool is_written_before(
 	return false;
 }
 
-/* The read returns the initial value of this address; NULL: impossible. */
+/* The read returns the initial value of this address; returns NULL if impossible. */
 static Z3_ast constraints_aliases_reads_initial(
 	const struct meeting *meeting, const struct place_access *read, uint64_t address)
 {

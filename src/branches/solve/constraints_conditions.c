@@ -9,7 +9,7 @@
 #include "model/op.h"
 #include "branches/solve/constraints.h"
 
-/* wakes[wait][signal]: the signal wakes this wait; NULL: never. */
+/* wakes[wait][signal]: the signal wakes this wait; NULL means never. */
 struct wakes {
 	const struct order_condition *condition;
 	Z3_ast *wakes;

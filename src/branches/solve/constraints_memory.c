@@ -152,9 +152,10 @@ struct read_case {
 	const struct place_access *items;
 	uint32_t count;
 	const struct place_access *read;
-	uint64_t lock;			     /* lock that is held at all writes of the place */
-	const struct order_section *section; /* section of that lock around the read; NULL: none */
-	bool *is_candidate;		     /* by item: write that the read may see */
+	uint64_t lock; /* lock that is held at all writes of the place */
+	/* section of that lock around the read; NULL if none */
+	const struct order_section *section;
+	bool *is_candidate; /* by item: write that the read may see */
 };
 
 static bool is_in_section(const struct order_section *section, struct event_id event)
@@ -163,7 +164,7 @@ static bool is_in_section(const struct order_section *section, struct event_id e
 	       event.index < section->end;
 }
 
-/* The thread's previous access to the place in the same section; NULL: none. */
+/* The thread's previous access to the place in the same section; returns NULL if there is none. */
 static const struct place_access *seen_before(const struct read_case *of)
 {
 	const struct place_access *last = NULL;

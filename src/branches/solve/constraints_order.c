@@ -55,7 +55,7 @@ static bool add_once(struct constraints *constraints, const struct order_edge *e
 	return false;
 }
 
-/* NULL: the read always goes to its recorded address. */
+/* Returns NULL if the read always goes to its recorded address. */
 static Z3_ast goes_there(struct constraints *constraints, const struct walk_event *read)
 {
 	struct term *at = walk_event_at(constraints->walk, read);

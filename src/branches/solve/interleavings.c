@@ -97,7 +97,7 @@ static void find_words(struct condition *condition, const struct walk *walk, str
 struct course {
 	const struct walk *walk;
 	uint16_t thread;
-	const struct solution *schedule; /* NULL: ordered by positions */
+	const struct solution *schedule; /* NULL if ordered by positions */
 	uint16_t scheduled;		 /* the thread's number in the schedule */
 	/* Advances with the thread's steps: */
 	uint32_t segment;

@@ -99,7 +99,7 @@ static bool loops_body_has(const struct loop_body *body, LLVMBasicBlockRef block
 	return false;
 }
 
-/* False: the loop has too many blocks. */
+/* Returns false if the loop has too many blocks. */
 static bool loops_add(struct loop_body *body, LLVMBasicBlockRef block)
 {
 	if (loops_body_has(body, block))

@@ -114,7 +114,7 @@ struct order_condition {
 #define ADDRESSES_MOST 16
 
 struct address_set {
-	const struct term *term; /* NULL: free slot */
+	const struct term *term; /* NULL in a free slot */
 	uint8_t bytes;		 /* size of the accesses */
 	uint8_t count;
 	uint64_t items[ADDRESSES_MOST];
@@ -174,7 +174,7 @@ struct order {
 	uint32_t hidden_count, hidden_capacity;
 };
 
-/* NULL: no condition variable of the list. */
+/* Returns NULL if the list has no condition variable. */
 const struct order_condition *order_condition_at(const struct order *order, uint64_t address);
 void order_build(struct order *order, const struct walk *walk);
 void order_release(struct order *order);
@@ -204,7 +204,7 @@ static inline uint32_t order_clock_of(const struct order *order, const struct or
 				      other];
 }
 
-/* False: no read of all these bytes precedes the run's first write. */
+/* Returns false if no read of all these bytes precedes the run's first write. */
 bool order_first_value(
 	const struct order *order, uint64_t address, uint32_t bytes, uint64_t *value);
 /* Returns whether happens-before orders `first` before `second`. */
@@ -225,7 +225,7 @@ bool hidden_has(const struct order *order, uint64_t address, uint32_t bytes);
 /* Precondition: `order` is complete. */
 void addresses_build(struct addresses *addresses, const struct order *order);
 void addresses_release(struct addresses *addresses);
-/* NULL: only the address of the run is possible. */
+/* Returns NULL if only the address of the run is possible. */
 const struct address_set *addresses_find(
 	const struct addresses *addresses, const struct term *term);
 /* Marks words that accesses may go to as shared. Not 0: the events must be made again. */

@@ -120,7 +120,7 @@ static struct release *list_releases(const struct walk *walk)
 	return list;
 }
 
-/* NULL: the block was not freed. */
+/* Returns NULL if the block was not freed. */
 static const struct release *find_release(
 	const struct release *list, uint32_t count, uint64_t address, uint64_t position)
 {
@@ -344,7 +344,7 @@ static void hidden_note_write(struct histories *histories, struct event_id id, u
 	slot->newest = ++histories->write_count;
 }
 
-/* Returns the thread's previous access to the word; NULL: none. */
+/* Returns the thread's previous access to the word; returns NULL if there is none. */
 static const struct walk_event *exchange_last(
 	struct histories *histories, const struct order *order, struct event_id id, uint32_t *index)
 {

@@ -55,7 +55,7 @@ static void add_wait_edge(
 		}
 }
 
-/* NULL: not initialised once by the program, used too often, or not all uses are known. */
+/* Returns NULL if not initialised once by the program, used too often, or not all uses are known. */
 static const struct walk_semaphore *order_waits_find_known(
 	const struct order *order, const struct op_list *list, uint64_t address)
 {

@@ -26,7 +26,7 @@ static bool read_operands(
 	return true;
 }
 
-/* The linkage name, else the source name; NULL: no debug information. */
+/* The linkage name, else the source name; returns NULL if there is no debug information. */
 static const char *place_function_name_of(LLVMContextRef context, LLVMMetadataRef scope)
 {
 	for (unsigned depth = 0; scope && depth < DEPTH_MOST; depth++) {

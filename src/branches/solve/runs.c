@@ -226,7 +226,7 @@ bool runs_plan(struct sensitivity *analysis, struct sensitive_trial *out)
 	return true;
 }
 
-/* Up to the thread's step, with thread numbers of the record. False: not known so far. */
+/* Up to the thread's step, with thread numbers of the record. Returns false if not known so far. */
 static bool runs_copy_schedule(const struct sensitivity *analysis, const struct sensitive_run *run,
 	struct event_id goal, uint64_t steps, struct solution *out)
 {
@@ -262,7 +262,7 @@ struct runs_comparison {
 	uint64_t at, own_at; /* indices of the next events */
 };
 
-/* NULL: none is left. */
+/* Returns NULL if none is left. */
 static const struct walk_event *runs_next_branch(const struct walked_thread *thread, uint64_t *at)
 {
 	for (; *at < thread->count; ++*at)

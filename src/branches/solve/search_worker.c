@@ -380,7 +380,7 @@ static bool has_questions(const struct worker *worker)
 	return false;
 }
 
-/* False: the search is complete. Caller holds search.lock. */
+/* Returns false if the search is complete. Caller holds search.lock. */
 static bool next_chunk(struct worker *worker)
 {
 	struct sensitivity *analysis = worker->analysis;

@@ -48,7 +48,7 @@ struct sensitive_step {
 	uint16_t other;	  /* thread that was created or joined; UINT16_MAX: none */
 	const char *verb; /* "reads", "locks", ...; of the final branch "finds" */
 	char *object;	  /* "table.next", "the condition false"; empty: `other` is the object */
-	char *value;	  /* value read or written; NULL: none */
+	char *value;	  /* value read or written; NULL if none */
 	char *function, *file, *directory; /* as in sensitive_place; empty for operations */
 	uint32_t line, column;
 	uint64_t address; /* address of the access; 0: not an access */
@@ -83,8 +83,8 @@ struct sensitive_candidate {
 	const uint64_t *chosen; /* bit set over all sites: accesses that are scheduling points */
 	/*
 	 * "buffers.c:12 (main.0)": writes that other threads must see late (store buffers). The
-	 * caller lists the candidate without a run, as no interleaving shows the answer. NULL: can
-	 * be run.
+	 * caller lists the candidate without a run, as no interleaving shows the answer. NULL if
+	 * can be run.
 	 */
 	const char *delayed;
 };
@@ -169,7 +169,7 @@ struct sensitive_trial {
 	const uint64_t *chosen; /* as in struct sensitive_candidate */
 };
 
-/* Before the first sensitivity_next(). False: further runs are not worth their time. */
+/* Before the first sensitivity_next(). Returns false if further runs are not worth their time. */
 bool sensitivity_plan_run(struct sensitivity *analysis, struct sensitive_trial *out);
 /* Takes candidates from such a run. */
 void sensitivity_take_run(struct sensitivity *analysis, const struct sensitive_run *run);
@@ -195,8 +195,8 @@ void sensitivity_settle(struct sensitivity *analysis, enum sensitivity_verdict v
 const uint64_t *sensitivity_accesses(struct sensitivity *analysis);
 /*
  * Compares the path of any run of the program with the record: notes the branches that took another
- * side while all branches before them had the same outcome. False: a thread could not be followed
- * to its end.
+ * side while all branches before them had the same outcome. Returns false if a thread could not be
+ * followed to its end.
  */
 bool sensitivity_observe(struct sensitivity *analysis, const struct run_record *run);
 
@@ -208,13 +208,14 @@ struct sensitive_observation {
 	bool is_proven;	  /* a run has confirmed an answer for this branch, too */
 	uint32_t count;	  /* number of such runs */
 };
-/* False: `number` is out of range. */
+/* Returns false if `number` is out of range. */
 bool sensitivity_observed(
 	struct sensitivity *analysis, uint32_t number, struct sensitive_observation *out);
 /* Shortens the total time to this, counted from the beginning of the analysis; not 0. */
 void sensitivity_hurry(struct sensitivity *analysis, uint64_t time_ns);
 void sensitivity_figures(struct sensitivity *analysis, struct sensitivity_figures *out);
-/* False: a solver's thread still runs. Nothing was freed, and the process must end by _exit(). */
+/* Returns false if a solver's thread still runs. Nothing was freed, and the process must end by
+ * _exit(). */
 bool sensitivity_close(struct sensitivity *analysis);
 
 #define SENSITIVITY_ENTRY "raddle_sensitivity"

@@ -38,7 +38,7 @@ struct asked {
 
 /* Filled when the analysis is opened. */
 struct place_slot {
-	LLVMValueRef instruction; /* NULL: free */
+	LLVMValueRef instruction; /* NULL in a free entry */
 	enum event_kind kind;
 	uint32_t place;
 	/* Whether the first edge was taken in the run, and whether another edge was. */
@@ -162,7 +162,7 @@ struct sensitivity {
 	/* paths.c: walk with all branches and accesses of the record, made on first use. */
 	struct walk path;
 	bool has_path;
-	uint64_t *accesses; /* bit set over all sites; NULL: not requested yet */
+	uint64_t *accesses; /* bit set over all sites; NULL if not requested yet */
 	struct observed *observed;
 	uint32_t observed_count;
 	bool *is_matched; /* by exclude pattern: it matched something */
@@ -174,7 +174,8 @@ struct sensitivity {
 
 /* Walks the run and opens the search of its first part. */
 void parts_open(struct sensitivity *analysis);
-/* Moves to the next part once a part is searched. False: the run is complete, or time is up. */
+/* Moves to the next part once a part is searched. Returns false if the run is complete, or time is
+ * up. */
 bool parts_next(struct sensitivity *analysis);
 void parts_close(struct sensitivity *analysis);
 uint64_t parts_processor_ns(void);
@@ -204,7 +205,7 @@ void chunk_open(struct chunk *chunk, const struct sensitivity *analysis);
 void chunk_release(struct chunk *chunk);
 /* To the first chunk of windows of this many events. The cursor may be all zero before. */
 void chunk_rewind(struct chunk_cursor *cursor, const struct sensitivity *analysis, uint32_t window);
-/* False: no chunk is left. */
+/* Returns false if no chunk is left. */
 bool chunk_next(
 	const struct sensitivity *analysis, struct chunk_cursor *cursor, struct chunk *chunk);
 /* Estimated number of chunks: heavily written places need more. */
@@ -214,13 +215,14 @@ bool chunk_is_all(const struct chunk *chunk, const struct sensitivity *analysis)
 bool chunk_is_whole(const struct sensitivity *analysis, uint32_t window);
 
 const uint64_t *paths_accesses(struct sensitivity *analysis);
-/* Adds differences of the run to `observed`. False: a thread could not be followed to its end. */
+/* Adds differences of the run to `observed`. Returns false if a thread could not be followed to its
+ * end. */
 bool paths_observe(struct sensitivity *analysis, const struct run_record *run);
 
 /*
  * For an instruction in a system header: the innermost caller in the program's own code, through
- * inlining or through `callers`, as "shop.cc:12 in sell". The caller frees the string. NULL: own
- * code, or not known.
+ * inlining or through `callers`, as "shop.cc:12 in sell". The caller frees the string. Returns NULL
+ * for own code, or if not known.
  */
 char *places_called_from(
 	LLVMValueRef instruction, const LLVMValueRef *callers, uint32_t caller_count);
@@ -230,18 +232,20 @@ void interleavings_describe(struct sensitivity *analysis, const struct run_recor
 	uint16_t thread, struct sensitive_interleaving out[SENSITIVE_RUNS]);
 
 void search_open(struct sensitivity *analysis);
-/* The worker with the next answer; NULL: the search is over. The first call starts the workers. */
+/* The worker with the next answer; returns NULL if the search is over. The first call starts the
+ * workers. */
 struct worker *search_next(struct sensitivity *analysis);
 /* Ends the judgement of the current answer. */
 void search_continue(struct sensitivity *analysis, bool is_proven);
-/* False: a worker could not be stopped, and nothing of the analysis may be freed. */
+/* Returns false if a worker could not be stopped, and nothing of the analysis may be freed. */
 bool search_close(struct sensitivity *analysis);
 uint64_t search_now_ns(void);
 /* Returns whether the event is asked about in this pass. On true, *out is its place. */
 bool search_is_wanted(const struct sensitivity *analysis, enum search_pass pass,
 	const struct walk_event *event, uint32_t *out);
 
-/* Plans the next run before workers exist. False: further runs are not worth their time. */
+/* Plans the next run before workers exist. Returns false if further runs are not worth their
+ * time. */
 bool runs_plan(struct sensitivity *analysis, struct sensitive_trial *out);
 /* Notes the branches that the run flipped. */
 void runs_observe(struct sensitivity *analysis, const struct sensitive_run *run);
@@ -267,9 +271,11 @@ bool turns_is_open(const struct worker *worker, uint32_t place);
 /* Limit of queries per place in the chunk's pass. */
 uint32_t turns_queries_most(const struct worker *worker);
 void turns_begin(struct worker *worker);
-/* Waits until earlier chunks are settled. False: the results are void, or the search is over. */
+/* Waits until earlier chunks are settled. Returns false if the results are void, or the search is
+ * over. */
 bool turns_take(struct worker *worker);
-/* Ends the search of a chunk, once all earlier chunks are settled. False: search it again. */
+/* Ends the search of a chunk, once all earlier chunks are settled. Returns false if it must be
+ * searched again. */
 bool turns_end(struct worker *worker);
 
 /* Shorter runs have open addresses from the first query, and no random runs. */
@@ -292,7 +298,8 @@ bool search_is_failure(enum sensitive_kind kind);
 bool search_is_new(const struct worker *worker);
 bool search_has_pass(const struct sensitivity *analysis, enum search_pass pass);
 uint32_t search_window(const struct sensitivity *analysis, enum search_pass pass);
-/* The rest of the run as a chunk whose events only count as not asked. False: nothing is left. */
+/* The rest of the run as a chunk whose events only count as not asked. Returns false if nothing is
+ * left. */
 bool search_rest(
 	const struct sensitivity *analysis, struct chunk_cursor *cursor, struct chunk *chunk);
 /* Estimated number of chunks of all passes. */

@@ -26,8 +26,8 @@ struct branches_options {
 	/* program, settings, runtime; other fields are unused */
 	struct campaign_options campaign;
 	struct sensitivity_options sensitivity;
-	const char *save_record; /* file to save the record of the first run in; NULL: none */
-	/* file to read the record from instead of making a run; NULL: none */
+	const char *save_record; /* file to save the record of the first run in; NULL if none */
+	/* file to read the record from instead of making a run; NULL if none */
 	const char *from_record;
 	uint64_t record_bytes;	/* limit for the record; 0: the default limit */
 	uint32_t continuations; /* random runs from each flipped branch on, to classify it */
@@ -58,8 +58,8 @@ struct branch_step {
 	char *thread;	/* "main.0" */
 	char *verb;	/* "reads", "locks", ...; "finds" for the last step */
 	char *object;	/* "table.next", "mutex m", "main.0", "the condition true" */
-	char *value;	/* value read or written; NULL: none */
-	char *function; /* NULL: unknown; also for `file` */
+	char *value;	/* value read or written; NULL if none */
+	char *function; /* NULL if unknown; also for `file` */
 	char *file;	/* path by which the file can be opened */
 	uint32_t line;
 	bool is_switch; /* the previous step was made by another thread */
@@ -97,11 +97,13 @@ struct sensitive_branch {
 	/* Steps of the runs up to the branch; empty where no run reached it. */
 	struct branch_interleaving interleavings[SENSITIVE_RUNS];
 	/*
-	 * "shop.cc:12 in sell": the caller, for a branch in a system header; NULL: not in a header
+	 * "shop.cc:12 in sell": the caller, for a branch in a system header; NULL if not in a
+	 * header
 	 */
 	char *called_from;
 	/*
-	 * Writes that other threads must see late (weak memory); NULL: a run has shown the branch.
+	 * Writes that other threads must see late (weak memory); NULL if a run has shown the
+	 * branch.
 	 */
 	char *delayed;
 };

@@ -28,7 +28,7 @@ struct branches_state {
 	uint32_t path_count;
 	struct branches_failure *failures;
 	uint32_t failure_count;
-	struct symbols *symbols; /* NULL: unknown */
+	struct symbols *symbols; /* NULL if unknown */
 	const struct branches_trace *trace;
 	struct sensitivity *analysis;
 };
@@ -50,7 +50,8 @@ struct sensitive_branch *branches_add(struct branches_result *result,
 	const struct run_record *record, const struct sensitive_candidate *candidate);
 /* Returns whether the run followed the schedule and failed before its end. */
 bool branches_failed_early(const struct recorded *run, const struct sensitive_candidate *candidate);
-/* A run that failed before the candidate's branch. NULL: the failure was already reported. */
+/* A run that failed before the candidate's branch. Returns NULL if the failure was already
+ * reported. */
 struct sensitive_branch *branches_add_early(struct branches_result *result,
 	const struct run_record *record, const struct sensitive_candidate *candidate,
 	const struct recorded *run);

@@ -134,7 +134,7 @@ static void parse_points(
 	free(from);
 }
 
-/* False: no option with a number or a time. A bad value ends the command. */
+/* Returns false if there is no option with a number or a time. A bad value ends the command. */
 static bool parse_amount(
 	int key, const char *text, struct branches_options *options, struct argp_state *state)
 {

@@ -16,7 +16,7 @@
 /* All zero except `options`: a run without preemptions. */
 struct record_request {
 	const struct campaign_options *options;
-	/* record that numbers the chosen sites; NULL: no sites are chosen */
+	/* record that numbers the chosen sites; NULL if no sites are chosen */
 	const struct run_record *like;
 	const uint64_t *chosen;			 /* bit set over all sites */
 	const struct schedule_segment *segments; /* thread: index in `names` */

@@ -71,7 +71,7 @@ const struct outcome *explain_failure(const struct explain *explain);
 bool explain_is_disturbed(const struct explain *explain);
 /* Without instrumented accesses to memory there are no patterns. */
 bool explain_sees_memory(const struct explain *explain);
-/* Symbols of the finding's process; NULL: none could be read. */
+/* Symbols of the finding's process; returns NULL if none could be read. */
 struct symbols *explain_symbols(const struct explain *explain);
 
 uint64_t explain_elapsed_ns(const struct explain *explain);
@@ -84,12 +84,13 @@ int explain_measure(struct explain *explain, uint64_t runs, uint64_t *took_ns, s
 /* See explain_places.h. */
 const struct explain_place *explain_site(struct explain *explain, uint64_t site);
 
-/* Name of the function at this address; NULL: unknown. */
+/* Name of the function at this address; returns NULL if unknown. */
 const char *explain_function(struct explain *explain, uint64_t start);
 
 /* Directed runs (explain_direct.c). */
 
-/* Between these PATTERN_THREADS threads; NULL: any. explain_forbid(): show none of the patterns. */
+/* Between these PATTERN_THREADS threads; NULL means any. explain_forbid(): show none of the
+ * patterns. */
 void explain_force_between(
 	struct explain *explain, const struct pattern *pattern, const thread_name *names);
 /* The threads between which the pattern separates runs best, and no worse than any threads. */
@@ -104,11 +105,12 @@ struct explain_shown {
 	uint32_t pattern_count;
 };
 
-/* The finding's own run as the failing one, for a ranking without others. False: it passes now. */
+/* The finding's own run as the failing one, for a ranking without others. Returns false if it
+ * passes now. */
 bool explain_own_run(struct explain *explain, struct explain_shown *out);
 /*
  * The kept run with the fewest switches: failing with the pattern, or passing without it. The
- * finding's own run is preferred. False: none, or the run cannot be repeated.
+ * finding's own run is preferred. Returns false if there is none, or the run cannot be repeated.
  */
 bool explain_show(struct explain *explain, enum explain_verdict verdict, uint64_t key,
 	struct explain_shown *out);

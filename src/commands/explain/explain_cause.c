@@ -37,7 +37,7 @@ static bool explain_cause_shows(const struct explain_run *run, uint64_t key)
 	return false;
 }
 
-/* Returns whether the run showed the pattern between these threads; NULL: any. */
+/* Returns whether the run showed the pattern between these threads; NULL means any. */
 static bool shows_between(const struct explain_run *run, uint64_t key, const thread_name *names)
 {
 	for (uint32_t i = 0; i < run->pattern_count; i++)

@@ -56,7 +56,7 @@ struct explain {
 	uint32_t slot_count;
 	/* Number of workers in use: one until the shared memory is known. */
 	uint32_t active;
-	/* exclusive run: no other worker may start one; NULL: all may */
+	/* exclusive run: no other worker may start one; NULL means that all may */
 	struct explain_slot *only;
 	struct explain_slot *made; /* worker of the run taken last, until explain_runs_resume() */
 	struct explain_round round;

@@ -25,7 +25,7 @@ struct explain_place {
 };
 
 struct explain_places {
-	struct symbols *symbols;      /* NULL: none */
+	struct symbols *symbols;      /* NULL if none */
 	struct explain_place *places; /* owned; open addressing by site */
 	uint32_t count, capacity;
 };

@@ -35,15 +35,16 @@ struct explain_result {
 	uint32_t answer_count;
 };
 
-/* The pattern in the run that shows it; NULL: the run does not show it. */
+/* The pattern in the run that shows it; returns NULL if the run does not show it. */
 const struct pattern *explain_shown_pattern(const struct explain_shown *shown, uint64_t key);
-/* The step of the run that makes the pattern's n-th access; NULL: not among the kept steps. */
+/* The step of the run that makes the pattern's n-th access; returns NULL if not among the kept
+ * steps. */
 const struct finding_step *explain_shown_step(
 	const struct explain_shown *shown, const struct pattern *pattern, unsigned access);
 
 /* "bank.c:41", or "bank+0x1234" without lines. */
 void explain_add_place(struct strbuf *out, const struct explain_place *place);
-/* Step of the failing run that made the n-th access; NULL: no failing run is known. */
+/* Step of the failing run that made the n-th access; returns NULL if no failing run is known. */
 const struct finding_step *explain_answer_step(
 	const struct explain_answer *answer, unsigned access);
 /* Inside a library's header, the user's line that calls it, from the failing run's call stack. */

@@ -28,7 +28,7 @@ static struct argp_option report_options[FORMAT_COUNT + 4] = {
 struct report_arguments {
 	const char *what;
 	const char *directory;
-	const struct report_format *format;	  /* NULL: text for people */
+	const struct report_format *format;	  /* NULL means text for people */
 	char *source_roots[SOURCE_ROOTS_MAX + 1]; /* ended by NULL */
 	unsigned source_root_count;
 };

@@ -27,7 +27,7 @@
 
 struct followed {
 	pid_t pid;
-	struct followed_program *program; /* NULL: it could not be read */
+	struct followed_program *program; /* NULL if it could not be read */
 	bool is_fork;
 	bool has_threads;
 };
@@ -108,7 +108,7 @@ static bool is_command(const struct follow *follow, pid_t pid)
 	       file.st_dev == follow->command.st_dev;
 }
 
-/* False: the process is raddle itself and was detached. */
+/* Returns false if the process is raddle itself and was detached. */
 static bool on_exec(struct follow *follow, pid_t pid)
 {
 	struct followed *process = follow_find(follow, pid);

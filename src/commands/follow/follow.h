@@ -20,7 +20,7 @@ struct follow_program {
 	char **argv;	    /* NULL-terminated; argv[0] can be run in `directory` */
 	char **environment; /* NULL-terminated */
 	char *directory;    /* the working folder when the program started */
-	char *input;	    /* the regular file that was its standard input; NULL: none */
+	char *input;	    /* the regular file that was its standard input; NULL if none */
 };
 
 struct follow_process {

@@ -13,7 +13,11 @@ struct follow_children {
 	int option_count;
 	char *const *argv; /* the program that starts others */
 	const char *
-		pattern; /* programs to explore, by path or base name; NULL: all except those of the system */
+		/*
+		 * programs to explore, by path or base name; NULL means all except those of the
+		 * system
+		 */
+		pattern;
 	const char *store;
 	bool has_input; /* the user also gave a file as standard input */
 	bool is_json;

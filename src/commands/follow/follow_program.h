@@ -14,7 +14,7 @@ struct followed_program {
 	bool has_lost_rights; /* set-user-id or similar, which tracing disables */
 };
 
-/* One reference, for followed_program_leave(). NULL: the process no longer exists. */
+/* One reference, for followed_program_leave(). Returns NULL if the process no longer exists. */
 struct followed_program *followed_program_read(pid_t pid);
 void followed_program_leave(struct followed_program *program);
 

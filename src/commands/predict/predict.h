@@ -61,12 +61,13 @@ struct predict_recorded {
 uint32_t predict_run_count(const struct predict *predict);
 struct predict_recorded predict_recorded(const struct predict *predict, uint32_t run);
 
-/* The run as the bytes of a trace file; the caller frees them. NULL: the run has no events. */
+/* The run as the bytes of a trace file; the caller frees them. Returns NULL if the run has no
+ * events. */
 char *predict_trace(struct predict *predict, uint32_t run, size_t *size);
 
 /* The memory of the run, for symbols. Valid until the next call, at most as long as `predict`. */
 const struct symbols_memory *predict_memory(struct predict *predict, uint32_t run);
-/* NULL: none are available. */
+/* Returns NULL if none are available. */
 struct symbols *predict_symbols(struct predict *predict);
 
 /* Fills title and waits of the candidate. */

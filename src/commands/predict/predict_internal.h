@@ -42,7 +42,7 @@ struct predict {
 	struct stat file; /* status of the program file when recording began */
 	bool has_file;
 	struct symbols_memory memory; /* result of predict_memory() */
-	struct symbols *symbols;      /* NULL: not available, or not yet requested */
+	struct symbols *symbols;      /* NULL if not available, or not yet requested */
 	/* Processes of the target disturb each other: candidates are driven one by one. */
 	bool is_alone;
 	bool has_tried_symbols;
@@ -56,11 +56,12 @@ object_name predict_object_of(const struct predict *predict, uint32_t run, uint6
 /* Copies the last run from the contract; the caller releases it. */
 void recorded_run_take(struct recorded_run *run, struct contract *contract);
 void recorded_run_release(struct recorded_run *run);
-/* The trace with object names that hold in all runs; the caller frees it. NULL: no events. */
+/* The trace with object names that hold in all runs; the caller frees it. Returns NULL if there are
+ * no events. */
 char *recorded_run_trace(const struct recorded_run *run, const char *program, size_t *size);
 struct finding_source recorded_run_source(const struct recorded_run *run, const char *program);
 
-/* predict_watch.c: the finding of a failure that was seen before; NULL: unknown. */
+/* predict_watch.c: the finding of a failure that was seen before; returns NULL if unknown. */
 const char *predict_known(const struct predict *predict, uint64_t key);
 void predict_learn(struct predict *predict, uint64_t key, const char *finding);
 bool predict_judge_run(const struct predict *predict, struct contract *contract,

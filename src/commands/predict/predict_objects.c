@@ -23,7 +23,7 @@ static int compare_blocks(const void *first, const void *second)
 	return (a->made_step > b->made_step) - (a->made_step < b->made_step);
 }
 
-/* The block that contained the address at that step; NULL: unknown. */
+/* The block that contained the address at that step; returns NULL if unknown. */
 static const struct memory_block *find_block(
 	const struct memory_block *blocks, uint32_t count, uint64_t address, uint64_t step)
 {

@@ -26,7 +26,7 @@ struct predict_work {
 	uint64_t candidates; /* limit on the driven candidates */
 	enum predict_method method;
 	bool wants_deadlocks, wants_atomicity, wants_races;
-	const char *atomic_sets; /* file; NULL: none */
+	const char *atomic_sets; /* file; NULL if none */
 	struct atomic_rules rules;
 	struct analysis_setting setting;
 	const struct analysis *analyses[PREDICT_ANALYSES_MAX];

@@ -22,18 +22,18 @@
 
 struct run_arguments {
 	struct campaign_options options;
-	const char *strategy;	  /* NULL: not given */
-	const char *bounds;	  /* NULL: not given */
-	const char *suppressions; /* file; NULL: not given */
+	const char *strategy;	  /* NULL if not given */
+	const char *bounds;	  /* NULL if not given */
+	const char *suppressions; /* file; NULL if not given */
 	bool has_memory_mode;	  /* the user chose a mode */
 	struct run_place place;
 	bool follows_children;
-	const char *followed; /* pattern of the children; NULL: not given */
+	const char *followed; /* pattern of the children; NULL if not given */
 	bool is_mpi;
 	uint64_t silent_ns;
 	bool is_json;
 	bool is_quiet;
-	const char *store;    /* the option's text; NULL: not given */
+	const char *store;    /* the option's text; NULL if not given */
 	char *const *given;   /* arguments of the command up to the program */
 	char *const *program; /* points into the same array */
 };

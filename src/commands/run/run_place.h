@@ -6,7 +6,7 @@
 #include "explore/campaign.h"
 
 struct run_place {
-	const char *directory; /* NULL: the current one */
+	const char *directory; /* NULL means the current one */
 	char *store;	       /* path of the store, in use by the options; owned */
 };
 

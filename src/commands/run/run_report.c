@@ -444,7 +444,7 @@ static void say_replay(const struct run_report *report)
 	strbuf_release(&store);
 }
 
-/* Why no run ended. NULL: a run ended, in this or another shard. */
+/* Why no run ended. Returns NULL if a run ended, in this or another shard. */
 static const char *reason_for_no_run(
 	const struct campaign_options *options, const struct campaign_result *result)
 {

@@ -11,7 +11,7 @@ struct run_report {
 	const struct campaign_options *options;
 	char *const *given;   /* arguments of the command up to the program */
 	char *const *program; /* points into the same array */
-	const char *store;    /* the option's text; NULL: not given */
+	const char *store;    /* the option's text; NULL if not given */
 	bool is_json;
 	bool is_quiet;
 	struct strbuf findings; /* JSON texts with commas between them */

@@ -19,7 +19,7 @@ enum compile_abi {
 struct compile_options {
 	bool is_cxx;
 	enum compile_abi abi;
-	const char *compiler; /* --cc=: for ABI_TSAN; NULL: gcc or g++ */
+	const char *compiler; /* --cc=: for ABI_TSAN; NULL means gcc or g++ */
 	/* --warn-opaque: warn about inline assembly that the pass cannot analyse */
 	bool warns_opaque;
 };
@@ -41,7 +41,7 @@ int compile_find_clang(char **path, struct error *err);
 /* The pass is built against this version of LLVM and runs in no other. */
 #define COMPILE_CLANG_VERSION 19
 
-/* Returns the path of a program in PATH, which the caller frees; NULL: not found. */
+/* Returns the path of a program in PATH, which the caller frees; returns NULL if not found. */
 char *compile_find_program(const char *name);
 /* The number after `before` in the first line of `program --version`; 0: no such text. */
 int compile_ask_version(const char *program, const char *before);
@@ -56,8 +56,8 @@ void compile_add_stdcxx(
 	struct arguments *command, const struct arguments_kind *kind, char *const *argv);
 
 /*
- * Expands each @FILE with -flto; others stay, since a command line may not hold them. False: none,
- * and *out is empty. The caller releases *out.
+ * Expands each @FILE with -flto; others stay, since a command line may not hold them. Returns false
+ * if there is none, and *out is empty. The caller releases *out.
  */
 bool compile_open_files(char *const *argv, struct arguments *out);
 
@@ -72,9 +72,11 @@ enum compile_lto {
 
 /* Judges the link in argv. *version is the version of lld if lld is chosen. */
 enum compile_lto compile_judge_lto(const char *clang, char *const *argv, int *version);
-/* Removes the options of link-time optimisation. False: none, or other options require them. */
+/* Removes the options of link-time optimisation. Returns false if there is none, or other options
+ * require them. */
 bool compile_drop_lto(char **argv);
-/* Path of the plugin for linkers other than lld, which the caller frees; NULL: not installed. */
+/* Path of the plugin for linkers other than lld, which the caller frees; returns NULL if not
+ * installed. */
 char *compile_find_plugin(const char *clang);
 bool compile_is_lld(const char *option);
 

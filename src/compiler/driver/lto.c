@@ -21,7 +21,7 @@ bool compile_is_lld(const char *option)
 	return strcmp(option, "-fuse-ld=lld") == 0;
 }
 
-/* Path of a file of clang's installation, which the caller frees; NULL: not found. */
+/* Path of a file of clang's installation, which the caller frees; returns NULL if not found. */
 static char *file_beside(const char *clang, const char *name)
 {
 	char *real = realpath(clang, NULL);

@@ -12,7 +12,8 @@
 /* A response file may name others; deeper nesting must be a cycle. */
 #define DEPTH_MOST 10
 
-/* Returns the contents, which the caller frees. NULL: no such file, which the compiler will report. */
+/* Returns the contents, which the caller frees. Returns NULL if the file does not exist, which the
+ * compiler will report. */
 static char *response_read_file(const char *path)
 {
 	FILE *file = fopen(path, "re");

@@ -37,7 +37,7 @@ enum site_behind {
 	BEHIND_NOTHING, /* the point is before the instruction, as for all other kinds */
 	BEHIND_BYTES,	/* the result is the number of bytes; negative: none */
 	BEHIND_ITEMS,	/* the result is a number of items */
-	BEHIND_STRING,	/* the result is the string that was written; NULL: none */
+	BEHIND_STRING,	/* the result is the string that was written; NULL if none */
 	/* The result is the length of the string without truncation; negative: none */
 	BEHIND_PRINTED
 };
@@ -46,9 +46,9 @@ struct site {
 	/* The point is before it, unless `before` or `behind` says otherwise */
 	LLVMValueRef instruction;
 	LLVMValueRef function;
-	LLVMValueRef pointer; /* NULL: a kind without an address */
+	LLVMValueRef pointer; /* NULL means a kind without an address */
 	LLVMValueRef length;  /* ranges and strings; SITE_EXPECTED: the expected value; else NULL */
-	/* BEHIND_ITEMS: size of an item; BEHIND_PRINTED: size of the buffer, NULL: unlimited */
+	/* BEHIND_ITEMS: size of an item; BEHIND_PRINTED: size of the buffer, NULL if unlimited */
 	LLVMValueRef items;
 	LLVMValueRef value;  /* kinds from SITE_RESULT on: the value to report, else NULL */
 	LLVMValueRef callee; /* SITE_CALLEE_NAMED: the function; else NULL */
@@ -123,14 +123,14 @@ void collect_printf_call(struct instrument *instrument, const struct site *site)
 bool filter_is_private(LLVMValueRef allocation);
 /* The same for a va_list, which va_start() and similar intrinsics may also receive. */
 bool filter_is_private_list(LLVMValueRef allocation);
-/* Returns the name of the called function; NULL: indirect call. */
+/* Returns the name of the called function; returns NULL for an indirect call. */
 const char *called_name(LLVMValueRef call);
 
 struct field_types *field_types_new(struct instrument *instrument);
 void field_types_free(struct field_types *types);
 /*
  * Finds type and field ("pos.x"; "+8": unnamed) of an access, and sets the flag of bit-fields.
- * False: the access is not inside a struct.
+ * Returns false if the access is not inside a struct.
  */
 bool site_field(const struct field_types *types, struct site *site, char *type, size_t type_size,
 	char *field, size_t field_size);
@@ -143,7 +143,8 @@ LLVMValueRef site_description(const struct instrument *instrument, size_t index)
 void copy_place(LLVMValueRef to, LLVMValueRef of, LLVMValueRef function);
 
 void insert_points(struct instrument *instrument);
-/* Returns the instruction before which the point after a call is placed; NULL: no such position exists. */
+/* Returns the instruction before which the point after a call is placed; returns NULL if no such
+ * position exists. */
 LLVMValueRef place_behind(LLVMValueRef call);
 bool has_one_way_in(LLVMBasicBlockRef block);
 

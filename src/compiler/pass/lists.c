@@ -34,8 +34,8 @@ static bool is_private_list(LLVMValueRef address)
 
 /*
  * The first word of a fresh va_list: offsets of the first unnamed argument in the register save
- * area, general-purpose registers in the lower half, vector registers in the upper. NULL: a
- * parameter is of another class.
+ * area, general-purpose registers in the lower half, vector registers in the upper. Returns NULL if
+ * a parameter is of another class.
  */
 static LLVMValueRef first_word(const struct instrument *instrument, LLVMValueRef function)
 {

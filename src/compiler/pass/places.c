@@ -176,8 +176,9 @@ static LLVMMetadataRef subprogram_of(const struct writer *writer, LLVMMetadataRe
 }
 
 /*
- * The subprogram's linkage name, else its name; NULL: none. The caller frees it. -gline-tables-only
- * omits linkage names: the symbol names `function` and what was specialised from it.
+ * The subprogram's linkage name, else its name; returns NULL if there is none. The caller frees it.
+ * -gline-tables-only omits linkage names: the symbol names `function` and what was specialised from
+ * it.
  */
 static char *subprogram_name(
 	const struct writer *writer, LLVMMetadataRef subprogram, const char *function)

@@ -17,7 +17,7 @@
 #define FAREWELL_NS UINT64_C(5000000000)
 
 struct tasks_report {
-	char *bytes; /* NULL: no new report */
+	char *bytes; /* NULL if there is no new report */
 	size_t size;
 };
 

@@ -124,7 +124,8 @@ static void learn_pace(const struct lease_table *leases, struct rank *rank, uint
 	rank->runs_per_unit += !rank->runs_per_unit;
 }
 
-/* Removes the unit from the returned ones, because it is complete. False: it is not there. */
+/* Removes the unit from the returned ones, because it is complete. Returns false if it is not
+ * there. */
 static bool take_from_returned(struct lease_table *leases, const struct lease_table_unit *unit)
 {
 	for (uint32_t i = 0; i < leases->returned_count; i++) {

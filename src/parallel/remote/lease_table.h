@@ -43,11 +43,12 @@ enum lease_table_answer lease_table_ask(
 	struct lease_table *leases, uint32_t rank, uint64_t now_ns, struct lease_table_unit *unit);
 void lease_table_heard(struct lease_table *leases, uint32_t rank, uint64_t now_ns);
 /*
- * took_ns by the rank's own clock, as messages may be delayed. False: another rank had completed
- * the unit, and these runs do not count.
+ * took_ns by the rank's own clock, as messages may be delayed. Returns false if another rank had
+ * completed the unit, and these runs do not count.
  */
 bool lease_table_done(struct lease_table *leases, uint32_t rank, uint64_t now_ns, uint64_t took_ns);
-/* The rank ends with a part of its unit made. False: another rank has the unit, or has made it. */
+/* The rank ends with a part of its unit made. Returns false if another rank has the unit, or has
+ * made it. */
 bool lease_table_is_own(const struct lease_table *leases, uint32_t rank);
 /* The rank is gone: its unit, if any, goes to another rank. */
 void lease_table_lose(struct lease_table *leases, uint32_t rank);

@@ -21,11 +21,11 @@ struct link {
 	uint32_t rank, ranks;
 	/* Copies the bytes and does not wait for the receiver. */
 	void (*send)(uint32_t to, uint32_t tag, const void *bytes, size_t size);
-	/* False: no message. Never blocks. */
+	/* Returns false if there is no message. Never blocks. */
 	bool (*receive)(struct link_message *message);
 	/*
-	 * `all_are_here`: all ranks finalise together. False: a rank was lost, this one leaves
-	 * alone.
+	 * `all_are_here`: all ranks finalise together. Returns false if a rank was lost, this one
+	 * leaves alone.
 	 */
 	void (*end)(bool all_are_here);
 };

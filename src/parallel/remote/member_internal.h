@@ -26,7 +26,7 @@ struct member {
 	bool has_started;
 
 	/* member_tasks.c */
-	char *task; /* batch received and not yet started, owned; NULL: none */
+	char *task; /* batch received and not yet started, owned; NULL if none */
 	size_t task_size;
 	bool has_to_rest; /* the batch under way ends after the current run */
 };

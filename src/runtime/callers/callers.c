@@ -80,7 +80,7 @@ static bool callers_read_word(uint64_t address, uint64_t *word, void *page)
 	return true;
 }
 
-/* The runtime's own functions keep frame pointers. False: no frame outside. */
+/* The runtime's own functions keep frame pointers. Returns false if there is no frame outside. */
 static bool callers_find_outside(uint64_t at, uint64_t *page, struct frame *frame)
 {
 	struct call_frame own;

@@ -51,7 +51,7 @@ struct frame_rule {
 static struct kept_rule {
 	uint64_t key;
 	uint64_t rule;
-} * rules; /* shared with forked processes; NULL: no memory */
+} * rules; /* shared with forked processes; NULL if there is no memory */
 
 struct frame_bytes {
 	const uint8_t *at, *end;
@@ -184,7 +184,7 @@ static void frame_restore(struct frame_machine *machine, uint64_t restored)
 		machine->rule.base_pointer = machine->initial.base_pointer;
 }
 
-/* False: the instruction defines a rule of another form. */
+/* Returns false if the instruction defines a rule of another form. */
 static bool frame_define(
 	struct frame_machine *machine, uint8_t instruction, struct frame_bytes *bytes)
 {
@@ -219,7 +219,7 @@ static bool frame_define(
 	}
 }
 
-/* Runs the instructions up to the wanted address. False: a rule of another form. */
+/* Runs the instructions up to the wanted address. Returns false for a rule of another form. */
 static bool frame_run(struct frame_machine *machine, struct frame_bytes bytes)
 {
 	while (bytes.at < bytes.end && machine->at <= machine->code) {

@@ -12,13 +12,14 @@ struct frame {
 	uint64_t stack_pointer, base_pointer; /* %rsp (0: unknown) and %rbp */
 };
 
-/* Reads a word of the stack. False: not readable. */
+/* Reads a word of the stack. Returns false if not readable. */
 typedef bool frame_read(uint64_t address, uint64_t *word, void *context);
 
 /* The cache of rules survives a rewind. */
 void frames_set_up(void);
 
-/* Moves to the caller of the function that `frame` returns to. False: no rule for that code. */
+/* Moves to the caller of the function that `frame` returns to. Returns false if there is no rule
+ * for that code. */
 bool frame_leave(struct frame *frame, frame_read *read, void *context);
 
 #endif

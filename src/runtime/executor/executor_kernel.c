@@ -128,7 +128,7 @@ static void *kernel_thread_entry(void *argument)
 	__builtin_trap();
 }
 
-/* False: the attributes name a stack of the caller. */
+/* Returns false if the attributes name a stack of the caller. */
 static bool kernel_wants_stack(const pthread_attr_t *attributes, size_t *size)
 {
 	void *stack = NULL;

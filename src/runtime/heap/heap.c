@@ -203,7 +203,7 @@ static bool heap_last_bit(uint64_t bit, uint64_t *found)
 	return true;
 }
 
-/* Opens the tables up to this address. False: outside of the window. */
+/* Opens the tables up to this address. Returns false if outside of the window. */
 static bool heap_reach(uintptr_t end)
 {
 	if (end <= heap.opened)
@@ -298,7 +298,7 @@ void heap_made(const void *start, size_t bytes, uint64_t site, uint8_t kind)
 	heap.is_busy = false;
 }
 
-/* Record of the block at the address, freed or not; NULL: unknown. */
+/* Record of the block at the address, freed or not; returns NULL if unknown. */
 static struct heap_record *heap_record_of(uintptr_t start)
 {
 	struct heap_outside *block;

@@ -66,7 +66,7 @@ struct heap_record heap_new_record(uint64_t site, uint8_t kind, uint32_t run);
 
 /* Records a free. `run` is never 0. */
 void heap_frees_note(uintptr_t start, uint64_t site, uint32_t run);
-/* False: not freed in this run, or unknown. */
+/* Returns false if not freed in this run, or unknown. */
 bool heap_frees_find(uintptr_t start, uint32_t run, struct heap_free *out);
 bool heap_frees_any(uint32_t run);
 

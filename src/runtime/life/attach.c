@@ -17,7 +17,7 @@ bool attach_is_first(void)
 	return true; /* the library was preloaded */
 }
 
-/* Reads /proc/self/environ. False: not found, or longer than `size`. */
+/* Reads /proc/self/environ. Returns false if not found, or longer than `size`. */
 static bool attach_variable(const char *name, char *value, size_t size)
 {
 	char *block = platform_map(ENVIRONMENT_BYTES_MAX, false);
@@ -58,7 +58,7 @@ static bool attach_ends_with(const char *text, size_t length, const char *end)
 	return length >= end_length && memcmp(text + length - end_length, end, end_length) == 0;
 }
 
-/* An entry such as "LD_PRELOAD=a:b". False: no other library is left. */
+/* An entry such as "LD_PRELOAD=a:b". Returns false if no other library is left. */
 static bool attach_strip_libraries(char *entry)
 {
 	char *value = strchr(entry, '=') + 1;

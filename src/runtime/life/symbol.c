@@ -78,7 +78,7 @@ static void *symbol_value(const struct link_map *module, const ElfW(Sym) * symbo
 	return (void *)value;
 }
 
-/* The module's own definition; NULL: none. */
+/* The module's own definition; returns NULL if there is none. */
 static void *symbol_in_module(const struct link_map *module, const char *name)
 {
 	const struct symbol_table table = symbol_table_of(module);

@@ -12,7 +12,7 @@
 /* Detectors see accesses by granules, because each granule has one name. */
 #define DETECT_WORD 8u
 
-/* State of each detector, set when the run begins. NULL: the detector is off. */
+/* State of each detector, set when the run begins. NULL if the detector is off. */
 static void *detect_states[DETECTOR_COUNT];
 /* True while only the race detector is on, and no inspection waits for an access. */
 static HOT_STATE bool detects_quickly;

@@ -44,7 +44,7 @@ static bool focus_add_group(struct focus_groups *focus, uint16_t group)
 	return true;
 }
 
-/* Adds the group for this granule of the object. False: unknown, or the set is full. */
+/* Adds the group for this granule of the object. Returns false if unknown, or the set is full. */
 static bool focus_add_part(const struct contract_memory *memory, const struct memory_object *object,
 	uint64_t distance, struct focus_groups *focus)
 {
@@ -153,7 +153,8 @@ static const struct memory_place_groups *focus_place(struct contract_memory *mem
 	return known;
 }
 
-/* Makes the place's variables points. False: groups unknown, or no room. */
+/* Makes the place's variables points. Returns false if the groups are unknown, or there is no
+ * room. */
 static bool focus_on_place(
 	struct contract_memory *memory, uint16_t place, struct focus_groups *focus)
 {
@@ -176,7 +177,7 @@ static void focus_forget(struct contract_memory *memory)
 	memory->focused_count = memory->focused_place_count = 0;
 }
 
-/* Makes variables of that name points. False: no room. */
+/* Makes variables of that name points. Returns false if there is no room. */
 static bool focus_on(struct contract_memory *memory, object_name object)
 {
 	uint32_t slot = memory_variable_slot(object);
@@ -192,7 +193,7 @@ static bool focus_on(struct contract_memory *memory, object_name object)
 	return true;
 }
 
-/* Collects the groups of the strategy's objects. False: an object is unknown. */
+/* Collects the groups of the strategy's objects. Returns false if an object is unknown. */
 static bool focus_find(struct contract_memory *memory, const object_name *objects, uint32_t count,
 	struct focus_groups *focus)
 {

@@ -143,7 +143,8 @@ static void memory_mark_site(struct contract_memory *memory, const struct memory
 	memory->has_site_news = true;
 }
 
-/* Learns about every granule and finds the point among them. False: a granule has no quick name. */
+/* Learns about every granule and finds the point among them. Returns false if a granule has no
+ * quick name. */
 static bool memory_look(struct contract_memory *memory, struct memory_visit *visit,
 	variable_name (*name_of)(const void *address))
 {
@@ -302,7 +303,7 @@ bool memory_turn_is_wanted(void)
 	return turn_is_wanted;
 }
 
-/* Reports the access granule by granule. False: some part needs the full path. */
+/* Reports the access granule by granule. Returns false if some part needs the full path. */
 static bool memory_report_quickly(struct contract_memory *memory, const struct memory_visit *visit)
 {
 	const uintptr_t end = (uintptr_t)visit->access.address + visit->access.bytes;
@@ -377,7 +378,8 @@ static void memory_remember_points(const struct memory_access *access)
 	}
 }
 
-/* Spends one access of the lease. True: the thread continues without a scheduling point. */
+/* Spends one access of the lease. Returns true if the thread continues without a scheduling
+ * point. */
 static bool memory_is_leased(const struct memory_visit *visit)
 {
 	if (!visit->point || !visit->is_named || visit->reported ||

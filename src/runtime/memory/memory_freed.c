@@ -29,7 +29,7 @@ void memory_check_freed(const struct memory_access *access, enum outcome_kind ki
 	engine_fail_by_verdict(&verdict);
 }
 
-/* Creates no variables. True: accesses to the granule are points. */
+/* Creates no variables. Returns true if accesses to the granule are points. */
 static bool memory_free_variable(
 	struct contract_memory *memory, struct memory_visit *visit, uintptr_t at)
 {

@@ -22,7 +22,7 @@ struct memory_visit {
 
 /* Is the process under control, and its run not over? */
 bool memory_is_watched(void);
-/* First part, with general registers only. False: no second part is needed. */
+/* First part, with general registers only. Returns false if no second part is needed. */
 bool memory_begin(struct memory_visit *visit);
 /* Second part: the scheduling point, and the checks after it. */
 void memory_finish(struct memory_visit *visit);

@@ -40,7 +40,7 @@ static bool site_is_chosen(const struct site_record *record)
 	return state && *state & SITE_CHOSEN;
 }
 
-/* Scheduling points are the accesses at chosen sites. True: site_perform() is needed. */
+/* Scheduling points are the accesses at chosen sites. Returns true if site_perform() is needed. */
 static bool site_recorded(const struct site_record *record)
 {
 	const bool is_live = memory_is_watched();

@@ -62,7 +62,7 @@ static inline uint64_t record_known(const uint8_t *at, uint32_t bytes)
 	return bytes < 8 ? value & ((UINT64_C(1) << 8 * bytes) - 1) : value;
 }
 
-/* False: not readable. */
+/* Returns false if not readable. */
 static inline bool record_read_part(uint64_t address, uint32_t bytes)
 {
 	struct record_moving *moving = record_state.moving;

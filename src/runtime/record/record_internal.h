@@ -69,14 +69,14 @@ extern struct record_state record_state;
 #define REPORTS_IN_A_TURN 200000
 
 void record_have_emptied(void);
-/* Gives the thread another chunk. False: the record is full. */
+/* Gives the thread another chunk. Returns false if the record is full. */
 bool record_more(struct record_thread *thread);
 /* Ends the thread's record where the area is full. */
 void record_close(struct record_thread *thread);
 
 #define RECORD_ENTRY_MOST (OP_STREAM_MOST + RECORD_NUMBER_SLACK)
 
-/* Makes room for one entry of any kind. False: the record is full. */
+/* Makes room for one entry of any kind. Returns false if the record is full. */
 static inline bool record_room(struct record_thread *thread)
 {
 	return __builtin_expect(thread->end - thread->at >= RECORD_ENTRY_MOST, 1) ||
@@ -88,7 +88,7 @@ static inline void record_number(struct record_thread *thread, uint64_t number)
 	thread->at = record_number_put(thread->at, number);
 }
 
-/* Begins an entry; the caller appends its numbers. False: the record is full. */
+/* Begins an entry; the caller appends its numbers. Returns false if the record is full. */
 static inline bool record_entry(struct record_thread *thread, enum record_tag tag)
 {
 	struct record_moving *moving = record_state.moving;
@@ -138,8 +138,8 @@ static inline void record_drop(void)
 }
 
 /* Slow paths of quick stubs, for record_near.S. `known` describes the site: bytes of a read, slot
- * of a value, or site of a function entry. False: nothing is recorded, and the stub must use the
- * general path. */
+ * of a value, or site of a function entry. Returns false if nothing is recorded, and the stub must
+ * use the general path. */
 bool record_missed_read(uint64_t address, uint64_t known);
 bool record_missed_update(uint64_t address, uint64_t known);
 bool record_missed_result(uint64_t value, uint64_t known);

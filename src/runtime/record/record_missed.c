@@ -101,7 +101,7 @@ bool record_missed_enter(uint64_t nothing, uint64_t known, uintptr_t frame)
 	return true;
 }
 
-/* Called before a read is recorded. False: nothing is recorded now. */
+/* Called before a read is recorded. Returns false if nothing is recorded now. */
 static bool begin_reading(void)
 {
 	if (record_is_quiet())

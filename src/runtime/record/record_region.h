@@ -61,7 +61,7 @@ struct stub_region {
 /* The state has a 32-bit address. */
 extern struct record_moving *record_region_state;
 
-/* Finds a region with room for one more piece; NULL: none. */
+/* Finds a region with room for one more piece; returns NULL if there is none. */
 struct stub_region *record_region_for(uintptr_t code_start);
 
 struct writer {

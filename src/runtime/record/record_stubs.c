@@ -49,7 +49,7 @@ struct piece {
 	const unsigned char *own; /* the site's own stub */
 	unsigned char *slow[16];
 	uint32_t slow_count;
-	unsigned char *turn; /* jump to the code that restores `left`; NULL: none */
+	unsigned char *turn; /* jump to the code that restores `left`; NULL if none */
 	uint32_t counted;    /* amount that is restored */
 	enum stub_way way;
 	uint32_t known; /* known properties, for the slow path */
@@ -133,7 +133,7 @@ static bool put_operand(struct piece *piece)
 	return true;
 }
 
-/* Writes the distance to the record. False: the record is too far away. */
+/* Writes the distance to the record. Returns false if the record is too far away. */
 static bool put_record(struct piece *piece)
 {
 	const int64_t distance =

@@ -29,12 +29,12 @@ struct checkpoint_place {
 	bool is_profiled; /* a profiling run has seen all accesses of the run so far */
 };
 
-/* Allocates memory for all checkpoints together, without an image; NULL: out of memory. */
+/* Allocates memory for all checkpoints together, without an image; returns NULL if out of memory. */
 struct checkpoints *checkpoints_new(uint64_t bytes);
 void checkpoints_begin(struct checkpoints *checkpoints, struct image *image);
 
-/* Takes a checkpoint. False: no room, or a thread's stack pointer is in unknown memory; nothing has
- * changed then. */
+/* Takes a checkpoint. Returns false if there is no room, or a thread's stack pointer is in unknown
+ * memory; nothing has changed then. */
 bool checkpoint_take(struct checkpoints *checkpoints, const struct checkpoint_place *place,
 	const struct schedule *recording);
 
@@ -47,7 +47,7 @@ void checkpoints_count_use(struct checkpoints *checkpoints);
 uint64_t checkpoints_saved(const struct checkpoints *checkpoints);
 
 /* Restores the newest checkpoint, or without any the starting point. Adds to the count of pages.
- * False: impossible, and the process is unusable. */
+ * Returns false if impossible, and the process is unusable. */
 bool checkpoints_restore(
 	struct checkpoints *checkpoints, struct schedule *recording, uint64_t *pages);
 

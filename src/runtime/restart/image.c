@@ -298,7 +298,7 @@ static bool image_restore_region(struct image *image, struct image_area *area,
 	return true;
 }
 
-/* Checks a page. True: runs no longer write it, and it is protected again. */
+/* Checks a page. Returns true if runs no longer write it, and it is protected again. */
 static bool image_look_at(struct image *image, struct image_area *area, uint32_t page)
 {
 	const char *content = image_content(image, area, page);
@@ -309,7 +309,7 @@ static bool image_look_at(struct image *image, struct image_area *area, uint32_t
 				    area->start + (size_t)page * PAGE_BYTES, content, PAGE_BYTES));
 }
 
-/* False: the kernel can no longer report written pages. */
+/* Returns false if the kernel can no longer report written pages. */
 static bool image_restore_watched(struct image *image, bool has_faults, uint64_t *pages)
 {
 	const bool is_look = image_is_look(image);

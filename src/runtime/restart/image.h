@@ -24,8 +24,8 @@ struct image_moment {
 		THREAD_CAPACITY)]; /* pool indices of stacks that had a thread then */
 };
 
-/* Restores the moment; NULL: the starting point. Returns the number of pages copied. *is_complete
- * false: tracking failed, and the memory is not restored. */
+/* Restores the moment; NULL means the starting point. Returns the number of pages copied.
+ * *is_complete false: tracking failed, and the memory is not restored. */
 uint64_t image_restore(struct image *image, const struct image_moment *moment, bool *is_complete);
 void image_release(struct image *image);
 bool image_is_tracked(const struct image *image);

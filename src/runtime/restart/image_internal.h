@@ -49,12 +49,13 @@ struct image_area {
 	size_t first_present, end_present;
 	/* No page outside of this range is late. */
 	size_t first_late, end_late;
-	/* Start of the mapping whose end this area is; NULL: the area is the whole mapping. */
+	/* Start of the mapping whose end this area is; NULL if the area is the whole mapping. */
 	char *mapping_start;
 	/* Pool index of the thread with this stack, or FIBER_NOT_POOLED. */
 	uint32_t pool_index;
-	char *stack_floor;	   /* may grow down to here; NULL: not a stack */
-	uint32_t *latest;	   /* per page: its newest version or 0; NULL: no versions */
+	char *stack_floor; /* may grow down to here; NULL if not a stack */
+	/* per page: its newest version or 0; NULL if there are no versions */
+	uint32_t *latest;
 	uint32_t version_count;	   /* nonzero entries of `latest` */
 	struct image_watch *watch; /* per page of a watched area */
 };
@@ -112,7 +113,7 @@ static inline struct image_version *image_version(const struct image *image, uin
 	return (struct image_version *)(image->versions + ((size_t)place - 1) * sizeof(uint64_t));
 }
 
-/* Returns the content to restore; NULL: the content before the page was first touched. */
+/* Returns the content to restore; NULL means the content before the page was first touched. */
 static inline const char *image_content(
 	const struct image *image, const struct image_area *area, size_t page)
 {
@@ -134,16 +135,17 @@ void image_find_late(struct image *image, struct image_area *area, bool has_faul
 /* Tracks writes where the kernel can, and tracking is cheaper than copying. */
 void image_start_tracking(struct image *image);
 void image_end_tracking(struct image *image);
-/* Makes all written pages of watched areas busy. False: the kernel cannot report them. */
+/* Makes all written pages of watched areas busy. Returns false if the kernel cannot report them. */
 bool image_find_busy(struct image *image);
 void image_make_busy(struct image *image, struct image_area *area, uint32_t page);
 /* Should this restore check the busy pages for unchanged ones? Called once per restore. */
 bool image_is_look(struct image *image);
-/* Records the check of a busy page. True: the page is protected again and no longer busy. */
+/* Records the check of a busy page. Returns true if the page is protected again and no longer
+ * busy. */
 bool image_cools(struct image *image, struct image_area *area, uint32_t page, bool is_same);
 
-/* Visits and protects the parts of a tracked area written since their last protection. False: the
- * kernel cannot report them, or the visitor returned false. */
+/* Visits and protects the parts of a tracked area written since their last protection. Returns
+ * false if the kernel cannot report them, or the visitor returned false. */
 typedef bool image_visit_written(struct image *image, struct image_area *area,
 	const struct image_scan_region *region, void *argument);
 bool image_each_written(

@@ -14,7 +14,7 @@ struct image_memory {
 	uint64_t used, capacity; /* numbers of words */
 };
 
-/* Allocates memory for versions; NULL: no room. */
+/* Allocates memory for versions; returns NULL if there is no room. */
 void *image_memory_take(struct image_memory *memory, uint64_t bytes);
 
 /* Saves every page that has changed since the moment `before`, when the last versions were saved

@@ -139,7 +139,8 @@ static void rewind_undo(void)
 		rewind_grow_pool();
 }
 
-/* Makes one run, with the checkpoints that it requests. False: abandoned, must be made again. */
+/* Makes one run, with the checkpoints that it requests. Returns false if abandoned, must be made
+ * again. */
 static bool rewind_run(const struct checkpoint_place *place)
 {
 	struct rewind *server = rewind_server;
@@ -158,7 +159,7 @@ static bool rewind_run(const struct checkpoint_place *place)
 	}
 }
 
-/* Makes the run. False: abandoned, or its memory cannot be restored. */
+/* Makes the run. Returns false if abandoned, or its memory cannot be restored. */
 static bool rewind_make_run(uint64_t number)
 {
 	const struct checkpoint_place *place;

@@ -21,7 +21,7 @@ void resume_begin(struct image *image);
 /* Called in the server before each run; begins the run for the strategy if it has a history.
  * Returns NULL for the starting point. */
 const struct checkpoint_place *resume_choose(uint64_t number);
-/* Restores the memory for the chosen run. False: impossible. */
+/* Restores the memory for the chosen run. Returns false if impossible. */
 bool resume_restore(struct image *image, uint64_t *pages);
 /* The history that wraps the strategy in this run, or NULL. */
 struct history *resume_history(void);

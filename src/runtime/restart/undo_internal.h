@@ -18,7 +18,7 @@
 
 struct undo_log {
 	bool is_noting;
-	const char *obstacle;	   /* see undo_obstacle(); NULL: none */
+	const char *obstacle;	   /* see undo_obstacle(); NULL if none */
 	bool is_discarding_output; /* descriptors 1 and 2 are /dev/null */
 	uint32_t mapping_count;
 	struct undo_range mappings[UNDO_MAPPINGS_MAX];
@@ -50,7 +50,7 @@ void undo_taint(enum contract_taint taint, const char *what, long number);
 /* Forbids checkpoints from this point of the run on. */
 void undo_obstruct(const char *what);
 
-/* Logs calls about memory and processor affinity. False: another call. */
+/* Logs calls about memory and processor affinity. Returns false for another call. */
 bool undo_note_memory(long number, const long arguments[6], long result);
 
 /* Called before each run. */

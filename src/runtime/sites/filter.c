@@ -86,7 +86,7 @@ void filter_add_block(const struct heap_block *block)
 		raddle_wanted_v5 = filter.wanted;
 }
 
-/* False: its address is unknown, and the filter cannot be used. */
+/* Returns false if its address is unknown, and the filter cannot be used. */
 static bool filter_add_variable(const struct memory_variable *variable)
 {
 	const void *address;

@@ -306,7 +306,7 @@ static uint64_t quick_part_end(uint64_t at, uint64_t end)
 	return next < end ? next : end;
 }
 
-/* False: the race detector needs the full path. */
+/* Returns false if the race detector needs the full path. */
 static bool quick_tell(uint64_t address, uint64_t end, uint64_t site, bool is_write)
 {
 	struct race_plain access = {.site = site,

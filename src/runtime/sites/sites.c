@@ -73,7 +73,7 @@ static uint64_t sites_module_name(const struct instrumented_module *module)
 	return memory_module_name(name);
 }
 
-/* Finds or allocates the module's range of bytes. False: no room. */
+/* Finds or allocates the module's range of bytes. Returns false if there is no room. */
 static bool sites_find_place(
 	struct contract_memory *memory, const struct instrumented_module *module, uint32_t *first)
 {

@@ -309,7 +309,7 @@ static bool directed_is_held(
 	return directed_scenario_holds(&directed->scenario, view, thread);
 }
 
-/* Removes the threads that orders delay. True: a particular thread must move now. */
+/* Removes the threads that orders delay. Returns true if a particular thread must move now. */
 static bool directed_follow_orders(
 	struct directed_state *directed, const struct schedule_view *view, struct thread_id *chosen)
 {
@@ -341,7 +341,8 @@ static bool directed_follow_orders(
 	return favoured.index != THREAD_NONE.index;
 }
 
-/* Threads that have left their approaches move before all others. False: none is enabled. */
+/* Threads that have left their approaches move before all others. Returns false if none is
+ * enabled. */
 static bool directed_draw_gone(struct directed_state *directed, struct thread_id *chosen)
 {
 	uint32_t seen = 0;

@@ -206,7 +206,7 @@ static bool merge_path(struct dpor *dpor, uint32_t *place, struct dpor_op *ops, 
 struct merge {
 	struct dpor *dpor, *task;
 	uint32_t *place;
-	/* task that found branches new to the owner; NULL: a join */
+	/* task that found branches new to the owner; NULL means a join */
 	const struct dpor *finder;
 	struct dpor_op ops[PATH_MOST]; /* path to the current branch of the task's tree */
 	struct dpor_op path[PATH_MOST];

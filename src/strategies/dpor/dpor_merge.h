@@ -31,8 +31,8 @@ enum dpor_tree { DPOR_TREE_OURS, DPOR_TREE_THEIRS, DPOR_TREE_NEITHER };
 enum dpor_tree dpor_choose_tree(struct dpor *dpor, struct dpor *task, uint32_t step);
 
 /*
- * Merges the task's trees where dpor_choose_tree() chooses neither. False: the owner's tree may not
- * cover orders that the task left out; additional branches are harmless.
+ * Merges the task's trees where dpor_choose_tree() chooses neither. Returns false if the owner's
+ * tree may not cover orders that the task left out; additional branches are harmless.
  */
 bool dpor_merge_trees(struct dpor *dpor, struct dpor *task);
 

@@ -70,8 +70,8 @@ struct dpor_sequence {
 };
 
 /*
- * Adds the sequence to the wakeup tree of `step`, unless a sleeper covers it. True: the race is
- * settled for all runs that contain it (dpor_reverse_races()).
+ * Adds the sequence to the wakeup tree of `step`, unless a sleeper covers it. Returns true if the
+ * race is settled for all runs that contain it (dpor_reverse_races()).
  */
 bool dpor_add_order(struct dpor *dpor, uint32_t step, struct dpor_sequence *sequence);
 

@@ -94,7 +94,8 @@ static inline bool is_settled_pair(const struct dpor_step *first, const struct d
 	return first->leads & second->follows;
 }
 
-/* Races with dependent earlier steps that nothing in between orders. True: all are settled. */
+/* Races with dependent earlier steps that nothing in between orders. Returns true if all are
+ * settled. */
 static bool reverse_races_of(struct dpor *dpor, uint32_t second)
 {
 	const struct dpor_step *steps = dpor_steps(dpor);

@@ -61,7 +61,7 @@ struct schedule_view;
 
 /* The learning runs are complete: this state becomes one of the shards. */
 void dpor_share_begin(struct dpor *dpor);
-/* False: no class is left. */
+/* Returns false if no class is left. */
 bool dpor_share_next(struct dpor *dpor);
 void dpor_share_scouted(struct dpor *dpor);
 void dpor_share_recount(struct dpor *dpor);

@@ -74,7 +74,7 @@ static uint32_t dpor_wakeup_branch_of(struct dpor *dpor, const struct dpor_seque
 	return first;
 }
 
-/* False: the tree at *place covers the sequence. */
+/* Returns false if the tree at *place covers the sequence. */
 static bool insert(struct dpor *dpor, uint32_t *place, struct dpor_sequence *sequence)
 {
 	while (sequence->count) {

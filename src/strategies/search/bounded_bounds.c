@@ -61,7 +61,7 @@ static uint32_t threads_most(const struct bounded *bounded)
 	return most < THREAD_ORDERS_MOST ? most : THREAD_ORDERS_MOST;
 }
 
-/* Along the diagonals of the grid of v and t. False: all bounds for this c are done. */
+/* Along the diagonals of the grid of v and t. Returns false if all bounds for this c are done. */
 static bool next_bounds(struct bounded *bounded)
 {
 	const uint32_t fixed_v = bounded_option_of(bounded, OPTION_VARIABLES);

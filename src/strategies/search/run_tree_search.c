@@ -145,7 +145,7 @@ static void end_of_scan(struct run_tree *tree)
 	run_tree_begin_node(tree, 0);
 }
 
-/* Defers the runs of points that are equivalent to others. True: another point is left. */
+/* Defers the runs of points that are equivalent to others. Returns true if another point is left. */
 static bool pass_same(struct run_tree *tree, uint16_t variable)
 {
 	const struct run_node *parent = &run_tree_nodes(tree)[tree->node];
@@ -166,7 +166,8 @@ static bool pass_same(struct run_tree *tree, uint16_t variable)
 	return tree->ordinal;
 }
 
-/* The next child with a change at the entry's variable and the current place. False: none. */
+/* The next child with a change at the entry's variable and the current place. Returns false if
+ * there is none. */
 static bool is_at_place(
 	struct search *search, const struct run_node *node, const struct run_points *points)
 {

@@ -335,7 +335,7 @@ static struct aio_group *aio_free_group(void)
 	return NULL;
 }
 
-/* False: a request could not be started. */
+/* Returns false if a request could not be started. */
 static bool aio_ask_all(
 	struct aiocb *const *controls, int count, struct aio_group *group, uint64_t site)
 {

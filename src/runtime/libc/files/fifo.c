@@ -57,7 +57,7 @@ static bool fifo_has_writer(int fd)
 	return result == -EAGAIN;
 }
 
-/* Waits until another descriptor is opened or closed. False: a signal ends the call. */
+/* Waits until another descriptor is opened or closed. Returns false if a signal ends the call. */
 static bool fifo_wait(const struct fifo_opening *opening, int fd, bool is_try)
 {
 	struct fd_request request = {.shape = FD_SHAPE_RETRY, .fd = fd, .epoch = fd_retry_epoch()};

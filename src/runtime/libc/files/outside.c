@@ -305,7 +305,7 @@ static enum family_verdict outside_ask_family(
 	return family_wait(&wait);
 }
 
-/* Waits until a thread may be enabled. False: waiting longer cannot help. */
+/* Waits until a thread may be enabled. Returns false if waiting longer cannot help. */
 static bool outside_wait(uint64_t epoch, uint64_t limit_ns, const int *pids, uint32_t child_count)
 {
 	const enum family_verdict verdict = outside_ask_family(epoch, limit_ns, pids, child_count);

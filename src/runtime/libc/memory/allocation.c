@@ -32,7 +32,7 @@ static struct {
 	uint8_t outer_kind;
 	/* Also set while memory is lent, because no call may reach the program's heap then */
 	bool is_looking_up;
-	char *lent; /* memory for the next allocations (thread_stacks.h); NULL: none */
+	char *lent; /* memory for the next allocations (thread_stacks.h); NULL if none */
 	size_t lent_bytes;
 	size_t early_used;
 	/* memory for allocations during symbol look-ups */
@@ -93,7 +93,8 @@ static void *allocation_early_allocate(size_t bytes)
 	return block;
 }
 
-/* End of the runtime's own memory that holds the block; NULL: it belongs to the program's heap. */
+/* End of the runtime's own memory that holds the block; returns NULL if it belongs to the program's
+ * heap. */
 static const char *early_end(const void *block)
 {
 	return (uintptr_t)block - (uintptr_t)calls.early < EARLY_BYTES
@@ -129,7 +130,8 @@ static void *given(void *block, size_t bytes)
 	return block;
 }
 
-/* True: this call owns the next allocation. An outer call has precedence: new[] calls new. */
+/* Returns true if this call owns the next allocation. An outer call has precedence: new[] calls
+ * new. */
 static bool allocation_enter(uint64_t site, uint8_t kind)
 {
 	if (calls.outer_site)

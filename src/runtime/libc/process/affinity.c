@@ -305,7 +305,7 @@ long affinity_set_scheduling(struct engine_thread *thread, int policy, int prior
 	return -scheduling_set(thread, policy, priority);
 }
 
-/* Reads policy and priority. False: the thread inherits those of its creator. */
+/* Reads policy and priority. Returns false if the thread inherits those of its creator. */
 static bool attributes_schedule(const pthread_attr_t *attributes, int *policy, int *priority)
 {
 	struct sched_param parameters = {0};

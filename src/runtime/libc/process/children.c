@@ -65,7 +65,8 @@ static uint32_t children_parse(const char *text, long bytes, int pids[CHILDREN_M
 	return count;
 }
 
-/* The kernel lists a child under the thread that forked it. False: it does not list children. */
+/* The kernel lists a child under the thread that forked it. Returns false if it does not list
+ * children. */
 static bool children_of_all(int pids[CHILDREN_MAX], uint32_t *count)
 {
 	bool has_any = false;

@@ -40,7 +40,7 @@ struct family {
 
 /* State of this process, set at forks; a rewind restores it. */
 static HOT_STATE struct {
-	struct family *family; /* shared; NULL: nothing forked yet, or no memory */
+	struct family *family; /* shared; NULL if nothing was forked yet, or memory is short */
 	uint64_t generation;
 	uint32_t own;	   /* own index in members[], or FAMILY_NONE */
 	uint32_t reserved; /* index of the child being forked, or FAMILY_NONE */

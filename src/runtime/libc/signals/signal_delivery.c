@@ -267,7 +267,7 @@ static bool signal_is_waited_for(int signal)
 	return false;
 }
 
-/* Routes one instance. True: it has left the process's queue. */
+/* Routes one instance. Returns true if it has left the process's queue. */
 static bool signal_route(int signal)
 {
 	struct engine_thread *thread;

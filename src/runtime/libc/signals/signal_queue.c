@@ -12,7 +12,7 @@
 
 struct ring_entry {
 	siginfo_t information;
-	struct engine_thread *thread; /* receiver; NULL: the process */
+	struct engine_thread *thread; /* receiver; NULL means the process */
 	uint32_t is_filled; /* release by the entry after `information`; acquire by the drain */
 };
 

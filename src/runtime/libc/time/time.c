@@ -117,7 +117,7 @@ static bool time_is_own_processor_clock(clockid_t clock)
 	return !owner || (clock & 4 ? time_has_thread(owner) : owner == platform_call(SYS_getpid));
 }
 
-/* A clock's value at virtual time 0, modulo 2^64. False: the clock is not virtual. */
+/* A clock's value at virtual time 0, modulo 2^64. Returns false if the clock is not virtual. */
 static bool time_clock_start(clockid_t clock, uint64_t *start)
 {
 	switch (clock) {
