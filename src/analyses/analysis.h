@@ -27,7 +27,7 @@ struct analysis_setting {
 
 struct analysis_run {
 	uint32_t number;		     /* candidates refer to the run by this number */
-	const struct symbols_memory *memory; /* of the run; NULL if unknown */
+	const struct symbols_memory *memory; /* memory of the run; NULL if unknown */
 };
 
 struct analysis {

@@ -1,11 +1,11 @@
 /*
- * Annotations of atomic sets and units of work, which correct the inference (atomic_sets.h). They
- * are lines of a file, or of the program itself (include/raddle.h stores the same lines in it).
+ * Annotations of atomic sets and units of work, which correct the inference (atomic_sets.h). The
+ * annotations are lines of a file, or of the program itself (include/raddle.h stores the same lines
+ * in it).
  *
- * unit FUNCTION - the function is a unit of work of all sets
- * no-unit FUNCTION - it is none; its callers may be
- * set NAME PART PART ... - these parts form a set of their own, removed from other sets
- * no-set PART - the part belongs to no set
+ * unit FUNCTION - the function is a unit of work of all sets no-unit FUNCTION - it is no unit of
+ * work; its callers may be set NAME PART PART ... - these parts form a set of their own, removed
+ * from other sets no-set PART - the part belongs to no set
  *
  * PART: a struct ("account"), a field of one ("account.checking"), or a static variable ("total").
  * A set of fields of one struct has an instance per object; any other set has one instance. Leading

@@ -34,7 +34,7 @@ struct atomic_sets {
 	const struct symbols_memory *memory;
 	struct atomic_kind *kinds;
 	uint32_t kind_count;
-	struct member_entry *members; /* of this run */
+	struct member_entry *members; /* members of this run */
 	struct place_entry *places;
 };
 

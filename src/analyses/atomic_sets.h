@@ -3,10 +3,10 @@
  *
  * A *set* is memory that must stay consistent. It has the fields of one object (its outermost
  * struct), or the static variables of one compilation unit that are no structs. A *unit of work* of
- * a set is a call of a function that must preserve the consistency. For an object, that is a
- * function with a pointer parameter to the object (a member function in C++). For static data, it
- * is a function of the same compilation unit. The outermost such call owns an access. Without such
- * a call the innermost call owns it.
+ * a set is a call of a function that must preserve the consistency. A unit of an object is a
+ * function with a pointer parameter to the object (a member function in C++). A unit of static data
+ * is a function of the same compilation unit. The outermost such call owns an access. If no call is
+ * such a unit, the innermost call owns the access.
  *
  * Sets and units: Vaziri, Tip, Dolby, "Associating Synchronization Constraints with Data in an
  * Object-Oriented Language", POPL 2006. Inference: Lai, Cheung, Chan, ICSE 2010, section 4.

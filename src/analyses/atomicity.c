@@ -10,7 +10,7 @@
 
 struct atomicity {
 	struct atomic_sets *sets;
-	struct party_pool pool; /* of all runs */
+	struct party_pool pool; /* parties of all runs */
 	struct thread_order **orders;
 	uint32_t order_count;
 	const char **unended[UNIT_OPEN + 1]; /* functions with units of each ending; owned */

@@ -16,12 +16,12 @@
 
 struct held_lock {
 	uint64_t address;
-	bool is_shared;		  /* for reading */
+	bool is_shared;		  /* the lock is held for reading */
 	uint32_t depth;		  /* number of recursive acquisitions */
 	struct trace_event taken; /* first acquisition */
 };
 
-struct held_locks; /* of one run */
+struct held_locks; /* The held locks of one run */
 
 struct held_locks *held_locks_new(uint32_t thread_count);
 void held_locks_free(struct held_locks *held);
@@ -34,7 +34,7 @@ const struct held_lock *held_locks_of(
 bool op_takes_shared(enum op_kind kind);
 
 enum lock_effect {
-	LOCK_NOTHING,	/* no acquisition, or the lock was already held */
+	LOCK_NOTHING,	/* the event acquires nothing, or the lock was already held */
 	LOCK_TAKEN,	/* a successful attempt, which never blocks */
 	LOCK_WAITED_FOR /* would have blocked if another thread had held the lock */
 };

@@ -5,8 +5,8 @@
  * The graph: Havelund, "Using Runtime Analysis to Guide Model Checking of Java Programs", SPIN
  * 2000. Gate locks, start and join: Agarwal, Bensalem, Farchi, Havelund, Nir-Buchbinder, Stoller,
  * Ur, Wang, "Detection of deadlock potentials in multithreaded programs", IBM Journal of Research
- * and Development 54(5), 2010. Extensions: a join is a request for what the joined thread holds
- * while it lives; rwlocks count by mode; attempts hold locks but do not block.
+ * and Development 54(5), 2010. Extensions: a join is a request for the life of the joined thread;
+ * rwlocks count by mode; attempts hold locks but do not block.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -148,7 +148,7 @@ static void add_request(const struct reading *reading, const struct trace_event 
 			return;
 		key.joined = thread_order_name(reading->order, joined);
 	}
-	/* Of too many locks the most recent are kept: most cycles close within a few. */
+	/* Keeps the most recent locks, because most cycles close within a few. */
 	if (count > REQUEST_HELD_MAX) {
 		held += count - REQUEST_HELD_MAX;
 		count = REQUEST_HELD_MAX;

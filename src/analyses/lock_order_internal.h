@@ -33,8 +33,8 @@ struct request_key {
 	uint8_t op;
 	uint8_t held_count;
 	uint8_t reserved[2];
-	uint64_t code; /* of the request's site and callers */
-	uint64_t held; /* of the held locks, their modes and the places of their acquisition */
+	uint64_t code; /* hash of the request's site and callers */
+	uint64_t held; /* hash of the held locks, their modes and the places of their acquisition */
 };
 
 /* A thread requests a lock (or the end of a thread) while it holds locks. */
@@ -50,13 +50,13 @@ struct request {
 
 /* A class of requests that differ in the thread only. */
 struct request_kind {
-	struct request_key key; /* with thread 0 */
+	struct request_key key; /* thread is 0 */
 	uint32_t first;		/* index of the first request of its list */
 	UT_hash_handle hh;
 };
 
 struct lock_order {
-	struct thread_order **orders; /* of the runs, owned */
+	struct thread_order **orders; /* orders of the runs, owned */
 	uint32_t run_count;
 	struct request **requests; /* owned */
 	uint32_t request_count;

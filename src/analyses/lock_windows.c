@@ -3,8 +3,8 @@
  * acquisition by another thread in between. This is AtomFuzzer's pattern, implemented for
  * comparison with raddle's own prediction.
  *
- * Park, Sen, "Randomized Active Atomicity Violation Detection in Concurrent Programs", FSE 2008. As
- * in the paper, a critical section is assumed to be atomic.
+ * Park, Sen, "Randomized Active Atomicity Violation Detection in Concurrent Programs", FSE 2008. A
+ * critical section is assumed to be atomic, as in the paper.
  */
 #include "analyses/shown.h"
 

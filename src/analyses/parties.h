@@ -26,7 +26,7 @@ struct party_access {
 struct party {
 	uint32_t run;
 	uint32_t thread;
-	thread_name name;	       /* of the thread */
+	thread_name name;	       /* name of the thread */
 	const char *function;	       /* NULL if unknown; owned by the sets */
 	struct party_access *accesses; /* owned */
 	struct party_lock *locks;      /* owned */

@@ -28,12 +28,13 @@ bool suspicion_parse(const char *word, enum suspicion *out);
 
 /* A pattern with its counts over all runs. */
 struct pattern_record {
-	/* from the first failing run that showed it, else from the first passing run */
+	/* taken from the first failing run that showed it, else from the first passing run */
 	struct pattern pattern;
 	uint32_t failed, passed; /* number of runs that showed it */
 	uint32_t last;		 /* number of the last run that showed it, from 1 */
-	uint64_t runs;	 /* hash of the runs that showed it: equal for patterns of the same runs */
-	bool is_foreign; /* no access is in the user's code; see pattern_ranking_sort() */
+	uint64_t runs; /* hash of the runs that showed it: equal for patterns of the same runs */
+	/* all accesses are outside of the user's code; see pattern_ranking_sort() */
+	bool is_foreign;
 	double score;
 	/*
 	 * Rank among all patterns by score alone; equal scores share the mean and the worst rank.
@@ -49,7 +50,7 @@ struct pattern_ranking {
 	uint32_t count, capacity;
 	uint32_t *slots; /* owned hash table: index + 1 by key, slot_count entries */
 	uint32_t slot_count;
-	uint32_t limit;		 /* on the number of records; 0: none */
+	uint32_t limit;		 /* limit on the number of records; 0: none */
 	uint64_t dropped;	 /* patterns omitted because of the limit */
 	uint32_t failed, passed; /* numbers of runs */
 	uint32_t explanation_count;

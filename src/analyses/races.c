@@ -1,6 +1,7 @@
 /*
- * Predicts races: accesses of two threads to the same memory, at least one a write, without a
- * common lock and without a happens-before order by waits. Two atomic accesses are no race.
+ * Predicts races: accesses of two threads to the same memory, of which at least one is a write. The
+ * accesses have no common lock and no happens-before order by waits. Two atomic accesses are no
+ * race.
  *
  * O'Callahan, Choi, "Hybrid Dynamic Data Race Detection", PPoPP 2003, and Sen, "Race Directed
  * Random Testing of Concurrent Programs", PLDI 2008 (phase 1).

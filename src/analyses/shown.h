@@ -1,4 +1,5 @@
-/* Which candidates does one run show? Used to watch runs and to check driven ones. */
+/* Finds the candidates that one run shows. The functions serve to watch runs and to check driven
+ * ones. */
 #ifndef RADDLE_ANALYSES_SHOWN_H
 #define RADDLE_ANALYSES_SHOWN_H
 
@@ -14,7 +15,7 @@ int races_shown(struct trace_reader *trace, const struct candidate *candidate, b
 /* Adds the violations that the run itself shows; `only_key`: only this one, 0: all. */
 int atomicity_shown(void *state, struct trace_reader *trace, const struct analysis_run *run,
 	uint64_t only_key, struct candidates *out, struct error *err);
-/* As atomicity_shown() for lock windows. */
+/* Does for lock windows what atomicity_shown() does for violations. */
 int lock_windows_shown(struct trace_reader *trace, const struct analysis_run *run,
 	uint64_t only_key, struct candidates *out, struct error *err);
 

@@ -1,6 +1,6 @@
 /*
- * Happens-before order that holds in every run of a program. Only thread creation and join order
- * threads permanently; which thread gets a lock first, or which one is signalled, depends on the
+ * Happens-before order that holds in every run of a program. Thread creation and join alone order
+ * threads permanently. The thread that gets a lock first, or receives a signal, depends on the
  * schedule.
  *
  * Creations and joins divide a thread's run into *epochs*. All events of one epoch have the same
@@ -15,13 +15,13 @@
 
 #include "trace/trace.h"
 
-struct thread_order; /* of one run */
+struct thread_order; /* The order of one run */
 
 struct epoch {
 	const struct thread_order *order;
 	uint32_t thread; /* index in its run */
 	uint32_t number; /* number among the thread's epochs, from 1 */
-	/* By thread index: its last epoch that ends before this one begins; 0: none. */
+	/* By thread index: the thread's last epoch that ends before this one begins; 0: none. */
 	uint32_t *before;
 };
 
@@ -31,7 +31,8 @@ void thread_order_free(struct thread_order *order);
 
 void thread_order_add(struct thread_order *order, const struct trace_event *event);
 /*
- * As thread_order_add(), which it replaces, plus signals, barriers, semaphores and once controls.
+ * Replaces thread_order_add(): adds the same order, and that of signals, barriers, semaphores and
+ * once controls.
  */
 void thread_order_add_waits(struct thread_order *order, const struct trace_event *event);
 /* Does `first` end before `second` begins? Both must belong to one run. */

@@ -32,7 +32,7 @@ struct call_stack {
 
 struct unit_calls {
 	struct atomic_sets *sets;
-	struct call_stack *stacks; /* by thread */
+	struct call_stack *stacks; /* stacks by thread */
 	uint32_t thread_count;
 	uint32_t activations;
 	uint8_t *

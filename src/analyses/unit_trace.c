@@ -36,7 +36,7 @@ struct reading {
 	struct atomic_sets *sets;
 	struct held_locks *held;
 	struct unit_calls *calls;
-	/* for each thread: index + 1 of its current lockset; 0: not computed */
+	/* index + 1 of each thread's current lockset; 0: not computed */
 	uint32_t *locksets_now;
 	struct unit_entry *units;
 	struct instance_entry *instances;

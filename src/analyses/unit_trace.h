@@ -59,7 +59,7 @@ struct unit_trace {
 	uint32_t count;
 	uint32_t *contexts; /* context hash of each event */
 	struct thread_order *order;
-	struct unit_access *accesses; /* in the order of the run */
+	struct unit_access *accesses; /* accesses in the order of the run */
 	uint32_t access_count;
 	/* indices of accesses, grouped by unit, in the order of the run */
 	uint32_t *unit_accesses;
@@ -70,7 +70,7 @@ struct unit_trace {
 	struct unit_lock *locks;
 	struct lockset *locksets;
 	uint32_t lock_count, lockset_count;
-	bool is_cut; /* there were more accesses than ACCESSES_MOST */
+	bool is_cut; /* the run had more accesses than ACCESSES_MOST */
 };
 
 /* `events` must outlive the result. */

@@ -50,7 +50,8 @@ static bool is_kept_out(const struct party_access *from, const struct party_acce
 }
 
 /*
- * May `first` precede `second`? For different runs the test is only whether the epochs can overlap.
+ * May `first` precede `second`? If the runs differ, the test is only whether the epochs can
+ * overlap.
  */
 static bool can_precede(const struct search *search, const struct party_access *first,
 	const struct party_access *second)
@@ -103,8 +104,8 @@ static bool violations_is_contended(accesses_in_order order, const struct shape 
 }
 
 /*
- * The gate is the lock before which a thread is stopped instead of before the access: the first
- * that it acquires for the access and that the other party needs, too.
+ * Fills the gate: the lock before which a thread is stopped, instead of before the access. The gate
+ * is the first lock that the thread acquires for the access and that the other party needs, too.
  */
 static void fill_gate(accesses_in_order order, const struct shape *shape, uint32_t at,
 	struct candidate_place *place)
@@ -194,7 +195,7 @@ static void violations_add_candidate(
 			.party = shape->parties[i],
 			.variable = shape->variables[i],
 		};
-		/* Of a wide access only the relevant part counts. */
+		/* A wide access counts with its relevant part only. */
 		candidate.places[i].op.address = order[i]->location;
 		fill_gate(order, shape, i, &candidate.places[i]);
 	}

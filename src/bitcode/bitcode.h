@@ -29,9 +29,9 @@ struct points_to_variable {
 
 /* An object that can be located in a process: a global, or a local of main. */
 struct points_to_object {
-	char *symbol;	/* linkage name of a global; NULL for a local of main, */
-	uint32_t file;	/* located by this site of kind SITE_ADDRESS */
-	uint32_t index; /* index of that site */
+	char *symbol;  /* linkage name of a global; NULL for a local of main */
+	uint32_t file; /* of a local: file and index of the site (SITE_ADDRESS) that locates it */
+	uint32_t index;
 	uint64_t bytes; /* size of a local; 0: not known */
 	int64_t stride; /* 0: the object is not folded (flow.h) */
 	uint32_t first_variable, variable_count;

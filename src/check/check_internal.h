@@ -56,7 +56,7 @@ extern const struct restart restart_check;
 /* Executes run `number` and returns when the run is over. The outcome is in the contract. */
 /* `frame`: stack address where the frame of raddle_check()'s caller begins. */
 void function_run(int (*function)(void *), void *argument, uintptr_t frame, uint64_t number);
-/* True if the address lies in the stack of the function under test. */
+/* Returns true if the address lies in the stack of the function under test. */
 bool function_run_has_stack(uintptr_t address);
 
 /* ---- watch.c ---- */

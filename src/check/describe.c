@@ -239,7 +239,7 @@ static void describe_add_wait(const struct description *description, const struc
 	strbuf_adds(out, "\n");
 }
 
-/* True if a segment that begins at this step preempts a thread that was still enabled. */
+/* Returns true if a segment that begins at this step preempts a thread that was still enabled. */
 static bool describe_is_preemption(const struct schedule *schedule, uint64_t step)
 {
 	uint64_t at = 0;

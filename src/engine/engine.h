@@ -338,7 +338,8 @@ void engine_failed(void);
 void engine_note(enum op_kind kind, const void *address, uint64_t site);
 /* As engine_note(), for an access that is no scheduling point; it precedes the next step. */
 void engine_note_access(const struct engine_op *op);
-/* True when host.performed has received every op: the host may then report an access itself. */
+/* Returns true when host.performed has received every op: the host may then report an access
+ * itself. */
 bool engine_has_reported_all(void);
 /* `epoch` grows by ENGINE_EPOCH with every performed op and context switch; while it is
  * constant, one thread makes plain accesses without synchronisation. The engine copies it to

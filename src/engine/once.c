@@ -6,7 +6,8 @@
 _Static_assert(sizeof(struct once) == sizeof(pthread_once_t), "glibc's size");
 _Static_assert(sizeof(struct once) == sizeof(once_flag), "glibc's size");
 
-/* False in a forked child when the routine ran in the parent: its thread does not exist here. */
+/* Returns false in a forked child when the routine ran in the parent: its thread does not exist
+ * here. */
 static bool once_is_running(const struct once *once)
 {
 	const struct engine_thread *runner = sync_thread(once->runner);

@@ -76,7 +76,7 @@ static void rwlock_remove_reader(struct rwlock *rwlock, uint16_t mark)
 		rwlock->reader = 0;
 }
 
-/* True if unknown, because not all readers are known. */
+/* Returns true if unknown, because not all readers are known. */
 static bool rwlock_may_be_held_by(const struct rwlock *rwlock, const struct engine_thread *thread)
 {
 	if (rwlock->writer)

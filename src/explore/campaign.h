@@ -32,7 +32,7 @@ struct memory_view;
 
 /* When a run switches off the sites whose accesses the strategy does not need (runtime/focus.h). */
 enum campaign_focus {
-	FOCUS_MEASURED, /* where a run has enough accesses that switching sites saves time */
+	FOCUS_MEASURED, /* in runs with so many accesses that switching sites saves time */
 	FOCUS_ALWAYS,
 	FOCUS_NEVER
 };
@@ -116,7 +116,7 @@ struct campaign_progress {
 	uint64_t failures;
 	uint64_t steps;
 	uint64_t elapsed_ns;
-	uint64_t exploring_ns; /* without the time for replaying and minimising failures */
+	uint64_t exploring_ns; /* excludes the time for replaying and minimising failures */
 	uint32_t findings;     /* distinct findings */
 };
 
@@ -147,8 +147,8 @@ struct campaign_listener {
 	void (*ran)(void *context, struct contract *contract);
 	/*
 	 * Returns further run numbers [first, end) that a coordinator distributes to several
-	 * campaigns. Called at the beginning, and when all runs are made; may block. False ends the
-	 * campaign, which has one worker. NULL if the campaign makes its own runs.
+	 * campaigns. Called at the beginning, and when all runs are made; may block. Returns false
+	 * ends the campaign, which has one worker. NULL if the campaign makes its own runs.
 	 */
 	bool (*more_runs)(void *context, uint64_t *first, uint64_t *end);
 	/* Asked after `ran`: true ends the campaign before its budget is used up. */
@@ -166,11 +166,11 @@ struct campaign_result {
 	uint32_t races_suppressed; /* distinct races that match a suppression */
 	uint64_t races_ignored;
 	uint64_t blind_runs; /* runs in which the race detector ran out of memory */
-	uint32_t races_seen; /* where races are no failures: distinct races observed */
+	uint32_t races_seen; /* distinct races observed, if races are no failures */
 	char races_seen_text
 		[512]; /* the first of these races, one line each; empty: their names are unknown */
 	uint64_t digest; /* over all runs, independent of their order */
-	/* by all workers, including runs after the failure that ended the campaign */
+	/* runs of all workers, including runs after the failure that ended the campaign */
 	uint64_t runs_made;
 	uint64_t checkpoints;  /* checkpoints taken by runs */
 	uint64_t runs_resumed; /* runs that began at a checkpoint */
@@ -193,7 +193,8 @@ struct campaign_result {
 	uint64_t resumed_runs;	/* made by earlier campaigns that this one continues */
 };
 
-/* Negative where raddle itself cannot work. Findings made before the error are in the store. */
+/* Runs the campaign. Returns a negative error if raddle itself cannot work. Findings made before
+ * the error are in the store. */
 int campaign_run(const struct campaign_options *options, const struct campaign_listener *listener,
 	struct campaign_result *result, struct error *err);
 

@@ -13,7 +13,8 @@
 /* A run that takes longer than this grace period is killed and made again. */
 #define EXCLUSIVE_GRACE_NS UINT64_C(500000000)
 
-/* With is_one_by_one: an earlier run is under way. The deferred report stays valid. */
+/* Returns true with is_one_by_one while an earlier run is under way. The deferred report stays
+ * valid. */
 static bool exclusive_must_wait(
 	const struct campaign *campaign, const struct campaign_worker *worker)
 {

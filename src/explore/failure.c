@@ -1,5 +1,5 @@
 /*
- * From a failing run to a stored finding.
+ * Makes a stored finding from a failing run.
  *
  * failure_copy_from() copies the failure out of the worker's contract, and failure_investigate()
  * investigates the copy when its run is counted. Before the first replay all other processes of the
@@ -34,7 +34,7 @@
 /* Further replays of a hang wait for this part of the hang time. */
 #define REPLAY_HANG_PART 20
 
-/* True once per key. */
+/* Returns true once per key. */
 static bool failure_is_new_key(struct campaign *campaign, uint64_t key)
 {
 	for (uint32_t i = 0; i < campaign->known.key_count; i++)
@@ -142,7 +142,8 @@ static int fallback_open(struct campaign *campaign, struct error *err)
 	return status < 0 ? status : fallback_begin_row(campaign, err);
 }
 
-/* Negative: the refused finding could not be stored here, either; `err` is unchanged. */
+/* Stores a finding that the campaign's store refused. Returns a negative error if it could not be
+ * stored here, either; `err` is unchanged. */
 static int fallback_keep(
 	struct campaign *campaign, struct finding *finding, bool *is_new, struct error *err)
 {
@@ -239,8 +240,8 @@ static void failure_describe_probe(const struct campaign *campaign,
 
 /*
  * A failure that does not repeat in a fresh process may be caused by the restart: the campaign
- * switches to a more faithful one. With the last restart the program or the machine is
- * nondeterministic, and the campaign ends unless the user asked to keep going.
+ * switches to a more faithful one. If no more faithful restart is left, the program or the machine
+ * is nondeterministic. The campaign then ends unless the user asked to keep going.
  */
 static int failure_doubt_restart(
 	struct campaign *campaign, enum contract_restart restart, struct error *err)

@@ -5,7 +5,7 @@
 
 #include "strategies/strategy.h"
 
-/* With more accesses in a run, switching the sites costs less than handling all accesses. */
+/* If a run has more accesses, switching the sites costs less than handling all accesses. */
 #define VISITS_THAT_PAY 20000
 
 bool memory_wants_focus(const struct campaign *campaign, struct contract *contract)

@@ -21,7 +21,8 @@ static void notices_sight(struct campaign *campaign, const struct campaign_worke
 	if (campaign->noticed.start)
 		return;
 	campaign->noticed.start = true;
-	/* Without dispatch a rewind would miss the effects of system calls: fork. */
+	/* A rewind without dispatch would miss the effects of system calls; a fork restart needs no
+	 * dispatch. */
 	if (campaign->restart == RESTART_REWIND && !contract->has_dispatch) {
 		start.restart = campaign->restart = RESTART_FORK_CREATE;
 		campaign_notice(campaign,

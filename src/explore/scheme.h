@@ -40,12 +40,12 @@ struct scheme {
 	bool (*is_finished)(const struct campaign *campaign);
 	/* Gives batches to idle workers. */
 	int (*wake)(struct campaign *campaign, struct error *err);
-	/* Until the loop must continue without a report; UINT64_MAX: none. */
+	/* Returns the time until the loop must continue without a report; UINT64_MAX: none. */
 	uint64_t (*wait_ns)(struct campaign *campaign);
 	/* Called when no further run is made. `is_cut`: a budget or an interrupt ended the
 	 * campaign. */
 	int (*end)(struct campaign *campaign, bool is_cut, struct error *err);
-	/* From now, or from the next round, on, this race ends no run. */
+	/* From now on, or from the next round on, this race ends no run. */
 	void (*ignore_race)(struct campaign *campaign, struct race_pair pair);
 	/* All runs below this number have been made. */
 	uint64_t (*runs_made)(const struct campaign *campaign);

@@ -28,7 +28,8 @@ struct serve_link {
 	void (*send)(void *context, const void *bytes, size_t size);
 };
 
-/* Returns when the owner sends no more batches. Negative where the target cannot be run here. */
+/* Returns when the owner sends no more batches. Returns a negative error if the target cannot be
+ * run here. */
 int campaign_serve(
 	const struct campaign_options *options, const struct serve_link *link, struct error *err);
 

@@ -22,13 +22,13 @@ void fallback_notify(struct campaign *campaign);
 
 /* The first run not made, for a batch that has ended or was stopped. */
 uint64_t exclusive_batch_end(const struct campaign_worker *worker);
-/* Same as worker_poll(), but returns deferred reports first. With is_one_by_one, returns reports in
- * the order of runs. */
+/* Same as worker_poll(), but returns deferred reports first. The reports have the order of runs if
+ * is_one_by_one is set. */
 int exclusive_poll(struct campaign *campaign, struct campaign_worker *worker,
 	enum contract_report *report, struct error *err);
 /* Ends all local processes of the target; defers reports that arrive meanwhile. */
 int exclusive_stop_others(struct campaign *campaign, struct error *err);
-/* From now on worker 0 works alone; the notice says why. */
+/* Lets worker 0 work alone from now on; the notice says why. */
 int exclusive_begin(struct campaign *campaign, const char *notice, struct error *err);
 /*
  * Returns whether a failure did not repeat in exclusive confirmation runs although other processes

@@ -21,7 +21,8 @@ struct shards {
 	/* A missing shard of which the store has a different search; 0: none. */
 	uint32_t stranger;
 	const char *difference;
-	char cut[64]; /* likewise: shards that did not complete their work */
+	/* numbers of shards that did not complete their work, shortened like `absent` */
+	char cut[64];
 	uint64_t failures;
 	uint64_t least_order; /* the smallest scope_order of all shards */
 	/* verdict of all shards together; valid if no shard is missing */

@@ -35,7 +35,8 @@ static void tasks_open(struct campaign *campaign)
 	campaign->tasks->patience_ns = PATIENCE_LEAST_NS;
 }
 
-/* With a budget in runs, or a digest. With a budget in time, runs depend on the workers. */
+/* Returns true for a campaign with a budget in runs, or with a digest. In a campaign with a budget
+ * in time, the runs depend on the workers. */
 bool tasks_are_exact(const struct campaign *campaign)
 {
 	return campaign->options->schedules || campaign->options->has_digest;

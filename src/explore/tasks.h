@@ -11,7 +11,7 @@
 /* A subtree of the search (struct strategy_tasks), until joined or discarded. */
 struct task {
 	uint32_t number;
-	bool is_paused; /* at a failure that may end the campaign */
+	bool is_paused; /* the task stopped at a failure that may end the campaign */
 	/* copy of the strategy's state, once no worker holds the state */
 	void *state;
 	struct contract_totals totals; /* valid together with `state` */

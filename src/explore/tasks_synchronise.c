@@ -17,7 +17,7 @@
 /* States travel over the network. */
 #define SYNCHRONISE_REMOTE_NS UINT64_C(200000000)
 
-/* False where the order of runs counts: late lessons could not be used. */
+/* Returns false if the order of runs counts: late lessons could not be used then. */
 static bool tasks_are_synchronised(const struct campaign *campaign)
 {
 	return campaign->tasks->strategy->synchronise && !tasks_are_exact(campaign);

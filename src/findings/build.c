@@ -361,7 +361,7 @@ char *finding_trace_bytes(const struct finding_source *source, size_t *size)
 	BUG_ON(!paths);
 	for (uint32_t i = 0; i < source->thread_count; i++) {
 		paths[i] = finding_thread_path(source->threads, source->thread_count, i);
-		BUG_ON(!paths[i]); /* only called for passing runs, whose table is consistent */
+		BUG_ON(!paths[i]); /* the table of a passing run is consistent */
 	}
 	bytes = write_trace(source, paths, size);
 	for (uint32_t i = 0; i < source->thread_count; i++)

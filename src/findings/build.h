@@ -34,11 +34,12 @@ struct finding_source {
 	const struct trace_event *events; /* oldest first; NULL only with count 0 */
 	uint64_t event_count;
 	uint64_t events_dropped; /* later events that did not fit into the trace */
-	uint64_t events_from;	 /* Of earlier steps only thread creations are recorded. */
+	/* first step of which all events are recorded; earlier steps: only thread creations */
+	uint64_t events_from;
 	const struct memory_block *blocks; /* allocations of the run, in order */
 	uint32_t block_count;
 	uint32_t layout;			 /* model/layout.h */
-	const struct schedule_segment *segments; /* of the run; threads by index */
+	const struct schedule_segment *segments; /* segments of the run; threads by index */
 	uint32_t segment_count;
 	pid_t pid;	     /* stopped process with intact stacks, 0: none */
 	const char *program; /* for the schedule's text; NULL if omitted */
@@ -51,9 +52,9 @@ struct finding_source {
 };
 
 /*
- * Fills what the run shows; the rest of *out is zero. `symbols` NULL: places are addresses. Without
- * a stopped process stacks have one frame, the place of the outcome. The error reports an
- * inconsistent source; *out is untouched then.
+ * Fills the parts of the finding that the run shows; the rest of *out is zero. `symbols` NULL:
+ * places are addresses. If no process is stopped, stacks have one frame, the place of the outcome.
+ * The error reports an inconsistent source; *out is untouched then.
  */
 int finding_build(struct finding *out, const struct finding_source *source, struct symbols *symbols,
 	struct error *err);

@@ -1,6 +1,7 @@
 /*
- * Chooses the source line at which a report shows a step. That line is in the program's own code. Library headers and
- * the program's short wrappers are skipped, because their line is the same in every step and tells no step from another.
+ * Chooses the source line at which a report shows a step. That line is in the program's own code.
+ * Library headers and the program's short wrappers are skipped, because their line is the same in
+ * every step and does not distinguish steps.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +28,7 @@ struct wrapper {
 };
 
 struct call_chain {
-	struct symbols_frame frames[CHAIN_MAX]; /* in the program's code, innermost first */
+	struct symbols_frame frames[CHAIN_MAX]; /* frames in the program's code, innermost first */
 	unsigned count;
 	struct symbols_frame
 		library; /* outermost library frame that frames[0] calls; function NULL: none */
@@ -184,7 +185,8 @@ void builder_add_event_place(
 	free(frame.module);
 }
 
-/* "push_back" of "std::vector<int>::push_back". NULL for methods of atomics: reports show these as accesses, not as calls. */
+/* Returns "push_back" for "std::vector<int>::push_back". NULL for methods of atomics: reports show
+ * these as accesses, not as calls. */
 static const char *method_of(const struct symbols_frame *frame)
 {
 	const char *method = frame->function, *at = frame->function;

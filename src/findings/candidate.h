@@ -4,12 +4,12 @@
  * becomes a finding.
  *
  * Most candidates are a *meeting*: certain threads stand before certain operations at the same
- * time. A deadlock is a meeting whose threads form a cycle of waits: place i waits for what place i
- * + 1 holds. A race is a meeting before accesses to the same memory.
+ * time. A deadlock is a meeting whose threads form a cycle of waits: place i waits for an object
+ * that place i + 1 holds. A race is a meeting before accesses to the same memory.
  *
  * Other candidates are a *scenario*: operations of two threads (the *parties*) in a fixed order.
- * Violations of atomic sets (model/pattern.h) are scenarios. So is a lock that another thread
- * acquires between two acquisitions of one thread.
+ * Violations of atomic sets (model/pattern.h) are scenarios. Another scenario is a lock that
+ * another thread acquires between two acquisitions of one thread.
  */
 #ifndef RADDLE_FINDINGS_CANDIDATE_H
 #define RADDLE_FINDINGS_CANDIDATE_H
@@ -76,7 +76,7 @@ struct candidates {
 	struct candidate *items; /* owned */
 	uint32_t count;
 	bool is_cut; /* incomplete: the search ended early */
-	/* not 0: the search must end; NULL if never interrupted */
+	/* nonzero: the search must end; NULL if never interrupted */
 	const volatile int *is_interrupted;
 };
 
@@ -93,7 +93,8 @@ uint32_t candidates_find(const struct candidates *candidates, uint64_t key);
 /* Adds the candidate, or counts the one with the same key. Takes ownership of its texts. */
 void candidates_add(struct candidates *candidates, struct candidate *candidate);
 
-/* For driving in short time: the first of each pair of units of work, then the second of each. */
+/* Sorts candidates for driving in short time: the first of each pair of units of work, then the
+ * second of each. */
 void candidates_mix(struct candidates *candidates);
 
 void candidate_release(struct candidate *candidate);
@@ -107,7 +108,8 @@ uint64_t candidate_key(const struct candidate *candidate);
 int candidate_describe(struct candidate *candidate, const struct finding_source *source,
 	struct symbols *symbols, struct error *err);
 
-/* As candidate_describe() for scenarios: each place becomes a wait with its stack. */
+/* Does for scenarios what candidate_describe() does for meetings: each place becomes a wait with
+ * its stack. */
 struct candidate_words {
 	struct symbols *symbols;	     /* NULL if none */
 	const struct symbols_memory *memory; /* NULL if unknown */

@@ -93,8 +93,9 @@ static uint32_t orders_count(const struct builder *builder, uint64_t first, uint
 }
 
 /*
- * The thread that should change its order of locks: one that joins while holding a lock, else the
- * one whose order this run followed least often, the last such in the cycle.
+ * Finds the thread that should change its order of locks. This is a thread that joins while it
+ * holds a lock. If no thread joins, it is the thread whose order this run followed least often, the
+ * last such in the cycle.
  */
 static const struct finding_wait *orders_find_odd(const struct builder *builder)
 {

@@ -128,7 +128,7 @@ static uint64_t waits_hash(const struct finding *finding)
 	return result;
 }
 
-/* Without numbers: which of several equal allocations it is depends on the run. */
+/* Leaves out numbers, because the number of one of several equal allocations depends on the run. */
 static uint64_t variable_hash(const char *name)
 {
 	uint64_t hash = 0;
@@ -197,7 +197,8 @@ uint64_t finding_signature(const struct finding *finding)
 								    : waits_hash(finding));
 }
 
-/* Only the first word changes ("tries to lock" gives "trying to lock"); it is regular in every verb of the tables. */
+/* Changes the first word ("tries to lock" gives "trying to lock"), which is regular in every verb
+ * of the tables. */
 void finding_add_gerund(const char *verb, struct strbuf *out)
 {
 	const size_t word = strcspn(verb, " ");

@@ -76,7 +76,7 @@ struct finding_step {
 	/* the library call that makes the access: "jobs.push_back(...)"; NULL if none */
 	char *library_call;
 	bool is_switch;	    /* the previous step was made by another thread */
-	bool is_preemption; /* ... which was enabled */
+	bool is_preemption; /* the previous thread was enabled */
 };
 
 /* Run numbers of a shard, more than it can make; an unsharded campaign is the first. */
@@ -90,11 +90,11 @@ struct finding {
 	int code;     /* exit status or signal */
 	char *title;  /* one line: "deadlock: main.0 and main.1 wait for each other's lock" */
 	char *detail; /* further text, may be NULL */
-	/* What led to the failure, by the run's trace, one sentence per line. NULL if unknown. */
+	/* Events that led to the failure, from the trace, one sentence per line. NULL if unknown. */
 	char *cause;
 	char *remedy; /* one line: the change that prevents the failure; NULL if unknown */
 
-	/* What a replay needs. */
+	/* Inputs of a replay. */
 	char **argv;	 /* NULL-terminated */
 	char *directory; /* working folder */
 	char *input;	 /* standard input file, NULL if none */
@@ -114,14 +114,14 @@ struct finding {
 	uint64_t seed;
 	uint64_t run_number; /* number in its campaign, from FINDING_SHARD_RUNS * (shard - 1) + 1 */
 	struct schedule_file schedule;		    /* minimised */
-	uint32_t switches_found, preemptions_found; /* of the run that found the failure */
-	uint32_t switches, preemptions;		    /* of the minimised run */
+	uint32_t switches_found, preemptions_found; /* counts of the run that found the failure */
+	uint32_t switches, preemptions;		    /* counts of the minimised run */
 	/* Bug depth and radius, see investigate/depth.h; depth 0: not measured. */
 	uint32_t depth, radius;
 	uint32_t replays, replays_failed_again; /* repeatable if all replays failed again */
 
 	/* Evidence. */
-	struct finding_thread *threads; /* only threads that the program has named */
+	struct finding_thread *threads; /* threads that the program has named */
 	uint32_t thread_count;
 	struct finding_stack at; /* stack of the failing thread */
 	char *failing_thread;
@@ -172,7 +172,7 @@ void finding_add_blocked_on(const struct finding_wait *wait, struct strbuf *out)
 /*
  * Equal findings have equal signatures: outcome kind and code, and the evidence of that kind (a
  * deadlock's waits, a lost wake-up's object, a race's variable and places, the failing stack).
- * Places enter by function, file and line, never by thread numbers or addresses.
+ * Places enter by function, file and line; thread numbers and addresses never enter.
  */
 uint64_t finding_signature(const struct finding *finding);
 
@@ -181,7 +181,8 @@ void finding_title_from_output(struct finding *finding);
 
 /* JSON, the stored form; the caller frees the text. The reader checks every field and is fuzzed. */
 char *finding_to_json(const struct finding *finding);
-/* As finding_to_json() without the environment, which only replays need. For reports. */
+/* Same as finding_to_json(), without the environment, which only replays need. Reports use this
+ * form. */
 char *finding_to_published_json(const struct finding *finding);
 int finding_from_json(const char *text, size_t size, struct finding *out, struct error *err);
 

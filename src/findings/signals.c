@@ -228,7 +228,8 @@ static void signals_find_change(const struct finding_source *source, struct sign
 	}
 }
 
-/* Did the signaller unlock the waiter's mutex directly before the signal, and before the waiter locked it? No signal is lost then. */
+/* Did the signaller unlock the waiter's mutex directly before the signal, and before the waiter
+ * locked it? Then the signal was not lost. */
 static bool signals_follows_unlock(
 	const struct finding_source *source, const struct signal_history *history)
 {

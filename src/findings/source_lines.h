@@ -23,9 +23,9 @@ extern const struct source_roots source_roots_everywhere;
 
 /*
  * Collects the lines around each object of `document` with "file" (or "path") and "line" that is
- * not "is_system": {"bank.c": {"path": "/src/bank.c", "hash": "0123456789abcdef", "lines": {"41":
- * "..."}}, ...}. Files that are unreadable or outside of `roots` have no entry. The caller owns the
- * result.
+ * not "is_system". Result: {"bank.c": {"path": "/src/bank.c", "hash": "0123456789abcdef", "lines":
+ * {"41": "..."}}, ...}. Files that are unreadable or outside of `roots` have no entry. The caller
+ * owns the result.
  */
 json_t *source_lines_collect(const json_t *document, const struct source_roots *roots);
 

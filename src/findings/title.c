@@ -110,7 +110,8 @@ static void add_owner(const struct builder *builder, struct strbuf *out)
 	free(since.module);
 }
 
-/* With a cycle: waits on the cycle. Without: first other waits, then joins. */
+/* If the waits have a cycle, selects the waits on the cycle. Otherwise selects first other waits,
+ * then joins. */
 static bool title_has_wait(const struct finding *finding, const struct wait_edge *edge,
 	uint32_t index, bool has_cycle, bool is_join)
 {
@@ -206,7 +207,7 @@ static void lost_wakeup_title(const struct builder *builder, struct strbuf *out)
 	const struct trace_event *signal;
 	uint32_t lost = builder->culprit;
 
-	/* Without a trace, the first wait on a condition variable stands for the lost one. */
+	/* If there is no trace, the first wait on a condition variable stands for the lost one. */
 	for (uint32_t i = 0; lost == UINT32_MAX && i < finding->wait_count; i++)
 		if (op_descriptions[builder->source->outcome->waits[i].op].object == OBJECT_COND)
 			lost = i;

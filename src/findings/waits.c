@@ -1,6 +1,6 @@
 /*
  * Completes the wait-for graph from the trace: holders of semaphores used as locks, the reader that
- * closes a cycle, threads that could have ended a wait.
+ * closes a cycle, and threads that could have ended a wait.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static bool closes_circle(struct outcome *outcome, const struct wait_edge *start
 	return false;
 }
 
-/* For each thread the number of acquisitions minus releases of the object. */
+/* Acquisitions minus releases of the object by one thread. */
 struct balance {
 	int64_t count;
 	uint64_t site; /* place of the last acquisition */

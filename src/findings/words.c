@@ -83,7 +83,7 @@ static bool add_static_name(const struct builder *builder, uint64_t address, str
 
 	if (!builder->symbols)
 		return false;
-	/* only the module is needed */
+	/* the module suffices */
 	(void)symbols_module_offset(builder->symbols, address, &module);
 	if (!module || !strncmp(module, "libraddle", 9))
 		return false; /* the runtime's own data is not shown */
@@ -137,7 +137,7 @@ char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t 
 	const enum object_class class = op_descriptions[kind].object;
 	struct strbuf text;
 
-	/* For a child or a signal the verb already names the object. */
+	/* The verb already names the object of a child or a signal. */
 	if (class == OBJECT_NOTHING || class == OBJECT_CHILD || class == OBJECT_SIGNAL || !address)
 		return NULL;
 	if (class == OBJECT_MEMORY)
@@ -249,7 +249,8 @@ static bool is_runtime(const struct builder *builder, uint64_t address)
 	return module && !strncmp(module, "libraddle", 9);
 }
 
-/* Of the runtime's inner frames only the function that the target called is shown. */
+/* Returns the number of the runtime's inner frames to leave out. The function that the target
+ * called stays. */
 static unsigned skip_runtime(
 	const struct builder *builder, const uint64_t *addresses, unsigned count)
 {

@@ -10,7 +10,7 @@
 
 #include "abi/contract_memory.h"
 
-/* True if the merge has created new memory points. */
+/* Returns true if the merge has created new memory points. */
 bool memory_join(struct contract_memory *const *blocks, unsigned count);
 
 #endif

@@ -19,7 +19,7 @@ struct restart_description {
 extern const struct restart_description restart_descriptions[RESTART_COUNT];
 extern const char *const executor_words[EXECUTOR_COUNT];
 
-/* False when no restart or executor has that name. */
+/* Returns false when no restart or executor has that name. */
 bool restart_parse(const char *word, enum contract_restart *out);
 bool executor_parse(const char *word, enum contract_executor *out);
 

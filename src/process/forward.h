@@ -24,7 +24,7 @@ void forward_end(void);
 void forward_pass_on(pid_t target);
 /* Number of SIGINT and SIGTERM received. 1: the target shall end; more: raddle too. */
 unsigned forward_stop_count(void);
-/* True if the target died of a forwarded signal that it has no handler for. */
+/* Returns true if the target died of a forwarded signal that it has no handler for. */
 bool forward_has_ended(const struct outcome *outcome);
 
 #endif

@@ -7,7 +7,8 @@
 
 #include "abi/contract.h"
 
-/* True when the process calls this library's functions. Else the library changes nothing. */
+/* Returns true if the process calls this library's functions. Otherwise the library changes
+ * nothing. */
 bool attach_is_first(void);
 /* Maps the contract that the environment names; returns NULL if no command drives this process. */
 struct contract *attach_contract(void);

@@ -17,7 +17,7 @@ void heap_begin_run(void);
 void heap_made(const void *start, size_t bytes, uint64_t site, uint8_t kind);
 /* Called before the free. Ignores unknown blocks and blocks already freed. */
 void heap_freed(const void *start, uint64_t site);
-/* `from` and `to` may be equal. The block keeps its name, whether or not it grew in place. */
+/* The block keeps its name, whether or not it grew in place. `from` and `to` may be equal. */
 void heap_moved(const void *from, const void *to, size_t bytes, uint64_t site);
 /* Allocations use this memory until heap_lend(NULL, 0); frees have no effect in between. */
 void heap_lend(void *start, size_t bytes);

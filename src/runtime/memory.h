@@ -78,7 +78,7 @@ void memory_choose_sites(struct contract_memory *memory, bool is_profile);
 /* Implements schedule_view.place: the heap block that holds a variable. */
 bool memory_place(object_name object, struct object_place *out);
 
-/* Invalidates contract_memory.known. At least once per run. */
+/* Invalidates contract_memory.known. Called at least once per run. */
 void memory_next_epoch(struct contract_memory *memory);
 
 /* The last run found shared variables that become points in the next. */

@@ -1,6 +1,6 @@
 /* Variables: knowledge about eight aligned bytes, by name (contract_memory.variables) and by
- * address (contract_memory.known). On the path of every access: general registers only, the most
- * frequent case inline. Runs in the moving thread. */
+ * address (contract_memory.known). The functions are on the path of every access: they use general
+ * registers only, and the most frequent case is inline. They run in the moving thread. */
 #ifndef RADDLE_RUNTIME_MEMORY_VARIABLE_H
 #define RADDLE_RUNTIME_MEMORY_VARIABLE_H
 

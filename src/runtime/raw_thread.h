@@ -1,6 +1,6 @@
-/* Raw threads: created by the target with clone or clone3 instead of pthread_create. With
- * trapped system calls and fibers the engine schedules them like all others. Otherwise they run
- * uncontrolled, and the command is informed. */
+/* Raw threads: created by the target with clone or clone3 instead of pthread_create. With trapped
+ * system calls and fibers the engine schedules them like all others. All other raw threads run
+ * uncontrolled, and the command receives a report. */
 #ifndef RADDLE_RUNTIME_RAW_THREAD_H
 #define RADDLE_RUNTIME_RAW_THREAD_H
 

@@ -34,8 +34,8 @@ void record_settle(const struct site_record *site, bool is_point);
 void record_resume(void);
 /* Implements guarded_read_has_failed() for the code of record_stubs.c. */
 bool record_stub_has_failed(int signal, const siginfo_t *info, void *context);
-/* True only at sites where quick stubs test the time slice too: slices then end at the same reports
- * without quick stubs. */
+/* Returns true only at sites where quick stubs also test the time slice. Slices then end at the
+ * same reports without quick stubs. */
 bool record_may_end_turn(const struct site_record *site);
 /* The thread has reported for long, and other threads should run. */
 bool record_turn_is_over(void);

@@ -20,7 +20,7 @@ struct restart {
 	const char *name;
 	/* Called just before main. A server of runs returns once per run, in that run's process. */
 	void (*at_main)(void);
-	/* At the first thread creation. Returns once per run, after runtime_begin_run(). */
+	/* Called at the first thread creation. Returns once per run, after runtime_begin_run(). */
 	void (*at_first_create)(void);
 	/* Called when the outcome is stored. `status`: what the process would exit with. */
 	void (*finish)(int status) __attribute__((noreturn));

@@ -31,7 +31,7 @@ struct runtime {
 	struct contract *contract;
 	const struct executor *executor;
 	const struct restart *restart;
-	struct layout layout; /* from the plan that started this process */
+	struct layout layout; /* layout of the plan that started this process */
 	bool is_set_up;
 	/* The target's main has been entered; constructors may create threads earlier */
 	bool has_reached_main;
@@ -65,7 +65,7 @@ extern struct runtime runtime;
 
 /* ---- the run (run.c) ---- */
 
-/* Seeds strategy and engine, and begins control. With a history, the caller has begun the
+/* Seeds strategy and engine, and begins control. If `history` is given, the caller has begun the
  * strategy, and the engine asks the strategy through the history. */
 void runtime_begin_run(uint64_t number, struct history *history);
 /* Continues a run at a decision, as run `number`, for which the caller has begun the strategy. */
@@ -209,8 +209,8 @@ bool daemon_is_left(int status, uint32_t children);
 /* Called at the first thread creation of a process without control. Returns true if it becomes the
  * program. Asked once. */
 bool daemon_becomes_program(void);
-/* True in a daemon until daemon_becomes_program(), and always where the restart cannot follow the
- * daemon. */
+/* Returns true in a daemon until daemon_becomes_program(), and always where the restart cannot
+ * follow the daemon. */
 bool daemon_is_current(void);
 /* Called at the first thread creation under control. Returns true if the daemon is already the
  * program. */
@@ -219,7 +219,7 @@ bool daemon_has_replaced_us(void);
  * process.c. */
 void process_become_child(void);
 void process_become_program(void);
-/* True if the process must end without a report because a daemon continues the program. */
+/* Returns true if the process must end without a report because a daemon continues the program. */
 bool process_leaves_daemon(int status);
 
 /* Duplicates a descriptor to a number far above the target's; 0 if that fails. */
@@ -252,7 +252,7 @@ struct fiber_made {
 };
 /* Blocks made since fiber_pool_grow(), which a rewind discards. Stores the first `capacity`. */
 uint32_t fiber_made_since_snapshot(struct fiber_made *made, uint32_t capacity);
-/* True for a kernel thread that made one of these blocks, and may still be ending. */
+/* Returns true for a kernel thread that made one of these blocks, and may still be ending. */
 bool fiber_is_donor(int kernel_id);
 /* Number of blocks of standard size among them. */
 uint32_t fiber_pool_lacked(void);

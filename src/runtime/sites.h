@@ -23,8 +23,8 @@
 #include "abi/contract_memory.h"
 #include "abi/instrument_abi.h"
 
-/* Read by site_thunk.S. While runs are live: SITES_LIVE, or SITES_QUICK where the fast path
- * handles most accesses. */
+/* Read by site_thunk.S. While runs are live, the value is SITES_LIVE, or SITES_QUICK if the fast
+ * path handles most accesses. */
 extern uint8_t sites_are_live;
 /* Read by site_thunk.S whenever a site may be on. */
 extern struct contract_quick *sites_quick;

@@ -9,7 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Above the runtime's own mappings (platform/memory.c), below its tables of the heap. */
+/* The range lies above the runtime's own mappings (platform/memory.c) and below its tables of the
+ * heap. */
 #define THREAD_STACKS_START UINT64_C(0x7c0000000000)
 #define THREAD_STACKS_BYTES UINT64_C(0x028000000000)
 

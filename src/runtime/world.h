@@ -84,7 +84,7 @@ void timerfd_forget(int fd);
 
 /* Deadline of alarm, setitimer and timer_create; ENGINE_FOREVER: none. */
 uint64_t timer_next_ns(void);
-/* True with real time, if a timer of the kernel is armed and will send a signal. */
+/* Returns true with real time, if a timer of the kernel is armed and will send a signal. */
 bool timer_is_ticking_outside(void);
 /* Fires the timers that are due. Returns true if one was due. */
 bool timer_fire_due(void);
@@ -134,7 +134,7 @@ bool fd_is_of_family(int fd);
 void fd_randomise(int fd, const struct iovec *vector, int count, long result);
 /* The object, as an address for engine_op. The ends of a pipe share one object. */
 const void *fd_object(int fd);
-/* True if every operation on the file or channel behind the object uses this object. */
+/* Returns true if every operation on the file or channel behind the object uses this object. */
 bool fd_object_is_whole(const void *object);
 /* The descriptor as engine_op.number, for reports. */
 uint16_t fd_number(int fd);

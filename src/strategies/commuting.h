@@ -28,7 +28,7 @@ struct commuting {
 	struct commuting_access stretch[COMMUTING_STRETCH]; /* oldest access first */
 	struct commuting_access next; /* point of the access that comes next */
 
-	/* From the stop until the thread continues: variables that other threads access. */
+	/* Variables that other threads access from the stop until the thread continues. */
 	bool is_stopped, has_gone_on;
 	bool is_opaque; /* one of these accesses is larger than its object */
 	uint64_t written[COMMUTING_BITS / 64], touched[COMMUTING_BITS / 64];

@@ -57,7 +57,7 @@ static inline void key_table_clear(struct key_table *table)
 	table->count = 0;
 }
 
-/* `to` must be empty or an earlier state of `from`: existing keys keep their index. */
+/* Existing keys keep their index: `to` must be empty or an earlier state of `from`. */
 static inline void key_table_copy(struct key_table *to, const struct key_table *from)
 {
 	/* cannot fail: both tables have the same capacity */

@@ -36,7 +36,7 @@ static const struct portfolio_arm arms[] = {
 #define STATE_ALIGNMENT 64u
 #define EARLY_RUNS 64u	/* most failures occur within this many runs */
 #define EARLY_PERIOD 8u /* one early run in this many is not the leader's */
-#define LATE_PERIOD 2u	/* likewise among the later runs */
+#define LATE_PERIOD 2u	/* one later run in this many is not the leader's */
 
 static const uint16_t rotation[] = {5, 1, 2, 4, 3, 5, 1, 6};
 #define ROTATION ((uint32_t)(sizeof rotation / sizeof *rotation))
@@ -57,7 +57,7 @@ struct portfolio {
 	bool is_even;	   /* option `even`: the arms rotate from the first run on */
 	/* offset of the arm's state from the start of this block */
 	uint64_t arm_offset[ARM_COUNT];
-	struct portfolio_turn plan[STRATEGY_ROUND_MOST]; /* by place */
+	struct portfolio_turn plan[STRATEGY_ROUND_MOST]; /* turns by place */
 };
 
 static inline void *portfolio_arm_state(struct portfolio *portfolio, uint32_t arm)

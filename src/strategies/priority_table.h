@@ -45,7 +45,7 @@ static inline uint32_t priority_table_highest(
 	return chosen;
 }
 
-/* With at most this many enabled threads, checking all of them is as fast. */
+/* For at most this many enabled threads, checking all of them is as fast. */
 #define PRIORITY_MANY 8
 
 static inline bool priority_table_has_top(

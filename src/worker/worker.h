@@ -136,7 +136,7 @@ uint32_t worker_guest_pid(struct worker *worker);
 /* Fails where the target has overwritten memory shared with the command. */
 int worker_check(const struct worker *worker, struct error *err);
 
-/* True if the last outcome is a failure under the plan's tolerance. */
+/* Returns true if the last outcome is a failure under the plan's tolerance. */
 bool worker_is_failure(const struct worker *worker);
 
 #endif

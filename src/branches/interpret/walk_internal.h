@@ -97,7 +97,7 @@ struct walker {
 /* Marks addresses of locals, which the walk stores itself. Program addresses lack this bit. */
 #define WALK_LOCAL_KEY (UINT64_C(1) << 63)
 
-/* Returns false if no byte of the range (at most 8) has a term. True may be wrong. */
+/* Returns false if no byte of the range (at most 8) has a term. Returns true may be wrong. */
 static inline bool walk_may_have_term(const struct walker *walker, uint64_t address, uint32_t bytes)
 {
 	const uint64_t first = address >> 3 & (WALK_LINES - 1);

@@ -95,7 +95,7 @@ static void begin_receiving(void)
 	*last = receiving;
 }
 
-/* True if an older message of the same sender is still incomplete. */
+/* Returns true if an older message of the same sender is still incomplete. */
 static bool is_later(const struct receiving *receiving)
 {
 	for (const struct receiving *i = receivings; i != receiving; i = i->next)

@@ -40,8 +40,8 @@ enum {
 
 /* The rule at one address. The return address always lies directly below the frame's address. */
 struct frame_rule {
-	int32_t distance;     /* from the register to the frame's address */
-	int16_t base_pointer; /* to the saved %rbp; 0: %rbp is unchanged */
+	int32_t distance;     /* distance from the register to the frame's address */
+	int16_t base_pointer; /* distance to the saved %rbp; 0: %rbp is unchanged */
 	uint16_t base;	      /* FRAME_RSP or FRAME_RBP; 0: no rule */
 };
 

@@ -65,7 +65,7 @@ static const void *library_code_part(
 	return offset <= file->bytes && bytes <= file->bytes - offset ? file->start + offset : NULL;
 }
 
-/* True for unoptimised code: push %rbp; mov %rsp, %rbp; ... mov %rdi, -n(%rbp). */
+/* Returns true for unoptimised code: push %rbp; mov %rsp, %rbp; ... mov %rdi, -n(%rbp). */
 static bool library_code_is_unoptimised(const uint8_t *code, uint64_t bytes)
 {
 	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -147,7 +147,7 @@ static void library_code_read(struct library_module *module, uint64_t base, cons
 		(void)platform_call(SYS_close, fd);
 }
 
-/* True for a library in the system's folders, whose symbols are not read. */
+/* Returns true for a library in the system's folders, whose symbols are not read. */
 static bool library_code_is_system(const char *path)
 {
 	return strncmp(path, "/lib", 4) == 0 || strncmp(path, "/usr/lib", 8) == 0;

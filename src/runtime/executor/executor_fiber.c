@@ -262,7 +262,7 @@ static void fiber_read_attributes(
 	(void)pthread_attr_getstacksize(&none, &standard);
 	(void)pthread_attr_destroy(&none);
 	(void)pthread_attr_getstack(attributes, &address, &size);
-	/* Without a caller's stack, getstack returns 0 minus the size. */
+	/* If the caller gave no stack, getstack returns 0 minus the size. */
 	if (address && address != (void *)(0 - size)) {
 		*stack = address;
 		*stack_size = size;

@@ -59,7 +59,7 @@ static void kernel_take_baton(struct kernel_part *part)
 		const uint32_t *alive = kernel_leaving->alive;
 		uint32_t value;
 
-		/* Until `alive` is 0 the kernel may still write to the ending thread's block. */
+		/* The kernel may write to the ending thread's block until `alive` is 0. */
 		while ((value = __atomic_load_n(alive, __ATOMIC_ACQUIRE)) != 0)
 			platform_futex_wait(alive, value, UINT64_MAX, true);
 		kernel_leaving = NULL;

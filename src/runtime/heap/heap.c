@@ -272,8 +272,8 @@ static void heap_put(uintptr_t start, size_t bytes, struct heap_record record)
 		memory_renamed(0, SIZE_MAX);
 		heap_outside_add(&(struct heap_outside){start, bytes, record});
 	} else if (heap_reach(start + bytes + START_BYTES)) {
-		/* With glibc's size word behind the block: clears the bits of freed blocks in this
-		 * range, and a bit that shares the record. */
+		/* Marks the block with glibc's size word behind it. Clears the bits of freed blocks
+		 * in this range, and a bit that shares the record. */
 		const uint64_t bit = heap_bit(start);
 		const uint64_t end = heap_bit(start + bytes + 8 + START_BYTES - 1);
 

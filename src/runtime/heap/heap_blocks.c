@@ -12,7 +12,7 @@
 
 /* The newest entry of a start address. Mapped at the first block. */
 struct heap_block_index {
-	uint32_t heads[HEADS];		   /* by hash of the start: entry + 1; 0: none */
+	uint32_t heads[HEADS];		   /* newest entry + 1, by hash of the start; 0: none */
 	uint32_t older[MEMORY_BLOCKS_MAX]; /* next older entry of the same hash chain */
 };
 

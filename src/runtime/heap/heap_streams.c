@@ -11,7 +11,7 @@ static HOT_STATE struct {
 	struct heap_stream *all; /* [0] serves all streams that do not fit */
 	uint16_t *heads;
 	uint32_t count;
-	uint16_t latest[LATEST]; /* by site; 0: none */
+	uint16_t latest[LATEST]; /* newest stream by site; 0: none */
 } streams;
 
 void heap_streams_set_up(struct heap_stream *all, uint16_t *heads)

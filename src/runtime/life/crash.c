@@ -1,7 +1,7 @@
 /* Fatal signals and hangs. The handler records the failure in the contract and diverts the
- * interrupted context into crash_continue(), as if the interrupted code had called it. From there
- * the run ends in ordinary code on the thread's ordinary stack, which a debugger can unwind. At a
- * stack overflow the run ends in the handler, on the signal stack. */
+ * interrupted context into crash_continue(), as if the interrupted code had called it. The run ends
+ * there, in ordinary code on the thread's ordinary stack, which a debugger can unwind. After a
+ * stack overflow, the run ends in the handler, on the signal stack. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -36,7 +36,7 @@ void runtime_install_handler(int signal, void (*handler)(int, siginfo_t *, void 
 	(void)platform_call(SYS_rt_sigaction, signal, &action, NULL, KERNEL_SIGSET_BYTES);
 }
 
-/* True for signals that the processor raises for a faulting instruction. */
+/* Returns true for signals that the processor raises for a faulting instruction. */
 static bool crash_is_fault(int signal)
 {
 	return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
@@ -75,7 +75,7 @@ void runtime_divert(void *context, void (*entry)(void))
 	registers[REG_EFL] &= ~(greg_t)0x400; /* direction flag, by the ABI */
 }
 
-/* True for a fault near the stack pointer. */
+/* Returns true for a fault near the stack pointer. */
 static bool crash_is_stack_overflow(int signal, const siginfo_t *info, const greg_t *registers)
 {
 	uint64_t stack = (uint64_t)registers[REG_RSP];
@@ -134,7 +134,7 @@ static void crash_handle(int signal, siginfo_t *info, void *context)
 		runtime_crash(signal, info, context);
 }
 
-/* True in a blocking system call made directly by code of the target. */
+/* Returns true in a blocking system call made directly by code of the target. */
 static bool crash_was_asleep(const greg_t *registers)
 {
 	const char *next = (const char *)registers[REG_RIP];
@@ -175,7 +175,7 @@ void *runtime_crash_stack(void *own)
 	stack_t stack = {.ss_size = CRASH_STACK_BYTES,
 		.ss_sp = own ? own : platform_map(CRASH_STACK_BYTES, true)};
 
-	if (stack.ss_sp) /* without memory, stack overflow ends the process */
+	if (stack.ss_sp) /* a stack overflow ends the process if memory is short */
 		(void)platform_call(SYS_sigaltstack, &stack, NULL);
 	return stack.ss_sp;
 }

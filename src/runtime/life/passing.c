@@ -12,7 +12,7 @@
 #define CALLS_BEFORE_YIELD 256
 
 static struct {
-	uint64_t step; /* at the last call */
+	uint64_t step; /* engine's step at the last call */
 	uint32_t calls;
 } passing;
 

@@ -92,7 +92,7 @@ static void startup_read_plan(struct contract *contract)
 		runtime.executor = &executor_kernel;
 }
 
-/* True if personality() is refused and the relocator, which unmaps the vDSO, gave up. */
+/* Returns true if personality() is refused and the relocator, which unmaps the vDSO, gave up. */
 static bool startup_has_random_addresses(void)
 {
 	const long persona = platform_call(SYS_personality, 0xffffffff);
@@ -282,7 +282,8 @@ void runtime_enter(uint64_t site)
 
 extern FILE *_IO_list_all;
 
-/* True if libc has output to write, or must reset the offset of a file that it read ahead. */
+/* Returns true if libc has output to write, or must reset the offset of a file that it read
+ * ahead. */
 static bool startup_has_open_streams(void)
 {
 	for (const FILE *stream = _IO_list_all; stream; stream = stream->_chain)
@@ -292,8 +293,8 @@ static bool startup_has_open_streams(void)
 	return false;
 }
 
-/* True in the last exit handler, when libc would only call the kernel next, where dispatch would
- * end the run. */
+/* Returns true in the last exit handler, when libc would only call the kernel next. Dispatch would
+ * end the run there. */
 static bool startup_ends_here(const struct contract *contract)
 {
 	return contract && runtime.has_dispatch && runtime.restart == &restart_rewind &&
@@ -328,7 +329,7 @@ static void startup_at_exit(int status, void *unused)
 	runtime_let_others_move();
 	if (startup_ends_here(contract))
 		runtime_run_ended(status);
-	/* With dispatch armed the end of the process is trapped, after stdio's flush. */
+	/* If dispatch is armed, the end of the process is trapped after stdio's flush. */
 	if (!contract || runtime.has_dispatch || runtime.is_forked_child ||
 		contract->outcome.kind || process_leaves_daemon(status))
 		return;
@@ -374,9 +375,9 @@ static int startup_run_main(int argument_count, char **arguments, char **environ
 	int status;
 
 	attach_clean_environment(environment);
-	/* With several arenas, a thread's arena depends on earlier address choices. */
+	/* If the process has several arenas, a thread's arena depends on earlier address choices. */
 	(void)mallopt(M_ARENA_MAX, 1);
-	/* On failure only direct callers of the vDSO see real time. */
+	/* If patching fails, direct callers of the vDSO see real time; all other callers do not. */
 	if (runtime.has_virtual_time)
 		(void)runtime_patch_vdso();
 	if (runtime.contract) {

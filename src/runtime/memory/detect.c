@@ -166,7 +166,7 @@ static bool detect_is_wanted(
 	       plan->inspect_address < address + performed->bytes + DETECT_WORD;
 }
 
-/* True for classes of objects whose operations form patterns. */
+/* Returns true for classes of objects whose operations form patterns. */
 static bool detect_names_objects(enum object_class class)
 {
 	return class >= OBJECT_THREAD && class <= OBJECT_FUTEX;

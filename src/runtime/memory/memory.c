@@ -354,7 +354,7 @@ static bool memory_is_learnt(const struct memory_known *known, bool is_write)
 	       (known->flags & VARIABLE_MANY || known->thread == engine_current()->name);
 }
 
-/* While the lease lasts, quick.h handles further accesses to these granules. A granule of a range
+/* quick.h handles further accesses to these granules while the lease lasts. A granule of a range
  * that is no point needs nothing more from this thread. */
 static void memory_remember_points(const struct memory_access *access)
 {
@@ -412,7 +412,7 @@ bool memory_begin(struct memory_visit *visit)
 	visit->is_named = memory_look(memory, visit, memory_quick_name);
 	if (memory_is_leased(visit))
 		return false;
-	/* With only some sites on, the thread's writes may be missed. */
+	/* If some sites are off, the thread's writes may be missed. */
 	if (!visit->point && memory->mode != MEMORY_NONE && !memory->is_partial)
 		visit->is_waiting = memory_waits(access);
 	if (visit->is_waiting)

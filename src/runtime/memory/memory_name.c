@@ -1,5 +1,5 @@
-/* Names of memory that are equal in every run: docs/decisions/0002. On the path of each watched
- * access: no system calls, no locks, no allocation. */
+/* Names of memory that are equal in every run: docs/decisions/0002. The functions are on the path
+ * of each watched access: they make no system call, take no lock and allocate nothing. */
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
@@ -72,7 +72,7 @@ static bool main_holds(uintptr_t address, uint64_t *depth)
 		*depth = runtime.main_stack_end - address;
 		if (*depth < stack_standard_bytes)
 			return true;
-		/* Above main's frame, depths count from the frame: the environment's size
+		/* Depths above main's frame count from the frame, because the environment's size
 		 * varies. */
 		*depth = MAIN_FRAME_DEPTH + (address - runtime.main_frame);
 		if (address >= runtime.main_frame && address < end)

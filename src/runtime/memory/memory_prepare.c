@@ -175,7 +175,7 @@ void memory_prepare_run(uint64_t number)
 		is_profile = memory->profile_runs < PROFILE_RUNS_FIRST || profile_is_due(number);
 		if (memory->newly_shared) {
 			memory_promote(memory);
-			is_profile = true; /* to learn which sites touch the new points */
+			is_profile = true; /* the run learns which sites touch the new points */
 		}
 		must_choose = is_profile || memory->has_changed || memory->was_profile;
 	}
@@ -193,7 +193,7 @@ void memory_switch_sites(void)
 	struct contract_memory *memory = sites_memory();
 
 	if (memory && memory->must_switch)
-		(void)sites_apply(); /* on failure the contract has the reason */
+		(void)sites_apply(); /* if it fails, the contract has the reason */
 	if (memory)
 		memory->must_switch = false;
 }

@@ -13,7 +13,8 @@ void __libc_free(void *block);
 
 #define BLOCKS 64
 #define LINES 1024
-/* At most one block per line: two glibc blocks are at least this far apart. */
+/* A line holds the start of at most one block, because two glibc blocks are at least this far
+ * apart. */
 #define LINE_BYTES 32
 /* glibc maps larger blocks, whose address any mapping may reuse. */
 #define BYTES_MOST (64 << 10)

@@ -73,7 +73,7 @@ static void site_perform_recorded(void)
 	record_report(record, address, length, frame);
 }
 
-/* True if no granule is a point (filter.h) and no detector needs the access. */
+/* Returns true if no granule is a point (filter.h) and no detector needs the access. */
 static bool site_is_unwanted(const struct memory_access *access)
 {
 	return access->kind != SITE_FENCE &&

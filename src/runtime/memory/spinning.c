@@ -1,7 +1,7 @@
 /*
  * Spinning in instrumented code. A thread that repeats the same reads with the same values, and
- * writes nothing that others can see, waits for another thread. From the REPEATS-th repeated read
- * on, it yields at every such read (engine/fairness.c). Loops on flags thus end under every
+ * writes nothing that others can see, waits for another thread. The thread yields at the REPEATS-th
+ * repeated read and at every later one (engine/fairness.c). Loops on flags thus end under every
  * strategy, at the same step in every run. An atomic update counts as a read while the value that
  * it finds is unchanged, as in a try-lock loop. The state is restored with the run.
  */

@@ -1,4 +1,5 @@
-/* Which sites of a recorded run report; the image of static data at the begin of control. */
+/* Chooses the sites of a recorded run that report, and stores the image of static data at the begin
+ * of control. */
 #include <link.h>
 #include <string.h>
 
@@ -55,9 +56,9 @@ static int record_add_object(struct dl_phdr_info *info, size_t size, void *unuse
 	return 0;
 }
 
-/* True if the report carries no information: a function entry called only by code with sites; a
- * write to the bytes that the previous site read, which is pending already; the result of a marked
- * function. */
+/* Returns true if the report carries no information. Such reports are: a function entry called only
+ * by code with sites; a write to the bytes that the previous site read, which is pending already;
+ * the result of a marked function. */
 static bool record_needs_no_report(const struct site_record *site)
 {
 	switch (site->kind) {

@@ -97,7 +97,7 @@ static void put_flush_routine(struct stub_region *region, struct writer *writer)
 #undef MOVE
 	PUT(writer,
 		"\x48\x89\x7c\x24\xc0\x48\x89\x74\x24\xb8\x48\x89\x4c\x24\xb0"); /* save %rdi, %rsi, %rcx */
-	PUT(writer, "\x4c\x89\xd6\x4c\x89\xdf"); /* from %r10 to %r11 */
+	PUT(writer, "\x4c\x89\xd6\x4c\x89\xdf"); /* arguments: %r10 and %r11 */
 	PUT(writer, "\x8b\x0c\x25");		 /* mov pending_bytes, %ecx */
 	put_word(writer, STATE(pending_bytes));
 	region->flush_bytes = writer->at;

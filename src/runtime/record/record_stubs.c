@@ -91,7 +91,7 @@ static size_t operand_bytes(const unsigned char *at)
 	return 3 + ((mode & 7) == 4) + address;
 }
 
-/* True if the operand is %rsp or an address relative to it. */
+/* Returns true if the operand is %rsp or an address relative to it. */
 static bool is_of_stack(const unsigned char *at)
 {
 	if (at[0] == 0x41) /* the operand is 0 */

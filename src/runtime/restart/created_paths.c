@@ -58,7 +58,8 @@ void created_paths_clear(struct created_paths *paths)
 		platform_clear(paths, sizeof *paths);
 }
 
-/* With O_CREAT alone the file may have existed; then only an empty file can be created again. */
+/* A file opened with O_CREAT alone may have existed; then only an empty file can be created
+ * again. */
 static void note_open(
 	struct created_paths *paths, long folder, const char *path, long flags, long descriptor)
 {

@@ -16,8 +16,8 @@ struct created_paths {
 void created_paths_clear(struct created_paths *paths);
 
 /* Records a successful call. *is_foreign: the call removed or renamed a path that this run did not
- * create. False unless the call creates or removes paths; also for calls that open files, whose
- * descriptor the caller handles. */
+ * create. Returns false unless the call creates or removes paths. Also returns false for calls that
+ * open files, whose descriptor the caller handles. */
 bool created_paths_note(struct created_paths *paths, long number, const long arguments[6],
 	long result, bool *is_foreign);
 

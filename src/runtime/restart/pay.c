@@ -44,7 +44,7 @@ static void pay_go(struct pay *pay, enum pay_way way, uint64_t stay)
 	pay->runs = pay->ticks = pay->longest = 0;
 }
 
-/* True if the mean is lower by at least a sixteenth: smaller differences may be random. */
+/* Returns true if the mean is lower by at least a sixteenth: smaller differences may be random. */
 static bool pay_is_worth(const struct pay *pay, uint64_t mean)
 {
 	return mean + pay->mean[PAY_WITHOUT] / 16 < pay->mean[PAY_WITHOUT];
@@ -66,7 +66,7 @@ static uint64_t pay_mean(const struct pay *pay)
 				    : pay->ticks / pay->runs;
 }
 
-/* True if checkpoints save more than a quarter: the trial ends early. */
+/* Returns true if checkpoints save more than a quarter: the trial ends early. */
 static bool pay_is_clear(const struct pay *pay)
 {
 	return pay->mean[PAY_WITH] && pay->mean[PAY_WITH] < pay->mean[PAY_WITHOUT] / 4 * 3;

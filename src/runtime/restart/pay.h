@@ -39,7 +39,8 @@ struct pay {
 	uint64_t taking; /* cost of a checkpoint; initially a guess */
 	/* A run longer than this multiple of `taking` gets a timed checkpoint. */
 	uint64_t factor;
-	uint64_t spent, saved; /* by taking timed checkpoints, and by using them */
+	/* ticks spent by taking timed checkpoints, and saved by using them */
+	uint64_t spent, saved;
 	struct pay_parting partings[PAY_PARTINGS];
 	uint32_t parting_count;
 	uint64_t runs_parted;

@@ -143,7 +143,7 @@ static uint64_t fork_serve(void)
 		runtime_refuse_restart(
 			"reads its process id before the starting point of runs, and each fork has another");
 	undo_save_offsets(false);
-	if (!fork_made_in_run) /* without it every run makes its own blocks */
+	if (!fork_made_in_run) /* every run makes its own blocks if this memory is not available */
 		fork_made_in_run = platform_map(sizeof *fork_made_in_run, true);
 	for (;;) {
 		if (runtime_report_and_wait(report) == COMMAND_LEAVE)

@@ -27,7 +27,7 @@
 /* Task of the starting point when the server resumes it (forked job). */
 enum rewind_job {
 	FORKED_JOB_RUN,
-	FORKED_JOB_CONTINUE, /* at a decision, after the checkpoint was taken */
+	FORKED_JOB_CONTINUE, /* continue at a decision, after the checkpoint was taken */
 	/* Make more thread blocks; the server then takes a new image, with them */
 	FORKED_JOB_GROW_POOL
 };
@@ -259,7 +259,7 @@ static void rewind_at_first_create(void)
 	struct rewind *server;
 
 	if (!rewind_is_possible()) {
-		/* Without dispatch the runtime does not see a run's changes in the kernel. */
+		/* The runtime without dispatch does not see a run's changes in the kernel. */
 		runtime.contract->taint = TAINT_REWIND;
 		runtime.restart = &restart_fork_create;
 		runtime.restart->at_first_create();

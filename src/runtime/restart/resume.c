@@ -13,7 +13,7 @@
 /* Share of the checkpoints' memory for a run's history. */
 #define HISTORY_SHARE 8
 
-/* Without known partings, only every n-th decision may become a checkpoint. */
+/* While no parting is known, only every n-th decision may become a checkpoint. */
 #define DECISIONS_BETWEEN 8
 
 /* Lies in shared memory; `resume` is set before the starting point. */
@@ -58,7 +58,7 @@ void resume_begin(struct image *image)
 		checkpoints_begin(resume->checkpoints, image);
 }
 
-/* True for exhaustive strategies and runs whose whole state a checkpoint holds. */
+/* Returns true for exhaustive strategies and runs whose whole state a checkpoint holds. */
 static bool resume_is_possible(const struct contract *contract)
 {
 	const struct contract_plan *plan = &contract->plan;
@@ -208,7 +208,7 @@ static bool resume_wants(const struct checkpoint_place *last, uint64_t ticks, bo
 	const struct history *history = resume->history;
 
 	*is_timed = pay_wants(&resume->pay, ticks);
-	/* At a known parting its counts decide, except where this run leaves the last one: runs
+	/* The counts of a known parting decide, except where this run leaves the last one: runs
 	 * hardly return there. */
 	if (pay_knows(&resume->pay, history->number) && history->number != history->decided) {
 		*is_timed = false;

@@ -13,7 +13,7 @@
 
 struct history;
 
-/* Called once, before the starting point. Without enough memory all runs begin there. */
+/* Called once, before the starting point. If memory is short, all runs begin there. */
 void resume_set_up(void);
 /* Called in the server, after the image. */
 void resume_begin(struct image *image);

@@ -31,7 +31,7 @@ static void undo_save_descriptor(long fd, mode_t mode)
 	undo->saved[fd] = runtime_high_descriptor(fd);
 }
 
-/* True if writes have no effect: /dev/null, or closed. */
+/* Returns true if writes have no effect: /dev/null, or closed. */
 static bool undo_is_null(long fd)
 {
 	struct stat status;
@@ -126,7 +126,8 @@ static void undo_note_opened(long fd)
 		undo->opened_end = (uint32_t)fd + 1;
 }
 
-/* True for descriptors that the run opened; without dispatch, for all absent at the start. */
+/* Returns true for descriptors that the run opened; without dispatch, for all absent at the
+ * start. */
 static bool undo_is_opened(long fd)
 {
 	return fd >= 0 && fd < UNDO_DESCRIPTORS &&
@@ -280,7 +281,7 @@ static bool undo_note_path(long number, const long a[6], long result)
 	return is_known;
 }
 
-/* True for isatty and similar calls. */
+/* Returns true for isatty and similar calls. */
 static bool undo_is_harmless_control(long number, const long a[6])
 {
 	return number == SYS_ioctl &&

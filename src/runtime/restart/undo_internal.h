@@ -22,7 +22,8 @@ struct undo_log {
 	bool is_discarding_output; /* descriptors 1 and 2 are /dev/null */
 	uint32_t mapping_count;
 	struct undo_range mappings[UNDO_MAPPINGS_MAX];
-	uint64_t opened[BITSET_WORDS(UNDO_DESCRIPTORS)]; /* by this run, and still open */
+	/* descriptors that this run opened, and that are still open */
+	uint64_t opened[BITSET_WORDS(UNDO_DESCRIPTORS)];
 	uint32_t opened_end;
 	uint64_t present[BITSET_WORDS(UNDO_DESCRIPTORS)]; /* open at the starting point */
 	uint64_t regular[BITSET_WORDS(UNDO_DESCRIPTORS)]; /* regular files among `present` */

@@ -22,7 +22,7 @@
 #define OWNERSHIP (THREAD_CAPACITY * ENGINE_EPOCH)
 #define TAGS_MOST (UINT64_C(1) << 19)
 
-/* Above these sizes, the whole table is invalidated. */
+/* The whole table is invalidated above these sizes. */
 #define FORGOTTEN_MOST 512
 #define FORGOTTEN_GRANULES_MOST 4096
 

@@ -88,7 +88,7 @@ struct directed_state {
 	uint64_t candidates[(THREAD_CAPACITY + 63) / 64];
 	/* the thread returns from a wait, and counts as holding the mutex */
 	uint64_t is_returning[(THREAD_CAPACITY + 63) / 64];
-	/* By thread: acquired and not released, newest last. */
+	/* Locks acquired and not released, by thread, newest last. */
 	uint8_t held_count[THREAD_CAPACITY];
 	object_name held[THREAD_CAPACITY][8];
 };

@@ -42,7 +42,7 @@ struct directed_op {
  * others move only if neither party is enabled.
  */
 struct directed_start {
-	uint32_t ordinal;	/* from 1; 0: not known */
+	uint32_t ordinal;	/* number of the visit, from 1; 0: not known */
 	uint16_t thread, other; /* thread of the first op, and the other party */
 	bool is_alone;
 };
@@ -65,7 +65,7 @@ struct directed_scenario {
 	struct directed_start wanted;  /* the required start; ordinal 0: anywhere */
 	struct directed_start began;   /* the most recent start */
 	struct directed_start completed_from; /* the start of the first completion */
-	/* by thread: visits to the first op's site */
+	/* visits to the first op's site, by thread */
 	uint32_t comings[SCENARIO_THREADS];
 	uint16_t threads[2];
 	object_name objects[2]; /* 0: not yet known */

@@ -255,7 +255,7 @@ static struct thread_id choose_new(struct dpor *dpor, const struct schedule_view
 		step->wakeup = dpor_branch_new(dpor, &op);
 		return (struct thread_id){(uint16_t)index};
 	}
-	/* Until a task reaches its base, the owner may still add to the tree. */
+	/* The owner may add to the tree until a task reaches its base. */
 	index = dpor->task && !dpor->is_exact && !dpor->has_arrived
 			? DPOR_NONE
 			: dpor_bystander(dpor, step, view);
@@ -264,7 +264,7 @@ static struct thread_id choose_new(struct dpor *dpor, const struct schedule_view
 	return (struct thread_id){dpor->index_of[dpor_branches(dpor)[step->wakeup].op.thread]};
 }
 
-/* At a step of earlier runs; the last such step uses a branch for the first time. */
+/* Chooses at a step of earlier runs; the last such step uses a branch for the first time. */
 static struct thread_id choose_again(struct dpor *dpor, const struct schedule_view *view)
 {
 	struct dpor_step *step = &dpor_steps(dpor)[dpor->depth];
@@ -358,7 +358,7 @@ static void dpor_ending(void *state, const struct schedule_view *view)
 	struct dpor *dpor = state;
 
 	meet(dpor, view);
-	if (!dpor->share.is_held_up) /* otherwise dpor_note_left() was already called */
+	if (!dpor->share.is_held_up) /* dpor_note_left() was called already if the run is held up */
 		dpor_note_left(dpor, view);
 }
 

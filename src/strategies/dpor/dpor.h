@@ -133,20 +133,20 @@ struct dpor {
 	bool is_lost; /* memory, threads or steps are exhausted: no verdict */
 	uint64_t runs, blocked_runs, diverged_runs;
 
-	thread_name names[DPOR_THREADS]; /* by slot */
+	thread_name names[DPOR_THREADS]; /* names by slot */
 	/* thread index of a slot; UINT16_MAX: not created */
 	uint16_t index_of[DPOR_THREADS];
 	uint8_t slot_of[DPOR_THREADS];	  /* slot of a thread index in this run */
 	uint32_t known;			  /* number of thread indices with a slot */
 	bool is_straight;		  /* in this run, every thread index equals its slot */
-	uint32_t last_step[DPOR_THREADS]; /* by slot, in this run */
+	uint32_t last_step[DPOR_THREADS]; /* last step by slot, in this run */
 	/* DPOR_NONE: no step created the slot's thread */
 	uint32_t creation[DPOR_THREADS];
 
 	/* Slots with contended pending ops: dpor_bystander()'s cache. */
 	uint64_t contended;
 
-	/* By bucket. An op depends only on steps of its bucket and on *wide* steps. */
+	/* Last steps by bucket. An op depends only on steps of its bucket and on *wide* steps. */
 	uint32_t last_alike[DPOR_BUCKETS];
 	uint32_t last_wide;
 
@@ -186,7 +186,7 @@ void dpor_branch_free(struct dpor *dpor, uint32_t branch);
 /* Discards all runs, but not what the learning runs found. */
 void dpor_forget(struct dpor *dpor);
 
-/* To the last step with a branch to explore, at the end of a run. */
+/* Backtracks to the last step with a branch to explore, at the end of a run. */
 void dpor_back_up(struct dpor *dpor);
 
 struct strategy_tasks;

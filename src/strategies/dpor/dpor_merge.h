@@ -36,7 +36,7 @@ enum dpor_tree dpor_choose_tree(struct dpor *dpor, struct dpor *task, uint32_t s
  */
 bool dpor_merge_trees(struct dpor *dpor, struct dpor *task);
 
-/* With siblings and subtrees; sets is_lost if there is no space. */
+/* Copies a branch with siblings and subtrees; sets is_lost if there is no space. */
 uint32_t dpor_copy_list(struct dpor *to, struct dpor *from, uint32_t branch);
 uint64_t dpor_hash_tree(struct dpor *dpor, uint32_t branch);
 /* Returns whether both states assign the same slots to the threads that both know. */

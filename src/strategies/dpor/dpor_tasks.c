@@ -82,7 +82,7 @@ static uint32_t find_waiting(struct dpor *dpor, const struct dpor_step *step)
 	return DPOR_NONE;
 }
 
-/* At the task's last step, all branches before the task's branch are in the sleep set. */
+/* Puts all branches before the task's branch into the sleep set of the task's last step. */
 static void put_to_sleep(struct dpor *task, struct dpor *dpor, uint32_t number, uint32_t branch)
 {
 	const struct dpor_step *source = &dpor_steps(dpor)[number];
@@ -186,7 +186,7 @@ static bool has_same_tree(struct dpor *dpor, const struct dpor *task)
 	return dpor_hash_tree(dpor, dpor_branches(dpor)[branch].child) == task->tree_hash;
 }
 
-/* With the owner's current knowledge, the task's runs are the owner's, in the same order. */
+/* Returns whether the owner's current knowledge leads to the task's runs, in the same order. */
 static bool is_exact(struct dpor *dpor, struct dpor *task)
 {
 	for (uint32_t i = 0; i <= task->last; i++)

@@ -94,7 +94,7 @@ static bool dpor_turns_is_contended(
 	return false;
 }
 
-/* False if the tree is not a chain. */
+/* Returns false if the tree is not a chain. */
 static bool dpor_turns_is_apart(struct dpor *dpor, uint32_t branch, const struct dpor_op *op)
 {
 	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].child) {

@@ -105,7 +105,7 @@ static bool insert(struct dpor *dpor, uint32_t *place, struct dpor_sequence *seq
  */
 static bool is_begun_there(struct dpor *dpor, uint32_t step, const struct dpor_sequence *sequence)
 {
-	/* Above its base, a task does not know earlier branches that other states have found. */
+	/* A task does not know earlier branches above its base that other states have found. */
 	const bool is_outside = dpor->task && !dpor->is_exact && step < dpor->base;
 	uint32_t branch = dpor_steps(dpor)[step].wakeup;
 

@@ -37,7 +37,7 @@ struct pct {
 	struct run_length points; /* contested points per run, learnt */
 	struct change_points changes;
 	struct priority_table priorities;
-	struct pct_lesson lessons[STRATEGY_ROUND_MOST]; /* by place */
+	struct pct_lesson lessons[STRATEGY_ROUND_MOST]; /* lessons by place */
 };
 
 static size_t pct_state_bytes(const struct strategy_config *config)

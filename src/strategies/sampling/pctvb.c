@@ -92,7 +92,8 @@ static void swap_shared(struct pctvb *pctvb, uint32_t one, uint32_t other)
 	pctvb->shared[other] = kept;
 }
 
-/* Without replacement. `shared` is unchanged afterwards: only the run's seed matters. */
+/* Draws variables without replacement. `shared` is unchanged afterwards: only the run's seed
+ * matters. */
 static void draw_variables(struct pctvb *pctvb)
 {
 	uint32_t picks[PCTVB_VARIABLES_MOST];

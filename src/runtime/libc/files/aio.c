@@ -74,7 +74,7 @@ static void aio_notify(const struct sigevent *event)
 	}
 }
 
-/* True when all earlier requests on its descriptor have ended, or it is cancelled. */
+/* Returns true if all earlier requests on its descriptor have ended, or it is cancelled. */
 static bool aio_has_turn(const struct engine_op *op, const struct engine_thread *thread)
 {
 	const struct aio_request *own = (const struct aio_request *)(uintptr_t)op->argument2;

@@ -101,7 +101,7 @@ static long attempt_accept(const struct fd_transfer *transfer)
 	return result;
 }
 
-/* True for a socket that listens; the kernel refuses others. */
+/* Returns true for a socket that listens; the kernel refuses others. */
 static bool accept_may_wait(int fd)
 {
 	int is_listening = 0;
@@ -152,7 +152,7 @@ ANSWERED(int, accept4,
 	(int fd, struct sockaddr *restrict address, socklen_t *restrict length, int flags), accept4,
 	fd, address, length, flags);
 
-/* True for a name that a second process cannot bind: its peers might wait forever. */
+/* Returns true for a name that a second process cannot bind: its peers might wait forever. */
 static bool is_shared_name(const struct sockaddr *address, socklen_t length)
 {
 	const struct sockaddr_un *local = (const struct sockaddr_un *)address;

@@ -98,7 +98,7 @@ static ssize_t fd_write(int fd, const struct iovec *vector, int count, uint64_t 
 	return interpose_result(fd_write_all(&transfer, vector, count));
 }
 
-/* True if there is nothing to transfer, or the kernel must refuse the count. */
+/* Returns true if there is nothing to transfer, or the kernel must refuse the count. */
 static bool is_odd_vector(const struct iovec *vector, int count)
 {
 	size_t bytes = 0;
@@ -284,7 +284,7 @@ long call_writev(const long arguments[6], uint64_t site)
 				 &transfer, (const struct iovec *)arguments[1], (int)arguments[2]);
 }
 
-/* Without them the call is readv() or writev(); with them, it waits for no other thread. */
+/* A call without them is readv() or writev(); a call with them waits for no other thread. */
 static bool has_position_or_flags(const long arguments[6])
 {
 	return arguments[3] != -1 || arguments[5];

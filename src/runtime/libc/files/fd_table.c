@@ -17,7 +17,7 @@ struct fd_entry {
 	bool is_internal;
 	bool is_of_family; /* internal when a forked child got a copy */
 	bool has_object;
-	uint16_t object; /* with has_object: the entry that stands for the object */
+	uint16_t object; /* the entry that stands for the object, if has_object */
 };
 
 /* Written by calls that create, duplicate and close descriptors, and by look-ups. */

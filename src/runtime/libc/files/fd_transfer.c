@@ -31,7 +31,7 @@ bool fd_is_scheduled(int fd, enum op_kind kind)
 	if (class == FD_PLAIN || class == FD_RANDOM ||
 		(class == FD_CHARACTER && kind == OP_FD_WRITE))
 		return false;
-	/* Without live engine, only a blocking read matters, for timers and the watchdog. */
+	/* While the engine is not live, only a blocking read matters, for timers and the watchdog. */
 	return engine_is_live() || (!fd_polls(fd, POLLIN) && fd_waits(fd));
 }
 

@@ -49,7 +49,7 @@ static bool fifo_has_writer(int fd)
 	if (platform_call(SYS_poll, &poll, 1, 0) > 0)
 		return true; /* data is present, or a writer has closed its end */
 	if (platform_failed(platform_call(SYS_pipe2, copy, O_CLOEXEC)))
-		/* without free descriptors, returning too early is better than never */
+		/* returning too early is better than never, if no descriptor is free */
 		return true;
 	result = platform_call(SYS_tee, fd, copy[1], 1, SPLICE_F_NONBLOCK);
 	(void)platform_call(SYS_close, copy[0]);

@@ -335,7 +335,7 @@ static void affinity_note_stack(struct thread_scheduling *own, const pthread_att
 	(void)pthread_attr_getguardsize(attributes, &own->guard_bytes);
 	(void)pthread_attr_getstacksize(attributes, &own->stack_bytes);
 	(void)pthread_attr_getstack(attributes, &stack, &bytes);
-	/* Without a caller's stack, getstack returns 0 minus the size. */
+	/* If the caller gave no stack, getstack returns 0 minus the size. */
 	if (stack && stack != (void *)(0 - bytes))
 		own->stack = stack;
 }

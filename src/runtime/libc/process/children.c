@@ -39,7 +39,7 @@ static long children_read(long tasks, const char *thread, char *text, size_t siz
 	return bytes;
 }
 
-/* True if the child has ended and was not waited for; also if the process is no child. */
+/* Returns true if the child has ended and was not waited for; also if the process is no child. */
 static bool child_has_ended(int pid)
 {
 	siginfo_t information = {0};

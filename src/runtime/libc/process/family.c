@@ -88,7 +88,7 @@ void family_prepare_fork(void)
 	self.reserved = FAMILY_NONE;
 	if (!self.family && runtime.contract)
 		self.family = platform_map(sizeof *self.family, true);
-	if (!self.family) /* without shared memory each process has its own clock */
+	if (!self.family) /* each process has its own clock if shared memory is not available */
 		return;
 	shared_enter(true);
 	if (!family_is_ours() && !runtime.is_forked_child)

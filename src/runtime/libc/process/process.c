@@ -30,7 +30,7 @@ static struct {
 	long parent_pid;
 	bool dies_with_parent;	 /* the forking kernel thread lives as long as the process */
 	uint32_t early_children; /* created before the first thread, and not waited for yet */
-	uint64_t forks;		 /* by this process and its ancestors */
+	uint64_t forks;		 /* forks by this process and its ancestors */
 	/* Signal mask of the forking thread; all signals are blocked during the fork */
 	uint64_t kernel_mask;
 	char any_child; /* its address stands for all children */
@@ -96,7 +96,7 @@ void process_become_program(void)
 	runtime.is_forked_child = false;
 	family_leave();
 	engine_set_performed(runtime.contract->plan.detectors ? runtime_detect : NULL);
-	/* Else this process stays without the signal, and the command ends it. */
+	/* A process whose parent is not the command stays without the signal; the command ends it. */
 	if (platform_call(SYS_getppid) == runtime.contract->host_pid)
 		(void)platform_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
 }

@@ -58,7 +58,7 @@ ANSWERED(int, sched_rr_get_interval, (pid_t pid, struct timespec *out), sched_rr
 
 #define PIDFD_OF_THREAD O_EXCL
 
-/* Without PIDFD_THREAD only a process id is valid: that of its first thread. */
+/* A kernel without PIDFD_THREAD accepts a process id only: that of the first thread. */
 long call_pidfd_open(const long arguments[6], uint64_t site)
 {
 	const struct engine_thread *thread = thread_of_id((pid_t)arguments[0]);

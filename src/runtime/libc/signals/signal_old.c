@@ -60,7 +60,7 @@ INTERPOSED(int, sigblock, (int bits), mask_replace(SIG_BLOCK, bits));
 INTERPOSED(int, sigsetmask, (int bits), mask_replace(SIG_SETMASK, bits));
 INTERPOSED(int, siggetmask, (void), mask_replace(SIG_BLOCK, 0));
 
-/* Behind sigpause() of <signal.h>: takes a signal (X/Open) or a mask (BSD). */
+/* Implements sigpause() of <signal.h>: takes a signal (X/Open) or a mask (BSD). */
 int __sigpause(int signal_or_mask, int is_signal);
 
 EXPORT int __sigpause(int signal_or_mask, int is_signal)

@@ -82,7 +82,7 @@ static void vdso_read_dynamic(struct vdso *vdso, const Elf64_Dyn *dynamic)
 		else if (dynamic->d_tag == DT_HASH)
 			vdso->symbol_count = ((const uint32_t *)address)[1];
 	}
-	/* Without the old hash table: the names follow the symbols. */
+	/* If the old hash table is missing, the names follow the symbols. */
 	if (!vdso->symbol_count && (const char *)vdso->symbols < vdso->names)
 		vdso->symbol_count =
 			(size_t)(vdso->names - (const char *)vdso->symbols) / sizeof *vdso->symbols;

@@ -70,7 +70,7 @@ static bool timer_is_silent(const struct posix_timer *timer)
 	return !timer->is_armed || timer->notify == SIGEV_THREAD;
 }
 
-/* True if no thread can observe the expiration, and no wait ends by it. */
+/* Returns true if no thread can observe the expiration, and no wait ends by it. */
 static bool timer_only_counts(const struct posix_timer *timer)
 {
 	return timer->notify == SIGEV_NONE || signal_is_ignored(timer->signal) ||

@@ -34,12 +34,12 @@ static HOT_STATE struct {
 	uint64_t origin_virtual_ns; /* ... had this value; used only with real time */
 	bool has_origin;
 	uint64_t processor_begin_ns; /* virtual time when this process began */
-	uint64_t step;		     /* at the last reading */
+	uint64_t step;		     /* engine's step at the last reading */
 	uint32_t reads;		     /* readings since that step */
 	uint64_t streak_step;	     /* before the current streak of yields */
-	uint64_t streak_yields;	     /* without another operation */
+	uint64_t streak_yields;	     /* yields without another operation */
 	uint64_t in_vain;
-	/* by which the target has set CLOCK_REALTIME forward, modulo 2^64 */
+	/* distance by which the target has set CLOCK_REALTIME forward, modulo 2^64 */
 	uint64_t realtime_set_ns;
 } clocks;
 
