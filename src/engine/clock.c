@@ -1,14 +1,14 @@
 /*
  * Virtual time, and the random numbers and value choices of the target.
  *
- * Time is steps times a cost. It jumps to the next deadline when no thread is enabled. While some
+ * Time is steps times a cost. Time jumps to the next deadline when no thread is enabled. While some
  * thread is always enabled, the run is divided into stalls of CLOCK_STALL_STEPS steps. If a thread,
  * a timer or a reader of the clock waits for time at the end of a stall, the cost of a step
- * doubles: a sleep of 1 s takes some 85,000 steps of other threads, a limit of 600 s takes 160,000.
+ * doubles. A sleep of 1 s takes some 85,000 steps of other threads, a limit of 600 s takes 160,000.
  * Starved threads run first (engine_favour_starved), because the thread in a timed wait may depend
- * on one of them, and an early time-out would be a false failure.
+ * on one of them. An early time-out would be a false failure.
  *
- * Time is a function of the steps alone, so every restart and every replay see the same times.
+ * Time is a function of the steps alone: every restart and every replay see the same times.
  */
 #include "engine/engine.h"
 
@@ -42,8 +42,8 @@ static void clock_account(void)
 	engine.clock_step = engine.step;
 }
 
-/* Due is the end of the stall, or the step at which time reaches the first deadline. In the
- * first stall, no deadline expires by the steps of other threads alone. */
+/* Due is the end of the stall, or the step at which time reaches the first deadline. The steps of
+ * other threads alone let no deadline expire in the first stall. */
 static void clock_set_due_step(void)
 {
 	const uint64_t step_ns = clock_step_ns();

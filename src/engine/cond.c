@@ -10,8 +10,8 @@ void cond_init(struct cond *cond, int32_t clock, bool is_shared)
 	engine_object_renew(cond);
 }
 
-/* Returns NULL if the queue is empty, the object was overwritten, or this process is the child of a
- * fork and the waiters belong to the parent. */
+/* Returns NULL if the queue is empty or the object was overwritten. Also returns NULL if this
+ * process is the child of a fork and the waiters belong to the parent. */
 static struct engine_thread *cond_waiter(const struct cond *cond, uint16_t mark)
 {
 	struct engine_thread *thread = sync_thread(mark);
@@ -108,7 +108,7 @@ static bool cond_is_granted(const struct engine_op *op, const struct engine_thre
 	return cond->granted && (int32_t)(cond->limit - (uint32_t)op->argument2) > 0;
 }
 
-/* Returns true if a signal ended the wait. With `must_wait`, only a signal ends it. */
+/* Returns true if a signal ended the wait. If `must_wait` is set, only a signal ends the wait. */
 static bool cond_leave_shared(struct cond *cond, const struct engine_op *op, bool must_wait)
 {
 	bool is_granted;

@@ -263,7 +263,7 @@ static struct engine_thread *engine_decide(void)
 		BUG_ON(chosen.index >= engine.thread_count ||
 			!bitset_has(engine.view.enabled, chosen.index));
 		next = &engine.threads[chosen.index];
-		if (next->op->kind == OP_SPIN) /* no step: see engine_spin_point() */
+		if (next->op->kind == OP_SPIN) /* release without a step: see engine_spin_point() */
 			return engine_release(next);
 		engine_account(next);
 	} else {
@@ -319,7 +319,7 @@ void engine_hand_over_for_good(void)
 	engine.host.executor->finish(self, next);
 }
 
-/* With *again set, the caller must announce the op again. */
+/* If *again is set, the caller must announce the op again. */
 static enum engine_result engine_conclude(
 	struct engine_thread *self, const struct engine_op *op, uint8_t reason, bool *again)
 {

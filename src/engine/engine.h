@@ -44,7 +44,7 @@ typedef bool engine_ready(const struct engine_op *op, const struct engine_thread
 enum engine_interruption {
 	INTERRUPT_SIGNAL = 1, /* a signal handler ran: engine_perform returns WAIT_INTERRUPTED */
 	INTERRUPT_CANCEL = 2, /* the op is a cancellation point */
-	/* no cancellation at all, not even an asynchronous one: the lock must be reacquired */
+	/* neither synchronous nor asynchronous cancellation: the lock must be reacquired */
 	INTERRUPT_NEVER = 4
 };
 
@@ -65,20 +65,21 @@ struct engine_op {
 	/* ready() gives one result for all pending ops of this kind on the object (crowd.c) */
 	bool is_alike;
 	uint8_t call;	      /* enum call_kind; like `number`, only for reports */
-	uint16_t number;      /* as in struct trace_event */
+	uint16_t number;      /* same as in struct trace_event */
 	const void *address;  /* how the engine finds its waiters; NULL if none */
 	uint64_t site;	      /* return address in the target */
 	engine_ready *ready;  /* NULL if always ready */
 	uint64_t deadline_ns; /* virtual time; ENGINE_FOREVER: none; 0 has already passed */
-	uint64_t argument;    /* for ready(): a file descriptor, expected value, ... */
+	uint64_t argument;    /* argument of ready(): a file descriptor, an expected value, ... */
 	uint64_t argument2;
 	object_name object; /* name of the object; 0: engine_object_name() */
 	/* the next eight-byte word's name; 0: not known */
 	object_name next_object;
 	uint32_t bytes;
-	uint8_t order;	  /* enum site_order of atomic accesses and fences */
-	uint16_t second;  /* as in struct pending_op; the engine sets this field for COND_WAIT */
-	uint8_t exchange; /* enum engine_exchange, of OP_ATOMIC_UPDATE */
+	uint8_t order; /* enum site_order of atomic accesses and fences */
+	/* same as in struct pending_op; the engine sets this field for COND_WAIT */
+	uint16_t second;
+	uint8_t exchange;	  /* enum engine_exchange, of OP_ATOMIC_UPDATE */
 	uint8_t order_of_failure; /* memory order of an exchange that writes nothing */
 };
 
@@ -89,7 +90,7 @@ struct engine_performed {
 	/* OP_COND_WAIT: the mutex. OP_BARRIER_*: the round. OP_FUTEX_WAIT: the values of
 	 * engine_note_comparison(). Others: the op's argument. */
 	uint64_t argument;
-	object_name object; /* as in the op, therefore 0 for most ops */
+	object_name object; /* same as in the op, therefore 0 for most ops */
 	object_name next_object;
 	uint32_t bytes;
 	struct thread_id thread;
@@ -143,7 +144,7 @@ struct engine_thread {
 	struct thread_id id;
 	/* link in an object's own queue of waiters (condition variables, futexes) */
 	struct engine_thread *queue_next;
-	uint64_t queue_ticket; /* for the object in whose queue the thread waits */
+	uint64_t queue_ticket; /* ticket for the object in whose queue the thread waits */
 	const void *queue_object;
 	/* mutex.c: the most recently acquired robust mutex that the thread still holds */
 	void *robust_held;
@@ -182,7 +183,7 @@ struct engine_thread {
 	uint32_t *clear_at_end;
 };
 
-/* What the engine needs from its environment: the runtime, or a unit test. */
+/* Functions that the engine needs from its environment: the runtime, or a unit test. */
 struct engine_host {
 	const struct executor *executor;
 	/* Ends the run and does not return. `outcome` lies in memory that survives the run. */
@@ -212,11 +213,11 @@ struct engine_host {
 	 * before it is made. Any other op is reported when the next one is performed, because only
 	 * then its result is known. */
 	void (*performed)(const struct engine_performed *performed);
-	/* After engine_watch_uses(): a lock, condition variable or similar object is about to be
-	 * used. Not called at the return from a finished wait: the program may have freed the
-	 * object. */
+	/* Called after engine_watch_uses(): a lock, condition variable or similar object is about
+	 * to be used. The return from a finished wait makes no call, because the program may have
+	 * freed the object. */
 	void (*used)(const struct engine_op *op);
-	/* For schedule_view.place; NULL: none */
+	/* Implements schedule_view.place; NULL if none */
 	bool (*place)(object_name object, struct object_place *out);
 	/* Stable name of an object that is neither static nor a thread; 0: not known; or NULL. */
 	object_name (*name)(const void *address);
@@ -227,7 +228,7 @@ struct engine_host {
 /* Parameters of a run; engine_begin_run() copies them. */
 struct engine_run {
 	const struct strategy *strategy;
-	void *strategy_state; /* in memory that survives the run */
+	void *strategy_state; /* lies in memory that survives the run */
 	struct schedule *recording;
 	struct outcome *outcome;
 	volatile uint64_t *heartbeat;
@@ -237,11 +238,11 @@ struct engine_run {
 	uint32_t covered_words; /* a power of two */
 	uint32_t *met;		/* receives bits MET_x (model/op.h); NULL if not needed */
 	uint64_t *operations;	/* receives a digest of the steps made; NULL if not needed */
-	uint64_t seed;		/* for value choices */
-	uint64_t random_seed;	/* for the target's random numbers */
-	/* Yields per thread, since it was last blocked, that are mere scheduling points. Without
-	 * them, a thread that yields a few times before it blocks never blocks while the others
-	 * stay where they are. */
+	uint64_t seed;		/* seed of value choices */
+	uint64_t random_seed;	/* seed of the target's random numbers */
+	/* Yields per thread, since it was last blocked, that are mere scheduling points. A thread
+	 * that yields a few times before it blocks would otherwise never block while the others do
+	 * not move. */
 	uint8_t free_yields;
 	uint64_t step_limit;	   /* a run that reaches this step count ends as a livelock */
 	bool has_spurious_wakeups; /* condition waits may end without a signal */
@@ -278,7 +279,7 @@ void engine_renew_run(uint64_t seed);
 bool engine_has_used_seed(void);
 /* Makes every op from here on a scheduling point. Called at the first thread creation. */
 void engine_go_live(void);
-/* Passes the pending ops at the end of a run to the strategy. At most once per run. */
+/* Passes the pending ops at the end of a run to the strategy. Called at most once per run. */
 void engine_report_ending(void);
 bool engine_is_live(void);
 /* Is the caller's next yield one of engine_run.free_yields? */
@@ -307,20 +308,22 @@ static inline void engine_point(enum op_kind kind, const void *address, uint64_t
 	(void)engine_perform(&op); /* always WAIT_DONE */
 }
 
-/* Called from a timer's signal handler outside the runtime's own code: the moving thread has not
- * reached a scheduling point for long and may spin on memory that another thread must write.
- * Lets other enabled threads move first. No step: schedules do not record it, and a replay needs
- * no timer. */
+/* Called from a timer's signal handler outside the runtime's own code. The moving thread has not
+ * reached a scheduling point for long, and may spin on memory that another thread must write. Lets
+ * other enabled threads move first. The call is no step: schedules do not record it, and a replay
+ * needs no timer. */
 void engine_spin_point(uint64_t site);
 /* Must the moving thread make the next step, too (strategy_fast_path.must_continue)? */
 bool engine_must_continue(void);
 /* Re-evaluates all threads whose pending op concerns the object at `address`. */
 void engine_changed(const void *address);
-/* As engine_changed(), deferred until the next decision, for objects that change often. */
+/* Does what engine_changed() does, deferred until the next decision, for objects that change
+ * often. */
 void engine_change_deferred(const void *address);
-/* As engine_changed(), for all pending ops of one kind on any object (file descriptors). */
+/* Does what engine_changed() does, for all pending ops of one kind on any object (file
+ * descriptors). */
 void engine_changed_kind(enum op_kind kind);
-/* As engine_changed(), for all ops that other processes may have made ready. */
+/* Does what engine_changed() does, for all ops that other processes may have made ready. */
 void engine_changed_shared(void);
 /* Replaces another thread's pending op by a copy: a signalled waiter of a condition variable
  * then waits for its mutex. */
@@ -336,7 +339,8 @@ void engine_unproductive(void);
 void engine_failed(void);
 /* Reports an event without a scheduling point of its own to host.performed. */
 void engine_note(enum op_kind kind, const void *address, uint64_t site);
-/* As engine_note(), for an access that is no scheduling point; it precedes the next step. */
+/* Does what engine_note() does, for an access that is no scheduling point; it precedes the next
+ * step. */
 void engine_note_access(const struct engine_op *op);
 /* Returns true when host.performed has received every op: the host may then report an access
  * itself. */
@@ -350,14 +354,14 @@ struct engine_epochs {
 	uint64_t slice_key;
 	uint64_t *latest;
 	uint64_t slice_tag;
-	/* A *lease*: number of plain accesses that the moving thread may make without a call of
-	 * the engine, because the strategy would choose it at each. The host decrements it;
+	/* A *lease*: number of plain accesses that the moving thread may make without a call of the
+	 * engine. The strategy would choose the thread at each. The host decrements the number;
 	 * below 1: no lease. */
 	int64_t lease;
 	bool wants_lease; /* the host supports leases */
 	bool is_focused;  /* all its accesses are to objects named by the strategy's focus() */
 };
-void engine_count_epochs(struct engine_epochs *epochs); /* NULL: no epochs */
+void engine_count_epochs(struct engine_epochs *epochs); /* NULL turns epochs off */
 /* Called from a signal handler: the next access enters the engine. */
 void engine_end_lease(void);
 /* Details of the last op that became known after it was announced, for host.performed.
@@ -398,7 +402,7 @@ struct engine_thread *engine_thread_by_handle(uintptr_t handle);
  * error of executor.spawn(). */
 int engine_thread_create(struct engine_thread **out, void *(*start)(void *), void *argument,
 	const void *attributes, uint64_t site);
-/* Only for a thread that has not run yet; the address becomes the thread's handle. */
+/* Called for a thread that has not run yet; the address becomes the thread's handle. */
 void engine_thread_set_base(struct engine_thread *thread, uintptr_t thread_base);
 /* Body of every created thread, in the new context. */
 void engine_thread_main(struct engine_thread *thread);
@@ -411,7 +415,8 @@ extern void (*engine_thread_body)(struct engine_thread *thread);
 
 /* Virtual nanoseconds since the start of the process. */
 uint64_t engine_clock_ns(void);
-/* As engine_clock_ns(), for the target: a read takes as long as a step, so polling loops end. */
+/* Does what engine_clock_ns() does, for the target: a read takes as long as a step, so polling
+ * loops end. */
 uint64_t engine_clock_read_ns(void);
 /* Moves virtual time, only forwards; also for a host that has really waited. */
 void engine_clock_advance_to(uint64_t clock_ns);
@@ -427,11 +432,11 @@ void engine_random_bytes(void *buffer, size_t bytes);
 
 /* Ends the run with evidence. Returns only if the run tolerates this outcome. */
 void engine_fail(enum outcome_kind kind, const void *address, uint64_t site);
-/* As engine_fail(), for a lock that op `acquire` acquires: adds the holder and its place of
- * acquisition to the evidence. */
+/* Does what engine_fail() does, for a lock that op `acquire` acquires: adds the holder and its
+ * place of acquisition to the evidence. */
 void engine_fail_at_lock(
 	enum outcome_kind kind, enum op_kind acquire, const void *address, uint64_t site);
-/* As engine_fail(), with the evidence of a detector, for host.performed. */
+/* Does what engine_fail() does, with the evidence of a detector, for host.performed. */
 void engine_fail_by_verdict(const struct outcome *verdict);
 /* Ends the run with the exit status of the process. */
 void engine_exited(int status) __attribute__((noreturn));

@@ -1,6 +1,6 @@
-/* The state of the engine, and the functions that its files share. The struct lies in
- * libraddle's data segment, so a rewind restores it with the target's memory. Only the moving
- * thread accesses it, except that signal handlers set `attention` and end leases. */
+/* The state of the engine, and the functions that its files share. The struct lies in libraddle's
+ * data segment, so a rewind restores it with the target's memory. The moving thread alone accesses
+ * the struct, except that signal handlers set `attention` and end leases. */
 #ifndef RADDLE_ENGINE_ENGINE_INTERNAL_H
 #define RADDLE_ENGINE_ENGINE_INTERNAL_H
 
@@ -16,7 +16,8 @@
 #define ENGINE_MODULES_MAX 256
 #define ENGINE_FUTEX_QUEUES 64
 #define ENGINE_CROWDS 4
-#define ENGINE_CROWD_LEAST 8   /* for fewer waiters, evaluating each of them is as fast */
+#define ENGINE_CROWD_LEAST                                                                         \
+	8 /* a wait group has at least this size; fewer waiters are evaluated one by one as fast */
 #define ENGINE_NAME_CACHE 1024 /* direct-mapped; a collision costs a search */
 
 /* enum engine_thread.wake_reason: bits, or'ed; 0 means that the pending op is disabled. */
@@ -88,10 +89,10 @@ struct engine {
 	uint64_t stall_begin; /* first and last step of the current stall */
 	uint64_t stall_step;
 	uint64_t timer_ns;	  /* next expiry of the host's timers, as known at the last stall */
-	uint32_t clock_doublings; /* of the time of a step */
+	uint32_t clock_doublings; /* doublings of the time of a step */
 	uint32_t stall_count;	  /* stalls since no thread was enabled */
 	uint32_t slice_count;	  /* starved threads whose time slice has not ended (fairness.c) */
-	bool clock_was_read;	  /* in the current stall */
+	bool clock_was_read;	  /* a thread has read the clock in the current stall */
 	uint64_t earliest_deadline; /* lower bound of the deadlines of all waiting threads */
 	struct engine_performed
 		performed;	 /* the last op, not yet reported to the host; kind OP_NONE: none */
@@ -194,7 +195,7 @@ static inline void engine_settle(void)
 	if (__builtin_expect(engine.lease_given != 0, 0))
 		engine_settle_lease();
 }
-/* No thread can ever move again: classifies the failure and ends the run. */
+/* Called when no thread can ever move again: classifies the failure and ends the run. */
 void engine_stuck(void) __attribute__((noreturn));
 /* Sets kind and place of an outcome with permanently blocked threads, from the collected waits. */
 void engine_set_stuck(struct outcome *outcome);
@@ -203,9 +204,10 @@ void engine_note_idle(uint64_t deadline_ns);
 /* The op that blocks the thread, including an op that a running signal handler interrupted; returns
  * NULL if the thread is not blocked. */
 const struct engine_op *engine_blocked_op(const struct engine_thread *thread);
-/* No thread was enabled, or the run begins: a step has its first cost again. */
+/* Called when no thread was enabled, or the run begins: a step has its first cost again. */
 void engine_clock_restart(void);
-/* No thread is enabled: waits for an outside event, advances virtual time, or ends the run. */
+/* Called when no thread is enabled: waits for an outside event, advances virtual time, or ends the
+ * run. */
 void engine_clock_idle(void);
 /* Runs at engine.due_step: deadlines expire, and stalls end. */
 void engine_clock_pass(void);

@@ -110,7 +110,7 @@ static const struct cond *evidence_awaited_cond(const struct wait_edge *edge)
  * - A lock held by a thread that waits on a condition variable is a deadlock: the thread that wants
  *   the lock would signal.
  * - Otherwise a wait on a condition variable is a lost wake-up if a signal was ever sent: the
- *   signal came before the wait, or woke another thread.
+ * signal preceded the wait, or woke another thread.
  */
 static enum outcome_kind evidence_classify_waits(struct outcome *outcome)
 {

@@ -16,11 +16,11 @@ struct executor {
 	int (*spawn)(struct engine_thread *thread, const void *attributes);
 	/* Returns when `from` is resumed. */
 	void (*transfer)(struct engine_thread *from, struct engine_thread *to);
-	/* `from` has ended. Returns only on a kernel thread, which then exits. */
+	/* Called when `from` has ended. Returns only on a kernel thread, which then exits. */
 	void (*finish)(struct engine_thread *from, struct engine_thread *to);
 	/* The thread is joined or detached: its stack and thread-local block may be reused. */
 	void (*reap)(struct engine_thread *thread);
-	/* In the child of the target's own fork(): only `self` exists. */
+	/* Called in the child of the target's own fork(), where only `self` exists. */
 	void (*after_fork)(struct engine_thread *self);
 };
 

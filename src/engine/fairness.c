@@ -3,9 +3,9 @@
 #include "engine/engine.h"
 #include "engine/engine_internal.h"
 
-/* A strategy may schedule other threads for ever before the one that would end their loop. After
- * this many stalls (clock.c) in which some thread was always enabled, the enabled threads that
- * did not run during a stall run first, up to FAIRNESS_SLICE steps each. */
+/* A strategy may schedule other threads for ever before the one that would end their loop. The
+ * limit is this many stalls (clock.c) in which some thread was always enabled. After that, the
+ * enabled threads that did not run during a stall run first, up to FAIRNESS_SLICE steps each. */
 #define FAIRNESS_STALLS 8
 #define FAIRNESS_SLICE 64
 

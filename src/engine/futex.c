@@ -187,7 +187,8 @@ static uint32_t futex_vector_count(const uint32_t *word)
 {
 	uint32_t count;
 
-	(void)futex_vector_select(word, UINT32_MAX, &count); /* no rank matches: counts all */
+	(void)futex_vector_select(
+		word, UINT32_MAX, &count); /* no waiter has this rank: the call counts all */
 	return count;
 }
 
@@ -217,7 +218,7 @@ long futex_wait_vector(struct futex_vector *vector)
 		}
 	}
 	vector->woken = 0;
-	/* As in futex_block() */
+	/* same as in futex_block() */
 	if (self->queue_object) {
 		engine_unproductive();
 		return 0;
@@ -274,7 +275,7 @@ static void futex_move(struct engine_thread *thread, const uint32_t *word)
 
 	futex_dequeue(thread);
 	futex_enqueue(thread, word, bitset);
-	/* While the thread runs a signal handler, its wait is not announced. */
+	/* A thread's wait is not announced while the thread runs a signal handler. */
 	if (thread->op && thread->op->ready == futex_is_woken) {
 		struct engine_op op = *thread->op;
 

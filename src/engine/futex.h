@@ -14,12 +14,12 @@
 struct futex_waiting {
 	const uint32_t *word;
 	uint32_t expected;
-	uint32_t bitset; /* not 0 */
+	uint32_t bitset; /* nonzero */
 	uint64_t deadline_ns;
 	uint64_t site;
 	bool is_shared; /* other processes may wake the word: a changed value ends the wait */
 };
-/* FUTEX_WAIT_BITSET: 0, -EAGAIN, -ETIMEDOUT, -EINTR. Not a cancellation point. */
+/* FUTEX_WAIT_BITSET: 0, -EAGAIN, -ETIMEDOUT, -EINTR. The call is no cancellation point. */
 long futex_wait(const struct futex_waiting *wait);
 /* futex_waitv(); the words must outlive the wait. */
 struct futex_vector_word {

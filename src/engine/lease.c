@@ -1,6 +1,6 @@
-/* Leases: accesses of the moving thread without calls of the strategy. Each counts as a step,
- * but no op is announced and no decision is made: every event on which a decision could depend
- * first ends the lease (engine_settle()). */
+/* Leases: accesses of the moving thread without calls of the strategy. Each access counts as a
+ * step, but no op is announced and no decision is made. Every event on which a decision could
+ * depend first ends the lease (engine_settle()). */
 #include "engine/engine.h"
 #include "engine/engine_internal.h"
 

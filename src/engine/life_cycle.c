@@ -112,7 +112,7 @@ void engine_renew(void)
 		if (thread->state == THREAD_ALIVE || thread->state == THREAD_DONE)
 			engine_thread_reap(thread);
 	}
-	/* Not read: a failed run may have corrupted the stacks that hold pending ops. */
+	/* Does not read pending ops: a failed run may have corrupted the stacks that hold them. */
 	if (has_pending)
 		memset(engine.buckets, 0, sizeof engine.buckets);
 	life_cycle_reset_main();

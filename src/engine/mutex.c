@@ -49,7 +49,7 @@ static bool mutex_is_ready(const struct engine_op *op, const struct engine_threa
 int mutex_init(struct mutex *mutex, int32_t kind, uint8_t ceiling)
 {
 	if (kind & MUTEX_ROBUST && kind & MUTEX_PROTECTS_PRIORITY)
-		return ENOTSUP; /* as in glibc */
+		return ENOTSUP; /* same result as glibc */
 	*mutex = (struct mutex){.kind = kind, .ceiling = ceiling};
 	engine_object_renew(mutex);
 	return 0;
@@ -166,7 +166,8 @@ int mutex_lock(struct mutex *mutex, uint64_t deadline_ns, uint64_t site)
 	return error;
 }
 
-/* As in glibc's trylock of errorcheck mutexes that are robust or have a priority protocol. */
+/* Returns whether glibc's trylock would return EDEADLK: for errorcheck mutexes that are robust or
+ * have a priority protocol. */
 static bool mutex_says_deadlock(const struct mutex *mutex, const struct engine_thread *self)
 {
 	return mutex_type(mutex) == MUTEX_ERRORCHECK && mutex_is_held_by(mutex, self) &&

@@ -47,7 +47,8 @@ variable_name engine_static_name(const void *object)
 		       : 0;
 }
 
-/* Not cached: entries of the thread table are reused for other threads. 0: not a thread. */
+/* Returns 0 for an object that is no thread. The name is not cached, because entries of the thread
+ * table are reused for other threads. */
 static object_name engine_name_of_thread(const void *address)
 {
 	const struct engine_thread *thread = address;

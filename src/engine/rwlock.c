@@ -12,7 +12,7 @@ _Static_assert(offsetof(struct rwlock, writer_kernel_id) ==
 _Static_assert((int)RWLOCK_PREFERS_WRITERS == (int)PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP,
 	"glibc's");
 
-#define READERS_MAX (UINT32_MAX >> 3) /* as in glibc */
+#define READERS_MAX (UINT32_MAX >> 3) /* same limit as in glibc */
 
 void rwlock_init(struct rwlock *rwlock, uint32_t kind, bool is_shared)
 {
@@ -90,7 +90,7 @@ static bool rwlock_admits_readers(const struct rwlock *rwlock)
 	return !rwlock->writer && !(rwlock->readers && rwlock->waiting_writers);
 }
 
-/* Also ready if the op returns EDEADLK at once. */
+/* An op that returns EDEADLK at once is also ready. */
 static bool rwlock_is_ready_to_read(const struct engine_op *op, const struct engine_thread *thread)
 {
 	const struct rwlock *rwlock = op->address;
@@ -209,7 +209,7 @@ static void rwlock_count_waiting(struct rwlock *rwlock, int change)
 	engine_changed(rwlock);
 }
 
-/* With RWLOCK_PREFERS_WRITERS a waiting writer excludes readers. The beginning of its wait is
+/* A waiting writer excludes readers with RWLOCK_PREFERS_WRITERS. The beginning of its wait is
  * therefore a scheduling point of its own. */
 static enum engine_result rwlock_wait_as_preferred_writer(
 	struct rwlock *rwlock, struct engine_op *op)

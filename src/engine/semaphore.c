@@ -9,7 +9,7 @@ int semaphore_init(struct semaphore *semaphore, uint32_t value, bool is_shared)
 {
 	if (value > SEM_VALUE_MAX)
 		return EINVAL;
-	/* As in glibc, an initialisation abandons threads that wait at value 0. */
+	/* An initialisation abandons threads that wait at value 0, like in glibc. */
 	*semaphore = (struct semaphore){.value = value,
 		.is_shared = is_shared,
 		.epoch = semaphore->epoch + (semaphore->value == 0)};

@@ -130,10 +130,10 @@ struct cond {
 	int32_t clock;	       /* clock of pthread_cond_timedwait() */
 	/* Shared objects (shared_enter()) have no queue: a signal permits one waiter to return. */
 	uint32_t is_shared;
-	uint32_t waiting;  /* of all processes */
+	uint32_t waiting;  /* waiters of all processes */
 	uint32_t arrivals; /* waits so far: the ticket of the next wait */
 	uint32_t limit;	   /* waiters with a ticket below this one may return, ... */
-	uint32_t granted;  /* ... but only this many of them */
+	uint32_t granted;  /* number of them that may return */
 	uint32_t is_signalled;
 	uint32_t reserved[3];
 };
@@ -149,19 +149,20 @@ int cond_wait(struct cond *cond, struct mutex *mutex, uint64_t deadline_ns, uint
 void cond_signal(struct cond *cond, uint64_t site);
 void cond_broadcast(struct cond *cond, uint64_t site);
 
-/* pthread_rwlock_t. The strategy chooses among the threads that POSIX permits to acquire the
- * lock. Only PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP restricts the choice: a waiting writer
- * excludes new readers, so a recursive reader deadlocks. PTHREAD_RWLOCK_PREFER_WRITER_NP is the
- * default, as in glibc. */
+/* pthread_rwlock_t. The strategy chooses among the threads that POSIX permits to acquire the lock.
+ * The kind PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP alone restricts the choice: a waiting
+ * writer excludes new readers, so a recursive reader deadlocks. PTHREAD_RWLOCK_PREFER_WRITER_NP is
+ * the default, as in glibc. */
 
 #define RWLOCK_KNOWN_READERS 10
 
 /* glibc's layout for fields that debuggers and initialisers access: current writer, kind. */
 struct rwlock {
 	uint32_t readers;
-	uint32_t waiting_writers; /* only for RWLOCK_PREFERS_WRITERS */
-	uint16_t writer;	  /* sync_mark of the writer */
-	uint16_t reader;	  /* the most recent reader, until it unlocks */
+	/* writers that wait for the lock, with RWLOCK_PREFERS_WRITERS only */
+	uint32_t waiting_writers;
+	uint16_t writer; /* sync_mark of the writer */
+	uint16_t reader; /* the most recent reader, until it unlocks */
 	/* see shared_enter(); known_readers is then empty, and writer_kernel_id is a process */
 	uint32_t is_shared;
 	uint64_t site;
@@ -180,7 +181,7 @@ int rwlock_destroy(struct rwlock *rwlock, uint64_t site);
 
 /* Returns 0, EDEADLK (the caller is the writer), EAGAIN (too many), ETIMEDOUT, SYNC_CANCELLED. */
 int rwlock_rdlock(struct rwlock *rwlock, uint64_t deadline_ns, uint64_t site);
-/* As rwlock_rdlock(), without EAGAIN. A reader that requests a write lock blocks on itself. */
+/* Same as rwlock_rdlock(), without EAGAIN. A reader that requests a write lock blocks on itself. */
 int rwlock_wrlock(struct rwlock *rwlock, uint64_t deadline_ns, uint64_t site);
 /* Return 0 or EBUSY; also EAGAIN for readers. */
 int rwlock_tryrdlock(struct rwlock *rwlock, uint64_t site);
@@ -225,9 +226,10 @@ int barrier_destroy(struct barrier *barrier, uint64_t site);
 /* The last thread to arrive gets PTHREAD_BARRIER_SERIAL_THREAD at once; the others get 0. */
 int barrier_wait(struct barrier *barrier, uint64_t site);
 
-/* pthread_spinlock_t. No thread spins: a thread is disabled while the lock is held. As in glibc,
- * 1 is free; 0 or less: minus the sync_mark of the holder. Shared locks (shared_enter()): 2 is
- * free, and values far below 0 contain the id of the holding process. */
+/* pthread_spinlock_t. A thread that waits for the lock does not spin, but is disabled while the
+ * lock is held. Value 1 means free, like in glibc; 0 or less is minus the sync_mark of the holder.
+ * Shared locks (shared_enter()): 2 is free, and values far below 0 contain the id of the holding
+ * process. */
 struct spin {
 	int32_t value;
 };
@@ -258,13 +260,13 @@ enum once_stage { ONCE_NEVER = 0, ONCE_RUNNING = 1, ONCE_DONE = 2 };
  * the routine. SYNC_CANCELLED only under asynchronous cancellation. */
 int once_enter(struct once *once, uint64_t site);
 void once_done(struct once *once, uint64_t site);
-/* No scheduling point: called while the stack is unwound. */
+/* The call is no scheduling point, because it occurs while the stack is unwound. */
 void once_abandon(struct once *once);
 
-/* The lock of a stdio stream. glibc's own functions (printf, fclose, ...) acquire it internally
- * and wait in a futex, which the engine sees only as a trapped system call. So glibc keeps
- * holder and depth. flockfile() uses ftrylockfile(), and on failure waits here by glibc's
- * protocol: the unlock of a contended lock wakes its futex. */
+/* The lock of a stdio stream. glibc's own functions (printf, fclose, ...) acquire it internally and
+ * wait in a futex, which the engine sees only as a trapped system call. glibc therefore keeps
+ * holder and depth. flockfile() uses ftrylockfile(), and on failure waits here by glibc's protocol:
+ * the unlock of a contended lock wakes its futex. */
 
 /* glibc's _IO_lock_t. */
 struct stream_lock {
@@ -289,7 +291,8 @@ void stream_lock_unlocked(struct stream_lock *stream);
  * A program started by execve() without the runtime uses libc's incompatible representation.
  */
 
-/* Critical section among processes; may be nested. No effect if not shared. */
+/* Critical section among processes; may be nested. The calls have no effect if `is_shared` is
+ * false. */
 void shared_enter(bool is_shared);
 void shared_leave(bool is_shared);
 /* `lock` lies in memory that forked processes share. Called once, before the first fork. */
@@ -297,8 +300,8 @@ void shared_set_lock(uint32_t *lock);
 int32_t shared_process(void);
 bool shared_process_is_gone(int32_t process);
 
-/* Holder and place of acquisition for evidence; THREAD_NONE: no particular thread of this
- * process; site 0: not known. Of spin locks, only the holder's most recent site is known. */
+/* Holder and place of acquisition for evidence; THREAD_NONE: no particular thread of this process;
+ * site 0: not known. The site of a spin lock is the holder's most recent one. */
 struct thread_id mutex_holder(const struct mutex *mutex, uint64_t *site);
 struct thread_id rwlock_holder(const struct rwlock *rwlock, uint64_t *site);
 struct thread_id spin_holder(const struct spin *spin, uint64_t *site);

@@ -7,7 +7,7 @@
 
 void (*engine_thread_body)(struct engine_thread *thread);
 
-/* Of every thread that has not begun; read-only. */
+/* Pending op of every thread that has not begun; read-only. */
 static struct engine_op begin_op = {.kind = OP_THREAD_BEGIN, .deadline_ns = ENGINE_FOREVER};
 
 struct engine_thread *engine_current(void)
@@ -145,7 +145,7 @@ void engine_thread_finish(void)
 	self->is_exiting = true;
 	engine_point(OP_THREAD_EXIT, self, 0);
 	self->state = THREAD_DONE;
-	/* No scheduling point may follow: a waiter on this word may reuse this stack. */
+	/* A scheduling point must not follow: a waiter on this word may reuse this stack. */
 	if (self->clear_at_end) {
 		*self->clear_at_end = 0;
 		(void)futex_wake_now(self->clear_at_end, 1, FUTEX_ANY);

@@ -147,8 +147,8 @@ struct campaign_listener {
 	void (*ran)(void *context, struct contract *contract);
 	/*
 	 * Returns further run numbers [first, end) that a coordinator distributes to several
-	 * campaigns. Called at the beginning, and when all runs are made; may block. Returns false
-	 * ends the campaign, which has one worker. NULL if the campaign makes its own runs.
+	 * campaigns. Called at the beginning, and when all runs are made; may block. A result
+	 * of false ends the campaign, which has one worker. NULL if the campaign makes its own runs.
 	 */
 	bool (*more_runs)(void *context, uint64_t *first, uint64_t *end);
 	/* Asked after `ran`: true ends the campaign before its budget is used up. */

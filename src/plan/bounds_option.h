@@ -7,7 +7,8 @@
 #include "base/error.h"
 #include "strategies/strategy.h"
 
-/* As strategy_parse(), for `bounded` with exactly these bounds; c, v and t must be given. */
+/* Does what strategy_parse() does, for `bounded` with exactly these bounds; c, v and t must be
+ * given. */
 int bounds_parse(
 	const char *text, uint32_t *index, struct strategy_config *config, struct error *err);
 

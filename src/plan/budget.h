@@ -8,8 +8,8 @@
 #include "platform/platform.h"
 
 struct budget {
-	uint64_t runs;	  /* at most this many runs */
-	uint64_t time_ns; /* and none after this time */
+	uint64_t runs;	  /* maximum number of runs */
+	uint64_t time_ns; /* time after which no further run begins */
 	/* Slow programs: this many runs are allowed beyond time_ns, up to slow_time_ns. 0: none. */
 	uint64_t slow_runs, slow_time_ns;
 };

@@ -49,7 +49,7 @@ static char *path_in_line(char *line)
 	return start + 3;
 }
 
-/* Only the loader knows the libraries' paths. */
+/* Adds the libraries that the loader lists, because the loader alone knows their paths. */
 static void add_libraries(struct chosen_files *files, const char *program, const char *loader)
 {
 	char *line = NULL;
@@ -73,7 +73,7 @@ static void add_libraries(struct chosen_files *files, const char *program, const
 			add_file(files, path);
 	}
 	free(line);
-	(void)pclose(list); /* only the output matters */
+	(void)pclose(list); /* the output alone matters */
 }
 
 /* "queue" matches "queue.head" and "queue[]"; "que" does not. */

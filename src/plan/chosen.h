@@ -1,7 +1,7 @@
 /*
- * Scheduling points by variable (--variables): only accesses that may touch the named variables, by
- * the points-to analysis of bitcode/ of the program and the instrumented libraries it is linked
- * with. A library loaded later has no selected accesses.
+ * Scheduling points by variable (--variables): the accesses that may touch the named variables. The
+ * points-to analysis of bitcode/ determines them for the program and the instrumented libraries it
+ * is linked with. A library loaded later has no selected accesses.
  */
 #ifndef RADDLE_PLAN_CHOSEN_H
 #define RADDLE_PLAN_CHOSEN_H
@@ -12,7 +12,7 @@
 #include "abi/contract_memory.h"
 
 struct chosen_module {
-	uint64_t name, fingerprint; /* as in struct memory_module */
+	uint64_t name, fingerprint; /* same as in struct memory_module */
 	uint32_t count;		    /* number of sites of the module */
 	uint64_t *sites;	    /* bit set: the selected sites */
 };
@@ -21,8 +21,8 @@ struct chosen_module {
 struct chosen {
 	struct chosen_module *modules;
 	uint32_t module_count;
-	uint32_t variable_count; /* that match the patterns */
-	uint32_t site_count;	 /* that may touch these variables */
+	uint32_t variable_count; /* variables that match the patterns */
+	uint32_t site_count;	 /* sites that may touch these variables */
 };
 
 /*
@@ -37,8 +37,8 @@ void chosen_release(struct chosen *chosen);
 
 /*
  * Writes which sites may touch the same variables (runtime/focus.h) into the block of a process
- * that has loaded its modules and makes no run; nothing with too many groups or unknown modules.
- * Negative if the analysis fails.
+ * that has loaded its modules and makes no run. Writes nothing if there are too many groups or
+ * unknown modules. Returns a negative error if the analysis fails.
  */
 int chosen_group(
 	struct contract_memory *memory, const char *program, const char *loader, struct error *err);

@@ -17,7 +17,7 @@ struct grouping {
 	const struct points_to *result;
 	struct group *groups;
 	uint32_t count;
-	uint16_t *of_site;  /* by site of the result: group + 1; 0: the site may touch anything */
+	uint16_t *of_site;  /* group + 1 by site of the result; 0: the site may touch anything */
 	uint64_t *touching; /* by variable: a bit set of groups */
 };
 
@@ -78,14 +78,15 @@ static void find_met(struct grouping *grouping, uint32_t group, uint64_t *met)
 	const struct points_to_site *site = grouping->groups[group].like;
 
 	memset(met, 0, CHOSEN_GROUP_WORDS * sizeof *met);
-	bitset_add(met, group); /* also memory that only code without bitcode knows */
+	/* the group itself: its sites may touch memory that only code without bitcode knows */
+	bitset_add(met, group);
 	for (uint32_t i = 0; i < site->variable_count; i++)
 		meet_all(grouping, site->variables[i], met);
 	for (uint32_t i = 0; site->is_open && i < grouping->result->foreign_count; i++)
 		meet_all(grouping, grouping->result->foreign[i], met);
 }
 
-/* By the number of sites in conflicting groups; number[]: new index by old index. */
+/* Sorts groups by the number of sites in conflicting groups; number[]: new index by old index. */
 static void sort_groups(struct grouping *grouping, uint16_t *number)
 {
 	uint64_t met[CHOSEN_GROUP_WORDS];

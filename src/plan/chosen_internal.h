@@ -16,7 +16,7 @@ struct chosen_grouping {
 	const struct chosen_files *files;
 	/* by variable: a bit set of groups, numbered in the order of their discovery */
 	uint64_t *touching;
-	uint16_t *number; /* by that number: the number in the block */
+	uint16_t *number; /* number in the block, by number of discovery */
 	uint32_t count;
 };
 
@@ -33,7 +33,7 @@ uint32_t chosen_module_in(const struct contract_memory *memory, const struct cho
 /* `chosen` holds the modules of the files. */
 void chosen_write_groups(const struct chosen *chosen, const struct chosen_files *files,
 	const struct points_to *result, struct contract_memory *memory);
-/* Which groups may touch objects with a known address (chosen_objects.c). */
+/* Writes which groups may touch objects with a known address (chosen_objects.c). */
 void chosen_write_objects(const struct chosen_grouping *grouping, struct contract_memory *memory);
 
 #endif

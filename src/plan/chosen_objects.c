@@ -1,6 +1,6 @@
 /*
- * Which groups of sites may touch static data, found by symbol, and the locals of main, found by
- * their site.
+ * Determines which groups of sites may touch static data, found by symbol, and the locals of main,
+ * found by their site.
  *
  * The unit is eight bytes, one variable of a run. Names that end in a number (".3") count as equal
  * to the name without it, because compilers and linkers number equal names.

@@ -1,7 +1,8 @@
 /*
- * Merges the knowledge of several workers about shared memory between rounds: for each variable,
- * the threads that touched it and how; for each site, what it has touched. The result depends
- * neither on the order of workers nor on which worker has learnt a fact. No guest runs meanwhile.
+ * Merges the knowledge of several workers about shared memory between rounds. This is, for each
+ * variable, the threads that touched it and how; for each site, the kinds of memory that it
+ * touched. The result depends neither on the order of workers nor on which worker has learnt a
+ * fact. Guests do not run during the merge.
  */
 #ifndef RADDLE_PLAN_MEMORY_JOIN_H
 #define RADDLE_PLAN_MEMORY_JOIN_H

@@ -17,7 +17,7 @@ struct memory_view_module {
 	uint64_t fingerprint;
 	uint32_t count;	     /* number of sites of the module */
 	uint64_t *is_on;     /* bit set over the sites */
-	uint64_t *is_chosen; /* likewise, with MEMORY_CHOSEN */
+	uint64_t *is_chosen; /* bit set over the sites, with MEMORY_CHOSEN */
 };
 
 /* All zero: a run without accesses to memory. */
@@ -32,7 +32,7 @@ struct memory_view {
 	bool is_partial; /* sites that touch points were off: see runtime/focus.h */
 };
 
-/* Of the last run; overwrites `view` without releasing it. */
+/* Takes the view of the last run; overwrites `view` without releasing it. */
 void memory_view_take(struct memory_view *view, const struct contract_memory *memory);
 void memory_view_release(struct memory_view *view);
 
@@ -43,7 +43,8 @@ void memory_view_apply(const struct memory_view *view, struct contract_memory *m
 char *memory_view_to_json(const struct memory_view *view);
 int memory_view_from_json(const char *text, struct memory_view *out, struct error *err);
 
-/* "shared", "none", "all": the word of a mode, and back. False: no mode has this word. */
+/* The word of a mode ("shared", "none", "all"), and the mode of a word. memory_mode_parse() returns
+ * false if no mode has this word. */
 extern const char *const memory_mode_words[MEMORY_MODE_COUNT];
 bool memory_mode_parse(const char *word, enum memory_mode *out);
 

@@ -1,6 +1,7 @@
 /*
- * Data races as failures: whether they are, and which pairs of code places are ignored, because the
- * user suppressed them or because they are already reported. A replay must ignore the same pairs.
+ * Data races as failures: whether they are, and which pairs of code places are ignored. A pair is
+ * ignored because the user suppressed it or because it is already reported. A replay must ignore
+ * the same pairs.
  */
 #ifndef RADDLE_PLAN_RACES_H
 #define RADDLE_PLAN_RACES_H
@@ -38,7 +39,8 @@ bool races_have(const struct race_seen *seen, uint32_t count, struct race_pair p
 /* One line each. `symbols` NULL: those of the process if it still exists, or leaves *text empty. */
 void races_describe_seen(const struct contract *contract, struct symbols *symbols,
 	const struct race_seen *seen, uint32_t count, char *text, size_t size);
-/* In the settings, and for a guest that may be running. Returns false if too many pairs. */
+/* Adds a pair in the settings, and for a guest that may be running. Returns false if too many
+ * pairs. */
 bool races_ignore(struct races *races, struct race_pair pair);
 bool races_ignore_in_guest(struct contract *contract, struct race_pair pair);
 
@@ -49,7 +51,7 @@ struct races_count {
 
 struct races_count races_counted(struct contract *contract);
 
-/* The caller owns the reference. NULL where races are no failures. */
+/* The caller owns the reference. Returns NULL if races are no failures. */
 json_t *races_to_json(const struct races *races);
 /* `value` NULL: written by a release that had no race detector. */
 int races_from_json(const json_t *value, struct races *out, struct error *err);

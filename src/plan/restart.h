@@ -11,7 +11,7 @@
 
 struct restart_description {
 	const char *word;     /* "rewind", as --restart takes it */
-	const char *sentence; /* what the restart does, for messages */
+	const char *sentence; /* description of the restart, for messages */
 	/* measured cost per run of a small program: tells the user what a fall-back costs */
 	unsigned cost_ns;
 };

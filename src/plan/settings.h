@@ -24,10 +24,11 @@ struct settings {
 	bool has_forked_children; /* raddle also schedules the threads of forked children */
 	bool without_dispatch;
 	bool without_virtual_time;
-	/* Of all runs (model/layout.h). For a finding, the schedule holds the layout. */
+	/* Layout of all runs (model/layout.h). The schedule of a finding holds the finding's
+	 * layout. */
 	uint32_t layout;
 	bool has_fixed_layout; /* all rounds have the same layout */
-	/* of the campaign; a finding stores the resulting view of memory */
+	/* mode of the campaign; a finding stores the resulting view of memory */
 	enum memory_mode memory_mode;
 	struct races races;
 	char *input; /* file for standard input, NULL means /dev/null. Owned */
@@ -48,7 +49,8 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 
 /* "race": a kind of failure that counts only on request. */
 int settings_parse_fail_on(const char *words, struct settings *settings, struct error *err);
-/* "exit,hang": words in outcomes.def, added to *tolerated. Negative: unknown word, no change. */
+/* Adds words of outcomes.def ("exit,hang") to *tolerated. Returns a negative error for an unknown
+ * word, and changes nothing then. */
 int settings_parse_tolerated(const char *words, uint32_t *tolerated, struct error *err);
 
 #endif

@@ -182,7 +182,8 @@ void strategy_format(uint32_t index, const struct strategy_config *config, char 
 		const int64_t value = config->option[i];
 		char written[64];
 
-		if (!is_in_range(option, value)) /* not given, and decided by the strategy */
+		/* the option is not given, and the strategy decides */
+		if (!is_in_range(option, value))
 			continue;
 		if (option->words)
 			(void)snprintf(written, sizeof written, "%s=%s", option->name,

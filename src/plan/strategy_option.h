@@ -25,7 +25,7 @@ int strategy_parse(
 void strategy_format(uint32_t index, const struct strategy_config *config, char *text, size_t size);
 
 /*
- * With the part of a composite strategy that made the last run: "portfolio: pct,depth=3", as
+ * Names also the part of a composite strategy that made the last run: "portfolio: pct,depth=3", as
  * findings name it.
  */
 void strategy_format_run(uint32_t index, const struct strategy_config *config, const void *state,

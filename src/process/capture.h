@@ -1,6 +1,6 @@
 /*
  * Captures the output of a run in bounded memory: an anonymous file, whose middle is removed while
- * it grows. With a pipe the schedule would depend on the speed of the reader.
+ * it grows. If the output were a pipe, the schedule would depend on the speed of the reader.
  */
 #ifndef RADDLE_PROCESS_CAPTURE_H
 #define RADDLE_PROCESS_CAPTURE_H
@@ -15,7 +15,7 @@
 #define CAPTURE_KEPT_BYTES (256 * 1024)
 
 struct capture {
-	int file;	   /* for the target's descriptors 1 and 2; append mode */
+	int file;	   /* file of the target's descriptors 1 and 2; append mode */
 	uint64_t cut_to;   /* bytes between CAPTURE_KEPT_BYTES and this offset are removed */
 	uint64_t shown_to; /* bytes before this offset have been printed by capture_pass_on */
 	bool keeps_all;	   /* nothing is removed: a judge reads every byte */

@@ -28,7 +28,8 @@ static void ring_all(int number)
 	for (unsigned i = 0; i < CHILDREN_WORKERS_MAX; i++) {
 		uint32_t *doorbell = __atomic_load_n(&children.doorbells[i], __ATOMIC_RELAXED);
 
-		/* No futex wake: the sleeper is the thread that this handler interrupts. */
+		/* A futex wake is not necessary: the sleeper is the thread that this handler
+		 * interrupts. */
 		if (doorbell)
 			__atomic_add_fetch(doorbell, 1, __ATOMIC_SEQ_CST);
 	}
@@ -102,7 +103,8 @@ void children_kill_added(void)
 {
 	for (unsigned i = 0; i < children.process_count; i++) {
 		(void)kill(-children.processes[i], SIGKILL); /* the process may have no group */
-		(void)kill(children.processes[i], SIGKILL);  /* or have left its group */
+		(void)kill(
+			children.processes[i], SIGKILL); /* the process may have left its group */
 	}
 }
 
@@ -122,7 +124,7 @@ static unsigned list_strays(pid_t strays[STRAYS_AT_ONCE])
 	while (count < STRAYS_AT_ONCE && fscanf(list, "%d", &pid) == 1)
 		if (!is_added(pid) && pid != supervisor_pid())
 			strays[count++] = pid;
-	(void)fclose(list); /* only read from */
+	(void)fclose(list); /* the file was opened for reading */
 	return count;
 }
 
@@ -133,8 +135,8 @@ void children_kill_strays(void)
 	unsigned count;
 
 	/*
-	 * One system call, usually. Without __WALL, which includes the supervisor: a process with a
-	 * new reaper always signals its end by SIGCHLD.
+	 * Usually one system call suffices. The call leaves out __WALL, which includes the
+	 * supervisor: a process with a new reaper always signals its end by SIGCHLD.
 	 */
 	if (children.process_count == 0 &&
 		waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0)
@@ -144,7 +146,8 @@ void children_kill_strays(void)
 		for (unsigned i = 0; i < count; i++)
 			(void)kill(strays[i], SIGKILL); /* the process may have ended already */
 		for (unsigned i = 0; i < count; i++)
-			(void)waitpid(strays[i], NULL, __WALL); /* no other code reaps it */
+			(void)waitpid(
+				strays[i], NULL, __WALL); /* this is the only code that reaps it */
 	}
 }
 
@@ -173,7 +176,7 @@ static pid_t children_parent(pid_t pid)
 	if (!file)
 		return 0;
 	size = fread(line, 1, sizeof line - 1, file);
-	(void)fclose(file); /* only read from */
+	(void)fclose(file); /* the file was opened for reading */
 	line[size] = '\0';
 	end = strrchr(line, ')'); /* the process name before it may contain any character */
 	return end && sscanf(end, ") %*c %d", &parent) == 1 ? (pid_t)parent : 0;

@@ -35,8 +35,8 @@ void children_remove(pid_t pid);
 void children_kill_added(void);
 
 /*
- * Also strays that appear by these deaths. Only while no run, or the caller's ended run, is under
- * way: a live run's process looks the same.
+ * Kills all strays, also those that appear by these deaths. May be called while no run, or the
+ * caller's ended run, is under way: a live run's process looks the same.
  */
 void children_kill_strays(void);
 /* Registers a child that is a stray. Returns false if `pid` is no such process. */

@@ -29,7 +29,7 @@ static bool cores_read_line(const char *folder, const char *name, char *text, in
 	if (!file)
 		return false;
 	is_read = fgets(text, size, file) != NULL;
-	(void)fclose(file); /* only read from */
+	(void)fclose(file); /* the file was opened for reading */
 	return is_read;
 }
 
@@ -109,7 +109,7 @@ unsigned cores_of_groups(const char *mounts, const char *memberships)
 			smallest = quota;
 	}
 	if (file)
-		(void)fclose(file); /* only read from */
+		(void)fclose(file); /* the file was opened for reading */
 	return smallest;
 }
 

@@ -2,7 +2,7 @@
 #ifndef RADDLE_PROCESS_CORES_H
 #define RADDLE_PROCESS_CORES_H
 
-/* At least 1. A quota of 1.5 processors counts as 2. */
+/* Returns at least 1. A quota of 1.5 processors counts as 2. */
 unsigned cores_available(void);
 
 /* Control-group format, "150000 100000" or "max 100000", rounded up. 0: no quota. */

@@ -20,7 +20,7 @@
 
 enum forked_job_state { FORKED_JOB_WAITS, FORKED_JOB_UNDER_WAY, FORKED_JOB_ANSWERED };
 
-/* Precedes an answer in the pipe. With a negative status the answer is the error text. */
+/* Precedes an answer in the pipe. If the status is negative, the answer is the error text. */
 struct forked_job_head {
 	int32_t status;
 };
@@ -124,7 +124,7 @@ static int send_out(struct forked_jobs_run *run, uint32_t number, struct error *
 		(void)close(pipes[0]); /* the parent's end */
 		do_job(run, number, pipes[1]);
 	}
-	(void)close(pipes[1]); /* so that the end of the job closes the pipe */
+	(void)close(pipes[1]); /* the end of the job then closes the pipe */
 	children_add(job->pid);
 	job->pipe = pipes[0];
 	job->state = FORKED_JOB_UNDER_WAY;
@@ -137,7 +137,7 @@ static void end_job(struct forked_jobs_run *run, struct job *job)
 	while (waitpid(job->pid, NULL, 0) < 0 && errno == EINTR)
 		continue;
 	children_remove(job->pid);
-	(void)close(job->pipe); /* only read from */
+	(void)close(job->pipe); /* the pipe was only read */
 	job->state = FORKED_JOB_ANSWERED;
 	run->under_way--;
 }

@@ -23,7 +23,7 @@
 enum forked_job_taken {
 	FORKED_JOB_TAKEN,
 	FORKED_JOB_AGAIN,	/* the job is made again, with the current state */
-	FORKED_JOB_AGAIN_ALONE, /* likewise, and so are all later ones: one at a time from now on */
+	FORKED_JOB_AGAIN_ALONE, /* the job is made again, and all later jobs run one at a time */
 	FORKED_JOBS_ENOUGH	/* the remaining jobs are not needed */
 };
 
@@ -33,8 +33,8 @@ struct jobs {
 	void *context;
 	const volatile int *is_interrupted;
 	/*
-	 * In the job's process. *is_interrupted is set when the job must end; signals do not reach
-	 * it.
+	 * Runs in the job's process. *is_interrupted is set when the job must end; signals do not
+	 * reach the job.
 	 */
 	int (*work)(void *context, uint32_t number, const volatile int *is_interrupted,
 		struct strbuf *answer, struct error *err);
@@ -49,7 +49,7 @@ struct jobs {
 /* Returns the first error by job number. An interruption ends running jobs, without an error. */
 int forked_jobs_run(const struct jobs *jobs, struct error *err);
 
-/* Reads raw bytes of an answer. False: fewer bytes remain. */
+/* Reads raw bytes of an answer. The functions return false if fewer bytes remain. */
 struct forked_job_reading {
 	const char *at, *end;
 };

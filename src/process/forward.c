@@ -32,7 +32,8 @@ static void forward_take(int number, siginfo_t *information, void *context)
 	forward.next++;
 }
 
-/* Not raddle's own signals, nor a terminal's stops, which would look like a hang. */
+/* Raddle's own signals are not forwarded. Neither are a terminal's stops, which would look like a
+ * hang. */
 static bool is_forwarded(int number)
 {
 	static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM,
@@ -64,7 +65,8 @@ void forward_end(void)
 {
 	for (int number = 1; number < SIGNALS_END; number++) {
 		if (forward.is_replaced[number])
-			(void)sigaction(number, &forward.old[number], NULL); /* as before */
+			(void)sigaction(number, &forward.old[number],
+				NULL); /* restores the previous handler */
 		forward.is_replaced[number] = false;
 	}
 }
@@ -74,7 +76,7 @@ static void pass_on(pid_t target, siginfo_t *information)
 	const int number = information->si_signo;
 
 	forward.sent |= UINT64_C(1) << (number - 1);
-	/* With the value of sigqueue(). The kernel does not allow to forge the sender. */
+	/* Sends the value of sigqueue(), too. The kernel does not allow to forge the sender. */
 	if (information->si_code == SI_QUEUE &&
 		syscall(SYS_rt_sigqueueinfo, target, number, information) == 0)
 		return;

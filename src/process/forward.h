@@ -17,7 +17,7 @@
 
 /* Installs the handlers. An ignored signal (nohup) stays ignored. */
 void forward_begin(void);
-/* Restores the previous handlers. No effect without forward_begin(). */
+/* Restores the previous handlers. The call has no effect without forward_begin(). */
 void forward_end(void);
 
 /* Sends the signals queued since the last call. Errors are ignored: the process may have ended. */

@@ -76,7 +76,7 @@ pid_t launch_process(const struct launch *launch, struct error *err)
 	sigset_t old;
 	pid_t child;
 
-	/* No handler may run in the child: it shares the command's memory until exec. */
+	/* A handler must not run in the child, which shares the command's memory until exec. */
 	(void)sigfillset(&all); /* cannot fail */
 	(void)sigprocmask(SIG_SETMASK, &all, &old);
 	child = vfork();
@@ -127,8 +127,8 @@ static bool is_replaced(const char *entry, const struct target_traits *traits)
 }
 
 /*
- * The environment lies above the stack: a filler variable, which the runtime removes, rounds its
- * size up to a multiple of this, so that stack addresses stay.
+ * The environment lies above the stack. A filler variable, which the runtime removes, rounds its
+ * size up to a multiple of this number: stack addresses then stay the same.
  */
 #define ENVIRONMENT_ROUNDED_BYTES ((size_t)32 * 1024)
 

@@ -42,7 +42,8 @@ static struct {
 	pid_t owner;
 } supervisor;
 
-/* In the supervisor: system calls only, since other threads may have held libc's locks. */
+/* Runs in the supervisor: makes system calls only, because other threads may have held libc's
+ * locks. */
 
 static bool supervisor_read(const char *process, const char *name, char *text, size_t size)
 {
@@ -55,7 +56,7 @@ static bool supervisor_read(const char *process, const char *name, char *text, s
 	if (file < 0)
 		return false;
 	length = read(file, text, size - 1);
-	(void)close(file); /* only read from */
+	(void)close(file); /* the file was opened for reading */
 	text[length < 0 ? 0 : length] = '\0';
 	return length > 0;
 }
@@ -103,7 +104,7 @@ static unsigned supervisor_scan(const struct mark *mark)
 			(void)kill((pid_t)strtol(entry->d_name, NULL, 10), SIGKILL);
 		}
 	}
-	(void)close(folder); /* only read from */
+	(void)close(folder); /* the folder was opened for reading */
 	return found;
 }
 
@@ -173,7 +174,7 @@ void supervisor_start(void)
 	command = (int)syscall(SYS_pidfd_open, getpid(), 0);
 	if (command < 0)
 		return; /* before Linux 5.3 */
-	/* No exit signal, so that waitpid for any child ignores the supervisor. */
+	/* The supervisor has no exit signal: waitpid for any child ignores it. */
 	pid = syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
 	if (pid == 0)
 		supervisor_wait(command, &mark);

@@ -2,9 +2,9 @@
  * The supervisor survives a killed command, and kills all its descendants, even those that left its
  * process group and session (docs/decisions/0020-supervisor.md).
  *
- * Descendants are identified by a mark: the limit of file locks (RLIMIT_LOCKS), which Linux ignores
- * since 2.4.25 and every process inherits through fork, exec and setsid. The mark costs runs
- * nothing, and workers stay children of the command.
+ * Descendants are identified by a mark: the limit of file locks (RLIMIT_LOCKS). Linux ignores this
+ * limit since 2.4.25, and every process inherits it through fork, exec and setsid. The mark costs
+ * runs nothing, and workers stay children of the command.
  */
 #ifndef RADDLE_PROCESS_SUPERVISOR_H
 #define RADDLE_PROCESS_SUPERVISOR_H

@@ -83,7 +83,7 @@ static int target_map_file(const char *path, size_t size, const void **bytes, st
 	if (*bytes == MAP_FAILED)
 		result =
 			error_set(err, ERROR_IO, "%s cannot be mapped (%s)", path, strerror(errno));
-	(void)close(file); /* only read from */
+	(void)close(file); /* the file was opened for reading */
 	return result;
 }
 

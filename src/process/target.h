@@ -15,18 +15,19 @@
 struct target_traits {
 	char loader[256]; /* the program interpreter, such as /lib64/ld-linux-x86-64.so.2 */
 	bool has_address_sanitizer; /* linked with ASan, statically or not */
-	bool has_thread_sanitizer;  /* likewise with TSan */
+	bool has_thread_sanitizer;  /* linked with TSan, statically or not */
 	bool has_gnu_openmp;	    /* linked with libgomp, which spins unless configured */
 	bool has_sites;		    /* compiled by raddle-cc of this release */
 	bool has_debug;		    /* contains debug information, or the name of a file with it */
 };
 
 struct target {
-	char *path; /* as passed to execve */
+	char *path; /* path that execve receives */
 	struct target_traits traits;
 };
 
-/* As execvp would. Errors: ERROR_TARGET, ERROR_NOTFOUND. Release with target_release. */
+/* Finds the program like execvp. Errors: ERROR_TARGET, ERROR_NOTFOUND. Release with
+ * target_release. */
 int target_find(struct target *target, const char *name, struct error *err);
 void target_release(struct target *target);
 

@@ -86,8 +86,8 @@ enum intrinsic {
 	INTRINSIC_FUSED, /* a * b + c */
 	INTRINSIC_FLOAT_ABSOLUTE,
 	INTRINSIC_SQUARE_ROOT,
-	INTRINSIC_COPY,	  /* of the first argument; decoded as CODE_MOVE */
-	INTRINSIC_REDUCE, /* of the lanes of a vector; decoded as a chain of codes */
+	INTRINSIC_COPY,	  /* copy of the first argument; decoded as CODE_MOVE */
+	INTRINSIC_REDUCE, /* reduction of the lanes of a vector; decoded as a chain of codes */
 	INTRINSIC_UNKNOWN
 };
 
@@ -123,7 +123,7 @@ struct function;
 /* Vectorised loops without a remainder have up to a hundred lanes. */
 #define ACCESS_BYTES_MOST 512u
 
-/* In bits. */
+/* Unit: bits. */
 #define RESHAPED_BITS 1024u
 
 struct move {
@@ -169,7 +169,7 @@ enum library_kind {
 
 struct library_operand {
 	uint8_t place; /* enum code_place */
-	bool is_known; /* false: the location of its bytes is unknown */
+	bool is_known; /* false if the location of its bytes is unknown */
 	uint32_t site; /* PLACE_SITE: the site that reports its bytes */
 	const struct constant_block *constant;
 };
@@ -243,7 +243,7 @@ struct op {
 		const struct edge *edges;
 		struct {
 			int32_t c;
-			uint32_t number; /* of a site; SELECT: of a branch */
+			uint32_t number; /* number of a site; SELECT: number of a branch */
 		};
 	};
 };
@@ -299,7 +299,7 @@ bool code_book_exclude(struct code_book *book, const char *pattern);
 /* Matches the whole path or its last component. */
 bool code_book_matches(const char *pattern, const char *path);
 
-/* Not necessarily decoded; returns NULL for code without bitcode. */
+/* The function may not be decoded yet. Returns NULL for code without bitcode. */
 struct function *code_book_at(const struct code_book *book, uint64_t address);
 struct function *code_book_of_site(const struct code_book *book, uint32_t site);
 void code_decode(struct code_book *book, struct function *function);

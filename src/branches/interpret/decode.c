@@ -50,7 +50,7 @@ uint32_t decode_registers(const struct decoder *decoder, LLVMTypeRef type)
 		return LLVMGetVectorSize(type) *
 		       decode_registers(decoder, LLVMGetElementType(type));
 	default:
-		/* Also types that are too wide: they have a register, but no code computes them */
+		/* Also for types that are too wide: they have a register, but no code computes them */
 		return decode_is_wide(type) ? 2 : 1;
 	}
 }

@@ -235,7 +235,8 @@ static bool never_returns(LLVMValueRef call)
 		       LLVMGetEnumAttributeAtIndex(callee, LLVMAttributeFunctionIndex, kind));
 }
 
-/* By name only: code without bitcode is unknown. C++ operators may have further parameters. */
+/* Finds the kind of allocation by name, because code without bitcode is unknown. C++ operators may
+ * have further parameters. */
 static enum allocation allocation_of(LLVMValueRef callee)
 {
 	static const struct {
@@ -280,7 +281,7 @@ static bool has_site(
 	return false;
 }
 
-/* By name: whether the effect depends on bytes that the function reads. */
+/* Returns whether the effect depends on bytes that the function reads, by the function's name. */
 static bool decode_call_depends_on_bytes(LLVMValueRef callee)
 {
 	static const char *const names[] = {"str", "stp", "ato", "mem", "bcmp", "wcs", "wmem",

@@ -5,7 +5,7 @@
 struct part {
 	LLVMTypeRef type;
 	int64_t offset;
-	int64_t array_offset; /* of the outermost of directly nested arrays */
+	int64_t array_offset; /* offset of the outermost of directly nested arrays */
 	uint64_t array_bytes; /* 0: the type is not inside an array */
 };
 

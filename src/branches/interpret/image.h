@@ -20,7 +20,7 @@
 /* Indexed by the number in the record. */
 struct image_site {
 	uint8_t kind;  /* enum site_kind */
-	uint8_t order; /* as in struct site_record */
+	uint8_t order; /* same as in struct site_record */
 	uint16_t bytes;
 	uint32_t unit; /* compilation unit; UINT32_MAX: not found */
 	uint32_t function_number, instruction_number;
@@ -37,8 +37,8 @@ struct image {
 	struct value_map first_site;	    /* LLVMValueRef of an instruction: its first site */
 	struct value_map first_of_function; /* LLVMValueRef of a function: the site of its entry */
 	struct symbol_file *files;
-	uint32_t *unit_group;	     /* by unit: symbol group in its file; 0: not found */
-	uint32_t *unit_object;	     /* by unit: index of its object in the record */
+	uint32_t *unit_group;	     /* symbol group of each unit in its file; 0: not found */
+	uint32_t *unit_object;	     /* index of each unit's object in the record */
 	struct value_map address_of; /* LLVMValueRef of a global: index in addresses */
 	uint64_t *addresses;
 	uint32_t address_count, address_capacity;

@@ -23,7 +23,7 @@ struct object {
 	uint64_t order; /* order of insertion */
 };
 
-/* In order of time. */
+/* Sorted by time. */
 struct object_place {
 	uint64_t address; /* 0: free */
 	uint64_t first, count;

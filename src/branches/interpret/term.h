@@ -35,7 +35,7 @@ struct term {
 			uint32_t is_one_to_one : 1;
 			/* An event already reports the memory access at this address */
 			uint32_t is_reported : 1;
-			/* Of the variable, or of the newest variable in the term */
+			/* Number of the variable, or of the newest variable in the term */
 			uint32_t number : 28;
 		};
 		/* All flags and the number; a single store does not read fresh memory */
@@ -72,7 +72,7 @@ static inline bool term_is_leaf(const struct term *term)
 	return term->op >= TERM_VARIABLE;
 }
 
-/* Not const: the arena owns all terms, which are mutable. */
+/* The result is not const, because the arena owns all terms, which are mutable. */
 static inline struct term *term_before(const struct term *term, uint32_t units)
 {
 	return (struct term *)((uintptr_t)term - (uintptr_t)units * TERM_UNIT);

@@ -1,11 +1,10 @@
 /*
  * The walk re-executes a recorded run, thread by thread: it interprets the bitcode and reads from
- * the record all that the bitcode cannot determine. An analysis makes three walks:
- * - WALK_SHARING determines which memory is shared between threads;
- * - WALK_CHOOSING determines which sites access shared memory;
- * - WALK_EVENTS makes values that depend on shared reads symbolic (term.h) and lists, per thread,
- *   the *events*: shared accesses, operations, branches on symbolic conditions, and constraints on
- *   terms.
+ * the record all that the bitcode cannot determine. An analysis makes three walks: - WALK_SHARING
+ * determines which memory is shared between threads; - WALK_CHOOSING determines which sites access
+ * shared memory; - WALK_EVENTS makes values that depend on shared reads symbolic (term.h), and
+ * lists the *events* of each thread. Events are shared accesses, operations, branches on symbolic
+ * conditions, and constraints on terms.
  *
  * A run with too many events is divided into parts (struct walk_part), and WALK_EVENTS runs once
  * for each part. Life cycle: walk_open(), walk_run() per mode, walk_forget_events() between parts,
@@ -36,8 +35,9 @@ enum walk_mode {
 #define NULL_PAGE 4096
 
 enum event_kind {
-	EVENT_READ,  /* of shared memory; `term` is the new variable */
-	EVENT_WRITE, /* to shared memory; `term` is NULL if the value is the same in every run */
+	EVENT_READ, /* a read of shared memory; `term` is the new variable */
+	/* a write to shared memory; `term` is NULL if the value is the same in every run */
+	EVENT_WRITE,
 	EVENT_STEPS, /* stands for all steps before the part, up to this one */
 	/* `term`: an outcome that may differ, with `address` as the other value; or NULL. */
 	EVENT_OP,
@@ -45,16 +45,17 @@ enum event_kind {
 	/* A select instruction: no effect on control flow */
 	EVENT_CHOICE,
 	/*
-	 * Memory at the symbolic address `term` is accessed. What follows is valid for this address
-	 * only. If a known object should contain the address, `address` and `occurrence` are its
-	 * start and size.
+	 * Memory at the symbolic address `term` is accessed. The events that follow are valid for
+	 * this address only. If a known object should contain the address, `address` and
+	 * `occurrence` are its start and size.
 	 */
 	EVENT_ADDRESS,
 	EVENT_TARGET,  /* an indirect call to `term`; a following EVENT_ADDRESS pins the term */
 	EVENT_DIVISOR, /* `term` is a divisor and must not be zero */
-	EVENT_INDEX,   /* as EVENT_ADDRESS, for an address that lies in its object in this run */
-	EVENT_VALUE,   /* `term` must keep its value, because the walk cannot follow a use of it */
-	EVENT_FENCE,   /* sequentially consistent */
+	/* same as EVENT_ADDRESS, for an address that lies in its object in this run */
+	EVENT_INDEX,
+	EVENT_VALUE, /* `term` must keep its value, because the walk cannot follow a use of it */
+	EVENT_FENCE, /* sequentially consistent */
 	/* pthread_once() at `address` found the routine completed: no operation */
 	EVENT_ONCE
 };
@@ -113,8 +114,8 @@ static inline void event_set_instruction(struct walk_event *event, LLVMValueRef 
 
 enum walk_end {
 	WALK_COMPLETE, /* the record's end was reached */
-	WALK_CRASHED,  /* at an access that faults */
-	WALK_UNKNOWN,  /* at an unsupported instruction or limit */
+	WALK_CRASHED,  /* an access faults */
+	WALK_UNKNOWN,  /* the walk has reached an unsupported instruction or a limit */
 	WALK_LOST      /* the record contradicts the walk: an internal error */
 };
 
@@ -160,10 +161,10 @@ struct shared_map {
 	uint64_t count, capacity;
 	struct shared_access *accesses; /* all except the first access of each word */
 	uint32_t access_count, access_capacity;
-	/* By thread: first segment with a read of shared memory. Later writes may differ. */
+	/* First segment of each thread with a read of shared memory. Later writes may differ. */
 	uint16_t *tainted;
 	uint32_t thread_count;
-	bool is_ordered; /* false: no segments are available */
+	bool is_ordered; /* false if no segments are available */
 	bool is_changed; /* since the last walk_settle_sharing() */
 };
 
@@ -269,7 +270,7 @@ struct walk {
 	uint64_t position_most;
 	/* WALK_EVENTS: the part whose events are recorded; all zero: the whole run */
 	struct walk_part part;
-	/* By position: approximate number of events, counted by WALK_CHOOSING */
+	/* Approximate number of events by position, counted by WALK_CHOOSING */
 	uint32_t *weights;
 	uint64_t weight_count;
 	struct word_before *before; /* values written before the part */

@@ -18,7 +18,7 @@ struct walk_supply {
 	struct walker walker;
 	pthread_t thread;
 	sem_t wake, asleep;
-	bool is_last; /* no entries follow the current piece */
+	bool is_last; /* entries end with the current piece */
 	bool is_done;
 };
 

@@ -22,7 +22,7 @@ struct frame {
 	const struct code *at; /* the next code; while a callee's frame is above, the call */
 	uint64_t registers;    /* index of its first register in walker.registers */
 	uint64_t locals;       /* value of walker.local_bytes at its entry */
-	/* False: no register has a term, and the contents of `terms` are undefined */
+	/* If false, no register has a term, and the contents of `terms` are undefined */
 	bool is_symbolic;
 	/* Called by code without bitcode; the frame below then repeats or completes its code */
 	bool is_from_outside;
@@ -97,7 +97,7 @@ struct walker {
 /* Marks addresses of locals, which the walk stores itself. Program addresses lack this bit. */
 #define WALK_LOCAL_KEY (UINT64_C(1) << 63)
 
-/* Returns false if no byte of the range (at most 8) has a term. Returns true may be wrong. */
+/* Returns false if no byte of the range (at most 8) has a term. A result of true may be wrong. */
 static inline bool walk_may_have_term(const struct walker *walker, uint64_t address, uint32_t bytes)
 {
 	const uint64_t first = address >> 3 & (WALK_LINES - 1);
@@ -109,8 +109,8 @@ static inline bool walk_may_have_term(const struct walker *walker, uint64_t addr
 
 enum step {
 	STEP_NEXT,
-	STEP_ENTRY, /* of walk_wait(): the record has an entry with the value */
-	STEP_JUMP,  /* of walk_wait(): the record has a RECORD_JUMP of the waiting site */
+	STEP_ENTRY, /* result of walk_wait(): the record has an entry with the value */
+	STEP_JUMP,  /* result of walk_wait(): the record has a RECORD_JUMP of the waiting site */
 	STEP_MOVED, /* another frame is on top, or the frame continues at another code */
 	STEP_OVER
 };
@@ -213,7 +213,7 @@ static inline uint64_t walk_known(const struct walker *walker, uint64_t address,
 	}
 }
 
-/* At a scheduling point the recorder settles the pending write first: record_settle(). */
+/* The recorder settles the pending write first at a scheduling point: record_settle(). */
 static inline bool walk_is_point(const struct walker *walker, uint32_t site)
 {
 	const uint64_t *points = walker->walk->record->points;
@@ -326,7 +326,7 @@ static inline struct walk_event *walk_add_event(struct walker *walker, enum even
 
 /* The call read or wrote shared memory in an unknown manner. */
 void walk_note_unknown(struct walker *walker, const struct code *call, bool is_read);
-/* What follows is only valid for the term's value. Returns NULL if the term was determined
+/* Restricts all later events to the term's value. Returns NULL if the term was determined
  * already. */
 struct walk_event *walk_pin(
 	struct walker *walker, enum event_kind kind, struct term *term, const struct code *code);
@@ -399,7 +399,7 @@ void walk_unite_pieces(struct walk *walk);
 /*
  * Symbolic lengths of copies and fills. walk_has_length(): the length depends on shared memory.
  * walk_open_length() leaves it open towards smaller values; false: it is pinned. The terms say
- * whether the byte at `place`, and whether all bytes, are written. NULL: no term.
+ * whether the byte at `place`, and whether all bytes, are written. NULL means that no term exists.
  */
 bool walk_has_length(const struct walker *walker, const struct code *code);
 bool walk_open_length(struct walker *walker, const struct code *code);
@@ -411,9 +411,9 @@ struct library_bytes {
 	uint64_t address;
 	uint32_t count; /* number of known bytes */
 	uint32_t extent;
-	bool is_exact; /* no other thread writes there, so the end of the string is fixed */
+	bool is_exact; /* other threads do not write there: the end of the string is fixed */
 	uint8_t bytes[SITE_RANGE_MOST];
-	struct term *terms[SITE_RANGE_MOST / 8 + 1]; /* by piece; NULL if constant */
+	struct term *terms[SITE_RANGE_MOST / 8 + 1]; /* term of each piece; NULL if constant */
 };
 
 struct library_walk {

@@ -125,7 +125,7 @@ void walk_set_overflow_terms(struct walker *walker, const struct code *code, str
 		result = walk_intrinsic_terms(walker, code->sub,
 			walk_term_of(walker, code->a, code->width),
 			walk_term_of(walker, code->b, code->width));
-	/* Only the values of this run are known */
+	/* The values of this run are the only known ones */
 	if (!result.value) {
 		(void)walk_pin(walker, EVENT_VALUE, a, code); /* NULL: nothing to pin */
 		(void)walk_pin(walker, EVENT_VALUE, b, code);

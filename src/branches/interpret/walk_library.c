@@ -1,7 +1,8 @@
 /*
  * Library functions that compare, measure and search bytes (decode_library.c), which the record
- * contains. If a byte is symbolic, so is the result: its term is built from the last piece to the
- * first, so that the first relevant piece decides. A piece is a byte, or a word of a long range.
+ * contains. If a byte is symbolic, the result is symbolic, too. Its term is built from the last
+ * piece to the first: the first relevant piece decides. A piece is a byte, or a word of a long
+ * range.
  */
 #include <string.h>
 
@@ -130,7 +131,7 @@ static uint32_t walk_library_begin(const struct library_walk *walk, uint32_t pie
 
 /*
  * Long ranges are compared word by word, if the words of both begin at the same places. Otherwise
- * only their first bytes are.
+ * the comparison covers only their first bytes.
  */
 static void walk_library_divide(const struct library_read *read, struct library_walk *walk)
 {
@@ -294,7 +295,7 @@ static struct term *walk_library_choose(
 	return term_make(arena, &like);
 }
 
-/* Where the condition holds, `value` is the result; elsewhere the answer stays. */
+/* Makes `value` the result if the condition holds; otherwise the answer does not change. */
 static void walk_library_decide(
 	struct library_answer *answer, struct term *condition, struct term *value)
 {

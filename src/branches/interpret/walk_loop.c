@@ -91,7 +91,7 @@ static inline bool walk_loop_derives(const struct code *code)
 	       (code->op == CODE_BINARY && (code->sub < LLVMUDiv || code->sub > LLVMFRem));
 }
 
-/* At least one operand must have a term. */
+/* Derives a term; at least one operand must have a term. */
 static inline uint64_t walk_loop_derive(
 	struct walker *walker, const struct code *code, const uint64_t *r, struct term **t)
 {

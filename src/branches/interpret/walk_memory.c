@@ -20,7 +20,7 @@ void walk_want(struct walk *walk, uint64_t word)
 	walk->wanted[walk->wanted_count++] = word;
 }
 
-/* At a chosen site an access counts if the filter says that its first word may be shared. */
+/* An access at a chosen site counts if the filter says that its first word may be shared. */
 static void walk_memory_choose(
 	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes)
 {
@@ -216,11 +216,11 @@ static bool is_event(
 	       walk_is_shared(walker->walk, address, bytes);
 }
 
-/* In an excluded function a read gives a constant. */
+/* A read in an excluded function gives a constant. */
 static struct term *unless_excluded(
 	struct walker *walker, const struct code *code, struct term *term)
 {
-	/* For an update, forget_old() does the same after the write. */
+	/* forget_old() does the same after the write of an update. */
 	if (!term || code->op == CODE_UPDATE || code->op == CODE_EXCHANGE ||
 		!walker->frames[walker->frame_count - 1].function->is_excluded)
 		return term;

@@ -85,8 +85,8 @@ static bool find_part(
 }
 
 /*
- * Only the bounds of this run's object are known: the result is the address while the base has this
- * run's value, and this run's address otherwise.
+ * Restricts the term to the object of this run, whose bounds alone are known. The result is the
+ * address while the base has this run's value, and this run's address otherwise.
  */
 static struct term *for_this_base(struct walker *walker, struct term *address, struct term *base)
 {
@@ -107,7 +107,8 @@ static struct term *for_this_base(struct walker *walker, struct term *address, s
 	return term_make(arena, &select);
 }
 
-/* No pin: what follows is valid for other addresses too. */
+/* Adds an event without pinning the term: the events that follow are valid for other addresses,
+ * too. */
 static struct walk_event *add_open(
 	struct walker *walker, enum event_kind kind, struct term *address, const struct code *code)
 {
@@ -182,15 +183,15 @@ static void report_address(
 
 	/*
 	 * No index event is needed in three cases. The address is outside already; to verify
-	 * another run, branches/solve/entry.c finds the address event instead. Or the part is not
-	 * the first one; entry.c counts events from the start of the run. Or every possible address
-	 * lies in the object while the base pointer is the same.
+	 * another run, branches/solve/entry.c finds the address event instead. In the second case,
+	 * the part is not the first one; entry.c counts events from the start of the run. In the
+	 * third case, every possible address lies in the object while the base pointer is the same.
 	 */
 	base = has_part ? walk_operand_term(walker, code->object.base) : NULL;
 	if (has_part && !walker->walk->part.begin && term->value - begin < bytes &&
 		!((is_open || base) && is_choice(term, base, begin, bytes)))
 		walk_object_add_index(walker, code, term, base, is_open);
-	/* For a known object the question is whether the index leaves it. */
+	/* The question about a known object is whether the index leaves it. */
 	if (is_open)
 		add_open(walker, EVENT_ADDRESS, term, code)->is_never_null =
 			(has_part && !base) || is_choice(term, NULL, NULL_PAGE, INT64_MAX);

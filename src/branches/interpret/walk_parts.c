@@ -94,7 +94,7 @@ void walk_note_steps(struct walker *walker)
 	event->step = (uint32_t)(walker->steps - 1);
 }
 
-/* For each byte the position of its last write before the part, plus one. */
+/* Position of the last write to each byte before the part, plus one. */
 struct word_before {
 	uint64_t word; /* word number plus one; 0: free slot */
 	uint64_t positions[8];

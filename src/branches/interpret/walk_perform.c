@@ -71,7 +71,8 @@ static enum step go(struct walker *walker, const struct code *code, uint64_t *re
 	uint32_t edge = 0;
 
 	walker->instructions += code->instructions;
-	/* With a limit, walk_open_visits() marks every branch as watched: all pass here. */
+	/* If a limit is set, walk_open_visits() marks every branch as watched: all branches call
+	 * this function. */
 	if (walker->walk->instructions_most &&
 		walker->instructions > walker->walk->instructions_most)
 		return walk_end_at(walker, WALK_UNKNOWN, "more instructions than were wanted");

@@ -1,6 +1,6 @@
 /*
- * Sizes of the pieces in which shared memory is modelled. A read only matches writes of its own
- * size: two words between which data is copied have one piece size, the smallest of any access to
+ * Sizes of the pieces in which shared memory is modelled. A read matches writes of its own size
+ * only. Two words between which data is copied have one piece size, the smallest of any access to
  * either.
  */
 #include <stdlib.h>

@@ -22,7 +22,7 @@ struct side {
 };
 
 struct range {
-	struct side from, to; /* `from` is used by copies only */
+	struct side from, to; /* `from` is used for copies only */
 	uint64_t bytes;
 	uint8_t contents[RANGE_MOST];
 	struct term *terms[RANGE_MOST]; /* terms[i]: of the piece that begins at byte i */
@@ -30,7 +30,7 @@ struct range {
 	bool is_open;
 };
 
-/* At most a word, and the smallest size of other accesses. */
+/* Returns the size of the next piece: at most a word, and the smallest size of other accesses. */
 static uint32_t piece_at(const struct walker *walker, const struct side *side, uint64_t done,
 	uint64_t left, uint32_t most)
 {
@@ -256,7 +256,7 @@ enum step walk_copy(struct walker *walker, const struct code *code, uint64_t *re
 	const bool is_read = walk_range_is_told(walker, code, bytes);
 	const uint8_t *source;
 	uint8_t *target = NULL;
-	struct range range; /* only the part of `contents` that is read is initialised */
+	struct range range; /* `contents` is initialised only where it is read */
 
 	range.bytes = bytes;
 	range.is_open = false;

@@ -2,8 +2,8 @@
  * Determines which memory threads share (struct shared_word).
  *
  * A thread is *tainted* from the segment on in which it reads shared memory or learns the outcome
- * of an operation. What a tainted thread writes may differ between runs. Words and taints depend on
- * each other: walk_settle_sharing() iterates to a fixed point.
+ * of an operation. The values that a tainted thread writes may differ between runs. Words and
+ * taints depend on each other: walk_settle_sharing() iterates to a fixed point.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -17,7 +17,8 @@ uint64_t walk_number(struct walker *walker)
 
 	/* A piece ends between entries, except before the arguments of a call. */
 	if (walker->at >= walker->end && walker->supply)
-		(void)walk_more(walker); /* false: the end of the record, which reads as zeros */
+		(void)walk_more(
+			walker); /* false means the end of the record, which reads as zeros */
 	next = record_number_get(walker->at, walker->end, &number);
 	walker->at = next ? next : walker->end;
 	return number;
@@ -395,7 +396,7 @@ enum step walk_wait_outside(struct walker *walker)
 
 		if (walker->left || walker->tag == RECORD_READ || walker->tag == RECORD_VALUE)
 			return walk_end_at(walker, WALK_LOST, "a report where none should come");
-		if (walker->tag == RECORD_REPORT) { /* of a landing pad */
+		if (walker->tag == RECORD_REPORT) { /* report of a landing pad */
 			(void)walk_number(walker);
 			(void)walk_number(walker);
 			walk_next_entry(walker);

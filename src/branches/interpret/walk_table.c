@@ -3,7 +3,7 @@
 
 #include "branches/interpret/walk_internal.h"
 
-/* Each entry becomes a select. For longer tables the index is pinned. */
+/* Each entry becomes a select. The index of a longer table is pinned. */
 #define PLACES_MOST 32
 
 #define DEPTH_MOST 16

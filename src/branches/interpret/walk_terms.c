@@ -112,7 +112,7 @@ static struct term *derive_address(const struct values *values, const struct cod
 	return sum;
 }
 
-/* Also sets the width of the first operands. */
+/* Returns the number of operands. Also sets the width of the first operands. */
 static uint32_t operands_of(const struct code *code, uint32_t *width)
 {
 	*width = code->width;

@@ -3,8 +3,8 @@
  * last seen in the slot that followed the current slot last time. A correctly predicted op has one
  * byte. Writer and reader keep the same state, initially all zero.
  *
- * Thread context: the recorder writes in the user's threads: these functions call nothing outside
- * of this folder's headers.
+ * Thread context: the recorder writes in the user's threads. The functions call nothing outside of
+ * this folder's headers.
  */
 #ifndef RADDLE_BRANCHES_RECORD_OP_STREAM_H
 #define RADDLE_BRANCHES_RECORD_OP_STREAM_H
@@ -19,8 +19,8 @@
 #define OP_STREAM_MOST (9 * RECORD_NUMBER_MOST)
 
 /*
- * An op without its step. The small fields share one word in a register: comparing a fresh
- * record_op word by word stalls on store forwarding, which costs as much as the rest of the
+ * An op without its step. The small fields share one word in a register. Comparing a fresh
+ * record_op word by word would stall on store forwarding, which costs as much as the rest of the
  * function.
  */
 struct op_stream_op {
@@ -30,9 +30,9 @@ struct op_stream_op {
 
 struct op_stream {
 	struct op_stream_op last[OP_STREAM_SLOTS];
-	uint16_t next[OP_STREAM_SLOTS]; /* by slot: the slot that followed last time */
-	uint16_t slot;			/* of the last op */
-	uint64_t step;			/* of the last op */
+	uint16_t next[OP_STREAM_SLOTS]; /* the slot that followed each slot last time */
+	uint16_t slot;			/* slot of the last op */
+	uint64_t step;			/* step of the last op */
 };
 
 /* The low two bits of an op's first number. The upper bits count the steps since the last op. */
@@ -40,7 +40,7 @@ enum op_stream_tag {
 	OP_AS_EXPECTED, /* the predicted slot and its last op */
 	OP_AS_BEFORE,	/* operand: slot; its last op */
 	OP_NEW,		/* operands: slot, then the differences from its last op */
-	/* As expected but for the argument. Operand: the argument's difference. */
+	/* The expected op with another argument. Operand: the argument's difference. */
 	OP_ARGUMENT
 };
 
@@ -80,7 +80,7 @@ static inline void op_stream_note(struct op_stream *stream, uint16_t slot, uint6
 	stream->step = step;
 }
 
-/* `at` has room for OP_STREAM_MOST bytes. Returns the position after the op. */
+/* Writes an op. `at` has room for OP_STREAM_MOST bytes. Returns the position after the op. */
 static inline uint8_t *op_stream_write(
 	struct op_stream *stream, const struct record_op *op, uint8_t *at)
 {
@@ -123,7 +123,7 @@ static inline uint8_t *op_stream_write(
 	return at;
 }
 
-/* At the end of the stream numbers read as zero. */
+/* Numbers behind the end of the stream read as zero. */
 static inline const uint8_t *op_stream_get(const uint8_t *at, const uint8_t *end, uint64_t *number)
 {
 	*number = 0;

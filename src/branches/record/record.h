@@ -1,13 +1,13 @@
 /*
  * Layout of a run's record in the memory that command and target share. The record has, per thread,
- * only data that cannot be recomputed from the program's bitcode. The runtime writes the record
+ * the data that cannot be recomputed from the program's bitcode. The runtime writes the record
  * while the program runs; docs/record-format.md describes the format.
  *
  * Sites of instrumented code (abi/instrument_abi.h) report to the recorder in the order in which a
  * thread executes them. Most reports are *predictable*: a read returns the value last seen at that
  * address, or a call returns the same value as last time at that site. Predictable reports are only
- * counted. Any other report becomes an *entry*: the number of predictable reports before the entry,
- * a tag, and the operands of the tag.
+ * counted. Any other report becomes an *entry*. An entry has the number of predictable reports
+ * before it, a tag, and the operands of the tag.
  *
  * Invariant: the recorder and the walk (branches/interpret/) make the same predictions from the
  * same state. A change of prediction rules makes existing records unreadable: RECORD_VERSION must
@@ -29,9 +29,9 @@
 
 /* The low four bits of an entry's first number; the upper bits count the predictable reports. */
 enum record_tag {
-	/* At most eight bytes. Operand: record_difference() from the predicted value. */
+	/* A read of at most eight bytes. Operand: record_difference() from the predicted value. */
 	RECORD_READ,
-	/* At a site of kind SITE_RESULT or later. Operand: difference from the last value. */
+	/* A value at a site of kind SITE_RESULT or later. Operand: difference from the last value. */
 	RECORD_VALUE,
 	/*
 	 * Code without bitcode calls an instrumented function. Operands: site; then for each of its
@@ -53,8 +53,8 @@ enum record_tag {
 	RECORD_TURN,
 	RECORD_NEXT, /* RECORD_SYNC with step and position both one higher than the last ones */
 	/*
-	 * The same two for an op that code without bitcode requests. That code may have overwritten
-	 * the memory of the pending write: both sides predict zeros there.
+	 * RECORD_SYNC and RECORD_NEXT for an op that code without bitcode requests. That code may
+	 * have overwritten the memory of the pending write: both sides predict zeros there.
 	 */
 	RECORD_SYNC_OUTSIDE,
 	RECORD_NEXT_OUTSIDE,
@@ -86,9 +86,9 @@ static inline uint64_t record_with_difference(uint64_t number, uint64_t known)
 }
 
 /*
- * For each byte, the value that the thread last read or wrote there. The low bits of an address
- * select the slot; the latest address evicts an earlier one. A collision only causes a wrong
- * prediction, the same on both sides, which becomes an entry.
+ * The value of each byte that the thread last read or wrote. The low bits of an address select the
+ * slot; the latest address evicts an earlier one. A collision causes a wrong prediction, the same
+ * on both sides, which becomes an entry.
  */
 #define RECORD_MEMORY_BYTES (UINT64_C(1) << 28)
 /* An access may cross the end of the predicted memory by this many bytes. */
@@ -138,11 +138,9 @@ struct record_op {
 	uint64_t step;
 	uint64_t address;
 	/*
-	 * By kind of op:
-	 * - COND_WAIT: the mutex
-	 * - BARRIER_*: the number of the round
-	 * - FUTEX_WAIT: the expected value in the upper half, the value found in the lower half
-	 * - SLEEP without an object: nanoseconds plus one; 0: until an absolute time
+	 * Depends on the kind of op: - COND_WAIT: the mutex - BARRIER_*: the number of the round -
+	 * FUTEX_WAIT: the expected value in the upper half, the value found in the lower half -
+	 * SLEEP without an object: nanoseconds plus one; 0: until an absolute time
 	 */
 	uint64_t argument;
 	uint64_t site;
@@ -171,7 +169,7 @@ struct record_thread {
 	uint8_t *at, *end;    /* [guest] write position and end of the last chunk */
 	/* Up to the thread's last context switch. */
 	uint64_t predicted;
-	uint64_t step, position; /* of the last entry that has them */
+	uint64_t step, position; /* values of the last entry that has them */
 	uint64_t predicted_at_cut;
 };
 
@@ -182,7 +180,7 @@ struct record_object {
 
 struct record_image {
 	uint64_t address, bytes;
-	uint64_t offset; /* of the copy, in the area */
+	uint64_t offset; /* offset of the copy in the area */
 };
 
 struct record_area {

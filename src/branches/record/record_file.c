@@ -13,7 +13,7 @@
 
 /* Records are mostly repeated counts; higher levels gain little. */
 #define LEVEL 3
-/* No record is this long: a larger size in the header means damage. */
+/* Records are shorter: a larger size in the header means damage. */
 #define PLAIN_MOST (UINT64_C(1) << 36)
 
 /* Compressed contents with zstd's checksum. The caller frees the bytes. */
@@ -44,7 +44,7 @@ static void remove_half(const char *path)
 	struct stat state;
 
 	if (lstat(path, &state) == 0 && S_ISREG(state.st_mode))
-		(void)unlink(path); /* on failure the file stays */
+		(void)unlink(path); /* the file stays if this fails */
 }
 
 int record_file_write(const struct run_record *record, const char *path, struct error *err)

@@ -10,7 +10,7 @@
 
 #define RECORD_FILE_MAGIC "raddlrec"
 
-/* In front of the compressed contents; little-endian. */
+/* The header before the compressed contents; little-endian. */
 struct record_file_head {
 	char magic[8];
 	uint32_t version; /* RECORD_VERSION */
@@ -21,7 +21,7 @@ struct record_file_head {
 
 /* Removes the file again if it cannot be completed. */
 int record_file_write(const struct run_record *record, const char *path, struct error *err);
-/* On success the caller releases the record. */
+/* Reads a record, which the caller releases after success. */
 int record_file_read(struct run_record *record, const char *path, struct error *err);
 
 /* The caller frees the bytes. */

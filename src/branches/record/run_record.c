@@ -64,7 +64,7 @@ static uint64_t size_of(const struct record_area *area, const struct record_thre
 	return size;
 }
 
-/* `at` has room for all chunks. */
+/* Copies all chunks to `at`, which has room for them. */
 static void copy_chunks(
 	const struct record_area *area, const struct record_thread *thread, uint8_t *at)
 {

@@ -18,7 +18,7 @@ struct run_thread {
 	uint16_t ordinal;
 	uint8_t *bytes; /* entries, ended by RECORD_END */
 	uint64_t size;
-	uint64_t digest; /* of all entries, including those that were not kept */
+	uint64_t digest; /* digest of all entries, including those that were not kept */
 };
 
 /* Sites are numbered as in the record. */
@@ -55,23 +55,24 @@ struct run_record {
 	struct record_op *ops;
 	uint64_t op_count, op_capacity;
 	struct op_stream *op_stream; /* decoder state while data is taken */
-	uint64_t bytes;		     /* of all threads and ops */
+	uint64_t bytes;		     /* bytes of all threads and ops */
 	bool is_partial; /* entries at the end are missing; ops, images and all else are complete */
 	bool is_checked;
-	/* Whether the crashing access was a write is unknown. Not in files. */
+	/* The record does not tell whether the crashing access was a write. Files do not contain
+	 * these fields. */
 	bool has_crashed;
 	uint16_t crashed_thread;
 	uint64_t crash_address;
 	uint64_t *
 		points; /* bit set over all sites: accesses that were scheduling points; NULL: none */
-	/* Not NULL: supplies the threads' entries. The owner of the record owns the source. */
+	/* Supplies the threads' entries if not NULL. The owner of the record owns the source. */
 	struct run_source *source;
 };
 
 void run_record_release(struct run_record *record);
 /*
  * Moves the contents of the area to the end of the record. The caller fills in modules and thread
- * names. Above `most` bytes, the record drops new entries and becomes partial.
+ * names. A record of more than `most` bytes drops new entries and becomes partial.
  */
 void run_record_take(
 	struct run_record *record, struct record_area *area, uint32_t threads, uint64_t most);

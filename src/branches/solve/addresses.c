@@ -35,7 +35,7 @@ struct builder {
 	const struct walk *walk;
 	struct place *places;
 	uint64_t place_count, place_capacity;
-	struct value_set *variables; /* by number */
+	struct value_set *variables; /* values by number of the variable */
 };
 
 static void addresses_add_value(struct value_set *set, uint64_t value)
@@ -157,7 +157,7 @@ static const struct value_set *values_of_read(struct builder *builder, const str
 		const struct place *place = place_slot(builder, where.items[i], read->bytes);
 		uint64_t initial;
 
-		/* Not accessed static data, as a vtable pointer. */
+		/* The place is static data that was not accessed, such as a vtable pointer. */
 		if (!place->address && is_static(builder->walk, where.items[i], read->bytes) &&
 			walk_initial(builder->walk, where.items[i], read->bytes, &initial))
 			addresses_add_value(set, initial);

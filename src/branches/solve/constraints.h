@@ -76,10 +76,10 @@ struct constraints {
 	Z3_context z3;
 	Z3_solver solver;
 	Z3_sort integer;
-	/* By thread and event; NULL if the event has no moment of its own. */
+	/* Moment of each event, by thread; NULL if the event has no moment of its own. */
 	Z3_ast **moments;
-	Z3_ast *cuts;		       /* by thread: number of events that happen */
-	struct section_list *sections; /* by thread: sections that overlap the window */
+	Z3_ast *cuts;		       /* number of events that happen, by thread */
+	struct section_list *sections; /* sections that overlap the window, by thread */
 	uint64_t count;		       /* assertions */
 	uint64_t terms_made;	       /* comparisons and connectives */
 	uint32_t hard_cost;	       /* cost of floating-point operations and divisions so far */
@@ -90,8 +90,8 @@ struct constraints {
 	bool has_store_buffers;	   /* the moment of a write is when other threads see it */
 	uint64_t end_ns;	   /* CLOCK_MONOTONIC: building stops then; 0: never */
 	bool is_cut;		   /* building was stopped: no conclusion is allowed */
-	struct wakes *wakes;	   /* by condition variable: constraints_conditions.c */
-	struct solver_term *terms; /* by term; open addressing */
+	struct wakes *wakes;	   /* wakes by condition variable (constraints_conditions.c) */
+	struct solver_term *terms; /* solver terms by term; open addressing */
 	uint64_t term_count, term_capacity;
 };
 
@@ -141,7 +141,7 @@ void constraints_add_rounds(struct constraints *constraints);
 bool constraints_has_open_round(const struct constraints *constraints, struct event_id arrival);
 bool constraints_is_open_round(
 	const struct constraints *constraints, const struct order_round *round);
-/* For an arrival at a barrier, or the leave: the thread arrives last. Returns NULL if there is
+/* The thread arrives last, for an arrival at a barrier, or the leave. Returns NULL if there is
  * neither. */
 Z3_ast constraints_comes_last(
 	struct constraints *constraints, struct event_id event, bool *was_last);
@@ -161,7 +161,7 @@ Z3_ast constraints_comes_as_it_did(struct constraints *constraints, struct event
 Z3_ast constraints_is_taken_before(
 	struct constraints *constraints, uint64_t lock, struct event_id event, bool is_shared);
 
-/* Which signal wakes which wait (constraints_conditions.c). */
+/* Determines which signal wakes which wait (constraints_conditions.c). */
 void constraints_add_conditions(struct constraints *constraints);
 void constraints_release_conditions(struct constraints *constraints);
 /* The thread that locks its mutex again at `back` is woken before the other event; may be NULL. */
@@ -174,7 +174,8 @@ Z3_ast constraints_wakes(
 Z3_ast constraints_is_inside(struct constraints *constraints, struct event_id event,
 	const struct order_section *section);
 
-/* Yields. Not part of constraints_open(): the recorded run may violate these constraints. */
+/* Yields. constraints_open() does not add these constraints, because the recorded run may violate
+ * them. */
 void constraints_add_yields(struct constraints *constraints);
 /* Reads and writes (constraints_memory.c). */
 void constraints_add_memory(struct constraints *constraints);

@@ -13,7 +13,7 @@
 struct wakes {
 	const struct order_condition *condition;
 	Z3_ast *wakes;
-	Z3_ast *moments; /* by wait: moment of the waking signal */
+	Z3_ast *moments; /* moment of the waking signal, by wait */
 	Z3_ast *woken;	 /* by wait: some signal wakes it */
 };
 
@@ -70,7 +70,7 @@ static Z3_ast is_woken(struct constraints *constraints, const struct wakes *wake
 	return any;
 }
 
-/* At most one signal, a later one, wakes a wait. No signal wakes a wait that times out. */
+/* A wait has at most one waking signal, a later one. A wait that times out has no waking signal. */
 static void constraints_conditions_add_wait(
 	struct constraints *constraints, const struct wakes *wakes, uint32_t number)
 {

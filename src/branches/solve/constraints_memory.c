@@ -1,7 +1,7 @@
 /*
  * Values of reads: each read returns the value of the last write before it, or the initial value
- * (TAME, section 4, with its reduction by happens-before; constraints_sections.c adds a reduction
- * by locks).
+ * (TAME, section 4). The reduction by happens-before is the paper's; constraints_sections.c adds a
+ * reduction by locks.
  */
 #include <stdlib.h>
 
@@ -103,7 +103,7 @@ static uint64_t constraints_memory_value_of(
 	return access->bytes < 8 ? value & ((UINT64_C(1) << 8 * access->bytes) - 1) : value;
 }
 
-/* That of the last write before the window, else the known initial value. */
+/* Finds the value of the last write before the window, or else the known initial value. */
 bool constraints_find_initial(const struct constraints *constraints,
 	const struct place_access *items, uint32_t count, uint64_t *value)
 {
@@ -224,7 +224,8 @@ static bool is_initial_hidden(const struct read_case *of)
 	return false;
 }
 
-/* With store buffers a thread sees its own last write, even while the write is in the buffer. */
+/* Returns whether the write is the thread's own last one. With store buffers, the thread sees such
+ * a write even while it is in the buffer. */
 static bool constraints_memory_is_own(const struct read_case *of, uint32_t number)
 {
 	return of->constraints->has_store_buffers &&

@@ -57,7 +57,7 @@ void constraints_add_mixed(
 	struct place_access *part = calloc(count, sizeof *part);
 
 	BUG_ON(!part);
-	/* With store buffers a thread may see its own write in a part of a larger read only. */
+	/* A thread with store buffers may see its own write in a part of a larger read only. */
 	if (constraints->has_store_buffers || (uint64_t)bounds * count > COST_MOST) {
 		constraints_keep_reads(constraints, items, count);
 		bounds = 0;

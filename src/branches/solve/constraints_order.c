@@ -29,8 +29,8 @@ static bool is_op(const struct constraints *constraints, struct event_id id, enu
 
 /*
  * A thread that finds the routine of pthread_once() done makes no step there: its previous step
- * must follow the end of the routine. Returns true if this edge is handled. With a step of its own
- * (OP_ONCE_ENTER) the thread's previous step preceded that end.
+ * must follow the end of the routine. Returns true if this edge is handled. If the thread has a
+ * step of its own (OP_ONCE_ENTER), its previous step preceded that end.
  */
 static bool add_once(struct constraints *constraints, const struct order_edge *edge)
 {

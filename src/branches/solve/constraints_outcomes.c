@@ -335,7 +335,7 @@ static void constraints_outcomes_add_outcome(struct constraints *constraints, st
 
 	if (!otherwise)
 		return;
-	/* With store buffers, and for unknown operations, the result is as recorded. */
+	/* The result is as recorded for unknown operations, and if store buffers are modelled. */
 	if (constraints->has_store_buffers || !op)
 		constraints_add(constraints, Z3_mk_not(constraints->z3, otherwise));
 	constraints_add(constraints,

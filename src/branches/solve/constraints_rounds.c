@@ -1,7 +1,7 @@
 /*
- * Barriers. No thread leaves before all have arrived. Another thread than in the run may arrive
- * last and get the special result. That thread does not wait and makes one step less than in the
- * run; the thread that was last in the run waits and makes one more (schedule.h).
+ * Barriers. A thread leaves a barrier after all threads have arrived. Another thread than in the
+ * run may arrive last and get the special result. That thread does not wait and makes one step less
+ * than in the run; the thread that was last in the run waits and makes one more (schedule.h).
  */
 #include "base/bug.h"
 #include "model/op.h"

@@ -1,7 +1,7 @@
 /*
  * Reduction by locks, which the paper does not have. If one lock is held at all writes of a place,
- * a thread that holds the lock reads what it last saw or wrote in the same section. Of another
- * thread's writes only the last one of each section is visible.
+ * a thread that holds the lock reads the value that it last saw or wrote in the same section. The
+ * last write of each section is the only one that other threads see.
  */
 #include <stdlib.h>
 

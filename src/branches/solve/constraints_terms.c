@@ -387,7 +387,8 @@ static Z3_ast is_used(const struct constraints *constraints, const struct term *
 		Z3_mk_int(constraints->z3, (int)next, constraints->integer));
 }
 
-/* For soundness the operands keep their recorded values where the term is used. */
+/* The operands keep their recorded values where the term is used; this makes the constraint
+ * sound. */
 static Z3_ast keep_value(struct constraints *constraints, struct term *term)
 {
 	struct term *parts[3] = {

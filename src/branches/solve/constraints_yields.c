@@ -1,8 +1,9 @@
 /*
  * Yields. The engine schedules a thread before a yield only after each other enabled thread has
- * made a step (engine/fairness.c). A schedule that violates this cannot be replayed. For each yield
- * and each other thread: let s be the other thread's first step that is not made before the
- * yielding thread's previous step. Then s happens before the yield, or s is blocked then.
+ * made a step (engine/fairness.c). A schedule that violates this cannot be replayed. The constraint
+ * for each yield and each other thread: let s be the other thread's first step that is not made
+ * before the yielding thread's previous step. Then s happens before the yield, or s is blocked
+ * then.
  */
 #include <stdlib.h>
 
@@ -16,8 +17,8 @@
 
 /* Edges of the order that may block steps. */
 struct blockers {
-	uint32_t **edges; /* by thread and event: number of the last edge to the event; NONE */
-	uint32_t *next;	  /* by edge: number of another edge to the same event */
+	uint32_t **edges; /* number of the last edge to each event, by thread; NONE */
+	uint32_t *next;	  /* number of another edge to the same event, by edge */
 };
 
 /* A step of another thread and the two steps before it; NONE if missing. */

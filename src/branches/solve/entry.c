@@ -126,7 +126,8 @@ static bool is_alike(const struct run_record *a, const struct run_record *b)
 	return true;
 }
 
-/* Of an access outside of its object only the EVENT_ADDRESS exists, with the bounds. */
+/* Returns whether the events correspond. An access outside of its object has only an EVENT_ADDRESS,
+ * with the bounds. */
 static bool corresponds(const struct walk_event *own, const struct walk_event *event)
 {
 	if (event_instruction(own) != event_instruction(event))

@@ -1,6 +1,6 @@
 /*
- * The interleaving that led to a branch in one run: accesses to the memory that its condition
- * depends on, operations around these, and creation and joins of threads.
+ * The interleaving that led to a branch in one run. It has the accesses to the memory that the
+ * branch's condition depends on, operations around these, and creation and joins of threads.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "model/op.h"
 #include "branches/solve/sensitivity_internal.h"
 
-/* For runs processed in parts: events of the flipped run that are kept. */
+/* Number of events of the flipped run that are kept, in runs processed in parts. */
 #define EVENTS_MOST 200000
 /* Earlier steps are only counted. */
 #define STEPS_MOST 60
@@ -210,7 +210,7 @@ static uint64_t interleavings_count_before(const struct walked_thread *thread, u
 	return low;
 }
 
-/* In the order of positions. */
+/* Selects steps in the order of positions. */
 static void pick_recorded(struct picked_list *list, const struct walk *walk, struct event_id goal,
 	const struct condition *condition)
 {
@@ -228,7 +228,7 @@ static void pick_recorded(struct picked_list *list, const struct walk *walk, str
 		qsort(list->items, list->count, sizeof *list->items, interleavings_compare);
 }
 
-/* In the order of the schedule, whose threads are numbered as in the record. */
+/* Selects steps in the order of the schedule, whose threads are numbered as in the record. */
 static void pick_flipped(struct picked_list *list, const struct walk *walk,
 	const struct sensitivity *analysis, struct event_id goal, const struct condition *condition)
 {

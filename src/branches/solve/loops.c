@@ -14,9 +14,9 @@ struct loop_body {
 };
 
 /*
- * The innermost natural loop around a block (Aho, Lam, Sethi, Ullman, section 9.6): the head
- * dominates the block, and the loop consists of the blocks that reach the head again without
- * leaving the loop. A path through an outer loop does not count.
+ * Finds the innermost natural loop around a block (Aho, Lam, Sethi, Ullman, section 9.6). The head
+ * dominates the block; the loop consists of the blocks that reach the head again without leaving
+ * the loop. A path through an outer loop does not count.
  */
 
 /* The search for heads takes quadratic time in the number of blocks. */
@@ -110,7 +110,7 @@ static bool loops_add(struct loop_body *body, LLVMBasicBlockRef block)
 	return true;
 }
 
-/* For the head, only the predecessors that it dominates. */
+/* Adds the predecessors of a block; for the head, only those that the head dominates. */
 static bool add_before(
 	struct graph *graph, struct loop_body *body, LLVMBasicBlockRef block, bool is_head)
 {
@@ -131,7 +131,7 @@ static bool add_before(
 	return true;
 }
 
-/* No blocks: the head has no loop. */
+/* Collects the blocks of the loop; 0 blocks: the head has no loop. */
 static void loops_collect(struct graph *graph, LLVMBasicBlockRef head, struct loop_body *body)
 {
 	body->count = 0;

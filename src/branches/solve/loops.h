@@ -7,7 +7,8 @@
 
 /* A loop that only reads, yields and waits, until another thread changes what it reads. */
 bool loop_is_waiting(LLVMValueRef branch);
-/* For a waiting loop without locks: the branch's successor outside of the loop; -1: none. */
+/* Returns the branch's successor outside of a waiting loop without locks; -1: the branch belongs to
+ * no such loop. */
 int loop_spin_leaves(LLVMValueRef branch);
 
 #endif

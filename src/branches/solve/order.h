@@ -63,7 +63,7 @@ struct order_arrival {
 /* All threads leave when the last one has arrived. */
 struct order_round {
 	uint64_t address, number;
-	struct order_arrival *arrivals; /* in the order of the run */
+	struct order_arrival *arrivals; /* arrivals in the order of the run */
 	uint32_t count;
 	uint32_t last; /* arrival that was last in the run; ORDER_NONE: the round was incomplete */
 	bool is_known; /* complete, and every arrival has an event */
@@ -73,7 +73,7 @@ struct order_use {
 	struct event_id event;
 	uint8_t kind; /* OP_SEM_WAIT (or TRYWAIT), OP_SEM_POST or OP_SEM_READ */
 	bool is_try, has_failed;
-	uint32_t value; /* of the semaphore before the operation, in this run */
+	uint32_t value; /* value of the semaphore before the operation, in this run */
 };
 
 /* A semaphore with known initial value and operations, which decide whether a wait is enabled. */
@@ -86,8 +86,8 @@ struct order_semaphore {
 
 struct order_wait {
 	struct event_id at;
-	struct event_id back; /* where the thread, once woken, locks its mutex again */
-	struct event_id left; /* where the thread timed out */
+	struct event_id back; /* the woken thread locks its mutex again here */
+	struct event_id left; /* the thread timed out here */
 	bool has_back, has_left;
 	uint32_t begin;	 /* number of signals before the wait in this run */
 	uint32_t signal; /* signal that woke the wait in this run; ORDER_NONE: none */
@@ -140,7 +140,7 @@ struct order_sections {
 	uint32_t *
 		items; /* numbers of sections, thread by thread; of each thread in the order of their begins */
 	uint32_t *reach; /* largest end among this item and the earlier items of its thread */
-	uint32_t *first; /* by thread, plus a final entry: where the thread's items begin */
+	uint32_t *first; /* start of each thread's items, plus a final entry */
 };
 
 struct order {
@@ -164,7 +164,7 @@ struct order {
 	struct event_id *events; /* all events, in the order of the run */
 	uint64_t event_count;
 	struct order_clocks clocks;
-	struct event_id *reads; /* by number of the variable: the event that read it */
+	struct event_id *reads; /* the event that read each variable, by number */
 	/* Like `clocks`, plus the accidental order of accesses and locks in this run. */
 	struct order_clocks pasts;
 	struct addresses addresses;
@@ -184,7 +184,7 @@ void order_release(struct order *order);
  * events in the window. Later events do not happen.
  */
 struct order_window {
-	uint32_t *begin, *end; /* by thread */
+	uint32_t *begin, *end; /* bounds by thread */
 };
 
 /* The engine treats a sleep of no length as a yield. */
@@ -228,7 +228,8 @@ void addresses_release(struct addresses *addresses);
 /* Returns NULL if only the address of the run is possible. */
 const struct address_set *addresses_find(
 	const struct addresses *addresses, const struct term *term);
-/* Marks words that accesses may go to as shared. Not 0: the events must be made again. */
+/* Marks words that accesses may go to as shared. Returns nonzero if the events must be made
+ * again. */
 uint32_t addresses_share(struct walk *walk, const struct order *order);
 
 #endif

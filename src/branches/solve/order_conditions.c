@@ -4,7 +4,7 @@
 #include "base/bug.h"
 #include "branches/solve/order_internal.h"
 
-/* With more pairs of waits and signals, each wait keeps its recorded signal. */
+/* If there are more pairs of waits and signals, each wait keeps its recorded signal. */
 #define PAIRS_MOST 1024
 
 #define NONE ORDER_NONE

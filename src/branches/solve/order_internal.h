@@ -16,7 +16,7 @@ struct op_event {
 	struct event_id id;
 };
 
-/* In the order of the run. */
+/* Sorted in the order of the run. */
 struct op_list {
 	struct op_event *items;
 	uint32_t count, capacity;

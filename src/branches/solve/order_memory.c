@@ -8,7 +8,7 @@
 
 /* Recovered from logged reads that precede all writes (TAME, partition of traces). */
 
-/* For each byte of a word, what its first access reveals. */
+/* The values that the first access of each byte of a word reveals. */
 struct order_first {
 	uint64_t key; /* key of slots.h: address divided by eight, plus one */
 	uint64_t value;

@@ -303,12 +303,13 @@ void order_release_rounds(struct order *order)
 
 /*
  * Waits for time. Virtual time passes only when no thread is enabled (engine/clock.c): a thread
- * returns from a sleep or timeout when all others are blocked. Where that holds in another order is
- * unknown, so the thread stays behind everything that the others had done. The same rule holds for
- * input from outside of the process. This is stricter than necessary if the time was already over.
+ * returns from a sleep or timeout when all others are blocked. The places where all are blocked in
+ * another order are unknown. The thread therefore stays behind all earlier operations of the
+ * others. The same rule holds for input from outside of the process. This is stricter than
+ * necessary if the time was already over.
  */
 
-/* By thread: number plus one of its last operation, and of its last write to a descriptor. */
+/* Numbers plus one of a thread's last operation, and of its last write to a descriptor. */
 struct last_ops {
 	uint32_t any, writes;
 };

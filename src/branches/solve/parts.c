@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "branches/solve/sensitivity_internal.h"
 
-/* With solver and record the process then stays below 4 GB. */
+/* This limit keeps the process with solver and record below 4 GB. */
 #define PART_BYTES (UINT64_C(1) << 30)
 /* Measured size of an event with its terms and its entry in the order: 570 bytes. */
 #define EVENT_BYTES 600u
@@ -175,7 +175,7 @@ uint64_t parts_processor_ns(void)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* For runs processed in parts: equal for equal records. */
+/* Hash of the record for runs processed in parts: equal for equal records. */
 static uint64_t path_of_record(const struct run_record *record)
 {
 	uint64_t hash = 0;

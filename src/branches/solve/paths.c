@@ -1,5 +1,6 @@
 /*
- * Where each further run first leaves the recorded path: the search should find that branch, too.
+ * Finds where each further run first leaves the recorded path: the search should find that branch,
+ * too.
  */
 #include <stdlib.h>
 
@@ -8,7 +9,7 @@
 #include "abi/instrument_abi.h"
 #include "branches/solve/sensitivity_internal.h"
 
-/* Where a run leaves the recorded path. */
+/* The place where a run leaves the recorded path. */
 struct departure {
 	uint64_t position; /* UINT64_MAX: the run follows the record to the end */
 	uint16_t thread;

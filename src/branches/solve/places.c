@@ -186,7 +186,7 @@ static LLVMValueRef places_object_of(LLVMValueRef pointer)
 	return pointer;
 }
 
-/* Which pass asks about an event depends on the edge that the branch took. */
+/* Notes the edge that the branch took, which determines the pass that asks about the event. */
 static void note_way(struct places *places, struct place_slot *slot, const struct walk_event *event)
 {
 	bool *has_way = &slot->has_way[event->case_value != 0];

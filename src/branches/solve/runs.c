@@ -1,8 +1,9 @@
 /*
- * Answers that runs show. Before the solver is asked, the command makes two kinds of runs: random
- * ones, of the strategies `pos` and `random`, and runs that hold one thread before one event, the
- * first or the last one of an instruction, until no other thread is enabled. If the thread has locks
- * there, which stop the others, another run holds it before the first of these locks.
+ * Answers that runs show. Before the solver is asked, the command makes two kinds of runs. The
+ * first kind are random runs, of the strategies `pos` and `random`. Runs of the second kind hold
+ * one thread before the first or last event of an instruction, until no other thread is enabled. If
+ * the thread has locks there, which stop the others, another run holds it before the first of these
+ * locks.
  *
  * Each run is walked, and the branches of each thread are compared with those of the record. The
  * first branch with another outcome is an answer; its schedule is that of the run up to the branch.
@@ -61,7 +62,7 @@ static uint32_t runs_wanted(const struct sensitivity *analysis)
 
 struct held_event {
 	LLVMValueRef instruction;
-	uint64_t rank; /* in the order of the run */
+	uint64_t rank; /* number in the order of the run */
 };
 
 static int runs_compare_events(const void *left, const void *right)
@@ -145,8 +146,8 @@ static void runs_sort_holds(struct sensitivity *analysis)
 }
 
 /*
- * Late events first; reads first, as writes of other threads change what a held thread reads. Of
- * each kind, events without locks come first.
+ * Sorts the events to hold: late events first. Reads precede writes, because writes of other
+ * threads change the values that a held thread reads. Among equals, events without locks precede.
  */
 static void runs_list_holds(struct sensitivity *analysis)
 {
@@ -257,7 +258,7 @@ struct runs_differences {
 struct runs_comparison {
 	const struct sensitivity *analysis;
 	struct runs_differences *differences;
-	uint16_t thread; /* in the record */
+	uint16_t thread; /* index in the record */
 	const struct walked_thread *recorded, *own;
 	uint64_t at, own_at; /* indices of the next events */
 };

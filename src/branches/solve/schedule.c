@@ -88,7 +88,7 @@ static int64_t schedule_value_of(const struct constraints *constraints, Z3_model
 
 	if (Z3_model_eval(constraints->z3, model, ast, true, &value))
 		(void)Z3_get_numeral_int64(
-			constraints->z3, value, &number); /* otherwise 0: any value will do */
+			constraints->z3, value, &number); /* 0 otherwise: any value serves */
 	return number;
 }
 
@@ -344,7 +344,7 @@ static bool schedule_wakes(void *context, uint32_t condition, uint32_t wait, uin
 	const struct constraints *constraints = answer->constraints;
 	Z3_ast wake = constraints_wakes(constraints, condition, wait, signal), value;
 
-	if (!wake) /* not known: as in the run */
+	if (!wake) /* the wake-up is unknown, and stays as in the run */
 		return constraints->order->conditions[condition].waits[wait].signal == signal;
 	return Z3_model_eval(constraints->z3, answer->model, wake, true, &value) &&
 	       Z3_get_bool_value(constraints->z3, value) == Z3_L_TRUE;

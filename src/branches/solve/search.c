@@ -98,7 +98,7 @@ static void search_begin(struct sensitivity *analysis)
 		}
 		search->running++;
 	}
-	BUG_ON(!search->worker_count); /* no memory for a single thread */
+	BUG_ON(!search->worker_count); /* the search has no memory for a single thread */
 }
 
 /* Caller holds search.lock, which the progress callback releases. */
@@ -385,8 +385,8 @@ bool turns_take(struct worker *worker)
 	struct search *search = &worker->analysis->search;
 
 	while (worker->number != search->settled && !search->is_stopping)
-		(void)pthread_cond_wait(
-			&search->changed, &search->lock); /* of default kind: cannot fail */
+		(void)pthread_cond_wait(&search->changed,
+			&search->lock); /* the mutex has the default kind: the wait cannot fail */
 	if (!worker->has_turn)
 		worker->is_void = !stands(worker);
 	worker->has_turn = true;
@@ -407,7 +407,7 @@ bool turns_end(struct worker *worker)
 		analysis->figures.queries += worker->queries[i];
 	}
 	analysis->figures.timeouts += worker->timeouts;
-	if (worker->is_asking) /* otherwise search_count_left() has counted it */
+	if (worker->is_asking) /* search_count_left() has counted the others */
 		analysis->figures.unasked += worker->unasked;
 	search->settled++;
 	(void)pthread_cond_broadcast(&search->changed);

@@ -258,7 +258,8 @@ out:
 	(void)pthread_mutex_unlock(&search->lock);
 }
 
-/* Without time, counts the branches left out. Caller holds search.lock. */
+/* Returns whether the chunk has goals. When time is up, counts the branches left out. The caller
+ * holds search.lock. */
 static bool has_goals(const struct worker *worker)
 {
 	struct sensitivity *analysis = worker->analysis;
@@ -435,7 +436,7 @@ void search_count_left(struct sensitivity *analysis)
 	}
 	chunk_open(&counter.chunk, analysis);
 	while (next_chunk(&counter))
-		(void)has_goals(&counter); /* false: time is up */
+		(void)has_goals(&counter); /* the result is false, because time is up */
 	chunk_release(&counter.chunk);
 }
 

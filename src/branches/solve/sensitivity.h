@@ -36,7 +36,7 @@ enum sensitive_kind {
 /* The analysis owns the strings. */
 struct sensitive_place {
 	const char *function;
-	/* As the compiler was given it; a relative path is relative to `directory`. */
+	/* Path as the compiler received it; a relative path is relative to `directory`. */
 	const char *file;
 	const char *directory;
 	uint32_t line, column;
@@ -49,10 +49,10 @@ struct sensitive_step {
 	const char *verb; /* "reads", "locks", ...; of the final branch "finds" */
 	char *object;	  /* "table.next", "the condition false"; empty: `other` is the object */
 	char *value;	  /* value read or written; NULL if none */
-	char *function, *file, *directory; /* as in sensitive_place; empty for operations */
+	char *function, *file, *directory; /* same as in sensitive_place; empty for operations */
 	uint32_t line, column;
 	uint64_t address; /* address of the access; 0: not an access */
-	uint64_t site;	  /* of an operation: return address of the call; 0: not known */
+	uint64_t site;	  /* return address of an operation's call; 0: not known */
 };
 
 /* Steps of one run up to a branch, oldest first; the last step is the branch. */
@@ -60,7 +60,8 @@ struct sensitive_interleaving {
 	struct sensitive_step *steps;
 	uint32_t count;
 	uint64_t left_out; /* number of earlier steps that are not listed */
-	/* In a system header: the program's own caller, "shop.cc:12 in sell"; else NULL. */
+	/* The program's own caller if the branch lies in a system header, "shop.cc:12 in sell";
+	 * else NULL. */
 	char *called_from;
 };
 
@@ -70,21 +71,21 @@ void sensitive_interleaving_release(struct sensitive_interleaving *interleaving)
 
 /* A branch with a schedule that should flip it. The analysis owns everything in it. */
 struct sensitive_candidate {
-	uint32_t number; /* of the place; a place is not returned again once it is proven */
+	uint32_t number; /* number of the place; a place is not returned again when it is proven */
 	enum sensitive_kind kind;
 	struct sensitive_place place;
 	uint16_t thread; /* index in the record */
 	uint64_t occurrence;
-	bool was_taken;	       /* whether the condition was true in the record */
+	bool was_taken;	       /* the condition was true in the record */
 	bool is_waiting;       /* the branch ends a loop that waits for another thread (loops.h) */
-	const char *variables; /* what the condition depends on: "is_good, table.next" */
+	const char *variables; /* variables that the condition depends on: "is_good, table.next" */
 	const struct schedule_segment *segments; /* schedule; threads are indices in the record */
 	uint32_t segment_count;
 	const uint64_t *chosen; /* bit set over all sites: accesses that are scheduling points */
 	/*
 	 * "buffers.c:12 (main.0)": writes that other threads must see late (store buffers). The
-	 * caller lists the candidate without a run, as no interleaving shows the answer. NULL if
-	 * can be run.
+	 * caller lists the candidate without a run, because no interleaving shows the answer. NULL
+	 * if can be run.
 	 */
 	const char *delayed;
 };
@@ -103,7 +104,7 @@ struct sensitivity_figures {
 	uint64_t constraints;		   /* assertions given to the solver */
 	uint64_t constraint_terms;	   /* comparisons and connectives in them */
 	uint64_t chunks;		   /* chunks with constraints */
-	uint64_t chunks_seen, chunk_count; /* of the current pass: chunks done, chunks in total */
+	uint64_t chunks_seen, chunk_count; /* chunks of the current pass: done, in total */
 	uint64_t unasked;		   /* branches left out because of a limit */
 	uint64_t queries, timeouts;
 	uint64_t trials;  /* random runs before the first query */
@@ -133,7 +134,7 @@ struct sensitivity_options {
 	/* Scheduling points whose branches are asked about; 0: no limit on that side. */
 	uint64_t points_from, points_to;
 	uint32_t queries_most; /* unanswered queries per place */
-	uint64_t time_ns;      /* for the whole analysis; 0: no limit */
+	uint64_t time_ns;      /* time for the whole analysis; 0: no limit */
 	/* Windows of this many events of the whole run, instead of per thread. */
 	bool is_global;
 	uint32_t workers; /* threads that query a solver; 0: one */
@@ -144,7 +145,7 @@ struct sensitivity_options {
 	/* Places that the caller knows are not asked about. May be NULL. */
 	bool (*is_known)(
 		void *context, enum sensitive_kind kind, const struct sensitive_place *place);
-	/* Called regularly during sensitivity_next(). Returns false ends the search. May be NULL. */
+	/* Called regularly during sensitivity_next(). A result of false ends the search. May be NULL. */
 	bool (*waiting)(void *context, const struct sensitivity_figures *figures);
 	void *context;
 };
@@ -162,11 +163,12 @@ struct sensitive_run {
 };
 
 struct sensitive_trial {
-	uint64_t seed;	 /* of a random run; 0: the run follows the schedule, as far as possible */
+	/* seed of a random run; 0: the run follows the schedule, as far as possible */
+	uint64_t seed;
 	bool is_sampled; /* a random run of strategy `pos`, not of `random` */
 	const struct schedule_segment *segments; /* threads are indices in the record */
 	uint32_t segment_count;
-	const uint64_t *chosen; /* as in struct sensitive_candidate */
+	const uint64_t *chosen; /* same as in struct sensitive_candidate */
 };
 
 /* Before the first sensitivity_next(). Returns false if further runs are not worth their time. */
@@ -194,7 +196,7 @@ void sensitivity_settle(struct sensitivity *analysis, enum sensitivity_verdict v
 /* Sites that access memory, shared or not: bit set over all sites, owned by the analysis. */
 const uint64_t *sensitivity_accesses(struct sensitivity *analysis);
 /*
- * Compares the path of any run of the program with the record: notes the branches that took another
+ * Compares the path of any run of the program with the record. Notes the branches that took another
  * side while all branches before them had the same outcome. Returns false if a thread could not be
  * followed to its end.
  */

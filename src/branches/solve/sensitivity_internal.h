@@ -25,7 +25,7 @@
 
 struct asked {
 	LLVMValueRef instruction;
-	enum sensitive_kind kind; /* of its first event */
+	enum sensitive_kind kind; /* kind of its first event */
 	bool is_excluded;	  /* the caller knows or excludes the place */
 	/* Has events for passes over failures, and for passes over other branches. */
 	bool has_failures, has_others;
@@ -41,7 +41,7 @@ struct place_slot {
 	LLVMValueRef instruction; /* NULL in a free entry */
 	enum event_kind kind;
 	uint32_t place;
-	/* Whether the first edge was taken in the run, and whether another edge was. */
+	/* The first edge was taken in the run; another edge was taken. */
 	bool has_way[2];
 };
 
@@ -59,7 +59,7 @@ struct observed {
 	LLVMValueRef instruction;
 	enum sensitive_kind kind;
 	bool is_modelled; /* its condition is a term in the record */
-	uint32_t count;	  /* of runs */
+	uint32_t count;	  /* number of runs */
 };
 
 /* The windows of one set of constraints, and the threads whose branches are asked about. */
@@ -69,7 +69,7 @@ struct chunk {
 	uint64_t begin;	      /* position in the run where the first thread's window begins */
 };
 
-/* In this order. */
+/* The passes in their order. */
 enum search_pass {
 	/* Small windows first: most answers need only near events, and queries there are quick. */
 	PASS_FAILURES_NEAR, /* assertions, null pointers, divisors */
@@ -86,9 +86,9 @@ enum search_pass {
 struct chunk_cursor {
 	uint16_t thread;
 	uint32_t window; /* events of one thread */
-	/* With global windows: events of the run up to the end of the last window. */
+	/* Events of the run up to the end of the last window, with global windows. */
 	uint64_t global_end;
-	uint32_t *ends; /* by thread: end of the last window */
+	uint32_t *ends; /* end of each thread's last window */
 };
 
 struct worker {
@@ -96,10 +96,10 @@ struct worker {
 	pthread_t thread;
 	struct constraints constraints;
 	struct chunk chunk;
-	enum search_pass pass; /* of the chunk */
+	enum search_pass pass; /* pass of the chunk */
 	/* Results of the chunk. They become part of the search when the chunk is settled. */
 	uint64_t number;   /* number among the chunks with questions */
-	uint32_t *queries; /* by place */
+	uint32_t *queries; /* queries by place */
 	uint64_t timeouts, unasked;
 	bool has_turn; /* all chunks before this one are settled */
 	/* Earlier chunks used up the queries of this one: it is searched again. */
@@ -110,16 +110,16 @@ struct worker {
 	struct solution solution;
 	/* Guarded by search.lock. */
 	bool is_asking;	   /* its chunk is not settled yet */
-	bool is_waiting;   /* until the caller has judged the answer */
+	bool is_waiting;   /* the caller has not judged the answer yet */
 	Z3_context solver; /* set while it may be interrupted; else NULL */
 };
 
 struct flip {
 	struct event_id goal;
 	uint32_t place;
-	uint64_t steps;	   /* of the thread, before the branch */
-	uint64_t position; /* of the branch in its run */
-	bool is_first;	   /* no branch before it in its run had another outcome */
+	uint64_t steps;	   /* steps of the thread before the branch */
+	uint64_t position; /* position of the branch in its run */
+	bool is_first;	   /* earlier branches in its run had the recorded outcome */
 	struct solution solution;
 };
 
@@ -165,7 +165,7 @@ struct sensitivity {
 	uint64_t *accesses; /* bit set over all sites; NULL if not requested yet */
 	struct observed *observed;
 	uint32_t observed_count;
-	bool *is_matched; /* by exclude pattern: it matched something */
+	bool *is_matched; /* by exclude pattern: the pattern matched something */
 	/* Strings of the last candidate. */
 	struct strbuf variables, delayed;
 	char *function, *file, *directory;
@@ -203,7 +203,8 @@ void places_name_variables(struct sensitivity *analysis, const struct term *term
 
 void chunk_open(struct chunk *chunk, const struct sensitivity *analysis);
 void chunk_release(struct chunk *chunk);
-/* To the first chunk of windows of this many events. The cursor may be all zero before. */
+/* Moves the cursor to the first chunk of windows of this many events. The cursor may be all zero
+ * before. */
 void chunk_rewind(struct chunk_cursor *cursor, const struct sensitivity *analysis, uint32_t window);
 /* Returns false if no chunk is left. */
 bool chunk_next(
@@ -220,9 +221,9 @@ const uint64_t *paths_accesses(struct sensitivity *analysis);
 bool paths_observe(struct sensitivity *analysis, const struct run_record *run);
 
 /*
- * For an instruction in a system header: the innermost caller in the program's own code, through
- * inlining or through `callers`, as "shop.cc:12 in sell". The caller frees the string. Returns NULL
- * for own code, or if not known.
+ * Finds the innermost caller in the program's own code, for an instruction in a system header,
+ * through inlining or through `callers`: "shop.cc:12 in sell". The caller frees the string. Returns
+ * NULL for own code, or if not known.
  */
 char *places_called_from(
 	LLVMValueRef instruction, const LLVMValueRef *callers, uint32_t caller_count);
@@ -240,7 +241,7 @@ void search_continue(struct sensitivity *analysis, bool is_proven);
 /* Returns false if a worker could not be stopped, and nothing of the analysis may be freed. */
 bool search_close(struct sensitivity *analysis);
 uint64_t search_now_ns(void);
-/* Returns whether the event is asked about in this pass. On true, *out is its place. */
+/* Returns whether the event is asked about in this pass. If so, *out is its place. */
 bool search_is_wanted(const struct sensitivity *analysis, enum search_pass pass,
 	const struct walk_event *event, uint32_t *out);
 
@@ -249,7 +250,8 @@ bool search_is_wanted(const struct sensitivity *analysis, enum search_pass pass,
 bool runs_plan(struct sensitivity *analysis, struct sensitive_trial *out);
 /* Notes the branches that the run flipped. */
 void runs_observe(struct sensitivity *analysis, const struct sensitive_run *run);
-/* Before workers exist. True: search.observer holds the next answer that a run has shown. */
+/* Called before workers exist. Returns true if search.observer holds the next answer that a run has
+ * shown. */
 bool runs_next(struct sensitivity *analysis);
 void runs_close(struct sensitivity *analysis);
 /* Index of the thread in the record; UINT16_MAX: there is none of this name. */

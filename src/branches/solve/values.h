@@ -15,7 +15,7 @@ struct values_queue {
 
 struct values {
 	const struct order *order;
-	struct values_queue *queues; /* by condition variable */
+	struct values_queue *queues; /* queues by condition variable */
 };
 
 struct value_choice {

@@ -1,6 +1,6 @@
 /*
  * The link of parallel/remote/link.h over MPI. An MPI error is treated like the loss of a rank: the
- * ranks that wait for it notice. With OpenMPI 4 a rank's death ends the job unless mpirun has
+ * ranks that wait for it notice. OpenMPI 4 ends the job when a rank dies, unless mpirun has
  * --enable-recovery.
  */
 #include <mpi.h>
@@ -128,7 +128,7 @@ static void mpi_end(bool all_are_here)
 {
 	if (all_are_here)
 		(void)MPI_Finalize(); /* errors are irrelevant, because the process ends */
-				      /* Otherwise MPI_Finalize would wait for the lost rank. */
+				      /* if a rank is lost, MPI_Finalize would wait for it */
 }
 
 __attribute__((visibility("default"))) link_entry raddle_link_begin;

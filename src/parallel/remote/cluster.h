@@ -2,12 +2,12 @@
  * One campaign on many machines: `mpirun -n N raddle run --mpi`.
  *
  * Rank 0, the leader, distributes runs, owns the store and reports to the user. The other ranks are
- * the remote workers (identifier `member`), which make the runs. Two schemes exist:
- * - Units: for sampling strategies, the leader leases ranges of run numbers to remote workers
- *   (lease_table.h), and those of a silent one again. Each remote worker runs a campaign of its own
+ * the remote workers (identifier `member`), which make the runs. Two schemes exist: - Units: for
+ * sampling strategies, the leader leases ranges of run numbers to remote workers (lease_table.h).
+ * Ranges of a silent worker are leased again. Each remote worker runs a campaign of its own
  *   and sends findings at once.
- * - Tasks: for exhaustive strategies, the leader runs a campaign whose other workers are the remote
- *   workers (worker/remote.h). A lost task is made again.
+ * - Tasks: for exhaustive strategies, the leader runs a campaign to which the remote workers belong
+ * as workers (worker/remote.h). A lost task is made again.
  */
 #ifndef RADDLE_PARALLEL_REMOTE_CLUSTER_H
 #define RADDLE_PARALLEL_REMOTE_CLUSTER_H
@@ -27,8 +27,8 @@ int cluster_lead(const struct link *link, const struct campaign_options *options
 	uint64_t silent_ns, const struct campaign_listener *listener,
 	struct campaign_result *result, struct error *err);
 /*
- * Until rank 0 ends the campaign, or is silent for CLUSTER_PATIENCE times silent_ns. Rank 0 reports
- * the errors of a remote worker.
+ * Runs until rank 0 ends the campaign, or is silent for CLUSTER_PATIENCE times silent_ns. Rank 0
+ * reports the errors of a remote worker.
  */
 int cluster_follow(const struct link *link, const struct campaign_options *options,
 	uint64_t silent_ns, struct error *err);

@@ -124,7 +124,7 @@ static void leader_take_message(struct leader *leader, const struct link_message
 	roll_hear(&leader->roll, message->from);
 	lease_table_heard(leader->leases, message->from, member->heard_ns);
 	if (leader->roll.failure.code && message->tag != WIRE_LEFT && message->tag != WIRE_FAILED)
-		return; /* only the first failure is reported */
+		return; /* the first failure is reported, later ones are not */
 	switch ((enum wire_tag)message->tag) {
 	case WIRE_HELLO:
 		roll_take_hello(&leader->roll, message);
@@ -186,7 +186,7 @@ static void leader_report_progress(struct leader *leader)
 	if (leader->row.id && now_ns - leader->saved_ns >= SAVE_NS) {
 		leader->saved_ns = now_ns;
 		leader_keep_unsaved(leader);
-		/* only the error of the last save is reported */
+		/* the error of the last save is reported, earlier ones are not */
 		(void)leader_save(leader, "running", NULL);
 	}
 }

@@ -24,7 +24,7 @@ struct tasks_report {
 struct tasks_leader {
 	struct roll roll;
 	const struct campaign_options *options;
-	struct tasks_report *reports; /* by rank */
+	struct tasks_report *reports; /* reports by rank */
 	volatile int is_stopped;      /* interruption flag of the campaign */
 };
 
@@ -139,7 +139,8 @@ static bool remote_lost(void *context, uint32_t number)
 	struct tasks_leader *leader = context;
 	const struct roll_member *member = &leader->roll.members[number + 1];
 
-	(void)leader_tasks_listen_once(leader); /* likewise */
+	(void)leader_tasks_listen_once(
+		leader); /* the result only tells whether a message arrived */
 	return member->state != MEMBER_WAITS || member->is_silent;
 }
 

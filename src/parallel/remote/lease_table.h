@@ -1,7 +1,7 @@
 /*
- * Which rank makes which runs. Runs are leased to ranks in units (ranges of run numbers), and
- * leased again if a rank stalls or vanishes. The table has no processes, messages or clocks of its
- * own, so that a test can simulate a thousand ranks.
+ * Assigns runs to ranks. Runs are leased to ranks in units (ranges of run numbers), and leased
+ * again if a rank stalls or vanishes. The table has no processes, messages or clocks of its own, so
+ * that a test can simulate a thousand ranks.
  *
  * A unit takes its rank about `unit_ns`. Units become smaller towards the end, down to an eighth,
  * so that all ranks end at about the same time. A rank that is silent for `silent_ns` loses its
@@ -52,7 +52,8 @@ bool lease_table_done(struct lease_table *leases, uint32_t rank, uint64_t now_ns
 bool lease_table_is_own(const struct lease_table *leases, uint32_t rank);
 /* The rank is gone: its unit, if any, goes to another rank. */
 void lease_table_lose(struct lease_table *leases, uint32_t rank);
-/* From silent ranks. Returns the lowest rank that has become silent, or options.ranks. */
+/* Takes the units of silent ranks back. Returns the lowest rank that has become silent, or
+ * options.ranks. */
 uint32_t lease_table_take_back(struct lease_table *leases, uint64_t now_ns);
 
 /* The number below which all runs are made. */

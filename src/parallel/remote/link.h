@@ -1,6 +1,6 @@
 /*
- * Messages between ranks: tagged bytes, in order per sender, or none if a rank has vanished. Only
- * libraddle-mpi.so uses MPI. One thread of each rank uses the link.
+ * Messages between ranks: tagged bytes, in order per sender, or none if a rank has vanished.
+ * libraddle-mpi.so alone uses MPI. One thread of each rank uses the link.
  */
 #ifndef RADDLE_PARALLEL_REMOTE_LINK_H
 #define RADDLE_PARALLEL_REMOTE_LINK_H

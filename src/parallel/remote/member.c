@@ -188,7 +188,7 @@ static int say_hello(struct member *member, struct error *err)
 	if (status < 0)
 		return status;
 	(void)snprintf(hello.release, sizeof hello.release, "%s", RADDLE_RELEASE);
-	(void)gethostname(hello.host, sizeof hello.host - 1); /* on failure the name is empty */
+	(void)gethostname(hello.host, sizeof hello.host - 1); /* the name is empty if this fails */
 	(void)snprintf(hello.folder, sizeof hello.folder, "%s", member->folder);
 	member_send(member, WIRE_HELLO, &hello, sizeof hello);
 	return 0;
@@ -219,7 +219,8 @@ static int remove_entry(const char *path, const struct stat *status, int kind, s
 
 static void remove_folder(const char *folder)
 {
-	(void)nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS); /* likewise */
+	(void)nftw(folder, remove_entry, 8,
+		FTW_DEPTH | FTW_PHYS); /* an error leaves files in the temporary folder */
 }
 
 static int member_make_runs(struct member *member, struct error *err)

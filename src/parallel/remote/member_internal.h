@@ -12,7 +12,7 @@
 struct member {
 	const struct link *link;
 	const struct campaign_options *options;
-	char folder[PATH_MAX]; /* of the remote worker's own store */
+	char folder[PATH_MAX]; /* folder of the remote worker's own store */
 	uint64_t silent_ns;
 	volatile int is_stopped;
 	bool has_no_leader; /* rank 0 has been silent for too long */
@@ -35,7 +35,7 @@ void member_send(const struct member *member, enum wire_tag tag, const void *byt
 void member_listen(struct member *member);
 void member_show_life(struct member *member);
 
-/* For exhaustive strategies: makes the batches of rank 0 until it stops the campaign. */
+/* Makes the batches of rank 0 until it stops the campaign, for exhaustive strategies. */
 int member_make_tasks(struct member *member, struct error *err);
 
 #endif

@@ -23,9 +23,9 @@ struct roll {
 	const struct campaign_listener *listener;
 	/* a remote worker that is silent for this time counts as lost */
 	uint64_t silent_ns;
-	struct roll_member *members; /* by rank; owned */
+	struct roll_member *members; /* members by rank; owned */
 	struct target target;	     /* the program that all ranks run; owned */
-	uint64_t fingerprint;	     /* of the program's file */
+	uint64_t fingerprint;	     /* hash of the program's file */
 	/* first failure of a remote worker that ends the whole campaign */
 	struct error failure;
 };

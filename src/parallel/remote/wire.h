@@ -11,7 +11,7 @@
 #include "parallel/remote/lease_table.h"
 
 enum wire_tag {
-	/* From a remote worker to rank 0. */
+	/* Messages from a remote worker to rank 0 */
 	WIRE_HELLO,   /* struct wire_hello; asks for a unit */
 	WIRE_ALIVE,   /* empty; rank 0 answers with the same message */
 	WIRE_STARTED, /* struct wire_started, from the first rank that has started the program */
@@ -21,7 +21,7 @@ enum wire_tag {
 	WIRE_LEFT,    /* struct wire_done: the remote worker stops before the end of its unit */
 	WIRE_FAILED,  /* text: the remote worker cannot work, and asks for nothing more */
 	WIRE_REPORT,  /* result of a task's batch, in the form of worker/remote.h */
-	/* From rank 0. */
+	/* Messages from rank 0 */
 	WIRE_UNIT, /* struct lease_table_unit */
 	WIRE_PART, /* a batch of a task, in the form of worker/remote.h */
 	WIRE_REST, /* empty: the batch ends after the current run */
@@ -73,7 +73,8 @@ bool wire_read_done(struct wire_done *out, const struct link_message *message);
 bool wire_read_unit(struct lease_table_unit *out, const struct link_message *message);
 bool wire_read_end(struct wire_end *out, const struct link_message *message);
 
-/* Also parses the JSON and reads the trace to its end. The caller releases *finding. */
+/* Reads the message, parses the JSON, and reads the trace to its end. The caller releases
+ * *finding. */
 int wire_read_finding(struct wire_finding *out, struct finding *finding,
 	const struct link_message *message, struct error *err);
 
