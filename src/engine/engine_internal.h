@@ -16,8 +16,8 @@
 #define ENGINE_MODULES_MAX 256
 #define ENGINE_FUTEX_QUEUES 64
 #define ENGINE_CROWDS 4
-#define ENGINE_CROWD_LEAST                                                                         \
-	8 /* a wait group has at least this size; fewer waiters are evaluated one by one as fast */
+/* Size of the smallest wait group; fewer waiters are evaluated one by one as fast. */
+#define ENGINE_CROWD_LEAST 8
 #define ENGINE_NAME_CACHE 1024 /* direct-mapped; a collision costs a search */
 
 /* enum engine_thread.wake_reason: bits, or'ed; 0 means that the pending op is disabled. */

@@ -187,8 +187,8 @@ static uint32_t futex_vector_count(const uint32_t *word)
 {
 	uint32_t count;
 
-	(void)futex_vector_select(
-		word, UINT32_MAX, &count); /* no waiter has this rank: the call counts all */
+	/* no waiter has this rank: the call counts all */
+	(void)futex_vector_select(word, UINT32_MAX, &count);
 	return count;
 }
 

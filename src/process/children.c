@@ -103,8 +103,7 @@ void children_kill_added(void)
 {
 	for (unsigned i = 0; i < children.process_count; i++) {
 		(void)kill(-children.processes[i], SIGKILL); /* the process may have no group */
-		(void)kill(
-			children.processes[i], SIGKILL); /* the process may have left its group */
+		(void)kill(children.processes[i], SIGKILL);  /* it may have left its group */
 	}
 }
 
@@ -146,8 +145,7 @@ void children_kill_strays(void)
 		for (unsigned i = 0; i < count; i++)
 			(void)kill(strays[i], SIGKILL); /* the process may have ended already */
 		for (unsigned i = 0; i < count; i++)
-			(void)waitpid(
-				strays[i], NULL, __WALL); /* this is the only code that reaps it */
+			(void)waitpid(strays[i], NULL, __WALL); /* only this code reaps it */
 	}
 }
 

@@ -14,16 +14,15 @@
 
 struct segments {
 	uint32_t thread_count;
-	/* Index of each thread's first segment in the arrays by segment; one entry more than
-	 * threads */
+	/* By thread, plus one entry: index of its first segment in the arrays by segment */
 	uint32_t *first;
-	uint64_t *begins; /* step of the run at which each segment begins */
-	/* by segment and thread: number of that thread's segments that end before this one begins */
-	uint16_t *before;
-	/* first segment of each thread in which an operation may have had another outcome (try-lock) */
-	uint16_t *tried;
-	uint16_t *creator; /* creator of each thread; UINT16_MAX: unknown */
-	uint16_t *created; /* creator's segment that ends with the creation of each thread */
+	uint64_t *begins; /* by segment: the step of the run at which it begins */
+	uint16_t *
+		before; /* by segment and thread: number of that thread's segments that end before this one begins */
+	uint16_t *
+		tried; /* by thread: first segment in which an operation may have had another outcome (try-lock) */
+	uint16_t *creator; /* by thread: the creating thread; UINT16_MAX: unknown */
+	uint16_t *created; /* by thread: the creator's segment that ends with the creation */
 };
 
 /* The caller calls segments_free(). Returns NULL if too many segments. */

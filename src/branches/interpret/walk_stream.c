@@ -17,8 +17,7 @@ uint64_t walk_number(struct walker *walker)
 
 	/* A piece ends between entries, except before the arguments of a call. */
 	if (walker->at >= walker->end && walker->supply)
-		(void)walk_more(
-			walker); /* false means the end of the record, which reads as zeros */
+		(void)walk_more(walker); /* the end of the record reads as zeros */
 	next = record_number_get(walker->at, walker->end, &number);
 	walker->at = next ? next : walker->end;
 	return number;

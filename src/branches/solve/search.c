@@ -385,8 +385,8 @@ bool turns_take(struct worker *worker)
 	struct search *search = &worker->analysis->search;
 
 	while (worker->number != search->settled && !search->is_stopping)
-		(void)pthread_cond_wait(&search->changed,
-			&search->lock); /* the mutex has the default kind: the wait cannot fail */
+		(void)pthread_cond_wait(
+			&search->changed, &search->lock); /* this wait cannot fail */
 	if (!worker->has_turn)
 		worker->is_void = !stands(worker);
 	worker->has_turn = true;

@@ -139,8 +139,7 @@ static bool remote_lost(void *context, uint32_t number)
 	struct tasks_leader *leader = context;
 	const struct roll_member *member = &leader->roll.members[number + 1];
 
-	(void)leader_tasks_listen_once(
-		leader); /* the result only tells whether a message arrived */
+	(void)leader_tasks_listen_once(leader); /* the message itself is not needed */
 	return member->state != MEMBER_WAITS || member->is_silent;
 }
 
