@@ -1,11 +1,11 @@
 /*
- * Points-to analysis of a program, from the bitcode that raddle-cc left in its files: which
- * variables each site may touch.
+ * Points-to analysis of a program, from the bitcode that raddle-cc left in its files. The result
+ * names the variables that each site may touch.
  *
  * A *site* is an instrumented instruction (symbols/site_table.h). A *variable* is a place in an
  * object that has a name in the program: a global, a local of a function, or the result of an
- * allocation site, plus a distance from the start of the object. *Foreign* means known to code
- * without bitcode, which may touch such memory and pass its address on.
+ * allocation site, plus a distance from the start of the object. *Foreign* memory is known to code
+ * without bitcode, which may touch this memory and pass its address on.
  *
  * Life cycle: points_to_compute(), which runs in libraddle-bitcode.so; then the result is plain
  * data of the caller until points_to_free(). The library needs LLVM and is loaded only on demand.
@@ -22,15 +22,15 @@
 
 struct points_to_variable {
 	char *name;	  /* "counter", "queue+8", "malloc at bank.c:41", "a local of main" */
-	int64_t distance; /* from the start of its object; in an array modulo the stride */
-	/* At most up to the next variable; UINT64_MAX: to the end of the object. */
+	int64_t distance; /* distance from the start of its object; in an array modulo the stride */
+	/* Reaches at most up to the next variable; UINT64_MAX: to the end of the object. */
 	uint64_t bytes;
 };
 
 /* An object that can be located in a process: a global, or a local of main. */
 struct points_to_object {
 	char *symbol;  /* linkage name of a global; NULL for a local of main */
-	uint32_t file; /* of a local: file and index of the site (SITE_ADDRESS) that locates it */
+	uint32_t file; /* file and index of the site (SITE_ADDRESS) that locates a local */
 	uint32_t index;
 	uint64_t bytes; /* size of a local; 0: not known */
 	int64_t stride; /* 0: the object is not folded (flow.h) */
@@ -45,7 +45,7 @@ struct points_to_site {
 	uint32_t *variables; /* ascending */
 	uint32_t variable_count;
 	bool is_open; /* may also touch everything in points_to.foreign */
-	/* No instruction was found for the site, which may therefore touch anything. */
+	/* True if no instruction was found for the site, which may therefore touch anything. */
 	bool is_unmatched;
 };
 

@@ -9,7 +9,7 @@
 
 struct bitmap_block {
 	uint64_t bits;
-	uint32_t number; /* of its first member / 64 */
+	uint32_t number; /* number of its first member / 64 */
 };
 
 /* An all-zero struct is the empty set. */

@@ -1,4 +1,4 @@
-/* What constants point to, and what global variables hold at program start. */
+/* Addresses that constants point to, and that global variables hold at program start. */
 #include "bitcode/points_to_internal.h"
 
 /* Adds one index of a getelementptr over elements of this size. */
@@ -59,7 +59,7 @@ void constrain_constant(struct analysis *analysis, uint32_t node, LLVMValueRef c
 		return;
 	}
 	if (LLVMIsABlockAddress(constant))
-		return; /* only used by jumps */
+		return; /* jumps alone use block addresses */
 	if (LLVMIsAConstantExpr(constant) && LLVMGetConstOpcode(constant) == LLVMGetElementPtr) {
 		distance = element_distance(analysis, constant, &stride);
 		flow_shift(analysis, node, value_node(analysis, LLVMGetOperand(constant, 0)),

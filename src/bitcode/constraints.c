@@ -1,7 +1,7 @@
 /*
  * Constraints of instructions. Every value that may carry a part of an address is followed,
- * including integers and floating-point values, through casts, shifts and masks, but not through
- * comparisons, products and quotients.
+ * including integers and floating-point values. The analysis follows casts, shifts and masks, but
+ * not comparisons, products and quotients.
  */
 #include <string.h>
 

@@ -47,7 +47,8 @@ void flow_edge(struct flow *flow, uint32_t from, uint32_t to)
 	if (from == to || !bitmap_add(&flow->nodes[from].successors, to))
 		return;
 	/*
-	 * Only points that all other successors already have; the others follow in the next wave.
+	 * Adds only points that all other successors already have; the other points follow in the
+	 * next wave.
 	 */
 	if (bitmap_unite(&flow->nodes[to].points, &flow->nodes[from].carried))
 		flow->has_changed = true;

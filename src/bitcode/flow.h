@@ -4,8 +4,8 @@
  * propagates new points in topological order, and applies the rules, which add edges for the next.
  *
  * A *node* holds a set of locations. An *object* is a piece of memory. A *location* is one distance
- * from the start of an object, and is itself a node: its set is what is stored there, per granule
- * of eight bytes. A pointer that is copied in halves or bytes is therefore not lost.
+ * from the start of an object, and is itself a node: its set has the addresses stored there, per
+ * granule of eight bytes. A pointer that is copied in halves or bytes is therefore not lost.
  *
  * An object accessed at multiples of a distance (an array) is *folded*: distances count modulo its
  * stride. Stride 1 makes the whole object one place. Nodes that must have equal sets are *united*:
@@ -40,7 +40,7 @@ struct flow_object {
 
 enum flow_rule_kind {
 	FLOW_LOAD,  /* other ⊇ what is stored in the `bytes` at the locations */
-	FLOW_STORE, /* what is stored at the locations ⊇ other */
+	FLOW_STORE, /* the sets stored at the locations ⊇ other */
 	FLOW_SHIFT, /* other ⊇ the locations moved by `distance` and any multiple of `stride` */
 	FLOW_CALL   /* the functions at the locations are called by `call` */
 };
@@ -63,7 +63,7 @@ struct flow_node {
 	struct bitmap ruled;   /* points already seen by the rules */
 	struct flow_rule *rules;
 	uint32_t rule_count, rule_capacity;
-	uint32_t object; /* of a location; UINT32_MAX: the node belongs to a value */
+	uint32_t object; /* object of a location; UINT32_MAX: the node belongs to a value */
 	int64_t distance;
 };
 
@@ -97,7 +97,7 @@ struct flow {
 	uint32_t anything;
 	uint32_t foreign; /* node: everything that code without bitcode may know */
 	uint32_t waves;
-	bool has_changed; /* in this wave */
+	bool has_changed; /* a set has changed in this wave */
 	/*
 	 * Callbacks: a rule's call reaches this function or foreign code; foreign code knows a
 	 * function.

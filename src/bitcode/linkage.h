@@ -33,8 +33,8 @@ struct symbol {
 struct linkage {
 	struct symbol *symbols;
 	uint32_t count, capacity;
-	struct value_map by_value;  /* from LLVMValueRef of any unit to symbol */
-	struct value_map by_object; /* from object + 1, as an address, to symbol */
+	struct value_map by_value;  /* LLVMValueRef of any unit to symbol */
+	struct value_map by_object; /* object + 1, as an address, to symbol */
 	uint32_t *by_name;	    /* hash table with open addressing */
 	uint32_t name_capacity;
 };

@@ -15,7 +15,7 @@ void add_demangled(struct strbuf *out, const char *name)
 		strncmp(name, "_Z", 2) == 0 ? __cxa_demangle(name, NULL, NULL, &status) : NULL;
 	const char *text = plain ? plain : name;
 
-	strbuf_add(out, text, strcspn(text, "(")); /* without parameters */
+	strbuf_add(out, text, strcspn(text, "(")); /* the name without parameters */
 	free(plain);
 }
 
@@ -80,7 +80,7 @@ static void add_allocation(struct strbuf *out, LLVMValueRef call)
 	object_name_add_place(out, call);
 }
 
-/* As in "counts.1": part of a split struct, or a second variable of that name. */
+/* Drops a number as in "counts.1": part of a split struct, or a second variable of that name. */
 static void drop_number(struct strbuf *out)
 {
 	size_t end = out->length;

@@ -18,13 +18,13 @@ struct analysis {
 	struct program program;
 	struct flow flow;
 	struct linkage linkage;
-	struct value_map nodes; /* from LLVM value to node */
-	/* From call instruction to index in call_sites[], also for callbacks. */
+	struct value_map nodes; /* LLVM value to node */
+	/* Call instruction to index in call_sites[], also for callbacks. */
 	struct value_map calls;
 	struct call_site *call_sites;
 	uint32_t call_site_count;
 	uint32_t nothing;	  /* node that never points anywhere */
-	LLVMTargetDataRef layout; /* of the current unit */
+	LLVMTargetDataRef layout; /* layout of the current unit */
 	uint32_t unit;
 	uint64_t instruction_count;
 };
@@ -37,7 +37,7 @@ void flow_load(struct analysis *analysis, uint32_t to, uint32_t pointer, uint64_
 void flow_store(struct analysis *analysis, uint32_t pointer, uint32_t from, uint64_t bytes);
 void flow_shift(
 	struct analysis *analysis, uint32_t to, uint32_t from, int64_t distance, int64_t stride);
-/* `to` points to any distance in the objects that `from` points to. */
+/* Makes `to` point to any distance in the objects that `from` points to. */
 void flow_anywhere(struct analysis *analysis, uint32_t to, uint32_t from);
 /* Creates an object and a node that points to it. */
 uint32_t new_object(struct analysis *analysis, enum flow_object_kind kind, LLVMValueRef value);
@@ -57,8 +57,8 @@ void function_becomes_foreign(void *context, uint32_t object);
 
 struct points_to *read_result(struct analysis *analysis);
 
-/* Where the object lies in memory. Returns false for an object that is neither a global nor a local
- * of main with a site. */
+/* Describes where the object lies in memory. Returns false for an object that is neither a global
+ * nor a local of main with a site. */
 bool describe_object(
 	const struct analysis *analysis, uint32_t number, struct points_to_object *out);
 

@@ -20,7 +20,7 @@
 #include "base/bug.h"
 #include "abi/instrument_abi.h"
 
-/* No real unit is this large: a larger length means damage. */
+/* Real units are smaller: a larger length means damage. */
 #define PLAIN_MOST (UINT64_C(1) << 32)
 
 static int program_damaged(const char *path, uint32_t unit, const char *what, struct error *err)
@@ -36,7 +36,7 @@ static void ignore_diagnostic(LLVMDiagnosticInfoRef info, void *context)
 	(void)context;
 }
 
-/* From index `count` of `array` on, or only counted if `array` is NULL. */
+/* Stores the instructions from index `count` of `array` on; only counts them if `array` is NULL. */
 static uint32_t number_instructions(LLVMValueRef function, LLVMValueRef *array, uint32_t count)
 {
 	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;

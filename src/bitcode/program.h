@@ -47,7 +47,8 @@ void program_release(struct program *program);
 LLVMValueRef program_instruction(
 	const struct unit *unit, uint32_t function_number, uint32_t instruction_number);
 
-/* Also an optimiser's copy such as "find.specialized.1". */
+/* Returns whether the function has the name, or is an optimiser's copy such as
+ * "find.specialized.1". */
 bool program_is_named(LLVMValueRef function, const char *name);
 
 #endif

@@ -348,7 +348,8 @@ static bool is_wide(struct flow_copy *copy, const struct bitmap *to, const struc
 	return copy->hub || (uint64_t)to->count * from->count > PAIRS_MOST;
 }
 
-/* What is stored in one set's objects may then be stored anywhere in the other's. */
+/* Copies widely: addresses stored in one set's objects may then be stored anywhere in the
+ * other's. */
 static void copy_widely(struct flow *flow, struct flow_copy *copy, const struct bitmap *to,
 	const struct bitmap *from)
 {

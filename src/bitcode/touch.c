@@ -14,7 +14,7 @@
 struct start {
 	uint32_t object;
 	int64_t distance;
-	uint64_t bytes;	   /* of the longest access that begins there */
+	uint64_t bytes;	   /* bytes of the longest access that begins there */
 	const char *field; /* name of the field at a site; NULL if none */
 };
 
@@ -51,7 +51,7 @@ static bool copies(LLVMValueRef call)
 	return strstr(name, "memcpy") || strstr(name, "memmove") || strstr(name, "mempcpy");
 }
 
-/* For copies both the compiler pass and this code know the argument. */
+/* Both the compiler pass and this code know the argument of a copy. */
 static bool reach_call(struct reader *reader, struct reach *reach, LLVMValueRef call, uint8_t kind)
 {
 	const bool is_copy = copies(call);

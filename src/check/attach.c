@@ -33,7 +33,7 @@ void *raddle_check_next_symbol(const char *name)
 
 bool attach_is_first(void)
 {
-	/* Not RTLD_DEFAULT: a library that is linked with -Bsymbolic finds itself first. */
+	/* RTLD_DEFAULT does not serve: a library that is linked with -Bsymbolic finds itself first. */
 	void *program = dlopen(NULL, RTLD_LAZY);
 	Dl_info first, own;
 	bool is_first;
@@ -42,6 +42,6 @@ bool attach_is_first(void)
 		   !dladdr((void *)(uintptr_t)attach_contract, &own) ||
 		   first.dli_fbase == own.dli_fbase;
 	if (program)
-		(void)dlclose(program); /* only decrements a count */
+		(void)dlclose(program); /* the call only decrements a count */
 	return is_first;
 }

@@ -28,11 +28,11 @@ enum verdict { VERDICT_PASSED, VERDICT_FAILED, VERDICT_UNABLE };
 struct check {
 	int (*function)(void *);
 	void *argument;
-	struct raddle_options options; /* with defaults filled in */
+	struct raddle_options options; /* options with defaults filled in */
 	char name[256];
 	struct check_plan plan;
 	struct token token; /* state NULL: the check explores */
-	uintptr_t frame;    /* of the caller */
+	uintptr_t frame;    /* frame of the caller */
 	bool is_complete;
 	int noted; /* failures that the framework had noted before */
 	bool has_framework_failed;
@@ -56,7 +56,8 @@ __attribute__((format(printf, 2, 3))) static void say(
 	va_start(args, format);
 	strbuf_vaddf(&line, format, args);
 	va_end(args);
-	/* Not by stdio: the test's buffers stay untouched. A failure cannot be reported. */
+	/* The write avoids stdio, so that the test's buffers stay untouched. A failure cannot be
+	 * reported. */
 	(void)platform_call(SYS_write, STDERR_FILENO, line.text, line.length);
 	strbuf_release(&line);
 }

@@ -99,7 +99,7 @@ void describe_failure(struct strbuf *message, struct strbuf *run);
 struct check_step {
 	uint64_t step;
 	uint64_t site;
-	uint64_t address; /* of the object; 0: the operation has none */
+	uint64_t address; /* address of the object; 0: the operation has none */
 	uint16_t thread;
 	uint8_t kind; /* enum op_kind */
 };

@@ -9,7 +9,7 @@
 #include "places/places.h"
 #include "runtime/runtime.h"
 
-/* Of the last failure. `places` NULL: only the dynamic symbol table names code. */
+/* Describes the last failure. `places` NULL: only the dynamic symbol table names code. */
 struct description {
 	struct strbuf *out;
 	const struct contract_thread *threads;

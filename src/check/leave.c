@@ -1,4 +1,5 @@
-/* Exits from the function under test other than its return. Without set-up no check is active. */
+/* Exits from the function under test other than its return. If the runtime is not set up, no check
+ * is active. */
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 

@@ -25,7 +25,7 @@ static struct {
 	struct contract_block block;
 	struct signal_action before[FATAL_COUNT]; /* handlers of the test framework */
 	stack_t stack_before;
-	void *stack; /* for fatal signals */
+	void *stack; /* stack for fatal signals */
 	bool is_prepared;
 } room;
 

@@ -1,9 +1,9 @@
 /*
- * Simplifies the failing schedule: searches for one with as few preemptions and context switches
- * as possible. The runs are made in a child of this process, made by a raw fork. Changes of
- * memory and of the test framework's counts are lost with the child, and its output is discarded.
- * The child sends a description of the simplest schedule, which the parent reads. Without an
- * answer in time, the parent describes the schedule as found.
+ * Simplifies the failing schedule: searches for one with as few preemptions and context switches as
+ * possible. The runs are made in a child of this process, made by a raw fork. Changes of memory and
+ * of the test framework's counts are lost with the child, and its output is discarded. The child
+ * sends a description of the simplest schedule, which the parent reads. If no answer arrives in
+ * time, the parent describes the schedule as found.
  *
  * The contract is shared with the child and holds the child's last run afterwards.
  */

@@ -22,7 +22,7 @@ static struct {
 	int timer;
 	uint64_t ticks_before_hang;
 	uint64_t quiet_ticks; /* consecutive ticks without a step */
-	uint64_t run, step;   /* at the last tick */
+	uint64_t run, step;   /* values at the last tick */
 } watch;
 
 static void watch_tick(void *context)
@@ -54,7 +54,7 @@ void watch_begin(uint64_t hang_ns)
 	watch.ticks_before_hang = hang_ns / TICK_NS + 1;
 	if (platform_failed(platform_call(
 		    SYS_timer_create, CLOCK_PROCESS_CPUTIME_ID, &event, &watch.timer)))
-		return; /* without the timer, hangs are not detected */
+		return; /* hangs are not detected if no timer is available */
 	runtime.watchdog = watch_tick;
 	(void)platform_call(
 		SYS_timer_settime, watch.timer, 0, &every, NULL); /* valid: cannot fail */

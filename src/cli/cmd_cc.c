@@ -9,7 +9,7 @@
 #include "cli/command.h"
 #include "compiler/driver/compile.h"
 
-/* For help only: argp would reject the compiler's options. */
+/* The options are for help only: argp would reject the compiler's options. */
 static const struct argp_option cc_options[] = {
 	{"abi", 1, "sites|tsan", 0,
 		"How raddle sees accesses: by its own pass in clang 19, or by ThreadSanitizer's calls, "

@@ -2,8 +2,8 @@
  * A command of raddle: one row in commands.def and one file cmd_<name>.c with its options, help and
  * code.
  *
- * main() finds the command by name and calls run(), whose result is the exit status of raddle. Only
- * commands and src/cli print and exit; all other folders return errors. Results go to standard
+ * main() finds the command by name and calls run(), whose result is the exit status of raddle.
+ * Commands and src/cli print and exit; all other folders return errors. Results go to standard
  * output, everything else to standard error.
  *
  * SIGINT and the time limit (command_limit_time()) both set command_interruption(). A command polls

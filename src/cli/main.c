@@ -85,7 +85,7 @@ uint64_t command_limit_time(uint64_t time_ns)
 		return 0;
 	(void)sigemptyset(&action.sa_mask); /* neither of these can fail */
 	(void)sigaction(SIGALRM, &action, NULL);
-	(void)setitimer(ITIMER_REAL, &timer, NULL); /* not inherited by children */
+	(void)setitimer(ITIMER_REAL, &timer, NULL); /* children do not inherit this timer */
 	return until_ns;
 }
 
@@ -164,7 +164,7 @@ static void open_standard_files(void)
 {
 	for (int file = 0; file <= 2; file++)
 		if (fcntl(file, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != file)
-			_exit(EXIT_CANNOT_WORK); /* no stream to report to */
+			_exit(EXIT_CANNOT_WORK); /* no stream is left for a report */
 }
 
 int main(int argc, char **argv)

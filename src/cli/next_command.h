@@ -14,7 +14,7 @@
 
 /* Appends " OPTION VALUE", quoted if needed; nothing if `value` is NULL. */
 void next_add_option(struct strbuf *out, const char *option, const char *value);
-/* Appends " --store DIR" unless it is the default store. NULL if not given. */
+/* Appends " --store DIR" unless it is the default store. NULL means that the user gave no store. */
 void next_add_store(struct strbuf *out, const char *directory);
 /*
  * Appends the words of `given` before `program` (in the same array) that are options of the

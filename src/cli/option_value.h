@@ -20,7 +20,7 @@ uint64_t option_time(struct argp_state *state, const char *option, const char *t
 
 enum option_kind { VALUE_FLAG, VALUE_TEXT, VALUE_NUMBER, VALUE_TIME, VALUE_LIMIT };
 
-/* Where the value of an option is stored: in a member of the struct that state->input points to. */
+/* The place of an option's value: a member of the struct that state->input points to. */
 struct option_value {
 	int key; /* 0 ends a table */
 	enum option_kind kind;

@@ -57,7 +57,7 @@ static int suppressions_option_read_file(const char *path, struct strbuf *out, s
 	if (result == 0 && ferror(file))
 		result = error_set(err, ERROR_IO, "the suppressions %s cannot be read (%s)", path,
 			strerror(errno));
-	(void)fclose(file); /* only read from */
+	(void)fclose(file); /* the file was opened for reading */
 	return result;
 }
 

@@ -31,7 +31,7 @@ struct search {
 
 static const struct search relocate_searches[] = {
 	{0x7ffff7fff000, 0x6ff000000000, FIXED_MAPPINGS_END},
-	/* With an unlimited stack the kernel's search begins at a sixth of the address space. */
+	/* The kernel's search begins at a sixth of the address space if the stack is unlimited. */
 	{0x155555556000, 0x050000000000, FIXED_MAPPINGS_END_UNLIMITED},
 };
 
@@ -287,7 +287,7 @@ static void relocate_finish(void *argument)
 		!relocate_map_stack(relocation) || !relocate_maps_read(relocation) ||
 		!relocate_fill_gaps(relocation, true))
 		for (;;)
-			(void)platform_call(SYS_exit_group, 127); /* no memory is left */
+			(void)platform_call(SYS_exit_group, 127); /* memory is exhausted */
 	relocate_enter((uint64_t)(uintptr_t)relocation->new.start,
 		relocation->loader.base + relocation->loader.header.e_entry, relocation,
 		relocation->work_bytes);

@@ -2,15 +2,15 @@
  * Fixed addresses for a target where personality(ADDR_NO_RANDOMIZE) is refused, as by container
  * engines.
  *
- * The command names libraddle-relocate.so in LD_AUDIT, so the loader calls la_version() before it
- * maps any library. At that time the process holds the program, the loader and main's stack at
- * random addresses. This library
+ * The command names libraddle-relocate.so in LD_AUDIT, and the loader calls la_version() before it
+ * maps any library. The process then holds the program, the loader and main's stack at random
+ * addresses. This library
  *   - maps the program, the loader and a stack again, at the addresses below,
  *   - fills the range in which the kernel would place further mappings above them,
  *   - moves the program's break (PR_SET_MM_MAP needs no privilege),
  *   - unmaps what the kernel had mapped, and enters the loader again, which finds no LD_AUDIT.
- * The process keeps its pid, its descriptors and /proc/self/exe. Where a step is not possible,
- * nothing changes and the program runs at random addresses. Runs in the only thread there is,
+ * The process keeps its pid, its descriptors and /proc/self/exe. If a step is not possible, nothing
+ * changes and the program runs at random addresses. The code runs in the process's only thread,
  * without libc.
  */
 #ifndef RADDLE_RELOCATE_RELOCATE_H

@@ -79,7 +79,7 @@ size_t stack_image_bytes(const struct initial_stack *stack)
 /* A stack that grows downwards while the image is built. */
 struct building {
 	char *image_end;
-	uint64_t address; /* of the lowest byte so far */
+	uint64_t address; /* address of the lowest byte so far */
 };
 
 static uint64_t stack_push(struct building *building, const void *from, uint64_t bytes)

@@ -42,12 +42,12 @@ struct report {
 	const struct report_campaign *campaigns;
 	uint32_t campaign_count;
 	const struct finding *findings;
-	/* For each finding the campaign that found it first; 0: unknown. NULL if unknown for all. */
+	/* The campaign that found each finding first; 0: unknown. NULL if unknown for all. */
 	const int64_t *finding_campaigns;
 	uint32_t finding_count;
 	/* allowed source folders for findings of others; NULL means the working folder */
 	const struct source_roots *source_roots;
-	const char *release; /* of raddle: "0.1.0" */
+	const char *release; /* release of raddle: "0.1.0" */
 	const struct report_document *documents;
 	uint32_t document_count;
 };

@@ -19,9 +19,10 @@
 struct interleaving {
 	const struct finding *finding;
 	const struct report_style *style;
-	const char *threads[COLUMNS_MAX]; /* in order of creation: main, main.0, main.0.0, ... */
-	unsigned thread_count;		  /* COLUMNS_MAX + 1: more threads than columns */
-	uint32_t skip_from, skip_to;	  /* range of omitted steps */
+	/* threads in order of creation: main, main.0, main.0.0, ... */
+	const char *threads[COLUMNS_MAX];
+	unsigned thread_count;	     /* COLUMNS_MAX + 1: more threads than columns */
+	uint32_t skip_from, skip_to; /* range of omitted steps */
 	unsigned widths[COLUMNS_MAX + FIXED_CELLS];
 	bool is_list;
 	const char *file; /* base name of the one source file of all steps; NULL means several */
@@ -42,7 +43,8 @@ static bool interleaving_is_shown(const struct interleaving *table, uint32_t ste
 }
 
 /*
- * Of the C library (streams, unwinding), not of libstdc++: std::condition_variable waits inside it.
+ * Returns whether the step is inside the C library (streams, unwinding). libstdc++ does not count,
+ * because std::condition_variable waits inside it.
  */
 static bool is_internal(const struct interleaving *table, const struct finding_step *step)
 {

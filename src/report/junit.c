@@ -1,7 +1,7 @@
 /*
- * JUnit XML by the schema of Jenkins' xUnit plugin. A campaign is a test suite and a finding is a failed test case. A
- * campaign without findings is one test case that passed. With --follow-children each program has a campaign, so the
- * programs that passed are listed as well.
+ * JUnit XML by the schema of Jenkins' xUnit plugin. A campaign is a test suite and a finding is a
+ * failed test case. A campaign without findings is one test case that passed. With
+ * --follow-children each program has a campaign: the programs that passed are listed as well.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,8 @@ static void junit_add_attribute(struct strbuf *out, const char *name, const char
 	strbuf_adds(out, "\"");
 }
 
-/* By the campaign's recorded course; where that is missing or ends earlier, the full duration. */
+/* Takes the time from the campaign's recorded course; if that is missing or ends earlier, the full
+ * duration. */
 static double seconds_until(const struct report_campaign *campaign, uint32_t number)
 {
 	json_t *course = campaign->course ? json_loads(campaign->course, 0, NULL) : NULL, *moment;

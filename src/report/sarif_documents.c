@@ -15,7 +15,7 @@ static json_t *sarif_documents_place_value(const json_t *place, json_t *text)
 {
 	const char *path = json_string_value(json_object_get(place, "path"));
 	struct finding_frame frame = {
-		/* not modified */
+		/* the string is not modified */
 		.function =
 			(char *)(uintptr_t)json_string_value(json_object_get(place, "function")),
 		.file = (char *)(uintptr_t)(path ? path

@@ -13,7 +13,7 @@
 #define REPORT_STEPS_STANDARD 40
 
 struct report_style {
-	unsigned columns;	/* of the terminal, limits the line length; 0: 80 */
+	unsigned columns;	/* columns of the terminal, limit the line length; 0: 80 */
 	bool has_colour;	/* ANSI escapes */
 	bool has_system_frames; /* show library frames, too */
 	bool has_callers; /* show the callers of each step and every access inside of libraries */
@@ -21,7 +21,7 @@ struct report_style {
 	const char *store_option;
 	/* allowed source folders for findings of others; NULL means the working folder */
 	const struct source_roots *source_roots;
-	unsigned steps_most; /* of longer interleavings the middle is omitted; 0: no limit */
+	unsigned steps_most; /* the middle of longer interleavings is omitted; 0: no limit */
 };
 
 /* Appends the whole report. All control characters of the target are filtered. */

@@ -1,6 +1,6 @@
 /*
  * The database side of the store. A finding's folder is written and moved into place while the
- * transaction holds the write lock (store_folder.c): a folder without a row was left by a killed
+ * transaction holds the write lock (store_folder.c). A folder without a row was left by a killed
  * process.
  *
  * The database uses a rollback journal, not WAL: a store on a read-only medium stays readable.
@@ -242,7 +242,7 @@ int store_end(struct store *store, int status, struct error *err)
 	return status;
 }
 
-/* Without write permission SQLite opens a file for reading and reports no error. */
+/* SQLite opens a file without write permission for reading, and reports no error. */
 static bool store_is_writable(struct store *store)
 {
 	return sqlite3_db_readonly(store->database, "main") == 0 &&

@@ -118,7 +118,7 @@ struct store_document {
 	int64_t made; /* seconds since 1970 */
 };
 
-/* With the source lines of its places (findings/source_lines.h) and the time. */
+/* Stores the document with the source lines of its places (findings/source_lines.h) and the time. */
 int store_keep_document(
 	struct store *store, const struct store_document *document, struct error *err);
 /* All documents of the store, oldest first; free *rows with store_documents_free(). */

@@ -110,7 +110,7 @@ static void pack_text(struct strbuf *answer, const char *text)
 
 static void pack_campaign(const struct store_campaign *campaign, struct strbuf *answer)
 {
-	/* Only the numbers are used; the receiver replaces the pointers. */
+	/* The receiver uses the numbers and replaces the pointers. */
 	strbuf_add(answer, (const char *)campaign, sizeof *campaign);
 	pack_text(answer, campaign->command);
 	pack_text(answer, campaign->options);

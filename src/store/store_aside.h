@@ -7,7 +7,7 @@
 #include "store/store.h"
 
 /*
- * Only these functions may be called: store_campaign_begin, store_campaign_update,
+ * Opens a store in memory. Permitted functions: store_campaign_begin, store_campaign_update,
  * store_add_finding, store_list_campaigns (none), store_bytes (0), store_close. Its findings are
  * A1, A2, ...
  */
@@ -16,7 +16,8 @@ void store_aside_pack(const struct store *aside, struct strbuf *answer);
 
 /* The recorded objects in the receiving process. */
 struct store_aside_finding {
-	struct finding finding; /* with the id of the real store once it is kept */
+	/* the finding; has the id of the real store after it is stored there */
+	struct finding finding;
 	char aside_id[32];
 	uint64_t campaign; /* index */
 	bool is_new;	   /* the real store did not have it */

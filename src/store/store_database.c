@@ -3,7 +3,7 @@
  *
  * SQLite acts on the content of a file: a rollback journal can name a super-journal, which SQLite
  * then deletes; a schema can hold views and triggers. This file refuses files that raddle never
- * writes before SQLite sees them, opens the others with SQLite's own protection for untrusted
+ * writes before SQLite sees them. It opens all others with SQLite's own protection for untrusted
  * files, and compares the schema with raddle's.
  *
  * Reading writes nothing into the store: the journal of a killed raddle is rolled back in a private
@@ -51,12 +51,12 @@ static int database_open_file(struct store *store, const char *name, int *fd, st
 	if (*fd >= 0 && !fstat(*fd, &status) && S_ISREG(status.st_mode))
 		return 0;
 	if (*fd >= 0)
-		(void)close(*fd); /* only read from */
+		(void)close(*fd); /* the file was opened for reading */
 	*fd = -1;
 	return database_refuse(store, name, "is no regular file", err);
 }
 
-/* In write-ahead mode SQLite would create and map further files in the store. */
+/* SQLite in write-ahead mode would create and map further files in the store. */
 static int database_check_header(struct store *store, int fd, struct error *err)
 {
 	unsigned char header[20];
@@ -92,7 +92,7 @@ static int database_check_files(struct store *store, struct error *err)
 
 	if (!status && fd >= 0) {
 		status = database_check_header(store, fd, err);
-		(void)close(fd); /* only read from */
+		(void)close(fd); /* the file was opened for reading */
 	}
 	for (size_t i = 0; !status && i < sizeof never / sizeof *never; i++)
 		if (!faccessat(store->folder_fd, never[i], F_OK, AT_SYMLINK_NOFOLLOW))
@@ -101,12 +101,13 @@ static int database_check_files(struct store *store, struct error *err)
 		status = database_open_file(store, JOURNAL, &fd, err);
 	if (!status && fd >= 0) {
 		status = database_check_journal(store, fd, err);
-		(void)close(fd); /* only read from */
+		(void)close(fd); /* the file was opened for reading */
 	}
 	return status;
 }
 
-/* With mode 0600: SQLite would apply the umask only, and gives the journal the same mode. */
+/* Creates the database with mode 0600: SQLite would apply the umask only, and gives the journal the
+ * same mode. */
 static void database_create(struct store *store)
 {
 	const int fd = openat(store->folder_fd, DATABASE,
@@ -128,7 +129,7 @@ static void database_protect(struct store *store)
 {
 	sqlite3 *database = store->database;
 
-	/* None of these can fail on an open database. */
+	/* These calls cannot fail on an open database. */
 	(void)sqlite3_busy_timeout(database, BUSY_MS);
 	(void)sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	(void)sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
@@ -167,7 +168,7 @@ static bool database_copy_file(struct store *store, const char *name)
 	while (from >= 0 && to >= 0 && (got = sendfile(to, from, NULL, 1 << 30)) > 0)
 		continue;
 	if (from >= 0)
-		(void)close(from); /* only read from */
+		(void)close(from); /* the file was opened for reading */
 	if (to >= 0 && close(to))
 		got = -1;
 	free(path);
@@ -260,7 +261,7 @@ static char *schema_text(sqlite3 *database)
 		return NULL;
 	if (sqlite3_step(statement) == SQLITE_ROW)
 		text = store_column_text(statement, 0);
-	(void)sqlite3_finalize(statement); /* NULL reports the failure */
+	(void)sqlite3_finalize(statement); /* a NULL result reports the failure */
 	return text;
 }
 

@@ -193,7 +193,7 @@ static bool has_folder(struct store *store, const struct finding *finding)
 	const int fd = store_open_file(store, finding->id, "finding.json");
 
 	if (fd >= 0)
-		(void)close(fd); /* only read from */
+		(void)close(fd); /* the file was opened for reading */
 	return fd >= 0;
 }
 
@@ -271,7 +271,7 @@ int store_read_file(struct store *store, const char *const name[2], size_t limit
 		(got = read(fd, *text + *size, (size_t)status.st_size - *size)) > 0)
 		*size += (size_t)got;
 	if (got >= 0) {
-		(void)close(fd); /* only read from */
+		(void)close(fd); /* the file was opened for reading */
 		(*text)[*size] = '\0';
 		return 0;
 	}
@@ -279,7 +279,7 @@ int store_read_file(struct store *store, const char *const name[2], size_t limit
 failed:
 	cause = errno;
 	if (fd >= 0)
-		(void)close(fd); /* only read from */
+		(void)close(fd); /* the file was opened for reading */
 	return error_set(err, ERROR_STORE,
 		"cannot read %s/findings/%s/%s: %s; the folder was changed by hand: find the failure again",
 		store->folder, name[0], name[1], strerror(cause));
@@ -305,7 +305,7 @@ static int is_stored(struct store *store, const char *id, char **command, struct
 			"there is no finding %s in %s; `raddle list findings` shows the existing ones",
 			id, store->folder);
 	}
-	(void)sqlite3_finalize(statement); /* only read from */
+	(void)sqlite3_finalize(statement); /* the file was opened for reading */
 	return status;
 }
 

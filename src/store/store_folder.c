@@ -8,7 +8,7 @@
  *   kill after the exchange                       leaves the old one as .new-F1: an orphan
  *
  * A store may belong to another user (docs/security.md): every file is opened relative to its
- * folder's descriptor, no symbolic link below the folder that the user named is followed, and only
+ * folder's descriptor. No symbolic link below the folder that the user named is followed, and only
  * regular files are read.
  */
 #include <dirent.h>
@@ -27,7 +27,7 @@
 #include "trace/schedule_text.h"
 
 #define TEMPORARY ".new-"
-/* Only the owner may read a store: it holds the program's output and command lines. */
+/* The owner alone may read a store, because it holds the program's output and command lines. */
 #define FOLDER_MODE 0700
 #define FILE_MODE 0600
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -62,9 +62,9 @@ static uint64_t folder_bytes(int fd, int levels)
 			bytes += folder_bytes(openat(fd, entry->d_name, FOLDER_FLAGS), levels - 1);
 	}
 	if (folder)
-		(void)closedir(folder); /* only read from */
+		(void)closedir(folder); /* the file was opened for reading */
 	else if (fd >= 0)
-		(void)close(fd); /* only read from */
+		(void)close(fd); /* the file was opened for reading */
 	return bytes;
 }
 
@@ -195,7 +195,7 @@ static int folder_remove(struct store *store, const char *name, struct error *er
 		const bool is_link_or_file = fd < 0 && (errno == ELOOP || errno == ENOTDIR);
 
 		if (fd >= 0)
-			(void)close(fd); /* only read from */
+			(void)close(fd); /* the file was opened for reading */
 		if (fd < 0 && errno == ENOENT)
 			return 0;
 		if (is_link_or_file && !unlinkat(store->findings_fd, name, 0))
@@ -208,7 +208,7 @@ static int folder_remove(struct store *store, const char *name, struct error *er
 		if (unlinkat(fd, entry->d_name, 0) && errno != ENOENT)
 			status = folder_error_in(store, "clear", name, NULL, err);
 	}
-	(void)closedir(folder); /* only read from */
+	(void)closedir(folder); /* the file was opened for reading */
 	if (!status && unlinkat(store->findings_fd, name, AT_REMOVEDIR) && errno != ENOENT)
 		status = folder_error_in(store, "remove", name, NULL, err);
 	return status;
@@ -257,7 +257,7 @@ int store_remove_orphans(struct store *store, struct error *err)
 	if (!folder) {
 		status = folder_error_in(store, "read", NULL, NULL, err);
 		if (fd >= 0)
-			(void)close(fd); /* only read from */
+			(void)close(fd); /* the file was opened for reading */
 		return status;
 	}
 	while (!status && (entry = readdir(folder))) {
@@ -267,7 +267,7 @@ int store_remove_orphans(struct store *store, struct error *err)
 		if (!status && is_left_over)
 			status = folder_remove(store, entry->d_name, err);
 	}
-	(void)closedir(folder); /* only read from */
+	(void)closedir(folder); /* the file was opened for reading */
 	return status;
 }
 
@@ -337,8 +337,8 @@ static int folder_fill(
 }
 
 /*
- * Atomically, where the file system can. Otherwise (EINVAL) the old folder is removed first; a kill
- * in between leaves a row without folder, which loading reports.
+ * Moves a folder atomically, if the file system can. Otherwise (EINVAL) the old folder is removed
+ * first; a kill in between leaves a row without folder, which loading reports.
  */
 static int folder_move(struct store *store, const char *from, const char *to, struct error *err)
 {
@@ -396,9 +396,9 @@ int store_open_file(struct store *store, const char *id, const char *file)
 	const int cause = store->findings_fd < 0 ? ENOENT : errno;
 
 	if (folder >= 0)
-		(void)close(folder); /* only read from */
+		(void)close(folder); /* the file was opened for reading */
 	if (fd >= 0 && (fstat(fd, &status) || !S_ISREG(status.st_mode))) {
-		(void)close(fd); /* only read from */
+		(void)close(fd); /* the file was opened for reading */
 		errno = EINVAL;
 		return -1;
 	}

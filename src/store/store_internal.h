@@ -13,7 +13,7 @@ struct store_aside;
 #define STORE_VERSION 4
 
 struct store {
-	/* NULL means a store on disk; else a store in memory, and the rest is empty */
+	/* NULL for a store on disk; otherwise a store in memory, and the rest is empty */
 	struct store_aside *aside;
 	enum store_access access;
 	sqlite3 *database;

@@ -18,7 +18,7 @@ struct renamed {
 
 struct merge {
 	struct store *into, *from;
-	const char *const *folders; /* of both stores */
+	const char *const *folders; /* folders of both stores */
 	struct store_campaign *known, *added;
 	uint32_t known_count, added_count;
 	struct store_document *known_documents, *added_documents;
@@ -172,7 +172,7 @@ static int merge_load_trace(const struct merge *merge, struct finding *finding, 
 	if (fd < 0 && errno == ENOENT)
 		return 0;
 	if (fd >= 0)
-		(void)close(fd); /* only read from */
+		(void)close(fd); /* the file was opened for reading */
 	status = store_read_file(
 		merge->from, name, TRACE_BYTES_MAX, &finding->trace, &finding->trace_size, err);
 	return status ? status : merge_check_trace(finding, merge->folders[1], err);

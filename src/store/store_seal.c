@@ -70,7 +70,7 @@ static bool seal_read_key(int folder, struct seal_key *key)
 	is_read = !fstat(fd, &status) && S_ISREG(status.st_mode) && !(status.st_mode & 077) &&
 		  status.st_uid == geteuid() &&
 		  read(fd, key->bytes, sizeof key->bytes) == (ssize_t)sizeof key->bytes;
-	(void)close(fd); /* only read from */
+	(void)close(fd); /* the file was opened for reading */
 	return is_read;
 }
 
@@ -88,9 +88,10 @@ static void seal_make_key(int folder)
 	if (fd < 0)
 		return;
 	if (write(fd, bytes, sizeof bytes) == (ssize_t)sizeof bytes && !fsync(fd))
-		(void)linkat(folder, name, folder, "key", 0); /* or another process has made one */
-	(void)close(fd);				      /* synced */
-	(void)unlinkat(folder, name, 0);		      /* the linked name remains */
+		/* fails if another process has made a key */
+		(void)linkat(folder, name, folder, "key", 0);
+	(void)close(fd);		 /* synced */
+	(void)unlinkat(folder, name, 0); /* the linked name remains */
 	sodium_memzero(bytes, sizeof bytes);
 }
 
@@ -111,7 +112,7 @@ struct seal_key *seal_key_open(bool may_make)
 		seal_make_key(folder);
 		is_read = seal_read_key(folder, key);
 	}
-	(void)close(folder); /* only read from */
+	(void)close(folder); /* the file was opened for reading */
 	if (is_read)
 		return key;
 	seal_key_free(key);

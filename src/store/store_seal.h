@@ -15,7 +15,8 @@
 
 struct seal_key;
 
-/* `may_make` creates a missing key. NULL: no key, nothing is sealed. Free with seal_key_free(). */
+/* `may_make` creates a missing key. Returns NULL if no key exists; nothing is sealed then. Free
+ * with seal_key_free(). */
 struct seal_key *seal_key_open(bool may_make);
 void seal_key_free(struct seal_key *key);
 

@@ -66,7 +66,7 @@ static int state_open_file(struct store *store, int64_t campaign, uint64_t *size
 		return fd;
 	}
 	if (fd >= 0)
-		(void)close(fd); /* only read from */
+		(void)close(fd); /* the file was opened for reading */
 	return -1;
 }
 
@@ -76,7 +76,7 @@ bool store_state_exists(struct store *store, int64_t campaign)
 	const int fd = state_open_file(store, campaign, &size);
 
 	if (fd >= 0)
-		(void)close(fd); /* only read from */
+		(void)close(fd); /* the file was opened for reading */
 	return fd >= 0;
 }
 
@@ -114,7 +114,7 @@ int store_state_open(
 			" is damaged, or was made by another user or on another machine; start again without --resume",
 			campaign);
 	if (status)
-		(void)close(*fd); /* only read from */
+		(void)close(*fd); /* the file was opened for reading */
 	return status;
 }
 

@@ -87,7 +87,7 @@ static void surroundings_add_name(struct strbuf *out, const char *name)
 	strbuf_addf(out, "%s%s", out->length ? ", " : "", name);
 }
 
-/* Only variables that are restored and have another value now. */
+/* Returns whether the variable is restored and has another value now. */
 static bool is_restored(const char *name, const char *text)
 {
 	const char *now = getenv(name);

@@ -2,9 +2,9 @@
  * Describes heap blocks: where they were allocated, and their struct type.
  *
  * The type of a block is that of its allocation (allocations.c). If that is unknown, the accesses
- * of the run give a type: by the site data of raddle-cc, else by a pointer that the line of the
- * access names. Such a type counts only if whole objects fill the block and no access of the run
- * contradicts it. The largest such type is the block's own; the others are parts of it.
+ * of the run give a type. The sources are the site data of raddle-cc, or else a pointer that the
+ * line of the access names. Such a type counts only if whole objects fill the block and no access
+ * of the run contradicts it. The largest such type is the block's own; the others are parts of it.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -141,7 +141,7 @@ const struct memory_block *blocks_at(struct symbols *symbols, const struct symbo
 struct type_search {
 	const struct memory_block *block;
 	const char *text;	/* source at the access */
-	uint64_t offset, bytes; /* of an access; bytes 0: none */
+	uint64_t offset, bytes; /* place of an access; bytes 0: none */
 	Dwarf_Die type;
 	const char *name; /* name of the type, NULL: none yet */
 	bool is_ambiguous;

@@ -149,7 +149,7 @@ static bool step(struct evaluation *evaluation, const Dwarf_Op *op, struct local
 						    &evaluation->stack[evaluation->count - 1]);
 	case DW_OP_nop:
 		return true;
-	default: /* in registers, in pieces, or not in memory */
+	default: /* the variable is in registers, in pieces, or not in memory */
 		return false;
 	}
 }
@@ -246,7 +246,7 @@ static bool is_in_frame(const Dwarf_Op *op, struct local *local)
 	       count == 1 && base->atom - DW_OP_reg0 == op->atom - DW_OP_breg0;
 }
 
-/* At -O2 the location list has gaps. A variable in the frame has one place, so any entry serves. */
+/* Location lists have gaps at -O2. A variable in the frame has one place: any entry serves. */
 static bool find_start(struct evaluation *evaluation, struct local *local, uint64_t *start)
 {
 	Dwarf_Attribute attribute;

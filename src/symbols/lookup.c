@@ -116,7 +116,8 @@ static bool note_line(int *lines, unsigned *count, int line)
 	return true;
 }
 
-/* Only lines in the function's own file. Returns false if too many for a short function. */
+/* Notes lines in the function's own file. Returns false if there are too many for a short
+ * function. */
 static bool lookup_note_range(Dwarf_Die *unit, Dwarf_Addr start, Dwarf_Addr end, const char *file,
 	int *numbers, unsigned *count)
 {

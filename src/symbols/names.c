@@ -10,7 +10,7 @@
 
 struct name_search {
 	const char *name;
-	bool wants_function; /* otherwise a variable */
+	bool wants_function; /* false: wants a variable */
 };
 
 static bool names_is_named(const struct name_search *search, Dwarf_Die *die)

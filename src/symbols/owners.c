@@ -14,7 +14,7 @@ struct type_list {
 	struct symbols *symbols;
 	const char **names;
 	uint32_t *count;
-	bool has_users; /* at least one of them is declared in the user's code */
+	bool has_users; /* the user's code declares at least one of them */
 };
 
 static bool owners_is_of_system(Dwarf_Die *type)

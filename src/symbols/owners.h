@@ -12,7 +12,7 @@ struct symbols_part {
 	const char *type;
 	const char *file;     /* static data: the source file of its compilation unit; else NULL */
 	const char *variable; /* static data: its name; else NULL */
-	uint64_t start;	      /* of the object, or of the variable */
+	uint64_t start;	      /* start of the object, or of the variable */
 	char *place; /* the part as text, ".savings", "[3]"; owned by the caller, never NULL */
 	bool is_constant;
 	/* A type internal to the C++ library, which contains nothing of the user. */
@@ -31,17 +31,17 @@ bool symbols_part_at(struct symbols *symbols, const struct symbols_memory *memor
 	const struct symbols_access *access, struct symbols_part *out);
 
 struct symbols_routine {
-	uint64_t key;	  /* of an inlined function: the place of its call; of others 0 */
+	uint64_t key;	  /* place of the call of an inlined function; 0 for other functions */
 	const char *name; /* demangled */
 	const char *file; /* the source file of its compilation unit */
 	unsigned line;
 	/* structs reachable from its parameters, including `this` */
 	const char *types[OWNERS_TYPES_MAX];
 	uint32_t type_count;
-	bool is_system; /* no user code */
+	bool is_system; /* the user's code has no part in it */
 };
 
-/* Also inlined ones, outermost first. 0: no debug information. */
+/* Finds functions at an address, also inlined ones, outermost first. 0: no debug information. */
 unsigned symbols_routines_at(
 	struct symbols *symbols, uint64_t address, struct symbols_routine *out, unsigned capacity);
 
@@ -49,7 +49,7 @@ unsigned symbols_routines_at(
 bool symbols_has_function(struct symbols *symbols, const char *name);
 bool symbols_has_part(struct symbols *symbols, const char *name);
 
-/* Until `visit` returns non-zero, the result. */
+/* Calls `visit` until it returns nonzero, and returns that result. */
 typedef int symbols_visit_text(void *argument, const char *text, const char *module);
 int symbols_each_text(
 	struct symbols *symbols, const char *section, symbols_visit_text *visit, void *argument);

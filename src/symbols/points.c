@@ -28,7 +28,7 @@ static const struct point_index *points_index_of(struct symbols *symbols, Dwfl_M
 	if (dwfl_module_getelf(module, &bias))
 		(void)dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, &path, NULL);
 	index->bias = bias;
-	/* Without a table, sites of this module have no compiler data. */
+	/* Sites of a module without a table have no compiler data. */
 	if (path && site_table_open(&index->table, path, &err))
 		index->table = NULL;
 	HASH_ADD_PTR(symbols->points, module, index);

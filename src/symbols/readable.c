@@ -12,8 +12,8 @@
 /* libstdc++'s demangler; <cxxabi.h> requires C++. */
 char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
 
-/* Where the last list of parameters starts: "a::f(int) const" -> at "(int) const"; returns NULL if
- * there is none. */
+/* Finds the start of the last list of parameters: "a::f(int) const" -> at "(int) const"; returns
+ * NULL if there is none. */
 static char *parameters_of(char *name)
 {
 	char *close = strrchr(name, ')');
@@ -70,7 +70,7 @@ static void shorten_lambdas(char *name)
 
 		if (!end)
 			return;
-		/* Also drops the lambda's scope, back to the start of its template argument. */
+		/* Drops also the lambda's scope, back to the start of its template argument. */
 		for (unsigned depth = 0; start > name; start--) {
 			depth += start[-1] == ')' || start[-1] == '>';
 			if (!depth && strchr("<(, ", start[-1]))

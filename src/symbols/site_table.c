@@ -24,7 +24,7 @@ struct section {
 };
 
 struct site_table {
-	const char *name; /* only while opening */
+	const char *name; /* valid only while opening */
 	const unsigned char *bytes;
 	size_t size;
 	Elf *elf;
@@ -104,7 +104,8 @@ static uint64_t target(uint64_t address, int32_t distance)
 	return distance ? address + (uint64_t)(int64_t)distance : 0;
 }
 
-/* NULL for address 0 and the empty string. Returns false if there is no terminated string. */
+/* Reads a string: NULL for address 0 and the empty string. Returns false if there is no terminated
+ * string. */
 static bool read_string(const struct site_table *table, uint64_t address, const char **text)
 {
 	const struct section *strings = &table->strings;

@@ -19,9 +19,9 @@ struct site_table;
 /* A source place. Strings live as long as the table; unknown parts are NULL or 0. */
 struct site_source {
 	const char *function; /* linker name (mangled) */
-	const char *file;     /* as given to the compiler */
+	const char *file;     /* path as the compiler received it */
 	uint32_t line, column;
-	/* for site_table_outer(): where this function was inlined; 0: not inlined */
+	/* place where this function was inlined, for site_table_outer(); 0: not inlined */
 	uint64_t outer;
 };
 
@@ -30,7 +30,7 @@ struct site {
 	uint32_t index;
 	uint8_t kind;	/* enum site_kind */
 	uint8_t order;	/* enum site_order */
-	uint16_t bytes; /* of the access; 0: see instrument_abi.h */
+	uint16_t bytes; /* bytes of the access; 0: see instrument_abi.h */
 	uint32_t flags; /* SITE_VOLATILE, ... */
 	const char *type, *field;
 	struct site_source place;

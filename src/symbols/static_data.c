@@ -13,14 +13,15 @@
 #define DEPTH_MAX 32
 
 struct variable {
-	uint64_t start, size; /* in the layout; of thread-local variables in the module's block */
-	uint64_t inner;	      /* offset in the variable, if this is a piece of it */
+	/* address in the layout; for thread-local variables the offset in the module's block */
+	uint64_t start, size;
+	uint64_t inner; /* offset in the variable, if this is a piece of it */
 	bool is_thread_local;
 	Dwarf_Die die, unit;
 	const char *scope; /* "bank::teller::serve::" where no mangled name contains it */
 };
 
-/* Of one module, read at the first query. */
+/* The variables of one module, read at the first query. */
 struct variable_index {
 	Dwfl_Module *module;
 	struct variable *variables;
@@ -31,7 +32,7 @@ struct variable_index {
 /* Location of a variable, or of a piece of a variable that the compiler split. */
 struct fixed_place {
 	uint64_t place;
-	uint64_t inner, bytes; /* of the piece; bytes 0: the whole variable */
+	uint64_t inner, bytes; /* offset and size of the piece; bytes 0: the whole variable */
 	bool is_thread_local;
 };
 
@@ -231,8 +232,8 @@ static void add_declaration(
 			symbols_die_number(die, DW_AT_decl_line));
 }
 
-/* Returns NULL if there is none, or variable->scope has it. By gcc only the symbol has an anonymous
- * namespace. */
+/* Returns NULL if there is none, or variable->scope has it. gcc gives the anonymous namespace only
+ * to the symbol. */
 static const char *mangled_name(Dwfl_Module *module, const struct variable *variable)
 {
 	Dwarf_Die die = variable->die;

@@ -40,7 +40,7 @@ static int open_debuglink(Dwfl_Module *module, const char *path)
 	(void)elf_end(elf); /* returns a reference count */
 	if (is_same)
 		return fd;
-	(void)close(fd); /* only read from */
+	(void)close(fd); /* the file was opened for reading */
 	return -1;
 }
 
@@ -70,7 +70,7 @@ static const Dwfl_Callbacks callbacks = {
 	.find_debuginfo = find_debuginfo,
 };
 
-/* For the kernel, zeroed data (.bss) behind an object's last file mapping is anonymous memory. */
+/* The kernel counts zeroed data (.bss) behind an object's last file mapping as anonymous memory. */
 static void claim_zeroed_data(FILE *maps, struct strbuf *out)
 {
 	char owner[4200] = "";
@@ -112,14 +112,14 @@ static int report_modules(struct symbols *symbols, pid_t pid)
 		return errno;
 	strbuf_init(&text);
 	claim_zeroed_data(maps, &text);
-	(void)fclose(maps); /* only read from */
+	(void)fclose(maps); /* the file was opened for reading */
 	claimed = text.length ? fmemopen(text.text, text.length, "r") : NULL;
 	if (claimed) {
 		dwfl_report_begin(symbols->dwfl);
 		status = dwfl_linux_proc_maps_report(symbols->dwfl, claimed);
 		if (dwfl_report_end(symbols->dwfl, NULL, NULL))
 			status = -1;
-		(void)fclose(claimed); /* only read from */
+		(void)fclose(claimed); /* the file was opened for reading */
 	}
 	strbuf_release(&text);
 	return status;

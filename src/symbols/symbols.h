@@ -7,7 +7,7 @@
  *
  * Life cycle: symbols_from_process(); symbols_note_access() for all accesses of a run, which gives
  * heap blocks their types; any number of queries; symbols_free(). Returned strings live as long as
- * the struct. Not thread-safe: queries fill caches.
+ * the struct. The functions are not thread-safe, because queries fill caches.
  */
 #ifndef RADDLE_SYMBOLS_SYMBOLS_H
 #define RADDLE_SYMBOLS_SYMBOLS_H
@@ -50,20 +50,21 @@ void symbols_describe_code(
  * address. */
 bool symbols_describe_static_data(struct symbols *symbols, uint64_t address, struct strbuf *out);
 
-/* Of a stopped process, possibly already ended. */
+/* A thread of a stopped process, possibly already ended. */
 struct symbols_thread {
 	thread_name name;
-	const char *path;	/* "main.0" */
-	uint64_t stack_pointer; /* as for symbols_unwind(); 0: ended, or the stack cannot be read */
-	uint64_t thread_base;	/* 0: unknown */
-	uint64_t last_step;	/* last step of the thread; UINT64_MAX: it ran to the end */
+	const char *path; /* "main.0" */
+	/* argument of symbols_unwind(); 0: ended, or the stack cannot be read */
+	uint64_t stack_pointer;
+	uint64_t thread_base; /* 0: unknown */
+	uint64_t last_step;   /* last step of the thread; UINT64_MAX: it ran to the end */
 };
 
 struct symbols_memory {
 	pid_t pid;			      /* the stopped process, 0: none */
 	const struct symbols_thread *threads; /* index 0 is the main thread */
 	uint32_t thread_count;
-	const struct memory_block *blocks; /* in the order of allocation */
+	const struct memory_block *blocks; /* blocks in the order of allocation */
 	uint32_t block_count;
 };
 
@@ -72,7 +73,7 @@ struct symbols_access {
 	uint64_t bytes; /* 0: unknown */
 	/* code address of the instrumentation point, or a return address; 0: unknown */
 	uint64_t site;
-	uint64_t step; /* of the run; UINT64_MAX: the end */
+	uint64_t step; /* step of the run; UINT64_MAX: the end */
 	bool is_brief; /* omit the declaration place of static data and the function of a local */
 	/* Size of the synchronisation object at the address; 0: plain memory. */
 	uint64_t object_bytes;
@@ -86,16 +87,16 @@ struct symbols_access {
  * thread-local errors of main.1 (log.c:12)
  * bank+0x4010 - no symbols
  *
- * False: unknown memory, and nothing is added.
+ * Returns false for unknown memory, and adds nothing then.
  */
 bool symbols_describe_data(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access, struct strbuf *out);
 
-/* In a frame that may no longer exist. */
+/* A place in a frame that may no longer exist. */
 struct symbols_frame_place {
 	uint64_t code;	       /* return address in the function */
 	int64_t offset;	       /* offset from the frame's address */
-	uint64_t object_bytes; /* as in symbols_access */
+	uint64_t object_bytes; /* same as in symbols_access */
 };
 
 /* Adds the local variable there, such as "pool.cv_". Returns false if unknown, and nothing is
@@ -140,9 +141,10 @@ char *symbols_readable_name(const char *raw);
 bool symbols_is_lambda(const char *name, size_t length);
 /* Shortens a name that is readable but too long. The caller frees it. */
 char *symbols_short_name(const char *name);
-/* As symbols_readable_name() for a type, also by its type information ("_ZTS7account"). */
+/* Does for a type what symbols_readable_name() does, also for its type information
+ * ("_ZTS7account"). */
 char *symbols_readable_type(const char *raw);
-/* In place. */
+/* Simplifies the path in place. */
 void symbols_simplify_path(char *path);
 
 #endif

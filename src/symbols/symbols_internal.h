@@ -26,7 +26,7 @@ enum {
 };
 
 struct stack_frame {
-	uint64_t address; /* as in symbols_unwind() */
+	uint64_t address; /* same as in symbols_unwind() */
 	uint64_t registers[REGISTER_RETURN];
 	uint32_t known; /* bit mask of the valid registers */
 };
@@ -60,7 +60,7 @@ struct symbols {
 	struct unwind unwind;
 };
 
-/* The copy lives as long as `symbols`. NULL for NULL. */
+/* The copy lives as long as `symbols`. The copy of NULL is NULL. */
 const char *symbols_keep(struct symbols *symbols, const char *text);
 
 const char *symbols_module_name(Dwfl_Module *module);
@@ -89,12 +89,13 @@ bool symbols_unit_at(
 
 /* The type of a variable or member without typedefs and qualifiers; false: none. */
 bool types_of(Dwarf_Die *die, Dwarf_Die *type);
-/* In bytes; 0: unknown, for example a declared struct. */
+/* Returns the size in bytes; 0: unknown, for example a declared struct. */
 uint64_t types_size(Dwarf_Die *type);
 /* Adds "[1].lock" for an offset. `bytes` of the access (0: unknown) choose union members. */
 void types_describe_inside(Dwarf_Die *type, uint64_t offset, uint64_t bytes, struct strbuf *out);
 /*
- * As types_describe_inside(); also visits the enclosing structs, outermost first. True: constant.
+ * Does what types_describe_inside() does, and also visits the enclosing structs, outermost first.
+ * types_follow() returns true if the place is constant.
  */
 struct types_path {
 	Dwarf_Die *type;
@@ -113,14 +114,15 @@ bool types_is_constant(Dwarf_Die *die);
 bool types_fits(Dwarf_Die *type, uint64_t offset, uint64_t bytes);
 /* Is the place the field that the compiler named? NULL: any field that fits. */
 bool types_is_field(Dwarf_Die *type, uint64_t offset, uint64_t bytes, const char *field);
-/* As in a declaration of its language: "struct account", "Account"; returns NULL if unnamed. */
+/* Returns the name as in a declaration of its language: "struct account", "Account"; returns NULL
+ * if unnamed. */
 const char *types_name(struct symbols *symbols, Dwarf_Die *type);
 /* Finds a complete struct, class or union of the module: "struct account", "bank::Account". */
 bool types_named(struct symbols *symbols, Dwfl_Module *module, const char *name, Dwarf_Die *type);
 
 struct variable_place {
 	uint64_t place; /* an address; with is_thread_local an offset in the module's block */
-	uint64_t bytes; /* of the access; 0: unknown */
+	uint64_t bytes; /* bytes of the access; 0: unknown */
 	bool is_thread_local;
 	bool is_brief; /* omit the place of declaration */
 };
@@ -143,7 +145,7 @@ bool static_data_describe(
 struct site;
 const struct site *points_at(struct symbols *symbols, uint64_t address);
 
-/* As symbols_unwind(), with the registers of each frame. */
+/* Does what symbols_unwind() does, with the registers of each frame. */
 unsigned unwind_frames(struct symbols *symbols, pid_t pid, uint64_t stack_pointer,
 	struct stack_frame *frames, unsigned capacity);
 /* Read memory of a stopped process; false: not mapped. */
@@ -161,8 +163,8 @@ struct chain {
 void chain_find(Dwarf_Die *unit, Dwarf_Addr address, struct chain *chain);
 
 /*
- * In scope at a code address, innermost function first, until `visit` returns true. `function`
- * declares the variable, `outermost` has the frame.
+ * Visits the locals in scope at a code address, innermost function first, until `visit` returns
+ * true. `function` declares the variable, `outermost` has the frame.
  */
 struct local {
 	Dwarf_Die variable, function, outermost;
@@ -172,7 +174,7 @@ typedef bool locals_visit(struct symbols *symbols, struct local *local, void *ar
 bool locals_each(struct symbols *symbols, uint64_t address, locals_visit *visit, void *argument);
 struct local_place {
 	pid_t pid;
-	uint64_t stack_pointer; /* of the stopped thread */
+	uint64_t stack_pointer; /* stack pointer of the stopped thread */
 	uint64_t address, bytes;
 	bool is_standing; /* the thread has not run since the access */
 	bool is_brief;	  /* add the name only */
@@ -196,7 +198,7 @@ void blocks_describe(struct symbols *symbols, const struct symbols_memory *memor
  * program. */
 const char *source_statement(
 	struct symbols *symbols, Dwfl_Module *module, const char *file, unsigned line);
-/* As source_statement() for a code address; not a return address. */
+/* Does what source_statement() does, for a code address that is no return address. */
 const char *source_statement_at(struct symbols *symbols, uint64_t code);
 /* The text behind the next occurrence of a word; returns NULL if there is none. */
 const char *source_find_word(const char *at, const char *word, const char *start);

@@ -76,7 +76,7 @@ static int find_list(Dwfl_Module *module, void **user, const char *name, Dwarf_A
 	return DWARF_CB_OK;
 }
 
-/* By number; returns their count. */
+/* Sorts the modules by number; returns their count. */
 static unsigned number_modules(struct symbols *symbols, pid_t pid, Dwfl_Module **modules)
 {
 	struct link_search search = {.symbols = symbols, .pid = pid};

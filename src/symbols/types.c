@@ -86,8 +86,8 @@ static unsigned dimensions_of(Dwarf_Die *array, uint64_t counts[DIMENSIONS_MAX])
 
 struct descent {
 	Dwarf_Die type;
-	uint64_t offset; /* in the type */
-	uint64_t bytes;	 /* of the access; 0: unknown */
+	uint64_t offset; /* offset in the type */
+	uint64_t bytes;	 /* bytes of the access; 0: unknown */
 	uint64_t hidden; /* offset of skipped members since the last name */
 	bool is_constant;
 	struct strbuf *out;

@@ -8,7 +8,7 @@
 #include "symbols/symbols_internal.h"
 
 struct unit_range {
-	uint64_t start, end; /* in the layout */
+	uint64_t start, end; /* addresses in the layout */
 	Dwarf_Die unit;
 };
 

@@ -39,7 +39,7 @@ static bool read_memory_file(pid_t pid, uint64_t address, void *to, size_t size)
 	if (file < 0)
 		return false;
 	got = pread(file, to, size, (off_t)address);
-	(void)close(file); /* only read from */
+	(void)close(file); /* the file was opened for reading */
 	return got == (ssize_t)size;
 }
 

@@ -21,10 +21,10 @@ struct piece {
 };
 
 struct parser {
-	const char *path; /* for messages */
+	const char *path; /* path for messages */
 	const char *at, *end;
 	unsigned line;
-	struct piece text; /* of the current line, trimmed */
+	struct piece text; /* text of the current line, trimmed */
 	bool has_steps, has_layout;
 	uint64_t declared_steps;
 	struct schedule_file file;

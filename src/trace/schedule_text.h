@@ -33,7 +33,7 @@ struct schedule_thread {
 
 /* A schedule with thread names instead of run-local indices: segment.thread indexes `threads`. */
 struct schedule_file {
-	char *program; /* as written in the file, may be NULL */
+	char *program; /* program as written in the file, may be NULL */
 	char *outcome; /* word of outcomes.def, may be NULL */
 	uint64_t step_count;
 	uint32_t layout; /* model/layout.h */

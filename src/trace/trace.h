@@ -23,9 +23,9 @@ struct trace_thread {
 struct trace_run {
 	const char *program; /* NULL or empty: not known */
 	const struct trace_thread *threads;
-	uint32_t thread_count; /* at most THREAD_CAPACITY */
+	uint32_t thread_count; /* number of threads, at most THREAD_CAPACITY */
 	struct outcome outcome;
-	uint64_t event_count;	 /* in the file */
+	uint64_t event_count;	 /* number of events in the file */
 	uint64_t events_dropped; /* number of later events that were not recorded */
 };
 

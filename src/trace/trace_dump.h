@@ -8,7 +8,7 @@
 #include "base/strbuf.h"
 #include "trace/trace_reader.h"
 
-/* Describe addresses. Without a callback, or if it returns false, the number is printed. */
+/* Describe addresses. If a callback is missing or returns false, the number is printed. */
 struct trace_words {
 	void *context;
 	/* Describes a code address: "eat (philosophers.c:31)". May be NULL. */

@@ -27,7 +27,7 @@ struct trace_block_header {
 	uint32_t kind;
 	uint32_t item_count;
 	uint32_t plain_bytes;  /* uncompressed */
-	uint32_t stored_bytes; /* in the file, after this header */
+	uint32_t stored_bytes; /* bytes in the file, after this header */
 	uint64_t checksum;     /* hash_bytes() of the stored bytes */
 };
 

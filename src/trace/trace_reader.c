@@ -20,7 +20,7 @@ struct block_cursor {
 
 struct trace_reader {
 	struct block_cursor rest; /* the bytes of the trace that were not read yet */
-	char *name;		  /* of the trace, in messages */
+	char *name;		  /* name of the trace, in messages */
 	struct trace_run run;
 	/* The array behind run.threads; the reader owns the strings */
 	struct trace_thread *threads;
@@ -28,8 +28,8 @@ struct trace_reader {
 	/* Maps the operation kinds of the file to those of this version. */
 	uint8_t kinds[256];
 	uint32_t kind_count;
-	struct trace_block_header header; /* of the block in `plain` */
-	struct block_cursor cursor;	  /* in that block */
+	struct trace_block_header header; /* header of the block in `plain` */
+	struct block_cursor cursor;	  /* position in that block */
 	unsigned char *plain;		  /* TRACE_BLOCK_MAX bytes */
 	struct trace_event *events;
 	uint64_t last_step;
@@ -231,7 +231,7 @@ static bool take_event(struct trace_reader *reader, struct trace_event *event)
 	event->result = (uint8_t)take_number(cursor, 1);
 	event->number = (uint16_t)take_number(cursor, 2);
 	event->other = (uint16_t)take_number(cursor, 2);
-	event->frame = 0; /* not in the file */
+	event->frame = 0; /* the file has no such fields */
 	event->frame_offset = 0;
 	if (cursor->is_bad || kind >= reader->kind_count || event->step < reader->last_step ||
 		event->thread >= reader->run.thread_count || event->call >= CALL_KIND_COUNT ||
@@ -420,7 +420,7 @@ int trace_reader_open(struct trace_reader **out, const void *bytes, size_t size,
 	BUG_ON(!reader->name);
 	reader->threads = trace_reader_allocate(THREAD_CAPACITY, sizeof *reader->threads);
 	reader->run.threads = reader->threads;
-	/* Not zeroed, because only the parts that were filled are read. */
+	/* The memory is not zeroed, because only the parts that were filled are read. */
 	reader->plain = malloc(TRACE_BLOCK_MAX);
 	reader->events = malloc(TRACE_BLOCK_MAX / TRACE_EVENT_BYTES * sizeof *reader->events);
 	BUG_ON(!reader->plain || !reader->events);

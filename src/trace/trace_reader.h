@@ -1,7 +1,7 @@
 /*
- * Reads a trace block by block. The trace is not trusted: the reader refuses damaged, truncated
- * and newer files with a one-line message. No count in the trace makes it allocate more than the
- * format allows.
+ * Reads a trace block by block. The trace is not trusted: the reader refuses damaged, truncated and
+ * newer files with a one-line message. A count in the trace never makes the reader allocate more
+ * than the format allows.
  */
 #ifndef RADDLE_TRACE_TRACE_READER_H
 #define RADDLE_TRACE_TRACE_READER_H

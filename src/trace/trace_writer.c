@@ -15,7 +15,7 @@ struct trace_writer {
 	struct strbuf trace; /* the header and the finished blocks */
 	struct strbuf block; /* uncompressed items of the open block */
 	enum trace_block_kind kind;
-	uint32_t item_count; /* in the open block */
+	uint32_t item_count; /* items in the open block */
 	uint32_t thread_count;
 	uint64_t event_count;
 	uint64_t last_step;

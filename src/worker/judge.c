@@ -89,7 +89,7 @@ int judge_run(const struct judge *judge, int printed, struct outcome *outcome, s
 		return error_set(err, ERROR_IO, "the run's output cannot be read again (%s)",
 			strerror(errno));
 	pid = launch_process(&launch, err);
-	(void)close(launch.input); /* only read from */
+	(void)close(launch.input); /* the file was opened for reading */
 	if (pid < 0)
 		return pid;
 	verdict = wait_for_judge(pid, judge->command, err);

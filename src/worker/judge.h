@@ -1,9 +1,9 @@
 /*
  * The user's own judge, `--check CMD`.
  *
- * /bin/sh runs CMD after each run that ended by itself (passed or exit), with the run's output as
- * standard input, and RADDLE_OUTCOME (a word such as "passed") and RADDLE_STATUS (the exit status)
- * in its environment. CMD's exit status decides: 0: the run was good, whatever its own status; else
+ * /bin/sh runs CMD after each run that ended by itself (passed or exit). The run's output is CMD's
+ * standard input. CMD's environment has RADDLE_OUTCOME (a word such as "passed") and RADDLE_STATUS
+ * (the exit status). CMD's exit status decides: 0: the run was good, whatever its own status; else
  * it failed. CMD's output is discarded.
  */
 #ifndef RADDLE_WORKER_JUDGE_H
@@ -14,7 +14,7 @@
 
 struct judge {
 	const char *command; /* NULL if there is no judge */
-	char **environment;  /* with room for the two variables at its end */
+	char **environment;  /* environment with room for the two variables at its end */
 	unsigned variables;  /* number of entries before them */
 	int output;	     /* descriptor of /dev/null */
 };
@@ -23,7 +23,8 @@ struct judge {
 int judge_open(struct judge *judge, const char *command, struct error *err);
 void judge_close(struct judge *judge);
 
-/* `printed`: the run's output. Sets PASSED, or CHECK_FAILED. Negative: the judge cannot run. */
+/* `printed`: the run's output. Sets PASSED, or CHECK_FAILED. Returns a negative error if the judge
+ * cannot run. */
 int judge_run(const struct judge *judge, int printed, struct outcome *outcome, struct error *err);
 
 #endif

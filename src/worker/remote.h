@@ -3,7 +3,7 @@
  *
  * The command holds the worker's contract block; the remote process (explore/serve.h) holds another
  * one. remote_begin() sends the plan, the strategy's state and, if changed, the view of memory. The
- * report returns the results into the block. To a campaign a remote worker is like any other,
+ * report returns the results into the block. A campaign treats a remote worker like any other,
  * except that it may get lost.
  *
  * Invariant: both ends run the same release of raddle with the same options, so their blocks have
@@ -19,7 +19,7 @@
 #include "base/strbuf.h"
 #include "worker/worker.h"
 
-/* How to reach the remote processes, by number from 0. No function blocks. */
+/* How to reach the remote processes, by number from 0. The functions do not block. */
 struct remote_link {
 	void *context;
 	uint32_t count;
@@ -33,7 +33,7 @@ struct remote_link {
 
 /* Head of a message, before its extents. */
 struct remote_head {
-	uint32_t serial; /* of the batch */
+	uint32_t serial; /* number of the batch */
 	uint32_t report; /* enum contract_report; REPORT_NONE in a message to the remote side */
 	int32_t exit_status;
 	/* Booleans travel as bytes, since a byte other than 0 and 1 is no value of `bool`. */
@@ -48,7 +48,7 @@ void remote_begin(struct worker *worker);
 void remote_stop(struct worker *worker);
 int remote_poll(struct worker *worker, enum contract_report *report, struct error *err);
 void remote_kill(struct worker *worker);
-/* Also sets worker->is_lost. */
+/* Returns whether the worker is lost. Also sets worker->is_lost. */
 bool remote_is_lost(struct worker *worker);
 
 /* Appends the non-empty pages of the strategy's area, or of the memory area. */

@@ -9,14 +9,14 @@
 
 /* Interval of checks: short compared with any limit, long enough to cost nothing. */
 #define LOOK_EVERY_NS UINT64_C(100000000)
-/* For the runtime to end the run: processor time, or real time if it gets no processor. */
+/* Time for the runtime to end the run: processor time, or real time if it gets no processor. */
 #define GRACE_PROCESSOR_NS UINT64_C(2000000000)
 #define GRACE_NS UINT64_C(10000000000)
-/* From then on at native speed: a program that the instrumentation slows down does not hang. */
+/* The run continues at native speed after this part of the limit: a program that the
+ * instrumentation slows down does not hang. */
 #define NATIVE_PART 4
-/*
- * Then the runtime checks whether a thread waits by reading memory. Few programs compute so long.
- */
+/* The runtime checks after this time whether a thread waits by reading memory: few programs compute
+ * so long without a step. */
 #define SPIN_NS UINT64_C(1000000000)
 
 void watchdog_reset(struct watchdog *watchdog, uint64_t limit_ns)
@@ -48,7 +48,7 @@ static bool is_asleep(pid_t pid)
 	if (!file)
 		return false;
 	size = fread(line, 1, sizeof line - 1, file);
-	(void)fclose(file); /* only read from */
+	(void)fclose(file); /* the file was opened for reading */
 	line[size] = '\0';
 	state = strrchr(line, ')'); /* the process name before it may contain any character */
 	return state && state[1] == ' ' && state[2] != 'R' && state[2] != 'Z' && state[2] != 'X';
@@ -106,7 +106,7 @@ static void bite(struct watchdog *watchdog, pid_t pid, uint64_t processor_ns, ui
 		   (stalled_ns >= GRACE_PROCESSOR_NS || now_ns - watchdog->asked_ns >= GRACE_NS)) {
 		watchdog->state = WATCHDOG_KILLED;
 		watchdog->killed_pid = pid;
-		(void)kill(pid, SIGKILL); /* likewise */
+		(void)kill(pid, SIGKILL); /* the process may have ended */
 	}
 }
 

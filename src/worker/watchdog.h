@@ -1,5 +1,5 @@
 /*
- * Detects a run without progress: the heartbeat of the contract stands still while the guest uses
+ * Detects a run without progress. The heartbeat of the contract stands still while the guest uses
  * processor time, or sleeps in a system call that the runtime does not know. The limit counts the
  * guest's own processor time: a loaded machine causes no false hangs.
  */
@@ -31,7 +31,7 @@ struct watchdog {
 	int32_t killed_pid;
 	uint32_t extensions;   /* contract.hang_extensions at the last check */
 	bool has_asked_spin;   /* since the guest last made progress */
-	bool has_asked_native; /* likewise */
+	bool has_asked_native; /* asked since the guest last made progress */
 };
 
 /* Forgets all observations. Call it when a guest starts or a batch begins. */

@@ -120,8 +120,9 @@ static int reopen_input(const struct worker *worker)
 }
 
 /*
- * Returns whether the program gets the command's descriptor: only for a file. For pipes and
- * terminals raddle prints. A replay prints to a file, and must have the same scheduling points.
+ * Returns whether the program gets the command's descriptor. The program gets a file; raddle itself
+ * prints to pipes and terminals. A replay prints to a file, and must have the same scheduling
+ * points.
  */
 static bool prints_itself(const struct worker *worker, int descriptor)
 {
@@ -171,7 +172,7 @@ static int worker_start_process(struct worker *worker, struct error *err)
 		capture_clear(&worker->capture_error);
 	pid = launch_process(&launch, err);
 	if (input >= 0)
-		(void)close(input); /* only read from */
+		(void)close(input); /* the file was opened for reading */
 	if (pid < 0)
 		return pid;
 	worker->pid = pid;
@@ -183,9 +184,9 @@ static int worker_start_process(struct worker *worker, struct error *err)
 
 void worker_reap(struct worker *worker)
 {
-	/* Until the process is reaped, no other process group can have its id. */
+	/* No other process group can have its id until the process is reaped. */
 	(void)kill(-worker->pid, SIGKILL); /* fails if the process has not created its group */
-	(void)kill(worker->pid, SIGKILL);  /* likewise, for a process that has left its group */
+	(void)kill(worker->pid, SIGKILL);  /* fails if the process has left its group */
 	while (waitpid(worker->pid, &worker->exit_status, __WALL) < 0 && errno == EINTR)
 		;
 	children_remove(worker->pid);
@@ -235,7 +236,7 @@ int worker_begin_single_run(struct worker *worker, struct error *err)
 	/* |=: an earlier process may have ended before it used the fresh state */
 	plan->is_fresh_state |= worker->is_strategy_fresh;
 	worker->is_strategy_fresh = false;
-	worker->block.shared->command = COMMAND_RUN; /* no process waits on the word yet */
+	worker->block.shared->command = COMMAND_RUN; /* processes do not wait on the word yet */
 	worker->state = WORKER_RUNNING;
 	return worker_start_process(worker, err);
 }
@@ -281,7 +282,7 @@ int worker_begin(struct worker *worker, struct error *err)
 		return 0;
 	}
 	worker_kill(worker);
-	worker->block.shared->command = COMMAND_NONE; /* no process waits on the word yet */
+	worker->block.shared->command = COMMAND_NONE; /* processes do not wait on the word yet */
 	worker->state = WORKER_STARTING;
 	result = worker_start_process(worker, err);
 	if (result < 0)
@@ -356,7 +357,7 @@ static int worker_take_ring(struct worker *worker, enum contract_report *report,
 
 	if (rung == REPORT_NONE || (rung == REPORT_READY && worker->state != WORKER_STARTING))
 		return worker_check(worker, err);
-	/* Without a server, or a thread creation, the end of the process is awaited. */
+	/* If no server or no thread creation exists, the command waits for the end of the process. */
 	if ((contract->plan.restart == RESTART_EXEC || worker->state == WORKER_STARTING) &&
 		rung != REPORT_INSPECT && rung != REPORT_READY)
 		return 0;

@@ -7,7 +7,7 @@
  *
  * Life cycle: worker_open(); then, repeatedly, worker_begin() and worker_poll() until it returns a
  * report; worker_close(). To drive several workers, poll all of them and sleep in worker_sleep().
- * No function except worker_run() and worker_sleep() blocks for long.
+ * worker_run() and worker_sleep() block; no other function blocks for long.
  *
  * Thread context: the command's only thread.
  */
@@ -27,9 +27,9 @@
 #include "worker/watchdog.h"
 
 enum worker_output {
-	OUTPUT_DISCARD, /* to /dev/null */
+	OUTPUT_DISCARD, /* output goes to /dev/null */
 	OUTPUT_KEEP,	/* into worker->capture, read with capture_read() */
-	OUTPUT_SHOW	/* likewise, and printed to descriptors 1 and 2 as it arrives */
+	OUTPUT_SHOW	/* output is captured, and printed to descriptors 1 and 2 as it arrives */
 };
 
 struct remote_link;
@@ -63,7 +63,7 @@ struct worker_params {
 };
 
 enum worker_state {
-	WORKER_EMPTY,	 /* no process */
+	WORKER_EMPTY,	 /* the worker has no process */
 	WORKER_STARTING, /* a server that has not yet rung REPORT_READY */
 	WORKER_IDLE,	 /* a server that waits for a plan */
 	WORKER_RUNNING
@@ -82,7 +82,7 @@ struct worker {
 	pid_t pid;	  /* 0: no process */
 	uint32_t restart; /* enum contract_restart of the process */
 	uint32_t layout;  /* memory layout of the process (model/layout.h) */
-	int exit_status;  /* of the last process that ended, as returned by waitpid */
+	int exit_status;  /* status of the last process that ended, as returned by waitpid */
 	/* restart exec: the next run of the batch, and the first run after it */
 	uint64_t batch_next;
 	uint64_t batch_end;
@@ -112,8 +112,8 @@ void worker_clear_strategy(struct worker *worker, size_t bytes);
 int worker_begin(struct worker *worker, struct error *err);
 /*
  * Never blocks. *report: REPORT_NONE while the batch is under way, then once _BATCH, _FAILURE,
- * _TAINTED, _REFUSED, _INSPECT or _DIED. With _FAILURE and _BATCH outcome and schedule are the last
- * run's.
+ * _TAINTED, _REFUSED, _INSPECT or _DIED. After _FAILURE and _BATCH, outcome and schedule are the
+ * last run's.
  */
 int worker_poll(struct worker *worker, enum contract_report *report, struct error *err);
 /*

@@ -55,7 +55,7 @@ static bool branches_has_time(const struct branches_state *state)
 	return branches_time_left(state) != 1;
 }
 
-/* In another schedule a run may wait forever for something outside the program. */
+/* A run with another schedule may wait forever for something outside the program. */
 #define RUN_FACTOR 20
 #define RUN_MORE_NS UINT64_C(5000000000)
 
@@ -68,7 +68,7 @@ uint64_t branches_run_until_ns(const struct branches_state *state)
 	return end && end < own ? end : own;
 }
 
-/* To leave time for the investigation of the first failure. */
+/* Leaves time for the investigation of the first failure. */
 static void keep_time_back(struct branches_state *state)
 {
 	const uint64_t left = branches_time_left(state);
@@ -259,7 +259,7 @@ static int prove(struct branches_state *state, const struct sensitive_candidate 
 	return status;
 }
 
-/* No controlled run can delay writes: threads see each other's writes at once. */
+/* A controlled run cannot delay writes: threads see each other's writes at once. */
 static void branches_tell_delayed(
 	struct branches_state *state, const struct sensitive_candidate *candidate)
 {

@@ -47,8 +47,8 @@ enum branch_class {
 enum branch_kept {
 	KEPT_NOT,	   /* the failure did not repeat in fresh processes */
 	KEPT_MINIMAL,	   /* minimised, as far as the budget allows */
-	KEPT_AS_IT_WAS,	   /* not minimised, for lack of time */
-	KEPT_NOT_LOOKED_AT /* not investigated, for lack of time */
+	KEPT_AS_IT_WAS,	   /* not minimised, because time was short */
+	KEPT_NOT_LOOKED_AT /* not investigated, because time was short */
 };
 
 extern const char *const branch_class_words[BRANCH_CLASS_COUNT];
@@ -80,7 +80,8 @@ struct sensitive_branch {
 	char *thread; /* "main.0" */
 	char *variables;
 	uint64_t occurrence;
-	bool was_taken; /* in the recorded run; the other run took the opposite direction */
+	/* direction in the recorded run; the other run took the opposite direction */
+	bool was_taken;
 	char *schedule; /* "main:12 main.0:3": the steps of each thread up to the branch */
 	enum branch_class class;
 	uint32_t continuations; /* runs made from the branch on */
@@ -135,9 +136,9 @@ struct branches_result {
 	/* samples whose path could not be followed: a defect of the analysis */
 	uint32_t samples_lost;
 	uint32_t traces;		    /* number of runs analysed */
-	struct sensitivity_figures figures; /* of the first trace; counts are totals */
+	struct sensitivity_figures figures; /* figures of the first trace; counts are totals */
 	uint64_t record_bytes;
-	uint64_t run_ns; /* of the recorded run */
+	uint64_t run_ns; /* time of the recorded run */
 	uint64_t run_processor_ns;
 	/* the record has only the beginning of the run, for lack of room */
 	bool is_partial;

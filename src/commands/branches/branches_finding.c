@@ -132,7 +132,7 @@ int branches_store(const struct branches_options *options, struct branches_resul
 }
 
 /*
- * In a recorded run a thread may repeat a read any number of times; other runs end its time slice
+ * A thread of a recorded run may repeat a read any number of times; other runs end its time slice
  * then. The schedule is followed once under the usual rules, with the same failure.
  */
 static int branches_finding_follow(

@@ -40,7 +40,8 @@ void branches_add_failure(struct branches_state *state, struct sensitive_branch 
 int branches_keep_failures(struct branches_state *state, struct error *err);
 void branches_release_failures(struct branches_state *state);
 
-/* By which the recorded run and `run` reached the proven branch, whose place is filled in. */
+/* Adds the interleavings with which the recorded run and `run` reached the proven branch, whose
+ * place is filled in. */
 void branches_add_interleavings(struct branches_state *state, struct sensitive_branch *branch,
 	const struct run_record *run);
 void branches_release_interleaving(struct branch_interleaving *interleaving);
@@ -60,7 +61,7 @@ void branches_add_unproven(struct branches_result *result, const struct run_reco
 	const struct sensitive_candidate *candidate, const struct recorded *run,
 	enum sensitivity_verdict verdict);
 
-/* As record_run(); counts the run. */
+/* Does what record_run() does, and counts the run. */
 int branches_run(struct branches_state *state, const struct record_request *request,
 	struct recorded *out, struct error *err);
 /* Monotonic clock, 0: none. The search ends earlier, to leave time for failures. */

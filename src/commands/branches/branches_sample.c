@@ -71,7 +71,7 @@ static bool branches_sample_is_over(const struct branches_state *state, uint64_t
 	       (end && now >= begin_ns + (end > begin_ns ? end - begin_ns : 0) / OBSERVE_PART);
 }
 
-/* By which schedules find the threads in other runs. The caller frees the list. */
+/* Copies the names by which schedules find the threads in other runs. The caller frees the list. */
 static thread_name *copy_names(const struct run_record *record)
 {
 	thread_name *names = calloc(record->thread_count + 1u, sizeof *names);

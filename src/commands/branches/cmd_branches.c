@@ -161,7 +161,7 @@ static bool parse_amount(
 		search->queries_most =
 			(uint32_t)option_number(state, "--queries", text, 0, 1000000000);
 		return true;
-	case OPTION_RECORD_SIZE: /* in megabytes */
+	case OPTION_RECORD_SIZE: /* unit: megabytes */
 		options->record_bytes =
 			option_number(state, "--record-size", text, 0, UINT64_C(1) << 20) << 20;
 		if (!options->record_bytes) /* the default limit; no record is that short */
@@ -285,7 +285,7 @@ static bool has_shown(const struct branches_result *result)
 	return result->count > result->relaxed_count || result->early_count;
 }
 
-/* Without queries the result says nothing about the program. */
+/* A result without queries says nothing about the program. */
 static bool has_asked_nothing(const struct branches_result *result)
 {
 	return result->figures.unasked && result->figures.unasked >= result->figures.branches &&

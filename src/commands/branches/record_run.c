@@ -18,7 +18,7 @@
  */
 #define AREA_BYTES (UINT64_C(4) << 30)
 /*
- * Room for entries before they are collected. Where less is kept, the room is at least ROOM_LEAST,
+ * Room for entries before they are collected. If less is kept, the room is at least ROOM_LEAST,
  * because each thread needs a chunk.
  */
 #define ROOM_BYTES (UINT64_C(64) << 20)
@@ -252,7 +252,7 @@ static void perform_again(
 	const int status = record_run_run(&taking, &again->request, &again->view, &err);
 
 	if (status == 0 && record_run_is_same(record, &pieces))
-		(void)take(context, &pieces, true); /* there are no further pieces */
+		(void)take(context, &pieces, true); /* this piece is the last one */
 	else if (status == 0 && again->error.code == 0)
 		(void)error_set(&again->error, ERROR_TARGET,
 			"the program did not repeat its run, and the record is too long to be kept; give the program a fixed seed, or raise --record-size");
@@ -336,7 +336,7 @@ static void record_run_tell(
 		      platform_monotonic_ns() >= request->until_ns;
 	out->has_sites = contract->has_memory_sites;
 	out->is_live = contract->is_live;
-	/* Without symbols only names are missing. */
+	/* Names alone are missing if the symbols cannot be read. */
 	if (request->wants_symbols && probe->report == REPORT_INSPECT)
 		(void)symbols_from_process(&out->symbols, (pid_t)contract->guest_pid, NULL);
 }

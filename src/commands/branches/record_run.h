@@ -30,7 +30,7 @@ struct record_request {
 	bool is_checked;
 	bool wants_symbols;
 	uint64_t until_ns;    /* deadline on the monotonic clock; 0: none */
-	uint64_t random_seed; /* not 0: threads are chosen at random after the schedule */
+	uint64_t random_seed; /* nonzero: threads are chosen at random after the schedule */
 	bool skips_disabled;  /* the schedule is only followed as far as possible */
 	bool is_sampled;      /* strategy `pos` chooses, with the random seed; no schedule */
 };
@@ -39,7 +39,7 @@ struct record_again;
 
 /* Owns everything. */
 struct recorded {
-	/* Where the record is too long to keep, `again` repeats the run to produce it. */
+	/* If the record is too long to keep, `again` repeats the run to produce it. */
 	struct run_record record;
 	struct record_again *again;
 	struct failure run; /* outcome and schedule of the run, which may have passed */
@@ -52,7 +52,7 @@ struct recorded {
 	bool is_cut;
 	struct symbols *symbols; /* if requested and available */
 	uint64_t run_ns;
-	uint64_t processor_ns; /* of the process, including its start */
+	uint64_t processor_ns; /* processor time of the process, including its start */
 };
 
 int record_run(const struct record_request *request, struct recorded *out, struct error *err);

@@ -49,7 +49,7 @@ static int replay_own_run(struct explain *explain, bool stands_still, struct err
 	contract->plan.inspect = stands_still;
 	result = probe_run(&probe, &explain->setting.plan, err);
 	if (result == 0) {
-		/* Without symbols, places are addresses. */
+		/* Places are addresses if the symbols cannot be read. */
 		if (probe.report == REPORT_INSPECT)
 			(void)symbols_from_process(
 				&explain->symbols, (pid_t)contract->guest_pid, NULL);

@@ -38,7 +38,7 @@ struct explain_options {
 enum explain_verdict {
 	EXPLAIN_PASSED,
 	EXPLAIN_FAILED, /* like the finding */
-	EXPLAIN_OTHER	/* with another failure, which says nothing about the finding */
+	EXPLAIN_OTHER	/* the run had another failure, which says nothing about the finding */
 };
 
 struct explain_limits {
@@ -69,7 +69,7 @@ const struct outcome *explain_failure(const struct explain *explain);
 /* Returns whether concurrent processes of the program disturbed each other: runs are made one at a
  * time. */
 bool explain_is_disturbed(const struct explain *explain);
-/* Without instrumented accesses to memory there are no patterns. */
+/* Returns false without instrumented accesses to memory; no patterns exist then. */
 bool explain_sees_memory(const struct explain *explain);
 /* Symbols of the finding's process; returns NULL if none could be read. */
 struct symbols *explain_symbols(const struct explain *explain);

@@ -10,10 +10,11 @@
 #include "commands/explain/explain.h"
 
 struct explain_cause {
-	uint64_t key;	/* of the forced pattern */
+	uint64_t key;	/* key of the forced pattern */
 	bool is_tested; /* both sorts of runs could be made */
 	bool is_cause;	/* forced runs fail and runs where it is forbidden pass */
-	/* of another cause: the pattern does not occur where that cause is forbidden */
+	/* the pattern is a consequence of another cause: it does not occur where that cause is
+	 * forbidden */
 	bool is_consequence;
 	/* failure rates of runs that showed the pattern, and that showed none of `patterns` */
 	struct rate forced, forbidden;

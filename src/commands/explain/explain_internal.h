@@ -19,13 +19,13 @@ struct explain_kept_pattern {
 
 struct explain_kept {
 	struct failure run;
-	struct explain_kept_pattern *patterns; /* by ascending key; owned */
+	struct explain_kept_pattern *patterns; /* patterns by ascending key; owned */
 	uint32_t pattern_count;
 };
 
 /* One worker and its run: explain_runs.c. */
 enum explain_slot_state {
-	EXPLAIN_SLOT_FREE,    /* no run */
+	EXPLAIN_SLOT_FREE,    /* the worker has no run */
 	EXPLAIN_SLOT_PENDING, /* has a run to start */
 	EXPLAIN_SLOT_BUSY,
 	EXPLAIN_SLOT_DONE /* its run is finished and not yet taken */
@@ -44,7 +44,7 @@ struct explain_slot {
 struct explain_round {
 	uint64_t number, first;
 	uint32_t runs;
-	/* by position in the round: the worker that made the run */
+	/* the worker that made the run, by position in the round */
 	uint8_t maker[STRATEGY_ROUND_MOST];
 };
 
@@ -77,9 +77,9 @@ struct explain {
 	uint64_t run_next;  /* first run that was not taken */
 	uint64_t run_given; /* first run that no worker has */
 	uint64_t opened_ns;
-	struct pattern *patterns; /* of the last run, with keys by places; owned */
+	struct pattern *patterns; /* patterns of the last run, with keys by places; owned */
 	uint32_t pattern_capacity;
-	struct explain_kept kept[EXPLAIN_OTHER][EXPLAIN_KEPT_MAX]; /* by verdict */
+	struct explain_kept kept[EXPLAIN_OTHER][EXPLAIN_KEPT_MAX]; /* kept runs by verdict */
 	uint32_t kept_count[EXPLAIN_OTHER];
 	uint64_t strategy_bytes;
 	bool has_all_places;

@@ -1,6 +1,6 @@
 /*
  * Maps accesses to source lines. A line's copies by the compiler, each a site of its own, are one
- * place. Without lines, each site is a place, identified by its offset in its module.
+ * place. If lines are not available, each site is a place, identified by its offset in its module.
  */
 #ifndef RADDLE_COMMANDS_EXPLAIN_EXPLAIN_PLACES_H
 #define RADDLE_COMMANDS_EXPLAIN_EXPLAIN_PLACES_H
@@ -13,15 +13,15 @@
 
 struct explain_place {
 	uint64_t site;	   /* 0: free slot of the table */
-	uint64_t id;	   /* of the line: equal sites of the program's text have equal ids */
-	uint64_t function; /* of the function that contains the line */
+	uint64_t id;	   /* id of the line: equal sites of the program's text have equal ids */
+	uint64_t function; /* id of the function that contains the line */
 	/* Strings owned by the symbols; NULL and 0: unknown. */
 	const char *function_name, *file;
 	const char *module;
-	uint64_t offset; /* in the module */
+	uint64_t offset; /* offset in the module */
 	unsigned line;
-	bool is_read, is_written; /* by an access of a pattern */
-	bool is_system;		  /* no frame of the site is in the user's code */
+	bool is_read, is_written; /* an access of a pattern reads or writes there */
+	bool is_system;		  /* all frames of the site are outside of the user's code */
 };
 
 struct explain_places {

@@ -14,7 +14,7 @@
 #define EXPLAIN_ANSWERS_MAX 8u
 
 struct explain_answer {
-	const struct pattern_record *record; /* in the ranking */
+	const struct pattern_record *record; /* number in the ranking */
 	uint32_t alike; /* number of further suspicious patterns of the same conflict */
 	bool has_cause; /* `cause` is filled */
 	struct explain_cause cause;
@@ -52,7 +52,7 @@ struct explain_place explain_answer_place(const struct explain_result *result,
 	const struct explain_answer *answer, const struct pattern *pattern, unsigned access);
 /* "reads", "writes", "frees", or what was done to a synchronisation object: "locks", "signals". */
 const char *explain_access_verb(const struct explain_answer *answer, unsigned access);
-/* In one sentence. */
+/* Returns the meaning of the pattern in one sentence. */
 const char *explain_meaning(const struct pattern *pattern);
 /* "make a.c:12 to a.c:14 (f) one atomic step ..." */
 void explain_add_remedy(struct strbuf *out, const struct explain_result *result,

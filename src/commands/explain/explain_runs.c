@@ -5,7 +5,7 @@
  * (strategies/strategy.h). A finished run stays with its worker until it is used, in the order of
  * the numbers. Runs that are not needed are dropped and their numbers reused.
  *
- * Until the shared memory is known, and for sequential strategies, one worker makes all runs.
+ * One worker makes all runs until the shared memory is known, and for sequential strategies.
  *
  * Concurrent processes of the program may compete for a port or a file. A failure of a new kind, or
  * a run that cannot be made, is therefore repeated in an exclusive run. If that differs, only one

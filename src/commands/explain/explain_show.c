@@ -84,7 +84,7 @@ static bool explain_show_is_wanted(const struct explain *explain, const struct p
 	       outcome->code == explain->finding->code && (key == ANY_KEY || shows_key(shown, key));
 }
 
-/* In a process of its own. Returns false if the run is not as wanted. */
+/* Repeats the run in a process of its own. Returns false if the run is not as wanted. */
 static bool explain_show_repeat(struct explain *explain, const struct probe_params *params,
 	const struct probe_plan *plan, enum explain_verdict verdict, uint64_t key,
 	struct explain_shown *out)

@@ -5,7 +5,7 @@
 #include "cli/command.h"
 #include "cli/terminal.h"
 
-/* With fewer runs of a sort a single run decides; up to RUNS_MORE times N runs are made. */
+/* If fewer runs of a sort exist, a single run decides; up to RUNS_MORE times N runs are made. */
 #define RUNS_OF_A_SORT 10
 #define RUNS_MORE 20
 /* Runs of each sort for a verdict: none of 30 means below 12 % with 95 % confidence. */
@@ -237,7 +237,7 @@ static bool is_consequence(const struct explain_answer *first, const struct expl
 	return completed_in(first, &first->failing) < completed_in(second, &first->failing);
 }
 
-/* Of each pair one answer stays a cause, so at least one cause remains. */
+/* Marks consequences. One answer of each pair stays a cause: at least one cause remains. */
 static void find_consequences(struct explain_result *result)
 {
 	for (uint32_t j = 0; j < result->answer_count; j++) {

@@ -7,9 +7,9 @@
 struct explain_work {
 	uint64_t runs;
 	bool is_exact;	  /* make no further runs, even if few of them failed or passed */
-	uint64_t time_ns; /* for the whole command */
+	uint64_t time_ns; /* time for the whole command */
 	enum suspicion suspicion;
-	uint32_t limit;	  /* on the number of different patterns */
+	uint32_t limit;	  /* limit on the number of different patterns */
 	uint32_t answers; /* explanations to test and report in full */
 	bool without_cause;
 };

@@ -9,7 +9,8 @@
 #include "findings/finding.h"
 
 /*
- * 0: this user's and machine's finding, `is_trusted`, or the user agrees. Else prints the command.
+ * Returns 0 for a finding of this user on this machine, if `is_trusted`, or if the user agrees.
+ * Otherwise prints the command.
  */
 int trust_finding(const struct finding *finding, bool is_trusted, struct error *err);
 

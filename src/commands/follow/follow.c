@@ -214,7 +214,7 @@ static void follow_watch(struct follow *follow, const volatile int *is_interrupt
 		if (waitid(P_ALL, 0, &what, WEXITED | WSTOPPED | WNOWAIT | __WALL) != 0) {
 			if (errno == EINTR)
 				continue;
-			return; /* no child: nothing is left */
+			return; /* no child is left */
 		}
 		if (what.si_code == CLD_EXITED || what.si_code == CLD_KILLED ||
 			what.si_code == CLD_DUMPED)

@@ -17,8 +17,8 @@
 /* A program as it was started. Processes related by fork without exec share one. */
 struct follow_program {
 	char *path;	    /* the executable file */
-	char **argv;	    /* NULL-terminated; argv[0] can be run in `directory` */
-	char **environment; /* NULL-terminated */
+	char **argv;	    /* ends with NULL; argv[0] can be run in `directory` */
+	char **environment; /* ends with NULL */
 	char *directory;    /* the working folder when the program started */
 	char *input;	    /* the regular file that was its standard input; NULL if none */
 };
@@ -28,7 +28,7 @@ struct follow_process {
 	const struct follow_program *program;
 	bool is_first;	 /* the program given by the caller */
 	bool is_fork;	 /* forked without exec: runs the program of its parent */
-	int wait_status; /* as of waitpid */
+	int wait_status; /* status as returned by waitpid */
 };
 
 struct follow_listener {
@@ -42,7 +42,7 @@ struct follow_listener {
 };
 
 struct follow_result {
-	int wait_status;   /* of the given program */
+	int wait_status;   /* status of the given program */
 	uint32_t programs; /* number of programs started, not counting the given one */
 	bool is_interrupted;
 };

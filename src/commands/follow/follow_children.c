@@ -282,7 +282,7 @@ static void follow_children_explore(
 	following->found += status == EXIT_FAILURE_FOUND;
 	if (output >= 0) {
 		text = read_hidden(output);
-		(void)close(output); /* only in memory */
+		(void)close(output); /* the file lies in memory only */
 	}
 	if (follow->is_json)
 		note_json(following, process, status, text ? text : "");
@@ -319,7 +319,7 @@ static void on_ended(void *context, const struct follow_process *process)
 		follow_children_explore(following, process);
 }
 
-/* Not shown where the runner's own output goes to the terminal. */
+/* The message is not shown if the runner's own output goes to the terminal. */
 static void follow_children_on_started(void *context, uint32_t programs)
 {
 	const struct following *following = context;
@@ -453,7 +453,7 @@ static int run_and_conclude(struct following *following)
 	else
 		status = follow_children_conclude(following, &result, output);
 	if (output >= 0)
-		(void)close(output); /* only in memory */
+		(void)close(output); /* the file lies in memory only */
 	return status;
 }
 

@@ -24,7 +24,7 @@ static bool follow_program_read_file(pid_t pid, const char *name, struct strbuf 
 		return false;
 	while ((count = read(file, bytes, sizeof bytes)) > 0)
 		strbuf_add(out, bytes, (size_t)count);
-	(void)close(file); /* only read from */
+	(void)close(file); /* the file was opened for reading */
 	return count == 0;
 }
 

@@ -181,7 +181,7 @@ static error_t parse_predict(int key, char *text, struct argp_state *state)
 		argp_error(state, "no program given; raddle predict -- PROGRAM [ARG...]");
 		return 0;
 	case ARGP_KEY_END:
-		/* Without a selection, everything is predicted. */
+		/* If the user selects nothing, everything is predicted. */
 		arguments->is_everything = !arguments->wants_deadlocks &&
 					   !arguments->wants_atomicity && !arguments->wants_races;
 		arguments->wants_deadlocks |= arguments->is_everything;
@@ -253,7 +253,7 @@ static int say_end(const struct predict_result *result)
 							       : EXIT_NOTHING_FOUND;
 }
 
-/* Only programs built by raddle-cc have instrumented memory accesses. */
+/* Fails for programs that raddle-cc has not built: they have no instrumented memory accesses. */
 static int need_memory(
 	const struct predict_arguments *arguments, struct predict_work *work, struct error *err)
 {

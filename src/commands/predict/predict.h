@@ -55,7 +55,7 @@ struct predict_recorded {
 	uint64_t steps;
 	uint64_t events_dropped; /* events that were not recorded */
 	uint32_t threads;
-	uint64_t run_ns; /* from the end of the previous run to the end of this one */
+	uint64_t run_ns; /* time from the end of the previous run to the end of this one */
 };
 
 uint32_t predict_run_count(const struct predict *predict);
@@ -78,7 +78,7 @@ struct predict_span {
 	uint64_t first, last;
 };
 
-/* From the first to the last place of the candidate in this recorded run. */
+/* Returns the span from the first to the last place of the candidate in this recorded run. */
 struct predict_span predict_span_of(const struct candidate *candidate, uint32_t run);
 /*
  * These steps of a recorded run and some around them; the caller releases `out`. Requires

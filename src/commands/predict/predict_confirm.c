@@ -17,7 +17,7 @@ struct drive {
 	predict_judge *judge;
 	void *context;
 	bool is_shown;		    /* the failure being investigated is the candidate */
-	uint64_t key;		    /* of that failure */
+	uint64_t key;		    /* key of that failure */
 	uint64_t completions;	    /* runs that completed the scenario so far */
 	struct failure kept;	    /* First run that showed the candidate and passed. */
 	struct failure kept_failed; /* First run that showed the candidate and failed. */

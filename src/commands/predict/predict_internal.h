@@ -15,7 +15,7 @@
 struct recorded_run {
 	struct failure run; /* its schedule; the run passed */
 	struct finding_source_thread *threads;
-	char (*labels)[16]; /* of the threads, which refer to them */
+	char (*labels)[16]; /* labels of the threads, which refer to them */
 	uint32_t thread_count;
 	struct trace_event *events;
 	uint64_t event_count, events_dropped;

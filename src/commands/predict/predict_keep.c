@@ -175,7 +175,7 @@ static int simplify(const struct predict_keeping *keeping, const struct target *
 		.probe = probe_of(keeping, target),
 		.budget = MINIMISE_VIOLATION_BUDGET,
 		.shows = predict_keep_shows,
-		.shows_context = (void *)(uintptr_t)keeping, /* only read */
+		.shows_context = (void *)(uintptr_t)keeping, /* not modified */
 	};
 	struct failure run = {0};
 	struct finding simpler;

@@ -14,8 +14,8 @@ enum prediction_state {
 	PREDICTION_HARMLESS,  /* a race that occurred in runs, none of which failed */
 	/* an order of accesses that occurred in runs, none of which failed */
 	PREDICTION_BENIGN,
-	PREDICTION_CANDIDATE, /* no run reached it */
-	PREDICTION_UNTRIED,   /* not driven: too many candidates, or interrupted */
+	PREDICTION_CANDIDATE, /* the candidate did not occur in any run */
+	PREDICTION_UNTRIED,   /* candidate was not driven: too many candidates, or interrupted */
 	PREDICTION_STATES
 };
 
@@ -36,7 +36,7 @@ struct predict_result {
 	uint64_t runs_showing;		/* watched runs that showed any violation */
 	struct strbuf findings;		/* JSON texts with commas between them */
 	uint32_t harmless_count;	/* candidates that occurred without a failure */
-	/* of this command, including those that were not predicted */
+	/* findings of this command, including those that were not predicted */
 	uint32_t finding_count;
 	char last_finding[32];
 	uint64_t begun_ns, recorded_ns, inferred_ns; /* start of the phases */

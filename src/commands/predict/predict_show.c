@@ -35,7 +35,7 @@ int predict_show_run(const struct predict *predict, uint32_t run, struct predict
 	if (end == begin)
 		return 0;
 	source.event_count = end;
-	source.steps_most = (uint32_t)(end - begin); /* at most STEPS_MOST */
+	source.steps_most = (uint32_t)(end - begin); /* the difference is at most STEPS_MOST */
 	return finding_build(out, &source, predict->symbols, err);
 }
 

@@ -71,7 +71,7 @@ struct watch {
 	predict_judge *judge;
 	void *context;
 	struct predict_watched *watched;
-	uint64_t key; /* of the failure being investigated */
+	uint64_t key; /* key of the failure being investigated */
 };
 
 static void predict_watch_on_ran(void *context, struct contract *contract)

@@ -282,7 +282,8 @@ static bool judge_watched(void *context, const struct predict_trace *trace)
 
 	BUG_ON(!paths);
 	for (uint32_t i = 0; i < about->thread_count; i++)
-		paths[i] = (char *)(uintptr_t)about->threads[i].path; /* only read */
+		/* the paths are not modified */
+		paths[i] = (char *)(uintptr_t)about->threads[i].path;
 	(void)atomicity_shown(predict_work_state_of(work, &analysis_atomicity), trace->reader, &run,
 		0, &shown, NULL);
 	result->runs_showing += shown.count > 0;

@@ -32,7 +32,7 @@ struct predict_work {
 	const struct analysis *analyses[PREDICT_ANALYSES_MAX];
 	void *states[PREDICT_ANALYSES_MAX];
 	uint32_t analysis_count;
-	struct predict_judging judging; /* for the candidate that this process drives */
+	struct predict_judging judging; /* state for the candidate that this process drives */
 };
 
 /* Call before any run. Fails if the file of --atomic-sets is unreadable or a line is invalid. */

@@ -306,7 +306,7 @@ static int settle_memory(struct run_arguments *arguments, struct error *err)
 	return 0;
 }
 
-/* With --mpi this process is one of many, and only rank 0 prints. */
+/* A process with --mpi is one of many; rank 0 alone prints. */
 static int run_campaign(const struct run_arguments *arguments, struct run_report *report,
 	struct campaign_result *result, bool *is_member, struct error *err)
 {

@@ -15,7 +15,7 @@ struct run_report {
 	bool is_json;
 	bool is_quiet;
 	struct strbuf findings; /* JSON texts with commas between them */
-	char last_id[32];	/* of the last finding, empty: none */
+	char last_id[32];	/* id of the last finding, empty: none */
 	uint32_t repeatable;	/* number of repeatable findings */
 	bool is_unmodified;	/* its accesses to memory are not instrumented */
 };

@@ -81,7 +81,7 @@ static void classify_option(const char *option, struct arguments_kind *kind)
 /* How the linker is told to drop unused sections. */
 struct linking {
 	bool gcs_sections;
-	bool is_other;	   /* not GNU ld */
+	bool is_other;	   /* the linker is not GNU ld */
 	bool has_a_script; /* the user passes a linker script, or links into a relocatable object */
 };
 

@@ -16,7 +16,7 @@ void arguments_release(struct arguments *arguments);
 
 struct arguments_kind {
 	bool compiles; /* some input is source code, or may be (-, @file, -x) */
-	bool links;    /* no -c, -S, -E, -M...: the command links objects */
+	bool links;    /* without -c, -S, -E, -M...: the command links objects */
 	bool has_inputs;
 	bool names_debug;  /* -g0, -g1, -ggdb, ... */
 	bool gcs_sections; /* --gc-sections, and the linker is the default or GNU ld */
@@ -27,7 +27,8 @@ struct arguments_kind arguments_classify(char *const *argv);
 
 /* Returns whether the option takes the next argument as its value. */
 bool arguments_takes_next(const char *option);
-/* Returns whether the suffix is that of C, C++, Objective-C, preprocessed source or LLVM IR. Not assembler. */
+/* Returns whether the suffix is that of C, C++, Objective-C, preprocessed source or LLVM IR.
+ * Assembler source does not count. */
 bool arguments_is_source(const char *input);
 
 #endif

@@ -46,13 +46,13 @@ int compile_ask_version(const char *program, const char *before)
 		return 0;
 	if (!fgets(line, sizeof line, pipe))
 		line[0] = '\0';
-	(void)pclose(pipe); /* only the output matters */
+	(void)pclose(pipe); /* the output alone matters */
 	at = strstr(line, before);
 	return at ? atoi(at + strlen(before)) : 0;
 }
 
 /*
- * A name with the version is trusted, also behind links: --version takes as long as compiling a
+ * A name with the version is trusted, also behind links. --version takes as long as compiling a
  * small file, and a build calls raddle-cc thousands of times.
  */
 static bool names_its_version(const char *name)

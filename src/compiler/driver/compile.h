@@ -1,8 +1,8 @@
 /*
  * raddle-cc and raddle-c++ translate the command line of a compiler. The default target (ABI_SITES)
- * is clang 19 with raddle's pass. With ABI_TSAN it is any compiler that supports -fsanitize=thread.
- * Every option that is not raddle's own is passed on unchanged and in order, except -flto (lto.c).
- * compile_execute() finally replaces the process by the compiler.
+ * is clang 19 with raddle's pass. The target with ABI_TSAN is any compiler that supports
+ * -fsanitize=thread. Every option that is not raddle's own is passed on unchanged and in order,
+ * except -flto (lto.c). compile_execute() finally replaces the process by the compiler.
  */
 #ifndef RADDLE_COMPILER_DRIVER_COMPILE_H
 #define RADDLE_COMPILER_DRIVER_COMPILE_H
@@ -61,7 +61,7 @@ void compile_add_stdcxx(
  */
 bool compile_open_files(char *const *argv, struct arguments *out);
 
-/* Whether a linker can do a link with -flto, whose objects are bitcode of clang 19. */
+/* Can the linker do a link with -flto, whose objects are bitcode of clang 19? */
 enum compile_lto {
 	LTO_FITS,    /* it can, or -flto is not given */
 	LTO_OLD_LLD, /* the chosen lld is too old; the default linker can do it */

@@ -1,11 +1,11 @@
 /*
  * Link-time optimisation (-flto). Source files are compiled without it. The pass works on one unit.
- * Optimisations at link time would inline functions across units and merge variables, so the
+ * Optimisations at link time would inline functions across units and merge variables, and the
  * program would no longer match the bitcode in it. There is also little to gain, because the
  * instrumentation points must stay.
  *
- * Objects from elsewhere may still be bitcode. Only linkers of clang's version can read it: clang's
- * own lld, or another linker with clang's plugin.
+ * Objects from elsewhere may still be bitcode. Linkers of clang's version can read such objects:
+ * clang's own lld, or another linker with clang's plugin.
  */
 #include <libgen.h>
 #include <stdlib.h>

@@ -165,7 +165,7 @@ static node *previous(node *at)
 {
 	node *up = at->_M_parent;
 
-	/* Only the header is red and its own grandparent. */
+	/* The header alone is red and its own grandparent. */
 	if (is_red(at) && up->_M_parent == at)
 		return at->_M_right;
 	if (at->_M_left)

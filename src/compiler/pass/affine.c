@@ -170,7 +170,7 @@ struct loop_turns affine_turns(struct instrument *instrument, const struct loop 
 		LLVMBuildSub(builder, turns, affine_number(instrument, TURNS_LEAST), ""),
 		affine_number(instrument, TURNS_MOST), "");
 
-	/* Otherwise the counter may step over the bound. */
+	/* The counter may otherwise step over the bound. */
 	if (loop->is_exact && step > 1)
 		fit = LLVMBuildAnd(builder, fit,
 			LLVMBuildICmp(builder, LLVMIntEQ,
@@ -191,8 +191,8 @@ struct loop_turns affine_turns(struct instrument *instrument, const struct loop 
 }
 
 /*
- * With is_built the traversal emits code; otherwise it only tests whether the expression is affine.
- * `turn` is the iteration number, NULL for the first iteration.
+ * If is_built is set, the traversal emits code; otherwise it only tests whether the expression is
+ * affine. `turn` is the iteration number, NULL for the first iteration.
  */
 struct affine {
 	struct instrument *instrument;
@@ -268,7 +268,7 @@ static bool affine_gep(const struct affine *at, LLVMValueRef gep, unsigned depth
 	return true;
 }
 
-/* Only the counter is known not to overflow: affine_turns() checks it. */
+/* The counter alone is known not to overflow: affine_turns() checks it. */
 static bool affine_extended(const struct affine *at, LLVMValueRef extension, LLVMValueRef *out)
 {
 	LLVMValueRef narrow = LLVMGetOperand(extension, 0);

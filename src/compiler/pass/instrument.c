@@ -96,8 +96,8 @@ static void add_text_attribute(
 }
 
 /*
- * The recorder finds the caller by frame and return address: functions keep their frame pointer,
- * and those called from code without bitcode make no tail calls.
+ * The recorder finds the caller by frame and return address. Functions therefore keep their frame
+ * pointer, and those called from code without bitcode make no tail calls.
  */
 static void keep_frame(struct instrument *instrument, LLVMValueRef function)
 {
@@ -134,7 +134,7 @@ static void mark_done(struct instrument *instrument)
 			instrument->context, LLVMMDNodeInContext2(instrument->context, &one, 1)));
 }
 
-/* For raddle's tests: an invalid module would otherwise fail later in an unrelated place. */
+/* Serves raddle's tests: an invalid module would otherwise fail later in an unrelated place. */
 static void verify(LLVMModuleRef module)
 {
 	char *message = NULL;

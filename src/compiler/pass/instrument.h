@@ -1,8 +1,8 @@
 /*
  * The compiler pass of raddle. It finds the instructions of a module that access memory or
- * synchronise, and makes each of them a *site* (abi/instrument_abi.h). A site consists of a no-op
- * that can become a call of the runtime (in this folder: its *point*), a stub, and a record in a
- * table.
+ * synchronise, and makes each of them a *site* (abi/instrument_abi.h). A site has three parts: a
+ * no-op that can become a call of the runtime (in this folder: its *point*), a stub, and a record
+ * in a table.
  *
  * The pass is written in C on the LLVM-C API; clang runs it as the last pass of its optimiser. All
  * state of a module is in a struct instrument, and clang processes one module at a time.
@@ -55,7 +55,7 @@ struct site {
 	/* Instruction before which the point is placed; NULL: before the instruction, or see `behind` */
 	LLVMValueRef before;
 	uint8_t kind;	/* enum site_kind */
-	uint8_t order;	/* as in struct site_record */
+	uint8_t order;	/* same as in struct site_record */
 	uint8_t behind; /* enum site_behind */
 	uint16_t bytes;
 	bool copies;  /* reads into a local whose address does not escape */

@@ -1,9 +1,9 @@
 /*
- * va_list operations. va_start() fills a va_list invisibly, so a recorded run would need a report
- * for each use of the list. If the list is otherwise a private local, the pass lets va_start() fill
- * another list and copies that list by visible accesses. Only the new list is then reported, and
- * uses of the original need no sites. The arguments themselves are ordinary memory that the caller
- * wrote.
+ * va_list operations. va_start() fills a va_list invisibly: a recorded run would need a report for
+ * each use of the list. If the list is otherwise a private local, the pass lets va_start() fill
+ * another list and copies that list by visible accesses. The report then covers the new list alone,
+ * and uses of the original need no sites. The arguments themselves are ordinary memory that the
+ * caller wrote.
  */
 #include <string.h>
 
@@ -34,8 +34,8 @@ static bool is_private_list(LLVMValueRef address)
 
 /*
  * The first word of a fresh va_list: offsets of the first unnamed argument in the register save
- * area, general-purpose registers in the lower half, vector registers in the upper. Returns NULL if
- * a parameter is of another class.
+ * area. The lower half is for general-purpose registers, the upper half for vector registers.
+ * Returns NULL if a parameter is of another class.
  */
 static LLVMValueRef first_word(const struct instrument *instrument, LLVMValueRef function)
 {

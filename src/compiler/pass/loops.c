@@ -36,7 +36,8 @@ static unsigned ways_into(LLVMBasicBlockRef block, LLVMBasicBlockRef *ways, unsi
 	return count;
 }
 
-/* Blocks that reach the latch without the header. False: too many, or another entry. */
+/* Gathers the blocks that reach the latch without the header. Returns false if there are too many
+ * blocks, or another entry. */
 static bool gather_blocks(struct loop *loop, LLVMBasicBlockRef entry)
 {
 	loop->blocks[0] = loop->header;

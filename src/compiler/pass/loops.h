@@ -1,8 +1,8 @@
 /*
- * Affine loops: each address is an affine function of the iteration number, so the range of memory
- * is known at the start of the loop. The pass creates a second copy of such a loop without points.
- * A guard in front selects this copy if the run observes none of that memory (`struct
- * wanted_memory`, abi/instrument_abi.h). Then the loop runs at the speed of uninstrumented code.
+ * Affine loops: each address is an affine function of the iteration number. The range of memory is
+ * therefore known at the start of the loop. The pass creates a second copy of such a loop without
+ * points. A guard in front selects this copy if the run observes none of that memory (`struct
+ * wanted_memory`, abi/instrument_abi.h). The second copy runs at the speed of uninstrumented code.
  *
  * loops.c     finds loops with their entries and exits, and inserts the guard
  * affine.c    iteration counts, first and last addresses

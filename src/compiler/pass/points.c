@@ -39,7 +39,8 @@
 
 static const char with_address[] =
 	POINT("${3:c}") "\tleaq $0, %r10\n" STUB_END("${3:c}") RECORD_END("${1:c}", "${2:c}");
-/* For thread-local memory, leaq would ignore the %fs base, so the pointer is a register operand. */
+/* The pointer to thread-local memory is a register operand, because leaq would ignore the %fs
+ * base. */
 static const char with_pointer[] =
 	POINT("${3:c}") "\tmovq $0, %r10\n" STUB_END("${3:c}") RECORD_END("${1:c}", "${2:c}");
 static const char without_address[] =
@@ -48,7 +49,7 @@ static const char without_address[] =
 static const char without_address_but_length[] =
 	POINT("${3:c}") "\tmovl $$0, %r10d\n" STUB_END("${3:c}") RECORD_END("${1:c}", "${2:c}");
 
-/* Only a record; the relocation keeps it as long as the code. */
+/* Emits a record only; the relocation keeps it as long as the code. */
 static const char without_point[] = "\t.reloc ., R_X86_64_NONE, 3f\n" RECORDS(
 	"${2:c}") "3:\t.long 0\n\t.long 0\n" RECORD_END("${0:c}", "${1:c}");
 

@@ -52,7 +52,7 @@ static const char *printf_calls_read_number(const char *at, unsigned long *numbe
 	return at;
 }
 
-/* `at` points after the '%'. */
+/* Reads a conversion; `at` points after the '%'. */
 static const char *read_conversion(const char *at, struct conversion *out)
 {
 	unsigned long width;

@@ -1,7 +1,8 @@
 /*
- * Sites for values that cannot be recomputed from the bitcode: results, callback arguments and
- * exceptions of code without bitcode, and addresses of variables that are not fixed. With these and
- * the values of reads, src/branches/interpret can re-execute a run instruction by instruction.
+ * Sites for values that cannot be recomputed from the bitcode. These are results, callback
+ * arguments and exceptions of code without bitcode, and addresses of variables that are not fixed.
+ * Together with the values of reads, they let src/branches/interpret re-execute a run instruction
+ * by instruction.
  */
 #include "compiler/pass/instrument.h"
 
@@ -244,7 +245,7 @@ static void values_add_words(struct instrument *instrument, struct site site)
 	else if (LLVMGetTypeKind(type) != LLVMVoidTypeKind && !is_word(type))
 		count = words_of(instrument, type);
 	site.value = is_struct || count || is_word(type) ? site.instruction : NULL;
-	/* Also for a call without a result, because it may have changed memory. */
+	/* A call without a result gets a site, too, because it may have changed memory. */
 	if (!is_struct && !count)
 		add_site(instrument, &site);
 	for (unsigned i = count; i-- > 0;) {

@@ -1,6 +1,6 @@
 /*
  * Implements the functions that compilers call under -fsanitize=thread. The same sources are built
- * into two libraries. In libraddle.so each access calls the runtime. libraddle-tsan.so, with which
+ * into two libraries. Each access calls the runtime in libraddle.so. libraddle-tsan.so, with which
  * such programs are linked, only has the effect that the program intends. A preloaded libraddle.so
  * takes precedence.
  *
