@@ -4,7 +4,7 @@
  * The command (exchange/) creates a memfd and passes its path (/proc/PID/fd/N of the command) to
  * the target in the environment variable RADDLE_CONTRACT. It starts the target with libraddle.so
  * preloaded. The runtime maps the memfd, checks magic and version, and removes its variables from
- * the environment. The runtime prints nothing: all it reports lies here.
+ * the environment. The runtime prints nothing: all its reports lie here.
  *
  * Each field has one writer: [host] is the command, [guest] the runtime. `command` and `doorbell`
  * are the only words on which both sides wait (shared futexes).
@@ -58,7 +58,7 @@ enum contract_report {
 
 /* outcome.code of REPORT_REFUSED */
 enum contract_refusal {
-	REFUSAL_PROGRAM, /* no other restart helps */
+	REFUSAL_PROGRAM, /* another restart would not help either */
 	REFUSAL_RESTART	 /* another restart may work */
 };
 
@@ -66,7 +66,8 @@ enum contract_refusal {
 enum contract_taint {
 	TAINT_NONE,
 	TAINT_REWIND, /* a rewind cannot revert it; a separate process can */
-	TAINT_SHARED  /* nor can a forked process: the effect is on state that all runs share */
+	/* a forked process cannot revert it either: the effect is on state that all runs share */
+	TAINT_SHARED
 };
 
 /* Call stacks in templates of the standard library, compiled without optimisation, are shorter. */
@@ -81,14 +82,14 @@ enum contract_unseen {
 
 #define CONTRACT_COVERED_WORDS 1024u
 
-/* What the command asks for in a batch of runs. [host] */
+/* Settings that the command chooses for a batch of runs. [host] */
 struct contract_plan {
 	uint32_t executor; /* enum contract_executor */
 	uint32_t restart;  /* enum contract_restart */
 	uint32_t strategy; /* index in strategies.def */
 	struct strategy_config strategy_config;
-	uint64_t seed; /* of the campaign; run i is seeded by hash_pair(seed, i) */
-	/* Of the target's random numbers, the same for all runs: a schedule determines a run */
+	uint64_t seed; /* seed of the campaign; run i is seeded by hash_pair(seed, i) */
+	/* Seed of the target's random numbers, the same for all runs: a schedule determines a run */
 	uint64_t random_seed;
 	uint64_t run_first; /* number of the first run of the batch */
 	uint64_t run_limit;
@@ -103,15 +104,15 @@ struct contract_plan {
 	bool is_traced;
 	uint64_t trace_from; /* traces steps from this number on, and all thread creations */
 	bool inspect;	     /* stand still at the end of a failing run */
-	/* With `inspect`: also stand still before the access of step inspect_step - 1; 0: no */
+	/* If `inspect` is set: also stand still before the access of step inspect_step - 1; 0: no */
 	uint64_t inspect_step;
-	uint64_t inspect_site;	   /* of that access */
+	uint64_t inspect_site;	   /* site of that access */
 	uint64_t inspect_address;  /* address in the word that the access touches */
 	bool stop_for_debugger;	   /* raise SIGTRAP where the run fails */
 	bool without_dispatch;	   /* do not use Syscall User Dispatch */
 	bool without_virtual_time; /* clocks and sleeps are the real ones */
 	uint32_t thread_pool;	   /* stacks to make before the snapshot */
-	uint32_t layout;	   /* of the process that runs the plan (model/layout.h) */
+	uint32_t layout;	   /* layout of the process that runs the plan (model/layout.h) */
 	int32_t sanitizer_status;  /* exit status by which a sanitizer reports; 0: none */
 	bool is_recorded;	   /* restart exec only: fill the record area */
 	/* Recorded runs: accesses at SITE_CHOSEN sites are scheduling points */
@@ -122,11 +123,11 @@ struct contract_plan {
 	uint64_t checkpoint_bytes; /* memory for all checkpoints; 0: none */
 	bool has_digest;	   /* compute totals.digest */
 	bool has_operations;	   /* compute `operations` */
-	/* Rounds (strategy.h): runs in the batch's round; 0: no rounds. What the runs of a round
-	 * learn takes effect in the next round. */
+	/* Rounds (strategy.h): runs in the batch's round; 0: no rounds. The lessons of a round's
+	 * runs take effect in the next round. */
 	uint32_t round_runs;
 	uint64_t round_first; /* number of the round's first run */
-	uint64_t round;	      /* from 1 */
+	uint64_t round;	      /* number of the round, from 1 */
 	uint64_t runs_before; /* runs of the campaign in earlier rounds */
 	/* The strategy's state is a task (struct strategy_tasks) of another worker's strategy.
 	 * The task becomes useless when this worker finds shared memory that the other does not
@@ -138,8 +139,8 @@ struct contract_plan {
 
 /* When a rewind keeps a run's memory at a decision, for later runs with the same prefix. */
 enum contract_checkpoints {
-	CHECKPOINTS_MEASURED, /* where measurements show that it saves time */
-	CHECKPOINTS_ALWAYS,   /* at every decision that allows it */
+	CHECKPOINTS_MEASURED, /* if measurements show that a checkpoint saves time */
+	CHECKPOINTS_ALWAYS,   /* a checkpoint at every decision that allows it */
 	CHECKPOINTS_NEVER
 };
 
@@ -162,7 +163,7 @@ struct contract_thread {
 
 /* The integer of a queued SIGSYS by which the command interrupts the guest. */
 enum contract_signal {
-	CONTRACT_SIGNAL_HANG, /* no progress: end the run and report where it stands */
+	CONTRACT_SIGNAL_HANG, /* the run makes no progress: end it and report where it stands */
 	/* The thread may be spinning: run other threads and start the spin timer */
 	CONTRACT_SIGNAL_SPIN,
 	/* The thread may be computing: run natively up to its next operation */
@@ -189,7 +190,7 @@ enum contract_daemon {
 /* Summary of a run in a round: contract_run_of(). [guest] */
 struct contract_run {
 	uint64_t steps;
-	uint64_t digest; /* with plan.has_digest */
+	uint64_t digest; /* digest of the run if plan.has_digest is set */
 	uint64_t races_suppressed, blind_runs,
 		/* All since the block was created: suppressed races, runs that the race detector
 		 * could not follow to the end, and races seen */
@@ -247,7 +248,7 @@ struct contract_child_death {
 struct contract {
 	uint32_t magic;
 	uint32_t version;
-	uint64_t bytes;	    /* of the whole mapping */
+	uint64_t bytes;	    /* size of the whole mapping */
 	uint32_t host_pid;  /* [host] */
 	uint32_t guest_pid; /* [guest] */
 

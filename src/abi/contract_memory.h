@@ -1,6 +1,7 @@
 /*
  * The part of the contract about memory accesses: which sites are on, and which variables threads
- * are known to share. It persists across runs; a run sees only what was frozen when it began.
+ * are known to share. It persists across runs; a run sees the knowledge that was frozen when the
+ * run began.
  *
  * A *variable* is eight aligned bytes of memory with a stable name (engine_object_name's rule:
  * static data by module and offset, heap by allocation and offset, stacks by thread and depth). A
@@ -9,7 +10,7 @@
  * A run learns which threads access which variables, and which sites access shared ones.
  * memory_prepare_run() makes this knowledge effective at the start of the next run; with rounds
  * (strategy.h), at the start of the next round, when the command has joined the knowledge of all
- * processes (plan/memory_join.h). With is_frozen nothing is learnt.
+ * processes (plan/memory_join.h). If is_frozen is set, runs learn nothing.
  */
 #ifndef RADDLE_ABI_CONTRACT_MEMORY_H
 #define RADDLE_ABI_CONTRACT_MEMORY_H
@@ -39,15 +40,16 @@
 #define MEMORY_NEWLY_SHARED_MAX 1024
 #define MEMORY_NEWS_MAX (UINT32_C(1) << 16)
 
-/* Which accesses are scheduling points. [host] */
+/* The accesses that are scheduling points. [host] */
 enum memory_mode {
-	MEMORY_LEARN,  /* of shared variables, which profiling runs find */
-	MEMORY_NONE,   /* no accesses, only synchronisation operations */
-	MEMORY_ALL,    /* every access of every site */
-	MEMORY_CHOSEN, /* of sites and variables that the command chose; learning continues */
-	/* With the race detector: accesses to shared variables that are atomic or that have
-	 * raced. Synchronisation orders all other accesses, so choices at the synchronisation
-	 * reach every other order. The detector sees all accesses. */
+	MEMORY_LEARN, /* accesses to shared variables, which profiling runs find */
+	MEMORY_NONE,  /* only synchronisation operations */
+	MEMORY_ALL,   /* every access of every site */
+	/* accesses of sites and to variables that the command chose; learning continues */
+	MEMORY_CHOSEN,
+	/* Used with the race detector: accesses to shared variables that are atomic or that have
+	 * raced. Synchronisation orders all other accesses, so choices at the synchronisation reach
+	 * every other order. The detector sees all accesses. */
 	MEMORY_RACES,
 	MEMORY_MODE_COUNT
 };
@@ -58,20 +60,21 @@ enum memory_mode {
 #define SITE_SHARED 4u	/* has accessed a variable that is a point */
 #define SITE_CHOSEN 8u	/* [host] MEMORY_CHOSEN: the site is on */
 #define SITE_WAITED 16u /* a thread has waited here by reading repeatedly */
-#define SITE_KEPT 32u	/* on in all runs of the round except profiling and partial ones */
+/* the site is on in all runs of the round except profiling and partial ones */
+#define SITE_KEPT 32u
 #define SITE_STANDS 64u /* had SITE_WAITED when the round began */
 
 /* variables[].flags */
-#define VARIABLE_READ 1u /* by any thread, after the first thread creation */
+#define VARIABLE_READ 1u /* read by any thread, after the first thread creation */
 #define VARIABLE_WRITTEN 2u
 #define VARIABLE_MANY 4u    /* accessed by at least two threads */
 #define VARIABLE_POINT 8u   /* frozen: its accesses are scheduling points in this run */
 #define VARIABLE_CHOSEN 16u /* [host] MEMORY_CHOSEN */
-#define VARIABLE_RACED 32u  /* in a suppressed race */
+#define VARIABLE_RACED 32u  /* a suppressed race has accessed the variable */
 /* Frozen copy of VARIABLE_RACED; with MEMORY_RACES any access is then a scheduling point */
 #define VARIABLE_RACY 64u
 #define VARIABLE_FOCUSED 128u /* is_filtered: one of the points of this run */
-/* In struct memory_known only: the place of its allocation was looked up */
+/* Used in struct memory_known only: the place of its allocation was looked up */
 #define VARIABLE_PLACED 256u
 
 /* Hash table entry: open addressing by `name`, linear probing, entries are never removed; name 0:
@@ -117,14 +120,15 @@ struct memory_place_groups {
 	uint16_t groups[MEMORY_FOCUS_MAX];
 };
 
-/* Which sites may access an object in static data, or a local of main. patterns[] has one entry
- * per granule and repeats after `period` granules. An entry is the index of a group without
- * sites, which meets exactly the groups of the sites that may access the granule. [host] */
+/* The sites that may access an object in static data, or a local of main. patterns[] has one entry
+ * per granule and repeats after `period` granules. An entry is the index of a group without sites,
+ * which meets exactly the groups of the sites that may access the granule. [host] */
 struct memory_object {
-	int64_t start;	/* from the module's first record; of a local: its site in sites[] */
-	uint64_t bytes; /* of the part that has an address in a file; a multiple of eight */
+	/* distance from the module's first record; of a local: its site in sites[] */
+	int64_t start;
+	uint64_t bytes; /* size of the part that has an address in a file; a multiple of eight */
 	uint32_t module;
-	uint32_t pattern; /* in patterns[] */
+	uint32_t pattern; /* index in patterns[] */
 	uint32_t period;
 };
 
@@ -144,7 +148,7 @@ struct memory_module {
 struct memory_known {
 	uint64_t granule; /* address / 8 */
 	uint32_t epoch;	  /* 0: empty */
-	/* in variables[]; MEMORY_NO_VARIABLE: not in the table, and will not be added */
+	/* Index in variables[]; MEMORY_NO_VARIABLE: not in the table, and will not be added */
 	uint32_t slot;
 	object_name name;
 	thread_name thread;
@@ -161,7 +165,7 @@ struct contract_memory {
 	uint32_t variable_count;
 	uint32_t variables_lost; /* variables that found no entry */
 	uint32_t profile_runs;	 /* profiling runs so far */
-	/* of the last traced run, including those beyond the capacity */
+	/* blocks of the last traced run, including those beyond the capacity */
 	uint32_t block_count;
 	uint32_t sites_on;
 	uint32_t points_known;
@@ -247,7 +251,7 @@ static inline bool memory_is_on_heap(const struct memory_variable *variable)
 	return variable->allocated_at > MEMORY_NOT_ON_HEAP;
 }
 
-/* With is_filtered: true when the variable is a point of the run. */
+/* Returns true if the variable is a point of the run, provided that is_filtered is set. */
 static inline bool memory_is_focused(
 	const struct contract_memory *memory, const struct memory_variable *variable)
 {

@@ -4,8 +4,8 @@
  * pass. Every change of layout raises INSTRUMENT_ABI_VERSION.
  *
  * A *site* is one place in the machine code that is about to access memory, or that enters or
- * leaves a function. In the code it is a five-byte no-op (the *point*). Out of line lies its
- * *stub*, which passes the address of the access to the runtime and jumps back:
+ * leaves a function. Its code is a five-byte no-op (the *point*). Its *stub* lies out of line,
+ * passes the address of the access to the runtime, and jumps back:
  *
  * 	point:	nopl 0(%rax,%rax)		-- on: call stub
  * 	...
@@ -28,7 +28,7 @@
  *
  * At the point of a range, %rsi holds its length. At a compare-exchange whose record says
  * SITE_EXPECTED, %rsi holds the expected value, zero-extended. No other thread runs between the
- * point and the access, so the value tells at the point whether the exchange will write. The access
+ * point and the access: the value shows at the point whether the exchange will write. The access
  * follows the point: a thread stopped at a site has not yet performed it. Calls that return how
  * much they wrote (read(), fgets(), ...) are the exception: their points lie behind the call.
  *
@@ -56,22 +56,23 @@ enum site_kind {
 	SITE_ATOMIC_STORE,
 	SITE_ATOMIC_UPDATE,    /* read-modify-write */
 	SITE_COMPARE_EXCHANGE, /* may turn out to be a plain load */
-	SITE_FENCE,	       /* no address */
+	SITE_FENCE,	       /* the site has no address */
 	SITE_RANGE_READ,       /* `length` bytes */
 	SITE_RANGE_WRITE,
 	SITE_STRING_READ,    /* Up to and including the terminating zero, at most `length` bytes */
 	SITE_STRING_WRITE,   /* %rsi: the string that is copied to the address, zero included */
-	SITE_FUNCTION_ENTRY, /* no address */
+	SITE_FUNCTION_ENTRY, /* the site has no address */
 	SITE_FUNCTION_EXIT,
 	SITE_OPAQUE, /* inline assembly that may access memory: no point */
 	/* Values that cannot be recomputed from the bitcode (docs/branches.md), in %r10 at their
 	 * points. These sites are no accesses and are on only in recorded runs. `bytes` numbers
 	 * the values of one instruction. */
-	/* Behind a call of code that may have no bitcode; one site per member of a struct */
+	/* Lies behind a call of code that may have no bitcode; one site per member of a struct */
 	SITE_RESULT,
-	SITE_RETURNS_TWICE, /* behind setjmp() and similar calls */
-	SITE_ADDRESS,  /* of a local or a thread-local variable; bytes > 0: of that parameter */
-	SITE_ARGUMENT, /* of a function that code without bitcode may call */
+	SITE_RETURNS_TWICE, /* lies behind setjmp() and similar calls */
+	/* address of a local or a thread-local variable; bytes > 0: of that parameter */
+	SITE_ADDRESS,
+	SITE_ARGUMENT, /* argument of a function that code without bitcode may call */
 	/* An exception arrives: the object, and in %rsi the number of the handler */
 	SITE_LANDING,
 	SITE_KIND_COUNT
@@ -101,7 +102,7 @@ enum site_order {
 /* Recorded runs store the bytes read, which go to a local whose address no other code knows. */
 #define SITE_COPIED 2u
 #define SITE_COPIED_MOST 4096u
-/* Both ends of a copy between memory that other code may know: recorded runs store, at the
+/* Marks both ends of a copy between memory that other code may know. Recorded runs store, at the
  * write, the bytes that were read, up to a limit. */
 #define SITE_FOLLOWED 4u
 #define SITE_FOLLOWED_MOST 512u
@@ -110,8 +111,9 @@ enum site_order {
  * words around them, up to a limit. Bits from SITE_ARGUMENT_SHIFT on: number of the argument. */
 #define SITE_CONTENTS 8u
 #define SITE_CONTENTS_MOST 256u
-#define SITE_RANGE_MOST 65536u	/* for memory that is not a string */
-#define SITE_CONTENTS_LEAST 32u /* for strings: others may be longer under another schedule */
+#define SITE_RANGE_MOST 65536u /* limit for memory that is not a string */
+/* minimum for strings: others may be longer under another schedule */
+#define SITE_CONTENTS_LEAST 32u
 #define SITE_ARGUMENT_SHIFT 4
 
 /* Order of a SITE_ADDRESS: the local belongs to main. */
@@ -128,7 +130,7 @@ enum site_order {
 #define SITE_FUNCTION_MARK UINT64_C(0x9e64616372060bf1)
 
 #define SITE_VOLATILE 1u  /* declared volatile; not atomic */
-#define SITE_BIT_FIELD 2u /* also reads or writes its neighbours */
+#define SITE_BIT_FIELD 2u /* the access also touches its neighbours */
 #define SITE_UNALIGNED 4u
 #define SITE_VECTOR 8u
 /* Entry of a function that only functions of its own unit call, by name. */
@@ -151,8 +153,8 @@ struct site_record {
 
 /* Offsets are from the field itself; 0: none. Strings end with a zero. */
 struct site_place {
-	int32_t function; /* as linked (mangled) */
-	/* As passed to the compiler; relative paths are relative to its working folder */
+	int32_t function; /* function name as linked (mangled) */
+	/* Path as passed to the compiler; relative paths are relative to its working folder */
 	int32_t file;
 	/* The struct site_place of the call into which this function was inlined */
 	int32_t inlined_at;

@@ -15,8 +15,8 @@
 
 struct quick_entry {
 	uint64_t address;
-	/* The upper part is the epoch (*epoch*), or QUICK_OWN with the numbers of thread and
-	 * run. Below ENGINE_EPOCH: quick_properties(). */
+	/* The upper part is the epoch (*epoch*), or QUICK_OWN with the numbers of thread and run.
+	 * The bits below ENGINE_EPOCH are quick_properties(). */
 	uint64_t key;
 };
 
@@ -29,7 +29,7 @@ struct contract_quick {
 	uint64_t granules[2][QUICK_GRANULES];
 	uint64_t tag;
 	uint64_t epoch;
-	/* of the run or checkpoint; part of the keys of a thread's own memory */
+	/* number of the run or checkpoint; part of the keys of a thread's own memory */
 	uint64_t ownership;
 };
 

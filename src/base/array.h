@@ -16,7 +16,8 @@ static inline void *array_new(size_t count, size_t size)
 	return array;
 }
 
-/* The array with room for an item behind the first `count`. For appending one by one. */
+/* The array with room for an item behind the first `count`. The function serves to append items one
+ * by one. */
 static inline void *array_room(void *array, size_t count, size_t size)
 {
 	if (count & (count - 1) || (count && count < 8))

@@ -11,8 +11,8 @@
 void inherited_note(void);
 /*
  * Marks each descriptor above 2 close-on-exec, unless inherited_note() recorded it. This function
- * makes system calls only, so a child may call it between vfork and execve. Without
- * inherited_note(), or on Linux before 5.11, it marks nothing.
+ * makes system calls only, so a child may call it between vfork and execve. If inherited_note() was
+ * not called, or on Linux before 5.11, it marks nothing.
  */
 void inherited_close_others_on_exec(void);
 

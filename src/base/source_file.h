@@ -10,8 +10,8 @@
 struct stat;
 
 /*
- * Returns a file descriptor and fills *status, or returns -1. Without `follows_links` the function
- * refuses a path that ends in a symbolic link.
+ * Returns a file descriptor and fills *status, or returns -1. If `follows_links` is false, the
+ * function refuses a path that ends in a symbolic link.
  */
 int source_file_open(const char *path, bool follows_links, struct stat *status);
 

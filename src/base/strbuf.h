@@ -1,6 +1,6 @@
 /*
- * A growing string that is always NUL-terminated; `length` excludes the NUL. Only the command uses
- * it: strbuf allocates with malloc and calls bug_report() when memory is exhausted.
+ * A growing string that is always NUL-terminated; `length` excludes the NUL. The runtime must not
+ * use it: strbuf allocates with malloc and calls bug_report() when memory is exhausted.
  */
 #ifndef RADDLE_BASE_STRBUF_H
 #define RADDLE_BASE_STRBUF_H

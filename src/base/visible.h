@@ -25,7 +25,7 @@ size_t visible_character(const char *at, size_t left, bool has_lines, char out[V
 /* Appends the filtered text. A character that the end of the text cuts off becomes byte escapes. */
 void visible_add(struct strbuf *out, const char *text, size_t length, bool has_lines);
 
-/* Returns the filtered text as a new string, which the caller frees. NULL gives NULL. */
+/* Returns the filtered text as a new string, which the caller frees. The result for NULL is NULL. */
 char *visible_text(const char *text, bool has_lines);
 
 /* Returns whether the filter would leave the text unchanged. */

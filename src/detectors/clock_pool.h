@@ -37,19 +37,20 @@ static inline void words_clear(uint32_t *words, uint32_t count)
 
 struct clock_pool {
 	uint32_t used;		    /* words allocated so far; index 0 is never allocated */
-	uint32_t free[CLOCK_SIZES]; /* by size class: first array of the free list, 0: empty */
+	uint32_t free[CLOCK_SIZES]; /* first array of the free list by size class, 0: empty */
 	_Alignas(16) uint32_t words[CLOCK_POOL_WORDS];
 };
 
 /* A vector clock. All zero: every count is 0. */
 struct vector_clock {
 	uint32_t at;	 /* index in clock_pool.words; 0: no memory allocated */
-	uint32_t length; /* of the array: a power of two, or 0 */
+	uint32_t length; /* length of the array: a power of two, or 0 */
 };
 
 /* Frees all arrays in constant time. */
 void clock_pool_clear(struct clock_pool *pool);
-/* At least `count` zeroed words, *length of them; returns the index in `words`, 0: exhausted. */
+/* Allocates at least `count` zeroed words, *length of them; returns the index in `words`, 0:
+ * exhausted. */
 uint32_t clock_pool_take(struct clock_pool *pool, uint32_t count, uint32_t *length);
 /* Frees an array of clock_pool_take(); index 0 is ignored. */
 void clock_pool_give(struct clock_pool *pool, uint32_t at, uint32_t length);

@@ -29,11 +29,12 @@
 struct detector_event {
 	uint64_t step;
 	uint64_t site; /* Return address in the target, or address of the instrumentation point */
-	uint64_t address;  /* of the object; 0: none, or a descriptor whose peer is not known */
+	/* address of the object; 0: none, or a descriptor whose peer is not known */
+	uint64_t address;
 	uint64_t argument; /* OP_COND_WAIT: address of the mutex; OP_BARRIER_*: round number */
 	object_name object;
 	uint32_t bytes;	  /* memory accesses: size */
-	thread_name name; /* of the thread; 0: no detector in use needs it */
+	thread_name name; /* name of the thread; 0: no detector in use needs it */
 	/* Start function of the thread; 0: the main thread, or no detector in use needs it */
 	uint64_t role;
 	/* Class of the memory at an address, equal in every run, never 0. NULL if all memory has

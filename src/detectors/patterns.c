@@ -15,8 +15,8 @@
  * Deviations from the paper:
  * - An entry of several consecutive accesses has the site of the last one, which is adjacent to the
  *   accesses that follow. A following entry is matched when its first access happens.
- * - An atomic update counts as a write, as does a compare-exchange, whose result is not yet known.
- * - Patterns over two variables are recorded too: patterns_pairs.c.
+ * - An atomic update counts as a write. A compare-exchange, whose result is not yet known, counts
+ * as a write, too. - Patterns over two variables are recorded too: patterns_pairs.c.
  */
 #include "detectors/patterns.h"
 
@@ -278,7 +278,8 @@ static void patterns_access(struct patterns_state *state, struct patterns_variab
 		patterns_note_recent(state, variable, access);
 }
 
-/* Of two four-byte variables in a word the upper becomes one at the first access to it alone. */
+/* A word may hold two four-byte variables. The upper half becomes a variable of its own at the
+ * first access to it alone. */
 #define HALF_BYTES 4u
 #define UPPER_HALF UINT32_C(0x80000000)
 

@@ -29,7 +29,7 @@ struct patterns_access {
 struct patterns_variable {
 	uint64_t address;
 	object_name name;
-	uint32_t index; /* in patterns_state.variables */
+	uint32_t index; /* index in patterns_state.variables */
 	uint32_t first; /* first entry of its window in patterns_state.accesses */
 	uint32_t class;
 	uint32_t count;	 /* number of entries in its window */
@@ -100,7 +100,7 @@ static inline uint32_t patterns_window(const struct patterns_state *state)
 static inline struct patterns_access *patterns_entry(
 	struct patterns_state *state, const struct patterns_variable *variable, uint32_t n)
 {
-	/* No remainder operation, because every access takes this path. */
+	/* The code avoids a remainder operation, because every access takes this path. */
 	const uint32_t at = variable->newest >= n ? variable->newest - n
 						  : variable->newest + patterns_window(state) - n;
 

@@ -1,11 +1,11 @@
 /*
  * Patterns over two variables: Lai, Cheung and Chan, "Detecting Atomic-Set Serializability
  * Violations in Multithreaded Programs through Active Randomized Testing", ICSE 2010, table 1, rows
- * 6 to 11. In addition: patterns in which a thread reads one variable and writes the other.
+ * 6 to 11. An addition are patterns in which a thread reads one variable and writes the other.
  *
  * Deviation: the table presumes declared units of work and atomic sets. This detector instead pairs
- * an access with its thread's last accesses to a few other variables (PATTERNS_RECENT). Only
- * accesses that are still in the windows are found.
+ * an access with its thread's last accesses to a few other variables (PATTERNS_RECENT). The
+ * detector finds accesses that are still in the windows.
  */
 #include "detectors/patterns_internal.h"
 

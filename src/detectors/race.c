@@ -1,8 +1,8 @@
 /*
- * Detector `race`: two accesses to the same memory that are not ordered by happens-before, at least
- * one of them a write, not both atomic. FastTrack (Flanagan and Freund, PLDI 2009): a vector clock
- * for each thread and synchronisation object, and an epoch for memory whose accesses are ordered
- * (shadow.h). Runs in the moving thread; its state is in shared memory.
+ * Detector `race`: two accesses to the same memory that happens-before does not order. At least one
+ * of them is a write, and at least one is not atomic. FastTrack (Flanagan and Freund, PLDI 2009): a
+ * vector clock for each thread and synchronisation object, and an epoch for memory whose accesses
+ * are ordered (shadow.h). Runs in the moving thread; its state is in shared memory.
  *
  * Deviations from the paper:
  * - C11 atomics. Atomic accesses race with plain ones only and are recorded separately. An atomic
@@ -103,7 +103,7 @@ static enum shadow_way race_way(const struct detector_event *event)
 	}
 }
 
-/* For each access kind: the set of kinds that conflict with it. */
+/* The set of kinds that conflict with each access kind. */
 #define WAY(name) (1u << WAY_##name)
 static const uint8_t race_conflicts[WAY_COUNT] = {
 	[WAY_WRITE] = WAY(WRITE) | WAY(READ) | WAY(ATOMIC_WRITE) | WAY(ATOMIC_READ),
@@ -118,7 +118,7 @@ struct race_found {
 	const struct shadow_cell *cell;
 };
 
-/* With some_are_ignored the search skips suppressed site pairs and counts them. */
+/* If some_are_ignored is set, the search skips suppressed site pairs and counts them. */
 static void race_find_conflict(struct race_state *state, const struct detector_event *event,
 	enum shadow_way way, bool some_are_ignored, struct race_found *found)
 {
@@ -164,7 +164,8 @@ static void race_remember(struct race_state *state, const struct detector_event 
 
 /*
  * Did the thread access the cell in this epoch with the same kind or a write? Its races include
- * this one's. At a scheduling point the sites must be equal, too: only one may be suppressed.
+ * this one's. The sites at a scheduling point must be equal, too: one of them alone may be
+ * suppressed.
  */
 static bool race_is_repeated(const struct race_state *state, const struct detector_event *event,
 	const struct shadow_cell *cell, enum shadow_way way)

@@ -19,8 +19,8 @@ struct race_pair {
 };
 
 /*
- * While the detector watches (race_watch()), a race ends no run. The first race of each site pair
- * is kept across runs, and the pair is suppressed from then on.
+ * While the detector watches (race_watch()), a race ends no run. The detector stores the first race
+ * of each site pair across runs, and suppresses the pair from then on.
  */
 #define RACE_SEEN_MAX 64u
 struct race_seen {
@@ -56,9 +56,9 @@ struct race_plain {
 	bool is_write;
 };
 /*
- * Fastest path: a load or store inside an aligned eight-byte word, no scheduling point, accessed
- * before in this run in the same byte groups and never atomically. Returns false if nothing was
- * done; call race_passes(). `place`: the caller's cache per address, initially 0.
+ * Fastest path: a load or store inside an aligned eight-byte word that is no scheduling point. The
+ * same byte groups must have been accessed before in this run, and never atomically. Returns false
+ * if nothing was done; call race_passes(). `place`: the caller's cache per address, initially 0.
  */
 bool race_passes_plain(void *state, const struct race_plain *access, uint32_t *place);
 /* Number of suppressed race occurrences in all runs. */

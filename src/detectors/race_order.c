@@ -1,6 +1,6 @@
 /*
  * Happens-before: a rule for each operation kind, and C11's rules for atomics and fences.
- * docs/races.md gives the reason of each rule. In doubt a rule orders, because a missing edge would
+ * docs/races.md gives the reason of each rule. A rule in doubt orders, because a missing edge would
  * report a false race.
  */
 #include "detectors/race_internal.h"

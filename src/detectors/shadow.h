@@ -6,7 +6,7 @@
  * only the last one is kept; otherwise one per thread. This is the adaptive representation of
  * FastTrack (Flanagan and Freund, PLDI 2009, section 3).
  *
- * The arrays lie in shared memory. Entries with another generation are free, so a new run clears
+ * The arrays lie in shared memory. Entries with another generation are free: a new run clears
  * everything in constant time.
  */
 #ifndef RADDLE_DETECTORS_SHADOW_H
@@ -22,7 +22,7 @@
 #define SHADOW_CELLS (UINT32_C(1) << 19)
 #define SHADOW_GRANULE_BYTES 8u
 
-/* Kinds of access. Whether two accesses conflict depends on these kinds only. */
+/* Kinds of access. These kinds alone determine whether two accesses conflict. */
 enum shadow_way { WAY_WRITE, WAY_READ, WAY_ATOMIC_WRITE, WAY_ATOMIC_READ, WAY_COUNT };
 
 struct shadow_access {

@@ -15,13 +15,14 @@ struct contract_block {
 	struct contract *contract; /* read and written by the command */
 	/* The header that the target sees: a mapping of its own after contract_separate(). */
 	struct contract *shared;
-	/* At the last contract_publish(): the next results are checked against it. */
+	/* Plan and totals at the last contract_publish(): the next results are checked against
+	 * them. */
 	struct contract_plan published_plan;
 	struct contract_totals published_totals;
 	uint64_t runs_received; /* number of the last run of the batch whose log entry was copied */
 	uint64_t bytes;
 	int file;
-	char path[64]; /* for RADDLE_CONTRACT: path by which the guest opens the block */
+	char path[64]; /* path by which the guest opens the block (RADDLE_CONTRACT) */
 };
 
 /* Address range of separated blocks, and the distance between two of them. */
@@ -30,9 +31,9 @@ struct contract_block {
 #define CONTRACT_DISTANCE (UINT64_C(1) << 38)
 
 struct contract_sizes {
-	uint64_t strategy_bytes; /* of the largest strategy state */
+	uint64_t strategy_bytes; /* size of the largest strategy state */
 	uint64_t trace_events;	 /* 0: runs are not traced */
-	uint64_t detector_bytes; /* for the states of all detectors */
+	uint64_t detector_bytes; /* size of the states of all detectors */
 	uint64_t record_bytes;	 /* 0: runs are not recorded */
 };
 

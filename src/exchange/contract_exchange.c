@@ -9,7 +9,7 @@
 
 #define PAGE_BYTES UINT64_C(4096)
 
-/* No counter of a block grows by more in one batch. */
+/* Counters of a block grow by at most this in one batch. */
 #define GROWTH_MOST (UINT64_C(1) << 48)
 
 /* Longer traces are copied in chunks of this many events, freed in shared memory. */
@@ -381,7 +381,8 @@ const char *contract_receive_report(struct contract_block *block, const struct c
 	const char *damage;
 	uint8_t is_truncated;
 
-	copy.host_pid = own->host_pid; /* that of the other rank's command */
+	/* the header has the id of the other rank's command */
+	copy.host_pid = own->host_pid;
 	copy.plan = block->published_plan;
 	damage = exchange_check_header(block, &copy,
 		block->published_plan.restart == RESTART_EXEC && runs < GROWTH_MOST ? runs : 1);

@@ -27,8 +27,8 @@ void contract_publish(struct contract_block *block);
 void contract_expect(struct contract_block *block);
 
 /*
- * For a report from another rank, whose areas are already in the block. Checks both like those of a
- * target. NULL, or the name of the damaged part.
+ * Checks a report from another rank, whose areas are already in the block, like one of a target.
+ * Returns NULL, or the name of the damaged part.
  */
 const char *contract_receive_report(struct contract_block *block, const struct contract *header);
 
@@ -37,8 +37,8 @@ const char *contract_receive_report(struct contract_block *block, const struct c
 bool contract_is_batch_plan(const struct contract *own, const struct contract_plan *plan);
 
 /*
- * Copies header, threads, schedule, runs and trace from the target. NULL, or the name of the
- * damaged part; the private header is unchanged then.
+ * Copies header, threads, schedule, runs and trace from the target. Returns NULL, or the name of
+ * the damaged part; the private header is unchanged then.
  */
 const char *contract_receive(struct contract_block *block);
 
@@ -48,7 +48,8 @@ const char *contract_receive(struct contract_block *block);
  */
 uint64_t contract_runs_most(const struct contract_plan *plan);
 
-/* The words that show progress, during runs. NULL, or the name of the damaged part. */
+/* Copies the words that show progress, during runs. Returns NULL, or the name of the damaged
+ * part. */
 const char *contract_refresh(struct contract_block *block);
 
 #endif

@@ -22,7 +22,7 @@ static struct {
 static void fault_write(const char *text)
 {
 	if (write(STDERR_FILENO, text, strlen(text)) < 0)
-		return; /* no other output is possible */
+		return; /* another output is not possible */
 }
 
 static void fault_write_number(uint64_t number)

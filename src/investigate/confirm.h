@@ -16,8 +16,9 @@ struct confirmation {
 };
 
 /*
- * At most CONFIRM_REPLAYS times, after the first only if the longest replay so far would end before
- * `until_ns` (monotonic, 0: none). `params->restart` is ignored.
+ * Replays the failure at most CONFIRM_REPLAYS times. After the first replay, a replay begins only
+ * if the longest one so far would end before `until_ns` (monotonic, 0: none). `params->restart` is
+ * ignored.
  */
 int confirm(struct confirmation *out, const struct failure *failure,
 	const struct probe_params *params, uint64_t until_ns, struct error *err);

@@ -27,8 +27,8 @@ struct measuring {
 	uint64_t begun_ns;
 	bool is_over_budget;
 	struct priorities best; /* the failure shows under these */
-	struct depth depth;	/* of the best */
-	struct failure run;	/* of the best */
+	struct depth depth;	/* depth of the best priorities */
+	struct failure run;	/* run of the best priorities */
 };
 
 static void priorities_copy(struct priorities *to, const struct priorities *from, uint32_t skip)
@@ -95,7 +95,8 @@ static int try_priorities(
 	const struct replay_state *state = contract_strategy(measuring->probe.worker.contract);
 	const struct probe_plan plan = {
 		.mode = REPLAY_PRIORITY,
-		.segments = measuring->failure->segments, /* only the value choices are read */
+		.segments =
+			measuring->failure->segments, /* the replay reads only the value choices */
 		.segment_count = measuring->failure->segment_count,
 		.directives = priorities->falls,
 		.directive_count = priorities->fall_count,

@@ -39,7 +39,7 @@ static uint32_t place_before_equals(
 
 struct walk {
 	const struct failure *failure;
-	uint64_t *performed; /* by thread index */
+	uint64_t *performed; /* ops performed, by thread index */
 	uint32_t segment;
 	uint32_t used;
 	uint64_t step;
@@ -99,8 +99,8 @@ void directives_from_preemptions(struct directives *directives, const struct fai
 }
 
 /*
- * At the first difference `run` moved `moved` where `wanted` has `instead`. A passing run leaves no
- * names. A new directive precedes one that applied too early.
+ * Adds the directive for the first difference, where `run` moved `moved` and `wanted` has
+ * `instead`. A passing run leaves no names. A new directive precedes one that applied too early.
  */
 static void directives_add_missing(struct directives *directives, const struct failure *wanted,
 	const struct walk *run, uint16_t moved, uint16_t instead)

@@ -23,7 +23,8 @@ void directives_release(struct directives *directives);
 
 void directives_from_preemptions(struct directives *directives, const struct failure *failure);
 
-/* Adds the directive at which `run`, made under these, diverges from `wanted`. False: nowhere. */
+/* Adds the directive at which `run`, made under these, diverges from `wanted`. Returns false if the
+ * runs do not diverge. */
 bool directives_mend(struct directives *directives, const struct failure *wanted,
 	const struct failure *run, uint64_t *parted_at);
 

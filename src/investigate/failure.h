@@ -18,7 +18,7 @@ struct failure {
 	uint64_t step_count;
 	uint32_t layout;    /* memory layout of the run (model/layout.h) */
 	bool is_truncated;  /* the schedule is only the beginning of the run */
-	thread_name *names; /* of the threads, by index */
+	thread_name *names; /* names of the threads, by index */
 	uint32_t thread_count;
 	uint32_t switches, preemptions;
 };

@@ -157,7 +157,7 @@ static int trace_run(struct ingredients *ingredients, const struct probe_plan *p
 	if (result < 0)
 		return result;
 	failure_take(&run, contract);
-	/* Without symbols the finding shows addresses. */
+	/* The finding shows addresses if the symbols cannot be read. */
 	if (!ingredients->symbols && probe->report == REPORT_INSPECT &&
 		symbols_from_process(&own, (pid_t)contract->guest_pid, NULL) == 0)
 		ingredients->symbols = own;
@@ -458,7 +458,7 @@ int investigate_schedule(struct investigation *investigation, struct failure *fa
 	if (result < 0)
 		return result;
 	if (investigation->confirmation.replays < CONFIRM_REPLAYS &&
-		!has_time_for(investigation, 1)) /* not because of an interrupt */
+		!has_time_for(investigation, 1)) /* no time is left; an interrupt does not count */
 		investigation->left_out |= 1u << PART_REPLAYS;
 	if (confirmation_is_repeatable(&investigation->confirmation)) {
 		if (has_time_for(investigation, PASSING_RUNS))

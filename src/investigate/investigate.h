@@ -36,7 +36,7 @@ struct investigation {
 	void (*minimising)(void *context, const struct minimise_progress *progress);
 	void *context;
 	/* Results. */
-	struct confirmation confirmation; /* of the schedule that is kept */
+	struct confirmation confirmation; /* confirmation of the schedule that is kept */
 	bool is_minimal;
 	unsigned left_out;  /* bits 1 << enum investigation_part, omitted for lack of time */
 	uint64_t replay_ns; /* duration of one replay */
@@ -45,7 +45,7 @@ struct investigation {
 
 /*
  * `failure` becomes the minimised run. Fills *finding except id, strategy, seed, run_number. An
- * interrupt is no error. On error *finding is untouched.
+ * interrupt is no error. An error leaves *finding untouched.
  */
 int investigate(struct investigation *investigation, struct failure *failure,
 	struct finding *finding, struct error *err);
@@ -61,7 +61,8 @@ int investigate_glance(const struct investigation *investigation, const struct f
 int investigate_trace(struct probe *probe, const struct probe_plan *plan, uint32_t steps_most,
 	struct finding *finding, struct error *err);
 
-/* As investigate_trace(), with symbols of a run with the same modules and addresses; NULL: read. */
+/* Does what investigate_trace() does, with symbols of a run with the same modules and addresses;
+ * NULL: reads them. */
 int investigate_trace_known(struct probe *probe, const struct probe_plan *plan,
 	struct symbols *symbols, struct finding *finding, struct error *err);
 

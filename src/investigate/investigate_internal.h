@@ -4,7 +4,7 @@
 
 #include "investigate/investigate.h"
 
-/* As investigate(), but only in the memory layout of the probe's settings. */
+/* Does what investigate() does, but only in the memory layout of the probe's settings. */
 int investigate_schedule(struct investigation *investigation, struct failure *failure,
 	struct finding *finding, struct error *err);
 

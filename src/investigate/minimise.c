@@ -18,12 +18,12 @@ struct minimiser {
 	bool (*ahead)(struct minimiser *minimiser, uint32_t ahead, struct probe_plan *plan);
 	const struct probe_plan *plan; /* the current candidate */
 	struct position {
-		const struct failure *whole; /* of cut_to_prefix() */
+		const struct failure *whole; /* state of cut_to_prefix() */
 		uint32_t low, high, middle;
-		const struct directives *directives; /* of minimise_reduce() */
+		const struct directives *directives; /* state of minimise_reduce() */
 		uint32_t chunk, end;
 		bool has_shrunk;
-		uint32_t from, to; /* of move_segments() */
+		uint32_t from, to; /* state of move_segments() */
 	} at;
 	struct directives fewer; /* plan buffers for later candidates */
 	struct failure moved;
@@ -36,7 +36,7 @@ static bool minimise_has_budget(struct minimiser *minimiser)
 	return !minimiser->is_over_budget;
 }
 
-/* By preemptions, then context switches. Negative: a is better. */
+/* Compares by preemptions, then context switches. A negative result means that `a` is better. */
 static int compare_cost(const struct failure *a, const struct failure *b)
 {
 	if (a->preemptions != b->preemptions)
@@ -126,10 +126,11 @@ static int try_plan(struct minimiser *minimiser, const struct probe_plan *plan, 
 	return 0;
 }
 
-/* What a run must be to become the best, compared to the best so far. */
+/* Condition for a run to become the best, compared to the best so far. */
 enum improvement { NO_WORSE, BETTER };
 
-/* As try_plan(); a run that shows the failure and is good enough becomes the best run. */
+/* Does what try_plan() does; a run that shows the failure and is good enough becomes the best
+ * run. */
 static int try_to_improve(struct minimiser *minimiser, const struct probe_plan *plan,
 	enum improvement wanted, bool *is_taken, struct error *err)
 {
@@ -205,7 +206,7 @@ static struct probe_plan loose_plan(
 {
 	return (struct probe_plan){
 		.mode = REPLAY_LOOSE,
-		.segments = values->segments, /* only the value choices are read */
+		.segments = values->segments, /* the replay reads only the value choices */
 		.segment_count = values->segment_count,
 		.directives = directives->items,
 		.directive_count = directives->count,
@@ -304,7 +305,7 @@ static int minimise_reduce(
 	while (directives->count > 0) {
 		bool has_shrunk = false;
 
-		/* From the end: most switches that a failure does not need lie at the end. */
+		/* The loop starts at the end, where most switches lie that a failure does not need. */
 		for (uint32_t end = directives->count; end > 0 && minimise_has_budget(minimiser);) {
 			uint32_t start = end > chunk ? end - chunk : 0;
 			bool is_taken;
@@ -374,7 +375,7 @@ static bool is_of_thread(const struct failure *failure, uint32_t segment, uint16
 	       failure->segments[segment].thread == thread;
 }
 
-/* In a long schedule a segment only moves next to one of the same thread, so that they join. */
+/* A segment of a long schedule only moves next to one of the same thread, so that they join. */
 static bool is_promising(const struct failure *failure, const struct move *move)
 {
 	uint16_t thread = failure->segments[move->from].thread;
@@ -382,7 +383,7 @@ static bool is_promising(const struct failure *failure, const struct move *move)
 	if (move->is_drop)
 		return true;
 	if (move->to == move->from || move->to == move->from + 1)
-		return false; /* no change */
+		return false; /* the move changes nothing */
 	return failure->segment_count <= MOVES_SEGMENTS_MAX ||
 	       is_of_thread(failure, move->to, thread) ||
 	       (move->to > 0 && is_of_thread(failure, move->to - 1, thread));

@@ -1,9 +1,8 @@
 /*
- * Minimises a failing schedule: the same failure with as few preemptions, then as few context
- * switches, as the search finds. The method is delta debugging (Zeller and Hildebrandt,
+ * Minimises a failing schedule. The result shows the same failure with as few preemptions, then as
+ * few context switches, as the search finds. The method is delta debugging (Zeller and Hildebrandt,
  * "Simplifying and Isolating Failure-Inducing Input", IEEE TSE 2002) over *directives*
- * (strategies/replay.h). The result is the recorded schedule of the best run, so it replays
- * exactly.
+ * (strategies/replay.h). The result is the recorded schedule of the best run, and replays exactly.
  *
  * Deviations from ddmin:
  * - A smaller set is accepted only if its run has no more preemptions and switches than the best
@@ -20,21 +19,23 @@
 
 struct minimise_progress {
 	uint64_t runs;
-	uint32_t preemptions, switches; /* of the best run so far */
+	uint32_t preemptions, switches; /* counts of the best run so far */
 };
 
 /* Candidates to try until one is accepted. Candidate 0, with run number `number`, is tried now. */
 struct minimise_sequence {
 	uint64_t number;
 	void *context;
-	/* Of candidate `ahead`, valid until the next call. Returns false if there is no candidate. */
+	/* Makes the plan of candidate `ahead`, valid until the next call. Returns false if there is
+	 * no candidate. */
 	bool (*plan)(void *context, uint32_t ahead, struct probe_plan *plan);
 };
 
 /* Speculative runs of later candidates (tries.h); results do not depend on the probe. */
 struct minimise_ahead {
 	void *context;
-	/* As probe_run() for candidate 0, with `own` or another probe, which *made names. */
+	/* Does what probe_run() does for candidate 0, with `own` or another probe; *made receives
+	 * the probe. */
 	int (*run)(void *context, struct probe *own, const struct minimise_sequence *sequence,
 		struct probe **made, struct error *err);
 	/* A candidate was accepted: the later ones have changed. */
@@ -49,7 +50,7 @@ struct minimise_params {
 	/* Decides whether the last run counts as the failure. NULL means probe_shows(). */
 	bool (*shows)(void *shows_context, const struct probe *probe);
 	void *shows_context;
-	void (*progress)(void *context, const struct minimise_progress *progress); /* or NULL */
+	void (*progress)(void *context, const struct minimise_progress *progress); /* may be NULL */
 	void *context;
 };
 

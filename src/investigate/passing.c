@@ -46,7 +46,7 @@ void passing_find(
 	struct probe_params own = *params;
 
 	own.restart = RESTART_EXEC;
-	own.worker.output = OUTPUT_KEEP; /* not forwarded to the terminal */
+	own.worker.output = OUTPUT_KEEP; /* output is not forwarded to the terminal */
 	trace_window_apply_passing(&own, failure);
 	if (!try_prefix(&own, failure, before, finding) && before)
 		(void)try_prefix(&own, failure, 0, finding);

@@ -21,7 +21,7 @@ struct probe {
 	struct worker worker;
 	const volatile int *is_interrupted;
 	uint64_t run_count;	     /* number of runs so far */
-	enum contract_report report; /* of the last run */
+	enum contract_report report; /* report of the last run */
 	uint64_t diverged_step;	     /* step of the divergence */
 	bool has_diverged;	     /* the last run did not follow its exact schedule */
 	bool is_failure; /* the last run failed; the contract has outcome and schedule */
@@ -42,7 +42,7 @@ struct probe_plan {
 	bool is_random_after; /* random choices after the last segment, with the run's seed */
 	/* the schedule was composed, not recorded: replay_state_set_few_values() */
 	bool knows_few_values;
-	bool skips_disabled; /* as in struct replay_state */
+	bool skips_disabled; /* same as in struct replay_state */
 };
 
 /* Bytes for a strategy state that holds schedules of any length that a contract can record. */
@@ -83,7 +83,7 @@ int probe_run(struct probe *probe, const struct probe_plan *plan, struct error *
 int probe_begin(struct probe *probe, const struct probe_plan *plan, struct error *err);
 int probe_poll(struct probe *probe, bool *is_over, bool *is_spoilt, struct error *err);
 
-/* For callers that start the process themselves. */
+/* Fills the contract, for callers that start the process themselves. */
 void probe_fill(struct probe *probe, const struct probe_plan *plan);
 
 /* The plan that repeats a failing run exactly. The plan refers to `failure`. */

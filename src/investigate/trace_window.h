@@ -1,6 +1,6 @@
 /*
- * The traced steps of a repeated run: all that memory allows, or, of an endless loop, a *window* of
- * some hundred thousand steps around its beginning.
+ * The traced steps of a repeated run. The trace has all steps that memory allows. For an endless
+ * loop, it has a *window* of some hundred thousand steps around the loop's beginning.
  */
 #ifndef RADDLE_INVESTIGATE_TRACE_WINDOW_H
 #define RADDLE_INVESTIGATE_TRACE_WINDOW_H
@@ -15,8 +15,8 @@ void trace_window_apply(struct probe_params *params, const struct failure *failu
 /* Sets the trace fields of `params` for a run that begins like the failure and may be longer. */
 void trace_window_apply_passing(struct probe_params *params, const struct failure *failure);
 /*
- * Steps, at most `limit`, after which a run counts as an endless loop: beyond the finding's loop,
- * and a large multiple of the passing run's length.
+ * Returns the number of steps, at most `limit`, after which a run counts as an endless loop. The
+ * number is beyond the finding's loop, and a large multiple of the passing run's length.
  */
 uint64_t trace_window_loop_limit(const struct finding *finding, uint64_t limit);
 

@@ -176,7 +176,7 @@ static int tries_make_run(void *context, struct probe *own,
 	slot = tries_slot_of(tries, sequence->number, tries_digest_of(&plan));
 	tries->ahead_runs += slot != NULL;
 	if (!slot) {
-		slot = free_slot(tries); /* at least the probe of the last run is free */
+		slot = free_slot(tries); /* the probe of the last run, at least, is free */
 		result = tries_set_out(slot, sequence->number, &plan, err);
 	}
 	if (result == 0)

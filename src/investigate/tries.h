@@ -1,10 +1,10 @@
 /*
- * Speculative runs of minimising: while one probe tries the current candidate, others try the
- * candidates that follow if that is rejected, with the run numbers that they would have had. The
- * minimised schedule is that of a single probe.
+ * Speculative runs of minimising. While one probe tries the current candidate, others try the
+ * candidates that follow if the current one is rejected. Each has the run number that it would have
+ * had. The minimised schedule is that of a single probe.
  *
- * Below PAYS_FROM_NS per run one probe makes all runs, as the transfer costs more than the run. The
- * probes' memory views are frozen.
+ * One probe makes all runs that take less than PAYS_FROM_NS, because the transfer costs more than
+ * the run. The probes' memory views are frozen.
  *
  * Processes that run side by side may disturb each other, for example by a file or port: the caller
  * confirms the result without concurrent probes.
@@ -23,7 +23,7 @@ struct try_slot {
 	struct probe *probe; /* `opened`, or the minimiser's own probe */
 	enum try_state state;
 	bool is_stale;		 /* the candidate it runs is no longer needed */
-	uint64_t number, digest; /* of its run and plan */
+	uint64_t number, digest; /* number of its run, digest of its plan */
 	uint64_t begun_ns;
 };
 
@@ -36,7 +36,7 @@ struct tries {
 	uint64_t runs, runs_ns; /* made by the single probe before */
 	uint64_t ahead_runs;	/* speculative runs whose result was used */
 	struct try_slot slots[TRIES_MOST];
-	struct minimise_ahead ahead; /* for minimise_params */
+	struct minimise_ahead ahead; /* argument of minimise_params */
 };
 
 /* `params` must outlive `tries`. Starts no process. */

@@ -14,7 +14,7 @@
 struct trace_event {
 	uint64_t step;	  /* position in the run; never decreases from one event to the next */
 	uint64_t site;	  /* return address in the target; 0: not known */
-	uint64_t address; /* of the object; 0: none */
+	uint64_t address; /* address of the object; 0: none */
 	object_name object;
 	uint16_t thread; /* index in the run */
 	uint8_t kind;	 /* enum op_kind */
@@ -29,8 +29,8 @@ struct trace_event {
 	uint8_t call;	/* enum call_kind; with kind OP_NONE the event is only this call */
 	uint8_t result; /* enum op_result */
 	/*
-	 * Frame of the object at `address`: 1: of `site`, 2: its caller, ...; 0: none. Not in
-	 * files.
+	 * Frame of the object at `address`: 1: of `site`, 2: its caller, ...; 0: none. Files do not
+	 * have this field.
 	 */
 	uint8_t frame;
 	/* offset of the object from that frame's address, which is the caller's stack pointer */

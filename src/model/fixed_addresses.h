@@ -13,7 +13,7 @@
 #define FIXED_STACK_END UINT64_C(0x7ffffffff000)
 /* One past the last byte of the loader; other mappings lie below. */
 #define FIXED_MAPPINGS_END UINT64_C(0x7ef000000000)
-/* As FIXED_MAPPINGS_END, for a process without a stack limit. */
+/* Same as FIXED_MAPPINGS_END, for a process without a stack limit. */
 #define FIXED_MAPPINGS_END_UNLIMITED UINT64_C(0x144000000000)
 
 #endif

@@ -18,7 +18,7 @@ struct layout {
 	uint32_t heap_bytes;	     /* upward shift of the start of the heap; a multiple of 16 */
 	uint32_t map_bytes;	     /* downward shift of the mappings; whole pages */
 	uint32_t main_stack_bytes;   /* downward shift of the frames of main; a multiple of 16 */
-	uint32_t thread_stack_bytes; /* as main_stack_bytes, for other threads */
+	uint32_t thread_stack_bytes; /* downward shift of the frames of other threads */
 	bool has_ascending_stacks;   /* a later thread's stack lies above an earlier one's */
 };
 

@@ -21,7 +21,10 @@ enum op_flag {
 	OP_RELEASE = 4,	  /* releases a lock */
 	OP_PAUSE = 8,	  /* the thread cannot make progress by itself: it yields */
 	OP_MAYBLOCK = 16, /* can be disabled: another thread must run first */
-	OP_WIDE = 32	  /* not in ops.def: an access to more than the eight bytes of its object */
+	/*
+	 * set by the engine, not in ops.def: an access to more than the eight bytes of its object
+	 */
+	OP_WIDE = 32
 };
 
 enum op_kind {

@@ -44,11 +44,11 @@ struct wait_edge {
 	/* the wait is in a child forked by `waiter`; `holder` may be a thread of the parent */
 	uint8_t is_in_child;
 	uint8_t call;	 /* enum call_kind */
-	uint16_t number; /* as in struct trace_event */
+	uint16_t number; /* same as in struct trace_event */
 	uint32_t reserved;
 	uint64_t object_address;
 	uint64_t site;	      /* return address in the target where the thread waits */
-	uint64_t holder_site; /* where the holder acquired the object; 0: not known */
+	uint64_t holder_site; /* address where the holder acquired the object; 0: not known */
 };
 
 struct outcome {

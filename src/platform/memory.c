@@ -92,7 +92,7 @@ void platform_copy(void *to, const void *from, size_t bytes)
 	memory_block *target = to;
 	const memory_block *source = from;
 
-	/* Below, the start-up of the string instruction dominates. */
+	/* The start-up of the string instruction dominates for fewer bytes. */
 	if (bytes >= STRING_BYTES_LEAST) {
 		__asm__ volatile("rep movsb"
 				 : "+D"(target), "+S"(source), "+c"(bytes)

@@ -100,7 +100,7 @@ void context_make(struct context *context, void *stack_top, uintptr_t thread_bas
 
 /* The caller's thread-local base, read from %fs:0x10, which also works under valgrind. */
 uintptr_t context_thread_base(void);
-/* Until it is changed back, thread-local variables are those of another thread. */
+/* Thread-local variables are those of another thread until the base is changed back. */
 void context_set_thread_base(uintptr_t base);
 bool context_has_fsgsbase(void);
 

@@ -1,8 +1,7 @@
 /*
- * Names local variables of stopped threads: finds the frame that contains the address, and the
- * variable of its function (or of an inlined one) at that place.
- *
- * Only variables in memory are found: a variable in a register has no address.
+ * Names local variables of stopped threads. The search finds the frame that contains the address,
+ * and the variable of its function (or of an inlined one) at that place. A variable in a register
+ * has no address, and is not found.
  */
 #include <stdlib.h>
 #include <string.h>

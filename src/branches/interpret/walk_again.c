@@ -2,10 +2,10 @@
  * Walks a run whose record is not stored: the source re-executes the run and delivers its record
  * piece by piece.
  *
- * The interpreter of a thread keeps its state on its call stack, so each recorded thread is walked
- * by a helper thread, which blocks when its entries are used up. Exactly one of the source and the
- * helper threads runs at a time, passing control by semaphores: the shared walk state needs no
- * locks.
+ * The interpreter of a thread keeps its state on its call stack. A helper thread therefore walks
+ * each recorded thread, and blocks when the thread's entries are used up. Exactly one of the source
+ * and the helper threads runs at a time, and passes control by semaphores: the shared walk state
+ * needs no locks.
  */
 #include <pthread.h>
 #include <semaphore.h>
