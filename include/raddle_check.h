@@ -28,14 +28,14 @@ struct raddle_result {
 	uint64_t schedules;  /* schedules that were run */
 	uint64_t steps;	     /* scheduling points of all schedules together */
 	int is_complete;     /* the search was exhaustive: further schedules would only repeat */
-	const char *outcome; /* of the last schedule: "passed", "deadlock", "abort", ... */
+	const char *outcome; /* outcome of the last schedule: "passed", "deadlock", "abort", ... */
 	const char *message; /* reason of the failure in words; "" when the check passed */
 	const char *replay;  /* value for RADDLE_REPLAY; "" when the check passed */
 };
 
 /* Options of a check. A zero-initialised struct selects all defaults. */
 struct raddle_options {
-	/* As for raddle run --strategy, for example "pct,depth=3"; NULL: portfolio */
+	/* Same as the argument of raddle run --strategy, for example "pct,depth=3"; NULL: portfolio */
 	const char *strategy;
 	uint64_t schedules;    /* upper bound; 0: 100,000 */
 	uint64_t milliseconds; /* upper bound, wall-clock; 0: 10,000 */
@@ -56,13 +56,13 @@ struct raddle_options {
 	int are_races_failures;
 	/*
 	 * Returns the number of failures that the test framework has noted. raddle calls it after
-	 * each schedule; the schedule failed if the number has grown. NULL: the framework is not
-	 * asked.
+	 * each schedule; the schedule failed if the number has grown. NULL means that raddle does
+	 * not ask the framework.
 	 */
 	int (*has_failed)(void);
 	struct raddle_result *result; /* output; NULL: not wanted */
 	/*
-	 * Reports a failing schedule as found. By default raddle first removes needless context
+	 * Reports a failing schedule as found. Otherwise raddle first removes needless context
 	 * switches, for at most half a second.
 	 */
 	int is_as_found;

@@ -1,4 +1,4 @@
-// With Catch2: c++ catch2.cc -lraddle-check. A failed REQUIRE is an exception, which ends the schedule.
+// Example for Catch2: c++ catch2.cc -lraddle-check. A failed REQUIRE is an exception, which ends the schedule.
 #define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>
 #include <thread>

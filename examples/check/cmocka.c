@@ -1,4 +1,4 @@
-/* With cmocka: cc cmocka.c -lraddle-check -lcmocka. A failed assert_...() inside ends the schedule, too. */
+/* Example for cmocka: cc cmocka.c -lraddle-check -lcmocka. A failed assert_...() ends the schedule, too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

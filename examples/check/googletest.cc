@@ -1,4 +1,4 @@
-// With GoogleTest: c++ googletest.cc -lraddle-check -lgtest -lgtest_main. Behind gtest.h, raddle_check.h sees EXPECT_ and ASSERT_.
+// Example for GoogleTest: c++ googletest.cc -lraddle-check -lgtest -lgtest_main. raddle_check.h supports EXPECT_ and ASSERT_ behind gtest.h.
 #include <gtest/gtest.h>
 #include <thread>
 

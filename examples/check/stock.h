@@ -1,6 +1,6 @@
 /*
- * What the examples test: a stock that several threads take from. With -DSTOCK_BROKEN it looks whether there is
- * something left under one lock, and takes it under another.
+ * The examples test this stock, from which several threads take items. With -DSTOCK_BROKEN, a
+ * thread tests under one lock whether an item is left, and takes the item under another.
  */
 #ifndef STOCK_H
 #define STOCK_H
@@ -18,7 +18,7 @@ static inline void stock_set_up(struct stock *stock, int left)
 	stock->left = left;
 }
 
-/* Whether there was one left. */
+/* Takes an item. Returns whether one was left. */
 static inline int stock_take(struct stock *stock)
 {
 	int has_taken = 0;

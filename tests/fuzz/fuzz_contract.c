@@ -1,6 +1,7 @@
 /*
- * A target that writes over the memory that it shares with the command: an input is a list of writes into the block of
- * a correct run. The command receives the block and uses what it accepts as a campaign does.
+ * A target that writes over the memory that it shares with the command. An input is a list of
+ * writes into the block of a correct run. The command receives the block, and uses the accepted
+ * data like a campaign.
  */
 #include <stddef.h>
 #include <string.h>
@@ -21,7 +22,7 @@
 #define RUN_LIMIT 64u
 #define VIEW_EVERY 512u /* a view looks at every variable */
 
-/* What a guest leaves behind a batch of ten runs. */
+/* Fills the block as a guest does in a batch of ten runs. */
 static void play_good_guest(struct contract_block *block)
 {
 	struct contract *shared = block->shared;

@@ -57,7 +57,7 @@ static int readers_write_seed(const struct fuzz_target *target, const char *path
 
 int main(int argc, char **argv)
 {
-	/* Without this the kernel maps the readers' buffers of a megabyte anew in each iteration. */
+	/* The kernel would otherwise map the readers' buffers of a megabyte anew in each iteration. */
 	(void)mallopt(M_MMAP_THRESHOLD, 1 << 25); /* slower where it fails */
 	(void)mallopt(M_TRIM_THRESHOLD, 1 << 27);
 	for (size_t i = 0; argc > 2 && i < sizeof targets / sizeof *targets; i++) {

@@ -18,7 +18,7 @@
 
 static struct {
 	struct worker worker;
-	struct contract header; /* as it was before the batch */
+	struct contract header; /* header before the batch */
 	const uint8_t *bytes;
 	size_t size;
 } remote;

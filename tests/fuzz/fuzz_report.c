@@ -1,6 +1,7 @@
 /*
- * Reports: an input is the JSON of a finding, then texts of documents and a campaign. Whatever a finding says, each
- * format keeps its own syntax: JSON and XML are well formed, and a page holds no element that raddle did not write.
+ * Reports. An input is the JSON of a finding, then texts of documents and a campaign. Each format
+ * keeps its own syntax for every finding: JSON and XML are well formed, and a page holds no element
+ * that raddle did not write.
  */
 #include <expat.h>
 #include <jansson.h>

@@ -14,7 +14,8 @@
 #include "support/sample_finding.h"
 #include "trace/trace_reader.h"
 
-/* In the folder .raddle. The database must be first: its damage reaches furthest. */
+/* Files in the folder .raddle. The database must be first, because its damage has the widest
+ * effects. */
 static const char *const files[] = {"raddle.db", "findings/F1/finding.json",
 	"findings/F1/schedule.txt", "findings/F1/trace", "findings/F1/output.txt", "state-1",
 	"raddle.db-journal", "raddle.db-wal", "findings/F2/finding.json"};
@@ -77,10 +78,10 @@ static void store_check_precious(void)
 	FILE *file = fopen(precious, "r");
 
 	BUG_ON(!file || !fgets(text, sizeof text, file) || strcmp(text, "precious") != 0);
-	(void)fclose(file); /* only read from */
+	(void)fclose(file); /* the file was opened for reading */
 }
 
-/* ---- what commands do with a store ---- */
+/* ---- operations of the commands on a store ---- */
 
 static void store_read_findings(struct store *store)
 {
@@ -142,7 +143,7 @@ static void store_read_state(struct store *store)
 	if (status)
 		fuzz_check_refusal(status, &err);
 	else
-		(void)close(fd); /* only read from */
+		(void)close(fd); /* the file was opened for reading */
 }
 
 static void store_merge_into_another(struct store *from)
@@ -240,7 +241,7 @@ static size_t store_make_seed(uint8_t *bytes, size_t capacity)
 			continue;
 		size = fuzz_part_add(bytes, size, capacity, (uint8_t)i, contents,
 			fread(contents, 1, sizeof contents, file));
-		(void)fclose(file); /* only read from */
+		(void)fclose(file); /* the file was opened for reading */
 	}
 	return size;
 }

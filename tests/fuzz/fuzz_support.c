@@ -32,7 +32,8 @@ static int support_remove_entry(
 
 void fuzz_remove(const char *path)
 {
-	(void)nftw(path, support_remove_entry, 8, FTW_DEPTH | FTW_PHYS); /* likewise */
+	/* files that cannot be removed stay */
+	(void)nftw(path, support_remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 static void support_remove_folder(void)
@@ -44,7 +45,7 @@ const char *fuzz_folder(void)
 {
 	if (*support_folder)
 		return support_folder;
-	/* In memory where possible: stores synchronise their files often. */
+	/* The folder lies in memory if possible, because stores synchronise their files often. */
 	strcpy(support_folder, access("/dev/shm", W_OK) ? "/tmp/raddle_fuzz.XXXXXX"
 							: "/dev/shm/raddle_fuzz.XXXXXX");
 	BUG_ON(!mkdtemp(support_folder) || atexit(support_remove_folder));

@@ -16,7 +16,7 @@
 
 struct fuzz_target {
 	const char *name;
-	/* True if the reader accepts the bytes. */
+	/* Returns true if the reader accepts the bytes. */
 	bool (*run)(const uint8_t *bytes, size_t size);
 	/* Writes a valid input of at most `capacity` bytes and returns its size; NULL: the caller brings one. */
 	size_t (*make_seed)(uint8_t *bytes, size_t capacity);
@@ -48,7 +48,8 @@ struct fuzz_part {
 	const uint8_t *bytes;
 };
 
-/* Reads the part at *at and advances *at. False at the end; a cut part ends with the input. */
+/* Reads the part at *at and advances *at. Returns false at the end; a cut part ends with the
+ * input. */
 bool fuzz_part_next(struct fuzz_part *part, const uint8_t *bytes, size_t size, size_t *at);
 /* Appends a part; returns the new size of the input. The parts must fit. */
 size_t fuzz_part_add(uint8_t *input, size_t size, size_t capacity, uint8_t tag, const void *bytes,

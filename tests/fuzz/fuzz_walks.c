@@ -15,7 +15,7 @@
 #include "branches/record/record_file.h"
 
 #define ROUNDS_PER_FILE 40
-/* So much may be added to what is damaged. */
+/* Maximum number of bytes that damage may add. */
 #define ROOM 4096
 
 static void *copy_of(const void *bytes, size_t size)

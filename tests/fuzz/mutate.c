@@ -18,7 +18,7 @@ static size_t splice(uint8_t *bytes, size_t size, size_t capacity, size_t at, si
 
 	if (length > sizeof kept || size - gone + length > capacity)
 		return size;
-	memcpy(kept, with, length); /* `with` may lie inside bytes */
+	memcpy(kept, with, length); /* `with` may lie inside `bytes` */
 	memmove(bytes + at + length, bytes + at + gone, size - at - gone);
 	memcpy(bytes + at, kept, length);
 	return size - gone + length;

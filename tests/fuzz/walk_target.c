@@ -29,7 +29,7 @@ static bool check_threads(const struct walk *walk)
 	return is_complete;
 }
 
-/* So many events at once: the last part, behind all others. */
+/* Number of events of a part. The test walks the last part, which is behind all others. */
 #define PART_EVENTS 100
 
 static void walk_last_part(struct walk *walk)
@@ -41,7 +41,7 @@ static void walk_last_part(struct walk *walk)
 	walk_forget_events(walk);
 	walk->part = parts[count - 1];
 	walk_run(walk, WALK_EVENTS);
-	(void)check_threads(walk); /* as complete as before */
+	(void)check_threads(walk); /* the result equals that of the whole walk */
 	order_build(&order, walk);
 	order_release(&order);
 	free(parts);

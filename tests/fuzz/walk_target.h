@@ -1,6 +1,6 @@
 /*
- * What the walk of a record promises of any record that its reader takes: it comes to an end, and says in one line why
- * that is before the record's. A broken promise ends the process.
+ * The walk of a record makes a promise for any record that its reader accepts. The walk ends; if it
+ * ends before the record's end, it gives a reason of one line. A broken promise ends the process.
  */
 #ifndef RADDLE_TESTS_WALK_TARGET_H
 #define RADDLE_TESTS_WALK_TARGET_H
@@ -16,7 +16,7 @@ struct walk_target {
 	struct code_book book;
 };
 
-/* True when every thread was walked to the end of its record. */
+/* Returns true if every thread was walked to the end of its record. */
 bool walk_target_walk(struct walk_target *target, const struct run_record *record);
 
 /* fuzz_target_walk takes the contents of a record's file (record_contents()), of the program that RADDLE_FUZZ_PROGRAM names. */

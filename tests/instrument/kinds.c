@@ -58,14 +58,14 @@ char *append(char *p, const char *q) { return strcat(p, q); } /* SITES: read_str
 char *append_most(char *p, const char *q) { return strncat(p, q, 3); } /* SITES: read_string, read_string, write_range appends */
 char *search(const char *p) { return strchr(p, 'x'); } /* SITES: read_string */
 
-/* What is given: known behind the call. */
+/* Calls that write: the amount is known behind the call. */
 long get(char *p, unsigned long n) { return read(0, p, n) + 1; } /* SITES: write_range */
 long get_last(char *p, unsigned long n) { return recv(0, p, n, 0); } /* SITES: write_range */
 unsigned long get_items(long *p, unsigned n) { return fread(p, 8, n, stdin); } /* SITES: write_range, load 8 */
 char *get_line(char *p, int n) { return fgets(p, n, stdin); } /* SITES: write_string, load 8 */
 long put(const char *p, unsigned long n) { return write(1, p, n); } /* SITES: read_range */
 
-/* What libatomic does. */
+/* Atomic accesses that libatomic performs. */
 struct seven { char bytes[7]; };
 extern _Atomic struct seven seven;
 void set_seven(struct seven value) { atomic_store_explicit(&seven, value, memory_order_release); } /* SITES: atomic_store 8 release */
@@ -76,7 +76,7 @@ __attribute__((target("avx2"))) int gather(const int *p, const v8 *at) { return 
 __attribute__((target("avx"))) int masked(const v8 *p, const v8 *m) { return ((v8)__builtin_ia32_maskloadps256((const void *)p, *m))[0]; } /* SITES: load 32 vector, load 32 vector */
 
 int read_constant(void) { return constant; } /* SITES: load 4 */
-/* None of these can be noticed by another thread. */
+/* Another thread cannot notice any of these. */
 int read_table(int i) { return table[i & 3]; }
 int local(int n)
 {

@@ -54,7 +54,7 @@ static struct large make_large(struct large from, int step)
 	return from;
 }
 
-/* As deep as only a call in the place of a return can be, where the compiler optimises. */
+/* The recursion is deep: it needs calls in the place of a return, which the compiler makes when it optimises. */
 __attribute__((noinline)) static int last_odd(int n);
 __attribute__((noinline)) static int last_even(int n)
 {
@@ -175,7 +175,7 @@ static void print_strings(char *heap)
 	printf("strings %s %d %d\n", heap, memcmp(heap, "ra", 2), strncmp(heap + 2, "rad", 3));
 }
 
-/* What is known only behind a call: how much it has read. */
+/* The number of bytes is known only behind the call. */
 static void print_read(char *heap)
 {
 	FILE *file = tmpfile();

@@ -61,7 +61,7 @@ __attribute__((noinline)) void descend(int depth)
 		throw std::runtime_error("bottom");
 	}
 	descend(depth - 1);
-	destroyed += 1000; // not reached
+	destroyed += 1000; // this line is not reached
 }
 
 std::string attempt(int depth)

@@ -1,7 +1,7 @@
 /*
- * pct keeps its promise: a bug of depth d shows at least with the probability that the strategy
- * itself states, 1/(n*k^(d-1)) with the n and k it measured. Controls that make no such promise
- * must fail the same test.
+ * pct keeps its guarantee: a bug of depth d shows at least with the probability that the strategy
+ * itself states. This is 1/(n*k^(d-1)) with the n and k that the strategy measured. Controls
+ * without this guarantee must fail the same test.
  */
 #include <setjmp.h>
 #include <stdarg.h>

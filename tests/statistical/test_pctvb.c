@@ -1,6 +1,6 @@
 /*
- * pctvb keeps its promise, and finds a bug about a variable that is rarely used more often than pct, which
- * thinks of all accesses as equally likely places (the paper's figure 6).
+ * pctvb keeps its guarantee. It finds a bug about a rarely used variable more often than pct, for
+ * which all accesses are equally likely places (the paper's figure 6).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +36,7 @@ static const struct simulated_code both_codes[] = {CODE(reader), CODE(writer), C
 static const struct simulated_program both = {
 	.codes = both_codes, .code_count = 3, .initial_count = 3};
 
-/* Of depth 3, with v = 2; `threads`: t, 0: not given. */
+/* Counts failures of depth 3, with v = 2; `threads`: t, 0: not given. */
 static uint64_t count_failures_of_both(
 	uint64_t runs, int64_t threads, struct strategy_guarantee *guarantee)
 {

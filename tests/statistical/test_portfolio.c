@@ -17,18 +17,20 @@
 
 #define WALK READ(1), READ(1), READ(1), READ(1), READ(1)
 
-/* For pct: a long walk between two neighbouring ops of the other thread. */
+/* Program for pct: a long walk between two neighbouring ops of the other thread. */
 static const struct simulated_op walker[] = {WALK, WALK, WALK, WALK, ADVANCE(0, 1)};
 static const struct simulated_op waylaid[] = {ADVANCE(0, 0), ADVANCE(0, 2), REFUSE(0, 3)};
 static const struct simulated_code pct_codes[] = {CODE(waylaid), CODE(walker)};
 
-/* For random and surw: the threads take turns six times, so five preemptions in the right places. */
+/* Program for random and surw: the threads alternate six times, so five preemptions in the right
+ * places. */
 static const struct simulated_op even[] = {ADVANCE(0, 0), ADVANCE(0, 2), ADVANCE(0, 4)};
 static const struct simulated_op odd[] = {
 	ADVANCE(0, 1), ADVANCE(0, 3), ADVANCE(0, 5), REFUSE(0, 6)};
 static const struct simulated_code turn_codes[] = {CODE(even), CODE(odd)};
 
-/* For pos and surw: the last write of a busy thread must come before the first of an idle one. */
+/* Program for pos and surw: the last write of a busy thread must precede the first of an idle
+ * one. */
 #define BUSY(own) READ(own), READ(own), READ(own), READ(own), READ(own)
 static const struct simulated_op busy[] = {BUSY(2), ADVANCE(0, 0), BUSY(2), ADVANCE(0, 1), BUSY(2)};
 static const struct simulated_op idle[] = {ADVANCE(0, 2), REFUSE(0, 3)};

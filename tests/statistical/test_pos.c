@@ -1,6 +1,6 @@
 /*
- * pos samples partial orders: how often each comes out can be computed for small programs, and a
- * partial order that a random walk all but never shows is frequent.
+ * pos samples partial orders. The frequency of each partial order can be computed for small
+ * programs. A partial order that a random walk almost never shows is frequent under pos.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,11 +28,11 @@ static const struct simulated_code racing_codes[] = {CODE(twice), CODE(once)};
 static const struct simulated_program racing = {
 	.codes = racing_codes, .code_count = 2, .initial_count = 2};
 
-/* Which step of the run is the write of the thread `of`. */
+/* The step of the run that is the write of the thread `of`. */
 struct position {
 	uint16_t of;
 	object_name object;
-	uint32_t writes; /* on that object so far */
+	uint32_t writes; /* writes on that object so far */
 	uint32_t place;
 };
 
@@ -89,8 +89,9 @@ static void random__hides_the_hidden_order(void **unused)
 static void pos__draws_anew_after_a_lost_race(void **unused)
 {
 	/*
-	 * The single write is first in 1/2; else it lost and both priorities are new: 1/4 each. With
-	 * its old priority it would tend to lose again (1/6 and 1/3), which must be told apart.
+	 * The single write is first in 1/2; else it lost and both priorities are new: 1/4 each. If
+	 * it kept its old priority, it would tend to lose again (1/6 and 1/3); the test must
+	 * distinguish both cases.
 	 */
 	const double shares[] = {1 / 2.0, 1 / 4.0, 1 / 4.0};
 	const double stale[] = {1 / 2.0, 1 / 6.0, 1 / 3.0};

@@ -1,7 +1,7 @@
 /*
- * rpro keeps its promise: a deadlock of depth d and radius r shows at least with the probability that
- * the strategy itself states, with the n and k it measured; and where a program is long and its bug
- * is narrow, far more often than under pct, which is the control.
+ * rpro keeps its guarantee: a deadlock of depth d and radius r shows at least with the probability
+ * that the strategy itself states, with the n and k that it measured. In a long program with a
+ * narrow bug, the deadlock shows far more often than under pct, which is the control.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,8 @@
 #define MUCH(lock)                                                                                 \
 	LITTLE(lock), LITTLE(lock), LITTLE(lock), LITTLE(lock), LITTLE(lock), LITTLE(lock)
 
-/* Both are here: whoever comes first waits. Without it the radius would be the other's whole past. */
+/* Both threads wait for each other here. Otherwise the radius would include the other thread's
+ * whole past. */
 #define MEET_ONE POST(0), TAKE(1)
 #define MEET_OTHER POST(1), TAKE(0)
 

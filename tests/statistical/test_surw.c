@@ -1,6 +1,6 @@
 /*
- * surw: every order of the ops on the picked object is equally likely, however much else the
- * threads do between them, also for threads that the program creates on its way.
+ * surw: every order of the ops on the picked object is equally likely, whatever other ops the
+ * threads make between them. This holds also for threads that the program creates later.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,10 +35,10 @@ static const struct simulated_program locks = {
 	.codes = lock_codes, .code_count = 3, .initial_count = 3};
 
 /*
- * Main writes, creates a child that writes twice and itself creates one that writes once, and
- * writes again twice. Orders: main's first write comes first, then main has 2 and the child's tree
- * 3 (its own two in order, the grandchild's free after its creation before them): 5!/(2!*3!) ways
- * to mix, times 3 within the tree.
+ * Main writes, creates a child, and writes again twice. The child creates a grandchild that writes
+ * once, and writes twice itself. Orders: main's first write is first. Main then has 2 writes, and
+ * the child's tree has 3: the child's two in order, and the grandchild's anywhere. This makes
+ * 5!/(2!*3!) mixtures, times 3 orders within the tree.
  */
 static const struct simulated_op root[] = {ADD(0, 1), CREATE(1), ADD(0, 1), BUSY(1), ADD(0, 1)};
 static const struct simulated_op branch[] = {BUSY(2), CREATE(2), ADD(0, 1), BUSY(2), ADD(0, 1)};
@@ -51,7 +51,7 @@ static const struct simulated_program tree = {
 struct orders {
 	object_name object;
 	uint8_t kind;
-	uint32_t order; /* of the current run, a number in base 4 */
+	uint32_t order; /* order of the current run, a number in base 4 */
 	uint32_t cell_count;
 	uint32_t order_of[CELLS_MAX];
 	uint64_t count[CELLS_MAX];

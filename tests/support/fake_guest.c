@@ -20,7 +20,7 @@ struct guest {
 	struct contract *contract;
 	const struct simulated_program *program;
 	const char *behaviour;
-	uint64_t runs; /* of this process */
+	uint64_t runs; /* id of this process */
 };
 
 static struct contract *map_contract(void)
@@ -112,7 +112,7 @@ static void publish_threads(const struct guest *guest)
 		};
 }
 
-/* As runtime_account_run(), and what the engine counts as covered. */
+/* Does the same as runtime_account_run(), and records the engine's coverage. */
 static void note_run(struct contract *contract, uint64_t number, uint64_t order)
 {
 	struct contract_run *run = contract_run_of(contract, number);
@@ -130,7 +130,7 @@ static void note_run(struct contract *contract, uint64_t number, uint64_t order)
 	contract->totals.digest = hash_pair(contract->totals.digest, digest);
 }
 
-/* True when the host must look at it. */
+/* Returns true if the host must examine the run. */
 static bool perform_run(struct guest *guest, uint64_t number)
 {
 	struct contract *contract = guest->contract;

@@ -1,7 +1,7 @@
 /*
- * A guest for tests of the campaign: a process that answers the command as libraddle.so does, with
- * a simulated program (simulated_program.h) in place of a real one. A test starts itself again as
- * the target:
+ * A guest for tests of the campaign: a process that answers the command like libraddle.so. A
+ * simulated program (simulated_program.h) replaces the real one. A test starts itself again as the
+ * target:
  *
  *	int main(int argc, char **argv)
  *	{
@@ -14,12 +14,12 @@
 #include "support/simulated_program.h"
 
 /*
- * What it does, by name:
+ * Runs the behaviour of this name:
  *   run      speaks the protocol, run after run (a server), or for one run (restart exec)
- *   exit3    ends with status 3 without ever looking at the contract
- *   segv     dies of SIGSEGV in its first run without a word
+ *   exit3    ends with status 3 without reading the contract
+ *   segv     dies of SIGSEGV in its first run without a report
  *   die      a server that ends in its second run
- *   taint    a rewind server that cannot go on after its third run; other restarts: run
+ *   taint    a rewind server that cannot continue after its third run; other restarts: run
  *   flaky    run 5 crashes under a rewind server, and only there
  *   spin     its first run never moves and ends as a hang when SIGSYS asks for it
  *   deaf     likewise, but SIGSYS is ignored

@@ -1,4 +1,4 @@
-/* For tests that look at programs of raddle-cc: compiles a text into a folder of its own. */
+/* Compiles a text into a folder of its own, for tests that examine programs of raddle-cc. */
 #ifndef RADDLE_TESTS_INSTRUMENTED_H
 #define RADDLE_TESTS_INSTRUMENTED_H
 
@@ -33,8 +33,8 @@ static inline void instrumented_remove(const struct instrumented *subject)
 }
 
 /*
- * `language` is c or cc. False: raddle-cc cannot compile here, as there is no clang 19. The folder
- * is to be removed otherwise.
+ * `language` is c or cc. Returns false if raddle-cc cannot compile here, because clang 19 is
+ * missing. Otherwise the caller removes the folder.
  */
 static inline bool instrumented_build(
 	struct instrumented *subject, const char *language, const char *source, const char *options)

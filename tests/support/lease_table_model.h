@@ -15,18 +15,18 @@ struct lease_table_model {
 	uint32_t ranks;
 	uint64_t runs;
 	uint64_t
-		run_ns; /* on a rank of the usual speed; ranks differ by up to a quarter each way */
-	uint64_t unit_ns; /* as handed out */
+		run_ns; /* time of a run on a rank of average speed; ranks differ by up to a quarter */
+	uint64_t unit_ns; /* duration of a unit as given to ranks */
 	uint64_t
-		start_ns; /* for a rank to set out on a unit: a process, what is shared is learnt */
-	uint64_t message_ns; /* on the way */
-	uint64_t answer_ns;  /* for rank 0 to deal with a message */
+		start_ns; /* time of a rank to start a unit: a process, learning the shared memory */
+	uint64_t message_ns; /* delay of a message */
+	uint64_t answer_ns;  /* time of rank 0 to handle a message */
 	uint64_t seed;
 };
 
 struct lease_table_outcome {
 	double busy;   /* part of all ranks' time until the end in which they had a unit */
-	double useful; /* likewise, made runs */
+	double useful; /* part of all ranks' time until the end in which they made runs */
 	double rank_0; /* part of its time in which it dealt with messages */
 	double seconds;
 	uint64_t units, made;

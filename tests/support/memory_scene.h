@@ -1,6 +1,6 @@
-/* What the tests of memory accesses have around them: two threads, addresses that are names, sites that are bytes.
- * The files of the runtime that they are about are part of it: a process that has the library loaded would be under
- * control itself. */
+/* Environment for tests of memory accesses: two threads, addresses that serve as names, sites that
+ * are bytes. The tested files of the runtime are part of the test program, because a process with
+ * the loaded library would itself be under control. */
 #pragma once
 
 #include <setjmp.h>
@@ -38,7 +38,7 @@ struct runtime runtime = {.contract = &contract};
 uint8_t sites_are_live;
 struct contract_quick *sites_quick;
 struct quick_now sites_now;
-const uint8_t filter_all[FILTER_LINES]; /* only its address counts */
+const uint8_t filter_all[FILTER_LINES]; /* the address alone counts */
 const uint8_t *filter_lines = filter_all;
 
 struct contract_memory *sites_memory(void)
@@ -147,7 +147,7 @@ variable_name memory_lasting_name(const void *address)
 	return has_lasting_names ? memory_quick_name(address) : 0;
 }
 
-/* What is asked for before it is needed: nothing depends on it. */
+/* Replaces a name that is requested in advance: results do not depend on it. */
 variable_name memory_name_ahead(const void *address, size_t bytes)
 {
 	(void)address;
@@ -160,7 +160,7 @@ variable_name memory_quick_name(const void *address)
 	return (uintptr_t)address / 8 == unnamed / 8 ? 0 : memory_variable_name(address);
 }
 
-/* No run is recorded. */
+/* Runs are not recorded. */
 bool record_is_on(void)
 {
 	return false;
@@ -244,7 +244,7 @@ void engine_delay_current(void)
 	gave_way++;
 }
 
-/* No strategy insists that a thread goes on. */
+/* The strategy never requires that a thread continues. */
 bool engine_must_continue(void)
 {
 	return false;
@@ -263,7 +263,7 @@ enum engine_result engine_perform(struct engine_op *op)
 	return WAIT_DONE;
 }
 
-/* What is told past the engine, where that works. */
+/* Accesses reported past the engine, if the detector accepts them. */
 static bool tells_quickly;
 static unsigned reported;
 

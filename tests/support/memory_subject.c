@@ -1,6 +1,6 @@
 /*
- * A program whose memory is looked at from outside, in C: it parks a fiber, prints addresses and lines
- * as "word value", and stands still until its standard input ends. memory_subject_cxx.cc is its like.
+ * A C program whose memory another process examines. It parks a fiber, prints addresses and lines as
+ * "word value", and waits until its standard input ends. memory_subject_cxx.cc does the same in C++.
  */
 #include <inttypes.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ static struct context home, fiber;
 static volatile int sink;
 static volatile uintptr_t made_at, read_at;
 
-/* Not known to the compiler, so that nothing is taken apart. */
+/* The compiler does not know the result, and splits no variable. */
 __attribute__((noinline)) static void print(const char *word, const volatile void *address)
 {
 	printf("%s %p\n", word, (void *)(uintptr_t)address);

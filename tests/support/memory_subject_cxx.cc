@@ -1,4 +1,4 @@
-/* As memory_subject.c, in C++. */
+/* The same as memory_subject.c, in C++. */
 #include <array>
 #include <atomic>
 #include <cinttypes>

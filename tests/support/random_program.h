@@ -15,7 +15,7 @@ struct random_program {
 	struct simulated_program program;
 };
 
-/* So many threads that are there from the beginning, none of which does anything yet. */
+/* Starts the program with this many threads without ops. */
 static inline void random_program_begin(struct random_program *program, uint32_t threads)
 {
 	assert(threads <= RANDOM_THREADS_MOST);

@@ -65,7 +65,7 @@ static inline char **sample_arguments(void)
 
 	argv[0] = strdup("./bank");
 	argv[1] = strdup("two words");
-	argv[2] = strdup("\xff\xfe"); /* no UTF-8 */
+	argv[2] = strdup("\xff\xfe"); /* bytes that are no UTF-8 */
 	return argv;
 }
 

@@ -1,6 +1,7 @@
 /*
- * How many seeds a test of random programs tries: the percentage RADDLE_TEST_SEEDS of its full number, at least one.
- * tools/check sets 10. Without the variable a test tries all. tests/support/seeds is the same for scripts.
+ * The number of seeds that a test of random programs tries: the percentage RADDLE_TEST_SEEDS of its
+ * full number, at least one. tools/check sets 10. If the variable is not set, a test tries all.
+ * tests/support/seeds does the same for scripts.
  */
 #ifndef RADDLE_TESTS_SUPPORT_SEEDS_H
 #define RADDLE_TESTS_SUPPORT_SEEDS_H

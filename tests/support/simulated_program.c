@@ -17,7 +17,7 @@ struct machine_thread {
 	uint16_t parent;
 	uint16_t children;
 	bool is_begun;	 /* its THREAD_BEGIN is done */
-	bool is_waiting; /* on its condition variable, before the wake-up */
+	bool is_waiting; /* the thread waits on its condition variable, before the wake-up */
 	bool is_signalled;
 	bool is_done;
 };
@@ -27,7 +27,7 @@ struct machine {
 	struct simulated_run *run;
 	struct rng values;
 	struct schedule_view view;
-	uint16_t owner[SIMULATED_OBJECTS]; /* of mutexes */
+	uint16_t owner[SIMULATED_OBJECTS]; /* owners of mutexes */
 	uint32_t semaphore[SIMULATED_OBJECTS];
 	int32_t variable[SIMULATED_OBJECTS];
 	uint64_t enabled[BITSET_WORDS(THREAD_CAPACITY)];

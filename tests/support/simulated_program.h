@@ -1,12 +1,13 @@
 /*
- * Programs without threads, for tests of strategies: a program is lists of ops, and a run of it is
- * a loop that asks a strategy for the next thread and applies its op to a model of locks, condition
- * variables, semaphores and variables. A run of a small program costs a microsecond, so a test can
- * afford a hundred thousand and count.
+ * Programs without threads, for tests of strategies. A program consists of lists of ops. A run is a
+ * loop that asks a strategy for the next thread, and applies its op to a model of locks, condition
+ * variables, semaphores and variables. A run of a small program takes a microsecond: a test can
+ * count results of a hundred thousand runs.
  *
- * A *code* is what a thread does: a list of ops, repeated. A program starts with one thread per
- * code below `initial_count` (the first is main, the others are named as its children, and none has
- * a THREAD_BEGIN); SIMULATED_CREATE makes more, which begin with a THREAD_BEGIN as in the engine.
+ * A *code* is a repeated list of ops of a thread. A program starts with one thread per code below
+ * `initial_count`. The first is main, the others have names of its children, and none has a
+ * THREAD_BEGIN. SIMULATED_CREATE makes further threads, which begin with a THREAD_BEGIN like in the
+ * engine.
  *
  *	static const struct simulated_op writer[] = {SET(0, 1)};
  *	static const struct simulated_op reader[] = {EXPECT(0, 0)};
@@ -50,7 +51,7 @@ enum simulated_kind {
 	SIMULATED_LEAVE	   /* reads a variable: if it holds the argument, the thread ends */
 };
 
-#define SIMULATED_OBJECTS 32 /* of each class */
+#define SIMULATED_OBJECTS 32 /* number of objects of each class */
 
 struct simulated_op {
 	uint8_t kind; /* enum simulated_kind */
@@ -155,9 +156,10 @@ struct simulated_run {
 	void *state;
 	uint64_t seed;
 	uint64_t crash_after; /* the run ends as OUTCOME_CRASH after so many steps; 0: never */
-	/* So many steps take the schedule without preemptions and do not ask the strategy. */
+	/* Number of initial steps that follow the schedule without preemptions and do not ask the
+	 * strategy. */
 	uint64_t prefix_steps;
-	struct schedule *recording; /* NULL: none */
+	struct schedule *recording; /* NULL if none */
 	/* Called after every choice, before its op happens; NULL: not. */
 	void (*observe)(void *context, const struct schedule_view *view, struct thread_id chosen);
 	void *context;
@@ -197,7 +199,7 @@ void simulated_campaign_release(struct simulated_campaign *campaign);
 /* One more run, seeded as the product does it, with end_run. */
 enum outcome_kind simulated_campaign_run(struct simulated_campaign *campaign);
 
-/* So many runs; returns how many ended with `outcome`. */
+/* Makes this many runs; returns the number that ended with `outcome`. */
 uint64_t simulated_campaign_count(
 	struct simulated_campaign *campaign, uint64_t runs, enum outcome_kind outcome);
 

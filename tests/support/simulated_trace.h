@@ -1,6 +1,6 @@
 /*
- * What a run of a simulated program was like, up to the order of independent ops: its Mazurkiewicz trace, as
- * a number.
+ * The Mazurkiewicz trace of a run as a number: equal for runs that differ only in the order of
+ * independent ops.
  */
 #ifndef RADDLE_TESTS_SIMULATED_TRACE_H
 #define RADDLE_TESTS_SIMULATED_TRACE_H

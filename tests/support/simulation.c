@@ -17,8 +17,8 @@
 /* Written by the one kernel thread of the test. */
 static struct {
 	char *stacks[STACKS_MAX]; /* made at first use, kept for later runs */
-	struct context home;	  /* where the test waits for the end of the run */
-	struct context away;	  /* where the run has ended; never resumed */
+	struct context home;	  /* the test waits here for the end of the run */
+	struct context away;	  /* state at the end of the run; never resumed */
 	void (*body)(void *);
 	void *argument;
 	struct engine_run run;
@@ -45,7 +45,7 @@ static void coroutine_entry(void *thread)
 
 static int coroutine_spawn(struct engine_thread *thread, const void *attributes)
 {
-	(void)attributes; /* no stack sizes here */
+	(void)attributes; /* coroutines have no stack sizes */
 	thread->handle = thread->id.index + 1u;
 	thread->kernel_id = thread->id.index + 1000;
 	context_make(&thread->context, coroutine_stack_top(thread->id.index), 0, coroutine_entry,
@@ -77,7 +77,7 @@ __attribute__((noreturn)) static void simulation_run_over(struct outcome *outcom
 {
 	(void)outcome; /* it is world.outcome */
 	context_switch_plain(&world.away, &world.home);
-	abort(); /* not resumed */
+	abort(); /* the run is not resumed */
 }
 
 __attribute__((noreturn)) static void simulation_last_thread_ended(void)
@@ -109,7 +109,8 @@ static void simulation_main(void *unused)
 	engine_exited(0);
 }
 
-/* What a rewind does for a target: the engine's memory is as it was, and its tables stay in place. */
+/* Does the work of a target's rewind: the engine's memory gets its old contents, and its tables do
+ * not move. */
 static void simulation_reset_engine(void)
 {
 	const struct engine tables = {.pending = engine.pending,
@@ -236,7 +237,7 @@ uint64_t simulate_every_schedule(const struct simulation *simulation, void (*bod
 	return runs;
 }
 
-/* ---- for the threads ---- */
+/* ---- functions for the threads ---- */
 
 struct engine_thread *simulation_create(void *(*start)(void *), void *argument)
 {

@@ -1,9 +1,9 @@
 /*
- * A simulated program for tests of the engine: threads are coroutines on small stacks, a run takes
- * microseconds, and nothing of it is real but the engine. Schedules come from a strategy and a seed, or
- * from `every_schedule`, which visits all of them.
+ * A simulated program for tests of the engine. Threads are coroutines on small stacks, a run takes
+ * microseconds, and only the engine is real. Schedules come from a strategy and a seed, or from
+ * `every_schedule`, which visits all of them.
  *
- * Assertions belong after the run: a test's threads write down what they see.
+ * Assertions belong after the run: a test's threads record their observations.
  */
 #ifndef RADDLE_TESTS_SUPPORT_SIMULATION_H
 #define RADDLE_TESTS_SUPPORT_SIMULATION_H
@@ -15,7 +15,7 @@
 #include "model/outcome.h"
 
 struct simulation {
-	const struct strategy *strategy; /* NULL: random */
+	const struct strategy *strategy; /* NULL means random */
 	uint64_t seed;
 	bool has_spurious_wakeups;
 	bool has_early_timeouts;
@@ -36,7 +36,7 @@ uint64_t simulate_every_schedule(const struct simulation *simulation, void (*bod
 	void *argument, void (*before)(void *argument),
 	void (*after)(void *argument, const struct outcome *outcome));
 
-/* ---- for the threads of the program ---- */
+/* ---- functions for the threads of the program ---- */
 
 struct engine_thread *simulation_create(void *(*start)(void *), void *argument);
 /* Waits for its end; its result. */

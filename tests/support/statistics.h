@@ -25,7 +25,7 @@ double binomial_at_least(uint64_t hits, uint64_t runs, double p);
 /* P[X >= statistic] for X chi-square distributed with so many degrees of freedom. */
 double chi_square_tail(double statistic, uint32_t degrees);
 
-/* That tail for counts of cells that are expected to have these shares; NULL: equal ones. */
+/* The same tail for counts of cells that are expected to have these shares; NULL: equal shares. */
 double chi_square_test(const uint64_t *counts, const double *shares, uint32_t cells);
 
 #endif

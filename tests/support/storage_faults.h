@@ -18,7 +18,7 @@
 enum storage_fault {
 	FAULT_NONE,
 	FAULT_KILL, /* SIGKILL just before call n */
-	FAULT_FULL, /* from call n on, what needs space finds none */
+	FAULT_FULL, /* from call n on, calls that need space fail */
 	FAULT_ONCE  /* call n fails with EIO, and nothing else */
 };
 
@@ -26,7 +26,7 @@ enum storage_fault {
 static struct {
 	enum storage_fault fault;
 	unsigned at;	/* call n, from 1 */
-	unsigned calls; /* so far */
+	unsigned calls; /* number of calls so far */
 } storage;
 
 /* Counts a call; true: it is to fail, errno is set. */

@@ -18,7 +18,7 @@
 #include "store/store.h"
 #include "support/sample_finding.h"
 
-/* Of the test, with the store's .raddle in it. */
+/* Folder of the test, which contains the store's .raddle. */
 static char folder[64];
 
 static inline void run_or_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -38,7 +38,7 @@ static inline void run_or_fail(const char *format, ...)
 static inline int set_up(void **state)
 {
 	(void)state;
-	/* In memory where there is such a folder: thousands of syncs cost nothing there. */
+	/* The folder lies in memory if possible: thousands of syncs cost nothing there. */
 	strcpy(folder,
 		access("/dev/shm", W_OK) ? "/tmp/test_store.XXXXXX" : "/dev/shm/test_store.XXXXXX");
 	return mkdtemp(folder) ? chmod(folder, 0755) : -1;

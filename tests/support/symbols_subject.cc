@@ -1,6 +1,6 @@
 /*
- * A program to look at from outside: it parks a fiber in a hand-made context, prints addresses and
- * lines as "word value", and stands still until its standard input ends.
+ * A program that another process examines. It parks a fiber in a hand-made context, prints
+ * addresses and lines as "word value", and waits until its standard input ends.
  */
 #include <cinttypes>
 #include <cstdint>

@@ -12,7 +12,7 @@ static __attribute__((noinline)) uint64_t call_from_system_header(uint64_t (*fun
 {
 	const uint64_t site = function();
 
-	__asm__ volatile(""); /* or the call would become a jump */
+	__asm__ volatile(""); /* otherwise the call would become a jump */
 	return site;
 }
 

@@ -97,7 +97,7 @@ static inline struct term *read(
 	return term;
 }
 
-/* At an address that is a term. */
+/* Adds a read at an address that is a term. */
 static inline struct term *read_through(struct trace *trace, uint16_t thread, struct term *pointer,
 	uint64_t address, uint64_t value)
 {
@@ -157,7 +157,7 @@ static inline bool may_flip(struct trace *trace, struct event_id goal, const uin
 	}
 	order_build(&order, &trace->walk);
 	constraints_open(&constraints, &trace->walk, &order, &window, kind, 0);
-	/* What happened must be possible. */
+	/* The constraints must permit the recorded run. */
 	assert_int_equal(Z3_solver_check(constraints.z3, constraints.solver), Z3_L_TRUE);
 	constraints_add_yields(&constraints);
 	constraints_add(&constraints, constraints_otherwise(&constraints,

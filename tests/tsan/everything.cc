@@ -1,4 +1,4 @@
-// What C++ adds: tables of virtual functions, exceptions, local statics, standard atomics.
+// Further cases of C++: tables of virtual functions, exceptions, local statics, standard atomics.
 #include <atomic>
 #include <memory>
 #include <stdexcept>

@@ -91,7 +91,8 @@ TEST(32, uint32_t)
 TEST(64, uint64_t)
 TEST(128, uint128_t)
 
-/* What was expected is not written when it was found: it may be somebody else's by then. */
+/* The expected value is not written when it was found, because the variable may belong to another
+ * thread then. */
 static void tsan_atomic__leaves_what_was_expected_alone(void **state)
 {
 	uint32_t *expected = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

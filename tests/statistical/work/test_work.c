@@ -1,6 +1,6 @@
 /*
- * What a choice costs must not grow with the length of the run. Costs are counted, not timed: the
- * strategies are compiled here so that each basic block calls the counter below.
+ * The cost of a choice must not grow with the length of the run. Costs are counted, not timed: the
+ * strategies are compiled with a call of the counter below in each basic block.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -54,7 +54,7 @@ static void add(void *state, const struct synthetic_run *run, uint32_t number)
 	free(bytes);
 }
 
-/* What one or two runs say; `second` NULL: one. */
+/* Finds the candidates of one or two runs; `second` NULL: one run. */
 static struct candidates find(const struct synthetic_run *first, const struct synthetic_run *second)
 {
 	void *state = analysis_lock_order.begin(&(struct analysis_setting){0});
@@ -164,7 +164,7 @@ static void test_circles__of_equal_code_are_one_candidate(void **unused)
 	/* Three philosophers: one line takes the left fork, one the right. */
 	for (uint16_t i = 0; i < 3; i++)
 		nest(&run, (uint16_t)(1 + i), 1u + i, 1u + (i + 1u) % 3, 10);
-	/* And two of them at another table. */
+	/* Two of them also sit at another table. */
 	nest(&run, 1, 7, 8, 10);
 	nest(&run, 2, 8, 7, 10);
 	found = find(&run, NULL);
@@ -174,7 +174,7 @@ static void test_circles__of_equal_code_are_one_candidate(void **unused)
 	candidates_release(&found);
 }
 
-/* ---- what keeps threads apart ---- */
+/* ---- facts that keep threads apart ---- */
 
 static void test_gate__keeps_a_circle_from_closing(void **unused)
 {
@@ -222,7 +222,7 @@ static void test_start__orders_a_child_after_what_came_before_it(void **unused)
 	synthetic_add(&run, 0, OP_THREAD_CREATE, 0, 1);
 	nest(&run, 1, 2, 1, 20);
 	assert_int_equal(count(&run, NULL), 0);
-	/* What the creator does later can meet the child. */
+	/* Later actions of the creator can meet the child. */
 	nest(&run, 0, 1, 2, 10);
 	assert_int_equal(count(&run, NULL), 1);
 }
@@ -250,7 +250,7 @@ static void test_join__orders_what_comes_after_it(void **unused)
 	synthetic_end(&run, 1);
 	synthetic_join(&run, 0, 1, 2);
 	nest(&run, 0, 2, 1, 20);
-	/* Also for threads that are created after the join. */
+	/* The join also orders threads that are created after it. */
 	synthetic_add(&run, 0, OP_THREAD_CREATE, 0, 3);
 	nest(&run, 2, 2, 1, 30);
 	assert_int_equal(count(&run, NULL), 0);
@@ -280,7 +280,7 @@ static void test_readers__do_not_wait_for_readers(void **unused)
 	nest_for(&run, 1, OP_RWLOCK_RDLOCK, 1, OP_RWLOCK_WRLOCK, 2, 10);
 	nest_for(&run, 2, OP_RWLOCK_RDLOCK, 2, OP_RWLOCK_RDLOCK, 1, 20);
 	assert_int_equal(count(&run, NULL), 0);
-	/* But writers wait for readers on both sides. */
+	/* Writers wait for readers on both sides. */
 	run = begin_together();
 	nest_for(&run, 1, OP_RWLOCK_RDLOCK, 1, OP_RWLOCK_WRLOCK, 2, 10);
 	nest_for(&run, 2, OP_RWLOCK_RDLOCK, 2, OP_RWLOCK_WRLOCK, 1, 20);
@@ -298,7 +298,7 @@ static void test_attempt__holds_but_does_not_wait(void **unused)
 	synthetic_add(&run, 1, OP_MUTEX_UNLOCK, 1, 13);
 	nest(&run, 2, 2, 1, 20);
 	assert_int_equal(count(&run, NULL), 0);
-	/* With the attempt outside, what it got is waited for. */
+	/* If the attempt is the outer acquisition, the other thread waits for its lock. */
 	run = begin_together();
 	synthetic_add(&run, 1, OP_MUTEX_TRYLOCK, 1, 10);
 	synthetic_add(&run, 1, OP_MUTEX_LOCK, 2, 11);
@@ -348,7 +348,7 @@ static void test_wait__gives_its_mutex_up(void **unused)
 	struct synthetic_run run = begin_together();
 
 	(void)unused;
-	/* While main.0 waits on 50 with mutex 1, another takes 1 and then 2. */
+	/* While main.0 waits on 50 with mutex 1, another thread takes 1 and then 2. */
 	synthetic_add(&run, 1, OP_MUTEX_LOCK, 1, 10);
 	synthetic_add(&run, 1, OP_COND_WAIT, 50, 11);
 	nest(&run, 2, 1, 2, 20);
@@ -388,7 +388,7 @@ static void test_join__while_holding_what_the_thread_wants(void **unused)
 	assert_int_equal(found.count, 1);
 	assert_int_equal(found.items[0].place_count, 2);
 	candidates_release(&found);
-	/* Not if it is another lock. */
+	/* Another lock does not count. */
 	run.events[1].object = run.events[2].object = 2;
 	run.events[1].address = run.events[2].address = 0x9000;
 	assert_int_equal(count(&run, NULL), 0);

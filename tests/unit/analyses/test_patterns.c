@@ -48,7 +48,7 @@ static void test_ranking__scores(void **state)
 	struct pattern_ranking ranking = {0};
 
 	(void)state;
-	/* In 2 of 3 failing and 1 of 4 passing runs. */
+	/* The pattern is in 2 of 3 failing and 1 of 4 passing runs. */
 	for (unsigned i = 0; i < 7; i++)
 		add(&ranking, i < 3, i < 2 || i == 3 ? &p : NULL, NULL);
 	assert_int_equal(ranking.failed, 3);

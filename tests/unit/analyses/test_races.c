@@ -1,4 +1,4 @@
-/* Whether a run that was driven had two threads before the two accesses of a race at once. */
+/* Tests whether a driven run had two threads before the two accesses of a race at the same time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* What happens before what in every run. */
+/* The order of epochs that holds in every run. */
 #include "analyses/thread_order.h"
 
 #include <setjmp.h>
@@ -42,7 +42,7 @@ static void test_epochs__follow_creation_and_join(void **unused)
 	assert_false(epochs_overlap(created, grandchild));
 	assert_true(epochs_overlap(during, grandchild));
 	assert_true(epochs_overlap(thread_order_epoch(order, 1), grandchild));
-	/* So is a join: of main.0, but not of the thread that it left behind. */
+	/* A join is passed on, too: of main.0, but not of the thread that main.0 left behind. */
 	step(order, 1, OP_THREAD_EXIT, 0x700);
 	step(order, 0, OP_THREAD_JOIN, 0x700);
 	after = thread_order_epoch(order, 0);
@@ -110,7 +110,7 @@ static void test_waits__order_who_is_told(void **unused)
 	wait_step(order, 3, OP_SEM_POST, 0x50);
 	wait_step(order, 2, OP_SEM_WAIT, 0x50);
 	assert_true(epoch_is_before(before, thread_order_epoch(order, 2)));
-	/* What comes after the signal is not before who was woken by it. */
+	/* Ops after the signal are not before the woken thread. */
 	assert_false(epoch_is_before(thread_order_epoch(order, 1), thread_order_epoch(order, 2)));
 	thread_order_free(order);
 }

@@ -121,7 +121,7 @@ static void test_calls__end_with_their_thread(void **unused)
 	assert_int_equal(count_of(1, &(uint32_t){0}), 0);
 	unit_calls_end(calls);
 	assert_int_equal(unit_calls_ending(calls, number), UNIT_LEFT);
-	/* That of the other thread is still at work. */
+	/* The call of the other thread has not ended. */
 	assert_int_equal(unit_calls_ending(calls, other), UNIT_OPEN);
 }
 

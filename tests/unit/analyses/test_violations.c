@@ -1,4 +1,5 @@
-/* Which orders of two units are told, and what rules them out: the eleven patterns, locks, waiting. */
+/* The orders of two units that are reported, and the facts that rule them out: the eleven patterns,
+ * locks, waiting. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -213,7 +214,7 @@ static void test_violations__come_between_readers_of_a_lock(void **unused)
 	candidates_release(&readers);
 }
 
-/* In a crossing order each unit's own lock may be in the way. */
+/* A crossing order is impossible if one unit holds its own lock. */
 static void test_violations__heed_the_locks_of_both(void **unused)
 {
 	struct candidates found = find("(Rx)(Ry)", "(WyWx)");
@@ -224,7 +225,7 @@ static void test_violations__heed_the_locks_of_both(void **unused)
 	candidates_release(&found);
 }
 
-/* What waits for the other to end cannot be interrupted by it, and its beginning not either. */
+/* A unit that waits for the other's end cannot be interrupted by it; neither can its beginning. */
 static void test_violations__respect_waiting(void **unused)
 {
 	struct thread_order *order = thread_order_new(&run);

@@ -12,7 +12,7 @@
 #define WORDS 5
 #define SETS 2000
 
-/* From sparse to full, and with empty words between. */
+/* Fills the set, from sparse to full, with empty words between. */
 static uint32_t fill(struct rng *rng, uint64_t *words, uint32_t *members)
 {
 	const uint32_t density = 1 + rng_below(rng, 16);

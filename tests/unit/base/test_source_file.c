@@ -25,7 +25,7 @@ static int remove_folder(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		(void)unlink(names[i]); /* or it was not made */
+		(void)unlink(names[i]); /* the file may not exist */
 	return rmdir(folder);
 }
 
@@ -45,7 +45,7 @@ static void assert_opens(const char *path, bool follows_links)
 
 	assert_true(fd >= 0);
 	assert_true(S_ISREG(status.st_mode));
-	(void)close(fd); /* only read from */
+	(void)close(fd); /* the file was opened for reading */
 }
 
 static void assert_refused(const char *path, bool follows_links)

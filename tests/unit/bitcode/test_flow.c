@@ -259,8 +259,8 @@ static void test_flow__calls_what_a_pointer_leads_to(void **state)
 #define OBJECTS 12
 
 struct plain {
-	bool value[NODES][OBJECTS];    /* what a node points to */
-	bool stored[OBJECTS][OBJECTS]; /* what is stored in an object */
+	bool value[NODES][OBJECTS];    /* objects that a node points to */
+	bool stored[OBJECTS][OBJECTS]; /* objects stored in an object */
 	bool has_changed;
 };
 

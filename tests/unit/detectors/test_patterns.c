@@ -119,7 +119,7 @@ static void test_patterns__atomicity_patterns(void **unused)
 	ASSERT_PATTERNS("R1-W2-W1 12", "R1-W2 12", "W1-W2 21");
 	run("W1x W2x W1x");
 	ASSERT_PATTERNS("W1-W2-W1 12", "W1-W2 12", "W1-W2 21");
-	/* What could as well have come before or after is none. */
+	/* Accesses that could as well precede or follow are no pattern. */
 	run("R1x R2x W1x");
 	ASSERT_PATTERNS("R1-W2 21");
 	run("W1x R2x R1x");
@@ -157,7 +157,7 @@ static void test_patterns__a_window_forgets(void **unused)
 	ASSERT_PATTERNS("R1-W2-W1 12", "R1-W2-W1 13", "R1-W2 12", "W1-W2 23", "W1-W2 31");
 }
 
-/* Of two variables every row of the table, and nothing else over two. */
+/* Patterns over two variables: every row of the table, and no others. */
 static void assert_pair(const char *accesses, const char *expected)
 {
 	const struct pattern *patterns;
@@ -197,11 +197,11 @@ static void test_patterns__two_variables(void **unused)
 	assert_pair("R1x R2y W1y W2x", "R1x-R2y-W1y-W2x");
 	assert_pair("W1x W2y R1y R2x", "W1x-W2y-R1y-R2x");
 	assert_pair("W1x W2x R2y W1y", "W1x-W2x-R2y-W1y");
-	/* In one piece. */
+	/* These accesses are serial. */
 	assert_pair("W1x W1y W2x W2y", "");
 	assert_pair("W1x W1y R2x R2y", "");
 	assert_pair("R1x R1y W2x W2y", "");
-	/* Only reads. */
+	/* These accesses are only reads. */
 	assert_pair("R1x R2x R2y R1y", "");
 }
 
@@ -314,7 +314,7 @@ static void test_patterns__watches_so_many_variables(void **unused)
 	assert_int_equal(patterns_accesses_dropped(state), 0);
 }
 
-/* For any sequence of accesses: the same as the definition says, worked out the slow way. */
+/* The result for any sequence of accesses equals the slow computation from the definition. */
 static unsigned count_by_definition(const char (*accesses)[2], unsigned count)
 {
 	char rows[64][2];

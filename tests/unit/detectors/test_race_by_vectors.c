@@ -1,8 +1,9 @@
 /*
- * The race detector against another that keeps everything: full vector clocks, and for each byte the
- * last access of every thread in every way (as DJIT+ of Pozniansky and Schuster does). On random traces
- * of a random program both must find the same first race. In half of the traces plain accesses come to the
- * detector as the runtime tells of those that are no scheduling points: the shortest way first.
+ * Compares the race detector with another that keeps everything: full vector clocks, and for each
+ * byte the last access of every thread and kind (like DJIT+ of Pozniansky and Schuster). Both must
+ * find the same first race in random traces of a random program. Half of the traces report plain
+ * accesses as the runtime reports those that are no scheduling points: through the fastest path
+ * first.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,8 +40,8 @@ struct world {
 	struct byte bytes[BYTES];
 	vector locks[OBJECTS], writers[OBJECTS], readers[OBJECTS];
 	vector arrived[2 * STEPS];
-	unsigned owner[OBJECTS];	    /* of mutexes, + 1 */
-	unsigned writer[OBJECTS];	    /* of rwlocks, + 1 */
+	unsigned owner[OBJECTS];	    /* owners of mutexes, + 1 */
+	unsigned writer[OBJECTS];	    /* writers of rwlocks, + 1 */
 	unsigned reading[OBJECTS][THREADS]; /* rwlocks that the thread reads */
 	unsigned posted[OBJECTS];
 	unsigned at_barrier[THREADS]; /* round + 1 */
@@ -68,7 +69,7 @@ static unsigned any(unsigned count)
 	return rng_below(&world.rng, count);
 }
 
-/* ---- what the other detector says of an access ---- */
+/* ---- verdict of the other detector about an access ---- */
 
 static bool conflict(unsigned a, unsigned b)
 {
@@ -143,7 +144,7 @@ static bool is_repeated(const struct byte *byte, unsigned thread, unsigned way)
 	return byte->last[WRITES][thread] == now || byte->last[way][thread] == now;
 }
 
-/* Whether the access races; if not, it is remembered. Sites are steps + 1. */
+/* Returns whether the access races; if not, records it. Sites are steps + 1. */
 static bool other_detector(const struct detector_event *event)
 {
 	unsigned thread = event->thread.index;
@@ -156,7 +157,8 @@ static bool other_detector(const struct detector_event *event)
 	for (unsigned i = 0; i < event->bytes; i++) {
 		struct byte *byte = &world.bytes[event->address - X + i];
 
-		/* Of several in one epoch the first is named, but of those at points each. */
+		/* The first of several accesses in one epoch is named; at scheduling points each is
+		 * named. */
 		if (event->is_point || way_of(event) >= ATOMIC_WRITES ||
 			!is_repeated(byte, thread, way_of(event)))
 			byte->sites[way_of(event)][thread] = event->site;
@@ -369,10 +371,10 @@ static bool make_step(struct detector_event *event)
 	}
 }
 
-/* What the short ways have settled, of how many accesses. */
+/* Numbers of accesses that the fast paths have settled, and of all accesses. */
 static unsigned settled_plain, settled, asked;
 
-/* As the runtime does. */
+/* Reports an access like the runtime. */
 static bool observe_quickly(const struct detector_event *event, struct outcome *verdict)
 {
 	static uint32_t places[BYTES / 8];

@@ -1,6 +1,6 @@
 /*
- * What orders threads, edge by edge: each kind of operation in a sequence that it orders and in one that
- * it does not.
+ * Tests happens-before edge by edge: each kind of operation in a sequence that it orders and in one
+ * that it does not.
  */
 #include <setjmp.h>
 #include <stdarg.h>

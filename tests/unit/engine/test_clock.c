@@ -1,7 +1,7 @@
 /*
- * Virtual time. Each test of the first part has the name of the program that once showed a false failure: there some
- * thread is always enabled, and yet the program ends only if time passes. The programs run under choosers that starve
- * threads as far as the engine permits.
+ * Virtual time. Each test of the first part has the name of the program that once showed a false
+ * failure. Some thread of that program is always enabled, but the program ends only if time passes.
+ * The programs run under choosers that starve threads as far as the engine permits.
  */
 #include "engine/engine.h"
 
@@ -82,7 +82,7 @@ static const struct strategy followed = {
 	CHOOSER(choose_current), .fast_path = {.must_continue = must_continue}};
 static const struct strategy *const choosers[] = {&strategy_random, &first, &last, &current};
 
-/* ---- what the programs are made of ---- */
+/* ---- elements of the programs ---- */
 
 static struct {
 	struct mutex mutex;
@@ -505,7 +505,7 @@ PASSES(starved_without_time, STEPS_MOST)
 PASSES(ticker_and_long_sleep, STEPS_MOST)
 PASSES(timer_ends_loop, STEPS_MOST)
 
-/* ---- what time must not do ---- */
+/* ---- limits of virtual time ---- */
 
 /* yields_for_ever: nothing waits for time, so the run ends by its limit, and hardly any time has passed. */
 static void *yield_for_ever(void *unused)

@@ -224,7 +224,7 @@ static void test_stuck__has_one_kind_under_every_schedule(void **state)
 	expect_kind(signal_and_want_session, OUTCOME_DEADLOCK);
 }
 
-/* ---- who wakes ---- */
+/* ---- choice of the woken thread ---- */
 
 static void *wait_in_line(void *argument)
 {

@@ -35,7 +35,7 @@ static bool can_move(const struct engine_thread *thread)
 			     (engine.run.has_early_timeouts && op->deadline_ns != ENGINE_FOREVER));
 }
 
-/* Behind whatever has changed the mutex, looked at one by one. */
+/* Checks each thread one by one, after any change of the mutex. */
 static void look(void)
 {
 	for (uint32_t i = 0; i < engine.thread_count; i++) {

@@ -1,4 +1,4 @@
-/* Futexes: the kernel's contract, without the kernel. And stream locks, which live on them. */
+/* Futexes: the kernel's contract, without the kernel. Also tests stream locks, which use futexes. */
 #include "engine/futex.h"
 
 #include <errno.h>
@@ -335,7 +335,7 @@ static void test_pi_lock__is_handed_over_in_every_schedule(void **state)
 
 /* ---- stream locks: our flockfile() beside glibc's own functions ---- */
 
-/* What printf() does. */
+/* Does the same as printf(). */
 static void *print(void *argument)
 {
 	struct scene *s = argument;
@@ -351,7 +351,7 @@ static void *print(void *argument)
 	return NULL;
 }
 
-/* What glibc's ftrylockfile() does. */
+/* Does the same as glibc's ftrylockfile(). */
 static bool stream_try(struct stream_lock *stream)
 {
 	if (stream->word)
@@ -376,7 +376,7 @@ static void *hold_stream(void *argument)
 	engine_point(OP_FILE_UNLOCK, &s->stream, 1);
 	s->inside--;
 	s->stream.owner = 0;
-	s->stream.word = 0; /* and a system call that does not reach us */
+	s->stream.word = 0; /* glibc also makes a system call that does not reach the engine */
 	stream_lock_unlocked(&s->stream);
 	return NULL;
 }

@@ -1,4 +1,5 @@
-/* Who goes on without the strategy's choice makes the same steps; so does who looks late at those that wait. */
+/* A thread that continues without the strategy's choice makes the same steps. Late evaluation of
+ * waiting threads does not change the steps either. */
 #include "engine/engine.h"
 
 #include <setjmp.h>
@@ -84,8 +85,8 @@ static const struct strategy asked_seldom = {
 struct scene {
 	struct mutex mutex;
 	uint32_t count;
-	uint16_t threads[OPS_MOST]; /* who did the n-th thing, */
-	uint64_t steps[OPS_MOST];   /* and the number of the next step there */
+	uint16_t threads[OPS_MOST]; /* thread of the n-th action */
+	uint64_t steps[OPS_MOST];   /* number of the next step at the n-th action */
 };
 
 static void note(struct scene *scene)

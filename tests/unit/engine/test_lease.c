@@ -81,11 +81,11 @@ static uint64_t latest;
 
 struct scene {
 	bool has_leases;
-	bool has_signal; /* for the engine, in the middle of a lease */
+	bool has_signal; /* a signal for the engine arrives in the middle of a lease */
 	bool has_waiter; /* one stands back for some of the time */
 	uint32_t count;
-	uint16_t threads[THREADS * ACCESSES]; /* who made the n-th access, */
-	uint64_t steps[THREADS * ACCESSES];   /* and the number of the next step there */
+	uint16_t threads[THREADS * ACCESSES]; /* thread of the n-th access */
+	uint64_t steps[THREADS * ACCESSES];   /* number of the next step at the n-th access */
 };
 
 static void access_memory(struct scene *scene)
@@ -155,7 +155,7 @@ static void test_lease__changes_no_step(void **state)
 	assert_true(asked < asked_without / 2); /* it was made use of */
 }
 
-/* From a signal handler, in the middle of one. */
+/* A signal handler ends the lease in its middle. */
 static void test_lease__ends_for_attention(void **state)
 {
 	static struct scene without, with;

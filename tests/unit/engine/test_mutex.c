@@ -15,7 +15,7 @@
 #define THREADS 3
 #define MICROSECOND UINT64_C(1000)
 
-/* What the threads of a test share. */
+/* Objects that the threads of a test share. */
 struct scene {
 	struct mutex mutex;
 	struct mutex second;

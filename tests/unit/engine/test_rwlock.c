@@ -226,7 +226,7 @@ static void lock_again_as_writer(void *argument)
 	s->result[2] = rwlock_trywrlock(&s->rwlock, 1);
 	s->result[3] = rwlock_tryrdlock(&s->rwlock, 1);
 	s->result[4] = rwlock_unlock(&s->rwlock, 1);
-	s->rwlock.readers = UINT32_MAX >> 3; /* as many as glibc counts */
+	s->rwlock.readers = UINT32_MAX >> 3; /* glibc's maximum number of readers */
 	s->result[5] = rwlock_rdlock(&s->rwlock, ENGINE_FOREVER, 1);
 }
 

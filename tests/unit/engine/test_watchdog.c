@@ -109,7 +109,7 @@ static void test_watchdog__is_named_where_an_alarm_ends_the_run(void **state)
 	assert_non_null(strstr(outcome->text, "a watchdog ended the run"));
 }
 
-/* Without blocked threads, the exit status is the failure. */
+/* If no thread is blocked, the exit status is the failure. */
 static void test_watchdog__is_none_where_no_thread_is_blocked(void **state)
 {
 	(void)state;

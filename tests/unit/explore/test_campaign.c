@@ -28,7 +28,7 @@ static const struct simulated_program safe = {
 
 static volatile int is_interrupted;
 
-/* What a listener heard. */
+/* Calls that a listener received. */
 struct heard {
 	unsigned started, found, new_found;
 	uint64_t run_number;

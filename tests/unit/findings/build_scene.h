@@ -27,7 +27,7 @@ static long ready __attribute__((unused));
 /* A site is a return address; AT(name) makes one and keeps its line. */
 static __attribute__((noinline)) uint64_t here(void)
 {
-	__asm__ volatile(""); /* or the call would be taken for a constant */
+	__asm__ volatile(""); /* otherwise the compiler would take the call for a constant */
 	return (uintptr_t)__builtin_return_address(0);
 }
 

@@ -217,7 +217,7 @@ static void test_build__looks_through_wrappers_of_headers(void **state)
 	assert_int_equal(scene->finding.steps[0].where.line, take_first.line);
 	assert_int_equal(scene->finding.waits[0].held_since.line, take_first.line);
 	finding_release(&scene->finding);
-	/* Without callers the wrapper is the best there is. */
+	/* The wrapper is the best place if no callers are known. */
 	scene->events[0].callers[0] = 0;
 	build(scene);
 	assert_string_equal(scene->finding.steps[0].where.function, "call_from_system_header");
@@ -247,7 +247,7 @@ static void test_build__keeps_the_run_as_a_trace(void **state)
 	assert_string_equal(trace_reader_run(reader)->threads[3].path, "main.2");
 	assert_int_equal(trace_reader_run(reader)->outcome.waits[0].op, OP_MUTEX_LOCK);
 	trace_reader_close(reader);
-	/* As many steps as the caller wants. */
+	/* The caller gets as many steps as it wants. */
 	finding_release(&scene->finding);
 	scene->source.steps_most = UINT32_MAX;
 	build(scene);

@@ -81,7 +81,7 @@ static void test_candidate__is_shown_by_its_own_circle_only(void **unused)
 	assert_false(candidate_is_shown(&candidate, &outcome));
 	add_wait(&outcome, 12, true);
 	assert_true(candidate_is_shown(&candidate, &outcome));
-	/* Who merely waits as well does not matter; who is on the circle does. */
+	/* Other waiting threads do not matter; threads on the cycle do. */
 	add_wait(&outcome, 99, false);
 	assert_true(candidate_is_shown(&candidate, &outcome));
 	outcome.waits[2].is_on_cycle = 1;

@@ -1,4 +1,4 @@
-/* Which thread did what: the steps of a finding. */
+/* The steps of a finding, with the thread of each step. */
 #include "build_scene.h"
 
 static void test_interleaving__marks_switches_and_preemptions(void **state)
@@ -30,7 +30,7 @@ static void test_interleaving__marks_switches_and_preemptions(void **state)
 
 static void test_interleaving__names_created_begun_and_joined_threads(void **state)
 {
-	enum { RECORD = 0x1000 }; /* of main.1, in the runtime */
+	enum { RECORD = 0x1000 }; /* record of main.1, in the runtime */
 	struct scene *scene = *state;
 
 	outcome_set(&scene->outcome, OUTCOME_EXIT, (struct thread_id){0}, 1);

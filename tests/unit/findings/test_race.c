@@ -129,7 +129,8 @@ static void test_race__tells_the_locks_that_were_held(void **state)
 	struct scene *scene = *state;
 
 	add_event(scene, OP_MUTEX_LOCK, 1, &first);
-	add_event(scene, OP_MUTEX_TRYLOCK, 1, &second); /* in vain: it is never given up */
+	/* a failed attempt, which is never released */
+	add_event(scene, OP_MUTEX_TRYLOCK, 1, &second);
 	add_event(scene, OP_MUTEX_LOCK, 2, &second);
 	add_event(scene, OP_STORE, 1, &counter);
 	add_event(scene, OP_MUTEX_UNLOCK, 1, &first);

@@ -1,4 +1,5 @@
-/* Which of several waits on condition variables has lost its signal, and how. */
+/* Finds the wait on a condition variable that has lost its signal, among several waits, and the
+ * reason. */
 #include "findings/signals.h"
 
 #include "build_scene.h"

@@ -97,7 +97,7 @@ static void test_collect__reads_regular_files_only(void **state)
 
 	(void)state;
 	enter_empty_folder();
-	(void)unlink("pipe"); /* of an earlier test */
+	(void)unlink("pipe"); /* an earlier test may have left it */
 	assert_int_equal(mkfifo("pipe", 0600), 0);
 	write_file("secret", "password\n");
 	assert_int_equal(symlink("secret", "link.c"), 0);
@@ -125,7 +125,7 @@ static void test_changed__names_files_with_other_content(void **state)
 		" {\"file\": \"gone.c\", \"line\": 1}]");
 	write_file("edited.c", "1\n2\n");
 	assert_int_equal(unlink("gone.c"), 0);
-	assert_int_equal(chdir("/"), 0); /* where the names lead nowhere */
+	assert_int_equal(chdir("/"), 0); /* the names lead nowhere from here */
 	changed = source_lines_changed(sources, &source_roots_everywhere);
 	assert_int_equal(json_array_size(changed), 2);
 	json_decref(changed);

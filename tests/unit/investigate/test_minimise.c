@@ -144,7 +144,8 @@ static void minimise_from_seed(
 	close_fixture(&fixture);
 }
 
-/* What several hands leave of the failure is what one leaves, and in as many runs. Returns how many were made ahead. */
+/* Several workers leave the same minimised failure as one, after the same number of runs. Returns
+ * the number of speculative runs. */
 static uint64_t compare_hands(unsigned program, uint64_t seed, uint32_t hands, uint64_t runs_most)
 {
 	struct minimise_params params = {
@@ -214,7 +215,7 @@ static void test_minimise__keeps_the_value_choices_it_needs(void **state)
 		minimise_from_seed(2, seed, 2, 4);
 }
 
-/* Without preemptions the run would be a thousand steps long. */
+/* A run without preemptions would be a thousand steps long. */
 static void test_minimise__does_not_lengthen_the_run(void **state)
 {
 	struct minimise_params params = {
@@ -307,7 +308,7 @@ static void test_investigate__leaves_out_what_there_is_no_time_for(void **state)
 	assert_int_equal(failure.segment_count, found.segment_count);
 	assert_int_equal(finding.replays, 1);
 	finding_release(&finding);
-	/* Without a limit nothing is. */
+	/* If there is no limit, nothing is left out. */
 	investigation.until_ns = 0;
 	assert_int_equal(investigate(&investigation, &failure, &finding, &err), 0);
 	assert_int_equal(investigation.confirmation.replays, CONFIRM_REPLAYS);

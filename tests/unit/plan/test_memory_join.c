@@ -96,7 +96,7 @@ static void test_memory_join__shares_what_two_workers_saw_one_thread_each_do(voi
 		assert_int_equal(blocks[i]->news_count, 0);
 		assert_true(blocks[i]->round_has_points);
 	}
-	/* What is known is no news. */
+	/* Known facts are no news. */
 	touch(blocks[0], 77, 5, VARIABLE_READ);
 	assert_false(memory_join(blocks, BLOCKS));
 	assert_false(blocks[2]->round_has_points);

@@ -10,7 +10,8 @@
 #include "base/bitset.h"
 #include "plan/memory_view.h"
 
-/* What a runtime may have left behind: two modules, one with a gap, and points among variables. */
+/* Makes the memory that a runtime may have left: two modules, one with a gap, and points among
+ * variables. */
 static struct contract_memory *sample_memory(void)
 {
 	struct contract_memory *memory = calloc(1, sizeof *memory);

@@ -18,7 +18,7 @@
 struct office {
 	uint32_t taken[FORKED_JOBS * 4];
 	uint32_t taken_count;
-	uint32_t known;		 /* what the answers so far have taught */
+	uint32_t known;		 /* knowledge from the answers so far */
 	uint32_t agains;	 /* forked jobs that were sent out once more */
 	uint32_t at_work_beside; /* when quiet was asked for */
 	bool wants_quiet;

@@ -137,7 +137,8 @@ static void test_sarif__places_are_in_user_code(void **state)
 	finding_release(&finding);
 }
 
-/* What came about is a result by itself; what did not is a note, and so is a branch. */
+/* A candidate that occurred is a result by itself; a candidate that did not occur is a note, and so
+ * is a branch. */
 static void test_sarif__documents_are_notes_and_explanations(void **state)
 {
 	const struct report_document documents[] = {
@@ -232,7 +233,7 @@ static void test_junit__a_campaign_without_findings_has_passed(void **state)
 	free(text);
 }
 
-/* As of --follow-children: a campaign for each program. */
+/* The campaigns of --follow-children: one for each program. */
 static void test_junit__each_campaign_is_a_suite_with_times(void **state)
 {
 	const struct report_campaign campaigns[] = {

@@ -71,7 +71,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* To be freed. */
+/* The caller frees the text. */
 static char *report(struct report_style style)
 {
 	struct strbuf out;

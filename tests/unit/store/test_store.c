@@ -164,7 +164,7 @@ static void test_store__knows_only_ids_of_findings(void **state)
 	store_close(store);
 }
 
-/* ---- what cannot work ---- */
+/* ---- stores that cannot be used ---- */
 
 static void assert_refused(enum store_access access, int code, const char *cause)
 {
@@ -264,7 +264,7 @@ static void test_store__refuses_a_damaged_database(void **state)
 	(void)snprintf(path, sizeof path, "%s/.raddle/raddle.db", folder); /* short */
 	memset(noise, 0xa5, sizeof noise);
 	fd = open(path, O_WRONLY);
-	/* Not the first page: the file still looks like a database. */
+	/* The damage leaves out the first page: the file still looks like a database. */
 	assert_int_equal(pwrite64(fd, noise, sizeof noise, 4096), sizeof noise);
 	assert_int_equal(pwrite64(fd, noise, sizeof noise, 8192), sizeof noise);
 	assert_refused(STORE_WRITE, ERROR_STORE, "damaged");

@@ -1,4 +1,4 @@
-/* What was put aside is kept later as if it had been stored at once. */
+/* Data put aside is stored later as if it had been stored at once. */
 #include "support/store_scene.h"
 
 #include "store/store_aside.h"

@@ -36,7 +36,7 @@ static void list_store(char *list, size_t bytes)
 /* Steps of storing a finding; far more than there are, so that a loop that never ends is noticed. */
 #define STEPS_MAX 500
 
-/* In a child: opens the store and adds a finding while the disk fails at call n. */
+/* Runs in a child: opens the store and adds a finding while the disk fails at call n. */
 static void add_under_fault(enum storage_fault fault, unsigned at, unsigned number)
 {
 	struct store *store = NULL;

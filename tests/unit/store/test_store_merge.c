@@ -122,7 +122,7 @@ static void test_merge__takes_findings_and_campaigns_over(void **state)
 	assert_int_equal(store_list_findings(store, &rows, &count, &err), 0);
 	assert_int_equal(count, 3);
 	assert_int_equal(rows[0].times_seen, 1);
-	assert_int_equal(rows[1].times_seen, 2); /* in both */
+	assert_int_equal(rows[1].times_seen, 2); /* in both stores */
 	assert_int_equal(rows[2].times_seen, 2);
 	assert_int_equal(rows[2].campaign, 2);
 	store_rows_free(rows, count);
@@ -228,7 +228,7 @@ static void test_merge__refuses_other_programs(void **state)
 	assert_int_equal(merge("folder", &merged, &err), 0);
 }
 
-/* What is said of a finding goes with it, under its new name. */
+/* The documents of a finding move with it, under its new name. */
 static void test_merge__takes_documents_over(void **state)
 {
 	struct store_document reported = {.kind = "predict",

@@ -1,6 +1,6 @@
 /*
- * Stores that somebody else made, with the intent to harm: reading them changes nothing, here or elsewhere, and opening
- * them for writing changes nothing outside of them (docs/security.md).
+ * Stores that another user made with the intent to harm. Reading them changes nothing, here or
+ * elsewhere; opening them for writing changes nothing outside of them (docs/security.md).
  */
 #include "support/store_scene.h"
 
@@ -168,7 +168,7 @@ static void set_key_folder(const char *name)
 	char path[128];
 
 	(void)snprintf(path, sizeof path, "%s/%s", folder, name); /* short */
-	(void)mkdir(path, 0700);				  /* or it is there */
+	(void)mkdir(path, 0700);				  /* the folder may exist */
 	assert_int_equal(setenv("XDG_STATE_HOME", path, 1), 0);
 }
 
@@ -193,7 +193,7 @@ static void test_store__knows_the_findings_of_its_user(void **state)
 	set_key_folder("mine");
 	make_store(2);
 	assert_true(is_own_finding("F1"));
-	/* As in a clone of a repository, or on another machine. */
+	/* The store is a clone of a repository, or on another machine. */
 	set_key_folder("theirs");
 	assert_false(is_own_finding("F1"));
 	store_close(open_store(STORE_WRITE)); /* makes a key */

@@ -1,4 +1,4 @@
-/* What is kept of the environment of a finding, and what a replay makes of it. */
+/* Tests which variables of the environment a finding stores, and how a replay uses them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ static int set_up(void **state)
 	if (strstr(folder, "XXXXXX"))
 		assert_non_null(mkdtemp(folder));
 	assert_int_equal(clearenv(), 0);
-	return setenv("XDG_STATE_HOME", folder, 1); /* where the key is made */
+	return setenv("XDG_STATE_HOME", folder, 1); /* folder of the key */
 }
 
 static void compare_own(const char *json, struct strbuf *different)
@@ -79,7 +79,7 @@ static void test_surroundings__known_ones_come_back(void **state)
 	free(json);
 }
 
-/* Who knows a finding tries short values in vain; a hash under another key tells no difference. */
+/* A reader of a finding cannot guess short values; a hash under another key shows no difference. */
 static void test_surroundings__hashes_have_a_key(void **state)
 {
 	static const char unkeyed[] = "{\"PIN\": {\"hash\": \"0123456789abcdef\"}}";

@@ -1,4 +1,4 @@
-/* Where a thread may be stopped earlier without making another run, and where not. */
+/* Tests where a thread may be stopped earlier without making another run, and where not. */
 #include "strategies/commuting.h"
 
 #include <setjmp.h>
@@ -70,7 +70,7 @@ static void commuting__knows_only_the_thread_that_was_stopped(void **state)
 	does(1, OP_STORE, 1);
 	commuting_stop(&commuting, (struct thread_id){0});
 	assert_int_equal(commuting.count, 0);
-	/* Without a stop there is nothing to say. */
+	/* If the run has no stop, all is the same. */
 	commuting_begin_run(&commuting);
 	does(0, OP_STORE, 1);
 	assert_int_equal(commuting_first_same(&commuting), commuting.count);

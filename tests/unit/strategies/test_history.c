@@ -1,6 +1,6 @@
 /*
- * With a history a strategy makes the runs that it makes without, and history_begin_run() says how far
- * each is like the one before.
+ * A strategy makes the same runs with and without a history. history_begin_run() returns the length
+ * of the prefix that each run shares with the one before.
  */
 #include "strategies/history.h"
 
@@ -23,7 +23,7 @@
 
 static const struct strategy *inner;
 static size_t record_bytes;
-static uint32_t same; /* what history_begin_run() last said */
+static uint32_t same; /* last result of history_begin_run() */
 
 static void *inner_state(struct history *history)
 {
@@ -103,7 +103,7 @@ static const struct simulated_code made_codes[] = {CODE(maker), CODE(waiter), CO
 static const struct simulated_program made = {
 	.codes = made_codes, .code_count = 3, .initial_count = 1};
 
-/* What every run did, and how often one was said to begin like the last. */
+/* Hashes of every run, and the number of runs that began like the last one. */
 struct runs {
 	uint64_t hashes[RUNS_MOST];
 	uint32_t count;
@@ -226,7 +226,8 @@ static void history__knows_other_views(void **state)
 	wrapped.begin_run(campaign.state, 1);
 	view.enabled = &enabled;
 	view.current = THREAD_NONE;
-	assert_false(history_meets(campaign.state, &view)); /* there were three */
+	/* the recorded view had three threads */
+	assert_false(history_meets(campaign.state, &view));
 	simulated_campaign_release(&campaign);
 
 	simulated_campaign_init(&campaign, &fewer, &wrapped, 0, 1);

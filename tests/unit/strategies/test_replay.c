@@ -154,7 +154,7 @@ static void replay__says_where_a_schedule_does_not_fit(void **unused)
 			step += recording.schedule->segments[broken].count;
 		broken++;
 	}
-	recording.schedule->segments[broken].thread = 77; /* no such thread */
+	recording.schedule->segments[broken].thread = 77; /* this thread does not exist */
 	state = plan(REPLAY_EXACT, recording.schedule, NULL, 0);
 	(void)follow(state); /* carried to its end without preemptions */
 	assert_int_equal(state->diverged, 1);
@@ -175,11 +175,12 @@ static void replay__takes_a_wrong_value_for_a_misfit(void **unused)
 		for (uint32_t i = 0; i < recording.schedule->count; i++) {
 			if (!(recording.schedule->segments[i].flags & SEGMENT_VALUE))
 				continue;
-			recording.schedule->segments[i].count++; /* of more possibilities */
+			/* the recorded choice had more possibilities */
+			recording.schedule->segments[i].count++;
 			values++;
 		}
 		state = plan(REPLAY_EXACT, recording.schedule, NULL, 0);
-		(void)follow(state); /* only the misfit counts */
+		(void)follow(state); /* the misfit alone counts */
 		assert_int_equal(state->diverged, values > 0);
 		free(state);
 		free(recording.schedule);
@@ -409,7 +410,7 @@ static void replay__makes_a_run_again_by_priorities_that_fall(void **unused)
 		}
 		free(recording.schedule);
 	}
-	assert_true(differ > 100); /* without the falls it is another run */
+	assert_true(differ > 100); /* without the falls, most runs differ */
 }
 
 static void replay__says_when_there_is_no_room_for_falls(void **unused)

@@ -1,4 +1,5 @@
-/* What every strategy that learns owes rounds: who makes which run of a round makes no difference. */
+/* Tests a duty of every strategy that learns: the assignment of a round's runs to workers makes no
+ * difference. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +66,7 @@ static uint64_t campaign(const struct strategy *strategy, uint32_t workers, bool
 	while (before < RUNS) {
 		const uint32_t runs = round_runs(before);
 
-		/* From the end, so that whoever is late does not matter. */
+		/* The loop starts at the end, so that late workers do not matter. */
 		for (uint32_t place = runs; place-- > 0;) {
 			const uint32_t i = worker_of(place, runs, workers, is_in_parts);
 
@@ -109,7 +110,7 @@ static void test_rounds__do_not_tell_who_made_which_run(void **unused)
 	assert_true(tested >= 7);
 }
 
-/* What is learnt does make a difference: without it the test above could not fail. */
+/* Learning makes a difference; otherwise the test above could not fail. */
 static void test_rounds__learning_makes_other_runs(void **unused)
 {
 	(void)unused;

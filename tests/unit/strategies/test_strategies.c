@@ -1,4 +1,4 @@
-/* What every strategy of strategies.def must do, whichever it is: the contract of strategy.h. */
+/* Tests the contract of strategy.h for every strategy of strategies.def. */
 #include "strategies/strategy.h"
 
 #include <setjmp.h>
@@ -33,7 +33,7 @@ static const struct simulated_code crowd_codes[] = {
 static const struct simulated_program crowd = {
 	.codes = crowd_codes, .code_count = 2, .initial_count = 1};
 
-/* As many threads as a run may have; each does one op. */
+/* The maximum number of threads of a run; each does one op. */
 static const struct simulated_op short_ops[] = {ADD(0, 1)};
 static const struct simulated_code full_codes[] = {
 	CODE_REPEATED(crowd_main_ops, THREAD_CAPACITY - 1), CODE(short_ops)};
@@ -128,7 +128,7 @@ static void strategies__repeat_a_campaign_of_the_same_seed(void **unused)
 	}
 }
 
-/* Of 200 runs, how many take another order with another seed. */
+/* Counts the runs, of 200, that have another order under another seed. */
 static uint32_t count_different(const struct strategy *strategy)
 {
 	struct simulated_campaign first, second;

@@ -1,7 +1,8 @@
 /*
- * Parts of a strategy's work, made ahead in other states and joined: the same runs in the same order as one state
- * makes them, wherever tasks are split off and however far they are when they are joined; or, where that is
- * enough, each order of dependent ops as often.
+ * Tasks of a strategy, made ahead in other states and joined. The runs are the same, in the same
+ * order, as those of one state. This holds wherever tasks are split off and however far they are
+ * when they are joined. For some strategies it suffices that each order of dependent ops occurs as
+ * often.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +27,7 @@
 struct log {
 	uint64_t *runs;
 	uint64_t count;
-	struct simulated_trace trace; /* of the run at hand */
+	struct simulated_trace trace; /* trace of the current run */
 };
 
 /* How runs are compared. */
@@ -37,7 +38,7 @@ enum sameness {
 
 static enum sameness sameness;
 static bool is_waiting;	     /* the program */
-static int64_t first_option; /* of the strategy; 0: its standard */
+static int64_t first_option; /* first option of the strategy; 0: its default */
 
 static void log_init(struct log *log)
 {
@@ -58,8 +59,8 @@ struct player {
 	struct simulated_campaign campaign;
 	struct log log;
 	uint32_t task;		 /* 0: it has none */
-	void *synchronised;	 /* what it was when it was synchronised last, */
-	uint64_t reported_count; /* and the runs that it had made then; 0: it was not */
+	void *synchronised;	 /* state at the last synchronisation */
+	uint64_t reported_count; /* number of runs at that time; 0: not synchronised */
 };
 
 static void make_run(struct player *player)
@@ -109,7 +110,7 @@ static void go_back(struct player *player)
 	player->log.count = player->reported_count;
 }
 
-/* False: the task is of no use. */
+/* Returns false if the task is useless. */
 static bool synchronise(struct player *owner, struct player *player)
 {
 	const struct strategy_tasks *tasks = owner->campaign.run.strategy->search.tasks;
@@ -154,7 +155,7 @@ static void join(struct player *owner, struct player *players, uint32_t count, u
 	from->task = 0;
 }
 
-/* Who moves next is left to chance. */
+/* The next state to move is random. */
 static void make_together(const struct simulated_program *program, const struct strategy *strategy,
 	uint32_t count, struct rng *rng, struct outcome_of_all *all)
 {
@@ -239,7 +240,8 @@ static void compare(const struct simulated_program *program, const struct strate
 		unite_traces(&alone.log);
 		unite_traces(&together.log);
 		assert_int_equal(together.log.count, alone.log.count);
-		/* Where the first thread's end cuts others off, the order of runs says who is left with what. */
+		/* If the first thread's end stops others, the order of runs determines the
+		 * remaining ops. */
 		if (!is_waiting || sameness == SAME_RUNS) {
 			assert_memory_equal(together.log.runs, alone.log.runs,
 				alone.log.count * sizeof *alone.log.runs);
@@ -428,7 +430,7 @@ static void parts__of_vt_make_the_runs_of_one(void **state)
 	of_random_programs(&strategy_vt, 50, 4);
 }
 
-/* With the runs that it leaves out, as they are like others. */
+/* The comparison includes the runs that bounded leaves out as equivalent. */
 static void parts__of_bounded_make_the_runs_of_one(void **state)
 {
 	(void)state;

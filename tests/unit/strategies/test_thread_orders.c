@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#define MOST 16380u /* what bounded has room for */
+#define MOST 16380u /* capacity of bounded */
 
 static double factorial(uint32_t number)
 {
@@ -104,8 +104,9 @@ static uint32_t count_missed(uint32_t orders)
 }
 
 /*
- * With probability of at most 0.01 each of 300 trials misses one, 3 in the mean: 17 or more have a chance
- * below one in ten million. A third of the orders is the control, which misses one in most trials.
+ * Each of 300 trials misses one with probability of at most 0.01, 3 in the mean: 17 or more have a
+ * probability below one in ten million. A third of the orders is the control, which misses one in
+ * most trials.
  */
 static void thread_orders__miss_no_more_than_is_said(void **state)
 {

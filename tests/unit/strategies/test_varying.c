@@ -31,7 +31,7 @@ static const struct simulated_code other_codes[][2] = {
 };
 #define OTHERS (sizeof other_codes / sizeof *other_codes)
 
-/* Which runs are of the other program. */
+/* Whether a run is of the other program. */
 static bool is_each_second(uint64_t run)
 {
 	return run % 2 == 1;
@@ -49,7 +49,7 @@ static bool is_never(uint64_t run)
 	return run == UINT64_MAX;
 }
 
-/* False: none, or all, of the runs that count were of the other program. */
+/* Returns false if none, or all, of the runs that count were of the other program. */
 static bool make(const struct strategy *strategy, const struct simulated_code *other,
 	bool (*is_other)(uint64_t run), struct strategy_verdict *verdict)
 {

@@ -41,7 +41,7 @@ static uint64_t printed(const struct subject *subject, const char *word)
 	return strtoull(found + strlen(key), NULL, 0);
 }
 
-/* Of the folder of this test. False: it was not built. */
+/* Finds a program in the folder of this test. Returns false if it was not built. */
 static bool find_program(const char *source, const char *compiler, const char *level)
 {
 	ssize_t length = readlink("/proc/self/exe", program, sizeof program - 64);
@@ -57,7 +57,7 @@ static void become_program(int input[2], int output[2])
 {
 	(void)dup2(input[0], 0);
 	(void)dup2(output[1], 1);
-	(void)close(input[1]); /* or the end of input would never come */
+	(void)close(input[1]); /* otherwise the end of input would never arrive */
 	execl(program, program, (char *)NULL);
 	_exit(127);
 }
@@ -285,7 +285,7 @@ static void test_data__learns_the_type_from_any_access(void **state)
 		"((struct account *)malloc at memory_subject.c:%d, #3)[0].position.x", "made_line");
 }
 
-/* No struct fills the text: 40 is no multiple of the size of any. */
+/* The size of the text, 40, is no multiple of the size of any struct. */
 static void test_data__claims_no_type_that_does_not_fit(void **state)
 {
 	struct subject *subject = *state;

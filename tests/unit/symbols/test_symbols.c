@@ -49,7 +49,7 @@ static void start_subject(struct subject *subject, int input[2], int output[2])
 	strcpy(strrchr(path, '/') + 1, "symbols_subject");
 	(void)dup2(input[0], 0);
 	(void)dup2(output[1], 1);
-	(void)close(input[1]); /* or the end of input would never come */
+	(void)close(input[1]); /* otherwise the end of input would never arrive */
 	execl(path, path, (char *)NULL);
 	_exit(127);
 	(void)subject;
@@ -292,7 +292,7 @@ static void test_stable_code__is_module_and_offset(void **state)
 
 static int ready_pipe[2];
 
-/* In the child: the abort has said what it says; stands still until it is killed. */
+/* Runs in the child: the abort has printed its message; waits until it is killed. */
 static void stand_still(int number)
 {
 	(void)number;

@@ -159,7 +159,7 @@ static void test_schedule_text__refuses_damage_with_its_place(void **state)
 		"test.txt:3: this line stands twice");
 }
 
-/* From the "steps" line on, the file says how much it holds. */
+/* The header states the length from the "steps" line on. */
 static void test_schedule_text__notices_every_cut(void **state)
 {
 	const size_t claimed = (size_t)(strstr(sample, "main 12") - sample);
@@ -167,7 +167,7 @@ static void test_schedule_text__notices_every_cut(void **state)
 	struct error err;
 
 	(void)state;
-	/* Without its last byte, the newline, the schedule is still whole. */
+	/* The schedule is complete without its last byte, the newline. */
 	for (size_t size = claimed; size < sizeof sample - 2; size++)
 		assert_int_equal(
 			schedule_text_parse(sample, size, "cut", &file, &err), ERROR_FORMAT);

@@ -1,4 +1,4 @@
-/* Which object was at an address, and when. */
+/* Tests which object was at an address, and when. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,7 +22,8 @@ static void test_objects__are_those_of_the_moment(void **state)
 	objects_add(&table, 0x1000, 40, at(1, 1));
 	objects_add(&table, 0x1000, 0, at(7, 2));
 	objects_add(&table, 0x2000, 8, at(0, 0));
-	objects_add(&table, 0x1000, 16, at(9, 1)); /* of another thread, as the next one */
+	/* a block of another thread, like the next one */
+	objects_add(&table, 0x1000, 16, at(9, 1));
 	objects_add(&table, 0x1000, 24, at(3, 1));
 	objects_complete(&table);
 	assert_int_equal(objects_bytes(&table, 0x1000, at(0, 5)), 0);

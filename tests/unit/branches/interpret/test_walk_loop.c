@@ -1,6 +1,6 @@
 /*
- * The quick way of the walk against the slow one: functions of codes made by hand are walked, and each register
- * must hold what compute_*() makes of the same operands.
+ * Compares the fast path of the walk with the slow one. The tests walk functions of codes made by
+ * hand; each register must hold the result of compute_*() for the same operands.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +27,7 @@ struct bench {
 	uint64_t registers[256];
 	struct term *terms[256];
 	struct frame frames[2];
-	uint8_t *memory; /* of all addresses: most of it is never touched */
+	uint8_t *memory; /* memory of all addresses, most of which is never touched */
 	uint8_t touched[ROOM_PAGES];
 	uint8_t locals[256];
 	uint64_t visits[8];
@@ -40,7 +40,8 @@ static struct bench *make_bench(uint32_t values)
 	struct bench *bench = calloc(1, sizeof *bench);
 
 	assert_non_null(bench);
-	/* Not by malloc: a sanitizer would write down something of each of its bytes. */
+	/* The memory is mapped, because a sanitizer would record something for each byte of a
+	 * malloc() block. */
 	bench->memory = mmap(NULL, RECORD_MEMORY_BYTES + RECORD_MEMORY_SLACK,
 		PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	assert_ptr_not_equal(bench->memory, MAP_FAILED);
@@ -128,7 +129,7 @@ static uint64_t comparison(uint8_t sub, uint32_t width, uint64_t a, uint64_t b)
 	return compute_compare(sub, width, a, b);
 }
 
-/* With two registers, and with a constant for the second. */
+/* Checks the operation with two registers, and with a constant for the second. */
 static void check_pair(
 	enum code_op op, uint8_t sub, uint8_t width, uint64_t a, uint64_t b, meaning *means)
 {
@@ -251,7 +252,7 @@ static void test_branch__takes_its_edge_and_exchanges_values(void **state)
 	free_bench(bench);
 }
 
-/* What was stored is what is read: the recorder would have seen the same. */
+/* A read gives the stored value, because the recorder would have seen the same. */
 static void test_predicted_reads__give_what_was_written(void **state)
 {
 	struct bench *bench = make_bench(8);
@@ -348,7 +349,7 @@ static void test_terms__follow_values(void **state)
 	(void)state;
 	make_sums(bench);
 	bench->terms[0] = variable;
-	bench->terms[4] = variable; /* of an earlier value */
+	bench->terms[4] = variable; /* the term of an earlier value */
 	bench->is_symbolic = true;
 	walk_it(bench);
 	assert_int_equal(bench->registers[3], 92);

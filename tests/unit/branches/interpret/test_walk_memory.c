@@ -1,4 +1,4 @@
-/* What stood in memory when the second thread was created. */
+/* Contents of memory when the second thread was created. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

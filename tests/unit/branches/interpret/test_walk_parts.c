@@ -1,4 +1,4 @@
-/* Where a run is divided, and what is known of it before a part. */
+/* The places where a run is divided, and the knowledge about the time before a part. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ static void test_divide__keeps_parts_below_the_limit_and_leaves_nothing_out(void
 	free(walk.weights);
 }
 
-/* Where more turns out to be shared sites are chosen once more. */
+/* If more memory turns out to be shared, sites are chosen once more. */
 static void test_weights__are_those_of_the_last_walk(void **state)
 {
 	const struct run_record record = {.thread_count = 0};

@@ -26,7 +26,7 @@ static bool is_zero(const void *memory, uint64_t bytes)
 	return !bytes || (!*at && memcmp(at, at + 1, bytes - 1) == 0);
 }
 
-/* Also across pages, behind the end of the memory, and where addresses share a place. */
+/* Tests also pages, the end of the memory, and addresses that share a place. */
 static void test_clear__forgets_what_was_written(void **state)
 {
 	struct walk_room *room = walk_room_new();
@@ -53,7 +53,7 @@ static void test_clear__forgets_what_was_written(void **state)
 	walk_room_free(room);
 }
 
-/* Where it is much, too. */
+/* Tests a large amount, too. */
 static void test_clear__gives_back_what_was_much(void **state)
 {
 	const uint64_t much = UINT64_C(40) << 20;

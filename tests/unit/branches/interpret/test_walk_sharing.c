@@ -1,4 +1,5 @@
-/* Which memory is shared: what creation and joins order is not, where everybody writes the same in every run. */
+/* Tests which memory is shared. Memory is not shared if creation and joins order its accesses, or
+ * if all threads write the same in every run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -136,7 +137,7 @@ struct scene {
 
 static const struct scene scenes[] = {
 	{"what is written before the creation is not shared", PAIR,
-		{/* while the first thread runs */ {0, 10, 'w', WORD}, {2, 21, 'r', WORD},
+		{/* the first thread runs meanwhile */ {0, 10, 'w', WORD}, {2, 21, 'r', WORD},
 			{0, 25, 'r', WORD}},
 		.ordered = {WORD}},
 	{"what a thread may see earlier is: much later in the run, but nothing makes it so", PAIR,
@@ -205,7 +206,8 @@ static void test_sharing__in_scenes(void **state)
 
 /* ---- others ---- */
 
-/* Where an open address may lead: who reads there may read something else, so what he wrote is not known either. */
+/* An open address may lead to this word. A thread that reads there may read another value; the
+ * values that it wrote are then unknown, too. */
 static void test_sharing__what_is_shared_later_is_settled_again(void **state)
 {
 	struct course *run = make_pair();

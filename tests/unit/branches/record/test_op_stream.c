@@ -76,7 +76,7 @@ static void test_write__takes_a_byte_for_what_comes_again(void **state)
 	}
 }
 
-/* As of a barrier, whose argument is the round. */
+/* For example a barrier, whose argument is the round. */
 static void test_write__takes_two_bytes_where_the_argument_grows(void **state)
 {
 	static struct op_stream written, read;
@@ -99,7 +99,8 @@ static void test_write__takes_two_bytes_where_the_argument_grows(void **state)
 	}
 }
 
-/* Of each length, and on both sides of where the next one begins: read as it was written, and not where it is cut. */
+/* Numbers of each length, on both sides of the next one, are read as written, and not where they
+ * are cut. */
 static void check_number(uint64_t number)
 {
 	uint8_t bytes[RECORD_NUMBER_MOST + RECORD_NUMBER_SLACK];

@@ -117,7 +117,7 @@ static void test_record_file__notices_every_changed_byte(void **state)
 
 	(void)state;
 	for (size_t at = 0; at < size; at++) {
-		/* Of what is reserved nothing is asked. */
+		/* Reserved fields may have any value. */
 		if (at >= offsetof(struct record_file_head, reserved) &&
 			at < offsetof(struct record_file_head, plain_bytes))
 			continue;

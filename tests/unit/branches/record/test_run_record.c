@@ -1,4 +1,4 @@
-/* What is taken out of an area, at once or in pieces. */
+/* Tests data taken out of an area, at once or in pieces. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static struct record_area *new_area(void)
 	return area;
 }
 
-/* As the guest does it. */
+/* Appends bytes like the guest. */
 static void put(
 	struct record_area *area, struct record_thread *thread, const void *bytes, size_t size)
 {
@@ -84,7 +84,7 @@ static void test_take__gives_the_same_in_pieces_as_at_once(void **state)
 	free(area);
 }
 
-/* Of what is not kept the digest is known, and how long it was. */
+/* The digest and the length of dropped entries are known. */
 static void test_take__keeps_no_more_than_it_may(void **state)
 {
 	struct run_record all = {0}, some = {0};
@@ -101,7 +101,7 @@ static void test_take__keeps_no_more_than_it_may(void **state)
 	}
 	assert_true(some.is_partial);
 	assert_memory_equal(some.threads[0].bytes, "abc", 3);
-	assert_int_equal(some.threads[0].size, 4); /* and the end */
+	assert_int_equal(some.threads[0].size, 4); /* three bytes and the end */
 	assert_int_equal(some.bytes, all.bytes);
 	assert_true(some.threads[0].digest == all.threads[0].digest);
 	run_record_release(&all);

@@ -1,4 +1,4 @@
-/* Where accesses may lead whose address depends on shared memory. */
+/* Addresses that accesses may have if the address depends on shared memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,8 @@
 
 #define NOWHERE UINT64_C(0x700000)
 
-/* Thread 1 reads a pointer to Y from X, and what is there. What else thread 0 has written to X is said before. */
+/* Thread 1 reads a pointer to Y from X, and the word behind it. Earlier writes of thread 0 to X
+ * precede this call. */
 static struct term *follow(struct trace *trace)
 {
 	struct term *pointer;
@@ -45,7 +46,7 @@ static void test_addresses__what_was_written_to_a_pointer_may_be_in_it(void **st
 
 	write(trace, 0, X, SEEN_X);
 	pointer = follow(trace);
-	assert_true(leads_to(trace, pointer, Y)); /* as in the run */
+	assert_true(leads_to(trace, pointer, Y)); /* the address of the run */
 	assert_true(leads_to(trace, pointer, SEEN_X));
 	assert_false(leads_to(trace, pointer, SEEN_Y)); /* nobody wrote that */
 }
@@ -129,7 +130,7 @@ static void test_addresses__pointers_are_followed_through_pointers(void **state)
 	struct trace *trace = *state;
 	struct term *first, *second;
 
-	write(trace, 0, SEEN_X, SEEN_Y); /* there is another pointer */
+	write(trace, 0, SEEN_X, SEEN_Y); /* another pointer */
 	write(trace, 0, X, SEEN_X);
 	write(trace, 0, Y, X);
 	write(trace, 0, X, Y);

@@ -51,7 +51,7 @@ static void test_constraints__joining_orders(void **state)
 	op(trace, 0, OP_THREAD_JOIN, 0)->other = 1;
 	goal = branch(trace, 0, read(trace, 0, X, 1), 1);
 	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
-	/* Who ends has no buffer any more. */
+	/* An ended thread has no store buffer. */
 	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_STORE_BUFFERS));
 }
 
@@ -100,7 +100,7 @@ static void test_constraints__a_failed_try_lies_in_a_section(void **state)
 	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
 }
 
-/* Behind a flag that was seen, what was written before it is seen, too: also with store buffers. */
+/* A thread that has seen the flag also sees the writes before the flag, even with store buffers. */
 static void test_constraints__branches_before_keep_their_way(void **state)
 {
 	struct trace *trace = *state;

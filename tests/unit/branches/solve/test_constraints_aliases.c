@@ -9,10 +9,10 @@
 
 #include "support/trace_by_hand.h"
 
-/* So many writes to places that stand together are too many to be compared (COST_MOST). */
+/* A number of writes to overlapping places that is too large to be compared (COST_MOST). */
 #define WRITES_TOO_MANY 250
 
-/* What stands in a word of static memory at first. */
+/* Sets the initial value of a word of static memory. */
 static void set_first(struct trace *trace, uint64_t address, uint64_t value)
 {
 	memcpy(trace->bytes + (address - MEMORY), &value, sizeof value);
@@ -100,7 +100,7 @@ static void test_constraints_aliases__a_write_that_went_elsewhere_is_missing(voi
 	struct term *pointer;
 	struct event_id goal;
 
-	/* In the run thread 0 writes Y, creates thread 1, and that reads it. */
+	/* In the run, thread 0 writes Y and creates thread 1, which reads Y. */
 	set_first(trace, X, Y);
 	pointer = read(trace, 0, X, Y);
 	write(trace, 0, Y, 5);
@@ -123,7 +123,7 @@ static void test_constraints_aliases__who_looked_at_the_pointer_knows_it(void **
 	set_first(trace, SEEN_X, 5);
 	set_first(trace, X, Y);
 	pointer = read(trace, 1, X, Y);
-	(void)branch(trace, 1, pointer, Y); /* so goes the path */
+	(void)branch(trace, 1, pointer, Y); /* this branch fixes the path */
 	goal = branch(trace, 1, read_through(trace, 1, pointer, Y, 0), 5);
 	write(trace, 0, X, SEEN_X);
 	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
@@ -137,7 +137,7 @@ static void test_constraints_aliases__too_many_keep_their_address(void **state)
 	set_first(trace, SEEN_X, 5);
 	goal = find_five(trace);
 	write(trace, 0, X, SEEN_X);
-	write(trace, 0, X, SEEN_Y); /* so those stand together */
+	write(trace, 0, X, SEEN_Y); /* the places of both pointers overlap now */
 	write(trace, 0, SEEN_Y, 0);
 	assert_true(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
 	for (int i = 1; i < WRITES_TOO_MANY; i++)

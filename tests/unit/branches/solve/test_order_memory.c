@@ -25,7 +25,7 @@ static void test_hidden__what_was_written_is_no_surprise(void **state)
 {
 	struct trace *trace = *state;
 
-	(void)read(trace, 1, X, 0); /* as at first */
+	(void)read(trace, 1, X, 0); /* the initial value */
 	write(trace, 0, X, 7);
 	(void)read(trace, 1, X, 7);
 	assert_false(is_hidden(trace, X, 8));

@@ -14,7 +14,8 @@
 #define THREADS 4
 #define SECTIONS 400
 
-/* In the order of the run; some of them lie in others, some are never left, one thread has none. */
+/* Makes sections in the order of the run. Some sections lie in others, some never end, and one
+ * thread has no section. */
 static void make(struct order_section *sections, struct rng *rng)
 {
 	uint32_t at[THREADS] = {0};
@@ -72,7 +73,7 @@ static void test_order_sections__finds_those_of_a_window(void **state)
 	rng_seed(&rng, 7);
 	make(sections, &rng);
 	for (uint32_t i = 0; i < SECTIONS;
-		i++) /* else one that is never left hides what is behind it */
+		i++) /* a section without an end would hide the sections behind it */
 		if (sections[i].end == UINT32_MAX && sections[i].begin < 200)
 			sections[i].end = sections[i].begin + 1;
 	order_sections_build(&index, sections, SECTIONS, THREADS);

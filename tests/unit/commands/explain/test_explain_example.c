@@ -1,6 +1,6 @@
 /*
- * The running example of "Falcon: Fault Localization in Concurrent Programs" (ICSE 2010), figure 1:
- * three threads, two variables that begin as 0, and four runs of which the last one fails.
+ * The running example of "Falcon: Fault Localization in Concurrent Programs" (ICSE 2010), figure 1.
+ * It has three threads, two variables that begin as 0, and four runs, of which the last one fails.
  *
  *	thread 1			thread 2		thread 3
  *	1: if (x == 0) x = 1		4: if (x == 1) x = 2	6: if (x == 1) x = 3
@@ -56,7 +56,7 @@ static void set_if(struct machine *machine, unsigned line, int variable, int fro
 	machine->values[variable] = to;
 }
 
-/* True: the assertion failed. */
+/* Performs a line. Returns true if the assertion failed. */
 static bool perform(struct machine *machine, unsigned line)
 {
 	static const int to[] = {[4] = 2, [5] = 2, [6] = 3, [7] = 3};
@@ -101,7 +101,7 @@ static void test_example__the_two_patterns_rank_first(void **unused)
 			has_failed = perform(&machine, runs[run][i]);
 		assert_int_equal(has_failed, run == 3);
 		count = patterns_of_run(machine.state, &patterns);
-		/* As in the figure: only atomicity patterns. */
+		/* The figure has only atomicity patterns. */
 		for (uint32_t i = 0; i < count; i++)
 			if (pattern_access_count(&patterns[i]) == 3)
 				kept[kept_count++] = patterns[i];
@@ -114,7 +114,7 @@ static void test_example__the_two_patterns_rank_first(void **unused)
 		atomicity++;
 		assert_int_equal(record->pattern.kind, PATTERN_WWR);
 		assert_int_equal(record->pattern.threads[0], 1);
-		/* By thread 2 on x and on y: rank 1 and 2, tied. */
+		/* The patterns of thread 2 on x and on y have rank 1 and 2, tied. */
 		if (record->pattern.threads[1] == 2) {
 			assert_float_equal(record->score, 0.5, 1e-12);
 			assert_float_equal(record->rank_mean, 1.5, 1e-12);
@@ -125,7 +125,8 @@ static void test_example__the_two_patterns_rank_first(void **unused)
 		}
 	}
 	assert_int_equal(atomicity, 4);
-	/* What only failing runs show would miss it: each is in a passing run, too. */
+	/* A search for patterns that only failing runs show would miss it: each pattern is in a
+	 * passing run, too. */
 	pattern_ranking_sort(&ranking, SUSPICION_AVIO);
 	assert_float_equal(ranking.records[0].score, 0, 1e-12);
 	pattern_ranking_release(&ranking);

@@ -1,4 +1,4 @@
-/* Which locals and globals the pass leaves without sites. */
+/* The locals and globals that the pass leaves without sites. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -16,7 +16,7 @@
 #define RANKS_MOST 9
 #define RUNS_MOST 3000
 
-/* What the ranks of a random scene do. */
+/* State of the ranks of a random scene. */
 struct scene {
 	struct rng rng;
 	struct lease_table *leases;
@@ -67,7 +67,7 @@ static void assert_all_below_are_made(const struct scene *scene)
 
 	for (uint64_t run = 0; run < below; run++)
 		assert_int_equal(scene->counted[run], 1);
-	/* And not the next one, if any was given out. */
+	/* The next run is not counted, if any was given out. */
 	if (!lease_table_is_over(scene->leases))
 		assert_int_equal(scene->counted[below], 0);
 }

@@ -31,7 +31,7 @@ static void test_wire_read_unit__refuses_empty_and_endless_units(void **state)
 	unit.end = 7;
 	message.size--;
 	assert_false(wire_read_unit(&read, &message));
-	assert_int_equal(read.end, 7); /* as after the first message */
+	assert_int_equal(read.end, 7); /* the value of the first message */
 }
 
 static void test_wire_read_done__refuses_counts_that_overflow(void **state)

@@ -15,7 +15,7 @@
 
 #include "platform/platform.h"
 
-/* ---- what the runtime would be ---- */
+/* ---- replacements of the runtime ---- */
 
 bool runtime_is_up = true;
 static struct engine_thread two_threads[2];
@@ -135,7 +135,7 @@ static int set_up(void **state)
 	return heap_is_recording ? 0 : -1;
 }
 
-/* As if the process had just begun. */
+/* Resets the state to that of a new process. */
 static int tear_down(void **state)
 {
 	(void)state;
@@ -240,7 +240,7 @@ static void test_heap_was_freed__tells_who_did_until_it_is_given_out(void **stat
 	assert_true(heap_was_freed(at(0x12f), &freed));
 	assert_int_equal(freed.site, 4);
 	assert_int_equal(freed.step, 5);
-	assert_false(heap_was_freed(at(0x130), &freed)); /* behind it */
+	assert_false(heap_was_freed(at(0x130), &freed)); /* address behind the block */
 	assert_false(heap_was_freed(&freed, &freed));
 	heap_made(at(0x100), 16, 2, BLOCK_MALLOC);
 	assert_false(heap_was_freed(at(0x100), &freed));
@@ -299,7 +299,7 @@ static void test_heap__moved_blocks_keep_their_name(void **state)
 	(void)state;
 	heap_made(at(0x100), 48, 1, BLOCK_MALLOC);
 	name = name_at(at(0x100));
-	heap_moved(at(0x100), at(0x100), 90, 2); /* in place */
+	heap_moved(at(0x100), at(0x100), 90, 2); /* the block is resized in place */
 	assert_int_equal(name_at(at(0x100 + 89)), name);
 	heap_moved(at(0x100), at(0x4000), 9000, 2);
 	assert_int_equal(name_at(at(0x4000 + 8999)), name);
@@ -365,7 +365,7 @@ static void test_heap__counts_by_site_and_thread(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < 3 * HEAP_STREAMS_MAX; i++) {
 		heap_made(at(0), 40, 1000 + i % (HEAP_STREAMS_MAX + 100), BLOCK_MALLOC);
-		assert_true(heap_find(at(8), &block)); /* also where the table of sites is full */
+		assert_true(heap_find(at(8), &block)); /* also if the table of sites is full */
 	}
 	heap_made(at(0), 40, 1000, BLOCK_MALLOC);
 	assert_true(heap_find(at(8), &block));

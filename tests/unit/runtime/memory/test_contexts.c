@@ -1,4 +1,4 @@
-/* Which functions threads are in, by the frames at their sites. */
+/* Tests which functions threads are in, by the frames at their sites. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "runtime/memory/contexts.c"
 
-/* ---- what is around it: one thread, a trace ---- */
+/* ---- environment: one thread, a trace ---- */
 
 #define EVENTS 32
 
@@ -100,7 +100,7 @@ static void test_contexts__jumps_leave_functions(void **unused)
 	/* Back in the outer one without having left the others. */
 	note(&load, 6);
 	assert_int_equal(now(), outer);
-	/* What was entered before anybody looked is left without a trace. */
+	/* Leaving a function that was entered before recording began has no effect. */
 	note(&leaving, 6);
 	note(&leaving, 7);
 	assert_int_equal(now(), 0);

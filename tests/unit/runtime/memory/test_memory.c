@@ -1,4 +1,4 @@
-/* What is learnt of accesses, and which of them are scheduling points. */
+/* Tests the knowledge from accesses, and which accesses are scheduling points. */
 #include "support/memory_scene.h"
 
 static void test_memory__a_written_variable_of_two_threads_is_a_point_from_the_next_run(

@@ -1,7 +1,7 @@
-/* Which sites are on, in which mode; atomics and fences. */
+/* Tests which sites are on, in which mode; atomics and fences. */
 #include "support/memory_scene.h"
 
-/* ---- which sites are on ---- */
+/* ---- sites that are on ---- */
 
 /* Site 0 writes what site 1 reads, site 2 is private, site 3 never runs. */
 static void learn_sites(void)
@@ -56,7 +56,7 @@ static void test_memory__late_sharing_becomes_points(void **state)
 	access_by(1, 2, SITE_LOAD, 0x200, 8);
 	run(PROFILE_EVERY + 1);
 	assert_int_equal(memory->points_known, 2);
-	assert_true(memory->was_profile); /* which sites touch it? */
+	assert_true(memory->was_profile); /* which sites touch the new point is not known yet */
 	access_by(0, 2, SITE_STORE, 0x200, 8);
 	assert_int_equal(points, 1);
 	run(PROFILE_EVERY + 2);
@@ -148,7 +148,7 @@ static void test_memory__detectors_learn_of_atomics_that_are_no_points(void **st
 	assert_int_equal(points, 0);
 }
 
-/* Only of what is shared, and learnt only where somebody looks for races. */
+/* The free counts for shared memory only, and is learnt only if a race detector is on. */
 static void test_memory_freed__is_a_write_to_who_looks_for_races(void **state)
 {
 	(void)state;
@@ -162,12 +162,12 @@ static void test_memory_freed__is_a_write_to_who_looks_for_races(void **state)
 	assert_int_equal(memory->points_known, 0);
 	contract.plan.detectors = 1;
 	memory_freed((void *)0x800, 1);
-	assert_int_equal(notes, 0); /* not known yet */
+	assert_int_equal(notes, 0); /* the block is not known yet */
 	run(3);
 	assert_int_equal(memory->points_known, 1);
 	memory_freed((void *)0x820, 1);
 	memory_freed((void *)0x100, 1);
-	assert_int_equal(notes, 0); /* no blocks */
+	assert_int_equal(notes, 0); /* these addresses are no blocks */
 	live.is_used = false;
 	memory_freed((void *)0x800, 1);
 	assert_int_equal(notes, 0); /* nobody has accessed it */
@@ -196,7 +196,7 @@ static void test_memory_freed__is_a_point_where_the_memory_is_shared(void **stat
 	assert_int_equal(failed.kind, OUTCOME_NONE);
 }
 
-/* What comes too late fails when it gets its turn. */
+/* An access or free after the free fails when it is executed. */
 static void test_memory_freed__ends_the_run_of_who_comes_later(void **state)
 {
 	(void)state;
@@ -217,7 +217,7 @@ static void test_memory_freed__ends_the_run_of_who_comes_later(void **state)
 	assert_int_equal(failed.kind, OUTCOME_DOUBLE_FREE);
 }
 
-/* Where races are looked for: plain accesses only once their variable has raced. */
+/* With a race detector, plain accesses are points only after their variable has raced. */
 static void test_memory__plain_accesses_are_told_until_they_race(void **state)
 {
 	(void)state;
@@ -226,7 +226,7 @@ static void test_memory__plain_accesses_are_told_until_they_race(void **state)
 	run(1);
 	access_by(0, 0, SITE_STORE, 0x100, 4);
 	access_by(1, 1, SITE_LOAD, 0x100, 4);
-	assert_int_equal(points + notes, 0); /* not known to be shared */
+	assert_int_equal(points + notes, 0); /* the variable is not known to be shared */
 	run(2);
 	access_by(0, 0, SITE_STORE, 0x100, 4);
 	access_by(0, 0, SITE_STORE, 0x104, 16);
@@ -245,7 +245,7 @@ static void test_memory__plain_accesses_are_told_until_they_race(void **state)
 	memory_raced((void *)0x100);
 	assert_int_equal(memory->newly_shared, 1);
 	access_by(0, 0, SITE_STORE, 0x100, 4);
-	assert_int_equal(points, 1); /* from the next run on */
+	assert_int_equal(points, 1); /* points begin with the next run */
 	run(3);
 	assert_true(memory_take_change());
 	assert_int_equal(memory->points_known, 1);

@@ -22,7 +22,7 @@ static size_t usable(void *block)
 
 #include "base/rng.h"
 
-/* ---- what the runtime would be ---- */
+/* ---- replacements of the runtime ---- */
 
 bool runtime_is_up = true;
 static bool is_watched = true, is_foreign;
@@ -181,14 +181,14 @@ static void test_returned__looks_at_nothing_outside_of_runs(void **state)
 #define GRAIN 16
 #define GRAINS (ARENA_BYTES / GRAIN)
 
-/* Of every 16 bytes: free since it was given back last, given out, or never touched. */
+/* State of every 16 bytes: free since the last free, allocated, or never touched. */
 enum { UNTOUCHED, GIVEN_OUT, GIVEN_BACK };
 
 /* Whatever is told is so; the control: much of what is so is told. */
 static void test_returned__tells_nothing_false_in_random_histories(void **state)
 {
 	static uint8_t memory[GRAINS];
-	static uint32_t sizes[GRAINS]; /* of the blocks that are given out, by start */
+	static uint32_t sizes[GRAINS]; /* sizes of the allocated blocks, by start */
 	unsigned found = 0, asked = 0;
 	struct rng random;
 
@@ -220,7 +220,7 @@ static void test_returned__tells_nothing_false_in_random_histories(void **state)
 		}
 		asked += memory[at] == GIVEN_BACK;
 	}
-	assert_int_equal(latest.kind, OUTCOME_USE_AFTER_FREE); /* no block was freed twice */
+	assert_int_equal(latest.kind, OUTCOME_USE_AFTER_FREE); /* double frees did not occur */
 	assert_true(found > 1000 && found <= asked);
 }
 
@@ -229,14 +229,14 @@ static void test_returned__believes_a_sanitizers_shadow(void **state)
 {
 	(void)state;
 	returned_look_for_shadow();
-	assert_int_equal(watches, 0); /* there is none */
+	assert_int_equal(watches, 0); /* the process has no shadow */
 	shadow.is_looked_for = false;
 	runtime.sanitizer_shadow = tell_shadow;
 	is_foreign = true;
 	returned_look_for_shadow();
 	assert_int_equal(watches, 1);
 	give_back(0x10010, 64);
-	assert_false(is_reported(0x10018)); /* not yet, or it was given out again */
+	assert_false(is_reported(0x10018)); /* the shadow says not yet, or allocated again */
 	memset(shadow_bytes + (0x10010 >> 3), SHADOW_FREED, 64 >> 3);
 	assert_true(is_reported(0x10018));
 	assert_int_equal(latest.kind, OUTCOME_USE_AFTER_FREE);

@@ -1,4 +1,4 @@
-/* Which paths a run may take away. */
+/* Tests which paths a run may remove. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

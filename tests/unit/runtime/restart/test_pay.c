@@ -75,8 +75,9 @@ static void pay__makes_fewer_where_they_are_not_used(void **state)
 }
 
 /*
- * A tree of binary decisions, depth first: a run in two parts at the last, one in four at the last but one, and so on.
- * A checkpoint serves the more runs the earlier it is, and there are fewer of those.
+ * A tree of binary decisions, depth first. Each second run parts at the last decision, each fourth
+ * at the last but one, and so on. An earlier checkpoint serves more runs, but there are fewer such
+ * checkpoints.
  */
 static void pay__makes_them_where_enough_runs_pass(void **state)
 {
@@ -128,7 +129,8 @@ static void pay__does_not_believe_the_first_one(void **state)
 	for (int i = 0; i < 40; i++)
 		pay_taken(&pay, false, UINT64_C(100) * TAKING_GUESS);
 	assert_false(
-		pay_wants(&pay, UINT64_C(20) * TAKING_GUESS)); /* but so many times it is true */
+		/* after so many results, the estimate changes */
+		pay_wants(&pay, UINT64_C(20) * TAKING_GUESS));
 }
 
 int main(void)

@@ -3,7 +3,7 @@
 
 #define POINT 0x10000u
 #define OTHER 0x20800u
-#define SITE 7u /* of the one block, which is what heap_each() knows */
+#define SITE 7u /* site of the one block, which is all that heap_each() knows */
 
 static bool is_wanted(uintptr_t address)
 {
@@ -99,7 +99,7 @@ static void test_filter__blocks_of_a_place_are_wanted(void **state)
 	assert_true(is_wanted(POINT));
 }
 
-/* What loops are told (instrument_abi.h). */
+/* The bounds that loops read (instrument_abi.h). */
 static bool is_in_bounds(uintptr_t address)
 {
 	for (unsigned i = 0; i < WANTED_PARTS; i++)

@@ -1,7 +1,7 @@
-/* What comes from the thunk, and the short way past the engine. */
+/* Tests accesses from the thunk, and the fast path past the engine. */
 #include "support/memory_scene.h"
 
-/* ---- from the thunk ---- */
+/* ---- accesses from the thunk ---- */
 
 static void test_site_reached__measures_strings_and_ranges(void **state)
 {
@@ -26,7 +26,7 @@ static void test_site_reached__measures_strings_and_ranges(void **state)
 	site_perform();
 	assert_int_equal(last_op.bytes, 40);
 	assert_false(site_reached((void *)0x100, 0, &range, 0));
-	assert_false(site_reached((void *)0x100, 0, &copy, 0)); /* no string was given */
+	assert_false(site_reached((void *)0x100, 0, &copy, 0)); /* the call was given no string */
 	assert_true(site_reached(there, (size_t) "to", &append, 0));
 	site_perform();
 	assert_ptr_equal(last_op.address, there + 5);
@@ -35,12 +35,13 @@ static void test_site_reached__measures_strings_and_ranges(void **state)
 
 /* ---- the short way ---- */
 
-/* An access of four bytes at site 0, as the thunk and site_reached() have it. True: it is done with. */
+/* Performs an access of four bytes at site 0, like the thunk and site_reached(). Returns true if
+ * the access needs no more work. */
 static bool passes(unsigned thread, uint8_t kind, uintptr_t address)
 {
 	const struct site_record record = {.kind = kind, .bytes = 4};
 
-	if (current != &threads[thread]) { /* as the engine does */
+	if (current != &threads[thread]) { /* same as in the engine */
 		sites_quick->epoch = sites_now.engine.epoch += ENGINE_EPOCH;
 		sites_now.engine.slice_key = sites_now.engine.slice_tag = 0;
 	}
@@ -207,12 +208,12 @@ static void test_lease__points_pass_until_it_is_over(void **state)
 	site_perform();
 	assert_int_equal(points, 1);
 	assert_true(passes(0, SITE_STORE, 0x100));
-	assert_true(passes(0, SITE_LOAD, 0x104)); /* of the same eight bytes */
+	assert_true(passes(0, SITE_LOAD, 0x104)); /* an access to the same eight bytes */
 	assert_int_equal(sites_now.engine.lease, 1);
 	names_made = 0;
 	assert_true(
 		passes(0, SITE_LOAD, 0x106)); /* goes beyond them: is looked at, and one point */
-	assert_int_equal(names_made, 0);      /* of which all is known */
+	assert_int_equal(names_made, 0);      /* all names are known */
 	assert_int_equal(sites_now.engine.lease, 0);
 	assert_false(passes(0, SITE_LOAD, 0x106));
 	site_perform();
@@ -277,7 +278,8 @@ static void test_lease__ranges_that_are_made_anew_are_looked_at(void **state)
 	assert_int_equal(sites_now.engine.lease, 2);
 	lives++;
 	memory_renamed(0x100, 16);
-	assert_true(range_passes(SITE_RANGE_WRITE, 0x100, 16)); /* no point any more */
+	/* the variable is no point any more */
+	assert_true(range_passes(SITE_RANGE_WRITE, 0x100, 16));
 	assert_int_equal(sites_now.engine.lease, 2);
 }
 

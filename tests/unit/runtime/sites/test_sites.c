@@ -89,7 +89,7 @@ static void free_module(const struct fake_module *fake)
 	assert_int_equal(munmap(fake->code, 2 * CODE_PAGES * PAGE_BYTES), 0);
 }
 
-/* What lies behind the contract is aligned as for anything. */
+/* The memory behind the contract has the largest alignment. */
 #define MEMORY_OFFSET ((sizeof *contract + 63) / 64 * 64)
 
 static int set_up(void **state)
@@ -263,7 +263,7 @@ static void test_sites__code_that_cannot_be_written_is_told_of_once(void **state
 
 	(void)state;
 	raddle_module_loaded(&fake.module);
-	assert_int_equal(munmap(fake.code + PAGE_BYTES, PAGE_BYTES), 0); /* no mprotect over it */
+	assert_int_equal(munmap(fake.code + PAGE_BYTES, PAGE_BYTES), 0); /* mprotect fails there */
 	fake.records[PAGE_BYTES / POINT_DISTANCE + 1].kind = SITE_OPAQUE;
 	for (uint32_t i = 0; i < SITES; i++) /* the others lie on both sides of it */
 		if (i * POINT_DISTANCE + POINT_BYTES > PAGE_BYTES &&

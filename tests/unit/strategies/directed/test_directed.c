@@ -107,7 +107,8 @@ static void directed__finds_a_ring_under_other_names(void **unused)
 	simulated_campaign_release(&campaign);
 }
 
-/* Who stops holding 0 is in the way of who must pass 0 to come to its place. */
+/* A thread that stops while it holds 0 blocks the thread that must pass 0 on the path to its
+ * place. */
 static const struct simulated_op passes[] = {
 	MUCH, LOCK(0), UNLOCK(0), LOCK(1), LOCK(0), UNLOCK(0), UNLOCK(1)};
 static const struct simulated_op blocks[] = {LOCK(0), LOCK(1), UNLOCK(1), UNLOCK(0)};

@@ -208,7 +208,7 @@ static void test_order__of_two_variables(void **state)
 	assert_int_equal(count_half_way(&order, true), 0);
 }
 
-/* ---- where an order cannot be had ---- */
+/* ---- orders that are not possible ---- */
 
 static const struct simulated_op locked_updater[] = {
 	SOME, LOCK(1), SET(0, 1), EXPECT(0, 1), UNLOCK(1)};
@@ -228,7 +228,7 @@ static void test_order__that_cannot_be_had_blocks_nobody(void **state)
 	assert_int_equal(count(&locked, &order, true, OUTCOME_PASSED), RUNS);
 }
 
-/* What must be in one piece begins before a lock that the other thread may hold by then. */
+/* The atomic part begins before a lock that the other thread may hold then. */
 static const struct simulated_op early_updater[] = {
 	SOME, SET(0, 1), LOCK(1), EXPECT(0, 1), UNLOCK(1), SOME};
 static const struct simulated_op early_intruder[] = {SOME, LOCK(1), SET(0, 2), UNLOCK(1), SOME};
@@ -278,7 +278,8 @@ static void test_order__of_threads_that_do_the_same(void **state)
 	simulated_campaign_release(&campaign);
 }
 
-/* Who looks again after waiting has nothing begun: whoever it waits for must be able to begin. */
+/* A thread that reads again after waiting has begun no order: the thread that it waits for must be
+ * able to begin. */
 static void test_order__is_void_for_who_looks_again(void **state)
 {
 	const uint64_t enabled[1] = {3};
@@ -330,7 +331,8 @@ static void test_order__of_one_early_read(void **state)
 	assert_int_equal(count(&written_first, &order, true, OUTCOME_ABORT), RUNS);
 }
 
-/* What runs that began with the same have learnt comes together in the order in which they are taken. */
+/* The knowledge of runs that began with the same state is merged in the order in which the runs are
+ * taken. */
 static void test_order__runs_side_by_side_learn_for_all(void **state)
 {
 	const struct directed_order base[1] = {{.gates = {7}, .gate_count = 1}};

@@ -76,8 +76,8 @@ static void test_scenario__stops_before_locks_and_not_behind_them(void **state)
 	/* Nothing is left to chance: there is one such order, whatever else comes between. */
 	assert_int_equal(directed.failed, RUNS);
 	assert_int_equal(directed.completions, RUNS);
-	/* By chance 34 steps of one thread come before the thirteenth of the other: P(B(46, 1/2) >= 34) is
-	 * 0.0008, so ten times in 200 runs has a chance below 1e-12. */
+	/* In a random run, 34 steps of one thread precede the thirteenth of the other with P(B(46,
+	 * 1/2) >= 34) = 0.0008. Ten such runs in 200 have a probability below 1e-12. */
 	assert_true(count(&account, NULL, 0).failed < 10);
 }
 
@@ -179,7 +179,7 @@ static const struct simulated_code loop_codes[] = {CODE_REPEATED(looker, 10), CO
 static const struct simulated_program loop = {
 	.codes = loop_codes, .code_count = 2, .initial_count = 2};
 
-/* In how many of RUNS it begins at the seventh time. */
+/* Counts the RUNS in which the scenario begins at the seventh visit. */
 static unsigned count_from_seventh(struct directed_start recorded, struct directed_start proven)
 {
 	const size_t last = sizeof setter / sizeof *setter - 1;
@@ -262,7 +262,7 @@ static void test_scenario__is_left_to_its_parties(void **state)
 	assert_true(count_meddled(false) >= 150);
 }
 
-/* ---- what is kept to ---- */
+/* ---- choices that are kept ---- */
 
 static void test_scenario__keeps_to_what_works(void **state)
 {

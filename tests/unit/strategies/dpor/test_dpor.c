@@ -187,8 +187,8 @@ static void make_last_zero(struct last_zero *last_zero, uint32_t n, const uint16
 }
 
 /*
- * Who goes first where nobody has to depends on the names of variables. With these, a dpor misses traces that
- * asks each race only in the first run that has it.
+ * The first thread, if any may be first, depends on the names of variables. With these names, a
+ * dpor misses traces if it examines each race only in the first run that has it.
  */
 static void dpor__of_the_last_zero_asks_old_races_again(void **state)
 {
@@ -200,7 +200,8 @@ static void dpor__of_the_last_zero_asks_old_races_again(void **state)
 	assert_runs(&last_zero.program, 320);
 }
 
-/* Who takes a count that another one gave back might have had that one's: the race is between those who take. */
+/* A thread that takes a count which another thread gave back might have had that thread's count:
+ * the race is between the two that take. */
 static void dpor__of_semaphores_asks_who_took_the_count_before(void **state)
 {
 	static const struct simulated_op hold[] = {TAKE(0), POST(0)}, post[] = {POST(0)};
@@ -341,8 +342,9 @@ static void dpor__makes_each_trace_once(void **state)
 }
 
 /*
- * A race that is settled by a branch behind one that other runs with this race would go to: the sleeper at that
- * one says that it has been had, and the sequence never came there.
+ * A race that is settled by the wrong branch: other runs with this race would go to an earlier
+ * branch. The sleeper at that branch represents the sequence as explored, but the sequence never
+ * reached it.
  */
 static void dpor__settles_no_race_for_what_comes_behind_it(void **state)
 {

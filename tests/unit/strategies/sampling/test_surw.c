@@ -1,4 +1,4 @@
-/* What surw does besides being uniform, which tests/statistical/test_surw.c holds it to. */
+/* Tests surw besides its uniformity, which tests/statistical/test_surw.c tests. */
 #include "strategies/strategy.h"
 
 #include <setjmp.h>
@@ -121,8 +121,9 @@ static void surw__does_without_what_it_cannot_keep(void **unused)
 }
 
 /*
- * Lock 0 and object 10 are left, so half of the runs pick 10 and half of those fail: 100 of 400, deviation 9.
- * With the ten guarded ones among them it would be 1 in 24: 17. Fewer than 60 have a probability of 3e-6.
+ * Lock 0 and object 10 are left, so half of the runs pick 10 and half of those fail: 100 of 400,
+ * deviation 9. If the ten guarded objects counted, the share would be 1 in 24: 17. Fewer than 60
+ * have a probability of 3e-6.
  */
 static void surw__does_not_pick_what_a_lock_orders(void **unused)
 {

@@ -28,8 +28,8 @@ static struct simulated_op random_access(struct rng *rng)
 		kinds[rng_below(rng, sizeof kinds)], (uint16_t)rng_below(rng, 2), 1};
 }
 
-/* `threads` that do up to four accesses to two variables, some of them under one lock, and `idle` ones
- * that use a variable of their own. */
+/* Makes `threads` with up to four accesses to two variables, some of them under one lock, and
+ * `idle` threads with a variable of their own. */
 static void make_random(
 	struct random_program *program, struct rng *rng, uint32_t threads, uint32_t idle)
 {
@@ -50,12 +50,13 @@ static void make_random(
 }
 
 /*
- * All runs within (c, v), written down from the definition and sharing nothing with bounded: each order of
- * the threads; before each access of the highest thread to a variable that two threads use it may be
- * moved to any place below the next one that could move, c times at v variables at most.
+ * All runs within (c, v), computed from the definition and independently of bounded: each order of
+ * the threads. Before each access of the highest thread to a variable of two threads, this thread
+ * may move to any place below the next enabled one. It moves at most c times, at v variables at
+ * most.
  */
 struct reference {
-	struct every every; /* which choices come next */
+	struct every every; /* choices that are next */
 	const struct simulated_program *program;
 	uint32_t changes, variables;
 	uint32_t changes_made, used_count;
@@ -166,15 +167,15 @@ static const struct strategy reference_strategy = {
 	.search = {.is_exhausted = every_is_exhausted},
 };
 
-/* ---- which orders of dependent ops there are ---- */
+/* ---- the orders of dependent ops ---- */
 
 #define ORDERS_MOST 8192
 
-/* Of the first `threads`: what others do is left out. */
+/* Orders of the first `threads`; ops of others are left out. */
 struct order_set {
 	uint32_t threads, count;
 	uint64_t orders[ORDERS_MOST]; /* ascending */
-	struct order_hash hash;	      /* of the run at hand */
+	struct order_hash hash;	      /* hash of the current run */
 };
 
 static void note_op(void *context, const struct schedule_view *view, struct thread_id chosen)
@@ -261,7 +262,8 @@ static uint32_t count_missing(const struct order_set *all, const struct order_se
 	return missing;
 }
 
-/* A program and bounds for it: v is not more than it has variables. False: it has none. */
+/* Makes a program and bounds for it; v is at most its number of variables. Returns false if it has
+ * no variable. */
 static bool make_case(struct random_program *program, struct bounds *bounds, struct rng *rng,
 	uint32_t threads, uint32_t idle)
 {
@@ -333,7 +335,8 @@ static void bounded__counts_threads_not_what_stops_cut_them_into(void **state)
 	assert_int_equal(missing, 0);
 }
 
-/* What t = 3 has t = 2 has not: or the test before the last would show nothing of t. */
+/* t = 3 has orders that t = 2 does not have. Otherwise the test before the last would show nothing
+ * about t. */
 static void bounded__misses_orders_of_more_threads(void **state)
 {
 	struct random_program program;

@@ -94,7 +94,7 @@ static void assert_same_by_level(void)
 			compare_count(&made, level, &sum_made));
 		assert_true(sum_all == sum_made);
 	}
-	/* In order. */
+	/* The order of preemptions is ascending. */
 	for (uint32_t i = 1; i < made.count; i++)
 		assert_true(made.preemptions[i] >= made.preemptions[i - 1]);
 }

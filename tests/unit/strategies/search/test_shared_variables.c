@@ -1,4 +1,5 @@
-/* What is a variable, who shares it, and what becomes of those for which there is no room. */
+/* Tests which objects are variables, which threads share them, and the handling of those that have
+ * no room. */
 #include "strategies/search/shared_variables.h"
 
 #include <setjmp.h>
@@ -102,7 +103,7 @@ static void shared_variables__are_arrays_when_they_are_many(void **unused)
 	assert_int_equal(access_by(scene, 0, 90002, 77), number + 2);
 	assert_int_equal(access_by(scene, 0, 90002, 78), number + 3);
 	assert_true(scene->variables->variable[number + 3].is_shared);
-	/* What was known before is what it was. */
+	/* Earlier knowledge is unchanged. */
 	assert_int_equal(access_by(scene, 0, 7, 77), 6);
 	end(scene);
 }

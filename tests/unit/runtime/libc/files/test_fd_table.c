@@ -1,4 +1,4 @@
-/* What is remembered of descriptors. */
+/* Knowledge about descriptors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Which children live. */
+/* Which children are alive. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

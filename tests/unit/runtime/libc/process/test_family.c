@@ -21,7 +21,7 @@ static struct process {
 
 static uint32_t current, process_count;
 static struct family shared_family;
-static uint32_t gone_pid; /* of a process that has ended; 0: none */
+static uint32_t gone_pid; /* id of a process that has ended; 0: none */
 static struct contract contract;
 
 void *platform_map(size_t bytes, bool is_shared)

@@ -10,7 +10,7 @@
 
 static struct engine_thread thread;
 
-/* No signal here is a timer's. */
+/* Signals of these tests are never a timer's. */
 void posix_timer_was_taken(siginfo_t *information)
 {
 	(void)information;
