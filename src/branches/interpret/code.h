@@ -285,7 +285,14 @@ struct code_book {
 	uint32_t constant_count;
 	LLVMValueRef *branches;
 	uint32_t branch_count, branch_capacity;
+	/* Not 0: walks end early, and their results are incomplete. NULL: walks are complete */
+	const volatile int *is_interrupted;
 };
+
+static inline bool code_book_is_interrupted(const struct code_book *book)
+{
+	return book->is_interrupted && *book->is_interrupted;
+}
 
 void code_book_open(struct code_book *book, struct image *image);
 void code_book_close(struct code_book *book);

@@ -117,7 +117,7 @@ static bool take_piece(void *context, const struct run_record *piece, bool is_la
 		if (is_last || piece->threads[i].size)
 			supply_entries(feed->supplies[i], piece->threads[i].bytes,
 				piece->threads[i].size, is_last);
-	return !is_behind_part(feed);
+	return !code_book_is_interrupted(feed->walk->book) && !is_behind_part(feed);
 }
 
 void walk_run_again(struct walk *walk, unsigned mode)

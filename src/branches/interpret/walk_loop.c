@@ -121,9 +121,14 @@ static inline uint64_t walk_loop_derive(
 		DISPATCH;                                                                          \
 	} while (0)
 
+/* A walk looks for an interruption after this many instructions: some milliseconds. */
+#define INSTRUCTIONS_AT_ONCE 1000000u
+
 /* The callee may change frame, tables and cached state. */
 #define SLOWLY(perform)                                                                            \
 	do {                                                                                       \
+		if (UNLIKELY(code_book_is_interrupted(walker->book)))                              \
+			goto interrupted;                                                          \
 		walker->instructions += instructions;                                              \
 		instructions = 0;                                                                  \
 		frame->at = function->codes + (op - function->ops);                                \
@@ -364,6 +369,12 @@ symbolic_go:
 	edge = op->edges;
 take:
 	instructions += (uint32_t)op->to;
+	if (UNLIKELY(instructions > INSTRUCTIONS_AT_ONCE)) {
+		walker->instructions += instructions;
+		instructions = 0;
+		if (code_book_is_interrupted(walker->book))
+			goto interrupted;
+	}
 	if (UNLIKELY(edge->is_entangled))
 		walk_take_edge(walker, edge);
 	else if (table == symbolic)
@@ -430,4 +441,7 @@ symbolic_compute:
 		r[op->to] = value;
 	}
 	NEXT;
+
+interrupted:
+	(void)walk_end_at(walker, WALK_UNKNOWN, "interrupted");
 }

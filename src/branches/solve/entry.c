@@ -18,35 +18,6 @@ void bug_report(const char *condition, const char *file, int line)
 	abort();
 }
 
-static int sensitivity_begin(struct sensitivity **out, const struct run_record *record,
-	const char *program, const struct sensitivity_options *options, struct error *err)
-{
-	struct sensitivity *analysis = calloc(1, sizeof *analysis);
-	const uint64_t begin = parts_processor_ns();
-	int status;
-
-	BUG_ON(!analysis);
-	analysis->options = *options;
-	analysis->begin_ns = search_now_ns();
-	analysis->time_ns = options->time_ns;
-	strbuf_init(&analysis->variables);
-	strbuf_init(&analysis->delayed);
-	status = image_open(&analysis->image, record, program, err);
-	if (status < 0) {
-		free(analysis);
-		return status;
-	}
-	code_book_open(&analysis->book, &analysis->image);
-	analysis->is_matched = calloc(options->exclude_count + 1u, sizeof *analysis->is_matched);
-	BUG_ON(!analysis->is_matched);
-	for (uint32_t i = 0; i < options->exclude_count; i++)
-		analysis->is_matched[i] = code_book_exclude(&analysis->book, options->excludes[i]);
-	analysis->figures.load_ns = parts_processor_ns() - begin;
-	parts_open(analysis);
-	*out = analysis;
-	return 0;
-}
-
 static bool sensitivity_end(struct sensitivity *analysis)
 {
 	if (!search_close(analysis))
@@ -67,6 +38,40 @@ static bool sensitivity_end(struct sensitivity *analysis)
 	free(analysis->directory);
 	free(analysis);
 	return true;
+}
+
+static int sensitivity_begin(struct sensitivity **out, const struct run_record *record,
+	const char *program, const struct sensitivity_options *options, struct error *err)
+{
+	struct sensitivity *analysis = calloc(1, sizeof *analysis);
+	const uint64_t begin = parts_processor_ns();
+	int status;
+
+	BUG_ON(!analysis);
+	analysis->options = *options;
+	analysis->begin_ns = search_now_ns();
+	analysis->time_ns = options->time_ns;
+	strbuf_init(&analysis->variables);
+	strbuf_init(&analysis->delayed);
+	status = image_open(&analysis->image, record, program, err);
+	if (status < 0) {
+		free(analysis);
+		return status;
+	}
+	code_book_open(&analysis->book, &analysis->image);
+	analysis->book.is_interrupted = options->is_interrupted;
+	analysis->is_matched = calloc(options->exclude_count + 1u, sizeof *analysis->is_matched);
+	BUG_ON(!analysis->is_matched);
+	for (uint32_t i = 0; i < options->exclude_count; i++)
+		analysis->is_matched[i] = code_book_exclude(&analysis->book, options->excludes[i]);
+	analysis->figures.load_ns = parts_processor_ns() - begin;
+	parts_open(analysis);
+	if (code_book_is_interrupted(&analysis->book)) {
+		(void)sensitivity_end(analysis); /* no worker runs yet */
+		return error_set(err, ERROR_INTERRUPTED, "interrupted while a run was analysed");
+	}
+	*out = analysis;
+	return 0;
 }
 
 /* "FILE:LINE, FILE:LINE" */

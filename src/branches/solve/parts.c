@@ -270,7 +270,7 @@ bool parts_next(struct sensitivity *analysis)
 	walk_forget_events(&analysis->walk);
 	analysis->part++;
 	open_part(analysis);
-	return true;
+	return !code_book_is_interrupted(&analysis->book);
 }
 
 void parts_close(struct sensitivity *analysis)

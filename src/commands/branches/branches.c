@@ -249,7 +249,8 @@ static int prove(struct branches_state *state, const struct sensitive_candidate 
 		else if (status == 0 && verdict == VERDICT_NOT_REACHED &&
 			 branches_failed_early(&run, candidate))
 			take_early(state, candidate, &run);
-		else if (status == 0)
+		/* An interrupted comparison of the runs shows nothing. */
+		else if (status == 0 && !*state->options->campaign.is_interrupted)
 			branches_add_unproven(state->result, record, candidate, &run, verdict);
 		keep_time_back(state);
 		sensitivity_settle(state->analysis, verdict);
@@ -350,6 +351,7 @@ static int branches_analyse(
 	options.is_known = branches_is_known;
 	options.waiting = branches_report_progress;
 	options.context = state;
+	options.is_interrupted = state->options->campaign.is_interrupted;
 	options.time_ns = branches_time_left(state);
 	if (trace->round) /* another run has other scheduling points */
 		options.points_from = options.points_to = 0;
@@ -360,7 +362,7 @@ static int branches_analyse(
 	status = sensitivity_open(
 		&state->analysis, &trace->run.record, state->program, &options, err);
 	if (status < 0)
-		return status;
+		return status == ERROR_INTERRUPTED ? 0 : status;
 	sensitivity_figures(state->analysis, &figures);
 	if (!branches_is_repeated(state, figures.path)) {
 		status = search_trace(state, err);

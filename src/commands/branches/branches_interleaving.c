@@ -97,8 +97,10 @@ void branches_add_interleavings(
 	sensitivity_interleavings(state->analysis, run, reported);
 	branch->called_from = reported[SENSITIVE_FLIPPED].called_from;
 	for (int i = 0; i < SENSITIVE_RUNS; i++) {
-		branches_interleaving_take(
-			state, records[i], &reported[i], &branch->interleavings[i]);
+		/* Interrupted, the analysis has not seen all steps. */
+		if (!*state->options->campaign.is_interrupted)
+			branches_interleaving_take(
+				state, records[i], &reported[i], &branch->interleavings[i]);
 		sensitive_interleaving_release(&reported[i]);
 	}
 }

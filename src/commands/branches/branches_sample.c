@@ -144,7 +144,7 @@ int branches_sample(struct branches_state *state, struct error *err)
 		struct recorded run = {0};
 
 		status = branches_run(state, &request, &run, err);
-		if (status == 0) {
+		if (status == 0 && !*state->options->campaign.is_interrupted) {
 			state->result->samples_lost +=
 				!sensitivity_observe(state->analysis, &run.record);
 			state->result->samples++;
