@@ -1,9 +1,9 @@
 /*
- * prefix TURNS STEPS: three threads add to one counter STEPS times each, after main has computed for TURNS
- * turns of a loop, once the first of them exists: what every run repeats that does not begin at a
- * checkpoint. (3 * STEPS)! / (STEPS!)^3 orders.
- *
- * prefix: prints how many turns take a millisecond.
+ * prefix TURNS STEPS: three threads add to one counter STEPS
+ * times each. When the first thread exists, main computes for
+ * TURNS turns of a loop: every run repeats this unless it
+ * begins at a checkpoint. (3 * STEPS)! / (STEPS!)^3 orders.
+ * prefix: prints the number of turns per millisecond.
  */
 #include <pthread.h>
 #include <stdint.h>

@@ -9,9 +9,9 @@
 #include "support/stopwatch.h"
 
 #define SECOND UINT64_C(1000000000)
-#define ANSWER_NS 20000 /* for rank 0 to take a message and send one, without the bookkeeping */
+#define ANSWER_NS 20000 /* time to receive and send one message, without bookkeeping */
 
-/* Of one unit that is asked for and made, among so many ranks. */
+/* Bookkeeping of one unit that is requested and made, among this many ranks. */
 static double bookkeeping_ns(uint32_t ranks)
 {
 	const struct lease_table_options options = {
@@ -24,7 +24,7 @@ static double bookkeeping_ns(uint32_t ranks)
 	for (uint32_t i = 0; i < units; i++) {
 		struct lease_table_unit unit;
 
-		(void)lease_table_ask(leases, i % ranks, i, &unit); /* there is always one */
+		(void)lease_table_ask(leases, i % ranks, i, &unit); /* a unit is always available */
 		(void)lease_table_done(leases, i % ranks, i, SECOND);
 	}
 	took_us = stopwatch_now_us() - begun_us;

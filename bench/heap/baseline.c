@@ -1,5 +1,5 @@
 /*
- * What a rewind of a large heap is measured against. Prints processor time per operation, in microseconds:
+ * Baselines for the rewind of a large heap. Prints processor time per operation, in microseconds:
  *   baseline copy MEGABYTES N   copying the heap
  *   baseline fork MEGABYTES N   fork, exit and wait of a process with that heap
  */

@@ -1,7 +1,7 @@
 /*
- * A runtime that switches sites on and counts them, to be preloaded: what sites cost by themselves.
- * COUNTING=all, or =NAME for the sites whose line mentions a variable: they are told by address, so the
- * variable is exported (its name is looked up) and all its sites found in a first run that logs.
+ * A preloaded runtime that switches sites on and counts them: the cost of the sites alone.
+ * COUNTING=all, or =NAME for the sites whose line mentions a variable. These sites are found by
+ * address: the variable is exported (its name is looked up), and a first run logs all its sites.
  */
 #include <dlfcn.h>
 #include <stdint.h>

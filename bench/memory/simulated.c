@@ -1,10 +1,10 @@
 /*
- * simulated FOLDER STRATEGY WORKERS RUNS [leak]: a campaign whose program is simulated (tests/support), so that all that
- * the command does for runs is done as always, by workers, in rounds, with lessons, digests, coverage and a store in FOLDER,
- * and only running costs nothing: ten million runs take some seconds. Prints in one line the most memory that the command
- * and a worker's process have had, how large the strategy's state may become, and what the store takes, all in kB.
+ * simulated FOLDER STRATEGY WORKERS RUNS [leak]: a campaign whose program is simulated (tests/support). The command does all
+ * its usual work for runs: workers, rounds, lessons, digests, coverage, and a store in FOLDER. The runs alone cost nothing:
+ * ten million runs take some seconds. Prints one line with the peak memory of the command and of a worker's process, the
+ * maximum size of the strategy's state, and the size of the store, all in kB.
  *
- * `leak`: keeps sixteen bytes of each run, as a control for who looks for growth.
+ * `leak`: keeps sixteen bytes of each run, as a control for tests of growth.
  */
 #include <fcntl.h>
 #include <ftw.h>

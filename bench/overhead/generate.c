@@ -1,6 +1,6 @@
 /*
- * generate MEGABYTES: prints that much data, always the same, of which compressors make about a third:
- * words of a made-up language, tables of numbers, repeated blocks and noise, in turns.
+ * generate MEGABYTES: prints this amount of data, always the same, which compressors reduce to about a third.
+ * The data has words of a made-up language, tables of numbers, repeated blocks and random bytes in turn.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -60,7 +60,7 @@ static void fill(char *block, char *earlier, unsigned long number)
 	size_t length = 0;
 
 	switch (number % 8) {
-	case 6: /* what was there before, with a few changes */
+	case 6: /* an earlier block with a few changes */
 		memcpy(block, earlier, BLOCK_BYTES);
 		for (int i = 0; i < 64; i++)
 			block[next_random() % BLOCK_BYTES] = (char)next_random();

@@ -1,5 +1,5 @@
 /*
- * What a scheduling point is measured against. Prints processor time per switch, in nanoseconds:
+ * Baselines for a scheduling point. Prints processor time per switch, in nanoseconds:
  *   switches user N     between two contexts by the runtime's own context switch, thread-local base included
  *   switches kernel N   between two kernel threads on one CPU that hand a futex to each other
  */

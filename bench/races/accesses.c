@@ -1,7 +1,7 @@
 /*
- * accesses KIND THREADS OPS: threads that access shared memory in good order, OPS accesses in all. Kinds:
- * own (each thread a counter of its own, that main reads in the end), reads (all read one table), atomic
- * (all add to one counter), locked (each access in a critical section of its own).
+ * accesses KIND THREADS OPS: threads that access shared memory without races, OPS accesses in all.
+ * Kinds: own (each thread a counter of its own, that main reads in the end), reads (all read one
+ * table), atomic (all add to one counter), locked (each access in a critical section of its own).
  */
 #include <pthread.h>
 #include <stdatomic.h>

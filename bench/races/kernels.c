@@ -1,7 +1,7 @@
 /*
  * kernels KIND SIZE: compute-heavy work by four threads, without a race. The work grows with SIZE.
  *
- *	bodies		N bodies attract each other; a barrier between steps. All read what each has written
+ *	bodies		N bodies attract each other; a barrier between steps. All read the results of each
  *	grid		red-black relaxation of a grid in stripes: neighbours are shared at the seams
  *	matrix		a product: inputs are read by all, written before the threads begin
  *	walks		random walks, each on memory of its own; the results are added under a lock

@@ -1,5 +1,5 @@
 /*
- * kinds [NAME [ROUNDS]]: two threads that do little else than what the name says. Without a name: prints all names.
+ * kinds [NAME [ROUNDS]]: two threads that mostly do the named work. If NAME is missing: prints all names.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -27,7 +27,7 @@ static long sums[THREADS][16] __attribute__((aligned(64)));
 static _Thread_local long own;
 static _Thread_local long owns[8];
 
-/* Not part of who calls it. */
+/* The function is not inlined into its caller. */
 #define WORK __attribute__((noinline))
 
 static long mutex_alone(int me)
@@ -274,7 +274,7 @@ static long texts(int me)
 	return sum;
 }
 
-/* What the compiler makes vector instructions of. */
+/* The compiler makes vector instructions from this loop. */
 static long floats(int me)
 {
 	static float x[THREADS][ENTRIES], y[THREADS][ENTRIES];

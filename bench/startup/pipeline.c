@@ -1,6 +1,6 @@
 /*
- * A pipeline of two workers. With the argument "fails" the program expects one item too many, so that each run fails;
- * without it each run passes.
+ * A pipeline of two workers. If the argument is "fails", the program expects one item too many, and
+ * each run fails; otherwise each run passes.
  */
 #include <stdlib.h>
 #include <pthread.h>

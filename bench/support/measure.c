@@ -1,8 +1,8 @@
 /*
- * measure FILE COMMAND...: runs the command and writes to FILE how long it took and how much processor
- * time it used with all children it waited for, in microseconds, and what memory the largest of these processes
- * had at most, in kB. Processor time is the better number on
- * a machine that does other work too.
+ * measure FILE COMMAND...: runs the command and writes to FILE its duration,
+ * and the processor time with all children that it waited for, in
+ * microseconds. Also writes the peak memory of the largest of these processes,
+ * in kB. Processor time is the better number on a machine with other load.
  */
 #include <stdio.h>
 #include <sys/resource.h>

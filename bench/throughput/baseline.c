@@ -1,5 +1,5 @@
 /*
- * What runs are measured against. Prints processor time per operation, in microseconds:
+ * Baselines for runs. Prints processor time per operation, in microseconds:
  *   baseline spawn N PROGRAM   posix_spawn and wait
  *   baseline fork N            fork, exit and wait of this process, which touches nothing in between
  *   baseline copy BYTES N      copying that many bytes
@@ -75,7 +75,7 @@ static int print_image_bytes(void)
 		if (strcmp(flags, "rw-p") == 0 && sscanf(line, "Rss: %ld", &kilobytes) == 1)
 			sum_kilobytes += kilobytes;
 	}
-	(void)fclose(file); /* only read */
+	(void)fclose(file); /* the file was opened for reading */
 	(void)printf("%ld\n", sum_kilobytes * 1024);
 	return 0;
 }

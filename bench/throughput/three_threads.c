@@ -1,6 +1,6 @@
 /*
- * Three workers share three mutexes: 120 scheduling points from the first creation to the last join
- * (per worker a create, begin, exit and join, and 18 times a lock and an unlock).
+ * Three workers share three mutexes. A run has 120 scheduling points from the first creation to the
+ * last join (per worker a create, begin, exit and join, and 18 times a lock and an unlock).
  */
 #include <pthread.h>
 

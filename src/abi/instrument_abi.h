@@ -7,13 +7,13 @@
  * leaves a function. Its code is a five-byte no-op (the *point*). Its *stub* lies out of line,
  * passes the address of the access to the runtime, and jumps back:
  *
- * 	point:	nopl 0(%rax,%rax)		-- on: call stub
- * 	...
- * 		.long RECORD-HERE		-- the distance to the record
- * 	stub:	popq %r11			-- operands may be relative to the stack pointer
- * 		leaq OPERAND, %r10		-- function entry and exit: movl $0, %r10d
- * 		pushq %r11
- * 		jmp *raddle_site_v3@GOTPCREL(%rip)
+ *	point:	nopl 0(%rax,%rax)		-- on: call stub
+ *	...
+ *		.long RECORD-HERE		-- the distance to the record
+ *	stub:	popq %r11			-- operands may be relative to the stack pointer
+ *		leaq OPERAND, %r10		-- function entry and exit: movl $0, %r10d
+ *		pushq %r11
+ *		jmp *raddle_site_v3@GOTPCREL(%rip)
  *
  * raddle_site_v3 returns behind the point and restores all registers except %r10, %r11 and the
  * flags. The function has no red zone, because the call writes there. The most frequent path has
@@ -33,11 +33,11 @@
  * much they wrote (read(), fgets(), ...) are the exception: their points lie behind the call.
  *
  * Sections of an instrumented object:
- * 	raddle_sites	    struct site_record[], each in the group of its function
- * 	raddle_info	    struct site_info[] and struct site_place[] (read only)
- * 	raddle_strings	    the strings they refer to
- * 	.note.raddle	    ELF note per unit: name "raddle", type 1, desc: uint32_t version
- * 	.raddle.bitcode	    not loaded: struct bitcode_header and compressed bitcode, once per unit
+ *	raddle_sites	    struct site_record[], each in the group of its function
+ *	raddle_info	    struct site_info[] and struct site_place[] (read only)
+ *	raddle_strings	    the strings they refer to
+ *	.note.raddle	    ELF note per unit: name "raddle", type 1, desc: uint32_t version
+ *	.raddle.bitcode	    not loaded: struct bitcode_header and compressed bitcode, once per unit
  */
 #ifndef RADDLE_ABI_INSTRUMENT_ABI_H
 #define RADDLE_ABI_INSTRUMENT_ABI_H

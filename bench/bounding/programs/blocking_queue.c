@@ -13,7 +13,7 @@
 #define CAPACITY 16
 
 struct block {
-	unsigned sum; /* of its bytes, as the producer had it */
+	unsigned sum; /* sum of its bytes as the producer computed it */
 	unsigned char bytes[BLOCK_BYTES];
 };
 
@@ -21,7 +21,8 @@ static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct block *slots[CAPACITY]; /* guarded by lock */
-	unsigned first, count;	       /* likewise */
+	unsigned first,
+		count; /* position of the first block, and number of blocks; guarded by lock */
 } queue = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static void put(struct block *block)

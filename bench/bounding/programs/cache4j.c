@@ -1,6 +1,6 @@
 /*
- * A cache with the least recently used entry last: many threads ask for values, which are made, and put into the
- * cache, where it does not have them.
+ * A cache that drops the least recently used entry. Many threads ask for values; a value that is
+ * missing is made and put into the cache.
  */
 #include <assert.h>
 #include <pthread.h>
@@ -22,8 +22,8 @@
 
 struct entry {
 	int key;
-	struct entry *next;	     /* of its bucket */
-	struct entry *newer, *older; /* by use */
+	struct entry *next;	     /* next entry of its bucket */
+	struct entry *newer, *older; /* neighbours by use */
 	unsigned char value[VALUE_BYTES];
 };
 
@@ -111,7 +111,7 @@ static void put(int key, const unsigned char *value)
 	pthread_mutex_unlock(&cache.lock);
 }
 
-/* As a document is rendered from a template. */
+/* Makes a value, like a document rendered from a template. */
 static void make(int key, unsigned char *value)
 {
 	unsigned state = (unsigned)key + 1;

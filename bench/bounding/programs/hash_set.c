@@ -36,7 +36,7 @@ static unsigned hash_of(const char *word)
 	return sum;
 }
 
-/* Where the word is, or would be. */
+/* Returns the place where the word is, or would be. */
 static struct node **find(unsigned hash, const char *word)
 {
 	struct node **at = &set.buckets[hash % BUCKETS];

@@ -25,7 +25,7 @@ struct vector {
 };
 
 static struct vector positions[PARTICLES], velocities[PARTICLES], forces[PARTICLES];
-static struct vector *partial[WORKERS]; /* by thread: forces of its pairs */
+static struct vector *partial[WORKERS]; /* forces of the pairs of each thread */
 static pthread_barrier_t barrier;
 static pthread_mutex_t energy_lock = PTHREAD_MUTEX_INITIALIZER;
 static double potential; /* guarded by energy_lock */
@@ -108,7 +108,7 @@ static void *simulate(void *argument)
 	return NULL;
 }
 
-/* On the corners of a lattice, a little out of place. */
+/* Places the particles on the corners of a lattice, with small offsets. */
 static void place(void)
 {
 	unsigned seed = 1;

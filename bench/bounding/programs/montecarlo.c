@@ -1,6 +1,6 @@
 /*
- * The price of a share by simulation, as in the Java Grande benchmarks: threads take tasks from a list, each of
- * which is a path of random steps in memory of its own, and put what they find among the results.
+ * The price of a share by simulation, as in the Java Grande benchmarks. Threads take tasks from a
+ * list. Each task is a path of random steps in memory of its own; its result is stored in a table.
  */
 #include <assert.h>
 #include <math.h>
@@ -23,8 +23,8 @@ struct result {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int next_task;				      /* guarded by lock */
-static struct result results[TASKS];		      /* of each task: written by who took it */
+static int next_task;		     /* guarded by lock */
+static struct result results[TASKS]; /* result of each task, written by its thread */
 static double drift = DRIFT, volatility = VOLATILITY; /* read by all */
 
 static double random_below_one(unsigned *seed)
@@ -33,7 +33,7 @@ static double random_below_one(unsigned *seed)
 	return (*seed >> 8) / 16777216.0;
 }
 
-/* Of twelve uniform ones the sum is nearly normal. */
+/* The sum of twelve uniform numbers is nearly normal. */
 static double random_normal(unsigned *seed)
 {
 	double sum = -6;

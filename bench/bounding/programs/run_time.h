@@ -1,6 +1,6 @@
 /*
- * At the end of a run the processor's own clock, on standard output: of two ends that follow each other the difference is what a
- * run takes, with all that comes between. Any clock that is asked for could be raddle's.
+ * Prints the processor's own clock at the end of a run. The difference of two consecutive ends is
+ * the time of a run, with all work in between. raddle may answer any other clock.
  */
 #ifndef BOUNDING_RUN_TIME_H
 #define BOUNDING_RUN_TIME_H

@@ -1,6 +1,6 @@
 /*
- * Successive over-relaxation of a grid, as in the Java Grande benchmarks: red and black rows in turn, each thread its
- * block of rows, so threads share the rows where blocks meet.
+ * Successive over-relaxation of a grid, as in the Java Grande benchmarks: red and black rows
+ * alternate. Each thread has its block of rows; threads share the rows where blocks meet.
  */
 #include <assert.h>
 #include <pthread.h>

@@ -16,7 +16,7 @@
 
 struct node {
 	struct node *left, *right;
-	unsigned weight; /* no child has a larger one */
+	unsigned weight; /* children have smaller weights */
 	char word[WORD_BYTES];
 };
 

@@ -1,6 +1,6 @@
 /*
- * The travelling salesman by branch and bound: threads take beginnings of tours from a list, try all that can come
- * behind, and share the length of the best tour.
+ * The travelling salesman by branch and bound. Threads take beginnings of tours from a list, try
+ * all continuations, and share the length of the best tour.
  */
 #include <assert.h>
 #include <pthread.h>

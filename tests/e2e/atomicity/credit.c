@@ -1,7 +1,7 @@
 /*
- * The running example of Lai, Cheung and Chan, ICSE 2010, figures 1 and 2: an account is copied, each balance
- * with the locks of both, while interest is credited to it. There are four places for the credit that leave
- * the copy with balances of different times; the exit status tells which one it was: 11 to 14.
+ * The running example of Lai, Cheung and Chan, ICSE 2010, figures 1 and 2: an account is copied,
+ * each balance with the locks of both, while interest is credited to it. Four places of the credit
+ * leave the copy with balances of different times; the exit status names the place: 11 to 14.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * A unit of work that never ends: it works on for as long as there are others, and exits its thread. With an
- * argument it is still at it when main ends.
+ * A unit of work that never ends: it works as long as other units exist, and then exits its thread.
+ * If an argument is given, the unit still works when main ends.
  */
 #include <pthread.h>
 #include <stdlib.h>

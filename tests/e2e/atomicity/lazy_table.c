@@ -1,6 +1,6 @@
 /*
- * A table that is made when it is first wanted, right: its pointer is looked at without the lock, looked at again
- * under it, and published (release) when the table is complete; readers acquire it.
+ * A correct table that is made at its first use. Its pointer is tested without the lock, tested
+ * again under the lock, and published (release) when the table is complete; readers acquire it.
  */
 #include <assert.h>
 #include <pthread.h>

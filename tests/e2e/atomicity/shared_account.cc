@@ -1,6 +1,6 @@
 /*
- * An account that is shared, and threads that are told to stop: what the C++ library needs for that is its own business, but the account
- * lies in the library's memory. total() lets go of the lock between two reads that belong together.
+ * A shared account, and threads that receive a stop request. The C++ library's own data for that is not of interest,
+ * but the account lies in the library's memory. total() releases the lock between two reads that belong together.
  */
 #include <atomic>
 #include <cstdlib>

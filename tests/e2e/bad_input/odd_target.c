@@ -17,7 +17,7 @@ static void *nothing(void *argument)
 	return argument;
 }
 
-/* What makes it a threaded program. */
+/* Makes the program threaded. */
 static void make_thread(void)
 {
 	pthread_t thread;
@@ -317,7 +317,7 @@ static int changes_with_time(void)
 	if (file < 0 || ftruncate(file, sizeof *run_count) != 0)
 		exit(91);
 	make_thread();
-	/* Behind the first thread: what is shared before it is put back after each run, a file is not. */
+	/* Called behind the first thread creation: memory shared before it is restored after each run, a file is not. */
 	run_count = mmap(NULL, sizeof *run_count, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 	if (run_count == MAP_FAILED)
 		exit(92);

@@ -1,7 +1,7 @@
 /*
- * Of the word that tells that the pool is closed only one byte was ever written: who looks before it is closed finds what stood
- * there at first, not what it found in the run. Everything was counted when it is closed, so that the other condition depends on no
- * schedule. The run is long enough for orders to be tried without a solver.
+ * Only one byte of the word that shows that the pool is closed was ever written: a thread that reads before
+ * the pool is closed finds the initial value, not the value of the run. All counting precedes the closing: the
+ * other condition depends on no schedule. The run is long enough for orders that are tried without a solver.
  */
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /*
- * Which of several waiting threads a signal wakes: the conditions that are marked depend on the schedule, and the others do not.
+ * The thread that a signal wakes, among several waiting ones: the marked conditions depend on the schedule, the others do not.
  */
 #include <pthread.h>
 

@@ -1,6 +1,6 @@
 /*
- * Who finds the session closed reads memory that is gone: the run that is to show the other side of `if (was_closed)` crashes before
- * it comes there. That is a failure of the program's, and told as such.
+ * A thread that finds the session closed reads unmapped memory: a run that should show the other side of
+ * `if (was_closed)` crashes before that branch. This is a failure of the program, and reported as one.
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 /*
- * Functions of the library fill in memory where the thread's own code wrote before, and writes the same later on: no condition
- * depends on the schedule.
+ * Functions of the library fill memory that the thread's own code wrote before, and that code
+ * writes the same values later: no condition depends on the schedule.
  */
 #include <pthread.h>
 #include <stdlib.h>

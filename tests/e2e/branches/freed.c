@@ -1,13 +1,13 @@
 /*
- * Who finds the session closed looks at it once more, and it is gone: whatever the schedule, the run that shows the other side of the
- * condition uses memory that was given back (check-freed).
+ * A thread that finds the session closed reads it once more, after the free. Under every schedule,
+ * a run that shows the other side of the condition uses freed memory (check-freed).
  */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 struct session {
-	volatile int user; /* else nobody would write it before it is gone */
+	volatile int user; /* otherwise this field would not be written before the free */
 	char name[60];
 };
 

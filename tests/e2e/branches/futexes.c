@@ -1,6 +1,6 @@
 /*
- * Who waits at a futex looks at it first, in the kernel, and goes on behind who wakes it: the condition that is marked depends on
- * the schedule, and the other one does not.
+ * A thread that waits at a futex reads it first, in the kernel, and continues after its waker. The
+ * marked condition depends on the schedule, the other one does not.
  */
 #include <linux/futex.h>
 #include <pthread.h>

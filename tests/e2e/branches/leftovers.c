@@ -1,7 +1,7 @@
 /*
- * The recorded run itself reads memory that was given back. What the allocator left there no write of the run explains, so that
- * is no defect of the model; and any run that is to show the other side of `if (is_late)` uses the memory too late before it
- * comes there. That is a failure of the program's, and told as such.
+ * The recorded run itself reads freed memory. No write of the run explains the allocator's value
+ * there; this is no defect of the model. Any run that should show the other side of `if (is_late)`
+ * uses the memory too late before that branch. This is a failure of the program, and reported as one.
  */
 #include <pthread.h>
 #include <semaphore.h>

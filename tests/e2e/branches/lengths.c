@@ -16,7 +16,7 @@ static void *shorten(void *unused)
 	return unused;
 }
 
-/* What is written for it is shared: another thread reads it. */
+/* The bytes written for printing are shared, because another thread reads them. */
 static void *look(void *unused)
 {
 	if (copy[2] == 'n')

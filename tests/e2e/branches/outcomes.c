@@ -1,6 +1,6 @@
 /*
- * What operations come to, and what they keep in order: the conditions that are marked depend on the schedule, and the others
- * do not. Each stands for a defect of the constraints that random programs have shown.
+ * Results of operations, and the order that operations guarantee: the marked conditions depend on the schedule,
+ * the others do not. Each condition stands for a defect of the constraints that random programs have shown.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -29,7 +29,7 @@ static void *work(void *unused)
 	ready = 1;
 	pthread_rwlock_unlock(&rwlock);
 	pthread_mutex_unlock(&mutex);
-	/* What was written before a fill that is a scheduling point is known behind it. */
+	/* A value written before a fill that is a scheduling point is known behind the fill. */
 	own = seen;
 	memset(text, 'b', 3);
 	seen = own;
@@ -73,7 +73,7 @@ int main(void)
 		found++;
 	if (sem_trywait(&given) == 0) /* sensitive */
 		sem_post(&given);
-	if (sem_trywait(&taken) == 0) /* there is one for each */
+	if (sem_trywait(&taken) == 0) /* a unit is available for each */
 		found++;
 	pthread_once(&once, begin);
 	first = 4;

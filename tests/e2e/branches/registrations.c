@@ -1,6 +1,6 @@
 /*
- * A run of thousands of events, in which more threads must have come than usually take part in what is asked: main waits for
- * five that register, each with a signal, and the condition goes another way at once only if all of them come before it looks.
+ * A run of thousands of events, with a condition that needs more threads than usual. Main waits for five threads that
+ * register, each with a signal. The condition has another result at once only if all five register before main tests it.
  */
 #include <pthread.h>
 

@@ -1,6 +1,6 @@
 /*
- * Who came last to a barrier, and whether a semaphore could be taken, is asked long behind that, and what others do until then depends on it, too:
- * the conditions that are marked depend on the schedule, and the others do not. The barrier has several rounds.
+ * The last thread to arrive at a barrier, and the success of a semaphore, are tested much later; the actions of other threads
+ * depend on them, too. The marked conditions depend on the schedule, the others do not. The barrier has several rounds.
  */
 #include <pthread.h>
 #include <semaphore.h>

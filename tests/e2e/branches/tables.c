@@ -1,6 +1,6 @@
 /*
- * What constant tables hold where shared memory says: the conditions that are marked depend on the schedule, and the others
- * do not.
+ * Constant tables with an index from shared memory: the marked conditions depend on the schedule,
+ * the others do not.
  */
 #include <pthread.h>
 
@@ -54,7 +54,7 @@ int main(void)
 		seen++;
 	if (bits[state + 4] == 3) /* sensitive */
 		seen++;
-	if (bits[level + 4] != 2) /* nor 0 or 3 */
+	if (bits[level + 4] != 2) /* 0 and 3 do not match either */
 		seen++;
 	if (ranks[level].weight > 6) /* sensitive */
 		seen++;

@@ -1,6 +1,6 @@
 /*
- * Who sleeps, or waits for as long as a limit says, goes on when nobody else can move: what it does then is done before no step of the others
- * that could have been made. What is marked depends on the schedule.
+ * A thread that sleeps, or waits with a time limit, continues when no other thread can move: its later
+ * steps follow all steps that others could have made. The marked conditions depend on the schedule.
  */
 #include <poll.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /*
- * Threads that compute for long give the others a turn in the recorded run; a schedule that lets them go on does so. What is marked
- * depends on the schedule.
+ * Threads that compute for long let others run in the recorded run; a schedule without these
+ * switches works, too. The marked conditions depend on the schedule.
  */
 #include <pthread.h>
 

@@ -1,6 +1,6 @@
 /*
- * Built with -O2. Shared memory that is read and written in vectors, one access each: the conditions that are marked depend on the
- * schedule, and the others do not.
+ * Built with -O2. Shared memory is read and written in vectors, one access each: the marked
+ * conditions depend on the schedule, the others do not.
  */
 #include <pthread.h>
 

@@ -1,6 +1,6 @@
 /*
- * Functions of the library that compare, search and measure shared memory, which is written in other pieces than it is read
- * in: the conditions that are marked depend on the schedule, and the others do not.
+ * Functions of the library that compare, search and measure shared memory, which is written in
+ * other pieces than it is read: the marked conditions depend on the schedule, the others do not.
  */
 #include <pthread.h>
 #include <stdlib.h>

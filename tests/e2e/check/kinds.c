@@ -1,6 +1,6 @@
 /*
- * Every kind of failure that a function under raddle_check() can have: the outcome, the words, that the token
- * makes the same failure in one schedule, and that the process is as good as new afterwards.
+ * Every kind of failure of a function under raddle_check(). The test checks the outcome and the message,
+ * that the token repeats the failure in one schedule, and that the process is as good as new afterwards.
  */
 #undef NDEBUG
 #include <assert.h>
@@ -77,7 +77,7 @@ static void *add_in_two_steps(void *argument)
 	return NULL;
 }
 
-/* Is an update lost? What follows differs. */
+/* Is an update lost? The later operations differ. */
 static int lost_update(void)
 {
 	struct pair pair;
@@ -233,7 +233,7 @@ static int chooses(void *unused)
 	return raddle_choose(5) == 3;
 }
 
-/* As of a framework that notes one more failure in every schedule. */
+/* Imitates a framework that notes one more failure in every schedule. */
 static int one_more(void)
 {
 	static int count;

@@ -42,7 +42,7 @@ template <class Function> static void twice(Function function)
 	two.join();
 }
 
-/* Races, where that is asked for: also those that spoil nothing. Not what locks, atomics or joins order. */
+/* Races, if the check asks for them: also those that do no harm. Accesses that locks, atomics or joins order are no races. */
 static void races()
 {
 	raddle_result result{};

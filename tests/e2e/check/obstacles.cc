@@ -1,4 +1,4 @@
-// Where raddle_check() cannot work it says so, in one line, and calls nothing. The argument is the obstacle.
+// If raddle_check() cannot work, it prints the reason in one line and calls nothing. The argument is the obstacle.
 #include <atomic>
 #include <cstdio>
 #include <cstring>

@@ -1,4 +1,4 @@
-// What a function under raddle::check() may use, each with state of its own: all schedules pass, and its threads are new each time.
+// Objects that a function under raddle::check() may use, each with its own state: all schedules pass, and the function's threads are new each time.
 #include <array>
 #include <condition_variable>
 #include <cstdio>

@@ -1,10 +1,10 @@
 /*
- * memory [open|random|protect]: three threads whose race takes place after main has used memory in all the
- * ways there are, once the first thread exists: the heap grows, blocks are mapped and given back, pages of
- * every kind are touched for the first time. Each thread writes down what it does there, too. Every run
- * checks all of it, so that one that goes on from a checkpoint with anything else fails.
+ * memory [open|random|protect]: three threads with a race. Before the race, when the first thread exists, main uses memory in
+ * all possible manners: the heap grows, blocks are mapped and unmapped, pages of every kind are touched for the first time.
+ * Each thread also records its actions. Every run checks all memory: a run that continues from a wrong checkpoint
+ * fails.
  *
- * The word names something that a checkpoint cannot hold, done half-way.
+ * The word names an action that a checkpoint cannot hold.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -21,7 +21,7 @@
 #define BLOCKS 8
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char untouched[64 * 1024]; /* until main writes here */
+static char untouched[64 * 1024]; /* zero until main writes here */
 static char *blocks[BLOCKS];
 static char *large;
 static _Thread_local int own;

@@ -1,6 +1,6 @@
 /*
- * rare N: one writer, N readers of one variable; after one in sixty of the orders main writes to
- * memory that no other run touches. In each run all of that is as it was at the beginning.
+ * rare N: one writer and N readers of one variable. After one in sixty of the orders, main writes
+ * to memory that no other run touches. Each run finds this memory in its initial state.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * Prints what a process knows of itself: its file, its arguments and environment in memory and in /proc, and its rights. With
- * --addresses, where its memory lies.
+ * Prints the facts that a process knows about itself: its file, its arguments and environment in
+ * memory and in /proc, and its rights. --addresses adds the addresses of its memory.
  */
 #include <pthread.h>
 #include <stdio.h>

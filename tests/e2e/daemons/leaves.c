@@ -1,7 +1,7 @@
 /*
  * leaves HOW WHAT: leaves its work to a daemon. HOW: fork, twice (and waits for the first), libc (daemon()),
- * exit (of stdio, too), supervise (stays, and waits for it), helper (no daemon: just a child).
- * WHAT: buggy (two locks in two orders), correct, alone (no threads), pid (says it, and waits for signals).
+ * exit (also flushes stdio), supervise (stays, and waits for it), helper (no daemon, but a child).
+ * WHAT: buggy (two locks in two orders), correct, alone (no threads), pid (prints it, and waits for signals).
  */
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /*
- * Deadlocks of several kinds, one for each argument: semaphores, readers, condition, nobody (can signal),
- * join. In each two threads come to wait for each other, or for nobody.
+ * Deadlocks of several kinds, one for each argument: semaphores, readers, condition, nobody (can
+ * signal), join. Two threads of each kind wait for each other, or for no thread.
  */
 #include <pthread.h>
 #include <semaphore.h>

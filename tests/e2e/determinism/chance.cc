@@ -1,6 +1,6 @@
 /*
- * Two threads that do as many steps as random numbers say, from every place that they come from; it fails where
- * the second is done first. Prints the numbers. With BY_STREAM in the environment these come by stdio alone.
+ * Two threads that make random numbers of steps, from every source of random numbers; the program fails if
+ * the second thread ends first. Prints the numbers. If BY_STREAM is set, stdio alone delivers the numbers.
  */
 #include <fcntl.h>
 #include <pthread.h>

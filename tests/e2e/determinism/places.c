@@ -1,7 +1,7 @@
 /*
- * Threads that do as many steps as the addresses of their memory say: stacks, thread-local blocks, small and large blocks
- * of the heap, mappings, a library that is loaded, the environment. There are more threads than are made ahead, and one
- * with a large stack. It fails where the second thread is done first.
+ * Threads whose numbers of steps depend on the addresses of their memory: stacks, thread-local blocks, small
+ * and large blocks of the heap, mappings, a loaded library, the environment. The program has more threads
+ * than stacks are made in advance, and one with a large stack. It fails if the second thread ends first.
  */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /*
- * Two threads look whether a slot of a table is free, and then put a block there; which slot is a hash of the block's address.
- * They fail where both blocks have the same slot, which depends on the layout, and both threads look before either puts. Of
- * several hashes the argument chooses one.
+ * Two threads test whether a slot of a table is free, and then put a block there. The slot is a hash
+ * of the block's address. The program fails if both blocks have the same slot, which depends on the
+ * layout, and both threads test before either puts. The argument chooses one of several hashes.
  */
 #include <pthread.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* Who waits has told too late that he does, and then waits for ever, looking again and again. */
+/* A waiting thread has announced its wait too late; it then waits for ever, and tests the condition again and again. */
 #include <pthread.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

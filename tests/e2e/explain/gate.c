@@ -1,4 +1,4 @@
-/* Two sides of a gate share one condition variable, so a signal may wake the wrong side. Which threads then wait differs. */
+/* Two sides of a gate share one condition variable: a signal may wake the wrong side. The threads that then wait differ between schedules. */
 #include <pthread.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

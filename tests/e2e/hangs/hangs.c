@@ -1,6 +1,6 @@
 /*
- * usage: hangs ROUNDS [FILE]. Four threads compute between two operations, for that many million rounds each; 0: for
- * ever. With FILE, only one thread computes, and for ever in the run that creates this file.
+ * usage: hangs ROUNDS [FILE]. Four threads compute between two operations, for that many million rounds each;
+ * 0: for ever. If FILE is given, only one thread computes, and for ever in the run that creates this file.
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /*
- * Threads that allocate, free and count under a lock. With an argument the count is read and written in two critical
- * sections, and one may be lost.
+ * Threads that allocate, free and count under a lock. If an argument is given, the count is read
+ * and written in two critical sections, and an update may be lost.
  */
 #include <assert.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* As counts.c, with GLib's locks, whose fast paths make no system call, and a pool, which waits inside of GLib. */
+/* The program of counts.c with GLib's locks, whose fast paths make no system call, and a pool, which waits inside GLib. */
 #include <assert.h>
 #include <glib.h>
 #include <string.h>

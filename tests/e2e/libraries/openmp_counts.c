@@ -1,4 +1,4 @@
-/* As counts.c, with OpenMP's critical sections: GNU's runtime makes no system call where nobody waits. */
+/* The program of counts.c with OpenMP's critical sections: GNU's runtime makes no system call if no thread waits. */
 #include <assert.h>
 
 static int count, is_split;

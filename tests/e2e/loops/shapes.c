@@ -92,7 +92,7 @@ static long reversed(struct room *room, int n)
 	return n;
 }
 
-/* What it reads says where it writes. */
+/* The value that the loop reads determines the place that it writes. */
 static long scattered(struct room *room, int n)
 {
 	for (int i = 0; i < n; i++)

@@ -1,7 +1,7 @@
 /*
- * Takes raddle's place in a program that raddle-cc compiled: switches all sites on, and keeps what they tell. Do loops
- * that go without their points, as nothing in their memory is wanted, compute the same, and are all accesses
- * to what is wanted still told of?
+ * Replaces raddle in a program that raddle-cc compiled: switches all sites on, and records their
+ * reports. Do loops without points, whose memory is not wanted, compute the same? Are all accesses
+ * to wanted memory still reported?
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -144,7 +144,7 @@ static void check_same(const struct run *all, const struct run *few, const char 
 	failed = 1;
 }
 
-/* Of all runs of a shape. */
+/* Sums of all runs of a shape. */
 struct sums {
 	unsigned long all, few; /* accesses that were told of */
 };

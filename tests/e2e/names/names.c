@@ -32,7 +32,7 @@ static void push(struct node *node, long value)
 	head = node;
 }
 
-/* So many blocks that the heap grows, and that what is given back is given out again. */
+/* Allocates so many blocks that the heap grows, and that freed blocks are allocated again. */
 static struct node *churn(int rounds)
 {
 	struct node *kept = NULL;

@@ -1,10 +1,10 @@
 /*
- * A client of SQLite with several threads, linked to the system's own library: one connection that all
- * share, and one of its own for each, to a database in memory with a shared cache. The library takes
- * many locks, recursive ones among them, and tries some of them against the order it takes others in.
+ * A client of SQLite with several threads, linked to the system's own library. All threads share one connection, and
+ * each has one of its own, to a database in memory with a shared cache. The library takes many locks, also recursive
+ * ones, and tries some of them against its usual order.
  *
- * Arguments: threads, rounds of each. Prints what is in the tables in the end, which is the same however
- * threads take turns.
+ * Arguments: threads, rounds of each. Prints the final contents of the tables, which are the same under every
+ * schedule.
  */
 #include <pthread.h>
 #include <sched.h>

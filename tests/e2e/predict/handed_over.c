@@ -1,6 +1,6 @@
 /*
- * Two locks in opposite orders, but the second thread waits until the first has given both up: a
- * candidate that cannot happen, for a reason that locks do not tell.
+ * Two locks in opposite orders, but the second thread waits until the first has released both. This
+ * candidate cannot happen, for a reason that the locks do not show.
  */
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,6 +1,6 @@
 /*
- * Load for memcached, run after run: waits until a server listens at a Unix socket, talks to it over
- * several connections at a time, tells it to end, and waits for the next server. Until it is killed.
+ * Load for memcached, run after run. Waits until a server listens at a Unix socket, sends commands
+ * over several connections, makes the server end, and waits for the next server until killed.
  *
  * Arguments: path of the socket, rounds of commands per connection and run.
  */
@@ -35,7 +35,7 @@ static int connect_to(const char *path)
 	}
 }
 
-/* What each connection says in a round; the answer ends with "MN". */
+/* Sends the commands of each connection in a round; the answer ends with "MN". */
 static bool say(int connection, int round, int number)
 {
 	char text[512];

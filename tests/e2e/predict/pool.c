@@ -1,5 +1,5 @@
 /*
- * Accounts on the heap, transfers by whichever of four threads of a pool is free: neither threads nor
+ * Accounts on the heap, with transfers by any free thread of a pool of four: neither threads nor
  * locks have the same names in two runs.
  */
 #include <pthread.h>

@@ -17,7 +17,7 @@
 
 static bool is_racy;
 static int value;
-static _Thread_local volatile int seen; /* so that reads of value are not optimised away */
+static _Thread_local volatile int seen; /* keeps reads of value from being optimised away */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER, other = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_spinlock_t spin;

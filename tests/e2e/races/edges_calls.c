@@ -17,7 +17,7 @@ static int value;
 static int descriptors[2];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic __int128 wide;
-static _Thread_local volatile int seen; /* so that reads are not optimised away */
+static _Thread_local volatile int seen; /* keeps reads from being optimised away */
 
 static void with_thread(void *(*body)(void *), void (*meanwhile)(void))
 {
@@ -74,7 +74,7 @@ static void case_append_most(void)
 	with_thread(append_most_body, append_most_meanwhile);
 }
 
-/* No more is written than there is room for. */
+/* snprintf() writes at most as much as the buffer holds. */
 static void *print_body(void *argument)
 {
 	snprintf(text, 6, "%s%d", more, value);
@@ -108,7 +108,7 @@ static void case_printed(void)
 	with_thread(printed_body, printed_meanwhile);
 }
 
-/* What is read is written when it has come, not when it is waited for. */
+/* read() writes the data when they have arrived, not when the wait begins. */
 static void *read_body(void *argument)
 {
 	return read(descriptors[0], text, sizeof text) == 1 ? argument : argument;
@@ -131,7 +131,7 @@ static void case_read(void)
 	with_thread(read_body, read_meanwhile);
 }
 
-/* Only as much is written as has come: a byte. */
+/* read() writes only the data that have arrived: a byte. */
 static void read_less_meanwhile(void)
 {
 	if (write(descriptors[1], more, is_racy ? 2 : 1) < 1)

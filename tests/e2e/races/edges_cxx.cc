@@ -1,4 +1,4 @@
-// As edges.c, by the means of C++: `edges_cxx CASE ordered|racy`.
+// The cases of edges.c with C++ objects: `edges_cxx CASE ordered|racy`.
 #include <atomic>
 #include <barrier>
 #include <condition_variable>
@@ -18,7 +18,7 @@ namespace
 
 bool is_racy;
 int value;
-thread_local volatile int seen; // so that reads of value are not optimised away
+thread_local volatile int seen; // keeps reads of value from being optimised away
 
 void both(void (*body)(), void (*meanwhile)())
 {

@@ -1,4 +1,4 @@
-// As edges.c, by means of C++ that are easily misjudged: `hard_cxx CASE ordered|racy`.
+// The cases of edges.c with C++ objects that are easily misjudged: `hard_cxx CASE ordered|racy`.
 #include <atomic>
 #include <condition_variable>
 #include <cstring>
@@ -19,7 +19,7 @@ namespace
 
 bool is_racy;
 int value;
-thread_local volatile int seen; // so that reads of value are not optimised away
+thread_local volatile int seen; // keeps reads of value from being optimised away
 std::mutex mutex, other;
 
 void both(void (*body)(), void (*meanwhile)())
@@ -104,7 +104,7 @@ void call_once_body()
 		value++;
 }
 
-// What is asked for late is computed by who asks.
+// A deferred function runs in the thread that asks for its result.
 void case_deferred()
 {
 	std::shared_future<int> result = std::async(std::launch::deferred, [] { return ++value; });

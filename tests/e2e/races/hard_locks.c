@@ -1,6 +1,6 @@
 /*
- * As edges.c, by locks of the program's own making and by those of the library where they are easily misjudged.
- * `hard_locks CASE ordered|racy`.
+ * The cases of edges.c with locks of the program's own making, and with those of the library where
+ * they are easily misjudged. `hard_locks CASE ordered|racy`.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 static bool is_racy;
 static int value;
-static _Thread_local volatile int seen; /* so that reads of value are not optimised away */
+static _Thread_local volatile int seen; /* keeps reads of value from being optimised away */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
@@ -35,7 +35,7 @@ static void with_thread(void *(*body)(void *), void (*meanwhile)(void))
 
 /* ---- locks of its own making ---- */
 
-/* Who finds the other's flag down goes in; its being down is where the other one has come out. */
+/* A thread that finds the other's flag down enters; the flag is down after the other thread has left. */
 static void dekker_once(int own)
 {
 	atomic_store(&flags[own], 1);

@@ -1,6 +1,6 @@
 /*
- * As edges.c, by memory that is used again, and by what runs at a thread's or the program's end.
- * `hard_memory CASE ordered|racy`.
+ * The cases of edges.c with reused memory, and with code that runs at the end of a thread or of the
+ * program. `hard_memory CASE ordered|racy`.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -18,7 +18,7 @@
 
 static bool is_racy;
 static int value;
-static _Thread_local volatile int seen; /* so that reads of value are not optimised away */
+static _Thread_local volatile int seen; /* keeps reads of value from being optimised away */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static sem_t semaphore;
 static tss_t key;
@@ -95,7 +95,7 @@ static void *cancelled_body(void *argument)
 	return argument;
 }
 
-/* So does what it leaves behind when it is cancelled. */
+/* Cleanup of a cancelled thread orders, too. */
 static void case_cancelled(void)
 {
 	pthread_t thread;
@@ -123,7 +123,7 @@ static void *late_body(void *argument)
 	return argument;
 }
 
-/* What is done when the program ends, with a thread that nobody has joined. */
+/* Exit handlers run while a thread is left that was not joined. */
 static void case_exit(void)
 {
 	pthread_t thread;
@@ -260,7 +260,7 @@ static void allocators_once(int own)
 	}
 }
 
-/* Who lets go last frees it, and has to see what the others have done. */
+/* The last thread that releases the object frees it, and must see the accesses of the others. */
 struct counted {
 	atomic_int references;
 	int number;

@@ -1,7 +1,7 @@
 /*
- * checked_walk PROGRAM [ARG...]: records the same run twice, once with every report as an entry (then the walk
- * compares each with where it is itself), once as always, and walks both. Both walks must come to the end of all
- * threads and see the same run.
+ * checked_walk PROGRAM [ARG...]: records the same run twice and walks both records. In one record
+ * every report is an entry, which the walk compares with its own position; the other is a usual
+ * record. Both walks must reach the end of all threads and see the same run.
  */
 #include <inttypes.h>
 #include <stdio.h>

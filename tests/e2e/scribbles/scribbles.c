@@ -1,5 +1,5 @@
 /*
- * scribbles PLACE SEED: two threads take a mutex in turn, and at a step that SEED chooses one of them writes random words over the
+ * scribbles PLACE SEED: two threads lock a mutex in turn. At a step that SEED chooses, one of them writes random words over the
  * mappings that the process shares with others, which /proc/self/maps lists. PLACE: `words`, few of them, anywhere; `start`, few of
  * them in the first 24 KB; `contract`, the same in the contract only; `flood`, all of the first 20 KB; `none`.
  * scribbles pid PID: names that process as its own in the contract, and then computes without an end.

@@ -1,6 +1,6 @@
 /*
- * signalled WHAT: says "ready" and what signals it gets. WHAT: wait (for them, in a thread), handle (them, in
- * handlers), die (of them), stay (whatever comes), alone (as handle, without threads), busy (none: it ends).
+ * signalled WHAT: prints "ready" and the signals that it receives. WHAT: wait (for them, in a thread), handle (them,
+ * in handlers), die (of them), stay (for any signal), alone (handle, without threads), busy (none: it ends).
  * signalled send PID: queues the first real-time signals with a value, in order.
  */
 #include <errno.h>

@@ -1,6 +1,6 @@
 /*
- * survives [FAIL]: leaves a process behind that has a session of its own, an ignored SIGTERM, SIGHUP and SIGINT, and another
- * program in it. Then two threads take a mutex in turn. With FAIL one schedule of them fails.
+ * survives [FAIL]: leaves a process behind that has a session of its own, ignores SIGTERM, SIGHUP and SIGINT, and executes
+ * another program. Two threads then lock a mutex in turn. If FAIL is given, one schedule fails.
  * survives --stay: that process.
  */
 #include <pthread.h>

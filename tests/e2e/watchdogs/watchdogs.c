@@ -3,7 +3,7 @@
  *
  * WATCHDOG: alarm (SIGALRM by default), handler (of SIGALRM, which exits), thread (sleeps, then aborts), main (waits with
  * a limit, then exits).
- * WORK: cycle (two locks), lost (a signal that nobody waits for yet), slow (a sleep that is longer than the watchdog's),
+ * WORK: cycle (two locks), lost (a signal without a waiter), slow (a sleep that is longer than the watchdog's),
  * recovers (the watchdog wakes the workers, and all is well), idle (waits for work that the watchdog itself should give).
  */
 #include <pthread.h>

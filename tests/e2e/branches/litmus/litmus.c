@@ -23,7 +23,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 #define EXCHANGE(place, value) (void)atomic_exchange_explicit(&place, value, memory_order_relaxed)
 #define SEE(place) atomic_load_explicit(&place, memory_order_relaxed)
 
-/* By shape: its threads, and what has come of it. */
+/* The threads of each shape, and its final values. */
 #define AS(name) ((SHAPE) == (name))
 
 static void *first(void *unused)

@@ -1,4 +1,4 @@
-/* What load.c loads: threads in it count without a lock. */
+/* The library that load.c loads: threads in it count without a lock. */
 int plugin_count;
 
 void plugin_add(void);

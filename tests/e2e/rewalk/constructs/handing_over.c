@@ -1,6 +1,6 @@
 /*
- * What is written just before an operation of the engine, and looked at behind it; operations that the library asks for;
- * callbacks, whose arguments come from there; threads that hand over by spinning on a flag, again and again.
+ * Values written just before an operation of the engine and read after it; operations that the library requests;
+ * callbacks, whose arguments come from the library; threads that hand over by spinning on a flag, again and again.
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 // Streams: the library's code calls the program's copies of functions of std::string, which call each other, and tables
-// of the library are read here. Long texts, as short ones need no memory.
+// of the library are read here. The texts are long, because short ones need no memory.
 #include <sstream>
 #include <string>
 

@@ -1,6 +1,6 @@
 /*
- * What a construct computed, told so that the record shows it: each bit decides which of two places is written, and
- * records that are checked name the place.
+ * The result of a construct, written so that the record shows it: each bit decides which of two
+ * places is written, and checked records name the place.
  */
 #ifndef RADDLE_TESTS_TELL_H
 #define RADDLE_TESTS_TELL_H
@@ -22,7 +22,7 @@ static inline void tell(uint64_t value)
 #ifdef __cplusplus
 extern "C"
 #endif
-	/* Of the construct; twice at the same time, with numbers of their own. */
+	/* The construct; runs twice at the same time, with different numbers. */
 	void
 	construct(uint64_t number);
 

@@ -23,7 +23,7 @@ static void *count(void *result)
 		sum += (long)geteuid();
 		if (*known != i) /* the walk would go where the run has not been */
 			break;
-		if (i % 7 == 0) /* or all turns would end at the same place */
+		if (i % 7 == 0) /* otherwise all time slices would end at the same place */
 			sum += *known;
 	}
 	*(long *)result = sum;

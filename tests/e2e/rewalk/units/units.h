@@ -18,7 +18,7 @@ struct pair other_pair(long n);
 double other_half(long n);
 void other_count(long *at);
 long other_through(step step, long n);
-/* With a result of the plain unit in the place of its own. */
+/* The result of the plain unit replaces its own. */
 long other_tail(long n);
 
 /* plain.c, which raddle-cc has not compiled */

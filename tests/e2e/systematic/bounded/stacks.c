@@ -1,4 +1,4 @@
-/* As loops.c, but each of the blocks is allocated by a call of its own: all are the first of their stack. */
+/* The program of loops.c, but each block is allocated by a call of its own: all are the first of their stack. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /*
- * A program that does one thing under the first worker and another under all others, in each of their processes: it
- * notes the inode of the first one's memory in FILE, where a real program might lock a file. Under the first one
- * threads use one lock, in others each its own (WAY 0), or one makes two steps more (1), or all is the same (2).
+ * A program that behaves differently under the first worker and under all others, in each of their processes. It stores the inode
+ * of the first one's memory in FILE; a real program might lock a file. Under the first worker, threads use one lock. Under others,
+ * each thread uses its own lock (WAY 0), or one thread makes two steps more (1), or all is the same (2).
  *
- * WAY 3: all is the same as well, but a process that is the first of the others makes two steps more when one of the
- * first worker has the file's lock, which that one takes when the other has come and keeps until it is done. So
- * processes are in each other's way exactly when the first run is compared.
+ * WAY 3: all is the same, too, but the first process of the other workers makes two steps more if a process of the first
+ * worker holds the file's lock. That process locks the file when the other arrives, and keeps the lock until the other is
+ * done. Processes therefore disturb each other exactly when the first run is compared.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -22,7 +22,7 @@ static pthread_mutex_t locks[THREADS] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTE
 	PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
 static int way, is_other, numbers[THREADS];
 
-/* Of the memory that raddle shares with the processes of one worker. */
+/* Inode of the memory that raddle shares with the processes of one worker. */
 static unsigned long inode(void)
 {
 	char line[512];
@@ -56,7 +56,7 @@ static bool is_there(const char *name)
 	return access(name, F_OK) == 0;
 }
 
-/* With a byte each time. */
+/* Creates the file, or appends a byte. */
 static void make(const char *name)
 {
 	const int file = open(name, O_WRONLY | O_CREAT | O_APPEND, 0600);
@@ -95,7 +95,7 @@ static void be_in_each_others_way(const char *held)
 		(void)fcntl(file, F_SETLK, &lock);
 		make("taken");
 		wait_for("disturbed");
-	} else { /* so that runs are left when somebody comes */
+	} else { /* leaves runs for the time when the other process arrives */
 		(void)syscall(SYS_nanosleep, &moment, NULL);
 	}
 	(void)close(file);

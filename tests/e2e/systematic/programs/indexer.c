@@ -1,6 +1,6 @@
 /*
  * Flanagan, Godefroid, POPL 2005: threads insert four messages each into a hash table by compare-exchange.
- * No two collide up to 11 threads; 12 threads have 8 traces, and each further one 8 times as many.
+ * Messages do not collide up to 11 threads; 12 threads have 8 traces, and each further one 8 times as many.
  */
 #include "scaling.h"
 

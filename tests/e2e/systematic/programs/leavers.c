@@ -1,6 +1,6 @@
 /*
- * n threads that nobody joins, each of which takes a lock of all twice, while main ends the process: (2n)!/2^n traces, as it
- * ends behind all of them. With a second argument a handler of exit takes the counters away.
+ * n threads that are never joined, each of which acquires a common lock twice, while main ends the process: (2n)!/2^n
+ * traces, because the process ends behind all of them. If a second argument is given, an exit handler removes the counters.
  */
 #include "scaling.h"
 
