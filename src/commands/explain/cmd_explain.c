@@ -12,7 +12,7 @@
 #include "plan/strategy_option.h"
 #include "cli/command.h"
 #include "commands/explain/explain_result.h"
-#include "commands/findings/given_back.h"
+#include "commands/findings/recorded_environment.h"
 #include "commands/explain/explain_work.h"
 #include "cli/next_command.h"
 #include "cli/option_value.h"
@@ -237,7 +237,7 @@ static int cmd_explain_load(
 		return result;
 	result = store_load_finding(store, arguments->finding, finding, err);
 	if (result == 0) {
-		result = read_own_schedule(store, finding, err);
+		result = stored_schedule_read(store, finding, err);
 		if (result < 0)
 			finding_release(finding);
 	}
@@ -248,7 +248,7 @@ static int cmd_explain_load(
 	if (result < 0)
 		finding_release(finding);
 	else
-		give_environment_back(finding);
+		recorded_environment_restore(finding);
 	return result;
 }
 

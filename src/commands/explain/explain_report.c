@@ -315,10 +315,15 @@ static void add_cause(struct strbuf *out, const struct finding *finding)
 
 /* Least score beside a cause: a pattern as frequent in passing runs explains nothing. */
 #define SHOWN_SCORE_LEAST 0.5
+/* If each passes with 5 % probability, 100 runs all fail with a probability of 0.6 %. */
+#define RUNS_THAT_SUFFICE 100u
 
 static bool explain_report_is_shown(
 	const struct explain_result *result, const struct explain_answer *answer)
 {
+	/* Without passing runs each pattern of all runs has the best score: only forbidding it shows something. */
+	if (!result->ranking.passed)
+		return answer->has_cause && answer->cause.is_tested && answer->cause.is_cause;
 	return !result->finding->cause || answer->record->score >= SHOWN_SCORE_LEAST;
 }
 
@@ -333,6 +338,11 @@ static void explain_report_add_counts(
 		ranking->passed);
 	if (result->others)
 		strbuf_addf(out, ", %u failed otherwise and are not compared", result->others);
+	if (!ranking->passed && ranking->failed >= RUNS_THAT_SUFFICE && !reported &&
+		!result->finding->cause) {
+		strbuf_adds(out, "; the failure seems not to depend on the order of operations\n");
+		return;
+	}
 	if (result->answer_count && !reported) {
 		strbuf_addf(out,
 			"; none of %u orders of operations separates failing runs from passing ones better\n",

@@ -112,7 +112,7 @@ static void note_runs(struct explain_result *result)
 			result->finding->id);
 	if (!ranking->passed && ranking->failed)
 		strbuf_adds(&result->notes,
-			"note: no run passed, so nothing separates failing runs from passing ones; another --strategy or more --runs may give passing runs\n");
+			"note: no run passed, so nothing separates failing runs from passing ones; if the program fails without raddle, too, debug it there, else try another --strategy or more --runs\n");
 	if (ranking->failed)
 		return;
 	if (explain_own_run(result->explain, &own)) {

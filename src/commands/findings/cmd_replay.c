@@ -7,7 +7,7 @@
 #include "investigate/replay.h"
 #include "store/store.h"
 #include "cli/command.h"
-#include "commands/findings/given_back.h"
+#include "commands/findings/recorded_environment.h"
 #include "cli/next_command.h"
 #include "cli/option_value.h"
 #include "commands/findings/show_finding.h"
@@ -106,7 +106,7 @@ static int cmd_replay_load(
 		return result;
 	}
 	result = arguments->schedule ? schedule_text_read(arguments->schedule, &schedule, err)
-				     : read_own_schedule(store, finding, err);
+				     : stored_schedule_read(store, finding, err);
 	store_close(store);
 	if (result < 0)
 		finding_release(finding);
@@ -144,7 +144,7 @@ static int cmd_replay_conclude(const struct finding *finding, const struct repla
 
 	(void)fflush(stdout); /* main checks the stream */
 	if (!result->is_same && finding->kind != OUTCOME_VIOLATION)
-		hint_environment(finding);
+		recorded_environment_compare(finding);
 	if (result->has_diverged && !result->is_same) {
 		return command_fail(
 			"the schedule no longer fits the program (from step %llu on), which then ended: %s; has it been rebuilt? find it again: raddle run%s",
@@ -221,7 +221,7 @@ static int replay_run(int argc, char **argv)
 		free(runtime);
 		return command_fail("%s", err.text);
 	}
-	give_environment_back(&finding);
+	recorded_environment_restore(&finding);
 	options.runtime = runtime;
 	options.is_traced = arguments.is_trace;
 	options.is_interrupted = command_interruption();

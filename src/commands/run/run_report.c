@@ -274,8 +274,9 @@ static void say_explored(const struct campaign_result *result)
 
 	strbuf_init(&time);
 	run_report_add_time(&time, result->total.exploring_ns);
-	(void)fprintf(stderr, "%s schedules in %s (%s/s), up to %u threads and %s steps each\n",
-		terminal_number(result->total.runs, runs), time.text,
+	(void)fprintf(stderr, "%s schedule%s in %s (%s/s), up to %u threads and %s steps each\n",
+		terminal_number(result->total.runs, runs), result->total.runs == 1 ? "" : "s",
+		time.text,
 		terminal_number(seconds > 0
 					? (unsigned long long)((double)result->total.runs / seconds)
 					: 0,

@@ -1,6 +1,6 @@
 /* Environment and schedule of a finding, for the commands that re-execute its program. */
-#ifndef RADDLE_COMMANDS_FINDINGS_GIVEN_BACK_H
-#define RADDLE_COMMANDS_FINDINGS_GIVEN_BACK_H
+#ifndef RADDLE_COMMANDS_FINDINGS_RECORDED_ENVIRONMENT_H
+#define RADDLE_COMMANDS_FINDINGS_RECORDED_ENVIRONMENT_H
 
 #include "base/error.h"
 #include "findings/finding.h"
@@ -8,10 +8,10 @@
 struct store;
 
 /* Restores the environment variables that libraries read, and prints which ones change. */
-void give_environment_back(const struct finding *finding);
+void recorded_environment_restore(const struct finding *finding);
 /* Prints the variables that differ, as a possible reason why the failure does not repeat. */
-void hint_environment(const struct finding *finding);
+void recorded_environment_compare(const struct finding *finding);
 /* Loads the schedule of the finding's folder, with a note if the user has edited it. */
-int read_own_schedule(struct store *store, struct finding *finding, struct error *err);
+int stored_schedule_read(struct store *store, struct finding *finding, struct error *err);
 
 #endif
