@@ -28,7 +28,7 @@ void raddle_module_loaded(const struct instrumented_module *module) __attribute_
 static volatile size_t too_much = PTRDIFF_MAX - 4096;
 static volatile size_t no_bytes;
 static char *early;
-static char *volatile kept; /* so that the compiler does not see that it is the same block */
+static char *volatile kept; /* hides from the compiler that the block is the same */
 
 __attribute__((constructor(101))) static void claim(void)
 {
@@ -210,7 +210,7 @@ static void check_threads(void)
 		CHECK(!pthread_join(threads[i], NULL));
 }
 
-/* In a child: what damages the heap must be noticed as glibc does. */
+/* Runs in a child: damage to the heap must be noticed like in glibc. */
 static int status_of(void (*damage)(void))
 {
 	int status = 0;

@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=50 */
 /*
- * Where POSIX leaves a choice, programs have been tested with what glibc does. And a child process may wake
- * a thread by the signal that its end, or it, sends: who waits for that is not stuck.
+ * Where POSIX permits several results, programs rely on glibc's. A child process may also wake a
+ * thread by the signal at its end, or by one that it sends: a thread that waits for this is not stuck.
  */
 #include <errno.h>
 #include <pthread.h>

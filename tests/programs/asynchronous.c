@@ -95,7 +95,7 @@ static void check_waits(void)
 	CHECK(aio_suspend(list, 2, &second) == -1 && errno == EAGAIN);
 	CHECK(is_reached(CLOCK_MONOTONIC, &end));
 	CHECK(aio_error(&request) == EINPROGRESS);
-	CHECK(aio_read(&waiting) == 0); /* behind the first */
+	CHECK(aio_read(&waiting) == 0); /* queued behind the first request */
 	CHECK(aio_cancel(ends[0], &waiting) == AIO_CANCELED);
 	CHECK(aio_error(&waiting) == ECANCELED && aio_return(&waiting) == -1);
 	CHECK(aio_cancel(ends[0], &request) == AIO_NOTCANCELED);

@@ -105,10 +105,10 @@ struct row {
 	void (*prepare)(void);
 	void (*end_wait)(void);
 	void (*clean_up)(void);
-	long (*by_libc)(void); /* NULL: libc has no function for it */
+	long (*by_libc)(void); /* NULL if libc has no function for it */
 	void (*arguments)(long a[6]);
 	long least, most; /* the result */
-	int error;	  /* with -1 */
+	int error;	  /* errno of the result -1 */
 };
 
 #define ARGUMENTS(name, ...)                                                                       \

@@ -1,5 +1,5 @@
 /*
- * For blocking_calls.c: what its calls wait on, how it is made, and how another thread ends the wait.
+ * Objects that the calls of blocking_calls.c wait on: how a test makes them, and how another thread ends the wait.
  */
 #ifndef RADDLE_TESTS_PROGRAMS_BLOCKING_SCENES_H
 #define RADDLE_TESTS_PROGRAMS_BLOCKING_SCENES_H

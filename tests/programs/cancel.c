@@ -78,7 +78,7 @@ static void *spin_asynchronously(void *unused)
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
 	sem_post(&ready);
 	for (;;)
-		sched_yield(); /* no cancellation point */
+		sched_yield(); /* sched_yield() is no cancellation point */
 	return NULL;
 }
 

@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=50 */
 /*
- * C++ and the end of a thread: destructors run when a thread is cancelled or calls pthread_exit, the
- * forced unwinding can be seen and must be let through, thread_local objects are destroyed last.
+ * C++ and the end of a thread. Destructors run when a thread is cancelled or calls pthread_exit; a
+ * catch clause sees the forced unwinding and must let it pass; thread_local objects are destroyed last.
  */
 #include <cxxabi.h>
 #include <pthread.h>

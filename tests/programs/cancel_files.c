@@ -1,8 +1,8 @@
 /* EXPECT: passed runs=50 */
 /*
- * What is done to files waits for nobody, but is a cancellation point; and a thread that does nothing else
- * until it is stopped leaves the others their turn. Each twice: with the request there before the call, and
- * in a loop that the request ends. At last loops that a plain flag ends.
+ * Operations on files wait for no thread, but are cancellation points. A thread that makes only
+ * such calls until it is stopped lets other threads run. Each case runs twice: with the request
+ * before the call, and in a loop that the request ends. The last loops end by a plain flag.
  */
 #include <fcntl.h>
 #include <pthread.h>

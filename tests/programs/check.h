@@ -1,8 +1,8 @@
 /*
- * For the programs of this folder: one line on standard output per check, always the same text, and an
- * exit status that says whether all of them held. Checks are made by one thread at a time (the others
- * have ended, wait, or leave their results in variables), so the output does not depend on the
- * schedule: it must be equal byte for byte natively and under raddle.
+ * Checks for the programs of this folder. Each check prints one line, always the same text; the
+ * exit status says whether all checks held. Checks are made by one thread at a time (the others
+ * have ended, wait, or leave their results in variables): the output does not depend on the
+ * schedule. It must be equal byte for byte natively and under raddle.
  */
 #ifndef RADDLE_TESTS_PROGRAMS_CHECK_H
 #define RADDLE_TESTS_PROGRAMS_CHECK_H
@@ -26,14 +26,14 @@ static inline void check_that(int holds, const char *text, const char *file, int
 /* The condition is its own text: it must not contain values that differ from run to run. */
 #define CHECK(condition) check_that((condition) ? 1 : 0, #condition, __FILE__, __LINE__)
 
-/* For preparations that are not what is tested: silent as long as they work. */
+/* For preparations, which are not tested: prints nothing if they succeed. */
 #define MUST(condition)                                                                            \
 	do {                                                                                       \
 		if (!(condition))                                                                  \
 			check_that(0, #condition, __FILE__, __LINE__);                             \
 	} while (0)
 
-/* What main returns. */
+/* Returns the exit status of main. */
 static inline int check_status(void)
 {
 	fflush(stdout);

@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=10 */
 /*
- * What a forked child waits in is ended by a handler, by time, and by its parent, as in its parent; its clocks and
- * its parent's agree; its threads sleep and are awaited; and it opens the semaphore that its parent opens by name.
+ * A handler, time, or the parent ends the waits of a forked child, like waits of the parent. The clocks of child and
+ * parent agree. The child's threads sleep and are awaited. The child opens the semaphore that its parent opens by name.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -243,7 +243,7 @@ static int block_all_signals(void)
 	return 0;
 }
 
-/* ---- what parent and child share ---- */
+/* ---- objects that parent and child share ---- */
 
 static void check_named_semaphore(void)
 {

@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=50 */
 /*
- * Cancellation of a wait on a condition variable: the mutex is held again when the cleanup handlers
- * run, and the wake-up of somebody else is not eaten.
+ * Cancellation of a wait on a condition variable: the cleanup handlers run with the mutex locked,
+ * and the wake-up of another thread is not lost.
  */
 #include <errno.h>
 #include <pthread.h>

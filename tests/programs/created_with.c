@@ -1,5 +1,5 @@
 /* EXPECT: passed runs=30 */
-/* What a thread has of the attributes that it was created with, and what of its creator. */
+/* Properties that a thread has from the attributes of its creation, and those that it inherits from its creator. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>

@@ -1,8 +1,8 @@
 /* EXPECT: passed runs=50 */
 /*
- * Objects with a life of their own: thread_local ones (each thread's are built on first use and
- * destroyed at its end), static ones inside functions (built once, by one thread, again after a throw),
- * and static ones of the program (destroyed after main).
+ * Objects with special lifetimes: thread_local ones (built on first use, destroyed at the thread's
+ * end), static ones inside functions (built once, by one thread, again after a throw), and static
+ * ones of the program (destroyed after main).
  */
 #include <atomic>
 #include <mutex>

@@ -46,7 +46,7 @@
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-#define NO_ID 4194303 /* above what the kernel gives out by default */
+#define NO_ID 4194303 /* above the ids that the kernel assigns by default */
 
 /* Names that headers do not declare. */
 ssize_t __read(int fd, void *to, size_t size);
@@ -66,7 +66,7 @@ sighandler_t __sysv_signal(int signal, sighandler_t handler);
 int __sigpause(int signal_or_mask, int is_signal);
 int xpg_sigpause(int signal) __asm__("__xpg_sigpause");
 
-/* What the rows name. Pointers and sizes that are wrong are volatile: compilers warn of what they see. */
+/* Objects that the rows name. Wrong pointers and sizes are volatile, because compilers warn about constants. */
 static void *volatile none;
 static volatile size_t too_much = PTRDIFF_MAX;
 static volatile int minus_one = -1, too_many = 100000;

@@ -1,6 +1,6 @@
 /* EXPECT: exit(5) runs<=1 */
 /*
- * A thread that replaces the whole process while others wait: the exit status is that of the new
+ * A thread replaces the whole process while others wait: the exit status is that of the new
  * program, and no handler of the old one runs.
  */
 #include <pthread.h>

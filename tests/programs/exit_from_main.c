@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=50 */
 /*
- * pthread_exit in main: the process lives on until its last thread has ended, main can be joined, its
- * cleanup handlers and destructors run, and the exit handlers run once at the end, with status 0.
+ * pthread_exit in main: the process lives until its last thread has ended, and main can be joined.
+ * Main's cleanup handlers and destructors run; the exit handlers run once at the end, with status 0.
  */
 #include <pthread.h>
 #include <stdint.h>

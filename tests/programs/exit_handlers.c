@@ -1,8 +1,8 @@
 /* EXPECT: exit(3) runs<=1 */
 /*
- * exit in a thread while others are waiting: handlers run in the opposite order of their
- * registration, on_exit ones get the status, buffered output is written, and the status is that of the
- * call. Natively and under raddle the program ends with status 3.
+ * exit in a thread while others wait. Handlers run in the opposite order of their registration,
+ * on_exit handlers get the status, buffered output is written, and the status is that of the call.
+ * Natively and under raddle the program ends with status 3.
  */
 #include <pthread.h>
 #include <semaphore.h>

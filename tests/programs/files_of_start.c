@@ -1,7 +1,7 @@
 /* EXPECT: passed runs<=30 */
 /*
- * Files made before the first thread and taken away while threads run, as sort does with its temporary
- * files: a run that starts at the first thread's creation would miss what the run before took away.
+ * Files made before the first thread and removed while threads run, like the temporary files of sort.
+ * A run that starts at the first thread's creation would miss the files that the run before removed.
  */
 #include <fcntl.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=20 */
 /*
  * fork in a program with threads: the child has one thread and may make more, fork handlers run in
- * their order, and parents wait for children in all the usual ways.
+ * their order, and parents wait for children in all usual manners.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -144,7 +144,7 @@ static void check_killed_child(void)
 		_exit(3);
 	}
 	CHECK(waitpid(child, &status, WNOHANG) == 0);
-	usleep(20000); /* as a rule the child waits by now; it must end either way */
+	usleep(20000); /* usually the child waits by now; it must end in either case */
 	close(ends[0]);
 	close(ends[1]);
 	CHECK(waitid(P_PID, (id_t)child, &information, WEXITED | WNOWAIT) == 0);

@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=200 */
 /*
- * A child process made after a thread has ended but not been joined: the child's first thread gets the
- * ended one's stack, and with it its pthread_t. Joining it must wait for it, not find the ended one.
+ * A child process made after a thread has ended without being joined. The child's first thread gets the ended
+ * thread's stack, and with it its pthread_t. A join must wait for the new thread, not find the ended one.
  */
 #include <pthread.h>
 #include <sched.h>

@@ -70,7 +70,7 @@ static void *wait_for_bit(void *argument)
 	return NULL;
 }
 
-/* As many wake or are requeued as `count`, sooner or later: the threads come when they come. */
+/* Repeats the call until `count` threads were woken or requeued, because threads arrive at any time. */
 static void repeat_until(long count, long (*call)(void))
 {
 	while (count > 0) {

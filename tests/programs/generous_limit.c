@@ -1,8 +1,8 @@
 /* EXPECT: passed runs=20 */
 /*
- * One thread sleeps for a while with a lock, another waits for the lock with a limit far beyond that, and a third one
- * looks again and again whether they are done, and at the clock. However long it is given the turn, the sleeper comes
- * to move when its sleep is over, and before the limit is.
+ * One thread sleeps with a lock, another waits for the lock with a much longer limit, and a third
+ * reads the clock and tests again and again whether they are done. However long the third one runs,
+ * the sleeper continues when its sleep is over, and before the limit is reached.
  */
 #include <pthread.h>
 #include <time.h>

@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=10 */
 /*
- * Two threads hand a ball to and fro, so that one of them can always move, until the one that sleeps meanwhile
- * says that it is over: time passes for it all the same.
+ * Two threads hand a ball to each other, so that one of them can always move. A third thread sleeps
+ * meanwhile, and then ends the game: time must pass although a thread is always enabled.
  */
 #include <pthread.h>
 #include <time.h>

@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=50 */
 /*
- * Thread-specific values: private to each thread, destructors run at every way out of a thread, again
- * and again while they leave values behind, but not for ever.
+ * Thread-specific values: private to each thread. Destructors run at every kind of thread end,
+ * again and again while they leave values behind, but not for ever.
  */
 #include <errno.h>
 #include <limits.h>

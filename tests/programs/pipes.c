@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=20 */
 /*
- * Pipes between threads: a reader that waits, a writer that finds the pipe full, end of file, a broken
- * pipe, and calls that must not wait.
+ * Pipes between threads: a reader that waits, a writer that finds the pipe full, end of file, a
+ * broken pipe, and calls that must not wait.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* EXPECT: passed runs=20 */
 /*
- * Objects with PTHREAD_PROCESS_SHARED between a process and its forked child: who holds what is seen by both,
+ * Objects with PTHREAD_PROCESS_SHARED between a process and its forked child. Both see the holder,
  * both wake each other, and a robust mutex outlives its holder.
  */
 #include <errno.h>
@@ -80,7 +80,7 @@ static int status_of(pid_t child)
 	return status;
 }
 
-/* ---- who holds what ---- */
+/* ---- holders ---- */
 
 static int finds_all_held(void)
 {

@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=50 */
 /*
- * Real-time policies: where all threads share one processor a thread of a lower priority does not run before those above
- * it wait, and a mutex with a priority ceiling is refused to a thread above that. Who may have no such policy passes.
+ * Real-time policies. If all threads share one processor, a thread of a lower priority does not run before those above it wait, and
+ * a mutex with a priority ceiling is refused to a thread above the ceiling. The test passes if the user may have no such policy.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -19,7 +19,7 @@ static void *post_twice(void *sem)
 
 #define NOBODY 65534
 
-/* In a child that is an ordinary user. Bits: what is not as for a file of that mode. */
+/* Runs in a child of an ordinary user. Each bit is a right that differs from that of a file with this mode. */
 static int lacks_rights(const char *public, const char *own)
 {
 	int wrong = 0;

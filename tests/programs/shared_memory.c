@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=30 */
 /*
- * Memory that the program has mapped shared before its first thread, of all kinds: each run must find in it
- * what main has put there, whatever earlier runs have done to it.
+ * Shared memory of all kinds that the program has mapped before its first thread. Each run must
+ * find the contents that main has stored, whatever earlier runs have done to it.
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* EXPECT: passed runs=20 */
 /*
- * Rules of signals at their edges: masks and jumps before there are threads, many in the queue, alternate stacks
+ * Rules of signals at their edges: masks and jumps before threads exist, many signals in the queue, alternate stacks
  * with odd flags, receivers that end or block the signal, queues that handlers interrupt, threads that notify.
  */
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=50 */
 /*
- * Signals and threads: directed ones run in their thread, masks are each thread's own and are
- * inherited, sigwait and its relatives take what is blocked, raise returns after the handler.
+ * Signals and threads: directed signals run in their thread; masks belong to each thread and are
+ * inherited; sigwait and similar functions take blocked signals; raise returns after the handler.
  */
 #include <errno.h>
 #include <pthread.h>

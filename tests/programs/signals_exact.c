@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=20 */
 /*
- * What POSIX says of signals beyond handlers and masks: alternate stacks, the order of what is pending, what
- * ignoring drops, contexts, overruns of timers, and loops that wait for what a sleeper will do.
+ * Rules of POSIX for signals beyond handlers and masks: alternate stacks, the order of pending signals, the
+ * signals that ignoring drops, contexts, overruns of timers, and loops that wait for an action of a sleeper.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -94,7 +94,7 @@ static void test_stacks(void)
 	MUST(pthread_join(thread, NULL) == 0);
 }
 
-/* ---- what is pending ---- */
+/* ---- pending signals ---- */
 
 static void note_code(int signal, siginfo_t *information, void *context)
 {

@@ -17,7 +17,7 @@
 
 #define IO_BEST_EFFORT (2 << 13)
 #define CALL_PIDFD_OPEN 434
-#define NO_ID 4194303 /* above what the kernel gives out by default */
+#define NO_ID 4194303 /* above the ids that the kernel assigns by default */
 
 /* struct sched_attr */
 struct attributes {
@@ -220,7 +220,7 @@ static void *call_with_own_id(void *unused)
 
 int main(void)
 {
-	const int own = getpriority(PRIO_PROCESS, 0); /* not 0 where the tests run under nice */
+	const int own = getpriority(PRIO_PROCESS, 0); /* nonzero if the tests run under nice */
 	pthread_t worker;
 
 	MUST(pipe(ends) == 0 && pipe(reported) == 0);

@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=3 */
 /*
- * Timers whose interval is far shorter than anybody could take notice of: expirations that nobody sees are counted, and
- * are not waited for one by one.
+ * Timers with an interval far too short for any thread to notice each expiration: expirations that
+ * are not seen are counted, and not waited for one by one.
  */
 #include <errno.h>
 #include <limits.h>
@@ -57,7 +57,7 @@ static void count_blocked(long interval_ns)
 	CHECK(information.si_overrun >= (expected < INT_MAX ? expected : INT_MAX));
 	CHECK(timer_getoverrun(timer) == information.si_overrun);
 	MUST(timer_delete(timer) == 0);
-	(void)sigtimedwait(&set, NULL, &(struct timespec){0}); /* what came between the two */
+	(void)sigtimedwait(&set, NULL, &(struct timespec){0}); /* takes a late expiration */
 }
 
 /* A handler runs meanwhile, but not for each. */

@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=50 */
 /*
- * Time: clocks never go back, sleeps last at least as long as asked, all readers of one clock agree,
- * threads that sleep do not keep others from running.
+ * Time: clocks never run backwards, sleeps last at least as long as requested, all readers of one
+ * clock agree, and sleeping threads do not keep others from running.
  */
 #include <errno.h>
 #include <pthread.h>

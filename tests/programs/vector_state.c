@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=50 */
 /*
- * What a thread keeps in registers stays its own while others run: vector registers of every width that
- * the processor has, the stack of the x87 unit, flags. Where accesses to memory are scheduling points, a
+ * A thread's registers stay its own while others run: vector registers of every width that the
+ * processor has, the stack of the x87 unit, flags. If accesses to memory are scheduling points, a
  * thread may be stopped in the middle of such code, which no call would interrupt.
  */
 #include <immintrin.h>

@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=50 */
 /*
- * Loops that wait for another thread by waits that end at once, each of which lets others go on: a sleep of no
- * time, a time limit that has passed, a look at descriptors without waiting. The other thread sleeps before.
+ * Loops that wait for another thread by waits that end at once, each of which lets others run: a sleep of zero
+ * length, a time limit in the past, a poll of descriptors without waiting. The other thread sleeps before.
  */
 #include <errno.h>
 #include <poll.h>

@@ -96,7 +96,7 @@ static int cancelled_in(void (*call)(void))
 	MUST(sem_init(&is_there, 0, 0) == 0 && sem_init(&is_asked, 0, 0) == 0);
 	MUST(pthread_create(&thread, NULL, run_call, &call) == 0);
 	MUST(sem_wait(&is_there) == 0);
-	usleep(5000); /* as a rule it waits by now; it is the same if it does not yet */
+	usleep(5000); /* usually the thread waits by now; the result is the same if it does not */
 	MUST(pthread_cancel(thread) == 0);
 	MUST(sem_post(&is_asked) == 0);
 	MUST(pthread_join(thread, &result) == 0);

@@ -99,7 +99,7 @@ static void test_big(void)
 	CHECK(is_intact);
 }
 
-/* ---- what fits must not wait ---- */
+/* ---- writes that fit must not wait ---- */
 
 static void *idle(void *unused)
 {

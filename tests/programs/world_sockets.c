@@ -69,7 +69,7 @@ static void *serve(void *unused)
 		MUST(client >= 0 && size == sizeof peer && peer.sin_family == AF_INET);
 		MUST(recv(client, question, sizeof question, MSG_WAITALL) == sizeof question);
 		question[0]++;
-		/* In two pieces: the other side waits for all of it. */
+		/* The bytes arrive in two pieces: the other side waits for all of them. */
 		MUST(send(client, question, 3, 0) == 3);
 		usleep(100);
 		MUST(send(client, question + 3, 5, 0) == 5);

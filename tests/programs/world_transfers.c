@@ -83,7 +83,7 @@ static void test_fifo(void)
 	MUST(rmdir(directory) == 0);
 }
 
-/* ---- from one descriptor to another ---- */
+/* ---- transfers between two descriptors ---- */
 
 static int from[2], to[2];
 static char big[BIG_BYTES];

@@ -1,8 +1,8 @@
 /* EXPECT: passed runs=1 */
 /*
- * Becomes a daemon: the process that was started ends at once with status 0, and its child does the
- * work, with threads, from another folder and without standard streams. What raddle sees is a
- * program that makes no thread.
+ * Becomes a daemon: the started process ends at once with status 0. Its child does the work, with
+ * threads, from another folder and without standard streams. raddle sees a program that makes no
+ * thread.
  */
 #include <pthread.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* EXPECT: refused runs<=1 */
 /*
- * Kills itself with a signal that nobody can handle: nothing tells that from somebody else's kill, so
- * raddle does not call it a failure of the program, tries again a few times and gives up.
+ * Kills itself with a signal that cannot be handled. raddle cannot distinguish this from a kill by another
+ * process: it does not call the kill a failure of the program, tries again a few times and gives up.
  */
 #include <pthread.h>
 #include <signal.h>

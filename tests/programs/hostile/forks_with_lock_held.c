@@ -1,7 +1,7 @@
 /* EXPECT: deadlock runs<=200 */
 /*
- * Forks while another thread may hold a lock. The child has a copy of the lock, and not the thread that would give it
- * back: it waits for ever, and its parent for it.
+ * Forks while another thread may hold a lock. The child has a copy of the lock, but not the thread
+ * that would release it: the child waits for ever, and its parent waits for the child.
  */
 #include <pthread.h>
 #include <sys/wait.h>

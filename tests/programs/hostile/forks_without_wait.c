@@ -27,7 +27,7 @@ int main(void)
 			return 1;
 		if (child == 0) {
 			make_thread();
-			_exit(i); /* of no interest to anybody */
+			_exit(i); /* the status does not matter */
 		}
 	}
 	make_thread();

@@ -1,7 +1,7 @@
 /* EXPECT: deadlock runs<=40 */
 /*
- * Initialises a semaphore when a thread may wait on it already. That thread is forgotten: what is posted from then
- * on does not wake it.
+ * Initialises a semaphore when a thread may wait on it already. That thread is forgotten: later
+ * posts do not wake it.
  */
 #include <pthread.h>
 #include <semaphore.h>

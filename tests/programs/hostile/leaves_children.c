@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=3 */
 /*
  * Leaves a child behind that lives much longer, in a session of its own, with the parent's standard
- * output still open: waiting for the end of that output would take for ever.
+ * output still open. Waiting for the end of that output would take for ever.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=3 */
 /*
- * A child that stands still for good is no deadlock as long as its parent does something about it: this one waits a
- * moment, and ends the child.
+ * A stuck child is no deadlock if its parent ends the child: this parent waits for a short time,
+ * and kills it.
  */
 #include <pthread.h>
 #include <signal.h>

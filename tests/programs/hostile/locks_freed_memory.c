@@ -9,7 +9,7 @@
 
 struct job {
 	char name
-		[32]; /* of what the allocator writes into a freed block nothing comes to the lock */
+		[32]; /* keeps the lock away from the words that the allocator writes into a freed block */
 	pthread_mutex_t lock;
 	int is_complete;
 };

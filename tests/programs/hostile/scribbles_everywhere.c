@@ -30,7 +30,7 @@ static void overwrite(const struct region *regions, int count, uintptr_t own_sta
 
 static void *work(void *unused)
 {
-	struct region regions[REGIONS]; /* on the stack, which is spared */
+	struct region regions[REGIONS]; /* lies on the stack, which is spared */
 	char line[512];
 	int count = 0;
 	FILE *maps = fopen("/proc/self/maps", "r");

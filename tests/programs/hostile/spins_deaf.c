@@ -1,5 +1,5 @@
 /* EXPECT: hang runs<=1 options=--hang-time=1s */
-/* As spins, with every signal blocked that can be. */
+/* The program of spins.c, with every signal blocked that can be blocked. */
 #include <pthread.h>
 #include <signal.h>
 

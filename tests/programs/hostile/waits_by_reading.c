@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=50 */
 /*
- * Waits for another thread by reading a variable over and over, yielding in between: right in its way
- * (the variable is atomic), and it ends only if the other thread gets its turn.
+ * Waits for another thread by reading an atomic variable again and again, with yields in between.
+ * This is correct; the loop ends only if the other thread gets to run.
  */
 #include <pthread.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
 /*
- * What dynamic_load loads: a library with a constructor, a thread_local object with a destructor and a
- * function-static object.
+ * The library that dynamic_load loads: it has a constructor, a thread_local object with a
+ * destructor and a function-static object.
  */
 #include <atomic>
 #include <mutex>
