@@ -1,13 +1,13 @@
 /*
- * A synchronised wrapper over an unsynchronised collection of numbers, as class libraries have it: every
- * method locks its own collection, and what goes through another one locks that for each step only. And
- * the threads that call them. Included by the subjects wrapped_*, which define COLLECTION, the name of
- * their struct, and its functions:
+ * A synchronised wrapper over an unsynchronised collection of numbers, as in class libraries, with
+ * the threads that call it. Every method locks its own collection; a method that iterates over
+ * another collection locks that one for each step only. The subjects wrapped_* include this file.
+ * They define COLLECTION, the name of their struct, and its functions:
  *
  *     int size_of(const struct COLLECTION *), int at(const struct COLLECTION *, int index),
  *     bool has, bool add, bool take_out(struct COLLECTION *, int element), void clear(struct COLLECTION *)
  *
- * With LOCKS_BOTH defined both are locked all the way: the corrected twins.
+ * If LOCKS_BOTH is defined, both collections stay locked: these are the corrected twins.
  */
 #define ELEMENTS_MAX 16
 

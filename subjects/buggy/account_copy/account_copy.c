@@ -1,9 +1,9 @@
 /* EXPECT: abort runs<=300 needs=memory */
 /*
- * An account with two balances, free of races and with a lock around every access, and still wrong: to
- * copy one, each balance is asked for by itself. After the running example of Lai, Cheung and Chan, "Detecting
- * Atomic-Set Serializability Violations in Multithreaded Programs through Active Randomized Testing",
- * ICSE 2010, section 2.
+ * An account with two balances. The program has no race and a lock around every access, but is
+ * wrong: a copy of an account reads each balance by itself. After the running example of Lai,
+ * Cheung and Chan, "Detecting Atomic-Set Serializability Violations in Multithreaded Programs
+ * through Active Randomized Testing", ICSE 2010, section 2.
  *
  * Fails when: main.0 copies the checking balance; main.1 moves money from checking to savings, both in one
  * locked step; main.0 copies the savings balance, and its copy has more money than there is.

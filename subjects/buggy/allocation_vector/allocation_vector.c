@@ -1,11 +1,11 @@
 /* EXPECT: abort runs<=200 needs=memory */
 /*
- * Allocation vector: a free block is found and marked in two steps, each of them under the lock. Bindal,
- * Bansal and Lal, "Variable and Thread Bounding for Systematic Testing of Multithreaded Programs", 2012,
- * figure 12; after Eytani and others' collection of concurrent programs with bugs.
+ * Allocation vector: a free block is found and marked in two steps, each under the lock. Bindal,
+ * Bansal and Lal, "Variable and Thread Bounding for Systematic Testing of Multithreaded Programs",
+ * 2012, figure 12; after Eytani and others' collection of concurrent programs with bugs.
  *
- * Fails when: main.0 finds that block 0 is free; main.1 finds it, too, and marks it as allocated; main.0
- * is to mark it, and it is not free. (Were main.1 to free it again before, nothing would happen.)
+ * Fails when: main.0 finds that block 0 is free; main.1 finds it, too, and marks it as allocated;
+ * main.0 wants to mark it, and it is not free. (If main.1 freed it before, nothing would fail.)
  *
  * EXPECT-BOUNDS: c=2 v=1 t=2
  * EXPECT-TABLE: AllocationVector threads=3 schedules=113 -DBLOCKS=4000 -DWANTED=1
@@ -34,7 +34,7 @@ struct vector {
 
 static struct vector vector = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* NONE: all are allocated. */
+/* Returns NONE if all are allocated. */
 static int find_free_block(void)
 {
 	int found = NONE;

@@ -2,12 +2,12 @@
 /*
  * Pattern: barrier misuse (one barrier for two groups of threads).
  *
- * Two teams render one picture each, a half per member. The members of a team meet at a barrier
- * for two; both teams meet at the same one. The second team starts when its picture has been
- * loaded, long after the first team is through.
+ * Two teams render one picture each; each member renders a half. The members of a team wait at a
+ * barrier for two; both teams use the same barrier. The second team starts when its picture has
+ * been loaded, long after the first team is through.
  *
- * Fails when: the first team is late, and a member of each team arrives before either partner
- * does: the barrier opens for these two, and one of them uses a half that its partner has not
+ * Fails when: the first team is late, and a member of each team arrives before either partner.
+ * The barrier opens for these two, and one of them uses a half that its partner has not
  * rendered.
  */
 #include <assert.h>

@@ -1,10 +1,10 @@
 /* EXPECT: abort runs<=300 needs=memory */
 /*
- * Manager: blocks are released by whoever releases them last, and counted without a lock. After Eytani
- * and others' collection of concurrent programs with bugs.
+ * Manager: the last user of a block releases it, and the blocks are counted without a lock. After
+ * Eytani and others' collection of concurrent programs with bugs.
  *
- * Fails when: a thread that gives its block back reads how many are free; another one takes a block and
- * writes one less; the first writes what it had read plus one.
+ * Fails when: a thread that returns its block reads the number of free blocks; another thread takes
+ * a block and writes one less; the first writes its old value plus one.
  *
  * EXPECT-BOUNDS: c=1 v=1 t=2
  * EXPECT-TABLE: Manager threads=6 schedules=33 -DUSERS=5 -DBLOCKS=6
@@ -30,7 +30,7 @@ struct block {
 
 struct manager {
 	pthread_mutex_t lock;
-	struct block *first;	  /* that is free; guarded by lock */
+	struct block *first;	  /* first free block; guarded by lock */
 	volatile long free_count; /* guarded by lock */
 };
 

@@ -1,9 +1,9 @@
 /* EXPECT: abort runs<=200 needs=memory */
 /*
- * A queue with a lock for each end, whose count is changed at both and has none.
+ * A queue with a lock for each end; both ends change the count, which has no lock.
  *
- * Fails when: main.0, which puts, reads the count; main.1 takes an element and counts one less; main.0 writes
- * what it had read plus one.
+ * Fails when: main.0, which puts, reads the count; main.1 takes an element and counts one less;
+ * main.0 writes its old value plus one.
  *
  * EXPECT-BOUNDS: c=1 v=1 t=2
  * EXPECT-PATTERN: R1-W2-W1 queue.count @more @less @more

@@ -66,7 +66,7 @@ int main(void)
 	for (int job = 1; job <= 2; job++)
 		buffer_put(job);
 	for (int i = 0; i < CONSUMERS; i++)
-		buffer_put(0); /* no more work */
+		buffer_put(0); /* 0 means that no work follows */
 	for (int i = 0; i < CONSUMERS; i++)
 		pthread_join(consumers[i], NULL);
 	printf("all jobs taken\n");

@@ -1,10 +1,10 @@
 /* EXPECT: abort runs<=200000 needs=memory sizes=12,13,14,22,23,24,32,33,34 */
 /*
- * Bugs that need a preemption at each of v variables, and t threads in one order: N is 10 v + t. One
- * thread reads each variable twice. The t - 1 others add to the variables in turn; with fewer threads than
- * variables they add to several, one after the other.
+ * Bugs that need a preemption at each of v variables, and t threads in one order: N is 10 v + t.
+ * One thread reads each variable twice. The t - 1 others add to the variables in turn; if there are
+ * fewer threads than variables, each adds to several, one after the other.
  *
- * Fails when: between the two reads of each variable, all those run that add to it.
+ * Fails when: all threads that add to a variable run between its two reads, for each variable.
  *
  * EXPECT-BOUNDS: N=12 c=1 v=1 t=2
  * EXPECT-BOUNDS: N=13 c=1 v=1 t=3

@@ -18,7 +18,7 @@
 #ifndef SORTERS
 #define SORTERS 2
 #endif
-#define SHARE 4 /* and one number that the next sorter has, too */
+#define SHARE 4 /* numbers of a sorter; one more number is shared with the next sorter */
 #define NUMBERS (SORTERS * SHARE + 1)
 
 struct share {

@@ -1,11 +1,11 @@
 /* EXPECT: abort runs<=200 needs=memory */
 /*
- * Pattern: buffer writer (several writers fill one buffer under a lock, the one that came later does
- * not take it).
+ * Pattern: buffer writer (several writers fill one buffer under a lock; a later addition does not
+ * take the lock).
  *
  * Fails when: main.2, which writes the trailer, reads buffer.used; a writer that holds the lock appends
  * its record and moves buffer.used; main.2 writes its line over that record and sets buffer.used back.
- * Or the other way round: the writer with the lock has read buffer.used when main.2 appends.
+ * The opposite fails, too: the writer with the lock has read buffer.used when main.2 appends.
  *
  * EXPECT-BOUNDS: c=1 v=1 t=2
  * EXPECT-TABLE: BufWriter threads=5 schedules=12 -DWRITERS=3

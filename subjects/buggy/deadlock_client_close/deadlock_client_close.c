@@ -26,7 +26,7 @@ static pthread_mutex_t connection = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t statement = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t log_file = PTHREAD_MUTEX_INITIALIZER;
 static int rounds = 72;
-static int first_call = 4; /* at the end of a shorter run */
+static int first_call = 4; /* first call, at the end of a shorter run */
 static pthread_barrier_t round_end;
 static int listed, uses, prepared, evicted, closed, lines;
 
@@ -43,7 +43,7 @@ static void prepare_statement(int is_full)
 	listed++;
 	if (is_full) {
 		pthread_mutex_lock(&statement);
-		uses++; /* of the oldest statement: is it the one to go? */
+		uses++; /* is the oldest statement the one to remove? */
 		pthread_mutex_unlock(&statement);
 		for (int i = 0; i < USES_LOGGED; i++)
 			write_log();

@@ -1,12 +1,12 @@
 /* EXPECT: deadlock strategy=rpro runs<=20000 */
 /*
- * Pattern: lock-order deadlock on the way that both sides take only when they have noticed each
+ * Pattern: lock-order deadlock on a path that both sides execute only when they have noticed each
  * other.
  *
- * The client library of a database: one thread executes a statement, another closes the
- * connection. Who closes looks whether something is being executed, and only then takes the
- * parameters away from it; who executes looks whether the connection is being closed, and only
- * then gives them back.
+ * The client library of a database: one thread executes a statement, another closes the connection.
+ * The closing thread tests whether a statement is being executed, and only then takes the
+ * parameters away. The executing thread tests whether the connection is being closed, and only then
+ * returns them.
  *
  * Fails when: main.0 has said that it executes; main.1 sees it, says that it closes and stops before
  * it takes `connection` again; main.0 sees that, takes `parameters` and stops before `connection`;

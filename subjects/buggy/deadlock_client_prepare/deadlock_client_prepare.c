@@ -28,7 +28,7 @@ static pthread_mutex_t parameters = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t types = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t network = PTHREAD_MUTEX_INITIALIZER;
 static int pages = 48;
-static int first_call = 2; /* at the end of a shorter run */
+static int first_call = 2; /* first call, at the end of a shorter run */
 static pthread_barrier_t page_end;
 static int cached, executions, bytes_sent, bound, prepared, rows_read;
 
@@ -49,9 +49,9 @@ static void execute_query(void)
 	pthread_mutex_lock(&statement);
 	executions++;
 	pthread_mutex_lock(&connection);
-	bytes_sent += 8; /* what the connection still had to send */
+	bytes_sent += 8; /* data that the connection still had to send */
 	pthread_mutex_unlock(&connection);
-	read_page(); /* and its answer */
+	read_page(); /* the answer */
 	pthread_mutex_lock(&parameters);
 	pthread_mutex_lock(&types);
 	bound += 2;

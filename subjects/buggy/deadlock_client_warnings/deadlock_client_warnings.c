@@ -2,9 +2,9 @@
 /*
  * Pattern: lock-order deadlock behind two locks that are handed over crosswise.
  *
- * The client library of a database: one thread asks a statement for its warnings, and with each
- * batch another closes the connection and opens it again. Each call first passes a lock that the
- * other then keeps.
+ * The client library of a database: one thread asks a statement for its warnings, and another
+ * closes and reopens the connection with each batch. Each call first passes a lock that the other
+ * call then holds.
  *
  * Fails when: main.0 has passed `open_calls` and stops before `list`; main.1 passes `list`, takes
  * `open_calls` and then `connection`, and stops before `statement`; main.0 takes `list` and
@@ -25,7 +25,7 @@ static pthread_mutex_t statement = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t connection = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t network = PTHREAD_MUTEX_INITIALIZER;
 static int batches = 30;
-static int first_call = 1; /* at the end of a shorter run */
+static int first_call = 1; /* first call, at the end of a shorter run */
 static pthread_barrier_t batch_end;
 static int calls, statements_open = 1, warnings, times_closed, rows;
 
@@ -43,7 +43,7 @@ static void get_warnings(void)
 	pthread_mutex_lock(&open_calls);
 	calls++;
 	pthread_mutex_unlock(&open_calls);
-	pthread_mutex_lock(&list); /* so that the statement is not closed meanwhile */
+	pthread_mutex_lock(&list); /* keeps the statement open meanwhile */
 	pthread_mutex_lock(&statement);
 	pthread_mutex_lock(&connection);
 	warnings++;
@@ -57,8 +57,8 @@ static void close_connection(void)
 	pthread_mutex_lock(&list);
 	statements_open--;
 	pthread_mutex_unlock(&list);
-	pthread_mutex_lock(&open_calls); /* so that nobody begins a call */
-	fetch(FETCHES + 1);		 /* what is still on its way */
+	pthread_mutex_lock(&open_calls); /* keeps others from beginning a call */
+	fetch(FETCHES + 1);		 /* reads the rows still in transit */
 	pthread_mutex_lock(&connection);
 	times_closed++;
 	pthread_mutex_lock(&statement);

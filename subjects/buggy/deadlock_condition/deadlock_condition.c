@@ -2,8 +2,8 @@
 /*
  * Pattern: deadlock through a condition variable (waiting while holding another lock).
  *
- * A session hands out replies. Whoever waits for a reply gives up the lock of the queue, as a wait
- * on a condition variable does, but keeps the lock of the session.
+ * A session delivers replies. A thread that waits for a reply releases the lock of the queue,
+ * because the wait on a condition variable does so, but holds the lock of the session.
  *
  * Fails when: main.0 locks the session and the queue, finds it empty and waits; main needs the
  * session to deliver the reply that would wake main.0.

@@ -26,14 +26,14 @@ static pthread_mutex_t log_file = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t warnings = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t transaction_end;
 static int transactions = 30, writers = 10;
-static int first_call = 3;     /* at the end of a shorter run */
+static int first_call = 3;     /* first call, at the end of a shorter run */
 static int warned;	       /* guarded by warnings */
 static int looks;	       /* guarded by dumps */
 static int oldest, newest = 1; /* guarded by index_file */
 static int events;	       /* guarded by log_file */
 
 struct session {
-	pthread_mutex_t lock; /* of its own cache of events */
+	pthread_mutex_t lock; /* lock of the session's own cache of events */
 	void (*command)(void);
 	int cached;
 };

@@ -3,9 +3,9 @@
  * Pattern: lock-order deadlock between a report about all threads and one of them.
  *
  * A server of twenty sessions. One prints the engine's status: it holds `engine` and takes the data
- * lock of each thread to print its statement. A session that begins a statement holds its data lock
- * and, when it has waited for a row lock before, asks the engine how long: then in the wrong order.
- * Both pass `threads` first, the list of who is connected, and the session keeps it.
+ * lock of each thread to print its statement. A session that begins a statement holds its data
+ * lock; if it has waited for a row lock before, it asks the engine how long, and takes the locks in
+ * the wrong order. Both pass `threads` first, the list of connections, and the session holds it.
  *
  * Fails when: main.1, printing, has passed `threads` and stops before `engine`; main.0 takes
  * `threads`, passes `engine`, takes its data lock and stops before it takes `engine` again; main.1
@@ -34,7 +34,7 @@ static pthread_mutex_t open_tables = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t statement_end;
 static struct session sessions[SESSIONS_MOST + 2];
 static int statements = 50, others = 18;
-static int first_call = 2;		 /* at the end of a shorter run */
+static int first_call = 2;		 /* first call, at the end of a shorter run */
 static int connected, row_waits, opened; /* guarded by threads, engine, open_tables */
 static long printed;
 

@@ -2,8 +2,8 @@
 /*
  * Pattern: lock-order deadlock with three locks.
  *
- * A shop: no two modules take the same two locks in opposite orders, and yet the three orders
- * close a circle.
+ * A shop: no two modules take the same two locks in opposite orders, but the three orders close a
+ * cycle.
  *
  * Fails when: main.0 holds orders, main.1 holds stock and main.2 holds invoices before any of them
  * takes its second lock: each waits for the next one's.

@@ -1,6 +1,6 @@
 /* EXPECT: abort runs<=200 needs=memory */
 /*
- * Pattern: hash set (an element is looked for and added; the lock is only around the second).
+ * Pattern: hash set (an element is searched and then added; the lock protects only the second step).
  *
  * Fails when: main.0 does not find the word in its chain; main.1 adds it; main.0 adds it as well, and
  * the set has an element twice.

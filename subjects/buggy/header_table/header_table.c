@@ -21,7 +21,7 @@ struct header {
 
 static struct header length = {"100", true};
 static struct header host = {"localhost", true};
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of who changes headers */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* lock of threads that change headers */
 
 static void header_set(struct header *header, const char *value)
 {

@@ -1,7 +1,7 @@
 /* EXPECT: abort runs<=300 needs=memory */
 /*
- * An HTTP server keeps the raw bytes of a request beside their number, for whoever logs it; they are
- * exchanged in one locked step each.
+ * An HTTP server stores the raw bytes of a request and their length, for the thread that logs it.
+ * Each of the two is replaced in one locked step.
  *
  * Fails when: main.0, which serves, has stored the raw bytes of the next request; main.1, which logs, reads
  * the raw bytes and their length of different requests; main.0 stores the length.
@@ -19,7 +19,7 @@
 struct request {
 	pthread_mutex_t lock;
 	const char *raw;    /* guarded by lock */
-	unsigned long rlen; /* likewise: strlen(raw) */
+	unsigned long rlen; /* strlen(raw); guarded by lock */
 };
 
 struct log {

@@ -30,7 +30,7 @@ static void job_run(void)
 	atomic_store(&job.status, DONE); /* @done */
 }
 
-/* False: it has ended, and there is nothing to cancel. */
+/* Returns false if the job has ended: it cannot be cancelled. */
 static bool job_cancel(void)
 {
 	if (atomic_load(&job.status) != RUNNING)

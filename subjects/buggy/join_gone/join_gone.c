@@ -2,8 +2,8 @@
 /*
  * Pattern: a thread is joined twice.
  *
- * Anybody may stop a service. Who finds that nobody has done so waits for its thread to end, and says
- * afterwards that it is stopped.
+ * Any thread may stop a service. A thread that finds the service running waits for the service's
+ * thread to end, and marks it as stopped afterwards.
  *
  * Fails when: main finds the service running; main.1 stops all of it; main joins a thread whose memory
  * the C library may have given to another one.

@@ -1,12 +1,12 @@
 /* EXPECT: abort runs<=500 needs=memory */
 /*
- * A hash set that keeps the order of insertion, in a wrapper that locks each call: adding all elements of
- * another set goes through that one without its lock.
+ * A hash set that remembers the order of insertion, in a wrapper that locks each call. Adding all
+ * elements of another set reads that set without its lock.
  *
  * Fails when: main.0, which copies pending, reads how many elements it has; main.1 empties pending; main.0
  * goes along the chain of insertions, which ends before it has got as many.
  *
- * (A compiler may clear both with one store, which then has the second one's line.)
+ * (A compiler may clear both with one store, which then has the line of the second.)
  *
  * EXPECT-PATTERN: R1x-W2x-W2y-R1y pending.size @size @no_size @no_first @first
  * EXPECT-PATTERN: R1x-W2y-W2x-R1y pending.size @size @no_first @no_first @first
@@ -23,14 +23,14 @@
 
 struct entry {
 	struct entry *next_in_bucket;
-	struct entry *next; /* by insertion */
+	struct entry *next; /* next entry in the order of insertion */
 	unsigned long key;
 };
 
 struct set {
 	pthread_mutex_t lock;
 	unsigned long size;	    /* guarded by lock, as all below */
-	struct entry *first, *last; /* by insertion */
+	struct entry *first, *last; /* ends of the list in the order of insertion */
 	struct entry *buckets[BUCKETS];
 	struct entry entries[ENTRIES];
 };
@@ -47,7 +47,7 @@ static bool set_has(const struct set *set, unsigned long key)
 	return entry;
 }
 
-/* With the lock. */
+/* Inserts a key; the caller holds the lock. */
 static void set_insert(struct set *set, unsigned long key)
 {
 	struct entry *const entry = &set->entries[set->size];

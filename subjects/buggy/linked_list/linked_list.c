@@ -1,7 +1,7 @@
 /* EXPECT: abort runs<=200 needs=memory */
 /*
- * Pattern: linked list (an append finds the last node and hangs the new one behind it; only the count
- * has a lock).
+ * Pattern: linked list (an append finds the last node and links the new one behind it; only the
+ * count has a lock).
  *
  * Fails when: main.0 takes the list's last node; main.1 appends its own and is the last; main.0 hangs
  * its node behind the old last one, over main.1's, and becomes the last. The list leads past a node.

@@ -1,9 +1,9 @@
 /* EXPECT: abort runs<=500 needs=memory */
 /*
- * Pattern: cache (a hit is used after the lock is given back; what was used longest ago makes room).
+ * Pattern: cache (a hit is used after the lock is released; the least recently used entry makes room).
  *
- * Fails when: main.0 finds the entry with its key; main.1 needs room, and gives that entry another key
- * and value; main.0 takes the value for its own key's.
+ * Fails when: main.0 finds the entry with its key; main.1 needs room, and gives that entry another
+ * key and value; main.0 uses the value as that of its own key.
  *
  * EXPECT-BOUNDS: c=1 v=1 t=2
  * EXPECT-PATTERN: R1x-W2x-W2y-R1y cache.entries[0].key @match @rekey @refill @value
@@ -47,7 +47,7 @@ static struct cache cache = {
 	.now = 2,
 };
 
-/* With the lock. NULL: it is not there. */
+/* Finds an entry; the caller holds the lock. Returns NULL if there is none. */
 static struct entry *cache_find(long key)
 {
 	for (int i = 0; i < ENTRIES; i++)

@@ -1,10 +1,10 @@
 /* EXPECT: abort runs<=300 needs=memory */
 /*
- * A meta search asks several engines at once and keeps the best hit: its rank and its address are each
- * guarded by the lock, and not both together.
+ * A meta search asks several engines at once and stores the best hit. The lock guards its rank and
+ * its address each by itself, and not both together.
  *
- * Fails when: main.0 stores the rank of its hit; main.1, whose hit is better, stores rank and address;
- * main.0 stores the address of its own, which now has the rank of the other's.
+ * Fails when: main.0 stores the rank of its hit; main.1, whose hit is better, stores rank and
+ * address; main.0 stores its own address, which now has the rank of the other hit.
  *
  * EXPECT-PATTERN: W1x-W2x-W2y-W1y best.rank @rank @rank @page @page
  * EXPECT-VIOLATION: W1x-W2x-W2y-W1y offer offer @rank @rank @page @page

@@ -1,7 +1,7 @@
 /* EXPECT: abort runs<=200 needs=memory */
 /*
- * A Monte Carlo simulation: results are appended to one list by all threads, which then meet at a
- * hand-made barrier. After the program of that name in the Java Grande benchmarks.
+ * A Monte Carlo simulation: all threads append results to one list, and then wait at a hand-made
+ * barrier. After the program of that name in the Java Grande benchmarks.
  *
  * Fails when: main.0 reads how many results there are; main.1 appends one; main.0 stores its own in the
  * same place and writes the same number.

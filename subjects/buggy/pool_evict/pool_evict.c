@@ -1,9 +1,9 @@
 /* EXPECT: abort runs<=300 needs=memory */
 /*
- * Pattern: object pool, the second bug (what is idle is looked for and destroyed in two steps).
+ * Pattern: object pool, the second bug (an idle connection is found and destroyed in two steps).
  *
  * Fails when: main.1, which clears the pool of idle connections, finds one idle; main.0 borrows it;
- * main.1 marks it as destroyed, and main.0 talks over a connection that is no more.
+ * main.1 marks it as destroyed, and main.0 uses a destroyed connection.
  *
  * EXPECT-PATTERN: R1-W2-W1 pool[0].state @is_idle @borrow @destroy
  * EXPECT-BRANCH: if (atomic_compare_exchange_strong(&pool[i].state, &idle, BORROWED)) [benign|bug]

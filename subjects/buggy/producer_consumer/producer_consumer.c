@@ -3,12 +3,12 @@
  * Pattern: one condition variable for two roles, and a signal that wakes the wrong one.
  *
  * A mailbox for one letter. Writers wait for it to be empty and readers for it to be full, all on
- * the same condition variable, and whoever changes it wakes one of them.
+ * the same condition variable; each change wakes one of them.
  *
  * Fails when: both readers wait on the empty box; main.0 puts its letter and wakes reader main.2;
  * main.1 finds the box full and waits; main.2 takes the letter, and its signal goes to reader
- * main.3, who has waited longer than writer main.1. main.3 finds the box empty and waits again:
- * nobody is left to signal.
+ * main.3, who has waited longer than writer main.1. main.3 finds the box empty and waits again: no
+ * thread is left to signal.
  *
  * EXPECT-TABLE: ProducerConsumer threads=7 schedules=1 -DPAIRS=3
  */

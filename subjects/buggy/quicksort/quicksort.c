@@ -13,7 +13,7 @@
 #define WORKERS_MAX 2
 
 static int numbers[SIZE] = {5, 2, 6, 1, 4, 3};
-static volatile int workers; /* that are at work beside main */
+static volatile int workers; /* workers besides main */
 
 struct part {
 	int low, high;

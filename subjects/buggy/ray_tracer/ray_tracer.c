@@ -31,7 +31,7 @@ struct tracer {
 };
 
 static const struct sphere spheres[SPHERES] = {{2, 1, 2, 7}, {4, 2, 1, 5}};
-static long checksum; /* of all colours */
+static long checksum; /* sum of all colours */
 
 static int trace(int x, int y)
 {

@@ -1,12 +1,12 @@
 /* EXPECT: abort runs<=2000 needs=memory */
 /*
  * Region ownership: a region of objects belongs to one thread at a time, and passes to another with a
- * call; one that is closed, belongs to nobody and is not in a call is collected. The deepest bug of Bindal, Bansal
- * and Lal, "Variable and Thread Bounding for Systematic Testing of Multithreaded Programs", 2012, section 6,
- * is in a library of this kind, "that manages concurrency and coordination for objects communicating via
- * asynchronous procedure calls", with a test of one producer and one consumer, five threads and 41 variables.
- * Here a dispatcher takes the calls from the one to the other, and a collector looks at the region. Every call
- * has places of its own, so that most variables are used by two threads a few times.
+ * call. A closed region without owner and call is collected. The deepest bug of Bindal, Bansal and Lal,
+ * "Variable and Thread Bounding for Systematic Testing of Multithreaded Programs", 2012, section 6, is
+ * in a library of this kind, "that manages concurrency and coordination for objects communicating via
+ * asynchronous procedure calls", with a test of one producer and one consumer, five threads and 41
+ * variables. This program has a dispatcher for the calls, and a collector that examines the region.
+ * Every call has places of its own, so that most variables are used by two threads a few times.
  *
  * Fails when: main.0 closes the region, makes a call and gives the region up; main.1, the collector, sees that
  * nobody owns it; main.0 goes on until the call is done; main.1 sees that the region is in no call; main.0
@@ -29,13 +29,13 @@ enum { NOBODY, CALLER, CALLEE };
 
 struct region {
 	atomic_long owner;
-	atomic_long calls; /* that are on their way */
+	atomic_long calls; /* number of calls in transit */
 	atomic_bool closed;
 	atomic_bool collected;
 };
 
 static struct region shared;
-/* By call: 0, or its number. */
+/* Number of each call, or 0. */
 static atomic_long inbox[CALLS], outbox[CALLS], handled[CALLS];
 
 static void region_call(struct region *region)

@@ -3,8 +3,8 @@
  * Successive over-relaxation of a grid, a share of its rows for each thread: red rows are computed from
  * black ones, then black from red; between the two there is no barrier.
  *
- * Fails when: main.0 has computed its red rows and goes on with a black one, next to a red row of main.1 that
- * is not computed yet.
+ * Fails when: main.0 has computed its red rows and continues with a black one, next to a red row of
+ * main.1 that is not computed yet.
  *
  * EXPECT-BOUNDS: c=0 v=0 t=2
  * EXPECT-TIMES: SOR threads=6 paper=0.07/0.25/0.249/0.348/0.392 -DTHREADS=5 -DROWS=100 -DCOLUMNS=100 -DROUNDS=600
@@ -40,7 +40,7 @@ static void fill(long cells[ROWS][COLUMNS])
 		cells[i / COLUMNS][i % COLUMNS] = 64 * (i * i % 7);
 }
 
-/* Of rows first up to last those of one colour, 0 or 1; the outer ones stay. */
+/* Relaxes the rows of one colour, 0 or 1, from first up to last; the outer rows do not change. */
 static void relax(long cells[ROWS][COLUMNS], int first, int last, int colour)
 {
 	for (int row = first; row < last; row++) {

@@ -2,10 +2,10 @@
 /*
  * Pattern: semaphore misuse (a post without the wait that it belongs to).
  *
- * One printer, guarded by a semaphore. Who finds it busy goes on without printing, but leaves
- * through the same door, and that posts.
+ * One printer, guarded by a semaphore. A thread that finds it busy continues without printing, but
+ * leaves by the same code, which posts.
  *
- * Fails when: main.0 has the printer; main.1 tries, fails and posts all the same; main.2 tries,
+ * Fails when: main.0 has the printer; main.1 tries, fails and posts nevertheless; main.2 tries,
  * succeeds thanks to that post, and prints onto main.0's page.
  */
 #include <assert.h>

@@ -1,9 +1,9 @@
 /* EXPECT: abort runs<=500 needs=memory */
 /*
- * Pattern: tree set (an insertion finds the free place below a node and hangs its node there).
+ * Pattern: tree set (an insertion finds the free place below a node and links its node there).
  *
- * Fails when: main.0 finds the place free that its key belongs to; main.1 finds the same and hangs its
- * node there; main.0 hangs its own over it, and a key is not found any more.
+ * Fails when: main.0 finds the free place of its key; main.1 finds the same place and links its
+ * node there; main.0 overwrites it with its own node, and a key is lost.
  *
  * EXPECT-BOUNDS: c=1 v=1 t=2
  * EXPECT-TABLE: TreeSet threads=200 schedules=813 -DTHREADS=199

@@ -1,8 +1,8 @@
 /* EXPECT: unlock-not-owned strategy=random runs<=200 */
 /*
- * Pattern: unlock of a mutex that somebody else holds.
+ * Pattern: unlock of a mutex that another thread holds.
  *
- * Two housekeepers tidy a cache. Who finds it busy skips the work, but not the unlock at the end.
+ * Two housekeepers tidy a cache. A thread that finds it busy skips the work, but not the unlock at the end.
  *
  * Fails when: main.0 has locked the cache and not yet unlocked it; main.1 tries, fails, and
  * unlocks.

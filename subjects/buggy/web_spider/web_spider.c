@@ -22,7 +22,7 @@
 #define PAGES 6
 #define SPIDERS 2
 
-/* Of each page two links at most; 0 leads nowhere. */
+/* Each page has two links at most; 0 leads nowhere. */
 static const int links[PAGES][2] = {{0, 0}, {2, 0}, {1, 3}, {4, 2}, {5, 0}, {0, 0}};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -59,7 +59,7 @@ static int take_address(void)
 	return page;
 }
 
-/* False: none waits. */
+/* Returns false if no page waits. */
 static bool take_next(int *page)
 {
 	if (!has_waiting())

@@ -1,7 +1,7 @@
 /* EXPECT: abort runs<=500 needs=memory */
 /*
- * Pattern: wrapped linked list (a synchronised list goes through another, which is locked for each step and
- * not in between; ../../wrapper.h).
+ * Pattern: wrapped linked list (a synchronised list iterates over another, which is locked for each
+ * step but not in between; ../../wrapper.h).
  *
  * Fails when: main.0, or main.1 or main.2, has asked second for its size; main.4 clears second; the first
  * one asks it for an element that is gone.

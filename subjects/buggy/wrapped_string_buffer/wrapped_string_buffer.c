@@ -1,7 +1,7 @@
 /* EXPECT: abort runs<=500 needs=memory */
 /*
- * Pattern: wrapped string buffer (every method locks its own buffer; what takes another buffer holds its
- * own lock all the way, and the other's for each step only), as class libraries have had it.
+ * Pattern: wrapped string buffer (every method locks its own buffer; a method with another buffer
+ * holds its own lock throughout, and the other's for each step only), as in older class libraries.
  *
  * Fails when: main.0, which appends second to first, or main.1 or main.2, has asked second for its length;
  * main.4 makes second empty; the first one asks it for characters that are gone.

@@ -1,7 +1,7 @@
 /* EXPECT: abort runs<=500 needs=memory */
 /*
- * Pattern: wrapped tree set (a synchronised set goes through another, which is locked for each step and
- * not in between; ../../wrapper.h).
+ * Pattern: wrapped tree set (a synchronised set iterates over another, which is locked for each
+ * step but not in between; ../../wrapper.h).
  *
  * Fails when: main.0, or main.1 or main.2, has asked second for its size; main.4 clears second; the first
  * one asks it for an element that is gone.
@@ -94,7 +94,7 @@ static bool take_out(struct tree_set *set, int element)
 
 	if (!node)
 		return false;
-	/* What is less hangs below the least of what is greater. */
+	/* The smaller subtree is linked below the least node of the greater one. */
 	if (node->right) {
 		struct node **least = &node->right;
 

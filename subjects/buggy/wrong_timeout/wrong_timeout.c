@@ -2,8 +2,8 @@
 /*
  * Pattern: a timeout taken for success.
  *
- * A clerk needs 60 ms for each form. Main is in a hurry and waits for 100 ms at most, but takes
- * every return from the wait for the news that the form is ready.
+ * A clerk needs 60 ms for each form. Main waits for 100 ms at most, and treats every return from
+ * the wait as the news that the form is ready.
  *
  * Fails when: main.1 (in no hurry) hands in its form before main does: then main's is ready after
  * 120 ms, its wait ends after 100 ms, and it uses a form that nobody has stamped.

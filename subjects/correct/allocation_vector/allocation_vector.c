@@ -21,7 +21,7 @@ struct vector {
 
 static struct vector vector = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* NONE: all are allocated. */
+/* Returns NONE if all are allocated. */
 static int find_free_block(void)
 {
 	int found = NONE;

@@ -17,7 +17,7 @@ struct block {
 
 struct manager {
 	pthread_mutex_t lock;
-	struct block *first;	  /* that is free; guarded by lock */
+	struct block *first;	  /* first free block; guarded by lock */
 	volatile long free_count; /* guarded by lock */
 };
 

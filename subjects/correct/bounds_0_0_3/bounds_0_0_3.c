@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-static atomic_long a; /* in the figure two threads race for it */
+static atomic_long a; /* two threads of the figure race for it */
 
 static void *run_first(void *unused)
 {

@@ -1,14 +1,14 @@
 /* EXPECT: passed runs=1000 */
 /*
- * Pattern: one lock order, whoever has noticed whom.
+ * Pattern: one lock order in all cases.
  *
- * The client library of a database: one thread executes a statement, another closes the
- * connection. Who closes looks whether something is being executed, and only then takes the
- * parameters away from it; who executes looks whether the connection is being closed, and only
- * then gives them back.
+ * The client library of a database: one thread executes a statement, another closes the connection.
+ * The closing thread tests whether a statement is being executed, and only then takes the
+ * parameters away. The executing thread tests whether the connection is being closed, and only then
+ * returns them.
  *
- * Corrected: who closes takes the parameters before the connection. Cannot fail: both take the two
- * in this order.
+ * Corrected: the closing thread takes the parameters before the connection. Cannot fail: both take
+ * the two in this order.
  *
  * Argument: sessions one after the other.
  */

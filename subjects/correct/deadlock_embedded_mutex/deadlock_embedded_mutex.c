@@ -3,11 +3,11 @@
  * Pattern: a recursive mutex made of two plain ones, which are taken in one order.
  *
  * An embedded database wraps its work in enter and leave, which may be nested. `inner` guards the
- * owner and the count, `outer` is the mutex proper. Who is not inside yet lets
- * `inner` go, takes `outer` and then `inner` again.
+ * owner and the count, `outer` is the mutex proper. A thread that is not inside yet releases
+ * `inner`, takes `outer` and then `inner` again.
  *
- * Corrected: the way through that "cannot wait" is gone. Cannot fail: nobody takes `outer` with
- * `inner` in its hands.
+ * Corrected: the path that "cannot wait" is removed. Cannot fail: no thread takes `outer` while it
+ * holds `inner`.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -26,7 +26,7 @@ static pthread_rwlock_t open_tables = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_mutex_t statistics = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t step_end;
 static int steps = 24, readers = 3;
-static int first_call = 1; /* at the end of a shorter run */
+static int first_call = 1; /* first call, at the end of a shorter run */
 static int versions, hidden, shadows, plain_tables = 1, statements; /* guarded in this order */
 
 static void count_statements(int count)

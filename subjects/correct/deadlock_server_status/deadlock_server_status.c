@@ -33,7 +33,7 @@ static pthread_mutex_t open_tables = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t statement_end;
 static struct session sessions[SESSIONS_MOST + 2];
 static int statements = 50, others = 18;
-static int first_call = 2;		 /* at the end of a shorter run */
+static int first_call = 2;		 /* first call, at the end of a shorter run */
 static int connected, row_waits, opened; /* guarded by threads, engine, open_tables */
 static long printed;
 

@@ -29,7 +29,7 @@ static pthread_mutex_t queue = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t queue_filled = PTHREAD_COND_INITIALIZER;
 static pthread_barrier_t statement_end;
 static int statements = 30, clients = 6;
-static int first_call = 2;	    /* at the end of a shorter run */
+static int first_call = 2;	    /* first call, at the end of a shorter run */
 static int queued, is_ending;	    /* guarded by queue */
 static int passed;		    /* guarded by gate */
 static int truncated, written_upto; /* guarded by table */
@@ -82,7 +82,7 @@ static void truncate_table(void)
 	truncated++;
 	read_pages(PAGES_FILLED);
 	pthread_mutex_lock(&section);
-	records = 0; /* what was in its way through */
+	records = 0; /* the section protected these records */
 	pthread_mutex_unlock(&section);
 	pthread_mutex_unlock(&table);
 	pthread_mutex_unlock(&gate);

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 struct message {
-	/* So large that the allocator looks whether it was freed before; the count lies where it does not
-	 * write when it is. */
+	/* The block is so large that the allocator tests whether it was freed before. The count
+	 * lies where the allocator does not write at the free. */
 	char head[2000];
 	atomic_int references;
 	char tail[2000];

@@ -7,7 +7,7 @@
 struct request {
 	pthread_mutex_t lock;
 	const char *raw;    /* guarded by lock */
-	unsigned long rlen; /* likewise: strlen(raw) */
+	unsigned long rlen; /* strlen(raw); guarded by lock */
 };
 
 struct log {

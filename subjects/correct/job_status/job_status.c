@@ -25,7 +25,7 @@ static void job_run(void)
 	atomic_compare_exchange_strong(&job.status, &running, DONE);
 }
 
-/* False: it has ended, and there is nothing to cancel. */
+/* Returns false if the job has ended: it cannot be cancelled. */
 static bool job_cancel(void)
 {
 	int running = RUNNING;

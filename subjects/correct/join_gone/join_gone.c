@@ -2,9 +2,9 @@
 /*
  * Pattern: a thread is joined once.
  *
- * Anybody may stop a service. Who finds that nobody has done so waits for its thread to end.
+ * Any thread may stop a service. A thread that finds it running waits for its thread to end.
  *
- * Corrected: looking and joining are one. Cannot fail: the second who comes in finds it stopped.
+ * Corrected: the test and the join are one step. Cannot fail: the second thread finds it stopped.
  */
 #include <pthread.h>
 #include <stdbool.h>

@@ -10,7 +10,7 @@
 #define CONSUMERS 1
 #define PRODUCTS 3
 
-static atomic_int producers; /* at work */
+static atomic_int producers; /* number of producers at work */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int stored;   /* guarded by lock */
 static int consumed; /* guarded by lock */

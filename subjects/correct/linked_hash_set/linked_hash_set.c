@@ -10,14 +10,14 @@
 
 struct entry {
 	struct entry *next_in_bucket;
-	struct entry *next; /* by insertion */
+	struct entry *next; /* next entry in the order of insertion */
 	unsigned long key;
 };
 
 struct set {
 	pthread_mutex_t lock;
 	unsigned long size;	    /* guarded by lock, as all below */
-	struct entry *first, *last; /* by insertion */
+	struct entry *first, *last; /* ends of the list in the order of insertion */
 	struct entry *buckets[BUCKETS];
 	struct entry entries[ENTRIES];
 };
@@ -34,7 +34,7 @@ static bool set_has(const struct set *set, unsigned long key)
 	return entry;
 }
 
-/* With the lock. */
+/* Inserts a key; the caller holds the lock. */
 static void set_insert(struct set *set, unsigned long key)
 {
 	struct entry *const entry = &set->entries[set->size];

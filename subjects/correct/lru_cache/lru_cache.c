@@ -33,7 +33,7 @@ static struct cache cache = {
 	.now = 2,
 };
 
-/* With the lock. NULL: it is not there. */
+/* Finds an entry; the caller holds the lock. Returns NULL if there is none. */
 static struct entry *cache_find(long key)
 {
 	for (int i = 0; i < ENTRIES; i++)

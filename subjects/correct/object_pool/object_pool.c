@@ -62,7 +62,7 @@ static void *client(void *user)
 {
 	struct connection *connection = connection_acquire();
 
-	assert(connection); /* there are as many connections as clients */
+	assert(connection); /* the pool has as many connections as clients */
 	connection_set_user(connection, *(int *)user);
 	assert(connection_set_user(connection, *(int *)user) == *(int *)user);
 	connection_release(connection);

@@ -2,8 +2,8 @@
 /*
  * Pattern: a hand-over, done and then announced.
  *
- * Two players pass a ball over a table. Each puts the ball down and then tells the other that it
- * is their turn.
+ * Two players pass a ball over a table. Each player puts the ball down and then signals the other
+ * player.
  *
  * Corrected: the ball is put down first. Cannot fail: each player touches the table only between
  * its own wait and its own post, and the two semaphores together never hold more than one.

@@ -3,11 +3,11 @@
  * Pattern: one condition variable for two roles.
  *
  * A mailbox for one letter. Writers wait for it to be empty and readers for it to be full, all on
- * the same condition variable, and whoever changes it wakes them.
+ * the same condition variable; each change wakes them.
  *
- * Corrected: every change wakes all who wait. Cannot fail: whoever waits looks again after each
- * change; as long as writers and readers are left in equal numbers (a full box: one reader more)
- * one of them finds what it waits for.
+ * Corrected: every change wakes all waiting threads. Cannot fail: a waiting thread tests the box
+ * again after each change. As long as writers and readers are left in equal numbers (a full box:
+ * one reader more), one of them finds the awaited state.
  */
 #include <pthread.h>
 #include <stdbool.h>

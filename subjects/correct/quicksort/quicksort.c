@@ -9,7 +9,7 @@
 #define WORKERS_MAX 2
 
 static int numbers[SIZE] = {5, 2, 6, 1, 4, 3};
-static atomic_int workers; /* that are at work beside main */
+static atomic_int workers; /* workers besides main */
 
 struct part {
 	int low, high;

@@ -18,8 +18,8 @@ struct tracer {
 };
 
 static const struct sphere spheres[SPHERES] = {{2, 1, 2, 7}, {4, 2, 1, 5}};
-static long checksum;					 /* of all colours */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of checksum */
+static long checksum;					 /* sum of all colours */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* lock of checksum */
 
 static int trace(int x, int y)
 {

@@ -2,9 +2,9 @@
 /*
  * Pattern: a hand-made readers-writers lock.
  *
- * The first reader in takes the room for all readers and the last one out gives it back.
+ * The first reader takes the room for all readers, and the last one returns it.
  *
- * Corrected: the first reader takes the room before it lets go of the count. Cannot fail: a second
+ * Corrected: the first reader takes the room before it releases the count. Cannot fail: a second
  * reader cannot be counted before the first one has the room, and the writer needs no count, so it
  * always gets to give the room back.
  */

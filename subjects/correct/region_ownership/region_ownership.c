@@ -18,7 +18,7 @@ struct region {
 };
 
 static struct region shared;
-/* By call: 0, or its number. */
+/* Number of each call, or 0. */
 static atomic_long inbox[CALLS], outbox[CALLS], handled[CALLS];
 
 static void region_call(struct region *region)

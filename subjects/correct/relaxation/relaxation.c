@@ -31,7 +31,7 @@ static void fill(long cells[ROWS][COLUMNS])
 		cells[i / COLUMNS][i % COLUMNS] = 64 * (i * i % 7);
 }
 
-/* Of rows first up to last those of one colour, 0 or 1; the outer ones stay. */
+/* Relaxes the rows of one colour, 0 or 1, from first up to last; the outer rows do not change. */
 static void relax(long cells[ROWS][COLUMNS], int first, int last, int colour)
 {
 	for (int row = first; row < last; row++) {

@@ -2,10 +2,10 @@
 /*
  * Pattern: a semaphore as a lock.
  *
- * One printer, guarded by a semaphore. Who finds it busy goes on without printing.
+ * One printer, guarded by a semaphore. A thread that finds it busy continues without printing.
  *
- * Corrected: only who has the printer gives it back. Cannot fail: every post follows a successful
- * wait of the same thread, so the semaphore never exceeds one.
+ * Corrected: only a thread that has the printer posts. Cannot fail: every post follows a successful
+ * wait of the same thread, and the semaphore never exceeds one.
  */
 #include <assert.h>
 #include <pthread.h>

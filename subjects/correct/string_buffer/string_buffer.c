@@ -5,7 +5,7 @@
  * Appending one buffer to another copies all of it in one step.
  *
  * Corrected: the copy decides on the length itself, in one hold of the source's lock. Cannot fail:
- * the length that is copied is the length of that moment. No thread holds two locks.
+ * the copied length is the current length. No thread holds two locks.
  */
 #include <assert.h>
 #include <pthread.h>

@@ -5,7 +5,7 @@
  * A worker sleeps until there is a task or it is to stop.
  *
  * Corrected: the flag is set under the lock. Cannot fail: the worker holds the lock from its check
- * to its wait, so the notification comes before the check or after the wait has begun.
+ * to its wait, and the notification precedes the check or follows the begin of the wait.
  */
 #include <atomic>
 #include <condition_variable>

@@ -15,7 +15,7 @@
 
 struct tour {
 	int length;
-	int count; /* of stops */
+	int count; /* number of stops */
 	int stops[CITIES];
 };
 

@@ -2,10 +2,10 @@
 /*
  * Pattern: try, and unlock only what was locked.
  *
- * Two housekeepers tidy a cache. Who finds it busy skips the work.
+ * Two housekeepers tidy a cache. A thread that finds it busy skips the work.
  *
- * Corrected: only who has locked unlocks. Cannot fail: the unlock stands behind the successful
- * try.
+ * Corrected: only a thread that has locked unlocks. Cannot fail: the unlock stands behind the
+ * successful try.
  */
 #include <pthread.h>
 #include <stdio.h>

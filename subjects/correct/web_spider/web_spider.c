@@ -10,7 +10,7 @@
 #define PAGES 6
 #define SPIDERS 2
 
-/* Of each page two links at most; 0 leads nowhere. */
+/* Each page has two links at most; 0 leads nowhere. */
 static const int links[PAGES][2] = {{0, 0}, {2, 0}, {1, 3}, {4, 2}, {5, 0}, {0, 0}};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -1,9 +1,9 @@
 /*
  * EXPECT-BRANCH: if (is_open) { [benign]
  *
- * An assertion that two branches hide: the recorded run, in which main comes first, does not enter the first
- * of them. Flipping it gives a run that does not enter the second; flipping that gives a run that passes the
- * assertion; and of that run one more answer fails. `raddle branches --assertions` finds it in the third run.
+ * Two branches hide an assertion. The recorded run, in which main is first, does not enter the first branch.
+ * Flipping this branch gives a run that does not enter the second; flipping the second gives a run that passes
+ * the assertion. One more answer from that run fails. `raddle branches --assertions` finds it in the third run.
  */
 #include <assert.h>
 #include <pthread.h>

@@ -3,8 +3,8 @@
  * EXPECT-BRANCH: if (done.begin() == done.end()) [benign]
  * EXPECT-BRANCH: if (name.size() > 10) [benign]
  *
- * A map, a list and a string, which one thread changes and others look at, all under a lock. What changes them are functions
- * that libstdc++ keeps in its library.
+ * A map, a list and a string, which one thread changes and others read, all under a lock. Functions
+ * inside libstdc++'s library change them.
  */
 #include <cstdio>
 #include <list>

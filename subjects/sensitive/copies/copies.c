@@ -2,8 +2,8 @@
  * EXPECT-BRANCH: if (own.size == 8) [benign]
  * EXPECT-BRANCH: if (!own.is_ready) [benign]
  *
- * A struct that one thread clears, another one sets and a third one copies, each as a whole. The branches look at
- * the copy.
+ * A struct that one thread clears, another one sets and a third one copies, each as a whole. The
+ * branches test the copy.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /*
  * EXPECT-BRANCH: if (money < 5) { [bug]
  *
- * Deadlock: a transfer locks its second account only where the first one has become too poor, and the other transfer
- * holds that by then and wants the first.
+ * Deadlock: a transfer locks its second account only if the first has become too poor; the other
+ * transfer holds the second account then, and waits for the first.
  */
 #include <pthread.h>
 

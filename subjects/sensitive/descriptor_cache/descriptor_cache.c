@@ -2,8 +2,8 @@
  * EXPECT-BRANCH: sum = *atomic_load(&descriptor.referenced); [bug]
  * EXPECT-BRANCH: if (atomic_load(&descriptor.referenced)) [benign|bug]
  *
- * A cache of table descriptors of a data base, as in the report about its columns that became null: one
- * statement asks for the referenced columns and uses them, another one resets them in between.
+ * A cache of table descriptors of a database, as in a bug report about columns that became null.
+ * One statement tests the referenced columns and uses them; another one resets them in between.
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -2,8 +2,8 @@
  * EXPECT-BRANCH: const int sum = operation(3, 4); [benign]
  * EXPECT-BRANCH: std::printf("%s\n", shape->name()); [benign]
  *
- * A function is called through a pointer, and one of an object through another pointer; the third thread turns both to others.
- * Neither is a branch in the source, and which way the program goes depends on the schedule all the same.
+ * A function is called through a pointer, and a method of an object through another pointer; the third thread
+ * changes both pointers. Neither call is a branch in the source, but the program's path depends on the schedule.
  */
 #include <atomic>
 #include <cstdio>

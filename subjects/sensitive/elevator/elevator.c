@@ -1,8 +1,8 @@
 /*
  * EXPECT-BRANCH: if (atomic_load(&called[floor])) { [bug]
  *
- * Elevator: two lifts look for a floor that has called, and take the call in a second step: both may come to one
- * floor.
+ * Elevator: two lifts search for a floor that has called, and accept the call in a second step:
+ * both may go to one floor.
  */
 #include <assert.h>
 #include <pthread.h>

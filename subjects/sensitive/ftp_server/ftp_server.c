@@ -2,8 +2,8 @@
  * EXPECT-BRANCH: to->written++; [bug]
  * EXPECT-BRANCH: if (!atomic_load(&connection.is_closed)) { [benign|bug]
  *
- * An FTP-like server: the timer closes an idle connection and takes its writer away while a command of that connection
- * is being answered.
+ * An FTP-like server: the timer closes an idle connection and removes its writer while a command of
+ * that connection is being answered.
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -3,8 +3,8 @@
  * EXPECT-BRANCH: while (!atomic_load(&begun)) [ad hoc synchronisation]
  * EXPECT-BRANCH: while (!atomic_load(&order)) [ad hoc synchronisation|bug]
  *
- * Garage: workers wait for the manager's order by looking at it again and again, and the manager believes that all of them have
- * begun when he closes.
+ * Garage: workers wait for the manager's order by reading it again and again. The manager assumes
+ * that all of them have begun when he closes.
  */
 #include <assert.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
 /*
  * EXPECT-BRANCH: if (seen == wanted) [benign]
  *
- * The hash-check program of the paper on schedule-sensitive branches: no random schedule is likely to leave just the
- * value behind whose hash is asked for, and a solver sees which write it must be.
+ * The hash-check program of the paper on schedule-sensitive branches. Random schedules hardly ever
+ * leave the value with the wanted hash; a solver finds the necessary write.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * EXPECT-BRANCH: while (atomic_load(&loaded) == 0) [ad hoc synchronisation]
  * EXPECT-BRANCH: if (atomic_load(&loaded) < PAGES) [benign]
  *
- * Loader: pages are loaded by one thread while another one waits for the first of them with a flag of its own making,
- * and then takes whatever is there by then.
+ * Loader: one thread loads pages while another one waits for the first page with a hand-made flag,
+ * and then uses the pages loaded so far.
  */
 #include <pthread.h>
 #include <sched.h>

@@ -1,8 +1,8 @@
 /*
  * EXPECT-BRANCH: if (is_there) [bug]
  *
- * The example of a missing computation: a result is only made where the input is there in time. Without it
- * nothing fails at once, and a check at the end does.
+ * The example of a missing computation: a result is made only if the input is present in time. If
+ * it is missing, nothing fails at once, but a check at the end fails.
  */
 #include <assert.h>
 #include <pthread.h>

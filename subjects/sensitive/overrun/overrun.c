@@ -2,8 +2,8 @@
  * EXPECT-BRANCH: if (atomic_load(&count) < ROOM) [benign]
  * EXPECT-BRANCH: entries[atomic_load(&count)] = 8; [benign]
  *
- * A table with room for two, one place of which is taken. Whether there is room is looked at first, and the place
- * is taken later: another thread may reserve one in between, then the entry lies behind the table. Nothing notices.
+ * A table with room for two, one place of which is taken. The program tests first whether a place is free, and takes the
+ * place later. If another thread reserves a place in between, the entry lies behind the table. No check notices this.
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -4,8 +4,8 @@
  * EXPECT-BRANCH: box.values[atomic_load(&count)] = 9; [benign]
  * EXPECT-BRANCH: return array[atomic_load(&count)]; [benign]
  *
- * As overrun, with arrays that are no variables: allocated memory, a member with another one behind it, and a local of
- * the caller. Nothing notices, as there is something behind each.
+ * The program of overrun with arrays that are no variables: allocated memory, a member with another one
+ * behind it, and a local of the caller. No check notices this, because other memory follows each array.
  */
 #include <pthread.h>
 #include <stdatomic.h>

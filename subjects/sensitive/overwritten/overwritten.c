@@ -1,8 +1,8 @@
 /*
  * EXPECT-BRANCH: if (level > 3) [benign]
  *
- * A copy of a shared value that code without bitcode replaces (sscanf), and one that it leaves alone: a branch
- * on the first depends on no schedule any more, whatever was in its place before.
+ * A copy of a shared value that code without bitcode replaces (sscanf), and one that it leaves
+ * alone: a branch on the first does not depend on the schedule, whatever value it had before.
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,8 +1,8 @@
 /*
  * EXPECT-BRANCH: if (outbox.size == 7) [benign]
  *
- * A message that one thread writes into the inbox, a second one passes on to the outbox, and a third one looks at there:
- * what it finds was copied twice.
+ * A message that one thread writes into the inbox, a second one moves to the outbox, and a third
+ * one reads there: its value was copied twice.
  */
 #include <pthread.h>
 #include <stdio.h>

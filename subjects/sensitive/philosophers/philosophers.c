@@ -1,8 +1,8 @@
 /*
  * EXPECT-BRANCH: if (!is_taken[left] && !is_taken[right]) [benign]
  *
- * Philo: philosophers who take both forks at once or think on. Who finds a neighbour eating is a matter of the
- * schedule, and harms nobody.
+ * Philo: philosophers who take both forks at once or continue to think. The schedule determines
+ * which of them finds a neighbour eating; this is harmless.
  */
 #include <pthread.h>
 #include <stdbool.h>

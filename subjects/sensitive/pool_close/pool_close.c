@@ -2,8 +2,8 @@
  * EXPECT-BRANCH: if (!atomic_load(&is_closed)) { [benign|bug]
  * EXPECT-BRANCH: assert(destroyed == 1); [bug]
  *
- * Object pool, the fourth bug (the others: pool_borrow, pool_evict, object_pool): an object that is given back after
- * the pool was closed stays in it, and nobody destroys it.
+ * Object pool, the fourth bug (the others: pool_borrow, pool_evict, object_pool): an object that is
+ * returned after the pool was closed stays in it, and is never destroyed.
  */
 #include <assert.h>
 #include <pthread.h>

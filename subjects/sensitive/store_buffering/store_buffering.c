@@ -1,8 +1,8 @@
 /*
- * The litmus test of store buffers: each thread writes its own variable and reads the other's. Both read
- * nothing only where a write may be seen later than a read behind it (x86 does that), so the last branch is
- * sensitive with --store-buffers alone. With FENCE a fence stands between, with STORE_ORDER=memory_order_seq_cst
- * the write waits itself: then it is not sensitive at all.
+ * The litmus test of store buffers: each thread writes its own variable and reads the other's. Both
+ * read 0 only if a write may become visible later than a read behind it, as on x86: the last branch
+ * is sensitive with --store-buffers alone. FENCE puts a fence in between, and
+ * STORE_ORDER=memory_order_seq_cst makes the write wait: the branch is not sensitive then.
  */
 #include <pthread.h>
 #include <stdatomic.h>
