@@ -18,13 +18,12 @@
 #else
 #define RUNS_MANY 1000000u
 #endif
-#define KEPT_WORDS                                                                                 \
-/* runs of each strategy, in a campaign with wrong results: eight megabytes in all */
-(1000000u / RUNS_MANY)
+/* Runs of each strategy, in a campaign with wrong results: eight megabytes in all. */
+#define KEPT_WORDS (1000000u / RUNS_MANY)
 /* Tables fill, the largest of which (orders that the portfolio has seen) has two megabytes. */
 #define GROWTH_MOST_BYTES ((size_t)3 << 20)
 
-	static const struct simulated_op adder[] = {ADD(0, 1), LOCK(0), UNLOCK(0)};
+static const struct simulated_op adder[] = {ADD(0, 1), LOCK(0), UNLOCK(0)};
 static const struct simulated_op reader[] = {READ(0), ADD(1, 1)};
 static const struct simulated_code codes[] = {CODE(adder), CODE(reader), CODE(reader)};
 static const struct simulated_program program = {
