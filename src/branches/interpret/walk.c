@@ -9,7 +9,8 @@
 #include "branches/interpret/walk_internal.h"
 #include "abi/instrument_abi.h"
 
-void walk_open_walker(struct walker *walker, struct walk *walk, uint16_t thread, unsigned mode)
+static void walk_open_walker(
+	struct walker *walker, struct walk *walk, uint16_t thread, unsigned mode)
 {
 	*walker = (struct walker){.walk = walk,
 		.book = walk->book,
@@ -39,7 +40,7 @@ void walk_open_walker(struct walker *walker, struct walk *walk, uint16_t thread,
 	*walker->summary = (struct walk_summary){.end = WALK_COMPLETE};
 }
 
-void walk_close_walker(struct walker *walker)
+static void walk_close_walker(struct walker *walker)
 {
 	struct walk *walk = walker->walk;
 
@@ -54,26 +55,21 @@ void walk_close_walker(struct walker *walker)
 	free(walker->shadows);
 }
 
-void walk_through(struct walker *walker)
-{
-	walk_next_entry(walker);
-	while (!walker->is_over) {
-		if (!walker->frame_count && walk_wait_outside(walker) == STEP_OVER)
-			break;
-		walk_frames(walker);
-	}
-	if (walker->is_before)
-		walk_begin_events(walker->out);
-	walker->summary->instructions = walker->instructions;
-	walker->summary->steps = walker->steps;
-}
-
 static void walk_thread(struct walk *walk, uint16_t thread, unsigned mode)
 {
 	struct walker walker;
 
 	walk_open_walker(&walker, walk, thread, mode);
-	walk_through(&walker);
+	walk_next_entry(&walker);
+	while (!walker.is_over) {
+		if (!walker.frame_count && walk_wait_outside(&walker) == STEP_OVER)
+			break;
+		walk_frames(&walker);
+	}
+	if (walker.is_before)
+		walk_begin_events(walker.out);
+	walker.summary->instructions = walker.instructions;
+	walker.summary->steps = walker.steps;
 	walk_close_walker(&walker);
 }
 
@@ -83,10 +79,7 @@ void walk_open(struct walk *walk, struct code_book *book, const struct run_recor
 	walk->threads = calloc(record->thread_count + 1u, sizeof *walk->threads);
 	walk->chosen = calloc(BITSET_WORDS(book->image->site_count) + 1, sizeof *walk->chosen);
 	BUG_ON(!walk->threads || !walk->chosen);
-	/* The record is re-created during the walk: no damaged file */
-	if (record->source)
-		walk->position_most = UINT64_MAX;
-	for (uint32_t i = 0; i < record->thread_count && !record->source; i++)
+	for (uint32_t i = 0; i < record->thread_count; i++)
 		walk->position_most += record->threads[i].size;
 }
 
@@ -142,9 +135,7 @@ void walk_run(struct walk *walk, unsigned mode)
 		/* An earlier choosing walk filled the weights; each access must count once */
 		walk->weights)
 		memset(walk->weights, 0, walk->weight_count * sizeof *walk->weights);
-	if (walk->record->source)
-		walk_run_again(walk, mode);
-	for (uint32_t i = 0; i < walk->record->thread_count && !walk->record->source; i++)
+	for (uint32_t i = 0; i < walk->record->thread_count; i++)
 		walk_thread(walk, (uint16_t)i, mode);
 	if (mode & WALK_SHARING) {
 		walk_settle_sharing(walk);

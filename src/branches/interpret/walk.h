@@ -254,7 +254,7 @@ struct walk {
 	struct walk_room *room;	     /* work memory for the next thread; NULL if none is cached */
 	struct walked_thread *threads;
 	struct stretch event_memory; /* events of all threads; opened with the first event */
-	uint64_t event_room;	     /* number of allocated entries, including abandoned ones */
+	uint64_t event_room;	     /* number of allocated entries */
 	struct walk_unknown *unknowns;
 	uint32_t unknown_count;
 	struct walk_watch *watches;

@@ -7,47 +7,31 @@
 
 #define EVENTS_AT_ONCE 64u
 
-static bool walk_event_is_last(const struct walk *walk, const struct walked_thread *out)
-{
-	const struct walk_event *const first = (const void *)walk->event_memory.memory;
-
-	return out->events && out->events + out->capacity == first + walk->event_room;
-}
-
 void walk_begin_events(struct walked_thread *out)
 {
 	out->first = out->count;
 	out->critical_count = out->branch_count = 0;
 }
 
-/* The last array in memory grows in place. If threads alternate (walk_again.c), it moves. */
+/* Threads are walked one after the other, so the thread's array is the last one in memory. */
 void walk_grow_events(struct walker *walker)
 {
 	struct walk *walk = walker->walk;
 	struct walked_thread *out = walker->out;
-	const bool is_in_place = walk_event_is_last(walk, out);
-	const uint64_t more = is_in_place || !out->count ? EVENTS_AT_ONCE : 2 * out->count;
 
-	stretch_reach(&walk->event_memory, (walk->event_room + more) * sizeof *out->events);
-	if (!is_in_place) {
-		struct walk_event *const events =
+	stretch_reach(
+		&walk->event_memory, (walk->event_room + EVENTS_AT_ONCE) * sizeof *out->events);
+	if (!out->events)
+		out->events =
 			(struct walk_event *)(void *)walk->event_memory.memory + walk->event_room;
-
-		if (out->count)
-			memcpy(events, out->events, out->count * sizeof *events);
-		out->events = events;
-		out->capacity = 0;
-	}
-	out->capacity += more;
-	walk->event_room += more;
+	out->capacity += EVENTS_AT_ONCE;
+	walk->event_room += EVENTS_AT_ONCE;
 	if (walker->steps > UINT32_MAX - 1000000u && !walker->is_over)
 		(void)walk_end_at(walker, WALK_UNKNOWN, "more steps than are counted");
 }
 
 void walk_trim_events(struct walk *walk, struct walked_thread *out)
 {
-	if (!walk_event_is_last(walk, out))
-		return;
 	walk->event_room -= out->capacity - out->count;
 	out->capacity = out->count;
 }

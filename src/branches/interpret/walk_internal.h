@@ -46,8 +46,6 @@ struct walker {
 
 	/* The record */
 	const uint8_t *at, *end;
-	/* Source of further record entries; NULL: the record is complete */
-	struct walk_supply *supply;
 	uint64_t left;		/* predictable reports before the next entry */
 	uint32_t tag;		/* tag of the next entry */
 	struct walk_room *room; /* owner of the following arrays */
@@ -71,7 +69,6 @@ struct walker {
 	bool is_noting;	  /* accesses call walk_note_access() */
 	bool is_watching; /* accesses may be events, involve terms, or be checked */
 	bool is_over;
-	bool has_passed; /* the walk ended because it passed the end of the part */
 	uint64_t instructions;
 	uint64_t steps;
 	uint64_t op_step;   /* step in the run of the thread's last operation */
@@ -114,15 +111,6 @@ enum step {
 	STEP_MOVED, /* another frame is on top, or the frame continues at another code */
 	STEP_OVER
 };
-
-void walk_open_walker(struct walker *walker, struct walk *walk, uint16_t thread, unsigned mode);
-void walk_close_walker(struct walker *walker);
-void walk_through(struct walker *walker);
-
-/* Walks every thread of a run that is re-executed instead of read from a stored record. */
-void walk_run_again(struct walk *walk, unsigned mode);
-/* Blocks until the re-executed run supplies more entries. Returns false if the record ends. */
-bool walk_more(struct walker *walker);
 
 void walk_next_entry(struct walker *walker);
 uint64_t walk_number(struct walker *walker);

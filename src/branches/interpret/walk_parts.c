@@ -79,7 +79,7 @@ void walk_reach(struct walker *walker, uint64_t position)
 		walk_begin_events(walker->out);
 	}
 	if (part->end && position >= part->end) {
-		walker->is_over = walker->has_passed = true;
+		walker->is_over = true;
 		walker->summary->end = WALK_COMPLETE;
 	}
 }

@@ -12,14 +12,9 @@
 uint64_t walk_number(struct walker *walker)
 {
 	uint64_t number = 0;
+	const uint8_t *next = record_number_get(walker->at, walker->end, &number);
 
-	const uint8_t *next;
-
-	/* A piece ends between entries, except before the arguments of a call. */
-	if (walker->at >= walker->end && walker->supply)
-		(void)walk_more(walker); /* the end of the record reads as zeros */
-	next = record_number_get(walker->at, walker->end, &number);
-	walker->at = next ? next : walker->end;
+	walker->at = next ? next : walker->end; /* behind the end, zeros follow */
 	return number;
 }
 
@@ -27,7 +22,7 @@ void walk_next_entry(struct walker *walker)
 {
 	uint64_t number;
 
-	if (walker->at >= walker->end && !(walker->supply && walk_more(walker))) {
+	if (walker->at >= walker->end) {
 		walker->left = 0;
 		walker->tag = RECORD_END;
 		return;
@@ -181,10 +176,7 @@ const struct record_op *walk_coming_op(const struct walker *walker)
 {
 	const struct run_record *record = walker->walk->record;
 	const bool is_next = walker->tag == RECORD_NEXT || walker->tag == RECORD_NEXT_OUTSIDE;
-	struct walker look = {
-		/* A record that arrives in pieces: only the entries that have arrived are read */
-		.at = walker->at,
-		.end = walker->end};
+	struct walker look = {.at = walker->at, .end = walker->end};
 	uint64_t number;
 
 	if (walker->left ||

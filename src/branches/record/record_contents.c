@@ -185,10 +185,8 @@ static void get_threads(struct reader *reader, struct run_record *record)
 		thread->size =
 			record_contents_get_number(reader, UINT64_MAX, "the entries of a thread");
 		thread->bytes = get_bytes(reader, thread->size, 0, "the entries of a thread");
-		if (reader->status == 0) {
-			thread->digest = run_record_digest(0, thread->bytes, thread->size);
+		if (reader->status == 0)
 			record->bytes += thread->size;
-		}
 	}
 	if (!record->thread_count)
 		record_contents_damaged(reader, "the number of threads");

@@ -1,14 +1,30 @@
 #include "branches/record/run_record.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/bug.h"
 
+#define END_BYTES_MOST (RECORD_NUMBER_MOST + RECORD_NUMBER_SLACK)
+
+static void run_record_free_entries(struct run_thread *thread)
+{
+	if (thread->mapped)
+		(void)munmap(thread->bytes, thread->mapped); /* cannot fail: our own mapping */
+	else
+		free(thread->bytes);
+}
+
 void run_record_release(struct run_record *record)
 {
-	for (uint32_t i = 0; i < record->thread_count; i++)
-		free(record->threads[i].bytes);
+	for (uint32_t i = 0; i < record->thread_count; i++) {
+		if (record->threads[i].mapped)
+			(void)close(record->threads[i].file); /* the contents are of no use */
+		run_record_free_entries(&record->threads[i]);
+	}
 	free(record->threads);
 	free(record->modules);
 	free(record->objects);
@@ -34,25 +50,6 @@ static uint64_t chunk_used(
 	/* Pointers of the guest: only their difference has a meaning here. */
 	return RECORD_CHUNK_BYTES - sizeof(struct record_chunk) -
 	       (uint64_t)(thread->end - thread->at);
-}
-
-/* Polynomial digest of eight bytes at a time, independent of the split into calls. */
-#define DIGEST_FACTOR UINT64_C(0x9e3779b97f4a7c15)
-
-uint64_t run_record_digest(uint64_t state, const uint8_t *bytes, uint64_t size)
-{
-	uint64_t powers[9] = {1}, i = 0;
-
-	for (uint32_t power = 1; power < 9; power++)
-		powers[power] = powers[power - 1] * DIGEST_FACTOR;
-	for (; i + 8 <= size; i += 8) {
-		state *= powers[8];
-		for (uint32_t j = 0; j < 8; j++)
-			state += (bytes[i + j] + UINT64_C(1)) * powers[7 - j];
-	}
-	for (; i < size; i++)
-		state = state * DIGEST_FACTOR + bytes[i] + 1;
-	return state;
 }
 
 static uint64_t size_of(const struct record_area *area, const struct record_thread *thread)
@@ -83,19 +80,64 @@ static void *enlarge(void *memory, uint64_t bytes)
 	return memory;
 }
 
-static void run_record_take_thread(struct run_thread *thread, const struct record_area *area,
-	const struct record_thread *from, bool is_kept)
+/* Longer entries lie in a file, so that the kernel can write their pages to the disk. */
+#define MEMORY_MOST (UINT64_C(64) << 20)
+
+static bool run_record_open_file(struct run_thread *thread)
+{
+	char path[] = "/var/tmp/raddle-XXXXXX";
+
+	thread->file = mkostemp(path, O_CLOEXEC);
+	return thread->file >= 0 && unlink(path) == 0;
+}
+
+/* False: the file has no space; the entries stay as they are. */
+static bool run_record_map(struct run_thread *thread, uint64_t bytes)
+{
+	const uint64_t length = (bytes / MEMORY_MOST + 1) * MEMORY_MOST;
+	uint8_t *memory;
+
+	if (bytes <= thread->mapped)
+		return true;
+	if (!thread->mapped && !run_record_open_file(thread))
+		return false;
+	if (posix_fallocate(thread->file, 0, (off_t)length) != 0) {
+		if (!thread->mapped)
+			(void)close(thread->file); /* holds nothing */
+		return false;
+	}
+	memory = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, thread->file, 0);
+	BUG_ON(memory == MAP_FAILED);
+	if (!thread->mapped && thread->size)
+		memcpy(memory, thread->bytes, thread->size);
+	run_record_free_entries(thread);
+	thread->bytes = memory;
+	thread->mapped = length;
+	return true;
+}
+
+/* False: as for run_record_map(). */
+static bool run_record_reserve(struct run_thread *thread, uint64_t bytes)
+{
+	if (bytes > MEMORY_MOST)
+		return run_record_map(thread, bytes);
+	thread->bytes = enlarge(thread->bytes, bytes);
+	return true;
+}
+
+static void run_record_take_thread(struct run_record *record, struct run_thread *thread,
+	const struct record_area *area, const struct record_thread *from)
 {
 	const uint64_t size = size_of(area, from);
 
-	if (!size)
+	record->bytes += size;
+	if (size && !record->is_partial)
+		record->is_partial =
+			!run_record_reserve(thread, thread->size + size + END_BYTES_MOST);
+	if (!size || record->is_partial)
 		return;
-	/* Entries that are not kept are only digested: the next call overwrites them. */
-	thread->bytes = enlarge(thread->bytes, thread->size + size + RECORD_NUMBER_MOST);
 	copy_chunks(area, from, thread->bytes + thread->size);
-	thread->digest = run_record_digest(thread->digest, thread->bytes + thread->size, size);
-	if (is_kept)
-		thread->size += size;
+	thread->size += size;
 }
 
 static void run_record_take_threads(
@@ -116,11 +158,8 @@ static void run_record_take_threads(
 	for (uint32_t i = 0; i < record->thread_count; i++)
 		size += record->threads[i].size + size_of(area, &area->threads[i]);
 	record->is_partial |= size > most;
-	for (uint32_t i = 0; i < record->thread_count; i++) {
-		record->bytes += size_of(area, &area->threads[i]);
-		run_record_take_thread(
-			&record->threads[i], area, &area->threads[i], !record->is_partial);
-	}
+	for (uint32_t i = 0; i < record->thread_count; i++)
+		run_record_take_thread(record, &record->threads[i], area, &area->threads[i]);
 }
 
 static void add_op(struct run_record *record, const struct record_op *op)
@@ -192,13 +231,11 @@ void run_record_take(
 static void append_end(struct run_thread *thread, uint64_t predicted)
 {
 	const uint64_t number = predicted << RECORD_TAG_BITS | RECORD_END;
-	const uint64_t start = thread->size;
 
-	thread->bytes =
-		enlarge(thread->bytes, thread->size + RECORD_NUMBER_MOST + RECORD_NUMBER_SLACK);
-	thread->size = (uint64_t)(record_number_put(thread->bytes + start, number) - thread->bytes);
-	thread->digest =
-		run_record_digest(thread->digest, thread->bytes + start, thread->size - start);
+	if (!thread->mapped) /* else run_record_take_thread() has reserved the space */
+		thread->bytes = enlarge(thread->bytes, thread->size + END_BYTES_MOST);
+	thread->size =
+		(uint64_t)(record_number_put(thread->bytes + thread->size, number) - thread->bytes);
 }
 
 void run_record_finish(struct run_record *record, const struct record_area *area)
@@ -215,10 +252,4 @@ void run_record_finish(struct run_record *record, const struct record_area *area
 	record->object_count = area->object_count;
 	record->objects = enlarge(record->objects, area->object_count * sizeof *record->objects);
 	memcpy(record->objects, area->objects, area->object_count * sizeof *record->objects);
-}
-
-void run_record_forget(struct run_record *record)
-{
-	for (uint32_t i = 0; i < record->thread_count; i++)
-		record->threads[i].size = 0;
 }

@@ -3,8 +3,7 @@
  * (record.h) during the run.
  *
  * Life cycle: zero-initialised; run_record_take() any number of times; run_record_finish() once;
- * run_record_release(). A record that is too large to keep has a `source` instead of entries: the
- * source repeats the run for each walk and delivers the entries piece by piece.
+ * run_record_release().
  */
 #ifndef RADDLE_BRANCHES_RECORD_RUN_RECORD_H
 #define RADDLE_BRANCHES_RECORD_RUN_RECORD_H
@@ -18,7 +17,8 @@ struct run_thread {
 	uint16_t ordinal;
 	uint8_t *bytes; /* entries, ended by RECORD_END */
 	uint64_t size;
-	uint64_t digest; /* digest of all entries, including those that were not kept */
+	uint64_t mapped; /* not 0: `bytes` is a mapping of this length of `file` */
+	int file;	 /* unlinked */
 };
 
 /* Sites are numbered as in the record. */
@@ -28,17 +28,6 @@ struct run_module {
 	uint64_t records;     /* address of its first site record in the target */
 	uint32_t first;	      /* number of its first site */
 	uint32_t count;
-};
-
-struct run_record;
-
-/* Receives the next entries of each thread, in `piece`. Returns false if no more are wanted. */
-typedef bool run_taker(void *context, const struct run_record *piece, bool is_last);
-
-/* Repeats a run. The source reports its own errors; then no piece is the last one. */
-struct run_source {
-	void (*perform)(struct run_source *source, const struct run_record *record, run_taker *take,
-		void *context);
 };
 
 struct run_record {
@@ -63,24 +52,19 @@ struct run_record {
 	bool has_crashed;
 	uint16_t crashed_thread;
 	uint64_t crash_address;
-	uint64_t *
-		points; /* bit set over all sites: accesses that were scheduling points; NULL: none */
-	/* Supplies the threads' entries if not NULL. The owner of the record owns the source. */
-	struct run_source *source;
+	/* Bit set over all sites: accesses that were scheduling points; NULL: none. */
+	uint64_t *points;
 };
 
 void run_record_release(struct run_record *record);
 /*
  * Moves the contents of the area to the end of the record. The caller fills in modules and thread
- * names. A record of more than `most` bytes drops new entries and becomes partial.
+ * names. Above `most` bytes, or without space in /var/tmp for long entries, the record drops new
+ * entries and becomes partial.
  */
 void run_record_take(
 	struct run_record *record, struct record_area *area, uint32_t threads, uint64_t most);
 /* Ends the threads' entries, when the run is over and everything was taken. */
 void run_record_finish(struct run_record *record, const struct record_area *area);
-/* Digest of entries that follow those of `state`; initial state: 0. */
-uint64_t run_record_digest(uint64_t state, const uint8_t *bytes, uint64_t size);
-/* Drops the entries and keeps the rest. */
-void run_record_forget(struct run_record *record);
 
 #endif

@@ -181,7 +181,8 @@ static uint64_t path_of_record(const struct run_record *record)
 	uint64_t hash = 0;
 
 	for (uint32_t i = 0; i < record->thread_count; i++)
-		hash = hash_mix(hash ^ record->threads[i].digest);
+		hash = hash_mix(
+			hash ^ hash_bytes(record->threads[i].bytes, record->threads[i].size));
 	return hash;
 }
 

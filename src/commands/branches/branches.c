@@ -213,7 +213,6 @@ static int prove(struct branches_state *state, const struct sensitive_candidate 
 		.segment_count = candidate->segment_count,
 		.names = names,
 		.name_count = record->thread_count,
-		.bytes_most = state->options->record_bytes,
 		.until_ns = branches_run_until_ns(state),
 		.wants_symbols = !state->symbols};
 	struct sensitivity_figures figures;
@@ -241,16 +240,14 @@ static int prove(struct branches_state *state, const struct sensitive_candidate 
 		/* A second pass over the same run, to check that it behaves as it did first. */
 		if (state->options->samples && !state->trace->round)
 			(void)sensitivity_observe(state->analysis, &run.record);
-		status = recorded_check(&run, err);
-		if (status == 0 && verdict == VERDICT_FLIPPED)
+		if (verdict == VERDICT_FLIPPED)
 			status = branches_take_flipped(state, &request, candidate, &run, err);
-		else if (status == 0 && run.is_cut)
+		else if (run.is_cut)
 			state->result->cut_count++;
-		else if (status == 0 && verdict == VERDICT_NOT_REACHED &&
-			 branches_failed_early(&run, candidate))
+		else if (verdict == VERDICT_NOT_REACHED && branches_failed_early(&run, candidate))
 			take_early(state, candidate, &run);
 		/* An interrupted comparison of the runs shows nothing. */
-		else if (status == 0 && !*state->options->campaign.is_interrupted)
+		else if (!*state->options->campaign.is_interrupted)
 			branches_add_unproven(state->result, record, candidate, &run, verdict);
 		keep_time_back(state);
 		sensitivity_settle(state->analysis, verdict);
@@ -376,7 +373,7 @@ static int branches_analyse(
 	}
 	if (!sensitivity_close(state->analysis))
 		state->result->has_left_thread = true;
-	return status == 0 ? recorded_check(&trace->run, err) : status;
+	return status;
 }
 
 static int analyse_all(struct branches_state *state, struct error *err)
@@ -442,9 +439,8 @@ int branches_search(
 	const struct branches_options *options, struct branches_result *out, struct error *err)
 {
 	const char *program = options->campaign.argv[0];
-	const struct record_request request = {.options = &options->campaign,
-		.bytes_most = options->record_bytes,
-		.points_most = options->sensitivity.points_to};
+	const struct record_request request = {
+		.options = &options->campaign, .points_most = options->sensitivity.points_to};
 	struct branches_state state = {
 		.options = options, .result = out, .begin_ns = platform_monotonic_ns()};
 	struct recorded first = {0};
@@ -463,11 +459,9 @@ int branches_search(
 		out->record_bytes = first.record.bytes;
 		out->run_ns = first.run_ns;
 		out->run_processor_ns = first.processor_ns;
-		out->is_partial =
-			first.record.is_partial && !first.record.source && !request.points_most;
+		out->is_partial = first.record.is_partial && !request.points_most;
 		out->points_from = options->sensitivity.points_from;
 		out->points_to = options->sensitivity.points_to;
-		out->is_made_again = first.record.source != NULL;
 		out->is_failing = first.is_failure;
 		out->outcome = first.run.outcome;
 		state.program = target.path;

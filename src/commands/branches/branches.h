@@ -29,7 +29,6 @@ struct branches_options {
 	const char *save_record; /* file to save the record of the first run in; NULL if none */
 	/* file to read the record from instead of making a run; NULL if none */
 	const char *from_record;
-	uint64_t record_bytes;	/* limit for the record; 0: the default limit */
 	uint32_t continuations; /* random runs from each flipped branch on, to classify it */
 	uint32_t rounds;	/* runs to analyse, including those that flip a branch; 0: one */
 	uint32_t samples;	/* random runs that may reveal branches that the search missed */
@@ -143,9 +142,7 @@ struct branches_result {
 	/* the record has only the beginning of the run, for lack of room */
 	bool is_partial;
 	uint64_t points_from, points_to; /* copied from the options */
-	/* the record was too long to keep: the run was repeated for each pass over it */
-	bool is_made_again;
-	bool is_failing; /* the recorded run failed, with `outcome` */
+	bool is_failing;		 /* the recorded run failed, with `outcome` */
 	struct outcome outcome;
 	bool is_interrupted;
 	/* The solver ignores its interrupt: the process must end by _exit(). */

@@ -121,7 +121,6 @@ static json_t *figures_to_json(const struct branches_result *result)
 		value, "points_to", json_integer((json_int_t)result->points_to)));
 	BUG_ON(json_object_set_new(value, "parts", json_integer(figures->parts)));
 	BUG_ON(json_object_set_new(value, "traces", json_integer(result->traces)));
-	BUG_ON(json_object_set_new(value, "is_made_again", json_boolean(result->is_made_again)));
 	if (result->is_failing)
 		BUG_ON(json_object_set_new(value, "outcome",
 			json_string(outcome_descriptions[result->outcome.kind].word)));

@@ -208,9 +208,6 @@ static void print_limits(const struct branches_result *result)
 	if (figures->unfinished_threads)
 		printf("%u of %u threads were followed only in part: %s\n",
 			figures->unfinished_threads, figures->threads, figures->unfinished);
-	if (result->is_made_again)
-		printf("the record (%llu MB) was not kept: the run was executed again for each pass\n",
-			(unsigned long long)(result->record_bytes >> 20));
 	if (*figures->unmatched)
 		printf("no function, file or library is called %s (--exclude)\n",
 			figures->unmatched);
@@ -218,7 +215,7 @@ static void print_limits(const struct branches_result *result)
 		printf("the recorded run ended as %s, so nothing after that was examined; raddle run stores the failure\n",
 			outcome_descriptions[result->outcome.kind].word);
 	if (result->is_partial)
-		printf("the record holds only the beginning of the run, so only that was examined; record with a larger --record-size or a later end of --points\n");
+		printf("the record holds only the beginning of the run, so only that was examined; free space in /var/tmp, or record with a later end of --points\n");
 	if (result->points_from || result->points_to)
 		printf("only a part of the run was examined: its scheduling points %llu to %llu (--points)\n",
 			(unsigned long long)result->points_from,

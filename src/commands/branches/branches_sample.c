@@ -99,7 +99,6 @@ int branches_observe(struct branches_state *state, struct error *err)
 			.segment_count = trial.segment_count,
 			.names = names,
 			.name_count = record->thread_count,
-			.bytes_most = state->options->record_bytes,
 			.until_ns = branches_run_until_ns(state),
 			.random_seed = trial.seed,
 			.skips_disabled = true,
@@ -107,7 +106,7 @@ int branches_observe(struct branches_state *state, struct error *err)
 		struct recorded run = {0};
 
 		status = branches_run(state, &request, &run, err);
-		if (status == 0 && !run.is_cut && !run.record.source)
+		if (status == 0 && !run.is_cut)
 			sensitivity_take_run(
 				state->analysis, &(struct sensitive_run){&run.record,
 							 run.run.segments, run.run.segment_count});
@@ -139,7 +138,6 @@ int branches_sample(struct branches_state *state, struct error *err)
 			.segment_count = draw_turns(&rng, record->thread_count, steps, segments),
 			.names = names,
 			.name_count = record->thread_count,
-			.bytes_most = state->options->record_bytes,
 			.random_seed = i};
 		struct recorded run = {0};
 

@@ -18,7 +18,6 @@ enum {
 	OPTION_STDIN,
 	OPTION_TOLERATE,
 	OPTION_ASSERTIONS,
-	OPTION_RECORD_SIZE,
 	OPTION_SAVE_RECORD,
 	OPTION_FROM_RECORD,
 	OPTION_CONTINUATIONS,
@@ -79,9 +78,6 @@ static const struct argp_option branches_options[] = {
 		2},
 	{"from-record", OPTION_FROM_RECORD, "FILE", 0,
 		"Analyse the run that --save-record saved, instead of a new one", 2},
-	{"record-size", OPTION_RECORD_SIZE, "MB", 0,
-		"Keep records up to this length (1024). A run with a longer record is executed again for each pass; 0: all runs",
-		2},
 	{"continuations", OPTION_CONTINUATIONS, "N", 0,
 		"Number of random runs from each flipped branch on, to see its consequences (20)",
 		2},
@@ -135,52 +131,28 @@ static void parse_points(
 	free(from);
 }
 
-/* Returns false if there is no option with a number or a time. A bad value ends the command. */
-static bool parse_amount(
-	int key, const char *text, struct branches_options *options, struct argp_state *state)
-{
-	struct sensitivity_options *search = &options->sensitivity;
-
-	switch (key) {
-	case 'j':
-		search->workers = (uint32_t)option_number(state, "-j", text, 1, 256);
-		return true;
-	case OPTION_ROUNDS:
-		options->rounds = (uint32_t)option_number(state, "--rounds", text, 1, 100000);
-		return true;
-	case OPTION_SAMPLE:
-		options->samples = (uint32_t)option_number(state, "--sample", text, 1, 1000000);
-		return true;
-	case OPTION_WINDOW:
-		search->window = (uint32_t)option_number(state, "--window", text, 10, 1000000);
-		return true;
-	case OPTION_PART:
-		search->part = option_number(state, "--part", text, 100, UINT64_C(1) << 40);
-		return true;
-	case OPTION_QUERIES:
-		search->queries_most =
-			(uint32_t)option_number(state, "--queries", text, 0, 1000000000);
-		return true;
-	case OPTION_RECORD_SIZE: /* unit: megabytes */
-		options->record_bytes =
-			option_number(state, "--record-size", text, 0, UINT64_C(1) << 20) << 20;
-		if (!options->record_bytes) /* the default limit; no record is that short */
-			options->record_bytes = 1;
-		return true;
-	case OPTION_CONTINUATIONS:
-		options->continuations =
-			(uint32_t)option_number(state, "--continuations", text, 0, 1000000);
-		return true;
-	case OPTION_QUERY_TIME:
-		search->query_ns = option_time(state, "--query-time", text);
-		return true;
-	case OPTION_TIME:
-		search->time_ns = option_time(state, "--time", text);
-		return true;
-	default:
-		return false;
-	}
-}
+static const struct option_value branches_values[] = {
+	OPTION_FLAG(OPTION_ASSERTIONS, branches_arguments, options.sensitivity.only_failures),
+	OPTION_NUMBER(OPTION_ROUNDS, branches_arguments, options.rounds, 1, 100000),
+	OPTION_FLAG(
+		OPTION_STORE_BUFFERS, branches_arguments, options.sensitivity.has_store_buffers),
+	OPTION_TIME_SPAN(OPTION_QUERY_TIME, branches_arguments, options.sensitivity.query_ns),
+	OPTION_NUMBER('j', branches_arguments, options.sensitivity.workers, 1, 256),
+	OPTION_NUMBER(OPTION_SAMPLE, branches_arguments, options.samples, 1, 1000000),
+	OPTION_NUMBER(OPTION_QUERIES, branches_arguments, options.sensitivity.queries_most, 0,
+		1000000000),
+	OPTION_TIME_SPAN(OPTION_TIME, branches_arguments, options.sensitivity.time_ns),
+	OPTION_NUMBER(OPTION_WINDOW, branches_arguments, options.sensitivity.window, 10, 1000000),
+	OPTION_NUMBER(
+		OPTION_PART, branches_arguments, options.sensitivity.part, 100, UINT64_C(1) << 40),
+	OPTION_FLAG(OPTION_GLOBAL, branches_arguments, options.sensitivity.is_global),
+	OPTION_TEXT(OPTION_SAVE_RECORD, branches_arguments, options.save_record),
+	OPTION_TEXT(OPTION_FROM_RECORD, branches_arguments, options.from_record),
+	OPTION_NUMBER(OPTION_CONTINUATIONS, branches_arguments, options.continuations, 0, 1000000),
+	OPTION_TEXT(OPTION_STORE, branches_arguments, options.campaign.directory),
+	OPTION_FLAG(OPTION_JSON, branches_arguments, is_json),
+	{0},
+};
 
 static error_t parse_branches(int key, char *text, struct argp_state *state)
 {
@@ -189,35 +161,12 @@ static error_t parse_branches(int key, char *text, struct argp_state *state)
 	struct settings *settings = &options->campaign.settings;
 	struct error err;
 
-	if (parse_amount(key, text, options, state))
-		return 0;
 	switch (key) {
-	case OPTION_ASSERTIONS:
-		options->sensitivity.only_failures = true;
-		return 0;
-	case OPTION_SAVE_RECORD:
-		options->save_record = text;
-		return 0;
-	case OPTION_FROM_RECORD:
-		options->from_record = text;
-		return 0;
 	case OPTION_EXCLUDE:
 		add_exclude(arguments, text);
 		return 0;
-	case OPTION_STORE:
-		options->campaign.directory = text;
-		return 0;
 	case OPTION_POINTS:
 		parse_points(text, &options->sensitivity, state);
-		return 0;
-	case OPTION_STORE_BUFFERS:
-		options->sensitivity.has_store_buffers = true;
-		return 0;
-	case OPTION_GLOBAL:
-		options->sensitivity.is_global = true;
-		return 0;
-	case OPTION_JSON:
-		arguments->is_json = true;
 		return 0;
 	case 'q':
 		arguments->is_quiet = true;
@@ -245,7 +194,7 @@ static error_t parse_branches(int key, char *text, struct argp_state *state)
 		argp_error(state, "no program given; raddle branches -- PROGRAM [ARG...]");
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return option_store(branches_values, branches_options, key, text, state);
 	}
 }
 

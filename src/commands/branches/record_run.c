@@ -10,19 +10,15 @@
 #include "platform/platform.h"
 #include "symbols/symbols.h"
 
-/* A run with a longer record is repeated in pieces at each pass over it. */
-#define RECORD_BYTES_STANDARD (UINT64_C(1) << 30)
+/* The beginning of a longer record is kept. */
+#define RECORD_BYTES_MOST (UINT64_C(64) << 30)
 /*
  * Shared with the target. Sparse: only written pages take memory, and memory images exist only
  * briefly.
  */
 #define AREA_BYTES (UINT64_C(4) << 30)
-/*
- * Room for entries before they are collected. If less is kept, the room is at least ROOM_LEAST,
- * because each thread needs a chunk.
- */
+/* Room for entries before they are collected. */
 #define ROOM_BYTES (UINT64_C(64) << 20)
-#define ROOM_LEAST (4 * RECORD_CHUNK_BYTES)
 
 /* Builds the view that tells the runtime the chosen sites of each module. */
 static void build_view(const struct record_request *request, struct memory_view *view)
@@ -91,29 +87,13 @@ struct taking {
 	struct probe probe;
 	struct record_area *area;
 	struct run_record *record;
-	uint64_t bytes_most; /* limit on the bytes that are kept */
-	uint64_t room;	     /* bytes that entries may fill before they are collected */
-	/* Receiver of the pieces of a repeated run; each has about the size of the room. */
-	run_taker *take;
-	void *context;
-	bool has_enough;
-	bool is_too_long; /* too long to keep */
 };
 
 static void take_entries(struct taking *taking)
 {
 	struct contract *contract = taking->probe.worker.contract;
 
-	run_record_take(taking->record, taking->area, contract->thread_count, taking->bytes_most);
-}
-
-static uint64_t kept_bytes(const struct run_record *record)
-{
-	uint64_t bytes = 0;
-
-	for (uint32_t i = 0; i < record->thread_count; i++)
-		bytes += record->threads[i].size;
-	return bytes;
+	run_record_take(taking->record, taking->area, contract->thread_count, RECORD_BYTES_MOST);
 }
 
 static enum worker_care care(void *context)
@@ -125,12 +105,6 @@ static enum worker_care care(void *context)
 	if (!__atomic_load_n(is_waiting, __ATOMIC_ACQUIRE))
 		return CARE_NONE;
 	take_entries(taking);
-	if (taking->take && kept_bytes(taking->record) >= taking->room / 2) {
-		taking->has_enough = !taking->take(taking->context, taking->record, false);
-		run_record_forget(taking->record);
-		if (taking->has_enough)
-			return CARE_ENOUGH;
-	}
 	__atomic_store_n(is_waiting, 0, __ATOMIC_RELEASE);
 	platform_futex_wake(is_waiting, 1, true);
 	return CARE_TAKEN;
@@ -140,9 +114,6 @@ static void record_run_prepare(struct taking *taking, const struct record_reques
 {
 	struct contract *contract = taking->probe.worker.contract;
 	struct record_area *area = contract_area(contract, contract->record_offset);
-	const uint64_t most = request->bytes_most ? request->bytes_most : ROOM_BYTES;
-	const uint64_t least = most < ROOM_LEAST ? ROOM_LEAST : most;
-	const uint64_t room = least < ROOM_BYTES ? least : ROOM_BYTES;
 
 	contract->plan.is_recorded = true;
 	contract->plan.has_chosen_sites = request->like != NULL;
@@ -156,8 +127,7 @@ static void record_run_prepare(struct taking *taking, const struct record_reques
 	area->is_emptied = 1;
 	area->bytes = contract->record_bytes;
 	area->used = record_area_start();
-	area->room = area->used + room;
-	taking->room = room;
+	area->room = area->used + ROOM_BYTES;
 	taking->area = area;
 }
 
@@ -214,100 +184,10 @@ static int record_run_run(struct taking *taking, const struct record_request *re
 	}
 	if (status == 0) {
 		take_entries(taking);
-		taking->is_too_long = taking->record->is_partial;
 		run_record_finish(taking->record, taking->area);
 	}
 	target_release(&target);
 	return status;
-}
-
-/* Everything needed to repeat the run at the same addresses. */
-struct record_again {
-	struct run_source source; /* first member: callers hold a pointer to it */
-	struct record_request request;
-	struct memory_view view;
-	struct schedule_segment *segments;
-	thread_name *names;
-	struct error error;
-};
-
-static bool record_run_is_same(const struct run_record *first, const struct run_record *again)
-{
-	if (first->thread_count != again->thread_count || first->op_count != again->op_count)
-		return false;
-	for (uint32_t i = 0; i < first->thread_count; i++)
-		if (first->threads[i].digest != again->threads[i].digest)
-			return false;
-	return true;
-}
-
-static void perform_again(
-	struct run_source *source, const struct run_record *record, run_taker *take, void *context)
-{
-	struct record_again *again = (struct record_again *)source;
-	struct run_record pieces = {0};
-	struct taking taking = {
-		.record = &pieces, .bytes_most = UINT64_MAX, .take = take, .context = context};
-	struct error err;
-	const int status = record_run_run(&taking, &again->request, &again->view, &err);
-
-	if (status == 0 && record_run_is_same(record, &pieces))
-		(void)take(context, &pieces, true); /* this piece is the last one */
-	else if (status == 0 && again->error.code == 0)
-		(void)error_set(&again->error, ERROR_TARGET,
-			"the program did not repeat its run, and the record is too long to be kept; give the program a fixed seed, or raise --record-size");
-	else if (status < 0 && status != ERROR_INTERRUPTED && again->error.code == 0)
-		again->error = err;
-	probe_close(&taking.probe);
-	run_record_release(&pieces);
-}
-
-static void *record_run_copy(const void *from, uint64_t bytes)
-{
-	void *memory = malloc(bytes + 1);
-
-	BUG_ON(!memory);
-	if (bytes)
-		memcpy(memory, from, bytes);
-	return memory;
-}
-
-/* Takes ownership of the view. */
-static struct record_again *again_new(
-	const struct record_request *request, struct memory_view *view)
-{
-	struct record_again *again = calloc(1, sizeof *again);
-
-	BUG_ON(!again);
-	again->source.perform = perform_again;
-	again->request = *request;
-	again->segments = record_run_copy(
-		request->segments, request->segment_count * sizeof *request->segments);
-	again->names =
-		record_run_copy(request->names, request->name_count * sizeof *request->names);
-	again->request.segments = again->segments;
-	again->request.names = again->names;
-	again->view = *view;
-	*view = (struct memory_view){0};
-	return again;
-}
-
-static void again_free(struct record_again *again)
-{
-	if (!again)
-		return;
-	memory_view_release(&again->view);
-	free(again->segments);
-	free(again->names);
-	free(again);
-}
-
-int recorded_check(const struct recorded *recorded, struct error *err)
-{
-	if (!recorded->again || recorded->again->error.code == 0)
-		return 0;
-	*err = recorded->again->error;
-	return err->code;
 }
 
 static void record_run_tell(
@@ -354,8 +234,7 @@ static uint64_t children_ns(void)
 int record_run(const struct record_request *request, struct recorded *out, struct error *err)
 {
 	struct memory_view view = {0};
-	struct taking taking = {.record = &out->record,
-		.bytes_most = request->bytes_most ? request->bytes_most : RECORD_BYTES_STANDARD};
+	struct taking taking = {.record = &out->record};
 	const uint64_t before = children_ns(), begin = platform_monotonic_ns();
 	int status;
 
@@ -367,10 +246,6 @@ int record_run(const struct record_request *request, struct recorded *out, struc
 		record_run_tell(out, request, &taking.probe);
 	probe_close(&taking.probe);
 	out->processor_ns = children_ns() - before;
-	if (status == 0 && taking.is_too_long) {
-		out->again = again_new(request, &view);
-		out->record.source = &out->again->source;
-	}
 	memory_view_release(&view);
 	return status;
 }
@@ -380,6 +255,5 @@ void recorded_release(struct recorded *recorded)
 	run_record_release(&recorded->record);
 	failure_release(&recorded->run);
 	symbols_free(recorded->symbols);
-	again_free(recorded->again);
 	*recorded = (struct recorded){0};
 }

@@ -23,7 +23,6 @@ struct record_request {
 	uint32_t segment_count;
 	const thread_name *names;
 	uint32_t name_count;
-	uint64_t bytes_most;  /* limit for the kept record; 0: the default limit */
 	uint64_t points_most; /* number of scheduling points to record; 0: all */
 	/* a run is a livelock only beyond this many steps, whatever the settings say */
 	uint64_t steps_most;
@@ -35,13 +34,9 @@ struct record_request {
 	bool is_sampled;      /* strategy `pos` chooses, with the random seed; no schedule */
 };
 
-struct record_again;
-
 /* Owns everything. */
 struct recorded {
-	/* If the record is too long to keep, `again` repeats the run to produce it. */
 	struct run_record record;
-	struct record_again *again;
 	struct failure run; /* outcome and schedule of the run, which may have passed */
 	bool is_failure;
 	bool has_diverged; /* the run left the schedule at `diverged_step` */
@@ -56,8 +51,6 @@ struct recorded {
 };
 
 int record_run(const struct record_request *request, struct recorded *out, struct error *err);
-/* Returns whether each repetition of the run was equal to the first one, or an error. */
-int recorded_check(const struct recorded *recorded, struct error *err);
 void recorded_release(struct recorded *recorded);
 
 #endif
