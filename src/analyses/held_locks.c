@@ -161,7 +161,7 @@ enum lock_effect held_locks_effect(const struct held_locks *held, const struct t
 	return is_attempt(event->kind) ? LOCK_TAKEN : LOCK_WAITED_FOR;
 }
 
-/* Handles a repeated acquisition. A failed attempt at a non-recursive mutex looks the same. */
+/* Handles a repeated acquisition. A failed attempt at a non-recursive mutex has the same events. */
 static void take_again(
 	struct held_locks *held, struct held_lock *lock, const struct trace_event *event)
 {

@@ -221,7 +221,7 @@ static uint64_t conflict(
 	return hash_pair(sides, pattern->classes[pattern_variable(pattern, a)]);
 }
 
-/* Conflict of a read that comes too early, whether the write follows or not. */
+/* Conflict of a read that is too early, whether the write follows or not. */
 static uint64_t early_read(const struct pattern *pattern, const struct places *places)
 {
 	return hash_pair(

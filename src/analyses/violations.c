@@ -253,7 +253,8 @@ static void consider_single(
 	}
 }
 
-/* Rows 6, 8 and 9: both locations accessed in between; the kind depends on who accesses x first. */
+/* Rows 6, 8 and 9: both locations accessed in between; the kind depends on the thread that accesses
+ * x first. */
 static void consider_enclosing(struct search *search, const struct party_access *a,
 	const struct party_access *b, const struct party_access *k, const struct party_access *l)
 {

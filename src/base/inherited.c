@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 /*
- * Descriptors below this number are checked at the start of main. A shell hands over small numbers
- * only, so raddle closes all larger ones.
+ * Descriptors below this number are checked at the start of main. A shell passes small numbers
+ * only; raddle closes all larger ones.
  */
 #define INHERITED_MAX 256
 

@@ -54,7 +54,7 @@ static void object_name_add_local(struct strbuf *out, LLVMValueRef value)
 	if (!LLVMIsAAllocaInst(value)) {
 		strbuf_adds(out, "arguments");
 	} else if (length) {
-		/* Suffixes such as in "x.addr" and "x.i" come from the compiler. */
+		/* The compiler adds suffixes such as in "x.addr" and "x.i". */
 		const char *dot = strchr(name, '.');
 
 		strbuf_addf(out, "local '%.*s'",

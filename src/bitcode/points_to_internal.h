@@ -42,7 +42,7 @@ void flow_anywhere(struct analysis *analysis, uint32_t to, uint32_t from);
 /* Creates an object and a node that points to it. */
 uint32_t new_object(struct analysis *analysis, enum flow_object_kind kind, LLVMValueRef value);
 
-/* Lets `node` point to whatever the constant may point to. */
+/* Lets `node` point to all objects that the constant may point to. */
 void constrain_constant(struct analysis *analysis, uint32_t node, LLVMValueRef constant);
 /* Adds what a global variable holds when the program starts. */
 void constrain_initialiser(struct analysis *analysis, LLVMValueRef global);

@@ -87,7 +87,7 @@ struct walk {
 	uint64_t *next;	       /* next successor to visit */
 	uint32_t *path;	       /* stack of the nodes under visit */
 	uint32_t *open;	       /* stack of the nodes with incomplete components */
-	uint32_t *order;       /* leaders; successors come first */
+	uint32_t *order;       /* successors precede */
 	bool *is_open;
 	uint32_t visited, path_count, open_count, order_count;
 };

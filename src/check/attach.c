@@ -1,7 +1,7 @@
 /*
  * Replaces runtime/life/attach.c: this library is linked with the program, and no command drives
- * it. If the command's runtime is loaded too, that one comes first and controls the process; then
- * this library does nothing.
+ * it. If the command's runtime is loaded too, that one precedes and controls the process; then this
+ * library does nothing.
  */
 #include "runtime/attach.h"
 

@@ -117,7 +117,7 @@ const struct command *command_find(const char *name)
 	return NULL;
 }
 
-/* Output lost, for example on a full disk, must not look like success. */
+/* Output lost, for example on a full disk, must not be reported as success. */
 static int main_finish(int status)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))

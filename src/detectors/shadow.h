@@ -48,7 +48,7 @@ struct shadow_accesses {
 	uint32_t table_words;
 };
 
-/* The fields for plain accesses fill the first cache line; the atomic kinds come last. */
+/* The fields for plain accesses fill the first cache line; the atomic kinds are last. */
 struct shadow_cell {
 	_Alignas(64) uint32_t next; /* index of the granule's next cell, 0: none */
 	uint16_t releaser; /* thread index + 1 of the store that began the release sequence */

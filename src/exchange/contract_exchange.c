@@ -201,7 +201,7 @@ static const char *exchange_check_header(
 	return NULL;
 }
 
-/* The area stays shared: the result holds for this moment only. */
+/* The area stays shared: the result holds only until the next write. */
 static bool exchange_is_memory(const struct contract_memory *memory)
 {
 	const uint32_t count = memory->module_count;

@@ -91,8 +91,8 @@ struct campaign {
 		bool is_active; /* processes disturb each other: only worker 0 works */
 		/* is_active, and runs have wrong results: they must be made again */
 		bool must_repeat;
-		uint64_t since_ns; /* when all other processes were gone; 0: not yet */
-		/* worker whose report is handled at the moment; or NULL */
+		uint64_t since_ns; /* time when all other processes had ended; 0: not yet */
+		/* worker whose report is being handled; or NULL */
 		struct campaign_worker *reporting;
 	} exclusive;
 	/* notices that the user has received */

@@ -122,7 +122,7 @@ static int check_source(const struct finding_source *source, struct error *err)
 		return contradiction(err, "the number of threads is", source->thread_count);
 	if (outcome->wait_count > OUTCOME_WAITS_MAX)
 		return contradiction(err, "the number of waiting threads is", outcome->wait_count);
-	/* The text comes from a failing process and may be damaged. */
+	/* A failing process wrote the text, which may be damaged. */
 	if (!memchr(outcome->text, '\0', sizeof outcome->text))
 		return contradiction(
 			err, "the outcome's text is longer than", sizeof outcome->text - 1);

@@ -103,7 +103,8 @@ void frame_place(const struct finding_frame *frame, struct strbuf *out);
 /* Finds the wrappers: short functions that the trace shows with several call sites. Must run before any frame is chosen. */
 void builder_note_wrappers(struct builder *builder);
 void builder_forget_wrappers(struct builder *builder);
-/* Is the frame's function a wrapper, a short one in a header or with several call sites? Its caller then tells more. */
+/* Is the frame's function a wrapper, a short one in a header or with several call sites? Its caller
+ * is then more informative. */
 bool builder_is_wrapper(const struct builder *builder, const struct symbols_frame *frame);
 /* Fills the step's shown line, the wrapper or library call inside that line, and the callers of that line. */
 void builder_fill_place(

@@ -17,7 +17,8 @@
 #define CALLERS_KEPT 6
 /* A short function outside of headers is a wrapper when at least this many places call it. */
 #define WRAPPER_CALLERS 3
-/* Wrappers are looked for in the last events of a trace only; this bounds the time that a long trace takes. */
+/* The search for wrappers covers the last events of a trace only; this bounds the time that a long
+ * trace takes. */
 #define WRAPPER_EVENTS 20000
 
 struct wrapper {

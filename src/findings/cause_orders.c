@@ -232,7 +232,8 @@ static void orders_add_nested(
 void builder_deadlock_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
 {
-	if (builder->finding->kind == OUTCOME_SELF_DEADLOCK) /* the title already tells the cause */
+	/* the title already states the cause */
+	if (builder->finding->kind == OUTCOME_SELF_DEADLOCK)
 		strbuf_adds(remedy, "release the lock first, or call a variant of the function for "
 				    "callers that hold it");
 	else if (orders_add_cycle(builder, cause))

@@ -172,7 +172,7 @@ static const struct finding_frame *innermost_frame(const struct finding_stack *s
 	return finding_user_frame(stack);
 }
 
-/* A sum: which access comes first is arbitrary. */
+/* A sum: the order of the accesses is arbitrary. */
 static uint64_t race_hash(const struct finding *finding)
 {
 	uint64_t places = 0;

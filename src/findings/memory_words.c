@@ -50,7 +50,8 @@ void builder_note_accesses(struct builder *builder)
 	}
 }
 
-/* Bytes of each synchronisation object of glibc on x86-64; 0: its size does not tell it from an integer. */
+/* Bytes of each synchronisation object of glibc on x86-64; 0: its size does not distinguish it from
+ * an integer. */
 static const uint64_t object_bytes[OBJECT_CLASS_COUNT] = {
 	[OBJECT_MUTEX] = sizeof(pthread_mutex_t),
 	[OBJECT_COND] = sizeof(pthread_cond_t),

@@ -14,9 +14,10 @@
 enum signal_loss {
 	SIGNAL_SERVED_OTHERS, /* each signal woke a thread that used it */
 	SIGNAL_NEVER_SENT,
-	SIGNAL_BEFORE_WAIT, /* the last signal came before the thread began to wait */
+	SIGNAL_BEFORE_WAIT, /* the last signal preceded the begin of the wait */
 	SIGNAL_WOKE_WRONG, /* the last signal woke a thread that found its condition false and waited again */
-	SIGNAL_BEHIND_TEST /* a signal came between the thread's test of its condition and its wait */
+	/* a signal was sent between the thread's test of its condition and its wait */
+	SIGNAL_BEHIND_TEST
 };
 
 struct signal_history {
@@ -27,7 +28,7 @@ struct signal_history {
 	uint64_t signal;  /* the signal that should have ended the wait */
 	uint64_t woken;	  /* the woken thread's wait begins */
 	uint64_t again;	  /* SIGNAL_WOKE_WRONG: the woken thread waits again */
-	uint32_t waiting; /* threads that waited when the signal came */
+	uint32_t waiting; /* threads that waited at the time of the signal */
 	/* Accesses to one variable: the waiter's read, then the signaller's write before its signal. */
 	uint64_t test, change;
 };

@@ -104,7 +104,7 @@ uint64_t failure_key(const struct outcome *outcome)
 
 	switch (outcome->kind) {
 	case OUTCOME_RACE:
-		/* A sum: which access comes first is arbitrary. */
+		/* A sum: the order of the accesses is arbitrary. */
 		return hash_pair(key, hash_mix(outcome->site) + hash_mix(outcome->other_site));
 	case OUTCOME_DEADLOCK:
 		return hash_pair(key, waits_key(outcome));
@@ -115,7 +115,7 @@ uint64_t failure_key(const struct outcome *outcome)
 		/* A hang or livelock is cut off at an arbitrary place. */
 		return key;
 	case OUTCOME_ABORT:
-		/* All aborts have the same site in glibc: the calling site tells them apart. */
+		/* All aborts have the same site in glibc: the calling site distinguishes them. */
 		return hash_pair(hash_pair(key, outcome->site), outcome->other_site);
 	default:
 		return hash_pair(key, outcome->site);

@@ -190,7 +190,8 @@ int investigate_trace_known(struct probe *probe, const struct probe_plan *plan,
 	return trace_run(&ingredients, plan, finding, err);
 }
 
-/* The failing run ends when the first access's stack is gone: another run stops at that access. */
+/* The failing run ends when the first access's stack no longer exists: another run stops at that
+ * access. */
 static void look_at_earlier_access(const struct probe_params *params, const struct failure *failure,
 	struct earlier_access *out)
 {

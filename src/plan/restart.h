@@ -12,7 +12,7 @@
 struct restart_description {
 	const char *word;     /* "rewind", as --restart takes it */
 	const char *sentence; /* description of the restart, for messages */
-	/* measured cost per run of a small program: tells the user what a fall-back costs */
+	/* measured cost per run of a small program: shown to the user as the cost of a fall-back */
 	unsigned cost_ns;
 };
 

@@ -39,8 +39,8 @@ static void junit_add_attribute(struct strbuf *out, const char *name, const char
 	strbuf_adds(out, "\"");
 }
 
-/* Takes the time from the campaign's recorded course; if that is missing or ends earlier, the full
- * duration. */
+/* Takes the time from the campaign's recorded progress; if that is missing or ends earlier, the
+ * full duration. */
 static double seconds_until(const struct report_campaign *campaign, uint32_t number)
 {
 	json_t *course = campaign->course ? json_loads(campaign->course, 0, NULL) : NULL, *moment;

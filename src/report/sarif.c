@@ -47,7 +47,8 @@ static bool is_in_user_code(const struct finding_frame *frame)
 	return frame && frame->file && frame->line && !frame->is_system;
 }
 
-/* A place in a library header gets no physical location, because viewers look for the file among the user's sources. */
+/* A place in a library header gets no physical location, because viewers search the file among the
+ * user's sources. */
 json_t *sarif_location(const struct finding_frame *frame, json_t *text)
 {
 	json_t *location = json_object();

@@ -1,7 +1,7 @@
 /*
  * Runs of a strategy that needs the accesses to a few variables only: all other sites are off.
  *
- * *Groups* tell which sites may touch a variable: sites of one group may touch the same variables
+ * *Groups* show which sites may touch a variable: sites of one group may touch the same variables
  * (points-to analysis, plan/chosen.h). Two groups *meet* when both may touch some variable.
  * Therefore every site that may touch a variable belongs to a group that meets the groups of the
  * sites that touched it. A variable of the strategy, eight bytes, may cover several variables of

@@ -83,7 +83,7 @@ bool runtime_is_exhausted(void);
 /* Fills the contract_thread entries. runtime_finish_run() does so for failing, traced and
  * recorded runs. */
 void runtime_publish_threads(void);
-/* Implements plan.inspect: returns when the command has looked. */
+/* Implements plan.inspect: returns when the command has examined the process. */
 void runtime_stand_still(void);
 /* Adds the death of a child, or a sanitizer's report, as the cause of an exit status. */
 void runtime_complete_outcome(struct outcome *outcome);
@@ -162,7 +162,7 @@ void runtime_dispatch_resume(void);
 
 /* Called when the command has seen no step for a while. `site`: the code that runs now. */
 void runtime_spin_look(uint64_t site);
-/* Starts the timer that looks for spinning threads, if a run has found one. Once per process. */
+/* Starts the timer that detects spinning threads, if a run has found one. Once per process. */
 void runtime_spin_watch(void);
 void runtime_spin_stop(void);
 /* Called when the timer expires. `site`: the interrupted code. */

@@ -10,7 +10,7 @@
  * while the campaign runs; store_close(). A store is used by one thread; several processes may have
  * it open at a time.
  *
- * A store may come from another user and be hostile: docs/security.md, store_database.c,
+ * A store may belong to another user and be hostile: docs/security.md, store_database.c,
  * store_seal.h.
  */
 #ifndef RADDLE_STORE_STORE_H

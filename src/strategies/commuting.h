@@ -26,7 +26,7 @@ struct commuting {
 	uint32_t thread; /* the thread of the stretch */
 	uint32_t count;
 	struct commuting_access stretch[COMMUTING_STRETCH]; /* oldest access first */
-	struct commuting_access next; /* point of the access that comes next */
+	struct commuting_access next;			    /* point of the next access */
 
 	/* Variables that other threads access from the stop until the thread continues. */
 	bool is_stopped, has_gone_on;

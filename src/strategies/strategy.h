@@ -200,9 +200,9 @@ struct strategy_fast_path {
 	 */
 	bool (*keeps_current)(void *state, const struct schedule_view *view);
 	/*
-	 * Between two scheduling points: the current thread must make the next step, whatever other
-	 * threads are enabled, even if it computes for long (engine_spin_point()). The view is as
-	 * above.
+	 * Between two scheduling points: the current thread must make the next step, even if other
+	 * threads are enabled, and even if it computes for long (engine_spin_point()). The view is
+	 * as above.
 	 */
 	bool (*must_continue)(void *state, const struct schedule_view *view);
 };

@@ -3,8 +3,8 @@
  *
  * /bin/sh runs CMD after each run that ended by itself (passed or exit). The run's output is CMD's
  * standard input. CMD's environment has RADDLE_OUTCOME (a word such as "passed") and RADDLE_STATUS
- * (the exit status). CMD's exit status decides: 0: the run was good, whatever its own status; else
- * it failed. CMD's output is discarded.
+ * (the exit status). CMD's exit status decides: 0: the run was good, regardless of its own status;
+ * else it failed. CMD's output is discarded.
  */
 #ifndef RADDLE_WORKER_JUDGE_H
 #define RADDLE_WORKER_JUDGE_H

@@ -135,7 +135,7 @@ void watchdog_look(struct watchdog *watchdog, const struct contract *contract, u
 		watchdog->processor_ns = processor_ns;
 		watchdog->asleep_ns = 0;
 	}
-	/* a fork server has started another process, or the process is gone */
+	/* a fork server has started another process, or the process has ended */
 	if (processor_ns < watchdog->processor_ns)
 		watchdog->processor_ns = processor_ns;
 	/* A delay between two checks must not count as sleep of the guest. */

@@ -25,7 +25,7 @@ struct watchdog {
 	uint64_t run_number;
 	uint64_t heartbeat;
 	uint64_t runs;
-	uint64_t processor_ns; /* its processor time at that moment */
+	uint64_t processor_ns; /* processor time of the guest at that time */
 	uint64_t asleep_ns;    /* time observed asleep since then */
 	uint64_t asked_ns;     /* when SIGSYS was sent */
 	int32_t killed_pid;

@@ -70,7 +70,7 @@ static void account_silent_end(struct worker *worker)
 int worker_pass_output_on(struct worker *worker, struct error *err)
 {
 	if (worker->params.output == OUTPUT_SHOW) {
-		/* If the reader of the output has gone, SIGPIPE ends the command as any program. */
+		/* If the reader of the output has ended, SIGPIPE ends the command like any program. */
 		if (!capture_pass_on(&worker->capture, STDOUT_FILENO) ||
 			!capture_pass_on(&worker->capture_error, STDERR_FILENO))
 			return error_set(err, ERROR_IO,

@@ -176,7 +176,7 @@ struct library_operand {
 
 struct library_read {
 	uint8_t kind;	/* enum library_kind */
-	uint8_t count;	/* number of arguments that are read, which come first */
+	uint8_t count;	/* number of arguments that are read; they are the first ones */
 	int8_t limit;	/* argument that limits the number of bytes; -1: none */
 	bool is_string; /* a NUL ends the input */
 	bool is_used;	/* the program uses the result */

@@ -121,7 +121,7 @@ static inline uint64_t walk_loop_derive(
 		DISPATCH;                                                                          \
 	} while (0)
 
-/* A walk looks for an interruption after this many instructions: some milliseconds. */
+/* A walk tests for an interruption after this many instructions: some milliseconds. */
 #define INSTRUCTIONS_AT_ONCE 1000000u
 
 /* The callee may change frame, tables and cached state. */

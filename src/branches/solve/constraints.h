@@ -87,7 +87,7 @@ struct constraints {
 	/* Reads that no single write covers, which keep their value. */
 	uint64_t mixed_reads;
 	bool has_open_addresses;
-	bool has_store_buffers;	   /* the moment of a write is when other threads see it */
+	bool has_store_buffers;	   /* the moment of a write is the time when other threads see it */
 	uint64_t end_ns;	   /* CLOCK_MONOTONIC: building stops then; 0: never */
 	bool is_cut;		   /* building was stopped: no conclusion is allowed */
 	struct wakes *wakes;	   /* wakes by condition variable (constraints_conditions.c) */

@@ -8,7 +8,7 @@
  * Each run is walked, and the branches of each thread are compared with those of the record. The
  * first branch with another outcome is an answer; its schedule is that of the run up to the branch.
  * Later branches of that thread have no known correspondence to the record. Waiting loops are an
- * exception: the comparison continues behind them, whatever their number of iterations. Answers are
+ * exception: the comparison continues behind them, with any number of iterations. Answers are
  * preferred whose branch is the first one of the whole run with another outcome.
  */
 #include <stdlib.h>

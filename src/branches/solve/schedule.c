@@ -146,7 +146,7 @@ static void schedule_collect(const struct constraints *constraints, Z3_model mod
 		const int64_t cut =
 			schedule_value_of(constraints, model, constraints->cuts[thread]);
 
-		/* Events before the window come first, in the order of the run. */
+		/* Events before the window are first, in the order of the run. */
 		for (uint32_t i = 0; i < constraints->window->begin[thread]; i++)
 			if (walk->threads[thread].events[i].kind <= EVENT_OP)
 				schedule_add(list,

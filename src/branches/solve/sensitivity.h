@@ -9,7 +9,7 @@
  *
  * Life cycle: sensitivity_open(); then sensitivity_next() until it returns false; for each
  * candidate a recorded run, sensitivity_check() and sensitivity_settle(); at last
- * sensitivity_close(). All calls come from one thread. The analysis has worker threads of its own.
+ * sensitivity_close(). One thread makes all calls. The analysis has worker threads of its own.
  */
 #ifndef RADDLE_BRANCHES_SOLVE_SENSITIVITY_H
 #define RADDLE_BRANCHES_SOLVE_SENSITIVITY_H

@@ -1,5 +1,5 @@
 /*
- * One analysis looks for schedules that flip a branch of the recorded run.
+ * One analysis searches schedules that flip a branch of the recorded run.
  *
  * Life cycle: parts.c walks the run (or one part of it), builds its order and lists its *places*:
  * the instructions that are asked about. runs.c first gets answers from other runs. Then workers

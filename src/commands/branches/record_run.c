@@ -20,7 +20,7 @@
 /* Room for entries before they are collected. */
 #define ROOM_BYTES (UINT64_C(64) << 20)
 
-/* Builds the view that tells the runtime the chosen sites of each module. */
+/* Builds the view with the chosen sites of each module, for the runtime. */
 static void build_view(const struct record_request *request, struct memory_view *view)
 {
 	const struct run_record *like = request->like;

@@ -24,7 +24,7 @@ struct record_request {
 	const thread_name *names;
 	uint32_t name_count;
 	uint64_t points_most; /* number of scheduling points to record; 0: all */
-	/* a run is a livelock only beyond this many steps, whatever the settings say */
+	/* a run is a livelock only beyond this many steps, instead of the limit in the settings */
 	uint64_t steps_most;
 	bool is_checked;
 	bool wants_symbols;

@@ -248,7 +248,7 @@ static void predict_confirm_on_found(void *context, const struct campaign_found 
 	if (drive->candidate->kind != CANDIDATE_LOCK_CYCLE) {
 		if (listener->found)
 			listener->found(listener->context, found);
-		return; /* the run's trace tells whether it is a failure of the scenario */
+		return; /* the run's trace shows whether it is a failure of the scenario */
 	}
 	attempt->other_findings += !drive->is_shown;
 	if (!drive->is_shown && *attempt->finding == '\0')

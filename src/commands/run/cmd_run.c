@@ -171,7 +171,8 @@ static error_t parse_exploration(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPTION_MPI:
 		arguments->is_mpi = true;
-		(void)setenv("NO_COLOR", "1", 0); /* mpirun's pipe looks like a terminal */
+		/* mpirun's pipe has the properties of a terminal */
+		(void)setenv("NO_COLOR", "1", 0);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -78,7 +78,7 @@ static void classify_option(const char *option, struct arguments_kind *kind)
 		kind->compiles = true;
 }
 
-/* How the linker is told to drop unused sections. */
+/* Linker options about unused sections. */
 struct linking {
 	bool gcs_sections;
 	bool is_other;	   /* the linker is not GNU ld */

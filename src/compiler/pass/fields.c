@@ -1,7 +1,7 @@
 /*
  * Finds the struct or class and the field of an access. The source is the access's TBAA tag, which
- * clang writes when it optimises, else the type of the address computation. Field names come from
- * the debug information; each struct is collected once per module.
+ * clang writes when it optimises, else the type of the address computation. The debug information
+ * gives field names; each struct is collected once per module.
  */
 #include <stdio.h>
 #include <stdlib.h>

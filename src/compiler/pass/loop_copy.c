@@ -211,7 +211,7 @@ static void copy_instructions(struct copies *copies, unsigned block)
 	}
 }
 
-/* Fills a phi of the copy. The edge from outside comes from `entry`. */
+/* Fills a phi of the copy. The edge from outside starts at `entry`. */
 static void connect_phi(
 	const struct copies *copies, LLVMValueRef phi, LLVMValueRef copy, LLVMBasicBlockRef entry)
 {

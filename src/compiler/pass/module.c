@@ -74,8 +74,8 @@ static LLVMValueRef make_descriptor(struct instrument *instrument)
 }
 
 /*
- * Calls the runtime's function if the runtime is loaded. Its address comes from the global offset
- * table: the compiler would treat a weak symbol as null in a non-PIC program.
+ * Calls the runtime's function if the runtime is loaded. The global offset table holds its address:
+ * the compiler would treat a weak symbol as null in a non-PIC program.
  */
 static LLVMValueRef make_caller(struct instrument *instrument, LLVMValueRef descriptor,
 	const char *name, const char *code, size_t length)

@@ -126,7 +126,7 @@ static char *remote_receive(void *context, uint32_t number, size_t *size)
 	struct tasks_report *report = &leader->reports[number + 1];
 	char *bytes;
 
-	/* the result only tells whether a message arrived */
+	/* the result only shows whether a message arrived */
 	(void)leader_tasks_listen_once(leader);
 	bytes = report->bytes;
 	*size = report->size;

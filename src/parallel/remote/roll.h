@@ -45,7 +45,7 @@ void roll_take_hello(struct roll *roll, const struct link_message *message);
 
 /*
  * After a message that no rank of this release sends: roll->failure names the sender. The remote
- * worker counts as gone.
+ * worker counts as lost.
  */
 void roll_refuse(struct roll *roll, const struct link_message *message);
 

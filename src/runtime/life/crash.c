@@ -67,8 +67,8 @@ void runtime_divert(void *context, void (*entry)(void))
 	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
 	uint64_t *top = (uint64_t *)registers[REG_RSP] - 1;
 
-	/* + 1: a call pushes the address behind itself, and an unwinder looks one byte before. The
-	 * red zone is overwritten, but the interrupted function never continues. */
+	/* + 1: a call pushes the address behind itself, and an unwinder examines one byte before.
+	 * The red zone is overwritten, but the interrupted function never continues. */
 	*top = (uint64_t)registers[REG_RIP] + 1;
 	registers[REG_RSP] = (greg_t)top;
 	registers[REG_RIP] = (greg_t)(uintptr_t)entry;

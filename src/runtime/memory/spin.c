@@ -1,9 +1,9 @@
 /*
  * Spinning threads that reach no scheduling point, such as in code without sites. Only one thread
  * moves at a time: the value that such a thread waits for cannot change. When a run makes no step
- * for a second of processor time, the command asks the runtime to look. A timer on processor time
- * then ticks; after several ticks without a step, other threads are scheduled (engine_spin_point).
- * Programs without spinning pay nothing.
+ * for a second of processor time, the command asks the runtime to check for spinning. A timer on
+ * processor time then ticks; after several ticks without a step, other threads are scheduled
+ * (engine_spin_point). Programs without spinning pay nothing.
  *
  * The detection depends on real time and is a fallback for liveness: only a second without a step
  * counts as spinning. A place where a thread has spun once is trusted at the next tick.

@@ -66,7 +66,7 @@ static int note_first(struct dl_phdr_info *info, size_t size, void *out)
 	return 1;
 }
 
-/* The executable comes first. Base 0: it is not position-independent. */
+/* The executable is first. Base 0: it is not position-independent. */
 void record_look_at_linkage(void)
 {
 	uint64_t base = 0;

@@ -19,7 +19,7 @@
 #define NEAR_END 24
 #define NEAR_PREDICTED 32
 
-/* struct record_state, whose area comes first */
+/* struct record_state, whose area is the first member */
 #define NEAR_OUTSIDE 8
 
 #define NEAR_ROOM 89 /* RECORD_ENTRY_MOST */

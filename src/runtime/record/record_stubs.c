@@ -244,7 +244,7 @@ static bool put_result(struct piece *piece, uint32_t index)
 {
 	const struct site_record *site = piece->site;
 
-	/* The general path must look behind PLT entries. */
+	/* The general path must follow PLT entries. */
 	if (site->order & SITE_CALLEES && record_state.may_link)
 		return false;
 	piece->way = WAY_RESULT;

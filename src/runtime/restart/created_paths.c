@@ -1,5 +1,6 @@
-/* Runs after the call, when the path may be gone: a path is identified by its text and the folder
- * it starts from. One created under another spelling counts as foreign, which costs only speed. */
+/* Runs after the call, when the path may no longer exist: a path is identified by its text and the
+ * folder it starts from. One created under another spelling counts as foreign, which costs only
+ * speed. */
 #include "runtime/restart/created_paths.h"
 
 #include <fcntl.h>

@@ -138,7 +138,7 @@ bool directed_scenario_holds(
 	for (uint32_t i = scenario->next + 1; i < scenario->op_count; i++) {
 		const struct directed_op *op = &scenario->ops[i];
 
-		/* Later ops of the party that moves next come after its current op in any case. */
+		/* Later ops of the party that moves next follow its current op in any case. */
 		if (op->party == turn || !could_be_of(scenario, op, thread))
 			continue;
 		if (op->gate_site ? fits_gate(op, view, thread)

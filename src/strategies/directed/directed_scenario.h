@@ -90,7 +90,7 @@ bool directed_scenario_wants(const struct directed_scenario *scenario,
 /* is_alone: only the parties move now. is_outsider: the thread is none of the parties. */
 bool directed_scenario_is_alone(const struct directed_scenario *scenario);
 bool directed_scenario_is_outsider(const struct directed_scenario *scenario, uint32_t thread);
-/* Returns whether this thread must move next, whatever its pending op. */
+/* Returns whether this thread must move next, with any pending op. */
 bool directed_scenario_favours(const struct directed_scenario *scenario, uint32_t thread);
 void directed_scenario_executed(
 	struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread);

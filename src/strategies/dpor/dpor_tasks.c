@@ -224,7 +224,7 @@ static void join_open(struct dpor *dpor, struct dpor *task)
 	uint32_t first = DPOR_NONE;
 	uint32_t *end = &first;
 
-	/* The chain is descending: the task's own steps come first. */
+	/* The chain is descending: the task's own steps precede. */
 	for (; other != DPOR_NONE && other >= task->last;
 		other = dpor_steps(task)[other].open_before) {
 		*end = other;

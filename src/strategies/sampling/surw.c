@@ -8,9 +8,9 @@
  * ops is then equally likely; all other ops are unrestricted. A thread that is not yet created
  * counts for its creator. At the creation, the weight and the intention are divided.
  *
- * Deviations from the paper:
- * - Counts come from earlier runs, for all objects at once and by stable thread name, instead of
- *   one profiling run. A varying estimate rises quickly by half of the difference and decreases
+ * Deviations from the paper: - Earlier runs give the counts, for all objects at once and by stable
+ * thread name, instead of one profiling run. A varying estimate rises quickly by half of the
+ * difference and decreases
  *   slowly: an op that does not occur costs only another draw.
  * - An object that is used only under one lock is not picked: its order is that of the lock. -
  * Releases are not interesting, because a release follows its own acquisition. Creation, begin,

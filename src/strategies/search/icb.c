@@ -9,11 +9,10 @@
  * Programs", 2012, section 6 ("VT-CHESS"). The first preemptions of a run choose v variables; later
  * ones are only at accesses to these.
  *
- * Deviations from the papers:
- * - The queue of the next bound is not stored (deviations.h).
- * - Schedules that are equal up to the order of independent ops are all made.
- * - A preemption comes before an access; the paper's vt preempts after it.
- * - Two preemptions at one variable choose one variable. In the paper each of the first v
+ * Deviations from the papers: - The queue of the next bound is not stored (deviations.h). -
+ * Schedules that are equal up to the order of independent ops are all made. - A preemption precedes
+ * an access; the paper's vt preempts after it. - Two preemptions at one variable choose one
+ * variable. In the paper each of the first v
  *   preemptions chooses, so fewer than v variables may be chosen, and schedules within the bounds
  *   are lost.
  */

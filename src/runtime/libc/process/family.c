@@ -137,7 +137,7 @@ bool family_has_stranger(void)
 	return family_is_ours() && self.family->has_stranger;
 }
 
-/* Removes ended members. Each removal begins an epoch: the others look at its effects. */
+/* Removes ended members. Each removal begins an epoch: the others examine its effects. */
 static void family_bury(void)
 {
 	struct family *family = self.family;
@@ -253,7 +253,7 @@ enum family_verdict family_wait(const struct family_wait *wait)
 	own->is_signal = wait->is_signal;
 	own->epoch = wait->epoch;
 	if (self.idle_period != engine_idle_period()) {
-		/* Begins an epoch for the others; the member itself needs no second look. */
+		/* Begins an epoch for the others; the member itself needs no second check. */
 		own->epoch += self.family->epoch++ == own->epoch;
 		self.idle_period = engine_idle_period();
 	}

@@ -7,7 +7,7 @@
  * The handler runs in the moving thread, on its stack, and may switch to other threads. The
  * handler, and every return from a signal (platform_signal_return), must make system calls only
  * from that section. SIGSYS has two more senders: the command, when a run hangs (crash.c), and the
- * timer that looks for spinning threads (memory/spin.c).
+ * timer that detects spinning threads (memory/spin.c).
  */
 #include <linux/sched.h>
 #include <sched.h>

@@ -18,7 +18,7 @@
 
 #define LOCK_BYTES 4
 
-/* File name prefixes of libraries whose futex calls come from interposed functions. */
+/* File name prefixes of libraries whose futex calls are made by interposed functions. */
 static const char *const known_libraries[] = {"libc.so", "ld-linux", "libpthread.so",
 	"libstdc++.so", "libgomp.so", "libomp.so", "libiomp", "libglib-2.0.so", "libraddle"};
 

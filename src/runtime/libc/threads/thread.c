@@ -153,7 +153,7 @@ static int thread_join_error(const struct engine_thread *thread, uint64_t site)
 	const struct engine_thread *self = engine_current();
 
 	if (!thread) {
-		/* The thread is gone, and its handle may already belong to another thread. */
+		/* The thread no longer exists, and its handle may already belong to another thread. */
 		if (engine_is_live())
 			engine_fail(OUTCOME_JOIN_GONE, NULL, site);
 		return ESRCH;
