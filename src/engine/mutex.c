@@ -342,7 +342,7 @@ void engine_mutex_owner_died(struct engine_thread *thread)
 
 		mutex->state |= MUTEX_INCONSISTENT;
 		engine_note(
-			OP_MUTEX_UNLOCK, mutex, 0); /* the dead thread is before the next one */
+			OP_MUTEX_UNLOCK, mutex, 0); /* the dead thread precedes the next thread */
 		mutex_set_free(mutex, thread);
 	}
 }
