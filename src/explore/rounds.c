@@ -28,6 +28,16 @@
 #define PLAIN_LAYOUT_RUNS 64
 #define LONG_CAMPAIGN_RUNS 65536
 #define LONG_CAMPAIGN_ROUNDS 4
+/* A search has the plain layout. The campaign ends after random runs in this many others. */
+#define LAYOUTS_AFTER_SEARCH 2
+
+static uint32_t rounds_ordered(const struct campaign *campaign)
+{
+	const struct strategy *strategy = rounds_strategy_of(campaign);
+
+	return strategy->learning.ordered ? strategy->learning.ordered(campaign->rounds->knowledge)
+					  : 0;
+}
 
 static void rounds_choose_layout(struct campaign *campaign)
 {
@@ -36,6 +46,11 @@ static void rounds_choose_layout(struct campaign *campaign)
 
 	if (campaign->program.settings.has_fixed_layout) {
 		round->layout = campaign->program.settings.layout;
+		return;
+	}
+	if (rounds_ordered(campaign)) {
+		round->layout = 0;
+		round->layout_until = 0;
 		return;
 	}
 	if (round->before < PLAIN_LAYOUT_RUNS || round->before < round->layout_until)
@@ -69,16 +84,26 @@ static void rounds_begin_round(struct campaign *campaign)
 	campaign->runs.next += runs;
 }
 
+/* Runs that the caller numbers or counts are parts of a larger campaign, as those of a shard are. */
+static struct strategy_config rounds_config(const struct campaign *campaign)
+{
+	struct strategy_config config = campaign->options->strategy_config;
+	const bool is_part = campaign->listener->more_runs || campaign->options->is_one_by_one;
+
+	config.shards = is_part ? UINT32_MAX : campaign->options->shards;
+	return config;
+}
+
 static void rounds_open(struct campaign *campaign)
 {
 	const struct strategy *strategy = rounds_strategy_of(campaign);
-	const struct strategy_config *config = &campaign->options->strategy_config;
+	const struct strategy_config config = rounds_config(campaign);
 	struct rounds *round = calloc(1, sizeof *round);
 
 	BUG_ON(!round);
-	round->knowledge = calloc(1, strategy->state_bytes(config));
+	round->knowledge = calloc(1, strategy->state_bytes(&config));
 	BUG_ON(!round->knowledge);
-	strategy->begin_campaign(round->knowledge, config);
+	strategy->begin_campaign(round->knowledge, &config);
 	campaign->rounds = round;
 	rounds_begin_round(campaign);
 }
@@ -100,8 +125,10 @@ static void rounds_close(struct campaign *campaign)
 /* Learning needs an initialised state before the first run. */
 static void rounds_prepare_worker(const struct campaign *campaign, struct campaign_worker *worker)
 {
+	const struct strategy_config config = rounds_config(campaign);
+
 	rounds_strategy_of(campaign)->begin_campaign(
-		contract_strategy(worker->worker.contract), &campaign->options->strategy_config);
+		contract_strategy(worker->worker.contract), &config);
 	worker->worker.is_strategy_fresh = false;
 }
 
@@ -117,6 +144,8 @@ static uint32_t rounds_batch_size(
 		size = worker->batch / BATCH_DIVISOR;
 	if (size > worker->batch || campaign->options->is_one_by_one)
 		size = campaign->options->is_one_by_one ? 1 : worker->batch;
+	if (!round->given && size < rounds_ordered(campaign))
+		size = rounds_ordered(campaign);
 	if (size > round->runs - round->given)
 		size = round->runs - round->given;
 	return size ? (uint32_t)size : 1;
@@ -209,11 +238,11 @@ static void rounds_share_memory(struct campaign *campaign)
 
 	for (uint32_t i = 0; i < campaign->worker_count; i++)
 		blocks[i] = contract_memory(campaign->workers[i].worker.contract);
-	round->has_new_memory = false;
+	round->has_new_memory = round->has_new_points = false;
 	if (blocks[0]->is_frozen)
 		return;
-	round->has_new_memory =
-		memory_join(blocks, campaign->worker_count) && rounds_may_look(campaign);
+	round->has_new_points = memory_join(blocks, campaign->worker_count);
+	round->has_new_memory = round->has_new_points && rounds_may_look(campaign);
 	round->single_rounds += round->has_new_memory;
 }
 
@@ -242,23 +271,46 @@ static void rounds_notice_remark(struct campaign *campaign)
 	campaign_notice(campaign, "%s", remark);
 }
 
+/*
+ * Not without memory accesses: random orders may show effects of races that a search of the others
+ * does not distinguish. A race that is ignored later has ended runs too early.
+ */
+bool rounds_verdict(const struct campaign *campaign, struct strategy_verdict *out)
+{
+	const struct strategy *strategy = rounds_strategy_of(campaign);
+	const struct rounds *round = campaign->rounds;
+
+	if (!strategy->search.verdict || campaign->exclusive.is_active ||
+		!campaign->workers[0].worker.contract->has_memory_sites ||
+		round->counted.outcome[OUTCOME_RACE])
+		return false;
+	strategy->search.verdict(round->knowledge, out);
+	return out->is_complete;
+}
+
 static void rounds_end_round(struct campaign *campaign)
 {
 	const struct strategy *strategy = rounds_strategy_of(campaign);
 	struct rounds *round = campaign->rounds;
+	struct strategy_verdict verdict;
 	uint64_t next;
 
 	round->before += round->runs;
 	next = strategy_round_runs(round->before);
+	rounds_share_memory(campaign);
+	if (round->has_new_points && strategy->learning.begin_again)
+		strategy->learning.begin_again(round->knowledge);
 	if (strategy->learning.learn)
 		strategy->learning.learn(round->knowledge, round->runs, (uint32_t)next);
 	for (uint32_t i = 0; strategy->learning.share && i < campaign->worker_count; i++)
 		strategy->learning.share(
 			contract_strategy(campaign->workers[i].worker.contract), round->knowledge);
-	rounds_share_memory(campaign);
 	rounds_share_races(campaign);
 	rounds_notice_remark(campaign);
 	rounds_begin_round(campaign);
+	campaign->is_stopping |= rounds_verdict(campaign, &verdict) &&
+				 (campaign->program.settings.has_fixed_layout ||
+					 round->layout_index >= LAYOUTS_AFTER_SEARCH);
 }
 
 static int rounds_advance(struct campaign *campaign, struct error *err)

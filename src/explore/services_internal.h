@@ -103,4 +103,7 @@ void verdict_take(struct campaign *campaign);
 /* Stores the campaign's shard and, when `is_over`, its verdict. */
 int verdict_keep(struct campaign *campaign, bool is_over, struct error *err);
 
+/* True if a search beside random runs has executed all orders (rounds.c). */
+bool rounds_verdict(const struct campaign *campaign, struct strategy_verdict *out);
+
 #endif

@@ -102,11 +102,15 @@ void verdict_take(struct campaign *campaign)
 	const struct strategy *strategy = strategies[campaign->options->strategy];
 	struct campaign_result *result = campaign->result;
 
-	result->has_verdict =
-		strategy->search.verdict && (contract->totals.runs || contract->is_elsewhere);
+	if (campaign->rounds)
+		result->has_verdict = rounds_verdict(campaign, &result->verdict);
+	else
+		result->has_verdict = strategy->search.verdict &&
+				      (contract->totals.runs || contract->is_elsewhere);
 	if (!result->has_verdict)
 		return;
-	strategy->search.verdict(contract_strategy(contract), &result->verdict);
+	if (!campaign->rounds)
+		strategy->search.verdict(contract_strategy(contract), &result->verdict);
 	if (campaign->tasks && campaign->tasks->differ)
 		verdict_reduce(&result->verdict, PROCESSES_DIFFER);
 	else if (contract->met & MET_CHILD_THREADS)

@@ -1,15 +1,31 @@
 /*
- * Strategy `portfolio`: a fixed plan of the other strategies, which depends only on the number of
- * the run (docs/decisions/0022-portfolio.md).
+ * Strategy `portfolio`: a fixed plan of random strategies, which depends only on the number of the
+ * run, beside an exhaustive search while the program appears small
+ * (docs/decisions/0022-portfolio.md).
  *
+<<<<<<< HEAD
  * No single strategy is best for every bug. `surw` needs the fewest schedules for most bugs, and
  * makes seven of the first eight runs and half of the later ones. The other arms share the rest in
  * rotation. bench/first-failure measures the arms and the mix.
  *
  * Bound: every arm makes at least one of ROTATION * LATE_PERIOD consecutive runs after the first
  * EARLY_RUNS. An arm that alone needs m runs on average needs at most about EARLY_RUNS + 16 m here.
+=======
+ * No single strategy is best for every bug. `surw` needs the fewest schedules for most bugs, so it
+ * makes seven of the first eight planned runs and half of the later ones. The other arms share the
+ * rest in rotation. bench/first-failure measures the arms and the mix.
+ *
+ * `dpor` makes the first half of an early round, the first quarter of a later one, and the plan the
+ * other runs. Each of its runs follows from the last one: one worker makes all of them.
+ *
+ * Bound: of ROTATION * LATE_PERIOD consecutive planned runs after the first EARLY_RUNS, every arm
+ * makes at least one. An arm that alone needs m runs on average needs at most about
+ * EARLY_RUNS + 16 m planned runs here.
+>>>>>>> 6e2dc985 (portfolio: search small programs to the end)
  */
 #include "strategies/portfolio.h"
+
+#include <string.h>
 
 #include "base/hash.h"
 #include "base/rng.h"
@@ -21,7 +37,11 @@ struct portfolio_arm {
 	int64_t option; /* value of the first option, if not the default */
 };
 
-/* The first arm leads. Depth 2 is cheap and frequent; depth 5 reaches bugs that depth 3 cannot. */
+/* dpor's longest run. Its memory, a megabyte, is cleared whenever the search begins again. */
+#define SEARCH_STEPS 1024
+
+/* The first arm leads, the last one searches. Depth 2 is cheap and frequent; depth 5 reaches bugs
+ * that depth 3 cannot. */
 static const struct portfolio_arm arms[] = {
 	{&strategy_surw, "surw", 0},
 	{&strategy_pos, "pos", 0},
@@ -30,18 +50,41 @@ static const struct portfolio_arm arms[] = {
 	{&strategy_pct, "pct,depth=2", 2},
 	{&strategy_pct, "pct,depth=3", 3},
 	{&strategy_pct, "pct,depth=5", 5},
+	{&strategy_dpor, "dpor", SEARCH_STEPS},
 };
 
 #define ARM_COUNT ((uint32_t)(sizeof arms / sizeof *arms))
+#define ARM_SEARCH (ARM_COUNT - 1)
+#define ARM_RANDOM 2u /* needs no lessons */
 #define STATE_ALIGNMENT 64u
 #define EARLY_RUNS 64u	/* most failures occur within this many runs */
 #define EARLY_PERIOD 8u /* one early run in this many is not the leader's */
+<<<<<<< HEAD
 #define LATE_PERIOD 2u	/* one later run in this many is not the leader's */
+=======
+#define LATE_PERIOD 2u	/* likewise among the later runs */
+#define SEARCH_START 8u /* most bugs that random runs find easily are found before */
+#define SEARCH_PERIOD_EARLY 2u
+#define SEARCH_PERIOD_LATE 4u
+#define SEARCH_RUNS_MOST 4096u /* a program with more orders is too big */
+>>>>>>> 6e2dc985 (portfolio: search small programs to the end)
 
 static const uint16_t rotation[] = {5, 1, 2, 4, 3, 5, 1, 6};
 #define ROTATION ((uint32_t)(sizeof rotation / sizeof *rotation))
-/* One run in this many is made with depth 3, early and late. */
+/* One planned run in this many is made with depth 3, early and late. */
 #define GUARANTEE_PERIOD (EARLY_PERIOD * ROTATION / 2)
+
+/* A search, whose runs must be made in order. */
+struct portfolio_search {
+	uint64_t planned; /* number of its runs in earlier rounds */
+	uint64_t made;	  /* number of runs that this state contains */
+	uint32_t runs;	  /* number of its runs in this round, which come first */
+	bool is_possible;
+	bool is_broken;	  /* some of its runs were made in another state */
+	bool is_complete; /* all orders are executed */
+	bool is_over;	  /* no further runs: it is complete, or cannot become complete */
+	bool has_changed; /* in the last round */
+};
 
 struct portfolio_turn {
 	uint16_t arm;
@@ -49,12 +92,18 @@ struct portfolio_turn {
 };
 
 struct portfolio {
+<<<<<<< HEAD
 	struct rng values; /* random values for arms without choose_value() */
 	uint64_t runs;	   /* number of runs in earlier rounds */
+=======
+	struct rng values; /* for arms without choose_value() */
+	uint64_t runs;	   /* number of planned runs in earlier rounds */
+>>>>>>> 6e2dc985 (portfolio: search small programs to the end)
 	uint32_t place;	   /* place of the run in its round */
 	uint32_t arm;	   /* arm of the current or last run */
 	bool is_running;   /* between begin_run and end_run */
 	bool is_even;	   /* option `even`: the arms rotate from the first run on */
+	struct portfolio_search search;
 	/* offset of the arm's state from the start of this block */
 	uint64_t arm_offset[ARM_COUNT];
 	struct portfolio_turn plan[STRATEGY_ROUND_MOST]; /* turns by place */
@@ -65,10 +114,15 @@ static inline void *portfolio_arm_state(struct portfolio *portfolio, uint32_t ar
 	return (char *)portfolio + portfolio->arm_offset[arm];
 }
 
+static inline const void *portfolio_arm_state_of(const struct portfolio *portfolio, uint32_t arm)
+{
+	return (const char *)portfolio + portfolio->arm_offset[arm];
+}
+
 static struct strategy_config portfolio_arm_config(
 	const struct strategy_config *config, uint32_t arm)
 {
-	struct strategy_config own = {.thread_capacity = config->thread_capacity};
+	struct strategy_config own = {.thread_capacity = config ? config->thread_capacity : 0};
 	const struct strategy_option *options = arms[arm].strategy->options;
 
 	for (uint32_t i = 0; options && options[i].name; i++)
@@ -104,6 +158,8 @@ static void portfolio_begin_campaign(void *state, const struct strategy_config *
 
 	(void)portfolio_layout(config, portfolio->arm_offset); /* only the offsets are used */
 	portfolio->is_even = config->option[0];
+	/* Shards would all make the same search. */
+	portfolio->search.is_possible = !portfolio->is_even && config->shards <= 1;
 	for (uint32_t i = 0; i < ARM_COUNT; i++) {
 		const struct strategy_config own = portfolio_arm_config(config, i);
 
@@ -117,31 +173,66 @@ static uint16_t portfolio_planned_arm(const struct portfolio *portfolio, uint64_
 	const uint64_t start = number < EARLY_RUNS ? 0 : EARLY_RUNS;
 
 	if (portfolio->is_even)
-		return (uint16_t)(number % ARM_COUNT);
+		return (uint16_t)(number % ARM_SEARCH);
 	if ((number - start) % period != period - 1)
 		return 0;
 	return rotation[(number - start) / period % ROTATION];
 }
 
+/* Number of the search's runs in the next round of at most `places` runs. */
+static uint32_t portfolio_search_share(const struct portfolio *portfolio, uint32_t places)
+{
+	const struct portfolio_search *search = &portfolio->search;
+	const uint64_t runs = portfolio->runs + search->planned;
+	const uint32_t period = runs < EARLY_RUNS ? SEARCH_PERIOD_EARLY : SEARCH_PERIOD_LATE;
+
+	if (!search->is_possible || search->is_over || runs < SEARCH_START ||
+		search->planned >= SEARCH_RUNS_MOST)
+		return 0;
+	if (places == 1)
+		return runs % period == 0;
+	return places / period;
+}
+
 static void portfolio_plan(struct portfolio *portfolio, uint32_t places, uint32_t *planned)
 {
+	const uint32_t search = portfolio_search_share(portfolio, places);
+
 	for (uint32_t arm = 0; arm < ARM_COUNT; arm++)
 		planned[arm] = 0;
+	portfolio->search.runs = search;
 	for (uint32_t place = 0; place < places; place++) {
-		const uint16_t arm = portfolio_planned_arm(portfolio, portfolio->runs + place);
+		const uint16_t arm = place < search ? ARM_SEARCH
+						    : portfolio_planned_arm(portfolio,
+							      portfolio->runs + place - search);
 
 		portfolio->plan[place] =
 			(struct portfolio_turn){.arm = arm, .place = (uint16_t)planned[arm]++};
 	}
 }
 
+/* Whether this state contains the search's earlier runs. If not, the search can prove nothing. */
+static bool portfolio_continues_search(struct portfolio *portfolio, uint32_t place)
+{
+	struct portfolio_search *search = &portfolio->search;
+
+	if (strategy_dpor.search.is_exhausted(portfolio_arm_state(portfolio, ARM_SEARCH)))
+		return false;
+	search->is_broken |= search->made != search->planned + place;
+	return !search->is_broken;
+}
+
 static void portfolio_begin_run(void *state, uint64_t seed)
 {
 	struct portfolio *portfolio = state;
-	const struct portfolio_turn turn = portfolio->plan[portfolio->place];
-	const struct strategy *strategy = arms[turn.arm].strategy;
-	void *arm_state = portfolio_arm_state(portfolio, turn.arm);
+	struct portfolio_turn turn = portfolio->plan[portfolio->place];
+	const struct strategy *strategy;
+	void *arm_state;
 
+	if (turn.arm == ARM_SEARCH && !portfolio_continues_search(portfolio, turn.place))
+		turn.arm = ARM_RANDOM;
+	strategy = arms[turn.arm].strategy;
+	arm_state = portfolio_arm_state(portfolio, turn.arm);
 	portfolio->arm = turn.arm;
 	portfolio->is_running = true;
 	/* A separate random stream: an arm chooses here as it does alone with the same seed. */
@@ -169,6 +260,15 @@ static void portfolio_executed(
 		strategy->executed(portfolio_arm_state(portfolio, portfolio->arm), view, thread);
 }
 
+static void portfolio_ending(void *state, const struct schedule_view *view)
+{
+	struct portfolio *portfolio = state;
+	const struct strategy *strategy = arms[portfolio->arm].strategy;
+
+	if (strategy->ending)
+		strategy->ending(portfolio_arm_state(portfolio, portfolio->arm), view);
+}
+
 static uint32_t portfolio_choose_value(void *state, uint32_t count)
 {
 	struct portfolio *portfolio = state;
@@ -188,6 +288,9 @@ static void portfolio_end_run(void *state, const struct run_summary *summary)
 	if (!portfolio->is_running)
 		return;
 	portfolio->is_running = false;
+	/* A tainted run is made again. */
+	if (portfolio->arm == ARM_SEARCH && summary->outcome != OUTCOME_TAINTED)
+		portfolio->search.made++;
 	if (strategy->end_run)
 		strategy->end_run(portfolio_arm_state(portfolio, portfolio->arm), summary);
 }
@@ -195,6 +298,13 @@ static void portfolio_end_run(void *state, const struct run_summary *summary)
 static void portfolio_begin_place(void *state, uint32_t place)
 {
 	((struct portfolio *)state)->place = place;
+}
+
+static void portfolio_copy_search(struct portfolio *to, const struct portfolio *from)
+{
+	to->search = from->search;
+	strategy_dpor.search.tasks->copy(
+		portfolio_arm_state(to, ARM_SEARCH), portfolio_arm_state_of(from, ARM_SEARCH));
 }
 
 static void portfolio_gather(void *state, const void *other, uint32_t place, uint32_t count)
@@ -212,8 +322,21 @@ static void portfolio_gather(void *state, const void *other, uint32_t place, uin
 	for (uint32_t arm = 0; arm < ARM_COUNT; arm++)
 		if (runs[arm] && arms[arm].strategy->learning.gather)
 			arms[arm].strategy->learning.gather(portfolio_arm_state(portfolio, arm),
-				(const char *)from + portfolio->arm_offset[arm], first[arm],
-				runs[arm]);
+				portfolio_arm_state_of(from, arm), first[arm], runs[arm]);
+	if (runs[ARM_SEARCH])
+		portfolio_copy_search(portfolio, from);
+}
+
+static void portfolio_learn_search(struct portfolio *portfolio, uint32_t runs)
+{
+	struct portfolio_search *search = &portfolio->search;
+	struct strategy_verdict verdict = {0};
+
+	strategy_dpor.search.verdict(portfolio_arm_state(portfolio, ARM_SEARCH), &verdict);
+	search->has_changed = runs;
+	search->is_complete = !search->is_broken && verdict.is_complete;
+	search->is_over |= search->is_broken || verdict.is_complete || verdict.missing;
+	search->planned = search->made;
 }
 
 static void portfolio_learn(void *state, uint32_t count, uint32_t next)
@@ -224,7 +347,8 @@ static void portfolio_learn(void *state, uint32_t count, uint32_t next)
 
 	for (uint32_t i = 0; i < count; i++)
 		runs[portfolio->plan[i].arm]++;
-	portfolio->runs += count;
+	portfolio->runs += count - runs[ARM_SEARCH];
+	portfolio_learn_search(portfolio, runs[ARM_SEARCH]);
 	portfolio_plan(portfolio, next, planned);
 	for (uint32_t arm = 0; arm < ARM_COUNT; arm++)
 		if ((runs[arm] || planned[arm]) && arms[arm].strategy->learning.learn)
@@ -241,12 +365,47 @@ static void portfolio_share(void *state, const void *other)
 	for (uint32_t arm = 0; arm < ARM_COUNT; arm++)
 		if (arms[arm].strategy->learning.share)
 			arms[arm].strategy->learning.share(portfolio_arm_state(portfolio, arm),
-				(const char *)from + portfolio->arm_offset[arm]);
+				portfolio_arm_state_of(from, arm));
+	if (from->search.has_changed)
+		portfolio_copy_search(portfolio, from);
+	else
+		portfolio->search = from->search;
 	for (uint32_t i = 0; i < STRATEGY_ROUND_MOST; i++)
 		portfolio->plan[i] = from->plan[i];
 }
 
+<<<<<<< HEAD
 /* The guarantee of pct's depth 3 (its default) scaled by the share of that arm. */
+=======
+static uint32_t portfolio_ordered(const void *state)
+{
+	return ((const struct portfolio *)state)->search.runs;
+}
+
+static void portfolio_begin_again(void *state)
+{
+	struct portfolio *portfolio = state;
+	const struct strategy_config config = portfolio_arm_config(NULL, ARM_SEARCH);
+	void *search = portfolio_arm_state(portfolio, ARM_SEARCH);
+
+	if (!portfolio->search.made)
+		return;
+	memset(search, 0, strategy_dpor.state_bytes(&config));
+	strategy_dpor.begin_campaign(search, &config);
+	portfolio->search = (struct portfolio_search){
+		.is_possible = portfolio->search.is_possible, .has_changed = true};
+}
+
+static void portfolio_verdict(const void *state, struct strategy_verdict *out)
+{
+	const struct portfolio *portfolio = state;
+
+	strategy_dpor.search.verdict(portfolio_arm_state_of(portfolio, ARM_SEARCH), out);
+	out->is_complete &= portfolio->search.is_complete;
+}
+
+/* That of depth 3, the default of pct alone, scaled by the arm's share beside a search. */
+>>>>>>> 6e2dc985 (portfolio: search small programs to the end)
 static bool portfolio_guarantee(const void *state, struct strategy_guarantee *out)
 {
 	const struct portfolio *portfolio = state;
@@ -254,11 +413,11 @@ static bool portfolio_guarantee(const void *state, struct strategy_guarantee *ou
 	for (uint32_t i = 0; i < ARM_COUNT; i++) {
 		if (arms[i].option != 3)
 			continue;
-		if (!arms[i].strategy->guarantee(
-			    (const char *)portfolio + portfolio->arm_offset[i], out))
+		if (!arms[i].strategy->guarantee(portfolio_arm_state_of(portfolio, i), out))
 			return false;
-		out->probability /= GUARANTEE_PERIOD;
-		out->formula = "1/(32*n*k^(d-1))";
+		/* The search makes at most half of the runs. */
+		out->probability /= 2 * GUARANTEE_PERIOD;
+		out->formula = "1/(64*n*k^(d-1))";
 		_Static_assert(GUARANTEE_PERIOD == 32, "the formula's text names the share");
 		return out->probability > 0;
 	}
@@ -289,11 +448,15 @@ const struct strategy strategy_portfolio = {
 	.begin_run = portfolio_begin_run,
 	.choose = portfolio_choose,
 	.executed = portfolio_executed,
+	.ending = portfolio_ending,
 	.choose_value = portfolio_choose_value,
 	.end_run = portfolio_end_run,
 	.guarantee = portfolio_guarantee,
 	.learning = {.begin_place = portfolio_begin_place,
 		.gather = portfolio_gather,
 		.learn = portfolio_learn,
-		.share = portfolio_share},
+		.share = portfolio_share,
+		.ordered = portfolio_ordered,
+		.begin_again = portfolio_begin_again},
+	.search = {.verdict = portfolio_verdict},
 };

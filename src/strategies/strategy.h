@@ -144,7 +144,7 @@ struct strategy_tasks {
 
 /*
  * Several workers make the runs of a round. Between two rounds one state gathers their lessons,
- * learns, and the workers share the result. All are set or all NULL.
+ * learns, and the workers share the result. The first four are all set or all NULL.
  */
 struct strategy_learning {
 	/* Place in its round of the run that begins next; the default is 0. */
@@ -154,6 +154,13 @@ struct strategy_learning {
 	/* From a finished round of `count` runs. The next round has at most `next` runs. */
 	void (*learn)(void *state, uint32_t count, uint32_t next);
 	void (*share)(void *state, const void *other);
+	/*
+	 * Number of places at the beginning of the round that one worker must make, in order; the
+	 * program must not vary in them. NULL: 0.
+	 */
+	uint32_t (*ordered)(const void *state);
+	/* Called before `learn`: the program has new scheduling points. NULL: no effect. */
+	void (*begin_again)(void *state);
 };
 
 /* Exhaustive search. All members are NULL in strategies that choose at random. */

@@ -11,9 +11,12 @@
 #include "strategies/strategy.h"
 #include "support/simulated_program.h"
 
-#define ARMS 7
+#define ARMS 7	 /* those of the plan */
 #define CYCLE 16 /* after the early runs each arm has one run in so many at least */
 #define EARLY 64
+#define EARLY_SEARCH 28		   /* from the eighth early run on, one in two */
+#define PLANNED 36		   /* the other early runs */
+#define LONG_SEARCH (4 * 4096 + 8) /* a search without end is given up by then */
 
 /* Far more orders than runs. */
 static const struct simulated_op shared[] = {ADD(0, 1), ADD(0, 1)};
@@ -21,6 +24,12 @@ static const struct simulated_code many_codes[] = {
 	CODE_REPEATED(shared, 30), CODE_REPEATED(shared, 30)};
 static const struct simulated_program many_orders = {
 	.codes = many_codes, .code_count = 2, .initial_count = 2};
+
+/* Two threads with two writes each have six orders. */
+static const struct simulated_code few_codes[] = {
+	CODE_REPEATED(shared, 1), CODE_REPEATED(shared, 1)};
+static const struct simulated_program few_orders = {
+	.codes = few_codes, .code_count = 2, .initial_count = 2};
 
 /* Runs by arm. */
 struct tally {
@@ -64,7 +73,7 @@ static uint64_t runs_of_arm(const struct tally *tally, const char *name)
 
 static void portfolio__names_arms_that_can_be_written_as_such(void **unused)
 {
-	const struct tally tally = tally_runs(EARLY, CYCLE);
+	const struct tally tally = tally_runs(LONG_SEARCH, CYCLE);
 
 	(void)unused;
 	assert_int_equal(tally.count, ARMS);
@@ -77,21 +86,51 @@ static void portfolio__gives_most_early_runs_to_surw(void **unused)
 	const struct tally tally = tally_runs(0, EARLY);
 
 	(void)unused;
-	assert_int_equal(tally.count, ARMS);
 	assert_string_equal(tally.names[0], "surw");
-	assert_int_equal(runs_of_arm(&tally, "surw"), EARLY * 7 / 8);
-	assert_int_equal(runs_of_arm(&tally, "pct,depth=3"), 2);
+	assert_int_equal(runs_of_arm(&tally, "surw"), PLANNED - PLANNED / 8);
+	assert_int_equal(runs_of_arm(&tally, "pct,depth=3"), 1);
+	assert_int_equal(runs_of_arm(&tally, "dpor"), EARLY_SEARCH);
+	assert_int_equal(PLANNED + EARLY_SEARCH, EARLY);
+}
+
+static struct strategy_verdict search(
+	const struct simulated_program *program, int64_t is_even, uint32_t shards, uint64_t runs)
+{
+	struct strategy_config config = {
+		.option = {is_even}, .thread_capacity = THREAD_CAPACITY, .shards = shards};
+	struct simulated_campaign campaign;
+	struct strategy_verdict verdict = {0};
+
+	simulated_campaign_init(&campaign, program, &strategy_portfolio, 0, 1);
+	memset(campaign.state, 0, campaign.state_bytes);
+	strategy_portfolio.begin_campaign(campaign.state, &config);
+	assert_int_equal(simulated_campaign_count(&campaign, runs, OUTCOME_PASSED), runs);
+	strategy_portfolio.search.verdict(campaign.state, &verdict);
+	simulated_campaign_release(&campaign);
+	return verdict;
+}
+
+static void portfolio__searches_small_programs_to_the_end(void **unused)
+{
+	const struct strategy_verdict verdict = search(&few_orders, 0, 0, EARLY);
+
+	(void)unused;
+	assert_true(verdict.is_complete);
+	assert_int_equal(verdict.runs, 6);
+	assert_false(search(&many_orders, 0, 0, EARLY).is_complete);
+	assert_false(search(&few_orders, 1, 0, EARLY).is_complete);
+	assert_false(search(&few_orders, 0, 2, EARLY).is_complete);
 }
 
 static void portfolio__lets_no_arm_starve(void **unused)
 {
-	const struct tally tally = tally_runs(EARLY, 100 * CYCLE);
+	const struct tally tally = tally_runs(LONG_SEARCH + CYCLE, 100 * CYCLE);
 
 	(void)unused;
 	assert_int_equal(tally.count, ARMS);
 	for (uint32_t i = 0; i < tally.count; i++)
-		assert_true(tally.runs[i] >= 100);
-	assert_int_equal(runs_of_arm(&tally, "surw"), 100 * CYCLE / 2);
+		assert_true(tally.runs[i] >= 99);
+	assert_in_range(runs_of_arm(&tally, "surw"), 100 * CYCLE / 2 - 1, 100 * CYCLE / 2 + 1);
 }
 
 static void portfolio__makes_the_choices_of_the_arm_alone(void **unused)
@@ -131,10 +170,10 @@ static void portfolio__guarantees_by_the_share_of_pct(void **unused)
 	assert_int_equal(guarantee.depth, 3);
 	assert_int_equal(guarantee.threads, 2);
 	assert_true(
-		guarantee.probability * 32 * 2 * (double)guarantee.steps * (double)guarantee.steps >
+		guarantee.probability * 64 * 2 * (double)guarantee.steps * (double)guarantee.steps >
 		0.999);
 	assert_true(
-		guarantee.probability * 32 * 2 * (double)guarantee.steps * (double)guarantee.steps <
+		guarantee.probability * 64 * 2 * (double)guarantee.steps * (double)guarantee.steps <
 		1.001);
 	simulated_campaign_release(&campaign);
 }
@@ -144,6 +183,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(portfolio__names_arms_that_can_be_written_as_such),
 		cmocka_unit_test(portfolio__gives_most_early_runs_to_surw),
+		cmocka_unit_test(portfolio__searches_small_programs_to_the_end),
 		cmocka_unit_test(portfolio__lets_no_arm_starve),
 		cmocka_unit_test(portfolio__makes_the_choices_of_the_arm_alone),
 		cmocka_unit_test(portfolio__guarantees_by_the_share_of_pct),

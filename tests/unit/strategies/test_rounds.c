@@ -65,10 +65,16 @@ static uint64_t campaign(const struct strategy *strategy, uint32_t workers, bool
 		simulated_campaign_init(&worker[i], &program, strategy, 0, 5);
 	while (before < RUNS) {
 		const uint32_t runs = round_runs(before);
+		const uint32_t ordered = strategy->learning.ordered
+						 ? strategy->learning.ordered(knowledge.state)
+						 : 0;
 
-		/* The loop starts at the end, so that late workers do not matter. */
-		for (uint32_t place = runs; place-- > 0;) {
-			const uint32_t i = worker_of(place, runs, workers, is_in_parts);
+		/* The last worker makes the ordered places. The others are made from the end. */
+		for (uint32_t next = 0; next < runs; next++) {
+			const uint32_t place = next < ordered ? next : runs + ordered - 1 - next;
+			const uint32_t i = next < ordered
+						   ? workers - 1
+						   : worker_of(place, runs, workers, is_in_parts);
 
 			hash[before + place] = make_run(&worker[i], before + place, place);
 			if (strategy->learning.gather)
