@@ -60,16 +60,16 @@ static const struct portfolio_arm arms[] = {
 #define EARLY_RUNS 64u	/* most failures occur within this many runs */
 #define EARLY_PERIOD 8u /* one early run in this many is not the leader's */
 <<<<<<< HEAD
-#define LATE_PERIOD 2u	/* one later run in this many is not the leader's */
-=======
+#define LATE_PERIOD 2u /* one later run in this many is not the leader's */
+	=======
 #define LATE_PERIOD 2u	/* likewise among the later runs */
 #define SEARCH_START 8u /* most bugs that random runs find easily are found before */
 #define SEARCH_PERIOD_EARLY 2u
 #define SEARCH_PERIOD_LATE 4u
 #define SEARCH_RUNS_MOST 4096u /* a program with more orders is too big */
->>>>>>> 6e2dc985 (portfolio: search small programs to the end)
+	>>>>>>> 6e2dc985 (portfolio: search small programs to the end)
 
-static const uint16_t rotation[] = {5, 1, 2, 4, 3, 5, 1, 6};
+	static const uint16_t rotation[] = {5, 1, 2, 4, 3, 5, 1, 6};
 #define ROTATION ((uint32_t)(sizeof rotation / sizeof *rotation))
 /* One planned run in this many is made with depth 3, early and late. */
 #define GUARANTEE_PERIOD (EARLY_PERIOD * ROTATION / 2)
