@@ -3,15 +3,7 @@
  * run, beside an exhaustive search while the program appears small
  * (docs/decisions/0022-portfolio.md).
  *
-<<<<<<< HEAD
  * No single strategy is best for every bug. `surw` needs the fewest schedules for most bugs, and
- * makes seven of the first eight runs and half of the later ones. The other arms share the rest in
- * rotation. bench/first-failure measures the arms and the mix.
- *
- * Bound: every arm makes at least one of ROTATION * LATE_PERIOD consecutive runs after the first
- * EARLY_RUNS. An arm that alone needs m runs on average needs at most about EARLY_RUNS + 16 m here.
-=======
- * No single strategy is best for every bug. `surw` needs the fewest schedules for most bugs, so it
  * makes seven of the first eight planned runs and half of the later ones. The other arms share the
  * rest in rotation. bench/first-failure measures the arms and the mix.
  *
@@ -21,7 +13,6 @@
  * Bound: of ROTATION * LATE_PERIOD consecutive planned runs after the first EARLY_RUNS, every arm
  * makes at least one. An arm that alone needs m runs on average needs at most about
  * EARLY_RUNS + 16 m planned runs here.
->>>>>>> 6e2dc985 (portfolio: search small programs to the end)
  */
 #include "strategies/portfolio.h"
 
@@ -59,17 +50,13 @@ static const struct portfolio_arm arms[] = {
 #define STATE_ALIGNMENT 64u
 #define EARLY_RUNS 64u	/* most failures occur within this many runs */
 #define EARLY_PERIOD 8u /* one early run in this many is not the leader's */
-<<<<<<< HEAD
-#define LATE_PERIOD 2u /* one later run in this many is not the leader's */
-	=======
-#define LATE_PERIOD 2u	/* likewise among the later runs */
+#define LATE_PERIOD 2u	/* one later run in this many is not the leader's */
 #define SEARCH_START 8u /* most bugs that random runs find easily are found before */
 #define SEARCH_PERIOD_EARLY 2u
 #define SEARCH_PERIOD_LATE 4u
 #define SEARCH_RUNS_MOST 4096u /* a program with more orders is too big */
-	>>>>>>> 6e2dc985 (portfolio: search small programs to the end)
 
-	static const uint16_t rotation[] = {5, 1, 2, 4, 3, 5, 1, 6};
+static const uint16_t rotation[] = {5, 1, 2, 4, 3, 5, 1, 6};
 #define ROTATION ((uint32_t)(sizeof rotation / sizeof *rotation))
 /* One planned run in this many is made with depth 3, early and late. */
 #define GUARANTEE_PERIOD (EARLY_PERIOD * ROTATION / 2)
@@ -92,13 +79,8 @@ struct portfolio_turn {
 };
 
 struct portfolio {
-<<<<<<< HEAD
 	struct rng values; /* random values for arms without choose_value() */
-	uint64_t runs;	   /* number of runs in earlier rounds */
-=======
-	struct rng values; /* for arms without choose_value() */
 	uint64_t runs;	   /* number of planned runs in earlier rounds */
->>>>>>> 6e2dc985 (portfolio: search small programs to the end)
 	uint32_t place;	   /* place of the run in its round */
 	uint32_t arm;	   /* arm of the current or last run */
 	bool is_running;   /* between begin_run and end_run */
@@ -374,9 +356,6 @@ static void portfolio_share(void *state, const void *other)
 		portfolio->plan[i] = from->plan[i];
 }
 
-<<<<<<< HEAD
-/* The guarantee of pct's depth 3 (its default) scaled by the share of that arm. */
-=======
 static uint32_t portfolio_ordered(const void *state)
 {
 	return ((const struct portfolio *)state)->search.runs;
@@ -404,8 +383,7 @@ static void portfolio_verdict(const void *state, struct strategy_verdict *out)
 	out->is_complete &= portfolio->search.is_complete;
 }
 
-/* That of depth 3, the default of pct alone, scaled by the arm's share beside a search. */
->>>>>>> 6e2dc985 (portfolio: search small programs to the end)
+/* The guarantee of pct's depth 3 (its default) scaled by the share of that arm beside a search. */
 static bool portfolio_guarantee(const void *state, struct strategy_guarantee *out)
 {
 	const struct portfolio *portfolio = state;
