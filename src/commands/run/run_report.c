@@ -201,6 +201,7 @@ static void run_report_on_found(void *context, const struct campaign_found *foun
 	terminal_clear_live();
 	report->repeatable += confirmation_is_repeatable(&found->confirmation);
 	(void)snprintf(report->last_id, sizeof report->last_id, "%s", found->finding->id);
+	report->has_last_cause = found->finding->cause || found->finding->remedy;
 	if (report->is_json) {
 		char *json = finding_to_published_json(found->finding);
 
@@ -440,8 +441,12 @@ static void say_replay(const struct run_report *report)
 
 	strbuf_init(&store);
 	next_add_store(&store, report->store);
-	(void)fprintf(stderr, "next: raddle replay %s%s --gdb, or --trace\n", report->last_id,
-		store.text);
+	(void)fprintf(
+		stderr, "next: raddle replay %s%s --gdb, or --trace", report->last_id, store.text);
+	if (!report->has_last_cause)
+		(void)fprintf(stderr, "; for the cause: raddle explain %s%s", report->last_id,
+			store.text);
+	(void)fputs("\n", stderr);
 	strbuf_release(&store);
 }
 

@@ -16,8 +16,9 @@ struct run_report {
 	bool is_quiet;
 	struct strbuf findings; /* JSON texts with commas between them */
 	char last_id[32];	/* id of the last finding, empty: none */
-	uint32_t repeatable;	/* number of repeatable findings */
-	bool is_unmodified;	/* its accesses to memory are not instrumented */
+	bool has_last_cause; /* the last finding has a cause; for others `explain` searches one */
+	uint32_t repeatable; /* number of repeatable findings */
+	bool is_unmodified;  /* its accesses to memory are not instrumented */
 };
 
 void run_report_init(struct run_report *report, const struct campaign_options *options,
