@@ -1,5 +1,9 @@
 #include "investigate/passing.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
 #include "investigate/investigate.h"
 #include "investigate/trace_window.h"
 
@@ -11,6 +15,48 @@ static uint32_t before_last_preemption(const struct failure *failure)
 	while (count && !(failure->segments[count - 1].flags & SEGMENT_PREEMPTS))
 		count--;
 	return count ? count - 1 : 0;
+}
+
+static void passing_copy(char **to, const char *from)
+{
+	free(*to);
+	*to = from ? strdup(from) : NULL;
+	BUG_ON(from && !*to);
+}
+
+static bool passing_is_same(const struct finding_step *a, const struct finding_step *b)
+{
+	return a->step == b->step && !strcmp(a->thread, b->thread) && !strcmp(a->verb, b->verb) &&
+	       a->where.line == b->where.line;
+}
+
+static bool passing_is_unnamed(const struct finding_step *step)
+{
+	return step->object && !strncmp(step->object, "memory on the stack of ", 23);
+}
+
+/*
+ * Locals of a function that has returned have no names at the end of the passing run. The failing
+ * run has their names and begins with the same steps.
+ */
+static void passing_name_locals(struct finding *finding)
+{
+	const uint32_t count = finding->passing_step_count < finding->step_count
+				       ? finding->passing_step_count
+				       : finding->step_count;
+	struct finding_step *passing = finding->passing_steps;
+
+	if (finding->steps_left_out != finding->passing_steps_left_out)
+		return;
+	for (uint32_t i = 0; i < count && passing_is_same(&finding->steps[i], &passing[i]); i++) {
+		char *unnamed = passing_is_unnamed(&passing[i]) ? strdup(passing[i].object) : NULL;
+
+		for (uint32_t j = i; unnamed && j < finding->passing_step_count; j++)
+			if (passing_is_unnamed(&passing[j]) && !strcmp(passing[j].object, unnamed))
+				passing_copy(&passing[j].object, finding->steps[i].object);
+		free(unnamed);
+		passing_copy(&passing[i].library_call, finding->steps[i].library_call);
+	}
 }
 
 static bool try_prefix(const struct probe_params *params, const struct failure *failure,
@@ -32,6 +78,7 @@ static bool try_prefix(const struct probe_params *params, const struct failure *
 			finding->passing_steps_left_out = run.steps_left_out;
 			run.steps = NULL;
 			run.step_count = 0;
+			passing_name_locals(finding);
 		}
 		finding_release(&run);
 	}
