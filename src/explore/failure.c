@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/hash.h"
 #include "base/strbuf.h"
 #include "explore/scheme.h"
 #include "process/forward.h"
@@ -322,9 +323,8 @@ static int failure_investigate_and_keep(struct campaign *campaign,
 		finding_release(&finding);
 	} else if (result == 0) {
 		failure_finish_finding(campaign, caught, &finding);
-		/* One source line may have several code places: other failures. */
-		if (outcome.kind != OUTCOME_RACE ||
-			failure_is_new_key(campaign, finding.signature)) {
+		/* Several failures may be one finding. */
+		if (failure_is_new_key(campaign, hash_mix(finding.signature))) {
 			result = failure_keep_finding(campaign, investigation, &finding, err);
 			campaign->result->races += outcome.kind == OUTCOME_RACE;
 		}
@@ -342,7 +342,7 @@ bool failure_copy_from(
 	struct contract *contract = from->worker.contract;
 	char strategy[256];
 
-	*out = (struct campaign_failure){.key = failure_key(&contract->outcome),
+	*out = (struct campaign_failure){.key = failure_place_key(&contract->outcome),
 		.restart = (enum contract_restart)contract->plan.restart};
 	if (contract->is_elsewhere || campaign->options->ignored >> contract->outcome.kind & 1 ||
 		failure_is_known_key(campaign, out->key))

@@ -53,7 +53,7 @@ void progress_note(struct campaign *campaign, bool is_due)
 {
 	struct progress_sample sample = {
 		.elapsed_ns = platform_monotonic_ns() - campaign->times.started_ns,
-		.findings = campaign->known.key_count - campaign->options->known_failure_count};
+		.findings = campaign->result->total.findings};
 	struct progress *progress = campaign->progress;
 
 	if (!progress) {

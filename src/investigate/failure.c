@@ -84,17 +84,25 @@ static const struct wait_edge *failure_wait_of(
 	return NULL;
 }
 
-/* The object that the first waiting thread depends on: other waits differ between runs. */
-static uint64_t lost_wakeup_key(const struct outcome *outcome)
+/* The wait that the first waiting thread depends on; NULL: no thread waits. */
+static const struct wait_edge *failure_last_wait(const struct outcome *outcome)
 {
-	const struct wait_edge *edge = outcome->waits, *next = edge;
+	const struct wait_edge *edge = NULL, *next = outcome->wait_count ? outcome->waits : NULL;
 
-	if (!outcome->wait_count)
-		return 0;
-	for (uint32_t hops = 0; next && hops < outcome->wait_count; hops++) {
+	for (uint32_t hops = 0; next && hops <= outcome->wait_count; hops++) {
 		edge = next;
 		next = failure_wait_of(outcome, edge->holder);
 	}
+	return edge;
+}
+
+/* The object that the first waiting thread depends on: other waits differ between runs. */
+static uint64_t lost_wakeup_key(const struct outcome *outcome)
+{
+	const struct wait_edge *edge = failure_last_wait(outcome);
+
+	if (!edge)
+		return 0;
 	return edge->object_group ? hash_pair(edge->op, edge->object_group) : waits_key(outcome);
 }
 
@@ -120,4 +128,26 @@ uint64_t failure_key(const struct outcome *outcome)
 	default:
 		return hash_pair(key, outcome->site);
 	}
+}
+
+static bool failure_has_earlier_wait(const struct outcome *outcome, uint32_t index)
+{
+	for (uint32_t i = 0; i < index; i++)
+		if (outcome->waits[i].object_group == outcome->waits[index].object_group &&
+			outcome->waits[i].site == outcome->waits[index].site)
+			return true;
+	return false;
+}
+
+uint64_t failure_place_key(const struct outcome *outcome)
+{
+	const struct wait_edge *last = failure_last_wait(outcome);
+	uint64_t places = 0;
+
+	/* A sum over the places: neither the order nor the number of the threads matters. */
+	for (uint32_t i = 0; outcome->kind == OUTCOME_LOST_WAKEUP && i < outcome->wait_count; i++)
+		if (outcome->waits[i].object_group == last->object_group &&
+			!failure_has_earlier_wait(outcome, i))
+			places += hash_mix(outcome->waits[i].site);
+	return places ? hash_pair(failure_key(outcome), places) : failure_key(outcome);
 }
