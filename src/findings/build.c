@@ -275,6 +275,9 @@ static void build_fill(struct builder *builder)
 	builder_fill_race(builder);
 	builder_fill_steps(builder);
 	builder->culprit = signal_history_culprit(builder->source, &builder->signals);
+	for (uint32_t i = 0; builder->culprit != UINT32_MAX && i < finding->wait_count; i++)
+		finding->waits[i].lost_signals =
+			i == builder->culprit ? builder->signals.unreceived : 0;
 	builder_fill_cause(builder);
 	finding->title = builder_title(builder);
 	finding->detail = builder_detail(builder);

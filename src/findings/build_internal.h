@@ -23,7 +23,8 @@ struct builder {
 	struct symbols_thread *threads; /* the same threads for symbols_describe_data() */
 	struct first_use *first_uses;
 	struct wrapper *wrappers;
-	uint32_t culprit; /* index of the wait whose signal was lost; UINT32_MAX: unknown */
+	uint64_t first_step; /* event of the finding's first step */
+	uint32_t culprit;    /* index of the wait whose signal was lost; UINT32_MAX: unknown */
 	struct signal_history signals; /* signals that concern the culprit */
 	/* the failing thread's name as titles show it; NULL if there is no such thread */
 	char *failing_name;
@@ -145,9 +146,15 @@ bool builder_holds(
 /* "counter", or a description. The caller frees the text. */
 char *builder_race_variable(const struct builder *builder, bool is_brief);
 void builder_fill_race(struct builder *builder);
+/* The event of the earlier of the two accesses, which may be a free; NO_EVENT: the trace lacks it. */
+uint64_t builder_find_earlier(const struct builder *builder);
 
 /* ---- interleaving.c ---- */
 
 void builder_fill_steps(struct builder *builder);
+/* Notes at the event's step that line `line` of the cause names it. Keeps an earlier note. */
+void builder_mark_step(const struct builder *builder, uint64_t event, uint32_t line);
+/* As builder_mark_step() for the line that is being added to the cause. */
+void builder_mark_cause(const struct builder *builder, uint64_t event, const struct strbuf *cause);
 
 #endif

@@ -209,7 +209,7 @@ static char *library_call(
 	const struct call_chain *chain, const struct trace_event *event, const char *object)
 {
 	const char *method = chain->library.function ? method_of(&chain->library) : NULL;
-	const size_t length = object ? strcspn(object, "+[ ") : 0;
+	const size_t length = object && strncmp(object, "memory ", 7) ? strcspn(object, "+[ ") : 0;
 	char *text;
 
 	if (!method || !chain->count || op_descriptions[event->kind].object != OBJECT_MEMORY)

@@ -33,6 +33,14 @@ static void story_add_place(
 	builder_add_event_place(story->builder, &story->events[event], out);
 }
 
+/* As story_add_place() in the cause, which marks the step. */
+static void story_add_step(
+	const struct signals_story *story, const char *before, uint64_t event, struct strbuf *cause)
+{
+	builder_mark_cause(story->builder, event, cause);
+	story_add_place(story, before, event, cause);
+}
+
 static const char *story_thread(const struct signals_story *story, uint64_t event)
 {
 	return builder_thread(story->builder, (struct thread_id){story->events[event].thread});
@@ -44,7 +52,7 @@ static void story_add_signal(const struct signals_story *story, struct strbuf *o
 
 	strbuf_addf(out, "%s %s %s", story->signaller, is_broadcast ? "broadcast on" : "signalled",
 		story->cond);
-	story_add_place(story, " at ", story->signals->signal, out);
+	story_add_step(story, " at ", story->signals->signal, out);
 }
 
 static bool story_signaller_holds(const struct signals_story *story, uint64_t event)
@@ -68,7 +76,7 @@ static void story_add_held(const struct signals_story *story, uint64_t event, st
 static void story_add_wait_after(const struct signals_story *story, struct strbuf *out)
 {
 	strbuf_addf(out, "%s began to wait", story->waiter);
-	story_add_place(story, " at ", story->signals->wait, out);
+	story_add_step(story, " at ", story->signals->wait, out);
 	strbuf_adds(out, " after that signal, and no other signal followed\n");
 }
 
@@ -80,20 +88,29 @@ static void story_add_receivers(const struct signals_story *story, struct strbuf
 		strbuf_adds(out, ", when no thread waited\n");
 }
 
+static void story_unsignalled(const struct signals_story *story, struct strbuf *out)
+{
+	if (!story->cond)
+		return;
+	strbuf_addf(out, "%s began to wait on %s", story->waiter, story->cond);
+	story_add_step(story, " at ", story->signals->wait, out);
+	strbuf_addf(out, ", and no thread signalled it in this run\n");
+}
+
 static void story_missed(const struct signals_story *story, struct strbuf *out)
 {
 	const struct signal_history *signals = story->signals;
 
 	if (signals->loss == SIGNAL_BEHIND_TEST) {
 		strbuf_addf(out, "%s locked %s", story->waiter, story->mutex);
-		story_add_place(story, " at ", signals->lock, out);
+		story_add_step(story, " at ", signals->lock, out);
 		strbuf_adds(out, "\n");
 	}
 	if (signals->test != NO_EVENT) {
 		strbuf_addf(out, "%s read %s", story->waiter, story->variable);
-		story_add_place(story, " at ", signals->test, out);
+		story_add_step(story, " at ", signals->test, out);
 		strbuf_addf(out, "\n%s changed %s", story->signaller, story->variable);
-		story_add_place(story, " at ", signals->change, out);
+		story_add_step(story, " at ", signals->change, out);
 		strbuf_adds(out, " after that");
 		story_add_held(story, signals->change, out);
 		strbuf_adds(out, "\n");
@@ -105,7 +122,7 @@ static void story_missed(const struct signals_story *story, struct strbuf *out)
 	if (signals->loss == SIGNAL_BEFORE_WAIT && signals->lock > signals->signal &&
 		story->mutex) {
 		strbuf_addf(out, "%s locked %s", story->waiter, story->mutex);
-		story_add_place(story, " at ", signals->lock, out);
+		story_add_step(story, " at ", signals->lock, out);
 		strbuf_adds(out, " only after that\n");
 	}
 	story_add_wait_after(story, out);
@@ -139,11 +156,11 @@ static void story_stolen(const struct signals_story *story, struct strbuf *out)
 	const struct signal_history *signals = story->signals;
 
 	strbuf_addf(out, "%s began to wait on %s", story->waiter, story->cond);
-	story_add_place(story, " at ", signals->wait, out);
+	story_add_step(story, " at ", signals->wait, out);
 	strbuf_adds(out, "\n");
 	if (signals->change != NO_EVENT) {
 		strbuf_addf(out, "%s changed %s", story->signaller, story->variable);
-		story_add_place(story, " at ", signals->change, out);
+		story_add_step(story, " at ", signals->change, out);
 		story_add_held(story, signals->change, out);
 		strbuf_adds(out, "\n");
 	}
@@ -162,7 +179,7 @@ static void story_stolen(const struct signals_story *story, struct strbuf *out)
 	}
 	strbuf_addf(out, "%s found its condition false and waited again",
 		story_thread(story, signals->again));
-	story_add_place(story, " at ", signals->again, out);
+	story_add_step(story, " at ", signals->again, out);
 	strbuf_addf(out, ": the signal was used up, and %s did not get it\n", story->waiter);
 }
 
@@ -189,6 +206,7 @@ static void builder_signals_cause(
 	story.waiter = story_thread(&story, signals->wait);
 	story.cond = story_object(builder, &events[signals->wait]);
 	if (!story.cond || signals->signal == NO_EVENT) {
+		story_unsignalled(&story, cause);
 		free(story.cond);
 		return;
 	}

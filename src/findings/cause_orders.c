@@ -32,6 +32,22 @@ static const struct wait_edge *orders_edge(
 	return &builder->source->outcome->waits[wait - builder->finding->waits];
 }
 
+/* Marks the step at which the holder of an object that another thread waits for acquired it. */
+static void orders_mark_acquisition(
+	const struct builder *builder, const struct finding_wait *wait, const struct strbuf *cause)
+{
+	const struct trace_event *events = builder->source->events;
+	const struct wait_edge *edge = orders_edge(builder, wait);
+
+	for (uint64_t i = builder->source->event_count; i-- > 0;)
+		if (events[i].address == edge->object_address &&
+			events[i].thread == edge->holder.index &&
+			op_descriptions[events[i].kind].flags & OP_ACQUIRE) {
+			builder_mark_cause(builder, i, cause);
+			return;
+		}
+}
+
 /* The wait on the cycle whose thread needs an object that the thread of `wait` holds; returns NULL
  * if there is none. */
 static const struct finding_wait *orders_wanted_from(
@@ -57,6 +73,7 @@ static void orders_add_link(const struct builder *builder, const struct finding_
 {
 	strbuf_adds(out, wait->thread);
 	if (orders_edge(builder, wanted)->op != OP_THREAD_JOIN) {
+		orders_mark_acquisition(builder, wanted, out);
 		strbuf_adds(out, " took ");
 		orders_add_short(wanted->object, out);
 		orders_add_frame(" at ", &wanted->held_since, out);
@@ -179,6 +196,7 @@ static bool orders_add_gone(
 		if (!wait->holder || orders_edge(builder, wait)->is_in_child ||
 			!orders_is_lock(builder, wait) || orders_wait_of(finding, wait->holder))
 			continue;
+		orders_mark_acquisition(builder, wait, cause);
 		strbuf_addf(cause, "%s took ", wait->holder);
 		orders_add_short(wait->object, cause);
 		orders_add_frame(" at ", &wait->held_since, cause);
@@ -206,6 +224,7 @@ static void orders_add_nested(
 		if (!wait->holder || strcmp(wait->holder, waiter->thread) || !waiter->object ||
 			!orders_is_lock(builder, wait))
 			continue;
+		orders_mark_acquisition(builder, wait, cause);
 		strbuf_addf(cause, "%s took ", waiter->thread);
 		orders_add_short(wait->object, cause);
 		orders_add_frame(" at ", &wait->held_since, cause);
@@ -261,6 +280,22 @@ static const struct trace_event *orders_last_release(
 	return found;
 }
 
+/* Marks the step of the later access, the last of its thread. The trace lacks an access that was prevented. */
+static void orders_mark_later(const struct builder *builder, uint32_t line)
+{
+	const struct outcome *outcome = builder->source->outcome;
+
+	for (uint64_t i = builder->source->event_count; i-- > 0;) {
+		const struct trace_event *event = &builder->source->events[i];
+
+		if (event->thread != outcome->thread.index)
+			continue;
+		if (event->kind == outcome->op)
+			builder_mark_step(builder, i, line);
+		return;
+	}
+}
+
 static void orders_add_freed(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
 {
@@ -277,6 +312,7 @@ static void orders_add_freed(
 	release = orders_last_release(builder->source, outcome->thread.index,
 		outcome->other_thread.index, outcome->other_step);
 	if (release) {
+		builder_mark_cause(builder, (uint64_t)(release - builder->source->events), cause);
 		mutex = builder_event_object(builder, release);
 		strbuf_addf(cause, "%s unlocked ", later->thread);
 		orders_add_short(mutex ? mutex : "a mutex", cause);
@@ -285,6 +321,8 @@ static void orders_add_freed(
 		builder_add_event_place(builder, release, cause);
 		strbuf_addf(cause, ", and %s locked it after that\n", earlier->thread);
 	}
+	builder_mark_step(builder, builder_find_earlier(builder), release ? 2 : 1);
+	orders_mark_later(builder, release ? 3 : 2);
 	strbuf_addf(cause, "%s freed the memory", earlier->thread);
 	orders_add_frame(" at ", finding_user_frame(&earlier->at), cause);
 	strbuf_addf(cause, " without waiting for %s to end", later->thread);
@@ -350,6 +388,7 @@ static struct handover orders_find_handover(const struct finding_source *source)
 static void orders_add_atomic(const struct builder *builder, const struct trace_event *event,
 	const char *object, struct strbuf *out)
 {
+	builder_mark_cause(builder, (uint64_t)(event - builder->source->events), out);
 	strbuf_addf(out, "%s %s %s", builder_thread(builder, (struct thread_id){event->thread}),
 		op_descriptions[event->kind].verb, object);
 	strbuf_adds(out, " at ");
@@ -364,8 +403,11 @@ static void orders_add_race(
 	const struct handover handover = orders_find_handover(builder->source);
 	char *object;
 
-	if (!handover.read || (orders_releases(handover.write) && orders_acquires(handover.read)))
+	if (!handover.read || (orders_releases(handover.write) && orders_acquires(handover.read))) {
+		builder_mark_step(builder, builder_find_earlier(builder), 1);
+		orders_mark_later(builder, 2);
 		return;
+	}
 	object = builder_event_object(builder, handover.write);
 	if (!object)
 		return;

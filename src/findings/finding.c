@@ -147,6 +147,20 @@ static const struct finding_wait *finding_wait_of(const struct finding *finding,
 	return NULL;
 }
 
+/* The place of the lost signal, by the cause; 0: unknown. It distinguishes lost wake-ups of one object. */
+static uint64_t lost_signal_hash(const struct finding *finding)
+{
+	for (uint32_t i = 0; i < finding->step_count; i++) {
+		const struct finding_step *step = &finding->steps[i];
+
+		if (step->cause_line &&
+			(!strcmp(step->verb, op_descriptions[OP_COND_SIGNAL].verb) ||
+				!strcmp(step->verb, op_descriptions[OP_COND_BROADCAST].verb)))
+			return frame_hash(step->inner.function ? &step->inner : &step->where);
+	}
+	return 0;
+}
+
 /*
  * The object that the first waiting thread depends on (failure_key()); without a name, the waits.
  */
@@ -160,7 +174,8 @@ static uint64_t lost_wakeup_hash(const struct finding *finding)
 	}
 	if (!wait->object || strstr(wait->object, " first used at "))
 		return waits_hash(finding);
-	return hash_pair(text_hash(wait->verb), variable_hash(wait->object));
+	return hash_pair(hash_pair(text_hash(wait->verb), variable_hash(wait->object)),
+		lost_signal_hash(finding));
 }
 
 /* The innermost frame of the user's code. Wrappers are not skipped: which functions are wrappers differs between runs. */

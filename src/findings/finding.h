@@ -45,7 +45,7 @@ struct finding_wait {
 	/* Place where the holder acquired it; function NULL: unknown. */
 	struct finding_frame held_since;
 	bool is_on_cycle;
-	uint32_t lost_signals;
+	uint32_t lost_signals; /* signals to no thread that were meant for this wait */
 };
 
 /* One of the two accesses of a race. */
@@ -77,6 +77,8 @@ struct finding_step {
 	char *library_call;
 	bool is_switch;	    /* the previous step was made by another thread */
 	bool is_preemption; /* the previous thread was enabled */
+	/* number of the cause's line, or of the race's access, that names this step; 0 if none */
+	uint32_t cause_line;
 };
 
 /* Run numbers of a shard, more than it can make; an unsharded campaign is the first. */

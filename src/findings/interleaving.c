@@ -108,6 +108,7 @@ void builder_fill_steps(struct builder *builder)
 	const uint64_t end = kept_end(source, most);
 	const uint64_t first = kept_first(source, end > most ? end - most : 0);
 
+	builder->first_step = first;
 	finding->steps = calloc(end - first + 1, sizeof *finding->steps);
 	BUG_ON(!finding->steps || !created);
 	finding->steps_left_out =
@@ -135,4 +136,23 @@ void builder_fill_steps(struct builder *builder)
 		finding->step_count++;
 	}
 	free(created);
+}
+
+void builder_mark_step(const struct builder *builder, uint64_t event, uint32_t line)
+{
+	const struct finding *finding = builder->finding;
+	const uint64_t at = event - builder->first_step;
+
+	if (event >= builder->first_step && at < finding->step_count &&
+		!finding->steps[at].cause_line)
+		finding->steps[at].cause_line = line;
+}
+
+void builder_mark_cause(const struct builder *builder, uint64_t event, const struct strbuf *cause)
+{
+	uint32_t line = 1;
+
+	for (size_t i = 0; i < cause->length; i++)
+		line += cause->text[i] == '\n';
+	builder_mark_step(builder, event, line);
 }

@@ -130,10 +130,43 @@ static char *race_verb(
 	return race_copy(op_descriptions[op].verb);
 }
 
-void builder_fill_race(struct builder *builder)
+uint64_t builder_find_earlier(const struct builder *builder)
 {
 	const struct finding_source *source = builder->source;
 	const struct outcome *outcome = source->outcome;
+	/* The runtime notes a free by the number of steps behind it. */
+	const uint64_t step = outcome->other_step - (outcome->kind != OUTCOME_RACE);
+
+	for (uint64_t i = source->event_count; i-- > 0;)
+		if (source->events[i].step == step &&
+			source->events[i].thread == outcome->other_thread.index &&
+			op_descriptions[source->events[i].kind].object == OBJECT_MEMORY)
+			return i;
+	return NO_EVENT;
+}
+
+/* The stack of the earlier access; of a free, the callers that the trace has. */
+static void race_fill_earlier_stack(const struct builder *builder, struct finding_stack *stack)
+{
+	const struct finding_source *source = builder->source;
+	const uint64_t site = source->outcome->other_site;
+	const uint64_t event = builder_find_earlier(builder);
+	uint64_t addresses[1 + TRACE_CALLERS] = {site};
+	uint32_t count = 1;
+
+	if (source->earlier_count || event == NO_EVENT) {
+		builder_access_stack(
+			builder, site, source->earlier_stack, source->earlier_count, stack);
+		return;
+	}
+	for (; count <= TRACE_CALLERS && source->events[event].callers[count - 1]; count++)
+		addresses[count] = source->events[event].callers[count - 1];
+	builder_access_stack(builder, site, addresses, count, stack);
+}
+
+void builder_fill_race(struct builder *builder)
+{
+	const struct outcome *outcome = builder->source->outcome;
 	struct finding_access *earlier = &builder->finding->race[FINDING_EARLIER];
 	struct finding_access *later = &builder->finding->race[FINDING_LATER];
 	/* The later access was prevented, so the trace may lack it. */
@@ -148,8 +181,7 @@ void builder_fill_race(struct builder *builder)
 					  (enum op_kind)outcome->other_op)
 				: race_copy("frees");
 	earlier->held = held_words(builder, outcome->other_thread, outcome->other_step);
-	builder_access_stack(builder, outcome->other_site, source->earlier_stack,
-		source->earlier_count, &earlier->at);
+	race_fill_earlier_stack(builder, &earlier->at);
 	later->thread = race_copy(builder_thread(builder, outcome->thread));
 	later->verb = outcome->kind == OUTCOME_DOUBLE_FREE
 			      ? race_copy("frees")

@@ -164,6 +164,18 @@ static uint32_t signals_count_waiting(const struct signal_wakes *wakes, uint64_t
 	return count;
 }
 
+static uint32_t signals_count_unreceived(
+	const struct signal_wakes *wakes, uint64_t from, uint64_t to)
+{
+	uint32_t count = 0;
+
+	for (uint64_t i = from; i < to; i++)
+		count +=
+			signals_is_signal(&wakes->source->events[i], wakes->edge->object_address) &&
+			!signals_count_waiting(wakes, i);
+	return count;
+}
+
 static uint64_t signals_last(
 	const struct finding_source *source, uint64_t cond, uint64_t from, uint64_t to)
 {
@@ -244,12 +256,22 @@ static bool signals_follows_unlock(
 static bool signals_find_behind_test(const struct finding_source *source,
 	const struct wait_edge *edge, struct signal_history *out)
 {
+	uint64_t last;
+
 	if (out->lock == NO_EVENT)
 		return false;
-	out->signal = signals_last(source, edge->object_address, out->lock + 1, out->wait);
-	if (out->signal == NO_EVENT)
+	last = signals_last(source, edge->object_address, out->lock + 1, out->wait);
+	if (last == NO_EVENT)
 		return false;
-	signals_find_change(source, out);
+	/* Rather the last signal whose signaller changed what the waiter had tested. */
+	for (out->signal = last; out->signal != NO_EVENT && out->change == NO_EVENT;) {
+		signals_find_change(source, out);
+		if (out->change == NO_EVENT)
+			out->signal = signals_last(
+				source, edge->object_address, out->lock + 1, out->signal);
+	}
+	if (out->signal == NO_EVENT)
+		out->signal = last;
 	/* A change before the waiter's lock was visible to its test, so the signal was not lost. */
 	return out->change != NO_EVENT || !signals_follows_unlock(source, out);
 }
@@ -274,6 +296,7 @@ static void signals_classify(const struct signal_wakes *wakes, struct signal_his
 	out->loss = SIGNAL_BEHIND_TEST;
 	if (signals_find_behind_test(source, wakes->edge, out)) {
 		out->waiting = signals_count_waiting(wakes, out->signal);
+		out->unreceived = signals_count_unreceived(wakes, out->lock, out->wait);
 		return;
 	}
 	out->signal = signals_last(source, wakes->edge->object_address, 0, source->event_count);
@@ -293,6 +316,8 @@ static void signals_classify(const struct signal_wakes *wakes, struct signal_his
 		out->loss = SIGNAL_SERVED_OTHERS;
 	else
 		out->loss = SIGNAL_BEFORE_WAIT;
+	if (out->loss == SIGNAL_BEFORE_WAIT)
+		out->unreceived = signals_count_unreceived(wakes, 0, out->wait);
 }
 
 bool signal_history_find(const struct finding_source *source, const struct wait_edge *edge,

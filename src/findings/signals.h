@@ -29,6 +29,8 @@ struct signal_history {
 	uint64_t woken;	  /* the woken thread's wait begins */
 	uint64_t again;	  /* SIGNAL_WOKE_WRONG: the woken thread waits again */
 	uint32_t waiting; /* threads that waited at the time of the signal */
+	/* signals that woke no thread: since the test, or before a wait without a test */
+	uint32_t unreceived;
 	/* Accesses to one variable: the waiter's read, then the signaller's write before its signal. */
 	uint64_t test, change;
 };

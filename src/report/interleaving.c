@@ -39,7 +39,8 @@ static unsigned column_of(const struct interleaving *table, const char *thread)
 
 static bool interleaving_is_shown(const struct interleaving *table, uint32_t step)
 {
-	return step < table->skip_from || step >= table->skip_to;
+	return step < table->skip_from || step >= table->skip_to ||
+	       table->finding->steps[step].cause_line;
 }
 
 /*
@@ -52,6 +53,7 @@ static bool is_internal(const struct interleaving *table, const struct finding_s
 
 	for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
 		if (step->where.module && step->where.is_system && !step->is_switch &&
+			!step->cause_line &&
 			!strncmp(step->where.module, modules[i], strlen(modules[i])))
 			return !table->style->has_system_frames;
 	return false;
@@ -66,9 +68,9 @@ static bool is_folded(const struct interleaving *table, const struct finding_ste
 static bool goes_with(const struct interleaving *table, const struct finding_step *before,
 	const struct finding_step *step)
 {
-	return is_folded(table, step) && is_folded(table, before) && !step->is_switch &&
-	       step->where.line == before->where.line && step->where.file && before->where.file &&
-	       !strcmp(step->where.file, before->where.file);
+	return !step->cause_line && is_folded(table, step) && is_folded(table, before) &&
+	       !step->is_switch && step->where.line == before->where.line && step->where.file &&
+	       before->where.file && !strcmp(step->where.file, before->where.file);
 }
 
 /* Gives the thread a column; more than COLUMNS_MAX threads make a list. */
@@ -236,6 +238,8 @@ static void interleaving_add_step(
 	char number[24];
 
 	strbuf_init(&text);
+	if (step->cause_line)
+		strbuf_addf(&text, "[%" PRIu32 "] ", step->cause_line);
 	if (is_folded(table, step))
 		strbuf_addf(&text, "calls %s", step->library_call);
 	else
@@ -309,7 +313,7 @@ void report_interleaving(
 {
 	struct interleaving table = {.finding = finding, .style = style};
 	struct strbuf heading;
-	uint32_t internal = 0;
+	uint32_t internal = 0, hidden = 0;
 
 	if (!finding->step_count)
 		return;
@@ -333,10 +337,14 @@ void report_interleaving(
 			 interleaving_is_shown(&table, i) &&
 			 goes_with(&table, &finding->steps[i - 1], &finding->steps[i]))
 			continue;
-		else if (interleaving_is_shown(&table, i))
+		else if (!interleaving_is_shown(&table, i))
+			hidden++;
+		else {
+			if (hidden)
+				add_left_out(&table, hidden, "step", "", out);
+			hidden = 0;
 			interleaving_add_step(&table, &finding->steps[i], out);
-		else if (i == table.skip_from)
-			add_left_out(&table, table.skip_to - table.skip_from, "step", "", out);
+		}
 	}
 	if (finding->later_steps_left_out)
 		add_left_out(&table, finding->later_steps_left_out, "later step", "", out);

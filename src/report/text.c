@@ -38,6 +38,7 @@ void report_cause(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
 	const char *line = finding->cause;
+	unsigned number = 0;
 
 	if (!finding->cause && !finding->remedy)
 		return;
@@ -47,9 +48,10 @@ void report_cause(
 		struct strbuf text;
 
 		strbuf_init(&text);
-		strbuf_addf(&text, "%.*s", end ? (int)(end - line) : (int)strlen(line), line);
+		strbuf_addf(&text, "[%u] %.*s", ++number,
+			end ? (int)(end - line) : (int)strlen(line), line);
 		strbuf_adds(out, "  ");
-		add_wrapped(out, style, text.text, 2, 4);
+		add_wrapped(out, style, text.text, 2, 6);
 		strbuf_release(&text);
 		line = end ? end + 1 : NULL;
 	}

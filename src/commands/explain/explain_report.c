@@ -5,6 +5,7 @@
 #include "commands/explain/explain_result.h"
 #include "cli/terminal.h"
 #include "findings/source_lines.h"
+#include "report/text.h"
 
 /* Rows of the two runs side by side, for a screen of 24 lines. */
 #define RUN_ROWS 9u
@@ -297,22 +298,6 @@ static void add_runs(struct strbuf *out, const struct explain_answer *answer, un
 	free((void *)right);
 }
 
-static void add_cause(struct strbuf *out, const struct finding *finding)
-{
-	const char *line = finding->cause;
-
-	if (line || finding->remedy)
-		strbuf_adds(out, "\nwhat led to it\n");
-	while (line) {
-		const char *end = strchr(line, '\n');
-
-		strbuf_addf(out, "   %.*s\n", end ? (int)(end - line) : (int)strlen(line), line);
-		line = end ? end + 1 : NULL;
-	}
-	if (finding->remedy)
-		strbuf_addf(out, "   to prevent it: %s\n", finding->remedy);
-}
-
 /* Least score beside a cause: a pattern as frequent in passing runs explains nothing. */
 #define SHOWN_SCORE_LEAST 0.5
 /* If each passes with 5 % probability, 100 runs all fail with a probability of 0.6 %. */
@@ -356,6 +341,7 @@ static void explain_report_add_counts(
 
 void explain_print(const struct explain_result *result, FILE *stream)
 {
+	const struct report_style style = {.columns = terminal_columns(stream)};
 	struct strbuf out;
 	uint32_t reported = 0;
 
@@ -365,7 +351,7 @@ void explain_print(const struct explain_result *result, FILE *stream)
 	strbuf_addf(&out, "%s: ", result->finding->id);
 	strbuf_adds(&out, result->finding->title ? result->finding->title : "a failure");
 	strbuf_adds(&out, "\n");
-	add_cause(&out, result->finding);
+	report_cause(result->finding, &style, &out);
 	explain_report_add_counts(&out, result, reported);
 	for (uint32_t i = 0; i < result->answer_count; i++) {
 		if (!explain_report_is_shown(result, &result->answers[i]))

@@ -4,23 +4,23 @@ function releaseWords(wait) {
 	const since = wait.held_since && place(wait.held_since);
 	if (wait.verb === "joins") return "the end of " + shortName(wait.object).replace(/^thread /, "");
 	if (wait.holder) return words(wait.holder) + ", which holds it" + (since ? " since " + since : "");
-	const lost = wait.lost_signals ? ", " + counted(wait.lost_signals, "signal") + " found no waiter" : "";
-	return (/^condition variable/.test(words(wait.object)) ? "a signal; no thread holds it" : "no thread holds it") + lost;
+	const lost = wait.lost_signals ? "; " + counted(wait.lost_signals, "signal") + " found no waiter" : "";
+	return (/^condition variable/.test(words(wait.object)) ? "a signal" : "no thread holds it") + lost;
 }
 
 function waitsTable(finding) {
 	if (!finding.waits || !finding.waits.length) return null;
-	return section("Wait-for graph", table(["Thread", "Holds", "Blocked on", "At", "Released by"],
+	const hasHolder = finding.waits.some(wait => heldWords(finding.waits, wait)), holds = cell => hasHolder ? [cell] : [];
+	return section("Wait-for graph", table(["Thread", ...holds("Holds"), "Blocked on", "At", "Released by"],
 		waitGroups(finding.waits).map(([wait, ...others]) => [element("strong", { text: threadRange([wait, ...others].map(each => words(each.thread))) }),
-			heldWords(finding.waits, wait) || "no lock that others wait for", breakable(shortName(wait.object)), place(userFrame(wait.at)), releaseWords(wait)])));
+			...holds(heldWords(finding.waits, wait) || "no lock that others wait for"), breakable(shortName(wait.object)), place(userFrame(wait.at)), releaseWords(wait)])));
 }
 
 function races(finding) {
 	if (!finding.race) return null;
-	const pair = element("div", { class: "pair" });
-	for (const access of finding.race.accesses)
-		pair.append(...[whereItIs(words(access.thread) + " " + words(access.verb) + " it" +
-			(access.held ? ", holding " + words(access.held) : ""), access.at)].filter(Boolean));
+	const pair = element("div", { class: "pair" }), isMarked = !finding.cause && finding.steps.some(step => step.cause_line);
+	finding.race.accesses.forEach((access, at) => pair.append(...[whereItIs(words(access.thread) + " " + words(access.verb) + " it" +
+			(access.held ? ", holding " + words(access.held) : ""), access.at, isMarked ? at + 1 : 0)].filter(Boolean)));
 	const title = finding.kind === "race" ? "The two accesses of " + words(finding.race.variable) + ", which nothing orders"
 		: "The free of " + words(finding.race.variable) + ", and the access after it";
 	return section(title, pair);
@@ -173,6 +173,7 @@ function isShown(answer, finding) {
 }
 
 function causeMarks(finding) {
+	if (finding.steps.some(step => step.cause_line)) return step => step.cause_line ? String(step.cause_line) : "";
 	const explanation = (data.explanations || []).findLast(each => each.finding === words(finding.id));
 	const answers = explanation ? explanation.answers.filter(each => isShown(each, finding)) : [];
 	const answer = answers.find(each => each.verdict === "cause") || answers[0];
@@ -206,7 +207,7 @@ function explanationOf(finding) {
 function runsOf(finding) {
 	const passing = finding.passing && finding.passing.steps && finding.passing.steps.length ? finding.passing : null;
 	const isViolation = finding.kind === "violation";
-	const own = { steps: finding.steps, leftOut: finding.steps_left_out, leftOutLater: finding.later_steps_left_out, marks: causeMarks(finding), marked: "accesses of the cause",
+	const own = { steps: finding.steps, leftOut: finding.steps_left_out, leftOutLater: finding.later_steps_left_out, marks: causeMarks(finding), marked: finding.kind === "race" ? "accesses of the race" : "steps of the cause",
 		waits: finding.waits || [], failing: finding.failing_thread };
 	if (!passing) return interleavings("The interleaving", [own]);
 	return interleavings(isViolation ? "The interleaving that shows it, and one that does not" : "The interleaving that fails, and one that passes", [
@@ -219,21 +220,35 @@ function surroundings(finding) {
 	return facts([["Working folder", finding.directory], ["Standard input", finding.input], ["Seed", finding.seed], ["Run", finding.run_number]]);
 }
 
+/* A line of the cause. Its number, which also marks a step of the interleaving, shows that step. */
+function causeLine(line, number, finding, runs) {
+	const row = finding.steps.findIndex(step => step.cause_line === number), text = String(number);
+	const mark = row < 0 ? element("span", { class: "chip mark", text }) : element("button", { type: "button", class: "chip mark", text, title: "show step " + finding.steps[row].step });
+	mark.onclick = () => row >= 0 && runs.show(row);
+	return element("li", {}, mark, breakable(line));
+}
+
 /* The finding's cause, one sentence per line, and its remedy. */
-function causeNode(finding) {
+function causeNode(finding, runs) {
 	const lines = words(finding.cause).split("\n").filter(Boolean);
 	if (!lines.length && !finding.remedy) return null;
-	return section("What led to it", lines.length ? element("ol", { class: "story" }, ...lines.map(line => element("li", {}, breakable(line)))) : null,
+	return section("What led to it", lines.length ? element("ol", { class: "story" }, ...lines.map((line, at) => causeLine(line, at + 1, finding, runs))) : null,
 		finding.remedy ? element("p", {}, element("strong", { text: "To prevent it: " }), breakable(words(finding.remedy))) : null);
+}
+
+/* The title without the finding's kind, which stands beside it. */
+function titleWords(finding) {
+	const title = words(finding.title), kind = words(finding.kind) + ": ";
+	return title.startsWith(kind) ? title.slice(kind.length) : title;
 }
 
 function findingNode(finding, isOpen) {
 	const runs = runsOf(finding), id = words(finding.id);
 	const wait = finding.waits && finding.waits.length;
-	return entry(id, "finding", badge(words(finding.kind), finding.kind === "violation" ? "" : "bad"), finding.title, isOpen, runs && runs.draw,
+	return entry(id, "finding", badge(words(finding.kind), finding.kind === "violation" ? "" : "bad"), titleWords(finding), isOpen, runs && runs.draw,
 		finding.detail ? element("p", { class: "detail", text: words(finding.detail) }) : null,
 		sourcesNote(finding),
-		causeNode(finding),
+		causeNode(finding, runs),
 		facts([["Repeats", finding.replays ? finding.replays_failed_again + " of " + counted(finding.replays, "replay") : ""],
 			["Context switches", finding.switches], ["of them preemptions", finding.preemptions],
 			["Depth", finding.depth || ""], ["Found by", finding.strategy]]),

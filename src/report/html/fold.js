@@ -175,19 +175,29 @@ function foldStretch(steps, from, to, items) {
 	}
 }
 
-/* The items from top to bottom: {row} for a step, {from, to, threads} for a fold, {wait, alike} for blocked threads. */
-function itemsOf(steps, kept, waits) {
+/* Does the row belong to the library call of the row before? */
+function continuesCall(steps, row) {
+	const step = steps[row], before = steps[row - 1];
+	return before && step.library_call && words(step.library_call) === words(before.library_call) && words(step.thread) === words(before.thread) && placeKey(step) === placeKey(before);
+}
+
+/*
+ * The items from top to bottom: {row} for a step, {row, last} for the steps of a library call,
+ * {from, to, threads} for a fold, {wait, alike} for blocked threads. `isCall` accepts rows that may stand for a library call.
+ */
+function itemsOf(steps, kept, waits, isCall) {
 	const items = [], whole = [];
 	for (let row = 0; row < steps.length; ) {
 		let end = row;
 		while (end < steps.length && !kept.has(end)) end++;
 		if (end > row) foldStretch(steps, row, end, items);
-		if (end < steps.length) items.push({ row: end });
+		if (end < steps.length) items.push({ row: end, last: end });
+		while (isCall(end) && isCall(end + 1) && kept.has(end + 1) && continuesCall(steps, end + 1)) items.at(-1).last = ++end;
 		row = end + 1;
 	}
 	for (const item of items) {
 		if (item.threads && item.to - item.from < FOLD_LEAST)
-			for (let row = item.from; row < item.to; row++) whole.push({ row });
+			for (let row = item.from; row < item.to; row++) whole.push({ row, last: row });
 		else whole.push(item);
 	}
 	return [...whole, ...waitGroups(waits).map(alike => ({ wait: alike[0], alike }))];

@@ -37,16 +37,21 @@ class Lanes {
 	/* ---- items and lanes ---- */
 
 	layOut() {
-		this.items = itemsOf(this.steps, this.kept, this.options.waits);
+		this.items = itemsOf(this.steps, this.kept, this.options.waits, row => this.isCall(row));
 		this.itemOfRow = new Array(this.steps.length);
 		this.items.forEach((item, at) => {
-			if (item.row !== undefined) this.itemOfRow[item.row] = at;
+			for (let row = item.row; row <= item.last; row++) this.itemOfRow[row] = at;
 			for (let row = item.from; row < item.to; row++) this.itemOfRow[row] = at;
 		});
 		this.life = this.lifetimes();
 		this.assignLanes();
 		this.spans = this.options.spans.map(span => Object.assign({}, span, { first: this.itemOfRow[span.from], last: this.itemOfRow[span.to] ?? this.items.length }))
 			.filter(span => span.first < span.last && this.life.has(span.thread));
+	}
+
+	isCall(row) {
+		const step = this.steps[row];
+		return step && step.library_call && !this.isWhole && !this.options.marks(step);
 	}
 
 	/* For each thread with an item of its own, its first and last item. A blocked thread lives until the last item. */
@@ -291,7 +296,7 @@ class Lanes {
 			return [who, document.createTextNode(" "), ...waitWords(item.wait, item.alike.length), placeNode(userFrame(item.wait.at), this.isOneFile)];
 		}
 		const step = this.steps[item.row], before = item.row ? words(this.steps[item.row - 1].thread) : "";
-		return [mark ? element("span", { class: "chip mark", text: mark }) : null, this.who(words(step.thread)), document.createTextNode(" "), breakable(stepWords(step)),
+		return [mark ? element("span", { class: "chip mark", text: mark }) : null, this.who(words(step.thread)), document.createTextNode(" "), breakable(stepWords(step, this.isCall(item.row))),
 			placeNode(stepFrame(step), this.isOneFile), step.is_preemption && before ? element("span", { class: "chip", text: "preempts " + before }) : null];
 	}
 

@@ -125,10 +125,10 @@ function stackTable(stack) {
 	return rows.length ? table(["Function", "Place"], rows) : null;
 }
 
-function whereItIs(title, stack) {
+function whereItIs(title, stack, mark) {
 	const frame = userFrame(stack);
 	if (!frame) return null;
-	return element("div", {}, element("h4", { text: title }), excerpt(frame), stackTable(stack));
+	return element("div", {}, element("h4", {}, mark ? element("span", { class: "chip mark", text: mark }) : null, document.createTextNode(title)), excerpt(frame), stackTable(stack));
 }
 
 /* A command that can be taken with one key or click. */

@@ -8,7 +8,7 @@ function listed(id, sort, title) {
 function listNode() {
 	const list = element("ul");
 	for (const finding of data.findings)
-		list.append(listed(words(finding.id), badge(words(finding.kind), finding.kind === "violation" ? "" : "bad"), finding.title));
+		list.append(listed(words(finding.id), badge(words(finding.kind), finding.kind === "violation" ? "" : "bad"), titleWords(finding)));
 	(data.predictions || []).forEach((predictions, all) => predictions.candidates.forEach(candidate =>
 		list.append(listed(predictionId(candidate, all), badge(...stateOf(candidate)), candidate.title))));
 	(data.branches || []).forEach((document, all) => document.branches.forEach((branch, at) =>

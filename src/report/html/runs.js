@@ -7,7 +7,9 @@ function breakable(text) {
 	return node;
 }
 
-function stepWords(step) {
+/* `isCall`: one row stands for all accesses inside of a library call. */
+function stepWords(step, isCall) {
+	if (isCall) return "calls " + words(step.library_call);
 	const value = step.value === null || step.value === undefined ? "" : " = " + words(step.value);
 	return words(step.verb) + (step.object ? " " + shortName(step.object) : "") + value + (step.library_call ? " in " + words(step.library_call) : "");
 }
@@ -83,5 +85,9 @@ function interleavings(title, runs) {
 		lanes.push(new Lanes(run.steps, { about: leftOut(run.leftOut, run.leftOutLater), marks: run.marks || (() => ""), marked: run.marked, differsAt, waits: run.waits || [], failing: run.failing, like: lanes[0] }));
 	const pair = element("div", { class: shown.length === 2 ? "pair runs" : "" },
 		...shown.map((run, at) => element("div", {}, run.title ? element("h4", { text: run.title }) : null, lanes[at].node)));
-	return { draw: () => lanes.forEach(each => each.draw()), node: section(title, legendOf(lanes), pair, element("p", { class: "keys", text: KEYS })) };
+	const show = row => {
+		lanes[0].frame.scrollIntoView({ block: "nearest" });
+		lanes[0].select(row);
+	};
+	return { show, draw: () => lanes.forEach(each => each.draw()), node: section(title, legendOf(lanes), pair, element("p", { class: "keys", text: KEYS })) };
 }

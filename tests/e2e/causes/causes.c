@@ -1,6 +1,6 @@
 /*
- * Failures whose cause the trace of one run shows, one for each argument: mailbox, stop, idle, orders, spin_destroy,
- * spin_unlock, relaxed, last_signal. The check reads line numbers from the markers behind the code.
+ * Failures whose cause the trace of one run shows, one for each argument: mailbox, stop, house, idle, orders,
+ * spin_destroy, spin_unlock, relaxed, last_signal. The check reads line numbers from the markers behind the code.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -72,6 +72,54 @@ static void run_stop(void)
 	is_stopped = true;		  /* STOPS */
 	pthread_cond_broadcast(&changed); /* TELLS */
 	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+}
+
+/* ---- house: two conditions share one condition variable, and both change without the lock ---- */
+
+static volatile bool is_open, is_lit;
+
+static void *wait_until_open(void *unused)
+{
+	pthread_mutex_lock(&lock);
+	while (!is_open)
+		pthread_cond_wait(&changed, &lock); /* CLOSED */
+	pthread_mutex_unlock(&lock);
+	return unused;
+}
+
+static void *wait_until_lit(void *unused)
+{
+	pthread_mutex_lock(&lock);
+	while (!is_lit)
+		pthread_cond_wait(&changed, &lock); /* DARK */
+	pthread_mutex_unlock(&lock);
+	return unused;
+}
+
+static void *open_house(void *unused)
+{
+	is_open = true;			  /* OPENS */
+	pthread_cond_broadcast(&changed); /* IS_OPEN */
+	return unused;
+}
+
+static void *light_house(void *unused)
+{
+	is_lit = true;			  /* LIGHTS */
+	pthread_cond_broadcast(&changed); /* IS_LIT */
+	return unused;
+}
+
+static void run_house(void)
+{
+	void *(*const starts[])(void *) = {
+		wait_until_open, wait_until_lit, open_house, light_house};
+	pthread_t threads[4];
+
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, starts[i], NULL);
+	for (int i = 0; i < 4; i++)
 		pthread_join(threads[i], NULL);
 }
 
@@ -224,6 +272,8 @@ int main(int argc, char **argv)
 		run_mailbox();
 	else if (!strcmp(name, "stop"))
 		run_stop();
+	else if (!strcmp(name, "house"))
+		run_house();
 	else if (!strcmp(name, "idle"))
 		run_idle();
 	else if (!strcmp(name, "orders"))

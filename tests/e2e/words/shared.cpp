@@ -41,6 +41,9 @@ int main()
 		list[2].amount++;
 #elif BLOCK == 3
 		single->amount++;
+#elif BLOCK == 5
+		auto seen = shared;
+		shared = std::make_shared<market::Order>(); // replaced
 #else
 		waiting.pop();
 #endif

@@ -143,6 +143,27 @@ static void test_history__finds_test_and_change(void **state)
 	assert_int_equal(history.waiting, 0);
 }
 
+/* Two signals come between test and wait; the earlier one belongs to the change that the waiter had tested. */
+static void test_history__prefers_the_signal_of_the_tested_variable(void **state)
+{
+	struct scene *scene = *state;
+	struct signal_history history;
+
+	add_event(scene, 2, OP_COND_SIGNAL, WORK, ELSEWHERE);
+	add_event(scene, 1, OP_MUTEX_LOCK, MUTEX, ELSEWHERE);
+	add_access(scene, 1, OP_LOAD);
+	add_access(scene, 0, OP_STORE);
+	add_event(scene, 0, OP_COND_SIGNAL, WORK, ELSEWHERE);
+	add_event(scene, 2, OP_COND_SIGNAL, WORK, ELSEWHERE);
+	add_event(scene, 1, OP_COND_WAIT, WORK, WAIT_EMPTY);
+	add_cond_wait(scene, 1, WORK, WAIT_EMPTY);
+	assert_true(signal_history_find(&scene->source, &scene->outcome.waits[0], &history));
+	assert_int_equal(history.loss, SIGNAL_BEHIND_TEST);
+	assert_int_equal(history.change, 3);
+	assert_int_equal(history.signal, 4);
+	assert_int_equal(history.unreceived, 2);
+}
+
 /* The usual signal behind the critical section comes late, to a thread that has seen the change. */
 static void test_history__takes_a_late_signal_for_no_loss(void **state)
 {
@@ -184,6 +205,7 @@ int main(void)
 		WITH_SCENE(test_culprit__is_no_worker_that_has_looked_since),
 		WITH_SCENE(test_culprit__is_who_others_depend_on),
 		WITH_SCENE(test_history__finds_test_and_change),
+		WITH_SCENE(test_history__prefers_the_signal_of_the_tested_variable),
 		WITH_SCENE(test_history__takes_a_late_signal_for_no_loss),
 		WITH_SCENE(test_history__needs_the_end_of_the_run),
 	};
