@@ -32,7 +32,7 @@ static bool passing_is_same(const struct finding_step *a, const struct finding_s
 
 static bool passing_is_unnamed(const struct finding_step *step)
 {
-	return step->object && !strncmp(step->object, "memory on the stack of ", 23);
+	return step->object && strstr(step->object, " first used at ");
 }
 
 /*

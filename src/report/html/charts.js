@@ -12,7 +12,7 @@ function summary() {
 	if (!campaign)
 		return [result];
 	const rate = campaign.seconds > 0 ? campaign.runs / campaign.seconds : 0, curves = charts();
-	const share = campaign.runs ? " (" + (100 * campaign.failures / campaign.runs).toPrecision(2) + " %)" : "";
+	const share = campaign.runs ? " (" + Number((100 * campaign.failures / campaign.runs).toPrecision(2)) + " %)" : "";
 	result.append(element("small", { text: count(campaign.failures) + " of " + counted(campaign.runs, "schedule") + " failed" + share + ", " + campaign.seconds.toFixed(1) + " s" }));
 	return [result, element("details", { class: "more campaign" }, element("summary", { text: "The campaign" }), facts([
 		["Schedules per second", rate ? count(Math.round(rate)) : ""],

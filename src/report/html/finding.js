@@ -174,7 +174,7 @@ function isShown(answer, finding) {
 
 function causeMarks(finding) {
 	if (finding.steps.some(step => step.cause_line)) return step => step.cause_line ? String(step.cause_line) : "";
-	const explanation = (data.explanations || []).findLast(each => each.finding === words(finding.id));
+	const explanation = findExplanation(finding);
 	const answers = explanation ? explanation.answers.filter(each => isShown(each, finding)) : [];
 	const answer = answers.find(each => each.verdict === "cause") || answers[0];
 	const marks = marksIn(finding.steps, answer ? markedSteps(answer).filter(Boolean) : []);
@@ -190,8 +190,12 @@ function ranking(explanation) {
 		table(["", "Score", "Pattern", "Accesses", "In failing runs", "In passing runs", "Conflict"], rows));
 }
 
+function findExplanation(finding) {
+	return (data.explanations || []).findLast(each => each.finding === words(finding.id));
+}
+
 function explanationOf(finding) {
-	const explanation = (data.explanations || []).findLast(each => each.finding === words(finding.id));
+	const explanation = findExplanation(finding);
 	if (!explanation) return null;
 	const compared = counted(explanation.failed + explanation.passed, "run") + " compared: " + explanation.failed + " failed like it, " + explanation.passed + " passed.";
 	const nodes = explanation.answers.map(answer => answerNode(answer, explanation, finding));
@@ -252,6 +256,7 @@ function findingNode(finding, isOpen) {
 		facts([["Repeats", finding.replays ? finding.replays_failed_again + " of " + counted(finding.replays, "replay") : ""],
 			["Context switches", finding.switches], ["of them preemptions", finding.preemptions],
 			["Depth", finding.depth || ""], ["Found by", finding.strategy]]),
+		finding.cause || finding.remedy || finding.race || finding.kind === "violation" || findExplanation(finding) ? null : section("Search for the cause with", command("raddle explain " + id)),
 		section("Replay with", command("raddle replay " + id, "raddle replay " + id + " --gdb")),
 		explanationOf(finding), wait ? waitsTable(finding) : null, races(finding),
 		runs ? runs.node : null, stacks(finding),
