@@ -115,6 +115,21 @@ static char *race_copy(const char *text)
 	return result;
 }
 
+/* Was the accessed memory freed at the step? Where frees are no operations, only its block tells. */
+static bool race_is_free(const struct finding_source *source, uint64_t step)
+{
+	const uint64_t address = source->outcome->address;
+
+	for (uint32_t i = 0; i < source->block_count; i++) {
+		const struct memory_block *block = &source->blocks[i];
+
+		if (step && block->freed_step == step && address >= block->start &&
+			address - block->start < block->bytes)
+			return true;
+	}
+	return false;
+}
+
 /* The verb of a racing access. A free is recorded as a write to the whole block, but is named "frees". */
 static char *race_verb(
 	const struct builder *builder, struct thread_id thread, uint64_t step, enum op_kind op)
@@ -127,7 +142,8 @@ static char *race_verb(
 		if (event->step == step && event->thread == thread.index && event->kind == op)
 			return builder_event_verb(event);
 	}
-	return race_copy(op_descriptions[op].verb);
+	return race_copy(
+		race_is_free(source, step) ? call_verbs[CALL_FREE] : op_descriptions[op].verb);
 }
 
 uint64_t builder_find_earlier(const struct builder *builder)

@@ -173,7 +173,7 @@ static void explain_report_add_answer(
 	add_accesses(out, result, answer);
 	add_evidence(out, result, answer);
 	/* The general remedy could contradict that of a cause found in the failing run. */
-	if (number == 0 && !result->finding->cause) {
+	if (number == 0 && !result->finding->remedy) {
 		strbuf_addf(out, "   what goes wrong: %s\n", explain_meaning(pattern));
 		strbuf_adds(out, "   to prevent it: ");
 		explain_add_remedy(out, result, answer);
@@ -309,7 +309,7 @@ static bool explain_report_is_shown(
 	/* Without passing runs each pattern of all runs has the best score: only forbidding it shows something. */
 	if (!result->ranking.passed)
 		return answer->has_cause && answer->cause.is_tested && answer->cause.is_cause;
-	return !result->finding->cause || answer->record->score >= SHOWN_SCORE_LEAST;
+	return !result->finding->remedy || answer->record->score >= SHOWN_SCORE_LEAST;
 }
 
 static void explain_report_add_counts(
@@ -324,7 +324,7 @@ static void explain_report_add_counts(
 	if (result->others)
 		strbuf_addf(out, ", %u failed otherwise and are not compared", result->others);
 	if (!ranking->passed && ranking->failed >= RUNS_THAT_SUFFICE && !reported &&
-		!result->finding->cause) {
+		!result->finding->remedy) {
 		strbuf_adds(out, "; the failure seems not to depend on the order of operations\n");
 		return;
 	}

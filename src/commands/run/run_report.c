@@ -201,7 +201,7 @@ static void run_report_on_found(void *context, const struct campaign_found *foun
 	terminal_clear_live();
 	report->repeatable += confirmation_is_repeatable(&found->confirmation);
 	(void)snprintf(report->last_id, sizeof report->last_id, "%s", found->finding->id);
-	report->has_last_cause = found->finding->cause || found->finding->remedy;
+	report->has_last_cause = found->finding->remedy;
 	if (report->is_json) {
 		char *json = finding_to_published_json(found->finding);
 

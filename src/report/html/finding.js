@@ -102,6 +102,8 @@ const ORDERS = {
 function operationWords(object, accesses, a) {
 	const verbs = accesses.map(accessVerb);
 	if (verbs.length === 2) return a[0] + " " + verbs[0] + " " + object + " before " + a[1] + " " + verbs[1] + " it";
+	if (verbs.length === 3 && verbs.every(verb => verb === "locks"))
+		return "another thread runs " + a[1] + " between two critical sections of " + (a[0] === a[2] ? a[0] : a[0] + " and " + a[2]) + " under " + object;
 	if (verbs.length !== 3) return a[0] + " " + verbs[0] + " " + object + " too early";
 	return a[1] + " " + verbs[1] + " " + object + " after " + a[0] + " " + verbs[0] + " it and before " + (a[2] === a[0] ? "that thread" : a[2]) + " " + verbs[2] + " it" + (verbs[0] === verbs[2] ? " again" : "");
 }
@@ -131,7 +133,7 @@ function answerNode(answer, explanation, finding) {
 		element("div", { class: "rates" },
 			rateOf("runs with it", { runs: (pattern.failed || 0) + (pattern.passed || 0), failed: pattern.failed || 0 }),
 			rateOf("forced", answer.forced), rateOf("forbidden", answer.forbidden)),
-		answer.verdict === "cause" && answer.remedy && !finding.cause ? element("p", {}, element("strong", { text: "To prevent it: " }), breakable(words(answer.remedy) + ".")) : null,
+		answer.verdict === "cause" && answer.remedy && !finding.remedy ? element("p", {}, element("strong", { text: "To prevent it: " }), breakable(words(answer.remedy) + ".")) : null,
 		runs ? element("details", { class: "more" }, element("summary", { text: "The two runs" }), runs.node) : null);
 	if (runs) node.querySelector("details.more").ontoggle = runs.draw;
 	return node;
@@ -169,12 +171,12 @@ function marksIn(steps, marked) {
 const SCORE_LEAST = 0.5;
 
 function isShown(answer, finding) {
-	return !finding.cause || answer.score >= SCORE_LEAST;
+	return !finding.remedy || answer.score >= SCORE_LEAST;
 }
 
 function causeMarks(finding) {
-	if (finding.steps.some(step => step.cause_line)) return step => step.cause_line ? String(step.cause_line) : "";
-	const explanation = findExplanation(finding);
+	const explanation = findExplanation(finding), hasLines = finding.steps.some(step => step.cause_line);
+	if (hasLines && (finding.remedy || !explanation)) return step => step.cause_line ? String(step.cause_line) : "";
 	const answers = explanation ? explanation.answers.filter(each => isShown(each, finding)) : [];
 	const answer = answers.find(each => each.verdict === "cause") || answers[0];
 	const marks = marksIn(finding.steps, answer ? markedSteps(answer).filter(Boolean) : []);
@@ -252,13 +254,13 @@ function findingNode(finding, isOpen) {
 	return entry(id, "finding", badge(words(finding.kind), finding.kind === "violation" ? "" : "bad"), titleWords(finding), isOpen, runs && runs.draw,
 		finding.detail ? element("p", { class: "detail", text: words(finding.detail) }) : null,
 		sourcesNote(finding),
-		causeNode(finding, runs),
+		causeNode(finding, runs), explanationOf(finding),
 		facts([["Repeats", finding.replays ? finding.replays_failed_again + " of " + counted(finding.replays, "replay") : ""],
 			["Context switches", finding.switches], ["of them preemptions", finding.preemptions],
 			["Depth", finding.depth || ""], ["Found by", finding.strategy]]),
-		finding.cause || finding.remedy || finding.race || finding.kind === "violation" || findExplanation(finding) ? null : section("Search for the cause with", command("raddle explain " + id)),
+		finding.remedy || finding.race || finding.kind === "violation" || findExplanation(finding) ? null : section("Search for the cause with", command("raddle explain " + id)),
 		section("Replay with", command("raddle replay " + id, "raddle replay " + id + " --gdb")),
-		explanationOf(finding), wait ? waitsTable(finding) : null, races(finding),
+		wait ? waitsTable(finding) : null, races(finding),
 		runs ? runs.node : null, stacks(finding),
 		finding.output ? section("Last output of the program", element("pre", { tabindex: "0", text: words(finding.output) })) : null,
 		element("details", { class: "more" }, element("summary", { text: "The schedule" }),

@@ -54,7 +54,7 @@ class Lanes {
 		return step && step.library_call && !this.isWhole && !this.options.marks(step);
 	}
 
-	/* For each thread with an item of its own, its first and last item. A blocked thread lives until the last item. */
+	/* For each thread with an item of its own, its first and last item. A thread that has not ended lives until the last item. */
 	lifetimes() {
 		const life = new Map(), own = new Set(this.items.filter(item => item.wait).map(item => words(item.wait.thread)));
 		this.items.forEach(item => {
@@ -76,6 +76,9 @@ class Lanes {
 				if (own.has(thread)) life.set(thread, { first: lived ? lived.first : at, last: at, blockedFrom: lived ? lived.last : at });
 			}
 		});
+		const last = lastRows(this.steps);
+		for (const [thread, lived] of life)
+			if (last.has(thread) && this.steps[last.get(thread)].verb !== "ends") lived.last = this.items.length - 1;
 		return life;
 	}
 

@@ -25,6 +25,19 @@ SCRIPT = """
 	}
 	for (const button of document.querySelectorAll("button")) button.click();
 	await wait();
+	/* A lane belongs to a thread until this thread has ended. */
+	for (const lanes of document.querySelectorAll(".lanes")) {
+		const last = new Map();
+		if ([...lanes.querySelectorAll(".chunk")].some(chunk => !chunk.children.length)) continue;
+		for (const item of lanes.querySelectorAll(".item:not(.fold)")) {
+			const circle = item.querySelector(".graph circle"), who = item.querySelector(".who");
+			if (!circle || !who) continue;
+			const x = circle.getAttribute("cx"), before = last.get(x), text = item.querySelector(".what").textContent;
+			if (before && before.who !== who.textContent && !/ ends/.test(before.text))
+				problems.push(who.textContent + " is in the lane of " + before.who);
+			last.set(x, { who: who.textContent, text });
+		}
+	}
 	for (const node of document.querySelectorAll("button, a"))
 		if (!node.textContent.trim()) problems.push("a button or link without words");
 	document.documentElement.dataset.toured = problems.length ? problems.join("; ")

@@ -104,6 +104,23 @@ static void test_race__is_told_in_one_line(void **state)
 	assert_string_equal(scene->finding.race[FINDING_LATER].at.frames[0].function, "reader");
 }
 
+/* Where frees are no operations, the block tells that the store of the trace was one. */
+static void test_race__names_a_free(void **state)
+{
+	struct scene *scene = *state;
+	struct memory_block block = {.start = address_of(&counter),
+		.bytes = sizeof counter,
+		.freed_step = scene->outcome.other_step};
+
+	scene->source.blocks = &block;
+	scene->source.block_count = 1;
+	build(scene);
+	assert_non_null(strstr(scene->finding.title, "race: main.0 frees "));
+	block.freed_step++;
+	build(scene);
+	assert_non_null(strstr(scene->finding.title, "race: main.0 writes "));
+}
+
 static void test_race__of_freed_memory_says_who_freed_it(void **state)
 {
 	struct scene *scene = *state;
@@ -205,6 +222,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_race__is_told_in_one_line),
+		TEST(test_race__names_a_free),
 		TEST(test_race__of_freed_memory_says_who_freed_it),
 		TEST(test_race__tells_the_locks_that_were_held),
 		TEST(test_race__is_the_same_the_other_way_round),
