@@ -226,9 +226,10 @@ function surroundings(finding) {
 	return facts([["Working folder", finding.directory], ["Standard input", finding.input], ["Seed", finding.seed], ["Run", finding.run_number]]);
 }
 
-/* A line of the cause. Its number, which also marks a step of the interleaving, shows that step. */
+/* A line of the cause. Its number, which also marks a step of the interleaving, shows that step. No number where an explanation has the marks. */
 function causeLine(line, number, finding, runs) {
 	const row = finding.steps.findIndex(step => step.cause_line === number), text = String(number);
+	if (row >= 0 && causeMarks(finding)(finding.steps[row]) !== text) return element("li", {}, breakable(line));
 	const mark = row < 0 ? element("span", { class: "chip mark", text }) : element("button", { type: "button", class: "chip mark", text, title: "show step " + finding.steps[row].step });
 	mark.onclick = () => row >= 0 && runs.show(row);
 	return element("li", {}, mark, breakable(line));
