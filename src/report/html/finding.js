@@ -121,7 +121,7 @@ function causeWords(answer) {
 function answerNode(answer, explanation, finding) {
 	const [verdict, sort] = VERDICTS[answer.verdict] || [words(answer.verdict), ""];
 	const pattern = explanation.patterns.find(each => each.pattern === answer.pattern && each.explanation === answer.explanation) || {};
-	const marks = answer.failing_marks || [];
+	const marks = answer.failing_marks || [], { accesses } = answerMarks(answer, explanation, finding);
 	const runs = interleavings("", [
 		{ title: "a run with it, which fails", steps: answer.failing_run, marked: "accesses of the pattern", marks: step => step.object && marks.includes(step.step) ? String(marks.indexOf(step.step) + 1) : "" },
 		{ title: "a run without it, which passes", steps: answer.passing_run }]);
@@ -130,6 +130,8 @@ function answerNode(answer, explanation, finding) {
 		element("p", { class: "small" }, breakable("pattern " + words(answer.pattern) + (answer.variables && answer.variables.length ? " on " + answer.variables.map(words).join(" and ") : "") +
 			(answer.meaning ? ": " + words(answer.meaning) : ""))),
 		accessTable(answer, threadsOf(answer, finding)),
+		accesses ? element("p", { class: "small" }, breakable("The interleaving of this finding shows the same conflict with other accesses: " +
+			accesses.map(access => accessVerb(access) + " at " + place(access) + (access.function ? " (" + shortFunction(access.function) + ")" : "")).join(", ") + ".")) : null,
 		element("div", { class: "rates" },
 			rateOf("runs with it", { runs: (pattern.failed || 0) + (pattern.passed || 0), failed: pattern.failed || 0 }),
 			rateOf("forced", answer.forced), rateOf("forbidden", answer.forbidden)),
@@ -145,12 +147,18 @@ function isLike(step, other) {
 	return step.verb === other.verb && placeKey(step) === placeKey(other);
 }
 
+/* Is the step this access of a pattern? An update reads and writes. */
+function isAccess(step, access) {
+	const isKind = access.operation ? step.verb === words(access.operation) : (access.kind === "W" ? /writes$|updates$|frees$/ : /reads$|updates$/).test(step.verb);
+	return isKind && place(stepFrame(step)) === place(access);
+}
+
 /* Finds rows from `first` on that match the marked steps in order. Marked steps of one thread must match rows of one thread. */
-function rowsLike(steps, marked, first) {
+function rowsLike(steps, marked, first, like) {
 	const threads = new Map(), rows = [];
 	for (let row = first; row < steps.length && rows.length < marked.length; row++) {
 		const wanted = marked[rows.length], role = words(wanted.thread), thread = words(steps[row].thread);
-		if (!isLike(steps[row], wanted) || !(threads.has(role) ? threads.get(role) === thread : ![...threads.values()].includes(thread))) continue;
+		if (!like(steps[row], wanted) || !(threads.has(role) ? threads.get(role) === thread : ![...threads.values()].includes(thread))) continue;
 		threads.set(role, thread);
 		rows.push(row);
 	}
@@ -158,10 +166,10 @@ function rowsLike(steps, marked, first) {
 }
 
 /* Finds the `marked` steps of another run in these steps and takes the closest match. Returns a map from step number to mark. */
-function marksIn(steps, marked) {
+function marksIn(steps, marked, like = isLike) {
 	let best = null;
 	steps.forEach((step, first) => {
-		const rows = marked.length && isLike(step, marked[0]) ? rowsLike(steps, marked, first) : null;
+		const rows = marked.length && like(step, marked[0]) ? rowsLike(steps, marked, first, like) : null;
 		if (rows && (!best || rows.at(-1) - rows[0] <= best.at(-1) - best[0])) best = rows;
 	});
 	return new Map((best || []).map((row, at) => [steps[row].step, String(at + 1)]));
@@ -179,8 +187,20 @@ function causeMarks(finding) {
 	if (hasLines && (finding.remedy || !explanation)) return step => step.cause_line ? String(step.cause_line) : "";
 	const answers = explanation ? explanation.answers.filter(each => isShown(each, finding)) : [];
 	const answer = answers.find(each => each.verdict === "cause") || answers[0];
-	const marks = marksIn(finding.steps, answer ? markedSteps(answer).filter(Boolean) : []);
+	const marks = answer ? answerMarks(answer, explanation, finding).marks : new Map();
 	return step => marks.get(step.step) || "";
+}
+
+/*
+ * The marks of the answer in the finding's own run: {marks, accesses}. `accesses` is set where that
+ * run shows another pattern of the conflict than the one that stands for the answer.
+ */
+function answerMarks(answer, explanation, finding) {
+	const alike = explanation.patterns.filter(each => each.explanation === answer.explanation && each.pattern === answer.pattern && ORDERS[each.pattern]);
+	const ofObject = object => finding.steps.filter(step => step.object && words(step.object) === object), objects = [...new Set(finding.steps.map(step => words(step.object)))];
+	const found = [{ marks: marksIn(finding.steps, markedSteps(answer).filter(Boolean)) },
+		...alike.flatMap(({ accesses }) => objects.map(object => ({ accesses, marks: marksIn(ofObject(object), accesses, isAccess) })))];
+	return found.find(each => each.marks.size) || found[0];
 }
 
 function ranking(explanation) {
