@@ -64,6 +64,7 @@ static void fill_step(
 	const struct builder *builder, const struct trace_event *event, struct finding_step *step)
 {
 	step->step = event->step;
+	step->address = event->address;
 	step->thread = strdup(builder_thread(builder, (struct thread_id){event->thread}));
 	step->verb = builder_event_verb(event);
 	BUG_ON(!step->thread || !step->verb);

@@ -24,38 +24,41 @@ static void passing_copy(char **to, const char *from)
 	BUG_ON(from && !*to);
 }
 
-static bool passing_is_same(const struct finding_step *a, const struct finding_step *b)
-{
-	return a->step == b->step && !strcmp(a->thread, b->thread) && !strcmp(a->verb, b->verb) &&
-	       a->where.line == b->where.line;
-}
-
 static bool passing_is_unnamed(const struct finding_step *step)
 {
 	return step->object && strstr(step->object, " first used at ");
 }
 
+/* Do two steps of different runs concern one object? Memory at one address may hold locals of different calls. */
+static bool passing_is_same_object(
+	const struct finding_step *passing, const struct finding_step *failing)
+{
+	if (passing->address != failing->address || !failing->object || passing_is_unnamed(failing))
+		return false;
+	if (!strncmp(passing->object, "memory ", 7))
+		return passing->where.line == failing->where.line &&
+		       !strcmp(passing->verb, failing->verb);
+	return !strncmp(passing->object, failing->object, strcspn(passing->object, "#"));
+}
+
 /*
  * Locals of a function that has returned have no names at the end of the passing run. The failing
- * run has their names and begins with the same steps.
+ * run has names for the same addresses, because both runs have one layout.
  */
 static void passing_name_locals(struct finding *finding)
 {
-	const uint32_t count = finding->passing_step_count < finding->step_count
-				       ? finding->passing_step_count
-				       : finding->step_count;
-	struct finding_step *passing = finding->passing_steps;
+	for (uint32_t i = 0; i < finding->passing_step_count; i++) {
+		struct finding_step *passing = &finding->passing_steps[i];
 
-	if (finding->steps_left_out != finding->passing_steps_left_out)
-		return;
-	for (uint32_t i = 0; i < count && passing_is_same(&finding->steps[i], &passing[i]); i++) {
-		char *unnamed = passing_is_unnamed(&passing[i]) ? strdup(passing[i].object) : NULL;
+		for (uint32_t j = 0; passing_is_unnamed(passing) && j < finding->step_count; j++) {
+			const struct finding_step *failing = &finding->steps[j];
 
-		for (uint32_t j = i; unnamed && j < finding->passing_step_count; j++)
-			if (passing_is_unnamed(&passing[j]) && !strcmp(passing[j].object, unnamed))
-				passing_copy(&passing[j].object, finding->steps[i].object);
-		free(unnamed);
-		passing_copy(&passing[i].library_call, finding->steps[i].library_call);
+			if (!passing_is_same_object(passing, failing))
+				continue;
+			passing_copy(&passing->object, failing->object);
+			if (passing->where.line == failing->where.line)
+				passing_copy(&passing->library_call, failing->library_call);
+		}
 	}
 }
 

@@ -13,7 +13,7 @@ function waitsTable(finding) {
 	const hasHolder = finding.waits.some(wait => heldWords(finding.waits, wait)), holds = cell => hasHolder ? [cell] : [];
 	return section("Wait-for graph", table(["Thread", ...holds("Holds"), "Blocked on", "At", "Released by"],
 		waitGroups(finding.waits).map(([wait, ...others]) => [element("strong", { text: threadRange([wait, ...others].map(each => words(each.thread))) }),
-			...holds(heldWords(finding.waits, wait) || "no lock that others wait for"), breakable(shortName(wait.object)), place(userFrame(wait.at)), releaseWords(wait)])));
+			...holds(heldWords(finding.waits, wait)), breakable(shortName(wait.object)), place(userFrame(wait.at)), releaseWords(wait)])));
 }
 
 function races(finding) {

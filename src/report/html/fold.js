@@ -132,7 +132,7 @@ function rowsByImportance(steps, options) {
 	steps.forEach((step, row) => { if (step.object && objects.has(words(step.object))) groups[3].push(row); });
 	addNeighbours(steps, important, groups[4], groups[5]);
 	const alike = new Set(waitGroups(options.waits || []).flatMap(group => group.slice(1).map(wait => words(wait.thread))));
-	const isDetail = row => alike.has(words(steps[row].thread)) || isSameAccess(steps, row);
+	const isDetail = row => alike.has(words(steps[row].thread)) || isSameAccess(steps, row) || /^(creates|joins|returns from)\b/.test(steps[row].verb);
 	return groups.map((group, at) => at < 3 ? group : group.filter(row => !isDetail(row)));
 }
 
@@ -203,10 +203,10 @@ function itemsOf(steps, kept, waits, isCall) {
 	return [...whole, ...waitGroups(waits).map(alike => ({ wait: alike[0], alike }))];
 }
 
-/* Groups the waits: more than a few threads that are blocked in the same way form one group. */
+/* Groups the waits, those of a cycle first: more than a few threads that are blocked in the same way form one group. */
 function waitGroups(waits) {
 	const groups = new Map();
-	for (const wait of waits) {
+	for (const wait of [...waits].sort((a, b) => b.is_on_cycle - a.is_on_cycle)) {
 		const key = [wait.verb, words(wait.object), place(userFrame(wait.at)), words(wait.holder), heldWords(waits, wait)].join("\n");
 		(groups.get(key) || groups.set(key, []).get(key)).push(wait);
 	}

@@ -59,7 +59,7 @@ function section(title, ...parts) {
 function table(headings, rows) {
 	const body = element("tbody");
 	for (const row of rows)
-		body.append(element("tr", {}, ...row.map((cell, at) => element("td", { "data-label": headings[at] }, cell instanceof Node ? cell : breakable(words(cell))))));
+		body.append(element("tr", {}, ...row.map((cell, at) => element("td", { "data-label": headings[at] }, cell instanceof Node ? cell : cell === "" ? null : breakable(words(cell))))));
 	return element("div", { class: "scrolls", tabindex: "0", role: "group", "aria-label": "Table" },
 		element("table", {}, element("thead", {}, element("tr", {}, ...headings.map(text => element("th", { text, scope: "col" })))), body));
 }

@@ -1,6 +1,6 @@
 /*
- * Failures whose cause the trace of one run shows, one for each argument: mailbox, stop, house, idle, orders,
- * spin_destroy, spin_unlock, relaxed, last_signal. The check reads line numbers from the markers behind the code.
+ * Failures whose cause the trace of one run shows, one for each argument: mailbox, stop, house, idle, tally,
+ * orders, spin_destroy, spin_unlock, relaxed, last_signal. The check reads line numbers from the markers behind the code.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -152,6 +152,42 @@ static void run_idle(void)
 	pthread_mutex_unlock(&lock);
 }
 
+/* ---- tally: workers count in two critical sections; if they lose a count, no thread signals main ---- */
+
+static void *count_jobs(void *unused)
+{
+	for (;;) {
+		int count;
+
+		pthread_mutex_lock(&lock);
+		while (!jobs)
+			pthread_cond_wait(&changed, &lock);
+		jobs--;
+		count = finished;
+		pthread_mutex_unlock(&lock);
+		pthread_mutex_lock(&lock);
+		finished = count + 1;
+		if (finished == 2)
+			pthread_cond_signal(&done);
+		pthread_mutex_unlock(&lock);
+	}
+	return unused;
+}
+
+static void run_tally(void)
+{
+	pthread_t workers[2];
+
+	for (int i = 0; i < 2; i++)
+		pthread_create(&workers[i], NULL, count_jobs, NULL);
+	pthread_mutex_lock(&lock);
+	jobs = 2;
+	pthread_cond_broadcast(&changed);
+	while (finished < 2)
+		pthread_cond_wait(&done, &lock); /* UNSENT */
+	pthread_mutex_unlock(&lock);
+}
+
 /* ---- orders: two of three threads take the locks in one order ---- */
 
 static void *forwards(void *unused)
@@ -276,6 +312,8 @@ int main(int argc, char **argv)
 		run_house();
 	else if (!strcmp(name, "idle"))
 		run_idle();
+	else if (!strcmp(name, "tally"))
+		run_tally();
 	else if (!strcmp(name, "orders"))
 		run_orders();
 	else if (!strncmp(name, "spin", 4))
