@@ -46,12 +46,6 @@ static int compare_cost(const struct failure *a, const struct failure *b)
 	return 0;
 }
 
-/* Fewer switches may cost a few steps; a much longer run, with spinning threads, reads worse. */
-static uint64_t minimise_steps_most(uint64_t found)
-{
-	return found + found / 16 + 16;
-}
-
 /* 0: no higher cost than the best run; negative: a lower cost. */
 static bool minimise_is_better(
 	const struct minimiser *minimiser, const struct failure *run, int wanted)
@@ -481,7 +475,7 @@ int minimise(struct failure *failure, const struct minimise_params *params, bool
 	struct minimiser minimiser = {
 		.params = params,
 		.best = failure,
-		.steps_most = minimise_steps_most(failure->step_count),
+		.steps_most = failure->step_count,
 		.begun_ns = platform_monotonic_ns(),
 	};
 	bool is_found = false;
