@@ -32,9 +32,9 @@ static const struct wait_edge *orders_edge(
 	return &builder->source->outcome->waits[wait - builder->finding->waits];
 }
 
-/* Marks the step at which the holder of an object that another thread waits for acquired it. */
-static void orders_mark_acquisition(
-	const struct builder *builder, const struct finding_wait *wait, const struct strbuf *cause)
+/* The event at which the holder of an object that another thread waits for acquired it; NO_EVENT if the trace lacks it. */
+static uint64_t orders_find_acquisition(
+	const struct builder *builder, const struct finding_wait *wait)
 {
 	const struct trace_event *events = builder->source->events;
 	const struct wait_edge *edge = orders_edge(builder, wait);
@@ -42,10 +42,9 @@ static void orders_mark_acquisition(
 	for (uint64_t i = builder->source->event_count; i-- > 0;)
 		if (events[i].address == edge->object_address &&
 			events[i].thread == edge->holder.index &&
-			op_descriptions[events[i].kind].flags & OP_ACQUIRE) {
-			builder_mark_cause(builder, i, cause);
-			return;
-		}
+			op_descriptions[events[i].kind].flags & OP_ACQUIRE)
+			return i;
+	return NO_EVENT;
 }
 
 /* The wait on the cycle whose thread needs an object that the thread of `wait` holds; returns NULL
@@ -73,7 +72,7 @@ static void orders_add_link(const struct builder *builder, const struct finding_
 {
 	strbuf_adds(out, wait->thread);
 	if (orders_edge(builder, wanted)->op != OP_THREAD_JOIN) {
-		orders_mark_acquisition(builder, wanted, out);
+		builder_mark_cause(builder, orders_find_acquisition(builder, wanted), out);
 		strbuf_adds(out, " took ");
 		orders_add_short(wanted->object, out);
 		orders_add_frame(" at ", &wanted->held_since, out);
@@ -163,15 +162,34 @@ static void orders_add_remedy(const struct builder *builder, struct strbuf *out)
 	strbuf_addf(out, ") in %s: then all threads take them in one order", odd->thread);
 }
 
+/* The wait on the cycle whose thread acquired its object first, so that the cause is in the order of time; NULL if there is no cycle. */
+static const struct finding_wait *orders_find_first(const struct builder *builder)
+{
+	const struct finding *finding = builder->finding;
+	const struct finding_wait *first = NULL;
+	uint64_t earliest = NO_EVENT;
+
+	for (uint32_t i = 0; i < finding->wait_count; i++) {
+		const struct finding_wait *wait = &finding->waits[i];
+		const struct finding_wait *wanted =
+			wait->is_on_cycle ? orders_wanted_from(builder, wait) : NULL;
+		const uint64_t event = wanted ? orders_find_acquisition(builder, wanted) : NO_EVENT;
+
+		if (wait->is_on_cycle && (!first || event < earliest)) {
+			first = wait;
+			earliest = event;
+		}
+	}
+	return first;
+}
+
 static bool orders_add_cycle(const struct builder *builder, struct strbuf *cause)
 {
 	const struct finding *finding = builder->finding;
-	const struct finding_wait *first = NULL, *wait;
+	const struct finding_wait *const first = orders_find_first(builder);
+	const struct finding_wait *wait;
 	uint32_t hops = 0;
 
-	for (uint32_t i = 0; i < finding->wait_count && !first; i++)
-		if (finding->waits[i].is_on_cycle)
-			first = &finding->waits[i];
 	for (wait = first; wait && hops <= finding->wait_count; hops++) {
 		const struct finding_wait *wanted = orders_wanted_from(builder, wait);
 
@@ -196,7 +214,7 @@ static bool orders_add_gone(
 		if (!wait->holder || orders_edge(builder, wait)->is_in_child ||
 			!orders_is_lock(builder, wait) || orders_wait_of(finding, wait->holder))
 			continue;
-		orders_mark_acquisition(builder, wait, cause);
+		builder_mark_cause(builder, orders_find_acquisition(builder, wait), cause);
 		strbuf_addf(cause, "%s took ", wait->holder);
 		orders_add_short(wait->object, cause);
 		orders_add_frame(" at ", &wait->held_since, cause);
@@ -224,7 +242,7 @@ static void orders_add_nested(
 		if (!wait->holder || strcmp(wait->holder, waiter->thread) || !waiter->object ||
 			!orders_is_lock(builder, wait))
 			continue;
-		orders_mark_acquisition(builder, wait, cause);
+		builder_mark_cause(builder, orders_find_acquisition(builder, wait), cause);
 		strbuf_addf(cause, "%s took ", waiter->thread);
 		orders_add_short(wait->object, cause);
 		orders_add_frame(" at ", &wait->held_since, cause);
