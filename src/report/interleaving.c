@@ -8,8 +8,8 @@
 #include "report/layout_internal.h"
 
 #define INDENT 2
-/* Narrower columns would break every name; the list is used instead. */
-#define COLUMN_MIN 16
+/* Narrower columns would break most rows into three lines; the list is used instead. */
+#define COLUMN_MIN 20
 /* Wider columns would make rows hard to follow. */
 #define COLUMN_MAX 44
 #define COLUMNS_MAX 32
