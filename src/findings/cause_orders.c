@@ -354,8 +354,11 @@ static void orders_add_freed(
 	strbuf_addf(remedy, "%s %s before the free", remedy->length ? ", or join" : "join",
 		later->thread);
 	orders_add_frame(" at ", finding_user_frame(&earlier->at), remedy);
-	if (!is_signal)
-		strbuf_adds(remedy, ", or count references");
+	if (!is_signal) /* a shared_ptr counts references, but is itself no atomic variable */
+		strbuf_adds(remedy,
+			finding->variable && strstr(finding->variable, ")shared_ptr at ")
+				? ", or copy and assign the shared_ptr under one lock"
+				: ", or count references and take each under the lock of the pointer");
 }
 
 /* C names of memory orders, indexed by the number in an event. */

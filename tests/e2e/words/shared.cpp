@@ -1,4 +1,5 @@
 // Objects of the heap in C++, whose types the allocation gives; each mode has a race on one of them.
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <queue>
@@ -41,6 +42,12 @@ int main()
 		list[2].amount++;
 #elif BLOCK == 3
 		single->amount++;
+#elif BLOCK == 6
+		static std::atomic<int> threads;
+		if (threads++)
+			shared = std::make_shared<market::Order>();
+		else
+			auto seen = shared;
 #elif BLOCK == 5
 		auto seen = shared;
 		shared = std::make_shared<market::Order>(); // replaced
