@@ -36,7 +36,7 @@ static void *work(void *argument)
 		for (int body = first; body < BODIES; body += THREADS)
 			pull(body);
 		(void)pthread_barrier_wait(
-			&barrier); /* one of them is told apart, which is of no use */
+			&barrier); /* the special result of one thread is not used */
 		for (int body = first; body < BODIES; body += THREADS)
 			for (int axis = 0; axis < 3; axis++)
 				position[body][axis] += velocity[body][axis];

@@ -24,7 +24,7 @@ static const struct simulated_code update_codes[] = {CODE(updates), CODE(updates
 static const struct simulated_program small = {
 	.codes = update_codes, .code_count = 3, .initial_count = 3};
 
-/* More runs than anybody can make, for strategies that go through all of them. */
+/* More runs than can be made, for exhaustive strategies. */
 static const struct simulated_code many_codes[] = {CODE_REPEATED(updates, 8),
 	CODE_REPEATED(updates, 8), CODE_REPEATED(updates, 8), CODE_REPEATED(updates, 8)};
 static const struct simulated_program large = {

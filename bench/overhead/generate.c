@@ -13,7 +13,7 @@
 
 static uint64_t state = 88172645463325252u;
 
-/* xorshift64 (Marsaglia 2003): good enough noise, the same everywhere. */
+/* xorshift64 (Marsaglia 2003): random enough, and the same everywhere. */
 static uint64_t next_random(void)
 {
 	state ^= state << 13;

@@ -1,7 +1,7 @@
 /*
  * Baselines for a scheduling point. Prints processor time per switch, in nanoseconds:
  *   switches user N     between two contexts by the runtime's own context switch, thread-local base included
- *   switches kernel N   between two kernel threads on one CPU that hand a futex to each other
+ *   switches kernel N   between two kernel threads on one CPU that wake each other by a futex
  */
 #include <linux/futex.h>
 #include <pthread.h>

@@ -39,7 +39,7 @@ static uint32_t next_random(uint32_t *state)
 
 static void meet(void)
 {
-	(void)pthread_barrier_wait(&barrier); /* one of them is told apart, which is of no use */
+	(void)pthread_barrier_wait(&barrier); /* the special result of one thread is not used */
 }
 
 static void pull(int body)

@@ -54,7 +54,7 @@ long strings(int me)
 	return sum;
 }
 
-// Texts that grow by characters, and are looked at in parts.
+// Texts that grow by characters, and are read in parts.
 long characters(int me)
 {
 	long sum = me;

@@ -1,8 +1,8 @@
 /* EXPECT: passed runs=50 */
 /*
- * Allocation behaves as glibc's does, whoever looks on: results, errno, alignment, corner cases; from
+ * Allocation behaves like glibc's, whatever observes it: results, errno, alignment, corner cases; from
  * constructors, threads, signal handlers and forked children. The program claims to be instrumented
- * (weakly, so that it also links without raddle), which makes a runtime that is there look closely.
+ * (weakly, so that it also links without raddle), which makes a loaded runtime observe all allocations.
  */
 #include <errno.h>
 #include <malloc.h>

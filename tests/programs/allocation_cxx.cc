@@ -1,5 +1,5 @@
 /* EXPECT: passed runs=50 */
-/* operator new in all forms, with a runtime that looks on: see allocation.c. */
+/* operator new in all forms, with a runtime that observes them: see allocation.c. */
 #include <cstdint>
 #include <cstdlib>
 #include <memory>

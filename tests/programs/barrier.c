@@ -1,5 +1,5 @@
 /* EXPECT: passed runs=50 */
-/* Barriers: exactly one serial thread per round, nobody through before all are there, reuse. */
+/* Barriers: exactly one serial thread per round, no thread leaves before all have arrived, reuse. */
 #include <errno.h>
 #include <pthread.h>
 

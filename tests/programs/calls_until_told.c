@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=3 */
 /*
- * A thread makes calls that are no scheduling points until one that sleeps, or the handler of a timer, tells it to
- * stop.
+ * A thread makes calls that are no scheduling points until one that sleeps, or the handler of a
+ * timer, makes it stop.
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -63,7 +63,7 @@ static void *disable_first(void *unused)
 	CHECK(type == PTHREAD_CANCEL_DEFERRED);
 	CHECK(pthread_setcanceltype(99, NULL) == EINVAL);
 	sem_post(&ready);
-	sem_wait(&go); /* the request is there, and is not acted on */
+	sem_wait(&go); /* the request is pending, and is not acted on */
 	pthread_testcancel();
 	passed_while_disabled++;
 	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);

@@ -16,7 +16,7 @@
 
 #include "check.h"
 
-#define LONG_SECONDS 1000 /* nobody waits for that to end */
+#define LONG_SECONDS 1000 /* the tests never wait for its end */
 
 static pid_t parent_id;
 static int empty[2];
@@ -132,7 +132,7 @@ static int status_of(pid_t child)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-/* Signals may come before the child waits: so they come until it has ended. */
+/* Signals may arrive before the child waits: they are therefore sent until it has ended. */
 static int interrupt(int (*wait_for)(void))
 {
 	pid_t child = fork();

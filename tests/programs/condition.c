@@ -74,7 +74,7 @@ static int is_held(pthread_mutex_t *wanted)
 	return (int)(intptr_t)result == EBUSY;
 }
 
-/* Waits until the deadline, whatever spurious wake-ups come. */
+/* Waits until the deadline, despite spurious wake-ups. */
 static int wait_until(pthread_cond_t *cond, const struct timespec *deadline)
 {
 	int result = 0;

@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=20 */
 /*
- * A handler that runs while its thread is blocked: calls answer EINTR, or go on where the handler was
- * installed with SA_RESTART. The main thread sends signals until the other one has noticed.
+ * A handler that runs while its thread is blocked: calls answer EINTR, or continue if the handler
+ * was installed with SA_RESTART. The main thread sends signals until the other one has noticed.
  */
 #include <errno.h>
 #include <poll.h>
@@ -120,7 +120,7 @@ static int answer_of(int (*blocker)(void))
 	return (int)(intptr_t)result;
 }
 
-/* The call goes on after the handler, and is ended by what it waits for. */
+/* The call continues after the handler, and ends by the awaited event. */
 static void check_restart(int (*blocker)(void), int by_write)
 {
 	pthread_t thread;

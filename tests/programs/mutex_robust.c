@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=50 */
 /*
- * Robust mutexes: an owner that ends while holding one leaves EOWNERDEAD behind, and whoever unlocks
- * without repairing leaves ENOTRECOVERABLE.
+ * Robust mutexes: an owner that ends while holding one leaves EOWNERDEAD behind, and a thread that
+ * unlocks without repairing leaves ENOTRECOVERABLE.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -80,7 +80,7 @@ static void check_not_recoverable(void)
 	CHECK(pthread_mutex_destroy(&mutex) == 0);
 }
 
-/* The owner ends while somebody may already be waiting. */
+/* The owner ends while a thread may already be waiting. */
 static void check_waiter(void)
 {
 	pthread_mutex_t mutex;

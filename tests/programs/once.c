@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=50 */
 /*
- * pthread_once: the routine runs once, everybody waits for it, and a cancelled one is run again by the
- * next.
+ * pthread_once: the routine runs once, all threads wait for it, and a cancelled one is run again by
+ * the next.
  */
 #include <pthread.h>
 #include <sched.h>

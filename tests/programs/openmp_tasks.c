@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=20 */
 /*
- * OpenMP tasks: threads that wait for tasks of theirs take on others meanwhile. LLVM's runtime looks for
- * them in a loop without any call: nothing tells that they wait for each other but their spinning.
+ * OpenMP tasks: threads that wait for tasks of theirs take on others meanwhile. LLVM's runtime
+ * searches them in a loop without any call: only the spinning shows that they wait for each other.
  */
 #include <omp.h>
 

@@ -1,5 +1,5 @@
 /* EXPECT: passed runs=20 */
-/* poll, select, epoll and eventfd: waiting for another thread, and waiting in vain. */
+/* poll, select, epoll and eventfd: waiting for another thread, and waiting without result. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>

@@ -78,7 +78,7 @@ static void test_messages(void)
 	CHECK(mq_receive(queue, message, 1, NULL) == -1 && errno == EMSGSIZE);
 }
 
-/* ---- being told ---- */
+/* ---- notification ---- */
 
 static void note_handled(int signal)
 {

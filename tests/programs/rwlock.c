@@ -1,6 +1,6 @@
 /* EXPECT: passed runs=50 */
 /*
- * Read-write locks: who gets in beside whom, timed variants, own recursion, and both preferences.
+ * Read-write locks: which threads hold the lock together, timed variants, own recursion, and both preferences.
  */
 #include <errno.h>
 #include <pthread.h>

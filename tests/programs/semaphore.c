@@ -1,5 +1,5 @@
 /* EXPECT: passed runs=50 */
-/* Unnamed semaphores: values, limits, timed waits, and a hand-over between threads. */
+/* Unnamed semaphores: values, limits, timed waits, and a transfer between threads. */
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>

@@ -25,7 +25,7 @@ static int lacks_rights(const char *public, const char *own)
 	int wrong = 0;
 
 	if (geteuid() == 0 && seteuid(NOBODY))
-		return 0; /* nobody can be another user here */
+		return 0; /* no other user exists here */
 	wrong |= sem_open(own, O_CREAT, 0444, 1) == SEM_FAILED;
 	wrong |= (sem_open(own, 0) != SEM_FAILED || errno != EACCES) << 1;
 	wrong |= (sem_unlink(own) != 0) << 2;

@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=30 */
 /*
  * Shared memory of all kinds that the program has mapped before its first thread. Each run must
- * find the contents that main has stored, whatever earlier runs have done to it.
+ * find the contents that main has stored, in spite of all writes of earlier runs.
  */
 #include <fcntl.h>
 #include <pthread.h>

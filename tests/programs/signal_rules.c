@@ -75,7 +75,7 @@ static void install(int signal, int flags)
 	MUST(sigaction(signal, &action, NULL) == 0);
 }
 
-/* The mask comes back before the jump has ended, and with it what was pending. */
+/* The mask is restored before the jump has ended, and the pending signals are delivered. */
 static void check_pending_jump(void)
 {
 	sigset_t set = set_of(SIGUSR2);
@@ -143,7 +143,7 @@ static void *end_soon(void *blocks)
 	return NULL;
 }
 
-/* The process gets a signal while threads end or block it: somebody's handler runs. */
+/* The process gets a signal while threads end or block it: a thread's handler runs. */
 static void check_receivers(void)
 {
 	pthread_t threads[3];

@@ -143,7 +143,7 @@ static void check_waiting(void)
 	CHECK(pthread_kill(thread, SIGUSR2) == 0);
 	MUST(pthread_join(thread, &taken) == 0);
 	CHECK((intptr_t)taken == SIGUSR2);
-	/* One for the whole process is taken by whoever waits. */
+	/* A waiting thread takes a signal for the whole process. */
 	MUST(pthread_create(&thread, NULL, take_signal, &set) == 0);
 	CHECK(kill(getpid(), SIGUSR2) == 0);
 	MUST(pthread_join(thread, &taken) == 0);

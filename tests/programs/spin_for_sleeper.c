@@ -1,5 +1,5 @@
 /* EXPECT: passed runs=3 */
-/* Threads compute, one of them by calls to the C library, until one that sleeps tells them to stop. */
+/* Threads compute, one of them by calls to the C library, until a sleeping one makes them stop. */
 #include <pthread.h>
 #include <unistd.h>
 

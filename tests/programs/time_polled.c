@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=20 */
 /*
- * A thread that polls with a deadline: takes the lock, looks, reads the clock, until two seconds are
- * over. It always can move, so no idle moment lets time pass; the loop must end all the same.
+ * A thread that polls with a deadline: takes the lock, tests, reads the clock, until two seconds are
+ * over. The thread can always move: time does not pass by idling; the loop must end all the same.
  */
 #include <pthread.h>
 

@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=20 */
 /*
- * Setting the clock: refused, or from then on it shows what it was set to. The program shuts itself off
- * from the kernel's own calls first: the machine's clock must not change, whoever runs this.
+ * Setting the clock: refused, or from then on it shows what it was set to. The program shuts itself
+ * off from the kernel's own calls first: the machine's clock must not change, even if root runs this.
  */
 #include <errno.h>
 #include <linux/filter.h>

@@ -107,7 +107,7 @@ static void check_sleepers(void)
 	CHECK(is_reached(CLOCK_MONOTONIC, &begin));
 }
 
-/* Reading the clock until it has moved must come to an end. */
+/* A loop that reads the clock until it has moved must end. */
 static void check_reading_loop(void)
 {
 	struct timespec soon = time_in(CLOCK_MONOTONIC, 3);

@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=10 */
 /*
- * Workers take and release a lock until main, which sleeps or waits with a limit, tells them to stop. Some worker can
- * always move; so time has to pass for main all the same, and main has to get the lock.
+ * Workers take and release a lock until main, which sleeps or waits with a limit, makes them stop. Some
+ * worker can always move; so time has to pass for main all the same, and main has to get the lock.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -177,7 +177,7 @@ static void test_timerfd(void)
 	CHECK(read(timer, &expirations, sizeof expirations) == sizeof expirations);
 	CHECK(timerfd_gettime(timer, &left) == 0 && left.it_value.tv_sec == 0 &&
 		left.it_value.tv_nsec == 0);
-	/* Expirations that nobody reads are counted. */
+	/* Unread expirations are counted. */
 	wanted = (struct itimerspec){.it_value.tv_nsec = 2000000, .it_interval.tv_nsec = 2000000};
 	MUST(timerfd_settime(timer, 0, &wanted, NULL) == 0);
 	usleep(9000);

@@ -230,7 +230,7 @@ static void *read_byte(void *error)
 	return NULL;
 }
 
-/* The reader may not have come to its read yet: it is sent signals until one of them has told. */
+/* The reader may not have reached its read yet: signals are sent until one has interrupted it. */
 static void interrupt_reader(int flags, int *error)
 {
 	pthread_t reader;

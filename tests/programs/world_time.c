@@ -108,7 +108,7 @@ static void test_clocks(void)
 	CHECK(clock_gettime((clockid_t)1234, &after) == -1 && errno == EINVAL);
 }
 
-/* Whoever asks, and by whatever way: libc's own function, or the system call. */
+/* For every caller and every function: libc's own function, or the system call. */
 static void test_ways(void)
 {
 	void *libc = dlopen("libc.so.6", RTLD_NOW);

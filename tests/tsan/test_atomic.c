@@ -1,4 +1,4 @@
-/* Each atomic function does exactly what the compiler's own does, and hands back the same. */
+/* Each atomic function does exactly what the compiler's own does, and returns the same. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* A producer compresses blocks and hands them to a consumer through a queue of bounded length. */
+/* A producer compresses blocks and passes them to a consumer through a queue of bounded length. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -16,7 +16,7 @@ struct account {
 static struct account x = {PTHREAD_MUTEX_INITIALIZER, 100, 100};
 static struct account y = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* How far the copy has come, and had when interest was credited. */
+/* Progress of the copy, and its progress when interest was credited. */
 static volatile int progress, credited_at;
 RADDLE_NO_SET("progress");
 RADDLE_NO_SET("credited_at");

@@ -5,7 +5,7 @@
 
 #include <raddle.h>
 
-/* How far the copy has come, and had when interest was credited. */
+/* Progress of the copy, and its progress when interest was credited. */
 static volatile int progress, credited_at;
 RADDLE_NO_SET("progress");
 RADDLE_NO_SET("credited_at");

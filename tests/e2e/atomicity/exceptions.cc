@@ -1,4 +1,4 @@
-/* Units of work that are left by exceptions; what comes after them is right. */
+/* Units of work that are left by exceptions; later code is correct. */
 #include <mutex>
 #include <stdexcept>
 #include <thread>
@@ -14,7 +14,7 @@ class Pair
 		second_ += much;
 	}
 
-	/* Looks at one half, and throws. */
+	/* Reads one half, and throws. */
 	__attribute__((noinline)) long refuse() const
 	{
 		std::lock_guard<std::mutex> guard(mutex_);

@@ -1,4 +1,4 @@
-/* Units of work that are left by longjmp; what comes after them is right. */
+/* Units of work that are left by longjmp; later code is correct. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static __attribute__((noinline)) void pair_add(struct pair *to, long much)
 	pthread_mutex_unlock(&to->lock);
 }
 
-/* Leaves without coming back, having looked at one half. */
+/* Reads one half, and leaves by a jump without returning. */
 static __attribute__((noinline, noreturn)) void pair_leave(struct pair *from, jmp_buf *to)
 {
 	pthread_mutex_lock(&from->lock);

@@ -308,7 +308,7 @@ static void *lock_in_some_runs(void *locks)
 	return locks;
 }
 
-/* Four runs use one lock, four another: those that are run again find theirs gone. */
+/* Four runs use one lock, four another: repeated runs do not find theirs. */
 static int changes_with_time(void)
 {
 	static pthread_mutex_t locks[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};

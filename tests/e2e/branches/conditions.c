@@ -8,7 +8,7 @@ static pthread_cond_t given = PTHREAD_COND_INITIALIZER, come = PTHREAD_COND_INIT
 static pthread_cond_t all = PTHREAD_COND_INITIALIZER, lost = PTHREAD_COND_INITIALIZER;
 static int waiting, first, open, late, sent;
 
-/* One after the other they wait, as the mutex was taken before they were made; who is woken says so, and so wakes who was not. */
+/* One after the other they wait, as the mutex was taken before they were made; a woken thread signals in turn, and so wakes the other thread. */
 static void *take(void *number)
 {
 	pthread_mutex_lock(&mutex);
@@ -25,7 +25,7 @@ static void *take(void *number)
 	return NULL;
 }
 
-/* A signal that nobody waits for is lost. */
+/* A signal without a waiter is lost. */
 static void *send(void *unused)
 {
 	pthread_mutex_lock(&mutex);

@@ -1,5 +1,5 @@
 /*
- * Memory that another thread gives back: what was read before stays what it was, and of what is read behind that nobody knows.
+ * Memory that another thread gives back: values read before are unchanged, and values read after are unknown.
  * The condition that is marked depends on the schedule; the other one would only if memory kept its value.
  */
 #include <pthread.h>

@@ -40,7 +40,7 @@ int main(void)
 	first = pthread_barrier_wait(&barrier);
 	quiet = counts[1];
 	pthread_barrier_wait(&barrier);
-	if (quiet) /* nobody has come there */
+	if (quiet) /* no thread has arrived there */
 		reported = 3;
 	second = pthread_barrier_wait(&barrier);
 	counts[0]++;
@@ -50,7 +50,7 @@ int main(void)
 	if (counts[0] < 2) /* one of each thread */
 		counts[0]++;
 	pthread_join(thread, NULL);
-	if (first) /* the other thread would have gone another way before */
+	if (first) /* the other thread would have taken another branch before */
 		counts[0]++;
 	return 0;
 }

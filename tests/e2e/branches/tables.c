@@ -50,7 +50,7 @@ int main(void)
 	weight = weights[state];
 	if (weight > 30) /* sensitive */
 		seen++;
-	if (weight == 9) /* nobody writes 1 */
+	if (weight == 9) /* no thread writes 1 */
 		seen++;
 	if (bits[state + 4] == 3) /* sensitive */
 		seen++;

@@ -1,4 +1,4 @@
-/* Memory of calloc() is zero until somebody writes: the conditions that are marked depend on the schedule, and the others do not. */
+/* Memory of calloc() is zero until a thread writes: the conditions that are marked depend on the schedule, and the others do not. */
 #include <pthread.h>
 #include <stdlib.h>
 

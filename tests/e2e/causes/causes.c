@@ -243,7 +243,7 @@ static void run_spin(bool is_destroyed)
 		pthread_spin_unlock(&spin);
 }
 
-/* ---- relaxed: a store that hands something over and releases nothing ---- */
+/* ---- relaxed: a store that publishes data without release ---- */
 
 static int page;
 static atomic_bool is_written;
@@ -265,7 +265,7 @@ static void run_relaxed(void)
 	pthread_join(thread, NULL);
 }
 
-/* ---- last_signal: whoever is waited for signals what has been freed by then ---- */
+/* ---- last_signal: the awaited thread signals a condition variable that is freed by then ---- */
 
 struct task {
 	pthread_mutex_t lock;

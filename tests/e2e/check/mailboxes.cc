@@ -1,4 +1,4 @@
-// A mailbox whose letter may arrive between look and wait: raddle::check() in GoogleTest shows the lost wake-up.
+// A mailbox whose letter may arrive between test and wait: raddle::check() in GoogleTest shows the lost wake-up.
 #include <gtest/gtest.h>
 #include <condition_variable>
 #include <mutex>
@@ -29,7 +29,7 @@ static void collect()
 	}
 	if (has_letter)
 		return;
-	std::unique_lock<std::mutex> guard(lock); // the letter may have come by now
+	std::unique_lock<std::mutex> guard(lock); // the letter may have arrived by now
 	arrived.wait(guard);
 }
 

@@ -1,4 +1,4 @@
-/* Ends with status 1, by returning from main, where the thread comes first. */
+/* Ends with status 1, by returning from main, if the thread is first. */
 #include <pthread.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

@@ -1,4 +1,4 @@
-/* A thread loads a library whose function fails where another thread comes in between. */
+/* A thread loads a library whose function fails if another thread runs in between. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>

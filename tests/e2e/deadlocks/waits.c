@@ -31,7 +31,7 @@ static void *read_then_write(void *is_other)
 	return NULL;
 }
 
-/* Waits holding a lock that whoever signals needs. */
+/* Waits while it holds a lock that the signalling thread needs. */
 static void *wait_in_session(void *is_other)
 {
 	pthread_mutex_lock(&session);

@@ -1,4 +1,4 @@
-/* Two bugs: an update that gets lost, and a flag that is looked at too early. */
+/* Two bugs: an update that gets lost, and a flag that is read too early. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ int main(void)
 
 	if (pthread_create(&thread, NULL, work, NULL))
 		return 2;
-	is_early = !is_ready; /* looked at too early */
+	is_early = !is_ready; /* read too early */
 	add();
 	(void)pthread_join(thread, NULL); /* it exists */
 	if (is_early)

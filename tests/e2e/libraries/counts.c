@@ -10,7 +10,7 @@
 #define THREADS 3
 #define BLOCKS 16
 
-/* jemalloc reads it: a thread of its own, and memory given back at once. */
+/* jemalloc reads it: a thread of its own, and memory returned at once. */
 const char *malloc_conf = "background_thread:true,dirty_decay_ms:0";
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -100,7 +100,7 @@ static long scattered(struct room *room, int n)
 	return 0;
 }
 
-/* It goes on from where the last one stopped. */
+/* The loop continues where the last one stopped. */
 static long handed_on(struct room *room, int n)
 {
 	long last = 0, best = 0;

@@ -102,11 +102,11 @@ static void fill(void)
 		room.grid[i / COLUMNS][i % COLUMNS] = i % 13;
 }
 
-/* A run of a shape, and what was told of it. */
+/* A run of a shape, and its reports. */
 struct run {
 	struct room after;
 	long result;
-	unsigned count; /* told of */
+	unsigned count; /* reported */
 	struct {
 		uint64_t start, end;
 	} accesses[TOLD_MOST];
@@ -146,7 +146,7 @@ static void check_same(const struct run *all, const struct run *few, const char 
 
 /* Sums of all runs of a shape. */
 struct sums {
-	unsigned long all, few; /* accesses that were told of */
+	unsigned long all, few; /* numbers of reported accesses */
 };
 
 static void check(const struct shape *shape, int n, struct sums *sums)

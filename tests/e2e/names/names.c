@@ -1,6 +1,6 @@
 /*
- * Threads that share memory of every kind, without locks, and a heap that grows by megabytes within a
- * run. An update is lost easily, so there is a finding whose words can be looked at.
+ * Threads that share memory of every kind, without locks, and a heap that grows by megabytes within
+ * a run. An update is lost easily: the test examines the words of the finding.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -35,7 +35,7 @@ static sqlite3 *connect_to_shop(void)
 	return connection;
 }
 
-/* Tables of a shared cache are locked by whoever works on them: then it is tried again. */
+/* Tables of a shared cache are locked by the thread that works on them: then it is tried again. */
 static void perform(sqlite3 *connection, const char *statement)
 {
 	int status;

@@ -94,7 +94,7 @@ int main(int argc, char **argv)
 {
 	if (argc < 3)
 		return 2;
-	(void)signal(SIGPIPE, SIG_IGN); /* a server may end at any moment; cannot fail */
+	(void)signal(SIGPIPE, SIG_IGN); /* a server may end at any time; cannot fail */
 	for (;;)
 		serve_one(argv[1], atoi(argv[2]));
 }

@@ -285,7 +285,7 @@ static void lock_main(void)
 	(void)lock_body(NULL);
 }
 
-/* An exchange that comes to nothing is no release. */
+/* An exchange that fails is no release. */
 static atomic_int exchanged;
 
 static void *exchange_body(void *argument)
@@ -307,7 +307,7 @@ static void exchange_main(void)
 		seen = value;
 }
 
-/* One that comes to nothing acquires all the same, if it is told to. */
+/* A failed exchange acquires nevertheless, if its failure order says so. */
 static void *failure_body(void *argument)
 {
 	value++;

@@ -186,7 +186,7 @@ static void case_get_items(void)
 	with_thread(get_items_body, get_items_meanwhile);
 }
 
-/* Memory is given back: as good as written. */
+/* Memory is freed: as good as written. */
 static int *block;
 static bool is_gone;
 

@@ -28,7 +28,7 @@ void both(void (*body)(), void (*meanwhile)())
 	thread.join();
 }
 
-// A local static: whoever comes second finds it ready, by code of the compiler's and the library's.
+// A local static: the second thread finds it ready, by code of the compiler and the library.
 struct table {
 	int entries[4];
 	table()

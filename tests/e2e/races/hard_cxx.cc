@@ -134,7 +134,7 @@ void case_packaged_task()
 	thread.join();
 }
 
-// An exception and what it carries go to whoever waits.
+// An exception and its data go to the waiting thread.
 void case_exception()
 {
 	std::promise<void> promise;
@@ -156,7 +156,7 @@ void case_exception()
 	thread.join();
 }
 
-// A weak pointer that is looked at while the last owner goes.
+// A weak pointer that is read while the last owner ends.
 struct node {
 	int number = 1;
 	~node()
@@ -294,7 +294,7 @@ void case_captured()
 	thread.join();
 }
 
-// Objects of a whole program are destroyed at its end, behind a thread that nobody has joined.
+// Objects of a whole program are destroyed at its end, behind a thread that was not joined.
 struct counter {
 	int number = 0;
 	~counter()

@@ -248,7 +248,7 @@ static void *timed_body(void *argument)
 	return argument;
 }
 
-/* The racy form takes being late for having been told. */
+/* The racy form treats a time-out as a signal. */
 static void timed_main(void)
 {
 	struct timespec until;
@@ -263,7 +263,7 @@ static void timed_main(void)
 	seen = value;
 }
 
-/* Rounds: what is written in one is read in the next, and who is told to be the one resets it. */
+/* Rounds: the writes of one round are read in the next, and the serial thread resets the barrier's data. */
 static void *rounds_body(void *argument)
 {
 	static int sums[2];
@@ -313,7 +313,7 @@ static void *dying_body(void *argument)
 	return argument;
 }
 
-/* A lock whose holder has died: who takes it over sees what that one has done. */
+/* A lock whose holder has died: the thread that takes it over sees the dead owner's writes. */
 static void dying_main(void)
 {
 	if (pthread_mutex_lock(&robust) == EOWNERDEAD)

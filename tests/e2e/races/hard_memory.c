@@ -225,7 +225,7 @@ static void grown_main(void)
 	numbers[0]++;
 }
 
-/* Whatever gives memory gives it anew. */
+/* Every allocation gives new memory. */
 static char *allocate(int how)
 {
 	void *memory = NULL;

@@ -1,4 +1,4 @@
-// A crew of workers that is told to stop without the lock; at -O2 the crew's constructor is inlined into main.
+// A crew of workers that receives the stop request without the lock; at -O2 the crew's constructor is inlined into main.
 #include <atomic>
 #include <condition_variable>
 #include <functional>

@@ -59,6 +59,6 @@ int main(void)
 	pthread_mutex_lock(&door);
 	while (!result)
 		result = pthread_cond_timedwait(&bell, &door, &limit);
-	assert(result != ETIMEDOUT); /* nobody ever rings */
+	assert(result != ETIMEDOUT); /* the bell never rings */
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* EXPECT: passed runs=20 */
-/* Closes every descriptor it finds, as daemons do, and goes on with threads. */
+/* Closes every descriptor it finds, as daemons do, and continues with threads. */
 #include <pthread.h>
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 /* EXPECT: use-after-free runs<=1 */
 /*
- * Locks a mutex that lies in freed memory, as it was left there: it looks free. Nobody else wants to move by then, so
- * the thread just goes on.
+ * Locks a mutex that lies in freed memory, as it was left there: it looks free. No other thread can
+ * move by then: the thread continues.
  */
 #include <pthread.h>
 #include <stdlib.h>

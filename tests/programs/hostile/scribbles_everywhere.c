@@ -1,8 +1,8 @@
 /* EXPECT: crash(SIGSEGV)|abort|hang runs<=1 options=--hang-time=1s */
 /*
- * Overwrites all of its writable memory but its stacks, whoever it belongs to, and calls a function. A
- * tool that keeps notes in this process loses them, and must neither believe what it finds in their place
- * nor hang.
+ * Overwrites all of its writable memory but its stacks, whatever its owner, and calls a function. A
+ * tool that keeps notes in this process loses them, and must neither believe what it finds in their
+ * place nor hang.
  */
 #include <pthread.h>
 #include <stdint.h>

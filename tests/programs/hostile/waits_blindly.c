@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=4 options=--strategy=pos */
 /*
- * Waits for another thread by reading variables over and over, and never calls anything. Whoever is always given
- * the turn again, because nothing that a scheduler sees has happened meanwhile, waits for ever.
+ * Waits for another thread by reading variables over and over, and never calls anything. A thread
+ * that is always scheduled again, because the scheduler sees no change meanwhile, waits for ever.
  */
 #include <pthread.h>
 #include <stdatomic.h>

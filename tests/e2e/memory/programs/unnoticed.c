@@ -1,4 +1,4 @@
-/* A race that nothing comes of, and beside it a counter in good order. */
+/* A race without consequences, beside a correct counter. */
 #include <pthread.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -1,4 +1,4 @@
-/* The second unit of ways.c: what is called alike in both is not the same. */
+/* The second unit of ways.c: equal names in both are different objects. */
 static int hidden;
 
 #ifdef __clang__

@@ -1,4 +1,4 @@
-/* Workers that run lambdas. The flag that ends them is set without the lock, between a worker's look at it and its wait. */
+/* Workers that run lambdas. The flag that ends them is set without the lock, between a worker's test and its wait. */
 #include <atomic>
 #include <condition_variable>
 #include <deque>

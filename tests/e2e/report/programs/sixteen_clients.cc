@@ -1,4 +1,4 @@
-/* Sixteen threads open connections: each looks whether the host is known, and enters it later, under another lock. */
+/* Sixteen threads open connections: each tests whether the host is known, and enters it later, under another lock. */
 #include <cassert>
 #include <map>
 #include <mutex>

@@ -1,4 +1,4 @@
-/* Two threads that look at each other's progress make no operation for several turns: who gives way where decides what is seen. */
+/* Two threads that read each other's progress make no operation for several time slices: the switches determine the values. */
 #include <pthread.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /*
- * Turns end at reports of all kinds: also where code without bitcode has just run, behind a write that nobody has looked at yet.
+ * Turns end at reports of all kinds: also where code without bitcode has just run, behind a write that was not read yet.
  */
 #include <pthread.h>
 #include <stdio.h>

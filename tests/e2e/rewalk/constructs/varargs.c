@@ -98,7 +98,7 @@ static __attribute__((noinline)) uint64_t take(int count, va_list list)
 	return result;
 }
 
-/* Lists that others go on with, or that are started, copied and ended several times. */
+/* Lists that other functions continue, or that are started, copied and ended several times. */
 static __attribute__((noinline)) uint64_t hand_on(int count, ...)
 {
 	uint64_t result = 0;

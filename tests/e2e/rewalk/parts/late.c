@@ -1,4 +1,4 @@
-/* The branch that depends on the schedule comes last, behind much that several threads share, in turn. */
+/* The branch that depends on the schedule is last, behind many accesses that several threads share in turn. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

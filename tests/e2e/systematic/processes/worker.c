@@ -65,7 +65,7 @@ static void make(const char *name)
 		(void)close(file);
 }
 
-/* Nobody waits for ever for somebody who does not come. */
+/* The wait has a limit, in case the other process never arrives. */
 static void wait_for(const char *name)
 {
 	const struct timespec moment = {.tv_nsec = 1000000};

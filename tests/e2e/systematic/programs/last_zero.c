@@ -1,6 +1,6 @@
 /*
- * Abdulla, Aronis, Jonsson, Sagonas, POPL 2014: n threads write array[i] = array[i - 1] + 1, one looks for
- * the last zero. (n + 3) * 2^(n - 2) traces.
+ * Abdulla, Aronis, Jonsson, Sagonas, POPL 2014: n threads write array[i] = array[i - 1] + 1, one
+ * searches the last zero. (n + 3) * 2^(n - 2) traces.
  */
 #include "scaling.h"
 
