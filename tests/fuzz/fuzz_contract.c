@@ -20,7 +20,7 @@
 #define EVENTS 200u
 #define RUN_FIRST 1000u
 #define RUN_LIMIT 64u
-#define VIEW_EVERY 512u /* a view looks at every variable */
+#define VIEW_EVERY 512u /* a view examines every variable */
 
 /* Fills the block as a guest does in a batch of ten runs. */
 static void play_good_guest(struct contract_block *block)

@@ -1,8 +1,8 @@
 /*
  * fuzz_walks PROGRAM RECORD --seed FILE: writes the contents of the record, without its checksum.
- * fuzz_walks PROGRAM RECORD ROUNDS: damages the record of a run of the program in many small ways and walks it. The same
- * every time. Mostly the entries of one thread or the operations are damaged, which no reader looks into; once in
- * a while it is all that the file has.
+ * fuzz_walks PROGRAM RECORD ROUNDS: damages the record of a run of the program in many small ways
+ * and walks it. The same every time. Mostly the entries of one thread or the operations are
+ * damaged, which no reader examines; once in a while it is all that the file has.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -16,8 +16,8 @@
 #define DISTANCE 20 /* ops that one thread must get through while the other stands still */
 
 /*
- * Bugs by the number of orders they need: a variable counts how far the fatal sequence has come,
- * and its last step fails. `walk` is the distance.
+ * Bugs by the number of orders they need: a variable counts the steps of the fatal sequence, and
+ * its last step fails. `walk` is the distance.
  */
 #define WALK READ(1), READ(1), READ(1), READ(1), READ(1)
 #define LONG_WALK WALK, WALK, WALK, WALK
@@ -76,7 +76,7 @@ static void pct__finds_depth_1_in_its_first_run_with_chance_1_of_n(void **unused
 		failures += simulated_campaign_run(&campaign) == OUTCOME_ABORT;
 		simulated_campaign_release(&campaign);
 	}
-	/* The walker comes before the other in half of the orders of priorities: 1/2 >= 1/n. */
+	/* The walker precedes the other in half of the orders of priorities: 1/2 >= 1/n. */
 	assert_true(binomial_at_most(failures, campaigns, 0.5) > STATISTICS_ALPHA);
 	assert_true(binomial_at_least(failures, campaigns, 0.5) > STATISTICS_ALPHA);
 }

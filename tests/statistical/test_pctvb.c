@@ -25,8 +25,9 @@ static const struct simulated_code codes[] = {CODE(victim), CODE(intruder), CODE
 static const struct simulated_program rare = {.codes = codes, .code_count = 3, .initial_count = 3};
 
 /*
- * Two variables, three threads: between the first two ops of `reader` on each variable its writer comes, but the
- * second writer not before. Stops of the reader alone do it, if it goes on between the writers.
+ * Two variables, three threads: its writer runs between the first two ops of `reader` on each
+ * variable, but the second writer not before. Stops of the reader alone do it, if it continues
+ * between the writers.
  */
 static const struct simulated_op reader[] = {
 	ADVANCE(0, 0), ADVANCE(0, 2), LEAVE(0, 1), ADVANCE(3, 0), ADVANCE(3, 2), REFUSE(3, 3)};
@@ -65,7 +66,7 @@ static void pctvb__meets_its_bound_of_threads(void **unused)
 	assert_int_equal(guarantee.order_threads, 3);
 	assert_true(binomial_at_most(0, runs, guarantee.probability) < STATISTICS_ALPHA);
 	assert_true(binomial_at_most(failures, runs, guarantee.probability) > STATISTICS_ALPHA);
-	/* Falls below everybody let the second writer come too early: they would need a stop more. */
+	/* Falls below all threads let the second writer run too early: they would need a stop more. */
 	failures = count_failures_of_both(runs, 0, &guarantee);
 	assert_int_equal(guarantee.order_threads, 0);
 	assert_int_equal(failures, 0);

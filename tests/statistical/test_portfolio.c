@@ -79,7 +79,7 @@ static void portfolio__has_its_share_of_the_best_arm(void **unused)
 		const double rate = (double)best_arm(&programs[i]) / RUNS;
 		const uint64_t count = failures(&programs[i], &strategy_portfolio, 0, 99);
 
-		/* The test could tell: finding none would fail it. */
+		/* The test can distinguish the rates: finding none would fail it. */
 		assert_true(binomial_at_most(0, RUNS, rate / SHARE) < STATISTICS_ALPHA);
 		assert_true(binomial_at_most(count, RUNS, rate / SHARE) > STATISTICS_ALPHA);
 	}

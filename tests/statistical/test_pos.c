@@ -13,7 +13,7 @@
 #include "support/simulated_program.h"
 #include "support/statistics.h"
 
-/* One write against one that comes after eleven ops which race with nothing: two partial orders. */
+/* One write against one that follows eleven ops without races: two partial orders. */
 #define QUIET READ(1), READ(1), READ(1), READ(1), READ(1)
 static const struct simulated_op near[] = {ADVANCE(0, 1), REFUSE(2, 99)};
 static const struct simulated_op far[] = {QUIET, QUIET, READ(1), ADVANCE(0, 0), REFUSE(3, 99)};

@@ -1,4 +1,4 @@
-/* random: each enabled thread is equally likely, whoever they are and however many. */
+/* random: each enabled thread is equally likely, whatever their number. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

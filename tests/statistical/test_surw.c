@@ -47,7 +47,7 @@ static const struct simulated_code tree_codes[] = {CODE(root), CODE(branch), COD
 static const struct simulated_program tree = {
 	.codes = tree_codes, .code_count = 3, .initial_count = 1};
 
-/* The order in which threads did ops of one kind on one object, and how often each came. */
+/* The order in which threads did ops of one kind on one object, and how often each occurred. */
 struct orders {
 	object_name object;
 	uint8_t kind;

@@ -63,7 +63,7 @@ static uint32_t ring_and_wait(struct contract *contract, enum contract_report re
 	return command;
 }
 
-/* The run has begun; the heartbeat stands still until somebody asks. */
+/* The run has begun; the heartbeat stands still until the command asks. */
 static void spin_until_asked(struct guest *guest)
 {
 	struct contract *contract = guest->contract;

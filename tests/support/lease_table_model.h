@@ -1,6 +1,7 @@
 /*
- * Ranks, messages and the rank that hands out, as a model without any of them: how busy would so many ranks be?
- * Rank 0 deals with one message after the other. Times in nanoseconds; the same seed gives the same result.
+ * Ranks, messages and the distributing rank, as a model without any of them: how busy would so many
+ * ranks be? Rank 0 deals with one message after the other. Times in nanoseconds; the same seed
+ * gives the same result.
  */
 #ifndef RADDLE_TESTS_LEASE_TABLE_MODEL_H
 #define RADDLE_TESTS_LEASE_TABLE_MODEL_H
@@ -111,7 +112,7 @@ static inline struct lease_table_outcome lease_table_simulate(const struct lease
 			(void)lease_table_done(leases, event.rank, free_ns, took_ns[event.rank]);
 		took_ns[event.rank] = 0;
 		if (lease_table_ask(leases, event.rank, free_ns, &unit) != LEASE_UNIT)
-			continue; /* nobody falls silent here, so nothing comes back */
+			continue; /* no rank falls silent here: no unit returns */
 		took_ns[event.rank] = model->start_ns + (unit.end - unit.first) * pace[event.rank];
 		outcome.units++;
 		had_ns += took_ns[event.rank];

@@ -52,7 +52,7 @@ void contexts_note(const struct site_record *record, uintptr_t frame)
 	(void)frame;
 }
 
-/* Nobody is cancelled. */
+/* Threads are never cancelled. */
 void runtime_test_cancel_anywhere(void)
 {
 }
@@ -276,7 +276,7 @@ bool runtime_detect_quickly(const struct memory_access *access, enum op_kind kin
 	return tells_quickly;
 }
 
-/* The detector of races: what comes by the shortest way, and whether that is enough. */
+/* The detector of races: accesses on the fastest path, and whether that path suffices. */
 static bool has_detector, passes_plain;
 static unsigned told_plainly;
 

@@ -146,7 +146,7 @@ static bool machine_is_enabled(const struct machine_thread *thread, uint32_t ind
 	}
 }
 
-/* Works out who may move; false when nobody can. */
+/* Computes which threads may move; false when no thread can. */
 static bool machine_look(void)
 {
 	machine.view.enabled_count = 0;
@@ -198,7 +198,8 @@ static void machine_wake(uint16_t cond, bool all)
 	}
 }
 
-/* Applies the op of `index` to the model. Returns how the run ends by it, OUTCOME_NONE: it goes on. */
+/* Applies the op of `index` to the model. Returns how the run ends by it, OUTCOME_NONE: the run
+ * continues. */
 static enum outcome_kind machine_apply(uint32_t index, const struct simulated_op *op)
 {
 	struct machine_thread *thread = &machine.threads[index];
@@ -293,7 +294,7 @@ static void machine_begin(struct simulated_run *run)
 	machine.view = (struct schedule_view){.enabled = machine.enabled,
 		.pending = machine.pending,
 		.names = machine.names,
-		/* Threads that all stand at their start: nobody moved last. */
+		/* Threads that all stand at their start: no thread moved last. */
 		.current = program->initial_count > 1 ? THREAD_NONE : (struct thread_id){0}};
 	rng_seed(&machine.values, hash_pair(run->seed, 1));
 	for (uint32_t i = 0; i < SIMULATED_OBJECTS; i++) {
@@ -321,7 +322,7 @@ static enum outcome_kind machine_end(void)
 	return OUTCOME_PASSED;
 }
 
-/* One scheduling point with its op; OUTCOME_NONE: the run goes on. */
+/* One scheduling point with its op; OUTCOME_NONE: the run continues. */
 static enum outcome_kind machine_step(struct simulated_run *run)
 {
 	const struct schedule_view *view = &machine.view;

@@ -35,14 +35,14 @@
 enum simulated_kind {
 	SIMULATED_CREATE, /* object: the code of the new thread */
 	SIMULATED_JOIN,	  /* object: which child of this thread, in order of creation */
-	SIMULATED_LOCK,	  /* waits while anybody holds it */
+	SIMULATED_LOCK,	  /* waits while a thread holds it */
 	SIMULATED_UNLOCK,
 	SIMULATED_WAIT,	  /* condition variable; argument: its mutex */
 	SIMULATED_SIGNAL, /* wakes one waiter, chosen by the strategy; nobody: lost */
 	SIMULATED_BROADCAST,
 	SIMULATED_POST, /* semaphores start at 0 */
 	SIMULATED_TAKE,
-	SIMULATED_READ,	   /* reads a variable, whatever it holds */
+	SIMULATED_READ,	   /* reads a variable with any value */
 	SIMULATED_SET,	   /* variable = argument; variables start at 0 */
 	SIMULATED_ADD,	   /* variable += argument, at once */
 	SIMULATED_ADVANCE, /* if variable == argument then variable = argument + 1, at once */
@@ -167,9 +167,10 @@ struct simulated_run {
 	enum outcome_kind outcome; /* PASSED, ABORT, DEADLOCK, UNLOCK_NOT_OWNED or CRASH */
 	uint32_t thread_count;
 	uint64_t step_count;
-	uint64_t contested_count;  /* points with two or more enabled threads */
-	uint64_t preemption_count; /* points whose current thread could have gone on and did not */
-	uint64_t order_hash;	   /* equal when the same threads moved in the same order */
+	uint64_t contested_count; /* points with two or more enabled threads */
+	/* points whose current thread could have continued and did not */
+	uint64_t preemption_count;
+	uint64_t order_hash; /* equal when the same threads moved in the same order */
 	/* A choice of a thread that was not enabled: the run ends as OUTCOME_REFUSED. */
 	bool has_false_choice;
 };

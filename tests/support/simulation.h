@@ -1,6 +1,6 @@
 /*
  * A simulated program for tests of the engine. Threads are coroutines on small stacks, a run takes
- * microseconds, and only the engine is real. Schedules come from a strategy and a seed, or from
+ * microseconds, and only the engine is real. A strategy and a seed give the schedules, or
  * `every_schedule`, which visits all of them.
  *
  * Assertions belong after the run: a test's threads record their observations.

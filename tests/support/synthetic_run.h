@@ -1,6 +1,6 @@
 /*
- * A run of a program that does not exist, as a trace: for tests of analyses. Threads are told by their
- * paths; every event gets a site of its own thread and line, so that code can be compared.
+ * A run of a program that does not exist, as a trace: for tests of analyses. Threads are identified
+ * by their paths; every event gets a site of its own thread and line, so that code can be compared.
  */
 #ifndef RADDLE_TESTS_SYNTHETIC_RUN_H
 #define RADDLE_TESTS_SYNTHETIC_RUN_H

@@ -407,7 +407,7 @@ static void test_damaged_trace__is_an_error(void **unused)
 	nest(&run, 1, 1, 2, 10);
 	assert_int_equal(synthetic_open(&run, &reader, &bytes), 0);
 	trace_reader_close(reader);
-	/* The reader has seen the threads; what comes behind them is cut off. */
+	/* The reader has seen the threads; the data behind them are cut off. */
 	while (trace_reader_open(&reader, bytes, cut, "cut", &err) < 0)
 		cut++;
 	assert_true(

@@ -68,7 +68,7 @@ static void test_races__are_shown_by_accesses_side_by_side(void **unused)
 	(void)unused;
 	assert_true(SHOWS(READ(0, X), WRITE(1, X)));
 	assert_true(SHOWS(WRITE(1, X), READ(0, X)));
-	/* Whatever others do between, and functions that are entered on the way. */
+	/* Ops of other threads in between, and functions entered meanwhile, do not matter. */
 	assert_true(SHOWS(LOCK(1), READ(0, X), LOCK(0), LOCK(2), ENTER(1), WRITE(1, X)));
 	assert_true(SHOWS(READ(0, X), WRITE(1, X + 2)));
 }
@@ -76,7 +76,7 @@ static void test_races__are_shown_by_accesses_side_by_side(void **unused)
 static void test_races__are_not_shown_by_less(void **unused)
 {
 	(void)unused;
-	/* Its thread came to it later. */
+	/* Its thread reached it later. */
 	assert_false(SHOWS(READ(0, X), LOCK(1), WRITE(1, X)));
 	assert_false(SHOWS(READ(0, X), WRITE(0, X)));
 	assert_false(SHOWS(READ(0, X), WRITE(1, X + 4)));

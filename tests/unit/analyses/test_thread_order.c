@@ -87,7 +87,7 @@ static void test_waits__order_who_is_told(void **unused)
 	const struct epoch *before, *other;
 
 	(void)unused;
-	/* A signal orders whom it wakes, not who comes to the condition variable later. */
+	/* A signal orders the woken thread, not threads that reach the condition variable later. */
 	before = thread_order_epoch(order, 1);
 	other = thread_order_epoch(order, 2);
 	wait_step(order, 3, OP_COND_WAIT, 0x10);
@@ -98,12 +98,12 @@ static void test_waits__order_who_is_told(void **unused)
 	assert_true(epoch_is_before(before, thread_order_epoch(order, 3)));
 	assert_false(epoch_is_before(before, thread_order_epoch(order, 2)));
 	assert_false(epoch_is_before(other, thread_order_epoch(order, 3)));
-	/* A wait that nobody ended has learnt nothing. */
+	/* A wait that no signal ended is not ordered. */
 	wait_step(order, 2, OP_COND_WAIT, 0x10);
 	wait_step(order, 1, OP_COND_SIGNAL, 0x30);
 	wait_step(order, 2, OP_COND_WAKE, 0x10);
 	assert_false(epoch_is_before(before, thread_order_epoch(order, 2)));
-	/* Locks tell nothing, semaphores do, and what was learnt is passed on. */
+	/* Locks give no order, semaphores do, and the order is passed on. */
 	wait_step(order, 1, OP_MUTEX_UNLOCK, 0x40);
 	wait_step(order, 2, OP_MUTEX_LOCK, 0x40);
 	assert_false(epoch_is_before(before, thread_order_epoch(order, 2)));

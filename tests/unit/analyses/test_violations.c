@@ -83,7 +83,7 @@ struct case_of {
 	enum violations_mode mode;
 };
 
-/* All that is told of two units that nothing but locks keeps apart; of the first one's interruption. */
+/* All reports about two units that only locks keep apart; of the first one's interruption. */
 static struct candidates find_between(
 	const struct case_of *this, const struct epoch *own_epoch, const struct epoch *other_epoch)
 {
@@ -170,7 +170,7 @@ static void test_violations__are_not_what_is_serialisable(void **unused)
 	}
 }
 
-/* The second situation: a common lock that is given back between the accesses of one unit. */
+/* The second situation: a common lock that is released between the accesses of one unit. */
 static void test_violations__come_through_locks_that_are_given_back(void **unused)
 {
 	struct candidates kept = find("(RxRy)", "(WxWy)");
@@ -249,7 +249,7 @@ static void test_violations__respect_waiting(void **unused)
 	thread_order_free(order);
 }
 
-/* Watching: only what has come in this order, whatever could have. */
+/* Watching: only patterns that occurred in this order, not all possible ones. */
 static void test_violations__shown_are_those_of_the_run(void **unused)
 {
 	struct case_of this = {.own = "RxRx", .other = "Wx", .mode = VIOLATIONS_SHOWN};

@@ -235,7 +235,7 @@ static void test_patterns__early_reads(void **unused)
 		assert_int_equal(patterns[i].addresses[0], 'x' * 64);
 		assert_false(patterns[i].is_followed);
 	}
-	/* Once it is written, and of y, nobody reads too early. */
+	/* After it is written, and for y, no read is too early. */
 	for (uint32_t i = 2; i < patterns_of_run(state, &patterns); i++)
 		assert_int_not_equal(patterns[i].kind, PATTERN_R);
 	run("R1x W1x");

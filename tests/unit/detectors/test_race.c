@@ -71,7 +71,7 @@ static void test_race__where_it_only_watches_no_run_ends(void **unused)
 	assert_int_equal(seen[1].pair.site, 5);
 	assert_int_equal(seen[2].pair.site, 6);
 	assert_int_equal(seen[2].pair.other, 5);
-	/* Each pair once, whatever the run. */
+	/* Each pair once, in any run. */
 	assert_int_equal(first_race(events, 6, &verdict), 0);
 	assert_int_equal(race_seen_list(state, &seen), 3);
 }

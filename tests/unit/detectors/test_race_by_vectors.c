@@ -92,7 +92,7 @@ static unsigned way_of(const struct detector_event *event)
 	}
 }
 
-/* Is there a race, and (where `other` is not 0) one with that site? */
+/* Is this a race, and (where `other` is not 0) one with that site? */
 static bool races(const struct detector_event *event, uint64_t other)
 {
 	unsigned thread = event->thread.index;
@@ -450,7 +450,7 @@ static void test_race__finds_the_same_first_race_as_full_vectors(void **unused)
 	/* Neither a detector that says nothing nor one that says too much would get here. */
 	assert_in_range(racing, TRACES / 4, TRACES - TRACES / 50);
 	assert_in_range(late, TRACES / 50, TRACES);
-	/* All three ways are gone. */
+	/* All three paths are used. */
 	assert_in_range(settled_plain, asked / 20, asked);
 	assert_in_range(settled, asked / 20, asked);
 	assert_in_range(asked - settled_plain - settled, racing / 10, asked);

@@ -19,7 +19,7 @@ struct scene {
 	struct barrier barrier;
 	int arrived[ROUNDS];
 	int serial[ROUNDS];
-	bool is_early; /* somebody went on before all had come */
+	bool is_early; /* a thread continued before all had arrived */
 	int error;
 };
 

@@ -244,7 +244,7 @@ static void handed_to_and_fro(void *unused)
 	run_beside(play, 2, sleep_then_end);
 }
 
-/* time_polled: locks, looks and reads the clock until two seconds are over. */
+/* time_polled: locks, tests and reads the clock until two seconds are over. */
 static void time_polled(void *unused)
 {
 	const uint64_t end_ns = engine_clock_read_ns() + 2 * SECOND;
@@ -327,7 +327,7 @@ static void sleep_long_then_end_unlocked(void)
 	scene.is_over = true;
 }
 
-/* spin_for_sleeper: threads compute, and come to no step, until another one has slept. */
+/* spin_for_sleeper: threads compute, and reach no step, until another one has slept. */
 static void spin_for_sleeper(void *unused)
 {
 	(void)unused;

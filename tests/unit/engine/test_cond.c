@@ -26,7 +26,7 @@ struct scene {
 
 static struct scene scene;
 static const struct simulation plain;
-static uint64_t seen; /* runs in which what the test looks for happened */
+static uint64_t seen; /* runs in which the wanted case occurred */
 
 static void clear(void *argument)
 {
@@ -237,7 +237,7 @@ static void *wait_in_line(void *argument)
 	return NULL;
 }
 
-/* Waiters 0, 1, 2 stand in the queue in that order when the body goes on. */
+/* Waiters 0, 1, 2 stand in the queue in that order when the body continues. */
 static void queue_up_three(struct scene *s, struct engine_thread *threads[3])
 {
 	static int number[3] = {0, 1, 2};
@@ -295,7 +295,7 @@ static void broadcast_to_three(void *argument)
 	queue_up_three(s, threads);
 	lock(s);
 	cond_broadcast(&s->cond, 3);
-	s->result[0] = cond_destroy(&s->cond, 3); /* nobody uses it any more */
+	s->result[0] = cond_destroy(&s->cond, 3); /* it is not used any more */
 	unlock(s);
 	for (int i = 0; i < 3; i++)
 		simulation_join(threads[i]);

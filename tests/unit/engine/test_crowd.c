@@ -1,4 +1,5 @@
-/* Very many threads that wait for one mutex: they are looked at together, and nobody can tell. */
+/* Very many threads that wait for one mutex: they are evaluated together, without a visible
+ * difference. */
 #include "engine/engine_internal.h"
 #include "engine/sync.h"
 
@@ -20,7 +21,7 @@ struct scene {
 	struct mutex mutex;
 	int inside, inside_most, entered, timed_out;
 	uint32_t crowd_most;
-	uint32_t wrong; /* times that who is enabled was not who can move */
+	uint32_t wrong; /* number of times when the enabled threads were not the movable ones */
 	bool is_kept;	/* main never gives it back */
 	bool is_cancelled;
 };

@@ -166,7 +166,7 @@ static void test_lease__ends_for_attention(void **state)
 	assert_int_equal(run(&with, true, true, false), steps);
 	assert_memory_equal(with.threads, without.threads, sizeof with.threads);
 	assert_true(
-		asked > asked_without); /* nobody is there who takes it: no lease from then on */
+		asked > asked_without); /* no thread is there to take it: no lease from then on */
 }
 
 static void test_lease__is_given_where_somebody_stands_back(void **state)
@@ -182,7 +182,7 @@ static void test_lease__is_given_where_somebody_stands_back(void **state)
 	assert_true(asked < asked_without / 2);
 }
 
-/* ---- a run so long that those who never move are helped (clock.c) ---- */
+/* ---- a run so long that starved threads are scheduled (clock.c) ---- */
 
 #define MANY_ACCESSES (3u << 19)
 #define TURNS_MOST 64

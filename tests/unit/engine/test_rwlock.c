@@ -18,7 +18,7 @@ struct scene {
 	struct rwlock rwlock;
 	int readers, readers_most;
 	int writers;
-	bool is_mixed; /* a writer together with anybody else */
+	bool is_mixed; /* a writer together with another thread */
 	int result[6];
 };
 
@@ -283,7 +283,7 @@ static void unlock_for_another_reader(void *argument)
 	(void)rwlock_unlock(&s->rwlock, 8);
 }
 
-/* More readers than are known: who unlocks can no longer be told. */
+/* More readers than are known: the unlocking thread can no longer be identified. */
 static void read_often(void *argument)
 {
 	struct scene *s = argument;
@@ -303,7 +303,7 @@ static void test_many_readers__are_counted_beyond_those_known(void **state)
 	assert_int_equal(scene.result[1], 0);
 }
 
-/* The last reader to come has left; an earlier one is still there. */
+/* The last reader has left; an earlier one is still there. */
 static void write_beside_first_reader(void *argument)
 {
 	struct scene *s = argument;

@@ -152,7 +152,7 @@ static void test_cancelled_wait__takes_nothing(void **state)
 	cancelled_runs = taken_runs = 0;
 	simulate_every_schedule(&plain, cancel_and_post, &scene, clear, expect_post_kept);
 	assert_true(cancelled_runs > 0);
-	/* The request comes before the post, and cancellation goes before taking. */
+	/* The request precedes the post, and cancellation has priority over taking. */
 	assert_int_equal(taken_runs, 0);
 }
 

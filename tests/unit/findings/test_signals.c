@@ -80,7 +80,7 @@ static void test_culprit__is_no_idle_worker(void **state)
 	expect(scene, 0, SIGNAL_BEFORE_WAIT);
 }
 
-/* The same with a worker that was not waiting when work came, but has looked for it since. */
+/* The same with a worker that was not waiting when work arrived, but has tested for it since. */
 static void test_culprit__is_no_worker_that_has_looked_since(void **state)
 {
 	struct scene *scene = *state;
@@ -143,7 +143,7 @@ static void test_history__finds_test_and_change(void **state)
 	assert_int_equal(history.waiting, 0);
 }
 
-/* Two signals come between test and wait; the earlier one belongs to the change that the waiter had tested. */
+/* Two signals are sent between test and wait; the earlier one belongs to the change that the waiter had tested. */
 static void test_history__prefers_the_signal_of_the_tested_variable(void **state)
 {
 	struct scene *scene = *state;
@@ -164,7 +164,7 @@ static void test_history__prefers_the_signal_of_the_tested_variable(void **state
 	assert_int_equal(history.unreceived, 2);
 }
 
-/* The usual signal behind the critical section comes late, to a thread that has seen the change. */
+/* The usual signal behind the critical section is late, for a thread that has seen the change. */
 static void test_history__takes_a_late_signal_for_no_loss(void **state)
 {
 	struct scene *scene = *state;

@@ -16,7 +16,7 @@
 #include "strategies/strategy.h"
 #include "support/fake_guest.h"
 
-/* Fails only when the reader looks between the two writes; the rest is noise. */
+/* Fails only when the reader reads between the two writes; the rest does not matter. */
 static const struct simulated_op busy[] = {READ(1), READ(2), READ(1), READ(2)};
 static const struct simulated_op writer[] = {
 	READ(1), READ(2), SET(0, 1), READ(1), SET(0, 0), READ(2)};
@@ -42,7 +42,7 @@ static const struct simulated_code waits_codes[] = {
 static const struct simulated_program waits = {
 	.codes = waits_codes, .code_count = 3, .initial_count = 3};
 
-/* One looks for a flag up to 250 times, one sets it, and the run fails in any case. */
+/* One thread tests a flag up to 250 times, one sets it, and the run fails in any case. */
 static const struct simulated_op starts[] = {CREATE(1), CREATE(2), JOIN(0), EXPECT(1, 1)};
 static const struct simulated_op looks[] = {READ(2), READ(2), LEAVE(0, 1), READ(2)};
 static const struct simulated_op sets_flag[] = {SET(0, 1)};

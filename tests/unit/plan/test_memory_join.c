@@ -167,7 +167,7 @@ static void test_memory_join__keeps_groups_that_do_not_meet(void **unused)
 	blocks_free(blocks);
 }
 
-/* Modules are known by what they are, wherever their sites lie in each block. */
+/* Modules are identified by name and fingerprint, wherever their sites lie in each block. */
 static void test_memory_join__joins_sites_by_module(void **unused)
 {
 	const struct memory_module one = {.name = 11, .fingerprint = 1, .count = 10};

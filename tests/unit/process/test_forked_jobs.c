@@ -20,7 +20,7 @@ struct office {
 	uint32_t taken_count;
 	uint32_t known;		 /* knowledge from the answers so far */
 	uint32_t agains;	 /* forked jobs that were sent out once more */
-	uint32_t at_work_beside; /* when quiet was asked for */
+	uint32_t at_work_beside; /* when an exclusive run was requested */
 	bool wants_quiet;
 };
 
@@ -31,7 +31,7 @@ static void sleep_ms(long ms)
 	(void)nanosleep(&time, NULL); /* longer or shorter is as good */
 }
 
-/* Later ones are faster, so that answers come in another order than they are taken in. */
+/* Later ones are faster, so that answers arrive in another order than they are taken. */
 static int work(void *context, uint32_t number, const volatile int *is_interrupted,
 	struct strbuf *answer, struct error *err)
 {
@@ -40,7 +40,7 @@ static int work(void *context, uint32_t number, const volatile int *is_interrupt
 	(void)is_interrupted;
 	(void)err;
 	sleep_ms(number % 4 == 0 ? 8 : 1);
-	office->known++; /* nobody else sees that */
+	office->known++; /* other processes do not see this */
 	strbuf_add(answer, (const char *)&number, sizeof number);
 	strbuf_add(answer, (const char *)&office->known, sizeof office->known);
 	return 0;
@@ -92,7 +92,7 @@ static void test_job__are_taken_in_order(void **unused)
 		assert_int_equal(office.known, 0);
 		for (uint32_t i = 0; i < FORKED_JOBS; i++)
 			assert_int_equal(office.taken[i], i);
-		assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* nobody is left */
+		assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
 	}
 }
 
@@ -203,7 +203,7 @@ static bool wants_quiet(void *context, uint32_t number, const struct strbuf *ans
 	return office->wants_quiet && number % 5 == 0;
 }
 
-/* Takes an answer while nobody is there. */
+/* Takes an answer while no other job runs. */
 static int take_alone(
 	void *context, uint32_t number, const struct strbuf *answer, struct error *err)
 {

@@ -172,7 +172,7 @@ static void test_target_elf__says_where_it_is_damaged(void **state)
 	expect_refusal(&image, "loader");
 }
 
-/* Any file may be given: none makes the reader look outside of it (the sanitizers watch). */
+/* Any file may be given: none makes the reader read outside of it (the sanitizers watch). */
 static void test_target_elf__survives_any_cut_and_any_damage(void **state)
 {
 	struct image image = make_image();

@@ -114,7 +114,7 @@ static void test_sarif__paths_are_uris(void **state)
 	finding_release(&finding);
 }
 
-/* Code hosting sites look for the file among the user's: a library's header is no place for them. */
+/* Code hosting sites search the file among the user's: a library's header is no place for them. */
 static void test_sarif__places_are_in_user_code(void **state)
 {
 	struct finding finding = sample_finding();

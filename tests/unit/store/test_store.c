@@ -264,7 +264,7 @@ static void test_store__refuses_a_damaged_database(void **state)
 	(void)snprintf(path, sizeof path, "%s/.raddle/raddle.db", folder); /* short */
 	memset(noise, 0xa5, sizeof noise);
 	fd = open(path, O_WRONLY);
-	/* The damage leaves out the first page: the file still looks like a database. */
+	/* The damage leaves out the first page: the file still has the header of a database. */
 	assert_int_equal(pwrite64(fd, noise, sizeof noise, 4096), sizeof noise);
 	assert_int_equal(pwrite64(fd, noise, sizeof noise, 8192), sizeof noise);
 	assert_refused(STORE_WRITE, ERROR_STORE, "damaged");
@@ -361,7 +361,7 @@ static void test_store__is_shared_by_processes(void **state)
 			struct store *store = open_store(STORE_WRITE);
 			bool is_new;
 
-			/* Half of them are found by everybody. */
+			/* Half of them are found by all processes. */
 			if (add(store, i % 2 ? i : 100 * process + i, 1, &is_new, NULL))
 				_exit(1);
 			store_close(store);

@@ -166,7 +166,7 @@ static void history__without_room_changes_no_run(void **state)
 		compare(&made, compared[i], false);
 }
 
-/* ---- how far runs are alike ---- */
+/* ---- length of equal prefixes ---- */
 
 #define STEPS_MOST 64
 

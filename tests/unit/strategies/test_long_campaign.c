@@ -40,7 +40,8 @@ static size_t resident_bytes(void)
 	return resident * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Those that go through all schedules keep what is left to do; the others are told what to do by somebody else. */
+/* Those that go through all schedules keep what is left to do; the others follow another
+ * component's instructions. */
 static bool is_endless(const struct strategy *strategy)
 {
 	return !strategy->search.is_exhausted && strcmp(strategy->name, "directed") != 0 &&

@@ -63,7 +63,7 @@ static void record(struct recording *recording, uint64_t seed)
 	campaign.run.recording = recording->schedule;
 	campaign.run.observe = note_switch;
 	campaign.run.context = recording;
-	(void)simulated_campaign_run(&campaign); /* whatever it does is followed */
+	(void)simulated_campaign_run(&campaign); /* any result is followed */
 	assert_false(recording->schedule->is_truncated);
 	recording->run = campaign.run;
 	simulated_campaign_release(&campaign);
@@ -339,7 +339,7 @@ static void replay__passes_over_a_switch_whose_moment_is_gone(void **unused)
 	const thread_name third = thread_name_child(THREAD_NAME_MAIN, 1);
 	/*
 	 * The second thread takes its first step because the first yields to it, not because it is
-	 * to move next; so its directive for that moment has no moment, and the last one has.
+	 * to move next; so its directive never applies, and the last one does.
 	 */
 	const struct replay_directive directives[] = {
 		{first, second, 1}, {second, third, 0}, {second, third, 2}};

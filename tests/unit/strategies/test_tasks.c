@@ -83,7 +83,7 @@ struct outcome_of_all {
 	struct strategy_verdict verdict;
 };
 
-/* The counts of a test: what was joined, and what was made in vain. */
+/* The counts of a test: runs of joined tasks, and runs of discarded ones. */
 static uint64_t joined_runs, lost_runs, parts_split;
 
 static void make_alone(const struct simulated_program *program, const struct strategy *strategy,
@@ -379,7 +379,7 @@ static void parts__of_dpor_tell_nothing_that_hides_orders(void **state)
 		compare(&program, &strategy_dpor, 2, &rng);
 }
 
-/* A task took a race for settled by what it had found, and who leads had found something that comes before that. */
+/* A task took a race for settled by its own findings, but the owner had found an earlier branch. */
 static void parts__of_dpor_settle_no_race_outside_of_themselves(void **state)
 {
 	static const struct simulated_op first[] = {ADD(0, 1), ADD(2, 1)};

@@ -1,6 +1,7 @@
 /*
- * Names of memory, looked at from outside in programs that stand still: tests/support/memory_subject.c
- * and its like in C++, by two compilers, with and without optimisation.
+ * Names of memory, examined from another process in programs that stand still:
+ * tests/support/memory_subject.c and its like in C++, by two compilers, with and without
+ * optimisation.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +27,7 @@ struct subject {
 	struct symbols_memory memory;
 };
 
-/* The program that the tests of the current group look at: "memory_subject-gcc-O2". */
+/* The program that the tests of the current group examine: "memory_subject-gcc-O2". */
 static char program[4200];
 
 static uint64_t printed(const struct subject *subject, const char *word)
@@ -265,7 +266,7 @@ static void test_data__names_blocks_by_their_place_and_type(void **state)
 		"made_line");
 }
 
-/* Once an access has told what a block is, all of its places have names. */
+/* After an access has shown the type of a block, all of its places have names. */
 static void test_data__learns_the_type_from_any_access(void **state)
 {
 	struct subject *subject = *state;

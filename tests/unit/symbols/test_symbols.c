@@ -1,4 +1,4 @@
-/* Looks from outside at tests/support/symbols_subject.cc, which stands still. */
+/* Examines tests/support/symbols_subject.cc from another process, while it stands still. */
 #undef NDEBUG /* declares __assert_fail */
 #include <assert.h>
 #include <gnu/libc-version.h>

@@ -78,7 +78,7 @@ static enum contract_report run_batch(struct fixture *fixture, uint64_t first, u
 	return report;
 }
 
-/* All runs of a batch, whatever fails; the order of outcomes as a hash of failing run numbers. */
+/* All runs of a batch, despite failures; the order of outcomes as a hash of failing run numbers. */
 static uint64_t failing_runs(enum contract_restart restart, uint64_t limit)
 {
 	struct fixture fixture;

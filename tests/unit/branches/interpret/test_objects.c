@@ -13,7 +13,7 @@ static struct object_time at(uint64_t position, uint64_t count)
 	return (struct object_time){position, count};
 }
 
-/* Threads tell of theirs one after the other, not in the order of the run. */
+/* Threads report their objects one after the other, not in the order of the run. */
 static void test_objects__are_those_of_the_moment(void **state)
 {
 	struct object_table table = {0};

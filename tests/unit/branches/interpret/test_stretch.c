@@ -53,7 +53,7 @@ static void check_events(const struct walk *walk, uint16_t thread, uint64_t coun
 		assert_int_equal(out->events[i].value, (i + 1) * 4 + thread);
 }
 
-/* Nothing of one is lost where another goes on. */
+/* No event of one thread is lost where another continues. */
 static void test_events__of_threads_that_take_turns(void **state)
 {
 	struct walked_thread threads[3] = {0};

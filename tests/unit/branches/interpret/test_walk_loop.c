@@ -361,7 +361,7 @@ static void test_terms__follow_values(void **state)
 	free_bench(bench);
 }
 
-/* Whatever is left of an earlier frame is not looked at. */
+/* Remains of an earlier frame are not read. */
 static void test_terms__are_none_in_frames_without(void **state)
 {
 	struct bench *bench = make_bench(5);

@@ -64,7 +64,7 @@ static void test_weights__are_those_of_the_last_walk(void **state)
 	walk_close(&walk);
 }
 
-/* Whoever is walked later may have written earlier. */
+/* A thread that is walked later may have written earlier. */
 static void test_before__is_the_last_write_of_the_run(void **state)
 {
 	struct walk walk = {0};

@@ -1,4 +1,4 @@
-/* A room is as new for the thread that comes next. */
+/* A room is as new for the next thread. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -119,7 +119,7 @@ static void free_run(struct course *run)
 	free(run);
 }
 
-/* ---- scenes: accesses in the order in which they are walked, and what comes of them ---- */
+/* ---- scenes: accesses in the order in which they are walked, and the results ---- */
 
 struct access {
 	uint16_t thread;
@@ -278,7 +278,7 @@ static void test_sharing__many_threads_are_not_told_apart(void **state)
 	put(run, 0, 9, WORD);
 	for (uint16_t i = 1; i < THREADS_MOST; i++) {
 		get(run, i, 1000, WORD);
-		get(run, i, 1000, FLAG); /* nobody writes there */
+		get(run, i, 1000, FLAG); /* no thread writes there */
 	}
 	put(run, 0, 9, OTHER);
 	get(run, 1, 1000, OTHER);

@@ -1,4 +1,4 @@
-/* Operations come out as they went in, and those that are alike take little. */
+/* Operations are read as they were written, and equal ones take little space. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static void assert_alike(const struct record_op *a, const struct record_op *b)
 	assert_int_equal(a->flags, b->flags);
 }
 
-/* Whatever they are, and also where they share slots. */
+/* Any operations, also if they share slots. */
 static void test_read__gives_back_what_was_written(void **state)
 {
 	static struct op_stream written, read;

@@ -48,7 +48,7 @@ static void test_addresses__what_was_written_to_a_pointer_may_be_in_it(void **st
 	pointer = follow(trace);
 	assert_true(leads_to(trace, pointer, Y)); /* the address of the run */
 	assert_true(leads_to(trace, pointer, SEEN_X));
-	assert_false(leads_to(trace, pointer, SEEN_Y)); /* nobody wrote that */
+	assert_false(leads_to(trace, pointer, SEEN_Y)); /* no thread wrote this value */
 }
 
 static void test_addresses__closed_ones_lead_nowhere_else(void **state)
@@ -104,7 +104,7 @@ static void test_addresses__not_where_somebody_wrote_unseen(void **state)
 	struct trace *trace = *state;
 	struct term *pointer;
 
-	(void)read(trace, 0, SEEN_X, 5); /* zero at first, and nobody wrote it */
+	(void)read(trace, 0, SEEN_X, 5); /* zero at first, and never written */
 	write(trace, 0, X, SEEN_X);
 	pointer = follow(trace);
 	assert_false(leads_to(trace, pointer, SEEN_X));

@@ -271,7 +271,7 @@ static void test_constraints__quotients_go_towards_zero(void **state)
 	assert_true(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
 }
 
-/* The quotient is too hard and keeps its value; who divides by zero has none. */
+/* The quotient is too hard and keeps its value; a division by zero has none. */
 static void test_constraints__a_divisor_may_be_zero(void **state)
 {
 	struct trace *trace = *state;

@@ -88,7 +88,8 @@ static void test_constraints_aliases__a_write_may_go_elsewhere(void **state)
 	trace->walked[0].events[trace->walked[0].count - 1].access.at =
 		term_place(&trace->walk.terms, pointer);
 	goal = branch(trace, 1, read(trace, 1, SEEN_X, 0), 5);
-	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN)); /* nobody moves the pointer */
+	/* the pointer does not change */
+	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
 	write(trace, 2, X, SEEN_X);
 	assert_true(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
 	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_PLAIN));

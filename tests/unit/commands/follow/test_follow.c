@@ -1,4 +1,4 @@
-/* Real processes: what the tracer tells of them. */
+/* Real processes: the tracer's reports about them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Handing out runs: every run is made and counted once, whatever becomes of the ranks. */
+/* Handing out runs: every run is made and counted once, even if ranks are lost. */
 #include "parallel/remote/lease_table.h"
 
 #include <setjmp.h>
@@ -114,7 +114,7 @@ static void test_lease_table__gives_a_stalled_rank_s_unit_to_another(void **stat
 	assert_int_equal(lease_table_take_back(leases, 49 * SECOND), 2);
 	assert_true(lease_table_is_own(leases, 0));
 	assert_int_equal(lease_table_take_back(leases, 50 * SECOND), 0);
-	assert_true(lease_table_is_own(leases, 0)); /* nobody has it yet */
+	assert_true(lease_table_is_own(leases, 0)); /* no rank has it yet */
 	assert_int_equal(lease_table_ask(leases, 1, 50 * SECOND, &unit), LEASE_UNIT);
 	assert_false(lease_table_is_own(leases, 0));
 	assert_true(lease_table_is_own(leases, 1));

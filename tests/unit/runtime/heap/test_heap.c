@@ -178,7 +178,7 @@ static void test_heap__tells_whose_names_end(void **state)
 	assert_true(renamed_start == (uintptr_t)at(0x1000) && renamed_bytes == 100);
 	renamed_bytes = 0;
 	heap_freed(at(0x1000), 1);
-	assert_int_equal(renamed_bytes, 0); /* its name goes on */
+	assert_int_equal(renamed_bytes, 0); /* its name stays */
 	heap_made(at(0x1020), 16, 77, BLOCK_MALLOC);
 	assert_true(renamed_start == (uintptr_t)at(0x1020) && renamed_bytes == 16);
 	assert_true(renamed_before_start == (uintptr_t)at(0x1000) && renamed_before_bytes == 100);
@@ -231,7 +231,7 @@ static void test_heap_was_freed__tells_who_did_until_it_is_given_out(void **stat
 	heap_made(at(0x100), 48, 1, BLOCK_MALLOC);
 	heap_made(at(0x200), 48, 1, BLOCK_MALLOC);
 	heap_freed(at(0x200), 3);
-	assert_true(heap_was_freed(at(0x210), &freed)); /* though nobody had asked its name */
+	assert_true(heap_was_freed(at(0x210), &freed)); /* although its name was never requested */
 	assert_int_equal(freed.site, 3);
 	(void)heap_find_any(at(0x110), &(struct heap_block){0});
 	assert_false(heap_was_freed(at(0x110), &freed));
@@ -304,7 +304,7 @@ static void test_heap__moved_blocks_keep_their_name(void **state)
 	heap_moved(at(0x100), at(0x4000), 9000, 2);
 	assert_int_equal(name_at(at(0x4000 + 8999)), name);
 	assert_false(heap_find(at(0x100), &block));
-	heap_moved(at(0x9000), at(0xa000), 10, 2); /* made before anybody looked */
+	heap_moved(at(0x9000), at(0xa000), 10, 2); /* made before recording began */
 	assert_int_not_equal(name_at(at(0xa000)), 0);
 }
 
@@ -464,7 +464,7 @@ static void test_heap_each__meets_all_blocks(void **state)
 	heap_made(at(0), 40, 5, BLOCK_MALLOC);
 	heap_made(at(4096), 40, 5, BLOCK_MALLOC);
 	heap_made(at(8192), 40, 6, BLOCK_MALLOC);
-	heap_freed(at(4096), 7); /* whoever uses it too late means it */
+	heap_freed(at(4096), 7); /* late uses mean this block */
 	assert_int_equal(blocks_told, 3);
 	heap_each(note_visit);
 	assert_int_equal(visited, 3);

@@ -127,7 +127,7 @@ static void test_contexts__calls_in_the_place_of_returns(void **unused)
 	note(&other, 5);
 	assert_int_not_equal(now(), inner);
 	note(&leaving, 5);
-	/* The caller goes on: the same function again, or another one from another place. */
+	/* The caller continues: the same function again, or another one from another place. */
 	note(&entry, 5);
 	note(&instead, 5);
 	note(&entry, 5);

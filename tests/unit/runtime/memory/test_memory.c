@@ -56,7 +56,7 @@ static void test_memory__private_and_constant_variables_are_no_points(void **sta
 	for (uint64_t number = 1; number < 6; number++) {
 		run(number);
 		access_by(0, 0, SITE_STORE, 0x100, 8); /* one thread */
-		access_by(0, 1, SITE_LOAD, 0x200, 8);  /* nobody writes */
+		access_by(0, 1, SITE_LOAD, 0x200, 8);  /* no thread writes */
 		access_by(1, 1, SITE_LOAD, 0x200, 8);
 		assert_int_equal(points, 0);
 	}

@@ -63,7 +63,7 @@ static void test_memory__late_sharing_becomes_points(void **state)
 	assert_true(is_on(2));
 }
 
-/* The run behind the one that showed it need not come by. */
+/* The next run need not reach the place. */
 static void test_memory__late_sharing_is_waited_for(void **state)
 {
 	(void)state;
@@ -170,7 +170,7 @@ static void test_memory_freed__is_a_write_to_who_looks_for_races(void **state)
 	assert_int_equal(notes, 0); /* these addresses are no blocks */
 	live.is_used = false;
 	memory_freed((void *)0x800, 1);
-	assert_int_equal(notes, 0); /* nobody has accessed it */
+	assert_int_equal(notes, 0); /* no thread has accessed it */
 	live.is_used = true;
 	memory_freed((void *)0x800, 1);
 	assert_int_equal(notes, 1);

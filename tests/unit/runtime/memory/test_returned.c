@@ -1,4 +1,4 @@
-/* Blocks that were given back, against an array that says of every byte what it is. */
+/* Freed blocks, compared with an array that has the state of every byte. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -184,7 +184,7 @@ static void test_returned__looks_at_nothing_outside_of_runs(void **state)
 /* State of every 16 bytes: free since the last free, allocated, or never touched. */
 enum { UNTOUCHED, GIVEN_OUT, GIVEN_BACK };
 
-/* Whatever is told is so; the control: much of what is so is told. */
+/* Every report is true; the control: many of the possible reports are made. */
 static void test_returned__tells_nothing_false_in_random_histories(void **state)
 {
 	static uint8_t memory[GRAINS];
@@ -224,7 +224,7 @@ static void test_returned__tells_nothing_false_in_random_histories(void **state)
 	assert_true(found > 1000 && found <= asked);
 }
 
-/* Last: the shadow is there from then on. */
+/* Last: the shadow stays for all later tests. */
 static void test_returned__believes_a_sanitizers_shadow(void **state)
 {
 	(void)state;
@@ -244,12 +244,12 @@ static void test_returned__believes_a_sanitizers_shadow(void **state)
 	/* It says so better than we. */
 	give_back(0x10010, 64);
 	assert_int_equal(reported, 1);
-	/* Nobody has seen who freed it. */
+	/* The freeing thread is unknown. */
 	memset(shadow_bytes + (0x11000 >> 3), SHADOW_FREED, 1);
 	assert_true(is_reported(0x11007));
 	assert_int_equal(latest.other_site, 0);
 	assert_int_equal(latest.other_thread.index, THREAD_NONE.index);
-	/* Somebody else's poison, and memory without a shadow. */
+	/* Another kind of poison, and memory without a shadow. */
 	shadow_bytes[0x12000 >> 3] = 0xf7;
 	assert_false(is_reported(0x12000));
 	assert_false(is_reported(0x7ffffff8));

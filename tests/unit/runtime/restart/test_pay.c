@@ -34,7 +34,7 @@ static void pay__goes_the_faster_way(void **state)
 	assert_true(live(&pay, 10000, 12000, 20000) < 1000);
 }
 
-/* 100 ms for a run: nobody waits for a third one to try. */
+/* 100 ms for a run: no third run is needed for a trial. */
 static void pay__does_not_wait_where_runs_are_long(void **state)
 {
 	struct pay pay;

@@ -107,7 +107,7 @@ static void test_guarded_string__ends_with_the_zero(void **state)
 	assert_int_equal(guarded_string_bytes(edge - 5, SIZE_MAX), 5);
 }
 
-/* It is gone through in words: wherever it begins, whatever lies behind it. */
+/* The string is read in words: for any beginning and any contents behind it. */
 static void test_guarded_string__is_the_same_at_every_place(void **state)
 {
 	static _Alignas(8) char text[64];
@@ -135,7 +135,7 @@ static void test_guarded_string__ends_where_memory_cannot_be_read(void **state)
 	assert_int_equal(guarded_string_bytes(edge - 4, 4), 4);
 }
 
-/* Up to the first word that is another, wherever that is. */
+/* Up to the first word that differs, wherever it is. */
 static void test_same_words__are_counted(void **state)
 {
 	uint64_t words[7], known[7];

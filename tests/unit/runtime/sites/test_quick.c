@@ -87,7 +87,7 @@ static void test_quick__tells_once_in_an_epoch(void **state)
 	assert_int_equal(reported + told_plainly, 5);
 }
 
-/* Sites learn of it in the first run, so it is looked at once more. */
+/* Sites learn it in the first run: the access is examined once more. */
 static void test_quick__looks_once_at_what_is_not_shared(void **state)
 {
 	(void)state;
@@ -111,7 +111,7 @@ static void test_quick__looks_once_at_what_is_not_shared(void **state)
 		sites_quick, &sites_now, 0x300, quick_properties(SITE_LOAD, 0, 4)));
 	assert_true(passes(1, SITE_STORE, 0x200));
 	assert_true(passes(1, SITE_STORE, 0x204));
-	memory_renamed(0x1000, 1024); /* more than is looked for */
+	memory_renamed(0x1000, 1024); /* more than the search covers */
 	assert_false(quick_is_repeated(
 		sites_quick, &sites_now, 0x200, quick_properties(SITE_STORE, 0, 4)));
 	assert_int_equal(told_plainly, 0);
@@ -211,9 +211,8 @@ static void test_lease__points_pass_until_it_is_over(void **state)
 	assert_true(passes(0, SITE_LOAD, 0x104)); /* an access to the same eight bytes */
 	assert_int_equal(sites_now.engine.lease, 1);
 	names_made = 0;
-	assert_true(
-		passes(0, SITE_LOAD, 0x106)); /* goes beyond them: is looked at, and one point */
-	assert_int_equal(names_made, 0);      /* all names are known */
+	assert_true(passes(0, SITE_LOAD, 0x106)); /* goes beyond them: is examined, and one point */
+	assert_int_equal(names_made, 0);	  /* all names are known */
 	assert_int_equal(sites_now.engine.lease, 0);
 	assert_false(passes(0, SITE_LOAD, 0x106));
 	site_perform();
@@ -240,7 +239,7 @@ static void test_lease__ranges_pass_until_it_is_over(void **state)
 	assert_false(range_passes(SITE_RANGE_WRITE, 0xf0, 0x30));
 	site_perform();
 	assert_int_equal(points, 1);
-	assert_true(range_passes(SITE_RANGE_READ, 0xf8, 0x18)); /* is looked at */
+	assert_true(range_passes(SITE_RANGE_READ, 0xf8, 0x18)); /* is examined */
 	assert_int_equal(sites_now.engine.lease, 2);
 	names_made = 0;
 	assert_true(range_passes(SITE_RANGE_READ, 0xf8, 0x18));

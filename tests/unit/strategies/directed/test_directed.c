@@ -21,7 +21,7 @@ static const struct simulated_code codes[] = {CODE(one), CODE(other)};
 static const struct simulated_program deadlock = {
 	.codes = codes, .code_count = 2, .initial_count = 2};
 
-/* The same with a gate: the meeting can never come about. */
+/* The same with a gate: the meeting can never occur. */
 static const struct simulated_op gated_one[] = {
 	LOCK(5), LOCK(0), LOCK(1), UNLOCK(1), UNLOCK(0), UNLOCK(5)};
 static const struct simulated_op gated_other[] = {
@@ -49,7 +49,7 @@ static void directed__makes_a_predicted_deadlock_happen(void **unused)
 	(void)unused;
 	begin(&campaign, &deadlock);
 	state = campaign.state;
-	/* Whoever comes first stops in front of its inner lock; the other runs into it. */
+	/* The first thread stops in front of its inner lock; the other runs into it. */
 	assert_int_equal(simulated_campaign_count(&campaign, 200, OUTCOME_DEADLOCK), 200);
 	assert_int_equal(state->runs, 200);
 	assert_int_equal(state->thrashes, 0);
@@ -72,7 +72,7 @@ static void directed__lets_threads_on_where_nobody_else_can_move(void **unused)
 	simulated_campaign_release(&campaign);
 }
 
-/* A ring whose places are told by their code; the names are those of another run. */
+/* A ring whose places are identified by their code; the names are those of another run. */
 static void begin_ring(struct simulated_campaign *campaign, const struct simulated_program *program,
 	const struct directed_place places[2])
 {
@@ -101,7 +101,7 @@ static void directed__finds_a_ring_under_other_names(void **unused)
 	(void)unused;
 	begin_ring(&campaign, &deadlock, places);
 	state = campaign.state;
-	/* One width in three lets any thread and object come; none of the others can meet. */
+	/* One width in three admits any thread and object; none of the others can meet. */
 	assert_true(simulated_campaign_count(&campaign, 600, OUTCOME_DEADLOCK) >= 200);
 	assert_int_equal(state->arrivals[0] + state->arrivals[1], 200);
 	simulated_campaign_release(&campaign);
@@ -143,7 +143,7 @@ static void directed__stops_before_the_lock_that_is_in_the_way(void **unused)
 	simulated_campaign_release(&campaign);
 }
 
-/* A lock that was tried in vain is not held, and one that a wait gives up comes back once. */
+/* A lock after a failed try is not held, and a lock that a wait releases is reacquired once. */
 static const struct simulated_op waits[] = {
 	LOCK(0), WAIT(0, 0), UNLOCK(0), LOCK(2), LOCK(1), UNLOCK(1), UNLOCK(2)};
 static const struct simulated_op signals[] = {

@@ -125,7 +125,8 @@ static void test_order__between_chosen_threads(void **state)
 	assert_in_range(count(&alike, &order, false, OUTCOME_ABORT), 0, 30);
 }
 
-/* ---- W1-W2-R1 at places where a thread comes to another variable first, more often than is skipped ---- */
+/* ---- W1-W2-R1 at places where a thread accesses another variable first, more often than is
+ * skipped ---- */
 
 #define ELSEWHERE SET(1, 1), EXPECT(1, 1)
 

@@ -1,4 +1,4 @@
-/* Scenarios that strategy `directed` makes come about, on simulated programs. */
+/* Scenarios that strategy `directed` makes happen, on simulated programs. */
 #include "strategies/directed/directed_scenario.h"
 
 #include <setjmp.h>
@@ -73,7 +73,7 @@ static void test_scenario__stops_before_locks_and_not_behind_them(void **state)
 	const struct counted directed = count(&account, ops, 4);
 
 	(void)state;
-	/* Nothing is left to chance: there is one such order, whatever else comes between. */
+	/* Nothing is left to chance: one such order exists, whatever other ops lie between. */
 	assert_int_equal(directed.failed, RUNS);
 	assert_int_equal(directed.completions, RUNS);
 	/* In a random run, 34 steps of one thread precede the thirteenth of the other with P(B(46,
@@ -81,7 +81,7 @@ static void test_scenario__stops_before_locks_and_not_behind_them(void **state)
 	assert_true(count(&account, NULL, 0).failed < 10);
 }
 
-/* ---- the writer waits for the reader although it comes to its access first ---- */
+/* ---- the writer waits for the reader although it reaches its access first ---- */
 
 static const struct simulated_op late_reader[] = {FAR, READ(0), EXPECT(0, 0)};
 static const struct simulated_op early_writer[] = {SET(1, 1), SET(0, 1)};
@@ -100,7 +100,7 @@ static void test_scenario__holds_the_second_until_the_first_has_been(void **stat
 	assert_int_equal(count(&late, ops, 3).completions, RUNS);
 }
 
-/* ---- an order that locks forbid: nobody waits for ever ---- */
+/* ---- an order that locks forbid: no thread waits for ever ---- */
 
 static const struct simulated_op keeper[] = {LOCK(0), READ(0), EXPECT(0, 0), UNLOCK(0)};
 static const struct simulated_op changer[] = {LOCK(0), SET(0, 1), SET(0, 0), UNLOCK(0)};
@@ -120,7 +120,7 @@ static void test_scenario__gives_up_what_cannot_be(void **state)
 	assert_int_equal(counted.failed, 0);
 }
 
-/* ---- somebody works on for as long as the one who waits does not end it ---- */
+/* ---- a thread works until the waiting one ends it ---- */
 
 static const struct simulated_op ender[] = {SET(0, 1), SET(1, 1)};
 static const struct simulated_op worker[] = {SOME, SOME, SOME, SOME};
@@ -131,7 +131,7 @@ static const struct simulated_program busy = {
 static void test_scenario__has_no_endless_patience(void **state)
 {
 	static const struct simulated_op elsewhere[] = {SET(0, 0)};
-	/* The first op never comes: the second is let on when the other has worked long enough. */
+	/* The first op never happens: the second is let on when the other has worked long enough. */
 	const struct directed_op ops[] = {
 		op_at(&elsewhere[0], NULL, OP_STORE, 1, 0),
 		op_at(&ender[0], NULL, OP_STORE, 0, 0),
@@ -146,7 +146,8 @@ static void test_scenario__has_no_endless_patience(void **state)
 	directed_state_set_scenario(directed, ops, 3);
 	assert_int_equal(simulated_campaign_count(&campaign, 1, OUTCOME_PASSED), 1);
 	assert_int_equal(
-		directed->thrashes, 0); /* nobody was let on because nobody else could move */
+		/* no thread was released for lack of other enabled threads */
+		directed->thrashes, 0);
 	assert_int_equal(directed->scenario.completions, 0);
 	simulated_campaign_release(&campaign);
 }
@@ -171,7 +172,7 @@ static void test_scenario__crosses(void **state)
 	assert_int_equal(count(&crossed, ops, 4).completions, RUNS);
 }
 
-/* ---- a loop comes to the first op again and again ---- */
+/* ---- a loop reaches the first op again and again ---- */
 
 static const struct simulated_op looker[] = {READ(0)};
 static const struct simulated_op setter[] = {FAR, SET(0, 1)};
@@ -220,7 +221,7 @@ static void test_scenario__begins_where_it_was_recorded(void **state)
 	assert_true(count_from_seventh(nowhere, nowhere) <= 20);
 }
 
-/* ---- somebody else changes what the parties find ---- */
+/* ---- another thread changes the values that the parties read ---- */
 
 static const struct simulated_op finder[] = {FAR, READ(0), EXPECT(2, 0), READ(0)};
 static const struct simulated_op filler[] = {SET(0, 1)};
@@ -258,7 +259,7 @@ static void test_scenario__is_left_to_its_parties(void **state)
 	(void)state;
 	/* One run of sixteen is not: P(B(200, 1/16) > 40) is below 1e-9. */
 	assert_true(count_meddled(true) <= 40);
-	/* The meddler has one step, the finder 33 before its look: P(it comes first) is above 0.96. */
+	/* The meddler has one step, the finder 33 before its read: P(it is first) is above 0.96. */
 	assert_true(count_meddled(false) >= 150);
 }
 

@@ -170,7 +170,7 @@ struct last_zero {
 	struct simulated_program program;
 };
 
-/* Thread i writes variable i after it read i - 1; thread 0 looks for the last that is zero. */
+/* Thread i writes variable i after it read i - 1; thread 0 searches the last one that is zero. */
 static void make_last_zero(struct last_zero *last_zero, uint32_t n, const uint16_t *variable)
 {
 	*last_zero = (struct last_zero){0};
@@ -393,7 +393,7 @@ static void dpor__misses_no_trace_of_threads_that_wait(void **state)
 
 static struct traces shared;
 
-/* One shard's runs that are its own and not in vain: their traces are added to what was found. */
+/* One shard's own runs that are not redundant: their traces are added to what was found. */
 static uint64_t make_shard(
 	const struct simulated_program *program, uint32_t shard, uint32_t shards, uint64_t *in_vain)
 {
@@ -421,7 +421,8 @@ static uint64_t make_shard(
 	return verdict.runs - verdict.redundant;
 }
 
-/* Together shards make every trace, and each of their runs that is not in vain makes another one. */
+/* Together shards make every trace, and each of their runs that is not redundant makes another
+ * one. */
 static void assert_dealt(const struct simulated_program *program, uint32_t shards, bool is_optimal)
 {
 	uint64_t runs = 0, in_vain = 0;

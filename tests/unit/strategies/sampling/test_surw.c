@@ -43,8 +43,8 @@ static const struct simulated_program crowd = {
 	.codes = crowd_codes, .code_count = 2, .initial_count = 1};
 
 /*
- * Objects 0 to 9 are used under lock 0 alone, 10 freely. It fails when the one with the long way comes to 10
- * first, which hardly happens in runs that hold nobody back from it.
+ * Objects 0 to 9 are used under lock 0 alone, 10 freely. It fails when the thread with the long
+ * path reaches 10 first, which hardly happens in runs that hold no thread back from it.
  */
 #define GUARDED                                                                                    \
 	LOCK(0), ADD(0, 1), ADD(1, 1), ADD(2, 1), ADD(3, 1), ADD(4, 1), ADD(5, 1), ADD(6, 1),      \

@@ -27,7 +27,8 @@ static bool search(const struct simulated_program *program, const struct bounds 
 	return has_failed;
 }
 
-/* Between two reads of a variable somebody writes it: one preemption, one variable, two threads. */
+/* A thread writes a variable between two reads of another: one preemption, one variable, two
+ * threads. */
 static const struct simulated_op victim[] = {READ(0), ADVANCE(0, 1)};
 static const struct simulated_op reader_twice[] = {ADVANCE(0, 0), ADVANCE(0, 2), REFUSE(0, 3)};
 static const struct simulated_op between[] = {ADVANCE(0, 1)};

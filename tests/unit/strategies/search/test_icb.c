@@ -16,7 +16,7 @@
 
 #define SCHEDULES_MOST 200000
 
-/* Schedules by their number of preemptions, as hashes of who moved when. */
+/* Schedules by their number of preemptions, as hashes of the threads that moved. */
 struct schedules {
 	uint64_t hashes[SCHEDULES_MOST];
 	uint32_t preemptions[SCHEDULES_MOST];

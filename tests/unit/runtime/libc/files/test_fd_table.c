@@ -71,7 +71,7 @@ static void test_fd_table__plain_files_are_asked_again(void **state)
 
 	(void)state;
 	assert_int_equal(fd_classify(file), FD_PLAIN);
-	/* Closed by somebody who tells nobody, and the number comes back as something else. */
+	/* Closed without a report, and the number is reused for something else. */
 	close(file);
 	assert_int_equal(pipe(ends), 0);
 	assert_int_equal(ends[0], file);

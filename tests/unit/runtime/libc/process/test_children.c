@@ -42,7 +42,7 @@ static void test_children__living_ones_count_and_ended_ones_do_not(void **state)
 	assert_int_equal(children_alive(pids), 0);
 }
 
-/* A child of another kernel thread, which goes on to live or has ended. */
+/* A child of another kernel thread, which continues to live or has ended. */
 static void *fork_two(void *pids)
 {
 	pid_t *made = pids;
@@ -74,7 +74,7 @@ static void test_children__of_other_threads_are_named(void **state)
 	assert_true(pids[0] == made[0] || pids[0] == 0);
 	assert_int_equal(kill(made[0], SIGKILL), 0);
 	assert_int_equal(waitid(P_PID, (id_t)made[0], &information, WEXITED | WNOWAIT), 0);
-	/* Both have ended, and nobody has waited for them. */
+	/* Both have ended, and they were not waited for. */
 	assert_true(children_alive(pids) == 0 || pids[0] == 0);
 	assert_int_equal(waitpid(made[0], NULL, 0), made[0]);
 	assert_int_equal(waitpid(made[1], NULL, 0), made[1]);

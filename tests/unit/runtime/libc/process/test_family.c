@@ -147,7 +147,7 @@ static void test_family__time_jumps_to_the_earliest_deadline(void **state)
 	assert_int_equal(engine_clock_ns(), 5);
 }
 
-/* The child has not looked at what the parent did meanwhile. */
+/* The child has not examined the parent's effects meanwhile. */
 static void test_family__a_member_of_an_earlier_epoch_looks_again(void **state)
 {
 	const uint32_t child = fork_child();
