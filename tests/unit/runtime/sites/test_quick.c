@@ -111,7 +111,7 @@ static void test_quick__looks_once_at_what_is_not_shared(void **state)
 		sites_quick, &sites_now, 0x300, quick_properties(SITE_LOAD, 0, 4)));
 	assert_true(passes(1, SITE_STORE, 0x200));
 	assert_true(passes(1, SITE_STORE, 0x204));
-	memory_renamed(0x1000, 1024); /* more than the search covers */
+	memory_renamed(0x1000, 1024); /* more than is looked for */
 	assert_false(quick_is_repeated(
 		sites_quick, &sites_now, 0x200, quick_properties(SITE_STORE, 0, 4)));
 	assert_int_equal(told_plainly, 0);
@@ -211,8 +211,9 @@ static void test_lease__points_pass_until_it_is_over(void **state)
 	assert_true(passes(0, SITE_LOAD, 0x104)); /* an access to the same eight bytes */
 	assert_int_equal(sites_now.engine.lease, 1);
 	names_made = 0;
-	assert_true(passes(0, SITE_LOAD, 0x106)); /* goes beyond them: is examined, and one point */
-	assert_int_equal(names_made, 0);	  /* all names are known */
+	assert_true(
+		passes(0, SITE_LOAD, 0x106)); /* goes beyond them: is looked at, and one point */
+	assert_int_equal(names_made, 0);      /* all names are known */
 	assert_int_equal(sites_now.engine.lease, 0);
 	assert_false(passes(0, SITE_LOAD, 0x106));
 	site_perform();
