@@ -1,7 +1,7 @@
 /* EXPECT: abort runs<=2000000 needs=memory */
 /*
- * A lock-free stack whose version counts only to 2 before it begins anew. Fails: a thread reads top and
- * the next node behind it; the others take two nodes and give the first back, and go on until the
+ * A lock-free stack whose version counts only to 2 before it begins anew. Fails: a thread reads top
+ * and the next node behind it; the others take two nodes and return the first, and continue until the
  * version is the same again; the thread's exchange succeeds and puts a node on top that has an owner.
  */
 #include <assert.h>

@@ -3,7 +3,7 @@
  * Pattern: two locked halves (an update that is locked while it reads and locked while it writes).
  *
  * A bank account whose getter and setter are each safe. A deposit uses both, and between them the
- * account is anybody's.
+ * account is unlocked.
  *
  * Fails when: main.0 locks and unlocks in account_balance; main.1 performs its whole deposit;
  * main.0 locks in account_set_balance and writes a sum that knows nothing of main.1's deposit.

@@ -1,6 +1,6 @@
 /* EXPECT: abort runs<=200 needs=memory */
 /*
- * Pattern: airline (a sale looks for a free seat and takes one, each of the two atomic).
+ * Pattern: airline (a sale tests for a free seat and takes one; each step alone is atomic).
  *
  * Fails when: main.0 sees that one seat is left; main.1 sells it; main.0 sells it again, and more
  * tickets than seats are out.

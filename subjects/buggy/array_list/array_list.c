@@ -2,8 +2,8 @@
 /*
  * Pattern: array list (a synchronised list goes through another, which is locked for each step and not in between).
  *
- * Fails when: main.0 looks whether approved has all elements of wanted, with approved locked, and finds
- * that wanted has a further element; main.1 clears wanted; main.0 asks for the element that is gone.
+ * Fails when: main.0 looks whether approved has all elements of wanted, with approved locked, and
+ * finds that wanted has a further element; main.1 clears wanted; main.0 asks for the removed element.
  *
  * EXPECT-PATTERN: R1-W2-R1 wanted.size @size @clear @get
  * EXPECT-VIOLATION: R1-W2-R1 list_has_all list_clear @size @clear @get

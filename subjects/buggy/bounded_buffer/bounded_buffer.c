@@ -5,7 +5,7 @@
  * A bounded buffer of jobs. A consumer that has been woken believes that the job is still there.
  *
  * Fails when: main.0 finds the buffer empty and waits; main puts a job and signals; main.1 locks
- * before main.0 has its mutex back and takes the job; main.0 wakes up, does not look again, and
+ * before main.0 has its mutex back and takes the job; main.0 wakes up, does not test again, and
  * takes from an empty buffer.
  */
 #include <assert.h>

@@ -3,7 +3,7 @@
  * A thread runs after two others. Bindal, Bansal and Lal, "Variable and Thread Bounding for
  * Systematic Testing of Multithreaded Programs", 2012, figure 8.
  *
- * Fails when: main.1 and main.2 have run when main.0 looks.
+ * Fails when: main.1 and main.2 have run when main.0 reads.
  *
  * EXPECT-BOUNDS: c=0 v=0 t=3
  */

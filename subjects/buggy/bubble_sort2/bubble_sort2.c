@@ -1,6 +1,6 @@
 /* EXPECT: abort runs<=200 needs=memory */
 /*
- * Bubble sort, another bug: a thread for each pass, which is told behind its creation how far it has to go.
+ * Bubble sort, another bug: a thread for each pass, which receives its range after its creation.
  * After Eytani and others' collection of concurrent programs with bugs.
  *
  * Fails when: main.0 runs before main has written where its pass ends, and takes it for an empty one.

@@ -6,8 +6,8 @@
  * cancelled indexer ends there and takes the lock with it.
  *
  * Fails when: the window (main.1) is closed and main cancels main.0 before that is through its
- * last sem_wait; main.0 ends with the table locked. Main then locks the table, which nobody will
- * unlock.
+ * last sem_wait; main.0 ends with the table locked. Main then locks the table, which is never
+ * unlocked.
  */
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,9 +1,9 @@
 /* EXPECT: abort runs<=200 needs=memory */
 /*
- * Pattern: critical section flag (whether somebody is inside is looked at and then set).
+ * Pattern: critical section flag (the flag "inside" is tested and then set).
  *
- * Fails when: main.0 finds nobody at the printer; main.1 finds so too and goes in; main.0 goes in, and
- * whoever looks next sees that they are two.
+ * Fails when: main.0 finds the printer free; main.1 finds so too and goes in; main.0 enters, and
+ * the next test sees two threads inside.
  *
  * EXPECT-BOUNDS: c=2 v=1 t=2
  * EXPECT-PATTERN: R1-W2-W1 printer.inside @look @enter @enter

@@ -1,6 +1,6 @@
 /* EXPECT: deadlock strategy=rpro runs<=20000 */
 /*
- * Pattern: lock-order deadlock behind a lock that is handed over.
+ * Pattern: lock-order deadlock behind a lock that passes between threads.
  *
  * The client library of a database: one thread executes a statement while another prepares one on
  * the same connection. Both work through a result page by page, in step, so the two calls meet

@@ -3,13 +3,13 @@
  * Pattern: a recursive mutex made of two plain ones, which are taken in both orders.
  *
  * An embedded database wraps its work in enter and leave, which may be nested. `inner` guards the
- * owner and the count, `outer` is the mutex proper. Entering where nobody is inside "cannot wait",
- * so it takes `outer` with `inner` in its hands; where somebody is inside it lets `inner` go first
+ * owner and the count, `outer` is the mutex proper. Entering when no thread is inside "cannot
+ * wait", and takes `outer` while it holds `inner`; if a thread is inside, it releases `inner` first
  * and takes it after `outer`.
  *
  * Fails when: main.0 is inside; main.1 sees that, lets `inner` go and waits for `outer`; main.0
- * leaves; main.1 takes `outer` and stops before `inner`; main.0 enters again: it takes `inner`, sees
- * nobody inside and waits for `outer`, while main.1 waits for `inner`.
+ * leaves; main.1 takes `outer` and stops before `inner`; main.0 enters again: it takes `inner`,
+ * sees no thread inside and waits for `outer`, while main.1 waits for `inner`.
  */
 #include <pthread.h>
 #include <stdio.h>

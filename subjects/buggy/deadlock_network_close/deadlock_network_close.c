@@ -2,8 +2,8 @@
 /*
  * Pattern: lock-order deadlock between a library's shutdown and one of its calls.
  *
- * A network library: closing a socket looks it up in the table, locks it, and goes back to the table
- * to free its place. Shutdown takes the table and closes what is still open. Since two threads may
+ * A network library: closing a socket finds it in the table, locks it, and returns to the table to
+ * free its place. Shutdown takes the table and closes what is still open. Since two threads may
  * shut down at once, a lock is handed over first.
  *
  * Fails when: main.1, shutting down, has passed `driver` and stops before `table`; main.0, closing,

@@ -3,8 +3,8 @@
  * Pattern: lock-order deadlock of a read-write lock and a mutex.
  *
  * A database server whose clients move from statement to statement together, as a test suite drives
- * them. One alters a plain table: it must not hide a temporary one of the same name. Another alters a
- * temporary table, and looks whether a plain one is behind it. The rest only open tables.
+ * them. One alters a plain table: it must not hide a temporary one of the same name. Another alters
+ * a temporary table, and tests whether a plain one is behind it. The rest only open tables.
  *
  * Fails when: main.1, altering the temporary table, has passed `catalog` and stops before
  * `temporaries`; main.0 takes `catalog` for as long as it alters, looks into `temporaries`, takes

@@ -3,7 +3,7 @@
  * Pattern: lock-order deadlock between two maintenance commands of a busy server.
  *
  * Sessions write to the binary log. When it is full it is rotated, and old files are purged by
- * command. Both look at the list of dumping threads: a purge only in passing, a rotation for as long
+ * command. Both read the list of dumping threads: a purge only in passing, a rotation for as long
  * as it lasts.
  *
  * Fails when: main.1, purging, has passed `dumps` and stops before `index_file`; main.0, rotating,

@@ -1,6 +1,6 @@
 /* EXPECT: deadlock strategy=rpro runs<=20000 */
 /*
- * Pattern: three lock orders that close a circle, behind a lock that is handed over.
+ * Pattern: three lock orders that close a cycle, behind a lock that passes between threads.
  *
  * Clients insert into a table while one truncates it, and a thread of the storage engine writes what
  * has been committed; a queue with a condition variable moves it along. No two of them take the same

@@ -1,6 +1,6 @@
 /* EXPECT: abort runs<=2000 needs=memory */
 /*
- * Dekker's lock, by somebody who looks whether the other wants to enter before saying so himself.
+ * Dekker's lock, but each thread tests the other's wish to enter before it announces its own.
  * Fails: main finds that main.0 does not want to enter; main.0 finds the same of main; both enter.
  *
  * EXPECT-BRANCH: assert(inside == 1); [bug]

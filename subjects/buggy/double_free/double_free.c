@@ -1,7 +1,7 @@
 /* EXPECT: double-free runs<=500 needs=memory */
 /*
- * A count of references that is looked at after it was taken down. Fails: main takes it down to 1;
- * main.0 takes it down to 0; both find 0 and free the message (natively, the C library aborts).
+ * A count of references that is read after its decrement. Fails: main takes it down to 1; main.0
+ * takes it down to 0; both find 0 and free the message (natively, the C library aborts).
  *
  * EXPECT-BRANCH: if (atomic_load(&message->references) == 0) [bug]
  */

@@ -1,6 +1,6 @@
 /* EXPECT: abort runs<=200 needs=memory */
 /*
- * A session is cleaned up while a callback may still come: an order violation.
+ * A session is cleaned up while a callback may still arrive: an order violation.
  *
  * Fails when: main clears the handler of the session; main.0 has a message left, and reads the handler.
  *

@@ -2,8 +2,8 @@
 /*
  * Pattern: a timeout that "cannot happen".
  *
- * A client allows a server that answers at once ten whole seconds, and does not look at what
- * sem_timedwait returned.
+ * A client allows a server that answers at once ten whole seconds, and does not test the result of
+ * sem_timedwait.
  *
  * Fails when: main's sem_timedwait times out (a loaded machine is enough) before main.0 has
  * posted: the reply is still missing.

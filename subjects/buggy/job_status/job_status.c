@@ -2,8 +2,8 @@
 /*
  * The result of a job is written over its cancellation.
  *
- * Fails when: main.0 marks the job as running; main cancels it; main.0 marks it as done, and nobody
- * learns that it was cancelled, though main says so.
+ * Fails when: main.0 marks the job as running; main cancels it; main.0 marks it as done, and the
+ * cancellation is lost, although main reports it.
  *
  * EXPECT-PATTERN: W1-W2-W1 job.status @run @cancel @done
  * EXPECT-BRANCH: if (atomic_load(&job.status) != RUNNING) [bug]

@@ -2,7 +2,7 @@
 /*
  * Pattern: a thread that joins itself.
  *
- * Anybody may stop a service, the service's own thread too when its work is done. The first who
+ * Any thread may stop a service, the service's own thread too when its work is done. The first who
  * does waits for the thread to end.
  *
  * Fails when: main.0 locks in service_stop before main does: it is the first, and joins itself.

@@ -2,8 +2,8 @@
 /*
  * Pattern: a signal after the unlock, to whom it may concern no more.
  *
- * A request carries its own lock and condition. Whoever made it throws it away when it sees the answer,
- * which it can do without having waited.
+ * A request carries its own lock and condition. Its creator frees it after reading the answer,
+ * which is possible without a wait.
  *
  * Fails when: main.0 unlocks; main locks, finds the answer and frees the request; main.0 signals a
  * condition in memory that is no more the request's.

@@ -2,11 +2,11 @@
 /*
  * Pattern: a lock traded for a stronger one without looking again (C++, std::shared_mutex).
  *
- * A cache of thumbnails: a reader that misses lets go of its shared lock, takes the exclusive one
- * and renders the picture. Rendering twice is what the cache exists to prevent.
+ * A cache of thumbnails: a reader that misses releases its shared lock, takes the exclusive one and
+ * renders the picture. Rendering twice is what the cache exists to prevent.
  *
- * Fails when: main.0 and main.1 both look and miss under the shared lock before either of them has
- * taken the exclusive lock.
+ * Fails when: main.0 and main.1 both search and miss under the shared lock before either of them
+ * has taken the exclusive lock.
  */
 #include <cassert>
 #include <cstdio>

@@ -1,7 +1,7 @@
 /* EXPECT: abort runs<=200 needs=memory */
 /*
- * Pattern: logging appender (an appender is asked whether it is there, and used, without the lock under
- * which it is taken away).
+ * Pattern: logging appender (an appender is tested and used without the lock under which it is
+ * removed).
  *
  * Fails when: main.0 sees that the logger has an appender; main.1 closes the logger; main.0 takes the
  * appender to write to, and it is not there any more.

@@ -2,11 +2,11 @@
 /*
  * Pattern: lost wake-up.
  *
- * A download thread tells main that the file is there. Main asks whether it has to wait, and
+ * A download thread signals main that the file is complete. Main asks whether it has to wait, and
  * decides to; what happens before it really waits goes unheard.
  *
  * Fails when: main locks and unlocks in is_complete and finds nothing; main.0 completes, signals
- * (nobody waits) and ends; main locks again and waits for a signal that was sent already.
+ * (no thread waits) and ends; main locks again and waits for a signal that was sent already.
  */
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* EXPECT: abort runs<=500 needs=memory */
 /*
- * Merge sort: a thread for each half as long as there are threads left; the number of those is looked at
- * and changed without a lock. After Eytani and others' collection of concurrent programs with bugs.
+ * Merge sort: a thread for each half as long as there are threads left; their number is read and
+ * changed without a lock. After Eytani and others' collection of concurrent programs with bugs.
  *
  * Fails when: a thread sees that two are left; another one takes them; the first takes two as well, and
  * there are more sorters than there may be.

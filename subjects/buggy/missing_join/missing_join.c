@@ -3,9 +3,9 @@
  * Pattern: missing join.
  *
  * A back-up program writes its index in a thread of its own while it copies files, one after the
- * other. The index is written long before the files are copied, so nobody waits for it.
+ * other. The index is written long before the files are copied, and no thread waits for it.
  *
- * Fails when: main.1 and main.2 have ended and main locks to look at the index before main.0 has
+ * Fails when: main.1 and main.2 have ended and main locks to read the index before main.0 has
  * locked to write it.
  */
 #include <assert.h>

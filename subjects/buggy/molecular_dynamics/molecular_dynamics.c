@@ -1,8 +1,8 @@
 /* EXPECT: abort runs<=200 needs=memory */
 /*
- * Molecules on a line that attract each other, a share for each thread; between computing the forces and
- * moving, threads meet at a hand-made barrier, which waits for the next thread only. After the program of
- * that name in the Java Grande benchmarks.
+ * Molecules on a line that attract each other, a share for each thread; between computing the
+ * forces and moving, threads wait at a hand-made barrier, which waits for the next thread only.
+ * After the program of that name in the Java Grande benchmarks.
  *
  * Fails when: main.0 has seen that main.1 has computed its forces, and moves; main.2 still computes, and
  * reads a position of the next step.

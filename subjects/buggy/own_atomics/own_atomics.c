@@ -1,7 +1,7 @@
 /* EXPECT: abort runs<=200 needs=memory */
 /*
- * Threads that meet by atomic operations written in assembly, as older libraries have them, and count where they
- * come out. Fails: main.0 reads the count; main.1 reads and writes it; main.0 writes it.
+ * Threads that synchronise by atomic operations in assembly, as in older libraries, and count at
+ * the exit. Fails: main.0 reads the count; main.1 reads and writes it; main.0 writes it.
  */
 #include <assert.h>
 #include <pthread.h>

@@ -1,9 +1,9 @@
 /* EXPECT: abort strategy=random runs<=200 */
 /*
- * Pattern: the hand-over is announced before it is done.
+ * Pattern: the transfer is announced before it is complete.
  *
- * Two players pass a ball over a table. Each tells the other that it is their turn, and only then
- * puts the ball down.
+ * Two players pass a ball over a table. Each signals the other, and only then puts the ball
+ * down.
  *
  * Fails when: main.0 posts `pong`; main.1 waits for `pong`, locks the table and finds the ball of
  * the round before; main.0 locks the table to put its ball down.

@@ -4,7 +4,7 @@
  * After Eytani and others' collection of concurrent programs with bugs.
  *
  * Fails when: a reader waits at the empty buffer; a writer puts a passenger in and wakes it; another
- * reader comes first and takes that passenger; the one that was woken takes from the empty buffer.
+ * reader is first and takes that passenger; the one that was woken takes from the empty buffer.
  *
  * EXPECT-BOUNDS: c=0 v=0 t=3
  * EXPECT-TABLE: Piper threads=9 schedules=64

@@ -1,9 +1,9 @@
 /* EXPECT: abort runs<=200 needs=memory */
 /*
- * Pattern: object pool, the first bug (an object is borrowed by a look and a mark).
+ * Pattern: object pool, the first bug (an object is borrowed by a test and a mark).
  *
- * Fails when: main.0 finds connection 0 idle; main.1 finds it idle, too, and marks it; main.0 marks it
- * as well. Two clients have one connection, and it is given back twice.
+ * Fails when: main.0 finds connection 0 idle; main.1 finds it idle, too, and marks it; main.0 marks
+ * it as well. Two clients have one connection, and it is returned twice.
  *
  * EXPECT-BOUNDS: c=1 v=1 t=2
  * EXPECT-PATTERN: R1-W2-W1 pool[0].borrowed @idle @mark @mark

@@ -1,7 +1,7 @@
 /* EXPECT: abort runs<=200 needs=memory */
 /*
- * A counter without a lock. Fails: main reads counter; main.0 reads the same value and adds to it; main
- * writes what it had read plus one, and the other's addition is gone.
+ * A counter without a lock. Fails: main reads counter; main.0 reads the same value and adds to it;
+ * main writes its old value plus one, and the other's addition is lost.
  *
  * EXPECT-BRANCH: assert(counter == 4); [bug]
  */

@@ -1,7 +1,7 @@
 /* EXPECT: abort runs<=200 needs=memory */
 /*
- * A flag that is looked at first and set later. Fails: main.0 sees it clear; main.1 sees it clear, too;
- * both become owners.
+ * A flag that is tested first and set later. Fails: main.0 sees it clear; main.1 sees it clear,
+ * too; both become owners.
  */
 #include <assert.h>
 #include <pthread.h>

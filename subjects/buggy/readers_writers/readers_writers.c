@@ -3,7 +3,7 @@
  * Pattern: a hand-made readers-writers lock.
  *
  * The first reader in takes the room for all readers and the last one out gives it back. The count
- * is guarded, but the first reader takes the room after it has let go of the count.
+ * is guarded, but the first reader takes the room after it has released the count.
  *
  * Fails when: the writer is in the room, half done (it takes the journal's lock between its two
  * stores); reader main.1 counts itself as first and waits for the room; reader main.2 counts

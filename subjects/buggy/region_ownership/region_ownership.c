@@ -8,10 +8,10 @@
  * variables. This program has a dispatcher for the calls, and a collector that examines the region.
  * Every call has places of its own, so that most variables are used by two threads a few times.
  *
- * Fails when: main.0 closes the region, makes a call and gives the region up; main.1, the collector, sees that
- * nobody owns it; main.0 goes on until the call is done; main.1 sees that the region is in no call; main.0
- * makes the next call with a region that is collected. Each of the two has to be stopped where what the other one
- * sees is true for a moment only.
+ * Fails when: main.0 closes the region, makes a call and gives the region up; main.1, the
+ * collector, sees that it has no owner; main.0 continues until the call is done; main.1 sees that
+ * the region is in no call; main.0 makes the next call with a region that is collected. Each of the
+ * two has to be stopped where what the other one sees is true for a moment only.
  *
  * EXPECT-BOUNDS: c=3 v=2 t=2
  * EXPECT-TABLE: RegionOwnership threads=5 schedules=47248
@@ -58,7 +58,7 @@ static void region_collect(struct region *region)
 		atomic_store(&region->collected, true);
 }
 
-/* The last call returns when whoever takes it does, after this. */
+/* The last call returns later, when its receiver returns it. */
 static void *produce(void *unused)
 {
 	for (long call = 1; call <= CALLS; call++) {

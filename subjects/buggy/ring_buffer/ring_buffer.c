@@ -1,7 +1,7 @@
 /* EXPECT: abort runs<=1000 needs=memory */
 /*
- * A ring buffer for one writer and one reader that announces an item before it is there. Fails: main.0
- * moves head; main finds the buffer not empty and reads the slot; main.0 writes the item.
+ * A ring buffer for one writer and one reader that announces an item before it is stored. Fails:
+ * main.0 moves head; main finds the buffer not empty and reads the slot; main.0 writes the item.
  */
 #include <assert.h>
 #include <pthread.h>

@@ -2,8 +2,8 @@
 /*
  * Pattern: a wait that takes every wake-up for the event (POSIX allows wake-ups without a signal).
  *
- * One reader, one writer, one event: nobody can steal it, so the check around the wait looks as if
- * once were enough.
+ * One reader, one writer, one event: no thread can steal it, and a single check around the wait
+ * seems enough.
  *
  * Fails when: main waits and wakes up before main.0 has locked to store the answer.
  */

@@ -2,8 +2,8 @@
 /*
  * Pattern: one is woken where all are waiting.
  *
- * Two threads wait for a flag, as C++20 has it: each looks a few times, yields a few times, and only then
- * goes to sleep. The flag is set once.
+ * Two threads wait for a flag, as C++20 has it: each tests a few times, yields a few times, and
+ * only then sleeps. The flag is set once.
  *
  * Fails when: main.0 and main.1 have both gone to sleep before main sets the flag: it wakes one of them.
  */

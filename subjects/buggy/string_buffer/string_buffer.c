@@ -6,7 +6,7 @@
  * second.
  *
  * Fails when: main.0 locks and unlocks the source in buffer_length; main.1 clears the source;
- * main.0 locks in buffer_copy and asks for characters that are gone.
+ * main.0 locks in buffer_copy and asks for removed characters.
  *
  * EXPECT-BRANCH: assert(length <= buffer->length); [bug]
  */

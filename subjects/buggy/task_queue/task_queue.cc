@@ -6,7 +6,7 @@
  * sets it without the lock.
  *
  * Fails when: the worker has seen `stopping` unset and is about to wait; main sets it and notifies
- * (nobody waits yet); the worker starts to wait, and main joins it for ever.
+ * (no thread waits yet); the worker starts to wait, and main joins it for ever.
  */
 #include <atomic>
 #include <condition_variable>

@@ -1,9 +1,9 @@
 /* EXPECT: double-free runs<=500 */
 /*
- * Pattern: look, then act, with the lock given back in between.
+ * Pattern: test, then act, with the lock released in between.
  *
- * Two threads shut the same thing down. Each of them frees what it has found and says afterwards that it
- * is gone.
+ * Two threads shut the same thing down. Each of them frees the object that it found, and clears the
+ * pointer afterwards.
  *
  * Fails when: main.0 reads the pointer; main.1 reads it before main.0 has locked again. Natively the C
  * library mostly says nothing: each thread keeps what it has freed for itself.

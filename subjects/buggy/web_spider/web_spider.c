@@ -1,7 +1,7 @@
 /* EXPECT: abort runs<=200 needs=memory */
 /*
- * Pattern: crawler (a spider looks whether addresses wait, and takes one; the lock is only around the
- * second).
+ * Pattern: crawler (a spider tests whether addresses wait, and takes one; the lock is only around
+ * the second).
  *
  * Fails when: main.0 sees that one address waits; main.1 takes it; main.0 takes an address, and there is
  * none.

@@ -3,8 +3,8 @@
  * Pattern: wrapped hash set (a synchronised set goes through another, which is locked for each step and
  * not in between; ../../wrapper.h). Elements stand in the first free slot from their own on.
  *
- * Fails when: main.0, or main.1 or main.2, has asked second for its size; main.4 clears second; the first
- * one asks it for an element that is gone.
+ * Fails when: main.0, or main.1 or main.2, has asked second for its size; main.4 clears second; the
+ * first one asks it for a removed element.
  *
  * EXPECT-VIOLATION: R1-W2-R1 wrapped_add_all wrapped_clear @size @clear @at
  * EXPECT-VIOLATION: R1-W2-R1 wrapped_equals wrapped_clear @size @clear @at

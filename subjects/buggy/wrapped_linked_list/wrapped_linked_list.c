@@ -3,8 +3,8 @@
  * Pattern: wrapped linked list (a synchronised list iterates over another, which is locked for each
  * step but not in between; ../../wrapper.h).
  *
- * Fails when: main.0, or main.1 or main.2, has asked second for its size; main.4 clears second; the first
- * one asks it for an element that is gone.
+ * Fails when: main.0, or main.1 or main.2, has asked second for its size; main.4 clears second; the
+ * first one asks it for a removed element.
  *
  * EXPECT-VIOLATION: R1-W2-R1 wrapped_has_all wrapped_clear @size @clear @at
  * EXPECT-VIOLATION: R1-W2-R1 wrapped_add_all wrapped_clear @size @clear @at

@@ -3,8 +3,8 @@
  * Pattern: wrapped string buffer (every method locks its own buffer; a method with another buffer
  * holds its own lock throughout, and the other's for each step only), as in older class libraries.
  *
- * Fails when: main.0, which appends second to first, or main.1 or main.2, has asked second for its length;
- * main.4 makes second empty; the first one asks it for characters that are gone.
+ * Fails when: main.0, which appends second to first, or main.1 or main.2, has asked second for its
+ * length; main.4 makes second empty; the first one asks it for removed characters.
  *
  * EXPECT-VIOLATION: R1-W2-R1 buffer_append buffer_set_length @length @set_length @get_chars
  * EXPECT-VIOLATION: R1-W2-R1 buffer_insert buffer_set_length @length @set_length @get_chars

@@ -1,5 +1,5 @@
 /* EXPECT: passed runs=2000 needs=memory */
-/* The twin of aba_stack: 2^24 versions, so none comes back while a thread looks away. */
+/* The twin of aba_stack: 2^24 versions, and none recurs during a thread's operation. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

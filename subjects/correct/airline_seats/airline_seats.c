@@ -1,5 +1,5 @@
 /* EXPECT: passed runs=500 needs=memory */
-/* The twin of airline_seats: a seat is taken only if the number that was looked at still stands. */
+/* The twin of airline_seats: a seat is taken only if the tested number is unchanged. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* EXPECT: passed runs=500 needs=memory */
-/* The twin of array_list: whoever goes through a second list holds the locks of both. */
+/* The twin of array_list: a thread that iterates over a second list holds the locks of both. */
 #define _GNU_SOURCE
 #include <assert.h>
 #include <pthread.h>

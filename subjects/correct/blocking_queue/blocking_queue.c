@@ -16,7 +16,7 @@ struct queue {
 	pthread_mutex_t put_lock, take_lock;
 	unsigned head;		/* guarded by take_lock */
 	unsigned tail;		/* guarded by put_lock */
-	int elements[CAPACITY]; /* those counted belong to who takes, the others to who puts */
+	int elements[CAPACITY]; /* counted ones belong to the taker, the others to the putter */
 	atomic_long count;
 };
 

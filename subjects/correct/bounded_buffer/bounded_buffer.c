@@ -2,9 +2,9 @@
 /*
  * Pattern: `if` instead of `while` around a wait.
  *
- * A bounded buffer of jobs. A consumer that has been woken looks again.
+ * A bounded buffer of jobs. A woken consumer tests again.
  *
- * Corrected: the wait stands in a loop. Cannot fail: a consumer goes on only after it has seen a
+ * Corrected: the wait stands in a loop. Cannot fail: a consumer continues only after it has seen a
  * job under the lock that it still holds. Every put wakes a waiting consumer, and each consumer
  * stops at the first 0, so the two zeros end both.
  */

@@ -1,5 +1,5 @@
 /* EXPECT: passed runs=300 needs=memory */
-/* The twin of bounds_0_0_3: nobody changes the variable before the thread that looks at it has ended. */
+/* The twin of bounds_0_0_3: no thread changes the variable before its reader has ended. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* EXPECT: passed runs=200 needs=memory sizes=12,23,34 */
-/* The twin of bounds_grid: the thread that reads holds a lock that those take who write. */
+/* The twin of bounds_grid: the reading thread holds a lock that the writing threads take. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

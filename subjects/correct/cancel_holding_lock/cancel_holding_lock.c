@@ -5,7 +5,7 @@
  * An indexer waits for its quota inside the table's lock. sem_wait is a cancellation point: a
  * cancelled indexer ends there.
  *
- * Corrected: a cleanup handler unlocks. Cannot fail: whether the indexer goes on or ends in
+ * Corrected: a cleanup handler unlocks. Cannot fail: whether the indexer continues or ends in
  * sem_wait, the handler runs exactly once and the table is unlocked.
  */
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* EXPECT: passed runs=500 needs=memory */
-/* The twin of critical_section: a clerk goes in only if nobody has since it looked. */
+/* The twin of critical_section: a clerk enters only if no other has entered since its test. */
 #include <assert.h>
 #include <pthread.h>
 #include <sched.h>

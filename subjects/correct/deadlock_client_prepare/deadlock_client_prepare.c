@@ -1,14 +1,14 @@
 /* EXPECT: passed runs=1000 */
 /*
- * Pattern: one lock order behind a lock that is handed over.
+ * Pattern: one lock order behind a lock that passes between threads.
  *
  * The client library of a database: one thread executes a statement while another prepares one on
  * the same connection. Both work through a result page by page, in step, so the two calls meet
  * at every sixth page.
  *
  * Corrected: a statement is prepared with the parameters bound before the connection is taken.
- * Cannot fail: whoever takes two of statement, parameters, types and connection takes them in this
- * order.
+ * Cannot fail: a thread that takes two of statement, parameters, types and connection takes them in
+ * this order.
  *
  * Argument: pages of the result.
  */

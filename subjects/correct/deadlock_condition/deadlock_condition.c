@@ -2,11 +2,11 @@
 /*
  * Pattern: wait on a condition variable holding nothing but its mutex.
  *
- * A session hands out replies, and clients wait for them without holding it.
+ * A session delivers replies, and clients wait for them without holding it.
  *
- * Corrected: the client gives the session up before it waits. Cannot fail: nobody waits for
- * anything while holding the session, so main always gets to deliver, and a delivered reply is
- * seen or heard.
+ * Corrected: the client gives the session up before it waits. Cannot fail: no thread waits
+ * while holding the session, so main always gets to deliver, and a delivered reply is seen or
+ * heard.
  */
 #include <pthread.h>
 #include <stdio.h>

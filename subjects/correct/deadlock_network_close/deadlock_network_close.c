@@ -2,12 +2,12 @@
 /*
  * Pattern: a library's shutdown and its calls agree on one lock order.
  *
- * A network library: closing a socket looks it up in the table, locks it, and goes back to the table
- * to free its place. Shutdown takes the table and closes what is still open. Since two threads may
+ * A network library: closing a socket finds it in the table, locks it, and returns to the table to
+ * free its place. Shutdown takes the table and closes what is still open. Since two threads may
  * shut down at once, a lock is handed over first.
  *
- * Corrected: the socket is let go before its place in the table is freed. Cannot fail: whoever holds
- * a socket takes no other lock.
+ * Corrected: the socket is released before its place in the table is freed. Cannot fail: a thread
+ * that holds a socket takes no other lock.
  */
 #include <pthread.h>
 #include <stdio.h>

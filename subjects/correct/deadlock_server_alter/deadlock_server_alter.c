@@ -3,11 +3,11 @@
  * Pattern: one order of a read-write lock and a mutex.
  *
  * A database server whose clients move from statement to statement together, as a test suite drives
- * them. One alters a plain table: it must not hide a temporary one of the same name. Another alters a
- * temporary table, and looks whether a plain one is behind it. The rest only open tables.
+ * them. One alters a plain table: it must not hide a temporary one of the same name. Another alters
+ * a temporary table, and tests whether a plain one is behind it. The rest only open tables.
  *
- * Corrected: who alters a temporary table takes `open_tables` before `temporaries`. Cannot fail: all
- * locks are taken in the order catalog, open_tables, temporaries; statistics is innermost.
+ * Corrected: a thread that alters a temporary table takes `open_tables` before `temporaries`. Cannot
+ * fail: all locks are taken in the order catalog, open_tables, temporaries; statistics is innermost.
  *
  * Arguments: steps, readers.
  */

@@ -3,7 +3,7 @@
  * Pattern: two maintenance commands of a busy server with one lock order.
  *
  * Sessions write to the binary log. When it is full it is rotated, and old files are purged by
- * command. Both look at the list of dumping threads: a purge only in passing, a rotation for as long
+ * command. Both read the list of dumping threads: a purge only in passing, a rotation for as long
  * as it lasts.
  *
  * Corrected: a purge takes `log_file` before `index_file`. Cannot fail: all locks are taken in the

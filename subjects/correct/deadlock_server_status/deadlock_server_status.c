@@ -7,8 +7,8 @@
  * how long, and then begins its statement. Both pass `threads` first, the list of who is connected,
  * and the session keeps it.
  *
- * Corrected: a session has asked the engine before it takes its data lock. Cannot fail: who
- * holds a data lock takes no lock but open_tables, which is innermost.
+ * Corrected: a session has asked the engine before it takes its data lock. Cannot fail: a thread
+ * with a data lock takes no lock but open_tables, which is innermost.
  *
  * Arguments: statements of each session, sessions that never wait.
  */

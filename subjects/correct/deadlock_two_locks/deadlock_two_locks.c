@@ -4,8 +4,8 @@
  *
  * A transfer locks both accounts, and two transfers go in opposite directions.
  *
- * Corrected: the account at the lower address is locked first. Cannot fail: both transfers take
- * the two locks in one order, so who holds the second one never waits.
+ * Corrected: the account at the lower address is locked first. Cannot fail: both transfers take the
+ * two locks in one order, and a holder of the second one never waits.
  */
 #include <pthread.h>
 #include <stdbool.h>

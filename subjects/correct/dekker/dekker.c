@@ -1,5 +1,5 @@
 /* EXPECT: passed runs=2000 needs=memory */
-/* The twin of dekker: a thread says that it wants to enter before it looks whether the other does. */
+/* The twin of dekker: a thread announces its wish to enter before it tests the other's. */
 #include <assert.h>
 #include <pthread.h>
 #include <sched.h>

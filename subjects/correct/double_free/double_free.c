@@ -1,5 +1,5 @@
 /* EXPECT: passed runs=2000 needs=memory */
-/* The twin of double_free: who takes the count from 1 to 0 is told so by the same update. */
+/* The twin of double_free: the update from 1 to 0 itself returns this fact. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

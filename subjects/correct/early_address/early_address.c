@@ -4,7 +4,7 @@
  *
  * A server in a thread says where it can be reached; its client connects as soon as it knows.
  *
- * Corrected: the server listens first. Cannot fail: who knows the address finds a queue there.
+ * Corrected: the server listens first. Cannot fail: a thread that knows the address finds a queue there.
  */
 #include <assert.h>
 #include <netinet/in.h>

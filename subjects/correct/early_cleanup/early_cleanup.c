@@ -1,5 +1,5 @@
 /* EXPECT: passed runs=300 needs=memory */
-/* The twin of early_cleanup: the handler is cleared when nobody delivers any more. */
+/* The twin of early_cleanup: the handler is cleared when no thread delivers any more. */
 #include <assert.h>
 #include <pthread.h>
 #include <sched.h>

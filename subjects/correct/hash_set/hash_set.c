@@ -1,5 +1,5 @@
 /* EXPECT: passed runs=500 needs=memory */
-/* The twin of hash_set: the lock is held from the look to the addition. */
+/* The twin of hash_set: the lock is held from the search to the addition. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdbool.h>

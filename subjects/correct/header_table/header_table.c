@@ -1,5 +1,5 @@
 /* EXPECT: passed runs=500 needs=memory */
-/* The twin of header_table: who looks for a header takes the lock, too. */
+/* The twin of header_table: a thread that searches a header takes the lock, too. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -2,11 +2,11 @@
 /*
  * Pattern: stop and join.
  *
- * Anybody may stop a service, the service's own thread too when its work is done. Others wait for
- * the thread to end.
+ * Any thread may stop a service, the service's own thread too when its work is done. Others wait
+ * for the thread to end.
  *
- * Corrected: the service's own thread only leaves word; main always joins. Cannot fail: nobody but
- * main joins, once, and the service waits for nothing.
+ * Corrected: the service's own thread only leaves word; main always joins. Cannot fail: only main
+ * joins, once, and the service waits for nothing.
  */
 #include <pthread.h>
 #include <stdbool.h>

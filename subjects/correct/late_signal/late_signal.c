@@ -2,11 +2,11 @@
 /*
  * Pattern: a signal before the unlock.
  *
- * A request carries its own lock and condition. Whoever made it throws it away when it sees the answer,
- * which it can do without having waited.
+ * A request carries its own lock and condition. Its creator frees it after reading the answer,
+ * which is possible without a wait.
  *
- * Corrected: the signal comes inside the lock. Cannot fail: nobody sees the answer before the server has
- * left the lock, which is the last that it does with the request.
+ * Corrected: the signal is sent inside the lock. Cannot fail: no thread sees the answer before the
+ * server has left the lock, which is the last that it does with the request.
  */
 #include <pthread.h>
 #include <stdio.h>

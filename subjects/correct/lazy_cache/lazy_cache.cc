@@ -2,10 +2,10 @@
 /*
  * Pattern: a lock traded for a stronger one (C++, std::shared_mutex).
  *
- * A cache of thumbnails: a reader that misses lets go of its shared lock, takes the exclusive one
- * and renders the picture. Rendering twice is what the cache exists to prevent.
+ * A cache of thumbnails: a reader that misses releases its shared lock, takes the exclusive one and
+ * renders the picture. Rendering twice is what the cache exists to prevent.
  *
- * Corrected: the exclusive holder looks again. Cannot fail: a picture is rendered only where the
+ * Corrected: the exclusive holder searches again. Cannot fail: a picture is rendered only where the
  * same exclusive hold has seen that it is missing.
  */
 #include <cassert>

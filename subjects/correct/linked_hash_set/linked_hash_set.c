@@ -1,5 +1,5 @@
 /* EXPECT: passed runs=200 needs=memory */
-/* The twin of linked_hash_set: whoever goes through another set locks that one, too. */
+/* The twin of linked_hash_set: a thread that iterates over another set locks that one, too. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* EXPECT: passed runs=500 needs=memory */
-/* The twin of linked_list: an append holds the list's lock from its first look to its last write. */
+/* The twin of linked_list: an append holds the list's lock from its first read to its last write. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* EXPECT: passed runs=500 needs=memory */
-/* The twin of log_appender: the appender is looked at and used under the lock under which it is closed. */
+/* The twin of log_appender: the appender is tested and used under the lock under which it is closed. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -2,7 +2,7 @@
 /*
  * Pattern: wait for an event.
  *
- * A download thread tells main that the file is there.
+ * A download thread signals main that the file is complete.
  *
  * Corrected: the question is asked under the lock that the wait gives up, in a loop. Cannot fail:
  * either main sees the flag, or it waits before the fetcher can lock, and then the signal finds

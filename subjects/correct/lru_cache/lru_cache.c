@@ -1,5 +1,5 @@
 /* EXPECT: passed runs=500 needs=memory */
-/* The twin of lru_cache: a hit's value is taken before the lock is given back. */
+/* The twin of lru_cache: a hit's value is taken before the lock is released. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdbool.h>

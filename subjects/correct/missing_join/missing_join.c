@@ -6,7 +6,7 @@
  * other.
  *
  * Corrected: main joins the indexer too. Cannot fail: the index is written before its thread ends,
- * and main looks after it has ended.
+ * and main reads after it has ended.
  */
 #include <assert.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* EXPECT: passed runs=500 needs=memory */
-/* The twin of own_atomics: who comes out is counted by one instruction. */
+/* The twin of own_atomics: one instruction counts a thread at its exit. */
 #include <assert.h>
 #include <pthread.h>
 

@@ -1,5 +1,5 @@
 /* EXPECT: passed runs=2000 needs=memory */
-/* The twin of peterson: who gives the turn away has said before that it wants to enter. */
+/* The twin of peterson: a thread announces its wish to enter before it gives the turn away. */
 #include <assert.h>
 #include <pthread.h>
 #include <sched.h>

@@ -1,5 +1,5 @@
 /* EXPECT: passed runs=200 needs=memory */
-/* The twin of piper: whoever was woken looks again. */
+/* The twin of piper: a woken thread tests again. */
 #include <assert.h>
 #include <pthread.h>
 

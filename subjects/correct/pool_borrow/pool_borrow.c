@@ -1,5 +1,5 @@
 /* EXPECT: passed runs=500 needs=memory */
-/* The twin of pool_borrow: a connection is marked in one step with the look. */
+/* The twin of pool_borrow: a connection is marked in one step with the test. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -39,7 +39,7 @@ static void region_collect(struct region *region)
 		atomic_store(&region->collected, true);
 }
 
-/* The last call returns when whoever takes it does, after this. */
+/* The last call returns later, when its receiver returns it. */
 static void *produce(void *unused)
 {
 	for (long call = 1; call <= CALLS; call++) {

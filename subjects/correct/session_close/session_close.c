@@ -1,7 +1,7 @@
 /* EXPECT: passed runs=2000 needs=memory */
 /*
- * The twin of session_close: the session is used with the lock held. Whoever finds it has it until the lock is
- * given back, and it is freed when nobody can find it any more.
+ * The twin of session_close: the session is used with the lock held. A thread that finds it owns it
+ * until it releases the lock, and it is freed when no thread can find it any more.
  */
 #include <pthread.h>
 #include <stdlib.h>

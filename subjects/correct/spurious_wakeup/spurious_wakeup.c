@@ -1,10 +1,10 @@
 /* EXPECT: passed runs=20000 options=--spurious-wakeups */
 /*
- * Pattern: a wait that looks again (POSIX allows wake-ups without a signal).
+ * Pattern: a wait that tests again (POSIX allows wake-ups without a signal).
  *
  * One reader, one writer, one event.
  *
- * Corrected: the wait stands in a loop. Cannot fail: main goes on only after it has seen the
+ * Corrected: the wait stands in a loop. Cannot fail: main continues only after it has seen the
  * answer.
  */
 #include <assert.h>

@@ -2,10 +2,10 @@
 /*
  * Pattern: all are woken.
  *
- * Two threads wait for a flag, as C++20 has it: each looks a few times, yields a few times, and only then
- * goes to sleep. The flag is set once.
+ * Two threads wait for a flag, as C++20 has it: each tests a few times, yields a few times, and
+ * only then sleeps. The flag is set once.
  *
- * Corrected: all that wait are woken. Cannot fail: who comes later finds the flag set.
+ * Corrected: all that wait are woken. Cannot fail: a later thread finds the flag set.
  */
 #include <atomic>
 #include <cstdio>

@@ -1,5 +1,5 @@
 /* EXPECT: passed runs=500 needs=memory */
-/* The twin of three_threads: the thread that sets x and y checks them before it lets the others go on. */
+/* The twin of three_threads: the thread that sets x and y checks them before the others continue. */
 #include <assert.h>
 #include <pthread.h>
 

@@ -1,5 +1,5 @@
 /* EXPECT: passed runs=500 needs=memory */
-/* The twin of tree_set: a node is hung only where it is still free; if not, the search goes on. */
+/* The twin of tree_set: a node is hung only where it is still free; if not, the search continues. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,10 +1,10 @@
 /* EXPECT: passed runs=20000 */
 /*
- * Pattern: look and act in one.
+ * Pattern: test and act in one step.
  *
  * Two threads shut the same thing down. Each of them frees what it has found.
  *
- * Corrected: who takes the pointer leaves none behind. Cannot fail: only one thread finds it.
+ * Corrected: a thread that takes the pointer leaves none behind. Cannot fail: only one thread finds it.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* EXPECT: passed runs=2000 needs=memory */
-/* The twin of unpublished_init: who finds the structure finds it filled. */
+/* The twin of unpublished_init: a thread that finds the structure finds it filled. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

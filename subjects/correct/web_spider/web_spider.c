@@ -1,5 +1,5 @@
 /* EXPECT: passed runs=500 needs=memory */
-/* The twin of web_spider: a spider looks and takes under one lock. */
+/* The twin of web_spider: a spider tests and takes under one lock. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

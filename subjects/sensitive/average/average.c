@@ -1,7 +1,7 @@
 /*
  * EXPECT-BRANCH: return atomic_load(&total) / atomic_load(&count); [bug]
  *
- * A mean is asked for while the numbers are reset: for a moment there are none.
+ * A mean is asked for while the numbers are reset: for a short time none is left.
  */
 #include <pthread.h>
 #include <stdatomic.h>

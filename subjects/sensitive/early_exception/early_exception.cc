@@ -1,8 +1,8 @@
 /*
  * EXPECT-BRANCH: if (!is_open.load()) [benign]
  *
- * The exception example: a session that was closed too early throws, and who sends on it takes that as an answer. The
- * branch decides, the exception follows from it.
+ * The exception example: a session that was closed too early throws, and the sending thread takes
+ * that as an answer. The branch decides, the exception follows from it.
  */
 #include <atomic>
 #include <stdexcept>

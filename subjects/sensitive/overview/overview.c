@@ -1,9 +1,9 @@
 /*
  * EXPECT-BRANCH: if (b > y) [benign]
  *
- * The overview example of the paper on schedule-sensitive branches: three branches, one of them sensitive.
- * The first is decided before there is a second thread. The second compares what only its own thread
- * writes. The third depends on who takes the lock first.
+ * The overview example of the paper on schedule-sensitive branches: three branches, one of them
+ * sensitive. The first is decided before there is a second thread. The second compares what only
+ * its own thread writes. The third depends on the thread that takes the lock first.
  */
 #include <pthread.h>
 #include <stdio.h>

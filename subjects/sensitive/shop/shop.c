@@ -1,8 +1,8 @@
 /*
  * EXPECT-BRANCH: if (look() > 0) [bug]
  *
- * Shop: customers look whether there is something left, and take it in a second locked step. The last piece is
- * sold twice where one looks between the other's look and hand.
+ * Shop: customers test whether a piece is left, and take it in a second locked step. The last piece
+ * is sold twice if one customer tests between the other's test and sale.
  */
 #include <assert.h>
 #include <pthread.h>
