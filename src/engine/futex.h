@@ -28,7 +28,7 @@ struct futex_vector_word {
 };
 struct futex_vector {
 	const struct futex_vector_word *words;
-	uint32_t count; /* not 0 */
+	uint32_t count; /* nonzero */
 	uint32_t woken;
 	uint64_t deadline_ns;
 	uint64_t site;

@@ -272,8 +272,9 @@ static void rounds_notice_remark(struct campaign *campaign)
 }
 
 /*
- * Not without memory accesses: random orders may show effects of races that a search of the others
- * does not distinguish. A race that is ignored later has ended runs too early.
+ * Returns false if no memory access is instrumented: random orders may then show effects of races
+ * that a search of the others does not distinguish. Also returns false after a run that ended at a
+ * race, because a race that is ignored later has ended runs too early.
  */
 bool rounds_verdict(const struct campaign *campaign, struct strategy_verdict *out)
 {

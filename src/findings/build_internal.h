@@ -154,7 +154,7 @@ uint64_t builder_find_earlier(const struct builder *builder);
 void builder_fill_steps(struct builder *builder);
 /* Notes at the event's step that line `line` of the cause names it. Keeps an earlier note; ignores NO_EVENT. */
 void builder_mark_step(const struct builder *builder, uint64_t event, uint32_t line);
-/* As builder_mark_step() for the line that is being added to the cause. */
+/* Does what builder_mark_step() does, for the line that is being added to the cause. */
 void builder_mark_cause(const struct builder *builder, uint64_t event, const struct strbuf *cause);
 
 #endif

@@ -33,7 +33,7 @@ static void story_add_place(
 	builder_add_event_place(story->builder, &story->events[event], out);
 }
 
-/* As story_add_place() in the cause, which marks the step. */
+/* Does what story_add_place() does, in the cause, and marks the step. */
 static void story_add_step(
 	const struct signals_story *story, const char *before, uint64_t event, struct strbuf *cause)
 {

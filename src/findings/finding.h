@@ -79,7 +79,7 @@ struct finding_step {
 	bool is_preemption; /* the previous thread was enabled */
 	/* number of the cause's line, or of the race's access, that names this step; 0 if none */
 	uint32_t cause_line;
-	uint64_t address; /* of the object; only in findings that have just been built */
+	uint64_t address; /* address of the object; only in findings that have just been built */
 };
 
 /* Run numbers of a shard, more than it can make; an unsharded campaign is the first. */
@@ -98,7 +98,7 @@ struct finding {
 	char *remedy; /* one line: the change that prevents the failure; NULL if unknown */
 
 	/* Inputs of a replay. */
-	char **argv;	 /* NULL-terminated */
+	char **argv;	 /* ends with NULL */
 	char *directory; /* working folder */
 	char *input;	 /* standard input file, NULL if none */
 	char *settings; /* JSON object of the run settings (executor, restart, seed, tolerated, ...)

@@ -17,7 +17,7 @@
  */
 struct source_roots {
 	bool is_everywhere;
-	char *const *folders; /* NULL-terminated; NULL if none */
+	char *const *folders; /* ends with NULL; NULL if none */
 };
 extern const struct source_roots source_roots_everywhere;
 

@@ -32,8 +32,8 @@ void failure_release(struct failure *failure);
 /* Equal for equal failures (kind, code, evidence) while the target keeps its addresses. */
 uint64_t failure_key(const struct outcome *outcome);
 /*
- * As failure_key(), with the places that wait for the object of a lost wake-up: an object may lose
- * several. Equal findings may have different keys.
+ * Same as failure_key(), with the places that wait for the object of a lost wake-up: an object may
+ * lose several. Equal findings may have different keys.
  */
 uint64_t failure_place_key(const struct outcome *outcome);
 

@@ -69,8 +69,9 @@ struct portfolio_search {
 	bool is_possible;
 	bool is_broken;	  /* some of its runs were made in another state */
 	bool is_complete; /* all orders are executed */
-	bool is_over;	  /* no further runs: it is complete, or cannot become complete */
-	bool has_changed; /* in the last round */
+	/* no further runs follow: the search is complete, or cannot become complete */
+	bool is_over;
+	bool has_changed; /* the state has changed in the last round */
 };
 
 struct portfolio_turn {
@@ -193,7 +194,8 @@ static void portfolio_plan(struct portfolio *portfolio, uint32_t places, uint32_
 	}
 }
 
-/* Whether this state contains the search's earlier runs. If not, the search can prove nothing. */
+/* Returns whether this state contains the search's earlier runs. If not, the search can prove
+ * nothing. */
 static bool portfolio_continues_search(struct portfolio *portfolio, uint32_t place)
 {
 	struct portfolio_search *search = &portfolio->search;

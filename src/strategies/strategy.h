@@ -53,7 +53,7 @@ struct strategy_config {
 	uint32_t thread_capacity;	      /* the maximum number of threads in a run */
 	/* shard, from 1, of independent `shards`; 0: not divided (is_elsewhere()) */
 	uint32_t shard, shards;
-	/* with shards: the seed of the first run of shard 1, in every shard */
+	/* seed of the first run of shard 1, in every shard, if the search has shards */
 	uint64_t seed;
 };
 
@@ -151,7 +151,7 @@ struct strategy_learning {
 	void (*begin_place)(void *state, uint32_t place);
 	/* Imports the lessons of `count` runs from `place` on, made with the state `other`. */
 	void (*gather)(void *state, const void *other, uint32_t place, uint32_t count);
-	/* From a finished round of `count` runs. The next round has at most `next` runs. */
+	/* Learns from a finished round of `count` runs. The next round has at most `next` runs. */
 	void (*learn)(void *state, uint32_t count, uint32_t next);
 	void (*share)(void *state, const void *other);
 	/*

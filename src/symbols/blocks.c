@@ -32,7 +32,7 @@ struct seen_access {
 
 struct block_type {
 	Dwarf_Die type;
-	const char *name; /* as displayed; NULL if no type is known */
+	const char *name; /* name as displayed; NULL if no type is known */
 	uint64_t size;
 	bool is_asked;	  /* the allocation was examined */
 	bool is_declared; /* the allocation gives the type */

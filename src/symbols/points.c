@@ -8,7 +8,7 @@
 
 struct point_index {
 	Dwfl_Module *module;
-	struct site_table *table; /* NULL: no sites, or unreadable */
+	struct site_table *table; /* NULL if the module has no sites, or they are unreadable */
 	uint64_t bias;
 	UT_hash_handle hh;
 };

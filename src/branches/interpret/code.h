@@ -285,7 +285,7 @@ struct code_book {
 	uint32_t constant_count;
 	LLVMValueRef *branches;
 	uint32_t branch_count, branch_capacity;
-	/* Not 0: walks end early, and their results are incomplete. NULL: walks are complete */
+	/* Nonzero: walks end early, and their results are incomplete. NULL: walks are complete */
 	const volatile int *is_interrupted;
 };
 

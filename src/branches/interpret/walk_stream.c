@@ -14,7 +14,7 @@ uint64_t walk_number(struct walker *walker)
 	uint64_t number = 0;
 	const uint8_t *next = record_number_get(walker->at, walker->end, &number);
 
-	walker->at = next ? next : walker->end; /* behind the end, zeros follow */
+	walker->at = next ? next : walker->end; /* zeros follow behind the end */
 	return number;
 }
 

@@ -91,7 +91,7 @@ static bool run_record_open_file(struct run_thread *thread)
 	return thread->file >= 0 && unlink(path) == 0;
 }
 
-/* False: the file has no space; the entries stay as they are. */
+/* Maps the file. Returns false if the file has no space; the entries are unchanged then. */
 static bool run_record_map(struct run_thread *thread, uint64_t bytes)
 {
 	const uint64_t length = (bytes / MEMORY_MOST + 1) * MEMORY_MOST;
@@ -116,7 +116,7 @@ static bool run_record_map(struct run_thread *thread, uint64_t bytes)
 	return true;
 }
 
-/* False: as for run_record_map(). */
+/* Returns false in the same cases as run_record_map(). */
 static bool run_record_reserve(struct run_thread *thread, uint64_t bytes)
 {
 	if (bytes > MEMORY_MOST)

@@ -67,7 +67,7 @@ static int sensitivity_begin(struct sensitivity **out, const struct run_record *
 	analysis->figures.load_ns = parts_processor_ns() - begin;
 	parts_open(analysis);
 	if (code_book_is_interrupted(&analysis->book)) {
-		(void)sensitivity_end(analysis); /* no worker runs yet */
+		(void)sensitivity_end(analysis); /* workers do not run yet */
 		return error_set(err, ERROR_INTERRUPTED, "interrupted while a run was analysed");
 	}
 	*out = analysis;

@@ -135,7 +135,7 @@ struct sensitivity_options {
 	uint64_t points_from, points_to;
 	uint32_t queries_most; /* unanswered queries per place */
 	uint64_t time_ns;      /* time for the whole analysis; 0: no limit */
-	/* Not 0: walks of runs end early, and the analysis with them. May be NULL. */
+	/* Nonzero: walks of runs end early, and the analysis with them. May be NULL. */
 	const volatile int *is_interrupted;
 	/* Windows of this many events of the whole run, instead of per thread. */
 	bool is_global;

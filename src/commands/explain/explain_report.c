@@ -306,7 +306,8 @@ static void add_runs(struct strbuf *out, const struct explain_answer *answer, un
 static bool explain_report_is_shown(
 	const struct explain_result *result, const struct explain_answer *answer)
 {
-	/* Without passing runs each pattern of all runs has the best score: only forbidding it shows something. */
+	/* If no run passed, each pattern of all runs has the best score: only forbidding it shows a
+	 * difference. */
 	if (!result->ranking.passed)
 		return answer->has_cause && answer->cause.is_tested && answer->cause.is_cause;
 	return !result->finding->remedy || answer->record->score >= SHOWN_SCORE_LEAST;

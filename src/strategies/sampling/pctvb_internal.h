@@ -10,8 +10,9 @@
 #define PCTVB_VARIABLES_MOST 8 /* maximum number of variables of a run */
 
 enum pctvb_falls {
-	FALLS_LOWEST, /* below all threads */
-	/* with equal probability directly below one of the threads from the next one downwards */
+	FALLS_LOWEST, /* the priority falls below all threads */
+	/* the priority falls, with equal probability, directly below one of the threads from the
+	 * next one downwards */
 	FALLS_PLACES,
 	FALLS_RANDOM /* a random priority below that of the next thread */
 };

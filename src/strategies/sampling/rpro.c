@@ -68,14 +68,14 @@ struct rpro {
 	uint32_t member; /* member of the current or last run */
 	uint32_t member_count;
 	uint32_t threads_most;
-	uint64_t runs;			   /* without the first run */
+	uint64_t runs;			   /* number of runs without the first one */
 	uint64_t count[RPRO_EVENTS_COUNT]; /* contested events passed in this run */
 	struct run_length length[RPRO_EVENTS_COUNT];
 	struct rpro_member members[GRID_PAIRS];
 	struct change_points changes;
 	struct priority_table priorities;
 	uint8_t plan[STRATEGY_ROUND_MOST];		 /* members, by place */
-	struct rpro_lesson lessons[STRATEGY_ROUND_MOST]; /* by place */
+	struct rpro_lesson lessons[STRATEGY_ROUND_MOST]; /* lessons by place */
 };
 
 _Static_assert(GRID_PAIRS <= UINT8_MAX, "the plan has a byte for each place");

@@ -126,7 +126,7 @@ static void end_bounds(struct bounded *bounded)
 
 static void next_pass(struct bounded *bounded)
 {
-	if (bounded->pass != PASS_NONE) /* otherwise the bounds belong to an earlier walk */
+	if (bounded->pass != PASS_NONE) /* if not, the bounds belong to an earlier walk */
 		run_tree_note_done(&bounded->tree);
 	switch (bounded->pass) {
 	case PASS_NONE:

@@ -95,7 +95,7 @@ static inline uint32_t bounded_option_of(const struct bounded *bounded, enum bou
 	return (uint32_t)bounded->config.option[option];
 }
 
-/* By the number of the thread's name. A stop or a yield replaces it. */
+/* Returns the initial priority by the number of the thread's name. A stop or a yield replaces it. */
 static inline uint64_t bounded_initial_priority(
 	const struct bounded *bounded, uint32_t number, thread_name name)
 {
@@ -107,7 +107,8 @@ extern const struct strategy_tasks bounded_tasks;
 /* A task's run with this graph, for the owner. */
 void bounded_note_run(struct bounded *task, uint64_t key, uint32_t node);
 
-/* Below the initial priorities: stopped threads at place 0, and below them threads that yielded. */
+/* Priorities below the initial ones: stopped threads at place 0, and below them threads that
+ * yielded. */
 #define BOUNDED_STOPPED (2000 * THREAD_ORDER_STEP)
 #define BOUNDED_YIELDED (1000 * THREAD_ORDER_STEP)
 

@@ -108,7 +108,8 @@ void deviations_begin_run(struct deviations *deviations)
 		lay_path(deviations);
 }
 
-/* At or before the last deviation: the print must be that of the previous child at this point. */
+/* Compares the print at or before the last deviation: it must be that of the previous child at this
+ * point. */
 static void compare_print(struct deviations *deviations, enum deviation_kind kind, uint32_t print)
 {
 	const uint32_t ordinal = deviations->points[kind];

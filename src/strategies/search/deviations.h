@@ -43,7 +43,7 @@ struct deviation_record {
 	struct deviation last;
 	/* points behind the last deviation, by kind */
 	uint32_t points[DEVIATION_KIND_COUNT];
-	/* by kind: print at the last of these points that has children here */
+	/* print at the last of these points that has children here, by kind */
 	uint32_t prints[DEVIATION_KIND_COUNT];
 };
 

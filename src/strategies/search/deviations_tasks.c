@@ -26,7 +26,7 @@ static struct place end_of_all(const struct deviations *deviations)
 		0};
 }
 
-/* At most `end`; `passed` receives the number of points. */
+/* Continues to `end` at most; `passed` receives the number of points. */
 static struct place deviations_tasks_continue(struct deviations *deviations, struct place from,
 	struct place end, uint64_t points, uint64_t *passed)
 {

@@ -101,7 +101,8 @@ static void note_passed(struct run_tree *tree, struct run_passed *slot, uint32_t
 	}
 }
 
-/* At or before a child's own deviation the prints must be those of the parent and the siblings. */
+/* Compares prints at or before a child's own deviation: they must be those of the parent and the
+ * siblings. */
 static void compare_prints(struct run_tree *tree, uint32_t variable)
 {
 	const struct run_node *node = &run_tree_nodes(tree)[tree->node];

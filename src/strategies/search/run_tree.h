@@ -28,7 +28,7 @@
 	UINT16_MAX /* pseudo-variable of a value choice, which is free of cost, unlike a change */
 #define RUN_TREE_SAME_SLOTS 16384 /* half of the slots stay free */
 
-/* Behind the last deviation of a run. */
+/* Points behind the last deviation of a run. */
 struct run_points {
 	uint32_t count;
 	uint16_t variable;
@@ -80,9 +80,10 @@ struct run_tree_limit {
 struct run_tree {
 	uint32_t node_capacity, node_count;
 	uint32_t points_capacity, points_used;
-	bool is_lost;		/* nodes or points are exhausted */
-	uint32_t changes_most;	/* the maximum number of changes in any run */
-	uint32_t shard, shards; /* from 1; 0: no shards. Set before run_tree_begin() */
+	bool is_lost;	       /* nodes or points are exhausted */
+	uint32_t changes_most; /* the maximum number of changes in any run */
+	/* number of the shard, from 1; 0: no shards. Set before run_tree_begin() */
+	uint32_t shard, shards;
 	uint64_t diverged_runs; /* number of runs that could not deviate where they should */
 	/* runs that did not equal their parent or siblings up to the last deviation */
 	uint64_t varied_runs;
@@ -139,11 +140,11 @@ struct run_tree {
 	uint64_t whole; /* print that also covers all variables */
 	/* Hashes of variables at their last point behind the last deviation */
 	uint32_t prints[KEY_TABLE_CAPACITY];
-	uint32_t wholes[KEY_TABLE_CAPACITY]; /* likewise, for `whole` */
+	uint32_t wholes[KEY_TABLE_CAPACITY]; /* the same for `whole` */
 	bool is_partial;		     /* the run has a focus */
 	bool has_varied;
 
-	/* At points that children of `node` have passed. */
+	/* Prints at points that children of `node` have passed. */
 	uint32_t passed_count, passed_epoch;
 	struct run_passed {
 		uint32_t epoch, ordinal, print, whole;

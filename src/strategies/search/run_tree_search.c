@@ -158,7 +158,7 @@ static bool pass_same(struct run_tree *tree, uint16_t variable)
 		struct run_node *node = NULL;
 
 		if (parent->changes + 1u <
-			tree->changes_most) /* otherwise its children are never needed */
+			tree->changes_most) /* if not, its children are never needed */
 			node = run_tree_new_node(tree, &last);
 		if (node)
 			node->is_deferred = true;

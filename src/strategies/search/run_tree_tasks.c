@@ -34,7 +34,7 @@ static uint64_t count_children(
 	return count;
 }
 
-/* To `wanted` children, or to the last run; returns their number. */
+/* Extends the stretch to `wanted` children, or to the last run; returns their number. */
 static uint64_t run_tree_tasks_extend(
 	struct run_tree *tree, struct stretch *stretch, uint64_t wanted)
 {
@@ -61,7 +61,8 @@ static void give_points(struct run_tree *tree, struct run_tree *task, uint32_t n
 	task->points_used += node->points_count;
 }
 
-/* With their ancestors. Parents are in the order of their children: hardly any is copied twice. */
+/* Copies nodes with their ancestors. Parents are in the order of their children: hardly any is
+ * copied twice. */
 static void give_nodes(struct run_tree *tree, struct run_tree *task, uint32_t first, uint32_t count)
 {
 	const struct run_node *from = run_tree_nodes(tree);

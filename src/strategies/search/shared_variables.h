@@ -11,13 +11,13 @@
 #include "strategies/key_table.h"
 #include "strategies/search/run_tree.h"
 
-/* from here on, memory is grouped into arrays */
+/* memory is grouped into arrays from this number on */
 #define SHARED_VARIABLES_SINGLE (KEY_TABLE_CAPACITY / 2)
 
 struct shared_variables {
 	uint32_t shared_count;
 	struct key_table objects, thread_names;
-	/* by variable: 1 + the first thread that used the variable */
+	/* 1 + the first thread that used each variable */
 	uint16_t thread[KEY_TABLE_CAPACITY];
 	struct run_variable variable[KEY_TABLE_CAPACITY];
 };
