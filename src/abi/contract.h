@@ -26,7 +26,7 @@
 #include "strategies/strategy.h"
 
 #define CONTRACT_MAGIC UINT32_C(0x6c646472) /* "rddl" */
-#define CONTRACT_VERSION 18u
+#define CONTRACT_VERSION 19u
 #define CONTRACT_ENVIRONMENT "RADDLE_CONTRACT"
 #define CONTRACT_FILLER "RADDLE_FILLER" /* gives every environment the same size */
 
@@ -274,6 +274,8 @@ struct contract {
 	uint32_t has_memory_sites; /* [guest] the target reports memory accesses (raddle-cc) */
 	/* [guest] a run bound a socket to a path or port of all processes; never reset */
 	uint32_t takes_name;
+	/* [guest] the target tried to write over the runtime's memory; the run ended there */
+	uint32_t is_overwritten;
 	uint32_t unseen; /* [guest] bits UNSEEN_x of all runs; never reset */
 	/* [guest] call stack of the first such futex call, then 0; written before the bit */
 	uint64_t unseen_sites[UNSEEN_SITES];

@@ -182,6 +182,8 @@ static const char *exchange_check_header(
 		return "layout";
 	if (!exchange_is_plan(copy, &block->published_plan))
 		return "plan";
+	if (copy->is_overwritten)
+		return "image";
 	if (!exchange_are_totals(&copy->totals, &block->published_totals,
 		    contract_runs_most(&block->published_plan), killed_most))
 		return "totals";

@@ -56,6 +56,16 @@ void platform_unmap(void *start, size_t bytes)
 	(void)platform_call(SYS_munmap, start, bytes); /* our own mapping: cannot fail */
 }
 
+void platform_seal(void *start, size_t bytes)
+{
+	(void)platform_call(SYS_mprotect, start, bytes, PROT_READ);
+}
+
+bool platform_owns(const void *address)
+{
+	return (uintptr_t)address - RANGE_START < RANGE_END - RANGE_START;
+}
+
 /* Serves containers that forbid process_vm_readv(). */
 static bool memory_read_file(const void *from, void *to, size_t bytes)
 {

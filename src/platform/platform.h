@@ -44,6 +44,10 @@ void platform_thread_begin(const void *registers, uintptr_t stack) __attribute__
 /* Zeroed anonymous pages; NULL when refused. Shared pages survive a rewind and a fork. */
 void *platform_map(size_t bytes, bool is_shared);
 void platform_unmap(void *start, size_t bytes);
+/* Forbids writes to a mapping of platform_map(); without effect where the kernel refuses. */
+void platform_seal(void *start, size_t bytes);
+/* Does the address lie in the range that only platform_map() uses? */
+bool platform_owns(const void *address);
 
 /* Copies memory of this process. Returns false if a part is unmapped; `to` may be filled in part. */
 bool platform_read(const void *from, void *to, size_t bytes);

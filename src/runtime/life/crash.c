@@ -93,6 +93,12 @@ void runtime_note_abort(uint64_t site)
 	abort_site = site;
 }
 
+/* The target writes to a sealed part of the runtime's memory. */
+static bool crash_is_stray_write(int signal, const siginfo_t *info)
+{
+	return signal == SIGSEGV && info->si_code == SEGV_ACCERR && platform_owns(info->si_addr);
+}
+
 void runtime_crash(int signal, const siginfo_t *info, void *context)
 {
 	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
@@ -114,6 +120,7 @@ void runtime_crash(int signal, const siginfo_t *info, void *context)
 	}
 	crash_record(signal == SIGABRT ? OUTCOME_ABORT : OUTCOME_CRASH, signal,
 		(uint64_t)registers[REG_RIP], address);
+	runtime.contract->is_overwritten = crash_is_stray_write(signal, info);
 	if (runtime.contract->outcome.kind == OUTCOME_ABORT)
 		runtime.contract->outcome.other_site = abort_site;
 	if (crash_is_stack_overflow(signal, info, registers)) {

@@ -78,6 +78,7 @@ static bool image_add(struct image *image, char *start, char *end, bool is_stack
 	} else {
 		image_copy_resident(image, area);
 	}
+	platform_seal(area->copy, pages * PAGE_BYTES);
 	return true;
 }
 

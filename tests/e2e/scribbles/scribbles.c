@@ -1,7 +1,8 @@
 /*
  * scribbles PLACE SEED: two threads lock a mutex in turn. At a step that SEED chooses, one of them writes random words over the
  * mappings that the process shares with others, which /proc/self/maps lists. PLACE: `words`, few of them, anywhere; `start`, few of
- * them in the first 24 KB; `contract`, the same in the contract only; `flood`, all of the first 20 KB; `none`.
+ * them in the first 24 KB; `contract`, the same in the contract only; `flood`, all of the first 20 KB; `none`;
+ * `image`, one word of a mapping that is sealed.
  * scribbles pid PID: names that process as its own in the contract, and then computes without an end.
  */
 #include <pthread.h>
@@ -48,6 +49,8 @@ static void scribble(char *start, size_t bytes)
 	if (strcmp(place, "words") == 0)
 		write_words(
 			start, next_random() % 2 || bytes < START_BYTES ? bytes : START_BYTES, 64);
+	else if (strcmp(place, "image") == 0)
+		write_words(start, bytes, 1);
 	else if (strcmp(place, "pid") == 0)
 		memcpy(start + offsetof(struct contract, guest_pid), &named, sizeof named);
 	else if (strcmp(place, "start") == 0 || strcmp(place, "contract") == 0)
@@ -60,6 +63,7 @@ static void scribble(char *start, size_t bytes)
 
 static void scribble_all(void)
 {
+	const char *wanted = strcmp(place, "image") == 0 ? "r--s" : "rw-s";
 	const bool has_contract_only = strcmp(place, "contract") == 0 || strcmp(place, "pid") == 0;
 	FILE *maps = fopen("/proc/self/maps", "r");
 	unsigned long start, end;
@@ -67,7 +71,7 @@ static void scribble_all(void)
 
 	while (maps && fgets(line, sizeof line, maps))
 		if (sscanf(line, "%lx-%lx %7s", &start, &end, rights) == 3 &&
-			strcmp(rights, "rw-s") == 0 &&
+			strcmp(rights, wanted) == 0 &&
 			(!has_contract_only || strstr(line, "raddle-contract")))
 			scribble((char *)start, end - start);
 	if (maps)
