@@ -41,6 +41,13 @@ bool family_has_stranger(void);
 /* Called at the end of the process. A member that ends without this call is a stranger. */
 void family_end(void);
 
+#define FAMILY_MOST 63u
+#define FAMILY_NONE FAMILY_MOST
+/* Number of the caller, and of the child that it is about to fork; FAMILY_NONE: no member. */
+uint32_t family_number(void);
+uint32_t family_child_number(void);
+/* Bit n: member n may be alive. The bit FAMILY_NONE is always set. */
+uint64_t family_living(void);
 bool family_has_others(void);
 /* Is `pid` a living member? False for 0. */
 bool family_has_member(int pid);

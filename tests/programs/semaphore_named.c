@@ -1,5 +1,6 @@
 /* EXPECT: passed runs=20 */
-/* Named semaphores: one object per name in a process, life after unlink, errors of sem_open, rights as of files. */
+/* Named semaphores: one object per name in a process, life after unlink, errors of sem_open, rights as of files. Closed ones, and
+ * those of ended processes, take no place: a program may make any number of them, also after a fork. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -52,6 +53,44 @@ static void check_rights(void)
 	MUST(sem_unlink(public) == 0);
 }
 
+#define PLACES                                                                                     \
+	128 /* the runtime has so many at a time; check_rights() keeps one, and the caller another */
+
+static sem_t *open_unlinked(void)
+{
+	sem_t *sem;
+	char name[64];
+
+	snprintf(name, sizeof name, "/raddle-place-%d", (int)getpid());
+	sem = sem_open(name, O_CREAT | O_EXCL, 0600, 1);
+	CHECK(sem != SEM_FAILED);
+	CHECK(sem_unlink(name) == 0);
+	return sem;
+}
+
+static void check_places(void)
+{
+	sem_t *shared = open_unlinked(), *many[PLACES - 2];
+	int status = -1;
+
+	for (int i = 0; i < 2 * PLACES; i++)
+		CHECK(sem_close(open_unlinked()) == 0);
+	if (fork() == 0) {
+		for (int i = 0; i < PLACES - 2; i++)
+			open_unlinked();
+		_exit(sem_trywait(shared) != 0 || sem_close(shared) != 0);
+	}
+	wait(&status);
+	CHECK(status == 0);
+	for (int i = 0; i < PLACES - 2; i++)
+		many[i] = open_unlinked();
+	CHECK(sem_trywait(shared) == -1 &&
+		errno == EAGAIN); /* the child's operation, and no new owner of its place */
+	for (int i = 0; i < PLACES - 2; i++)
+		CHECK(many[i] != shared && sem_close(many[i]) == 0);
+	CHECK(sem_close(shared) == 0 && sem_close(shared) == -1 && errno == EINVAL);
+}
+
 int main(void)
 {
 	char name[64];
@@ -84,5 +123,6 @@ int main(void)
 	CHECK(sem_open(name, 0) == SEM_FAILED && errno == ENOENT);
 	CHECK(sem_unlink("/raddle/two") == -1);
 	check_rights();
+	check_places();
 	return check_status();
 }

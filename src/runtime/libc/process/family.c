@@ -10,9 +10,6 @@
 #include "runtime/runtime.h"
 #include "runtime/world.h"
 
-#define FAMILY_MOST 64
-#define FAMILY_NONE FAMILY_MOST
-
 enum family_state {
 	MEMBER_FREE,
 	MEMBER_RESERVED, /* process id not known yet: counts as running */
@@ -154,18 +151,36 @@ static void family_bury(void)
 	}
 }
 
-bool family_has_others(void)
+uint32_t family_number(void)
 {
-	bool has_others = false;
+	return family_is_ours() ? self.own : FAMILY_NONE;
+}
+
+uint32_t family_child_number(void)
+{
+	return self.reserved;
+}
+
+uint64_t family_living(void)
+{
+	uint64_t living = UINT64_C(1) << FAMILY_NONE;
 
 	if (!family_is_ours())
-		return false;
+		return UINT64_MAX;
 	shared_enter(true);
 	family_bury();
 	for (uint32_t i = 0; i < FAMILY_MOST; i++)
-		has_others |= i != self.own && self.family->members[i].state != MEMBER_FREE;
+		if (self.family->members[i].state != MEMBER_FREE)
+			living |= UINT64_C(1) << i;
 	shared_leave(true);
-	return has_others;
+	return living;
+}
+
+bool family_has_others(void)
+{
+	const uint64_t outside = UINT64_C(1) << FAMILY_NONE;
+
+	return family_is_ours() && family_living() & ~(outside | UINT64_C(1) << self.own);
 }
 
 bool family_has_member(int pid)

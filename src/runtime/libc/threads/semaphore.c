@@ -1,6 +1,6 @@
 /* sem_*, unnamed and named. Named semaphores live in a table of this process: one name is one
- * object, with reference counts. O_CREAT and O_EXCL behave as in POSIX. The table is shared by the
- * processes of one family (family.h), not beyond. */
+ * object, which lives while a name or a process refers to it. O_CREAT and O_EXCL behave as in
+ * POSIX. The table is shared by the processes of one family (family.h), not beyond. */
 #include <fcntl.h>
 #include <limits.h>
 #include <semaphore.h>
@@ -10,16 +10,18 @@
 #include <sys/syscall.h>
 
 #include "engine/sync.h"
+#include "runtime/family.h"
 #include "runtime/libc/threads/sync.h"
 #include "runtime/world.h"
 
 #define GROUPS_MAX 256
 #define NAMED_MAX 128 /* beyond, sem_open() fails with EMFILE */
 
-/* An entry without a name is unlinked; without references, too, it is free. */
+/* An entry without a name is unlinked; without holders, too, it is free. */
 struct named_semaphore {
 	struct semaphore semaphore;
-	uint32_t references;
+	uint64_t holders; /* bit family_number(): this process has opened it */
+	bool was_used;
 	uint32_t owner, group, mode; /* attributes of the file that the name would have on disk */
 	char name[NAME_MAX + 1];
 };
@@ -35,23 +37,48 @@ static union {
 } named_table __attribute__((aligned(PAGE_BYTES)));
 #define named_semaphores named_table.entries
 
+/* Of this process; a fork copies it. */
 static struct {
 	bool is_shared;
+	uint32_t opened[NAMED_MAX]; /* by sem_open() and not closed again */
 } named_state;
 
-void semaphore_prepare_fork(void)
+/* The bit FAMILY_NONE may belong to several processes: it stays set in a shared table. */
+static void named_set_holder(unsigned index, uint32_t member)
 {
-	char *memory;
+	const uint64_t bit = UINT64_C(1) << member;
 
-	if (named_state.is_shared)
-		return;
-	memory = platform_map(TABLE_BYTES, true);
+	if (named_state.opened[index])
+		named_semaphores[index].holders |= bit;
+	else if (member != FAMILY_NONE || !named_state.is_shared)
+		named_semaphores[index].holders &= ~bit;
+}
+
+static void named_share(void)
+{
+	char *memory = platform_map(TABLE_BYTES, true);
+
 	if (!memory)
 		return; /* each process continues with its own table */
+	for (unsigned i = 0; i < NAMED_MAX; i++)
+		named_semaphores[i].holders = 0;
 	memcpy(memory, &named_table, TABLE_BYTES);
 	if (!platform_failed(platform_call(SYS_mremap, memory, TABLE_BYTES, TABLE_BYTES,
 		    MREMAP_MAYMOVE | MREMAP_FIXED, &named_table)))
 		named_state.is_shared = true;
+	for (unsigned i = 0; i < NAMED_MAX; i++)
+		named_set_holder(i, family_number());
+}
+
+void semaphore_prepare_fork(void)
+{
+	if (!named_state.is_shared)
+		named_share();
+	shared_enter(named_state.is_shared);
+	for (unsigned i = 0; i < NAMED_MAX; i++)
+		if (named_state.is_shared)
+			named_set_holder(i, family_child_number());
+	shared_leave(named_state.is_shared);
 }
 
 static struct semaphore *semaphore_of(sem_t *semaphore)
@@ -115,25 +142,40 @@ static uint32_t named_mode(mode_t wanted)
 	return wanted & ~(uint32_t)mask;
 }
 
-static int named_create(const char *name, unsigned value, mode_t mode, struct named_semaphore **out)
+static struct named_semaphore *named_find_free(uint64_t holders, bool is_reused)
 {
 	for (unsigned i = 0; i < NAMED_MAX; i++) {
 		struct named_semaphore *named = &named_semaphores[i];
-		int error;
 
-		if (named->name[0] || named->references)
-			continue;
-		error = semaphore_init(&named->semaphore, value, true);
-		if (error)
-			return error;
-		strcpy(named->name, name);
-		named->owner = (uint32_t)platform_call(SYS_geteuid);
-		named->group = (uint32_t)platform_call(SYS_getegid);
-		named->mode = named_mode(mode);
-		*out = named;
-		return 0;
+		if (!named->name[0] && !(named->holders & holders) &&
+			(is_reused || !named->was_used))
+			return named;
 	}
-	return EMFILE;
+	return NULL;
+}
+
+static int named_create(const char *name, unsigned value, mode_t mode, struct named_semaphore **out)
+{
+	/* Processes of a family close semaphores at different times. Unused entries come first, so
+	 * addresses do not depend on these times as long as there are such entries. */
+	struct named_semaphore *named = named_find_free(UINT64_MAX, !named_state.is_shared);
+	int error;
+
+	if (!named)
+		named = named_find_free(family_living(), true);
+	if (!named)
+		return EMFILE;
+	error = semaphore_init(&named->semaphore, value, true);
+	if (error)
+		return error;
+	strcpy(named->name, name);
+	named->holders = 0;
+	named->was_used = true;
+	named->owner = (uint32_t)platform_call(SYS_geteuid);
+	named->group = (uint32_t)platform_call(SYS_getegid);
+	named->mode = named_mode(mode);
+	*out = named;
+	return 0;
 }
 
 /* `mode` and `value` apply only to a new semaphore. */
@@ -170,8 +212,10 @@ EXPORT sem_t *sem_open(const char *name, int flags, ...)
 	}
 	shared_enter(named_state.is_shared);
 	error = named_open(name, flags, mode, value, &named);
-	if (!error)
-		named->references++;
+	if (!error) {
+		named_state.opened[named - named_semaphores]++;
+		named_set_holder((unsigned)(named - named_semaphores), family_number());
+	}
 	shared_leave(named_state.is_shared);
 	if (error) {
 		errno = error;
@@ -183,13 +227,17 @@ EXPORT sem_t *sem_open(const char *name, int flags, ...)
 EXPORT int sem_close(sem_t *semaphore)
 {
 	struct named_semaphore *named = (struct named_semaphore *)semaphore;
+	const size_t index = (size_t)(named - named_semaphores);
 
 	ENTER();
-	if (named < named_semaphores || named >= named_semaphores + NAMED_MAX || !named->references)
+	if (named < named_semaphores || index >= NAMED_MAX || !named_state.opened[index])
 		return sync_errno_result(EINVAL);
-	/* A shared table does not count references per process: its semaphores are never freed. */
-	if (!named_state.is_shared && !--named->references && !named->name[0])
+	named_state.opened[index]--;
+	shared_enter(named_state.is_shared);
+	named_set_holder((unsigned)index, family_number());
+	if (!named->name[0] && !named->holders)
 		semaphore_destroy(&named->semaphore);
+	shared_leave(named_state.is_shared);
 	return 0;
 }
 
