@@ -123,6 +123,8 @@ struct campaign_progress {
 struct campaign_found {
 	const struct finding *finding;
 	bool is_new; /* the store did not contain the finding */
+	/* Folder of the fallback store that has the finding; NULL: the command's store has it. */
+	const char *fallback;
 	struct confirmation confirmation;
 	bool is_minimal;
 };

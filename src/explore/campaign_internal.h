@@ -16,6 +16,7 @@
 #include "plan/chosen.h"
 #include "plan/memory_view.h"
 #include "process/target.h"
+#include "store/store_fallback.h"
 #include "worker/worker.h"
 
 struct campaign_worker {
@@ -109,12 +110,8 @@ struct campaign {
 	/* symbols of worker 0's process, loaded before that process is killed */
 	struct symbols *symbols;
 	struct progress *progress;
-	/* failure.c: store for findings that the campaign's store refused; may be NULL */
-	struct {
-		struct store *store;
-		int64_t campaign;
-		char folder[256];
-	} fallback;
+	struct store_fallback fallback; /* failure.c */
+	int64_t fallback_campaign;	/* id of the row there; 0: none yet */
 };
 
 void campaign_notice(const struct campaign *campaign, const char *format, ...)

@@ -112,11 +112,6 @@ static void failure_notice_left_out(struct campaign *campaign,
 	strbuf_release(&parts);
 }
 
-/*
- * The fallback store, in a temporary folder, is for findings that the store refuses, for example
- * because the disk is full. The campaign continues, and `raddle merge` reads the findings there.
- */
-
 /* The row has zero runs: the main store has the real counts. */
 static int fallback_begin_row(struct campaign *campaign, struct error *err)
 {
@@ -126,21 +121,8 @@ static int fallback_begin_row(struct campaign *campaign, struct error *err)
 	row.runs = row.failures = row.steps = 0;
 	row.run_end = row.run_first;
 	status = store_campaign_begin(campaign->fallback.store, &row, err);
-	campaign->fallback.campaign = row.id;
+	campaign->fallback_campaign = row.id;
 	return status;
-}
-
-static int fallback_open(struct campaign *campaign, struct error *err)
-{
-	const char *temporary = getenv("TMPDIR");
-	int status;
-
-	(void)snprintf(campaign->fallback.folder, sizeof campaign->fallback.folder,
-		"%s/raddle-finding.XXXXXX", temporary ? temporary : "/tmp");
-	if (!mkdtemp(campaign->fallback.folder))
-		return error_set(err, ERROR_IO, "cannot make %s", campaign->fallback.folder);
-	status = store_open(&campaign->fallback.store, campaign->fallback.folder, STORE_WRITE, err);
-	return status < 0 ? status : fallback_begin_row(campaign, err);
 }
 
 /* Stores a finding that the campaign's store refused. Returns a negative error if it could not be
@@ -149,15 +131,16 @@ static int fallback_keep(
 	struct campaign *campaign, struct finding *finding, bool *is_new, struct error *err)
 {
 	struct error here;
-	int status = 0;
+	int status;
 
 	/* The caller that owns the store receives the error instead. */
 	if (campaign->options->store)
 		return err->code;
-	if (!campaign->fallback.store)
-		status = fallback_open(campaign, &here);
+	status = store_fallback_open(&campaign->fallback, &here);
+	if (status == 0 && !campaign->fallback_campaign)
+		status = fallback_begin_row(campaign, &here);
 	if (status == 0)
-		status = store_add_finding(campaign->fallback.store, campaign->fallback.campaign,
+		status = store_add_finding(campaign->fallback.store, campaign->fallback_campaign,
 			finding, is_new, &here);
 	if (status < 0)
 		return err->code; /* the first error is reported */
@@ -185,8 +168,10 @@ static int failure_keep_finding(struct campaign *campaign,
 
 	failure_shorten_finding(campaign, finding);
 	result = store_add_finding(campaign->store, campaign->row.id, finding, &found.is_new, err);
-	if (result < 0)
+	if (result < 0) {
 		result = fallback_keep(campaign, finding, &found.is_new, err);
+		found.fallback = campaign->fallback.folder;
+	}
 	if (result < 0)
 		return result;
 	campaign->result->total.findings++;

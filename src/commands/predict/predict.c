@@ -55,6 +55,7 @@ void predict_close(struct predict *predict)
 	for (uint32_t i = 0; i < predict->run_count; i++)
 		recorded_run_release(&predict->runs[i]);
 	symbols_free(predict->symbols);
+	store_close(predict->fallback.store);
 	memory_view_release(&predict->view);
 	free(predict->known_keys);
 	free(predict->known_findings);

@@ -104,6 +104,8 @@ struct predict_attempt {
 	char finding[32];
 	char shown_by
 		[32]; /* scenarios, races: the finding whose schedule shows the candidate; empty: none */
+	/* Folder of the fallback store that has the findings; NULL: the command's store. */
+	const char *fallback;
 	uint32_t other_findings;
 	uint64_t kept_ns;   /* time for replaying and minimising findings */
 	uint64_t driven_ns; /* all other time */

@@ -6,6 +6,7 @@
 
 #include "investigate/failure.h"
 #include "plan/memory_view.h"
+#include "store/store_fallback.h"
 #include "commands/predict/predict.h"
 
 /* 88 MB of address space, committed as used; later events are only counted. */
@@ -39,6 +40,7 @@ struct predict {
 	char (*known_findings)[32];
 	uint32_t known_count;
 	int64_t campaign; /* first campaign of the command; 0: none yet */
+	struct store_fallback fallback;
 	struct stat file; /* status of the program file when recording began */
 	bool has_file;
 	struct symbols_memory memory; /* result of predict_memory() */

@@ -203,6 +203,36 @@ static bool was_disturbed(const struct predict *predict, const struct driven *dr
 	return false;
 }
 
+/* Stores the results of a job; in the fallback store if the command's store refuses them. */
+static int predict_jobs_store(struct predict *predict, struct driven *driven, struct error *err)
+{
+	const struct campaign_listener *listener = predict->listener;
+	struct strbuf text;
+	struct error here;
+	struct store *store;
+	int result = store_open(&store, predict->options->campaign.directory, STORE_WRITE, err);
+
+	driven->attempt.fallback = NULL;
+	if (result == 0) {
+		result = store_keep_unpacked(store, &driven->kept, err);
+		store_close(store);
+	}
+	if (result == 0 || store_fallback_open(&predict->fallback, &here) < 0 ||
+		store_keep_unpacked(predict->fallback.store, &driven->kept, &here) < 0)
+		return result; /* the first error is reported */
+	if (!driven->kept.finding_count)
+		return 0;
+	driven->attempt.fallback = predict->fallback.folder;
+	strbuf_init(&text);
+	strbuf_addf(&text,
+		"a finding could not be stored (%s); it is in %s/.raddle: free some space, and merge it from there with raddle merge",
+		err->text, predict->fallback.folder);
+	if (listener->notice)
+		listener->notice(listener->context, text.text);
+	strbuf_release(&text);
+	return 0;
+}
+
 static void predict_jobs_report(const struct predict *predict, const struct driven *driven)
 {
 	const struct campaign_listener *listener = predict->listener;
@@ -216,6 +246,7 @@ static void predict_jobs_report(const struct predict *predict, const struct driv
 				listener->found(listener->context,
 					&(struct campaign_found){.finding = &kept->finding,
 						.is_new = kept->is_new,
+						.fallback = driven->attempt.fallback,
 						.confirmation = driven->reported[i].confirmation,
 						.is_minimal = driven->reported[i].is_minimal});
 		}
@@ -227,13 +258,8 @@ static int take_in(
 {
 	struct predict *predict = driving->predict;
 	struct predict_attempt *attempt = &driven->attempt;
-	struct store *store;
-	int result = store_open(&store, predict->options->campaign.directory, STORE_WRITE, err);
+	const int result = predict_jobs_store(predict, driven, err);
 
-	if (result < 0)
-		return result;
-	result = store_keep_unpacked(store, &driven->kept, err);
-	store_close(store);
 	if (result < 0)
 		return result;
 	store_rename(&driven->kept, attempt->finding);

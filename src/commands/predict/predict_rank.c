@@ -116,6 +116,7 @@ static void predict_rank_add_place(
 static void say_scenario(const struct predict_result *result, uint32_t index)
 {
 	const struct candidate *candidate = &result->candidates.items[index];
+	const struct predict_attempt *attempt = &result->predictions[index].attempt;
 	struct strbuf text, store;
 
 	strbuf_init(&text);
@@ -123,7 +124,8 @@ static void say_scenario(const struct predict_result *result, uint32_t index)
 	strbuf_addf(&text, "P%-2u %s\n", index + 1, candidate->title);
 	for (uint32_t i = 0; i < candidate->wait_count; i++)
 		predict_rank_add_place(candidate, i, &text);
-	next_add_store(&store, result->options->campaign.directory);
+	next_add_store(&store,
+		attempt->fallback ? attempt->fallback : result->options->campaign.directory);
 	add_verdict(candidate, &result->predictions[index], store.text, &text);
 	strbuf_release(&store);
 	strbuf_adds(&text, "\n");

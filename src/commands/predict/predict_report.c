@@ -125,8 +125,12 @@ static void predict_report_on_found(void *context, const struct campaign_found *
 		return;
 	result->finding_count++;
 	(void)snprintf(result->last_finding, sizeof result->last_finding, "%s", found->finding->id);
+	(void)snprintf(result->last_fallback, sizeof result->last_fallback, "%s",
+		found->fallback ? found->fallback : "");
 	if (!result->is_json) {
-		show_finding(found->finding, result->options->campaign.directory, NULL, stdout);
+		show_finding(found->finding,
+			found->fallback ? found->fallback : result->options->campaign.directory,
+			NULL, stdout);
 		if (!found->is_new)
 			(void)printf("This failure was already known as %s.\n", found->finding->id);
 		(void)fflush(stdout); /* main checks the stream */
@@ -334,16 +338,17 @@ void predict_report_candidate(const struct predict_result *result, uint32_t inde
 	strbuf_release(&reason);
 }
 
-static const char *first_shown(const struct predict_result *result)
+/* NULL: no finding shows a candidate. */
+static const struct predict_attempt *first_shown(const struct predict_result *result)
 {
-	const char *finding = NULL;
+	const struct predict_attempt *shown = NULL;
 	uint32_t *order = predict_ranking(result);
 
-	for (uint32_t i = 0; i < result->candidates.count && !finding; i++)
+	for (uint32_t i = 0; i < result->candidates.count && !shown; i++)
 		if (*result->predictions[order[i]].attempt.shown_by)
-			finding = result->predictions[order[i]].attempt.shown_by;
+			shown = &result->predictions[order[i]].attempt;
 	free(order);
-	return finding;
+	return shown;
 }
 
 static void add_amounts(struct strbuf *out, const struct campaign_options *campaign)
@@ -357,23 +362,30 @@ static void add_amounts(struct strbuf *out, const struct campaign_options *campa
 static void predict_report_say_next(const struct predict_result *result)
 {
 	const struct campaign_options *campaign = &result->options->campaign;
-	const char *shown = first_shown(result);
+	const struct predict_attempt *shown = first_shown(result);
+	const char *fallback = *result->last_finding ? result->last_fallback
+			       : shown		     ? shown->fallback
+						     : NULL;
 	struct strbuf store, command;
 
 	strbuf_init(&store);
 	strbuf_init(&command);
-	next_add_store(&store, campaign->directory);
+	next_add_store(&store, fallback && *fallback ? fallback : campaign->directory);
 	add_amounts(&command, campaign);
 	next_add_settings(&command, &campaign->settings);
 	next_add_store(&command, campaign->directory);
 	next_add_program(&command, campaign->argv);
-	if (*result->last_finding)
+	if (*result->last_fallback)
+		(void)fprintf(stderr, "next: raddle replay %s%s --gdb\n", result->last_finding,
+			store.text);
+	else if (*result->last_finding)
 		(void)fprintf(stderr,
 			"next: raddle replay %s%s --gdb\n"
 			"  or: raddle report C%" PRId64 "%s --html > report.html\n",
 			result->last_finding, store.text, result->recording.campaign, store.text);
 	else if (shown)
-		(void)fprintf(stderr, "next: raddle replay %s%s --trace\n", shown, store.text);
+		(void)fprintf(
+			stderr, "next: raddle replay %s%s --trace\n", shown->shown_by, store.text);
 	else
 		(void)fprintf(stderr, "next: raddle run --strategy rpro --seed %" PRIu64 "%s\n",
 			campaign->seed + 1, command.text);

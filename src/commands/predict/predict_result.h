@@ -6,6 +6,7 @@
 #include "base/strbuf.h"
 #include "commands/predict/predict.h"
 #include "findings/candidate.h"
+#include "store/store_fallback.h"
 
 #define PREDICT_TIME_NS UINT64_C(300000000000)
 
@@ -39,6 +40,7 @@ struct predict_result {
 	/* findings of this command, including those that were not predicted */
 	uint32_t finding_count;
 	char last_finding[32];
+	char last_fallback[STORE_FALLBACK_FOLDER];   /* its fallback store, empty: none */
 	uint64_t begun_ns, recorded_ns, inferred_ns; /* start of the phases */
 	uint64_t driving_ns;			     /* time of driving, total over all processes */
 	/* Investigation of failures: its start (0: none in progress), and its total time. */

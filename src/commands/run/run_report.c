@@ -34,6 +34,7 @@ void run_report_release(struct run_report *report)
 {
 	terminal_clear_live();
 	strbuf_release(&report->findings);
+	free(report->last_fallback);
 }
 
 /* "60 s", "500 ms", "2.5 s" */
@@ -201,6 +202,8 @@ static void run_report_on_found(void *context, const struct campaign_found *foun
 	terminal_clear_live();
 	report->repeatable += confirmation_is_repeatable(&found->confirmation);
 	(void)snprintf(report->last_id, sizeof report->last_id, "%s", found->finding->id);
+	free(report->last_fallback);
+	report->last_fallback = found->fallback ? strdup(found->fallback) : NULL;
 	report->has_last_cause = found->finding->remedy;
 	if (report->is_json) {
 		char *json = finding_to_published_json(found->finding);
@@ -209,7 +212,8 @@ static void run_report_on_found(void *context, const struct campaign_found *foun
 		free(json);
 		return;
 	}
-	show_finding(found->finding, report->store, NULL, stdout);
+	show_finding(
+		found->finding, found->fallback ? found->fallback : report->store, NULL, stdout);
 	if (!found->is_new)
 		(void)printf("This failure was already known as %s.\n", found->finding->id);
 	(void)fflush(stdout); /* main checks the stream */
@@ -440,7 +444,7 @@ static void say_replay(const struct run_report *report)
 	struct strbuf store;
 
 	strbuf_init(&store);
-	next_add_store(&store, report->store);
+	next_add_store(&store, report->last_fallback ? report->last_fallback : report->store);
 	(void)fprintf(
 		stderr, "next: raddle replay %s%s --gdb, or --trace", report->last_id, store.text);
 	if (!report->has_last_cause)

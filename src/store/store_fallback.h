@@ -1,0 +1,21 @@
+/*
+ * The fallback store, in a temporary folder, holds findings that the store of a command refuses,
+ * for example because the disk is full. The command continues, and `raddle merge` reads them there.
+ */
+#ifndef RADDLE_STORE_STORE_FALLBACK_H
+#define RADDLE_STORE_STORE_FALLBACK_H
+
+#include "store/store.h"
+
+#define STORE_FALLBACK_FOLDER 256
+
+/* Zeroed: not open. Ends with store_close(). */
+struct store_fallback {
+	struct store *store;
+	char folder[STORE_FALLBACK_FOLDER];
+};
+
+/* Creates the folder and the store unless they are open. */
+int store_fallback_open(struct store_fallback *fallback, struct error *err);
+
+#endif
