@@ -17,7 +17,8 @@
 #include "base/bug.h"
 #include "base/hash.h"
 
-/* Limits: accesses per thread and site at one location, accesses per location, and candidates. */
+/* Limits: accesses per thread, site and set of locks at one location; accesses per location; and
+ * candidates. */
 #define ALIKE_MOST 2
 #define ACCESSES_AT_LOCATION 64
 #define CANDIDATES_MOST 5000
@@ -117,8 +118,26 @@ static int compare_locations(const void *first, const void *second, void *argume
 	return (a->event > b->event) - (a->event < b->event);
 }
 
-static bool is_news(const struct race_search *search, const uint32_t *kept, uint32_t count,
-	const struct unit_access *access)
+/* Under the same locks, whatever their acquisitions. */
+static bool races_have_same_locks(
+	const struct unit_trace *trace, const struct unit_access *a, const struct unit_access *b)
+{
+	const struct lockset *held = &trace->locksets[a->lockset];
+
+	if (held->count != trace->locksets[b->lockset].count)
+		return false;
+	for (uint32_t i = 0; i < held->count; i++) {
+		const struct unit_lock *lock = &trace->locks[held->first + i];
+		const struct unit_lock *other = unit_trace_lock(trace, b->lockset, lock->address);
+
+		if (!other || other->is_shared != lock->is_shared)
+			return false;
+	}
+	return true;
+}
+
+static bool races_adds_access(const struct race_search *search, const uint32_t *kept,
+	uint32_t count, const struct unit_access *access)
 {
 	const struct trace_event *event = races_event_of(search, access);
 	uint32_t alike = 0;
@@ -127,7 +146,8 @@ static bool is_news(const struct race_search *search, const uint32_t *kept, uint
 		const struct unit_access *other = &search->trace->accesses[kept[i]];
 
 		alike += races_event_of(search, other)->site == event->site &&
-			 races_event_of(search, other)->thread == event->thread;
+			 races_event_of(search, other)->thread == event->thread &&
+			 races_have_same_locks(search->trace, other, access);
 	}
 	return alike < ALIKE_MOST && count < ACCESSES_AT_LOCATION;
 }
@@ -139,7 +159,7 @@ static void search_location(const struct race_search *search, const uint32_t *or
 	for (uint32_t i = 0; i < count; i++) {
 		const struct unit_access *access = &search->trace->accesses[order[i]];
 
-		if (!is_news(search, kept, kept_count, access))
+		if (!races_adds_access(search, kept, kept_count, access))
 			continue;
 		for (uint32_t other = 0; other < kept_count; other++)
 			if (can_race(search, &search->trace->accesses[kept[other]], access))

@@ -25,7 +25,7 @@ static points_to_entry *load_entry(struct error *err)
 	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	free(path);
 	if (!library) {
-		error_set(err, ERROR_NOTFOUND, "cannot load %s (%s); install the package libllvm19",
+		error_set(err, ERROR_MISSING, "cannot load %s (%s); install the package libllvm19",
 			BITCODE_LIBRARY, dlerror());
 		return NULL;
 	}

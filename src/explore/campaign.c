@@ -97,8 +97,9 @@ static void campaign_add_up(struct campaign *campaign)
 		result->checkpoints += contract->totals.checkpoints_taken;
 		result->runs_resumed += contract->totals.runs_resumed;
 		result->met |= contract->met;
-		memcpy(result->checkpoint_obstacle, contract->checkpoint_text,
-			sizeof result->checkpoint_obstacle);
+		if (!result->checkpoint_obstacle[0])
+			memcpy(result->checkpoint_obstacle, contract->checkpoint_text,
+				sizeof result->checkpoint_obstacle);
 	}
 	verdict_take(campaign);
 	campaign->scheme->add_totals(campaign, &totals);

@@ -6,8 +6,9 @@
 #include "base/bug.h"
 #include "trace/trace_reader.h"
 
-/* More steps than a remote worker can make in a unit's time. */
+/* More steps, and more nanoseconds, than a remote worker can need for a unit. */
 #define WIRE_STEPS_MAX (UINT64_C(1) << 56)
+#define WIRE_TIME_MAX_NS (UINT64_C(1) << 56)
 
 static bool wire_is_flag(uint64_t value)
 {
@@ -39,6 +40,7 @@ bool wire_read_done(struct wire_done *out, const struct link_message *message)
 
 	if (!wire_copy(&done, sizeof done, message) || done.runs > WIRE_RUNS_MAX ||
 		done.failures > WIRE_RUNS_MAX || done.steps > WIRE_STEPS_MAX ||
+		done.steps_most > WIRE_STEPS_MAX || done.took_ns > WIRE_TIME_MAX_NS ||
 		done.threads_most > THREAD_CAPACITY)
 		return false;
 	for (int kind = 0; kind < OUTCOME_KIND_COUNT; kind++)

@@ -40,6 +40,10 @@ struct trace_event *analysis_read_events(
 	{                                                                                          \
 		.thread = (thread_), .kind = OP_MUTEX_LOCK, .address = 8                           \
 	}
+#define UNLOCK(thread_)                                                                            \
+	{                                                                                          \
+		.thread = (thread_), .kind = OP_MUTEX_UNLOCK, .address = 8                         \
+	}
 #define ENTER(thread_)                                                                             \
 	{                                                                                          \
 		.thread = (thread_), .kind = OP_ENTER,                                             \
@@ -84,11 +88,36 @@ static void test_races__are_not_shown_by_less(void **unused)
 	assert_false(SHOWS(WRITE(0, X)));
 }
 
+/* How often a thread has read a variable under a lock says nothing about a read without it. */
+static void test_races__are_found_beyond_two_accesses_under_a_lock(void **unused)
+{
+	static const struct trace_event events[] = {LOCK(0), READ(0, X), UNLOCK(0), LOCK(0),
+		READ(0, X), UNLOCK(0), READ(0, X), LOCK(1), WRITE(1, X), UNLOCK(1)};
+	struct trace_thread threads[2] = {{.path = "main"}, {.path = "main.0"}};
+	const struct trace_run run = {.threads = threads, .thread_count = 2};
+	static const struct symbols_memory no_memory;
+	struct candidates found = {0};
+	struct race_search search = {.out = &found};
+	struct atomic_sets *sets = atomic_sets_new(NULL, &no_rules);
+	struct unit_trace *units;
+
+	(void)unused;
+	atomic_sets_begin_run(sets, &no_memory, events, sizeof events / sizeof *events);
+	search.trace = units = unit_trace_new(sets, &run, events, sizeof events / sizeof *events);
+	search_locations(&search);
+	assert_int_equal(found.count, 1);
+	assert_int_equal(found.items[0].places[0].op.kind, OP_LOAD);
+	candidates_release(&found);
+	unit_trace_free(units);
+	atomic_sets_free(sets);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_races__are_shown_by_accesses_side_by_side),
 		cmocka_unit_test(test_races__are_not_shown_by_less),
+		cmocka_unit_test(test_races__are_found_beyond_two_accesses_under_a_lock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

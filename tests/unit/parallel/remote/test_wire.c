@@ -53,6 +53,14 @@ static void test_wire_read_done__refuses_counts_that_overflow(void **state)
 	done.outcomes[OUTCOME_KIND_COUNT - 1] = 0;
 	done.steps = UINT64_MAX;
 	assert_false(wire_read_done(&read, &message));
+	done.steps = 0;
+	done.steps_most = UINT64_MAX;
+	assert_false(wire_read_done(&read, &message));
+	done.steps_most = 0;
+	done.took_ns = UINT64_MAX;
+	assert_false(wire_read_done(&read, &message));
+	done.took_ns = 0;
+	assert_true(wire_read_done(&read, &message));
 }
 
 static void test_wire_read_started__refuses_bytes_that_are_no_booleans(void **state)
