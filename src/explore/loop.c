@@ -181,12 +181,17 @@ static int loop_take_refusal(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
 	const struct contract *contract = worker->worker.contract;
+	enum contract_restart restart = (enum contract_restart)contract->plan.restart;
 
 	if (contract->outcome.code != REFUSAL_RESTART)
 		return error_set(err, ERROR_TARGET, "%s", contract->outcome.text);
+	/* Without dispatch the runtime has replaced the rewind by this restart. */
+	if (restart == RESTART_REWIND && contract->taint == TAINT_REWIND) {
+		notices_start(campaign, worker);
+		restart = RESTART_FORK_CREATE;
+	}
 	worker->is_busy = false;
-	return restart_fall_back(campaign, (enum contract_restart)contract->plan.restart,
-		contract->outcome.text, false, err);
+	return restart_fall_back(campaign, restart, contract->outcome.text, false, err);
 }
 
 /* A process ended before its first thread while worker 0's did not: they disturb each other. */

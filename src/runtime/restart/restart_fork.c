@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -17,8 +18,8 @@
 #include "runtime/focus.h"
 #include "runtime/interpose.h"
 #include "runtime/memory.h"
+#include "runtime/restart/undo_internal.h"
 #include "runtime/runtime.h"
-#include "runtime/undo.h"
 
 #ifndef PR_GET_TID_ADDRESS
 #define PR_GET_TID_ADDRESS 40
@@ -27,6 +28,12 @@
 /* Thread blocks that the last run lacked. Blocks made in the server serve all later runs; blocks
  * made in a child cost a kernel thread per run. */
 static uint32_t *fork_made_in_run; /* lies in shared memory; set before the first fork */
+
+/* Descriptors below this number may be pipes and sockets that the program opens. */
+#define CHANNELS_MAX 256
+
+/* Inherited, so their other sides lie outside of the program. Written by fork_create_at_main(). */
+static uint64_t fork_channels_at_main[BITSET_WORDS(CHANNELS_MAX)];
 
 static void fork_child_set_up(void)
 {
@@ -103,6 +110,9 @@ static int fork_batch(uint64_t *number, enum contract_report *report)
 			runtime_refuse("fork failed: the system has no room for another process");
 		while (platform_call(SYS_wait4, pid, &status, __WALL) == -EINTR)
 			continue;
+		/* The run has reported its refusal, which the next report would replace. */
+		while (contract->outcome.kind == OUTCOME_REFUSED)
+			(void)platform_call(SYS_exit_group, WEXITSTATUS(status));
 		contract->guest_pid = (uint32_t)platform_call(SYS_getpid);
 		/* The command judges a SIGKILL of unknown sender. The server dies the same way. */
 		if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL &&
@@ -161,16 +171,50 @@ static void fork_go_live(uint64_t number)
 	runtime_begin_run(number, NULL);
 }
 
+/* Adds the pipes and sockets that are open, and returns whether `channels` lacked one of them. */
+static bool fork_note_channels(uint64_t channels[BITSET_WORDS(CHANNELS_MAX)])
+{
+	bool is_new = false;
+
+	for (uint32_t fd = STANDARD_DESCRIPTORS; fd < CHANNELS_MAX; fd++) {
+		struct stat status;
+
+		if (platform_failed(platform_call(SYS_fstat, fd, &status)) ||
+			!(S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)))
+			continue;
+		is_new |= !bitset_has(channels, fd);
+		bitset_add(channels, fd);
+	}
+	return is_new;
+}
+
+/* Runs are other processes than the server, which keeps its descriptors and its children. */
+static void fork_refuse_shared(void)
+{
+	siginfo_t child;
+
+	if (fork_note_channels(fork_channels_at_main))
+		runtime_refuse_restart(
+			"opens a pipe or socket before its first thread, and each fork has a copy");
+	if (!platform_failed(platform_call(
+		    SYS_waitid, P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT | __WALL, NULL)))
+		runtime_refuse_restart(
+			"forks before its first thread, and forked runs are not the child's parent");
+}
+
 static void fork_create_at_main(void)
 {
+	(void)fork_note_channels(fork_channels_at_main);
 	outcome_set(&runtime.contract->outcome, OUTCOME_NONE, THREAD_NONE, 0);
 	runtime.contract->is_live = 0;
 }
 
 static void fork_create_at_first_create(void)
 {
-	uint64_t number = fork_serve();
+	uint64_t number;
 
+	fork_refuse_shared();
+	number = fork_serve();
 	undo_begin_run();
 	fork_go_live(number);
 }

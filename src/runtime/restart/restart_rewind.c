@@ -222,10 +222,10 @@ static void rewind_serve(void *unused)
 		(void)platform_call(SYS_exit_group, 0);
 }
 
+/* Without dispatch the other restart takes over at the first thread. */
 static void rewind_at_main(void)
 {
-	outcome_set(&runtime.contract->outcome, OUTCOME_NONE, THREAD_NONE, 0);
-	runtime.contract->is_live = 0;
+	restart_fork_create.at_main();
 }
 
 static bool rewind_is_possible(void)
