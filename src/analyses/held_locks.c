@@ -61,7 +61,8 @@ const struct held_lock *held_locks_of(
 	return held->threads[thread].locks;
 }
 
-bool op_takes_shared(enum op_kind kind)
+/* Does an operation of this kind acquire a lock for reading? */
+static bool op_takes_shared(enum op_kind kind)
 {
 	return kind == OP_RWLOCK_RDLOCK || kind == OP_RWLOCK_TRYRDLOCK;
 }

@@ -30,9 +30,6 @@ void held_locks_free(struct held_locks *held);
 const struct held_lock *held_locks_of(
 	const struct held_locks *held, uint32_t thread, uint32_t *count);
 
-/* Does an operation of this kind acquire a lock for reading? */
-bool op_takes_shared(enum op_kind kind);
-
 enum lock_effect {
 	LOCK_NOTHING,	/* the event acquires nothing, or the lock was already held */
 	LOCK_TAKEN,	/* a successful attempt, which never blocks */

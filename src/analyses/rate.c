@@ -5,7 +5,7 @@
 /* The normal distribution has 95 % of its weight within this many standard deviations. */
 #define DEVIATIONS 1.959963984540054
 
-double rate_value(const struct rate *rate)
+static double rate_value(const struct rate *rate)
 {
 	return rate->runs ? (double)rate->failed / rate->runs : 0;
 }

@@ -10,6 +10,5 @@ struct rate {
 
 /* Wilson's 95 % confidence interval, valid for few runs and for rates of 0 and 1. */
 void rate_interval(const struct rate *rate, double *low, double *high);
-double rate_value(const struct rate *rate);
 
 #endif

@@ -17,7 +17,8 @@ static void next_command_add_word(struct strbuf *out, const char *word)
 	shell_words_add(out, (char *const[]){(char *)word, NULL});
 }
 
-void next_add_option(struct strbuf *out, const char *option, const char *value)
+/* Appends " OPTION VALUE", quoted if needed; nothing if `value` is NULL. */
+static void next_add_option(struct strbuf *out, const char *option, const char *value)
 {
 	if (!value)
 		return;

@@ -12,8 +12,6 @@
 #include "plan/settings.h"
 #include "findings/finding.h"
 
-/* Appends " OPTION VALUE", quoted if needed; nothing if `value` is NULL. */
-void next_add_option(struct strbuf *out, const char *option, const char *value);
 /* Appends " --store DIR" unless it is the default store. NULL means that the user gave no store. */
 void next_add_store(struct strbuf *out, const char *directory);
 /*

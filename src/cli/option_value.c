@@ -64,7 +64,8 @@ uint64_t option_number(struct argp_state *state, const char *option, const char 
 	return least;
 }
 
-uint64_t option_time(struct argp_state *state, const char *option, const char *text)
+/* A time as of duration_parse(), in nanoseconds. */
+static uint64_t option_time(struct argp_state *state, const char *option, const char *text)
 {
 	uint64_t ns = 0;
 

@@ -15,8 +15,6 @@ bool duration_parse(const char *text, uint64_t *out_ns);
 /* An integer in [least, most]; the message omits a `most` of UINT64_MAX / 2 and above. */
 uint64_t option_number(struct argp_state *state, const char *option, const char *text,
 	uint64_t least, uint64_t most);
-/* A time as of duration_parse(), in nanoseconds. */
-uint64_t option_time(struct argp_state *state, const char *option, const char *text);
 
 enum option_kind { VALUE_FLAG, VALUE_TEXT, VALUE_NUMBER, VALUE_TIME, VALUE_LIMIT };
 

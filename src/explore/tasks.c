@@ -102,7 +102,8 @@ int tasks_start(struct campaign *campaign, struct campaign_worker *worker, struc
 	return loop_start(campaign, worker, err);
 }
 
-bool tasks_has_new_memory(const struct contract *contract)
+/* The next run has other scheduling points, as the last run showed new shared memory. */
+static bool tasks_has_new_memory(const struct contract *contract)
 {
 	const struct contract_memory *memory = contract_memory((struct contract *)contract);
 

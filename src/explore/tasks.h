@@ -51,8 +51,6 @@ struct tasks {
 void *tasks_state_of(const struct campaign_worker *worker);
 /* Returns whether the exact runs must not depend on the number of workers, not only their number. */
 bool tasks_are_exact(const struct campaign *campaign);
-/* The next run has other scheduling points, as the last run showed new shared memory. */
-bool tasks_has_new_memory(const struct contract *contract);
 int tasks_start(struct campaign *campaign, struct campaign_worker *worker, struct error *err);
 
 /* Discards tasks; the owner makes their runs again. */
@@ -75,7 +73,6 @@ void tasks_release_task(struct campaign *campaign, struct task *task);
 uint64_t tasks_synchronise_due(struct campaign *campaign);
 /* Both worker and owner are idle. Returns false if the task was discarded. */
 bool tasks_synchronise(struct campaign *campaign, struct campaign_worker *worker);
-bool tasks_is_complete(const struct campaign *campaign, const struct campaign_worker *worker);
 /*
  * Synchronises stopped workers with the idle owner. Complete tasks leave their worker, except the
  * task that is joined next.

@@ -106,7 +106,7 @@ bool tasks_synchronise(struct campaign *campaign, struct campaign_worker *worker
 	return false;
 }
 
-bool tasks_is_complete(const struct campaign *campaign, const struct campaign_worker *worker)
+static bool tasks_is_complete(const struct campaign *campaign, const struct campaign_worker *worker)
 {
 	const struct strategy *strategy = strategies[campaign->options->strategy];
 

@@ -72,7 +72,8 @@ static int place_thread(struct schedule_file *file, const struct finding_source 
 	return 0;
 }
 
-int finding_schedule_from_segments(
+/* Converts thread indices to names. Release *out with schedule_file_release. */
+static int finding_schedule_from_segments(
 	struct schedule_file *out, const struct finding_source *source, struct error *err)
 {
 	const uint32_t thread_count = source->thread_count ? source->thread_count : 1;

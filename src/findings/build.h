@@ -68,8 +68,4 @@ char *finding_trace_bytes(const struct finding_source *source, size_t *size);
 char *finding_thread_path(
 	const struct finding_source_thread *threads, uint32_t thread_count, uint32_t index);
 
-/* Converts thread indices to names. Release *out with schedule_file_release. */
-int finding_schedule_from_segments(
-	struct schedule_file *out, const struct finding_source *source, struct error *err);
-
 #endif

@@ -74,8 +74,6 @@ struct finding_frame builder_frame_at(
 	const struct builder *builder, uint64_t site, enum code_place place);
 struct finding_frame builder_frame_from(
 	const struct builder *builder, const struct symbols_frame *frame);
-/* The innermost frame of the user's code at a return address, else the innermost frame. */
-struct finding_frame builder_frame(const struct builder *builder, uint64_t site);
 /* Does for an event what builder_frame() does for an address; in a library header, returns the
  * frame of the calling code. */
 struct finding_frame builder_event_frame(

@@ -209,7 +209,8 @@ struct finding_frame builder_frame_at(
 	return count ? builder_frame_from(builder, &frames[0]) : (struct finding_frame){0};
 }
 
-struct finding_frame builder_frame(const struct builder *builder, uint64_t site)
+/* The innermost frame of the user's code at a return address, else the innermost frame. */
+static struct finding_frame builder_frame(const struct builder *builder, uint64_t site)
 {
 	return builder_frame_at(builder, site, PLACE_OF_CALL);
 }

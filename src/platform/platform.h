@@ -80,12 +80,6 @@ void platform_futex_wake(const uint32_t *word, uint32_t count, bool is_shared);
 
 uint64_t platform_monotonic_ns(void);
 
-/* Reads the time stamp counter, which is assumed to be synchronous on all processors. */
-static inline uint64_t platform_time_stamp(void)
-{
-	return __builtin_ia32_rdtsc();
-}
-
 /* A suspended thread; its other registers lie on its stack. */
 struct context {
 	void *stack_pointer;

@@ -14,7 +14,7 @@
 #define FRAMES_INNER 10
 #define FRAMES_OUTER 4
 
-void report_title(
+static void report_title(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
 	const char *title =
@@ -34,7 +34,7 @@ void report_title(
 		add_wrapped(out, style, finding->detail, 0, 0);
 }
 
-void report_cause(
+static void report_cause(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
 	const char *line = finding->cause;
@@ -167,7 +167,7 @@ static void text_add_waits(const struct finding *finding, const char *heading,
 	}
 }
 
-void report_waits(
+static void report_waits(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
 	text_add_waits(finding, "wait-for graph", "blocked on", style, out);
@@ -290,7 +290,7 @@ static void report_race(
 	}
 }
 
-void report_stacks(
+static void report_stacks(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
 	bool is_reported = false; /* the failing thread is among the blocked ones */
@@ -442,7 +442,8 @@ static void add_changed_sources(
 	json_decref(sources);
 }
 
-void report_facts(
+/* Strategy and run that found it, the minimised size, how it repeats, and the replay command. */
+static void report_facts(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
 	/* Findings of older versions may have the run number 0. */

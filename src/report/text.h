@@ -28,22 +28,10 @@ struct report_style {
 void report_finding(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out);
 
-/* Sections of the report, each with a final newline. An empty section adds nothing. */
-void report_title(
-	const struct finding *finding, const struct report_style *style, struct strbuf *out);
-void report_cause(
-	const struct finding *finding, const struct report_style *style, struct strbuf *out);
-void report_waits(
-	const struct finding *finding, const struct report_style *style, struct strbuf *out);
-void report_stacks(
-	const struct finding *finding, const struct report_style *style, struct strbuf *out);
 void report_interleaving(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out);
 /* A candidate: the title, wrapped behind four columns written by the caller, and a table. */
 void report_candidate(
 	const struct candidate *candidate, const struct report_style *style, struct strbuf *out);
-/* Strategy and run that found it, the minimised size, how it repeats, and the replay command. */
-void report_facts(
-	const struct finding *finding, const struct report_style *style, struct strbuf *out);
 
 #endif

@@ -85,8 +85,6 @@ bool runtime_is_exhausted(void);
 void runtime_publish_threads(void);
 /* Implements plan.inspect: returns when the command has examined the process. */
 void runtime_stand_still(void);
-/* Adds the death of a child, or a sanitizer's report, as the cause of an exit status. */
-void runtime_complete_outcome(struct outcome *outcome);
 /* Ends the run, whose outcome is already in the contract. */
 void runtime_finish_run(void) __attribute__((noreturn));
 /* Called when the process would now exit: by _exit, after exit(), or with its last thread. */
@@ -196,8 +194,6 @@ void runtime_hang(void *context);
 void runtime_fail_run(enum outcome_kind kind, const char *why);
 /* Uses a raw system call, with the runtime's own return trampoline. */
 void runtime_install_handler(int signal, void (*handler)(int, siginfo_t *, void *), int flags);
-/* Makes the return from this signal frame call `entry` at the interrupted instruction. */
-void runtime_divert(void *context, void (*entry)(void));
 
 /* ---- daemons (daemon.c) ---- */
 

@@ -74,12 +74,9 @@ void signal_queue_clear(void);
 /* ---- delivery: signal_delivery.c ---- */
 
 struct signal_action *signal_action_of(int signal);
-bool signal_has_handler(int signal);
 /* Would the signal be discarded, by SIG_IGN or by default? */
 bool signal_is_ignored(int signal);
 void signal_catch(int signal);
-/* Performs the default action: ends the process, stops it, or does nothing. */
-void signal_act_by_default(int signal, const siginfo_t *information);
 /* Thread NULL: the process. A signal to the caller is effective at once. Returns 0 or errno. */
 int signal_send(struct engine_thread *thread, const siginfo_t *information);
 /* Called when the caller jumps out of its handlers. */

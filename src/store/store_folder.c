@@ -32,7 +32,8 @@
 #define FILE_MODE 0600
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-char *store_path(struct store *store, const char *a, const char *b, const char *c)
+/* Path <folder>/a/b/c up to the first NULL, for messages; the caller frees it. */
+static char *store_path(struct store *store, const char *a, const char *b, const char *c)
 {
 	const char *const parts[] = {a, b, c};
 	struct strbuf path;

@@ -36,8 +36,6 @@ int store_prepare(
 	struct store *store, sqlite3_stmt **statement, const char *sql, struct error *err);
 void store_bind_text(sqlite3_stmt *statement, int index, const char *text);
 void store_bind_integer(sqlite3_stmt *statement, int index, int64_t value);
-/* First value of the statement's only row. */
-int store_read_integer(struct store *store, const char *sql, int64_t *value, struct error *err);
 /* Text of a column, "" for NULL. The text is valid until the next step of the statement. */
 const char *store_column(sqlite3_stmt *statement, int column);
 /* A copy, which the caller frees; NULL for NULL. */
@@ -82,8 +80,6 @@ void store_remove_copy(struct store *store);
 
 /* ---- store_folder.c ---- */
 
-/* Path <folder>/a/b/c up to the first NULL, for messages; the caller frees it. */
-char *store_path(struct store *store, const char *a, const char *b, const char *c);
 /* Opens folder_fd and findings_fd. STORE_WRITE creates missing folders and syncs `directory`. */
 int store_open_folders(struct store *store, const char *directory, struct error *err);
 /* Opens a regular file of finding `id` for reading; -1 and errno on failure. */

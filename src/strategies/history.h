@@ -50,7 +50,6 @@ struct history {
 
 void history_begin(
 	struct history *history, uint64_t bytes, const struct strategy *strategy, void *state);
-void history_forget(struct history *history);
 
 /* Replays the shared prefix into the strategy. Returns the first entry that may differ. */
 uint32_t history_begin_run(struct history *history, uint64_t seed);

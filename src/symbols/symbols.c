@@ -196,7 +196,7 @@ const char *symbols_module_name(Dwfl_Module *module)
 	return slash ? slash + 1 : name;
 }
 
-uint64_t symbols_module_start(Dwfl_Module *module)
+static uint64_t symbols_module_start(Dwfl_Module *module)
 {
 	Dwarf_Addr start = 0;
 

@@ -66,7 +66,6 @@ const char *symbols_keep(struct symbols *symbols, const char *text);
 const char *symbols_module_name(Dwfl_Module *module);
 /* The module whose own data or code contains the address; returns NULL if there is none. */
 Dwfl_Module *symbols_data_module(struct symbols *symbols, uint64_t address);
-uint64_t symbols_module_start(Dwfl_Module *module);
 bool symbols_module_is_system(Dwfl_Module *module);
 /* Is it a header of the C++ library or of the compiler? */
 bool symbols_is_system_file(const char *file);

@@ -185,20 +185,8 @@ static int account_end(struct worker *worker, enum worker_state state, enum cont
 	return 0;
 }
 
-int worker_process_ended(struct worker *worker, enum contract_report *report, struct error *err)
-{
-	enum worker_state state = worker->state;
-
-	if (__atomic_load_n(&worker->block.shared->daemon, __ATOMIC_ACQUIRE) == DAEMON_LEFT &&
-		!worker->has_followed) {
-		worker_reap_leaver(worker);
-		return 0;
-	}
-	worker_reap(worker);
-	return account_end(worker, state, report, err);
-}
-
-void worker_reap_leaver(struct worker *worker)
+/* A program whose work moved to a daemon (is_left) has ended; worker_follow() finds the daemon. */
+static void worker_reap_leaver(struct worker *worker)
 {
 	const enum worker_state state = worker->state;
 
@@ -211,6 +199,19 @@ void worker_reap_leaver(struct worker *worker)
 	children_remove(worker->pid);
 	worker->pid = 0;
 	worker->state = state;
+}
+
+int worker_process_ended(struct worker *worker, enum contract_report *report, struct error *err)
+{
+	enum worker_state state = worker->state;
+
+	if (__atomic_load_n(&worker->block.shared->daemon, __ATOMIC_ACQUIRE) == DAEMON_LEFT &&
+		!worker->has_followed) {
+		worker_reap_leaver(worker);
+		return 0;
+	}
+	worker_reap(worker);
+	return account_end(worker, state, report, err);
 }
 
 int worker_follow(struct worker *worker, enum contract_report *report, struct error *err)

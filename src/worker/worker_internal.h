@@ -17,8 +17,6 @@ enum contract_report worker_load_report(struct worker *worker);
 int worker_process_ended(struct worker *worker, enum contract_report *report, struct error *err);
 int worker_pass_output_on(struct worker *worker, struct error *err);
 
-/* A program whose work moved to a daemon (is_left) has ended; worker_follow() finds the daemon. */
-void worker_reap_leaver(struct worker *worker);
 int worker_follow(struct worker *worker, enum contract_report *report, struct error *err);
 
 #endif

@@ -178,7 +178,8 @@ static void set_stored_term(
 	walk_join_events(walker, first);
 }
 
-enum step walk_pass_site(struct walker *walker, uint32_t site, uint64_t address)
+/* Consumes the report of a site that reports no value. */
+static enum step walk_pass_site(struct walker *walker, uint32_t site, uint64_t address)
 {
 	const enum step step = walker->is_checked && site != SITE_NONE
 				       ? walk_pass(walker, site, address)

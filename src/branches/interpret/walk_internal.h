@@ -113,12 +113,6 @@ enum step {
 };
 
 void walk_next_entry(struct walker *walker);
-uint64_t walk_number(struct walker *walker);
-/*
- * Processes entries until the report of `site` is due: STEP_NEXT (predicted), STEP_ENTRY or
- * STEP_JUMP. After any other result the frame must not continue here.
- */
-enum step walk_wait(struct walker *walker, uint32_t site, uint64_t address);
 /* The operation that the thread performs before its next report; returns NULL if there is none. */
 const struct record_op *walk_coming_op(const struct walker *walker);
 /* Invalidates the prediction of the pending write, as code without bitcode has run. */
@@ -334,9 +328,10 @@ void walk_note_object(struct walker *walker, uint64_t address, uint64_t bytes);
 /* The effect of a completed call that allocates or frees memory. */
 void walk_note_allocation(
 	struct walker *walker, const struct code *call, const uint64_t *registers);
-/* Pins the symbolic address in `operand`. */
-void walk_pin_address(struct walker *walker, const struct code *code, int32_t operand);
-/* Pins it unless the address of shared memory can stay open. Returns the open address's term. */
+/*
+ * Pins the symbolic address in `operand` unless the address of shared memory can stay open. Returns
+ * the open address's term.
+ */
 struct term *walk_open_address(
 	struct walker *walker, const struct code *code, int32_t operand, uint64_t address);
 
@@ -365,8 +360,6 @@ struct term *walk_funnel_term(struct walker *walker, const struct code *code, st
 	struct term *b, uint64_t by);
 
 enum step walk_load(struct walker *walker, const struct code *code, uint64_t *registers);
-/* Consumes the report of a site that reports no value. */
-enum step walk_pass_site(struct walker *walker, uint32_t site, uint64_t address);
 enum step walk_store(struct walker *walker, const struct code *code, uint64_t *registers);
 enum step walk_local(struct walker *walker, const struct code *code, uint64_t *registers);
 enum step walk_update(struct walker *walker, const struct code *code, uint64_t *registers);

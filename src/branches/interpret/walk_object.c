@@ -204,14 +204,6 @@ static void report_address(
 	}
 }
 
-void walk_pin_address(struct walker *walker, const struct code *code, int32_t operand)
-{
-	struct term *term = walk_operand_term(walker, operand);
-
-	if (term && term->op != TERM_CONSTANT && !term->is_pinned)
-		report_address(walker, code, term, false);
-}
-
 struct term *walk_open_address(
 	struct walker *walker, const struct code *code, int32_t operand, uint64_t address)
 {

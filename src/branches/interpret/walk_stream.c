@@ -9,7 +9,7 @@
 #include "branches/interpret/walk_internal.h"
 #include "abi/instrument_abi.h"
 
-uint64_t walk_number(struct walker *walker)
+static uint64_t walk_number(struct walker *walker)
 {
 	uint64_t number = 0;
 	const uint8_t *next = record_number_get(walker->at, walker->end, &number);
@@ -336,7 +336,11 @@ static enum step at_entry(struct walker *walker, uint32_t waiting)
 	}
 }
 
-enum step walk_wait(struct walker *walker, uint32_t site, uint64_t address)
+/*
+ * Processes entries until the report of `site` is due: STEP_NEXT (predicted), STEP_ENTRY or
+ * STEP_JUMP. After any other result the frame must not continue here.
+ */
+static enum step walk_wait(struct walker *walker, uint32_t site, uint64_t address)
 {
 	bool is_checked = !walker->is_checked || site == SITE_NONE;
 

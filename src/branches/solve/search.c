@@ -228,7 +228,8 @@ bool search_is_near(enum search_pass pass)
 	return pass == PASS_FAILURES_NEAR || pass == PASS_BRANCHES_NEAR;
 }
 
-bool search_is_open(enum search_pass pass)
+/* Returns whether the pass repeats earlier passes with open addresses. */
+static bool search_is_open(enum search_pass pass)
 {
 	return pass == PASS_FAILURES_OPEN || pass == PASS_BRANCHES_OPEN;
 }

@@ -289,8 +289,6 @@ bool turns_end(struct worker *worker);
 #define SEARCH_NEAR_QUERY_PART 10
 
 bool search_is_near(enum search_pass pass);
-/* Returns whether the pass repeats earlier passes with open addresses. */
-bool search_is_open(enum search_pass pass);
 enum constraints_kind search_kind(const struct sensitivity *analysis, enum search_pass pass);
 /* Returns whether the pass counts left-out events; no if another pass covers them. */
 bool search_counts(enum search_pass pass);

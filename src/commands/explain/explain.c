@@ -189,11 +189,6 @@ bool explain_repeats(const struct explain *explain)
 	return explain->failure.kind != OUTCOME_NONE;
 }
 
-const struct outcome *explain_failure(const struct explain *explain)
-{
-	return &explain->failure;
-}
-
 bool explain_is_disturbed(const struct explain *explain)
 {
 	return explain->is_disturbed;

@@ -64,8 +64,6 @@ void explain_close(struct explain *explain);
 
 /* Returns whether the schedule still fails. If not, failures of its kind count instead. */
 bool explain_repeats(const struct explain *explain);
-/* The failure that runs are compared with; OUTCOME_NONE: unknown. */
-const struct outcome *explain_failure(const struct explain *explain);
 /* Returns whether concurrent processes of the program disturbed each other: runs are made one at a
  * time. */
 bool explain_is_disturbed(const struct explain *explain);

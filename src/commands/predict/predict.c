@@ -280,7 +280,8 @@ struct predict_recorded predict_recorded(const struct predict *predict, uint32_t
 		.run_ns = run->run_ns};
 }
 
-struct finding_source recorded_run_source(const struct recorded_run *run, const char *program)
+static struct finding_source recorded_run_source(
+	const struct recorded_run *run, const char *program)
 {
 	return (struct finding_source){
 		.outcome = &run->run.outcome,
@@ -328,12 +329,6 @@ const struct symbols_memory *predict_memory(struct predict *predict, uint32_t ru
 	return &predict->memory;
 }
 
-struct symbols *predict_symbols(struct predict *predict)
-{
-	predict_need_symbols(predict);
-	return predict->symbols;
-}
-
 static void predict_read_symbols(struct predict *predict, const struct target *target)
 {
 	static const volatile int never = STOP_NONE;
@@ -364,17 +359,18 @@ static void predict_read_symbols(struct predict *predict, const struct target *t
 	probe_close(&probe);
 }
 
-void predict_need_symbols(struct predict *predict)
+struct symbols *predict_symbols(struct predict *predict)
 {
 	struct target target = {0};
 
 	if (predict->has_tried_symbols || !predict->run_count)
-		return;
+		return predict->symbols;
 	predict->has_tried_symbols = true;
 	if (target_find(&target, predict->options->campaign.argv[0], NULL) < 0)
-		return;
+		return NULL;
 	predict_read_symbols(predict, &target);
 	target_release(&target);
+	return predict->symbols;
 }
 
 static void describe_scenario(
@@ -398,7 +394,7 @@ int predict_describe(struct predict *predict, struct candidate *candidate, struc
 {
 	const struct finding_source source = predict_source(predict, candidate->places[0].run);
 
-	predict_need_symbols(predict);
+	predict_symbols(predict);
 	if (candidate->kind != CANDIDATE_LOCK_CYCLE) {
 		describe_scenario(predict, candidate, &source);
 		return 0;

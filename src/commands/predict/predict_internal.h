@@ -61,7 +61,6 @@ void recorded_run_release(struct recorded_run *run);
 /* The trace with object names that hold in all runs; the caller frees it. Returns NULL if there are
  * no events. */
 char *recorded_run_trace(const struct recorded_run *run, const char *program, size_t *size);
-struct finding_source recorded_run_source(const struct recorded_run *run, const char *program);
 
 /* predict_watch.c: the finding of a failure that was seen before; returns NULL if unknown. */
 const char *predict_known(const struct predict *predict, uint64_t key);
@@ -85,8 +84,6 @@ int predict_keep(const struct predict_keeping *keeping, char id[32], struct erro
 /* Fails if the program's file has changed since recording. */
 int predict_check_file(const struct predict *predict, struct error *err);
 
-/* Reads the symbols if possible and not yet done. */
-void predict_need_symbols(struct predict *predict);
 struct finding_source predict_source(const struct predict *predict, uint32_t run);
 uint32_t predict_strategy(const struct strategy *strategy);
 

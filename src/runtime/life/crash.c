@@ -62,7 +62,8 @@ __attribute__((force_align_arg_pointer)) static void crash_continue(void)
 	runtime_finish_run();
 }
 
-void runtime_divert(void *context, void (*entry)(void))
+/* Makes the return from this signal frame call `entry` at the interrupted instruction. */
+static void runtime_divert(void *context, void (*entry)(void))
 {
 	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
 	uint64_t *top = (uint64_t *)registers[REG_RSP] - 1;

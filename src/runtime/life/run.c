@@ -417,7 +417,8 @@ static void run_group_objects(struct outcome *outcome)
 	}
 }
 
-void runtime_complete_outcome(struct outcome *outcome)
+/* Adds the death of a child, or a sanitizer's report, as the cause of an exit status. */
+static void runtime_complete_outcome(struct outcome *outcome)
 {
 	const int sanitizer_status = runtime.contract->plan.sanitizer_status;
 

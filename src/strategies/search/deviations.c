@@ -21,7 +21,7 @@ static bool is_at_roots(const struct deviations *deviations)
 	return deviations->root < deviations->roots;
 }
 
-uint32_t deviations_root(struct deviations *deviations)
+static uint32_t deviations_root(struct deviations *deviations)
 {
 	return is_at_roots(deviations) ? deviations->root
 				       : deviations_records(deviations)[deviations->record].root;

@@ -119,7 +119,6 @@ void deviations_begin(
 void deviations_begin_run(struct deviations *deviations);
 /* Returns whether another shard counts the current run. */
 bool deviations_is_elsewhere(const struct deviations *deviations);
-uint32_t deviations_root(struct deviations *deviations);
 
 /* Adds `what`, a hash that is equal in every run and process, to the print. */
 static inline void deviations_note(struct deviations *deviations, uint64_t what)

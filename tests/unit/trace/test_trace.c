@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "support/sample_trace.h"
-#include "trace/trace_dump.h"
 #include "trace/trace_format_internal.h"
 #include "trace/trace_reader.h"
 
@@ -223,61 +222,6 @@ static void test_trace__refuses_what_is_no_trace(void **state)
 	assert_int_equal(read_all("", 0, &err), ERROR_FORMAT);
 }
 
-static bool describe_code(void *context, uint64_t address, struct strbuf *out)
-{
-	(void)context;
-	if (address == 0x401136)
-		strbuf_adds(out, "eat (ph.c:31)");
-	return address == 0x401136;
-}
-
-static void test_trace_dump__prints_a_line_per_event(void **state)
-{
-	static const struct trace_words words = {.describe_code = describe_code};
-	size_t trace_size;
-	char *bytes = make_sample_trace(3, &trace_size);
-	struct trace_reader *reader = open_or_fail(bytes, trace_size);
-	struct error err;
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
-
-	(void)state;
-	assert_int_equal(trace_dump(reader, &words, out, &err), 0);
-	(void)fclose(out);
-	assert_string_equal(text,
-		"trace 3\n"
-		"program ./bank --two words\n"
-		"thread main\n"
-		"thread main.0 worker\n"
-		"thread main.0.65535\n"
-		"       0  main  begins at eat (ph.c:31), 0 enabled\n"
-		"       1  main.0  creates thread 0x404068 at 0x401137, 1 enabled\n"
-		"       2  main.0.65535  returns from pthread_create nothing 0x404090 at 0x401138, 2 enabled\n"
-		"not recorded: 6 more steps\n"
-		"outcome deadlock -3 after 77 steps\n");
-	free(text);
-	trace_reader_close(reader);
-	free(bytes);
-}
-
-static void test_trace_dump__says_when_it_cannot_print(void **state)
-{
-	size_t size;
-	char *bytes = make_sample_trace(3, &size);
-	struct trace_reader *reader = open_or_fail(bytes, size);
-	struct error err = {0};
-	FILE *full = fopen("/dev/full", "w");
-
-	(void)state;
-	assert_non_null(full);
-	(void)setvbuf(full, NULL, _IONBF, 0);
-	assert_int_equal(trace_dump(reader, NULL, full, &err), ERROR_IO);
-	(void)fclose(full);
-	trace_reader_close(reader);
-	free(bytes);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -290,8 +234,6 @@ int main(void)
 		cmocka_unit_test(test_trace__refuses_what_follows_the_end),
 		cmocka_unit_test(test_trace__refuses_a_future_version),
 		cmocka_unit_test(test_trace__refuses_what_is_no_trace),
-		cmocka_unit_test(test_trace_dump__prints_a_line_per_event),
-		cmocka_unit_test(test_trace_dump__says_when_it_cannot_print),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,7 +33,7 @@ struct signal_action *signal_action_of(int signal)
 	return &delivery.actions[signal];
 }
 
-bool signal_has_handler(int signal)
+static bool signal_has_handler(int signal)
 {
 	void (*handler)(int) = delivery.actions[signal].handler.plain;
 
@@ -73,7 +73,8 @@ static void kernel_install(int signal, void *handler, unsigned long flags, uint6
 	(void)platform_call(SYS_rt_sigaction, signal, &action, NULL, sizeof action.mask);
 }
 
-void signal_act_by_default(int signal, const siginfo_t *information)
+/* Performs the default action: ends the process, stops it, or does nothing. */
+static void signal_act_by_default(int signal, const siginfo_t *information)
 {
 	uint64_t bit;
 
