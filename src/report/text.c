@@ -34,7 +34,7 @@ static void report_title(
 		add_wrapped(out, style, finding->detail, 0, 0);
 }
 
-static void report_cause(
+void report_cause(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
 	const char *line = finding->cause;
