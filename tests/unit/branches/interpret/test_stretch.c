@@ -53,22 +53,6 @@ static void check_events(const struct walk *walk, uint16_t thread, uint64_t coun
 		assert_int_equal(out->events[i].value, (i + 1) * 4 + thread);
 }
 
-/* No event of one thread is lost where another continues. */
-static void test_events__of_threads_that_take_turns(void **state)
-{
-	struct walked_thread threads[3] = {0};
-	struct walk walk = {.threads = threads};
-
-	(void)state;
-	for (uint32_t round = 0; round < 50; round++)
-		for (uint16_t thread = 0; thread < 3; thread++)
-			add_events(&walk, thread, 7 + thread * round);
-	check_events(&walk, 0, 350);
-	check_events(&walk, 1, 350 + 1225);
-	check_events(&walk, 2, 350 + 2450);
-	stretch_release(&walk.event_memory);
-}
-
 /* Those of a thread that is done are followed by those of the next. */
 static void test_events__leave_no_room_between_threads(void **state)
 {
@@ -91,7 +75,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stretch__stays_where_it_is),
-		cmocka_unit_test(test_events__of_threads_that_take_turns),
 		cmocka_unit_test(test_events__leave_no_room_between_threads),
 	};
 
