@@ -1,4 +1,5 @@
 #include "store/surroundings.h"
+#include "investigate/fewer_preemptions.h"
 #include "investigate/passing.h"
 #include "investigate/investigate_internal.h"
 #include "investigate/trace_window.h"
@@ -273,6 +274,24 @@ static int measure_depth(
 	return depth_measure(&investigation->depth, failure, &params, err);
 }
 
+/* A schedule with fewer preemptions replaces the minimised one and is minimised in turn. */
+static int minimise_with_fewer(struct investigation *investigation,
+	const struct minimise_params *params, struct failure *failure, struct error *err)
+{
+	struct fewer_preemptions search = {
+		.probe = params->probe, .budget = FEWER_PREEMPTIONS_BUDGET};
+	int result;
+
+	if (failure->outcome.kind == OUTCOME_HANG || failure->outcome.kind == OUTCOME_LIVELOCK)
+		return 0; /* their runs need the full limit */
+	limit_budget(&search.budget, investigation->minimise_ns);
+	limit_budget(&search.budget, investigate_time_left(investigation, RUNS_BEHIND));
+	result = fewer_preemptions_search(&search, failure, err);
+	if (result == 0 && search.is_found)
+		result = minimise(failure, params, &investigation->is_minimal, err);
+	return result;
+}
+
 /* Minimises with up to `workers` probes side by side. */
 static int minimise_with(struct investigation *investigation, uint32_t workers,
 	struct failure *failure, struct error *err)
@@ -293,6 +312,8 @@ static int minimise_with(struct investigation *investigation, uint32_t workers,
 	if (workers > 1)
 		params.ahead = &tries.ahead;
 	result = minimise(failure, &params, &investigation->is_minimal, err);
+	if (result == 0 && investigation->is_minimal)
+		result = minimise_with_fewer(investigation, &params, failure, err);
 	tries_release(&tries);
 	return result;
 }

@@ -86,9 +86,12 @@ void probe_fill(struct probe *probe, const struct probe_plan *plan)
 	struct contract_plan *to = &worker->contract->plan;
 	struct replay_state *state;
 
-	to->strategy = probe_strategy_index(plan->is_sampled ? &strategy_pos : &strategy_replay);
-	if (plan->is_sampled) {
-		worker_clear_strategy(worker, strategy_pos.state_bytes(&to->strategy_config));
+	to->strategy = probe_strategy_index(plan->strategy ? plan->strategy : &strategy_replay);
+	if (plan->strategy) {
+		memcpy(to->strategy_config.option, plan->options, sizeof plan->options);
+		if (!plan->is_continued)
+			worker_clear_strategy(
+				worker, plan->strategy->state_bytes(&to->strategy_config));
 		return;
 	}
 	worker_clear_strategy(

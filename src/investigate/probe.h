@@ -16,6 +16,7 @@
 #include "plan/settings.h"
 #include "worker/worker.h"
 #include "strategies/replay.h"
+#include "strategies/strategy.h"
 
 struct probe {
 	struct worker worker;
@@ -37,8 +38,13 @@ struct probe_plan {
 	/* NULL if segments name threads by index; else by position in this array */
 	const thread_name *names;
 	uint32_t name_count;
-	/* strategy `pos` chooses, with the run's seed; segments and directives are not used */
-	bool is_sampled;
+	/*
+	 * NULL, or the strategy that chooses, with these options and the run's seed; segments and
+	 * directives are not used.
+	 */
+	const struct strategy *strategy;
+	int64_t options[STRATEGY_OPTIONS_MAX];
+	bool is_continued;    /* the strategy's state of the last run is kept */
 	bool is_random_after; /* random choices after the last segment, with the run's seed */
 	/* the schedule was composed, not recorded: replay_state_set_few_values() */
 	bool knows_few_values;

@@ -150,7 +150,7 @@ static int record_run_run(struct taking *taking, const struct record_request *re
 		.segment_count = request->segment_count,
 		.names = request->names,
 		.name_count = request->name_count,
-		.is_sampled = request->is_sampled,
+		.strategy = request->is_sampled ? &strategy_pos : NULL,
 		.skips_disabled = request->skips_disabled,
 		.is_random_after = request->random_seed != 0,
 		.knows_few_values = true};
