@@ -1,4 +1,4 @@
-/* EXPECT: abort runs<=500 needs=memory */
+/* EXPECT: abort|use-after-free runs<=500 needs=memory */
 /*
  * An entry is freed while a thread still reads it. Fails: main takes the address of the entry;
  * main.0 puts another in its place, wipes the old one and frees it; main reads it.
