@@ -139,10 +139,15 @@ static bool needs_restart(const struct probe *probe, enum contract_restart *next
 {
 	const struct contract *contract = probe->worker.contract;
 
-	if (probe->report != REPORT_TAINTED && probe->report != REPORT_DIED)
+	const bool is_refused =
+		probe->report == REPORT_REFUSED && contract->outcome.code == REFUSAL_RESTART;
+
+	if (probe->report != REPORT_TAINTED && probe->report != REPORT_DIED && !is_refused)
 		return false;
 	*next = restart_next((enum contract_restart)contract->plan.restart,
 		(enum contract_executor)contract->plan.executor);
+	if (is_refused)
+		return *next != RESTART_COUNT;
 	/* The program ended before it created a thread, or exceeded the limit: the run counts. */
 	return contract->is_live && *next != RESTART_COUNT;
 }
@@ -178,10 +183,11 @@ int probe_run(struct probe *probe, const struct probe_plan *plan, struct error *
 		result = worker_run(worker, probe->is_interrupted, &probe->report, err);
 		if (result < 0)
 			return result;
-		if (probe->report == REPORT_REFUSED)
-			return error_set(err, ERROR_TARGET, "%s", contract->outcome.text);
-		if (!needs_restart(probe, &next))
+		if (!needs_restart(probe, &next)) {
+			if (probe->report == REPORT_REFUSED)
+				return error_set(err, ERROR_TARGET, "%s", contract->outcome.text);
 			break;
+		}
 		worker_kill(worker);
 		contract->plan.restart = next;
 	}
