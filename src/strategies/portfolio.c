@@ -72,6 +72,8 @@ struct portfolio_search {
 	/* no further runs follow: the search is complete, or cannot become complete */
 	bool is_over;
 	bool has_changed; /* the state has changed in the last round */
+	/* the program waits for a child process, whose threads the search does not schedule */
+	bool has_children;
 };
 
 struct portfolio_turn {
@@ -169,8 +171,8 @@ static uint32_t portfolio_search_share(const struct portfolio *portfolio, uint32
 	const uint64_t runs = portfolio->runs + search->planned;
 	const uint32_t period = runs < EARLY_RUNS ? SEARCH_PERIOD_EARLY : SEARCH_PERIOD_LATE;
 
-	if (!search->is_possible || search->is_over || runs < SEARCH_START ||
-		search->planned >= SEARCH_RUNS_MOST)
+	if (!search->is_possible || search->has_children || search->is_over ||
+		runs < SEARCH_START || search->planned >= SEARCH_RUNS_MOST)
 		return 0;
 	if (places == 1)
 		return runs % period == 0;
@@ -240,6 +242,7 @@ static void portfolio_executed(
 	struct portfolio *portfolio = state;
 	const struct strategy *strategy = arms[portfolio->arm].strategy;
 
+	portfolio->search.has_children |= view->pending[thread.index].kind == OP_CHILD_WAIT;
 	if (strategy->executed)
 		strategy->executed(portfolio_arm_state(portfolio, portfolio->arm), view, thread);
 }
@@ -295,6 +298,7 @@ static void portfolio_gather(void *state, const void *other, uint32_t place, uin
 {
 	const struct portfolio *from = other;
 	struct portfolio *portfolio = state;
+	const bool has_children = portfolio->search.has_children || from->search.has_children;
 	uint32_t first[ARM_COUNT] = {0}, runs[ARM_COUNT] = {0};
 
 	for (uint32_t i = place; i < place + count; i++) {
@@ -309,6 +313,7 @@ static void portfolio_gather(void *state, const void *other, uint32_t place, uin
 				portfolio_arm_state_of(from, arm), first[arm], runs[arm]);
 	if (runs[ARM_SEARCH])
 		portfolio_copy_search(portfolio, from);
+	portfolio->search.has_children = has_children;
 }
 
 static void portfolio_learn_search(struct portfolio *portfolio, uint32_t runs)
@@ -373,8 +378,9 @@ static void portfolio_begin_again(void *state)
 		return;
 	memset(search, 0, strategy_dpor.state_bytes(&config));
 	strategy_dpor.begin_campaign(search, &config);
-	portfolio->search = (struct portfolio_search){
-		.is_possible = portfolio->search.is_possible, .has_changed = true};
+	portfolio->search = (struct portfolio_search){.is_possible = portfolio->search.is_possible,
+		.has_children = portfolio->search.has_children,
+		.has_changed = true};
 }
 
 static void portfolio_verdict(const void *state, struct strategy_verdict *out)
