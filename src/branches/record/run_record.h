@@ -47,7 +47,7 @@ struct run_record {
 	uint64_t bytes;		     /* bytes of all threads and ops */
 	bool is_partial; /* entries at the end are missing; ops, images and all else are complete */
 	bool is_checked;
-	/* The record does not tell whether the crashing access was a write. Files do not contain
+	/* The record does not say whether the crashing access was a write. Files do not contain
 	 * these fields. */
 	bool has_crashed;
 	uint16_t crashed_thread;
