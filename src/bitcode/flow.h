@@ -88,8 +88,8 @@ struct flow {
 	uint32_t copy_count, copy_capacity, union_count, union_capacity;
 	struct bitmap opened; /* points of the foreign node that were already processed */
 	/*
-	 * `foreign_places`: locations known to foreign code, without functions. `anything`: stands
-	 * for these and for all memory outside of the program.
+	 * `foreign_places`: locations known to foreign code, without functions. The location
+	 * `anything` stands for all foreign places and for all memory outside of the program.
 	 */
 	struct bitmap foreign_places;
 	struct bitmap

@@ -54,7 +54,7 @@ static void futex_dequeue(struct engine_thread *thread)
 	thread->queue_next = NULL;
 }
 
-/* Does the thread wait for one of these bits? Threads of a forked child's parent do not. */
+/* Returns whether the thread waits at the futex word for one of the bits. */
 static bool futex_matches(const struct engine_thread *thread, const uint32_t *word, uint32_t bitset)
 {
 	if (thread->queue_object != word || thread->state != THREAD_ALIVE)

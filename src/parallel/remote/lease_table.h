@@ -50,7 +50,7 @@ bool lease_table_done(struct lease_table *leases, uint32_t rank, uint64_t now_ns
 /* The rank ends with a part of its unit made. Returns false if another rank has the unit, or has
  * made it. */
 bool lease_table_is_own(const struct lease_table *leases, uint32_t rank);
-/* The rank is lost: its unit, if any, goes to another rank. */
+/* Marks the rank as lost. The unit that it holds, if any, becomes free for another rank. */
 void lease_table_lose(struct lease_table *leases, uint32_t rank);
 /* Takes the units of silent ranks back. Returns the lowest rank that has become silent, or
  * options.ranks. */

@@ -39,7 +39,7 @@ static bool site_is_access(uint8_t kind)
 	return kind < SITE_FUNCTION_ENTRY;
 }
 
-/* Collects the groups of a partial run. */
+/* Fills `groups` with the points-to groups that the focused objects may belong to. */
 static void memory_focus_groups(const struct contract_memory *memory, uint64_t *groups)
 {
 	for (uint32_t word = 0; word < MEMORY_GROUPS_MAX / 64; word++)

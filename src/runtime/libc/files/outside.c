@@ -229,7 +229,7 @@ static bool outside_is_worth_it(uint64_t limit_ns, uint32_t child_count)
 {
 	if (outside.has_external || outside.has_child)
 		return true;
-	/* The end of a child, or a signal of child or parent, may run a handler. */
+	/* A child that ends, or a signal from a child or the parent, may run a handler. */
 	if ((child_count || runtime.is_forked_child) && signals_have_handler_for_others())
 		return true;
 	if (outside.has_shared && (child_count || runtime.is_forked_child))
@@ -337,8 +337,10 @@ bool runtime_wait_outside(uint64_t deadline_ns)
 		return true;
 	}
 	outside_collect();
-	/* Children are counted first: one that ends afterwards makes its descriptor ready, and
-	 * output of one that ended before is visible. */
+	/*
+	 * Children are counted before descriptors are polled. The output of a child that has ended
+	 * is then visible, and a child that ends later makes its descriptor ready.
+	 */
 	child_count = children_alive(pids);
 	if (outside_is_ready() || outside_child_has_ended() || outside_shared_is_ready())
 		return true;

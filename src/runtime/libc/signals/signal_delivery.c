@@ -389,7 +389,7 @@ static void signal_entry(int signal, siginfo_t *information, void *context)
 	/* SIGPIPE belongs to the thread that wrote; all other signals belong to the process. */
 	signal_arrive(signal == SIGPIPE ? engine_current() : NULL, information);
 	engine_raise_attention();
-	/* A process without threads may wait for its handler without scheduling points. */
+	/* A process without threads may never reach a scheduling point: its handler runs now. */
 	if (!engine_is_live() && !engine_current()->op && !is_in_runtime(context))
 		(void)signals_deliver_now();
 	errno = old_errno;
