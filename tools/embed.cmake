@@ -1,5 +1,5 @@
-# cmake -DOUTPUT=file.c -DNAME=prefix -DFILES="a;b" -P embed.cmake: files as C arrays, <prefix>_<name>_<extension>,
-# each ended by a zero. ASCII alone.
+# cmake -DOUTPUT=file.c -DNAME=prefix -DFILES="a;b" -P embed.cmake: writes files as C arrays
+# <prefix>_<name>_<extension>, each with a terminating zero. The files must be ASCII.
 set(text "/* Made by tools/embed.cmake. */\n")
 foreach(file ${FILES})
 	get_filename_component(name ${file} NAME)

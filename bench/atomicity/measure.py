@@ -13,16 +13,16 @@ build, sources = sys.argv[1:3]
 raddle = os.path.join(build, "bin", "raddle")
 IS_FULL = os.environ.get("BENCH_FULL") == "1"
 ATTEMPTS = int(os.environ.get("ATTEMPTS", "100" if IS_FULL else "20"))
-APART = os.environ.get("APART", "2x")  # steps, or times as many as the program takes without them
+APART = os.environ.get("APART", "2x")  # a number of steps, or (with x) a multiple of the program's own steps
 DISTANCES = os.environ.get("DISTANCES", "0 0.5x 1x 2x 4x").split()
 CANDIDATES = os.environ.get("CANDIDATES", "100")
 SUBJECTS = os.environ.get("SUBJECTS", "buffer_append array_list linked_list hash_set tree_set linked_hash_set "
                           "molecular_dynamics ray_tracer monte_carlo lru_cache meta_search web_spider "
                           "http_request account_copy account_class wrapped_string_buffer wrapped_array_list wrapped_linked_list "
                           "wrapped_hash_set wrapped_tree_set wrapped_linked_hash_set").split()
-# What has been measured is kept here, a file for each subject, and not measured again by the same raddle.
+# This folder stores one result file per subject. The same raddle does not measure a stored subject again.
 KEEP = os.environ.get("KEEP", os.path.join(build, "bench", "atomicity", "rows"))
-# Their barriers race by design: every run shows violations that are meant (the paper leaves them out of rates).
+# These subjects have intended races in their barriers, so every run shows violations. The paper's rates omit them.
 HAND_MADE = ["molecular_dynamics", "monte_carlo"]
 METHODS = ["monitor", "race", "atomicity", "predict"]
 
@@ -41,7 +41,7 @@ def native_seconds(subject, apart):
 
 
 def predict(subject, apart, method, attempts, runs=20):
-    """The answer of raddle predict, and how long it took."""
+    """Returns the JSON result of raddle predict, and its elapsed seconds."""
     with tempfile.TemporaryDirectory() as store:
         start = time.perf_counter()
         done = subprocess.run(
@@ -55,7 +55,7 @@ def predict(subject, apart, method, attempts, runs=20):
 
 
 def steps_apart(subject, distance):
-    """The argument that lets threads that change second come so much later: pairs of steps, a lock and its release."""
+    """Returns the subject's argument: the pairs of steps (a lock, its release) by which the second writers start later."""
     if not distance.endswith("x"):
         return str(int(distance) // 2)
     answer, _ = predict(subject, "0", "monitor", 1)
@@ -64,7 +64,7 @@ def steps_apart(subject, distance):
 
 
 def expectations(subject):
-    """Sites of the violations that the header names: sets of lines, one for each access."""
+    """Returns the violations that the subject's header names: pattern, and for each access the set of its lines."""
     for end in (".c", ".cc"):
         path = os.path.join(sources, "subjects", "buggy", subject, subject + end)
         if os.path.exists(path):
@@ -95,13 +95,13 @@ def failing(answer):
 
 
 def signatures(answer):
-    """Of the failures that the method has driven to, which are the same in every store."""
+    """Returns the signatures of the failures that the method's directed runs reached. Signatures are equal in all stores."""
     found = {c["finding"] for c in failing(answer)}
     return {f["signature"] for f in answer["findings"] if f["id"] in found}
 
 
 def rate(answer, runs):
-    """Runs that showed any violation, of all that were made to show one."""
+    """Returns the share of the runs that showed a violation, among all runs made for this purpose."""
     if answer["watched"]:
         return answer["watched_showing"] / answer["watched"]
     tried = [c for c in answer["candidates"] if c["runs"]]
@@ -122,7 +122,7 @@ def measure(subject, distance):
         runs = answer["watched"] + sum(c["runs"] for c in answer["candidates"] if not answer["watched"])
         seconds = answer["seconds"]
         row[method] = {
-            # Recording and inference are phase I, driving is phase II; neither has what failures are replayed for.
+            # Recording and inference are phase I, directed runs are phase II. Neither includes confirming replays.
             "first": (seconds["recording"] + seconds["inference"]) / max(1, len(answer["runs"])) / row["native"],
             "second": seconds["driving"] / runs / row["native"] if runs else None,
             "slowdown": took[method] / (runs + len(answer["runs"])) / row["native"],
@@ -130,7 +130,7 @@ def measure(subject, distance):
             "violations": len(confirmed(answer)),
             "rate": rate(answer, runs),
             "failures": len({c["finding"] for c in failing(answer)}),
-            # What a method has driven to fail, or seen to.
+            # 1 if a directed or monitored run of the method failed.
             "bugs": min(1, len(failing(answer))),
         }
     seeded = [c for c in answers["predict"]["candidates"] if is_seeded(c, expected)]
@@ -143,7 +143,7 @@ def measure(subject, distance):
 
 
 def watched_and_driven(subject, distance):
-    """Only what prediction confirms and what watching as many runs does."""
+    """Measures prediction and monitoring alone, with equal numbers of runs."""
     apart = steps_apart(subject, distance)
     driven, _ = predict(subject, apart, "predict", ATTEMPTS)
     runs = sum(c["runs"] for c in driven["candidates"])
@@ -153,7 +153,7 @@ def watched_and_driven(subject, distance):
 
 
 def kept(make, subject, distance):
-    """Measured now, or before with the same settings and the same raddle."""
+    """Returns make(subject, distance), or its stored result if settings, raddle and subject are unchanged."""
     if not KEEP:
         return make(subject, distance)
     now = [os.stat(path).st_mtime_ns for path in (raddle, program(subject))]

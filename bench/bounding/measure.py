@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""The four tables of Bindal, Bansal and Lal 2012 beside the paper's figures, and dpor. See bounding.md."""
+"""Measures the four tables of Bindal, Bansal and Lal 2012, prints the paper's figures beside, and adds dpor.
+
+See bounding.md.
+"""
 import argparse
 import glob
 import hashlib
@@ -17,7 +20,7 @@ CFLAGS = ["-g", "-UNDEBUG", "-Wall", "-Wextra", "-Werror", "-pthread"]
 
 
 class Bench:
-    """Runs programs under raddle, and keeps each row that has been measured."""
+    """Runs programs under raddle, and stores each measured row on disk."""
 
     def __init__(self, options):
         self.options = options
@@ -27,7 +30,7 @@ class Bench:
         os.makedirs(options.keep, exist_ok=True)
 
     def identify(self, program):
-        """A row is kept for one build of raddle, one way of measuring, and one program (its source, or itself)."""
+        """Returns the key of a stored row: a digest of raddle's build, this script, its mode and the program or source."""
         digest = hashlib.sha256(b"full" if self.full else b"short")
         for path in (self.options.raddle, os.path.join(self.options.build, "lib/raddle/libraddle.so"), __file__, program):
             with open(path, "rb") as file:
@@ -35,7 +38,7 @@ class Bench:
         return digest.hexdigest()
 
     def row(self, table, name, program, measure):
-        """The row as it was measured before, or measured now; None: it was not asked for."""
+        """Returns the stored row, else measures and stores it. None: SUBJECTS excludes the row."""
         identity = self.identify(program)
         path = os.path.join(self.options.keep, "%s-%s.json" % (table, re.sub(r"\W+", "_", name)))
         if os.path.exists(path):
@@ -54,7 +57,7 @@ class Bench:
         return row
 
     def build(self, name, source, defines, how):
-        """`how`: raddle-cc -O1 or -O2, or native -O2. The program's path."""
+        """Compiles; returns the program's path. `how`: raddle (raddle-cc -O1), sites (raddle-cc -O2), native (clang -O2)."""
         out = os.path.join(self.options.work, name + "_" + how)
         compiler = {"raddle": [os.path.join(self.options.build, "bin/raddle-cc"), "-O1"],
                     "sites": [os.path.join(self.options.build, "bin/raddle-cc"), "-O2"],
@@ -63,7 +66,7 @@ class Bench:
         return out
 
     def explore(self, program, *arguments):
-        """What `raddle run --json` says, and what it says besides."""
+        """Returns the JSON result of `raddle run --json` (None: it failed), and its standard error."""
         store = os.path.join(self.options.work, "store")
         os.makedirs(store, exist_ok=True)
         done = subprocess.run([self.options.raddle, "run", "--json", "--no-minimise", "--store", store, *arguments, "--",
@@ -82,7 +85,7 @@ def line(*fields):
 
 
 def subjects(options, key):
-    """Those with a line EXPECT-<key>: paper's name, fields of the line, -D options, bounds; in the table's order."""
+    """Returns the subjects with a line EXPECT-<key>: paper's name, fields of the line, -D options, bounds."""
     found = []
     for source in sorted(glob.glob(options.subjects + "/buggy/*/*.c")):
         with open(source, encoding="utf-8") as file:
@@ -100,7 +103,7 @@ def subjects(options, key):
 
 
 def schedules(result):
-    """Until the bug showed; None: it did not."""
+    """Returns the number of schedules up to the bug; None: no schedule showed the bug."""
     return result["schedules"] if result and result["failures"] else None
 
 
@@ -126,7 +129,7 @@ def search(bench, subject):
     result, said = bench.explore(program, "--strategy", "bounded", *bench.limit("10s", "60s"))
     icb, _ = bench.explore(program, "--strategy", "icb", *bench.limit("3s", "60s"))
     if schedules(result) and icb and not icb["failures"] and icb["schedules"] < schedules(result):
-        # Cut off too early to be compared.
+        # icb reached its time limit with fewer schedules than bounded needed: gives icb as many.
         icb, _ = bench.explore(program, "--strategy", "icb", "--schedules", str(schedules(result)), "--time", "120s")
     threads = re.search(r"up to (\d+) threads", said)
     at = re.search(r"bounded[^:]*: (c=\d+,v=\d+,t=\d+)", json.dumps(result["findings"]) if result else "")
@@ -146,10 +149,10 @@ def table_1(bench):
         if not row:
             continue
         line(subject["paper"], row["threads"], subject["bounds"], row["at"], row["own_shown"], row["icb_shown"], paper)
-        # Where icb has made as many without finding it, it needs more.
+        # If icb has made as many schedules without the bug, icb needs more than bounded.
         if row["own"] is None or row["own"] >= (row["icb"] or row["icb_made"] + 1):
             beaten.append(subject["paper"])
-        if subject["paper"] == "RegionOwnership": # table 3
+        if subject["paper"] == "RegionOwnership": # counted in table 3
             continue
         count += 1
         total += row["spent"]
@@ -179,14 +182,15 @@ def processor_time(command):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-# In the first runs all sites are on, and in the first of a round (11, 21, 41, ...) behind one that found something new. What is
-# measured are the others, from LEARNT on; the processor's clock tells when each ends (programs/run_time.h).
+# Profiling runs have all sites on: the first runs, and runs 11, 21, 41, ... if the round before learnt something new.
+# The measurement uses the other runs from run LEARNT on. Each run prints the processor's clock at its end
+# (programs/run_time.h).
 LEARNT, USUAL, OF_ALL = 32, 64, 40
 PROFILES = {10 << doubling for doubling in range(20)}
 
 
 def clock_rate(program):
-    """Of the processor's clock, a second."""
+    """Returns the ticks of the processor's clock per second."""
     ends = []
     for _ in range(2):
         told = int(subprocess.run([program], check=True, capture_output=True, text=True).stdout)
@@ -196,7 +200,7 @@ def clock_rate(program):
 
 
 def times_of_runs(bench, program, rate, first, last, *arguments):
-    """What each run takes, in seconds, from the end of the one before; None: there were fewer."""
+    """Returns the seconds of each run, measured from the end of the run before. None: a run printed no end."""
     store = os.path.join(bench.options.work, "store")
     os.makedirs(store, exist_ok=True)
     done = subprocess.run([bench.options.raddle, "run", "--output", "show", "--no-minimise", "--store", store, "-j1", "--time", "600s",
@@ -211,13 +215,13 @@ def times_of_runs(bench, program, rate, first, last, *arguments):
 
 
 def time_per_run(bench, program, rate, first, last, *arguments, average=mean):
-    """Of all of them; with --full the less of two."""
+    """Returns the average of the runs' seconds; with --full, the smaller average of two campaigns."""
     measured = [times_of_runs(bench, program, rate, first, last, *arguments) for _ in range(2 if bench.full else 1)]
     return None if None in measured else min(average(times) for times in measured)
 
 
 def mean_of_draws(bench, program, rate, *arguments):
-    """Each seed draws other variables."""
+    """Returns the mean seconds over several seeds, because each seed selects other variables."""
     seeds = 6 if bench.full else 3
     measured = [time_per_run(bench, program, rate, LEARNT, USUAL, "--seed", str(seed + 1), *arguments) for seed in range(seeds)]
     return mean(measured) if None not in measured else None
@@ -280,7 +284,7 @@ BOUNDS_3 = [("icb, c=3", "icb,preemptions=3", "yes\t132507\t6897"),
 
 
 def explore_region(bench, source, defines, strategy):
-    """As CHESS: accesses are points where they are atomic; for others races are looked for."""
+    """Explores like CHESS: atomic accesses are scheduling points; raddle searches for races among the others."""
     program = bench.build("RegionOwnership", source, defines, "raddle")
     result, said = bench.explore(program, "--strategy", strategy, "--memory", "races", "--fail-on", "race",
                                  *bench.limit("120s", "600s"))
@@ -290,7 +294,7 @@ def explore_region(bench, source, defines, strategy):
 
 
 def compare_gain(rows, what, without, with_two):
-    """Says by how much v=2 is ahead of no bound, where both came to their end."""
+    """Prints the gain of v=2 over no bound on variables, if both searches found the bug or completed."""
     ends = [rows[name] for name in (without, with_two) if name in rows and (rows[name]["found"] or rows[name]["all"])]
     if len(ends) == 2:
         print("%s: %.1f times fewer schedules with v=2 (the paper: 2.8), %.1f times less time (5.6)" %
@@ -329,13 +333,16 @@ STOPS_4 = {12: 1, 13: 1, 14: 1, 22: 3, 23: 2, 24: 2, 32: 5, 33: 4, 34: 3}
 
 
 def promised_runs(result):
-    """In the mean at most so many, by the bound that raddle prints with the n, k and m of the campaign."""
+    """Returns the largest mean number of runs that the campaign's printed guarantee (with its n, k, m) allows."""
     promise = (result or {}).get("guarantee")
     return "%.0f" % (1 / promise["probability"]) if promise and promise["probability"] else "-"
 
 
 def runs_until(bench, program, strategy):
-    """As text, and the mean, None where a seed did not find it; and how many the largest bound of the campaigns promises."""
+    """Returns the mean runs until the bug as text and as a number, and the largest bound that a campaign printed.
+
+    The number is None if a seed did not find the bug.
+    """
     runs, missed, seeds, promised = [], 0, 20 if bench.full else 3, []
     for seed in range(seeds):
         result, _ = bench.explore(program, "--strategy", strategy, "--seed", str(seed + 1), "--schedules", "2000000",
@@ -369,7 +376,7 @@ def table_4(bench):
 # ---- dpor ----
 
 def compare_dpor(bench, program):
-    """Runs of dpor, icb and bounded; empty: dpor does not finish."""
+    """Returns the runs of dpor, icb and bounded; an empty list if dpor does not finish."""
     result, said = bench.explore(program, "--strategy", "dpor", *bench.limit("500ms", "20s"))
     if not result or "these are all schedules" not in said:
         return []

@@ -18,7 +18,7 @@ kept = os.path.join(build, "bench", "branches", "measured" if IS_FULL else "meas
 SAMPLES = os.environ.get("SAMPLES", "60" if IS_FULL else "20")
 TIME = os.environ.get("TIME", "45s" if IS_FULL else "5s")
 JOBS = os.environ.get("JOBS", "2")
-# Of the large ones: their options are those of their headers' EXPECT-TIMES, but where these are given here.
+# Large subjects, with their -D options. None: the options stand in the EXPECT-TIMES line of the subject's header.
 LARGE = {
     "hash_set": None,
     "tree_set": None,
@@ -63,7 +63,10 @@ def large_options(name):
 
 
 def native_processor_seconds(program, cpus):
-    """Of the program with all its threads, on these processors. Spawned: what a fork of Python takes would count."""
+    """Returns the processor time of all threads of the program on these processors.
+
+    Starts the program by posix_spawn, because the time of a fork of Python would count.
+    """
     times, own = [], os.sched_getaffinity(0)
     nowhere = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_WRONLY, 0) for number in (1, 2)]
     os.sched_setaffinity(0, cpus)
@@ -84,7 +87,7 @@ def native_seconds(program):
 
 
 def branches(command, *options):
-    """The answer of raddle branches, with what the whole command took."""
+    """Returns the JSON result of raddle branches, with the time and peak memory of the command."""
     with tempfile.TemporaryDirectory() as folder:
         said, errors = (open(os.path.join(folder, name), "w+") for name in ("said", "errors"))
         start = time.perf_counter()
@@ -104,7 +107,7 @@ def branches(command, *options):
 
 
 def measured(name, what, make):
-    """What was measured before with this raddle, or what make() measures now."""
+    """Returns the stored result of this raddle, else stores and returns the result of make()."""
     path = os.path.join(kept, "%s.%s.json" % (name, what))
     built = max(map(os.path.getmtime, [raddle, *glob.glob(os.path.join(build, "lib", "raddle", "*.so"))]))
     if os.path.exists(path) and os.path.getmtime(path) > built:
@@ -140,7 +143,7 @@ WALKS = 5
 
 
 def walked(program):
-    """The figures of the walks of one run that is asked nothing: of several, those of which took the median time."""
+    """Returns the figures of a walk without solver queries. Of several walks, takes the one with the median time."""
     figures = [branches([program], "--queries", "0", "--time", "1ms", "--continuations", "0")["figures"]
                for _ in range(WALKS)]
     return sorted(figures, key=lambda one: one["walk_ns"] / max(1, one["instructions"]))[WALKS // 2]
@@ -171,7 +174,7 @@ def print_table(heads, rows):
 
 
 def listed_in(lines):
-    """The branches of the header, by their lines of source: how often each."""
+    """Counts the EXPECT-BRANCH entries of the header by their source text."""
     texts = {}
     for line in lines:
         match = re.match(r" \* EXPECT-BRANCH: (.*) \[[a-z |]+\]( behind)?$", line)
@@ -258,7 +261,7 @@ def table_two(names):
 
 
 def text_for_pigz(lines):
-    """As in tools/real-projects: text that compresses, the same every time."""
+    """Returns the same compressible text as tools/real-projects writes."""
     return "".join("%d line %d %d\n" % (i * 7919 % 1000003, i % 97, i) for i in range(1, lines + 1))
 
 
@@ -275,7 +278,7 @@ def measure_pigz(program):
 
 
 def table_four():
-    """pigz, as tools/real-projects has built it from Debian's source package."""
+    """Measures pigz as built by tools/real-projects from Debian's source package."""
     program = os.path.join(build, "real-projects", "pigz", "source", "pigz")
     if not os.path.exists(program):
         print("Table 4: pigz was not measured: first tools/real-projects %s pigz\n" % build)

@@ -1,4 +1,4 @@
-"""Explains every subject that names its true pattern, and counts; see explain.md."""
+"""Runs raddle explain on every subject whose header names the true pattern, and ranks that pattern; see explain.md."""
 import argparse
 import glob
 import hashlib
@@ -13,11 +13,11 @@ import time
 RUNS = [10, 20, 50, 100, 200, 500, 1000]
 WINDOWS = [2, 3, 4, 5, 7, 10, 20, 50]
 COST_LIMIT = 1.5
-FAILED_LEAST = 5  # of 100 runs; else as many more as raddle takes
+FAILED_LEAST = 5  # failing runs among 100; with fewer, raddle chooses the number of runs
 
 
 class Subject:
-    """A program with its true patterns: (kind, lines), any of which is right."""
+    """A program with its true patterns, each a kind and lines. Any of the patterns is a right answer."""
 
     def __init__(self, build, source, program):
         self.program = program
@@ -31,7 +31,7 @@ class Subject:
             self.options = options.group(1).split(",")
         anchors = {}
         for number, line in enumerate(lines, 1):
-            # The first lines speak of anchors; the code has them, in a comment of their own.
+            # Anchors are defined in the code, each in a comment that contains only anchors. The header refers to them.
             for anchor in re.findall(r"/\*\s*((?:@\w+\s*)+)\*/", line):
                 for name in anchor.split():
                     anchors.setdefault(name[1:], number)
@@ -69,7 +69,7 @@ class Bench:
         self.raddle = options.raddle
         self.work = options.work
         self.full = options.full == "1"
-        # What was measured before with this raddle: a run that was cut short goes on where it was.
+        # Stores results for this build of raddle, so that an interrupted measurement continues.
         self.kept = os.path.join(options.build, "bench", "explain", "kept")
         os.makedirs(self.kept, exist_ok=True)
         self.built = max(map(os.path.getmtime, [
@@ -95,7 +95,7 @@ class Bench:
         return os.path.join(self.kept, subject.name)
 
     def find(self, subject):
-        """A finding to explain: F1 of a store of its own."""
+        """Makes the finding to explain: F1 in the subject's own store."""
         finding = os.path.join(self.store(subject), ".raddle/findings/F1")
         if self.is_kept(finding, subject.program):
             return True
@@ -133,13 +133,13 @@ class Bench:
 
 
 def true_record(subject, result):
-    """The best of the true patterns, None: no run has shown any."""
+    """Returns the best-ranked true pattern; None: no run showed a true pattern."""
     found = [record for record in result["patterns"] if subject.is_true(record)]
     return min(found, key=lambda record: record["rank_mean"]) if found else None
 
 
 def rank_or_chance(subject, result):
-    """Among all patterns; one that nothing was said of comes half-way through them."""
+    """Returns the mean rank of the true pattern. A true pattern without a rank counts as the middle of all patterns."""
     record = true_record(subject, result)
     if record and record["score"] > 0:
         return record["rank_mean"]
@@ -151,7 +151,7 @@ def causes(result):
 
 
 def to_look_at(subject, result, is_shown):
-    """Patterns that a reader sees on average up to the true one, in no particular order."""
+    """Returns the expected number of patterns, read in random order, up to and including the true one."""
     shown = [record for record in result["patterns"] if is_shown(record)]
     if not any(subject.is_true(record) for record in shown):
         return None
@@ -163,7 +163,7 @@ def number(value, form="%g"):
 
 
 def explain_all(bench, subjects, rows):
-    """One line for each subject; how many are as wanted."""
+    """Appends one row per subject to `rows`, and counts the subjects that reach each target."""
     wanted = {"first": 0, "second": 0, "cause": 0, "all": 0}
     for subject in subjects:
         print(subject.name, file=sys.stderr)
@@ -218,7 +218,7 @@ def series(bench, subjects, option, values, seeds):
 
 
 def draw(path, title, unit, values, means):
-    """A line through the means, over values that are spread by their order."""
+    """Draws the means as an SVG line; the values stand at equal distances on the horizontal axis."""
     width, height, left, bottom = 480, 280, 50, 40
     top = max(means + [2])
     at = [(left + (width - left - 20) * i / (len(values) - 1),

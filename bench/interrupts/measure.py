@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""measure.py BUILD [COMMAND...]: how soon raddle's commands end after SIGINT, and how well --time is held; see
-interrupts.md."""
+"""measure.py BUILD [COMMAND...]: measures the time from SIGINT to the end of each command, and how far --time is exceeded.
+
+See interrupts.md.
+"""
 import os
 import re
 import shutil
@@ -26,7 +28,7 @@ LATEST = 6.0 if is_full else 3.0
 
 
 def compile_programs(folder):
-    """Builds each program twice: by gcc, and by raddle-cc with its memory visible."""
+    """Builds each program twice: by gcc, and by raddle-cc, which instruments its memory accesses."""
     found = {}
     for name in ("fast", "waits", "computes", "threads"):
         source = os.path.join(here, name + ".c")
@@ -45,7 +47,7 @@ def start(command, folder):
 
 
 def wait(process):
-    """The exit status; None where the command had to be killed."""
+    """Returns the exit status; None if the command did not end and was killed."""
     try:
         return process.wait(GIVE_UP)
     except subprocess.TimeoutExpired:
@@ -66,7 +68,7 @@ def duration(command, folder):
 
 
 def latencies(command, folder):
-    """Seconds from SIGINT to the end of the command, at moments spread over its duration."""
+    """Returns the seconds from SIGINT to the command's end, with SIGINT sent at times spread over its duration."""
     whole = min(duration(command, folder), LATEST)
     found = []
     for number in range(moments):
@@ -74,7 +76,7 @@ def latencies(command, folder):
         moment = whole * (number + 0.5) / moments
         try:
             process.wait(moment)
-            continue  # ended by itself
+            continue  # the command ended before SIGINT
         except subprocess.TimeoutExpired:
             pass
         sent = time.monotonic()
@@ -93,7 +95,7 @@ def row(what, measured, compared=""):
 
 
 def with_time(command, budget):
-    """The command with this budget instead of its own."""
+    """Returns the command with its --time replaced by this budget."""
     words = list(command)
     if "--time" in words:
         at = words.index("--time")
@@ -136,7 +138,7 @@ OF_FINDINGS = ("explain", "replay", "report", "merge", "list")
 
 
 def record(program, folder):
-    """A store with what a campaign of five seconds finds in the program; the commands about findings get copies."""
+    """Makes a store with the findings of a campaign of five seconds. Each command that reads findings gets a copy."""
     os.makedirs(folder)
     wait(start([raddle, "run", "--time", "5s", "--", program], folder))
     return folder

@@ -1,4 +1,4 @@
-"""Which races ThreadSanitizer and raddle find in the subjects; see races.md."""
+"""Compares the races that ThreadSanitizer and raddle find in the subjects; see races.md."""
 import argparse
 import json
 import os
@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 OPTIONS = ["-O1", "-g", "-UNDEBUG", "-pthread"]
-SECONDS = 20  # of a campaign; programs that hang are ended sooner
+SECONDS = 20  # time limit of a campaign
 
 
 def compile_both(subject, options, work):
@@ -26,7 +26,7 @@ def compile_both(subject, options, work):
 
 
 def line_of(stack, source):
-    """The innermost line of a stack that is the subject's own."""
+    """Returns the line of the innermost frame in the subject's source; None: no frame is in the source."""
     for line in stack:
         found = re.search(re.escape(os.path.basename(source)) + r":(\d+)", line)
         if found:
@@ -85,7 +85,7 @@ def subjects(folder, wanted):
 
 
 def compared(subject, options):
-    """The races of both, now or kept from a run with the same raddle, source and numbers."""
+    """Returns the races of both tools: measured now, or stored by a run with the same raddle, source and settings."""
     raddle = os.path.join(options.build, "bin/raddle")
     times = [os.stat(path).st_mtime_ns for path in (raddle, subject[1])]
     settings = [options.runs, options.schedules, times]

@@ -1,4 +1,4 @@
-# What the benchmarks share: measuring commands, medians over interleaved rounds, rows of the table.
+# Functions for all benchmarks: measuring commands, medians over interleaved rounds, rows of the table.
 # Sourced by bench/<name>/run, which bench/run starts with BENCH_BUILD, BENCH_FULL, BENCH_WORK, BENCH_TABLE.
 set -eu
 raddle=$BENCH_BUILD/bin/raddle
@@ -7,14 +7,14 @@ name=$(basename "$(dirname "$0")")
 work=$BENCH_WORK/$name
 mkdir -p "$work"
 cd "$work"
-cpu=$(taskset -pc $$ | sed 's/.*[^0-9]//') # the last one we may use: the first is often the busiest
+cpu=$(taskset -pc $$ | sed 's/.*[^0-9]//') # the last permitted processor: the first is often the busiest
 rounds=3
 [ "$BENCH_FULL" = 0 ] || rounds=7
 
 calculate() { awk "BEGIN { printf \"$1\", $2 }"; }
 
-# measure SERIES COMMAND...: runs it on one CPU, keeps wall and processor time (µs, with all its children)
-# in the series. Its standard output goes to $output, its errors to $work/errors.
+# measure SERIES COMMAND...: runs the command on one processor, and appends its elapsed and processor time (µs, with all
+# children) to the series. Standard output goes to $output, standard error to $work/errors.
 output=/dev/null
 measure() {
 	local series=$1 status=0
@@ -31,7 +31,7 @@ measure() {
 	echo "$peak_kb" >> "$work/$series.peak"
 }
 
-# note SERIES VALUE: a value that a program measured itself.
+# note SERIES VALUE: appends a value that a program measured itself.
 note() { echo "$2" >> "$work/$1.value"; }
 
 # median FILE
@@ -52,14 +52,14 @@ subject_source() {
 	if [ -d "$subjects/$1" ]; then echo "$subjects/$1"; else echo "$subjects/${1%_[0-9]*}"; fi
 }
 
-# explore SERIES RUNS RADDLE-OPTIONS... -- PROGRAM...: one campaign that must find nothing.
+# explore SERIES RUNS RADDLE-OPTIONS... -- PROGRAM...: measures one campaign, which must find nothing.
 explore() {
 	local series=$1 runs=$2
 	shift 2
 	measure "$series" "$raddle" run --quiet --schedules "$runs" --time 0 "$@"
 }
 
-# per_run SERIES-SHORT RUNS-SHORT SERIES-LONG RUNS-LONG: processor time per run (µs), without the start.
+# per_run SERIES-SHORT RUNS-SHORT SERIES-LONG RUNS-LONG: prints the processor time per run (µs), without start-up.
 per_run() {
 	calculate %.3f "($(median "$3.cpu") - $(median "$1.cpu")) / ($4 - $2)"
 }

@@ -1,4 +1,4 @@
-"""check-zsh.py FOLDER: types at a real zsh in a pseudo terminal, which completes by FOLDER/_raddle; FOLDER/store has a finding."""
+"""check-zsh.py FOLDER: types into a zsh in a pseudo terminal that completes by FOLDER/_raddle. FOLDER/store has a finding."""
 import os
 import pty
 import re
@@ -18,7 +18,7 @@ if child == 0:
 
 
 def read_until(pattern):
-    """What the terminal shows until then; nothing comes for a minute: it hangs."""
+    """Returns the terminal's output up to the pattern; fails if the pattern does not appear within a minute."""
     shown, until = "", time.monotonic() + 60
     while not re.search(pattern, shown):
         if not select.select([terminal], [], [], max(0, until - time.monotonic()))[0]:
@@ -31,7 +31,7 @@ def send(text):
     os.write(terminal, text.encode())
 
 
-# The marker is written in two parts, so that what is echoed is not taken for it.
+# The typed command has the marker in two parts, so that its echo does not match the marker.
 send(f"stty -echo cols 200 rows 60; PS1=; unsetopt prompt_cr prompt_sp; fpath=({folder} $fpath); autoload -Uz compinit; compinit -u -d {folder}/dump\n")
 send("show() { print; print -r -- \"buffer<$BUFFER>\"; BUFFER= }; zle -N show; bindkey '^X' show; LISTMAX=1000; unsetopt beep\n")
 send("print end-of-''answer\n")
@@ -41,7 +41,7 @@ failures = 0
 
 
 def completes(typed, wanted):
-    """One TAB makes this of the line."""
+    """Checks that one TAB completes the typed line to `wanted`."""
     global failures
     send(typed + TAB + SHOW)
     found = re.search(r"buffer<(.*?)>", read_until(r"buffer<[^>]*>")).group(1)
@@ -51,7 +51,7 @@ def completes(typed, wanted):
 
 
 def offers(typed, wanted, unwanted):
-    """TABs list these."""
+    """Checks that two TABs list all words of `wanted` and not `unwanted`."""
     global failures
     send(typed + TAB + TAB + SHOW)
     shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", " ", read_until(r"buffer<[^>]*>"))

@@ -1,6 +1,8 @@
-"""add-ruler.py PAGE: the page with a script that measures it: nothing is wider than the window, cut off, or far from the decisive step.
+"""add-ruler.py PAGE: prints the page with a script that measures its layout.
 
-It tells the page that it is framed by, since no window of a headless browser is as narrow as a phone's."""
+The script checks that nothing is wider than the window or cut off, and that the decisive step is in view. The page runs
+in a frame, because no window of a headless browser is as narrow as a phone's; the script sends its result to the parent.
+"""
 import sys
 
 SCRIPT = """

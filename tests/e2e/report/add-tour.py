@@ -1,4 +1,4 @@
-"""add-tour.py PAGE: the page with a script that follows every link and opens everything, and says how that went."""
+"""add-tour.py PAGE: prints the page with a script that follows every link, opens every entry, and reports problems."""
 import sys
 
 SCRIPT = """

@@ -1,4 +1,4 @@
-"""check-json.py SCHEMA DOCUMENT...: every document is valid, every field is described, and the schema refuses what is not so."""
+"""check-json.py SCHEMA DOCUMENT...: every document is valid; the schema describes every field, refuses broken documents."""
 import copy
 import json
 import sys

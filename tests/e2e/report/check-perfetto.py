@@ -1,4 +1,4 @@
-"""check-perfetto.py FILE: tracks are named, slices do not overlap, arrows have two ends on slices."""
+"""check-perfetto.py FILE: tracks have names, slices do not overlap, and both ends of each arrow are on slices."""
 import json
 import sys
 

@@ -1,4 +1,4 @@
-"""check-schema.py SCHEMA DOCUMENT...: every document is valid, and the schema does refuse what is not."""
+"""check-schema.py SCHEMA DOCUMENT...: every document is valid, and the schema refuses a broken document."""
 import json
 import sys
 

@@ -1,4 +1,4 @@
-"""make-long.py PAGE STEPS: the page with an interleaving of so many steps, and a script that uses it and says how that went."""
+"""make-long.py PAGE STEPS: prints the page with an interleaving of STEPS steps, and a script that tries it."""
 import json
 import re
 import sys
@@ -18,7 +18,7 @@ data["findings"][0]["steps"] = steps
 data["findings"][0].pop("passing", None)
 data["findings"] = data["findings"][:1]
 
-# Folded, the interleaving is short; of all its steps, what is drawn is near what is seen, after each key and each scrolling.
+# The folded interleaving is short. Unfolded, the page draws only steps near the visible ones, after each key and scroll.
 script = """
 (async () => {
 	const STEPS = %d, frame = document.querySelector(".lanes"), problems = [];
@@ -85,7 +85,7 @@ script = """
 	document.documentElement.dataset.tried = problems.length ? problems.join("; ") : "passed, at most " + most + " elements at a time, " + Math.round(slowest) + " ms at most for a picture";
 })();
 """ % STEPS
-# A browser that only dumps makes no pictures, so it never asks for the next one: there is a clock instead, before the page's own script.
+# A headless browser with --dump-dom draws no frames, so requestAnimationFrame never fires. A timer replaces it.
 clock = "<script>window.requestAnimationFrame = draw => setTimeout(draw, 10);</script>"
 head, mark, tail = before.rpartition('<script id="data"')
 before = head + clock + mark + tail
