@@ -5,7 +5,7 @@
 
 #include "base/bug.h"
 #include "branches/record/record_file.h"
-#include "branches/solve/order.h"
+#include "branches/order/order.h"
 
 /* The good record has some ten thousand; damaged ones may say that a loop never ends. */
 #define INSTRUCTIONS_MOST 200000

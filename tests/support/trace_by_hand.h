@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "model/op.h"
-#include "branches/solve/constraints.h"
+#include "branches/constraints/constraints.h"
 
 #define THREADS 3
 #define MEMORY UINT64_C(0x1000) /* 64 bytes that are zero at first */

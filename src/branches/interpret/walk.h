@@ -18,10 +18,10 @@
 
 #include "base/error.h"
 #include "branches/record/run_record.h"
-#include "branches/interpret/code.h"
-#include "branches/interpret/objects.h"
-#include "branches/interpret/stretch.h"
-#include "branches/interpret/term.h"
+#include "branches/decode/code.h"
+#include "branches/values/objects.h"
+#include "branches/values/stretch.h"
+#include "branches/values/term.h"
 
 enum walk_mode {
 	WALK_SHARING = 1,  /* fills `shared` */
@@ -277,7 +277,7 @@ struct walk {
 	uint64_t before_count, before_capacity;
 	/*
 	 * Does not pin symbolic addresses of shared memory: the solver knows the other memory that
-	 * the access may reach (branches/solve/addresses.c). Other symbolic addresses are pinned
+	 * the access may reach (branches/order/addresses.c). Other symbolic addresses are pinned
 	 * and recorded in `wanted`.
 	 */
 	bool has_open_addresses;

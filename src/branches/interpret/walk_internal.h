@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "abi/instrument_abi.h"
-#include "branches/interpret/compute.h"
+#include "branches/values/compute.h"
 #include "branches/interpret/walk.h"
 #include "branches/interpret/walk_room.h"
 

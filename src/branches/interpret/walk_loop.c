@@ -254,12 +254,12 @@ void walk_frames(struct walker *walker)
 {
 	static const void *const plain[] = {
 #define RUN(name, symbolic) &&run_##name,
-#include "branches/interpret/runs.def"
+#include "branches/decode/runs.def"
 #undef RUN
 	};
 	static const void *const symbolic[] = {
 #define RUN(name, symbolic) &&symbolic_##symbolic,
-#include "branches/interpret/runs.def"
+#include "branches/decode/runs.def"
 #undef RUN
 	};
 	uint8_t *const memory = walker->memory, *const touched = walker->touched;

@@ -4,7 +4,7 @@
 
 #include "base/bitset.h"
 #include "base/bug.h"
-#include "branches/interpret/slots.h"
+#include "branches/values/slots.h"
 #include "branches/interpret/walk_internal.h"
 
 void walk_want(struct walk *walk, uint64_t word)

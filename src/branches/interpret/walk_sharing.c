@@ -10,8 +10,8 @@
 
 #include "base/bitset.h"
 #include "base/bug.h"
-#include "branches/interpret/segments.h"
-#include "branches/interpret/slots.h"
+#include "branches/values/segments.h"
+#include "branches/values/slots.h"
 #include "branches/interpret/walk_internal.h"
 
 #define NOBODY_TAINTED UINT16_MAX

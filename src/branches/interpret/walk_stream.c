@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "branches/interpret/segments.h"
+#include "branches/values/segments.h"
 #include "branches/interpret/walk_internal.h"
 #include "abi/instrument_abi.h"
 

@@ -16,8 +16,8 @@
 #include <pthread.h>
 
 #include "base/strbuf.h"
-#include "branches/solve/constraints.h"
-#include "branches/solve/schedule.h"
+#include "branches/constraints/constraints.h"
+#include "branches/constraints/schedule.h"
 #include "branches/solve/sensitivity.h"
 
 /* Unconfirmed solutions after which a place is given up. */

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "model/op.h"
-#include "branches/interpret/segments.h"
+#include "branches/values/segments.h"
 #include "branches/interpret/walk_internal.h"
 
 #define THREADS_MOST 80

@@ -1,0 +1,450 @@
+#include "branches/constraints/constraints.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/bug.h"
+
+Z3_ast constraints_and(struct constraints *constraints, Z3_ast a, Z3_ast b)
+{
+	constraints->terms_made++;
+	return Z3_mk_and(constraints->z3, 2, (Z3_ast[]){a, b});
+}
+
+Z3_ast constraints_or(struct constraints *constraints, Z3_ast a, Z3_ast b)
+{
+	constraints->terms_made++;
+	return Z3_mk_or(constraints->z3, 2, (Z3_ast[]){a, b});
+}
+
+Z3_ast constraints_implies(struct constraints *constraints, Z3_ast a, Z3_ast b)
+{
+	constraints->terms_made++;
+	return Z3_mk_implies(constraints->z3, a, b);
+}
+
+void constraints_add(struct constraints *constraints, Z3_ast assertion)
+{
+	constraints->count++;
+	Z3_solver_assert(constraints->z3, constraints->solver, assertion);
+}
+
+bool constraints_is_late(struct constraints *constraints)
+{
+	struct timespec time;
+
+	if (!constraints->end_ns || constraints->is_cut)
+		return constraints->is_cut;
+	(void)clock_gettime(CLOCK_MONOTONIC, &time); /* cannot fail */
+	constraints->is_cut =
+		(uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec > constraints->end_ns;
+	return constraints->is_cut;
+}
+
+static Z3_ast constraints_number(const struct constraints *constraints, uint32_t value)
+{
+	return Z3_mk_int(constraints->z3, (int)value, constraints->integer);
+}
+
+bool constraints_is_past(const struct constraints *constraints, struct event_id event)
+{
+	return event.index < constraints->window->begin[event.thread];
+}
+
+bool constraints_has(const struct constraints *constraints, struct event_id event)
+{
+	return event.index < constraints->window->end[event.thread];
+}
+
+Z3_ast constraints_happens(const struct constraints *constraints, struct event_id event)
+{
+	if (constraints_is_past(constraints, event))
+		return Z3_mk_true(constraints->z3);
+	if (!constraints_has(constraints, event))
+		return Z3_mk_false(constraints->z3);
+	return Z3_mk_gt(constraints->z3, constraints->cuts[event.thread],
+		constraints_number(constraints, event.index));
+}
+
+static Z3_ast moment(const struct constraints *constraints, struct event_id event)
+{
+	Z3_ast *moments = constraints->moments[event.thread];
+
+	/* An event without a moment happens right after the previous event with a moment. */
+	for (uint32_t i = event.index + 1; i-- > constraints->window->begin[event.thread];)
+		if (moments[i])
+			return moments[i];
+	return constraints_number(constraints, 0);
+}
+
+Z3_ast constraints_before(
+	struct constraints *constraints, struct event_id first, struct event_id second)
+{
+	constraints->terms_made++;
+	return Z3_mk_lt(constraints->z3, moment(constraints, first), moment(constraints, second));
+}
+
+static Z3_ast switch_goes(
+	struct constraints *constraints, const struct walk_event *event, Z3_ast value)
+{
+	struct term *term = walk_event_term(constraints->walk, event);
+	const unsigned count = LLVMGetNumSuccessors(event_instruction(event));
+	Z3_ast result = Z3_mk_true(constraints->z3);
+
+	for (unsigned i = 1; i < count; i++) {
+		Z3_ast is_case = Z3_mk_eq(constraints->z3, value,
+			constraints_bits(constraints, term->width,
+				LLVMConstIntGetZExtValue(
+					LLVMGetOperand(event_instruction(event), 2 * i))));
+
+		if (i == event->case_value)
+			return is_case;
+		result = constraints_and(constraints, result, Z3_mk_not(constraints->z3, is_case));
+	}
+	return result;
+}
+
+static Z3_ast constraints_equals(struct constraints *constraints, struct term *term, uint64_t value)
+{
+	return Z3_mk_eq(constraints->z3, constraints_term(constraints, term),
+		constraints_bits(constraints, term->width, value));
+}
+
+static Z3_ast is_outside(struct constraints *constraints, const struct walk_event *event)
+{
+	struct term *term = walk_event_term(constraints->walk, event);
+	Z3_ast at = constraints_term(constraints, term);
+
+	return constraints_or(constraints,
+		Z3_mk_bvult(constraints->z3, at, constraints_bits(constraints, 64, event->address)),
+		Z3_mk_bvuge(constraints->z3, at,
+			constraints_bits(constraints, 64, event->address + event->occurrence)));
+}
+
+/* The term is one of the possible addresses; without open addresses, the recorded one. */
+static Z3_ast is_one_of_addresses(struct constraints *constraints, const struct walk_event *event)
+{
+	struct term *term = walk_event_term(constraints->walk, event);
+	const struct address_set *set =
+		constraints->has_open_addresses
+			? addresses_find(&constraints->order->addresses, term)
+			: NULL;
+	Z3_ast any = constraints_equals(constraints, term, event->value);
+
+	for (uint32_t i = 1; set && i < set->count; i++)
+		any = constraints_or(
+			constraints, any, constraints_equals(constraints, term, set->items[i]));
+	return any;
+}
+
+Z3_ast constraints_as_it_was(struct constraints *constraints, const struct walk_event *event)
+{
+	struct term *term = walk_event_term(constraints->walk, event);
+	switch (event->kind) {
+	case EVENT_BRANCH:
+		if (LLVMIsASwitchInst(event_instruction(event)))
+			return switch_goes(constraints, event, constraints_term(constraints, term));
+		return constraints_equals(constraints, term, event->is_taken);
+	case EVENT_CHOICE:
+		return NULL; /* another result changes no control flow */
+	case EVENT_TARGET:
+		return NULL; /* constrained by the EVENT_ADDRESS that follows */
+	case EVENT_DIVISOR:
+		return event->value ? Z3_mk_not(constraints->z3,
+					      constraints_equals(constraints, term, 0))
+				    : constraints_equals(constraints, term, 0);
+	case EVENT_INDEX:
+		if (event->is_open)
+			return Z3_mk_not(constraints->z3, is_outside(constraints, event));
+		return constraints_equals(constraints, term, event->value);
+	case EVENT_ADDRESS:
+		return event->is_open ? is_one_of_addresses(constraints, event)
+				      : constraints_equals(constraints, term, event->value);
+	case EVENT_VALUE:
+		return constraints_equals(constraints, term, event->value);
+	default:
+		return NULL;
+	}
+}
+
+/* A pointer to a member behind a null pointer counts as null, too. */
+static Z3_ast is_null(struct constraints *constraints, const struct walk_event *event)
+{
+	struct term *term = walk_event_term(constraints->walk, event);
+	return Z3_mk_bvult(constraints->z3, constraints_term(constraints, term),
+		constraints_bits(constraints, term->width, NULL_PAGE));
+}
+
+static Z3_ast is_elsewhere(struct constraints *constraints, const struct walk_event *event)
+{
+	struct term *term = walk_event_term(constraints->walk, event);
+	Z3_ast either[2];
+
+	either[0] = constraints_equals(constraints, term, event->value);
+	either[1] = is_null(constraints, event);
+	return Z3_mk_not(constraints->z3, Z3_mk_or(constraints->z3, 2, either));
+}
+
+Z3_ast constraints_otherwise(struct constraints *constraints, const struct walk_event *event)
+{
+	struct term *term = walk_event_term(constraints->walk, event);
+	switch (event->kind) {
+	case EVENT_BRANCH:
+		return Z3_mk_not(constraints->z3, constraints_as_it_was(constraints, event));
+	case EVENT_CHOICE:
+		return constraints_equals(constraints, term, !event->is_taken);
+	case EVENT_DIVISOR:
+		return event->value ? constraints_equals(constraints, term, 0) : NULL;
+	case EVENT_INDEX:
+		return is_outside(constraints, event);
+	case EVENT_TARGET:
+		return is_elsewhere(constraints, event);
+	case EVENT_ADDRESS:
+		return is_null(constraints, event);
+	default:
+		return NULL;
+	}
+}
+
+static bool has_moment(const struct constraints *constraints, const struct walk_event *event)
+{
+	if (event->kind == EVENT_FENCE)
+		return constraints->has_store_buffers;
+	return event->kind == EVENT_OP ||
+	       ((event->kind == EVENT_READ || event->kind == EVENT_WRITE) && !event->is_atomic);
+}
+
+/* Returns whether the thread waits here until its store buffer is empty. */
+static bool drains(const struct walked_thread *walked, uint32_t index)
+{
+	const struct walk_event *event = &walked->events[index];
+
+	if (event->kind == EVENT_READ)
+		return index + 1 < walked->count && walked->events[index + 1].is_atomic &&
+		       walked->events[index + 1].kind == EVENT_WRITE;
+	if (event->kind == EVENT_WRITE)
+		return LLVMIsAStoreInst(event_instruction(event)) &&
+		       LLVMGetOrdering(event_instruction(event)) ==
+			       LLVMAtomicOrderingSequentiallyConsistent;
+	return true;
+}
+
+/* A thread's position: the moments that its next read and its next write must follow. */
+struct program_order {
+	Z3_ast done, written;
+};
+
+static void place(struct constraints *constraints, struct program_order *order, Z3_ast at,
+	bool is_write, bool is_drain)
+{
+	constraints_add(constraints, Z3_mk_lt(constraints->z3, order->done, at));
+	if (constraints->has_store_buffers && (is_write || is_drain))
+		constraints_add(constraints, Z3_mk_lt(constraints->z3, order->written, at));
+	if (!constraints->has_store_buffers || !is_write || is_drain)
+		order->done = at;
+	if (is_write || is_drain)
+		order->written = at;
+}
+
+static void constraints_add_thread(struct constraints *constraints, uint16_t thread)
+{
+	const struct walked_thread *walked = &constraints->walk->threads[thread];
+	const uint32_t begin = constraints->window->begin[thread];
+	const uint32_t end = constraints->window->end[thread];
+	struct program_order order = {
+		constraints_number(constraints, 0), constraints_number(constraints, 0)};
+	Z3_ast *moments = calloc(walked->count + 1, sizeof(Z3_ast));
+
+	BUG_ON(!moments);
+	constraints->moments[thread] = moments;
+	constraints->cuts[thread] = Z3_mk_fresh_const(constraints->z3, "cut", constraints->integer);
+	constraints_add(constraints, Z3_mk_ge(constraints->z3, constraints->cuts[thread],
+					     constraints_number(constraints, begin)));
+	constraints_add(constraints, Z3_mk_le(constraints->z3, constraints->cuts[thread],
+					     constraints_number(constraints, end)));
+	for (uint32_t i = begin; i < end; i++) {
+		if (!has_moment(constraints, &walked->events[i]))
+			continue;
+		moments[i] = Z3_mk_fresh_const(constraints->z3, "at", constraints->integer);
+		place(constraints, &order, moments[i], walked->events[i].kind == EVENT_WRITE,
+			drains(walked, i));
+	}
+}
+
+/* The cut does not divide atomic updates, or the pieces of a copy. */
+static void add_outcomes(struct constraints *constraints, uint16_t thread)
+{
+	const struct walked_thread *walked = &constraints->walk->threads[thread];
+
+	for (uint32_t i = constraints->window->begin[thread]; i < constraints->window->end[thread];
+		i++) {
+		const struct walk_event *event = &walked->events[i];
+		const struct event_id id = {thread, i};
+		Z3_ast outcome;
+
+		if (constraints_is_late(constraints))
+			return;
+		if (event->is_atomic)
+			constraints_add(constraints,
+				Z3_mk_not(constraints->z3,
+					Z3_mk_eq(constraints->z3, constraints->cuts[thread],
+						constraints_number(constraints, i))));
+		outcome = constraints_as_it_was(constraints, event);
+		if (outcome)
+			constraints_add(constraints,
+				constraints_implies(constraints,
+					constraints_happens(constraints, id), outcome));
+	}
+}
+
+static Z3_ast left_before(struct constraints *constraints, const struct order_section *first,
+	const struct order_section *second)
+{
+	const struct event_id end = {first->thread, first->end};
+	const struct event_id begin = {second->thread, second->begin};
+
+	if (first->end == UINT32_MAX || !constraints_has(constraints, end))
+		return Z3_mk_false(constraints->z3);
+	return constraints_and(constraints, constraints_happens(constraints, end),
+		constraints_before(constraints, end, begin));
+}
+
+static void exclude(struct constraints *constraints, const struct order_section *a,
+	const struct order_section *b)
+{
+	const struct event_id first = {a->thread, a->begin}, second = {b->thread, b->begin};
+
+	if (a->lock != b->lock || a->thread == b->thread || (a->is_shared && b->is_shared))
+		return;
+	/* Happens-before already orders these pairs. */
+	if ((a->end != UINT32_MAX && order_is_before(constraints->order,
+					     (struct event_id){a->thread, a->end}, second)) ||
+		(b->end != UINT32_MAX && order_is_before(constraints->order,
+						 (struct event_id){b->thread, b->end}, first)))
+		return;
+	constraints_add(
+		constraints, constraints_implies(constraints,
+				     constraints_and(constraints,
+					     constraints_comes_as_it_did(constraints, first),
+					     constraints_comes_as_it_did(constraints, second)),
+				     constraints_or(constraints, left_before(constraints, a, b),
+					     left_before(constraints, b, a))));
+}
+
+Z3_ast constraints_is_inside(
+	struct constraints *constraints, struct event_id event, const struct order_section *section)
+{
+	const struct event_id begin = {section->thread, section->begin};
+	const struct event_id end = {section->thread, section->end};
+	Z3_ast in = constraints_and(constraints, constraints_comes_as_it_did(constraints, begin),
+		constraints_before(constraints, begin, event));
+
+	if (section->end == UINT32_MAX || !constraints_has(constraints, end))
+		return in;
+	return constraints_and(constraints, in,
+		constraints_or(constraints,
+			Z3_mk_not(constraints->z3, constraints_happens(constraints, end)),
+			constraints_before(constraints, event, end)));
+}
+
+static void add_locks(struct constraints *constraints)
+{
+	const struct order *order = constraints->order;
+	const struct order_section **sections =
+		calloc(order->section_count + 1u, sizeof(*sections));
+	uint32_t count = 0;
+
+	BUG_ON(!sections);
+	for (uint32_t i = 0; i < order->section_count; i++)
+		if (constraints_counts(constraints, &order->sections[i]))
+			sections[count++] = &order->sections[i];
+	for (uint32_t i = 0; i < count && !constraints_is_late(constraints); i++)
+		for (uint32_t j = i + 1; j < count; j++)
+			exclude(constraints, sections[i], sections[j]);
+	free(sections);
+}
+
+static void add_failed_tries(struct constraints *constraints)
+{
+	const struct order *order = constraints->order;
+
+	for (uint32_t i = 0; i < order->failure_count; i++) {
+		const struct order_failure *failure = &order->failures[i];
+		Z3_ast somewhere = Z3_mk_false(constraints->z3), taken;
+
+		if (constraints_is_past(constraints, failure->event) ||
+			!constraints_has(constraints, failure->event))
+			continue;
+		for (uint32_t j = 0; j < order->section_count; j++)
+			if (order->sections[j].lock == failure->lock &&
+				constraints_counts(constraints, &order->sections[j]))
+				somewhere = constraints_or(constraints, somewhere,
+					constraints_is_inside(
+						constraints, failure->event, &order->sections[j]));
+		taken = constraints_is_taken_before(
+			constraints, failure->lock, failure->event, failure->is_shared);
+		if (taken)
+			somewhere = constraints_or(constraints, somewhere, taken);
+		constraints_add(constraints,
+			constraints_implies(constraints,
+				constraints_comes_as_it_did(constraints, failure->event),
+				somewhere));
+	}
+}
+
+static void ignore_error(Z3_context z3, Z3_error_code code)
+{
+	(void)z3;
+	(void)code; /* results are checked where they are used */
+}
+
+void constraints_open(struct constraints *constraints, const struct walk *walk,
+	const struct order *order, const struct order_window *window, enum constraints_kind kind,
+	uint64_t end_ns)
+{
+	const uint32_t threads = walk->record->thread_count;
+	Z3_config configuration = Z3_mk_config();
+
+	*constraints = (struct constraints){.walk = walk,
+		.order = order,
+		.window = window,
+		.has_open_addresses = kind == CONSTRAINTS_OPEN,
+		.has_store_buffers = kind == CONSTRAINTS_STORE_BUFFERS,
+		.end_ns = end_ns};
+	constraints_grow_terms(constraints);
+	constraints->z3 = Z3_mk_context(configuration);
+	Z3_del_config(configuration);
+	Z3_set_error_handler(constraints->z3, ignore_error);
+	constraints->solver = Z3_mk_simple_solver(constraints->z3);
+	Z3_solver_inc_ref(constraints->z3, constraints->solver);
+	constraints->integer = Z3_mk_int_sort(constraints->z3);
+	constraints->moments = calloc(threads + 1u, sizeof *constraints->moments);
+	constraints->cuts = calloc(threads + 1u, sizeof *constraints->cuts);
+	BUG_ON(!constraints->moments || !constraints->cuts);
+	for (uint32_t i = 0; i < threads; i++)
+		constraints_add_thread(constraints, (uint16_t)i);
+	constraints_list_sections(constraints);
+	constraints_add_edges(constraints);
+	constraints_add_rounds(constraints);
+	add_locks(constraints);
+	add_failed_tries(constraints);
+	constraints_add_operations(constraints);
+	constraints_add_conditions(constraints);
+	constraints_add_memory(constraints);
+	for (uint32_t i = 0; i < threads; i++)
+		add_outcomes(constraints, (uint16_t)i);
+}
+
+void constraints_close(struct constraints *constraints)
+{
+	for (uint32_t i = 0; i < constraints->walk->record->thread_count; i++)
+		free(constraints->moments[i]);
+	constraints_release_sections(constraints);
+	constraints_release_conditions(constraints);
+	free(constraints->moments);
+	free(constraints->cuts);
+	free(constraints->terms);
+	Z3_solver_dec_ref(constraints->z3, constraints->solver);
+	Z3_del_context(constraints->z3);
+	*constraints = (struct constraints){0};
+}

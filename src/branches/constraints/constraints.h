@@ -1,0 +1,217 @@
+/*
+ * Constraints of a run for Z3, after TAME, section 4. A model of the constraints is a schedule.
+ *
+ * Each thread has a *cut*: its events before the cut happen, in program order. Each event that is a
+ * scheduling point has a *moment*, its number in a total order of all threads. For all events that
+ * happen:
+ * - branches have the outcome that they had in the run;
+ * - values passed to code that is not instrumented are those of the run;
+ * - each read returns the value of the last write before it.
+ *
+ * Life cycle: constraints_open() asserts all this for one window; a worker adds a query and asks
+ * the solver; constraints_close(). One object belongs to one worker thread.
+ */
+#ifndef RADDLE_BRANCHES_SOLVE_CONSTRAINTS_H
+#define RADDLE_BRANCHES_SOLVE_CONSTRAINTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <z3.h>
+
+#include "branches/order/order.h"
+
+/* An access to a *place*, a range of bytes in memory. */
+struct place_access {
+	uint64_t address, position;
+	struct event_id id;
+	uint8_t bytes;
+	/* First of the event's bytes that this access covers; not 0 only for mixed sizes. */
+	uint8_t from;
+	bool is_write;
+	bool is_conditional; /* the write may not happen: walk_event.when */
+};
+
+/* Accesses that overlap directly or transitively, and groups that open addresses unite. */
+struct place_group {
+	uint32_t first, count;
+	/* First of the united groups; its own number if not united. */
+	uint32_t united;
+	bool is_mixed; /* its accesses have different sizes */
+	bool is_open;  /* constraints_aliases.c has already constrained its reads */
+};
+
+struct place_groups {
+	const struct place_access *accesses; /* sorted by address */
+	struct place_group *items;	     /* sorted by address */
+	uint32_t count, capacity;
+};
+
+struct section_list {
+	const struct order_section **items;
+	uint32_t count, capacity;
+};
+
+struct solver_term {
+	const struct term *term; /* NULL in a free slot */
+	Z3_ast ast;
+};
+
+enum constraints_kind {
+	CONSTRAINTS_PLAIN, /* all addresses as in the run */
+	CONSTRAINTS_OPEN,  /* addresses that depend on shared memory may differ (addresses.c) */
+	/*
+	 * Total store order as on x86: a read may pass earlier writes of its thread to other
+	 * places. Other threads see these writes later, in program order. Operations and atomic
+	 * updates wait until the buffer is empty. Addresses are as in the run.
+	 */
+	CONSTRAINTS_STORE_BUFFERS
+};
+
+struct wakes;
+
+struct constraints {
+	const struct walk *walk;
+	const struct order *order;
+	const struct order_window *window;
+	Z3_context z3;
+	Z3_solver solver;
+	Z3_sort integer;
+	/* Moment of each event, by thread; NULL if the event has no moment of its own. */
+	Z3_ast **moments;
+	Z3_ast *cuts;		       /* number of events that happen, by thread */
+	struct section_list *sections; /* sections that overlap the window, by thread */
+	uint64_t count;		       /* assertions */
+	uint64_t terms_made;	       /* comparisons and connectives */
+	uint32_t hard_cost;	       /* cost of floating-point operations and divisions so far */
+	uint64_t concrete_terms;       /* terms too hard for the solver, which keep their value */
+	/* Reads that no single write covers, which keep their value. */
+	uint64_t mixed_reads;
+	bool has_open_addresses;
+	bool has_store_buffers;	   /* the moment of a write is the time when other threads see it */
+	uint64_t end_ns;	   /* CLOCK_MONOTONIC: building stops then; 0: never */
+	bool is_cut;		   /* building was stopped: no conclusion is allowed */
+	struct wakes *wakes;	   /* wakes by condition variable (constraints_conditions.c) */
+	struct solver_term *terms; /* solver terms by term; open addressing */
+	uint64_t term_count, term_capacity;
+};
+
+void constraints_open(struct constraints *constraints, const struct walk *walk,
+	const struct order *order, const struct order_window *window, enum constraints_kind kind,
+	uint64_t end_ns);
+void constraints_close(struct constraints *constraints);
+
+void constraints_add(struct constraints *constraints, Z3_ast assertion);
+/* Returns whether time is up; then building stops and the constraints are cut. */
+bool constraints_is_late(struct constraints *constraints);
+/* constraints_has(): in the window or before it. constraints_is_past(): before the window. */
+bool constraints_has(const struct constraints *constraints, struct event_id event);
+bool constraints_is_past(const struct constraints *constraints, struct event_id event);
+Z3_ast constraints_happens(const struct constraints *constraints, struct event_id event);
+/* The branch has its recorded outcome, or the fixed value its recorded value. */
+Z3_ast constraints_as_it_was(struct constraints *constraints, const struct walk_event *event);
+/* The outcome that a query asks for; returns NULL if no other outcome exists. */
+Z3_ast constraints_otherwise(struct constraints *constraints, const struct walk_event *event);
+
+/* Returns whether the section overlaps the window. */
+bool constraints_counts(const struct constraints *constraints, const struct order_section *section);
+/* Precondition of constraints_section_of() and constraints_find_guard(). */
+void constraints_list_sections(struct constraints *constraints);
+void constraints_release_sections(struct constraints *constraints);
+/* Returns NULL if the event is in no section of this lock. */
+const struct order_section *constraints_section_of(
+	const struct constraints *constraints, struct event_id event, uint64_t lock);
+/* Finds a lock that is held at all writes of the place. Returns false if there is none. */
+bool constraints_find_guard(const struct constraints *constraints, const struct place_access *items,
+	uint32_t count, uint64_t *lock);
+
+/* The event happens, at a smaller moment. Unordered events may have equal moments. */
+Z3_ast constraints_happens_before(
+	struct constraints *constraints, struct event_id event, struct event_id other);
+/* The event does not happen before the other one. */
+Z3_ast constraints_happens_later(
+	struct constraints *constraints, struct event_id event, struct event_id other);
+
+/* Happens-before of the run that every schedule keeps (constraints_order.c). */
+void constraints_add_edges(struct constraints *constraints);
+/* Operations whose result may differ from the run, and semaphores (constraints_outcomes.c). */
+void constraints_add_operations(struct constraints *constraints);
+/* Barriers (constraints_rounds.c). */
+void constraints_add_rounds(struct constraints *constraints);
+/* Returns whether constraints_rounds.c constrains the result of this arrival. */
+bool constraints_has_open_round(const struct constraints *constraints, struct event_id arrival);
+bool constraints_is_open_round(
+	const struct constraints *constraints, const struct order_round *round);
+/* The thread arrives last, for an arrival at a barrier, or the leave. Returns NULL if there is
+ * neither. */
+Z3_ast constraints_comes_last(
+	struct constraints *constraints, struct event_id event, bool *was_last);
+/* The thread reaches the goal after its last step. Returns NULL if nothing can block the thread
+ * there. */
+Z3_ast constraints_is_reached(struct constraints *constraints, struct event_id goal);
+/* The thread still waits at the barrier when the other event happens. Returns NULL if there is no
+ * arrival. */
+Z3_ast constraints_is_held_at_barrier(
+	struct constraints *constraints, struct event_id arrival, struct event_id event);
+/* If the operation happens, its result differs from the run. Returns NULL if the result never
+ * differs. */
+Z3_ast constraints_comes_otherwise(struct constraints *constraints, struct event_id event);
+Z3_ast constraints_comes_as_it_did(struct constraints *constraints, struct event_id event);
+
+/* A try-lock that failed in the run succeeds before the event, and keeps the lock; may be NULL. */
+Z3_ast constraints_is_taken_before(
+	struct constraints *constraints, uint64_t lock, struct event_id event, bool is_shared);
+
+/* Determines which signal wakes which wait (constraints_conditions.c). */
+void constraints_add_conditions(struct constraints *constraints);
+void constraints_release_conditions(struct constraints *constraints);
+/* The thread that locks its mutex again at `back` is woken before the other event; may be NULL. */
+Z3_ast constraints_is_woken_before(
+	struct constraints *constraints, struct event_id back, struct event_id event);
+/* This signal wakes this wait; numbers as in order.h. NULL: never, or not known. */
+Z3_ast constraints_wakes(
+	const struct constraints *constraints, uint32_t condition, uint32_t wait, uint32_t signal);
+
+Z3_ast constraints_is_inside(struct constraints *constraints, struct event_id event,
+	const struct order_section *section);
+
+/* Yields. constraints_open() does not add these constraints, because the recorded run may violate
+ * them. */
+void constraints_add_yields(struct constraints *constraints);
+/* Reads and writes (constraints_memory.c). */
+void constraints_add_memory(struct constraints *constraints);
+/* Constrains the reads of places that an open address may refer to (constraints_aliases.c). */
+void constraints_add_aliases(struct constraints *constraints, struct place_groups *groups);
+/* The value before all writes of the window; `items`: the place's accesses. Returns false if not
+ * known. */
+bool constraints_find_initial(const struct constraints *constraints,
+	const struct place_access *items, uint32_t count, uint64_t *value);
+static inline bool constraints_is_certain(const struct place_access *access)
+{
+	return access->is_write && !access->is_conditional;
+}
+
+Z3_ast constraints_is_made(struct constraints *constraints, const struct place_access *write);
+Z3_ast constraints_accessed(struct constraints *constraints, const struct place_access *access);
+/* Constrains the reads of one place. All items access the same bytes. */
+void constraints_add_place(
+	struct constraints *constraints, const struct place_access *items, uint32_t count);
+/* These reads return their recorded values. */
+void constraints_keep_reads(
+	struct constraints *constraints, const struct place_access *items, uint32_t count);
+/* Overlapping accesses of several sizes, sorted by address (constraints_mixed.c). */
+void constraints_add_mixed(
+	struct constraints *constraints, const struct place_access *items, uint32_t count);
+Z3_ast constraints_term(struct constraints *constraints, struct term *term);
+void constraints_grow_terms(struct constraints *constraints);
+Z3_ast constraints_bits(struct constraints *constraints, uint32_t width, uint64_t value);
+/* Intrinsics that count or reverse bits (constraints_counts.c); returns NULL for another
+ * intrinsic. */
+Z3_ast constraints_count(struct constraints *constraints, const struct term *term, Z3_ast a);
+
+Z3_ast constraints_and(struct constraints *constraints, Z3_ast a, Z3_ast b);
+Z3_ast constraints_or(struct constraints *constraints, Z3_ast a, Z3_ast b);
+Z3_ast constraints_implies(struct constraints *constraints, Z3_ast a, Z3_ast b);
+Z3_ast constraints_before(
+	struct constraints *constraints, struct event_id first, struct event_id second);
+
+#endif

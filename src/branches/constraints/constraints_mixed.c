@@ -1,0 +1,76 @@
+/* Overlapping accesses of several sizes: one access per part between two bounds of accesses. */
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "branches/constraints/constraints.h"
+
+/* Limit of accesses times parts: a large buffer may be read in many overlapping pieces. */
+#define COST_MOST 100000
+
+static int constraints_mixed_compare(const void *left, const void *right)
+{
+	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Sorted and unique. The caller frees the list. */
+static uint64_t *find_bounds(const struct place_access *items, uint32_t count, uint32_t *bounds)
+{
+	uint64_t *list = calloc(2 * (uint64_t)count + 1, sizeof *list);
+
+	BUG_ON(!list);
+	for (uint32_t i = 0; i < count; i++) {
+		list[2 * i] = items[i].address;
+		list[2 * i + 1] = items[i].address + items[i].bytes;
+	}
+	qsort(list, 2 * (size_t)count, sizeof *list, constraints_mixed_compare);
+	*bounds = 0;
+	for (uint32_t i = 0; i < 2 * count; i++)
+		if (!*bounds || list[*bounds - 1] != list[i])
+			list[(*bounds)++] = list[i];
+	return list;
+}
+
+/* The accesses that cover the part, cut down to it. Returns their number. */
+static uint32_t constraints_mixed_collect(const struct place_access *items, uint32_t count,
+	uint64_t begin, uint64_t end, struct place_access *out)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < count && items[i].address < end; i++) {
+		if (items[i].address + items[i].bytes < end)
+			continue;
+		out[found] = items[i];
+		out[found].from = (uint8_t)(begin - items[i].address);
+		out[found].address = begin;
+		out[found++].bytes = (uint8_t)(end - begin);
+	}
+	return found;
+}
+
+void constraints_add_mixed(
+	struct constraints *constraints, const struct place_access *items, uint32_t count)
+{
+	uint32_t bounds;
+	uint64_t *list = find_bounds(items, count, &bounds);
+	struct place_access *part = calloc(count, sizeof *part);
+
+	BUG_ON(!part);
+	/* A thread with store buffers may see its own write in a part of a larger read only. */
+	if (constraints->has_store_buffers || (uint64_t)bounds * count > COST_MOST) {
+		constraints_keep_reads(constraints, items, count);
+		bounds = 0;
+	}
+	for (uint32_t i = 0; i + 1 < bounds && !constraints_is_late(constraints); i++) {
+		const uint32_t found =
+			constraints_mixed_collect(items, count, list[i], list[i + 1], part);
+
+		if (hidden_has(constraints->order, list[i], (uint32_t)(list[i + 1] - list[i])))
+			constraints_keep_reads(constraints, part, found);
+		else if (found)
+			constraints_add_place(constraints, part, found);
+	}
+	free(part);
+	free(list);
+}

@@ -1,0 +1,124 @@
+/* Happens-before that every schedule keeps (order.h). */
+#include "model/op.h"
+#include "branches/constraints/constraints.h"
+
+/* The store buffer of a thread is empty when the thread has ended. */
+static void drain(struct constraints *constraints, const struct order_edge *edge)
+{
+	const struct walked_thread *walked = &constraints->walk->threads[edge->first.thread];
+
+	for (uint32_t i = edge->first.index + 1;
+		constraints->has_store_buffers &&
+		i-- > constraints->window->begin[edge->first.thread];)
+		if (walked->events[i].kind == EVENT_WRITE &&
+			constraints->moments[edge->first.thread][i]) {
+			constraints_add(constraints,
+				constraints_before(constraints,
+					(struct event_id){edge->first.thread, i}, edge->second));
+			return;
+		}
+}
+
+static bool is_op(const struct constraints *constraints, struct event_id id, enum op_kind kind)
+{
+	const struct walk_event *event = &constraints->walk->threads[id.thread].events[id.index];
+
+	return event->kind == EVENT_OP && event->value != UINT64_MAX &&
+	       constraints->walk->record->ops[event->value].kind == kind;
+}
+
+/*
+ * A thread that finds the routine of pthread_once() done makes no step there: its previous step
+ * must follow the end of the routine. Returns true if this edge is handled. If the thread has a
+ * step of its own (OP_ONCE_ENTER), its previous step preceded that end.
+ */
+static bool add_once(struct constraints *constraints, const struct order_edge *edge)
+{
+	const struct walk_event *second =
+		&constraints->walk->threads[edge->second.thread].events[edge->second.index];
+
+	if (second->kind == EVENT_ONCE) {
+		constraints_add(constraints, constraints_implies(constraints,
+						     constraints_happens(constraints, edge->second),
+						     constraints_happens_before(constraints,
+							     edge->first, edge->second)));
+		return true;
+	}
+	if (edge->second.index && is_op(constraints, edge->second, OP_ONCE_ENTER) &&
+		is_op(constraints, edge->first, OP_ONCE_DONE))
+		constraints_add(constraints, constraints_implies(constraints,
+						     constraints_happens(constraints, edge->second),
+						     constraints_before(constraints,
+							     (struct event_id){edge->second.thread,
+								     edge->second.index - 1},
+							     edge->first)));
+	return false;
+}
+
+/* Returns NULL if the read always goes to its recorded address. */
+static Z3_ast goes_there(struct constraints *constraints, const struct walk_event *read)
+{
+	struct term *at = walk_event_at(constraints->walk, read);
+
+	return constraints->has_open_addresses && at
+		       ? Z3_mk_eq(constraints->z3, constraints_term(constraints, at),
+				 constraints_bits(constraints, at->width, read->address))
+		       : NULL;
+}
+
+/* A read of a block's first bytes does not happen after the block is freed. */
+static void add_lives(struct constraints *constraints)
+{
+	const struct order *order = constraints->order;
+
+	for (uint32_t i = 0; i < order->life_count; i++) {
+		const struct order_life *life = &order->lives[i];
+		Z3_ast both, there;
+
+		if (constraints_is_past(constraints, life->read) ||
+			!constraints_has(constraints, life->read) ||
+			constraints_is_past(constraints, life->last) ||
+			!constraints_has(constraints, life->last))
+			continue;
+		both = constraints_and(constraints, constraints_happens(constraints, life->read),
+			constraints_happens(constraints, life->last));
+		there = goes_there(constraints,
+			&constraints->walk->threads[life->read.thread].events[life->read.index]);
+		constraints_add(constraints,
+			constraints_implies(constraints,
+				there ? constraints_and(constraints, both, there) : both,
+				constraints_before(constraints, life->read, life->last)));
+	}
+}
+
+void constraints_add_edges(struct constraints *constraints)
+{
+	const struct order *order = constraints->order;
+
+	for (uint32_t i = 0; i < order->edge_count; i++) {
+		const struct order_edge *edge = &order->edges[i];
+
+		if (edge->is_usual || constraints_is_past(constraints, edge->second) ||
+			!constraints_has(constraints, edge->second) ||
+			constraints_is_past(constraints, edge->first) ||
+			(edge->round && constraints_is_open_round(
+						constraints, &order->rounds[edge->round - 1])))
+			continue;
+		if (!constraints_has(constraints, edge->first)) {
+			constraints_add(constraints,
+				Z3_mk_not(constraints->z3,
+					constraints_happens(constraints, edge->second)));
+			continue;
+		}
+		if (add_once(constraints, edge))
+			continue;
+		constraints_add(
+			constraints, constraints_before(constraints, edge->first, edge->second));
+		drain(constraints, edge);
+		constraints_add(
+			constraints, constraints_implies(constraints,
+					     constraints_happens(constraints, edge->second),
+					     constraints_happens(constraints, edge->first)));
+	}
+	add_lives(constraints);
+}

@@ -1,0 +1,466 @@
+/* Translates terms for the solver, into bit vectors and floating-point expressions. */
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "branches/constraints/constraints.h"
+
+Z3_ast constraints_bits(struct constraints *constraints, uint32_t width, uint64_t value)
+{
+	return Z3_mk_unsigned_int64(constraints->z3, value, Z3_mk_bv_sort(constraints->z3, width));
+}
+
+static Z3_ast from_bool(struct constraints *constraints, Z3_ast condition)
+{
+	return Z3_mk_ite(constraints->z3, condition, constraints_bits(constraints, 1, 1),
+		constraints_bits(constraints, 1, 0));
+}
+
+/* The n >= 1 of a term that is the constant 2^n; 0: another term. */
+static uint32_t shift_of(const struct term *term)
+{
+	const bool is_power = term->op == TERM_CONSTANT && term->value > 1 &&
+			      !(term->value & (term->value - 1)) &&
+			      term->value < UINT64_C(1) << (term->width - 1);
+
+	return is_power ? (uint32_t)__builtin_ctzll(term->value) : 0;
+}
+
+/* Signed division by 2^n through shifts: a solver's divider is thousands of times larger. */
+static Z3_ast divide_by_power(
+	struct constraints *constraints, const struct term *term, Z3_ast a, uint32_t shift)
+{
+	Z3_context z3 = constraints->z3;
+	const uint32_t width = term->width;
+	Z3_ast sign = Z3_mk_bvashr(z3, a, constraints_bits(constraints, width, width - 1));
+	Z3_ast round = Z3_mk_bvlshr(z3, sign, constraints_bits(constraints, width, width - shift));
+	Z3_ast by = constraints_bits(constraints, width, shift);
+	Z3_ast quotient = Z3_mk_bvashr(z3, Z3_mk_bvadd(z3, a, round), by);
+
+	return term->sub == LLVMSDiv ? quotient : Z3_mk_bvsub(z3, a, Z3_mk_bvshl(z3, quotient, by));
+}
+
+static Z3_ast binary(Z3_context z3, uint8_t opcode, Z3_ast a, Z3_ast b)
+{
+	switch (opcode) {
+	case LLVMAdd:
+		return Z3_mk_bvadd(z3, a, b);
+	case LLVMSub:
+		return Z3_mk_bvsub(z3, a, b);
+	case LLVMMul:
+		return Z3_mk_bvmul(z3, a, b);
+	case LLVMUDiv:
+		return Z3_mk_bvudiv(z3, a, b);
+	case LLVMSDiv:
+		return Z3_mk_bvsdiv(z3, a, b);
+	case LLVMURem:
+		return Z3_mk_bvurem(z3, a, b);
+	case LLVMSRem:
+		return Z3_mk_bvsrem(z3, a, b);
+	case LLVMShl:
+		return Z3_mk_bvshl(z3, a, b);
+	case LLVMLShr:
+		return Z3_mk_bvlshr(z3, a, b);
+	case LLVMAShr:
+		return Z3_mk_bvashr(z3, a, b);
+	case LLVMAnd:
+		return Z3_mk_bvand(z3, a, b);
+	case LLVMOr:
+		return Z3_mk_bvor(z3, a, b);
+	case LLVMXor:
+		return Z3_mk_bvxor(z3, a, b);
+	default:
+		return NULL;
+	}
+}
+
+static Z3_ast constraints_terms_compare(Z3_context z3, uint8_t predicate, Z3_ast a, Z3_ast b)
+{
+	switch (predicate) {
+	case LLVMIntEQ:
+		return Z3_mk_eq(z3, a, b);
+	case LLVMIntNE:
+		return Z3_mk_not(z3, Z3_mk_eq(z3, a, b));
+	case LLVMIntUGT:
+		return Z3_mk_bvugt(z3, a, b);
+	case LLVMIntUGE:
+		return Z3_mk_bvuge(z3, a, b);
+	case LLVMIntULT:
+		return Z3_mk_bvult(z3, a, b);
+	case LLVMIntULE:
+		return Z3_mk_bvule(z3, a, b);
+	case LLVMIntSGT:
+		return Z3_mk_bvsgt(z3, a, b);
+	case LLVMIntSGE:
+		return Z3_mk_bvsge(z3, a, b);
+	case LLVMIntSLT:
+		return Z3_mk_bvslt(z3, a, b);
+	default:
+		return Z3_mk_bvsle(z3, a, b);
+	}
+}
+
+static Z3_sort float_sort(Z3_context z3, uint32_t width)
+{
+	return width == 32 ? Z3_mk_fpa_sort_32(z3) : Z3_mk_fpa_sort_64(z3);
+}
+
+static Z3_ast as_float(Z3_context z3, Z3_ast bits, uint32_t width)
+{
+	return Z3_mk_fpa_to_fp_bv(z3, bits, float_sort(z3, width));
+}
+
+static Z3_ast float_binary(Z3_context z3, uint8_t opcode, Z3_ast a, Z3_ast b)
+{
+	Z3_ast nearest = Z3_mk_fpa_round_nearest_ties_to_even(z3);
+
+	switch (opcode) {
+	case LLVMFAdd:
+		return Z3_mk_fpa_add(z3, nearest, a, b);
+	case LLVMFSub:
+		return Z3_mk_fpa_sub(z3, nearest, a, b);
+	case LLVMFMul:
+		return Z3_mk_fpa_mul(z3, nearest, a, b);
+	case LLVMFDiv:
+		return Z3_mk_fpa_div(z3, nearest, a, b);
+	default:
+		return NULL;
+	}
+}
+
+/* Bits of the predicate: equal, greater, less, unordered. */
+static Z3_ast float_compare(Z3_context z3, uint8_t predicate, Z3_ast a, Z3_ast b)
+{
+	Z3_ast parts[4];
+	unsigned count = 0;
+	Z3_ast nan[2] = {Z3_mk_fpa_is_nan(z3, a), Z3_mk_fpa_is_nan(z3, b)};
+
+	if (predicate & 1)
+		parts[count++] = Z3_mk_fpa_eq(z3, a, b);
+	if (predicate & 2)
+		parts[count++] = Z3_mk_fpa_gt(z3, a, b);
+	if (predicate & 4)
+		parts[count++] = Z3_mk_fpa_lt(z3, a, b);
+	if (predicate & 8)
+		parts[count++] = Z3_mk_or(z3, 2, nan);
+	return count ? Z3_mk_or(z3, count, parts) : Z3_mk_false(z3);
+}
+
+static Z3_ast conversion(struct constraints *constraints, const struct term *term, Z3_ast a)
+{
+	Z3_context z3 = constraints->z3;
+	Z3_ast nearest = Z3_mk_fpa_round_nearest_ties_to_even(z3);
+	Z3_ast zero = Z3_mk_fpa_round_toward_zero(z3);
+
+	switch (term->op) {
+	case CODE_FROM_SIGNED:
+		return Z3_mk_fpa_to_ieee_bv(
+			z3, Z3_mk_fpa_to_fp_signed(z3, nearest, a, float_sort(z3, term->width)));
+	case CODE_FROM_UNSIGNED:
+		return Z3_mk_fpa_to_ieee_bv(
+			z3, Z3_mk_fpa_to_fp_unsigned(z3, nearest, a, float_sort(z3, term->width)));
+	case CODE_TO_SIGNED:
+		return Z3_mk_fpa_to_sbv(z3, zero, as_float(z3, a, term->sub), term->width);
+	case CODE_TO_UNSIGNED:
+		return Z3_mk_fpa_to_ubv(z3, zero, as_float(z3, a, term->sub), term->width);
+	default:
+		return Z3_mk_fpa_to_ieee_bv(
+			z3, Z3_mk_fpa_to_fp_float(z3, nearest, as_float(z3, a, term->sub),
+				    float_sort(z3, term->width)));
+	}
+}
+
+static Z3_ast smaller(struct constraints *constraints, uint8_t sub, Z3_ast a, Z3_ast b)
+{
+	Z3_context z3 = constraints->z3;
+
+	switch (sub) {
+	case INTRINSIC_UNSIGNED_MIN:
+		return Z3_mk_ite(z3, Z3_mk_bvult(z3, a, b), a, b);
+	case INTRINSIC_UNSIGNED_MAX:
+		return Z3_mk_ite(z3, Z3_mk_bvugt(z3, a, b), a, b);
+	case INTRINSIC_SIGNED_MIN:
+		return Z3_mk_ite(z3, Z3_mk_bvslt(z3, a, b), a, b);
+	case INTRINSIC_SIGNED_MAX:
+		return Z3_mk_ite(z3, Z3_mk_bvsgt(z3, a, b), a, b);
+	default:
+		return NULL;
+	}
+}
+
+static Z3_ast intrinsic(
+	struct constraints *constraints, const struct term *term, Z3_ast a, Z3_ast b)
+{
+	Z3_context z3 = constraints->z3;
+	Z3_ast zero = constraints_bits(constraints, term->width, 0);
+
+	switch (term->sub) {
+	case INTRINSIC_ABSOLUTE:
+		return Z3_mk_ite(z3, Z3_mk_bvslt(z3, a, zero), Z3_mk_bvneg(z3, a), a);
+	case INTRINSIC_UNSIGNED_ADD_SATURATING:
+		return Z3_mk_ite(z3, Z3_mk_bvult(z3, Z3_mk_bvadd(z3, a, b), a),
+			Z3_mk_bvnot(z3, zero), Z3_mk_bvadd(z3, a, b));
+	case INTRINSIC_UNSIGNED_SUB_SATURATING:
+		return Z3_mk_ite(z3, Z3_mk_bvugt(z3, a, b), Z3_mk_bvsub(z3, a, b), zero);
+	case INTRINSIC_FLOAT_ABSOLUTE:
+		return Z3_mk_bvand(z3, a,
+			constraints_bits(
+				constraints, term->width, (UINT64_C(1) << (term->width - 1)) - 1));
+	case INTRINSIC_SQUARE_ROOT:
+		return Z3_mk_fpa_to_ieee_bv(
+			z3, Z3_mk_fpa_sqrt(z3, Z3_mk_fpa_round_nearest_ties_to_even(z3),
+				    as_float(z3, a, term->width)));
+	case INTRINSIC_UNSIGNED_MIN:
+	case INTRINSIC_UNSIGNED_MAX:
+	case INTRINSIC_SIGNED_MIN:
+	case INTRINSIC_SIGNED_MAX:
+		return smaller(constraints, term->sub, a, b);
+	default:
+		return constraints_count(constraints, term, a);
+	}
+}
+
+static Z3_ast updated(struct constraints *constraints, const struct term *term, Z3_ast a, Z3_ast b)
+{
+	Z3_context z3 = constraints->z3;
+
+	switch (term->sub) {
+	case LLVMAtomicRMWBinOpXchg:
+		return b;
+	case LLVMAtomicRMWBinOpAdd:
+		return Z3_mk_bvadd(z3, a, b);
+	case LLVMAtomicRMWBinOpSub:
+		return Z3_mk_bvsub(z3, a, b);
+	case LLVMAtomicRMWBinOpAnd:
+		return Z3_mk_bvand(z3, a, b);
+	case LLVMAtomicRMWBinOpNand:
+		return Z3_mk_bvnand(z3, a, b);
+	case LLVMAtomicRMWBinOpOr:
+		return Z3_mk_bvor(z3, a, b);
+	case LLVMAtomicRMWBinOpXor:
+		return Z3_mk_bvxor(z3, a, b);
+	case LLVMAtomicRMWBinOpMax:
+		return smaller(constraints, INTRINSIC_SIGNED_MAX, a, b);
+	case LLVMAtomicRMWBinOpMin:
+		return smaller(constraints, INTRINSIC_SIGNED_MIN, a, b);
+	case LLVMAtomicRMWBinOpUMax:
+		return smaller(constraints, INTRINSIC_UNSIGNED_MAX, a, b);
+	case LLVMAtomicRMWBinOpUMin:
+		return smaller(constraints, INTRINSIC_UNSIGNED_MIN, a, b);
+	default:
+		return NULL;
+	}
+}
+
+static Z3_ast translate(
+	struct constraints *constraints, const struct term *term, Z3_ast a, Z3_ast b, Z3_ast c)
+{
+	Z3_context z3 = constraints->z3;
+	Z3_ast result;
+
+	switch (term->op) {
+	case CODE_BINARY:
+		if ((term->sub == LLVMSDiv || term->sub == LLVMSRem) &&
+			shift_of(term_operand(term, 1)))
+			return divide_by_power(
+				constraints, term, a, shift_of(term_operand(term, 1)));
+		return binary(z3, term->sub, a, b);
+	case CODE_COMPARE:
+		return from_bool(constraints, constraints_terms_compare(z3, term->sub, a, b));
+	case CODE_FLOAT:
+		result = float_binary(
+			z3, term->sub, as_float(z3, a, term->width), as_float(z3, b, term->width));
+		return result ? Z3_mk_fpa_to_ieee_bv(z3, result) : NULL;
+	case CODE_FLOAT_COMPARE:
+		return from_bool(constraints,
+			float_compare(z3, term->sub, as_float(z3, a, term_operand(term, 0)->width),
+				as_float(z3, b, term_operand(term, 1)->width)));
+	case CODE_FLOAT_NEGATE:
+		return Z3_mk_bvxor(z3, a,
+			constraints_bits(
+				constraints, term->width, UINT64_C(1) << (term->width - 1)));
+	case CODE_ZERO_EXTEND:
+		return Z3_mk_zero_ext(z3, term->width - term_operand(term, 0)->width, a);
+	case CODE_SIGN_EXTEND:
+		return Z3_mk_sign_ext(z3, term->width - term_operand(term, 0)->width, a);
+	case CODE_TRUNCATE:
+		return Z3_mk_extract(z3, term->width - 1u, 0, a);
+	case CODE_SELECT:
+		return Z3_mk_ite(z3, Z3_mk_eq(z3, a, constraints_bits(constraints, 1, 1)), b, c);
+	case CODE_INTRINSIC:
+		return intrinsic(constraints, term, a, b);
+	case CODE_UPDATE:
+		return updated(constraints, term, a, b);
+	case CODE_FROM_SIGNED:
+	case CODE_FROM_UNSIGNED:
+	case CODE_TO_SIGNED:
+	case CODE_TO_UNSIGNED:
+	case CODE_FLOAT_CONVERT:
+		return conversion(constraints, term, a);
+	default:
+		return NULL;
+	}
+}
+
+/* A variable read before the window has its recorded value. */
+static Z3_ast variable(struct constraints *constraints, const struct term *term)
+{
+	Z3_symbol name = Z3_mk_int_symbol(constraints->z3, (int)term->number);
+
+	if (constraints_is_past(constraints, constraints->order->reads[term->number]))
+		return constraints_bits(constraints, term->width, term->value);
+	return Z3_mk_const(constraints->z3, name, Z3_mk_bv_sort(constraints->z3, term->width));
+}
+
+/* Larger floating-point terms made the solver allocate ten gigabytes and ignore its time limit. */
+#define FLOAT_SIZE_MOST 12
+
+/*
+ * Costs per chunk, about a second: the solver expands floats and divisions before it checks time.
+ */
+#define COST_MOST 100
+#define COST_OF_SUM 1
+#define COST_OF_PRODUCT 10
+
+static bool constraints_terms_is_division(uint8_t opcode)
+{
+	return opcode == LLVMUDiv || opcode == LLVMSDiv || opcode == LLVMURem || opcode == LLVMSRem;
+}
+
+static uint32_t constraints_terms_cost_of(const struct term *term)
+{
+	const bool has_unknowns = term->op == CODE_BINARY &&
+				  term_operand(term, 0)->op != TERM_CONSTANT &&
+				  term_operand(term, 1)->op != TERM_CONSTANT;
+
+	switch (term->op) {
+	case CODE_BINARY:
+		if (term->width <= 16)
+			return 0;
+		if (constraints_terms_is_division(term->sub))
+			return shift_of(term_operand(term, 1))
+				       ? 0
+				       : (1u + has_unknowns) * COST_OF_PRODUCT;
+		return term->sub == LLVMMul && has_unknowns ? COST_OF_PRODUCT : 0;
+	case CODE_FLOAT:
+		return term->sub == LLVMFAdd || term->sub == LLVMFSub ? COST_OF_SUM
+								      : COST_OF_PRODUCT;
+	case CODE_FROM_SIGNED:
+	case CODE_FROM_UNSIGNED:
+	case CODE_TO_SIGNED:
+	case CODE_TO_UNSIGNED:
+	case CODE_FLOAT_CONVERT:
+		return COST_OF_SUM;
+	case CODE_INTRINSIC:
+		return term->sub == INTRINSIC_SQUARE_ROOT ? 2 * COST_OF_PRODUCT : 0;
+	default:
+		return 0;
+	}
+}
+
+static bool is_too_hard(struct constraints *constraints, const struct term *term)
+{
+	const uint32_t cost = constraints_terms_cost_of(term);
+
+	if (cost && (term->size > FLOAT_SIZE_MOST || constraints->hard_cost + cost > COST_MOST))
+		return true;
+	constraints->hard_cost += cost;
+	return false;
+}
+
+/* Returns whether later computations do not use this event's value. */
+static bool constraints_terms_only_looks(const struct walk_event *event)
+{
+	return event->kind == EVENT_DIVISOR || event->kind == EVENT_ADDRESS ||
+	       event->kind == EVENT_TARGET || event->kind == EVENT_INDEX;
+}
+
+/* A use of the term follows the term's last read and the checks of its divisors and addresses. */
+static Z3_ast is_used(const struct constraints *constraints, const struct term *term)
+{
+	const struct event_id read = constraints->order->reads[term->number];
+	const struct walked_thread *thread = &constraints->walk->threads[read.thread];
+	uint64_t next = read.index + 1u;
+
+	while (next < thread->count && constraints_terms_only_looks(&thread->events[next]))
+		next++;
+	return Z3_mk_ge(constraints->z3, constraints->cuts[read.thread],
+		Z3_mk_int(constraints->z3, (int)next, constraints->integer));
+}
+
+/* The operands keep their recorded values where the term is used; this makes the constraint
+ * sound. */
+static Z3_ast keep_value(struct constraints *constraints, struct term *term)
+{
+	struct term *parts[3] = {
+		term_operand(term, 0), term_operand(term, 1), term_operand(term, 2)};
+
+	constraints->concrete_terms++;
+	for (int i = 0; i < 3; i++)
+		if (parts[i] && parts[i]->op != TERM_CONSTANT)
+			constraints_add(constraints,
+				constraints_implies(constraints, is_used(constraints, term),
+					Z3_mk_eq(constraints->z3,
+						constraints_term(constraints, parts[i]),
+						constraints_bits(constraints, parts[i]->width,
+							parts[i]->value))));
+	return constraints_bits(constraints, term->width, term->value);
+}
+
+static struct solver_term *find_term(const struct constraints *constraints, const struct term *term)
+{
+	uint64_t at = (uint64_t)(uintptr_t)term * UINT64_C(0x9e3779b97f4a7c15) >> 20 &
+		      (constraints->term_capacity - 1);
+
+	while (constraints->terms[at].term && constraints->terms[at].term != term)
+		at = (at + 1) & (constraints->term_capacity - 1);
+	return &constraints->terms[at];
+}
+
+void constraints_grow_terms(struct constraints *constraints)
+{
+	struct solver_term *before = constraints->terms;
+	const uint64_t count = constraints->term_capacity;
+
+	constraints->term_capacity = count ? 2 * count : 1024;
+	constraints->terms = calloc(constraints->term_capacity, sizeof *constraints->terms);
+	BUG_ON(!constraints->terms);
+	for (uint64_t i = 0; i < count; i++)
+		if (before[i].term)
+			*find_term(constraints, before[i].term) = before[i];
+	free(before);
+}
+
+static void constraints_terms_add_term(
+	struct constraints *constraints, const struct term *term, Z3_ast ast)
+{
+	*find_term(constraints, term) = (struct solver_term){term, ast};
+	if (2 * ++constraints->term_count > constraints->term_capacity)
+		constraints_grow_terms(constraints);
+}
+
+Z3_ast constraints_term(struct constraints *constraints, struct term *term)
+{
+	Z3_ast result = find_term(constraints, term)->ast;
+
+	if (result)
+		return result;
+	if (term->op == TERM_CONSTANT) {
+		result = constraints_bits(constraints, term->width, term->value);
+	} else if (term->op == TERM_VARIABLE) {
+		result = variable(constraints, term);
+	} else if (constraints_is_past(constraints, constraints->order->reads[term->number])) {
+		/* The term's reads precede the window: its value is known. */
+		result = constraints_bits(constraints, term->width, term->value);
+	} else if (!is_too_hard(constraints, term)) {
+		result = translate(constraints, term,
+			constraints_term(constraints, term_operand(term, 0)),
+			term_operand(term, 1) ? constraints_term(constraints, term_operand(term, 1))
+					      : NULL,
+			term_operand(term, 2) ? constraints_term(constraints, term_operand(term, 2))
+					      : NULL);
+	}
+	if (!result)
+		result = keep_value(constraints, term);
+	constraints_terms_add_term(constraints, term, result);
+	return result;
+}

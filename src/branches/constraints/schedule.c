@@ -1,0 +1,404 @@
+#include "branches/constraints/schedule.h"
+
+#include <stdlib.h>
+
+#include "base/bug.h"
+
+/* Steps of a thread up to an event, without and with the steps that follow it at once. */
+struct solution_steps {
+	uint64_t own, with;
+};
+
+struct solution_wakes {
+	values_wakes *wakes;
+	void *context;
+};
+
+struct moment {
+	int64_t at;
+	struct event_id id;
+	struct solution_steps steps; /* steps of the thread in the schedule, including this event */
+	/* The thread leaves the barrier at which it arrived with this event. */
+	bool is_behind;
+};
+
+struct moments {
+	struct moment *items;
+	uint32_t count, capacity;
+};
+
+/* Threads that make more or fewer steps than in the run, for the same events. */
+
+struct shift {
+	struct event_id behind; /* events of the thread after this one shift by this many steps */
+	int by;
+};
+
+struct shifts {
+	struct shift *items;
+	uint32_t count, capacity;
+};
+
+static void schedule_shifts_add(struct shifts *shifts, struct event_id behind, int by)
+{
+	if (shifts->count == shifts->capacity) {
+		shifts->capacity = shifts->capacity ? 2 * shifts->capacity : 8;
+		shifts->items = realloc(shifts->items, shifts->capacity * sizeof *shifts->items);
+		BUG_ON(!shifts->items);
+	}
+	shifts->items[shifts->count++] = (struct shift){behind, by};
+}
+
+/* Converts the recorded number of steps at an event into the number in the schedule. */
+static uint64_t schedule_shifts_apply(
+	const struct shifts *shifts, struct event_id event, uint64_t steps)
+{
+	int64_t by = 0;
+
+	for (uint32_t i = 0; i < shifts->count; i++)
+		if (shifts->items[i].behind.thread == event.thread &&
+			shifts->items[i].behind.index < event.index)
+			by += shifts->items[i].by;
+	return steps + (uint64_t)by;
+}
+
+static void schedule_shifts_release(struct shifts *shifts)
+{
+	free(shifts->items);
+	*shifts = (struct shifts){0};
+}
+
+static int schedule_compare(const void *left, const void *right)
+{
+	const struct moment *a = left, *b = right;
+
+	if (a->at != b->at)
+		return a->at < b->at ? -1 : 1;
+	if (a->is_behind != b->is_behind)
+		return a->is_behind ? 1 : -1;
+	if (a->id.thread != b->id.thread)
+		return a->id.thread < b->id.thread ? -1 : 1;
+	return a->id.index < b->id.index ? -1 : a->id.index > b->id.index;
+}
+
+static int64_t schedule_value_of(const struct constraints *constraints, Z3_model model, Z3_ast ast)
+{
+	Z3_ast value;
+	int64_t number = 0;
+
+	if (Z3_model_eval(constraints->z3, model, ast, true, &value))
+		(void)Z3_get_numeral_int64(
+			constraints->z3, value, &number); /* 0 otherwise: any value serves */
+	return number;
+}
+
+static void schedule_add(struct moments *list, struct moment moment)
+{
+	if (list->count == list->capacity) {
+		list->capacity = list->capacity ? 2 * list->capacity : 256;
+		list->items = realloc(list->items, list->capacity * sizeof *list->items);
+		BUG_ON(!list->items);
+	}
+	list->items[list->count++] = moment;
+}
+
+/*
+ * Steps of the thread up to the event, and with the steps that follow at once. After the event the
+ * thread may access unshared memory at sites that also access shared memory: steps without events.
+ * Those before the thread's next operation are made at once, as the constraints on yields expect
+ * the thread before that operation (constraints_yields.c).
+ */
+static uint64_t steps_with(const struct constraints *constraints, struct event_id id, int64_t cut)
+{
+	const struct walked_thread *walked = &constraints->walk->threads[id.thread];
+
+	for (uint64_t i = id.index + 1u; i < walked->count && (int64_t)i <= cut; i++)
+		if (walked->events[i].kind == EVENT_OP)
+			return walked->events[i].step;
+		else if (walked->events[i].kind <= EVENT_OP && !walked->events[i].is_atomic)
+			break;
+	return walked->events[id.index].step + 1;
+}
+
+/* A thread that waits at a barrier, but did not in the run, makes no further steps at once. */
+static struct solution_steps steps_of(const struct constraints *constraints,
+	const struct shifts *shifts, struct event_id id, int64_t cut)
+{
+	struct solution_steps steps = {
+		constraints->walk->threads[id.thread].events[id.index].step + 1,
+		steps_with(constraints, id, cut)};
+
+	for (uint32_t i = 0; i < shifts->count; i++)
+		if (shifts->items[i].by > 0 && shifts->items[i].behind.thread == id.thread &&
+			shifts->items[i].behind.index == id.index)
+			steps.with = steps.own;
+	steps.own = schedule_shifts_apply(shifts, id, steps.own);
+	steps.with = schedule_shifts_apply(shifts, id, steps.with);
+	return steps;
+}
+
+static void schedule_collect(const struct constraints *constraints, Z3_model model,
+	const struct shifts *shifts, struct moments *list)
+{
+	const struct walk *walk = constraints->walk;
+
+	for (uint32_t thread = 0; thread < walk->record->thread_count; thread++) {
+		const int64_t cut =
+			schedule_value_of(constraints, model, constraints->cuts[thread]);
+
+		/* Events before the window are first, in the order of the run. */
+		for (uint32_t i = 0; i < constraints->window->begin[thread]; i++)
+			if (walk->threads[thread].events[i].kind <= EVENT_OP)
+				schedule_add(list,
+					(struct moment){.at = (int64_t)walk->threads[thread]
+								      .events[i]
+								      .position -
+							      INT64_MAX,
+						.id = {(uint16_t)thread, i},
+						.steps = {walk->threads[thread].events[i].step + 1,
+							walk->threads[thread].events[i].step + 1}});
+		for (uint32_t i = constraints->window->begin[thread];
+			i < constraints->window->end[thread] && i < cut; i++) {
+			const struct event_id id = {(uint16_t)thread, i};
+			Z3_ast at = constraints->moments[thread][i];
+
+			if (at)
+				schedule_add(list,
+					(struct moment){
+						.at = schedule_value_of(constraints, model, at),
+						.id = id,
+						.steps = steps_of(constraints, shifts, id, cut)});
+		}
+	}
+}
+
+struct round_outcome {
+	uint32_t last; /* index of the last arrival; ORDER_NONE: not all threads arrive */
+	int64_t at;
+};
+
+static struct round_outcome outcome_of(
+	const struct constraints *constraints, Z3_model model, const struct order_round *round)
+{
+	struct round_outcome outcome = {.last = ORDER_NONE};
+
+	for (uint32_t i = 0; i < round->count; i++) {
+		const struct event_id id = round->arrivals[i].at;
+		int64_t at;
+
+		if (!constraints_has(constraints, id) ||
+			schedule_value_of(constraints, model, constraints->cuts[id.thread]) <=
+				id.index)
+			return (struct round_outcome){.last = ORDER_NONE};
+		at = schedule_value_of(
+			constraints, model, constraints->moments[id.thread][id.index]);
+		if (outcome.last == ORDER_NONE || at > outcome.at)
+			outcome = (struct round_outcome){i, at};
+	}
+	return outcome;
+}
+
+/* The thread that arrived last in the run now waits: its leave is a step without an event. */
+static void schedule_add_leave(const struct constraints *constraints, Z3_model model,
+	const struct shifts *shifts, struct moments *list, struct event_id arrival, int64_t at)
+{
+	const int64_t cut =
+		schedule_value_of(constraints, model, constraints->cuts[arrival.thread]);
+	const uint64_t own = constraints->walk->threads[arrival.thread].events[arrival.index].step;
+	const uint64_t before = schedule_shifts_apply(shifts, arrival, own + 1);
+
+	schedule_add(
+		list, (struct moment){.at = at,
+			      .id = arrival,
+			      .steps = {before + 1, schedule_shifts_apply(shifts, arrival,
+							    steps_with(constraints, arrival, cut)) +
+							    1},
+			      .is_behind = true});
+}
+
+static void shift_rounds(
+	const struct constraints *constraints, Z3_model model, struct shifts *shifts)
+{
+	const struct order *order = constraints->order;
+
+	for (uint32_t i = 0; i < order->round_count; i++) {
+		const struct order_round *round = &order->rounds[i];
+		uint32_t last;
+
+		if (!constraints_is_open_round(constraints, round))
+			continue;
+		last = outcome_of(constraints, model, round).last;
+		if (last == round->last)
+			continue;
+		schedule_shifts_add(shifts, round->arrivals[round->last].at, 1);
+		if (last != ORDER_NONE)
+			schedule_shifts_add(shifts, round->arrivals[last].at, -1);
+	}
+}
+
+static void add_leaves(const struct constraints *constraints, Z3_model model,
+	const struct shifts *shifts, uint16_t goal, struct moments *list)
+{
+	const struct order *order = constraints->order;
+
+	for (uint32_t i = 0; i < order->round_count; i++) {
+		const struct order_round *round = &order->rounds[i];
+		struct round_outcome outcome;
+		struct event_id was;
+
+		if (!constraints_is_open_round(constraints, round))
+			continue;
+		outcome = outcome_of(constraints, model, round);
+		was = round->arrivals[round->last].at;
+		if (outcome.last != round->last && outcome.last != ORDER_NONE &&
+			(was.thread == goal ||
+				schedule_value_of(constraints, model,
+					constraints->cuts[was.thread]) > was.index + 1))
+			schedule_add_leave(constraints, model, shifts, list, was, outcome.at);
+	}
+}
+
+void solution_append(struct solution *solution, struct schedule_segment segment)
+{
+	if (solution->count == solution->capacity) {
+		solution->capacity = solution->capacity ? 2 * solution->capacity : 64;
+		solution->segments = realloc(
+			solution->segments, solution->capacity * sizeof *solution->segments);
+		BUG_ON(!solution->segments);
+	}
+	solution->segments[solution->count++] = segment;
+}
+
+void solution_add(struct solution *solution, uint16_t thread, uint64_t steps)
+{
+	struct schedule_segment *last =
+		solution->count ? &solution->segments[solution->count - 1] : NULL;
+
+	if (last && last->thread == thread && !(last->flags & SEGMENT_VALUE)) {
+		last->count += (uint32_t)steps;
+		return;
+	}
+	solution_append(
+		solution, (struct schedule_segment){.thread = thread, .count = (uint32_t)steps});
+}
+
+static void schedule_add_event(struct solution *solution, struct values *values,
+	struct event_id event, struct solution_steps steps, const struct solution_wakes *wakes)
+{
+	const struct value_choice choice = values_meet(values, event, wakes->wakes, wakes->context);
+
+	if (choice.count) {
+		solution_add(solution, event.thread, steps.own);
+		solution_append(
+			solution, (struct schedule_segment){.thread = (uint16_t)choice.value,
+					  .count = choice.count,
+					  .flags = SEGMENT_VALUE});
+	}
+	if (steps.with > (choice.count ? steps.own : 0))
+		solution_add(solution, event.thread, steps.with - (choice.count ? steps.own : 0));
+}
+
+/* Returns whether a later read of the thread precedes the write in the model. */
+static bool is_delayed(const struct constraints *constraints, Z3_model model, struct event_id write)
+{
+	const struct walked_thread *walked = &constraints->walk->threads[write.thread];
+	Z3_ast *moments = constraints->moments[write.thread];
+	const int64_t cut = schedule_value_of(constraints, model, constraints->cuts[write.thread]);
+	const int64_t at = schedule_value_of(constraints, model, moments[write.index]);
+
+	for (uint32_t i = write.index + 1; i < constraints->window->end[write.thread] && i < cut;
+		i++)
+		if (walked->events[i].kind == EVENT_READ &&
+			schedule_value_of(constraints, model, moments[i]) < at)
+			return true;
+	return false;
+}
+
+static void find_delayed(
+	struct solution *solution, const struct constraints *constraints, Z3_model model)
+{
+	for (uint16_t thread = 0; thread < constraints->walk->record->thread_count; thread++)
+		for (uint32_t i = constraints->window->begin[thread];
+			i < constraints->window->end[thread]; i++) {
+			const struct event_id id = {thread, i};
+
+			if (constraints->walk->threads[thread].events[i].kind != EVENT_WRITE ||
+				!constraints->moments[thread][i] ||
+				!is_delayed(constraints, model, id))
+				continue;
+			solution->delayed = realloc(solution->delayed,
+				(solution->delayed_count + 1) * sizeof *solution->delayed);
+			BUG_ON(!solution->delayed);
+			solution->delayed[solution->delayed_count++] = id;
+		}
+}
+
+struct answer {
+	struct constraints *constraints;
+	Z3_model model;
+};
+
+static bool schedule_wakes(void *context, uint32_t condition, uint32_t wait, uint32_t signal)
+{
+	const struct answer *answer = context;
+	const struct constraints *constraints = answer->constraints;
+	Z3_ast wake = constraints_wakes(constraints, condition, wait, signal), value;
+
+	if (!wake) /* the wake-up is unknown, and stays as in the run */
+		return constraints->order->conditions[condition].waits[wait].signal == signal;
+	return Z3_model_eval(constraints->z3, answer->model, wake, true, &value) &&
+	       Z3_get_bool_value(constraints->z3, value) == Z3_L_TRUE;
+}
+
+void solution_take(struct solution *solution, struct constraints *constraints, Z3_model model,
+	struct event_id goal)
+{
+	const struct walk *walk = constraints->walk;
+	uint64_t wanted = walk->threads[goal.thread].events[goal.index].step;
+	uint64_t *done = calloc(walk->record->thread_count + 1u, sizeof *done);
+	struct answer answer = {constraints, model};
+	const struct solution_wakes choices = {schedule_wakes, &answer};
+	struct moments list = {0};
+	struct shifts shifts = {0};
+	struct values values;
+
+	BUG_ON(!done);
+	*solution = (struct solution){0};
+	values_open(&values, constraints->order);
+	shift_rounds(constraints, model, &shifts);
+	schedule_collect(constraints, model, &shifts, &list);
+	add_leaves(constraints, model, &shifts, goal.thread, &list);
+	if (list.count)
+		qsort(list.items, list.count, sizeof *list.items, schedule_compare);
+	wanted = schedule_shifts_apply(&shifts, goal, wanted);
+	for (uint32_t i = 0; i < list.count; i++) {
+		const struct moment *moment = &list.items[i];
+		const uint16_t thread = moment->id.thread;
+
+		/* Steps of other threads after the goal's last step are not needed. */
+		if (done[goal.thread] >= wanted)
+			break;
+		if (moment->steps.with <= done[thread])
+			continue;
+		schedule_add_event(solution, &values, moment->id,
+			(struct solution_steps){moment->steps.own - done[thread],
+				moment->steps.with - done[thread]},
+			&choices);
+		done[thread] = moment->steps.with;
+	}
+	if (done[goal.thread] < wanted)
+		solution_add(solution, goal.thread, wanted - done[goal.thread]);
+	if (constraints->has_store_buffers)
+		find_delayed(solution, constraints, model);
+	values_close(&values);
+	schedule_shifts_release(&shifts);
+	free(done);
+	free(list.items);
+}
+
+void solution_release(struct solution *solution)
+{
+	free(solution->segments);
+	free(solution->delayed);
+	*solution = (struct solution){0};
+}

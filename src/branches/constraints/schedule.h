@@ -1,0 +1,24 @@
+/* Turns a model of the constraints into segments of a schedule. */
+#ifndef RADDLE_BRANCHES_SOLVE_SCHEDULE_H
+#define RADDLE_BRANCHES_SOLVE_SCHEDULE_H
+
+#include "model/schedule.h"
+#include "branches/constraints/constraints.h"
+#include "branches/constraints/values.h"
+
+struct solution {
+	struct schedule_segment *segments;
+	uint32_t count, capacity;
+	/* Writes that other threads see after later reads, with store buffers. */
+	struct event_id *delayed;
+	uint32_t delayed_count;
+};
+
+/* Schedules everything that happens in the model before `goal`, whose thread moves last. */
+void solution_take(struct solution *solution, struct constraints *constraints, Z3_model model,
+	struct event_id goal);
+void solution_append(struct solution *solution, struct schedule_segment segment);
+void solution_add(struct solution *solution, uint16_t thread, uint64_t steps);
+void solution_release(struct solution *solution);
+
+#endif

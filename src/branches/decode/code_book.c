@@ -1,0 +1,161 @@
+/* The book of all functions with sites, found by LLVM value or by address. */
+#include <fnmatch.h>
+#include <llvm-c/DebugInfo.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "branches/decode/code.h"
+#include "symbols/symbols.h"
+
+static uint32_t *code_book_slot_of(const struct code_book *book, uint64_t address)
+{
+	uint32_t at =
+		(uint32_t)(address * UINT64_C(0x9e3779b97f4a7c15) >> 40) & (book->capacity - 1);
+
+	while (book->by_address[at] && book->functions[book->by_address[at] - 1].address != address)
+		at = (at + 1) & (book->capacity - 1);
+	return &book->by_address[at];
+}
+
+static void code_book_add_function(struct code_book *book, uint32_t unit, LLVMValueRef value)
+{
+	struct function *function = &book->functions[book->function_count];
+	uint32_t *slot;
+
+	*function = (struct function){.value = value,
+		.unit = unit,
+		.entry = value_map_get(&book->image->first_of_function, value),
+		.address = image_address(book->image, unit, value)};
+	value_map_set(&book->by_value, value, book->function_count);
+	slot = code_book_slot_of(book, function->address);
+	book->function_count++;
+	/* The linker keeps one of an inline function's copies, whose sites are in the record. */
+	if (!*slot || book->functions[*slot - 1].entry == VALUE_MAP_NONE)
+		*slot = book->function_count;
+}
+
+void code_book_open(struct code_book *book, struct image *image)
+{
+	const struct program *program = &image->program;
+	uint32_t count = 0;
+
+	*book = (struct code_book){.image = image, .capacity = 64};
+	for (uint32_t i = 0; i < program->unit_count; i++)
+		count += program->units[i].function_count;
+	while (book->capacity < 2 * count)
+		book->capacity *= 2;
+	book->functions = calloc(count + 1u, sizeof *book->functions);
+	book->by_address = calloc(book->capacity, sizeof *book->by_address);
+	BUG_ON(!book->functions || !book->by_address);
+	for (uint32_t i = 0; i < program->unit_count; i++)
+		for (uint32_t j = 0; j < program->units[i].function_count; j++)
+			code_book_add_function(book, i, program->units[i].functions[j]);
+}
+
+bool code_book_matches(const char *pattern, const char *path)
+{
+	const char *last = strrchr(path, '/');
+
+	return fnmatch(pattern, path, 0) == 0 || (last && fnmatch(pattern, last + 1, 0) == 0);
+}
+
+static bool is_in_file(LLVMValueRef function, const char *pattern)
+{
+	LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
+	LLVMMetadataRef file = subprogram ? LLVMDIScopeGetFile(subprogram) : NULL;
+	unsigned length = 0;
+	const char *text = file ? LLVMDIFileGetFilename(file, &length) : NULL;
+	char path[4096];
+
+	if (!text || length >= sizeof path)
+		return false;
+	memcpy(path, text, length);
+	path[length] = '\0';
+	return code_book_matches(pattern, path);
+}
+
+bool code_book_exclude(struct code_book *book, const char *pattern)
+{
+	bool is_any = false;
+
+	for (uint32_t i = 0; i < book->function_count; i++) {
+		struct function *function = &book->functions[i];
+		const struct unit *unit = &book->image->program.units[function->unit];
+		size_t length;
+		const char *name = LLVMGetValueName2(function->value, &length);
+		char *readable = symbols_readable_name(name);
+
+		if (fnmatch(pattern, name, 0) == 0 || fnmatch(pattern, readable, 0) == 0 ||
+			code_book_matches(pattern, book->image->paths[unit->file]) ||
+			is_in_file(function->value, pattern))
+			function->is_excluded = is_any = true;
+		free(readable);
+	}
+	return is_any;
+}
+
+static void release_function(struct function *function)
+{
+	for (uint32_t i = 0; i < function->code_count; i++) {
+		struct code *code = &function->codes[i];
+		const uint32_t edges =
+			code->op == CODE_GO || code->op == CODE_BRANCH || code->op == CODE_SWITCH
+				? code->count
+				: 0;
+
+		for (uint32_t j = 0; j < edges; j++)
+			free(code->edges[j].moves);
+		if (code->normal) {
+			free(code->normal->moves);
+			free(code->unwind->moves);
+		}
+		free(code->reads);
+		free(code->normal);
+		free(code->unwind);
+		if (edges || code->op == CODE_CALL || code->op == CODE_VALUE)
+			free(code->edges);
+		else if (code->op == CODE_ADDRESS)
+			free(code->terms);
+	}
+	free(function->codes);
+	free(function->ops);
+	free(function->constants);
+	free(function->argument_sites);
+	free(function->address_registers);
+}
+
+void code_book_close(struct code_book *book)
+{
+	for (uint32_t i = 0; i < book->function_count; i++)
+		release_function(&book->functions[i]);
+	for (uint32_t i = 0; i < book->constant_count; i++)
+		free(book->constants[i / 64][i % 64].bytes);
+	for (uint32_t i = 0; i * 64 < book->constant_count; i++)
+		free(book->constants[i]);
+	value_map_release(&book->by_value);
+	free(book->functions);
+	free(book->by_address);
+	free(book->branches);
+	*book = (struct code_book){0};
+}
+
+struct function *code_book_at(const struct code_book *book, uint64_t address)
+{
+	const uint32_t number = *code_book_slot_of(book, address);
+	struct function *function = number ? &book->functions[number - 1] : NULL;
+
+	return function && function->entry != VALUE_MAP_NONE ? function : NULL;
+}
+
+struct function *code_book_of_site(const struct code_book *book, uint32_t site)
+{
+	const struct image_site *of = &book->image->sites[site];
+	uint32_t number;
+
+	if (site >= book->image->site_count || of->unit == UINT32_MAX)
+		return NULL;
+	number = value_map_get(&book->by_value,
+		book->image->program.units[of->unit].functions[of->function_number]);
+	return number == VALUE_MAP_NONE ? NULL : &book->functions[number];
+}

@@ -1,0 +1,313 @@
+/* Translates functions from LLVM bitcode to code: types, operands, dispatch by instruction. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "branches/decode/code.h"
+#include "abi/instrument_abi.h"
+
+bool decode_is_wide(LLVMTypeRef type)
+{
+	return LLVMGetTypeKind(type) == LLVMX86_FP80TypeKind ||
+	       (LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) > 64 &&
+		       LLVMGetIntTypeWidth(type) <= 128);
+}
+
+uint32_t decode_width(const struct decoder *decoder, LLVMTypeRef type)
+{
+	(void)decoder;
+	switch (LLVMGetTypeKind(type)) {
+	case LLVMIntegerTypeKind:
+		return LLVMGetIntTypeWidth(type) <= 64 ? LLVMGetIntTypeWidth(type) : 0;
+	case LLVMFloatTypeKind:
+		return 32;
+	case LLVMDoubleTypeKind:
+	case LLVMPointerTypeKind:
+		return 64;
+	default:
+		return 0;
+	}
+}
+
+uint32_t decode_registers(const struct decoder *decoder, LLVMTypeRef type)
+{
+	uint32_t count = 0;
+
+	switch (LLVMGetTypeKind(type)) {
+	case LLVMVoidTypeKind:
+	case LLVMMetadataTypeKind:
+	case LLVMTokenTypeKind:
+	case LLVMLabelTypeKind:
+		return 0;
+	case LLVMStructTypeKind:
+		for (unsigned i = 0; i < LLVMCountStructElementTypes(type); i++)
+			count += decode_registers(decoder, LLVMStructGetTypeAtIndex(type, i));
+		return count;
+	case LLVMArrayTypeKind:
+		return (uint32_t)LLVMGetArrayLength2(type) *
+		       decode_registers(decoder, LLVMGetElementType(type));
+	case LLVMVectorTypeKind:
+		return LLVMGetVectorSize(type) *
+		       decode_registers(decoder, LLVMGetElementType(type));
+	default:
+		/* Also for types that are too wide: they have a register, but no code computes them */
+		return decode_is_wide(type) ? 2 : 1;
+	}
+}
+
+/* Allocates constant registers after those of values; each frame gets a copy. */
+static int32_t decode_add_constant(struct decoder *decoder, LLVMValueRef value)
+{
+	struct function *function = decoder->function;
+	const uint32_t count = decode_registers(decoder, LLVMTypeOf(value));
+	const uint32_t first = function->constant_count;
+
+	if (first + count > function->constant_capacity) {
+		function->constant_capacity = 2 * (first + count) + 16;
+		function->constants = realloc(function->constants,
+			function->constant_capacity * sizeof *function->constants);
+		BUG_ON(!function->constants);
+	}
+	memset(function->constants + first, 0, count * sizeof *function->constants);
+	if (!decode_constant(decoder->image, function->unit, value, function->constants + first))
+		decode_unknown(decoder, NULL, "a constant of this kind");
+	function->constant_count = first + count;
+	return (int32_t)(function->value_count + first);
+}
+
+int32_t decode_operand(struct decoder *decoder, LLVMValueRef value)
+{
+	const uint32_t known = value_map_get(&decoder->registers, value);
+	int32_t operand;
+
+	if (known != VALUE_MAP_NONE)
+		return (int32_t)known;
+	if (!LLVMIsConstant(value))
+		return 0; /* metadata and the like: never read */
+	operand = decode_add_constant(decoder, value);
+	value_map_set(&decoder->registers, value, (uint32_t)operand);
+	return operand;
+}
+
+struct code *decode_add(struct decoder *decoder, enum code_op op, LLVMValueRef instruction)
+{
+	struct function *function = decoder->function;
+	struct code *code;
+	uint32_t known;
+
+	if (function->code_count == function->code_capacity) {
+		function->code_capacity =
+			function->code_capacity ? 2 * function->code_capacity : 32;
+		function->codes =
+			realloc(function->codes, function->code_capacity * sizeof *function->codes);
+		BUG_ON(!function->codes);
+	}
+	code = &function->codes[function->code_count++];
+	known = instruction ? value_map_get(&decoder->registers, instruction) : VALUE_MAP_NONE;
+	*code = (struct code){.op = (uint8_t)op,
+		.to = known == VALUE_MAP_NONE ? -1 : (int32_t)known,
+		.site = SITE_NONE,
+		.branch = UINT32_MAX,
+		.value = instruction};
+	return code;
+}
+
+void decode_unknown(struct decoder *decoder, LLVMValueRef instruction, const char *text)
+{
+	decode_add(decoder, CODE_UNKNOWN, instruction)->text = text;
+}
+
+uint32_t decode_site(const struct decoder *decoder, LLVMValueRef instruction, int first, int last)
+{
+	uint32_t site = value_map_get(&decoder->image->first_site, instruction);
+
+	for (; site != SITE_NONE; site = decoder->image->sites[site].next)
+		if (decoder->image->sites[site].kind >= first &&
+			decoder->image->sites[site].kind <= last)
+			return site;
+	return SITE_NONE;
+}
+
+static void decode_instruction(struct decoder *decoder, LLVMValueRef instruction)
+{
+	switch (LLVMGetInstructionOpcode(instruction)) {
+	case LLVMPHI:
+		return;
+	case LLVMBr:
+	case LLVMSwitch:
+		decode_end(decoder, instruction);
+		return;
+	case LLVMRet:
+		decode_return(decoder, instruction);
+		return;
+	case LLVMUnreachable:
+	case LLVMResume:
+		decode_add(decoder, CODE_STOP, instruction);
+		return;
+	case LLVMSelect:
+		decode_select(decoder, instruction);
+		return;
+	case LLVMExtractValue:
+	case LLVMInsertValue:
+		decode_member(decoder, instruction);
+		return;
+	case LLVMShuffleVector:
+		decode_shuffle(decoder, instruction);
+		return;
+	case LLVMExtractElement:
+	case LLVMInsertElement:
+		decode_element(decoder, instruction);
+		return;
+	case LLVMLandingPad:
+		decode_add(decoder, CODE_LANDING, instruction)->site =
+			decode_site(decoder, instruction, SITE_LANDING, SITE_LANDING);
+		return;
+	case LLVMCall:
+	case LLVMInvoke:
+		decode_call(decoder, instruction);
+		return;
+	case LLVMAlloca:
+	case LLVMLoad:
+	case LLVMStore:
+	case LLVMGetElementPtr:
+	case LLVMFence:
+	case LLVMAtomicRMW:
+	case LLVMAtomicCmpXchg:
+		decode_memory(decoder, instruction);
+		return;
+	case LLVMCallBr:
+	case LLVMIndirectBr:
+	case LLVMVAArg:
+		decode_unknown(decoder, instruction, "asm goto or va_arg");
+		return;
+	default:
+		if (decode_site(decoder, instruction, SITE_RESULT, SITE_RESULT) != SITE_NONE)
+			decode_recorded(decoder, instruction);
+		else
+			decode_lanes(decoder, instruction);
+	}
+}
+
+static void number_registers(struct decoder *decoder)
+{
+	struct function *function = decoder->function;
+	uint32_t next = 0;
+
+	for (unsigned i = 0; i < LLVMCountParams(function->value); i++) {
+		LLVMValueRef parameter = LLVMGetParam(function->value, i);
+
+		value_map_set(&decoder->registers, parameter, next);
+		next += decode_registers(decoder, LLVMTypeOf(parameter));
+	}
+	function->parameter_registers = next;
+	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function->value); block;
+		block = LLVMGetNextBasicBlock(block)) {
+		for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
+			i = LLVMGetNextInstruction(i)) {
+			const uint32_t count = decode_registers(decoder, LLVMTypeOf(i));
+
+			if (!count)
+				continue;
+			value_map_set(&decoder->registers, i, next);
+			next += count;
+		}
+	}
+	function->value_count = next;
+}
+
+/* The sites that report parameters are attached to the first instruction. */
+static void read_parameters(struct decoder *decoder)
+{
+	struct function *function = decoder->function;
+	LLVMValueRef first = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function->value));
+	const unsigned most = LLVMCountParams(function->value) + 1;
+	uint32_t site = value_map_get(&decoder->image->first_site, first);
+
+	function->argument_sites = calloc(most, sizeof *function->argument_sites);
+	function->address_registers = calloc(most, sizeof *function->address_registers);
+	BUG_ON(!function->argument_sites || !function->address_registers);
+	for (; site != SITE_NONE; site = decoder->image->sites[site].next) {
+		const struct image_site *of = &decoder->image->sites[site];
+
+		if (of->kind == SITE_ARGUMENT && of->bytes + 1u < most + 1 &&
+			function->argument_count < most)
+			function->argument_sites[function->argument_count++] = value_map_get(
+				&decoder->registers, LLVMGetParam(function->value, of->bytes));
+		if (of->kind == SITE_ADDRESS && of->bytes && of->bytes < most)
+			function->address_registers[function->address_count++] = value_map_get(
+				&decoder->registers, LLVMGetParam(function->value, of->bytes - 1u));
+	}
+}
+
+static void fix_edge(struct edge *edge, const uint32_t *starts)
+{
+	edge->target = starts[edge->target];
+}
+
+static void fix_edges(struct function *function, const uint32_t *starts)
+{
+	for (uint32_t i = 0; i < function->code_count; i++) {
+		struct code *code = &function->codes[i];
+
+		if (code->op == CODE_GO || code->op == CODE_BRANCH || code->op == CODE_SWITCH)
+			for (uint32_t j = 0; j < code->count; j++)
+				fix_edge(&code->edges[j], starts);
+		if (code->normal) {
+			fix_edge(code->normal, starts);
+			fix_edge(code->unwind, starts);
+		}
+	}
+}
+
+static bool hands_frame_on(LLVMValueRef instruction)
+{
+	return LLVMIsACallInst(instruction) &&
+	       LLVMGetTailCallKind(instruction) == LLVMTailCallKindMustTail;
+}
+
+static void decode_block(struct decoder *decoder, LLVMBasicBlockRef block)
+{
+	uint32_t instructions = 0;
+
+	for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
+		decode_instruction(decoder, i);
+		decoder->function->is_marked &= !hands_frame_on(i);
+		instructions++;
+	}
+	if (decoder->function->code_count)
+		decoder->function->codes[decoder->function->code_count - 1].instructions =
+			instructions;
+}
+
+void code_decode(struct code_book *book, struct function *function)
+{
+	struct decoder decoder = {.book = book,
+		.image = book->image,
+		.function = function,
+		.unit = &book->image->program.units[function->unit]};
+	uint32_t count = 0, *starts;
+
+	if (function->is_decoded)
+		return;
+	function->is_decoded = true;
+	function->is_marked = !LLVMHasPrefixData(function->value);
+	number_registers(&decoder);
+	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function->value); block;
+		block = LLVMGetNextBasicBlock(block))
+		value_map_set(&decoder.blocks, block, count++);
+	starts = calloc(count + 1u, sizeof *starts);
+	BUG_ON(!starts);
+	read_parameters(&decoder);
+	count = 0;
+	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function->value); block;
+		block = LLVMGetNextBasicBlock(block)) {
+		starts[count++] = function->code_count;
+		decode_block(&decoder, block);
+	}
+	fix_edges(function, starts);
+	function->register_count = function->value_count + function->constant_count;
+	code_make_ops(function);
+	free(starts);
+	value_map_release(&decoder.registers);
+	value_map_release(&decoder.blocks);
+}

@@ -1,0 +1,276 @@
+/* Translates loads, stores, address computations, allocas and atomic instructions. */
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "branches/decode/code.h"
+#include "abi/instrument_abi.h"
+
+/* The object that the address is based on, by the rule of the compiler pass. */
+static LLVMValueRef decode_memory_object_of(LLVMValueRef pointer)
+{
+	for (;;) {
+		if (LLVMIsAGetElementPtrInst(pointer) || LLVMIsABitCastInst(pointer) ||
+			LLVMIsAAddrSpaceCastInst(pointer))
+			pointer = LLVMGetOperand(pointer, 0);
+		else if (LLVMIsAConstantExpr(pointer) &&
+			 LLVMGetConstOpcode(pointer) == LLVMGetElementPtr)
+			pointer = LLVMGetOperand(pointer, 0);
+		else
+			return pointer;
+	}
+}
+
+bool decode_place(struct decoder *decoder, LLVMValueRef pointer, uint8_t *place,
+	const struct constant_block **constant)
+{
+	LLVMValueRef object = decode_memory_object_of(pointer);
+
+	if (LLVMIsAAllocaInst(object)) {
+		*place = PLACE_LOCAL;
+		return true;
+	}
+	*place = PLACE_CONSTANT;
+	*constant = LLVMIsAGlobalVariable(object) && LLVMIsGlobalConstant(object)
+			    ? decode_constant_block(decoder, object)
+			    : NULL;
+	return *constant != NULL;
+}
+
+/* The element type of a vector, an array, or a struct of equal members; returns NULL for another
+ * type. */
+static LLVMTypeRef decode_memory_lane_of(LLVMTypeRef type)
+{
+	LLVMTypeRef first;
+
+	switch (LLVMGetTypeKind(type)) {
+	case LLVMVectorTypeKind:
+	case LLVMArrayTypeKind:
+		return LLVMGetElementType(type);
+	case LLVMStructTypeKind:
+		if (!LLVMCountStructElementTypes(type))
+			return NULL;
+		first = LLVMStructGetTypeAtIndex(type, 0);
+		for (unsigned i = 1; i < LLVMCountStructElementTypes(type); i++) {
+			LLVMTypeRef other = LLVMStructGetTypeAtIndex(type, i);
+
+			/* 64-bit integers and pointers count as equal. */
+			if (LLVMGetTypeKind(other) == LLVMPointerTypeKind)
+				continue;
+			if (LLVMGetTypeKind(first) != LLVMPointerTypeKind && other != first)
+				return NULL;
+			first = other;
+		}
+		return first;
+	default:
+		return NULL;
+	}
+}
+
+/* The lanes of a type must be whole bytes without gaps. */
+static bool set_type(struct decoder *decoder, struct code *code, LLVMTypeRef type)
+{
+	const bool is_wide = decode_is_wide(type);
+	LLVMTypeRef lane = decode_memory_lane_of(type);
+	const uint32_t width = is_wide ? 64 : decode_width(decoder, lane ? lane : type);
+
+	code->is_vector = lane || is_wide;
+	code->count = decode_registers(decoder, type);
+	code->width = (uint8_t)width;
+	code->bytes = (uint32_t)LLVMStoreSizeOfType(decoder->unit->layout, type);
+	if (!code->is_vector)
+		return width && code->bytes <= 8;
+	return is_wide || (width && width % 8 == 0 && code->bytes <= ACCESS_BYTES_MOST &&
+				  code->bytes == code->count * (width / 8));
+}
+
+static void decode_access(struct decoder *decoder, LLVMValueRef instruction, bool is_load)
+{
+	LLVMValueRef pointer = LLVMGetOperand(instruction, is_load ? 0 : 1);
+	LLVMTypeRef type = LLVMTypeOf(is_load ? instruction : LLVMGetOperand(instruction, 0));
+	const int32_t a = decode_operand(decoder, LLVMGetOperand(instruction, 0));
+	const int32_t b = is_load ? 0 : decode_operand(decoder, pointer);
+	const struct object_part object = decode_object(decoder, pointer);
+	const struct constant_block *constant = NULL;
+	uint8_t place = PLACE_SITE;
+	struct code *code;
+
+	const uint32_t site = decode_site(decoder, instruction, SITE_LOAD, SITE_ATOMIC_STORE);
+
+	if (site == SITE_NONE && !decode_place(decoder, pointer, &place, &constant)) {
+		decode_unknown(decoder, instruction, "an access to memory that raddle-cc left out");
+		return;
+	}
+	code = decode_add(decoder, is_load ? CODE_LOAD : CODE_STORE, instruction);
+	code->a = a;
+	code->b = b;
+	code->site = site;
+	code->place = place;
+	code->constant = constant;
+	code->object = object;
+	if (!set_type(decoder, code, type)) {
+		code->op = CODE_UNKNOWN;
+		code->text = "an access of a type of more than 64 bits";
+	}
+}
+
+static LLVMTypeRef scalar_of(LLVMTypeRef type)
+{
+	return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
+}
+
+/* The register of a lane of a vector, or the first register of another value. */
+static int32_t lane_at(struct decoder *decoder, LLVMValueRef value, uint32_t lane)
+{
+	const int32_t operand = decode_operand(decoder, value);
+
+	return LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind ? decode_lane(operand, lane)
+									: operand;
+}
+
+/* The constant index that is equal in all lanes; returns NULL if not constant. */
+static LLVMValueRef number_in(LLVMValueRef index, uint32_t lane)
+{
+	LLVMValueRef number = index;
+
+	if (LLVMGetTypeKind(LLVMTypeOf(index)) == LLVMVectorTypeKind)
+		number = LLVMIsConstant(index) ? LLVMGetAggregateElement(index, lane) : NULL;
+	return number ? LLVMIsAConstantInt(number) : NULL;
+}
+
+static void decode_memory_add_address(
+	struct decoder *decoder, LLVMValueRef instruction, uint32_t lane)
+{
+	LLVMTargetDataRef layout = decoder->unit->layout;
+	LLVMTypeRef type = LLVMGetGEPSourceElementType(instruction);
+	const int count = LLVMGetNumOperands(instruction);
+	const int32_t a = lane_at(decoder, LLVMGetOperand(instruction, 0), lane);
+	struct address_term *terms = calloc((size_t)count, sizeof *terms);
+	int64_t immediate = 0;
+	uint32_t used = 0;
+	struct code *code;
+
+	BUG_ON(!terms);
+	for (int i = 1; i < count; i++) {
+		LLVMValueRef index = LLVMGetOperand(instruction, (unsigned)i);
+		LLVMValueRef number = number_in(index, lane);
+		int64_t scale;
+
+		if (i > 1 && LLVMGetTypeKind(type) == LLVMStructTypeKind) {
+			const unsigned member = (unsigned)LLVMConstIntGetZExtValue(number);
+
+			immediate += (int64_t)LLVMOffsetOfElement(layout, type, member);
+			type = LLVMStructGetTypeAtIndex(type, member);
+			continue;
+		}
+		if (i > 1)
+			type = LLVMGetElementType(type);
+		scale = (int64_t)LLVMABISizeOfType(layout, type);
+		if (number) {
+			immediate += scale * LLVMConstIntGetSExtValue(number);
+			continue;
+		}
+		terms[used++] = (struct address_term){.operand = lane_at(decoder, index, lane),
+			.width = (uint8_t)decode_width(decoder, scalar_of(LLVMTypeOf(index))),
+			.scale = scale};
+	}
+	code = decode_add(decoder, CODE_ADDRESS, instruction);
+	code->to += (int32_t)lane;
+	code->a = a;
+	code->immediate = immediate;
+	code->terms = terms;
+	code->count = used;
+}
+
+/* A vector of addresses gets one code per lane. */
+static void decode_address(struct decoder *decoder, LLVMValueRef instruction)
+{
+	const uint32_t lanes = decode_registers(decoder, LLVMTypeOf(instruction));
+
+	for (uint32_t lane = 0; lane < lanes; lane++)
+		decode_memory_add_address(decoder, instruction, lane);
+}
+
+/* The first instruction also carries the sites of parameters, which are skipped. */
+static uint32_t site_of_local(const struct decoder *decoder, LLVMValueRef local)
+{
+	uint32_t site = decode_site(decoder, local, SITE_ADDRESS, SITE_ADDRESS);
+
+	while (site != SITE_NONE && (decoder->image->sites[site].kind != SITE_ADDRESS ||
+					    decoder->image->sites[site].bytes))
+		site = decoder->image->sites[site].next;
+	return site;
+}
+
+static void decode_local(struct decoder *decoder, LLVMValueRef instruction)
+{
+	LLVMTypeRef type = LLVMGetAllocatedType(instruction);
+	const int32_t a = decode_operand(decoder, LLVMGetOperand(instruction, 0));
+	const uint32_t site = site_of_local(decoder, instruction);
+	struct code *code = decode_add(decoder, CODE_LOCAL, instruction);
+
+	code->a = a;
+	code->site = site;
+	code->width = 64;
+	code->immediate = (int64_t)LLVMABISizeOfType(decoder->unit->layout, type);
+}
+
+static void decode_atomic(struct decoder *decoder, LLVMValueRef instruction, bool is_update)
+{
+	LLVMValueRef pointer = LLVMGetOperand(instruction, 0);
+	LLVMTypeRef type = LLVMTypeOf(LLVMGetOperand(instruction, 1));
+	const int32_t a = decode_operand(decoder, pointer);
+	const int32_t b = decode_operand(decoder, LLVMGetOperand(instruction, 1));
+	const int32_t c = is_update ? 0 : decode_operand(decoder, LLVMGetOperand(instruction, 2));
+	const struct object_part object = decode_object(decoder, pointer);
+	const struct constant_block *constant = NULL;
+	const uint32_t site =
+		decode_site(decoder, instruction, SITE_ATOMIC_UPDATE, SITE_COMPARE_EXCHANGE);
+	uint8_t place = PLACE_SITE;
+	struct code *code;
+
+	if (site == SITE_NONE &&
+		(!decode_place(decoder, pointer, &place, &constant) || place != PLACE_LOCAL)) {
+		decode_unknown(decoder, instruction, "an access to memory that raddle-cc left out");
+		return;
+	}
+	code = decode_add(decoder, is_update ? CODE_UPDATE : CODE_EXCHANGE, instruction);
+	code->a = a;
+	code->b = b;
+	code->c = c;
+	code->site = site;
+	code->place = place;
+	code->object = object;
+	if (is_update)
+		code->sub = (uint8_t)LLVMGetAtomicRMWBinOp(instruction);
+	if (set_type(decoder, code, type) && !code->is_vector)
+		return;
+	code->op = CODE_UNKNOWN;
+	code->text = "an atomic access of more than 64 bits";
+}
+
+void decode_memory(struct decoder *decoder, LLVMValueRef instruction)
+{
+	switch (LLVMGetInstructionOpcode(instruction)) {
+	case LLVMAlloca:
+		decode_local(decoder, instruction);
+		return;
+	case LLVMLoad:
+		decode_access(decoder, instruction, true);
+		return;
+	case LLVMStore:
+		decode_access(decoder, instruction, false);
+		return;
+	case LLVMGetElementPtr:
+		decode_address(decoder, instruction);
+		return;
+	case LLVMFence:
+		decode_add(decoder, CODE_REPORT, instruction)->site =
+			decode_site(decoder, instruction, SITE_FENCE, SITE_FENCE);
+		return;
+	case LLVMAtomicRMW:
+		decode_atomic(decoder, instruction, true);
+		return;
+	default:
+		decode_atomic(decoder, instruction, false);
+	}
+}

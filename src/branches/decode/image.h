@@ -1,0 +1,59 @@
+/*
+ * The program of a record: its bitcode, the mapping from sites to instructions, and the addresses
+ * of its functions and variables in the run. The image is immutable while threads are walked,
+ * except for addresses that are assigned on demand.
+ */
+#ifndef RADDLE_BRANCHES_INTERPRET_IMAGE_H
+#define RADDLE_BRANCHES_INTERPRET_IMAGE_H
+
+#include <llvm-c/Core.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "bitcode/program.h"
+#include "bitcode/value_map.h"
+#include "branches/record/run_record.h"
+#include "branches/decode/symbol_file.h"
+
+#define SITE_NONE UINT32_MAX
+
+/* Indexed by the number in the record. */
+struct image_site {
+	uint8_t kind;  /* enum site_kind */
+	uint8_t order; /* same as in struct site_record */
+	uint16_t bytes;
+	uint32_t unit; /* compilation unit; UINT32_MAX: not found */
+	uint32_t function_number, instruction_number;
+	uint32_t next; /* next site of the same instruction in code order; SITE_NONE: last */
+	const struct site *source;
+	uint32_t file;
+};
+
+struct image {
+	const struct run_record *record;
+	struct program program;
+	struct image_site *sites;
+	uint32_t site_count;
+	struct value_map first_site;	    /* LLVMValueRef of an instruction: its first site */
+	struct value_map first_of_function; /* LLVMValueRef of a function: the site of its entry */
+	struct symbol_file *files;
+	uint32_t *unit_group;	     /* symbol group of each unit in its file; 0: not found */
+	uint32_t *unit_object;	     /* index of each unit's object in the record */
+	struct value_map address_of; /* LLVMValueRef of a global: index in addresses */
+	uint64_t *addresses;
+	uint32_t address_count, address_capacity;
+	uint64_t next_made_up; /* next address for a global that no symbol table contains */
+	/* Such globals that code without bitcode may know at another address */
+	uint32_t made_up_count;
+	char **paths;
+};
+
+/* `program` is the path of the executable. The record must outlive the image. */
+int image_open(struct image *image, const struct run_record *record, const char *program,
+	struct error *err);
+void image_close(struct image *image);
+
+/* The address in the run; invented for a private constant, which no symbol table contains. */
+uint64_t image_address(struct image *image, uint32_t unit, LLVMValueRef global);
+
+#endif

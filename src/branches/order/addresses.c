@@ -1,0 +1,330 @@
+/*
+ * Possible targets of accesses whose address depends on shared memory: the values that the run
+ * wrote to the pointer or index. An address is a candidate only if an access of the same size went
+ * there, or if it lies in static data. A user of a set must add the constraint that the address is
+ * one of the set.
+ */
+#include "branches/order/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "branches/order/order.h"
+
+/* A set keeps the earliest values of the run. */
+#define VALUES_MOST ADDRESSES_MOST
+/* Larger terms keep the value of the run. */
+#define SIZE_MOST 60
+
+struct value_set {
+	uint64_t items[VALUES_MOST];
+	uint8_t count;
+	bool is_known; /* has been computed */
+};
+
+/* Memory accessed with one size. */
+struct place {
+	uint64_t address; /* 0: free slot */
+	uint8_t bytes;
+	struct value_set values; /* values written there, and the initial value */
+};
+
+struct builder {
+	const struct order *order;
+	const struct walk *walk;
+	struct place *places;
+	uint64_t place_count, place_capacity;
+	struct value_set *variables; /* values by number of the variable */
+};
+
+static void addresses_add_value(struct value_set *set, uint64_t value)
+{
+	for (uint32_t i = 0; i < set->count; i++)
+		if (set->items[i] == value)
+			return;
+	if (set->count < VALUES_MOST)
+		set->items[set->count++] = value;
+}
+
+static struct place *place_slot(const struct builder *builder, uint64_t address, uint32_t bytes)
+{
+	const uint64_t mask = builder->place_capacity - 1;
+	uint64_t at = (address << 4 | bytes) * UINT64_C(0x9e3779b97f4a7c15) >> 20 & mask;
+
+	while (builder->places[at].address &&
+		(builder->places[at].address != address || builder->places[at].bytes != bytes))
+		at = (at + 1) & mask;
+	return &builder->places[at];
+}
+
+static void grow_places(struct builder *builder)
+{
+	struct place *before = builder->places;
+	const uint64_t count = builder->place_capacity;
+
+	builder->place_capacity = count ? 2 * count : 256;
+	builder->places = calloc(builder->place_capacity, sizeof *builder->places);
+	BUG_ON(!builder->places);
+	for (uint64_t i = 0; i < count; i++)
+		if (before[i].address)
+			*place_slot(builder, before[i].address, before[i].bytes) = before[i];
+	free(before);
+}
+
+static void addresses_add_place(struct builder *builder, const struct walk_event *event)
+{
+	struct place *place = place_slot(builder, event->address, event->bytes);
+	uint64_t initial;
+
+	if (!place->address) {
+		place->address = event->address;
+		place->bytes = event->bytes;
+		if (walk_initial(builder->walk, event->address, event->bytes, &initial))
+			addresses_add_value(&place->values, initial);
+	}
+	/* A read value that no visible write explains belongs to the set, too. */
+	addresses_add_value(&place->values, event->value);
+	if (2 * ++builder->place_count > builder->place_capacity)
+		grow_places(builder);
+}
+
+static bool has_place(const struct builder *builder, uint64_t address, uint32_t bytes)
+{
+	return place_slot(builder, address, bytes)->address != 0;
+}
+
+/* Returns whether accesses of other size or start overlap these bytes, or hidden writes do. */
+static bool is_cut_up(const struct builder *builder, uint64_t address, uint32_t bytes)
+{
+	if (hidden_has(builder->order, address, bytes))
+		return true;
+	for (uint64_t at = address - 7; at < address + bytes; at++)
+		for (uint32_t size = 1; size <= 8; size++)
+			if ((at != address || size != bytes) && at + size > address &&
+				has_place(builder, at, size))
+				return true;
+	return false;
+}
+
+static void list_places(struct builder *builder)
+{
+	const struct walk *walk = builder->walk;
+
+	grow_places(builder);
+	for (uint32_t i = 0; i < walk->record->thread_count; i++)
+		for (uint64_t j = 0; j < walk->threads[i].count; j++) {
+			const struct walk_event *event = &walk->threads[i].events[j];
+
+			if (event->kind == EVENT_READ || event->kind == EVENT_WRITE)
+				addresses_add_place(builder, event);
+		}
+}
+
+static bool is_static(const struct walk *walk, uint64_t address, uint32_t bytes)
+{
+	const struct run_record *record = walk->record;
+
+	for (uint32_t i = 0; i < record->image_count; i++)
+		if (bytes <= record->images[i].bytes &&
+			address - record->images[i].address <= record->images[i].bytes - bytes)
+			return true;
+	return false;
+}
+
+static void find_values(struct builder *builder, const struct term *term, struct value_set *out);
+
+static const struct value_set *values_of_read(struct builder *builder, const struct term *variable)
+{
+	struct value_set *set = &builder->variables[variable->number];
+	const struct event_id id = builder->order->reads[variable->number];
+	const struct walk_event *read = &builder->walk->threads[id.thread].events[id.index];
+	const struct term *at = walk_event_at(builder->walk, read);
+	struct value_set where = {.items = {read->address}, .count = 1};
+
+	if (set->is_known)
+		return set;
+	/* Set before the recursion: addresses depend on earlier reads only, so no cycle exists. */
+	set->is_known = true;
+	addresses_add_value(set, variable->value);
+	if (read->kind == EVENT_OP) { /* the result of an operation */
+		addresses_add_value(set, read->address);
+		return set;
+	}
+	if (at)
+		find_values(builder, at, &where);
+	for (uint32_t i = 0; i < where.count; i++) {
+		const struct place *place = place_slot(builder, where.items[i], read->bytes);
+		uint64_t initial;
+
+		/* The place is static data that was not accessed, such as a vtable pointer. */
+		if (!place->address && is_static(builder->walk, where.items[i], read->bytes) &&
+			walk_initial(builder->walk, where.items[i], read->bytes, &initial))
+			addresses_add_value(set, initial);
+		for (uint32_t j = 0; place->address && j < place->values.count; j++)
+			addresses_add_value(set, place->values.items[j]);
+	}
+	return set;
+}
+
+static void addresses_combine(
+	struct builder *builder, const struct term *term, struct value_set *out)
+{
+	const struct term *parts[3] = {
+		term_operand(term, 0), term_operand(term, 1), term_operand(term, 2)};
+	struct value_set sets[3] = {{.count = 1}, {.count = 1}, {.count = 1}};
+
+	for (int i = 0; i < 3; i++)
+		if (parts[i]) {
+			sets[i].count = 0;
+			find_values(builder, parts[i], &sets[i]);
+		}
+	for (uint32_t i = 0; i < sets[0].count; i++)
+		for (uint32_t j = 0; j < sets[1].count; j++)
+			for (uint32_t k = 0; k < sets[2].count; k++) {
+				const uint64_t operands[3] = {
+					sets[0].items[i], sets[1].items[j], sets[2].items[k]};
+				uint64_t value;
+
+				if (term_compute(term, operands, &value))
+					addresses_add_value(out, value);
+			}
+}
+
+static void find_values(struct builder *builder, const struct term *term, struct value_set *out)
+{
+	addresses_add_value(out, term->value);
+	if (term->op == TERM_CONSTANT || term->size > SIZE_MOST)
+		return;
+	if (term->op == TERM_VARIABLE)
+		*out = *values_of_read(builder, term);
+	else if (term_operand(term, 0))
+		addresses_combine(builder, term, out);
+}
+
+static void open_builder(struct builder *builder, const struct order *order)
+{
+	*builder = (struct builder){.order = order, .walk = order->walk};
+	builder->variables =
+		calloc(order->walk->terms.variable_count + 1u, sizeof *builder->variables);
+	BUG_ON(!builder->variables);
+	list_places(builder);
+}
+
+static void close_builder(struct builder *builder)
+{
+	free(builder->places);
+	free(builder->variables);
+}
+
+static bool may_lead_to(const struct builder *builder, uint64_t address, uint32_t bytes)
+{
+	return address >= NULL_PAGE && !is_cut_up(builder, address, bytes) &&
+	       (has_place(builder, address, bytes) || is_static(builder->walk, address, bytes));
+}
+
+static struct address_set *set_slot(const struct addresses *addresses, const struct term *term)
+{
+	uint32_t at = (uint32_t)((uint64_t)(uintptr_t)term * UINT64_C(0x9e3779b97f4a7c15) >> 40) &
+		      (addresses->capacity - 1);
+
+	while (addresses->sets[at].term && addresses->sets[at].term != term)
+		at = (at + 1) & (addresses->capacity - 1);
+	return &addresses->sets[at];
+}
+
+static void grow_sets(struct addresses *addresses)
+{
+	struct address_set *before = addresses->sets;
+	const uint32_t count = addresses->capacity;
+
+	addresses->capacity = count ? 2 * count : 64;
+	addresses->sets = calloc(addresses->capacity, sizeof *addresses->sets);
+	BUG_ON(!addresses->sets);
+	for (uint32_t i = 0; i < count; i++)
+		if (before[i].term)
+			*set_slot(addresses, before[i].term) = before[i];
+	free(before);
+}
+
+static void add_set(
+	struct addresses *addresses, struct builder *builder, const struct walk_event *access)
+{
+	const struct term *at = walk_event_at(builder->walk, access);
+	struct address_set *set = set_slot(addresses, at);
+	struct value_set values = {.count = 0};
+
+	if (set->term) {
+		/* Accesses of two sizes use this term: only the address of the run is kept. */
+		if (set->bytes != access->bytes)
+			set->count = 1;
+		return;
+	}
+	*set = (struct address_set){
+		.term = at, .bytes = access->bytes, .count = 1, .items = {access->address}};
+	if (!is_cut_up(builder, access->address, access->bytes))
+		find_values(builder, at, &values);
+	for (uint32_t i = 0; i < values.count; i++)
+		if (values.items[i] != access->address &&
+			may_lead_to(builder, values.items[i], access->bytes))
+			set->items[set->count++] = values.items[i];
+	if (2 * ++addresses->count > addresses->capacity)
+		grow_sets(addresses);
+}
+
+void addresses_build(struct addresses *addresses, const struct order *order)
+{
+	const struct walk *walk = order->walk;
+	struct builder builder;
+
+	*addresses = (struct addresses){0};
+	if (!walk->has_open_addresses)
+		return;
+	open_builder(&builder, order);
+	grow_sets(addresses);
+	for (uint32_t i = 0; i < order->thread_count; i++)
+		for (uint64_t j = 0; j < walk->threads[i].count; j++)
+			if (walk_event_at(walk, &walk->threads[i].events[j]))
+				add_set(addresses, &builder, &walk->threads[i].events[j]);
+	close_builder(&builder);
+}
+
+void addresses_release(struct addresses *addresses)
+{
+	free(addresses->sets);
+	*addresses = (struct addresses){0};
+}
+
+const struct address_set *addresses_find(const struct addresses *addresses, const struct term *term)
+{
+	const struct address_set *set =
+		addresses->capacity && term ? set_slot(addresses, term) : NULL;
+
+	return set && set->term && set->count > 1 ? set : NULL;
+}
+
+uint32_t addresses_share(struct walk *walk, const struct order *order)
+{
+	struct builder builder;
+	uint32_t count = 0;
+
+	open_builder(&builder, order);
+	for (uint32_t i = 0; i < walk->wanted_count; i++)
+		count += walk_share(walk, walk->wanted[i]);
+	walk->wanted_count = 0;
+	for (uint32_t i = 0; i < order->thread_count; i++)
+		for (uint64_t j = 0; j < walk->threads[i].count; j++) {
+			const struct walk_event *access = &walk->threads[i].events[j];
+			const struct term *at = walk_event_at(walk, access);
+			struct value_set values = {.count = 0};
+
+			if (at)
+				find_values(&builder, at, &values);
+			for (uint32_t k = 0; k < values.count; k++)
+				if (values.items[k] >= NULL_PAGE &&
+					walk_is_known(walk, values.items[k] >> 3))
+					count += walk_share(walk, values.items[k] >> 3);
+		}
+	close_builder(&builder);
+	return count;
+}

@@ -1,0 +1,226 @@
+/* Vector clocks: the events that must precede an event, and those that did in this run. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "branches/order/order_internal.h"
+
+static int compare_edges(const void *left, const void *right)
+{
+	const struct order_edge *a = left, *b = right;
+
+	if (a->second.thread != b->second.thread)
+		return a->second.thread < b->second.thread ? -1 : 1;
+	return a->second.index < b->second.index ? -1 : a->second.index > b->second.index;
+}
+
+static uint32_t *row_of(
+	const struct order *order, const struct order_clocks *clocks, uint32_t number)
+{
+	return clocks->rows + (uint64_t)number * order->thread_count;
+}
+
+static uint32_t add_row(const struct order *order, struct order_clocks *clocks)
+{
+	if (clocks->row_count == clocks->row_capacity) {
+		clocks->row_capacity = clocks->row_capacity ? 2 * clocks->row_capacity : 64;
+		clocks->rows = realloc(clocks->rows,
+			clocks->row_capacity * order->thread_count * sizeof *clocks->rows);
+		BUG_ON(!clocks->rows || clocks->row_count >= UINT32_MAX);
+	}
+	return (uint32_t)clocks->row_count++;
+}
+
+/* The event gets a row of its own (`is_own`: it has one) only if `other` adds something. */
+static void join(struct order *order, struct order_clocks *clocks, struct event_id event,
+	struct event_id other, bool *is_own)
+{
+	const uint32_t threads = order->thread_count;
+	uint32_t *number = &clocks->numbers[event.thread][event.index];
+
+	for (uint32_t i = 0; i < threads; i++) {
+		const uint32_t count = order_clock_of(order, clocks, other, (uint16_t)i);
+
+		if (i == event.thread || count <= row_of(order, clocks, *number)[i])
+			continue;
+		if (!*is_own) {
+			const uint32_t added = add_row(order, clocks);
+
+			memcpy(row_of(order, clocks, added), row_of(order, clocks, *number),
+				threads * sizeof *clocks->rows);
+			*number = added;
+			*is_own = true;
+		}
+		row_of(order, clocks, *number)[i] = count;
+	}
+}
+
+struct position {
+	uint64_t at;
+	struct event_id id;
+};
+
+static int compare_positions(const void *left, const void *right)
+{
+	const struct position *a = left, *b = right;
+
+	if (a->at != b->at)
+		return a->at < b->at ? -1 : 1;
+	if (a->id.thread != b->id.thread)
+		return a->id.thread < b->id.thread ? -1 : 1;
+	return a->id.index < b->id.index ? -1 : a->id.index > b->id.index;
+}
+
+static void sort_events(struct order *order)
+{
+	const struct walk *walk = order->walk;
+	struct position *list;
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < order->thread_count; i++)
+		count += walk->threads[i].count;
+	list = calloc(count + 1, sizeof *list);
+	order->events = calloc(count + 1, sizeof *order->events);
+	BUG_ON(!list || !order->events);
+	for (uint32_t i = 0; i < order->thread_count; i++)
+		for (uint64_t j = 0; j < walk->threads[i].count; j++)
+			list[order->event_count++] = (struct position){
+				walk->threads[i].events[j].position, {(uint16_t)i, (uint32_t)j}};
+	qsort(list, count, sizeof *list, compare_positions);
+	for (uint64_t i = 0; i < count; i++)
+		order->events[i] = list[i].id;
+	free(list);
+}
+
+/* The last event that wrote a word or released a lock, by address. */
+struct last_event {
+	uint64_t address; /* plus one; 0: free slot */
+	struct event_id id;
+};
+
+struct last_events {
+	struct last_event *items;
+	uint64_t capacity;
+};
+
+static struct last_event *last_at(const struct last_events *table, uint64_t address)
+{
+	uint64_t at = address * UINT64_C(0x9e3779b97f4a7c15) >> 20 & (table->capacity - 1);
+
+	while (table->items[at].address && table->items[at].address != address + 1)
+		at = (at + 1) & (table->capacity - 1);
+	return &table->items[at];
+}
+
+/* The accidental order of this run: previous access to the word, previous holder of the lock. */
+static void note_past(
+	struct order *order, struct last_events *table, struct event_id id, bool *is_own)
+{
+	const struct walk_event *event = &order->walk->threads[id.thread].events[id.index];
+	const bool is_op = event->kind == EVENT_OP && event->value != UINT64_MAX;
+	const struct record_op *op = is_op ? &order->walk->record->ops[event->value] : NULL;
+	uint64_t address;
+	struct last_event *last;
+
+	if (event->kind != EVENT_READ && event->kind != EVENT_WRITE &&
+		!(op && (op->address || op->kind == OP_COND_WAIT)))
+		return;
+	address = op ? order_lock_of(op) : event->address >> 3;
+	last = last_at(table, address);
+	if (last->address && last->id.thread != id.thread)
+		join(order, &order->pasts, id, last->id, is_own);
+	if (event->kind != EVENT_READ)
+		*last = (struct last_event){address + 1, id};
+}
+
+/* A thread's first event has the empty row 0. */
+static void inherit(struct order_clocks *clocks, struct event_id id)
+{
+	uint32_t *numbers = clocks->numbers[id.thread];
+
+	numbers[id.index] = id.index ? numbers[id.index - 1] : 0;
+}
+
+/* Edges go forward in the run: one pass is enough. */
+static void fill_clocks(struct order *order)
+{
+	uint32_t *next = calloc(order->thread_count + 1u, sizeof *next);
+	struct last_events table = {.capacity = 1024};
+
+	BUG_ON(!next);
+	while (table.capacity < 2 * order->event_count)
+		table.capacity *= 2;
+	table.items = calloc(table.capacity, sizeof *table.items);
+	BUG_ON(!table.items);
+	for (uint32_t i = order->edge_count; i-- > 0;)
+		next[order->edges[i].second.thread] = i;
+	for (uint64_t i = 0; i < order->event_count; i++) {
+		const struct event_id id = order->events[i];
+		uint32_t *edge = &next[id.thread];
+		bool has_clock = false, has_past = false;
+
+		inherit(&order->clocks, id);
+		inherit(&order->pasts, id);
+		for (; *edge < order->edge_count &&
+			order->edges[*edge].second.thread == id.thread &&
+			order->edges[*edge].second.index == id.index;
+			(*edge)++) {
+			if (!order->edges[*edge].is_usual)
+				join(order, &order->clocks, id, order->edges[*edge].first,
+					&has_clock);
+			join(order, &order->pasts, id, order->edges[*edge].first, &has_past);
+		}
+		note_past(order, &table, id, &has_past);
+	}
+	free(table.items);
+	free(next);
+}
+
+static void open_clocks(struct order *order, struct order_clocks *clocks)
+{
+	const uint32_t threads = order->thread_count;
+
+	clocks->numbers = calloc(threads + 1u, sizeof *clocks->numbers);
+	BUG_ON(!clocks->numbers);
+	for (uint32_t i = 0; i < threads; i++) {
+		clocks->numbers[i] =
+			calloc(order->walk->threads[i].count + 1, sizeof **clocks->numbers);
+		BUG_ON(!clocks->numbers[i]);
+	}
+	memset(row_of(order, clocks, add_row(order, clocks)), 0, threads * sizeof *clocks->rows);
+}
+
+void order_release_clocks(struct order_clocks *clocks, uint32_t threads)
+{
+	for (uint32_t i = 0; clocks->numbers && i < threads; i++)
+		free(clocks->numbers[i]);
+	free(clocks->numbers);
+	free(clocks->rows);
+}
+
+static void list_reads(struct order *order)
+{
+	const struct walk *walk = order->walk;
+
+	order->reads = calloc(walk->terms.variable_count + 1u, sizeof *order->reads);
+	BUG_ON(!order->reads);
+	for (uint32_t i = 0; i < order->thread_count; i++)
+		for (uint64_t j = 0; j < walk->threads[i].count; j++) {
+			const struct walk_event *event = &walk->threads[i].events[j];
+
+			if (event->kind == EVENT_READ || (event->kind == EVENT_OP && event->term))
+				order->reads[walk_event_term(walk, event)->number] =
+					(struct event_id){(uint16_t)i, (uint32_t)j};
+		}
+}
+
+void order_fill_clocks(struct order *order)
+{
+	list_reads(order);
+	if (order->edge_count)
+		qsort(order->edges, order->edge_count, sizeof *order->edges, compare_edges);
+	sort_events(order);
+	open_clocks(order, &order->clocks);
+	open_clocks(order, &order->pasts);
+	fill_clocks(order);
+}

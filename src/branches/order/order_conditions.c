@@ -1,0 +1,192 @@
+/* Condition variables: the waits and signals of the run, and which signal woke which wait. */
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "branches/order/order_internal.h"
+
+/* If there are more pairs of waits and signals, each wait keeps its recorded signal. */
+#define PAIRS_MOST 1024
+
+#define NONE ORDER_NONE
+
+static bool order_conditions_is_signal(uint8_t kind)
+{
+	return kind == OP_COND_SIGNAL || kind == OP_COND_BROADCAST;
+}
+
+const struct order_condition *order_condition_at(const struct order *order, uint64_t address)
+{
+	for (uint32_t i = 0; i < order->condition_count; i++)
+		if (order->conditions[i].address == address)
+			return &order->conditions[i];
+	return NULL;
+}
+
+static struct order_condition *condition_of(struct order *order, const struct record_op *op)
+{
+	for (uint32_t i = 0; i < order->condition_count; i++)
+		if (order->conditions[i].address == op->address)
+			return &order->conditions[i];
+	order->conditions = realloc(
+		order->conditions, (order->condition_count + 1) * sizeof *order->conditions);
+	BUG_ON(!order->conditions);
+	order->conditions[order->condition_count] =
+		(struct order_condition){.address = op->address, .is_reported = true};
+	return &order->conditions[order->condition_count++];
+}
+
+static void order_conditions_add_wait(struct order_condition *condition, struct event_id at)
+{
+	condition->waits =
+		realloc(condition->waits, (condition->wait_count + 1) * sizeof *condition->waits);
+	BUG_ON(!condition->waits);
+	condition->waits[condition->wait_count++] =
+		(struct order_wait){.at = at, .signal = NONE, .begin = condition->signal_count};
+}
+
+static void order_conditions_add_signal(
+	struct order_condition *condition, const struct op_event *event)
+{
+	condition->signals = realloc(
+		condition->signals, (condition->signal_count + 1) * sizeof *condition->signals);
+	BUG_ON(!condition->signals);
+	condition->signals[condition->signal_count++] = (struct order_signal){
+		.at = event->id, .is_broadcast = event->op->kind == OP_COND_BROADCAST};
+}
+
+/* The thread's last wait; returns NULL if there is none. */
+static struct order_wait *last_wait(const struct order_condition *condition, uint16_t thread)
+{
+	for (uint32_t i = condition->wait_count; i-- > 0;)
+		if (condition->waits[i].at.thread == thread)
+			return &condition->waits[i];
+	return NULL;
+}
+
+/* Returns whether the wait is still in the queue, as far as is known. */
+static bool order_conditions_is_waiting(const struct order_wait *wait)
+{
+	return wait->signal == NONE && !wait->has_left;
+}
+
+static void order_conditions_wake(struct order_condition *condition)
+{
+	const uint32_t signal = condition->signal_count - 1;
+
+	for (uint32_t i = 0; i < condition->wait_count; i++)
+		if (order_conditions_is_waiting(&condition->waits[i])) {
+			condition->waits[i].signal = signal;
+			if (!condition->signals[signal].is_broadcast)
+				return;
+		}
+}
+
+/*
+ * Handles the operation that ends a wait: the lock after a signal, or a timeout. Clears is_reported
+ * where this contradicts waking the first waiter: the run's schedule had other choices, or several
+ * processes share the condition variable.
+ */
+static void order_conditions_leave(struct order_condition *condition, const struct op_event *event)
+{
+	struct order_wait *wait = last_wait(condition, event->id.thread);
+
+	if (!wait)
+		return;
+	if (event->op->kind == OP_COND_WAKE) {
+		condition->is_reported &= wait->signal == NONE;
+		wait->left = event->id;
+		wait->has_left = true;
+		return;
+	}
+	condition->is_reported &= wait->signal != NONE;
+	wait->back = event->id;
+	wait->has_back = true;
+	/* An unknown signal woke the wait; the last signal is assumed. */
+	if (wait->signal == NONE && condition->signal_count > wait->begin)
+		wait->signal = condition->signal_count - 1;
+}
+
+/* `waiting`: by thread, the condition variable that its previous operation waited on, or NONE. */
+static void order_conditions_meet(
+	struct order *order, uint32_t *waiting, const struct op_event *event)
+{
+	const struct record_op *op = event->op;
+	uint32_t *mine = &waiting[event->id.thread];
+	const uint32_t before = *mine;
+
+	*mine = NONE;
+	if (op->kind == OP_COND_WAIT) {
+		struct order_condition *condition = condition_of(order, op);
+
+		order_conditions_add_wait(condition, event->id);
+		*mine = (uint32_t)(condition - order->conditions);
+	} else if (order_conditions_is_signal(op->kind)) {
+		struct order_condition *condition = condition_of(order, op);
+
+		order_conditions_add_signal(condition, event);
+		order_conditions_wake(condition);
+	} else if (before != NONE && (op->kind == OP_COND_WAKE || op->kind == OP_MUTEX_LOCK)) {
+		order_conditions_leave(&order->conditions[before], event);
+	}
+}
+
+static void order_conditions_add_edge(
+	struct order *order, struct event_id first, struct event_id second, bool is_usual)
+{
+	const uint32_t count = order->edge_count;
+
+	order_add_edge(order, first, second);
+	if (order->edge_count > count)
+		order->edges[count].is_usual = is_usual;
+}
+
+/*
+ * A woken thread waited before the signal and locked its mutex after it. If the condition variable
+ * has only one signal, the second edge holds in every schedule.
+ */
+static void order_conditions_add_edges(struct order *order, const struct order_condition *condition)
+{
+	const bool is_usual = condition->is_known;
+
+	for (uint32_t i = 0; i < condition->wait_count; i++) {
+		const struct order_wait *wait = &condition->waits[i];
+
+		if (!wait->has_back || wait->signal == NONE)
+			continue;
+		order_conditions_add_edge(
+			order, wait->at, condition->signals[wait->signal].at, is_usual);
+		order_conditions_add_edge(order, condition->signals[wait->signal].at, wait->back,
+			is_usual && condition->signal_count > 1);
+	}
+}
+
+void order_add_conditions(struct order *order, const struct op_list *list)
+{
+	const bool is_all = !order->walk->part.begin && !order->walk->part.end;
+	uint32_t *waiting = calloc(order->thread_count + 1u, sizeof *waiting);
+
+	BUG_ON(!waiting);
+	for (uint32_t i = 0; i < order->thread_count; i++)
+		waiting[i] = NONE;
+	for (uint32_t i = 0; i < list->count; i++)
+		order_conditions_meet(order, waiting, &list->items[i]);
+	for (uint32_t i = 0; i < order->condition_count; i++) {
+		struct order_condition *condition = &order->conditions[i];
+
+		condition->is_reported &= is_all;
+		condition->is_known =
+			condition->is_reported &&
+			(uint64_t)condition->wait_count * condition->signal_count <= PAIRS_MOST;
+		order_conditions_add_edges(order, condition);
+	}
+	free(waiting);
+}
+
+void order_release_conditions(struct order *order)
+{
+	for (uint32_t i = 0; i < order->condition_count; i++) {
+		free(order->conditions[i].waits);
+		free(order->conditions[i].signals);
+	}
+	free(order->conditions);
+}

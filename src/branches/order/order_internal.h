@@ -1,0 +1,47 @@
+/* Shared by the files that build the order (order.h). */
+#ifndef RADDLE_BRANCHES_SOLVE_ORDER_INTERNAL_H
+#define RADDLE_BRANCHES_SOLVE_ORDER_INTERNAL_H
+
+#include "model/op.h"
+#include "branches/order/order.h"
+
+/* A wait on a condition variable releases its mutex and ends by locking it again. */
+static inline uint64_t order_lock_of(const struct record_op *op)
+{
+	return op->kind == OP_COND_WAIT ? op->argument : op->address;
+}
+
+struct op_event {
+	const struct record_op *op;
+	struct event_id id;
+};
+
+/* Sorted in the order of the run. */
+struct op_list {
+	struct op_event *items;
+	uint32_t count, capacity;
+};
+
+/* Both events must belong to different threads: program order needs no edges. */
+void order_add_edge(struct order *order, struct event_id first, struct event_id second);
+/* order_waits.c: edges of semaphores and of pthread_once(). */
+void order_add_semaphores(struct order *order, const struct op_list *list);
+void order_add_once(struct order *order, const struct op_list *list);
+/* order_waits.c: barriers. */
+void order_add_rounds(struct order *order, const struct op_list *list);
+void order_release_rounds(struct order *order);
+/* order_waits.c: threads that wait for time to pass. */
+void order_add_times(struct order *order, const struct op_list *list);
+/* order_memory.c: blocks that are freed. Needs the clocks. */
+void order_add_lives(struct order *order);
+/* order_memory.c: initial contents of memory. Needs `events`. */
+void order_add_firsts(struct order *order);
+/* order_conditions.c */
+void order_add_conditions(struct order *order, const struct op_list *list);
+void order_release_conditions(struct order *order);
+
+/* Sorts the edges and the events; fills `reads`, `clocks` and `pasts`. */
+void order_fill_clocks(struct order *order);
+void order_release_clocks(struct order_clocks *clocks, uint32_t threads);
+
+#endif

@@ -1,0 +1,449 @@
+/* Initial values of memory, lifetimes of blocks, hidden writes. */
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "branches/values/slots.h"
+#include "branches/order/order.h"
+#include "branches/order/order_internal.h"
+
+/* Recovered from logged reads that precede all writes (TAME, partition of traces). */
+
+/* The values that the first access of each byte of a word reveals. */
+struct order_first {
+	uint64_t key; /* key of slots.h: address divided by eight, plus one */
+	uint64_t value;
+	uint8_t known;	  /* bit set of the bytes that were read first */
+	uint8_t accessed; /* bit set of the bytes that were read or written first */
+};
+
+static struct order_first *order_firsts_slot_of(struct order *order, uint64_t word)
+{
+	struct order_first *slot;
+
+	order->firsts = slots_reserve(order->firsts, &order->first_capacity, sizeof *order->firsts,
+		order->first_count, 256);
+	slot = slots_find(order->firsts, order->first_capacity, sizeof *slot, word + 1);
+	if (!slot->key) {
+		slot->key = word + 1;
+		order->first_count++;
+	}
+	return slot;
+}
+
+static void order_firsts_add_access(struct order *order, const struct walk_event *event)
+{
+	struct order_first *slot = NULL;
+
+	for (uint32_t i = 0; i < event->bytes; i++) {
+		const uint64_t at = event->address + i;
+		const uint8_t bit = (uint8_t)(1u << (at & 7));
+
+		if (!slot || !(at & 7))
+			slot = order_firsts_slot_of(order, at >> 3);
+		if (event->kind == EVENT_READ && !(slot->accessed & bit)) {
+			slot->known |= bit;
+			slot->value |= (event->value >> 8 * i & 0xff) << 8 * (at & 7);
+		}
+		slot->accessed |= bit;
+	}
+}
+
+void order_add_firsts(struct order *order)
+{
+	for (uint64_t i = 0; i < order->event_count; i++) {
+		const struct event_id id = order->events[i];
+		const struct walk_event *event = &order->walk->threads[id.thread].events[id.index];
+
+		if (event->kind == EVENT_READ || event->kind == EVENT_WRITE)
+			order_firsts_add_access(order, event);
+	}
+}
+
+bool order_first_value(const struct order *order, uint64_t address, uint32_t bytes, uint64_t *value)
+{
+	uint64_t result = 0;
+
+	for (uint32_t i = 0; i < bytes; i++) {
+		const uint64_t at = address + i;
+		const struct order_first *slot;
+
+		if (!order->first_capacity)
+			return false;
+		slot = slots_find(
+			order->firsts, order->first_capacity, sizeof *slot, (at >> 3) + 1);
+		if (!(slot->known >> (at & 7) & 1))
+			return false;
+		result |= (slot->value >> 8 * (at & 7) & 0xff) << 8 * i;
+	}
+	*value = result;
+	return true;
+}
+
+/*
+ * An allocator writes its own data into the first bytes of a freed block, so reads there must
+ * precede the freeing. The other bytes mostly keep their values: reads of these get no constraint,
+ * and the run that proves an answer decides.
+ */
+
+/* Blocks begin at multiples of this, and no block is smaller. */
+#define ALIGNMENT RELEASED_BYTES
+
+struct release {
+	uint64_t address, position; /* position in the run of the last event before it */
+	struct event_id last;
+};
+
+static int order_lives_compare(const void *left, const void *right)
+{
+	const struct release *a = left, *b = right;
+
+	if (a->address != b->address)
+		return a->address < b->address ? -1 : 1;
+	return a->position < b->position ? -1 : a->position > b->position;
+}
+
+/* Sorted by address, then by the order of the run. */
+static struct release *list_releases(const struct walk *walk)
+{
+	struct release *list = calloc(walk->release_count + 1u, sizeof *list);
+
+	BUG_ON(!list);
+	for (uint32_t i = 0; i < walk->release_count; i++) {
+		const struct walk_release *from = &walk->releases[i];
+		const uint32_t last = from->index - 1;
+
+		list[i] = (struct release){.address = from->address,
+			.position = walk->threads[from->thread].events[last].position,
+			.last = {from->thread, last}};
+	}
+	qsort(list, walk->release_count, sizeof *list, order_lives_compare);
+	return list;
+}
+
+/* Returns NULL if the block was not freed. */
+static const struct release *find_release(
+	const struct release *list, uint32_t count, uint64_t address, uint64_t position)
+{
+	const struct release wanted = {.address = address, .position = position + 1};
+	uint32_t first = 0, end = count;
+
+	while (first < end) {
+		const uint32_t middle = first + (end - first) / 2;
+
+		if (order_lives_compare(&list[middle], &wanted) < 0)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first < count && list[first].address == address ? &list[first] : NULL;
+}
+
+static void add_life(struct order *order, struct event_id read, const struct release *release)
+{
+	if (!release || release->last.thread == read.thread ||
+		order_is_before(order, read, release->last))
+		return;
+	if (order->life_count == order->life_capacity) {
+		order->life_capacity = order->life_capacity ? 2 * order->life_capacity : 64;
+		order->lives = realloc(order->lives, order->life_capacity * sizeof *order->lives);
+		BUG_ON(!order->lives);
+	}
+	order->lives[order->life_count++] = (struct order_life){read, release->last};
+}
+
+void order_add_lives(struct order *order)
+{
+	const struct walk *walk = order->walk;
+	struct release *list;
+
+	if (!walk->release_count)
+		return;
+	list = list_releases(walk);
+	for (uint32_t i = 0; i < order->thread_count; i++)
+		for (uint64_t j = 0; j < walk->threads[i].count; j++) {
+			const struct walk_event *event = &walk->threads[i].events[j];
+
+			if (event->kind == EVENT_READ)
+				add_life(order, (struct event_id){(uint16_t)i, (uint32_t)j},
+					find_release(list, walk->release_count,
+						event->address & ~(uint64_t)(ALIGNMENT - 1),
+						event->position));
+		}
+	free(list);
+}
+
+/*
+ * Hidden writes: writes to shared memory by code that the walk does not interpret, such as libc or
+ * assembly. A read reveals a hidden write when no write of the run explains its value. The contents
+ * of such memory are known only at the reads.
+ */
+
+/* Pairs of byte address and value, and marks for known initial values. */
+struct contents {
+	uint64_t *keys; /* hash table; 0: free slot */
+	uint64_t count, capacity;
+};
+
+#define IS_INITIAL_KNOWN 256u
+
+static bool has(const struct contents *contents, uint64_t address, uint32_t value)
+{
+	const uint64_t key = address << 9 | value;
+
+	return contents->capacity && *(uint64_t *)slots_find(contents->keys, contents->capacity,
+					     sizeof *contents->keys, key);
+}
+
+static void hidden_put(struct contents *contents, uint64_t address, uint32_t value)
+{
+	const uint64_t key = address << 9 | value;
+	uint64_t *slot;
+
+	contents->keys = slots_reserve(
+		contents->keys, &contents->capacity, sizeof *contents->keys, contents->count, 1024);
+	slot = slots_find(contents->keys, contents->capacity, sizeof *contents->keys, key);
+	contents->count += !*slot;
+	*slot = key;
+}
+
+static void put_written(struct contents *contents, const struct walk_event *event)
+{
+	for (uint32_t i = 0; i < event->bytes; i++)
+		hidden_put(contents, event->address + i, (uint8_t)(event->value >> 8 * i));
+}
+
+static void put_initial(
+	struct contents *contents, const struct order *order, const struct walk_event *read)
+{
+	uint64_t initial;
+	const bool is_known = walk_initial(order->walk, read->address, read->bytes, &initial) ||
+			      order_first_value(order, read->address, read->bytes, &initial);
+
+	for (uint32_t i = 0; i < read->bytes; i++) {
+		if (has(contents, read->address + i, IS_INITIAL_KNOWN))
+			continue;
+		hidden_put(contents, read->address + i, IS_INITIAL_KNOWN);
+		if (is_known)
+			hidden_put(contents, read->address + i, (uint8_t)(initial >> 8 * i));
+	}
+}
+
+static bool is_explained(const struct contents *contents, const struct walk_event *read)
+{
+	for (uint32_t i = 0; i < read->bytes; i++)
+		if (!has(contents, read->address + i, (uint8_t)(read->value >> 8 * i)))
+			return false;
+	return true;
+}
+
+static int hidden_compare(const void *left, const void *right)
+{
+	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+static void hidden_add(struct order *order, uint64_t word)
+{
+	if (order->hidden_count && order->hidden[order->hidden_count - 1] == word)
+		return;
+	if (order->hidden_count == order->hidden_capacity) {
+		order->hidden_capacity = order->hidden_capacity ? 2 * order->hidden_capacity : 64;
+		order->hidden =
+			realloc(order->hidden, order->hidden_capacity * sizeof *order->hidden);
+		BUG_ON(!order->hidden);
+	}
+	order->hidden[order->hidden_count++] = word;
+}
+
+static void find_unexplained(struct order *order)
+{
+	struct contents contents = {0};
+
+	for (int round = 0; round < 2; round++)
+		for (uint64_t i = 0; i < order->event_count; i++) {
+			const struct event_id id = order->events[i];
+			const struct walk_event *event =
+				&order->walk->threads[id.thread].events[id.index];
+
+			if (!round && event->kind == EVENT_WRITE)
+				put_written(&contents, event);
+			if (!round || event->kind != EVENT_READ)
+				continue;
+			put_initial(&contents, order, event);
+			if (is_explained(&contents, event))
+				continue;
+			hidden_add(order, event->address >> 3);
+			hidden_add(order, (event->address + event->bytes - 1) >> 3);
+		}
+	free(contents.keys);
+}
+
+/* Words with more writes are skipped: each read is compared with each write. */
+#define WRITES_MOST 64u
+
+struct written_word {
+	uint64_t key;	 /* key of slots.h: address divided by eight, plus one */
+	uint32_t newest; /* number of the newest write, plus one */
+	uint32_t count;
+};
+
+struct word_write {
+	struct event_id id;
+	uint32_t older; /* number of the next older write, plus one; 0: none */
+};
+
+/* A thread's last access to a word. */
+struct last_access {
+	uint64_t key; /* key of slots.h: word and thread */
+	uint32_t index;
+};
+
+struct histories {
+	struct written_word *words;
+	uint64_t word_count, word_capacity;
+	struct word_write *writes;
+	uint32_t write_count, write_capacity;
+	struct last_access *accesses;
+	uint64_t access_count, access_capacity;
+};
+
+static const struct walk_event *hidden_event_of(const struct order *order, struct event_id id)
+{
+	return &order->walk->threads[id.thread].events[id.index];
+}
+
+static bool is_in_one_word(const struct walk_event *event)
+{
+	return (event->kind == EVENT_READ || event->kind == EVENT_WRITE) &&
+	       event->address >> 3 == (event->address + event->bytes - 1) >> 3;
+}
+
+static void hidden_note_write(struct histories *histories, struct event_id id, uint64_t word)
+{
+	struct written_word *slot;
+
+	histories->words = slots_reserve(histories->words, &histories->word_capacity,
+		sizeof *histories->words, histories->word_count, 64);
+	slot = slots_find(
+		histories->words, histories->word_capacity, sizeof *histories->words, word + 1);
+	if (!slot->key) {
+		slot->key = word + 1;
+		histories->word_count++;
+	}
+	if (++slot->count > WRITES_MOST)
+		return;
+	if (histories->write_count == histories->write_capacity) {
+		histories->write_capacity =
+			histories->write_capacity ? 2 * histories->write_capacity : 256;
+		histories->writes = realloc(
+			histories->writes, histories->write_capacity * sizeof *histories->writes);
+		BUG_ON(!histories->writes);
+	}
+	histories->writes[histories->write_count] = (struct word_write){id, slot->newest};
+	slot->newest = ++histories->write_count;
+}
+
+/* Returns the thread's previous access to the word; returns NULL if there is none. */
+static const struct walk_event *exchange_last(
+	struct histories *histories, const struct order *order, struct event_id id, uint32_t *index)
+{
+	const uint64_t word = hidden_event_of(order, id)->address >> 3;
+	const uint64_t key = (word + 1) * THREAD_CAPACITY + id.thread;
+	struct last_access *slot;
+	bool has_one;
+
+	histories->accesses = slots_reserve(histories->accesses, &histories->access_capacity,
+		sizeof *histories->accesses, histories->access_count, 1024);
+	slot = slots_find(
+		histories->accesses, histories->access_capacity, sizeof *histories->accesses, key);
+	has_one = slot->key != 0;
+	histories->access_count += !has_one;
+	slot->key = key;
+	*index = slot->index;
+	slot->index = id.index;
+	return has_one ? hidden_event_of(order, (struct event_id){id.thread, *index}) : NULL;
+}
+
+/* Returns whether another thread may have written the word between `first` (NULL: start) and the
+ * read. */
+static bool may_be_written(const struct histories *histories, const struct order *order,
+	const struct event_id *first, struct event_id read)
+{
+	const struct written_word *slot;
+
+	if (!histories->word_capacity)
+		return false;
+	slot = slots_find(histories->words, histories->word_capacity, sizeof *histories->words,
+		(hidden_event_of(order, read)->address >> 3) + 1);
+	if (!slot->key || slot->count > WRITES_MOST)
+		return slot->key;
+	for (uint32_t at = slot->newest; at; at = histories->writes[at - 1].older) {
+		const struct event_id id = histories->writes[at - 1].id;
+
+		if (id.thread != read.thread && !(first && order_is_before(order, id, *first)) &&
+			!order_is_before(order, read, id))
+			return true;
+	}
+	return false;
+}
+
+static bool is_other(
+	const struct order *order, const struct walk_event *last, const struct walk_event *read)
+{
+	uint64_t value;
+
+	if (last)
+		return last->address == read->address && last->bytes == read->bytes &&
+		       last->value != read->value;
+	return walk_initial(order->walk, read->address, read->bytes, &value) &&
+	       value != read->value;
+}
+
+/* Changes by code without bitcode in the reading thread itself: pthread_create() stores an id. */
+static void find_changed(struct order *order)
+{
+	struct histories histories = {0};
+
+	for (uint64_t i = 0; i < order->event_count; i++) {
+		const struct walk_event *event = hidden_event_of(order, order->events[i]);
+
+		if (event->kind != EVENT_WRITE)
+			continue;
+		hidden_note_write(&histories, order->events[i], event->address >> 3);
+		if (!is_in_one_word(event))
+			hidden_note_write(&histories, order->events[i], (event->address >> 3) + 1);
+	}
+	for (uint64_t i = 0; i < order->event_count; i++) {
+		const struct event_id id = order->events[i];
+		const struct walk_event *event = hidden_event_of(order, id), *last;
+		struct event_id before = {.thread = id.thread};
+
+		if (!is_in_one_word(event))
+			continue;
+		last = exchange_last(&histories, order, id, &before.index);
+		if (event->kind == EVENT_READ && is_other(order, last, event) &&
+			!may_be_written(&histories, order, last ? &before : NULL, id))
+			hidden_add(order, event->address >> 3);
+	}
+	free(histories.words);
+	free(histories.writes);
+	free(histories.accesses);
+}
+
+void hidden_find(struct order *order)
+{
+	find_unexplained(order);
+	find_changed(order);
+	if (order->hidden_count)
+		qsort(order->hidden, order->hidden_count, sizeof *order->hidden, hidden_compare);
+}
+
+bool hidden_has(const struct order *order, uint64_t address, uint32_t bytes)
+{
+	for (uint64_t word = address >> 3;
+		order->hidden_count && word <= (address + bytes - 1) >> 3; word++)
+		if (bsearch(&word, order->hidden, order->hidden_count, sizeof word, hidden_compare))
+			return true;
+	return false;
+}

@@ -1,0 +1,272 @@
+#include "branches/values/compute.h"
+
+__extension__ typedef __int128 wide;
+__extension__ typedef unsigned __int128 wide_unsigned;
+
+uint64_t compute_division(uint8_t opcode, uint32_t width, uint64_t a, uint64_t b)
+{
+	const int64_t left = compute_signed(a, width), right = compute_signed(b, width);
+
+	if (!b)
+		return 0;
+	switch (opcode) {
+	case LLVMUDiv:
+		return a / b;
+	case LLVMURem:
+		return a % b;
+	case LLVMSDiv:
+		return compute_mask(right == -1 ? 0 - a : (uint64_t)(left / right), width);
+	default:
+		return compute_mask(right == -1 ? 0 : (uint64_t)(left % right), width);
+	}
+}
+
+uint64_t compute_float(uint8_t opcode, uint32_t width, uint64_t a, uint64_t b)
+{
+	const double x = compute_double(a, width), y = compute_double(b, width);
+
+	switch (opcode) {
+	case LLVMFAdd:
+		return compute_bits(x + y, width);
+	case LLVMFSub:
+		return compute_bits(x - y, width);
+	case LLVMFMul:
+		return compute_bits(x * y, width);
+	case LLVMFDiv:
+		return compute_bits(x / y, width);
+	default:
+		return compute_bits(fmod(x, y), width);
+	}
+}
+
+uint64_t compute_float_compare(uint8_t predicate, uint32_t width, uint64_t a, uint64_t b)
+{
+	const double x = compute_double(a, width), y = compute_double(b, width);
+	const bool is_unordered = isnan(x) || isnan(y);
+
+	/* The predicate is a bit set: equal, greater, less, unordered. */
+	if (is_unordered)
+		return predicate >> 3 & 1;
+	return (predicate & 1 && x == y) || (predicate & 2 && x > y) || (predicate & 4 && x < y);
+}
+
+static uint64_t to_integer(double value, uint32_t width, bool is_signed)
+{
+	if (is_signed)
+		return compute_mask(value >= 9223372036854775808.0 || value < -9223372036854775808.0
+					    ? UINT64_C(1) << 63
+					    : (uint64_t)(int64_t)value,
+			width);
+	return compute_mask(
+		value >= 18446744073709551616.0 || value <= -1.0 ? 0 : (uint64_t)value, width);
+}
+
+uint64_t compute_conversion(const struct code *code, uint64_t a)
+{
+	switch (code->op) {
+	case CODE_FROM_SIGNED:
+		if (code->width == 32) {
+			const float single = (float)compute_signed(a, code->sub);
+
+			return compute_bits(single, 32);
+		}
+		return compute_bits((double)compute_signed(a, code->sub), code->width);
+	case CODE_FROM_UNSIGNED:
+		if (code->width == 32) {
+			const float single = (float)a;
+
+			return compute_bits(single, 32);
+		}
+		return compute_bits((double)a, code->width);
+	case CODE_TO_SIGNED:
+		return to_integer(compute_double(a, code->sub), code->width, true);
+	case CODE_TO_UNSIGNED:
+		return to_integer(compute_double(a, code->sub), code->width, false);
+	default:
+		return compute_bits(compute_double(a, code->sub), code->width);
+	}
+}
+
+static uint64_t leading_zeros(uint64_t a, uint32_t width)
+{
+	return a ? (uint64_t)__builtin_clzll(a) - (64 - width) : width;
+}
+
+static uint64_t reverse_bits(uint64_t a, uint32_t width)
+{
+	uint64_t result = 0;
+
+	for (uint32_t i = 0; i < width; i++)
+		result |= (a >> i & 1) << (width - 1 - i);
+	return result;
+}
+
+static uint64_t funnel(uint64_t high, uint64_t low, uint64_t shift, uint32_t width, bool is_left)
+{
+	shift %= width;
+	if (!shift)
+		return is_left ? high : low;
+	if (!is_left)
+		shift = width - shift;
+	return compute_mask(high << shift | low >> (width - shift), width);
+}
+
+static uint64_t overflow(const struct code *code, uint64_t a, uint64_t b, uint64_t *second)
+{
+	const uint32_t width = code->width;
+	const wide x = compute_signed(a, width), y = compute_signed(b, width);
+	const wide_unsigned u = a, v = b;
+	wide exact = 0;
+	wide_unsigned plain = 0;
+
+	switch (code->sub) {
+	case INTRINSIC_UNSIGNED_ADD_OVERFLOW:
+		plain = u + v;
+		break;
+	case INTRINSIC_UNSIGNED_SUB_OVERFLOW:
+		plain = u - v;
+		break;
+	case INTRINSIC_UNSIGNED_MUL_OVERFLOW:
+		plain = u * v;
+		break;
+	case INTRINSIC_SIGNED_ADD_OVERFLOW:
+		exact = x + y;
+		break;
+	case INTRINSIC_SIGNED_SUB_OVERFLOW:
+		exact = x - y;
+		break;
+	default:
+		exact = x * y;
+		break;
+	}
+	if (code->sub <= INTRINSIC_UNSIGNED_MUL_OVERFLOW) {
+		*second = plain != compute_mask((uint64_t)plain, width);
+		return compute_mask((uint64_t)plain, width);
+	}
+	*second = exact != compute_signed(compute_mask((uint64_t)exact, width), width);
+	return compute_mask((uint64_t)exact, width);
+}
+
+uint64_t compute_intrinsic(
+	const struct code *code, uint64_t a, uint64_t b, uint64_t c, uint64_t *second)
+{
+	const uint32_t width = code->width;
+
+	switch (code->sub) {
+	case INTRINSIC_UNSIGNED_MIN:
+		return a < b ? a : b;
+	case INTRINSIC_UNSIGNED_MAX:
+		return a > b ? a : b;
+	case INTRINSIC_SIGNED_MIN:
+		return compute_signed(a, width) < compute_signed(b, width) ? a : b;
+	case INTRINSIC_SIGNED_MAX:
+		return compute_signed(a, width) > compute_signed(b, width) ? a : b;
+	case INTRINSIC_ABSOLUTE:
+		return compute_signed(a, width) < 0 ? compute_mask(0 - a, width) : a;
+	case INTRINSIC_SWAP_BYTES:
+		return __builtin_bswap64(a) >> (64 - width);
+	case INTRINSIC_COUNT_ONES:
+		return (uint64_t)__builtin_popcountll(a);
+	case INTRINSIC_LEADING_ZEROS:
+		return leading_zeros(a, width);
+	case INTRINSIC_TRAILING_ZEROS:
+		return a ? (uint64_t)__builtin_ctzll(a) : width;
+	case INTRINSIC_FUNNEL_LEFT:
+		return funnel(a, b, c, width, true);
+	case INTRINSIC_FUNNEL_RIGHT:
+		return funnel(a, b, c, width, false);
+	case INTRINSIC_UNSIGNED_ADD_SATURATING:
+		return a > compute_mask(UINT64_MAX, width) - b ? compute_mask(UINT64_MAX, width)
+							       : a + b;
+	case INTRINSIC_UNSIGNED_SUB_SATURATING:
+		return a > b ? a - b : 0;
+	case INTRINSIC_BIT_REVERSE:
+		return reverse_bits(a, width);
+	case INTRINSIC_FUSED: /* two roundings, as code without a fused instruction computes */
+		return compute_float(LLVMFAdd, width, compute_float(LLVMFMul, width, a, b), c);
+	case INTRINSIC_FLOAT_ABSOLUTE:
+		return a & ~(UINT64_C(1) << (width - 1));
+	case INTRINSIC_SQUARE_ROOT:
+		return compute_bits(sqrt(compute_double(a, width)), width);
+	default:
+		return overflow(code, a, b, second);
+	}
+}
+
+uint64_t compute_update(uint8_t op, uint32_t width, uint64_t old, uint64_t operand)
+{
+	const int64_t x = compute_signed(old, width), y = compute_signed(operand, width);
+
+	switch (op) {
+	case LLVMAtomicRMWBinOpXchg:
+		return operand;
+	case LLVMAtomicRMWBinOpAdd:
+		return compute_mask(old + operand, width);
+	case LLVMAtomicRMWBinOpSub:
+		return compute_mask(old - operand, width);
+	case LLVMAtomicRMWBinOpAnd:
+		return old & operand;
+	case LLVMAtomicRMWBinOpNand:
+		return compute_mask(~(old & operand), width);
+	case LLVMAtomicRMWBinOpOr:
+		return old | operand;
+	case LLVMAtomicRMWBinOpXor:
+		return old ^ operand;
+	case LLVMAtomicRMWBinOpMax:
+		return x > y ? old : operand;
+	case LLVMAtomicRMWBinOpMin:
+		return x < y ? old : operand;
+	case LLVMAtomicRMWBinOpUMax:
+		return old > operand ? old : operand;
+	case LLVMAtomicRMWBinOpUMin:
+		return old < operand ? old : operand;
+	case LLVMAtomicRMWBinOpFAdd:
+		return compute_float(LLVMFAdd, width, old, operand);
+	case LLVMAtomicRMWBinOpFSub:
+		return compute_float(LLVMFSub, width, old, operand);
+	default:
+		return old;
+	}
+}
+
+/* Up to 64 bits, least significant first, at any bit position. */
+static void put_bits(uint8_t *bytes, uint32_t at, uint32_t count, uint64_t value)
+{
+	for (uint32_t i = 0; i < count; i++)
+		bytes[(at + i) / 8] |= (uint8_t)((value >> i & 1) << (at + i) % 8);
+}
+
+static uint64_t get_bits(const uint8_t *bytes, uint32_t at, uint32_t count)
+{
+	uint64_t value = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		value |= (uint64_t)(bytes[(at + i) / 8] >> (at + i) % 8 & 1) << i;
+	return value;
+}
+
+void compute_as_lanes(
+	const uint64_t *from, struct compute_lanes before, uint64_t *to, struct compute_lanes after)
+{
+	uint8_t bytes[RESHAPED_BITS / 8] = {0};
+
+	for (uint32_t i = 0; i < before.count; i++) {
+		if (before.width % 8)
+			put_bits(bytes, i * before.width, before.width, from[i]);
+		else
+			memcpy(bytes + i * (before.width / 8), &from[i], before.width / 8);
+	}
+	for (uint32_t i = 0; i < after.count; i++) {
+		to[i] = 0;
+		if (after.width % 8)
+			to[i] = get_bits(bytes, i * after.width, after.width);
+		else
+			memcpy(&to[i], bytes + i * (after.width / 8), after.width / 8);
+	}
+}
+
+void compute_reshape(const struct code *code, uint64_t *registers)
+{
+	compute_as_lanes(registers + code->a, (struct compute_lanes){code->count, code->sub},
+		registers + code->to, (struct compute_lanes){code->bytes, code->width});
+}

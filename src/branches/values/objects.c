@@ -1,0 +1,94 @@
+#include "branches/values/objects.h"
+
+#include <stdlib.h>
+
+#include "base/bug.h"
+#include "branches/values/slots.h"
+
+static int compare_times(struct object_time a, struct object_time b)
+{
+	if (a.position != b.position)
+		return a.position < b.position ? -1 : 1;
+	return a.count < b.count ? -1 : a.count > b.count;
+}
+
+static int objects_compare(const void *left, const void *right)
+{
+	const struct object *a = left, *b = right;
+	const int order = compare_times(a->time, b->time);
+
+	if (a->address != b->address)
+		return a->address < b->address ? -1 : 1;
+	if (order)
+		return order;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+void objects_add(
+	struct object_table *table, uint64_t address, uint64_t bytes, struct object_time time)
+{
+	BUG_ON(table->is_complete);
+	if (table->count == table->capacity) {
+		table->capacity = table->capacity ? 2 * table->capacity : 256;
+		table->items = realloc(table->items, table->capacity * sizeof *table->items);
+		BUG_ON(!table->items);
+	}
+	table->items[table->count] = (struct object){
+		.address = address, .bytes = bytes, .time = time, .order = table->count};
+	table->count++;
+}
+
+static struct object_place *objects_place_of(const struct object_table *table, uint64_t address)
+{
+	return slots_find(table->places, table->place_capacity, sizeof *table->places, address);
+}
+
+void objects_complete(struct object_table *table)
+{
+	if (table->count && !table->is_complete)
+		qsort(table->items, table->count, sizeof *table->items, objects_compare);
+	for (uint64_t i = 0; i < table->count && !table->is_complete; i++) {
+		const uint64_t address = table->items[i].address;
+		struct object_place *place;
+
+		if (!address)
+			continue;
+		table->places = slots_reserve(table->places, &table->place_capacity,
+			sizeof *table->places, table->place_count, 64);
+		place = objects_place_of(table, address);
+		if (!place->address) {
+			*place = (struct object_place){.address = address, .first = i};
+			table->place_count++;
+		}
+		place->count++;
+	}
+	table->is_complete = true;
+}
+
+uint64_t objects_bytes(const struct object_table *table, uint64_t address, struct object_time time)
+{
+	const struct object_place *place =
+		table->place_capacity && address ? objects_place_of(table, address) : NULL;
+	uint64_t first, end;
+
+	if (!place || !place->address)
+		return 0;
+	first = place->first;
+	end = first + place->count;
+	while (first < end) {
+		const uint64_t middle = first + (end - first) / 2;
+
+		if (compare_times(table->items[middle].time, time) <= 0)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first > place->first ? table->items[first - 1].bytes : 0;
+}
+
+void objects_release(struct object_table *table)
+{
+	free(table->items);
+	free(table->places);
+	*table = (struct object_table){0};
+}
