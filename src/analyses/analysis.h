@@ -1,6 +1,6 @@
 /*
  * An analysis reads the traces of passing runs and predicts failures of other runs: candidates
- * (findings/candidate.h). It makes no runs itself.
+ * (findings/describe/candidate.h). It makes no runs itself.
  *
  * Life cycle: begin(); add_run() for each recorded run; find(); end(). Each analysis is one `const
  * struct analysis` and one row in analyses.def. `raddle predict` drives, confirms and reports the
@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/strbuf.h"
-#include "findings/candidate.h"
+#include "findings/describe/candidate.h"
 #include "symbols/symbols.h"
 #include "trace/trace_reader.h"
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyses/held_locks.h"
+#include "analyses/order/held_locks.h"
 #include "analyses/lock_order_internal.h"
 #include "base/array.h"
 #include "base/bug.h"

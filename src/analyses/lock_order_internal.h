@@ -5,7 +5,7 @@
 #include <uthash.h>
 
 #include "analyses/analysis.h"
-#include "analyses/thread_order.h"
+#include "analyses/order/thread_order.h"
 
 /* Limits: locks held at a request, epochs per request. More would hardly add deadlocks. */
 #define REQUEST_HELD_MAX 12

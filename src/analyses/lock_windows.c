@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyses/held_locks.h"
-#include "analyses/thread_order.h"
+#include "analyses/order/held_locks.h"
+#include "analyses/order/thread_order.h"
 #include "base/array.h"
 #include "base/bug.h"
 

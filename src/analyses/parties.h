@@ -2,7 +2,7 @@
 #ifndef RADDLE_ANALYSES_PARTIES_H
 #define RADDLE_ANALYSES_PARTIES_H
 
-#include "analyses/unit_trace.h"
+#include "analyses/units/unit_trace.h"
 
 struct party_lock {
 	uint64_t address;

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "analyses/analysis.h"
-#include "analyses/atomic_sets.h"
-#include "analyses/unit_trace.h"
+#include "analyses/units/atomic_sets.h"
+#include "analyses/units/unit_trace.h"
 #include "base/bug.h"
 #include "base/hash.h"
 

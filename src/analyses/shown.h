@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "analyses/analysis.h"
-#include "analyses/atomic_sets.h"
+#include "analyses/units/atomic_sets.h"
 #include "trace/trace_reader.h"
 
 /* Did two threads stand before the candidate's accesses to the same memory at the same time? */

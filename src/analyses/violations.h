@@ -11,7 +11,7 @@
 #define RADDLE_ANALYSES_VIOLATIONS_H
 
 #include "analyses/parties.h"
-#include "findings/candidate.h"
+#include "findings/describe/candidate.h"
 
 enum violations_mode {
 	/*

@@ -1,7 +1,7 @@
 /*
  * A finding: a failure with its evidence in words and names, ready to be stored and printed.
  *
- * findings/build.h makes a finding from the outcome, schedule and trace of a run and the symbols of
+ * findings/describe/build.h makes a finding from the outcome, schedule and trace of a run and the symbols of
  * its program. investigate/ adds how well the failure repeats, and store/ gives it an id. The JSON
  * form (finding_to_json()) is the stored form; reports read it.
  *

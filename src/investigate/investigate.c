@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "findings/build.h"
+#include "findings/describe/build.h"
 #include "findings/source_lines.h"
 #include "symbols/symbols.h"
 

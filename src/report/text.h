@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "base/strbuf.h"
-#include "findings/candidate.h"
+#include "findings/describe/candidate.h"
 #include "findings/finding.h"
 #include "findings/source_lines.h"
 

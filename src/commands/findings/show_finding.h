@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "findings/candidate.h"
+#include "findings/describe/candidate.h"
 #include "findings/finding.h"
 #include "report/format.h"
 

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "explore/campaign.h"
-#include "findings/candidate.h"
+#include "findings/describe/candidate.h"
 #include "strategies/directed/directed.h"
 #include "symbols/symbols.h"
 #include "trace/trace_reader.h"

@@ -5,7 +5,7 @@
 
 #include "base/strbuf.h"
 #include "commands/predict/predict.h"
-#include "findings/candidate.h"
+#include "findings/describe/candidate.h"
 #include "store/store_fallback.h"
 
 #define PREDICT_TIME_NS UINT64_C(300000000000)

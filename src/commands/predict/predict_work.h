@@ -1,9 +1,9 @@
 #ifndef RADDLE_COMMANDS_PREDICT_PREDICT_WORK_H
 #define RADDLE_COMMANDS_PREDICT_PREDICT_WORK_H
 
-#include "analyses/atomic_rules.h"
+#include "analyses/units/atomic_rules.h"
 #include "analyses/analysis.h"
-#include "analyses/atomic_sets.h"
+#include "analyses/units/atomic_sets.h"
 #include "commands/predict/predict_result.h"
 
 enum predict_method { METHOD_PREDICT, METHOD_MONITOR, METHOD_RACE, METHOD_ATOMICITY, METHODS };

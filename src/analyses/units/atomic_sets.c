@@ -1,0 +1,306 @@
+#include "analyses/units/atomic_sets.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <uthash.h>
+
+#include "base/array.h"
+#include "base/bug.h"
+#include "model/op.h"
+
+struct member_entry {
+	struct {
+		uint64_t address;
+		/*
+		 * Start of the block that the type is known in; accesses of a run share the layout.
+		 */
+		uint64_t block;
+	} key;
+	bool is_member;
+	struct atomic_member member;
+	UT_hash_handle hh;
+};
+
+struct place_entry {
+	struct atomic_place place;
+	UT_hash_handle hh;
+};
+
+struct atomic_sets {
+	struct symbols *symbols;
+	const struct atomic_rules *rules;
+	const struct symbols_memory *memory;
+	struct atomic_kind *kinds;
+	uint32_t kind_count;
+	struct member_entry *members; /* members of this run */
+	struct place_entry *places;
+};
+
+struct atomic_sets *atomic_sets_new(struct symbols *symbols, const struct atomic_rules *rules)
+{
+	struct atomic_sets *sets = array_new(1, sizeof *sets);
+
+	sets->symbols = symbols;
+	sets->rules = rules;
+	return sets;
+}
+
+static void forget_members(struct atomic_sets *sets)
+{
+	struct member_entry *entry, *next;
+
+	HASH_ITER(hh, sets->members, entry, next)
+	{
+		HASH_DEL(sets->members, entry);
+		free(entry->member.part.place);
+		free(entry);
+	}
+}
+
+void atomic_sets_free(struct atomic_sets *sets)
+{
+	struct place_entry *place, *next;
+
+	if (!sets)
+		return;
+	forget_members(sets);
+	HASH_ITER(hh, sets->places, place, next)
+	{
+		HASH_DEL(sets->places, place);
+		free(place);
+	}
+	for (uint32_t i = 0; i < sets->kind_count; i++) {
+		struct atomic_kind *kind = &sets->kinds[i];
+
+		for (uint32_t part = 0; part < kind->part_count; part++)
+			free(kind->parts[part]);
+		free(kind->parts);
+		free(kind->units);
+		free(kind->name);
+	}
+	free(sets->kinds);
+	free(sets);
+}
+
+static bool atomic_sets_is_access(const struct trace_event *event)
+{
+	return op_descriptions[event->kind].object == OBJECT_MEMORY;
+}
+
+static struct symbols_access atomic_sets_access_of(
+	const struct trace_event *event, uint64_t address)
+{
+	return (struct symbols_access){.address = address,
+		.bytes = address == event->address ? event->bytes : 8,
+		.site = event->site,
+		.step = event->step,
+		.is_brief = true};
+}
+
+void atomic_sets_begin_run(struct atomic_sets *sets, const struct symbols_memory *memory,
+	const struct trace_event *events, uint64_t count)
+{
+	forget_members(sets);
+	sets->memory = memory;
+	for (uint64_t i = 0; i < count && sets->symbols; i++) {
+		const struct symbols_access access =
+			atomic_sets_access_of(&events[i], events[i].address);
+
+		if (atomic_sets_is_access(&events[i]))
+			symbols_note_access(sets->symbols, memory, &access);
+	}
+}
+
+static uint32_t atomic_sets_find_kind(struct atomic_sets *sets, const char *name,
+	const struct atomic_rule *rule, bool is_of_objects)
+{
+	struct atomic_kind *kind;
+
+	for (uint32_t i = 0; i < sets->kind_count; i++)
+		if (sets->kinds[i].rule == rule && strcmp(sets->kinds[i].name, name) == 0)
+			return i;
+	sets->kinds = array_room(sets->kinds, sets->kind_count, sizeof *sets->kinds);
+	kind = &sets->kinds[sets->kind_count];
+	*kind = (struct atomic_kind){
+		.name = strdup(name), .rule = rule, .is_of_objects = is_of_objects};
+	BUG_ON(!kind->name);
+	return sets->kind_count++;
+}
+
+/* "entries[].key" for ".entries[1].key", behind the variable's name if it is no struct. */
+static char *part_name(const struct symbols_part *part)
+{
+	const char *start = part->type ? part->place : part->variable;
+	const char *rest = part->type ? "" : part->place;
+	char *name, *to;
+
+	BUG_ON(asprintf(&name, "%s%s", start, rest) < 0);
+	to = name;
+	for (const char *from = *name == '.' ? name + 1 : name; *from; from++) {
+		*to++ = *from;
+		if (*from == '[')
+			from += strcspn(from, "]") - 1;
+	}
+	*to = '\0';
+	return name;
+}
+
+static void add_part(struct atomic_kind *kind, const struct symbols_part *part)
+{
+	char *name = part_name(part);
+
+	for (uint32_t i = 0; i < kind->part_count; i++) {
+		if (strcmp(kind->parts[i], name) != 0)
+			continue;
+		free(name);
+		return;
+	}
+	kind->parts = array_room(kind->parts, kind->part_count, sizeof *kind->parts);
+	kind->parts[kind->part_count++] = name;
+}
+
+/* Assigns the member to a set. Returns false if the member belongs to none. */
+static bool classify(struct atomic_sets *sets, struct atomic_member *member)
+{
+	const struct symbols_part *part = &member->part;
+	const struct atomic_rule *rule = atomic_rules_part(sets->rules, part);
+	char *name = NULL;
+
+	if (part->is_constant || (rule && rule->verb == ATOMIC_NO_SET) ||
+		(!rule && part->is_of_library && !sets->rules->has_library))
+		return false;
+	if (rule) {
+		const bool is_of_objects = atomic_rule_is_of_objects(rule) && part->type;
+
+		member->kind = atomic_sets_find_kind(sets, rule->name, rule, is_of_objects);
+		member->instance = is_of_objects ? part->start : 0;
+	} else if (part->type) {
+		member->kind = atomic_sets_find_kind(sets, part->type, NULL, true);
+		member->instance = part->start;
+	} else if (part->file) {
+		const char *slash = strrchr(part->file, '/');
+
+		BUG_ON(asprintf(&name, "static variables of %s", slash ? slash + 1 : part->file) <
+			0);
+		member->kind = atomic_sets_find_kind(sets, name, NULL, false);
+		member->instance = 0;
+		free(name);
+	} else {
+		return false;
+	}
+	add_part(&sets->kinds[member->kind], part);
+	return true;
+}
+
+const struct atomic_member *atomic_sets_member(
+	struct atomic_sets *sets, const struct trace_event *event, uint64_t address)
+{
+	const struct symbols_access access = atomic_sets_access_of(event, address);
+	struct member_entry *entry, key = {.key = {.address = address}};
+
+	if (!sets->symbols)
+		return NULL;
+	HASH_FIND(hh, sets->members, &key.key, sizeof key.key, entry);
+	if (!entry) {
+		entry = array_new(1, sizeof *entry);
+		entry->key = key.key;
+		entry->is_member = symbols_part_at(sets->symbols, sets->memory, &access,
+					   &entry->member.part) &&
+				   classify(sets, &entry->member);
+		HASH_ADD(hh, sets->members, key, sizeof entry->key, entry);
+	}
+	return entry->is_member ? &entry->member : NULL;
+}
+
+uint32_t atomic_sets_count(const struct atomic_sets *sets)
+{
+	return sets->kind_count;
+}
+
+const struct atomic_kind *atomic_sets_kind(const struct atomic_sets *sets, uint32_t kind)
+{
+	return &sets->kinds[kind];
+}
+
+const struct atomic_place *atomic_sets_place(struct atomic_sets *sets, uint64_t address)
+{
+	struct symbols_routine routines[ATOMIC_INLINED_MAX];
+	struct place_entry *entry;
+
+	HASH_FIND(hh, sets->places, &address, sizeof address, entry);
+	if (entry)
+		return &entry->place;
+	entry = array_new(1, sizeof *entry);
+	entry->place.address = address;
+	if (sets->symbols && address)
+		entry->place.count =
+			symbols_routines_at(sets->symbols, address, routines, ATOMIC_INLINED_MAX);
+	for (uint32_t i = 0; i < entry->place.count; i++)
+		entry->place.routines[i] = (struct atomic_routine){.routine = routines[i],
+			.verdict = atomic_rules_unit(sets->rules, routines[i].name)};
+	HASH_ADD(hh, sets->places, place.address, sizeof address, entry);
+	return &entry->place;
+}
+
+static bool shares_struct(const struct symbols_part *part, const struct symbols_routine *routine)
+{
+	for (uint32_t i = 0; i < part->type_count; i++)
+		for (uint32_t j = 0; j < routine->type_count; j++)
+			if (strcmp(part->types[i], routine->types[j]) == 0)
+				return true;
+	return false;
+}
+
+static bool is_own_unit(const struct atomic_routine *routine, const struct symbols_part *part)
+{
+	if (!routine || routine->verdict != ATOMIC_UNSAID)
+		return routine && routine->verdict == ATOMIC_YES;
+	return !routine->routine.is_system && shares_struct(part, &routine->routine);
+}
+
+static bool is_file_unit(const struct atomic_call *call, const struct symbols_part *part)
+{
+	const struct atomic_routine *routine = call->routine;
+
+	return routine && routine->verdict == ATOMIC_UNSAID && !call->is_first &&
+	       !routine->routine.is_system && part->file && routine->routine.file &&
+	       strcmp(routine->routine.file, part->file) == 0;
+}
+
+static void atomic_sets_note_unit(struct atomic_kind *kind, const char *name)
+{
+	for (uint32_t i = 0; i < kind->unit_count; i++)
+		if (strcmp(kind->units[i], name) == 0)
+			return;
+	kind->units = array_room(kind->units, kind->unit_count, sizeof *kind->units);
+	kind->units[kind->unit_count++] = name;
+}
+
+static uint32_t atomic_sets_find_owner(
+	const struct symbols_part *part, const struct atomic_call *stack, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (is_own_unit(stack[i].routine, part))
+			return i;
+	for (uint32_t i = 0; i < count; i++)
+		if (is_file_unit(&stack[i], part))
+			return i;
+	for (uint32_t i = count; i--;)
+		if (stack[i].routine && !stack[i].routine->routine.is_system &&
+			stack[i].routine->verdict != ATOMIC_NO)
+			return i;
+	return count;
+}
+
+uint32_t atomic_sets_owner(struct atomic_sets *sets, const struct atomic_member *member,
+	const struct atomic_call *stack, uint32_t count)
+{
+	const uint32_t owner = atomic_sets_find_owner(&member->part, stack, count);
+
+	if (owner < count)
+		atomic_sets_note_unit(
+			&sets->kinds[member->kind], stack[owner].routine->routine.name);
+	return owner;
+}

@@ -1,0 +1,158 @@
+/* Shared by the files that build a finding: the source, and its threads and objects as words. */
+#ifndef RADDLE_FINDINGS_BUILD_INTERNAL_H
+#define RADDLE_FINDINGS_BUILD_INTERNAL_H
+
+#include "base/strbuf.h"
+#include "findings/describe/build.h"
+#include "findings/describe/signals.h"
+
+/* Upper bound for the frames at one place, inlined functions included. */
+#define SITE_FRAMES_MAX 16
+
+/* A place in the code is either the return address of a call or the address of an access to memory. */
+enum code_place { PLACE_OF_CALL, PLACE_OF_ACCESS };
+
+struct wrapper;	  /* call_chain.c: a short function and its call sites */
+struct first_use; /* words.c: first use of an object, by address and class */
+
+struct builder {
+	const struct finding_source *source;
+	struct symbols *symbols; /* NULL if none */
+	struct finding *finding;
+	char **paths;			/* thread path by index */
+	struct symbols_thread *threads; /* the same threads for symbols_describe_data() */
+	struct first_use *first_uses;
+	struct wrapper *wrappers;
+	uint64_t first_step; /* event of the finding's first step */
+	uint32_t culprit;    /* index of the wait whose signal was lost; UINT32_MAX: unknown */
+	struct signal_history signals; /* signals that concern the culprit */
+	/* the failing thread's name as titles show it; NULL if there is no such thread */
+	char *failing_name;
+};
+
+/* ---- words.c ---- */
+
+/* Indexes the trace by object. Must precede all queries for object names. */
+void builder_note_first_uses(struct builder *builder);
+void builder_forget_first_uses(struct builder *builder);
+/* Infers contents of memory blocks from the trace. Must precede all queries for names of memory. */
+void builder_note_accesses(struct builder *builder);
+
+/* "main.0"; "a thread" for an unknown index. Owned by the builder. */
+const char *builder_thread(const struct builder *builder, struct thread_id thread);
+/*
+ * "mutex forks[1]", "mutex #3 first used at pool.c:12 by main.0"; returns NULL if there is none.
+ * The caller frees it.
+ */
+char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t address);
+/* "counter", "((struct account *)malloc at bank.c:41, #3).balance". The caller frees it. */
+char *builder_memory(const struct builder *builder, const struct symbols_access *access);
+/* Adds a name such as " pool.cv_" for an object on a stack or in heap memory of known type. Returns
+ * false if the object has no name. */
+bool builder_add_placed_name(const struct builder *builder, enum object_class class,
+	uint64_t address, struct strbuf *out);
+/* The object of an event. Returns NULL if there is no object. The caller frees the text. */
+char *builder_event_object(const struct builder *builder, const struct trace_event *event);
+/* The event's verb: "accepts on", "sends SIGUSR1 to the process", "times out waiting on". The caller frees the text. */
+char *builder_event_verb(const struct trace_event *event);
+/* The object that a blocked thread needs; returns NULL if there is none. The caller frees the
+ * text. */
+char *builder_wait_object(const struct builder *builder, const struct wait_edge *edge);
+/* Adds " #3 first used at pool.c:12 by main.0", or nothing if the trace has no use. */
+void builder_add_first_use(const struct builder *builder, enum object_class class, uint64_t address,
+	struct strbuf *out);
+/* The object of an event other than an access to memory; returns NULL if there is none. The caller
+ * frees the text. */
+char *builder_operand(const struct builder *builder, const struct trace_event *event);
+/* Adds a line for each module whose variables have no names, with the remedy. */
+void builder_add_notices(const struct builder *builder, struct strbuf *out);
+/* Fills the frames at the place, innermost first, and returns their number; 0: no debug information covers the place. */
+unsigned builder_frames_at(const struct builder *builder, uint64_t site, enum code_place place,
+	struct symbols_frame frames[SITE_FRAMES_MAX]);
+/* The innermost frame in the user's code at the place; where no frame is in the user's code, the innermost frame. */
+struct finding_frame builder_frame_at(
+	const struct builder *builder, uint64_t site, enum code_place place);
+struct finding_frame builder_frame_from(
+	const struct builder *builder, const struct symbols_frame *frame);
+/* Does for an event what builder_frame() does for an address; in a library header, returns the
+ * frame of the calling code. */
+struct finding_frame builder_event_frame(
+	const struct builder *builder, const struct trace_event *event);
+void builder_add_event_place(
+	const struct builder *builder, const struct trace_event *event, struct strbuf *out);
+/* Place where the holder of a waited-for object acquired it. */
+struct finding_frame builder_held_since(
+	const struct builder *builder, const struct wait_edge *edge);
+/* Call stack of a thread: unwound in a stopped process, else the frame of `site`. */
+void builder_stack(const struct builder *builder, struct thread_id thread, uint64_t site,
+	struct finding_stack *stack);
+
+/*
+ * Stack of an access at `site`, without the runtime's frames. `addresses`: return addresses of the
+ * thread before the access; `count` 0: unknown.
+ */
+void builder_access_stack(const struct builder *builder, uint64_t site, const uint64_t *addresses,
+	unsigned count, struct finding_stack *stack);
+
+/* Adds "bank.c:41", "f in libfoo.so", or "an unknown place". */
+void frame_place(const struct finding_frame *frame, struct strbuf *out);
+
+/* ---- call_chain.c ---- */
+
+/* Finds the wrappers: short functions that the trace shows with several call sites. Must run before any frame is chosen. */
+void builder_note_wrappers(struct builder *builder);
+void builder_forget_wrappers(struct builder *builder);
+/* Is the frame's function a wrapper, a short one in a header or with several call sites? Its caller
+ * is then more informative. */
+bool builder_is_wrapper(const struct builder *builder, const struct symbols_frame *frame);
+/* Fills the step's shown line, the wrapper or library call inside that line, and the callers of that line. */
+void builder_fill_place(
+	const struct builder *builder, const struct trace_event *event, struct finding_step *step);
+
+/* ---- waits.c ---- */
+
+/* Completes the wait-for graph from the trace. */
+void resolve_waits(const struct finding_source *source, struct outcome *outcome);
+/* Adds a line per object that another thread should have signalled: its last signal. */
+void builder_add_hopes(const struct builder *builder, struct strbuf *out);
+
+/* ---- title.c ---- */
+
+/*
+ * One line that says what went wrong. Requires waits, stack, failing thread. The caller frees it.
+ */
+char *builder_title(const struct builder *builder);
+/* Further text; returns NULL if there is none. The caller frees it. */
+char *builder_detail(const struct builder *builder);
+
+/* ---- cause.c, cause_orders.c ---- */
+
+/* Fills the finding's cause and remedy where the trace shows them. Requires that waits and races are already filled. */
+void builder_fill_cause(struct builder *builder);
+/* Cause and remedy of a cycle of waits, or of a lock that its holder never releases. */
+void builder_deadlock_cause(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
+/* Cause and remedy of two accesses without a happens-before order. */
+void builder_accesses_cause(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
+
+/* ---- race.c ---- */
+
+bool builder_holds(
+	const struct builder *builder, struct thread_id thread, uint64_t address, uint64_t step);
+
+/* "counter", or a description. The caller frees the text. */
+char *builder_race_variable(const struct builder *builder, bool is_brief);
+void builder_fill_race(struct builder *builder);
+/* The event of the earlier of the two accesses, which may be a free; NO_EVENT: the trace lacks it. */
+uint64_t builder_find_earlier(const struct builder *builder);
+
+/* ---- interleaving.c ---- */
+
+void builder_fill_steps(struct builder *builder);
+/* Notes at the event's step that line `line` of the cause names it. Keeps an earlier note; ignores NO_EVENT. */
+void builder_mark_step(const struct builder *builder, uint64_t event, uint32_t line);
+/* Does what builder_mark_step() does, for the line that is being added to the cause. */
+void builder_mark_cause(const struct builder *builder, uint64_t event, const struct strbuf *cause);
+
+#endif

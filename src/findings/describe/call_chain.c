@@ -1,0 +1,254 @@
+/*
+ * Chooses the source line at which a report shows a step. That line is in the program's own code.
+ * Library headers and the program's short wrappers are skipped, because their line is the same in
+ * every step and does not distinguish steps.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <uthash.h>
+
+#include "base/array.h"
+#include "base/bug.h"
+#include "findings/describe/build_internal.h"
+
+#define CHAIN_MAX 32
+#define CALLERS_KEPT 6
+/* A short function outside of headers is a wrapper when at least this many places call it. */
+#define WRAPPER_CALLERS 3
+/* The search for wrappers covers the last events of a trace only; this bounds the time that a long
+ * trace takes. */
+#define WRAPPER_EVENTS 20000
+
+struct wrapper {
+	char *name;			   /* function and file */
+	uint64_t callers[WRAPPER_CALLERS]; /* hashes of files and lines */
+	unsigned count;
+	UT_hash_handle hh;
+};
+
+struct call_chain {
+	struct symbols_frame frames[CHAIN_MAX]; /* frames in the program's code, innermost first */
+	unsigned count;
+	struct symbols_frame
+		library; /* outermost library frame that frames[0] calls; function NULL: none */
+};
+
+static enum code_place call_chain_place_of(const struct trace_event *event)
+{
+	return op_descriptions[event->kind].object == OBJECT_MEMORY || event->kind == OP_FENCE
+		       ? PLACE_OF_ACCESS
+		       : PLACE_OF_CALL;
+}
+
+static void call_chain_add_place(const struct builder *builder, uint64_t site,
+	enum code_place place, struct call_chain *chain)
+{
+	struct symbols_frame frames[SITE_FRAMES_MAX];
+	const unsigned count = builder_frames_at(builder, site, place, frames);
+
+	for (unsigned i = 0; i < count && chain->count < CHAIN_MAX; i++) {
+		if (!frames[i].is_system && frames[i].file)
+			chain->frames[chain->count++] = frames[i];
+		else if (!chain->count && frames[i].function)
+			chain->library = frames[i];
+	}
+}
+
+static void call_chain_find_chain(
+	const struct builder *builder, const struct trace_event *event, struct call_chain *chain)
+{
+	chain->count = 0;
+	chain->library.function = NULL;
+	if (!builder->symbols)
+		return;
+	call_chain_add_place(builder, event->site, call_chain_place_of(event), chain);
+	for (unsigned i = 0; i < TRACE_CALLERS && event->callers[i]; i++)
+		call_chain_add_place(builder, event->callers[i], PLACE_OF_CALL, chain);
+}
+
+static char *wrapper_name(const struct symbols_frame *frame)
+{
+	char *name;
+
+	BUG_ON(asprintf(&name, "%s\n%s", frame->function ? frame->function : "", frame->file) < 0);
+	return name;
+}
+
+static uint64_t line_key(const struct symbols_frame *frame)
+{
+	uint64_t key = frame->line;
+
+	for (const char *at = frame->file; *at; at++)
+		key = key * 31 + (unsigned char)*at;
+	return key;
+}
+
+static void note_call(struct builder *builder, const struct symbols_frame *callee,
+	const struct symbols_frame *caller)
+{
+	char *name = wrapper_name(callee);
+	const uint64_t key = line_key(caller);
+	struct wrapper *wrapper;
+
+	HASH_FIND_STR(builder->wrappers, name, wrapper);
+	if (wrapper) {
+		free(name);
+	} else {
+		wrapper = array_new(1, sizeof *wrapper);
+		wrapper->name = name;
+		HASH_ADD_KEYPTR(
+			hh, builder->wrappers, wrapper->name, strlen(wrapper->name), wrapper);
+	}
+	for (unsigned i = 0; i < wrapper->count; i++)
+		if (wrapper->callers[i] == key)
+			return;
+	if (wrapper->count < WRAPPER_CALLERS)
+		wrapper->callers[wrapper->count++] = key;
+}
+
+void builder_note_wrappers(struct builder *builder)
+{
+	const struct finding_source *source = builder->source;
+	const uint64_t count = source->event_count;
+	struct call_chain chain;
+
+	for (uint64_t i = count > WRAPPER_EVENTS ? count - WRAPPER_EVENTS : 0; i < count; i++) {
+		call_chain_find_chain(builder, &source->events[i], &chain);
+		for (unsigned at = 0; at + 1 < chain.count; at++)
+			if (chain.frames[at].is_short)
+				note_call(builder, &chain.frames[at], &chain.frames[at + 1]);
+	}
+}
+
+void builder_forget_wrappers(struct builder *builder)
+{
+	struct wrapper *wrapper, *next;
+
+	HASH_ITER(hh, builder->wrappers, wrapper, next)
+	{
+		HASH_DEL(builder->wrappers, wrapper);
+		free(wrapper->name);
+		free(wrapper);
+	}
+}
+
+static bool is_header(const char *file)
+{
+	const char *dot = strrchr(file, '.');
+
+	return dot && (dot[1] == 'h' || !strncmp(dot, ".inl", 4) || !strcmp(dot, ".tpp"));
+}
+
+bool builder_is_wrapper(const struct builder *builder, const struct symbols_frame *frame)
+{
+	struct wrapper *wrapper;
+	char *name;
+
+	if (!frame->is_short || frame->is_system || !frame->file)
+		return false;
+	name = wrapper_name(frame);
+	HASH_FIND_STR(builder->wrappers, name, wrapper);
+	free(name);
+	/* A function without callers is the start function of a thread, hence no wrapper. */
+	return wrapper && (wrapper->count == WRAPPER_CALLERS || is_header(frame->file));
+}
+
+/* Index of the innermost frame that is no wrapper; 0 where all frames are wrappers. */
+static unsigned shown_frame(const struct builder *builder, const struct call_chain *chain)
+{
+	for (unsigned i = 0; i < chain->count; i++)
+		if (!builder_is_wrapper(builder, &chain->frames[i]))
+			return i;
+	return 0;
+}
+
+struct finding_frame builder_event_frame(
+	const struct builder *builder, const struct trace_event *event)
+{
+	struct call_chain chain;
+
+	call_chain_find_chain(builder, event, &chain);
+	if (!chain.count)
+		return builder_frame_at(builder, event->site, call_chain_place_of(event));
+	return builder_frame_from(builder, &chain.frames[shown_frame(builder, &chain)]);
+}
+
+void builder_add_event_place(
+	const struct builder *builder, const struct trace_event *event, struct strbuf *out)
+{
+	struct finding_frame frame = builder_event_frame(builder, event);
+
+	frame_place(&frame, out);
+	free(frame.function);
+	free(frame.file);
+	free(frame.module);
+}
+
+/* Returns "push_back" for "std::vector<int>::push_back". NULL for methods of atomics: reports show
+ * these as accesses, not as calls. */
+static const char *method_of(const struct symbols_frame *frame)
+{
+	const char *method = frame->function, *at = frame->function;
+	unsigned depth = 0;
+
+	if (!at || !strncmp(at, "std::atomic", 11) || !strncmp(at, "std::__atomic", 13))
+		return NULL;
+	for (; *at; at++) {
+		depth += *at == '<';
+		depth -= depth && *at == '>';
+		if (!depth && at[0] == ':' && at[1] == ':')
+			method = at + 2;
+	}
+	return method;
+}
+
+/* The library call of a step, such as "jobs.push_back(...)", where the accessed memory belongs to a named variable. */
+static char *library_call(
+	const struct call_chain *chain, const struct trace_event *event, const char *object)
+{
+	const char *method = chain->library.function ? method_of(&chain->library) : NULL;
+	const size_t length = object && strncmp(object, "memory ", 7) ? strcspn(object, "+[ ") : 0;
+	char *text;
+
+	if (!method || !chain->count || op_descriptions[event->kind].object != OBJECT_MEMORY)
+		return NULL;
+	if (length && *object != '(')
+		BUG_ON(asprintf(&text, "%.*s.%.*s(...)", (int)length, object,
+			       (int)strcspn(method, "<("), method) < 0);
+	else
+		BUG_ON(asprintf(&text, "%.*s(...)", (int)strcspn(method, "<("), method) < 0);
+	return text;
+}
+
+static void call_chain_add_callers(const struct builder *builder, const struct call_chain *chain,
+	unsigned first, struct finding_stack *callers)
+{
+	const unsigned count =
+		chain->count - first < CALLERS_KEPT ? chain->count - first : CALLERS_KEPT;
+
+	callers->frames = array_new(count + 1u, sizeof *callers->frames);
+	for (unsigned i = 0; i < count; i++)
+		callers->frames[callers->count++] =
+			builder_frame_from(builder, &chain->frames[first + i]);
+}
+
+void builder_fill_place(
+	const struct builder *builder, const struct trace_event *event, struct finding_step *step)
+{
+	struct call_chain chain;
+	unsigned shown;
+
+	call_chain_find_chain(builder, event, &chain);
+	step->library_call = library_call(&chain, event, step->object);
+	if (!chain.count) {
+		step->where = builder_frame_at(builder, event->site, call_chain_place_of(event));
+		return;
+	}
+	shown = shown_frame(builder, &chain);
+	step->where = builder_frame_from(builder, &chain.frames[shown]);
+	if (shown)
+		step->inner = builder_frame_from(builder, &chain.frames[0]);
+	call_chain_add_callers(builder, &chain, shown + 1, &step->callers);
+}

@@ -1,0 +1,265 @@
+/*
+ * Writes what led to a failure and what prevents it, from the trace of the failing run; here why a
+ * signal of a condition variable did not end the wait that it was meant for.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "findings/describe/build_internal.h"
+
+/* The events that explain a lost wake-up, as indices into the trace, and the names of their objects. */
+struct signals_story {
+	const struct builder *builder;
+	const struct signal_history *signals;
+	const struct trace_event *events;
+	char *cond, *mutex, *variable; /* short names; owned; mutex and variable may be NULL */
+	const char *waiter, *signaller;
+};
+
+static char *story_object(const struct builder *builder, const struct trace_event *event)
+{
+	char *name = builder_event_object(builder, event);
+
+	if (name)
+		name[finding_short_name(name)] = '\0';
+	return name;
+}
+
+static void story_add_place(
+	const struct signals_story *story, const char *before, uint64_t event, struct strbuf *out)
+{
+	strbuf_adds(out, before);
+	builder_add_event_place(story->builder, &story->events[event], out);
+}
+
+/* Does what story_add_place() does, in the cause, and marks the step. */
+static void story_add_step(
+	const struct signals_story *story, const char *before, uint64_t event, struct strbuf *cause)
+{
+	builder_mark_cause(story->builder, event, cause);
+	story_add_place(story, before, event, cause);
+}
+
+static const char *story_thread(const struct signals_story *story, uint64_t event)
+{
+	return builder_thread(story->builder, (struct thread_id){story->events[event].thread});
+}
+
+static void story_add_signal(const struct signals_story *story, struct strbuf *out)
+{
+	const bool is_broadcast = story->events[story->signals->signal].kind == OP_COND_BROADCAST;
+
+	strbuf_addf(out, "%s %s %s", story->signaller, is_broadcast ? "broadcast on" : "signalled",
+		story->cond);
+	story_add_step(story, " at ", story->signals->signal, out);
+}
+
+static bool story_signaller_holds(const struct signals_story *story, uint64_t event)
+{
+	const struct signal_history *signals = story->signals;
+
+	return signals->lock != NO_EVENT &&
+	       builder_holds(story->builder, (struct thread_id){story->events[event].thread},
+		       story->events[signals->lock].address, story->events[event].step);
+}
+
+/* Adds whether the signaller held the waiter's mutex: ", holding mutex m" or ", without holding mutex m". */
+static void story_add_held(const struct signals_story *story, uint64_t event, struct strbuf *out)
+{
+	if (story->mutex)
+		strbuf_addf(out, ", %s %s",
+			story_signaller_holds(story, event) ? "holding" : "without holding",
+			story->mutex);
+}
+
+static void story_add_wait_after(const struct signals_story *story, struct strbuf *out)
+{
+	strbuf_addf(out, "%s began to wait", story->waiter);
+	story_add_step(story, " at ", story->signals->wait, out);
+	strbuf_adds(out, " after that signal, and no other signal followed\n");
+}
+
+static void story_add_receivers(const struct signals_story *story, struct strbuf *out)
+{
+	if (story->signals->waiting)
+		strbuf_addf(out, ", when %s did not wait yet\n", story->waiter);
+	else
+		strbuf_adds(out, ", when no thread waited\n");
+}
+
+static void story_unsignalled(const struct signals_story *story, struct strbuf *out)
+{
+	if (!story->cond)
+		return;
+	strbuf_addf(out, "%s began to wait on %s", story->waiter, story->cond);
+	story_add_step(story, " at ", story->signals->wait, out);
+	strbuf_addf(out, ", and no thread signalled it in this run\n");
+}
+
+static void story_missed(const struct signals_story *story, struct strbuf *out)
+{
+	const struct signal_history *signals = story->signals;
+
+	if (signals->loss == SIGNAL_BEHIND_TEST) {
+		strbuf_addf(out, "%s locked %s", story->waiter, story->mutex);
+		story_add_step(story, " at ", signals->lock, out);
+		strbuf_adds(out, "\n");
+	}
+	if (signals->test != NO_EVENT) {
+		strbuf_addf(out, "%s read %s", story->waiter, story->variable);
+		story_add_step(story, " at ", signals->test, out);
+		strbuf_addf(out, "\n%s changed %s", story->signaller, story->variable);
+		story_add_step(story, " at ", signals->change, out);
+		strbuf_adds(out, " after that");
+		story_add_held(story, signals->change, out);
+		strbuf_adds(out, "\n");
+	}
+	story_add_signal(story, out);
+	if (signals->test == NO_EVENT)
+		story_add_held(story, signals->signal, out);
+	story_add_receivers(story, out);
+	if (signals->loss == SIGNAL_BEFORE_WAIT && signals->lock > signals->signal &&
+		story->mutex) {
+		strbuf_addf(out, "%s locked %s", story->waiter, story->mutex);
+		story_add_step(story, " at ", signals->lock, out);
+		strbuf_adds(out, " only after that\n");
+	}
+	story_add_wait_after(story, out);
+}
+
+static void story_remedy_missed(const struct signals_story *story, struct strbuf *out)
+{
+	const struct signal_history *signals = story->signals;
+
+	if (signals->loss == SIGNAL_BEHIND_TEST && signals->change != NO_EVENT) {
+		strbuf_addf(out, "hold %s while %s is changed", story->mutex, story->variable);
+		story_add_place(story, " (", signals->change, out);
+		strbuf_adds(out,
+			"), so that the change comes before the test or after the wait has begun");
+	} else if (signals->loss == SIGNAL_BEHIND_TEST) {
+		strbuf_addf(out, "hold %s while what %s waits for is changed, before the signal",
+			story->mutex, story->waiter);
+		story_add_place(story, " at ", signals->signal, out);
+	} else {
+		strbuf_addf(out, "test %s in a loop around the wait",
+			story->variable ? story->variable : "the condition");
+		story_add_place(story, " at ", signals->wait, out);
+		strbuf_addf(out,
+			", under the same lock%s%s: a signal that finds no waiter is not kept",
+			story->mutex ? " of " : "", story->mutex ? story->mutex : "");
+	}
+}
+
+static void story_stolen(const struct signals_story *story, struct strbuf *out)
+{
+	const struct signal_history *signals = story->signals;
+
+	strbuf_addf(out, "%s began to wait on %s", story->waiter, story->cond);
+	story_add_step(story, " at ", signals->wait, out);
+	strbuf_adds(out, "\n");
+	if (signals->change != NO_EVENT) {
+		strbuf_addf(out, "%s changed %s", story->signaller, story->variable);
+		story_add_step(story, " at ", signals->change, out);
+		story_add_held(story, signals->change, out);
+		strbuf_adds(out, "\n");
+	}
+	story_add_signal(story, out);
+	if (signals->change == NO_EVENT) {
+		story_add_held(story, signals->signal, out);
+		strbuf_adds(out, story->mutex ? "," : "");
+	}
+	strbuf_addf(out, " while %" PRIu32 " threads waited; that woke %s", signals->waiting,
+		story_thread(story, signals->woken));
+	story_add_place(story, ", which waited at ", signals->woken, out);
+	strbuf_adds(out, "\n");
+	if (signals->again == NO_EVENT) {
+		strbuf_addf(out, "no signal was left for %s\n", story->waiter);
+		return;
+	}
+	strbuf_addf(out, "%s found its condition false and waited again",
+		story_thread(story, signals->again));
+	story_add_step(story, " at ", signals->again, out);
+	strbuf_addf(out, ": the signal was used up, and %s did not get it\n", story->waiter);
+}
+
+static void story_remedy_stolen(const struct signals_story *story, struct strbuf *out)
+{
+	const struct signal_history *signals = story->signals;
+
+	story_add_place(
+		story, "call pthread_cond_broadcast (notify_all) at ", signals->signal, out);
+	if (story->events[signals->woken].site == story->events[signals->wait].site)
+		strbuf_adds(out, ", or signal once for each thread that waits");
+	else
+		story_add_place(story, ", or give the wait at ", signals->wait, out),
+			strbuf_adds(out, " a condition variable of its own");
+}
+
+static void builder_signals_cause(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
+{
+	const struct signal_history *signals = &builder->signals;
+	const struct trace_event *events = builder->source->events;
+	struct signals_story story = {.builder = builder, .signals = signals, .events = events};
+
+	story.waiter = story_thread(&story, signals->wait);
+	story.cond = story_object(builder, &events[signals->wait]);
+	if (!story.cond || signals->signal == NO_EVENT) {
+		story_unsignalled(&story, cause);
+		free(story.cond);
+		return;
+	}
+	story.signaller = story_thread(&story, signals->signal);
+	if (signals->lock != NO_EVENT)
+		story.mutex = story_object(builder, &events[signals->lock]);
+	if (signals->change != NO_EVENT)
+		story.variable = story_object(builder, &events[signals->change]);
+	if (signals->signal < signals->wait) {
+		story_missed(&story, cause);
+		story_remedy_missed(&story, remedy);
+	} else if (signals->woken != NO_EVENT) {
+		story_stolen(&story, cause);
+		story_remedy_stolen(&story, remedy);
+	}
+	free(story.cond);
+	free(story.mutex);
+	free(story.variable);
+}
+
+static char *cause_text(struct strbuf *text)
+{
+	if (text->length && text->text[text->length - 1] == '\n')
+		text->text[--text->length] = '\0';
+	if (text->length)
+		return strbuf_detach(text);
+	strbuf_release(text);
+	return NULL;
+}
+
+void builder_fill_cause(struct builder *builder)
+{
+	struct strbuf cause, remedy;
+
+	strbuf_init(&cause);
+	strbuf_init(&remedy);
+	switch (builder->finding->kind) {
+	case OUTCOME_LOST_WAKEUP:
+		if (builder->culprit != UINT32_MAX)
+			builder_signals_cause(builder, &cause, &remedy);
+		break;
+	case OUTCOME_DEADLOCK:
+	case OUTCOME_SELF_DEADLOCK:
+		builder_deadlock_cause(builder, &cause, &remedy);
+		break;
+	case OUTCOME_RACE:
+	case OUTCOME_USE_AFTER_FREE:
+	case OUTCOME_DOUBLE_FREE:
+		builder_accesses_cause(builder, &cause, &remedy);
+		break;
+	default:
+		break;
+	}
+	builder->finding->cause = cause_text(&cause);
+	builder->finding->remedy = cause_text(&remedy);
+}

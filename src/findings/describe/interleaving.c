@@ -1,0 +1,159 @@
+/* Builds the end of the interleaving: steps, context switches, preemptions. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "findings/describe/build_internal.h"
+
+/* People read a few dozen; thousands leave room for pages and keep a finding at a megabyte. */
+#define STEPS_STANDARD 2000
+
+/* Walks along the schedule's segments in parallel to the events. */
+struct segment_walk {
+	const struct finding_source *source;
+	uint32_t segment;
+	uint64_t used; /* steps already used of that segment */
+	bool is_lost;  /* trace and schedule disagree: preemptions are no longer marked */
+};
+
+static void skip_values(struct segment_walk *walk)
+{
+	while (walk->segment < walk->source->segment_count &&
+		walk->source->segments[walk->segment].flags & SEGMENT_VALUE)
+		walk->segment++;
+}
+
+static void advance(struct segment_walk *walk, uint64_t steps)
+{
+	skip_values(walk);
+	walk->used += steps;
+	while (walk->segment < walk->source->segment_count &&
+		walk->used >= walk->source->segments[walk->segment].count) {
+		walk->used -= walk->source->segments[walk->segment].count;
+		walk->segment++;
+		skip_values(walk);
+	}
+}
+
+static bool interleaving_is_preemption(struct segment_walk *walk, uint16_t thread)
+{
+	const struct schedule_segment *segments = walk->source->segments;
+
+	if (walk->segment >= walk->source->segment_count ||
+		segments[walk->segment].thread != thread)
+		walk->is_lost = true;
+	return !walk->is_lost && segments[walk->segment].flags & SEGMENT_PREEMPTS;
+}
+
+/* The thread made by this creation. Its number follows from the parent's earlier creations. */
+static char *created_thread(
+	const struct builder *builder, const struct trace_event *event, uint32_t ordinal)
+{
+	const struct finding_source *source = builder->source;
+	char *object = NULL;
+
+	for (uint32_t i = event->thread + 1u; i < source->thread_count && !object; i++)
+		if (source->threads[i].parent.index == event->thread &&
+			source->threads[i].ordinal == ordinal)
+			BUG_ON(asprintf(&object, "thread %s", builder->paths[i]) < 0);
+	return object;
+}
+
+static void fill_step(
+	const struct builder *builder, const struct trace_event *event, struct finding_step *step)
+{
+	step->step = event->step;
+	step->address = event->address;
+	step->thread = strdup(builder_thread(builder, (struct thread_id){event->thread}));
+	step->verb = builder_event_verb(event);
+	BUG_ON(!step->thread || !step->verb);
+	step->object = builder_event_object(builder, event);
+	builder_fill_place(builder, event, step);
+}
+
+/*
+ * Steps kept of a thread alone at the end of a long run: those before the last switch matter more.
+ */
+#define STEPS_ALONE 24
+
+static uint64_t kept_end(const struct finding_source *source, uint64_t most)
+{
+	uint64_t last = source->event_count;
+
+	if (source->event_count <= most || source->outcome->kind != OUTCOME_LIVELOCK)
+		return source->event_count;
+	while (last > 1 && source->events[last - 2].thread == source->events[last - 1].thread)
+		last--;
+	/* `last` - 1 is the first event since the last switch. */
+	return last > 1 && last - 1 + most / 2 < source->event_count && STEPS_ALONE < most
+		       ? last - 1 + STEPS_ALONE
+		       : source->event_count;
+}
+
+/* Start of the kept events: before the recorded window there are only thread creations. */
+static uint64_t kept_first(const struct finding_source *source, uint64_t first)
+{
+	while (first < source->event_count && source->events[first].step < source->events_from)
+		first++;
+	return first;
+}
+
+void builder_fill_steps(struct builder *builder)
+{
+	uint32_t *created = calloc(builder->source->thread_count + 1u, sizeof *created);
+	const struct finding_source *source = builder->source;
+	struct finding *finding = builder->finding;
+	struct segment_walk walk = {.source = source};
+	const uint64_t most = source->steps_most ? source->steps_most : STEPS_STANDARD;
+	const uint64_t end = kept_end(source, most);
+	const uint64_t first = kept_first(source, end > most ? end - most : 0);
+
+	builder->first_step = first;
+	finding->steps = calloc(end - first + 1, sizeof *finding->steps);
+	BUG_ON(!finding->steps || !created);
+	finding->steps_left_out =
+		source->events_from && first < end ? source->events[first].step : first;
+	finding->later_steps_left_out = source->event_count - end;
+	if (source->outcome->kind == OUTCOME_LIVELOCK)
+		finding->later_steps_left_out += source->events_dropped;
+	for (uint64_t i = 0; i < end; i++) {
+		const struct trace_event *event = &source->events[i];
+		const bool is_switch = i && event->thread != source->events[i - 1].thread;
+		const bool is_creation = event->kind == OP_THREAD_CREATE;
+		struct finding_step *step = &finding->steps[finding->step_count];
+		bool preempts;
+
+		advance(&walk, i ? event->step - source->events[i - 1].step : 0);
+		preempts = is_switch && interleaving_is_preemption(&walk, event->thread);
+		created[event->thread] += is_creation;
+		if (i < first)
+			continue;
+		fill_step(builder, event, step);
+		if (is_creation && !step->object)
+			step->object = created_thread(builder, event, created[event->thread] - 1);
+		step->is_switch = is_switch;
+		step->is_preemption = preempts;
+		finding->step_count++;
+	}
+	free(created);
+}
+
+void builder_mark_step(const struct builder *builder, uint64_t event, uint32_t line)
+{
+	const struct finding *finding = builder->finding;
+	const uint64_t at = event - builder->first_step;
+
+	if (event >= builder->first_step && at < finding->step_count &&
+		!finding->steps[at].cause_line)
+		finding->steps[at].cause_line = line;
+}
+
+void builder_mark_cause(const struct builder *builder, uint64_t event, const struct strbuf *cause)
+{
+	uint32_t line = 1;
+
+	for (size_t i = 0; i < cause->length; i++)
+		line += cause->text[i] == '\n';
+	builder_mark_step(builder, event, line);
+}

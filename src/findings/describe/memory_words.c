@@ -1,0 +1,173 @@
+/* Names accessed memory: the variable, its block, or the stack that contains it. */
+#include <pthread.h>
+#include <semaphore.h>
+#include <string.h>
+
+#include "findings/describe/build_internal.h"
+
+/* Limit on the modules without debug information that a finding lists. */
+#define NOTICES_MAX 4
+
+static struct symbols_memory memory_of(const struct builder *builder)
+{
+	return (struct symbols_memory){.pid = builder->source->pid,
+		.threads = builder->threads,
+		.thread_count = builder->source->thread_count,
+		.blocks = builder->source->blocks,
+		.block_count = builder->source->block_count};
+}
+
+static struct symbols_access memory_words_access_of(const struct trace_event *event)
+{
+	return (struct symbols_access){.address = event->address,
+		.bytes = event->bytes,
+		.site = event->site,
+		.step = event->step,
+		.is_brief = true};
+}
+
+/* Is the text a name in the source? Descriptions are none: "(malloc at bank.c:41, #3)+16", "libfoo.so+0x40". */
+static bool memory_words_is_name(const char *text)
+{
+	return strncmp(text, "((", 2) == 0 || (*text != '(' && !strstr(text, "+0x"));
+}
+
+static bool memory_words_is_access(const struct trace_event *event)
+{
+	return op_descriptions[event->kind].object == OBJECT_MEMORY && event->address;
+}
+
+void builder_note_accesses(struct builder *builder)
+{
+	const struct symbols_memory memory = memory_of(builder);
+
+	for (uint64_t i = 0; builder->symbols && i < builder->source->event_count; i++) {
+		const struct symbols_access access =
+			memory_words_access_of(&builder->source->events[i]);
+
+		if (memory_words_is_access(&builder->source->events[i]))
+			symbols_note_access(builder->symbols, &memory, &access);
+	}
+}
+
+/* Bytes of each synchronisation object of glibc on x86-64; 0: its size does not distinguish it from
+ * an integer. */
+static const uint64_t object_bytes[OBJECT_CLASS_COUNT] = {
+	[OBJECT_MUTEX] = sizeof(pthread_mutex_t),
+	[OBJECT_COND] = sizeof(pthread_cond_t),
+	[OBJECT_RWLOCK] = sizeof(pthread_rwlock_t),
+	[OBJECT_BARRIER] = sizeof(pthread_barrier_t),
+	[OBJECT_SEM] = sizeof(sem_t),
+};
+
+/*
+ * Names an object in the frame of a call that has returned, from the first step at that address
+ * whose thread had the frame; plain memory from the access itself. `class` and size exclude most
+ * objects of other calls.
+ */
+static bool add_returned_local(const struct builder *builder, enum object_class class,
+	const struct symbols_access *access, struct strbuf *out)
+{
+	const struct finding_source *source = builder->source;
+
+	for (uint64_t i = 0; i < source->event_count; i++) {
+		const struct trace_event *event = &source->events[i];
+
+		if (event->address != access->address || !event->frame ||
+			op_descriptions[event->kind].object != class ||
+			(class == OBJECT_MEMORY && event->step != access->step))
+			continue;
+		return symbols_describe_local(builder->symbols,
+			&(struct symbols_frame_place){
+				.code = event->frame == 1 ? event->site
+							  : event->callers[event->frame - 2],
+				.offset = event->frame_offset,
+				.object_bytes = object_bytes[class]},
+			out);
+	}
+	return false;
+}
+
+char *builder_memory(const struct builder *builder, const struct symbols_access *access)
+{
+	const struct symbols_memory memory = memory_of(builder);
+	const struct symbols_thread *owner;
+	struct strbuf text;
+
+	strbuf_init(&text);
+	if (!builder->symbols ||
+		(!symbols_describe_data(builder->symbols, &memory, access, &text) &&
+			!add_returned_local(builder, OBJECT_MEMORY, access, &text))) {
+		owner = symbols_stack_owner(&memory, access->address);
+		strbuf_adds(&text, object_class_text(OBJECT_MEMORY));
+		if (owner)
+			strbuf_addf(&text, " on the stack of %s", owner->path);
+		builder_add_first_use(builder, OBJECT_MEMORY, access->address, &text);
+	}
+	return strbuf_detach(&text);
+}
+
+bool builder_add_placed_name(const struct builder *builder, enum object_class class,
+	uint64_t address, struct strbuf *out)
+{
+	const struct symbols_memory memory = memory_of(builder);
+	const struct symbols_access access = {.address = address,
+		.step = UINT64_MAX,
+		.is_brief = true,
+		.object_bytes = object_bytes[class]};
+	struct strbuf name;
+	bool is_named;
+
+	if (!builder->symbols || !access.object_bytes)
+		return false;
+	strbuf_init(&name);
+	is_named = symbols_describe_data(builder->symbols, &memory, &access, &name) &&
+		   memory_words_is_name(name.text);
+	if (!is_named) {
+		strbuf_release(&name);
+		strbuf_init(&name);
+		is_named = add_returned_local(builder, class, &access, &name);
+	}
+	if (is_named)
+		strbuf_addf(out, " %s", name.text);
+	strbuf_release(&name);
+	return is_named;
+}
+
+char *builder_event_object(const struct builder *builder, const struct trace_event *event)
+{
+	const struct symbols_access access = memory_words_access_of(event);
+
+	return memory_words_is_access(event) ? builder_memory(builder, &access)
+					     : builder_operand(builder, event);
+}
+
+void builder_add_notices(const struct builder *builder, struct strbuf *out)
+{
+	const struct finding_source *source = builder->source;
+	const char *reported[NOTICES_MAX];
+	unsigned count = 0;
+
+	for (uint64_t i = 0; builder->symbols && i < source->event_count && count < NOTICES_MAX;
+		i++) {
+		const struct trace_event *event = &source->events[i];
+		bool has_symbols;
+		const char *module;
+		bool is_reported = false;
+
+		if (!memory_words_is_access(event))
+			continue;
+		module = symbols_lacks_debug_information(
+			builder->symbols, event->address, &has_symbols);
+		for (unsigned t = 0; module && t < count; t++)
+			is_reported |= !strcmp(reported[t], module);
+		if (!module || is_reported)
+			continue;
+		reported[count++] = module;
+		strbuf_addf(out,
+			"%s has no %s, so its variables are named as %s; compile it with -g%s\n",
+			module, has_symbols ? "debug information" : "symbols",
+			has_symbols ? "symbol+distance" : "module+distance",
+			has_symbols ? "" : " and do not strip it");
+	}
+}

@@ -1,0 +1,50 @@
+/* Finds the signal that should have ended a thread's last wait, and why it did not. */
+#ifndef RADDLE_FINDINGS_SIGNALS_H
+#define RADDLE_FINDINGS_SIGNALS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "findings/describe/build.h"
+
+/* Stands for an event index where the trace has no such event. */
+#define NO_EVENT UINT64_MAX
+
+/* Why no signal ended the wait; later ones are stronger evidence that this wait is the one that lost its signal. */
+enum signal_loss {
+	SIGNAL_SERVED_OTHERS, /* each signal woke a thread that used it */
+	SIGNAL_NEVER_SENT,
+	SIGNAL_BEFORE_WAIT, /* the last signal preceded the begin of the wait */
+	SIGNAL_WOKE_WRONG, /* the last signal woke a thread that found its condition false and waited again */
+	/* a signal was sent between the thread's test of its condition and its wait */
+	SIGNAL_BEHIND_TEST
+};
+
+struct signal_history {
+	const struct wait_edge *edge;
+	enum signal_loss loss;
+	uint64_t wait;	  /* OP_COND_WAIT: the wait begins */
+	uint64_t lock;	  /* the waiter takes the mutex that the wait releases */
+	uint64_t signal;  /* the signal that should have ended the wait */
+	uint64_t woken;	  /* the woken thread's wait begins */
+	uint64_t again;	  /* SIGNAL_WOKE_WRONG: the woken thread waits again */
+	uint32_t waiting; /* threads that waited at the time of the signal */
+	/* signals that woke no thread: since the test, or before a wait without a test */
+	uint32_t unreceived;
+	/* Accesses to one variable: the waiter's read, then the signaller's write before its signal. */
+	uint64_t test, change;
+};
+
+/* Fills the history for the thread of `edge`, which waits on a condition variable. Returns false if
+ * the trace lacks that wait. */
+bool signal_history_find(const struct finding_source *source, const struct wait_edge *edge,
+	struct signal_history *out);
+
+/*
+ * Index in outcome->waits of the wait whose signal was lost: the strongest evidence; among equals
+ * the one that more threads depend on, then the latest signal. UINT32_MAX: none, or the trace lacks
+ * the end of the run.
+ */
+uint32_t signal_history_culprit(const struct finding_source *source, struct signal_history *out);
+
+#endif

@@ -1,0 +1,189 @@
+/*
+ * Completes the wait-for graph from the trace: holders of semaphores used as locks, the reader that
+ * closes a cycle, and threads that could have ended a wait.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "findings/describe/build_internal.h"
+
+static struct wait_edge *edge_of(struct outcome *outcome, struct thread_id thread)
+{
+	for (uint32_t i = 0; i < outcome->wait_count; i++)
+		if (thread_same(outcome->waits[i].waiter, thread))
+			return &outcome->waits[i];
+	return NULL;
+}
+
+static bool closes_circle(struct outcome *outcome, const struct wait_edge *start)
+{
+	const struct wait_edge *edge = start;
+
+	for (uint32_t hops = 0; edge && hops <= outcome->wait_count; hops++) {
+		edge = edge_of(outcome, edge->holder);
+		if (edge == start)
+			return true;
+	}
+	return false;
+}
+
+/* Acquisitions minus releases of the object by one thread. */
+struct balance {
+	int64_t count;
+	uint64_t site; /* place of the last acquisition */
+};
+
+static int waits_takes(const struct trace_event *event, enum op_kind kind)
+{
+	if (kind == OP_SEM_WAIT)
+		return (event->kind == OP_SEM_WAIT) - (event->kind == OP_SEM_POST);
+	return (event->kind == OP_RWLOCK_RDLOCK) - (event->kind == OP_RWLOCK_UNLOCK);
+}
+
+static struct balance *balances(
+	const struct finding_source *source, const struct wait_edge *edge, bool *is_lock)
+{
+	struct balance *balance = array_new(source->thread_count + 1u, sizeof *balance);
+
+	*is_lock = true;
+	for (uint64_t i = 0; i < source->event_count; i++) {
+		const struct trace_event *event = &source->events[i];
+		const int change = event->address == edge->object_address
+					   ? waits_takes(event, (enum op_kind)edge->op)
+					   : 0;
+
+		balance[event->thread].count += change;
+		if (change > 0)
+			balance[event->thread].site = event->site;
+		/* A release without an acquisition is a signal: the semaphore is no lock. */
+		*is_lock &= balance[event->thread].count >= 0;
+	}
+	return balance;
+}
+
+/* Sets the holder: the first one that closes a cycle, else the first one. */
+static void find_holder(
+	const struct finding_source *source, struct outcome *outcome, struct wait_edge *edge)
+{
+	const struct wait_edge before = *edge;
+	bool is_lock;
+	struct balance *balance = balances(source, edge, &is_lock);
+	struct wait_edge first = before;
+
+	for (uint32_t i = 0; is_lock && i < source->thread_count && !edge->is_on_cycle; i++) {
+		if (balance[i].count <= 0 || i == edge->waiter.index)
+			continue;
+		edge->holder = (struct thread_id){(uint16_t)i};
+		edge->holder_site = balance[i].site;
+		edge->is_on_cycle = closes_circle(outcome, edge);
+		if (thread_same(first.holder, THREAD_NONE))
+			first = *edge;
+	}
+	if (!edge->is_on_cycle)
+		*edge = first;
+	free(balance);
+}
+
+void resolve_waits(const struct finding_source *source, struct outcome *outcome)
+{
+	bool has_changed = false;
+
+	/* the trace belongs to the parent process */
+	if (outcome->kind != OUTCOME_DEADLOCK ||
+		(outcome->wait_count && outcome->waits[0].is_in_child))
+		return;
+	for (uint32_t i = 0; i < outcome->wait_count; i++) {
+		struct wait_edge *edge = &outcome->waits[i];
+		const bool is_open = thread_same(edge->holder, THREAD_NONE);
+
+		if (edge->is_on_cycle ||
+			!((edge->op == OP_SEM_WAIT && is_open) || edge->op == OP_RWLOCK_WRLOCK))
+			continue;
+		find_holder(source, outcome, edge);
+		has_changed = true;
+	}
+	/* Edges examined first did not know the later ones: repeat. */
+	for (uint32_t i = 0; i < outcome->wait_count && has_changed; i++)
+		outcome->waits[i].is_on_cycle = closes_circle(outcome, &outcome->waits[i]);
+}
+
+static bool ends_wait(const struct trace_event *event, enum object_class class)
+{
+	if (class == OBJECT_COND)
+		return event->kind == OP_COND_SIGNAL || event->kind == OP_COND_BROADCAST;
+	return event->kind == OP_SEM_POST;
+}
+
+static const struct trace_event *last_ending(
+	const struct builder *builder, const struct wait_edge *edge, enum object_class class)
+{
+	for (uint64_t i = builder->source->event_count; i--;) {
+		const struct trace_event *event = &builder->source->events[i];
+
+		if (event->address == edge->object_address && ends_wait(event, class))
+			return event;
+	}
+	return NULL;
+}
+
+static bool has_earlier_wait(const struct outcome *outcome, uint32_t index)
+{
+	for (uint32_t i = 0; i < index; i++)
+		if (outcome->waits[i].object_address == outcome->waits[index].object_address)
+			return true;
+	return false;
+}
+
+/* Adds a thread that may be the one to end the wait, but is blocked by the waiter. */
+static void add_kept_off(const struct builder *builder, uint32_t index, struct strbuf *out)
+{
+	const struct outcome *outcome = builder->source->outcome;
+	const struct finding *finding = builder->finding;
+
+	for (uint32_t i = 0; i < outcome->wait_count; i++) {
+		const struct wait_edge *edge = &outcome->waits[i];
+		const char *object = finding->waits[i].object;
+
+		if (i == index || edge->op == OP_THREAD_JOIN || !object ||
+			!thread_same(edge->holder, outcome->waits[index].waiter))
+			continue;
+		strbuf_addf(out,
+			"; %s may be the thread that should, but waits for %.*s, which %s holds",
+			finding->waits[i].thread, finding_short_name(object), object,
+			finding->waits[index].thread);
+		return;
+	}
+}
+
+void builder_add_hopes(const struct builder *builder, struct strbuf *out)
+{
+	const struct outcome *outcome = builder->source->outcome;
+
+	for (uint32_t i = 0; outcome->kind == OUTCOME_DEADLOCK && i < outcome->wait_count; i++) {
+		const struct wait_edge *edge = &outcome->waits[i];
+		const enum object_class class = op_descriptions[edge->op].object;
+		const char *object = builder->finding->waits[i].object;
+		const struct trace_event *event;
+
+		if ((class != OBJECT_COND && class != OBJECT_SEM) || !object ||
+			!thread_same(edge->holder, THREAD_NONE) || has_earlier_wait(outcome, i))
+			continue;
+		event = last_ending(builder, edge, class);
+		strbuf_addf(out, "%.*s was ", finding_short_name(object), object);
+		if (event) {
+			strbuf_addf(out, "last %s by %s at ",
+				class == OBJECT_COND ? "signalled" : "posted",
+				builder_thread(builder, (struct thread_id){event->thread}));
+			builder_add_event_place(builder, event, out);
+		} else if (!builder->source->events_dropped) {
+			strbuf_addf(out, "never %s in this run",
+				class == OBJECT_COND ? "signalled" : "posted");
+		} else {
+			strbuf_adds(out, "not signalled in what was recorded of this run");
+		}
+		add_kept_off(builder, i, out);
+		strbuf_adds(out, "\n");
+	}
+}

@@ -1,0 +1,326 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <uthash.h>
+
+#include "base/array.h"
+#include "base/bug.h"
+#include "findings/describe/build_internal.h"
+
+/* Deeper stacks lose their outermost frames. */
+#define STACK_ADDRESSES_MAX 64
+
+/* Memory may serve as a mutex first and as a semaphore later, so the class belongs to the key. */
+struct object_key {
+	uint64_t address;
+	uint64_t class;
+};
+
+struct first_use {
+	struct object_key key;
+	const struct trace_event *event;
+	uint32_t number; /* number among the objects of its class, from 1 */
+	UT_hash_handle hh;
+};
+
+static struct first_use *find_first_use(
+	const struct builder *builder, enum object_class class, uint64_t address)
+{
+	const struct object_key key = {.address = address, .class = class};
+	struct first_use *use;
+
+	HASH_FIND(hh, builder->first_uses, &key, sizeof key, use);
+	return use;
+}
+
+void builder_note_first_uses(struct builder *builder)
+{
+	uint32_t counts[OBJECT_CLASS_COUNT] = {0};
+
+	for (uint64_t i = 0; i < builder->source->event_count; i++) {
+		const struct trace_event *event = &builder->source->events[i];
+		const enum object_class class = op_descriptions[event->kind].object;
+		struct first_use *use;
+
+		if (!event->address || find_first_use(builder, class, event->address))
+			continue;
+		use = array_new(1, sizeof *use);
+		use->key = (struct object_key){.address = event->address, .class = class};
+		use->event = event;
+		use->number = ++counts[class];
+		HASH_ADD(hh, builder->first_uses, key, sizeof use->key, use);
+	}
+}
+
+void builder_forget_first_uses(struct builder *builder)
+{
+	struct first_use *use, *next;
+
+	HASH_ITER(hh, builder->first_uses, use, next)
+	{
+		HASH_DEL(builder->first_uses, use);
+		free(use);
+	}
+}
+
+const char *builder_thread(const struct builder *builder, struct thread_id thread)
+{
+	if (thread.index < builder->source->thread_count)
+		return builder->paths[thread.index];
+	return thread.index ? "a thread" : "main";
+}
+
+/* Adds the source name of static data, without its declaration's place. Returns false if there is
+ * no name. */
+static bool add_static_name(const struct builder *builder, uint64_t address, struct strbuf *out)
+{
+	const char *module = NULL;
+	struct strbuf name;
+	char *place;
+	bool is_named;
+
+	if (!builder->symbols)
+		return false;
+	/* the module suffices */
+	(void)symbols_module_offset(builder->symbols, address, &module);
+	if (!module || !strncmp(module, "libraddle", 9))
+		return false; /* the runtime's own data is not shown */
+	strbuf_init(&name);
+	is_named = symbols_describe_static_data(builder->symbols, address, &name);
+	place = strstr(name.text, " (");
+	if (place)
+		*place = '\0';
+	if (is_named)
+		strbuf_addf(out, " %s", name.text);
+	strbuf_release(&name);
+	return is_named;
+}
+
+/* Adds the thread whose record has this address: the thread that begins or exits with it. */
+static void words_add_thread_name(
+	const struct builder *builder, uint64_t address, struct strbuf *out)
+{
+	for (uint64_t i = 0; i < builder->source->event_count; i++) {
+		const struct trace_event *event = &builder->source->events[i];
+
+		if (event->address != address ||
+			(event->kind != OP_THREAD_BEGIN && event->kind != OP_THREAD_EXIT))
+			continue;
+		strbuf_addf(out, "thread %s",
+			builder_thread(builder, (struct thread_id){event->thread}));
+		return;
+	}
+	strbuf_adds(out, "a thread");
+}
+
+void builder_add_first_use(const struct builder *builder, enum object_class class, uint64_t address,
+	struct strbuf *out)
+{
+	const struct first_use *use = find_first_use(builder, class, address);
+	struct finding_frame frame;
+
+	if (!use)
+		return;
+	strbuf_addf(out, " #%" PRIu32 " first used at ", use->number);
+	frame = builder_event_frame(builder, use->event);
+	frame_place(&frame, out);
+	strbuf_addf(out, " by %s", builder_thread(builder, (struct thread_id){use->event->thread}));
+	free(frame.function);
+	free(frame.file);
+	free(frame.module);
+}
+
+char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t address)
+{
+	const enum object_class class = op_descriptions[kind].object;
+	struct strbuf text;
+
+	/* The verb already names the object of a child or a signal. */
+	if (class == OBJECT_NOTHING || class == OBJECT_CHILD || class == OBJECT_SIGNAL || !address)
+		return NULL;
+	if (class == OBJECT_MEMORY)
+		return builder_memory(
+			builder, &(struct symbols_access){.address = address, .step = UINT64_MAX});
+	strbuf_init(&text);
+	if (class == OBJECT_THREAD) {
+		words_add_thread_name(builder, address, &text);
+		return strbuf_detach(&text);
+	}
+	strbuf_adds(&text, object_class_text(class));
+	if (!add_static_name(builder, address, &text) &&
+		!builder_add_placed_name(builder, class, address, &text))
+		builder_add_first_use(builder, class, address, &text);
+	return strbuf_detach(&text);
+}
+
+static char *copy(const char *text)
+{
+	char *result = text ? strdup(text) : NULL;
+
+	BUG_ON(text && !result);
+	return result;
+}
+
+struct finding_frame builder_frame_from(
+	const struct builder *builder, const struct symbols_frame *frame)
+{
+	struct finding_frame result = {.function = copy(frame->function),
+		.file = copy(frame->file),
+		.line = frame->line,
+		.module = copy(frame->module),
+		.is_system = frame->is_system,
+		.is_wrapper = builder_is_wrapper(builder, frame)};
+	const char *module = NULL;
+
+	/* Module and offset hold in every run; an address does not. */
+	if (!result.function && builder->symbols) {
+		const uint64_t offset =
+			symbols_module_offset(builder->symbols, frame->address, &module);
+
+		if (module)
+			BUG_ON(asprintf(&result.function, "%s+0x%" PRIx64, module, offset) < 0);
+	}
+	return result;
+}
+
+/* A number may mean both a return address and the point of the access directly behind the call. */
+unsigned builder_frames_at(const struct builder *builder, uint64_t site, enum code_place place,
+	struct symbols_frame frames[SITE_FRAMES_MAX])
+{
+	bool is_point;
+
+	if (!builder->symbols || !site)
+		return 0;
+	is_point = place == PLACE_OF_ACCESS && symbols_is_point(builder->symbols, site);
+	return symbols_lookup(builder->symbols, site, !is_point, frames, SITE_FRAMES_MAX);
+}
+
+struct finding_frame builder_frame_at(
+	const struct builder *builder, uint64_t site, enum code_place place)
+{
+	struct symbols_frame frames[SITE_FRAMES_MAX];
+	const unsigned count = builder_frames_at(builder, site, place, frames);
+
+	for (unsigned i = 0; i < count; i++)
+		if (!frames[i].is_system)
+			return builder_frame_from(builder, &frames[i]);
+	return count ? builder_frame_from(builder, &frames[0]) : (struct finding_frame){0};
+}
+
+/* The innermost frame of the user's code at a return address, else the innermost frame. */
+static struct finding_frame builder_frame(const struct builder *builder, uint64_t site)
+{
+	return builder_frame_at(builder, site, PLACE_OF_CALL);
+}
+
+struct finding_frame builder_held_since(const struct builder *builder, const struct wait_edge *edge)
+{
+	const struct finding_source *source = builder->source;
+
+	for (uint64_t i = source->event_count; i--;) {
+		const struct trace_event *event = &source->events[i];
+
+		if (event->thread == edge->holder.index && event->site == edge->holder_site &&
+			event->address == edge->object_address)
+			return builder_event_frame(builder, event);
+	}
+	return builder_frame(builder, edge->holder_site);
+}
+
+static void words_add_frames(const struct builder *builder, uint64_t site, enum code_place place,
+	struct finding_stack *stack)
+{
+	struct symbols_frame frames[SITE_FRAMES_MAX];
+	const unsigned count = builder_frames_at(builder, site, place, frames);
+
+	stack->frames =
+		realloc(stack->frames, (stack->count + (size_t)count + 1) * sizeof *stack->frames);
+	BUG_ON(!stack->frames);
+	for (unsigned i = 0; i < count; i++)
+		stack->frames[stack->count++] = builder_frame_from(builder, &frames[i]);
+}
+
+static bool is_runtime(const struct builder *builder, uint64_t address)
+{
+	const char *module = NULL;
+
+	(void)symbols_module_offset(builder->symbols, address, &module);
+	return module && !strncmp(module, "libraddle", 9);
+}
+
+/* Returns the number of the runtime's inner frames to leave out. The function that the target
+ * called stays. */
+static unsigned skip_runtime(
+	const struct builder *builder, const uint64_t *addresses, unsigned count)
+{
+	const enum outcome_kind kind = (enum outcome_kind)builder->source->outcome->kind;
+	const bool is_handler = kind == OUTCOME_CRASH || kind == OUTCOME_ABORT;
+	unsigned skipped = 0;
+
+	while (skipped < count && is_runtime(builder, addresses[skipped]))
+		skipped++;
+	if (skipped == count || !skipped)
+		return 0;
+	/* A signal handler of the runtime was not called by the target. */
+	return is_handler ? skipped : skipped - 1;
+}
+
+/* Number of addresses without the outermost frames, in which the runtime starts the thread. */
+static unsigned count_without_start(
+	const struct builder *builder, const uint64_t *addresses, unsigned count)
+{
+	while (builder->symbols && count > 1 && is_runtime(builder, addresses[count - 1]))
+		count--;
+	return count;
+}
+
+void builder_access_stack(const struct builder *builder, uint64_t site, const uint64_t *addresses,
+	unsigned count, struct finding_stack *stack)
+{
+	unsigned callers = 0;
+
+	while (builder->symbols && callers < count && is_runtime(builder, addresses[callers]))
+		callers++;
+	words_add_frames(builder, site, PLACE_OF_ACCESS, stack);
+	/* The innermost frame of the target is replaced by that of `site`. */
+	count = count_without_start(builder, addresses, count);
+	for (unsigned i = callers + 1; i < count; i++)
+		words_add_frames(builder, addresses[i], PLACE_OF_CALL, stack);
+}
+
+void builder_stack(const struct builder *builder, struct thread_id thread, uint64_t site,
+	struct finding_stack *stack)
+{
+	const struct finding_source *source = builder->source;
+	uint64_t addresses[STACK_ADDRESSES_MAX];
+	unsigned count = 0;
+
+	if (source->pid && builder->symbols && thread.index < source->thread_count &&
+		source->threads[thread.index].stack_pointer)
+		count = symbols_unwind(builder->symbols, source->pid,
+			source->threads[thread.index].stack_pointer,
+			source->threads[thread.index].thread_base, addresses, STACK_ADDRESSES_MAX);
+	if (!count || outcome_has_accesses(source->outcome)) {
+		builder_access_stack(builder, site, addresses, count, stack);
+		return;
+	}
+	count = count_without_start(builder, addresses, count);
+	for (unsigned i = skip_runtime(builder, addresses, count); i < count; i++)
+		words_add_frames(builder, addresses[i], PLACE_OF_CALL, stack);
+}
+
+void frame_place(const struct finding_frame *frame, struct strbuf *out)
+{
+	const char *slash = frame && frame->file ? strrchr(frame->file, '/') : NULL;
+
+	if (frame && frame->file)
+		strbuf_addf(out, "%s:%u", slash ? slash + 1 : frame->file, frame->line);
+	else if (frame && frame->function && frame->module && !strchr(frame->function, '+'))
+		strbuf_addf(out, "%s in %s", frame->function, frame->module);
+	else if (frame && frame->function)
+		strbuf_adds(out, frame->function);
+	else
+		strbuf_adds(out, "an unknown place");
+}
