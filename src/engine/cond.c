@@ -67,7 +67,7 @@ static void cond_dequeue(struct cond *cond, struct engine_thread *thread)
 	thread->queue_object = NULL;
 	thread->queue_next = NULL;
 	if (!cond_first(cond))
-		engine_changed(cond); /* cond_destroy() may wait for an empty queue */
+		engine_changed(cond); /* cond_destroy() may wait until the queue is empty */
 }
 
 /* queue_ticket after a spurious wake-up here: the thread's next wait cannot end spuriously
@@ -119,7 +119,7 @@ static bool cond_leave_shared(struct cond *cond, const struct engine_op *op, boo
 	cond->waiting -= is_granted || !must_wait;
 	shared_leave(true);
 	if (is_granted)
-		engine_changed(cond); /* cond_destroy() may wait for this */
+		engine_changed(cond); /* cond_destroy() may wait until no thread waits */
 	return is_granted;
 }
 
@@ -188,7 +188,8 @@ int cond_wait(struct cond *cond, struct mutex *mutex, uint64_t deadline_ns, uint
 	error = mutex_leave(mutex, site);
 	if (error)
 		return error;
-	/* The caller is a signal handler that interrupted a wait: wakes spuriously. */
+	/* The caller is a signal handler that interrupted a wait on this object: the interrupted
+	 * wait ends spuriously. */
 	if (self->queue_object)
 		return cond_end_wait(mutex, site);
 	cond_enqueue(cond, self);

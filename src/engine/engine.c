@@ -240,7 +240,7 @@ static struct engine_thread *engine_release(struct engine_thread *next)
 	return next;
 }
 
-/* The caller has announced its op, or has ended. */
+/* Chooses the next thread to move. The caller has announced its op, or has ended. */
 static struct engine_thread *engine_decide(void)
 {
 	struct engine_thread *next;
@@ -263,7 +263,8 @@ static struct engine_thread *engine_decide(void)
 		BUG_ON(chosen.index >= engine.thread_count ||
 			!bitset_has(engine.view.enabled, chosen.index));
 		next = &engine.threads[chosen.index];
-		if (next->op->kind == OP_SPIN) /* release without a step: see engine_spin_point() */
+		/* the thread leaves the spin point without a step: see engine_spin_point() */
+		if (next->op->kind == OP_SPIN)
 			return engine_release(next);
 		engine_account(next);
 	} else {
@@ -285,7 +286,7 @@ void engine_report_ending(void)
 	strategy->ending(engine.run.strategy_state, &engine.view);
 }
 
-/* `self` has announced an op, and `next` performs its own op first. */
+/* Records that `self` was about to perform its op when `next` performed its own. */
 static void engine_cover(const struct engine_thread *self, const struct engine_thread *next)
 {
 	const uint64_t pair =
@@ -319,7 +320,8 @@ void engine_hand_over_for_good(void)
 	engine.host.executor->finish(self, next);
 }
 
-/* If *again is set, the caller must announce the op again. */
+/* Determines how the wait of an op ended. If *again is set, the caller must announce the op
+ * again. */
 static enum engine_result engine_conclude(
 	struct engine_thread *self, const struct engine_op *op, uint8_t reason, bool *again)
 {
@@ -352,7 +354,8 @@ static enum engine_result engine_conclude(
 	return WAIT_TIMED_OUT;
 }
 
-/* Before the first thread creation, and in a forked child: no choice, no recording. */
+/* Performs an op while only one thread exists: before the first thread creation, and in a forked
+ * child. There is no choice, and nothing is recorded. */
 static enum engine_result engine_perform_alone(struct engine_op *op)
 {
 	struct engine_thread *self = engine.current;
@@ -372,7 +375,8 @@ static enum engine_result engine_perform_alone(struct engine_op *op)
 	}
 }
 
-/* A wait that has expired must not delay, in a polling loop, the thread that it waits for. */
+/* Returns whether the wait has already expired. In a polling loop, such a wait must not delay the
+ * thread that it waits for. */
 static bool waits_for_no_time(const struct engine_op *op, const struct engine_thread *self)
 {
 	return op->deadline_ns <= engine.clock_ns &&

@@ -37,7 +37,8 @@
 struct engine_op;
 struct engine_thread;
 
-/* Is the op ready? Pure; called again after each engine_changed(op->address). */
+/* Returns whether the op is ready. A pure function; called again after each
+ * engine_changed(op->address). */
 typedef bool engine_ready(const struct engine_op *op, const struct engine_thread *thread);
 
 /* Events, besides the deadline, that may end a wait early. */
@@ -60,7 +61,7 @@ struct engine_op {
 	uint8_t interruptions;
 	bool is_timeout_only; /* a sleep: only the deadline makes the op ready */
 	bool is_shared;	      /* other processes may make the op ready: shared.h */
-	/* ready() means only that a retry may succeed; a signal interrupts even a ready op */
+	/* readiness means only that a retry may succeed; a signal interrupts even a ready op */
 	bool is_guess;
 	/* ready() gives one result for all pending ops of this kind on the object (crowd.c) */
 	bool is_alike;
@@ -123,7 +124,8 @@ enum engine_thread_state {
 
 struct engine_thread {
 	struct context context;
-	/* Every change of an object reads these fields of all waiters: they lie close together. */
+	/* The fields that follow are read for all waiters at each change of an object, so they lie
+	 * close together. */
 	struct engine_op *op; /* the pending op; NULL while the thread moves */
 	struct engine_thread *object_next,
 		*object_previous; /* threads with a pending op in the same bucket of objects */
@@ -155,7 +157,8 @@ struct engine_thread {
 	bool has_joiner;
 	bool was_unproductive;	    /* the last op was a failed try */
 	uint8_t unproductive_count; /* consecutive failed tries at failed_address */
-	uint8_t tries_in_row;	    /* the same at any objects, with no other op in between */
+	/* consecutive failed tries at any objects, with no other op in between */
+	uint8_t tries_in_row;
 	/* since the thread was last blocked; see engine_run.free_yields */
 	uint8_t free_yields_made;
 	uint8_t slice; /* steps of a starved thread before others run (fairness.c) */
@@ -267,8 +270,8 @@ void engine_set_main(uintptr_t handle, int kernel_id);
  * The caller is `main`; all other threads are discarded. */
 void engine_renew(void);
 void engine_begin_run(const struct engine_run *run);
-/* Called before the strategy chooses, where a checkpoint may be taken: the call may return again
- * in a later run with the memory restored. That run then calls engine_renew_run(). */
+/* Called before the strategy chooses, at a place where a checkpoint may be taken. The call may
+ * return again in a later run, with the memory restored. That run then calls engine_renew_run(). */
 typedef void engine_deciding(const struct schedule_view *view);
 void engine_set_deciding(engine_deciding *deciding);
 /* If true, only enabled threads of the highest priority are scheduled, as real-time policies
@@ -282,7 +285,7 @@ void engine_go_live(void);
 /* Passes the pending ops at the end of a run to the strategy. Called at most once per run. */
 void engine_report_ending(void);
 bool engine_is_live(void);
-/* Is the caller's next yield one of engine_run.free_yields? */
+/* Returns whether the caller's next yield is one of engine_run.free_yields. */
 bool engine_yields_freely(void);
 /* Called in the child of the target's fork(): the caller is the only thread, outside of any run. */
 void engine_begin_child(uint64_t random_seed);
@@ -313,7 +316,8 @@ static inline void engine_point(enum op_kind kind, const void *address, uint64_t
  * other enabled threads move first. The call is no step: schedules do not record it, and a replay
  * needs no timer. */
 void engine_spin_point(uint64_t site);
-/* Must the moving thread make the next step, too (strategy_fast_path.must_continue)? */
+/* Returns whether the moving thread must make the next step, too
+ * (strategy_fast_path.must_continue). */
 bool engine_must_continue(void);
 /* Re-evaluates all threads whose pending op concerns the object at `address`. */
 void engine_changed(const void *address);
@@ -330,7 +334,7 @@ void engine_changed_shared(void);
 void engine_redirect(struct engine_thread *thread, const struct engine_op *replacement);
 /* Makes fairness treat the moving thread, which waits for another, as one that yielded. */
 void engine_delay_current(void);
-/* Has another thread become enabled since the last decision? */
+/* Returns whether another thread has become enabled since the last decision. */
 bool engine_has_woken(void);
 /* Marks the last op as a failed try. Repeated failed tries count as yields. */
 void engine_unproductive(void);
@@ -376,10 +380,11 @@ void engine_raise_attention(void);
 /* Recomputes whether the pending op is enabled: a signal or a cancellation has arrived. */
 void engine_evaluate(struct engine_thread *thread);
 
-/* A recorded choice below `count` that is not about threads, such as the waiter that wakes. */
+/* Returns a recorded choice below `count` that does not concern threads, such as the waiter to
+ * wake. */
 uint32_t engine_choose_value(uint32_t count);
 
-/* Stable name of the object at this address; see decisions/0002. */
+/* Returns the stable name of the object at this address; see docs/decisions/0002. */
 object_name engine_object_name(const void *address);
 /* Name of static data in a known module; 0: the address is not in such a module. */
 variable_name engine_static_name(const void *address);

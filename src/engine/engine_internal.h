@@ -12,7 +12,7 @@
 #include "model/view.h"
 
 #define ENGINE_BUCKETS 256
-#define ENGINE_CHANGED_MOST 4 /* objects whose waiters are not yet re-evaluated */
+#define ENGINE_CHANGED_MOST 4 /* capacity for objects whose waiters are not yet re-evaluated */
 #define ENGINE_MODULES_MAX 256
 #define ENGINE_FUTEX_QUEUES 64
 #define ENGINE_CROWDS 4
@@ -124,8 +124,8 @@ struct engine {
 
 extern struct engine engine;
 
-/* fairness.c. engine_delay() delays the thread until the other enabled threads have moved;
- * engine_offer() computes the set offered to the strategy. */
+/* Functions of fairness.c. engine_delay() delays the thread until the other enabled threads have
+ * moved; engine_offer() computes the set offered to the strategy. */
 void engine_delay(struct engine_thread *thread);
 void engine_delay_spinner(struct engine_thread *thread);
 /* After a step, drops the order among threads that reached spin points before it. */
@@ -144,9 +144,10 @@ void engine_hand_over_for_good(void);
 void engine_evaluate_changed(void);
 void engine_link(struct engine_thread *thread);
 void engine_unlink(struct engine_thread *thread);
-/* crowd.c. Returns false if the thread must wait alone. */
+/* Adds the thread to the wait group of its object (crowd.c). Returns false if the thread must wait
+ * alone. */
 bool engine_crowd_join(struct engine_thread *thread);
-/* Moves all eligible waiters for the object from this bucket into a crowd. */
+/* Moves all eligible waiters for the object from this bucket into a new wait group. */
 void engine_crowd_form(struct engine_thread *bucket, const void *address);
 void engine_crowd_leave(struct engine_thread *thread);
 void engine_crowd_changed(const void *address);
@@ -188,7 +189,7 @@ static inline uint64_t engine_lease_used(void)
 	return (uint64_t)(engine.lease_given -
 			  (engine.epochs->lease > 0 ? engine.epochs->lease : 0));
 }
-/* Accounts for the steps made. */
+/* Adds the accesses made under the lease to the engine's steps. */
 void engine_settle_lease(void);
 static inline void engine_settle(void)
 {
@@ -204,19 +205,19 @@ void engine_note_idle(uint64_t deadline_ns);
 /* The op that blocks the thread, including an op that a running signal handler interrupted; returns
  * NULL if the thread is not blocked. */
 const struct engine_op *engine_blocked_op(const struct engine_thread *thread);
-/* Called when no thread was enabled, or the run begins: a step has its first cost again. */
+/* Resets the cost of a step to its first value: no thread was enabled, or the run begins. */
 void engine_clock_restart(void);
 /* Called when no thread is enabled: waits for an outside event, advances virtual time, or ends the
  * run. */
 void engine_clock_idle(void);
 /* Runs at engine.due_step: deadlines expire, and stalls end. */
 void engine_clock_pass(void);
-/* The moving thread is at a spin point. */
+/* Notes that the moving thread is at a spin point. */
 void engine_clock_note_spin(void);
 /* fairness.c: gives time slices to the threads that did not run during the stall. */
 void engine_favour_starved(void);
 void engine_drop_slices(void);
-/* The thread makes a step. */
+/* Counts a step of the thread against its time slice. */
 void engine_use_slice(struct engine_thread *thread);
 
 #endif

@@ -160,7 +160,7 @@ void engine_set_stuck(struct outcome *outcome)
 	outcome->other_site = 0;
 	if (!outcome->wait_count)
 		return;
-	if (!engine_blocked_op(engine.current)) /* the thread has ended, or is a watchdog */
+	if (!engine_blocked_op(engine.current)) /* the current thread has ended, or is a watchdog */
 		outcome->thread = outcome->waits[0].waiter;
 	outcome->site = outcome->waits[0].site;
 	outcome->address = outcome->waits[0].object_address;

@@ -16,9 +16,10 @@ struct executor {
 	int (*spawn)(struct engine_thread *thread, const void *attributes);
 	/* Returns when `from` is resumed. */
 	void (*transfer)(struct engine_thread *from, struct engine_thread *to);
-	/* Called when `from` has ended. Returns only on a kernel thread, which then exits. */
+	/* Ends `from` and moves `to`. Returns only on a kernel thread, which then exits. */
 	void (*finish)(struct engine_thread *from, struct engine_thread *to);
-	/* The thread is joined or detached: its stack and thread-local block may be reused. */
+	/* Called when the thread is joined or detached: its stack and thread-local block may be
+	 * reused. */
 	void (*reap)(struct engine_thread *thread);
 	/* Called in the child of the target's own fork(), where only `self` exists. */
 	void (*after_fork)(struct engine_thread *self);

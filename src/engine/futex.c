@@ -83,7 +83,8 @@ static struct engine_thread *futex_select(const uint32_t *word, uint32_t bitset,
 	return at;
 }
 
-/* Wake-ups by other processes are invisible; the values that they wrote before are not. */
+/* Returns whether a wait has ended. Wake-ups by other processes are invisible, but the values that
+ * they wrote before are visible. */
 static bool futex_is_woken(const struct engine_op *op, const struct engine_thread *thread)
 {
 	return !thread->queue_object ||
@@ -96,7 +97,8 @@ static long futex_block(struct engine_op *op, uint32_t bitset)
 	struct engine_thread *self = engine_current();
 	enum engine_result result;
 
-	/* The caller is a signal handler that interrupted a futex wait: wakes spuriously. */
+	/* The caller is a signal handler that interrupted a futex wait: the interrupted wait ends
+	 * spuriously. */
 	if (self->queue_object) {
 		engine_unproductive();
 		return 0;
@@ -155,7 +157,7 @@ static struct futex_vector *futex_vector_of(const struct engine_thread *thread)
 		       : NULL;
 }
 
-/* Returns vector->count if the word is not found. */
+/* Returns the index of the word, or vector->count if the word is not found. */
 static uint32_t futex_vector_find(const struct futex_vector *vector, const uint32_t *word)
 {
 	uint32_t at = 0;
@@ -165,7 +167,8 @@ static uint32_t futex_vector_find(const struct futex_vector *vector, const uint3
 	return at;
 }
 
-/* Returns NULL if at most `rank` threads wait. `count` receives the number of waiters before it. */
+/* Finds matching waiter number `rank` (from 0). Returns NULL if there are fewer. `count` receives
+ * the number of waiters before it. */
 static struct engine_thread *futex_vector_select(
 	const uint32_t *word, uint32_t rank, uint32_t *count)
 {
@@ -187,7 +190,7 @@ static uint32_t futex_vector_count(const uint32_t *word)
 {
 	uint32_t count;
 
-	/* no waiter has this rank: the call counts all */
+	/* no waiter has this rank, so the call counts all of them */
 	(void)futex_vector_select(word, UINT32_MAX, &count);
 	return count;
 }
@@ -218,7 +221,7 @@ long futex_wait_vector(struct futex_vector *vector)
 		}
 	}
 	vector->woken = 0;
-	/* same as in futex_block() */
+	/* The caller is a signal handler that interrupted this wait: see futex_block(). */
 	if (self->queue_object) {
 		engine_unproductive();
 		return 0;
@@ -301,7 +304,8 @@ long futex_requeue(const struct futex_pair *pair, const uint32_t *expected)
 	return (long)woken + moved;
 }
 
-/* FUTEX_WAKE_OP's operation: op:4 cmp:4 oparg:12 cmparg:12, arguments signed. */
+/* Extracts a signed 12-bit field from FUTEX_WAKE_OP's operation, which has the fields op:4 cmp:4
+ * oparg:12 cmparg:12. */
 static int32_t futex_signed_field(uint32_t operation, unsigned shift)
 {
 	return (int32_t)(operation << (20 - shift)) >> 20;
@@ -405,13 +409,13 @@ long futex_trylock_pi(uint32_t *word, uint64_t site)
 
 	engine_point(OP_FUTEX_WAKE, word, site);
 	result = futex_take_pi(word);
-	/* the previous owner happens-before this */
+	/* the previous owner's actions happen before this acquisition */
 	if (!result)
 		engine_note(OP_FUTEX_WAIT, word, site);
 	return result;
 }
 
-/* The unlock chooses the next owner, which finds itself the owner when it wakes. */
+/* The unlock chooses the next owner, so the woken thread already owns the futex. */
 long futex_unlock_pi(uint32_t *word, uint64_t site)
 {
 	uint32_t waiting;

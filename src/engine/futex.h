@@ -19,9 +19,10 @@ struct futex_waiting {
 	uint64_t site;
 	bool is_shared; /* other processes may wake the word: a changed value ends the wait */
 };
-/* FUTEX_WAIT_BITSET: 0, -EAGAIN, -ETIMEDOUT, -EINTR. The call is no cancellation point. */
+/* Performs FUTEX_WAIT_BITSET. Returns 0, -EAGAIN, -ETIMEDOUT or -EINTR. The call is no cancellation
+ * point. */
 long futex_wait(const struct futex_waiting *wait);
-/* futex_waitv(); the words must outlive the wait. */
+/* A word of futex_waitv(); the words must outlive the wait. */
 struct futex_vector_word {
 	const uint32_t *word;
 	uint32_t expected;
@@ -33,9 +34,9 @@ struct futex_vector {
 	uint64_t deadline_ns;
 	uint64_t site;
 };
-/* Returns the index of the woken word, or an error as futex_wait(). */
+/* Waits on all words. Returns the index of the woken word, or an error as futex_wait(). */
 long futex_wait_vector(struct futex_vector *vector);
-/* FUTEX_WAKE_BITSET: the number of woken threads. */
+/* Performs FUTEX_WAKE_BITSET. Returns the number of woken threads. */
 long futex_wake(const uint32_t *word, uint32_t count, uint32_t bitset, uint64_t site);
 /* Wakes as part of another op of the caller: no scheduling point. */
 uint32_t futex_wake_now(const uint32_t *word, uint32_t count, uint32_t bitset);
@@ -53,13 +54,14 @@ struct futex_pair {
 	uint64_t site;
 };
 
-/* FUTEX_REQUEUE; FUTEX_CMP_REQUEUE if expected is not NULL. Number of woken and requeued
- * threads, or -EAGAIN. */
+/* Performs FUTEX_REQUEUE, or FUTEX_CMP_REQUEUE if `expected` is not NULL. Returns the number of
+ * woken and requeued threads, or -EAGAIN. */
 long futex_requeue(const struct futex_pair *pair, const uint32_t *expected);
-/* Number of woken threads; -ENOSYS for an unknown operation. */
+/* Performs FUTEX_WAKE_OP. Returns the number of woken threads, or -ENOSYS for an unknown
+ * operation. */
 long futex_wake_op(const struct futex_pair *pair);
 
-/* FUTEX_LOCK_PI and related calls, without priority inheritance. Owners are kernel ids. */
+/* FUTEX_LOCK_PI and related calls, without priority inheritance. Owners are kernel thread ids. */
 long futex_lock_pi(uint32_t *word, uint64_t deadline_ns, uint64_t site);
 long futex_trylock_pi(uint32_t *word, uint64_t site);
 long futex_unlock_pi(uint32_t *word, uint64_t site);

@@ -4,12 +4,12 @@
 #include "engine/engine.h"
 #include "engine/engine_internal.h"
 
-/* The watchdog and spin points need a regular step from time to time. */
+/* Largest lease. The watchdog and spin points need a regular step from time to time. */
 #define LEASE_MOST 4096
 
-/* Do the next decisions offer the same threads as the last one, although threads are delayed
- * (fairness.c)? The moving thread has moved last, so only the others determine the longest-delayed
- * one. */
+/* Returns whether the next decisions offer the same threads as the last one, although threads are
+ * delayed (fairness.c). The moving thread has moved last, so only the other threads determine the
+ * longest-delayed one. */
 static bool engine_offer_stays(void)
 {
 	const struct engine_thread *self = engine.current;
@@ -46,7 +46,8 @@ void engine_take_lease(void)
 		run->strategy_state, &engine.view, engine.epochs->is_focused);
 	if (lease > LEASE_MOST)
 		lease = LEASE_MOST;
-	/* Deadlines expire and stalls end at due_step, which requires a regular step (clock.c). */
+	/* At due_step deadlines expire and stalls end (clock.c), so that step must be a regular
+	 * one. */
 	if (lease > engine.due_step - engine.step)
 		lease = engine.due_step - engine.step;
 	if (engine.step + lease >= run->step_limit)

@@ -50,7 +50,7 @@ void engine_init(const struct engine_host *host)
 {
 	struct engine_thread *main_thread;
 
-	if (!engine.threads) /* unit tests call engine_init() again and keep the tables */
+	if (!engine.threads) /* unit tests call engine_init() again; the tables stay */
 		life_cycle_make_tables();
 	main_thread = &engine.threads[0];
 	engine.host = *host;

@@ -27,7 +27,8 @@ static bool mutex_is_held_by(const struct mutex *mutex, const struct engine_thre
 	       (!mutex_is_shared(mutex) || mutex->owner == shared_process());
 }
 
-/* The holder's process has ended. engine_mutex_owner_died() handles holders of this process. */
+/* Returns whether the holder's process has ended. engine_mutex_owner_died() handles holders of this
+ * process. */
 static bool mutex_is_orphaned(const struct mutex *mutex)
 {
 	const int32_t robust = MUTEX_SHARED | MUTEX_ROBUST;
@@ -49,7 +50,7 @@ static bool mutex_is_ready(const struct engine_op *op, const struct engine_threa
 int mutex_init(struct mutex *mutex, int32_t kind, uint8_t ceiling)
 {
 	if (kind & MUTEX_ROBUST && kind & MUTEX_PROTECTS_PRIORITY)
-		return ENOTSUP; /* same result as glibc */
+		return ENOTSUP;
 	*mutex = (struct mutex){.kind = kind, .ceiling = ceiling};
 	engine_object_renew(mutex);
 	return 0;
@@ -123,14 +124,16 @@ static int mutex_take_now(struct mutex *mutex, struct engine_thread *self, uint6
 	return mutex->state & MUTEX_INCONSISTENT ? EOWNERDEAD : 0;
 }
 
-/* PTHREAD_PRIO_PROTECT; as in glibc, a holder is not checked again. */
+/* Returns whether the thread's priority exceeds the ceiling of a PTHREAD_PRIO_PROTECT mutex. As in
+ * glibc, a holder is not checked again. */
 static bool mutex_is_below(const struct mutex *mutex, const struct engine_thread *thread)
 {
 	return mutex->kind & MUTEX_PROTECTS_PRIORITY && thread->priority > mutex->ceiling &&
 	       !mutex_is_held_by(mutex, thread);
 }
 
-/* Called after mutex_is_ready(). SYNC_AGAIN: another process acquired the mutex first. */
+/* Acquires the mutex after mutex_is_ready(). Returns SYNC_AGAIN if another process acquired the
+ * mutex first. */
 static int mutex_take(struct mutex *mutex, struct engine_thread *self, uint64_t site)
 {
 	const bool is_shared = mutex_is_shared(mutex);
@@ -342,7 +345,8 @@ void engine_mutex_owner_died(struct engine_thread *thread)
 
 		mutex->state |= MUTEX_INCONSISTENT;
 		engine_note(
-			OP_MUTEX_UNLOCK, mutex, 0); /* the dead thread precedes the next thread */
+			/* the dead thread's actions happen before those of the next holder */
+			OP_MUTEX_UNLOCK, mutex, 0);
 		mutex_set_free(mutex, thread);
 	}
 }

@@ -47,8 +47,8 @@ variable_name engine_static_name(const void *object)
 		       : 0;
 }
 
-/* Returns 0 for an object that is no thread. The name is not cached, because entries of the thread
- * table are reused for other threads. */
+/* Returns the name of a thread, or 0 if the address is no thread. The name is not cached, because
+ * entries of the thread table are reused for other threads. */
 static object_name engine_name_of_thread(const void *address)
 {
 	const struct engine_thread *thread = address;

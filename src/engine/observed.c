@@ -23,7 +23,8 @@ static struct thread_id engine_thread_at(const struct engine_op *op)
 	return ((const struct engine_thread *)op->address)->id;
 }
 
-/* The function is on the path of every access: the report is not stored. */
+/* Reports an access at once. The function is on the path of every access, so the report is not
+ * stored. */
 static void engine_report_access(
 	const struct engine_thread *self, const struct engine_op *op, uint64_t step, bool is_point)
 {

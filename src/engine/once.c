@@ -6,8 +6,8 @@
 _Static_assert(sizeof(struct once) == sizeof(pthread_once_t), "glibc's size");
 _Static_assert(sizeof(struct once) == sizeof(once_flag), "glibc's size");
 
-/* Returns false in a forked child when the routine ran in the parent: its thread does not exist
- * here. */
+/* Returns whether the routine is running. In a forked child, a thread of the parent does not exist,
+ * so its routine is not running. */
 static bool once_is_running(const struct once *once)
 {
 	const struct engine_thread *runner = sync_thread(once->runner);
@@ -55,7 +55,7 @@ void once_done(struct once *once, uint64_t site)
 
 void once_abandon(struct once *once)
 {
-	/* the abandoned routine happens-before the next one */
+	/* the abandoned routine happens before the next one */
 	engine_note(OP_ONCE_DONE, once, 0);
 	once->stage = ONCE_NEVER;
 	once->runner = 0;

@@ -37,7 +37,7 @@ static bool rwlock_is_written_by(const struct rwlock *rwlock, const struct engin
 	       (!rwlock->is_shared || rwlock->writer_kernel_id == shared_process());
 }
 
-/* Returns -1 if not found. Mark 0 is a free entry. */
+/* Returns the index of the reader's entry, or -1 if not found. Mark 0 is a free entry. */
 static int rwlock_find_reader(const struct rwlock *rwlock, uint16_t mark)
 {
 	for (int i = 0; i < RWLOCK_KNOWN_READERS; i++)
@@ -76,7 +76,7 @@ static void rwlock_remove_reader(struct rwlock *rwlock, uint16_t mark)
 		rwlock->reader = 0;
 }
 
-/* Returns true if unknown, because not all readers are known. */
+/* Returns whether the thread may hold the lock; true if not all readers are known. */
 static bool rwlock_may_be_held_by(const struct rwlock *rwlock, const struct engine_thread *thread)
 {
 	if (rwlock->writer)
@@ -90,7 +90,7 @@ static bool rwlock_admits_readers(const struct rwlock *rwlock)
 	return !rwlock->writer && !(rwlock->readers && rwlock->waiting_writers);
 }
 
-/* An op that returns EDEADLK at once is also ready. */
+/* Returns whether a reader's op is ready. An op that returns EDEADLK at once is also ready. */
 static bool rwlock_is_ready_to_read(const struct engine_op *op, const struct engine_thread *thread)
 {
 	const struct rwlock *rwlock = op->address;
@@ -98,7 +98,7 @@ static bool rwlock_is_ready_to_read(const struct engine_op *op, const struct eng
 	return rwlock_admits_readers(rwlock) || rwlock_is_written_by(rwlock, thread);
 }
 
-/* SYNC_AGAIN: another process acquired the lock first. */
+/* Acquires the lock for reading. Returns SYNC_AGAIN if another process acquired the lock first. */
 static int rwlock_read_now(struct rwlock *rwlock, const struct engine_thread *self, uint64_t site)
 {
 	if (rwlock_is_written_by(rwlock, self))

@@ -9,7 +9,7 @@ int semaphore_init(struct semaphore *semaphore, uint32_t value, bool is_shared)
 {
 	if (value > SEM_VALUE_MAX)
 		return EINVAL;
-	/* An initialisation abandons threads that wait at value 0, like in glibc. */
+	/* As in glibc, an initialisation abandons the threads that wait. */
 	*semaphore = (struct semaphore){.value = value,
 		.is_shared = is_shared,
 		.epoch = semaphore->epoch + (semaphore->value == 0)};
@@ -31,7 +31,7 @@ static bool semaphore_is_ready(const struct engine_op *op, const struct engine_t
 	return semaphore->value > 0 && semaphore->epoch == op->argument2;
 }
 
-/* Returns false if another process decremented the value first. */
+/* Decrements the value. Returns false if another process decremented it first. */
 static bool semaphore_take(struct semaphore *semaphore)
 {
 	bool is_free;

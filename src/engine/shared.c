@@ -11,9 +11,9 @@
 /* Yields before shared_enter() checks whether the holding process still exists. */
 #define YIELDS_BEFORE_DOUBT 1000
 
-/* Accessed by the moving thread, but other processes also write *lock. */
+/* State of the critical section among processes. Other processes also write *lock. */
 static struct {
-	uint32_t *lock; /* id of the process inside; 0: none */
+	uint32_t *lock; /* id of the process in the critical section; 0: none */
 	uint32_t depth;
 } shared;
 
@@ -35,7 +35,7 @@ bool shared_process_is_gone(int32_t process)
 
 	if (platform_failed(descriptor))
 		return descriptor == -ESRCH;
-	/* also true for a process that is not yet reaped */
+	/* also true for a zombie, which is not yet reaped */
 	is_gone = platform_call(SYS_poll, &poll, 1, 0) > 0;
 	(void)platform_call(SYS_close, descriptor);
 	return is_gone;
@@ -57,7 +57,7 @@ void shared_enter(bool is_shared)
 		if (looks % LOOKS_BEFORE_YIELD)
 			continue;
 		(void)platform_call(SYS_sched_yield);
-		/* The holder was killed: one process that notices frees the lock. */
+		/* The holder was killed: the first process that notices this frees the lock. */
 		if (looks / LOOKS_BEFORE_YIELD % YIELDS_BEFORE_DOUBT == 0 &&
 			shared_process_is_gone((int32_t)holder))
 			(void)__atomic_compare_exchange_n(

@@ -6,7 +6,8 @@ _Static_assert(sizeof(struct spin) == sizeof(pthread_spinlock_t), "glibc's size"
 
 #define SPIN_FREE 1
 #define SPIN_FREE_SHARED 2
-#define SPIN_HELD_SHARED (-(1 << 30)) /* minus the id of the holding process */
+/* base of values that contain the id of the holding process */
+#define SPIN_HELD_SHARED (-(1 << 30))
 
 static bool spin_has_holder(const struct spin *spin)
 {

@@ -15,7 +15,8 @@ void stream_lock_got_after_sleep(struct stream_lock *stream)
 	stream->word = STREAM_CONTENDED;
 }
 
-/* glibc's own wake-up reaches the engine only where it is trapped: repeat it here. */
+/* Wakes waiters, because glibc's own wake-up reaches the engine only where system calls are
+ * trapped. */
 void stream_lock_unlocked(struct stream_lock *stream)
 {
 	if (stream->word == STREAM_FREE)

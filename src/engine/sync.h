@@ -100,10 +100,10 @@ int mutex_lock(struct mutex *mutex, uint64_t deadline_ns, uint64_t site);
 int mutex_trylock(struct mutex *mutex, uint64_t site);
 /* Returns 0 or EPERM. Unlocking a normal mutex of another thread is a failure of the run. */
 int mutex_unlock(struct mutex *mutex, uint64_t site);
-/* Declares the state behind a robust mutex consistent. Returns 0 or EINVAL. */
+/* Declares the state protected by a robust mutex consistent. Returns 0 or EINVAL. */
 int mutex_consistent(struct mutex *mutex);
 
-/* Return EINVAL for mutexes without MUTEX_PROTECTS_PRIORITY. */
+/* Get and set the priority ceiling. Return EINVAL for mutexes without MUTEX_PROTECTS_PRIORITY. */
 int mutex_get_ceiling(const struct mutex *mutex, int *ceiling);
 int mutex_set_ceiling(struct mutex *mutex, int ceiling, int *old, uint64_t site);
 
@@ -111,7 +111,7 @@ int mutex_set_ceiling(struct mutex *mutex, int ceiling, int *old, uint64_t site)
 int mutex_leave(struct mutex *mutex, uint64_t site);
 /* An op that waits to reacquire the mutex after mutex_leave(). */
 struct engine_op mutex_return_op(const struct mutex *mutex, uint64_t site);
-/* The effect of that op; may return SYNC_AGAIN. */
+/* Reacquires the mutex when that op is ready; may return SYNC_AGAIN. */
 int mutex_return(struct mutex *mutex, uint64_t site);
 
 /* Frees the robust mutexes of an ending thread; the next lock operation returns EOWNERDEAD. */
@@ -130,10 +130,10 @@ struct cond {
 	int32_t clock;	       /* clock of pthread_cond_timedwait() */
 	/* Shared objects (shared_enter()) have no queue: a signal permits one waiter to return. */
 	uint32_t is_shared;
-	uint32_t waiting;  /* waiters of all processes */
+	uint32_t waiting;  /* number of waiters of all processes */
 	uint32_t arrivals; /* waits so far: the ticket of the next wait */
 	uint32_t limit;	   /* waiters with a ticket below this one may return, ... */
-	uint32_t granted;  /* number of them that may return */
+	uint32_t granted;  /* number of these waiters that may return */
 	uint32_t is_signalled;
 	uint32_t reserved[3];
 };
@@ -176,20 +176,21 @@ struct rwlock {
 enum rwlock_kind { RWLOCK_PREFERS_WRITERS = 2 };
 
 void rwlock_init(struct rwlock *rwlock, uint32_t kind, bool is_shared);
-/* EBUSY if held, which is also a failure of the run. */
+/* Returns EBUSY if held; destroying a held lock is also a failure of the run. */
 int rwlock_destroy(struct rwlock *rwlock, uint64_t site);
 
 /* Returns 0, EDEADLK (the caller is the writer), EAGAIN (too many), ETIMEDOUT, SYNC_CANCELLED. */
 int rwlock_rdlock(struct rwlock *rwlock, uint64_t deadline_ns, uint64_t site);
 /* Same as rwlock_rdlock(), without EAGAIN. A reader that requests a write lock blocks on itself. */
 int rwlock_wrlock(struct rwlock *rwlock, uint64_t deadline_ns, uint64_t site);
-/* Return 0 or EBUSY; also EAGAIN for readers. */
+/* Try to lock. Return 0 or EBUSY; EAGAIN for too many readers. */
 int rwlock_tryrdlock(struct rwlock *rwlock, uint64_t site);
 int rwlock_trywrlock(struct rwlock *rwlock, uint64_t site);
-/* Always 0; unlocking a lock that the caller does not hold is a failure of the run. */
+/* Always returns 0; unlocking a lock that the caller does not hold is a failure of the run. */
 int rwlock_unlock(struct rwlock *rwlock, uint64_t site);
 
-/* Size of sem_t; `value` lies where glibc's lies. Interposed functions handle names. */
+/* A semaphore, as large as sem_t; `value` lies where glibc's lies. Interposed functions handle
+ * named semaphores. */
 struct semaphore {
 	uint32_t value;
 	uint32_t is_shared; /* see shared_enter() */
@@ -209,7 +210,7 @@ int semaphore_trywait(struct semaphore *semaphore, uint64_t site);
 int semaphore_post(struct semaphore *semaphore, uint64_t site);
 uint32_t semaphore_value(const struct semaphore *semaphore, uint64_t site);
 
-/* Size of pthread_barrier_t. */
+/* A barrier, as large as pthread_barrier_t. */
 struct barrier {
 	uint32_t arrived;
 	uint32_t round;
@@ -235,19 +236,19 @@ struct spin {
 };
 
 void spin_init(struct spin *spin, bool is_shared);
-/* EBUSY if held, which is also a failure of the run. */
+/* Returns EBUSY if held; destroying a held lock is also a failure of the run. */
 int spin_destroy(struct spin *spin, uint64_t site);
 /* Returns 0 or SYNC_CANCELLED. The holder blocks on itself. */
 int spin_lock(struct spin *spin, uint64_t site);
 /* Returns 0 or EBUSY. */
 int spin_trylock(struct spin *spin, uint64_t site);
-/* Always 0; unlocking a free lock or one of another thread is a failure of the run. */
+/* Always returns 0; unlocking a free lock or one of another thread is a failure of the run. */
 int spin_unlock(struct spin *spin, uint64_t site);
 
 /* pthread_once_t and once_flag. The caller runs the routine between once_enter() and once_done().
  * once_abandon(): cancellation or an exception leaves it, and the next caller runs it again. */
 
-/* Size of pthread_once_t. */
+/* A once_flag, as large as pthread_once_t. */
 struct once {
 	uint16_t stage;
 	uint16_t runner; /* sync_mark of the thread in the routine */
@@ -300,8 +301,8 @@ void shared_set_lock(uint32_t *lock);
 int32_t shared_process(void);
 bool shared_process_is_gone(int32_t process);
 
-/* Holder and place of acquisition for evidence; THREAD_NONE: no particular thread of this process;
- * site 0: not known. The site of a spin lock is the holder's most recent one. */
+/* Returns holder and place of acquisition for evidence. THREAD_NONE: no particular thread of this
+ * process; site 0: not known. The site of a spin lock is the holder's most recent acquisition. */
 struct thread_id mutex_holder(const struct mutex *mutex, uint64_t *site);
 struct thread_id rwlock_holder(const struct rwlock *rwlock, uint64_t *site);
 struct thread_id spin_holder(const struct spin *spin, uint64_t *site);

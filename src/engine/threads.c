@@ -51,7 +51,7 @@ struct engine_thread *engine_thread_by_handle(uintptr_t handle)
 	return NULL;
 }
 
-/* The lowest index of a reaped thread, if all indices are used. */
+/* Finds a free entry. If all indices are used, takes the lowest index of a reaped thread. */
 static struct engine_thread *engine_thread_slot(void)
 {
 	if (engine.thread_count < THREAD_CAPACITY) {
@@ -97,7 +97,8 @@ int engine_thread_create(struct engine_thread **out, void *(*start)(void *), voi
 	thread->start = start;
 	thread->argument = argument;
 	thread->create_site = site;
-	/* Before spawn(), which may allocate: the strategy then sees the new thread. */
+	/* The entry is set before spawn(), which may allocate memory: the strategy must then know
+	 * the new thread. */
 	thread->parent = parent->id;
 	thread->ordinal = parent->children;
 	thread->name = thread_name_child(parent->name, thread->ordinal);

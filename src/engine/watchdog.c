@@ -45,7 +45,8 @@ static bool watchdog_is_untimed(const struct engine_op *op)
 	}
 }
 
-/* A thread in a signal handler counts as not moved. */
+/* Returns whether the thread has not moved since no thread was enabled. A thread in a signal
+ * handler counts as not moved. */
 static bool watchdog_has_not_moved(const struct engine_thread *thread)
 {
 	return thread->interrupted || thread->last_moved <= engine.idle.step;
@@ -107,8 +108,8 @@ static void watchdog_add_ending(struct text *text, const struct outcome *ending)
 		text_add(text, " in a signal handler");
 }
 
-/* Example: "a watchdog ended the run: main.2 aborted at 30.0 s of virtual time, when no other
- * thread could move" */
+/* Describes the watchdog, for example: "a watchdog ended the run: main.2 aborted at 30.0 s of
+ * virtual time, when no other thread could move" */
 static void watchdog_describe(struct outcome *outcome, const struct outcome *ending)
 {
 	struct text text;

@@ -103,7 +103,7 @@ static void campaign_add_up(struct campaign *campaign)
 	}
 	verdict_take(campaign);
 	campaign->scheme->add_totals(campaign, &totals);
-	/* A tainted run is made again and counts once. */
+	/* A tainted run is repeated, so only the repetition counts. */
 	result->total.runs = totals.runs - totals.outcome[OUTCOME_TAINTED];
 	/* A run that a suppressed race ended is no failure. */
 	result->total.failures = totals.failures - campaign->known.suppressed_runs;
@@ -160,7 +160,7 @@ int campaign_report_progress(struct campaign *campaign, struct error *err)
 		return 0;
 	campaign->times.saved_ns = now;
 	if (campaign->fallback.store) {
-		/* the error of the last save is reported, earlier ones are not */
+		/* a failed save is ignored here: only the error of the last save is reported */
 		(void)campaign_save(campaign, "running", &unsaid);
 		return 0;
 	}
@@ -191,7 +191,7 @@ static char *campaign_input_file(struct campaign *campaign)
 	if (path && stat(path, &theirs) == 0 && theirs.st_ino == ours.st_ino &&
 		theirs.st_dev == ours.st_dev)
 		return path;
-	free(path); /* the file was deleted: the path of the descriptor still opens it */
+	free(path); /* the file was deleted, but the path of the descriptor still opens it */
 	return strdup("/proc/self/fd/0");
 }
 
@@ -292,7 +292,8 @@ static int campaign_begin_row(struct campaign *campaign, struct error *err)
 	return status < 0 ? status : store_campaign_begin(campaign->store, row, err);
 }
 
-/* Shown output and read input belong to a single run, unless several workers are requested. */
+/* A campaign that shows output or reads input makes a single run, unless the user requests several
+ * workers. */
 static uint32_t campaign_wanted_workers(const struct campaign *campaign)
 {
 	const struct campaign_options *options = campaign->options;
@@ -466,7 +467,7 @@ int campaign_run(const struct campaign_options *options, const struct campaign_l
 			status = verdict_keep(&campaign, true, err);
 		if (campaign.fallback.store) {
 			fallback_notify(&campaign);
-			/* the full disk that refused a finding may have refused this row too */
+			/* a full disk that refused a finding may refuse this row, too: no error */
 			status = 0;
 		}
 	}

@@ -30,9 +30,11 @@
 struct remote_link;
 struct memory_view;
 
-/* When a run switches off the sites whose accesses the strategy does not need (runtime/focus.h). */
+/* When a run switches off the sites that cannot touch the variables at which its strategy preempts
+ * (runtime/focus.h). */
 enum campaign_focus {
-	FOCUS_MEASURED, /* in runs with so many accesses that switching sites saves time */
+	/* if the first run has many accesses, so that switching the sites saves time */
+	FOCUS_MEASURED,
 	FOCUS_ALWAYS,
 	FOCUS_NEVER
 };
@@ -51,10 +53,11 @@ struct campaign_options {
 	uint64_t schedules; /* budget in runs; 0: no limit */
 	/* shard `shard`, from 1, of `shards` independent shards; 0: not sharded */
 	uint32_t shard, shards;
-	bool resumes;	    /* continues after the runs that the store has of this campaign */
-	uint64_t time_ns;   /* budget in time; 0: no limit */
-	bool watches_races; /* reports the data races that runs show where races are not failures */
-	/* 0: one per available core, where the strategy can use several */
+	bool resumes;	  /* continues after the runs that the store has of this campaign */
+	uint64_t time_ns; /* budget in time; 0: no limit */
+	/* reports observed data races, although races are no failures in this campaign */
+	bool watches_races;
+	/* 0: one per available core, if the strategy can use several workers */
 	uint32_t workers;
 	bool is_restart_forced;
 	enum contract_restart restart; /* used if is_restart_forced */
@@ -100,7 +103,7 @@ void campaign_options_init(struct campaign_options *options);
 void campaign_row_fill(struct store_campaign *row, const struct campaign_options *options,
 	const struct settings *settings, enum contract_restart restart);
 
-/* Known after the first run. */
+/* Properties of the target that the first run shows. */
 struct campaign_start {
 	const char *program;
 	/* compiled by raddle-cc: accesses to memory are scheduling points too */
@@ -143,7 +146,8 @@ struct campaign_listener {
 	void (*found)(void *context, const struct campaign_found *found);
 	/* The context of the following functions, which take part in making the runs. */
 	void *run_context;
-	/* Initialises the zeroed state of a strategy that needs input from the caller. */
+	/* Sets the caller's input in the zeroed state of the strategy; NULL if the strategy needs
+	 * none. */
 	void (*equip)(void *context, void *strategy_state);
 	/* Called after each batch and failure; the contract holds the results of the last run. */
 	void (*ran)(void *context, struct contract *contract);
@@ -184,7 +188,7 @@ struct campaign_result {
 	/* the campaign has switched the setting on */
 	bool has_forked_children;
 	bool is_interrupted;
-	bool has_started; /* a run has reached its first thread creation */
+	bool has_started;
 	/* processes of the target disturb each other: one worker made the remaining runs */
 	bool is_alone;
 	bool has_no_threads;	/* the target created no thread: it was run once */

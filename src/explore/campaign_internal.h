@@ -27,7 +27,7 @@ struct campaign_worker {
 	uint64_t begun_ns;
 	uint64_t runs_before; /* value of contract->totals.runs when the batch began */
 	uint64_t batch;	      /* number of runs of the next batch */
-	bool has_groups;      /* its process knows which sites may access the same variables */
+	bool has_groups;      /* the worker's process has received the groups of sites (memory.c) */
 	uint32_t deaths;      /* consecutive deaths by a SIGKILL that raddle did not send */
 	/* exclusive.c: a report that is handled later; REPORT_NONE: none */
 	enum contract_report deferred;
@@ -35,11 +35,13 @@ struct campaign_worker {
 	/* rounds.c: counters of the race detector when its results were last collected */
 	uint64_t races_ignored, blind_runs, races_seen;
 	/* tasks.c */
-	struct task *task;		/* task that the worker executes; NULL if none */
-	bool has_memory;		/* it has the owner's view of shared memory */
-	uint32_t points;		/* number of memory points that the owner knew then */
-	struct contract_totals before;	/* the worker's totals before the task began */
-	bool is_comparing, is_compared; /* it repeats the owner's first run, or has done so */
+	struct task *task; /* task that the worker executes; NULL if none */
+	bool has_memory;   /* the worker has the owner's view of shared memory */
+	/* number of memory points that the owner knew when it gave this view */
+	uint32_t points;
+	struct contract_totals before; /* the worker's totals before the task began */
+	/* the worker repeats the owner's first run, or has repeated it */
+	bool is_comparing, is_compared;
 };
 
 /* A failing run, copied from its worker for the investigation. */
@@ -77,16 +79,18 @@ struct campaign {
 	} runs;
 	struct {
 		uint64_t started_ns;
-		uint64_t deadline_ns;	   /* UINT64_MAX: none */
-		uint64_t investigating_ns; /* spent on failures, excluded from the rate of runs */
-		uint64_t progress_ns;	   /* when the listener's progress() was last called */
-		uint64_t saved_ns;	   /* when the store was last updated */
-		uint64_t state_due_ns;	   /* state.c: when the state is saved next */
-		uint64_t ending_ns;	   /* signals.c: when the program was asked to end */
+		uint64_t deadline_ns; /* UINT64_MAX: none */
+		/* time spent on failures, not counted in the rate of runs */
+		uint64_t investigating_ns;
+		uint64_t progress_ns;  /* time of the last call of the listener's progress() */
+		uint64_t saved_ns;     /* when the store was last updated */
+		uint64_t state_due_ns; /* time when state.c saves the state next */
+		uint64_t ending_ns;    /* signals.c: when the program was asked to end */
 	} times;
 	bool has_started; /* a run that reached its first thread creation has ended */
 	bool is_stopping; /* workers get no new batches */
-	bool is_focused;  /* processes need the groups of sites (chosen.h) */
+	/* processes receive the groups of sites (chosen.h) that focused runs need */
+	bool is_focused;
 	/* exclusive.c */
 	struct {
 		bool is_active; /* processes disturb each other: only worker 0 works */
@@ -96,7 +100,7 @@ struct campaign {
 		/* worker whose report is being handled; or NULL */
 		struct campaign_worker *reporting;
 	} exclusive;
-	/* notices that the user has received */
+	/* notices that the user has received; each is given once */
 	struct {
 		bool start, refusal, remark, limit, spinning, stop;
 		uint32_t unseen; /* bits UNSEEN_x */
@@ -125,7 +129,8 @@ int campaign_open_worker(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err);
 /* Reports progress to the listener and the store, when due. */
 int campaign_report_progress(struct campaign *campaign, struct error *err);
-/* One worker and no store: serves batches of another process (serve.h). */
+/* Opens the campaign with one worker and without a store, to serve batches of another process
+ * (serve.h). */
 int campaign_open_alone(struct campaign *campaign, struct error *err);
 void campaign_close_alone(struct campaign *campaign);
 

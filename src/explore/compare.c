@@ -44,7 +44,8 @@ static uint64_t compare_digest_of(struct contract *contract)
 			hash_pair(outcome->kind, (uint64_t)(uint32_t)outcome->code)));
 }
 
-/* Returns whether a repetition must be equal, as the last run does not depend on time. */
+/* Returns whether a repetition of the last run must be equal. A run that hung or spun depends on
+ * time. */
 static bool compare_is_repeatable(const struct contract *contract, enum contract_report report)
 {
 	const enum outcome_kind kind = (enum outcome_kind)contract->outcome.kind;
@@ -61,9 +62,8 @@ void compare_note_first(struct campaign *campaign, enum contract_report report)
 
 	if (!tasks->compares || !contract->plan.has_operations)
 		return;
-	/*
-	 * A TAINTED run is made again, and compared then, unless it has changed the view of memory.
-	 */
+	/* A TAINTED run is repeated, and the repetition is compared. Exception: the run has changed
+	 * the view of memory. */
 	if (report == REPORT_TAINTED && contract->outcome.kind == OUTCOME_TAINTED &&
 		!contract->has_memory_sites)
 		return;
@@ -200,7 +200,8 @@ int compare_take(struct campaign *campaign, struct campaign_worker *worker,
 			return compare_doubt_others(campaign, worker, err);
 		worker->is_compared = true;
 	} else if (contract->spin.is_needed) {
-		worker->is_compared = true; /* its runs depend on time */
+		/* the program spins, so its runs depend on time and are not compared */
+		worker->is_compared = true;
 	}
 	compare_leave(campaign, worker);
 	return 0;

@@ -13,8 +13,7 @@
 /* A run that takes longer than this grace period is killed and made again. */
 #define EXCLUSIVE_GRACE_NS UINT64_C(500000000)
 
-/* Returns true with is_one_by_one while an earlier run is under way. The deferred report stays
- * valid. */
+/* With is_one_by_one, a report must wait while an earlier run is under way. Returns true then. */
 static bool exclusive_must_wait(
 	const struct campaign *campaign, const struct campaign_worker *worker)
 {
@@ -80,7 +79,8 @@ static int exclusive_wait_for(struct campaign *campaign, struct campaign_worker 
 	return 0;
 }
 
-/* The campaign's report names the observed races, which requires the symbols of a process. */
+/* Loads the symbols of worker 0's process before it is killed. The campaign's report names observed
+ * races by them. */
 static void exclusive_load_symbols(struct campaign *campaign)
 {
 	const struct contract *first = campaign->workers[0].worker.contract;
@@ -105,7 +105,8 @@ int exclusive_stop_others(struct campaign *campaign, struct error *err)
 	exclusive_load_symbols(campaign);
 	for (uint32_t i = 0; i < campaign->worker_count && result == 0; i++)
 		if (!campaign->workers[i]
-				.worker.params.remote) /* remote processes disturb no local one */
+				/* remote processes do not disturb local ones */
+				.worker.params.remote)
 			worker_kill(&campaign->workers[i].worker);
 	return result;
 }
@@ -156,7 +157,7 @@ int exclusive_begin(struct campaign *campaign, const char *notice, struct error 
 	if (!campaign->exclusive.is_active)
 		campaign_notice(campaign, "%s", notice);
 	campaign->exclusive.is_active = true;
-	/* Results of batches that began earlier may be wrong. */
+	/* Batches that other workers began earlier may have wrong results. */
 	if (exclusive_is_any_other(campaign))
 		result = exclusive_stop_others(campaign, err);
 	campaign->exclusive.since_ns = platform_monotonic_ns();

@@ -243,7 +243,7 @@ static int failure_doubt_restart(
 		campaign, restart, "a failure did not repeat in a fresh process", false, err);
 }
 
-/* This race ends no further run, so that runs show later behaviour. */
+/* Makes all further runs ignore this race, so that they show behaviour after the race. */
 static void failure_ignore_race(struct campaign *campaign, const struct outcome *outcome)
 {
 	struct race_pair pair = {.site = outcome->site, .other = outcome->other_site};
@@ -258,7 +258,7 @@ static void failure_ignore_race(struct campaign *campaign, const struct outcome 
 	campaign->scheme->ignore_race(campaign, pair);
 }
 
-/* All further runs ignore a race that matches a suppression. */
+/* Returns 1 if a suppression matches the race; all further runs then ignore the race. */
 static int failure_check_suppressions(struct campaign *campaign,
 	const struct investigation *investigation, const struct failure *failure,
 	bool *is_suppressed, struct error *err)
@@ -304,7 +304,8 @@ static int failure_investigate_and_keep(struct campaign *campaign,
 	failure_copy(&failure, &caught->failure);
 	result = investigate(investigation, &failure, &finding, err);
 	if (result == 0 && exclusive_doubt_others(campaign, &investigation->confirmation)) {
-		campaign->known.key_count--; /* the failure may occur again */
+		/* the failure did not repeat: a later occurrence is investigated again */
+		campaign->known.key_count--;
 		finding_release(&finding);
 	} else if (result == 0) {
 		failure_finish_finding(campaign, caught, &finding);

@@ -86,7 +86,7 @@ static int loop_advance(struct campaign *campaign, struct error *err)
 	return campaign->scheme->advance ? campaign->scheme->advance(campaign, err) : 0;
 }
 
-/* The target ended without a thread creation: nothing is to be explored. */
+/* The target ended without creating a thread: there is only one schedule. */
 static int loop_end_without_threads(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
@@ -112,7 +112,8 @@ static void loop_report_ran(struct campaign *campaign, struct campaign_worker *w
 		campaign->is_stopping = true;
 }
 
-/* The run was valid although the restart cannot undo it, or is TAINTED and made again. */
+/* Handles a run with an effect that its restart cannot undo. The run was valid, or is TAINTED and
+ * made again. */
 static int loop_take_taint(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
@@ -164,7 +165,7 @@ static int loop_count(struct campaign *campaign, struct campaign_worker *worker,
 	case REPORT_TAINTED:
 		return loop_take_taint(campaign, worker, err);
 	case REPORT_DIED:
-		/* The first run that is left was not completed and is made again. */
+		/* The first of the remaining runs did not complete and is made again. */
 		loop_done_until(campaign, worker, worker->worker.contract->run_number);
 		if (!worker->was_ended_here)
 			result = restart_worker_died(campaign, worker, err);
@@ -194,7 +195,8 @@ static int loop_take_refusal(
 	return restart_fall_back(campaign, restart, contract->outcome.text, false, err);
 }
 
-/* A process ended before its first thread while worker 0's did not: they disturb each other. */
+/* Handles a process that ended before its first thread creation, unlike worker 0's process:
+ * processes disturb each other. */
 static int loop_exclude(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
@@ -236,7 +238,7 @@ static int loop_take_report(struct campaign *campaign, struct campaign_worker *w
 		result = campaign->scheme->take_report(campaign, worker, report, err);
 	if (result != 0)
 		return result < 0 ? result : loop_continue(campaign, worker, err);
-	if (!worker->is_busy) /* loop_exclude() was called */
+	if (!worker->is_busy) /* loop_exclude() has made the worker idle */
 		return 0;
 	result = loop_count(campaign, worker, report, err);
 	if (campaign->scheme->is_finished && campaign->scheme->is_finished(campaign))
@@ -302,7 +304,7 @@ static void loop_sleep(struct campaign *campaign)
 		worker_sleep(busy, count, wake_ns < sleep_ns ? wake_ns : sleep_ns);
 }
 
-/* The worker has stopped as requested. */
+/* Counts the runs of a worker that has stopped as requested. */
 static void loop_take_last_runs(
 	struct campaign *campaign, struct campaign_worker *worker, enum contract_report report)
 {

@@ -28,13 +28,13 @@ void memory_write_groups(struct campaign *campaign, struct campaign_worker *work
 		return;
 	worker->has_groups = true;
 	worker->worker.remote_has_memory = false;
-	/* An error only costs speed: without the analysis all sites stay on. */
+	/* If the analysis fails, all sites stay on, which only costs speed. */
 	if (chosen_group(memory, campaign->program.target.path,
 		    campaign->program.target.traits.loader, &err))
 		campaign->is_focused = false;
 }
 
-/* Into zeroed memory; empty pages are skipped. */
+/* Copies an area into zeroed memory and skips empty pages. */
 static void memory_copy_area(struct worker *from, uint64_t offset, uint64_t bytes, void *to)
 {
 	uint64_t at = offset, length;

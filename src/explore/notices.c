@@ -38,7 +38,7 @@ static void notices_sight(struct campaign *campaign, const struct campaign_worke
 		campaign->listener->started(campaign->listener->context, &start);
 }
 
-/* The run did not see all accesses, as the runtime could not switch sites on. */
+/* Warns that the runtime could not switch sites on, so the run did not see all accesses. */
 static void notices_refusal(struct campaign *campaign, const struct campaign_worker *worker)
 {
 	const char *refusal = contract_memory(worker->worker.contract)->refusal;
@@ -57,7 +57,8 @@ void notices_start(struct campaign *campaign, const struct campaign_worker *work
 	notices_refusal(campaign, worker);
 }
 
-/* A computation looks like a loop that waits, but only a waiting loop slows a campaign down. */
+/* Warns only of a waiting loop that slows the campaign down. A long computation looks the same to
+ * the runtime. */
 static void notices_warn_spinning(struct campaign *campaign, const struct contract *contract)
 {
 	if (campaign->noticed.spinning ||
@@ -71,7 +72,8 @@ static void notices_warn_spinning(struct campaign *campaign, const struct contra
 			: "build the program with raddle-cc, which notices such loops at once");
 }
 
-/* The innermost call in the user's code: templates of the C++ library call its locks. */
+/* Returns the innermost call site in the user's code. Locks are often called by templates of the
+ * C++ library. */
 static uint64_t notices_user_site(struct symbols *symbols, const uint64_t sites[UNSEEN_SITES])
 {
 	for (unsigned i = 0; i < UNSEEN_SITES && sites[i]; i++) {

@@ -92,7 +92,8 @@ char *progress_text(const struct progress *progress)
 	return strbuf_detach(&text);
 }
 
-/* JSON, with "part_of" if this campaign belongs to another one. The caller frees the text. */
+/* Returns the options as JSON, with "part_of" if this campaign belongs to another one. The caller
+ * frees the text. */
 static char *progress_row_options(
 	const struct campaign_options *options, const struct settings *settings)
 {

@@ -7,7 +7,7 @@
 #include "explore/scheme.h"
 #include "plan/restart.h"
 
-/* Up to this many consecutive SIGKILLs from outside are treated as accidents. */
+/* Maximum number of consecutive SIGKILLs by other processes that raddle treats as accidents. */
 #define OUTSIDE_KILLS_MAX 3
 
 static void restart_notice(const struct campaign *campaign, enum contract_restart from,
@@ -30,7 +30,7 @@ int restart_fall_back(struct campaign *campaign, enum contract_restart restart, 
 {
 	enum contract_restart next = restart_next(restart, campaign->options->settings.executor);
 
-	/* Processes forked at the first thread creation share open pipes and files as well. */
+	/* A fork at the first thread creation shares open pipes and files as well. */
 	if (is_shared && next == RESTART_FORK_CREATE)
 		next = restart_next(next, campaign->options->settings.executor);
 	if (campaign->restart != restart)
@@ -66,7 +66,8 @@ int restart_worker_died(
 	char reason[128];
 
 	if (worker->worker.was_killed_outside && campaign->options->forwards_signals) {
-		/* raddle acts in place of the program, so a SIGKILL of the user ends both. */
+		/* raddle ran in place of the program, so the user's SIGKILL of the program ends
+		 * raddle, too. */
 		campaign->is_stopping = campaign->result->is_interrupted = true;
 		return error_set(err, ERROR_TARGET,
 			"SIGKILL ended the program; does the program send it, is memory short, or is a limit set?");
@@ -88,7 +89,8 @@ int restart_worker_died(
 	return restart_fall_back(campaign, restart, reason, false, err);
 }
 
-/* Strategies without rounds would search each seed of each child and still miss schedules. */
+/* Strategies with rounds only: any other strategy would explore each seed of each child and still
+ * miss schedules. */
 bool restart_must_include_children(
 	const struct campaign *campaign, const struct campaign_worker *worker)
 {

@@ -15,9 +15,11 @@
 #include "model/layout.h"
 #include "strategies/strategy.h"
 
-/* Batches shrink to this part of the usual one, so that all workers end at about the same time. */
+/* Batches of a round have this part of the usual duration, so that all workers end at about the
+ * same time. */
 #define BATCH_DIVISOR 512
-/* The first run has no preemptions: a few runs show the number of steps and locks. */
+/* Runs before the strategy's remark is printed. The first run has no preemptions, so the counts of
+ * steps and locks come from several runs. */
 #define RUNS_BEFORE_REMARK 8
 
 /*
@@ -28,7 +30,8 @@
 #define PLAIN_LAYOUT_RUNS 64
 #define LONG_CAMPAIGN_RUNS 65536
 #define LONG_CAMPAIGN_ROUNDS 4
-/* A search has the plain layout. The campaign ends after random runs in this many others. */
+/* An exhaustive search beside random runs uses the plain layout. After it the campaign makes random
+ * runs in this many other layouts, and ends. */
 #define LAYOUTS_AFTER_SEARCH 2
 
 static uint32_t rounds_ordered(const struct campaign *campaign)
@@ -61,7 +64,8 @@ static void rounds_choose_layout(struct campaign *campaign)
 	round->layout = layout_number(campaign->options->seed, ++round->layout_index);
 }
 
-/* After the discovery of new shared memory a round has one run, which shows its accesses. */
+/* Begins a round. After runs found new shared memory, the round has only one run, which shows its
+ * accesses. */
 static void rounds_begin_round(struct campaign *campaign)
 {
 	struct rounds *round = campaign->rounds;
@@ -84,7 +88,8 @@ static void rounds_begin_round(struct campaign *campaign)
 	campaign->runs.next += runs;
 }
 
-/* Runs that the caller numbers or counts are parts of a larger campaign, as those of a shard are. */
+/* A campaign whose runs the caller numbers or counts is a part of a larger campaign, like a
+ * shard. */
 static struct strategy_config rounds_config(const struct campaign *campaign)
 {
 	struct strategy_config config = campaign->options->strategy_config;
@@ -122,7 +127,8 @@ static void rounds_close(struct campaign *campaign)
 	free(round);
 }
 
-/* Learning needs an initialised state before the first run. */
+/* Initialises the worker's strategy state, because lessons are stored there before the first
+ * run. */
 static void rounds_prepare_worker(const struct campaign *campaign, struct campaign_worker *worker)
 {
 	const struct strategy_config config = rounds_config(campaign);
@@ -151,7 +157,7 @@ static uint32_t rounds_batch_size(
 	return size ? (uint32_t)size : 1;
 }
 
-/* Moves an unfinished batch of a worker that may not continue to `worker`. */
+/* Gives the rest of a batch to `worker`, because the batch's own worker may not continue. */
 static void rounds_take_over(struct campaign *campaign, struct campaign_worker *worker)
 {
 	for (uint32_t i = 0; i < campaign->worker_count; i++) {
@@ -166,7 +172,8 @@ static void rounds_take_over(struct campaign *campaign, struct campaign_worker *
 	}
 }
 
-/* A process that starts late would delay the end of a short round. */
+/* Returns whether the process starts before it has a batch. A late start would delay the end of a
+ * short round. */
 static bool rounds_starts_ahead(
 	const struct campaign *campaign, const struct campaign_worker *worker)
 {
@@ -271,11 +278,9 @@ static void rounds_notice_remark(struct campaign *campaign)
 	campaign_notice(campaign, "%s", remark);
 }
 
-/*
- * Returns false if no memory access is instrumented: random orders may then show effects of races
- * that a search of the others does not distinguish. Also returns false after a run that ended at a
- * race, because a race that is ignored later has ended runs too early.
- */
+/* Returns whether the search beside random runs has executed all orders. Returns false if no memory
+ * access is instrumented. Also returns false after a run that ended at a race: if the race is
+ * ignored later, that run was too short. */
 bool rounds_verdict(const struct campaign *campaign, struct strategy_verdict *out)
 {
 	const struct strategy *strategy = rounds_strategy_of(campaign);
@@ -324,7 +329,7 @@ static int rounds_advance(struct campaign *campaign, struct error *err)
 	return result;
 }
 
-/* Counts the runs made so far, up to a failure that ends the campaign. */
+/* Counts the runs made so far. A failure that ends the campaign is the last run that counts. */
 static int rounds_end(struct campaign *campaign, bool is_cut, struct error *err)
 {
 	const struct strategy *strategy = rounds_strategy_of(campaign);

@@ -15,7 +15,7 @@ void rounds_release_failures(struct rounds *round)
 	round->failure_count = 0;
 }
 
-/* Races that the worker's process has observed since the last call. */
+/* Collects the races that the worker's process has observed since the last call. */
 static void rounds_take_races(
 	struct campaign *campaign, struct campaign_worker *worker, uint64_t run, uint64_t until)
 {
@@ -33,7 +33,7 @@ static void rounds_take_races(
 	}
 }
 
-/* The worker counts races since its start, the copy those of the run. */
+/* Converts the detector's counters, which count since the worker's start, to those of the run. */
 static void rounds_take_log(
 	struct campaign *campaign, struct campaign_worker *worker, uint32_t place)
 {
@@ -70,7 +70,8 @@ void rounds_take_runs(struct campaign *campaign, struct campaign_worker *worker,
 	worker->run_first = end;
 }
 
-/* Runs after a failure that may end the campaign are not needed. */
+/* Determines the round's first uninvestigated failure. Runs after this failure may not be
+ * needed. */
 static void rounds_find_hold(struct campaign *campaign)
 {
 	struct rounds *round = campaign->rounds;

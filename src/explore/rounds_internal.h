@@ -23,7 +23,7 @@ struct rounds {
 	uint64_t before; /* runs in all earlier rounds */
 	uint32_t runs;
 	uint32_t given; /* places below this one are assigned to workers */
-	/* runs below this place are made and counted, and their failures investigated */
+	/* all runs before this place are counted, and their failures are investigated */
 	uint32_t settled;
 	/* index of the first run of the round that failed and is not yet investigated; workers
 	 * begin no later run until then */
@@ -43,11 +43,11 @@ struct rounds {
 	struct race_pair *ignored; /* races that end no run from the next round on */
 	uint32_t ignored_count;
 
-	/* state of all rounds */
+	/* state that outlives a round */
 	bool is_over;			/* runs that are not settled do not count */
 	void *knowledge;		/* the strategy's state with the lessons of all workers */
 	struct contract_totals counted; /* totals of settled runs */
-	uint64_t races_ignored, blind_runs; /* likewise */
+	uint64_t races_ignored, blind_runs; /* counters of the race detector, over settled runs */
 	struct rounds_race *races;
 	uint32_t race_count;
 };
@@ -66,10 +66,11 @@ void rounds_release_failures(struct rounds *round);
 void rounds_take_runs(struct campaign *campaign, struct campaign_worker *worker, uint64_t end);
 int rounds_take_failure(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err);
-/* Counts complete runs in order. `is_last`: no further run is made, and all made count. */
+/* Counts complete runs in order. With `is_last`, all runs made so far count and no further run
+ * follows. */
 int rounds_settle(struct campaign *campaign, bool is_last, struct error *err);
 void rounds_add_totals(struct campaign *campaign, struct contract_totals *totals);
-/* The observed races by the first run that showed each. */
+/* Lists the observed races, each with the first run that showed it. */
 void rounds_list_races(struct campaign *campaign);
 
 #endif

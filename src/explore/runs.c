@@ -48,7 +48,8 @@ static const struct store_campaign *runs_find_earlier(const struct campaign *cam
 	return found;
 }
 
-/* Later runs are made again: the row's count, older or newer, becomes that of the state. */
+/* Continues at the run of the saved state. Later runs are made again, so the row's count of runs is
+ * set to that of the state. */
 static int runs_resume_from_state(
 	struct campaign *campaign, const struct store_campaign *earlier, struct error *err)
 {
@@ -64,7 +65,8 @@ static int runs_resume_from_state(
 	return store_campaign_update(campaign->store, &cut, err);
 }
 
-/* The runs of later campaigns without saved state are made again, and count zero. */
+/* Sets the counts of later campaigns without saved state to zero, because their runs are made
+ * again. */
 static int runs_forget_later(struct campaign *campaign, const struct store_campaign *earlier,
 	const struct store_campaign *end, struct error *err)
 {
@@ -180,7 +182,7 @@ static uint64_t sequence_runs_made(const struct campaign *campaign)
 	return campaign->row.run_first + totals->runs - totals->outcome[OUTCOME_TAINTED];
 }
 
-/* Runs of other shards do not count: the next run's number follows from the totals. */
+/* The next run's number follows from the totals, which do not include runs of other shards. */
 int sequence_next_batch(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {

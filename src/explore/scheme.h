@@ -23,20 +23,21 @@ struct scheme {
 	void (*begin)(struct campaign *campaign);
 	void (*close)(struct campaign *campaign);
 	void (*prepare_worker)(const struct campaign *campaign, struct campaign_worker *worker);
-	/* Sets the worker's next batch and its plan. 1: set; 0: none now. */
+	/* Sets the worker's next batch and its plan. Returns 1 if set, 0 if the worker has nothing
+	 * to do now. */
 	int (*next_batch)(
 		struct campaign *campaign, struct campaign_worker *worker, struct error *err);
 	/* Handles a report in place of the loop: 1; 0: the loop handles it. */
 	int (*take_report)(struct campaign *campaign, struct campaign_worker *worker,
 		enum contract_report report, struct error *err);
-	/* The worker has made the runs of its batch below `end`. */
+	/* Called when the worker has made the runs of its batch below `end`. */
 	void (*take_runs)(struct campaign *campaign, struct campaign_worker *worker, uint64_t end);
-	/* The worker's last run failed. */
+	/* Called when the worker's last run failed. */
 	int (*take_failure)(
 		struct campaign *campaign, struct campaign_worker *worker, struct error *err);
 	/* Counts complete runs, investigates failures, and makes further runs available. */
 	int (*advance)(struct campaign *campaign, struct error *err);
-	/* All runs are made: the campaign ends before its budget is used up. */
+	/* Returns true if all runs are made: the campaign ends before its budget is used up. */
 	bool (*is_finished)(const struct campaign *campaign);
 	/* Gives batches to idle workers. */
 	int (*wake)(struct campaign *campaign, struct error *err);
@@ -45,11 +46,11 @@ struct scheme {
 	/* Called when no further run is made. `is_cut`: a budget or an interrupt ended the
 	 * campaign. */
 	int (*end)(struct campaign *campaign, bool is_cut, struct error *err);
-	/* From now on, or from the next round on, this race ends no run. */
+	/* Makes further runs ignore this race, from now on or from the next round on. */
 	void (*ignore_race)(struct campaign *campaign, struct race_pair pair);
-	/* All runs below this number have been made. */
+	/* Returns the number below which all runs have been made. */
 	uint64_t (*runs_made)(const struct campaign *campaign);
-	/* Adds the totals of the runs made, and sets what else the result needs. */
+	/* Adds the totals of the runs made, and sets further fields of the result. */
 	void (*add_totals)(struct campaign *campaign, struct contract_totals *totals);
 	/* Sets the final parts of the result. */
 	void (*conclude)(struct campaign *campaign);
@@ -57,7 +58,7 @@ struct scheme {
 
 extern const struct scheme scheme_rounds, scheme_sequence, scheme_tasks;
 
-/* runs.c: also used by scheme_tasks, for its owner. */
+/* Implemented in runs.c; scheme_tasks also uses these functions for its owner. */
 int sequence_next_batch(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err);
 int sequence_take_failure(

@@ -41,7 +41,8 @@ static bool serve_take_batch(struct worker *worker, const char *bytes, size_t si
 	const struct remote_head *head = (const struct remote_head *)(const void *)bytes;
 
 	if (size >= sizeof *head && head->has_memory)
-		worker_kill(worker); /* the process has begun with another view of memory */
+		/* the process began with another view of memory: a new process must start */
+		worker_kill(worker);
 	if (!remote_unpack(worker, bytes, size) ||
 		!contract_is_batch_plan(worker->contract, &head->contract.plan))
 		return false;

@@ -28,7 +28,7 @@ int exclusive_poll(struct campaign *campaign, struct campaign_worker *worker,
 	enum contract_report *report, struct error *err);
 /* Ends all local processes of the target; defers reports that arrive meanwhile. */
 int exclusive_stop_others(struct campaign *campaign, struct error *err);
-/* Lets worker 0 work alone from now on; the notice says why. */
+/* Makes worker 0 the only worker from now on. `notice` gives the user the reason. */
 int exclusive_begin(struct campaign *campaign, const char *notice, struct error *err);
 /*
  * Returns whether a failure did not repeat in exclusive confirmation runs although other processes
@@ -60,29 +60,30 @@ bool restart_must_include_children(
 int restart_include_children(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err);
 
-/* If the campaign has one run. */
+/* Passes signals on to the program if the campaign has one run. */
 void signals_pass_on(struct campaign *campaign);
 bool signals_have_ended(const struct campaign *campaign);
 /* Time for unfinished runs to complete at the end, before their processes are killed. */
 uint64_t signals_grace_ns(const struct campaign *campaign);
-/* A signal that raddle passed on killed the worker's last run: no failure, but an interruption. */
+/* Returns whether a signal that raddle passed on killed the worker's last run. Such a run is an
+ * interruption, not a failure. */
 bool signals_was_run_ended(struct campaign *campaign, struct campaign_worker *worker);
 
 /* Reports the properties of the target once, after the first thread creation. */
 void notices_start(struct campaign *campaign, const struct campaign_worker *worker);
-/* Warns once of each kind of operation that raddle does not see. */
+/* Warns once of each kind of operation that is invisible to raddle. */
 void notices_warn(struct campaign *campaign);
 
 /* Returns whether strategy and program profit from switching sites off. */
 bool memory_wants_focus(const struct campaign *campaign, struct contract *contract);
 /* Sends a focused worker's process the sites that may access each variable, once. */
 void memory_write_groups(struct campaign *campaign, struct campaign_worker *worker);
-/* The view of memory before any run. */
+/* Writes the view of memory that a process has before any run. */
 void memory_write_view(const struct campaign *campaign, struct campaign_worker *worker);
 /* Copies worker 0's view of shared memory. Kills a process that began with another view. */
 void memory_copy_view(struct campaign *campaign, struct campaign_worker *worker);
 
-/* Records the progress for charts; `is_due`: in any case. */
+/* Records the progress for charts, if the interval has passed or `is_due` is true. */
 void progress_note(struct campaign *campaign, bool is_due);
 /* A JSON array. The caller frees it. */
 char *progress_text(const struct progress *progress);
@@ -95,10 +96,10 @@ void state_save(struct campaign *campaign, bool is_last);
 bool state_is_kept(const struct campaign *campaign, int64_t id);
 /* *run: the next run in the saved state of the campaign that this one continues. */
 int state_find(const struct campaign *campaign, uint64_t *run, struct error *err);
-/* Into worker 0, before its first run. */
+/* Loads the saved state into worker 0, before its first run. */
 int state_load(struct campaign *campaign, struct error *err);
 
-/* The verdict, from the state of worker 0's strategy. */
+/* Takes the verdict from the state of worker 0's strategy. */
 void verdict_take(struct campaign *campaign);
 /* Stores the campaign's shard and, when `is_over`, its verdict. */
 int verdict_keep(struct campaign *campaign, bool is_over, struct error *err);

@@ -44,8 +44,7 @@ static json_t *shards_plans_of(const struct strategy_verdict *verdict)
 	return list;
 }
 
-/* Stores the shard. Also stores the verdict, unless `memory` (the shared memory of the last run) is
- * NULL. */
+/* Stores the shard, and the verdict unless `memory` (the shared memory of the last run) is NULL. */
 static int shards_keep(struct store *store, int64_t campaign,
 	const struct campaign_options *options, const struct campaign_result *result,
 	const struct memory_view *memory, struct error *err)
@@ -86,7 +85,7 @@ static int shards_keep(struct store *store, int64_t campaign,
 
 #define CHILDREN_HAVE_OTHERS "the threads of a forked child have their own schedules"
 
-/* The verdict now covers a part of the schedules only. */
+/* Reduces the verdict: it covers only a part of the schedules. */
 static void verdict_reduce(struct strategy_verdict *verdict, const char *reason)
 {
 	verdict->is_complete = false;
@@ -165,7 +164,8 @@ static bool shards_is_same_campaign(const struct store_campaign *a, const struct
 	       shards_is_same_text(a->options, b->options);
 }
 
-/* Includes the shard's earlier campaigns; may be NULL. The caller releases the reference. */
+/* Returns the document of the shard's last campaign, which includes its earlier ones; may be NULL.
+ * The caller releases the reference. */
 static json_t *shards_last_of_shard(const struct summing *summing,
 	const struct store_campaign *like, uint32_t shard, uint32_t shards)
 {
@@ -226,7 +226,7 @@ static void shards_add_shard(struct shards *sum, const json_t *object)
 	sum->here++;
 }
 
-/* Empty: unknown, or no plan. */
+/* Returns the plan of this order as text; empty if unknown. */
 static const char *shards_plan_of(const json_t *object, uint64_t order)
 {
 	const uint64_t last = shards_get_number(object, "scope_order");
@@ -236,7 +236,8 @@ static const char *shards_plan_of(const json_t *object, uint64_t order)
 	return !plan || last - order >= STRATEGY_PLANS || !strcmp(plan, "0") ? "" : plan;
 }
 
-/* `order`: the smallest scope that any shard has completed. */
+/* Returns whether all shards had the same plan at `order`, the smallest scope that any shard has
+ * completed. */
 static bool shards_have_one_plan(const struct summing *summing, const struct store_campaign *like,
 	uint32_t shards, uint64_t order)
 {
@@ -265,7 +266,8 @@ static const char *shards_difference_of(
 	return a->seed != b->seed ? "has another seed" : "has other settings";
 }
 
-/* A shard of this number from a search with other options explains the missing one. */
+/* Searches for a shard of the missing number from a search with other options, to explain the gap
+ * to the user. */
 static void shards_look_for_stranger(const struct summing *summing,
 	const struct store_campaign *like, uint32_t shard, struct shards *sum)
 {
@@ -282,7 +284,7 @@ static void shards_look_for_stranger(const struct summing *summing,
 	}
 }
 
-/* Appends "..." if the list is full. */
+/* Appends the shard's number, or "..." if the list is full. */
 static void shards_name_shard(char *list, size_t size, uint32_t shard)
 {
 	const size_t length = strlen(list);

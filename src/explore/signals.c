@@ -9,7 +9,7 @@
 /* Grace period for unfinished runs: a twentieth of the campaign's time, at most one second. */
 #define END_GRACE_NS UINT64_C(1000000000)
 #define END_GRACE_PART 20
-/* Short, because the user waits for the end of the campaign. */
+/* Grace period after an interrupt. Short, because the user waits for the end of the campaign. */
 #define END_GRACE_INTERRUPTED_NS UINT64_C(250000000)
 
 void signals_pass_on(struct campaign *campaign)

@@ -76,7 +76,7 @@ static bool state_read_area(FILE *file, void *area, uint64_t size)
 	return false;
 }
 
-/* Before the task's extents. Number 0 ends the list. */
+/* Header of a task, before the task's extents. Number 0 ends the list. */
 struct state_task {
 	uint64_t number;
 	uint64_t has_state;
@@ -179,13 +179,15 @@ static bool state_read_task(struct campaign *campaign, FILE *file, const struct 
 		tasks_release_task(campaign, task);
 		return false;
 	}
-	/* The workers of this campaign have not counted these runs: subtracts them in advance. */
+	/* The task's runs are subtracted in advance, because no worker of this campaign has counted
+	 * them. */
 	tasks_add_totals(&tasks->discarded, &task->totals, UINT64_MAX);
 	tasks->kept[tasks->kept_count++] = task;
 	return true;
 }
 
-/* The resumed owner makes its first run before it joins tasks. An awaited task is rare. */
+/* Leaves out the awaited task, which is rare: a resumed owner makes its first run before it joins
+ * tasks. */
 static void state_leave_awaited(struct campaign *campaign)
 {
 	struct tasks *const tasks = campaign->tasks;
@@ -205,7 +207,7 @@ static bool state_read_tasks(struct campaign *campaign, FILE *file)
 	struct state_task head;
 
 	if (!campaign->tasks)
-		return true; /* one worker joins no tasks */
+		return true; /* one worker has no tasks to join */
 	while (fread(&head, sizeof head, 1, file) == 1) {
 		if (!head.number) {
 			state_leave_awaited(campaign);
@@ -264,7 +266,7 @@ void state_save(struct campaign *campaign, bool is_last)
 			state_write(campaign, file, campaign->scheme->runs_made(campaign), is_last);
 		is_whole &= fclose(file) == 0;
 	}
-	/* A later --resume reports that the campaign has no state. */
+	/* Without this file, a later --resume reports that the campaign has no state. */
 	if (fd >= 0 && store_state_publish(campaign->store, campaign->row.id, fd, is_whole) &&
 		campaign->runs.resumed_id)
 		store_state_remove(campaign->store, campaign->runs.resumed_id);
@@ -308,7 +310,7 @@ static int state_open(const struct campaign *campaign, FILE **file, struct state
 	BUG_ON(!*file);
 	status = state_read_header(campaign, *file, header, err);
 	if (status < 0)
-		(void)fclose(*file); /* the file was opened for reading */
+		(void)fclose(*file);
 	return status;
 }
 
@@ -320,7 +322,7 @@ int state_find(const struct campaign *campaign, uint64_t *run, struct error *err
 
 	if (status < 0)
 		return status;
-	(void)fclose(file); /* the file was opened for reading */
+	(void)fclose(file);
 	*run = header.run;
 	return 0;
 }
@@ -342,7 +344,7 @@ int state_load(struct campaign *campaign, struct error *err)
 		state_read_area(file, contract_strategy(worker->contract), header.strategy_bytes) &&
 		state_read_area(file, contract_memory(worker->contract), header.memory_bytes) &&
 		state_read_tasks(campaign, file);
-	(void)fclose(file); /* the file was opened for reading */
+	(void)fclose(file);
 	if (!is_read)
 		return error_set(err, ERROR_FORMAT,
 			"the state of campaign %" PRId64
@@ -350,7 +352,7 @@ int state_load(struct campaign *campaign, struct error *err)
 			campaign->runs.resumed_id);
 	worker->is_strategy_fresh = false;
 	worker->contract->plan.is_fresh_state = false;
-	/* one worker makes the runs of all tasks */
+	/* a campaign with one worker makes the runs of all tasks again */
 	if (strategy->search.tasks && !campaign->tasks)
 		strategy->search.tasks->leave(contract_strategy(worker->contract), 0);
 	if (strategy->search.is_exhausted(contract_strategy(worker->contract)))

@@ -81,7 +81,8 @@ void tasks_discard_all(struct campaign *campaign)
 		struct campaign_worker *worker = &campaign->workers[i];
 
 		if (worker->is_comparing)
-			continue; /* a comparison does not depend on the owner's state */
+			/* a comparison does not depend on the owner's state, so it continues */
+			continue;
 		if (worker->is_busy)
 			worker_kill(&worker->worker);
 		worker->is_busy = false;

@@ -21,7 +21,8 @@
 #include "platform/platform.h"
 #include "worker/remote.h"
 
-/* Time until the owner is interrupted to split off a task; doubled when none could be. */
+/* The owner runs at least this long before an interrupt makes it split off a task. The time doubles
+ * if no task could be split off. */
 #define PATIENCE_LEAST_NS UINT64_C(300000)
 #define PATIENCE_MOST_NS UINT64_C(20000000)
 /* Runs of a task without a budget in runs. */
@@ -102,7 +103,8 @@ int tasks_start(struct campaign *campaign, struct campaign_worker *worker, struc
 	return loop_start(campaign, worker, err);
 }
 
-/* The next run has other scheduling points, as the last run showed new shared memory. */
+/* Returns whether the last run showed new shared memory, which gives the next run other scheduling
+ * points. */
 static bool tasks_has_new_memory(const struct contract *contract)
 {
 	const struct contract_memory *memory = contract_memory((struct contract *)contract);
@@ -110,13 +112,14 @@ static bool tasks_has_new_memory(const struct contract *contract)
 	return contract->has_memory_sites && (memory->newly_shared || memory->points_changed);
 }
 
-/* Returns true if the worker has a task, or must first repeat the first run. */
+/* Splits a task off the owner's search for the worker. Returns true if the worker has a task, or
+ * must first repeat the first run. */
 static bool tasks_split(struct campaign *campaign, struct campaign_worker *worker)
 {
 	struct tasks *const tasks = campaign->tasks;
 	struct contract *contract = worker->worker.contract;
 
-	/* The old state of the block is overwritten; its pages are already allocated. */
+	/* The split overwrites the old state of the block, whose pages are already allocated. */
 	if (!tasks->strategy->split(tasks_owner_state(campaign), tasks_state_of(worker),
 		    tasks->created + 1, runs_left(campaign), tasks_are_exact(campaign)))
 		return false;
@@ -135,7 +138,8 @@ static bool tasks_split(struct campaign *campaign, struct campaign_worker *worke
 	return true;
 }
 
-/* Focused campaigns have no tasks: runs depend on sites that the worker's earlier runs use. */
+/* Gives tasks to all idle workers. Focused campaigns have no tasks, because their runs depend on
+ * sites that the worker's earlier runs use. */
 static int tasks_split_for_all(struct campaign *campaign, struct error *err)
 {
 	struct tasks *const tasks = campaign->tasks;
@@ -174,7 +178,7 @@ static bool tasks_is_any_busy(const struct campaign *campaign)
 	return false;
 }
 
-/* Returns false if the task is useless. */
+/* Joins the task's state with the owner's. Returns false if the task is useless. */
 static bool tasks_join_state(struct campaign *campaign, uint32_t number, void *state,
 	const struct contract_totals *totals)
 {
@@ -268,7 +272,7 @@ static int tasks_join_awaited(struct campaign *campaign, bool *may_continue, str
 	return result;
 }
 
-/* The search begins again from its first run, with one worker. */
+/* Begins the search again from its first run, with one worker. */
 static void tasks_restart_search(struct campaign *campaign)
 {
 	struct worker *owner = &campaign->workers[0].worker;
@@ -298,7 +302,7 @@ static int tasks_join_and_split(struct campaign *campaign, bool *may_continue, s
 		tasks_restart_search(campaign);
 	if (campaign->tasks->is_synchronising && tasks_is_any_busy(campaign)) {
 		*may_continue =
-			false; /* the other workers must stop for the synchronisation, too */
+			false; /* the other workers must also stop for the synchronisation */
 		return 0;
 	}
 	campaign->runs.next = tasks_runs_made(campaign);
@@ -329,7 +333,7 @@ static int tasks_next_batch(
 	int result;
 
 	if (worker != campaign->workers)
-		return 0; /* the owner gives tasks to the others */
+		return 0; /* the owner splits off tasks for the other workers */
 	result = tasks_join_and_split(campaign, &may_continue, err);
 	if (result < 0 || !may_continue || campaign->is_stopping)
 		return result;
@@ -413,7 +417,8 @@ static bool tasks_is_any_free(const struct campaign *campaign)
 	return false;
 }
 
-/* Interrupts the owner for an idle worker, or to synchronise. Returns the time until the next. */
+/* Interrupts the owner if a worker is idle or a synchronisation is due. Returns the time until the
+ * next interrupt. */
 static uint64_t tasks_wait_ns(struct campaign *campaign)
 {
 	struct campaign_worker *owner = &campaign->workers[0];
@@ -429,7 +434,7 @@ static uint64_t tasks_wait_ns(struct campaign *campaign)
 	return UINT64_MAX;
 }
 
-/* `is_cut`: failures of tasks that are not joined are investigated. */
+/* Ends all tasks. With `is_cut`, failures of tasks that are not joined are investigated, too. */
 static int tasks_end(struct campaign *campaign, bool is_cut, struct error *err)
 {
 	int result = 0;

@@ -20,7 +20,7 @@ struct task {
 	uint32_t failure_count;
 	/* copy at the last synchronisation; NULL if not synchronised yet */
 	void *synchronised;
-	struct contract_totals synchronised_totals; /* totals of its worker at that time */
+	struct contract_totals synchronised_totals; /* totals of the task's worker at that time */
 	uint32_t synchronised_failures;
 };
 
@@ -30,7 +30,7 @@ struct tasks {
 	const struct strategy_tasks *strategy;
 	uint32_t created;
 	uint64_t joined_runs;
-	/* the owner makes these runs again */
+	/* totals of discarded tasks, whose runs the owner makes again */
 	struct contract_totals discarded;
 	/* complete tasks that are not joined yet */
 	struct task *kept[TASKS_KEPT];
@@ -43,13 +43,14 @@ struct tasks {
 
 	/* compare.c */
 	bool compares; /* workers repeat the owner's first run before their first task */
-	bool differ;   /* a repetition had a different digest */
+	bool differ;   /* a repetition and the first run had different digests */
 	uint64_t first_run, first_digest;
 	uint64_t compared_runs; /* runs made only for this comparison */
 };
 
 void *tasks_state_of(const struct campaign_worker *worker);
-/* Returns whether the exact runs must not depend on the number of workers, not only their number. */
+/* Returns whether the runs themselves, and not only their number, must be the same for every number
+ * of workers. */
 bool tasks_are_exact(const struct campaign *campaign);
 int tasks_start(struct campaign *campaign, struct campaign_worker *worker, struct error *err);
 
@@ -61,17 +62,19 @@ struct contract_totals tasks_totals(const struct campaign_worker *worker);
 /* Adds `sign` times `from`, modulo 2^64: UINT64_MAX subtracts. */
 void tasks_add_totals(
 	struct contract_totals *to, const struct contract_totals *from, uint64_t sign);
-/* The failure of the worker's last run is investigated when the task is joined. */
+/* Keeps the failure of the worker's last run, which is investigated when the task is joined. */
 void tasks_take_failure(struct campaign *campaign, struct campaign_worker *worker);
 int tasks_investigate(struct campaign *campaign, const struct task *task, struct error *err);
-/* Memory for a copy of a state; may be NULL. */
+/* Allocates memory for a copy of a strategy state; may return NULL. */
 void *tasks_map_state(const struct campaign *campaign);
 /* `task` may be NULL. */
 void tasks_release_task(struct campaign *campaign, struct task *task);
 
-/* Nanoseconds; 0: all workers were asked to stop. UINT64_MAX: no synchronisation. */
+/* Returns the time in nanoseconds until the next synchronisation. 0: all workers were asked to
+ * stop. UINT64_MAX: no synchronisation. */
 uint64_t tasks_synchronise_due(struct campaign *campaign);
-/* Both worker and owner are idle. Returns false if the task was discarded. */
+/* Synchronises the worker's task with the owner; both must be idle. Returns false if the task was
+ * discarded. */
 bool tasks_synchronise(struct campaign *campaign, struct campaign_worker *worker);
 /*
  * Synchronises stopped workers with the idle owner. Complete tasks leave their worker, except the
@@ -85,7 +88,7 @@ void compare_note_first(struct campaign *campaign, enum contract_report report);
 /* Returns whether the worker must repeat the first run before it receives a task. */
 bool compare_is_due(const struct campaign *campaign, const struct campaign_worker *worker);
 bool compare_is_under_way(const struct campaign *campaign);
-/* Ends the worker's process and repeats the first run. */
+/* Ends the worker's process, and repeats the first run in a new one. */
 int compare_make(struct campaign *campaign, struct campaign_worker *worker, struct error *err);
 int compare_take(struct campaign *campaign, struct campaign_worker *worker,
 	enum contract_report report, struct error *err);

@@ -14,16 +14,17 @@
 /* A stop costs about ten microseconds and, for each worker, the rest of its current run. */
 #define SYNCHRONISE_NS UINT64_C(10000000)
 #define SYNCHRONISE_RUNS 50
-/* States travel over the network. */
+/* Interval with remote workers, whose states travel over the network. */
 #define SYNCHRONISE_REMOTE_NS UINT64_C(200000000)
 
-/* Returns false if the order of runs counts: late lessons could not be used then. */
+/* Returns false if the runs must be the same for every number of workers: lessons that arrive late
+ * would change them. */
 static bool tasks_are_synchronised(const struct campaign *campaign)
 {
 	return campaign->tasks->strategy->synchronise && !tasks_are_exact(campaign);
 }
 
-/* The time of SYNCHRONISE_RUNS runs, but not below the least interval. */
+/* Returns the duration of SYNCHRONISE_RUNS runs, at least the minimum interval. */
 static uint64_t interval_ns(const struct campaign *campaign)
 {
 	const struct contract_totals *totals = &campaign->workers[0].worker.contract->totals;
@@ -66,7 +67,8 @@ static void tasks_save_state(struct campaign *campaign, struct campaign_worker *
 	task->synchronised_failures = task->failure_count;
 }
 
-/* Requires task->synchronised: without it the task would only diverge again. */
+/* Returns the task to its last synchronised state, which must exist. Without such a state the task
+ * would diverge again. */
 static void tasks_go_back(struct campaign *campaign, struct campaign_worker *worker)
 {
 	struct task *task = worker->task;
@@ -114,7 +116,7 @@ static bool tasks_is_complete(const struct campaign *campaign, const struct camp
 	       strategy->search.is_exhausted(contract_strategy(worker->worker.contract));
 }
 
-/* The task's state is copied for a later join: its worker is free. */
+/* Copies the task's state for a later join, so that its worker is free. */
 static void tasks_keep(struct campaign *campaign, struct campaign_worker *worker)
 {
 	struct tasks *const tasks = campaign->tasks;

@@ -6,7 +6,8 @@
 
 #include "plan/strategy_option.h"
 
-/* A letter of `--bounds`, its option, and why a value below `least` is refused. */
+/* One bound of `--bounds`: its letter, the option of `bounded`, the smallest value, and the reason
+ * for this minimum. */
 struct bound {
 	char letter;
 	bool is_needed;

@@ -37,7 +37,7 @@ static bool has_sites(const char *path)
 	return true;
 }
 
-/* The path in a line of the form " libfoo.so => /lib/libfoo.so (0x7f...)", or NULL. */
+/* Returns the path in a line of the form " libfoo.so => /lib/libfoo.so (0x7f...)", or NULL. */
 static char *path_in_line(char *line)
 {
 	char *start = strstr(line, "=> ");
@@ -57,7 +57,7 @@ static void add_libraries(struct chosen_files *files, const char *program, const
 	char command[2 * 4096];
 	FILE *list;
 
-	/* A path with a quote cannot be quoted: no libraries. */
+	/* A path with a quote cannot be quoted for the shell: no libraries are added. */
 	if (!*loader || strchr(program, '\'') || strchr(loader, '\''))
 		return;
 	if (snprintf(command, sizeof command, "'%s' --list '%s' 2>/dev/null", loader, program) >=
@@ -73,10 +73,11 @@ static void add_libraries(struct chosen_files *files, const char *program, const
 			add_file(files, path);
 	}
 	free(line);
-	(void)pclose(list); /* the output alone matters */
+	(void)pclose(list); /* the output alone counts, not the exit status */
 }
 
-/* "queue" matches "queue.head" and "queue[]"; "que" does not. */
+/* Returns whether the pattern matches the name: "queue" matches "queue.head" and "queue[]"; "que"
+ * does not. */
 static bool means(const char *pattern, const char *name)
 {
 	const size_t length = strlen(pattern);

@@ -7,7 +7,7 @@
 #include "plan/chosen_internal.h"
 
 struct group {
-	/* representative: all sites of the group may touch the same variables */
+	/* representative of the group: all its sites may touch the same variables */
 	const struct points_to_site *like;
 	uint32_t site_count;
 	uint32_t met; /* number of sites that may touch one of these variables */
@@ -72,7 +72,7 @@ static void meet_all(struct grouping *grouping, uint32_t variable, uint64_t *met
 		met[word] |= touching(grouping, variable)[word];
 }
 
-/* The groups that may touch a variable of this group. */
+/* Collects the groups that may touch a variable of this group. */
 static void find_met(struct grouping *grouping, uint32_t group, uint64_t *met)
 {
 	const struct points_to_site *site = grouping->groups[group].like;

@@ -27,7 +27,8 @@ static inline uint64_t *chosen_touching(const struct chosen_grouping *grouping, 
 	return &grouping->touching[(size_t)variable * CHOSEN_GROUP_WORDS];
 }
 
-/* UINT32_MAX: the process has not loaded the file in this form. */
+/* Returns the index of the file's module in the process. UINT32_MAX: the process has not loaded
+ * this version of the file. */
 uint32_t chosen_module_in(const struct contract_memory *memory, const struct chosen_module *module);
 
 /* `chosen` holds the modules of the files. */

@@ -52,7 +52,8 @@ static bool is_one_name(const char *a, const char *b)
 	return length == plain_length(b) && memcmp(a, b, length) == 0;
 }
 
-/* Number + 1 of a group that conflicts with these groups. 0: an empty set, or no room. */
+/* Returns the number + 1 of a group that conflicts with these groups. 0: an empty set, or no
+ * room. */
 static uint16_t group_of(struct placing *placing, const uint64_t *touching)
 {
 	const uint32_t count = placing->grouping->count;
@@ -92,7 +93,7 @@ static bool lies_in(const struct points_to_variable *variable, int64_t stride, i
 	return false;
 }
 
-/* `number`: a unit of the object; `is_all`: any unit. */
+/* Gathers the groups that may touch unit `number` of the object, or any unit if `is_all`. */
 static void gather(const struct placing *placing, const struct meant *meant, uint64_t number,
 	bool is_all, uint64_t *touching)
 {
@@ -121,13 +122,14 @@ static uint64_t period_of(const struct meant *meant, uint64_t granules)
 
 	if (meant->count != 1 || !stride)
 		return granules;
-	/* 8 times the result is then the least common multiple */
+	/* The stride, times eight, becomes the least common multiple. */
 	while (stride % 2 == 0 && stride * GRANULE > meant->objects[0]->stride)
 		stride /= 2;
 	return (uint64_t)stride < granules ? (uint64_t)stride : granules;
 }
 
-/* `is_whole`: one entry for all units. Returns false if there is no room. */
+/* Writes the pattern of an object; with `is_whole`, one entry for all units. Returns false if there
+ * is no room. */
 static bool write_pattern(struct placing *placing, const struct meant *meant, bool is_whole,
 	struct memory_object *out)
 {
@@ -170,7 +172,7 @@ static int64_t end_granule(const struct data_symbol *symbol)
 	       (int64_t)((symbol->misplaced + symbol->bytes + GRANULE - 1) / GRANULE * GRANULE);
 }
 
-/* `meant` NULL: the groups that touch the symbol are unknown. */
+/* Writes the groups that may touch a symbol. `meant` NULL: these groups are unknown. */
 static void write_symbol(struct placing *placing, uint32_t module, const struct data_symbol *symbol,
 	struct meant *meant)
 {
@@ -257,8 +259,8 @@ static void write_file(
 	data_symbols_release(&symbols);
 }
 
-/* The local's offset within an eight-byte unit is unknown: one pattern. Returns false if there is
- * no room. */
+/* Writes one pattern for a local, whose offset within an eight-byte unit is unknown. Returns false
+ * if there is no room. */
 static bool write_local(
 	struct placing *placing, const struct points_to_object *local, struct meant *meant)
 {
@@ -281,7 +283,7 @@ static bool write_local(
 	return true;
 }
 
-/* All or none: several locals may share an eight-byte unit. */
+/* Writes all locals or none, because several locals may share an eight-byte unit. */
 static void write_locals(struct placing *placing, struct meant *meant)
 {
 	const struct points_to *result = placing->grouping->result;
@@ -312,7 +314,7 @@ void chosen_write_objects(const struct chosen_grouping *grouping, struct contrac
 		if (module != UINT32_MAX)
 			write_file(&placing, module, grouping->files->paths[i], &meant);
 	}
-	/* A missing object may share a unit with a listed one, which would look unshared. */
+	/* A missing object may share a unit with a listed one, which would then look unshared. */
 	if (placing.is_full)
 		memory->object_count = 0;
 	free(meant.objects);

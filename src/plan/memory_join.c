@@ -4,7 +4,8 @@
 
 #define SITE_LEARNT (SITE_SEEN | SITE_SHARED | SITE_WAITED)
 
-/* Possibly new; returns NULL if there is no room. Same hashing and limit as in the runtime. */
+/* Finds or adds a variable. Returns NULL if there is no room. Hashing and limit equal those of the
+ * runtime. */
 static struct memory_variable *memory_join_find_variable(
 	struct contract_memory *memory, variable_name name)
 {
@@ -58,10 +59,7 @@ static void join_variable(struct contract_memory *memory, const struct memory_va
 	to->flags |= from->flags & learnt;
 	if (to->thread && from->thread && to->thread != from->thread)
 		to->flags |= VARIABLE_MANY;
-	/*
-	 * The order of threads across workers is unknown: the smallest number makes all workers
-	 * agree.
-	 */
+	/* Workers see threads in different orders: the smallest number makes them agree. */
 	if (!to->thread || (from->thread && from->thread < to->thread))
 		to->thread = from->thread;
 	if (!to->allocated_at) {
@@ -84,7 +82,7 @@ static void join_variables(struct contract_memory *to, const struct contract_mem
 				join_variable(to, &from->variables[slot]);
 }
 
-/* Possibly new; returns NULL if there is no room. Same rule as in the runtime. */
+/* Finds or adds a module. Returns NULL if there is no room. The rule equals that of the runtime. */
 static const struct memory_module *find_module(
 	struct contract_memory *memory, const struct memory_module *wanted)
 {
@@ -117,7 +115,7 @@ static void join_sites(struct contract_memory *to, const struct contract_memory 
 	to->has_waited |= from->has_waited;
 }
 
-/* Sorted, so that the result does not depend on the worker that noted the groups. */
+/* Sorts the groups, so that the result does not depend on the worker that noted them. */
 static void settle_vias(const struct contract_memory *memory, struct memory_variable *variable)
 {
 	uint16_t *via = variable->via;
@@ -186,7 +184,7 @@ bool memory_join(struct contract_memory *const *blocks, unsigned count)
 
 	for (unsigned i = 0; i < count; i++)
 		has_site_news |= blocks[i]->has_site_news;
-	/* All into the first block, then the first block into the others. */
+	/* Joins all blocks into the first one, then copies the first block into the others. */
 	for (unsigned i = 1; i < count; i++) {
 		join_variables(blocks[0], blocks[i]);
 		if (has_site_news)

@@ -37,7 +37,7 @@ static void *memory_view_allocate(size_t count, size_t size)
 	return memory;
 }
 
-/* The target may change the module meanwhile, so each field is read once. */
+/* Takes a module from memory that the target may change meanwhile, so each field is read once. */
 static void take_module(struct memory_view_module *to, const struct contract_memory *memory,
 	const struct memory_module *from)
 {
@@ -77,7 +77,7 @@ static bool memory_view_is_taken(
 	       (!memory->is_filtered || memory_is_focused(memory, variable));
 }
 
-/* The variables with a flag, limited to those that were scheduling points of the run. */
+/* Returns the names of the variables with a flag, limited to the scheduling points of the run. */
 static variable_name *memory_view_take_names(
 	const struct contract_memory *memory, uint16_t flag, uint32_t *count)
 {

@@ -36,15 +36,16 @@ struct memory_view {
 void memory_view_take(struct memory_view *view, const struct contract_memory *memory);
 void memory_view_release(struct memory_view *view);
 
-/* Into a block that no process has used yet, frozen: runs learn nothing new there. */
+/* Writes the view into a block that no process has used yet. The view is frozen: runs learn nothing
+ * new there. */
 void memory_view_apply(const struct memory_view *view, struct contract_memory *memory);
 
-/* The caller frees the text; NULL for an empty view. */
+/* Returns the view as JSON, which the caller frees; NULL for an empty view. */
 char *memory_view_to_json(const struct memory_view *view);
 int memory_view_from_json(const char *text, struct memory_view *out, struct error *err);
 
-/* The word of a mode ("shared", "none", "all"), and the mode of a word. memory_mode_parse() returns
- * false if no mode has this word. */
+/* memory_mode_words has the word of each mode ("shared", "none", "all"). memory_mode_parse()
+ * returns false if no mode has the word. */
 extern const char *const memory_mode_words[MEMORY_MODE_COUNT];
 bool memory_mode_parse(const char *word, enum memory_mode *out);
 

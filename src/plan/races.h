@@ -19,7 +19,7 @@ struct symbols;
 /* All zero: races are not detected. */
 struct races {
 	bool are_failures;
-	struct race_pair *ignored; /* owned */
+	struct race_pair *ignored;
 	uint32_t ignored_count;
 };
 
@@ -33,13 +33,14 @@ uint64_t races_state_bytes(const struct races *races);
 void races_apply(const struct races *races, struct contract *contract);
 /* Makes the guest detect races that end no run. Call before its first run. */
 void races_watch(struct contract *contract);
-/* *seen points into the contract. Returns their number. */
+/* Points *seen to the observed races in the contract. Returns their number. */
 uint32_t races_seen_list(struct contract *contract, const struct race_seen **seen);
 bool races_have(const struct race_seen *seen, uint32_t count, struct race_pair pair);
-/* One line each. `symbols` NULL: those of the process if it still exists, or leaves *text empty. */
+/* Describes each observed race in one line. `symbols` NULL: uses those of the process if it still
+ * exists, else leaves *text empty. */
 void races_describe_seen(const struct contract *contract, struct symbols *symbols,
 	const struct race_seen *seen, uint32_t count, char *text, size_t size);
-/* Adds a pair in the settings, and for a guest that may be running. Returns false if too many
+/* Ignores a pair from now on, also in a guest that is running. Returns false if there are too many
  * pairs. */
 bool races_ignore(struct races *races, struct race_pair pair);
 bool races_ignore_in_guest(struct contract *contract, struct race_pair pair);

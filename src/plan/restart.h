@@ -25,7 +25,8 @@ bool executor_parse(const char *word, enum contract_executor *out);
 
 /* The next more faithful restart that `executor` supports; RESTART_COUNT: none. */
 enum contract_restart restart_next(enum contract_restart restart, enum contract_executor executor);
-/* Neither rewind nor fork at the first creation preserves kernel threads. */
+/* Returns the fastest restart for the executor. Neither rewind nor a fork at the first creation
+ * preserves kernel threads. */
 enum contract_restart restart_fastest(enum contract_executor executor);
 
 #endif

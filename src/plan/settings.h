@@ -40,14 +40,14 @@ void settings_release(struct settings *settings);
 /* Overwrites `to` without releasing it. */
 void settings_copy(struct settings *to, const struct settings *from);
 
-/* Leaves the rest of the plan unchanged. */
+/* Writes the settings into the plan; the other fields of the plan stay unchanged. */
 void settings_to_plan(const struct settings *settings, struct contract_plan *plan);
 
 /* The caller frees the text. */
 char *settings_to_json(const struct settings *settings);
 int settings_from_json(const char *text, struct settings *out, struct error *err);
 
-/* "race": a kind of failure that counts only on request. */
+/* Parses the option --fail-on. "race" is a kind of failure that counts only on request. */
 int settings_parse_fail_on(const char *words, struct settings *settings, struct error *err);
 /* Adds words of outcomes.def ("exit,hang") to *tolerated. Returns a negative error for an unknown
  * word, and changes nothing then. */

@@ -10,7 +10,7 @@
 #include "strategies/portfolio.h"
 #include "strategies/sampling/rpro.h"
 
-/* Appends to a line that may be cut. */
+/* Appends to a line, which is cut if it is too long. */
 static void line_add(char *line, size_t size, const char *separator, const char *word)
 {
 	const size_t length = strlen(line);
@@ -68,7 +68,7 @@ static bool is_in_range(const struct strategy_option *option, int64_t value)
 	return value >= option->least && value <= option->most;
 }
 
-/* A valid value for an example in a message. */
+/* Returns a valid value of the option for an example in a message. */
 static int64_t example_of(const struct strategy_option *option)
 {
 	return is_in_range(option, option->standard) ? option->standard : option->least;
@@ -182,7 +182,7 @@ void strategy_format(uint32_t index, const struct strategy_config *config, char 
 		const int64_t value = config->option[i];
 		char written[64];
 
-		/* the option is not given, and the strategy decides */
+		/* the option was not given: the strategy decides */
 		if (!is_in_range(option, value))
 			continue;
 		if (option->words)

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "strategies/strategy.h"
 
-/* The strategy of a campaign whose user names none. */
+/* Strategy of a campaign without the option --strategy. */
 #define STRATEGY_STANDARD "portfolio"
 
 /*
@@ -21,7 +21,8 @@
 int strategy_parse(
 	const char *text, uint32_t *index, struct strategy_config *config, struct error *err);
 
-/* The inverse, with every option: "pct,depth=3". Cut where `size` is too small. */
+/* Writes the strategy with every option, the inverse of strategy_parse(): "pct,depth=3". A text
+ * beyond `size` is cut. */
 void strategy_format(uint32_t index, const struct strategy_config *config, char *text, size_t size);
 
 /*
@@ -31,8 +32,8 @@ void strategy_format(uint32_t index, const struct strategy_config *config, char 
 void strategy_format_run(uint32_t index, const struct strategy_config *config, const void *state,
 	char *text, size_t size);
 
-/* A remark after some runs, "problem; remedy", such as on rpro's radius. Returns false if there is
- * no remark. */
+/* Writes the strategy's remark after some runs, "problem; remedy", such as on rpro's radius.
+ * Returns false if there is none. */
 bool strategy_remark(uint32_t index, const struct strategy_config *config, const void *state,
 	char *text, size_t size);
 
