@@ -35,9 +35,9 @@ struct analysis {
 	const char *summary; /* a phrase: what it predicts */
 	/* needs memory accesses and functions, hence a program built by raddle-cc */
 	bool needs_memory;
-	/* Returns the state, which end() frees. */
+	/* Returns the analysis's state, which end() frees. */
 	void *(*begin)(const struct analysis_setting *setting);
-	/* Reads the whole trace. */
+	/* Adds a run by reading its whole trace. */
 	int (*add_run)(void *state, struct trace_reader *trace, const struct analysis_run *run,
 		struct error *err);
 	/* Adds candidates without descriptions, most likely first. */
@@ -47,7 +47,7 @@ struct analysis {
 	void (*add_notes)(const void *state, struct strbuf *out);
 };
 
-/* All events of a trace, freed by the caller; returns NULL if unreadable. */
+/* Returns all events of a trace, freed by the caller; NULL if unreadable. */
 struct trace_event *analysis_read_events(
 	struct trace_reader *trace, uint32_t *total, struct error *err);
 

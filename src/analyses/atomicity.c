@@ -48,7 +48,8 @@ static void note_endings(struct atomicity *state, const struct unit_trace *trace
 			note_ending(state, &trace->units[i]);
 }
 
-/* Adds a run. `order`: receives the order of the parties' epochs; NULL if the run is added whole. */
+/* Adds a run. `order` receives the order of the parties' epochs; NULL if the run is added with all
+ * accesses. */
 static int add_to_pool(struct atomicity *state, struct trace_reader *trace,
 	const struct analysis_run *run, struct party_pool *pool, struct thread_order **order,
 	struct error *err)
@@ -113,7 +114,7 @@ static void atomicity_end(void *state)
 
 #define NAMES_LISTED 4
 
-/* Adds "pair_watch, pair_wait and 3 more". */
+/* Appends a list such as "pair_watch, pair_wait and 3 more". */
 static void atomicity_add_names(const char *const *names, uint32_t count, struct strbuf *out)
 {
 	for (uint32_t i = 0; i < count && i < NAMES_LISTED; i++)

@@ -76,9 +76,7 @@ static struct request_kind *lock_order_find_kind(
 
 static uint32_t kind_index(const struct lock_order *graph, const struct request_kind *kind)
 {
-	/*
-	 * A new kind has no request yet and is the last; an old one is found by its first request.
-	 */
+	/* A new kind has no request yet and is the last one; other kinds know their first request. */
 	return kind->first == UINT32_MAX ? graph->kind_count - 1
 					 : graph->requests[kind->first]->kind;
 }
@@ -165,7 +163,7 @@ static void add_request(const struct reading *reading, const struct trace_event 
 	add_request_epoch(request, &instance);
 }
 
-/* Index of each event's next event of the same thread; `count`: none. */
+/* Returns the index of each event's next event of the same thread; `count`: none. */
 static uint32_t *lock_order_index_next(
 	const struct trace_event *events, uint32_t count, uint32_t thread_count)
 {
@@ -191,7 +189,7 @@ static void read_run(
 	for (uint32_t i = 0; i < count; i++) {
 		const struct trace_event *event = &events[i];
 
-		/* The join request precedes the order that the join creates. */
+		/* The join request precedes the happens-before order that the join creates. */
 		if (event->kind == OP_THREAD_JOIN ||
 			held_locks_effect(reading->held, event) == LOCK_WAITED_FOR)
 			add_request(reading, event);

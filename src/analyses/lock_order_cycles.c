@@ -72,7 +72,7 @@ static void index_holders(struct search *search)
 		for (uint32_t held = 0; held < request->key.held_count; held++)
 			add_holder(search, request->held[held].object, request->kind);
 	}
-	/* A live thread holds what a join of it waits for. */
+	/* A live thread "holds" the object that joins of it wait for. */
 	for (uint32_t i = 0; i < graph->request_count; i++)
 		if (graph->requests[i]->key.joined)
 			for (uint32_t j = 0; j < graph->request_count; j++)
@@ -105,7 +105,8 @@ static void forget_holders(struct search *search)
 	}
 }
 
-/* Index of the lock among those of `holder`, held in a mode that blocks `wanted`; -1: none. */
+/* Returns the index of the lock among those of `holder`, held in a mode that blocks `wanted`; -1:
+ * none. */
 static int held_place(const struct request *wanted, const struct request *holder)
 {
 	const bool wants_shared = wanted->key.op == OP_RWLOCK_RDLOCK;
@@ -119,11 +120,12 @@ static int held_place(const struct request *wanted, const struct request *holder
 
 static bool lock_order_cycles_waits_for(const struct request *wanted, const struct request *holder)
 {
-	/* The joined thread is compared when threads are chosen. */
+	/* The joined thread is compared later, when threads are chosen. */
 	return wanted->key.joined || held_place(wanted, holder) >= 0;
 }
 
-/* Two requests with a common exclusive lock, or for the same object, cannot be in one cycle. */
+/* Returns whether two requests can be in one cycle. They cannot with a common exclusive lock, or
+ * for the same object. */
 static bool lock_order_cycles_excludes(const struct request *first, const struct request *second)
 {
 	if (first->key.object == second->key.object && first->key.joined == second->key.joined)
@@ -180,7 +182,7 @@ static bool choose_threads(struct search *search, uint32_t place)
 	return false;
 }
 
-/* Prefers one run for all places of the cycle. */
+/* Returns the request's epoch in this run, else in another run. */
 static const struct request_epoch *request_epoch_in(const struct request *request, uint32_t run)
 {
 	for (uint32_t i = 0; i < request->epoch_count; i++)

@@ -72,7 +72,7 @@ static inline const struct request *kind_request(
 	return graph->requests[kind->first];
 }
 
-/* lock_order_cycles.c */
+/* Functions of lock_order_cycles.c. */
 void lock_order_find_cycles(const struct lock_order *graph, struct candidates *out);
 
 #endif

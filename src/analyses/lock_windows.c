@@ -43,7 +43,8 @@ struct window_search {
 	uint32_t count;
 	uint32_t run;
 	uint64_t only_key;
-	/* searches for what the run shows; otherwise for what another run could show */
+	/* true: finds windows that the run itself shows; false: windows that another run could
+	 * show */
 	bool is_shown;
 	struct candidates *out;
 };
@@ -77,7 +78,7 @@ static void add_taking(struct window_search *search, const struct held_locks *he
 	};
 }
 
-/* Tracks the hash of each thread's active calls; frames of functions that were left lie below. */
+/* The active calls of a thread, each with the hash of all calls up to it. */
 struct context_walk {
 	struct {
 		uint64_t frame;

@@ -7,7 +7,7 @@
 #include "base/bug.h"
 #include "base/hash.h"
 
-/* Limit per unit; further accesses are rarely made by other code. */
+/* Limit on accesses per unit. Further accesses are rarely made by other code. */
 #define ACCESSES_OF_PARTY 48
 #define LOCKS_OF_ACCESS 8
 /* Limits: equal units of one thread and function over all runs; parties of a set. */
@@ -108,7 +108,8 @@ static uint64_t access_code(const struct unit_trace *trace, const struct unit_ac
 	return code;
 }
 
-/* If the same access was kept twice already, the newest one replaces the second. */
+/* If the unit already has two equal accesses, replaces the second by this one. Returns whether it
+ * did. */
 static bool replaces(struct making *making, uint32_t index)
 {
 	const uint64_t code = access_code(making->trace, &making->trace->accesses[index]);
@@ -127,7 +128,8 @@ static bool replaces(struct making *making, uint32_t index)
 	return false;
 }
 
-/* Collects accesses to shared places. A thread may read in one run what it writes in another. */
+/* Collects the accesses to shared places of all runs: a thread may read in one run what it writes
+ * in another. */
 static void choose_accesses(struct making *making)
 {
 	const struct unit_trace *trace = making->trace;

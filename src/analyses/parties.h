@@ -50,12 +50,13 @@ struct party_pool {
 	bool is_cut;
 };
 
-/* `is_whole`: adds every access of every unit; otherwise only accesses with new information. */
+/* Adds the units of a run. `is_whole`: adds every access of every unit; otherwise only accesses
+ * with new information. */
 void party_pool_add(
 	struct party_pool *pool, const struct unit_trace *trace, uint32_t run, bool is_whole);
 void party_pool_release(struct party_pool *pool);
 
-/* Returns NULL if the access does not hold the lock. */
+/* Returns the party's acquisition of the lock; NULL if the access does not hold the lock. */
 const struct party_lock *party_lock_at(const struct party_access *access, uint64_t address);
 
 #endif

@@ -209,7 +209,7 @@ static bool patterns_is_conflict(const struct pattern *pattern, unsigned a, unsi
 	       (pattern_is_write(pattern, a) || pattern_is_write(pattern, b));
 }
 
-/* Hash of the unordered pair of places and roles, and of the memory's class. */
+/* Returns a hash of the unordered pair of places and roles, and of the memory's class. */
 static uint64_t conflict(
 	const struct pattern *pattern, unsigned a, unsigned b, const struct places *places)
 {
@@ -221,7 +221,7 @@ static uint64_t conflict(
 	return hash_pair(sides, pattern->classes[pattern_variable(pattern, a)]);
 }
 
-/* Conflict of a read that is too early, whether the write follows or not. */
+/* Returns the conflict of a read that is too early, whether the write follows or not. */
 static uint64_t early_read(const struct pattern *pattern, const struct places *places)
 {
 	return hash_pair(

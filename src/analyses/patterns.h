@@ -62,11 +62,9 @@ void pattern_ranking_release(struct pattern_ranking *ranking);
 void pattern_ranking_add(struct pattern_ranking *ranking, const struct pattern *patterns,
 	uint32_t count, bool has_failed);
 
-/*
- * Fills score and ranks, and sorts. Ties: more failing runs; not foreign; atomicity patterns, then
- * patterns over two variables, then order patterns; earlier in the run, since a cause precedes
- * effects.
- */
+/* Fills scores and ranks, and sorts the patterns. Ties are ordered by: more failing runs; not
+ * foreign; atomicity patterns, then patterns over two variables, then order patterns; earlier in
+ * the run, since a cause precedes effects. */
 void pattern_ranking_sort(struct pattern_ranking *ranking, enum suspicion suspicion);
 
 /*
@@ -81,7 +79,7 @@ bool pattern_shares_conflict(const struct pattern *a, const struct pattern *b,
 /* Moves all patterns of one explanation into another. */
 void pattern_ranking_merge(struct pattern_ranking *ranking, uint32_t explanation, uint32_t into);
 
-/* Returns NULL if no run has shown the pattern. */
+/* Returns the record of a pattern; NULL if no run has shown it. */
 const struct pattern_record *pattern_ranking_find(
 	const struct pattern_ranking *ranking, uint64_t key);
 

@@ -118,7 +118,7 @@ static int compare_locations(const void *first, const void *second, void *argume
 	return (a->event > b->event) - (a->event < b->event);
 }
 
-/* Under the same locks, whatever their acquisitions. */
+/* Returns whether two accesses have the same locks, from any acquisitions. */
 static bool races_have_same_locks(
 	const struct unit_trace *trace, const struct unit_access *a, const struct unit_access *b)
 {
@@ -265,7 +265,7 @@ int races_shown(struct trace_reader *trace, const struct candidate *candidate, b
 		if (!races_is_at(&candidate->places[0], &events[later]) &&
 			!races_is_at(&candidate->places[1], &events[later]))
 			continue;
-		/* Goes back to the thread's previous event; function entries do not count. */
+		/* Goes back to the thread's previous event, skipping function entries. */
 		for (uint32_t i = later;
 			i-- && !*is_shown &&
 			(events[i].thread != events[later].thread || events[i].kind == OP_ENTER ||

@@ -8,7 +8,8 @@ struct rate {
 	uint32_t runs, failed;
 };
 
-/* Wilson's 95 % confidence interval, valid for few runs and for rates of 0 and 1. */
+/* Computes Wilson's 95 % confidence interval, which is valid for few runs and for rates of 0 and
+ * 1. */
 void rate_interval(const struct rate *rate, double *low, double *high);
 
 #endif

@@ -1,5 +1,5 @@
-/* Finds the candidates that one run shows. The functions serve to watch runs and to check driven
- * ones. */
+/* Functions that find the candidates shown by one run. `--method monitor` watches random runs with
+ * them; directed runs are checked by them. */
 #ifndef RADDLE_ANALYSES_SHOWN_H
 #define RADDLE_ANALYSES_SHOWN_H
 
@@ -9,7 +9,8 @@
 #include "analyses/units/atomic_sets.h"
 #include "trace/trace_reader.h"
 
-/* Did two threads stand before the candidate's accesses to the same memory at the same time? */
+/* Returns whether two threads were at the candidate's accesses to the same memory at the same
+ * time. */
 int races_shown(struct trace_reader *trace, const struct candidate *candidate, bool *is_shown,
 	struct error *err);
 /* Adds the violations that the run itself shows; `only_key`: only this one, 0: all. */
@@ -19,7 +20,7 @@ int atomicity_shown(void *state, struct trace_reader *trace, const struct analys
 int lock_windows_shown(struct trace_reader *trace, const struct analysis_run *run,
 	uint64_t only_key, struct candidates *out, struct error *err);
 
-/* The inferred sets. `state`: that of analysis `atomicity`, with all runs added so far. */
+/* Returns the inferred sets. `state`: that of analysis `atomicity`, with all runs added so far. */
 const struct atomic_sets *atomicity_sets(const void *state);
 
 #endif

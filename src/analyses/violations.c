@@ -49,10 +49,8 @@ static bool is_kept_out(const struct party_access *from, const struct party_acce
 	return false;
 }
 
-/*
- * May `first` precede `second`? If the runs differ, the test is only whether the epochs can
- * overlap.
- */
+/* Returns whether `first` may precede `second`. If the runs differ, the test is only whether the
+ * epochs can overlap. */
 static bool can_precede(const struct search *search, const struct party_access *first,
 	const struct party_access *second)
 {
@@ -61,7 +59,8 @@ static bool can_precede(const struct search *search, const struct party_access *
 	return epochs_overlap(first->epoch, second->epoch);
 }
 
-/* Is the order feasible: no access precedes one that happens before it, and no lock excludes it? */
+/* Returns whether the order is feasible: no access precedes one that happens before it, and no lock
+ * excludes the order. */
 static bool is_possible(
 	const struct search *search, accesses_in_order order, const struct shape *shape)
 {
@@ -103,10 +102,9 @@ static bool violations_is_contended(accesses_in_order order, const struct shape 
 	return false;
 }
 
-/*
- * Fills the gate: the lock before which a thread is stopped, instead of before the access. The gate
- * is the first lock that the thread acquires for the access and that the other party needs, too.
- */
+/* Fills the gate of an access: the first lock that the thread acquires for it and that the other
+ * party needs, too. A directed run stops the thread before this lock instead of before the
+ * access. */
 static void fill_gate(accesses_in_order order, const struct shape *shape, uint32_t at,
 	struct candidate_place *place)
 {
@@ -130,9 +128,8 @@ static void fill_gate(accesses_in_order order, const struct shape *shape, uint32
 	place->taken_context = first->context;
 }
 
-/*
- * Vulnerable-window lockset: a lock held at every access, but released between those of one unit.
- */
+/* Returns whether a lock is held at every access, but released between those of one unit: whether
+ * the vulnerable-window lockset is not empty. */
 static bool has_window(accesses_in_order order, const struct shape *shape)
 {
 	for (uint32_t i = 0; i < order[0]->lock_count; i++) {
@@ -195,7 +192,7 @@ static void violations_add_candidate(
 			.party = shape->parties[i],
 			.variable = shape->variables[i],
 		};
-		/* A wide access counts with its relevant part only. */
+		/* Only the relevant part of a wide access counts. */
 		candidate.places[i].op.address = order[i]->location;
 		fill_gate(order, shape, i, &candidate.places[i]);
 	}
@@ -231,7 +228,7 @@ static struct shape shape_of(enum pattern_kind kind, const uint8_t *parties, boo
 	return shape;
 }
 
-/* Rows 1 to 5: one location, an access of the other unit between two accesses. */
+/* Finds rows 1 to 5: one location, with an access of the other unit between two accesses. */
 static void consider_single(
 	struct search *search, const struct party_access *a, const struct party_access *b)
 {
@@ -253,8 +250,8 @@ static void consider_single(
 	}
 }
 
-/* Rows 6, 8 and 9: both locations accessed in between; the kind depends on the thread that accesses
- * x first. */
+/* Finds rows 6, 8 and 9: both locations accessed in between. The kind depends on the thread that
+ * accesses x first. */
 static void consider_enclosing(struct search *search, const struct party_access *a,
 	const struct party_access *b, const struct party_access *k, const struct party_access *l)
 {
@@ -273,7 +270,7 @@ static void consider_enclosing(struct search *search, const struct party_access 
 	consider(search, order, &shape);
 }
 
-/* Rows 7, 10 and 11: each unit accesses between the other's accesses. */
+/* Finds rows 7, 10 and 11: each unit accesses between the other's accesses. */
 static void consider_crossing(struct search *search, const struct party_access *a,
 	const struct party_access *b, const struct party_access *k, const struct party_access *l)
 {

@@ -18,7 +18,8 @@
 /* 32 MB of address space, touched as used; 1,000 threads with 1,000 locks need half of it. */
 #define CLOCK_POOL_WORDS (UINT32_C(1) << 23)
 
-/* libc's use wide vector registers, which each instrumented access would have to save. */
+/* A loop instead of libc's memcpy, whose wide vector registers each instrumented access would have
+ * to save. */
 static inline void words_copy(uint32_t *to, const uint32_t *from, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -49,8 +50,8 @@ struct vector_clock {
 
 /* Frees all arrays in constant time. */
 void clock_pool_clear(struct clock_pool *pool);
-/* Allocates at least `count` zeroed words, *length of them; returns the index in `words`, 0:
- * exhausted. */
+/* Allocates at least `count` zeroed words. Returns their index in `words`, 0: exhausted; *length:
+ * number of words. */
 uint32_t clock_pool_take(struct clock_pool *pool, uint32_t count, uint32_t *length);
 /* Frees an array of clock_pool_take(); index 0 is ignored. */
 void clock_pool_give(struct clock_pool *pool, uint32_t at, uint32_t length);

@@ -57,8 +57,8 @@ struct detector {
 	const char *summary; /* one line */
 	size_t (*state_bytes)(void);
 	void (*begin_run)(void *state);
-	/* Returns true if the run must end, and *verdict (kind, site, address, other_...) is
-	 * filled. */
+	/* Observes a step. Returns true if the run must end; *verdict (kind, site, address,
+	 * other_...) is filled then. */
 	bool (*observe)(void *state, const struct detector_event *event, struct outcome *verdict);
 };
 

@@ -215,7 +215,8 @@ static void patterns_find_pairs(struct patterns_state *state,
 		if (!thread->variables[i])
 			continue;
 		other = &state->variables[thread->variables[i] - 1];
-		/* Common: no other thread accessed the variable since, or both only read it. */
+		/* Common case: no other thread has accessed the variable since, or both only read
+		 * it. */
 		if (other == variable || other->newest_thread == access->thread ||
 			(!thread->accesses[i].is_write &&
 				other->write_step <= thread->accesses[i].step))
@@ -264,7 +265,7 @@ static void patterns_access(struct patterns_state *state, struct patterns_variab
 		if (access->is_write)
 			variable->write_step = access->step;
 	} else {
-		/* Most common: a read with only reads in the window completes no pattern. */
+		/* Most common case: a read with only reads in the window completes no pattern. */
 		if (variable->count &&
 			(access->is_write || variable->since_write < variable->count)) {
 			if (variable->newest_thread != access->thread)
@@ -283,7 +284,8 @@ static void patterns_access(struct patterns_state *state, struct patterns_variab
 #define HALF_BYTES 4u
 #define UPPER_HALF UINT32_C(0x80000000)
 
-/* All begin, create and join operations of threads are accesses to this one pseudo-object, which orders them. */
+/* Treats all begin, create and join operations of threads as accesses to this pseudo-object, which
+ * orders them. */
 #define THREAD_LIVES 1u
 
 static bool patterns_is_of_thread(const struct detector_event *event)
@@ -293,11 +295,9 @@ static bool patterns_is_of_thread(const struct detector_event *event)
 		       event->site && !event->has_failed);
 }
 
-/*
- * Operations on synchronisation objects as accesses: locking, signalling, posting and ending write,
- * as they change the object for others; beginning to wait, shared locking and joining read. An
- * unlock is none: the next lock shows the order.
- */
+/* Treats operations on synchronisation objects as accesses. Locking, signalling, posting and ending
+ * are writes, because they change the object for others. Beginning to wait, shared locking and
+ * joining are reads. An unlock is no access: the next lock shows the order. */
 static bool patterns_is_order(const struct detector_event *event, bool *is_write)
 {
 	switch (event->kind) {
@@ -335,7 +335,7 @@ static void patterns_observe_order(struct patterns_state *state, const struct de
 	if (patterns_is_of_thread(event)) {
 		name = THREAD_LIVES;
 		access.is_write = true;
-		/* Sites are return addresses: one byte after the function's first instruction. */
+		/* Sites are return addresses, so add one byte to the start function's address. */
 		access.site = event->kind == OP_THREAD_BEGIN ? event->role + 1 : event->site;
 	} else if (!patterns_is_order(event, &access.is_write)) {
 		return;

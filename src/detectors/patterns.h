@@ -11,7 +11,8 @@
 
 #include "model/pattern.h"
 
-/* Accesses per variable: Falcon found 5 sufficient, uses 10; older ones are unrelated. */
+/* Window size: accesses per variable. Falcon found 5 sufficient and uses 10; older accesses are
+ * unrelated. */
 #define PATTERNS_WINDOW 10u
 #define PATTERNS_WINDOW_MOST 64u
 /* Limits per run: number of watched variables, and number of distinct patterns. */
@@ -20,14 +21,14 @@
 
 /* Sets the window size. Must be called before the first run; 0: PATTERNS_WINDOW. */
 void patterns_configure(void *state, uint32_t window);
-/*
- * Are operations on locks, condition variables, semaphores and threads recorded, too? Default: no.
- */
+/* Sets whether operations on locks, condition variables, semaphores and threads are recorded, too.
+ * Default: no. */
 void patterns_include_orders(void *state, bool has_orders);
 bool patterns_includes_orders(const void *state);
-/* Number of distinct patterns of the last run; *patterns: in the order of first occurrence. */
+/* Returns the number of distinct patterns of the last run. *patterns: in the order of first
+ * occurrence. */
 uint32_t patterns_of_run(void *state, const struct pattern **patterns);
-/* Losses of the last run: accesses to variables beyond the limit, and patterns beyond the limit. */
+/* Returns the losses of the last run: accesses to variables, and patterns, beyond the limits. */
 uint64_t patterns_accesses_dropped(const void *state);
 uint64_t patterns_dropped(const void *state);
 

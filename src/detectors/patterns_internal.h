@@ -12,9 +12,8 @@
 #define PATTERNS_SLOTS 32768u	   /* hash table of variables: a power of two */
 #define PATTERNS_SLOTS_LEAST 256u  /* slots in use at first: a power of two */
 #define PATTERNS_KEPT_SLOTS 16384u /* hash table of patterns: a power of two */
-/*
- * An access is paired with so many of the thread's last ones: related updates stand close together.
- */
+/* An access is paired with this many of its thread's last ones, because related updates are close
+ * together in time. */
 #define PATTERNS_RECENT 3u
 
 /* An access, or the last of several consecutive accesses of one thread and kind. */
@@ -64,7 +63,7 @@ struct patterns_slot {
 };
 
 struct patterns_state {
-	/* Written by the command. */
+	/* The following fields are written by the command. */
 	uint32_t window; /* 0: PATTERNS_WINDOW */
 	bool has_orders; /* record operations on synchronisation objects as accesses */
 	/* State of the run. */

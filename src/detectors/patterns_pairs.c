@@ -9,7 +9,8 @@
  */
 #include "detectors/patterns_internal.h"
 
-/* patterns.def orders the 27 kinds by this, then by the accesses to x, then to y. */
+/* Index of a kind: patterns.def orders the 27 kinds by the order of accesses, then by the accesses
+ * to x, then to y. */
 enum pair_order { ENCLOSING_X, ENCLOSING_Y, CROSSING };
 
 static unsigned conflict_index(

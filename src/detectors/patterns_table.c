@@ -28,7 +28,8 @@ static void patterns_fill(struct patterns_state *state, struct pattern *pattern,
 	pattern->key = pattern_key(pattern);
 }
 
-/* A cheap hash that is equal for equal pattern keys; most patterns occur many times in a run. */
+/* Returns a cheap hash that is equal for equal pattern keys. Most patterns occur many times in a
+ * run. */
 static uint64_t patterns_quick(const struct patterns_state *state, enum pattern_kind kind,
 	const struct patterns_part *parts)
 {
@@ -95,7 +96,7 @@ bool patterns_includes_orders(const void *block)
 uint32_t patterns_of_run(void *block, const struct pattern **patterns)
 {
 	struct patterns_state *state = block;
-	/* The state is memory of the target, which may have overwritten it: clamp every index. */
+	/* Clamps every index, because the target may have overwritten its memory with the state. */
 	const uint32_t count =
 		state->kept_count < PATTERNS_KEPT_MAX ? state->kept_count : PATTERNS_KEPT_MAX;
 

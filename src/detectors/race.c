@@ -154,19 +154,16 @@ static void race_remember(struct race_state *state, const struct detector_event 
 		.clock = vector_clock_get(&state->pool, now, event->thread.index),
 		.step = shadow_step(event->step)};
 
-	/*
-	 * Accesses ordered before a plain write need no check: what races with them races with it.
-	 */
+	/* After a plain write, older accesses are forgotten: what races with them, races with the
+	 * write, too. */
 	if (way == WAY_WRITE)
 		shadow_forget(cell, &state->pool);
 	race_need(state, shadow_add(cell, way, &state->pool, now, &access));
 }
 
-/*
- * Did the thread access the cell in this epoch with the same kind or a write? Its races include
- * this one's. The sites at a scheduling point must be equal, too: one of them alone may be
- * suppressed.
- */
+/* Returns whether the thread accessed the cell in this epoch with the same kind or a write, whose
+ * races include those of this access. At a scheduling point the sites must be equal, too, because
+ * one of them alone may be suppressed. */
 static bool race_is_repeated(const struct race_state *state, const struct detector_event *event,
 	const struct shadow_cell *cell, enum shadow_way way)
 {

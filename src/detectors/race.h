@@ -11,7 +11,8 @@
 
 #include "model/ids.h"
 
-/* Capacity of the list of suppressed site pairs; more would not help a program. */
+/* Capacity of the list of suppressed site pairs. A program with more pairs gains nothing from a
+ * longer list. */
 #define RACE_IGNORED_MAX 1024u
 
 struct race_pair {
@@ -40,10 +41,8 @@ bool race_ignore(void *state, struct race_pair pair);
 /* Returns whether the last event was a suppressed race. */
 bool race_has_suppressed(const void *state);
 struct detector_event;
-/*
- * Fast path of observe() for a plain access, without vector registers. Returns false if the access
- * races, perhaps suppressed, and is not recorded; call observe().
- */
+/* Fast path of observe() for a plain access, without vector registers. Returns false, without
+ * recording the access, if it races (also if suppressed); the caller then calls observe(). */
 bool race_passes(void *state, const struct detector_event *event);
 /* A plain access, the argument of race_passes_plain(). */
 struct race_plain {
@@ -61,9 +60,10 @@ struct race_plain {
  * if nothing was done; call race_passes(). `place`: the caller's cache per address, initially 0.
  */
 bool race_passes_plain(void *state, const struct race_plain *access, uint32_t *place);
-/* Number of suppressed race occurrences in all runs. */
+/* Returns the number of suppressed race occurrences in all runs. */
 uint64_t race_ignored_count(const void *state);
-/* Number of runs in which the detector's memory was exhausted: races may be missed. */
+/* Returns the number of runs in which the detector's memory was exhausted, so that it may have
+ * missed races. */
 uint64_t race_blind_runs(const void *state);
 
 #endif

@@ -11,7 +11,7 @@
 #include "detectors/shadow.h"
 #include "detectors/sync_table.h"
 
-/* The numbers of C11 memory orders in generated code, as in instrument_abi.h. */
+/* C11 memory orders as numbered in generated code (instrument_abi.h). */
 enum memory_order_number {
 	ORDER_RELAXED,
 	ORDER_CONSUME,
@@ -51,7 +51,7 @@ struct race_state {
 	struct shadow shadow;
 };
 
-/* Marks the detector as blind for the rest of the run unless has_fitted. */
+/* Unless has_fitted, marks the detector as blind for the rest of the run. */
 static inline void race_need(struct race_state *state, bool has_fitted)
 {
 	if (has_fitted)
@@ -77,13 +77,15 @@ static inline struct race_thread *race_thread(struct race_state *state, struct t
 		race_begin_thread(state, id);
 	return thread;
 }
-/* After a release: later accesses of the thread are not covered by it. */
+/* Begins a new epoch after a release, because the release does not cover later accesses of the
+ * thread. */
 void race_advance(struct race_state *state, struct thread_id id);
 
 /* Applies the rule of a successful operation other than memory accesses and fences. */
 void race_synchronise(struct race_state *state, const struct detector_event *event);
 void race_fence(struct race_state *state, const struct detector_event *event);
-/* Acquire and release side of an atomic access to `cell`; an update calls the read first. */
+/* Applies the acquire and release sides of an atomic access to `cell`. An update calls the read
+ * first. */
 void race_read_atomically(struct race_state *state, const struct detector_event *event,
 	const struct shadow_cell *cell);
 void race_write_atomically(

@@ -58,7 +58,7 @@ static void race_release_lock(struct race_state *state, const struct detector_ev
 	race_release(state, event->thread, SYNC_LOCK, event->address);
 }
 
-/* Reacquiring the mutex is a separate operation, and a signal alone orders nothing. */
+/* Reacquiring the mutex is a separate operation; the signal alone orders nothing. */
 static void race_cond_wait(struct race_state *state, const struct detector_event *event)
 {
 	race_release(state, event->thread, SYNC_LOCK, event->argument);
@@ -176,7 +176,7 @@ static void race_test_cancel(struct race_state *state, const struct detector_eve
 
 typedef void race_rule(struct race_state *state, const struct detector_event *event);
 
-/* Operation kinds without a rule order nothing. */
+/* The rule of each kind of operation. Kinds without a rule order nothing. */
 static race_rule *const race_rules[OP_KIND_COUNT] = {
 	[OP_THREAD_CREATE] = race_thread_op,
 	[OP_THREAD_JOIN] = race_thread_op,

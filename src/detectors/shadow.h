@@ -33,7 +33,7 @@ struct shadow_access {
 	uint32_t step;		/* saturates at UINT32_MAX */
 };
 
-/* Saturating conversion of a step number. */
+/* Converts a step number, with saturation. */
 static inline uint32_t shadow_step(uint64_t step)
 {
 	return step < UINT32_MAX ? (uint32_t)step : UINT32_MAX;
@@ -81,11 +81,9 @@ void shadow_clear(struct shadow *shadow);
 
 /* Returns the granule with that number (address / 8), or NULL. */
 struct shadow_granule *shadow_seek(struct shadow *shadow, uint64_t number);
-/*
- * First cell of the bytes `mask` at `address`; shadow_next() gives the others. The function splits
+/* Returns the first cell of the bytes `mask` at `address`; shadow_next() returns the others. Splits
  * and creates cells so that they cover exactly the mask. 0: no memory is left. `pool` holds their
- * tables and clocks.
- */
+ * tables and clocks. */
 uint32_t shadow_find(struct shadow *shadow, struct clock_pool *pool, uint64_t address,
 	object_name name, uint8_t mask);
 /* Returns the next cell that covers bytes of the mask, 0: none. */
@@ -102,12 +100,13 @@ static inline uint32_t shadow_next(const struct shadow *shadow, uint32_t cell, u
 /* Returns the thread's own latest access, or NULL. */
 const struct shadow_access *shadow_of_thread(
 	const struct shadow_accesses *accesses, const struct clock_pool *pool, uint32_t thread);
-/* The next access that does not happen before `now`; `last`: the previous one, NULL at first. */
+/* Returns the next access that does not happen before `now`. `last`: the previous one, NULL at
+ * first. */
 const struct shadow_access *shadow_unordered(const struct shadow_accesses *accesses,
 	const struct clock_pool *pool, const struct vector_clock *now,
 	const struct shadow_access *last);
-/* Replaces the others if all happen before `now`. Returns false if there is no memory for a table;
- * one may be lost. */
+/* Stores the access, and discards the others if all happen before `now`. Returns false if there is
+ * no memory for a table; one access may be lost then. */
 bool shadow_add(struct shadow_cell *cell, enum shadow_way way, struct clock_pool *pool,
 	const struct vector_clock *now, const struct shadow_access *access);
 /* Discards all accesses of the cell. */

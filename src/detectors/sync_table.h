@@ -9,9 +9,8 @@
 #define SYNC_OBJECTS (UINT32_C(1) << 16) /* slots; a power of two */
 
 enum sync_kind {
-	/*
-	 * Mutexes, spin locks, stream locks, semaphores, once, futexes share one clock per address
-	 */
+	/* Mutexes, spin locks, stream locks, semaphores, once controls and futexes share one clock
+	 * per address. */
 	SYNC_LOCK,
 	SYNC_RWLOCK,
 	SYNC_DESCRIPTOR,
@@ -41,7 +40,7 @@ struct sync_table {
 	struct sync_object objects[SYNC_OBJECTS];
 };
 
-/* Removes all objects, in constant time as shadow_clear(). */
+/* Removes all objects in constant time, as shadow_clear() does. */
 void sync_table_clear(struct sync_table *table);
 struct sync_object *sync_table_find(struct sync_table *table, uint32_t kind, uint64_t address);
 

@@ -7,7 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Areas begin on pages, so that each can be cleared or left empty on its own. */
+/* Rounds up to pages. Areas begin on pages, so that each can be cleared or left empty
+ * separately. */
 static uint64_t take_area(uint64_t *end, uint64_t bytes)
 {
 	uint64_t start = (*end + 4095) & ~UINT64_C(4095);

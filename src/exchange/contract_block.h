@@ -8,14 +8,15 @@
 #include "abi/contract.h"
 #include "abi/contract_memory.h"
 
-/* Most segments in a recorded schedule. A longer run can be repeated by its seed only. */
+/* Maximum number of segments in a recorded schedule. A longer run can be repeated by its seed
+ * only. */
 #define CONTRACT_SEGMENTS_MAX (UINT32_C(4) << 20)
 
 struct contract_block {
 	struct contract *contract; /* read and written by the command */
 	/* The header that the target sees: a mapping of its own after contract_separate(). */
 	struct contract *shared;
-	/* Plan and totals at the last contract_publish(): the next results are checked against
+	/* Plan and totals at the last contract_publish(). The next results are checked against
 	 * them. */
 	struct contract_plan published_plan;
 	struct contract_totals published_totals;
@@ -25,7 +26,7 @@ struct contract_block {
 	char path[64]; /* path by which the guest opens the block (RADDLE_CONTRACT) */
 };
 
-/* Address range of separated blocks, and the distance between two of them. */
+/* Address range of separated blocks, and the distance between two of these blocks. */
 #define CONTRACT_REGION_START UINT64_C(0x200000000000)
 #define CONTRACT_REGION_END UINT64_C(0x400000000000)
 #define CONTRACT_DISTANCE (UINT64_C(1) << 38)
@@ -37,14 +38,15 @@ struct contract_sizes {
 	uint64_t record_bytes;	 /* 0: runs are not recorded */
 };
 
-/* Leaves nothing open on failure. */
+/* Creates a block. Leaves nothing open on failure. */
 int contract_block_open(
 	struct contract_block *block, const struct contract_sizes *sizes, struct error *err);
 void contract_block_close(struct contract_block *block);
 /* Moves *at to the next non-empty extent before `end`, and returns its length in bytes; 0: none. */
 uint64_t contract_block_next(struct contract_block *block, uint64_t *at, uint64_t end);
 
-/* Frees memory where the kernel supports that. `offset` must be page-aligned. */
+/* Clears a part of the block, and frees its memory if the kernel supports that. `offset` must be
+ * page-aligned. */
 void contract_block_clear(struct contract_block *block, uint64_t offset, uint64_t bytes);
 
 static inline void *contract_shared_area(const struct contract_block *block, uint64_t offset)

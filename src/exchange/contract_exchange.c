@@ -9,13 +9,14 @@
 
 #define PAGE_BYTES UINT64_C(4096)
 
-/* Counters of a block grow by at most this in one batch. */
+/* Maximum growth of a counter of a block in one batch. */
 #define GROWTH_MOST (UINT64_C(1) << 48)
 
-/* Longer traces are copied in chunks of this many events, freed in shared memory. */
+/* Longer traces are copied in chunks of this many events, each freed in shared memory after its
+ * copy. */
 #define TRACE_CHUNK (UINT64_C(1) << 13)
 
-/* Both sides wait on the words before this range. */
+/* Offset of the range that is copied. Both sides wait on the words before it. */
 #define COPIED_START offsetof(struct contract, heartbeat)
 #define LAYOUT_START offsetof(struct contract, threads_offset)
 #define LAYOUT_BYTES (offsetof(struct contract, trace_count) - LAYOUT_START)
@@ -121,7 +122,8 @@ static bool exchange_has_grown(uint64_t now, uint64_t before)
 	return now - before < GROWTH_MOST;
 }
 
-/* A killed process may have updated only one of two counters. `killed_most`: processes killed. */
+/* Checks the counters. A killed process may have updated only one of two counters. `killed_most`:
+ * maximum number of killed processes. */
 static bool exchange_are_totals(const struct contract_totals *now,
 	const struct contract_totals *before, uint64_t run_limit, uint64_t killed_most)
 {
@@ -147,7 +149,7 @@ static bool exchange_are_totals(const struct contract_totals *now,
 	       exchange_has_grown(now->runs_resumed, before->runs_resumed);
 }
 
-/* The target writes one field of the plan, as a byte that may have any value. */
+/* Copies the one field of the plan that the target writes, a byte that may have any value. */
 static bool exchange_is_plan(struct contract *copy, const struct contract_plan *published)
 {
 	uint8_t is_fresh;
@@ -164,7 +166,7 @@ static bool exchange_is_run_number(const struct contract_block *block, uint64_t 
 {
 	const struct contract_plan *plan = &block->published_plan;
 
-	/* Before the first run of a batch the number is that of the previous batch. */
+	/* Before the first run of a batch, the run number is that of the previous batch. */
 	return number - plan->run_first < contract_runs_most(plan) ||
 	       number == block->contract->run_number || number == plan->run_first;
 }
@@ -203,7 +205,7 @@ static const char *exchange_check_header(
 	return NULL;
 }
 
-/* The area stays shared: the result holds only until the next write. */
+/* Checks an area that stays shared: the result holds only until the next write. */
 static bool exchange_is_memory(const struct contract_memory *memory)
 {
 	const uint32_t count = memory->module_count;
@@ -319,7 +321,7 @@ static bool exchange_copy_trace(struct contract_block *block, uint64_t count)
 	return true;
 }
 
-/* Except the words that both sides wait on. */
+/* Copies the header except the words that both sides wait on. */
 static void exchange_accept_header(struct contract *own, struct contract *copy)
 {
 	copy->outcome.text[sizeof copy->outcome.text - 1] = '\0';
@@ -383,7 +385,7 @@ const char *contract_receive_report(struct contract_block *block, const struct c
 	const char *damage;
 	uint8_t is_truncated;
 
-	/* the header has the id of the other rank's command */
+	/* the header has the process id of another rank's command */
 	copy.host_pid = own->host_pid;
 	copy.plan = block->published_plan;
 	damage = exchange_check_header(block, &copy,

@@ -23,7 +23,8 @@ int contract_separate(struct contract_block *block, struct error *err);
 /* Copies the header to the target, which must be idle or not exist yet. */
 void contract_publish(struct contract_block *block);
 
-/* Later results are checked against plan and counters. Part of contract_publish(). */
+/* Remembers plan and counters, against which later results are checked. Part of
+ * contract_publish(). */
 void contract_expect(struct contract_block *block);
 
 /*

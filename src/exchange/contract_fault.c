@@ -13,7 +13,8 @@
 
 #define STATUS_CANNOT_WORK 2
 
-/* A signal handler has no argument. Written once, before the handler is installed. */
+/* State for the signal handler, which has no argument. Written once, before the handler is
+ * installed. */
 static struct {
 	bool is_installed;
 	struct sigaction segmentation, bus;
@@ -37,7 +38,7 @@ static void fault_write_number(uint64_t number)
 	fault_write(at);
 }
 
-/* The header copy of the block before the address; returns NULL if there is none. */
+/* Returns the header copy of the block before the address; NULL if there is none. */
 static const struct contract *fault_block_before(uint64_t address)
 {
 	const uint64_t start = address - address % CONTRACT_DISTANCE;

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 
-/* Bytes retained at the beginning and at the end: enough to see what went wrong. */
+/* Bytes retained at the beginning and at the end of the output. */
 #define CAPTURE_KEPT_BYTES (256 * 1024)
 
 struct capture {
@@ -31,7 +31,7 @@ void capture_trim(struct capture *capture);
 /* Copies the output since the last call to `descriptor`. Returns false if writing failed, see
  * errno. */
 bool capture_pass_on(struct capture *capture, int descriptor);
-/* Head and tail, with a line between them that states the number of missing bytes. */
+/* Returns head and tail, and between them a line with the number of missing bytes. */
 void capture_read(const struct capture *capture, struct strbuf *out);
 
 #endif

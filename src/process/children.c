@@ -12,10 +12,8 @@
 #include "base/bug.h"
 #include "process/supervisor.h"
 
-/*
- * A signal handler, which reads `doorbells`, has no argument. Written by the command's only thread.
- * Free slots are NULL or 0.
- */
+/* State for the signal handler, which has no argument. Only the command's thread writes it. Free
+ * slots are NULL or 0. */
 static struct {
 	uint32_t *doorbells[CHILDREN_WORKERS_MAX];
 	pid_t processes[CHILDREN_WORKERS_MAX];
@@ -133,10 +131,8 @@ void children_kill_strays(void)
 	siginfo_t ended;
 	unsigned count;
 
-	/*
-	 * Usually one system call suffices. The call leaves out __WALL, which includes the
-	 * supervisor: a process with a new reaper always signals its end by SIGCHLD.
-	 */
+	/* Usually this one system call shows that there is no stray. It omits __WALL, which would
+	 * include the supervisor; strays always signal their end by SIGCHLD. */
 	if (children.process_count == 0 &&
 		waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0)
 		return;
@@ -160,7 +156,7 @@ bool children_adopt(pid_t pid)
 	return true;
 }
 
-/* 0: the process does not exist. */
+/* Returns the parent's id. 0: the process does not exist. */
 static pid_t children_parent(pid_t pid)
 {
 	char path[64], line[512];

@@ -34,14 +34,13 @@ void children_remove(pid_t pid);
 /* Kills all registered processes and their groups. Async-signal-safe: makes system calls only. */
 void children_kill_added(void);
 
-/*
- * Kills all strays, also those that appear by these deaths. May be called while no run, or the
- * caller's ended run, is under way: a live run's process looks the same.
- */
+/* Kills all strays, also those that appear by these deaths. Call only if no run is under way, or
+ * the caller's own run has ended: a live run's process looks like a stray. */
 void children_kill_strays(void);
-/* Registers a child that is a stray. Returns false if `pid` is no such process. */
+/* Registers a child that is a stray. Returns false if `pid` is no stray. */
 bool children_adopt(pid_t pid);
-/* Reaps ended strays but `except`. Returns how many remain; 0 where they cannot be listed. */
+/* Reaps ended strays except `except`. Returns the number of those that remain; 0 if they cannot be
+ * listed. */
 unsigned children_reap_strays(pid_t except);
 bool children_is_descendant(pid_t pid);
 unsigned children_count(void);

@@ -33,7 +33,7 @@ static bool cores_read_line(const char *folder, const char *name, char *text, in
 	return is_read;
 }
 
-/* Quota of this group alone, by version 2 or 1; 0: none. */
+/* Returns the quota of this group alone, in the format of version 2 or 1; 0: none. */
 static unsigned quota_of(const char *folder)
 {
 	char quota[64], period[32], both[100];
@@ -56,7 +56,7 @@ static bool cores_is_listed(const char *list, size_t length, const char *word)
 	return false;
 }
 
-/* The smallest quota of the group and its ancestors up to the mount point; 0: none. */
+/* Returns the smallest quota of the group and its ancestors up to the mount point; 0: none. */
 static unsigned smallest_quota(const char *mount, const char *group)
 {
 	char folder[PATH_MAX];
@@ -75,7 +75,8 @@ static unsigned smallest_quota(const char *mount, const char *group)
 	}
 }
 
-/* A line of /proc/self/cgroup: "0::/group" (version 2) or "4:cpu,cpuacct:/group" (version 1). */
+/* Parses a line of /proc/self/cgroup: "0::/group" (version 2) or "4:cpu,cpuacct:/group" (version
+ * 1). */
 static unsigned quota_of_line(const char *mounts, const char *line)
 {
 	const char *list = strchr(line, ':');
@@ -119,7 +120,7 @@ unsigned cores_available(void)
 	unsigned cores = 0;
 	cpu_set_t set;
 
-	/* Fails with more than 1,024 processors: then CPU_SETSIZE workers. */
+	/* The call fails with more than 1,024 processors: then raddle uses CPU_SETSIZE workers. */
 	if (sched_getaffinity(0, sizeof set, &set) == 0)
 		cores = (unsigned)CPU_COUNT(&set);
 	if (!cores)

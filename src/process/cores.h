@@ -2,16 +2,15 @@
 #ifndef RADDLE_PROCESS_CORES_H
 #define RADDLE_PROCESS_CORES_H
 
-/* Returns at least 1. A quota of 1.5 processors counts as 2. */
+/* Returns the number of usable processors, at least 1. A quota of 1.5 processors counts as 2. */
 unsigned cores_available(void);
 
-/* Control-group format, "150000 100000" or "max 100000", rounded up. 0: no quota. */
+/* Parses a quota in control-group format, "150000 100000" or "max 100000", and rounds it up. 0: no
+ * quota. */
 unsigned cores_of_quota(const char *text);
 
-/*
- * The smallest quota of this process's control groups and their ancestors; 0: none. `mounts`: their
- * mount point; `memberships`: /proc/self/cgroup.
- */
+/* Returns the smallest quota of this process's control groups and their ancestors; 0: none.
+ * `mounts`: their mount point; `memberships`: /proc/self/cgroup. */
 unsigned cores_of_groups(const char *mounts, const char *memberships);
 
 #endif

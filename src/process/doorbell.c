@@ -12,7 +12,7 @@
 #define SYS_futex_waitv 449
 #endif
 
-/* Longest delay of a ring where the kernel has no futex_waitv. */
+/* Longest delay of a ring on a kernel without futex_waitv. */
 #define POLL_NS 1000000
 
 static void wait_one(const struct doorbell *bell, uint64_t timeout_ns)

@@ -6,10 +6,10 @@
 
 struct doorbell {
 	uint32_t *word;
-	uint32_t seen; /* its value when the worker was last polled */
+	uint32_t seen; /* value of the doorbell when the worker was last polled */
 };
 
-/* Returns at a ring, at a signal, or after timeout_ns. May return early. */
+/* Sleeps until a ring, a signal, or timeout_ns. May return early. */
 void doorbell_wait(const struct doorbell *bells, unsigned count, uint64_t timeout_ns);
 
 #endif

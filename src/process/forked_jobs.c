@@ -20,7 +20,7 @@
 
 enum forked_job_state { FORKED_JOB_WAITS, FORKED_JOB_UNDER_WAY, FORKED_JOB_ANSWERED };
 
-/* Precedes an answer in the pipe. If the status is negative, the answer is the error text. */
+/* Head of an answer in the pipe. If the status is negative, the answer is the error text. */
 struct forked_job_head {
 	int32_t status;
 };
@@ -36,7 +36,7 @@ struct forked_jobs_run {
 	const struct jobs *jobs;
 	struct job *list;
 	uint32_t workers;
-	uint32_t taken;		    /* answers of jobs below this number are taken */
+	uint32_t taken;		    /* the answers of all jobs below this number are taken */
 	uint32_t under_way;	    /* number of running jobs */
 	volatile int *interruption; /* shared with the jobs */
 	bool needs_exclusive_job;
@@ -152,7 +152,7 @@ static void call_off(struct forked_jobs_run *run)
 		(void)kill(job->pid, SIGKILL); /* the job may have ended already */
 		end_job(run, job);
 	}
-	/* Their targets have become children of this process. */
+	/* The targets of killed jobs have become children of this process. */
 	children_kill_strays();
 }
 
@@ -161,7 +161,8 @@ static int send_some(struct forked_jobs_run *run, struct error *err)
 	const struct jobs *jobs = run->jobs;
 	int result = 0;
 
-	/* Limits the memory of answers that wait for earlier ones. */
+	/* Limits how far jobs run ahead, and so the memory of answers that wait for earlier
+	 * ones. */
 	for (uint32_t i = run->taken; i < jobs->count && i < run->taken + 4 * run->workers; i++) {
 		if (run->under_way == run->workers || *run->interruption ||
 			run->needs_exclusive_job)
@@ -219,7 +220,7 @@ static int open_answer(const struct job *job, struct strbuf *answer, struct erro
 	return head.status < 0 ? error_set(err, head.status, "%s", answer->text) : 0;
 }
 
-/* Discards all answers not taken, and continues with one job at a time. */
+/* Discards all answers that are not taken, and continues with one job at a time. */
 static void forked_jobs_serialise(struct forked_jobs_run *run)
 {
 	call_off(run);

@@ -42,11 +42,13 @@ struct jobs {
 	int (*take)(void *context, uint32_t number, const struct strbuf *answer, struct error *err);
 	/* Optional. Returns true if the answer is used while no other job runs. */
 	bool (*needs_exclusive_run)(void *context, uint32_t number, const struct strbuf *answer);
-	/* Optional; called about ten times a second. `number`: the first job without answer. */
+	/* Optional; called about ten times a second. `number`: the first job whose answer is
+	 * missing. */
 	void (*waits)(void *context, uint32_t number);
 };
 
-/* Returns the first error by job number. An interruption ends running jobs, without an error. */
+/* Runs all jobs. Returns the first error by job number. An interruption ends running jobs, without
+ * an error. */
 int forked_jobs_run(const struct jobs *jobs, struct error *err);
 
 /* Reads raw bytes of an answer. The functions return false if fewer bytes remain. */

@@ -11,13 +11,14 @@
 #define RING_SIZE 64
 #define SIGNALS_END 65
 
-/* A signal handler has no argument. It writes `ring` and `next`, the only thread the rest. */
+/* State for the signal handler, which has no argument. The handler writes `ring` and `next`; the
+ * only thread writes the rest. */
 static struct {
 	siginfo_t ring[RING_SIZE];
 	volatile unsigned next; /* index to fill */
 	unsigned passed;	/* signals before this index have been sent */
 	volatile unsigned stop_count;
-	uint64_t sent; /* bit number-1 */
+	uint64_t sent; /* signals that were sent, as bits (number - 1) */
 	struct sigaction old[SIGNALS_END];
 	bool is_replaced[SIGNALS_END];
 } forward;
@@ -32,8 +33,8 @@ static void forward_take(int number, siginfo_t *information, void *context)
 	forward.next++;
 }
 
-/* Raddle's own signals are not forwarded. Neither are a terminal's stops, which would look like a
- * hang. */
+/* Returns whether the signal is forwarded. raddle's own signals are not, and neither are a
+ * terminal's stops, which would look like a hang. */
 static bool is_forwarded(int number)
 {
 	static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM,
@@ -76,7 +77,8 @@ static void pass_on(pid_t target, siginfo_t *information)
 	const int number = information->si_signo;
 
 	forward.sent |= UINT64_C(1) << (number - 1);
-	/* Sends the value of sigqueue(), too. The kernel does not allow to forge the sender. */
+	/* Sends the signal with the value of sigqueue(). The kernel does not permit to forge the
+	 * sender. */
 	if (information->si_code == SI_QUEUE &&
 		syscall(SYS_rt_sigqueueinfo, target, number, information) == 0)
 		return;

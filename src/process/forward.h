@@ -22,7 +22,8 @@ void forward_end(void);
 
 /* Sends the signals queued since the last call. Errors are ignored: the process may have ended. */
 void forward_pass_on(pid_t target);
-/* Number of SIGINT and SIGTERM received. 1: the target shall end; more: raddle too. */
+/* Returns the number of SIGINT and SIGTERM received. 1: the target shall end; more: raddle shall
+ * end, too. */
 unsigned forward_stop_count(void);
 /* Returns true if the target died of a forwarded signal that it has no handler for. */
 bool forward_has_ended(const struct outcome *outcome);

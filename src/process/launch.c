@@ -18,13 +18,15 @@
 
 extern char **environ;
 
-/* Report of the vfork child. Volatile, or the compiler may clear it after it was filled. */
+/* Error report of the vfork child. Volatile, because the compiler could otherwise remove the
+ * child's writes. */
 struct launch_failure {
 	int number; /* errno */
 	bool is_directory;
 };
 
-/* Between vfork and exec, in the parent's memory: system calls only, changes only *failure. */
+/* Runs between vfork and exec, in the parent's memory: makes system calls only, and changes only
+ * *failure. */
 static void become_target(const struct launch *launch, pid_t command, const sigset_t *mask,
 	volatile struct launch_failure *failure)
 {

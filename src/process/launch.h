@@ -18,15 +18,17 @@ struct launch {
 	int input, output, error_output; /* become descriptors 0, 1 and 2 */
 };
 
-/* Returns the process id, or a negative error code. */
+/* Starts the target. Returns its process id, or a negative error code. */
 pid_t launch_process(const struct launch *launch, struct error *err);
 
-/* The command's, with `runtime` (may be NULL) first in LD_PRELOAD, and RADDLE_CONTRACT. */
+/* Returns the command's environment, with `runtime` (may be NULL) first in LD_PRELOAD, and with
+ * RADDLE_CONTRACT. */
 char **launch_environment(
 	const struct target_traits *traits, const char *runtime, const char *contract_path);
 void launch_environment_free(char **environment);
 
-/* Exit status of a sanitizer's report: TSan's, for ASan too. 0: no sanitizer. */
+/* Exit status of a run with a sanitizer's report: that of TSan, also used for ASan. 0: no
+ * sanitizer. */
 int launch_sanitizer_status(const struct target_traits *traits);
 
 /* Finds libraddle.so beside the command, in a build or an installation. The caller frees *path. */

@@ -19,15 +19,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/*
- * Bit 62, 30 random bits, 32 set bits. A nested raddle may only lower a mark: the outer random bits
- * stay, 16 of the set bits become random.
- */
+/* Form of a mark: bit 62, 30 random bits, 32 set bits. A nested raddle may only lower a mark: the
+ * outer random bits stay, and 16 of the set bits become random. */
 #define MARK_BIT (UINT64_C(1) << 62)
 #define OUTER_FREE UINT64_C(0xffffffff)
 #define INNER_FREE UINT64_C(0xffff)
 
-/* Each scan that kills is followed by another; a process that survives all is given up. */
+/* Maximum number of scans. Each scan that kills is followed by another; a process that survives all
+ * of them is given up. */
 #define SCANS_MOST 1000
 #define SCAN_EVERY_NS 10000000
 
@@ -132,7 +131,8 @@ static _Noreturn void supervisor_wait(int command, const struct mark *mark)
 	_exit(EXIT_SUCCESS);
 }
 
-/* Returns false if this raddle is nested in two others, whose supervisors cover its processes. */
+/* Lowers the mark. Returns false if this raddle is nested in two others, whose supervisors cover
+ * its processes. */
 static bool supervisor_choose_mark(uint64_t limit, struct mark *mark)
 {
 	uint64_t random;

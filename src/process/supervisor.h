@@ -11,7 +11,7 @@
 
 #include <sys/types.h>
 
-/* Repeated calls have no effect. The supervisor ends with the command. */
+/* Starts the supervisor, which ends with the command. Repeated calls have no effect. */
 void supervisor_start(void);
 
 /* Process id of the supervisor, a child of the process that started it; 0: none. */

@@ -12,15 +12,15 @@
 #include "base/hash.h"
 #include "base/strbuf.h"
 
-/* The first executable file of this name in PATH; returns NULL if there is none. The caller frees
- * it. */
+/* Returns the first executable file of this name in PATH, which the caller frees; NULL if there is
+ * none. */
 static char *search_path(const char *name)
 {
 	const char *folders = getenv("PATH");
 	struct strbuf candidate;
 	struct stat status;
 
-	/* The default of execvp without PATH. */
+	/* Folders that execvp searches if PATH is not set. */
 	if (!folders || !*folders)
 		folders = "/bin:/usr/bin";
 	strbuf_init(&candidate);

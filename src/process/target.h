@@ -22,7 +22,7 @@ struct target_traits {
 };
 
 struct target {
-	char *path; /* path that execve receives */
+	char *path; /* path for execve */
 	struct target_traits traits;
 };
 
@@ -34,7 +34,7 @@ void target_release(struct target *target);
 /* Hash of the file's bytes, never 0: it differs between builds. Shared libraries are not included. */
 int target_fingerprint(const struct target *target, uint64_t *fingerprint, struct error *err);
 
-/* Checks the bytes of an executable file. `path` is for messages. */
+/* Checks the bytes of an executable file, and fills the traits. `path` is for messages. */
 int target_read_elf(const void *bytes, size_t size, const char *path, struct target_traits *traits,
 	struct error *err);
 

@@ -13,7 +13,7 @@ struct elf {
 	Elf64_Ehdr header;
 };
 
-/* `count` bytes at `offset`, or NULL if they are not inside the file. */
+/* Returns `count` bytes at `offset`, or NULL if they are not inside the file. */
 static const void *elf_at(const struct elf *elf, uint64_t offset, uint64_t count)
 {
 	if (offset > elf->size || count > elf->size - offset)
@@ -93,7 +93,7 @@ static int elf_program_header(
 	return 0;
 }
 
-/* The bytes loaded at a virtual address and their number; returns NULL if there is none. */
+/* Returns the bytes loaded at a virtual address, and their number; NULL if there are none. */
 static const char *elf_loaded_at(const struct elf *elf, uint64_t address, uint64_t *available)
 {
 	for (unsigned i = 0; i < elf->header.e_phnum; i++) {
@@ -172,7 +172,7 @@ static int elf_read_loader(const struct elf *elf, const Elf64_Phdr *segment,
 	return 0;
 }
 
-/* Notes: the raddle that instrumented the file. */
+/* Reads the notes, which name the raddle that instrumented the file. */
 
 static uint64_t note_padded(uint64_t bytes)
 {
@@ -216,7 +216,7 @@ static int elf_read_notes(const struct elf *elf, const Elf64_Phdr *segment,
 	return 0;
 }
 
-/* Sections: optional, so damaged ones are treated as missing. */
+/* Reads the sections. They are optional, so damaged ones are treated as missing. */
 
 static bool elf_section(const struct elf *elf, unsigned index, Elf64_Shdr *out)
 {

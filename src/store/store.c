@@ -122,7 +122,7 @@ char *store_column_line(sqlite3_stmt *statement, int column)
 	return visible_text(store_column(statement, column), false);
 }
 
-/* First value of the statement's only row. */
+/* Returns the first value of the statement's only row. */
 static int store_read_integer(
 	struct store *store, const char *sql, int64_t *value, struct error *err)
 {
@@ -160,7 +160,8 @@ static int store_check_version(struct store *store, int64_t version, struct erro
 	return 0;
 }
 
-/* Holds the write lock, so that only one of two processes fills an empty database. */
+/* Creates the schema under the write lock, so that only one of two processes fills an empty
+ * database. */
 static int store_fill_schema(struct store *store, struct error *err)
 {
 	int64_t version = 0, tables = 0;
@@ -196,7 +197,7 @@ static int store_check_integrity(struct store *store, struct error *err)
 		store->folder);
 }
 
-/* A raddle killed before its first commit leaves an empty file: no error for a reader. */
+/* An empty file is no error for a reader: a raddle killed before its first commit leaves one. */
 static int store_read_as_empty(struct store *store, struct error *err)
 {
 	BUG_ON(sqlite3_close(store->database) != SQLITE_OK);

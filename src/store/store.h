@@ -61,26 +61,24 @@ int store_campaign_update(
 	struct store *store, const struct store_campaign *campaign, struct error *err);
 void store_campaign_release(struct store_campaign *campaign);
 
-/*
- * If this program's signature is known, only the count grows (*is_new false, known id), and the
- * finding with fewer preemptions (switches, steps) is stored.
- */
+/* If the program has a finding with this signature, only its count grows (*is_new false, the known
+ * id). Of both findings, the store keeps the one with fewer preemptions (then switches, then
+ * steps). */
 int store_add_finding(struct store *store, int64_t campaign, struct finding *finding, bool *is_new,
 	struct error *err);
 /* Total size of the store's files, including the database. */
 uint64_t store_bytes(struct store *store);
-/*
- * Copies all campaigns and findings of `from`; of findings in both, the shorter. Fails unchanged
- * for other programs or builds, and for runs in both. `folders`: for messages.
- */
+/* Copies all campaigns and findings of `from`. Of findings in both stores, keeps the shorter one.
+ * Fails without changes for other programs or builds, and for runs in both. `folders`: for
+ * messages. */
 struct store_merged {
 	uint32_t campaigns, findings, new_findings;
 	uint64_t runs, failures;
 };
 int store_merge(struct store *into, struct store *from, const char *const folders[2],
 	struct store_merged *merged, struct error *err);
-/* Path of a file in the finding's folder; the caller frees it. Returns NULL if `id` is not like
- * F12. */
+/* Returns the path of a file in the finding's folder; the caller frees it. Returns NULL unless `id`
+ * has the form F12. */
 char *store_finding_path(struct store *store, const char *id, const char *file);
 /* finding->is_own: its seal proves that this user's raddle wrote it on this machine. */
 int store_load_finding(struct store *store, const char *id, struct finding *out, struct error *err);
@@ -99,20 +97,18 @@ struct store_finding_row {
 	int64_t found; /* seconds since 1970 */
 };
 
-/* Oldest first; free *rows with store_rows_free(). */
+/* Lists findings, oldest first; free *rows with store_rows_free(). */
 int store_list_findings(
 	struct store *store, struct store_finding_row **rows, uint32_t *count, struct error *err);
 void store_rows_free(struct store_finding_row *rows, uint32_t count);
 int store_list_campaigns(
 	struct store *store, struct store_campaign **rows, uint32_t *count, struct error *err);
 
-/*
- * Further results, as JSON: "predict" and "branches" of a campaign, "explain" of a finding,
- * "verdict" (shards.h). The last of each kind is stored.
- */
+/* Stores a further result as JSON: "predict" and "branches" of a campaign, "explain" of a finding,
+ * "verdict" (shards.h). A new document replaces the last one of its kind. */
 struct store_document {
 	char *kind;
-	int64_t campaign; /* 0: it belongs to a finding */
+	int64_t campaign; /* 0: the document belongs to a finding */
 	char *finding;	  /* "F1"; NULL if it belongs to a campaign */
 	char *text;
 	int64_t made; /* seconds since 1970 */
@@ -121,15 +117,15 @@ struct store_document {
 /* Stores the document with the source lines of its places (findings/source_lines.h) and the time. */
 int store_keep_document(
 	struct store *store, const struct store_document *document, struct error *err);
-/* All documents of the store, oldest first; free *rows with store_documents_free(). */
+/* Lists all documents of the store, oldest first; free *rows with store_documents_free(). */
 int store_list_documents(
 	struct store *store, struct store_document **rows, uint32_t *count, struct error *err);
 void store_documents_free(struct store_document *rows, uint32_t count);
 
 /* Kind of the document with the verdict of an exhaustive campaign. */
 #define STORE_VERDICT "verdict"
-/* The verdict of that campaign, released with json_decref(); returns NULL if there is none, or it
- * is not JSON. */
+/* Returns the verdict of that campaign, released with json_decref(). Returns NULL if there is none
+ * or it is not JSON. */
 json_t *store_verdict_of(const struct store_document *documents, uint32_t count, int64_t campaign);
 /* Number of shards of the campaign; 0: unknown; 1: not divided. */
 uint32_t store_shards_of(const struct store_document *documents, uint32_t count, int64_t campaign);
@@ -137,10 +133,11 @@ uint32_t store_shards_of(const struct store_document *documents, uint32_t count,
 /* State of an exhaustive campaign, written under a temporary name and renamed when complete. */
 /* returns the descriptor of an empty file, or -1 */
 int store_state_create(struct store *store, int64_t campaign);
-/* Seals and renames the file; removes it if !is_whole or on failure. Takes the descriptor. */
+/* Seals and renames the file. Removes it if !is_whole or on failure. Closes the descriptor in any
+ * case. */
 bool store_state_publish(struct store *store, int64_t campaign, int fd, bool is_whole);
 bool store_state_exists(struct store *store, int64_t campaign);
-/* Opens the state, *size bytes before its seal. Fails without state, valid seal or key. */
+/* Opens the state. *size: its bytes before the seal. Fails without state, valid seal or key. */
 int store_state_open(
 	struct store *store, int64_t campaign, int *fd, uint64_t *size, struct error *err);
 void store_state_remove(struct store *store, int64_t campaign);

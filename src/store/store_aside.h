@@ -14,13 +14,13 @@
 void store_open_aside(struct store **out);
 void store_aside_pack(const struct store *aside, struct strbuf *answer);
 
-/* The recorded objects in the receiving process. */
+/* An object of the packed store, in the receiving process. */
 struct store_aside_finding {
-	/* the finding; has the id of the real store after it is stored there */
+	/* the finding; after storing, with the id of the real store */
 	struct finding finding;
 	char aside_id[32];
-	uint64_t campaign; /* index */
-	bool is_new;	   /* the real store did not have it */
+	uint64_t campaign; /* index of its campaign */
+	bool is_new;	   /* the real store did not contain the finding */
 };
 
 struct store_unpacked {
@@ -30,7 +30,7 @@ struct store_unpacked {
 	uint32_t finding_count;
 };
 
-/* Fails for bytes that are no result of store_aside_pack(). */
+/* Fails for bytes that store_aside_pack() did not write. */
 int store_aside_unpack(
 	struct store_unpacked *unpacked, struct forked_job_reading *reading, struct error *err);
 void store_unpacked_release(struct store_unpacked *unpacked);

@@ -24,12 +24,14 @@
 
 #define DATABASE "raddle.db"
 #define JOURNAL DATABASE "-journal"
-/* The lock is held for the few fsyncs of one finding, far less than this even on slow disks. */
+/* Time to wait for the lock. A process holds it for the few fsyncs of one finding, far less than
+ * this on slow disks. */
 #define BUSY_MS 20000
-/* A statement of raddle over its largest stores takes some 10^7 steps of SQLite's machine. */
+/* Limit on steps of SQLite's machine per statement. raddle's statements on its largest stores take
+ * some 10^7. */
 #define PROGRESS_EVERY 100000
 #define PROGRESS_LIMIT 20000
-/* Documents of campaigns are the largest values: some megabytes. */
+/* Limit on the size of a value. The largest ones are documents of campaigns, of some megabytes. */
 #define VALUE_BYTES_MAX (64 << 20)
 
 static int database_refuse(
@@ -40,7 +42,7 @@ static int database_refuse(
 		why);
 }
 
-/* *fd: -1 if the file does not exist. Fails for anything but a regular file. */
+/* Opens a regular file; *fd is -1 if it does not exist. Fails for any other kind of file. */
 static int database_open_file(struct store *store, const char *name, int *fd, struct error *err)
 {
 	struct stat status;
@@ -56,13 +58,14 @@ static int database_open_file(struct store *store, const char *name, int *fd, st
 	return database_refuse(store, name, "is no regular file", err);
 }
 
-/* SQLite in write-ahead mode would create and map further files in the store. */
+/* Refuses a database in write-ahead mode, for which SQLite would create and map further files in
+ * the store. */
 static int database_check_header(struct store *store, int fd, struct error *err)
 {
 	unsigned char header[20];
 	const ssize_t got = pread(fd, header, sizeof header, 0);
 
-	/* SQLite itself reports a file that is too short or no database. */
+	/* A file that is too short or no database passes here; SQLite itself reports it. */
 	if (got < (ssize_t)sizeof header || memcmp(header, "SQLite format 3", 16) != 0)
 		return 0;
 	if (header[18] <= 1 && header[19] <= 1)
@@ -70,7 +73,8 @@ static int database_check_header(struct store *store, int fd, struct error *err)
 	return database_refuse(store, DATABASE, "has a write-ahead log", err);
 }
 
-/* SQLite may delete a super-journal (www.sqlite.org/fileformat.html#the_rollback_journal). */
+/* Refuses a journal that names a super-journal, which SQLite may delete
+ * (www.sqlite.org/fileformat.html#the_rollback_journal). */
 static int database_check_journal(struct store *store, int fd, struct error *err)
 {
 	static const unsigned char magic[8] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
@@ -124,7 +128,8 @@ static int database_count_progress(void *count)
 	return ++*(unsigned *)count > PROGRESS_LIMIT;
 }
 
-/* https://www.sqlite.org/security.html, "Untrusted SQLite Database Files". */
+/* Protects against hostile files as in https://www.sqlite.org/security.html, "Untrusted SQLite
+ * Database Files". */
 static void database_protect(struct store *store)
 {
 	sqlite3 *database = store->database;
@@ -175,7 +180,7 @@ static bool database_copy_file(struct store *store, const char *name)
 	return got == 0;
 }
 
-/* Opening rolls the copy's journal back; no raddle writes to the originals before that. */
+/* Opening the copy rolls its journal back. No raddle writes to the originals meanwhile. */
 static int database_open_copy(struct store *store, struct error *err)
 {
 	const char *temporary = getenv("TMPDIR");
@@ -218,7 +223,8 @@ void store_remove_copy(struct store *store)
 	store->copy = NULL;
 }
 
-/* sqlite3_open_v2() does not access the file yet. Returns SQLite's extended result code. */
+/* Opens the database. sqlite3_open_v2() does not access the file yet. Returns SQLite's extended
+ * result code. */
 static int database_look(struct store *store)
 {
 	(void)sqlite3_exec(store->database, "SELECT 1 FROM sqlite_schema", NULL, NULL, NULL);
@@ -234,7 +240,8 @@ int store_connect(struct store *store, struct error *err)
 
 	if (status)
 		return status;
-	/* SQLITE_OPEN_NOFOLLOW refuses all links in the path; those above the store are fine. */
+	/* SQLITE_OPEN_NOFOLLOW refuses all links in the path, so the path is resolved first: links
+	 * above the store are permitted. */
 	if (!realpath(store->folder, path))
 		return error_set(err, ERROR_STORE, "cannot open %s: %s; move it to a shorter path",
 			store->folder, strerror(errno));
@@ -251,7 +258,7 @@ static const char schema_query[] =
 	"SELECT group_concat(type || char(9) || name || char(9) || tbl_name || char(9) ||"
 	" coalesce(sql, ''), char(10)) FROM (SELECT * FROM sqlite_schema ORDER BY type, name)";
 
-/* All entries of the schema as one text, which the caller frees; returns NULL if unreadable. */
+/* Returns all entries of the schema as one text, which the caller frees; NULL if unreadable. */
 static char *schema_text(sqlite3 *database)
 {
 	sqlite3_stmt *statement;

@@ -9,7 +9,7 @@
 
 #define STORE_FALLBACK_FOLDER 256
 
-/* Zeroed: not open. Ends with store_close(). */
+/* All zero: not open. Close with store_close(). */
 struct store_fallback {
 	struct store *store;
 	char folder[STORE_FALLBACK_FOLDER];

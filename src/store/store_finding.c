@@ -14,7 +14,8 @@
 #include "base/strbuf.h"
 #include "store/store_internal.h"
 
-/* Some hundred kilobytes are usual; parsing a hostile file takes ten times its size in memory. */
+/* Limit on the size of finding.json. Usual are some hundred kilobytes; parsing takes ten times the
+ * size in memory. */
 #define FINDING_BYTES_MAX ((size_t)32 << 20)
 
 struct known_finding {
@@ -22,7 +23,7 @@ struct known_finding {
 	int64_t preemptions, switches, steps;
 };
 
-/* Program with folder: "./bank" in another folder is another program. */
+/* Identifies a program with its folder: "./bank" in another folder is another program. */
 static char *program_of(const struct finding *finding)
 {
 	const char *name = finding->argv && finding->argv[0] ? finding->argv[0] : "";
@@ -151,7 +152,7 @@ static int count_again(struct store *store, int64_t number, uint64_t times, stru
 	return store_execute(store, sql, "write to", err);
 }
 
-/* Returns a number that was never committed before, like AUTOINCREMENT. */
+/* Returns a number that no finding ever had, like AUTOINCREMENT. */
 static int store_finding_next_number(struct store *store, int64_t *number, struct error *err)
 {
 	sqlite3_stmt *statement;
@@ -187,7 +188,7 @@ static int add_new(struct store *store, int64_t campaign, struct finding *findin
 	return status ? status : insert_row(store, campaign, finding, times, err);
 }
 
-/* Does the finding's folder exist? A folder removed by the user is written again. */
+/* Returns whether the finding's folder exists. A folder removed by the user is written again. */
 static bool has_folder(struct store *store, const struct finding *finding)
 {
 	const int fd = store_open_file(store, finding->id, "finding.json");
@@ -205,7 +206,7 @@ static int add_known(struct store *store, struct finding *finding,
 	set_id(finding, known->number);
 	if (status || (!is_shorter(finding, known) && has_folder(store, finding)))
 		return status;
-	/* The row first: if it fails, the folder still has the old finding. */
+	/* The row is written first: if that fails, the folder still has the old finding. */
 	status = replace_row(store, finding, known->number, err);
 	return status ? status : store_write_folder(store, finding, err);
 }
@@ -285,7 +286,7 @@ failed:
 		store->folder, name[0], name[1], strerror(cause));
 }
 
-/* *command: command line of its program; the caller frees it. */
+/* Fails unless the finding is stored. *command: its program's command line; the caller frees it. */
 static int is_stored(struct store *store, const char *id, char **command, struct error *err)
 {
 	sqlite3_stmt *statement;
@@ -305,7 +306,7 @@ static int is_stored(struct store *store, const char *id, char **command, struct
 			"there is no finding %s in %s; `raddle list findings` shows the existing ones",
 			id, store->folder);
 	}
-	(void)sqlite3_finalize(statement); /* the file was opened for reading */
+	(void)sqlite3_finalize(statement); /* the statement only reads */
 	return status;
 }
 

@@ -27,12 +27,13 @@
 #include "trace/schedule_text.h"
 
 #define TEMPORARY ".new-"
-/* The owner alone may read a store, because it holds the program's output and command lines. */
+/* Mode of the store's folders. Only the owner may read a store, because it holds output and command
+ * lines. */
 #define FOLDER_MODE 0700
 #define FILE_MODE 0600
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-/* Path <folder>/a/b/c up to the first NULL, for messages; the caller frees it. */
+/* Returns the path <folder>/a/b/c up to the first NULL, for messages; the caller frees it. */
 static char *store_path(struct store *store, const char *a, const char *b, const char *c)
 {
 	const char *const parts[] = {a, b, c};
@@ -45,7 +46,8 @@ static char *store_path(struct store *store, const char *a, const char *b, const
 	return strbuf_detach(&path);
 }
 
-/* Down to `levels` subfolders. Takes ownership of the descriptor; -1: empty. */
+/* Returns the size of the files, down to `levels` subfolders. Takes ownership of the descriptor;
+ * -1: empty. */
 static uint64_t folder_bytes(int fd, int levels)
 {
 	DIR *folder = fd < 0 ? NULL : fdopendir(fd);

@@ -13,7 +13,8 @@ struct store_aside;
 #define STORE_VERSION 4
 
 struct store {
-	/* NULL for a store on disk; otherwise a store in memory, and the rest is empty */
+	/* NULL for a store on disk; otherwise the store is in memory, and the other fields are
+	 * empty */
 	struct store_aside *aside;
 	enum store_access access;
 	sqlite3 *database;
@@ -38,9 +39,10 @@ void store_bind_text(sqlite3_stmt *statement, int index, const char *text);
 void store_bind_integer(sqlite3_stmt *statement, int index, int64_t value);
 /* Text of a column, "" for NULL. The text is valid until the next step of the statement. */
 const char *store_column(sqlite3_stmt *statement, int column);
-/* A copy, which the caller frees; NULL for NULL. */
+/* Returns a copy of the column's text, which the caller frees; NULL for NULL. */
 char *store_column_text(sqlite3_stmt *statement, int column);
-/* A copy as one line filtered by base/visible.h, "" for NULL; for columns that are displayed. */
+/* Returns a copy as one line filtered by base/visible.h, "" for NULL; for columns that are
+ * displayed. */
 char *store_column_line(sqlite3_stmt *statement, int column);
 /* Ends a transaction: commits when status is 0, else rolls back and returns status. */
 int store_end(struct store *store, int status, struct error *err);
@@ -54,12 +56,12 @@ void store_aside_free(struct store_aside *aside);
 
 /* ---- store_finding.c ---- */
 
-/* Fails beyond `limit` bytes. The caller frees the text, which ends with an extra 0. */
+/* Reads a file of at most `limit` bytes. The caller frees the text, which ends with an extra 0. */
 int store_read_file(struct store *store, const char *const name[2], size_t limit, char **text,
 	size_t *size, struct error *err);
 
-/* Inside a transaction. `program`: with the folder; NULL means any. `times`: how often it was
- * seen. */
+/* Adds a row inside a transaction. `program`: the command with its folder; NULL means any. `times`:
+ * how often the finding was seen. */
 int store_put_finding(struct store *store, int64_t campaign, struct finding *finding,
 	const char *program, uint64_t times, bool *is_new, struct error *err);
 
@@ -86,10 +88,9 @@ int store_open_folders(struct store *store, const char *directory, struct error 
 int store_open_file(struct store *store, const char *id, const char *file);
 /* Removes folders of findings that the database does not list. The caller holds the write lock. */
 int store_remove_orphans(struct store *store, struct error *err);
-/*
- * Written under a temporary name, synced, and moved, exchanging an older one. An orphan until the
- * transaction commits. The caller holds the write lock and has set the id.
- */
+/* Writes the finding's folder under a temporary name, syncs it, and moves it into place, exchanging
+ * an older one. Until the transaction commits, the folder is an orphan. The caller holds the write
+ * lock and has set the id. */
 int store_write_folder(struct store *store, const struct finding *finding, struct error *err);
 
 #endif

@@ -62,7 +62,7 @@ static bool share_runs(const struct store_campaign *a, const struct store_campai
 	       a->run_first < b->run_end && b->run_first < a->run_end;
 }
 
-/* Shards of different divisions of an exhaustive search overlap. */
+/* Fails for shards of different divisions of an exhaustive search, because they overlap. */
 static int check_division(const struct merge *merge, const struct store_campaign *known,
 	const struct store_campaign *added, struct error *err)
 {
@@ -144,10 +144,10 @@ static int64_t new_id(const struct merge *merge, const int64_t *old_ids, int64_t
 	for (uint32_t i = 0; i < merge->added_count; i++)
 		if (old_ids[i] == old)
 			return merge->ids[i];
-	return 0; /* the user has removed its campaign */
+	return 0; /* the user has removed the document's campaign */
 }
 
-/* Limit for reading a trace of another store; traces of raddle stay below it. */
+/* Limit on the size of a trace of another store. Traces of raddle are smaller. */
 #define TRACE_BYTES_MAX ((size_t)256 << 20)
 
 /* Reads a trace to its end, because merge must not copy a damaged trace. */

@@ -22,7 +22,8 @@ struct seal_key {
 
 _Static_assert(SEAL_BYTES == crypto_generichash_BYTES, "the seal is one hash");
 
-/* Creates the folders behind the first `kept` bytes. A failure shows in the later open(). */
+/* Creates the missing folders of the path after its first `kept` bytes. A failure shows in the
+ * later open(). */
 static void seal_make_folders(char *path, size_t kept)
 {
 	char *slash = path + kept;

@@ -10,19 +10,19 @@
 #include <stddef.h>
 
 #define SEAL_BYTES 32
-/* Hexadecimal digits and the terminating 0. */
+/* Length of a seal in hexadecimal digits, with the terminating 0. */
 #define SEAL_TEXT_BYTES (2 * SEAL_BYTES + 1)
 
 struct seal_key;
 
-/* `may_make` creates a missing key. Returns NULL if no key exists; nothing is sealed then. Free
- * with seal_key_free(). */
+/* Opens the user's key; `may_make` creates a missing one. Returns NULL if there is no key; then
+ * nothing is sealed. Free with seal_key_free(). */
 struct seal_key *seal_key_open(bool may_make);
 void seal_key_free(struct seal_key *key);
 
 void seal_text(
 	const struct seal_key *key, const void *bytes, size_t size, char text[SEAL_TEXT_BYTES]);
-/* Is `text`, of `length` characters, the seal of these bytes? */
+/* Returns whether `text`, of `length` characters, is the seal of these bytes. */
 bool seal_is_valid(const struct seal_key *key, const void *bytes, size_t size, const char *text,
 	size_t length);
 /* Computes the seal of a file's first `size` bytes. Returns false if the file cannot be read. */

@@ -36,7 +36,8 @@ static bool surroundings_is_kept(const char *name)
 	return is_among(name, kept, sizeof kept / sizeof *kept);
 }
 
-/* The value of a kept variable in UTF-8, else the hash of `entry` under the key, if any. */
+/* Returns the value of a restored variable in UTF-8, else the hash of `entry` under the key, if
+ * there is a key. */
 static json_t *surroundings_value_of(
 	const struct seal_key *key, const char *name, const char *entry)
 {
@@ -133,7 +134,7 @@ void surroundings_restore(const char *json, struct strbuf *changed)
 	json_decref(now);
 }
 
-/* Can the stored value be compared? Hashes of older versions have no key. */
+/* Returns whether the stored value can be compared. Hashes of older versions have no key. */
 static bool is_comparable(const json_t *value, bool is_own)
 {
 	const json_t *hash = json_object_get(value, "hash");

@@ -10,13 +10,16 @@
 
 #include "base/strbuf.h"
 
-/* This process's variables: {"TZ": "UTC", "EDITOR": {"hash": "..."}}; the caller frees it. */
+/* Returns this process's variables as JSON: {"TZ": "UTC", "EDITOR": {"hash": "..."}}; the caller
+ * frees the text. */
 char *surroundings_take(void);
-/* Restores the known variables of `json` (NULL: none) and adds those that changed, by ", ". */
+/* Restores the known variables of `json` (NULL: none), and appends the names of those that changed,
+ * separated by ", ". */
 void surroundings_restore(const char *json, struct strbuf *changed);
 /* Lists the variables that surroundings_restore() would set, as "NAME='value' NAME='value'". */
 void surroundings_list(const char *json, struct strbuf *out);
-/* Adds differing variables, separated by ", "; hashes only if `is_own` and with the key. */
+/* Appends the names of differing variables, separated by ", ". Compares hashes only if `is_own`,
+ * with the user's key. */
 void surroundings_compare(const char *json, bool is_own, struct strbuf *different);
 
 #endif

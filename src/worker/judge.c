@@ -38,7 +38,7 @@ void judge_close(struct judge *judge)
 	judge->output = -1;
 }
 
-/* Returns the exit status of the judge, or a negative error code. */
+/* Runs the judge. Returns its exit status, or a negative error code. */
 static int wait_for_judge(pid_t pid, const char *command, struct error *err)
 {
 	int status;
@@ -50,7 +50,7 @@ static int wait_for_judge(pid_t pid, const char *command, struct error *err)
 		return error_set(err, ERROR_USAGE,
 			"--check %s was stopped by signal %d; mend the command", command,
 			WTERMSIG(status));
-	/* The shell cannot run the command, which is no judgement. */
+	/* the shell could not run the command, which is no judgement */
 	if (WEXITSTATUS(status) == 126 || WEXITSTATUS(status) == 127)
 		return error_set(err, ERROR_USAGE,
 			"--check %s cannot be run; check the command by hand", command);

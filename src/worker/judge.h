@@ -15,16 +15,17 @@
 struct judge {
 	const char *command; /* NULL if there is no judge */
 	char **environment;  /* environment with room for the two variables at its end */
-	unsigned variables;  /* number of entries before them */
+	unsigned variables;  /* number of entries before the two variables */
 	int output;	     /* descriptor of /dev/null */
 };
 
-/* `command` NULL: no judge, so judge_run() changes no outcome. Close with judge_close(). */
+/* `command` NULL: there is no judge, and judge_run() changes no outcome. Close with
+ * judge_close(). */
 int judge_open(struct judge *judge, const char *command, struct error *err);
 void judge_close(struct judge *judge);
 
-/* `printed`: the run's output. Sets PASSED, or CHECK_FAILED. Returns a negative error if the judge
- * cannot run. */
+/* Judges a run by its output `printed`: sets PASSED or CHECK_FAILED. Returns a negative error if
+ * the judge cannot run. */
 int judge_run(const struct judge *judge, int printed, struct outcome *outcome, struct error *err);
 
 #endif

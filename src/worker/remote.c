@@ -109,7 +109,7 @@ void remote_begin(struct worker *worker)
 	worker->remote_is_away = worker->remote_has_memory = true;
 	contract_expect(&worker->block);
 	if (remote_is_lost(worker))
-		return; /* remote_poll() reports it */
+		return; /* remote_poll() reports a lost process */
 	strbuf_init(&message);
 	strbuf_add(&message, (const char *)&head, sizeof head);
 	remote_pack_area(&message, worker, false);
@@ -175,7 +175,7 @@ int remote_poll(struct worker *worker, enum contract_report *out, struct error *
 		free(bytes);
 	}
 	if (report == REPORT_NONE && worker->is_lost && worker->remote_is_away) {
-		worker->remote_has_memory = false; /* unknown from now on */
+		worker->remote_has_memory = false; /* unknown until the next message */
 		report = REPORT_DIED;
 		remote_kill(worker);
 	}

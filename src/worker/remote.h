@@ -25,9 +25,9 @@ struct remote_link {
 	uint32_t count;
 	void (*send)(void *context, uint32_t number, const void *bytes, size_t size);
 	void (*stop)(void *context, uint32_t number);
-	/* The next message of the process, freed by the caller; NULL: none. */
+	/* Returns the next message of the process, which the caller frees; NULL: none. */
 	char *(*receive)(void *context, uint32_t number, size_t *size);
-	/* The process is absent or has been silent for too long. */
+	/* Returns whether the process is absent or has been silent for too long. */
 	bool (*is_lost)(void *context, uint32_t number);
 };
 

@@ -9,14 +9,15 @@
 
 /* Interval of checks: short compared with any limit, long enough to cost nothing. */
 #define LOOK_EVERY_NS UINT64_C(100000000)
-/* Time for the runtime to end the run: processor time, or real time if it gets no processor. */
+/* Time that the runtime has to end the run: processor time, or real time if it gets no
+ * processor. */
 #define GRACE_PROCESSOR_NS UINT64_C(2000000000)
 #define GRACE_NS UINT64_C(10000000000)
-/* The run continues at native speed after this part of the limit: a program that the
- * instrumentation slows down does not hang. */
+/* After this part of the limit the run continues at native speed, so that slow instrumentation is
+ * not taken for a hang. */
 #define NATIVE_PART 4
-/* The runtime checks after this time whether a thread waits by reading memory: few programs compute
- * so long without a step. */
+/* After this time the runtime checks whether a thread waits by reading memory. Few programs compute
+ * for so long without a step. */
 #define SPIN_NS UINT64_C(1000000000)
 
 void watchdog_reset(struct watchdog *watchdog, uint64_t limit_ns)
@@ -34,7 +35,7 @@ static uint64_t processor_time_ns(pid_t pid)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* A runnable process that waits for a processor does not sleep. */
+/* Returns whether the process sleeps. A runnable process that waits for a processor does not. */
 static bool is_asleep(pid_t pid)
 {
 	char path[64];
@@ -68,7 +69,7 @@ static bool has_moved(struct watchdog *watchdog, const struct contract *contract
 	return true;
 }
 
-/* After an extension by the runtime the limit is measured from now on. */
+/* Returns whether the runtime has extended the limit, which is then measured from now on. */
 static bool is_extended(struct watchdog *watchdog, const struct contract *contract)
 {
 	uint32_t extensions = __atomic_load_n(&contract->hang_extensions, __ATOMIC_RELAXED);

@@ -20,18 +20,19 @@ enum watchdog_state {
 struct watchdog {
 	uint64_t limit_ns; /* 0: never ends a run */
 	enum watchdog_state state;
-	uint64_t looked_ns; /* when watchdog_look() last acted */
+	uint64_t looked_ns; /* time when watchdog_look() last acted */
 	/* State of the guest at its last progress. */
 	uint64_t run_number;
 	uint64_t heartbeat;
 	uint64_t runs;
 	uint64_t processor_ns; /* processor time of the guest at that time */
 	uint64_t asleep_ns;    /* time observed asleep since then */
-	uint64_t asked_ns;     /* when SIGSYS was sent */
+	uint64_t asked_ns;     /* time when SIGSYS was sent */
 	int32_t killed_pid;
-	uint32_t extensions;   /* contract.hang_extensions at the last check */
-	bool has_asked_spin;   /* since the guest last made progress */
-	bool has_asked_native; /* asked since the guest last made progress */
+	uint32_t extensions; /* contract.hang_extensions at the last check */
+	/* a check for spinning was requested since the guest last made progress */
+	bool has_asked_spin;
+	bool has_asked_native; /* native speed was requested since the guest last made progress */
 };
 
 /* Forgets all observations. Call it when a guest starts or a batch begins. */

@@ -22,7 +22,7 @@
 
 /* Interval of checks without a ring: watchdog, output, interruption. */
 #define TICK_NS UINT64_C(50000000)
-/* The end of a process rings no doorbell. */
+/* Interval of checks for the end of a process, which rings no doorbell. */
 #define ENDING_NS UINT64_C(500000)
 
 static int worker_open_files(struct worker *worker, struct error *err)
@@ -112,18 +112,16 @@ void worker_clear_strategy(struct worker *worker, size_t bytes)
 	worker->is_strategy_fresh = true;
 }
 
-/* Each process reads from the beginning; from the descriptor if the file was deleted. */
+/* Opens standard input. Each process reads its input from the beginning. */
 static int reopen_input(const struct worker *worker)
 {
 	return open(
 		worker->params.input ? worker->params.input : "/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/*
- * Returns whether the program gets the command's descriptor. The program gets a file; raddle itself
- * prints to pipes and terminals. A replay prints to a file, and must have the same scheduling
- * points.
- */
+/* Returns whether the program prints to the command's own descriptor. This is so for a file; to
+ * pipes and terminals, raddle itself prints. A replay prints to a file, and must have the same
+ * scheduling points. */
 static bool prints_itself(const struct worker *worker, int descriptor)
 {
 	struct stat status;
@@ -325,7 +323,8 @@ int worker_receive(struct worker *worker, struct error *err)
 	return worker_check(worker, err);
 }
 
-/* Signals go to it, so it must descend from the worker's process; any other id is damage. */
+/* Returns the process that makes the run. Signals go to it, so it must descend from the worker's
+ * process; any other id is damage. */
 uint32_t worker_guest_pid(struct worker *worker)
 {
 	const pid_t pid =
@@ -348,7 +347,8 @@ enum contract_report worker_load_report(struct worker *worker)
 	return worker->damage ? REPORT_NONE : (enum contract_report)report;
 }
 
-/* The guest waits, or ends (restart exec). *report: REPORT_NONE while the batch continues. */
+/* Handles a guest that waits, or ends (restart exec). *report: REPORT_NONE while the batch
+ * continues. */
 static int worker_take_ring(struct worker *worker, enum contract_report *report, struct error *err)
 {
 	struct contract *contract = worker->contract;
@@ -357,7 +357,7 @@ static int worker_take_ring(struct worker *worker, enum contract_report *report,
 
 	if (rung == REPORT_NONE || (rung == REPORT_READY && worker->state != WORKER_STARTING))
 		return worker_check(worker, err);
-	/* If no server or no thread creation exists, the command waits for the end of the process. */
+	/* Without a server or a thread creation, the command waits for the end of the process. */
 	if ((contract->plan.restart == RESTART_EXEC || worker->state == WORKER_STARTING) &&
 		rung != REPORT_INSPECT && rung != REPORT_READY)
 		return 0;
@@ -445,7 +445,7 @@ static bool take_care(struct worker *worker)
 	const enum worker_care care =
 		worker->params.care ? worker->params.care(worker->params.care_context) : CARE_NONE;
 
-	/* The guest has waited for the command. */
+	/* The guest waited for the command. */
 	if (care == CARE_TAKEN)
 		watchdog_reset(&worker->watchdog, worker->params.hang_ns);
 	return care != CARE_ENOUGH;

@@ -28,7 +28,7 @@
 
 enum worker_output {
 	OUTPUT_DISCARD, /* output goes to /dev/null */
-	OUTPUT_KEEP,	/* into worker->capture, read with capture_read() */
+	OUTPUT_KEEP,	/* output goes to worker->capture, read with capture_read() */
 	OUTPUT_SHOW	/* output is captured, and printed to descriptors 1 and 2 as it arrives */
 };
 
@@ -42,18 +42,17 @@ struct worker_params {
 	char *const *argv;
 	const char *directory; /* working folder, NULL means the command's */
 	const char *input;     /* file for descriptor 0, NULL means /dev/null */
-	bool reads_ours;       /* the target reads the command's standard input; `input` is NULL */
-	const char *runtime;   /* path of libraddle.so, NULL if nothing is preloaded */
+	/* the target reads the command's standard input; `input` is NULL then */
+	bool reads_ours;
+	const char *runtime; /* path of libraddle.so, NULL if nothing is preloaded */
 	enum worker_output output;
 	bool is_in_place;  /* one run in place of the program: see prints_itself() */
 	const char *check; /* the user's judge (judge.h), NULL if none; restart exec only */
 	uint64_t hang_ns;
 	uint64_t run_limit_ns; /* worker_run: a longer run is killed; 0: no limit */
 	struct contract_sizes sizes;
-	/*
-	 * Called after each ring of worker_run(). CARE_TAKEN: it delayed the guest. CARE_ENOUGH:
-	 * kill it.
-	 */
+	/* Called after each ring of worker_run(). CARE_TAKEN: the call delayed the guest.
+	 * CARE_ENOUGH: worker_run() kills the guest. */
 	enum worker_care (*care)(void *context);
 	void *care_context;
 	/* link to the process that makes the batches elsewhere (remote.h); NULL means a local
@@ -91,17 +90,17 @@ struct worker {
 	struct judge judge;
 	bool is_left;	   /* the process has ended and left a daemon, which is searched for */
 	bool has_followed; /* such a daemon has been searched for in the life of this process */
-	bool is_strategy_fresh;	 /* the strategy's state was zeroed and no run has begun since */
+	bool is_strategy_fresh;	 /* the strategy's state is zeroed, and no run has begun since */
 	bool was_killed_outside; /* REPORT_DIED: a SIGKILL that raddle did not send */
 
-	/* Remote workers only. */
+	/* The following fields are used for remote workers only. */
 	bool is_lost;		/* the remote process is lost: REPORT_DIED */
-	bool remote_is_away;	/* a batch is under way there */
+	bool remote_is_away;	/* the remote process has a batch under way */
 	bool remote_has_memory; /* the remote process has the current view of memory */
 	uint32_t remote_serial; /* serial number of the last batch */
 };
 
-/* Creates the contract block and the files, and starts no process. Releases all on failure. */
+/* Creates the contract block and the files; starts no process. Releases everything on failure. */
 int worker_open(struct worker *worker, const struct worker_params *params, struct error *err);
 void worker_close(struct worker *worker);
 
@@ -110,16 +109,12 @@ void worker_clear_strategy(struct worker *worker, size_t bytes);
 
 /* Starts the batch of contract->plan, if possible in the process of the last one. */
 int worker_begin(struct worker *worker, struct error *err);
-/*
- * Never blocks. *report: REPORT_NONE while the batch is under way, then once _BATCH, _FAILURE,
- * _TAINTED, _REFUSED, _INSPECT or _DIED. After _FAILURE and _BATCH, outcome and schedule are the
- * last run's.
- */
+/* Never blocks. *report is REPORT_NONE while the batch is under way. Then it is once _BATCH,
+ * _FAILURE, _TAINTED, _REFUSED, _INSPECT or _DIED. After _FAILURE and _BATCH, outcome and schedule
+ * are those of the last run. */
 int worker_poll(struct worker *worker, enum contract_report *report, struct error *err);
-/*
- * Polls until a report. ERROR_INTERRUPTED if *is_interrupted, or after CARE_ENOUGH; REPORT_DIED
- * after run_limit_ns. The guest is killed then.
- */
+/* Polls until a report. Returns ERROR_INTERRUPTED if *is_interrupted or after CARE_ENOUGH. The
+ * report is REPORT_DIED after run_limit_ns. The guest is killed in these cases. */
 int worker_run(struct worker *worker, const volatile int *is_interrupted,
 	enum contract_report *report, struct error *err);
 
@@ -131,9 +126,10 @@ void worker_stop(struct worker *worker);
 /* Kills the process and its descendants, and abandons the batch. */
 void worker_kill(struct worker *worker);
 
-/* Id of the process that makes the current run, as published by the target; 0: none yet. */
+/* Returns the id of the process that makes the current run, as published by the target; 0: none
+ * yet. */
 uint32_t worker_guest_pid(struct worker *worker);
-/* Fails where the target has overwritten memory shared with the command. */
+/* Fails if the target has overwritten memory shared with the command. */
 int worker_check(const struct worker *worker, struct error *err);
 
 /* Returns true if the last outcome is a failure under the plan's tolerance. */

@@ -16,7 +16,7 @@ bool worker_is_failure(const struct worker *worker)
 	       !(contract->plan.tolerated >> contract->outcome.kind & 1);
 }
 
-/* Derives the outcome from the exit status, where the guest has published none. */
+/* Derives the outcome from the exit status if the guest has published none. */
 static void take_exit_status(struct worker *worker)
 {
 	struct outcome *outcome = &worker->contract->outcome;
@@ -32,7 +32,7 @@ static void take_exit_status(struct worker *worker)
 			THREAD_NONE, WEXITSTATUS(status));
 }
 
-/* The process was killed, or ended unseen by the runtime: updates the totals for the guest. */
+/* Updates the totals for a guest that was killed, or whose end the runtime did not see. */
 static void account_silent_end(struct worker *worker)
 {
 	struct contract *contract = worker->contract;
@@ -70,7 +70,8 @@ static void account_silent_end(struct worker *worker)
 int worker_pass_output_on(struct worker *worker, struct error *err)
 {
 	if (worker->params.output == OUTPUT_SHOW) {
-		/* If the reader of the output has ended, SIGPIPE ends the command like any program. */
+		/* If the reader of the output has ended, the command ends by SIGPIPE, like any
+		 * program. */
 		if (!capture_pass_on(&worker->capture, STDOUT_FILENO) ||
 			!capture_pass_on(&worker->capture_error, STDERR_FILENO))
 			return error_set(err, ERROR_IO,
@@ -82,14 +83,15 @@ int worker_pass_output_on(struct worker *worker, struct error *err)
 	return 0;
 }
 
-/* A SIGKILL by the user, or by the kernel for lack of memory. */
+/* Returns whether a SIGKILL of another origin (the user, or lack of memory) ended the process. */
 static bool is_killed_outside(const struct worker *worker)
 {
 	return WIFSIGNALED(worker->exit_status) && WTERMSIG(worker->exit_status) == SIGKILL &&
 	       worker->watchdog.state != WATCHDOG_KILLED;
 }
 
-/* May no further run be made before the campaign has seen this one? See runtime_is_exhausted(). */
+/* Returns whether no further run may be made before the campaign has seen this one. See
+ * runtime_is_exhausted(). */
 static bool is_exhausted(const struct worker *worker)
 {
 	struct contract *contract = worker->contract;
@@ -228,7 +230,7 @@ int worker_follow(struct worker *worker, enum contract_report *report, struct er
 	}
 	if (children_reap_strays(guest) > 0)
 		return worker_pass_output_on(worker, err);
-	/* The daemon has ended without a thread creation. */
+	/* The daemon has ended without creating a thread. */
 	worker->is_left = false;
 	worker->state = WORKER_EMPTY;
 	return account_end(worker, state, report, err);

@@ -9,7 +9,7 @@ void worker_reap(struct worker *worker);
 /* Restart exec: starts the process for the next run of the batch. */
 int worker_begin_single_run(struct worker *worker, struct error *err);
 
-/* Copies the results of runs from the target. Fails where they are damaged. */
+/* Copies the results of runs from the target. Fails if they are damaged. */
 int worker_receive(struct worker *worker, struct error *err);
 enum contract_report worker_load_report(struct worker *worker);
 

@@ -61,7 +61,7 @@ const struct held_lock *held_locks_of(
 	return held->threads[thread].locks;
 }
 
-/* Does an operation of this kind acquire a lock for reading? */
+/* Returns whether an operation of this kind acquires a lock for reading. */
 static bool op_takes_shared(enum op_kind kind)
 {
 	return kind == OP_RWLOCK_RDLOCK || kind == OP_RWLOCK_TRYRDLOCK;

@@ -36,12 +36,13 @@ enum lock_effect {
 	LOCK_WAITED_FOR /* would have blocked if another thread had held the lock */
 };
 
-/* The effect of the event. The state is still that before the event. */
+/* Returns the effect of the event, before held_locks_add() applies it. */
 enum lock_effect held_locks_effect(const struct held_locks *held, const struct trace_event *event);
 /* `released`: for the start of a condition wait the address of its mutex, 0: unknown. */
 void held_locks_add(struct held_locks *held, const struct trace_event *event, uint64_t released);
 
-/* The mutex that a condition wait releases. `next[i]`: the thread's next event, `count`: none. */
+/* Returns the mutex that a condition wait releases. `next[i]`: the thread's next event, `count`:
+ * none. */
 uint64_t waited_mutex(
 	const struct trace_event *events, const uint32_t *next, uint32_t count, uint32_t wait);
 

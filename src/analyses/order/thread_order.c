@@ -62,7 +62,7 @@ static void next_epoch(struct thread_order *order, uint32_t index)
 	thread->epoch = new_epoch(order, index, thread->epoch->number + 1, thread->epoch->before);
 }
 
-/* "main.0.2" is the third child of "main.0". */
+/* Finds the thread's parent by its name: "main.0.2" is the third child of "main.0". */
 static void find_parent(struct thread_order *order, const struct trace_run *run, uint32_t index)
 {
 	struct ordered_thread *thread = &order->threads[index];
@@ -148,7 +148,8 @@ uint32_t thread_order_joined(const struct thread_order *order, const struct trac
 	return THREAD_CAPACITY;
 }
 
-/* The child's events follow all events of its creator so far. A failed creation has no child. */
+/* Orders the child's events after all events of its creator so far. A failed creation has no
+ * child. */
 static void note_creation(struct thread_order *order, uint32_t creator)
 {
 	struct ordered_thread *parent = &order->threads[creator];
@@ -236,7 +237,7 @@ static void thread_order_learn(struct thread_order *order, uint32_t thread, cons
 {
 	next_epoch(order, thread);
 	thread_order_merge(order, order->threads[thread].epoch->before, from);
-	/* Its own entry is unused: epochs of one thread are ordered by number. */
+	/* The thread's own entry is unused, because epochs of one thread are ordered by number. */
 	order->threads[thread].epoch->before[thread] = 0;
 }
 
@@ -312,7 +313,7 @@ static bool overlaps_thread(const struct epoch *epoch, thread_name name)
 		return true;
 	thread = &epoch->order->threads[index];
 	if (epoch->before[index] == UINT32_MAX)
-		return false; /* the thread had ended */
+		return false; /* the thread has ended */
 	return !thread->before_start || thread->before_start[epoch->thread] < epoch->number;
 }
 

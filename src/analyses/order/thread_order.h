@@ -25,7 +25,7 @@ struct epoch {
 	uint32_t *before;
 };
 
-/* `run` and the data it points to must outlive the result. */
+/* Analyses a run. `run` and the data it points to must outlive the result. */
 struct thread_order *thread_order_new(const struct trace_run *run);
 void thread_order_free(struct thread_order *order);
 
@@ -35,19 +35,20 @@ void thread_order_add(struct thread_order *order, const struct trace_event *even
  * once controls.
  */
 void thread_order_add_waits(struct thread_order *order, const struct trace_event *event);
-/* Does `first` end before `second` begins? Both must belong to one run. */
+/* Returns whether `first` ends before `second` begins. Both must belong to one run. */
 bool epoch_is_before(const struct epoch *first, const struct epoch *second);
-/* The current epoch of the thread; lives as long as the order. */
+/* Returns the current epoch of the thread, which lives as long as the order. */
 const struct epoch *thread_order_epoch(struct thread_order *order, uint32_t thread);
 
 uint32_t thread_order_count(const struct thread_order *order);
-/* THREAD_CAPACITY: no such thread in the run. */
+/* Returns the index of a thread; THREAD_CAPACITY: no such thread in the run. */
 uint32_t thread_order_find(const struct thread_order *order, thread_name name);
 thread_name thread_order_name(const struct thread_order *order, uint32_t thread);
-/* The thread that this event joined; THREAD_CAPACITY: unknown. */
+/* Returns the thread that this event joined; THREAD_CAPACITY: unknown. */
 uint32_t thread_order_joined(const struct thread_order *order, const struct trace_event *event);
 
-/* Can two threads be in these epochs at once? Exact within a run, else an over-approximation. */
+/* Returns whether two threads can be in these epochs at the same time. Exact within a run, else an
+ * over-approximation. */
 bool epochs_overlap(const struct epoch *first, const struct epoch *second);
 
 #endif

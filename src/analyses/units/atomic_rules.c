@@ -120,7 +120,7 @@ static const char *without_word(const char *name)
 	return name;
 }
 
-/* End of the struct's name in "bank::account.checking". */
+/* Returns the end of the struct's name in "bank::account.checking". */
 static size_t struct_length(const char *part)
 {
 	const char *dot = strchr(part, '.');

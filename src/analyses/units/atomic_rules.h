@@ -47,13 +47,13 @@ int atomic_rules_read(struct atomic_rules *rules, const char *path, struct error
 int atomic_rules_check(
 	const struct atomic_rules *rules, struct symbols *symbols, struct error *err);
 
-/* The annotation of a function. */
+/* Result of a search for the annotation of a function. */
 enum atomic_verdict { ATOMIC_UNSAID, ATOMIC_YES, ATOMIC_NO };
 enum atomic_verdict atomic_rules_unit(const struct atomic_rules *rules, const char *function);
-/* The rule (set or no-set) for a part; returns NULL if there is none. */
+/* Returns the rule (set or no-set) for a part; NULL if there is none. */
 const struct atomic_rule *atomic_rules_part(
 	const struct atomic_rules *rules, const struct symbols_part *part);
-/* Does a set of this rule have an instance per object? */
+/* Returns whether a set of this rule has an instance per object. */
 bool atomic_rule_is_of_objects(const struct atomic_rule *rule);
 
 #endif

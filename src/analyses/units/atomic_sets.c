@@ -13,9 +13,7 @@
 struct member_entry {
 	struct {
 		uint64_t address;
-		/*
-		 * Start of the block that the type is known in; accesses of a run share the layout.
-		 */
+		/* Start of the block whose type is known. Accesses of one run share the layout. */
 		uint64_t block;
 	} key;
 	bool is_member;
@@ -129,7 +127,8 @@ static uint32_t atomic_sets_find_kind(struct atomic_sets *sets, const char *name
 	return sets->kind_count++;
 }
 
-/* "entries[].key" for ".entries[1].key", behind the variable's name if it is no struct. */
+/* Writes "entries[].key" for ".entries[1].key", after the variable's name if the variable is no
+ * struct. */
 static char *part_name(const struct symbols_part *part)
 {
 	const char *start = part->type ? part->place : part->variable;

@@ -63,11 +63,11 @@ void atomic_sets_free(struct atomic_sets *sets);
 /* Begins a run: notes all its accesses for memory types. `memory` must outlive the run. */
 void atomic_sets_begin_run(struct atomic_sets *sets, const struct symbols_memory *memory,
 	const struct trace_event *events, uint64_t count);
-/* The set member that the access refers to; returns NULL if there is none. Valid until the next
- * run. */
+/* Returns the set member that the access refers to, valid until the next run; NULL if there is
+ * none. */
 const struct atomic_member *atomic_sets_member(
 	struct atomic_sets *sets, const struct trace_event *event, uint64_t address);
-/* Lives as long as `sets`. */
+/* Returns the functions at a code address; the result lives as long as `sets`. */
 const struct atomic_place *atomic_sets_place(struct atomic_sets *sets, uint64_t address);
 
 struct atomic_call {
@@ -75,7 +75,8 @@ struct atomic_call {
 	uint32_t activation;		      /* number of the call, from 1 */
 	bool is_first;			      /* start function of a thread other than main */
 };
-/* Index (outermost first) of the call that owns an access to the member; `count`: none. */
+/* Returns the index (outermost first) of the call that owns an access to the member; `count`:
+ * none. */
 uint32_t atomic_sets_owner(struct atomic_sets *sets, const struct atomic_member *member,
 	const struct atomic_call *stack, uint32_t count);
 

@@ -180,7 +180,7 @@ bool unit_calls_add(struct unit_calls *calls, const struct trace_event *event)
 		leave_all(calls, event->thread, UNIT_LEFT);
 		break;
 	}
-	/* An access has its own address, a call its return address. */
+	/* `site` is the address of an access itself, but the return address of a call. */
 	if (op_descriptions[event->kind].object == OBJECT_MEMORY)
 		be_at(calls, stack, event->site);
 	else if (event->site)

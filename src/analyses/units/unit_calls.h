@@ -30,12 +30,12 @@ bool unit_calls_add(struct unit_calls *calls, const struct trace_event *event);
 /* Call after the last event. */
 void unit_calls_end(struct unit_calls *calls);
 
-/* Context hash of the innermost function that the thread is in; 0: none. */
+/* Returns the context hash of the innermost function that the thread is in; 0: none. */
 uint32_t unit_calls_context(const struct unit_calls *calls, uint32_t thread);
 /* Writes all active calls of the thread, outermost first, and returns their number. */
 uint32_t unit_calls_list(
 	const struct unit_calls *calls, uint32_t thread, struct atomic_call out[UNIT_CALLS_MOST]);
-/* How the call with this number ended. Requires unit_calls_end(). */
+/* Returns how the call with this number ended. Requires unit_calls_end(). */
 enum unit_ending unit_calls_ending(const struct unit_calls *calls, uint32_t activation);
 
 #endif

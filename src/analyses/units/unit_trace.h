@@ -84,7 +84,7 @@ static inline const struct unit_access *unit_trace_access(
 	return &trace->accesses[trace->unit_accesses[unit->first + index]];
 }
 
-/* The lock with this address in the lockset; returns NULL if not held. */
+/* Returns the lock with this address in the lockset; NULL if not held. */
 const struct unit_lock *unit_trace_lock(
 	const struct unit_trace *trace, uint32_t lockset, uint64_t address);
 

@@ -26,7 +26,7 @@ static void tidy(void)
 		struct sending *sending = *at;
 		int is_done = 0;
 
-		/* An error completes the sending as well. */
+		/* an error also ends the sending */
 		if (MPI_Test(&sending->request, &is_done, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
 			!is_done) {
 			at = &sending->next;

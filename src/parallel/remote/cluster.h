@@ -16,13 +16,15 @@
 #include "parallel/remote/link.h"
 
 #define CLUSTER_SILENT_STANDARD_NS UINT64_C(30000000000)
-/* The leader, and all remote workers together, may be silent for this many times silent_ns. */
+/* The campaign ends if the leader, or all remote workers together, are silent for this many times
+ * silent_ns. */
 #define CLUSTER_PATIENCE 4
 
 /* Returns whether the leader runs a campaign with remote workers, as the strategy is sequential. */
 bool cluster_has_tasks(const struct campaign_options *options);
 
-/* Rank 0: as campaign_run(). `silent_ns`: a remote worker silent for this time loses its unit. */
+/* Runs the campaign on rank 0, like campaign_run(). A remote worker that is silent for `silent_ns`
+ * loses its unit. */
 int cluster_lead(const struct link *link, const struct campaign_options *options,
 	uint64_t silent_ns, const struct campaign_listener *listener,
 	struct campaign_result *result, struct error *err);

@@ -248,7 +248,7 @@ static void lead(struct leader *leader)
 			leader->result->total.runs);
 }
 
-/* Does not wait for lost remote workers. */
+/* Ends without waiting for lost remote workers. */
 static void leader_say_farewell(struct leader *leader, struct error *failure)
 {
 	struct wire_end end = {.all_are_here = count_members(leader, UINT64_MAX) == 0};

@@ -13,7 +13,7 @@ static int leader_findings_keep(struct leader *leader, struct finding *finding,
 
 	if (status < 0)
 		return status;
-	/* Several ranks may find the same failure: it is reported once. */
+	/* Several ranks may find the same failure, which is reported once. */
 	if (found.is_new || !leader->result->total.findings) {
 		leader->result->total.findings++;
 		if (leader->roll.listener->found)

@@ -25,7 +25,7 @@ struct leader {
 	struct unsaved *unsaved;
 };
 
-/* Enough has been found, or the time is up: asks all remote workers to stop. */
+/* Asks all remote workers to stop: enough has been found, or the time is up. */
 void leader_say_stop(struct leader *leader);
 
 int leader_lead_tasks(const struct link *link, const struct campaign_options *options,

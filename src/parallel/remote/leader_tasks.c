@@ -17,7 +17,7 @@
 #define FAREWELL_NS UINT64_C(5000000000)
 
 struct tasks_report {
-	char *bytes; /* NULL if there is no new report */
+	char *bytes; /* the newest report; NULL if there is none */
 	size_t size;
 };
 
@@ -83,7 +83,7 @@ static bool leader_tasks_listen_once(struct tasks_leader *leader)
 	return has_any;
 }
 
-/* Returns true if each remote worker has reached the state, or is silent. */
+/* Returns true if each remote worker has reached the state or is silent. */
 static bool are_all(const struct tasks_leader *leader, enum member_state at_least)
 {
 	for (uint32_t rank = 1; rank < leader->roll.link->ranks; rank++)

@@ -6,14 +6,14 @@
 
 /* Size of a rank's first unit: small, because the program may be slow. */
 #define RUNS_FIRST 16
-/* A unit is at most this many times the rank's last unit. */
+/* Maximum growth from a rank's last unit to its next one. */
 #define GROWTH 8
 #define SMALLEST_PART 8 /* divisor for the smallest unit */
 /* A rank receives at most the remaining runs divided by PARTS_LEFT and the number of ranks. */
 #define PARTS_LEFT 2
 
 struct rank {
-	struct lease_table_unit unit; /* empty: none */
+	struct lease_table_unit unit; /* the unit that the rank has; empty: none */
 	uint64_t heard_ns;
 	uint64_t runs_per_unit; /* runs per unit_ns at its speed; 0: unknown */
 	bool is_taken_back;	/* another rank has the unit, or will receive it */
@@ -36,7 +36,7 @@ struct lease_table *lease_table_new(const struct lease_table_options *options)
 	leases->options = *options;
 	leases->next = options->first;
 	leases->ranks = calloc(options->ranks, sizeof *leases->ranks);
-	/* Suffices: a rank has one unit, and loses it at most once before the next. */
+	/* The capacity suffices: a rank has one unit, and loses it at most once before the next. */
 	leases->returned = calloc(options->ranks, sizeof *leases->returned);
 	BUG_ON(!leases->ranks || !leases->returned);
 	return leases;
@@ -76,7 +76,7 @@ static void take_back(struct lease_table *leases, struct rank *rank)
 	leases->returned[leases->returned_count++] = rank->unit;
 }
 
-/* The unit goes to another rank, unless it was taken back before. */
+/* Makes the unit free for another rank, unless it was taken back before. */
 void lease_table_lose(struct lease_table *leases, uint32_t index)
 {
 	take_back(leases, &leases->ranks[index]);
@@ -124,8 +124,7 @@ static void learn_pace(const struct lease_table *leases, struct rank *rank, uint
 	rank->runs_per_unit += !rank->runs_per_unit;
 }
 
-/* Removes the unit from the returned ones, because it is complete. Returns false if it is not
- * there. */
+/* Removes a completed unit from the returned ones. Returns false if it is not among them. */
 static bool take_from_returned(struct lease_table *leases, const struct lease_table_unit *unit)
 {
 	for (uint32_t i = 0; i < leases->returned_count; i++) {
@@ -137,7 +136,8 @@ static bool take_from_returned(struct lease_table *leases, const struct lease_ta
 	return false;
 }
 
-/* Marks the same unit of another rank as taken back: its completion there does not count. */
+/* Marks another rank's copy of the unit as taken back, so that its completion there does not
+ * count. */
 static bool take_from_rank(struct lease_table *leases, const struct rank *from)
 {
 	for (uint32_t i = 0; i < leases->options.ranks; i++) {
@@ -160,7 +160,7 @@ bool lease_table_done(struct lease_table *leases, uint32_t index, uint64_t now_n
 	rank->heard_ns = now_ns;
 	if (is_empty(&rank->unit))
 		return false;
-	/* A unit that is returned, or leased to another rank, has not been counted yet. */
+	/* A lost unit that is returned, or leased to another rank, has not been counted yet. */
 	if (!counts)
 		counts = take_from_returned(leases, &rank->unit) || take_from_rank(leases, rank);
 	learn_pace(leases, rank, took_ns);

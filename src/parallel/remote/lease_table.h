@@ -38,17 +38,16 @@ struct lease_table;
 struct lease_table *lease_table_new(const struct lease_table_options *options);
 void lease_table_free(struct lease_table *leases);
 
-/* `rank` is below options.ranks. A rank that asks again gives its unit up. */
+/* Leases a unit to `rank`, which is below options.ranks. A rank that asks again gives its unit
+ * up. */
 enum lease_table_answer lease_table_ask(
 	struct lease_table *leases, uint32_t rank, uint64_t now_ns, struct lease_table_unit *unit);
 void lease_table_heard(struct lease_table *leases, uint32_t rank, uint64_t now_ns);
-/*
- * took_ns by the rank's own clock, as messages may be delayed. Returns false if another rank had
- * completed the unit, and these runs do not count.
- */
+/* Notes a completed unit; took_ns by the rank's own clock, as messages may be delayed. Returns
+ * false if another rank has completed the unit: these runs do not count. */
 bool lease_table_done(struct lease_table *leases, uint32_t rank, uint64_t now_ns, uint64_t took_ns);
-/* The rank ends with a part of its unit made. Returns false if another rank has the unit, or has
- * made it. */
+/* Called when the rank ends with a part of its unit made. Returns false if another rank has the
+ * unit, or has made it. */
 bool lease_table_is_own(const struct lease_table *leases, uint32_t rank);
 /* Marks the rank as lost. The unit that it holds, if any, becomes free for another rank. */
 void lease_table_lose(struct lease_table *leases, uint32_t rank);
@@ -56,7 +55,7 @@ void lease_table_lose(struct lease_table *leases, uint32_t rank);
  * options.ranks. */
 uint32_t lease_table_take_back(struct lease_table *leases, uint64_t now_ns);
 
-/* The number below which all runs are made. */
+/* Returns the number below which all runs are made. */
 uint64_t lease_table_made_below(const struct lease_table *leases);
 bool lease_table_is_over(const struct lease_table *leases);
 

@@ -19,18 +19,16 @@ struct link_message {
 
 struct link {
 	uint32_t rank, ranks;
-	/* Copies the bytes and does not wait for the receiver. */
+	/* Sends a copy of the bytes, without waiting for the receiver. */
 	void (*send)(uint32_t to, uint32_t tag, const void *bytes, size_t size);
-	/* Returns false if there is no message. Never blocks. */
+	/* Receives a message. Returns false if there is none. Never blocks. */
 	bool (*receive)(struct link_message *message);
-	/*
-	 * `all_are_here`: all ranks finalise together. Returns false if a rank was lost, this one
-	 * leaves alone.
-	 */
+	/* Ends the link. `all_are_here`: all ranks finalise together. Returns false if a rank was
+	 * lost and this one leaves alone. */
 	void (*end)(bool all_are_here);
 };
 
-/* Symbol of libraddle-mpi.so. Returns NULL where MPI cannot be used. Call once per process. */
+/* Function of libraddle-mpi.so. It returns NULL if MPI cannot be used. Call it once per process. */
 #define LINK_ENTRY "raddle_link_begin"
 typedef const struct link *link_entry(struct error *err);
 

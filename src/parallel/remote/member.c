@@ -11,7 +11,7 @@
 #include "parallel/remote/member_internal.h"
 #include "platform/platform.h"
 
-/* A remote worker shows life after silent_ns divided by this. */
+/* A remote worker sends a sign of life after silent_ns divided by this number. */
 #define ALIVE_PART 4
 #define LEADER 0
 
@@ -20,7 +20,7 @@ void member_send(const struct member *member, enum wire_tag tag, const void *byt
 	member->link->send(LEADER, tag, bytes, size);
 }
 
-/* Ends this rank: no rank of this release sends such a message. */
+/* Ends this rank after a message that no rank of this release sends. */
 static void member_refuse(struct member *member, const struct link_message *message)
 {
 	member->is_stopped = 1;
@@ -110,7 +110,7 @@ static void member_on_progress(void *context, const struct campaign_progress *pr
 	member_show_life(context);
 }
 
-/* Keeps rank 0 informed during a long investigation. */
+/* Sends signs of life to rank 0 during a long investigation. */
 static void member_on_minimising(void *context, const struct minimise_progress *progress)
 {
 	(void)progress;

@@ -25,7 +25,7 @@ struct member {
 	struct contract_totals now, reported; /* totals of its runs: now, and at the last report */
 	bool has_started;
 
-	/* member_tasks.c */
+	/* The following fields belong to member_tasks.c. */
 	char *task; /* batch received and not yet started, owned; NULL if none */
 	size_t task_size;
 	bool has_to_rest; /* the batch under way ends after the current run */

@@ -40,13 +40,11 @@ void roll_notice(const struct roll *roll, const char *format, ...)
 
 void roll_hear(struct roll *roll, uint32_t from);
 
-/* Handles its WIRE_HELLO. A remote worker with another release or program sets roll->failure. */
+/* Handles a remote worker's WIRE_HELLO. Another release or program sets roll->failure. */
 void roll_take_hello(struct roll *roll, const struct link_message *message);
 
-/*
- * After a message that no rank of this release sends: roll->failure names the sender. The remote
- * worker counts as lost.
- */
+/* Handles a message that no rank of this release sends. roll->failure names the sender, which
+ * counts as lost. */
 void roll_refuse(struct roll *roll, const struct link_message *message);
 
 /* Marks remote workers that have become silent, and notifies the user once of each. */

@@ -6,7 +6,7 @@
 #include "base/bug.h"
 #include "trace/trace_reader.h"
 
-/* More steps, and more nanoseconds, than a remote worker can need for a unit. */
+/* Limits on steps and nanoseconds of a unit, above those of any remote worker. */
 #define WIRE_STEPS_MAX (UINT64_C(1) << 56)
 #define WIRE_TIME_MAX_NS (UINT64_C(1) << 56)
 

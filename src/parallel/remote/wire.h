@@ -30,7 +30,7 @@ enum wire_tag {
 };
 
 #define WIRE_RELEASE 64
-/* More than a remote worker makes between two messages: sums do not overflow. */
+/* Limit on counts in a message, above those of any remote worker, so that sums do not overflow. */
 #define WIRE_RUNS_MAX FINDING_SHARD_RUNS
 
 struct wire_hello {
