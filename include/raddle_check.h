@@ -51,7 +51,7 @@ struct raddle_options {
 	const char *replay;
 	int is_quiet;		  /* prints nothing */
 	int has_spurious_wakeups; /* condition waits may return without a signal */
-	int has_early_timeouts;	  /* every timed wait may time out at any time */
+	int has_stalls;		  /* sleeps and timed waits may end while other threads can move */
 	/* A data race is a failure. Needs code whose accesses are instrumented. */
 	int are_races_failures;
 	/*

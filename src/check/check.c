@@ -115,7 +115,7 @@ static int make_plan(struct check *check, struct error *err)
 		.step_limit = options->steps,
 		.hang_ns = options->hang_milliseconds * UINT64_C(1000000),
 		.has_spurious_wakeups = options->has_spurious_wakeups,
-		.has_early_timeouts = options->has_early_timeouts,
+		.has_stalls = options->has_stalls,
 		.are_races_failures = options->are_races_failures,
 	};
 	if (options->replay && options->replay[0]) {

@@ -38,7 +38,7 @@ struct check_plan {
 	uint32_t strategy;
 	struct strategy_config config;
 	uint64_t seed, step_limit, hang_ns;
-	bool has_spurious_wakeups, has_early_timeouts, are_races_failures;
+	bool has_spurious_wakeups, has_stalls, are_races_failures;
 	size_t strategy_bytes; /* size of the strategy's state */
 };
 

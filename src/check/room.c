@@ -59,7 +59,7 @@ static int room_lay_out(const struct check_plan *plan, struct error *err)
 		.seed = plan->seed,
 		.step_limit = plan->step_limit,
 		.has_spurious_wakeups = plan->has_spurious_wakeups,
-		.has_early_timeouts = plan->has_early_timeouts,
+		.stall_ns = plan->has_stalls ? STALL_ANY : 0,
 		.detectors = plan->are_races_failures ? 1u << DETECTOR_race : 0,
 		.is_fresh_state = true,
 		.stop_at_failure = true,

@@ -5,9 +5,9 @@
  *
  * A hash of the check's name precedes the segments of the schedule. A segment is a thread and its
  * number of consecutive steps, 1 if absent. A thread is its path of creations: "m" is main,
- * "m0.1" the second thread that main's first thread created. "v1x3" is the value 1 of 3. "p"
- * precedes the names of the variables whose accesses are scheduling points, for code with
- * instrumented accesses.
+ * "m0.1" the second thread that main's first thread created. "s" follows the thread if its first
+ * step ends a stall (model/stall.h). "v1x3" is the value 1 of 3. "p" precedes the names of the
+ * variables whose accesses are scheduling points, for code with instrumented accesses.
  */
 #include "check/check_internal.h"
 
@@ -67,6 +67,8 @@ void token_write(struct strbuf *out, const char *name)
 			strbuf_addf(out, "v%u", segment->thread);
 		else
 			write_path(out, threads, segment->thread);
+		if (segment->flags & SEGMENT_STALLS)
+			strbuf_adds(out, "s");
 		if (segment->count != 1 || segment->flags & SEGMENT_VALUE)
 			strbuf_addf(out, "x%" PRIu32, segment->count);
 	}
@@ -139,6 +141,10 @@ static bool read_segment(struct token_reader *reader)
 		segment->flags = SEGMENT_VALUE;
 	} else if (kind != 'm' || !read_thread(reader, &segment->thread)) {
 		return false;
+	}
+	if (*reader->at == 's' && !segment->flags) {
+		reader->at++;
+		segment->flags = SEGMENT_STALLS;
 	}
 	if (*reader->at == 'x') {
 		reader->at++;

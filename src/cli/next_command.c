@@ -151,8 +151,10 @@ void next_add_settings(struct strbuf *out, const struct settings *settings)
 	settings_init(&standard);
 	if (settings->has_spurious_wakeups)
 		strbuf_adds(out, " --spurious-wakeups");
-	if (settings->has_early_timeouts)
-		strbuf_adds(out, " --early-timeouts");
+	if (settings->stall_ns == 0 || settings->stall_ns == STALL_ANY)
+		strbuf_addf(out, " --stalls %s", settings->stall_ns ? "any" : "never");
+	else if (settings->stall_ns != standard.stall_ns)
+		next_command_add_time(out, "--stalls", settings->stall_ns);
 	if (settings->has_forked_children)
 		strbuf_adds(out, " --forked-children");
 	if (settings->without_virtual_time)

@@ -2,9 +2,10 @@
  * Virtual time, and the random numbers and value choices of the target.
  *
  * Time is steps times a cost. Time jumps to the next deadline when no thread is enabled. While some
- * thread is always enabled, the run is divided into stalls of CLOCK_STALL_STEPS steps. If a thread,
- * a timer or a reader of the clock waits for time at the end of a stall, the cost of a step
- * doubles. A sleep of 1 s takes some 85,000 steps of other threads, a limit of 600 s takes 160,000.
+ * thread is always enabled, the run is divided into busy periods of CLOCK_PERIOD_STEPS steps. If a
+ * thread, a timer or a reader of the clock waits for time at the end of a period, the cost of a
+ * step doubles. A sleep of 1 s takes some 85,000 steps of other threads, a limit of 600 s takes
+ * 160,000.
  * Starved threads run first (engine_favour_starved), because the thread in a timed wait may depend
  * on one of them. An early time-out would be a false failure.
  *
@@ -15,9 +16,9 @@
 #include "base/bug.h"
 #include "engine/engine_internal.h"
 
-/* Virtual time of a step while no stall has ended. */
+/* Virtual time of a step while no busy period has ended. */
 #define CLOCK_STEP_NS 100
-#define CLOCK_STALL_STEPS 8192
+#define CLOCK_PERIOD_STEPS 8192
 #define CLOCK_DOUBLINGS_MAX 20
 /* Cost, in steps, of a failed try and of a wait that had expired at its start. Natively they are
  * system calls, and a loop of them waits for other threads, which may wait for time. */
@@ -42,18 +43,18 @@ static void clock_account(void)
 	engine.clock_step = engine.step;
 }
 
-/* Due is the end of the stall, or the step at which time reaches the first deadline. The steps of
- * other threads alone let no deadline expire in the first stall. */
+/* Due is the end of the busy period, or the step at which time reaches the first deadline. The
+ * steps of other threads alone let no deadline expire in the first period. */
 static void clock_set_due_step(void)
 {
 	const uint64_t step_ns = clock_step_ns();
 	uint64_t next_ns = engine.earliest_deadline;
 	uint64_t steps = 0;
 
-	engine.due_step = engine.slice_count ? engine.step : engine.stall_step;
+	engine.due_step = engine.slice_count ? engine.step : engine.period_end;
 	if (engine.timer_ns < next_ns)
 		next_ns = engine.timer_ns;
-	if (next_ns == ENGINE_FOREVER || !engine.stall_count)
+	if (next_ns == ENGINE_FOREVER || !engine.period_count)
 		return;
 	if (next_ns > engine.clock_ns)
 		steps = (next_ns - engine.clock_ns - 1) / step_ns + 1;
@@ -92,16 +93,16 @@ static void clock_fire_timers(void)
 	engine.timer_ns = engine.host.fire_timers ? engine.host.fire_timers() : ENGINE_FOREVER;
 }
 
-static void clock_begin_stall(void)
+static void clock_begin_period(void)
 {
 	engine.clock_was_read = false;
-	engine.stall_begin = engine.step;
-	engine.stall_step = engine.step + CLOCK_STALL_STEPS;
+	engine.period_begin = engine.step;
+	engine.period_end = engine.step + CLOCK_PERIOD_STEPS;
 	for (uint32_t word = 0; word < BITSET_WORDS(engine.thread_count); word++)
 		engine.was_enabled[word] = engine.enabled[word];
 }
 
-static void clock_end_stall(void)
+static void clock_end_period(void)
 {
 	clock_fire_timers();
 	clock_expire(); /* earliest_deadline may belong to a wait that has ended */
@@ -110,9 +111,9 @@ static void clock_end_stall(void)
 		engine.clock_doublings = 0;
 	else if (engine.clock_doublings < CLOCK_DOUBLINGS_MAX)
 		engine.clock_doublings++;
-	engine.stall_count++;
+	engine.period_count++;
 	engine_favour_starved();
-	clock_begin_stall();
+	clock_begin_period();
 }
 
 void engine_clock_pass(void)
@@ -122,8 +123,8 @@ void engine_clock_pass(void)
 		clock_fire_timers();
 	if (engine.clock_ns >= engine.earliest_deadline)
 		clock_expire();
-	if (engine.step >= engine.stall_step)
-		clock_end_stall();
+	if (engine.step >= engine.period_end)
+		clock_end_period();
 	clock_set_due_step();
 }
 
@@ -132,8 +133,8 @@ static void clock_add_steps(uint64_t count)
 {
 	clock_account();
 	engine.clock_ns += count * clock_step_ns();
-	engine.stall_step =
-		engine.stall_step > engine.step + count ? engine.stall_step - count : engine.step;
+	engine.period_end =
+		engine.period_end > engine.step + count ? engine.period_end - count : engine.step;
 	engine_clock_pass();
 }
 
@@ -197,9 +198,9 @@ void engine_clock_restart(void)
 {
 	engine_settle();
 	engine_drop_slices();
-	engine.clock_doublings = engine.stall_count = 0;
+	engine.clock_doublings = engine.period_count = 0;
 	engine.timer_ns = ENGINE_FOREVER;
-	clock_begin_stall();
+	clock_begin_period();
 	clock_set_due_step();
 }
 

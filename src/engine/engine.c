@@ -40,7 +40,7 @@ void engine_evaluate(struct engine_thread *thread)
 	if (op->is_timeout_only ? false : !op->ready || op->ready(op, thread))
 		reason |= WAKE_READY;
 	if (op->deadline_ns != ENGINE_FOREVER) {
-		if (op->deadline_ns <= engine.clock_ns || engine.run.has_early_timeouts)
+		if (op->deadline_ns <= engine.clock_ns)
 			reason |= WAKE_DEADLINE;
 		else
 			engine_clock_note_deadline(op->deadline_ns);
@@ -101,6 +101,9 @@ void engine_announce(struct engine_thread *thread, struct engine_op *op)
 			: op->second;
 	if (((uintptr_t)op->address & 7) + op->bytes > 8)
 		pending->flags |= OP_WIDE;
+	if (op->deadline_ns != ENGINE_FOREVER)
+		thread->wait_ns =
+			op->deadline_ns > engine.clock_ns ? op->deadline_ns - engine.clock_ns : 0;
 	if (!op->ready && op->deadline_ns == ENGINE_FOREVER && !op->interruptions &&
 		!(thread->signals_pending & ~thread->signals_blocked)) {
 		engine_set_enabled(thread, WAKE_READY);
@@ -217,13 +220,19 @@ static void engine_wait_for_enabled(void)
 static void engine_account(struct engine_thread *next)
 {
 	const struct engine_run *run = &engine.run;
-	bool preempts =
-		next != engine.current && bitset_has(engine.view.enabled, engine.current->id.index);
+	const struct engine_thread *self = engine.current;
+	unsigned flags = 0;
+
+	if (next != self && bitset_has(engine.view.enabled, self->id.index) &&
+		engine_wake_reason(self))
+		flags |= SEGMENT_PREEMPTS;
+	if (!engine_wake_reason(next))
+		flags |= SEGMENT_STALLS;
 
 	if (run->strategy->executed)
 		run->strategy->executed(run->strategy_state, &engine.view, next->id);
 	if (run->recording)
-		schedule_add_step(run->recording, next->id, preempts);
+		schedule_add_step(run->recording, next->id, flags);
 	engine_note_step(next, next->op);
 	if (run->heartbeat)
 		*run->heartbeat = engine.step;
@@ -251,6 +260,8 @@ static struct engine_thread *engine_decide(void)
 	if (__builtin_expect(engine.step >= engine.due_step, 0))
 		engine_clock_pass();
 	engine_offer();
+	if (__builtin_expect(engine.run.stall_ns && engine.run.strategy, 0))
+		engine_offer_stalls();
 	engine.has_woken = false;
 	engine_update_view();
 	if (engine.run.strategy) {
@@ -261,12 +272,15 @@ static struct engine_thread *engine_decide(void)
 		chosen = engine.run.strategy->choose(engine.run.strategy_state, &engine.view);
 
 		BUG_ON(chosen.index >= engine.thread_count ||
-			!bitset_has(engine.view.enabled, chosen.index));
+			(!bitset_has(engine.view.enabled, chosen.index) &&
+				!view_may_stall(&engine.view, chosen.index)));
 		next = &engine.threads[chosen.index];
 		/* the thread leaves the spin point without a step: see engine_spin_point() */
 		if (next->op->kind == OP_SPIN)
 			return engine_release(next);
 		engine_account(next);
+		if (__builtin_expect(!engine_wake_reason(next), 0))
+			engine_stall(next);
 	} else {
 		next = &engine.threads[view_default(&engine.view).index];
 	}
@@ -346,12 +360,7 @@ static enum engine_result engine_conclude(
 		*again = true;
 		return WAIT_DONE;
 	}
-	if (reason & WAKE_READY)
-		return WAIT_DONE;
-	/* An early time-out: virtual time jumps to the deadline that the strategy let expire. */
-	if (op->deadline_ns > engine.clock_ns)
-		engine_clock_advance_to(op->deadline_ns);
-	return WAIT_TIMED_OUT;
+	return reason & WAKE_READY ? WAIT_DONE : WAIT_TIMED_OUT;
 }
 
 /* Performs an op while only one thread exists: before the first thread creation, and in a forked
@@ -405,7 +414,7 @@ static bool engine_keeps_current(struct engine_thread *self, const struct engine
 	if (op->kind == OP_COND_WAIT)
 		(void)engine_object_name((const void *)(uintptr_t)op->argument);
 	if (run->recording)
-		schedule_add_step(run->recording, self->id, false);
+		schedule_add_step(run->recording, self->id, 0);
 	engine_note_step(self, op);
 	if (run->heartbeat)
 		*run->heartbeat = engine.step;

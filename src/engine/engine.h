@@ -29,6 +29,7 @@
 #include "model/op.h"
 #include "model/outcome.h"
 #include "model/schedule.h"
+#include "model/stall.h"
 #include "platform/platform.h"
 #include "strategies/strategy.h"
 
@@ -165,6 +166,7 @@ struct engine_thread {
 	const void *last_address;
 	const void *failed_address;
 	uint64_t last_moved; /* step of the last op, for fairness */
+	uint64_t wait_ns;    /* length of the pending timed wait at its beginning */
 	uint64_t yielded_at; /* step + 1 of a yield that still delays the thread; 0: none */
 	thread_name name;
 	/* ordinal of its next child */
@@ -249,7 +251,9 @@ struct engine_run {
 	uint8_t free_yields;
 	uint64_t step_limit;	   /* a run that reaches this step count ends as a livelock */
 	bool has_spurious_wakeups; /* condition waits may end without a signal */
-	bool has_early_timeouts;   /* a timed wait may time out whenever the strategy says so */
+	/* limit of all stalls together (model/stall.h); 0: none, STALL_ANY: no limit */
+	uint64_t stall_ns;
+	struct stalls *stalls; /* receives the stalls of the run; NULL: not needed */
 	/* bit OUTCOME_x: such misuse does not end the run; the call continues as in glibc */
 	uint32_t tolerated;
 	/* engine_change_deferred() may defer its work; the host must not call engine_has_woken() */

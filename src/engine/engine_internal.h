@@ -84,15 +84,17 @@ struct engine {
 	uint64_t idle_periods;
 	uint64_t clock_ns; /* virtual time at clock_step */
 	struct engine_idle_state idle;
-	uint64_t clock_step;  /* step at which clock_ns was brought up to date */
-	uint64_t due_step;    /* engine_clock_pass() must run at this step */
-	uint64_t stall_begin; /* first and last step of the current stall */
-	uint64_t stall_step;
-	uint64_t timer_ns;	  /* next expiry of the host's timers, as known at the last stall */
+	uint64_t clock_step;   /* step at which clock_ns was brought up to date */
+	uint64_t due_step;     /* engine_clock_pass() must run at this step */
+	uint64_t period_begin; /* first and last step of the current busy period */
+	uint64_t period_end;
+	uint64_t timer_ns; /* next expiry of the host's timers, as known at the last period */
 	uint32_t clock_doublings; /* doublings of the time of a step */
-	uint32_t stall_count;	  /* stalls since no thread was enabled */
+	uint32_t period_count;	  /* busy periods since no thread was enabled */
+	uint32_t stall_count;	  /* stalls of the run (stall.c) */
+	uint64_t stalled_ns;	  /* sum of the run's stalls, if it is limited */
 	uint32_t slice_count;	  /* starved threads whose time slice has not ended (fairness.c) */
-	bool clock_was_read;	  /* a thread has read the clock in the current stall */
+	bool clock_was_read;	  /* a thread has read the clock in the current period */
 	uint64_t earliest_deadline; /* lower bound of the deadlines of all waiting threads */
 	struct engine_performed
 		performed;	 /* the last op, not yet reported to the host; kind OP_NONE: none */
@@ -108,6 +110,7 @@ struct engine {
 	uint64_t enabled[BITSET_WORDS(THREAD_CAPACITY)];
 	uint64_t was_enabled[BITSET_WORDS(THREAD_CAPACITY)];
 	uint64_t offered[BITSET_WORDS(THREAD_CAPACITY)];
+	uint64_t stallable[BITSET_WORDS(THREAD_CAPACITY)];
 	/* Tables by thread index, in one private mapping. Entries at or above thread_count are
 	 * undefined after a rewind: engine_thread_slot() clears an entry before its first use. */
 	struct pending_op *pending;
@@ -210,11 +213,15 @@ void engine_clock_restart(void);
 /* Called when no thread is enabled: waits for an outside event, advances virtual time, or ends the
  * run. */
 void engine_clock_idle(void);
-/* Runs at engine.due_step: deadlines expire, and stalls end. */
+/* Runs at engine.due_step: deadlines expire, and busy periods end. */
 void engine_clock_pass(void);
+/* stall.c, in runs with stalls. engine_offer_stalls() adds the threads whose timed wait may end to
+ * the offered threads; engine_stall() ends the wait of the chosen one. */
+void engine_offer_stalls(void);
+void engine_stall(struct engine_thread *waiter);
 /* Notes that the moving thread is at a spin point. */
 void engine_clock_note_spin(void);
-/* fairness.c: gives time slices to the threads that did not run during the stall. */
+/* fairness.c: gives time slices to the threads that did not run during the busy period. */
 void engine_favour_starved(void);
 void engine_drop_slices(void);
 /* Counts a step of the thread against its time slice. */

@@ -4,9 +4,9 @@
 #include "engine/engine_internal.h"
 
 /* A strategy may schedule other threads for ever before the one that would end their loop. The
- * limit is this many stalls (clock.c) in which some thread was always enabled. After that, the
- * enabled threads that did not run during a stall run first, up to FAIRNESS_SLICE steps each. */
-#define FAIRNESS_STALLS 8
+ * limit is this many busy periods (clock.c) in which some thread was always enabled. After that, the
+ * enabled threads that did not run during a period run first, up to FAIRNESS_SLICE steps each. */
+#define FAIRNESS_PERIODS 8
 #define FAIRNESS_SLICE 64
 
 void engine_use_slice(struct engine_thread *thread)
@@ -31,12 +31,12 @@ void engine_drop_slices(void)
 void engine_favour_starved(void)
 {
 	engine_drop_slices();
-	if (engine.stall_count < FAIRNESS_STALLS)
+	if (engine.period_count < FAIRNESS_PERIODS)
 		return;
 	bitset_each (i, engine.was_enabled, engine.thread_count) {
 		struct engine_thread *thread = &engine.threads[i];
 
-		if (thread == engine.current || thread->last_moved > engine.stall_begin)
+		if (thread == engine.current || thread->last_moved > engine.period_begin)
 			continue;
 		thread->slice = FAIRNESS_SLICE;
 		engine.yielder_count += !engine.slice_count++;

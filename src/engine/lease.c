@@ -46,7 +46,7 @@ void engine_take_lease(void)
 		run->strategy_state, &engine.view, engine.epochs->is_focused);
 	if (lease > LEASE_MOST)
 		lease = LEASE_MOST;
-	/* At due_step deadlines expire and stalls end (clock.c), so that step must be a regular
+	/* At due_step deadlines expire and periods end (clock.c), so that step must be a regular
 	 * one. */
 	if (lease > engine.due_step - engine.step)
 		lease = engine.due_step - engine.step;

@@ -76,6 +76,9 @@ void engine_begin_run(const struct engine_run *run)
 	engine.lease_given = 0;
 	engine.watches_uses = false;
 	engine.run = *run;
+	engine.view.stallable = NULL;
+	engine.stall_count = 0;
+	engine.stalled_ns = 0;
 	rng_seed(&engine.random, run->random_seed);
 	rng_seed(&engine.value_random, ~run->seed);
 }

@@ -117,6 +117,22 @@ static bool exchange_is_outcome(const struct outcome *outcome)
 	return true;
 }
 
+static bool exchange_are_stalls(const struct stalls *stalls)
+{
+	for (uint32_t i = 0; i < stalls_recorded(stalls); i++) {
+		const struct stall *stall = &stalls->items[i];
+
+		if (stall->op >= OP_KIND_COUNT || !exchange_is_thread(stall->waiter) ||
+			stall->thread_count > STALL_THREADS_MOST)
+			return false;
+		for (uint32_t thread = 0; thread < stall->thread_count; thread++)
+			if (stall->threads[thread].op >= OP_KIND_COUNT ||
+				!exchange_is_thread(stall->threads[thread].thread))
+				return false;
+	}
+	return true;
+}
+
 static bool exchange_has_grown(uint64_t now, uint64_t before)
 {
 	return now - before < GROWTH_MOST;
@@ -191,6 +207,8 @@ static const char *exchange_check_header(
 		return "totals";
 	if (!exchange_is_outcome(&copy->outcome))
 		return "outcome";
+	if (!exchange_are_stalls(&copy->stalls))
+		return "stalls";
 	if (!exchange_is_run_number(block, copy->run_number))
 		return "run number";
 	memcpy(&has_random_addresses, &copy->has_random_addresses, 1);
@@ -250,7 +268,8 @@ static bool exchange_copy_threads(struct contract_block *block, uint32_t count)
 static bool exchange_are_segments(const struct schedule *schedule)
 {
 	for (uint32_t i = 0; i < schedule->count; i++)
-		if (schedule->segments[i].flags > (SEGMENT_VALUE | SEGMENT_PREEMPTS) ||
+		if (schedule->segments[i].flags >
+				(SEGMENT_VALUE | SEGMENT_PREEMPTS | SEGMENT_STALLS) ||
 			(!(schedule->segments[i].flags & SEGMENT_VALUE) &&
 				schedule->segments[i].thread >= THREAD_CAPACITY))
 			return false;
@@ -358,11 +377,11 @@ const char *contract_receive(struct contract_block *block)
 bool contract_is_batch_plan(const struct contract *own, const struct contract_plan *plan)
 {
 #define FLAG(name) offsetof(struct contract_plan, name)
-	static const size_t flags[] = {FLAG(has_spurious_wakeups), FLAG(has_early_timeouts),
-		FLAG(has_forked_children), FLAG(is_fresh_state), FLAG(stop_at_failure),
-		FLAG(is_traced), FLAG(inspect), FLAG(stop_for_debugger), FLAG(without_dispatch),
-		FLAG(without_virtual_time), FLAG(is_recorded), FLAG(has_chosen_sites),
-		FLAG(has_contexts), FLAG(has_digest), FLAG(has_operations), FLAG(is_task)};
+	static const size_t flags[] = {FLAG(has_spurious_wakeups), FLAG(has_forked_children),
+		FLAG(is_fresh_state), FLAG(stop_at_failure), FLAG(is_traced), FLAG(inspect),
+		FLAG(stop_for_debugger), FLAG(without_dispatch), FLAG(without_virtual_time),
+		FLAG(is_recorded), FLAG(has_chosen_sites), FLAG(has_contexts), FLAG(has_digest),
+		FLAG(has_operations), FLAG(is_task)};
 #undef FLAG
 
 	/* A byte other than 0 and 1 is no value of `bool`. */

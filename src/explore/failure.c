@@ -322,13 +322,22 @@ static int failure_investigate_and_keep(struct campaign *campaign,
 	return result;
 }
 
+/* A failure of a run with stalls must not hide the same failure without stalls. */
+static uint64_t failure_campaign_key(const struct outcome *outcome, uint32_t stall_count)
+{
+	const uint64_t key = failure_place_key(outcome);
+
+	return stall_count ? hash_pair(key, 1) : key;
+}
+
 bool failure_copy_from(
 	struct campaign *campaign, const struct campaign_worker *from, struct campaign_failure *out)
 {
 	struct contract *contract = from->worker.contract;
 	char strategy[256];
 
-	*out = (struct campaign_failure){.key = failure_place_key(&contract->outcome),
+	*out = (struct campaign_failure){
+		.key = failure_campaign_key(&contract->outcome, contract->stalls.count),
 		.restart = (enum contract_restart)contract->plan.restart};
 	if (contract->is_elsewhere || campaign->options->ignored >> contract->outcome.kind & 1 ||
 		failure_is_known_key(campaign, out->key))

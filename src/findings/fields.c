@@ -31,6 +31,16 @@ static const struct finding_field frame_fields[] = {
 	{0},
 };
 
+static const struct finding_field stall_fields[] = {
+	{FIELD(finding_stall, thread, LINE, REQUIRED)},
+	{STRUCT(finding_stall, at, REQUIRED, frame_fields, at)},
+	{FIELD(finding_stall, duration_ns, COUNT, REQUIRED)},
+	{FIELD(finding_stall, waiter, LINE, REQUIRED)},
+	{STRUCT(finding_stall, waiter_at, REQUIRED, frame_fields, waiter_at)},
+	{FIELD(finding_stall, is_sleep, BOOLEAN, REQUIRED)},
+	{0},
+};
+
 static const struct finding_field thread_fields[] = {
 	{FIELD(finding_thread, path, LINE, REQUIRED)},
 	{FIELD(finding_thread, label, LINE, REQUIRED)},
@@ -113,6 +123,8 @@ const struct finding_field finding_fields[] = {
 	{FIELD(finding, preemptions, UNSIGNED, REQUIRED)},
 	{FIELD(finding, replays, UNSIGNED, REQUIRED)},
 	{FIELD(finding, replays_failed_again, UNSIGNED, REQUIRED)},
+	{FIELD(finding, depends_on_time, BOOLEAN, OPTIONAL)},
+	{LIST(finding, "stalls", OPTIONAL, stalls, stall_count, stall_fields)},
 	{FIELD(finding, depth, UNSIGNED, OPTIONAL)},
 	{"radius", FIELD_UNSIGNED, FIELD_OPTIONAL, AT(finding, radius), MARK(finding, depth)},
 	{STACK(finding, at, REQUIRED)},

@@ -1,5 +1,6 @@
 #include "findings/finding.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -200,7 +201,7 @@ static uint64_t race_hash(const struct finding *finding)
 	return hash_pair(places, variable_hash(finding->variable));
 }
 
-uint64_t finding_signature(const struct finding *finding)
+static uint64_t finding_evidence_hash(const struct finding *finding)
 {
 	const uint64_t what = hash_pair((uint64_t)finding->kind, (uint64_t)(uint32_t)finding->code);
 
@@ -210,6 +211,24 @@ uint64_t finding_signature(const struct finding *finding)
 		return hash_pair(what, stack_hash(&finding->at));
 	return hash_pair(what, finding->kind == OUTCOME_LOST_WAKEUP ? lost_wakeup_hash(finding)
 								    : waits_hash(finding));
+}
+
+uint64_t finding_signature(const struct finding *finding)
+{
+	const uint64_t evidence = finding_evidence_hash(finding);
+
+	return finding->depends_on_time ? hash_pair(evidence, 1) : evidence;
+}
+
+void finding_title_add_time(struct finding *finding)
+{
+	char *title;
+
+	if (!finding->depends_on_time || !finding->title)
+		return;
+	BUG_ON(asprintf(&title, "%s (depends on time)", finding->title) < 0);
+	free(finding->title);
+	finding->title = title;
 }
 
 /* Changes the first word ("tries to lock" gives "trying to lock"), which is regular in every verb

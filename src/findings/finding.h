@@ -58,6 +58,16 @@ struct finding_access {
 
 enum { FINDING_EARLIER, FINDING_LATER, FINDING_ACCESSES };
 
+/* A thread that the failing run stalls until the wait of another thread ends (model/stall.h). */
+struct finding_stall {
+	char *thread;
+	struct finding_frame at; /* its next operation */
+	uint64_t duration_ns;
+	char *waiter;
+	struct finding_frame waiter_at;
+	bool is_sleep; /* the waiter slept; else its timed wait ended */
+};
+
 /* A thread that the program has named (pthread_setname_np, prctl). */
 struct finding_thread {
 	char *path;  /* "main.0" */
@@ -119,6 +129,9 @@ struct finding {
 	struct schedule_file schedule;		    /* minimised */
 	uint32_t switches_found, preemptions_found; /* counts of the run that found the failure */
 	uint32_t switches, preemptions;		    /* counts of the minimised run */
+	bool depends_on_time;			    /* the minimised run has stalls */
+	struct finding_stall *stalls;
+	uint32_t stall_count;
 	/* Bug depth and radius, see investigate/depth.h; depth 0: not measured. */
 	uint32_t depth, radius;
 	uint32_t replays, replays_failed_again; /* repeatable if all replays failed again */
@@ -181,6 +194,9 @@ uint64_t finding_signature(const struct finding *finding);
 
 /* Title from an uncaught exception or failed expectation (GoogleTest, Catch2) in `output`. */
 void finding_title_from_output(struct finding *finding);
+
+/* Adds "(depends on time)" to the title of a finding that depends on time. */
+void finding_title_add_time(struct finding *finding);
 
 /* JSON, the stored form; the caller frees the text. The reader checks every field and is fuzzed. */
 char *finding_to_json(const struct finding *finding);

@@ -92,6 +92,7 @@ void directives_from_preemptions(struct directives *directives, const struct fai
 					.thread = failure->names[walk.thread],
 					.next = failure->names[segment->thread],
 					.after = walk.performed[walk.thread],
+					.stalls = segment->flags & SEGMENT_STALLS,
 				});
 		walk_take(&walk, segment, segment->count);
 	}
@@ -103,11 +104,13 @@ void directives_from_preemptions(struct directives *directives, const struct fai
  * `instead`. A passing run leaves no names. A new directive precedes one that applied too early.
  */
 static void directives_add_missing(struct directives *directives, const struct failure *wanted,
-	const struct walk *run, uint16_t moved, uint16_t instead)
+	const struct walk *run, uint16_t moved, const struct schedule_segment *instead)
 {
 	const thread_name *names = wanted->names;
-	struct replay_directive missing = {
-		.thread = names[moved], .next = names[instead], .after = run->performed[moved]};
+	struct replay_directive missing = {.thread = names[moved],
+		.next = names[instead->thread],
+		.after = run->performed[moved],
+		.stalls = instead->flags & SEGMENT_STALLS};
 
 	for (uint32_t i = 0; i < directives->count; i++) {
 		const struct replay_directive *directive = &directives->items[i];
@@ -146,7 +149,7 @@ bool directives_mend(struct directives *directives, const struct failure *wanted
 			if (then->thread < wanted->thread_count &&
 				now->thread < wanted->thread_count)
 				directives_add_missing(
-					directives, wanted, &here, now->thread, then->thread);
+					directives, wanted, &here, now->thread, then);
 			has_parted = true;
 			break;
 		}

@@ -42,6 +42,9 @@ void failure_take(struct failure *failure, struct contract *contract)
 	failure->layout = contract->plan.layout;
 	failure->is_truncated = schedule->is_truncated;
 	failure->switches = schedule_switch_count(schedule, &failure->preemptions);
+	failure->stall_count = contract->stalls.count;
+	failure->stalled_ns = contract->stalls.total_ns;
+	failure->stalled_threads = contract->stalls.thread_count;
 	failure_take_names(failure, contract);
 }
 
@@ -51,6 +54,30 @@ void failure_copy(struct failure *to, const struct failure *from)
 	to->segments =
 		failure_copy_array(from->segments, from->segment_count, sizeof *to->segments);
 	to->names = failure_copy_array(from->names, from->thread_count, sizeof *to->names);
+}
+
+int failure_compare_stalls(const struct failure *a, const struct failure *b)
+{
+	if (a->stall_count != b->stall_count)
+		return a->stall_count < b->stall_count ? -1 : 1;
+	if (a->stalled_ns != b->stalled_ns)
+		return a->stalled_ns < b->stalled_ns ? -1 : 1;
+	if (a->stalled_threads != b->stalled_threads)
+		return a->stalled_threads < b->stalled_threads ? -1 : 1;
+	return 0;
+}
+
+int failure_compare_cost(const struct failure *a, const struct failure *b)
+{
+	const int stalls = failure_compare_stalls(a, b);
+
+	if (stalls)
+		return stalls;
+	if (a->preemptions != b->preemptions)
+		return a->preemptions < b->preemptions ? -1 : 1;
+	if (a->switches != b->switches)
+		return a->switches < b->switches ? -1 : 1;
+	return 0;
 }
 
 void failure_release(struct failure *failure)

@@ -21,6 +21,9 @@ struct failure {
 	thread_name *names; /* names of the threads, by index */
 	uint32_t thread_count;
 	uint32_t switches, preemptions;
+	uint32_t stall_count;	  /* model/stall.h */
+	uint64_t stalled_ns;	  /* sum of the stalls */
+	uint32_t stalled_threads; /* sum of the threads of each stall */
 };
 
 /* Releases the previous content of `failure` first. */
@@ -28,6 +31,12 @@ void failure_take(struct failure *failure, struct contract *contract);
 /* Overwrites `to` without releasing it. */
 void failure_copy(struct failure *to, const struct failure *from);
 void failure_release(struct failure *failure);
+
+/* A negative result means that `a` is simpler. Compares by the number of stalls, their duration,
+ * then the stalled threads. */
+int failure_compare_stalls(const struct failure *a, const struct failure *b);
+/* Does the same; without a difference, compares preemptions, then context switches. */
+int failure_compare_cost(const struct failure *a, const struct failure *b);
 
 /* Equal for equal failures (kind, code, evidence) while the target keeps its addresses. */
 uint64_t failure_key(const struct outcome *outcome);

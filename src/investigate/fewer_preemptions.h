@@ -2,7 +2,8 @@
  * Searches a schedule with fewer preemptions than a minimised one. Minimising only removes and moves
  * the switches of the schedule that was found, so a simpler schedule that looks different stays
  * unseen. Strategy `icb` (iterative context bounding, strategies/search/icb.c) makes all schedules
- * without preemptions, then those with one, and so on, up to one less than the schedule has.
+ * without preemptions, then those with one, and so on, up to one less than the schedule has. The
+ * schedules have no stalls.
  */
 #ifndef RADDLE_INVESTIGATE_FEWER_PREEMPTIONS_H
 #define RADDLE_INVESTIGATE_FEWER_PREEMPTIONS_H
@@ -17,7 +18,8 @@
 struct fewer_preemptions {
 	struct probe_params probe;
 	struct budget budget;
-	/* Results: `failure` was replaced; no schedule with fewer preemptions shows the failure. */
+	/* Results: `failure` was replaced; no schedule with fewer preemptions and without stalls shows
+	 * the failure. */
 	bool is_found, is_complete;
 };
 

@@ -130,6 +130,7 @@ static int build(struct finding *finding, const struct ingredients *ingredients,
 		.block_count = memory->block_count < MEMORY_BLOCKS_MAX ? memory->block_count
 								       : MEMORY_BLOCKS_MAX,
 		.layout = run->layout,
+		.stalls = &contract->stalls,
 		.segments = run->segments,
 		.segment_count = run->segment_count,
 		.pid = probe->report == REPORT_INSPECT ? (pid_t)contract->guest_pid : 0,
@@ -167,6 +168,7 @@ static int trace_run(struct ingredients *ingredients, const struct probe_plan *p
 	if (result == 0) {
 		finding->output = output_end(&probe->worker.capture);
 		finding_title_from_output(finding);
+		finding_title_add_time(finding);
 		finding->switches = run.switches;
 		finding->preemptions = run.preemptions;
 	}
@@ -266,8 +268,9 @@ static int measure_depth(
 		.budget = DEPTH_BUDGET,
 	};
 
-	if (!investigation->measures_depth || failure->outcome.kind == OUTCOME_HANG ||
-		failure->outcome.kind == OUTCOME_LIVELOCK)
+	/* Priorities alone cannot express a stall. */
+	if (!investigation->measures_depth || failure->stall_count ||
+		failure->outcome.kind == OUTCOME_HANG || failure->outcome.kind == OUTCOME_LIVELOCK)
 		return 0;
 	params.probe.worker.output = OUTPUT_DISCARD;
 	limit_budget(&params.budget, investigate_time_left(investigation, RUNS_BEHIND));
@@ -464,11 +467,9 @@ int investigate_schedule(struct investigation *investigation, struct failure *fa
 	begun_ns = platform_monotonic_ns();
 	result = confirm(&investigation->confirmation, failure, &investigation->probe,
 		investigation->until_ns, err);
-	if (result == 0) {
-		const uint32_t replays = investigation->confirmation.replays;
-
-		investigation->replay_ns = (platform_monotonic_ns() - begun_ns) / replays;
-	}
+	if (result == 0)
+		investigation->replay_ns =
+			(platform_monotonic_ns() - begun_ns) / investigation->confirmation.replays;
 	if (result == 0 && confirmation_is_repeatable(&investigation->confirmation) &&
 		!investigation->without_minimising)
 		result = minimise_and_confirm(investigation, failure, err);

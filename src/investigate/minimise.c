@@ -2,13 +2,14 @@
 
 #include "base/bug.h"
 #include "investigate/directives.h"
+#include "investigate/moves.h"
 #include "platform/platform.h"
 
 struct minimiser {
 	const struct minimise_params *params;
 	struct probe probe;
 	struct failure *best;
-	uint64_t steps_most; /* longer runs never become the best run */
+	uint64_t steps_most; /* longer runs become the best run only if they stall less */
 	uint64_t begun_ns;
 	bool is_over_budget;
 	uint64_t runs;
@@ -36,22 +37,23 @@ static bool minimise_has_budget(struct minimiser *minimiser)
 	return !minimiser->is_over_budget;
 }
 
-/* Compares by preemptions, then context switches. A negative result means that `a` is better. */
-static int compare_cost(const struct failure *a, const struct failure *b)
-{
-	if (a->preemptions != b->preemptions)
-		return a->preemptions < b->preemptions ? -1 : 1;
-	if (a->switches != b->switches)
-		return a->switches < b->switches ? -1 : 1;
-	return 0;
-}
-
 /* 0: no higher cost than the best run; negative: a lower cost. */
 static bool minimise_is_better(
 	const struct minimiser *minimiser, const struct failure *run, int wanted)
 {
-	return run->step_count <= minimiser->steps_most &&
-	       compare_cost(run, minimiser->best) <= wanted;
+	return (run->step_count <= minimiser->steps_most ||
+		       failure_compare_stalls(run, minimiser->best) < 0) &&
+	       failure_compare_cost(run, minimiser->best) <= wanted;
+}
+
+/* Takes the contents of `run`. */
+static void minimise_set_best(struct minimiser *minimiser, struct failure *run)
+{
+	if (run->step_count > minimiser->steps_most)
+		minimiser->steps_most = run->step_count; /* the run stalls less */
+	run->run_number = minimiser->best->run_number;
+	failure_release(minimiser->best);
+	*minimiser->best = *run;
 }
 
 static bool shows_again(const struct minimiser *minimiser)
@@ -135,13 +137,30 @@ static int try_to_improve(struct minimiser *minimiser, const struct probe_plan *
 	*is_taken = result == 0 && shows &&
 		    minimise_is_better(minimiser, &run, wanted == BETTER ? -1 : 0);
 	if (*is_taken) {
-		run.run_number = minimiser->best->run_number;
-		failure_release(minimiser->best);
-		*minimiser->best = run;
+		minimise_set_best(minimiser, &run);
 		minimise_turn(minimiser);
 	} else {
 		failure_release(&run);
 	}
+	return result;
+}
+
+/* 0: a run without stalls, if the failure needs none. */
+
+/* Most failures that need no stall show within this many random runs. */
+#define STALL_FREE_RUNS 64
+
+/* Removing stalls one by one may end at a run that needs a stall only for its other choices. */
+static int minimise_without_stalls(struct minimiser *minimiser, struct error *err)
+{
+	const struct probe_plan plan = {.strategy = &strategy_pos};
+	bool is_taken = false;
+	int result = 0;
+
+	for (unsigned i = 0; i < STALL_FREE_RUNS && result == 0 && minimiser->best->stall_count &&
+			     minimise_has_budget(minimiser);
+		i++)
+		result = try_to_improve(minimiser, &plan, BETTER, &is_taken, err);
 	return result;
 }
 
@@ -234,13 +253,10 @@ static int find_directives(struct minimiser *minimiser, struct directives *direc
 		parted_last = parted_at;
 		has_mended = true;
 	}
-	if (result == 0 && *is_found && minimise_is_better(minimiser, &run, 0)) {
-		run.run_number = wanted.run_number;
-		failure_release(minimiser->best);
-		*minimiser->best = run;
-		run = (struct failure){0};
-	}
-	failure_release(&run);
+	if (result == 0 && *is_found && minimise_is_better(minimiser, &run, 0))
+		minimise_set_best(minimiser, &run);
+	else
+		failure_release(&run);
 	failure_release(&wanted);
 	return result;
 }
@@ -325,102 +341,24 @@ static int minimise_reduce(
 
 /* 4: segments moved or dropped. */
 
-/* Up to this many segments each is tried at every position: some thousand runs. */
-#define MOVES_SEGMENTS_MAX 48
-
-/* A change of a schedule: segment `from` moves to the position of segment `to`, or is dropped. */
-struct move {
-	uint32_t from;
-	uint32_t to; /* segment count: to the end */
-	bool is_drop;
-};
-
-static void minimise_append(struct failure *out, struct schedule_segment segment)
-{
-	struct schedule_segment *last = out->segments + out->segment_count - 1;
-
-	if (out->segment_count && !((last->flags | segment.flags) & SEGMENT_VALUE) &&
-		last->thread == segment.thread)
-		last->count += segment.count;
-	else
-		out->segments[out->segment_count++] = segment;
-}
-
-/* The schedule after the move. The replay follows it as far as it is possible. */
-static struct probe_plan moved_plan(
-	struct failure *out, const struct failure *failure, const struct move *move)
-{
-	failure_release(out);
-	failure_copy(out, failure);
-	out->segment_count = 0;
-	for (uint32_t i = 0; i <= failure->segment_count; i++) {
-		if (i == move->to && !move->is_drop)
-			minimise_append(out, failure->segments[move->from]);
-		if (i < failure->segment_count && i != move->from)
-			minimise_append(out, failure->segments[i]);
-	}
-	return probe_plan_exact(out);
-}
-
-static bool is_of_thread(const struct failure *failure, uint32_t segment, uint16_t thread)
-{
-	return segment < failure->segment_count &&
-	       !(failure->segments[segment].flags & SEGMENT_VALUE) &&
-	       failure->segments[segment].thread == thread;
-}
-
-/* A segment of a long schedule only moves next to one of the same thread, so that they join. */
-static bool is_promising(const struct failure *failure, const struct move *move)
-{
-	uint16_t thread = failure->segments[move->from].thread;
-
-	if (move->is_drop)
-		return true;
-	if (move->to == move->from || move->to == move->from + 1)
-		return false; /* the move changes nothing */
-	return failure->segment_count <= MOVES_SEGMENTS_MAX ||
-	       is_of_thread(failure, move->to, thread) ||
-	       (move->to > 0 && is_of_thread(failure, move->to - 1, thread));
-}
-
-static bool is_tried(const struct failure *failure, const struct move *move)
-{
-	return !(failure->segments[move->from].flags & SEGMENT_VALUE) &&
-	       is_promising(failure, move);
-}
-
-static bool next_move(const struct failure *failure, struct move *move)
-{
-	do {
-		if (move->is_drop) {
-			move->from++;
-			move->to = 0;
-		} else {
-			move->to++;
-		}
-		move->is_drop = move->to == failure->segment_count + 1;
-	} while (move->from < failure->segment_count && !is_tried(failure, move));
-	return move->from < failure->segment_count;
-}
-
 static bool move_ahead(struct minimiser *minimiser, uint32_t ahead, struct probe_plan *plan)
 {
-	struct move move = {.from = minimiser->at.from,
+	struct segment_move move = {.from = minimiser->at.from,
 		.to = minimiser->at.to,
 		.is_drop = minimiser->at.to == minimiser->best->segment_count + 1};
 
 	while (ahead--)
-		if (!next_move(minimiser->best, &move))
+		if (!move_next(minimiser->best, &move))
 			return false;
-	*plan = moved_plan(&minimiser->moved, minimiser->best, &move);
+	*plan = move_plan(&minimiser->moved, minimiser->best, &move);
 	return true;
 }
 
-static int try_move(
-	struct minimiser *minimiser, const struct move *move, bool *is_better, struct error *err)
+static int try_move(struct minimiser *minimiser, const struct segment_move *move, bool *is_better,
+	struct error *err)
 {
 	struct failure moved = {0};
-	struct probe_plan plan = moved_plan(&moved, minimiser->best, move);
+	struct probe_plan plan = move_plan(&moved, minimiser->best, move);
 	int result = try_to_improve(minimiser, &plan, BETTER, is_better, err);
 
 	failure_release(&moved);
@@ -434,8 +372,8 @@ static int try_move(
 static int move_segments(struct minimiser *minimiser, bool *is_better, struct error *err)
 {
 	const struct failure *best = minimiser->best;
-	struct move move = {0};
-	bool is_there = best->segment_count && (is_tried(best, &move) || next_move(best, &move));
+	struct segment_move move = {0};
+	bool is_there = move_first(best, &move);
 	int result = 0;
 
 	*is_better = false;
@@ -443,8 +381,47 @@ static int move_segments(struct minimiser *minimiser, bool *is_better, struct er
 	while (is_there && result == 0 && !*is_better && minimise_has_budget(minimiser)) {
 		minimiser->at = (struct position){.from = move.from, .to = move.to};
 		result = try_move(minimiser, &move, is_better, err);
-		is_there = !*is_better && next_move(best, &move);
+		is_there = !*is_better && move_next(best, &move);
 	}
+	return result;
+}
+
+/* 5: fewer stalled threads, shorter stalls. */
+
+/* *is_better: the failure shows with less stalling if `thread` runs some steps before the stall. */
+static int try_before_stall(struct minimiser *minimiser, uint32_t stall, uint16_t thread,
+	bool *is_better, struct error *err)
+{
+	struct failure run = {0};
+	int result = 0;
+
+	for (uint32_t steps = 0; steps <= BEFORE_STALL_STEPS && result == 0 && !*is_better &&
+				 minimise_has_budget(minimiser);
+		steps++) {
+		const struct probe_plan plan = move_plan_before_stall(
+			&run, minimiser->best, stall, thread, steps ? steps : UINT32_MAX);
+
+		result = try_to_improve(minimiser, &plan, BETTER, is_better, err);
+	}
+	failure_release(&run);
+	return result;
+}
+
+/* After an improvement all phases start again. */
+static int reduce_stalls(struct minimiser *minimiser, bool *is_better, struct error *err)
+{
+	const struct failure *best = minimiser->best;
+	int result = 0;
+
+	minimiser->ahead = NULL;
+	minimise_turn(minimiser);
+	for (uint32_t i = 0; i < best->segment_count && !*is_better; i++)
+		for (uint32_t thread = 0; best->segments[i].flags & SEGMENT_STALLS &&
+					  thread < best->thread_count && result == 0 && !*is_better;
+			thread++)
+			if (thread != best->segments[i].thread)
+				result = try_before_stall(
+					minimiser, i, (uint16_t)thread, is_better, err);
 	return result;
 }
 
@@ -453,8 +430,10 @@ static int minimise_in_rounds(struct minimiser *minimiser, bool *is_found, struc
 {
 	struct directives directives = {0};
 	bool is_better = true;
-	int result = cut_to_prefix(minimiser, err);
+	int result = minimise_without_stalls(minimiser, err);
 
+	if (result == 0)
+		result = cut_to_prefix(minimiser, err);
 	while (result == 0 && is_better) {
 		is_better = false;
 		minimiser->ahead = NULL; /* the next plan depends on the result of this run */
@@ -464,6 +443,8 @@ static int minimise_in_rounds(struct minimiser *minimiser, bool *is_found, struc
 			result = minimise_reduce(minimiser, &directives, err);
 		if (result == 0)
 			result = move_segments(minimiser, &is_better, err);
+		if (result == 0 && !is_better)
+			result = reduce_stalls(minimiser, &is_better, err);
 	}
 	directives_release(&directives);
 	return result;

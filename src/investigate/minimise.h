@@ -1,6 +1,7 @@
 /*
- * Minimises a failing schedule. The result shows the same failure with as few preemptions, then as
- * few context switches, as the search finds. The method is delta debugging (Zeller and Hildebrandt,
+ * Minimises a failing schedule. The result shows the same failure with as few and as short stalls,
+ * then as few preemptions, then as few context switches, as the search finds. A run becomes longer
+ * only if it needs fewer or shorter stalls. The method is delta debugging (Zeller and Hildebrandt,
  * "Simplifying and Isolating Failure-Inducing Input", IEEE TSE 2002) over *directives*
  * (strategies/replay.h). The result is the recorded schedule of the best run, and replays exactly.
  *
@@ -8,6 +9,7 @@
  * - A smaller set is accepted only if its run has no more preemptions and switches than the best
  *   run. A set can shrink while the run grows.
  * - The schedule is first cut at one point, because most failures need only a prefix.
+ * - A run with stalls is replaced by one without, if random runs show the same failure.
  * - Between rounds whole segments are moved and dropped, because directives can only be removed.
  */
 #ifndef RADDLE_INVESTIGATE_MINIMISE_H

@@ -87,6 +87,7 @@ void probe_fill(struct probe *probe, const struct probe_plan *plan)
 	struct replay_state *state;
 
 	to->strategy = probe_strategy_index(plan->strategy ? plan->strategy : &strategy_replay);
+	to->stall_ns = plan->strategy ? 0 : STALL_ANY; /* strategy_replay chooses the stalls */
 	if (plan->strategy) {
 		memcpy(to->strategy_config.option, plan->options, sizeof plan->options);
 		if (!plan->is_continued)

@@ -20,7 +20,9 @@
 enum schedule_flag {
 	SEGMENT_VALUE = 1, /* a value choice, not steps */
 	/* preemption: the previously running thread was enabled at this context switch */
-	SEGMENT_PREEMPTS = 2
+	SEGMENT_PREEMPTS = 2,
+	/* the first step ends a timed wait early: the enabled threads are stalled (stall.h) */
+	SEGMENT_STALLS = 4
 };
 
 struct schedule_segment {
@@ -57,16 +59,16 @@ static inline void schedule_append(
 }
 
 static inline void schedule_add_step(
-	struct schedule *schedule, struct thread_id thread, bool preempts)
+	struct schedule *schedule, struct thread_id thread, unsigned flags)
 {
 	struct schedule_segment *last = schedule->segments + schedule->count - 1;
 
 	schedule->step_count++;
 	if (schedule->count && last->thread == thread.index && !(last->flags & SEGMENT_VALUE) &&
-		last->count < UINT32_MAX && !schedule->is_truncated)
+		!(flags & SEGMENT_STALLS) && last->count < UINT32_MAX && !schedule->is_truncated)
 		last->count++;
 	else
-		schedule_append(schedule, thread.index, preempts ? SEGMENT_PREEMPTS : 0, 1);
+		schedule_append(schedule, thread.index, (uint16_t)flags, 1);
 }
 
 static inline void schedule_add_more(

@@ -22,6 +22,9 @@ struct schedule_view {
 	uint32_t enabled_count; /* >= 1 */
 	/* Threads whose pending op can happen now, unless fairness delays them. Never empty. */
 	const uint64_t *enabled;
+	/* Threads whose timed wait may end by a stall (model/stall.h), for a strategy that follows
+	 * stalls; other strategies see them among the enabled threads. NULL: none. */
+	const uint64_t *stallable;
 	const struct pending_op *pending; /* OP_NONE for ended threads */
 	const thread_name *names;
 	/* calling contexts of the pending ops, as hashes of the call stack; NULL if not known */
@@ -37,6 +40,11 @@ struct schedule_view {
 static inline bool view_is_enabled(const struct schedule_view *view, uint32_t thread)
 {
 	return bitset_has(view->enabled, thread);
+}
+
+static inline bool view_may_stall(const struct schedule_view *view, uint32_t thread)
+{
+	return view->stallable && bitset_has(view->stallable, thread);
 }
 
 /* The lowest enabled thread with index >= from, or thread_count. */

@@ -25,6 +25,7 @@ void settings_init(struct settings *settings)
 		.step_limit = STANDARD_STEP_LIMIT,
 		.hang_ns = STANDARD_HANG_NS,
 		.random_seed = 1,
+		.stall_ns = STALL_STANDARD_NS,
 	};
 }
 
@@ -61,7 +62,7 @@ void settings_to_plan(const struct settings *settings, struct contract_plan *pla
 	plan->step_limit = settings->step_limit;
 	plan->random_seed = settings->random_seed;
 	plan->has_spurious_wakeups = settings->has_spurious_wakeups;
-	plan->has_early_timeouts = settings->has_early_timeouts;
+	plan->stall_ns = settings->stall_ns;
 	plan->has_forked_children = settings->has_forked_children;
 	plan->without_dispatch = settings->without_dispatch;
 	plan->without_virtual_time = settings->without_virtual_time;
@@ -82,12 +83,12 @@ static json_t *tolerated_to_json(uint32_t tolerated)
 char *settings_to_json(const struct settings *settings)
 {
 	json_t *object = json_pack(
-		"{s:s, s:o, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:o*, s:o*, s:s*, s:s*, s:o*}",
+		"{s:s, s:o, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:o*, s:o*, s:s*, s:s*, s:o*}",
 		"executor", executor_words[settings->executor], "tolerated",
 		tolerated_to_json(settings->tolerated), "step_limit",
 		(json_int_t)settings->step_limit, "hang_ns", (json_int_t)settings->hang_ns,
-		"random_seed", (json_int_t)settings->random_seed, "spurious_wakeups",
-		settings->has_spurious_wakeups, "early_timeouts", settings->has_early_timeouts,
+		"random_seed", (json_int_t)settings->random_seed, "stall_ns",
+		(json_int_t)settings->stall_ns, "spurious_wakeups", settings->has_spurious_wakeups,
 		"without_dispatch", settings->without_dispatch, "without_virtual_time",
 		settings->without_virtual_time, "forked_children",
 		settings->has_forked_children ? json_true() : NULL, "layout",
@@ -134,7 +135,8 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 	/* bit pattern of the seed: JSON has no unsigned 64-bit numbers */
 	json_int_t random_seed = 1;
 	json_int_t layout = -1;
-	int spurious, early, dispatch, virtual_time, children = false;
+	json_int_t stall_ns = 0;
+	int spurious, dispatch, virtual_time, children = false;
 	json_t *tolerated;
 	json_t *races = NULL;
 	int result = 0;
@@ -142,10 +144,10 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 	settings_init(&read);
 	if (!object ||
 		json_unpack(object,
-			"{s:s, s:o, s:I, s:I, s?I, s:b, s:b, s:b, s:b, s?b, s?I, s?s, s?s, s?o}",
+			"{s:s, s:o, s:I, s:I, s?I, s?I, s:b, s:b, s:b, s?b, s?I, s?s, s?s, s?o}",
 			"executor", &executor, "tolerated", &tolerated, "step_limit", &step_limit,
-			"hang_ns", &hang_ns, "random_seed", &random_seed, "spurious_wakeups",
-			&spurious, "early_timeouts", &early, "without_dispatch", &dispatch,
+			"hang_ns", &hang_ns, "random_seed", &random_seed, "stall_ns", &stall_ns,
+			"spurious_wakeups", &spurious, "without_dispatch", &dispatch,
 			"without_virtual_time", &virtual_time, "forked_children", &children,
 			"layout", &layout, "input", &input, "check", &check, "races", &races) != 0)
 		result = settings_damaged(err, "not the expected fields");
@@ -161,8 +163,8 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 		read.step_limit = (uint64_t)step_limit;
 		read.hang_ns = (uint64_t)hang_ns;
 		read.random_seed = (uint64_t)random_seed;
+		read.stall_ns = (uint64_t)stall_ns;
 		read.has_spurious_wakeups = spurious;
-		read.has_early_timeouts = early;
 		read.has_forked_children = children;
 		read.without_dispatch = dispatch;
 		read.without_virtual_time = virtual_time;

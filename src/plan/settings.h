@@ -20,7 +20,7 @@ struct settings {
 	uint64_t hang_ns;
 	uint64_t random_seed; /* seed of the random numbers that the system gives to the target */
 	bool has_spurious_wakeups;
-	bool has_early_timeouts;
+	uint64_t stall_ns;	  /* limit of the stalls of a run (model/stall.h) */
 	bool has_forked_children; /* raddle also schedules the threads of forked children */
 	bool without_dispatch;
 	bool without_virtual_time;

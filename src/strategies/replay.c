@@ -186,8 +186,11 @@ static bool replay_may_follow(const struct replay_state *replay, const struct sc
 {
 	const uint32_t thread = replay_thread_of(replay, segment);
 
-	return !(segment->flags & SEGMENT_VALUE) && thread < view->thread_count &&
-	       view_is_enabled(view, thread);
+	if (segment->flags & SEGMENT_VALUE || thread >= view->thread_count)
+		return false;
+	return view_is_enabled(view, thread) ||
+	       (segment->flags & SEGMENT_STALLS && !replay->cursor.used &&
+		       view_may_stall(view, thread));
 }
 
 static struct thread_id replay_exact(struct replay_state *replay, const struct schedule_view *view)
@@ -202,12 +205,11 @@ static struct thread_id replay_exact(struct replay_state *replay, const struct s
 	}
 	if (!segment)
 		return replay_after(replay, view);
-	thread = replay_thread_of(replay, segment);
-	if (segment->flags & SEGMENT_VALUE || thread >= view->thread_count ||
-		!view_is_enabled(view, thread)) {
+	if (!replay_may_follow(replay, view, segment)) {
 		replay_diverge(replay);
 		return view_default(view);
 	}
+	thread = replay_thread_of(replay, segment);
 	/* A spin point is no step and not in the schedule (engine_spin_point). */
 	replay->cursor.used += view->pending[thread].kind != OP_SPIN;
 	return (struct thread_id){(uint16_t)thread};
@@ -220,6 +222,7 @@ static struct thread_id replay_loose(struct replay_state *replay, const struct s
 	const uint64_t performed = replay->performed[standard.index];
 	uint32_t *mine = &replay->directive[standard.index];
 	uint32_t name, next;
+	bool may_stall;
 
 	while (*mine && directives[*mine - 1].after < performed)
 		*mine = replay_links(replay)[*mine - 1];
@@ -227,8 +230,10 @@ static struct thread_id replay_loose(struct replay_state *replay, const struct s
 		return standard;
 	name = key_table_find(&replay->names, directives[*mine - 1].next);
 	next = name == KEY_TABLE_NONE ? REPLAY_NOT_CREATED : replay->index_of[name];
+	may_stall = directives[*mine - 1].stalls;
 	*mine = replay_links(replay)[*mine - 1];
-	if (next >= view->thread_count || !view_is_enabled(view, next))
+	if (next >= view->thread_count ||
+		!(view_is_enabled(view, next) || (may_stall && view_may_stall(view, next))))
 		return standard;
 	replay->directives_used++;
 	return (struct thread_id){(uint16_t)next};
@@ -394,6 +399,7 @@ static uint32_t replay_choose_value(void *state, uint32_t count)
 const struct strategy strategy_replay = {
 	.name = "replay",
 	.summary = "follows a recorded schedule, or only its context switches",
+	.follows_stalls = true,
 	.state_bytes = replay_least_bytes,
 	.begin_campaign = replay_begin_campaign,
 	.begin_run = replay_begin_run,

@@ -37,6 +37,7 @@ struct replay_directive {
 	thread_name thread; /* A, by stable name */
 	thread_name next;   /* B */
 	uint64_t after;	    /* ops of A before the switch or the fall */
+	bool stalls; /* B may be in a timed wait, which then ends by a stall (model/stall.h) */
 };
 
 struct replay_state {

@@ -220,6 +220,8 @@ struct strategy {
 	const struct strategy_option *options; /* NULL if the strategy has no options */
 	/* the view must have loop numbers (object_place), which slows allocations down */
 	bool wants_places;
+	/* chooses a thread of view->stallable only where its schedule says so */
+	bool follows_stalls;
 
 	/* Options that are each within their range: "problem; remedy", or NULL. May be NULL. */
 	const char *(*check)(const struct strategy_config *config);

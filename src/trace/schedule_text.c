@@ -319,11 +319,17 @@ static int read_step_line(struct parser *parser, const struct piece *words, unsi
 	if (count < 2 || !schedule_text_read_number(words[1], UINT32_MAX, &steps) || !steps)
 		return parser_refuse(
 			parser, "a thread needs a number of steps from 1 on", parser->text);
-	if (count == 3 && piece_is(words[2], "preempts"))
-		segment.flags = SEGMENT_PREEMPTS;
-	else if (count > 2)
-		return parser_refuse(
-			parser, "only \"preempts\" may follow the steps", parser->text);
+	for (unsigned i = 2; i < count; i++) {
+		const uint16_t flag = piece_is(words[i], "preempts") ? SEGMENT_PREEMPTS
+				      : piece_is(words[i], "stalls") ? SEGMENT_STALLS
+								     : 0;
+
+		if (!flag || flag <= segment.flags)
+			return parser_refuse(parser,
+				"only \"preempts\" and \"stalls\" may follow the steps",
+				parser->text);
+		segment.flags |= flag;
+	}
 	segment.count = (uint32_t)steps;
 	if (__builtin_add_overflow(parser->file.step_count, steps, &parser->file.step_count))
 		return parser_refuse(parser, "more steps than can be counted", parser->text);
@@ -454,8 +460,9 @@ void schedule_text_write(const struct schedule_file *file, struct strbuf *out)
 			strbuf_addf(
 				out, "value %u of %" PRIu32 "\n", segment->thread, segment->count);
 		else
-			strbuf_addf(out, "%s %" PRIu32 "%s\n", file->threads[segment->thread].path,
-				segment->count,
-				segment->flags & SEGMENT_PREEMPTS ? " preempts" : "");
+			strbuf_addf(out, "%s %" PRIu32 "%s%s\n",
+				file->threads[segment->thread].path, segment->count,
+				segment->flags & SEGMENT_PREEMPTS ? " preempts" : "",
+				segment->flags & SEGMENT_STALLS ? " stalls" : "");
 	}
 }

@@ -8,6 +8,7 @@
  *   layout 41523
  *   main 12
  *   main.0 3 preempts
+ *   main 2 stalls
  *   main 1
  *   value 1 of 3
  *

@@ -345,7 +345,7 @@ static enum outcome_kind machine_step(struct simulated_run *run)
 	if (run->strategy->executed)
 		run->strategy->executed(run->state, view, chosen);
 	if (run->recording)
-		schedule_add_step(run->recording, chosen, is_preemption);
+		schedule_add_step(run->recording, chosen, is_preemption ? SEGMENT_PREEMPTS : 0);
 	machine.view.current = chosen;
 	machine.view.step++;
 	return machine_perform(chosen.index);

@@ -137,7 +137,8 @@ static void simulation_perform(const struct simulation *simulation, const struct
 		.seed = simulation->seed,
 		.step_limit = simulation->step_limit ? simulation->step_limit : STEP_LIMIT,
 		.has_spurious_wakeups = simulation->has_spurious_wakeups,
-		.has_early_timeouts = simulation->has_early_timeouts,
+		.stall_ns = simulation->stall_ns,
+		.stalls = simulation->stalls,
 		.tolerated = simulation->tolerated,
 		.defers_changes = simulation->defers_changes};
 	strategy->begin_run(state, simulation->seed);

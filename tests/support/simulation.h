@@ -18,7 +18,8 @@ struct simulation {
 	const struct strategy *strategy; /* NULL means random */
 	uint64_t seed;
 	bool has_spurious_wakeups;
-	bool has_early_timeouts;
+	uint64_t stall_ns;
+	struct stalls *stalls;
 	bool defers_changes;
 	uint32_t tolerated;
 	uint64_t step_limit; /* 0: 10000 */

@@ -310,6 +310,7 @@ static int branches_run_command(int argc, char **argv)
 	int status;
 
 	campaign_options_init(&options->campaign);
+	options->campaign.settings.stall_ns = 0;
 	options->campaign.is_interrupted = command_interruption();
 	options->sensitivity.workers = cores_available();
 	options->progress = show_progress;

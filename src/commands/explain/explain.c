@@ -122,6 +122,8 @@ static int open_worker(struct explain *explain, struct error *err)
 	memory->is_frozen = false;
 	plan = &worker->contract->plan;
 	settings_to_plan(settings, plan);
+	if (!explain->finding->depends_on_time)
+		plan->stall_ns = 0;
 	plan->step_limit = step_limit(explain);
 	races_apply(&settings->races, worker->contract);
 	plan->restart = settings->check ? RESTART_EXEC : restart_fastest(settings->executor);

@@ -336,6 +336,7 @@ static int predict_run_command(int argc, char **argv)
 	int status;
 
 	campaign_options_init(campaign);
+	campaign->settings.stall_ns = 0;
 	campaign->is_interrupted = command_interruption();
 	campaign->workers = 0; /* all cores */
 	campaign->time_ns = PREDICT_TIME_NS;

@@ -49,7 +49,6 @@ static const struct option_value run_values[] = {
 	OPTION_LIMIT(OPTION_SILENCE, run_arguments, silent_ns),
 	OPTION_FLAG(OPTION_RESUME, run_arguments, options.resumes),
 	OPTION_FLAG(OPTION_SPURIOUS, run_arguments, options.settings.has_spurious_wakeups),
-	OPTION_FLAG(OPTION_EARLY, run_arguments, options.settings.has_early_timeouts),
 	OPTION_FLAG(OPTION_FORKED_CHILDREN, run_arguments, options.settings.has_forked_children),
 	OPTION_FLAG(OPTION_NO_FORKED_CHILDREN, run_arguments, options.without_forked_children),
 	OPTION_FLAG(OPTION_NO_VIRTUAL_TIME, run_arguments, options.settings.without_virtual_time),
@@ -91,6 +90,17 @@ static int parse_when(struct argp_state *state, const char *option, const char *
 	return 0;
 }
 
+static uint64_t parse_stalls(struct argp_state *state, const char *text)
+{
+	uint64_t limit_ns = 0;
+
+	if (strcmp(text, "any") == 0)
+		return STALL_ANY;
+	if (strcmp(text, "never") != 0 && (!duration_parse(text, &limit_ns) || !limit_ns))
+		argp_error(state, "--stalls is never, any or a time such as 2s, not %s", text);
+	return limit_ns;
+}
+
 static error_t parse_making(int key, char *text, struct argp_state *state)
 {
 	struct run_arguments *arguments = state->input;
@@ -112,6 +122,9 @@ static error_t parse_making(int key, char *text, struct argp_state *state)
 			argp_error(state, "--layout is varied or a number up to %u, not %s",
 				LAYOUT_MAX, text);
 		options->settings.layout = (uint32_t)number;
+		return 0;
+	case OPTION_STALLS:
+		options->settings.stall_ns = parse_stalls(state, text);
 		return 0;
 	case OPTION_CHECKPOINTS:
 		options->checkpoints =

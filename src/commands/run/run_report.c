@@ -355,8 +355,8 @@ static void add_wait_options(const struct campaign_options *options,
 {
 	if (result->met & MET_CONDITION && !options->settings.has_spurious_wakeups)
 		strbuf_addf(out, "%s--spurious-wakeups", before);
-	if (result->met & MET_TIME && !options->settings.has_early_timeouts)
-		strbuf_addf(out, "%s--early-timeouts", before);
+	if (result->met & MET_TIME && options->settings.stall_ns != STALL_ANY)
+		strbuf_addf(out, "%s--stalls any", before);
 	if (result->met & MET_CHILD_THREADS && !result->has_forked_children &&
 		!options->settings.has_forked_children)
 		strbuf_addf(out, "%s--forked-children", before);

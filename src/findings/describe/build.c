@@ -279,6 +279,7 @@ static void build_fill(struct builder *builder)
 	for (uint32_t i = 0; builder->culprit != UINT32_MAX && i < finding->wait_count; i++)
 		finding->waits[i].lost_signals =
 			i == builder->culprit ? builder->signals.unreceived : 0;
+	builder_fill_stalls(builder);
 	builder_fill_cause(builder);
 	finding->title = builder_title(builder);
 	finding->detail = builder_detail(builder);

@@ -13,6 +13,7 @@
 #include "model/memory_block.h"
 #include "model/outcome.h"
 #include "model/schedule.h"
+#include "model/stall.h"
 #include "symbols/symbols.h"
 
 /* A thread of the run. Its index is its position in the array; index 0 is the main thread. */
@@ -48,7 +49,8 @@ struct finding_source {
 	 */
 	const uint64_t *earlier_stack;
 	uint32_t earlier_count;
-	uint32_t steps_most; /* steps of the interleaving to keep, from its end; 0: 2000 */
+	const struct stalls *stalls; /* stalls of the run; NULL if unknown */
+	uint32_t steps_most;	     /* steps of the interleaving to keep, from its end; 0: 2000 */
 };
 
 /*

@@ -109,6 +109,14 @@ bool builder_is_wrapper(const struct builder *builder, const struct symbols_fram
 void builder_fill_place(
 	const struct builder *builder, const struct trace_event *event, struct finding_step *step);
 
+/* ---- stalls.c ---- */
+
+void builder_fill_stalls(struct builder *builder);
+/* Adds a line for each stalled thread: "depends on time: needs main.0 to be stalled for at least 1 ms at f.c:12". */
+void builder_add_stalls(const struct builder *builder, struct strbuf *out);
+void builder_stalls_cause(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
+
 /* ---- waits.c ---- */
 
 /* Completes the wait-for graph from the trace. */

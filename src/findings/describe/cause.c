@@ -260,6 +260,7 @@ void builder_fill_cause(struct builder *builder)
 	default:
 		break;
 	}
+	builder_stalls_cause(builder, &cause, &remedy);
 	builder->finding->cause = cause_text(&cause);
 	builder->finding->remedy = cause_text(&remedy);
 }

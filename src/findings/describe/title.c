@@ -432,6 +432,7 @@ char *builder_detail(const struct builder *builder)
 	struct strbuf out;
 
 	strbuf_init(&out);
+	builder_add_stalls(builder, &out);
 	if (*outcome->text)
 		strbuf_addf(&out, "%s\n", outcome->text);
 	if (outcome->waits_left_out)

@@ -93,9 +93,33 @@ static void run_announce(struct contract *contract, uint64_t number)
 	contract->heartbeat = 0;
 	contract->trace_count = 0;
 	contract->thread_count = 1;
+	contract->stalls.count = 0;
+	contract->stalls.thread_count = 0;
+	contract->stalls.total_ns = 0;
 	outcome_set(&contract->outcome, OUTCOME_NONE, THREAD_NONE, 0);
 	stuck_children_begin_run();
 	contract->is_live = 1;
+}
+
+/* One run in STALL_RUNS has stalls. Their limit takes STALL_LIMITS values in turn, and the shortest
+ * comes first, because short stalls are more probable on a real machine. */
+#define STALL_RUNS 5
+#define STALL_LIMITS 5
+#define STALL_LIMIT_FIRST_NS UINT64_C(1000000)
+
+/* An exhaustive strategy would need all its runs to have the same stalls. */
+static uint64_t run_stall_ns(const struct contract_plan *plan, uint64_t number)
+{
+	uint64_t limit_ns = STALL_LIMIT_FIRST_NS;
+
+	if (plan->stall_ns == STALL_ANY || plan->without_virtual_time)
+		return plan->without_virtual_time ? 0 : STALL_ANY;
+	if (number % STALL_RUNS != STALL_RUNS - 1 ||
+		strategies[plan->strategy]->search.is_exhausted)
+		return 0;
+	for (uint64_t i = number / STALL_RUNS % STALL_LIMITS; i; i--)
+		limit_ns *= 10;
+	return limit_ns < plan->stall_ns ? limit_ns : plan->stall_ns;
 }
 
 void runtime_begin_run(uint64_t number, struct history *history)
@@ -117,7 +141,8 @@ void runtime_begin_run(uint64_t number, struct history *history)
 		.free_yields = contract->has_memory_sites ? 0 : FREE_YIELDS,
 		.step_limit = plan->step_limit,
 		.has_spurious_wakeups = plan->has_spurious_wakeups,
-		.has_early_timeouts = plan->has_early_timeouts,
+		.stall_ns = run_stall_ns(plan, number),
+		.stalls = &contract->stalls,
 		.tolerated = plan->tolerated,
 		.defers_changes = record_is_on(),
 	};

@@ -1,4 +1,4 @@
-/* EXPECT: crash strategy=random runs<=500 options=--early-timeouts */
+/* EXPECT: crash strategy=random runs<=500 options=--stalls=any */
 /*
  * Pattern: a timeout that "cannot happen".
  *

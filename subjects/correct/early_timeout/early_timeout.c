@@ -1,4 +1,4 @@
-/* EXPECT: passed runs=20000 options=--early-timeouts */
+/* EXPECT: passed runs=20000 options=--stalls=any */
 /*
  * Pattern: a timed wait with its result checked.
  *

@@ -288,7 +288,7 @@ int main()
 
 	passes("condition", wait_for_condition);
 	quirks.has_spurious_wakeups = 1;
-	quirks.has_early_timeouts = 1;
+	quirks.has_stalls = 1;
 	passes("condition, spuriously woken", wait_for_condition, quirks);
 	passes("shared lock", share_a_lock);
 	passes("semaphores", use_semaphores);

@@ -395,7 +395,7 @@ static void signal_in_time(void *argument)
 	simulation_join(thread);
 }
 
-static void look_for_early_timeout(void *argument, const struct outcome *outcome)
+static void look_for_stall(void *argument, const struct outcome *outcome)
 {
 	struct scene *s = argument;
 
@@ -408,19 +408,18 @@ static void look_for_early_timeout(void *argument, const struct outcome *outcome
 		assert_int_equal(s->taken, 1);
 }
 
-static void test_early_timeouts__race_with_the_signal(void **state)
+static void test_stalls__race_with_the_signal(void **state)
 {
-	static const struct simulation early = {.has_early_timeouts = true};
+	static const struct simulation stalled = {.stall_ns = STALL_ANY};
 	uint64_t runs;
 
 	(void)state;
 	seen = 0;
-	runs = simulate_every_schedule(
-		&early, signal_in_time, &scene, clear, look_for_early_timeout);
+	runs = simulate_every_schedule(&stalled, signal_in_time, &scene, clear, look_for_stall);
 	assert_true(seen > 0);
 	assert_true(seen < runs);
 	seen = 0;
-	simulate_every_schedule(&plain, signal_in_time, &scene, clear, look_for_early_timeout);
+	simulate_every_schedule(&plain, signal_in_time, &scene, clear, look_for_stall);
 	assert_int_equal(seen, 0);
 }
 
@@ -555,7 +554,7 @@ int main(void)
 		cmocka_unit_test(test_broadcast__wakes_all_and_frees_the_object),
 		cmocka_unit_test(test_woken_waiter__is_shown_waiting_for_the_mutex),
 		cmocka_unit_test(test_timed_wait__times_out_with_the_mutex),
-		cmocka_unit_test(test_early_timeouts__race_with_the_signal),
+		cmocka_unit_test(test_stalls__race_with_the_signal),
 		cmocka_unit_test(test_cancelled_waiter__keeps_the_mutex_and_no_signal),
 		cmocka_unit_test(test_wait_without_the_mutex__is_refused_or_ends_the_run),
 		cmocka_unit_test(test_overwritten_object__strands_its_waiters_and_breaks_nothing),

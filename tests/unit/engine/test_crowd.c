@@ -32,8 +32,7 @@ static bool can_move(const struct engine_thread *thread)
 {
 	const struct engine_op *op = thread->op;
 
-	return op && (!op->ready || op->ready(op, thread) || op->deadline_ns <= engine.clock_ns ||
-			     (engine.run.has_early_timeouts && op->deadline_ns != ENGINE_FOREVER));
+	return op && (!op->ready || op->ready(op, thread) || op->deadline_ns <= engine.clock_ns);
 }
 
 /* Checks each thread one by one, after any change of the mutex. */
@@ -100,10 +99,10 @@ static void wait_for_all(void *argument)
 		simulation_join(threads[i]);
 }
 
-static const struct outcome *run(uint64_t seed, bool is_kept, bool is_cancelled, bool is_early)
+static const struct outcome *run(uint64_t seed, bool is_kept, bool is_cancelled, bool has_stalls)
 {
 	const struct simulation simulation = {
-		.seed = seed, .step_limit = 100000, .has_early_timeouts = is_early};
+		.seed = seed, .step_limit = 100000, .stall_ns = has_stalls ? STALL_ANY : 0};
 
 	memset(&scene, 0, sizeof scene);
 	scene.is_kept = is_kept;

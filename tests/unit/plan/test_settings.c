@@ -22,7 +22,7 @@ static void test_settings__survive_json(void **state)
 	settings.executor = EXECUTOR_KERNEL;
 	settings.step_limit = 77;
 	settings.hang_ns = 0;
-	settings.has_early_timeouts = true;
+	settings.stall_ns = STALL_ANY;
 	settings.input = strdup("/tmp/a \"quoted\" file");
 	assert_int_equal(settings_parse_tolerated("exit,hang", &settings.tolerated, &err), 0);
 	json = settings_to_json(&settings);
@@ -30,7 +30,7 @@ static void test_settings__survive_json(void **state)
 	assert_int_equal(again.executor, EXECUTOR_KERNEL);
 	assert_int_equal(again.step_limit, 77);
 	assert_int_equal(again.hang_ns, 0);
-	assert_true(again.has_early_timeouts);
+	assert_true(again.stall_ns == STALL_ANY);
 	assert_false(again.has_spurious_wakeups);
 	assert_int_equal(again.tolerated, settings.tolerated);
 	assert_string_equal(again.input, settings.input);
@@ -42,7 +42,7 @@ static void test_settings__survive_json(void **state)
 
 static const char *const written_before_races =
 	"{\"executor\":\"fiber\",\"tolerated\":[],\"step_limit\":1,\"hang_ns\":1,"
-	"\"spurious_wakeups\":false,\"early_timeouts\":false,\"without_dispatch\":false,"
+	"\"spurious_wakeups\":false,\"without_dispatch\":false,"
 	"\"without_virtual_time\":false}";
 
 static void test_settings__keep_which_races_pass(void **state)
@@ -118,14 +118,14 @@ static void test_settings__refuse_damaged_json(void **state)
 		"[1]",
 		"{\"executor\":\"fiber\"}",
 		"{\"executor\":\"steam\",\"tolerated\":[],\"step_limit\":1,\"hang_ns\":1,"
-		"\"spurious_wakeups\":false,\"early_timeouts\":false,\"without_dispatch\":false,"
+		"\"spurious_wakeups\":false,\"without_dispatch\":false,"
 		"\"without_virtual_time\":false}",
 		"{\"executor\":\"fiber\",\"tolerated\":[\"nonsense\"],\"step_limit\":1,\"hang_ns\":"
 		"1,"
-		"\"spurious_wakeups\":false,\"early_timeouts\":false,\"without_dispatch\":false,"
+		"\"spurious_wakeups\":false,\"without_dispatch\":false,"
 		"\"without_virtual_time\":false}",
 		"{\"executor\":\"fiber\",\"tolerated\":[],\"step_limit\":-1,\"hang_ns\":1,"
-		"\"spurious_wakeups\":false,\"early_timeouts\":false,\"without_dispatch\":false,"
+		"\"spurious_wakeups\":false,\"without_dispatch\":false,"
 		"\"without_virtual_time\":false}",
 	};
 	struct settings settings;

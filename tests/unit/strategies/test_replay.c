@@ -44,8 +44,9 @@ static void note_switch(void *context, const struct schedule_view *view, struct 
 	if (!thread_same(standard, chosen)) {
 		assert_true(recording->directive_count < STEPS_MAX);
 		recording->directives[recording->directive_count++] =
-			(struct replay_directive){view->names[standard.index],
-				view->names[chosen.index], recording->performed[standard.index]};
+			(struct replay_directive){.thread = view->names[standard.index],
+				.next = view->names[chosen.index],
+				.after = recording->performed[standard.index]};
 	}
 	recording->performed[chosen.index]++;
 }
@@ -313,9 +314,9 @@ static void replay__does_not_wait_for_a_switch_that_cannot_be(void **unused)
 {
 	/* The first names a step that main never reaches; the second is to happen all the same. */
 	const struct replay_directive directives[] = {
-		{THREAD_NAME_MAIN, thread_name_child(THREAD_NAME_MAIN, 0), 1000},
-		{thread_name_child(THREAD_NAME_MAIN, 2), thread_name_child(THREAD_NAME_MAIN, 3),
-			2}};
+		{THREAD_NAME_MAIN, thread_name_child(THREAD_NAME_MAIN, 0), 1000, false},
+		{thread_name_child(THREAD_NAME_MAIN, 2), thread_name_child(THREAD_NAME_MAIN, 3), 2,
+			false}};
 	const struct schedule none = {0};
 	struct replay_state *state = plan(REPLAY_LOOSE, &none, directives, 2);
 	struct simulated_run run = follow(state);
@@ -342,7 +343,7 @@ static void replay__passes_over_a_switch_whose_moment_is_gone(void **unused)
 	 * to move next; so its directive never applies, and the last one does.
 	 */
 	const struct replay_directive directives[] = {
-		{first, second, 1}, {second, third, 0}, {second, third, 2}};
+		{first, second, 1, false}, {second, third, 0, false}, {second, third, 2, false}};
 	const struct schedule none = {0};
 	struct replay_state *state = plan(REPLAY_LOOSE, &none, directives, 3);
 	struct simulated_run run = {

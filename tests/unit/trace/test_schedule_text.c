@@ -15,11 +15,13 @@
 static const char sample[] = "raddle schedule 1\n"
 			     "program ./bank\n"
 			     "outcome deadlock\n"
-			     "steps 16\n"
+			     "steps 19\n"
 			     "layout 41523\n"
 			     "main 12\n"
 			     "main.0 3 preempts\n"
 			     "value 1 of 3\n"
+			     "main 2 stalls\n"
+			     "main.0 1 preempts stalls\n"
 			     "main 1\n";
 
 static int parse(const char *text, struct schedule_file *file, struct error *err)
@@ -50,13 +52,15 @@ static void test_schedule_text__reads_every_kind_of_line(void **state)
 	assert_int_equal(parse(sample, &file, &err), 0);
 	assert_string_equal(file.program, "./bank");
 	assert_string_equal(file.outcome, "deadlock");
-	assert_int_equal(file.step_count, 16);
+	assert_int_equal(file.step_count, 19);
 	assert_int_equal(file.layout, 41523);
 	assert_int_equal(file.thread_count, 2);
 	assert_string_equal(file.threads[1].path, "main.0");
 	assert_int_equal(file.threads[1].name, thread_name_child(THREAD_NAME_MAIN, 0));
-	assert_int_equal(file.segment_count, 4);
+	assert_int_equal(file.segment_count, 6);
 	assert_int_equal(file.segments[1].flags, SEGMENT_PREEMPTS);
+	assert_int_equal(file.segments[3].flags, SEGMENT_STALLS);
+	assert_int_equal(file.segments[4].flags, SEGMENT_PREEMPTS | SEGMENT_STALLS);
 	assert_int_equal(file.segments[1].count, 3);
 	assert_int_equal(file.segments[2].flags, SEGMENT_VALUE);
 	assert_int_equal(file.segments[2].thread, 1);
@@ -136,6 +140,7 @@ static void test_schedule_text__refuses_damage_with_its_place(void **state)
 		{"raddle schedule 1\nmain 4294967296\n", "from 1 on"},
 		{"raddle schedule 1\nmain -1\n", "from 1 on"},
 		{"raddle schedule 1\nmain 3 preempt\n", "preempts"},
+		{"raddle schedule 1\nmain 3 stalls stalls\n", "stalls"},
 		{"raddle schedule 1\nmain. 3\n", "not a thread"},
 		{"raddle schedule 1\nmain.00 3\n", "not a thread"},
 		{"raddle schedule 1\nmain.65536 3\n", "not a thread"},

@@ -62,7 +62,6 @@ void child_run_begin(void)
 	run.random_seed = ~child.seed;
 	run.step_limit = runtime.contract->plan.step_limit;
 	run.has_spurious_wakeups = runtime.contract->plan.has_spurious_wakeups;
-	run.has_early_timeouts = runtime.contract->plan.has_early_timeouts;
 	run.tolerated = runtime.contract->plan.tolerated;
 	engine_begin_run(&run);
 }
