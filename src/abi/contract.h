@@ -105,7 +105,7 @@ struct contract_plan {
 	bool is_traced;
 	uint64_t trace_from; /* traces steps from this number on, and all thread creations */
 	bool inspect;	     /* stand still at the end of a failing run */
-	/* If `inspect` is set: also stand still before the access of step inspect_step - 1; 0: no */
+	/* If `inspect` is set: also stop before the access of step inspect_step - 1; 0: do not */
 	uint64_t inspect_step;
 	uint64_t inspect_site;	   /* site of that access */
 	uint64_t inspect_address;  /* address in the word that the access touches */
@@ -156,7 +156,8 @@ struct contract_thread {
 	uint64_t create_site;
 	uint64_t start; /* address of its start function */
 	uint64_t steps; /* ops performed */
-	/* REPORT_INSPECT: frame that context_switch_* saved (platform/context.S); 0: ended */
+	/* REPORT_INSPECT: the frame that context_switch_* saved (platform/context.S); 0: the thread
+	 * has ended */
 	uint64_t stack_pointer;
 	uint64_t thread_base;
 	char label[16]; /* name set by pthread_setname_np, else empty */
@@ -193,8 +194,8 @@ struct contract_run {
 	uint64_t steps;
 	uint64_t digest; /* digest of the run if plan.has_digest is set */
 	uint64_t races_suppressed, blind_runs,
-		/* All since the block was created: suppressed races, runs that the race detector
-		 * could not follow to the end, and races seen */
+		/* Counters since the block was created: suppressed races, runs that the race
+		 * detector could not follow to the end, and races seen. */
 		races_seen;
 	uint16_t threads;
 	uint8_t outcome; /* enum outcome_kind */
@@ -302,7 +303,7 @@ struct contract {
 	char checkpoint_text
 		[128]; /* [guest] the effect after which a run allows no checkpoints, in words */
 	uint32_t thread_count;
-	/* [guest] Coverage of all runs: see engine_run.covered */
+	/* [guest] Coverage of all runs, as in engine_run.covered */
 	uint64_t covered[CONTRACT_COVERED_WORDS];
 
 	/* Areas behind the struct, as byte offsets from its start. [host lays out] */
@@ -329,7 +330,7 @@ static inline void *contract_area(struct contract *contract, uint64_t offset)
 	return (char *)contract + offset;
 }
 
-/* The summary of a run of the current round; returns NULL if `number` is not in the round. */
+/* Returns the summary of a run of the current round; NULL if `number` is not in the round. */
 static inline struct contract_run *contract_run_of(struct contract *contract, uint64_t number)
 {
 	const struct contract_plan *plan = &contract->plan;

@@ -54,7 +54,7 @@ enum memory_mode {
 	MEMORY_MODE_COUNT
 };
 
-/* sites[]: one byte each. */
+/* Flags of sites[], one byte each. */
 #define SITE_ON 1u	/* its instruction reports in the current run */
 #define SITE_SEEN 2u	/* has executed at least once while on */
 #define SITE_SHARED 4u	/* has accessed a variable that is a point */
@@ -64,7 +64,7 @@ enum memory_mode {
 #define SITE_KEPT 32u
 #define SITE_STANDS 64u /* had SITE_WAITED when the round began */
 
-/* variables[].flags */
+/* Flags of variables[].flags. */
 #define VARIABLE_READ 1u /* read by any thread, after the first thread creation */
 #define VARIABLE_WRITTEN 2u
 #define VARIABLE_MANY 4u    /* accessed by at least two threads */
@@ -100,16 +100,16 @@ struct memory_variable {
 	uint32_t block; /* index in blocks[] + 1 of a traced run; else 0 */
 };
 
-/* variables[].news */
+/* Flags of variables[].news. */
 #define VARIABLE_NEWS 1u
 #define VARIABLE_VIA_LOST 2u /* via[0] must become MEMORY_VIA_UNKNOWN */
 
-/* variables[].via[0]: too many groups, or a name of different variables in other runs. */
+/* Value of variables[].via[0]: too many groups, or a name of different variables in other runs. */
 #define MEMORY_VIA_UNKNOWN UINT16_MAX
 
 #define MEMORY_OF_MAIN UINT16_MAX
 
-/* memory_allocating_place() never returns 1. */
+/* A value that memory_allocating_place() never returns: the variable is not on the heap. */
 #define MEMORY_NOT_ON_HEAP 1
 
 /* The groups of all variables that were allocated at one place: see focus.h. */

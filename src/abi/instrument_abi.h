@@ -78,7 +78,7 @@ enum site_kind {
 	SITE_KIND_COUNT
 };
 
-/* Memory orders as C11 numbers them; relaxed is 0. */
+/* Memory orders, numbered as in C11; relaxed is 0. */
 enum site_order {
 	SITE_RELAXED,
 	SITE_CONSUME,

@@ -7,7 +7,7 @@
 
 #include "base/bug.h"
 
-/* Zeroed memory for so many items, at least for one. */
+/* Returns zeroed memory for `count` items, at least for one. */
 static inline void *array_new(size_t count, size_t size)
 {
 	void *array = calloc(count ? count : 1, size);
@@ -16,8 +16,8 @@ static inline void *array_new(size_t count, size_t size)
 	return array;
 }
 
-/* The array with room for an item behind the first `count`. The function serves to append items one
- * by one. */
+/* Returns the array with room for one more item after the first `count`, for appending items one by
+ * one. */
 static inline void *array_room(void *array, size_t count, size_t size)
 {
 	if (count & (count - 1) || (count && count < 8))

@@ -35,7 +35,8 @@ void inherited_close_others_on_exec(void)
 	for (unsigned fd = 3; fd < INHERITED_MAX; fd++) {
 		if (!inherited.is_open[fd])
 			continue;
-		if (fd > first) /* fails before Linux 5.11: the target then inherits more */
+		/* fails before Linux 5.11: the target then inherits more descriptors */
+		if (fd > first)
 			(void)syscall(
 				SYS_close_range, first, fd - 1, (unsigned)CLOSE_RANGE_CLOEXEC);
 		first = fd + 1;

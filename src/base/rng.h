@@ -42,7 +42,8 @@ static inline uint64_t rng_next(struct rng *rng)
 	return result;
 }
 
-/* Uniform in [0, bound), bound > 0, without bias: Lemire's multiplication with rejection. */
+/* Returns a uniform number in [0, bound), bound > 0, without bias: Lemire's multiplication with
+ * rejection. */
 static inline uint32_t rng_below(struct rng *rng, uint32_t bound)
 {
 	uint64_t product = (rng_next(rng) >> 32) * bound;
@@ -59,7 +60,7 @@ static inline uint32_t rng_below(struct rng *rng, uint32_t bound)
 	return (uint32_t)(product >> 32);
 }
 
-/* Uniform in [0, bound), bound > 0, for bounds of more than 32 bits. */
+/* Same as rng_below(), for bounds of more than 32 bits. */
 static inline uint64_t rng_below64(struct rng *rng, uint64_t bound)
 {
 	uint64_t limit = UINT64_MAX - UINT64_MAX % bound;

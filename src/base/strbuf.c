@@ -6,7 +6,7 @@
 
 #include "base/bug.h"
 
-/* The text of every buffer without an allocation; never written. */
+/* The text of every buffer that has no allocation; never written. */
 static char empty_text[1];
 
 static void strbuf_reserve(struct strbuf *buf, size_t extra)

@@ -15,7 +15,8 @@ static void visible_escape_point(uint32_t point, char out[VISIBLE_BYTES])
 	(void)snprintf(out, VISIBLE_BYTES, "\\u%04x", (unsigned)(point & 0xffff));
 }
 
-/* Control characters, bidirectional marks, line separators and noncharacters. */
+/* Returns whether the character is a control character, bidirectional mark, line separator or
+ * noncharacter. */
 static bool visible_is_hidden(uint32_t point, bool has_lines)
 {
 	if (point == '\n' || point == '\t')

@@ -23,7 +23,7 @@
 struct points_to_variable {
 	char *name;	  /* "counter", "queue+8", "malloc at bank.c:41", "a local of main" */
 	int64_t distance; /* distance from the start of its object; in an array modulo the stride */
-	/* Reaches at most up to the next variable; UINT64_MAX: to the end of the object. */
+	/* Size: at most up to the next variable; UINT64_MAX: to the end of the object. */
 	uint64_t bytes;
 };
 

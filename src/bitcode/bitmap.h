@@ -9,7 +9,7 @@
 
 struct bitmap_block {
 	uint64_t bits;
-	uint32_t number; /* number of its first member / 64 */
+	uint32_t number; /* number of its first member, divided by 64 */
 };
 
 /* An all-zero struct is the empty set. */
@@ -26,7 +26,7 @@ bool bitmap_has(const struct bitmap *set, uint32_t member);
 bool bitmap_next(const struct bitmap *set, uint64_t *member);
 /* Returns whether `set` has grown. */
 bool bitmap_unite(struct bitmap *set, const struct bitmap *other);
-/* The members of `set` that are not in `other`. `out` must be empty. */
+/* Sets `out`, which must be empty, to the members of `set` that are not in `other`. */
 void bitmap_subtract(struct bitmap *out, const struct bitmap *set, const struct bitmap *other);
 
 #define bitmap_each(member, set)                                                                   \

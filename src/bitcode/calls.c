@@ -97,7 +97,7 @@ static void call_unknown(struct analysis *analysis, LLVMValueRef call)
 	foreign_to(analysis, value_node(analysis, call));
 }
 
-/* The constant length of a copy; UINT64_MAX: not constant. */
+/* Returns the constant length of a copy; UINT64_MAX: not constant. */
 static uint64_t copied_bytes(LLVMValueRef call)
 {
 	LLVMValueRef length = LLVMGetArgOperand(call, 2);
@@ -121,7 +121,7 @@ static void call_copy(struct analysis *analysis, LLVMValueRef call, bool is_behi
 
 static void pass_argument(struct analysis *analysis, uint32_t node, char letter)
 {
-	/* Any distance, as the size is unknown. */
+	/* The size is unknown, so the location may be at any distance. */
 	const uint32_t place = flow_node(&analysis->flow);
 	const uint32_t stored = flow_node(&analysis->flow);
 
@@ -170,7 +170,7 @@ static void give_result(
 	}
 }
 
-/* The function in that argument is called during this call or later. */
+/* Adds the call of the function in that argument, made during this call or later. */
 static void call_back(struct analysis *analysis, LLVMValueRef call, const struct external *external)
 {
 	const struct flow_rule rule = {
@@ -208,7 +208,8 @@ static void call_external(struct analysis *analysis, LLVMValueRef call, const ch
 	give_result(analysis, call, external);
 }
 
-/* Memory from realloc holds the old contents. Some functions return memory through an argument. */
+/* Adds the effects of realloc, whose result holds the old contents, and of functions that return
+ * memory through an argument. */
 static bool call_reallocation(struct analysis *analysis, LLVMValueRef call, const char *name)
 {
 	uint32_t block;
@@ -231,7 +232,7 @@ static bool call_reallocation(struct analysis *analysis, LLVMValueRef call, cons
 	return false;
 }
 
-/* The node for one letter of the arguments that are passed to a callback. */
+/* Returns the node for one letter of the arguments that are passed to a callback. */
 static uint32_t passed_node(struct analysis *analysis, LLVMValueRef call, const char **at)
 {
 	const char letter = *(*at)++;
@@ -268,10 +269,8 @@ static void link_callback(struct analysis *analysis, LLVMValueRef call,
 		become_foreign(analysis, symbol->definitions[i].returns);
 }
 
-/*
- * The va_list of x86-64 points to the arguments at offset 8, and to the saved registers at 16: one
- * object for both.
- */
+/* Models va_start. The va_list of x86-64 points to the arguments at offset 8, and to the saved
+ * registers at 16: one object serves for both. */
 static void start_variadic(struct analysis *analysis, LLVMValueRef call)
 {
 	LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
@@ -309,7 +308,7 @@ static void call_vector_memory(struct analysis *analysis, LLVMValueRef call, con
 		return;
 	}
 	flow_load(analysis, value_node(analysis, call), place, bytes);
-	/* Values of lanes that are not loaded. */
+	/* The result may have values of lanes that are not loaded. */
 	for (unsigned i = 1; i < LLVMGetNumArgOperands(call); i++)
 		flow_edge(&analysis->flow, argument_node(analysis, call, i),
 			value_node(analysis, call));
@@ -327,7 +326,7 @@ static void call_intrinsic(struct analysis *analysis, LLVMValueRef call, const c
 	} else if (begins(name, "llvm.masked.") || begins(name, "llvm.vp.")) {
 		call_vector_memory(analysis, call, name);
 	} else if (value_node(analysis, call) != analysis->nothing) {
-		/* Pure computations: the result is made of the arguments. */
+		/* Pure computations: the result may point to whatever the arguments point to. */
 		for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++)
 			flow_edge(&analysis->flow, argument_node(analysis, call, i),
 				value_node(analysis, call));

@@ -78,7 +78,7 @@ void constrain_constant(struct analysis *analysis, uint32_t node, LLVMValueRef c
 			value_node(analysis, LLVMGetOperand(constant, (unsigned)i)), node);
 }
 
-/* Larger arrays are folded at once, as accesses would fold them anyway. */
+/* Larger arrays are folded at once, because their accesses would fold them anyway. */
 #define ELEMENTS_APART 32
 
 static void initialise(

@@ -12,7 +12,8 @@ uint64_t type_bytes(const struct analysis *analysis, LLVMTypeRef type)
 	return LLVMTypeIsSized(type) ? LLVMABISizeOfType(analysis->layout, type) : 0;
 }
 
-/* A single bit holds no part of an address; void and similar types are no values. */
+/* Returns whether a value of the type may carry a part of an address. A single bit cannot; void and
+ * similar types are no values. */
 static bool may_point(LLVMTypeRef type)
 {
 	switch (LLVMGetTypeKind(type)) {
@@ -28,7 +29,7 @@ static bool may_point(LLVMTypeRef type)
 	}
 }
 
-/* Numbers and tables of numbers point nowhere. */
+/* Returns whether the constant is a number or a table of numbers, which point nowhere. */
 static bool is_number(LLVMValueRef value)
 {
 	return LLVMIsAConstantInt(value) || LLVMIsAConstantFP(value) || LLVMIsAUndefValue(value) ||
@@ -95,7 +96,8 @@ uint32_t new_object(struct analysis *analysis, enum flow_object_kind kind, LLVMV
 	return node;
 }
 
-/* A pointer that a loop advances: from `start` through address arithmetic, phis and selects. */
+/* Returns whether a loop advances the pointer: from `start` through address arithmetic, phis and
+ * selects. */
 static bool comes_back(LLVMValueRef value, LLVMValueRef start, int depth)
 {
 	if (value == start)
@@ -112,7 +114,7 @@ static bool comes_back(LLVMValueRef value, LLVMValueRef start, int depth)
 	return false;
 }
 
-/* A pointer that a loop advances by a fixed distance walks over an array. */
+/* Treats a pointer that a loop advances by a fixed distance as walking over an array. */
 static void constrain_element(struct analysis *analysis, LLVMValueRef instruction)
 {
 	LLVMValueRef base = LLVMGetOperand(instruction, 0);
@@ -274,10 +276,8 @@ static void constrain_instruction(struct analysis *analysis, LLVMValueRef instru
 	}
 }
 
-/*
- * Symbols that foreign code may use from the start: main, constructors and destructors, exported
- * symbols, and llvm.used.
- */
+/* Opens the symbols that foreign code may use from the start: main, constructors and destructors,
+ * exported symbols, and llvm.used. */
 static void constraints_open_symbols(struct analysis *analysis, uint32_t file)
 {
 	const struct program_file *opened = &analysis->program.files[file];
@@ -322,7 +322,7 @@ static void constrain_unit(struct analysis *analysis, uint32_t number)
 	analysis->instruction_count += unit->first_instruction[unit->function_count];
 }
 
-/* Globals that the program only declares belong to foreign code. */
+/* Opens globals that the program only declares, because they belong to foreign code. */
 static void open_declarations(struct analysis *analysis)
 {
 	for (uint32_t i = 0; i < analysis->linkage.count; i++) {

@@ -112,10 +112,10 @@ void flow_release(struct flow *flow);
 uint32_t flow_node(struct flow *flow);
 uint32_t flow_object(struct flow *flow, enum flow_object_kind kind, void *value);
 uint32_t flow_location(struct flow *flow, uint32_t object, int64_t distance);
-/* Greatest common divisor of strides. 0 means no stride. The result is never negative. */
+/* Returns the greatest common divisor of strides, never negative. 0 means no stride. */
 int64_t flow_common_divisor(int64_t a, int64_t b);
 int64_t flow_distance(const struct flow_object *object, int64_t distance);
-/* The location that holds values stored at this distance. */
+/* Returns the location that holds values stored at this distance. */
 uint32_t flow_holder(struct flow *flow, uint32_t object, int64_t distance);
 void flow_make_foreign(struct flow *flow, uint32_t object);
 void flow_fold(struct flow *flow, uint32_t object, int64_t stride);

@@ -127,7 +127,7 @@ static void linkage_add_value(
 		add_definition(symbol, flow, value, unit);
 }
 
-/* An alias is another name of its target, also in other units. */
+/* Adds aliases: further names of their targets, also in other units. */
 static void add_aliases(struct linkage *linkage, LLVMModuleRef module)
 {
 	for (LLVMValueRef v = LLVMGetFirstGlobalAlias(module); v; v = LLVMGetNextGlobalAlias(v)) {
@@ -144,7 +144,7 @@ static void add_aliases(struct linkage *linkage, LLVMModuleRef module)
 	}
 }
 
-/* Declarations that an alias of another unit defines now refer to the target of the alias. */
+/* Lets declarations that an alias of another unit defines refer to the target of the alias. */
 static void resolve_declarations(struct linkage *linkage, LLVMModuleRef module)
 {
 	for (LLVMValueRef v = LLVMGetFirstGlobal(module); v; v = LLVMGetNextGlobal(v)) {

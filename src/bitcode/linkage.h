@@ -42,9 +42,9 @@ struct linkage {
 void linkage_build(struct linkage *linkage, const struct program *program, struct flow *flow);
 void linkage_release(struct linkage *linkage);
 
-/* The symbol of a global value, also through aliases; returns NULL if there is none (an ifunc). */
+/* Returns the symbol of a global value, also through aliases; NULL if there is none (an ifunc). */
 struct symbol *linkage_symbol(const struct linkage *linkage, LLVMValueRef global);
-/* The symbol of an object; returns NULL if the object is no global. */
+/* Returns the symbol of an object; NULL if the object is no global. */
 struct symbol *linkage_of_object(const struct linkage *linkage, uint32_t object);
 struct symbol *linkage_named(const struct linkage *linkage, const char *name);
 

@@ -33,7 +33,7 @@ static LLVMValueRef instruction_of(
 	return program_instruction(unit, site->function_number, site->instruction_number);
 }
 
-/* 0: not known */
+/* Returns the size of a local; 0: not known. */
 static uint64_t local_bytes(const struct unit *unit, LLVMValueRef local)
 {
 	LLVMValueRef count = LLVMGetOperand(local, 0);

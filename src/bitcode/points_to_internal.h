@@ -30,7 +30,8 @@ struct analysis {
 };
 
 void constrain_program(struct analysis *analysis);
-/* The node of what a value may point to; `nothing` if the value cannot be an address. */
+/* Returns the node of the addresses that a value may hold; `nothing` if the value cannot be an
+ * address. */
 uint32_t value_node(struct analysis *analysis, LLVMValueRef value);
 uint64_t type_bytes(const struct analysis *analysis, LLVMTypeRef type);
 void flow_load(struct analysis *analysis, uint32_t to, uint32_t pointer, uint64_t bytes);
@@ -44,9 +45,9 @@ uint32_t new_object(struct analysis *analysis, enum flow_object_kind kind, LLVMV
 
 /* Lets `node` point to all objects that the constant may point to. */
 void constrain_constant(struct analysis *analysis, uint32_t node, LLVMValueRef constant);
-/* Adds what a global variable holds when the program starts. */
+/* Adds the addresses that a global variable holds when the program starts. */
 void constrain_initialiser(struct analysis *analysis, LLVMValueRef global);
-/* The constant part of a getelementptr's distance. *stride: of the variable part. */
+/* Returns the constant part of a getelementptr's distance. *stride: that of the variable part. */
 int64_t element_distance(
 	const struct analysis *analysis, LLVMValueRef element_pointer, int64_t *stride);
 
@@ -62,7 +63,8 @@ struct points_to *read_result(struct analysis *analysis);
 bool describe_object(
 	const struct analysis *analysis, uint32_t number, struct points_to_object *out);
 
-/* "counter", "local 'x' of main", "malloc at bank.c:41". The caller frees the string. */
+/* Returns a name such as "counter", "local 'x' of main", "malloc at bank.c:41". The caller frees
+ * it. */
 char *object_name(const struct analysis *analysis, uint32_t object);
 /* Appends the demangled name without parameters. */
 void add_demangled(struct strbuf *out, const char *name);

@@ -20,7 +20,7 @@
 #include "base/bug.h"
 #include "abi/instrument_abi.h"
 
-/* Real units are smaller: a larger length means damage. */
+/* Limit on the plain size of a unit. Real units are smaller: a larger size means damage. */
 #define PLAIN_MOST (UINT64_C(1) << 32)
 
 static int program_damaged(const char *path, uint32_t unit, const char *what, struct error *err)

@@ -43,7 +43,7 @@ int program_load(
 	struct program *program, const char *const *paths, uint32_t path_count, struct error *err);
 void program_release(struct program *program);
 
-/* The n-th instruction of a function of the unit; returns NULL if out of range. */
+/* Returns the n-th instruction of a function of the unit; NULL if out of range. */
 LLVMValueRef program_instruction(
 	const struct unit *unit, uint32_t function_number, uint32_t instruction_number);
 

@@ -100,7 +100,7 @@ static void solve_enter(struct walk *walk, uint32_t node)
 	walk->is_open[node] = true;
 }
 
-/* The first visited node of a component that is now complete. */
+/* Completes a component, whose first visited node is given. */
 static void close_component(struct walk *walk, uint32_t node)
 {
 	uint32_t member;
@@ -181,7 +181,8 @@ static uint32_t *collapse_cycles(struct flow *flow, uint32_t *count)
 	return walk.order;
 }
 
-/* A node that points to `anything` need not list the foreign places one by one. */
+/* Removes the foreign places from a node that points to `anything`, which stands for all of
+ * them. */
 static void drop_foreign(const struct flow *flow, struct flow_node *node)
 {
 	struct bitmap kept = {0};
@@ -212,7 +213,7 @@ static void carry_on(struct flow *flow, uint32_t number)
 	bitmap_release(&fresh);
 }
 
-/* Between rule->other and what is stored in the bytes from this location on. */
+/* Adds edges between rule->other and the values stored in the bytes from this location on. */
 static void solve_connect(
 	struct flow *flow, const struct flow_rule *rule, uint32_t object, int64_t at)
 {
@@ -340,7 +341,7 @@ static uint64_t places_behind(const struct flow *flow, const struct bitmap *set)
 	return count;
 }
 
-/* Beyond this many pairs of locations a copy ignores distances. */
+/* Limit on pairs of locations. Beyond it, a copy ignores distances. */
 #define PAIRS_MOST 256
 
 static bool is_wide(struct flow_copy *copy, const struct bitmap *to, const struct bitmap *from)

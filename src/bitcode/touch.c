@@ -51,7 +51,8 @@ static bool copies(LLVMValueRef call)
 	return strstr(name, "memcpy") || strstr(name, "memmove") || strstr(name, "mempcpy");
 }
 
-/* Both the compiler pass and this code know the argument of a copy. */
+/* Finds the memory that a call may touch. The compiler pass has the same knowledge about the
+ * arguments of copies. */
 static bool reach_call(struct reader *reader, struct reach *reach, LLVMValueRef call, uint8_t kind)
 {
 	const bool is_copy = copies(call);

@@ -18,7 +18,7 @@ struct value_map {
 };
 
 void value_map_release(struct value_map *map);
-/* VALUE_MAP_NONE: the key is absent. */
+/* Returns the number of the key; VALUE_MAP_NONE: the key is absent. */
 uint32_t value_map_get(const struct value_map *map, const void *key);
 /* Replaces the number of an existing key. */
 void value_map_set(struct value_map *map, const void *key, uint32_t number);

@@ -46,7 +46,7 @@ struct check_plan {
 int room_enter(const struct check_plan *plan, struct error *err);
 /* Ends control of the process. The contract stays readable until the next check. */
 void room_leave(void);
-/* The contract of the current check, or of the last one if none is active. */
+/* Returns the contract of the current check, or of the last one if none is active. */
 struct contract *room_contract(void);
 
 /* ---- function_run.c ---- */
@@ -91,7 +91,8 @@ void token_freeze_points(void);
 
 /* ---- describe.c ---- */
 
-/* `message`: the reason of the last run's failure; `run`: blocked threads and context switches. */
+/* Describes a failure. `message`: the reason of the last run's failure; `run`: blocked threads and
+ * context switches. */
 void describe_failure(struct strbuf *message, struct strbuf *run);
 
 /* ---- steps.c ---- */
@@ -109,13 +110,14 @@ void steps_begin(void);
 void steps_end(void);
 /* Drops the operations logged so far, which belong to no run. */
 void steps_forget(void);
-/* Logged operations of the last run, oldest first; `left_out`: earlier ones that were dropped. */
+/* Returns the number of logged operations of the last run, oldest first. `left_out`: earlier ones
+ * that were dropped. */
 uint32_t steps_count(uint64_t *left_out);
 const struct check_step *steps_at(uint32_t index);
 
 /* ---- probe.c ---- */
 
-/* Upper bound of the segments, and of the directives, of a schedule that is simplified. */
+/* Maximum number of segments, and of directives, of a schedule that is simplified. */
 #define PROBE_SEGMENTS_MAX 16384u
 
 struct probe_function {

@@ -175,7 +175,8 @@ static void describe_add_outcome(
 	}
 }
 
-/* Number of the object among the steps' objects of its class, in the order of first use. */
+/* Returns the number of the object among the steps' objects of its class, in the order of first
+ * use. */
 static uint32_t object_number(enum object_class class, uint64_t address)
 {
 	uint64_t left_out;

@@ -17,10 +17,11 @@
 
 #include "check/check_internal.h"
 
-/* The default size of main's stack; untouched pages cost nothing. */
+/* Size of the function's stack, as main's default. Untouched pages cost nothing. */
 #define STACK_BYTES ((size_t)8 << 20)
 #define GUARD_BYTES ((size_t)1 << 16)
-/* A fixed address away from the program's mappings: stack memory has one name in every process. */
+/* Address of the stack, away from the program's mappings. It is fixed, so stack memory has the same
+ * name in every process. */
 #define STACK_ADDRESS ((void *)0x7e9800000000)
 
 /* State of libstdc++: the exceptions that the calling thread is handling. */
@@ -52,7 +53,7 @@ bool function_run_set_up(void)
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (platform_failed(stack))
 		return false;
-	/* A guard area, because an overrun must not reach the memory below. */
+	/* The guard area keeps an overrun of the stack from the memory below. */
 	(void)platform_call(SYS_mprotect, stack, GUARD_BYTES, PROT_NONE);
 	running.stack = (char *)stack;
 	return true;

@@ -14,7 +14,7 @@
 #include "check/check_internal.h"
 #include "detectors/detector.h"
 
-/* Enough threads for most tests; further ones are created on demand. */
+/* Stacks made in advance: enough for most tests. More threads get their stacks on demand. */
 #define THREAD_POOL 4
 
 static const int fatal_signals[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL};
@@ -95,7 +95,7 @@ static void room_give_signals_back(void)
 	(void)platform_call(SYS_sigaltstack, &room.stack_before, NULL);
 }
 
-/* Uses a raw write because the process ends after it. */
+/* Prints the reason by a raw write, because the process ends after it. */
 static void room_refused(const char *why)
 {
 	static const char before[] = "raddle: ", behind[] = "\n";

@@ -25,7 +25,8 @@
 #include "investigate/probe.h"
 #include "check/check_internal.h"
 
-/* Budget of the search while a user waits; some hundred thousand runs of a short function. */
+/* Time budget of the search, short because a user waits. It suffices for some hundred thousand runs
+ * of a short function. */
 #define SIMPLIFY_NS UINT64_C(500000000)
 #define SIMPLIFY_RUNS 20000
 /* The child may hang on a resource that the failing run never released. */

@@ -3,7 +3,7 @@
 
 #include "check/check_internal.h"
 
-/* The last steps of a simplified run show the failure. */
+/* Number of steps that the log keeps. The last steps of a simplified run show the failure. */
 #define STEPS_KEPT 64
 
 /* Written in the runs between steps_begin() and steps_end(). */

@@ -27,7 +27,7 @@ struct command {
 	int (*run)(int argc, char **argv);
 };
 
-/* All commands, in the order of commands.def, NULL-terminated. */
+/* All commands, in the order of commands.def; ends with NULL. */
 extern const struct command *const commands[];
 const struct command *command_find(const char *name);
 
@@ -38,7 +38,8 @@ const struct command *command_find(const char *name);
 /* Prints "raddle: TEXT" on standard error and returns EXIT_CANNOT_WORK. */
 int command_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Flag set by SIGINT, SIGTERM and SIGHUP; a second such signal ends raddle at once. */
+/* Returns the flag that SIGINT, SIGTERM and SIGHUP set. A second such signal ends raddle at
+ * once. */
 const volatile int *command_interruption(void);
 /*
  * Limits the run time of the command, in nanoseconds; 0: no limit. The flag of

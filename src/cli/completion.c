@@ -5,7 +5,7 @@
 
 #include "cli/command.h"
 
-/* An empty option ends the table; options without a name are headings. */
+/* Returns whether the option ends the table. Options without a name are headings. */
 static bool completion_is_end(const struct argp_option *option)
 {
 	return !option || (!option->name && !option->doc && !option->key);
@@ -16,7 +16,7 @@ static bool has_short_name(const struct argp_option *option)
 	return option->key > ' ' && option->key < 0x7f;
 }
 
-/* "shared|none|all": a choice of words. */
+/* Returns whether the option's value is a choice of words such as "shared|none|all". */
 static bool has_choices(const struct argp_option *option)
 {
 	return option->arg && strchr(option->arg, '|') && !strpbrk(option->arg, "[], ");
@@ -32,7 +32,8 @@ static bool is_strategy(const struct argp_option *option)
 
 #define IDS_OF "$(raddle list %s 2> /dev/null | sed -n \"s/^\\(%c[0-9]*\\) .*/\\1/p\")"
 
-/* The command's arguments other than options, from its usage line: "FINDING|CAMPAIGN|all". */
+/* Returns whether the command takes further arguments, by its usage line such as
+ * "FINDING|CAMPAIGN|all". */
 static bool takes_words(const struct command *command)
 {
 	const char *words = command->argp->args_doc ? command->argp->args_doc : "";

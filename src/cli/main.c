@@ -29,7 +29,7 @@ void bug_report(const char *condition, const char *file, int line)
 	abort();
 }
 
-/* A stop_reason, written only by the signal handler, which has no context argument. */
+/* A stop_reason. Only the signal handler writes it, because a handler has no argument. */
 static volatile int is_interrupted;
 
 static void main_interrupt(int number)
@@ -57,7 +57,8 @@ const volatile int *command_interruption(void)
 	return &is_interrupted;
 }
 
-/* Part of the time kept for ending processes and for reporting, which take up to 0.2 s. */
+/* Fraction of the time limit that is reserved for ending processes and for reporting, which take up
+ * to 0.2 s. */
 #define END_PART 20
 #define END_LEAST_NS UINT64_C(200000000)
 #define END_MOST_NS UINT64_C(1000000000)
@@ -117,7 +118,8 @@ const struct command *command_find(const char *name)
 	return NULL;
 }
 
-/* Output lost, for example on a full disk, must not be reported as success. */
+/* Fails if output was lost, for example on a full disk: lost output must not be reported as
+ * success. */
 static int main_finish(int status)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
@@ -125,7 +127,8 @@ static int main_finish(int status)
 	return command_fail("standard output cannot be written; is the disk full?");
 }
 
-/* Under these names the program is a compiler, and all arguments belong to the compiler. */
+/* Returns the compiler command if raddle was called by a compiler's name. All arguments then belong
+ * to the compiler. */
 static const struct command *compiler_named(const char *program)
 {
 	const char *base = strrchr(program, '/') ? strrchr(program, '/') + 1 : program;

@@ -10,7 +10,7 @@ struct command;
 void manual_print(FILE *stream);
 void manual_print_command(FILE *stream, const struct command *command);
 
-/* Example command lines, one per line; empty: none. */
+/* Returns example command lines of the command, one per line; empty: none. */
 const char *manual_examples(const char *command);
 
 #endif

@@ -55,8 +55,8 @@ static bool wants_value(const struct argp_option *option)
 	return option && option->arg && !(option->flags & OPTION_ARG_OPTIONAL);
 }
 
-/* The option of a word "--name" or "--name=value"; argp accepts abbreviations. Returns NULL if
- * there is none. */
+/* Returns the option of a word "--name" or "--name=value", which argp lets the user abbreviate;
+ * NULL if there is none. */
 static const struct argp_option *find_long(const char *word, const struct argp_option *options)
 {
 	const size_t length = strcspn(word + 2, "=");
@@ -177,7 +177,8 @@ void next_add_settings(struct strbuf *out, const struct settings *settings)
 	settings_release(&standard);
 }
 
-/* Adds the strategy that found it, or its part of a portfolio; not the strategies of predict. */
+/* Adds the strategy that found the finding, or the portfolio's arm, unless it belongs to `raddle
+ * predict`. */
 static void add_strategy(struct strbuf *out, const struct finding *finding)
 {
 	struct strategy_config config;

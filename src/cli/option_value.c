@@ -64,7 +64,7 @@ uint64_t option_number(struct argp_state *state, const char *option, const char 
 	return least;
 }
 
-/* A time as of duration_parse(), in nanoseconds. */
+/* Parses a time like duration_parse(), in nanoseconds. */
 static uint64_t option_time(struct argp_state *state, const char *option, const char *text)
 {
 	uint64_t ns = 0;

@@ -12,7 +12,7 @@ bool number_parse(const char *text, uint64_t least, uint64_t most, uint64_t *out
 /* Accepts "500ms", "30s", "2m", "1h", or seconds, with an optional fraction; must be positive. */
 bool duration_parse(const char *text, uint64_t *out_ns);
 
-/* An integer in [least, most]; the message omits a `most` of UINT64_MAX / 2 and above. */
+/* Returns an integer in [least, most]. The message omits a `most` of UINT64_MAX / 2 and above. */
 uint64_t option_number(struct argp_state *state, const char *option, const char *text,
 	uint64_t least, uint64_t most);
 
@@ -31,18 +31,19 @@ struct option_value {
 		key, kind, offsetof(struct type, member), sizeof(((struct type *)0)->member),      \
 			least, most                                                                \
 	}
-/* The option sets a bool. */
+/* An option that sets a bool. */
 #define OPTION_FLAG(key, type, member) OPTION_VALUE(key, VALUE_FLAG, type, member, 0, 0)
-/* A const char *. */
+/* An option with a text (const char *). */
 #define OPTION_TEXT(key, type, member) OPTION_VALUE(key, VALUE_TEXT, type, member, 0, 0)
-/* An integer in [least, most], as uint32_t or uint64_t. */
+/* An option with an integer in [least, most], stored as uint32_t or uint64_t. */
 #define OPTION_NUMBER(key, type, member, least, most)                                              \
 	OPTION_VALUE(key, VALUE_NUMBER, type, member, least, most)
-/* Nanoseconds as uint64_t. OPTION_LIMIT: 0 is allowed. */
+/* An option with a time, stored in nanoseconds as uint64_t. OPTION_LIMIT: 0 is allowed. */
 #define OPTION_TIME_SPAN(key, type, member) OPTION_VALUE(key, VALUE_TIME, type, member, 0, 0)
 #define OPTION_LIMIT(key, type, member) OPTION_VALUE(key, VALUE_LIMIT, type, member, 0, 0)
 
-/* Stores the option's value; ARGP_ERR_UNKNOWN: `values` lacks the key. `option`: the help's table. */
+/* Stores the option's value. ARGP_ERR_UNKNOWN: `values` lacks the key. `option`: the table of the
+ * help. */
 error_t option_store(const struct option_value *values, const struct argp_option *option, int key,
 	char *text, struct argp_state *state);
 

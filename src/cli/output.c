@@ -21,7 +21,7 @@ struct output {
 	size_t pending_bytes;
 };
 
-/* File-scope because streams are. Their members change under the locks of the streams. */
+/* The streams are file-scope, and so is this. Members change under the locks of the streams. */
 static struct output outputs[] = {{.descriptor = STDOUT_FILENO}, {.descriptor = STDERR_FILENO}};
 
 static struct output *output_of(FILE *stream)
@@ -32,7 +32,7 @@ static struct output *output_of(FILE *stream)
 	return NULL;
 }
 
-/* Bytes of a colour sequence ("\033[1;31m") at `at`; 0: there is none. */
+/* Returns the length of a colour sequence ("\033[1;31m") at `at`; 0: there is none. */
 static size_t output_colour_length(const char *at, size_t left)
 {
 	size_t length = 2;

@@ -11,13 +11,13 @@
 /* Replaces stdout and stderr. Must be called first in main(). */
 void output_install(void);
 
-/* The file descriptor below a stream. */
+/* Returns the file descriptor below a stream. */
 int output_descriptor(FILE *stream);
 
-/* Writes text of report/, which has filtered all names in it: colours pass. */
+/* Writes text of report/, which has filtered all names in it: colour sequences stay. */
 void output_write_coloured(FILE *stream, const char *text, size_t length);
 
-/* Writes a control sequence of raddle's own, which holds no text of others. */
+/* Writes a control sequence of raddle's own, which contains no foreign text. */
 void output_write_control(FILE *stream, const char *sequence);
 
 #endif

@@ -5,10 +5,12 @@
 #include "base/error.h"
 #include "findings/suppressions.h"
 
-/* Reads `path`, or if NULL the file of `suppressions=` in TSAN_OPTIONS. Empty if neither is set. */
+/* Reads `path`, or if NULL the file of `suppressions=` in TSAN_OPTIONS. The result is empty if
+ * neither is set. */
 int suppressions_option_read(const char *path, struct suppressions *out, struct error *err);
 
-/* The value of suppressions= in "halt_on_error=1:suppressions=a.txt"; the caller frees it. */
+/* Returns the value of suppressions= in "halt_on_error=1:suppressions=a.txt"; the caller frees
+ * it. */
 char *suppressions_option_find(const char *list);
 
 #endif

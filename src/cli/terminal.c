@@ -9,10 +9,10 @@
 #include "base/strbuf.h"
 #include "cli/output.h"
 
-/* Width that mail, logs and reviews show without wrapping. */
+/* Line width for output that is no terminal: mail, logs and reviews show it without wrapping. */
 #define COLUMNS_ELSEWHERE 100
 
-/* Written while options are parsed. */
+/* Set while options are parsed. */
 static bool is_quiet;
 
 void terminal_be_quiet(void)
@@ -50,7 +50,8 @@ unsigned terminal_columns(FILE *stream)
 	return size.ws_col;
 }
 
-/* Number of bytes of a line that fit into the columns; all if there is no blank to break at. */
+/* Returns the number of bytes of a line that fit into the columns; all if there is no blank to
+ * break at. */
 static size_t fitting(const char *line, size_t length, unsigned columns)
 {
 	size_t best = 0;

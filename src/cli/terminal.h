@@ -21,7 +21,8 @@ void terminal_live(const char *format, ...) __attribute__((format(printf, 1, 2))
 /* Removes the live line. Call before printing anything else. */
 void terminal_clear_live(void);
 
-/* "1,234,567"; `buffer` belongs to the caller and has at least 32 bytes. */
+/* Returns a number such as "1,234,567"; `buffer` belongs to the caller and has at least 32
+ * bytes. */
 const char *terminal_number(unsigned long long value, char *buffer);
 
 #endif

@@ -37,7 +37,7 @@ static inline struct layout layout_of(uint32_t number)
 		.has_ascending_stacks = stacks >> 32 & 1};
 }
 
-/* The layout number at `index` in a campaign; the first one is 0. */
+/* Returns the layout number at `index` in a campaign; the first one is 0. */
 static inline uint32_t layout_number(uint64_t seed, uint32_t index)
 {
 	return index ? 1 + (uint32_t)(hash_pair(seed, index) % LAYOUT_MAX) : 0;

@@ -68,9 +68,9 @@ static inline uint16_t descriptor_number(enum descriptor_noun noun, int fd)
 			  (fd >= 0 && (unsigned)fd < most ? (unsigned)fd : most));
 }
 
-/* The noun, such as "socket"; "file descriptor" if the kind of descriptor is not known. */
+/* Returns the noun, such as "socket"; "file descriptor" if the kind of descriptor is not known. */
 const char *descriptor_noun_text(uint16_t number);
-/* The number of the descriptor; -1: not known. */
+/* Returns the number of the descriptor; -1: not known. */
 int descriptor_of(uint16_t number);
 
 /* How a performed operation ended, in traces. */
@@ -129,8 +129,8 @@ static inline uint16_t op_second(object_name object)
 /* The largest number of an allocation site. Nearly all object names are larger than this number. */
 #define OP_PLACE_MOST UINT16_MAX
 
-/* The class of the op's object: one number for all memory allocated at one site, else the object's
- * name. */
+/* Returns the class of the op's object: one number for all memory allocated at one site, else the
+ * object's name. */
 static inline uint32_t op_class(const struct pending_op *op)
 {
 	const bool is_heap =
@@ -140,10 +140,8 @@ static inline uint32_t op_class(const struct pending_op *op)
 	return is_heap ? op->second : op->object;
 }
 
-/*
- * Dependence: can exchanging two adjacent ops of different threads change the result? Ops on one
- * object that are not both reads are dependent; an op without object is independent.
- */
+/* Returns whether exchanging two adjacent ops of different threads can change the result. Ops on
+ * one object that are not both reads are dependent; an op without object is independent. */
 static inline bool op_dependent(const struct pending_op *a, const struct pending_op *b)
 {
 	return a->object && a->object == b->object && !(a->flags & b->flags & OP_READ);

@@ -82,8 +82,8 @@ static inline bool outcome_is_failure(const struct outcome *outcome)
 	return outcome_descriptions[outcome->kind].is_failure;
 }
 
-/* Is the evidence a pair of accesses to the same memory? Then other_*, site and op describe these
- * accesses. */
+/* Returns whether the evidence is a pair of accesses to the same memory. Then other_*, site and op
+ * describe them. */
 static inline bool outcome_has_accesses(const struct outcome *outcome)
 {
 	return outcome->kind == OUTCOME_RACE || outcome->kind == OUTCOME_USE_AFTER_FREE ||

@@ -51,17 +51,17 @@ struct pattern {
 	uint8_t ops[PATTERN_ACCESSES_MAX]; /* enum op_kind of each access */
 };
 
-/* Hash of kind, sites, roles and classes. Never 0. */
+/* Returns a hash of kind, sites, roles and classes, never 0. */
 uint64_t pattern_key(const struct pattern *pattern);
 
-/* 1: a premature read; 2: an order pattern; 3: an atomicity pattern; 4: a pattern over two
- * variables. */
+/* Returns the number of accesses: 1: a premature read; 2: an order pattern; 3: an atomicity
+ * pattern; 4: a pattern over two variables. */
 unsigned pattern_access_count(const struct pattern *pattern);
 bool pattern_is_write(const struct pattern *pattern, unsigned access);
-/* Does the pattern describe an order of synchronisation operations (locks, waits, signals,
- * creations, joins) instead of accesses? */
+/* Returns whether the pattern describes an order of synchronisation operations (locks, waits,
+ * signals, creations, joins) instead of accesses. */
 bool pattern_is_order(const struct pattern *pattern);
-/* The thread (0 or 1) of an access, and below its variable (0 or 1). */
+/* Return the thread (0 or 1) of an access, and its variable (0 or 1). */
 unsigned pattern_thread(const struct pattern *pattern, unsigned access);
 unsigned pattern_variable(const struct pattern *pattern, unsigned access);
 

@@ -90,7 +90,7 @@ static inline void schedule_add_value(
 	schedule_append(schedule, value, SEGMENT_VALUE, possibilities);
 }
 
-/* The position of a replay in a schedule; the start is all zero. */
+/* Position of a replay in a schedule. All zero: the start. */
 struct schedule_cursor {
 	uint32_t segment;
 	uint32_t used; /* steps of that segment that are already replayed */

@@ -7,7 +7,7 @@
 
 #define THREAD_NAME_MAIN ((thread_name)1)
 
-/* The name of the thread that `parent` created as number `ordinal` (from 0). Never 0, never
+/* Returns the name of the thread that `parent` created as number `ordinal` (from 0). Never 0, never
  * THREAD_NAME_MAIN. */
 static inline thread_name thread_name_child(thread_name parent, uint32_t ordinal)
 {

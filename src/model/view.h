@@ -32,8 +32,8 @@ struct schedule_view {
 	/* the thread that moved last; if it is enabled, choosing another one is a preemption */
 	struct thread_id current;
 	uint64_t step; /* number of ops chosen earlier in this run */
-	/* The heap place of a pending op's object; false: the object is not on the heap. NULL if
-	 * not available. */
+	/* Returns the heap place of a pending op's object; false: the object is not on the heap.
+	 * NULL if not available. */
 	bool (*place)(object_name object, struct object_place *out);
 };
 
@@ -53,7 +53,7 @@ static inline uint32_t view_next_enabled(const struct schedule_view *view, uint3
 	return bitset_next(view->enabled, view->thread_count, from);
 }
 
-/* The current thread if it is enabled, else the lowest enabled one: the schedule without
+/* Returns the current thread if it is enabled, else the lowest enabled one: the schedule without
  * preemptions. */
 static inline struct thread_id view_default(const struct schedule_view *view)
 {

@@ -18,11 +18,12 @@
 
 /* Reads the modules of this process; returns NULL on failure. */
 typedef void *places_open(void);
-/* Adds "withdraw (account.c:17)". `is_return_address`: describes the call before the address. */
+/* Appends a place such as "withdraw (account.c:17)". `is_return_address`: describes the call before
+ * the address. */
 typedef void places_describe(
 	void *places, uint64_t address, bool is_return_address, struct strbuf *out);
-/* Adds "accounts[1].lock" for static data. Returns false if not in static data; nothing is added
- * then. */
+/* Appends a name such as "accounts[1].lock" for static data. Returns false for other memory;
+ * nothing is added then. */
 typedef bool places_name_data(void *places, uint64_t address, struct strbuf *out);
 typedef void places_close(void *places);
 

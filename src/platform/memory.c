@@ -23,7 +23,8 @@ static long memory_map_at(uint64_t start, size_t bytes, int flags)
 		MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
 }
 
-/* 0: the range is full or not available, and the kernel chooses. */
+/* Returns an address for the mapping. 0: the range is full or not available, and the kernel
+ * chooses. */
 static uint64_t memory_place(size_t bytes)
 {
 	uint64_t place;
@@ -66,7 +67,7 @@ bool platform_owns(const void *address)
 	return (uintptr_t)address - RANGE_START < RANGE_END - RANGE_START;
 }
 
-/* Serves containers that forbid process_vm_readv(). */
+/* Reads memory through /proc/self/mem, for containers that forbid process_vm_readv(). */
 static bool memory_read_file(const void *from, void *to, size_t bytes)
 {
 	const long file =
@@ -92,7 +93,7 @@ bool platform_read(const void *from, void *to, size_t bytes)
 	return got == (long)bytes;
 }
 
-/* Sixteen bytes at any alignment; may alias any type. */
+/* Sixteen bytes at any alignment, which may alias any type. */
 typedef long long memory_block __attribute__((vector_size(16), aligned(1), may_alias));
 
 #define STRING_BYTES_LEAST 1024

@@ -41,18 +41,20 @@ long platform_clone_resume(long number, const void *registers);
 /* Continues as the child of a trapped clone: with these registers, on this stack, with result 0. */
 void platform_thread_begin(const void *registers, uintptr_t stack) __attribute__((noreturn));
 
-/* Zeroed anonymous pages; NULL when refused. Shared pages survive a rewind and a fork. */
+/* Maps zeroed anonymous pages; NULL if the kernel refuses. Shared pages survive a rewind and a
+ * fork. */
 void *platform_map(size_t bytes, bool is_shared);
 void platform_unmap(void *start, size_t bytes);
 /* Forbids writes to a mapping of platform_map(); without effect where the kernel refuses. */
 void platform_seal(void *start, size_t bytes);
-/* Does the address lie in the range that only platform_map() uses? */
+/* Returns whether the address lies in the range that only platform_map() uses. */
 bool platform_owns(const void *address);
 
 /* Copies memory of this process. Returns false if a part is unmapped; `to` may be filled in part. */
 bool platform_read(const void *from, void *to, size_t bytes);
 
-/* Avoids libc: a sanitizer's memcpy checks addresses, and a rewind copies what it would reject. */
+/* Copies memory without libc: a sanitizer's memcpy checks addresses, and a rewind copies memory
+ * that the check rejects. */
 void platform_copy(void *to, const void *from, size_t bytes);
 
 static inline void platform_clear(void *start, size_t bytes)
@@ -96,9 +98,10 @@ void context_switch_plain(struct context *from, const struct context *to);
 void context_make(struct context *context, void *stack_top, uintptr_t thread_base,
 	void (*entry)(void *), void *argument);
 
-/* The caller's thread-local base, read from %fs:0x10, which also works under valgrind. */
+/* Returns the caller's thread-local base, read from %fs:0x10, which also works under valgrind. */
 uintptr_t context_thread_base(void);
-/* Thread-local variables are those of another thread until the base is changed back. */
+/* Sets the thread-local base. Until the base is changed back, thread-local variables are those of
+ * another thread. */
 void context_set_thread_base(uintptr_t base);
 bool context_has_fsgsbase(void);
 

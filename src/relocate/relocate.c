@@ -15,7 +15,8 @@
 #define WORK_ADDRESS UINT64_C(0x100000000000)
 #define WORK_STACK_BYTES (UINT64_C(64) * 1024)
 #define MAPS_BYTES (UINT64_C(64) * 1024)
-/* The kernel's search begins below the stack limit: a greater one must be unlimited. */
+/* Largest finite stack limit. The kernel's search begins below the limit; a greater limit must be
+ * unlimited. */
 #define STACK_LIMIT_MOST (UINT64_C(32) * 1024 * 1024 * 1024)
 /* Room below the strings that the kernel gives a new stack. */
 #define STACK_ROOM (UINT64_C(132) * 1024)
@@ -104,7 +105,7 @@ static bool maps_next(const char **at, struct mapping *mapping)
 	return true;
 }
 
-/* `is_filled` false: empties the same gaps again. */
+/* Fills the gaps. `is_filled` false: empties the same gaps again. */
 static bool relocate_fill_gaps(const struct relocation *relocation, bool is_filled)
 {
 	const char *at = relocation->maps;

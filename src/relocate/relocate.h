@@ -55,7 +55,8 @@ struct elf_file {
 /* Opens a file and reads its headers. Returns false if there is no usable executable, and no file
  * is open. */
 bool elf_open(struct elf_file *elf, const char *path);
-/* The file's lowest address and the first one behind it, rounded to pages, without the base. */
+/* Returns the file's lowest address and the end of its highest page, rounded to pages, without the
+ * base. */
 void elf_span(const struct elf_file *elf, uint64_t *start, uint64_t *end);
 bool elf_read_loader(const struct elf_file *elf, char *path, size_t size);
 uint64_t elf_greatest_alignment(const struct elf_file *elf);
@@ -81,13 +82,13 @@ struct initial_stack {
 /* Reads the stack whose argument count lies at `start`. Returns false if the layout is not as
  * expected. */
 bool stack_read(struct initial_stack *stack, uint64_t *start);
-/* Upper bound for the bytes of an image of the stack. */
+/* Returns an upper bound for the bytes of an image of the stack. */
 size_t stack_image_bytes(const struct initial_stack *stack);
 /* Builds an image of the stack that is to end at FIXED_STACK_END, without this library in
  * LD_AUDIT. The image ends at image_end; `built` holds final addresses. The caller sets the
  * auxiliary vector's entries of program and loader. */
 void stack_build(const struct initial_stack *stack, char *image_end, struct initial_stack *built);
-/* The place in the image for the final address. */
+/* Returns the place in the image for the final address. */
 static inline void *stack_in_image(char *image_end, const void *address)
 {
 	return image_end - (FIXED_STACK_END - (uint64_t)(uintptr_t)address);

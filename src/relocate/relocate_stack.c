@@ -54,8 +54,8 @@ static bool stack_is_audit(const char *entry)
 	return true;
 }
 
-/* LD_AUDIT behind this library, its first entry: the user's own libraries. Returns NULL if there is
- * none. */
+/* Returns the libraries after this one, the first entry of LD_AUDIT: the user's own ones. NULL if
+ * there are none. */
 static char *stack_users_audit(char *entry)
 {
 	for (entry += AUDIT_BYTES; *entry && *entry != ':'; entry++)
@@ -72,7 +72,7 @@ static bool stack_is_dropped(const struct initial_stack *stack, uint64_t index)
 
 size_t stack_image_bytes(const struct initial_stack *stack)
 {
-	/* Strings that the image adds: random bytes and the platform's name. */
+	/* The image contains further strings: random bytes and the platform's name. */
 	return (size_t)(stack->end - (uint64_t)(uintptr_t)stack->start) + PAGE_BYTES;
 }
 

@@ -38,7 +38,7 @@ struct report_document {
 
 struct report {
 	const struct report_campaign *campaign; /* NULL means findings only */
-	/* The campaigns of the reported findings, or all campaigns of the store. */
+	/* The campaigns of the reported findings, or all campaigns of the store */
 	const struct report_campaign *campaigns;
 	uint32_t campaign_count;
 	const struct finding *findings;

@@ -8,9 +8,10 @@
 #include "report/layout_internal.h"
 
 #define INDENT 2
-/* Narrower columns would break most rows into three lines; the list is used instead. */
+/* Smallest column width. Narrower columns would break most rows into three lines, so a list is used
+ * instead. */
 #define COLUMN_MIN 20
-/* Wider columns would make rows hard to follow. */
+/* Largest column width. Wider columns would make rows hard to follow. */
 #define COLUMN_MAX 44
 #define COLUMNS_MAX 32
 #define FIXED_CELLS 2 /* mark and step */
@@ -59,7 +60,8 @@ static bool is_internal(const struct interleaving *table, const struct finding_s
 	return false;
 }
 
-/* Accesses inside of one library call are folded into one row, unless frames of libraries are requested. */
+/* Returns whether the step is folded: accesses inside one library call share a row unless the
+ * frames of libraries are requested. */
 static bool is_folded(const struct interleaving *table, const struct finding_step *step)
 {
 	return step->library_call && !table->style->has_system_frames && !table->style->has_callers;
@@ -104,7 +106,7 @@ static void collect_threads(struct interleaving *table)
 
 #define HEADING "interleaving"
 
-/* If all lines belong to one file, the heading names it, provided that it has room. */
+/* Determines the only source file of all lines, which the heading names if it has room. */
 static void interleaving_find_file(struct interleaving *table)
 {
 	const size_t room = style_columns(table->style) - strlen(HEADING ", in ");
@@ -125,7 +127,8 @@ static void interleaving_find_file(struct interleaving *table)
 		table->file = NULL;
 }
 
-/* A quarter from the beginning, the rest from the end, which matters most. */
+/* Chooses the displayed steps: a quarter from the beginning, the rest from the end, which matters
+ * most. */
 static void choose_steps(struct interleaving *table)
 {
 	const uint32_t count = table->finding->step_count;
@@ -172,7 +175,8 @@ static void add_where(
 		strbuf_addf(out, " in %s", where->function);
 }
 
-/* The thread's name in a row. The column is narrow, so a name that the program gave stands alone where it is unique. */
+/* Returns the thread's name in a row. The column is narrow, so a name that the program gave stands
+ * alone if it is unique. */
 static const char *list_name(const struct interleaving *table, const char *thread)
 {
 	const struct finding *finding = table->finding;
@@ -184,7 +188,7 @@ static const char *list_name(const struct interleaving *table, const char *threa
 	return count == 1 ? label : thread;
 }
 
-/* One row: mark, number, and the text in the thread's column. */
+/* Adds one row: mark, number, and the text in the thread's column. */
 static void interleaving_add_line(const struct interleaving *table, const char *mark,
 	const char *number, const char *thread, const char *text, struct strbuf *out)
 {

@@ -57,7 +57,7 @@ static json_t *finding_value(const struct finding *finding, const struct source_
 	return with_changed_sources(value, source_roots_of(finding, roots));
 }
 
-/* All documents of a kind. A document that is not JSON (a damaged store) is omitted. */
+/* Returns all documents of a kind. A document that is not JSON (in a damaged store) is omitted. */
 static json_t *documents_value(const struct report *report, const char *kind)
 {
 	json_t *list = json_array();

@@ -26,7 +26,7 @@ json_t *json_text(const char *text)
 	return value;
 }
 
-/* A copy of the value with all strings and names filtered. */
+/* Returns a copy of the value with all strings and names filtered. */
 static json_t *json_visible(json_t *value)
 {
 	json_t *copy = json_is_object(value)  ? json_object()

@@ -9,13 +9,13 @@
 /* Adds to an object, or to the end of an array. Takes ownership of `value`. */
 void json_put(json_t *object, const char *name, json_t *value);
 void json_append(json_t *array, json_t *value);
-/* The text filtered by base/visible.h, so that any bytes make a valid string. NULL becomes null. */
+/* Returns the text, filtered by base/visible.h so that any bytes make a valid string. NULL becomes
+ * null. */
 json_t *json_text(const char *text);
 json_t *json_textf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 json_t *json_count(uint64_t value);
-/*
- * The document with a final newline, strings filtered. Releases `root`; the caller frees the text.
- */
+/* Returns the document with a final newline and filtered strings. Releases `root`; the caller frees
+ * the text. */
 char *json_document(json_t *root);
 
 #endif

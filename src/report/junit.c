@@ -39,7 +39,7 @@ static void junit_add_attribute(struct strbuf *out, const char *name, const char
 	strbuf_adds(out, "\"");
 }
 
-/* Takes the time from the campaign's recorded progress; if that is missing or ends earlier, the
+/* Returns the time from the campaign's recorded progress; if that is missing or ends earlier, the
  * full duration. */
 static double seconds_until(const struct report_campaign *campaign, uint32_t number)
 {
@@ -58,7 +58,8 @@ static double seconds_until(const struct report_campaign *campaign, uint32_t num
 	return seconds < campaign->seconds ? seconds : campaign->seconds;
 }
 
-/* `classname` is the program, so that a CI system lists its cases together. */
+/* Begins a test case. `classname` is the program, so that a CI system lists the program's cases
+ * together. */
 static void begin_case(struct strbuf *out, const struct report_campaign *campaign, const char *name,
 	double seconds)
 {
@@ -89,7 +90,7 @@ static void add_failed_case(struct strbuf *out, const struct report_campaign *ca
 
 enum campaign_result { CAMPAIGN_PASSED, CAMPAIGN_FAILED, CAMPAIGN_EMPTY };
 
-/* The result of a campaign that has no new findings. */
+/* Returns the result of a campaign that has no new findings. */
 static enum campaign_result result_of(const struct report_campaign *campaign)
 {
 	if (!campaign->runs)

@@ -22,7 +22,7 @@ const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Bytes that continue a UTF-8 sequence take no column. */
+/* Returns whether the byte continues a UTF-8 sequence and so takes no column. */
 static bool is_continuation(char byte)
 {
 	return ((unsigned char)byte & 0xc0) == 0x80;
@@ -56,7 +56,7 @@ void add_heading(struct strbuf *out, const struct report_style *style, const cha
 	strbuf_adds(out, "\n");
 }
 
-/* May a line break follow this byte in a name that is wider than its column? */
+/* Returns whether a name that is wider than its column may be broken after this byte. */
 static bool is_joint(const char *at)
 {
 	return strchr(",<>(/.:_-", at[0]) && at[1] && at[1] != ':' && at[1] != '>' && at[1] != ')';
@@ -116,7 +116,7 @@ void add_wrapped(struct strbuf *out, const struct report_style *style, const cha
 	free(visible);
 }
 
-/* Writes one line of what the cells have left. Returns false if nothing was left. */
+/* Writes one line of the cells' remaining text. Returns false if nothing was left. */
 static bool add_row_line(struct strbuf *out, const struct report_style *style, unsigned indent,
 	const struct row_cell *cells, const char **rest, const unsigned *widths, unsigned count)
 {

@@ -9,12 +9,12 @@
 #define COLOUR_ALARM "1;31"
 #define COLOUR_FAINT "2"
 
-/* The caller's width, 80 if none; at least 40, below which no table is readable. */
+/* Returns the caller's width, 80 if none; at least 40, below which no table is readable. */
 unsigned style_columns(const struct report_style *style);
 
 const char *base_name(const char *path);
 
-/* Columns that a text takes: UTF-8 sequences count as one. */
+/* Returns the number of columns of a text: a UTF-8 sequence counts as one. */
 unsigned text_columns(const char *text);
 
 /* Appends the text behind the filter of base/visible.h, between the escapes of a colour. */
@@ -23,14 +23,15 @@ void add_coloured(
 
 void add_heading(struct strbuf *out, const struct report_style *style, const char *text);
 
-/* The next piece of *text that fits into `width`; *text advances past it and blanks. */
+/* Returns the next piece of *text that fits into `width`; *text advances past the piece and
+ * blanks. */
 size_t next_piece(const char **text, unsigned width);
 
 /* Adds a paragraph: its first line continues at column `at`, the next ones start at `indent`. */
 void add_wrapped(struct strbuf *out, const struct report_style *style, const char *text,
 	unsigned at, unsigned indent);
 
-/* Adds one row of a table with wrapped cells. `widths`: column widths without the gap of 2. */
+/* A cell of a table row. The row wraps its cells; `widths`: column widths without the gap of 2. */
 struct row_cell {
 	const char *text; /* NULL if empty */
 	const char *colour;

@@ -47,8 +47,8 @@ static bool is_in_user_code(const struct finding_frame *frame)
 	return frame && frame->file && frame->line && !frame->is_system;
 }
 
-/* A place in a library header gets no physical location, because viewers search the file among the
- * user's sources. */
+/* Returns the location of a frame. A place in a library header gets no physical location, because
+ * viewers search the file among the user's sources. */
 json_t *sarif_location(const struct finding_frame *frame, json_t *text)
 {
 	json_t *location = json_object();
@@ -92,7 +92,7 @@ static json_t *step_value(const struct finding_step *step)
 	return value;
 }
 
-/* The thread flow of the thread in `flows`; added if missing. */
+/* Returns the thread's thread flow in `flows`; added if missing. */
 static json_t *thread_flow(json_t *flows, const char *thread)
 {
 	json_t *flow, *locations;
@@ -111,7 +111,8 @@ static json_t *thread_flow(json_t *flows, const char *thread)
 	return locations;
 }
 
-/* SARIF viewers show the first thousand locations of a flow, but the end matters most. */
+/* Maximum number of steps. Viewers show the first thousand locations of a flow, but the end matters
+ * most. */
 #define FLOW_STEPS_MOST 500u
 
 static json_t *code_flows_value(const struct finding *finding)
@@ -192,7 +193,8 @@ static json_t *related_value(const struct finding *finding)
 	return list;
 }
 
-/* The last step in user code: of the failing thread if it has such a step, else of any thread. */
+/* Returns the last step in user code: of the failing thread if it has such a step, else of any
+ * thread. */
 static const struct finding_frame *last_step_place(const struct finding *finding)
 {
 	const struct finding_frame *last = NULL;
@@ -209,8 +211,8 @@ static const struct finding_frame *last_step_place(const struct finding *finding
 	return last;
 }
 
-/* The place of a finding in user code: the failure, else an access of a race, a wait, or the last
- * step. Returns NULL if there is none. */
+/* Returns the place of a finding in user code: the failure, else an access of a race, a wait, or
+ * the last step. NULL if there is none. */
 static const struct finding_frame *sarif_place_of(const struct finding *finding)
 {
 	const struct finding_frame *frame = finding_user_frame(&finding->at);

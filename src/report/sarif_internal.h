@@ -10,7 +10,7 @@
 json_t *sarif_message(json_t *text);
 /* `frame` may be NULL. Takes ownership of `text`, which may be NULL. */
 json_t *sarif_location(const struct finding_frame *frame, json_t *text);
-/* Index of the rule with this id; adds the rule if it is missing. */
+/* Returns the index of the rule with this id; adds the rule if it is missing. */
 size_t sarif_rule(json_t *rules, const char *id, const char *sentence);
 
 /* ---- sarif_documents.c ---- */

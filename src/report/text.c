@@ -61,7 +61,8 @@ void report_cause(
 	}
 }
 
-/* Adds "bank.c:41", or the function if the line is unknown. The stacks have the full path. */
+/* Appends "bank.c:41", or the function if the line is unknown. The sections with call stacks show
+ * the full path. */
 static void text_add_place(struct strbuf *out, const struct finding_frame *frame)
 {
 	if (frame && frame->file)
@@ -87,7 +88,7 @@ static bool is_held_before(const struct finding *finding, uint32_t index)
 	return false;
 }
 
-/* Adds what this thread holds and others wait for: "mutex m, taken at bank.c:12". */
+/* Appends the object that this thread holds and others wait for: "mutex m, taken at bank.c:12". */
 static void add_held(struct strbuf *out, const struct finding *finding, const char *thread)
 {
 	for (uint32_t i = 0; i < finding->wait_count; i++) {
@@ -204,9 +205,8 @@ static void text_add_frame(
 	strbuf_release(&line);
 }
 
-/*
- * Adds inner and outer end of a stack; frames in between, as of an endless recursion, are counted.
- */
+/* Adds the inner and the outer end of a stack; frames in between, as of an endless recursion, are
+ * only counted. */
 static void text_add_frames(const struct finding_stack *stack, bool has_all,
 	const struct report_style *style, struct strbuf *out)
 {
@@ -226,7 +226,7 @@ static void text_add_frames(const struct finding_stack *stack, bool has_all,
 	}
 }
 
-/* Library frames are only counted, unless the stack has no others. */
+/* Adds a stack. Library frames are only counted, unless the stack has no others. */
 static void add_stack(const char *thread, const struct finding_stack *stack,
 	const struct report_style *style, struct strbuf *out)
 {
@@ -442,7 +442,8 @@ static void add_changed_sources(
 	json_decref(sources);
 }
 
-/* Strategy and run that found it, the minimised size, how it repeats, and the replay command. */
+/* Adds the facts of the finding: strategy and run that found it, minimised size, repetition, and
+ * the replay command. */
 static void report_facts(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {

@@ -28,12 +28,12 @@ struct report_style {
 void report_finding(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out);
 
-/* The section "what led to it", with a final newline; empty if no cause is known. */
+/* Appends the section "what led to it", with a final newline; empty if no cause is known. */
 void report_cause(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out);
 void report_interleaving(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out);
-/* A candidate: the title, wrapped behind four columns written by the caller, and a table. */
+/* Appends a candidate: the title, wrapped after four columns written by the caller, and a table. */
 void report_candidate(
 	const struct candidate *candidate, const struct report_style *style, struct strbuf *out);
 

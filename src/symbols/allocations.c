@@ -20,7 +20,7 @@ static const char *skip_blanks(const char *at)
 	return at + strspn(at, " \t\r\n");
 }
 
-/* The end of the text if the bracket is not closed. */
+/* Returns the text after the closing bracket, or its end if the bracket is not closed. */
 static const char *skip_brackets(const char *at, char open, char close)
 {
 	unsigned depth = 0;
@@ -33,8 +33,8 @@ static const char *skip_brackets(const char *at, char open, char close)
 	return at;
 }
 
-/* "struct node", "bank::Node<int>". Returns the text behind the name; returns NULL if there is no
- * name. */
+/* Reads a type such as "struct node", "bank::Node<int>". Returns the text after the name; NULL if
+ * there is no name. */
 static const char *read_type(const char *at, char name[NAME_BYTES])
 {
 	static const char *const words[] = {"const", "struct", "class", "union", "volatile"};
@@ -104,7 +104,7 @@ static bool visit_wanted(struct symbols *symbols, struct local *local, void *arg
 	       types_of(&local->variable, &allocation->found);
 }
 
-/* The struct that a pointer variable points to; false: no such local. */
+/* Finds the struct that a pointer variable points to; false: there is no such local. */
 static bool find_target(struct allocation *allocation, const char *name, Dwarf_Die *type)
 {
 	Dwarf_Attribute attribute;
@@ -120,7 +120,8 @@ static bool find_target(struct allocation *allocation, const char *name, Dwarf_D
 	return true;
 }
 
-/* Returns true if it differs from an earlier type that fits, so the text is ambiguous. */
+/* Adds a type that fits. Returns true if it differs from an earlier one, so that the text is
+ * ambiguous. */
 static bool allocations_add_candidate(
 	struct allocation *allocation, Dwarf_Die *candidate, Dwarf_Die *type, unsigned *count)
 {
@@ -133,7 +134,7 @@ static bool allocations_add_candidate(
 	return false;
 }
 
-/* "new T", "make_unique<T>" */
+/* Finds the type in "new T", "make_unique<T>". */
 static bool find_new(struct allocation *allocation, Dwarf_Die *type)
 {
 	static const char *const words[] = {"new", "make_unique"};
@@ -158,7 +159,7 @@ static bool find_new(struct allocation *allocation, Dwarf_Die *type)
 	return count;
 }
 
-/* "(T *)malloc(...)", "static_cast<T *>(malloc(...))" */
+/* Finds the type in "(T *)malloc(...)", "static_cast<T *>(malloc(...))". */
 static bool find_cast(struct allocation *allocation, Dwarf_Die *type)
 {
 	char name[NAME_BYTES];
@@ -184,7 +185,7 @@ static bool find_cast(struct allocation *allocation, Dwarf_Die *type)
 	return count;
 }
 
-/* "sizeof(struct node)", "sizeof *node" */
+/* Finds the type in "sizeof(struct node)", "sizeof *node". */
 static bool find_sizeof(struct allocation *allocation, Dwarf_Die *type)
 {
 	char name[NAME_BYTES];
@@ -232,7 +233,7 @@ static bool find_receiver(struct allocation *allocation, Dwarf_Die *type)
 	return count;
 }
 
-/* The T of a C++ allocator's "T *allocate(size_t)". */
+/* Returns whether the function is a C++ allocator's "T *allocate(size_t)", and finds T. */
 static bool is_allocator(Dwarf_Die *function, Dwarf_Die *type)
 {
 	const char *name = dwarf_diename(function), *file = dwarf_decl_file(function);

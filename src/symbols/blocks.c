@@ -220,7 +220,8 @@ static void learn_from_point(struct symbols *symbols, struct block_type *known,
 		blocks_learn(known, &type, types_name(symbols, &type), false);
 }
 
-/* make_shared()'s block holds the object, which names it; shared_ptr(new T)'s only counters. */
+/* Distinguishes the blocks of a shared_ptr. make_shared()'s block holds the object, which names the
+ * block; that of shared_ptr(new T) holds only counters. */
 static void look_into_shared(struct symbols *symbols, struct block_type *known)
 {
 	const char *name = dwarf_diename(&known->type);
@@ -263,7 +264,7 @@ static void ask_allocation(
 	look_into_shared(symbols, known);
 }
 
-/* Was an equal access to this block seen before? Marks it as seen. */
+/* Returns whether an equal access to this block was seen before, and marks it as seen. */
 static bool is_seen(struct block_index *index, const struct memory_block *block,
 	const struct symbols_access *access)
 {
@@ -319,7 +320,7 @@ static const char *block_word(const struct memory_block *block)
 	return block->kind < BLOCK_KIND_COUNT ? words[block->kind] : "memory";
 }
 
-/* The innermost frame of the user's code with a line; returns NULL if there is none. */
+/* Returns the innermost frame of the user's code with a line; NULL if there is none. */
 static const struct symbols_frame *user_frame(
 	struct symbols *symbols, uint64_t site, struct symbols_frame frames[PLACE_FRAMES])
 {

@@ -15,7 +15,8 @@ static struct variable_place data_place_of(const struct symbols_access *access)
 		.place = access->address, .bytes = access->bytes, .is_brief = access->is_brief};
 }
 
-/* The thread with the nearest stack pointer below; among ended ones the nearest base above. */
+/* Returns the thread with the nearest stack pointer below the address; among ended threads, the
+ * nearest base above. */
 const struct symbols_thread *symbols_stack_owner(
 	const struct symbols_memory *memory, uint64_t address)
 {

@@ -11,7 +11,7 @@
 #include "base/array.h"
 #include "base/bug.h"
 
-/* Address of the site records. Returns false if there are no sites. */
+/* Finds the address of the site records. Returns false if there are no sites. */
 static bool find_records(Elf *elf, uint64_t *address)
 {
 	Elf_Scn *section = NULL;

@@ -11,10 +11,12 @@
 #define FRAMES_MAX 128
 #define DEPTH_MAX 32
 #define STACK_MAX 16
-/* The innermost function may keep variables below the stack pointer. */
+/* Size of the red zone, in which the innermost function may keep variables below the stack
+ * pointer. */
 #define RED_ZONE_BYTES 128
 
-/* `is_thorough`: also other blocks: their variables may still occupy their places. */
+/* Visits the variables of a scope. `is_thorough`: also of its other blocks, whose variables may
+ * still be in their places. */
 static bool visit_scope(struct symbols *symbols, Dwarf_Die *scope, const struct local *local,
 	bool is_thorough, locals_visit *visit, void *argument, unsigned depth)
 {
@@ -176,7 +178,7 @@ static bool frame_base(struct evaluation *evaluation, struct local *local, uint6
 	if (!dwarf_attr_integrate(&local->outermost, DW_AT_frame_base, &attribute) ||
 		dwarf_getlocation_addr(&attribute, local->address, &ops, &count, 1) != 1)
 		return false;
-	/* Such an operation stands for the register's value here. */
+	/* Such an operation means the value of the register here. */
 	if (count == 1 && ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31) {
 		if (!push_register(evaluation, ops[0].atom - DW_OP_reg0, 0))
 			return false;
@@ -230,7 +232,8 @@ static void add_function_name(Dwarf_Die *function, struct strbuf *out)
 	free(name);
 }
 
-/* Relative to the frame base a location holds in the whole function; other registers change. */
+/* Returns whether a location relative to the frame base holds in the whole function. Other
+ * registers change. */
 static bool is_in_frame(const Dwarf_Op *op, struct local *local)
 {
 	Dwarf_Attribute attribute;
@@ -245,7 +248,8 @@ static bool is_in_frame(const Dwarf_Op *op, struct local *local)
 	       count == 1 && base->atom - DW_OP_reg0 == op->atom - DW_OP_breg0;
 }
 
-/* Location lists have gaps at -O2. A variable in the frame has one place: any entry serves. */
+/* Finds where a variable begins. Location lists have gaps at -O2, but a variable in the frame has
+ * one place, so any entry serves. */
 static bool find_start(struct evaluation *evaluation, struct local *local, uint64_t *start)
 {
 	Dwarf_Attribute attribute;
@@ -294,7 +298,8 @@ static bool describe_if_there(struct symbols *symbols, struct local *local, void
 	return true;
 }
 
-/* Index of the outermost frame of the user's code: main, or a thread's start function. */
+/* Returns the index of the outermost frame of the user's code: main, or a thread's start
+ * function. */
 static unsigned first_call(
 	struct symbols *symbols, const struct stack_frame *frames, unsigned count)
 {

@@ -10,7 +10,8 @@
 #include "base/hash.h"
 #include "symbols/symbols_internal.h"
 
-/* Deeper inlining is cut; the outermost frame is then not the function itself. */
+/* Maximum number of inlined frames. Deeper inlining is cut; the outermost frame is then not the
+ * function itself. */
 #define LOOKUP_FRAMES_MAX CHAIN_MAX
 /* Nesting of namespaces, classes, functions and blocks. */
 #define DEPTH_MAX 64
@@ -27,7 +28,7 @@ static bool lookup_starts_with(const char *text, const char *prefix)
 	return !strncmp(text, prefix, strlen(prefix));
 }
 
-/* Is it code that the compiler or a sanitizer added to the user's object file? */
+/* Returns whether the compiler or a sanitizer added the code to the user's object file. */
 static bool is_system_function(const char *function)
 {
 	static const char *const prefixes[] = {
@@ -41,7 +42,8 @@ static bool is_system_function(const char *function)
 	return false;
 }
 
-/* Is it a header of the C++ library or of the compiler, inlined into the user's code? */
+/* Returns whether the file is a header of the C++ library or of the compiler, whose code is inlined
+ * into the user's. */
 bool symbols_is_system_file(const char *file)
 {
 	static const char *const prefixes[] = {"/usr/include/", "/usr/lib/gcc/", "/usr/lib/llvm"};
@@ -72,7 +74,7 @@ static void set_function(struct symbols *symbols, struct symbols_frame *frame, c
 	free(name);
 }
 
-/* The nearest line before the address, for code with line 0; 0: none. */
+/* Returns the nearest line before the address, for code with line 0; 0: none. */
 static unsigned line_near(Dwarf_Die *unit, Dwarf_Line *line)
 {
 	const char *file = dwarf_linesrc(line, NULL, NULL);
@@ -141,7 +143,8 @@ static bool lookup_note_range(Dwarf_Die *unit, Dwarf_Addr start, Dwarf_Addr end,
 	return true;
 }
 
-/* A function that was not inlined also has a line for its end. */
+/* Returns whether the function is short. A function that was not inlined also has a line for its
+ * end. */
 static bool is_short(Dwarf_Die *unit, Dwarf_Die *function)
 {
 	const char *file = dwarf_decl_file(function);
@@ -160,7 +163,8 @@ static bool is_short(Dwarf_Die *unit, Dwarf_Die *function)
 	return count <= SHORT_LINES + (has_end ? 2u : 1u);
 }
 
-/* "main::{lambda()#1}::operator()" does not lead to the source: file and line do. */
+/* Names a lambda. "main::{lambda()#1}::operator()" does not lead to the source, but file and line
+ * do. */
 static void name_lambda(
 	struct symbols *symbols, struct symbols_frame *frame, Dwarf_Die *unit, Dwarf_Die *function)
 {
@@ -219,7 +223,8 @@ static const char *symbol_at(Dwfl_Module *module, uint64_t address)
 	return name && (!symbol.st_size || offset < symbol.st_size) ? name : NULL;
 }
 
-/* A mangled name includes namespace and class; of static functions only the symbol has it. */
+/* Returns the name of a function. A mangled name includes namespace and class; for static functions
+ * only the symbol has it. */
 static const char *scope_name(Dwarf_Die *scope, Dwfl_Module *module, uint64_t address)
 {
 	const char *name = symbols_die_linkage_name(scope);

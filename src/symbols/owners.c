@@ -123,11 +123,9 @@ static bool part_of_static(
 /* Offset behind the vtable pointer and the two reference counts. */
 #define PAYLOAD_OFFSET 16
 
-/*
- * std::make_shared() stores the user's object in untyped bytes behind the counts
- * (bits/shared_ptr_base.h); its type is the first template argument. Returns its start; 0: none.
- * *is_payload: the offset lies in it.
- */
+/* Finds the user's object of std::make_shared(), in untyped bytes after the counts
+ * (bits/shared_ptr_base.h). Its type is the first template argument. Returns its start; 0: none.
+ * *is_payload: the offset lies in it. */
 static uint64_t enter_payload(Dwarf_Die *type, uint64_t size, uint64_t *offset, bool *is_payload)
 {
 	const char *name = dwarf_diename(type);
@@ -178,7 +176,7 @@ static bool part_of_block(struct symbols *symbols, const struct symbols_memory *
 	return true;
 }
 
-/* If the compiler noted the accessed field, the object is the struct around it. */
+/* Finds the struct around an access whose field the compiler has noted. */
 static bool part_of_field(
 	struct symbols *symbols, const struct symbols_access *access, struct symbols_part *out)
 {

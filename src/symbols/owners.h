@@ -23,10 +23,8 @@ struct symbols_part {
 	uint32_t type_count;
 };
 
-/*
- * The outermost struct that an access refers to; array elements are objects. Returns false if
- * unknown. Precondition: symbols_note_access() for all accesses.
- */
+/* Finds the outermost struct that an access refers to; array elements are objects. Returns false if
+ * unknown. Precondition: symbols_note_access() for all accesses. */
 bool symbols_part_at(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access, struct symbols_part *out);
 
@@ -45,7 +43,8 @@ struct symbols_routine {
 unsigned symbols_routines_at(
 	struct symbols *symbols, uint64_t address, struct symbols_routine *out, unsigned capacity);
 
-/* Has the user's code this function; this struct, field ("account.checking") or static variable? */
+/* Return whether the user's code has this function; this struct, field ("account.checking") or
+ * static variable. */
 bool symbols_has_function(struct symbols *symbols, const char *name);
 bool symbols_has_part(struct symbols *symbols, const char *name);
 

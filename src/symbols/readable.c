@@ -31,7 +31,7 @@ static char *parameters_of(char *name)
 	return NULL;
 }
 
-/* "push[abi:cxx11]" -> "push" */
+/* Removes ABI tags: "push[abi:cxx11]" becomes "push". */
 static void drop_tags(char *name)
 {
 	char *tag;
@@ -45,7 +45,8 @@ static void drop_tags(char *name)
 	}
 }
 
-/* Names of lambdas: gcc's "{lambda(int)#1}", clang's "$_0" and "'lambda'(int)". */
+/* Returns whether the name denotes a lambda: gcc's "{lambda(int)#1}", clang's "$_0" and
+ * "'lambda'(int)". */
 bool symbols_is_lambda(const char *name, size_t length)
 {
 	const char *const end = name + length;
@@ -82,13 +83,13 @@ static void shorten_lambdas(char *name)
 	}
 }
 
-/* Length of the operator's name in "operator<<" and the like; 0: no operator. */
+/* Returns the length of the operator's name in "operator<<" and similar names; 0: no operator. */
 static size_t operator_length(const char *at)
 {
 	return strncmp(at, "operator", 8) == 0 ? 8 + strspn(at + 8, "<>=-") : 0;
 }
 
-/* "std::map<int, int>::find" -> "std::map<...>::find"; the caller frees it. */
+/* Shortens "std::map<int, int>::find" to "std::map<...>::find"; the caller frees it. */
 static char *without_arguments(const char *name)
 {
 	char *text = calloc(4 * strlen(name) + 1, 1), *to = text;

@@ -46,7 +46,7 @@ static const char *section_name(
 	return elf_strptr(table->elf, names, header->sh_name);
 }
 
-/* The section's bytes in the file; none if they are absent or incomplete. */
+/* Returns the section's bytes in the file; none if they are absent or incomplete. */
 static struct section section_from(const struct site_table *table, const GElf_Shdr *header)
 {
 	if (header->sh_type == SHT_NOBITS || header->sh_offset > table->size ||
@@ -87,7 +87,7 @@ const void *site_table_section(const struct site_table *table, const char *name,
 	return section.contents;
 }
 
-/* The bytes at an address; returns NULL if not completely in the section. */
+/* Returns the bytes at an address; NULL if they are not completely in the section. */
 static const unsigned char *section_bytes(
 	const struct section *section, uint64_t address, uint64_t count)
 {
@@ -98,7 +98,7 @@ static const unsigned char *section_bytes(
 	return section->contents + offset;
 }
 
-/* Address meant by the offset stored at `address`; 0: none. */
+/* Returns the address that the offset stored at `address` refers to; 0: none. */
 static uint64_t target(uint64_t address, int32_t distance)
 {
 	return distance ? address + (uint64_t)(int64_t)distance : 0;

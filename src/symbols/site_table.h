@@ -47,13 +47,14 @@ uint32_t site_table_count(const struct site_table *table);
 const struct site *site_table_at(const struct site_table *table, uint32_t index);
 /* Returns NULL if no site has this point. */
 const struct site *site_table_find(const struct site_table *table, uint64_t point);
-/* The place of the call where `place` was inlined; false: not inlined. */
+/* Finds the place of the call where `place` was inlined; false: not inlined. */
 bool site_table_outer(
 	const struct site_table *table, const struct site_source *place, struct site_source *outer);
-/* Linker name of the outermost function of the site's places; returns NULL if unknown. */
+/* Returns the linker name of the outermost function of the site's places; NULL if unknown. */
 const char *site_table_function(const struct site_table *table, const struct site *site);
 
-/* A section that is not loaded (".raddle.bitcode"), valid as long as the table; may be NULL. */
+/* Returns a section that is not loaded (".raddle.bitcode"), valid as long as the table; may be
+ * NULL. */
 const void *site_table_section(const struct site_table *table, const char *name, size_t *size);
 
 #endif

@@ -36,7 +36,8 @@ struct fixed_place {
 	bool is_thread_local;
 };
 
-/* The operand of an operation with an address, or with an offset in the thread-local block. */
+/* Reads the operand of an operation with an address, or with an offset in the thread-local
+ * block. */
 static bool static_data_operand_of(Dwarf_Attribute *attribute, const Dwarf_Op *op, uint64_t *value)
 {
 	Dwarf_Attribute indirect;
@@ -127,7 +128,7 @@ static void static_data_add_variables(const struct surroundings *surroundings, D
 		static_data_add_variable(surroundings, die, &place);
 }
 
-/* The scope for declarations in a namespace or function, which may have no mangled name. */
+/* Returns the scope for declarations in a namespace or function, which may have no mangled name. */
 static const char *scope_of(const struct surroundings *around, Dwarf_Die *die)
 {
 	const bool is_function = dwarf_tag(die) == DW_TAG_subprogram;
@@ -232,8 +233,8 @@ static void add_declaration(
 			symbols_die_number(die, DW_AT_decl_line));
 }
 
-/* Returns NULL if there is none, or variable->scope has it. gcc gives the anonymous namespace only
- * to the symbol. */
+/* Returns the mangled name; NULL if there is none, or variable->scope has it. gcc gives the
+ * anonymous namespace only to the symbol. */
 static const char *mangled_name(Dwfl_Module *module, const struct variable *variable)
 {
 	Dwarf_Die die = variable->die;

@@ -20,7 +20,8 @@ struct kept_text {
 	char text[];
 };
 
-/* The debug file beside the object, if it has the object's build id. Returns a descriptor or -1. */
+/* Opens the debug file beside the object, if it has the object's build id. Returns a descriptor or
+ * -1. */
 static int open_debuglink(Dwfl_Module *module, const char *path)
 {
 	const unsigned char *wanted;
@@ -70,7 +71,8 @@ static const Dwfl_Callbacks callbacks = {
 	.find_debuginfo = find_debuginfo,
 };
 
-/* The kernel counts zeroed data (.bss) behind an object's last file mapping as anonymous memory. */
+/* Assigns zeroed data (.bss) after an object's last file mapping to the object. The kernel shows it
+ * as anonymous memory. */
 static void claim_zeroed_data(FILE *maps, struct strbuf *out)
 {
 	char owner[4200] = "";
@@ -204,7 +206,8 @@ static uint64_t symbols_module_start(Dwfl_Module *module)
 	return start;
 }
 
-/* Libraries whose lines say nothing about the user's bug: names up to a dot, dash or digit. */
+/* Returns whether the module is a library whose lines do not help with the user's bug. Compares
+ * names up to a dot, dash or digit. */
 bool symbols_module_is_system(Dwfl_Module *module)
 {
 	static const char *const names[] = {"libraddle", "libc", "ld", "ld-linux", "libm", "libdl",
@@ -223,7 +226,8 @@ bool symbols_module_is_system(Dwfl_Module *module)
 	return false;
 }
 
-/* claim_zeroed_data() assigned anonymous memory behind a module's data to the module. */
+/* Returns the module. claim_zeroed_data() has assigned the anonymous memory after a module's data
+ * to the module. */
 Dwfl_Module *symbols_data_module(struct symbols *symbols, uint64_t address)
 {
 	Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, address);
@@ -304,8 +308,8 @@ const char *symbols_shown_path(struct symbols *symbols, const char *folder, cons
 	return kept;
 }
 
-/* Returns false if the DIE has no such attribute. File numbers of DWARF 5 start at 0, so 0 is
- * valid. */
+/* Reads an attribute of a DIE. Returns false if the DIE has no such attribute. File numbers of
+ * DWARF 5 start at 0, so 0 is valid. */
 static bool die_number(Dwarf_Die *die, int attribute, Dwarf_Word *number)
 {
 	Dwarf_Attribute value;

@@ -38,11 +38,13 @@ struct symbols_frame {
 	bool is_system; /* libc, libstdc++, the loader or raddle itself */
 };
 
-/* `is_return_address`: looks up the call before it. Frames innermost first; at least one. */
+/* Finds the frames of a code address, innermost first; at least one. `is_return_address`: looks up
+ * the call before it. */
 unsigned symbols_lookup(struct symbols *symbols, uint64_t address, bool is_return_address,
 	struct symbols_frame *frames, unsigned capacity);
 
-/* "lock_both (bank.c:41)", or "0x7f.. in libfoo.so". The innermost frame of the user's code. */
+/* Appends "lock_both (bank.c:41)", the innermost frame of the user's code, or "0x7f.. in
+ * libfoo.so". */
 void symbols_describe_code(
 	struct symbols *symbols, uint64_t address, bool is_return_address, struct strbuf *out);
 
@@ -104,7 +106,7 @@ struct symbols_frame_place {
 bool symbols_describe_local(
 	struct symbols *symbols, const struct symbols_frame_place *place, struct strbuf *out);
 
-/* The thread whose stack contains the address; returns NULL if there is none. */
+/* Returns the thread whose stack contains the address; NULL if there is none. */
 const struct symbols_thread *symbols_stack_owner(
 	const struct symbols_memory *memory, uint64_t address);
 
@@ -112,32 +114,35 @@ const struct symbols_thread *symbols_stack_owner(
 void symbols_note_access(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access);
 
-/* A raddle-cc point is an access's place, not a return address. */
+/* Returns whether the site is an instrumentation point of raddle-cc: the place of an access, not a
+ * return address. */
 bool symbols_is_point(struct symbols *symbols, uint64_t address);
 
-/* Offset in the module, whose name `symbols` owns; 0: no module contains the address. */
+/* Returns the offset in the module, whose name `symbols` owns; 0: no module contains the
+ * address. */
 uint64_t symbols_module_offset(struct symbols *symbols, uint64_t address, const char **module);
 
-/* Name of the user's module there if it lacks debug information, else NULL. */
+/* Returns the name of the user's module at the address if it lacks debug information, else NULL. */
 const char *symbols_lacks_debug_information(
 	struct symbols *symbols, uint64_t address, bool *has_symbols);
 
-/* Identity of code in every run and layout: hash of module base name and offset. */
+/* Returns the identity of code in every run and layout: a hash of the module's base name and the
+ * offset. */
 uint64_t symbols_stable_code(struct symbols *symbols, uint64_t address);
 
-/*
- * Innermost first, of a suspended fiber or thread. `stack_pointer`: as saved by context_switch_*
- * (platform/context.S).
- */
+/* Unwinds the stack of a suspended fiber or thread, innermost frame first. `stack_pointer`: as
+ * saved by context_switch_* (platform/context.S). */
 unsigned symbols_unwind(struct symbols *symbols, pid_t pid, uint64_t stack_pointer,
 	uint64_t thread_base, uint64_t *addresses, unsigned capacity);
 
 /* Adds glibc's message about the abort as one line. Returns false if there is no message. */
 bool symbols_abort_message(struct symbols *symbols, pid_t pid, struct strbuf *out);
 
-/* Demangled and without parameters, suffixes, long template arguments. The caller frees it. */
+/* Returns a demangled name without parameters, suffixes and long template arguments. The caller
+ * frees it. */
 char *symbols_readable_name(const char *raw);
-/* Does the last component of the first `length` bytes of a readable name denote a lambda? */
+/* Returns whether the last component of the first `length` bytes of a readable name denotes a
+ * lambda. */
 bool symbols_is_lambda(const char *name, size_t length);
 /* Shortens a name that is readable but too long. The caller frees it. */
 char *symbols_short_name(const char *name);

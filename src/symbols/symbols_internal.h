@@ -64,29 +64,30 @@ struct symbols {
 const char *symbols_keep(struct symbols *symbols, const char *text);
 
 const char *symbols_module_name(Dwfl_Module *module);
-/* The module whose own data or code contains the address; returns NULL if there is none. */
+/* Returns the module whose own data or code contains the address; NULL if there is none. */
 Dwfl_Module *symbols_data_module(struct symbols *symbols, uint64_t address);
 bool symbols_module_is_system(Dwfl_Module *module);
-/* Is it a header of the C++ library or of the compiler? */
+/* Returns whether the file is a header of the C++ library or of the compiler. */
 bool symbols_is_system_file(const char *file);
 
-/* Mangled name, also through the origin. Returns NULL if there is none, as for static functions and
- * data. */
+/* Returns the mangled name, also through the origin; NULL if there is none, as for static functions
+ * and data. */
 const char *symbols_die_linkage_name(Dwarf_Die *die);
-/* Displayed path: absolute and normalised, relative to the working folder if below it. */
+/* Returns the displayed path: absolute and normalised, or relative to the working folder if below
+ * it. */
 const char *symbols_shown_path(struct symbols *symbols, const char *folder, const char *path);
-/* The displayed file of a DIE's DW_AT_decl_file or DW_AT_call_file; returns NULL if there is
+/* Returns the displayed file of a DIE's DW_AT_decl_file or DW_AT_call_file; NULL if there is
  * none. */
 const char *symbols_die_file(
 	struct symbols *symbols, Dwarf_Die *unit, Dwarf_Die *die, int attribute);
 unsigned symbols_die_number(Dwarf_Die *die, int attribute);
 
-/* Returns false if no unit's code contains the address. The bias is that of
+/* Finds the unit of a code address. Returns false if there is none. The bias is that of
  * dwfl_module_getdwarf(). */
 bool symbols_unit_at(
 	struct symbols *symbols, Dwfl_Module *module, uint64_t address, Dwarf_Die *unit);
 
-/* The type of a variable or member without typedefs and qualifiers; false: none. */
+/* Finds the type of a variable or member without typedefs and qualifiers; false: none. */
 bool types_of(Dwarf_Die *die, Dwarf_Die *type);
 /* Returns the size in bytes; 0: unknown, for example a declared struct. */
 uint64_t types_size(Dwarf_Die *type);
@@ -107,14 +108,14 @@ bool types_member(Dwarf_Die *type, const char *name, Dwarf_Die *member_type, uin
 bool types_argument(Dwarf_Die *type, Dwarf_Die *argument);
 bool types_is_struct(Dwarf_Die *type);
 bool types_is_reserved(const char *name);
-/* Is a variable or member declared const, or an array of constant elements? */
+/* Returns whether a variable or member is declared const, or is an array of constant elements. */
 bool types_is_constant(Dwarf_Die *die);
-/* Can an access of this size refer to an object at this offset in the type? */
+/* Returns whether an access of this size can refer to an object at this offset in the type. */
 bool types_fits(Dwarf_Die *type, uint64_t offset, uint64_t bytes);
-/* Is the place the field that the compiler named? NULL: any field that fits. */
+/* Returns whether the place is the field that the compiler named. NULL: any field that fits. */
 bool types_is_field(Dwarf_Die *type, uint64_t offset, uint64_t bytes, const char *field);
-/* Returns the name as in a declaration of its language: "struct account", "Account"; returns NULL
- * if unnamed. */
+/* Returns the name as in a declaration of its language: "struct account", "Account"; NULL if
+ * unnamed. */
 const char *types_name(struct symbols *symbols, Dwarf_Die *type);
 /* Finds a complete struct, class or union of the module: "struct account", "bank::Account". */
 bool types_named(struct symbols *symbols, Dwfl_Module *module, const char *name, Dwarf_Die *type);
@@ -140,7 +141,8 @@ bool variables_describe(struct symbols *symbols, Dwfl_Module *module,
 bool static_data_describe(
 	struct symbols *symbols, const struct variable_place *place, struct strbuf *out);
 
-/* The site that raddle-cc placed at this code address; NULL if none. Lives as long as `symbols`. */
+/* Returns the site that raddle-cc placed at this code address; NULL if none. Lives as long as
+ * `symbols`. */
 struct site;
 const struct site *points_at(struct symbols *symbols, uint64_t address);
 
@@ -151,7 +153,7 @@ unsigned unwind_frames(struct symbols *symbols, pid_t pid, uint64_t stack_pointe
 bool unwind_read_memory(pid_t pid, uint64_t address, void *to, size_t size);
 bool unwind_read(struct symbols *symbols, pid_t pid, uint64_t address, uint64_t *value);
 
-/* Functions around an address, outermost first. All but the first are inlined. */
+/* Maximum number of functions around an address, outermost first. All but the first are inlined. */
 #define CHAIN_MAX 16
 struct chain {
 	Dwarf_Die functions[CHAIN_MAX];
@@ -183,27 +185,27 @@ struct local_place {
 /* Adds "local 'done' of main". If the thread has run since, only its first frame is certain. */
 bool locals_describe(struct symbols *symbols, const struct local_place *place, struct strbuf *out);
 
-/* The last block allocated before that step around the address, even if freed; returns NULL if
+/* Returns the last block allocated before that step around the address, even if freed; NULL if
  * there is none. */
 const struct memory_block *blocks_at(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access);
-/* The type of the block as learnt from accesses; false: unknown. */
+/* Finds the type of the block as learnt from accesses; false: unknown. */
 bool blocks_type(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct memory_block *block, Dwarf_Die *type);
 void blocks_describe(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct memory_block *block, const struct symbols_access *access, struct strbuf *out);
 
-/* The statement at a line of the program's source; returns NULL if unreadable, or newer than the
+/* Returns the statement at a line of the program's source; NULL if unreadable, or newer than the
  * program. */
 const char *source_statement(
 	struct symbols *symbols, Dwfl_Module *module, const char *file, unsigned line);
 /* Does what source_statement() does, for a code address that is no return address. */
 const char *source_statement_at(struct symbols *symbols, uint64_t code);
-/* The text behind the next occurrence of a word; returns NULL if there is none. */
+/* Returns the text after the next occurrence of a word; NULL if there is none. */
 const char *source_find_word(const char *at, const char *word, const char *start);
 bool source_is_word(char byte);
 
-/* The type that the code around the allocation gives, if it fits the block; returns NULL if there
+/* Returns the type that the code around the allocation gives, if it fits the block; NULL if there
  * is none. */
 const char *allocation_type(struct symbols *symbols, const struct memory_block *block,
 	bool (*fits)(const struct memory_block *block, Dwarf_Die *type), Dwarf_Die *type);

@@ -41,7 +41,7 @@ struct link_search {
 	uint64_t map; /* the loader's first struct link_map, 0: not found */
 };
 
-/* Through the dynamic section of the object that has the list's address. */
+/* Finds the list's address through the dynamic section of an object. */
 static int find_list(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr start, void *to)
 {
 	struct link_search *search = to;

@@ -57,7 +57,8 @@ bool types_is_constant(Dwarf_Die *die)
 	return false;
 }
 
-/* Elements per dimension, outermost first, which may be 0: unknown. Returns 0: no such array. */
+/* Finds the number of elements per dimension, outermost first; 0: unknown. Returns 0: no such
+ * array. */
 static unsigned dimensions_of(Dwarf_Die *array, uint64_t counts[DIMENSIONS_MAX])
 {
 	Dwarf_Die child;
@@ -119,7 +120,7 @@ static bool step_into_array(struct descent *descent)
 	return true;
 }
 
-/* Offset and size of a member in bytes. Returns false if there is no fixed offset. */
+/* Finds offset and size of a member in bytes. Returns false if there is no fixed offset. */
 static bool types_place_of(Dwarf_Die *member, Dwarf_Die *type, uint64_t *place, uint64_t *bytes)
 {
 	Dwarf_Attribute attribute;
@@ -139,7 +140,8 @@ static bool types_place_of(Dwarf_Die *member, Dwarf_Die *type, uint64_t *place, 
 	return !dwarf_hasattr(member, DW_AT_external);
 }
 
-/* Is it a flexible array at the end, which has no size and extends to the end of the object? */
+/* Returns whether it is a flexible array at the end, which has no size and extends to the end of
+ * the object. */
 static bool is_open_array(Dwarf_Die *type)
 {
 	uint64_t counts[DIMENSIONS_MAX];
@@ -147,7 +149,7 @@ static bool is_open_array(Dwarf_Die *type)
 	return dwarf_tag(type) == DW_TAG_array_type && dimensions_of(type, counts) && !counts[0];
 }
 
-/* How well a member fits an access; decides between the members of a union. */
+/* How well a member fits an access. This decides between the members of a union. */
 enum fit {
 	FIT_NONE,    /* the access lies outside */
 	FIT_INSIDE,  /* the access begins inside of a scalar */
@@ -207,13 +209,13 @@ static enum fit fit_of(Dwarf_Die *type, uint64_t offset, uint64_t bytes, unsigne
 	return size < bytes ? FIT_SHORTER : FIT_LONGER;
 }
 
-/* Names that C and C++ reserve for their libraries. */
+/* Returns whether C and C++ reserve the name for their libraries. */
 bool types_is_reserved(const char *name)
 {
 	return name[0] == '_' && (name[1] == '_' || isupper((unsigned char)name[1]));
 }
 
-/* Is it a member that programs cannot name, such as "c" of std::queue? */
+/* Returns whether it is a member that programs cannot name, such as "c" of std::queue. */
 static bool is_hidden_member(Dwarf_Die *member)
 {
 	const char *file = dwarf_decl_file(member);
@@ -237,7 +239,8 @@ static void add_member(struct descent *descent, Dwarf_Die *member, uint64_t plac
 	strbuf_addf(descent->out, ".%s", strncmp(name, "_vptr", 5) ? name : "vptr");
 }
 
-/* The raw bytes of glibc's pthread_mutex_t and the like: an index means nothing. */
+/* Returns whether it is the raw bytes of glibc's pthread_mutex_t or a similar type, where an index
+ * has no meaning. */
 static bool is_raw_storage(Dwarf_Die *type, Dwarf_Die *member)
 {
 	const char *name = dwarf_diename(member);
@@ -325,7 +328,7 @@ bool types_fits(Dwarf_Die *type, uint64_t offset, uint64_t bytes)
 	return fit_of(type, offset, bytes, 0) > FIT_INSIDE;
 }
 
-/* Does ".points[1].x" contain "points.x", or end inside of it? */
+/* Returns whether ".points[1].x" contains "points.x", or ends inside it. */
 static bool says_field(const char *inside, const char *field)
 {
 	for (; *field; inside++) {
@@ -354,7 +357,7 @@ bool types_is_field(Dwarf_Die *type, uint64_t offset, uint64_t bytes, const char
 	return is_field;
 }
 
-/* "bank::account" for a C++ type in a namespace or class. */
+/* Returns a name such as "bank::account" for a C++ type in a namespace or class. */
 static const char *scoped_name(struct symbols *symbols, Dwarf_Die *type)
 {
 	Dwarf_Die *scopes = NULL;
@@ -377,7 +380,7 @@ static const char *scoped_name(struct symbols *symbols, Dwarf_Die *type)
 	return kept;
 }
 
-/* "struct account" in C, "account" in C++. */
+/* Returns the type's name: "struct account" in C, "account" in C++. */
 const char *types_name(struct symbols *symbols, Dwarf_Die *type)
 {
 	const char *name = dwarf_diename(type), *kept;

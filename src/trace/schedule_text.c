@@ -100,7 +100,7 @@ static unsigned schedule_text_read_hex(char digit)
 	return found ? (unsigned)(found - digits) : 256;
 }
 
-/* "main" or "main.0.2" as the stable name. Returns false if there is no creation path. */
+/* Reads "main" or "main.0.2" as the stable name. Returns false if there is no creation path. */
 static bool read_path(struct piece piece, thread_name *name)
 {
 	const char *at = piece.start;

@@ -46,13 +46,14 @@ struct schedule_file {
 
 void schedule_file_release(struct schedule_file *file);
 
-/* `path`: for messages. On failure *out is untouched. Release with schedule_file_release(). */
+/* Parses a schedule. `path`: for messages. On failure *out is untouched. Release with
+ * schedule_file_release(). */
 int schedule_text_parse(const char *bytes, size_t size, const char *path, struct schedule_file *out,
 	struct error *err);
 int schedule_text_read(const char *path, struct schedule_file *out, struct error *err);
 void schedule_text_write(const struct schedule_file *file, struct strbuf *out);
 
-/* Stable name of a creation path: 1 for main, else a hash. 0: no creation path. */
+/* Returns the stable name of a creation path: 1 for main, else a hash. 0: no creation path. */
 thread_name thread_path_name(const char *path);
 
 #endif

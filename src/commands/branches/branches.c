@@ -10,7 +10,8 @@
 #include "platform/platform.h"
 #include "symbols/symbols.h"
 
-/* Relative to the recorded run, in which not every access at a chosen site is a step. */
+/* Maximum number of steps relative to the recorded run, in which not every access at a chosen site
+ * is a step. */
 #define STEPS_FACTOR 4
 
 int branches_run(struct branches_state *state, const struct record_request *request,
@@ -23,7 +24,8 @@ int branches_run(struct branches_state *state, const struct record_request *requ
 	return status;
 }
 
-/* Part of the time for investigating failures, at most this; nothing before the first failure. */
+/* Part of the time for investigating failures, with its maximum. Nothing is reserved before the
+ * first failure. */
 #define LOOK_PARTS 4
 #define LOOK_MOST_NS UINT64_C(5000000000)
 
@@ -42,7 +44,7 @@ uint64_t branches_search_end_ns(const struct branches_state *state)
 	return branches_end_ns(state) - (state->failure_count ? look_ns : 0);
 }
 
-/* Time left for the search. 0: no limit; 1: none left. */
+/* Returns the time left for the search. 0: no limit; 1: none left. */
 static uint64_t branches_time_left(const struct branches_state *state)
 {
 	const uint64_t end = branches_search_end_ns(state), now = platform_monotonic_ns();
@@ -55,7 +57,8 @@ static bool branches_has_time(const struct branches_state *state)
 	return branches_time_left(state) != 1;
 }
 
-/* A run with another schedule may wait forever for something outside the program. */
+/* Time limit of a run, as a factor on the recorded run. A run with another schedule may wait
+ * forever for something outside the program. */
 #define RUN_FACTOR 20
 #define RUN_MORE_NS UINT64_C(5000000000)
 
@@ -68,7 +71,7 @@ uint64_t branches_run_until_ns(const struct branches_state *state)
 	return end && end < own ? end : own;
 }
 
-/* Leaves time for the investigation of the first failure. */
+/* Reserves time for the investigation of the first failure. */
 static void keep_time_back(struct branches_state *state)
 {
 	const uint64_t left = branches_time_left(state);
@@ -129,7 +132,8 @@ static bool branches_is_reported(const struct branches_result *result, enum sens
 	return false;
 }
 
-/* Branches are flipped again in each trace, because they lead to other runs; failures are not. */
+/* Returns whether the branch is already known. Branches are flipped again in each trace, because
+ * they lead to other runs; failures are not. */
 static bool branches_is_known(
 	void *context, enum sensitive_kind kind, const struct sensitive_place *place)
 {
@@ -156,7 +160,7 @@ static void add_trace(struct branches_state *state, struct recorded *run, uint32
 	*run = (struct recorded){0};
 }
 
-/* Is the flipped branch itself reported, or only used to reach another run? */
+/* Returns whether the flipped branch itself is reported, or only serves to reach another run. */
 static bool branches_is_wanted(const struct branches_state *state,
 	const struct sensitive_candidate *candidate, const struct recorded *run)
 {
@@ -187,7 +191,7 @@ static int branches_take_flipped(struct branches_state *state, const struct reco
 	return status;
 }
 
-/* A run that fails before it reaches its branch is the program's failure, not an answer. */
+/* Takes a run that fails before it reaches its branch: a failure of the program, not an answer. */
 static void take_early(struct branches_state *state, const struct sensitive_candidate *candidate,
 	const struct recorded *run)
 {
@@ -257,7 +261,8 @@ static int prove(struct branches_state *state, const struct sensitive_candidate 
 	return status;
 }
 
-/* A controlled run cannot delay writes: threads see each other's writes at once. */
+/* Reports branches that need delayed writes. A controlled run cannot delay writes: threads see each
+ * other's writes at once. */
 static void branches_tell_delayed(
 	struct branches_state *state, const struct sensitive_candidate *candidate)
 {
@@ -286,7 +291,7 @@ static bool branches_report_progress(void *context, const struct sensitivity_fig
 	return !*state->options->campaign.is_interrupted;
 }
 
-/* Was a run with the same direction at every branch analysed before? */
+/* Returns whether a run with the same direction at every branch was analysed before. */
 static bool branches_is_repeated(struct branches_state *state, uint64_t path)
 {
 	for (uint32_t i = 0; i < state->path_count; i++)
@@ -423,7 +428,7 @@ static int branches_check(const struct recorded *first, const char *program, str
 	return 0;
 }
 
-/* The first run to analyse: made now, or read from a saved record. */
+/* Takes the first run to analyse: made now, or read from a saved record. */
 static int take_first(struct branches_state *state, const struct record_request *request,
 	struct recorded *first, struct error *err)
 {

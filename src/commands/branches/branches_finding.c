@@ -31,7 +31,7 @@ static char *command_line(char *const *argv)
 	return strbuf_detach(&text);
 }
 
-/* Every access at a chosen site is a scheduling point. */
+/* Fills a view in which every access at a chosen site is a scheduling point. */
 static void view_chosen(
 	struct memory_view *view, const struct run_record *record, const uint64_t *chosen)
 {
@@ -131,10 +131,9 @@ int branches_store(const struct branches_options *options, struct branches_resul
 	return status;
 }
 
-/*
- * A thread of a recorded run may repeat a read any number of times; other runs end its time slice
- * then. The schedule is followed once under the usual rules, with the same failure.
- */
+/* Makes the schedule follow the usual rules. A thread of a recorded run may repeat a read any
+ * number of times; other runs end its time slice then. The schedule is therefore followed once
+ * under these rules, with the same failure. */
 static int branches_finding_follow(
 	const struct probe_params *params, struct failure *failure, struct error *err)
 {
@@ -155,12 +154,12 @@ static int branches_finding_follow(
 
 /* Approximate number of runs that follow minimising: confirmation, inspection, a passing run. */
 #define RUNS_BEHIND 8
-/* Number of these that every finding needs. */
+/* Number of these runs that every finding needs. */
 #define RUNS_LAST 3
 /* Time for a failure, and for each of its runs, after an interrupt. */
 #define INTERRUPTED_NS UINT64_C(250000000)
 
-/* Time until the command's deadline. 0: no limit; 1: none left. */
+/* Returns the time until the command's deadline. 0: no limit; 1: none left. */
 static uint64_t branches_finding_time_left(const struct branches_state *state)
 {
 	const uint64_t end = branches_end_ns(state), now = platform_monotonic_ns();
@@ -168,7 +167,7 @@ static uint64_t branches_finding_time_left(const struct branches_state *state)
 	return !end ? 0 : now < end ? end - now : 1;
 }
 
-/* Equal shares of the remaining time. `run_ns`: duration of one run. */
+/* Divides the remaining time into equal shares. `run_ns`: duration of one run. */
 static void limit_minimising(const struct branches_state *state, uint32_t left, uint64_t run_ns,
 	struct investigation *investigation)
 {

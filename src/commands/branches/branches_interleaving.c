@@ -21,7 +21,7 @@ static char *path_in(const char *directory, const char *file)
 	return *file ? branches_path_of(&place) : NULL;
 }
 
-/* "mutex m" for a lock that has a name. */
+/* Returns a text such as "mutex m" for a lock that has a name. */
 static char *branches_interleaving_object_of(
 	struct symbols *symbols, const struct sensitive_step *from)
 {
@@ -40,7 +40,7 @@ static char *branches_interleaving_object_of(
 	return strbuf_detach(&text);
 }
 
-/* Place of an operation: the innermost user line; without one, the innermost line. */
+/* Finds the place of an operation: the innermost user line; without one, the innermost line. */
 static void branches_interleaving_find_place(
 	struct symbols *symbols, const struct sensitive_step *from, struct branch_step *to)
 {
@@ -97,7 +97,7 @@ void branches_add_interleavings(
 	sensitivity_interleavings(state->analysis, run, reported);
 	branch->called_from = reported[SENSITIVE_FLIPPED].called_from;
 	for (int i = 0; i < SENSITIVE_RUNS; i++) {
-		/* Interrupted, the analysis has not seen all steps. */
+		/* An interrupted analysis has not seen all steps. */
 		if (!*state->options->campaign.is_interrupted)
 			branches_interleaving_take(
 				state, records[i], &reported[i], &branch->interleavings[i]);

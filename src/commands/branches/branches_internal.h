@@ -46,17 +46,17 @@ void branches_add_interleavings(struct branches_state *state, struct sensitive_b
 	const struct run_record *run);
 void branches_release_interleaving(struct branch_interleaving *interleaving);
 
-/* Adds the candidate to the result. `record`: of the run that the candidate was found in. */
+/* Adds the candidate to the result. `record`: the run in which the candidate was found. */
 struct sensitive_branch *branches_add(struct branches_result *result,
 	const struct run_record *record, const struct sensitive_candidate *candidate);
 /* Returns whether the run followed the schedule and failed before its end. */
 bool branches_failed_early(const struct recorded *run, const struct sensitive_candidate *candidate);
-/* A run that failed before the candidate's branch. Returns NULL if the failure was already
+/* Adds a run that failed before the candidate's branch. Returns NULL if the failure was already
  * reported. */
 struct sensitive_branch *branches_add_early(struct branches_result *result,
 	const struct run_record *record, const struct sensitive_candidate *candidate,
 	const struct recorded *run);
-/* A solution that `run` did not confirm. */
+/* Adds a solution that `run` did not confirm. */
 void branches_add_unproven(struct branches_result *result, const struct run_record *record,
 	const struct sensitive_candidate *candidate, const struct recorded *run,
 	enum sensitivity_verdict verdict);
@@ -64,14 +64,15 @@ void branches_add_unproven(struct branches_result *result, const struct run_reco
 /* Does what record_run() does, and counts the run. */
 int branches_run(struct branches_state *state, const struct record_request *request,
 	struct recorded *out, struct error *err);
-/* Monotonic clock, 0: none. The search ends earlier, to leave time for failures. */
+/* Returns the end of the search on the monotonic clock, 0: none. It is earlier than the command's
+ * end, to leave time for failures. */
 uint64_t branches_end_ns(const struct branches_state *state);
 uint64_t branches_search_end_ns(const struct branches_state *state);
-/* The latest end of a run that is made now. */
+/* Returns the latest end of a run that is made now. */
 uint64_t branches_run_until_ns(const struct branches_state *state);
-/* "main.0" */
+/* Returns the thread's name, such as "main.0". */
 char *branches_thread_name(const struct run_record *record, uint16_t thread);
-/* Makes random runs of which the analysis takes answers, before the solver is asked. */
+/* Makes random runs from which the analysis takes answers before it uses the solver. */
 int branches_observe(struct branches_state *state, struct error *err);
 /* Makes the runs of --sample, for the first trace. */
 int branches_sample(struct branches_state *state, struct error *err);

@@ -12,7 +12,7 @@ static json_t *branches_json_text_or_null(const char *text)
 	return value ? value : json_null();
 }
 
-/* A step as in a finding, plus its value. */
+/* Returns a step as in a finding, with its value in addition. */
 static json_t *step_to_json(const struct branch_step *step, uint32_t number)
 {
 	json_t *value = json_pack(
@@ -40,7 +40,8 @@ static json_t *interleaving_to_json(const struct branch_interleaving *interleavi
 	return value;
 }
 
-/* "shop.cc:12 in sell". A file name may contain colons: the last one with a number ends it. */
+/* Parses "shop.cc:12 in sell". A file name may contain colons: the last one with a number ends
+ * it. */
 static json_t *caller_to_json(const char *text)
 {
 	const char *end = strstr(text, " in "), *colon = NULL;

@@ -102,7 +102,7 @@ static void print_delayed(const struct sensitive_branch *branch)
 	printf("    not proven: runs under raddle see every write at once\n");
 }
 
-/* Longer schedules are of no use to a reader; the JSON has all segments. */
+/* Maximum number of printed segments. The JSON has all segments. */
 #define SEGMENTS_MOST 40
 
 static void print_schedule(const char *schedule)

@@ -5,9 +5,10 @@
 
 extern const char *const sensitive_kind_words[SENSITIVE_KIND_COUNT];
 
-/* `directory`: the store in suggested commands. `is_quiet`: only the branches. */
+/* Prints the result. `directory`: the store in suggested commands. `is_quiet`: prints only the
+ * branches. */
 void branches_print(const struct branches_result *result, const char *directory, bool is_quiet);
-/* The JSON document described in docs/branches.md; the caller frees it. */
+/* Returns the JSON document described in docs/branches.md; the caller frees it. */
 char *branches_to_json(const struct branches_result *result);
 
 #endif

@@ -9,10 +9,10 @@
 #include "commands/branches/branches_internal.h"
 #include "platform/platform.h"
 
-/* Up to this many time slices are drawn before the rest of the run is random. */
+/* Maximum number of time slices that are drawn before the rest of the run is random. */
 #define TURNS_MOST 4
 
-/* A random walk would hardly ever produce long time slices. */
+/* Draws long time slices, which a random walk would hardly ever produce. */
 static uint32_t draw_turns(
 	struct rng *rng, uint32_t threads, uint32_t steps, struct schedule_segment *segments)
 {
@@ -25,7 +25,8 @@ static uint32_t draw_turns(
 	return count;
 }
 
-/* Extra time for samples after a search that used all of --time: plus this fraction of --time. */
+/* Extra time for samples after a search that used all of --time: this constant plus the fraction of
+ * --time below. */
 #define BEHIND_NS UINT64_C(4000000000)
 #define BEHIND_PART 10
 

@@ -35,9 +35,9 @@ enum {
 	OPTION_STORE
 };
 
-/* Enough for a handful of branches, each behind another one. */
+/* Maximum number of analysed runs: enough for a handful of branches, each behind another one. */
 #define ROUNDS_OF_ASSERTIONS 20
-/* The analysis leaves this part of the time to solvers that react late to an interrupt. */
+/* Part of the time that the analysis leaves to solvers that react late to an interrupt. */
 #define LATE_SOLVERS_PART 20
 
 static const struct argp_option branches_options[] = {
@@ -111,7 +111,7 @@ static void add_exclude(struct branches_arguments *arguments, const char *patter
 	options->excludes = arguments->excludes;
 }
 
-/* "100..2000", "100..", "..2000" */
+/* Parses "100..2000", "100..", "..2000". */
 static void parse_points(
 	const char *text, struct sensitivity_options *search, struct argp_state *state)
 {
@@ -228,20 +228,20 @@ static void cmd_branches_say_next(const struct branches_arguments *arguments, in
 	strbuf_release(&store);
 }
 
-/* A branch that changed its direction, or a failure on the path to one. */
+/* Returns whether a branch changed its direction, or a run failed on the path to one. */
 static bool has_shown(const struct branches_result *result)
 {
 	return result->count > result->relaxed_count || result->early_count;
 }
 
-/* A result without queries says nothing about the program. */
+/* Returns whether no query was made: such a result says nothing about the program. */
 static bool has_asked_nothing(const struct branches_result *result)
 {
 	return result->figures.unasked && result->figures.unasked >= result->figures.branches &&
 	       !has_shown(result) && !result->is_interrupted;
 }
 
-/* The command was stopped before it had analysed a run. */
+/* Fails because the command was stopped before it had analysed a run. */
 static int fail_stopped(const struct branches_arguments *arguments)
 {
 	const bool is_late = command_stop_reason() == STOP_TIME;

@@ -10,14 +10,12 @@
 #include "platform/platform.h"
 #include "symbols/symbols.h"
 
-/* The beginning of a longer record is kept. */
+/* Limit on the size of a record. The beginning of a longer record is kept. */
 #define RECORD_BYTES_MOST (UINT64_C(64) << 30)
-/*
- * Shared with the target. Sparse: only written pages take memory, and memory images exist only
- * briefly.
- */
+/* Size of the area shared with the target. It is sparse: only written pages take memory, and memory
+ * images exist only briefly. */
 #define AREA_BYTES (UINT64_C(4) << 30)
-/* Room for entries before they are collected. */
+/* Room for entries before the command collects them. */
 #define ROOM_BYTES (UINT64_C(64) << 20)
 
 /* Builds the view with the chosen sites of each module, for the runtime. */
@@ -131,7 +129,7 @@ static void record_run_prepare(struct taking *taking, const struct record_reques
 	taking->area = area;
 }
 
-/* Time limit: the run may wait forever for something outside the program. */
+/* Returns the time limit of the run, which may wait forever for something outside the program. */
 static uint64_t time_of(const struct record_request *request)
 {
 	const uint64_t now = platform_monotonic_ns();
@@ -216,12 +214,12 @@ static void record_run_tell(
 		      platform_monotonic_ns() >= request->until_ns;
 	out->has_sites = contract->has_memory_sites;
 	out->is_live = contract->is_live;
-	/* Names alone are missing if the symbols cannot be read. */
+	/* if the symbols cannot be read, only names are missing */
 	if (request->wants_symbols && probe->report == REPORT_INSPECT)
 		(void)symbols_from_process(&out->symbols, (pid_t)contract->guest_pid, NULL);
 }
 
-/* Processor time of all children that were waited for. */
+/* Returns the processor time of all children that were waited for. */
 static uint64_t children_ns(void)
 {
 	struct rusage usage;

@@ -19,7 +19,7 @@
 #include "cli/terminal.h"
 #include "commands/findings/trust.h"
 
-/* Beyond this number only the count of patterns is reported. */
+/* Maximum number of listed patterns; of more, only the count is reported. */
 #define PATTERNS_LISTED 2000u
 #define PATTERNS_KEPT 100u
 

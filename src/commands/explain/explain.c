@@ -208,7 +208,8 @@ struct symbols *explain_symbols(const struct explain *explain)
 	return explain->symbols;
 }
 
-/* Two copies of a line made by the compiler are one place, as in a finding's signature. */
+/* Returns whether the run failed like the finding. Two copies of a line made by the compiler are
+ * one place, as in a finding's signature. */
 static bool is_same_failure(struct explain *explain, const struct outcome *outcome)
 {
 	const struct outcome *own = &explain->failure;
@@ -241,7 +242,7 @@ static int explain_run_once(struct explain *explain, struct error *err)
 	return explain_runs_take(explain, err);
 }
 
-/* Explanations of these failures compare orders of locks, waits and signals, too. */
+/* Returns whether explanations of this failure also compare orders of locks, waits and signals. */
 static bool explain_is_wait(enum outcome_kind kind)
 {
 	return kind == OUTCOME_DEADLOCK || kind == OUTCOME_LOST_WAKEUP ||
@@ -321,7 +322,7 @@ int explain_run(struct explain *explain, struct explain_run *run, struct error *
 	return 0;
 }
 
-/* Processor time of the process, which hardly depends on the machine's load. */
+/* Returns the processor time of the process, which hardly depends on the machine's load. */
 static uint64_t explain_processor_ns(pid_t pid)
 {
 	struct timespec time;

@@ -69,29 +69,30 @@ bool explain_repeats(const struct explain *explain);
 bool explain_is_disturbed(const struct explain *explain);
 /* Returns false without instrumented accesses to memory; no patterns exist then. */
 bool explain_sees_memory(const struct explain *explain);
-/* Symbols of the finding's process; returns NULL if none could be read. */
+/* Returns the symbols of the finding's process; NULL if none could be read. */
 struct symbols *explain_symbols(const struct explain *explain);
 
 uint64_t explain_elapsed_ns(const struct explain *explain);
 int explain_learn(struct explain *explain, struct error *err);
 int explain_run(struct explain *explain, struct explain_run *run, struct error *err);
 
-/* Returns only the total processor time of a batch of runs. */
+/* Measures a batch of runs: returns only their total processor time. */
 int explain_measure(struct explain *explain, uint64_t runs, uint64_t *took_ns, struct error *err);
 
-/* See explain_places.h. */
+/* Returns the place of a site; see explain_places.h. */
 const struct explain_place *explain_site(struct explain *explain, uint64_t site);
 
-/* Name of the function at this address; returns NULL if unknown. */
+/* Returns the name of the function at this address; NULL if unknown. */
 const char *explain_function(struct explain *explain, uint64_t start);
 
 /* Directed runs (explain_direct.c). */
 
-/* Between these PATTERN_THREADS threads; NULL means any. explain_forbid(): show none of the
- * patterns. */
+/* Force a pattern between these PATTERN_THREADS threads (NULL means any), or forbid all patterns of
+ * a list. */
 void explain_force_between(
 	struct explain *explain, const struct pattern *pattern, const thread_name *names);
-/* The threads between which the pattern separates runs best, and no worse than any threads. */
+/* Finds the threads between which the pattern separates runs best, at least as well as between any
+ * threads. */
 bool explain_find_threads(const struct explain *explain, uint64_t key, thread_name *names);
 void explain_forbid(struct explain *explain, const struct pattern *patterns, uint32_t count);
 #define EXPLAIN_FORBIDDEN_MAX 8u
@@ -103,13 +104,11 @@ struct explain_shown {
 	uint32_t pattern_count;
 };
 
-/* The finding's own run as the failing one, for a ranking without others. Returns false if it
- * passes now. */
+/* Shows the finding's own run as the failing one, for a ranking without other failing runs. Returns
+ * false if it passes now. */
 bool explain_own_run(struct explain *explain, struct explain_shown *out);
-/*
- * The kept run with the fewest switches: failing with the pattern, or passing without it. The
- * finding's own run is preferred. Returns false if there is none, or the run cannot be repeated.
- */
+/* Shows the kept run with the fewest switches: failing with the pattern, or passing without it.
+ * Prefers the finding's own run. Returns false if there is none, or the run cannot be repeated. */
 bool explain_show(struct explain *explain, enum explain_verdict verdict, uint64_t key,
 	struct explain_shown *out);
 void explain_shown_release(struct explain_shown *shown);

@@ -8,15 +8,15 @@
 #define RUNS_FOR_RATE 3.0
 #define FORBIDDEN_RUNS_MOST 3000
 #define FORBIDDEN_TRIES 5
-/* See could_forbid() and was_driven(). */
+/* Limit used by could_forbid() and was_driven(). */
 #define ESCAPED_PART 0.7
 #define FORCED_TIMES 1.5
-/* Fewer runs than this prove nothing. */
+/* Least number of runs of each sort. Fewer runs prove nothing. */
 #define RUNS_LEAST 10
 /* A forced pattern causes the failure if the interval of its failure rate begins above this. */
 #define FORCED_LOW 0.5
 #define FORCED_LOW_UNDRIVEN 0.75
-/* Factor on the number of runs where the first ones are inconclusive. */
+/* Factor on the number of runs if the first ones are inconclusive. */
 #define MORE_RUNS 4
 
 void explain_cause_release(struct explain_cause *cause)
@@ -91,7 +91,8 @@ static int force(struct explain *explain, const struct explain_test *test, const
 	return 0;
 }
 
-/* Between threads of failing runs; between others the pattern may be harmless. */
+/* Forces the pattern between the threads of failing runs; between others the pattern may be
+ * harmless. */
 static int force_between(struct explain *explain, const struct explain_test *test,
 	struct explain_cause *cause, struct error *err)
 {
@@ -172,7 +173,8 @@ static bool share_variable(const struct pattern *a, const struct pattern *b)
 	return false;
 }
 
-/* A function that leaves a variable unprotected may be interleaved by several others. */
+/* Returns whether both patterns have one cause. A function that leaves a variable unprotected may
+ * be interleaved by several others. */
 static bool explain_cause_is_same(struct explain *explain, const struct pattern_ranking *ranking,
 	const struct pattern *pattern, const struct pattern_record *record)
 {
@@ -183,7 +185,8 @@ static bool explain_cause_is_same(struct explain *explain, const struct pattern_
 		       share_function(explain, pattern, &record->pattern));
 }
 
-/* The most suspicious pattern of the explanation in runs that failed with the cause forbidden. */
+/* Returns the most suspicious pattern of the explanation in runs that failed with the cause
+ * forbidden. */
 static const struct pattern *same_conflict(struct explain *explain,
 	const struct pattern_ranking *ranking, const struct pattern_record *record,
 	struct pattern_ranking *residue)
@@ -245,16 +248,15 @@ static uint32_t forbidden_runs(const struct pattern_ranking *ranking, uint32_t r
 	return wanted > runs ? (uint32_t)wanted : runs;
 }
 
-/* The fraction of the compared runs that show it. */
+/* Returns the fraction of the compared runs that show the pattern. */
 static double natural_rate(
 	const struct pattern_ranking *ranking, const struct pattern_record *record)
 {
 	return (double)(record->failed + record->passed) / (ranking->failed + ranking->passed);
 }
 
-/*
- * It must be far rarer than in compared runs: those that lack it by chance repeat the correlation.
- */
+/* Returns whether the pattern was far rarer than in compared runs. Otherwise runs lack the pattern
+ * by chance, and only repeat the correlation. */
 static bool could_forbid(const struct pattern_ranking *ranking, const struct explain_cause *cause)
 {
 	const double escaped =

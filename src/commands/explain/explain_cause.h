@@ -33,10 +33,8 @@ struct explain_cause {
 
 void explain_cause_release(struct explain_cause *cause);
 
-/*
- * Tests the pattern with test->runs runs of each sort, more where failures are rare. Patterns of
- * the same conflict are forbidden, too. If forced runs seldom fail, threads matter.
- */
+/* The test of a pattern: test->runs runs of each sort, more if failures are rare. Patterns of the
+ * same conflict are forbidden, too. If forced runs seldom fail, threads matter. */
 struct explain_test {
 	uint32_t runs;
 	uint64_t until_ns; /* deadline of explain_elapsed_ns(); the results so far are used then */

@@ -40,7 +40,7 @@ struct explain_slot {
 #define EXPLAIN_SLOTS_MAX 128u
 #define EXPLAIN_KNOWN_MAX 64u
 
-/* Lessons of a round take effect in the next. */
+/* State of a round. The lessons of a round take effect in the next one. */
 struct explain_round {
 	uint64_t number, first;
 	uint32_t runs;
@@ -90,19 +90,20 @@ struct explain {
 /* Copies patterns and converts their keys to places. */
 void explain_place_patterns(
 	struct explain *explain, const struct pattern *from, uint32_t count, struct pattern *to);
-/* State of the pattern detector in the contract. */
+/* Returns the state of the pattern detector in the contract. */
 void *explain_patterns_state(const struct worker *worker);
 void explain_forget(struct explain *explain);
 /* Keeps the last run in case it is to be shown. */
 void explain_keep(struct explain *explain, const struct explain_run *run);
 
-/* Makes the next run, or takes one made ahead; in explain->made until explain_runs_resume(). */
+/* Makes the next run, or takes one made ahead. It stays in explain->made until
+ * explain_runs_resume(). */
 int explain_runs_take(struct explain *explain, struct error *err);
 void explain_runs_resume(struct explain *explain);
 void explain_runs_drop(struct explain *explain);
 void explain_runs_direct(
 	struct explain *explain, const struct directed_order *orders, uint32_t count);
-/* The shared memory is known: up to `slots` workers make runs. */
+/* Lets up to `slots` workers make runs, because the shared memory is known. */
 void explain_runs_spread(struct explain *explain, uint32_t slots);
 
 #endif

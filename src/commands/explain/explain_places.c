@@ -9,7 +9,8 @@
 #include "symbols/site_table.h"
 
 #define FRAMES_MAX 16
-/* Larger programs are skipped: looking up a site takes microseconds. */
+/* Limit on the sites of a program whose copies of lines are searched: looking up a site takes
+ * microseconds. */
 #define PROGRAM_SITES_MAX 50000u
 
 void explain_places_init(struct explain_places *places, struct symbols *symbols)

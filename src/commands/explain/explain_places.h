@@ -36,14 +36,12 @@ void explain_places_release(struct explain_places *places);
 /* Finds copies of lines outside of patterns, except in very large programs. `site`: in own code. */
 void explain_places_add_program(struct explain_places *places, const char *path, uint64_t site);
 
-/* The result is valid until the next call. */
+/* Returns the place of a site; valid until the next call. */
 const struct explain_place *explain_place(struct explain_places *places, uint64_t site);
-/* The pattern's key by places instead of sites. */
+/* Returns the pattern's key by places instead of sites. */
 uint64_t explain_places_key(struct explain_places *places, const struct pattern *pattern);
-/*
- * Up to `most` sites of the n-th access's line with the same kind of access, of patterns whose keys
- * were requested. Returns at least one: the pattern's own.
- */
+/* Finds up to `most` sites of the n-th access's line with the same kind of access, among patterns
+ * whose keys were requested. Returns at least one: the pattern's own. */
 uint32_t explain_places_like(const struct explain_places *places, const struct pattern *pattern,
 	unsigned access, uint64_t *sites, uint32_t most);
 

@@ -51,7 +51,7 @@ static void add_source_line(struct strbuf *out, const struct finding *finding,
 	json_decref(sources);
 }
 
-/* The role of one of the pattern's threads, in words: "a thread of worker", "the main thread". */
+/* Appends the role of one of the pattern's threads: "a thread of worker", "the main thread". */
 static void add_role(struct strbuf *out, struct explain *explain, uint64_t role)
 {
 	const char *function = role ? explain_function(explain, role) : NULL;
@@ -181,7 +181,8 @@ static void explain_report_add_answer(
 	}
 }
 
-/* Compares names, because addresses differ between runs. */
+/* Returns whether the step is about the pattern's variable. Compares names, because addresses
+ * differ between runs. */
 static bool explain_report_is_about(
 	const struct explain_answer *answer, const struct finding_step *step)
 {
@@ -197,9 +198,8 @@ static bool explain_report_is_about(
 	return false;
 }
 
-/*
- * Rows of a run about the pattern's variables; of many those around `from`. The caller frees them.
- */
+/* Returns the rows of a run about the pattern's variables; if there are many, those around `from`.
+ * The caller frees them. */
 static const struct finding_step **explain_report_rows_of(const struct explain_answer *answer,
 	const struct explain_shown *shown, uint64_t from, uint32_t *count)
 {
@@ -231,7 +231,7 @@ static bool is_part(const struct pattern *pattern, const struct finding_step *st
 	return false;
 }
 
-/* "account.balance" of "((struct account *)malloc at bank.c:41, #3).balance". */
+/* Appends "account.balance" for "((struct account *)malloc at bank.c:41, #3).balance". */
 static void add_short_object(struct strbuf *out, const char *object)
 {
 	const char *star = strstr(object, " *)"), *end = strrchr(object, ')');
@@ -246,7 +246,8 @@ static void add_short_object(struct strbuf *out, const char *object)
 	strbuf_addf(out, "%.*s%s", (int)(star - type), type, end + 1);
 }
 
-/* `has_object`: name the object in each row, because the rows are about more than one. */
+/* Adds a cell. `has_object`: names the object in each row, because the rows are about more than
+ * one. */
 static void add_cell(struct strbuf *out, const struct finding_step *step, bool is_marked,
 	bool has_object, int width)
 {

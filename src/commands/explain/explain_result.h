@@ -35,30 +35,34 @@ struct explain_result {
 	uint32_t answer_count;
 };
 
-/* The pattern in the run that shows it; returns NULL if the run does not show it. */
+/* Returns the pattern in the run that shows it; NULL if the run does not show it. */
 const struct pattern *explain_shown_pattern(const struct explain_shown *shown, uint64_t key);
-/* The step of the run that makes the pattern's n-th access; returns NULL if not among the kept
+/* Returns the step of the run that makes the pattern's n-th access; NULL if not among the kept
  * steps. */
 const struct finding_step *explain_shown_step(
 	const struct explain_shown *shown, const struct pattern *pattern, unsigned access);
 
-/* "bank.c:41", or "bank+0x1234" without lines. */
+/* Appends "bank.c:41", or "bank+0x1234" without lines. */
 void explain_add_place(struct strbuf *out, const struct explain_place *place);
-/* Step of the failing run that made the n-th access; returns NULL if no failing run is known. */
+/* Returns the step of the failing run that made the n-th access; NULL if no failing run is
+ * known. */
 const struct finding_step *explain_answer_step(
 	const struct explain_answer *answer, unsigned access);
-/* Inside a library's header, the user's line that calls it, from the failing run's call stack. */
+/* Returns the place of the n-th access. Inside a library's header, this is the user's line that
+ * calls it, from the failing run's call stack. */
 struct explain_place explain_answer_place(const struct explain_result *result,
 	const struct explain_answer *answer, const struct pattern *pattern, unsigned access);
-/* "reads", "writes", "frees", or what was done to a synchronisation object: "locks", "signals". */
+/* Returns a verb: "reads", "writes", "frees"; for a synchronisation object "locks", "signals" and
+ * others. */
 const char *explain_access_verb(const struct explain_answer *answer, unsigned access);
 /* Returns the meaning of the pattern in one sentence. */
 const char *explain_meaning(const struct pattern *pattern);
-/* "make a.c:12 to a.c:14 (f) one atomic step ..." */
+/* Appends a sentence such as "make a.c:12 to a.c:14 (f) one atomic step ...". */
 void explain_add_remedy(struct strbuf *out, const struct explain_result *result,
 	const struct explain_answer *answer);
 
-/* explain_report.c: for people, at most a screen. explain_json.c: for tools, complete. */
+/* Print the result: explain_report.c for people, at most a screen; explain_json.c for tools,
+ * complete. */
 void explain_print(const struct explain_result *result, FILE *stream);
 /* Includes the first `patterns_most` patterns of the ranking; the caller frees the text. */
 char *explain_to_json(const struct explain_result *result, uint32_t patterns_most);

@@ -72,7 +72,8 @@ static void explain_runs_begin_round(struct explain *explain, uint32_t runs)
 	round->runs = runs;
 }
 
-/* The size grows with the number of runs, so that the first runs learn from each other. */
+/* Returns the size of the next round. It grows with the number of runs, so that the first runs
+ * learn from each other. */
 static uint32_t next_round_size(const struct explain *explain)
 {
 	const uint64_t driven = explain->run_next - explain->directed_first;
@@ -288,7 +289,7 @@ static void learn_key(struct explain *explain, uint64_t key)
 		explain->known[explain->known_count++] = key;
 }
 
-/* *is_same false: the outcome differs. */
+/* Makes the run exclusively. *is_same false: the outcome differs. */
 static int explain_runs_make_alone(
 	struct explain *explain, struct explain_slot *slot, bool *is_same, struct error *err)
 {

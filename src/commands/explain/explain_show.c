@@ -130,7 +130,7 @@ static const struct explain_kept *best_kept(
 	return best;
 }
 
-/* Kept runs in which the pattern occurs first between these threads; NULL means any. */
+/* Counts the kept runs in which the pattern occurs first between these threads; NULL means any. */
 static uint32_t count_kept(const struct explain *explain, enum explain_verdict verdict,
 	uint64_t key, const thread_name *names)
 {

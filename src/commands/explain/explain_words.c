@@ -9,7 +9,7 @@ static const char *words_base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* "bank.c:41", or "bank+0x1234" without lines. */
+/* Appends "bank.c:41", or "bank+0x1234" without lines. */
 void explain_add_place(struct strbuf *out, const struct explain_place *place)
 {
 	if (place->file)

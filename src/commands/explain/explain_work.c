@@ -5,7 +5,8 @@
 #include "cli/command.h"
 #include "cli/terminal.h"
 
-/* If fewer runs of a sort exist, a single run decides; up to RUNS_MORE times N runs are made. */
+/* Wanted number of failing and of passing runs. With fewer, a single run would decide, so up to
+ * RUNS_MORE times N runs are made. */
 #define RUNS_OF_A_SORT 10
 #define RUNS_MORE 20
 /* Runs of each sort for a verdict: none of 30 means below 12 % with 95 % confidence. */
@@ -216,7 +217,8 @@ static int test_answer(struct explain_result *result, struct explain_answer *ans
 	return 0;
 }
 
-/* Step at which the failing run completed the answer's pattern; UINT64_MAX: not in that run. */
+/* Returns the step at which the failing run completed the answer's pattern; UINT64_MAX: not in that
+ * run. */
 static uint64_t completed_in(const struct explain_answer *answer, const struct explain_shown *shown)
 {
 	const struct pattern *pattern = explain_shown_pattern(shown, answer->record->pattern.key);
@@ -224,10 +226,8 @@ static uint64_t completed_in(const struct explain_answer *answer, const struct e
 	return pattern ? pattern->steps[pattern_access_count(pattern) - 1] : UINT64_MAX;
 }
 
-/*
- * A consequence does not occur where its cause is forbidden. If so in both directions, the earlier
- * pattern is the cause.
- */
+/* Returns whether the answer is a consequence: it does not occur where its cause is forbidden. If
+ * this holds in both directions, the earlier pattern is the cause. */
 static bool is_consequence(const struct explain_answer *first, const struct explain_answer *second)
 {
 	if (explain_comes_without(&first->cause, second->record->pattern.key))
@@ -281,7 +281,8 @@ static bool explain_work_share_conflict(
 	return pattern_shares_conflict(a, b, same_function, result->explain);
 }
 
-/* A cause covers all patterns that had to be forbidden with it. */
+/* Returns whether both have one conflict. A cause covers all patterns that had to be forbidden with
+ * it. */
 static bool is_same_conflict(const struct explain_result *result, const struct explain_answer *a,
 	const struct explain_answer *b)
 {

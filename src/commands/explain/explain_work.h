@@ -21,7 +21,7 @@ int explain_work(struct explain_result *result, const struct finding *finding,
 	const struct explain_options *options, const struct explain_work *work, struct error *err);
 void explain_result_release(struct explain_result *result);
 
-/* Shortest of several rounds of the same runs, with and without recording. */
+/* Times of the same runs with and without recording, the shortest of several rounds. */
 struct explain_cost {
 	uint64_t with_ns, without_ns;
 };

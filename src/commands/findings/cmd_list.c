@@ -104,7 +104,8 @@ static json_t *finding_to_row(const struct store_finding_row *row)
 		(json_int_t)row->found);
 }
 
-/* First campaign of the command that made this campaign; 0: this campaign is the first. */
+/* Returns the first campaign of the command that made this campaign; 0: this campaign is the
+ * first. */
 static json_int_t cmd_list_part_of(const struct store_campaign *row)
 {
 	json_t *options = row->options ? json_loads(row->options, 0, NULL) : NULL;

@@ -7,9 +7,8 @@
 #include "findings/finding.h"
 #include "report/format.h"
 
-/*
- * `store`: as given, or NULL. `roots`: source folders for a foreign finding; NULL: working folder.
- */
+/* Prints a finding. `store`: as given, or NULL. `roots`: source folders for a foreign finding;
+ * NULL: working folder. */
 void show_finding(const struct finding *finding, const char *store,
 	const struct source_roots *roots, FILE *stream);
 /* Prints a prediction. The caller has printed a label of at most three columns ("P1"). */

@@ -8,7 +8,7 @@
 #include "cli/next_command.h"
 #include "cli/terminal.h"
 
-/* Adds all that decides which command a replay runs. */
+/* Describes everything that decides which command a replay runs. */
 static void trust_describe(const struct finding *finding, struct strbuf *out)
 {
 	struct strbuf names;

@@ -52,7 +52,7 @@ static struct followed *follow_find(struct follow *follow, pid_t pid)
 	return NULL;
 }
 
-/* The pointer is valid until the next call. */
+/* Adds a process. The pointer is valid until the next call. */
 static struct followed *follow_add(struct follow *follow, pid_t pid)
 {
 	follow->processes = array_room(follow->processes, follow->count, sizeof *follow->processes);
@@ -66,7 +66,8 @@ static void follow_drop(struct follow *follow, struct followed *process)
 	*process = follow->processes[--follow->count];
 }
 
-/* A new process is a copy of its parent. Its first stop may be reported before its parent's. */
+/* Handles a fork. A new process is a copy of its parent; its first stop may be reported before its
+ * parent's. */
 static void on_fork(struct follow *follow, pid_t parent, pid_t child)
 {
 	const struct followed *from = follow_find(follow, followed_task_process(parent));
@@ -108,7 +109,7 @@ static bool is_command(const struct follow *follow, pid_t pid)
 	       file.st_dev == follow->command.st_dev;
 }
 
-/* Returns false if the process is raddle itself and was detached. */
+/* Handles an exec. Returns false if the process is raddle itself and was detached. */
 static bool on_exec(struct follow *follow, pid_t pid)
 {
 	struct followed *process = follow_find(follow, pid);
@@ -137,7 +138,8 @@ static bool is_stop_signal(int number)
 	return number == SIGSTOP || number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
 }
 
-/* Resumes the task in every case. If it was killed meanwhile, its end is reported separately. */
+/* Handles a stop, and resumes the task in every case. If the task was killed meanwhile, its end is
+ * reported separately. */
 static void on_stop(struct follow *follow, pid_t task, int status)
 {
 	const int event = status >> 16;
@@ -173,7 +175,7 @@ static int status_of(const siginfo_t *ended)
 	return (ended->si_status & 0x7f) | (ended->si_code == CLD_DUMPED ? 0x80 : 0);
 }
 
-/* The process can still be reaped; its parent waits for the tracer. */
+/* Handles the end of a process, which can still be reaped; its parent waits for the tracer. */
 static void on_end(struct follow *follow, const siginfo_t *ended)
 {
 	struct followed *process = follow_find(follow, ended->si_pid);

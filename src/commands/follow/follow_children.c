@@ -40,7 +40,8 @@ struct following {
 	json_t *children;
 };
 
-/* Abbreviated or not: the descendants' runs must not get this option. */
+/* Returns whether the word is this option, abbreviated or not. The descendants' runs must not get
+ * the option. */
 static bool is_option(const char *word)
 {
 	const size_t length = strcspn(word, "=");
@@ -48,7 +49,8 @@ static bool is_option(const char *word)
 	return length >= OPTION_LEAST && length < sizeof OPTION && !strncmp(word, OPTION, length);
 }
 
-/* A runner starts shells, tools and interpreters, which are not under test. */
+/* Returns whether the program belongs to the system. A runner starts shells, tools and
+ * interpreters, which are not under test. */
 static bool follow_children_is_of_system(const char *path)
 {
 	static const char *const folders[] = {"/usr/", "/bin/", "/sbin/", "/lib"};
@@ -70,7 +72,7 @@ static bool follow_children_is_wanted(
 	return fnmatch(pattern, program->path, 0) == 0 || fnmatch(pattern, base + 1, 0) == 0;
 }
 
-/* The same command line in the same folder is explored once. */
+/* Returns whether the same command line was explored in the same folder, which is done once. */
 static bool follow_children_is_known(
 	struct following *following, const struct follow_program *program)
 {
@@ -149,7 +151,7 @@ static int follow_children_wait_for(pid_t child, const volatile int *is_interrup
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_CANNOT_WORK;
 }
 
-/* `output`: its standard output; negative: inherited. Returns its exit status. */
+/* Runs raddle. `output`: its standard output; negative: inherited. Returns its exit status. */
 static int run_raddle(
 	const struct following *following, const struct follow_program *program, int output)
 {
@@ -193,7 +195,8 @@ static void add_status(struct strbuf *out, int status)
 		strbuf_addf(out, "ended natively with status %d", WEXITSTATUS(status));
 }
 
-/* "./queue_test 3, started by ./run-tests.sh in /home/me/project, ended with status 0" */
+/* Describes a program: "./queue_test 3, started by ./run-tests.sh in /home/me/project, ended with
+ * status 0". */
 static char *follow_children_describe(
 	const struct following *following, const struct follow_process *process)
 {
@@ -258,7 +261,7 @@ static void note_json(struct following *following, const struct follow_process *
 			"status", status, "result", result ? result : json_null()));
 }
 
-/* Printed even with --quiet, because part of the request was not explored. */
+/* Reports, even with --quiet, that a part of the request was not explored. */
 static void say_not_explored(const struct follow_process *process, const char *why)
 {
 	(void)fprintf(stderr, "note: %s (process %d) %s\n", process->program->argv[0],

@@ -104,7 +104,8 @@ static void read_input(pid_t pid, struct follow_program *program)
 		free(path);
 }
 
-/* Set-user-id has no effect in a traced process unless the tracer is privileged. */
+/* Returns whether the file has set-user-id rights, which have no effect in a traced process unless
+ * the tracer is privileged. */
 static bool has_rights_to_lose(const char *path)
 {
 	struct stat file;

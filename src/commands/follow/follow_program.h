@@ -14,11 +14,12 @@ struct followed_program {
 	bool has_lost_rights; /* set-user-id or similar, which tracing disables */
 };
 
-/* One reference, for followed_program_leave(). Returns NULL if the process no longer exists. */
+/* Reads the program, with one reference for followed_program_leave(). Returns NULL if the process
+ * no longer exists. */
 struct followed_program *followed_program_read(pid_t pid);
 void followed_program_leave(struct followed_program *program);
 
-/* The process that the thread belongs to; 0: it no longer exists. */
+/* Returns the process that the thread belongs to; 0: it no longer exists. */
 pid_t followed_task_process(pid_t task);
 
 #endif

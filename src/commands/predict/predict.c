@@ -117,7 +117,7 @@ static void take_view(struct predict *predict, struct contract *contract)
 	predict->has_view = true;
 }
 
-/* Runs in which new shared memory was found do not have all accesses. */
+/* Returns whether the run has all accesses. Runs in which new shared memory was found have not. */
 static bool predict_is_complete(const struct predict *predict, struct contract *contract)
 {
 	return !predict->options->has_contexts || !contract_memory(contract)->newly_shared;
@@ -183,10 +183,8 @@ int predict_check_file(const struct predict *predict, struct error *err)
 		predict->options->campaign.argv[0]);
 }
 
-/*
- * One thread after the other, which shows how each uses completed work of others; then one
- * preemption; then random.
- */
+/* A part of recording. First one thread runs after the other, which shows how each uses completed
+ * work of others; then one preemption; then random. */
 struct recording_part {
 	const struct strategy *strategy;
 	int64_t depth;	/* pct's depth; 1: no preemption */

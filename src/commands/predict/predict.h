@@ -61,11 +61,12 @@ struct predict_recorded {
 uint32_t predict_run_count(const struct predict *predict);
 struct predict_recorded predict_recorded(const struct predict *predict, uint32_t run);
 
-/* The run as the bytes of a trace file; the caller frees them. Returns NULL if the run has no
+/* Returns the run as the bytes of a trace file, which the caller frees; NULL if the run has no
  * events. */
 char *predict_trace(struct predict *predict, uint32_t run, size_t *size);
 
-/* The memory of the run, for symbols. Valid until the next call, at most as long as `predict`. */
+/* Returns the memory of the run, for symbols. Valid until the next call, at most as long as
+ * `predict`. */
 const struct symbols_memory *predict_memory(struct predict *predict, uint32_t run);
 /* Returns NULL if none are available. */
 struct symbols *predict_symbols(struct predict *predict);
@@ -80,10 +81,8 @@ struct predict_span {
 
 /* Returns the span from the first to the last place of the candidate in this recorded run. */
 struct predict_span predict_span_of(const struct candidate *candidate, uint32_t run);
-/*
- * These steps of a recorded run and some around them; the caller releases `out`. Requires
- * predict_describe().
- */
+/* Shows these steps of a recorded run and some around them; the caller releases `out`. Requires
+ * predict_describe(). */
 int predict_show_run(const struct predict *predict, uint32_t run, struct predict_span span,
 	struct finding *out, struct error *err);
 

@@ -7,7 +7,7 @@
 
 _Static_assert(CANDIDATE_PLACES_MAX <= DIRECTED_PLACES_MAX, "every candidate can be driven");
 
-/* Passing runs that show a candidate before it counts as harmless. */
+/* Number of passing runs that show a candidate before it counts as harmless. */
 #define HARMLESS_RUNS 10
 
 struct drive {
@@ -33,7 +33,8 @@ static bool is_one_op(const struct candidate *candidate, uint32_t place)
 	       places[place].op.step == places[place - 1].op.step;
 }
 
-/* The occurrence of its site in its thread that the place is, in the recorded run. */
+/* Returns the place in the recorded run: the thread, and the number of the thread's earlier visits
+ * to the site. */
 static struct directed_start start_of(
 	const struct predict *predict, const struct candidate *candidate)
 {
@@ -130,7 +131,8 @@ static void fail_as(struct drive *drive, const char *finding)
 	(void)snprintf(drive->attempt->finding, sizeof drive->attempt->finding, "%s", finding);
 }
 
-/* The failure's investigation may be reported before or after this call. */
+/* Notes a run that failed. The failure's investigation may be reported before or after this
+ * call. */
 static void note_failed(struct drive *drive, struct contract *contract)
 {
 	const uint64_t key = failure_key(&contract->outcome);
@@ -144,7 +146,8 @@ static void note_failed(struct drive *drive, struct contract *contract)
 		fail_as(drive, finding);
 }
 
-/* The strategy reports a complete scenario, the judge whether it is the predicted one. */
+/* Examines a run of a scenario. The strategy reports a complete scenario; the judge decides whether
+ * it is the predicted one. */
 static void look_at_scenario(
 	struct drive *drive, struct contract *contract, struct directed_scenario *scenario)
 {

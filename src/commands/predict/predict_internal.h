@@ -50,25 +50,26 @@ struct predict {
 	bool has_tried_symbols;
 };
 
-/* Names that hold in all runs. The runtime's names require the same order of object creation. */
+/* Name objects for all runs. The runtime's own names require the same order of object creation. */
 void predict_name_objects(const struct recorded_run *run, struct trace_event *events);
-/* The runtime's name of the object of this step's event; 0: none. */
+/* Returns the runtime's name of the object of this step's event; 0: none. */
 object_name predict_object_of(const struct predict *predict, uint32_t run, uint64_t step);
 
 /* Copies the last run from the contract; the caller releases it. */
 void recorded_run_take(struct recorded_run *run, struct contract *contract);
 void recorded_run_release(struct recorded_run *run);
-/* The trace with object names that hold in all runs; the caller frees it. Returns NULL if there are
- * no events. */
+/* Returns the trace with object names that hold in all runs, which the caller frees; NULL if there
+ * are no events. */
 char *recorded_run_trace(const struct recorded_run *run, const char *program, size_t *size);
 
-/* predict_watch.c: the finding of a failure that was seen before; returns NULL if unknown. */
+/* Returns the finding of a failure that was seen before (predict_watch.c); NULL if unknown. */
 const char *predict_known(const struct predict *predict, uint64_t key);
 void predict_learn(struct predict *predict, uint64_t key, const char *finding);
 bool predict_judge_run(const struct predict *predict, struct contract *contract,
 	predict_judge *judge, void *context);
 
-/* predict_keep.c: turns a run that showed a candidate, passing or failing, into a finding. */
+/* Parameters of predict_keep(), which turns a run that showed a candidate, passing or failing, into
+ * a finding. */
 struct predict_keeping {
 	const struct predict *predict;
 	const struct candidate *candidate;
@@ -78,7 +79,7 @@ struct predict_keeping {
 	void *context;
 	int64_t campaign; /* id in the store */
 };
-/* `id` becomes empty if the replay does not show the candidate. */
+/* Makes the finding. `id` becomes empty if the replay does not show the candidate. */
 int predict_keep(const struct predict_keeping *keeping, char id[32], struct error *err);
 
 /* Fails if the program's file has changed since recording. */

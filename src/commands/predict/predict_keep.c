@@ -59,7 +59,7 @@ static void show_recorded(
 	finding_release(&recorded);
 }
 
-/* A failing run keeps its failure's kind, but is another finding. */
+/* Names the finding. A failing run keeps its failure's kind, but is another finding. */
 static void name_it(const struct predict_keeping *keeping, struct finding *finding)
 {
 	char *failure = finding->title;
@@ -138,7 +138,7 @@ static struct probe_params probe_of(
 	};
 }
 
-/* Requires the accesses in their order, and the same result, pass or fail. */
+/* Returns whether the run has the accesses in their order, and the same result, pass or fail. */
 static bool predict_keep_shows(void *context, const struct probe *probe)
 {
 	const struct predict_keeping *keeping = context;
@@ -148,7 +148,7 @@ static bool predict_keep_shows(void *context, const struct probe *probe)
 		       keeping->predict, probe->worker.contract, keeping->judge, keeping->context);
 }
 
-/* *is_shown false: the run does not repeat. */
+/* Repeats the run. *is_shown false: the run does not repeat. */
 static int predict_keep_repeat(const struct predict_keeping *keeping, const struct target *target,
 	const struct failure *run, struct finding *finding, bool *is_shown, struct error *err)
 {

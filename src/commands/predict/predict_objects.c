@@ -11,7 +11,8 @@
 #include "commands/predict/predict_internal.h"
 #include "model/op.h"
 
-/* Blocks overlap because memory is reused; the right one is rarely far away. */
+/* Maximum number of examined blocks. Blocks overlap because memory is reused; the right one is
+ * rarely far away. */
 #define BLOCKS_LOOKED_AT 64
 
 static int compare_blocks(const void *first, const void *second)
@@ -23,7 +24,7 @@ static int compare_blocks(const void *first, const void *second)
 	return (a->made_step > b->made_step) - (a->made_step < b->made_step);
 }
 
-/* The block that contained the address at that step; returns NULL if unknown. */
+/* Returns the block that contained the address at that step; NULL if unknown. */
 static const struct memory_block *find_block(
 	const struct memory_block *blocks, uint32_t count, uint64_t address, uint64_t step)
 {

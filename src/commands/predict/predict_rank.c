@@ -8,7 +8,8 @@
 #include "cli/next_command.h"
 #include "cli/terminal.h"
 
-/* Programs intend orders of atomics and locks more often than orders of plain accesses. */
+/* Returns whether the program probably intends the order: orders of atomics and locks are intended
+ * more often than orders of plain accesses. */
 static bool is_meant(const struct candidate *candidate)
 {
 	for (uint32_t i = 0; i < candidate->place_count; i++)
@@ -88,7 +89,8 @@ static void add_verdict(const struct candidate *candidate, const struct predicti
 	}
 }
 
-/* "main.0  reads  account.checking  in account_checking (account_copy.c:32), called by account_copy" */
+/* Appends "main.0 reads account.checking in account_checking (account_copy.c:32), called by
+ * account_copy". */
 static void predict_rank_add_place(
 	const struct candidate *candidate, uint32_t index, struct strbuf *out)
 {

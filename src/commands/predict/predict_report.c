@@ -155,7 +155,7 @@ void predict_report_listen(struct predict_result *result, struct campaign_listen
 	};
 }
 
-/* "1 cycle of locks, 12 violations to try" */
+/* Prints a text such as "1 cycle of locks, 12 violations to try". */
 static void say_candidates(const struct predict_result *result)
 {
 	static const char *const words[CANDIDATE_KINDS] = {
@@ -338,7 +338,7 @@ void predict_report_candidate(const struct predict_result *result, uint32_t inde
 	strbuf_release(&reason);
 }
 
-/* NULL: no finding shows a candidate. */
+/* Returns the first attempt that showed its candidate; NULL: no finding shows a candidate. */
 static const struct predict_attempt *first_shown(const struct predict_result *result)
 {
 	const struct predict_attempt *shown = NULL;

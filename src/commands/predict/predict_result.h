@@ -56,16 +56,16 @@ struct predict_result {
 /* "confirmed", "candidate", "not tried" */
 extern const char *const prediction_state_words[PREDICTION_STATES];
 
-/* Why no run reached the candidate. The caller releases the text. */
+/* Returns the reason why no run reached the candidate. The caller releases the text. */
 struct strbuf prediction_reason(
 	const struct candidate *candidate, const struct prediction *prediction);
 
 void predict_report_listen(struct predict_result *result, struct campaign_listener *listener);
-/* Indices of the candidates, most important first; the caller frees them. */
+/* Returns the indices of the candidates, most important first; the caller frees them. */
 uint32_t *predict_ranking(const struct predict_result *result);
-/* Reports about recording, about one lock cycle, about all candidates by rank, and the summary. */
+/* Print about recording, about one lock cycle, about all candidates by rank, and the summary. */
 void predict_report_recorded(const struct predict_result *result);
-/* `lines`: one note per line. */
+/* Prints the notes; `lines`: one note per line. */
 void predict_report_notes(const struct predict_result *result, const char *lines);
 /* Reports that all candidates before this one have been driven. */
 void predict_report_driving(const struct predict_result *result, uint32_t candidate);
@@ -74,9 +74,7 @@ void predict_report_candidates(const struct predict_result *result);
 void predict_report_end(const struct predict_result *result);
 
 void predict_print_json(const struct predict_result *result);
-/*
- * The document for `raddle report`, of the first PREDICTIONS_KEPT candidates; the caller frees it.
- */
+/* Number of candidates in the document for `raddle report`. The caller frees the document. */
 #define PREDICTIONS_KEPT 100u
 char *predict_to_document(const struct predict_result *result);
 

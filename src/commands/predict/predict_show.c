@@ -2,7 +2,7 @@
 
 #include "commands/predict/predict_internal.h"
 
-/* Steps around the places of a candidate, and the limit on the steps in between. */
+/* Number of steps shown around the places of a candidate, and limit on the steps in between. */
 #define STEPS_AROUND 20
 #define STEPS_MOST 2000
 

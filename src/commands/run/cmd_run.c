@@ -73,7 +73,7 @@ static void parse_restart(struct argp_state *state, const char *word)
 	arguments->options.is_restart_forced = true;
 }
 
-/* An enum contract_checkpoints or campaign_focus, which have the same values. */
+/* Parses an enum contract_checkpoints or campaign_focus, which have the same values. */
 static int parse_when(struct argp_state *state, const char *option, const char *word)
 {
 	static const char *const words[] = {

@@ -10,7 +10,7 @@ struct run_place {
 	char *store;	       /* path of the store, in use by the options; owned */
 };
 
-/* Changes to the folder. Relative paths in the options keep their meaning. */
+/* Changes to the program's folder. Relative paths in the options keep their meaning. */
 int run_place_enter(struct run_place *place, struct campaign_options *options, struct error *err);
 void run_place_release(struct run_place *place);
 

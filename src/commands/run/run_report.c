@@ -37,7 +37,7 @@ void run_report_release(struct run_report *report)
 	free(report->last_fallback);
 }
 
-/* "60 s", "500 ms", "2.5 s" */
+/* Appends a time such as "60 s", "500 ms", "2.5 s". */
 static void run_report_add_time(struct strbuf *out, uint64_t ns)
 {
 	if (ns < 1000000000)
@@ -330,7 +330,8 @@ static void say_races(const struct run_report *report, const struct campaign_res
 	(void)fprintf(stderr, "\n");
 }
 
-/* Why "nothing found" does not mean much; shown even if only findings were asked for. */
+/* Reports why "nothing found" says little about the program; also printed if the user asked for
+ * findings only. */
 static void say_shortcomings(const struct campaign_result *result)
 {
 	char runs[32];
@@ -454,7 +455,7 @@ static void say_replay(const struct run_report *report)
 	strbuf_release(&store);
 }
 
-/* Why no run ended. Returns NULL if a run ended, in this or another shard. */
+/* Returns the reason why no run ended; NULL if a run ended, in this or another shard. */
 static const char *reason_for_no_run(
 	const struct campaign_options *options, const struct campaign_result *result)
 {

@@ -51,10 +51,9 @@ int compile_ask_version(const char *program, const char *before)
 	return at ? atoi(at + strlen(before)) : 0;
 }
 
-/*
- * A name with the version is trusted, also behind links. --version takes as long as compiling a
- * small file, and a build calls raddle-cc thousands of times.
- */
+/* Returns whether the compiler's name contains its version, which is trusted, also through links.
+ * --version takes as long as compiling a small file, and a build calls raddle-cc thousands of
+ * times. */
 static bool names_its_version(const char *name)
 {
 	const char *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;

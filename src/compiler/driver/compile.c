@@ -72,7 +72,8 @@ static int execute(char **argv, struct error *err)
 		strerror(errno));
 }
 
-/* Added options precede the user's, which win. clang must not warn of unused ones. */
+/* Adds the options of the pass before the user's options, which thus take precedence. clang must
+ * not warn of unused ones. */
 static int add_pass(struct arguments *command, const struct arguments_kind *kind, struct error *err)
 {
 	struct strbuf option;
@@ -106,7 +107,7 @@ static int add_pass(struct arguments *command, const struct arguments_kind *kind
 	return 0;
 }
 
-/* sites.ld explains the linker script. */
+/* Adds the linker script that sites.ld explains. */
 static int add_script(
 	struct arguments *command, const struct arguments_kind *kind, struct error *err)
 {
@@ -126,7 +127,8 @@ static int add_script(
 	return 0;
 }
 
-/* The link has lost -flto, but objects may be bitcode and options meant for the plugin. */
+/* Adds clang's linker plugin. The link has lost -flto, but objects may be bitcode and options meant
+ * for the plugin. */
 static void add_plugin(struct arguments *command, const char *clang, char *const *argv)
 {
 	char *plugin = compile_find_plugin(clang);

@@ -24,7 +24,8 @@ struct compile_options {
 	bool warns_opaque;
 };
 
-/* *argv_left: argv without raddle's options, NULL-terminated; the caller frees the array only. */
+/* Removes raddle's own options. *argv_left: argv without them, NULL-terminated; the caller frees
+ * the array only. */
 int compile_take_options(
 	char *const *argv, struct compile_options *options, char ***argv_left, struct error *err);
 
@@ -35,7 +36,8 @@ int compile_take_options(
 int compile_execute(const struct compile_options *options, char **argv,
 	void (*note)(const char *text), struct error *err);
 
-/* The compiler: RADDLE_CLANG, else clang-19, else a clang 19 in PATH. The caller frees *path. */
+/* Finds the compiler: RADDLE_CLANG, else clang-19, else a clang 19 in PATH. The caller frees
+ * *path. */
 int compile_find_clang(char **path, struct error *err);
 
 /* The pass is built against this version of LLVM and runs in no other. */
@@ -43,7 +45,7 @@ int compile_find_clang(char **path, struct error *err);
 
 /* Returns the path of a program in PATH, which the caller frees; returns NULL if not found. */
 char *compile_find_program(const char *name);
-/* The number after `before` in the first line of `program --version`; 0: no such text. */
+/* Returns the number after `before` in the first line of `program --version`; 0: no such text. */
 int compile_ask_version(const char *program, const char *before);
 
 /* Returns true if -fopenmp is given, and neither this clang nor an include folder in argv has omp.h. */
@@ -55,15 +57,13 @@ struct arguments_kind;
 void compile_add_stdcxx(
 	struct arguments *command, const struct arguments_kind *kind, char *const *argv);
 
-/*
- * Expands each @FILE with -flto; others stay, since a command line may not hold them. Returns false
- * if there is none, and *out is empty. The caller releases *out.
- */
+/* Expands each @FILE that contains -flto. Other files stay, because a command line may be too short
+ * for them. Returns false if there is none; *out is then empty. The caller releases *out. */
 bool compile_open_files(char *const *argv, struct arguments *out);
 
-/* Can the linker do a link with -flto, whose objects are bitcode of clang 19? */
+/* Whether the linker can do a link with -flto, whose objects are bitcode of clang 19. */
 enum compile_lto {
-	LTO_FITS,    /* it can, or -flto is not given */
+	LTO_FITS,    /* the linker can do the link, or -flto is not given */
 	LTO_OLD_LLD, /* the chosen lld is too old; the default linker can do it */
 	/* The chosen lld is too old, and the default linker lacks clang's plugin */
 	LTO_OLD_LLD_ONLY,
@@ -75,7 +75,7 @@ enum compile_lto compile_judge_lto(const char *clang, char *const *argv, int *ve
 /* Removes the options of link-time optimisation. Returns false if there is none, or other options
  * require them. */
 bool compile_drop_lto(char **argv);
-/* Path of the plugin for linkers other than lld, which the caller frees; returns NULL if not
+/* Returns the path of the plugin for linkers other than lld, which the caller frees; NULL if not
  * installed. */
 char *compile_find_plugin(const char *clang);
 bool compile_is_lld(const char *option);

@@ -21,7 +21,7 @@ bool compile_is_lld(const char *option)
 	return strcmp(option, "-fuse-ld=lld") == 0;
 }
 
-/* Path of a file of clang's installation, which the caller frees; returns NULL if not found. */
+/* Returns the path of a file of clang's installation, which the caller frees; NULL if not found. */
 static char *file_beside(const char *clang, const char *name)
 {
 	char *real = realpath(clang, NULL);
@@ -38,7 +38,8 @@ static char *file_beside(const char *clang, const char *name)
 	return NULL;
 }
 
-/* Returns the version of the lld that clang uses: its own, or the one in PATH. 0: none, which clang will report. */
+/* Returns the version of the lld that clang uses: its own, or the one in PATH. 0: none, which clang
+ * reports. */
 static int lld_version(const char *clang)
 {
 	char *lld = file_beside(clang, "ld.lld");

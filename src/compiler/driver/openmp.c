@@ -35,7 +35,7 @@ static bool clang_has_header(const char *clang)
 	return has;
 }
 
-/* The folder of -Ifolder or -I folder; returns NULL for another option. */
+/* Returns the folder of -Ifolder or -I folder; NULL for another option. */
 static const char *folder_of(char *const *option)
 {
 	static const char *const options[] = {"-I", "-isystem", "-idirafter"};

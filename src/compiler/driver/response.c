@@ -9,7 +9,7 @@
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/compile.h"
 
-/* A response file may name others; deeper nesting must be a cycle. */
+/* Maximum nesting of response files. Deeper nesting must be a cycle. */
 #define DEPTH_MOST 10
 
 /* Returns the contents, which the caller frees. Returns NULL if the file does not exist, which the
@@ -30,7 +30,8 @@ static char *response_read_file(const char *path)
 	return strbuf_detach(&text);
 }
 
-/* The next word as clang reads it: quotes keep blanks, a backslash escapes. */
+/* Reads the next word as clang does: quotes keep blanks, a backslash escapes. Returns the text
+ * after the word. */
 static const char *take_word(const char *at, struct strbuf *word)
 {
 	char quote = '\0';

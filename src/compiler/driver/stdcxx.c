@@ -6,7 +6,8 @@
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/compile.h"
 
-/* Options for another or no standard library, another architecture, or a relocatable link. */
+/* Returns whether the option excludes raddle's parts: another or no standard library, another
+ * architecture, a relocatable link. */
 static bool is_against(const char *option)
 {
 	static const char *const options[] = {"-stdlib=libc++", "-nostdlib", "-nostdlib++",

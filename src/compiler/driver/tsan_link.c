@@ -56,7 +56,7 @@ static int tsan_link_run(char **argv, struct error *err)
 	exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
-/* An empty temporary object, which link_and_clean() removes. The caller frees the name. */
+/* Creates an empty temporary object, which link_and_clean() removes. The caller frees the name. */
 static char *temporary_object(struct error *err)
 {
 	const char *folder = getenv("TMPDIR");

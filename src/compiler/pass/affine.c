@@ -7,7 +7,7 @@
 #include "compiler/pass/loops.h"
 
 #define DEPTH_MOST 12
-/* The guard is not worth its cost for fewer iterations. */
+/* Least number of iterations for which the guard is worth its cost. */
 #define TURNS_LEAST 8
 #define TURNS_MOST (UINT64_C(1) << 40)
 

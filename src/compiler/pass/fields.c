@@ -174,7 +174,7 @@ static LLVMValueRef fields_find_type(const struct field_types *types, const char
 	return found ? found->node : NULL;
 }
 
-/* Removes typedefs and qualifiers; returns NULL for a pointer. */
+/* Returns the type without typedefs and qualifiers; NULL for a pointer. */
 static LLVMValueRef strip_type(LLVMValueRef type)
 {
 	for (unsigned i = 0; type && i < 16; i++) {

@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-/* Limits of the search, beyond which an address counts as escaping. Longer chains are rare. */
+/* Limits of the search, beyond which an address counts as escaping. Longer chains are rare in real
+ * code. */
 #define DEPTH_MOST 24
 #define VALUES_MOST 512
 

@@ -175,11 +175,9 @@ static LLVMMetadataRef subprogram_of(const struct writer *writer, LLVMMetadataRe
 	return NULL;
 }
 
-/*
- * The subprogram's linkage name, else its name; returns NULL if there is none. The caller frees it.
- * -gline-tables-only omits linkage names: the symbol names `function` and what was specialised from
- * it.
- */
+/* Returns the subprogram's linkage name, else its name, which the caller frees; NULL if there is
+ * none. -gline-tables-only omits linkage names; then the symbol names `function` and functions
+ * specialised from it. */
 static char *subprogram_name(
 	const struct writer *writer, LLVMMetadataRef subprogram, const char *function)
 {

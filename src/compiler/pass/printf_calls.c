@@ -110,7 +110,7 @@ static void read_format(struct instrument *instrument, const struct site *site, 
 	}
 }
 
-/* Returns NULL if not constant. */
+/* Returns the text of a constant string; NULL if not constant. */
 static const char *constant_text(LLVMValueRef value)
 {
 	LLVMValueRef content;

@@ -15,7 +15,7 @@
 		tsan_reached(address, bytes, kind, SITE_RELAXED, (uint64_t)(uintptr_t)site);       \
 	}
 
-/* clang reports both accesses of x = x + 1 in one call. */
+/* Reports both accesses of x = x + 1, which clang passes in one call. */
 #define UPDATE(name, bytes)                                                                        \
 	TSAN_EXPORT void name(void *address);                                                      \
 	TSAN_EXPORT void name(void *address)                                                       \

@@ -9,7 +9,7 @@ typedef uint32_t tsan_a32;
 typedef uint64_t tsan_a64;
 __extension__ typedef unsigned __int128 tsan_a128;
 
-/* C11's number of the memory order, in the low byte. */
+/* Returns C11's number of the memory order, which is in the low byte. */
 static inline uint8_t atomic_order_of(int order)
 {
 	return (uint8_t)(order & 0xff);
