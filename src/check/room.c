@@ -138,7 +138,7 @@ int room_enter(const struct check_plan *plan, struct error *err)
 	if (!room.is_prepared) {
 		runtime_prepare_threads();
 		library_code_set_up();
-		fiber_pool_grow(THREAD_POOL);
+		fiber_pool_grow(&(struct fiber_counts){{THREAD_POOL}});
 	}
 	room.is_prepared = true;
 	runtime.contract = room.block.contract;

@@ -23,6 +23,7 @@
 #include "model/layout.h"
 #include "abi/contract.h"
 #include "runtime/restart.h"
+#include "runtime/thread_stacks.h"
 
 struct history;
 
@@ -237,21 +238,25 @@ void runtime_add_modules(void);
 
 extern const struct executor executor_fiber;
 extern const struct executor executor_kernel;
+/* Numbers of stacks of each class of sizes (thread_stacks.h). */
+struct fiber_counts {
+	uint32_t of_class[THREAD_STACK_CLASSES];
+};
 /* Makes thread-local blocks and stacks ready before the snapshot. */
-void fiber_pool_grow(uint32_t count);
+void fiber_pool_grow(const struct fiber_counts *counts);
 /* A stack and thread-local block that a run made because the pool was empty. */
 struct fiber_made {
 	char *start; /* start of the block's mapping; NULL if the block has no mapping of its own */
 	size_t bytes;
-	int kernel_id;	 /* the kernel thread that left the block behind, or is about to */
-	bool is_special; /* made for one thread's stack size */
+	int kernel_id;	     /* the kernel thread that left the block behind, or is about to */
+	uint32_t size_class; /* THREAD_STACK_CLASSES: made for one thread's stack size */
 };
 /* Blocks made since fiber_pool_grow(), which a rewind discards. Stores the first `capacity`. */
 uint32_t fiber_made_since_snapshot(struct fiber_made *made, uint32_t capacity);
 /* Returns true for a kernel thread that made one of these blocks, and may still be ending. */
 bool fiber_is_donor(int kernel_id);
-/* Number of blocks of standard size among them. */
-uint32_t fiber_pool_lacked(void);
+/* Numbers of blocks among them that the pool can hold. */
+struct fiber_counts fiber_pool_lacked(void);
 /* An address in the thread's own stack; returns NULL if not a stack of the runtime, such as
  * main's. */
 const char *fiber_stack_of(const struct engine_thread *thread);

@@ -22,10 +22,14 @@ struct thread_stack {
 	char *used_end; /* end of glibc's data: no thread writes behind it */
 };
 
-/* Maps a stack of standard size. Returns false if the place is in use, or memory is short. */
-bool thread_stack_map(struct thread_stack *stack, uint32_t slot);
-/* Maps a stack of another size, at the next free place of the run. */
-bool thread_stack_map_large(struct thread_stack *stack, size_t stack_bytes);
+/* Class 0 has the standard size. Each further class doubles the size, up to 16 GiB. */
+#define THREAD_STACK_CLASSES 12
+
+/* Smallest class whose stacks are large enough; THREAD_STACK_CLASSES: none is. */
+uint32_t thread_stack_class(size_t stack_bytes);
+/* Maps a stack. Returns false if the class has no such slot, the place is in use, or memory is
+ * short. */
+bool thread_stack_map(struct thread_stack *stack, uint32_t size_class, uint32_t slot);
 void thread_stack_unmap(const struct thread_stack *stack);
 
 size_t thread_stack_standard_bytes(void);

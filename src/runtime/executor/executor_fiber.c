@@ -6,7 +6,7 @@
  *
  * Life of a donor: donor_new() creates it, in advance (fiber_pool_grow()) or on demand.
  * fiber_spawn() gives it to a thread. fiber_reap() returns it to the free list; the next
- * fiber_spawn() renews its thread-local block. Donors of special size are not reused.
+ * fiber_spawn() renews its thread-local block. Each class of stack sizes has its own free list.
  *
  * Runs in the moving thread, except donor_main(). The donors' table belongs to the rewind's image.
  */
@@ -27,8 +27,9 @@ struct donor {
 	uintptr_t thread_base;
 	void *stack_top; /* a thread's first frame begins here */
 	int kernel_id;
-	bool is_special; /* made for one thread's stack size; not reused */
-	bool is_used;	 /* a thread has ended on it: must be renewed for the next one */
+	uint32_t
+		size_class; /* THREAD_STACK_CLASSES: made for one thread's stack size, not reused */
+	bool is_used;	    /* a thread has ended on it: must be renewed for the next one */
 };
 
 #define KERNEL_SIGSET_BYTES 8
@@ -37,17 +38,21 @@ struct donor {
  * on their own stacks. */
 static struct donor donors[THREAD_CAPACITY];
 
+/* Donors of one class of sizes. */
+struct donor_pool {
+	uint32_t made; /* the n-th donor has the n-th slot under every restart */
+	/* The donors of ended threads, latest first, then the unused ones in slot order. A run uses
+	 * the same donors whether or not donors were made in advance. */
+	struct donor *free;
+};
+
 static HOT_STATE struct {
-	/* Donors of standard size; the n-th has the n-th slot under every restart. */
-	uint32_t pooled;
-	uint32_t special;
+	uint32_t made; /* donors of every class */
+	struct donor_pool pools[THREAD_STACK_CLASSES];
 	/* fiber_time() when each pooled donor was last given to a thread; 0 if it was in no run.
 	 * The array lies in shared memory, because a rewind restores a donor's stack only when
 	 * needed. */
 	uint64_t *used_at;
-	/* The donors of ended threads, latest first, then the unused ones in slot order. A run uses
-	 * the same donors whether or not donors were made in advance. */
-	struct donor *free;
 	void (*switch_to)(struct context *from, const struct context *to);
 	void *(*tls_init)(void *, bool);
 	void (*ctype_init)(void);
@@ -75,15 +80,6 @@ static void *donor_main(void *argument)
 	platform_thread_vanish(&request->is_ready);
 }
 
-/* Finds a free entry; donors of special size take entries from the end. Returns NULL if no entry is
- * free. */
-static struct donor *donor_place(bool is_special)
-{
-	if (fibers.pooled + fibers.special == THREAD_CAPACITY)
-		return NULL;
-	return is_special ? &donors[THREAD_CAPACITY - 1 - fibers.special] : &donors[fibers.pooled];
-}
-
 static int donor_create(const pthread_attr_t *own, struct donor_request *request)
 {
 	const bool was_up = runtime_is_up;
@@ -109,25 +105,18 @@ static int donor_create(const pthread_attr_t *own, struct donor_request *request
 	return error;
 }
 
-/* Makes a donor; only size and guard of the attributes matter. Returns NULL if glibc cannot make
- * the thread. */
-static struct donor *donor_new(const pthread_attr_t *attributes)
+/* Makes a donor of the class. Returns NULL if glibc cannot make the thread. `size`: used if no slot
+ * of the class is free. */
+static struct donor *donor_new(uint32_t size_class, size_t size)
 {
-	const bool is_special = attributes != NULL;
-	struct donor_request request = {.donor = donor_place(is_special)};
-	size_t size = thread_stack_standard_bytes();
-	size_t guard;
+	struct donor_request request = {
+		.donor = fibers.made < THREAD_CAPACITY ? &donors[fibers.made] : NULL};
 	pthread_attr_t own;
 	int error;
 
 	(void)pthread_attr_init(&own);
-	if (attributes) {
-		(void)pthread_attr_getstacksize(attributes, &size);
-		(void)pthread_attr_getguardsize(attributes, &guard);
-		(void)pthread_attr_setguardsize(&own, guard);
-	}
-	if (is_special ? thread_stack_map_large(&request.stack, size)
-		       : thread_stack_map(&request.stack, fibers.pooled))
+	if (size_class < THREAD_STACK_CLASSES &&
+		thread_stack_map(&request.stack, size_class, fibers.pools[size_class].made))
 		(void)pthread_attr_setstack(&own, request.stack.start, request.stack.stack_bytes);
 	else /* the slot is taken: glibc chooses the stack */
 		(void)pthread_attr_setstacksize(&own, size);
@@ -138,12 +127,13 @@ static struct donor *donor_new(const pthread_attr_t *attributes)
 			thread_stack_unmap(&request.stack);
 		return NULL;
 	}
-	if (is_special)
-		fibers.special++;
-	else
-		fibers.pooled++;
+	if (size_class && !request.stack.start)
+		size_class = THREAD_STACK_CLASSES;
+	if (size_class < THREAD_STACK_CLASSES)
+		fibers.pools[size_class].made++;
+	fibers.made++;
 	request.donor->stack = request.stack;
-	request.donor->is_special = is_special;
+	request.donor->size_class = size_class;
 	request.donor->made_before = fibers.made_last;
 	fibers.made_last = request.donor;
 	return request.donor;
@@ -160,21 +150,27 @@ static void fiber_set_up(void)
 	fibers.ctype_init = (void (*)(void))SYMBOL_SLOT("__ctype_init")->function;
 }
 
-void fiber_pool_grow(uint32_t count)
+static void donor_pool_grow(uint32_t size_class, uint32_t count)
 {
-	struct donor **end = &fibers.free;
+	struct donor **end = &fibers.pools[size_class].free;
 
-	fiber_set_up();
 	while (*end)
 		end = &(*end)->next;
 	while (count--) {
-		struct donor *donor = donor_new(NULL);
+		struct donor *donor = donor_new(size_class, thread_stack_standard_bytes());
 
 		if (!donor)
 			break;
 		*end = donor;
 		end = &donor->next;
 	}
+}
+
+void fiber_pool_grow(const struct fiber_counts *counts)
+{
+	fiber_set_up();
+	for (uint32_t i = 0; i < THREAD_STACK_CLASSES; i++)
+		donor_pool_grow(i, counts->of_class[i]);
 	fibers.made_last = NULL;
 }
 
@@ -188,7 +184,7 @@ uint32_t fiber_made_since_snapshot(struct fiber_made *made, uint32_t capacity)
 			made[count] = (struct fiber_made){.start = donor->stack.start,
 				.bytes = donor->stack.bytes,
 				.kernel_id = donor->kernel_id,
-				.is_special = donor->is_special};
+				.size_class = donor->size_class};
 	return count;
 }
 
@@ -201,13 +197,14 @@ bool fiber_is_donor(int kernel_id)
 	return donor != NULL;
 }
 
-uint32_t fiber_pool_lacked(void)
+struct fiber_counts fiber_pool_lacked(void)
 {
-	uint32_t count = 0;
+	struct fiber_counts counts = {0};
 
 	for (const struct donor *donor = fibers.made_last; donor; donor = donor->made_before)
-		count += !donor->is_special;
-	return count;
+		if (donor->size_class < THREAD_STACK_CLASSES)
+			counts.of_class[donor->size_class]++;
+	return counts;
 }
 
 static uint32_t pool_index_of(const struct donor *donor)
@@ -241,34 +238,28 @@ const char *fiber_stack_of(const struct engine_thread *thread)
 
 void fiber_each_pooled(fiber_visit_pooled *visit, void *argument)
 {
-	for (struct donor *donor = fibers.free; donor; donor = donor->next)
-		visit(donor->stack_top, donor->stack.used_end, pool_index_of(donor), argument);
+	for (uint32_t i = 0; i < THREAD_STACK_CLASSES; i++)
+		for (struct donor *donor = fibers.pools[i].free; donor; donor = donor->next)
+			visit(donor->stack_top, donor->stack.used_end, pool_index_of(donor),
+				argument);
 }
 
 /* Reads what the attributes say about the stack: the caller's own, or a larger size. */
 static void fiber_read_attributes(
-	const pthread_attr_t *attributes, char **stack, size_t *stack_size, bool *is_special)
+	const pthread_attr_t *attributes, char **stack, size_t *stack_size, uint32_t *size_class)
 {
-	size_t size;
-	size_t standard;
 	void *address = NULL;
-	pthread_attr_t none;
 
 	*stack = NULL;
-	*is_special = false;
+	*size_class = 0;
 	if (!attributes)
 		return;
-	(void)pthread_attr_init(&none);
-	(void)pthread_attr_getstacksize(&none, &standard);
-	(void)pthread_attr_destroy(&none);
-	(void)pthread_attr_getstack(attributes, &address, &size);
+	(void)pthread_attr_getstack(attributes, &address, stack_size);
 	/* If the caller gave no stack, getstack returns 0 minus the size. */
-	if (address && address != (void *)(0 - size)) {
+	if (address && address != (void *)(0 - *stack_size))
 		*stack = address;
-		*stack_size = size;
-	} else {
-		*is_special = size > standard;
-	}
+	else
+		*size_class = thread_stack_class(*stack_size);
 }
 
 /* Runs `function` with the thread-local base of another thread. */
@@ -294,17 +285,18 @@ static int fiber_spawn(struct engine_thread *thread, const void *attributes)
 	struct donor *donor;
 	char *stack;
 	size_t stack_size = 0;
-	bool is_special;
+	uint32_t size_class;
 
 	fiber_set_up();
-	fiber_read_attributes(attributes, &stack, &stack_size, &is_special);
-	if (fibers.free && !is_special) {
-		donor = fibers.free;
-		fibers.free = donor->next;
+	fiber_read_attributes(attributes, &stack, &stack_size, &size_class);
+	donor = size_class < THREAD_STACK_CLASSES ? fibers.pools[size_class].free : NULL;
+	if (donor) {
+		fibers.pools[size_class].free = donor->next;
 		if (donor->is_used)
 			donor_renew(donor);
 	} else {
-		donor = donor_new(is_special ? attributes : NULL);
+		donor = donor_new(
+			size_class, size_class ? stack_size : thread_stack_standard_bytes());
 		if (!donor)
 			return EAGAIN;
 	}
@@ -329,18 +321,20 @@ static void fiber_reap(struct engine_thread *thread)
 	struct donor *donor = thread->executor_part;
 
 	thread->executor_part = NULL;
-	if (!donor || donor->is_special || !fibers.tls_init || !fibers.ctype_init)
+	if (!donor || donor->size_class == THREAD_STACK_CLASSES || !fibers.tls_init ||
+		!fibers.ctype_init)
 		return;
 	donor->is_used = true;
-	donor->next = fibers.free;
-	fibers.free = donor;
+	donor->next = fibers.pools[donor->size_class].free;
+	fibers.pools[donor->size_class].free = donor;
 }
 
 /* Forgets the donors of other threads, whose stacks glibc's fork has reclaimed. */
 static void fiber_after_fork(struct engine_thread *self)
 {
 	(void)self;
-	fibers.free = NULL;
+	for (uint32_t i = 0; i < THREAD_STACK_CLASSES; i++)
+		fibers.pools[i].free = NULL;
 }
 
 const struct executor executor_fiber = {

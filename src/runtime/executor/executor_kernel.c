@@ -29,7 +29,8 @@ struct kernel_part {
 	/* Serves handlers of fatal signals: the thread's own stack may be exhausted. */
 	void *crash_stack;
 	struct thread_stack stack; /* start NULL: the stack is glibc's own or the caller's */
-	uint32_t slot;		   /* slot of a stack of standard size, else THREAD_CAPACITY */
+	uint32_t size_class;
+	uint32_t slot; /* of the class; THREAD_CAPACITY: none */
 };
 
 /* THREAD_CAPACITY entries. The holder of the baton writes both pointers. */
@@ -38,11 +39,11 @@ static struct kernel_part *kernel_parts;
 static struct kernel_part *kernel_leaving;
 
 /* Stack slots, assigned in the fibers' order. Written by the holder of the baton. */
-static struct {
+static struct kernel_slots {
 	uint32_t given; /* distinct slots assigned so far */
 	uint32_t free_count;
 	uint16_t free[THREAD_CAPACITY]; /* returned slots, the latest last */
-} kernel_slots;
+} kernel_slots[THREAD_STACK_CLASSES];
 
 static struct kernel_part *kernel_part(const struct engine_thread *thread)
 {
@@ -147,17 +148,19 @@ static bool kernel_wants_stack(const pthread_attr_t *attributes, size_t *size)
  * equal slots. */
 static void kernel_find_stack(struct kernel_part *part, bool is_wanted, size_t size)
 {
-	if (size > thread_stack_standard_bytes()) {
-		if (is_wanted)
-			(void)thread_stack_map_large(&part->stack, size);
+	const uint32_t size_class = is_wanted ? thread_stack_class(size) : 0;
+	struct kernel_slots *slots = &kernel_slots[size_class % THREAD_STACK_CLASSES];
+	const uint32_t slot = slots->free_count ? slots->free[slots->free_count - 1] : slots->given;
+
+	if (size_class == THREAD_STACK_CLASSES || slot == THREAD_CAPACITY ||
+		(is_wanted && !thread_stack_map(&part->stack, size_class, slot) && size_class))
 		return;
-	}
-	if (!kernel_slots.free_count && kernel_slots.given == THREAD_CAPACITY)
-		return;
-	part->slot = kernel_slots.free_count ? kernel_slots.free[--kernel_slots.free_count]
-					     : kernel_slots.given++;
-	if (is_wanted)
-		(void)thread_stack_map(&part->stack, part->slot);
+	part->size_class = size_class;
+	part->slot = slot;
+	if (slots->free_count)
+		slots->free_count--;
+	else
+		slots->given++;
 }
 
 /* The real thread is always joinable for glibc: kernel_reap() joins it. */
@@ -191,8 +194,11 @@ static void kernel_give_stack_back(struct kernel_part *part)
 {
 	if (part->stack.start)
 		thread_stack_unmap(&part->stack);
-	if (part->slot < THREAD_CAPACITY)
-		kernel_slots.free[kernel_slots.free_count++] = (uint16_t)part->slot;
+	if (part->slot < THREAD_CAPACITY) {
+		struct kernel_slots *slots = &kernel_slots[part->size_class];
+
+		slots->free[slots->free_count++] = (uint16_t)part->slot;
+	}
 	part->stack = (struct thread_stack){0};
 	part->slot = THREAD_CAPACITY;
 }

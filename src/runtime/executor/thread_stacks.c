@@ -13,8 +13,12 @@
 
 void call_on_stack(void (*function)(void *), void *argument, void *stack_end);
 
-/* Large stacks lie below the slots. Both areas grow downwards, as glibc's stacks do. */
+/* Slots of large stacks lie below the others, one area for each class. All areas grow downwards,
+ * as glibc's stacks do. */
 #define LARGE_END (THREAD_STACKS_START + UINT64_C(0x10000000000))
+#define LARGE_LEAST_BYTES ((size_t)16 * 1024 * 1024)
+#define LARGE_AREA_BYTES                                                                           \
+	((LARGE_END - THREAD_STACKS_START) / THREAD_STACK_CLASSES / GAP_BYTES * GAP_BYTES)
 #define SLOTS_END (THREAD_STACKS_START + THREAD_STACKS_BYTES)
 /* Larger than most frames, so that a stack overflow faults instead of reaching the next stack. */
 #define GAP_BYTES ((size_t)1024 * 1024)
@@ -24,7 +28,6 @@ void call_on_stack(void (*function)(void *), void *argument, void *stack_end);
 /* Written by the moving thread; restored with each run. */
 static struct {
 	size_t standard_bytes;				/* size of a stack; 0: not known yet */
-	uint64_t large_used;				/* bytes used below LARGE_END */
 	uint64_t mapped[BITSET_WORDS(THREAD_CAPACITY)]; /* mapped slots, counted from SLOTS_END */
 } stacks;
 
@@ -73,10 +76,41 @@ static bool thread_stack_map_below(struct thread_stack *stack, uint64_t end, siz
 	return false;
 }
 
-bool thread_stack_map(struct thread_stack *stack, uint32_t slot)
+static size_t thread_stack_large_bytes(uint32_t size_class)
+{
+	return LARGE_LEAST_BYTES << (size_class - 1);
+}
+
+uint32_t thread_stack_class(size_t stack_bytes)
+{
+	uint32_t size_class = 1;
+
+	if (stack_bytes <= thread_stack_standard_bytes())
+		return 0;
+	while (size_class < THREAD_STACK_CLASSES &&
+		thread_stack_large_bytes(size_class) < stack_bytes)
+		size_class++;
+	return size_class;
+}
+
+/* Ends are multiples of GAP_BYTES: an address alone shows whether memory is lent. */
+static bool thread_stack_map_large(struct thread_stack *stack, uint32_t size_class, uint32_t slot)
+{
+	const size_t bytes = thread_stack_large_bytes(size_class);
+	const uint64_t stride = bytes + 2 * GAP_BYTES;
+
+	return (slot + 1) * stride <= LARGE_AREA_BYTES &&
+	       thread_stack_map_below(stack,
+		       LARGE_END - (size_class - 1) * LARGE_AREA_BYTES - slot * stride, bytes);
+}
+
+bool thread_stack_map(struct thread_stack *stack, uint32_t size_class, uint32_t slot)
 {
 	const uint32_t place = thread_stack_place(slot);
 
+	if (size_class)
+		return size_class < THREAD_STACK_CLASSES &&
+		       thread_stack_map_large(stack, size_class, slot);
 	if (slot >= THREAD_CAPACITY ||
 		(uint64_t)(place + 1) * thread_stack_stride() > SLOTS_END - LARGE_END ||
 		!thread_stack_map_below(
@@ -84,19 +118,6 @@ bool thread_stack_map(struct thread_stack *stack, uint32_t slot)
 		return false;
 	bitset_add(stacks.mapped, place);
 	return true;
-}
-
-bool thread_stack_map_large(struct thread_stack *stack, size_t stack_bytes)
-{
-	const size_t pages = (stack_bytes + 4095) & ~(size_t)4095;
-	const uint64_t end = LARGE_END - stacks.large_used;
-	/* Rounded to whole gaps: an address alone shows whether memory is lent. */
-	const uint64_t used = (pages + LENT_BYTES + 2 * GAP_BYTES - 1) & ~(uint64_t)(GAP_BYTES - 1);
-
-	if (pages > stack_bytes + 4095 || used > end - THREAD_STACKS_START)
-		return false;
-	stacks.large_used += used;
-	return thread_stack_map_below(stack, end, pages);
 }
 
 void thread_stack_unmap(const struct thread_stack *stack)
@@ -151,7 +172,7 @@ static const char *thread_stack_large_lent_end(uint64_t block)
 {
 	const uint64_t end = (block | (GAP_BYTES - 1)) + 1;
 
-	return end - block <= LENT_BYTES && block >= LARGE_END - stacks.large_used
+	return end - block <= LENT_BYTES && block >= THREAD_STACKS_START
 		       ? (const char *)(uintptr_t)end
 		       : NULL;
 }

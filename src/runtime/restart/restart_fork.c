@@ -27,7 +27,7 @@
 
 /* Thread blocks that the last run lacked. Blocks made in the server serve all later runs; blocks
  * made in a child cost a kernel thread per run. */
-static uint32_t *fork_made_in_run; /* lies in shared memory; set before the first fork */
+static struct fiber_counts *fork_made_in_run; /* lies in shared memory; set before the first fork */
 
 /* Descriptors below this number may be pipes and sockets that the program opens. */
 #define CHANNELS_MAX 256
@@ -77,10 +77,10 @@ static long restart_fork_fork_raw(void)
 
 static void fork_grow_pool(void)
 {
-	if (!fork_made_in_run || !*fork_made_in_run)
+	if (!fork_made_in_run)
 		return;
-	fiber_pool_grow(*fork_made_in_run);
-	*fork_made_in_run = 0;
+	fiber_pool_grow(fork_made_in_run);
+	*fork_made_in_run = (struct fiber_counts){0};
 }
 
 /* Returns 0 in the server at the end of the batch, and sets *report. Returns 1 in a child. */

@@ -45,7 +45,7 @@ struct rewind {
 	enum rewind_job job;
 	enum rewind_request request;
 	struct checkpoint_place place; /* REQUEST_CHECKPOINT */
-	uint32_t pool_wanted;
+	struct fiber_counts pool_wanted;
 	uint64_t number;
 	uint32_t made_in_run; /* because the pool was empty */
 	struct fiber_made made[THREAD_CAPACITY];
@@ -102,22 +102,25 @@ static void rewind_await_leaving(int kernel_id)
 }
 
 /* Grows the pool after a run that needed more: a rewind discards blocks made during a run. Blocks
- * of standard size become permanent, at the same addresses; other sizes are made anew in each
- * run. */
+ * that the pool can hold become permanent, at the same addresses. */
 static void rewind_grow_pool(void)
 {
 	struct rewind *server = rewind_server;
+	bool is_growing = false;
 
-	server->pool_wanted = 0;
+	server->pool_wanted = (struct fiber_counts){0};
 	for (uint32_t i = 0; i < server->made_in_run; i++) {
 		const struct fiber_made *made = &server->made[i];
 
 		rewind_await_leaving(made->kernel_id);
 		if (made->start)
 			platform_unmap(made->start, made->bytes);
-		server->pool_wanted += !made->is_special;
+		if (made->size_class == THREAD_STACK_CLASSES)
+			continue;
+		server->pool_wanted.of_class[made->size_class]++;
+		is_growing = true;
 	}
-	if (!server->pool_wanted)
+	if (!is_growing)
 		return;
 	rewind_resume(FORKED_JOB_GROW_POOL);
 	if (!rewind_take_image())
@@ -268,7 +271,7 @@ static void rewind_at_first_create(void)
 	runtime.has_dispatch = true;
 	runtime.contract->has_dispatch = 1;
 	runtime_dispatch_pause();
-	fiber_pool_grow(runtime.contract->plan.thread_pool);
+	fiber_pool_grow(&(struct fiber_counts){{runtime.contract->plan.thread_pool}});
 	undo_save_offsets(true);
 	runtime_spin_watch();
 	rewind_server = server = platform_map(sizeof *server, true);
@@ -283,7 +286,7 @@ static void rewind_at_first_create(void)
 	rewind_switch(&server->start, &server->server);
 	/* Reached once per forked job, with memory as at this switch. */
 	while (server->job == FORKED_JOB_GROW_POOL) {
-		fiber_pool_grow(server->pool_wanted);
+		fiber_pool_grow(&server->pool_wanted);
 		rewind_switch(&server->start, &server->server);
 	}
 	runtime_dispatch_resume();
