@@ -27,7 +27,7 @@
 #include "strategies/strategy.h"
 
 #define CONTRACT_MAGIC UINT32_C(0x6c646472) /* "rddl" */
-#define CONTRACT_VERSION 19u
+#define CONTRACT_VERSION 20u
 #define CONTRACT_ENVIRONMENT "RADDLE_CONTRACT"
 #define CONTRACT_FILLER "RADDLE_FILLER" /* gives every environment the same size */
 
@@ -178,6 +178,7 @@ struct contract_spin {
 	uint32_t is_watched;  /* process whose timer runs */
 	uint32_t quiet_ticks; /* consecutive ticks without a step */
 	uint64_t last_step;
+	uint32_t is_unseen; /* a loop lies in code without sites, which a waiting thread may run */
 	uint32_t loop_count;
 	uint64_t loops[16];
 };

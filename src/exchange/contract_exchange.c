@@ -459,7 +459,7 @@ const char *contract_refresh(struct contract_block *block)
 	own->is_waiting_outside = exchange_load_word(&shared->is_waiting_outside);
 	own->is_live = exchange_load_word(&shared->is_live) != 0;
 	own->takes_name = exchange_load_word(&shared->takes_name) != 0;
-	own->spin.loop_count = exchange_load_word(&shared->spin.loop_count) != 0;
+	own->spin.is_unseen = exchange_load_word(&shared->spin.is_unseen) != 0;
 	own->unseen = unseen & (UNSEEN_THREAD | UNSEEN_LOCKS | UNSEEN_CALLS);
 	for (uint32_t i = 0; i < UNSEEN_SITES; i++)
 		own->unseen_sites[i] = exchange_load(&shared->unseen_sites[i]);

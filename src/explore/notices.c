@@ -62,7 +62,7 @@ void notices_start(struct campaign *campaign, const struct campaign_worker *work
 static void notices_warn_spinning(struct campaign *campaign, const struct contract *contract)
 {
 	if (campaign->noticed.spinning ||
-		!__atomic_load_n(&contract->spin.loop_count, __ATOMIC_RELAXED))
+		!__atomic_load_n(&contract->spin.is_unseen, __ATOMIC_RELAXED))
 		return;
 	campaign->noticed.spinning = true;
 	campaign_warn(campaign,

@@ -81,6 +81,10 @@ static bool spin_is_own_code(uint64_t site)
 /* Remembers the loop and lets other threads run, now or at the next access. */
 static void spin_found(struct contract_spin *spin, uint64_t site, bool is_own_code)
 {
+	uintptr_t start, end;
+
+	if (!sites_find_code((uintptr_t)site, &start, &end))
+		spin->is_unseen = 1;
 	if (!spin_is_known(spin, site) &&
 		spin->loop_count < sizeof spin->loops / sizeof *spin->loops)
 		spin->loops[spin->loop_count++] = site;
@@ -143,8 +147,11 @@ void runtime_run_natively(void)
 	if (!runtime.contract || runtime.is_forked_child || record_is_on() || !sites_are_live)
 		return;
 	spin_begin_stretch();
+	if (!sites_turn_off())
+		return;
 	stretch.sites_before = sites_are_live;
 	sites_are_live = SITES_QUIET;
+	sites_memory()->must_switch = true; /* the run may end before the next operation */
 	engine_raise_attention(); /* makes the next operation call runtime_run_controlled() */
 	spin_extend();
 }
@@ -162,6 +169,7 @@ void runtime_run_controlled(void)
 	if (sites_are_live == SITES_QUIET)
 		sites_are_live = stretch.sites_before;
 	stretch.sites_before = 0;
+	(void)sites_apply(); /* if it fails, the contract has the reason */
 	quick_forget_all();
 }
 

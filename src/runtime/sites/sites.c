@@ -331,15 +331,33 @@ static bool sites_switch_module(
 	return sites_open(first, end, false);
 }
 
+/* True while points are patched, which a signal may interrupt. */
+static volatile bool sites_are_open;
+
 bool sites_switch(bool (*is_on)(uint8_t kind, uint8_t state))
 {
-	for (uint32_t i = 0; i < sites.module_count; i++) {
-		if (sites.modules[i].has_place && !sites_switch_module(&sites.modules[i], is_on)) {
-			sites_refuse("the program's code is in a mapping that cannot be written");
-			return false;
-		}
-	}
-	return true;
+	bool is_done = true;
+
+	sites_are_open = true;
+	for (uint32_t i = 0; i < sites.module_count && is_done; i++)
+		is_done = !sites.modules[i].has_place ||
+			  sites_switch_module(&sites.modules[i], is_on);
+	sites_are_open = false;
+	if (!is_done)
+		sites_refuse("the program's code is in a mapping that cannot be written");
+	return is_done;
+}
+
+static bool site_is_off(uint8_t kind, uint8_t state)
+{
+	(void)kind;
+	(void)state;
+	return false;
+}
+
+bool sites_turn_off(void)
+{
+	return !sites_are_open && sites_switch(site_is_off);
 }
 
 /* Turns on the sites of main's locals, which report before the first run. */
