@@ -17,9 +17,9 @@ void child_run_prepare_fork(void);
 void child_run_forked(void);
 /* Called in a child before its first thread creation: begins its run. */
 void child_run_begin(void);
-/* The parent's thread that forked this process. */
+/* Returns the parent's thread that forked this process. */
 struct thread_id child_run_forker(void);
-/* Index of the first thread that this process created. */
+/* Returns the index of the first thread that this process created. */
 uint32_t child_run_first_own(void);
 /* Called in a child that a signal kills: records the death for the report of a failing run. */
 void child_run_report_death(enum outcome_kind kind, int signal, uint64_t site, uint64_t address);

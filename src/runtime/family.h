@@ -35,7 +35,8 @@ void family_prepare_fork(void);
 void family_forked(long pid);
 /* This process begins a run, or becomes a program outside of the family. */
 void family_leave(void);
-/* A process that is no member shares, or may have shared, resources with the family. */
+/* Notes that a process outside of the family shares, or may have shared, resources with the
+ * family. */
 void family_note_stranger(void);
 bool family_has_stranger(void);
 /* Called at the end of the process. A member that ends without this call is a stranger. */
@@ -46,10 +47,10 @@ void family_end(void);
 /* Number of the caller, and of the child that it is about to fork; FAMILY_NONE: no member. */
 uint32_t family_number(void);
 uint32_t family_child_number(void);
-/* Bit n: member n may be alive. The bit FAMILY_NONE is always set. */
+/* Returns a bit set: bit n means that member n may be alive. The bit FAMILY_NONE is always set. */
 uint64_t family_living(void);
 bool family_has_others(void);
-/* Is `pid` a living member? False for 0. */
+/* Returns whether `pid` is a living member. False for 0. */
 bool family_has_member(int pid);
 /* Marks the caller as running, advances its clock to the family's, and returns the epoch. */
 uint64_t family_look(void);

@@ -25,8 +25,8 @@ struct guarded_same {
 /* Compares at least one word. Bits set in `ahead` hide zero bytes of the first word. */
 struct guarded_same guarded_same_string(
 	const void *address, const void *known, size_t words, uint64_t ahead);
-/* Length with the terminating zero, searched in the first `most` bytes; or up to and including
- * the first unreadable byte. */
+/* Returns the length with the terminating zero, searched in the first `most` bytes; or up to and
+ * including the first unreadable byte. */
 size_t guarded_string_bytes(const char *string, size_t most);
 /* Called by a signal handler with its ucontext_t. Returns true if the fault is a read of this file;
  * that read then fails when the handler returns. */

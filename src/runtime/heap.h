@@ -17,13 +17,15 @@ void heap_begin_run(void);
 void heap_made(const void *start, size_t bytes, uint64_t site, uint8_t kind);
 /* Called before the free. Ignores unknown blocks and blocks already freed. */
 void heap_freed(const void *start, uint64_t site);
-/* The block keeps its name, whether or not it grew in place. `from` and `to` may be equal. */
+/* Notes that a block was moved. The block keeps its name, whether or not it grew in place. `from`
+ * and `to` may be equal. */
 void heap_moved(const void *from, const void *to, size_t bytes, uint64_t site);
-/* Allocations use this memory until heap_lend(NULL, 0); frees have no effect in between. */
+/* Lends this memory to allocations until heap_lend(NULL, 0); frees have no effect in between. */
 void heap_lend(void *start, size_t bytes);
 /* End of the lent memory already in use. */
 char *heap_lent_end(void);
-/* The program's own mmap or munmap has replaced or removed memory outside of the heap. */
+/* Notes that the program's own mmap or munmap has replaced or removed memory outside of the
+ * heap. */
 void heap_unmapped(const void *start, size_t bytes);
 
 struct heap_free {

@@ -20,10 +20,10 @@
 #include "runtime/focus.h"
 #include "runtime/library_code.h"
 
-/* All other symbols of libraddle.so are hidden. */
+/* Exports a symbol. All other symbols of libraddle.so are hidden. */
 #define EXPORT __attribute__((visibility("default")))
 
-/* Must be expanded in the interposed function itself. */
+/* Return address of the interposed function; must be expanded in that function itself. */
 #define RETURN_SITE ((uint64_t)(uintptr_t)__builtin_return_address(0))
 /* Same as RETURN_SITE; for a caller in the C++ library, the place where user code called the
  * library. */
@@ -56,13 +56,13 @@ extern bool runtime_is_up;
 void runtime_set_up(void);
 void runtime_enter(uint64_t site);
 
-/* The definition behind the runtime's (glibc's). Never NULL. */
+/* Returns the definition of the symbol that follows the runtime's (glibc's). Never NULL. */
 void *runtime_next_symbol(const char *name);
 /* Same as runtime_next_symbol(), but returns NULL if no such definition exists. */
 void *runtime_symbol_behind(const char *name);
-/* Any definition in the process; returns NULL if there is none. */
+/* Returns any definition in the process; NULL if there is none. */
 void *runtime_symbol(const char *name);
-/* A function that the runtime exports; returns NULL if there is none. */
+/* Returns a function that the runtime exports; NULL if there is none. */
 void *runtime_own_symbol(const char *name);
 
 /* A function behind the interposed one; set-up finds all. */
@@ -91,15 +91,15 @@ static inline void *symbol_slot_function(struct symbol_slot *slot)
 /* Fills all slots; called once, by set-up. */
 void runtime_find_symbols(void);
 
-/* A raw system call for the target, never trapped. The undo log notes it: the rewind reverts its
- * effect, or the call taints the run. Calls without effect may use platform_call. */
+/* Makes a raw system call for the target, never trapped. The undo log notes it: the rewind reverts
+ * its effect, or the call taints the run. Calls without effect may use platform_call. */
 long runtime_target_call6(long number, long a, long b, long c, long d, long e, long f);
 #define TARGET_CALL_ARGS(number, a, b, c, d, e, f, ...)                                            \
 	runtime_target_call6(                                                                      \
 		(number), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 #define target_call(...) TARGET_CALL_ARGS(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
 
-/* A cheap test for EFAULT: no program maps the first page. */
+/* Tests cheaply for EFAULT: no program maps the first page. */
 static inline bool interpose_is_bad_pointer(const void *pointer)
 {
 	return (uintptr_t)pointer < 4096;
@@ -135,9 +135,10 @@ struct timespec;
 uint64_t runtime_deadline(int clock_id, const struct timespec *absolute);
 uint64_t runtime_deadline_after(const struct timespec *relative);
 
-/* The caller has repeated a call of polling loops. Every few calls it yields, and time passes. */
+/* Called when a thread has repeated a call of polling loops. Every few calls the thread yields, and
+ * time passes. */
 void runtime_waits_forever(void);
-/* Every form of sched_yield(): time passes for loops that poll and yield. */
+/* Implements every form of sched_yield(): time passes for loops that poll and yield. */
 void runtime_yield(uint64_t site);
 /* Called for a call that is no scheduling point (passing.c). Every few calls the caller yields, so
  * no loop of such calls runs forever. */
@@ -145,14 +146,16 @@ void runtime_pass(uint64_t site);
 /* Draws from the run's random numbers; a forked child draws other numbers than its parent. */
 void runtime_random_bytes(void *buffer, size_t bytes);
 
-/* The run had an effect that `restart` cannot undo, such as "wrote to a file (write, fd 7)". The
- * text outlives the run. Only the first taint is kept. A rewind gives up; the fork restarts may
- * continue. */
+/* Notes that the run had an effect that `restart` cannot undo, such as "wrote to a file (write, fd
+ * 7)". The text outlives the run. Only the first taint is kept. A rewind gives up; the fork
+ * restarts may continue. */
 void runtime_taint(const char *what, long number);
-/* The effect is on state that runs share even if each is forked at the first thread creation. */
+/* Same as runtime_taint(), for state that runs share even if each is forked at the first thread
+ * creation. */
 void runtime_taint_shared(const char *what);
 
-/* System calls that are not in system_calls.def. Returns false if the kernel answers the call. */
+/* Answers system calls that are not in system_calls.def. Returns false if the kernel answers the
+ * call. */
 bool runtime_emulate_time(long number, const long arguments[6], long *result); /* time.c */
 /* Answers prctl() of the caller's name (thread.c). */
 bool runtime_emulate_name(const long arguments[6], long *result);

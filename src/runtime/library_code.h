@@ -15,8 +15,8 @@ extern bool library_code_is_there;
 /* Finds the code in all modules loaded now. Later calls do nothing. */
 void library_code_set_up(void);
 
-/* The innermost return address outside of the C++ library, from `site` outwards; else `site`.
- * `own_frame`: the frame of the function that `site` called. */
+/* Returns the innermost return address outside of the C++ library, from `site` outwards; else
+ * `site`. `own_frame`: the frame of the function that `site` called. */
 uint64_t library_code_caller(uint64_t site, const void *own_frame);
 
 #endif

@@ -16,10 +16,11 @@ static inline bool main_locals_has(const struct site_record *record)
 
 /* Notes the address of a local of main. General registers only. */
 void main_locals_note(const struct site_record *record, uintptr_t address);
-/* Distance from the end of main's stack, in granules; 0: no such local at the address. */
+/* Returns the distance from the end of main's stack, in granules; 0: no such local at the
+ * address. */
 uint32_t main_locals_depth(const void *address);
 const void *main_locals_address(uint32_t depth);
-/* The n-th local (from 0) that overlaps this granule; returns NULL if there is none. */
+/* Returns the n-th local (from 0) that overlaps this granule; NULL if there is none. */
 const struct memory_object *main_locals_at(
 	const struct contract_memory *memory, uintptr_t address, uint32_t number);
 

@@ -42,12 +42,12 @@ struct memory_access {
 	uint8_t *site_state; /* the site's byte in contract_memory.sites; NULL if none */
 };
 
-/* The scheduling point before the access, if the variable is a point. The call has no effect before
- * the first thread creation, in a forked child, and inside the runtime. */
+/* Makes the scheduling point before the access, if the variable is a point. The call has no effect
+ * before the first thread creation, in a forked child, and inside the runtime. */
 void memory_access(const struct memory_access *access);
 
-/* The race detector suppressed a race here: from the next run on, accesses to the variable are
- * points in any mode. */
+/* Notes that the race detector suppressed a race here: from the next run on, accesses to the
+ * variable are points in any mode. */
 void memory_raced(const void *address);
 
 /* Called before the free. If an access to the block was seen, the free counts as a write to the
@@ -81,9 +81,9 @@ bool memory_place(object_name object, struct object_place *out);
 /* Invalidates contract_memory.known. Called at least once per run. */
 void memory_next_epoch(struct contract_memory *memory);
 
-/* The last run found shared variables that become points in the next. */
+/* Returns whether the last run found shared variables that become points in the next one. */
 bool memory_has_news(void);
-/* New points were added since the last call. */
+/* Returns whether new points were added since the last call. */
 bool memory_take_change(void);
 
 static inline bool memory_kind_is_atomic(uint8_t kind)
@@ -128,19 +128,22 @@ variable_name memory_variable_name(const void *address);
 variable_name memory_quick_name(const void *address);
 /* Same as memory_variable_name(), for heap blocks and static data; returns 0 for other memory. */
 variable_name memory_lasting_name(const void *address);
-/* The variable `bytes` behind the address in the same heap block; 0: outside of the block. */
+/* Returns the name of the variable `bytes` after the address in the same heap block; 0: outside of
+ * the block. */
 variable_name memory_name_ahead(const void *address, size_t bytes);
-/* Name of a synchronisation object; 0: neither in a recorded heap block nor on a stack. */
+/* Returns the name of a synchronisation object; 0: neither in a recorded heap block nor on a
+ * stack. */
 object_name memory_object_name(const void *address);
-/* The block is freed: accesses to it must be examined again. */
+/* Notes that the block is freed: accesses to it must be examined again. */
 void memory_given_back(uintptr_t start, size_t bytes);
-/* Memory changed or lost its name. SIZE_MAX bytes: all memory may have. */
+/* Notes that memory changed or lost its name. SIZE_MAX bytes: all memory may have. */
 void memory_renamed(uintptr_t start, size_t bytes);
-/* Name of code, the same in every process that has its module. */
+/* Returns the name of code, the same in every process that has its module. */
 uint64_t memory_code_name(uint64_t address);
-/* Never 0. Blocks of one call share a class; so does all static data, and all other memory. */
+/* Returns the class of memory, never 0. Blocks of one call share a class; so does all static data,
+ * and all other memory. */
 uint32_t memory_class(uint64_t address);
-/* The class of a heap block; 0: in no block. */
+/* Returns the class of a heap block; 0: the address is in no block. */
 uint32_t memory_block_class(uint64_t address);
 
 #endif

@@ -9,7 +9,7 @@
 
 #define GRANULE_BYTES 8
 
-/* The first variable of that name; returns NULL if unknown. */
+/* Returns the first variable of that name; NULL if unknown. */
 struct memory_variable *memory_variable_of(struct contract_memory *memory, object_name object);
 /* Slow path of memory_known_at() */
 struct memory_known *memory_known_find(struct contract_memory *memory, uintptr_t at,
@@ -18,10 +18,10 @@ struct memory_known *memory_known_find(struct contract_memory *memory, uintptr_t
 void memory_note_static(struct memory_variable *variable, const void *address);
 /* Returns NULL if the variable is no static data, or unknown. */
 const void *memory_static_address(const struct memory_variable *variable);
-/* A site touched the variable. `site`: its byte in the contract. */
+/* Notes that a site touched the variable. `site`: its byte in the contract. */
 void memory_note_group(
 	struct contract_memory *memory, struct memory_known *known, const uint8_t *site);
-/* Other processes learn the news of this round before the next round. */
+/* Notes news of this round for other processes, which learn it before the next round. */
 void memory_note_news(struct contract_memory *memory, struct memory_variable *variable);
 void memory_learn_more(struct contract_memory *memory, struct memory_known *known, bool is_write);
 

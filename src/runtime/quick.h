@@ -116,18 +116,19 @@ static inline bool quick_is_repeated(
 
 /* Sets sites_are_live and sites_quick for the run that begins. */
 void quick_begin_run(void);
-/* The run continues from a checkpoint of a run that may have had other points. */
+/* Called when the run continues from a checkpoint of a run that may have had other points. */
 void quick_resume_run(void);
-/* An access that is new in its epoch. `state`: the byte of its site; NULL means none. Returns true
- * if no further work is needed. General registers only. */
+/* Handles an access that is new in its epoch. `state`: the byte of its site; NULL means none.
+ * Returns true if no further work is needed. General registers only. */
 bool quick_passes(uint64_t address, uint32_t properties, uint64_t site, uint8_t *state);
 /* Same as quick_passes(), for a range or a string; granules only. */
 bool quick_passes_range(uint64_t address, uint64_t bytes, bool is_write);
-/* An examined access that is no point: equal accesses need no further work. `is_own`: unshared
- * memory, whose entry holds in later epochs of the thread, too. General registers only. */
+/* Remembers an examined access that is no point: equal accesses need no further work. `is_own`:
+ * unshared memory, whose entry holds in later epochs of the thread, too. General registers only. */
 void quick_remember(uint64_t address, uint32_t properties, bool is_own);
 void quick_remember_range(uint64_t address, uint64_t bytes, bool is_write);
-/* The whole granule is a point: equal accesses need no further work during a lease. */
+/* Remembers a granule that is a point as a whole: equal accesses need no further work during a
+ * lease. */
 void quick_remember_point(uint64_t address, uint32_t properties);
 /* Removes the entries of memory whose name has changed. */
 void quick_forget(uint64_t start, uint64_t bytes);

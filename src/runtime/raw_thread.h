@@ -9,11 +9,11 @@
 
 struct engine_thread;
 
-/* Trapped call with CLONE_THREAD: the new controlled thread starts where the kernel's would.
- * Returns its id or a negative error. */
+/* Handles a trapped call with CLONE_THREAD: the new controlled thread starts where the kernel's
+ * would. Returns its id or a negative error. */
 long raw_thread_create(long number, const long arguments[6], const greg_t *registers);
 bool raw_thread_is_wanted(long number, const long arguments[6]);
-/* Body of a raw thread; does not return. Returns false if `thread` is no raw thread. */
+/* Runs the body of a raw thread and does not return. Returns false if `thread` is no raw thread. */
 bool raw_thread_run(struct engine_thread *thread);
 
 /* Called before main and before the first thread creation. In a process with other threads, only
@@ -23,7 +23,8 @@ void raw_thread_check_start(void);
 void raw_thread_check_end(void);
 /* Refuses a raw thread in an interposed function: the engine does not schedule it. */
 void raw_thread_check_caller(void);
-/* A raw thread is about to use scheduled objects: ends the process if the command drives it. */
+/* Called when a raw thread is about to use scheduled objects: ends the process if the command
+ * drives it. */
 void raw_thread_refuse(void);
 
 #endif

@@ -278,7 +278,8 @@ void runtime_note_callers(const struct engine_thread *thread, uint64_t site, boo
 /* Fills in the call stack of an event, and which call's frame holds its object. */
 void runtime_note_calls(
 	const struct engine_thread *thread, bool is_access, struct trace_event *event);
-/* Is the address in the runtime? Such frames belong to no function of the program. */
+/* Returns whether the address is in the runtime. Such frames belong to no function of the
+ * program. */
 bool runtime_is_own_code(uint64_t address);
 
 #endif

@@ -74,7 +74,7 @@ void signal_queue_clear(void);
 /* ---- delivery: signal_delivery.c ---- */
 
 struct signal_action *signal_action_of(int signal);
-/* Would the signal be discarded, by SIG_IGN or by default? */
+/* Returns whether the signal would be discarded, by SIG_IGN or by default. */
 bool signal_is_ignored(int signal);
 void signal_catch(int signal);
 /* Thread NULL: the process. A signal to the caller is effective at once. Returns 0 or errno. */

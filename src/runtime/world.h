@@ -26,7 +26,7 @@
 
 /* ---- time: time.c, sleep.c, timer.c ---- */
 
-/* Does virtual time jump to the next deadline while no thread is enabled (plan)? */
+/* Returns whether virtual time jumps to the next deadline while no thread is enabled (plan). */
 bool time_is_virtual(void);
 /* Converts a valid timespec; saturates below ENGINE_FOREVER. */
 uint64_t time_from_timespec(const struct timespec *time);
@@ -128,7 +128,7 @@ struct fd_request {
 /* Returns FD_PLAIN also for a number that is no descriptor. */
 enum fd_class fd_classify(int fd);
 bool fd_is_internal(int fd);
-/* Can only members of the process family (family.h) make the descriptor ready? */
+/* Returns whether only members of the process family (family.h) can make the descriptor ready. */
 bool fd_is_of_family(int fd);
 /* Replaces the `result` bytes just read by random numbers of the run, for FD_RANDOM. */
 void fd_randomise(int fd, const struct iovec *vector, int count, long result);
@@ -151,12 +151,12 @@ void fd_watched(int epoll_fd, int fd);
 void fd_were_inherited(void);
 /* Records that another process may have a copy. */
 void fd_was_sent(int fd);
-/* Can a call block (no O_NONBLOCK)? */
+/* Returns whether a call can block (no O_NONBLOCK). */
 bool fd_waits(int fd);
 
 /* Implements engine_ready for every request. */
 bool fd_request_ready(const struct engine_op *op, const struct engine_thread *thread);
-/* Can another process make one of the descriptors ready? */
+/* Returns whether another process can make one of the descriptors ready. */
 bool fd_request_is_external(const struct fd_request *request);
 /* Scheduling point of a descriptor operation, and the wait until it is ready. `op` has kind,
  * site, deadline and ready. Acts on cancellation itself. */
@@ -177,7 +177,7 @@ struct fd_transfer {
 	int flags;
 };
 
-/* Are reads or writes scheduling points? Always false before the first thread. */
+/* Returns whether reads or writes are scheduling points. Always false before the first thread. */
 bool fd_is_scheduled(int fd, enum op_kind kind);
 /* Makes the scheduling point, attempts and waits. Returns the raw result. */
 long fd_transfer(const struct fd_transfer *transfer);
@@ -235,14 +235,14 @@ void stuck_children_add_threads(struct contract_thread *threads, uint32_t *count
 
 /* ---- signals: signal_queue.c, signal_delivery.c, signal.c ---- */
 
-/* Have signals arrived that no thread has been given yet? */
+/* Returns whether signals have arrived that no thread has been given yet. */
 bool signals_arrived(void);
-/* Has the target a handler for a signal that processes send to each other, other than those of a
- * terminal or of its own faults? */
+/* Returns whether the target has a handler for a signal that processes send to each other, other
+ * than those of a terminal or of its own faults. */
 bool signals_have_handler_for_others(void);
 /* Runs the handlers that the caller must run now. Returns true if one ran. */
 bool signals_deliver_now(void);
-/* Do all handlers that ended the caller's last wait have SA_RESTART? */
+/* Returns whether all handlers that ended the caller's last wait have SA_RESTART. */
 bool signals_want_restart(void);
 /* Called when the caller ends: reassigns signals of the process that it was assigned. */
 void signals_leave_thread(void);

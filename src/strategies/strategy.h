@@ -233,10 +233,8 @@ struct strategy {
 	struct thread_id (*choose)(void *state, const struct schedule_view *view);
 	/* `thread` is about to perform its pending op, also in a replayed prefix. May be NULL. */
 	void (*executed)(void *state, const struct schedule_view *view, struct thread_id thread);
-	/*
-	 * A deadlock, an exit or a failure: the pending ops of `view` never happen. Called at most
-	 * once, and not when the process dies. May be NULL.
-	 */
+	/* Called at a deadlock, an exit or a failure: the pending ops of `view` never happen.
+	 * Called at most once, and not when the process dies. May be NULL. */
 	void (*ending)(void *state, const struct schedule_view *view);
 	/* Returns a value below `count` that names no thread. NULL means a random value, derived
 	 * from the seed. */

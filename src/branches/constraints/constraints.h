@@ -127,7 +127,7 @@ bool constraints_find_guard(const struct constraints *constraints, const struct 
 /* The event happens, at a smaller moment. Unordered events may have equal moments. */
 Z3_ast constraints_happens_before(
 	struct constraints *constraints, struct event_id event, struct event_id other);
-/* The event does not happen before the other one. */
+/* Returns the condition that the event does not happen before the other one. */
 Z3_ast constraints_happens_later(
 	struct constraints *constraints, struct event_id event, struct event_id other);
 
@@ -148,8 +148,8 @@ Z3_ast constraints_comes_last(
 /* The thread reaches the goal after its last step. Returns NULL if nothing can block the thread
  * there. */
 Z3_ast constraints_is_reached(struct constraints *constraints, struct event_id goal);
-/* The thread still waits at the barrier when the other event happens. Returns NULL if there is no
- * arrival. */
+/* Returns the condition that the thread still waits at the barrier when the other event happens;
+ * NULL if there is no arrival. */
 Z3_ast constraints_is_held_at_barrier(
 	struct constraints *constraints, struct event_id arrival, struct event_id event);
 /* If the operation happens, its result differs from the run. Returns NULL if the result never

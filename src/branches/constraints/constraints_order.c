@@ -66,7 +66,7 @@ static Z3_ast goes_there(struct constraints *constraints, const struct walk_even
 		       : NULL;
 }
 
-/* A read of a block's first bytes does not happen after the block is freed. */
+/* Adds constraints: a read of a block's first bytes does not happen after the block is freed. */
 static void add_lives(struct constraints *constraints)
 {
 	const struct order *order = constraints->order;

@@ -14,9 +14,9 @@
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
-/* Upper bound for the runtime's own frames. */
+/* Maximum number of the runtime's own frames on a stack. */
 #define CALLERS_FRAMES_MAX 24
-/* A larger distance is no frame pointer. */
+/* Maximum distance between two frame pointers. A larger value is no frame pointer. */
 #define CALLERS_FRAME_MOST (UINT64_C(1) << 24)
 /* Position of rbp in the frame that a context switch saves; see platform/context.S. */
 #define SAVED_RBP 6
@@ -33,7 +33,7 @@ static bool callers_read(uint64_t address, void *to, size_t size)
 	return platform_read((const void *)(uintptr_t)address, to, size);
 }
 
-/* *page: the page read last, which is readable; updated by each read. */
+/* Reads a frame. *page: the page read last, which is readable; each read updates it. */
 static bool callers_read_frame(uint64_t address, struct call_frame *frame, uint64_t *page)
 {
 	if (address / PAGE_BYTES == *page && (address + sizeof *frame - 1) / PAGE_BYTES == *page) {
@@ -46,7 +46,7 @@ static bool callers_read_frame(uint64_t address, struct call_frame *frame, uint6
 	return true;
 }
 
-/* The current frame, or the one that the thread's suspension saved. */
+/* Returns the current frame, or the frame that the thread's suspension saved. */
 static uint64_t callers_start(const struct engine_thread *thread)
 {
 	const uint64_t *saved = thread->context.stack_pointer;
@@ -80,7 +80,8 @@ static bool callers_read_word(uint64_t address, uint64_t *word, void *page)
 	return true;
 }
 
-/* The runtime's own functions keep frame pointers. Returns false if there is no frame outside. */
+/* Finds the first frame outside the runtime, whose own functions keep frame pointers. Returns false
+ * if there is none. */
 static bool callers_find_outside(uint64_t at, uint64_t *page, struct frame *frame)
 {
 	struct call_frame own;

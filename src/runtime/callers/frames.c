@@ -33,7 +33,7 @@ enum {
 	CFA_GNU_ARGUMENTS = 0x2e
 };
 
-/* A larger distance is a damaged register. */
+/* Maximum size of a frame. A larger distance is a damaged register. */
 #define FRAME_MOST (INT64_C(1) << 24)
 /* Depth of CFA_REMEMBER; compilers use one. */
 #define REMEMBERED_MOST 4
@@ -91,7 +91,7 @@ static int64_t frame_sleb(struct frame_bytes *bytes)
 	return (int64_t)value;
 }
 
-/* Body of the CIE or FDE at `start`. *id: the word before it. */
+/* Returns the body of the CIE or FDE at `start`. *id: the word before it. */
 static struct frame_bytes frame_entry(const uint8_t *start, uint32_t *id)
 {
 	uint32_t length;
@@ -104,7 +104,8 @@ static struct frame_bytes frame_entry(const uint8_t *start, uint32_t *id)
 		.at = start + sizeof length + sizeof *id, .end = start + sizeof length + length};
 }
 
-/* The last FDE at or before `code` in the sorted table of .eh_frame_hdr; or NULL. */
+/* Returns the last FDE at or before `code` in the sorted table of .eh_frame_hdr; NULL if there is
+ * none. */
 static const uint8_t *frame_find_entry(const uint8_t *header, uint64_t code)
 {
 	const int32_t *table = (const int32_t *)(const void *)(header + 12);

@@ -14,9 +14,9 @@
 #include "runtime/callers/frames.h"
 #include "runtime/runtime.h"
 
-/* Only the first modules with such code are known. */
+/* Maximum number of known modules with such code; later ones are ignored. */
 #define MODULES_MOST 32
-/* Only the library's own threads have deeper stacks inside of it. */
+/* Maximum depth inside the library. Only the library's own threads have deeper stacks. */
 #define FRAMES_MOST 16
 /* Distance from a function's start to the store of its first argument. */
 #define PROLOGUE_MOST 48

@@ -20,7 +20,8 @@ void call_on_stack(void (*function)(void *), void *argument, void *stack_end);
 #define LARGE_AREA_BYTES                                                                           \
 	((LARGE_END - THREAD_STACKS_START) / THREAD_STACK_CLASSES / GAP_BYTES * GAP_BYTES)
 #define SLOTS_END (THREAD_STACKS_START + THREAD_STACKS_BYTES)
-/* Larger than most frames, so that a stack overflow faults instead of reaching the next stack. */
+/* Gap between stacks, larger than most frames: a stack overflow faults instead of reaching the next
+ * stack. */
 #define GAP_BYTES ((size_t)1024 * 1024)
 /* Room for glibc's vector, which has an entry for each module with thread-local variables. */
 #define LENT_BYTES ((size_t)16 * 1024)
@@ -48,7 +49,7 @@ static size_t thread_stack_stride(void)
 	return thread_stack_standard_bytes() + LENT_BYTES + GAP_BYTES;
 }
 
-/* Position of a slot, counted from the end of the range. */
+/* Returns the position of a slot, counted from the end of the range. */
 static uint32_t thread_stack_place(uint32_t slot)
 {
 	return runtime.layout.has_ascending_stacks ? THREAD_CAPACITY - 1 - slot : slot;

@@ -175,7 +175,7 @@ static void heap_clear_bits(uint64_t first, uint64_t end)
 	}
 }
 
-/* The last bit of the lowest level that is set at or before `bit`. */
+/* Finds the last bit of the lowest level that is set at or before `bit`. */
 static bool heap_last_bit(uint64_t bit, uint64_t *found)
 {
 	unsigned level = 0;

@@ -3,7 +3,8 @@
 #include "engine/engine.h"
 #include "runtime/heap/heap_internal.h"
 
-/* 16 kB. Most uses after free happen soon, and few freed blocks are shared. */
+/* Entries of the table (16 kB). Most uses after free occur soon, and few freed blocks are
+ * shared. */
 #define PLACES 512
 
 static struct {

@@ -39,13 +39,13 @@ struct heap_outside {
 	struct heap_record record;
 };
 
-/* Further blocks are not recorded. */
+/* Maximum number of blocks outside of the brk heap. Further blocks are not recorded. */
 #define HEAP_OUTSIDE_MAX 4096
 
 /* `table` has HEAP_OUTSIDE_MAX entries. */
 void heap_outside_set_up(struct heap_outside *table);
 void heap_outside_add(const struct heap_outside *block);
-/* The block that holds the address, or NULL. */
+/* Returns the block that holds the address, or NULL. */
 struct heap_outside *heap_outside_find(uintptr_t address);
 void heap_outside_remove(uintptr_t start);
 
@@ -56,7 +56,8 @@ const struct heap_outside *heap_outside_all(uint32_t *count);
 #define HEAP_STREAMS_MAX 32768
 #define HEAP_STREAM_HEADS 2048
 
-/* They have HEAP_STREAMS_MAX and HEAP_STREAM_HEADS entries; `heads` is all zero. */
+/* Sets up the tables, which have HEAP_STREAMS_MAX and HEAP_STREAM_HEADS entries; `heads` is all
+ * zero. */
 void heap_streams_set_up(struct heap_stream *streams, uint16_t *heads);
 const struct heap_stream *heap_stream(uint16_t index);
 /* Makes the record of a block that the moving thread allocates. The caller fills in the size. */
@@ -74,10 +75,9 @@ bool heap_frees_any(uint32_t run);
 
 #define HEAP_LOOPS 65536 /* number of call stacks */
 
-/* `counts` has HEAP_LOOPS entries. */
 void heap_loops_set_up(uint8_t *counts);
-/* Ordinal among the blocks of the same call stack, from 1, saturated at UINT8_MAX. `stream`: hash
- * of its stream. 0: ordinals are not wanted. */
+/* Returns the ordinal among the blocks of the same call stack, from 1, saturated at UINT8_MAX; 0:
+ * ordinals are not wanted. `stream`: hash of the block's stream. */
 uint8_t heap_loop_number(uint64_t stream, uint64_t site);
 
 /* ---- heap_blocks.c: contract_memory.blocks of traced runs ---- */

@@ -14,7 +14,7 @@ void heap_outside_set_up(struct heap_outside *table)
 	outside.blocks = table;
 }
 
-/* The first block that ends after the address. */
+/* Returns the index of the first block that ends after the address. */
 static uint32_t outside_at(uintptr_t address)
 {
 	uint32_t low = 0, high = outside.count;

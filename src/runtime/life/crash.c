@@ -94,7 +94,7 @@ void runtime_note_abort(uint64_t site)
 	abort_site = site;
 }
 
-/* The target writes to a sealed part of the runtime's memory. */
+/* Returns whether the target wrote to a sealed part of the runtime's memory. */
 static bool crash_is_stray_write(int signal, const siginfo_t *info)
 {
 	return signal == SIGSEGV && info->si_code == SEGV_ACCERR && platform_owns(info->si_addr);

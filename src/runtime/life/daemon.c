@@ -19,7 +19,8 @@
 #include "runtime/runtime.h"
 #include "runtime/world.h"
 
-/* A parent that leaves does so at once; one that waits longer for its child remains the program. */
+/* Time that a parent has to exit after its fork. A parent that waits longer for its child remains
+ * the program. */
 #define PATIENCE_MS 1000
 
 /* Written at forks and by setsid(). */

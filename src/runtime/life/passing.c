@@ -8,7 +8,8 @@
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
-/* Copying a file or printing a page needs fewer. */
+/* Number of calls without a step after which the thread yields. Copying a file or printing a page
+ * needs fewer. */
 #define CALLS_BEFORE_YIELD 256
 
 static struct {

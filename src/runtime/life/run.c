@@ -107,7 +107,8 @@ static void run_announce(struct contract *contract, uint64_t number)
 #define STALL_LIMITS 5
 #define STALL_LIMIT_FIRST_NS UINT64_C(1000000)
 
-/* An exhaustive strategy would need all its runs to have the same stalls. */
+/* Returns the limit of stalls in this run. An exhaustive strategy would need the same stalls in all
+ * its runs. */
 static uint64_t run_stall_ns(const struct contract_plan *plan, uint64_t number)
 {
 	uint64_t limit_ns = STALL_LIMIT_FIRST_NS;
@@ -208,7 +209,7 @@ static void run_note(struct contract *contract, uint64_t digest)
 	runtime_note_races(run);
 }
 
-/* The strategy learns from another shard's run, but the run is not counted. */
+/* Returns whether another shard counts the run. The strategy learns from the run nevertheless. */
 static bool run_is_elsewhere(struct contract *contract)
 {
 	const struct strategy *strategy = run_strategy(contract);

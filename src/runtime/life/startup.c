@@ -136,7 +136,7 @@ static void startup_last_thread_ended(void)
 	exit(0); /* POSIX: as if the process called exit(0) */
 }
 
-/* Index + 1 of the thread that is the operation's object; 0: none. */
+/* Returns the index + 1 of the thread that is the operation's object; 0: none. */
 static uint16_t startup_other(const struct engine_op *op)
 {
 	if (op_descriptions[op->kind].object != OBJECT_THREAD || !op->address)

@@ -53,7 +53,8 @@ static uint32_t symbol_hash(const char *name)
 	return hash;
 }
 
-/* Avoids strcmp(): a sanitizer's looks itself up by dlsym(), which calls this function. */
+/* Compares names without strcmp(): a sanitizer's looks itself up by dlsym(), which calls this
+ * function. */
 static bool symbol_is_named(const char *symbol, const char *name)
 {
 	while (*symbol && *symbol == *name) {
@@ -78,7 +79,7 @@ static void *symbol_value(const struct link_map *module, const ElfW(Sym) * symbo
 	return (void *)value;
 }
 
-/* The module's own definition; returns NULL if there is none. */
+/* Returns the module's own definition; NULL if there is none. */
 static void *symbol_in_module(const struct link_map *module, const char *name)
 {
 	const struct symbol_table table = symbol_table_of(module);

@@ -139,7 +139,8 @@ static void context_enter(
 		(uint32_t)hash_pair(outer, hash_pair(entered->site, entered->return_address)) | 1;
 }
 
-/* Has the innermost function made a tail call to this one? Both have the same frame. */
+/* Returns whether the innermost function has made a tail call to this one. Both have the same
+ * frame. */
 static bool context_is_called_instead(
 	const struct context_stack *stack, const struct site_record *record, uintptr_t frame)
 {

@@ -154,8 +154,8 @@ static void detect_exchange(struct detector_event *event, const struct engine_pe
 	event->order = performed->order_of_failure;
 }
 
-/* Accesses that are no scheduling points share the next step's number: code and memory address must
- * match, too. */
+/* Returns whether this is the access to inspect. Accesses that are no scheduling points share the
+ * next step's number: code and memory address must match, too. */
 static bool detect_is_wanted(
 	const struct contract_plan *plan, const struct engine_performed *performed)
 {
@@ -229,7 +229,7 @@ bool runtime_looks_for_races(void)
 	return detect_states[DETECTOR_race] != NULL;
 }
 
-/* The only detector merely watches, and this is not one of its runs. */
+/* Returns whether the only detector merely watches, and this is not one of its runs. */
 static bool detect_is_idle(const struct contract *contract, void *block)
 {
 	const uint64_t number = contract->run_number;

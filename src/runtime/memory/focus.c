@@ -16,9 +16,9 @@
 /* Set when a run begins; restored with the run. */
 static HOT_STATE bool focus_is_on;
 
-/* Focus is off when threads spin under a strategy that re-executes prefixes. The time for which a
- * spinning thread is held back depends on the number of points: the strategy would not reach the
- * same state. */
+/* Returns whether focus can be used. It is off when threads spin under a strategy that re-executes
+ * prefixes. The time for which a spinning thread is held back depends on the number of points: the
+ * strategy would not reach the same state. */
 static bool focus_is_possible(const struct contract_memory *memory, const struct strategy *strategy)
 {
 	return memory->mode == MEMORY_LEARN && strategy->fast_path.focus && !memory->was_profile &&
@@ -214,13 +214,14 @@ static bool focus_find(struct contract_memory *memory, const object_name *object
 	return true;
 }
 
-/* Spinning must be seen at any variable: filter only if no thread has spun. */
+/* Returns whether the filter is used. Spinning must be seen at any variable, so no thread may have
+ * spun. */
 static bool focus_filters(const struct contract_memory *memory)
 {
 	return runtime.contract->plan.round_runs ? !memory->round_has_waited : !memory->has_waited;
 }
 
-/* Hash of the variables that alone are points; 0: there may be other points. */
+/* Returns a hash of the variables that alone are points; 0: there may be other points. */
 static uint64_t focus_points(const struct contract_memory *memory)
 {
 	uint64_t points = 1;

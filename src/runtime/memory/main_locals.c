@@ -38,7 +38,7 @@ static uintptr_t main_stack_end(void)
 	return (uintptr_t)__libc_stack_end & ~(uintptr_t)(GRANULE_BYTES - 1);
 }
 
-/* Does the address lie at or above a reported local? */
+/* Returns whether the address lies at or above a reported local. */
 static bool is_reported_of(uintptr_t address)
 {
 	for (uint32_t i = 0; i < main_locals.count; i++)

@@ -16,7 +16,7 @@
 #include "runtime/sites.h"
 #include "runtime/spinning.h"
 
-/* Further granules of a longer range are ignored. */
+/* Maximum number of granules of a range that count; later ones are ignored. */
 #define RANGE_GRANULES_MOST 512
 
 static bool memory_is_write(uint8_t kind)
@@ -71,14 +71,15 @@ bool memory_wants(
 /* Set in a signal handler: the next access must yield. */
 static HOT_STATE volatile bool turn_is_wanted;
 
-/* May a lease (engine.h) cover the access? */
+/* Returns whether a lease (engine.h) may cover the access. */
 static bool memory_is_leasable(const struct memory_access *access)
 {
 	return memory_kind_is_range(access->kind) ||
 	       (access->kind <= SITE_STORE && access->bytes <= 2 * GRANULE_BYTES);
 }
 
-/* Need the strategy not be asked, should the access be a point? */
+/* Returns whether a lease covers the access: the strategy is not asked even if the access is a
+ * point. */
 static bool memory_has_lease(const struct memory_access *access)
 {
 	struct heap_free freed;
@@ -347,7 +348,7 @@ static void memory_done(const struct memory_visit *visit)
 			!visit->reported);
 }
 
-/* Has the moving thread already read (or written) the variable? */
+/* Returns whether the moving thread has already read (or written) the variable. */
 static bool memory_is_learnt(const struct memory_known *known, bool is_write)
 {
 	return known->flags & (is_write ? VARIABLE_WRITTEN : VARIABLE_READ) &&

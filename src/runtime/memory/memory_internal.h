@@ -20,25 +20,26 @@ struct memory_visit {
 	bool is_waiting;      /* the thread spins: memory_waits() */
 };
 
-/* Is the process under control, and its run not over? */
+/* Returns whether the process is under control and its run not over. */
 bool memory_is_watched(void);
-/* First part, with general registers only. Returns false if no second part is needed. */
+/* Handles the first part of a visit, with general registers only. Returns false if no second part
+ * is needed. */
 bool memory_begin(struct memory_visit *visit);
-/* Second part: the scheduling point, and the checks after it. */
+/* Handles the second part of a visit: the scheduling point, and the checks after it. */
 void memory_finish(struct memory_visit *visit);
 /* Makes a scheduling point. `name` 0: the access is a fence. */
 void memory_point(const struct memory_visit *visit, object_name name);
 
 enum op_kind memory_op(uint8_t kind);
 struct engine_op memory_engine_op(const struct memory_access *access, object_name name);
-/* Is an access to a variable with these flags a scheduling point? */
+/* Returns whether an access to a variable with these flags is a scheduling point. */
 bool memory_wants(
 	const struct contract_memory *memory, const struct memory_access *access, uint16_t flags);
-/* Allocating place of the variable's block; 0: the variable is not in the table. */
+/* Returns the allocating place of the variable's block; 0: the variable is not in the table. */
 uint16_t memory_allocated_at(
 	struct contract_memory *memory, const struct memory_known *known, const void *address);
 
-/* The access touches a freed block: ends the run before it can do harm. */
+/* Ends the run if the access touches a freed block, before the access can do harm. */
 void memory_check_freed(const struct memory_access *access, enum outcome_kind kind);
 
 #endif

@@ -98,7 +98,8 @@ static bool thread_holds(const struct engine_thread *thread, uintptr_t address, 
 			      : address - base < THREAD_BLOCK_BYTES;
 }
 
-/* The thread with the nearest thread-local base above the address. */
+/* Names an address on a stack by the thread with the nearest thread-local base above the
+ * address. */
 static variable_name stack_name(uintptr_t address)
 {
 	const struct engine_thread *self = engine_current(), *owner = NULL;
@@ -123,7 +124,7 @@ static variable_name stack_name(uintptr_t address)
 	return 0;
 }
 
-/* Name of static data of modules loaded after the engine got its list. */
+/* Names static data of modules loaded after the engine got its list. */
 static variable_name late_module_name(uintptr_t address)
 {
 	struct dl_find_object object;

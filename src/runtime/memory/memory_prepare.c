@@ -18,9 +18,10 @@
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
 
-/* One run each: which threads touch which variables, which sites touch shared ones, safety. */
+/* Number of profiling runs at the start. They show in turn which threads touch which variables, and
+ * which sites touch shared ones; the third is a reserve. */
 #define PROFILE_RUNS_FIRST 3
-/* About 2 % of the runs. After run 1024 the interval grows: each doubling of the run number brings
+/* Interval of later profiling runs: about 2 % of the runs. After run 1024 the interval grows: each doubling of the run number brings
  * 8 to 16 profiling runs. */
 #define PROFILE_EVERY 64
 #define PROFILES_OF_ALL 16
@@ -216,7 +217,8 @@ bool memory_take_change(void)
 	return has_changed;
 }
 
-/* Atomics order other accesses: a race detector must see each of them. */
+/* Returns whether the site must stay on. Atomics order other accesses: a race detector must see
+ * each of them. */
 static bool site_is_watched(uint8_t kind)
 {
 	return runtime.contract->plan.detectors >> DETECTOR_race & 1 &&

@@ -105,7 +105,8 @@ static void returned_tell(const struct returned_block *block, enum outcome_kind 
 	engine_fail_by_verdict(&verdict);
 }
 
-/* Is free() glibc's? Other allocators may reuse memory without a call that the runtime sees. */
+/* Returns whether free() is glibc's. Other allocators may reuse memory without a call that the
+ * runtime sees. */
 static bool returned_goes_to_glibc(void)
 {
 	return (uintptr_t)REAL(free) == (uintptr_t)__libc_free;

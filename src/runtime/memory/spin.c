@@ -22,7 +22,8 @@
 #include "runtime/sites.h"
 
 #define TICK_NS 20000000
-/* Compression programs compute for half a second between two locks. */
+/* Number of ticks without a step that count as spinning. Compression programs compute for half a
+ * second between two locks. */
 #define TICKS_BEFORE_SPIN 50
 /* Code addresses within this distance belong to one loop. */
 #define LOOP_BYTES 512
@@ -98,8 +99,8 @@ static void spin_found(struct contract_spin *spin, uint64_t site, bool is_own_co
 		runtime_test_cancel_anywhere();
 }
 
-/* Address of the spinning loop. Most ticks in loops with instrumented accesses interrupt the
- * runtime itself: the result is then the site of the last access. 0: unknown. */
+/* Returns the address of the spinning loop. Most ticks in loops with instrumented accesses
+ * interrupt the runtime itself: the result is then the site of the last access. 0: unknown. */
 static uint64_t spin_site(uint64_t site, bool *is_own_code)
 {
 	*is_own_code = spin_is_own_code(site);

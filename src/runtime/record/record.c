@@ -98,7 +98,7 @@ void record_copied(uint64_t from, uint64_t to, uint64_t bytes)
 	record_copy_known(memory, from + done, to + done, bytes - done);
 }
 
-/* Has the word a zero byte at index `byte` or later? */
+/* Returns whether the word has a zero byte at index `byte` or later. */
 static bool record_has_zero(uint64_t value, uint64_t byte)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -121,7 +121,7 @@ struct string_progress {
 	bool has_page; /* the page of this word is readable */
 };
 
-/* First words, which are recorded in any case, while they equal the copy. */
+/* Records the first words, in any case, while they equal the copy. */
 static struct string_progress record_string_start(uint64_t address, uint64_t most)
 {
 	const uint64_t first = address & ~UINT64_C(7), page = (address & ~UINT64_C(4095)) + 4096;
@@ -283,7 +283,7 @@ static void record_access(const struct site_record *site, uint64_t address, uint
 	}
 }
 
-/* The walk checks reports of these kinds one by one. */
+/* Returns whether the walk checks reports of this kind one by one. */
 static bool is_checked_kind(uint8_t kind)
 {
 	return kind <= SITE_FENCE || kind >= SITE_RESULT;

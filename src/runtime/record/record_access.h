@@ -99,7 +99,7 @@ static inline void record_value(uint32_t slot, uint64_t value)
 	*known = value;
 }
 
-/* The thread executes the write next. */
+/* Marks the write as pending: the thread executes it next. */
 static inline void record_pend(uint64_t address, uint32_t bytes)
 {
 	record_state.moving->pending = address;

@@ -112,9 +112,10 @@ void record_resume_thread(uint32_t index);
 void record_stand(const struct engine_op *op);
 
 void record_flush(void);
-/* Does the address lie in code with sites? */
+/* Returns whether the address lies in code with sites. */
 bool record_is_inside(uintptr_t code);
-/* Are the bytes that the site reads written next, without a report of that write? */
+/* Returns whether the bytes that the site reads are written next, without a report of that
+ * write. */
 static inline bool record_pends(const struct site_record *site)
 {
 	return site->kind == SITE_LOAD && site_record_info(site)->flags & SITE_WRITTEN_BACK;
@@ -137,9 +138,9 @@ static inline void record_drop(void)
 		record_drop_pending();
 }
 
-/* Slow paths of quick stubs, for record_near.S. `known` describes the site: bytes of a read, slot
- * of a value, or site of a function entry. Returns false if nothing is recorded, and the stub must
- * use the general path. */
+/* Handle the slow paths of quick stubs, for record_near.S. `known` describes the site: bytes of a
+ * read, slot of a value, or site of a function entry. Return false if nothing is recorded, and the
+ * stub must use the general path. */
 bool record_missed_read(uint64_t address, uint64_t known);
 bool record_missed_update(uint64_t address, uint64_t known);
 bool record_missed_result(uint64_t value, uint64_t known);
@@ -155,11 +156,11 @@ bool record_missed_contents(uint64_t address, uint64_t known, uintptr_t frame, u
 bool record_missed_range(
 	uint64_t address, const struct site_record *site, uintptr_t frame, uint64_t length);
 
-/* Has raddle-cc marked the function (instrument_abi.h)? Any address is allowed. */
+/* Returns whether raddle-cc has marked the function (instrument_abi.h). Any address is allowed. */
 bool record_is_marked(uint64_t function);
-/* The called function at a site with SITE_CALLEE_NAMED; 0: none. */
+/* Returns the called function at a site with SITE_CALLEE_NAMED; 0: none. */
 uint64_t record_callee(const struct site_record *site);
-/* Is the called function marked? The site behind its call then reports nothing. */
+/* Returns whether the called function is marked. The site after its call then reports nothing. */
 bool record_is_recomputed(const struct site_record *site, uint64_t length);
 /* Called before stubs are made. */
 void record_look_at_linkage(void);
@@ -188,7 +189,8 @@ void record_near_range(void);
 /* Maps the state in the first 2 GiB. Returns NULL if that is impossible; the run then has no quick
  * stubs. */
 struct record_moving *record_stubs_open(void);
-/* Machine code that handles a predicted report, and jumps to the site's stub else; or NULL. */
+/* Returns machine code that handles a predicted report, and jumps to the site's stub otherwise; or
+ * NULL. */
 const unsigned char *record_stub_of(
 	const struct site_record *site, uint32_t index, uintptr_t code_start, uintptr_t code_end);
 

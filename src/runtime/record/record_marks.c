@@ -18,8 +18,8 @@ bool record_is_marked(uint64_t function)
 	return fetch(function - sizeof mark, sizeof mark, &mark) && mark == SITE_FUNCTION_MARK;
 }
 
-/* Target of a PLT entry, which an executable that is not position-independent may use as a library
- * function's address. Known after the first call of the entry. 0: no PLT entry. */
+/* Returns the target of a PLT entry, which an executable that is not position-independent may use
+ * as a library function's address. Known after the first call of the entry. 0: no PLT entry. */
 static uint64_t record_behind_linkage(uint64_t function)
 {
 	uint64_t code, distance, target;

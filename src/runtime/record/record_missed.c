@@ -35,7 +35,7 @@ static bool record_is_quiet(void)
 	return !record_state.area || sites_are_live == SITES_QUIET;
 }
 
-/* Is recording on, and the time slice not over? */
+/* Returns whether recording is on and the time slice not over. */
 static bool record_continues(void)
 {
 	return !record_is_quiet() && record_state.moving->left > 0;

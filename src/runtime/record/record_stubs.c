@@ -72,7 +72,7 @@ static bool ends_operand(const unsigned char *at)
 	return at[0] == 0x41 && at[1] == 0x53;
 }
 
-/* Length of the instruction; 0: an unknown instruction. */
+/* Returns the length of the instruction; 0: an unknown instruction. */
 static size_t operand_bytes(const unsigned char *at)
 {
 	const unsigned char mode = at[2];

@@ -38,12 +38,13 @@ void checkpoints_begin(struct checkpoints *checkpoints, struct image *image);
 bool checkpoint_take(struct checkpoints *checkpoints, const struct checkpoint_place *place,
 	const struct schedule *recording);
 
-/* The newest checkpoint, or NULL. */
+/* Returns the newest checkpoint, or NULL. */
 const struct checkpoint_place *checkpoints_last(struct checkpoints *checkpoints);
 void checkpoints_drop(struct checkpoints *checkpoints);
 /* Counts a run that begins at the newest checkpoint. */
 void checkpoints_count_use(struct checkpoints *checkpoints);
-/* Ticks that the newest has saved its runs, compared with the one before it. */
+/* Returns the ticks that the newest checkpoint has saved its runs, compared with the one before
+ * it. */
 uint64_t checkpoints_saved(const struct checkpoints *checkpoints);
 
 /* Restores the newest checkpoint, or without any the starting point. Adds to the count of pages.

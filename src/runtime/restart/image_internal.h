@@ -138,7 +138,8 @@ void image_end_tracking(struct image *image);
 /* Makes all written pages of watched areas busy. Returns false if the kernel cannot report them. */
 bool image_find_busy(struct image *image);
 void image_make_busy(struct image *image, struct image_area *area, uint32_t page);
-/* Should this restore check the busy pages for unchanged ones? Called once per restore. */
+/* Returns whether this restore checks the busy pages for unchanged ones. Called once per
+ * restore. */
 bool image_is_look(struct image *image);
 /* Records the check of a busy page. Returns true if the page is protected again and no longer
  * busy. */

@@ -59,7 +59,7 @@ static void pay_decide(struct pay *pay)
 		pay->stay_next);
 }
 
-/* Mean without the longest run, which may have been disturbed. */
+/* Returns the mean duration without the longest run, which may have been disturbed. */
 static uint64_t pay_mean(const struct pay *pay)
 {
 	return pay->runs > RUNS_FEW ? (pay->ticks - pay->longest) / (pay->runs - 1)

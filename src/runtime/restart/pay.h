@@ -48,7 +48,7 @@ struct pay {
 };
 
 void pay_begin(struct pay *pay);
-/* `ticks`: duration of the run with its restore. */
+/* Notes the end of a run. `ticks`: duration of the run with its restore. */
 void pay_run_ended(struct pay *pay, uint64_t ticks);
 /* Records the cost of a checkpoint. `is_timed`: not at a parting. */
 void pay_taken(struct pay *pay, bool is_timed, uint64_t ticks);
@@ -60,9 +60,10 @@ static inline bool pay_knows(const struct pay *pay, uint32_t entry)
 {
 	return entry < PAY_ENTRIES && pay->parting_at[entry];
 }
-/* Is a checkpoint at a tracked entry worth its cost? `ticks`: its saving per run. */
+/* Returns whether a checkpoint at a tracked entry is worth its cost. `ticks`: its saving per
+ * run. */
 bool pay_wants_at(const struct pay *pay, uint32_t entry, uint64_t ticks);
-/* Is a timed checkpoint due? `ticks`: since the run's begin or last checkpoint. */
+/* Returns whether a timed checkpoint is due. `ticks`: since the run's begin or last checkpoint. */
 bool pay_wants(const struct pay *pay, uint64_t ticks);
 
 static inline uint64_t pay_ticks(void)

@@ -202,7 +202,8 @@ static void resume_tell_obstacle(const char *obstacle)
 	text_add(&text, obstacle);
 }
 
-/* Is a checkpoint due? `ticks`: since the run began, continued or had its last obstacle. */
+/* Returns whether a checkpoint is due. `ticks`: since the run began, continued or had its last
+ * obstacle. */
 static bool resume_wants(const struct checkpoint_place *last, uint64_t ticks, bool *is_timed)
 {
 	const struct history *history = resume->history;
@@ -218,7 +219,8 @@ static bool resume_wants(const struct checkpoint_place *last, uint64_t ticks, bo
 	return *is_timed;
 }
 
-/* Is this a place for a checkpoint? Reading the clock at every decision costs too much. */
+/* Returns whether this is a place for a checkpoint. Reading the clock at every decision costs too
+ * much. */
 static bool resume_is_place(void)
 {
 	const struct history *history = resume->history;

@@ -260,7 +260,7 @@ void quick_remember_range(uint64_t address, uint64_t bytes, bool is_write)
 			address, quick_properties(is_write, SITE_RELAXED, (uint16_t)bytes), true);
 }
 
-/* Must memory.c see this access, because the thread may be spinning? */
+/* Returns whether memory.c must see this access, because the thread may be spinning. */
 static bool quick_is_watched(void)
 {
 	if (--sites_now.left < 0) {

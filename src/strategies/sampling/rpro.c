@@ -133,7 +133,8 @@ static uint64_t rpro_pace(const struct rpro_member *member)
 	return (2 + WINDOW_GAP) * (member->radius + 1);
 }
 
-/* Runs until such a bug shows: n*k*(2r)^(d-2), as if each window were a run. */
+/* Returns the expected number of runs until such a bug shows: n*k*(2r)^(d-2), as if each window
+ * were a run. */
 static uint64_t rpro_need(const struct rpro *rpro, const struct rpro_member *member)
 {
 	const uint64_t places = rpro->length[rpro_counted(rpro)].most + 1;

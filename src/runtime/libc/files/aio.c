@@ -221,7 +221,8 @@ EXPORT int aio_fsync(int operation, struct aiocb *control)
 		-aio_ask(control, operation == O_SYNC ? AIO_SYNC : AIO_SYNC_DATA, NULL, CALL_SITE));
 }
 
-/* A thread that polls an unfinished request counts as waiting, so that others are scheduled. */
+/* Polls a request. A thread that polls an unfinished request counts as waiting, so that others are
+ * scheduled. */
 EXPORT int aio_error(const struct aiocb *control)
 {
 	ENTER();
@@ -241,7 +242,7 @@ struct aio_list {
 	bool for_all;
 };
 
-/* Is one request of the list done, or (`for_all`) every request? */
+/* Returns whether one request of the list is done, or (`for_all`) every request. */
 static bool aio_list_is_done(const struct aio_list *list)
 {
 	bool has_pending = false;

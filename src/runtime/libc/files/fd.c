@@ -12,7 +12,8 @@
 #include "runtime/system_calls.h"
 #include "runtime/world.h"
 
-/* Some descriptors do not support RWF_NOWAIT, the flag of tries that cannot block. */
+/* Returns whether the kernel rejects RWF_NOWAIT, the flag of tries that cannot block, for this
+ * descriptor. */
 static bool is_unknown_to_kernel(long result)
 {
 	return result == -EOPNOTSUPP || result == -ENOSYS;
@@ -284,7 +285,8 @@ long call_writev(const long arguments[6], uint64_t site)
 				 &transfer, (const struct iovec *)arguments[1], (int)arguments[2]);
 }
 
-/* A call without them is readv() or writev(); a call with them waits for no other thread. */
+/* Returns whether the call has a position or flags. Without them it is readv() or writev(); with
+ * them it waits for no other thread. */
 static bool has_position_or_flags(const long arguments[6])
 {
 	return arguments[3] != -1 || arguments[5];

@@ -82,7 +82,8 @@ static long fd_transfer_wait(const struct fd_transfer *transfer, bool is_try, ui
 	}
 }
 
-/* The kernel refuses a read at once, although poll() never reports it as readable. */
+/* Returns whether the descriptor is write-only. The kernel refuses a read at once, although poll()
+ * never reports it as readable. */
 static bool fd_is_write_only(int fd)
 {
 	long flags = platform_call(SYS_fcntl, fd, F_GETFL);

@@ -76,7 +76,7 @@ bool fd_request_is_external(const struct fd_request *request)
 	return true;
 }
 
-/* The request's first descriptor; -1: none. */
+/* Returns the request's first descriptor; -1: none. */
 static int fd_first(const struct fd_request *request)
 {
 	if (request->shape == FD_SHAPE_POLL) {

@@ -141,7 +141,7 @@ static long outside_sleep(uint64_t limit_ns)
 	return result;
 }
 
-/* Longest duration of the next sleep. */
+/* Returns the longest duration of the next sleep. */
 static uint64_t outside_sleep_ns(uint64_t limit_ns, uint64_t start_ns)
 {
 	uint64_t sleep_ns = limit_ns == ENGINE_FOREVER ? limit_ns : limit_ns - start_ns;
@@ -200,7 +200,7 @@ static bool outside_is_ready(void)
 	return true;
 }
 
-/* Has a waited-for child ended since the thread's last check? */
+/* Returns whether a waited-for child has ended since the thread's last check. */
 static bool outside_child_has_ended(void)
 {
 	for (uint32_t i = 0; outside.has_child && i < engine_thread_count(); i++) {
@@ -213,7 +213,7 @@ static bool outside_child_has_ended(void)
 	return false;
 }
 
-/* Has another process changed a shared object since its waiter's last check? */
+/* Returns whether another process has changed a shared object since its waiter's last check. */
 static bool outside_shared_is_ready(void)
 {
 	for (uint32_t i = 0; outside.has_shared && i < engine_thread_count(); i++) {

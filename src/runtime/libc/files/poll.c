@@ -77,7 +77,7 @@ static long ask_poll(const struct poll_call *call)
 	return target_call(SYS_poll, call->request.polls, call->request.count, 0);
 }
 
-/* The object of the call is that of its first descriptor. */
+/* Returns the object of the call: that of its first descriptor. */
 static const void *poll_object(const struct pollfd *polls, nfds_t count)
 {
 	for (nfds_t i = 0; i < count; i++)
@@ -114,7 +114,7 @@ static bool is_bad_timeout(const struct timespec *timeout)
 	return timeout && (timeout->tv_sec < 0 || !time_is_valid(timeout));
 }
 
-/* The kernel refuses a mask of another size. */
+/* Returns whether the mask has another size, which the kernel refuses. */
 static bool is_bad_mask(const void *mask, long bytes)
 {
 	return mask && bytes != sizeof(uint64_t);

@@ -171,7 +171,8 @@ static bool is_same_queue(mqd_t first, mqd_t second)
 		       one.st_dev == other.st_dev && one.st_ino == other.st_ino);
 }
 
-/* A blocked receiver gets the message, and POSIX requires no notification. */
+/* Returns whether a receiver is blocked. It gets the message then, and POSIX requires no
+ * notification. */
 static bool queue_has_receiver(mqd_t queue)
 {
 	for (uint32_t i = 0; i < engine_thread_count(); i++) {

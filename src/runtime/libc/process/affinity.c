@@ -144,7 +144,7 @@ static void scheduling_follow(struct engine_thread *thread)
 	engine_follow_priorities(has_priority && threads_share_processor());
 }
 
-/* Fails without a processor that the machine has. */
+/* Sets the processors of a thread. Fails without a processor that the machine has. */
 static int affinity_set(struct engine_thread *thread, size_t size, const cpu_set_t *wanted)
 {
 	struct thread_scheduling *own = settings_of(thread);
@@ -372,7 +372,7 @@ void affinity_inherit(struct engine_thread *thread, const pthread_attr_t *attrib
 			&processors); /* fails without a processor of the machine: as the creator */
 }
 
-/* Completes the settings with the default attributes. */
+/* Returns the requested attributes, completed with the default ones. */
 static struct thread_scheduling attributes_asked_for(const struct thread_scheduling *own)
 {
 	struct thread_scheduling asked = *own;

@@ -126,7 +126,7 @@ struct thread_id stuck_children_add_thread(
 	return (struct thread_id){(uint16_t)(engine_thread_count() + stuck.thread_count++)};
 }
 
-/* Index in the run for a thread of the child; THREAD_NONE: not listed. */
+/* Returns the index in the run for a thread of the child; THREAD_NONE: not listed. */
 static struct thread_id stuck_thread_of(
 	const struct contract_stuck *reported, struct thread_id thread)
 {

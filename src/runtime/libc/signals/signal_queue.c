@@ -111,7 +111,7 @@ static void queue_set_pending(struct engine_thread *thread, int signal, bool is_
 		*pending &= ~signal_bit(signal);
 }
 
-/* Is the signal already pending? Thread NULL: for the process. */
+/* Returns whether the signal is already pending. Thread NULL: for the process. */
 static bool queue_has(const struct engine_thread *thread, int signal)
 {
 	for (uint32_t i = 0; i < signals.count; i++) {

@@ -113,7 +113,7 @@ long call_rt_sigtimedwait(const long arguments[6], uint64_t site)
 	return result;
 }
 
-/* A signal sent to one thread reports SI_USER, like in glibc. */
+/* Returns the result of a wait. A signal sent to one thread reports SI_USER, like in glibc. */
 static int wait_result(long result, siginfo_t *out)
 {
 	if (result > 0 && out && out->si_code == SI_TKILL)
@@ -206,8 +206,9 @@ long call_signalfd(const long arguments[6], uint64_t site)
 ANSWERED(int, signalfd, (int fd, const sigset_t *set, int flags), signalfd4, fd, set, MASK_BYTES,
 	flags);
 
-/* The kernel's only alternate stack is the runtime's, for faults of every thread. A thread's
- * setting is remembered, for handlers with SA_ONSTACK at scheduling points. */
+/* Returns whether the thread runs on this alternate stack. The kernel's only alternate stack is the
+ * runtime's, for faults of every thread. A thread's setting is remembered, for handlers with
+ * SA_ONSTACK at scheduling points. */
 static bool is_on_stack(const stack_t *stack)
 {
 	const uintptr_t here = (uintptr_t)__builtin_frame_address(0);

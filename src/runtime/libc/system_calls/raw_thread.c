@@ -136,7 +136,7 @@ long call_set_tid_address(const long arguments[6], uint64_t site)
 	return self->kernel_id;
 }
 
-/* Emulated: the kernel needs no list. */
+/* The call is emulated, because the kernel needs no list. */
 long call_set_robust_list(const long arguments[6], uint64_t site)
 {
 	(void)arguments, (void)site;
@@ -160,7 +160,8 @@ long call_arch_prctl(const long arguments[6], uint64_t site)
 	return 0;
 }
 
-/* An entry of /proc/self/task other than the caller and the donors of fiber stacks. */
+/* Returns whether an entry of /proc/self/task is neither the caller nor a donor of a fiber
+ * stack. */
 static bool raw_thread_is_listed(const char *at, const char *end)
 {
 	const int own_id = (int)platform_call(SYS_gettid);
@@ -178,7 +179,8 @@ static bool raw_thread_is_listed(const char *at, const char *end)
 	return false;
 }
 
-/* Has the process threads outside of control? False also if /proc is not mounted. */
+/* Returns whether the process has threads outside of control. False also if /proc is not
+ * mounted. */
 static bool raw_thread_has_others(void)
 {
 	const long folder = platform_call(

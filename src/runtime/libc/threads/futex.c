@@ -30,7 +30,8 @@ static bool futex_is_valid_word(const uint32_t *word)
 	return !interpose_is_bad_pointer(word) && !((uintptr_t)word & 3);
 }
 
-/* FUTEX_WAIT has a relative time-out, all other commands an absolute one. */
+/* Returns the deadline of the wait. FUTEX_WAIT has a relative time-out, all other commands an
+ * absolute one. */
 static uint64_t futex_deadline(const struct futex_call *call, clockid_t clock)
 {
 	if (!call->timeout)
@@ -113,7 +114,7 @@ static long futex_perform(const struct futex_call *call)
 	}
 }
 
-/* A real call, for other processes that may share the word. */
+/* Makes the real call, for other processes that may share the word. */
 static void futex_wake_others(const struct futex_call *call)
 {
 	if (call->command == FUTEX_WAKE || call->command == FUTEX_WAKE_BITSET)

@@ -92,8 +92,8 @@ static uintptr_t library_lock_stub_target(const uint8_t *code)
 	return *(const uintptr_t *)(code + 6 + distance);
 }
 
-/* Does the code before the return address make a system call, or call syscall()? Otherwise it calls
- * a library function that ends in a tail call to syscall(). */
+/* Returns whether the code before the return address makes a system call, or calls syscall().
+ * Otherwise it calls a library function that ends in a tail call to syscall(). */
 static bool library_lock_calls_kernel(const uint8_t *site)
 {
 	int32_t distance;

@@ -117,7 +117,8 @@ static bool group_is_own(uint32_t group)
 	return group == (uint32_t)platform_call(SYS_getegid);
 }
 
-/* Opening needs permission to read and to write, as for a file. */
+/* Returns whether the caller may open the semaphore: as for a file, this needs permission to read
+ * and to write. */
 static bool named_may_open(const struct named_semaphore *named)
 {
 	const uint32_t user = (uint32_t)platform_call(SYS_geteuid);
@@ -126,7 +127,8 @@ static bool named_may_open(const struct named_semaphore *named)
 	return !user || (named->mode >> shift & 6) == 6;
 }
 
-/* The directory of semaphores is sticky: only the owner may unlink. */
+/* Returns whether the caller may unlink the semaphore. The directory of semaphores is sticky: only
+ * the owner may. */
 static bool named_may_unlink(const struct named_semaphore *named)
 {
 	const uint32_t user = (uint32_t)platform_call(SYS_geteuid);

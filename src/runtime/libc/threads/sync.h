@@ -12,7 +12,7 @@
 #define EXPORT_ALIAS(name, function)                                                               \
 	__asm__(".globl " #name "\n.type " #name ", @function\n.set " #name ", " #function)
 
-/* Clocks that glibc accepts in timed waits of locks and condition variables. */
+/* Returns whether glibc accepts the clock in timed waits of locks and condition variables. */
 static inline bool sync_has_clock(clockid_t clock)
 {
 	return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
@@ -23,14 +23,14 @@ static inline bool sync_is_valid_time(const struct timespec *time)
 	return time->tv_nsec >= 0 && time->tv_nsec < 1000000000;
 }
 
-/* An invalid time counts as past, because POSIX wants EINVAL only from a call that must block:
- * sync_timed_result() turns that time-out into EINVAL. */
+/* Returns the deadline in virtual time. An invalid time counts as past, because POSIX wants EINVAL
+ * only from a call that must block: sync_timed_result() turns that time-out into EINVAL. */
 static inline uint64_t sync_deadline(clockid_t clock, const struct timespec *time)
 {
 	return sync_is_valid_time(time) ? runtime_deadline(clock, time) : 0;
 }
 
-/* Acts on a cancellation request first. */
+/* Returns the result of a call. Acts on a cancellation request first. */
 static inline int sync_result(int error)
 {
 	if (__builtin_expect(error == SYNC_CANCELLED, 0))

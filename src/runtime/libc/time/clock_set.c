@@ -99,7 +99,7 @@ INTERPOSED(int, ntp_adjtime, (struct timex * timex),
 INTERPOSED(int, clock_adjtime, (clockid_t clock, struct timex *timex),
 	(int)interpose_result(clock_adjust(SYS_clock_adjtime, clock, timex)));
 
-/* A virtual clock adjusts at once: nothing is left over. */
+/* Adjusts the clock at once, so that no adjustment is left over. */
 EXPORT int adjtime(const struct timeval *change, struct timeval *left)
 {
 	ENTER();

@@ -107,7 +107,8 @@ static bool time_has_thread(int kernel_id)
 	return false;
 }
 
-/* Is this a clock of this process or one of its threads? See clock_getcpuclockid(3). */
+/* Returns whether this is a clock of this process or one of its threads; see
+ * clock_getcpuclockid(3). */
 static bool time_is_own_processor_clock(clockid_t clock)
 {
 	const int owner = ~(clock >> 3);
@@ -117,7 +118,8 @@ static bool time_is_own_processor_clock(clockid_t clock)
 	return !owner || (clock & 4 ? time_has_thread(owner) : owner == platform_call(SYS_getpid));
 }
 
-/* A clock's value at virtual time 0, modulo 2^64. Returns false if the clock is not virtual. */
+/* Finds a clock's value at virtual time 0, modulo 2^64. Returns false if the clock is not
+ * virtual. */
 static bool time_clock_start(clockid_t clock, uint64_t *start)
 {
 	switch (clock) {
@@ -176,7 +178,7 @@ uint64_t runtime_deadline_after(const struct timespec *relative)
 	return time_after(time_from_timespec(relative));
 }
 
-/* Were all steps since the streak began yields? */
+/* Returns whether all steps since the streak began were yields. */
 static bool time_is_streak(void)
 {
 	return clocks.streak_yields && engine_step() == clocks.streak_step + clocks.streak_yields;

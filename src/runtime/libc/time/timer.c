@@ -26,7 +26,8 @@ static uint64_t timer_wake_ns(void)
 	return timer_no_sooner(timer.deadline_ns, timer.fired_ns, timer.interval_ns);
 }
 
-/* The last signal is still pending, or SIGALRM is ignored. */
+/* Returns whether an expiration has no effect: the last signal is still pending, or SIGALRM is
+ * ignored. */
 static bool timer_goes_unnoticed(void)
 {
 	return signal_queue_process() & signal_bit(SIGALRM) || signal_is_ignored(SIGALRM);
