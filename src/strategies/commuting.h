@@ -35,13 +35,14 @@ struct commuting {
 };
 
 void commuting_begin_run(struct commuting *commuting);
-/* The thread that moves next is at point number `ordinal` of the variable. */
+/* Notes that the thread that moves next is at point number `ordinal` of the variable. */
 void commuting_point(struct commuting *commuting, uint32_t variable, uint32_t ordinal);
-/* The thread is stopped here, for the last time in this run. */
+/* Notes that the thread is stopped here, for the last time in this run. */
 void commuting_stop(struct commuting *commuting, struct thread_id thread);
 void commuting_executed(
 	struct commuting *commuting, const struct schedule_view *view, struct thread_id thread);
-/* The stretch's points from this index on are equivalent to the stop; commuting->count: none. */
+/* Returns the index from which on the stretch's points are equivalent to the stop;
+ * commuting->count: none. */
 uint32_t commuting_first_same(const struct commuting *commuting);
 
 #endif

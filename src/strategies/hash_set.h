@@ -14,7 +14,7 @@ struct hash_set {
 	uint32_t mask, count;
 };
 
-/* A power of two of which `capacity` entries use at most half. */
+/* Returns a power of two of which `capacity` entries use at most half. */
 static inline uint32_t hash_set_slots(uint64_t capacity)
 {
 	uint32_t slots = 1024;

@@ -391,7 +391,8 @@ static void portfolio_verdict(const void *state, struct strategy_verdict *out)
 	out->is_complete &= portfolio->search.is_complete;
 }
 
-/* The guarantee of pct's depth 3 (its default) scaled by the share of that arm beside a search. */
+/* Gives the guarantee of pct's depth 3 (its default), scaled by the share of that arm beside a
+ * search. */
 static bool portfolio_guarantee(const void *state, struct strategy_guarantee *out)
 {
 	const struct portfolio *portfolio = state;

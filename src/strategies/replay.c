@@ -171,7 +171,7 @@ static struct thread_id replay_after(struct replay_state *replay, const struct s
 		view->enabled, rng_below(&replay->rng, view->enabled_count))};
 }
 
-/* REPLAY_NOT_CREATED: the segment's thread is not known yet. */
+/* Returns the thread of a segment. REPLAY_NOT_CREATED: the thread is not known yet. */
 static uint32_t replay_thread_of(
 	const struct replay_state *replay, const struct schedule_segment *segment)
 {

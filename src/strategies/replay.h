@@ -77,7 +77,7 @@ struct replay_state {
 	uint64_t priority[THREAD_CAPACITY];
 };
 
-/* After a recording, the first `directives_used` entries are falls. */
+/* Returns the directives. After a recording, the first `directives_used` entries are falls. */
 static inline struct replay_directive *replay_directives(struct replay_state *state)
 {
 	return (struct replay_directive *)((char *)state + state->directives_offset);
@@ -85,19 +85,22 @@ static inline struct replay_directive *replay_directives(struct replay_state *st
 
 size_t replay_state_bytes(uint32_t segment_count, uint32_t directive_count);
 
-/* `state`: zeroed. Arrays are copied. Directives of one thread must be sorted by `after`. */
+/* Initialises a zeroed state. Arrays are copied. Directives of one thread must be sorted by
+ * `after`. */
 void replay_state_init(struct replay_state *state, enum replay_mode mode,
 	const struct schedule_segment *segments, uint32_t segment_count,
 	const struct replay_directive *directives, uint32_t directive_count);
 
-/* segment.thread becomes an index into `names`: distinct, at most THREAD_CAPACITY, copied. */
+/* Makes segment.thread an index into `names`, which are distinct, at most THREAD_CAPACITY, and
+ * copied. */
 void replay_state_set_names(
 	struct replay_state *state, const thread_name *names, uint32_t name_count);
 
-/* Exact mode: beyond the last segment each enabled thread is equally likely, by the run's seed. */
+/* Lets exact mode choose each enabled thread equally likely after the last segment, by the run's
+ * seed. */
 void replay_state_set_random(struct replay_state *state);
 
-/* Exact mode: a value choice that the schedule omits gets the first possibility. */
+/* Lets exact mode take the first possibility at a value choice that the schedule omits. */
 void replay_state_set_few_values(struct replay_state *state);
 
 #endif

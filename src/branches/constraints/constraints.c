@@ -121,7 +121,8 @@ static Z3_ast is_outside(struct constraints *constraints, const struct walk_even
 			constraints_bits(constraints, 64, event->address + event->occurrence)));
 }
 
-/* The term is one of the possible addresses; without open addresses, the recorded one. */
+/* Returns the condition that the term is one of the possible addresses; without open addresses, the
+ * recorded one. */
 static Z3_ast is_one_of_addresses(struct constraints *constraints, const struct walk_event *event)
 {
 	struct term *term = walk_event_term(constraints->walk, event);
@@ -271,7 +272,8 @@ static void constraints_add_thread(struct constraints *constraints, uint16_t thr
 	}
 }
 
-/* The cut does not divide atomic updates, or the pieces of a copy. */
+/* Adds the branches and fixed values of a thread. The cut does not divide atomic updates, or the
+ * pieces of a copy. */
 static void add_outcomes(struct constraints *constraints, uint16_t thread)
 {
 	const struct walked_thread *walked = &constraints->walk->threads[thread];

@@ -103,18 +103,21 @@ void constraints_close(struct constraints *constraints);
 void constraints_add(struct constraints *constraints, Z3_ast assertion);
 /* Returns whether time is up; then building stops and the constraints are cut. */
 bool constraints_is_late(struct constraints *constraints);
-/* constraints_has(): in the window or before it. constraints_is_past(): before the window. */
+/* constraints_has(): the event is in the window or before it. constraints_is_past(): before the
+ * window. */
 bool constraints_has(const struct constraints *constraints, struct event_id event);
 bool constraints_is_past(const struct constraints *constraints, struct event_id event);
 Z3_ast constraints_happens(const struct constraints *constraints, struct event_id event);
-/* The branch has its recorded outcome, or the fixed value its recorded value. */
+/* Returns the condition that the branch has its recorded outcome, or the fixed value its recorded
+ * value. */
 Z3_ast constraints_as_it_was(struct constraints *constraints, const struct walk_event *event);
-/* The outcome that a query asks for; returns NULL if no other outcome exists. */
+/* Returns the condition for the outcome that a query asks for; NULL if no other outcome exists. */
 Z3_ast constraints_otherwise(struct constraints *constraints, const struct walk_event *event);
 
 /* Returns whether the section overlaps the window. */
 bool constraints_counts(const struct constraints *constraints, const struct order_section *section);
-/* Precondition of constraints_section_of() and constraints_find_guard(). */
+/* Lists the critical sections. Precondition of constraints_section_of() and
+ * constraints_find_guard(). */
 void constraints_list_sections(struct constraints *constraints);
 void constraints_release_sections(struct constraints *constraints);
 /* Returns NULL if the event is in no section of this lock. */
@@ -124,65 +127,69 @@ const struct order_section *constraints_section_of(
 bool constraints_find_guard(const struct constraints *constraints, const struct place_access *items,
 	uint32_t count, uint64_t *lock);
 
-/* The event happens, at a smaller moment. Unordered events may have equal moments. */
+/* Returns the condition that the event happens, at a smaller moment. Unordered events may have
+ * equal moments. */
 Z3_ast constraints_happens_before(
 	struct constraints *constraints, struct event_id event, struct event_id other);
 /* Returns the condition that the event does not happen before the other one. */
 Z3_ast constraints_happens_later(
 	struct constraints *constraints, struct event_id event, struct event_id other);
 
-/* Happens-before of the run that every schedule keeps (constraints_order.c). */
+/* Adds the happens-before order of the run that every schedule keeps (constraints_order.c). */
 void constraints_add_edges(struct constraints *constraints);
-/* Operations whose result may differ from the run, and semaphores (constraints_outcomes.c). */
+/* Adds operations whose result may differ from the run, and semaphores (constraints_outcomes.c). */
 void constraints_add_operations(struct constraints *constraints);
-/* Barriers (constraints_rounds.c). */
+/* Adds the barriers (constraints_rounds.c). */
 void constraints_add_rounds(struct constraints *constraints);
 /* Returns whether constraints_rounds.c constrains the result of this arrival. */
 bool constraints_has_open_round(const struct constraints *constraints, struct event_id arrival);
 bool constraints_is_open_round(
 	const struct constraints *constraints, const struct order_round *round);
-/* The thread arrives last, for an arrival at a barrier, or the leave. Returns NULL if there is
- * neither. */
+/* Returns the condition that the thread arrives last at the barrier of this arrival or leave; NULL
+ * if it is neither. */
 Z3_ast constraints_comes_last(
 	struct constraints *constraints, struct event_id event, bool *was_last);
-/* The thread reaches the goal after its last step. Returns NULL if nothing can block the thread
- * there. */
+/* Returns the condition that the thread reaches the goal after its last step; NULL if nothing can
+ * block the thread there. */
 Z3_ast constraints_is_reached(struct constraints *constraints, struct event_id goal);
 /* Returns the condition that the thread still waits at the barrier when the other event happens;
  * NULL if there is no arrival. */
 Z3_ast constraints_is_held_at_barrier(
 	struct constraints *constraints, struct event_id arrival, struct event_id event);
-/* If the operation happens, its result differs from the run. Returns NULL if the result never
- * differs. */
+/* Returns the condition that the operation, if it happens, has another result than in the run; NULL
+ * if it never has. */
 Z3_ast constraints_comes_otherwise(struct constraints *constraints, struct event_id event);
 Z3_ast constraints_comes_as_it_did(struct constraints *constraints, struct event_id event);
 
-/* A try-lock that failed in the run succeeds before the event, and keeps the lock; may be NULL. */
+/* Returns the condition that a try-lock that failed in the run succeeds before the event, and keeps
+ * the lock; may be NULL. */
 Z3_ast constraints_is_taken_before(
 	struct constraints *constraints, uint64_t lock, struct event_id event, bool is_shared);
 
 /* Determines which signal wakes which wait (constraints_conditions.c). */
 void constraints_add_conditions(struct constraints *constraints);
 void constraints_release_conditions(struct constraints *constraints);
-/* The thread that locks its mutex again at `back` is woken before the other event; may be NULL. */
+/* Returns the condition that the thread that locks its mutex again at `back` is woken before the
+ * other event; may be NULL. */
 Z3_ast constraints_is_woken_before(
 	struct constraints *constraints, struct event_id back, struct event_id event);
-/* This signal wakes this wait; numbers as in order.h. NULL: never, or not known. */
+/* Returns the condition that this signal wakes this wait; numbers as in order.h. NULL: never, or
+ * not known. */
 Z3_ast constraints_wakes(
 	const struct constraints *constraints, uint32_t condition, uint32_t wait, uint32_t signal);
 
 Z3_ast constraints_is_inside(struct constraints *constraints, struct event_id event,
 	const struct order_section *section);
 
-/* Yields. constraints_open() does not add these constraints, because the recorded run may violate
- * them. */
+/* Adds the yields. constraints_open() does not add these constraints, because the recorded run may
+ * violate them. */
 void constraints_add_yields(struct constraints *constraints);
 /* Reads and writes (constraints_memory.c). */
 void constraints_add_memory(struct constraints *constraints);
 /* Constrains the reads of places that an open address may refer to (constraints_aliases.c). */
 void constraints_add_aliases(struct constraints *constraints, struct place_groups *groups);
-/* The value before all writes of the window; `items`: the place's accesses. Returns false if not
- * known. */
+/* Finds the value before all writes of the window; `items`: the place's accesses. Returns false if
+ * not known. */
 bool constraints_find_initial(const struct constraints *constraints,
 	const struct place_access *items, uint32_t count, uint64_t *value);
 static inline bool constraints_is_certain(const struct place_access *access)
@@ -195,17 +202,17 @@ Z3_ast constraints_accessed(struct constraints *constraints, const struct place_
 /* Constrains the reads of one place. All items access the same bytes. */
 void constraints_add_place(
 	struct constraints *constraints, const struct place_access *items, uint32_t count);
-/* These reads return their recorded values. */
+/* Constrains these reads to their recorded values. */
 void constraints_keep_reads(
 	struct constraints *constraints, const struct place_access *items, uint32_t count);
-/* Overlapping accesses of several sizes, sorted by address (constraints_mixed.c). */
+/* Constrains overlapping accesses of several sizes, sorted by address (constraints_mixed.c). */
 void constraints_add_mixed(
 	struct constraints *constraints, const struct place_access *items, uint32_t count);
 Z3_ast constraints_term(struct constraints *constraints, struct term *term);
 void constraints_grow_terms(struct constraints *constraints);
 Z3_ast constraints_bits(struct constraints *constraints, uint32_t width, uint64_t value);
-/* Intrinsics that count or reverse bits (constraints_counts.c); returns NULL for another
- * intrinsic. */
+/* Returns the term of an intrinsic that counts or reverses bits (constraints_counts.c); NULL for
+ * another intrinsic. */
 Z3_ast constraints_count(struct constraints *constraints, const struct term *term, Z3_ast a);
 
 Z3_ast constraints_and(struct constraints *constraints, Z3_ast a, Z3_ast b);

@@ -34,7 +34,7 @@ static uint32_t constraints_aliases_root_of(struct place_group *groups, uint32_t
 	return number;
 }
 
-/* UINT32_MAX: no access to the address before the window's end. */
+/* Returns the group of an address. UINT32_MAX: no access to the address before the window's end. */
 static uint32_t group_at(const struct place_groups *groups, uint64_t address)
 {
 	uint32_t first = 0, end = groups->count;
@@ -145,11 +145,9 @@ static bool may_meet(
 	return !set && may_be_at(meeting, b, a->address);
 }
 
-/*
- * The condition that both accesses go to one address; NULL: always. Compares each term with the few
- * common addresses, as other constraints contain these comparisons, too. A direct comparison of the
- * two terms slows the solver down several times.
- */
+/* Returns the condition that both accesses go to one address; NULL: always. Compares each term with
+ * the few common addresses, as other constraints contain these comparisons, too. A direct
+ * comparison of the two terms slows the solver down several times. */
 static Z3_ast constraints_aliases_meet(
 	const struct meeting *meeting, const struct place_access *a, const struct place_access *b)
 {
@@ -200,7 +198,8 @@ static bool constraints_aliases_may_be_read(const struct meeting *meeting,
 	return true;
 }
 
-/* The write goes elsewhere, is not made, or is not between `other` (NULL: start) and the read. */
+/* Returns the condition that the read does not see the write: the write goes elsewhere, is not
+ * made, or is not between `other` (NULL: start) and the read. */
 static Z3_ast constraints_aliases_is_unseen(const struct meeting *meeting,
 	const struct place_access *write, const struct place_access *other,
 	const struct place_access *read)
@@ -286,7 +285,8 @@ static bool is_written_before(
 	return false;
 }
 
-/* The read returns the initial value of this address; returns NULL if impossible. */
+/* Returns the condition that the read returns the initial value of this address; NULL if
+ * impossible. */
 static Z3_ast constraints_aliases_reads_initial(
 	const struct meeting *meeting, const struct place_access *read, uint64_t address)
 {

@@ -70,7 +70,8 @@ static Z3_ast is_woken(struct constraints *constraints, const struct wakes *wake
 	return any;
 }
 
-/* A wait has at most one waking signal, a later one. A wait that times out has no waking signal. */
+/* Constrains a wait: it has at most one waking signal, a later one. A wait that times out has
+ * none. */
 static void constraints_conditions_add_wait(
 	struct constraints *constraints, const struct wakes *wakes, uint32_t number)
 {

@@ -19,7 +19,8 @@ static Z3_ast ones_in(struct constraints *constraints, Z3_ast word, uint32_t wid
 	return sum;
 }
 
-/* Zero bits before the first set bit, from the highest or lowest bit; the width if none is set. */
+/* Returns the number of zero bits before the first set bit, from the highest or lowest bit; the
+ * width if none is set. */
 static Z3_ast zeros_before(
 	struct constraints *constraints, Z3_ast word, uint32_t width, bool is_from_highest)
 {

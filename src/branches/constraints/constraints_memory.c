@@ -25,7 +25,8 @@ static int constraints_memory_compare(const void *left, const void *right)
 	return a->id.index < b->id.index ? -1 : a->id.index > b->id.index;
 }
 
-/* Filter of the window's words, indexed by a word's low bits; collisions are harmless. */
+/* Slots of the filter of the window's words, indexed by a word's low bits. Collisions are
+ * harmless. */
 #define LINES (UINT64_C(1) << 16)
 
 static bool constraints_memory_is_access(const struct walk_event *event)
@@ -55,7 +56,8 @@ static bool has_line(const uint64_t *lines, const struct walk_event *event)
 	       bitset_has(lines, (event->address + event->bytes - 1) >> 3 & (LINES - 1));
 }
 
-/* Unless addresses are open, accesses before the window are filtered by the window's words. */
+/* Collects the accesses. Unless addresses are open, those before the window are filtered by the
+ * window's words. */
 static void constraints_memory_collect(const struct constraints *constraints, struct accesses *list)
 {
 	const struct walk *walk = constraints->walk;
@@ -164,7 +166,7 @@ static bool is_in_section(const struct order_section *section, struct event_id e
 	       event.index < section->end;
 }
 
-/* The thread's previous access to the place in the same section; returns NULL if there is none. */
+/* Returns the thread's previous access to the place in the same section; NULL if there is none. */
 static const struct place_access *seen_before(const struct read_case *of)
 {
 	const struct place_access *last = NULL;
@@ -252,7 +254,8 @@ static Z3_ast constraints_memory_is_unseen(
 		constraints, result, constraints_before(constraints, of->read->id, id));
 }
 
-/* The read returns the value of write `number`: no other write lies between both. */
+/* Returns the condition that the read returns the value of write `number`: no other write lies
+ * between both. */
 static Z3_ast constraints_memory_reads_from(const struct read_case *of, uint32_t number)
 {
 	struct constraints *constraints = of->constraints;
@@ -291,7 +294,8 @@ static Z3_ast constraints_memory_reads_initial(const struct read_case *of, uint6
 	return result;
 }
 
-/* The value that the thread saw or wrote in the same section is unchanged. */
+/* Adds the constraint that the value that the thread saw or wrote in the same section is
+ * unchanged. */
 static void add_seen(const struct read_case *of, const struct place_access *seen)
 {
 	struct constraints *constraints = of->constraints;
@@ -367,7 +371,7 @@ void constraints_add_place(
 	}
 }
 
-/* `end` is the number of accesses, which are sorted by address. */
+/* Adds a group of accesses. `end` is the number of accesses, which are sorted by address. */
 static void constraints_memory_add_group(struct place_groups *groups, uint32_t first, uint32_t end)
 {
 	uint64_t behind = groups->accesses[first].address + groups->accesses[first].bytes;

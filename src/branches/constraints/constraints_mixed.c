@@ -14,7 +14,7 @@ static int constraints_mixed_compare(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* Sorted and unique. The caller frees the list. */
+/* Returns the bounds of the accesses, sorted and unique. The caller frees the list. */
 static uint64_t *find_bounds(const struct place_access *items, uint32_t count, uint32_t *bounds)
 {
 	uint64_t *list = calloc(2 * (uint64_t)count + 1, sizeof *list);
@@ -32,7 +32,7 @@ static uint64_t *find_bounds(const struct place_access *items, uint32_t count, u
 	return list;
 }
 
-/* The accesses that cover the part, cut down to it. Returns their number. */
+/* Collects the accesses that cover the part, cut down to it. Returns their number. */
 static uint32_t constraints_mixed_collect(const struct place_access *items, uint32_t count,
 	uint64_t begin, uint64_t end, struct place_access *out)
 {

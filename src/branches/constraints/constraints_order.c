@@ -2,7 +2,7 @@
 #include "model/op.h"
 #include "branches/constraints/constraints.h"
 
-/* The store buffer of a thread is empty when the thread has ended. */
+/* Adds the constraint that the store buffer of a thread is empty when the thread has ended. */
 static void drain(struct constraints *constraints, const struct order_edge *edge)
 {
 	const struct walked_thread *walked = &constraints->walk->threads[edge->first.thread];
@@ -27,11 +27,9 @@ static bool is_op(const struct constraints *constraints, struct event_id id, enu
 	       constraints->walk->record->ops[event->value].kind == kind;
 }
 
-/*
- * A thread that finds the routine of pthread_once() done makes no step there: its previous step
- * must follow the end of the routine. Returns true if this edge is handled. If the thread has a
- * step of its own (OP_ONCE_ENTER), its previous step preceded that end.
- */
+/* Adds the edge of a pthread_once(). A thread that finds the routine done makes no step there: its
+ * previous step must follow the end of the routine. Returns true if this edge is handled. If the
+ * thread has a step of its own (OP_ONCE_ENTER), its previous step preceded that end. */
 static bool add_once(struct constraints *constraints, const struct order_edge *edge)
 {
 	const struct walk_event *second =

@@ -74,7 +74,8 @@ static bool constraints_outcomes_excludes(
 	return !(section->is_shared && op_descriptions[op->kind].flags & OP_READ);
 }
 
-/* The try-lock failed in the run, succeeds here, and the thread keeps the lock. */
+/* Returns the condition that the try-lock failed in the run, succeeds here, and the thread keeps
+ * the lock. */
 static Z3_ast constraints_outcomes_is_taken(
 	struct constraints *constraints, const struct order_failure *failure)
 {
@@ -108,7 +109,7 @@ Z3_ast constraints_is_taken_before(
 	return any;
 }
 
-/* A lock acquired by such a try-lock excludes the sections of other threads. */
+/* Adds constraints: a lock acquired by such a try-lock excludes the sections of other threads. */
 static void add_taken(struct constraints *constraints, const struct order_failure *failure)
 {
 	const struct order *order = constraints->order;
@@ -145,7 +146,8 @@ static void add_taken(struct constraints *constraints, const struct order_failur
 	}
 }
 
-/* The try-lock's result contradicts whether another thread holds the lock here. */
+/* Returns the condition that the try-lock's recorded result contradicts the state of the lock
+ * here. */
 static Z3_ast try_comes_otherwise(
 	struct constraints *constraints, struct event_id event, const struct record_op *op)
 {
@@ -184,7 +186,8 @@ static Z3_ast try_comes_otherwise(
 	return taken ? constraints_or(constraints, result, taken) : result;
 }
 
-/* The semaphore's value, computed from posts and waits, is at least, or exactly, `value`. */
+/* Returns the condition that the semaphore's value, computed from posts and waits, is at least, or
+ * exactly, `value`. */
 static Z3_ast has_value(struct constraints *constraints, const struct order_semaphore *semaphore,
 	const struct order_use *use, uint32_t value, bool is_exact)
 {
@@ -308,7 +311,7 @@ static Z3_ast may_come_otherwise(struct constraints *constraints, struct event_i
 	}
 }
 
-/* The thread's next operation on the lock, which it does not reach with another result. */
+/* Returns the thread's next operation on the lock, which it does not reach with another result. */
 static uint32_t end_behind(const struct constraints *constraints, struct event_id event)
 {
 	const struct walked_thread *walked = &constraints->walk->threads[event.thread];

@@ -27,7 +27,7 @@ static Z3_ast constraints_rounds_is_complete(
 	return all;
 }
 
-/* UINT32_MAX: no later event of the thread in the window has a moment. */
+/* Returns the thread's next event with a moment. UINT32_MAX: there is none in the window. */
 static uint32_t next_moment(const struct constraints *constraints, struct event_id event)
 {
 	for (uint32_t i = event.index + 1; i < constraints->window->end[event.thread]; i++)
@@ -36,7 +36,7 @@ static uint32_t next_moment(const struct constraints *constraints, struct event_
 	return UINT32_MAX;
 }
 
-/* Events after the barrier follow all arrivals. */
+/* Adds constraints: events after the barrier follow all arrivals. */
 static void add_way_out(struct constraints *constraints, const struct order_round *round,
 	const struct order_arrival *arrival, Z3_ast complete)
 {
@@ -107,7 +107,8 @@ void constraints_add_rounds(struct constraints *constraints)
 			add_round(constraints, &order->rounds[i]);
 }
 
-/* Quick test: long runs have many rounds, but few events belong to one. */
+/* Returns whether the event belongs to the barrier. A quick test: long runs have many rounds, but
+ * few events belong to one. */
 static bool is_at_barrier(const struct constraints *constraints, struct event_id id)
 {
 	const struct walk_event *event = &constraints->walk->threads[id.thread].events[id.index];

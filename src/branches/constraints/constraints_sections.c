@@ -16,10 +16,8 @@ bool constraints_counts(const struct constraints *constraints, const struct orde
 			       constraints, (struct event_id){section->thread, section->end}));
 }
 
-/*
- * After a try-lock with another result the thread may run without the lock, unless a branch on the
- * result follows at once.
- */
+/* Returns whether the thread surely holds the lock. After a try-lock with another result it may run
+ * without the lock, unless a branch on the result follows at once. */
 static bool is_sure(const struct constraints *constraints, const struct order_section *section)
 {
 	const struct walked_thread *walked = &constraints->walk->threads[section->thread];

@@ -15,7 +15,7 @@ static Z3_ast from_bool(struct constraints *constraints, Z3_ast condition)
 		constraints_bits(constraints, 1, 0));
 }
 
-/* The n >= 1 of a term that is the constant 2^n; 0: another term. */
+/* Returns the n >= 1 of a term that is the constant 2^n; 0: another term. */
 static uint32_t shift_of(const struct term *term)
 {
 	const bool is_power = term->op == TERM_CONSTANT && term->value > 1 &&
@@ -25,7 +25,8 @@ static uint32_t shift_of(const struct term *term)
 	return is_power ? (uint32_t)__builtin_ctzll(term->value) : 0;
 }
 
-/* Signed division by 2^n through shifts: a solver's divider is thousands of times larger. */
+/* Divides a signed number by 2^n through shifts, because a solver's divider is thousands of times
+ * larger. */
 static Z3_ast divide_by_power(
 	struct constraints *constraints, const struct term *term, Z3_ast a, uint32_t shift)
 {
@@ -127,7 +128,7 @@ static Z3_ast float_binary(Z3_context z3, uint8_t opcode, Z3_ast a, Z3_ast b)
 	}
 }
 
-/* Bits of the predicate: equal, greater, less, unordered. */
+/* Compares floating-point numbers. Bits of the predicate: equal, greater, less, unordered. */
 static Z3_ast float_compare(Z3_context z3, uint8_t predicate, Z3_ast a, Z3_ast b)
 {
 	Z3_ast parts[4];
@@ -301,7 +302,7 @@ static Z3_ast translate(
 	}
 }
 
-/* A variable read before the window has its recorded value. */
+/* Returns the variable of a read. A variable read before the window has its recorded value. */
 static Z3_ast variable(struct constraints *constraints, const struct term *term)
 {
 	Z3_symbol name = Z3_mk_int_symbol(constraints->z3, (int)term->number);
@@ -311,12 +312,12 @@ static Z3_ast variable(struct constraints *constraints, const struct term *term)
 	return Z3_mk_const(constraints->z3, name, Z3_mk_bv_sort(constraints->z3, term->width));
 }
 
-/* Larger floating-point terms made the solver allocate ten gigabytes and ignore its time limit. */
+/* Maximum size of floating-point terms. Larger ones made the solver allocate ten gigabytes and
+ * ignore its time limit. */
 #define FLOAT_SIZE_MOST 12
 
-/*
- * Costs per chunk, about a second: the solver expands floats and divisions before it checks time.
- */
+/* Maximum cost per chunk, about a second: the solver expands floats and divisions before it checks
+ * time. */
 #define COST_MOST 100
 #define COST_OF_SUM 1
 #define COST_OF_PRODUCT 10
@@ -374,7 +375,8 @@ static bool constraints_terms_only_looks(const struct walk_event *event)
 	       event->kind == EVENT_TARGET || event->kind == EVENT_INDEX;
 }
 
-/* A use of the term follows the term's last read and the checks of its divisors and addresses. */
+/* Returns the condition that the term is used. A use follows the term's last read and the checks of
+ * its divisors and addresses. */
 static Z3_ast is_used(const struct constraints *constraints, const struct term *term)
 {
 	const struct event_id read = constraints->order->reads[term->number];
@@ -387,7 +389,7 @@ static Z3_ast is_used(const struct constraints *constraints, const struct term *
 		Z3_mk_int(constraints->z3, (int)next, constraints->integer));
 }
 
-/* The operands keep their recorded values where the term is used; this makes the constraint
+/* Makes the operands keep their recorded values where the term is used, so that the constraint is
  * sound. */
 static Z3_ast keep_value(struct constraints *constraints, struct term *term)
 {

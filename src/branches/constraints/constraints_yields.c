@@ -59,7 +59,7 @@ static bool constraints_yields_is_step(const struct walk_event *event)
 	       ((event->kind == EVENT_READ || event->kind == EVENT_WRITE) && !event->is_atomic);
 }
 
-/* The thread's last step among its events below `end`; NONE: none. */
+/* Returns the thread's last step among its events below `end`; NONE: none. */
 static uint32_t step_below(const struct constraints *constraints, uint16_t thread, uint32_t end)
 {
 	for (uint32_t i = end; i-- > 0;)
@@ -169,7 +169,8 @@ static Z3_ast is_blocked(struct constraints *constraints, const struct blockers 
 	return any;
 }
 
-/* If `when` (may be NULL) and step `last` (or NONE) is made, `next` precedes or is blocked. */
+/* Adds the constraint: if `when` (may be NULL) holds and step `last` (or NONE) is made, `next`
+ * precedes or is blocked. */
 static void add_next(struct constraints *constraints, const struct blockers *blockers,
 	const struct yield *yield, const struct pair *pair, Z3_ast when)
 {
@@ -213,7 +214,8 @@ static void add_next(struct constraints *constraints, const struct blockers *blo
 					blocked))));
 }
 
-/* The last thread at a barrier makes no step to leave the barrier. */
+/* Adds the constraint of a pair. The last thread at a barrier makes no step to leave the
+ * barrier. */
 static void constraints_yields_add_pair(struct constraints *constraints,
 	const struct blockers *blockers, const struct yield *yield, struct pair pair)
 {
@@ -269,7 +271,8 @@ static void add_other(struct constraints *constraints, const struct blockers *bl
 	}
 }
 
-/* Stricter than necessary: after a barrier, the yielding thread arrives there as in the run. */
+/* Keeps the barrier: after it, the yielding thread arrives as in the run. This is stricter than
+ * necessary. */
 static void keep_barrier(struct constraints *constraints, const struct yield *yield)
 {
 	bool was_last;

@@ -120,7 +120,8 @@ static uint64_t steps_with(const struct constraints *constraints, struct event_i
 	return walked->events[id.index].step + 1;
 }
 
-/* A thread that waits at a barrier, but did not in the run, makes no further steps at once. */
+/* Returns the steps of a thread. A thread that waits at a barrier, but did not in the run, makes no
+ * further steps at once. */
 static struct solution_steps steps_of(const struct constraints *constraints,
 	const struct shifts *shifts, struct event_id id, int64_t cut)
 {
@@ -198,7 +199,8 @@ static struct round_outcome outcome_of(
 	return outcome;
 }
 
-/* The thread that arrived last in the run now waits: its leave is a step without an event. */
+/* Adds a step without an event: the thread that arrived last in the run now waits, and so leaves
+ * the barrier. */
 static void schedule_add_leave(const struct constraints *constraints, Z3_model model,
 	const struct shifts *shifts, struct moments *list, struct event_id arrival, int64_t at)
 {

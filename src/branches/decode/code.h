@@ -120,7 +120,7 @@ enum outcome {
 
 struct function;
 
-/* Vectorised loops without a remainder have up to a hundred lanes. */
+/* Maximum bytes of an access. Vectorised loops without a remainder have up to a hundred lanes. */
 #define ACCESS_BYTES_MOST 512u
 
 /* Unit: bits. */
@@ -306,7 +306,7 @@ bool code_book_exclude(struct code_book *book, const char *pattern);
 /* Matches the whole path or its last component. */
 bool code_book_matches(const char *pattern, const char *path);
 
-/* The function may not be decoded yet. Returns NULL for code without bitcode. */
+/* Returns the function at the address, perhaps not decoded yet; NULL for code without bitcode. */
 struct function *code_book_at(const struct code_book *book, uint64_t address);
 struct function *code_book_of_site(const struct code_book *book, uint32_t site);
 void code_decode(struct code_book *book, struct function *function);
@@ -337,19 +337,20 @@ static inline int32_t decode_lane(int32_t operand, uint32_t lane)
 struct code *decode_add(struct decoder *decoder, enum code_op op, LLVMValueRef instruction);
 /* Number of registers for a value of the type; 0: void or unsupported. */
 uint32_t decode_registers(const struct decoder *decoder, LLVMTypeRef type);
-/* Integers of 65 to 128 bits and 80-bit floats need two registers; their arithmetic is recorded. */
+/* Returns whether the type needs two registers: integers of 65 to 128 bits and 80-bit floats. Their
+ * arithmetic is recorded. */
 bool decode_is_wide(LLVMTypeRef type);
-/* Width in bits of a one-register type; 0: the type needs more registers. */
+/* Returns the width in bits of a one-register type; 0: the type needs more registers. */
 uint32_t decode_width(const struct decoder *decoder, LLVMTypeRef type);
 void decode_unknown(struct decoder *decoder, LLVMValueRef instruction, const char *text);
-/* First site of the instruction whose kind is in [first, last]; SITE_NONE: none. */
+/* Returns the first site of the instruction whose kind is in [first, last]; SITE_NONE: none. */
 uint32_t decode_site(const struct decoder *decoder, LLVMValueRef instruction, int first, int last);
 uint32_t decode_branch_number(struct decoder *decoder, LLVMValueRef instruction);
 void decode_end(struct decoder *decoder, LLVMValueRef instruction);
 void decode_return(struct decoder *decoder, LLVMValueRef instruction);
 /* The object part that an access through `pointer` must stay in. */
 struct object_part decode_object(struct decoder *decoder, LLVMValueRef pointer);
-/* The memory that the call reads; the caller frees the result. Returns NULL if the result is not
+/* Returns the memory that the call reads, freed by the caller; NULL if the result is not
  * computed. */
 struct library_read *decode_library_read(struct decoder *decoder, LLVMValueRef call);
 enum outcome decode_outcome(LLVMValueRef call);
@@ -363,7 +364,7 @@ bool decode_place(struct decoder *decoder, LLVMValueRef pointer, uint8_t *place,
 	const struct constant_block **constant);
 void decode_memory(struct decoder *decoder, LLVMValueRef instruction);
 void decode_call(struct decoder *decoder, LLVMValueRef instruction);
-/* The instruction is not computed; its result is recorded. */
+/* Decodes an instruction that is not computed: its result is recorded. */
 void decode_recorded(struct decoder *decoder, LLVMValueRef instruction);
 struct edge *decode_edge(struct decoder *decoder, LLVMValueRef from, LLVMBasicBlockRef to);
 /* Returns false if unsupported. */

@@ -15,7 +15,7 @@ static bool code_ops_is_constant(const struct maker *maker, int32_t operand)
 	return operand >= 0 && (uint32_t)operand >= maker->function->value_count;
 }
 
-/* The form with two registers, or the following one if the second operand is constant. */
+/* Chooses the form with two registers, or the following one if the second operand is constant. */
 static void set_pair(struct maker *maker, enum run run)
 {
 	const int32_t b = maker->code->b;
@@ -29,7 +29,7 @@ static void set_pair(struct maker *maker, enum run run)
 		(int64_t)maker->function->constants[(uint32_t)b - maker->function->value_count];
 }
 
-/* Shifts are specialised only for a constant amount below the width. */
+/* Chooses a specialised shift. There is one only for a constant amount below the width. */
 static bool set_shift(struct maker *maker, enum run run)
 {
 	const struct maker before = *maker;
@@ -86,7 +86,8 @@ static void make_binary(struct maker *maker)
 	maker->op->scale = maker->code->sub;
 }
 
-/* Four forms: plain or fused with the branch, each with a register or a constant. */
+/* Makes a comparison in one of four forms: plain or fused with the branch, each with a register or
+ * a constant. */
 static void make_compare(struct maker *maker)
 {
 	static const struct {

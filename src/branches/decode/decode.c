@@ -215,7 +215,7 @@ static void number_registers(struct decoder *decoder)
 	function->value_count = next;
 }
 
-/* The sites that report parameters are attached to the first instruction. */
+/* Reads the sites that report parameters, which are attached to the first instruction. */
 static void read_parameters(struct decoder *decoder)
 {
 	struct function *function = decoder->function;

@@ -25,7 +25,7 @@ static const struct {
 #undef INTRINSIC
 };
 
-/* Intrinsics without an effect on values or memory. */
+/* Returns whether the intrinsic has no effect on values or memory. */
 static bool is_idle(const char *name)
 {
 	static const char *const starts[] = {"lifetime.", "dbg.", "assume", "experimental.noalias",
@@ -259,7 +259,7 @@ static enum allocation allocation_of(LLVMValueRef callee)
 	return ALLOCATION_NONE;
 }
 
-/* Constraint "=*": the assembly writes a result to memory. */
+/* Returns whether the assembly writes a result to memory: constraint "=*". */
 static bool writes_unseen(LLVMValueRef callee)
 {
 	size_t length;

@@ -5,7 +5,7 @@
 #include "branches/decode/code.h"
 #include "abi/instrument_abi.h"
 
-/* The object that the address is based on, by the rule of the compiler pass. */
+/* Returns the object that the address is based on, by the rule of the compiler pass. */
 static LLVMValueRef decode_memory_object_of(LLVMValueRef pointer)
 {
 	for (;;) {
@@ -36,7 +36,7 @@ bool decode_place(struct decoder *decoder, LLVMValueRef pointer, uint8_t *place,
 	return *constant != NULL;
 }
 
-/* The element type of a vector, an array, or a struct of equal members; returns NULL for another
+/* Returns the element type of a vector, an array, or a struct of equal members; NULL for another
  * type. */
 static LLVMTypeRef decode_memory_lane_of(LLVMTypeRef type)
 {
@@ -66,7 +66,7 @@ static LLVMTypeRef decode_memory_lane_of(LLVMTypeRef type)
 	}
 }
 
-/* The lanes of a type must be whole bytes without gaps. */
+/* Sets the type of an access. Returns false unless the lanes are whole bytes without gaps. */
 static bool set_type(struct decoder *decoder, struct code *code, LLVMTypeRef type)
 {
 	const bool is_wide = decode_is_wide(type);
@@ -118,7 +118,7 @@ static LLVMTypeRef scalar_of(LLVMTypeRef type)
 	return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
 }
 
-/* The register of a lane of a vector, or the first register of another value. */
+/* Returns the register of a lane of a vector, or the first register of another value. */
 static int32_t lane_at(struct decoder *decoder, LLVMValueRef value, uint32_t lane)
 {
 	const int32_t operand = decode_operand(decoder, value);
@@ -127,7 +127,7 @@ static int32_t lane_at(struct decoder *decoder, LLVMValueRef value, uint32_t lan
 									: operand;
 }
 
-/* The constant index that is equal in all lanes; returns NULL if not constant. */
+/* Returns the constant index that is equal in all lanes; NULL if not constant. */
 static LLVMValueRef number_in(LLVMValueRef index, uint32_t lane)
 {
 	LLVMValueRef number = index;
@@ -181,7 +181,7 @@ static void decode_memory_add_address(
 	code->count = used;
 }
 
-/* A vector of addresses gets one code per lane. */
+/* Decodes an address. A vector of addresses gets one code per lane. */
 static void decode_address(struct decoder *decoder, LLVMValueRef instruction)
 {
 	const uint32_t lanes = decode_registers(decoder, LLVMTypeOf(instruction));
@@ -190,7 +190,8 @@ static void decode_address(struct decoder *decoder, LLVMValueRef instruction)
 		decode_memory_add_address(decoder, instruction, lane);
 }
 
-/* The first instruction also carries the sites of parameters, which are skipped. */
+/* Returns the site of a local. The first instruction also carries the sites of parameters, which
+ * are skipped. */
 static uint32_t site_of_local(const struct decoder *decoder, LLVMValueRef local)
 {
 	uint32_t site = decode_site(decoder, local, SITE_ADDRESS, SITE_ADDRESS);

@@ -46,7 +46,7 @@ static bool decode_object_follow(
 	return true;
 }
 
-/* The array that the last index selects from, if all earlier indices are constant. */
+/* Finds the array that the last index selects from, if all earlier indices are constant. */
 static bool find_array(
 	struct decoder *decoder, LLVMValueRef instruction, struct object_part *object)
 {
@@ -82,7 +82,8 @@ static uint64_t bytes_of_local(const struct decoder *decoder, LLVMValueRef local
 	       LLVMABISizeOfType(decoder->unit->layout, LLVMGetAllocatedType(local));
 }
 
-/* 0: the variable is defined elsewhere, or its size may differ in another unit. */
+/* Returns the size of a global; 0: the variable is defined elsewhere, or its size may differ in
+ * another unit. */
 static uint64_t bytes_of_global(const struct decoder *decoder, LLVMValueRef global)
 {
 	LLVMTypeRef type = LLVMGlobalGetValueType(global);

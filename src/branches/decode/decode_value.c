@@ -65,7 +65,7 @@ static uint8_t sub_of(struct decoder *decoder, LLVMValueRef instruction, enum co
 	}
 }
 
-/* A bit cast between types with different lanes. Returns false if the lanes are equal. */
+/* Decodes a bit cast between types with different lanes. Returns false if the lanes are equal. */
 static bool decode_reshape(struct decoder *decoder, LLVMValueRef instruction)
 {
 	LLVMTypeRef from = LLVMTypeOf(LLVMGetOperand(instruction, 0)), to = LLVMTypeOf(instruction);

@@ -7,10 +7,11 @@
 #include "base/bug.h"
 #include "abi/contract_memory.h"
 
-/* Addresses for globals that no symbol table contains: above every mapping of a user process. */
+/* First address for globals that no symbol table contains, above every mapping of a user
+ * process. */
 #define MADE_UP_START UINT64_C(0x7ffff80000000000)
 
-/* The object with the greatest base below the address. */
+/* Returns the object with the greatest base below the address. */
 static uint32_t object_around(const struct run_record *record, uint64_t address)
 {
 	uint32_t best = UINT32_MAX;
@@ -118,7 +119,8 @@ static bool has_locals_of(
 	return !first || symbol_file_find(symbols, LLVMGetValueName2(first, &length), group);
 }
 
-/* Local symbols follow their source file's name. Groups of one name have the order of the units. */
+/* Finds the symbols of a unit. Local symbols follow their source file's name; groups of one name
+ * have the order of the units. */
 static uint32_t find_group(const struct symbol_file *symbols, const struct unit *unit,
 	const char *name, const bool *is_taken)
 {
@@ -171,7 +173,7 @@ static uint64_t find_global(const struct image *image, uint32_t unit, const char
 	return address;
 }
 
-/* A hidden symbol is local in the file, and the linker may place it after any group. */
+/* Finds a hidden symbol, which is local in the file: the linker may place it after any group. */
 static uint64_t find_anywhere(const struct image *image, uint32_t unit, const char *name)
 {
 	const struct symbol_file *file = &image->files[image->unit_object[unit]];
@@ -231,7 +233,8 @@ uint64_t image_address(struct image *image, uint32_t unit, LLVMValueRef global)
 	return image->addresses[image->address_count++];
 }
 
-/* Optimisers append a suffix to specialised functions: "find.specialized.1". */
+/* Returns whether the names match. Optimisers append a suffix to specialised functions:
+ * "find.specialized.1". */
 static bool image_is_named(LLVMValueRef function, const char *name)
 {
 	size_t length;

@@ -48,12 +48,13 @@ struct image {
 	char **paths;
 };
 
-/* `program` is the path of the executable. The record must outlive the image. */
+/* Opens an image. `program` is the path of the executable. The record must outlive the image. */
 int image_open(struct image *image, const struct run_record *record, const char *program,
 	struct error *err);
 void image_close(struct image *image);
 
-/* The address in the run; invented for a private constant, which no symbol table contains. */
+/* Returns the address in the run; an invented one for a private constant, which no symbol table
+ * contains. */
 uint64_t image_address(struct image *image, uint32_t unit, LLVMValueRef global);
 
 #endif

@@ -22,10 +22,10 @@ struct symbol_file {
 	uint32_t group_count;
 };
 
-/* A file that was loaded at `base`. An unreadable file has no symbols. */
+/* Opens a file that was loaded at `base`. An unreadable file has no symbols. */
 void symbol_file_open(struct symbol_file *file, const char *path, uint64_t base);
 void symbol_file_close(struct symbol_file *file);
-/* 0: not found. */
+/* Returns the address of the symbol; 0: not found. */
 uint64_t symbol_file_find(const struct symbol_file *file, const char *name, uint32_t group);
 
 #endif

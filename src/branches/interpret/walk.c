@@ -104,7 +104,7 @@ void walk_close(struct walk *walk)
 	*walk = (struct walk){0};
 }
 
-/* The static variables of the instrumented modules are objects. */
+/* Notes the static variables of the instrumented modules as objects. */
 static void note_variables(struct walk *walk)
 {
 	struct image *image = walk->book->image;

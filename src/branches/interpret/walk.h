@@ -304,13 +304,14 @@ static inline struct term *walk_event_when(const struct walk *walk, const struct
 /* The allocator may overwrite this many bytes at the start of a freed block. */
 #define RELEASED_BYTES 16u
 
-/* Book and record must outlive the walk. */
+/* Opens a walk. Book and record must outlive it. */
 void walk_open(struct walk *walk, struct code_book *book, const struct run_record *record);
 void walk_close(struct walk *walk);
 /* Walks every thread. WALK_EVENTS requires an earlier walk with another mode. */
 void walk_run(struct walk *walk, unsigned mode);
 
-/* Parts of about events_most events. The caller frees *parts. Requires WALK_CHOOSING. */
+/* Divides the run into parts of about events_most events. The caller frees *parts. Requires
+ * WALK_CHOOSING. */
 uint32_t walk_divide(const struct walk *walk, uint64_t events_most, struct walk_part **parts);
 /* The part that ends after `position`, or with the run. Requires WALK_CHOOSING. */
 struct walk_part walk_part_before(const struct walk *walk, uint64_t position, uint64_t events_most);
@@ -325,8 +326,8 @@ bool walk_is_known(const struct walk *walk, uint64_t word);
 bool walk_share(struct walk *walk, uint64_t word);
 /* Adds the word to `wanted`; the caller may walk_share() it before the next walk. */
 void walk_want(struct walk *walk, uint64_t word);
-/* The value at the creation of the second thread, or at the start of the part. Returns false if
- * unknown. */
+/* Finds the value at the creation of the second thread, or at the start of the part. Returns false
+ * if unknown. */
 bool walk_initial(const struct walk *walk, uint64_t address, uint32_t bytes, uint64_t *value);
 
 #endif

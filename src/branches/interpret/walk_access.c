@@ -51,7 +51,7 @@ static void walk_access_note_write(
 	}
 }
 
-/* The last lane of a long double has two bytes. */
+/* Returns the bytes of a lane. The last lane of a long double has two bytes. */
 static uint32_t lane_bytes(const struct code *code, uint32_t lane)
 {
 	const uint32_t whole = code->is_vector ? code->width / 8u : code->bytes;
@@ -83,7 +83,7 @@ static void set_loaded_term(
 	walk_join_events(walker, first);
 }
 
-/* The common case: one value in one register. */
+/* Returns whether it is the common case: one value in one register. */
 static inline bool is_of_one(const struct code *code)
 {
 	return !code->is_vector && code->bytes <= 8 && code->count == 1;
@@ -329,7 +329,7 @@ static void update_terms(struct walker *walker, const struct code *code, uint64_
 		walker->out->events[walker->out->count - 1].is_atomic = read != NULL;
 }
 
-/* The constant result of an update in an excluded function is pinned after the write. */
+/* Pins the constant result of an update in an excluded function after the write. */
 static void forget_old(struct walker *walker, const struct code *code)
 {
 	if (!walker->frames[walker->frame_count - 1].function->is_excluded)
@@ -367,7 +367,8 @@ struct term *walk_term_of(struct walker *walker, int32_t operand, uint32_t width
 		    : term_constant(&walker->walk->terms, width, walk_registers(walker)[operand]);
 }
 
-/* A failed comparison is a write of the old value: no thread can distinguish it from no write. */
+/* Makes the terms of a compare-exchange. A failed comparison is a write of the old value: no thread
+ * can distinguish it from no write. */
 static void exchange_terms(struct walker *walker, const struct code *code, uint64_t address,
 	uint64_t old, uint64_t value)
 {

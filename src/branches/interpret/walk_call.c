@@ -11,7 +11,7 @@ static void continue_behind(struct walker *walker, const struct code *call)
 	walker->frames[walker->frame_count - 1].at = call + 1;
 }
 
-/* The results of calls in an excluded function are constants. */
+/* Sets the term of a result. The results of calls in an excluded function are constants. */
 static void set_result_term(
 	struct walker *walker, const struct code *call, uint32_t number, struct term *term)
 {
@@ -94,7 +94,8 @@ static enum step call_inside(
 	return STEP_MOVED;
 }
 
-/* A symbolic allocation size may become smaller, but not zero. Other sizes are pinned. */
+/* Leaves a symbolic allocation size open: it may become smaller, but not zero. Other sizes are
+ * pinned. */
 static bool open_size(struct walker *walker, const struct code *code, uint32_t argument)
 {
 	struct term_arena *arena = &walker->walk->terms;
@@ -196,7 +197,8 @@ static bool note_reads(struct walker *walker, const struct code *code, const uin
 	return false;
 }
 
-/* A library function or assembly code wrote shared memory through one of its arguments. */
+/* Notes that a library function or assembly code wrote shared memory through one of its
+ * arguments. */
 static void note_effect(struct walker *walker, const struct code *code, const uint64_t *registers)
 {
 	if (!walker->is_live || !(code->sub || code->writes_bytes))
@@ -213,7 +215,7 @@ static void note_effect(struct walker *walker, const struct code *code, const ui
 	}
 }
 
-/* The same in WALK_SHARING, before the shared memory is known. */
+/* Does the same in WALK_SHARING, before the shared memory is known. */
 static void note_opaque(struct walker *walker, const struct code *code, const uint64_t *registers)
 {
 	if (code->is_blind)
@@ -222,7 +224,8 @@ static void note_opaque(struct walker *walker, const struct code *code, const ui
 		walk_note_opaque(walker, registers[code->operands[i]]);
 }
 
-/* Another function might be called here, or an address that is no function. */
+/* Pins the called function: otherwise another function might be called here, or an address that is
+ * no function. */
 static void pin_callee(struct walker *walker, const struct code *code)
 {
 	struct term *term = walk_operand_term(walker, code->a);

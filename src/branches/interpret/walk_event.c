@@ -36,7 +36,8 @@ void walk_trim_events(struct walk *walk, struct walked_thread *out)
 	out->capacity = out->count;
 }
 
-/* Synchronisation operations: programs do not compute with the contents of their objects. */
+/* Returns whether the function is a synchronisation operation. Programs do not compute with the
+ * contents of its objects. */
 static bool is_operation(const char *name)
 {
 	static const char *const prefixes[] = {"pthread_", "sem_", "mtx_", "cnd_", "thrd_"};

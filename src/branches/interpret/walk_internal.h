@@ -113,7 +113,7 @@ enum step {
 };
 
 void walk_next_entry(struct walker *walker);
-/* The operation that the thread performs before its next report; returns NULL if there is none. */
+/* Returns the operation that the thread performs before its next report; NULL if there is none. */
 const struct record_op *walk_coming_op(const struct walker *walker);
 /* Invalidates the prediction of the pending write, as code without bitcode has run. */
 void walk_drop(struct walker *walker);
@@ -127,7 +127,7 @@ bool walk_push(struct walker *walker, struct function *function, bool is_from_ou
 void walk_take_edge(struct walker *walker, const struct edge *edge);
 
 enum step walk_value(struct walker *walker, uint32_t site, uint32_t part, uint64_t *value);
-/* Slow path of walk_read(): the value is in the record. */
+/* Slow path of walk_read(), for a value that is in the record. */
 enum step walk_read_entry(
 	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes, uint64_t *value);
 
@@ -195,7 +195,8 @@ static inline uint64_t walk_known(const struct walker *walker, uint64_t address,
 	}
 }
 
-/* The recorder settles the pending write first at a scheduling point: record_settle(). */
+/* Returns whether the site is a scheduling point, where the recorder settles the pending write
+ * first: record_settle(). */
 static inline bool walk_is_point(const struct walker *walker, uint32_t site)
 {
 	const uint64_t *points = walker->walk->record->points;
@@ -238,19 +239,20 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 /* The values that the sites after the call report. */
 enum step walk_report_results(struct walker *walker, const struct code *code, uint64_t *registers);
 enum step walk_finish(struct walker *walker, const struct code *code, uint64_t *registers);
-/* The addresses of copied parameters, which sites report after the function's entry. */
+/* Reads the addresses of copied parameters, which sites report after the function's entry. */
 enum step walk_report_addresses(struct walker *walker);
 
 void walk_open_sharing(struct walk *walk);
 void walk_note_sharing(struct walker *walker, uint64_t address, uint32_t bytes, bool is_write);
-/* WALK_SHARING: a function received this address and may write unknown values there. */
+/* Notes in WALK_SHARING that a function received this address and may write unknown values
+ * there. */
 void walk_note_opaque(struct walker *walker, uint64_t address);
 void walk_settle_sharing(struct walk *walk);
 void walk_release_sharing(struct walk *walk);
 
 #define SHARED_LINES (UINT64_C(1) << 18)
 
-/* The filter of walk_may_be_shared() and the set of shared words. */
+/* Builds the filter of walk_may_be_shared() and the set of shared words. */
 void walk_build_shared_lines(struct walk *walk);
 
 /* Fast filter for walk_is_shared(): false is definite. Up to eight bytes. */
@@ -264,30 +266,30 @@ static inline bool walk_may_be_shared(const struct walk *walk, uint64_t address,
 	       1;
 }
 
-/* `word` is an address divided by eight. Returns NULL if never accessed. */
+/* Returns a word's entry; `word` is an address divided by eight. NULL if never accessed. */
 struct shared_word *walk_shared_word(const struct walk *walk, uint64_t word);
 
-/* An access while several threads exist. */
+/* Notes an access while several threads exist. */
 void walk_note_access(
 	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes, bool is_write);
-/* A write before the second thread exists. */
+/* Notes a write before the second thread exists. */
 void walk_note_initial(struct walker *walker, uint64_t address, uint32_t bytes, uint64_t value);
 /* Counts a step of the thread if the site is chosen. */
 void walk_count_step(struct walker *walker, uint32_t site);
 
-/* A new variable for a read of shared memory, else the stored term or NULL. */
+/* Returns a new variable for a read of shared memory, else the stored term or NULL. */
 struct term *walk_read_term(struct walker *walker, const struct code *code, uint64_t address,
 	uint32_t bytes, uint64_t value);
 void walk_write_term(struct walker *walker, const struct code *code, uint64_t address,
 	uint32_t bytes, uint64_t value, struct term *term);
 
-/* The events so far precede the part. */
+/* Begins the events of the part: those so far precede it. */
 void walk_begin_events(struct walked_thread *out);
 void walk_grow_events(struct walker *walker);
 /* Returns unused entries after the thread's last event to the event memory. */
 void walk_trim_events(struct walk *walk, struct walked_thread *out);
 
-/* All accesses from event `first` on become one atomic access. */
+/* Makes all accesses from event `first` on one atomic access. */
 void walk_join_events(struct walker *walker, uint64_t first);
 static inline struct walk_event *walk_add_event(struct walker *walker, enum event_kind kind)
 {
@@ -306,26 +308,26 @@ static inline struct walk_event *walk_add_event(struct walker *walker, enum even
 	return event;
 }
 
-/* The call read or wrote shared memory in an unknown manner. */
+/* Notes that the call read or wrote shared memory in an unknown manner. */
 void walk_note_unknown(struct walker *walker, const struct code *call, bool is_read);
 /* Restricts all later events to the term's value. Returns NULL if the term was determined
  * already. */
 struct walk_event *walk_pin(
 	struct walker *walker, enum event_kind kind, struct term *term, const struct code *code);
 
-/* WALK_CHOOSING: counts an access that WALK_EVENTS will record. */
+/* Counts, in WALK_CHOOSING, an access that WALK_EVENTS will record. */
 void walk_weigh(struct walker *walker);
 /* Called when the thread reaches a position of the run: enters or leaves the part. */
 void walk_reach(struct walker *walker, uint64_t position);
-/* A step, and a write, before the part. */
+/* Note a step, and a write, before the part. */
 void walk_note_steps(struct walker *walker);
 void walk_note_before(struct walker *walker, uint64_t address, uint32_t bytes, uint64_t value);
 /* Overwrites the bytes of *value that were written before the part. Returns their number. */
 uint32_t walk_before(const struct walk *walk, uint64_t address, uint32_t bytes, uint64_t *value);
 
-/* An object of `bytes` bytes exists from now on; 0: it was freed. */
+/* Notes that an object of `bytes` bytes exists from now on; 0: it was freed. */
 void walk_note_object(struct walker *walker, uint64_t address, uint64_t bytes);
-/* The effect of a completed call that allocates or frees memory. */
+/* Notes the effect of a completed call that allocates or frees memory. */
 void walk_note_allocation(
 	struct walker *walker, const struct code *call, const uint64_t *registers);
 /*
@@ -335,27 +337,28 @@ void walk_note_allocation(
 struct term *walk_open_address(
 	struct walker *walker, const struct code *code, int32_t operand, uint64_t address);
 
-/* A choice among a constant table's entries. Returns NULL if the address is constant or must be
+/* Returns a choice among a constant table's entries; NULL if the address is constant or must be
  * pinned. */
 struct term *walk_table_term(struct walker *walker, const struct code *code);
 
 /* Called before a call that may perform or skip an operation. */
 void walk_note_entry(struct walker *walker, const struct code *call, const uint64_t *registers);
-/* The term of the result after the call; returns NULL if the result is constant. */
+/* Returns the term of the result after the call; NULL if the result is constant. */
 struct term *walk_outcome(
 	struct walker *walker, const struct code *call, const uint64_t *registers);
-/* The comparison of a futex wait, which is part of the operation, counts as a read. */
+/* Notes the comparison of a futex wait, which is part of the operation, as a read. */
 void walk_note_comparison(struct walker *walker, const struct record_op *op);
 
-/* Both terms have one width. The result of constants is a constant. */
+/* Returns the term of an operation. Both terms have one width. The result of constants is a
+ * constant. */
 struct term *walk_binary_term(
 	struct term_arena *arena, LLVMOpcode opcode, struct term *a, struct term *b);
 struct term *walk_comparison_term(
 	struct term_arena *arena, LLVMIntPredicate predicate, struct term *a, struct term *b);
 bool walk_reports_overflow(const struct code *code);
-/* The result and the overflow flag, in a symbolic frame. */
+/* Sets the terms of the result and the overflow flag, in a symbolic frame. */
 void walk_set_overflow_terms(struct walker *walker, const struct code *code, struct term **terms);
-/* A funnel shift by a constant amount. */
+/* Returns the term of a funnel shift by a constant amount. */
 struct term *walk_funnel_term(struct walker *walker, const struct code *code, struct term *a,
 	struct term *b, uint64_t by);
 
@@ -363,17 +366,17 @@ enum step walk_load(struct walker *walker, const struct code *code, uint64_t *re
 enum step walk_store(struct walker *walker, const struct code *code, uint64_t *registers);
 enum step walk_local(struct walker *walker, const struct code *code, uint64_t *registers);
 enum step walk_update(struct walker *walker, const struct code *code, uint64_t *registers);
-/* The operand's term; a constant of `width` bits if it has none. */
+/* Returns the operand's term; a constant of `width` bits if it has none. */
 struct term *walk_term_of(struct walker *walker, int32_t operand, uint32_t width);
 enum step walk_exchange(struct walker *walker, const struct code *code, uint64_t *registers);
-/* Memory that the walk itself stores: locals and constants. Returns NULL for other memory. */
+/* Returns memory that the walk itself stores: locals and constants. NULL for other memory. */
 uint8_t *walk_own_memory(struct walker *walker, const struct code *code, uint8_t place,
 	uint64_t address, uint64_t bytes);
 enum step walk_outside_of_own(struct walker *walker);
 
 /* Size of the smallest access to this word, or to a word that it is copied to or from. */
 uint32_t walk_piece(const struct walk *walk, uint64_t address);
-/* WALK_SHARING: a copy while several threads exist. */
+/* Notes, in WALK_SHARING, a copy while several threads exist. */
 void walk_note_copy(struct walk *walk, uint64_t from, uint64_t to, uint64_t bytes);
 void walk_unite_pieces(struct walk *walk);
 
@@ -405,7 +408,7 @@ struct library_walk {
 	uint32_t piece_count, piece_bytes; /* 1, or 8: words of memory */
 };
 
-/* The bytes that the call reads, from the record. */
+/* Reads the bytes of the call from the record. */
 enum step walk_library_read(struct walker *walker, const struct code *call,
 	const uint64_t *registers, struct library_walk *out);
 /* Called after the call has returned. */
@@ -418,7 +421,7 @@ enum step walk_fill(struct walker *walker, const struct code *code, uint64_t *re
 struct term *walk_derive(
 	struct walker *walker, const struct code *code, struct term **terms, uint64_t value);
 struct term *walk_resize(struct walker *walker, struct term *term, uint32_t width);
-/* The term of `bytes` bytes of `word`, from byte `first` on. */
+/* Returns the term of `bytes` bytes of `word`, from byte `first` on. */
 struct term *walk_bytes_term(
 	struct walker *walker, struct term *word, uint32_t first, uint32_t bytes);
 /* Grows `visits` to all branches known by now. */

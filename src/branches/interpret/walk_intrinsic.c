@@ -51,7 +51,8 @@ struct intrinsic_terms {
 	struct term *value, *overflow;
 };
 
-/* Overflow: both operands have one sign and the sum the other; likewise for a difference. */
+/* Computes a signed sum or difference with its overflow. A sum overflows if both operands have one
+ * sign and the result the other; a difference, correspondingly. */
 static struct intrinsic_terms signed_sum(
 	struct term_arena *arena, LLVMOpcode opcode, struct term *a, struct term *b)
 {

@@ -24,7 +24,7 @@ static bool walk_library_has_zero(uint64_t value, uint64_t byte)
 	return false;
 }
 
-/* The term of a limit that another schedule may change; returns NULL if the limit is constant. */
+/* Returns the term of a limit that another schedule may change; NULL if the limit is constant. */
 static struct term *walk_library_limit(
 	const struct walker *walker, const struct code *call, uint64_t limit)
 {
@@ -121,7 +121,7 @@ static uint32_t walk_library_word(const struct library_bytes *of, uint32_t done,
 	return walk_library_least(count - done, 8 - (uint32_t)((of->address + done) & 7));
 }
 
-/* The offset of a piece; after the last one, the number of bytes. */
+/* Returns the offset of a piece; after the last one, the number of bytes. */
 static uint32_t walk_library_begin(const struct library_walk *walk, uint32_t piece)
 {
 	const uint32_t before = (uint32_t)walk->arguments[0].address & (walk->piece_bytes - 1);
@@ -336,7 +336,7 @@ static void walk_library_add_byte(struct library_answer *answer, const struct co
 			walk_library_number(answer, of->arguments[0].address + i));
 }
 
-/* The first byte in memory becomes the most significant one. */
+/* Swaps the bytes: the first byte in memory becomes the most significant one. */
 static struct term *walk_library_swap(const struct library_answer *answer, struct term *piece)
 {
 	struct term_like like = {.op = CODE_INTRINSIC, .sub = INTRINSIC_SWAP_BYTES, .width = 64};

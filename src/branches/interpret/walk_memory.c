@@ -92,7 +92,7 @@ void walk_note_initial(struct walker *walker, uint64_t address, uint32_t bytes, 
 	}
 }
 
-/* The value at the creation of the second thread. */
+/* Finds the value at the creation of the second thread. */
 static bool walk_memory_find_first(
 	const struct walk *walk, uint64_t address, uint32_t bytes, uint64_t *value)
 {
@@ -144,7 +144,7 @@ static struct shadow *find_shadow(const struct walker *walker, uint64_t address)
 		walker->shadows, walker->shadow_capacity, sizeof *walker->shadows, address);
 }
 
-/* A shadow that overlaps the range, or NULL. Both have at most eight bytes. */
+/* Returns a shadow that overlaps the range, or NULL. Both have at most eight bytes. */
 static struct shadow *overlapping(const struct walker *walker, uint64_t address, uint32_t bytes)
 {
 	if (!walk_may_have_term(walker, address, bytes))
@@ -216,7 +216,7 @@ static bool is_event(
 	       walk_is_shared(walker->walk, address, bytes);
 }
 
-/* A read in an excluded function gives a constant. */
+/* Returns the term, or NULL in an excluded function, whose reads give constants. */
 static struct term *unless_excluded(
 	struct walker *walker, const struct code *code, struct term *term)
 {

@@ -21,7 +21,7 @@ void walk_note_object(struct walker *walker, uint64_t address, uint64_t bytes)
 /* Longer blocks are not recorded word by word. */
 #define ZEROS_MOST (UINT64_C(1) << 20)
 
-/* calloc() before the second thread exists. */
+/* Notes a calloc() before the second thread exists. */
 static void note_zeros(struct walker *walker, uint64_t given, uint64_t bytes)
 {
 	for (uint64_t done = 0; bytes <= ZEROS_MOST && done < bytes; done += 8)

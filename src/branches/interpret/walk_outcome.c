@@ -97,7 +97,7 @@ struct term *walk_outcome(struct walker *walker, const struct code *call, const 
 	return term;
 }
 
-/* The comparison decides which operations follow: its result is pinned. */
+/* Pins the result of the comparison, because it decides which operations follow. */
 void walk_note_comparison(struct walker *walker, const struct record_op *op)
 {
 	const uint64_t found = op->argument & UINT32_MAX, expected = op->argument >> 32;

@@ -70,7 +70,7 @@ static void taint(struct shared_map *map, uint16_t thread, uint16_t segment)
 	map->is_changed = true;
 }
 
-/* The word is shared: its readers may have read another value. */
+/* Handles a word that turns out to be shared: its readers may have read another value. */
 static void taint_readers(struct shared_map *map, const struct shared_word *word)
 {
 	for (const struct shared_access *i = &word->access; word->access_count && i;
@@ -224,7 +224,7 @@ static bool may_be_another(const struct shared_map *map, const struct shared_wor
 	return false;
 }
 
-/* Words after an address that a function received may hold unknown values. */
+/* Marks words after an address that a function received, because they may hold unknown values. */
 static void spread_opaque(struct shared_map *map)
 {
 	for (uint64_t i = 0; i < map->capacity; i++) {
@@ -244,7 +244,7 @@ static void spread_opaque(struct shared_map *map)
 	}
 }
 
-/* A tainted creator may pass other values to the threads that it creates. */
+/* Marks the threads of a tainted creator, which may pass other values to them. */
 static void taint_created(struct shared_map *map, const struct segments *segments)
 {
 	for (uint32_t i = 0; segments && i < map->thread_count; i++)

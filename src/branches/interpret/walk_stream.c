@@ -89,7 +89,7 @@ static void pop_to(struct walker *walker, uint32_t count)
 	}
 }
 
-/* Simultaneous moves: all sources are read before the first write. */
+/* Makes simultaneous moves: all sources are read before the first write. */
 static void move_values(
 	struct walker *walker, const struct edge *edge, uint64_t *values, struct term **terms)
 {
@@ -152,7 +152,7 @@ static enum step walk_stream_enter(struct walker *walker)
 /* Ops to try before a binary search: ops of other threads lie in between. */
 #define OPS_BETWEEN 16u
 
-/* The op with this step, from index `first` on; UINT64_MAX: none. */
+/* Returns the op with this step, from index `first` on; UINT64_MAX: none. */
 static uint64_t find_op(const struct run_record *record, uint64_t step, uint64_t first)
 {
 	uint64_t end = record->op_count;

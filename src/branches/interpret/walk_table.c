@@ -19,7 +19,7 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* A number that divides the difference of any two values of the term; 0: one value only. */
+/* Returns a number that divides the difference of any two values of the term; 0: one value only. */
 static uint64_t stride_of(const struct term *term, uint32_t depth)
 {
 	if (term->op == TERM_CONSTANT)
@@ -62,7 +62,7 @@ static uint64_t value_in(const struct table *table, uint64_t offset, uint32_t by
 	return value;
 }
 
-/* The event that asks whether the index can leave the table. */
+/* Adds the event that asks whether the index can leave the table. */
 static void tell_index(struct walker *walker, const struct code *code, struct term *address,
 	const struct constant_block *block)
 {

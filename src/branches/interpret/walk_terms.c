@@ -71,7 +71,7 @@ static struct term *sum_of(struct term_arena *arena, struct term *a, struct term
 	return term_make(arena, &like);
 }
 
-/* Sign-extended to 64 bits and multiplied by its scale. */
+/* Returns the index, sign-extended to 64 bits and multiplied by its scale. */
 static struct term *scaled(const struct values *values, const struct address_term *of)
 {
 	struct term_arena *arena = values->arena;

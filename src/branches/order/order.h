@@ -187,7 +187,7 @@ struct order_window {
 	uint32_t *begin, *end; /* bounds by thread */
 };
 
-/* The engine treats a sleep of no length as a yield. */
+/* Returns whether the op is a sleep of no length, which the engine treats as a yield. */
 static inline bool order_is_pause(const struct record_op *op)
 {
 	return op->kind == OP_YIELD || (op->kind == OP_SLEEP && !op->address && op->argument == 1);
@@ -210,11 +210,11 @@ bool order_first_value(
 /* Returns whether happens-before orders `first` before `second`. */
 bool order_is_before(const struct order *order, struct event_id first, struct event_id second);
 
-/* `sections` must be in the order of the run. */
+/* Builds the index; `sections` must be in the order of the run. */
 void order_sections_build(struct order_sections *index, const struct order_section *sections,
 	uint32_t count, uint32_t thread_count);
 void order_sections_release(struct order_sections *index);
-/* The first item of the thread from which on sections may end at this event or later. */
+/* Returns the first item of the thread from which on sections may end at this event or later. */
 uint32_t order_sections_from(const struct order_sections *index, uint32_t thread, uint32_t event);
 
 /* Precondition: `order->events` is filled. */

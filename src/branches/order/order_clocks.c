@@ -31,7 +31,8 @@ static uint32_t add_row(const struct order *order, struct order_clocks *clocks)
 	return (uint32_t)clocks->row_count++;
 }
 
-/* The event gets a row of its own (`is_own`: it has one) only if `other` adds something. */
+/* Joins the rows of two events. The event gets a row of its own (`is_own`: it has one) only if
+ * `other` adds something. */
 static void join(struct order *order, struct order_clocks *clocks, struct event_id event,
 	struct event_id other, bool *is_own)
 {
@@ -112,7 +113,8 @@ static struct last_event *last_at(const struct last_events *table, uint64_t addr
 	return &table->items[at];
 }
 
-/* The accidental order of this run: previous access to the word, previous holder of the lock. */
+/* Notes the accidental order of this run: previous access to the word, previous holder of the
+ * lock. */
 static void note_past(
 	struct order *order, struct last_events *table, struct event_id id, bool *is_own)
 {

@@ -54,7 +54,7 @@ static void order_conditions_add_signal(
 		.at = event->id, .is_broadcast = event->op->kind == OP_COND_BROADCAST};
 }
 
-/* The thread's last wait; returns NULL if there is none. */
+/* Returns the thread's last wait; NULL if there is none. */
 static struct order_wait *last_wait(const struct order_condition *condition, uint16_t thread)
 {
 	for (uint32_t i = condition->wait_count; i-- > 0;)

@@ -5,7 +5,8 @@
 #include "model/op.h"
 #include "branches/order/order.h"
 
-/* A wait on a condition variable releases its mutex and ends by locking it again. */
+/* Returns the lock that an operation uses. A wait on a condition variable releases its mutex and
+ * ends by locking it again. */
 static inline uint64_t order_lock_of(const struct record_op *op)
 {
 	return op->kind == OP_COND_WAIT ? op->argument : op->address;
@@ -22,21 +23,21 @@ struct op_list {
 	uint32_t count, capacity;
 };
 
-/* Both events must belong to different threads: program order needs no edges. */
+/* Adds an edge between different threads: program order needs no edges. */
 void order_add_edge(struct order *order, struct event_id first, struct event_id second);
-/* order_waits.c: edges of semaphores and of pthread_once(). */
+/* Adds the edges of semaphores and of pthread_once() (order_waits.c). */
 void order_add_semaphores(struct order *order, const struct op_list *list);
 void order_add_once(struct order *order, const struct op_list *list);
-/* order_waits.c: barriers. */
+/* Adds the barriers (order_waits.c). */
 void order_add_rounds(struct order *order, const struct op_list *list);
 void order_release_rounds(struct order *order);
-/* order_waits.c: threads that wait for time to pass. */
+/* Adds the edges of threads that wait for time to pass (order_waits.c). */
 void order_add_times(struct order *order, const struct op_list *list);
-/* order_memory.c: blocks that are freed. Needs the clocks. */
+/* Adds the blocks that are freed (order_memory.c). Needs the clocks. */
 void order_add_lives(struct order *order);
-/* order_memory.c: initial contents of memory. Needs `events`. */
+/* Adds the initial contents of memory (order_memory.c). Needs `events`. */
 void order_add_firsts(struct order *order);
-/* order_conditions.c */
+/* Adds the condition variables (order_conditions.c). */
 void order_add_conditions(struct order *order, const struct op_list *list);
 void order_release_conditions(struct order *order);
 

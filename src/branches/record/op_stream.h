@@ -15,7 +15,7 @@
 #include "branches/record/record.h"
 
 #define OP_STREAM_SLOTS 1024u
-/* Upper bound of an op's size: nine numbers. */
+/* Maximum size of an op: nine numbers. */
 #define OP_STREAM_MOST (9 * RECORD_NUMBER_MOST)
 
 /*
@@ -62,7 +62,7 @@ static inline uint16_t op_stream_slot(uint64_t site, uint16_t thread, uint8_t ki
 	return (uint16_t)(hash >> 54);
 }
 
-/* Equal except for the argument. */
+/* Returns whether both ops are equal except for the argument. */
 static inline bool op_stream_is_alike(const struct op_stream_op *a, const struct op_stream_op *b)
 {
 	return a->address == b->address && a->site == b->site && a->what == b->what;

@@ -70,7 +70,8 @@ enum record_tag {
  * position and its next one precede, in the run, all events with a greater position.
  */
 
-/* Zigzag encoding of `value - known` in `bytes` bytes: small differences give small numbers. */
+/* Returns the zigzag encoding of `value - known` in `bytes` bytes: small differences give small
+ * numbers. */
 static inline uint64_t record_difference(uint64_t value, uint64_t known, uint32_t bytes)
 {
 	const uint32_t unused = 64 - 8 * bytes;
@@ -125,7 +126,8 @@ static inline uint32_t record_value_slot(uint32_t site, uint32_t part)
 	return (site * 5 + part) & (RECORD_VALUES - 1);
 }
 
-/* Slot of an argument that code without bitcode passes to the function of site `entry`. */
+/* Returns the slot of an argument that code without bitcode passes to the function of site
+ * `entry`. */
 static inline uint32_t record_argument_slot(uint32_t entry, uint32_t number)
 {
 	return record_value_slot(entry, number + 1);

@@ -132,7 +132,7 @@ static uint64_t record_contents_get_number(struct reader *reader, uint64_t most,
 	return reader->status == 0 ? number : 0;
 }
 
-/* A count of items of at least `bytes` bytes each; the file's size bounds the allocation. */
+/* Reads a count of items of at least `bytes` bytes each; the file's size bounds the allocation. */
 static uint64_t record_contents_get_count(
 	struct reader *reader, uint64_t most, size_t bytes, const char *what)
 {

@@ -16,7 +16,7 @@
 /* Records are shorter: a larger size in the header means damage. */
 #define PLAIN_MOST (UINT64_C(1) << 36)
 
-/* Compressed contents with zstd's checksum. The caller frees the bytes. */
+/* Compresses contents with zstd's checksum. The caller frees the bytes. */
 static uint8_t *compress(const struct run_record *record, struct record_file_head *head)
 {
 	size_t size, room, stored;
@@ -91,7 +91,8 @@ static int check_head(const struct record_file_head *head, const char *path, str
 	return 0;
 }
 
-/* The bytes after the header. Returns NULL if the file is shorter or longer than the header says. */
+/* Reads the bytes after the header. Returns NULL if the file is shorter or longer than the header
+ * says. */
 static uint8_t *read_rest(FILE *file, const struct record_file_head *head)
 {
 	uint8_t *bytes;

@@ -24,9 +24,9 @@ int record_file_write(const struct run_record *record, const char *path, struct 
 /* Reads a record, which the caller releases after success. */
 int record_file_read(struct run_record *record, const char *path, struct error *err);
 
-/* The caller frees the bytes. */
+/* Returns the contents of a record; the caller frees the bytes. */
 uint8_t *record_contents(const struct run_record *record, size_t *size);
-/* `name` stands in error messages. */
+/* Reads a record; `name` is used in messages. */
 int record_contents_read(struct run_record *record, const uint8_t *bytes, size_t size,
 	const char *name, struct error *err);
 

@@ -94,7 +94,8 @@ static int compare_accesses(const void *left, const void *right)
 	return a->word < b->word ? -1 : a->word > b->word;
 }
 
-/* Terms that match reads with writes: per word, its reads times the square of its writes. */
+/* Returns the number of terms that match reads with writes: per word, its reads times the square of
+ * its writes. */
 static uint64_t chunks_cost_of(const struct walk *walk, const struct order_window *window)
 {
 	const uint32_t threads = walk->record->thread_count;
@@ -151,7 +152,7 @@ static size_t list_locks(
 	return count;
 }
 
-/* One term per pair of critical sections of one lock. */
+/* Returns the cost of locks: one term per pair of critical sections of one lock. */
 static uint64_t cost_of_locks(const struct order *order, const struct order_window *window)
 {
 	const size_t count = list_locks(order, window, NULL);
@@ -233,7 +234,8 @@ static int compare_words(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* Words that the thread reads in its window, sorted and unique. The caller frees the list. */
+/* Returns the words that the thread reads in its window, sorted and unique. The caller frees the
+ * list. */
 static uint64_t *words_read(
 	const struct walk *walk, const struct order_window *window, uint32_t thread, size_t *count)
 {
@@ -288,7 +290,7 @@ static void chunks_add_waits(const struct order *order, const struct order_windo
 	}
 }
 
-/* The thread with the highest score: waits, plus words read that no partner writes yet. */
+/* Returns the thread with the highest score: waits, plus words read that no partner writes yet. */
 static uint32_t best_partner(const struct sensitivity *analysis, const struct order_window *window,
 	const uint64_t *words, size_t count, const bool *is_written, const uint32_t *waits,
 	const bool *is_partner)
@@ -352,8 +354,8 @@ static void choose_partners(const struct sensitivity *analysis, struct order_win
 	free(waits);
 }
 
-/* The previous event of the thread, or the event that created the thread. Returns false if there is
- * none. */
+/* Finds the previous event of the thread, or the event that created the thread. Returns false if
+ * there is none. */
 static bool find_before(const struct order *order, struct event_id event, struct event_id *out)
 {
 	if (event.index) {
@@ -424,7 +426,8 @@ static bool find_window(const struct sensitivity *analysis, struct chunk_cursor 
 	return false;
 }
 
-/* The next window of one thread. The windows of the other threads begin as early as possible. */
+/* Finds the next window of one thread. The windows of the other threads begin as early as
+ * possible. */
 static bool next_distributed(
 	const struct sensitivity *analysis, struct chunk_cursor *cursor, struct chunk *chunk)
 {

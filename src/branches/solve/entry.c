@@ -74,7 +74,7 @@ static int sensitivity_begin(struct sensitivity **out, const struct run_record *
 	return 0;
 }
 
-/* "FILE:LINE, FILE:LINE" */
+/* Returns a text such as "FILE:LINE, FILE:LINE". */
 static const char *entry_tell_delayed(struct sensitivity *analysis, const struct worker *worker)
 {
 	const struct solution *solution = &worker->solution;
@@ -156,7 +156,7 @@ static const struct walk_event *entry_find_own(const struct walked_thread *recor
 	return NULL;
 }
 
-/* A pointer counts as null if the thread took the same path and crashed at this access. */
+/* Judges a null pointer: it counts if the thread took the same path and crashed at this access. */
 static enum sensitivity_verdict judge_pointer(const struct walk *walk, uint16_t number,
 	struct event_id goal, const struct walk_event *own)
 {

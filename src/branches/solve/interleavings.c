@@ -13,7 +13,7 @@
 
 /* Number of events of the flipped run that are kept, in runs processed in parts. */
 #define EVENTS_MOST 200000
-/* Earlier steps are only counted. */
+/* Number of steps that an interleaving has; earlier ones are only counted. */
 #define STEPS_MOST 60
 /* Words per condition; further ones are not shown. */
 #define WORDS_MOST 64
@@ -71,7 +71,7 @@ static bool has_word(const struct condition *condition, uint64_t address)
 	return false;
 }
 
-/* The words of the condition's variables that its own thread has read. */
+/* Finds the words of the condition's variables that its own thread has read. */
 static void find_words(struct condition *condition, const struct walk *walk, struct event_id goal)
 {
 	const struct walked_thread *thread = &walk->threads[goal.thread];
@@ -154,7 +154,8 @@ static bool interleavings_is_access(const struct walk_event *event)
 	return event->kind == EVENT_READ || event->kind == EVENT_WRITE;
 }
 
-/* The thread's events before `end` and within the schedule that belong to the interleaving. */
+/* Picks the thread's events before `end` and within the schedule that belong to the
+ * interleaving. */
 static void pick_thread(struct picked_list *list, struct course *course, uint64_t end,
 	const struct condition *condition)
 {
@@ -373,7 +374,7 @@ static void report_all(struct sensitivity *analysis, const struct walk *walk,
 		tell(analysis, walk, list->items[i].id, &out->steps[out->count++]);
 }
 
-/* The same branch in another run; index UINT32_MAX: the run did not reach it. */
+/* Finds the same branch in another run; index UINT32_MAX: the run did not reach it. */
 static struct event_id find_goal(
 	const struct walk *walk, uint16_t thread, const struct walk_event *goal)
 {

@@ -226,7 +226,8 @@ static bool comes_from(LLVMValueRef value, LLVMValueRef phi, unsigned most)
 	return false;
 }
 
-/* A loop that counts, or follows a list or table, ends without other threads: it does not wait. */
+/* Returns whether the loop counts, or follows a list or table. Such a loop ends without other
+ * threads: it does not wait. */
 static bool loops_counts(LLVMBasicBlockRef block)
 {
 	for (LLVMValueRef i = LLVMGetFirstInstruction(block); i && LLVMIsAPHINode(i);
@@ -241,7 +242,7 @@ static bool loops_counts(LLVMBasicBlockRef block)
 	return false;
 }
 
-/* The last successor outside of the loop; -1: the branch does not end a waiting loop. */
+/* Returns the last successor outside of the loop; -1: the branch does not end a waiting loop. */
 static int end_of_waiting_loop(LLVMValueRef branch, bool is_spinning)
 {
 	struct loop_body body;

@@ -19,7 +19,7 @@
 /* Rounds in which pointers found in one round reveal further memory. */
 #define ADDRESS_ROUNDS_MOST 4
 
-/* Hash of the outcomes of all branches on shared memory. */
+/* Returns a hash of the outcomes of all branches on shared memory. */
 static uint64_t path_of(const struct walk *walk)
 {
 	uint64_t hash = 0;
@@ -90,7 +90,7 @@ static uint32_t count_alike(const struct walk *walk, uint32_t first)
 	return count;
 }
 
-/* Why threads could not be walked to their ends, as far as the buffer has room. */
+/* Counts why threads could not be walked to their ends, as far as the buffer has room. */
 static void count_reasons(struct sensitivity_figures *figures, const struct walk *walk)
 {
 	size_t used = 0;
@@ -175,7 +175,7 @@ uint64_t parts_processor_ns(void)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* Hash of the record for runs processed in parts: equal for equal records. */
+/* Returns a hash of the record for runs processed in parts: equal for equal records. */
 static uint64_t path_of_record(const struct run_record *record)
 {
 	uint64_t hash = 0;
@@ -201,7 +201,7 @@ static bool may_have_open_addresses(const struct sensitivity *analysis)
 	       events <= OPEN_EVENTS_MOST;
 }
 
-/* Memory of one thread that open addresses may refer to becomes shared. */
+/* Makes memory of one thread shared if open addresses may refer to it. */
 static void share_addresses(struct sensitivity *analysis)
 {
 	for (uint32_t round = 0; round < ADDRESS_ROUNDS_MOST; round++) {

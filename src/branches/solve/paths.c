@@ -21,7 +21,8 @@ static bool is_branch(const struct walk_event *event)
 	return event->kind == EVENT_BRANCH || event->kind == EVENT_CHOICE;
 }
 
-/* Another address is no departure: it may depend on the schedule. */
+/* Returns whether both events are the same. Another address is no departure: it may depend on the
+ * schedule. */
 static bool is_same_point(const struct walk_event *a, const struct walk_event *b)
 {
 	if (a->kind != b->kind)
@@ -31,7 +32,8 @@ static bool is_same_point(const struct walk_event *a, const struct walk_event *b
 	return a->site == b->site;
 }
 
-/* A flipped choice (select) is no departure: control flow is the same. */
+/* Returns whether the path departs. A flipped choice (select) is no departure: control flow is the
+ * same. */
 static bool departs(const struct walk_event *a, const struct walk_event *b)
 {
 	return !is_same_point(a, b) || (a->kind == EVENT_BRANCH && a->case_value != b->case_value);
@@ -101,7 +103,7 @@ static struct departure find_departure(const struct walk *record, const struct w
 	return result;
 }
 
-/* Flipped choices up to the departure, and the branch there. */
+/* Notes the flipped choices up to the departure, and the branch there. */
 static void note_thread(struct sensitivity *analysis, const struct walk *run, uint16_t thread,
 	const struct departure *departure)
 {

@@ -13,7 +13,7 @@
 #define OPERANDS_MOST 32
 enum { OPERAND_SCOPE = 1, OPERAND_NAME, OPERAND_LINKAGE_NAME };
 
-/* The metadata operands of a scope in LLVM's layout; false: another layout. */
+/* Reads the metadata operands of a scope in LLVM's layout; false: another layout. */
 static bool read_operands(
 	LLVMContextRef context, LLVMMetadataRef scope, LLVMValueRef operands[OPERANDS_MOST])
 {
@@ -26,7 +26,7 @@ static bool read_operands(
 	return true;
 }
 
-/* The linkage name, else the source name; returns NULL if there is no debug information. */
+/* Returns the linkage name, else the source name; NULL if there is no debug information. */
 static const char *place_function_name_of(LLVMContextRef context, LLVMMetadataRef scope)
 {
 	for (unsigned depth = 0; scope && depth < DEPTH_MOST; depth++) {
@@ -77,13 +77,14 @@ static char *file_of(LLVMMetadataRef location)
 	return path;
 }
 
-/* Headers of the system, and raddle's replacements for parts of libstdc++. */
+/* Returns whether the file is a header of the system, or one of raddle's replacements for parts of
+ * libstdc++. */
 static bool place_function_is_of_system(const char *file)
 {
 	return strncmp(file, "/usr/", 5) == 0 || strncmp(file, "raddle/stdcxx/", 14) == 0;
 }
 
-/* The innermost location outside of system headers; may be NULL. The caller frees *file. */
+/* Returns the innermost location outside of system headers; may be NULL. The caller frees *file. */
 static LLVMMetadataRef place_function_find_own(LLVMMetadataRef location, char **file)
 {
 	for (; location; location = LLVMDILocationGetInlinedAt(location)) {

@@ -126,7 +126,8 @@ static void grow_slots(struct places *places)
 	free(before);
 }
 
-/* Patterns such as "name" or "*part*" match the instruction's function or file. */
+/* Returns whether a pattern such as "name" or "*part*" matches the instruction's function or
+ * file. */
 static bool is_excluded(struct sensitivity *analysis, LLVMValueRef instruction)
 {
 	struct sensitive_place place;
@@ -254,7 +255,8 @@ static char *places_text_of(const char *text, unsigned length)
 	return copy;
 }
 
-/* Optimisers drop some source locations; those of operands or earlier instructions replace them. */
+/* Returns an instruction with a source location. Optimisers drop some; those of operands or earlier
+ * instructions replace them. */
 static LLVMValueRef with_place(LLVMValueRef instruction)
 {
 	const int count = LLVMGetNumOperands(instruction);
@@ -325,7 +327,7 @@ static LLVMValueRef places_operand_of(const struct walk_event *access)
 	return LLVMGetOperand(instruction, LLVMIsAStoreInst(instruction) ? 1 : 0);
 }
 
-/* The name has a suffix if optimisers kept only a member of the variable. */
+/* Appends the variable's name. It has a suffix if optimisers kept only a member of the variable. */
 static void places_add_name(struct strbuf *out, LLVMValueRef variable)
 {
 	size_t length;

@@ -76,7 +76,7 @@ static int runs_compare_events(const void *left, const void *right)
 
 #define HOLD_PRIORITY (UINT64_C(1) << 40)
 
-/* The last event up to this one at which the thread has no lock. */
+/* Returns the last event up to this one at which the thread has no lock. */
 static uint64_t runs_before_locks(const struct order *order, uint64_t rank)
 {
 	const uint16_t thread = order->events[rank].thread;
@@ -124,7 +124,7 @@ static int runs_compare_priorities(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* The events of the sorted list, each once. */
+/* Sorts the events to hold, and lists each once. */
 static void runs_sort_holds(struct sensitivity *analysis)
 {
 	struct search *search = &analysis->search;
@@ -177,7 +177,8 @@ static void runs_list_holds(struct sensitivity *analysis)
 	free(events);
 }
 
-/* The order of the run, except that the thread of event number `rank` stops before the event. */
+/* Plans a run in the recorded order, except that the thread of event number `rank` stops before the
+ * event. */
 static void runs_hold(struct sensitivity *analysis, uint64_t rank)
 {
 	const struct order *order = &analysis->order;
@@ -227,7 +228,8 @@ bool runs_plan(struct sensitivity *analysis, struct sensitive_trial *out)
 	return true;
 }
 
-/* Up to the thread's step, with thread numbers of the record. Returns false if not known so far. */
+/* Copies the schedule up to the thread's step, with thread numbers of the record. Returns false if
+ * not known so far. */
 static bool runs_copy_schedule(const struct sensitivity *analysis, const struct sensitive_run *run,
 	struct event_id goal, uint64_t steps, struct solution *out)
 {
@@ -273,7 +275,7 @@ static const struct walk_event *runs_next_branch(const struct walked_thread *thr
 	return NULL;
 }
 
-/* Moves behind the loop's last iteration; `event` is the loop's branch before `at`. */
+/* Moves past the loop's last iteration; `event` is the loop's branch before `at`. */
 static bool runs_leave_loop(const struct walked_thread *thread, uint64_t *at,
 	const struct walk_event *event, int leaves)
 {

@@ -25,7 +25,7 @@ bool search_is_late(const struct sensitivity *analysis)
 	return end && search_now_ns() > end;
 }
 
-/* Interrupted solvers may not react: the search waits this long, twice. */
+/* Time that the search waits, twice, for an interrupted solver, which may not react. */
 #define GRACE_NS UINT64_C(200000000)
 
 uint64_t search_end_ns(const struct sensitivity *analysis)
@@ -250,7 +250,8 @@ bool search_counts(enum search_pass pass)
 	return !search_is_near(pass) && !search_is_open(pass);
 }
 
-/* A run that is one chunk needs only one pass in large windows, with open addresses. */
+/* Returns whether the run is one chunk, which needs only one pass in large windows, with open
+ * addresses. */
 static bool is_open_at_once(const struct sensitivity *analysis)
 {
 	return chunk_is_whole(analysis, analysis->options.window);
@@ -341,7 +342,8 @@ bool search_rest(
  * searched again.
  */
 
-/* Near windows get half of the queries per place; passes with open addresses half as many again. */
+/* Returns the limit of queries. Near windows get half of those per place; passes with open
+ * addresses half as many again. */
 uint32_t turns_queries_most(const struct worker *worker)
 {
 	const uint32_t most = worker->analysis->options.queries_most;

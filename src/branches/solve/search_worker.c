@@ -94,7 +94,7 @@ static bool is_end_of_run(const struct walk *walk, uint16_t thread, const struct
 	return op->kind == OP_SIGNAL_SEND && op->other == thread; /* abort() */
 }
 
-/* An event of another thread that ended the run does not happen. */
+/* Adds the constraint: an event of another thread that ended the run does not happen. */
 static void keep_run_going(struct constraints *constraints, uint16_t thread)
 {
 	const struct walk *walk = constraints->walk;
@@ -198,7 +198,7 @@ static void hand_over(struct worker *worker)
 		(void)pthread_cond_wait(&search->changed, &search->lock); /* cannot fail */
 }
 
-/* One chunk cannot use up all queries about a place. */
+/* Returns the queries of a chunk: one chunk cannot use up all queries about a place. */
 static uint32_t queries_of_chunk(const struct worker *worker)
 {
 	const struct sensitivity *analysis = worker->analysis;
@@ -365,7 +365,8 @@ static void search_chunk(struct worker *worker)
 	constraints_close(&worker->constraints);
 }
 
-/* A pass that counts left-out events must visit all chunks. */
+/* Returns whether the pass has queries. A pass that counts left-out events must visit all
+ * chunks. */
 static bool has_questions(const struct worker *worker)
 {
 	const struct places *places = &worker->analysis->places;

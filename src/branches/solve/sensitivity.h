@@ -173,7 +173,8 @@ struct sensitive_trial {
 	const uint64_t *chosen; /* same as in struct sensitive_candidate */
 };
 
-/* Before the first sensitivity_next(). Returns false if further runs are not worth their time. */
+/* Plans a run before the first sensitivity_next(). Returns false if further runs are not worth
+ * their time. */
 bool sensitivity_plan_run(struct sensitivity *analysis, struct sensitive_trial *out);
 /* Takes candidates from such a run. */
 void sensitivity_take_run(struct sensitivity *analysis, const struct sensitive_run *run);
@@ -189,13 +190,14 @@ enum sensitivity_verdict {
 /* Judges whether the run flipped the last candidate. */
 enum sensitivity_verdict sensitivity_check(
 	struct sensitivity *analysis, const struct run_record *run);
-/* The interleavings up to the last candidate in both runs. The caller releases both. */
+/* Gives the interleavings up to the last candidate in both runs. The caller releases both. */
 void sensitivity_interleavings(struct sensitivity *analysis, const struct run_record *run,
 	struct sensitive_interleaving out[SENSITIVE_RUNS]);
 /* Ends the last candidate, whose data becomes invalid. VERDICT_FLIPPED proves its place. */
 void sensitivity_settle(struct sensitivity *analysis, enum sensitivity_verdict verdict);
 
-/* Sites that access memory, shared or not: bit set over all sites, owned by the analysis. */
+/* Returns the sites that access memory, shared or not: a bit set over all sites, owned by the
+ * analysis. */
 const uint64_t *sensitivity_accesses(struct sensitivity *analysis);
 /*
  * Compares the path of any run of the program with the record. Notes the branches that took another

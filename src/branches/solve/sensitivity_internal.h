@@ -182,18 +182,19 @@ uint64_t parts_processor_ns(void);
 
 void places_fill(struct sensitivity *analysis);
 void places_release(struct places *places);
-/* PLACE_NONE: such events are not asked about. */
+/* Returns the places of an event. PLACE_NONE: such events are not searched. */
 uint32_t places_of(const struct places *places, const struct walk_event *event);
 /* Returns whether both lie on one source line: optimisers duplicate branches and inline
  * functions. */
 bool places_are_one(LLVMValueRef a, LLVMValueRef b);
 bool places_is_asked(const struct walk_event *event);
-/* The kind of finding that the event would be with its other outcome. */
+/* Returns the kind of finding that the event would be with its other outcome. */
 enum sensitive_kind places_kind(const struct walk_event *event);
 /* Fills `place` with strings of the analysis, valid until the next call. */
 void places_describe(
 	struct sensitivity *analysis, LLVMValueRef instruction, struct sensitive_place *place);
-/* The source function of the instruction, even when inlined. The caller frees the string. */
+/* Returns the source function of the instruction, even when inlined. The caller frees the
+ * string. */
 char *places_function(LLVMValueRef instruction);
 /* Appends the name of the accessed object, such as "table.next". */
 void places_name_access(
@@ -209,10 +210,11 @@ void chunk_rewind(struct chunk_cursor *cursor, const struct sensitivity *analysi
 /* Returns false if no chunk is left. */
 bool chunk_next(
 	const struct sensitivity *analysis, struct chunk_cursor *cursor, struct chunk *chunk);
-/* Estimated number of chunks: heavily written places need more. */
+/* Returns the estimated number of chunks: heavily written places need more. */
 uint64_t chunk_count(const struct sensitivity *analysis, uint32_t window);
 bool chunk_is_all(const struct chunk *chunk, const struct sensitivity *analysis);
-/* Short runs are one chunk, unless their constraints would be too large. */
+/* Returns whether the run is one chunk. Short runs are, unless their constraints would be too
+ * large. */
 bool chunk_is_whole(const struct sensitivity *analysis, uint32_t window);
 
 const uint64_t *paths_accesses(struct sensitivity *analysis);
@@ -228,12 +230,13 @@ bool paths_observe(struct sensitivity *analysis, const struct run_record *run);
 char *places_called_from(
 	LLVMValueRef instruction, const LLVMValueRef *callers, uint32_t caller_count);
 
-/* Both interleavings of the last candidate. `thread`: the candidate's thread in the run. */
+/* Describes both interleavings of the last candidate. `thread`: the candidate's thread in the
+ * run. */
 void interleavings_describe(struct sensitivity *analysis, const struct run_record *run,
 	uint16_t thread, struct sensitive_interleaving out[SENSITIVE_RUNS]);
 
 void search_open(struct sensitivity *analysis);
-/* The worker with the next answer; returns NULL if the search is over. The first call starts the
+/* Returns the worker with the next answer; NULL if the search is over. The first call starts the
  * workers. */
 struct worker *search_next(struct sensitivity *analysis);
 /* Ends the judgement of the current answer. */
@@ -254,7 +257,7 @@ void runs_observe(struct sensitivity *analysis, const struct sensitive_run *run)
  * shown. */
 bool runs_next(struct sensitivity *analysis);
 void runs_close(struct sensitivity *analysis);
-/* Index of the thread in the record; UINT16_MAX: there is none of this name. */
+/* Returns the index of the thread in the record; UINT16_MAX: there is none of this name. */
 uint16_t runs_thread_named(const struct run_record *run, thread_name name);
 
 bool search_is_late(const struct sensitivity *analysis);
@@ -298,11 +301,11 @@ bool search_is_failure(enum sensitive_kind kind);
 bool search_is_new(const struct worker *worker);
 bool search_has_pass(const struct sensitivity *analysis, enum search_pass pass);
 uint32_t search_window(const struct sensitivity *analysis, enum search_pass pass);
-/* The rest of the run as a chunk whose events only count as not asked. Returns false if nothing is
- * left. */
+/* Makes the rest of the run a chunk whose events only count as not asked. Returns false if nothing
+ * is left. */
 bool search_rest(
 	const struct sensitivity *analysis, struct chunk_cursor *cursor, struct chunk *chunk);
-/* Estimated number of chunks of all passes. */
+/* Returns the estimated number of chunks of all passes. */
 uint64_t search_chunk_count(const struct sensitivity *analysis);
 
 #endif

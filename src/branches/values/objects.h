@@ -37,7 +37,8 @@ struct object_table {
 	bool is_complete; /* sorted; no further insertions */
 };
 
-/* An object of `bytes` bytes begins at `address` at `time`; 0 bytes: the object there ends. */
+/* Notes that an object of `bytes` bytes begins at `address` at `time`; 0 bytes: the object there
+ * ends. */
 void objects_add(
 	struct object_table *table, uint64_t address, uint64_t bytes, struct object_time time);
 void objects_complete(struct object_table *table);

@@ -25,7 +25,8 @@ struct segments {
 	uint16_t *created; /* by thread: the creator's segment that ends with the creation */
 };
 
-/* The caller calls segments_free(). Returns NULL if too many segments. */
+/* Finds the segments of a run; the caller calls segments_free(). Returns NULL if there are too
+ * many. */
 struct segments *segments_new(const struct run_record *record);
 void segments_free(struct segments *segments);
 

@@ -13,7 +13,8 @@ static inline uint64_t slots_hash(uint64_t key)
 	return key * UINT64_C(0x9e3779b97f4a7c15) >> 20;
 }
 
-/* The slot with that key, or the free slot where it belongs. `bytes` is the size of a slot. */
+/* Returns the slot with that key, or the free slot where it belongs. `bytes` is the size of a
+ * slot. */
 static inline void *slots_find(const void *slots, uint64_t capacity, size_t bytes, uint64_t key)
 {
 	uint64_t at = slots_hash(key) & (capacity - 1);

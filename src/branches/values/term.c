@@ -4,7 +4,8 @@
 
 #include "base/bug.h"
 
-/* Sums and products with constants. Ignored overflow of a product may lose huge indices. */
+/* Returns whether the term is a sum or product with constants. Ignored overflow of a product may
+ * lose huge indices. */
 static bool is_one_to_one(const struct term_like *like)
 {
 	const struct term *const variable =

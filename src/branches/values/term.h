@@ -72,7 +72,8 @@ static inline bool term_is_leaf(const struct term *term)
 	return term->op >= TERM_VARIABLE;
 }
 
-/* The result is not const, because the arena owns all terms, which are mutable. */
+/* Returns a term before this one. The result is not const, because the arena owns all terms, which
+ * are mutable. */
 static inline struct term *term_before(const struct term *term, uint32_t units)
 {
 	return (struct term *)((uintptr_t)term - (uintptr_t)units * TERM_UNIT);
@@ -85,7 +86,7 @@ static inline struct term *term_operand(const struct term *term, uint32_t number
 		       : term_before(term, term->operands[number]);
 }
 
-/* The only variable in the term; returns NULL if there is no variable, or several. */
+/* Returns the only variable in the term; NULL if there is no variable, or several. */
 static inline struct term *term_sole(const struct term *term)
 {
 	if (term->op == TERM_VARIABLE)
@@ -101,7 +102,7 @@ static inline bool term_is_fixed(const struct term *term)
 	return sole && sole->is_fixed;
 }
 
-/* A term's place is its index in the arena. Place 0 stands for NULL. */
+/* Returns a term's place, its index in the arena. Place 0 stands for NULL. */
 static inline uint32_t term_place(const struct term_arena *arena, const struct term *term)
 {
 	return term ? (uint32_t)(((uintptr_t)term - (uintptr_t)arena->memory.memory) / TERM_UNIT)

@@ -14,7 +14,7 @@
 
 #define HELD_MOST 8
 #define NOBODY UINT16_MAX
-/* A place is usually only a few steps behind its approach. */
+/* Number of steps that a thread may take from its approach to its place; usually a few suffice. */
 #define APPROACH_PATIENCE 1000
 
 static size_t directed_state_bytes(const struct strategy_config *config)
@@ -341,7 +341,7 @@ static bool directed_follow_orders(
 	return favoured.index != THREAD_NONE.index;
 }
 
-/* Threads that have left their approaches move before all others. Returns false if none is
+/* Moves threads that have left their approaches before all others. Returns false if none is
  * enabled. */
 static bool directed_draw_gone(struct directed_state *directed, struct thread_id *chosen)
 {

@@ -32,7 +32,7 @@
 #include "strategies/directed/directed_scenario.h"
 
 #define DIRECTED_PLACES_MAX 16
-/* Long enough to reach a meeting in programs whose other threads never become idle. */
+/* Patience for a meeting, also in programs whose other threads never become idle. */
 #define DIRECTED_PATIENCE 20000
 
 /* A field that is 0 matches everything. */
@@ -93,7 +93,7 @@ struct directed_state {
 	object_name held[THREAD_CAPACITY][8];
 };
 
-/* A zeroed block; `place_count` >= 1. The places are copied. */
+/* Initialises a zeroed block; `place_count` >= 1. The places are copied. */
 void directed_state_init(
 	struct directed_state *state, const struct directed_place *places, uint32_t place_count);
 /* All places have one object; a scenario is added, with copied ops; the places form a ring. */

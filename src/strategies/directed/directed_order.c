@@ -21,7 +21,8 @@ static void order_restart(struct directed_order *order)
 		order->objects[i] = order->drawn.is_home ? order->homes[i] : 0;
 }
 
-/* Half of the runs begin with the first access that matches, a quarter with the second, ... */
+/* Draws how many matching accesses are skipped: half of the runs begin with the first, a quarter
+ * with the second, and so on. */
 static uint32_t draw_skipped(struct rng *rng)
 {
 	uint32_t skipped = 0;
@@ -175,9 +176,8 @@ static bool is_past_danger(const struct directed_order *order, object_name objec
 	return order->open_count == DIRECTED_OPEN_MAX;
 }
 
-/*
- * `object` 0: any. A thread about to repeat the first access polls: its earlier read is obsolete.
- */
+/* Returns whether the order is open at the object (0: any). A thread about to repeat the first
+ * access polls: its earlier read is obsolete. */
 static bool order_is_open(const struct directed_order *order, const struct schedule_view *view,
 	uint32_t thread, object_name object)
 {
@@ -266,7 +266,8 @@ static void order_open(struct directed_order *order, uint32_t thread, object_nam
 	order->open[order->open_count++].object = object;
 }
 
-/* Other accesses to the object do not end the order: one name may cover two adjacent variables. */
+/* Returns whether the op ends the order. Other accesses to the object do not: one name may cover
+ * two adjacent variables. */
 static bool order_closes(const struct directed_order *order, const struct pending_op *op)
 {
 	return op->kind == OP_THREAD_EXIT || access_fits(&order->accesses[order_last(order)], op) ||

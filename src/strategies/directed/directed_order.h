@@ -88,7 +88,8 @@ bool directed_order_holds(const struct directed_order *orders, uint32_t at,
 /* Returns whether its pending op would lie between accesses that must be atomic. */
 bool directed_order_interleaves(
 	const struct directed_order *order, const struct schedule_view *view, uint32_t thread);
-/* The object is a gate; another thread is between its accesses; the op begins the order. */
+/* Returns whether the object is a gate; another thread is between its accesses; the op begins the
+ * order. */
 bool directed_order_has_gate(const struct directed_order *order, object_name object);
 bool directed_order_is_open(const struct directed_order *order, const struct schedule_view *view,
 	uint32_t but_for_thread);

@@ -1,7 +1,8 @@
 #include "strategies/directed/directed_scenario.h"
 
 #define NOBODY UINT16_MAX
-/* A single completion may be harmless, or concern other objects than intended. */
+/* Wanted number of completions. A single one may be harmless, or concern other objects than
+ * intended. */
 #define COMPLETIONS_WANTED 4
 /* One in this many runs tries another start: if the proven start led to a failure, or did not. */
 #define FAILING_PART 16
@@ -180,7 +181,8 @@ bool directed_scenario_favours(const struct directed_scenario *scenario, uint32_
 	       scenario->threads[scenario->ops[scenario->next].party] == thread;
 }
 
-/* A bound thread performs an op out of turn: thrashing released it. */
+/* Returns whether a bound thread performs an op before it is due, because thrashing released the
+ * thread. */
 static bool leaves_turn(
 	const struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread)
 {

@@ -87,7 +87,8 @@ void directed_scenario_waits(struct directed_scenario *scenario, const struct sc
 /* Returns whether the pending op is due and the thread a known party. */
 bool directed_scenario_wants(const struct directed_scenario *scenario,
 	const struct schedule_view *view, uint32_t thread);
-/* is_alone: only the parties move now. is_outsider: the thread is none of the parties. */
+/* directed_scenario_is_alone(): only the parties move now. is_outsider: the thread is none of the
+ * parties. */
 bool directed_scenario_is_alone(const struct directed_scenario *scenario);
 bool directed_scenario_is_outsider(const struct directed_scenario *scenario, uint32_t thread);
 /* Returns whether this thread must move next, with any pending op. */

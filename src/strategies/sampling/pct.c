@@ -88,7 +88,7 @@ static struct thread_id pct_choose(void *state, const struct schedule_view *view
 	return (struct thread_id){(uint16_t)chosen};
 }
 
-/* The thread that moved last has the highest priority of the enabled threads. */
+/* Grants a lease: the thread that moved last has the highest priority of the enabled threads. */
 static uint64_t pct_lease(void *state, const struct schedule_view *view, bool is_focused)
 {
 	const struct pct *pct = state;

@@ -55,7 +55,8 @@ static double factorial(uint32_t number)
 	return product;
 }
 
-/* Equally likely initial orders of t threads with their drops at d-1 stops; the bug needs one. */
+/* Returns the number of equally likely initial orders of t threads with their drops at d-1 stops;
+ * the bug needs one. */
 static double pctvb_orders_of(const struct pctvb *pctvb, enum pctvb_falls falls)
 {
 	const uint32_t stops = pctvb->depth - 1;
@@ -122,7 +123,7 @@ static uint64_t expected_accesses(const struct pctvb *pctvb, uint32_t drawn)
 	return pctvb->variables[pctvb->drawn[drawn].variable].accesses.expected;
 }
 
-/* Access number `number` to the run's variables; false: past the end. */
+/* Finds access number `number` to the run's variables; false: past the end. */
 static bool find_access(const struct pctvb *pctvb, uint64_t number, struct pctvb_change *out)
 {
 	for (uint32_t i = 0; i < pctvb->drawn_count; i++) {
@@ -223,7 +224,7 @@ static uint64_t highest_below(
 	return highest;
 }
 
-/* Directly below a random thread among those of priority `highest` and lower. */
+/* Draws a place directly below a random thread among those of priority `highest` and lower. */
 static uint64_t draw_place(struct pctvb *pctvb, const struct schedule_view *view, uint64_t highest)
 {
 	uint64_t above = highest, below;
@@ -318,7 +319,7 @@ static struct thread_id pctvb_choose(void *state, const struct schedule_view *vi
 	return (struct thread_id){(uint16_t)chosen};
 }
 
-/* A conservative bound of the accesses to any v variables in a run. */
+/* Returns a conservative bound of the accesses to any v variables in a run. */
 static uint64_t accesses_most(const struct pctvb *pctvb)
 {
 	uint64_t most[PCTVB_VARIABLES_MOST] = {0};

@@ -87,14 +87,15 @@ static inline bool pctvb_teaches(const struct pctvb *pctvb)
 	return pctvb->place < PCTVB_TEACHING;
 }
 
-/* Ops on threads (creation, begin, end, join) cannot be reordered. */
+/* Returns whether the op has a variable. Ops on threads (creation, begin, end, join) cannot be
+ * reordered. */
 static inline bool pctvb_has_variable(const struct pending_op *op)
 {
 	return op->object && op_descriptions[op->kind].object != OBJECT_THREAD;
 }
 
 void pctvb_begin_lesson(struct pctvb *pctvb);
-/* Contested accesses of this class at which no other thread was pending. */
+/* Notes contested accesses of this class at which no other thread was pending. */
 void pctvb_note_stands(struct pctvb *pctvb, uint64_t class, uint64_t count);
 
 void pctvb_executed(void *state, const struct schedule_view *view, struct thread_id thread);

@@ -29,7 +29,7 @@ void pctvb_note_stands(struct pctvb *pctvb, uint64_t class, uint64_t count)
 		taught->count += count;
 }
 
-/* The order may be reversed if the thread existed at the other thread's access. */
+/* Returns whether the order may be reversed: the thread existed at the other thread's access. */
 static bool might_precede(struct pctvb_access access, uint32_t thread)
 {
 	return access.thread && access.thread != thread + 1 && thread < access.thread_count;

@@ -146,7 +146,8 @@ static uint64_t rpro_need(const struct rpro *rpro, const struct rpro_member *mem
 	return need;
 }
 
-/* All radii beyond k are equivalent; only the first of them is useful. */
+/* Returns whether the pair is useful. All radii beyond k are equivalent, so only the first of them
+ * is. */
 static bool rpro_is_useful(const struct rpro *rpro, const struct rpro_member *member)
 {
 	return member->radius < 2 * (rpro->length[rpro_counted(rpro)].most + 1);
@@ -187,7 +188,8 @@ static void rpro_plan(struct rpro *rpro, uint32_t places)
 	}
 }
 
-/* Within `radius` of `first`, other than `first`, and not drawn before if one is free. */
+/* Draws an event within `radius` of `first`, other than `first`, and not drawn before if one is
+ * free. */
 static uint64_t rpro_draw_near(struct rpro *rpro, uint64_t first, uint64_t radius, uint64_t places)
 {
 	const uint64_t low = first > radius ? first - radius : 0;
@@ -203,7 +205,8 @@ static uint64_t rpro_draw_near(struct rpro *rpro, uint64_t first, uint64_t radiu
 	return point;
 }
 
-/* The first change point is at `first`, the others among all `places` of the run. */
+/* Draws a window: the first change point is at `first`, the others among all `places` of the
+ * run. */
 static void rpro_draw_window(struct rpro *rpro, uint64_t first, uint64_t places)
 {
 	const struct rpro_member *member = &rpro->members[rpro->member];
@@ -346,7 +349,8 @@ static void rpro_share(void *state, const void *other)
 		rpro->plan[i] = from->plan[i];
 }
 
-/* Depth 3, which suffices for most bugs, with the largest radius in reach, scaled by its share. */
+/* Returns the pair of the guarantee: depth 3, which suffices for most bugs, with the largest radius
+ * in reach, scaled by its share. */
 static const struct rpro_member *rpro_promised(const struct rpro *rpro)
 {
 	const struct rpro_member *best = &rpro->members[0];

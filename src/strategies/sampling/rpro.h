@@ -17,10 +17,11 @@ struct rpro_pair {
 };
 
 struct rpro_pair rpro_last_pair(const void *state);
-/* 1 if depth and radius are given. */
+/* Returns the number of pairs; 1 if depth and radius are given. */
 uint32_t rpro_pair_count(const void *state);
 struct rpro_pair rpro_pair(const void *state, uint32_t index);
-/* Contested events of the longest run so far, by kind of event; 0: none, or no run yet. */
+/* Returns the contested events of the longest run so far, by kind of event; 0: none, or no run
+ * yet. */
 uint64_t rpro_length(const void *state, enum rpro_events events);
 
 #endif

@@ -84,7 +84,7 @@ static bool surw_is_guarded(const struct surw_object *object)
 	return false;
 }
 
-/* Among shared objects that are not always used under one lock. */
+/* Picks an object among the shared ones that are not always used under one lock. */
 static object_name surw_pick(struct surw *surw)
 {
 	uint32_t count = 0;
@@ -115,7 +115,7 @@ static void surw_begin_run(void *state, uint64_t seed)
 	surw_expect(surw);
 }
 
-/* A new thread's learnt weight is subtracted from its creator's. */
+/* Adds a new thread, whose learnt weight is subtracted from its creator's. */
 static void surw_add_thread(struct surw *surw, const struct schedule_view *view, uint32_t thread)
 {
 	/* Between two scheduling points one thread moves: the current thread is the creator. */

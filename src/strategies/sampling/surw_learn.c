@@ -165,7 +165,7 @@ static void surw_learn_threads(struct surw *surw, const struct surw_lesson *less
 	}
 }
 
-/* Inserts the pair if necessary; KEY_TABLE_NONE: no space. */
+/* Inserts the pair if necessary and returns its index; KEY_TABLE_NONE: no space. */
 static uint32_t surw_pair_index(struct surw *surw, uint32_t thread, object_name name)
 {
 	const uint32_t known = surw->pairs.count;

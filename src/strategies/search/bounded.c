@@ -197,7 +197,8 @@ static struct thread_id bounded_choose(void *state, const struct schedule_view *
 	return (struct thread_id){(uint16_t)next};
 }
 
-/* A thread that yields repeatedly waits for another one: lowest priority (section 5). */
+/* Notes a yield. A thread that yields repeatedly waits for another one: it gets the lowest priority
+ * (section 5). */
 static void note_yield(struct bounded *bounded, uint32_t thread)
 {
 	if (++bounded->yields[thread] <= YIELDS_BEFORE_LAST)
@@ -236,7 +237,7 @@ static uint32_t bounded_choose_value(void *state, uint32_t count)
 	return value;
 }
 
-/* Key of equivalent runs, which would also continue equally. */
+/* Returns the key of equivalent runs, which would also continue equally. */
 static uint64_t hash_graph(const struct bounded *bounded)
 {
 	uint64_t key = hash_pair(bounded->graph.value, bounded->changes_made);

@@ -18,7 +18,8 @@ void bounded_begin_walk(struct bounded *bounded)
 	bounded->threads = 2;
 }
 
-/* Two orders suffice for t = 2; in the other fixed orders the creating thread is first. */
+/* Returns the number of thread orders. Two suffice for t = 2; in the other fixed orders the
+ * creating thread is first. */
 static uint32_t orders_needed(const struct bounded *bounded)
 {
 	return THREAD_ORDERS_FIXED + thread_orders_needed(bounded->threads_most, bounded->threads,
@@ -42,7 +43,8 @@ static void begin_level(struct bounded *bounded)
 	run_tree_widen(&bounded->tree, &bounds, bounded->shared.variable);
 }
 
-/* c changes concern at most c variables, and at most all shared ones. */
+/* Returns the largest number of variables: c changes concern at most c variables, and at most all
+ * shared ones. */
 static uint32_t variables_most(const struct bounded *bounded)
 {
 	uint32_t most = bounded->changes ? bounded->changes : 1;
@@ -61,7 +63,8 @@ static uint32_t threads_most(const struct bounded *bounded)
 	return most < THREAD_ORDERS_MOST ? most : THREAD_ORDERS_MOST;
 }
 
-/* Along the diagonals of the grid of v and t. Returns false if all bounds for this c are done. */
+/* Goes to the next bounds, along the diagonals of the grid of v and t. Returns false if all bounds
+ * for this c are done. */
 static bool next_bounds(struct bounded *bounded)
 {
 	const uint32_t fixed_v = bounded_option_of(bounded, OPTION_VARIABLES);
@@ -100,7 +103,8 @@ bool bounded_is_short_of_variables(const struct bounded *bounded)
 	       bounded_option_of(bounded, OPTION_VARIABLES) > bounded->shared.shared_count;
 }
 
-/* All runs within v and t are made. After the largest, c grows and all runs are made again. */
+/* Ends the bounds: all runs within v and t are made. After the largest, c grows and all runs are
+ * made again. */
 static void end_bounds(struct bounded *bounded)
 {
 	const uint64_t known = hash_pair(

@@ -104,7 +104,7 @@ static inline uint64_t bounded_initial_priority(
 }
 
 extern const struct strategy_tasks bounded_tasks;
-/* A task's run with this graph, for the owner. */
+/* Notes, for the owner, a task's run with this graph. */
 void bounded_note_run(struct bounded *task, uint64_t key, uint32_t node);
 
 /* Priorities below the initial ones: stopped threads at place 0, and below them threads that
@@ -112,22 +112,21 @@ void bounded_note_run(struct bounded *task, uint64_t key, uint32_t node);
 #define BOUNDED_STOPPED (2000 * THREAD_ORDER_STEP)
 #define BOUNDED_YIELDED (1000 * THREAD_ORDER_STEP)
 
-/*
- * Places for the thread `stopped` where `next` moves instead. Place 0 is below all threads; place i
- * directly below the i-th thread downwards from `next`, counting live threads and known threads
- * that are not yet created.
- */
+/* Returns the number of places for the thread `stopped` where `next` moves instead. Place 0 is
+ * below all threads; place i directly below the i-th thread downwards from `next`, counting live
+ * threads and known threads that are not yet created. */
 uint32_t bounded_count_places(const struct bounded *bounded, const struct schedule_view *view,
 	uint32_t stopped, uint32_t next);
 uint64_t bounded_place(const struct bounded *bounded, const struct schedule_view *view,
 	uint32_t stopped, uint32_t next, uint32_t place);
-/* Hash of the relative order of the threads; equal if a further stop must have the same effect. */
+/* Returns a hash of the relative order of the threads; equal if a further stop must have the same
+ * effect. */
 uint64_t bounded_hash_order(const struct bounded *bounded);
 
 void bounded_begin_walk(struct bounded *bounded);
 /* Returns whether more threads or variables are known than at the first runs of the tree. */
 bool bounded_has_learnt_more(const struct bounded *bounded);
-/* Option v is given and exceeds the number of shared variables. */
+/* Returns whether option v is given and exceeds the number of shared variables. */
 bool bounded_is_short_of_variables(const struct bounded *bounded);
 /* Restarts the walk early, when that is cheap, if shared variables are found without changes. */
 void bounded_watch_variables(struct bounded *bounded);

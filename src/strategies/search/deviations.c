@@ -39,7 +39,8 @@ bool deviations_is_elsewhere(const struct deviations *deviations)
 	return deviations->shard > 1 && deviations->path_count < SHARD_DEVIATIONS;
 }
 
-/* The children at a point stay in one shard: only a run there shows their number. */
+/* Returns whether the children are divided among shards. The children at a point stay in one shard,
+ * because only a run there shows their number. */
 static bool is_dealt(const struct deviations *deviations, uint32_t root,
 	const struct deviation *last, uint32_t kind, uint32_t ordinal)
 {

@@ -106,7 +106,7 @@ struct deviations {
 	struct deviation path[DEVIATIONS_MOST];
 };
 
-/* They follow the struct. The first ones are the runs without deviations. */
+/* Returns the records, which follow the struct. The first ones are the runs without deviations. */
 static inline struct deviation_record *deviations_records(struct deviations *deviations)
 {
 	return (struct deviation_record *)(deviations + 1);
@@ -126,13 +126,15 @@ static inline void deviations_note(struct deviations *deviations, uint64_t what)
 	deviations->print = hash_pair(deviations->print, what);
 }
 
-/* This run's alternative among `alternatives` (at least 1), or DEVIATIONS_NONE: the standard. */
+/* Returns this run's alternative among `alternatives` (at least 1), or DEVIATIONS_NONE: the
+ * standard. */
 uint32_t deviations_at(struct deviations *deviations, enum deviation_kind kind,
 	uint32_t alternatives, uint64_t what);
 
-/* The next child that exists, up to the range of a task or to the end. */
+/* Finds the next child that exists, up to the range of a task or to the end. */
 void deviations_find_child(struct deviations *deviations);
-/* The last point before `ordinal` whose children belong to this shard; or DEVIATIONS_NONE. */
+/* Returns the last point before `ordinal` whose children belong to this shard; or
+ * DEVIATIONS_NONE. */
 uint32_t deviations_own_point_before(
 	struct deviations *deviations, uint32_t record, uint32_t ordinal);
 
