@@ -29,7 +29,8 @@ static struct engine_thread *current = threads;
 static struct engine_op last_op;
 static unsigned points, notes, switches, gave_way, turns;
 static uint64_t step;
-static uintptr_t unnamed; /* an address without a quick name */
+static uintptr_t unnamed;     /* an address without a quick name */
+static uint8_t kind_of_sites; /* enum site_kind of every site */
 static bool has_lasting_names = true;
 static uint64_t lives; /* blocks that have lain there: names differ */
 static unsigned names_made;
@@ -117,10 +118,11 @@ void engine_fail_by_verdict(const struct outcome *verdict)
 	failed = *verdict;
 }
 
-bool sites_switch(bool (*is_on)(uint8_t kind, uint8_t state))
+bool sites_switch(bool (*is_on)(uint8_t kind, uint8_t *state))
 {
-	(void)is_on;
 	switches++;
+	for (uint32_t site = 0; site < memory->site_count; site++)
+		(void)is_on(kind_of_sites, &memory->sites[site]);
 	return true;
 }
 
@@ -336,6 +338,7 @@ static inline int set_up(void **state)
 	runtime.is_forked_child = runtime.is_run_over = false;
 	lease = 0;
 	points = notes = switches = gave_way = turns = 0;
+	kind_of_sites = SITE_LOAD;
 	waiting.visits = 0;
 	unnamed = 1;
 	freed_end = 0;

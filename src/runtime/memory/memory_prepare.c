@@ -225,7 +225,7 @@ static bool site_is_watched(uint8_t kind)
 	       memory_kind_is_atomic(kind) && sites_memory()->mode != MEMORY_NONE;
 }
 
-static bool memory_prepare_site_is_on(uint8_t kind, uint8_t state)
+static bool memory_prepare_site_is_on(uint8_t kind, uint8_t *state)
 {
 	if (record_is_on())
 		return kind != SITE_FUNCTION_EXIT;
@@ -233,7 +233,10 @@ static bool memory_prepare_site_is_on(uint8_t kind, uint8_t state)
 		return false;
 	if (!site_is_access(kind))
 		return runtime.contract->plan.has_contexts && kind != SITE_OPAQUE;
-	return state & SITE_ON || site_is_watched(kind);
+	/* A watched site is a scheduling point, so replays without the detector need it too. */
+	if (site_is_watched(kind))
+		*state |= SITE_ON;
+	return *state & SITE_ON;
 }
 
 bool sites_apply(void)

@@ -301,7 +301,7 @@ static bool sites_open(uintptr_t first, uintptr_t end, bool is_open)
 }
 
 static bool sites_switch_module(
-	const struct site_module *module, bool (*is_on)(uint8_t kind, uint8_t state))
+	const struct site_module *module, bool (*is_on)(uint8_t kind, uint8_t *state))
 {
 	uint8_t *states = &sites_memory()->sites[module->site_first];
 	uintptr_t first = UINTPTR_MAX;
@@ -312,7 +312,7 @@ static bool sites_switch_module(
 		const uintptr_t point = (uintptr_t)site_point(record);
 
 		if (!site_has_point(record) ||
-			is_on(record->kind, states[i]) == site_is_patched(record))
+			is_on(record->kind, &states[i]) == site_is_patched(record))
 			continue;
 		first = point < first ? point : first;
 		end = point + POINT_BYTES > end ? point + POINT_BYTES : end;
@@ -325,8 +325,8 @@ static bool sites_switch_module(
 		const struct site_record *record = &module->first[i];
 
 		if (site_has_point(record) &&
-			is_on(record->kind, states[i]) != site_is_patched(record))
-			site_patch(record, is_on(record->kind, states[i]));
+			is_on(record->kind, &states[i]) != site_is_patched(record))
+			site_patch(record, is_on(record->kind, &states[i]));
 	}
 	return sites_open(first, end, false);
 }
@@ -334,7 +334,7 @@ static bool sites_switch_module(
 /* True while points are patched, which a signal may interrupt. */
 static volatile bool sites_are_open;
 
-bool sites_switch(bool (*is_on)(uint8_t kind, uint8_t state))
+bool sites_switch(bool (*is_on)(uint8_t kind, uint8_t *state))
 {
 	bool is_done = true;
 
@@ -348,7 +348,7 @@ bool sites_switch(bool (*is_on)(uint8_t kind, uint8_t state))
 	return is_done;
 }
 
-static bool site_is_off(uint8_t kind, uint8_t state)
+static bool site_is_off(uint8_t kind, uint8_t *state)
 {
 	(void)kind;
 	(void)state;

@@ -148,6 +148,20 @@ static void test_memory__detectors_learn_of_atomics_that_are_no_points(void **st
 	assert_int_equal(points, 0);
 }
 
+/* A race detector sees all atomics. Replays without the detector have the same sites only if these
+ * sites are marked as on. */
+static void test_memory__atomics_are_on_for_the_race_detector(void **state)
+{
+	(void)state;
+	kind_of_sites = SITE_ATOMIC_STORE;
+	learn_sites();
+	assert_false(is_on(2));
+	contract.plan.detectors = 1;
+	memory->has_changed = true;
+	run(7);
+	assert_true(is_on(2));
+}
+
 /* The free counts for shared memory only, and is learnt only if a race detector is on. */
 static void test_memory_freed__is_a_write_to_who_looks_for_races(void **state)
 {
@@ -277,6 +291,7 @@ int main(void)
 		TEST(test_memory__none_and_all),
 		TEST(test_memory__chosen_sites_and_variables),
 		TEST(test_memory__detectors_learn_of_atomics_that_are_no_points),
+		TEST(test_memory__atomics_are_on_for_the_race_detector),
 		TEST(test_memory_freed__is_a_write_to_who_looks_for_races),
 		TEST(test_memory_freed__is_a_point_where_the_memory_is_shared),
 		TEST(test_memory_freed__ends_the_run_of_who_comes_later),

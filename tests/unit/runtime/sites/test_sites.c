@@ -109,13 +109,13 @@ static int set_up(void **state)
 	return 0;
 }
 
-static bool by_byte(uint8_t kind, uint8_t state)
+static bool by_byte(uint8_t kind, uint8_t *state)
 {
 	(void)kind;
-	return state & SITE_ON;
+	return *state & SITE_ON;
 }
 
-static bool all(uint8_t kind, uint8_t state)
+static bool all(uint8_t kind, uint8_t *state)
 {
 	(void)kind;
 	(void)state;
