@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
+#include "model/op.h"
 
 #define END_BYTES_MOST (RECORD_NUMBER_MOST + RECORD_NUMBER_SLACK)
 
@@ -50,6 +51,40 @@ static uint64_t chunk_used(
 	/* Pointers of the guest: only their difference has a meaning here. */
 	return RECORD_CHUNK_BYTES - sizeof(struct record_chunk) -
 	       (uint64_t)(thread->end - thread->at);
+}
+
+/* False: an offset or a length leads out of the area, or the chunks form a cycle. */
+static bool run_record_has_chunks(
+	const struct record_area *area, uint64_t bytes, const struct record_thread *thread)
+{
+	uint64_t chunks = bytes / RECORD_CHUNK_BYTES;
+
+	for (uint64_t at = thread->first; at; at = chunk_at(area, at)->next)
+		if (at < record_area_start() || at > bytes - RECORD_CHUNK_BYTES ||
+			at % sizeof(struct record_chunk) || !chunks-- ||
+			chunk_used(area, thread, at) >
+				RECORD_CHUNK_BYTES - sizeof(struct record_chunk))
+			return false;
+	return true;
+}
+
+static bool run_record_has_images(const struct record_area *area, uint64_t bytes)
+{
+	if (area->image_count > RECORD_IMAGES_MAX || area->object_count > RECORD_OBJECTS_MAX)
+		return false;
+	for (uint32_t i = 0; i < area->image_count; i++)
+		if (area->images[i].offset > bytes ||
+			area->images[i].bytes > bytes - area->images[i].offset)
+			return false;
+	return true;
+}
+
+static bool run_record_is_area_valid(const struct record_area *area, uint64_t bytes)
+{
+	for (uint32_t i = 0; i < THREAD_CAPACITY; i++)
+		if (!run_record_has_chunks(area, bytes, &area->threads[i]))
+			return false;
+	return run_record_has_chunks(area, bytes, &area->ops) && run_record_has_images(area, bytes);
 }
 
 static uint64_t size_of(const struct record_area *area, const struct record_thread *thread)
@@ -215,9 +250,11 @@ static void empty(struct record_thread *thread)
 	thread->at = thread->end = NULL;
 }
 
-void run_record_take(
-	struct run_record *record, struct record_area *area, uint32_t threads, uint64_t most)
+bool run_record_take(struct run_record *record, struct record_area *area, uint64_t bytes,
+	uint32_t threads, uint64_t most)
 {
+	if (!run_record_is_area_valid(area, bytes))
+		return false;
 	run_record_take_threads(record, area, threads, most);
 	take_ops(record, area);
 	take_images(record, area);
@@ -226,6 +263,7 @@ void run_record_take(
 	empty(&area->ops);
 	area->image_count = 0;
 	area->used = record_area_start();
+	return true;
 }
 
 static void append_end(struct run_thread *thread, uint64_t predicted)
@@ -238,8 +276,22 @@ static void append_end(struct run_thread *thread, uint64_t predicted)
 		(uint64_t)(record_number_put(thread->bytes + thread->size, number) - thread->bytes);
 }
 
-void run_record_finish(struct run_record *record, const struct record_area *area)
+static bool run_record_has_valid_ops(const struct run_record *record)
 {
+	for (uint64_t i = 0; i < record->op_count; i++) {
+		const struct record_op *op = &record->ops[i];
+
+		if (op->kind >= OP_KIND_COUNT || op->thread >= record->thread_count ||
+			(op->other >= record->thread_count && op->other != UINT16_MAX))
+			return false;
+	}
+	return true;
+}
+
+bool run_record_finish(struct run_record *record, const struct record_area *area)
+{
+	if (area->object_count > RECORD_OBJECTS_MAX)
+		return false;
 	record->is_partial |= area->is_full != 0;
 	record->is_checked = area->is_checked;
 	for (uint32_t i = 0; i < record->thread_count; i++) {
@@ -250,6 +302,9 @@ void run_record_finish(struct run_record *record, const struct record_area *area
 		record->bytes += record->threads[i].size - before;
 	}
 	record->object_count = area->object_count;
-	record->objects = enlarge(record->objects, area->object_count * sizeof *record->objects);
-	memcpy(record->objects, area->objects, area->object_count * sizeof *record->objects);
+	record->objects = enlarge(record->objects, record->object_count * sizeof *record->objects);
+	memcpy(record->objects, area->objects, record->object_count * sizeof *record->objects);
+	for (uint32_t i = 0; i < record->object_count; i++)
+		record->objects[i].path[sizeof record->objects[i].path - 1] = '\0';
+	return run_record_has_valid_ops(record);
 }

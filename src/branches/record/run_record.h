@@ -60,11 +60,14 @@ void run_record_release(struct run_record *record);
 /*
  * Moves the contents of the area to the end of the record. The caller fills in modules and thread
  * names. Above `most` bytes, or without space in /var/tmp for long entries, the record drops new
- * entries and becomes partial.
+ * entries and becomes partial. Returns false if the target wrote over the area, of size `bytes`.
  */
-void run_record_take(
-	struct run_record *record, struct record_area *area, uint32_t threads, uint64_t most);
-/* Ends the threads' entries, when the run is over and everything was taken. */
-void run_record_finish(struct run_record *record, const struct record_area *area);
+bool run_record_take(struct run_record *record, struct record_area *area, uint64_t bytes,
+	uint32_t threads, uint64_t most);
+/*
+ * Ends the threads' entries, when the run is over and everything was taken. Returns false if the
+ * target wrote over the area.
+ */
+bool run_record_finish(struct run_record *record, const struct record_area *area);
 
 #endif

@@ -89,9 +89,11 @@ struct taking {
 
 static void take_entries(struct taking *taking)
 {
-	struct contract *contract = taking->probe.worker.contract;
+	struct worker *worker = &taking->probe.worker;
 
-	run_record_take(taking->record, taking->area, contract->thread_count, RECORD_BYTES_MOST);
+	if (!run_record_take(taking->record, taking->area, worker->contract->record_bytes,
+		    worker->contract->thread_count, RECORD_BYTES_MOST))
+		worker->damage = "record";
 }
 
 static enum worker_care care(void *context)
@@ -182,7 +184,9 @@ static int record_run_run(struct taking *taking, const struct record_request *re
 	}
 	if (status == 0) {
 		take_entries(taking);
-		run_record_finish(taking->record, taking->area);
+		if (!run_record_finish(taking->record, taking->area))
+			taking->probe.worker.damage = "record";
+		status = worker_check(&taking->probe.worker, err);
 	}
 	target_release(&target);
 	return status;

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "branches/record/run_record.h"
+#include "model/op.h"
 
 #define AREA_BYTES (record_area_start() + 8 * RECORD_CHUNK_BYTES)
 
@@ -53,19 +54,19 @@ static void test_take__gives_the_same_in_pieces_as_at_once(void **state)
 	put(area, &area->threads[0], "abcdef", 6);
 	put(area, &area->threads[2], "xyz", 3);
 	put(area, &area->ops, bytes, size);
-	run_record_take(&whole, area, 1, 100);
-	run_record_finish(&whole, area);
+	assert_true(run_record_take(&whole, area, AREA_BYTES, 1, 100));
+	assert_true(run_record_finish(&whole, area));
 	assert_int_equal(area->used, record_area_start());
 
 	put(area, &area->threads[0], "abc", 3);
-	run_record_take(&pieces, area, 1, 100);
+	assert_true(run_record_take(&pieces, area, AREA_BYTES, 1, 100));
 	put(area, &area->threads[0], "def", 3);
 	put(area, &area->threads[2], "xy", 2);
-	run_record_take(&pieces, area, 1, 100);
+	assert_true(run_record_take(&pieces, area, AREA_BYTES, 1, 100));
 	put(area, &area->threads[2], "z", 1);
 	put(area, &area->ops, bytes, size);
-	run_record_take(&pieces, area, 1, 100);
-	run_record_finish(&pieces, area);
+	assert_true(run_record_take(&pieces, area, AREA_BYTES, 1, 100));
+	assert_true(run_record_finish(&pieces, area));
 
 	assert_int_equal(whole.thread_count, 3);
 	assert_int_equal(pieces.thread_count, 3);
@@ -93,10 +94,10 @@ static void test_take__keeps_no_more_than_it_may(void **state)
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		put(area, &area->threads[0], "abc", 3);
-		run_record_take(records[i], area, 1, i ? 5 : 100);
+		assert_true(run_record_take(records[i], area, AREA_BYTES, 1, i ? 5 : 100));
 		put(area, &area->threads[0], "def", 3);
-		run_record_take(records[i], area, 1, i ? 5 : 100);
-		run_record_finish(records[i], area);
+		assert_true(run_record_take(records[i], area, AREA_BYTES, 1, i ? 5 : 100));
+		assert_true(run_record_finish(records[i], area));
 	}
 	assert_true(some.is_partial);
 	assert_memory_equal(some.threads[0].bytes, "abc", 3);
@@ -120,9 +121,9 @@ static void test_take__keeps_long_entries(void **state)
 	for (int i = 0; i < PIECES; i++) {
 		memset(piece, i % 251, PIECE);
 		put(area, &area->threads[0], piece, PIECE);
-		run_record_take(&record, area, 1, UINT64_MAX);
+		assert_true(run_record_take(&record, area, AREA_BYTES, 1, UINT64_MAX));
 	}
-	run_record_finish(&record, area);
+	assert_true(run_record_finish(&record, area));
 	assert_false(record.is_partial);
 	assert_true(record.threads[0].size > (uint64_t)PIECE * PIECES);
 	for (int i = 0; i < PIECES; i++) {
@@ -134,12 +135,79 @@ static void test_take__keeps_long_entries(void **state)
 	free(area);
 }
 
+/* Stray writes of the target. A run in progress has one chunk of each kind and one image. */
+static void test_take__refuses_an_area_that_the_target_wrote_over(void **state)
+{
+	static const uint64_t hostile[] = {UINT64_MAX, UINT64_C(1) << 40, 1, 8};
+
+	(void)state;
+	for (uint32_t round = 0; round < 6 * sizeof hostile / sizeof *hostile; round++) {
+		const uint64_t value = hostile[round / 6];
+		struct run_record record = {0};
+		struct record_area *area = new_area();
+		struct record_chunk *chunk =
+			(struct record_chunk *)((char *)area + record_area_start());
+
+		put(area, &area->threads[0], "abc", 3);
+		put(area, &area->ops, "", 1);
+		switch (round % 6) {
+		case 0:
+			area->threads[0].first = value;
+			break;
+		case 1:
+			chunk->next = record_area_start(); /* a cycle */
+			break;
+		case 2:
+			area->threads[0].at = area->threads[0].end + 1 + value % 1000;
+			break;
+		case 3:
+			area->threads[0].last = 0;
+			chunk->used = value | RECORD_CHUNK_BYTES;
+			break;
+		case 4:
+			area->image_count = 1;
+			area->images[0].bytes = value | UINT64_C(1) << 63;
+			break;
+		default:
+			area->object_count = (uint32_t)value | 2 * RECORD_OBJECTS_MAX;
+			break;
+		}
+		assert_false(run_record_take(&record, area, AREA_BYTES, 1, 100) &&
+			     run_record_finish(&record, area));
+		run_record_release(&record);
+		free(area);
+	}
+}
+
+static void test_take__refuses_impossible_ops(void **state)
+{
+	static const struct record_op hostile[] = {{.kind = OP_KIND_COUNT, .other = UINT16_MAX},
+		{.thread = 1, .other = UINT16_MAX}, {.other = 1}};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
+		struct run_record record = {0};
+		struct record_area *area = new_area();
+		struct op_stream stream = {0};
+		uint8_t bytes[OP_STREAM_MOST + RECORD_NUMBER_SLACK];
+
+		put(area, &area->ops, bytes,
+			(size_t)(op_stream_write(&stream, &hostile[i], bytes) - bytes));
+		assert_true(run_record_take(&record, area, AREA_BYTES, 1, 100));
+		assert_false(run_record_finish(&record, area));
+		run_record_release(&record);
+		free(area);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_take__gives_the_same_in_pieces_as_at_once),
 		cmocka_unit_test(test_take__keeps_no_more_than_it_may),
 		cmocka_unit_test(test_take__keeps_long_entries),
+		cmocka_unit_test(test_take__refuses_an_area_that_the_target_wrote_over),
+		cmocka_unit_test(test_take__refuses_impossible_ops),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
