@@ -49,7 +49,7 @@ static bool serve_take_batch(struct worker *worker, const char *bytes, size_t si
 	worker->contract->plan = head->contract.plan;
 	worker->contract->totals = head->contract.totals;
 	worker->is_strategy_fresh = worker->contract->plan.is_fresh_state = false;
-	return true;
+	return worker_is_valid_state(worker, contract_strategy(worker->contract));
 }
 
 static int serve_make_batch(struct campaign *campaign, const struct serve_link *link,

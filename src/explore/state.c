@@ -175,7 +175,8 @@ static bool state_read_task(struct campaign *campaign, FILE *file, const struct 
 	task->number = (uint32_t)head->number;
 	task->totals = head->totals;
 	task->state = tasks_map_state(campaign);
-	if (!task->state || !state_read_area(file, task->state, owner->contract->strategy_bytes)) {
+	if (!task->state || !state_read_area(file, task->state, owner->contract->strategy_bytes) ||
+		!worker_is_valid_state(owner, task->state)) {
 		tasks_release_task(campaign, task);
 		return false;
 	}
@@ -342,6 +343,7 @@ int state_load(struct campaign *campaign, struct error *err)
 		header.strategy_bytes == worker->contract->strategy_bytes &&
 		header.memory_bytes == worker->contract->memory_bytes &&
 		state_read_area(file, contract_strategy(worker->contract), header.strategy_bytes) &&
+		worker_is_valid_state(worker, contract_strategy(worker->contract)) &&
 		state_read_area(file, contract_memory(worker->contract), header.memory_bytes) &&
 		state_read_tasks(campaign, file);
 	(void)fclose(file);

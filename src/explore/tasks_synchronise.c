@@ -91,6 +91,11 @@ bool tasks_synchronise(struct campaign *campaign, struct campaign_worker *worker
 	void *owner = tasks_state_of(&campaign->workers[0]);
 	bool is_synchronised;
 
+	if (!worker_is_valid_state(&worker->worker, tasks_state_of(worker))) {
+		strategy->leave(owner, worker->task->number);
+		tasks_discard(campaign, worker);
+		return false;
+	}
 	if (!tasks_are_synchronised(campaign))
 		return true;
 	is_synchronised = strategy->synchronise(owner, tasks_state_of(worker));

@@ -45,7 +45,8 @@ static inline bool hash_set_add(struct hash_set *set, uint64_t hash)
 
 	if (set->count > set->mask / 2)
 		hash_set_clear(set);
-	for (at = (uint32_t)(key >> 32) & set->mask; slots[at]; at = (at + 1) & set->mask)
+	at = (uint32_t)(key >> 32) & set->mask;
+	for (uint32_t i = 0; i <= set->mask && slots[at]; i++, at = (at + 1) & set->mask)
 		if (slots[at] == key)
 			return false;
 	slots[at] = key;

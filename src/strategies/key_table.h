@@ -5,6 +5,7 @@
 #ifndef RADDLE_STRATEGIES_KEY_TABLE_H
 #define RADDLE_STRATEGIES_KEY_TABLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/hash.h"
@@ -48,6 +49,19 @@ static inline uint32_t key_table_add(struct key_table *table, uint64_t key)
 	table->keys[table->count++] = key;
 	table->slots[slot] = (uint16_t)table->count;
 	return table->count - 1;
+}
+
+/* For a table from elsewhere: searches end, and find keys of the table. */
+static inline bool key_table_is_valid(const struct key_table *table)
+{
+	uint32_t used = 0;
+
+	for (uint32_t i = 0; i < KEY_TABLE_SLOTS; i++) {
+		if (table->slots[i] > table->count)
+			return false;
+		used += table->slots[i] != 0;
+	}
+	return table->count <= KEY_TABLE_CAPACITY && used == table->count;
 }
 
 static inline void key_table_clear(struct key_table *table)

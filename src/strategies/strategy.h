@@ -167,6 +167,11 @@ struct strategy_learning {
 struct strategy_search {
 	/* Returns true if all runs are made. NULL if the search never ends. */
 	bool (*is_exhausted)(const void *state);
+	/*
+	 * For a state from a file or another process, between two runs: do all counts and indices
+	 * lie within the block that the strategy lays out for `config`, and do all lists end?
+	 */
+	bool (*is_valid)(void *state, const struct strategy_config *config);
 	void (*verdict)(const void *state, struct strategy_verdict *out); /* NULL: no verdict */
 	/*
 	 * Every shard makes the run that ends, to divide the search, but another shard counts it.
@@ -276,6 +281,12 @@ static inline void strategy_end_single_run(
 		strategy->end_run(state, summary);
 	if (strategy->learning.learn)
 		strategy->learning.learn(state, 1, 1);
+}
+
+/* For a state from a file or another process: the byte is 0 or 1. */
+static inline bool strategy_is_flag(const bool *flag)
+{
+	return *(const unsigned char *)flag <= 1;
 }
 
 /* Returns whether the runs must be made one after the other in one process. */

@@ -296,6 +296,16 @@ void worker_stop(struct worker *worker)
 	worker->batch_end = worker->batch_next;
 }
 
+bool worker_is_valid_state(const struct worker *worker, void *state)
+{
+	const struct contract_plan *plan = &worker->contract->plan;
+	const struct strategy *strategy = strategies[plan->strategy];
+
+	return !strategy->search.is_valid ||
+	       (strategy->state_bytes(&plan->strategy_config) <= worker->contract->strategy_bytes &&
+		       strategy->search.is_valid(state, &plan->strategy_config));
+}
+
 int worker_check(const struct worker *worker, struct error *err)
 {
 	uint64_t step;

@@ -29,7 +29,6 @@
 enum dpor_option { OPTION_STEPS };
 
 #define STEPS_STANDARD 4096
-#define BRANCHES_PER_STEP 16
 #define SLEEPERS_PER_STEP 8
 
 static const struct strategy_option dpor_options[] = {
@@ -53,7 +52,7 @@ static size_t dpor_lay_out(const struct strategy_config *config, struct dpor *dp
 	size_t at = sizeof(struct dpor);
 
 	dpor->step_capacity = steps;
-	dpor->branch_capacity = steps * BRANCHES_PER_STEP;
+	dpor->branch_capacity = steps * DPOR_BRANCHES_PER_STEP;
 	dpor->sleeper_capacity = steps * SLEEPERS_PER_STEP;
 	dpor->steps_at = (uint32_t)dpor_take(&at, (steps + 1) * sizeof(struct dpor_step));
 	dpor->clocks_at =
@@ -62,7 +61,7 @@ static size_t dpor_lay_out(const struct strategy_config *config, struct dpor *dp
 		(uint32_t)dpor_take(&at, dpor->branch_capacity * sizeof(struct dpor_branch));
 	dpor->sleepers_at =
 		(uint32_t)dpor_take(&at, dpor->sleeper_capacity * sizeof(struct dpor_sleeper));
-	dpor->scratch_at = (uint32_t)dpor_take(&at, (steps + 2) * sizeof(uint32_t));
+	dpor->scratch_at = (uint32_t)dpor_take(&at, (steps + 4) * sizeof(uint32_t));
 	return at;
 }
 
@@ -193,7 +192,8 @@ static struct dpor_step *dpor_push(struct dpor *dpor)
 		return NULL;
 	}
 	step = &dpor_steps(dpor)[dpor->depth];
-	*step = (struct dpor_step){.previous = DPOR_NONE, .wakeup = DPOR_NONE};
+	*step = (struct dpor_step){
+		.previous = DPOR_NONE, .alike = DPOR_NONE, .wide = DPOR_NONE, .wakeup = DPOR_NONE};
 	inherit_sleepers(dpor, step);
 	step->wakeup = inherit_wakeup(dpor, step - 1);
 	if (dpor->depth == dpor->first_new + 1)
@@ -437,6 +437,14 @@ static bool dpor_is_elsewhere(const void *state)
 	return ((const struct dpor *)state)->share.is_elsewhere;
 }
 
+static bool dpor_is_valid_state(void *state, const struct strategy_config *config)
+{
+	struct dpor expected;
+
+	(void)dpor_lay_out(config, &expected);
+	return dpor_is_valid(state, &expected);
+}
+
 static bool dpor_is_exhausted(const void *state)
 {
 	return ((const struct dpor *)state)->is_exhausted;
@@ -472,6 +480,7 @@ const struct strategy strategy_dpor = {
 	.choose_value = dpor_choose_value,
 	.end_run = dpor_end_run,
 	.search = {.is_exhausted = dpor_is_exhausted,
+		.is_valid = dpor_is_valid_state,
 		.verdict = dpor_verdict,
 		.is_elsewhere = dpor_is_elsewhere,
 		.tasks = &dpor_tasks},

@@ -28,7 +28,8 @@
 /* clocks have blocks of this many entries, which compile to vector instructions */
 #define DPOR_LANES 16
 #define DPOR_BUCKETS 256 /* number of buckets of steps, by dpor_key(); a power of two */
-#define DPOR_RACY 1024	 /* number of bits in the set of raced objects; a power of two */
+#define DPOR_BRANCHES_PER_STEP 16
+#define DPOR_RACY 1024 /* number of bits in the set of raced objects; a power of two */
 
 /* Runs that only learn which objects threads race for. */
 enum dpor_lesson { DPOR_LESSON_FIRST, DPOR_LESSON_LATEST, DPOR_LESSONS };
@@ -185,6 +186,9 @@ void dpor_branch_free(struct dpor *dpor, uint32_t branch);
 
 /* Discards all runs, but not what the learning runs found. */
 void dpor_forget(struct dpor *dpor);
+
+/* strategy_search.is_valid(); `expected`: capacities and places of a new state. */
+bool dpor_is_valid(struct dpor *dpor, const struct dpor *expected);
 
 /* Backtracks to the last step with a branch to explore, at the end of a run. */
 void dpor_back_up(struct dpor *dpor);

@@ -64,6 +64,23 @@ bool dpor_has_same_slots(const struct dpor *dpor, const struct dpor *task)
 	return true;
 }
 
+bool dpor_has_same_path(struct dpor *dpor, struct dpor *task)
+{
+	if (task->last >= dpor->step_count || task->base > dpor->step_capacity)
+		return false;
+	for (uint32_t i = 0; i < task->base; i++) {
+		const struct dpor_step *step = &dpor_steps(task)[i];
+		const struct dpor_step *mine = &dpor_steps(dpor)[i];
+
+		if (step->is_value ? dpor_has_changed(step) : step->wakeup == DPOR_NONE)
+			return false;
+		if (i <= task->last && (mine->is_value != step->is_value ||
+					       (!mine->is_value && mine->wakeup == DPOR_NONE)))
+			return false;
+	}
+	return true;
+}
+
 void dpor_join_slots(struct dpor *dpor, const struct dpor *other)
 {
 	for (uint32_t i = dpor->slot_count; i < other->slot_count; i++)
@@ -386,6 +403,8 @@ bool dpor_synchronise(void *state, void *block)
 	/* Before its first run a task has no results; those of a lost state are not used. */
 	if (!task->runs || task->is_lost || task->diverged_runs || dpor->is_lost)
 		return true;
+	if (!dpor_has_same_path(dpor, task))
+		return false;
 	branch = dpor_merge_branch_of(dpor, task);
 	if (branch == DPOR_NONE || !dpor_has_same_slots(dpor, task) ||
 		!has_gone_straight(dpor, task, branch) || !merge_all(dpor, task, branch))

@@ -41,6 +41,8 @@ uint32_t dpor_copy_list(struct dpor *to, struct dpor *from, uint32_t branch);
 uint64_t dpor_hash_tree(struct dpor *dpor, uint32_t branch);
 /* Returns whether both states assign the same slots to the threads that both know. */
 bool dpor_has_same_slots(const struct dpor *dpor, const struct dpor *task);
+/* Returns whether the task's path to its base exists in the owner's state: each step has a branch. */
+bool dpor_has_same_path(struct dpor *dpor, struct dpor *task);
 void dpor_join_slots(struct dpor *dpor, const struct dpor *other);
 /* Returns whether the task followed its branch to the first leaf, as the owner would (with
  * bystanders). */

@@ -21,6 +21,7 @@
 #include "model/ids.h"
 
 #define DPOR_PAIRS_MOST 24 /* maximum depth of the tree: eight classes for each of 2^20 shards */
+#define DPOR_SHARDS_MOST (1u << 20)
 #define DPOR_TAUGHT_WORDS 16
 
 struct dpor_event {

@@ -25,6 +25,9 @@
  */
 #include "strategies/search/bounded.h"
 
+#include <stddef.h>
+#include <string.h>
+
 #include "base/bitset.h"
 #include "base/text.h"
 #include "strategies/search/bounded_internal.h"
@@ -64,6 +67,31 @@ static void bounded_begin_campaign(void *state, const struct strategy_config *co
 		bounded->tree.shards = config->shards;
 	}
 	bounded_begin_walk(bounded);
+}
+
+static bool bounded_is_valid(void *state, const struct strategy_config *config)
+{
+	struct bounded *bounded = state;
+	const struct shared_variables *shared = &bounded->shared;
+	const uint64_t slots = hash_set_slots((uint64_t)config->option[OPTION_RUNS]);
+	const bool *const flags[] = {&bounded->has_learnt, &bounded->is_exhausted,
+		&bounded->is_lost, &bounded->has_paused, &bounded->has_focus,
+		&bounded->is_elsewhere, &bounded->is_focused, &bounded->needs_all};
+
+	for (uint32_t i = 0; i < sizeof flags / sizeof *flags; i++)
+		if (!strategy_is_flag(flags[i]))
+			return false;
+	if (memcmp(bounded->config.option, config->option, sizeof config->option) != 0 ||
+		bounded->seen.distance != seen_distance(config) - offsetof(struct bounded, seen) ||
+		bounded->seen.mask != slots - 1 || bounded->seen.count > slots / 2 + 1 ||
+		2 * (uint64_t)bounded->noted_count > slots || (uint32_t)bounded->pass > PASS_ALL ||
+		bounded->changes > CHANGES_MOST || bounded->variables > BOUNDS_SUM_MOST ||
+		bounded->threads > BOUNDS_SUM_MOST || bounded->threads_most > THREAD_CAPACITY ||
+		shared->shared_count > shared->objects.count)
+		return false;
+	return key_table_is_valid(&bounded->names) && key_table_is_valid(&shared->objects) &&
+	       key_table_is_valid(&shared->thread_names) &&
+	       run_tree_is_valid(&bounded->tree, (uint32_t)config->option[OPTION_RUNS]);
 }
 
 /* Returns the objects of the run's changes if the run cannot be extended; 0 if all accesses are
@@ -422,6 +450,7 @@ const struct strategy strategy_bounded = {
 	.choose_value = bounded_choose_value,
 	.end_run = bounded_end_run,
 	.search = {.is_exhausted = bounded_is_exhausted,
+		.is_valid = bounded_is_valid,
 		.verdict = bounded_verdict,
 		.is_elsewhere = bounded_is_elsewhere,
 		.tasks = &bounded_tasks},

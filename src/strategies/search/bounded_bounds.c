@@ -82,7 +82,7 @@ static bool next_bounds(struct bounded *bounded)
 			bounded->variables = sum - 1;
 			bounded->threads = 2;
 		}
-		if (sum > VARIABLES_MOST + THREAD_ORDERS_MOST)
+		if (sum == BOUNDS_SUM_MOST)
 			return false;
 		if (bounded->threads <= most_t && bounded->variables <= most_v &&
 			(!fixed_v || bounded->variables == fixed_v) &&

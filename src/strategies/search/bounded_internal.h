@@ -25,6 +25,7 @@ enum bounded_pruning { PRUNING_STATES, PRUNING_GRAPHS, PRUNING_NONE };
 
 #define VARIABLES_MOST 6u
 #define CHANGES_MOST 16
+#define BOUNDS_SUM_MOST (VARIABLES_MOST + THREAD_ORDERS_MOST + 1) /* of v and t */
 #define CHANGES_FIRST 2u /* default of c: most known bugs need at most 2 changes */
 
 /* The passes in their order; the last two are repeated for each v and t. */

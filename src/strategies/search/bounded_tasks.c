@@ -98,10 +98,14 @@ static void bounded_leave(void *state, uint32_t number)
 		bounded_tasks_continue(bounded);
 }
 
-static bool bounded_tasks_is_joinable(const struct bounded *bounded, const struct bounded *task)
+static bool bounded_tasks_is_joinable(const struct bounded *bounded, struct bounded *task)
 {
 	const uint32_t room = bounded->seen.mask / 2;
 
+	for (uint32_t i = 0; i < task->noted_count; i++)
+		if (noted_runs(task)[i].node != UINT32_MAX &&
+			noted_runs(task)[i].node >= task->tree.node_count)
+			return false;
 	return !task->is_lost && bounded_runs(task) && hash_knowledge(bounded) == task->knowledge &&
 	       hash_knowledge(task) == task->knowledge && bounded->seen.count <= room &&
 	       task->noted_count <= room - bounded->seen.count &&

@@ -1,5 +1,7 @@
 #include "strategies/search/deviations.h"
 
+#include "strategies/strategy.h"
+
 /* All shards make the runs with fewer deviations. */
 #define SHARD_DEVIATIONS 2
 
@@ -14,6 +16,48 @@ void deviations_begin(
 	*deviations = (struct deviations){
 		.capacity = capacity, .bound = bound, .roots = roots, .is_exhausted = !roots};
 	deviations->last_child.record = DEVIATIONS_NONE;
+}
+
+static bool deviations_has_records(struct deviations *deviations)
+{
+	const struct deviation_record *records = deviations_records(deviations);
+
+	for (uint32_t i = 0; i < deviations->count; i++)
+		if (records[i].parent >= deviations->count)
+			return false;
+	for (uint32_t i = 0; i < deviations->limit_count; i++)
+		if (deviations->limits[i].record > deviations->count ||
+			deviations->limits[i].end_record > deviations->count)
+			return false;
+	return true;
+}
+
+/* The parent of the next child; `end` is the first record behind the current scan. */
+static bool deviations_has_place(const struct deviations *deviations)
+{
+	const uint32_t end = deviations->task
+				     ? deviations->end_record + (deviations->end_ordinal != 0)
+			     : deviations->kind == DEVIATION_COSTLY ? deviations->level_end
+								    : deviations->count;
+
+	if (end > deviations->count || deviations->record > end)
+		return false;
+	return deviations->record < end || deviations->is_exhausted || deviations->awaited ||
+	       deviations->root < deviations->roots;
+}
+
+bool deviations_is_valid(struct deviations *deviations, uint32_t capacity)
+{
+	return deviations->capacity == capacity && deviations->count <= capacity &&
+	       deviations->roots == 1 && deviations->root <= 1 &&
+	       deviations->kind < DEVIATION_KIND_COUNT &&
+	       (deviations->task || deviations->level_start <= deviations->count) &&
+	       deviations->limit_count <= DEVIATIONS_TASKS_MOST &&
+	       strategy_is_flag(&deviations->is_exhausted) &&
+	       strategy_is_flag(&deviations->is_lost) &&
+	       strategy_is_flag(&deviations->has_before) &&
+	       deviations->count_given <= deviations->count && deviations_has_place(deviations) &&
+	       deviations_has_records(deviations);
 }
 
 static bool is_at_roots(const struct deviations *deviations)
@@ -82,7 +126,8 @@ static void lay_path(struct deviations *deviations)
 	uint32_t count = 1;
 	uint32_t at;
 
-	for (at = deviations->record; parent_of(deviations, at) != DEVIATIONS_NONE;
+	for (at = deviations->record;
+		count <= DEVIATIONS_MOST && parent_of(deviations, at) != DEVIATIONS_NONE;
 		at = parent_of(deviations, at))
 		count++;
 	if (count > DEVIATIONS_MOST) {
@@ -131,14 +176,14 @@ static void compare_print(struct deviations *deviations, enum deviation_kind kin
 uint32_t deviations_at(struct deviations *deviations, enum deviation_kind kind,
 	uint32_t alternatives, uint64_t what)
 {
-	const struct deviation *next = &deviations->path[deviations->path_at];
+	const bool has_next = deviations->path_at < deviations->path_count;
+	const struct deviation *next = has_next ? &deviations->path[deviations->path_at] : NULL;
 	const uint32_t print =
 		(uint32_t)hash_pair(deviations->print, hash_pair(what, alternatives));
 
 	if (deviations->path_at + 1 == deviations->path_count)
 		compare_print(deviations, kind, print);
-	if (deviations->path_at < deviations->path_count && next->kind == kind &&
-		next->ordinal == deviations->points[kind]) {
+	if (next && next->kind == kind && next->ordinal == deviations->points[kind]) {
 		deviations->path_at++;
 		deviations->points[DEVIATION_FREE] = deviations->points[DEVIATION_COSTLY] = 0;
 		deviations->alternatives = alternatives;

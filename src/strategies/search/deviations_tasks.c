@@ -215,11 +215,26 @@ static void join_children(struct deviations *deviations, const struct deviations
 	deviations->last_child.record += task->given_first;
 }
 
+/* The task's places exist in the owner, and each parent comes before its child. */
+static bool deviations_tasks_fits(const struct deviations *deviations, struct deviations *task)
+{
+	const struct deviation_record *records = deviations_records(task);
+	const uint32_t added = task->count - task->count_given, first = task->given_first;
+
+	if (added > deviations->capacity - deviations->count || first >= deviations->count ||
+		task->record > deviations->count - first + added)
+		return false;
+	for (uint32_t i = 0; i < added; i++)
+		if (records[task->count_given + i].parent >= deviations->count - first + i)
+			return false;
+	return true;
+}
+
 bool deviations_join(struct deviations *deviations, struct deviations *task)
 {
 	const uint32_t added = task->count - task->count_given;
 
-	if (task->is_lost || !task->runs || added > deviations->capacity - deviations->count) {
+	if (task->is_lost || !task->runs || !deviations_tasks_fits(deviations, task)) {
 		deviations_leave(deviations, task->task);
 		return false;
 	}

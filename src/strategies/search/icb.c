@@ -73,6 +73,14 @@ static void vt_begin_campaign(void *state, const struct strategy_config *config)
 	((struct icb *)state)->variable_bound = (uint32_t)config->option[OPTION_VARIABLES];
 }
 
+static bool icb_is_valid(void *state, const struct strategy_config *config)
+{
+	struct icb *icb = state;
+
+	return icb->variable_bound <= VARIABLES_MOST && icb->variable_count <= VARIABLES_MOST &&
+	       deviations_is_valid(&icb->deviations, (uint32_t)config->option[OPTION_RUNS]);
+}
+
 static void icb_begin_run(void *state, uint64_t seed)
 {
 	struct icb *icb = state;
@@ -248,6 +256,7 @@ const struct strategy strategy_icb = {
 	.choose_value = icb_choose_value,
 	.end_run = icb_end_run,
 	.search = {.is_exhausted = icb_is_exhausted,
+		.is_valid = icb_is_valid,
 		.verdict = icb_verdict,
 		.is_elsewhere = icb_is_elsewhere,
 		.tasks = &icb_tasks},
@@ -266,6 +275,7 @@ const struct strategy strategy_vt = {
 	.choose_value = icb_choose_value,
 	.end_run = icb_end_run,
 	.search = {.is_exhausted = icb_is_exhausted,
+		.is_valid = icb_is_valid,
 		.verdict = icb_verdict,
 		.is_elsewhere = icb_is_elsewhere,
 		.tasks = &icb_tasks},

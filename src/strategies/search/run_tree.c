@@ -1,6 +1,7 @@
 #include "strategies/search/run_tree.h"
 
 #include "strategies/search/run_tree_internal.h"
+#include "strategies/strategy.h"
 
 /* Expected mean number of variables behind the last deviation of a run. */
 #define POINTS_PER_NODE 16
@@ -23,6 +24,62 @@ void run_tree_begin(struct run_tree *tree, uint32_t node_capacity, uint32_t chan
 	tree->diverged_runs = tree->varied_runs = 0;
 	for (uint32_t i = 0; i < RUN_TREE_ORDERS_MOST; i++)
 		tree->done_variables[i] = tree->done_placed[i] = 0;
+}
+
+static bool run_tree_is_variable(uint16_t variable)
+{
+	return variable < KEY_TABLE_CAPACITY || variable == RUN_TREE_VALUE;
+}
+
+static bool run_tree_has_nodes(struct run_tree *tree)
+{
+	for (uint32_t i = 0; i < tree->node_count; i++) {
+		const struct run_node *node = &run_tree_nodes(tree)[i];
+
+		if (node->parent >= tree->node_count || node->depth >= RUN_TREE_DEVIATIONS_MOST ||
+			node->order >= RUN_TREE_ORDERS_MOST ||
+			!run_tree_is_variable(node->variable) ||
+			(node->points_count &&
+				(node->points_at > tree->points_used ||
+					node->points_count > tree->points_used - node->points_at)))
+			return false;
+	}
+	for (uint32_t i = 0; i < tree->points_used; i++)
+		if (!run_tree_is_variable(run_tree_points(tree)[i].variable))
+			return false;
+	return true;
+}
+
+/* The parent of the next run, and the point at which that run deviates. */
+static bool run_tree_has_place(struct run_tree *tree)
+{
+	const struct run_node *node = &run_tree_nodes(tree)[tree->node];
+
+	if (tree->is_done || tree->is_lost || tree->awaited || run_tree_is_at_roots(tree))
+		return tree->node <= tree->node_count;
+	return tree->node < tree->node_count &&
+	       (tree->phase != RUN_TREE_CHANGES ||
+		       (tree->entry < node->points_count && tree->ordinal));
+}
+
+bool run_tree_is_valid(struct run_tree *tree, uint32_t node_capacity)
+{
+	if (tree->node_capacity != node_capacity ||
+		tree->points_capacity != node_capacity * POINTS_PER_NODE ||
+		tree->node_count > node_capacity || tree->points_used > tree->points_capacity ||
+		(uint32_t)tree->phase > RUN_TREE_VALUES ||
+		tree->bounds.order_end > RUN_TREE_ORDERS_MOST ||
+		tree->limit_count > RUN_TREE_TASKS_MOST || tree->met_count > KEY_TABLE_CAPACITY ||
+		tree->nodes_given > tree->node_count || !strategy_is_flag(&tree->is_lost) ||
+		!strategy_is_flag(&tree->is_done) || !strategy_is_flag(&tree->is_begun) ||
+		!strategy_is_flag(&tree->bounds.has_places) ||
+		!strategy_is_flag(&tree->bounds.has_values))
+		return false;
+	for (uint32_t i = 0; i < tree->limit_count; i++)
+		if (tree->limits[i].first > tree->node_count ||
+			tree->limits[i].end > tree->node_count)
+			return false;
+	return run_tree_has_nodes(tree) && run_tree_has_place(tree);
 }
 
 uint32_t run_tree_order(struct run_tree *tree)
@@ -64,10 +121,8 @@ void run_tree_begin_run(struct run_tree *tree, bool is_partial)
 
 static bool deviates(struct run_tree *tree, uint32_t variable, uint32_t ordinal)
 {
-	const struct run_path *next = &tree->path[tree->path_at];
-
-	return tree->path_at < tree->path_count && next->variable == variable &&
-	       next->ordinal == ordinal;
+	return tree->path_at < tree->path_count && tree->path[tree->path_at].variable == variable &&
+	       tree->path[tree->path_at].ordinal == ordinal;
 }
 
 static struct run_passed *passed_slot(struct run_tree *tree, uint32_t variable, uint32_t ordinal)
@@ -75,8 +130,9 @@ static struct run_passed *passed_slot(struct run_tree *tree, uint32_t variable, 
 	uint32_t at = (uint32_t)hash_pair(variable, ordinal) % RUN_TREE_SAME_SLOTS;
 	struct run_passed *slot = &tree->passed[at];
 
-	while (slot->epoch == tree->passed_epoch &&
-		(slot->variable != variable || slot->ordinal != ordinal)) {
+	for (uint32_t i = 0; i < RUN_TREE_SAME_SLOTS && slot->epoch == tree->passed_epoch &&
+			     (slot->variable != variable || slot->ordinal != ordinal);
+		i++) {
 		at = (at + 1) % RUN_TREE_SAME_SLOTS;
 		slot = &tree->passed[at];
 	}

@@ -57,7 +57,7 @@ struct run_node {
 struct run_variable {
 	/* number among the heap blocks of one call stack, from 1; 0: not on the heap */
 	uint16_t loop;
-	bool is_shared;
+	uint8_t is_shared;
 	uint64_t users; /* threads that use the variable, as hashed bits */
 };
 
@@ -149,12 +149,14 @@ struct run_tree {
 	struct run_passed {
 		uint32_t epoch, ordinal, print, whole;
 		uint16_t variable;
-		bool is_partial; /* `whole` is not known yet */
+		uint8_t is_partial; /* `whole` is not known yet */
 	} passed[RUN_TREE_SAME_SLOTS];
 };
 
 size_t run_tree_bytes(uint32_t node_capacity);
 void run_tree_begin(struct run_tree *tree, uint32_t node_capacity, uint32_t changes_most);
+/* strategy_search.is_valid() */
+bool run_tree_is_valid(struct run_tree *tree, uint32_t node_capacity);
 /* Runs within earlier bounds are not made again. */
 void run_tree_widen(struct run_tree *tree, const struct run_bounds *bounds,
 	const struct run_variable *variables);
@@ -214,7 +216,7 @@ bool run_tree_split(struct run_tree *tree, struct run_tree *task, uint32_t numbe
 	const struct run_variable *variables);
 void run_tree_copy(struct run_tree *to, const struct run_tree *from);
 /* Returns whether there is space for the nodes of the task. */
-bool run_tree_may_join(const struct run_tree *tree, const struct run_tree *task);
+bool run_tree_may_join(const struct run_tree *tree, struct run_tree *task);
 /* Joins the awaited task. Its closed runs (run_tree_close()) have no children. */
 void run_tree_join(
 	struct run_tree *tree, struct run_tree *task, const struct run_variable *variables);

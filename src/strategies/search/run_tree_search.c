@@ -47,9 +47,11 @@ static struct run_same *same_slot(struct run_tree *tree, uint32_t variable, uint
 	const uint64_t key = (uint64_t)tree->alternative << 32 | ordinal;
 	uint32_t at = (uint32_t)hash_pair(variable, key) % RUN_TREE_SAME_SLOTS;
 
-	while (tree->same[at].epoch == tree->same_epoch &&
+	for (uint32_t i = 0;
+		i < RUN_TREE_SAME_SLOTS && tree->same[at].epoch == tree->same_epoch &&
 		(tree->same[at].variable != variable || tree->same[at].ordinal != ordinal ||
-			tree->same[at].alternative != tree->alternative))
+			tree->same[at].alternative != tree->alternative);
+		i++)
 		at = (at + 1) % RUN_TREE_SAME_SLOTS;
 	return &tree->same[at];
 }

@@ -172,9 +172,17 @@ void run_tree_close(struct run_tree *task, uint32_t node)
 	run_tree_nodes(task)[node].is_closed = true;
 }
 
-bool run_tree_may_join(const struct run_tree *tree, const struct run_tree *task)
+bool run_tree_may_join(const struct run_tree *tree, struct run_tree *task)
 {
-	return !task->is_lost &&
+	const uint32_t first = task->given_first;
+
+	/* The task's nodes follow the owner's, and each parent comes before its child. */
+	for (uint32_t i = task->nodes_given; i < task->node_count; i++)
+		if (first > tree->node_count ||
+			run_tree_nodes(task)[i].parent >=
+				tree->node_count - first + i - task->nodes_given)
+			return false;
+	return !task->is_lost && task->given_end <= tree->node_count && first < task->given_end &&
 	       task->node_count - task->nodes_given <= tree->node_capacity - tree->node_count &&
 	       task->points_used <= tree->points_capacity - tree->points_used;
 }

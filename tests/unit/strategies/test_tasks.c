@@ -63,6 +63,14 @@ struct player {
 	uint64_t reported_count; /* number of runs at that time; 0: not synchronised */
 };
 
+/* A state that the strategy itself made is accepted, and no part of it may lie elsewhere. */
+static void assert_valid(struct player *player)
+{
+	const struct strategy *strategy = player->campaign.run.strategy;
+
+	assert_true(strategy->search.is_valid(player->campaign.state, &player->campaign.config));
+}
+
 static void make_run(struct player *player)
 {
 	struct simulated_run *run = &player->campaign.run;
@@ -76,6 +84,7 @@ static void make_run(struct player *player)
 	hash = sameness == SAME_RUNS ? run->order_hash : simulated_trace_hash(&player->log.trace);
 	player->log.runs[player->log.count++] = hash_pair(hash, run->outcome);
 	assert_false(player->campaign.run.has_false_choice);
+	assert_valid(player);
 }
 
 struct outcome_of_all {
