@@ -62,6 +62,11 @@ void platform_seal(void *start, size_t bytes)
 	(void)platform_call(SYS_mprotect, start, bytes, PROT_READ);
 }
 
+void platform_unseal(void *start, size_t bytes)
+{
+	(void)platform_call(SYS_mprotect, start, bytes, PROT_READ | PROT_WRITE);
+}
+
 bool platform_owns(const void *address)
 {
 	return (uintptr_t)address - RANGE_START < RANGE_END - RANGE_START;

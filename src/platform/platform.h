@@ -47,6 +47,7 @@ void *platform_map(size_t bytes, bool is_shared);
 void platform_unmap(void *start, size_t bytes);
 /* Forbids writes to a mapping of platform_map(); without effect where the kernel refuses. */
 void platform_seal(void *start, size_t bytes);
+void platform_unseal(void *start, size_t bytes);
 /* Returns whether the address lies in the range that only platform_map() uses. */
 bool platform_owns(const void *address);
 

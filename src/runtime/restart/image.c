@@ -64,10 +64,10 @@ static bool image_add(struct image *image, char *start, char *end, bool is_stack
 	pages = (area->bytes + PAGE_BYTES - 1) / PAGE_BYTES;
 	if (pages > sizeof image->residency)
 		return false;
-	area->copy = platform_map(pages * PAGE_BYTES, true);
-	area->present = platform_map(pages, true);
-	if (!area->copy || !area->present)
+	area->copy = platform_map(pages * (PAGE_BYTES + 1), true);
+	if (!area->copy)
 		return false;
+	area->present = (unsigned char *)area->copy + pages * PAGE_BYTES;
 	image->area_count++;
 	if (is_stack) {
 		/* The area is not page-aligned, always resident and small, so it is saved as one
@@ -78,7 +78,7 @@ static bool image_add(struct image *image, char *start, char *end, bool is_stack
 	} else {
 		image_copy_resident(image, area);
 	}
-	platform_seal(area->copy, pages * PAGE_BYTES);
+	platform_seal(area->copy, pages * (PAGE_BYTES + 1));
 	return true;
 }
 
@@ -182,8 +182,7 @@ void image_release(struct image *image)
 		struct image_area *area = &image->areas[i];
 		size_t pages = (area->bytes + PAGE_BYTES - 1) / PAGE_BYTES;
 
-		platform_unmap(area->copy, pages * PAGE_BYTES);
-		platform_unmap(area->present, pages);
+		platform_unmap(area->copy, pages * (PAGE_BYTES + 1));
 		if (area->latest)
 			platform_unmap(area->latest, pages * sizeof *area->latest);
 	}
@@ -196,6 +195,7 @@ void image_release(struct image *image)
 void image_find_late(struct image *image, struct image_area *area, bool has_faults)
 {
 	size_t pages = area->bytes / PAGE_BYTES;
+	bool is_open = false;
 
 	if (!has_faults && !area->may_be_huge)
 		return;
@@ -203,12 +203,17 @@ void image_find_late(struct image *image, struct image_area *area, bool has_faul
 	for (size_t page = 0; page < pages; page++) {
 		if (area->present[page] != PAGE_ABSENT || !(image->residency[page] & 1))
 			continue;
+		if (!is_open)
+			platform_unseal(area->present, pages);
+		is_open = true;
 		area->present[page] = PAGE_LATE;
 		if (!area->end_late || page < area->first_late)
 			area->first_late = page;
 		if (page >= area->end_late)
 			area->end_late = page + 1;
 	}
+	if (is_open)
+		platform_seal(area->present, pages);
 }
 
 /* Clears an absent page that was touched: it must read as at the starting point. */

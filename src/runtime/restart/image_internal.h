@@ -37,8 +37,8 @@ enum image_presence {
 struct image_area {
 	char *start;
 	size_t bytes;
-	char *copy;		/* in shared memory; holes where no page was resident */
-	unsigned char *present; /* per page: enum image_presence */
+	char *copy;		/* in sealed shared memory; holes where no page was resident */
+	unsigned char *present; /* behind the copy; per page: enum image_presence */
 	size_t resident_bytes;
 	bool is_tracked;
 	bool is_watched;
