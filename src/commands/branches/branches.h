@@ -12,6 +12,7 @@
 #define RADDLE_COMMANDS_BRANCHES_BRANCHES_H
 
 #include "explore/campaign.h"
+#include "store/store_fallback.h"
 #include "branches/solve/sensitivity.h"
 
 struct branches_progress {
@@ -90,6 +91,7 @@ struct sensitive_branch {
 	 */
 	uint64_t failing_seed;
 	char finding[32];      /* CLASS_BUG: id of the finding; empty: none */
+	bool is_in_fallback;   /* the fallback store has the finding */
 	uint64_t failure;      /* CLASS_BUG: failure_key() of the failing run */
 	enum branch_kept kept; /* CLASS_BUG: result of the investigation */
 	/* number of branches flipped before this one, each in a run of its own */
@@ -150,6 +152,8 @@ struct branches_result {
 	uint64_t runs, failures; /* runs made, and how many of them failed */
 	double seconds;
 	int64_t campaign; /* id in the store; 0: none yet */
+	/* folder of the fallback store; empty: the command's store accepts results */
+	char fallback[STORE_FALLBACK_FOLDER];
 };
 
 int branches_search(

@@ -86,8 +86,9 @@ static int tell_target(
 static int open_row(struct store **store, const struct campaign_options *options,
 	struct branches_result *result, struct error *err)
 {
+	const char *folder = *result->fallback ? result->fallback : options->directory;
 	struct store_campaign row;
-	int status = store_open(store, options->directory, STORE_WRITE, err);
+	int status = store_open(store, folder, STORE_WRITE, err);
 
 	if (status < 0)
 		return status;
@@ -103,32 +104,46 @@ static int open_row(struct store **store, const struct campaign_options *options
 	return status;
 }
 
-static int store_finding(struct branches_state *state, struct finding *finding, struct error *err)
+/* Stores a finding, or the document if `finding` is NULL. */
+static int branches_finding_store(const struct campaign_options *options,
+	struct branches_result *result, struct finding *finding, const char *json,
+	struct error *err)
 {
+	struct store_document document = {.kind = "branches", .text = (char *)(uintptr_t)json};
 	struct store *store;
 	bool is_new;
-	int status = open_row(&store, &state->options->campaign, state->result, err);
+	int status = open_row(&store, options, result, err);
 
 	if (status < 0)
 		return status;
-	status = store_add_finding(store, state->result->campaign, finding, &is_new, err);
+	document.campaign = result->campaign;
+	status = finding ? store_add_finding(store, result->campaign, finding, &is_new, err)
+			 : store_keep_document(store, &document, err);
 	store_close(store);
 	return status;
+}
+
+/* Stores in the fallback store what the command's store refuses, and everything after that. */
+static int branches_finding_keep(const struct campaign_options *options,
+	struct branches_result *result, struct finding *finding, const char *json,
+	struct error *err)
+{
+	struct store_fallback fallback = {0};
+	struct error here;
+	int status = branches_finding_store(options, result, finding, json, err);
+
+	if (status == 0 || *result->fallback || store_fallback_open(&fallback, &here) < 0)
+		return status; /* the first error is reported */
+	store_close(fallback.store);
+	memcpy(result->fallback, fallback.folder, sizeof result->fallback);
+	result->campaign = 0;
+	return branches_finding_store(options, result, finding, json, &here) < 0 ? status : 0;
 }
 
 int branches_store(const struct branches_options *options, struct branches_result *result,
 	const char *json, struct error *err)
 {
-	struct store_document document = {.kind = "branches", .text = (char *)(uintptr_t)json};
-	struct store *store;
-	int status = open_row(&store, &options->campaign, result, err);
-
-	if (status < 0)
-		return status;
-	document.campaign = result->campaign;
-	status = store_keep_document(store, &document, err);
-	store_close(store);
-	return status;
+	return branches_finding_keep(&options->campaign, result, NULL, json, err);
 }
 
 /* Makes the schedule follow the usual rules. A thread of a recorded run may repeat a read any
@@ -230,7 +245,8 @@ static int investigate_run(struct branches_state *state, struct branches_failure
 	finding.seed = options->seed;
 	reported->kept = KEPT_NOT;
 	if (confirmation_is_repeatable(&investigation.confirmation)) {
-		status = store_finding(state, &finding, err);
+		status = branches_finding_keep(options, state->result, &finding, NULL, err);
+		reported->is_in_fallback = *state->result->fallback;
 		(void)snprintf(
 			reported->finding, sizeof reported->finding, "%s", finding.id); /* fits */
 		reported->kept = investigation.is_minimal || !is_limited(&investigation)
@@ -272,6 +288,7 @@ static void branches_finding_report(
 		if (branch->class != CLASS_BUG || branch->failure != key)
 			continue;
 		branch->kept = reported->kept;
+		branch->is_in_fallback = reported->is_in_fallback;
 		memcpy(branch->finding, reported->finding, sizeof branch->finding);
 	}
 }

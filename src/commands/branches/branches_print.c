@@ -229,15 +229,18 @@ void branches_print(const struct branches_result *result, const char *directory,
 {
 	const struct sensitivity_figures *figures = &result->figures;
 	const uint32_t proven = result->count - result->relaxed_count;
-	struct strbuf store;
+	struct strbuf stores[2]; /* option that names the command's store, and the fallback store */
 
-	strbuf_init(&store);
-	next_add_store(&store, directory);
+	strbuf_init(&stores[0]);
+	strbuf_init(&stores[1]);
+	next_add_store(&stores[0], directory);
+	next_add_store(&stores[1], result->fallback);
 	for (uint32_t i = 0; i < result->count; i++)
-		print_branch(&result->items[i], store.text);
+		print_branch(&result->items[i], stores[result->items[i].is_in_fallback].text);
 	for (uint32_t i = 0; i < result->early_count; i++)
-		print_early(&result->early[i], store.text);
-	strbuf_release(&store);
+		print_early(&result->early[i], stores[result->early[i].is_in_fallback].text);
+	strbuf_release(&stores[0]);
+	strbuf_release(&stores[1]);
 	if (is_quiet)
 		return;
 	printf("%u sensitive %s; %llu branch events, %llu events of %u threads, "

@@ -217,14 +217,16 @@ static void show_progress(void *context, const struct branches_progress *progres
 		(unsigned long long)progress->chunk_count, (unsigned long long)progress->queries);
 }
 
-static void cmd_branches_say_next(const struct branches_arguments *arguments, int64_t campaign)
+static void cmd_branches_say_next(
+	const struct branches_arguments *arguments, const struct branches_result *result)
 {
+	const char *directory = arguments->options.campaign.directory;
 	struct strbuf store;
 
 	strbuf_init(&store);
-	next_add_store(&store, arguments->options.campaign.directory);
+	next_add_store(&store, *result->fallback ? result->fallback : directory);
 	terminal_hint("both interleavings of each: raddle report C%lld%s --html > report.html\n",
-		(long long)campaign, store.text);
+		(long long)result->campaign, store.text);
 	strbuf_release(&store);
 }
 
@@ -277,7 +279,11 @@ static int cmd_branches_work(const struct branches_arguments *arguments)
 	else
 		branches_print(&result, arguments->options.campaign.directory, arguments->is_quiet);
 	if (stored == 0 && has_shown(&result))
-		cmd_branches_say_next(arguments, result.campaign);
+		cmd_branches_say_next(arguments, &result);
+	if (*result.fallback)
+		(void)fprintf(stderr,
+			"note: the store in %s refuses results; they are in %s/.raddle: free some space, and merge them from there with raddle merge\n",
+			arguments->options.campaign.directory, result.fallback);
 	free(text);
 	status = has_shown(&result) ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
 	if (stored < 0) {

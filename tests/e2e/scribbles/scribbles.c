@@ -2,7 +2,7 @@
  * scribbles PLACE SEED: two threads lock a mutex in turn. At a step that SEED chooses, one of them writes random words over the
  * mappings that the process shares with others, which /proc/self/maps lists. PLACE: `words`, few of them, anywhere; `start`, few of
  * them in the first 24 KB; `contract`, the same in the contract only; `flood`, all of the first 20 KB; `none`;
- * `image`, one word of a mapping that is sealed.
+ * `image`, one word of a mapping that is sealed; `edges` writes nothing, and checks the neighbours of these mappings.
  * scribbles pid PID: names that process as its own in the contract, and then computes without an end.
  */
 #include <pthread.h>
@@ -80,11 +80,33 @@ static void scribble_all(void)
 		continue;
 }
 
+/* Aborts if a writable shared mapping adjoins accessible memory of the program. */
+static void check_edges(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned long start, end, last_end = 0;
+	bool is_last_shared = false;
+	char rights[8], line[512];
+
+	while (maps && fgets(line, sizeof line, maps)) {
+		if (sscanf(line, "%lx-%lx %7s", &start, &end, rights) != 3 || rights[0] == '-')
+			continue;
+		if (start == last_end && is_last_shared != (strcmp(rights, "rw-s") == 0))
+			abort();
+		last_end = end;
+		is_last_shared = strcmp(rights, "rw-s") == 0;
+	}
+	if (maps)
+		(void)fclose(maps);
+}
+
 static void *take_turns(void *unused)
 {
 	for (int i = 0; i < TURNS; i++) {
 		(void)pthread_mutex_lock(&mutex);
-		if (turn++ == chosen_turn)
+		if (turn++ == chosen_turn && strcmp(place, "edges") == 0)
+			check_edges();
+		else if (turn - 1 == chosen_turn)
 			scribble_all();
 		(void)pthread_mutex_unlock(&mutex);
 	}
