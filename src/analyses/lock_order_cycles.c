@@ -35,7 +35,7 @@ struct search {
 	uint32_t length; /* length of the cycles searched now */
 	bool has_reached_length;
 	uint64_t steps, circles;
-	uint32_t path[CANDIDATE_PLACES_MAX]; /* kinds */
+	uint32_t path[CANDIDATE_PLACES_MAX]; /* indices of request kinds */
 	uint32_t assignment_steps;
 	const struct request *chosen[CANDIDATE_PLACES_MAX];
 };

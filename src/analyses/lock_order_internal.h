@@ -27,8 +27,8 @@ struct request_epoch {
 
 /* Key of equal requests. Compared as bytes, so padding must be initialised. */
 struct request_key {
-	object_name object; /* 0: a join */
-	thread_name joined; /* a join: the joined thread */
+	object_name object; /* name of the lock; 0: the request is a join */
+	thread_name joined; /* name of the thread to join; set for a join only */
 	thread_name thread; /* the requesting thread; 0 in a kind of requests */
 	uint8_t op;
 	uint8_t held_count;
@@ -50,7 +50,7 @@ struct request {
 
 /* A class of requests that differ in the thread only. */
 struct request_kind {
-	struct request_key key; /* thread is 0 */
+	struct request_key key; /* key of its requests, but `thread` is 0 */
 	uint32_t first;		/* index of the first request of its list */
 	UT_hash_handle hh;
 };

@@ -35,10 +35,10 @@ struct race_state {
 	uint32_t ignored_pairs;
 	struct race_pair ignored[RACE_IGNORED_MAX];
 	bool is_watching;
-	/* Written by the runtime while is_watching; kept between runs. */
+	/* Races seen; the runtime writes them while is_watching. Kept between runs. */
 	uint32_t seen_count;
 	struct race_seen seen[RACE_SEEN_MAX];
-	/* Written by the runtime: totals of all runs. */
+	/* Totals of all runs, written by the runtime. */
 	uint64_t ignored_count;
 	uint64_t blind_runs;
 	/* State of the run. */

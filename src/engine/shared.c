@@ -50,7 +50,7 @@ void shared_enter(bool is_shared)
 	own = (uint32_t)shared_process();
 	for (uint32_t looks = 1;; looks++) {
 		holder = 0;
-		/* pairs with shared_leave */
+		/* acquire: pairs with the release in shared_leave() */
 		if (__atomic_compare_exchange_n(
 			    shared.lock, &holder, own, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			return;

@@ -34,7 +34,7 @@ struct campaign_worker {
 	bool was_ended_here; /* the campaign itself ended this process: deferred is REPORT_DIED */
 	/* rounds.c: counters of the race detector when its results were last collected */
 	uint64_t races_ignored, blind_runs, races_seen;
-	/* tasks.c */
+	/* Fields of tasks.c: */
 	struct task *task; /* task that the worker executes; NULL if none */
 	bool has_memory;   /* the worker has the owner's view of shared memory */
 	/* number of memory points that the owner knew when it gave this view */
@@ -91,7 +91,7 @@ struct campaign {
 	bool is_stopping; /* workers get no new batches */
 	/* processes receive the groups of sites (chosen.h) that focused runs need */
 	bool is_focused;
-	/* exclusive.c */
+	/* Fields of exclusive.c: */
 	struct {
 		bool is_active; /* processes disturb each other: only worker 0 works */
 		/* is_active, and runs have wrong results: they must be made again */

@@ -41,7 +41,7 @@ struct tasks {
 	bool is_synchronising;	  /* all workers are asked to stop */
 	uint64_t synchronised_ns; /* end of the last synchronisation */
 
-	/* compare.c */
+	/* Fields of compare.c: */
 	bool compares; /* workers repeat the owner's first run before their first task */
 	bool differ;   /* a repetition and the first run had different digests */
 	uint64_t first_run, first_digest;

@@ -71,7 +71,7 @@ struct replay_state {
 	uint32_t first_directive[KEY_TABLE_CAPACITY]; /* 1 + index of a directive; 0: none */
 	uint16_t index_of[KEY_TABLE_CAPACITY];
 
-	/* By thread index of this run. */
+	/* The following arrays are indexed by thread index of this run. */
 	uint64_t performed[THREAD_CAPACITY]; /* progress of the thread, in the unit of `after` */
 	uint32_t directive[THREAD_CAPACITY]; /* 1 + the next unused directive; 0: none */
 	uint64_t priority[THREAD_CAPACITY];

@@ -71,7 +71,7 @@ struct allocation {
 	bool (*fits)(const struct memory_block *block, Dwarf_Die *type);
 	const struct memory_block *block;
 	const char *wanted; /* name of the variable to find */
-	Dwarf_Die found;    /* its type */
+	Dwarf_Die found;    /* type of that variable */
 	/* name of the found type where only a typedef names it; owned by symbols */
 	const char *alias;
 };

@@ -13,7 +13,7 @@
 struct inlined_call {
 	const struct atomic_routine *routine;
 	uint32_t activation;
-	uint64_t began; /* address */
+	uint64_t began; /* code address where the call began */
 };
 
 struct frame {

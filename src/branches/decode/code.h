@@ -200,7 +200,7 @@ struct code {
 	bool is_vector;
 	int32_t to, a, b, c;
 	uint32_t bytes;
-	/* Lanes, operands or successors; for ends of blocks see `instructions` */
+	/* number of lanes, of operands, or of successors */
 	uint32_t count;
 	uint32_t site_to;      /* COPY, FILL: site of the written range */
 	uint32_t site;	       /* the relevant site of the instruction; SITE_NONE: none */

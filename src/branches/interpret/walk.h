@@ -64,7 +64,7 @@ enum event_kind {
 struct walk_event {
 	uint8_t kind; /* enum event_kind */
 	uint8_t bytes : 4;
-	/* One atomic access with the previous event, as the write of an update */
+	/* write of an update: one atomic access with the previous event, its read */
 	bool is_atomic : 1;
 	bool is_taken : 1; /* BRANCH, CHOICE: value of the condition in this run */
 	/* ADDRESS, INDEX: not pinned, so what follows is also valid for other addresses */

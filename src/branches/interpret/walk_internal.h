@@ -44,7 +44,7 @@ struct walker {
 	uint16_t segment; /* WALK_SHARING: the thread's current segment (segments.h) */
 	unsigned mode;
 
-	/* The record */
+	/* Position in the thread's record, and its end */
 	const uint8_t *at, *end;
 	uint64_t left;		/* predictable reports before the next entry */
 	uint32_t tag;		/* tag of the next entry */

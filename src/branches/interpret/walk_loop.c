@@ -384,7 +384,7 @@ take:
 	op = function->ops + edge->target;
 	DISPATCH;
 
-	/* ---- symbolic frames ---- */
+	/* The operations from here on belong to frames that have symbolic registers. */
 symbolic_both_go:
 	if (has_terms(t, op->a, op->b))
 		goto derive;

@@ -169,7 +169,7 @@ struct record_chunk {
 struct record_thread {
 	uint64_t first, last; /* offsets of chunks; 0: none */
 	uint8_t *at, *end;    /* [guest] write position and end of the last chunk */
-	/* Up to the thread's last context switch. */
+	/* number of predictable reports up to the thread's last context switch */
 	uint64_t predicted;
 	uint64_t step, position; /* values of the last entry that has them */
 	uint64_t predicted_at_cut;

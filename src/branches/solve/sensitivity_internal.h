@@ -104,7 +104,7 @@ struct worker {
 	bool has_turn; /* all chunks before this one are settled */
 	/* Earlier chunks used up the queries of this one: it is searched again. */
 	bool is_void;
-	/* The last answer. */
+	/* The last answer of the solver, with the goal that it was asked for */
 	struct event_id goal;
 	uint32_t place;
 	struct solution solution;

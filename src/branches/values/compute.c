@@ -44,7 +44,7 @@ uint64_t compute_float_compare(uint8_t predicate, uint32_t width, uint64_t a, ui
 	const double x = compute_double(a, width), y = compute_double(b, width);
 	const bool is_unordered = isnan(x) || isnan(y);
 
-	/* The predicate is a bit set: equal, greater, less, unordered. */
+	/* LLVM's predicate is a bit set: 1 equal, 2 greater, 4 less, 8 unordered. */
 	if (is_unordered)
 		return predicate >> 3 & 1;
 	return (predicate & 1 && x == y) || (predicate & 2 && x > y) || (predicate & 4 && x < y);

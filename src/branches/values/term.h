@@ -63,7 +63,7 @@ struct term_arena {
 	struct stretch memory; /* the terms, one after the other; opened with the first term */
 	uint64_t used;	       /* bytes in use */
 	uint32_t variable_count;
-	/* Cache of constants */
+	/* The latest constant of each hash value */
 	struct term *recent[TERMS_RECENT];
 };
 

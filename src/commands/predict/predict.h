@@ -129,10 +129,10 @@ struct predict_drive {
 	uint32_t workers; /* 0: one per core */
 	void *context;
 	predict_judge *judge;
-	/* the judge's context for this candidate */
+	/* Returns the context that `judge` gets for this candidate. */
 	void *(*judging)(void *context, uint32_t number);
 	void (*came)(void *context, uint32_t number, const struct predict_attempt *attempt);
-	/* the command now waits for this candidate; or NULL */
+	/* Called when the command begins to wait for this candidate. May be NULL. */
 	void (*waits)(void *context, uint32_t number);
 };
 int predict_drive(struct predict *predict, const struct predict_drive *drive, struct error *err);

@@ -178,7 +178,7 @@ struct loop_turns affine_turns(struct instrument *instrument, const struct loop 
 					builder, distance, affine_number(instrument, step), ""),
 				affine_number(instrument, 0), ""),
 			"");
-	/* Then signed and unsigned comparisons are equivalent. */
+	/* If neither is negative, signed and unsigned comparisons are equivalent. */
 	if (is_narrow(loop->counter))
 		fit = LLVMBuildAnd(builder, fit,
 			LLVMBuildICmp(builder, LLVMIntSGE, LLVMBuildOr(builder, first, end, ""),

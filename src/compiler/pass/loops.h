@@ -35,7 +35,7 @@ struct loop {
 
 /* Iteration counts that the guard computes. */
 struct loop_turns {
-	/* The count is in a range for which the computed addresses are valid */
+	/* i1: the iteration count is in the range for which the computed addresses are valid */
 	LLVMValueRef is_fit;
 	LLVMValueRef last; /* number of the last iteration or slightly more; 64 bits */
 };

@@ -52,7 +52,7 @@ static struct kernel_part *kernel_part(const struct engine_thread *thread)
 
 static void kernel_take_baton(struct kernel_part *part)
 {
-	/* Pairs with kernel_give_baton. */
+	/* Acquire: pairs with the release in kernel_give_baton(). */
 	while (!__atomic_load_n(&part->baton, __ATOMIC_ACQUIRE))
 		platform_futex_wait(&part->baton, 0, UINT64_MAX, false);
 	__atomic_store_n(&part->baton, 0, __ATOMIC_RELAXED);

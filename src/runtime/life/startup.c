@@ -64,7 +64,7 @@ void bug_report(const char *condition, const char *file, int line)
 		text_add(&reason, "); check the target with AddressSanitizer or valgrind first");
 		runtime.contract->report = REPORT_REFUSED;
 	}
-	/* The last means to report anything. */
+	/* If this write fails, nothing else can report the error. */
 	(void)platform_call(SYS_write, 2, buffer, text_length(&text));
 	for (;;)
 		(void)platform_call(SYS_exit_group, 127);

@@ -190,7 +190,7 @@ bool record_stub_has_failed(int signal, const siginfo_t *info, void *context)
 							    : region->flush_failed);
 			return true;
 		}
-		/* The table is ordered by falling start. */
+		/* The table is sorted by decreasing start. */
 		while ((size_t)(at - region->start) < piece->start)
 			piece++;
 		*next = (greg_t)(uintptr_t)(region->start + piece->slow);

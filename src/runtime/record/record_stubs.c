@@ -172,7 +172,7 @@ static void put_compare(struct piece *piece, uint32_t bytes, uint32_t at)
 	struct writer *writer = &piece->writer;
 	const unsigned wide = bytes == 8 ? 8 : 0;
 
-	/* mov at(%r10), %rdx or %r10; cmp at(%r11), the same */
+	/* First mov at(%r10), to %rdx or %r10; then cmp at(%r11), with the same register. */
 	for (uint32_t i = 0; i < 2; i++) {
 		if (bytes == 2)
 			put_byte(writer, 0x66);

@@ -198,7 +198,7 @@ bool pay_wants_at(const struct pay *pay, uint32_t entry, uint64_t ticks)
 
 bool pay_wants(const struct pay *pay, uint64_t ticks)
 {
-	/* A parting, once known, is the better place. */
+	/* Once partings are known, a checkpoint at a parting saves more than a timed one. */
 	return ticks >
 	       (pay->runs_parted < RUNS_BLIND ? 1 : TICKS_BLIND) * pay->factor * pay->taking;
 }

@@ -74,12 +74,12 @@ struct surw {
 	struct key_table objects; /* object_name */
 	struct key_table pairs;	  /* index in `threads` << 32 | object_name */
 	uint32_t parent[KEY_TABLE_CAPACITY];
-	/* expected ops on this run's object, with descendants */
+	/* expected ops of the thread and its descendants on this run's object */
 	uint32_t subtree[KEY_TABLE_CAPACITY];
 	struct surw_object object_of[KEY_TABLE_CAPACITY];
 	struct surw_pair pair_of[KEY_TABLE_CAPACITY];
 
-	/* Learning runs: indices in the lesson. */
+	/* Learning runs: a key's index is its index in the lesson. */
 	struct key_table run_objects; /* object_name */
 	struct key_table run_pairs;   /* thread index << 32 | index of the object */
 	struct surw_lesson lessons[SURW_TEACHING];

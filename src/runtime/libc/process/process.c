@@ -137,7 +137,7 @@ __attribute__((constructor)) static void process_constructor(void)
 {
 	if (!attach_is_first())
 		return;
-	/* Registered first: the target's handlers lie within. */
+	/* Registered first, so these run closer to the fork than the target's handlers. */
 	(void)pthread_atfork(
 		fork_prepare, fork_in_parent, fork_in_child); /* fails if memory is short */
 }

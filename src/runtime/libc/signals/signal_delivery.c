@@ -14,7 +14,7 @@
 /* Written by sigaction, by the delivery (SA_RESETHAND), and by a child that leaves control. */
 static struct {
 	struct signal_action actions[SIGNAL_LAST + 1];
-	/* see signal_leave_to_kernel */
+	/* signals that the kernel blocks: signal_leave_to_kernel() */
 	uint64_t left_to_kernel;
 	int dying_of; /* default action under way; 0: none */
 	bool has_left_control;
@@ -135,7 +135,7 @@ static void signal_run_handler(struct engine_thread *thread, int signal, siginfo
 		delivery.actions[signal].handler.plain = SIG_DFL;
 	signal_set_mask(thread,
 		old_mask | action.mask | (action.flags & SA_NODEFER ? 0 : signal_bit(signal)));
-	/* The handler may change the mask that is restored after it. */
+	/* The mask after the handler, which may change it through its context. */
 	context->uc_sigmask.__val[0] = old_mask;
 	if (stack_end)
 		call_on_stack(signal_call_handler, &call, stack_end);

@@ -23,12 +23,12 @@ struct pending_signal {
 };
 
 static struct {
-	/* The ring, written by the entry. */
+	/* Ring of arrived signals, written by the signal entry */
 	struct ring_entry ring[RING_SIZE];
 	uint32_t ring_next;    /* next entry to fill */
 	uint32_t ring_drained; /* entries before it are free */
 	uint64_t overflow;     /* standard signals that found the ring full */
-	/* The queue, oldest first. */
+	/* Queue of pending signals, oldest first */
 	struct pending_signal queue[QUEUE_SIZE];
 	uint32_t count;
 	uint64_t process_pending;

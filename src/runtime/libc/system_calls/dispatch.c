@@ -152,7 +152,7 @@ void runtime_dispatch_set_up(void)
 
 void runtime_dispatch_disarm(void)
 {
-	/* Fails if it was never armed. */
+	/* Fails, which is harmless, if the dispatch was never armed. */
 	(void)platform_call(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_OFF, 0, 0, 0);
 }
 
