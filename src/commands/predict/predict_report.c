@@ -9,6 +9,7 @@
 #include "cli/next_command.h"
 #include "commands/findings/show_finding.h"
 #include "cli/terminal.h"
+#include "model/stall.h"
 
 const char *const prediction_state_words[PREDICTION_STATES] = {
 	[PREDICTION_CONFIRMED] = "confirmed, and it fails",
@@ -366,13 +367,15 @@ static void predict_report_say_next(const struct predict_result *result)
 	const char *fallback = *result->last_finding ? result->last_fallback
 			       : shown		     ? shown->fallback
 						     : NULL;
+	struct settings settings = campaign->settings;
 	struct strbuf store, command;
 
 	strbuf_init(&store);
 	strbuf_init(&command);
+	settings.stall_ns = STALL_STANDARD_NS; /* predict makes no stalls, a campaign may */
 	next_add_store(&store, fallback && *fallback ? fallback : campaign->directory);
 	add_amounts(&command, campaign);
-	next_add_settings(&command, &campaign->settings);
+	next_add_settings(&command, &settings);
 	next_add_store(&command, campaign->directory);
 	next_add_program(&command, campaign->argv);
 	if (*result->last_fallback)
