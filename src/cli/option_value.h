@@ -42,8 +42,8 @@ struct option_value {
 #define OPTION_TIME_SPAN(key, type, member) OPTION_VALUE(key, VALUE_TIME, type, member, 0, 0)
 #define OPTION_LIMIT(key, type, member) OPTION_VALUE(key, VALUE_LIMIT, type, member, 0, 0)
 
-/* Stores the option's value. ARGP_ERR_UNKNOWN: `values` lacks the key. `option`: the table of the
- * help. */
+/* Stores the option's value. Returns ARGP_ERR_UNKNOWN if `values` lacks the key. `option`: the
+ * command's table of options. */
 error_t option_store(const struct option_value *values, const struct argp_option *option, int key,
 	char *text, struct argp_state *state);
 

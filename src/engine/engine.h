@@ -245,9 +245,9 @@ struct engine_run {
 	uint64_t *operations;	/* receives a digest of the steps made; NULL if not needed */
 	uint64_t seed;		/* seed of value choices */
 	uint64_t random_seed;	/* seed of the target's random numbers */
-	/* Yields per thread, since it was last blocked, that are mere scheduling points. A thread
-	 * that yields a few times before it blocks would otherwise never block while the others do
-	 * not move. */
+	/* A thread's first yields after it was blocked are mere scheduling points: this many.
+	 * Otherwise a thread that yields a few times before it blocks would never block while the
+	 * others do not move. */
 	uint8_t free_yields;
 	uint64_t step_limit;	   /* a run that reaches this step count ends as a livelock */
 	bool has_spurious_wakeups; /* condition waits may end without a signal */

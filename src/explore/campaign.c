@@ -73,7 +73,8 @@ void campaign_warn(const struct campaign *campaign, const char *format, ...)
 	va_end(args);
 }
 
-/* Exhaustive strategies use checkpoints, which do not hold the race detector's state. */
+/* Returns whether to watch for races. Exhaustive strategies use checkpoints, which lack the race
+ * detector's state. */
 bool campaign_watches_races(const struct campaign *campaign)
 {
 	const struct campaign_options *options = campaign->options;

@@ -82,7 +82,7 @@ static void join_variables(struct contract_memory *to, const struct contract_mem
 				join_variable(to, &from->variables[slot]);
 }
 
-/* Finds or adds a module. Returns NULL if there is no room. The rule equals that of the runtime. */
+/* Finds or adds a module, by the same rule as the runtime. Returns NULL if there is no room. */
 static const struct memory_module *find_module(
 	struct contract_memory *memory, const struct memory_module *wanted)
 {

@@ -13,7 +13,7 @@
 
 /* Called at the begin of a run where the restart restores no memory image. */
 void returned_begin_run(void);
-/* A run begins in a program with AddressSanitizer, whose shadow memory knows the freed blocks. */
+/* Called when a run begins. Looks for AddressSanitizer's shadow memory: it marks freed blocks. */
 void returned_look_for_shadow(void);
 /* Called before the free. Ends the run at a double free. */
 void returned_note(void *block, uint64_t site);

@@ -187,7 +187,7 @@ static int account_end(struct worker *worker, enum worker_state state, enum cont
 	return 0;
 }
 
-/* A program whose work moved to a daemon (is_left) has ended; worker_follow() finds the daemon. */
+/* Reaps a program that left its work to a daemon. worker_follow() finds the daemon then. */
 static void worker_reap_leaver(struct worker *worker)
 {
 	const enum worker_state state = worker->state;

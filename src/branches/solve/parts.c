@@ -144,7 +144,8 @@ static void count_events(struct sensitivity *analysis)
 		count_unknown(walk, true, figures->unknown_users, sizeof figures->unknown_users);
 }
 
-/* A walk knows the steps of its part only: the whole run has at least one per shared access. */
+/* Updates the numbers of steps and points. A walk counts only the steps of its part, but the run
+ * has at least one step per shared access. */
 static void count_steps(struct sensitivity *analysis)
 {
 	const struct walk *walk = &analysis->walk;

@@ -287,7 +287,8 @@ static bool was_driven(const struct pattern_ranking *ranking, const struct patte
 	return shown >= FORCED_TIMES * natural || 1 - shown <= ESCAPED_PART * (1 - natural);
 }
 
-/* Makes more runs without the pattern where the sample cannot show that it was prevented. */
+/* Repeats the runs without the pattern, in greater number, if the first ones all passed but were
+ * too few to show that raddle prevented the pattern. */
 static int forbid_more(struct explain *explain, const struct pattern_ranking *ranking,
 	const struct explain_test *test, struct explain_cause *cause, struct error *err)
 {

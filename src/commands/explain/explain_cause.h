@@ -33,8 +33,9 @@ struct explain_cause {
 
 void explain_cause_release(struct explain_cause *cause);
 
-/* The test of a pattern: test->runs runs of each sort, more if failures are rare. Patterns of the
- * same conflict are forbidden, too. If forced runs seldom fail, threads matter. */
+/* Tests a pattern: makes test->runs runs of each sort, more if failures are rare. Patterns of the
+ * same conflict are forbidden, too. If forced runs seldom fail, the pattern is forced again,
+ * between the threads that had it in failing runs. */
 struct explain_test {
 	uint32_t runs;
 	uint64_t until_ns; /* deadline of explain_elapsed_ns(); the results so far are used then */

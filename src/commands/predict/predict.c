@@ -117,7 +117,7 @@ static void take_view(struct predict *predict, struct contract *contract)
 	predict->has_view = true;
 }
 
-/* Returns whether the run has all accesses. Runs in which new shared memory was found have not. */
+/* Returns whether the trace has all accesses to shared memory: the run has found no new one. */
 static bool predict_is_complete(const struct predict *predict, struct contract *contract)
 {
 	return !predict->options->has_contexts || !contract_memory(contract)->newly_shared;

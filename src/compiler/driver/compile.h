@@ -48,7 +48,8 @@ char *compile_find_program(const char *name);
 /* Returns the number after `before` in the first line of `program --version`; 0: no such text. */
 int compile_ask_version(const char *program, const char *before);
 
-/* Returns true if -fopenmp is given, and neither this clang nor an include folder in argv has omp.h. */
+/* Returns true if -fopenmp is given, and neither this clang nor an include folder in argv has
+ * omp.h. */
 bool compile_lacks_openmp(const char *clang, char *const *argv);
 
 struct arguments;
@@ -70,7 +71,8 @@ enum compile_lto {
 	LTO_NO_PLUGIN /* the default linker lacks clang's plugin */
 };
 
-/* Judges the link in argv. *version is the version of lld if lld is chosen. */
+/* Returns whether the linker that argv chooses can do this link. *version: lld's version, if argv
+ * chooses lld. */
 enum compile_lto compile_judge_lto(const char *clang, char *const *argv, int *version);
 /* Removes the options of link-time optimisation. Returns false if there is none, or other options
  * require them. */

@@ -1,4 +1,5 @@
-/* Emits the code of a site as inline assembly: a no-op before the access (the point), its stub, and its record. */
+/* Emits the code of a site as inline assembly: a no-op before the access (the point), its stub, and
+ * its record. */
 #include "compiler/pass/instrument.h"
 
 #include <stdio.h>
@@ -58,7 +59,8 @@ static const char with_length[] =
 static const char with_pointer_and_length[] =
 	POINT("${4:c}") "\tmovq $0, %r10\n" STUB_END("${4:c}") RECORD_END("${2:c}", "${3:c}");
 
-/* Names the runtime function that the stub calls. Plain accesses of sizes 1 to 16 have specialised functions. */
+/* Names the runtime function that the stub calls. Plain accesses of sizes 1 to 16 have specialised
+ * functions. */
 static void entry_of(const struct site *site, char entry[ENTRY_BYTES])
 {
 	const bool is_plain = (site->kind == SITE_LOAD || site->kind == SITE_STORE) && !site->order;
@@ -155,7 +157,8 @@ static LLVMValueRef least(struct instrument *instrument, LLVMValueRef a, LLVMVal
 	return LLVMBuildSelect(builder, LLVMBuildICmp(builder, LLVMIntULT, a, b, ""), a, b, "");
 }
 
-/* Includes the NUL, which the result does not count. */
+/* Returns the number of bytes that a call of snprintf() or similar writes. Its result does not
+ * count the NUL. */
 static LLVMValueRef printed_bytes(struct instrument *instrument, const struct site *site)
 {
 	LLVMBuilderRef builder = instrument->builder;

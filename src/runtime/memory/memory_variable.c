@@ -189,7 +189,8 @@ void memory_learn_more(struct contract_memory *memory, struct memory_known *know
 	known->flags = variable->flags;
 }
 
-/* Notes the group unless it meets (focus.h) one that was known before the round. */
+/* Notes that a site of the group accessed the variable; not if the group meets (focus.h) one that
+ * was noted before the round. */
 static void memory_note_group_in_round(
 	struct contract_memory *memory, struct memory_variable *variable, uint16_t group)
 {

@@ -1,5 +1,8 @@
-/* Functions that raddle-cc has marked (instrument_abi.h): the walk recomputes their results. Before
- * vector registers are saved: general registers only (CMakeLists.txt). */
+/*
+ * Functions that raddle-cc has marked (instrument_abi.h): the walk recomputes their results. This
+ * code runs before vector registers are saved, so it is compiled for general registers only
+ * (CMakeLists.txt).
+ */
 #include <link.h>
 #include <string.h>
 

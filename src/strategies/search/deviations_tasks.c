@@ -160,7 +160,7 @@ bool deviations_split(
 	size = points / SHARE;
 	if (size < POINTS_LEAST)
 		return false;
-	/* The owner keeps the first range, unless it already has work before the first task. */
+	/* The owner keeps the first range, unless other work is left for it. */
 	start = ahead ? free : deviations_tasks_continue(deviations, free, all, size, &points);
 	end = deviations_tasks_continue(deviations, start, all, size, &points);
 	deviations_tasks_give(deviations, task, number, start, end);

@@ -96,7 +96,7 @@ void process_become_program(void)
 	runtime.is_forked_child = false;
 	family_leave();
 	engine_set_performed(runtime.contract->plan.detectors ? runtime_detect : NULL);
-	/* A process whose parent is not the command stays without the signal; the command ends it. */
+	/* A process whose parent is not the command gets no such signal; the command ends it. */
 	if (platform_call(SYS_getppid) == runtime.contract->host_pid)
 		(void)platform_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
 }
@@ -106,7 +106,8 @@ bool process_leaves_daemon(int status)
 	return daemon_is_left(status, process.early_children);
 }
 
-/* Children of a forked child survive it; the command reaps what a run leaves. */
+/* Makes the kernel kill this child when its parent dies. A forked child's children survive it; the
+ * command reaps what a run leaves. */
 static void fork_die_with_parent(void)
 {
 	if (!runtime.contract || !process.dies_with_parent)
