@@ -187,8 +187,8 @@ static bool state_read_task(struct campaign *campaign, FILE *file, const struct 
 	return true;
 }
 
-/* Leaves out the awaited task, which is rare: a resumed owner makes its first run before it joins
- * tasks. */
+/* Cancels the tasks that the resumed owner waits for: it makes its first run before it joins tasks.
+ * Rarely needed. */
 static void state_leave_awaited(struct campaign *campaign)
 {
 	struct tasks *const tasks = campaign->tasks;

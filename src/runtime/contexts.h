@@ -27,7 +27,8 @@
 /* Called once, before any run. Returns false if there is no memory. */
 bool contexts_set_up(void);
 void contexts_begin_run(void);
-/* Updates the moving thread's context. `frame`: its frame pointer. General registers only. */
+/* Updates the moving thread's context. `frame`: its frame pointer. The code uses general registers
+ * only. */
 void contexts_note(const struct site_record *record, uintptr_t frame);
 uint32_t contexts_of(struct thread_id thread);
 /* Traces the OP_ENTER and OP_LEAVE events that are due before the thread's next event. */

@@ -14,7 +14,7 @@ static inline bool main_locals_has(const struct site_record *record)
 	return record->kind == SITE_ADDRESS && record->order == SITE_OF_MAIN;
 }
 
-/* Notes the address of a local of main. General registers only. */
+/* Notes the address of a local of main. The code uses general registers only. */
 void main_locals_note(const struct site_record *record, uintptr_t address);
 /* Returns the distance from the end of main's stack, in granules; 0: no such local at the
  * address. */

@@ -111,8 +111,8 @@ void runtime_trace_call(enum call_kind call, uint64_t site);
 /* Implements engine_host.performed where plan.detectors is not empty. */
 void runtime_detect(const struct engine_performed *performed);
 struct memory_access;
-/* A plain load or store that is no scheduling point. General registers only. Returns false if the
- * caller must pass the access to engine_note_access() instead. */
+/* A plain load or store that is no scheduling point. The code uses general registers only. Returns
+ * false if the caller must pass the access to engine_note_access() instead. */
 bool runtime_detect_quickly(
 	const struct memory_access *access, enum op_kind kind, object_name name);
 bool runtime_looks_for_races(void);

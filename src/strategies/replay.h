@@ -51,7 +51,7 @@ struct replay_state {
 	uint32_t directives_used; /* switches made, or falls made or written, in this run */
 	/* priority mode: contested acquisitions, counted as rpro does */
 	uint64_t acquisitions;
-	uint64_t first_fall; /* priority mode: acquisitions before these falls */
+	uint64_t first_fall; /* priority mode: acquisitions before the first and the last fall */
 	uint64_t last_fall;
 	uint64_t lowest;	    /* priority of the thread that fell last */
 	uint64_t step;		    /* the last step, for reports of mismatching value choices */

@@ -1,4 +1,5 @@
-/* The object around an address, and functions with pointers to a type (analyses/units/atomic_sets.h). */
+/* The object around an address, and functions with pointers to a type
+ * (analyses/units/atomic_sets.h). */
 #ifndef RADDLE_SYMBOLS_OWNERS_H
 #define RADDLE_SYMBOLS_OWNERS_H
 

@@ -44,7 +44,8 @@ static const struct unit_index *units_index_of(struct symbols *symbols, Dwfl_Mod
 		return index;
 	index = array_new(1, sizeof *index);
 	index->module = module;
-	/* Frames of system libraries are named by symbols: decompressing their debug files takes longer than a campaign. */
+	/* Frames of system libraries are named by symbols: decompressing their debug files takes
+	 * longer than a campaign. */
 	while (!symbols_module_is_system(module) &&
 		(unit = dwfl_module_nextcu(module, unit, &bias))) {
 		Dwarf_Addr base, start, end;

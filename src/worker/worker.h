@@ -134,7 +134,8 @@ int worker_check(const struct worker *worker, struct error *err);
 
 /* Returns true if the last outcome is a failure under the plan's tolerance. */
 bool worker_is_failure(const struct worker *worker);
-/* Returns whether the plan's strategy can continue from a state that a file or another process holds. */
+/* Returns whether the plan's strategy can continue from a state that a file or another process
+ * holds. */
 bool worker_is_valid_state(const struct worker *worker, void *state);
 
 #endif

@@ -28,7 +28,7 @@ static bool constraints_conditions_is_in_window(
 	return constraints_has(constraints, event) && !constraints_is_past(constraints, event);
 }
 
-/* Returns whether happens-before allows the wake-up. Before the window all is as recorded. */
+/* Returns whether happens-before allows the wake-up. Events before the window are as recorded. */
 static bool may_wake(const struct constraints *constraints, const struct order_wait *wait,
 	const struct order_condition *condition, uint32_t signal)
 {

@@ -127,7 +127,8 @@ static void pin_arguments(struct walker *walker, const struct code *code, bool i
 		walk_note_unknown(walker, code, true);
 }
 
-/* Units of 64 bits; those of a vector are then divided into lanes. */
+/* Takes a call's results from the record, in units of 64 bits. A vector's units are then divided
+ * into lanes. */
 enum step walk_report_results(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	const struct image *image = walker->book->image;

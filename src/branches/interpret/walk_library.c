@@ -318,7 +318,8 @@ static struct term *walk_library_term(const struct library_answer *answer,
 	return term_constant(answer->arena, 8 * count, value);
 }
 
-/* Byte i of the only argument matters if no earlier byte decides the answer. */
+/* For functions with one string, such as strlen(): adds the case that byte i decides the answer,
+ * which no earlier byte did. */
 static void walk_library_add_byte(struct library_answer *answer, const struct code *call,
 	const uint64_t *registers, const struct library_walk *of, uint32_t i)
 {

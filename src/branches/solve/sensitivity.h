@@ -147,7 +147,8 @@ struct sensitivity_options {
 	/* Places that the caller knows are not asked about. May be NULL. */
 	bool (*is_known)(
 		void *context, enum sensitive_kind kind, const struct sensitive_place *place);
-	/* Called regularly during sensitivity_next(). A result of false ends the search. May be NULL. */
+	/* Called regularly during sensitivity_next(). A result of false ends the search. May be
+	 * NULL. */
 	bool (*waiting)(void *context, const struct sensitivity_figures *figures);
 	void *context;
 };

@@ -293,7 +293,8 @@ bool turns_end(struct worker *worker);
 
 bool search_is_near(enum search_pass pass);
 enum constraints_kind search_kind(const struct sensitivity *analysis, enum search_pass pass);
-/* Returns whether the pass counts left-out events; no if another pass covers them. */
+/* Returns whether the pass counts the events that it leaves out. False if another pass covers
+ * them. */
 bool search_counts(enum search_pass pass);
 bool search_is_of_failures(enum search_pass pass);
 bool search_is_failure(enum sensitive_kind kind);

@@ -38,7 +38,7 @@ struct term {
 			/* Number of the variable, or of the newest variable in the term */
 			uint32_t number : 28;
 		};
-		/* All flags and the number; a single store does not read fresh memory */
+		/* all flags and the number, set by one store: fresh memory is not read first */
 		uint32_t bits;
 	};
 	uint64_t value;	      /* value in this run */

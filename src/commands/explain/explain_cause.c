@@ -8,7 +8,7 @@
 #define RUNS_FOR_RATE 3.0
 #define FORBIDDEN_RUNS_MOST 3000
 #define FORBIDDEN_TRIES 5
-/* Limit used by could_forbid() and was_driven(). */
+/* Limits used by could_forbid() and was_driven(). */
 #define ESCAPED_PART 0.7
 #define FORCED_TIMES 1.5
 /* Least number of runs of each sort. Fewer runs prove nothing. */

@@ -99,7 +99,8 @@ static bool is_here(const char *directory)
 	return getcwd(here, sizeof here) && strcmp(here, directory) == 0;
 }
 
-/* raddle run OPTIONS [--store STORE] [--output hide] [--directory FOLDER] [--stdin FILE] -- PROGRAM ARG... */
+/* raddle run OPTIONS [--store STORE] [--output hide] [--directory FOLDER] [--stdin FILE] -- PROGRAM
+ * ARG... */
 static char **command_for(const struct following *following, const struct follow_program *program)
 {
 	const struct follow_children *follow = following->follow;

@@ -50,7 +50,8 @@ struct predict {
 	bool has_tried_symbols;
 };
 
-/* Name objects for all runs. The runtime's own names require the same order of object creation. */
+/* Gives objects names that are the same in all runs. The runtime's own names are the same only if
+ * the objects are created in the same order. */
 void predict_name_objects(const struct recorded_run *run, struct trace_event *events);
 /* Returns the runtime's name of the object of this step's event; 0: none. */
 object_name predict_object_of(const struct predict *predict, uint32_t run, uint64_t step);

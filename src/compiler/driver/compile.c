@@ -91,7 +91,8 @@ static int add_pass(struct arguments *command, const struct arguments_kind *kind
 	arguments_add(command, option.text);
 	if (!kind->names_debug)
 		arguments_add(command, "-g");
-	/* Full debug information also for classes that another library defines: reports show member names. */
+	/* Full debug information also for classes that another library defines: reports show member
+	 * names. */
 	arguments_add(command, "-fstandalone-debug");
 	arguments_add(command, "-fno-discard-value-names"); /* names of locals, for --points-to */
 	arguments_add(command, "-fno-omit-frame-pointer");
@@ -146,7 +147,8 @@ static void add_plugin(struct arguments *command, const char *clang, char *const
 	free(plugin);
 }
 
-/* Removes from `left` a linker that is too old, with a note. Fails if no other linker can do the link. */
+/* Removes from `left` a linker that is too old, with a note. Fails if no other linker can do the
+ * link. */
 static int choose_linker(
 	const char *clang, char **left, void (*note)(const char *text), struct error *err)
 {

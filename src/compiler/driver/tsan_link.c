@@ -78,7 +78,8 @@ static char *temporary_object(struct error *err)
 	return NULL;
 }
 
-/* Compiles one source of a command that also links: with all options except those of the link and the output. */
+/* Compiles one source of a command that also links: with all options except those of the link and
+ * the output. */
 static int compile_source(const char *compiler, char *const *argv, const char *source,
 	const struct arguments_kind *kind, const char *object, struct error *err)
 {

@@ -1,4 +1,5 @@
-/* Links objects that call ThreadSanitizer's functions with raddle's implementation instead of that runtime. */
+/* Links objects that call ThreadSanitizer's functions with raddle's implementation instead of that
+ * runtime. */
 #ifndef RADDLE_COMPILER_DRIVER_TSAN_LINK_H
 #define RADDLE_COMPILER_DRIVER_TSAN_LINK_H
 

@@ -125,7 +125,8 @@ static bool count_at(struct loop *loop, LLVMBasicBlockRef block)
 	if (!loop->counter || loop_has(loop, loop->bound) ||
 		!step_of(loop, loop->counter, &loop->step))
 		return false;
-	/* The compared value must be the counter or its next value, not another value derived from the counter. */
+	/* The compared value must be the counter or its next value, not another value derived from
+	 * the counter. */
 	next = incoming_from(loop->counter, loop->latch);
 	if (LLVMGetOperand(compare, 0) != loop->counter && LLVMGetOperand(compare, 0) != next)
 		return false;

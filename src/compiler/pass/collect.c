@@ -34,7 +34,8 @@ uint16_t type_bytes(const struct instrument *instrument, LLVMTypeRef type)
 	return bytes > UINT16_MAX ? UINT16_MAX : (uint16_t)bytes;
 }
 
-/* Returns whether nothing between two instructions of a block reports to the runtime or allows a context switch. */
+/* Returns whether nothing between two instructions of a block reports to the runtime or allows a
+ * context switch. */
 static bool is_alone_between(LLVMValueRef first, LLVMValueRef last)
 {
 	LLVMValueRef at = LLVMGetNextInstruction(first);
@@ -45,7 +46,8 @@ static bool is_alone_between(LLVMValueRef first, LLVMValueRef last)
 	return at == last;
 }
 
-/* Marks a write to the location that the previous site has read: the recorder needs only one of the two reports. */
+/* Marks a write to the location that the previous site has read: the recorder needs only one of the
+ * two reports. */
 static void note_write_back(struct instrument *instrument, struct site *write)
 {
 	struct site *read =

@@ -188,7 +188,8 @@ static void name_constants(LLVMModuleRef module)
 	}
 }
 
-/* Points and stubs are x86-64 code; for other targets (-m32, --target=...) objects stay uninstrumented. */
+/* Points and stubs are x86-64 code; for other targets (-m32, --target=...) objects stay
+ * uninstrumented. */
 static bool instrument_is_for_us(LLVMModuleRef module)
 {
 	const char *triple = LLVMGetTarget(module);

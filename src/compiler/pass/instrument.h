@@ -52,7 +52,8 @@ struct site {
 	LLVMValueRef items;
 	LLVMValueRef value;  /* kinds from SITE_RESULT on: the value to report, else NULL */
 	LLVMValueRef callee; /* SITE_CALLEE_NAMED: the function; else NULL */
-	/* Instruction before which the point is placed; NULL: before the instruction, or see `behind` */
+	/* Instruction before which the point is placed; NULL: before the instruction, or see
+	 * `behind` */
 	LLVMValueRef before;
 	uint8_t kind;	/* enum site_kind */
 	uint8_t order;	/* same as in struct site_record */
@@ -82,7 +83,8 @@ struct instrument {
 
 /* Terminates the compiler with a message unless its LLVM version equals `built_for`. */
 void instrument_check_version(unsigned built_for);
-/* Runs before the optimiser: prevents optimisations that read memory which the source code does not read. */
+/* Runs before the optimiser: prevents optimisations that read memory which the source code does not
+ * read. */
 void instrument_mark(LLVMModuleRef module);
 /* Entry point, run after the optimiser. Returns true if the module was changed. */
 bool instrument_module(LLVMModuleRef module);
@@ -100,7 +102,8 @@ void collect_values(struct instrument *instrument, const struct site *site, LLVM
 bool is_called_from_outside(LLVMValueRef function);
 /* Puts SITE_FUNCTION_MARK in front of the function's code if its result can be recomputed. */
 void mark_function(struct instrument *instrument, LLVMValueRef function);
-/* entry.cpp: returns whether the compiler treats calls of this function as builtin and may replace them. */
+/* entry.cpp: returns whether the compiler treats calls of this function as builtin and may replace
+ * them. */
 bool instrument_is_builtin(const char *triple, const char *name);
 
 void add_site(struct instrument *instrument, const struct site *site);
@@ -116,7 +119,8 @@ void collect_library_call(struct instrument *instrument, const struct site *site
 bool filter_is_thread_local(LLVMValueRef pointer);
 
 bool filter_skips(LLVMValueRef pointer, bool is_write);
-/* Appends the sites of the strings that printf() or a similar function reads, if its format is constant. */
+/* Appends the sites of the strings that printf() or a similar function reads, if its format is
+ * constant. */
 void collect_printf_call(struct instrument *instrument, const struct site *site);
 
 /* Returns whether the address of this local does not escape: only visible accesses use it. */

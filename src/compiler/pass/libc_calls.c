@@ -8,7 +8,8 @@
 struct library_access {
 	uint8_t kind;	 /* enum site_kind */
 	uint8_t pointer; /* argument index, NONE: no access */
-	/* Argument with the number of bytes, the maximum, or the string that is copied; NONE: unlimited */
+	/* Argument with the number of bytes, the maximum, or the string that is copied; NONE:
+	 * unlimited */
 	uint8_t length;
 	uint8_t behind; /* enum site_behind; it decides the meaning of `length`, see struct site */
 	bool appends;	/* writes after the string at the pointer */

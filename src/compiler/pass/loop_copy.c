@@ -122,7 +122,8 @@ static void merge_result(const struct copies *copies, LLVMValueRef value, LLVMBa
 	for (LLVMUseRef use = LLVMGetFirstUse(value); use; use = next) {
 		LLVMValueRef user = LLVMGetUser(use);
 
-		/* A user may refer to the value twice, so replacing an operand may invalidate the next use. */
+		/* A user may refer to the value twice, so replacing an operand may invalidate the
+		 * next use. */
 		next = LLVMGetNextUse(use);
 		if (user == phi || !needs_phi(copies->loop, value, user))
 			continue;

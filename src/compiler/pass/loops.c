@@ -20,7 +20,8 @@ bool loop_has(const struct loop *loop, LLVMValueRef value)
 	return LLVMIsAInstruction(value) && loop_has_block(loop, LLVMGetInstructionParent(value));
 }
 
-/* Collects the predecessors of the block, at most `room`. Returns their number, or a number above `room`. */
+/* Collects the predecessors of the block, at most `room`. Returns their number, or a number above
+ * `room`. */
 static unsigned ways_into(LLVMBasicBlockRef block, LLVMBasicBlockRef *ways, unsigned room)
 {
 	unsigned count = 0;
@@ -239,7 +240,8 @@ static LLVMValueRef nothing_wanted(struct instrument *instrument)
 	return global;
 }
 
-/* Loads the bounds of the observed memory, from the runtime's struct wanted_memory if the runtime is loaded. */
+/* Loads the bounds of the observed memory, from the runtime's struct wanted_memory if the runtime
+ * is loaded. */
 static void load_wanted(struct instrument *instrument, LLVMValueRef words[2 * WANTED_PARTS])
 {
 	LLVMBuilderRef builder = instrument->builder;
@@ -315,7 +317,8 @@ static void replace_in_sites(
 	}
 }
 
-/* Inserts a block in front of the loop. Its phis are rebuilt, because LLVM-C cannot change incoming blocks. */
+/* Inserts a block in front of the loop. Its phis are rebuilt, because LLVM-C cannot change incoming
+ * blocks. */
 static void add_entry(
 	struct instrument *instrument, struct loop *loop, size_t first_site, size_t end_site)
 {

@@ -54,7 +54,8 @@ void affine_ends(struct instrument *instrument, const struct loop *loop, LLVMVal
 
 /* Returns whether values computed in the loop can be merged from two copies. */
 bool loop_copy_is_possible(const struct loop *loop);
-/* Copies the loop. Returns the header of the copy, whose predecessor is `entry` in place of `loop->outside`. */
+/* Copies the loop. Returns the header of the copy, whose predecessor is `entry` in place of
+ * `loop->outside`. */
 LLVMBasicBlockRef loop_copy(
 	struct instrument *instrument, const struct loop *loop, LLVMBasicBlockRef entry);
 

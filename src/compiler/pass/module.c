@@ -1,4 +1,5 @@
-/* Parts that a module has once: the constructor that registers it with the runtime, its note, and its bitcode. */
+/* Parts that a module has once: the constructor that registers it with the runtime, its note, and
+ * its bitcode. */
 #include "compiler/pass/instrument.h"
 
 #include <stdio.h>
@@ -113,7 +114,8 @@ static void add_to_list(struct instrument *instrument, const char *name, LLVMVal
 	const unsigned before = initial && LLVMIsAConstantArray(initial)
 					? (unsigned)LLVMGetNumOperands(initial)
 					: 0;
-	/* Priority 1: the first constructor and the last destructor. The entry is tied to the function's COMDAT. */
+	/* Priority 1: the first constructor and the last destructor. The entry is tied to the
+	 * function's COMDAT. */
 	LLVMValueRef members[3] = {LLVMConstInt(instrument->i32, 1, 0), function, function};
 	LLVMTypeRef types[3] = {instrument->i32, instrument->pointer, instrument->pointer};
 	LLVMTypeRef type = LLVMStructTypeInContext(instrument->context, types, 3, false);

@@ -44,7 +44,8 @@ bool is_called_from_outside(LLVMValueRef function)
 	const char *name = LLVMGetValueName2(function, &length);
 	bool is_used = false;
 
-	/* An instance of a template may also exist in a library, which then calls the program's copy. */
+	/* An instance of a template may also exist in a library, which then calls the program's
+	 * copy. */
 	if (LLVMGetLinkage(function) == LLVMWeakODRLinkage)
 		return true;
 	for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {

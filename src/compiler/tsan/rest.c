@@ -1,4 +1,5 @@
-/* The rest of ThreadSanitizer's interface: start-up, function entry and exit, and annotations by programs. */
+/* The rest of ThreadSanitizer's interface: start-up, function entry and exit, and annotations by
+ * programs. */
 #include "compiler/tsan/hook.h"
 
 #define EMPTY(name, ...)                                                                           \

@@ -112,7 +112,7 @@ static bool returned_goes_to_glibc(void)
 	return (uintptr_t)REAL(free) == (uintptr_t)__libc_free;
 }
 
-/* Assigns the lines [line, end) to the next block. */
+/* Marks the lines of memory [line, end) as part of the next block. */
 static void returned_mark(uintptr_t line, uintptr_t end)
 {
 	const uint8_t number = (uint8_t)(returned.count % BLOCKS + 1);

@@ -26,7 +26,7 @@ static void memory_append(struct memory_access *access, const struct site_record
 	access->address = (const char *)access->address + (bytes ? bytes - 1 : 0);
 }
 
-/* The report of a recorded run, after the scheduling point. */
+/* In a recorded run: the report that follows the scheduling point. */
 static HOT_STATE struct {
 	const struct site_record *site;
 	uint64_t address, length;

@@ -1,4 +1,4 @@
-/* Reads memory and compares it with the thread's copy. General registers only. */
+/* Reads memory and compares it with the thread's copy. The code uses general registers only. */
 #ifndef RADDLE_RUNTIME_RECORD_RECORD_ACCESS_H
 #define RADDLE_RUNTIME_RECORD_RECORD_ACCESS_H
 

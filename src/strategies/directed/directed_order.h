@@ -59,7 +59,7 @@ struct directed_order {
 	 */
 	object_name gates[DIRECTED_GATES_MAX];
 	uint32_t gate_count;
-	/* Forced: choices of the last run that reached the order, for half of the runs. */
+	/* Forced: choices of the last run that reached the order. Half of the runs repeat them. */
 	struct directed_order_draw good;
 	bool has_good;
 

@@ -263,7 +263,7 @@ static uint32_t fall(struct pctvb *pctvb, const struct schedule_view *view, uint
 	return next;
 }
 
-/* Returns whether the first thread pending at this access is stopped there. */
+/* Returns whether the plan stops the first thread that is pending at this access. */
 static bool pctvb_is_stopped(struct pctvb *pctvb, const struct schedule_view *view, uint32_t thread)
 {
 	const struct pending_op *op = &view->pending[thread];
