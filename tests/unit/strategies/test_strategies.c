@@ -238,10 +238,20 @@ static void strategies__carry_as_many_threads_as_a_run_may_have(void **unused)
 	}
 }
 
+/* Tasks travel between processes, and states of such searches are saved. */
+static void strategies__with_tasks_validate_their_states(void **unused)
+{
+	(void)unused;
+	for (uint32_t i = 0; i < strategy_count; i++)
+		if (strategies[i]->search.tasks || strategies[i]->search.is_exhausted)
+			assert_non_null(strategies[i]->search.is_valid);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(strategies__are_found_by_their_name),
+		cmocka_unit_test(strategies__with_tasks_validate_their_states),
 		cmocka_unit_test(strategies__bear_the_name_of_their_row),
 		cmocka_unit_test(strategies__have_options_with_a_range_and_help),
 		cmocka_unit_test(strategies__choose_only_enabled_threads),
