@@ -11,7 +11,8 @@
 
 #define BITCODE_LIBRARY "libraddle-bitcode.so"
 
-/* The library stays loaded, as LLVM does not support unloading. */
+/* Loads the library with the analysis and returns its entry. The library stays loaded, because LLVM
+ * does not support unloading. */
 static points_to_entry *load_entry(struct error *err)
 {
 	static points_to_entry *entry;

@@ -37,9 +37,8 @@ static void keep_common(struct bitmap *set, const struct bitmap *other)
 	replace(set, &common);
 }
 
-/*
- * After a union only points that both nodes had shown to their rules or successors count as shown.
- */
+/* Combines two sets of points that were already shown to rules or successors. After a union of the
+ * nodes, only points in both sets count as shown. */
 static void unite_progress(
 	struct bitmap *leader, struct bitmap *other, uint32_t leader_count, uint32_t other_count)
 {

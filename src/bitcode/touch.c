@@ -108,10 +108,8 @@ static void reach_in_units(struct reader *reader, struct reach *reach, uint32_t 
 	}
 }
 
-/*
- * A site's record does not name its unit: functions with the same name and number in several units
- * all count.
- */
+/* Finds what a site may touch. The site's record does not name its unit, so functions with the same
+ * name and number in several units all count. */
 static void reach_site(
 	struct reader *reader, struct reach *reach, uint32_t file, const struct site *site)
 {

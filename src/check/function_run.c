@@ -109,7 +109,8 @@ static void run_function(void *unused)
 	engine_exited(status);
 }
 
-/* All sites are on in all runs: scheduling points depend only on the set that a token can name. */
+/* Switches all sites on, for all runs: scheduling points then depend only on the set that a token
+ * can name. */
 static void prepare_memory(void)
 {
 	struct contract_memory *memory = contract_memory(runtime.contract);

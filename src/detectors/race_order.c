@@ -247,9 +247,8 @@ void race_read_atomically(struct race_state *state, const struct detector_event 
 		race_join(state, &thread->heard_of, &cell->released);
 }
 
-/*
- * A store begins a release sequence; an update, or the same thread's relaxed store, continues it.
- */
+/* Applies an atomic write to the cell's clocks. A store begins a release sequence. An update, or
+ * the same thread's relaxed store, continues it. */
 void race_write_atomically(
 	struct race_state *state, const struct detector_event *event, struct shadow_cell *cell)
 {

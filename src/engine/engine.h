@@ -429,7 +429,8 @@ uint64_t engine_clock_ns(void);
 uint64_t engine_clock_read_ns(void);
 /* Moves virtual time, only forwards; also for a host that has really waited. */
 void engine_clock_advance_to(uint64_t clock_ns);
-/* A wait had expired at its start, or a try failed: time passes as for several steps. */
+/* Called after a wait that had expired at its start, or a failed try: time passes as for several
+ * steps. */
 void engine_clock_note_poll(void);
 /* Lets time pass as `count` steps would. */
 void engine_clock_note_calls(uint32_t count);

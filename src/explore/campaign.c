@@ -293,8 +293,8 @@ static int campaign_begin_row(struct campaign *campaign, struct error *err)
 	return status < 0 ? status : store_campaign_begin(campaign->store, row, err);
 }
 
-/* A campaign that shows output or reads input makes a single run, unless the user requests several
- * workers. */
+/* Returns the number of workers to use. A campaign that shows output or reads input makes a single
+ * run, unless the user requests several workers. */
 static uint32_t campaign_wanted_workers(const struct campaign *campaign)
 {
 	const struct campaign_options *options = campaign->options;

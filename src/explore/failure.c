@@ -112,7 +112,8 @@ static void failure_notice_left_out(struct campaign *campaign,
 	strbuf_release(&parts);
 }
 
-/* The row has zero runs: the main store has the real counts. */
+/* Begins the campaign's row in the fallback store. It has zero runs, because the main store has the
+ * real counts. */
 static int fallback_begin_row(struct campaign *campaign, struct error *err)
 {
 	struct store_campaign row = campaign->row;
@@ -322,7 +323,8 @@ static int failure_investigate_and_keep(struct campaign *campaign,
 	return result;
 }
 
-/* A failure of a run with stalls must not hide the same failure without stalls. */
+/* Returns the failure's key. It differs for runs with stalls: their failure must not hide the same
+ * failure without stalls. */
 static uint64_t failure_campaign_key(const struct outcome *outcome, uint32_t stall_count)
 {
 	const uint64_t key = failure_place_key(outcome);

@@ -44,7 +44,8 @@ int loop_give(struct campaign *campaign, struct campaign_worker *worker, struct 
 	return result > 0 ? loop_start(campaign, worker, err) : result;
 }
 
-/* After a report: the next batches of the worker and of worker 0, which may have waited for it. */
+/* Called after a report: gives the next batches to the worker and to worker 0, which may have
+ * waited for it. */
 static int loop_continue(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
@@ -86,7 +87,7 @@ static int loop_advance(struct campaign *campaign, struct error *err)
 	return campaign->scheme->advance ? campaign->scheme->advance(campaign, err) : 0;
 }
 
-/* The target ended without creating a thread: there is only one schedule. */
+/* Handles a target that ended without creating a thread: there is only one schedule. */
 static int loop_end_without_threads(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
@@ -318,7 +319,8 @@ static void loop_take_last_runs(
 		loop_done_until(campaign, worker, contract->run_number + is_made);
 }
 
-/* A failure within the grace period counts. The caller kills the remaining processes. */
+/* Waits for the workers' runs, for a grace period. Failures within it count. The caller kills the
+ * remaining processes. */
 static int loop_end_workers(struct campaign *campaign, struct error *err)
 {
 	uint64_t until = platform_monotonic_ns() + signals_grace_ns(campaign);

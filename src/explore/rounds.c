@@ -88,8 +88,8 @@ static void rounds_begin_round(struct campaign *campaign)
 	campaign->runs.next += runs;
 }
 
-/* A campaign whose runs the caller numbers or counts is a part of a larger campaign, like a
- * shard. */
+/* Returns the strategy's configuration. A campaign whose runs the caller numbers or counts is a
+ * part of a larger campaign, like a shard. */
 static struct strategy_config rounds_config(const struct campaign *campaign)
 {
 	struct strategy_config config = campaign->options->strategy_config;

@@ -29,7 +29,8 @@ static bool runs_is_continued_by(
 	       earlier->run_first / FINDING_SHARD_RUNS == row->run_first / FINDING_SHARD_RUNS;
 }
 
-/* The last suitable campaign that has saved a state; one killed before its first save has none. */
+/* Returns the last suitable campaign that has saved a state. One that was killed before its first
+ * save has none. */
 static const struct store_campaign *runs_find_earlier(const struct campaign *campaign,
 	const struct store_campaign *rows, uint32_t count, const struct store_campaign *row)
 {
@@ -182,7 +183,8 @@ static uint64_t sequence_runs_made(const struct campaign *campaign)
 	return campaign->row.run_first + totals->runs - totals->outcome[OUTCOME_TAINTED];
 }
 
-/* The next run's number follows from the totals, which do not include runs of other shards. */
+/* Gives the worker its next batch. The next run's number follows from the totals, which do not
+ * include runs of other shards. */
 int sequence_next_batch(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {

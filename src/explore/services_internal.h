@@ -20,7 +20,7 @@ void fallback_notify(struct campaign *campaign);
 
 /* exclusive.c: processes that disturb each other. */
 
-/* The first run not made, for a batch that has ended or was stopped. */
+/* Returns the first run that a batch did not make, after it has ended or was stopped. */
 uint64_t exclusive_batch_end(const struct campaign_worker *worker);
 /* Same as worker_poll(), but returns deferred reports first. The reports have the order of runs if
  * is_one_by_one is set. */
@@ -41,7 +41,8 @@ int exclusive_check_names(struct campaign *campaign, struct error *err);
 /* Discards all assigned runs. Every worker except the reporting one becomes idle. */
 void exclusive_forget_others(struct campaign *campaign);
 
-/* A worker's server process has ended. 0: it may start again, possibly with another restart. */
+/* Called when a worker's server process has ended. Returns 0 if it may start again, possibly with
+ * another restart. */
 int restart_worker_died(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err);
 /*
@@ -85,7 +86,7 @@ void memory_copy_view(struct campaign *campaign, struct campaign_worker *worker)
 
 /* Records the progress for charts, if the interval has passed or `is_due` is true. */
 void progress_note(struct campaign *campaign, bool is_due);
-/* A JSON array. The caller frees it. */
+/* Returns the progress as a JSON array. The caller frees it. */
 char *progress_text(const struct progress *progress);
 
 /* state.c: exhaustive searches that a later campaign continues. */

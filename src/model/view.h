@@ -47,7 +47,7 @@ static inline bool view_may_stall(const struct schedule_view *view, uint32_t thr
 	return view->stallable && bitset_has(view->stallable, thread);
 }
 
-/* The lowest enabled thread with index >= from, or thread_count. */
+/* Returns the lowest enabled thread with index >= from, or thread_count. */
 static inline uint32_t view_next_enabled(const struct schedule_view *view, uint32_t from)
 {
 	return bitset_next(view->enabled, view->thread_count, from);

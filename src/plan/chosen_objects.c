@@ -214,7 +214,8 @@ static bool is_alias(const struct data_symbol *a, const struct data_symbol *b)
 	return a->start == b->start && a->bytes == b->bytes;
 }
 
-/* An unknown symbol with the address and size of a known one is another name. */
+/* Returns whether the unknown symbol is another name of a known one: it has the same address and
+ * size. */
 static bool has_known_alias(const struct data_symbols *symbols, uint32_t i, const bool *is_known)
 {
 	const struct data_symbol *symbol = &symbols->symbols[i];

@@ -23,7 +23,7 @@ extern const char *const executor_words[EXECUTOR_COUNT];
 bool restart_parse(const char *word, enum contract_restart *out);
 bool executor_parse(const char *word, enum contract_executor *out);
 
-/* The next more faithful restart that `executor` supports; RESTART_COUNT: none. */
+/* Returns the next more faithful restart that `executor` supports; RESTART_COUNT: none. */
 enum contract_restart restart_next(enum contract_restart restart, enum contract_executor executor);
 /* Returns the fastest restart for the executor. Neither rewind nor a fork at the first creation
  * preserves kernel threads. */

@@ -162,7 +162,8 @@ static bool launch_has_random_addresses(void)
 	return true;
 }
 
-/* The relocator lies beside the runtime; as an audit library it runs before anything else. */
+/* Adds the relocator as an audit library, which runs before anything else. It lies beside the
+ * runtime. */
 static void launch_add_audit(struct environment *to, const char *runtime)
 {
 	const char *users = getenv("LD_AUDIT");

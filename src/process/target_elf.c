@@ -117,10 +117,8 @@ static bool bytes_contain(const char *bytes, uint64_t size, const char *text)
 	return memmem(bytes, size, text, strlen(text)) != NULL;
 }
 
-/*
- * The dynamic string table has needed libraries and symbols of a static sanitizer. A wrong result
- * only affects settings.
- */
+/* Reads traits from the dynamic string table: needed libraries, and symbols of a static sanitizer.
+ * A wrong result only affects settings. */
 static void elf_read_dynamic(
 	const struct elf *elf, const Elf64_Phdr *dynamic, struct target_traits *traits)
 {
@@ -179,7 +177,8 @@ static uint64_t note_padded(uint64_t bytes)
 	return (bytes + 3) & ~UINT64_C(3);
 }
 
-/* Each unit compiled by raddle-cc contains a note. Libraries are checked when they are loaded. */
+/* Looks for the note that each unit compiled by raddle-cc contains. Libraries are checked when they
+ * are loaded. */
 static int elf_read_notes(const struct elf *elf, const Elf64_Phdr *segment,
 	struct target_traits *traits, struct error *err)
 {

@@ -228,7 +228,7 @@ static bool relocate_describe(struct relocation *relocation)
 		platform_call(SYS_prctl, PR_SET_MM, PR_SET_MM_MAP, memory, sizeof *memory));
 }
 
-/* The kernel writes to the first loader's rseq area at every preemption. */
+/* Unregisters the first loader's rseq area, to which the kernel would write at every preemption. */
 static bool relocate_end_rseq(void)
 {
 	char *area;

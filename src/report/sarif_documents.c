@@ -10,7 +10,7 @@ static const char *sarif_documents_text_of(const json_t *value, const char *name
 	return text ? text : "";
 }
 
-/* A place {function, file or path, line}. Takes ownership of `text`. */
+/* Returns a place as {function, file or path, line}. Takes ownership of `text`. */
 static json_t *sarif_documents_place_value(const json_t *place, json_t *text)
 {
 	const char *path = json_string_value(json_object_get(place, "path"));

@@ -79,7 +79,7 @@ void runtime_begin_place(uint64_t number);
 /* Counts a finished run with its outcome in contract->outcome, in the process that outlives the
  * run. Returns true if the command must examine the run. */
 bool runtime_account_run(void);
-/* The strategy has made all runs that it promises: the batch ends early. */
+/* Returns whether the strategy has made all runs that it promises: the batch then ends early. */
 bool runtime_is_exhausted(void);
 /* Fills the contract_thread entries. runtime_finish_run() does so for failing, traced and
  * recorded runs. */
@@ -268,7 +268,7 @@ uint32_t fiber_index_of(const struct engine_thread *thread);
 /* fiber_time() when a thread last got the pooled block, in shared memory; returns NULL if
  * unknown. */
 uint64_t *fiber_used_at(uint32_t pool_index);
-/* A clock that grows with each step of a run, and is never 0. */
+/* Returns a clock that grows with each step of a run, and is never 0. */
 uint64_t fiber_time(void);
 
 /* Stores the return addresses around `site`, innermost first, into a zeroed array; unknown entries

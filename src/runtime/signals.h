@@ -45,7 +45,7 @@ static inline uint64_t signal_set_bits(const sigset_t *set)
 
 /* Returns true except for the two signals that glibc keeps for itself. */
 bool signal_is_valid(int signal);
-/* The set of KILL, STOP, and the two signals that glibc keeps for itself. */
+/* Returns the set of KILL, STOP, and the two signals that glibc keeps for itself. */
 uint64_t signal_unblockable(void);
 
 /* ---- the queue: signal_queue.c ---- */

@@ -54,7 +54,7 @@ uint8_t *site_state(const struct site_record *record);
 
 /* Among the sites of all modules; UINT32_MAX: the contract does not have the module. */
 uint32_t site_index(const struct site_record *record);
-/* A module with sites holds this address. Stores the bounds of its code. */
+/* Returns whether a module with sites contains the code address. Stores the bounds of its code. */
 bool sites_find_code(uintptr_t code, uintptr_t *start, uintptr_t *end);
 
 /* Returns false if impossible; contract_memory.refusal has the reason. */

@@ -32,7 +32,7 @@ bool time_is_virtual(void);
 uint64_t time_from_timespec(const struct timespec *time);
 struct timespec time_to_timespec(uint64_t ns);
 bool time_is_valid(const struct timespec *time);
-/* The engine's clock. Without virtual time, first advances it to the real one. */
+/* Returns the engine's clock. Without virtual time, first advances it to the real one. */
 uint64_t time_now_ns(void);
 /* Checks creation attributes (NULL: none) for the caller. Returns 0, EINVAL or EPERM. */
 int affinity_check(const pthread_attr_t *attributes);
@@ -47,7 +47,7 @@ void semaphore_prepare_fork(void);
 /* clock_set.c: sets CLOCK_REALTIME of the target. */
 void time_set_realtime(const struct timespec *wanted);
 bool time_emulate_setting(long number, const long arguments[6], long *result);
-/* The time `ns` from now; saturates below ENGINE_FOREVER. */
+/* Returns the time `ns` from now; saturates below ENGINE_FOREVER. */
 uint64_t time_after(uint64_t ns);
 /* Reads a clock of the virtual world, or the real clock with the same id. Returns false for
  * EINVAL. */
@@ -132,11 +132,12 @@ bool fd_is_internal(int fd);
 bool fd_is_of_family(int fd);
 /* Replaces the `result` bytes just read by random numbers of the run, for FD_RANDOM. */
 void fd_randomise(int fd, const struct iovec *vector, int count, long result);
-/* The object, as an address for engine_op. The ends of a pipe share one object. */
+/* Returns the descriptor's object, as an address for engine_op. The ends of a pipe share one
+ * object. */
 const void *fd_object(int fd);
 /* Returns true if every operation on the file or channel behind the object uses this object. */
 bool fd_object_is_whole(const void *object);
-/* The descriptor as engine_op.number, for reports. */
+/* Returns the descriptor as engine_op.number, for reports. */
 uint16_t fd_number(int fd);
 /* Makes a scheduling point for a call that does not wait. */
 void fd_point(enum call_kind call, int fd, uint64_t site);
@@ -200,13 +201,13 @@ void __chk_fail(void) __attribute__((noreturn));
  * the test, a loop that yields would starve threads that wait for the outside. Returns true if a
  * thread waits for the outside. */
 bool outside_look(void);
-/* The last op failed for now (engine_unproductive()). `is_external`: another process may need
- * time to change that. */
+/* Notes that the last op failed for now (engine_unproductive()). `is_external`: another process may
+ * need time to change that. */
 void world_failed_try(bool is_external);
 
 /* ---- processors: affinity.c ---- */
 
-/* The number of the processor as the caller sees it. */
+/* Returns the number of the processor as the caller sees it. */
 unsigned int affinity_processor(void);
 
 /* ---- children: children.c ---- */
@@ -220,7 +221,6 @@ uint32_t children_alive(int pids[CHILDREN_MAX]);
 /* Called in a forked child none of whose threads can ever run again: publishes its outcome. The
  * child then stands still. */
 void stuck_child_tell(const struct outcome *outcome);
-/* Called at the begin of the run. */
 void stuck_children_begin_run(void);
 /* Puts the waits of deadlocked children before those of the run's threads. */
 void stuck_children_add_waits(struct outcome *outcome);

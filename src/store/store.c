@@ -197,7 +197,8 @@ static int store_check_integrity(struct store *store, struct error *err)
 		store->folder);
 }
 
-/* An empty file is no error for a reader: a raddle killed before its first commit leaves one. */
+/* Treats an empty file as an empty store. It is no error for a reader: a raddle that is killed
+ * before its first commit leaves one. */
 static int store_read_as_empty(struct store *store, struct error *err)
 {
 	BUG_ON(sqlite3_close(store->database) != SQLITE_OK);

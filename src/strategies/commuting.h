@@ -15,7 +15,8 @@
 #define COMMUTING_BITS 1024
 #define COMMUTING_NO_POINT UINT32_MAX
 
-/* Before this access the thread could have been stopped; `ordinal` may be COMMUTING_NO_POINT. */
+/* An access of the stretch. `ordinal`: the point before it, at which the thread could have been
+ * stopped; may be COMMUTING_NO_POINT. */
 struct commuting_access {
 	object_name object;
 	bool is_read;

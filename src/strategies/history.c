@@ -121,7 +121,8 @@ static bool history_tell(struct history *history, struct history_entry *entry)
 	return true;
 }
 
-/* The strategy itself determines the common prefix. The rest of the record is dropped. */
+/* Repeats the prefix that this run shares with the last one, as far as the strategy says. Drops the
+ * rest of the record. */
 static uint32_t history_repeat_prefix(struct history *history, uint64_t seed)
 {
 	const uint32_t alike = history->strategy->fast_path.repeat_prefix(history->state, seed);

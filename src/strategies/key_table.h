@@ -51,7 +51,7 @@ static inline uint32_t key_table_add(struct key_table *table, uint64_t key)
 	return table->count - 1;
 }
 
-/* For a table from elsewhere: searches end, and find keys of the table. */
+/* Checks a table from a file or another process: searches in it end, and find its keys. */
 static inline bool key_table_is_valid(const struct key_table *table)
 {
 	uint32_t used = 0;

@@ -283,7 +283,7 @@ static inline void strategy_end_single_run(
 		strategy->learning.learn(state, 1, 1);
 }
 
-/* For a state from a file or another process: the byte is 0 or 1. */
+/* Checks a flag of a state from a file or another process: the byte must be 0 or 1. */
 static inline bool strategy_is_flag(const bool *flag)
 {
 	return *(const unsigned char *)flag <= 1;

@@ -195,7 +195,8 @@ struct local_search {
 	struct strbuf *out;
 };
 
-/* A declared but undefined class has no known size and is accepted. */
+/* Notes whether the type has the wanted size. A declared but undefined class has no known size and
+ * is accepted. */
 static void note_object(Dwarf_Die *type, void *argument)
 {
 	struct local_search *search = argument;

@@ -235,7 +235,7 @@ static int site_table_read_sites(struct site_table *table, struct error *err)
 	return 0;
 }
 
-/* Each unit has a note; all must have the current version. */
+/* Checks the notes of all units: each must have the current version. */
 static int check_notes(const struct site_table *table, struct error *err)
 {
 	struct note {

@@ -60,7 +60,7 @@ struct symbols {
 	struct unwind unwind;
 };
 
-/* The copy lives as long as `symbols`. The copy of NULL is NULL. */
+/* Copies the text; the copy lives as long as `symbols`. The copy of NULL is NULL. */
 const char *symbols_keep(struct symbols *symbols, const char *text);
 
 const char *symbols_module_name(Dwfl_Module *module);

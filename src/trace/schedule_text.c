@@ -155,7 +155,8 @@ static bool parser_next_line(struct parser *parser)
 	return false;
 }
 
-/* A word that starts with # begins a comment. A result of WORDS_MAX means "too many". */
+/* Splits a line into words. A word that starts with # begins a comment. A result of WORDS_MAX means
+ * "too many". */
 static unsigned split_words(struct piece line, struct piece words[WORDS_MAX])
 {
 	unsigned count = 0;

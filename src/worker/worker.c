@@ -384,7 +384,7 @@ static int worker_take_ring(struct worker *worker, enum contract_report *report,
 	return 0;
 }
 
-/* A failure must belong to a run of this batch. */
+/* Checks that a reported failure belongs to a run of this batch. */
 static int worker_check_failure(
 	struct worker *worker, enum contract_report report, struct error *err)
 {

@@ -26,7 +26,7 @@ struct held_locks; /* The held locks of one run */
 struct held_locks *held_locks_new(uint32_t thread_count);
 void held_locks_free(struct held_locks *held);
 
-/* The locks of a thread, oldest first; valid until the next event. */
+/* Returns the locks that a thread holds, oldest first; valid until the next event. */
 const struct held_lock *held_locks_of(
 	const struct held_locks *held, uint32_t thread, uint32_t *count);
 

@@ -348,7 +348,7 @@ uint32_t decode_site(const struct decoder *decoder, LLVMValueRef instruction, in
 uint32_t decode_branch_number(struct decoder *decoder, LLVMValueRef instruction);
 void decode_end(struct decoder *decoder, LLVMValueRef instruction);
 void decode_return(struct decoder *decoder, LLVMValueRef instruction);
-/* The object part that an access through `pointer` must stay in. */
+/* Returns the part of an object that an access through `pointer` must stay in. */
 struct object_part decode_object(struct decoder *decoder, LLVMValueRef pointer);
 /* Returns the memory that the call reads, freed by the caller; NULL if the result is not
  * computed. */

@@ -122,7 +122,8 @@ void symbol_file_close(struct symbol_file *file)
 	*file = (struct symbol_file){0};
 }
 
-/* The name of a versioned symbol ("stdout@GLIBC_2.2.5") ends before the version. */
+/* Finds a symbol by its name. The name of a versioned symbol ("stdout@GLIBC_2.2.5") ends before the
+ * version. */
 uint64_t symbol_file_find(const struct symbol_file *file, const char *name, uint32_t group)
 {
 	const struct symbol_entry key = {.name = name, .group = group};

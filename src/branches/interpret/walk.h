@@ -313,7 +313,7 @@ void walk_run(struct walk *walk, unsigned mode);
 /* Divides the run into parts of about events_most events. The caller frees *parts. Requires
  * WALK_CHOOSING. */
 uint32_t walk_divide(const struct walk *walk, uint64_t events_most, struct walk_part **parts);
-/* The part that ends after `position`, or with the run. Requires WALK_CHOOSING. */
+/* Returns the part that ends after `position`, or with the run. Requires WALK_CHOOSING. */
 struct walk_part walk_part_before(const struct walk *walk, uint64_t position, uint64_t events_most);
 /* Discards all events and terms, so that WALK_EVENTS can run again for another part. */
 void walk_forget_events(struct walk *walk);

@@ -60,7 +60,8 @@ static uint32_t lane_bytes(const struct code *code, uint32_t lane)
 	return left < whole ? left : whole;
 }
 
-/* All lanes form one access: no scheduling point lies between them. */
+/* Makes the terms of the loaded lanes. All lanes form one access: no scheduling point lies between
+ * them. */
 static void set_loaded_term(
 	struct walker *walker, const struct code *code, uint64_t address, const uint64_t *parts)
 {

@@ -236,7 +236,7 @@ void walk_set_computed_term(
 enum step walk_perform(struct walker *walker, const struct code *code, uint64_t *registers);
 
 enum step walk_call(struct walker *walker, const struct code *code, uint64_t *registers);
-/* The values that the sites after the call report. */
+/* Takes the values that the sites after the call report. */
 enum step walk_report_results(struct walker *walker, const struct code *code, uint64_t *registers);
 enum step walk_finish(struct walker *walker, const struct code *code, uint64_t *registers);
 /* Reads the addresses of copied parameters, which sites report after the function's entry. */

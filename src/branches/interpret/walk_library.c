@@ -101,7 +101,8 @@ static uint32_t walk_library_least(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* If one string has a fixed end, the comparison ends there. */
+/* Returns the number of bytes that matter. If one of two strings has a fixed end, the comparison
+ * ends there. */
 static uint32_t walk_library_count(const struct library_read *read, const struct library_walk *walk)
 {
 	const struct library_bytes *a = &walk->arguments[0], *b = &walk->arguments[1];
@@ -203,7 +204,8 @@ static void walk_library_read_terms(struct walker *walker, const struct code *ca
 	}
 }
 
-/* All reads of the call form one access, after the scheduling points of both arguments. */
+/* Reads all bytes of the call. All reads form one access, after the scheduling points of both
+ * arguments. */
 static void walk_library_read_all(
 	struct walker *walker, const struct code *call, struct library_walk *of)
 {
@@ -379,7 +381,8 @@ static void walk_library_add_pieces(struct library_answer *answer, const struct 
 		walk_library_choose(arena, is_same, answer->is_known, term_constant(arena, 1, 1));
 }
 
-/* If the limit is at most i, no byte before differs: the result is 0. Pieces are bytes here. */
+/* Adds the case that the limit is at most i and no earlier byte differs: then the result is 0.
+ * Pieces are bytes here. */
 static void walk_library_end(
 	struct library_answer *answer, const struct library_walk *of, uint32_t i)
 {
@@ -398,7 +401,7 @@ static bool walk_library_has_term(const struct library_read *read, const struct 
 	return of->limit_term != NULL;
 }
 
-/* The bytes do not determine the result: only their values in this run have a known one. */
+/* Pins the bytes to their values in this run, because only for these the result is known. */
 static void walk_library_pin(
 	struct walker *walker, const struct code *call, const struct library_walk *of)
 {

@@ -44,7 +44,7 @@ static inline uint64_t as_bits(double value)
 	return bits;
 }
 
-/* The predicate is a bit set: equal, greater, less, unordered. */
+/* LLVM's predicate is a bit set: 1 equal, 2 greater, 4 less, 8 unordered. */
 static inline uint64_t compare_doubles(uint8_t predicate, double x, double y)
 {
 	return (predicate & 1 && x == y) | (predicate & 2 && x > y) | (predicate & 4 && x < y) |

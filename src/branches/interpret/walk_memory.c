@@ -20,7 +20,8 @@ void walk_want(struct walk *walk, uint64_t word)
 	walk->wanted[walk->wanted_count++] = word;
 }
 
-/* An access at a chosen site counts if the filter says that its first word may be shared. */
+/* Chooses the site if the access may be to shared memory. If the site is chosen already, its first
+ * word alone decides whether the access counts. */
 static void walk_memory_choose(
 	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes)
 {

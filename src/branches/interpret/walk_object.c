@@ -121,7 +121,8 @@ static struct walk_event *add_open(
 	return event;
 }
 
-/* If the base is symbolic or the address stays open, the event does not pin the address. */
+/* Adds the event of an index. The event pins the address unless the base is symbolic or the address
+ * stays open. */
 static void walk_object_add_index(struct walker *walker, const struct code *code,
 	struct term *address, struct term *base, bool is_open)
 {

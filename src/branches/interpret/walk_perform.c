@@ -154,7 +154,7 @@ static void walk_perform_pick(struct walker *walker, const struct code *code, ui
 	registers[to] = registers[from];
 }
 
-/* The walk does not compute the result, which is recorded: the operands are pinned. */
+/* Takes a result from the record instead of computing it, and pins the operands. */
 static enum step walk_perform_recorded(
 	struct walker *walker, const struct code *code, uint64_t *registers)
 {
@@ -182,7 +182,8 @@ static void reshape(struct walker *walker, const struct code *code, uint64_t *re
 		walk_set_term(walker, code->to + (int32_t)i, NULL);
 }
 
-/* A fence keeps the pending write, unless the fence is a scheduling point of the run. */
+/* Passes a fence. The pending write stays pending, unless the fence is a scheduling point of the
+ * run. */
 static enum step pass_fence(struct walker *walker, uint32_t site)
 {
 	if (walk_is_point(walker, site))

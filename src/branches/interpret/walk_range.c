@@ -77,7 +77,7 @@ static bool is_any_shared(const struct walker *walker, const struct side *side, 
 	       (bytes > NOTED_MOST || walk_is_shared(walker->walk, side->address, (uint32_t)bytes));
 }
 
-/* Each byte is written under the condition that the length reaches it. */
+/* Writes bytes one by one, each under the condition that the length reaches it. */
 static void walk_range_write_bytes(struct walker *walker, const struct range *range, bool is_copy,
 	uint64_t done, uint32_t bytes)
 {

@@ -44,7 +44,7 @@ static inline void walk_room_note(uint8_t *parts, uint64_t slot)
 	parts[slot / ROOM_SLOTS] = 1;
 }
 
-/* The arrays have the contents that the members promise. */
+/* Makes a room. Its arrays have the contents that the comments of the members promise. */
 struct walk_room *walk_room_new(void);
 void walk_room_free(struct walk_room *room);
 /* Restores these contents after a walk that used `locals` bytes of locals. */

@@ -220,7 +220,8 @@ static void sync(struct walker *walker)
 	walk_next_entry(walker);
 }
 
-/* The innermost active call with this landing pad is the right one. */
+/* Continues at a landing pad, after an exception. The innermost active call with this pad is the
+ * right one. */
 static enum step land(struct walker *walker, LLVMValueRef pad, uint64_t value, uint64_t second)
 {
 	for (uint32_t i = walker->frame_count; i-- > 0;) {

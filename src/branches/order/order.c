@@ -316,7 +316,8 @@ static void add_kept_edge(struct order *order, const struct op_list *list, uint3
 	}
 }
 
-/* A wait for a system signal or input follows the last one that another thread sent before. */
+/* Adds the edge of a wait for a system signal or input: it follows the last one that another thread
+ * sent before. */
 static void add_arrival_edge(
 	struct order *order, const struct op_list *list, uint32_t wait, uint8_t kind)
 {

@@ -135,7 +135,7 @@ static void note_past(
 		*last = (struct last_event){address + 1, id};
 }
 
-/* A thread's first event has the empty row 0. */
+/* Gives the event the row of the thread's previous event; a first event has the empty row 0. */
 static void inherit(struct order_clocks *clocks, struct event_id id)
 {
 	uint32_t *numbers = clocks->numbers[id.thread];

@@ -226,7 +226,8 @@ static bool has_thread(const struct order_round *round, uint16_t thread)
 	return false;
 }
 
-/* An arriving thread has left the previous round, or follows all arrivals of that round. */
+/* Adds an arrival at a barrier. The thread has left the previous round, or follows all arrivals of
+ * that round. */
 static void add_arrival(struct order *order, const struct op_event *event)
 {
 	struct order_round *round = open_round(order, event->op);

@@ -42,7 +42,8 @@ static const struct record_chunk *chunk_at(const struct record_area *area, uint6
 	return (const struct record_chunk *)((const char *)area + offset);
 }
 
-/* The last chunk's length is known only from the thread's write position. */
+/* Returns the number of bytes used in a chunk. For the last chunk, only the thread's write position
+ * shows it. */
 static uint64_t chunk_used(
 	const struct record_area *area, const struct record_thread *thread, uint64_t offset)
 {

@@ -297,7 +297,7 @@ static char *value_text(const struct walk_event *event)
 	return interleavings_text_of(text);
 }
 
-/* The caller finds the source location and the name of the lock. */
+/* Describes an op in a step. The caller adds the source location and the name of the lock. */
 static void tell_op(const struct record_op *op, struct sensitive_step *step)
 {
 	const struct op_description *description = &op_descriptions[op->kind];

@@ -182,7 +182,8 @@ void search_continue(struct sensitivity *analysis, bool is_proven)
 	(void)pthread_mutex_unlock(&search->lock);
 }
 
-/* A solver may ignore its interruption; its memory is then leaked. Caller holds search.lock. */
+/* Interrupts all solvers and waits for their ends. Returns false if one ignores the interruption;
+ * its memory is then leaked. Caller holds search.lock. */
 static bool wait_for_ends(struct search *search)
 {
 	const uint64_t end = search_now_ns() + GRACE_NS;

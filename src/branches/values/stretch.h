@@ -24,7 +24,7 @@ struct stretch {
 
 /* Makes the first `bytes` bytes usable. */
 void stretch_reach(struct stretch *stretch, uint64_t bytes);
-/* The stretch may be unopened. */
+/* Releases the memory; also valid for a stretch that was never opened. */
 void stretch_release(struct stretch *stretch);
 
 #endif

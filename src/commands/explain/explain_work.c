@@ -307,7 +307,8 @@ static uint32_t find_same_conflict(
 	return UINT32_MAX;
 }
 
-/* A conflict with a known cause needs no test; a new cause may belong to an earlier conflict. */
+/* Tests the answers. A conflict with a known cause needs no test; a new cause may belong to an
+ * earlier conflict. */
 static int test_answers(
 	struct explain_result *result, const struct explain_work *work, struct error *err)
 {

@@ -320,7 +320,7 @@ static int settle_memory(struct run_arguments *arguments, struct error *err)
 	return 0;
 }
 
-/* A process with --mpi is one of many; rank 0 alone prints. */
+/* Runs the campaign. A process with --mpi is one of many, of which only rank 0 prints. */
 static int run_campaign(const struct run_arguments *arguments, struct run_report *report,
 	struct campaign_result *result, bool *is_member, struct error *err)
 {

@@ -269,7 +269,8 @@ static bool affine_gep(const struct affine *at, LLVMValueRef gep, unsigned depth
 	return true;
 }
 
-/* The counter alone is known not to overflow: affine_turns() checks it. */
+/* Handles a sign or zero extension. Only the counter is known not to overflow: affine_turns()
+ * checks it. */
 static bool affine_extended(const struct affine *at, LLVMValueRef extension, LLVMValueRef *out)
 {
 	LLVMValueRef narrow = LLVMGetOperand(extension, 0);

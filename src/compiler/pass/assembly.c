@@ -69,7 +69,8 @@ static unsigned find_operands(LLVMValueRef call, struct memory_operand *operands
 	return count;
 }
 
-/* A compiler barrier may name memory although it has no instructions. */
+/* Returns whether the assembly has no instructions: a compiler barrier. It may name memory
+ * nevertheless. */
 static bool does_nothing(LLVMValueRef call)
 {
 	size_t length;

@@ -102,7 +102,8 @@ static void values_add_address(
 	add_site(instrument, &site);
 }
 
-/* The allocas of the entry block must stay together, so their sites are placed after the last one. */
+/* Adds the site of a local variable. The allocas of the entry block must stay together, so the
+ * sites are placed after the last one. */
 static void values_add_local(
 	struct instrument *instrument, const struct site *site, LLVMValueRef entry)
 {

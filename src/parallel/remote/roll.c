@@ -51,7 +51,7 @@ void roll_hear(struct roll *roll, uint32_t from)
 	member->is_silent = false;
 }
 
-/* A hello of another release may have another size; then none of it is read. */
+/* Reads a hello. One of another release may have another size; then none of it is read. */
 void roll_take_hello(struct roll *roll, const struct link_message *message)
 {
 	struct roll_member *member = &roll->members[message->from];

@@ -142,7 +142,8 @@ static struct heap_record *heap_record(uintptr_t start)
 	return &heap.records[(start - heap.base) / RECORD_BYTES];
 }
 
-/* If a bit is set, all bits above it are set too. */
+/* Sets a bit and the bits above it in the tree. If one is set already, all bits above it are set,
+ * too. */
 static void heap_set_bit(uint64_t bit)
 {
 	for (unsigned level = 0; level < LEVELS; level++, bit /= 64) {

@@ -21,7 +21,7 @@ static void replace_child(long number, const long arguments[6], long *failure)
 		(void)platform_call(SYS_exit_group, 127);
 }
 
-/* The other program is the rest of the run. */
+/* Waits for the other program, which is the rest of the run. */
 static int replace_wait(long pid)
 {
 	int status = 0;

@@ -417,7 +417,7 @@ void runtime_stand_still(void)
 	run_inspect();
 }
 
-/* A forked child of the target, or a process without a command, ends as natively. */
+/* Ends a forked child of the target, or a process without a command, as it would end natively. */
 static void run_end_alone(const struct outcome *outcome) __attribute__((noreturn));
 static void run_end_alone(const struct outcome *outcome)
 {

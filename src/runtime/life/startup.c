@@ -183,7 +183,8 @@ static void startup_observe(
 	contract->trace_count++;
 }
 
-/* The newest event is this operation's: only its thread has moved since. */
+/* Adds the result to the operation's event. That is the newest event, because only its thread has
+ * moved since. */
 static void startup_observe_result(
 	const struct engine_thread *thread, const struct engine_op *op, enum engine_result result)
 {

@@ -68,7 +68,7 @@ void *runtime_detects_quickly(void)
 	return detects_quickly ? detect_states[DETECTOR_race] : NULL;
 }
 
-/* The engine names at most the first two granules of an access. */
+/* Reports an access to the detectors. The engine names at most its first two granules. */
 static void detect_access(struct detector_event *event, object_name next)
 {
 	uint64_t end = event->address + event->bytes;

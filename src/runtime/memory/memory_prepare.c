@@ -118,7 +118,8 @@ static void memory_promote(struct contract_memory *memory)
 	memory->has_changed = true;
 }
 
-/* The first run of a round here: the command has merged the knowledge of all workers. */
+/* Called before this process's first run of a round: the command has merged the knowledge of all
+ * workers. */
 static void memory_enter_round(struct contract_memory *memory)
 {
 	memory->round = runtime.contract->plan.round;

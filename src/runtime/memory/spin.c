@@ -113,7 +113,8 @@ static struct {
 	bool was_up; /* value of runtime_is_up before the wait */
 } next_call;
 
-/* The thread yields at its next interposed call, if ticks interrupt the runtime itself. */
+/* Makes the thread yield at its next interposed call, because ticks interrupt the runtime
+ * itself. */
 static void spin_wait_for_call(void)
 {
 	if (!next_call.is_awaited)

@@ -69,7 +69,8 @@ static int note_first(struct dl_phdr_info *info, size_t size, void *out)
 	return 1;
 }
 
-/* The executable is first. Base 0: it is not position-independent. */
+/* Notes whether function addresses may be those of PLT entries: if the executable is not
+ * position-independent (base 0). The executable is visited first. */
 void record_look_at_linkage(void)
 {
 	uint64_t base = 0;

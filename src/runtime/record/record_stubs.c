@@ -184,7 +184,7 @@ static void put_compare(struct piece *piece, uint32_t bytes, uint32_t at)
 	slow_if(piece, IF_NOT_EQUAL);
 }
 
-/* Each word size has its own slow path. */
+/* Returns the slow path for this size. Each word size has its own. */
 static enum stub_way way_of(enum stub_way way, uint32_t bytes)
 {
 	return bytes > 8 ? way : way + 1 + (unsigned)__builtin_ctz(bytes);

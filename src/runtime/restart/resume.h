@@ -23,7 +23,7 @@ void resume_begin(struct image *image);
 const struct checkpoint_place *resume_choose(uint64_t number);
 /* Restores the memory for the chosen run. Returns false if impossible. */
 bool resume_restore(struct image *image, uint64_t *pages);
-/* The history that wraps the strategy in this run, or NULL. */
+/* Returns the history that wraps the strategy in this run, or NULL. */
 struct history *resume_history(void);
 void resume_run_ended(void);
 /* Drops checkpoints and history. */

@@ -52,7 +52,7 @@ void undo_forget_shared(const void *start, size_t bytes)
 	}
 }
 
-/* The kernel skips pages that are unmapped or not writable. */
+/* Copies memory. The kernel skips pages that are unmapped or not writable. */
 static void shared_copy(void *to, const void *from, size_t bytes)
 {
 	(void)platform_read(from, to, bytes);

@@ -98,7 +98,7 @@ static void quick_next_ownership(struct contract_quick *block)
 	sites_now.engine.slice_key = 0;
 }
 
-/* The strategy grants leases, and every access that is no point can be ignored. */
+/* Returns whether the strategy grants leases, and every access that is no point can be ignored. */
 static bool quick_wants_lease(const struct contract_memory *memory)
 {
 	const struct contract_plan *plan = &runtime.contract->plan;

@@ -193,7 +193,8 @@ static void directed_leave_approaches(
 	directed->gone_since = view->step;
 }
 
-/* A disabled thread can stop at a matching place, too: it stays there when it becomes enabled. */
+/* Stops threads at matching places. A disabled thread can stop, too: it stays there when it becomes
+ * enabled. */
 static void directed_look(struct directed_state *directed, const struct schedule_view *view)
 {
 	for (uint32_t thread = 0; thread < view->thread_count; thread++)

@@ -96,12 +96,13 @@ struct directed_state {
 /* Initialises a zeroed block; `place_count` >= 1. The places are copied. */
 void directed_state_init(
 	struct directed_state *state, const struct directed_place *places, uint32_t place_count);
-/* All places have one object; a scenario is added, with copied ops; the places form a ring. */
+/* Further settings. Race: all places have one object. Scenario: adds the ops, which are copied.
+ * Ring: the places form a ring. */
 void directed_state_set_race(struct directed_state *state);
 void directed_state_set_scenario(
 	struct directed_state *state, const struct directed_op *ops, uint32_t op_count);
 void directed_state_set_ring(struct directed_state *state);
-/* A zeroed block, or one with places; at most DIRECTED_ORDERS_MAX orders, which are copied. */
+/* Adds orders, at most DIRECTED_ORDERS_MAX, which are copied. The block is zeroed or has places. */
 void directed_state_set_orders(
 	struct directed_state *state, const struct directed_order *orders, uint32_t order_count);
 

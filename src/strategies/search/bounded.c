@@ -279,11 +279,9 @@ static uint64_t hash_graph(const struct bounded *bounded)
 	return key;
 }
 
-/*
- * A run that is equivalent to an earlier one, perhaps of another thread order, gets no children.
- * The earlier order is always explored within the same bounds: t grows for each v, and the orders
- * of a larger t include those of a smaller one.
- */
+/* Ends a run in the tree. A run that is equivalent to an earlier one, perhaps of another thread
+ * order, gets no children. The earlier order is always explored within the same bounds: t grows for
+ * each v, and the orders of a larger t include those of a smaller one. */
 static void end_in_tree(struct bounded *bounded)
 {
 	const bool is_pruned = bounded_option_of(bounded, OPTION_PRUNING) != PRUNING_NONE;

@@ -4,7 +4,8 @@
 
 #include <stdint.h>
 
-/* Numbers of priority changes and of variables with changes; thread bound t. */
+/* A run's number of priority changes, number of variables with changes, and bound of threads
+ * (t). */
 struct bounded_run {
 	uint32_t changes, variables, threads;
 };

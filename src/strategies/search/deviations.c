@@ -32,7 +32,8 @@ static bool deviations_has_records(struct deviations *deviations)
 	return true;
 }
 
-/* The parent of the next child; `end` is the first record behind the current scan. */
+/* Returns whether the scan is at the parent of a next child. `end`: the first record behind the
+ * scan. */
 static bool deviations_has_place(const struct deviations *deviations)
 {
 	const uint32_t end = deviations->task
@@ -248,7 +249,7 @@ static bool deviations_is_at_limit(struct deviations *deviations)
 	return true;
 }
 
-/* The prints of the last child and of the parent must be equal. */
+/* Called after the last child of a parent: the child's print must equal the parent's. */
 static void end_of_children(struct deviations *deviations)
 {
 	const struct deviation_child *last = &deviations->last_child;

@@ -50,7 +50,8 @@ static bool run_tree_has_nodes(struct run_tree *tree)
 	return true;
 }
 
-/* The parent of the next run, and the point at which that run deviates. */
+/* Returns whether the tree is at the parent of a next run, and at the point where that run
+ * deviates. */
 static bool run_tree_has_place(struct run_tree *tree)
 {
 	const struct run_node *node = &run_tree_nodes(tree)[tree->node];

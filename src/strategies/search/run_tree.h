@@ -165,7 +165,7 @@ void run_tree_note_done(struct run_tree *tree);
 /* `is_partial`: the run has a focus and reports only the variables at which it deviates. */
 void run_tree_begin_run(struct run_tree *tree, bool is_partial);
 uint32_t run_tree_order(struct run_tree *tree);
-/* A synchronisation event; `what` is a hash that is equal in every run. */
+/* Adds a synchronisation event to the prints. `what`: a hash that is equal in every run. */
 static inline void run_tree_note(struct run_tree *tree, uint64_t what)
 {
 	tree->print = hash_pair(tree->print, what);
@@ -175,7 +175,7 @@ static inline void run_tree_note(struct run_tree *tree, uint64_t what)
  * op. */
 bool run_tree_at(struct run_tree *tree, uint32_t variable, uint32_t places, uint64_t what);
 uint32_t run_tree_place(const struct run_tree *tree);
-/* A choice among `count` values, at least 2. */
+/* Makes a choice among `count` values, at least 2. */
 uint32_t run_tree_value(struct run_tree *tree, uint32_t count);
 /*
  * Variables of the next run's deviations, ascending; returns their number. 0: the run does not
@@ -191,14 +191,16 @@ static inline uint32_t run_tree_last_ordinal(const struct run_tree *tree, uint32
 {
 	return tree->counts[variable] - 1;
 }
-/* A run with its last change at this point would be equivalent: omitted or deferred. */
+/* Notes that a run with its last change at this point would be equivalent: it is omitted or
+ * deferred. */
 void run_tree_note_same(struct run_tree *tree, uint32_t variable, uint32_t ordinal);
-/* The run differed from parent or siblings before its last deviation, or did not reach it. */
+/* Returns whether the run differed from its parent or siblings before its last deviation, or did
+ * not reach it. */
 static inline bool run_tree_has_strayed(const struct run_tree *tree)
 {
 	return tree->has_varied || tree->path_at != tree->path_count;
 }
-/* The run proves nothing and is repeated. */
+/* Drops the current run, which proves nothing: it is repeated. */
 void run_tree_drop_run(struct run_tree *tree);
 /* `is_extended`: runs with further deviations are needed. */
 void run_tree_end_run(
@@ -206,8 +208,8 @@ void run_tree_end_run(
 
 /* Returns whether all shards make the current run, while another shard counts it. */
 bool run_tree_is_elsewhere(const struct run_tree *tree);
-/* Hash of the extended runs, with variables by name; equal if all shards distribute the same
- * runs. */
+/* Returns a hash of the extended runs, with variables by name. It is equal if all shards distribute
+ * the same runs. */
 uint64_t run_tree_plan(struct run_tree *tree, const uint64_t *names);
 
 /* Tasks, as in struct strategy_tasks (run_tree_tasks.c). */
@@ -220,9 +222,10 @@ bool run_tree_may_join(const struct run_tree *tree, struct run_tree *task);
 /* Joins the awaited task. Its closed runs (run_tree_close()) have no children. */
 void run_tree_join(
 	struct run_tree *tree, struct run_tree *task, const struct run_variable *variables);
-/* The task's run with this node is equivalent to an earlier run. */
+/* Notes that the task's run with this node is equivalent to an earlier run. */
 void run_tree_close(struct run_tree *task, uint32_t node);
-/* Node of the run that has just ended, given the node count before; UINT32_MAX: none was added. */
+/* Returns the node of the run that has just ended, given the node count before; UINT32_MAX: none
+ * was added. */
 uint32_t run_tree_last_node(struct run_tree *tree, uint32_t before);
 void run_tree_leave(struct run_tree *tree, uint32_t number, const struct run_variable *variables);
 

@@ -131,7 +131,8 @@ struct fd_lock {
 	uint64_t site;
 };
 
-/* All file locks are one object for detectors: only the kernel knows which ranges overlap. */
+/* Orders file locks for the detectors. All file locks are one object, because only the kernel knows
+ * which ranges overlap. */
 static void fd_lock_orders(uint64_t site)
 {
 	static const char any_file_lock;

@@ -123,7 +123,8 @@ static void allocation_note(const void *block, size_t bytes, uint64_t site, uint
 		heap_made(block, bytes, site, kind);
 }
 
-/* The allocator reuses a freed block, while heap blocks are not recorded. */
+/* Called when the allocator gives out a block, perhaps a freed one, while heap blocks are not
+ * recorded. */
 static void *given(void *block, size_t bytes)
 {
 	returned_given_out(block, bytes);
@@ -141,8 +142,8 @@ static bool allocation_enter(uint64_t site, uint8_t kind)
 	return true;
 }
 
-/* If the outer site is still set, no allocation passed through malloc (own allocator, or reused
- * memory): the call's arguments give the block's size. */
+/* Ends allocation_enter(). If the outer site is still set, no allocation passed through malloc (own
+ * allocator, or reused memory): the call's arguments give the block's size. */
 static void allocation_leave(bool is_outer, const void *block, size_t bytes)
 {
 	if (is_outer && calls.outer_site && bytes)

@@ -96,7 +96,8 @@ static struct wait_edge *stuck_put_first(struct outcome *outcome, const struct w
 	return &outcome->waits[0];
 }
 
-/* A child's only thread has its forker's index, and may wait for other threads of the parent. */
+/* Adds the wait of a child's only thread. It has its forker's index, and may wait for other threads
+ * of the parent. */
 static void stuck_add_forker(struct outcome *outcome, const struct wait_edge *wait)
 {
 	struct wait_edge *edge;

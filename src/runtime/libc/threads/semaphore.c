@@ -43,7 +43,8 @@ static struct {
 	uint32_t opened[NAMED_MAX]; /* by sem_open() and not closed again */
 } named_state;
 
-/* The bit FAMILY_NONE may belong to several processes: it stays set in a shared table. */
+/* Notes that the member has the semaphore open, or no longer. The bit FAMILY_NONE may belong to
+ * several processes: it stays set in a shared table. */
 static void named_set_holder(unsigned index, uint32_t member)
 {
 	const uint64_t bit = UINT64_C(1) << member;

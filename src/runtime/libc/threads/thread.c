@@ -17,7 +17,8 @@ void runtime_prepare_threads(void)
 	runtime_add_modules();
 }
 
-/* A constructor creates a thread: the restart's starting point at main must be reached now. */
+/* Called when a constructor creates a thread: the restart's starting point at main must be reached
+ * now. */
 static void thread_reach_main(void)
 {
 	if (runtime.has_reached_main)

@@ -94,7 +94,8 @@ static struct engine_thread *timer_receiver(const struct posix_timer *timer)
 	return timer->notify == SIGEV_THREAD_ID ? thread_of_id(timer->receiver) : NULL;
 }
 
-/* A timer has at most one pending signal; later expirations add to its overrun count. */
+/* Counts expirations into the timer's pending signal. A timer has at most one; later expirations
+ * add to its overrun count. */
 static void timer_count_into(struct posix_timer *timer, siginfo_t *pending, uint64_t now_ns)
 {
 	int64_t overrun;
