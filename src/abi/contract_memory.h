@@ -263,8 +263,8 @@ static inline bool memory_is_focused(
 	return false;
 }
 
-/* Index in variables[] at which a search begins, which continues cyclically. Variables that
- * share an object_name begin at the same index. */
+/* Returns the index in variables[] at which a search begins, which continues cyclically. Variables
+ * that share an object_name begin at the same index. */
 static inline uint32_t memory_variable_slot(variable_name name)
 {
 	return (uint32_t)((uint64_t)(object_name)name * UINT64_C(0x9e3779b97f4a7c15) >> 32) %

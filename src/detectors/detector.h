@@ -71,7 +71,7 @@ enum detector_index {
 
 extern const struct detector *const detectors[DETECTOR_COUNT];
 
-/* Size of the block that holds the states of all detectors one after the other. */
+/* Returns the size of the block that holds the states of all detectors one after the other. */
 size_t detectors_bytes(void);
 void *detectors_state(void *block, enum detector_index index);
 

@@ -51,7 +51,7 @@ static const struct patterns_access *patterns_by(struct patterns_state *state,
 	return NULL;
 }
 
-/* Pattern: a thread accesses x and then y; in between, another thread accesses both. */
+/* Finds the pattern: a thread accesses x and then y; in between, another thread accesses both. */
 static void patterns_find_enclosing(struct patterns_state *state,
 	const struct patterns_part *before, const struct patterns_part *now)
 {
@@ -80,7 +80,8 @@ static void patterns_find_enclosing(struct patterns_state *state,
 	}
 }
 
-/* Pattern: another thread accesses x, then y; in between this thread accesses y, afterwards x. */
+/* Finds the pattern: another thread accesses x, then y; in between this thread accesses y,
+ * afterwards x. */
 static void patterns_find_crossing(struct patterns_state *state, const struct patterns_part *before,
 	const struct patterns_part *now)
 {

@@ -390,7 +390,7 @@ uint32_t engine_choose_value(uint32_t count);
 
 /* Returns the stable name of the object at this address; see docs/decisions/0002. */
 object_name engine_object_name(const void *address);
-/* Name of static data in a known module; 0: the address is not in such a module. */
+/* Returns the name of static data in a known module; 0: the address is not in such a module. */
 variable_name engine_static_name(const void *address);
 /* Converts an address of static data to its module's number and an offset, and back; false or
  * NULL: no such module. */

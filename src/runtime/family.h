@@ -44,7 +44,8 @@ void family_end(void);
 
 #define FAMILY_MOST 63u
 #define FAMILY_NONE FAMILY_MOST
-/* Number of the caller, and of the child that it is about to fork; FAMILY_NONE: no member. */
+/* Return the number of the caller, and of the child that it is about to fork; FAMILY_NONE: no
+ * member. */
 uint32_t family_number(void);
 uint32_t family_child_number(void);
 /* Returns a bit set: bit n means that member n may be alive. The bit FAMILY_NONE is always set. */

@@ -10,7 +10,7 @@
 
 /* Reads 1, 2, 4 or 8 bytes. Returns false if not readable, or another number of bytes. */
 bool guarded_read(const void *address, size_t bytes, uint64_t *value);
-/* Number of eight-byte words before the first that differs or cannot be read. */
+/* Returns the number of eight-byte words before the first that differs or cannot be read. */
 size_t guarded_same_words(const void *address, const void *known, size_t words);
 /* Copies known bytes to `target`, word by word, up to the first word that differs from `address`
  * or cannot be read. Returns the bytes copied. `bytes` is at least eight. `target` must not

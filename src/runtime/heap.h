@@ -22,7 +22,7 @@ void heap_freed(const void *start, uint64_t site);
 void heap_moved(const void *from, const void *to, size_t bytes, uint64_t site);
 /* Lends this memory to allocations until heap_lend(NULL, 0); frees have no effect in between. */
 void heap_lend(void *start, size_t bytes);
-/* End of the lent memory already in use. */
+/* Returns the end of the lent memory already in use. */
 char *heap_lent_end(void);
 /* Notes that the program's own mmap or munmap has replaced or removed memory outside of the
  * heap. */

@@ -122,7 +122,7 @@ struct heap_block {
 void heap_start_recording(void);
 /* Finds the live allocation that holds the address. */
 bool heap_find(const void *address, struct heap_block *out);
-/* Stable name of the aligned eight bytes around the address; never 0. */
+/* Returns the stable name of the aligned eight bytes around the address; never 0. */
 variable_name memory_variable_name(const void *address);
 /* Same as memory_variable_name(), with general registers only; returns 0 if that is impossible. */
 variable_name memory_quick_name(const void *address);

@@ -11,7 +11,7 @@
 
 /* Returns the first variable of that name; NULL if unknown. */
 struct memory_variable *memory_variable_of(struct contract_memory *memory, object_name object);
-/* Slow path of memory_known_at() */
+/* The slow path of memory_known_at(). */
 struct memory_known *memory_known_find(struct contract_memory *memory, uintptr_t at,
 	variable_name (*name_of)(const void *address), bool add);
 /* Stores the address of a variable outside of the heap, if it is static data. */

@@ -98,7 +98,7 @@ void runtime_let_others_move(void);
 uint32_t runtime_report_and_wait(enum contract_report report);
 /* Rings the doorbell without waiting. */
 void runtime_report(enum contract_report report);
-/* One sentence why control is impossible; ends the process. */
+/* Refuses control and ends the process. `why`: the reason in one sentence. */
 void runtime_refuse(const char *why) __attribute__((noreturn));
 /* Same as runtime_refuse(), but another restart may work. */
 void runtime_refuse_restart(const char *why) __attribute__((noreturn));
@@ -117,7 +117,8 @@ bool runtime_detect_quickly(
 	const struct memory_access *access, enum op_kind kind, object_name name);
 bool runtime_looks_for_races(void);
 void runtime_note_races(struct contract_run *run);
-/* State of the race detector, if no other detector or observer needs an access; else NULL. */
+/* Returns the state of the race detector, if no other detector or observer needs an access; else
+ * NULL. */
 void *runtime_detects_quickly(void);
 /* Called before each run. */
 void runtime_detect_begin(void);

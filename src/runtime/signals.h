@@ -60,7 +60,7 @@ int signal_queue_add(struct engine_thread *thread, const siginfo_t *information)
 /* Removes the oldest pending signal of this number. Returns false if there is none. */
 bool signal_queue_take(struct engine_thread *thread, int signal, siginfo_t *out);
 bool signal_queue_take_process(int signal, siginfo_t *out);
-/* Pending for the process: bit signal-1. */
+/* Returns the signals that are pending for the process: bit signal-1. */
 uint64_t signal_queue_process(void);
 /* Assigns the oldest signal of this number to a thread; it stays the process's until taken. */
 void signal_queue_assign(int signal, struct engine_thread *thread);

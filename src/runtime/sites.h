@@ -52,7 +52,8 @@ void site_perform(void);
 /* Byte in contract_memory.sites; returns NULL if the contract does not have the module. */
 uint8_t *site_state(const struct site_record *record);
 
-/* Among the sites of all modules; UINT32_MAX: the contract does not have the module. */
+/* Returns the site's index among the sites of all modules; UINT32_MAX: the contract does not have
+ * the module. */
 uint32_t site_index(const struct site_record *record);
 /* Returns whether a module with sites contains the code address. Stores the bounds of its code. */
 bool sites_find_code(uintptr_t code, uintptr_t *start, uintptr_t *end);

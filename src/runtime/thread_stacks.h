@@ -25,7 +25,7 @@ struct thread_stack {
 /* Class 0 has the standard size. Each further class doubles the size, up to 16 GiB. */
 #define THREAD_STACK_CLASSES 12
 
-/* Smallest class whose stacks are large enough; THREAD_STACK_CLASSES: none is. */
+/* Returns the smallest class whose stacks are large enough; THREAD_STACK_CLASSES: none is. */
 uint32_t thread_stack_class(size_t stack_bytes);
 /* Maps a stack. Returns false if the class has no such slot, the place is in use, or memory is
  * short. */
@@ -34,7 +34,8 @@ void thread_stack_unmap(const struct thread_stack *stack);
 
 size_t thread_stack_standard_bytes(void);
 
-/* Upper end of a thread's own frames. `frame` belongs to the first function that glibc calls. */
+/* Returns the upper end of a thread's own frames. `frame` belongs to the first function that glibc
+ * calls. */
 void *thread_stack_top(void *frame);
 /* Fibers and kernel threads. Calls engine_thread_main(). */
 void thread_stack_enter(void *thread);

@@ -19,12 +19,12 @@ void undo_restore_offsets(void);
 /* Called when the target maps or unmaps shared memory (undo_shared.c). */
 void undo_note_shared(void *start, size_t bytes);
 void undo_forget_shared(const void *start, size_t bytes);
-/* Content of shared memory at the starting point. */
+/* Saves the content of shared memory at the starting point. */
 void undo_save_shared(void);
 void undo_restore_shared(void);
 
 void undo_begin_run(void);
-/* Descriptors, offsets and other logged changes; ends logging. */
+/* Reverts the logged changes (descriptors, offsets and others) and ends logging. */
 void undo_world(void);
 
 /* Mappings that the run made, and the growth of the program break. */

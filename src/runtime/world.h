@@ -82,7 +82,7 @@ void timerfd_begin_child(void);
 void timerfd_was_read(int fd, const struct iovec *vector);
 void timerfd_forget(int fd);
 
-/* Deadline of alarm, setitimer and timer_create; ENGINE_FOREVER: none. */
+/* Returns the next deadline of alarm, setitimer and timer_create; ENGINE_FOREVER: none. */
 uint64_t timer_next_ns(void);
 /* Returns true with real time, if a timer of the kernel is armed and will send a signal. */
 bool timer_is_ticking_outside(void);
@@ -159,7 +159,7 @@ bool fd_waits(int fd);
 bool fd_request_ready(const struct engine_op *op, const struct engine_thread *thread);
 /* Returns whether another process can make one of the descriptors ready. */
 bool fd_request_is_external(const struct fd_request *request);
-/* Scheduling point of a descriptor operation, and the wait until it is ready. `op` has kind,
+/* The scheduling point of a descriptor operation, and the wait until it is ready. `op` has kind,
  * site, deadline and ready. Acts on cancellation itself. */
 enum engine_result fd_perform(struct engine_op *op, struct fd_request *request);
 
@@ -188,7 +188,8 @@ long fd_write_all(struct fd_transfer *transfer, const struct iovec *vector, int 
 void fd_note(long number, int fd, long result);
 /* Called after a descriptor operation with an effect: re-evaluates blocked operations. */
 void fd_changed(void);
-/* File locks and listening queues: operations with FD_SHAPE_RETRY try again. */
+/* Called when a file lock or listening queue has changed: operations with FD_SHAPE_RETRY try
+ * again. */
 void fd_retry_changed(void);
 uint64_t fd_retry_epoch(void);
 
@@ -213,7 +214,8 @@ unsigned int affinity_processor(void);
 /* ---- children: children.c ---- */
 
 #define CHILDREN_MAX 64
-/* Number of living children, at most CHILDREN_MAX; pid 0: children that cannot be named. */
+/* Returns the number of living children, at most CHILDREN_MAX; pid 0: children that cannot be
+ * named. */
 uint32_t children_alive(int pids[CHILDREN_MAX]);
 
 /* ---- deadlocked children: stuck_children.c ---- */

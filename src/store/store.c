@@ -246,7 +246,8 @@ int store_end(struct store *store, int status, struct error *err)
 	return status;
 }
 
-/* SQLite opens a file without write permission for reading, and reports no error. */
+/* Returns whether the store is writable. SQLite opens a file without write permission for reading,
+ * and reports no error. */
 static bool store_is_writable(struct store *store)
 {
 	return sqlite3_db_readonly(store->database, "main") == 0 &&

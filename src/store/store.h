@@ -66,7 +66,7 @@ void store_campaign_release(struct store_campaign *campaign);
  * steps). */
 int store_add_finding(struct store *store, int64_t campaign, struct finding *finding, bool *is_new,
 	struct error *err);
-/* Total size of the store's files, including the database. */
+/* Returns the total size of the store's files, including the database. */
 uint64_t store_bytes(struct store *store);
 /* Copies all campaigns and findings of `from`. Of findings in both stores, keeps the shorter one.
  * Fails without changes for other programs or builds, and for runs in both. `folders`: for
@@ -127,7 +127,7 @@ void store_documents_free(struct store_document *rows, uint32_t count);
 /* Returns the verdict of that campaign, released with json_decref(). Returns NULL if there is none
  * or it is not JSON. */
 json_t *store_verdict_of(const struct store_document *documents, uint32_t count, int64_t campaign);
-/* Number of shards of the campaign; 0: unknown; 1: not divided. */
+/* Returns the number of shards of the campaign; 0: unknown; 1: not divided. */
 uint32_t store_shards_of(const struct store_document *documents, uint32_t count, int64_t campaign);
 
 /* State of an exhaustive campaign, written under a temporary name and renamed when complete. */

@@ -180,7 +180,8 @@ static bool database_copy_file(struct store *store, const char *name)
 	return got == 0;
 }
 
-/* Opening the copy rolls its journal back. No raddle writes to the originals meanwhile. */
+/* Opens a copy of the database, which rolls the copy's journal back. No raddle writes to the
+ * originals meanwhile. */
 static int database_open_copy(struct store *store, struct error *err)
 {
 	const char *temporary = getenv("TMPDIR");

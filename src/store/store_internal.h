@@ -37,7 +37,8 @@ int store_prepare(
 	struct store *store, sqlite3_stmt **statement, const char *sql, struct error *err);
 void store_bind_text(sqlite3_stmt *statement, int index, const char *text);
 void store_bind_integer(sqlite3_stmt *statement, int index, int64_t value);
-/* Text of a column, "" for NULL. The text is valid until the next step of the statement. */
+/* Returns the text of a column, "" for NULL. The text is valid until the next step of the
+ * statement. */
 const char *store_column(sqlite3_stmt *statement, int column);
 /* Returns a copy of the column's text, which the caller frees; NULL for NULL. */
 char *store_column_text(sqlite3_stmt *statement, int column);

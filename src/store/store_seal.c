@@ -75,7 +75,8 @@ static bool seal_read_key(int folder, struct seal_key *key)
 	return is_read;
 }
 
-/* link() fails if a key exists, so that two concurrent processes end up with one key. */
+/* Makes a key. link() fails if a key exists, so that two concurrent processes end up with one
+ * key. */
 static void seal_make_key(int folder)
 {
 	unsigned char bytes[crypto_generichash_KEYBYTES];

@@ -170,7 +170,7 @@ static uint16_t portfolio_planned_arm(const struct portfolio *portfolio, uint64_
 	return rotation[(number - start) / period % ROTATION];
 }
 
-/* Number of the search's runs in the next round of at most `places` runs. */
+/* Returns the number of the search's runs in the next round of at most `places` runs. */
 static uint32_t portfolio_search_share(const struct portfolio *portfolio, uint32_t places)
 {
 	const struct portfolio_search *search = &portfolio->search;

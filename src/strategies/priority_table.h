@@ -66,9 +66,8 @@ static inline bool priority_table_has_top(
 	return bitset_has(view->enabled, table->top);
 }
 
-/*
- * Faster with many enabled threads. Random priorities only decrease; a run begins with top_count 0.
- */
+/* A faster choice with many enabled threads. Random priorities only decrease; a run begins with
+ * top_count 0. */
 static inline uint32_t priority_table_first(
 	struct priority_table *table, const struct schedule_view *view)
 {

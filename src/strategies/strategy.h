@@ -257,10 +257,9 @@ struct strategy {
 extern const struct strategy *const strategies[];
 extern const uint32_t strategy_count;
 
-/*
- * Most runs of the next round. The first rounds double the total, so that early runs learn from
- * each other. Later ones grow slowly, as does the knowledge, so that short runs rarely wait.
- */
+/* Returns the most runs of the next round. The first rounds double the total, so that early runs
+ * learn from each other. Later ones grow slowly, as does the knowledge, so that short runs rarely
+ * wait. */
 static inline uint32_t strategy_round_runs(uint64_t before)
 {
 	uint64_t most = before / STRATEGY_ROUND_PART;

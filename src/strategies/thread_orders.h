@@ -48,10 +48,9 @@ static inline uint64_t thread_order_priority(
 	return rank * THREAD_ORDER_STEP;
 }
 
-/*
- * Random orders of n threads (`among`) in which, with probability 1 - 10^-risk, every order of
- * every t occurs: C(n,t)*t! orders, each missed with probability 1 - 1/t! by one random order.
- */
+/* Returns how many random orders of n threads (`among`) are needed so that, with probability 1 -
+ * 10^-risk, every order of every t occurs: C(n,t)*t! orders, each missed with probability 1 - 1/t!
+ * by one random order. */
 static inline uint32_t thread_orders_needed(
 	uint32_t among, uint32_t threads, uint32_t risk, uint32_t most)
 {

@@ -234,10 +234,9 @@ static const char *scope_name(Dwarf_Die *scope, Dwfl_Module *module, uint64_t ad
 	return name ? name : dwarf_diename(scope);
 }
 
-/*
- * dwarf_getscopes() fails on members inlined by clang. `is_thorough` examines every function of the
- * unit: finds code outside its parent's range, such as a lambda.
- */
+/* Finds the chain of scopes at an address. dwarf_getscopes() fails on members inlined by clang.
+ * `is_thorough` examines every function of the unit: finds code outside its parent's range, such as
+ * a lambda. */
 static bool lookup_find_chain(Dwarf_Die *parent, Dwarf_Addr address, bool is_thorough,
 	unsigned depth, struct chain *chain)
 {

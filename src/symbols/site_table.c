@@ -198,7 +198,8 @@ static bool read_site(const struct site_table *table, uint32_t index, struct sit
 		       &site->field);
 }
 
-/* Equal addresses are ordered by index, which makes the order deterministic. */
+/* Compares points by address. Equal addresses are ordered by index, which makes the order
+ * deterministic. */
 static int compare_points(const void *a, const void *b, void *sites)
 {
 	const struct site *first = (const struct site *)sites + *(const uint32_t *)a;

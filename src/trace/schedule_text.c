@@ -422,7 +422,7 @@ int schedule_text_read(const char *path, struct schedule_file *out, struct error
 	return status;
 }
 
-/* Control characters, backslashes and blanks at either end become \xHH. */
+/* Writes text in which control characters, backslashes and blanks at either end become \xHH. */
 static void write_escaped(struct strbuf *out, const char *text)
 {
 	const size_t length = strlen(text);

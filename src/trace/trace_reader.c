@@ -84,7 +84,7 @@ static const unsigned char *take_bytes(struct block_cursor *cursor, size_t size)
 	return bytes;
 }
 
-/* *cursor covers the block. Verifies checksums and sizes. */
+/* Reads the next block, which the cursor then covers. Verifies checksums and sizes. */
 static int read_block(struct trace_reader *reader, struct block_cursor *cursor, struct error *err)
 {
 	const unsigned char *bytes = take_bytes(&reader->rest, TRACE_BLOCK_HEADER_BYTES);

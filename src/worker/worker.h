@@ -109,9 +109,9 @@ void worker_clear_strategy(struct worker *worker, size_t bytes);
 
 /* Starts the batch of contract->plan, if possible in the process of the last one. */
 int worker_begin(struct worker *worker, struct error *err);
-/* Never blocks. *report is REPORT_NONE while the batch is under way. Then it is once _BATCH,
- * _FAILURE, _TAINTED, _REFUSED, _INSPECT or _DIED. After _FAILURE and _BATCH, outcome and schedule
- * are those of the last run. */
+/* Looks for a report, without blocking. *report is REPORT_NONE while the batch is under way. Then
+ * it is once _BATCH, _FAILURE, _TAINTED, _REFUSED, _INSPECT or _DIED. After _FAILURE and _BATCH,
+ * outcome and schedule are those of the last run. */
 int worker_poll(struct worker *worker, enum contract_report *report, struct error *err);
 /* Polls until a report. Returns ERROR_INTERRUPTED if *is_interrupted or after CARE_ENOUGH. The
  * report is REPORT_DIED after run_limit_ns. The guest is killed in these cases. */

@@ -108,7 +108,7 @@ static bool is_exhausted(const struct worker *worker)
 	       strategy->search.is_exhausted(contract_strategy(contract));
 }
 
-/* Restart exec: the process of a run has ended. */
+/* Handles the end of a run's process, with restart exec. */
 static int end_single_run(struct worker *worker, enum contract_report *report, struct error *err)
 {
 	struct contract *contract = worker->contract;

@@ -103,8 +103,8 @@ void constraints_close(struct constraints *constraints);
 void constraints_add(struct constraints *constraints, Z3_ast assertion);
 /* Returns whether time is up; then building stops and the constraints are cut. */
 bool constraints_is_late(struct constraints *constraints);
-/* constraints_has(): the event is in the window or before it. constraints_is_past(): before the
- * window. */
+/* Return whether the event is in the window or before it (constraints_has()), or before the window
+ * (constraints_is_past()). */
 bool constraints_has(const struct constraints *constraints, struct event_id event);
 bool constraints_is_past(const struct constraints *constraints, struct event_id event);
 Z3_ast constraints_happens(const struct constraints *constraints, struct event_id event);

@@ -335,7 +335,7 @@ static inline int32_t decode_lane(int32_t operand, uint32_t lane)
 	return operand + (int32_t)lane;
 }
 struct code *decode_add(struct decoder *decoder, enum code_op op, LLVMValueRef instruction);
-/* Number of registers for a value of the type; 0: void or unsupported. */
+/* Returns the number of registers for a value of the type; 0: void or unsupported. */
 uint32_t decode_registers(const struct decoder *decoder, LLVMTypeRef type);
 /* Returns whether the type needs two registers: integers of 65 to 128 bits and 80-bit floats. Their
  * arithmetic is recorded. */

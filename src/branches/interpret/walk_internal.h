@@ -127,7 +127,7 @@ bool walk_push(struct walker *walker, struct function *function, bool is_from_ou
 void walk_take_edge(struct walker *walker, const struct edge *edge);
 
 enum step walk_value(struct walker *walker, uint32_t site, uint32_t part, uint64_t *value);
-/* Slow path of walk_read(), for a value that is in the record. */
+/* The slow path of walk_read(), for a value that is in the record. */
 enum step walk_read_entry(
 	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes, uint64_t *value);
 
@@ -255,7 +255,7 @@ void walk_release_sharing(struct walk *walk);
 /* Builds the filter of walk_may_be_shared() and the set of shared words. */
 void walk_build_shared_lines(struct walk *walk);
 
-/* Fast filter for walk_is_shared(): false is definite. Up to eight bytes. */
+/* A fast filter before walk_is_shared(): a result of false is definite. For up to eight bytes. */
 static inline bool walk_may_be_shared(const struct walk *walk, uint64_t address, uint32_t bytes)
 {
 	const uint64_t first = address >> 3 & (SHARED_LINES - 1);
@@ -374,7 +374,8 @@ uint8_t *walk_own_memory(struct walker *walker, const struct code *code, uint8_t
 	uint64_t address, uint64_t bytes);
 enum step walk_outside_of_own(struct walker *walker);
 
-/* Size of the smallest access to this word, or to a word that it is copied to or from. */
+/* Returns the size of the smallest access to this word, or to a word that it is copied to or
+ * from. */
 uint32_t walk_piece(const struct walk *walk, uint64_t address);
 /* Notes, in WALK_SHARING, a copy while several threads exist. */
 void walk_note_copy(struct walk *walk, uint64_t from, uint64_t to, uint64_t bytes);

@@ -130,10 +130,8 @@ static uint32_t walk_library_begin(const struct library_walk *walk, uint32_t pie
 	return piece ? walk_library_least(walk->count, piece * walk->piece_bytes - before) : 0;
 }
 
-/*
- * Long ranges are compared word by word, if the words of both begin at the same places. Otherwise
- * the comparison covers only their first bytes.
- */
+/* Divides the compared ranges into pieces. Long ranges are compared word by word, if the words of
+ * both begin at the same places. Otherwise the comparison covers only their first bytes. */
 static void walk_library_divide(const struct library_read *read, struct library_walk *walk)
 {
 	const uint64_t a = walk->arguments[0].address, b = walk->arguments[1].address;
@@ -166,7 +164,8 @@ static void walk_library_note(
 	}
 }
 
-/* Shared memory is read by words; memory of one thread by pieces, which may have own terms. */
+/* Reads the terms of an argument. Shared memory is read by words; memory of one thread by pieces,
+ * which may have own terms. */
 static void walk_library_read_terms(struct walker *walker, const struct code *call, uint32_t number,
 	struct library_walk *library)
 {
@@ -353,7 +352,7 @@ static struct term *walk_library_swap(const struct library_answer *answer, struc
 	return term_make(answer->arena, &like);
 }
 
-/* One piece of each argument of a comparison. */
+/* Adds one piece of each argument of a comparison. */
 static void walk_library_add_pieces(struct library_answer *answer, const struct library_read *read,
 	int64_t result, struct term *a, struct term *b)
 {

@@ -78,7 +78,7 @@ static inline bool walk_loop_has_term(struct term **t, int32_t number)
 	return false;
 }
 
-/* Non-short-circuit evaluation needs one branch. */
+/* Returns whether an operand has a term. Evaluation without short circuit needs only one branch. */
 static inline bool has_terms(struct term **t, int32_t first, int32_t second)
 {
 	return (unsigned)walk_loop_has_term(t, first) | (unsigned)walk_loop_has_term(t, second);

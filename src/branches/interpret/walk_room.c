@@ -76,7 +76,7 @@ static void clear_memory(struct walk_room *room)
 	memset(room->touched, 0, ROOM_PAGES);
 }
 
-/* Most threads use few slots. */
+/* Clears the slots that a walk has used. Most threads use few. */
 static void clear_slots(uint64_t *slots, uint8_t *used, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {

@@ -38,7 +38,7 @@ struct walk_room {
 	struct library_walk *library;		      /* undefined contents */
 };
 
-/* `parts` is `reported` or `looked`. */
+/* Notes that the slot is used. `parts`: `reported` or `looked`. */
 static inline void walk_room_note(uint8_t *parts, uint64_t slot)
 {
 	parts[slot / ROOM_SLOTS] = 1;

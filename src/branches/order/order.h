@@ -193,7 +193,7 @@ static inline bool order_is_pause(const struct record_op *op)
 	return op->kind == OP_YIELD || (op->kind == OP_SLEEP && !op->address && op->argument == 1);
 }
 
-/* Number of events of the thread `other` that happened before the event. */
+/* Returns the number of events of the thread `other` that happened before the event. */
 static inline uint32_t order_clock_of(const struct order *order, const struct order_clocks *clocks,
 	struct event_id event, uint16_t other)
 {

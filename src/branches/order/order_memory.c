@@ -102,7 +102,7 @@ static int order_lives_compare(const void *left, const void *right)
 	return a->position < b->position ? -1 : a->position > b->position;
 }
 
-/* Sorted by address, then by the order of the run. */
+/* Lists the freed blocks, sorted by address, then by the order of the run. */
 static struct release *list_releases(const struct walk *walk)
 {
 	struct release *list = calloc(walk->release_count + 1u, sizeof *list);

@@ -315,7 +315,8 @@ struct last_ops {
 	uint32_t any, writes;
 };
 
-/* Other threads moved during the wait, but none wrote to a descriptor. */
+/* Returns whether the wait ended by an event outside: other threads moved during the wait, but none
+ * wrote to a descriptor. */
 static bool waited_for_outside(const struct order *order, const struct last_ops *last,
 	const struct op_list *list, uint32_t at)
 {

@@ -54,7 +54,8 @@ static uint64_t chunk_used(
 	       (uint64_t)(thread->end - thread->at);
 }
 
-/* False: an offset or a length leads out of the area, or the chunks form a cycle. */
+/* Checks the list of chunks. Returns false if an offset or a length leads out of the area, or the
+ * chunks form a cycle. */
 static bool run_record_has_chunks(
 	const struct record_area *area, uint64_t bytes, const struct record_thread *thread)
 {

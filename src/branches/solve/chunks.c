@@ -408,7 +408,8 @@ static void begin_windows(
 	}
 }
 
-/* Round robin: queries per place are limited, so that all threads get their share. */
+/* Finds the next window, round robin: queries per place are limited, so that all threads get their
+ * share. */
 static bool find_window(const struct sensitivity *analysis, struct chunk_cursor *cursor)
 {
 	const uint32_t threads = analysis->order.thread_count;

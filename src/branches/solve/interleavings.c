@@ -104,7 +104,7 @@ struct course {
 	uint64_t own, all; /* steps of the thread, and of all threads, before the segment */
 };
 
-/* UINT64_MAX: the schedule ends before this step. */
+/* Returns the moment of a step; UINT64_MAX: the schedule ends before this step. */
 static uint64_t moment_of(struct course *course, const struct walk_event *event)
 {
 	const struct solution *schedule = course->schedule;

@@ -73,7 +73,8 @@ static bool is_unfinished(const struct walked_thread *thread)
 	return thread->summary.end == WALK_UNKNOWN || thread->summary.end == WALK_LOST;
 }
 
-/* Number of threads that ended for this reason; 0: an earlier thread already reported it. */
+/* Returns the number of threads that ended for this reason; 0: an earlier thread already reported
+ * it. */
 static uint32_t count_alike(const struct walk *walk, uint32_t first)
 {
 	uint32_t count = 0;

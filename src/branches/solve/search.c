@@ -101,7 +101,8 @@ static void search_begin(struct sensitivity *analysis)
 	BUG_ON(!search->worker_count); /* the search has no memory for a single thread */
 }
 
-/* Caller holds search.lock, which the progress callback releases. */
+/* Waits for the workers, at most until the next progress report. Caller holds search.lock, which
+ * the progress callback releases. */
 static void wait_for_workers(struct sensitivity *analysis)
 {
 	struct search *search = &analysis->search;
@@ -123,7 +124,8 @@ static void wait_for_workers(struct sensitivity *analysis)
 	search->is_stopping |= !continues;
 }
 
-/* Z3 does not always keep its own time limit. Caller holds search.lock. */
+/* Interrupts the solvers, because Z3 does not always keep its own time limit. Caller holds
+ * search.lock. */
 static void search_interrupt(const struct search *search)
 {
 	for (uint32_t i = 0; i < search->worker_count; i++)

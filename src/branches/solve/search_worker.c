@@ -286,7 +286,7 @@ static bool has_goals(const struct worker *worker)
 	return false;
 }
 
-/* Self-check: whether the constraints exclude the recorded run itself. */
+/* A self-check: returns whether the constraints exclude the recorded run itself. */
 static bool contradicts(struct worker *worker)
 {
 	struct constraints *constraints = &worker->constraints;

@@ -273,7 +273,7 @@ void search_count_left(struct sensitivity *analysis);
 /* Settlement of chunks in order (search.c). These functions need search.lock held. */
 
 bool turns_is_open(const struct worker *worker, uint32_t place);
-/* Limit of queries per place in the chunk's pass. */
+/* Returns the limit of queries per place in the chunk's pass. */
 uint32_t turns_queries_most(const struct worker *worker);
 void turns_begin(struct worker *worker);
 /* Waits until earlier chunks are settled. Returns false if the results are void, or the search is

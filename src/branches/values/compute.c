@@ -229,7 +229,7 @@ uint64_t compute_update(uint8_t op, uint32_t width, uint64_t old, uint64_t opera
 	}
 }
 
-/* Up to 64 bits, least significant first, at any bit position. */
+/* Writes up to 64 bits, least significant first, at any bit position. */
 static void put_bits(uint8_t *bytes, uint32_t at, uint32_t count, uint64_t value)
 {
 	for (uint32_t i = 0; i < count; i++)

@@ -42,7 +42,8 @@ struct object_table {
 void objects_add(
 	struct object_table *table, uint64_t address, uint64_t bytes, struct object_time time);
 void objects_complete(struct object_table *table);
-/* Size of the object that began at `address`; 0: unknown. The table must be complete. */
+/* Returns the size of the object that began at `address`; 0: unknown. The table must be
+ * complete. */
 uint64_t objects_bytes(const struct object_table *table, uint64_t address, struct object_time time);
 void objects_release(struct object_table *table);
 

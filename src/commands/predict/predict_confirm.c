@@ -175,7 +175,8 @@ static void look_at_scenario(
 		note_failed(drive, contract);
 }
 
-/* Two threads before the same memory, one about to write: no trace is needed. */
+/* Examines a run that drives a race. Two threads before the same memory, one about to write, are
+ * the proof: no trace is needed. */
 static void look_at_race(
 	struct drive *drive, struct contract *contract, const struct directed_state *state)
 {

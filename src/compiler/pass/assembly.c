@@ -89,7 +89,8 @@ bool assembly_names_memory(LLVMValueRef call)
 	return LLVMIsACallInst(call) && find_operands(call, operands) > 0;
 }
 
-/* Such assembly is usually one atomic instruction; every x86-64 access has the order given here. */
+/* Collects the accesses of assembly. It is usually one atomic instruction; every x86-64 access has
+ * the order given here. */
 void collect_assembly(struct instrument *instrument, const struct site *site)
 {
 	struct memory_operand operands[OPERANDS_MOST];

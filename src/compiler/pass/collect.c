@@ -93,7 +93,8 @@ static void add_plain(struct instrument *instrument, struct site site, LLVMValue
 		order == LLVMAtomicOrderingNotAtomic ? plain : atomic);
 }
 
-/* Assembly that clobbers or takes memory (a star) may access more than its operands. */
+/* Adds the site of assembly. Assembly that clobbers or takes memory (a star) may access more than
+ * its operands. */
 static void add_assembly(struct instrument *instrument, struct site site)
 {
 	size_t length;

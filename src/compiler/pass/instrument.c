@@ -171,7 +171,8 @@ static void warn_of_opaque(const struct instrument *instrument)
 	}
 }
 
-/* Local symbols let a walk of a recorded run find the addresses of private constants. */
+/* Names private constants by local symbols, so that a walk of a recorded run finds their
+ * addresses. */
 static void name_constants(LLVMModuleRef module)
 {
 	for (LLVMValueRef global = LLVMGetFirstGlobal(module); global;

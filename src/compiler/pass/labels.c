@@ -30,7 +30,7 @@ static unsigned labels_number_of(const struct labels *labels, LLVMBasicBlockRef 
 	return number;
 }
 
-/* Inline assembly may jump to the label. */
+/* Returns whether a call or inline assembly uses the label: assembly may jump to it. */
 static bool label_escapes(LLVMValueRef label)
 {
 	for (LLVMUseRef use = LLVMGetFirstUse(label); use; use = LLVMGetNextUse(use))

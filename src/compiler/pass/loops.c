@@ -159,7 +159,8 @@ static bool is_loop_fit(const struct loop *loop)
 	return true;
 }
 
-/* Value sites are ignored: in recorded runs the guard never selects the copy without points. */
+/* Collects the accesses of the loop. Value sites are ignored: in recorded runs the guard never
+ * selects the copy without points. */
 static bool gather_accesses(
 	struct instrument *instrument, size_t first_site, size_t end_site, struct loop *loop)
 {

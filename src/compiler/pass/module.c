@@ -176,7 +176,8 @@ static char *write_ascii(char *at, const unsigned char *bytes, size_t size)
 	return at + sprintf(at, "\"\n");
 }
 
-/* One frame with a checksum, so that a reader detects damage before LLVM parses the bitcode. */
+/* Compresses the bitcode into one frame with a checksum, so that a reader detects damage before
+ * LLVM parses the bitcode. */
 static size_t module_compress(void *stored, size_t room, const void *plain, size_t size)
 {
 	ZSTD_CCtx *context = ZSTD_createCCtx();

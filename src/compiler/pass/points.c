@@ -95,7 +95,8 @@ static size_t fill_in(
 	return filled;
 }
 
-/* "convergent" prevents that code generators duplicate the end of a block and so the point. */
+/* Marks the call "convergent", which prevents that code generators duplicate the end of a block and
+ * so the point. */
 static void keep_single(struct instrument *instrument, LLVMValueRef call)
 {
 	LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,

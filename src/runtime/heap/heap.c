@@ -51,7 +51,7 @@ static HOT_STATE struct {
 	struct heap_record *records;
 } heap;
 
-/* End of the program's own data, where the heap begins. */
+/* Returns the end of the program's own data, where the heap begins. */
 static uintptr_t heap_program_end(void)
 {
 	const ElfW(Phdr) *headers = (const ElfW(Phdr) *)getauxval(AT_PHDR);

@@ -128,7 +128,7 @@ bool image_is_untouched(const struct image_area *area, const struct image_moment
 /* `content` NULL: zeroes. libc's memcmp takes no lock and runs at memory speed. */
 bool image_is_same(const char *page, const char *content, size_t bytes);
 
-/* Page faults of the process since the last call; UINT64_MAX: unknown. */
+/* Returns the number of page faults of the process since the last call; UINT64_MAX: unknown. */
 uint64_t image_new_faults(struct image *image);
 void image_find_late(struct image *image, struct image_area *area, bool has_faults);
 

@@ -225,7 +225,7 @@ static void rewind_serve(void *unused)
 		(void)platform_call(SYS_exit_group, 0);
 }
 
-/* Without dispatch the other restart takes over at the first thread. */
+/* Called at main. Without dispatch the other restart takes over at the first thread. */
 static void rewind_at_main(void)
 {
 	restart_fork_create.at_main();

@@ -9,7 +9,7 @@ int guarded_read_1(const void *address, uint64_t *value);
 int guarded_read_2(const void *address, uint64_t *value);
 int guarded_read_4(const void *address, uint64_t *value);
 int guarded_read_8(const void *address, uint64_t *value);
-/* First byte that is zero or not readable; or `most`. */
+/* Returns the index of the first byte that is zero or not readable; or `most`. */
 size_t guarded_find_zero(const char *string, size_t most);
 
 /* The code that may fault, and where each part continues after a fault. */

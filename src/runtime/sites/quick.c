@@ -109,7 +109,8 @@ static bool quick_wants_lease(const struct contract_memory *memory)
 	       plan->executor == EXECUTOR_FIBER;
 }
 
-/* Fast accesses are then not checked for spinning: some writes are not seen anyway. */
+/* Returns whether the run sees only a part of the accesses. Fast accesses are then not checked for
+ * spinning: some writes are not seen anyway. */
 static bool quick_is_partial(const struct contract_memory *memory)
 {
 	const struct contract_plan *plan = &runtime.contract->plan;
@@ -298,7 +299,7 @@ static struct memory_known *quick_known(uint64_t address, uint8_t state, bool is
 		       : NULL;
 }
 
-/* End of the part of an access that lies in one granule. */
+/* Returns the end of the part of an access that lies in one granule. */
 static uint64_t quick_part_end(uint64_t at, uint64_t end)
 {
 	const uint64_t next = (at | (GRANULE_BYTES - 1)) + 1;

@@ -17,7 +17,7 @@ static void scenario_restart(struct directed_scenario *scenario)
 	scenario->objects[0] = scenario->objects[1] = 0;
 }
 
-/* Ordinal 0: the first op that is not skipped. */
+/* Draws the start of a run. Ordinal 0: the first op that is not skipped. */
 static struct directed_start draw_start(struct directed_scenario *scenario, struct rng *rng)
 {
 	const uint32_t part = scenario->has_failed ? FAILING_PART : HARMLESS_PART;

@@ -75,10 +75,9 @@ struct directed_scenario {
 	uint8_t completed; /* number of completions */
 };
 
-/*
- * Usually the proven start; else half of the runs use the recorded one, alone or not; the others
- * draw one of the last run's first ops, early ones more often.
- */
+/* Begins a run and chooses its start: usually the proven one. Else half of the runs use the
+ * recorded one, alone or not; the others draw one of the last run's first ops, early ones more
+ * often. */
 void directed_scenario_begin_run(struct directed_scenario *scenario, struct rng *rng);
 void directed_scenario_learn(struct directed_scenario *scenario, bool is_shown, bool has_failed);
 bool directed_scenario_holds(const struct directed_scenario *scenario,

@@ -23,7 +23,8 @@ void surw_add_thread_to_lesson(
 	lesson->thread_count = thread + 1;
 }
 
-/* Try operations may fail. A thread in a condition wait performs no ops meanwhile. */
+/* Notes a lock that the op acquires or releases. Try operations may fail. A thread in a condition
+ * wait performs no ops meanwhile. */
 static void surw_hold(struct surw_locks *held, const struct pending_op *op)
 {
 	const bool takes =

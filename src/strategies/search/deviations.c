@@ -32,8 +32,8 @@ static bool deviations_has_records(struct deviations *deviations)
 	return true;
 }
 
-/* Returns whether the scan is at the parent of a next child. `end`: the first record behind the
- * scan. */
+/* Checks the place in a state from a file or another process: the parent of the next child. `end`:
+ * the first record behind the scan. */
 static bool deviations_has_place(const struct deviations *deviations)
 {
 	const uint32_t end = deviations->task

@@ -116,7 +116,7 @@ size_t deviations_bytes(uint32_t capacity);
 /* `roots`: number of standard schedules, each of which is run first. */
 void deviations_begin(
 	struct deviations *deviations, uint32_t capacity, uint32_t bound, uint32_t roots);
-/* strategy_search.is_valid() */
+/* Implements strategy_search.is_valid(). */
 bool deviations_is_valid(struct deviations *deviations, uint32_t capacity);
 void deviations_begin_run(struct deviations *deviations);
 /* Returns whether another shard counts the current run. */

@@ -104,7 +104,7 @@ static bool is_preemptible(const struct icb *icb, const struct pending_op *op)
 	       is_chosen(icb, op);
 }
 
-/* Enabled thread number `number`, from 0, other than `standard`. */
+/* Returns enabled thread number `number`, from 0, other than `standard`. */
 static struct thread_id another(
 	const struct schedule_view *view, struct thread_id standard, uint32_t number)
 {

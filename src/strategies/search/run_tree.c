@@ -50,8 +50,8 @@ static bool run_tree_has_nodes(struct run_tree *tree)
 	return true;
 }
 
-/* Returns whether the tree is at the parent of a next run, and at the point where that run
- * deviates. */
+/* Checks the place in a state from a file or another process: the parent of the next run, and the
+ * point at which that run deviates. */
 static bool run_tree_has_place(struct run_tree *tree)
 {
 	const struct run_node *node = &run_tree_nodes(tree)[tree->node];
@@ -273,7 +273,7 @@ bool run_tree_is_past(const struct run_tree *tree)
 	return tree->path_at == tree->path_count;
 }
 
-/* More users first; among equals fewer points. */
+/* Orders variables: those with more users first; among equals those with fewer points. */
 static bool is_sooner(const struct run_points *a, const struct run_points *b,
 	const struct run_variable *variables)
 {

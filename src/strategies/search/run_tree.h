@@ -155,7 +155,7 @@ struct run_tree {
 
 size_t run_tree_bytes(uint32_t node_capacity);
 void run_tree_begin(struct run_tree *tree, uint32_t node_capacity, uint32_t changes_most);
-/* strategy_search.is_valid() */
+/* Implements strategy_search.is_valid(). */
 bool run_tree_is_valid(struct run_tree *tree, uint32_t node_capacity);
 /* Runs within earlier bounds are not made again. */
 void run_tree_widen(struct run_tree *tree, const struct run_bounds *bounds,

@@ -25,7 +25,7 @@ static void action_to_user(const struct signal_action *action, struct sigaction 
 	out->sa_mask.__val[0] = action->mask;
 }
 
-/* POSIX: pending signals that become ignored are discarded. */
+/* Discards pending signals that become ignored, as POSIX requires. */
 static void signal_drop_pending(int signal)
 {
 	siginfo_t dropped;
