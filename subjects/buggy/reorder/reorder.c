@@ -1,4 +1,4 @@
-/* EXPECT: abort runs<=20000 needs=memory sizes=3,10,50 */
+/* EXPECT: abort runs<=20000 needs=memory sizes=3,10,50,100 */
 /*
  * N threads that set two words, and one that checks them. Fails: the first setters write announced; the
  * checker reads both before any of them writes committed. The more setters, the more must wait.

@@ -1,4 +1,4 @@
-/* EXPECT: abort runs<=20000 needs=memory sizes=2,20,50 */
+/* EXPECT: abort runs<=20000 needs=memory sizes=2,20,50,100 */
 /*
  * Two locks for one update. Fails: a writer sets first and gives its lock up; the reader finds first set
  * and takes the second lock before any writer has.

@@ -1,4 +1,4 @@
-/* EXPECT: passed runs=500 needs=memory sizes=3,10,50 */
+/* EXPECT: passed runs=500 needs=memory sizes=3,10,50,100 */
 /* The twin of reorder: both words are written, and read, under one lock. */
 #include <assert.h>
 #include <pthread.h>

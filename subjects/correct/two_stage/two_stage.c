@@ -1,4 +1,4 @@
-/* EXPECT: passed runs=500 needs=memory sizes=2,20,50 */
+/* EXPECT: passed runs=500 needs=memory sizes=2,20,50,100 */
 /* The twin of two_stage: the first lock is kept until the second word is written. */
 #include <assert.h>
 #include <pthread.h>
