@@ -44,7 +44,7 @@ struct pattern_record {
 	uint32_t explanation; /* index of its explanation, from 0 */
 };
 
-/* All zero: empty. */
+/* A ranking of the patterns that the added runs showed. All zero: empty. */
 struct pattern_ranking {
 	struct pattern_record *records; /* owned */
 	uint32_t count, capacity;

@@ -18,7 +18,7 @@ struct start {
 	const char *field; /* name of the field at a site; NULL if none */
 };
 
-/* Locations where a site's accesses may begin. */
+/* The locations where a site's accesses may begin. */
 struct reach {
 	struct bitmap locations;
 	uint64_t bytes; /* UINT64_MAX: to the end of the object */

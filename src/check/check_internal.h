@@ -74,7 +74,8 @@ void leave_by_jump(uintptr_t stack_pointer);
 
 /* Appends the token of the last run. The token contains the check's name. */
 void token_write(struct strbuf *out, const char *name);
-/* `points` names the variables that are scheduling points. The caller frees both arrays. */
+/* The parts of a token. `points` names the variables that are scheduling points. The caller frees
+ * both arrays. */
 struct token {
 	struct replay_state *state;
 	variable_name *points;

@@ -12,7 +12,7 @@
 
 enum output_pass { PASS_TEXT, PASS_COLOURS, PASS_ALL };
 
-/* Guarded by the lock of its stream. */
+/* The state of an output stream, guarded by the stream's lock. */
 struct output {
 	FILE *stream;
 	int descriptor;

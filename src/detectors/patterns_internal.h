@@ -52,10 +52,8 @@ struct patterns_thread {
 	struct patterns_access accesses[PATTERNS_RECENT];
 };
 
-/*
- * Hash table slot, keyed by name. Slots are small and variables stored in the order of first
- * access: most runs have few, and compact memory is faster.
- */
+/* A slot of the hash table, keyed by name. Slots are small and variables stored in the order of
+ * first access: most runs have few, and compact memory is faster. */
 struct patterns_slot {
 	object_name name;
 	uint16_t generation; /* the slot is free if this differs from slots_generation */

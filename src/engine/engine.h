@@ -297,7 +297,7 @@ void engine_begin_child(uint64_t random_seed);
 void engine_set_performed(void (*performed)(const struct engine_performed *performed));
 /* Enables engine_host.used until the end of the run. */
 void engine_watch_uses(void);
-/* Setting of the run; true only in a live run. */
+/* Returns the setting of the run; true only in a live run. */
 bool engine_has_spurious_wakeups(void);
 uint64_t engine_step(void);
 uint64_t engine_idle_period(void);
@@ -377,7 +377,8 @@ void engine_end_lease(void);
 void engine_report_rest(void);
 void engine_note_other(struct thread_id other);
 void engine_note_round(uint64_t round, bool is_last);
-/* OP_FUTEX_WAIT: the expected value in the upper 32 bits, that of the word in the lower. */
+/* Notes the comparison of an OP_FUTEX_WAIT: the expected value in the upper 32 bits, that of the
+ * word in the lower. */
 void engine_note_comparison(uint64_t values);
 /* Called from a signal handler: requests host.route_signals() at the next scheduling point. */
 void engine_raise_attention(void);
@@ -398,7 +399,8 @@ bool engine_static_place(const void *address, uint32_t *module, uint64_t *offset
 const void *engine_static_address(uint32_t module, uint64_t offset);
 /* Called when an object is initialised or destroyed: the memory may hold another object. */
 void engine_object_renew(const void *address);
-/* Static objects of a module get names from their offset. Once per module, before the first run. */
+/* Adds a module, whose static objects get names from their offset. Called once per module, before
+ * the first run. */
 void engine_add_module(uintptr_t start, uintptr_t end, uint64_t module_hash);
 
 struct engine_thread *engine_current(void);
@@ -413,7 +415,7 @@ int engine_thread_create(struct engine_thread **out, void *(*start)(void *), voi
 	const void *attributes, uint64_t site);
 /* Called for a thread that has not run yet; the address becomes the thread's handle. */
 void engine_thread_set_base(struct engine_thread *thread, uintptr_t thread_base);
-/* Body of every created thread, in the new context. */
+/* The body of every created thread, in the new context. */
 void engine_thread_main(struct engine_thread *thread);
 /* Ends the calling thread after its destructors. Does not return on a fiber. */
 void engine_thread_finish(void);
@@ -422,7 +424,7 @@ uint32_t engine_live_count(void);
 /* Called in place of start() if not NULL; the runtime adds unwinding and destructors. */
 extern void (*engine_thread_body)(struct engine_thread *thread);
 
-/* Virtual nanoseconds since the start of the process. */
+/* Returns the virtual nanoseconds since the start of the process. */
 uint64_t engine_clock_ns(void);
 /* Does what engine_clock_ns() does, for the target: a read takes as long as a step, so polling
  * loops end. */

@@ -47,7 +47,7 @@ struct engine_name_entry {
 	object_name name;
 };
 
-/* State at the last time when no thread was enabled; see watchdog.c. */
+/* The state at the last time when no thread was enabled; see watchdog.c. */
 struct engine_idle_state {
 	uint64_t step;
 	uint64_t clock_ns;

@@ -7,7 +7,8 @@
 #include "base/bug.h"
 #include "engine/engine_internal.h"
 
-/* Each table begins on a page, because a rewind saves the used part of each table. */
+/* The engine's tables. Each begins on a page, because a rewind saves the used part of each
+ * table. */
 struct engine_tables {
 	_Alignas(4096) struct pending_op pending[THREAD_CAPACITY];
 	_Alignas(4096) thread_name names[THREAD_CAPACITY];

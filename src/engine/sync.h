@@ -19,7 +19,7 @@
 /* Inside the engine: another process acquired the object first, perform the op again. */
 #define SYNC_AGAIN (-2)
 
-/* Representation of a thread in an object: index + 1. Zeroed memory means no thread. */
+/* Returns the representation of a thread in an object: index + 1. Zeroed memory means no thread. */
 static inline uint16_t sync_mark(const struct engine_thread *thread)
 {
 	return (uint16_t)(thread->id.index + 1);
@@ -70,7 +70,8 @@ enum mutex_kind {
 	MUTEX_SHARED = 128
 };
 
-/* glibc's layout for fields that debuggers and initialisers access: lock, count, owner, kind. */
+/* A mutex. It has glibc's layout for fields that debuggers and initialisers access: lock, count,
+ * owner, kind. */
 struct mutex {
 	int32_t lock;
 	uint32_t count;	 /* recursive kind: times locked */
@@ -121,7 +122,7 @@ void engine_mutex_owner_died(struct engine_thread *thread);
  * removes one waiter, which the strategy chooses, and changes its pending op to a wait for the
  * mutex. Wake-up and acquisition are thus one step, and evidence shows the holder of that mutex. */
 
-/* All zero is PTHREAD_COND_INITIALIZER: no waiters, CLOCK_REALTIME. */
+/* A condition variable. All zero is PTHREAD_COND_INITIALIZER: no waiters, CLOCK_REALTIME. */
 struct cond {
 	uint16_t first;
 	uint16_t last;
@@ -156,7 +157,8 @@ void cond_broadcast(struct cond *cond, uint64_t site);
 
 #define RWLOCK_KNOWN_READERS 10
 
-/* glibc's layout for fields that debuggers and initialisers access: current writer, kind. */
+/* A read-write lock. It has glibc's layout for fields that debuggers and initialisers access:
+ * current writer, kind. */
 struct rwlock {
 	uint32_t readers;
 	/* writers that wait for the lock, with RWLOCK_PREFERS_WRITERS only */
@@ -254,7 +256,8 @@ struct once {
 	uint16_t runner; /* sync_mark of the thread in the routine */
 };
 
-/* glibc's values, because the program may have used the object before the runtime took control. */
+/* The stages of a pthread_once_t. The values are glibc's, because the program may have used the
+ * object before the runtime took control. */
 enum once_stage { ONCE_NEVER = 0, ONCE_RUNNING = 1, ONCE_DONE = 2 };
 
 /* Returns 0 without a scheduling point if the routine has completed. EAGAIN: the caller must run
@@ -269,7 +272,7 @@ void once_abandon(struct once *once);
  * holder and depth. flockfile() uses ftrylockfile(), and on failure waits here by glibc's protocol:
  * the unlock of a contended lock wakes its futex. */
 
-/* glibc's _IO_lock_t. */
+/* The lock of a stdio stream: glibc's _IO_lock_t. */
 struct stream_lock {
 	uint32_t word; /* 0: free, 1: held, 2: contended, held with possible waiters */
 	int32_t depth; /* owned by glibc; its meaning differs between versions */
@@ -292,7 +295,7 @@ void stream_lock_unlocked(struct stream_lock *stream);
  * A program started by execve() without the runtime uses libc's incompatible representation.
  */
 
-/* Critical section among processes; may be nested. The calls have no effect if `is_shared` is
+/* A critical section among processes; may be nested. The calls have no effect if `is_shared` is
  * false. */
 void shared_enter(bool is_shared);
 void shared_leave(bool is_shared);

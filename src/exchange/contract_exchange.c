@@ -21,10 +21,8 @@
 #define LAYOUT_START offsetof(struct contract, threads_offset)
 #define LAYOUT_BYTES (offsetof(struct contract, trace_count) - LAYOUT_START)
 
-/*
- * Far from other mappings of the command: a 32-bit index from the block never reaches them
- * (contract_fault.h).
- */
+/* Maps the block far from other mappings of the command: a 32-bit index from the block never
+ * reaches them (contract_fault.h). */
 static void *exchange_map(const struct contract_block *block)
 {
 	for (uint64_t at = CONTRACT_REGION_START; at < CONTRACT_REGION_END;

@@ -43,10 +43,8 @@ bool contract_is_batch_plan(const struct contract *own, const struct contract_pl
  */
 const char *contract_receive(struct contract_block *block);
 
-/*
- * Most runs that the target may count under this plan. A program without threads counts one run
- * although it ends before any batch.
- */
+/* Returns the most runs that the target may count under this plan. A program without threads counts
+ * one run although it ends before any batch. */
 uint64_t contract_runs_most(const struct contract_plan *plan);
 
 /* Copies the words that show progress, during runs. Returns NULL, or the name of the damaged

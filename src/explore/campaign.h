@@ -39,7 +39,7 @@ enum campaign_focus {
 	FOCUS_NEVER
 };
 
-/* Pointers belong to the caller and must outlive the campaign. */
+/* The options of a campaign. Pointers belong to the caller and must outlive the campaign. */
 struct campaign_options {
 	/* ends with NULL; argv[0] is searched for in PATH */
 	char *const *argv;
@@ -132,7 +132,8 @@ struct campaign_found {
 	bool is_minimal;
 };
 
-/* Each function may be NULL. `progress` is called about ten times a second. */
+/* Functions that a campaign calls to report. Each may be NULL. `progress` is called about ten times
+ * a second. */
 struct campaign_listener {
 	void *context;
 	void (*started)(void *context, const struct campaign_start *start);

@@ -120,7 +120,7 @@ struct campaign {
 
 void campaign_notice(const struct campaign *campaign, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Behaviour that the campaign does not explore; shown also with --quiet. */
+/* Warns of behaviour that the campaign does not explore; shown also with --quiet. */
 void campaign_warn(const struct campaign *campaign, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Returns whether races that do not end a run are observed. */

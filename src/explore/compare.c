@@ -31,7 +31,7 @@ void compare_begin(struct campaign *campaign)
 		campaign->workers[i].worker.contract->plan.has_operations = true;
 }
 
-/* Digest of the threads' ops in their order, and of the outcome. */
+/* Returns a digest of the threads' ops in their order, and of the outcome. */
 static uint64_t compare_digest_of(struct contract *contract)
 {
 	const struct schedule *schedule = contract_schedule(contract);

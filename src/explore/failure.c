@@ -73,7 +73,7 @@ static void failure_finish_finding(const struct campaign *campaign,
 	finding->run_number = caught->failure.run_number + 1;
 }
 
-/* Beyond the store's limit the trace is dropped. The schedule suffices for a replay. */
+/* Drops the finding's trace beyond the store's limit. The schedule suffices for a replay. */
 static void failure_shorten_finding(struct campaign *campaign, struct finding *finding)
 {
 	const uint64_t limit = campaign->options->store_bytes;
@@ -182,7 +182,8 @@ static int failure_keep_finding(struct campaign *campaign,
 	return 0;
 }
 
-/* Local workers are idle during an investigation: minimising can use as many processes. */
+/* Returns the number of processes for an investigation. Local workers are idle meanwhile:
+ * minimising can use as many processes. */
 static uint32_t failure_workers_here(const struct campaign *campaign)
 {
 	uint32_t count = 0;

@@ -15,7 +15,7 @@
 
 #include "explore/campaign_internal.h"
 
-/* Functions may be NULL. */
+/* The functions of a scheme; they may be NULL. */
 struct scheme {
 	bool has_independent_runs; /* runs depend on their seed and on earlier rounds only */
 	/* Called before the workers are opened, and after. */

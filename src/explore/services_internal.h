@@ -64,7 +64,8 @@ int restart_include_children(
 /* Passes signals on to the program if the campaign has one run. */
 void signals_pass_on(struct campaign *campaign);
 bool signals_have_ended(const struct campaign *campaign);
-/* Time for unfinished runs to complete at the end, before their processes are killed. */
+/* Returns the time for unfinished runs to complete at the end, before their processes are
+ * killed. */
 uint64_t signals_grace_ns(const struct campaign *campaign);
 /* Returns whether a signal that raddle passed on killed the worker's last run. Such a run is an
  * interruption, not a failure. */
@@ -105,7 +106,7 @@ void verdict_take(struct campaign *campaign);
 /* Stores the campaign's shard and, when `is_over`, its verdict. */
 int verdict_keep(struct campaign *campaign, bool is_over, struct error *err);
 
-/* True if a search beside random runs has executed all orders (rounds.c). */
+/* Returns true if a search beside random runs has executed all orders (rounds.c). */
 bool rounds_verdict(const struct campaign *campaign, struct strategy_verdict *out);
 
 #endif

@@ -116,11 +116,11 @@ struct op_description {
 
 extern const struct op_description op_descriptions[OP_KIND_COUNT];
 
-/* "mutex", "condition variable", ...; never NULL. */
+/* Returns "mutex", "condition variable", ...; never NULL. */
 const char *object_class_text(enum object_class class);
 
-/* Hash of a second object of an op to 16 bits, never 0. Different objects rarely have the same
- * value. */
+/* Returns a hash of a second object of an op, 16 bits, never 0. Different objects rarely have the
+ * same value. */
 static inline uint16_t op_second(object_name object)
 {
 	return (uint16_t)((object ^ object >> 16) | 1);

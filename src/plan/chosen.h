@@ -17,7 +17,7 @@ struct chosen_module {
 	uint64_t *sites;	    /* bit set: the selected sites */
 };
 
-/* All zero: nothing is selected. */
+/* The sites that may touch selected variables. All zero: nothing is selected. */
 struct chosen {
 	struct chosen_module *modules;
 	uint32_t module_count;

@@ -20,7 +20,7 @@ struct memory_view_module {
 	uint64_t *is_chosen; /* bit set over the sites, with MEMORY_CHOSEN */
 };
 
-/* All zero: a run without accesses to memory. */
+/* What runs have learnt about shared memory. All zero: a run without accesses to memory. */
 struct memory_view {
 	enum memory_mode mode;
 	struct memory_view_module *modules;

@@ -16,7 +16,7 @@
 
 struct symbols;
 
-/* All zero: races are not detected. */
+/* Settings of the race detector. All zero: races are not detected. */
 struct races {
 	bool are_failures;
 	struct race_pair *ignored;

@@ -57,7 +57,8 @@ struct forked_job_reading {
 };
 struct forked_job_reading forked_job_read(const struct strbuf *answer);
 bool forked_job_take_bytes(struct forked_job_reading *reading, void *bytes, size_t size);
-/* Preceded by its size. The copy is NUL-terminated and freed by the caller; NULL stays NULL. */
+/* Add and read a text, which is preceded by its size. The copy is NUL-terminated and freed by the
+ * caller; NULL stays NULL. */
 void forked_job_add_text(struct strbuf *answer, const char *bytes, size_t size);
 bool forked_job_take_text(struct forked_job_reading *reading, char **text, size_t *size);
 

@@ -27,8 +27,8 @@ char **launch_environment(
 	const struct target_traits *traits, const char *runtime, const char *contract_path);
 void launch_environment_free(char **environment);
 
-/* Exit status of a run with a sanitizer's report: that of TSan, also used for ASan. 0: no
- * sanitizer. */
+/* Returns the exit status of a run with a sanitizer's report: that of TSan, also used for ASan. 0:
+ * no sanitizer. */
 int launch_sanitizer_status(const struct target_traits *traits);
 
 /* Finds libraddle.so beside the command, in a build or an installation. The caller frees *path. */

@@ -31,7 +31,8 @@ struct target {
 int target_find(struct target *target, const char *name, struct error *err);
 void target_release(struct target *target);
 
-/* Hash of the file's bytes, never 0: it differs between builds. Shared libraries are not included. */
+/* Computes a hash of the file's bytes, never 0: it differs between builds. Shared libraries are not
+ * included. */
 int target_fingerprint(const struct target *target, uint64_t *fingerprint, struct error *err);
 
 /* Checks the bytes of an executable file, and fills the traits. `path` is for messages. */

@@ -5,7 +5,8 @@
 
 #include "abi/instrument_abi.h"
 
-/* libelf accepts more than the kernel. Files may be damaged: only `elf_at` accesses their bytes. */
+/* An ELF file, read without libelf, which accepts more than the kernel. Files may be damaged: only
+ * `elf_at` accesses their bytes. */
 struct elf {
 	const char *bytes;
 	size_t size;

@@ -27,7 +27,8 @@
 
 struct history;
 
-/* Written at set-up and at the first thread creation, while there is one thread. */
+/* The runtime's state. Written at set-up and at the first thread creation, while there is one
+ * thread. */
 struct runtime {
 	struct contract *contract;
 	const struct executor *executor;

@@ -9,7 +9,8 @@
 
 #define STORE_FALLBACK_FOLDER 256
 
-/* All zero: not open. Close with store_close(). */
+/* A store that is opened only if the main store fails. All zero: not open. Close with
+ * store_close(). */
 struct store_fallback {
 	struct store *store;
 	char folder[STORE_FALLBACK_FOLDER];

@@ -81,7 +81,7 @@ struct change_point {
 	uint64_t priority; /* the new, lower priority of the thread */
 };
 
-/* Sorted by point; equal points keep the order of insertion. */
+/* Change points, sorted by point; equal points keep the order of insertion. */
 struct change_points {
 	uint64_t next_point; /* point of items[next]; CHANGE_NEVER: none left */
 	uint32_t next;

@@ -31,7 +31,8 @@
 #include "model/schedule.h"
 #include "model/view.h"
 
-/* Options are written after the name: `pct,depth=3`. Values are integers. */
+/* An option of a strategy. Options are written after the name: `pct,depth=3`. Values are
+ * integers. */
 struct strategy_option {
 	const char *name; /* NULL ends the list */
 	/* default; outside of least..most: the strategy chooses the value */
@@ -181,7 +182,8 @@ struct strategy_search {
 	const struct strategy_tasks *tasks; /* NULL if the search cannot be divided into tasks */
 };
 
-/* Optional: a strategy is correct without any of these calls. Each may be NULL. */
+/* Functions that make runs faster. A strategy is correct without any of these calls. Each may be
+ * NULL. */
 struct strategy_fast_path {
 	/*
 	 * Replaces begin_run() after a complete, recorded run. Returns the number of leading

@@ -12,7 +12,7 @@ struct data_symbol {
 	unsigned misplaced; /* its address modulo 8 */
 };
 
-/* Sorted by start. */
+/* The symbols of a file's static data, sorted by start. */
 struct data_symbols {
 	struct data_symbol *symbols;
 	uint32_t count;

@@ -7,7 +7,8 @@
 
 #define OWNERS_TYPES_MAX 12
 
-/* Strings live as long as the struct symbols, except `place`. */
+/* A part of an object or variable, such as a member. Strings live as long as the struct symbols,
+ * except `place`. */
 struct symbols_part {
 	/* type of the object, if it is a struct: "struct account"; else NULL */
 	const char *type;

@@ -36,7 +36,8 @@ struct remote_link;
 
 enum worker_care { CARE_NONE, CARE_TAKEN, CARE_ENOUGH };
 
-/* Constant parameters. Pointers belong to the caller and must outlive the worker. */
+/* The constant parameters of a worker. Pointers belong to the caller and must outlive the
+ * worker. */
 struct worker_params {
 	const struct target *target;
 	char *const *argv;

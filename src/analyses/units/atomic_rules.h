@@ -30,7 +30,7 @@ struct atomic_rule {
 	char *source; /* "sets.txt:3", "the program's own annotation" */
 };
 
-/* All zero: empty. */
+/* The annotations of atomic sets and units. All zero: empty. */
 struct atomic_rules {
 	struct atomic_rule *items; /* owned */
 	uint32_t count;

@@ -17,7 +17,7 @@
 
 #define SITE_NONE UINT32_MAX
 
-/* Indexed by the number in the record. */
+/* A site of the program. Indexed by its number in the record. */
 struct image_site {
 	uint8_t kind;  /* enum site_kind */
 	uint8_t order; /* same as in struct site_record */

@@ -61,7 +61,8 @@ void walk_count_step(struct walker *walker, uint32_t site)
 		walker->steps++;
 }
 
-/* Byte by byte: later reads may have another size than the writes. */
+/* The initial value of a word. Kept byte by byte: later reads may have another size than the
+ * writes. */
 struct initial_value {
 	uint64_t word; /* address / 8 + 1; 0: free slot */
 	uint8_t bytes[8];

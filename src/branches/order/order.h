@@ -60,7 +60,7 @@ struct order_arrival {
 	uint32_t leave;
 };
 
-/* All threads leave when the last one has arrived. */
+/* A round of a barrier: all threads leave when the last one has arrived. */
 struct order_round {
 	uint64_t address, number;
 	struct order_arrival *arrivals; /* arrivals in the order of the run */
@@ -135,7 +135,7 @@ struct order_clocks {
 	uint64_t row_count, row_capacity;
 };
 
-/* Finds the sections that overlap a window without a scan of millions. */
+/* An index of critical sections: finds those that overlap a window without a scan of millions. */
 struct order_sections {
 	uint32_t *
 		items; /* numbers of sections, thread by thread; of each thread in the order of their begins */

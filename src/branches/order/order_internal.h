@@ -17,7 +17,7 @@ struct op_event {
 	struct event_id id;
 };
 
-/* Sorted in the order of the run. */
+/* A list of operations, in the order of the run. */
 struct op_list {
 	struct op_event *items;
 	uint32_t count, capacity;

@@ -135,7 +135,7 @@ static inline uint32_t record_argument_slot(uint32_t entry, uint32_t number)
 
 enum record_op_flag { RECORD_OP_FAILED = 1, RECORD_OP_LAST = 2 };
 
-/* Memory accesses are not ops of the record. */
+/* An operation of the engine. Memory accesses are not ops of the record. */
 struct record_op {
 	uint64_t step;
 	uint64_t address;
@@ -160,7 +160,7 @@ struct record_op {
 #define RECORD_IMAGES_MAX 64
 #define RECORD_IMAGE_MOST (UINT64_C(64) << 20)
 
-/* Offsets count from the start of the area. */
+/* The head of a chunk of entries. Offsets count from the start of the area. */
 struct record_chunk {
 	uint64_t next; /* 0: none */
 	uint64_t used; /* bytes behind this head */

@@ -21,7 +21,7 @@ struct run_thread {
 	int file;	 /* unlinked */
 };
 
-/* Sites are numbered as in the record. */
+/* A module with sites, which are numbered as in the record. */
 struct run_module {
 	uint64_t name;
 	uint64_t fingerprint; /* name and fingerprint as in contract_memory.h */

@@ -42,7 +42,7 @@ struct sensitive_place {
 	uint32_t line, column;
 };
 
-/* Owns its strings. */
+/* One step of a run that leads to a branch. Owns its strings. */
 struct sensitive_step {
 	uint16_t thread;  /* index in the record of the run */
 	uint16_t other;	  /* thread that was created or joined; UINT16_MAX: none */

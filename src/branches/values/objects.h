@@ -8,9 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/*
- * `position` orders the threads (record.h); `count` orders one thread's events between positions.
- */
+/* A moment of the run. `position` orders the threads (record.h); `count` orders one thread's events
+ * between positions. */
 struct object_time {
 	uint64_t position;
 	uint64_t count;
@@ -23,7 +22,7 @@ struct object {
 	uint64_t order; /* order of insertion */
 };
 
-/* Sorted by time. */
+/* The objects that began at one address, sorted by time. */
 struct object_place {
 	uint64_t address; /* 0: free */
 	uint64_t first, count;

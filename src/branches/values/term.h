@@ -50,7 +50,7 @@ struct term {
 /* Size of a term without operands. */
 #define TERM_LEAF_BYTES offsetof(struct term, operands)
 
-/* Missing operands are NULL. */
+/* A term to be made, by its parts. Missing operands are NULL. */
 struct term_like {
 	uint8_t op, sub, width;
 	uint64_t value;

@@ -13,7 +13,7 @@
 #include "investigate/failure.h"
 #include "branches/record/run_record.h"
 
-/* All zero except `options`: a run without preemptions. */
+/* What run to record. All zero except `options`: a run without preemptions. */
 struct record_request {
 	const struct campaign_options *options;
 	/* record that numbers the chosen sites; NULL if no sites are chosen */
@@ -34,7 +34,7 @@ struct record_request {
 	bool is_sampled;      /* strategy `pos` chooses, with the random seed; no schedule */
 };
 
-/* Owns everything. */
+/* A recorded run. Owns everything. */
 struct recorded {
 	struct run_record record;
 	struct failure run; /* outcome and schedule of the run, which may have passed */

@@ -33,8 +33,8 @@ struct explain_cause {
 
 void explain_cause_release(struct explain_cause *cause);
 
-/* Tests a pattern: makes test->runs runs of each sort, more if failures are rare. Patterns of the
- * same conflict are forbidden, too. If forced runs seldom fail, the pattern is forced again,
+/* The extent of a pattern's test: `runs` runs of each sort, more if failures are rare. Patterns of
+ * the same conflict are forbidden, too. If forced runs seldom fail, the pattern is forced again,
  * between the threads that had it in failing runs. */
 struct explain_test {
 	uint32_t runs;

@@ -7,7 +7,7 @@
 
 #include "commands/follow/follow.h"
 
-/* Shared by the processes that run it; `users` counts them. */
+/* A program, shared by the processes that run it; `users` counts them. */
 struct followed_program {
 	struct follow_program program;
 	unsigned users;

@@ -191,10 +191,9 @@ struct loop_turns affine_turns(struct instrument *instrument, const struct loop 
 				: LLVMBuildAdd(builder, turns, affine_number(instrument, 1), "")};
 }
 
-/*
- * If is_built is set, the traversal emits code; otherwise it only tests whether the expression is
- * affine. `turn` is the iteration number, NULL for the first iteration.
- */
+/* The traversal of an expression. If is_built is set, it emits code; otherwise it only tests
+ * whether the expression is affine. `turn` is the iteration number, NULL for the first
+ * iteration. */
 struct affine {
 	struct instrument *instrument;
 	const struct loop *loop;

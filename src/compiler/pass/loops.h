@@ -33,7 +33,7 @@ struct loop {
 	bool is_exact;	      /* the loop ends only when the counter equals the bound */
 };
 
-/* Iteration counts that the guard computes. */
+/* The iteration counts that the loop's guard computes. */
 struct loop_turns {
 	/* i1: the iteration count is in the range for which the computed addresses are valid */
 	LLVMValueRef is_fit;

@@ -40,7 +40,8 @@ struct wire_hello {
 	char folder[4096]; /* holds the remote worker's findings until rank 0 has stored them */
 };
 
-/* Booleans travel as bytes, since a byte other than 0 and 1 is no value of `bool`. */
+/* What the first rank that has started the program reports. Booleans travel as bytes, since a byte
+ * other than 0 and 1 is no value of `bool`. */
 struct wire_started {
 	uint32_t restart; /* enum contract_restart */
 	uint8_t has_memory_sites, has_dispatch;

@@ -35,9 +35,12 @@ static struct {
 
 bool library_code_is_there;
 
-/* Mangled names of functions in namespace std or __gnu_cxx, of lambdas in them, and of libstdc++'s
- * pthread layer. Itanium C++ ABI: <nested-name> begins with N and qualifiers, a local name with Z
- * and the name of its function. St, Sa, Sb, Ss, Si, So and Sd stand for std and names in it. */
+/*
+ * Returns whether the name is the mangled name of a function in namespace std or __gnu_cxx, of a
+ * lambda in them, or of libstdc++'s pthread layer. Itanium C++ ABI: <nested-name> begins with N and
+ * qualifiers, a local name with Z and the name of its function. St, Sa, Sb, Ss, Si, So and Sd stand
+ * for std and names in it.
+ */
 static bool library_code_is_name(const char *name)
 {
 	if (strncmp(name, "_Z", 2) != 0)

@@ -60,7 +60,8 @@ struct image_area {
 	struct image_watch *watch; /* per page of a watched area */
 };
 
-/* Invariant: a page that is not busy has its wanted content, or the kernel knows of the write. */
+/* How a page is watched. Invariant: a page that is not busy has its wanted content, or the kernel
+ * knows of the write. */
 struct image_watch {
 	bool is_busy; /* not protected, and restored before every run */
 	uint8_t idle; /* consecutive checks without a change */
@@ -73,8 +74,8 @@ struct image_busy {
 	uint32_t area, page;
 };
 
-/* Content of a page at a checkpoint, in the memory of the checkpoints. Identified by its position
- * there, in words, plus 1. */
+/* The content of a page at a checkpoint, in the memory of the checkpoints. A version is identified
+ * by its position there, in words, plus 1. */
 struct image_version {
 	uint32_t previous; /* previous version of the page; 0: the starting point */
 	uint32_t area, page;

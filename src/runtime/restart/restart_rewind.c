@@ -38,7 +38,7 @@ enum rewind_request {
 	REQUEST_ABANDON /* the program did not repeat its earlier behaviour: make the run again */
 };
 
-/* Lies in shared memory; the server and the run write it in turn. */
+/* The state of the rewind. It lies in shared memory; the server and the run write it in turn. */
 struct rewind {
 	struct context server;
 	struct context start;

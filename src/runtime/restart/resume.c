@@ -16,7 +16,7 @@
 /* While no parting is known, only every n-th decision may become a checkpoint. */
 #define DECISIONS_BETWEEN 8
 
-/* Lies in shared memory; `resume` is set before the starting point. */
+/* The state of checkpoints. It lies in shared memory; `resume` is set before the starting point. */
 struct resume {
 	struct history *history;
 	uint64_t history_bytes;

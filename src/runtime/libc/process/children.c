@@ -10,7 +10,7 @@
 #include "runtime/interpose.h"
 #include "runtime/world.h"
 
-/* Entry of getdents64. */
+/* An entry of getdents64(). */
 struct task {
 	uint64_t inode;
 	int64_t offset;
