@@ -21,10 +21,20 @@ const struct pattern *explain_shown_pattern(const struct explain_shown *shown, u
 const struct finding_step *explain_shown_step(
 	const struct explain_shown *shown, const struct pattern *pattern, unsigned access)
 {
-	for (uint32_t i = 0; i < shown->run.step_count; i++)
-		if (shown->run.steps[i].step == pattern->steps[access])
-			return &shown->run.steps[i];
-	return NULL;
+	const struct finding_step *steps = shown->run.steps;
+	uint32_t first = 0, end = shown->run.step_count;
+
+	while (first < end) {
+		const uint32_t middle = first + (end - first) / 2;
+
+		if (steps[middle].step < pattern->steps[access])
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first < shown->run.step_count && steps[first].step == pattern->steps[access]
+		       ? &steps[first]
+		       : NULL;
 }
 
 static const char *base_name(const char *path)
@@ -181,20 +191,30 @@ static void explain_report_add_answer(
 	}
 }
 
-/* Returns whether the step is about the pattern's variable. Compares names, because addresses
- * differ between runs. */
-static bool explain_report_is_about(
-	const struct explain_answer *answer, const struct finding_step *step)
+/* Stores the names of the pattern's variables in the failing run, and returns their number. */
+static unsigned explain_report_find_objects(
+	const struct explain_answer *answer, const char *objects[PATTERN_ACCESSES_MAX])
 {
 	const struct pattern *shown =
 		explain_shown_pattern(&answer->failing, answer->record->pattern.key);
+	unsigned count = 0;
 
-	for (unsigned i = 0; shown && step->object && i < pattern_access_count(shown); i++) {
+	for (unsigned i = 0; shown && i < pattern_access_count(shown); i++) {
 		const struct finding_step *access = explain_shown_step(&answer->failing, shown, i);
 
-		if (access && access->object && strcmp(access->object, step->object) == 0)
-			return true;
+		if (access && access->object)
+			objects[count++] = access->object;
 	}
+	return count;
+}
+
+/* Compares names, because addresses differ between runs. */
+static bool explain_report_is_about(
+	const struct finding_step *step, const char *const *objects, unsigned object_count)
+{
+	for (unsigned i = 0; step->object && i < object_count; i++)
+		if (strcmp(objects[i], step->object) == 0)
+			return true;
 	return false;
 }
 
@@ -204,11 +224,13 @@ static const struct finding_step **explain_report_rows_of(const struct explain_a
 	const struct explain_shown *shown, uint64_t from, uint32_t *count)
 {
 	const struct finding_step **rows = calloc(shown->run.step_count + 1, sizeof(*rows));
+	const char *objects[PATTERN_ACCESSES_MAX];
+	const unsigned object_count = explain_report_find_objects(answer, objects);
 	uint32_t found = 0, first = 0;
 
 	BUG_ON(!rows);
 	for (uint32_t i = 0; i < shown->run.step_count; i++) {
-		if (!explain_report_is_about(answer, &shown->run.steps[i]))
+		if (!explain_report_is_about(&shown->run.steps[i], objects, object_count))
 			continue;
 		if (shown->run.steps[i].step < from)
 			first = found;

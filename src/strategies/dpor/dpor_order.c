@@ -60,7 +60,8 @@ void dpor_look_back_begin(struct dpor *dpor, struct dpor_look_back *look, uint32
 {
 	const struct dpor_step *self = &dpor_steps(dpor)[step];
 
-	*look = (struct dpor_look_back){.alike = self->alike,
+	*look = (struct dpor_look_back){.op = &self->op,
+		.alike = self->alike,
 		.wide = self->wide,
 		.all_below = dpor_is_wide(&self->op) ? step : DPOR_NONE};
 }
@@ -84,17 +85,28 @@ static uint32_t look_back_pass(struct dpor *dpor, struct dpor_look_back *look)
 	return at;
 }
 
-uint32_t dpor_look_back_next(
-	struct dpor *dpor, struct dpor_look_back *look, const uint32_t *past, uint8_t self)
+/* Returns whether every op depends on both ops or on none. */
+static bool look_back_is_alike(const struct dpor_op *a, const struct dpor_op *b)
+{
+	return a->object == b->object && a->kind == b->kind && a->flags == b->flags &&
+	       a->second == b->second;
+}
+
+uint32_t dpor_look_back_next(struct dpor *dpor, struct dpor_look_back *look, const uint32_t *past)
 {
 	uint32_t at;
 
 	while ((at = look_back_pass(dpor, look)) != DPOR_NONE) {
 		const struct dpor_step *step = &dpor_steps(dpor)[at];
 
-		if (!step->is_value && step->op.thread != self &&
-			step->ordinal > past[step->op.thread])
-			return at;
+		if (step->is_value)
+			continue;
+		if (step->op.thread != look->op->thread) {
+			if (step->ordinal > past[step->op.thread])
+				return at;
+		} else if (look_back_is_alike(&step->op, look->op)) {
+			return DPOR_NONE;
+		}
 	}
 	return DPOR_NONE;
 }
@@ -112,7 +124,7 @@ void dpor_note_step(struct dpor *dpor, uint32_t step)
 	clock[self->op.thread] = self->ordinal;
 	self->has_other = false;
 	dpor_look_back_begin(dpor, &look, step);
-	while ((other = dpor_look_back_next(dpor, &look, past, self->op.thread)) != DPOR_NONE) {
+	while ((other = dpor_look_back_next(dpor, &look, past)) != DPOR_NONE) {
 		if (steps[other].ordinal <= clock[steps[other].op.thread] ||
 			!dpor_dependent(&steps[other].op, &self->op))
 			continue;

@@ -48,16 +48,20 @@ const uint32_t *dpor_own_past(struct dpor *dpor, uint32_t step);
 
 uint32_t *dpor_bucket(struct dpor *dpor, const struct dpor_op *op);
 
-/* Iterates over earlier steps of other threads that are not in `past`, newest first. */
+/*
+ * Iterates over earlier steps of other threads that are not in `past`, newest first. The iteration
+ * ends at a step of the same thread with the same op: an earlier step that depends on this op is in
+ * the past of that step. The cost is therefore bounded by the steps since then.
+ */
 struct dpor_look_back {
+	const struct dpor_op *op;
 	uint32_t alike, wide; /* next candidates */
 	/* all steps below this one are candidates (wide op); else DPOR_NONE */
 	uint32_t all_below;
 };
 
 void dpor_look_back_begin(struct dpor *dpor, struct dpor_look_back *look, uint32_t step);
-uint32_t dpor_look_back_next(
-	struct dpor *dpor, struct dpor_look_back *look, const uint32_t *past, uint8_t self);
+uint32_t dpor_look_back_next(struct dpor *dpor, struct dpor_look_back *look, const uint32_t *past);
 
 /* The nearest wanted race, which may be irreversible; DPOR_NONE: none. */
 uint32_t dpor_first_race(struct dpor *dpor, uint32_t second,

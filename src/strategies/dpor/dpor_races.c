@@ -107,8 +107,7 @@ static bool reverse_races_of(struct dpor *dpor, uint32_t second)
 
 	dpor_clock_copy(dpor, ordered, past);
 	dpor_look_back_begin(dpor, &look, second);
-	while ((first = dpor_look_back_next(dpor, &look, past, steps[second].op.thread)) !=
-		DPOR_NONE) {
+	while ((first = dpor_look_back_next(dpor, &look, past)) != DPOR_NONE) {
 		if (steps[first].ordinal <= ordered[steps[first].op.thread] ||
 			!dpor_dependent(&steps[first].op, &steps[second].op) ||
 			!has_other_order(&steps[first], &steps[second]))
@@ -132,8 +131,7 @@ uint32_t dpor_first_race(struct dpor *dpor, uint32_t second,
 
 	dpor_clock_copy(dpor, ordered, past);
 	dpor_look_back_begin(dpor, &look, second);
-	while ((first = dpor_look_back_next(dpor, &look, past, steps[second].op.thread)) !=
-		DPOR_NONE) {
+	while ((first = dpor_look_back_next(dpor, &look, past)) != DPOR_NONE) {
 		if (steps[first].ordinal <= ordered[steps[first].op.thread] ||
 			!dpor_dependent(&steps[first].op, &steps[second].op) ||
 			!has_other_order(&steps[first], &steps[second]))

@@ -464,9 +464,51 @@ static void dpor__is_dealt_to_shards(void **state)
 	}
 }
 
+/* Two threads lock mutexes in turn. A step depends on few others, so that the steps of the first half are not needed
+ * again: their links lead out of the table. */
+static void dpor__looks_back_no_further_than_a_step_of_its_own(void **state)
+{
+	enum { STEPS = 2000 };
+	const struct strategy_config config = {.option = {STEPS}};
+	const uint64_t enabled[] = {3};
+	const thread_name names[] = {11, 12};
+	struct pending_op pending[2] = {0};
+	struct schedule_view view = {.thread_count = 2,
+		.enabled_count = 2,
+		.enabled = enabled,
+		.pending = pending,
+		.names = names};
+	struct dpor *dpor = calloc(1, strategy_dpor.state_bytes(&config));
+	uint32_t locks[2] = {0};
+
+	(void)state;
+	assert_non_null(dpor);
+	strategy_dpor.begin_campaign(dpor, &config);
+	strategy_dpor.begin_run(dpor, 1);
+	for (uint32_t i = 0; i < STEPS; i++) {
+		const uint32_t thread = i / 4 % 2;
+
+		for (uint32_t t = 0; t < 2; t++) {
+			pending[t].kind = locks[t] % 2 ? OP_MUTEX_UNLOCK : OP_MUTEX_LOCK;
+			pending[t].flags = op_descriptions[pending[t].kind].flags;
+			pending[t].object = locks[t] / 2 % 2 ? 5 : 6 + t;
+		}
+		for (uint32_t j = 0; i == STEPS / 2 && j < i - 64; j++)
+			dpor_steps(dpor)[j].alike = dpor_steps(dpor)[j].wide = DPOR_NONE / 2;
+		strategy_dpor.executed(dpor, &view, (struct thread_id){(uint16_t)thread});
+		locks[thread]++;
+		view.current.index = (uint16_t)thread;
+		view.step++;
+	}
+	assert_int_equal(dpor->depth, STEPS);
+	assert_false(dpor->has_diverged || dpor->is_lost);
+	free(dpor);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(dpor__looks_back_no_further_than_a_step_of_its_own),
 		cmocka_unit_test(dpor__of_readers_makes_two_to_the_n),
 		cmocka_unit_test(dpor__of_writers_makes_the_factorial),
 		cmocka_unit_test(dpor__of_lockers_makes_the_factorial),
