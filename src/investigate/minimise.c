@@ -1,6 +1,7 @@
 #include "investigate/minimise.h"
 
 #include "base/bug.h"
+#include "investigate/coalesce.h"
 #include "investigate/directives.h"
 #include "investigate/moves.h"
 #include "platform/platform.h"
@@ -212,7 +213,27 @@ static int cut_to_prefix(struct minimiser *minimiser, struct error *err)
 	return result;
 }
 
-/* 2: directives that show the failure. */
+/* 2: in a long schedule, blocks with the steps of each thread together. */
+
+static int coalesce_segments(struct minimiser *minimiser, struct error *err)
+{
+	struct coalesce_block block;
+	bool is_there = coalesce_first(minimiser->best, &block);
+	int result = 0;
+
+	while (is_there && result == 0 && minimise_has_budget(minimiser)) {
+		struct failure joined = {0};
+		struct probe_plan plan = coalesce_plan(&joined, minimiser->best, &block);
+		bool is_taken;
+
+		result = try_to_improve(minimiser, &plan, BETTER, &is_taken, err);
+		failure_release(&joined);
+		is_there = coalesce_next(minimiser->best, &block, is_taken);
+	}
+	return result;
+}
+
+/* 3: directives that show the failure. */
 
 static struct probe_plan loose_plan(
 	const struct directives *directives, const struct failure *values)
@@ -261,7 +282,7 @@ static int find_directives(struct minimiser *minimiser, struct directives *direc
 	return result;
 }
 
-/* 3: ddmin. */
+/* 4: ddmin. */
 
 /* *is_taken: the failure still shows without the items [from, to), and they are removed. */
 static int try_without(struct minimiser *minimiser, struct directives *directives, uint32_t from,
@@ -339,7 +360,7 @@ static int minimise_reduce(
 	return 0;
 }
 
-/* 4: segments moved or dropped. */
+/* 5: segments moved or dropped. */
 
 static bool move_ahead(struct minimiser *minimiser, uint32_t ahead, struct probe_plan *plan)
 {
@@ -386,7 +407,7 @@ static int move_segments(struct minimiser *minimiser, bool *is_better, struct er
 	return result;
 }
 
-/* 5: fewer stalled threads, shorter stalls. */
+/* 6: fewer stalled threads, shorter stalls. */
 
 /* *is_better: the failure shows with less stalling if `thread` runs some steps before the stall. */
 static int try_before_stall(struct minimiser *minimiser, uint32_t stall, uint16_t thread,
@@ -434,6 +455,8 @@ static int minimise_in_rounds(struct minimiser *minimiser, bool *is_found, struc
 
 	if (result == 0)
 		result = cut_to_prefix(minimiser, err);
+	if (result == 0)
+		result = coalesce_segments(minimiser, err);
 	while (result == 0 && is_better) {
 		is_better = false;
 		minimiser->ahead = NULL; /* the next plan depends on the result of this run */

@@ -9,6 +9,7 @@
  * - A smaller set is accepted only if its run has no more preemptions and switches than the best
  *   run. A set can shrink while the run grows.
  * - The schedule is first cut at one point, because most failures need only a prefix.
+ * - In a long schedule whole blocks of segments are joined first (coalesce.h).
  * - A run with stalls is replaced by one without, if random runs show the same failure.
  * - Between rounds whole segments are moved and dropped, because directives can only be removed.
  */
