@@ -113,13 +113,15 @@ static uint8_t *read_rest(FILE *file, const struct record_file_head *head)
 static int read_contents(struct run_record *record, const struct record_file_head *head,
 	const uint8_t *stored, const char *path, struct error *err)
 {
+	const uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 	uint8_t *plain;
 	size_t size;
 	int status;
 
 	if (ZSTD_getFrameContentSize(stored, head->stored_bytes) != head->plain_bytes)
 		return record_file_damaged(err, path, "is damaged: its length");
-	plain = malloc(head->plain_bytes + 1);
+	/* A small file may claim a long record. The threads' entries are copied out of `plain`. */
+	plain = head->plain_bytes > memory / 2 ? NULL : malloc(head->plain_bytes + 1);
 	if (!plain)
 		return error_set(
 			err, ERROR_NOMEM, "%s is too long to be read; close other programs", path);

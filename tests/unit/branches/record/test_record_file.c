@@ -141,6 +141,28 @@ static void test_record_file__refuses_other_formats(void **state)
 	assert_refused("is no record");
 }
 
+/* A few bytes that claim to be a record of more than half the memory. */
+static void test_record_file__refuses_more_than_fits_in_memory(void **state)
+{
+	const uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	const uint64_t plain_bytes = memory / 2 + 1;
+	uint8_t frame[16] = {0x28, 0xb5, 0x2f, 0xfd, 0xe0}; /* one segment, size of eight bytes */
+	uint8_t bytes[sizeof(struct record_file_head) + sizeof frame];
+	struct record_file_head head = {.version = RECORD_VERSION,
+		.plain_bytes = plain_bytes,
+		.stored_bytes = sizeof frame};
+
+	(void)state;
+	if (plain_bytes > UINT64_C(1) << 36)
+		skip(); /* the format has a lower bound */
+	memcpy(head.magic, RECORD_FILE_MAGIC, sizeof head.magic);
+	memcpy(frame + 5, &plain_bytes, sizeof plain_bytes);
+	memcpy(bytes, &head, sizeof head);
+	memcpy(bytes + sizeof head, frame, sizeof frame);
+	spill(bytes, sizeof bytes);
+	assert_refused("is too long to be read");
+}
+
 static void test_record_file__tells_where_it_cannot_write(void **state)
 {
 	struct run_record record = sample_record();
@@ -176,6 +198,7 @@ int main(void)
 		cmocka_unit_test(test_record_file__tells_where_it_was_cut),
 		cmocka_unit_test(test_record_file__notices_every_changed_byte),
 		cmocka_unit_test(test_record_file__refuses_other_formats),
+		cmocka_unit_test(test_record_file__refuses_more_than_fits_in_memory),
 		cmocka_unit_test(test_record_file__tells_where_it_cannot_write),
 		cmocka_unit_test(test_record_contents__refuse_threads_that_create_themselves),
 	};
