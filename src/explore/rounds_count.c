@@ -215,6 +215,22 @@ int rounds_settle(struct campaign *campaign, bool is_last, struct error *err)
 	return 0;
 }
 
+/* Runs with stalls have no guarantee. */
+static void rounds_deduct_stalls(
+	const struct campaign *campaign, struct strategy_guarantee *guarantee)
+{
+	const struct settings *settings = &campaign->options->settings;
+
+	guarantee->stall_factor = "";
+	if (!settings->stall_ns || settings->without_virtual_time ||
+		!(campaign->result->met & MET_TIME))
+		return;
+	guarantee->probability *=
+		settings->stall_ns == STALL_ANY ? 0 : (STALL_RUNS - 1.0) / STALL_RUNS;
+	guarantee->stall_factor = "4/5*";
+	_Static_assert(STALL_RUNS == 5, "the text names the share");
+}
+
 void rounds_add_totals(struct campaign *campaign, struct contract_totals *totals)
 {
 	const struct strategy *strategy = rounds_strategy_of(campaign);
@@ -229,8 +245,10 @@ void rounds_add_totals(struct campaign *campaign, struct contract_totals *totals
 	campaign->result->races_ignored = round->races_ignored;
 	campaign->result->blind_runs = round->blind_runs;
 	if (round->counted.runs && strategy->guarantee &&
-		strategy->guarantee(round->knowledge, &guarantee))
+		strategy->guarantee(round->knowledge, &guarantee)) {
+		rounds_deduct_stalls(campaign, &guarantee);
 		campaign->result->guarantee = guarantee;
+	}
 }
 
 static int rounds_compare_races(const void *one, const void *other)

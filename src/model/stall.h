@@ -21,6 +21,9 @@
  * thread by some microseconds. */
 #define STALL_NOTABLE_NS UINT64_C(10000)
 
+/* One run in STALL_RUNS has stalls, unless any wait may end early in every run. */
+#define STALL_RUNS 5
+
 #define STALLS_MOST 8	     /* recorded stalls of a run */
 #define STALL_THREADS_MOST 4 /* recorded threads of a stall */
 

@@ -234,6 +234,11 @@ static void portfolio_begin_run(void *state, uint64_t seed)
 	strategy->begin_run(arm_state, seed);
 }
 
+static bool portfolio_is_searching(const void *state)
+{
+	return ((const struct portfolio *)state)->arm == ARM_SEARCH;
+}
+
 static struct thread_id portfolio_choose(void *state, const struct schedule_view *view)
 {
 	struct portfolio *portfolio = state;
@@ -439,6 +444,7 @@ const struct strategy strategy_portfolio = {
 	.state_bytes = portfolio_state_bytes,
 	.begin_campaign = portfolio_begin_campaign,
 	.begin_run = portfolio_begin_run,
+	.is_searching = portfolio_is_searching,
 	.choose = portfolio_choose,
 	.executed = portfolio_executed,
 	.ending = portfolio_ending,

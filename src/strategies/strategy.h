@@ -77,6 +77,8 @@ struct strategy_guarantee {
 	/* fraction of the runs with the guarantee, included in `probability`; 0: all */
 	double share;
 	const char *formula; /* "1/(n*k^(d-1))" */
+	/* share of the runs without stalls, included in `probability`: "4/5*", or "" for all */
+	const char *stall_factor;
 };
 
 /* Why the prefix of an earlier run was not repeated. */
@@ -229,6 +231,9 @@ struct strategy {
 	bool wants_places;
 	/* chooses a thread of view->stallable only where its schedule says so */
 	bool follows_stalls;
+	/* Returns whether the current run is part of an exhaustive search. NULL if `search`
+	 * decides this for all runs. */
+	bool (*is_searching)(const void *state);
 
 	/* Options that are each within their range: "problem; remedy", or NULL. May be NULL. */
 	const char *(*check)(const struct strategy_config *config);

@@ -10,13 +10,13 @@ static void print_json_promise(const struct campaign_result *result)
 	const struct strategy_verdict *verdict = &result->verdict;
 
 	if (guarantee->probability > 0)
-		(void)printf("\"guarantee\":{\"depth\":%u,\"formula\":\"%s\","
+		(void)printf("\"guarantee\":{\"depth\":%u,\"formula\":\"%s%s\","
 			     "\"probability\":%.6g,\"n\":%u,\"k\":%llu,\"r\":%llu,\"v\":%u,"
 			     "\"m\":%u,\"t\":%u},",
-			guarantee->depth, guarantee->formula, guarantee->probability,
-			guarantee->threads, (unsigned long long)guarantee->steps,
-			(unsigned long long)guarantee->radius, guarantee->variables,
-			guarantee->variable_total, guarantee->order_threads);
+			guarantee->depth, guarantee->stall_factor, guarantee->formula,
+			guarantee->probability, guarantee->threads,
+			(unsigned long long)guarantee->steps, (unsigned long long)guarantee->radius,
+			guarantee->variables, guarantee->variable_total, guarantee->order_threads);
 	if (result->has_verdict && !verdict->refusal[0])
 		(void)printf("\"verdict\":{\"complete\":%s,\"scope\":\"%s\",\"runs\":%llu,"
 			     "\"redundant\":%llu,\"missed\":%.6g},",

@@ -39,7 +39,7 @@ const struct argp_option run_options[] = {
 	{"spurious-wakeups", OPTION_SPURIOUS, NULL, 0,
 		"Waits on condition variables may return without a signal, as POSIX allows", 2},
 	{"stalls", OPTION_STALLS, "never|TIME|any", 0,
-		"Sleeps and timed waits may end while other threads can move, as on a busy machine. TIME: in one run of five, together at most this time; any: in all runs, however long they are (2s)",
+		"Sleeps and timed waits may end while other threads can move, as on a busy machine. TIME: in one run of five of a randomised strategy, together at most this time; any: in all runs, however long they are (2s)",
 		2},
 	{"forked-children", OPTION_FORKED_CHILDREN, NULL, 0,
 		"Explore the threads of children that PROGRAM forks: runs begin at its first fork, and each child follows its own schedule. Randomised strategies do so without this option if children create threads in the first run",

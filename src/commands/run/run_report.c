@@ -250,10 +250,10 @@ static void say_guarantee(const struct campaign_result *result)
 	if (guarantee->probability <= 0)
 		return;
 	(void)fprintf(stderr,
-		"each schedule shows a bug of depth %u with probability at least %s = %.3g (n = %u "
+		"each schedule shows a bug of depth %u with probability at least %s%s = %.3g (n = %u "
 		"threads, k = %llu steps",
-		guarantee->depth, guarantee->formula, guarantee->probability, guarantee->threads,
-		(unsigned long long)guarantee->steps);
+		guarantee->depth, guarantee->stall_factor, guarantee->formula,
+		guarantee->probability, guarantee->threads, (unsigned long long)guarantee->steps);
 	if (guarantee->radius)
 		(void)fprintf(stderr, ", r = %llu", (unsigned long long)guarantee->radius);
 	if (guarantee->variables)
@@ -356,7 +356,7 @@ static void add_wait_options(const struct campaign_options *options,
 {
 	if (result->met & MET_CONDITION && !options->settings.has_spurious_wakeups)
 		strbuf_addf(out, "%s--spurious-wakeups", before);
-	if (result->met & MET_TIME && options->settings.stall_ns != STALL_ANY)
+	if (result->met & MET_TIME && options->settings.stall_ns == STALL_STANDARD_NS)
 		strbuf_addf(out, "%s--stalls any", before);
 	if (result->met & MET_CHILD_THREADS && !result->has_forked_children &&
 		!options->settings.has_forked_children)

@@ -101,22 +101,24 @@ static void run_announce(struct contract *contract, uint64_t number)
 	contract->is_live = 1;
 }
 
-/* One run in STALL_RUNS has stalls. Their limit takes STALL_LIMITS values in turn, and the shortest
- * comes first, because short stalls are more probable on a real machine. */
-#define STALL_RUNS 5
+/* The limit of a run with stalls takes STALL_LIMITS values in turn. The shortest comes first, because
+ * short stalls are more probable on a real machine. */
 #define STALL_LIMITS 5
 #define STALL_LIMIT_FIRST_NS UINT64_C(1000000)
 
-/* Returns the limit of stalls in this run. An exhaustive strategy would need the same stalls in all
- * its runs. */
-static uint64_t run_stall_ns(const struct contract_plan *plan, uint64_t number)
+/* Returns the limit of stalls in this run, after the strategy has begun the run. An exhaustive search
+ * needs the same stalls in all its runs. */
+static uint64_t run_stall_ns(struct contract *contract, uint64_t number)
 {
+	const struct contract_plan *plan = &contract->plan;
+	const struct strategy *strategy = run_strategy(contract);
 	uint64_t limit_ns = STALL_LIMIT_FIRST_NS;
 
 	if (plan->stall_ns == STALL_ANY || plan->without_virtual_time)
 		return plan->without_virtual_time ? 0 : STALL_ANY;
 	if (number % STALL_RUNS != STALL_RUNS - 1 ||
-		strategies[plan->strategy]->search.is_exhausted)
+		(strategy->is_searching ? strategy->is_searching(run_strategy_state(contract))
+					: strategy->search.is_exhausted != NULL))
 		return 0;
 	for (uint64_t i = number / STALL_RUNS % STALL_LIMITS; i; i--)
 		limit_ns *= 10;
@@ -142,7 +144,6 @@ void runtime_begin_run(uint64_t number, struct history *history)
 		.free_yields = contract->has_memory_sites ? 0 : FREE_YIELDS,
 		.step_limit = plan->step_limit,
 		.has_spurious_wakeups = plan->has_spurious_wakeups,
-		.stall_ns = run_stall_ns(plan, number),
 		.stalls = &contract->stalls,
 		.tolerated = plan->tolerated,
 		.defers_changes = record_is_on(),
@@ -156,6 +157,7 @@ void runtime_begin_run(uint64_t number, struct history *history)
 		runtime_begin_place(number);
 		run.strategy->begin_run(run.strategy_state, run.seed);
 	}
+	run.stall_ns = run_stall_ns(contract, number);
 	run_announce(contract, number);
 	if (record_is_on())
 		record_go_live();

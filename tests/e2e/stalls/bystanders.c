@@ -8,9 +8,8 @@
 #define BYSTANDERS 2
 
 static pthread_mutex_t service_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_mutex_t other_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t locks[BYSTANDERS] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
 static bool is_open; /* guarded by service_lock */
-static int other;    /* guarded by other_lock */
 
 static void *open_service(void *unused)
 {
@@ -20,14 +19,13 @@ static void *open_service(void *unused)
 	return unused;
 }
 
-static void *work(void *unused)
+static void *work(void *lock)
 {
 	for (int i = 0; i < 3; i++) {
-		pthread_mutex_lock(&other_lock);
-		other++;
-		pthread_mutex_unlock(&other_lock);
+		pthread_mutex_lock(lock);
+		pthread_mutex_unlock(lock);
 	}
-	return unused;
+	return NULL;
 }
 
 int main(void)
@@ -36,7 +34,7 @@ int main(void)
 
 	pthread_create(&threads[0], NULL, open_service, NULL);
 	for (int i = 1; i <= BYSTANDERS; i++)
-		pthread_create(&threads[i], NULL, work, NULL);
+		pthread_create(&threads[i], NULL, work, &locks[i - 1]);
 	usleep(10000);
 	pthread_mutex_lock(&service_lock);
 	if (!is_open)
