@@ -12,6 +12,7 @@
 #include "base/bug.h"
 #include "base/hash.h"
 #include "base/strbuf.h"
+#include "explore/orders.h"
 #include "explore/services_internal.h"
 #include "process/children.h"
 #include "process/cores.h"
@@ -400,9 +401,10 @@ static int campaign_set_up(struct campaign *campaign, struct error *err)
 		campaign->known.keys[campaign->known.key_count++] = options->known_failures[i];
 	campaign->times.started_ns = platform_monotonic_ns();
 	/* The grace period of unfinished runs is part of the time budget. */
-	campaign->times.deadline_ns =
-		options->time_ns ? called_ns + options->time_ns - signals_grace_ns(campaign)
-				 : UINT64_MAX;
+	campaign->times.deadline_ns = options->time_ns ? called_ns + options->time_ns -
+								 signals_grace_ns(campaign) -
+								 orders_reserved_ns(campaign)
+						       : UINT64_MAX;
 	return result;
 }
 
@@ -459,6 +461,8 @@ int campaign_run(const struct campaign_options *options, const struct campaign_l
 		campaign_add_up(&campaign);
 		if (campaign.scheme->conclude)
 			campaign.scheme->conclude(&campaign);
+		if (status == 0)
+			orders_estimate(&campaign);
 		if (status < 0)
 			(void)campaign_save(&campaign, "failed", NULL);
 		else

@@ -162,6 +162,17 @@ struct campaign_listener {
 	bool (*is_enough)(void *context);
 };
 
+/* Estimate of the number of all orders, up to the order of independent operations. */
+struct campaign_orders {
+	double count; /* 0: no estimate */
+	double variance;
+	uint64_t descents;
+	uint64_t executed; /* orders that the search of this campaign has executed */
+	double seconds;	   /* expected time of a search for the others, or for all */
+	bool is_search;	   /* all runs of the campaign were those of the search */
+	bool has_failure;  /* a descent failed, although no run of the campaign did */
+};
+
 struct campaign_result {
 	struct campaign_progress total;
 	uint64_t outcomes[OUTCOME_KIND_COUNT];
@@ -169,6 +180,7 @@ struct campaign_result {
 	struct strategy_guarantee guarantee;
 	bool has_verdict; /* the strategy is an exhaustive search and gives a verdict */
 	struct strategy_verdict verdict;
+	struct campaign_orders orders;
 	uint32_t races;		   /* findings that are data races */
 	uint32_t races_suppressed; /* distinct races that match a suppression */
 	uint64_t races_ignored;

@@ -252,8 +252,8 @@ void state_save(struct campaign *campaign, bool is_last)
 		!campaign->has_started || campaign->listener->more_runs ||
 		(!is_last && began_ns < campaign->times.state_due_ns))
 		return;
-	if (strategy->search.is_exhausted(
-		    contract_strategy(campaign->workers[0].worker.contract))) {
+	if (strategy->search.is_exhausted && strategy->search.is_exhausted(contract_strategy(
+						     campaign->workers[0].worker.contract))) {
 		store_state_remove(campaign->store, campaign->row.id);
 		if (campaign->runs.resumed_id)
 			store_state_remove(campaign->store, campaign->runs.resumed_id);
@@ -357,7 +357,8 @@ int state_load(struct campaign *campaign, struct error *err)
 	/* a campaign with one worker makes the runs of all tasks again */
 	if (strategy->search.tasks && !campaign->tasks)
 		strategy->search.tasks->leave(contract_strategy(worker->contract), 0);
-	if (strategy->search.is_exhausted(contract_strategy(worker->contract)))
+	if (strategy->search.is_exhausted &&
+		strategy->search.is_exhausted(contract_strategy(worker->contract)))
 		return error_set(err, ERROR_USAGE,
 			"campaign %" PRId64 " has made all schedules; there are no more",
 			campaign->runs.resumed_id);

@@ -119,15 +119,15 @@ static void probe_prepare(struct probe *probe, const struct probe_plan *plan)
 	BUG_ON(plan->directive_count > DIRECTIVES_MAX);
 	probe_fill(probe, plan);
 	contract->plan.run_first = probe->run_count;
-	contract->plan.run_limit = 1;
+	contract->plan.run_limit = plan->batch ? plan->batch : 1;
 }
 
-static void probe_note_run(struct probe *probe)
+static void probe_note_run(struct probe *probe, uint64_t runs)
 {
 	struct contract *contract = probe->worker.contract;
 	const struct replay_state *state = contract_strategy(contract);
 
-	probe->run_count++;
+	probe->run_count += runs;
 	probe->is_failure = worker_is_failure(&probe->worker);
 	probe->has_diverged = contract->outcome.kind == OUTCOME_DIVERGED;
 	if (strategies[contract->plan.strategy] != &strategy_replay)
@@ -167,7 +167,7 @@ int probe_poll(struct probe *probe, bool *is_over, bool *is_spoilt, struct error
 	*is_over = result == 0 && probe->report != REPORT_NONE;
 	*is_spoilt = *is_over && (probe->report == REPORT_REFUSED || needs_restart(probe, &next));
 	if (*is_over && !*is_spoilt)
-		probe_note_run(probe);
+		probe_note_run(probe, 1);
 	return result;
 }
 
@@ -175,6 +175,7 @@ int probe_run(struct probe *probe, const struct probe_plan *plan, struct error *
 {
 	struct worker *worker = &probe->worker;
 	struct contract *contract = worker->contract;
+	const uint64_t before = contract->totals.runs;
 
 	for (;;) {
 		enum contract_restart next;
@@ -192,7 +193,7 @@ int probe_run(struct probe *probe, const struct probe_plan *plan, struct error *
 		worker_kill(worker);
 		contract->plan.restart = next;
 	}
-	probe_note_run(probe);
+	probe_note_run(probe, plan->batch ? contract->totals.runs - before : 1);
 	return 0;
 }
 

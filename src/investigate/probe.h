@@ -45,6 +45,7 @@ struct probe_plan {
 	const struct strategy *strategy;
 	int64_t options[STRATEGY_OPTIONS_MAX];
 	bool is_continued;    /* the strategy's state of the last run is kept */
+	uint64_t batch;	      /* runs in one call, up to the first failure; 0: one */
 	bool is_random_after; /* random choices after the last segment, with the run's seed */
 	/* the schedule was composed, not recorded: replay_state_set_few_values() */
 	bool knows_few_values;
@@ -82,7 +83,7 @@ void probe_close(struct probe *probe);
 /* State of the pattern recorder; requires has_patterns. */
 void *probe_patterns(const struct probe *probe);
 
-/* Performs one run. Never returns ERROR_DIVERGED: see has_diverged. */
+/* Performs one run, or a batch. Never returns ERROR_DIVERGED: see has_diverged. */
 int probe_run(struct probe *probe, const struct probe_plan *plan, struct error *err);
 
 /* Starts a run; then probe_poll() until *is_over. *is_spoilt: repeat it with probe_run(). */

@@ -103,6 +103,8 @@ struct strategy_verdict {
 	 */
 	uint64_t plans[STRATEGY_PLANS];
 	double missed; /* upper bound of the probability that a run within `scope` is missing */
+	/* Estimate of the number of all orders (is_up_to_order), and its variance. 0: no estimate. */
+	double orders, orders_variance;
 	/* Larger scopes include smaller ones. All shards together have the smallest. */
 	uint64_t scope_order;
 	/* "with at most 2 preemptions"; empty: all schedules if is_complete, else none */

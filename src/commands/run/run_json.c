@@ -3,6 +3,7 @@
 #include "plan/restart.h"
 #include "plan/strategy_option.h"
 #include "commands/run/run_report.h"
+#include "commands/run/run_verdict.h"
 
 static void print_json_promise(const struct campaign_result *result)
 {
@@ -23,6 +24,7 @@ static void print_json_promise(const struct campaign_result *result)
 			verdict->is_complete ? "true" : "false", verdict->scope,
 			(unsigned long long)verdict->runs, (unsigned long long)verdict->redundant,
 			verdict->missed);
+	run_verdict_print_json_orders(&result->orders);
 }
 
 void run_report_print_json(const struct run_report *report, const struct campaign_result *result)

@@ -12,7 +12,7 @@
 #include "commands/run/run_options.h"
 #include "commands/findings/show_finding.h"
 #include "cli/terminal.h"
-#include "cli/verdict.h"
+#include "commands/run/run_verdict.h"
 #include "model/op.h"
 
 /* Least duration suggested for repeating a campaign that found nothing. */
@@ -407,19 +407,6 @@ static void say_nothing_found(const struct run_report *report, const struct camp
 	strbuf_release(&command);
 }
 
-static void say_verdict(const struct run_report *report, const struct campaign_result *result)
-{
-	const struct campaign_options *options = report->options;
-	char prefix[64] = "";
-
-	if (!result->has_verdict || result->verdict.refusal[0])
-		return;
-	if (options->shards > 1)
-		(void)snprintf(
-			prefix, sizeof prefix, "of shard %u/%u: ", options->shard, options->shards);
-	verdict_say(&result->verdict, result->total.failures, prefix);
-}
-
 static int finish_without_threads(
 	const struct run_report *report, const struct campaign_result *result)
 {
@@ -495,7 +482,7 @@ int run_report_finish(struct run_report *report, const struct campaign_result *r
 		say_explored(result);
 		say_checkpoints(result);
 		say_guarantee(result);
-		say_verdict(report, result);
+		run_verdict_print(report->options, result);
 		say_races(report, result);
 		say_shortcomings(result);
 		if (result->total.findings)

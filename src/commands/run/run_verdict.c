@@ -1,0 +1,94 @@
+#include "commands/run/run_verdict.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "cli/terminal.h"
+#include "cli/verdict.h"
+
+#define NUMBERS_MOST 1e9 /* larger numbers are written as powers of ten */
+#define SHARE_LEAST 0.01
+
+/* Two standard errors, as a part of the number. */
+static double run_verdict_error(const struct campaign_orders *orders)
+{
+	return 2 * sqrt(orders->variance) / orders->count;
+}
+
+static void run_verdict_format_number(double number, char *text, size_t size)
+{
+	char digits[32];
+
+	if (number < NUMBERS_MOST)
+		(void)snprintf(text, size, "%s",
+			terminal_number((unsigned long long)(number + 0.5), digits));
+	else
+		(void)snprintf(text, size, "%.1e", number);
+}
+
+static void run_verdict_format_time(double seconds, char *text, size_t size)
+{
+	static const struct {
+		const char *unit;
+		double seconds;
+	} units[] = {
+		{"year", 31557600}, {"day", 86400}, {"hour", 3600}, {"minute", 60}, {"second", 1}};
+	const size_t count = sizeof units / sizeof *units;
+	char number[64];
+	size_t unit = 0;
+
+	while (unit + 1 < count && seconds < 2 * units[unit].seconds)
+		unit++;
+	run_verdict_format_number(ceil(seconds / units[unit].seconds), number, sizeof number);
+	(void)snprintf(text, size, "%s %s%s", number, units[unit].unit,
+		seconds <= units[unit].seconds ? "" : "s");
+}
+
+static void run_verdict_print_orders(const struct campaign_orders *orders)
+{
+	const double share = orders->count > 0 ? (double)orders->executed / orders->count : 0;
+	const double error = run_verdict_error(orders);
+	char count[64], duration[80];
+
+	if (orders->has_failure)
+		(void)fputs(
+			"a sampled order fails: raddle run --strategy estimate finds it\n", stderr);
+	if (orders->count <= 0)
+		return;
+	run_verdict_format_number(orders->count, count, sizeof count);
+	run_verdict_format_time(orders->seconds, duration, sizeof duration);
+	if (!orders->is_search)
+		(void)fprintf(stderr,
+			"there are about %s orders (± %.0f %%); --strategy dpor would execute all in about %s\n",
+			count, ceil(100 * error), duration);
+	else if (share < SHARE_LEAST)
+		(void)fprintf(stderr,
+			"less than 1 %% of about %s orders (± %.0f %%) were executed; the others need about %s\n",
+			count, ceil(100 * error), duration);
+	else
+		(void)fprintf(stderr,
+			"%.0f %% ± %.0f %% of about %s orders were executed; the others need about %s\n",
+			100 * share, ceil(100 * share * error), count, duration);
+}
+
+void run_verdict_print(const struct campaign_options *options, const struct campaign_result *result)
+{
+	char prefix[64] = "";
+
+	if (options->shards > 1)
+		(void)snprintf(
+			prefix, sizeof prefix, "of shard %u/%u: ", options->shard, options->shards);
+	if (result->has_verdict && !result->verdict.refusal[0])
+		verdict_say(&result->verdict, result->total.failures, prefix);
+	run_verdict_print_orders(&result->orders);
+}
+
+void run_verdict_print_json_orders(const struct campaign_orders *orders)
+{
+	if (orders->count <= 0)
+		return;
+	(void)printf("\"orders\":{\"estimate\":%.6g,\"error\":%.3g,\"descents\":%llu,"
+		     "\"executed\":%llu,\"seconds_left\":%.3g},",
+		orders->count, run_verdict_error(orders), (unsigned long long)orders->descents,
+		(unsigned long long)orders->executed, orders->seconds);
+}

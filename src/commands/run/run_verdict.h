@@ -1,0 +1,11 @@
+/* The verdict of a search and the estimate of all orders, at the end of a campaign. */
+#ifndef RADDLE_COMMANDS_RUN_RUN_VERDICT_H
+#define RADDLE_COMMANDS_RUN_RUN_VERDICT_H
+
+#include "explore/campaign.h"
+
+void run_verdict_print(
+	const struct campaign_options *options, const struct campaign_result *result);
+void run_verdict_print_json_orders(const struct campaign_orders *orders);
+
+#endif

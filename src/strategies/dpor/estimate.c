@@ -1,0 +1,183 @@
+/*
+ * Strategy `estimate`: random descents that estimate the number of orders of a program.
+ *
+ * D. E. Knuth, "Estimating the Efficiency of Backtrack Programs", Mathematics of Computation 29,
+ * 1975. The tree is that of sleep sets and persistent sets (P. Godefroid, "Partial-Order Methods for
+ * the Verification of Concurrent Systems", 1996).
+ *
+ * Deviations from the paper:
+ * - A branch is not drawn uniformly, but by its expected share of the traces (estimate_sets.c). The
+ *   paper mentions this as importance sampling. Some probability remains for every branch.
+ * - The first descents learn the accesses of the threads. A descent that shows further ones begins
+ *   the estimate again, because the sets of earlier descents may have been too small.
+ */
+#include "strategies/dpor/estimate.h"
+
+#include "base/hash.h"
+#include "strategies/strategy.h"
+
+/* The part of the probability that is shared evenly, against shares that are far too small. */
+#define EVEN_PART 0.03
+/* The square of a larger weight is not a number. */
+#define WEIGHT_MOST 1e150
+
+static size_t estimate_state_bytes(const struct strategy_config *config)
+{
+	(void)config;
+	return sizeof(struct estimate);
+}
+
+static void estimate_begin_campaign(void *state, const struct strategy_config *config)
+{
+	(void)state; /* initially all zero */
+	(void)config;
+}
+
+static void estimate_begin_run(void *state, uint64_t seed)
+{
+	struct estimate *estimate = state;
+
+	rng_seed(&estimate->rng, seed);
+	estimate->weight = 1;
+	estimate->is_blocked = false;
+	estimate->chosen = DPOR_NONE;
+	estimate_begin_descent(estimate);
+}
+
+/* Threads that sleep after the op of `slot`. */
+static uint64_t estimate_asleep_after(
+	const struct estimate *estimate, uint64_t asleep, uint32_t slot)
+{
+	uint64_t still = 0;
+
+	for (; asleep; asleep &= asleep - 1) {
+		const uint32_t sleeper = (uint32_t)__builtin_ctzll(asleep);
+
+		if (sleeper != slot && !dpor_dependent(&estimate->op[sleeper], &estimate->op[slot]))
+			still |= estimate_bit(sleeper);
+	}
+	return still;
+}
+
+/* Draws one of the branches; the earlier ones sleep from now on. */
+static uint32_t estimate_draw(struct estimate *estimate, uint64_t branches)
+{
+	const double even = EVEN_PART / __builtin_popcountll(branches);
+	double share[ESTIMATE_SLOTS] = {0}, sum = 0, probability = 1;
+	double drawn = (double)(rng_next(&estimate->rng) >> 11) / (double)(UINT64_C(1) << 53);
+	uint64_t asleep = estimate->asleep;
+	uint32_t slot = 0;
+
+	for (uint64_t left = branches; left; left &= left - 1) {
+		slot = (uint32_t)__builtin_ctzll(left);
+		share[slot] = estimate_share(
+			estimate, slot, estimate_asleep_after(estimate, asleep, slot));
+		sum += share[slot];
+		asleep |= estimate_bit(slot);
+	}
+	for (uint64_t left = branches; left; left &= left - 1) {
+		slot = (uint32_t)__builtin_ctzll(left);
+		probability = sum > 0 ? even + (1 - EVEN_PART) * share[slot] / sum
+				      : 1.0 / __builtin_popcountll(branches);
+		drawn -= probability;
+		if (drawn < 0)
+			break;
+		if (left & (left - 1))
+			estimate->asleep |= estimate_bit(slot);
+	}
+	estimate->weight /= probability;
+	return slot;
+}
+
+static struct thread_id estimate_choose(void *state, const struct schedule_view *view)
+{
+	struct estimate *estimate = state;
+	uint64_t branches;
+
+	estimate_read_view(estimate, view);
+	if (estimate->is_lost || estimate->is_blocked)
+		return view_default(view);
+	branches = estimate_branches(estimate);
+	if (!branches) {
+		estimate->is_blocked = true;
+		return view_default(view);
+	}
+	estimate->chosen = (uint32_t)__builtin_ctzll(branches);
+	if (branches & (branches - 1))
+		estimate->chosen = estimate_draw(estimate, branches);
+	return (struct thread_id){estimate->index_of[estimate->chosen]};
+}
+
+static void estimate_executed(
+	void *state, const struct schedule_view *view, struct thread_id thread)
+{
+	struct estimate *estimate = state;
+	uint32_t slot;
+
+	if (estimate->chosen == DPOR_NONE)
+		estimate_read_view(estimate, view);
+	estimate->chosen = DPOR_NONE;
+	if (estimate->is_lost)
+		return;
+	slot = estimate->slot_of[thread.index];
+	estimate->asleep = estimate_asleep_after(estimate, estimate->asleep, slot);
+	estimate_note_op(estimate, slot);
+}
+
+static uint32_t estimate_choose_value(void *state, uint32_t count)
+{
+	struct estimate *estimate = state;
+
+	estimate->weight *= count;
+	return rng_below(&estimate->rng, count);
+}
+
+static void estimate_add(struct estimate *estimate, double weight)
+{
+	const double difference = weight - estimate->mean;
+
+	estimate->count++;
+	estimate->mean += difference / (double)estimate->count;
+	estimate->squares += difference * (weight - estimate->mean);
+}
+
+static void estimate_end_run(void *state, const struct run_summary *summary)
+{
+	struct estimate *estimate = state;
+
+	if (summary->outcome == OUTCOME_TAINTED)
+		return;
+	estimate_end_descent(estimate);
+	estimate->is_lost |= estimate->weight > WEIGHT_MOST;
+	if (!estimate->has_grown) {
+		estimate_add(estimate, estimate->is_blocked ? 0 : estimate->weight);
+		return;
+	}
+	estimate->count = 0;
+	estimate->mean = estimate->squares = 0;
+}
+
+static void estimate_verdict(const void *state, struct strategy_verdict *out)
+{
+	const struct estimate *estimate = state;
+	const double count = (double)estimate->count;
+
+	*out = (struct strategy_verdict){.is_up_to_order = true, .runs = estimate->descents};
+	if (estimate->is_lost || estimate->count < 2)
+		return;
+	out->orders = estimate->mean;
+	out->orders_variance = estimate->squares / (count * (count - 1));
+}
+
+const struct strategy strategy_estimate = {
+	.name = "estimate",
+	.summary = "estimates the number of all orders by random descents of the tree of orders",
+	.state_bytes = estimate_state_bytes,
+	.begin_campaign = estimate_begin_campaign,
+	.begin_run = estimate_begin_run,
+	.choose = estimate_choose,
+	.executed = estimate_executed,
+	.choose_value = estimate_choose_value,
+	.end_run = estimate_end_run,
+	.search = {.verdict = estimate_verdict},
+};

@@ -1,0 +1,248 @@
+/*
+ * Persistent sets of the descents, and the probabilities of their threads.
+ *
+ * The closure of an enabled thread contains, for each enabled member, all threads that may later
+ * perform an op dependent on the member's pending op. For each disabled member it contains all
+ * threads that may enable the member. Other threads therefore cannot influence the enabled members
+ * before one of these moves (Valmari's stubborn sets; Godefroid 1996, chapter 4). The enabled
+ * members are a persistent set. The smallest set of all enabled threads makes the fewest redundant
+ * paths.
+ */
+#include "strategies/dpor/estimate.h"
+
+/* Later epochs of the thread that it may reach before a member of `slots` moves. */
+static uint64_t sets_epochs(const struct estimate *estimate, uint32_t slot, uint64_t slots)
+{
+	const uint32_t now = estimate->exists >> slot & 1 ? estimate->epoch[slot] : 0;
+	uint64_t epochs = UINT64_MAX << now;
+
+	for (; slots; slots &= slots - 1) {
+		const uint8_t joined = estimate->joined[slot][__builtin_ctzll(slots)];
+
+		if (joined > now && joined < 63)
+			epochs &= estimate_bit(joined) - 1;
+	}
+	return epochs;
+}
+
+/* Whether the thread may access the object later. */
+static bool sets_may_access(const struct estimate *estimate, uint32_t slot, uint32_t object,
+	bool is_write, uint64_t members)
+{
+	const struct estimate_access *access = &estimate->access[slot][object];
+	const uint32_t done = estimate->exists >> slot & 1 ? estimate->ordinal[slot] : 0;
+
+	if ((is_write ? access->last_write : access->last) <= done)
+		return false;
+	if (!((is_write ? access->write_epochs : access->epochs) &
+		    sets_epochs(estimate, slot, members)))
+		return false;
+	return !((is_write ? access->write_locks : access->locks) &
+		 estimate_held(estimate, members));
+}
+
+/* Whether `other` may perform an op dependent on the member's pending op before a member moves. */
+static bool sets_conflict(
+	const struct estimate *estimate, uint32_t member, uint32_t other, uint64_t members)
+{
+	const struct dpor_op *op = &estimate->op[member];
+	const bool needs_write = op->flags & OP_READ;
+	const uint16_t object = estimate->object[member];
+
+	if (estimate->enabled >> other & 1 && dpor_dependent(op, &estimate->op[other]))
+		return true;
+	if (object == ESTIMATE_WIDE || estimate->mutex[member] == ESTIMATE_WIDE)
+		return true;
+	if (estimate->mutex[member] != ESTIMATE_PRIVATE &&
+		sets_may_access(estimate, other, estimate->mutex[member], true, members))
+		return true;
+	if (object == ESTIMATE_PRIVATE)
+		return false;
+	return sets_may_access(estimate, other, object, needs_write, members) ||
+	       (dpor_class_of(op) == OBJECT_MEMORY &&
+		       sets_may_access(estimate, other, ESTIMATE_WIDE, needs_write, members));
+}
+
+static uint64_t sets_conflicting(const struct estimate *estimate, uint32_t member, uint64_t members)
+{
+	uint64_t found = 0;
+
+	for (uint32_t other = 0; other < estimate->slot_count; other++)
+		if (!(members >> other & 1) && estimate_has_future(estimate, other) &&
+			sets_conflict(estimate, member, other, members))
+			found |= estimate_bit(other);
+	return found;
+}
+
+static uint64_t sets_holder(const struct estimate *estimate, uint32_t lock)
+{
+	if (lock == DPOR_NONE)
+		return 0;
+	for (uint32_t slot = 0; slot < estimate->slot_count; slot++)
+		if (estimate->held[slot] >> lock & 1)
+			return estimate_bit(slot);
+	return 0;
+}
+
+static uint64_t sets_joined(const struct estimate *estimate, object_name thread)
+{
+	for (uint32_t slot = 0; slot < estimate->slot_count; slot++)
+		if (estimate->thread_object[slot] == thread)
+			return estimate_bit(slot);
+	return UINT64_MAX;
+}
+
+/* Threads without which the disabled thread stays disabled; UINT64_MAX: not known. */
+static uint64_t sets_enabling(const struct estimate *estimate, uint32_t slot)
+{
+	const struct dpor_op *op = &estimate->op[slot];
+	uint64_t found;
+
+	if (!(estimate->exists >> slot & 1))
+		return estimate_bit(estimate->creator[slot]);
+	if (!(op->flags & OP_MAYBLOCK) || estimate->object[slot] == ESTIMATE_WIDE)
+		return UINT64_MAX;
+	if (op->kind == OP_THREAD_JOIN)
+		return sets_joined(estimate, op->object);
+	if (op->kind == OP_MUTEX_LOCK || op->kind == OP_SPIN_LOCK) {
+		found = sets_holder(estimate, estimate_lock_of(estimate, op->object));
+		return found ? found : UINT64_MAX;
+	}
+	if (estimate->object[slot] == ESTIMATE_PRIVATE)
+		return UINT64_MAX;
+	found = sets_holder(estimate, estimate_lock_of_second(estimate, op->second));
+	for (uint32_t other = 0; other < estimate->slot_count; other++)
+		if (other != slot && estimate_has_future(estimate, other) &&
+			sets_may_access(estimate, other, estimate->object[slot], true, 0))
+			found |= estimate_bit(other);
+	return found;
+}
+
+static uint64_t sets_closure(const struct estimate *estimate, uint32_t slot)
+{
+	const uint64_t all =
+		estimate->slot_count == 64 ? UINT64_MAX : estimate_bit(estimate->slot_count) - 1;
+	uint64_t members = estimate_bit(slot), done = 0;
+
+	while (members & ~done) {
+		const uint32_t member = (uint32_t)__builtin_ctzll(members & ~done);
+
+		done |= estimate_bit(member);
+		if (!estimate_has_future(estimate, member))
+			continue;
+		members |= all & (estimate->enabled >> member & 1
+						 ? sets_conflicting(estimate, member, members)
+						 : sets_enabling(estimate, member));
+	}
+	return members;
+}
+
+uint64_t estimate_branches(const struct estimate *estimate)
+{
+	uint64_t best = estimate->enabled & ~estimate->asleep;
+
+	for (uint64_t left = estimate->enabled; left; left &= left - 1) {
+		const uint64_t branches = sets_closure(estimate, (uint32_t)__builtin_ctzll(left)) &
+					  estimate->enabled & ~estimate->asleep;
+
+		if (__builtin_popcountll(branches) < __builtin_popcountll(best))
+			best = branches;
+		if (!(best & (best - 1)))
+			break;
+	}
+	return best;
+}
+
+/* Expected number of accesses that the thread has still to perform, the pending one included. */
+static double sets_left(const struct estimate *estimate, uint32_t slot, uint32_t object,
+	enum estimate_direction direction)
+{
+	const struct estimate_access *access = &estimate->access[slot][object];
+	const bool is_pending = estimate->alive >> slot & 1 && estimate->object[slot] == object &&
+				!(estimate->op[slot].flags & OP_RELEASE) &&
+				estimate_direction(&estimate->op[slot]) == direction;
+	const double left = (double)access->usual[direction] - access->done[direction];
+
+	if (!estimate_has_future(estimate, slot))
+		return 0;
+	return left < is_pending ? is_pending : left;
+}
+
+static double sets_all_writes(const struct estimate *estimate, uint32_t object)
+{
+	double writes = 0;
+
+	for (uint32_t slot = 0; slot < estimate->slot_count; slot++)
+		writes += sets_left(estimate, slot, object, ESTIMATE_WRITE);
+	return writes;
+}
+
+/*
+ * The number of orders of the accesses to one object, with w writes and r reads per thread, is about
+ * a multinomial coefficient of the writes. Each thread's reads multiply this number by a binomial
+ * coefficient. Both shares are exact if no thread both reads and writes, and objects are
+ * independent.
+ */
+static double sets_share_of_write(const struct estimate *estimate, uint32_t slot, uint32_t object)
+{
+	const double writes = sets_all_writes(estimate, object);
+	const double own = sets_left(estimate, slot, object, ESTIMATE_WRITE);
+	double rivals = own, share;
+
+	for (uint32_t other = 0; other < estimate->slot_count; other++)
+		if (other != slot && !(estimate->access[other][object].write_locks &
+					     estimate_held(estimate, ~estimate_bit(other))))
+			rivals += sets_left(estimate, other, object, ESTIMATE_WRITE);
+	share = own > 0 ? own / rivals : 1;
+	for (uint32_t other = 0; other < estimate->slot_count; other++) {
+		const double foreign = writes - sets_left(estimate, other, object, ESTIMATE_WRITE);
+		const double reads = sets_left(estimate, other, object, ESTIMATE_READ);
+
+		if (other != slot && reads > 0 && foreign > 0)
+			share *= foreign / (foreign + reads);
+	}
+	return share;
+}
+
+static double sets_share_of_read(
+	const struct estimate *estimate, uint32_t slot, uint32_t object, bool is_delayed)
+{
+	const double foreign = sets_all_writes(estimate, object) -
+			       sets_left(estimate, slot, object, ESTIMATE_WRITE);
+	const double reads = sets_left(estimate, slot, object, ESTIMATE_READ);
+
+	return (is_delayed ? foreign : reads) / (foreign + reads);
+}
+
+/* Share of the traces in which the sleeping thread is not the next one at its object. */
+static double sets_share_of_sleeper(
+	const struct estimate *estimate, uint32_t sleeper, uint64_t asleep)
+{
+	const uint16_t object = estimate->object[sleeper];
+	double before = 1, after;
+
+	if (object == ESTIMATE_PRIVATE)
+		return 0;
+	if (estimate_direction(&estimate->op[sleeper]) == ESTIMATE_READ)
+		return sets_share_of_read(estimate, sleeper, object, true);
+	for (uint32_t other = 0; other < sleeper; other++)
+		if (asleep >> other & 1 && estimate->object[other] == object)
+			before -= sets_share_of_write(estimate, other, object);
+	after = before - sets_share_of_write(estimate, sleeper, object);
+	return after > 0 ? after / before : 0;
+}
+
+double estimate_share(const struct estimate *estimate, uint32_t slot, uint64_t asleep)
+{
+	const struct dpor_op *op = &estimate->op[slot];
+	const uint16_t object = estimate->object[slot];
+	double share = 1;
+
+	if (object != ESTIMATE_PRIVATE && !(op->flags & OP_RELEASE))
+		share = estimate_direction(op) == ESTIMATE_READ
+				? sets_share_of_read(estimate, slot, object, false)
+				: sets_share_of_write(estimate, slot, object);
+	for (uint64_t left = asleep; left; left &= left - 1)
+		share *= sets_share_of_sleeper(estimate, (uint32_t)__builtin_ctzll(left), asleep);
+	return share;
+}
