@@ -5,8 +5,8 @@
  *
  * Locks acquired before the trace began (before the first thread creation) are unknown.
  */
-#ifndef RADDLE_ANALYSES_HELD_LOCKS_H
-#define RADDLE_ANALYSES_HELD_LOCKS_H
+#ifndef RADDLE_ANALYSES_ORDER_HELD_LOCKS_H
+#define RADDLE_ANALYSES_ORDER_HELD_LOCKS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,8 +7,8 @@
  * order to the events of other threads. An analysis therefore stores the epoch of an event instead
  * of a vector clock.
  */
-#ifndef RADDLE_ANALYSES_THREAD_ORDER_H
-#define RADDLE_ANALYSES_THREAD_ORDER_H
+#ifndef RADDLE_ANALYSES_ORDER_THREAD_ORDER_H
+#define RADDLE_ANALYSES_ORDER_THREAD_ORDER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -11,8 +11,8 @@
  * A set of fields of one struct has an instance per object; any other set has one instance. Leading
  * blanks are ignored; # begins a comment.
  */
-#ifndef RADDLE_ANALYSES_ATOMIC_RULES_H
-#define RADDLE_ANALYSES_ATOMIC_RULES_H
+#ifndef RADDLE_ANALYSES_UNITS_ATOMIC_RULES_H
+#define RADDLE_ANALYSES_UNITS_ATOMIC_RULES_H
 
 #include <stdbool.h>
 #include <stdint.h>

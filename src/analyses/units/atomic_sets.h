@@ -13,8 +13,8 @@
  * Deviation: main and the start functions of threads are no units of static data, since each thread
  * would be a single unit. RADDLE_UNIT overrides this.
  */
-#ifndef RADDLE_ANALYSES_ATOMIC_SETS_H
-#define RADDLE_ANALYSES_ATOMIC_SETS_H
+#ifndef RADDLE_ANALYSES_UNITS_ATOMIC_SETS_H
+#define RADDLE_ANALYSES_UNITS_ATOMIC_SETS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  * Tracks each thread's call stack: entered functions by the trace, inlined ones by debug
  * information.
  */
-#ifndef RADDLE_ANALYSES_UNIT_CALLS_H
-#define RADDLE_ANALYSES_UNIT_CALLS_H
+#ifndef RADDLE_ANALYSES_UNITS_UNIT_CALLS_H
+#define RADDLE_ANALYSES_UNITS_UNIT_CALLS_H
 
 #include <stdbool.h>
 #include <stdint.h>

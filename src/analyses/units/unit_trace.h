@@ -1,6 +1,6 @@
 /* A run as accesses with location, owning unit of work, lockset and epoch (runtime/contexts.h). */
-#ifndef RADDLE_ANALYSES_UNIT_TRACE_H
-#define RADDLE_ANALYSES_UNIT_TRACE_H
+#ifndef RADDLE_ANALYSES_UNITS_UNIT_TRACE_H
+#define RADDLE_ANALYSES_UNITS_UNIT_TRACE_H
 
 #include <stdbool.h>
 #include <stdint.h>

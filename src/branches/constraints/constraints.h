@@ -11,8 +11,8 @@
  * Life cycle: constraints_open() asserts all this for one window; a worker adds a query and asks
  * the solver; constraints_close(). One object belongs to one worker thread.
  */
-#ifndef RADDLE_BRANCHES_SOLVE_CONSTRAINTS_H
-#define RADDLE_BRANCHES_SOLVE_CONSTRAINTS_H
+#ifndef RADDLE_BRANCHES_CONSTRAINTS_CONSTRAINTS_H
+#define RADDLE_BRANCHES_CONSTRAINTS_CONSTRAINTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

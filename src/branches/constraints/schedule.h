@@ -1,6 +1,6 @@
 /* Turns a model of the constraints into segments of a schedule. */
-#ifndef RADDLE_BRANCHES_SOLVE_SCHEDULE_H
-#define RADDLE_BRANCHES_SOLVE_SCHEDULE_H
+#ifndef RADDLE_BRANCHES_CONSTRAINTS_SCHEDULE_H
+#define RADDLE_BRANCHES_CONSTRAINTS_SCHEDULE_H
 
 #include "model/schedule.h"
 #include "branches/constraints/constraints.h"

@@ -3,8 +3,8 @@
  * (model/schedule.h). These functions follow a schedule event by event and track the waiting
  * threads.
  */
-#ifndef RADDLE_BRANCHES_SOLVE_VALUES_H
-#define RADDLE_BRANCHES_SOLVE_VALUES_H
+#ifndef RADDLE_BRANCHES_CONSTRAINTS_VALUES_H
+#define RADDLE_BRANCHES_CONSTRAINTS_VALUES_H
 
 #include "branches/order/order.h"
 

@@ -9,8 +9,8 @@
  *
  * A *site* is a place where instrumented code reports to the recorder (branches/record/record.h).
  */
-#ifndef RADDLE_BRANCHES_INTERPRET_CODE_H
-#define RADDLE_BRANCHES_INTERPRET_CODE_H
+#ifndef RADDLE_BRANCHES_DECODE_CODE_H
+#define RADDLE_BRANCHES_DECODE_CODE_H
 
 #include <stdbool.h>
 #include <stdint.h>

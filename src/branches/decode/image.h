@@ -3,8 +3,8 @@
  * of its functions and variables in the run. The image is immutable while threads are walked,
  * except for addresses that are assigned on demand.
  */
-#ifndef RADDLE_BRANCHES_INTERPRET_IMAGE_H
-#define RADDLE_BRANCHES_INTERPRET_IMAGE_H
+#ifndef RADDLE_BRANCHES_DECODE_IMAGE_H
+#define RADDLE_BRANCHES_DECODE_IMAGE_H
 
 #include <llvm-c/Core.h>
 #include <stdint.h>

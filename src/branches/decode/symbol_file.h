@@ -1,6 +1,6 @@
 /* Addresses of symbols by name, from the symbol tables of a loaded executable or library. */
-#ifndef RADDLE_BRANCHES_INTERPRET_SYMBOL_FILE_H
-#define RADDLE_BRANCHES_INTERPRET_SYMBOL_FILE_H
+#ifndef RADDLE_BRANCHES_DECODE_SYMBOL_FILE_H
+#define RADDLE_BRANCHES_DECODE_SYMBOL_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

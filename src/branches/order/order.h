@@ -9,8 +9,8 @@
  * An event is named by its thread and its index in the thread's list (branches/interpret/walk.h).
  * All lists are read-only after order_build().
  */
-#ifndef RADDLE_BRANCHES_SOLVE_ORDER_H
-#define RADDLE_BRANCHES_SOLVE_ORDER_H
+#ifndef RADDLE_BRANCHES_ORDER_ORDER_H
+#define RADDLE_BRANCHES_ORDER_ORDER_H
 
 #include <stdbool.h>
 #include <stdint.h>

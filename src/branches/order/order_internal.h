@@ -1,6 +1,6 @@
 /* Shared by the files that build the order (order.h). */
-#ifndef RADDLE_BRANCHES_SOLVE_ORDER_INTERNAL_H
-#define RADDLE_BRANCHES_SOLVE_ORDER_INTERNAL_H
+#ifndef RADDLE_BRANCHES_ORDER_ORDER_INTERNAL_H
+#define RADDLE_BRANCHES_ORDER_ORDER_INTERNAL_H
 
 #include "model/op.h"
 #include "branches/order/order.h"

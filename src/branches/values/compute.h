@@ -1,6 +1,6 @@
 /* Evaluates codes on concrete values. An integer register has zeros above the value's width. */
-#ifndef RADDLE_BRANCHES_INTERPRET_COMPUTE_H
-#define RADDLE_BRANCHES_INTERPRET_COMPUTE_H
+#ifndef RADDLE_BRANCHES_VALUES_COMPUTE_H
+#define RADDLE_BRANCHES_VALUES_COMPUTE_H
 
 #include <math.h>
 #include <stdint.h>

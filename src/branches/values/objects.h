@@ -2,8 +2,8 @@
  * The objects of a run that pointers index into: allocations, locals whose address escapes, and
  * static variables. An object is found by its start address only.
  */
-#ifndef RADDLE_BRANCHES_INTERPRET_OBJECTS_H
-#define RADDLE_BRANCHES_INTERPRET_OBJECTS_H
+#ifndef RADDLE_BRANCHES_VALUES_OBJECTS_H
+#define RADDLE_BRANCHES_VALUES_OBJECTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * either ordered as a whole or unordered. Every schedule that performs the same operations has the
  * same order.
  */
-#ifndef RADDLE_BRANCHES_INTERPRET_SEGMENTS_H
-#define RADDLE_BRANCHES_INTERPRET_SEGMENTS_H
+#ifndef RADDLE_BRANCHES_VALUES_SEGMENTS_H
+#define RADDLE_BRANCHES_VALUES_SEGMENTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  * Open-addressing hash tables. A slot is any struct whose first member is a 64-bit key; key 0 marks
  * a free slot. The capacity is a power of two, and at most half of the slots are used.
  */
-#ifndef RADDLE_BRANCHES_INTERPRET_SLOTS_H
-#define RADDLE_BRANCHES_INTERPRET_SLOTS_H
+#ifndef RADDLE_BRANCHES_VALUES_SLOTS_H
+#define RADDLE_BRANCHES_VALUES_SLOTS_H
 
 #include <stddef.h>
 #include <stdint.h>

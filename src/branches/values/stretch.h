@@ -4,8 +4,8 @@
  * time of a walk with events: the kernel needs 1.4 us per 4 kB page, against 0.2 us per 4 kB in
  * huge pages.
  */
-#ifndef RADDLE_BRANCHES_INTERPRET_STRETCH_H
-#define RADDLE_BRANCHES_INTERPRET_STRETCH_H
+#ifndef RADDLE_BRANCHES_VALUES_STRETCH_H
+#define RADDLE_BRANCHES_VALUES_STRETCH_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,8 +7,8 @@
  * run. A variable is *fixed* when a pinned term determines it. Everything that depends on a fixed
  * variable alone is then a constant.
  */
-#ifndef RADDLE_BRANCHES_INTERPRET_TERM_H
-#define RADDLE_BRANCHES_INTERPRET_TERM_H
+#ifndef RADDLE_BRANCHES_VALUES_TERM_H
+#define RADDLE_BRANCHES_VALUES_TERM_H
 
 #include <stdbool.h>
 #include <stddef.h>

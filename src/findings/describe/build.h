@@ -3,8 +3,8 @@
  * program. All inputs are plain arrays owned by the caller. The caller also fills what a run does
  * not know: command line, strategy, seed, replays, output.
  */
-#ifndef RADDLE_FINDINGS_BUILD_H
-#define RADDLE_FINDINGS_BUILD_H
+#ifndef RADDLE_FINDINGS_DESCRIBE_BUILD_H
+#define RADDLE_FINDINGS_DESCRIBE_BUILD_H
 
 #include <sys/types.h>
 

@@ -1,6 +1,6 @@
 /* Shared by the files that build a finding: the source, and its threads and objects as words. */
-#ifndef RADDLE_FINDINGS_BUILD_INTERNAL_H
-#define RADDLE_FINDINGS_BUILD_INTERNAL_H
+#ifndef RADDLE_FINDINGS_DESCRIBE_BUILD_INTERNAL_H
+#define RADDLE_FINDINGS_DESCRIBE_BUILD_INTERNAL_H
 
 #include "base/strbuf.h"
 #include "findings/describe/build.h"

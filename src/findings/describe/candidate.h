@@ -11,8 +11,8 @@
  * Violations of atomic sets (model/pattern.h) are scenarios. Another scenario is a lock that
  * another thread acquires between two acquisitions of one thread.
  */
-#ifndef RADDLE_FINDINGS_CANDIDATE_H
-#define RADDLE_FINDINGS_CANDIDATE_H
+#ifndef RADDLE_FINDINGS_DESCRIBE_CANDIDATE_H
+#define RADDLE_FINDINGS_DESCRIBE_CANDIDATE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Finds the signal that should have ended a thread's last wait, and why it did not. */
-#ifndef RADDLE_FINDINGS_SIGNALS_H
-#define RADDLE_FINDINGS_SIGNALS_H
+#ifndef RADDLE_FINDINGS_DESCRIBE_SIGNALS_H
+#define RADDLE_FINDINGS_DESCRIBE_SIGNALS_H
 
 #include <stdbool.h>
 #include <stdint.h>
