@@ -16,13 +16,14 @@
 #include <sys/syscall.h>
 
 #include "check/check_internal.h"
+#include "model/fixed_addresses.h"
 
 /* Size of the function's stack, as main's default. Untouched pages cost nothing. */
 #define STACK_BYTES ((size_t)8 << 20)
 #define GUARD_BYTES ((size_t)1 << 16)
 /* Address of the stack, away from the program's mappings. It is fixed, so stack memory has the same
  * name in every process. */
-#define STACK_ADDRESS ((void *)0x7e9800000000)
+#define STACK_ADDRESS ((void *)FIXED_TABLES_END)
 
 /* State of libstdc++: the exceptions that the calling thread is handling. */
 struct cxx_handled {

@@ -113,6 +113,7 @@ static void clock_end_period(void)
 		engine.clock_doublings++;
 	engine.period_count++;
 	engine_favour_starved();
+	engine_loop_watch();
 	clock_begin_period();
 }
 
@@ -141,6 +142,7 @@ static void clock_add_steps(uint64_t count)
 uint64_t engine_clock_read_ns(void)
 {
 	engine.clock_was_read = true;
+	engine_note_outside();
 	clock_add_steps(1);
 	return engine.clock_ns;
 }
@@ -164,7 +166,7 @@ static bool clock_somebody_moves(void)
 	return false;
 }
 
-static const struct engine_op *clock_next_wait(void)
+const struct engine_op *engine_next_wait(void)
 {
 	const struct engine_op *next = NULL;
 
@@ -187,7 +189,7 @@ void engine_clock_note_spin(void)
 
 	engine_clock_advance_to(engine_clock_ns() + CLOCK_SPIN_NS);
 	while (!clock_somebody_moves()) {
-		next = clock_next_wait();
+		next = engine_next_wait();
 		if (!next || !next->is_timeout_only)
 			break;
 		engine_clock_advance_to(next->deadline_ns);
@@ -206,7 +208,7 @@ void engine_clock_restart(void)
 
 void engine_clock_idle(void)
 {
-	const struct engine_op *next = clock_next_wait();
+	const struct engine_op *next = engine_next_wait();
 	const uint64_t deadline = next ? next->deadline_ns : ENGINE_FOREVER;
 
 	engine_clock_restart();
@@ -229,6 +231,7 @@ void engine_random_bytes(void *buffer, size_t bytes)
 {
 	unsigned char *at = buffer;
 
+	engine_note_outside();
 	while (bytes) {
 		uint64_t word = rng_next(&engine.random);
 
@@ -243,6 +246,7 @@ uint32_t engine_choose_value(uint32_t count)
 	uint32_t value;
 
 	engine_settle();
+	engine_note_outside();
 	if (count < 2 || !engine.is_live || !run->strategy)
 		return 0;
 	if (run->strategy->choose_value)

@@ -425,6 +425,13 @@ static bool engine_keeps_current(struct engine_thread *self, const struct engine
 
 enum engine_result engine_perform(struct engine_op *op)
 {
+	/* Both are tail calls: below the caller's frame lies no frame with values of earlier calls. */
+	return __builtin_expect(engine.loop.is_watched, 0) ? engine_perform_watched(op)
+							   : engine_perform_now(op);
+}
+
+enum engine_result engine_perform_now(struct engine_op *op)
+{
 	struct engine_thread *self = engine.current;
 
 	if (!engine.is_live) {

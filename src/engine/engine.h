@@ -208,6 +208,9 @@ struct engine_host {
 	bool (*wait_outside)(uint64_t deadline_ns);
 	/* Fires due timers. Returns the next expiry, or ENGINE_FOREVER. NULL: no timers. */
 	uint64_t (*fire_timers)(void);
+	/* Digest of the program's memory, with the moving thread's stack from here upwards. Returns
+	 * false if another process may change the memory, or it is too large. NULL: not known. */
+	bool (*digest)(const void *stack_pointer, uint64_t *digest);
 	/* Receives every step while tracing; NULL otherwise. */
 	void (*observe)(
 		const struct engine_thread *thread, const struct engine_op *op, uint64_t step);
@@ -429,6 +432,11 @@ uint64_t engine_clock_ns(void);
 /* Does what engine_clock_ns() does, for the target: a read takes as long as a step, so polling
  * loops end. */
 uint64_t engine_clock_read_ns(void);
+/* The program may have received a value that does not follow from its memory (loop.c). */
+void engine_note_outside(void);
+uint64_t engine_outside_count(void);
+/* Is one thread enabled, and no thread in a timed wait? */
+bool engine_is_closed(void);
 /* Moves virtual time, only forwards; also for a host that has really waited. */
 void engine_clock_advance_to(uint64_t clock_ns);
 /* Called after a wait that had expired at its start, or a failed try: time passes as for several
@@ -444,6 +452,8 @@ void engine_random_bytes(void *buffer, size_t bytes);
 
 /* Ends the run with evidence. Returns only if the run tolerates this outcome. */
 void engine_fail(enum outcome_kind kind, const void *address, uint64_t site);
+/* Does what engine_fail() does, with one line of explanation instead of an address. */
+void engine_fail_because(enum outcome_kind kind, uint64_t site, const char *why);
 /* Does what engine_fail() does, for a lock that op `acquire` acquires: adds the holder and its
  * place of acquisition to the evidence. */
 void engine_fail_at_lock(

@@ -54,6 +54,16 @@ struct engine_idle_state {
 	bool has_limit; /* at least one thread was in a timed wait */
 };
 
+/* State of the only enabled thread at an operation; see loop.c. */
+struct engine_loop {
+	bool is_watched;
+	uint8_t comparisons; /* + 1; 0: no state is known */
+	uint64_t site;
+	const void *address;
+	uint64_t digest;
+	uint64_t outside_count;
+};
+
 struct engine {
 	bool is_up;
 	bool is_live;
@@ -84,9 +94,11 @@ struct engine {
 	uint64_t idle_periods;
 	uint64_t clock_ns; /* virtual time at clock_step */
 	struct engine_idle_state idle;
-	uint64_t clock_step;   /* step at which clock_ns was brought up to date */
-	uint64_t due_step;     /* engine_clock_pass() must run at this step */
-	uint64_t period_begin; /* first and last step of the current busy period */
+	struct engine_loop loop;
+	uint64_t outside_count; /* engine_note_outside() */
+	uint64_t clock_step;	/* step at which clock_ns was brought up to date */
+	uint64_t due_step;	/* engine_clock_pass() must run at this step */
+	uint64_t period_begin;	/* first and last step of the current busy period */
 	uint64_t period_end;
 	uint64_t timer_ns; /* next expiry of the host's timers, as known at the last period */
 	uint32_t clock_doublings; /* doublings of the time of a step */
@@ -219,6 +231,14 @@ void engine_clock_pass(void);
  * the offered threads; engine_stall() ends the wait of the chosen one. */
 void engine_offer_stalls(void);
 void engine_stall(struct engine_thread *waiter);
+/* The pending op whose deadline is the first; NULL: no thread waits for time. */
+const struct engine_op *engine_next_wait(void);
+/* loop.c. Called at the end of a busy period: may watch the operations of the next one. */
+void engine_loop_watch(void);
+/* engine_perform() while operations are watched: ends the run if the loop is endless. */
+enum engine_result engine_perform_watched(struct engine_op *op);
+/* engine_perform() without this. */
+enum engine_result engine_perform_now(struct engine_op *op);
 /* Notes that the moving thread is at a spin point. */
 void engine_clock_note_spin(void);
 /* fairness.c: gives time slices to the threads that did not run during the busy period. */

@@ -1,5 +1,6 @@
 /* The end of a run in failure: the wait-for graph and its classification. */
 #include "base/bug.h"
+#include "base/text.h"
 #include "engine/engine.h"
 #include "engine/engine_internal.h"
 #include "engine/sync.h"
@@ -198,6 +199,18 @@ void engine_fail(enum outcome_kind kind, const void *address, uint64_t site)
 		return;
 	outcome_set(outcome, kind, engine.current->id, 0);
 	evidence_fail_at(outcome, address, site);
+}
+
+void engine_fail_because(enum outcome_kind kind, uint64_t site, const char *why)
+{
+	struct text text;
+
+	if (evidence_is_tolerated(kind))
+		return;
+	outcome_set(engine.run.outcome, kind, engine.current->id, 0);
+	text_init(&text, engine.run.outcome->text, sizeof engine.run.outcome->text);
+	text_add(&text, why);
+	evidence_fail_at(engine.run.outcome, NULL, site);
 }
 
 void engine_fail_at_lock(

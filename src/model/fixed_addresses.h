@@ -1,6 +1,6 @@
 /*
- * Addresses of a relocated target (src/relocate/): program and stack as without randomisation;
- * mappings below the lowest random start of the kernel's search.
+ * Addresses in a target. In a relocated one (src/relocate/), program and stack lie as without
+ * randomisation, and mappings below the lowest random start of the kernel's search.
  */
 #ifndef RADDLE_MODEL_FIXED_ADDRESSES_H
 #define RADDLE_MODEL_FIXED_ADDRESSES_H
@@ -15,5 +15,10 @@
 #define FIXED_MAPPINGS_END UINT64_C(0x7ef000000000)
 /* Same as FIXED_MAPPINGS_END, for a process without a stack limit. */
 #define FIXED_MAPPINGS_END_UNLIMITED UINT64_C(0x144000000000)
+
+/* Tables of the runtime: the record of the heap, then the contract. */
+#define FIXED_TABLES UINT64_C(0x7e8000000000)
+#define FIXED_CONTRACT UINT64_C(0x7e9000000000)
+#define FIXED_TABLES_END UINT64_C(0x7e9800000000)
 
 #endif

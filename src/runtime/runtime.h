@@ -176,6 +176,11 @@ void runtime_run_controlled(void);
 /* Gives every thread that may be computing the full time limit before a hang is reported. Returns
  * true if another thread runs with a new limit. */
 bool runtime_hang_is_doubtful(void);
+/* Called in the timer's signal handler. Returns true if the only enabled thread was in the same
+ * state before, and so repeats a loop for ever. */
+bool runtime_is_endless(const void *context);
+/* Implements engine_host.digest. */
+bool repetition_digest(const void *stack_pointer, uint64_t *digest);
 /* Called at the entry of an interposed function, after a request by runtime_spin_tick(). */
 void runtime_spin_enter(uint64_t site);
 

@@ -368,6 +368,10 @@ static void add_title(const struct builder *builder, struct strbuf *out)
 		place_title(builder, "runs on without reaching a scheduling point in", out);
 		break;
 	case OUTCOME_LIVELOCK:
+		if (builder->source->outcome->text[0]) {
+			place_title(builder, "repeats a loop for ever in", out);
+			break;
+		}
 		strbuf_addf(out, "the program does not end within %" PRIu64 " steps; last, ",
 			builder->source->outcome->step);
 		place_title(builder, "was in", out);

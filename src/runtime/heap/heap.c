@@ -23,6 +23,7 @@
 #include "base/hash.h"
 #include "base/hot_state.h"
 #include "engine/engine.h"
+#include "model/fixed_addresses.h"
 #include "runtime/filter.h"
 #include "runtime/heap/heap_internal.h"
 #include "runtime/interpose.h"
@@ -36,7 +37,7 @@
 #define LEVELS 4
 
 /* Far from the kernel's addresses, near the contract, with guard pages between the tables. */
-#define HEAP_ADDRESS ((char *)0x7e8000000000)
+#define HEAP_ADDRESS ((char *)FIXED_TABLES)
 #define GAP_BYTES 4096
 
 HOT_STATE bool heap_is_recording; /* see heap.h */

@@ -6,10 +6,11 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "model/fixed_addresses.h"
 #include "platform/platform.h"
 
 /* Far from the mappings of targets, and program memory for every sanitizer. */
-#define CONTRACT_ADDRESS ((void *)0x7e9000000000)
+#define CONTRACT_ADDRESS ((void *)FIXED_CONTRACT)
 #define ENVIRONMENT_BYTES_MAX (256 * 1024)
 
 bool attach_is_first(void)

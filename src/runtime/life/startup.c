@@ -222,6 +222,7 @@ void runtime_set_up(void)
 		.wait_outside = runtime_wait_outside,
 		.fire_timers = timer_fire_and_next_ns,
 		.cancel_now = runtime_act_on_cancel,
+		.digest = repetition_digest,
 		.place = memory_place,
 		.name = memory_object_name,
 		.used = returned_check_use,

@@ -445,6 +445,8 @@ void memory_finish(struct memory_visit *visit)
 	}
 	if (!visit->point && visit->is_waiting) {
 		engine_delay_current();
+		if (engine_is_live())
+			engine_clock_note_calls(WAITING_VISITS);
 		visit->point = (object_name)memory_variable_name(visit->access.address);
 	}
 	if (!visit->point) {

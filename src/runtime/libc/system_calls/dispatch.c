@@ -122,7 +122,10 @@ static void dispatch_handle(int signal, siginfo_t *info, void *context)
 		return;
 	}
 	if (info->si_code == SI_TIMER) {
-		runtime_spin_tick((uint64_t)registers[REG_RIP]);
+		if (runtime_is_endless(context))
+			runtime_hang(context);
+		else
+			runtime_spin_tick((uint64_t)registers[REG_RIP]);
 		return;
 	}
 	if (info->si_code != SYS_USER_DISPATCH) {
@@ -176,5 +179,6 @@ long runtime_target_call6(long number, long a, long b, long c, long d, long e, l
 	long result = platform_syscall6(number, a, b, c, d, e, f);
 
 	runtime_note_call(number, arguments, result);
+	engine_note_outside();
 	return result;
 }
