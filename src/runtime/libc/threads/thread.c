@@ -1,4 +1,5 @@
 #include <pthread.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -379,8 +380,8 @@ bool runtime_emulate_name(const long arguments[6], long *result)
 	struct engine_thread *self = engine_current();
 	char *name = (char *)arguments[1];
 
-	if (self->id.index == 0)
-		return false; /* the name of the kernel thread itself */
+	if (self->id.index == 0 || interpose_is_bad_pointer(name))
+		return false; /* the name of the kernel thread itself, or EFAULT */
 	if (arguments[0] == PR_SET_NAME) {
 		memset(self->label, 0, LABEL_BYTES);
 		memcpy(self->label, name,
@@ -392,6 +393,23 @@ bool runtime_emulate_name(const long arguments[6], long *result)
 	}
 	*result = 0;
 	return true;
+}
+
+/* Where system calls are not trapped, this alone sees the call. */
+EXPORT int prctl(int option, ...)
+{
+	va_list list;
+	long arguments[6] = {option}, result;
+
+	ENTER();
+	va_start(list, option);
+	for (int i = 1; i < 5; i++)
+		arguments[i] = va_arg(list, long);
+	va_end(list);
+	if (!runtime_emulate_name(arguments, &result))
+		result = target_call(SYS_prctl, arguments[0], arguments[1], arguments[2],
+			arguments[3], arguments[4]);
+	return (int)interpose_result(result);
 }
 
 EXPORT int pthread_getname_np(pthread_t handle, char *name, size_t size)
