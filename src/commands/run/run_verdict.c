@@ -74,11 +74,14 @@ static void run_verdict_print_orders(const struct campaign_orders *orders)
 void run_verdict_print(const struct campaign_options *options, const struct campaign_result *result)
 {
 	char prefix[64] = "";
+	/* A failure of the runs beside a search need not be one of the search's runs. */
+	const bool is_beside = !strategies[options->strategy]->search.is_exhausted;
 
 	if (options->shards > 1)
 		(void)snprintf(
 			prefix, sizeof prefix, "of shard %u/%u: ", options->shard, options->shards);
-	if (result->has_verdict && !result->verdict.refusal[0])
+	if (result->has_verdict && !result->verdict.refusal[0] &&
+		!(is_beside && result->total.failures))
 		verdict_say(&result->verdict, result->total.failures, prefix);
 	run_verdict_print_orders(&result->orders);
 }
