@@ -72,6 +72,8 @@ struct dpor_step {
 	struct dpor_op op;
 	bool is_value;	/* a value choice instead of a step: `value` of `value_count` */
 	bool has_other; /* a step of another thread may race with this one */
+	/* ops on locks: number of times that the thread holds the lock after this step */
+	uint8_t nesting;
 	uint32_t value, value_count;
 	uint32_t ordinal;     /* number of the step within its thread, from 1 */
 	uint32_t previous;    /* previous step of the same thread; DPOR_NONE: none */

@@ -111,6 +111,33 @@ uint32_t dpor_look_back_next(struct dpor *dpor, struct dpor_look_back *look, con
 	return DPOR_NONE;
 }
 
+/* Returns dpor_step.nesting. A failed try counts as an acquisition, which only costs runs. */
+static uint8_t dpor_order_nesting(struct dpor *dpor, uint32_t step)
+{
+	const struct dpor_step *steps = dpor_steps(dpor);
+	const struct dpor_step *self = &steps[step];
+	const struct dpor_step *previous =
+		self->previous == DPOR_NONE ? NULL : &steps[self->previous];
+	const enum object_class class = dpor_class_of(&self->op);
+	uint32_t at = self->alike;
+	uint8_t before;
+
+	if (class != OBJECT_MUTEX && class != OBJECT_RWLOCK && class != OBJECT_FILE)
+		return 0;
+	while (at != DPOR_NONE &&
+		(steps[at].op.thread != self->op.thread || steps[at].op.object != self->op.object))
+		at = steps[at].alike;
+	before = at == DPOR_NONE ? 0 : steps[at].nesting;
+	if (self->op.flags & OP_RELEASE)
+		return before && class != OBJECT_FILE ? before - 1 : 0;
+	if (!(self->op.flags & OP_ACQUIRE) || before == UINT8_MAX)
+		return before;
+	/* The wait on a condition variable has released the mutex, which this step takes again. */
+	if (previous && (previous->op.kind == OP_COND_WAIT || previous->op.kind == OP_COND_WAKE))
+		return before;
+	return before + 1;
+}
+
 void dpor_note_step(struct dpor *dpor, uint32_t step)
 {
 	const struct dpor_step *steps = dpor_steps(dpor);
@@ -123,6 +150,7 @@ void dpor_note_step(struct dpor *dpor, uint32_t step)
 	dpor_clock_copy(dpor, clock, past);
 	clock[self->op.thread] = self->ordinal;
 	self->has_other = false;
+	self->nesting = dpor_order_nesting(dpor, step);
 	dpor_look_back_begin(dpor, &look, step);
 	while ((other = dpor_look_back_next(dpor, &look, past)) != DPOR_NONE) {
 		if (steps[other].ordinal <= clock[steps[other].op.thread] ||

@@ -88,6 +88,15 @@ static bool gave_one_of_many(const struct dpor_op *first, const struct dpor_op *
 	return dpor_class_of(second) == OBJECT_SEM || dpor_class_of(second) == OBJECT_FD;
 }
 
+/*
+ * The thread of `first` already held the lock. No schedule has `second` between the outermost
+ * acquisition and this one, so `first` does not hide the race with the outermost one.
+ */
+static bool is_nested_acquisition(const struct dpor_step *first)
+{
+	return first->op.flags & OP_ACQUIRE && first->nesting > 1;
+}
+
 /* The shard orders this pair: the second event waited, and follows earlier steps, too. */
 static inline bool is_settled_pair(const struct dpor_step *first, const struct dpor_step *second)
 {
@@ -114,7 +123,8 @@ static bool reverse_races_of(struct dpor *dpor, uint32_t second)
 			continue;
 		if (!is_settled_pair(&steps[first], &steps[second]))
 			is_settled &= reverse(dpor, first, second);
-		if (!gave_one_of_many(&steps[first].op, &steps[second].op))
+		if (!gave_one_of_many(&steps[first].op, &steps[second].op) &&
+			!is_nested_acquisition(&steps[first]))
 			dpor_clock_join(dpor, ordered, dpor_clock(dpor, first));
 	}
 	return is_settled;
@@ -139,7 +149,8 @@ uint32_t dpor_first_race(struct dpor *dpor, uint32_t second,
 		if (!is_settled_pair(&steps[first], &steps[second]) &&
 			is_wanted(&steps[first].op, &steps[second].op))
 			return first;
-		dpor_clock_join(dpor, ordered, dpor_clock(dpor, first));
+		if (!is_nested_acquisition(&steps[first]))
+			dpor_clock_join(dpor, ordered, dpor_clock(dpor, first));
 	}
 	return DPOR_NONE;
 }

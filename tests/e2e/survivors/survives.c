@@ -1,6 +1,7 @@
 /*
  * survives [FAIL]: leaves a process behind that has a session of its own, ignores SIGTERM, SIGHUP and SIGINT, and executes
  * another program. Two threads then lock a mutex in turn. If FAIL is given, one schedule fails.
+ * survives --long: the same with many turns.
  * survives --stay: that process.
  */
 #include <pthread.h>
@@ -11,7 +12,7 @@
 #include <unistd.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static int turns;
+static int turns, turns_wanted = 50;
 static char must_fail;
 
 static void leave_process(const char *program)
@@ -34,7 +35,7 @@ static void leave_process(const char *program)
 
 static void *take_turns(void *first)
 {
-	for (int i = 0; i < 50; i++) {
+	for (int i = 0; i < turns_wanted; i++) {
 		(void)pthread_mutex_lock(&mutex);
 		if (must_fail && first && turns == 1)
 			abort();
@@ -52,7 +53,10 @@ int main(int argc, char **argv)
 		for (;;)
 			(void)pause();
 	}
-	must_fail = argc > 1;
+	if (argc > 1 && strcmp(argv[1], "--long") == 0)
+		turns_wanted = 20000;
+	else
+		must_fail = argc > 1;
 	leave_process(argv[0]);
 	(void)pthread_create(&threads[0], NULL, take_turns, NULL);
 	(void)pthread_create(&threads[1], NULL, take_turns, &mutex);
