@@ -242,8 +242,8 @@ static bool thread_takes(const struct engine_thread *thread, int signal)
 	return thread->state == THREAD_ALIVE && !(thread->signals_blocked & signal_bit(signal));
 }
 
-/* Chooses the receiving thread; the strategy chooses among several. Returns NULL if all threads
- * block the signal. */
+/* Chooses the receiving thread; the strategy chooses among several if one of them runs a handler.
+ * Returns NULL if all threads block the signal. */
 static struct engine_thread *signal_choose_thread(int signal)
 {
 	uint32_t count = 0;
@@ -253,7 +253,7 @@ static struct engine_thread *signal_choose_thread(int signal)
 		count += thread_takes(engine_thread(i), signal);
 	if (!count)
 		return NULL;
-	chosen = engine_choose_value(count);
+	chosen = signal_has_handler(signal) ? engine_choose_value(count) : 0;
 	for (uint32_t i = 0; i < engine_thread_count(); i++)
 		if (thread_takes(engine_thread(i), signal) && !chosen--)
 			return engine_thread(i);
