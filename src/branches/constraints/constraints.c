@@ -272,8 +272,9 @@ static void constraints_add_thread(struct constraints *constraints, uint16_t thr
 	}
 }
 
-/* Adds the branches and fixed values of a thread. The cut does not divide atomic updates, or the
- * pieces of a copy. */
+/* Adds constraints: the thread's branches before its cut have their recorded outcomes, and values
+ * that are not modelled stay equal. The cut does not divide an atomic update, or the pieces of a
+ * copy. */
 static void add_outcomes(struct constraints *constraints, uint16_t thread)
 {
 	const struct walked_thread *walked = &constraints->walk->threads[thread];

@@ -133,7 +133,8 @@ static inline void deviations_note(struct deviations *deviations, uint64_t what)
 uint32_t deviations_at(struct deviations *deviations, enum deviation_kind kind,
 	uint32_t alternatives, uint64_t what);
 
-/* Finds the next child that exists, up to the range of a task or to the end. */
+/* Moves to the next schedule with one more deviation than its parent: within the range of the task,
+ * if the state is a task, otherwise among all parents. */
 void deviations_find_child(struct deviations *deviations);
 /* Returns the last point before `ordinal` whose children belong to this shard; or
  * DEVIATIONS_NONE. */

@@ -215,7 +215,8 @@ static void join_children(struct deviations *deviations, const struct deviations
 	deviations->last_child.record += task->given_first;
 }
 
-/* Returns whether the task's places exist in the owner, and each parent comes before its child. */
+/* Returns whether the task's records are valid in the owner's state: each index lies within the
+ * owner's records, and each parent has a smaller index than its child. */
 static bool deviations_tasks_fits(const struct deviations *deviations, struct deviations *task)
 {
 	const struct deviation_record *records = deviations_records(task);
