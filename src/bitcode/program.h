@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "symbols/site_table.h"
+#include "symbols/tables/site_table.h"
 
 struct unit {
 	LLVMModuleRef module;

@@ -1,8 +1,8 @@
 /*
- * Implements investigate/probe.h in a check: a run of a plan is a run of the function, in this
+ * Implements investigate/probe/probe.h in a check: a run of a plan is a run of the function, in this
  * process.
  */
-#include "investigate/probe.h"
+#include "investigate/probe/probe.h"
 
 #include <string.h>
 

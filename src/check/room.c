@@ -1,16 +1,16 @@
 #include "runtime/heap.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
-#include "runtime/signals.h"
+#include "runtime/libc/signals.h"
 #include "runtime/sites.h"
-#include "runtime/world.h"
+#include "runtime/libc/world.h"
 
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "investigate/probe.h"
+#include "investigate/probe/probe.h"
 #include "check/check_internal.h"
 #include "detectors/detector.h"
 

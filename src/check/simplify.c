@@ -21,8 +21,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "investigate/minimise.h"
-#include "investigate/probe.h"
+#include "investigate/minimise/minimise.h"
+#include "investigate/probe/probe.h"
 #include "check/check_internal.h"
 
 /* Time budget of the search, short because a user waits. It suffices for some hundred thousand runs

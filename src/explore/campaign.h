@@ -20,7 +20,7 @@
 
 #include "base/error.h"
 #include "investigate/confirm.h"
-#include "investigate/minimise.h"
+#include "investigate/minimise/minimise.h"
 #include "plan/settings.h"
 #include "store/store.h"
 #include "findings/finding.h"

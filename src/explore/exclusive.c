@@ -5,7 +5,7 @@
  * other processes of the target are stopped before a failure is replayed. A failure that does not
  * repeat then is no finding. Its run is made again, and one worker makes all further runs.
  */
-#include "explore/services_internal.h"
+#include "explore/services.h"
 
 #include "platform/platform.h"
 #include "symbols/symbols.h"

@@ -7,7 +7,7 @@
  * (exclusive_doubt_others) or by the restart (failure_doubt_restart). Each failure key is
  * investigated once.
  */
-#include "explore/services_internal.h"
+#include "explore/services.h"
 
 #include <stdlib.h>
 #include <string.h>

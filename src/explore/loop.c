@@ -7,7 +7,7 @@
  * grace period before the caller kills their processes.
  */
 #include "explore/scheme.h"
-#include "explore/services_internal.h"
+#include "explore/services.h"
 #include "platform/platform.h"
 #include "process/children.h"
 #include "process/forward.h"

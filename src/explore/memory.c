@@ -1,5 +1,5 @@
 /* The view of memory that processes begin with, and the groups of sites for focused runs. */
-#include "explore/services_internal.h"
+#include "explore/services.h"
 
 #include <string.h>
 

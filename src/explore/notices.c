@@ -1,5 +1,5 @@
 /* One-time notices and warnings about the target. */
-#include "explore/services_internal.h"
+#include "explore/services.h"
 #include "symbols/symbols.h"
 
 /* Limit for functions inlined at one address. */

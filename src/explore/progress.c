@@ -10,7 +10,7 @@
 #include "base/strbuf.h"
 #include "base/bug.h"
 #include "base/shell_words.h"
-#include "explore/services_internal.h"
+#include "explore/services.h"
 #include "plan/restart.h"
 #include "plan/strategy_option.h"
 #include "platform/platform.h"

@@ -1,5 +1,5 @@
 /* Switches a campaign to another restart, or to runs that include forked children. */
-#include "explore/services_internal.h"
+#include "explore/services.h"
 
 #include <stdio.h>
 #include <sys/wait.h>

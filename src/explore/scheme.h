@@ -13,7 +13,7 @@
 #ifndef RADDLE_EXPLORE_SCHEME_H
 #define RADDLE_EXPLORE_SCHEME_H
 
-#include "explore/campaign_internal.h"
+#include "explore/campaign_state.h"
 
 /* The functions of a scheme; they may be NULL. */
 struct scheme {

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "explore/campaign_internal.h"
+#include "explore/campaign_state.h"
 #include "process/children.h"
 #include "exchange/contract_exchange.h"
 #include "worker/remote.h"

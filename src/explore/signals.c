@@ -1,5 +1,5 @@
 /* Signals that end the campaign, and those that are passed on to the program. */
-#include "explore/services_internal.h"
+#include "explore/services.h"
 #include "process/forward.h"
 #include "plan/stop.h"
 #include "platform/platform.h"

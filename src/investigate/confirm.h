@@ -2,8 +2,8 @@
 #ifndef RADDLE_INVESTIGATE_CONFIRM_H
 #define RADDLE_INVESTIGATE_CONFIRM_H
 
-#include "investigate/failure.h"
-#include "investigate/probe.h"
+#include "investigate/probe/failure.h"
+#include "investigate/probe/probe.h"
 
 /* One replay may be chance in a program that depends on timing; three in a row are not. */
 #define CONFIRM_REPLAYS 3

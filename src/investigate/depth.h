@@ -11,8 +11,8 @@
 #define RADDLE_INVESTIGATE_DEPTH_H
 
 #include "plan/budget.h"
-#include "investigate/failure.h"
-#include "investigate/probe.h"
+#include "investigate/probe/failure.h"
+#include "investigate/probe/probe.h"
 
 struct depth_params {
 	struct probe_params probe; /* restart: the fastest one that works for the target */

@@ -1,9 +1,9 @@
 #include "store/surroundings.h"
-#include "investigate/fewer_preemptions.h"
+#include "investigate/minimise/fewer_preemptions.h"
 #include "investigate/passing.h"
 #include "investigate/investigate_internal.h"
 #include "investigate/trace_window.h"
-#include "investigate/tries.h"
+#include "investigate/minimise/tries.h"
 
 #include <stdlib.h>
 #include <string.h>

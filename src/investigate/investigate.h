@@ -15,8 +15,8 @@
 
 #include "investigate/confirm.h"
 #include "investigate/depth.h"
-#include "investigate/failure.h"
-#include "investigate/minimise.h"
+#include "investigate/probe/failure.h"
+#include "investigate/minimise/minimise.h"
 #include "findings/finding.h"
 #include "symbols/symbols.h"
 

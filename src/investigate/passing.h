@@ -5,8 +5,8 @@
 #ifndef RADDLE_INVESTIGATE_PASSING_H
 #define RADDLE_INVESTIGATE_PASSING_H
 
-#include "investigate/failure.h"
-#include "investigate/probe.h"
+#include "investigate/probe/failure.h"
+#include "investigate/probe/probe.h"
 #include "findings/finding.h"
 
 #define PASSING_RUNS 2

@@ -9,7 +9,7 @@
 #include "process/children.h"
 #include "investigate/investigate.h"
 #include "investigate/trace_window.h"
-#include "investigate/probe.h"
+#include "investigate/probe/probe.h"
 #include "investigate/replay_setting.h"
 
 /* Steps of a traced replay; takes a few hundred megabytes as text. */

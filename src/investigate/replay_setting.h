@@ -2,7 +2,7 @@
 #ifndef RADDLE_INVESTIGATE_REPLAY_SETTING_H
 #define RADDLE_INVESTIGATE_REPLAY_SETTING_H
 
-#include "investigate/probe.h"
+#include "investigate/probe/probe.h"
 #include "investigate/replay.h"
 
 struct replay_setting {

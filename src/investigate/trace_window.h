@@ -5,8 +5,8 @@
 #ifndef RADDLE_INVESTIGATE_TRACE_WINDOW_H
 #define RADDLE_INVESTIGATE_TRACE_WINDOW_H
 
-#include "investigate/failure.h"
-#include "investigate/probe.h"
+#include "investigate/probe/failure.h"
+#include "investigate/probe/probe.h"
 #include "findings/finding.h"
 
 /* Trace events to reserve for a replay of that many steps. */

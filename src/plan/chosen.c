@@ -8,7 +8,7 @@
 #include "base/bitset.h"
 #include "base/bug.h"
 #include "plan/chosen_internal.h"
-#include "symbols/site_table.h"
+#include "symbols/tables/site_table.h"
 
 static void add_file(struct chosen_files *files, const char *path)
 {

@@ -11,7 +11,7 @@
 #include "base/bitset.h"
 #include "base/bug.h"
 #include "plan/chosen_internal.h"
-#include "symbols/data_symbols.h"
+#include "symbols/tables/data_symbols.h"
 
 #define GRANULE 8
 /* Larger objects, and objects with a larger period, have one pattern for all bytes. */

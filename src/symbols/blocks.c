@@ -14,7 +14,7 @@
 
 #include "base/array.h"
 #include "base/bug.h"
-#include "symbols/site_table.h"
+#include "symbols/tables/site_table.h"
 #include "symbols/symbols_internal.h"
 
 #define PLACE_FRAMES 16

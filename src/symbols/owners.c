@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "symbols/site_table.h"
+#include "symbols/tables/site_table.h"
 #include "symbols/symbols_internal.h"
 
 #define BASES_DEPTH_MAX 8

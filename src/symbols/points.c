@@ -3,7 +3,7 @@
 #include <uthash.h>
 
 #include "base/array.h"
-#include "symbols/site_table.h"
+#include "symbols/tables/site_table.h"
 #include "symbols/symbols_internal.h"
 
 struct point_index {

@@ -10,7 +10,7 @@
 #include "base/bug.h"
 #include "base/rng.h"
 #include "exchange/contract_exchange.h"
-#include "investigate/failure.h"
+#include "investigate/probe/failure.h"
 #include "plan/memory_view.h"
 #include "fuzz/fuzz_targets.h"
 #include "strategies/strategy.h"

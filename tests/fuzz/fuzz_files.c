@@ -14,7 +14,7 @@
 #include "support/sample_finding.h"
 #include "support/sample_record.h"
 #include "support/sample_sites.h"
-#include "symbols/site_table.h"
+#include "symbols/tables/site_table.h"
 #include "trace/schedule_text.h"
 
 static bool schedule_run(const uint8_t *bytes, size_t size)

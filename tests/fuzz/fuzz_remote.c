@@ -8,7 +8,7 @@
 #include "base/bug.h"
 #include "base/strbuf.h"
 #include "exchange/contract_exchange.h"
-#include "investigate/failure.h"
+#include "investigate/probe/failure.h"
 #include "worker/remote.h"
 #include "fuzz/fuzz_targets.h"
 

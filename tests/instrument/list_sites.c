@@ -3,7 +3,7 @@
 
 #include "base/bug.h"
 #include "abi/instrument_abi.h"
-#include "symbols/site_table.h"
+#include "symbols/tables/site_table.h"
 
 static const char *const kinds[SITE_KIND_COUNT] = {
 	[SITE_LOAD] = "load",

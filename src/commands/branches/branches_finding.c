@@ -9,7 +9,7 @@
 #include "base/strbuf.h"
 #include "commands/branches/branches_internal.h"
 #include "investigate/investigate.h"
-#include "investigate/probe.h"
+#include "investigate/probe/probe.h"
 #include "plan/restart.h"
 #include "store/store.h"
 #include "process/target.h"

@@ -6,7 +6,7 @@
 
 #include "base/bitset.h"
 #include "base/bug.h"
-#include "investigate/probe.h"
+#include "investigate/probe/probe.h"
 #include "platform/platform.h"
 #include "symbols/symbols.h"
 

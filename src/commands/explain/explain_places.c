@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "abi/instrument_abi.h"
-#include "symbols/site_table.h"
+#include "symbols/tables/site_table.h"
 
 #define FRAMES_MAX 16
 /* Limit on the sites of a program whose copies of lines are searched: looking up a site takes

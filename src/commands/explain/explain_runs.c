@@ -16,7 +16,7 @@
 
 #include "base/bug.h"
 #include "commands/explain/explain_internal.h"
-#include "investigate/failure.h"
+#include "investigate/probe/failure.h"
 #include "plan/restart.h"
 #include "detectors/patterns.h"
 #include "platform/platform.h"

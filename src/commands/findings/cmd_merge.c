@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "explore/shards.h"
+#include "explore/schemes/shards.h"
 #include "store/store.h"
 #include "cli/command.h"
 #include "cli/terminal.h"

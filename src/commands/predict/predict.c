@@ -8,7 +8,7 @@
 #include "base/bug.h"
 #include "exchange/contract_block.h"
 #include "commands/predict/predict_internal.h"
-#include "investigate/probe.h"
+#include "investigate/probe/probe.h"
 #include "plan/stop.h"
 #include "platform/platform.h"
 

@@ -1,4 +1,4 @@
-#include "runtime/thread_ids.h"
+#include "runtime/libc/thread_ids.h"
 
 #include <sys/syscall.h>
 

@@ -8,7 +8,7 @@
 #include <ucontext.h>
 
 #include "base/text.h"
-#include "runtime/child_run.h"
+#include "runtime/libc/child_run.h"
 #include "runtime/guarded_read.h"
 #include "runtime/interpose.h"
 #include "runtime/record.h"

@@ -17,7 +17,7 @@
 
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
-#include "runtime/world.h"
+#include "runtime/libc/world.h"
 
 /* Time that a parent has to exit after its fork. A parent that waits longer for its child remains
  * the program. */

@@ -13,19 +13,19 @@
 
 #include "base/hash.h"
 #include "base/text.h"
-#include "runtime/child_run.h"
+#include "runtime/libc/child_run.h"
 #include "runtime/contexts.h"
-#include "runtime/family.h"
+#include "runtime/libc/family.h"
 #include "runtime/focus.h"
 #include "runtime/interpose.h"
 #include "runtime/memory.h"
 #include "runtime/record.h"
 #include "runtime/quick.h"
-#include "runtime/raw_thread.h"
+#include "runtime/libc/raw_thread.h"
 #include "runtime/returned.h"
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
-#include "runtime/world.h"
+#include "runtime/libc/world.h"
 #include "strategies/history.h"
 
 /* libstdc++'s atomic waits, latches and semaphores yield four times before they block. If memory

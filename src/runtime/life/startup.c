@@ -26,11 +26,11 @@
 #include "runtime/contexts.h"
 #include "runtime/heap.h"
 #include "runtime/interpose.h"
-#include "runtime/raw_thread.h"
+#include "runtime/libc/raw_thread.h"
 #include "runtime/record.h"
 #include "runtime/returned.h"
 #include "runtime/runtime.h"
-#include "runtime/world.h"
+#include "runtime/libc/world.h"
 
 HOT_STATE struct runtime runtime;
 bool runtime_is_up; /* written by runtime_set_up() and at the begin of a run */

@@ -7,7 +7,7 @@
 #include "runtime/guarded_read.h"
 #include "runtime/memory.h"
 #include "runtime/runtime.h"
-#include "runtime/world.h"
+#include "runtime/libc/world.h"
 
 /* Detectors see accesses by granules, because each granule has one name. */
 #define DETECT_WORD 8u

@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "model/fixed_addresses.h"
 #include "runtime/runtime.h"
-#include "runtime/world.h"
+#include "runtime/libc/world.h"
 
 #define PAGE_BYTES ((size_t)4096)
 #define PAGES_AT_ONCE 256

@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "runtime/family.h"
+#include "runtime/libc/family.h"
 #include "runtime/focus.h"
 #include "runtime/interpose.h"
 #include "runtime/memory.h"

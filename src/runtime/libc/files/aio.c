@@ -12,7 +12,7 @@
 
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
-#include "runtime/world.h"
+#include "runtime/libc/world.h"
 
 #define REQUESTS_MAX 256 /* unfinished requests; one more fails with EAGAIN */
 #define GROUPS_MAX 32	 /* unfinished calls of lio_listio() with LIO_NOWAIT */

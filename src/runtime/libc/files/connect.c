@@ -8,11 +8,11 @@
 #include <sys/un.h>
 
 #include "engine/sync.h"
-#include "runtime/family.h"
+#include "runtime/libc/family.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
-#include "runtime/system_calls.h"
-#include "runtime/world.h"
+#include "runtime/libc/system_calls.h"
+#include "runtime/libc/world.h"
 
 /* Waits for room in the listener's queue (unix), or for the peer's answer (network). */
 static long connect_wait(int fd, bool is_retry, uint64_t site)

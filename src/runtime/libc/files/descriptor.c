@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "runtime/interpose.h"
-#include "runtime/system_calls.h"
-#include "runtime/world.h"
+#include "runtime/libc/system_calls.h"
+#include "runtime/libc/world.h"
 
 long call_pipe2(const long arguments[6], uint64_t site)
 {

@@ -9,8 +9,8 @@
 
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
-#include "runtime/system_calls.h"
-#include "runtime/world.h"
+#include "runtime/libc/system_calls.h"
+#include "runtime/libc/world.h"
 
 /* Returns whether the kernel rejects RWF_NOWAIT, the flag of tries that cannot block, for this
  * descriptor. */

@@ -6,9 +6,9 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
-#include "runtime/family.h"
+#include "runtime/libc/family.h"
 #include "runtime/interpose.h"
-#include "runtime/world.h"
+#include "runtime/libc/world.h"
 
 #define FD_TABLE_SIZE 1024
 

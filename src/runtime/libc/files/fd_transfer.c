@@ -9,7 +9,7 @@
 
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
-#include "runtime/world.h"
+#include "runtime/libc/world.h"
 
 /* Number of entries that the next try sends after a partial gather write. */
 #define VECTOR_WINDOW 16

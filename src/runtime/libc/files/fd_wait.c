@@ -5,7 +5,7 @@
 #include <sys/time.h>
 
 #include "runtime/interpose.h"
-#include "runtime/world.h"
+#include "runtime/libc/world.h"
 
 /* Written around every wait (announced) and by fd_retry_changed (retry_epoch). */
 static struct {

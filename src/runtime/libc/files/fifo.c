@@ -9,9 +9,9 @@
 
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
-#include "runtime/system_calls.h"
-#include "runtime/thread_ids.h"
-#include "runtime/world.h"
+#include "runtime/libc/system_calls.h"
+#include "runtime/libc/thread_ids.h"
+#include "runtime/libc/world.h"
 
 struct fifo_opening {
 	long directory;

@@ -3,8 +3,8 @@
 #include <sys/syscall.h>
 
 #include "runtime/interpose.h"
-#include "runtime/system_calls.h"
-#include "runtime/world.h"
+#include "runtime/libc/system_calls.h"
+#include "runtime/libc/world.h"
 
 #define EVENT_BYTES 32 /* struct io_event */
 

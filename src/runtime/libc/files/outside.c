@@ -3,10 +3,10 @@
 #include <poll.h>
 #include <sys/syscall.h>
 
-#include "runtime/family.h"
+#include "runtime/libc/family.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
-#include "runtime/world.h"
+#include "runtime/libc/world.h"
 
 #define OUTSIDE_POLLS_MAX 1024
 /* Interval of checks for events that poll() cannot report: file locks, stopped children. */

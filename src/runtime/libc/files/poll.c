@@ -6,8 +6,8 @@
 #include <sys/syscall.h>
 
 #include "runtime/interpose.h"
-#include "runtime/system_calls.h"
-#include "runtime/world.h"
+#include "runtime/libc/system_calls.h"
+#include "runtime/libc/world.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 

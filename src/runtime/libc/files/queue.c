@@ -10,8 +10,8 @@
 
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
-#include "runtime/system_calls.h"
-#include "runtime/world.h"
+#include "runtime/libc/system_calls.h"
+#include "runtime/libc/world.h"
 
 #define SEMAPHORE_OPS_MAX 64 /* larger calls are left to the kernel */
 

@@ -5,8 +5,8 @@
 
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
-#include "runtime/system_calls.h"
-#include "runtime/world.h"
+#include "runtime/libc/system_calls.h"
+#include "runtime/libc/world.h"
 
 static long attempt_receive(const struct fd_transfer *transfer)
 {

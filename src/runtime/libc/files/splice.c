@@ -9,8 +9,8 @@
 
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
-#include "runtime/system_calls.h"
-#include "runtime/world.h"
+#include "runtime/libc/system_calls.h"
+#include "runtime/libc/world.h"
 
 /* Distinct from the kernel's results: the other side is not ready. */
 #define OTHER_SIDE (-4096L)

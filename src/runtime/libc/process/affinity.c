@@ -12,9 +12,9 @@
 
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
-#include "runtime/system_calls.h"
-#include "runtime/thread_ids.h"
-#include "runtime/world.h"
+#include "runtime/libc/system_calls.h"
+#include "runtime/libc/thread_ids.h"
+#include "runtime/libc/world.h"
 
 /* Threads beyond these report the process's settings. */
 #define AFFINITY_THREADS_MAX 256

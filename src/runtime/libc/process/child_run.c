@@ -1,11 +1,11 @@
-#include "runtime/child_run.h"
+#include "runtime/libc/child_run.h"
 
 #include "base/hash.h"
 #include "base/hot_state.h"
 #include "base/text.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
-#include "runtime/world.h"
+#include "runtime/libc/world.h"
 
 STRATEGY_DECLARE(pos);
 

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 
 #include "runtime/interpose.h"
-#include "runtime/world.h"
+#include "runtime/libc/world.h"
 
 /* An entry of getdents64(). */
 struct task {

@@ -1,5 +1,5 @@
 /* The table is guarded by shared_enter(). */
-#include "runtime/family.h"
+#include "runtime/libc/family.h"
 
 #include <sys/syscall.h>
 
@@ -8,7 +8,7 @@
 #include "engine/sync.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
-#include "runtime/world.h"
+#include "runtime/libc/world.h"
 
 enum family_state {
 	MEMBER_FREE,

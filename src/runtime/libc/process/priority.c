@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "runtime/interpose.h"
-#include "runtime/system_calls.h"
-#include "runtime/thread_ids.h"
-#include "runtime/world.h"
+#include "runtime/libc/system_calls.h"
+#include "runtime/libc/thread_ids.h"
+#include "runtime/libc/world.h"
 
 /* Threads beyond these report the process's priorities. */
 #define PRIORITY_THREADS_MAX 256

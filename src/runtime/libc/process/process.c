@@ -15,15 +15,15 @@
 
 #include "base/hash.h"
 #include "runtime/attach.h"
-#include "runtime/child_run.h"
-#include "runtime/family.h"
+#include "runtime/libc/child_run.h"
+#include "runtime/libc/family.h"
 #include "runtime/interpose.h"
-#include "runtime/raw_thread.h"
+#include "runtime/libc/raw_thread.h"
 #include "runtime/runtime.h"
 #include "runtime/quick.h"
 #include "runtime/sites.h"
-#include "runtime/system_calls.h"
-#include "runtime/world.h"
+#include "runtime/libc/system_calls.h"
+#include "runtime/libc/world.h"
 
 /* Written before a fork, read in the child. */
 static struct {

@@ -6,10 +6,10 @@
 
 #include "base/text.h"
 #include "model/thread_name.h"
-#include "runtime/child_run.h"
+#include "runtime/libc/child_run.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
-#include "runtime/world.h"
+#include "runtime/libc/world.h"
 
 /* Threads of children, listed after those of the run. Written at the end of the run. */
 static struct {

@@ -16,8 +16,8 @@
 #include "runtime/guarded_read.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
-#include "runtime/system_calls.h"
-#include "runtime/thread_ids.h"
+#include "runtime/libc/system_calls.h"
+#include "runtime/libc/thread_ids.h"
 
 static long call_with_kernel_id(long number, const long arguments[6], int first, int second)
 {

@@ -5,8 +5,8 @@
 
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
-#include "runtime/signals.h"
-#include "runtime/world.h"
+#include "runtime/libc/signals.h"
+#include "runtime/libc/world.h"
 
 /* glibc scrambles the stack pointer in a jmp_buf. */
 #define PLACE_STACK_POINTER 6

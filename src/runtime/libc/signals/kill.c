@@ -5,10 +5,10 @@
 
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
-#include "runtime/signals.h"
-#include "runtime/system_calls.h"
-#include "runtime/thread_ids.h"
-#include "runtime/world.h"
+#include "runtime/libc/signals.h"
+#include "runtime/libc/system_calls.h"
+#include "runtime/libc/thread_ids.h"
+#include "runtime/libc/world.h"
 
 static siginfo_t information_of_caller(int signal, int code)
 {

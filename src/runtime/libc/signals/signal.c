@@ -7,9 +7,9 @@
 
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
-#include "runtime/signals.h"
-#include "runtime/system_calls.h"
-#include "runtime/world.h"
+#include "runtime/libc/signals.h"
+#include "runtime/libc/system_calls.h"
+#include "runtime/libc/world.h"
 
 bool signal_is_valid(int signal)
 {

@@ -8,8 +8,8 @@
 #include "runtime/guarded_read.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
-#include "runtime/signals.h"
-#include "runtime/world.h"
+#include "runtime/libc/signals.h"
+#include "runtime/libc/world.h"
 
 /* Written by sigaction, by the delivery (SA_RESETHAND), and by a child that leaves control. */
 static struct {

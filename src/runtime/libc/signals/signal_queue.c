@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "runtime/interpose.h"
-#include "runtime/signals.h"
-#include "runtime/world.h"
+#include "runtime/libc/signals.h"
+#include "runtime/libc/world.h"
 
 #define RING_SIZE 64	  /* a power of two */
 #define QUEUE_SIZE 8192	  /* RLIMIT_SIGPENDING allows more */

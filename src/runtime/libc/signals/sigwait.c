@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "runtime/interpose.h"
-#include "runtime/signals.h"
-#include "runtime/system_calls.h"
-#include "runtime/world.h"
+#include "runtime/libc/signals.h"
+#include "runtime/libc/system_calls.h"
+#include "runtime/libc/world.h"
 
 #define MASK_BYTES ((long)sizeof(uint64_t))
 

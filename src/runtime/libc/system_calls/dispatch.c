@@ -18,9 +18,9 @@
 
 #include "runtime/interpose.h"
 #include "base/hot_state.h"
-#include "runtime/raw_thread.h"
+#include "runtime/libc/raw_thread.h"
 #include "runtime/runtime.h"
-#include "runtime/system_calls.h"
+#include "runtime/libc/system_calls.h"
 
 #ifndef PR_SET_SYSCALL_USER_DISPATCH
 #define PR_SET_SYSCALL_USER_DISPATCH 59

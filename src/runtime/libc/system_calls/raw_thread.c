@@ -1,4 +1,4 @@
-#include "runtime/raw_thread.h"
+#include "runtime/libc/raw_thread.h"
 
 #include <asm/prctl.h>
 #include <dirent.h>
@@ -12,7 +12,7 @@
 
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
-#include "runtime/system_calls.h"
+#include "runtime/libc/system_calls.h"
 
 /* Code may use a red zone below the new thread's stack pointer. */
 #define RED_ZONE_BYTES 256

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "runtime/interpose.h"
-#include "runtime/raw_thread.h"
+#include "runtime/libc/raw_thread.h"
 #include "runtime/runtime.h"
-#include "runtime/system_calls.h"
+#include "runtime/libc/system_calls.h"
 
 #define ARGUMENTS_MAX 6
 

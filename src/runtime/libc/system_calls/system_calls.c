@@ -1,4 +1,4 @@
-#include "runtime/system_calls.h"
+#include "runtime/libc/system_calls.h"
 
 #include "runtime/interpose.h"
 
@@ -8,7 +8,7 @@
 static system_call *const system_calls[NUMBERS_MAX] = {
 #define SYSTEM_CALL(name) [SYS_##name] = call_##name,
 #define BLOCKING_CALL(name) SYSTEM_CALL(name)
-#include "runtime/system_calls.def"
+#include "runtime/libc/system_calls.def"
 #undef SYSTEM_CALL
 #undef BLOCKING_CALL
 };

@@ -8,8 +8,8 @@
 #include "runtime/libc/threads/sync.h"
 #include "runtime/libc/threads/library_lock.h"
 #include "runtime/runtime.h"
-#include "runtime/system_calls.h"
-#include "runtime/world.h"
+#include "runtime/libc/system_calls.h"
+#include "runtime/libc/world.h"
 
 /* The call's arguments, by their names in futex(2). */
 struct futex_call {

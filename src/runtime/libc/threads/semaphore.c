@@ -10,9 +10,9 @@
 #include <sys/syscall.h>
 
 #include "engine/sync.h"
-#include "runtime/family.h"
+#include "runtime/libc/family.h"
 #include "runtime/libc/threads/sync.h"
-#include "runtime/world.h"
+#include "runtime/libc/world.h"
 
 #define GROUPS_MAX 256
 #define NAMED_MAX 128 /* beyond, sem_open() fails with EMFILE */

@@ -6,12 +6,12 @@
 #include <time.h>
 
 #include "engine/sync.h"
-#include "runtime/child_run.h"
+#include "runtime/libc/child_run.h"
 #include "runtime/interpose.h"
-#include "runtime/raw_thread.h"
+#include "runtime/libc/raw_thread.h"
 #include "runtime/runtime.h"
-#include "runtime/signals.h"
-#include "runtime/world.h"
+#include "runtime/libc/signals.h"
+#include "runtime/libc/world.h"
 
 void runtime_prepare_threads(void)
 {

@@ -10,7 +10,7 @@
 
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
-#include "runtime/world.h"
+#include "runtime/libc/world.h"
 
 static bool may_set_clock(void)
 {

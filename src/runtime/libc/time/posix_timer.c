@@ -9,9 +9,9 @@
 
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
-#include "runtime/signals.h"
-#include "runtime/thread_ids.h"
-#include "runtime/world.h"
+#include "runtime/libc/signals.h"
+#include "runtime/libc/thread_ids.h"
+#include "runtime/libc/world.h"
 
 #define TIMERS_MAX 64
 

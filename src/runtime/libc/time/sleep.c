@@ -7,8 +7,8 @@
 
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
-#include "runtime/system_calls.h"
-#include "runtime/world.h"
+#include "runtime/libc/system_calls.h"
+#include "runtime/libc/world.h"
 
 /* Sleeps until the deadline; only handlers and cancellation interrupt. Returns 0 or EINTR.
  * `length`: see record_op. */

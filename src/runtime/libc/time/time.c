@@ -10,7 +10,7 @@
 #include "runtime/interpose.h"
 #include "base/hot_state.h"
 #include "runtime/runtime.h"
-#include "runtime/world.h"
+#include "runtime/libc/world.h"
 
 /* CLOCK_REALTIME at the start: 2025-06-15 15:06:40 UTC. Recent enough for certificate checks, and
  * earlier than the real time: files created meanwhile are never older than the start. */

@@ -9,8 +9,8 @@
 #include "runtime/interpose.h"
 #include "base/hot_state.h"
 #include "runtime/runtime.h"
-#include "runtime/signals.h"
-#include "runtime/world.h"
+#include "runtime/libc/signals.h"
+#include "runtime/libc/world.h"
 
 #define NS_PER_US UINT64_C(1000)
 

@@ -8,7 +8,7 @@
 #include <sys/timerfd.h>
 
 #include "runtime/interpose.h"
-#include "runtime/world.h"
+#include "runtime/libc/world.h"
 
 /* Further timer descriptors use real time. */
 #define TIMER_DESCRIPTORS_MAX 32

@@ -1,0 +1,167 @@
+
+#include "exchange/contract_block.h"
+#include "explore/schemes/rounds_internal.h"
+#include "explore/services.h"
+#include "investigate/probe/probe.h"
+#include "platform/platform.h"
+#include "strategies/strategy.h"
+
+/* Descents have this part of the campaign's runs, or of its time. */
+#define ORDERS_PART 8u
+#define ORDERS_TIME_MOST_NS UINT64_C(1000000000)
+/* Fewer descents give no useful estimate. */
+#define ORDERS_DESCENTS_LEAST 16u
+#define ORDERS_DESCENTS_MOST 100000u
+/* The estimate ends with a standard error of one percent, after enough descents to measure it. */
+#define ORDERS_DESCENTS_EXACT 256u
+#define ORDERS_ERROR_SQUARED 1e-4
+/* Batches grow while they are short, so that the time budget is kept. */
+#define ORDERS_BATCH_MOST 256u
+#define ORDERS_BATCH_NS UINT64_C(10000000)
+
+/* Without memory accesses, the search of the portfolio proves nothing. */
+static bool orders_has_search(const struct campaign *campaign)
+{
+	const struct campaign_options *options = campaign->options;
+	const struct strategy *strategy = strategies[options->strategy];
+	const bool is_part = options->shards > 1 || options->remote || options->is_one_by_one ||
+			     campaign->listener->more_runs;
+
+	return !is_part && !options->forwards_signals &&
+	       (strategy == &strategy_dpor || (strategy == &strategy_portfolio &&
+						      campaign->program.target.traits.has_sites));
+}
+
+uint64_t orders_reserved_ns(const struct campaign *campaign)
+{
+	const uint64_t part_ns = campaign->options->time_ns / ORDERS_PART;
+
+	if (!orders_has_search(campaign))
+		return 0;
+	return part_ns < ORDERS_TIME_MOST_NS ? part_ns : ORDERS_TIME_MOST_NS;
+}
+
+/* Returns false if the search is complete, or can never become complete. */
+static bool orders_find_verdict(struct campaign *campaign, struct strategy_verdict *out)
+{
+	const struct contract *contract = campaign->workers[0].worker.contract;
+	const struct campaign_result *result = campaign->result;
+
+	*out = result->verdict;
+	if (campaign->rounds && contract->has_memory_sites)
+		strategies[campaign->options->strategy]->search.verdict(
+			campaign->rounds->knowledge, out);
+	return out->runs && !out->is_complete && !out->missing &&
+	       !(contract->met & MET_CHILD_THREADS);
+}
+
+static bool orders_is_wanted(struct campaign *campaign, struct strategy_verdict *search)
+{
+	const struct campaign_result *result = campaign->result;
+
+	return orders_has_search(campaign) && !result->is_interrupted && !result->total.failures &&
+	       !result->has_no_threads && !campaign->exclusive.is_active &&
+	       !campaign->program.reads_ours && campaign->restart != RESTART_EXEC &&
+	       orders_find_verdict(campaign, search);
+}
+
+static int orders_open(struct campaign *campaign, struct probe *probe, struct memory_view *memory,
+	struct error *err)
+{
+	struct probe_params params = {.worker = campaign->workers[0].worker.params,
+		.settings = &campaign->program.settings,
+		.memory = memory,
+		.restart = campaign->restart,
+		.is_interrupted = campaign->options->is_interrupted};
+	int result;
+
+	memory_view_take(memory, contract_memory(campaign->workers[0].worker.contract));
+	params.worker.output = OUTPUT_DISCARD;
+	result = probe_open(probe, &params, err);
+	if (result == 0)
+		probe->worker.contract->plan.seed = campaign->options->seed;
+	return result;
+}
+
+static bool orders_is_exact(const struct strategy_verdict *descents)
+{
+	return descents->runs >= ORDERS_DESCENTS_EXACT && descents->orders > 0 &&
+	       descents->orders_variance <
+		       ORDERS_ERROR_SQUARED * descents->orders * descents->orders;
+}
+
+/* A campaign with a budget in runs has a fixed number of descents, and thus the same estimate. */
+static uint64_t orders_most(const struct campaign *campaign)
+{
+	const uint64_t part = campaign->result->total.runs / ORDERS_PART;
+
+	return campaign->options->schedules && part < ORDERS_DESCENTS_MOST ? part
+									   : ORDERS_DESCENTS_MOST;
+}
+
+static void orders_descend(
+	struct campaign *campaign, struct probe *probe, struct strategy_verdict *out)
+{
+	const struct campaign_options *options = campaign->options;
+	const uint64_t until_ns = options->time_ns
+					  ? platform_monotonic_ns() + orders_reserved_ns(campaign)
+					  : UINT64_MAX;
+	const uint64_t most = orders_most(campaign);
+	struct probe_plan plan = {.strategy = &strategy_estimate, .batch = 1};
+	uint64_t begun_ns;
+	struct error err;
+
+	while (probe->run_count < most && (begun_ns = platform_monotonic_ns()) < until_ns) {
+		if (plan.batch > most - probe->run_count)
+			plan.batch = most - probe->run_count;
+		if (probe_run(probe, &plan, &err) < 0 || *options->is_interrupted)
+			return;
+		campaign->result->orders.has_failure |= probe->is_failure;
+		strategy_estimate.search.verdict(contract_strategy(probe->worker.contract), out);
+		if (!options->schedules && orders_is_exact(out))
+			return;
+		if (platform_monotonic_ns() - begun_ns < ORDERS_BATCH_NS &&
+			plan.batch < ORDERS_BATCH_MOST)
+			plan.batch *= 2;
+		plan.is_continued = true;
+	}
+}
+
+static void orders_conclude(
+	const struct campaign *campaign, const struct strategy_verdict *descents, uint64_t executed)
+{
+	const bool is_search = strategies[campaign->options->strategy] == &strategy_dpor;
+	const struct campaign_progress *total = &campaign->result->total;
+	struct campaign_orders *orders = &campaign->result->orders;
+	const double left = descents->orders - (is_search ? (double)executed : 0);
+
+	if (descents->runs < ORDERS_DESCENTS_LEAST || left <= 0)
+		return;
+	orders->count = descents->orders;
+	orders->variance = descents->orders_variance;
+	orders->descents = descents->runs;
+	orders->executed = executed;
+	orders->is_search = is_search;
+	orders->seconds = left * (double)total->exploring_ns / 1e9 /
+			  (double)(is_search ? executed : total->runs);
+}
+
+void orders_estimate(struct campaign *campaign)
+{
+	struct strategy_verdict search, descents = {0};
+	struct memory_view memory = {0};
+	struct probe probe = {0};
+	struct error err;
+
+	if (strategies[campaign->options->strategy] == &strategy_estimate) {
+		orders_conclude(campaign, &campaign->result->verdict, 0);
+		return;
+	}
+	if (!orders_is_wanted(campaign, &search))
+		return;
+	if (orders_open(campaign, &probe, &memory, &err) == 0)
+		orders_descend(campaign, &probe, &descents);
+	probe_close(&probe);
+	memory_view_release(&memory);
+	orders_conclude(campaign, &descents, search.runs - search.redundant);
+}

@@ -1,0 +1,393 @@
+/* Assigns places to workers, and exchanges lessons, memory and ignored races between rounds. */
+#include "explore/schemes/rounds_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/hash.h"
+#include "explore/services.h"
+#include "process/children.h"
+#include "plan/memory_join.h"
+#include "plan/races.h"
+#include "plan/strategy_option.h"
+#include "detectors/detector.h"
+#include "model/layout.h"
+#include "strategies/strategy.h"
+
+/* Batches of a round have this part of the usual duration, so that all workers end at about the
+ * same time. */
+#define BATCH_DIVISOR 512
+/* Runs before the strategy's remark is printed. The first run has no preemptions, so the counts of
+ * steps and locks come from several runs. */
+#define RUNS_BEFORE_REMARK 8
+
+/*
+ * A new layout costs a new process: a few milliseconds. The first runs have the plain layout,
+ * because most bugs do not depend on the layout and many campaigns are short. Then the layout
+ * changes with each round, and after LONG_CAMPAIGN_RUNS runs with each fourth round.
+ */
+#define PLAIN_LAYOUT_RUNS 64
+#define LONG_CAMPAIGN_RUNS 65536
+#define LONG_CAMPAIGN_ROUNDS 4
+/* An exhaustive search beside random runs uses the plain layout. After it the campaign makes random
+ * runs in this many other layouts, and ends. A failure that one layout in eight shows is missed with
+ * a probability of 1.4 %. */
+#define LAYOUTS_AFTER_SEARCH 32
+#define RUNS_PER_LAYOUT_AFTER_SEARCH 64
+
+static uint32_t rounds_ordered(const struct campaign *campaign)
+{
+	const struct strategy *strategy = rounds_strategy_of(campaign);
+
+	return strategy->learning.ordered ? strategy->learning.ordered(campaign->rounds->knowledge)
+					  : 0;
+}
+
+/* Number of runs of the next round, unless it is shortened. */
+static uint64_t rounds_length(const struct campaign *campaign)
+{
+	const uint64_t runs = strategy_round_runs(campaign->rounds->before);
+	struct strategy_verdict verdict;
+
+	return runs > RUNS_PER_LAYOUT_AFTER_SEARCH && rounds_verdict(campaign, &verdict)
+		       ? RUNS_PER_LAYOUT_AFTER_SEARCH
+		       : runs;
+}
+
+static void rounds_choose_layout(struct campaign *campaign)
+{
+	struct rounds *round = campaign->rounds;
+	uint64_t runs = rounds_length(campaign);
+
+	if (campaign->program.settings.has_fixed_layout) {
+		round->layout = campaign->program.settings.layout;
+		return;
+	}
+	if (rounds_ordered(campaign)) {
+		round->layout = 0;
+		round->layout_until = 0;
+		return;
+	}
+	if (round->before < PLAIN_LAYOUT_RUNS || round->before < round->layout_until)
+		return;
+	if (round->before >= LONG_CAMPAIGN_RUNS)
+		runs *= LONG_CAMPAIGN_ROUNDS;
+	round->layout_until = round->before + runs;
+	round->layout = layout_number(campaign->options->seed, ++round->layout_index);
+}
+
+/* Begins a round. After runs found new shared memory, the round has only one run, which shows its
+ * accesses. */
+static void rounds_begin_round(struct campaign *campaign)
+{
+	struct rounds *round = campaign->rounds;
+	uint64_t runs = rounds_length(campaign);
+
+	if (round->has_new_memory)
+		runs = 1;
+	if (runs_left(campaign) == 0)
+		runs_request(campaign);
+	if (runs > runs_left(campaign))
+		runs = runs_left(campaign);
+	round->number++;
+	round->first = campaign->runs.next;
+	round->runs = (uint32_t)runs;
+	rounds_choose_layout(campaign);
+	round->given = round->settled = 0;
+	round->hold = ROUNDS_NO_HOLD;
+	memset(round->is_made, 0, runs * sizeof *round->is_made);
+	memset(round->keys, 0, runs * sizeof *round->keys);
+	campaign->runs.next += runs;
+}
+
+/* Returns the strategy's configuration. A campaign whose runs the caller numbers or counts is a
+ * part of a larger campaign, like a shard. */
+static struct strategy_config rounds_config(const struct campaign *campaign)
+{
+	struct strategy_config config = campaign->options->strategy_config;
+	const bool is_part = campaign->listener->more_runs || campaign->options->is_one_by_one;
+
+	config.shards = is_part ? UINT32_MAX : campaign->options->shards;
+	return config;
+}
+
+static void rounds_open(struct campaign *campaign)
+{
+	const struct strategy *strategy = rounds_strategy_of(campaign);
+	const struct strategy_config config = rounds_config(campaign);
+	struct rounds *round = calloc(1, sizeof *round);
+
+	BUG_ON(!round);
+	round->knowledge = calloc(1, strategy->state_bytes(&config));
+	BUG_ON(!round->knowledge);
+	strategy->begin_campaign(round->knowledge, &config);
+	campaign->rounds = round;
+	rounds_begin_round(campaign);
+}
+
+static void rounds_close(struct campaign *campaign)
+{
+	struct rounds *round = campaign->rounds;
+
+	if (!round)
+		return;
+	rounds_release_failures(round);
+	free(round->failures);
+	free(round->ignored);
+	free(round->knowledge);
+	free(round->races);
+	free(round);
+}
+
+/* Initialises the worker's strategy state, because lessons are stored there before the first
+ * run. */
+static void rounds_prepare_worker(const struct campaign *campaign, struct campaign_worker *worker)
+{
+	const struct strategy_config config = rounds_config(campaign);
+
+	rounds_strategy_of(campaign)->begin_campaign(
+		contract_strategy(worker->worker.contract), &config);
+	worker->worker.is_strategy_fresh = false;
+}
+
+static uint32_t rounds_batch_size(
+	const struct campaign *campaign, const struct campaign_worker *worker)
+{
+	const struct rounds *round = campaign->rounds;
+	uint64_t size = (round->runs - round->given) * 3 / (4 * campaign->worker_count);
+
+	if (campaign->worker_count == 1)
+		size = round->runs - round->given;
+	if (size < worker->batch / BATCH_DIVISOR)
+		size = worker->batch / BATCH_DIVISOR;
+	if (size > worker->batch || campaign->options->is_one_by_one)
+		size = campaign->options->is_one_by_one ? 1 : worker->batch;
+	if (!round->given && size < rounds_ordered(campaign))
+		size = rounds_ordered(campaign);
+	if (size > round->runs - round->given)
+		size = round->runs - round->given;
+	return size ? (uint32_t)size : 1;
+}
+
+/* Gives the rest of a batch to `worker`, because the batch's own worker may not continue. */
+static void rounds_take_over(struct campaign *campaign, struct campaign_worker *worker)
+{
+	for (uint32_t i = 0; i < campaign->worker_count; i++) {
+		struct campaign_worker *other = &campaign->workers[i];
+
+		if (other == worker || other->is_busy || other->run_first == other->run_end)
+			continue;
+		worker->run_first = other->run_first;
+		worker->run_end = other->run_end;
+		other->run_first = other->run_end;
+		return;
+	}
+}
+
+/* Returns whether the process starts before it has a batch. A late start would delay the end of a
+ * short round. */
+static bool rounds_starts_ahead(
+	const struct campaign *campaign, const struct campaign_worker *worker)
+{
+	return worker != campaign->workers && worker->worker.state == WORKER_EMPTY &&
+	       worker->run_first == worker->run_end && campaign->restart != RESTART_EXEC &&
+	       !campaign->options->is_one_by_one && campaign->rounds->before < STRATEGY_ROUND_FIRST;
+}
+
+static int rounds_next_batch(
+	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
+{
+	struct contract_plan *plan = &worker->worker.contract->plan;
+	struct rounds *round = campaign->rounds;
+
+	(void)err;
+	if (rounds_starts_ahead(campaign, worker)) {
+		worker->run_first = worker->run_end = round->first;
+		return 1;
+	}
+	if (worker->run_first == worker->run_end && campaign->exclusive.is_active)
+		rounds_take_over(campaign, worker);
+	if (worker->run_first == worker->run_end) {
+		if (round->given == round->runs || round->given >= round->hold)
+			return 0;
+		worker->run_first = round->first + round->given;
+		round->given += rounds_batch_size(campaign, worker);
+		worker->run_end = round->first + round->given;
+	}
+	if (rounds_place_of(campaign, worker->run_first) >= round->hold)
+		return 0;
+	plan->round = round->number;
+	plan->round_first = round->first;
+	plan->round_runs = round->runs;
+	plan->runs_before = round->before;
+	plan->layout = round->layout;
+	return 1;
+}
+
+static int rounds_wake(struct campaign *campaign, struct error *err)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < campaign->worker_count && result == 0; i++)
+		if (!campaign->workers[i].is_busy)
+			result = loop_give(campaign, &campaign->workers[i], err);
+	return result;
+}
+
+/*
+ * Limits of one-run rounds for new memory in focused campaigns (runtime/focus.h). A run with all
+ * sites on is many times slower, and a program that allocates much may show new memory in each run.
+ * Beyond the limits, the first run of a usual round examines the new memory.
+ */
+#define SINGLE_ROUNDS_FIRST 4
+#define SINGLE_ROUNDS_EVERY 16
+
+static bool rounds_may_look(const struct campaign *campaign)
+{
+	const struct rounds *round = campaign->rounds;
+
+	return !campaign->is_focused || round->single_rounds < SINGLE_ROUNDS_FIRST ||
+	       round->single_rounds * SINGLE_ROUNDS_EVERY < round->before;
+}
+
+static void rounds_share_memory(struct campaign *campaign)
+{
+	struct contract_memory *blocks[CHILDREN_WORKERS_MAX];
+	struct rounds *round = campaign->rounds;
+
+	for (uint32_t i = 0; i < campaign->worker_count; i++)
+		blocks[i] = contract_memory(campaign->workers[i].worker.contract);
+	round->has_new_memory = round->has_new_points = false;
+	if (blocks[0]->is_frozen)
+		return;
+	round->has_new_points = memory_join(blocks, campaign->worker_count);
+	round->has_new_memory = round->has_new_points && rounds_may_look(campaign);
+	round->single_rounds += round->has_new_memory;
+}
+
+static void rounds_share_races(struct campaign *campaign)
+{
+	struct rounds *round = campaign->rounds;
+
+	for (uint32_t i = 0; i < round->ignored_count; i++)
+		for (uint32_t j = 0; j < campaign->worker_count; j++)
+			(void)races_ignore_in_guest(campaign->workers[j].worker.contract,
+				/* cannot fail: the guest's table is as large */
+				round->ignored[i]);
+	round->ignored_count = 0;
+}
+
+static void rounds_notice_remark(struct campaign *campaign)
+{
+	const struct rounds *round = campaign->rounds;
+	char remark[256];
+
+	if (campaign->noticed.remark || round->counted.runs < RUNS_BEFORE_REMARK ||
+		!strategy_remark(campaign->options->strategy, &campaign->options->strategy_config,
+			round->knowledge, remark, sizeof remark))
+		return;
+	campaign->noticed.remark = true;
+	campaign_notice(campaign, "%s", remark);
+}
+
+/* Returns whether the search beside random runs has executed all orders. Returns false if no memory
+ * access is instrumented. Also returns false after a run that ended at a race: if the race is
+ * ignored later, that run was too short. */
+bool rounds_verdict(const struct campaign *campaign, struct strategy_verdict *out)
+{
+	const struct strategy *strategy = rounds_strategy_of(campaign);
+	const struct rounds *round = campaign->rounds;
+
+	if (!strategy->search.verdict || campaign->exclusive.is_active ||
+		!campaign->workers[0].worker.contract->has_memory_sites ||
+		round->counted.outcome[OUTCOME_RACE])
+		return false;
+	strategy->search.verdict(round->knowledge, out);
+	return out->is_complete;
+}
+
+static void rounds_end_round(struct campaign *campaign)
+{
+	const struct strategy *strategy = rounds_strategy_of(campaign);
+	struct rounds *round = campaign->rounds;
+	struct strategy_verdict verdict;
+	uint64_t next;
+
+	round->before += round->runs;
+	next = strategy_round_runs(round->before);
+	rounds_share_memory(campaign);
+	if (round->has_new_points && strategy->learning.begin_again)
+		strategy->learning.begin_again(round->knowledge);
+	if (strategy->learning.learn)
+		strategy->learning.learn(round->knowledge, round->runs, (uint32_t)next);
+	for (uint32_t i = 0; strategy->learning.share && i < campaign->worker_count; i++)
+		strategy->learning.share(
+			contract_strategy(campaign->workers[i].worker.contract), round->knowledge);
+	rounds_share_races(campaign);
+	rounds_notice_remark(campaign);
+	rounds_begin_round(campaign);
+	campaign->is_stopping |= rounds_verdict(campaign, &verdict) &&
+				 (campaign->program.settings.has_fixed_layout ||
+					 round->layout_index >= LAYOUTS_AFTER_SEARCH);
+}
+
+static int rounds_advance(struct campaign *campaign, struct error *err)
+{
+	struct rounds *round = campaign->rounds;
+	const int result = rounds_settle(campaign, false, err);
+
+	if (result == 0 && !campaign->is_stopping && round->runs && round->settled == round->runs)
+		rounds_end_round(campaign);
+	return result;
+}
+
+/* Counts the runs made so far. A failure that ends the campaign is the last run that counts. */
+static int rounds_end(struct campaign *campaign, bool is_cut, struct error *err)
+{
+	const struct strategy *strategy = rounds_strategy_of(campaign);
+	struct rounds *round = campaign->rounds;
+	int result = 0;
+
+	(void)is_cut;
+	if (!round->is_over) {
+		campaign->is_stopping = false;
+		result = rounds_settle(campaign, true, err);
+	}
+	round->is_over = true;
+	if (result == 0 && strategy->learning.learn && round->settled)
+		strategy->learning.learn(round->knowledge, round->settled, 1);
+	return result;
+}
+
+static void rounds_ignore_race(struct campaign *campaign, struct race_pair pair)
+{
+	struct rounds *round = campaign->rounds;
+
+	round->ignored =
+		realloc(round->ignored, (round->ignored_count + 1) * sizeof *round->ignored);
+	BUG_ON(!round->ignored);
+	round->ignored[round->ignored_count++] = pair;
+}
+
+static uint64_t rounds_runs_made(const struct campaign *campaign)
+{
+	return campaign->rounds->first + campaign->rounds->settled;
+}
+
+const struct scheme scheme_rounds = {
+	.has_independent_runs = true,
+	.open = rounds_open,
+	.close = rounds_close,
+	.prepare_worker = rounds_prepare_worker,
+	.next_batch = rounds_next_batch,
+	.take_runs = rounds_take_runs,
+	.take_failure = rounds_take_failure,
+	.advance = rounds_advance,
+	.wake = rounds_wake,
+	.end = rounds_end,
+	.ignore_race = rounds_ignore_race,
+	.runs_made = rounds_runs_made,
+	.add_totals = rounds_add_totals,
+	.conclude = rounds_list_races,
+};

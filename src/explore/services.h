@@ -1,0 +1,120 @@
+/* Functions that the files of a campaign provide to each other, beside the schemes (scheme.h). */
+#ifndef RADDLE_EXPLORE_SERVICES_H
+#define RADDLE_EXPLORE_SERVICES_H
+
+#include "explore/campaign_state.h"
+
+/* failure.c: from a failing run to a stored finding. */
+
+/* Copies the failure of the worker's last run; failure_discard() releases the copy. Returns false
+ * if the failure is known or ignored; nothing needs a release then. */
+bool failure_copy_from(struct campaign *campaign, const struct campaign_worker *from,
+	struct campaign_failure *out);
+void failure_discard(struct campaign_failure *failure);
+/* Stores a finding unless the key is known. Sets is_stopping where it ends the campaign. */
+int failure_investigate(
+	struct campaign *campaign, const struct campaign_failure *failure, struct error *err);
+bool failure_is_suppressed(const struct campaign *campaign, uint64_t key);
+/* Reports at the end where the findings of the fallback store are. */
+void fallback_notify(struct campaign *campaign);
+
+/* exclusive.c: processes that disturb each other. */
+
+/* Returns the first run that a batch did not make, after it has ended or was stopped. */
+uint64_t exclusive_batch_end(const struct campaign_worker *worker);
+/* Same as worker_poll(), but returns deferred reports first. The reports have the order of runs if
+ * is_one_by_one is set. */
+int exclusive_poll(struct campaign *campaign, struct campaign_worker *worker,
+	enum contract_report *report, struct error *err);
+/* Ends all local processes of the target; defers reports that arrive meanwhile. */
+int exclusive_stop_others(struct campaign *campaign, struct error *err);
+/* Makes worker 0 the only worker from now on. `notice` gives the user the reason. */
+int exclusive_begin(struct campaign *campaign, const char *notice, struct error *err);
+/*
+ * Returns whether a failure did not repeat in exclusive confirmation runs although other processes
+ * ran beside its run. The failure does not count then. Sets must_repeat: one worker makes the run
+ * and all later ones.
+ */
+bool exclusive_doubt_others(struct campaign *campaign, const struct confirmation *confirmation);
+/* Detects names that the target binds, for which other processes of it would wait forever. */
+int exclusive_check_names(struct campaign *campaign, struct error *err);
+/* Discards all assigned runs. Every worker except the reporting one becomes idle. */
+void exclusive_forget_others(struct campaign *campaign);
+
+/* Called when a worker's server process has ended. Returns 0 if it may start again, possibly with
+ * another restart. */
+int restart_worker_died(
+	struct campaign *campaign, struct campaign_worker *worker, struct error *err);
+/*
+ * `restart` cannot be used for this target because of `reason`: switches to the next more faithful
+ * one, with one notice. `is_shared`: a fork at the first thread creation is unsuitable too. Fails
+ * where the restart was forced or is the last one.
+ */
+int restart_fall_back(struct campaign *campaign, enum contract_restart restart, const char *reason,
+	bool is_shared, struct error *err);
+/* Called after a run that its restart could not undo. */
+int restart_take_taint(
+	struct campaign *campaign, const struct campaign_worker *worker, struct error *err);
+/* Returns whether the first run shows forked children with threads, and children may be explored. */
+bool restart_must_include_children(
+	const struct campaign *campaign, const struct campaign_worker *worker);
+int restart_include_children(
+	struct campaign *campaign, struct campaign_worker *worker, struct error *err);
+
+/* Passes signals on to the program if the campaign has one run. */
+void signals_pass_on(struct campaign *campaign);
+bool signals_have_ended(const struct campaign *campaign);
+/* Returns the time for unfinished runs to complete at the end, before their processes are
+ * killed. */
+uint64_t signals_grace_ns(const struct campaign *campaign);
+/* Returns whether a signal that raddle passed on killed the worker's last run. Such a run is an
+ * interruption, not a failure. */
+bool signals_was_run_ended(struct campaign *campaign, struct campaign_worker *worker);
+
+/* Reports the properties of the target once, after the first thread creation. */
+void notices_start(struct campaign *campaign, const struct campaign_worker *worker);
+/* Warns once of each kind of operation that is invisible to raddle. */
+void notices_warn(struct campaign *campaign);
+
+/* Returns whether strategy and program profit from switching sites off. */
+bool memory_wants_focus(const struct campaign *campaign, struct contract *contract);
+/* Sends a focused worker's process the sites that may access each variable, once. */
+void memory_write_groups(struct campaign *campaign, struct campaign_worker *worker);
+/* Writes the view of memory that a process has before any run. */
+void memory_write_view(const struct campaign *campaign, struct campaign_worker *worker);
+/* Copies worker 0's view of shared memory. Kills a process that began with another view. */
+void memory_copy_view(struct campaign *campaign, struct campaign_worker *worker);
+
+/* Records the progress for charts, if the interval has passed or `is_due` is true. */
+void progress_note(struct campaign *campaign, bool is_due);
+/* Returns the progress as a JSON array. The caller frees it. */
+char *progress_text(const struct progress *progress);
+
+/* orders.c: estimates the number of all orders of a program after a campaign whose search has not
+ * ended, by descents of the strategy `estimate` in a process of their own. */
+
+/* The part of the time budget that is reserved for descents, which do not count as runs. */
+uint64_t orders_reserved_ns(const struct campaign *campaign);
+/* Sets result->orders. An error leaves the campaign without an estimate. */
+void orders_estimate(struct campaign *campaign);
+
+/* state.c: exhaustive searches that a later campaign continues. */
+
+/* Saves the strategy's state if due or `is_last`, or removes it once the search is complete. */
+void state_save(struct campaign *campaign, bool is_last);
+/* Returns whether campaign `id` has left a saved state. */
+bool state_is_kept(const struct campaign *campaign, int64_t id);
+/* *run: the next run in the saved state of the campaign that this one continues. */
+int state_find(const struct campaign *campaign, uint64_t *run, struct error *err);
+/* Loads the saved state into worker 0, before its first run. */
+int state_load(struct campaign *campaign, struct error *err);
+
+/* Takes the verdict from the state of worker 0's strategy. */
+void verdict_take(struct campaign *campaign);
+/* Stores the campaign's shard and, when `is_over`, its verdict. */
+int verdict_keep(struct campaign *campaign, bool is_over, struct error *err);
+
+/* Returns true if a search beside random runs has executed all orders (rounds.c). */
+bool rounds_verdict(const struct campaign *campaign, struct strategy_verdict *out);
+
+#endif

@@ -1,0 +1,74 @@
+#include "investigate/minimise/fewer_preemptions.h"
+
+#include "exchange/contract_block.h"
+#include "platform/platform.h"
+#include "strategies/strategy.h"
+
+/* Options of icb in their order. */
+enum { OPTION_PREEMPTIONS, OPTION_RUNS };
+/* The least value of icb's option runs. */
+#define RUNS_LEAST 1024
+
+static bool fewer_preemptions_accept(const struct probe *probe, struct failure *failure)
+{
+	struct failure run = {0};
+
+	if (!probe_shows(probe, failure))
+		return false;
+	failure_take(&run, probe->worker.contract);
+	if (run.is_truncated || run.preemptions >= failure->preemptions ||
+		(run.step_count > failure->step_count &&
+			failure_compare_stalls(&run, failure) >= 0)) {
+		failure_release(&run);
+		return false;
+	}
+	run.run_number = failure->run_number;
+	failure_release(failure);
+	*failure = run;
+	return true;
+}
+
+/* Returns whether the search has made all its runs. */
+static bool fewer_preemptions_is_over(struct fewer_preemptions *search, const struct probe *probe)
+{
+	const void *state = contract_strategy(probe->worker.contract);
+	struct strategy_verdict verdict = {0};
+
+	if (!strategy_icb.search.is_exhausted(state))
+		return false;
+	strategy_icb.search.verdict(state, &verdict);
+	search->is_complete = verdict.is_complete;
+	return true;
+}
+
+int fewer_preemptions_search(
+	struct fewer_preemptions *search, struct failure *failure, struct error *err)
+{
+	const uint64_t begun_ns = platform_monotonic_ns();
+	struct probe_plan plan = {.strategy = &strategy_icb,
+		.options = {[OPTION_PREEMPTIONS] = (int64_t)failure->preemptions - 1,
+			[OPTION_RUNS] = search->budget.runs < RUNS_LEAST
+						? RUNS_LEAST
+						: (int64_t)search->budget.runs}};
+	struct probe probe;
+	int result;
+
+	search->is_found = false;
+	search->is_complete = failure->preemptions == 0;
+	if (search->is_complete)
+		return 0;
+	result = probe_open(&probe, &search->probe, err);
+	if (result < 0)
+		return result;
+	for (uint64_t runs = 0; budget_allows(&search->budget, runs, begun_ns); runs++) {
+		plan.is_continued = runs > 0;
+		result = probe_run(&probe, &plan, err);
+		if (result < 0)
+			break;
+		search->is_found = fewer_preemptions_accept(&probe, failure);
+		if (search->is_found || fewer_preemptions_is_over(search, &probe))
+			break;
+	}
+	probe_close(&probe);
+	return result;
+}

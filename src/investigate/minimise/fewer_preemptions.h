@@ -1,0 +1,30 @@
+/*
+ * Searches a schedule with fewer preemptions than a minimised one. Minimising only removes and moves
+ * the switches of the schedule that was found, so a simpler schedule that looks different stays
+ * unseen. Strategy `icb` (iterative context bounding, strategies/search/icb.c) makes all schedules
+ * without preemptions, then those with one, and so on, up to one less than the schedule has. The
+ * schedules have no stalls.
+ */
+#ifndef RADDLE_INVESTIGATE_MINIMISE_FEWER_PREEMPTIONS_H
+#define RADDLE_INVESTIGATE_MINIMISE_FEWER_PREEMPTIONS_H
+
+#include "plan/budget.h"
+#include "investigate/probe/failure.h"
+#include "investigate/probe/probe.h"
+
+/* Enough for one preemption in some hundred steps; fast programs make these runs in a tenth of a second. */
+#define FEWER_PREEMPTIONS_BUDGET ((struct budget){.runs = 5000, .time_ns = UINT64_C(3000000000)})
+
+struct fewer_preemptions {
+	struct probe_params probe;
+	struct budget budget;
+	/* Results: `failure` was replaced; no schedule with fewer preemptions and without stalls shows
+	 * the failure. */
+	bool is_found, is_complete;
+};
+
+/* Errors: runs cannot be made, or were interrupted. */
+int fewer_preemptions_search(
+	struct fewer_preemptions *search, struct failure *failure, struct error *err);
+
+#endif

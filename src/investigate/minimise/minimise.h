@@ -1,0 +1,77 @@
+/*
+ * Minimises a failing schedule. The result shows the same failure with as few and as short stalls,
+ * then as few preemptions, then as few context switches, as the search finds. A run becomes longer
+ * only if it needs fewer or shorter stalls. The method is delta debugging (Zeller and Hildebrandt,
+ * "Simplifying and Isolating Failure-Inducing Input", IEEE TSE 2002) over *directives*
+ * (strategies/replay.h). The result is the recorded schedule of the best run, and replays exactly.
+ *
+ * Deviations from ddmin:
+ * - A smaller set is accepted only if its run has no more preemptions and switches than the best
+ *   run. A set can shrink while the run grows.
+ * - The schedule is first cut at one point, because most failures need only a prefix.
+ * - In a long schedule whole blocks of segments are joined first (coalesce.h).
+ * - A run with stalls is replaced by one without, if random runs show the same failure.
+ * - Between rounds whole segments are moved and dropped, because directives can only be removed.
+ */
+#ifndef RADDLE_INVESTIGATE_MINIMISE_MINIMISE_H
+#define RADDLE_INVESTIGATE_MINIMISE_MINIMISE_H
+
+#include "plan/budget.h"
+#include "investigate/probe/failure.h"
+#include "investigate/probe/probe.h"
+
+struct minimise_progress {
+	uint64_t runs;
+	uint32_t preemptions, switches; /* counts of the best run so far */
+};
+
+/* Candidates to try until one is accepted. Candidate 0, with run number `number`, is tried now. */
+struct minimise_sequence {
+	uint64_t number;
+	void *context;
+	/* Makes the plan of candidate `ahead`, valid until the next call. Returns false if there is
+	 * no candidate. */
+	bool (*plan)(void *context, uint32_t ahead, struct probe_plan *plan);
+};
+
+/* Speculative runs of later candidates (tries.h); results do not depend on the probe. */
+struct minimise_ahead {
+	void *context;
+	/* Does what probe_run() does for candidate 0, with `own` or another probe; *made receives
+	 * the probe. */
+	int (*run)(void *context, struct probe *own, const struct minimise_sequence *sequence,
+		struct probe **made, struct error *err);
+	/* A candidate was accepted: the later ones have changed. */
+	void (*turn)(void *context);
+};
+
+struct minimise_params {
+	const struct minimise_ahead *ahead; /* NULL if there are no speculative runs */
+	/* restart: the fastest one that works for the target */
+	struct probe_params probe;
+	struct budget budget;
+	/* Decides whether the last run counts as the failure. NULL means probe_shows(). */
+	bool (*shows)(void *shows_context, const struct probe *probe);
+	void *shows_context;
+	void (*progress)(void *context, const struct minimise_progress *progress); /* may be NULL */
+	void *context;
+};
+
+/*
+ * A few seconds suffice where the restart is fast. Hundreds of preemptions need some hundred runs
+ * to become readable: a minute of slow runs.
+ */
+#define MINIMISE_BUDGET                                                                            \
+	((struct budget){.runs = 5000,                                                             \
+		.time_ns = UINT64_C(10000000000),                                                  \
+		.slow_runs = 300,                                                                  \
+		.slow_time_ns = UINT64_C(60000000000)})
+
+/*
+ * `failure` becomes the best run so far. *is_minimal: no single context switch can be removed.
+ * Errors: runs cannot be made, or were interrupted.
+ */
+int minimise(struct failure *failure, const struct minimise_params *params, bool *is_minimal,
+	struct error *err);
+
+#endif

@@ -1,0 +1,49 @@
+/* A failing run, copied from the contract. Owns its memory. */
+#ifndef RADDLE_INVESTIGATE_PROBE_FAILURE_H
+#define RADDLE_INVESTIGATE_PROBE_FAILURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/outcome.h"
+#include "model/schedule.h"
+#include "abi/contract.h"
+
+/* All zero: empty. */
+struct failure {
+	struct outcome outcome;
+	uint64_t run_number;
+	struct schedule_segment *segments; /* thread: index in that run */
+	uint32_t segment_count;
+	uint64_t step_count;
+	uint32_t layout;    /* memory layout of the run (model/layout.h) */
+	bool is_truncated;  /* the schedule is only the beginning of the run */
+	thread_name *names; /* names of the threads, by index */
+	uint32_t thread_count;
+	uint32_t switches, preemptions;
+	uint32_t stall_count;	  /* model/stall.h */
+	uint64_t stalled_ns;	  /* sum of the stalls */
+	uint32_t stalled_threads; /* sum of the threads of each stall */
+};
+
+/* Releases the previous content of `failure` first. */
+void failure_take(struct failure *failure, struct contract *contract);
+/* Overwrites `to` without releasing it. */
+void failure_copy(struct failure *to, const struct failure *from);
+void failure_release(struct failure *failure);
+
+/* A negative result means that `a` is simpler. Compares by the number of stalls, their duration,
+ * then the stalled threads. */
+int failure_compare_stalls(const struct failure *a, const struct failure *b);
+/* Does the same; without a difference, compares preemptions, then context switches. */
+int failure_compare_cost(const struct failure *a, const struct failure *b);
+
+/* Equal for equal failures (kind, code, evidence) while the target keeps its addresses. */
+uint64_t failure_key(const struct outcome *outcome);
+/*
+ * Same as failure_key(), with the places that wait for the object of a lost wake-up: an object may
+ * lose several. Equal findings may have different keys.
+ */
+uint64_t failure_place_key(const struct outcome *outcome);
+
+#endif
