@@ -8,6 +8,7 @@
  * then lie in the contract, so a crash of the target loses neither.
  */
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
@@ -48,6 +49,15 @@ static struct schedule *run_schedule(struct contract *contract)
 	return contract_area(contract, contract->schedule_offset);
 }
 
+/* Removes the pages, because a large state is mostly untouched. */
+static void run_clear_strategy_state(struct contract *contract)
+{
+	void *state = run_strategy_state(contract);
+
+	if (platform_call(SYS_madvise, (uintptr_t)state, contract->strategy_bytes, MADV_REMOVE))
+		memset(state, 0, contract->strategy_bytes);
+}
+
 bool runtime_renew_strategy(void)
 {
 	struct contract *contract = runtime.contract;
@@ -63,7 +73,7 @@ bool runtime_renew_strategy(void)
 	}
 	/* An exhaustive strategy begins again when the program has new scheduling points. */
 	if (strategy->search.is_exhausted && memory_take_change()) {
-		memset(state, 0, contract->strategy_bytes);
+		run_clear_strategy_state(contract);
 		strategy->begin_campaign(state, &plan->strategy_config);
 		is_renewed = true;
 	}

@@ -28,7 +28,7 @@
 
 enum dpor_option { OPTION_STEPS };
 
-#define STEPS_STANDARD 4096
+#define STEPS_STANDARD 65536
 #define SLEEPERS_PER_STEP 8
 
 static const struct strategy_option dpor_options[] = {
