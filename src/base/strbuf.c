@@ -89,3 +89,11 @@ char *strbuf_detach(struct strbuf *buf)
 	strbuf_init(buf);
 	return text;
 }
+
+char *string_copy(const char *text)
+{
+	char *copy = text ? strdup(text) : NULL;
+
+	BUG_ON(text && !copy);
+	return copy;
+}

@@ -27,4 +27,7 @@ void strbuf_vaddf(struct strbuf *buf, const char *format, va_list args)
 /* Returns the string, which the caller frees. The buffer is empty and usable afterwards. */
 char *strbuf_detach(struct strbuf *buf);
 
+/* Returns a copy of `text`, which the caller frees; NULL: NULL. */
+char *string_copy(const char *text);
+
 #endif

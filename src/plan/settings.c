@@ -38,19 +38,11 @@ void settings_release(struct settings *settings)
 	settings->check = NULL;
 }
 
-static char *settings_copy_text(const char *text)
-{
-	char *copy = text ? strdup(text) : NULL;
-
-	BUG_ON(text && !copy);
-	return copy;
-}
-
 void settings_copy(struct settings *to, const struct settings *from)
 {
 	*to = *from;
-	to->input = settings_copy_text(from->input);
-	to->check = settings_copy_text(from->check);
+	to->input = string_copy(from->input);
+	to->check = string_copy(from->check);
 	races_copy(&to->races, &from->races);
 }
 
@@ -170,8 +162,8 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 		read.without_virtual_time = virtual_time;
 		read.has_fixed_layout = layout >= 0;
 		read.layout = layout >= 0 ? (uint32_t)layout : 0;
-		read.input = settings_copy_text(input);
-		read.check = settings_copy_text(check);
+		read.input = string_copy(input);
+		read.check = string_copy(check);
 		*out = read;
 	}
 	json_decref(object);

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/bug.h"
+#include "base/strbuf.h"
 #include "store/store_internal.h"
 
 struct aside_finding {
@@ -30,14 +31,6 @@ void store_open_aside(struct store **out)
 	BUG_ON(!(*out)->aside);
 }
 
-static char *store_aside_copy_of(const char *text)
-{
-	char *copy = text ? strdup(text) : NULL;
-
-	BUG_ON(text && !copy);
-	return copy;
-}
-
 /* Copies everything except the id. */
 static void copy_campaign(struct store_campaign *to, const struct store_campaign *from)
 {
@@ -46,12 +39,12 @@ static void copy_campaign(struct store_campaign *to, const struct store_campaign
 	store_campaign_release(to);
 	*to = *from;
 	to->id = id;
-	to->command = store_aside_copy_of(from->command);
-	to->options = store_aside_copy_of(from->options);
-	to->strategy = store_aside_copy_of(from->strategy);
-	to->state = store_aside_copy_of(from->state);
-	to->restart = store_aside_copy_of(from->restart);
-	to->course = store_aside_copy_of(from->course);
+	to->command = string_copy(from->command);
+	to->options = string_copy(from->options);
+	to->strategy = string_copy(from->strategy);
+	to->state = string_copy(from->state);
+	to->restart = string_copy(from->restart);
+	to->course = string_copy(from->course);
 }
 
 void store_aside_begin(struct store_aside *aside, struct store_campaign *campaign)

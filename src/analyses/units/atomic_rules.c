@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/bug.h"
 #include "base/strbuf.h"
 
 #define WORDS_MAX 64
@@ -29,27 +28,19 @@ void atomic_rules_release(struct atomic_rules *rules)
 	*rules = (struct atomic_rules){0};
 }
 
-static char *atomic_rules_copy_text(const char *text)
-{
-	char *copy = strdup(text);
-
-	BUG_ON(!copy);
-	return copy;
-}
-
 static void atomic_rules_append(struct atomic_rules *rules, enum atomic_verb verb, char **words,
 	uint32_t count, const char *source)
 {
 	const bool has_name = verb != ATOMIC_NO_SET;
 	struct atomic_rule rule = {.verb = verb,
-		.name = has_name ? atomic_rules_copy_text(words[1]) : NULL,
-		.source = atomic_rules_copy_text(source)};
+		.name = has_name ? string_copy(words[1]) : NULL,
+		.source = string_copy(source)};
 
 	words += 1 + has_name;
 	count -= 1 + has_name;
 	rule.parts = array_new(count + 1u, sizeof *rule.parts);
 	while (rule.part_count < count) {
-		rule.parts[rule.part_count] = atomic_rules_copy_text(words[rule.part_count]);
+		rule.parts[rule.part_count] = string_copy(words[rule.part_count]);
 		rule.part_count++;
 	}
 	rules->items = array_room(rules->items, rules->count, sizeof *rules->items);

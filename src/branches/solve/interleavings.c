@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/strbuf.h"
 #include "model/op.h"
 #include "branches/solve/sensitivity_internal.h"
 
@@ -251,14 +252,6 @@ static void pick_flipped(struct picked_list *list, const struct walk *walk,
 		qsort(list->items, list->count, sizeof *list->items, interleavings_compare);
 }
 
-static char *interleavings_text_of(const char *text)
-{
-	char *copy = strdup(text);
-
-	BUG_ON(!copy);
-	return copy;
-}
-
 static void set_place(
 	struct sensitivity *analysis, struct sensitive_step *step, LLVMValueRef instruction)
 {
@@ -266,9 +259,9 @@ static void set_place(
 
 	if (instruction)
 		places_describe(analysis, instruction, &place);
-	step->function = interleavings_text_of(place.function);
-	step->file = interleavings_text_of(place.file);
-	step->directory = interleavings_text_of(place.directory);
+	step->function = string_copy(place.function);
+	step->file = string_copy(place.file);
+	step->directory = string_copy(place.directory);
 	step->line = place.line;
 	step->column = place.column;
 }
@@ -294,7 +287,7 @@ static char *value_text(const struct walk_event *event)
 										 : "0x%" PRIx64,
 			value);
 	}
-	return interleavings_text_of(text);
+	return string_copy(text);
 }
 
 /* Describes an op in a step. The caller adds the source location and the name of the lock. */
@@ -304,7 +297,7 @@ static void tell_op(const struct record_op *op, struct sensitive_step *step)
 
 	step->verb = description->verb;
 	step->other = description->object == OBJECT_THREAD ? op->other : UINT16_MAX;
-	step->object = interleavings_text_of(
+	step->object = string_copy(
 		description->object == OBJECT_NOTHING || description->object == OBJECT_THREAD
 			? ""
 			: object_class_text(description->object));
@@ -357,7 +350,7 @@ static void report_goal(struct sensitivity *analysis, const struct walk_event *e
 		text = is_flipped ? "another case" : "a case";
 	*step = (struct sensitive_step){.thread = thread,
 		.verb = "finds",
-		.object = interleavings_text_of(text),
+		.object = string_copy(text),
 		.other = UINT16_MAX};
 	set_place(analysis, step, event_instruction(event));
 }

@@ -269,7 +269,7 @@ static void branches_tell_delayed(
 	struct sensitive_branch *branch =
 		branches_add(state->result, &state->trace->run.record, candidate);
 
-	branch->delayed = branches_copy_text(candidate->delayed);
+	branch->delayed = string_copy(candidate->delayed);
 	branch->round = state->trace->round;
 	state->result->relaxed_count++;
 	sensitivity_settle(state->analysis, VERDICT_NOT_REACHED);

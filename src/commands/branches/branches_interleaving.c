@@ -11,7 +11,7 @@
 
 static char *branches_interleaving_copy(const char *text)
 {
-	return text && *text ? branches_copy_text(text) : NULL;
+	return text && *text ? string_copy(text) : NULL;
 }
 
 static char *path_in(const char *directory, const char *file)
@@ -73,7 +73,7 @@ static void branches_interleaving_take(struct branches_state *state,
 		struct branch_step *out = &to->steps[to->count];
 
 		*out = (struct branch_step){.thread = branches_thread_name(record, step->thread),
-			.verb = branches_copy_text(step->verb),
+			.verb = string_copy(step->verb),
 			.value = branches_interleaving_copy(step->value),
 			.function = branches_interleaving_copy(step->function),
 			.file = path_in(step->directory, step->file),

@@ -77,7 +77,6 @@ int branches_observe(struct branches_state *state, struct error *err);
 /* Makes the runs of --sample, for the first trace. */
 int branches_sample(struct branches_state *state, struct error *err);
 
-char *branches_copy_text(const char *text);
 /* The caller frees the text. */
 char *branches_path_of(const struct sensitive_place *place);
 

@@ -12,14 +12,6 @@ const char *const branch_class_words[BRANCH_CLASS_COUNT] = {
 	[CLASS_BENIGN] = "benign so far",
 };
 
-char *branches_copy_text(const char *text)
-{
-	char *copy = strdup(text);
-
-	BUG_ON(!copy);
-	return copy;
-}
-
 static void branches_result_add_thread_name(
 	struct strbuf *out, const struct run_record *record, uint16_t thread)
 {
@@ -88,13 +80,13 @@ static struct sensitive_branch *add_to(struct sensitive_branch **list, uint32_t 
 	BUG_ON(!*list);
 	branch = &(*list)[(*count)++];
 	*branch = (struct sensitive_branch){.kind = candidate->kind,
-		.function = branches_copy_text(candidate->place.function),
-		.file = branches_copy_text(candidate->place.file),
+		.function = string_copy(candidate->place.function),
+		.file = string_copy(candidate->place.file),
 		.path = branches_path_of(&candidate->place),
 		.line = candidate->place.line,
 		.column = candidate->place.column,
 		.thread = branches_thread_name(record, candidate->thread),
-		.variables = branches_copy_text(candidate->variables),
+		.variables = string_copy(candidate->variables),
 		.occurrence = candidate->occurrence,
 		.was_taken = candidate->was_taken,
 		.schedule = schedule_text(record, candidate, UINT32_MAX),

@@ -51,9 +51,9 @@ static void take_observations(struct branches_state *state)
 		BUG_ON(!result->observed);
 		item = &result->observed[result->observed_count++];
 		*item = (struct observed_branch){.kind = seen.kind,
-			.file = branches_copy_text(seen.place.file),
+			.file = string_copy(seen.place.file),
 			.path = branches_path_of(&seen.place),
-			.function = branches_copy_text(seen.place.function),
+			.function = string_copy(seen.place.function),
 			.line = seen.place.line,
 			.is_modelled = seen.is_modelled,
 			.is_found = seen.is_proven,

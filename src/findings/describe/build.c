@@ -7,17 +7,10 @@
 
 #include "base/array.h"
 #include "base/bug.h"
+#include "base/strbuf.h"
 #include "base/visible.h"
 #include "findings/describe/build_internal.h"
 #include "trace/trace_writer.h"
-
-static char *build_copy(const char *text)
-{
-	char *result = text ? strdup(text) : NULL;
-
-	BUG_ON(text && !result);
-	return result;
-}
 
 char *finding_thread_path(
 	const struct finding_source_thread *threads, uint32_t thread_count, uint32_t index)
@@ -79,8 +72,8 @@ static int finding_schedule_from_segments(
 	const uint32_t thread_count = source->thread_count ? source->thread_count : 1;
 	uint32_t *places = array_new(thread_count, sizeof *places); /* place + 1 by index */
 	struct schedule_file file = {
-		.program = build_copy(source->program),
-		.outcome = build_copy(outcome_descriptions[source->outcome->kind].word),
+		.program = string_copy(source->program),
+		.outcome = string_copy(outcome_descriptions[source->outcome->kind].word),
 		.threads = array_new(thread_count, sizeof *file.threads),
 		.layout = source->layout,
 		.segments = array_new(source->segment_count, sizeof *file.segments),
@@ -211,18 +204,18 @@ static void fill_wait(
 		BUG_ON(asprintf(&wait->thread, "a child of %s",
 			       builder_thread(builder, edge->waiter)) < 0);
 	else
-		wait->thread = build_copy(builder_thread(builder, edge->waiter));
-	wait->verb = build_copy(waiting_verb(edge));
+		wait->thread = string_copy(builder_thread(builder, edge->waiter));
+	wait->verb = string_copy(waiting_verb(edge));
 	wait->object = builder_wait_object(builder, edge);
 	builder_stack(
 		builder, edge->is_in_child ? THREAD_NONE : edge->waiter, edge->site, &wait->at);
 	if (edge->is_in_child && thread_same(edge->holder, edge->waiter))
-		wait->holder = build_copy(wait->thread);
+		wait->holder = string_copy(wait->thread);
 	else if (edge->is_in_child && !thread_same(edge->holder, THREAD_NONE))
 		BUG_ON(asprintf(&wait->holder, "its parent's %s",
 			       builder_thread(builder, edge->holder)) < 0);
 	else if (!thread_same(edge->holder, THREAD_NONE))
-		wait->holder = build_copy(builder_thread(builder, edge->holder));
+		wait->holder = string_copy(builder_thread(builder, edge->holder));
 	if (edge->op == OP_THREAD_JOIN && wait->holder) {
 		free(wait->object);
 		BUG_ON(asprintf(&wait->object, "thread %s", wait->holder) < 0);
@@ -243,7 +236,7 @@ static void fill_threads(struct builder *builder)
 	for (uint32_t i = 0; i < source->thread_count; i++)
 		if (source->threads[i].label && *source->threads[i].label)
 			finding->threads[finding->thread_count++] =
-				(struct finding_thread){.path = build_copy(builder->paths[i]),
+				(struct finding_thread){.path = string_copy(builder->paths[i]),
 					.label = visible_text(source->threads[i].label, false)};
 }
 
@@ -265,7 +258,7 @@ static void build_fill(struct builder *builder)
 	finding->kind = (enum outcome_kind)outcome->kind;
 	finding->code = outcome->code;
 	if (!thread_same(outcome->thread, THREAD_NONE)) {
-		finding->failing_thread = build_copy(builder_thread(builder, outcome->thread));
+		finding->failing_thread = string_copy(builder_thread(builder, outcome->thread));
 		builder_stack(builder, outcome->thread, outcome->site, &finding->at);
 		builder->failing_name = thread_name_text(finding, finding->failing_thread);
 	}

@@ -4,17 +4,10 @@
 
 #include "base/array.h"
 #include "base/bug.h"
+#include "base/strbuf.h"
 #include "findings/describe/build_internal.h"
 #include "findings/describe/candidate.h"
 #include "model/pattern.h"
-
-static char *candidate_scenario_copy_text(const char *text)
-{
-	char *copy = strdup(text);
-
-	BUG_ON(!copy);
-	return copy;
-}
 
 static char *object_words(const struct candidate_words *words, const struct trace_event *event)
 {
@@ -42,10 +35,10 @@ static void candidate_scenario_describe_place(const struct candidate_words *word
 	while (count < TRACE_PLACE_CALLERS && place->op.callers[count])
 		count++;
 	*out = (struct finding_wait){
-		.thread = candidate_scenario_copy_text(place->op.thread < words->path_count
-							       ? words->paths[place->op.thread]
-							       : "a thread"),
-		.verb = candidate_scenario_copy_text(op_descriptions[place->op.kind].verb),
+		.thread = string_copy(place->op.thread < words->path_count
+					      ? words->paths[place->op.thread]
+					      : "a thread"),
+		.verb = string_copy(op_descriptions[place->op.kind].verb),
 		.object = object_words(words, &place->op),
 	};
 	builder_access_stack(&builder, place->op.site, place->op.callers, count, &out->at);

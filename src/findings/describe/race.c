@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/strbuf.h"
 #include "findings/describe/build_internal.h"
 
 /* Limit on the reported locks of a thread. */
@@ -107,14 +107,6 @@ char *builder_race_variable(const struct builder *builder, bool is_brief)
 				 .is_brief = is_brief});
 }
 
-static char *race_copy(const char *text)
-{
-	char *result = strdup(text);
-
-	BUG_ON(!result);
-	return result;
-}
-
 /* Was the accessed memory freed at the step? Where frees are no operations, only its block tells. */
 static bool race_is_free(const struct finding_source *source, uint64_t step)
 {
@@ -142,7 +134,7 @@ static char *race_verb(
 		if (event->step == step && event->thread == thread.index && event->kind == op)
 			return builder_event_verb(event);
 	}
-	return race_copy(
+	return string_copy(
 		race_is_free(source, step) ? call_verbs[CALL_FREE] : op_descriptions[op].verb);
 }
 
@@ -191,16 +183,16 @@ void builder_fill_race(struct builder *builder)
 	if (!outcome_has_accesses(outcome))
 		return;
 	builder->finding->variable = builder_race_variable(builder, false);
-	earlier->thread = race_copy(builder_thread(builder, outcome->other_thread));
+	earlier->thread = string_copy(builder_thread(builder, outcome->other_thread));
 	earlier->verb = outcome->kind == OUTCOME_RACE
 				? race_verb(builder, outcome->other_thread, outcome->other_step,
 					  (enum op_kind)outcome->other_op)
-				: race_copy("frees");
+				: string_copy("frees");
 	earlier->held = held_words(builder, outcome->other_thread, outcome->other_step);
 	race_fill_earlier_stack(builder, &earlier->at);
-	later->thread = race_copy(builder_thread(builder, outcome->thread));
+	later->thread = string_copy(builder_thread(builder, outcome->thread));
 	later->verb = outcome->kind == OUTCOME_DOUBLE_FREE
-			      ? race_copy("frees")
+			      ? string_copy("frees")
 			      : race_verb(builder, outcome->thread, now, (enum op_kind)outcome->op);
 	later->held = held_words(builder, outcome->thread, now);
 	builder_stack(builder, outcome->thread, outcome->site, &later->at);

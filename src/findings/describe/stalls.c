@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/bug.h"
+#include "base/strbuf.h"
 #include "findings/describe/build_internal.h"
 
 /* The place of an op. If the run performs the op later, the trace also has its callers. */
@@ -27,14 +27,6 @@ static struct finding_frame stalls_frame(
 	return builder_event_frame(builder, &pending);
 }
 
-static char *stalls_copy(const char *text)
-{
-	char *copy = strdup(text);
-
-	BUG_ON(!copy);
-	return copy;
-}
-
 static void stalls_add(struct builder *builder, const struct stall *stall,
 	const struct stalled_thread *stalled, uint64_t *moved)
 {
@@ -49,11 +41,11 @@ static void stalls_add(struct builder *builder, const struct stall *stall,
 		}
 	moved[finding->stall_count] = stalled->last_moved;
 	out = &finding->stalls[finding->stall_count++];
-	*out = (struct finding_stall){.thread = stalls_copy(path),
+	*out = (struct finding_stall){.thread = string_copy(path),
 		.at = stalls_frame(builder, stalled->thread, stalled->op, stalled->site),
 		.duration_ns = stall->duration_ns,
 		.is_sleep = stall->op == OP_SLEEP,
-		.waiter = stalls_copy(builder_thread(builder, stall->waiter)),
+		.waiter = string_copy(builder_thread(builder, stall->waiter)),
 		.waiter_at = stalls_frame(builder, stall->waiter, stall->op, stall->site)};
 }
 

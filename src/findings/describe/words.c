@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/bug.h"
+#include "base/strbuf.h"
 #include "findings/describe/build_internal.h"
 
 /* Deeper stacks lose their outermost frames. */
@@ -155,21 +156,13 @@ char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t 
 	return strbuf_detach(&text);
 }
 
-static char *copy(const char *text)
-{
-	char *result = text ? strdup(text) : NULL;
-
-	BUG_ON(text && !result);
-	return result;
-}
-
 struct finding_frame builder_frame_from(
 	const struct builder *builder, const struct symbols_frame *frame)
 {
-	struct finding_frame result = {.function = copy(frame->function),
-		.file = copy(frame->file),
+	struct finding_frame result = {.function = string_copy(frame->function),
+		.file = string_copy(frame->file),
 		.line = frame->line,
-		.module = copy(frame->module),
+		.module = string_copy(frame->module),
 		.is_system = frame->is_system,
 		.is_wrapper = builder_is_wrapper(builder, frame)};
 	const char *module = NULL;
