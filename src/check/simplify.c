@@ -107,14 +107,14 @@ static void child_work(const struct simplify *simplify, int pipe)
 	struct failure found = {0}, best = {0};
 	struct probe probe;
 	struct error err;
-	bool is_minimal;
+	const char *incomplete;
 
 	child_set_up(simplify->hang_ns);
 	probe_set_function(&simplify->function);
 	failure_take(&found, room_contract());
 	failure_copy(&best, &found);
 	token_freeze_points();
-	if (minimise(&best, &params, &is_minimal, &err) == 0 &&
+	if (minimise(&best, &params, &incomplete, &err) == 0 &&
 		probe_open(&probe, &params.probe, &err) == 0 && simplify_look_at(&probe, &best)) {
 		room_leave();
 		simplify_send(pipe, simplify->name, &found, &best);

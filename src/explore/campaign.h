@@ -129,7 +129,6 @@ struct campaign_found {
 	/* Folder of the fallback store that has the finding; NULL: the command's store has it. */
 	const char *fallback;
 	struct confirmation confirmation;
-	bool is_minimal;
 };
 
 /* Functions that a campaign calls to report. Each may be NULL. `progress` is called about ten times

@@ -163,7 +163,6 @@ static int failure_keep_finding(struct campaign *campaign,
 	struct campaign_found found = {
 		.finding = finding,
 		.confirmation = investigation->confirmation,
-		.is_minimal = investigation->is_minimal,
 	};
 	int result;
 

@@ -123,6 +123,7 @@ const struct finding_field finding_fields[] = {
 	{FIELD(finding, preemptions, UNSIGNED, REQUIRED)},
 	{FIELD(finding, replays, UNSIGNED, REQUIRED)},
 	{FIELD(finding, replays_failed_again, UNSIGNED, REQUIRED)},
+	{FIELD(finding, incomplete, LINE, OPTIONAL)},
 	{FIELD(finding, depends_on_time, BOOLEAN, OPTIONAL)},
 	{LIST(finding, "stalls", OPTIONAL, stalls, stall_count, stall_fields)},
 	{FIELD(finding, depth, UNSIGNED, OPTIONAL)},

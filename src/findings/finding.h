@@ -129,7 +129,8 @@ struct finding {
 	struct schedule_file schedule;		    /* minimised */
 	uint32_t switches_found, preemptions_found; /* counts of the run that found the failure */
 	uint32_t switches, preemptions;		    /* counts of the minimised run */
-	bool depends_on_time;			    /* the minimised run has stalls */
+	char *incomplete;     /* why `schedule` may not be minimal; NULL if it is minimal */
+	bool depends_on_time; /* the minimised run has stalls */
 	struct finding_stall *stalls;
 	uint32_t stall_count;
 	/* Bug depth and radius, see investigate/depth.h; depth 0: not measured. */

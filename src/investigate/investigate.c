@@ -291,7 +291,7 @@ static int minimise_with_fewer(struct investigation *investigation,
 	limit_budget(&search.budget, investigate_time_left(investigation, RUNS_BEHIND));
 	result = fewer_preemptions_search(&search, failure, err);
 	if (result == 0 && search.is_found)
-		result = minimise(failure, params, &investigation->is_minimal, err);
+		result = minimise(failure, params, &investigation->incomplete, err);
 	return result;
 }
 
@@ -314,8 +314,8 @@ static int minimise_with(struct investigation *investigation, uint32_t workers,
 	tries_init(&tries, &params.probe, workers);
 	if (workers > 1)
 		params.ahead = &tries.ahead;
-	result = minimise(failure, &params, &investigation->is_minimal, err);
-	if (result == 0 && investigation->is_minimal)
+	result = minimise(failure, &params, &investigation->incomplete, err);
+	if (result == 0 && !investigation->incomplete)
 		result = minimise_with_fewer(investigation, &params, failure, err);
 	tries_release(&tries);
 	return result;
@@ -337,11 +337,10 @@ static int minimise_and_confirm(
 	uint32_t workers = investigation->workers;
 	int result;
 
-	if (failure->is_truncated)
-		return 0; /* steps that were not recorded cannot be replayed */
 	if (!has_time_for(
 		    investigation, 4)) { /* the empty schedule, the replay of it, and the trace */
 		investigation->left_out |= 1u << PART_MINIMISING;
+		investigation->incomplete = "the time was up";
 		return 0;
 	}
 	failure_copy(&found, failure);
@@ -365,12 +364,12 @@ static int minimise_and_confirm(
 		failure_copy(failure, &begun);
 	}
 	failure_release(&begun);
-	if (!investigation->is_minimal && !has_time_for(investigation, RUNS_BEHIND))
+	if (investigation->incomplete && !has_time_for(investigation, RUNS_BEHIND))
 		investigation->left_out |= 1u << PART_MINIMISING;
 	if (result == 0 && confirmation_is_repeatable(&confirmation)) {
 		investigation->confirmation = confirmation;
 	} else {
-		investigation->is_minimal = false;
+		investigation->incomplete = "the minimised schedule did not repeat the failure";
 		failure_release(failure);
 		*failure = found;
 		found = (struct failure){0};
@@ -459,7 +458,9 @@ int investigate_schedule(struct investigation *investigation, struct failure *fa
 	uint64_t begun_ns;
 	int result;
 
-	investigation->is_minimal = false;
+	investigation->incomplete = investigation->without_minimising
+					    ? "minimising was switched off"
+					    : "the failure does not repeat";
 	investigation->left_out = 0;
 	investigation->replay_ns = 0;
 	investigation->depth = (struct depth){0};
@@ -492,6 +493,8 @@ int investigate_schedule(struct investigation *investigation, struct failure *fa
 	fill_replay(&built, investigation);
 	built.switches_found = switches;
 	built.preemptions_found = preemptions;
+	built.incomplete =
+		investigation->incomplete ? string_copy(investigation->incomplete) : NULL;
 	built.depth = investigation->depth.depth;
 	built.radius = investigation->depth.radius;
 	finding_keep_sources(&built);

@@ -37,9 +37,9 @@ struct investigation {
 	void *context;
 	/* Results. */
 	struct confirmation confirmation; /* confirmation of the schedule that is kept */
-	bool is_minimal;
-	unsigned left_out;  /* bits 1 << enum investigation_part, omitted for lack of time */
-	uint64_t replay_ns; /* duration of one replay */
+	const char *incomplete; /* why the schedule may not be minimal; NULL: it is minimal */
+	unsigned left_out;	/* bits 1 << enum investigation_part, omitted for lack of time */
+	uint64_t replay_ns;	/* duration of one replay */
 	struct depth depth;
 };
 

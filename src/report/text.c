@@ -469,6 +469,8 @@ static void report_facts(
 			text_add_counts(&text, finding->switches_found, finding->preemptions_found);
 			strbuf_adds(&text, ")");
 		}
+		if (finding->incomplete)
+			strbuf_addf(&text, "; perhaps not minimal: %s", finding->incomplete);
 		add_fact(out, style, "schedule", &text);
 		strbuf_clear(&text);
 	}

@@ -60,13 +60,13 @@ static void fill_row(const struct campaign_options *options, const struct branch
 	*row = (struct store_campaign){.id = result->campaign,
 		.command = command_line(options->argv),
 		.options = settings_to_json(&options->settings),
-		.strategy = branches_copy_text("branches"),
+		.strategy = string_copy("branches"),
 		.seed = options->seed,
 		.runs = result->runs,
 		.failures = result->failures,
 		.seconds = result->seconds,
-		.state = branches_copy_text(result->is_interrupted ? "interrupted" : "done"),
-		.restart = branches_copy_text("exec"),
+		.state = string_copy(result->is_interrupted ? "interrupted" : "done"),
+		.restart = string_copy("exec"),
 		.started = time(NULL)};
 }
 
@@ -241,7 +241,7 @@ static int investigate_run(struct branches_state *state, struct branches_failure
 	status = investigate(&investigation, &of->failure, &finding, err);
 	if (status < 0)
 		return status;
-	finding.strategy = branches_copy_text("branches");
+	finding.strategy = string_copy("branches");
 	finding.seed = options->seed;
 	reported->kept = KEPT_NOT;
 	if (confirmation_is_repeatable(&investigation.confirmation)) {
@@ -249,7 +249,7 @@ static int investigate_run(struct branches_state *state, struct branches_failure
 		reported->is_in_fallback = *state->result->fallback;
 		(void)snprintf(
 			reported->finding, sizeof reported->finding, "%s", finding.id); /* fits */
-		reported->kept = investigation.is_minimal || !is_limited(&investigation)
+		reported->kept = !investigation.incomplete || !is_limited(&investigation)
 					 ? KEPT_MINIMAL
 					 : KEPT_AS_IT_WAS;
 	}

@@ -17,7 +17,6 @@
 struct reported {
 	char aside_id[32];
 	struct confirmation confirmation;
-	bool is_minimal;
 };
 
 struct drive_job {
@@ -56,8 +55,7 @@ static void predict_jobs_on_confirming(void *context, const struct failure *fail
 static void predict_jobs_on_found(void *context, const struct campaign_found *found)
 {
 	struct drive_job *job = context;
-	struct reported reported = {
-		.confirmation = found->confirmation, .is_minimal = found->is_minimal};
+	struct reported reported = {.confirmation = found->confirmation};
 
 	(void)snprintf(reported.aside_id, sizeof reported.aside_id, "%s", found->finding->id);
 	strbuf_add(&job->reported, (const char *)&reported, sizeof reported);
@@ -247,8 +245,7 @@ static void predict_jobs_report(const struct predict *predict, const struct driv
 					&(struct campaign_found){.finding = &kept->finding,
 						.is_new = kept->is_new,
 						.fallback = driven->attempt.fallback,
-						.confirmation = driven->reported[i].confirmation,
-						.is_minimal = driven->reported[i].is_minimal});
+						.confirmation = driven->reported[i].confirmation});
 		}
 }
 

@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/bug.h"
 #include "base/hash.h"
+#include "base/strbuf.h"
 #include "investigate/investigate.h"
 #include "commands/predict/predict_internal.h"
 #include "investigate/probe/probe.h"
@@ -21,14 +22,6 @@
 /* Small: a program may have dozens of violations, and failures are minimised already. */
 #define MINIMISE_VIOLATION_BUDGET ((struct budget){.runs = 5000, .time_ns = UINT64_C(1000000000)})
 
-static char *predict_keep_copy_text(const char *text)
-{
-	char *copy = text ? strdup(text) : NULL;
-
-	BUG_ON(text && !copy);
-	return copy;
-}
-
 static char **copy_arguments(char *const *argv)
 {
 	size_t count = 0;
@@ -38,7 +31,7 @@ static char **copy_arguments(char *const *argv)
 		count++;
 	copy = array_new(count + 1, sizeof *copy);
 	for (size_t i = 0; i < count; i++)
-		copy[i] = predict_keep_copy_text(argv[i]);
+		copy[i] = string_copy(argv[i]);
 	return copy;
 }
 
@@ -88,11 +81,11 @@ static void complete(const struct predict_keeping *keeping, struct finding *find
 	name_it(keeping, finding);
 	finding->argv = copy_arguments(options->argv);
 	finding->directory = getcwd(NULL, 0);
-	finding->input = predict_keep_copy_text(options->settings.input);
+	finding->input = string_copy(options->settings.input);
 	finding->settings = settings_to_json(&options->settings);
 	finding->environment = surroundings_take();
 	finding->memory = predict->has_view ? memory_view_to_json(&predict->view) : NULL;
-	finding->strategy = predict_keep_copy_text("directed");
+	finding->strategy = string_copy("directed");
 	finding->seed = options->seed;
 	finding->run_number = keeping->run->run_number + 1;
 	finding->replays = finding->replays_failed_again = 1;
@@ -179,14 +172,15 @@ static int simplify(const struct predict_keeping *keeping, const struct target *
 	};
 	struct failure run = {0};
 	struct finding simpler;
-	bool is_minimal, is_shown = false;
+	const char *incomplete;
+	bool is_shown = false;
 	int result;
 
 	memset(&simpler, 0, sizeof simpler);
 	params.probe.restart = RESTART_REWIND;
 	params.probe.worker.output = OUTPUT_DISCARD;
 	failure_copy(&run, keeping->run);
-	result = minimise(&run, &params, &is_minimal, err);
+	result = minimise(&run, &params, &incomplete, err);
 	if (result == 0)
 		result = predict_keep_repeat(keeping, target, &run, &simpler, &is_shown, err);
 	if (result == 0 && is_shown) {
@@ -195,6 +189,7 @@ static int simplify(const struct predict_keeping *keeping, const struct target *
 		*finding = simpler;
 		finding->switches_found = longer.switches;
 		finding->preemptions_found = longer.preemptions;
+		finding->incomplete = incomplete ? string_copy(incomplete) : NULL;
 		simpler = longer;
 	}
 	finding_release(&simpler);
@@ -217,7 +212,9 @@ int predict_keep(const struct predict_keeping *keeping, char id[32], struct erro
 	if (result == 0 && is_shown) {
 		finding.switches_found = finding.switches;
 		finding.preemptions_found = finding.preemptions;
-		if (!keeping->predict->options->campaign.without_minimising)
+		if (keeping->predict->options->campaign.without_minimising)
+			finding.incomplete = string_copy("minimising was switched off");
+		else
 			result = simplify(keeping, &target, &finding, err);
 	}
 	if (result == 0 && is_shown) {

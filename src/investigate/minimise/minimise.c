@@ -447,10 +447,10 @@ static int reduce_stalls(struct minimiser *minimiser, bool *is_better, struct er
 }
 
 /* Alternates between removing directives and moving segments until neither improves the run. */
-static int minimise_in_rounds(struct minimiser *minimiser, bool *is_found, struct error *err)
+static int minimise_in_rounds(struct minimiser *minimiser, struct error *err)
 {
 	struct directives directives = {0};
-	bool is_better = true;
+	bool is_better = true, is_found;
 	int result = minimise_without_stalls(minimiser, err);
 
 	if (result == 0)
@@ -461,8 +461,8 @@ static int minimise_in_rounds(struct minimiser *minimiser, bool *is_found, struc
 		is_better = false;
 		minimiser->ahead = NULL; /* the next plan depends on the result of this run */
 		minimise_turn(minimiser);
-		result = find_directives(minimiser, &directives, is_found, err);
-		if (result == 0 && *is_found)
+		result = find_directives(minimiser, &directives, &is_found, err);
+		if (result == 0 && is_found)
 			result = minimise_reduce(minimiser, &directives, err);
 		if (result == 0)
 			result = move_segments(minimiser, &is_better, err);
@@ -473,7 +473,7 @@ static int minimise_in_rounds(struct minimiser *minimiser, bool *is_found, struc
 	return result;
 }
 
-int minimise(struct failure *failure, const struct minimise_params *params, bool *is_minimal,
+int minimise(struct failure *failure, const struct minimise_params *params, const char **incomplete,
 	struct error *err)
 {
 	struct minimiser minimiser = {
@@ -482,17 +482,21 @@ int minimise(struct failure *failure, const struct minimise_params *params, bool
 		.steps_most = failure->step_count,
 		.begun_ns = platform_monotonic_ns(),
 	};
-	bool is_found = false;
 	int result;
 
-	*is_minimal = false;
+	*incomplete = "the end of the run was not recorded";
 	if (failure->is_truncated)
-		return 0; /* steps that were not recorded cannot be replayed */
+		return 0;
 	result = probe_open(&minimiser.probe, &params->probe, err);
 	if (result < 0)
 		return result;
-	result = minimise_in_rounds(&minimiser, &is_found, err);
-	*is_minimal = result == 0 && is_found && !minimiser.is_over_budget;
+	result = minimise_in_rounds(&minimiser, err);
+	if (result < 0)
+		*incomplete = "minimising was interrupted";
+	else if (minimiser.is_over_budget)
+		*incomplete = "minimising reached its limit of runs or time";
+	else
+		*incomplete = NULL;
 	directives_release(&minimiser.fewer);
 	failure_release(&minimiser.moved);
 	probe_close(&minimiser.probe);

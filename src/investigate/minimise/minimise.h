@@ -68,10 +68,11 @@ struct minimise_params {
 		.slow_time_ns = UINT64_C(60000000000)})
 
 /*
- * `failure` becomes the best run so far. *is_minimal: no single context switch can be removed.
+ * `failure` becomes the best run so far. *incomplete: NULL if no single context switch can be
+ * removed, otherwise the reason why that is unknown (a constant).
  * Errors: runs cannot be made, or were interrupted.
  */
-int minimise(struct failure *failure, const struct minimise_params *params, bool *is_minimal,
+int minimise(struct failure *failure, const struct minimise_params *params, const char **incomplete,
 	struct error *err);
 
 #endif

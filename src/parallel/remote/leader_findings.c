@@ -6,9 +6,7 @@
 static int leader_findings_keep(struct leader *leader, struct finding *finding,
 	const struct wire_finding *head, struct error *err)
 {
-	struct campaign_found found = {.finding = finding,
-		.confirmation = head->confirmation,
-		.is_minimal = head->is_minimal};
+	struct campaign_found found = {.finding = finding, .confirmation = head->confirmation};
 	int status = store_add_finding(leader->store, leader->row.id, finding, &found.is_new, err);
 
 	if (status < 0)

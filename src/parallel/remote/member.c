@@ -127,7 +127,6 @@ static void member_on_found(void *context, const struct campaign_found *found)
 	const struct finding *finding = found->finding;
 	char *json = finding_to_json(finding);
 	const struct wire_finding head = {.confirmation = found->confirmation,
-		.is_minimal = found->is_minimal,
 		.json_bytes = strlen(json),
 		.trace_bytes = finding->trace ? finding->trace_size : 0};
 	char *bytes = malloc(sizeof head + head.json_bytes + head.trace_bytes);

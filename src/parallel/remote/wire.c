@@ -101,8 +101,7 @@ int wire_read_finding(struct wire_finding *out, struct finding *finding,
 
 	if (message->size >= sizeof head)
 		memcpy(&head, message->bytes, sizeof head);
-	if (message->size < sizeof head || !wire_is_flag(head.is_minimal) ||
-		!wire_is_confirmation(&head.confirmation) ||
+	if (message->size < sizeof head || !wire_is_confirmation(&head.confirmation) ||
 		head.json_bytes > message->size - sizeof head ||
 		head.trace_bytes != message->size - sizeof head - head.json_bytes)
 		return error_set(err, ERROR_FORMAT,

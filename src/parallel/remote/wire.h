@@ -58,7 +58,6 @@ struct wire_done {
 
 struct wire_finding {
 	struct confirmation confirmation;
-	uint32_t is_minimal; /* 0 or 1 */
 	uint64_t json_bytes, trace_bytes;
 };
 

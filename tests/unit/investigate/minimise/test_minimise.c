@@ -124,16 +124,16 @@ static void minimise_from_seed(
 	struct failure failure = {0};
 	struct fixture fixture;
 	enum outcome_kind kind;
-	bool is_minimal;
+	const char *incomplete;
 	struct error err;
 
 	open_fixture(&fixture, program);
 	find_failure(&fixture, seed, &failure);
 	kind = (enum outcome_kind)failure.outcome.kind;
 	params.probe = fixture.params;
-	if (minimise(&failure, &params, &is_minimal, &err) < 0)
+	if (minimise(&failure, &params, &incomplete, &err) < 0)
 		fail_msg("%s", err.text);
-	assert_true(is_minimal);
+	assert_null(incomplete);
 	assert_int_equal(failure.outcome.kind, kind);
 	if (failure.preemptions > preemptions_most || failure.switches > switches_most)
 		fail_msg("%s, seed %llu: %u preemptions and %u switches are left",
@@ -147,12 +147,13 @@ static void minimise_from_seed(
 
 /* Several workers leave the same minimised failure as one, after the same number of runs. Returns
  * the number of speculative runs. */
-static uint64_t compare_hands(unsigned program, uint64_t seed, uint32_t hands, uint64_t runs_most)
+static uint64_t compare_workers(
+	unsigned program, uint64_t seed, uint32_t workers, uint64_t runs_most)
 {
 	struct minimise_params params = {
 		.budget = {.runs = runs_most, .time_ns = UINT64_C(600000000000)}};
 	struct failure found = {0}, one = {0}, many = {0};
-	bool is_minimal_by_one, is_minimal;
+	const char *incomplete_by_one, *incomplete;
 	struct fixture fixture;
 	struct tries tries;
 	uint64_t ahead;
@@ -162,14 +163,14 @@ static uint64_t compare_hands(unsigned program, uint64_t seed, uint32_t hands, u
 	failure_copy(&one, &found);
 	failure_copy(&many, &found);
 	params.probe = fixture.params;
-	assert_int_equal(minimise(&one, &params, &is_minimal_by_one, NULL), 0);
-	tries_init(&tries, &params.probe, hands);
+	assert_int_equal(minimise(&one, &params, &incomplete_by_one, NULL), 0);
+	tries_init(&tries, &params.probe, workers);
 	tries.pays_from_ns = 0;
 	params.ahead = &tries.ahead;
-	assert_int_equal(minimise(&many, &params, &is_minimal, NULL), 0);
+	assert_int_equal(minimise(&many, &params, &incomplete, NULL), 0);
 	ahead = tries.ahead_runs;
 	tries_release(&tries);
-	assert_int_equal(is_minimal, is_minimal_by_one);
+	assert_ptr_equal(incomplete, incomplete_by_one);
 	assert_int_equal(many.segment_count, one.segment_count);
 	assert_memory_equal(many.segments, one.segments, one.segment_count * sizeof *one.segments);
 	assert_memory_equal(&many.outcome, &one.outcome, sizeof one.outcome);
@@ -181,16 +182,16 @@ static uint64_t compare_hands(unsigned program, uint64_t seed, uint32_t hands, u
 	return ahead;
 }
 
-static void test_minimise__leaves_the_same_with_any_number_of_hands(void **state)
+static void test_minimise__leaves_the_same_with_any_number_of_workers(void **state)
 {
 	uint64_t ahead = 0;
 
 	(void)state;
 	for (unsigned program = 0; program < 3; program++)
 		for (uint64_t seed = 1; seed <= 4; seed++)
-			for (uint32_t hands = 2; hands <= 5; hands += 3) {
-				ahead += compare_hands(program, seed, hands, 5000);
-				(void)compare_hands(program, seed, hands, 9 + seed);
+			for (uint32_t workers = 2; workers <= 5; workers += 3) {
+				ahead += compare_workers(program, seed, workers, 5000);
+				(void)compare_workers(program, seed, workers, 9 + seed);
 			}
 	assert_true(ahead > 0);
 }
@@ -224,7 +225,7 @@ static void test_minimise__does_not_lengthen_the_run(void **state)
 	struct failure failure = {0};
 	struct fixture fixture;
 	uint64_t found, shortened = 0;
-	bool is_minimal;
+	const char *incomplete;
 
 	(void)state;
 	open_fixture(&fixture, 3);
@@ -233,7 +234,7 @@ static void test_minimise__does_not_lengthen_the_run(void **state)
 		find_failure(&fixture, seed, &failure);
 		found = failure.step_count;
 		shortened += found < 200;
-		assert_int_equal(minimise(&failure, &params, &is_minimal, NULL), 0);
+		assert_int_equal(minimise(&failure, &params, &incomplete, NULL), 0);
 		assert_in_range(failure.step_count, 1, found);
 		failure_release(&failure);
 	}
@@ -247,7 +248,7 @@ static void test_minimise__stops_at_its_budget_with_a_failing_schedule(void **st
 	struct failure failure = {0};
 	struct failure found = {0};
 	struct fixture fixture;
-	bool is_minimal = true;
+	const char *incomplete;
 	struct error err;
 
 	(void)state;
@@ -255,8 +256,8 @@ static void test_minimise__stops_at_its_budget_with_a_failing_schedule(void **st
 	find_failure(&fixture, 3, &failure);
 	failure_copy(&found, &failure);
 	params.probe = fixture.params;
-	assert_int_equal(minimise(&failure, &params, &is_minimal, &err), 0);
-	assert_false(is_minimal);
+	assert_int_equal(minimise(&failure, &params, &incomplete, &err), 0);
+	assert_string_equal(incomplete, "minimising reached its limit of runs or time");
 	assert_int_equal(failure_key(&failure.outcome), failure_key(&found.outcome));
 	assert_in_range(failure.preemptions, 0, found.preemptions);
 	failure_release(&failure);
@@ -364,7 +365,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_minimise__keeps_the_value_choices_it_needs),
 		cmocka_unit_test(test_minimise__does_not_lengthen_the_run),
 		cmocka_unit_test(test_minimise__stops_at_its_budget_with_a_failing_schedule),
-		cmocka_unit_test(test_minimise__leaves_the_same_with_any_number_of_hands),
+		cmocka_unit_test(test_minimise__leaves_the_same_with_any_number_of_workers),
 		cmocka_unit_test(test_fewer_preemptions__finds_and_proves_the_fewest),
 		cmocka_unit_test(test_confirm__notices_a_schedule_that_does_not_fit),
 		cmocka_unit_test(test_investigate__leaves_out_what_there_is_no_time_for),
