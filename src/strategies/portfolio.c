@@ -48,7 +48,8 @@ static const struct portfolio_arm arms[] = {
 
 #define ARM_COUNT ((uint32_t)(sizeof arms / sizeof *arms))
 #define ARM_SEARCH (ARM_COUNT - 1)
-#define ARM_RANDOM 3u /* needs no lessons */
+#define START ARM_COUNT /* number of the block with the search's state before this round */
+#define ARM_RANDOM 3u	/* needs no lessons */
 #define LEADERS 2u
 #define STATE_ALIGNMENT 64u
 #define EARLY_RUNS 64u	/* most failures occur within this many runs */
@@ -71,6 +72,7 @@ struct portfolio_search {
 	uint64_t planned; /* number of its runs in earlier rounds */
 	uint64_t made;	  /* number of runs that this state contains */
 	uint32_t runs;	  /* number of its runs in this round, which come first */
+	bool has_start;	  /* the block START is filled */
 	bool is_possible;
 	bool is_broken;	  /* some of its runs were made in another state */
 	bool is_complete; /* all orders are executed */
@@ -94,8 +96,8 @@ struct portfolio {
 	bool is_running;   /* between begin_run and end_run */
 	bool is_even;	   /* option `even`: the arms rotate from the first run on */
 	struct portfolio_search search;
-	/* offset of the arm's state from the start of this block */
-	uint64_t arm_offset[ARM_COUNT];
+	/* offset of the arm's state, and of START, from the start of this block */
+	uint64_t arm_offset[ARM_COUNT + 1];
 	struct portfolio_turn plan[STRATEGY_ROUND_MOST]; /* turns by place */
 };
 
@@ -126,13 +128,14 @@ static size_t portfolio_layout(const struct strategy_config *config, uint64_t *o
 {
 	size_t bytes = sizeof(struct portfolio);
 
-	for (uint32_t i = 0; i < ARM_COUNT; i++) {
-		const struct strategy_config own = portfolio_arm_config(config, i);
+	for (uint32_t i = 0; i <= START; i++) {
+		const uint32_t arm = i == START ? ARM_SEARCH : i;
+		const struct strategy_config own = portfolio_arm_config(config, arm);
 
 		bytes = (bytes + STATE_ALIGNMENT - 1) / STATE_ALIGNMENT * STATE_ALIGNMENT;
 		if (offsets)
 			offsets[i] = bytes;
-		bytes += arms[i].strategy->state_bytes(&own);
+		bytes += arms[arm].strategy->state_bytes(&own);
 	}
 	return bytes;
 }
@@ -202,12 +205,29 @@ static void portfolio_plan(struct portfolio *portfolio, uint32_t places, uint32_
 	}
 }
 
+/* Called before the search's first run of a round. If this state has already made runs of the
+ * round, their effect on the search is undone. */
+static void portfolio_start_search(struct portfolio *portfolio)
+{
+	struct portfolio_search *search = &portfolio->search;
+	void *state = portfolio_arm_state(portfolio, ARM_SEARCH);
+	void *start = portfolio_arm_state(portfolio, START);
+
+	strategy_dpor.search.tasks->copy(
+		search->has_start ? state : start, search->has_start ? start : state);
+	search->made = search->planned;
+	search->has_start = true;
+	search->is_broken = false;
+}
+
 /* Returns whether this state contains the search's earlier runs. If not, the search can prove
  * nothing. */
 static bool portfolio_continues_search(struct portfolio *portfolio, uint32_t place)
 {
 	struct portfolio_search *search = &portfolio->search;
 
+	if (place == 0)
+		portfolio_start_search(portfolio);
 	if (strategy_dpor.search.is_exhausted(portfolio_arm_state(portfolio, ARM_SEARCH)))
 		return false;
 	search->is_broken |= search->made != search->planned + place;
@@ -337,6 +357,7 @@ static void portfolio_learn_search(struct portfolio *portfolio, uint32_t runs)
 	search->is_complete = !search->is_broken && verdict.is_complete;
 	search->is_over |= search->is_broken || verdict.is_complete || verdict.missing;
 	search->planned = search->made;
+	search->has_start = false;
 }
 
 static void portfolio_learn(void *state, uint32_t count, uint32_t next)

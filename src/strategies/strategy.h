@@ -160,8 +160,9 @@ struct strategy_learning {
 	void (*learn)(void *state, uint32_t count, uint32_t next);
 	void (*share)(void *state, const void *other);
 	/*
-	 * Number of places at the beginning of the round that one worker must make, in order; the
-	 * program must not vary in them. NULL: 0.
+	 * Number of places at the beginning of the round that one worker must make, in order. A run
+	 * at place 0 undoes earlier runs of the round at these places, so that any worker can make
+	 * all of them again. The program must not vary in them. NULL: 0.
 	 */
 	uint32_t (*ordered)(const void *state);
 	/* Called before `learn`: the program has new scheduling points. NULL: no effect. */

@@ -36,12 +36,23 @@
 #define LAYOUTS_AFTER_SEARCH 32
 #define RUNS_PER_LAYOUT_AFTER_SEARCH 64
 
-static uint32_t rounds_ordered(const struct campaign *campaign)
+uint32_t rounds_ordered(const struct campaign *campaign)
 {
 	const struct strategy *strategy = rounds_strategy_of(campaign);
 
 	return strategy->learning.ordered ? strategy->learning.ordered(campaign->rounds->knowledge)
 					  : 0;
+}
+
+uint64_t rounds_resume_at(const struct campaign *campaign, uint64_t run)
+{
+	struct rounds *round = campaign->rounds;
+	const uint32_t place = rounds_place_of(campaign, run);
+
+	if (place >= rounds_ordered(campaign))
+		return run;
+	memset(round->is_made, 0, place * sizeof *round->is_made);
+	return round->first;
 }
 
 /* Number of runs of the next round, unless it is shortened. */
@@ -178,7 +189,7 @@ static void rounds_take_over(struct campaign *campaign, struct campaign_worker *
 
 		if (other == worker || other->is_busy || other->run_first == other->run_end)
 			continue;
-		worker->run_first = other->run_first;
+		worker->run_first = rounds_resume_at(campaign, other->run_first);
 		worker->run_end = other->run_end;
 		other->run_first = other->run_end;
 		return;

@@ -157,7 +157,8 @@ static void rounds_repeat(struct campaign *campaign, uint32_t place)
 	rounds_release_failures(round);
 	memset(&round->is_made[place], 0, count * sizeof *round->is_made);
 	memset(&round->keys[place], 0, count * sizeof *round->keys);
-	round->given = round->settled = place;
+	round->settled = place;
+	round->given = rounds_place_of(campaign, rounds_resume_at(campaign, round->first + place));
 	round->hold = ROUNDS_NO_HOLD;
 	campaign->exclusive.must_repeat = false;
 }

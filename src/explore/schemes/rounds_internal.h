@@ -23,7 +23,8 @@ struct rounds {
 	uint64_t before; /* runs in all earlier rounds */
 	uint32_t runs;
 	uint32_t given; /* places below this one are assigned to workers */
-	/* all runs before this place are counted, and their failures are investigated */
+	/* All runs before this place are counted, and their failures are investigated. Ordered runs
+	 * may be made again after that. */
 	uint32_t settled;
 	/* index of the first run of the round that failed and is not yet investigated; workers
 	 * begin no later run until then */
@@ -62,6 +63,12 @@ static inline uint32_t rounds_place_of(const struct campaign *campaign, uint64_t
 	return (uint32_t)(run - campaign->rounds->first);
 }
 
+/* Returns the number of runs at the round's beginning that one worker makes in order. */
+uint32_t rounds_ordered(const struct campaign *campaign);
+/* Returns the run with which a worker begins that makes the runs from `run` on again, or in place of
+ * another worker. An ordered run needs the state after the run before. The worker therefore makes
+ * all ordered runs again, and those that are settled do not count twice. */
+uint64_t rounds_resume_at(const struct campaign *campaign, uint64_t run);
 void rounds_release_failures(struct rounds *round);
 void rounds_take_runs(struct campaign *campaign, struct campaign_worker *worker, uint64_t end);
 int rounds_take_failure(
