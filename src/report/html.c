@@ -42,6 +42,9 @@ static json_t *data_value(const struct report *report)
 
 	free(text);
 	BUG_ON(!root);
+	/* A page without findings shows the program of the first campaign. */
+	if (report->campaign_count)
+		json_put(root, "command", json_text(report->campaigns[0].command));
 	add_sources(json_object_get(root, "findings"), report->source_roots);
 	add_sources(json_object_get(root, "explanations"), report->source_roots);
 	add_sources(json_object_get(root, "predictions"), report->source_roots);

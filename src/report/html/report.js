@@ -33,7 +33,8 @@ function titleOf(program) {
 
 function fill() {
 	const shown = (id, ...nodes) => document.getElementById(id).append(...nodes.filter(Boolean));
-	const program = data.campaign ? words(data.campaign.command) : data.findings.length ? (data.findings[0].argv || []).map(words).join(" ") : "";
+	const [first] = data.findings;
+	const program = data.campaign ? words(data.campaign.command) : first ? (first.argv || []).map(words).join(" ") : words(data.command || "");
 	document.getElementById("command").textContent = program;
 	document.title = titleOf(program);
 	shown("summary", ...summary());
