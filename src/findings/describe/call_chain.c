@@ -234,6 +234,30 @@ static void call_chain_add_callers(const struct builder *builder, const struct c
 			builder_frame_from(builder, &chain->frames[first + i]);
 }
 
+/* A container's elements lie in blocks of their own. Such an access gets the name of the call that
+ * the thread's last step shows, if both belong to one call. */
+static void call_chain_continue_call(const struct builder *builder, struct finding_step *step)
+{
+	const struct finding *finding = builder->finding;
+	const struct finding_step *last = NULL;
+	ptrdiff_t more;
+
+	for (uint64_t i = finding->step_count; i-- && !last;)
+		if (!strcmp(finding->steps[i].thread, step->thread))
+			last = &finding->steps[i];
+	if (!last || !last->library_call || !last->where.file || !step->library_call ||
+		!step->where.file || strcmp(last->where.file, step->where.file) != 0 ||
+		last->where.line != step->where.line)
+		return;
+	more = (ptrdiff_t)strlen(last->library_call) - (ptrdiff_t)strlen(step->library_call);
+	if (more <= 0 || last->library_call[more - 1] != '.' ||
+		strcmp(last->library_call + more, step->library_call) != 0)
+		return;
+	free(step->library_call);
+	step->library_call = strdup(last->library_call);
+	BUG_ON(!step->library_call);
+}
+
 void builder_fill_place(
 	const struct builder *builder, const struct trace_event *event, struct finding_step *step)
 {
@@ -248,6 +272,7 @@ void builder_fill_place(
 	}
 	shown = shown_frame(builder, &chain);
 	step->where = builder_frame_from(builder, &chain.frames[shown]);
+	call_chain_continue_call(builder, step);
 	if (shown)
 		step->inner = builder_frame_from(builder, &chain.frames[0]);
 	call_chain_add_callers(builder, &chain, shown + 1, &step->callers);

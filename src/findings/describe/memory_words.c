@@ -60,6 +60,11 @@ static const uint64_t object_bytes[OBJECT_CLASS_COUNT] = {
 	[OBJECT_SEM] = sizeof(sem_t),
 };
 
+static uint64_t memory_words_frame_code(const struct trace_event *event)
+{
+	return event->frame == 1 ? event->site : event->callers[event->frame - 2];
+}
+
 /*
  * Names an object in the frame of a call that has returned, from the first step at that address
  * whose thread had the frame; plain memory from the access itself. `class` and size exclude most
@@ -78,12 +83,70 @@ static bool add_returned_local(const struct builder *builder, enum object_class 
 			(class == OBJECT_MEMORY && event->step != access->step))
 			continue;
 		return symbols_describe_local(builder->symbols,
-			&(struct symbols_frame_place){
-				.code = event->frame == 1 ? event->site
-							  : event->callers[event->frame - 2],
+			&(struct symbols_frame_place){.code = memory_words_frame_code(event),
 				.offset = event->frame_offset,
 				.object_bytes = object_bytes[class]},
 			out);
+	}
+	return false;
+}
+
+static const char *memory_words_function(const struct builder *builder, uint64_t code)
+{
+	struct symbols_frame frames[SITE_FRAMES_MAX];
+	const unsigned count = builder_frames_at(builder, code, PLACE_OF_CALL, frames);
+
+	return count ? frames[count - 1].function : NULL;
+}
+
+static bool memory_words_is_called_by(
+	const struct builder *builder, const struct trace_event *event, const char *function)
+{
+	bool is_called = false;
+
+	for (unsigned i = 0; i <= TRACE_CALLERS && function && !is_called; i++) {
+		const char *other =
+			memory_words_function(builder, i ? event->callers[i - 1] : event->site);
+
+		is_called = other && !strcmp(other, function);
+	}
+	return is_called;
+}
+
+/*
+ * Names memory in another thread's frame whose call has returned since. A step of that thread gives
+ * the frame's address. The call was under way at the access if it is on the stack at the thread's
+ * next step.
+ */
+static bool memory_words_add_shared_local(const struct builder *builder, uint32_t owner,
+	const struct symbols_access *access, struct strbuf *out)
+{
+	const struct finding_source *source = builder->source;
+	const struct trace_event *next = NULL;
+	uint64_t tried_code = 0, tried_frame = 0;
+
+	for (uint64_t i = 0; i < source->event_count && !next; i++)
+		if (source->events[i].thread == owner && source->events[i].step >= access->step)
+			next = &source->events[i];
+	for (uint64_t i = 0; i < source->event_count && next; i++) {
+		const struct trace_event *event = &source->events[i];
+		const uint64_t frame = event->address - (uint64_t)(int64_t)event->frame_offset;
+		uint64_t code;
+
+		if (event->thread != owner || !event->frame)
+			continue;
+		code = memory_words_frame_code(event);
+		if (code == tried_code && frame == tried_frame)
+			continue;
+		tried_code = code;
+		tried_frame = frame;
+		if (memory_words_is_called_by(
+			    builder, next, memory_words_function(builder, code)) &&
+			symbols_describe_local(builder->symbols,
+				&(struct symbols_frame_place){
+					.code = code, .offset = (int64_t)(access->address - frame)},
+				out))
+			return true;
 	}
 	return false;
 }
@@ -99,6 +162,9 @@ char *builder_memory(const struct builder *builder, const struct symbols_access 
 		(!symbols_describe_data(builder->symbols, &memory, access, &text) &&
 			!add_returned_local(builder, OBJECT_MEMORY, access, &text))) {
 		owner = symbols_stack_owner(&memory, access->address);
+		if (owner && memory_words_add_shared_local(
+				     builder, (uint32_t)(owner - builder->threads), access, &text))
+			return strbuf_detach(&text);
 		strbuf_adds(&text, object_class_text(OBJECT_MEMORY));
 		if (owner)
 			strbuf_addf(&text, " on the stack of %s", owner->path);
