@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "base/installed.h"
 #include "abi/instrument_abi.h"
 
@@ -101,8 +101,7 @@ static struct row *bitcode_rows_of(const struct points_to *result, size_t *count
 	*count = 0;
 	for (uint32_t i = 0; i < result->site_count; i++)
 		*count += result->sites[i].variable_count;
-	rows = calloc(*count + 1, sizeof *rows);
-	BUG_ON(!rows);
+	rows = array_new(*count + 1, sizeof *rows);
 	*count = 0;
 	for (uint32_t i = 0; i < result->site_count; i++) {
 		const struct points_to_site *site = &result->sites[i];
@@ -143,9 +142,7 @@ static int bitcode_compare_names(const void *left, const void *right)
 
 static void print_foreign(const struct points_to *result, FILE *out)
 {
-	const char **names = calloc(result->foreign_count + 1, sizeof *names);
-
-	BUG_ON(!names);
+	const char **names = array_new(result->foreign_count + 1, sizeof *names);
 	for (uint32_t i = 0; i < result->foreign_count; i++)
 		names[i] = result->variables[result->foreign[i]].name;
 	qsort(names, result->foreign_count, sizeof *names, bitcode_compare_names);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "bitcode/points_to_internal.h"
 
 enum result_kind { RESULT_NOTHING, RESULT_NEW, RESULT_FOREIGN, RESULT_SAME, RESULT_WITHIN };
@@ -381,9 +381,8 @@ static bool is_new_pair(struct analysis *analysis, const struct flow_rule *rule,
 	uint32_t number = value_map_get(&analysis->calls, rule->call);
 
 	if (number == VALUE_MAP_NONE) {
-		analysis->call_sites = realloc(analysis->call_sites,
-			(analysis->call_site_count + 1) * sizeof *analysis->call_sites);
-		BUG_ON(!analysis->call_sites);
+		analysis->call_sites = array_room(analysis->call_sites, analysis->call_site_count,
+			sizeof *analysis->call_sites);
 		number = analysis->call_site_count++;
 		analysis->call_sites[number] = (struct call_site){0};
 		value_map_set(&analysis->calls, rule->call, number);

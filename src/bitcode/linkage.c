@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "base/hash.h"
 
@@ -61,12 +62,7 @@ static uint32_t linkage_add_symbol(
 {
 	struct symbol *symbol;
 
-	if (linkage->count == linkage->capacity) {
-		linkage->capacity = linkage->capacity ? 2 * linkage->capacity : 256;
-		linkage->symbols =
-			realloc(linkage->symbols, linkage->capacity * sizeof *linkage->symbols);
-		BUG_ON(!linkage->symbols);
-	}
+	linkage->symbols = array_room(linkage->symbols, linkage->count, sizeof *linkage->symbols);
 	symbol = &linkage->symbols[linkage->count];
 	*symbol = (struct symbol){.value = value,
 		.unit = unit,
@@ -99,9 +95,8 @@ static uint32_t symbol_for(
 static void add_definition(
 	struct symbol *symbol, struct flow *flow, LLVMValueRef function, uint32_t unit)
 {
-	symbol->definitions = realloc(
-		symbol->definitions, (symbol->definition_count + 1) * sizeof *symbol->definitions);
-	BUG_ON(!symbol->definitions);
+	symbol->definitions = array_room(
+		symbol->definitions, symbol->definition_count, sizeof *symbol->definitions);
 	symbol->definitions[symbol->definition_count++] = (struct definition){.function = function,
 		.unit = unit,
 		.returns = flow_node(flow),

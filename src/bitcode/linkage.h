@@ -32,7 +32,7 @@ struct symbol {
 
 struct linkage {
 	struct symbol *symbols;
-	uint32_t count, capacity;
+	uint32_t count;
 	struct value_map by_value;  /* LLVMValueRef of any unit to symbol */
 	struct value_map by_object; /* object + 1, as an address, to symbol */
 	uint32_t *by_name;	    /* hash table with open addressing */

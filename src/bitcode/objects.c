@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/strbuf.h"
 #include "bitcode/points_to_internal.h"
 #include "abi/instrument_abi.h"
 
@@ -19,8 +19,7 @@ static bool describe_global(
 
 	if (!*name || LLVMIsThreadLocal(object->value))
 		return false;
-	out->symbol = strdup(name);
-	BUG_ON(!out->symbol);
+	out->symbol = string_copy(name);
 	return true;
 }
 

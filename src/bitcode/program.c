@@ -17,8 +17,10 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "abi/instrument_abi.h"
+#include "base/strbuf.h"
 
 /* Limit on the plain size of a unit. Real units are smaller: a larger size means damage. */
 #define PLAIN_MOST (UINT64_C(1) << 32)
@@ -199,8 +201,7 @@ static void read_exports(struct program_file *file)
 	const char *names = site_table_section(file->sites, ".dynstr", &names_size);
 	const size_t count = table ? table_size / sizeof(Elf64_Sym) : 0;
 
-	file->exports = calloc(count + 1, sizeof *file->exports);
-	BUG_ON(!file->exports);
+	file->exports = array_new(count + 1, sizeof *file->exports);
 	for (size_t i = 0; i < count; i++) {
 		Elf64_Sym symbol;
 
@@ -208,8 +209,7 @@ static void read_exports(struct program_file *file)
 		if (symbol.st_shndx == SHN_UNDEF || !names || symbol.st_name >= names_size ||
 			!memchr(names + symbol.st_name, '\0', names_size - symbol.st_name))
 			continue;
-		file->exports[file->export_count] = strdup(names + symbol.st_name);
-		BUG_ON(!file->exports[file->export_count]);
+		file->exports[file->export_count] = string_copy(names + symbol.st_name);
 		file->export_count++;
 	}
 }
@@ -241,8 +241,7 @@ int program_load(
 
 	*program = (struct program){.context = LLVMContextCreate()};
 	LLVMContextSetDiagnosticHandler(program->context, ignore_diagnostic, NULL);
-	program->files = calloc(path_count + 1, sizeof *program->files);
-	BUG_ON(!program->files);
+	program->files = array_new(path_count + 1, sizeof *program->files);
 	for (uint32_t i = 0; i < path_count && !status; i++)
 		status = load_file(program, paths[i], err);
 	if (status)

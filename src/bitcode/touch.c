@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/array.h"
 #include "base/strbuf.h"
 #include "bitcode/points_to_internal.h"
 #include "abi/instrument_abi.h"
@@ -30,7 +31,7 @@ struct reader {
 	struct points_to *result;
 	struct reach *reaches; /* parallel to result->sites */
 	struct start *starts;
-	uint32_t start_count, start_capacity;
+	uint32_t start_count;
 };
 
 static void add_points(struct reader *reader, struct reach *reach, LLVMValueRef pointer)
@@ -137,12 +138,7 @@ static bool is_variable(const struct flow_object *object)
 
 static void add_start(struct reader *reader, const struct start *start)
 {
-	if (reader->start_count == reader->start_capacity) {
-		reader->start_capacity = reader->start_capacity ? 2 * reader->start_capacity : 1024;
-		reader->starts =
-			realloc(reader->starts, reader->start_capacity * sizeof *reader->starts);
-		BUG_ON(!reader->starts);
-	}
+	reader->starts = array_room(reader->starts, reader->start_count, sizeof *reader->starts);
 	reader->starts[reader->start_count++] = *start;
 }
 
@@ -272,8 +268,7 @@ static void make_objects(struct reader *reader)
 	struct points_to *result = reader->result;
 	uint32_t end;
 
-	result->objects = calloc(reader->start_count + 1, sizeof *result->objects);
-	BUG_ON(!result->objects);
+	result->objects = array_new(reader->start_count + 1, sizeof *result->objects);
 	for (uint32_t i = 0; i < reader->start_count; i = end) {
 		const uint32_t number = reader->starts[i].object;
 		struct points_to_object *object = &result->objects[result->object_count];
@@ -334,8 +329,7 @@ static void touch(struct reader *reader, struct reach *reach, struct points_to_s
 	}
 	site->is_unmatched = !reach->is_matched;
 	bitmap_each(ignored, &touched) count += !!(ignored + 1);
-	site->variables = calloc(count + 1, sizeof *site->variables);
-	BUG_ON(!site->variables);
+	site->variables = array_new(count + 1, sizeof *site->variables);
 	bitmap_each(variable, &touched) site->variables[site->variable_count++] =
 		(uint32_t)variable;
 	bitmap_release(&touched);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "base/hash.h"
 
 static struct value_map_slot *value_map_find(const struct value_map *map, const void *key)
@@ -33,8 +33,7 @@ static void value_map_grow(struct value_map *map)
 	struct value_map larger = {
 		.count = map->count, .capacity = map->capacity ? 2 * map->capacity : 1024};
 
-	larger.slots = calloc(larger.capacity, sizeof *larger.slots);
-	BUG_ON(!larger.slots);
+	larger.slots = array_new(larger.capacity, sizeof *larger.slots);
 	for (uint32_t i = 0; i < map->capacity; i++)
 		if (map->slots[i].key)
 			*value_map_find(&larger, map->slots[i].key) = map->slots[i];

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "base/hash.h"
 #include "base/strbuf.h"
@@ -352,8 +353,7 @@ static int campaign_open_workers(struct campaign *campaign, uint32_t wanted, str
 {
 	int result = 0;
 
-	campaign->workers = calloc(wanted, sizeof *campaign->workers);
-	BUG_ON(!campaign->workers);
+	campaign->workers = array_new(wanted, sizeof *campaign->workers);
 	while (result == 0 && campaign->worker_count < wanted) {
 		result = campaign_open_worker(
 			campaign, &campaign->workers[campaign->worker_count], err);
@@ -393,11 +393,8 @@ static int campaign_set_up(struct campaign *campaign, struct error *err)
 		result = campaign_begin_scheme(campaign, campaign_wanted_workers(campaign), err);
 	if (result == 0 && campaign->runs.resumed_id)
 		result = state_load(campaign, err);
-	campaign->known.keys =
-		calloc(options->known_failure_count + 1u, sizeof *campaign->known.keys);
-	BUG_ON(!campaign->known.keys);
 	for (uint32_t i = 0; i < options->known_failure_count; i++)
-		campaign->known.keys[campaign->known.key_count++] = options->known_failures[i];
+		(void)failure_is_new_key(campaign, options->known_failures[i]);
 	campaign->times.started_ns = platform_monotonic_ns();
 	/* The grace period of unfinished runs is part of the time budget. */
 	campaign->times.deadline_ns = options->time_ns ? called_ns + options->time_ns -

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "base/hash.h"
 #include "base/strbuf.h"
 #include "explore/scheme.h"
@@ -35,15 +35,13 @@
 /* Further replays of a hang wait for this part of the hang time. */
 #define REPLAY_HANG_PART 20
 
-/* Returns true once per key. */
-static bool failure_is_new_key(struct campaign *campaign, uint64_t key)
+bool failure_is_new_key(struct campaign *campaign, uint64_t key)
 {
 	for (uint32_t i = 0; i < campaign->known.key_count; i++)
 		if (campaign->known.keys[i] == key)
 			return false;
-	campaign->known.keys = realloc(campaign->known.keys,
-		(campaign->known.key_count + 1) * sizeof *campaign->known.keys);
-	BUG_ON(!campaign->known.keys);
+	campaign->known.keys = array_room(
+		campaign->known.keys, campaign->known.key_count, sizeof *campaign->known.keys);
 	campaign->known.keys[campaign->known.key_count++] = key;
 	return true;
 }
@@ -67,8 +65,7 @@ bool failure_is_suppressed(const struct campaign *campaign, uint64_t key)
 static void failure_finish_finding(const struct campaign *campaign,
 	const struct campaign_failure *caught, struct finding *finding)
 {
-	finding->strategy = strdup(caught->strategy);
-	BUG_ON(!finding->strategy);
+	finding->strategy = string_copy(caught->strategy);
 	finding->seed = campaign->options->seed;
 	finding->run_number = caught->failure.run_number + 1;
 }
@@ -279,9 +276,8 @@ static int failure_check_suppressions(struct campaign *campaign,
 	if (!*is_suppressed)
 		return 0;
 	campaign->result->races_suppressed++;
-	campaign->known.suppressed = realloc(campaign->known.suppressed,
-		(campaign->known.suppressed_count + 1) * sizeof *campaign->known.suppressed);
-	BUG_ON(!campaign->known.suppressed);
+	campaign->known.suppressed = array_room(campaign->known.suppressed,
+		campaign->known.suppressed_count, sizeof *campaign->known.suppressed);
 	campaign->known.suppressed[campaign->known.suppressed_count++] =
 		failure_key(&failure->outcome);
 	campaign->known.suppressed_runs++;
@@ -346,8 +342,7 @@ bool failure_copy_from(
 		return false;
 	strategy_format_run(campaign->options->strategy, &campaign->options->strategy_config,
 		contract_strategy(contract), strategy, sizeof strategy);
-	out->strategy = strdup(strategy);
-	BUG_ON(!out->strategy);
+	out->strategy = string_copy(strategy);
 	failure_take(&out->failure, contract);
 	memory_view_take(&out->memory, contract_memory(contract));
 	return true;

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/bitset.h"
+#include "base/array.h"
 #include "base/strbuf.h"
 #include "base/bug.h"
 #include "base/shell_words.h"
@@ -57,8 +58,7 @@ void progress_note(struct campaign *campaign, bool is_due)
 	struct progress *progress = campaign->progress;
 
 	if (!progress) {
-		progress = campaign->progress = calloc(1, sizeof *progress);
-		BUG_ON(!progress);
+		progress = campaign->progress = array_new(1, sizeof *progress);
 		progress->every_ns = FIRST_EVERY_NS;
 	}
 	if (!is_due && progress->count &&

@@ -14,6 +14,8 @@ void failure_discard(struct campaign_failure *failure);
 /* Stores a finding unless the key is known. Sets is_stopping where it ends the campaign. */
 int failure_investigate(
 	struct campaign *campaign, const struct campaign_failure *failure, struct error *err);
+/* Adds the key of a failure. Returns false if it is already known. */
+bool failure_is_new_key(struct campaign *campaign, uint64_t key);
 bool failure_is_suppressed(const struct campaign *campaign, uint64_t key);
 /* Reports at the end where the findings of the fallback store are. */
 void fallback_notify(struct campaign *campaign);

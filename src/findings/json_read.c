@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/bug.h"
+#include "base/strbuf.h"
 #include "base/visible.h"
 #include "findings/finding.h"
 #include "findings/fields_internal.h"
@@ -59,8 +59,7 @@ static char *json_read_string(struct reader *reader, json_t *value, const char *
 	char *text = NULL;
 
 	if (json_is_string(value)) {
-		text = strdup(json_string_value(value));
-		BUG_ON(!text);
+		text = string_copy(json_string_value(value));
 	} else if (hex && strlen(hex) % 2 == 0) {
 		text = text_from_hex(hex);
 	}

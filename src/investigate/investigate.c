@@ -1,4 +1,5 @@
 #include "store/surroundings.h"
+#include "base/array.h"
 #include "investigate/minimise/fewer_preemptions.h"
 #include "investigate/passing.h"
 #include "investigate/investigate_internal.h"
@@ -8,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
 #include "findings/describe/build.h"
 #include "findings/source_lines.h"
 #include "symbols/symbols.h"
@@ -75,9 +75,7 @@ static char *output_end(const struct capture *capture)
 static struct finding_source_thread *source_threads(struct contract *contract, uint32_t count)
 {
 	const struct contract_thread *threads = contract_threads(contract);
-	struct finding_source_thread *out = calloc(count + 1, sizeof *out);
-
-	BUG_ON(!out);
+	struct finding_source_thread *out = array_new(count + 1, sizeof *out);
 	for (uint32_t i = 0; i < count; i++)
 		out[i] = (struct finding_source_thread){
 			.parent = threads[i].parent,
@@ -385,11 +383,9 @@ static void fill_replay(struct finding *finding, const struct investigation *inv
 
 	while (worker->argv[count])
 		count++;
-	finding->argv = calloc(count + 1, sizeof *finding->argv);
-	BUG_ON(!finding->argv);
+	finding->argv = array_new(count + 1, sizeof *finding->argv);
 	for (size_t i = 0; i < count; i++) {
-		finding->argv[i] = strdup(worker->argv[i]);
-		BUG_ON(!finding->argv[i]);
+		finding->argv[i] = string_copy(worker->argv[i]);
 	}
 	finding->directory = worker->directory ? strdup(worker->directory) : NULL;
 	finding->input = worker->input ? strdup(worker->input) : NULL;

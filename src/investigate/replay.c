@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "process/children.h"
 #include "investigate/investigate.h"
 #include "investigate/trace_window.h"
@@ -42,8 +42,7 @@ int replay_prepare(struct replay_setting *setting, const struct finding *finding
 		settings_release(&setting->settings);
 		return result;
 	}
-	setting->names = calloc(finding->schedule.thread_count + 1, sizeof *setting->names);
-	BUG_ON(!setting->names);
+	setting->names = array_new(finding->schedule.thread_count + 1, sizeof *setting->names);
 	for (uint32_t i = 0; i < finding->schedule.thread_count; i++)
 		setting->names[i] = finding->schedule.threads[i].name;
 	setting->plan = (struct probe_plan){

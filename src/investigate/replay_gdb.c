@@ -22,8 +22,7 @@ struct gdb_command {
 static void gdb_add(struct gdb_command *command, const char *argument)
 {
 	BUG_ON(command->count == GDB_ARGUMENTS_MAX - 1);
-	command->argv[command->count] = strdup(argument);
-	BUG_ON(!command->argv[command->count]);
+	command->argv[command->count] = string_copy(argument);
 	command->count++;
 }
 

@@ -5,17 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bitset.h"
 #include "base/bug.h"
+#include "base/strbuf.h"
 #include "plan/chosen_internal.h"
 #include "symbols/tables/site_table.h"
 
 static void add_file(struct chosen_files *files, const char *path)
 {
-	files->paths = realloc(files->paths, (files->count + 1) * sizeof *files->paths);
-	BUG_ON(!files->paths);
-	files->paths[files->count] = strdup(path);
-	BUG_ON(!files->paths[files->count]);
+	files->paths = array_room(files->paths, files->count, sizeof *files->paths);
+	files->paths[files->count] = string_copy(path);
 	files->count++;
 }
 
@@ -157,8 +157,7 @@ static int open_modules(struct chosen *chosen, const struct chosen_files *files,
 {
 	int status = 0;
 
-	chosen->modules = calloc(files->count, sizeof *chosen->modules);
-	BUG_ON(!chosen->modules);
+	chosen->modules = array_new(files->count, sizeof *chosen->modules);
 	for (uint32_t i = 0; i < files->count && !status; i++) {
 		status = open_module(&chosen->modules[i], files->paths[i], i == 0, err);
 		chosen->module_count += !status;
@@ -195,8 +194,7 @@ static int chosen_analyse(struct chosen *chosen, const struct chosen_files *file
 
 	if (status)
 		return status;
-	marked = calloc(BITSET_WORDS(result->variable_count) + 1, sizeof *marked);
-	BUG_ON(!marked);
+	marked = array_new(BITSET_WORDS(result->variable_count) + 1, sizeof *marked);
 	status = choose_all(result, patterns, marked, err);
 	if (!status)
 		status = open_modules(chosen, files, err);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/bitset.h"
-#include "base/bug.h"
+#include "base/array.h"
 #include "plan/chosen_internal.h"
 #include "symbols/tables/data_symbols.h"
 
@@ -237,8 +237,7 @@ static void write_file(
 	bool *is_known;
 
 	data_symbols_read(&symbols, path);
-	is_known = calloc(symbols.count + 1, sizeof *is_known);
-	BUG_ON(!is_known);
+	is_known = array_new(symbols.count + 1, sizeof *is_known);
 	for (uint32_t i = 0; i < symbols.count; i++) {
 		find_meant(placing, symbols.symbols[i].name, meant);
 		is_known[i] = meant->count;
@@ -305,8 +304,7 @@ void chosen_write_objects(const struct chosen_grouping *grouping, struct contrac
 		.pattern_count = PATTERN_UNKNOWN + 1};
 	struct meant meant = {0};
 
-	meant.objects = calloc(grouping->result->object_count + 1, sizeof *meant.objects);
-	BUG_ON(!meant.objects);
+	meant.objects = array_new(grouping->result->object_count + 1, sizeof *meant.objects);
 	memory->object_count = memory->local_count = 0;
 	write_locals(&placing, &meant);
 	for (uint32_t i = 0; i < grouping->files->count; i++) {

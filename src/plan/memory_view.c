@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bitset.h"
 #include "base/bug.h"
 #include "base/strbuf.h"
@@ -31,9 +32,7 @@ bool memory_mode_parse(const char *word, enum memory_mode *out)
 
 static void *memory_view_allocate(size_t count, size_t size)
 {
-	void *memory = calloc(count ? count : 1, size);
-
-	BUG_ON(!memory);
+	void *memory = array_new(count ? count : 1, size);
 	return memory;
 }
 

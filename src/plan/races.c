@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "detectors/detector.h"
 
@@ -13,11 +14,9 @@ void races_copy(struct races *to, const struct races *from)
 {
 	*to = *from;
 	to->ignored = NULL;
-	if (!from->ignored_count)
-		return;
-	to->ignored = malloc(from->ignored_count * sizeof *to->ignored);
-	BUG_ON(!to->ignored);
-	memcpy(to->ignored, from->ignored, from->ignored_count * sizeof *to->ignored);
+	to->ignored_count = 0;
+	for (uint32_t i = 0; i < from->ignored_count; i++)
+		(void)races_ignore(to, from->ignored[i]); /* fits, as in `from` */
 }
 
 void races_release(struct races *races)
@@ -55,9 +54,7 @@ bool races_ignore(struct races *races, struct race_pair pair)
 {
 	if (races->ignored_count == RACE_IGNORED_MAX)
 		return false;
-	races->ignored =
-		realloc(races->ignored, (races->ignored_count + 1) * sizeof *races->ignored);
-	BUG_ON(!races->ignored);
+	races->ignored = array_room(races->ignored, races->ignored_count, sizeof *races->ignored);
 	races->ignored[races->ignored_count++] = pair;
 	return true;
 }

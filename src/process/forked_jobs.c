@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "process/children.h"
 #include "process/cores.h"
@@ -300,8 +301,7 @@ int forked_jobs_run(const struct jobs *jobs, struct error *err)
 	if (run.workers > CHILDREN_WORKERS_MAX / 2)
 		run.workers = CHILDREN_WORKERS_MAX / 2;
 	run.interruption = page;
-	run.list = calloc(jobs->count + 1u, sizeof *run.list);
-	BUG_ON(!run.list);
+	run.list = array_new(jobs->count + 1u, sizeof *run.list);
 	for (uint32_t i = 0; i < jobs->count; i++)
 		strbuf_init(&run.list[i].answer);
 	children_init();

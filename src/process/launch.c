@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "base/inherited.h"
 #include "base/installed.h"
 #include "base/strbuf.h"
@@ -189,13 +189,11 @@ char **launch_environment(
 
 	while (environ[inherited])
 		inherited++;
-	out.entries = calloc(inherited + 11, sizeof *out.entries);
-	BUG_ON(!out.entries);
+	out.entries = array_new(inherited + 11, sizeof *out.entries);
 	for (size_t i = 0; i < inherited; i++) {
 		if (is_replaced(environ[i], traits))
 			continue;
-		out.entries[out.count] = strdup(environ[i]);
-		BUG_ON(!out.entries[out.count]);
+		out.entries[out.count] = string_copy(environ[i]);
 		out.count++;
 	}
 	if (runtime)

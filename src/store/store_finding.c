@@ -299,8 +299,7 @@ static int is_stored(struct store *store, const char *id, char **command, struct
 	if (sqlite3_step(statement) == SQLITE_ROW) {
 		const char *text = (const char *)sqlite3_column_text(statement, 0);
 
-		*command = strdup(text ? text : "PROGRAM");
-		BUG_ON(!*command);
+		*command = string_copy(text ? text : "PROGRAM");
 	} else {
 		status = error_set(err, ERROR_NOTFOUND,
 			"there is no finding %s in %s; `raddle list findings` shows the existing ones",

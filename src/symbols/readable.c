@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/strbuf.h"
 #include "base/visible.h"
 #include "symbols/symbols.h"
 
@@ -138,8 +139,7 @@ char *symbols_readable_name(const char *raw)
 		stop = parameters_of(name);
 	} else {
 		/* Removes glibc's prefix of internal aliases of public functions. */
-		name = strdup(strncmp(raw, "__GI_", 5) ? raw : raw + 5);
-		BUG_ON(!name);
+		name = string_copy(strncmp(raw, "__GI_", 5) ? raw : raw + 5);
 		stop = *name ? strpbrk(name + 1, ".@") : NULL;
 	}
 	if (stop)

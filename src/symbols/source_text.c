@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/bug.h"
 #include "base/source_file.h"
+#include "base/strbuf.h"
 #include "symbols/symbols_internal.h"
 
 /* Longer statements are cut. */
@@ -77,8 +78,7 @@ static char *read_source(
 		return NULL;
 	read_statement(stream, line, text);
 	(void)fclose(stream); /* opened for reading only */
-	copy = strdup(text);
-	BUG_ON(!copy);
+	copy = string_copy(text);
 	return copy;
 }
 

@@ -5,7 +5,7 @@
 #include <link.h>
 #include <stdlib.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "symbols/symbols_internal.h"
 
 #define MODULES_MAX 1024
@@ -107,8 +107,7 @@ bool thread_locals_describe(struct symbols *symbols, pid_t pid, uint64_t thread_
 	uint64_t vector, block;
 
 	if (!numbers) {
-		numbers = symbols->numbers = calloc(1, sizeof *numbers);
-		BUG_ON(!numbers);
+		numbers = symbols->numbers = array_new(1, sizeof *numbers);
 		numbers->count = number_modules(symbols, pid, numbers->modules);
 	}
 	if (!unwind_read(symbols, pid, thread_base + BASE_VECTOR, &vector))

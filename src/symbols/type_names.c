@@ -4,7 +4,7 @@
 #include <uthash.h>
 
 #include "base/array.h"
-#include "base/bug.h"
+#include "base/strbuf.h"
 #include "symbols/symbols_internal.h"
 
 /* Nesting of namespaces, classes and functions. */
@@ -43,8 +43,7 @@ static void type_names_add_type(
 	if (type)
 		return;
 	type = array_new(1, sizeof *type);
-	type->name = strdup(name);
-	BUG_ON(!type->name);
+	type->name = string_copy(name);
 	type->die = *die;
 	type->is_alias = is_alias;
 	HASH_ADD_KEYPTR(hh, index->types, type->name, strlen(type->name), type);

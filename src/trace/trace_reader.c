@@ -5,7 +5,9 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "base/array.h"
 #include "base/bug.h"
+#include "base/strbuf.h"
 #include "trace/schedule_text.h"
 #include "trace/trace_format_internal.h"
 
@@ -387,9 +389,7 @@ int trace_reader_next(struct trace_reader *reader, const struct trace_event **ev
 
 static void *trace_reader_allocate(size_t count, size_t size)
 {
-	void *memory = calloc(count, size);
-
-	BUG_ON(!memory);
+	void *memory = array_new(count, size);
 	return memory;
 }
 
@@ -416,8 +416,7 @@ int trace_reader_open(struct trace_reader **out, const void *bytes, size_t size,
 
 	reader->rest =
 		(struct block_cursor){.at = bytes, .end = (const unsigned char *)bytes + size};
-	reader->name = strdup(name);
-	BUG_ON(!reader->name);
+	reader->name = string_copy(name);
 	reader->threads = trace_reader_allocate(THREAD_CAPACITY, sizeof *reader->threads);
 	reader->run.threads = reader->threads;
 	/* The memory is not zeroed, because only the parts that were filled are read. */

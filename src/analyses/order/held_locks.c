@@ -5,7 +5,6 @@
 #include <uthash.h>
 
 #include "base/array.h"
-#include "base/bug.h"
 
 struct lock_owner {
 	uint64_t address;
@@ -19,7 +18,7 @@ struct lock_owner {
 
 struct held_list {
 	struct held_lock *locks;
-	uint32_t count, capacity;
+	uint32_t count;
 };
 
 struct held_locks {
@@ -92,11 +91,7 @@ static void held_locks_take(struct held_locks *held, const struct trace_event *e
 	struct lock_owner *owner = held_locks_find_owner(held, event->address);
 	const bool is_shared = op_takes_shared(event->kind);
 
-	if (list->count == list->capacity) {
-		list->capacity = list->capacity ? 2 * list->capacity : 8;
-		list->locks = realloc(list->locks, list->capacity * sizeof *list->locks);
-		BUG_ON(!list->locks);
-	}
+	list->locks = array_room(list->locks, list->count, sizeof *list->locks);
 	list->locks[list->count++] = (struct held_lock){
 		.address = event->address, .is_shared = is_shared, .depth = 1, .taken = *event};
 	if (!owner) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 
 Z3_ast constraints_and(struct constraints *constraints, Z3_ast a, Z3_ast b)
@@ -254,9 +255,7 @@ static void constraints_add_thread(struct constraints *constraints, uint16_t thr
 	const uint32_t end = constraints->window->end[thread];
 	struct program_order order = {
 		constraints_number(constraints, 0), constraints_number(constraints, 0)};
-	Z3_ast *moments = calloc(walked->count + 1, sizeof(Z3_ast));
-
-	BUG_ON(!moments);
+	Z3_ast *moments = array_new(walked->count + 1, sizeof(Z3_ast));
 	constraints->moments[thread] = moments;
 	constraints->cuts[thread] = Z3_mk_fresh_const(constraints->z3, "cut", constraints->integer);
 	constraints_add(constraints, Z3_mk_ge(constraints->z3, constraints->cuts[thread],

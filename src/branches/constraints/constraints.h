@@ -43,12 +43,12 @@ struct place_group {
 struct place_groups {
 	const struct place_access *accesses; /* sorted by address */
 	struct place_group *items;	     /* sorted by address */
-	uint32_t count, capacity;
+	uint32_t count;
 };
 
 struct section_list {
 	const struct order_section **items;
-	uint32_t count, capacity;
+	uint32_t count;
 };
 
 struct solver_term {

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "branches/constraints/constraints.h"
 
 /* Limit of reads times the square of writes in a united group. */
@@ -77,7 +77,7 @@ struct meeting {
 	struct constraints *constraints;
 	const struct place_groups *groups;
 	const struct place_access **items;
-	uint32_t count, capacity;
+	uint32_t count;
 	bool *is_candidate; /* by item: a write that the current read may see */
 };
 
@@ -86,12 +86,7 @@ static void add_items(struct meeting *meeting, const struct place_group *group)
 	for (uint32_t i = group->first; i < group->first + group->count; i++) {
 		if (constraints_is_past(meeting->constraints, meeting->groups->accesses[i].id))
 			continue;
-		if (meeting->count == meeting->capacity) {
-			meeting->capacity = meeting->capacity ? 2 * meeting->capacity : 64;
-			meeting->items =
-				realloc(meeting->items, meeting->capacity * sizeof *meeting->items);
-			BUG_ON(!meeting->items);
-		}
+		meeting->items = array_room(meeting->items, meeting->count, sizeof *meeting->items);
 		meeting->items[meeting->count++] = &meeting->groups->accesses[i];
 	}
 }
@@ -361,8 +356,7 @@ static void add_meeting(struct constraints *constraints, struct place_groups *gr
 	is_open = !is_too_costly(&meeting);
 	if (!is_open)
 		keep_addresses(&meeting);
-	meeting.is_candidate = calloc(meeting.count + 1u, sizeof *meeting.is_candidate);
-	BUG_ON(!meeting.is_candidate);
+	meeting.is_candidate = array_new(meeting.count + 1u, sizeof *meeting.is_candidate);
 	for (uint32_t i = 0; is_open && i < meeting.count && !constraints_is_late(constraints); i++)
 		if (!meeting.items[i]->is_write)
 			constraints_aliases_add_read(&meeting, meeting.items[i]);

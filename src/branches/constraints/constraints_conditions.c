@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
+#include "base/array.h"
 #include "model/op.h"
 #include "branches/constraints/constraints.h"
 
@@ -196,8 +197,7 @@ void constraints_add_conditions(struct constraints *constraints)
 {
 	const struct order *order = constraints->order;
 
-	constraints->wakes = calloc(order->condition_count + 1u, sizeof *constraints->wakes);
-	BUG_ON(!constraints->wakes);
+	constraints->wakes = array_new(order->condition_count + 1u, sizeof *constraints->wakes);
 	for (uint32_t i = 0; i < order->condition_count && !constraints_is_late(constraints); i++) {
 		const struct order_condition *condition = &order->conditions[i];
 		struct wakes *wakes = &constraints->wakes[i];

@@ -6,12 +6,13 @@
 #include <stdlib.h>
 
 #include "base/bitset.h"
+#include "base/array.h"
 #include "base/bug.h"
 #include "branches/constraints/constraints.h"
 
 struct accesses {
 	struct place_access *items;
-	uint32_t count, capacity;
+	uint32_t count;
 };
 
 static int constraints_memory_compare(const void *left, const void *right)
@@ -71,12 +72,7 @@ static void constraints_memory_collect(const struct constraints *constraints, st
 			if (!constraints_memory_is_access(event) ||
 				(!constraints->has_open_addresses && !has_line(lines, event)))
 				continue;
-			if (list->count == list->capacity) {
-				list->capacity = list->capacity ? 2 * list->capacity : 256;
-				list->items =
-					realloc(list->items, list->capacity * sizeof *list->items);
-				BUG_ON(!list->items);
-			}
+			list->items = array_room(list->items, list->count, sizeof *list->items);
 			list->items[list->count++] =
 				(struct place_access){.address = event->address,
 					.position = event->position,
@@ -317,8 +313,7 @@ static void constraints_memory_add_read(struct read_case *of)
 		return;
 	}
 
-	of->is_candidate = calloc(of->count + 1u, sizeof *of->is_candidate);
-	BUG_ON(!of->is_candidate);
+	of->is_candidate = array_new(of->count + 1u, sizeof *of->is_candidate);
 	for (uint32_t i = 0; i < of->count; i++)
 		of->is_candidate[i] = constraints_memory_may_be_read(of, i);
 	for (uint32_t i = 0; i < of->count; i++)
@@ -377,11 +372,7 @@ static void constraints_memory_add_group(struct place_groups *groups, uint32_t f
 	uint64_t behind = groups->accesses[first].address + groups->accesses[first].bytes;
 	struct place_group *group;
 
-	if (groups->count == groups->capacity) {
-		groups->capacity = groups->capacity ? 2 * groups->capacity : 64;
-		groups->items = realloc(groups->items, groups->capacity * sizeof *groups->items);
-		BUG_ON(!groups->items);
-	}
+	groups->items = array_room(groups->items, groups->count, sizeof *groups->items);
 	group = &groups->items[groups->count];
 	*group = (struct place_group){.first = first, .count = 1, .united = groups->count++};
 	for (; first + group->count < end; group->count++) {

@@ -1,7 +1,7 @@
 /* Overlapping accesses of several sizes: one access per part between two bounds of accesses. */
 #include <stdlib.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "branches/constraints/constraints.h"
 
 /* Limit of accesses times parts: a large buffer may be read in many overlapping pieces. */
@@ -17,9 +17,7 @@ static int constraints_mixed_compare(const void *left, const void *right)
 /* Returns the bounds of the accesses, sorted and unique. The caller frees the list. */
 static uint64_t *find_bounds(const struct place_access *items, uint32_t count, uint32_t *bounds)
 {
-	uint64_t *list = calloc(2 * (uint64_t)count + 1, sizeof *list);
-
-	BUG_ON(!list);
+	uint64_t *list = array_new(2 * (uint64_t)count + 1, sizeof *list);
 	for (uint32_t i = 0; i < count; i++) {
 		list[2 * i] = items[i].address;
 		list[2 * i + 1] = items[i].address + items[i].bytes;
@@ -54,9 +52,7 @@ void constraints_add_mixed(
 {
 	uint32_t bounds;
 	uint64_t *list = find_bounds(items, count, &bounds);
-	struct place_access *part = calloc(count, sizeof *part);
-
-	BUG_ON(!part);
+	struct place_access *part = array_new(count, sizeof *part);
 	/* A thread with store buffers may see its own write in a part of a larger read only. */
 	if (constraints->has_store_buffers || (uint64_t)bounds * count > COST_MOST) {
 		constraints_keep_reads(constraints, items, count);

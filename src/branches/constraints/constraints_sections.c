@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "branches/constraints/constraints.h"
 
 bool constraints_counts(const struct constraints *constraints, const struct order_section *section)
@@ -35,19 +35,14 @@ void constraints_list_sections(struct constraints *constraints)
 {
 	const struct order *order = constraints->order;
 
-	constraints->sections = calloc(order->thread_count + 1u, sizeof *constraints->sections);
-	BUG_ON(!constraints->sections);
+	constraints->sections = array_new(order->thread_count + 1u, sizeof *constraints->sections);
 	for (uint32_t i = 0; i < order->section_count; i++) {
 		const struct order_section *section = &order->sections[i];
 		struct section_list *list = &constraints->sections[section->thread];
 
 		if (!constraints_counts(constraints, section) || !is_sure(constraints, section))
 			continue;
-		if (list->count == list->capacity) {
-			list->capacity = list->capacity ? 2 * list->capacity : 16;
-			list->items = realloc(list->items, list->capacity * sizeof(*list->items));
-			BUG_ON(!list->items);
-		}
+		list->items = array_room(list->items, list->count, sizeof *list->items);
 		list->items[list->count++] = section;
 	}
 }

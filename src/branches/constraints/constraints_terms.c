@@ -1,7 +1,7 @@
 /* Translates terms for the solver, into bit vectors and floating-point expressions. */
 #include <stdlib.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "branches/constraints/constraints.h"
 
 Z3_ast constraints_bits(struct constraints *constraints, uint32_t width, uint64_t value)
@@ -424,8 +424,7 @@ void constraints_grow_terms(struct constraints *constraints)
 	const uint64_t count = constraints->term_capacity;
 
 	constraints->term_capacity = count ? 2 * count : 1024;
-	constraints->terms = calloc(constraints->term_capacity, sizeof *constraints->terms);
-	BUG_ON(!constraints->terms);
+	constraints->terms = array_new(constraints->term_capacity, sizeof *constraints->terms);
 	for (uint64_t i = 0; i < count; i++)
 		if (before[i].term)
 			*find_term(constraints, before[i].term) = before[i];

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
+#include "base/array.h"
 #include "model/op.h"
 #include "branches/constraints/constraints.h"
 
@@ -76,8 +77,7 @@ static void open_blockers(const struct order *order, struct blockers *blockers)
 	for (uint32_t i = 0; i < order->thread_count; i++) {
 		const uint64_t count = order->walk->threads[i].count;
 
-		blockers->edges[i] = calloc(count + 1, sizeof **blockers->edges);
-		BUG_ON(!blockers->edges[i]);
+		blockers->edges[i] = array_new(count + 1, sizeof **blockers->edges);
 		for (uint64_t j = 0; j < count; j++)
 			blockers->edges[i][j] = NONE;
 	}

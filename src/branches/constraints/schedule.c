@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 
 /* Steps of a thread up to an event, without and with the steps that follow it at once. */
@@ -24,7 +25,7 @@ struct moment {
 
 struct moments {
 	struct moment *items;
-	uint32_t count, capacity;
+	uint32_t count;
 };
 
 /* Threads that make more or fewer steps than in the run, for the same events. */
@@ -36,16 +37,12 @@ struct shift {
 
 struct shifts {
 	struct shift *items;
-	uint32_t count, capacity;
+	uint32_t count;
 };
 
 static void schedule_shifts_add(struct shifts *shifts, struct event_id behind, int by)
 {
-	if (shifts->count == shifts->capacity) {
-		shifts->capacity = shifts->capacity ? 2 * shifts->capacity : 8;
-		shifts->items = realloc(shifts->items, shifts->capacity * sizeof *shifts->items);
-		BUG_ON(!shifts->items);
-	}
+	shifts->items = array_room(shifts->items, shifts->count, sizeof *shifts->items);
 	shifts->items[shifts->count++] = (struct shift){behind, by};
 }
 
@@ -94,11 +91,7 @@ static int64_t schedule_value_of(const struct constraints *constraints, Z3_model
 
 static void schedule_add(struct moments *list, struct moment moment)
 {
-	if (list->count == list->capacity) {
-		list->capacity = list->capacity ? 2 * list->capacity : 256;
-		list->items = realloc(list->items, list->capacity * sizeof *list->items);
-		BUG_ON(!list->items);
-	}
+	list->items = array_room(list->items, list->count, sizeof *list->items);
 	list->items[list->count++] = moment;
 }
 
@@ -262,12 +255,8 @@ static void add_leaves(const struct constraints *constraints, Z3_model model,
 
 void solution_append(struct solution *solution, struct schedule_segment segment)
 {
-	if (solution->count == solution->capacity) {
-		solution->capacity = solution->capacity ? 2 * solution->capacity : 64;
-		solution->segments = realloc(
-			solution->segments, solution->capacity * sizeof *solution->segments);
-		BUG_ON(!solution->segments);
-	}
+	solution->segments =
+		array_room(solution->segments, solution->count, sizeof *solution->segments);
 	solution->segments[solution->count++] = segment;
 }
 
@@ -328,9 +317,8 @@ static void find_delayed(
 				!constraints->moments[thread][i] ||
 				!is_delayed(constraints, model, id))
 				continue;
-			solution->delayed = realloc(solution->delayed,
-				(solution->delayed_count + 1) * sizeof *solution->delayed);
-			BUG_ON(!solution->delayed);
+			solution->delayed = array_room(solution->delayed, solution->delayed_count,
+				sizeof *solution->delayed);
 			solution->delayed[solution->delayed_count++] = id;
 		}
 }

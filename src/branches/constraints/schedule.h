@@ -8,7 +8,7 @@
 
 struct solution {
 	struct schedule_segment *segments;
-	uint32_t count, capacity;
+	uint32_t count;
 	/* Writes that other threads see after later reads, with store buffers. */
 	struct event_id *delayed;
 	uint32_t delayed_count;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "model/op.h"
 
@@ -17,9 +18,8 @@ void values_open(struct values *values, const struct order *order)
 		.queues = calloc(order->condition_count + 1u, sizeof *values->queues)};
 	BUG_ON(!values->queues);
 	for (uint32_t i = 0; i < order->condition_count; i++) {
-		values->queues[i].waits = calloc(
+		values->queues[i].waits = array_new(
 			order->conditions[i].wait_count + 1u, sizeof *values->queues[i].waits);
-		BUG_ON(!values->queues[i].waits);
 	}
 }
 

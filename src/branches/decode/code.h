@@ -258,7 +258,7 @@ struct function {
 	uint32_t register_count; /* registers of values and constants */
 	struct code *codes;
 	struct op *ops; /* parallel to `codes` */
-	uint32_t code_count, code_capacity;
+	uint32_t code_count;
 	uint64_t *constants; /* contents of the constant registers */
 	uint32_t constant_count, constant_capacity;
 	uint32_t *
@@ -284,7 +284,7 @@ struct code_book {
 	struct constant_block *constants[256];
 	uint32_t constant_count;
 	LLVMValueRef *branches;
-	uint32_t branch_count, branch_capacity;
+	uint32_t branch_count;
 	/* Nonzero: walks end early, and their results are incomplete. NULL: walks are complete */
 	const volatile int *is_interrupted;
 };

@@ -1,7 +1,7 @@
 /* Selects for each code a specialised form (runs.def); other codes use the general case. */
 #include <stdlib.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "branches/decode/code.h"
 
 struct maker {
@@ -264,8 +264,7 @@ void code_make_ops(struct function *function)
 {
 	struct maker maker = {.function = function};
 
-	function->ops = calloc(function->code_count + 1u, sizeof *function->ops);
-	BUG_ON(!function->ops);
+	function->ops = array_new(function->code_count + 1u, sizeof *function->ops);
 	for (uint32_t i = 0; i < function->code_count; i++) {
 		maker.code = &function->codes[i];
 		maker.op = &function->ops[i];

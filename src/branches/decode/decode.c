@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/array.h"
 #include "branches/decode/code.h"
 #include "abi/instrument_abi.h"
 
@@ -95,13 +96,8 @@ struct code *decode_add(struct decoder *decoder, enum code_op op, LLVMValueRef i
 	struct code *code;
 	uint32_t known;
 
-	if (function->code_count == function->code_capacity) {
-		function->code_capacity =
-			function->code_capacity ? 2 * function->code_capacity : 32;
-		function->codes =
-			realloc(function->codes, function->code_capacity * sizeof *function->codes);
-		BUG_ON(!function->codes);
-	}
+	function->codes =
+		array_room(function->codes, function->code_count, sizeof *function->codes);
 	code = &function->codes[function->code_count++];
 	known = instruction ? value_map_get(&decoder->registers, instruction) : VALUE_MAP_NONE;
 	*code = (struct code){.op = (uint8_t)op,
@@ -295,8 +291,7 @@ void code_decode(struct code_book *book, struct function *function)
 	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function->value); block;
 		block = LLVMGetNextBasicBlock(block))
 		value_map_set(&decoder.blocks, block, count++);
-	starts = calloc(count + 1u, sizeof *starts);
-	BUG_ON(!starts);
+	starts = array_new(count + 1u, sizeof *starts);
 	read_parameters(&decoder);
 	count = 0;
 	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function->value); block;

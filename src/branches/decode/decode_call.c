@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "branches/decode/code.h"
 #include "abi/instrument_abi.h"
 
@@ -161,8 +161,7 @@ static int32_t *decode_call_operands(
 	*count = 0;
 	for (unsigned i = 0; i < operands; i++)
 		*count += decode_registers(decoder, LLVMTypeOf(LLVMGetOperand(instruction, i)));
-	out = calloc(*count + 1u, sizeof *out);
-	BUG_ON(!out);
+	out = array_new(*count + 1u, sizeof *out);
 	*count = 0;
 	for (unsigned i = 0; i < operands; i++) {
 		LLVMValueRef value = LLVMGetOperand(instruction, i);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "branches/decode/code.h"
 
 static uint64_t decode_constant_mask(uint64_t value, uint32_t width)
@@ -267,8 +267,7 @@ const struct constant_block *decode_constant_block(struct decoder *decoder, LLVM
 	if (book->constant_count == BLOCKS_IN_A_ROW * 256)
 		return NULL;
 	if (book->constant_count % BLOCKS_IN_A_ROW == 0) {
-		block = calloc(BLOCKS_IN_A_ROW, sizeof *block);
-		BUG_ON(!block);
+		block = array_new(BLOCKS_IN_A_ROW, sizeof *block);
 		book->constants[book->constant_count / BLOCKS_IN_A_ROW] = block;
 	}
 	block = &book->constants[book->constant_count / BLOCKS_IN_A_ROW]
@@ -278,8 +277,7 @@ const struct constant_block *decode_constant_block(struct decoder *decoder, LLVM
 	block->address = image_address(decoder->image, decoder->function->unit, global);
 	block->size = LLVMABISizeOfType(
 		decoder->image->program.units[unit].layout, LLVMGlobalGetValueType(definition));
-	block->bytes = calloc(block->size + 8, 1);
-	BUG_ON(!block->bytes);
+	block->bytes = array_new(block->size + 8, 1);
 	fill_bytes(decoder->image, unit, LLVMGetInitializer(definition), block->bytes);
 	return block;
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
+#include "base/array.h"
 #include "branches/decode/code.h"
 
 static uint32_t phi_registers(const struct decoder *decoder, LLVMBasicBlockRef block)
@@ -41,8 +42,7 @@ static void fill_edge(
 
 	/* The block's number, until all blocks are decoded; then the index of its first code. */
 	edge->target = value_map_get(&decoder->blocks, to);
-	edge->moves = calloc(count + 1u, sizeof *edge->moves);
-	BUG_ON(!edge->moves);
+	edge->moves = array_new(count + 1u, sizeof *edge->moves);
 	for (LLVMValueRef phi = LLVMGetFirstInstruction(to); phi && LLVMIsAPHINode(phi);
 		phi = LLVMGetNextInstruction(phi)) {
 		const uint32_t lanes = decode_registers(decoder, LLVMTypeOf(phi));
@@ -58,9 +58,7 @@ static void fill_edge(
 
 struct edge *decode_edge(struct decoder *decoder, LLVMValueRef from, LLVMBasicBlockRef to)
 {
-	struct edge *edge = calloc(1, sizeof *edge);
-
-	BUG_ON(!edge);
+	struct edge *edge = array_new(1, sizeof *edge);
 	fill_edge(decoder, edge, LLVMGetInstructionParent(from), to);
 	return edge;
 }
@@ -69,12 +67,7 @@ uint32_t decode_branch_number(struct decoder *decoder, LLVMValueRef instruction)
 {
 	struct code_book *book = decoder->book;
 
-	if (book->branch_count == book->branch_capacity) {
-		book->branch_capacity = book->branch_capacity ? 2 * book->branch_capacity : 64;
-		book->branches =
-			realloc(book->branches, book->branch_capacity * sizeof *book->branches);
-		BUG_ON(!book->branches);
-	}
+	book->branches = array_room(book->branches, book->branch_count, sizeof *book->branches);
 	book->branches[book->branch_count] = instruction;
 	return book->branch_count++;
 }

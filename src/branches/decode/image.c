@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "abi/contract_memory.h"
+#include "base/strbuf.h"
 
 /* First address for globals that no symbol table contains, above every mapping of a user
  * process. */
@@ -68,16 +70,14 @@ static int load_files(struct image *image, const char *program, struct error *er
 	const struct run_record *record = image->record;
 	int status;
 
-	image->paths = calloc(record->module_count + 1u, sizeof *image->paths);
-	BUG_ON(!image->paths);
+	image->paths = array_new(record->module_count + 1u, sizeof *image->paths);
 	for (uint32_t i = 0; i < record->module_count; i++) {
 		const uint32_t object = object_around(record, record->modules[i].records);
 
 		if (object == UINT32_MAX)
 			return error_set(err, ERROR_FORMAT,
 				"the record does not say where the program was; record it again");
-		image->paths[i] = strdup(object_path(image, object, program));
-		BUG_ON(!image->paths[i]);
+		image->paths[i] = string_copy(object_path(image, object, program));
 	}
 	status = program_load(
 		&image->program, (const char *const *)image->paths, record->module_count, err);
@@ -95,8 +95,7 @@ static void image_open_symbols(struct image *image, const char *program)
 {
 	const struct run_record *record = image->record;
 
-	image->files = calloc(record->object_count + 1u, sizeof *image->files);
-	BUG_ON(!image->files);
+	image->files = array_new(record->object_count + 1u, sizeof *image->files);
 	for (uint32_t i = 0; i < record->object_count; i++)
 		symbol_file_open(&image->files[i], i ? record->objects[i].path : program,
 			record->objects[i].base);
@@ -146,13 +145,10 @@ static void match_groups(struct image *image)
 			object_around(image->record, image->record->modules[unit->file].records);
 		const struct symbol_file *symbols = &image->files[object];
 		size_t length;
-		char *name = strdup(LLVMGetSourceFileName(unit->module, &length));
-
-		BUG_ON(!name);
+		char *name = string_copy(LLVMGetSourceFileName(unit->module, &length));
 		if (unit->file != file) {
 			free(is_taken);
-			is_taken = calloc(symbols->group_count + 1u, sizeof *is_taken);
-			BUG_ON(!is_taken);
+			is_taken = array_new(symbols->group_count + 1u, sizeof *is_taken);
 		}
 		file = unit->file;
 		image->unit_object[i] = object;
@@ -221,13 +217,8 @@ uint64_t image_address(struct image *image, uint32_t unit, LLVMValueRef global)
 
 	if (known != VALUE_MAP_NONE)
 		return image->addresses[known];
-	if (image->address_count == image->address_capacity) {
-		image->address_capacity =
-			image->address_capacity ? 2 * image->address_capacity : 256;
-		image->addresses = realloc(
-			image->addresses, image->address_capacity * sizeof *image->addresses);
-		BUG_ON(!image->addresses);
-	}
+	image->addresses =
+		array_room(image->addresses, image->address_count, sizeof *image->addresses);
 	image->addresses[image->address_count] = find_address(image, unit, global);
 	value_map_set(&image->address_of, global, image->address_count);
 	return image->addresses[image->address_count++];
@@ -295,8 +286,7 @@ static void map_sites(struct image *image)
 
 	for (uint32_t i = 0; i < record->module_count; i++)
 		image->site_count += record->modules[i].count;
-	image->sites = calloc(image->site_count + 1u, sizeof *image->sites);
-	BUG_ON(!image->sites);
+	image->sites = array_new(image->site_count + 1u, sizeof *image->sites);
 	for (uint32_t file = 0; file < record->module_count; file++) {
 		const struct run_module *module = &record->modules[file];
 		uint32_t unit = 0, function = 0;

@@ -41,7 +41,7 @@ struct image {
 	uint32_t *unit_object;	     /* index of each unit's object in the record */
 	struct value_map address_of; /* LLVMValueRef of a global: index in addresses */
 	uint64_t *addresses;
-	uint32_t address_count, address_capacity;
+	uint32_t address_count;
 	uint64_t next_made_up; /* next address for a global that no symbol table contains */
 	/* Such globals that code without bitcode may know at another address */
 	uint32_t made_up_count;

@@ -262,7 +262,7 @@ struct walk {
 	struct walk_semaphore *semaphores; /* WALK_EVENTS */
 	uint32_t semaphore_count;
 	struct walk_release *releases; /* WALK_EVENTS: only those inside the part */
-	uint32_t release_count, release_capacity;
+	uint32_t release_count;
 	/* Last values that the first thread wrote before the second thread existed. */
 	struct initial_value *initials;
 	uint64_t initial_count, initial_capacity;
@@ -282,7 +282,7 @@ struct walk {
 	 */
 	bool has_open_addresses;
 	uint64_t *wanted; /* such words: addresses divided by eight */
-	uint32_t wanted_count, wanted_capacity;
+	uint32_t wanted_count;
 };
 
 static inline struct term *walk_event_term(const struct walk *walk, const struct walk_event *event)

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "branches/interpret/walk_internal.h"
 
 #define EVENTS_AT_ONCE 64u
@@ -65,8 +65,7 @@ void walk_note_unknown(struct walker *walker, const struct code *call, bool is_r
 		i++;
 	if (i == walk->unknown_count) {
 		walk->unknowns =
-			realloc(walk->unknowns, (walk->unknown_count + 1) * sizeof *walk->unknowns);
-		BUG_ON(!walk->unknowns);
+			array_room(walk->unknowns, walk->unknown_count, sizeof *walk->unknowns);
 		walk->unknowns[walk->unknown_count++] =
 			(struct walk_unknown){.name = name, .is_read = is_read};
 	}

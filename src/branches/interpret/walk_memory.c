@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/bitset.h"
-#include "base/bug.h"
+#include "base/array.h"
 #include "branches/values/slots.h"
 #include "branches/interpret/walk_internal.h"
 
@@ -12,11 +12,7 @@ void walk_want(struct walk *walk, uint64_t word)
 	for (uint32_t i = 0; i < walk->wanted_count; i++)
 		if (walk->wanted[i] == word)
 			return;
-	if (walk->wanted_count == walk->wanted_capacity) {
-		walk->wanted_capacity = walk->wanted_capacity ? 2 * walk->wanted_capacity : 16;
-		walk->wanted = realloc(walk->wanted, walk->wanted_capacity * sizeof *walk->wanted);
-		BUG_ON(!walk->wanted);
-	}
+	walk->wanted = array_room(walk->wanted, walk->wanted_count, sizeof *walk->wanted);
 	walk->wanted[walk->wanted_count++] = word;
 }
 

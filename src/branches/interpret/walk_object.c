@@ -1,7 +1,7 @@
 /* Objects in a walk, and accesses whose symbolic address indexes an object. */
 #include <stdlib.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "branches/interpret/walk_internal.h"
 
 static struct object_time now(const struct walker *walker)
@@ -36,12 +36,7 @@ static void note_release(struct walker *walker, uint64_t address)
 	if (!(walker->mode & WALK_EVENTS) || walker->is_before || !walker->is_live ||
 		!walker->out->count || !walk_is_shared(walk, address, RELEASED_BYTES))
 		return;
-	if (walk->release_count == walk->release_capacity) {
-		walk->release_capacity = walk->release_capacity ? 2 * walk->release_capacity : 64;
-		walk->releases =
-			realloc(walk->releases, walk->release_capacity * sizeof *walk->releases);
-		BUG_ON(!walk->releases);
-	}
+	walk->releases = array_room(walk->releases, walk->release_count, sizeof *walk->releases);
 	walk->releases[walk->release_count++] = (struct walk_release){.address = address,
 		.index = (uint32_t)walker->out->count,
 		.thread = walker->thread};

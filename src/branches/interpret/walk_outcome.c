@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <threads.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "model/op.h"
 #include "branches/interpret/walk_internal.h"
 
@@ -49,8 +49,7 @@ static void note_semaphore(struct walk *walk, uint64_t address, uint64_t value)
 			return;
 		}
 	walk->semaphores =
-		realloc(walk->semaphores, (walk->semaphore_count + 1) * sizeof *walk->semaphores);
-	BUG_ON(!walk->semaphores);
+		array_room(walk->semaphores, walk->semaphore_count, sizeof *walk->semaphores);
 	walk->semaphores[walk->semaphore_count++] =
 		(struct walk_semaphore){address, (uint32_t)value, true};
 }

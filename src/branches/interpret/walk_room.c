@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/array.h"
 #include "base/bitset.h"
 #include "base/bug.h"
 #include "branches/interpret/walk_internal.h"
@@ -22,9 +23,7 @@ static void *reserve(uint64_t bytes)
 
 struct walk_room *walk_room_new(void)
 {
-	struct walk_room *room = calloc(1, sizeof *room);
-
-	BUG_ON(!room);
+	struct walk_room *room = array_new(1, sizeof *room);
 	room->frames = reserve(FRAMES_MOST * sizeof *room->frames);
 	room->registers = reserve(REGISTERS_MOST * sizeof *room->registers);
 	room->terms = reserve(REGISTERS_MOST * sizeof(struct term *));

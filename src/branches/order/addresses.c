@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "branches/order/order.h"
 
 /* A set keeps the earliest values of the run. */
@@ -64,8 +64,7 @@ static void grow_places(struct builder *builder)
 	const uint64_t count = builder->place_capacity;
 
 	builder->place_capacity = count ? 2 * count : 256;
-	builder->places = calloc(builder->place_capacity, sizeof *builder->places);
-	BUG_ON(!builder->places);
+	builder->places = array_new(builder->place_capacity, sizeof *builder->places);
 	for (uint64_t i = 0; i < count; i++)
 		if (before[i].address)
 			*place_slot(builder, before[i].address, before[i].bytes) = before[i];
@@ -206,8 +205,7 @@ static void open_builder(struct builder *builder, const struct order *order)
 {
 	*builder = (struct builder){.order = order, .walk = order->walk};
 	builder->variables =
-		calloc(order->walk->terms.variable_count + 1u, sizeof *builder->variables);
-	BUG_ON(!builder->variables);
+		array_new(order->walk->terms.variable_count + 1u, sizeof *builder->variables);
 	list_places(builder);
 }
 
@@ -239,8 +237,7 @@ static void grow_sets(struct addresses *addresses)
 	const uint32_t count = addresses->capacity;
 
 	addresses->capacity = count ? 2 * count : 64;
-	addresses->sets = calloc(addresses->capacity, sizeof *addresses->sets);
-	BUG_ON(!addresses->sets);
+	addresses->sets = array_new(addresses->capacity, sizeof *addresses->sets);
 	for (uint32_t i = 0; i < count; i++)
 		if (before[i].term)
 			*set_slot(addresses, before[i].term) = before[i];

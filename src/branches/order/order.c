@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
+#include "base/array.h"
 #include "branches/order/order_internal.h"
 
 static int compare_steps(const void *left, const void *right)
@@ -18,12 +19,7 @@ static void list_ops(const struct walk *walk, uint32_t threads, struct op_list *
 
 			if (event->kind != EVENT_OP || event->value == UINT64_MAX)
 				continue;
-			if (list->count == list->capacity) {
-				list->capacity = list->capacity ? 2 * list->capacity : 64;
-				list->items =
-					realloc(list->items, list->capacity * sizeof *list->items);
-				BUG_ON(!list->items);
-			}
+			list->items = array_room(list->items, list->count, sizeof *list->items);
 			list->items[list->count++] =
 				(struct op_event){.op = &walk->record->ops[event->value],
 					.id = {(uint16_t)thread, (uint32_t)i}};
@@ -37,11 +33,7 @@ void order_add_edge(struct order *order, struct event_id first, struct event_id 
 {
 	if (first.thread == second.thread)
 		return;
-	if (order->edge_count == order->edge_capacity) {
-		order->edge_capacity = order->edge_capacity ? 2 * order->edge_capacity : 64;
-		order->edges = realloc(order->edges, order->edge_capacity * sizeof *order->edges);
-		BUG_ON(!order->edges);
-	}
+	order->edges = array_room(order->edges, order->edge_count, sizeof *order->edges);
 	order->edges[order->edge_count++] = (struct order_edge){.first = first, .second = second};
 }
 
@@ -87,13 +79,8 @@ static struct order_section *open_section(struct order *order, uint16_t thread, 
 
 static void add_section(struct order *order, struct order_section section)
 {
-	if (order->section_count == order->section_capacity) {
-		order->section_capacity =
-			order->section_capacity ? 2 * order->section_capacity : 64;
-		order->sections =
-			realloc(order->sections, order->section_capacity * sizeof *order->sections);
-		BUG_ON(!order->sections);
-	}
+	order->sections =
+		array_room(order->sections, order->section_count, sizeof *order->sections);
 	order->sections[order->section_count++] = section;
 }
 
@@ -108,13 +95,8 @@ static void begin_section(struct order *order, const struct op_event *event, boo
 
 static void order_add_failure(struct order *order, const struct op_event *event, bool is_shared)
 {
-	if (order->failure_count == order->failure_capacity) {
-		order->failure_capacity =
-			order->failure_capacity ? 2 * order->failure_capacity : 16;
-		order->failures =
-			realloc(order->failures, order->failure_capacity * sizeof *order->failures);
-		BUG_ON(!order->failures);
-	}
+	order->failures =
+		array_room(order->failures, order->failure_count, sizeof *order->failures);
 	order->failures[order->failure_count++] =
 		(struct order_failure){order_lock_of(event->op), event->id, is_shared};
 }

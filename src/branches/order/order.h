@@ -147,16 +147,16 @@ struct order {
 	const struct walk *walk;
 	uint32_t thread_count;
 	struct order_edge *edges;
-	uint32_t edge_count, edge_capacity;
+	uint32_t edge_count;
 	struct order_section *sections;
-	uint32_t section_count, section_capacity;
+	uint32_t section_count;
 	struct order_sections by_thread;
 	struct order_failure *failures;
-	uint32_t failure_count, failure_capacity;
+	uint32_t failure_count;
 	struct order_life *lives;
-	uint32_t life_count, life_capacity;
+	uint32_t life_count;
 	struct order_round *rounds;
-	uint32_t round_count, round_capacity;
+	uint32_t round_count;
 	struct order_semaphore *semaphores; /* those with all operations known */
 	uint32_t semaphore_count;
 	struct order_condition *conditions;
@@ -171,7 +171,7 @@ struct order {
 	struct order_first *firsts; /* hash table of order_memory.c */
 	uint64_t first_count, first_capacity;
 	uint64_t *hidden; /* words with hidden writes (order_memory.c), sorted */
-	uint32_t hidden_count, hidden_capacity;
+	uint32_t hidden_count;
 };
 
 /* Returns NULL if the list has no condition variable. */

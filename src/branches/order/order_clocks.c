@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/array.h"
 #include "branches/order/order_internal.h"
 
 static int compare_edges(const void *left, const void *right)
@@ -152,8 +153,7 @@ static void fill_clocks(struct order *order)
 	BUG_ON(!next);
 	while (table.capacity < 2 * order->event_count)
 		table.capacity *= 2;
-	table.items = calloc(table.capacity, sizeof *table.items);
-	BUG_ON(!table.items);
+	table.items = array_new(table.capacity, sizeof *table.items);
 	for (uint32_t i = order->edge_count; i-- > 0;)
 		next[order->edges[i].second.thread] = i;
 	for (uint64_t i = 0; i < order->event_count; i++) {
@@ -182,12 +182,10 @@ static void open_clocks(struct order *order, struct order_clocks *clocks)
 {
 	const uint32_t threads = order->thread_count;
 
-	clocks->numbers = calloc(threads + 1u, sizeof *clocks->numbers);
-	BUG_ON(!clocks->numbers);
+	clocks->numbers = array_new(threads + 1u, sizeof *clocks->numbers);
 	for (uint32_t i = 0; i < threads; i++) {
 		clocks->numbers[i] =
-			calloc(order->walk->threads[i].count + 1, sizeof **clocks->numbers);
-		BUG_ON(!clocks->numbers[i]);
+			array_new(order->walk->threads[i].count + 1, sizeof **clocks->numbers);
 	}
 	memset(row_of(order, clocks, add_row(order, clocks)), 0, threads * sizeof *clocks->rows);
 }
@@ -204,8 +202,7 @@ static void list_reads(struct order *order)
 {
 	const struct walk *walk = order->walk;
 
-	order->reads = calloc(walk->terms.variable_count + 1u, sizeof *order->reads);
-	BUG_ON(!order->reads);
+	order->reads = array_new(walk->terms.variable_count + 1u, sizeof *order->reads);
 	for (uint32_t i = 0; i < order->thread_count; i++)
 		for (uint64_t j = 0; j < walk->threads[i].count; j++) {
 			const struct walk_event *event = &walk->threads[i].events[j];

@@ -1,7 +1,7 @@
 /* Condition variables: the waits and signals of the run, and which signal woke which wait. */
 #include <stdlib.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "branches/order/order_internal.h"
 
 /* If there are more pairs of waits and signals, each wait keeps its recorded signal. */
@@ -27,9 +27,8 @@ static struct order_condition *condition_of(struct order *order, const struct re
 	for (uint32_t i = 0; i < order->condition_count; i++)
 		if (order->conditions[i].address == op->address)
 			return &order->conditions[i];
-	order->conditions = realloc(
-		order->conditions, (order->condition_count + 1) * sizeof *order->conditions);
-	BUG_ON(!order->conditions);
+	order->conditions =
+		array_room(order->conditions, order->condition_count, sizeof *order->conditions);
 	order->conditions[order->condition_count] =
 		(struct order_condition){.address = op->address, .is_reported = true};
 	return &order->conditions[order->condition_count++];
@@ -38,8 +37,7 @@ static struct order_condition *condition_of(struct order *order, const struct re
 static void order_conditions_add_wait(struct order_condition *condition, struct event_id at)
 {
 	condition->waits =
-		realloc(condition->waits, (condition->wait_count + 1) * sizeof *condition->waits);
-	BUG_ON(!condition->waits);
+		array_room(condition->waits, condition->wait_count, sizeof *condition->waits);
 	condition->waits[condition->wait_count++] =
 		(struct order_wait){.at = at, .signal = NONE, .begin = condition->signal_count};
 }
@@ -47,9 +45,8 @@ static void order_conditions_add_wait(struct order_condition *condition, struct 
 static void order_conditions_add_signal(
 	struct order_condition *condition, const struct op_event *event)
 {
-	condition->signals = realloc(
-		condition->signals, (condition->signal_count + 1) * sizeof *condition->signals);
-	BUG_ON(!condition->signals);
+	condition->signals =
+		array_room(condition->signals, condition->signal_count, sizeof *condition->signals);
 	condition->signals[condition->signal_count++] = (struct order_signal){
 		.at = event->id, .is_broadcast = event->op->kind == OP_COND_BROADCAST};
 }
@@ -163,9 +160,7 @@ static void order_conditions_add_edges(struct order *order, const struct order_c
 void order_add_conditions(struct order *order, const struct op_list *list)
 {
 	const bool is_all = !order->walk->part.begin && !order->walk->part.end;
-	uint32_t *waiting = calloc(order->thread_count + 1u, sizeof *waiting);
-
-	BUG_ON(!waiting);
+	uint32_t *waiting = array_new(order->thread_count + 1u, sizeof *waiting);
 	for (uint32_t i = 0; i < order->thread_count; i++)
 		waiting[i] = NONE;
 	for (uint32_t i = 0; i < list->count; i++)

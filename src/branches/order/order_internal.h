@@ -20,7 +20,7 @@ struct op_event {
 /* A list of operations, in the order of the run. */
 struct op_list {
 	struct op_event *items;
-	uint32_t count, capacity;
+	uint32_t count;
 };
 
 /* Adds an edge between different threads: program order needs no edges. */

@@ -1,7 +1,7 @@
 /* Initial values of memory, lifetimes of blocks, hidden writes. */
 #include <stdlib.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "branches/values/slots.h"
 #include "branches/order/order.h"
 #include "branches/order/order_internal.h"
@@ -105,9 +105,7 @@ static int order_lives_compare(const void *left, const void *right)
 /* Lists the freed blocks, sorted by address, then by the order of the run. */
 static struct release *list_releases(const struct walk *walk)
 {
-	struct release *list = calloc(walk->release_count + 1u, sizeof *list);
-
-	BUG_ON(!list);
+	struct release *list = array_new(walk->release_count + 1u, sizeof *list);
 	for (uint32_t i = 0; i < walk->release_count; i++) {
 		const struct walk_release *from = &walk->releases[i];
 		const uint32_t last = from->index - 1;
@@ -143,11 +141,7 @@ static void add_life(struct order *order, struct event_id read, const struct rel
 	if (!release || release->last.thread == read.thread ||
 		order_is_before(order, read, release->last))
 		return;
-	if (order->life_count == order->life_capacity) {
-		order->life_capacity = order->life_capacity ? 2 * order->life_capacity : 64;
-		order->lives = realloc(order->lives, order->life_capacity * sizeof *order->lives);
-		BUG_ON(!order->lives);
-	}
+	order->lives = array_room(order->lives, order->life_count, sizeof *order->lives);
 	order->lives[order->life_count++] = (struct order_life){read, release->last};
 }
 
@@ -247,12 +241,7 @@ static void hidden_add(struct order *order, uint64_t word)
 {
 	if (order->hidden_count && order->hidden[order->hidden_count - 1] == word)
 		return;
-	if (order->hidden_count == order->hidden_capacity) {
-		order->hidden_capacity = order->hidden_capacity ? 2 * order->hidden_capacity : 64;
-		order->hidden =
-			realloc(order->hidden, order->hidden_capacity * sizeof *order->hidden);
-		BUG_ON(!order->hidden);
-	}
+	order->hidden = array_room(order->hidden, order->hidden_count, sizeof *order->hidden);
 	order->hidden[order->hidden_count++] = word;
 }
 
@@ -303,7 +292,7 @@ struct histories {
 	struct written_word *words;
 	uint64_t word_count, word_capacity;
 	struct word_write *writes;
-	uint32_t write_count, write_capacity;
+	uint32_t write_count;
 	struct last_access *accesses;
 	uint64_t access_count, access_capacity;
 };
@@ -333,13 +322,8 @@ static void hidden_note_write(struct histories *histories, struct event_id id, u
 	}
 	if (++slot->count > WRITES_MOST)
 		return;
-	if (histories->write_count == histories->write_capacity) {
-		histories->write_capacity =
-			histories->write_capacity ? 2 * histories->write_capacity : 256;
-		histories->writes = realloc(
-			histories->writes, histories->write_capacity * sizeof *histories->writes);
-		BUG_ON(!histories->writes);
-	}
+	histories->writes =
+		array_room(histories->writes, histories->write_count, sizeof *histories->writes);
 	histories->writes[histories->write_count] = (struct word_write){id, slot->newest};
 	slot->newest = ++histories->write_count;
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
+#include "base/array.h"
 #include "branches/order/order_internal.h"
 
 /* The constraints grow with the pairs of uses: beyond this limit the recorded order is kept. */
@@ -91,9 +92,8 @@ static struct order_semaphore *order_waits_add_semaphore(
 	struct order_semaphore *semaphore;
 	uint32_t value = of->value;
 
-	order->semaphores = realloc(
-		order->semaphores, (order->semaphore_count + 1) * sizeof *order->semaphores);
-	BUG_ON(!order->semaphores);
+	order->semaphores =
+		array_room(order->semaphores, order->semaphore_count, sizeof *order->semaphores);
 	semaphore = &order->semaphores[order->semaphore_count++];
 	*semaphore = (struct order_semaphore){.address = of->address,
 		.value = of->value,
@@ -197,12 +197,7 @@ static struct order_round *open_round(struct order *order, const struct record_o
 				return &order->rounds[i];
 			break;
 		}
-	if (order->round_count == order->round_capacity) {
-		order->round_capacity = order->round_capacity ? 2 * order->round_capacity : 16;
-		order->rounds =
-			realloc(order->rounds, order->round_capacity * sizeof *order->rounds);
-		BUG_ON(!order->rounds);
-	}
+	order->rounds = array_room(order->rounds, order->round_count, sizeof *order->rounds);
 	round = &order->rounds[order->round_count++];
 	*round = (struct order_round){
 		.address = op->address, .number = op->argument, .last = ORDER_NONE};
@@ -236,8 +231,7 @@ static void add_arrival(struct order *order, const struct op_event *event)
 	if (before && !has_thread(before, event->id.thread))
 		for (uint32_t i = 0; i < before->count; i++)
 			order_add_edge(order, before->arrivals[i].at, event->id);
-	round->arrivals = realloc(round->arrivals, (round->count + 1) * sizeof *round->arrivals);
-	BUG_ON(!round->arrivals);
+	round->arrivals = array_room(round->arrivals, round->count, sizeof *round->arrivals);
 	round->arrivals[round->count++] =
 		(struct order_arrival){.at = event->id, .leave = ORDER_NONE};
 	if (event->op->flags & RECORD_OP_LAST)

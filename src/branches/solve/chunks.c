@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/array.h"
 #include "branches/solve/sensitivity_internal.h"
 
 /* A run of this many windows is a single chunk. A global window has the same size. */
@@ -105,8 +106,7 @@ static uint64_t chunks_cost_of(const struct walk *walk, const struct order_windo
 
 	for (uint32_t i = 0; i < threads; i++)
 		count += window->end[i] - window->begin[i];
-	list = calloc(count + 1, sizeof *list);
-	BUG_ON(!list);
+	list = array_new(count + 1, sizeof *list);
 	count = 0;
 	for (uint32_t i = 0; i < threads; i++)
 		for (uint32_t j = window->begin[i]; j < window->end[i]; j++) {

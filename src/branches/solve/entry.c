@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
+#include "base/array.h"
 #include "branches/solve/loops.h"
 #include "branches/solve/sensitivity_internal.h"
 
@@ -60,8 +61,7 @@ static int sensitivity_begin(struct sensitivity **out, const struct run_record *
 	}
 	code_book_open(&analysis->book, &analysis->image);
 	analysis->book.is_interrupted = options->is_interrupted;
-	analysis->is_matched = calloc(options->exclude_count + 1u, sizeof *analysis->is_matched);
-	BUG_ON(!analysis->is_matched);
+	analysis->is_matched = array_new(options->exclude_count + 1u, sizeof *analysis->is_matched);
 	for (uint32_t i = 0; i < options->exclude_count; i++)
 		analysis->is_matched[i] = code_book_exclude(&analysis->book, options->excludes[i]);
 	analysis->figures.load_ns = parts_processor_ns() - begin;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "base/strbuf.h"
 #include "model/op.h"
 #include "branches/solve/sensitivity_internal.h"
@@ -36,7 +36,7 @@ struct picked {
 
 struct picked_list {
 	struct picked *items;
-	uint32_t count, capacity;
+	uint32_t count;
 };
 
 static void interleavings_add_variables(struct condition *condition, const struct term *term)
@@ -129,11 +129,7 @@ static void interleavings_pick(struct picked_list *list, struct event_id id, uin
 	if (list->count && list->items[list->count - 1].id.thread == id.thread &&
 		list->items[list->count - 1].id.index == id.index)
 		return;
-	if (list->count == list->capacity) {
-		list->capacity = list->capacity ? 2 * list->capacity : 64;
-		list->items = realloc(list->items, list->capacity * sizeof *list->items);
-		BUG_ON(!list->items);
-	}
+	list->items = array_room(list->items, list->count, sizeof *list->items);
 	list->items[list->count++] = (struct picked){moment, id};
 }
 
@@ -361,8 +357,7 @@ static void report_all(struct sensitivity *analysis, const struct walk *walk,
 	const uint32_t first = list->count > STEPS_MOST ? list->count - STEPS_MOST : 0;
 
 	*out = (struct sensitive_interleaving){.left_out = first};
-	out->steps = calloc(list->count - first + 1u, sizeof *out->steps);
-	BUG_ON(!out->steps);
+	out->steps = array_new(list->count - first + 1u, sizeof *out->steps);
 	for (uint32_t i = first; i < list->count; i++)
 		tell(analysis, walk, list->items[i].id, &out->steps[out->count++]);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/bitset.h"
-#include "base/bug.h"
+#include "base/array.h"
 #include "abi/instrument_abi.h"
 #include "branches/solve/sensitivity_internal.h"
 
@@ -64,9 +64,8 @@ static void note_flip(
 				analysis->observed[i].instruction, event_instruction(branch)))
 			item = &analysis->observed[i];
 	if (!item) {
-		analysis->observed = realloc(analysis->observed,
-			(analysis->observed_count + 1) * sizeof *analysis->observed);
-		BUG_ON(!analysis->observed);
+		analysis->observed = array_room(
+			analysis->observed, analysis->observed_count, sizeof *analysis->observed);
 		item = &analysis->observed[analysis->observed_count++];
 		*item = (struct observed){.instruction = event_instruction(branch),
 			.kind = places_kind(branch),
@@ -134,8 +133,7 @@ const uint64_t *paths_accesses(struct sensitivity *analysis)
 
 	if (analysis->accesses)
 		return analysis->accesses;
-	analysis->accesses = calloc(BITSET_WORDS(image->site_count) + 1, sizeof(uint64_t));
-	BUG_ON(!analysis->accesses);
+	analysis->accesses = array_new(BITSET_WORDS(image->site_count) + 1, sizeof(uint64_t));
 	for (uint32_t i = 0; i < image->site_count; i++)
 		if (image->sites[i].kind <= SITE_COMPARE_EXCHANGE)
 			bitset_add(analysis->accesses, i);

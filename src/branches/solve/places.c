@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/array.h"
 #include "branches/solve/sensitivity_internal.h"
 #include "symbols/symbols.h"
 
@@ -118,8 +119,7 @@ static void grow_slots(struct places *places)
 	const uint64_t count = places->slot_capacity;
 
 	places->slot_capacity = count ? 2 * count : 256;
-	places->slots = calloc(places->slot_capacity, sizeof *places->slots);
-	BUG_ON(!places->slots);
+	places->slots = array_new(places->slot_capacity, sizeof *places->slots);
 	for (uint64_t i = 0; i < count; i++)
 		if (before[i].instruction)
 			*places_slot_of(places, before[i].instruction, before[i].kind) = before[i];
@@ -167,11 +167,7 @@ static uint32_t places_add(struct sensitivity *analysis, const struct walk_event
 
 	if (known != PLACE_NONE)
 		return known;
-	if (places->count == places->capacity) {
-		places->capacity = places->capacity ? 2 * places->capacity : 64;
-		places->items = realloc(places->items, places->capacity * sizeof *places->items);
-		BUG_ON(!places->items);
-	}
+	places->items = array_room(places->items, places->count, sizeof *places->items);
 	places->items[places->count] =
 		(struct asked){.instruction = event_instruction(event), .kind = kind};
 	places->items[places->count].is_excluded =

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/bitset.h"
+#include "base/array.h"
 #include "base/bug.h"
 #include "branches/solve/loops.h"
 #include "branches/solve/sensitivity_internal.h"
@@ -305,8 +306,7 @@ static void runs_add_flip(
 		*earlier = flip;
 		return;
 	}
-	search->flips = realloc(search->flips, (search->flip_count + 1) * sizeof *search->flips);
-	BUG_ON(!search->flips);
+	search->flips = array_room(search->flips, search->flip_count, sizeof *search->flips);
 	search->flips[search->flip_count++] = flip;
 }
 
@@ -325,8 +325,7 @@ static void runs_note(struct runs_comparison *comparison, const struct walk_even
 		!search_is_wanted(comparison->analysis, PASS_RELAXED, event, &flip.place))
 		return;
 	differences->flips =
-		realloc(differences->flips, (differences->count + 1) * sizeof *differences->flips);
-	BUG_ON(!differences->flips);
+		array_room(differences->flips, differences->count, sizeof *differences->flips);
 	differences->flips[differences->count++] = flip;
 }
 

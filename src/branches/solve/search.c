@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/bug.h"
+#include "base/array.h"
 #include "branches/solve/sensitivity_internal.h"
 
 /* Interval of progress callbacks while workers run. */
@@ -82,15 +83,13 @@ static void search_begin(struct sensitivity *analysis)
 	struct search *search = &analysis->search;
 	const uint32_t count = analysis->options.workers ? analysis->options.workers : 1;
 
-	search->workers = calloc(count, sizeof *search->workers);
-	BUG_ON(!search->workers);
+	search->workers = array_new(count, sizeof *search->workers);
 	for (; search->worker_count < count; search->worker_count++) {
 		struct worker *worker = &search->workers[search->worker_count];
 
 		worker->analysis = analysis;
 		chunk_open(&worker->chunk, analysis);
-		worker->queries = calloc(analysis->places.count + 1u, sizeof *worker->queries);
-		BUG_ON(!worker->queries);
+		worker->queries = array_new(analysis->places.count + 1u, sizeof *worker->queries);
 		if (pthread_create(&worker->thread, NULL, search_work, worker)) {
 			chunk_release(&worker->chunk);
 			free(worker->queries);

@@ -47,7 +47,7 @@ struct place_slot {
 
 struct places {
 	struct asked *items;
-	uint32_t count, capacity;
+	uint32_t count;
 	struct place_slot *slots;
 	uint64_t slot_count, slot_capacity;
 };

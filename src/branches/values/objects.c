@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "branches/values/slots.h"
 
@@ -28,11 +29,7 @@ void objects_add(
 	struct object_table *table, uint64_t address, uint64_t bytes, struct object_time time)
 {
 	BUG_ON(table->is_complete);
-	if (table->count == table->capacity) {
-		table->capacity = table->capacity ? 2 * table->capacity : 256;
-		table->items = realloc(table->items, table->capacity * sizeof *table->items);
-		BUG_ON(!table->items);
-	}
+	table->items = array_room(table->items, table->count, sizeof *table->items);
 	table->items[table->count] = (struct object){
 		.address = address, .bytes = bytes, .time = time, .order = table->count};
 	table->count++;

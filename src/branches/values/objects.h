@@ -30,7 +30,7 @@ struct object_place {
 
 struct object_table {
 	struct object *items;
-	uint64_t count, capacity;
+	uint64_t count;
 	struct object_place *places; /* hash table (slots.h), valid once the table is complete */
 	uint64_t place_count, place_capacity;
 	bool is_complete; /* sorted; no further insertions */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "model/op.h"
 
@@ -119,8 +120,7 @@ struct segments *segments_new(const struct run_record *record)
 
 	BUG_ON(!segments);
 	segments->thread_count = record->thread_count;
-	segments->first = calloc(record->thread_count + 1u, sizeof *segments->first);
-	BUG_ON(!segments->first);
+	segments->first = array_new(record->thread_count + 1u, sizeof *segments->first);
 	if (!count_all(segments, record)) {
 		segments_free(segments);
 		return NULL;

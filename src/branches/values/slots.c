@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 
 void *slots_reserve(void *slots, uint64_t *capacity, size_t bytes, uint64_t count, uint64_t least)
 {
@@ -13,8 +13,7 @@ void *slots_reserve(void *slots, uint64_t *capacity, size_t bytes, uint64_t coun
 	if (2 * (count + 1) <= before)
 		return slots;
 	*capacity = before ? 2 * before : least;
-	larger = calloc(*capacity, bytes);
-	BUG_ON(!larger);
+	larger = array_new(*capacity, bytes);
 	for (uint64_t i = 0; i < before; i++) {
 		const char *slot = (const char *)slots + i * bytes;
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "plan/stop.h"
 #include "process/target.h"
@@ -150,12 +151,7 @@ static void add_trace(struct branches_state *state, struct recorded *run, uint32
 		recorded_release(run);
 		return;
 	}
-	if (state->trace_count == state->trace_capacity) {
-		state->trace_capacity = state->trace_capacity ? 2 * state->trace_capacity : 8;
-		state->traces =
-			realloc(state->traces, state->trace_capacity * sizeof *state->traces);
-		BUG_ON(!state->traces);
-	}
+	state->traces = array_room(state->traces, state->trace_count, sizeof *state->traces);
 	state->traces[state->trace_count++] = (struct branches_trace){.run = *run, .round = round};
 	*run = (struct recorded){0};
 }
@@ -297,8 +293,7 @@ static bool branches_is_repeated(struct branches_state *state, uint64_t path)
 	for (uint32_t i = 0; i < state->path_count; i++)
 		if (state->paths[i] == path)
 			return true;
-	state->paths = realloc(state->paths, (state->path_count + 1) * sizeof *state->paths);
-	BUG_ON(!state->paths);
+	state->paths = array_room(state->paths, state->path_count, sizeof *state->paths);
 	state->paths[state->path_count++] = path;
 	return false;
 }

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/bitset.h"
+#include "base/array.h"
 #include "base/bug.h"
 #include "base/strbuf.h"
 #include "commands/branches/branches_internal.h"
@@ -36,8 +37,7 @@ static void view_chosen(
 	struct memory_view *view, const struct run_record *record, const uint64_t *chosen)
 {
 	*view = (struct memory_view){.mode = MEMORY_ALL, .module_count = record->module_count};
-	view->modules = calloc(record->module_count + 1u, sizeof *view->modules);
-	BUG_ON(!view->modules);
+	view->modules = array_new(record->module_count + 1u, sizeof *view->modules);
 	for (uint32_t i = 0; i < record->module_count; i++) {
 		const struct run_module *from = &record->modules[i];
 		struct memory_view_module *module = &view->modules[i];
@@ -269,8 +269,7 @@ void branches_add_failure(struct branches_state *state, struct sensitive_branch 
 		if (state->failures[i].key == branch->failure)
 			return;
 	state->failures =
-		realloc(state->failures, (state->failure_count + 1) * sizeof *state->failures);
-	BUG_ON(!state->failures);
+		array_room(state->failures, state->failure_count, sizeof *state->failures);
 	added = &state->failures[state->failure_count++];
 	*added = (struct branches_failure){.key = branch->failure};
 	failure_copy(&added->failure, &run->run);

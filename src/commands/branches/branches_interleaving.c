@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "base/strbuf.h"
 #include "commands/branches/branches_internal.h"
 #include "symbols/symbols.h"
@@ -65,8 +65,7 @@ static void branches_interleaving_take(struct branches_state *state,
 	const struct run_record *record, const struct sensitive_interleaving *from,
 	struct branch_interleaving *to)
 {
-	to->steps = calloc(from->count + 1u, sizeof *to->steps);
-	BUG_ON(!to->steps);
+	to->steps = array_new(from->count + 1u, sizeof *to->steps);
 	to->left_out = from->left_out;
 	for (; to->count < from->count; to->count++) {
 		const struct sensitive_step *step = &from->steps[to->count];

@@ -23,7 +23,7 @@ struct branches_state {
 	const char *program; /* path */
 	uint64_t begin_ns;
 	struct branches_trace *traces; /* traces to analyse, oldest first */
-	uint32_t trace_count, trace_capacity, trace_next;
+	uint32_t trace_count, trace_next;
 	uint64_t *paths; /* hashes of the runs analysed so far */
 	uint32_t path_count;
 	struct branches_failure *failures;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/array.h"
 #include "base/strbuf.h"
 #include "commands/branches/branches_internal.h"
 
@@ -147,8 +148,7 @@ void branches_add_unproven(struct branches_result *result, const struct run_reco
 	strbuf_addf(&text, " (%s)", schedule);
 	free(schedule);
 	result->unproven =
-		realloc(result->unproven, (result->unproven_count + 1) * sizeof *result->unproven);
-	BUG_ON(!result->unproven);
+		array_room(result->unproven, result->unproven_count, sizeof *result->unproven);
 	result->unproven[result->unproven_count++] = strbuf_detach(&text);
 }
 

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "base/rng.h"
 #include "commands/branches/branches_internal.h"
 #include "platform/platform.h"
@@ -46,9 +46,8 @@ static void take_observations(struct branches_state *state)
 	for (uint32_t i = 0; sensitivity_observed(state->analysis, i, &seen); i++) {
 		struct observed_branch *item;
 
-		result->observed = realloc(
-			result->observed, (result->observed_count + 1) * sizeof *result->observed);
-		BUG_ON(!result->observed);
+		result->observed = array_room(
+			result->observed, result->observed_count, sizeof *result->observed);
 		item = &result->observed[result->observed_count++];
 		*item = (struct observed_branch){.kind = seen.kind,
 			.file = string_copy(seen.place.file),
@@ -75,9 +74,7 @@ static bool branches_sample_is_over(const struct branches_state *state, uint64_t
 /* Copies the names by which schedules find the threads in other runs. The caller frees the list. */
 static thread_name *copy_names(const struct run_record *record)
 {
-	thread_name *names = calloc(record->thread_count + 1u, sizeof *names);
-
-	BUG_ON(!names);
+	thread_name *names = array_new(record->thread_count + 1u, sizeof *names);
 	for (uint32_t i = 0; i < record->thread_count; i++)
 		names[i] = record->threads[i].name;
 	return names;

@@ -3,7 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/bug.h"
+#include "base/array.h"
+#include "base/strbuf.h"
 #include "commands/branches/branches.h"
 #include "process/cores.h"
 #include "process/launch.h"
@@ -104,9 +105,8 @@ static void add_exclude(struct branches_arguments *arguments, const char *patter
 {
 	struct sensitivity_options *options = &arguments->options.sensitivity;
 
-	arguments->excludes = realloc(
-		arguments->excludes, (options->exclude_count + 1) * sizeof *arguments->excludes);
-	BUG_ON(!arguments->excludes);
+	arguments->excludes = array_room(
+		arguments->excludes, options->exclude_count, sizeof *arguments->excludes);
 	arguments->excludes[options->exclude_count++] = pattern;
 	options->excludes = arguments->excludes;
 }
@@ -173,8 +173,7 @@ static error_t parse_branches(int key, char *text, struct argp_state *state)
 		terminal_be_quiet();
 		return 0;
 	case OPTION_STDIN:
-		settings->input = strdup(text);
-		BUG_ON(!settings->input);
+		settings->input = string_copy(text);
 		return 0;
 	case OPTION_TOLERATE:
 		if (settings_parse_tolerated(text, &settings->tolerated, &err) < 0)

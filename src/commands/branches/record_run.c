@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/array.h"
 #include "base/bitset.h"
 #include "base/bug.h"
 #include "investigate/probe/probe.h"
@@ -27,8 +28,7 @@ static void build_view(const struct record_request *request, struct memory_view 
 	if (!like)
 		return;
 	view->module_count = like->module_count;
-	view->modules = calloc(like->module_count + 1u, sizeof *view->modules);
-	BUG_ON(!view->modules);
+	view->modules = array_new(like->module_count + 1u, sizeof *view->modules);
 	for (uint32_t i = 0; i < like->module_count; i++) {
 		const struct run_module *from = &like->modules[i];
 		struct memory_view_module *module = &view->modules[i];
@@ -48,8 +48,7 @@ static void build_view(const struct record_request *request, struct memory_view 
 static void take_modules(struct run_record *record, const struct contract_memory *memory)
 {
 	record->module_count = memory->module_count;
-	record->modules = calloc(record->module_count + 1u, sizeof *record->modules);
-	BUG_ON(!record->modules);
+	record->modules = array_new(record->module_count + 1u, sizeof *record->modules);
 	for (uint32_t i = 0; i < record->module_count; i++) {
 		const struct memory_module *from = &memory->modules[i];
 
@@ -73,8 +72,7 @@ static uint64_t *copy_points(const struct record_request *request)
 	for (uint32_t i = 0; i < like->module_count; i++)
 		if (like->modules[i].first + like->modules[i].count > sites)
 			sites = like->modules[i].first + like->modules[i].count;
-	points = calloc(BITSET_WORDS(sites) + 1, sizeof *points);
-	BUG_ON(!points);
+	points = array_new(BITSET_WORDS(sites) + 1, sizeof *points);
 	for (uint32_t word = 0; word < BITSET_WORDS(sites); word++)
 		points[word] = request->chosen[word];
 	return points;

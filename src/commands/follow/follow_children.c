@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/bug.h"
 #include "base/shell_words.h"
 #include "base/strbuf.h"
 #include "commands/follow/follow.h"
@@ -179,9 +178,7 @@ static int hidden_file(void)
 static char *read_hidden(int file)
 {
 	const off_t size = lseek(file, 0, SEEK_END);
-	char *text = calloc(1, (size_t)(size > 0 ? size : 0) + 1);
-
-	BUG_ON(!text);
+	char *text = array_new(1, (size_t)(size > 0 ? size : 0) + 1);
 	if (size > 0 && pread(file, text, (size_t)size, 0) != size)
 		text[0] = '\0';
 	return text;

@@ -87,8 +87,7 @@ static void settle_name(struct follow_program *program)
 		stat(program->path, &file) != 0 || named.st_ino != file.st_ino ||
 		named.st_dev != file.st_dev) {
 		free(program->argv[0]);
-		program->argv[0] = strdup(program->path);
-		BUG_ON(!program->argv[0]);
+		program->argv[0] = string_copy(program->path);
 	}
 	strbuf_release(&path);
 }

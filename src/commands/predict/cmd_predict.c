@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "analyses/analysis.h"
-#include "base/bug.h"
+#include "base/strbuf.h"
 #include "process/launch.h"
 #include "commands/predict/predict.h"
 #include "store/store.h"
@@ -159,8 +159,7 @@ static error_t parse_predict(int key, char *text, struct argp_state *state)
 		campaign->settings.random_seed = campaign->seed;
 		return 0;
 	case OPTION_STDIN:
-		campaign->settings.input = strdup(text);
-		BUG_ON(!campaign->settings.input);
+		campaign->settings.input = string_copy(text);
 		return 0;
 	case OPTION_TOLERATE:
 		if (settings_parse_tolerated(text, &campaign->settings.tolerated, &err) < 0)

@@ -64,9 +64,7 @@ void predict_close(struct predict *predict)
 
 static void *predict_copy_array(const void *from, size_t count, size_t size)
 {
-	void *copy = calloc(count + 1, size);
-
-	BUG_ON(!copy);
+	void *copy = array_new(count + 1, size);
 	memcpy(copy, from, count * size);
 	return copy;
 }

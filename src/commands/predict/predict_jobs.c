@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "process/forked_jobs.h"
 #include "commands/predict/predict_internal.h"
 #include "investigate/replay.h"
@@ -124,9 +124,7 @@ static void predict_jobs_release(struct driven *driven)
 static void *take_array(
 	struct forked_job_reading *reading, uint32_t count, size_t size, bool *is_whole)
 {
-	void *array = calloc(count + 1u, size);
-
-	BUG_ON(!array);
+	void *array = array_new(count + 1u, size);
 	*is_whole &= forked_job_take_bytes(reading, array, count * size);
 	return array;
 }

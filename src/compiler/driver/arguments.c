@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/strbuf.h"
 
 void arguments_add(struct arguments *arguments, const char *text)
 {
@@ -13,8 +14,7 @@ void arguments_add(struct arguments *arguments, const char *text)
 			realloc(arguments->items, arguments->capacity * sizeof *arguments->items);
 		BUG_ON(!arguments->items);
 	}
-	arguments->items[arguments->count] = strdup(text);
-	BUG_ON(!arguments->items[arguments->count]);
+	arguments->items[arguments->count] = string_copy(text);
 	arguments->items[++arguments->count] = NULL;
 }
 

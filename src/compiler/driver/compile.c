@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "base/installed.h"
 #include "base/strbuf.h"
 #include "compiler/driver/arguments.h"
@@ -42,8 +42,7 @@ int compile_take_options(
 
 	while (argv[count])
 		count++;
-	left = calloc(count + 1, sizeof *left);
-	BUG_ON(!left);
+	left = array_new(count + 1, sizeof *left);
 	count = 0;
 	for (; *argv && result >= 0; argv++) {
 		result = take_option(*argv, options, err);
@@ -249,8 +248,7 @@ static int execute_opened(const struct compile_options *options, char **argv,
 	if (!compile_open_files(argv, &opened))
 		return execute_sites(options, argv, note, err);
 	/* execute_sites() removes words from this copy */
-	words = calloc(opened.count + 1, sizeof *words);
-	BUG_ON(!words);
+	words = array_new(opened.count + 1, sizeof *words);
 	memcpy(words, opened.items, opened.count * sizeof *words);
 	result = execute_sites(options, words, note, err);
 	free(words);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "base/hash.h"
 #include "explore/services.h"
 #include "process/children.h"
@@ -127,11 +127,8 @@ static void rounds_open(struct campaign *campaign)
 {
 	const struct strategy *strategy = rounds_strategy_of(campaign);
 	const struct strategy_config config = rounds_config(campaign);
-	struct rounds *round = calloc(1, sizeof *round);
-
-	BUG_ON(!round);
-	round->knowledge = calloc(1, strategy->state_bytes(&config));
-	BUG_ON(!round->knowledge);
+	struct rounds *round = array_new(1, sizeof *round);
+	round->knowledge = array_new(1, strategy->state_bytes(&config));
 	strategy->begin_campaign(round->knowledge, &config);
 	campaign->rounds = round;
 	rounds_begin_round(campaign);
@@ -375,9 +372,7 @@ static void rounds_ignore_race(struct campaign *campaign, struct race_pair pair)
 {
 	struct rounds *round = campaign->rounds;
 
-	round->ignored =
-		realloc(round->ignored, (round->ignored_count + 1) * sizeof *round->ignored);
-	BUG_ON(!round->ignored);
+	round->ignored = array_room(round->ignored, round->ignored_count, sizeof *round->ignored);
 	round->ignored[round->ignored_count++] = pair;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "explore/services.h"
 #include "plan/races.h"
@@ -25,9 +26,8 @@ static void rounds_take_races(
 	struct rounds_race *race;
 
 	for (; worker->races_seen < until && worker->races_seen < count; worker->races_seen++) {
-		campaign->rounds->races = realloc(campaign->rounds->races,
-			(campaign->rounds->race_count + 1) * sizeof *campaign->rounds->races);
-		BUG_ON(!campaign->rounds->races);
+		campaign->rounds->races = array_room(campaign->rounds->races,
+			campaign->rounds->race_count, sizeof *campaign->rounds->races);
 		race = &campaign->rounds->races[campaign->rounds->race_count++];
 		*race = (struct rounds_race){.run = run, .seen = seen[worker->races_seen]};
 	}
@@ -106,8 +106,7 @@ static void rounds_keep_failure(struct rounds *round, struct campaign_failure *c
 		break;
 	}
 	round->failures =
-		realloc(round->failures, (round->failure_count + 1) * sizeof *round->failures);
-	BUG_ON(!round->failures);
+		array_room(round->failures, round->failure_count, sizeof *round->failures);
 	while (at < round->failure_count &&
 		round->failures[at].failure.run_number < caught->failure.run_number)
 		at++;
@@ -268,8 +267,7 @@ void rounds_list_races(struct campaign *campaign)
 
 	if (!campaign->worker_count || !campaign_watches_races(campaign))
 		return;
-	seen = calloc(round->race_count + 1u, sizeof *seen);
-	BUG_ON(!seen);
+	seen = array_new(round->race_count + 1u, sizeof *seen);
 	if (round->race_count) /* the races of one run have one order already */
 		qsort(round->races, round->race_count, sizeof *round->races, rounds_compare_races);
 	for (uint32_t i = 0; i < round->race_count; i++) {

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
+#include "base/array.h"
 #include "explore/services.h"
 #include "explore/schemes/tasks.h"
 #include "platform/platform.h"
@@ -170,8 +171,7 @@ static bool state_read_task(struct campaign *campaign, FILE *file, const struct 
 	}
 	if (tasks->kept_count == TASKS_KEPT)
 		return false;
-	task = calloc(1, sizeof *task);
-	BUG_ON(!task);
+	task = array_new(1, sizeof *task);
 	task->number = (uint32_t)head->number;
 	task->totals = head->totals;
 	task->state = tasks_map_state(campaign);

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "explore/services.h"
 #include "platform/platform.h"
 #include "worker/remote.h"
@@ -30,8 +30,7 @@
 
 static void tasks_open(struct campaign *campaign)
 {
-	campaign->tasks = calloc(1, sizeof *campaign->tasks);
-	BUG_ON(!campaign->tasks);
+	campaign->tasks = array_new(1, sizeof *campaign->tasks);
 	campaign->tasks->strategy = strategies[campaign->options->strategy]->search.tasks;
 	campaign->tasks->patience_ns = PATIENCE_LEAST_NS;
 }
@@ -128,8 +127,7 @@ static bool tasks_split(struct campaign *campaign, struct campaign_worker *worke
 		return true;
 	}
 	memory_copy_view(campaign, worker);
-	worker->task = calloc(1, sizeof *worker->task);
-	BUG_ON(!worker->task);
+	worker->task = array_new(1, sizeof *worker->task);
 	worker->task->number = ++tasks->created;
 	worker->before = contract->totals;
 	worker->worker.is_strategy_fresh = contract->plan.is_fresh_state = false;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 
 void directives_release(struct directives *directives)
 {
@@ -14,12 +14,8 @@ void directives_release(struct directives *directives)
 static void directives_insert(
 	struct directives *directives, uint32_t at, struct replay_directive directive)
 {
-	if (directives->count == directives->capacity) {
-		directives->capacity = directives->capacity ? 2 * directives->capacity : 64;
-		directives->items = realloc(
-			directives->items, directives->capacity * sizeof *directives->items);
-		BUG_ON(!directives->items);
-	}
+	directives->items =
+		array_room(directives->items, directives->count, sizeof *directives->items);
 	memmove(directives->items + at + 1, directives->items + at,
 		(directives->count - at) * sizeof *directives->items);
 	directives->items[at] = directive;
@@ -49,8 +45,7 @@ struct walk {
 static void walk_init(struct walk *walk, const struct failure *failure)
 {
 	*walk = (struct walk){.failure = failure, .thread = UINT16_MAX};
-	walk->performed = calloc(THREAD_CAPACITY, sizeof *walk->performed);
-	BUG_ON(!walk->performed);
+	walk->performed = array_new(THREAD_CAPACITY, sizeof *walk->performed);
 }
 
 static const struct schedule_segment *walk_here(struct walk *walk)

@@ -16,7 +16,6 @@
 struct directives {
 	struct replay_directive *items;
 	uint32_t count;
-	uint32_t capacity;
 };
 
 void directives_release(struct directives *directives);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "base/hash.h"
 #include "exchange/contract_block.h"
@@ -21,8 +22,7 @@ static void failure_take_names(struct failure *failure, struct contract *contrac
 	const struct contract_thread *threads = contract_threads(contract);
 
 	failure->thread_count = contract->thread_count;
-	failure->names = calloc(failure->thread_count + 1, sizeof *failure->names);
-	BUG_ON(!failure->names);
+	failure->names = array_new(failure->thread_count + 1, sizeof *failure->names);
 	for (uint32_t i = 0; i < failure->thread_count; i++)
 		failure->names[i] = threads[i].name;
 }

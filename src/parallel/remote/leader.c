@@ -5,7 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/bug.h"
+#include "base/array.h"
+#include "base/strbuf.h"
 #include "parallel/remote/leader_internal.h"
 #include "platform/platform.h"
 
@@ -167,8 +168,7 @@ static int leader_save(struct leader *leader, const char *state, struct error *e
 	leader->row.seconds = (double)leader->result->total.elapsed_ns / 1e9;
 	leader->row.run_end = lease_table_made_below(leader->leases);
 	free(leader->row.state);
-	leader->row.state = strdup(state);
-	BUG_ON(!leader->row.state);
+	leader->row.state = string_copy(state);
 	return store_campaign_update(leader->store, &leader->row, err);
 }
 
@@ -288,8 +288,7 @@ static int leader_set_up(struct leader *leader, struct error *err)
 	int status;
 
 	leader->leases = lease_table_new(&handing);
-	leader->has_unsaved = calloc(leader->roll.link->ranks, sizeof *leader->has_unsaved);
-	BUG_ON(!leader->has_unsaved);
+	leader->has_unsaved = array_new(leader->roll.link->ranks, sizeof *leader->has_unsaved);
 	leader->started_ns = platform_monotonic_ns();
 	if (leader->roll.link->ranks < 2)
 		return error_set(err, ERROR_USAGE,

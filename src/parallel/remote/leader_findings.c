@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "parallel/remote/leader_internal.h"
 
 static int leader_findings_keep(struct leader *leader, struct finding *finding,
@@ -41,9 +41,7 @@ void leader_keep_unsaved(struct leader *leader)
 static void put_aside(struct leader *leader, uint32_t from, const struct finding *finding,
 	const struct wire_finding *head, const struct error *err)
 {
-	struct unsaved *unsaved = calloc(1, sizeof *unsaved);
-
-	BUG_ON(!unsaved);
+	struct unsaved *unsaved = array_new(1, sizeof *unsaved);
 	*unsaved = (struct unsaved){leader->unsaved, from, *head, *finding};
 	leader->unsaved = unsaved;
 	leader->has_unsaved[from] = true;

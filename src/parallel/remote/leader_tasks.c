@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "worker/remote.h"
 #include "parallel/remote/leader_internal.h"
 #include "platform/platform.h"
@@ -257,8 +257,7 @@ int leader_lead_tasks(const struct link *link, const struct campaign_options *op
 	int status;
 
 	roll_open(&leader.roll, link, listener, silent_ns);
-	leader.reports = calloc(link->ranks, sizeof *leader.reports);
-	BUG_ON(!leader.reports);
+	leader.reports = array_new(link->ranks, sizeof *leader.reports);
 	status = leader_tasks_set_up(&leader, err);
 	if (status == 0)
 		leader_tasks_wait_for(&leader, MEMBER_WAITS, WELCOME_NS);

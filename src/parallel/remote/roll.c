@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "base/strbuf.h"
 #include "parallel/remote/roll.h"
 #include "platform/platform.h"
@@ -14,8 +14,7 @@ void roll_open(struct roll *roll, const struct link *link, const struct campaign
 	const uint64_t now_ns = platform_monotonic_ns();
 
 	*roll = (struct roll){.link = link, .listener = listener, .silent_ns = silent_ns};
-	roll->members = calloc(link->ranks, sizeof *roll->members);
-	BUG_ON(!roll->members);
+	roll->members = array_new(link->ranks, sizeof *roll->members);
 	for (uint32_t rank = 0; rank < link->ranks; rank++)
 		roll->members[rank].heard_ns = now_ns;
 }
