@@ -27,7 +27,7 @@
 #include "strategies/strategy.h"
 
 #define CONTRACT_MAGIC UINT32_C(0x6c646472) /* "rddl" */
-#define CONTRACT_VERSION 20u
+#define CONTRACT_VERSION 21u
 #define CONTRACT_ENVIRONMENT "RADDLE_CONTRACT"
 #define CONTRACT_FILLER "RADDLE_FILLER" /* gives every environment the same size */
 
@@ -300,6 +300,8 @@ struct contract {
 	/* Guarantee of the strategy so far; probability 0: none */
 	struct strategy_guarantee guarantee;
 
+	/* [guest] the result of the program's __tsan_default_suppressions(), cut off */
+	char default_suppressions[4096];
 	char taint_text[128]; /* [guest] the effect that tainted the run, in words */
 	char checkpoint_text
 		[128]; /* [guest] the effect after which a run allows no checkpoints, in words */

@@ -31,7 +31,9 @@ struct detector_event {
 	uint64_t site; /* Return address in the target, or address of the instrumentation point */
 	/* address of the object; 0: none, or a descriptor whose peer is not known */
 	uint64_t address;
-	uint64_t argument; /* OP_COND_WAIT: address of the mutex; OP_BARRIER_*: round number */
+	/* OP_COND_WAIT: address of the mutex; OP_BARRIER_*: round number; OP_FENCE: address whose
+	 * annotated release and acquire this is, 0 for fences */
+	uint64_t argument;
 	object_name object;
 	uint32_t bytes;	  /* memory accesses: size */
 	thread_name name; /* name of the thread; 0: no detector in use needs it */

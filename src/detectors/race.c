@@ -48,6 +48,11 @@ bool race_ignore(void *block, struct race_pair pair)
 	return true;
 }
 
+void race_follow_thread_sanitizer(void *block)
+{
+	((struct race_state *)block)->follows_thread_sanitizer = true;
+}
+
 uint64_t race_ignored_count(const void *block)
 {
 	return ((const struct race_state *)block)->ignored_count;

@@ -36,6 +36,9 @@ bool race_is_watching(const void *state);
 /* Returns the number of recorded races and sets *seen to them. */
 uint32_t race_seen_list(const void *state, const struct race_seen **seen);
 
+/* From now on no race is reported that ThreadSanitizer's rules exclude. */
+void race_follow_thread_sanitizer(void *state);
+
 /* Suppresses races between these two sites from now on. Returns false if the list is full. */
 bool race_ignore(void *state, struct race_pair pair);
 /* Returns whether the last event was a suppressed race. */

@@ -35,6 +35,8 @@ struct race_state {
 	uint32_t ignored_pairs;
 	struct race_pair ignored[RACE_IGNORED_MAX];
 	bool is_watching;
+	/* A relaxed store does not end the release sequence of another thread */
+	bool follows_thread_sanitizer;
 	/* Races seen; the runtime writes them while is_watching. Kept between runs. */
 	uint32_t seen_count;
 	struct race_seen seen[RACE_SEEN_MAX];

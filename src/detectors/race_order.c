@@ -228,6 +228,13 @@ void race_fence(struct race_state *state, const struct detector_event *event)
 {
 	struct race_thread *thread = race_thread(state, event->thread);
 
+	if (event->argument) {
+		if (race_order_acquires(event->order))
+			race_acquire(state, event->thread, SYNC_LOCK, event->argument);
+		if (race_order_releases(event->order))
+			race_release(state, event->thread, SYNC_LOCK, event->argument);
+		return;
+	}
 	if (race_order_acquires(event->order))
 		race_join(state, &thread->now, &thread->heard_of);
 	if (race_order_releases(event->order)) {
@@ -256,7 +263,8 @@ void race_write_atomically(
 	bool releases = race_order_releases(event->order);
 	const struct vector_clock *published = releases ? &thread->now : &thread->fenced;
 	bool continues = event->kind == OP_ATOMIC_UPDATE ||
-			 (!releases && cell->releaser == event->thread.index + 1);
+			 (!releases && (state->follows_thread_sanitizer ||
+					       cell->releaser == event->thread.index + 1));
 
 	if (continues) {
 		race_join(state, &cell->released, published);

@@ -344,6 +344,7 @@ static void exchange_accept_header(struct contract *own, struct contract *copy)
 	copy->outcome.text[sizeof copy->outcome.text - 1] = '\0';
 	copy->taint_text[sizeof copy->taint_text - 1] = '\0';
 	copy->checkpoint_text[sizeof copy->checkpoint_text - 1] = '\0';
+	copy->default_suppressions[sizeof copy->default_suppressions - 1] = '\0';
 	memcpy((char *)own + COPIED_START, (const char *)copy + COPIED_START,
 		sizeof *own - COPIED_START);
 }

@@ -328,6 +328,12 @@ static int campaign_find_program(struct campaign *campaign, struct error *err)
 
 	if (result == 0)
 		result = campaign_find_input(campaign, err);
+	if (result == 0 && options->variables &&
+		campaign->program.target.traits.tsan != TSAN_NONE &&
+		!campaign->program.target.traits.has_sites)
+		return error_set(err, ERROR_TARGET,
+			"%s is built with -fsanitize=thread and has no bitcode, which --variables needs; build it with raddle-cc",
+			campaign->program.target.path);
 	if (result == 0 && options->variables)
 		result = chosen_find(&campaign->program.chosen, campaign->program.target.path,
 			campaign->program.target.traits.loader, options->variables, err);
@@ -415,6 +421,7 @@ static void campaign_tear_down(struct campaign *campaign)
 	free(campaign->workers);
 	free(campaign->known.keys);
 	free(campaign->known.suppressed);
+	suppressions_release(&campaign->known.suppressions);
 	free(campaign->progress);
 	symbols_free(campaign->symbols);
 	free(campaign->program.directory);

@@ -106,8 +106,10 @@ void campaign_row_fill(struct store_campaign *row, const struct campaign_options
 /* Properties of the target that the first run shows. */
 struct campaign_start {
 	const char *program;
-	/* compiled by raddle-cc: accesses to memory are scheduling points too */
+	/* compiled by raddle-cc or with -fsanitize=thread: accesses to memory are scheduling points,
+	 * too */
 	bool has_memory_sites;
+	bool has_tsan_calls;			 /* compiled with -fsanitize=thread */
 	bool has_dispatch;			 /* Syscall User Dispatch is in use */
 	uint32_t chosen_variables, chosen_sites; /* 0: the user selected none */
 	enum contract_restart restart;

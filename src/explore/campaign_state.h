@@ -110,6 +110,9 @@ struct campaign {
 		uint64_t *keys, *suppressed;
 		uint32_t key_count, suppressed_count;
 		uint64_t suppressed_runs; /* runs that ended with a suppressed race */
+		/* Of the program's __tsan_default_suppressions() */
+		struct suppressions suppressions;
+		bool has_suppressions; /* they are read */
 	} known;
 	/* symbols of worker 0's process, loaded before that process is killed */
 	struct symbols *symbols;

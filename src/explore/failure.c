@@ -256,22 +256,39 @@ static void failure_ignore_race(struct campaign *campaign, const struct outcome 
 	campaign->scheme->ignore_race(campaign, pair);
 }
 
+/* Reads the suppressions that the program brings with it, once. */
+static int failure_read_suppressions(struct campaign *campaign, struct error *err)
+{
+	const char *text = campaign->workers[0].worker.contract->default_suppressions;
+
+	if (campaign->known.has_suppressions)
+		return 0;
+	campaign->known.has_suppressions = true;
+	return suppressions_parse(&campaign->known.suppressions, text, strlen(text),
+		"__tsan_default_suppressions()", err);
+}
+
 /* Returns 1 if a suppression matches the race; all further runs then ignore the race. */
 static int failure_check_suppressions(struct campaign *campaign,
 	const struct investigation *investigation, const struct failure *failure,
 	bool *is_suppressed, struct error *err)
 {
-	const struct suppressions *suppressions = campaign->options->suppressions;
+	const struct suppressions *given = campaign->options->suppressions;
+	const struct suppressions *own = &campaign->known.suppressions;
 	struct finding finding;
 	int result;
 
 	*is_suppressed = false;
-	if (failure->outcome.kind != OUTCOME_RACE || !suppressions || !suppressions->count)
+	if (failure->outcome.kind != OUTCOME_RACE)
 		return 0;
+	result = failure_read_suppressions(campaign, err);
+	if (result < 0 || (!own->count && (!given || !given->count)))
+		return result;
 	result = investigate_glance(investigation, failure, &finding, err);
 	if (result < 0)
 		return result;
-	*is_suppressed = suppressions_match(suppressions, &finding);
+	*is_suppressed =
+		suppressions_match(own, &finding) || (given && suppressions_match(given, &finding));
 	finding_release(&finding);
 	if (!*is_suppressed)
 		return 0;

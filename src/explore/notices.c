@@ -11,6 +11,7 @@ static void notices_sight(struct campaign *campaign, const struct campaign_worke
 	struct campaign_start start = {
 		.program = campaign->program.target.path,
 		.has_memory_sites = contract->has_memory_sites,
+		.has_tsan_calls = campaign->program.target.traits.tsan != TSAN_NONE,
 		.has_dispatch = contract->has_dispatch,
 		.restart = campaign->restart,
 		.chosen_variables = campaign->program.chosen.variable_count,

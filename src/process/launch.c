@@ -100,7 +100,7 @@ pid_t launch_process(const struct launch *launch, struct error *err)
 
 int launch_sanitizer_status(const struct target_traits *traits)
 {
-	return traits->has_address_sanitizer || traits->has_thread_sanitizer ? SANITIZER_STATUS : 0;
+	return traits->has_address_sanitizer ? SANITIZER_STATUS : 0;
 }
 
 struct environment {
@@ -162,8 +162,13 @@ static bool launch_has_random_addresses(void)
 	return true;
 }
 
-/* Adds the relocator as an audit library, which runs before anything else. It lies beside the
- * runtime. */
+/* Adds the path of a library that lies beside the runtime. */
+static void launch_add_beside(struct strbuf *to, const char *runtime, const char *name)
+{
+	strbuf_addf(to, "%.*s/%s", (int)(strrchr(runtime, '/') - runtime), runtime, name);
+}
+
+/* Adds the relocator as an audit library, which runs before anything else. */
 static void launch_add_audit(struct environment *to, const char *runtime)
 {
 	const char *users = getenv("LD_AUDIT");
@@ -175,10 +180,28 @@ static void launch_add_audit(struct environment *to, const char *runtime)
 		return;
 	}
 	strbuf_init(&path);
-	strbuf_addf(&path, "%.*s/libraddle-relocate.so", (int)(strrchr(runtime, '/') - runtime),
-		runtime);
+	launch_add_beside(&path, runtime, "libraddle-relocate.so");
 	environment_add(to, "LD_AUDIT", path.text, ":", users);
 	strbuf_release(&path);
+}
+
+/* Preloads the runtime. The loader takes libraddle-libtsan.so for the libtsan.so.2 that a program
+ * needs, because that is the name inside it (DT_SONAME). */
+static void launch_add_preloads(
+	struct environment *to, const struct target_traits *traits, const char *runtime)
+{
+	struct strbuf paths;
+
+	if (!runtime)
+		return;
+	strbuf_init(&paths);
+	strbuf_addf(&paths, "%s", runtime);
+	if (traits->tsan == TSAN_SERVED) {
+		strbuf_addf(&paths, ":");
+		launch_add_beside(&paths, runtime, "libraddle-libtsan.so");
+	}
+	environment_add(to, "LD_PRELOAD", paths.text, ":", getenv("LD_PRELOAD"));
+	strbuf_release(&paths);
 }
 
 char **launch_environment(
@@ -196,8 +219,7 @@ char **launch_environment(
 		out.entries[out.count] = string_copy(environ[i]);
 		out.count++;
 	}
-	if (runtime)
-		environment_add(&out, "LD_PRELOAD", runtime, ":", getenv("LD_PRELOAD"));
+	launch_add_preloads(&out, traits, runtime);
 	launch_add_audit(&out, runtime);
 	environment_add(&out, CONTRACT_ENVIRONMENT, contract_path, "", NULL);
 	/*

@@ -138,10 +138,13 @@ static int check_loader(const char *path, const struct target_traits *traits, st
 			"%s uses the musl C library and raddle knows glibc only; build it against "
 			"glibc",
 			path);
-	/* TSan would not see raddle's locks, and report every access under a lock as a race. */
-	if (traits->has_thread_sanitizer)
+	if (traits->tsan == TSAN_NO_NAMES)
 		return error_set(err, ERROR_TARGET,
-			"%s is built with ThreadSanitizer, which would report false races; build it with raddle-cc --abi=tsan instead of gcc -fsanitize=thread, or without it",
+			"%s contains ThreadSanitizer's runtime, whose functions cannot be found because the program is stripped; give the program as it was linked",
+			path);
+	if (traits->tsan == TSAN_OTHER)
+		return error_set(err, ERROR_TARGET,
+			"%s needs a ThreadSanitizer library other than gcc's libtsan.so.2; link it with gcc 12 or later, or with clang without -shared-libsan",
 			path);
 	if (access(traits->loader, X_OK) != 0)
 		return error_set(err, ERROR_TARGET,

@@ -12,13 +12,21 @@
 
 #include "base/error.h"
 
+/* How the program calls ThreadSanitizer's functions. */
+enum target_tsan {
+	TSAN_NONE,
+	TSAN_SERVED,   /* raddle's definitions take the place of the runtime */
+	TSAN_NO_NAMES, /* contains a runtime, and no symbols that name its functions */
+	TSAN_OTHER,    /* needs a shared library other than libtsan.so.2 */
+};
+
 struct target_traits {
 	char loader[256]; /* the program interpreter, such as /lib64/ld-linux-x86-64.so.2 */
 	bool has_address_sanitizer; /* linked with ASan, statically or not */
-	bool has_thread_sanitizer;  /* linked with TSan, statically or not */
-	bool has_gnu_openmp;	    /* linked with libgomp, which spins unless configured */
-	bool has_sites;		    /* compiled by raddle-cc of this release */
-	bool has_debug;		    /* contains debug information, or the name of a file with it */
+	enum target_tsan tsan;
+	bool has_gnu_openmp; /* linked with libgomp, which spins unless configured */
+	bool has_sites;	     /* compiled by raddle-cc of this release */
+	bool has_debug;	     /* contains debug information, or the name of a file with it */
 };
 
 struct target {

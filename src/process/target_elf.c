@@ -118,6 +118,38 @@ static bool bytes_contain(const char *bytes, uint64_t size, const char *text)
 	return memmem(bytes, size, text, strlen(text)) != NULL;
 }
 
+/* Reads the sections. They are optional, so damaged ones are treated as missing. */
+
+static bool elf_section(const struct elf *elf, unsigned index, Elf64_Shdr *out)
+{
+	const void *at = NULL;
+
+	if (elf->header.e_shentsize == sizeof *out && elf->header.e_shoff <= elf->size)
+		at = elf_at(elf, elf->header.e_shoff + index * sizeof *out, sizeof *out);
+	if (at)
+		memcpy(out, at, sizeof *out);
+	return at;
+}
+
+/* A runtime that is linked in calls __tsan_init() from .preinit_array, which few other programs have.
+ * Returns which symbols the file has for it. */
+static enum target_tsan elf_linked_tsan(const struct elf *elf)
+{
+	for (unsigned i = 0; i < elf->header.e_shnum; i++) {
+		Elf64_Shdr section, names;
+		const char *text = NULL;
+
+		if (!elf_section(elf, i, &section))
+			break;
+		if (section.sh_type == SHT_SYMTAB && elf_section(elf, section.sh_link, &names) &&
+			names.sh_offset <= elf->size)
+			text = elf_at(elf, names.sh_offset, names.sh_size);
+		if (text && bytes_contain(text, names.sh_size, "__tsan_init"))
+			return TSAN_SERVED;
+	}
+	return bytes_contain(elf->bytes, elf->size, "ThreadSanitizer") ? TSAN_NO_NAMES : TSAN_NONE;
+}
+
 /* Reads traits from the dynamic string table: needed libraries, and symbols of a static sanitizer.
  * A wrong result only affects settings. */
 static void elf_read_dynamic(
@@ -127,6 +159,7 @@ static void elf_read_dynamic(
 	uint64_t size = 0;
 	uint64_t available;
 	const char *table;
+	bool has_preinit = false;
 
 	for (uint64_t used = 0; used + sizeof(Elf64_Dyn) <= dynamic->p_filesz;
 		used += sizeof(Elf64_Dyn)) {
@@ -144,6 +177,8 @@ static void elf_read_dynamic(
 			strings = entry.d_un.d_ptr;
 		else if (entry.d_tag == DT_STRSZ)
 			size = entry.d_un.d_val;
+		else if (entry.d_tag == DT_PREINIT_ARRAY)
+			has_preinit = true;
 	}
 	table = elf_loaded_at(elf, strings, &available);
 	if (!table)
@@ -152,11 +187,15 @@ static void elf_read_dynamic(
 		size = available;
 	traits->has_address_sanitizer = bytes_contain(table, size, "libasan.so") ||
 					bytes_contain(table, size, "__asan_init");
-	/* A program linked with raddle's implementation of the TSan calls is supported. */
-	traits->has_thread_sanitizer = !bytes_contain(table, size, "libraddle-tsan.so") &&
-				       (bytes_contain(table, size, "libtsan.so") ||
-					       bytes_contain(table, size, "__tsan_init"));
 	traits->has_gnu_openmp = bytes_contain(table, size, "libgomp.so");
+	if (bytes_contain(table, size, "libclang_rt.tsan") ||
+		(bytes_contain(table, size, "libtsan.so") &&
+			!bytes_contain(table, size, "libtsan.so.2")))
+		traits->tsan = TSAN_OTHER;
+	else if (bytes_contain(table, size, "__tsan_init"))
+		traits->tsan = TSAN_SERVED;
+	else if (has_preinit)
+		traits->tsan = elf_linked_tsan(elf);
 }
 
 static int elf_read_loader(const struct elf *elf, const Elf64_Phdr *segment,
@@ -214,19 +253,6 @@ static int elf_read_notes(const struct elf *elf, const Elf64_Phdr *segment,
 		traits->has_sites = true;
 	}
 	return 0;
-}
-
-/* Reads the sections. They are optional, so damaged ones are treated as missing. */
-
-static bool elf_section(const struct elf *elf, unsigned index, Elf64_Shdr *out)
-{
-	const void *at = NULL;
-
-	if (elf->header.e_shentsize == sizeof *out && elf->header.e_shoff <= elf->size)
-		at = elf_at(elf, elf->header.e_shoff + index * sizeof *out, sizeof *out);
-	if (at)
-		memcpy(out, at, sizeof *out);
-	return at;
 }
 
 /* Returns whether the file contains debug information, or names a separate file with it. */

@@ -38,7 +38,7 @@ struct memory_access {
 	uint8_t call; /* enum call_kind; a free counts as a write to the whole block */
 	/* compare-exchange: `expected` is valid, so the runtime knows whether it will write */
 	bool knows_expected;
-	uint64_t expected;
+	uint64_t expected;   /* A fence: the address of an annotation (compiler/tsan); 0: none */
 	uint8_t *site_state; /* the site's byte in contract_memory.sites; NULL if none */
 };
 

@@ -68,6 +68,13 @@ enum { RELAXED, CONSUME, ACQUIRE, RELEASE, ACQUIRE_RELEASE, SEQUENTIAL };
 #define LOAD_FLAG(t, o) ACCESS(ATOMIC_LOAD, t, FLAG, 4, o)
 #define ADD_FLAG(t, o) ACCESS(ATOMIC_UPDATE, t, FLAG, 4, o)
 #define FENCE(t, o) ACCESS(FENCE, t, 0, 0, o)
+/* An annotation: the release or acquire of an address. */
+#define ORDERED(t, at, o)                                                                          \
+	{                                                                                          \
+		.kind = OP_FENCE, .thread = {t}, .argument = (at), .order = (o), .other = {        \
+			NOBODY                                                                     \
+		}                                                                                  \
+	}
 #define CREATE(t, child) WITH(THREAD_CREATE, t, child)
 #define JOIN(t, child) WITH(THREAD_JOIN, t, child)
 /* Threads 1 and 2 that know nothing of each other. */

@@ -406,6 +406,15 @@ static void release_state(struct branches_state *state)
 	symbols_free(state->symbols);
 }
 
+static int branches_check_build(const struct target *target, struct error *err)
+{
+	if (target->traits.tsan == TSAN_NONE || target->traits.has_sites)
+		return 0;
+	return error_set(err, ERROR_TARGET,
+		"%s is built with -fsanitize=thread, whose calls say nothing of branches; build it with raddle-cc",
+		target->path);
+}
+
 static int branches_check(const struct recorded *first, const char *program, struct error *err)
 {
 	if (!first->has_sites)
@@ -450,7 +459,9 @@ int branches_search(
 	*out = (struct branches_result){0};
 	if (status < 0)
 		return status;
-	status = take_first(&state, &request, &first, err);
+	status = branches_check_build(&target, err);
+	if (status == 0)
+		status = take_first(&state, &request, &first, err);
 	if (status == 0)
 		status = branches_check(&first, program, err);
 	if (status == 0 && options->save_record)

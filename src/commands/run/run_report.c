@@ -119,9 +119,10 @@ static void run_report_on_started(void *context, const struct campaign_start *st
 			start->chosen_variables == 1 ? "" : "s");
 	else if (start->has_memory_sites)
 		(void)fprintf(stderr,
-			"%s is built by raddle-cc: scheduling points are its "
-			"synchronisation operations and accesses to shared memory\n",
-			start->program);
+			"%s is built %s: scheduling points are its synchronisation operations and "
+			"accesses to shared memory\n",
+			start->program,
+			start->has_tsan_calls ? "with -fsanitize=thread" : "by raddle-cc");
 	else
 		(void)fprintf(stderr,
 			"%s is an unmodified binary: scheduling points are its "

@@ -48,6 +48,13 @@ ACCESSES(16)
 	{                                                                                          \
 		if (bytes)                                                                         \
 			tsan_reached(address, bytes, kind, SITE_RELAXED, TSAN_SITE);               \
+	}                                                                                          \
+	TSAN_EXPORT void name##_pc(void *address, unsigned long bytes, void *site);                \
+	TSAN_EXPORT void name##_pc(void *address, unsigned long bytes, void *site)                 \
+	{                                                                                          \
+		if (bytes)                                                                         \
+			tsan_reached(                                                              \
+				address, bytes, kind, SITE_RELAXED, (uint64_t)(uintptr_t)site);    \
 	}
 
 RANGE(__tsan_read_range, SITE_RANGE_READ)

@@ -27,6 +27,15 @@ void tsan_reached(
 /* A compare-exchange. `expected` is undefined for more than eight bytes. */
 void tsan_reached_exchange(const volatile void *address, size_t bytes, uint8_t order,
 	uint8_t order_of_failure, uint64_t expected, uint64_t site);
+/* The program's function, if its symbol table names it; else NULL (runtime/life/linked_tsan.c). */
+extern const char *(*tsan_default_suppressions)(void);
+/* The program says that the calls with SITE_RELEASE happen before later ones with SITE_ACQUIRE and
+ * the same address. */
+void tsan_ordered(const volatile void *address, uint8_t order, uint64_t site);
+/* Plain accesses of the calling thread are not reported while the sum of its changes is positive. */
+void tsan_ignore(int change);
+/* Plain accesses to this memory are not reported from now on. */
+void tsan_ignore_memory(const volatile void *address, size_t bytes);
 #else
 static inline void tsan_begin(void)
 {
@@ -51,6 +60,24 @@ static inline void tsan_reached_exchange(const volatile void *address, size_t by
 	(void)order_of_failure;
 	(void)expected;
 	(void)site;
+}
+
+static inline void tsan_ordered(const volatile void *address, uint8_t order, uint64_t site)
+{
+	(void)address;
+	(void)order;
+	(void)site;
+}
+
+static inline void tsan_ignore(int change)
+{
+	(void)change;
+}
+
+static inline void tsan_ignore_memory(const volatile void *address, size_t bytes)
+{
+	(void)address;
+	(void)bytes;
 }
 #endif
 

@@ -88,6 +88,7 @@ static void take_started(struct leader *leader, const struct link_message *messa
 	leader->result->restart = (enum contract_restart)started.restart;
 	start = (struct campaign_start){.program = leader->roll.target.path,
 		.has_memory_sites = started.has_memory_sites,
+		.has_tsan_calls = leader->roll.target.traits.tsan != TSAN_NONE,
 		.has_dispatch = started.has_dispatch,
 		.restart = (enum contract_restart)started.restart};
 	if (leader->roll.listener->started)

@@ -69,6 +69,7 @@ static bool attach_strip_libraries(char *entry)
 	while (*from) {
 		size_t length = strcspn(from, ": ");
 		bool is_ours = attach_ends_with(from, length, "libraddle.so") ||
+			       attach_ends_with(from, length, "libraddle-libtsan.so") ||
 			       attach_ends_with(from, length, "libraddle-relocate.so");
 
 		if (!is_ours && length) {

@@ -273,6 +273,8 @@ void runtime_detect_begin(void)
 		if (!(contract->plan.detectors >> i & 1) || is_idle)
 			continue;
 		detect_states[i] = detectors_state(block, i);
+		if (i == DETECTOR_race && runtime.has_tsan_calls)
+			race_follow_thread_sanitizer(detect_states[i]);
 		detectors[i]->begin_run(detect_states[i]);
 	}
 }

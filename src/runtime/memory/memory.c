@@ -215,7 +215,7 @@ struct engine_op memory_engine_op(const struct memory_access *access, object_nam
 		.deadline_ns = ENGINE_FOREVER,
 		.object = name,
 		.bytes = access->bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)access->bytes,
-		.argument = access->kind == SITE_COMPARE_EXCHANGE ? access->expected : 0,
+		.argument = access->expected,
 		.order = access->order,
 		.call = access->call,
 		.order_of_failure = access->order_of_failure,

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "detectors/race.h"
 #include "support/race_events.h"
 
 #define EVENTS_MAX 24
@@ -228,6 +229,14 @@ static const struct sequence sequences[] = {
 	{"fences without a flag", 6, 3,
 		{TWO, WRITE(1), FENCE(1, SEQUENTIAL), FENCE(2, SEQUENTIAL), WRITE(2)}},
 
+	{"annotations of one address", 0, 0,
+		{TWO, WRITE(1), ORDERED(1, M, RELEASE), ORDERED(2, M, ACQUIRE), WRITE(2)}},
+	{"annotations of two addresses", 6, 3,
+		{TWO, WRITE(1), ORDERED(1, M, RELEASE), ORDERED(2, N, ACQUIRE), WRITE(2)}},
+	{"an annotated release is no fence", 8, 3,
+		{TWO, WRITE(1), ORDERED(1, M, RELEASE), STORE_FLAG(1, RELAXED),
+			LOAD_FLAG(2, RELAXED), FENCE(2, ACQUIRE), WRITE(2)}},
+
 	{"two atomic writes", 0, 0, {TWO, STORE_FLAG(1, RELAXED), STORE_FLAG(2, RELAXED)}},
 	{"an atomic write and a plain read", 4, 3,
 		{TWO, STORE_FLAG(1, RELEASE), ACCESS(LOAD, 2, FLAG, 4, 0)}},
@@ -285,9 +294,28 @@ static void test_race_order__knows_what_each_op_orders(void **unused)
 	assert_int_equal(wrong, 0);
 }
 
+/* ThreadSanitizer ends a release sequence at a releasing store only. */
+static void test_race_order__follows_thread_sanitizer_where_asked(void **unused)
+{
+	static const struct detector_event relaxed[EVENTS_MAX] = {TWO, CREATE(0, 3), WRITE(1),
+		STORE_FLAG(1, RELEASE), STORE_FLAG(3, RELAXED), LOAD_FLAG(2, ACQUIRE), WRITE(2)};
+	static const struct detector_event releasing[EVENTS_MAX] = {TWO, CREATE(0, 3), WRITE(1),
+		STORE_FLAG(1, RELEASE), STORE_FLAG(3, RELEASE), LOAD_FLAG(2, ACQUIRE), WRITE(2)};
+	struct outcome verdict = {0};
+
+	(void)unused;
+	assert_int_equal(first_race(relaxed, EVENTS_MAX, &verdict), 8);
+	race_follow_thread_sanitizer(state);
+	assert_int_equal(first_race(relaxed, EVENTS_MAX, &verdict), 0);
+	assert_int_equal(first_race(releasing, EVENTS_MAX, &verdict), 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			test_race_order__follows_thread_sanitizer_where_asked, make_state,
+			free_state),
 		cmocka_unit_test_setup_teardown(
 			test_race_order__knows_what_each_op_orders, make_state, free_state),
 	};

@@ -85,6 +85,37 @@ static void test_target_elf__reads_loader_and_libraries(void **state)
 	assert_true(traits.has_gnu_openmp);
 }
 
+static void test_target_elf__knows_how_thread_sanitizer_is_called(void **state)
+{
+	static const struct {
+		const char strings[sizeof((struct image *)NULL)->strings];
+		bool has_preinit;
+		enum target_tsan expected;
+	} forms[] = {
+		{"\0libtsan.so.2\0__tsan_init", true, TSAN_SERVED},
+		{"\0__tsan_init\0__interceptor_malloc", true, TSAN_SERVED},
+		{"\0libraddle-tsan.so\0__tsan_init", false, TSAN_SERVED},
+		{"\0libtsan.so.0\0__tsan_init", true, TSAN_OTHER},
+		{"\0libclang_rt.tsan-x86_64.so\0__tsan_init", false, TSAN_OTHER},
+		{"\0libc.so.6", true, TSAN_NONE},
+		{"\0libc.so.6\0ThreadSanitizer", false, TSAN_NONE},
+		{"\0libc.so.6\0ThreadSanitizer", true, TSAN_NO_NAMES},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+		struct image image = make_image();
+		struct target_traits traits;
+		struct error err = {0};
+
+		memcpy(image.strings, forms[i].strings, sizeof image.strings);
+		image.dynamic[2].d_tag = forms[i].has_preinit ? DT_PREINIT_ARRAY : DT_NULL;
+		assert_int_equal(read_image(&image, &traits, &err), 0);
+		if (traits.tsan != forms[i].expected)
+			fail_msg("form %zu: %d, not %d", i, traits.tsan, forms[i].expected);
+	}
+}
+
 static void test_target_elf__refuses_what_cannot_be_controlled(void **state)
 {
 	struct image image = make_image();
@@ -221,6 +252,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_target_elf__reads_loader_and_libraries),
+		cmocka_unit_test(test_target_elf__knows_how_thread_sanitizer_is_called),
 		cmocka_unit_test(test_target_elf__refuses_what_cannot_be_controlled),
 		cmocka_unit_test(test_target_elf__knows_the_sites_of_this_raddle_only),
 		cmocka_unit_test(test_target_elf__says_where_it_is_damaged),

@@ -1,0 +1,21 @@
+/* The arguments of an interposed call, as entries.S saves them. */
+#ifndef RADDLE_COMPILER_LIBTSAN_CALLS_H
+#define RADDLE_COMPILER_LIBTSAN_CALLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct call_arguments {
+	union {
+		void *pointers[3];
+		size_t numbers[3];
+	};
+	uint64_t number; /* %rax */
+	void *frame;
+	void *site; /* return address of the call */
+};
+
+/* Reports the accesses of the call. Returns libc's function. */
+void *calls_report(const struct call_arguments *with, uint32_t call);
+
+#endif
