@@ -43,6 +43,9 @@ enum campaign_focus {
 struct campaign_options {
 	/* ends with NULL; argv[0] is searched for in PATH */
 	char *const *argv;
+	/* Assignments that the caller has made and that tell this campaign from others of the same
+	 * command line; NULL: none. Ends with NULL. */
+	char *const *environment;
 	const char *directory; /* folder that contains .raddle */
 	/* stays open; NULL if the campaign opens the store of `directory` */
 	struct store *store;

@@ -115,6 +115,10 @@ void campaign_row_fill(struct store_campaign *row, const struct campaign_options
 	char strategy[256];
 
 	strbuf_init(&command);
+	if (options->environment && options->environment[0]) {
+		shell_words_add(&command, options->environment);
+		strbuf_adds(&command, " ");
+	}
 	shell_words_add(&command, options->argv);
 	strategy_format(options->strategy, &options->strategy_config, strategy, sizeof strategy);
 	row->command = strbuf_detach(&command);

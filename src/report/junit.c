@@ -9,6 +9,7 @@
 #include "base/strbuf.h"
 #include "base/visible.h"
 #include "report/format.h"
+#include "report/suite.h"
 #include "report/text.h"
 
 static void add_escaped(struct strbuf *out, const char *text)
@@ -195,3 +196,45 @@ const struct report_format format_junit = {
 	.summary = "As JUnit XML, for CI systems",
 	.make = make_junit,
 };
+
+static void junit_add_suite_case(
+	struct strbuf *out, const struct report_suite *suite, const struct report_case *of)
+{
+	static const char *const elements[] = {[REPORT_CASE_PASSED] = "system-out",
+		[REPORT_CASE_FAILED] = "failure",
+		[REPORT_CASE_SKIPPED] = "skipped",
+		[REPORT_CASE_ERROR] = "error"};
+	const bool is_passed = of->result == REPORT_CASE_PASSED;
+
+	strbuf_adds(out, "    <testcase");
+	junit_add_attribute(out, "classname", suite->name);
+	junit_add_attribute(out, "name", of->name);
+	strbuf_addf(out, " time=\"%.3f\">\n      <%s", of->seconds, elements[of->result]);
+	if (of->type)
+		junit_add_attribute(out, "type", of->type);
+	if (!is_passed)
+		junit_add_attribute(out, "message", of->message);
+	strbuf_adds(out, ">");
+	add_escaped(out, is_passed ? of->message : of->text ? of->text : "");
+	strbuf_addf(out, "</%s>\n    </testcase>\n", elements[of->result]);
+}
+
+char *report_suite_to_junit(const struct report_suite *suite)
+{
+	uint32_t counts[REPORT_CASE_ERROR + 1] = {0};
+	struct strbuf out;
+
+	for (uint32_t i = 0; i < suite->count; i++)
+		counts[suite->cases[i].result]++;
+	strbuf_init(&out);
+	strbuf_adds(&out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite");
+	junit_add_attribute(&out, "name", suite->name);
+	strbuf_addf(&out,
+		" tests=\"%u\" failures=\"%u\" errors=\"%u\" skipped=\"%u\" time=\"%.3f\">\n",
+		suite->count, counts[REPORT_CASE_FAILED], counts[REPORT_CASE_ERROR],
+		counts[REPORT_CASE_SKIPPED], suite->seconds);
+	for (uint32_t i = 0; i < suite->count; i++)
+		junit_add_suite_case(&out, suite, &suite->cases[i]);
+	strbuf_adds(&out, "  </testsuite>\n</testsuites>\n");
+	return strbuf_detach(&out);
+}

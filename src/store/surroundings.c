@@ -10,10 +10,10 @@
 
 extern char **environ;
 
-/* Variables that libc, loaders, OpenMP and sanitizers read; a final * matches any rest. */
+/* Variables that libc, loaders, OpenMP, sanitizers and test frameworks read; a final * matches any rest. */
 static const char *const kept[] = {"LANG", "LANGUAGE", "LC_*", "TZ", "TMPDIR", "LD_LIBRARY_PATH",
-	"LD_PRELOAD", "LD_BIND_NOW", "GLIBC_TUNABLES", "MALLOC_*", "OMP_*", "GOMP_*", "KMP_*",
-	"TSAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"};
+	"LD_PRELOAD", "LD_BIND_NOW", "GLIBC_TUNABLES", "MALLOC_*", "CK_*", "GTEST_*", "OMP_*",
+	"GOMP_*", "KMP_*", "TSAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"};
 /* Variables that shells, terminals or raddle change (ASAN_OPTIONS: launch.c). */
 static const char *const ignored[] = {"_", "ASAN_OPTIONS", "SHLVL", "PWD", "OLDPWD", "COLUMNS",
 	"LINES", "TERM", "COLORTERM", "WINDOWID", "NO_COLOR", "RADDLE_*", "SSH_*", "XDG_*",

@@ -1,0 +1,33 @@
+/*
+ * Explores the cases of a suite: each slice of a case is a campaign (explore/campaign.h), and later
+ * slices continue the earlier ones. The set-up that a case makes before its first thread is made
+ * once in a campaign, because its runs begin there (rewind).
+ *
+ * Thread context: the command's only thread.
+ */
+#ifndef RADDLE_COMMANDS_TEST_TEST_EXPLORE_H
+#define RADDLE_COMMANDS_TEST_TEST_EXPLORE_H
+
+#include "base/strbuf.h"
+#include "commands/test/test_suite.h"
+#include "explore/campaign.h"
+
+struct test_explore {
+	struct test_suite *suite;
+	/* of each campaign; `schedules` is the limit of a case, `time_ns` that of the suite */
+	const struct campaign_options *options;
+	bool is_quiet;
+	/* Called every few seconds and at the end, to store the result so far. */
+	void (*save)(void *context, int64_t campaign);
+	void *context;
+
+	/* Results. */
+	bool is_interrupted;
+	uint64_t elapsed_ns;
+	int64_t campaign;    /* first campaign of this command; 0: none */
+	struct strbuf notes; /* distinct warnings, one a line */
+};
+
+void test_explore_run(struct test_explore *explore);
+
+#endif

@@ -1,0 +1,152 @@
+#include "commands/test/test_listing.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "commands/test/test_list.h"
+#include "commands/test/test_output.h"
+#include "process/target.h"
+
+static int test_listing_open(const char *path, char **text, struct error *err)
+{
+	const int file = open(path, O_RDONLY | O_CLOEXEC);
+
+	*text = NULL;
+	if (file < 0)
+		return error_set(err, ERROR_NOTFOUND,
+			"%s cannot be opened (%s); give a file with one test case per line to --list",
+			path, strerror(errno));
+	return test_output_of_file(file, text, err);
+}
+
+static char **test_listing_copy(char *const *words)
+{
+	size_t count = 0;
+	char **copy;
+
+	while (words[count])
+		count++;
+	copy = array_new(count + 1, sizeof *copy);
+	for (size_t i = 0; i < count; i++) {
+		copy[i] = strdup(words[i]);
+		BUG_ON(!copy[i]);
+	}
+	return copy;
+}
+
+static void test_listing_free(char **words)
+{
+	for (size_t i = 0; words && words[i]; i++)
+		free(words[i]);
+	free(words);
+}
+
+/* Returns what the program prints when its framework lists the cases. */
+static int test_listing_ask(const struct test_listing *listing, char **text, struct error *err)
+{
+	const struct test_case none = {.name = (char *)"", .group = (char *)"", .own = (char *)""};
+	char **argv = test_framework_expand(
+		test_listing_copy(listing->argv), listing->found->list, &none, NULL);
+	char **environment =
+		test_framework_expand(NULL, listing->found->list_environment, &none, NULL);
+	const int status = test_output_of_program(argv, environment, text, err);
+
+	test_listing_free(argv);
+	test_listing_free(environment);
+	return status;
+}
+
+static int test_listing_find_framework(struct test_listing *listing, struct error *err)
+{
+	const bool has_list = listing->file || listing->command;
+	struct strbuf known;
+	struct target target;
+	int status;
+
+	if (listing->framework) {
+		listing->found = test_framework_find(listing->framework);
+		if (listing->found)
+			return 0;
+		strbuf_init(&known);
+		for (unsigned i = 0; i < test_framework_count; i++)
+			strbuf_addf(&known, "%s%s", i ? ", " : "", test_frameworks[i].name);
+		status = error_set(err, ERROR_USAGE, "no framework %s; there are %s",
+			listing->framework, known.text);
+		strbuf_release(&known);
+		return status;
+	}
+	status = target_find(&target, listing->argv[0], err);
+	if (status < 0)
+		return status;
+	listing->found = test_framework_detect(target.path);
+	target_release(&target);
+	if (!has_list && !listing->found)
+		return error_set(err, ERROR_NOTFOUND,
+			"%s contains no test framework that raddle knows; give its test cases by --list FILE or --list-command CMD, and --case-args 'TEMPLATE {}'",
+			listing->argv[0]);
+	return 0;
+}
+
+static int test_listing_parse(
+	const struct test_listing *listing, struct test_suite *suite, struct error *err)
+{
+	const struct test_framework *framework = listing->found;
+	const char *base = strrchr(listing->argv[0], '/');
+	char *const shell[] = {
+		(char *)"sh", (char *)"-c", (char *)(uintptr_t)listing->command, NULL};
+	char *text = NULL;
+	int status;
+
+	if (!listing->file && !listing->command && !framework->parse) {
+		(void)test_suite_add(suite, "", "", base ? base + 1 : listing->argv[0]);
+		return 0;
+	}
+	if (listing->file)
+		status = test_listing_open(listing->file, &text, err);
+	else if (listing->command)
+		status = test_output_of_program(shell, NULL, &text, err);
+	else
+		status = test_listing_ask(listing, &text, err);
+	if (status == 0)
+		status = listing->file || listing->command ? test_list_names(text, suite, err)
+							   : framework->parse(text, suite, err);
+	free(text);
+	if (status == 0 && !suite->count)
+		return error_set(err, ERROR_NOTFOUND,
+			"the list of test cases is empty%s%s; is there a filter among the arguments?",
+			framework ? ", framework " : "", framework ? framework->title : "");
+	return status;
+}
+
+int test_listing_read(struct test_listing *listing, struct test_suite *suite, struct error *err)
+{
+	const struct test_framework *framework;
+	const char *arguments = "{}", *escaped = NULL;
+	int status = test_listing_find_framework(listing, err);
+
+	if (status == 0)
+		status = test_listing_parse(listing, suite, err);
+	if (status < 0)
+		return status;
+	framework = listing->found;
+	if (framework) {
+		arguments = framework->arguments;
+		escaped = framework->escaped;
+	}
+	if (listing->arguments) {
+		arguments = listing->arguments;
+		escaped = NULL;
+	}
+	for (uint32_t i = 0; i < suite->count; i++) {
+		struct test_case *test = &suite->cases[i];
+
+		test->argv = test_framework_expand(
+			test_listing_copy(listing->argv), arguments, test, escaped);
+		test->environment = test_framework_expand(
+			NULL, framework ? framework->environment : NULL, test, NULL);
+	}
+	return 0;
+}

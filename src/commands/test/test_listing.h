@@ -1,0 +1,19 @@
+/* Finds the cases of a program: from a file, from the output of a command, or by its framework. */
+#ifndef RADDLE_COMMANDS_TEST_TEST_LISTING_H
+#define RADDLE_COMMANDS_TEST_TEST_LISTING_H
+
+#include "commands/test/test_framework.h"
+
+struct test_listing {
+	char *const *argv;		    /* the program with its arguments */
+	const char *file;		    /* --list; NULL: none */
+	const char *command;		    /* --list-command; NULL: none */
+	const char *arguments;		    /* --case-args; NULL: none */
+	const char *framework;		    /* --framework; NULL: detected */
+	const struct test_framework *found; /* set by test_listing_read(); NULL: none is used */
+};
+
+/* Adds the cases to the empty suite, with their command lines. */
+int test_listing_read(struct test_listing *listing, struct test_suite *suite, struct error *err);
+
+#endif

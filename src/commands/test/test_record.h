@@ -1,0 +1,39 @@
+/*
+ * The result of a suite as JSON: the output of --json, and the document of kind "test" by which
+ * --resume and --since find earlier results. A document is that of a suite if command and programs
+ * are the same bytes.
+ */
+#ifndef RADDLE_COMMANDS_TEST_TEST_RECORD_H
+#define RADDLE_COMMANDS_TEST_TEST_RECORD_H
+
+#include <jansson.h>
+
+#include "commands/test/test_suite.h"
+#include "store/store.h"
+
+struct test_record {
+	struct test_suite *suite;
+	char *const *argv;
+	const char *framework; /* NULL: none */
+	uint64_t bytes;	       /* hash of the program and its libraries */
+	uint64_t elapsed_ns;
+	bool is_interrupted;
+};
+
+/* Computes a hash of the bytes of the program and of the libraries that it is linked with. */
+int test_record_hash_program(char *const *argv, uint64_t *bytes, struct error *err);
+
+/* "failed", "passed", "unchanged", "error" or "not run" */
+const char *test_record_word(const struct test_case *test);
+/* The caller frees the text. */
+char *test_record_to_json(const struct test_record *record);
+int test_record_keep(
+	const struct test_record *record, struct store *store, int64_t campaign, struct error *err);
+/*
+ * Adds the results that the store has of these cases. `since`: folder of the store, whose cases
+ * become CASE_UNCHANGED; NULL: the cases continue. *count: number of cases with a result.
+ */
+int test_record_load(const struct test_record *record, struct store *store, const char *since,
+	uint32_t *count, struct error *err);
+
+#endif
