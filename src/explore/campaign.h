@@ -69,6 +69,7 @@ struct campaign_options {
 	 * all */
 	const char *variables;
 	const struct suppressions *suppressions; /* suppressions of data races; NULL if none */
+	const uint64_t *like; /* The two sites of the only race that counts; NULL: all count */
 	/* all workers except worker 0 are remote; NULL if all are local */
 	const struct remote_link *remote;
 	bool keep_going; /* collects distinct findings until the budget ends */

@@ -268,20 +268,15 @@ static int failure_read_suppressions(struct campaign *campaign, struct error *er
 		"__tsan_default_suppressions()", err);
 }
 
-/* Returns 1 if a suppression matches the race; all further runs then ignore the race. */
-static int failure_check_suppressions(struct campaign *campaign,
+static int failure_match_suppressions(struct campaign *campaign,
 	const struct investigation *investigation, const struct failure *failure,
 	bool *is_suppressed, struct error *err)
 {
 	const struct suppressions *given = campaign->options->suppressions;
 	const struct suppressions *own = &campaign->known.suppressions;
 	struct finding finding;
-	int result;
+	int result = failure_read_suppressions(campaign, err);
 
-	*is_suppressed = false;
-	if (failure->outcome.kind != OUTCOME_RACE)
-		return 0;
-	result = failure_read_suppressions(campaign, err);
 	if (result < 0 || (!own->count && (!given || !given->count)))
 		return result;
 	result = investigate_glance(investigation, failure, &finding, err);
@@ -290,6 +285,27 @@ static int failure_check_suppressions(struct campaign *campaign,
 	*is_suppressed =
 		suppressions_match(own, &finding) || (given && suppressions_match(given, &finding));
 	finding_release(&finding);
+	return 0;
+}
+
+/* Sets *is_suppressed if the race does not count; all further runs then ignore the race. */
+static int failure_check_suppressions(struct campaign *campaign,
+	const struct investigation *investigation, const struct failure *failure,
+	bool *is_suppressed, struct error *err)
+{
+	const struct outcome *outcome = &failure->outcome;
+	const uint64_t *like = campaign->options->like;
+	int result;
+
+	*is_suppressed = false;
+	if (outcome->kind != OUTCOME_RACE)
+		return 0;
+	result = failure_match_suppressions(campaign, investigation, failure, is_suppressed, err);
+	if (result < 0)
+		return result;
+	if (like && (outcome->site != like[0] || outcome->other_site != like[1]) &&
+		(outcome->site != like[1] || outcome->other_site != like[0]))
+		*is_suppressed = true;
 	if (!*is_suppressed)
 		return 0;
 	campaign->result->races_suppressed++;

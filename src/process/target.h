@@ -24,9 +24,10 @@ struct target_traits {
 	char loader[256]; /* the program interpreter, such as /lib64/ld-linux-x86-64.so.2 */
 	bool has_address_sanitizer; /* linked with ASan, statically or not */
 	enum target_tsan tsan;
-	bool has_gnu_openmp; /* linked with libgomp, which spins unless configured */
-	bool has_sites;	     /* compiled by raddle-cc of this release */
-	bool has_debug;	     /* contains debug information, or the name of a file with it */
+	bool has_fixed_address; /* not position-independent */
+	bool has_gnu_openmp;	/* linked with libgomp, which spins unless configured */
+	bool has_sites;		/* compiled by raddle-cc of this release */
+	bool has_debug;		/* contains debug information, or the name of a file with it */
 };
 
 struct target {

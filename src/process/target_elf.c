@@ -296,6 +296,7 @@ int target_read_elf(const void *bytes, size_t size, const char *path, struct tar
 	if (status < 0)
 		return status;
 	traits->has_debug = elf_has_debug(&elf);
+	traits->has_fixed_address = elf.header.e_type == ET_EXEC;
 	if (!traits->loader[0] && elf.header.e_type == ET_DYN && elf.header.e_entry == 0)
 		return error_set(err, ERROR_TARGET,
 			"%s is a shared library; give a program that uses it", path);

@@ -7,15 +7,26 @@
 #include "cli/command.h"
 #include "commands/follow/follow_children.h"
 #include "commands/run/run_arguments.h"
+#include "commands/run/run_like.h"
 #include "commands/run/run_options.h"
 #include "commands/run/run_report.h"
 #include "parallel/remote/cluster.h"
 
+struct run_command {
+	struct run_arguments arguments;
+	const char *like_file; /* report of ThreadSanitizer; NULL if not given */
+	struct run_like like;
+};
+
 static error_t parse_run(int key, char *text, struct argp_state *state)
 {
-	struct run_arguments *arguments = state->input;
+	struct run_command *command = state->input;
+	struct run_arguments *arguments = &command->arguments;
 
 	switch (key) {
+	case OPTION_LIKE:
+		command->like_file = text;
+		return 0;
 	case ARGP_KEY_ARG:
 		/* The program's name and everything after it belong to the program. */
 		arguments->options.argv = arguments->program = state->argv + state->next - 1;
@@ -42,16 +53,36 @@ static const struct argp run_argp = {
 	       "Exit status: 0 no failure was found, 1 a failure was found, 2 raddle could not work.",
 };
 
+/* --like chooses the strategy, and which race is a failure. */
+static int cmd_run_read_like(struct run_command *command, struct error *err)
+{
+	struct run_arguments *arguments = &command->arguments;
+
+	if (!command->like_file)
+		return 0;
+	if (arguments->strategy || arguments->bounds || arguments->is_mpi ||
+		arguments->options.shards)
+		return error_set(err, ERROR_USAGE,
+			"--like chooses the schedules itself; leave --strategy, --bounds, --shard and --mpi out");
+	arguments->options.settings.races.are_failures = true;
+	arguments->options.settings.memory_mode = MEMORY_LEARN;
+	arguments->has_memory_mode = true;
+	return run_like_read(&command->like, command->like_file, arguments->options.argv[0], err);
+}
+
 /* Runs the campaign. A process with --mpi is one of many, of which only rank 0 prints. */
-static int run_campaign(const struct run_arguments *arguments, struct run_report *report,
+static int run_campaign(struct run_command *command, struct run_report *report,
 	struct campaign_result *result, bool *is_member, struct error *err)
 {
-	const struct campaign_options *options = &arguments->options;
+	const struct run_arguments *arguments = &command->arguments;
+	struct campaign_options *options = &command->arguments.options;
 	struct campaign_listener listener;
 	const struct link *link;
 
 	*is_member = false;
 	run_report_listen(report, &listener);
+	if (command->like_file && run_like_apply(&command->like, options, &listener, err) < 0)
+		return err->code;
 	if (!arguments->is_mpi)
 		return campaign_run(options, &listener, result, err);
 	if (options->shards || options->workers > 1 ||
@@ -66,9 +97,10 @@ static int run_campaign(const struct run_arguments *arguments, struct run_report
 		       : cluster_lead(link, options, arguments->silent_ns, &listener, result, err);
 }
 
-static int cmd_run_explore(struct run_arguments *arguments)
+static int cmd_run_explore(struct run_command *command)
 {
-	struct campaign_options *options = &arguments->options;
+	const struct run_arguments *arguments = &command->arguments;
+	struct campaign_options *options = &command->arguments.options;
 	struct run_report report;
 	struct campaign_result result;
 	struct error err = {0};
@@ -85,7 +117,7 @@ static int cmd_run_explore(struct run_arguments *arguments)
 	report.given = arguments->given;
 	report.program = arguments->program;
 	report.store = arguments->store;
-	if (run_campaign(arguments, &report, &result, &is_member, &err) < 0) {
+	if (run_campaign(command, &report, &result, &is_member, &err) < 0) {
 		status = command_fail("%s", err.text);
 		if (report.last_id[0] && !report.is_json)
 			status = EXIT_FAILURE_FOUND; /* the result is already printed */
@@ -94,6 +126,8 @@ static int cmd_run_explore(struct run_arguments *arguments)
 		run_report_release(&report);
 		status = EXIT_NOTHING_FOUND;
 	} else {
+		if (command->like_file && !arguments->is_quiet && !arguments->is_json)
+			run_like_report(&command->like, &result);
 		status = run_report_finish(&report, &result);
 	}
 	free(runtime);
@@ -117,26 +151,29 @@ static int cmd_run_follow(const struct run_arguments *arguments, char **argv)
 
 static int run_run(int argc, char **argv)
 {
-	struct run_arguments arguments = {0};
-	struct suppressions suppressions;
+	struct run_command command = {0};
+	struct run_arguments *arguments = &command.arguments;
+	struct suppressions suppressions = {0};
 	struct error err = {0};
 	int status;
 
-	campaign_options_init(&arguments.options);
-	arguments.given = argv + 1;
-	arguments.options.workers = 0; /* all cores */
-	arguments.silent_ns = CLUSTER_SILENT_STANDARD_NS;
-	argp_parse(&run_argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
-	if (run_arguments_settle(&arguments, &suppressions, &err) < 0 ||
-		run_place_enter(&arguments.place, &arguments.options, &err) < 0)
+	campaign_options_init(&arguments->options);
+	arguments->given = argv + 1;
+	arguments->options.workers = 0; /* all cores */
+	arguments->silent_ns = CLUSTER_SILENT_STANDARD_NS;
+	argp_parse(&run_argp, argc, argv, ARGP_IN_ORDER, NULL, &command);
+	if (cmd_run_read_like(&command, &err) < 0 ||
+		run_arguments_settle(arguments, &suppressions, &err) < 0 ||
+		run_place_enter(&arguments->place, &arguments->options, &err) < 0)
 		status = command_fail("%s", err.text);
-	else if (arguments.follows_children)
-		status = cmd_run_follow(&arguments, argv);
+	else if (arguments->follows_children)
+		status = cmd_run_follow(arguments, argv);
 	else
-		status = cmd_run_explore(&arguments);
+		status = cmd_run_explore(&command);
 	suppressions_release(&suppressions);
-	settings_release(&arguments.options.settings);
-	run_place_release(&arguments.place);
+	run_like_release(&command.like);
+	settings_release(&arguments->options.settings);
+	run_place_release(&arguments->place);
 	return status;
 }
 

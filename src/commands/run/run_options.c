@@ -28,6 +28,9 @@ const struct argp_option run_options[] = {
 	{"follow-children", OPTION_FOLLOW, "PATTERN", OPTION_ARG_OPTIONAL,
 		"PROGRAM is a test runner: run it once, natively, and explore each program that it starts and that creates threads. PATTERN: only programs with such a path or name (all but the system's)",
 		1},
+	{"like", OPTION_LIKE, "FILE", 0,
+		"Drive the two accesses of the data race that ThreadSanitizer reported in FILE to meet; only this race is one then. PROGRAM is the build that made the report",
+		1},
 #include "commands/run/settings_options.def"
 	{.doc = "Output and store:", .group = 5},
 	{"output", OPTION_OUTPUT, "show|hide", 0, "Output of the runs (hide)", 5},

@@ -1,0 +1,189 @@
+#include "commands/run/run_like.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "exchange/contract_block.h"
+#include "model/fixed_addresses.h"
+#include "process/target.h"
+#include "strategies/directed/directed.h"
+#include "strategies/strategy.h"
+
+/* The reader's position in a report. */
+struct like_reader {
+	struct run_like *like;
+	const char *program; /* without its folder */
+	int access;	     /* index of the access whose stack is read; -1: none yet */
+	bool is_race;
+	bool has_source[2]; /* the chosen frame has a source line */
+};
+
+static const char *like_file_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Reads "(program+0x1234)" of a frame. Returns false if the frame lies in another module. */
+static bool like_read_offset(const struct like_reader *reader, const char *module, uint64_t *offset)
+{
+	const char *plus = strstr(module, "+0x");
+	const size_t length = strlen(reader->program);
+
+	if (!plus || (size_t)(plus - module) < length ||
+		strncmp(plus - length, reader->program, length) != 0)
+		return false;
+	*offset = strtoull(plus + 3, NULL, 16);
+	return true;
+}
+
+/* Takes a frame such as "#0 work /src/racy.c:5 (racy+0x11e7)". The innermost frame of the program
+ * counts, but a frame with a source line before an interceptor, which has none. */
+static void like_read_frame(struct like_reader *reader, const char *frame)
+{
+	const char *name = strchr(frame, ' ');
+	const char *module = strstr(frame, " (");
+	const bool has_source = !strstr(frame, " <null> (");
+	char **text = &reader->like->frames[reader->access];
+	uint64_t offset;
+
+	while (module && !strstr(module, "+0x"))
+		module = strstr(module + 1, " (");
+	if (!name || !module || (*text && (reader->has_source[reader->access] || !has_source)) ||
+		!like_read_offset(reader, module, &offset))
+		return;
+	free(*text);
+	*text = strndup(name + 1, (size_t)(module - name) - 1);
+	BUG_ON(!*text);
+	reader->has_source[reader->access] = has_source;
+	/* ThreadSanitizer prints the last byte of the call. */
+	reader->like->sites[reader->access] = offset + 1;
+}
+
+/* Returns false behind the second stack. */
+static bool like_read_line(struct like_reader *reader, const char *line)
+{
+	const char *text = line + strspn(line, " ");
+
+	if (strstr(line, "WARNING: ThreadSanitizer: ")) {
+		reader->is_race = strstr(line, "ThreadSanitizer: data race") != NULL;
+		return true;
+	}
+	if (!reader->is_race)
+		return true;
+	if (strstr(text, " of size ") && strstr(text, " at 0x"))
+		return ++reader->access < 2;
+	if (*text != '#')
+		return !(reader->access == 1 && reader->like->frames[1] && *text == '\n');
+	if (reader->access >= 0)
+		like_read_frame(reader, text);
+	return true;
+}
+
+static int like_check(const struct like_reader *reader, struct error *err)
+{
+	const struct run_like *like = reader->like;
+
+	if (reader->access < 0)
+		return error_set(err, ERROR_USAGE,
+			"%s has no report of a data race by ThreadSanitizer; give the output of the run that reported it",
+			like->path);
+	for (int i = 0; i < 2; i++)
+		if (!like->frames[i])
+			return error_set(err, ERROR_USAGE,
+				"the report in %s has no stack of its %s access in %s; give the program that made it, or record it again with TSAN_OPTIONS=history_size=7",
+				like->path, i ? "second" : "first", reader->program);
+	return 0;
+}
+
+int run_like_read(struct run_like *out, const char *path, const char *program, struct error *err)
+{
+	struct like_reader reader = {.like = out, .program = like_file_of(program), .access = -1};
+	char *line = NULL;
+	size_t size = 0;
+	FILE *file;
+	int status;
+
+	*out = (struct run_like){.path = path};
+	file = fopen(path, "re");
+	if (!file)
+		return error_set(err, ERROR_NOTFOUND,
+			"the report %s cannot be opened (%s); check the path", path,
+			strerror(errno));
+	while (getline(&line, &size, file) > 0 && like_read_line(&reader, line))
+		continue;
+	free(line);
+	(void)fclose(file); /* the file was opened for reading */
+	status = like_check(&reader, err);
+	if (status < 0)
+		run_like_release(out);
+	return status;
+}
+
+void run_like_release(struct run_like *like)
+{
+	for (int i = 0; i < 2; i++)
+		free(like->frames[i]);
+	*like = (struct run_like){0};
+}
+
+static void like_equip(void *context, void *strategy_state)
+{
+	const struct run_like *like = context;
+	struct directed_place places[2] = {{.site = like->sites[0]}, {.site = like->sites[1]}};
+
+	directed_state_init(strategy_state, places, 2);
+	directed_state_set_race(strategy_state);
+}
+
+static void like_on_ran(void *context, struct contract *contract)
+{
+	const struct directed_state *state = contract_strategy(contract);
+	struct run_like *like = context;
+
+	like->arrivals[0] = state->arrivals[0];
+	like->arrivals[1] = state->arrivals[1];
+	like->meetings = state->meetings;
+}
+
+int run_like_apply(struct run_like *like, struct campaign_options *options,
+	struct campaign_listener *listener, struct error *err)
+{
+	struct target target;
+	const int status = target_find(&target, options->argv[0], err);
+
+	if (status < 0)
+		return status;
+	/* The report has offsets in a position-independent program, else addresses. */
+	for (int i = 0; i < 2 && !target.traits.has_fixed_address; i++)
+		like->sites[i] += FIXED_PROGRAM;
+	target_release(&target);
+	for (uint32_t i = 0; i < strategy_count; i++)
+		if (strategies[i] == &strategy_directed)
+			options->strategy = i;
+	options->strategy_config = (struct strategy_config){.thread_capacity = THREAD_CAPACITY};
+	options->workers = 1;
+	options->like = like->sites;
+	listener->run_context = like;
+	listener->equip = like_equip;
+	listener->ran = like_on_ran;
+	return 0;
+}
+
+void run_like_report(const struct run_like *like, const struct campaign_result *result)
+{
+	if (result->races)
+		return;
+	(void)fprintf(stderr,
+		"the accesses of %s met in %llu schedules; threads stopped at %s in %llu, and at %s in %llu\n",
+		like->path, (unsigned long long)like->meetings, like->frames[0],
+		(unsigned long long)like->arrivals[0], like->frames[1],
+		(unsigned long long)like->arrivals[1]);
+	if (!like->arrivals[0] && !like->arrivals[1])
+		(void)fprintf(stderr,
+			"note: no thread reached either access; the report must come from this build of the program\n");
+}
