@@ -189,6 +189,21 @@ int target_find(struct target *target, const char *name, struct error *err)
 	return 0;
 }
 
+bool target_is_script(const char *name)
+{
+	char *path = strchr(name, '/') ? strdup(name) : search_path(name);
+	const int file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	char head[2];
+	bool is_script = false;
+
+	free(path);
+	if (file < 0)
+		return false;
+	is_script = read(file, head, sizeof head) == sizeof head && !memcmp(head, "#!", 2);
+	(void)close(file); /* the file was opened for reading */
+	return is_script;
+}
+
 void target_release(struct target *target)
 {
 	free(target->path);

@@ -39,6 +39,8 @@ struct target {
  * target_release. */
 int target_find(struct target *target, const char *name, struct error *err);
 void target_release(struct target *target);
+/* Returns whether the program, found like execvp, is a script with an interpreter line. */
+bool target_is_script(const char *name);
 
 /* Computes a hash of the file's bytes, never 0: it differs between builds. Shared libraries are not
  * included. */

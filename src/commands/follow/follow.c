@@ -34,7 +34,8 @@ struct followed {
 
 struct follow {
 	const struct follow_listener *listener;
-	pid_t first; /* the given program */
+	pid_t first;			/* process of the given program */
+	struct followed_program *given; /* NULL until it is executed */
 	struct followed *processes;
 	size_t count;
 	struct stat command; /* raddle's own executable: its programs are already under control */
@@ -123,6 +124,10 @@ static bool on_exec(struct follow *follow, pid_t pid)
 	}
 	followed_program_leave(process->program);
 	process->program = followed_program_read(pid);
+	if (pid == follow->first && !follow->given && process->program) {
+		follow->given = process->program;
+		follow->given->users++;
+	}
 	process->is_fork = process->has_threads = false;
 	follow->has_started = true;
 	follow->result->programs += pid != follow->first;
@@ -183,8 +188,12 @@ static void on_end(struct follow *follow, const siginfo_t *ended)
 
 	if (process && process->has_threads && process->program)
 		follow->listener->ended(follow->listener->context,
-			&(struct follow_process){ended->si_pid, &process->program->program,
-				process->pid == follow->first, process->is_fork, status});
+			&(struct follow_process){.pid = ended->si_pid,
+				.program = &process->program->program,
+				.is_given = process->program == follow->given,
+				.is_first = process->pid == follow->first,
+				.is_fork = process->is_fork,
+				.wait_status = status});
 	(void)waitpid(ended->si_pid, NULL, __WALL); /* it has ended: cannot fail */
 	if (ended->si_pid == follow->first) {
 		follow->is_first_gone = true;
@@ -272,6 +281,7 @@ static void follow_release(struct follow *follow)
 {
 	while (follow->count)
 		follow_drop(follow, follow->processes);
+	followed_program_leave(follow->given);
 	free(follow->processes);
 }
 

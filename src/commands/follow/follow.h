@@ -26,7 +26,8 @@ struct follow_program {
 struct follow_process {
 	pid_t pid;
 	const struct follow_program *program;
-	bool is_first;	 /* the program given by the caller */
+	bool is_given;	 /* runs the program given by the caller, as first process or as its fork */
+	bool is_first;	 /* the first process, which may have executed another program since */
 	bool is_fork;	 /* forked without exec: runs the program of its parent */
 	int wait_status; /* status as returned by waitpid */
 };

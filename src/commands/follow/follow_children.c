@@ -36,6 +36,7 @@ struct following {
 	char **known; /* keys of programs that were seen with threads */
 	size_t known_count;
 	unsigned explored, found, failed; /* failed: raddle could not explore them */
+	bool has_given;			  /* the given program was explored as well */
 	json_t *children;
 };
 
@@ -203,7 +204,10 @@ static char *follow_children_describe(
 
 	strbuf_init(&text);
 	shell_words_add(&text, program->argv);
-	strbuf_addf(&text, ", started by %s", following->follow->argv[0]);
+	if (!process->is_given)
+		strbuf_addf(&text, ", started by %s", following->follow->argv[0]);
+	if (process->is_fork)
+		strbuf_adds(&text, ", which makes threads in a forked child");
 	if (!is_here(program->directory))
 		strbuf_addf(&text, " in %s", program->directory);
 	strbuf_adds(&text, ", ");
@@ -279,6 +283,7 @@ static void follow_children_explore(
 		(void)fprintf(stderr, "%s%s\n", following->explored ? "\n" : "", what);
 	status = run_raddle(following, process->program, output);
 	following->explored += status != EXIT_CANNOT_WORK;
+	following->has_given |= process->is_given;
 	following->failed += status == EXIT_CANNOT_WORK;
 	following->found += status == EXIT_FAILURE_FOUND;
 	if (output >= 0) {
@@ -295,29 +300,37 @@ static void follow_children_explore(
 	free(what);
 }
 
+/* Returns whether the process is the runner itself, which is not explored. The interpreter of a
+ * script may be started by another one (env). */
+static bool follow_children_is_runner(
+	const struct following *following, const struct follow_process *process)
+{
+	const struct follow_children *follow = following->follow;
+	char *const *argv = process->program->argv;
+
+	if (!follow->is_script)
+		return process->is_given && !process->is_fork;
+	return process->is_given ||
+	       (process->is_first && follow_children_is_in(argv, follow->argv[0]));
+}
+
 static void on_ended(void *context, const struct follow_process *process)
 {
 	struct following *following = context;
+	const struct follow_children *follow = following->follow;
+	/* the user has named this program, or a script that becomes it */
+	const bool is_named = !follow->pattern && (process->is_given || process->is_first);
 
 	terminal_clear_live();
-	if (*following->is_interrupted || process->is_first ||
+	if (*following->is_interrupted || follow_children_is_runner(following, process) ||
 		follow_children_is_known(following, process->program))
 		return;
-	if (process->is_fork && !following->follow->pattern &&
-		follow_children_is_of_system(process->program->path))
-		return;
-	if (!follow_children_is_wanted(following, process->program)) {
-		if (!following->follow->pattern && !following->follow->is_quiet)
-			say_not_explored(process,
-				"makes threads, but is the system's; to explore it as well: " OPTION
-				"=PATTERN");
-		return;
-	}
-	if (process->is_fork)
-		say_not_explored(process,
-			"created threads in a forked child without exec, which raddle cannot start alone; prevent the fork (such as CK_FORK=no), or exec");
-	else
+	if (is_named || follow_children_is_wanted(following, process->program))
 		follow_children_explore(following, process);
+	else if (!process->is_fork && !follow->pattern && !follow->is_quiet)
+		say_not_explored(process,
+			"makes threads, but is the system's; to explore it as well: " OPTION
+			"=PATTERN");
 }
 
 /* The message is not shown if the runner's own output goes to the terminal. */
@@ -376,6 +389,7 @@ static int follow_children_conclude(
 	const struct following *following, const struct follow_result *result, int output)
 {
 	const char *name = following->follow->argv[0];
+	const uint32_t programs = result->programs + following->has_given;
 	struct strbuf text;
 
 	terminal_clear_live();
@@ -385,10 +399,10 @@ static int follow_children_conclude(
 	strbuf_addf(&text, "%s ", name);
 	add_status(&text, result->wait_status);
 	strbuf_addf(&text,
-		"; of %u program%s that it started %u made threads and %s explored, %u of them can "
+		"; of %u program%s that %s %u made threads and %s explored, %u of them can "
 		"fail",
-		result->programs, result->programs == 1 ? "" : "s", following->explored,
-		following->explored == 1 ? "was" : "were", following->found);
+		programs, programs == 1 ? "" : "s", following->has_given ? "ran" : "it started",
+		following->explored, following->explored == 1 ? "was" : "were", following->found);
 	if (following->failed)
 		strbuf_addf(&text, ", %u could not be explored", following->failed);
 	if (!following->follow->is_quiet)

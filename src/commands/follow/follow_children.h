@@ -1,7 +1,8 @@
 /*
  * `raddle run --follow-children`: runs a program that starts others once, natively. Each descendant
  * that creates threads is explored by a `raddle run` with the same options, at the place and time
- * of its start. A finding replays with the descendant's command line.
+ * of its start. A descendant that creates threads after a fork without exec is explored by its
+ * program, whose runs begin at the fork. A finding replays with the descendant's command line.
  */
 #ifndef RADDLE_COMMANDS_FOLLOW_FOLLOW_CHILDREN_H
 #define RADDLE_COMMANDS_FOLLOW_FOLLOW_CHILDREN_H
@@ -18,6 +19,7 @@ struct follow_children {
 		 * system
 		 */
 		pattern;
+	bool is_script; /* the program is a script: its process runs an interpreter */
 	const char *store;
 	bool has_input; /* the user also gave a file as standard input */
 	bool is_json;

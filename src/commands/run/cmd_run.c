@@ -4,6 +4,7 @@
 
 #include "explore/campaign.h"
 #include "process/launch.h"
+#include "process/target.h"
 #include "cli/command.h"
 #include "commands/follow/follow_children.h"
 #include "commands/run/run_arguments.h"
@@ -134,19 +135,33 @@ static int cmd_run_explore(struct run_command *command)
 	return status;
 }
 
-static int cmd_run_follow(const struct run_arguments *arguments, char **argv)
+static int cmd_run_follow(const struct run_arguments *arguments, char **argv, bool is_script)
 {
 	const struct campaign_options *options = &arguments->options;
 	const struct follow_children follow = {.options = argv + 1,
 		.argv = options->argv,
 		.pattern = arguments->followed,
+		.is_script = is_script,
 		.store = options->directory,
 		.has_input = options->settings.input,
 		.is_json = arguments->is_json,
 		.is_quiet = arguments->is_quiet,
 		.show_output = options->show_output};
 
+	if (!arguments->follows_children && !arguments->is_quiet)
+		(void)fprintf(stderr,
+			"%s is a script: it runs once, natively, and each program that it starts and that makes threads is explored\n",
+			options->argv[0]);
 	return follow_children_run(&follow);
+}
+
+static int cmd_run_start(struct run_command *command, char **argv)
+{
+	const struct run_arguments *arguments = &command->arguments;
+	const bool is_script = !arguments->is_mpi && target_is_script(arguments->options.argv[0]);
+
+	return is_script || arguments->follows_children ? cmd_run_follow(arguments, argv, is_script)
+							: cmd_run_explore(command);
 }
 
 static int run_run(int argc, char **argv)
@@ -166,10 +181,8 @@ static int run_run(int argc, char **argv)
 		run_arguments_settle(arguments, &suppressions, &err) < 0 ||
 		run_place_enter(&arguments->place, &arguments->options, &err) < 0)
 		status = command_fail("%s", err.text);
-	else if (arguments->follows_children)
-		status = cmd_run_follow(arguments, argv);
 	else
-		status = cmd_run_explore(&command);
+		status = cmd_run_start(&command, argv);
 	suppressions_release(&suppressions);
 	run_like_release(&command.like);
 	settings_release(&arguments->options.settings);

@@ -469,7 +469,9 @@ int run_report_finish(struct run_report *report, const struct campaign_result *r
 		status = finish_without_threads(report, result);
 	} else if (!result->has_started && !result->is_interrupted) {
 		status = command_fail(
-			"%s made no thread before the time was up, so nothing was explored; give it more time (--time), or its input (--stdin FILE)",
+			result->met & MET_CHILD_THREADS
+				? "%s made no thread itself before the time was up, so nothing was explored; a child that it forked makes threads: explore them by --forked-children"
+				: "%s made no thread before the time was up, so nothing was explored; give it more time (--time), or its input (--stdin FILE)",
 			report->options->argv[0]);
 	} else if (result->verdict.refusal[0] && !result->total.findings &&
 		   !result->is_interrupted) {
