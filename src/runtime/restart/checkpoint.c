@@ -50,7 +50,7 @@ struct checkpoints *checkpoints_new(uint64_t bytes)
 
 	if (!checkpoints)
 		return NULL;
-	checkpoints->memory.capacity = bytes / sizeof(uint64_t);
+	checkpoints->memory.capacity = bytes / PAGE_BYTES * (PAGE_BYTES / sizeof(uint64_t));
 	checkpoints->memory.start = platform_map(bytes, true);
 	if (checkpoints->memory.start)
 		return checkpoints;
@@ -58,11 +58,32 @@ struct checkpoints *checkpoints_new(uint64_t bytes)
 	return NULL;
 }
 
+/* Frees the memory behind `used` words, which is the start of a checkpoint. */
+static void checkpoint_free_memory(struct checkpoints *checkpoints, uint64_t used)
+{
+	struct image_memory *memory = &checkpoints->memory;
+
+	platform_unseal(
+		memory->start + used * sizeof(uint64_t), (memory->used - used) * sizeof(uint64_t));
+	memory->used = used;
+}
+
+/* Makes the memory of the newest checkpoint read-only. The next checkpoint begins at a page of its own. */
+static void checkpoint_seal(struct checkpoints *checkpoints, const struct checkpoint *checkpoint)
+{
+	struct image_memory *memory = &checkpoints->memory;
+	const uint64_t page_words = PAGE_BYTES / sizeof(uint64_t);
+
+	memory->used = (memory->used + page_words - 1) / page_words * page_words;
+	platform_seal(memory->start + checkpoint->memory_used * sizeof(uint64_t),
+		(memory->used - checkpoint->memory_used) * sizeof(uint64_t));
+}
+
 void checkpoints_begin(struct checkpoints *checkpoints, struct image *image)
 {
 	checkpoints->image = image;
 	checkpoints->count = 0;
-	checkpoints->memory.used = 0;
+	checkpoint_free_memory(checkpoints, 0);
 }
 
 /* The checkpoint being taken. `is_complete`: everything has found room so far. */
@@ -213,7 +234,7 @@ void checkpoints_drop(struct checkpoints *checkpoints)
 	const struct checkpoint *last = &checkpoints->stack[--checkpoints->count];
 
 	image_drop_versions(checkpoints->image, last->versions);
-	checkpoints->memory.used = last->memory_used;
+	checkpoint_free_memory(checkpoints, last->memory_used);
 }
 
 bool checkpoint_take(struct checkpoints *checkpoints, const struct checkpoint_place *place,
@@ -245,6 +266,7 @@ bool checkpoint_take(struct checkpoints *checkpoints, const struct checkpoint_pl
 		checkpoints_drop(checkpoints);
 		return false;
 	}
+	checkpoint_seal(checkpoints, checkpoint);
 	return true;
 }
 

@@ -152,6 +152,29 @@ static bool image_visit(void *argument, const struct platform_mapping *mapping)
 	       image_add_mapping(argument, mapping->start, mapping->end, mapping->is_file);
 }
 
+static size_t image_table_bytes(const struct image *image)
+{
+	return image->table_pages * (sizeof *image->busy + sizeof(struct image_watch));
+}
+
+void image_open(struct image *image)
+{
+	if (image->is_open)
+		return;
+	platform_unseal(image, offsetof(struct image, is_open));
+	platform_unseal(image->busy, image_table_bytes(image));
+	image->is_open = true;
+}
+
+void image_close(struct image *image)
+{
+	if (!image->is_open)
+		return;
+	platform_seal(image->busy, image_table_bytes(image));
+	platform_seal(image, offsetof(struct image, is_open));
+	image->is_open = false;
+}
+
 bool image_is_tracked(const struct image *image)
 {
 	for (uint32_t i = 0; i < image->area_count; i++)
@@ -160,19 +183,43 @@ bool image_is_tracked(const struct image *image)
 	return false;
 }
 
+/* Makes the tables that have entries for each page of each area. */
+static bool image_make_tables(struct image *image)
+{
+	struct image_watch *watch;
+	uint32_t *latest;
+
+	for (uint32_t i = 0; i < image->area_count; i++)
+		image->table_pages += image_pages(&image->areas[i]);
+	image->busy = platform_map(image_table_bytes(image), true);
+	image->latest = latest = platform_map(image->table_pages * sizeof *latest, true);
+	if (!image->busy || !latest)
+		return false;
+	watch = (struct image_watch *)(image->busy + image->table_pages);
+	for (uint32_t i = 0; i < image->area_count; i++) {
+		image->areas[i].watch = watch;
+		image->areas[i].latest = latest;
+		watch += image_pages(&image->areas[i]);
+		latest += image_pages(&image->areas[i]);
+	}
+	return true;
+}
+
 struct image *image_take(const void *stack_pointer)
 {
 	struct image *image = platform_map(sizeof *image, true);
 
 	if (!image)
 		return NULL;
+	image->is_open = true;
 	image->stack_pointer = stack_pointer;
 	image->fault_count = -1;
-	if (!platform_each_mapping(image_visit, image)) {
+	if (!platform_each_mapping(image_visit, image) || !image_make_tables(image)) {
 		image_release(image);
 		return NULL;
 	}
 	image_start_tracking(image);
+	image_close(image);
 	return image;
 }
 
@@ -180,13 +227,14 @@ void image_release(struct image *image)
 {
 	for (uint32_t i = 0; i < image->area_count; i++) {
 		struct image_area *area = &image->areas[i];
-		size_t pages = (area->bytes + PAGE_BYTES - 1) / PAGE_BYTES;
 
-		platform_unmap(area->copy, pages * (PAGE_BYTES + 1));
-		if (area->latest)
-			platform_unmap(area->latest, pages * sizeof *area->latest);
+		platform_unmap(area->copy, image_pages(area) * (PAGE_BYTES + 1));
 	}
 	image_end_tracking(image);
+	if (image->busy)
+		platform_unmap(image->busy, image_table_bytes(image));
+	if (image->latest)
+		platform_unmap(image->latest, image->table_pages * sizeof *image->latest);
 	platform_unmap(image, sizeof *image);
 }
 
@@ -205,6 +253,7 @@ void image_find_late(struct image *image, struct image_area *area, bool has_faul
 			continue;
 		if (!is_open)
 			platform_unseal(area->present, pages);
+		image_open(image);
 		is_open = true;
 		area->present[page] = PAGE_LATE;
 		if (!area->end_late || page < area->first_late)
@@ -268,7 +317,7 @@ static uint64_t image_restore_whole(struct image *image, struct image_area *area
 
 	if (area->has_gaps)
 		image_find_late(image, area, has_faults);
-	if (area->version_count)
+	if (image->version_count[area - image->areas])
 		return image_restore_versions(image, area);
 	if (!area->has_gaps) {
 		platform_copy(area->start, area->copy, area->bytes);
@@ -336,9 +385,12 @@ static bool image_restore_watched(struct image *image, bool has_faults, uint64_t
 				area->start + (size_t)busy.page * PAGE_BYTES, content, PAGE_BYTES);
 		else
 			image_clear_page(area, busy.page);
-		image->busy[kept++] = busy;
+		if (kept < i)
+			image->busy[kept] = busy;
+		kept++;
 	}
-	image->busy_count = kept;
+	if (kept < image->busy_count)
+		image->busy_count = kept;
 	*pages += kept;
 	return true;
 }
@@ -383,5 +435,6 @@ uint64_t image_restore(struct image *image, const struct image_moment *moment, b
 		pages += image_restore_whole(image, area, has_other_faults);
 		image_note_moment(area, moment);
 	}
+	image_close(image);
 	return pages;
 }

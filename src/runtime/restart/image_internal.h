@@ -53,11 +53,9 @@ struct image_area {
 	char *mapping_start;
 	/* Pool index of the thread with this stack, or FIBER_NOT_POOLED. */
 	uint32_t pool_index;
-	char *stack_floor; /* may grow down to here; NULL if not a stack */
-	/* per page: its newest version or 0; NULL if there are no versions */
-	uint32_t *latest;
-	uint32_t version_count;	   /* nonzero entries of `latest` */
-	struct image_watch *watch; /* per page of a watched area */
+	char *stack_floor;	   /* may grow down to here; NULL if not a stack */
+	uint32_t *latest;	   /* per page: its newest version or 0 */
+	struct image_watch *watch; /* per page; used if is_watched */
 };
 
 /* How a page is watched. Invariant: a page that is not busy has its wanted content, or the kernel
@@ -89,17 +87,31 @@ struct image {
 	long fault_descriptor; /* userfaultfd, or -1 */
 	long pagemap_descriptor;
 	const char *stack_pointer;
+	char *versions;		 /* start of the checkpoints' memory */
+	struct image_busy *busy; /* busy pages of all watched areas; has room for all pages */
+	uint32_t busy_count;
+	uint64_t table_pages; /* number of entries there, and of image_watch behind them */
+	uint32_t *latest;     /* of all areas */
+	/* The fields above and the table at `busy` are read-only during runs. The rest changes at
+	 * each checkpoint or restore. */
+	_Alignas(PAGE_BYTES) bool is_open;
+	uint32_t version_count[IMAGE_AREAS_MAX]; /* per area: nonzero entries of its `latest` */
+	uint32_t restores;
 	/* Page faults at the last search for late pages; -1: no search yet. */
 	long fault_count;
 	unsigned char residency[1 << 20]; /* scratch for mincore: areas up to 4 GB */
 	struct image_scan_region regions[IMAGE_SCAN_REGIONS];
-	char *versions;		 /* start of the checkpoints' memory */
-	struct image_busy *busy; /* busy pages of all watched areas; has room for all pages */
-	uint32_t busy_count;
-	uint64_t watch_bytes; /* including the image_watch entries behind it */
-	uint64_t watch_pages;
-	uint32_t restores;
 };
+
+/* Makes the image's table writable; called before each change. */
+void image_open(struct image *image);
+/* Makes the table read-only if it is open, so that a stray write of the target faults. */
+void image_close(struct image *image);
+
+static inline size_t image_pages(const struct image_area *area)
+{
+	return (area->bytes + PAGE_BYTES - 1) / PAGE_BYTES;
+}
 
 /* Bytes of the page that belong to the area: fewer than a page at its end. */
 static inline size_t image_page_bytes(const struct image_area *area, size_t page)
@@ -118,7 +130,7 @@ static inline struct image_version *image_version(const struct image *image, uin
 static inline const char *image_content(
 	const struct image *image, const struct image_area *area, size_t page)
 {
-	if (area->latest && area->latest[page])
+	if (image->version_count[area - image->areas] && area->latest[page])
 		return image_version(image, area->latest[page])->content;
 	return area->present[page] == PAGE_SAVED ? area->copy + page * PAGE_BYTES : NULL;
 }

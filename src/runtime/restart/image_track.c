@@ -71,11 +71,6 @@ static bool image_track(struct image *image, struct image_area *area)
 		(uint64_t)(uintptr_t)area->start + area->bytes);
 }
 
-static size_t image_pages(const struct image_area *area)
-{
-	return (area->bytes + PAGE_BYTES - 1) / PAGE_BYTES;
-}
-
 static bool image_is_large(const struct image_area *area)
 {
 	return area->resident_bytes >= TRACKED_BYTES_LEAST;
@@ -85,20 +80,6 @@ static bool image_is_watchable(const struct image_area *area)
 {
 	return !image_is_large(area) && area->bytes <= WATCHED_BYTES_MOST &&
 	       !((uintptr_t)area->start % PAGE_BYTES) && !(area->bytes % PAGE_BYTES);
-}
-
-/* Makes the tables without which watched areas are copied whole. */
-static bool image_make_watches(struct image *image)
-{
-	uint64_t pages = 0;
-
-	for (uint32_t i = 0; i < image->area_count; i++)
-		if (image_is_watchable(&image->areas[i]))
-			pages += image_pages(&image->areas[i]);
-	image->watch_bytes = pages * (sizeof *image->busy + sizeof(struct image_watch));
-	image->watch_pages = pages;
-	image->busy = pages ? platform_map(image->watch_bytes, true) : NULL;
-	return image->busy;
 }
 
 static bool image_open_tracking(struct image *image)
@@ -124,29 +105,20 @@ static bool image_open_tracking(struct image *image)
 
 void image_start_tracking(struct image *image)
 {
-	struct image_watch *watch = NULL;
-
 	if (!image_open_tracking(image))
 		return;
-	if (image_make_watches(image))
-		watch = (struct image_watch *)(image->busy + image->watch_pages);
 	for (uint32_t i = 0; i < image->area_count; i++) {
 		struct image_area *area = &image->areas[i];
 
-		if (image_is_large(area)) {
+		if (image_is_large(area))
 			area->is_tracked = image_track(image, area);
-		} else if (watch && image_is_watchable(area)) {
+		else if (image_is_watchable(area))
 			area->is_watched = image_track(image, area);
-			area->watch = watch;
-			watch += image_pages(area);
-		}
 	}
 }
 
 void image_end_tracking(struct image *image)
 {
-	if (image->busy)
-		platform_unmap(image->busy, image->watch_bytes);
 	if (image->fault_descriptor > 0)
 		(void)platform_call(SYS_close, image->fault_descriptor);
 	if (image->pagemap_descriptor > 0)
@@ -208,6 +180,7 @@ void image_make_busy(struct image *image, struct image_area *area, uint32_t page
 
 	if (watch->is_busy)
 		return;
+	image_open(image);
 	watch->is_busy = true;
 	watch->idle = 0;
 	if (image->restores - watch->cooled > SOON)
@@ -256,6 +229,7 @@ bool image_cools(struct image *image, struct image_area *area, uint32_t page, bo
 	struct image_watch *watch = &area->watch[page];
 	const uint64_t start = (uint64_t)(uintptr_t)area->start + page * PAGE_BYTES;
 
+	image_open(image);
 	watch->idle = is_same ? watch->idle + 1 : 0;
 	if (watch->idle <= watch->patience || !image_protect(image, start, start + PAGE_BYTES))
 		return false;

@@ -27,19 +27,19 @@ static bool image_keep_page(
 	const size_t bytes = image_page_bytes(area, page);
 	struct image_version *version;
 
-	if (!area->latest)
-		area->latest = platform_map(
-			(area->bytes + PAGE_BYTES - 1) / PAGE_BYTES * sizeof *area->latest, true);
-	version = area->latest ? image_memory_take(keeping->memory, sizeof *version + bytes) : NULL;
+	version = image_memory_take(keeping->memory, sizeof *version + bytes);
 	if (!version)
 		return false;
-	image->versions = keeping->memory->start;
+	if (image->versions != keeping->memory->start) {
+		image_open(image);
+		image->versions = keeping->memory->start;
+	}
 	*version = (struct image_version){.previous = area->latest[page],
 		.area = (uint32_t)(area - image->areas),
 		.page = (uint32_t)page,
 		.next = *keeping->last};
 	platform_copy(version->content, area->start + page * PAGE_BYTES, bytes);
-	area->version_count += !area->latest[page];
+	image->version_count[area - image->areas] += !area->latest[page];
 	*keeping->last = area->latest[page] =
 		(uint32_t)(((char *)version - image->versions) / sizeof(uint64_t)) + 1;
 	return true;
@@ -143,6 +143,7 @@ bool image_keep_versions(struct image *image, struct image_memory *memory,
 	/* The remaining areas were not searched for late pages. */
 	if (!is_kept)
 		image->fault_count = -1;
+	image_close(image);
 	return is_kept;
 }
 
@@ -154,7 +155,7 @@ void image_drop_versions(struct image *image, uint32_t last)
 		volatile char *page = area->start + version->page * PAGE_BYTES;
 
 		area->latest[version->page] = version->previous;
-		area->version_count -= !version->previous;
+		image->version_count[version->area] -= !version->previous;
 		/* The kernel regards the page as unwritten, but the restore must include it. */
 		if (area->is_tracked)
 			*page = *page;
