@@ -61,6 +61,10 @@ int store_error(struct store *store, const char *doing, struct error *err)
 		cause = "the database is damaged";
 		remedy = "move that folder away; its findings/ folders can still be read";
 		break;
+	case SQLITE_INTERRUPT:
+		cause = "the database keeps SQLite busy without an end";
+		remedy = "move that folder away; its findings/ folders can still be read";
+		break;
 	case SQLITE_CANTOPEN:
 		cause = strerror(sqlite3_system_errno(store->database));
 		break;
@@ -85,6 +89,7 @@ int store_execute(struct store *store, const char *sql, const char *doing, struc
 
 int store_prepare(struct store *store, sqlite3_stmt **statement, const char *sql, struct error *err)
 {
+	store->progress = 0;
 	return sqlite3_prepare_v2(store->database, sql, -1, statement, NULL) == SQLITE_OK
 		       ? 0
 		       : store_error(store, "use", err);
@@ -182,15 +187,18 @@ static int store_check_integrity(struct store *store, struct error *err)
 {
 	sqlite3_stmt *statement;
 	bool is_sound = false;
-	int status = store_prepare(store, &statement, "PRAGMA quick_check(1)", err);
+	int result, status = store_prepare(store, &statement, "PRAGMA quick_check(1)", err);
 
 	if (status)
 		return status;
-	if (sqlite3_step(statement) == SQLITE_ROW)
+	result = sqlite3_step(statement);
+	if (result == SQLITE_ROW)
 		is_sound = !strcmp(store_column(statement, 0), "ok");
+	else if (result == SQLITE_INTERRUPT)
+		status = store_error(store, "read", err);
 	(void)sqlite3_finalize(statement); /* failures show in is_sound */
-	if (is_sound)
-		return 0;
+	if (is_sound || status)
+		return status;
 	return error_set(err, ERROR_STORE,
 		"the database %s/raddle.db is damaged; move that folder away; its findings/ "
 		"folders can still be read",

@@ -27,10 +27,10 @@
 /* Time to wait for the lock. A process holds it for the few fsyncs of one finding, far less than
  * this on slow disks. */
 #define BUSY_MS 20000
-/* Limit on steps of SQLite's machine per statement. raddle's statements on its largest stores take
- * some 10^7. */
+/* Limit on steps of SQLite's machine per statement, in callbacks. A store of 100,000 findings takes
+ * some 4 million steps. */
 #define PROGRESS_EVERY 100000
-#define PROGRESS_LIMIT 20000
+#define PROGRESS_LIMIT 300
 /* Limit on the size of a value. The largest ones are documents of campaigns, of some megabytes. */
 #define VALUE_BYTES_MAX (64 << 20)
 

@@ -22,7 +22,7 @@ struct store {
 	int folder_fd;	      /* descriptor of `folder`; -1: not open */
 	int findings_fd;      /* descriptor of findings/; -1: no such folder */
 	struct seal_key *key; /* NULL if nothing is sealed and no seal is valid */
-	unsigned progress;    /* number of progress callbacks of this connection */
+	unsigned progress;    /* number of progress callbacks of the last statement */
 	char *copy;	      /* folder of the private copy of the database; NULL if none */
 };
 

@@ -360,6 +360,86 @@ static void test_store__reads_missing_values_without_a_crash(void **state)
 	store_close(store);
 }
 
+/* Returns the page at which the table of findings begins. */
+static unsigned root_of_findings(void)
+{
+	const char *query = "SELECT rootpage FROM sqlite_schema WHERE name='findings'";
+	sqlite3_stmt *statement;
+	sqlite3 *database;
+	char path[128];
+	unsigned root;
+
+	(void)snprintf(path, sizeof path, "%s/.raddle/raddle.db", folder); /* short */
+	assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+	assert_int_equal(sqlite3_prepare_v2(database, query, -1, &statement, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+	root = (unsigned)sqlite3_column_int(statement, 0);
+	assert_int_equal(sqlite3_finalize(statement), SQLITE_OK);
+	assert_int_equal(sqlite3_close(database), SQLITE_OK);
+	return root;
+}
+
+/* Writes an interior page of a table, all of whose cells lead to the page `child`. */
+static void write_interior_page(FILE *file, unsigned number, unsigned child)
+{
+	enum { PAGE = 4096, CELLS = 600, HEADER = 12, CELL = PAGE - 8 };
+	unsigned char page[PAGE] = {5, 0, 0, CELLS >> 8, CELLS & 255, CELL >> 8, CELL & 255};
+
+	for (unsigned i = 0; i < CELLS; i++) {
+		page[HEADER + 2 * i] = CELL >> 8;
+		page[HEADER + 2 * i + 1] = CELL & 255;
+	}
+	page[11] = page[CELL + 3] = (unsigned char)child;
+	page[CELL + 4] = 1;
+	assert_int_equal(fseek(file, (long)(number - 1) * PAGE, SEEK_SET), 0);
+	assert_int_equal(fwrite(page, sizeof page, 1, file), 1);
+}
+
+/* A few pages whose paths lead to more rows than anybody can read. */
+static void test_store__refuses_a_table_that_shares_its_pages(void **state)
+{
+	const unsigned levels = 6;
+	unsigned char leaf[4096];
+	unsigned root, next;
+	char path[128];
+	FILE *file;
+
+	(void)state;
+	make_victim();
+	make_store(1);
+	root = root_of_findings();
+	(void)snprintf(path, sizeof path, "%s/.raddle/raddle.db", folder); /* short */
+	file = fopen(path, "r+b");
+	assert_non_null(file);
+	assert_int_equal(fseek(file, (long)(root - 1) * (long)sizeof leaf, SEEK_SET), 0);
+	assert_int_equal(fread(leaf, sizeof leaf, 1, file), 1);
+	assert_int_equal(fseek(file, 0, SEEK_END), 0);
+	next = (unsigned)ftell(file) / (unsigned)sizeof leaf + 1;
+	assert_int_equal(fwrite(leaf, sizeof leaf, 1, file), 1);
+	for (unsigned i = 1; i < levels; i++)
+		write_interior_page(file, next + i, next + i - 1);
+	write_interior_page(file, root, next + levels - 1);
+	/* The number of pages in the header. */
+	assert_int_equal(fseek(file, 31, SEEK_SET), 0);
+	assert_int_equal(fputc((int)(next + levels - 1), file), (int)(next + levels - 1));
+	assert_int_equal(fclose(file), 0);
+	assert_refused(STORE_READ, "the database");
+	assert_refused(STORE_WRITE, "the database");
+}
+
+/* A sound database of so many rows that raddle cannot have written them. */
+static void test_store__stops_a_statement_without_an_end(void **state)
+{
+	(void)state;
+	make_victim();
+	make_store(1);
+	execute("INSERT INTO campaigns(seed, runs, failures, steps, seconds, started)"
+		" WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM n LIMIT 2000000)"
+		" SELECT '', 0, 0, 0, 0, 0 FROM n");
+	assert_refused(STORE_READ, "keeps SQLite busy");
+	assert_refused(STORE_WRITE, "keeps SQLite busy");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -377,6 +457,8 @@ int main(void)
 		WITH_FOLDER(test_store__refuses_a_write_ahead_log),
 		WITH_FOLDER(test_store__refuses_a_database_that_is_no_regular_file),
 		WITH_FOLDER(test_store__reads_missing_values_without_a_crash),
+		WITH_FOLDER(test_store__refuses_a_table_that_shares_its_pages),
+		WITH_FOLDER(test_store__stops_a_statement_without_an_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
