@@ -300,13 +300,21 @@ void engine_report_ending(void)
 	strategy->ending(engine.run.strategy_state, &engine.view);
 }
 
-/* Records that `self` was about to perform its op when `next` performed its own. */
+/* Records the order of two conflicting ops: `next` performs its own while `self` could, too. */
 static void engine_cover(const struct engine_thread *self, const struct engine_thread *next)
 {
-	const uint64_t pair =
-		hash_pair(engine.pending[self->id.index].site, engine.pending[next->id.index].site);
+	const struct pending_op *later = &engine.pending[self->id.index];
+	const struct pending_op *first = &engine.pending[next->id.index];
+	const bool is_swapped = later->site < first->site;
+	uint64_t pair;
 
-	bitset_add(engine.run.covered, (uint32_t)pair & (engine.run.covered_words * 64 - 1));
+	if (!view_is_enabled(&engine.view, self->id.index) || !op_dependent(later, first) ||
+		later->site == first->site)
+		return;
+	pair = is_swapped ? hash_pair(later->site, first->site)
+			  : hash_pair(first->site, later->site);
+	bitset_add(engine.run.covered,
+		((uint32_t)pair * 2 + is_swapped) & (engine.run.covered_words * 64 - 1));
 }
 
 static void engine_transfer_to(struct engine_thread *next)

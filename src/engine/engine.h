@@ -240,8 +240,9 @@ struct engine_run {
 	struct schedule *recording;
 	struct outcome *outcome;
 	volatile uint64_t *heartbeat;
-	/* Coverage of pairs of sites, indexed by hash: one thread was about to perform an op at the
-	 * first site when another performed one at the second. NULL if there is no coverage. */
+	/* Orders of conflicting pairs, two neighbouring bits for each pair, indexed by hash. A pair
+	 * is two sites with dependent ops that were enabled together. A bit says that the op at one
+	 * site came first. NULL if there is no coverage. */
 	uint64_t *covered;
 	uint32_t covered_words; /* a power of two */
 	uint32_t *met;		/* receives bits MET_x (model/op.h); NULL if not needed */

@@ -193,6 +193,8 @@ struct campaign_result {
 	uint32_t races_seen; /* distinct races observed, if races are no failures */
 	char races_seen_text
 		[512]; /* the first of these races, one line each; empty: their names are unknown */
+	/* conflicting pairs of places (engine_run.covered) */
+	uint32_t pairs, pairs_in_both_orders;
 	uint64_t digest; /* over all runs, independent of their order */
 	/* runs of all workers, including runs after the failure that ended the campaign */
 	uint64_t runs_made;

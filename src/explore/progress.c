@@ -23,7 +23,8 @@
 struct progress_sample {
 	uint64_t elapsed_ns, runs, failures;
 	uint32_t findings;
-	uint32_t covered; /* pairs of places: see engine_run.covered */
+	uint32_t covered; /* orders of conflicting pairs: see engine_run.covered */
+	uint32_t pairs;	  /* conflicting pairs */
 };
 
 struct progress {
@@ -50,6 +51,20 @@ static void progress_add_worker(
 		progress->covered[word] |= contract->covered[word];
 }
 
+/* Returns the number of pairs of which an order was seen. */
+static uint32_t progress_pairs(const struct progress *progress)
+{
+	const uint64_t first_orders = UINT64_C(0x5555555555555555);
+	uint32_t pairs = 0;
+
+	for (uint32_t word = 0; word < CONTRACT_COVERED_WORDS; word++) {
+		const uint64_t orders = progress->covered[word];
+
+		pairs += (uint32_t)__builtin_popcountll((orders | orders >> 1) & first_orders);
+	}
+	return pairs;
+}
+
 void progress_note(struct campaign *campaign, bool is_due)
 {
 	struct progress_sample sample = {
@@ -70,6 +85,9 @@ void progress_note(struct campaign *campaign, bool is_due)
 	for (uint32_t i = 0; i < campaign->worker_count; i++)
 		progress_add_worker(progress, &sample, campaign->workers[i].worker.contract);
 	sample.covered = bitset_count(progress->covered, CONTRACT_COVERED_WORDS);
+	sample.pairs = progress_pairs(progress);
+	campaign->result->pairs = sample.pairs;
+	campaign->result->pairs_in_both_orders = sample.covered - sample.pairs;
 	progress->samples[progress->count++] = sample;
 }
 
@@ -84,9 +102,9 @@ char *progress_text(const struct progress *progress)
 
 		strbuf_addf(&text,
 			"%s{\"seconds\":%.3f,\"runs\":%" PRIu64 ",\"failures\":%" PRIu64
-			",\"findings\":%" PRIu32 ",\"covered\":%" PRIu32 "}",
+			",\"findings\":%" PRIu32 ",\"covered\":%" PRIu32 ",\"pairs\":%" PRIu32 "}",
 			i ? "," : "", (double)sample->elapsed_ns / 1e9, sample->runs,
-			sample->failures, sample->findings, sample->covered);
+			sample->failures, sample->findings, sample->covered, sample->pairs);
 	}
 	strbuf_adds(&text, "]");
 	return strbuf_detach(&text);

@@ -71,6 +71,21 @@ static void run_verdict_print_orders(const struct campaign_orders *orders)
 			100 * share, ceil(100 * share * error), count, duration);
 }
 
+/* A search reports its scope instead. A campaign that ends at its first failure was short. */
+static void run_verdict_print_pairs(
+	const struct campaign_options *options, const struct campaign_result *result)
+{
+	char both[32], pairs[32];
+
+	if (!result->pairs || result->verdict.is_complete ||
+		strategies[options->strategy]->search.is_exhausted ||
+		(result->total.findings && !options->keep_going))
+		return;
+	(void)fprintf(stderr, "conflicting pairs seen in both orders: %s of %s\n",
+		terminal_number(result->pairs_in_both_orders, both),
+		terminal_number(result->pairs, pairs));
+}
+
 void run_verdict_print(const struct campaign_options *options, const struct campaign_result *result)
 {
 	char prefix[64] = "";
@@ -84,6 +99,7 @@ void run_verdict_print(const struct campaign_options *options, const struct camp
 		!(is_beside && result->total.failures))
 		verdict_say(&result->verdict, result->total.failures, prefix);
 	run_verdict_print_orders(&result->orders);
+	run_verdict_print_pairs(options, result);
 }
 
 void run_verdict_print_json_orders(const struct campaign_orders *orders)

@@ -1,4 +1,4 @@
-/* The verdict of a search and the estimate of all orders, at the end of a campaign. */
+/* How much a campaign explored: the verdict of a search, the estimate of all orders, and conflicting pairs. */
 #ifndef RADDLE_COMMANDS_RUN_RUN_VERDICT_H
 #define RADDLE_COMMANDS_RUN_RUN_VERDICT_H
 

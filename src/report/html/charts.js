@@ -20,6 +20,7 @@ function summary() {
 		["Strategy", campaign.strategy],
 		["Seed", campaign.seed],
 		["Restart", campaign.restart],
+		["Conflicting pairs in both orders", pairs()],
 		["State", campaign.state],
 		["Began", campaign.started ? new Date(campaign.started * 1000).toISOString().replace("T", " ").slice(0, 16) + " UTC" : ""],
 	]), curves, curves && element("p", { class: "small", text: COVERAGE }))];
@@ -71,7 +72,13 @@ function charts() {
 	const of = name => course.map(moment => [moment.seconds, moment[name]]);
 	return element("section", { class: "charts", "aria-label": "Over time" },
 		chart("Schedules", of("runs"), false, end), chart("Schedules per second", rates(course), false, end),
-		chart("Distinct findings", of("findings"), true, end), chart("Coverage of interleavings", of("covered"), true, end));
+		chart("Distinct findings", of("findings"), true, end), chart("Orders of conflicting pairs", of("covered"), true, end));
 }
 
-const COVERAGE = "Coverage counts pairs of places in the code: while one thread was about to execute the first, another executed the second.";
+/* Each pair counts once in `pairs`, and once for each order in `covered`. */
+function pairs() {
+	const course = data.campaign && Array.isArray(data.campaign.course) ? data.campaign.course : [], last = course[course.length - 1];
+	return last && last.pairs ? count(last.covered - last.pairs) + " of " + count(last.pairs) : "";
+}
+
+const COVERAGE = "A conflicting pair is two places in the code that two threads could execute next, on one object and at least one of them not only reading.";
