@@ -39,12 +39,12 @@ static points_to_entry *load_entry(struct error *err)
 }
 
 int points_to_compute(
-	struct points_to **out, const char *const *paths, uint32_t path_count, struct error *err)
+	struct points_to **out, const struct points_to_files *files, struct error *err)
 {
 	points_to_entry *entry = load_entry(err);
 
 	*out = NULL;
-	return entry ? entry(out, paths, path_count, bug_report, err) : err->code;
+	return entry ? entry(out, files, bug_report, err) : err->code;
 }
 
 void points_to_free(struct points_to *result)

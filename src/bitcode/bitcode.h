@@ -62,13 +62,20 @@ struct points_to {
 	uint32_t node_count, wave_count;
 };
 
+/* Executables and libraries that are analysed together. */
+struct points_to_files {
+	const char *const *paths;
+	uint32_t count;
+	unsigned seconds_most; /* limit on the time of the analysis; 0: none */
+};
+
 /*
  * Analyses an executable or library with the instrumented libraries that it is linked with, all
  * named by the caller. If LLVM or libraddle-bitcode.so is missing, the error names the package to
- * install. On success the caller owns *out.
+ * install. Returns ERROR_LIMIT if the analysis takes too long. On success the caller owns *out.
  */
 int points_to_compute(
-	struct points_to **out, const char *const *paths, uint32_t path_count, struct error *err);
+	struct points_to **out, const struct points_to_files *files, struct error *err);
 void points_to_free(struct points_to *result);
 
 /* Prints, for each variable by name, the sites that may touch it. */
@@ -77,7 +84,7 @@ void points_to_print(const struct points_to *result, FILE *out);
 #define BITCODE_ENTRY "raddle_points_to"
 /* `bug` is the command's bug_report(), as the library has none of its own. */
 typedef void points_to_bug(const char *condition, const char *file, int line);
-typedef int points_to_entry(struct points_to **out, const char *const *paths, uint32_t path_count,
+typedef int points_to_entry(struct points_to **out, const struct points_to_files *files,
 	points_to_bug *bug, struct error *err);
 
 #endif

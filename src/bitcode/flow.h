@@ -19,6 +19,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "bitcode/bitmap.h"
 
@@ -98,6 +99,7 @@ struct flow {
 	uint32_t foreign; /* node: everything that code without bitcode may know */
 	uint32_t waves;
 	bool has_changed; /* a set has changed in this wave */
+	time_t deadline;  /* of CLOCK_MONOTONIC, in seconds; 0: none */
 	/*
 	 * Callbacks: a rule's call reaches this function or foreign code; foreign code knows a
 	 * function.
@@ -125,6 +127,7 @@ void flow_rule(struct flow *flow, uint32_t node, const struct flow_rule *rule);
 void flow_copy(struct flow *flow, uint32_t to, uint32_t from, uint64_t bytes);
 uint32_t flow_leader(const struct flow *flow, uint32_t node);
 void flow_unite(struct flow *flow, uint32_t first, uint32_t second);
-void flow_solve(struct flow *flow);
+/* Returns false if the deadline has passed before the solution. */
+bool flow_solve(struct flow *flow);
 
 #endif

@@ -1,5 +1,6 @@
 /* Entry point of libraddle-bitcode.so: load, constrain, solve, read. */
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/bug.h"
 #include "bitcode/points_to_internal.h"
@@ -24,27 +25,39 @@ static void analysis_release(struct analysis *analysis)
 	program_release(&analysis->program);
 }
 
+static time_t deadline_after(unsigned seconds)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* the clock exists */
+	return seconds ? now.tv_sec + (time_t)seconds : 0;
+}
+
 __attribute__((visibility("default"))) points_to_entry raddle_points_to;
 
-int raddle_points_to(struct points_to **out, const char *const *paths, uint32_t path_count,
+int raddle_points_to(struct points_to **out, const struct points_to_files *files,
 	points_to_bug *bug, struct error *err)
 {
 	struct analysis analysis = {0};
 	int status;
 
 	report = bug;
-	status = program_load(&analysis.program, paths, path_count, err);
+	status = program_load(&analysis.program, files->paths, files->count, err);
 	if (status)
 		return status;
 	flow_init(&analysis.flow);
+	analysis.flow.deadline = deadline_after(files->seconds_most);
 	analysis.flow.context = &analysis;
 	analysis.flow.on_call = call_reaches;
 	analysis.flow.on_foreign_function = function_becomes_foreign;
 	analysis.nothing = flow_node(&analysis.flow);
 	linkage_build(&analysis.linkage, &analysis.program, &analysis.flow);
 	constrain_program(&analysis);
-	flow_solve(&analysis.flow);
-	*out = read_result(&analysis);
+	if (flow_solve(&analysis.flow))
+		*out = read_result(&analysis);
+	else
+		status = error_set(err, ERROR_LIMIT, "the points-to analysis takes more than %u s",
+			files->seconds_most);
 	analysis_release(&analysis);
-	return 0;
+	return status;
 }

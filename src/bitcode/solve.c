@@ -1,6 +1,7 @@
 /* Solution of the constraint graph in waves (flow.h). */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/bug.h"
 #include "bitcode/flow.h"
@@ -397,24 +398,52 @@ static void apply_copy(struct flow *flow, uint32_t number)
 	bitmap_release(&from);
 }
 
-void flow_solve(struct flow *flow)
+#define NODES_BETWEEN_CHECKS 256
+
+static bool solve_is_late(const struct flow *flow, uint32_t node)
 {
+	struct timespec now;
+
+	if (!flow->deadline || node % NODES_BETWEEN_CHECKS)
+		return false;
+	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* the clock exists */
+	return now.tv_sec >= flow->deadline;
+}
+
+/* Solves one wave. Returns false if the deadline has passed. */
+static bool solve_wave(struct flow *flow, const uint32_t *order, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (solve_is_late(flow, i))
+			return false;
+		carry_on(flow, order[i]);
+	}
+	flow->has_changed = false;
+	for (uint32_t i = 0; i < count; i++) {
+		if (solve_is_late(flow, i))
+			return false;
+		if (flow->nodes[order[i]].rule_count)
+			apply_rules(flow, order[i]);
+	}
+	open_objects(flow);
+	for (uint32_t i = 0; i < flow->copy_count; i++)
+		apply_copy(flow, i);
+	flow->waves++;
+	return true;
+}
+
+bool flow_solve(struct flow *flow)
+{
+	bool is_in_time;
+
 	do {
 		uint32_t count, *order;
 
 		flow->has_changed = false;
 		apply_unions(flow);
 		order = collapse_cycles(flow, &count);
-		for (uint32_t i = 0; i < count; i++)
-			carry_on(flow, order[i]);
-		flow->has_changed = false;
-		for (uint32_t i = 0; i < count; i++)
-			if (flow->nodes[order[i]].rule_count)
-				apply_rules(flow, order[i]);
+		is_in_time = solve_wave(flow, order, count);
 		free(order);
-		open_objects(flow);
-		for (uint32_t i = 0; i < flow->copy_count; i++)
-			apply_copy(flow, i);
-		flow->waves++;
-	} while (flow->has_changed);
+	} while (is_in_time && flow->has_changed);
+	return is_in_time;
 }

@@ -57,15 +57,15 @@ static int compile(char **argv, bool is_cxx)
 
 static int print_points_to(char **paths)
 {
+	struct points_to_files files = {.paths = (const char *const *)paths};
 	struct points_to *result;
 	struct error err;
-	uint32_t count = 0;
 
-	while (paths[count])
-		count++;
-	if (!count)
+	while (paths[files.count])
+		files.count++;
+	if (!files.count)
 		return command_fail("--points-to needs a program; raddle cc --points-to PROGRAM");
-	if (points_to_compute(&result, (const char *const *)paths, count, &err))
+	if (points_to_compute(&result, &files, &err))
 		return command_fail("%s", err.text);
 	points_to_print(result, stdout);
 	points_to_free(result);

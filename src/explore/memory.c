@@ -7,6 +7,8 @@
 
 /* If a run has more accesses, switching the sites costs less than handling all accesses. */
 #define VISITS_THAT_PAY 20000
+/* Limit on the points-to analysis. Programs of up to some 40,000 accesses need less time. */
+#define ANALYSIS_SECONDS_MOST 5
 
 bool memory_wants_focus(const struct campaign *campaign, struct contract *contract)
 {
@@ -22,6 +24,10 @@ bool memory_wants_focus(const struct campaign *campaign, struct contract *contra
 void memory_write_groups(struct campaign *campaign, struct campaign_worker *worker)
 {
 	struct contract_memory *memory = contract_memory(worker->worker.contract);
+	const struct chosen_program program = {.path = campaign->program.target.path,
+		.loader = campaign->program.target.traits.loader,
+		.seconds_most =
+			campaign->options->focus == FOCUS_ALWAYS ? 0 : ANALYSIS_SECONDS_MOST};
 	struct error err;
 
 	if (!campaign->is_focused || worker->has_groups || !memory->module_count)
@@ -29,8 +35,7 @@ void memory_write_groups(struct campaign *campaign, struct campaign_worker *work
 	worker->has_groups = true;
 	worker->worker.remote_has_memory = false;
 	/* If the analysis fails, all sites stay on, which only costs speed. */
-	if (chosen_group(memory, campaign->program.target.path,
-		    campaign->program.target.traits.loader, &err))
+	if (chosen_group(memory, &program, &campaign->program.chosen.points_to, &err))
 		campaign->is_focused = false;
 }
 

@@ -187,10 +187,11 @@ static void choose_sites(
 static int chosen_analyse(struct chosen *chosen, const struct chosen_files *files,
 	const char *patterns, struct error *err)
 {
+	const struct points_to_files analysed = {
+		.paths = (const char *const *)files->paths, .count = files->count};
 	struct points_to *result;
 	uint64_t *marked;
-	int status =
-		points_to_compute(&result, (const char *const *)files->paths, files->count, err);
+	int status = points_to_compute(&result, &analysed, err);
 
 	if (status)
 		return status;
@@ -221,23 +222,24 @@ int chosen_find(struct chosen *chosen, const char *program, const char *loader,
 	return status;
 }
 
-int chosen_group(
-	struct contract_memory *memory, const char *program, const char *loader, struct error *err)
+int chosen_group(struct contract_memory *memory, const struct chosen_program *program,
+	struct points_to **result, struct error *err)
 {
+	struct points_to_files analysed = {.seconds_most = program->seconds_most};
 	struct chosen chosen = {0};
 	struct chosen_files files = {0};
-	struct points_to *result;
-	int status;
+	int status = 0;
 
-	add_file(&files, program);
-	add_libraries(&files, program, loader);
-	status = points_to_compute(&result, (const char *const *)files.paths, files.count, err);
-	if (!status) {
+	add_file(&files, program->path);
+	add_libraries(&files, program->path, program->loader);
+	analysed.paths = (const char *const *)files.paths;
+	analysed.count = files.count;
+	if (!*result)
+		status = points_to_compute(result, &analysed, err);
+	if (!status)
 		status = open_modules(&chosen, &files, err);
-		if (!status)
-			chosen_write_groups(&chosen, &files, result, memory);
-		points_to_free(result);
-	}
+	if (!status)
+		chosen_write_groups(&chosen, &files, *result, memory);
 	chosen_release(&chosen);
 	release_files(&files);
 	return status;
@@ -248,6 +250,7 @@ void chosen_release(struct chosen *chosen)
 	for (uint32_t i = 0; i < chosen->module_count; i++)
 		free(chosen->modules[i].sites);
 	free(chosen->modules);
+	points_to_free(chosen->points_to);
 	*chosen = (struct chosen){0};
 }
 

@@ -11,6 +11,8 @@
 #include "base/error.h"
 #include "abi/contract_memory.h"
 
+struct points_to;
+
 struct chosen_module {
 	uint64_t name, fingerprint; /* same as in struct memory_module */
 	uint32_t count;		    /* number of sites of the module */
@@ -21,8 +23,9 @@ struct chosen_module {
 struct chosen {
 	struct chosen_module *modules;
 	uint32_t module_count;
-	uint32_t variable_count; /* variables that match the patterns */
-	uint32_t site_count;	 /* sites that may touch these variables */
+	uint32_t variable_count;     /* variables that match the patterns */
+	uint32_t site_count;	     /* sites that may touch these variables */
+	struct points_to *points_to; /* the analysis for focused runs; NULL: not needed so far */
 };
 
 /*
@@ -35,13 +38,19 @@ int chosen_find(struct chosen *chosen, const char *program, const char *loader,
 	const char *patterns, struct error *err);
 void chosen_release(struct chosen *chosen);
 
+struct chosen_program {
+	const char *path, *loader;
+	unsigned seconds_most; /* limit on the time of the points-to analysis; 0: none */
+};
+
 /*
  * Writes which sites may touch the same variables (runtime/focus.h) into the block of a process
  * that has loaded its modules and makes no run. Writes nothing if there are too many groups or
- * unknown modules. Returns a negative error if the analysis fails.
+ * unknown modules. Returns a negative error if the analysis fails. *result: the points-to analysis
+ * of an earlier call, or NULL; the caller frees it.
  */
-int chosen_group(
-	struct contract_memory *memory, const char *program, const char *loader, struct error *err);
+int chosen_group(struct contract_memory *memory, const struct chosen_program *program,
+	struct points_to **result, struct error *err);
 
 /* `memory`: no process has used the block yet. */
 void chosen_apply(const struct chosen *chosen, struct contract_memory *memory);

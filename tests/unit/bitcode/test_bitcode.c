@@ -21,11 +21,12 @@ int installed_find(const char *name, char **path, struct error *err)
 static void test_points_to_compute__names_the_package_that_is_missing(void **state)
 {
 	static const char *const paths[] = {"program"};
+	const struct points_to_files files = {.paths = paths, .count = 1};
 	struct points_to *result;
 	struct error err;
 
 	(void)state;
-	assert_int_equal(points_to_compute(&result, paths, 1, &err), ERROR_MISSING);
+	assert_int_equal(points_to_compute(&result, &files, &err), ERROR_MISSING);
 	assert_non_null(strstr(err.text, "install the package libllvm19"));
 }
 

@@ -137,6 +137,26 @@ static void test_flow__sees_parts_and_wholes_of_pointers(void **state)
 	flow_release(&flow);
 }
 
+static void test_flow__ends_at_the_deadline(void **state)
+{
+	struct flow flow;
+	uint32_t place, what, base, got;
+
+	(void)state;
+	begin(&flow);
+	place = flow_object(&flow, FLOW_GLOBAL, NULL);
+	what = flow_object(&flow, FLOW_GLOBAL, NULL);
+	base = pointer_to(&flow, place, 0);
+	store(&flow, base, pointer_to(&flow, what, 0), 8);
+	load(&flow, got = flow_node(&flow), base, 8);
+	flow.deadline = 1;
+	assert_false(flow_solve(&flow));
+	flow.deadline = 0;
+	assert_true(flow_solve(&flow));
+	assert_true(points(&flow, got, what, 0));
+	flow_release(&flow);
+}
+
 static void test_flow__folds_arrays_by_their_stride(void **state)
 {
 	struct flow flow;
@@ -353,6 +373,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_flow__keeps_fields_apart),
 		cmocka_unit_test(test_flow__sees_parts_and_wholes_of_pointers),
+		cmocka_unit_test(test_flow__ends_at_the_deadline),
 		cmocka_unit_test(test_flow__folds_arrays_by_their_stride),
 		cmocka_unit_test(test_flow__ends_where_pointers_run_on),
 		cmocka_unit_test(test_flow__copies_memory),
