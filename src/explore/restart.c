@@ -52,9 +52,12 @@ int restart_take_taint(
 	struct campaign *campaign, const struct campaign_worker *worker, struct error *err)
 {
 	const struct contract *contract = worker->worker.contract;
+	/* Forked children write to files that their parent has opened, such as Check's results. */
+	const bool is_shared =
+		contract->taint == TAINT_SHARED || campaign->program.settings.has_forked_children;
 
 	return restart_fall_back(campaign, (enum contract_restart)contract->plan.restart,
-		contract->taint_text, contract->taint == TAINT_SHARED, err);
+		contract->taint_text, is_shared, err);
 }
 
 int restart_worker_died(

@@ -193,8 +193,12 @@ void finding_add_blocked_on(const struct finding_wait *wait, struct strbuf *out)
  */
 uint64_t finding_signature(const struct finding *finding);
 
-/* Title from an uncaught exception or failed expectation (GoogleTest, Catch2) in `output`. */
+/* Title from an uncaught exception or a failed expectation of a test framework in `output`. */
 void finding_title_from_output(struct finding *finding);
+
+/* Adds to the signature of an exit, which has no evidence of its own: the place of the failed
+ * expectation in the title, or else the command line. */
+void finding_sign_exit(struct finding *finding);
 
 /* Adds "(depends on time)" to the title of a finding that depends on time. */
 void finding_title_add_time(struct finding *finding);

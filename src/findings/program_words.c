@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/hash.h"
 #include "findings/finding.h"
 
 #define WORDS_MOST 240
@@ -72,33 +73,100 @@ static void add_paragraph(const char *at, struct strbuf *out)
 	}
 }
 
-/*
- * Adds a failed expectation: "pool_test.cc:31: Expected equality of these values: ...". GoogleTest
- * prints "FILE:LINE: Failure" before it, Catch2 "FILE:LINE: FAILED:".
- */
-static bool add_expectation(const char *output, struct strbuf *out)
+/* Copies a line without the escape sequences that colour it. */
+static void program_words_copy_line(const char *line, size_t length, struct strbuf *out)
 {
-	static const char *const ends[] = {": Failure", ": FAILED:"};
+	strbuf_clear(out);
+	for (size_t at = 0; at < length; at++) {
+		if (iscntrl((unsigned char)line[at]) && at + 1 < length && line[at + 1] == '[')
+			while (at < length && line[at] != 'm')
+				at++;
+		else
+			strbuf_add(out, line + at, 1);
+	}
+}
 
-	for (const char *at = output; *at;) {
-		const size_t length = strcspn(at, "\n");
-		const char *next = at + length + (at[length] == '\n');
+/* Adds the place without folders, and the text behind it. */
+static void program_words_add_place(
+	const char *line, size_t length, const char *text, struct strbuf *out)
+{
+	size_t start = 0;
 
-		for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-			size_t start = 0;
+	for (size_t byte = 0; byte < length; byte++)
+		start = strchr("/ ", line[byte]) ? byte + 1 : start;
+	program_words_add_line(line + start, length - start, out);
+	if (*text) {
+		strbuf_adds(out, ": ");
+		program_words_add_line(text, strlen(text), out);
+	}
+}
 
-			if (!ends_with(at, length, ends[i]) ||
-				!strchr("0123456789", at[length - strlen(ends[i]) - 1]))
-				continue;
-			for (size_t byte = 0; byte < length; byte++)
-				start = at[byte] == '/' ? byte + 1 : start;
-			program_words_add_line(at + start, length - start - strlen(ends[i]), out);
-			add_paragraph(next, out);
-			return true;
-		}
-		at = next;
+/* Adds the expectation of a line that says it behind its place: doctest, Boost.Test, Check. */
+static bool program_words_add_said(const char *line, struct strbuf *out)
+{
+	static const char *const marks[] = {
+		": ERROR: ", ": FATAL ERROR: ", ": error: in ", ": fatal error: in ", ":F:"};
+
+	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+		const char *at = strstr(line, marks[i]), *text;
+
+		if (!at || at == line || !strchr("0123456789)", at[-1]))
+			continue;
+		text = at + strlen(marks[i]);
+		if (marks[i][1] == 'F') /* the message follows the names of TCase and test */
+			text = strstr(text, ": ") ? strstr(text, ": ") + 2 : text;
+		program_words_add_place(line, (size_t)(at - line), text, out);
+		return true;
 	}
 	return false;
+}
+
+/* Adds the expectation of a line that ends with its place: GoogleTest prints the text below it,
+ * Catch2 too, and cmocka above it. */
+static bool program_words_add_named(
+	const char *line, const char *before, const char *next, struct strbuf *out)
+{
+	static const char *const ends[] = {": Failure", ": FAILED:", ": error: Failure!"};
+	static const char head[] = "[  ERROR   ] --- ";
+	const size_t length = strlen(line);
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		if (!ends_with(line, length, ends[i]) ||
+			!isdigit((unsigned char)line[length - strlen(ends[i]) - 1]))
+			continue;
+		if (!strncmp(before, head, strlen(head))) {
+			program_words_add_place(
+				line, length - strlen(ends[i]), before + strlen(head), out);
+			return true;
+		}
+		program_words_add_place(line, length - strlen(ends[i]), "", out);
+		add_paragraph(next, out);
+		return true;
+	}
+	return false;
+}
+
+/* Adds a failed expectation: "pool_test.cc:31: Expected equality of these values: ...". */
+static bool add_expectation(const char *output, struct strbuf *out)
+{
+	struct strbuf lines[2];
+	bool is_said = false;
+
+	strbuf_init(&lines[0]);
+	strbuf_init(&lines[1]);
+	for (unsigned number = 0; *output && !is_said; number++) {
+		const size_t length = strcspn(output, "\n");
+		struct strbuf *line = &lines[number % 2];
+
+		program_words_copy_line(output, length, line);
+		output += length + (output[length] == '\n');
+		is_said = program_words_add_named(
+				  line->text, lines[!(number % 2)].text, output, out) ||
+			  program_words_add_said(line->text, out);
+	}
+	strbuf_release(&lines[0]);
+	strbuf_release(&lines[1]);
+	return is_said;
 }
 
 void finding_title_from_output(struct finding *finding)
@@ -131,4 +199,19 @@ void finding_title_from_output(struct finding *finding)
 	} else {
 		strbuf_release(&title);
 	}
+}
+
+void finding_sign_exit(struct finding *finding)
+{
+	const char *place = strstr(finding->title, ": ");
+	const char *end = place ? strstr(place + 2, ": ") : NULL;
+	uint64_t hash = 0;
+
+	if (finding->kind != OUTCOME_EXIT)
+		return;
+	if (end)
+		hash = hash_bytes(place, (size_t)(end - place));
+	for (char **word = finding->argv; !end && word && *word; word++)
+		hash = hash_pair(hash, hash_bytes(*word, strlen(*word)));
+	finding->signature = hash_pair(finding->signature, hash);
 }

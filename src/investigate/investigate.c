@@ -394,6 +394,7 @@ static void fill_replay(struct finding *finding, const struct investigation *inv
 	finding->memory = memory_view_to_json(investigation->probe.memory);
 	finding->replays = investigation->confirmation.replays;
 	finding->replays_failed_again = investigation->confirmation.failed_again;
+	finding_sign_exit(finding);
 }
 
 /* Describes the recorded run if the traced run does not show the failure. */

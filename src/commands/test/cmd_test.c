@@ -321,6 +321,8 @@ static int cmd_test_explore(struct test_command *command, struct campaign_option
 		.save = cmd_test_save,
 		.context = command};
 	strbuf_init(&command->explore.notes);
+	if (listing.found && listing.found->limit)
+		strbuf_addf(&command->explore.notes, "note: %s\n", listing.found->limit);
 	test_explore_run(&command->explore);
 	test_suite_rank(suite);
 	status = cmd_test_conclude(command);

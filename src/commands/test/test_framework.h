@@ -19,6 +19,7 @@ struct test_framework {
 	/* Templates that select a case, separated by blanks: {} is its name. */
 	const char *arguments, *environment;
 	const char *escaped; /* characters of a name that need a backslash; NULL: none */
+	const char *limit;   /* a behaviour that raddle misses, one line; NULL: none */
 	int (*parse)(const char *text, struct test_suite *suite, struct error *err);
 };
 
