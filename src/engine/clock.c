@@ -20,6 +20,9 @@
 #define CLOCK_STEP_NS 100
 #define CLOCK_PERIOD_STEPS 8192
 #define CLOCK_DOUBLINGS_MAX 20
+/* Busy periods after which each further one ends with a look outside: the threads that move may wait
+ * for a thread that waits for another process. */
+#define CLOCK_PERIODS_BEFORE_LOOK 8
 /* Cost, in steps, of a failed try and of a wait that had expired at its start. Natively they are
  * system calls, and a loop of them waits for other threads, which may wait for time. */
 #define CLOCK_POLL_STEPS 16
@@ -112,6 +115,8 @@ static void clock_end_period(void)
 	else if (engine.clock_doublings < CLOCK_DOUBLINGS_MAX)
 		engine.clock_doublings++;
 	engine.period_count++;
+	if (engine.host.look_outside && engine.period_count >= CLOCK_PERIODS_BEFORE_LOOK)
+		engine.host.look_outside();
 	engine_favour_starved();
 	engine_loop_watch();
 	clock_begin_period();

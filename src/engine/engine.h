@@ -206,6 +206,9 @@ struct engine_host {
 	/* Runs when no thread is enabled: waits for real events (descriptors, children, signals) at
 	 * most until virtual `deadline_ns`. Returns false if the host has no event to wait for. */
 	bool (*wait_outside)(uint64_t deadline_ns);
+	/* Runs now and then while some thread is always enabled: looks for real events. NULL: there
+	 * are none. */
+	void (*look_outside)(void);
 	/* Fires due timers. Returns the next expiry, or ENGINE_FOREVER. NULL: no timers. */
 	uint64_t (*fire_timers)(void);
 	/* Digest of the program's memory, with the moving thread's stack from here upwards. Returns

@@ -129,6 +129,8 @@ bool runtime_deliver_signals(struct engine_thread *thread);
 void runtime_route_signals(void);
 /* Implements engine_host.wait_outside (fd.c). */
 bool runtime_wait_outside(uint64_t deadline_ns);
+/* Implements engine_host.look_outside. */
+void runtime_look_outside(void);
 
 /* Converts a clock's time to a virtual deadline. The caller checks the nanoseconds (EINVAL). */
 struct timespec;

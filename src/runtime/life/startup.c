@@ -220,6 +220,7 @@ void runtime_set_up(void)
 		.last_thread_ended = startup_last_thread_ended,
 		.deliver_signals = runtime_deliver_signals,
 		.wait_outside = runtime_wait_outside,
+		.look_outside = runtime_look_outside,
 		.fire_timers = timer_fire_and_next_ns,
 		.cancel_now = runtime_act_on_cancel,
 		.digest = repetition_digest,

@@ -21,6 +21,7 @@ static struct {
 	struct pollfd polls[OUTSIDE_POLLS_MAX + CHILDREN_MAX];
 	uint32_t poll_count;
 	bool has_external; /* another process can make a waited-for descriptor ready */
+	bool has_family;   /* a process of the family can do so */
 	bool has_child;
 	bool has_signal;
 	bool has_shared;       /* a thread waits for an object that another process can change */
@@ -40,6 +41,7 @@ static void outside_add(int fd, short events)
 	if (fd < 0)
 		return;
 	outside.has_external |= !fd_is_internal(fd) && !fd_is_of_family(fd);
+	outside.has_family |= fd_is_of_family(fd);
 	if (outside.poll_count == OUTSIDE_POLLS_MAX) {
 		outside.needs_slices = true;
 		return;
@@ -79,8 +81,8 @@ static void outside_add_request(const struct fd_request *request)
 static void outside_collect(void)
 {
 	outside.poll_count = 0;
-	outside.has_external = outside.has_child = outside.has_signal = outside.needs_slices =
-		outside.has_shared = false;
+	outside.has_external = outside.has_family = outside.has_child = outside.has_signal =
+		outside.needs_slices = outside.has_shared = false;
 	for (uint32_t i = 0; i < engine_thread_count(); i++) {
 		const struct engine_op *op = engine_thread(i)->op;
 
@@ -368,6 +370,17 @@ bool outside_look(void)
 	fd_changed();
 	engine_changed_kind(OP_CHILD_WAIT);
 	return true;
+}
+
+/* Lets another process run, while the program makes steps in a loop. */
+#define LOOK_PAUSE_NS 1000000
+
+void runtime_look_outside(void)
+{
+	if (!outside_look() && !outside.has_family)
+		return;
+	fd_changed();
+	(void)platform_call(SYS_nanosleep, &(struct timespec){.tv_nsec = LOOK_PAUSE_NS}, NULL);
 }
 
 /* Consecutive failures of all threads after which a failed try sleeps in real time. */
