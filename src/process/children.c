@@ -145,17 +145,6 @@ void children_kill_strays(void)
 	}
 }
 
-bool children_adopt(pid_t pid)
-{
-	siginfo_t unused;
-
-	if (pid <= 1 || is_added(pid) ||
-		waitid(P_PID, (id_t)pid, &unused, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0)
-		return false;
-	children_add(pid);
-	return true;
-}
-
 /* Returns the parent's id. 0: the process does not exist. */
 static pid_t children_parent(pid_t pid)
 {
@@ -174,6 +163,20 @@ static pid_t children_parent(pid_t pid)
 	line[size] = '\0';
 	end = strrchr(line, ')'); /* the process name before it may contain any character */
 	return end && sscanf(end, ") %*c %d", &parent) == 1 ? (pid_t)parent : 0;
+}
+
+pid_t children_adopt(pid_t pid)
+{
+	siginfo_t unused;
+
+	while (pid > 1 && !is_added(pid)) {
+		if (waitid(P_PID, (id_t)pid, &unused, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0) {
+			children_add(pid);
+			return pid;
+		}
+		pid = children_parent(pid);
+	}
+	return 0;
 }
 
 bool children_is_descendant(pid_t pid)

@@ -37,8 +37,9 @@ void children_kill_added(void);
 /* Kills all strays, also those that appear by these deaths. Call only if no run is under way, or
  * the caller's own run has ended: a live run's process looks like a stray. */
 void children_kill_strays(void);
-/* Registers a child that is a stray. Returns false if `pid` is no stray. */
-bool children_adopt(pid_t pid);
+/* Registers the stray that is `pid` or has it as a descendant: a fork server may have started a run.
+ * Returns the stray's id, or 0 if there is none. */
+pid_t children_adopt(pid_t pid);
 /* Reaps ended strays except `except`. Returns the number of those that remain; 0 if they cannot be
  * listed. */
 unsigned children_reap_strays(pid_t except);

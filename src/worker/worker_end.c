@@ -221,10 +221,11 @@ int worker_follow(struct worker *worker, enum contract_report *report, struct er
 	const pid_t guest =
 		(pid_t)__atomic_load_n(&worker->block.shared->guest_pid, __ATOMIC_ACQUIRE);
 	const enum worker_state state = worker->state;
+	const pid_t process = children_adopt(guest);
 
-	if (children_adopt(guest)) {
+	if (process) {
 		worker->is_left = false;
-		worker->pid = guest;
+		worker->pid = process;
 		worker->contract->guest_pid = (uint32_t)guest;
 		return 0;
 	}
