@@ -78,6 +78,7 @@ static bool icb_is_valid(void *state, const struct strategy_config *config)
 	struct icb *icb = state;
 
 	return icb->variable_bound <= VARIABLES_MOST && icb->variable_count <= VARIABLES_MOST &&
+	       icb->deviations.shard == config->shard && icb->deviations.shards == config->shards &&
 	       deviations_is_valid(&icb->deviations, (uint32_t)config->option[OPTION_RUNS]);
 }
 

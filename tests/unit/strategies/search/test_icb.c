@@ -216,12 +216,34 @@ static void vt__makes_fewer_runs_than_icb(void **state)
 	assert_non_null(strstr(verdict.scope, "at most 2 variables"));
 }
 
+/* A state of shards that the campaign does not have would skip nearly all points for hours. */
+static void icb__refuses_a_state_of_other_shards(void **unused)
+{
+	struct strategy_config config = {.thread_capacity = 4};
+	const struct strategy *strategy = &strategy_icb;
+	void *state;
+
+	(void)unused;
+	for (unsigned i = 0; strategy->options[i].name; i++)
+		config.option[i] = strategy->options[i].standard;
+	state = calloc(1, strategy->state_bytes(&config));
+	assert_non_null(state);
+	config.shard = 1;
+	config.shards = 2;
+	strategy->begin_campaign(state, &config);
+	assert_true(strategy->search.is_valid(state, &config));
+	config.shard = config.shards = 0;
+	assert_false(strategy->search.is_valid(state, &config));
+	free(state);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(icb__makes_every_schedule_once_in_order),
 		cmocka_unit_test(icb__stops_at_its_bound),
 		cmocka_unit_test(icb__is_dealt_to_shards),
+		cmocka_unit_test(icb__refuses_a_state_of_other_shards),
 		cmocka_unit_test(vt__makes_fewer_runs_than_icb),
 	};
 
