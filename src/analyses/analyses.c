@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 
 #define ANALYSIS(name) &analysis_##name,
 const struct analysis *const analyses[] = {
@@ -32,8 +32,7 @@ struct trace_event *analysis_read_events(
 			return events;
 		while (*total + count >= capacity) {
 			capacity = capacity ? 2 * capacity : 4096;
-			events = realloc(events, capacity * sizeof *events);
-			BUG_ON(!events);
+			events = array_resize(events, capacity, sizeof *events);
 		}
 		memcpy(events + *total, block, count * sizeof *events);
 		*total += count;

@@ -6,7 +6,6 @@
 
 #include "analyses/violations.h"
 #include "base/array.h"
-#include "base/bug.h"
 
 struct atomicity {
 	struct atomic_sets *sets;
@@ -37,8 +36,7 @@ static void note_ending(struct atomicity *state, const struct unit *unit)
 	for (uint32_t i = 0; i < *count; i++)
 		if (strcmp((*names)[i], unit->routine->routine.name) == 0)
 			return;
-	*names = array_room(*names, *count, sizeof **names);
-	(*names)[(*count)++] = unit->routine->routine.name;
+	ARRAY_APPEND(*names, *count, unit->routine->routine.name);
 }
 
 static void note_endings(struct atomicity *state, const struct unit_trace *trace)
@@ -82,9 +80,7 @@ static int atomicity_add_run(
 
 	if (result < 0)
 		return result;
-	atomicity->orders =
-		array_room(atomicity->orders, atomicity->order_count, sizeof *atomicity->orders);
-	atomicity->orders[atomicity->order_count++] = order;
+	ARRAY_APPEND(atomicity->orders, atomicity->order_count, order);
 	return 0;
 }
 

@@ -14,15 +14,13 @@
 #include "analyses/order/held_locks.h"
 #include "analyses/lock_order_internal.h"
 #include "base/array.h"
-#include "base/bug.h"
 #include "base/hash.h"
 
 static void *lock_order_begin(const struct analysis_setting *setting)
 {
-	struct lock_order *graph = calloc(1, sizeof *graph);
+	struct lock_order *graph = array_new(1, sizeof *graph);
 
 	(void)setting;
-	BUG_ON(!graph);
 	return graph;
 }
 
@@ -68,8 +66,7 @@ static struct request_kind *lock_order_find_kind(
 	kind = array_new(1, sizeof *kind);
 	kind->key = without_thread;
 	kind->first = UINT32_MAX;
-	graph->kinds = array_room(graph->kinds, graph->kind_count, sizeof *graph->kinds);
-	graph->kinds[graph->kind_count++] = kind;
+	ARRAY_APPEND(graph->kinds, graph->kind_count, kind);
 	HASH_ADD(hh, graph->kinds_by_key, key, sizeof kind->key, kind);
 	return kind;
 }
@@ -95,9 +92,7 @@ static struct request *find_request(struct lock_order *graph, const struct reque
 	request->kind = kind_index(graph, kind);
 	request->kind_next = kind->first;
 	kind->first = graph->request_count;
-	graph->requests =
-		array_room(graph->requests, graph->request_count, sizeof *graph->requests);
-	graph->requests[graph->request_count++] = request;
+	ARRAY_APPEND(graph->requests, graph->request_count, request);
 	HASH_ADD(hh, graph->requests_by_key, key, sizeof request->key, request);
 	return request;
 }
@@ -109,9 +104,7 @@ static void add_request_epoch(struct request *request, const struct request_epoc
 			return;
 	if (request->epoch_count == REQUEST_EPOCHS_MAX)
 		return;
-	request->epochs =
-		array_room(request->epochs, request->epoch_count, sizeof *request->epochs);
-	request->epochs[request->epoch_count++] = *instance;
+	ARRAY_APPEND(request->epochs, request->epoch_count, *instance);
 }
 
 struct reading {
@@ -167,10 +160,9 @@ static void add_request(const struct reading *reading, const struct trace_event 
 static uint32_t *lock_order_index_next(
 	const struct trace_event *events, uint32_t count, uint32_t thread_count)
 {
-	uint32_t *next = calloc(count + 1u, sizeof *next);
-	uint32_t *last = calloc(thread_count + 1u, sizeof *last);
+	uint32_t *next = array_new(count + 1u, sizeof *next);
+	uint32_t *last = array_new(thread_count + 1u, sizeof *last);
 
-	BUG_ON(!next || !last);
 	for (uint32_t i = 0; i < thread_count; i++)
 		last[i] = count;
 	for (uint32_t i = count; i--;) {
@@ -213,8 +205,7 @@ static int lock_order_add_run(
 		return ERROR_FORMAT;
 	reading.order = thread_order_new(about);
 	reading.held = held_locks_new(about->thread_count);
-	graph->orders = array_room(graph->orders, graph->run_count, sizeof *graph->orders);
-	graph->orders[graph->run_count++] = reading.order;
+	ARRAY_APPEND(graph->orders, graph->run_count, reading.order);
 	read_run(&reading, events, count);
 	held_locks_free(reading.held);
 	free(events);

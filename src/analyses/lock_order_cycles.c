@@ -12,7 +12,6 @@
 
 #include "analyses/lock_order_internal.h"
 #include "base/array.h"
-#include "base/bug.h"
 
 /* Bounds of the search, a few seconds; a bound that is reached marks the candidates incomplete. */
 #define SEARCH_STEPS_MAX (UINT64_C(1) << 22)
@@ -58,8 +57,7 @@ static void add_holder(struct search *search, uint64_t name, uint32_t kind)
 	for (uint32_t i = holders->count; i--;)
 		if (holders->kinds[i] == kind)
 			return;
-	holders->kinds = array_room(holders->kinds, holders->count, sizeof *holders->kinds);
-	holders->kinds[holders->count++] = kind;
+	ARRAY_APPEND(holders->kinds, holders->count, kind);
 }
 
 static void index_holders(struct search *search)

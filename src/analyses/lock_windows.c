@@ -14,7 +14,6 @@
 #include "analyses/order/held_locks.h"
 #include "analyses/order/thread_order.h"
 #include "base/array.h"
-#include "base/bug.h"
 
 /* Limits: acquisitions of a lock per run, earlier ones examined per section, and candidates. */
 #define TAKINGS_MOST 4096
@@ -51,10 +50,9 @@ struct window_search {
 
 static void *lock_windows_begin(const struct analysis_setting *setting)
 {
-	struct lock_windows *state = calloc(1, sizeof *state);
+	struct lock_windows *state = array_new(1, sizeof *state);
 
 	(void)setting;
-	BUG_ON(!state);
 	return state;
 }
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/bug.h"
 #include "base/hash.h"
 
 /* Limit on accesses per unit. Further accesses are rarely made by other code. */
@@ -164,9 +163,8 @@ static void fill_party(const struct making *making, struct party *party)
 {
 	const struct unit_trace *trace = making->trace;
 
-	party->accesses = calloc(making->count + 1u, sizeof *party->accesses);
-	party->locks = calloc(making->count * LOCKS_OF_ACCESS + 1u, sizeof *party->locks);
-	BUG_ON(!party->accesses || !party->locks);
+	party->accesses = array_new(making->count + 1u, sizeof *party->accesses);
+	party->locks = array_new(making->count * LOCKS_OF_ACCESS + 1u, sizeof *party->locks);
 	party->count = making->count;
 	for (uint32_t i = 0; i < making->count; i++) {
 		const struct unit_access *access = &trace->accesses[making->kept[i]];
@@ -224,8 +222,7 @@ static void add_party(struct party_set *set, const struct making *making, uint32
 	if (!parties_is_wanted(set, making, party.signature))
 		return;
 	fill_party(making, &party);
-	set->parties = array_room(set->parties, set->count, sizeof *set->parties);
-	set->parties[set->count++] = party;
+	ARRAY_APPEND(set->parties, set->count, party);
 }
 
 static struct party_set *find_set(

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/bug.h"
 #include "base/hash.h"
 
 const char *const suspicion_words[SUSPICION_COUNT] = {
@@ -56,11 +55,11 @@ static void ranking_grow(struct pattern_ranking *ranking)
 	if (ranking->count < ranking->capacity)
 		return;
 	ranking->capacity = ranking->capacity ? 2 * ranking->capacity : 256;
-	ranking->records = realloc(ranking->records, ranking->capacity * sizeof *ranking->records);
+	ranking->records =
+		array_resize(ranking->records, ranking->capacity, sizeof *ranking->records);
 	ranking->slot_count = 2 * ranking->capacity;
 	free(ranking->slots);
-	ranking->slots = calloc(ranking->slot_count, sizeof *ranking->slots);
-	BUG_ON(!ranking->records || !ranking->slots);
+	ranking->slots = array_new(ranking->slot_count, sizeof *ranking->slots);
 	ranking_index(ranking);
 }
 

@@ -14,7 +14,7 @@
 #include "analyses/analysis.h"
 #include "analyses/units/atomic_sets.h"
 #include "analyses/units/unit_trace.h"
-#include "base/bug.h"
+#include "base/array.h"
 #include "base/hash.h"
 
 /* Limits: accesses per thread, site and set of locks at one location; accesses per location; and
@@ -37,10 +37,9 @@ static const struct atomic_rules no_rules;
 
 static void *races_begin(const struct analysis_setting *setting)
 {
-	struct races *state = calloc(1, sizeof *state);
+	struct races *state = array_new(1, sizeof *state);
 
 	(void)setting;
-	BUG_ON(!state);
 	return state;
 }
 
@@ -172,10 +171,9 @@ static void search_location(const struct race_search *search, const uint32_t *or
 static void search_locations(const struct race_search *search)
 {
 	const struct unit_trace *trace = search->trace;
-	uint32_t *order = calloc(trace->access_count + 1u, sizeof *order);
+	uint32_t *order = array_new(trace->access_count + 1u, sizeof *order);
 	uint32_t first = 0;
 
-	BUG_ON(!order);
 	for (uint32_t i = 0; i < trace->access_count; i++)
 		order[i] = i;
 	if (trace->access_count)

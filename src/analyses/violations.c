@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
 #include "base/hash.h"
+#include "base/strbuf.h"
 #include "model/pattern.h"
 
 #define CANDIDATES_MOST 5000
@@ -161,14 +161,6 @@ static uint64_t violations_key_of(accesses_in_order order, const struct shape *s
 	return candidate_scenario_key(&candidate);
 }
 
-static char *copy_name(const char *name)
-{
-	char *copy = name ? strdup(name) : NULL;
-
-	BUG_ON(name && !copy);
-	return copy;
-}
-
 static void violations_add_candidate(
 	struct search *search, accesses_in_order order, const struct shape *shape, uint64_t key)
 {
@@ -177,9 +169,9 @@ static void violations_add_candidate(
 		.key = key,
 		.pattern = (uint8_t)shape->kind,
 		.has_window = has_window(order, shape),
-		.set = copy_name(atomic_sets_kind(search->query->sets, search->set->kind)->name),
-		.units = {copy_name(search->parties[0]->function),
-			copy_name(search->parties[1]->function)}};
+		.set = string_copy(atomic_sets_kind(search->query->sets, search->set->kind)->name),
+		.units = {string_copy(search->parties[0]->function),
+			string_copy(search->parties[1]->function)}};
 
 	for (uint32_t i = 0; i < candidate.place_count; i++) {
 		const struct party *party = search->parties[shape->parties[i]];

@@ -16,15 +16,28 @@ static inline void *array_new(size_t count, size_t size)
 	return array;
 }
 
+/* Gives the array, which may be NULL, room for `count` items. New items are not zeroed. */
+static inline void *array_resize(void *array, size_t count, size_t size)
+{
+	array = realloc(array, (count ? count : 1) * size);
+	BUG_ON(!array);
+	return array;
+}
+
 /* Returns the array with room for one more item after the first `count`, for appending items one by
  * one. */
 static inline void *array_room(void *array, size_t count, size_t size)
 {
 	if (count & (count - 1) || (count && count < 8))
 		return array;
-	array = realloc(array, (count ? 2 * count : 8) * size);
-	BUG_ON(!array);
-	return array;
+	return array_resize(array, count ? 2 * count : 8, size);
 }
+
+/* Appends a value to an array that only array_room() enlarges. */
+#define ARRAY_APPEND(array, count, ...)                                                            \
+	do {                                                                                       \
+		(array) = array_room(array, count, sizeof *(array));                               \
+		(array)[(count)++] = __VA_ARGS__;                                                  \
+	} while (0)
 
 #endif

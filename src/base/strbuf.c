@@ -97,3 +97,11 @@ char *string_copy(const char *text)
 	BUG_ON(text && !copy);
 	return copy;
 }
+
+char *string_copy_part(const char *text, size_t length)
+{
+	char *copy = strndup(text, length);
+
+	BUG_ON(!copy);
+	return copy;
+}

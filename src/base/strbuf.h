@@ -29,5 +29,7 @@ char *strbuf_detach(struct strbuf *buf);
 
 /* Returns a copy of `text`, which the caller frees; NULL: NULL. */
 char *string_copy(const char *text);
+/* Returns a copy of the first `length` bytes, or of the whole text if it is shorter. */
+char *string_copy_part(const char *text, size_t length);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 
 void bitmap_release(struct bitmap *set)
 {
@@ -16,8 +16,7 @@ static void bitmap_make_room(struct bitmap *set, uint32_t count)
 	if (count <= set->capacity)
 		return;
 	set->capacity = count + count / 2 + 1;
-	set->blocks = realloc(set->blocks, set->capacity * sizeof *set->blocks);
-	BUG_ON(!set->blocks);
+	set->blocks = array_resize(set->blocks, set->capacity, sizeof *set->blocks);
 }
 
 static uint32_t bitmap_find(const struct bitmap *set, uint32_t number)

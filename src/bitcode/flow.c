@@ -4,19 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 
 #define NO_OBJECT UINT32_MAX
-
-static void *flow_grown(void *array, uint32_t *capacity, uint32_t count, size_t size)
-{
-	if (count < *capacity)
-		return array;
-	*capacity = *capacity ? 2 * *capacity : 8;
-	array = realloc(array, *capacity * size);
-	BUG_ON(!array);
-	return array;
-}
 
 uint32_t flow_leader(const struct flow *flow, uint32_t node)
 {
@@ -27,8 +17,7 @@ uint32_t flow_leader(const struct flow *flow, uint32_t node)
 
 uint32_t flow_node(struct flow *flow)
 {
-	flow->nodes = flow_grown(
-		flow->nodes, &flow->node_capacity, flow->node_count, sizeof *flow->nodes);
+	flow->nodes = array_room(flow->nodes, flow->node_count, sizeof *flow->nodes);
 	flow->nodes[flow->node_count] =
 		(struct flow_node){.leader = flow->node_count, .object = NO_OBJECT};
 	return flow->node_count++;
@@ -56,9 +45,8 @@ void flow_edge(struct flow *flow, uint32_t from, uint32_t to)
 
 void flow_unite(struct flow *flow, uint32_t first, uint32_t second)
 {
-	flow->unions = flow_grown(
-		flow->unions, &flow->union_capacity, flow->union_count, sizeof *flow->unions);
-	flow->unions[flow->union_count++] = (struct flow_pair){.first = first, .second = second};
+	ARRAY_APPEND(flow->unions, flow->union_count,
+		(struct flow_pair){.first = first, .second = second});
 	flow->has_changed = true;
 }
 
@@ -66,24 +54,20 @@ void flow_rule(struct flow *flow, uint32_t node, const struct flow_rule *rule)
 {
 	struct flow_node *to = &flow->nodes[flow_leader(flow, node)];
 
-	to->rules = flow_grown(to->rules, &to->rule_capacity, to->rule_count, sizeof *to->rules);
-	to->rules[to->rule_count++] = *rule;
+	ARRAY_APPEND(to->rules, to->rule_count, *rule);
 	bitmap_release(&to->ruled); /* the new rule has not seen any points yet */
 	flow->has_changed = true;
 }
 
 void flow_copy(struct flow *flow, uint32_t to, uint32_t from, uint64_t bytes)
 {
-	flow->copies = flow_grown(
-		flow->copies, &flow->copy_capacity, flow->copy_count, sizeof *flow->copies);
-	flow->copies[flow->copy_count++] =
-		(struct flow_copy){.to = to, .from = from, .bytes = bytes};
+	ARRAY_APPEND(flow->copies, flow->copy_count,
+		(struct flow_copy){.to = to, .from = from, .bytes = bytes});
 }
 
 uint32_t flow_object(struct flow *flow, enum flow_object_kind kind, void *value)
 {
-	flow->objects = flow_grown(
-		flow->objects, &flow->object_capacity, flow->object_count, sizeof *flow->objects);
+	flow->objects = array_room(flow->objects, flow->object_count, sizeof *flow->objects);
 	flow->objects[flow->object_count] = (struct flow_object){.kind = kind,
 		.value = value,
 		.stride = kind == FLOW_FUNCTION || kind == FLOW_FOREIGN};
@@ -112,9 +96,7 @@ static uint32_t flow_add_place(struct flow *flow, uint32_t number, int64_t dista
 
 	flow->nodes[location].object = number;
 	flow->nodes[location].distance = distance;
-	object->places = flow_grown(object->places, &object->place_capacity, object->place_count,
-		sizeof *object->places);
-	object->places[object->place_count++] = location;
+	ARRAY_APPEND(object->places, object->place_count, location);
 	if (object->stride == 1 && distance == 0)
 		(void)bitmap_add(&flow->whole, location);
 	if (object->is_foreign)

@@ -34,7 +34,7 @@ struct flow_object {
 	enum flow_object_kind kind;
 	void *value;	  /* the LLVM value that names it; NULL means foreign memory */
 	uint32_t *places; /* its locations */
-	uint32_t place_count, place_capacity;
+	uint32_t place_count;
 	int64_t stride;	 /* 0: not folded */
 	bool is_foreign; /* code without bitcode may touch the object and pass its address on */
 };
@@ -63,7 +63,7 @@ struct flow_node {
 	struct bitmap carried; /* points already propagated to the successors */
 	struct bitmap ruled;   /* points already seen by the rules */
 	struct flow_rule *rules;
-	uint32_t rule_count, rule_capacity;
+	uint32_t rule_count;
 	uint32_t object; /* object of a location; UINT32_MAX: the node belongs to a value */
 	int64_t distance;
 };
@@ -85,8 +85,8 @@ struct flow {
 	struct flow_object *objects;
 	struct flow_copy *copies;
 	struct flow_pair *unions; /* applied before the next wave */
-	uint32_t node_count, node_capacity, object_count, object_capacity;
-	uint32_t copy_count, copy_capacity, union_count, union_capacity;
+	uint32_t node_count, object_count;
+	uint32_t copy_count, union_count;
 	struct bitmap opened; /* points of the foreign node that were already processed */
 	/*
 	 * `foreign_places`: locations known to foreign code, without functions. The location

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/bug.h"
 #include "base/hash.h"
 
 static const char *linkage_name_of(LLVMValueRef value, size_t *length)
@@ -52,8 +51,7 @@ static void linkage_make_room(struct linkage *linkage, const struct program *pro
 	linkage->name_capacity = 16;
 	while (linkage->name_capacity < 2 * most)
 		linkage->name_capacity *= 2;
-	linkage->by_name = malloc(linkage->name_capacity * sizeof *linkage->by_name);
-	BUG_ON(!linkage->by_name);
+	linkage->by_name = array_new(linkage->name_capacity, sizeof *linkage->by_name);
 	memset(linkage->by_name, 0xff, linkage->name_capacity * sizeof *linkage->by_name);
 }
 
@@ -95,12 +93,11 @@ static uint32_t symbol_for(
 static void add_definition(
 	struct symbol *symbol, struct flow *flow, LLVMValueRef function, uint32_t unit)
 {
-	symbol->definitions = array_room(
-		symbol->definitions, symbol->definition_count, sizeof *symbol->definitions);
-	symbol->definitions[symbol->definition_count++] = (struct definition){.function = function,
-		.unit = unit,
-		.returns = flow_node(flow),
-		.arguments = flow_node(flow)};
+	ARRAY_APPEND(symbol->definitions, symbol->definition_count,
+		(struct definition){.function = function,
+			.unit = unit,
+			.returns = flow_node(flow),
+			.arguments = flow_node(flow)});
 }
 
 static void linkage_add_value(

@@ -18,7 +18,6 @@
 #include <zstd.h>
 
 #include "base/array.h"
-#include "base/bug.h"
 #include "abi/instrument_abi.h"
 #include "base/strbuf.h"
 
@@ -58,10 +57,9 @@ static void number_all(struct unit *unit)
 		functions += !LLVMIsDeclaration(f);
 		instructions = number_instructions(f, NULL, instructions);
 	}
-	unit->functions = calloc(functions + 1, sizeof *unit->functions);
-	unit->first_instruction = calloc(functions + 1, sizeof *unit->first_instruction);
-	unit->instructions = calloc(instructions + 1, sizeof *unit->instructions);
-	BUG_ON(!unit->functions || !unit->first_instruction || !unit->instructions);
+	unit->functions = array_new(functions + 1, sizeof *unit->functions);
+	unit->first_instruction = array_new(functions + 1, sizeof *unit->first_instruction);
+	unit->instructions = array_new(instructions + 1, sizeof *unit->instructions);
 	instructions = 0;
 	for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f; f = LLVMGetNextFunction(f)) {
 		if (LLVMIsDeclaration(f))
@@ -97,9 +95,7 @@ static int parse_unit(struct program *program, const struct bitcode_header *head
 		return program_damaged(path, number, "LLVM 19 cannot read it", err);
 	unit.layout = LLVMGetModuleDataLayout(unit.module);
 	number_all(&unit);
-	program->units = realloc(program->units, (program->unit_count + 1) * sizeof unit);
-	BUG_ON(!program->units);
-	program->units[program->unit_count++] = unit;
+	ARRAY_APPEND(program->units, program->unit_count, unit);
 	return 0;
 }
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "bitcode/flow.h"
 
 static void replace(struct bitmap *set, struct bitmap *by)
@@ -15,17 +15,11 @@ static void replace(struct bitmap *set, struct bitmap *by)
 
 static void move_rules(struct flow_node *to, struct flow_node *from)
 {
-	if (!from->rule_count)
-		return;
-	to->rules =
-		realloc(to->rules, ((size_t)to->rule_count + from->rule_count) * sizeof *to->rules);
-	BUG_ON(!to->rules);
-	memcpy(to->rules + to->rule_count, from->rules, from->rule_count * sizeof *to->rules);
-	to->rule_count += from->rule_count;
-	to->rule_capacity = to->rule_count;
+	for (uint32_t i = 0; i < from->rule_count; i++)
+		ARRAY_APPEND(to->rules, to->rule_count, from->rules[i]);
 	free(from->rules);
 	from->rules = NULL;
-	from->rule_count = from->rule_capacity = 0;
+	from->rule_count = 0;
 }
 
 static void keep_common(struct bitmap *set, const struct bitmap *other)
@@ -151,16 +145,14 @@ static uint32_t *collapse_cycles(struct flow *flow, uint32_t *count)
 {
 	const size_t nodes = flow->node_count;
 	struct walk walk = {.flow = flow,
-		.index = calloc(nodes, sizeof *walk.index),
-		.low = calloc(nodes, sizeof *walk.low),
-		.next = calloc(nodes, sizeof *walk.next),
-		.path = calloc(nodes, sizeof *walk.path),
-		.open = calloc(nodes, sizeof *walk.open),
-		.order = calloc(nodes, sizeof *walk.order),
-		.is_open = calloc(nodes, sizeof *walk.is_open)};
+		.index = array_new(nodes, sizeof *walk.index),
+		.low = array_new(nodes, sizeof *walk.low),
+		.next = array_new(nodes, sizeof *walk.next),
+		.path = array_new(nodes, sizeof *walk.path),
+		.open = array_new(nodes, sizeof *walk.open),
+		.order = array_new(nodes, sizeof *walk.order),
+		.is_open = array_new(nodes, sizeof *walk.is_open)};
 
-	BUG_ON(!walk.index || !walk.low || !walk.next || !walk.path || !walk.open || !walk.order ||
-		!walk.is_open);
 	for (uint32_t i = 0; i < nodes; i++)
 		if (flow->nodes[i].leader == i && !walk.index[i])
 			walk_from(&walk, i);

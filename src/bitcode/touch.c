@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
 #include "base/array.h"
 #include "base/strbuf.h"
 #include "bitcode/points_to_internal.h"
@@ -138,8 +137,7 @@ static bool is_variable(const struct flow_object *object)
 
 static void add_start(struct reader *reader, const struct start *start)
 {
-	reader->starts = array_room(reader->starts, reader->start_count, sizeof *reader->starts);
-	reader->starts[reader->start_count++] = *start;
+	ARRAY_APPEND(reader->starts, reader->start_count, *start);
 }
 
 static void add_starts(struct reader *reader, const struct reach *reach, const struct site *site)
@@ -242,9 +240,8 @@ static void make_variables(struct reader *reader)
 	struct points_to *result = reader->result;
 
 	result->variable_count = reader->start_count;
-	result->variables = calloc(reader->start_count + 1, sizeof *result->variables);
-	result->foreign = calloc(reader->start_count + 1, sizeof *result->foreign);
-	BUG_ON(!result->variables || !result->foreign);
+	result->variables = array_new(reader->start_count + 1, sizeof *result->variables);
+	result->foreign = array_new(reader->start_count + 1, sizeof *result->foreign);
 	for (uint32_t i = 0; i < reader->start_count; i++) {
 		touch_name_variable(reader, &reader->starts[i], &result->variables[i].name);
 		result->variables[i].distance = reader->starts[i].distance;
@@ -358,9 +355,8 @@ static void touch_read_sites(struct reader *reader)
 
 	for (uint32_t file = 0; file < program->file_count; file++)
 		most += site_table_count(program->files[file].sites);
-	result->sites = calloc(most, sizeof *result->sites);
-	reader->reaches = calloc(most, sizeof *reader->reaches);
-	BUG_ON(!result->sites || !reader->reaches);
+	result->sites = array_new(most, sizeof *result->sites);
+	reader->reaches = array_new(most, sizeof *reader->reaches);
 	for (uint32_t file = 0; file < program->file_count; file++) {
 		const struct site_table *table = program->files[file].sites;
 
@@ -382,10 +378,9 @@ static void touch_read_sites(struct reader *reader)
 
 struct points_to *read_result(struct analysis *analysis)
 {
-	struct points_to *result = calloc(1, sizeof *result);
+	struct points_to *result = array_new(1, sizeof *result);
 	struct reader reader = {.analysis = analysis, .result = result};
 
-	BUG_ON(!result);
 	touch_read_sites(&reader);
 	add_foreign_starts(&reader);
 	unite_starts(&reader);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/shell_words.h"
+#include "base/strbuf.h"
 #include "plan/memory_view.h"
 #include "plan/strategy_option.h"
 #include "model/outcome.h"
@@ -183,7 +184,7 @@ static void add_strategy(struct strbuf *out, const struct finding *finding)
 {
 	struct strategy_config config;
 	struct error err;
-	char *name = finding->strategy ? strdup(finding->strategy) : NULL;
+	char *name = string_copy(finding->strategy);
 	uint32_t index;
 
 	if (!name)

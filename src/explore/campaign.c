@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/bug.h"
 #include "base/hash.h"
 #include "base/strbuf.h"
 #include "explore/services.h"
@@ -135,13 +134,12 @@ static int campaign_save(struct campaign *campaign, const char *state, struct er
 					: campaign->scheme->runs_made(campaign);
 	campaign->row.seconds = (double)total->elapsed_ns / 1e9;
 	free(campaign->row.state);
-	campaign->row.state = strdup(state);
+	campaign->row.state = string_copy(state);
 	progress_note(campaign, true);
 	free(campaign->row.course);
 	campaign->row.course = progress_text(campaign->progress);
 	free(campaign->row.restart);
-	campaign->row.restart = strdup(restart_descriptions[campaign->restart].word);
-	BUG_ON(!campaign->row.state || !campaign->row.restart);
+	campaign->row.restart = string_copy(restart_descriptions[campaign->restart].word);
 	return store_campaign_update(campaign->store, &campaign->row, err);
 }
 

@@ -40,9 +40,7 @@ bool failure_is_new_key(struct campaign *campaign, uint64_t key)
 	for (uint32_t i = 0; i < campaign->known.key_count; i++)
 		if (campaign->known.keys[i] == key)
 			return false;
-	campaign->known.keys = array_room(
-		campaign->known.keys, campaign->known.key_count, sizeof *campaign->known.keys);
-	campaign->known.keys[campaign->known.key_count++] = key;
+	ARRAY_APPEND(campaign->known.keys, campaign->known.key_count, key);
 	return true;
 }
 
@@ -309,10 +307,8 @@ static int failure_check_suppressions(struct campaign *campaign,
 	if (!*is_suppressed)
 		return 0;
 	campaign->result->races_suppressed++;
-	campaign->known.suppressed = array_room(campaign->known.suppressed,
-		campaign->known.suppressed_count, sizeof *campaign->known.suppressed);
-	campaign->known.suppressed[campaign->known.suppressed_count++] =
-		failure_key(&failure->outcome);
+	ARRAY_APPEND(campaign->known.suppressed, campaign->known.suppressed_count,
+		failure_key(&failure->outcome));
 	campaign->known.suppressed_runs++;
 	failure_ignore_race(campaign, &failure->outcome);
 	return 0;

@@ -9,7 +9,6 @@
 #include "base/bitset.h"
 #include "base/array.h"
 #include "base/strbuf.h"
-#include "base/bug.h"
 #include "base/shell_words.h"
 #include "explore/services.h"
 #include "plan/restart.h"
@@ -141,10 +140,9 @@ void campaign_row_fill(struct store_campaign *row, const struct campaign_options
 	strategy_format(options->strategy, &options->strategy_config, strategy, sizeof strategy);
 	row->command = strbuf_detach(&command);
 	row->options = progress_row_options(options, settings);
-	row->strategy = strdup(strategy);
+	row->strategy = string_copy(strategy);
 	row->seed = options->seed;
-	row->state = strdup("running");
-	row->restart = strdup(restart_descriptions[restart].word);
+	row->state = string_copy("running");
+	row->restart = string_copy(restart_descriptions[restart].word);
 	row->started = time(NULL);
-	BUG_ON(!row->strategy || !row->state || !row->restart);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "base/hash.h"
 
@@ -110,12 +111,11 @@ static int compare_hashes(const void *a, const void *b)
  */
 static uint64_t waits_hash(const struct finding *finding)
 {
-	uint64_t *hashes = calloc(finding->wait_count, sizeof *hashes);
+	uint64_t *hashes = array_new(finding->wait_count, sizeof *hashes);
 	uint64_t result = 0;
 	uint32_t count = 0;
 	bool has_cycle = false;
 
-	BUG_ON(!hashes);
 	for (uint32_t i = 0; i < finding->wait_count; i++)
 		has_cycle |= finding->waits[i].is_on_cycle;
 	for (uint32_t i = 0; i < finding->wait_count; i++)

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "base/hash.h"
 #include "base/source_file.h"
@@ -67,8 +68,7 @@ static char *source_lines_read_file(const char *path, size_t *size)
 	*size = 0;
 	if (fd < 0)
 		return NULL;
-	text = malloc((size_t)status.st_size + 1);
-	BUG_ON(!text);
+	text = array_new((size_t)status.st_size + 1, 1);
 	while (*size < (size_t)status.st_size &&
 		(got = read(fd, text + *size, (size_t)status.st_size - *size)) > 0)
 		*size += (size_t)got;

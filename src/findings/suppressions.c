@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
+#include "base/strbuf.h"
 
 static const struct {
 	const char *word;
@@ -36,14 +37,12 @@ static bool suppressions_is_blank(char c)
 static void suppressions_add(struct suppressions *suppressions, enum suppression_type type,
 	const char *pattern, size_t length)
 {
-	struct suppression *list = realloc(
-		suppressions->list, (suppressions->count + (size_t)1) * sizeof *suppressions->list);
+	struct suppression *list = array_resize(
+		suppressions->list, suppressions->count + (size_t)1, sizeof *suppressions->list);
 
-	BUG_ON(!list);
 	suppressions->list = list;
-	list[suppressions->count] =
-		(struct suppression){.type = (uint8_t)type, .pattern = strndup(pattern, length)};
-	BUG_ON(!list[suppressions->count].pattern);
+	list[suppressions->count] = (struct suppression){
+		.type = (uint8_t)type, .pattern = string_copy_part(pattern, length)};
 	suppressions->count++;
 	suppressions->without_effect += type == SUPPRESS_NOTHING;
 }
@@ -145,8 +144,7 @@ bool suppression_pattern_matches(const char *pattern, const char *name)
 		end--;
 	length = (size_t)(end - pattern);
 	/* A pattern without anchors matches a part of the name, as if between two stars. */
-	whole = malloc(length + 2);
-	BUG_ON(!whole);
+	whole = array_new(length + 2, 1);
 	memcpy(whole + 1, pattern, length);
 	whole[0] = whole[length + 1] = '*';
 	result = suppressions_fits(whole + is_from_start, whole + length + 2 - is_to_end, name);

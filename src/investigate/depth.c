@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "platform/platform.h"
 
 /* One fall per switch and per thread with a higher priority; more are not worth measuring. */
@@ -36,9 +36,8 @@ static void priorities_copy(struct priorities *to, const struct priorities *from
 	const uint32_t kept = from->fall_count - skip;
 
 	*to = (struct priorities){.thread_count = from->thread_count, .fall_count = kept};
-	to->order = calloc(from->thread_count + 1, sizeof *to->order);
-	to->falls = calloc(kept + 1, sizeof *to->falls);
-	BUG_ON(!to->order || !to->falls);
+	to->order = array_new(from->thread_count + 1, sizeof *to->order);
+	to->falls = array_new(kept + 1, sizeof *to->falls);
 	memcpy(to->order, from->order, from->thread_count * sizeof *to->order);
 	memcpy(to->falls, from->falls + skip, kept * sizeof *to->falls);
 }
@@ -126,12 +125,11 @@ static int record_falls(
 {
 	const struct failure *failure = measuring->failure;
 	struct replay_state *state = contract_strategy(measuring->probe.worker.contract);
-	struct replay_directive *room = calloc(FALLS_MAX, sizeof *room);
+	struct replay_directive *room = array_new(FALLS_MAX, sizeof *room);
 	struct probe_plan plan = probe_plan_exact(failure);
 	struct priorities recorded;
 	int result;
 
-	BUG_ON(!room);
 	plan.mode = REPLAY_RECORD;
 	plan.directives = room;
 	plan.directive_count = FALLS_MAX;

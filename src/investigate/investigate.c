@@ -1,5 +1,6 @@
 #include "store/surroundings.h"
 #include "base/array.h"
+#include "base/strbuf.h"
 #include "investigate/minimise/fewer_preemptions.h"
 #include "investigate/passing.h"
 #include "investigate/investigate_internal.h"
@@ -384,11 +385,10 @@ static void fill_replay(struct finding *finding, const struct investigation *inv
 	while (worker->argv[count])
 		count++;
 	finding->argv = array_new(count + 1, sizeof *finding->argv);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++)
 		finding->argv[i] = string_copy(worker->argv[i]);
-	}
-	finding->directory = worker->directory ? strdup(worker->directory) : NULL;
-	finding->input = worker->input ? strdup(worker->input) : NULL;
+	finding->directory = string_copy(worker->directory);
+	finding->input = string_copy(worker->input);
 	finding->settings = settings_to_json(investigation->probe.settings);
 	finding->environment = surroundings_take();
 	finding->memory = memory_view_to_json(investigation->probe.memory);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/strbuf.h"
 #include "investigate/investigate.h"
 #include "investigate/trace_window.h"
 
@@ -20,8 +20,7 @@ static uint32_t before_last_preemption(const struct failure *failure)
 static void passing_copy(char **to, const char *from)
 {
 	free(*to);
-	*to = from ? strdup(from) : NULL;
-	BUG_ON(from && !*to);
+	*to = string_copy(from);
 }
 
 static bool passing_is_unnamed(const struct finding_step *step)

@@ -7,16 +7,13 @@
 
 #include "base/array.h"
 #include "base/bitset.h"
-#include "base/bug.h"
 #include "base/strbuf.h"
 #include "plan/chosen_internal.h"
 #include "symbols/tables/site_table.h"
 
 static void add_file(struct chosen_files *files, const char *path)
 {
-	files->paths = array_room(files->paths, files->count, sizeof *files->paths);
-	files->paths[files->count] = string_copy(path);
-	files->count++;
+	ARRAY_APPEND(files->paths, files->count, string_copy(path));
 }
 
 static void release_files(struct chosen_files *files)
@@ -103,11 +100,10 @@ static bool choose_variables(const struct points_to *result, const char *pattern
 static int choose_all(
 	const struct points_to *result, const char *patterns, uint64_t *marked, struct error *err)
 {
-	char *copy = strdup(patterns);
+	char *copy = string_copy(patterns);
 	char *rest = copy, *pattern;
 	int status = 0;
 
-	BUG_ON(!copy);
 	while (!status && (pattern = strsep(&rest, ",")))
 		if (*pattern && !choose_variables(result, pattern, marked))
 			status = error_set(err, ERROR_USAGE,
@@ -146,9 +142,8 @@ static int open_module(
 		.fingerprint =
 			memory_module_fingerprint(records, size / sizeof(struct site_record)),
 		.count = site_table_count(table),
-		.sites = calloc(BITSET_WORDS(site_table_count(table)) + 1, sizeof(uint64_t)),
+		.sites = array_new(BITSET_WORDS(site_table_count(table)) + 1, sizeof(uint64_t)),
 	};
-	BUG_ON(!module->sites);
 	site_table_free(table);
 	return 0;
 }

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bitset.h"
-#include "base/bug.h"
 #include "plan/chosen_internal.h"
 
 struct group {
@@ -145,13 +145,12 @@ void chosen_write_groups(const struct chosen *chosen, const struct chosen_files 
 	const struct points_to *result, struct contract_memory *memory)
 {
 	struct grouping grouping = {.result = result};
-	uint16_t *number = calloc(MEMORY_GROUPS_MAX, sizeof *number);
+	uint16_t *number = array_new(MEMORY_GROUPS_MAX, sizeof *number);
 
-	grouping.groups = calloc(MEMORY_GROUPS_MAX, sizeof *grouping.groups);
-	grouping.of_site = calloc(result->site_count + 1u, sizeof *grouping.of_site);
-	grouping.touching =
-		calloc(((size_t)result->variable_count + 1) * CHOSEN_GROUP_WORDS, sizeof(uint64_t));
-	BUG_ON(!number || !grouping.groups || !grouping.of_site || !grouping.touching);
+	grouping.groups = array_new(MEMORY_GROUPS_MAX, sizeof *grouping.groups);
+	grouping.of_site = array_new(result->site_count + 1u, sizeof *grouping.of_site);
+	grouping.touching = array_new(
+		((size_t)result->variable_count + 1) * CHOSEN_GROUP_WORDS, sizeof(uint64_t));
 	if (find_groups(&grouping)) {
 		note_touching(&grouping);
 		sort_groups(&grouping, number);

@@ -54,8 +54,7 @@ bool races_ignore(struct races *races, struct race_pair pair)
 {
 	if (races->ignored_count == RACE_IGNORED_MAX)
 		return false;
-	races->ignored = array_room(races->ignored, races->ignored_count, sizeof *races->ignored);
-	races->ignored[races->ignored_count++] = pair;
+	ARRAY_APPEND(races->ignored, races->ignored_count, pair);
 	return true;
 }
 

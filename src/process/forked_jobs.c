@@ -190,11 +190,10 @@ static void read_some(struct forked_jobs_run *run, struct job *job)
 
 static void listen_to(struct forked_jobs_run *run)
 {
-	struct pollfd *files = calloc(run->under_way + 1u, sizeof *files);
-	struct job **owners = calloc(run->under_way + 1u, sizeof *owners);
+	struct pollfd *files = array_new(run->under_way + 1u, sizeof *files);
+	struct job **owners = array_new(run->under_way + 1u, sizeof *owners);
 	uint32_t count = 0;
 
-	BUG_ON(!files || !owners);
 	for (uint32_t i = run->taken; i < run->jobs->count && count < run->under_way; i++)
 		if (run->list[i].state == FORKED_JOB_UNDER_WAY) {
 			files[count] = (struct pollfd){.fd = run->list[i].pipe, .events = POLLIN};
@@ -350,7 +349,6 @@ bool forked_job_take_text(struct forked_job_reading *reading, char **text, size_
 		return true;
 	if ((uint64_t)(reading->end - reading->at) < length)
 		return false;
-	*text = calloc(1, (size_t)length + 1);
-	BUG_ON(!*text);
+	*text = array_new(1, (size_t)length + 1);
 	return forked_job_take_bytes(reading, *text, (size_t)length);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/strbuf.h"
 #include "findings/source_lines.h"
 #include "report/layout_internal.h"
 
@@ -370,9 +370,8 @@ static void report_output(
 	while (*at) {
 		const size_t length = strcspn(at, "\n");
 
-		char *line = strndup(at, length);
+		char *line = string_copy_part(at, length);
 
-		BUG_ON(!line);
 		strbuf_adds(out, "  ");
 		add_wrapped(out, style, line, INDENT, INDENT + 2);
 		free(line);

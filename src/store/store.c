@@ -18,7 +18,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/bug.h"
+#include "base/strbuf.h"
 #include "base/visible.h"
 #include "store/store_internal.h"
 
@@ -115,11 +117,7 @@ const char *store_column(sqlite3_stmt *statement, int column)
 
 char *store_column_text(sqlite3_stmt *statement, int column)
 {
-	const unsigned char *text = sqlite3_column_text(statement, column);
-	char *copy = text ? strdup((const char *)text) : NULL;
-
-	BUG_ON(text && !copy);
-	return copy;
+	return string_copy((const char *)sqlite3_column_text(statement, column));
 }
 
 char *store_column_line(sqlite3_stmt *statement, int column)
@@ -284,10 +282,9 @@ static int store_open_database(struct store *store, struct error *err)
 int store_open(
 	struct store **out, const char *directory, enum store_access access, struct error *err)
 {
-	struct store *store = calloc(1, sizeof *store);
+	struct store *store = array_new(1, sizeof *store);
 	int status;
 
-	BUG_ON(!store);
 	store->access = access;
 	store->folder_fd = store->findings_fd = -1;
 	BUG_ON(asprintf(&store->folder, "%s/.raddle", directory) < 0);

@@ -24,8 +24,7 @@ struct store_aside {
 
 void store_open_aside(struct store **out)
 {
-	*out = calloc(1, sizeof **out);
-	BUG_ON(!*out);
+	*out = array_new(1, sizeof **out);
 	(*out)->folder_fd = (*out)->findings_fd = -1;
 	(*out)->aside = calloc(1, sizeof *(*out)->aside);
 	BUG_ON(!(*out)->aside);
@@ -76,8 +75,7 @@ void store_aside_add(struct store_aside *aside, int64_t campaign, struct finding
 		.trace_size = finding->trace_size};
 	if (!finding->trace)
 		return;
-	added->trace = malloc(finding->trace_size + 1);
-	BUG_ON(!added->trace);
+	added->trace = array_new(finding->trace_size + 1, 1);
 	memcpy(added->trace, finding->trace, finding->trace_size);
 }
 
@@ -183,9 +181,8 @@ int store_aside_unpack(
 	if (!forked_job_take_bytes(reading, &campaigns, sizeof campaigns) ||
 		!forked_job_take_bytes(reading, &findings, sizeof findings))
 		return error_set(err, ERROR_FORMAT, "the result of a raddle process is truncated");
-	unpacked->campaigns = calloc(campaigns + 1u, sizeof *unpacked->campaigns);
-	unpacked->findings = calloc(findings + 1u, sizeof *unpacked->findings);
-	BUG_ON(!unpacked->campaigns || !unpacked->findings);
+	unpacked->campaigns = array_new(campaigns + 1u, sizeof *unpacked->campaigns);
+	unpacked->findings = array_new(findings + 1u, sizeof *unpacked->findings);
 	while (result == 0 && unpacked->campaign_count < campaigns)
 		if (!unpack_campaign(&unpacked->campaigns[unpacked->campaign_count++], reading))
 			result = error_set(

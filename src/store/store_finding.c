@@ -265,8 +265,7 @@ int store_read_file(struct store *store, const char *const name[2], size_t limit
 		errno = EFBIG;
 		goto failed;
 	}
-	*text = malloc((size_t)status.st_size + 1);
-	BUG_ON(!*text);
+	*text = array_new((size_t)status.st_size + 1, 1);
 	*size = 0;
 	while (*size < (size_t)status.st_size &&
 		(got = read(fd, *text + *size, (size_t)status.st_size - *size)) > 0)

@@ -260,12 +260,11 @@ static int store_merge_add_documents(struct merge *merge, const int64_t *old_ids
 
 static int add_all(struct merge *merge, struct store_merged *merged, struct error *err)
 {
-	int64_t *old_ids = calloc(merge->added_count + 1u, sizeof *old_ids);
+	int64_t *old_ids = array_new(merge->added_count + 1u, sizeof *old_ids);
 	struct store_finding_row *rows = NULL;
 	uint32_t count = 0;
 	int status;
 
-	BUG_ON(!old_ids);
 	for (uint32_t i = 0; i < merge->added_count; i++)
 		old_ids[i] = merge->added[i].id;
 	status = store_merge_add_campaigns(merge, merged, err);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/strbuf.h"
 #include "store/store_seal.h"
 
 extern char **environ;
@@ -59,9 +60,8 @@ static json_t *take(void)
 	struct seal_key *key = seal_key_open(true);
 
 	for (char **entry = environ; *entry; entry++) {
-		char *name = strndup(*entry, strcspn(*entry, "="));
+		char *name = string_copy_part(*entry, strcspn(*entry, "="));
 
-		BUG_ON(!name);
 		/* A variable whose name is not UTF-8 is omitted. */
 		if ((*entry)[strlen(name)] == '=' &&
 			!is_among(name, ignored, sizeof ignored / sizeof *ignored))

@@ -94,10 +94,9 @@ static struct block_index *blocks_index_of(
 	BUG_ON(!index);
 	index->blocks = memory->blocks;
 	index->count = memory->block_count;
-	index->order = calloc(index->count + 1, sizeof *index->order);
-	index->ends = calloc(index->count + 1, sizeof *index->ends);
-	index->types = calloc(index->count + 1, sizeof *index->types);
-	BUG_ON(!index->order || !index->ends || !index->types);
+	index->order = array_new(index->count + 1, sizeof *index->order);
+	index->ends = array_new(index->count + 1, sizeof *index->ends);
+	index->types = array_new(index->count + 1, sizeof *index->types);
 	for (uint32_t i = 0; i < index->count; i++)
 		index->order[i] = i;
 	if (index->count)

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "base/strbuf.h"
 #include "base/visible.h"
 #include "symbols/symbols.h"
@@ -93,10 +93,9 @@ static size_t operator_length(const char *at)
 /* Shortens "std::map<int, int>::find" to "std::map<...>::find"; the caller frees it. */
 static char *without_arguments(const char *name)
 {
-	char *text = calloc(4 * strlen(name) + 1, 1), *to = text;
+	char *text = array_new(4 * strlen(name) + 1, 1), *to = text;
 	unsigned depth = 0;
 
-	BUG_ON(!text);
 	while (*name) {
 		size_t length = depth ? 0 : operator_length(name);
 
@@ -115,10 +114,7 @@ static char *without_arguments(const char *name)
 
 char *symbols_short_name(const char *name)
 {
-	char *copy = strlen(name) > NAME_MOST ? without_arguments(name) : strdup(name);
-
-	BUG_ON(!copy);
-	return copy;
+	return strlen(name) > NAME_MOST ? without_arguments(name) : string_copy(name);
 }
 
 static bool is_lambda_itself(const char *name)

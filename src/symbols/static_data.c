@@ -86,8 +86,7 @@ static void static_data_add_variable(
 		variable.size = types_size(&type);
 	if (!variable.size)
 		variable.size = 1; /* a type without a size has at least a first byte */
-	index->variables = array_room(index->variables, index->count, sizeof *index->variables);
-	index->variables[index->count++] = variable;
+	ARRAY_APPEND(index->variables, index->count, variable);
 }
 
 static void static_data_add_variables(const struct surroundings *surroundings, Dwarf_Die *die)

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "base/visible.h"
 #include "symbols/symbols_internal.h"
@@ -129,11 +130,10 @@ static int report_modules(struct symbols *symbols, pid_t pid)
 
 int symbols_from_process(struct symbols **out, pid_t pid, struct error *err)
 {
-	struct symbols *symbols = calloc(1, sizeof *symbols);
+	struct symbols *symbols = array_new(1, sizeof *symbols);
 	char *folder = getcwd(NULL, 0);
 	int status;
 
-	BUG_ON(!symbols);
 	BUG_ON(asprintf(&symbols->working_folder, "%s/", folder ? folder : "") < 0);
 	free(folder);
 	symbols->dwfl = dwfl_begin(&callbacks);
@@ -181,8 +181,7 @@ const char *symbols_keep(struct symbols *symbols, const char *text)
 
 	if (!visible)
 		return NULL;
-	kept = malloc(sizeof *kept + size);
-	BUG_ON(!kept);
+	kept = array_new(1, sizeof *kept + size);
 	memcpy(kept->text, visible, size);
 	free(visible);
 	kept->next = symbols->texts;

@@ -4,7 +4,6 @@
 #include <uthash.h>
 
 #include "base/array.h"
-#include "base/bug.h"
 #include "symbols/symbols_internal.h"
 
 struct unit_range {
@@ -21,8 +20,7 @@ struct unit_index {
 
 static void add_range(struct unit_index *index, struct unit_range range)
 {
-	index->ranges = array_room(index->ranges, index->count, sizeof *index->ranges);
-	index->ranges[index->count++] = range;
+	ARRAY_APPEND(index->ranges, index->count, range);
 }
 
 static int compare_ranges(const void *a, const void *b)

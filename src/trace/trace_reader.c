@@ -420,9 +420,8 @@ int trace_reader_open(struct trace_reader **out, const void *bytes, size_t size,
 	reader->threads = trace_reader_allocate(THREAD_CAPACITY, sizeof *reader->threads);
 	reader->run.threads = reader->threads;
 	/* The memory is not zeroed, because only the parts that were filled are read. */
-	reader->plain = malloc(TRACE_BLOCK_MAX);
-	reader->events = malloc(TRACE_BLOCK_MAX / TRACE_EVENT_BYTES * sizeof *reader->events);
-	BUG_ON(!reader->plain || !reader->events);
+	reader->plain = array_new(TRACE_BLOCK_MAX, 1);
+	reader->events = array_new(TRACE_BLOCK_MAX / TRACE_EVENT_BYTES, sizeof *reader->events);
 	status = trace_reader_read_header(reader, err);
 	if (!status)
 		status = read_head(reader, err);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "base/strbuf.h"
 #include "trace/trace_format_internal.h"
@@ -116,9 +117,9 @@ static void trace_writer_add_threads(struct trace_writer *writer, const struct t
 
 struct trace_writer *trace_writer_new(const struct trace_run *run)
 {
-	struct trace_writer *writer = calloc(1, sizeof *writer);
+	struct trace_writer *writer = array_new(1, sizeof *writer);
 
-	BUG_ON(!writer || run->thread_count > THREAD_CAPACITY);
+	BUG_ON(run->thread_count > THREAD_CAPACITY);
 	strbuf_init(&writer->trace);
 	strbuf_init(&writer->block);
 	writer->thread_count = run->thread_count;

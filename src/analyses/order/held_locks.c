@@ -91,9 +91,11 @@ static void held_locks_take(struct held_locks *held, const struct trace_event *e
 	struct lock_owner *owner = held_locks_find_owner(held, event->address);
 	const bool is_shared = op_takes_shared(event->kind);
 
-	list->locks = array_room(list->locks, list->count, sizeof *list->locks);
-	list->locks[list->count++] = (struct held_lock){
-		.address = event->address, .is_shared = is_shared, .depth = 1, .taken = *event};
+	ARRAY_APPEND(list->locks, list->count,
+		(struct held_lock){.address = event->address,
+			.is_shared = is_shared,
+			.depth = 1,
+			.taken = *event});
 	if (!owner) {
 		owner = array_new(1, sizeof *owner);
 		owner->address = event->address;

@@ -6,7 +6,7 @@
 #include <uthash.h>
 
 #include "base/array.h"
-#include "base/bug.h"
+#include "base/strbuf.h"
 #include "model/op.h"
 #include "trace/schedule_text.h"
 
@@ -50,8 +50,7 @@ static struct epoch *new_epoch(
 		.before = array_new(order->thread_count, sizeof *before)};
 	if (before)
 		memcpy(epoch->before, before, order->thread_count * sizeof *before);
-	order->epochs = array_room(order->epochs, order->epoch_count, sizeof *order->epochs);
-	order->epochs[order->epoch_count++] = epoch;
+	ARRAY_APPEND(order->epochs, order->epoch_count, epoch);
 	return epoch;
 }
 
@@ -73,8 +72,8 @@ static void find_parent(struct thread_order *order, const struct trace_run *run,
 	if (!dot)
 		return;
 	thread->ordinal = (uint32_t)strtoul(dot + 1, NULL, 10);
-	parent = strndup(run->threads[index].path, (size_t)(dot - run->threads[index].path));
-	BUG_ON(!parent);
+	parent = string_copy_part(
+		run->threads[index].path, (size_t)(dot - run->threads[index].path));
 	thread->parent = thread_order_find(order, thread_path_name(parent));
 	free(parent);
 }

@@ -43,8 +43,7 @@ static void atomic_rules_append(struct atomic_rules *rules, enum atomic_verb ver
 		rule.parts[rule.part_count] = string_copy(words[rule.part_count]);
 		rule.part_count++;
 	}
-	rules->items = array_room(rules->items, rules->count, sizeof *rules->items);
-	rules->items[rules->count++] = rule;
+	ARRAY_APPEND(rules->items, rules->count, rule);
 }
 
 int atomic_rules_add(

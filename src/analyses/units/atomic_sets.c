@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/bug.h"
+#include "base/strbuf.h"
 #include "model/op.h"
 
 struct member_entry {
@@ -122,8 +123,7 @@ static uint32_t atomic_sets_find_kind(struct atomic_sets *sets, const char *name
 	sets->kinds = array_room(sets->kinds, sets->kind_count, sizeof *sets->kinds);
 	kind = &sets->kinds[sets->kind_count];
 	*kind = (struct atomic_kind){
-		.name = strdup(name), .rule = rule, .is_of_objects = is_of_objects};
-	BUG_ON(!kind->name);
+		.name = string_copy(name), .rule = rule, .is_of_objects = is_of_objects};
 	return sets->kind_count++;
 }
 
@@ -156,8 +156,7 @@ static void add_part(struct atomic_kind *kind, const struct symbols_part *part)
 		free(name);
 		return;
 	}
-	kind->parts = array_room(kind->parts, kind->part_count, sizeof *kind->parts);
-	kind->parts[kind->part_count++] = name;
+	ARRAY_APPEND(kind->parts, kind->part_count, name);
 }
 
 /* Assigns the member to a set. Returns false if the member belongs to none. */
@@ -273,8 +272,7 @@ static void atomic_sets_note_unit(struct atomic_kind *kind, const char *name)
 	for (uint32_t i = 0; i < kind->unit_count; i++)
 		if (strcmp(kind->units[i], name) == 0)
 			return;
-	kind->units = array_room(kind->units, kind->unit_count, sizeof *kind->units);
-	kind->units[kind->unit_count++] = name;
+	ARRAY_APPEND(kind->units, kind->unit_count, name);
 }
 
 static uint32_t atomic_sets_find_owner(

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/bug.h"
 #include "model/op.h"
 
 #define STACK_MOST 160
@@ -86,11 +85,8 @@ static void unit_calls_enter(struct unit_calls *calls, const struct trace_event 
 
 static void end_activation(struct unit_calls *calls, uint32_t activation, enum unit_ending ending)
 {
-	while (calls->ending_count <= activation) {
-		calls->endings =
-			array_room(calls->endings, calls->ending_count, sizeof *calls->endings);
-		calls->endings[calls->ending_count++] = UNIT_RETURNED;
-	}
+	while (calls->ending_count <= activation)
+		ARRAY_APPEND(calls->endings, calls->ending_count, UNIT_RETURNED);
 	calls->endings[activation] = (uint8_t)ending;
 }
 

@@ -73,15 +73,12 @@ static uint32_t lockset_of(struct reading *reading, uint32_t thread)
 	if (reading->locksets_now[thread])
 		return reading->locksets_now[thread] - 1;
 	held = held_locks_of(reading->held, thread, &set.count);
-	for (uint32_t i = 0; i < set.count; i++) {
-		trace->locks = array_room(trace->locks, trace->lock_count, sizeof *trace->locks);
-		trace->locks[trace->lock_count++] = (struct unit_lock){.address = held[i].address,
-			.taken = find_event(trace, &held[i].taken),
-			.is_shared = held[i].is_shared};
-	}
-	trace->locksets =
-		array_room(trace->locksets, trace->lockset_count, sizeof *trace->locksets);
-	trace->locksets[trace->lockset_count++] = set;
+	for (uint32_t i = 0; i < set.count; i++)
+		ARRAY_APPEND(trace->locks, trace->lock_count,
+			(struct unit_lock){.address = held[i].address,
+				.taken = find_event(trace, &held[i].taken),
+				.is_shared = held[i].is_shared});
+	ARRAY_APPEND(trace->locksets, trace->lockset_count, set);
 	reading->locksets_now[thread] = trace->lockset_count;
 	return trace->lockset_count - 1;
 }
@@ -112,12 +109,10 @@ static uint32_t find_instance(struct reading *reading, const struct atomic_membe
 	entry = array_new(1, sizeof *entry);
 	entry->key = key.key;
 	entry->instance = trace->instance_count;
-	trace->instances =
-		array_room(trace->instances, trace->instance_count, sizeof *trace->instances);
-	trace->instances[trace->instance_count++] =
+	ARRAY_APPEND(trace->instances, trace->instance_count,
 		(struct unit_instance){.kind = (uint32_t)key.key.kind,
 			.address = key.key.address,
-			.is_lasting = member && member->part.is_lasting};
+			.is_lasting = member && member->part.is_lasting});
 	HASH_ADD(hh, reading->instances, key, sizeof entry->key, entry);
 	return entry->instance;
 }
@@ -129,9 +124,7 @@ static uint32_t add_unit(struct reading *reading, const struct unit *unit)
 
 	trace->units = array_room(trace->units, trace->unit_count, sizeof *trace->units);
 	trace->units[trace->unit_count] = *unit;
-	instance->units =
-		array_room(instance->units, instance->unit_count, sizeof *instance->units);
-	instance->units[instance->unit_count++] = trace->unit_count;
+	ARRAY_APPEND(instance->units, instance->unit_count, trace->unit_count);
 	return trace->unit_count++;
 }
 
@@ -184,15 +177,15 @@ static void unit_trace_add_access(struct reading *reading, uint32_t index,
 	if (!unit->count++)
 		unit->begins = index;
 	unit->ends = index;
-	trace->accesses = array_room(trace->accesses, trace->access_count, sizeof *trace->accesses);
-	trace->accesses[trace->access_count++] = (struct unit_access){
-		.event = index,
-		.unit = number,
-		.location = location,
-		.lockset = lockset_of(reading, event->thread),
-		.epoch = thread_order_epoch(trace->order, event->thread),
-		.is_write = unit_trace_is_write(event),
-	};
+	ARRAY_APPEND(trace->accesses, trace->access_count,
+		(struct unit_access){
+			.event = index,
+			.unit = number,
+			.location = location,
+			.lockset = lockset_of(reading, event->thread),
+			.epoch = thread_order_epoch(trace->order, event->thread),
+			.is_write = unit_trace_is_write(event),
+		});
 }
 
 static void read_access(struct reading *reading, uint32_t index)

@@ -4,7 +4,6 @@
 #include <time.h>
 
 #include "base/array.h"
-#include "base/bug.h"
 
 Z3_ast constraints_and(struct constraints *constraints, Z3_ast a, Z3_ast b)
 {
@@ -353,10 +352,9 @@ static void add_locks(struct constraints *constraints)
 {
 	const struct order *order = constraints->order;
 	const struct order_section **sections =
-		calloc(order->section_count + 1u, sizeof(*sections));
+		array_new(order->section_count + 1u, sizeof(*sections));
 	uint32_t count = 0;
 
-	BUG_ON(!sections);
 	for (uint32_t i = 0; i < order->section_count; i++)
 		if (constraints_counts(constraints, &order->sections[i]))
 			sections[count++] = &order->sections[i];
@@ -420,9 +418,8 @@ void constraints_open(struct constraints *constraints, const struct walk *walk,
 	constraints->solver = Z3_mk_simple_solver(constraints->z3);
 	Z3_solver_inc_ref(constraints->z3, constraints->solver);
 	constraints->integer = Z3_mk_int_sort(constraints->z3);
-	constraints->moments = calloc(threads + 1u, sizeof *constraints->moments);
-	constraints->cuts = calloc(threads + 1u, sizeof *constraints->cuts);
-	BUG_ON(!constraints->moments || !constraints->cuts);
+	constraints->moments = array_new(threads + 1u, sizeof *constraints->moments);
+	constraints->cuts = array_new(threads + 1u, sizeof *constraints->cuts);
 	for (uint32_t i = 0; i < threads; i++)
 		constraints_add_thread(constraints, (uint16_t)i);
 	constraints_list_sections(constraints);

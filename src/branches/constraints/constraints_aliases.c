@@ -86,8 +86,7 @@ static void add_items(struct meeting *meeting, const struct place_group *group)
 	for (uint32_t i = group->first; i < group->first + group->count; i++) {
 		if (constraints_is_past(meeting->constraints, meeting->groups->accesses[i].id))
 			continue;
-		meeting->items = array_room(meeting->items, meeting->count, sizeof *meeting->items);
-		meeting->items[meeting->count++] = &meeting->groups->accesses[i];
+		ARRAY_APPEND(meeting->items, meeting->count, &meeting->groups->accesses[i]);
 	}
 }
 

@@ -5,7 +5,6 @@
  */
 #include <stdlib.h>
 
-#include "base/bug.h"
 #include "base/array.h"
 #include "model/op.h"
 #include "branches/constraints/constraints.h"
@@ -142,10 +141,9 @@ static void constraints_conditions_add_signal(
 	const struct order_signal *signal = &condition->signals[number];
 	Z3_ast happens = constraints_happens(constraints, signal->at);
 	Z3_ast any = Z3_mk_false(constraints->z3);
-	Z3_ast *woken = calloc(condition->wait_count + 1u, sizeof *woken);
+	Z3_ast *woken = array_new(condition->wait_count + 1u, sizeof *woken);
 	unsigned count = 0;
 
-	BUG_ON(!woken);
 	for (uint32_t i = 0; i < condition->wait_count; i++) {
 		Z3_ast wake = *wake_of(wakes, i, number);
 
@@ -174,11 +172,10 @@ static void open_wakes(struct constraints *constraints, struct wakes *wakes)
 {
 	const struct order_condition *condition = wakes->condition;
 
-	wakes->wakes = calloc(
+	wakes->wakes = array_new(
 		(size_t)condition->wait_count * condition->signal_count + 1, sizeof *wakes->wakes);
-	wakes->moments = calloc(condition->wait_count + 1u, sizeof *wakes->moments);
-	wakes->woken = calloc(condition->wait_count + 1u, sizeof *wakes->woken);
-	BUG_ON(!wakes->wakes || !wakes->moments || !wakes->woken);
+	wakes->moments = array_new(condition->wait_count + 1u, sizeof *wakes->moments);
+	wakes->woken = array_new(condition->wait_count + 1u, sizeof *wakes->woken);
 	for (uint32_t i = 0; i < condition->wait_count; i++) {
 		wakes->moments[i] =
 			Z3_mk_fresh_const(constraints->z3, "woken", constraints->integer);

@@ -7,7 +7,6 @@
 
 #include "base/bitset.h"
 #include "base/array.h"
-#include "base/bug.h"
 #include "branches/constraints/constraints.h"
 
 struct accesses {
@@ -72,14 +71,13 @@ static void constraints_memory_collect(const struct constraints *constraints, st
 			if (!constraints_memory_is_access(event) ||
 				(!constraints->has_open_addresses && !has_line(lines, event)))
 				continue;
-			list->items = array_room(list->items, list->count, sizeof *list->items);
-			list->items[list->count++] =
+			ARRAY_APPEND(list->items, list->count,
 				(struct place_access){.address = event->address,
 					.position = event->position,
 					.id = {(uint16_t)thread, (uint32_t)i},
 					.bytes = event->bytes,
 					.is_write = event->kind == EVENT_WRITE,
-					.is_conditional = walk_event_when(walk, event) != NULL};
+					.is_conditional = walk_event_when(walk, event) != NULL});
 		}
 	}
 	if (list->count)
@@ -256,11 +254,10 @@ static Z3_ast constraints_memory_reads_from(const struct read_case *of, uint32_t
 {
 	struct constraints *constraints = of->constraints;
 	const struct place_access *write = &of->items[number];
-	Z3_ast *parts = calloc(of->count + 5u, sizeof *parts);
+	Z3_ast *parts = array_new(of->count + 5u, sizeof *parts);
 	unsigned count = 0;
 	Z3_ast result;
 
-	BUG_ON(!parts);
 	parts[count++] = Z3_mk_eq(constraints->z3, constraints_accessed(constraints, of->read),
 		constraints_accessed(constraints, write));
 	if (write->id.thread != of->read->id.thread)

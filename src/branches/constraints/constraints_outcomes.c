@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "model/op.h"
 #include "branches/constraints/constraints.h"
 
@@ -191,13 +191,12 @@ static Z3_ast try_comes_otherwise(
 static Z3_ast has_value(struct constraints *constraints, const struct order_semaphore *semaphore,
 	const struct order_use *use, uint32_t value, bool is_exact)
 {
-	Z3_ast *parts = calloc(semaphore->count, sizeof *parts);
-	int *factors = calloc(semaphore->count, sizeof *factors);
+	Z3_ast *parts = array_new(semaphore->count, sizeof *parts);
+	int *factors = array_new(semaphore->count, sizeof *factors);
 	int wanted = (int)value - (int)semaphore->value;
 	unsigned count = 0;
 	Z3_ast result;
 
-	BUG_ON(!parts || !factors);
 	for (uint32_t i = 0; i < semaphore->count; i++) {
 		const struct order_use *other = &semaphore->uses[i];
 		Z3_ast before;

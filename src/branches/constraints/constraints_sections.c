@@ -42,8 +42,7 @@ void constraints_list_sections(struct constraints *constraints)
 
 		if (!constraints_counts(constraints, section) || !is_sure(constraints, section))
 			continue;
-		list->items = array_room(list->items, list->count, sizeof *list->items);
-		list->items[list->count++] = section;
+		ARRAY_APPEND(list->items, list->count, section);
 	}
 }
 

@@ -7,7 +7,6 @@
  */
 #include <stdlib.h>
 
-#include "base/bug.h"
 #include "base/array.h"
 #include "model/op.h"
 #include "branches/constraints/constraints.h"
@@ -71,9 +70,8 @@ static uint32_t step_below(const struct constraints *constraints, uint16_t threa
 
 static void open_blockers(const struct order *order, struct blockers *blockers)
 {
-	blockers->edges = calloc(order->thread_count + 1u, sizeof *blockers->edges);
-	blockers->next = calloc(order->edge_count + 1u, sizeof *blockers->next);
-	BUG_ON(!blockers->edges || !blockers->next);
+	blockers->edges = array_new(order->thread_count + 1u, sizeof *blockers->edges);
+	blockers->next = array_new(order->edge_count + 1u, sizeof *blockers->next);
 	for (uint32_t i = 0; i < order->thread_count; i++) {
 		const uint64_t count = order->walk->threads[i].count;
 

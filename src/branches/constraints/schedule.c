@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "base/bug.h"
 
 /* Steps of a thread up to an event, without and with the steps that follow it at once. */
 struct solution_steps {
@@ -42,8 +41,7 @@ struct shifts {
 
 static void schedule_shifts_add(struct shifts *shifts, struct event_id behind, int by)
 {
-	shifts->items = array_room(shifts->items, shifts->count, sizeof *shifts->items);
-	shifts->items[shifts->count++] = (struct shift){behind, by};
+	ARRAY_APPEND(shifts->items, shifts->count, (struct shift){behind, by});
 }
 
 /* Converts the recorded number of steps at an event into the number in the schedule. */
@@ -91,8 +89,7 @@ static int64_t schedule_value_of(const struct constraints *constraints, Z3_model
 
 static void schedule_add(struct moments *list, struct moment moment)
 {
-	list->items = array_room(list->items, list->count, sizeof *list->items);
-	list->items[list->count++] = moment;
+	ARRAY_APPEND(list->items, list->count, moment);
 }
 
 /*
@@ -255,9 +252,7 @@ static void add_leaves(const struct constraints *constraints, Z3_model model,
 
 void solution_append(struct solution *solution, struct schedule_segment segment)
 {
-	solution->segments =
-		array_room(solution->segments, solution->count, sizeof *solution->segments);
-	solution->segments[solution->count++] = segment;
+	ARRAY_APPEND(solution->segments, solution->count, segment);
 }
 
 void solution_add(struct solution *solution, uint16_t thread, uint64_t steps)
@@ -317,9 +312,7 @@ static void find_delayed(
 				!constraints->moments[thread][i] ||
 				!is_delayed(constraints, model, id))
 				continue;
-			solution->delayed = array_room(solution->delayed, solution->delayed_count,
-				sizeof *solution->delayed);
-			solution->delayed[solution->delayed_count++] = id;
+			ARRAY_APPEND(solution->delayed, solution->delayed_count, id);
 		}
 }
 
@@ -345,14 +338,13 @@ void solution_take(struct solution *solution, struct constraints *constraints, Z
 {
 	const struct walk *walk = constraints->walk;
 	uint64_t wanted = walk->threads[goal.thread].events[goal.index].step;
-	uint64_t *done = calloc(walk->record->thread_count + 1u, sizeof *done);
+	uint64_t *done = array_new(walk->record->thread_count + 1u, sizeof *done);
 	struct answer answer = {constraints, model};
 	const struct solution_wakes choices = {schedule_wakes, &answer};
 	struct moments list = {0};
 	struct shifts shifts = {0};
 	struct values values;
 
-	BUG_ON(!done);
 	*solution = (struct solution){0};
 	values_open(&values, constraints->order);
 	shift_rounds(constraints, model, &shifts);

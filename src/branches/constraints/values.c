@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/bug.h"
 #include "model/op.h"
 
 static bool values_is_same(struct event_id a, struct event_id b)
@@ -15,12 +14,10 @@ static bool values_is_same(struct event_id a, struct event_id b)
 void values_open(struct values *values, const struct order *order)
 {
 	*values = (struct values){.order = order,
-		.queues = calloc(order->condition_count + 1u, sizeof *values->queues)};
-	BUG_ON(!values->queues);
-	for (uint32_t i = 0; i < order->condition_count; i++) {
+		.queues = array_new(order->condition_count + 1u, sizeof *values->queues)};
+	for (uint32_t i = 0; i < order->condition_count; i++)
 		values->queues[i].waits = array_new(
 			order->conditions[i].wait_count + 1u, sizeof *values->queues[i].waits);
-	}
 }
 
 void values_close(struct values *values)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "branches/decode/code.h"
 #include "symbols/symbols.h"
 
@@ -45,9 +45,8 @@ void code_book_open(struct code_book *book, struct image *image)
 		count += program->units[i].function_count;
 	while (book->capacity < 2 * count)
 		book->capacity *= 2;
-	book->functions = calloc(count + 1u, sizeof *book->functions);
-	book->by_address = calloc(book->capacity, sizeof *book->by_address);
-	BUG_ON(!book->functions || !book->by_address);
+	book->functions = array_new(count + 1u, sizeof *book->functions);
+	book->by_address = array_new(book->capacity, sizeof *book->by_address);
 	for (uint32_t i = 0; i < program->unit_count; i++)
 		for (uint32_t j = 0; j < program->units[i].function_count; j++)
 			code_book_add_function(book, i, program->units[i].functions[j]);

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
 #include "base/array.h"
 #include "branches/decode/code.h"
 #include "abi/instrument_abi.h"
@@ -65,9 +64,8 @@ static int32_t decode_add_constant(struct decoder *decoder, LLVMValueRef value)
 
 	if (first + count > function->constant_capacity) {
 		function->constant_capacity = 2 * (first + count) + 16;
-		function->constants = realloc(function->constants,
-			function->constant_capacity * sizeof *function->constants);
-		BUG_ON(!function->constants);
+		function->constants = array_resize(function->constants, function->constant_capacity,
+			sizeof *function->constants);
 	}
 	memset(function->constants + first, 0, count * sizeof *function->constants);
 	if (!decode_constant(decoder->image, function->unit, value, function->constants + first))
@@ -219,9 +217,8 @@ static void read_parameters(struct decoder *decoder)
 	const unsigned most = LLVMCountParams(function->value) + 1;
 	uint32_t site = value_map_get(&decoder->image->first_site, first);
 
-	function->argument_sites = calloc(most, sizeof *function->argument_sites);
-	function->address_registers = calloc(most, sizeof *function->address_registers);
-	BUG_ON(!function->argument_sites || !function->address_registers);
+	function->argument_sites = array_new(most, sizeof *function->argument_sites);
+	function->address_registers = array_new(most, sizeof *function->address_registers);
 	for (; site != SITE_NONE; site = decoder->image->sites[site].next) {
 		const struct image_site *of = &decoder->image->sites[site];
 

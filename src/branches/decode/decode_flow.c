@@ -1,7 +1,6 @@
 /* Translates branches, switches and returns, and phi nodes to moves along edges. */
 #include <stdlib.h>
 
-#include "base/bug.h"
 #include "base/array.h"
 #include "branches/decode/code.h"
 
@@ -81,10 +80,9 @@ void decode_end(struct decoder *decoder, LLVMValueRef instruction)
 				  : is_conditional
 					  ? decode_operand(decoder, LLVMGetCondition(instruction))
 					  : 0;
-	struct edge *edges = calloc(count + 1u, sizeof *edges);
+	struct edge *edges = array_new(count + 1u, sizeof *edges);
 	struct code *code;
 
-	BUG_ON(!edges);
 	for (unsigned i = 0; i < count; i++) {
 		fill_edge(decoder, &edges[i], LLVMGetInstructionParent(instruction),
 			LLVMGetSuccessor(instruction, i));

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "branches/decode/code.h"
 #include "abi/instrument_abi.h"
 
@@ -63,8 +63,7 @@ struct library_read *decode_library_read(struct decoder *decoder, LLVMValueRef c
 		i++;
 	if (i == sizeof rows / sizeof *rows || !decode_library_is_standard(call, &rows[i].read))
 		return NULL;
-	read = malloc(sizeof *read);
-	BUG_ON(!read);
+	read = array_new(1, sizeof *read);
 	*read = rows[i].read;
 	read->is_used = LLVMGetFirstUse(call) != NULL;
 	for (uint32_t j = 0; j < read->count; j++) {

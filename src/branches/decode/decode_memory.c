@@ -1,7 +1,7 @@
 /* Translates loads, stores, address computations, allocas and atomic instructions. */
 #include <stdlib.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "branches/decode/code.h"
 #include "abi/instrument_abi.h"
 
@@ -144,12 +144,11 @@ static void decode_memory_add_address(
 	LLVMTypeRef type = LLVMGetGEPSourceElementType(instruction);
 	const int count = LLVMGetNumOperands(instruction);
 	const int32_t a = lane_at(decoder, LLVMGetOperand(instruction, 0), lane);
-	struct address_term *terms = calloc((size_t)count, sizeof *terms);
+	struct address_term *terms = array_new((size_t)count, sizeof *terms);
 	int64_t immediate = 0;
 	uint32_t used = 0;
 	struct code *code;
 
-	BUG_ON(!terms);
 	for (int i = 1; i < count; i++) {
 		LLVMValueRef index = LLVMGetOperand(instruction, (unsigned)i);
 		LLVMValueRef number = number_in(index, lane);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/bug.h"
 #include "abi/contract_memory.h"
 #include "base/strbuf.h"
 
@@ -136,9 +135,8 @@ static void match_groups(struct image *image)
 	uint32_t file = UINT32_MAX;
 	bool *is_taken = NULL;
 
-	image->unit_group = calloc(program->unit_count + 1u, sizeof *image->unit_group);
-	image->unit_object = calloc(program->unit_count + 1u, sizeof *image->unit_object);
-	BUG_ON(!image->unit_group || !image->unit_object);
+	image->unit_group = array_new(program->unit_count + 1u, sizeof *image->unit_group);
+	image->unit_object = array_new(program->unit_count + 1u, sizeof *image->unit_object);
 	for (uint32_t i = 0; i < program->unit_count; i++) {
 		const struct unit *unit = &program->units[i];
 		const uint32_t object =

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 
 static int symbol_file_compare(const void *left, const void *right)
 {
@@ -23,8 +23,7 @@ static int symbol_file_compare(const void *left, const void *right)
 
 static void symbol_file_add_group(struct symbol_file *file, const char *name)
 {
-	file->groups = realloc(file->groups, (file->group_count + 2) * sizeof *file->groups);
-	BUG_ON(!file->groups);
+	file->groups = array_resize(file->groups, file->group_count + 2, sizeof *file->groups);
 	file->groups[++file->group_count] = name;
 }
 
@@ -42,8 +41,7 @@ static void add_symbols(
 {
 	const uint64_t count = table->sh_size / sizeof(Elf64_Sym);
 
-	file->entries = realloc(file->entries, (file->count + count + 1) * sizeof *file->entries);
-	BUG_ON(!file->entries);
+	file->entries = array_resize(file->entries, file->count + count + 1, sizeof *file->entries);
 	for (uint64_t i = 1; i < count; i++) {
 		const Elf64_Sym *symbol =
 			(const Elf64_Sym *)((const char *)file->bytes + table->sh_offset) + i;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bitset.h"
-#include "base/bug.h"
 #include "branches/interpret/walk_internal.h"
 #include "abi/instrument_abi.h"
 
@@ -76,9 +76,8 @@ static void walk_thread(struct walk *walk, uint16_t thread, unsigned mode)
 void walk_open(struct walk *walk, struct code_book *book, const struct run_record *record)
 {
 	*walk = (struct walk){.book = book, .record = record};
-	walk->threads = calloc(record->thread_count + 1u, sizeof *walk->threads);
-	walk->chosen = calloc(BITSET_WORDS(book->image->site_count) + 1, sizeof *walk->chosen);
-	BUG_ON(!walk->threads || !walk->chosen);
+	walk->threads = array_new(record->thread_count + 1u, sizeof *walk->threads);
+	walk->chosen = array_new(BITSET_WORDS(book->image->site_count) + 1, sizeof *walk->chosen);
 	for (uint32_t i = 0; i < record->thread_count; i++)
 		walk->position_most += record->threads[i].size;
 }

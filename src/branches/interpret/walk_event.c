@@ -63,12 +63,9 @@ void walk_note_unknown(struct walker *walker, const struct code *call, bool is_r
 	while (i < walk->unknown_count &&
 		(walk->unknowns[i].is_read != is_read || strcmp(walk->unknowns[i].name, name) != 0))
 		i++;
-	if (i == walk->unknown_count) {
-		walk->unknowns =
-			array_room(walk->unknowns, walk->unknown_count, sizeof *walk->unknowns);
-		walk->unknowns[walk->unknown_count++] =
-			(struct walk_unknown){.name = name, .is_read = is_read};
-	}
+	if (i == walk->unknown_count)
+		ARRAY_APPEND(walk->unknowns, walk->unknown_count,
+			(struct walk_unknown){.name = name, .is_read = is_read});
 	walk->unknowns[i].count++;
 }
 

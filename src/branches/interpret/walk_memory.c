@@ -12,8 +12,7 @@ void walk_want(struct walk *walk, uint64_t word)
 	for (uint32_t i = 0; i < walk->wanted_count; i++)
 		if (walk->wanted[i] == word)
 			return;
-	walk->wanted = array_room(walk->wanted, walk->wanted_count, sizeof *walk->wanted);
-	walk->wanted[walk->wanted_count++] = word;
+	ARRAY_APPEND(walk->wanted, walk->wanted_count, word);
 }
 
 /* Chooses the site if the access may be to shared memory. If the site is chosen already, its first

@@ -36,10 +36,10 @@ static void note_release(struct walker *walker, uint64_t address)
 	if (!(walker->mode & WALK_EVENTS) || walker->is_before || !walker->is_live ||
 		!walker->out->count || !walk_is_shared(walk, address, RELEASED_BYTES))
 		return;
-	walk->releases = array_room(walk->releases, walk->release_count, sizeof *walk->releases);
-	walk->releases[walk->release_count++] = (struct walk_release){.address = address,
-		.index = (uint32_t)walker->out->count,
-		.thread = walker->thread};
+	ARRAY_APPEND(walk->releases, walk->release_count,
+		(struct walk_release){.address = address,
+			.index = (uint32_t)walker->out->count,
+			.thread = walker->thread});
 }
 
 void walk_note_allocation(struct walker *walker, const struct code *call, const uint64_t *registers)

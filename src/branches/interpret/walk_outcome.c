@@ -48,10 +48,8 @@ static void note_semaphore(struct walk *walk, uint64_t address, uint64_t value)
 			walk->semaphores[i].is_known = false; /* initialised a second time */
 			return;
 		}
-	walk->semaphores =
-		array_room(walk->semaphores, walk->semaphore_count, sizeof *walk->semaphores);
-	walk->semaphores[walk->semaphore_count++] =
-		(struct walk_semaphore){address, (uint32_t)value, true};
+	ARRAY_APPEND(walk->semaphores, walk->semaphore_count,
+		(struct walk_semaphore){address, (uint32_t)value, true});
 }
 
 void walk_note_entry(struct walker *walker, const struct code *call, const uint64_t *registers)

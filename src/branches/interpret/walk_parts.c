@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "branches/values/slots.h"
 #include "branches/interpret/walk_internal.h"
 
@@ -17,8 +17,7 @@ void walk_weigh(struct walker *walker)
 	if (walker->position >= walk->weight_count) {
 		const uint64_t count = 2 * walker->position + 1024;
 
-		walk->weights = realloc(walk->weights, count * sizeof *walk->weights);
-		BUG_ON(!walk->weights);
+		walk->weights = array_resize(walk->weights, count, sizeof *walk->weights);
 		memset(walk->weights + walk->weight_count, 0,
 			(count - walk->weight_count) * sizeof *walk->weights);
 		walk->weight_count = count;
@@ -31,12 +30,10 @@ uint32_t walk_divide(const struct walk *walk, uint64_t events_most, struct walk_
 	uint64_t events = 0;
 	uint32_t count = 1;
 
-	*parts = calloc(1, sizeof **parts);
-	BUG_ON(!*parts);
+	*parts = array_new(1, sizeof **parts);
 	for (uint64_t position = 0; position < walk->weight_count; position++) {
 		if (events && events + walk->weights[position] > events_most) {
-			*parts = realloc(*parts, (count + 1) * sizeof **parts);
-			BUG_ON(!*parts);
+			*parts = array_resize(*parts, count + 1, sizeof **parts);
 			(*parts)[count - 1].end = position;
 			(*parts)[count++] = (struct walk_part){.begin = position};
 			events = 0;

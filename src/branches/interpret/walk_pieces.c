@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "branches/interpret/walk_internal.h"
 
 /* Limit of recorded pairs. Beyond it, the piece sizes of two words may differ. */
@@ -27,12 +27,7 @@ static void walk_pieces_add_pair(struct walk *walk, uint64_t from, uint64_t to)
 	if ((recent->from == from && recent->to == to) || copied->count == PAIRS_MOST)
 		return;
 	*recent = (struct copied_pair){from, to};
-	if (copied->count == copied->capacity) {
-		copied->capacity = copied->capacity ? 2 * copied->capacity : 256;
-		copied->pairs = realloc(copied->pairs, copied->capacity * sizeof *copied->pairs);
-		BUG_ON(!copied->pairs);
-	}
-	copied->pairs[copied->count++] = *recent;
+	ARRAY_APPEND(copied->pairs, copied->count, *recent);
 }
 
 void walk_note_copy(struct walk *walk, uint64_t from, uint64_t to, uint64_t bytes)

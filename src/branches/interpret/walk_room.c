@@ -29,12 +29,11 @@ struct walk_room *walk_room_new(void)
 	room->terms = reserve(REGISTERS_MOST * sizeof(struct term *));
 	room->locals = reserve(LOCALS_MOST);
 	room->memory = reserve(RECORD_MEMORY_BYTES + RECORD_MEMORY_SLACK);
-	room->touched = calloc(ROOM_PAGES, 1);
-	room->values = calloc(RECORD_VALUES, sizeof *room->values);
-	room->seen = calloc(SEEN_SLOTS, sizeof *room->seen);
-	room->shadow_lines = calloc(BITSET_WORDS(WALK_LINES), sizeof *room->shadow_lines);
+	room->touched = array_new(ROOM_PAGES, 1);
+	room->values = array_new(RECORD_VALUES, sizeof *room->values);
+	room->seen = array_new(SEEN_SLOTS, sizeof *room->seen);
+	room->shadow_lines = array_new(BITSET_WORDS(WALK_LINES), sizeof *room->shadow_lines);
 	room->library = reserve(sizeof *room->library);
-	BUG_ON(!room->touched || !room->values || !room->seen || !room->shadow_lines);
 	return room;
 }
 

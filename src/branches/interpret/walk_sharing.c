@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bitset.h"
-#include "base/bug.h"
 #include "branches/values/segments.h"
 #include "branches/values/slots.h"
 #include "branches/interpret/walk_internal.h"
@@ -103,8 +103,7 @@ static struct shared_access *walk_sharing_access_of(
 
 		map->access_capacity = map->access_capacity ? 2 * map->access_capacity : 1024;
 		map->accesses =
-			realloc(map->accesses, map->access_capacity * sizeof *map->accesses);
-		BUG_ON(!map->accesses);
+			array_resize(map->accesses, map->access_capacity, sizeof *map->accesses);
 		last = is_first ? last : map->accesses + at;
 	}
 	map->accesses[map->access_count++] = fresh;
@@ -285,8 +284,7 @@ void walk_open_sharing(struct walk *walk)
 	walk->segments = segments_new(walk->record);
 	map->is_ordered = walk->segments;
 	map->thread_count = walk->record->thread_count;
-	map->tainted = realloc(map->tainted, (map->thread_count + 1u) * sizeof *map->tainted);
-	BUG_ON(!map->tainted);
+	map->tainted = array_resize(map->tainted, map->thread_count + 1u, sizeof *map->tainted);
 	for (uint32_t i = 0; i < map->thread_count; i++)
 		map->tainted[i] = walk->segments ? walk->segments->tried[i] : NOBODY_TAINTED;
 }
@@ -345,8 +343,7 @@ void walk_build_shared_lines(struct walk *walk)
 
 	walk_settle_sharing(walk);
 	if (!walk->shared_lines)
-		walk->shared_lines = malloc(SHARED_LINES / 8);
-	BUG_ON(!walk->shared_lines);
+		walk->shared_lines = array_new(SHARED_LINES / 8, 1);
 	memset(walk->shared_lines, 0, SHARED_LINES / 8);
 	free(walk->shared_words);
 	walk->shared_words = NULL;

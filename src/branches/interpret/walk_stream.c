@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "branches/values/segments.h"
 #include "branches/interpret/walk_internal.h"
 #include "abi/instrument_abi.h"
@@ -118,9 +118,8 @@ void walk_take_edge(struct walker *walker, const struct edge *edge)
 		move_values(walker, edge, values, terms);
 		return;
 	}
-	more = calloc(edge->count, sizeof *more);
-	more_terms = calloc(edge->count, sizeof(struct term *));
-	BUG_ON(!more || !more_terms);
+	more = array_new(edge->count, sizeof *more);
+	more_terms = array_new(edge->count, sizeof(struct term *));
 	move_values(walker, edge, more, more_terms);
 	free(more);
 	free(more_terms);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "branches/interpret/walk_internal.h"
 
 void walk_make_symbolic(struct walker *walker)
@@ -170,8 +170,8 @@ void walk_open_visits(struct walker *walker)
 	const uint32_t before = walker->visit_capacity;
 
 	walker->visit_capacity = book->branch_count;
-	walker->visits = realloc(walker->visits, walker->visit_capacity * sizeof *walker->visits);
-	BUG_ON(!walker->visits);
+	walker->visits =
+		array_resize(walker->visits, walker->visit_capacity, sizeof *walker->visits);
 	for (uint32_t i = before; i < book->branch_count; i++) {
 		walker->visits[i] =
 			walker->mode & WALK_PATHS || walk->instructions_most ? WALK_WATCHED : 0;

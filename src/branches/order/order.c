@@ -1,6 +1,5 @@
 #include <stdlib.h>
 
-#include "base/bug.h"
 #include "base/array.h"
 #include "branches/order/order_internal.h"
 
@@ -19,10 +18,9 @@ static void list_ops(const struct walk *walk, uint32_t threads, struct op_list *
 
 			if (event->kind != EVENT_OP || event->value == UINT64_MAX)
 				continue;
-			list->items = array_room(list->items, list->count, sizeof *list->items);
-			list->items[list->count++] =
+			ARRAY_APPEND(list->items, list->count,
 				(struct op_event){.op = &walk->record->ops[event->value],
-					.id = {(uint16_t)thread, (uint32_t)i}};
+					.id = {(uint16_t)thread, (uint32_t)i}});
 		}
 	}
 	if (list->count)
@@ -33,8 +31,8 @@ void order_add_edge(struct order *order, struct event_id first, struct event_id 
 {
 	if (first.thread == second.thread)
 		return;
-	order->edges = array_room(order->edges, order->edge_count, sizeof *order->edges);
-	order->edges[order->edge_count++] = (struct order_edge){.first = first, .second = second};
+	ARRAY_APPEND(order->edges, order->edge_count,
+		(struct order_edge){.first = first, .second = second});
 }
 
 static bool order_takes(const struct record_op *op, bool *is_shared)
@@ -79,9 +77,7 @@ static struct order_section *open_section(struct order *order, uint16_t thread, 
 
 static void add_section(struct order *order, struct order_section section)
 {
-	order->sections =
-		array_room(order->sections, order->section_count, sizeof *order->sections);
-	order->sections[order->section_count++] = section;
+	ARRAY_APPEND(order->sections, order->section_count, section);
 }
 
 static void begin_section(struct order *order, const struct op_event *event, bool is_shared)
@@ -95,10 +91,8 @@ static void begin_section(struct order *order, const struct op_event *event, boo
 
 static void order_add_failure(struct order *order, const struct op_event *event, bool is_shared)
 {
-	order->failures =
-		array_room(order->failures, order->failure_count, sizeof *order->failures);
-	order->failures[order->failure_count++] =
-		(struct order_failure){order_lock_of(event->op), event->id, is_shared};
+	ARRAY_APPEND(order->failures, order->failure_count,
+		(struct order_failure){order_lock_of(event->op), event->id, is_shared});
 }
 
 /* The acquisitions of a recursive lock form one section. */
@@ -126,10 +120,9 @@ static uint32_t *depth_of(struct depth *depths, uint32_t *count, const struct op
  */
 static void find_early_sections(struct order *order, const struct op_list *list)
 {
-	struct depth *met = calloc(list->count + 1u, sizeof *met);
+	struct depth *met = array_new(list->count + 1u, sizeof *met);
 	uint32_t count = 0;
 
-	BUG_ON(!met);
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct op_event *event = &list->items[i];
 		const uint32_t before = count;
@@ -158,10 +151,9 @@ static void find_early_sections(struct order *order, const struct op_list *list)
 
 static void find_sections(struct order *order, const struct op_list *list)
 {
-	struct depth *depths = calloc(list->count + 1u, sizeof *depths);
+	struct depth *depths = array_new(list->count + 1u, sizeof *depths);
 	uint32_t depth_count = 0;
 
-	BUG_ON(!depths);
 	find_early_sections(order, list);
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct op_event *event = &list->items[i];
@@ -189,12 +181,11 @@ static void find_sections(struct order *order, const struct op_list *list)
 void order_sections_build(struct order_sections *index, const struct order_section *sections,
 	uint32_t count, uint32_t thread_count)
 {
-	uint32_t *at = calloc(thread_count + 1u, sizeof *at);
+	uint32_t *at = array_new(thread_count + 1u, sizeof *at);
 
-	index->items = calloc(count + 1u, sizeof *index->items);
-	index->reach = calloc(count + 1u, sizeof *index->reach);
-	index->first = calloc(thread_count + 1u, sizeof *index->first);
-	BUG_ON(!at || !index->items || !index->reach || !index->first);
+	index->items = array_new(count + 1u, sizeof *index->items);
+	index->reach = array_new(count + 1u, sizeof *index->reach);
+	index->first = array_new(thread_count + 1u, sizeof *index->first);
 	for (uint32_t i = 0; i < count; i++)
 		index->first[sections[i].thread + 1]++;
 	for (uint32_t i = 0; i < thread_count; i++) {

@@ -132,7 +132,7 @@ struct addresses {
 struct order_clocks {
 	uint32_t **numbers; /* [thread][index]: number of the event's row */
 	uint32_t *rows;	    /* [row * thread_count + other thread] */
-	uint64_t row_count, row_capacity;
+	uint64_t row_count;
 };
 
 /* An index of critical sections: finds those that overlap a window without a scan of millions. */

@@ -23,12 +23,9 @@ static uint32_t *row_of(
 
 static uint32_t add_row(const struct order *order, struct order_clocks *clocks)
 {
-	if (clocks->row_count == clocks->row_capacity) {
-		clocks->row_capacity = clocks->row_capacity ? 2 * clocks->row_capacity : 64;
-		clocks->rows = realloc(clocks->rows,
-			clocks->row_capacity * order->thread_count * sizeof *clocks->rows);
-		BUG_ON(!clocks->rows || clocks->row_count >= UINT32_MAX);
-	}
+	clocks->rows = array_room(
+		clocks->rows, clocks->row_count, order->thread_count * sizeof *clocks->rows);
+	BUG_ON(clocks->row_count >= UINT32_MAX);
 	return (uint32_t)clocks->row_count++;
 }
 
@@ -81,9 +78,8 @@ static void sort_events(struct order *order)
 
 	for (uint32_t i = 0; i < order->thread_count; i++)
 		count += walk->threads[i].count;
-	list = calloc(count + 1, sizeof *list);
-	order->events = calloc(count + 1, sizeof *order->events);
-	BUG_ON(!list || !order->events);
+	list = array_new(count + 1, sizeof *list);
+	order->events = array_new(count + 1, sizeof *order->events);
 	for (uint32_t i = 0; i < order->thread_count; i++)
 		for (uint64_t j = 0; j < walk->threads[i].count; j++)
 			list[order->event_count++] = (struct position){
@@ -147,10 +143,9 @@ static void inherit(struct order_clocks *clocks, struct event_id id)
 /* Edges go forward in the run: one pass is enough. */
 static void fill_clocks(struct order *order)
 {
-	uint32_t *next = calloc(order->thread_count + 1u, sizeof *next);
+	uint32_t *next = array_new(order->thread_count + 1u, sizeof *next);
 	struct last_events table = {.capacity = 1024};
 
-	BUG_ON(!next);
 	while (table.capacity < 2 * order->event_count)
 		table.capacity *= 2;
 	table.items = array_new(table.capacity, sizeof *table.items);

@@ -36,19 +36,16 @@ static struct order_condition *condition_of(struct order *order, const struct re
 
 static void order_conditions_add_wait(struct order_condition *condition, struct event_id at)
 {
-	condition->waits =
-		array_room(condition->waits, condition->wait_count, sizeof *condition->waits);
-	condition->waits[condition->wait_count++] =
-		(struct order_wait){.at = at, .signal = NONE, .begin = condition->signal_count};
+	ARRAY_APPEND(condition->waits, condition->wait_count,
+		(struct order_wait){.at = at, .signal = NONE, .begin = condition->signal_count});
 }
 
 static void order_conditions_add_signal(
 	struct order_condition *condition, const struct op_event *event)
 {
-	condition->signals =
-		array_room(condition->signals, condition->signal_count, sizeof *condition->signals);
-	condition->signals[condition->signal_count++] = (struct order_signal){
-		.at = event->id, .is_broadcast = event->op->kind == OP_COND_BROADCAST};
+	ARRAY_APPEND(condition->signals, condition->signal_count,
+		(struct order_signal){
+			.at = event->id, .is_broadcast = event->op->kind == OP_COND_BROADCAST});
 }
 
 /* Returns the thread's last wait; NULL if there is none. */

@@ -141,8 +141,7 @@ static void add_life(struct order *order, struct event_id read, const struct rel
 	if (!release || release->last.thread == read.thread ||
 		order_is_before(order, read, release->last))
 		return;
-	order->lives = array_room(order->lives, order->life_count, sizeof *order->lives);
-	order->lives[order->life_count++] = (struct order_life){read, release->last};
+	ARRAY_APPEND(order->lives, order->life_count, (struct order_life){read, release->last});
 }
 
 void order_add_lives(struct order *order)
@@ -241,8 +240,7 @@ static void hidden_add(struct order *order, uint64_t word)
 {
 	if (order->hidden_count && order->hidden[order->hidden_count - 1] == word)
 		return;
-	order->hidden = array_room(order->hidden, order->hidden_count, sizeof *order->hidden);
-	order->hidden[order->hidden_count++] = word;
+	ARRAY_APPEND(order->hidden, order->hidden_count, word);
 }
 
 static void find_unexplained(struct order *order)

@@ -1,7 +1,6 @@
 /* Order of threads that wait: at semaphores, pthread_once(), barriers, and for time. */
 #include <stdlib.h>
 
-#include "base/bug.h"
 #include "base/array.h"
 #include "branches/order/order_internal.h"
 
@@ -97,8 +96,7 @@ static struct order_semaphore *order_waits_add_semaphore(
 	semaphore = &order->semaphores[order->semaphore_count++];
 	*semaphore = (struct order_semaphore){.address = of->address,
 		.value = of->value,
-		.uses = calloc(USES_MOST, sizeof *semaphore->uses)};
-	BUG_ON(!semaphore->uses);
+		.uses = array_new(USES_MOST, sizeof *semaphore->uses)};
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct record_op *op = list->items[i].op;
 
@@ -118,10 +116,9 @@ static struct order_semaphore *order_waits_add_semaphore(
 /* If one thread posts, a thread's n-th wait needs the n-th post, minus the initial value. */
 static void add_sure_edges(struct order *order, const struct order_semaphore *semaphore)
 {
-	uint32_t *takes = calloc(order->thread_count + 1u, sizeof *takes);
+	uint32_t *takes = array_new(order->thread_count + 1u, sizeof *takes);
 	uint32_t poster = NONE;
 
-	BUG_ON(!takes);
 	for (uint32_t i = 0; i < semaphore->count; i++) {
 		const struct order_use *use = &semaphore->uses[i];
 
@@ -231,9 +228,8 @@ static void add_arrival(struct order *order, const struct op_event *event)
 	if (before && !has_thread(before, event->id.thread))
 		for (uint32_t i = 0; i < before->count; i++)
 			order_add_edge(order, before->arrivals[i].at, event->id);
-	round->arrivals = array_room(round->arrivals, round->count, sizeof *round->arrivals);
-	round->arrivals[round->count++] =
-		(struct order_arrival){.at = event->id, .leave = ORDER_NONE};
+	ARRAY_APPEND(round->arrivals, round->count,
+		(struct order_arrival){.at = event->id, .leave = ORDER_NONE});
 	if (event->op->flags & RECORD_OP_LAST)
 		round->last = round->count - 1;
 }
@@ -378,10 +374,9 @@ static void order_times_add_time(struct order *order, struct event_id id, uint32
 void order_add_times(struct order *order, const struct op_list *list)
 {
 	const uint32_t threads = order->thread_count;
-	uint32_t *reported = calloc((size_t)threads * threads + 1, sizeof *reported);
-	struct last_ops *last = calloc(threads + 1u, sizeof *last);
+	uint32_t *reported = array_new((size_t)threads * threads + 1, sizeof *reported);
+	struct last_ops *last = array_new(threads + 1u, sizeof *last);
 
-	BUG_ON(!reported || !last);
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct op_event *event = &list->items[i];
 

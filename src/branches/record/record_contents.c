@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "model/op.h"
 #include "branches/record/record_file.h"
@@ -151,8 +152,7 @@ static uint8_t *get_bytes(struct reader *reader, uint64_t size, uint64_t room, c
 		record_contents_damaged(reader, what);
 		return NULL;
 	}
-	bytes = malloc(size + room + 1);
-	BUG_ON(!bytes);
+	bytes = array_new(size + room + 1, 1);
 	memcpy(bytes, reader->at, size);
 	reader->at += size;
 	return bytes;
@@ -160,9 +160,8 @@ static uint8_t *get_bytes(struct reader *reader, uint64_t size, uint64_t room, c
 
 static void *record_contents_allocate(uint64_t count, size_t bytes)
 {
-	void *memory = calloc(count + 1, bytes);
+	void *memory = array_new(count + 1, bytes);
 
-	BUG_ON(!memory);
 	return memory;
 }
 
@@ -240,8 +239,7 @@ static void get_images(struct reader *reader, struct run_record *record)
 	record->images = record_contents_allocate(record->image_count, sizeof *record->images);
 	start = reader->at;
 	/* An upper bound: the rest of the file, including the numbers between images. */
-	record->image_bytes = malloc((size_t)(reader->end - start) + 1);
-	BUG_ON(!record->image_bytes);
+	record->image_bytes = array_new((size_t)(reader->end - start) + 1, 1);
 	for (uint32_t i = 0; i < record->image_count && reader->status == 0; i++) {
 		struct record_image *image = &record->images[i];
 

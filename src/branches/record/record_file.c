@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 
 /* Records are mostly repeated counts; higher levels gain little. */
@@ -24,8 +25,8 @@ static uint8_t *compress(const struct run_record *record, struct record_file_hea
 	ZSTD_CCtx *context = ZSTD_createCCtx();
 
 	room = ZSTD_compressBound(size);
-	bytes = malloc(room);
-	BUG_ON(!bytes || !context);
+	bytes = array_new(room, 1);
+	BUG_ON(!context);
 	BUG_ON(ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, LEVEL)));
 	BUG_ON(ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)));
 	stored = ZSTD_compress2(context, bytes, room, plain, size);
@@ -102,8 +103,7 @@ static uint8_t *read_rest(FILE *file, const struct record_file_head *head)
 		(uint64_t)size != sizeof *head + head->stored_bytes ||
 		fseek(file, sizeof *head, SEEK_SET) != 0)
 		return NULL;
-	bytes = malloc(head->stored_bytes + 1);
-	BUG_ON(!bytes);
+	bytes = array_new(head->stored_bytes + 1, 1);
 	if (fread(bytes, 1, head->stored_bytes, file) == head->stored_bytes)
 		return bytes;
 	free(bytes);

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "model/op.h"
 
@@ -215,8 +216,7 @@ static void take_ops(struct run_record *record, const struct record_area *area)
 	const uint8_t *at = bytes;
 
 	if (!record->op_stream)
-		record->op_stream = calloc(1, sizeof *record->op_stream);
-	BUG_ON(!record->op_stream);
+		record->op_stream = array_new(1, sizeof *record->op_stream);
 	copy_chunks(area, &area->ops, bytes);
 	while (at < bytes + size) {
 		struct record_op op;

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
 #include "base/array.h"
 #include "branches/solve/sensitivity_internal.h"
 
@@ -34,9 +33,8 @@ void chunk_open(struct chunk *chunk, const struct sensitivity *analysis)
 	const uint32_t threads = analysis->order.thread_count;
 
 	*chunk = (struct chunk){0};
-	chunk->window.begin = calloc(threads + 1u, sizeof *chunk->window.begin);
-	chunk->window.end = calloc(threads + 1u, sizeof *chunk->window.end);
-	BUG_ON(!chunk->window.begin || !chunk->window.end);
+	chunk->window.begin = array_new(threads + 1u, sizeof *chunk->window.begin);
+	chunk->window.end = array_new(threads + 1u, sizeof *chunk->window.end);
 }
 
 void chunk_release(struct chunk *chunk)
@@ -50,8 +48,7 @@ void chunk_rewind(struct chunk_cursor *cursor, const struct sensitivity *analysi
 {
 	free(cursor->ends);
 	*cursor = (struct chunk_cursor){.window = window,
-		.ends = calloc(analysis->order.thread_count + 1u, sizeof *cursor->ends)};
-	BUG_ON(!cursor->ends);
+		.ends = array_new(analysis->order.thread_count + 1u, sizeof *cursor->ends)};
 	for (uint32_t i = 0; i < analysis->order.thread_count; i++) {
 		cursor->ends[i] = (uint32_t)analysis->walk.threads[i].first;
 		cursor->global_end += analysis->walk.threads[i].first;
@@ -156,10 +153,9 @@ static size_t list_locks(
 static uint64_t cost_of_locks(const struct order *order, const struct order_window *window)
 {
 	const size_t count = list_locks(order, window, NULL);
-	struct word_access *list = calloc(count + 1, sizeof *list);
+	struct word_access *list = array_new(count + 1, sizeof *list);
 	uint64_t cost = 0;
 
-	BUG_ON(!list);
 	(void)list_locks(order, window, list); /* the same number again */
 	if (count)
 		qsort(list, count, sizeof *list, compare_accesses);
@@ -239,10 +235,10 @@ static int compare_words(const void *left, const void *right)
 static uint64_t *words_read(
 	const struct walk *walk, const struct order_window *window, uint32_t thread, size_t *count)
 {
-	uint64_t *words = calloc(window->end[thread] - window->begin[thread] + 1u, sizeof *words);
+	uint64_t *words =
+		array_new(window->end[thread] - window->begin[thread] + 1u, sizeof *words);
 	size_t unique = 0;
 
-	BUG_ON(!words);
 	*count = 0;
 	for (uint32_t i = window->begin[thread]; i < window->end[thread]; i++)
 		if (walk->threads[thread].events[i].kind == EVENT_READ)
@@ -295,10 +291,9 @@ static uint32_t best_partner(const struct sensitivity *analysis, const struct or
 	const uint64_t *words, size_t count, const bool *is_written, const uint32_t *waits,
 	const bool *is_partner)
 {
-	bool *own = malloc(count + 1);
+	bool *own = array_new(count + 1, 1);
 	uint32_t best = UINT32_MAX, most = 0;
 
-	BUG_ON(!own);
 	for (uint32_t i = 0; i < analysis->order.thread_count; i++) {
 		uint32_t score;
 
@@ -319,13 +314,12 @@ static void choose_partners(const struct sensitivity *analysis, struct order_win
 	uint32_t thread, bool is_near)
 {
 	const uint32_t threads = analysis->order.thread_count;
-	uint32_t *waits = calloc(threads + 1u, sizeof *waits);
-	bool *is_partner = calloc(threads + 1u, sizeof *is_partner);
+	uint32_t *waits = array_new(threads + 1u, sizeof *waits);
+	bool *is_partner = array_new(threads + 1u, sizeof *is_partner);
 	size_t count;
 	uint64_t *words = words_read(&analysis->walk, window, thread, &count);
-	bool *is_written = calloc(count + 1, sizeof *is_written);
+	bool *is_written = array_new(count + 1, sizeof *is_written);
 
-	BUG_ON(!waits || !is_partner || !is_written);
 	chunks_add_waits(&analysis->order, window, thread, waits);
 	is_partner[thread] = true;
 	for (uint32_t round = 0; round < PARTNERS_MOST; round++) {

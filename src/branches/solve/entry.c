@@ -44,11 +44,10 @@ static bool sensitivity_end(struct sensitivity *analysis)
 static int sensitivity_begin(struct sensitivity **out, const struct run_record *record,
 	const char *program, const struct sensitivity_options *options, struct error *err)
 {
-	struct sensitivity *analysis = calloc(1, sizeof *analysis);
+	struct sensitivity *analysis = array_new(1, sizeof *analysis);
 	const uint64_t begin = parts_processor_ns();
 	int status;
 
-	BUG_ON(!analysis);
 	analysis->options = *options;
 	analysis->begin_ns = search_now_ns();
 	analysis->time_ns = options->time_ns;

@@ -129,8 +129,7 @@ static void interleavings_pick(struct picked_list *list, struct event_id id, uin
 	if (list->count && list->items[list->count - 1].id.thread == id.thread &&
 		list->items[list->count - 1].id.index == id.index)
 		return;
-	list->items = array_room(list->items, list->count, sizeof *list->items);
-	list->items[list->count++] = (struct picked){moment, id};
+	ARRAY_APPEND(list->items, list->count, (struct picked){moment, id});
 }
 
 static bool is_performed(const struct walk *walk, const struct walk_event *event)

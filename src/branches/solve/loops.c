@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 
 /* Longer loops do not count as waiting. */
 #define LOOP_BLOCKS_MOST 24
@@ -48,10 +48,9 @@ static uint32_t loops_number_of(const struct graph *graph, LLVMBasicBlockRef blo
 static void open_graph(struct graph *graph, LLVMValueRef function)
 {
 	graph->count = LLVMCountBasicBlocks(function);
-	graph->blocks = calloc(graph->count, sizeof *graph->blocks);
-	graph->seen = calloc(graph->count, sizeof *graph->seen);
-	graph->list = calloc(graph->count, sizeof *graph->list);
-	BUG_ON(!graph->blocks || !graph->seen || !graph->list);
+	graph->blocks = array_new(graph->count, sizeof *graph->blocks);
+	graph->seen = array_new(graph->count, sizeof *graph->seen);
+	graph->list = array_new(graph->count, sizeof *graph->list);
 	LLVMGetBasicBlocks(function, graph->blocks);
 	qsort(graph->blocks, graph->count, sizeof *graph->blocks, loops_compare);
 	graph->entry = loops_number_of(graph, LLVMGetEntryBasicBlock(function));

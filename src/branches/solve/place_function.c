@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/strbuf.h"
 #include "branches/solve/sensitivity_internal.h"
 #include "symbols/symbols.h"
 
@@ -69,9 +69,8 @@ static char *file_of(LLVMMetadataRef location)
 	LLVMMetadataRef file = LLVMDIScopeGetFile(LLVMDILocationGetScope(location));
 	unsigned length = 0;
 	const char *text = file ? LLVMDIFileGetFilename(file, &length) : "";
-	char *path = strndup(text, length);
+	char *path = string_copy_part(text, length);
 
-	BUG_ON(!path);
 	if (*path == '/')
 		symbols_simplify_path(path);
 	return path;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
 #include "base/array.h"
+#include "base/strbuf.h"
 #include "branches/solve/sensitivity_internal.h"
 #include "symbols/symbols.h"
 
@@ -245,9 +245,8 @@ uint32_t places_of(const struct places *places, const struct walk_event *event)
 
 static char *places_text_of(const char *text, unsigned length)
 {
-	char *copy = strndup(text ? text : "", text ? length : 0);
+	char *copy = string_copy_part(text ? text : "", text ? length : 0);
 
-	BUG_ON(!copy);
 	return copy;
 }
 

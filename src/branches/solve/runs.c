@@ -16,7 +16,6 @@
 
 #include "base/bitset.h"
 #include "base/array.h"
-#include "base/bug.h"
 #include "branches/solve/loops.h"
 #include "branches/solve/sensitivity_internal.h"
 
@@ -130,10 +129,9 @@ static void runs_sort_holds(struct sensitivity *analysis)
 {
 	struct search *search = &analysis->search;
 	const uint64_t events = analysis->order.event_count;
-	uint64_t *is_listed = calloc(BITSET_WORDS(events) + 1, sizeof *is_listed);
+	uint64_t *is_listed = array_new(BITSET_WORDS(events) + 1, sizeof *is_listed);
 	const uint32_t count = search->hold_count;
 
-	BUG_ON(!is_listed);
 	qsort(search->holds, count, sizeof *search->holds, runs_compare_priorities);
 	search->hold_count = 0;
 	for (uint32_t i = 0; i < count; i++) {
@@ -154,11 +152,10 @@ static void runs_list_holds(struct sensitivity *analysis)
 {
 	const struct order *order = &analysis->order;
 	struct search *search = &analysis->search;
-	struct held_event *events = calloc(order->event_count + 1, sizeof *events);
+	struct held_event *events = array_new(order->event_count + 1, sizeof *events);
 	uint64_t count = 0;
 
-	search->holds = calloc(4 * order->event_count + 1, sizeof *search->holds);
-	BUG_ON(!events || !search->holds);
+	search->holds = array_new(4 * order->event_count + 1, sizeof *search->holds);
 	for (uint64_t i = 0; i < order->event_count; i++) {
 		const struct walk_event *event = runs_event(analysis, order->events[i]);
 
@@ -184,10 +181,9 @@ static void runs_hold(struct sensitivity *analysis, uint64_t rank)
 {
 	const struct order *order = &analysis->order;
 	const uint16_t held = order->events[rank].thread;
-	uint64_t *done = calloc(order->thread_count + 1u, sizeof *done);
+	uint64_t *done = array_new(order->thread_count + 1u, sizeof *done);
 	struct solution *schedule = &analysis->search.observer.solution;
 
-	BUG_ON(!done);
 	solution_release(schedule);
 	for (uint64_t i = 0; i < order->event_count; i++) {
 		const struct event_id id = order->events[i];
@@ -306,8 +302,7 @@ static void runs_add_flip(
 		*earlier = flip;
 		return;
 	}
-	search->flips = array_room(search->flips, search->flip_count, sizeof *search->flips);
-	search->flips[search->flip_count++] = flip;
+	ARRAY_APPEND(search->flips, search->flip_count, flip);
 }
 
 static void runs_note(struct runs_comparison *comparison, const struct walk_event *event,
@@ -324,9 +319,7 @@ static void runs_note(struct runs_comparison *comparison, const struct walk_even
 	if (event->occurrence != own->occurrence ||
 		!search_is_wanted(comparison->analysis, PASS_RELAXED, event, &flip.place))
 		return;
-	differences->flips =
-		array_room(differences->flips, differences->count, sizeof *differences->flips);
-	differences->flips[differences->count++] = flip;
+	ARRAY_APPEND(differences->flips, differences->count, flip);
 }
 
 static void runs_compare_thread(struct runs_comparison *comparison)

@@ -29,10 +29,9 @@ void objects_add(
 	struct object_table *table, uint64_t address, uint64_t bytes, struct object_time time)
 {
 	BUG_ON(table->is_complete);
-	table->items = array_room(table->items, table->count, sizeof *table->items);
-	table->items[table->count] = (struct object){
-		.address = address, .bytes = bytes, .time = time, .order = table->count};
-	table->count++;
+	ARRAY_APPEND(table->items, table->count,
+		(struct object){
+			.address = address, .bytes = bytes, .time = time, .order = table->count});
 }
 
 static struct object_place *objects_place_of(const struct object_table *table, uint64_t address)

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/bug.h"
 #include "model/op.h"
 
 /* Per thread; walk_sharing.c stores segment numbers in 15 bits. */
@@ -94,9 +93,8 @@ static void begin_next(struct segments *segments, uint32_t *now, const struct re
 
 static void segments_fill(struct segments *segments, const struct run_record *record)
 {
-	uint32_t *now = malloc((record->thread_count + 1u) * sizeof *now);
+	uint32_t *now = array_new(record->thread_count + 1u, sizeof *now);
 
-	BUG_ON(!now);
 	memcpy(now, segments->first, (record->thread_count + 1u) * sizeof *now);
 	for (uint64_t i = 0; i < record->op_count; i++) {
 		const struct record_op *op = &record->ops[i];
@@ -115,10 +113,9 @@ static void segments_fill(struct segments *segments, const struct run_record *re
 
 struct segments *segments_new(const struct run_record *record)
 {
-	struct segments *segments = calloc(1, sizeof *segments);
+	struct segments *segments = array_new(1, sizeof *segments);
 	uint32_t total;
 
-	BUG_ON(!segments);
 	segments->thread_count = record->thread_count;
 	segments->first = array_new(record->thread_count + 1u, sizeof *segments->first);
 	if (!count_all(segments, record)) {
@@ -126,14 +123,12 @@ struct segments *segments_new(const struct run_record *record)
 		return NULL;
 	}
 	total = segments->first[record->thread_count];
-	segments->begins = calloc(total + 1u, sizeof *segments->begins);
+	segments->begins = array_new(total + 1u, sizeof *segments->begins);
 	segments->before =
-		calloc((uint64_t)total * record->thread_count + 1, sizeof *segments->before);
-	segments->tried = malloc((record->thread_count + 1u) * sizeof *segments->tried);
-	segments->creator = malloc((record->thread_count + 1u) * sizeof *segments->creator);
-	segments->created = calloc(record->thread_count + 1u, sizeof *segments->created);
-	BUG_ON(!segments->begins || !segments->before || !segments->tried || !segments->creator ||
-		!segments->created);
+		array_new((uint64_t)total * record->thread_count + 1, sizeof *segments->before);
+	segments->tried = array_new(record->thread_count + 1u, sizeof *segments->tried);
+	segments->creator = array_new(record->thread_count + 1u, sizeof *segments->creator);
+	segments->created = array_new(record->thread_count + 1u, sizeof *segments->created);
 	memset(segments->tried, 255, (record->thread_count + 1u) * sizeof *segments->tried);
 	memset(segments->creator, 255, (record->thread_count + 1u) * sizeof *segments->creator);
 	segments_fill(segments, record);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/bug.h"
+#include "base/strbuf.h"
 #include "plan/stop.h"
 #include "process/target.h"
 #include "branches/record/record_file.h"
@@ -151,8 +151,8 @@ static void add_trace(struct branches_state *state, struct recorded *run, uint32
 		recorded_release(run);
 		return;
 	}
-	state->traces = array_room(state->traces, state->trace_count, sizeof *state->traces);
-	state->traces[state->trace_count++] = (struct branches_trace){.run = *run, .round = round};
+	ARRAY_APPEND(state->traces, state->trace_count,
+		(struct branches_trace){.run = *run, .round = round});
 	*run = (struct recorded){0};
 }
 
@@ -204,7 +204,7 @@ static int prove(struct branches_state *state, const struct sensitive_candidate 
 	struct error *err)
 {
 	const struct run_record *record = &state->trace->run.record;
-	thread_name *names = calloc(record->thread_count + 1u, sizeof *names);
+	thread_name *names = array_new(record->thread_count + 1u, sizeof *names);
 	struct recorded run = {0};
 	struct record_request request = {.options = &state->options->campaign,
 		.like = record,
@@ -218,7 +218,6 @@ static int prove(struct branches_state *state, const struct sensitive_candidate 
 	struct sensitivity_figures figures;
 	int status;
 
-	BUG_ON(!names);
 	for (uint32_t i = 0; i < record->thread_count; i++)
 		names[i] = record->threads[i].name;
 	sensitivity_figures(state->analysis, &figures);
@@ -293,8 +292,7 @@ static bool branches_is_repeated(struct branches_state *state, uint64_t path)
 	for (uint32_t i = 0; i < state->path_count; i++)
 		if (state->paths[i] == path)
 			return true;
-	state->paths = array_room(state->paths, state->path_count, sizeof *state->paths);
-	state->paths[state->path_count++] = path;
+	ARRAY_APPEND(state->paths, state->path_count, path);
 	return false;
 }
 

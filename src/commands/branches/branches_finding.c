@@ -6,7 +6,6 @@
 
 #include "base/bitset.h"
 #include "base/array.h"
-#include "base/bug.h"
 #include "base/strbuf.h"
 #include "commands/branches/branches_internal.h"
 #include "investigate/investigate.h"
@@ -45,9 +44,8 @@ static void view_chosen(
 		*module = (struct memory_view_module){.name = from->name,
 			.fingerprint = from->fingerprint,
 			.count = from->count,
-			.is_on = calloc(BITSET_WORDS(from->count) + 1, sizeof(uint64_t)),
-			.is_chosen = calloc(BITSET_WORDS(from->count) + 1, sizeof(uint64_t))};
-		BUG_ON(!module->is_on || !module->is_chosen);
+			.is_on = array_new(BITSET_WORDS(from->count) + 1, sizeof(uint64_t)),
+			.is_chosen = array_new(BITSET_WORDS(from->count) + 1, sizeof(uint64_t))};
 		for (uint32_t site = 0; site < from->count; site++)
 			if (bitset_has(chosen, from->first + site))
 				bitset_add(module->is_on, site);

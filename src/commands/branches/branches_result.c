@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
 #include "base/array.h"
 #include "base/strbuf.h"
 #include "commands/branches/branches_internal.h"
@@ -77,8 +76,7 @@ static struct sensitive_branch *add_to(struct sensitive_branch **list, uint32_t 
 {
 	struct sensitive_branch *branch;
 
-	*list = realloc(*list, (*count + 1) * sizeof **list);
-	BUG_ON(!*list);
+	*list = array_room(*list, *count, sizeof **list);
 	branch = &(*list)[(*count)++];
 	*branch = (struct sensitive_branch){.kind = candidate->kind,
 		.function = string_copy(candidate->place.function),
@@ -147,9 +145,7 @@ void branches_add_unproven(struct branches_result *result, const struct run_reco
 							   : "the run did not reach the branch");
 	strbuf_addf(&text, " (%s)", schedule);
 	free(schedule);
-	result->unproven =
-		array_room(result->unproven, result->unproven_count, sizeof *result->unproven);
-	result->unproven[result->unproven_count++] = strbuf_detach(&text);
+	ARRAY_APPEND(result->unproven, result->unproven_count, strbuf_detach(&text));
 }
 
 static void release_list(struct sensitive_branch *items, uint32_t count)

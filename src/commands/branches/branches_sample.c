@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/rng.h"
+#include "base/strbuf.h"
 #include "commands/branches/branches_internal.h"
 #include "platform/platform.h"
 

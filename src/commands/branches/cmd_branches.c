@@ -105,9 +105,7 @@ static void add_exclude(struct branches_arguments *arguments, const char *patter
 {
 	struct sensitivity_options *options = &arguments->options.sensitivity;
 
-	arguments->excludes = array_room(
-		arguments->excludes, options->exclude_count, sizeof *arguments->excludes);
-	arguments->excludes[options->exclude_count++] = pattern;
+	ARRAY_APPEND(arguments->excludes, options->exclude_count, pattern);
 	options->excludes = arguments->excludes;
 }
 

@@ -6,7 +6,6 @@
 
 #include "base/array.h"
 #include "base/bitset.h"
-#include "base/bug.h"
 #include "investigate/probe/probe.h"
 #include "platform/platform.h"
 #include "symbols/symbols.h"
@@ -36,9 +35,8 @@ static void build_view(const struct record_request *request, struct memory_view 
 		module->name = from->name;
 		module->fingerprint = from->fingerprint;
 		module->count = from->count;
-		module->is_on = calloc(BITSET_WORDS(from->count) + 1, sizeof(uint64_t));
-		module->is_chosen = calloc(BITSET_WORDS(from->count) + 1, sizeof(uint64_t));
-		BUG_ON(!module->is_on || !module->is_chosen);
+		module->is_on = array_new(BITSET_WORDS(from->count) + 1, sizeof(uint64_t));
+		module->is_chosen = array_new(BITSET_WORDS(from->count) + 1, sizeof(uint64_t));
 		for (uint32_t site = 0; site < from->count; site++)
 			if (bitset_has(request->chosen, from->first + site))
 				bitset_add(module->is_chosen, site);

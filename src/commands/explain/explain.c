@@ -5,7 +5,6 @@
 #include <time.h>
 
 #include "base/array.h"
-#include "base/bug.h"
 #include "process/children.h"
 #include "process/cores.h"
 #include "commands/explain/explain_internal.h"
@@ -144,10 +143,9 @@ int explain_open(struct explain **out, const struct finding *finding,
 	const struct replay_options replay = {.runtime = options->runtime,
 		.is_quiet = true,
 		.is_interrupted = options->is_interrupted};
-	struct explain *explain = calloc(1, sizeof *explain);
+	struct explain *explain = array_new(1, sizeof *explain);
 	int result;
 
-	BUG_ON(!explain);
 	explain->finding = finding;
 	explain->options = options;
 	explain->opened_ns = platform_monotonic_ns();

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "commands/explain/explain_result.h"
 #include "cli/terminal.h"
 #include "findings/source_lines.h"
@@ -223,12 +223,11 @@ static bool explain_report_is_about(
 static const struct finding_step **explain_report_rows_of(const struct explain_answer *answer,
 	const struct explain_shown *shown, uint64_t from, uint32_t *count)
 {
-	const struct finding_step **rows = calloc(shown->run.step_count + 1, sizeof(*rows));
+	const struct finding_step **rows = array_new(shown->run.step_count + 1, sizeof(*rows));
 	const char *objects[PATTERN_ACCESSES_MAX];
 	const unsigned object_count = explain_report_find_objects(answer, objects);
 	uint32_t found = 0, first = 0;
 
-	BUG_ON(!rows);
 	for (uint32_t i = 0; i < shown->run.step_count; i++) {
 		if (!explain_report_is_about(&shown->run.steps[i], objects, object_count))
 			continue;

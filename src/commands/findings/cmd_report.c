@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/bug.h"
 #include "store/store.h"
 #include "cli/command.h"
 #include "cli/option_value.h"
@@ -152,9 +151,7 @@ static int cmd_report_add_finding(
 	result = store_load_finding(store, id, &finding, err);
 	if (result < 0)
 		return result;
-	gathered->findings =
-		array_room(gathered->findings, gathered->finding_count, sizeof *gathered->findings);
-	gathered->findings[gathered->finding_count++] = finding;
+	ARRAY_APPEND(gathered->findings, gathered->finding_count, finding);
 	return 0;
 }
 
@@ -318,7 +315,7 @@ static void cmd_report_print(const struct report_arguments *arguments,
 {
 	const struct source_roots roots = {.folders = arguments->source_roots};
 	struct report_campaign *campaigns =
-		calloc(gathered->campaign_count + 1u, sizeof *campaigns);
+		array_new(gathered->campaign_count + 1u, sizeof *campaigns);
 	const struct report report = {.campaign = campaign,
 		.campaigns = campaigns,
 		.campaign_count = gathered->campaign_count,
@@ -331,7 +328,6 @@ static void cmd_report_print(const struct report_arguments *arguments,
 		.document_count = gathered->document_count};
 	char *text;
 
-	BUG_ON(!campaigns);
 	for (uint32_t i = 0; i < gathered->campaign_count; i++)
 		cmd_report_describe(&gathered->campaigns[i], &campaigns[i]);
 	if (arguments->format) {

@@ -86,9 +86,7 @@ static bool follow_children_is_known(
 			strbuf_release(&key);
 			return true;
 		}
-	following->known =
-		array_room(following->known, following->known_count, sizeof *following->known);
-	following->known[following->known_count++] = strbuf_detach(&key);
+	ARRAY_APPEND(following->known, following->known_count, strbuf_detach(&key));
 	return false;
 }
 

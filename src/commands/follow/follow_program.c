@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/bug.h"
 #include "base/strbuf.h"
 
 static bool follow_program_read_file(pid_t pid, const char *name, struct strbuf *out)
@@ -47,10 +46,8 @@ static char **follow_program_split(const struct strbuf *strings)
 		count += strings->text[i] == '\0';
 	list = array_new(count + 2, sizeof *list);
 	count = 0;
-	for (size_t at = 0; at < strings->length; at += strlen(strings->text + at) + 1) {
-		list[count] = strdup(strings->text + at);
-		BUG_ON(!list[count++]);
-	}
+	for (size_t at = 0; at < strings->length; at += strlen(strings->text + at) + 1)
+		list[count++] = string_copy(strings->text + at);
 	return list;
 }
 
@@ -126,10 +123,9 @@ static void follow_program_release(struct followed_program *followed)
 
 struct followed_program *followed_program_read(pid_t pid)
 {
-	struct followed_program *followed = calloc(1, sizeof *followed);
+	struct followed_program *followed = array_new(1, sizeof *followed);
 	struct follow_program *program = &followed->program;
 
-	BUG_ON(!followed);
 	followed->users = 1;
 	program->path = read_link(pid, "exe");
 	program->directory = read_link(pid, "cwd");

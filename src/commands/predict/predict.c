@@ -74,9 +74,8 @@ static void predict_take_threads(struct recorded_run *run, struct contract *cont
 	const struct contract_thread *threads = contract_threads(contract);
 
 	run->thread_count = contract->thread_count;
-	run->threads = calloc(run->thread_count + 1u, sizeof *run->threads);
-	run->labels = calloc(run->thread_count + 1u, sizeof *run->labels);
-	BUG_ON(!run->threads || !run->labels);
+	run->threads = array_new(run->thread_count + 1u, sizeof *run->threads);
+	run->labels = array_new(run->thread_count + 1u, sizeof *run->labels);
 	for (uint32_t i = 0; i < run->thread_count; i++) {
 		memcpy(run->labels[i], threads[i].label, sizeof run->labels[i] - 1);
 		run->threads[i] = (struct finding_source_thread){

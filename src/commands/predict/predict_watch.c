@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "exchange/contract_block.h"
 #include "commands/predict/predict_internal.h"
 #include "platform/platform.h"
@@ -26,10 +26,9 @@ void predict_learn(struct predict *predict, uint64_t key, const char *finding)
 
 	if (predict_known(predict, key))
 		return;
-	predict->known_keys = realloc(predict->known_keys, count * sizeof *predict->known_keys);
+	predict->known_keys = array_resize(predict->known_keys, count, sizeof *predict->known_keys);
 	predict->known_findings =
-		realloc(predict->known_findings, count * sizeof *predict->known_findings);
-	BUG_ON(!predict->known_keys || !predict->known_findings);
+		array_resize(predict->known_findings, count, sizeof *predict->known_findings);
 	predict->known_keys[count - 1] = key;
 	(void)snprintf(
 		predict->known_findings[count - 1], sizeof *predict->known_findings, "%s", finding);

@@ -7,7 +7,6 @@
 
 #include "analyses/shown.h"
 #include "base/array.h"
-#include "base/bug.h"
 #include "cli/command.h"
 
 const char *const predict_method_words[METHODS] = {
@@ -135,12 +134,9 @@ static void *predict_work_state_of(const struct predict_work *work, const struct
 
 static struct prediction *prediction_at(struct predict_result *result, uint32_t index)
 {
-	while (result->prediction_count <= index) {
-		result->predictions = array_room(
-			result->predictions, result->prediction_count, sizeof *result->predictions);
-		result->predictions[result->prediction_count++] =
-			(struct prediction){.state = PREDICTION_UNTRIED};
-	}
+	while (result->prediction_count <= index)
+		ARRAY_APPEND(result->predictions, result->prediction_count,
+			(struct prediction){.state = PREDICTION_UNTRIED});
 	return &result->predictions[index];
 }
 
@@ -274,13 +270,12 @@ static bool judge_watched(void *context, const struct predict_trace *trace)
 	const struct analysis_run run = {.number = 0, .memory = trace->memory};
 	const struct trace_run *about = trace_reader_run(trace->reader);
 	struct candidates shown = {0};
-	char **paths = calloc(about->thread_count + 1u, sizeof *paths);
+	char **paths = array_new(about->thread_count + 1u, sizeof *paths);
 	const struct candidate_words words = {.symbols = work->setting.symbols,
 		.memory = trace->memory,
 		.paths = paths,
 		.path_count = about->thread_count};
 
-	BUG_ON(!paths);
 	for (uint32_t i = 0; i < about->thread_count; i++)
 		/* the paths are not modified */
 		paths[i] = (char *)(uintptr_t)about->threads[i].path;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/strbuf.h"
 #include "plan/restart.h"
 #include "plan/strategy_option.h"
 #include "cli/command.h"
@@ -204,7 +205,7 @@ static void run_report_on_found(void *context, const struct campaign_found *foun
 	report->repeatable += confirmation_is_repeatable(&found->confirmation);
 	(void)snprintf(report->last_id, sizeof report->last_id, "%s", found->finding->id);
 	free(report->last_fallback);
-	report->last_fallback = found->fallback ? strdup(found->fallback) : NULL;
+	report->last_fallback = string_copy(found->fallback);
 	report->has_last_cause = found->finding->remedy;
 	if (report->is_json) {
 		char *json = finding_to_published_json(found->finding);

@@ -3,19 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "base/strbuf.h"
 
 void arguments_add(struct arguments *arguments, const char *text)
 {
-	if (arguments->count + 2 > arguments->capacity) {
-		arguments->capacity = 2 * arguments->capacity + 64;
-		arguments->items =
-			realloc(arguments->items, arguments->capacity * sizeof *arguments->items);
-		BUG_ON(!arguments->items);
-	}
-	arguments->items[arguments->count] = string_copy(text);
-	arguments->items[++arguments->count] = NULL;
+	ARRAY_APPEND(arguments->items, arguments->count, string_copy(text));
+	arguments->items = array_room(arguments->items, arguments->count, sizeof *arguments->items);
+	arguments->items[arguments->count] = NULL;
 }
 
 void arguments_release(struct arguments *arguments)

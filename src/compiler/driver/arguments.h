@@ -8,7 +8,7 @@
 /* A growing command line. It owns copies of its items and ends with NULL. All zero: empty. */
 struct arguments {
 	char **items;
-	size_t count, capacity;
+	size_t count;
 };
 
 void arguments_add(struct arguments *arguments, const char *text);

@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/bug.h"
 #include "base/installed.h"
 #include "base/strbuf.h"
 
@@ -66,9 +65,8 @@ static char *temporary_object(struct error *err)
 
 	strbuf_init(&path);
 	strbuf_addf(&path, "%s/raddle-XXXXXX.o", folder && *folder ? folder : "/tmp");
-	name = strdup(path.text);
+	name = string_copy(path.text);
 	strbuf_release(&path);
-	BUG_ON(!name);
 	file = mkstemps(name, 2);
 	if (file >= 0 && close(file) == 0)
 		return name;

@@ -372,8 +372,7 @@ static void rounds_ignore_race(struct campaign *campaign, struct race_pair pair)
 {
 	struct rounds *round = campaign->rounds;
 
-	round->ignored = array_room(round->ignored, round->ignored_count, sizeof *round->ignored);
-	round->ignored[round->ignored_count++] = pair;
+	ARRAY_APPEND(round->ignored, round->ignored_count, pair);
 }
 
 static uint64_t rounds_runs_made(const struct campaign *campaign)

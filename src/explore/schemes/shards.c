@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "base/hash.h"
 #include "explore/services.h"
@@ -350,8 +351,7 @@ int shards_list(struct store *store, struct shards **out, uint32_t *count, struc
 		status = store_list_documents(store, &documents, &summing.document_count, err);
 	summing.campaigns = campaigns;
 	summing.documents = documents;
-	*out = calloc(summing.campaign_count + 1u, sizeof **out);
-	BUG_ON(!*out);
+	*out = array_new(summing.campaign_count + 1u, sizeof **out);
 	for (uint32_t i = 0; !status && i < summing.campaign_count; i++) {
 		const uint32_t shards =
 			store_shards_of(documents, summing.document_count, campaigns[i].id);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "explore/services.h"
 
 void tasks_add_totals(
@@ -97,9 +97,7 @@ void tasks_take_failure(struct campaign *campaign, struct campaign_worker *worke
 {
 	struct task *task = worker->task;
 
-	task->failures =
-		realloc(task->failures, (task->failure_count + 1u) * sizeof *task->failures);
-	BUG_ON(!task->failures);
+	task->failures = array_room(task->failures, task->failure_count, sizeof *task->failures);
 	if (!failure_copy_from(campaign, worker, &task->failures[task->failure_count]))
 		return;
 	for (uint32_t i = 0; i < task->failure_count; i++)

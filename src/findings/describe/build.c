@@ -353,10 +353,9 @@ int finding_build(struct finding *out, const struct finding_source *source, stru
 
 char *finding_trace_bytes(const struct finding_source *source, size_t *size)
 {
-	char **paths = calloc(source->thread_count + 1u, sizeof *paths);
+	char **paths = array_new(source->thread_count + 1u, sizeof *paths);
 	char *bytes;
 
-	BUG_ON(!paths);
 	for (uint32_t i = 0; i < source->thread_count; i++) {
 		paths[i] = finding_thread_path(source->threads, source->thread_count, i);
 		BUG_ON(!paths[i]); /* the table of a passing run is consistent */

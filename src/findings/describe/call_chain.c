@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/bug.h"
+#include "base/strbuf.h"
 #include "findings/describe/build_internal.h"
 
 #define CHAIN_MAX 32
@@ -254,8 +255,7 @@ static void call_chain_continue_call(const struct builder *builder, struct findi
 		strcmp(last->library_call + more, step->library_call) != 0)
 		return;
 	free(step->library_call);
-	step->library_call = strdup(last->library_call);
-	BUG_ON(!step->library_call);
+	step->library_call = string_copy(last->library_call);
 }
 
 void builder_fill_place(

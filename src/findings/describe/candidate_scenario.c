@@ -99,11 +99,10 @@ static bool has_same_units(const struct candidate *a, const struct candidate *b)
 void candidates_mix(struct candidates *candidates)
 {
 	const uint32_t count = candidates->count;
-	struct candidate *mixed = calloc(count + 1u, sizeof *mixed);
-	uint32_t *turns = calloc(count + 1u, sizeof *turns);
+	struct candidate *mixed = array_new(count + 1u, sizeof *mixed);
+	uint32_t *turns = array_new(count + 1u, sizeof *turns);
 	uint32_t next = 0;
 
-	BUG_ON(!mixed || !turns);
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t before = i; before-- > 0;)
 			if (has_same_units(&candidates->items[before], &candidates->items[i])) {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "findings/describe/build_internal.h"
 
 static void orders_add_short(const char *object, struct strbuf *out)
@@ -92,10 +92,9 @@ static void orders_add_link(const struct builder *builder, const struct finding_
 static uint32_t orders_count(const struct builder *builder, uint64_t first, uint64_t second)
 {
 	const struct finding_source *source = builder->source;
-	bool *holds = calloc(source->thread_count + 1u, sizeof *holds);
+	bool *holds = array_new(source->thread_count + 1u, sizeof *holds);
 	uint32_t count = 0;
 
-	BUG_ON(!holds);
 	for (uint64_t i = 0; i < source->event_count; i++) {
 		const struct trace_event *event = &source->events[i];
 		const uint8_t flags = op_descriptions[event->kind].flags;

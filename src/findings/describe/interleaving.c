@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bug.h"
+#include "base/strbuf.h"
 #include "findings/describe/build_internal.h"
 
 /* People read a few dozen; thousands leave room for pages and keep a finding at a megabyte. */
@@ -65,9 +67,9 @@ static void fill_step(
 {
 	step->step = event->step;
 	step->address = event->address;
-	step->thread = strdup(builder_thread(builder, (struct thread_id){event->thread}));
+	step->thread = string_copy(builder_thread(builder, (struct thread_id){event->thread}));
 	step->verb = builder_event_verb(event);
-	BUG_ON(!step->thread || !step->verb);
+	BUG_ON(!step->verb);
 	step->object = builder_event_object(builder, event);
 	builder_fill_place(builder, event, step);
 }
@@ -101,7 +103,7 @@ static uint64_t kept_first(const struct finding_source *source, uint64_t first)
 
 void builder_fill_steps(struct builder *builder)
 {
-	uint32_t *created = calloc(builder->source->thread_count + 1u, sizeof *created);
+	uint32_t *created = array_new(builder->source->thread_count + 1u, sizeof *created);
 	const struct finding_source *source = builder->source;
 	struct finding *finding = builder->finding;
 	struct segment_walk walk = {.source = source};
@@ -110,8 +112,7 @@ void builder_fill_steps(struct builder *builder)
 	const uint64_t first = kept_first(source, end > most ? end - most : 0);
 
 	builder->first_step = first;
-	finding->steps = calloc(end - first + 1, sizeof *finding->steps);
-	BUG_ON(!finding->steps || !created);
+	finding->steps = array_new(end - first + 1, sizeof *finding->steps);
 	finding->steps_left_out =
 		source->events_from && first < end ? source->events[first].step : first;
 	finding->later_steps_left_out = source->event_count - end;

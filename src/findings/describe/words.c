@@ -228,9 +228,8 @@ static void words_add_frames(const struct builder *builder, uint64_t site, enum 
 	struct symbols_frame frames[SITE_FRAMES_MAX];
 	const unsigned count = builder_frames_at(builder, site, place, frames);
 
-	stack->frames =
-		realloc(stack->frames, (stack->count + (size_t)count + 1) * sizeof *stack->frames);
-	BUG_ON(!stack->frames);
+	stack->frames = array_resize(
+		stack->frames, stack->count + (size_t)count + 1, sizeof *stack->frames);
 	for (unsigned i = 0; i < count; i++)
 		stack->frames[stack->count++] = builder_frame_from(builder, &frames[i]);
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 
 /* Up to this many segments each is tried at every position: some thousand runs. */
 #define MOVES_SEGMENTS_MAX 48
@@ -90,8 +90,7 @@ struct probe_plan move_plan_before_stall(struct failure *out, const struct failu
 	failure_release(out);
 	failure_copy(out, failure);
 	out->segments =
-		realloc(out->segments, (failure->segment_count + 1) * sizeof *out->segments);
-	BUG_ON(!out->segments);
+		array_resize(out->segments, failure->segment_count + 1, sizeof *out->segments);
 	memmove(out->segments + stall + 1, failure->segments + stall,
 		(failure->segment_count - stall) * sizeof *out->segments);
 	out->segments[stall] = (struct schedule_segment){.thread = thread, .count = steps};

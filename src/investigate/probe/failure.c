@@ -4,15 +4,13 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/bug.h"
 #include "base/hash.h"
 #include "exchange/contract_block.h"
 
 static void *failure_copy_array(const void *from, size_t count, size_t size)
 {
-	void *copy = malloc(count ? count * size : 1);
+	void *copy = array_new(count ? count * size : 1, 1);
 
-	BUG_ON(!copy);
 	memcpy(copy, from, count * size);
 	return copy;
 }

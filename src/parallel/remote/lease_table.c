@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 
 /* Size of a rank's first unit: small, because the program may be slow. */
@@ -30,15 +31,14 @@ struct lease_table {
 
 struct lease_table *lease_table_new(const struct lease_table_options *options)
 {
-	struct lease_table *leases = calloc(1, sizeof *leases);
+	struct lease_table *leases = array_new(1, sizeof *leases);
 
-	BUG_ON(!leases || !options->ranks || options->first > options->end);
+	BUG_ON(!options->ranks || options->first > options->end);
 	leases->options = *options;
 	leases->next = options->first;
-	leases->ranks = calloc(options->ranks, sizeof *leases->ranks);
+	leases->ranks = array_new(options->ranks, sizeof *leases->ranks);
 	/* The capacity suffices: a rank has one unit, and loses it at most once before the next. */
-	leases->returned = calloc(options->ranks, sizeof *leases->returned);
-	BUG_ON(!leases->ranks || !leases->returned);
+	leases->returned = array_new(options->ranks, sizeof *leases->returned);
 	return leases;
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "process/target.h"
 #include "parallel/remote/member_internal.h"
 #include "platform/platform.h"
@@ -129,9 +129,8 @@ static void member_on_found(void *context, const struct campaign_found *found)
 	const struct wire_finding head = {.confirmation = found->confirmation,
 		.json_bytes = strlen(json),
 		.trace_bytes = finding->trace ? finding->trace_size : 0};
-	char *bytes = malloc(sizeof head + head.json_bytes + head.trace_bytes);
+	char *bytes = array_new(1, sizeof head + head.json_bytes + head.trace_bytes);
 
-	BUG_ON(!bytes);
 	memcpy(bytes, &head, sizeof head);
 	memcpy(bytes + sizeof head, json, head.json_bytes);
 	if (head.trace_bytes)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/array.h"
 #include "trace/trace_reader.h"
 
 /* Limits on steps and nanoseconds of a unit, above those of any remote worker. */
@@ -85,8 +85,7 @@ static int wire_read_trace(
 
 	if (status < 0)
 		return status;
-	finding->trace = malloc(size);
-	BUG_ON(!finding->trace);
+	finding->trace = array_new(size, 1);
 	memcpy(finding->trace, bytes, size);
 	finding->trace_size = size;
 	return 0;

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/bug.h"
+#include "base/strbuf.h"
 
 /* Finds the address of the site records. Returns false if there are no sites. */
 static bool find_records(Elf *elf, uint64_t *address)
@@ -39,11 +40,10 @@ static void data_symbols_add_symbol(
 	if (GELF_ST_TYPE(symbol->st_info) != STT_OBJECT || symbol->st_shndx == SHN_UNDEF ||
 		!symbol->st_size || !name || !*name)
 		return;
-	out->symbols[out->count] = (struct data_symbol){.name = strdup(name),
+	out->symbols[out->count] = (struct data_symbol){.name = string_copy(name),
 		.start = (int64_t)(symbol->st_value - records),
 		.bytes = symbol->st_size,
 		.misplaced = symbol->st_value % 8};
-	BUG_ON(!out->symbols[out->count].name);
 	out->count++;
 }
 

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "abi/instrument_abi.h"
 
@@ -330,10 +331,9 @@ static int site_table_map_file(struct site_table *table, struct error *err)
 
 int site_table_open(struct site_table **out, const char *path, struct error *err)
 {
-	struct site_table *table = calloc(1, sizeof *table);
+	struct site_table *table = array_new(1, sizeof *table);
 	int status;
 
-	BUG_ON(!table);
 	table->name = path;
 	status = site_table_map_file(table, err);
 	if (!status)
