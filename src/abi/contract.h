@@ -267,11 +267,10 @@ struct contract {
 	uint32_t is_waiting_outside; /* [guest] the run waits for the real world; not a hang */
 	/* [guest] incremented: restarts the command's time limit for a step */
 	uint32_t hang_extensions;
-	uint32_t is_live;	     /* [guest] the run has reached its first thread creation */
-	uint32_t has_dispatch;	     /* [guest] Syscall User Dispatch is armed */
-	uint32_t has_dirty_tracking; /* [guest] the kernel tracks dirty pages for large images */
-	uint32_t taint;		     /* [guest] enum contract_taint, of the last run */
-	uint32_t daemon;	     /* [guest] enum contract_daemon; [host] resets it */
+	uint32_t is_live;      /* [guest] the run has reached its first thread creation */
+	uint32_t has_dispatch; /* [guest] Syscall User Dispatch is armed */
+	uint32_t taint;	       /* [guest] enum contract_taint, of the last run */
+	uint32_t daemon;       /* [guest] enum contract_daemon; [host] resets it */
 	/* [guest] The last run belongs to another shard and is not counted */
 	uint32_t is_elsewhere;
 	uint32_t has_memory_sites; /* [guest] the target reports memory accesses (raddle-cc) */

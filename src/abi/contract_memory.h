@@ -163,8 +163,7 @@ struct contract_memory {
 	uint32_t module_count;
 	uint32_t site_count;
 	uint32_t variable_count;
-	uint32_t variables_lost; /* variables that found no entry */
-	uint32_t profile_runs;	 /* profiling runs so far */
+	uint32_t profile_runs; /* profiling runs so far */
 	/* blocks of the last traced run, including those beyond the capacity */
 	uint32_t block_count;
 	uint32_t sites_on;

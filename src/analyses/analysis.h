@@ -33,8 +33,6 @@ struct analysis_run {
 struct analysis {
 	const char *name;
 	const char *summary; /* a phrase: what it predicts */
-	/* needs memory accesses and functions, hence a program built by raddle-cc */
-	bool needs_memory;
 	/* Returns the analysis's state, which end() frees. */
 	void *(*begin)(const struct analysis_setting *setting);
 	/* Adds a run by reading its whole trace. */

@@ -168,7 +168,6 @@ const struct analysis analysis_atomicity = {
 	.name = "atomicity",
 	.summary =
 		"violations of atomic sets: another thread interrupts a unit of work with a visible effect",
-	.needs_memory = true,
 	.begin = atomicity_begin,
 	.add_run = atomicity_add_run,
 	.find = atomicity_find,

@@ -277,7 +277,6 @@ int races_shown(struct trace_reader *trace, const struct candidate *candidate, b
 const struct analysis analysis_races = {
 	.name = "races",
 	.summary = "accesses to the same memory that neither locks nor waits order",
-	.needs_memory = true,
 	.begin = races_begin,
 	.add_run = races_add_run,
 	.find = races_find,

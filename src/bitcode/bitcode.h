@@ -59,7 +59,7 @@ struct points_to {
 	uint32_t *foreign; /* variables that code without bitcode may touch and pass on */
 	uint32_t foreign_count;
 	uint64_t instruction_count;
-	uint32_t node_count, wave_count;
+	uint32_t node_count;
 };
 
 /* Executables and libraries that are analysed together. */

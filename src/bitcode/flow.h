@@ -97,7 +97,6 @@ struct flow {
 		whole; /* locations of objects folded to one place: a shift by any distance leads back to the location itself */
 	uint32_t anything;
 	uint32_t foreign; /* node: everything that code without bitcode may know */
-	uint32_t waves;
 	bool has_changed; /* a set has changed in this wave */
 	time_t deadline;  /* of CLOCK_MONOTONIC, in seconds; 0: none */
 	/*

@@ -1,7 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
 #include "base/strbuf.h"
 #include "bitcode/points_to_internal.h"
 

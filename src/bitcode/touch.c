@@ -394,6 +394,5 @@ struct points_to *read_result(struct analysis *analysis)
 	free(reader.starts);
 	result->instruction_count = analysis->instruction_count;
 	result->node_count = analysis->flow.node_count;
-	result->wave_count = analysis->flow.waves;
 	return result;
 }

@@ -10,7 +10,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/hash.h"
 #include "plan/strategy_option.h"
 #include "check/check_internal.h"
 #include "runtime/attach.h"

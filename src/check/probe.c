@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "base/bug.h"
 #include "plan/strategy_option.h"
 #include "check/check_internal.h"
 #include "runtime/runtime.h"

@@ -1,4 +1,3 @@
-#include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
 #include "check/check_internal.h"

@@ -4,7 +4,6 @@
  * spinning, and other threads are scheduled. A run without a step for the whole time limit is
  * a hang.
  */
-#include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
 #include <signal.h>

@@ -1,5 +1,4 @@
 /* The end of a run in failure: the wait-for graph and its classification. */
-#include "base/bug.h"
 #include "base/text.h"
 #include "engine/engine.h"
 #include "engine/engine_internal.h"

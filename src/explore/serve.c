@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "explore/campaign_state.h"
-#include "process/children.h"
 #include "exchange/contract_exchange.h"
 #include "worker/remote.h"
 

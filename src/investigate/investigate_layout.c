@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "base/bug.h"
 #include "base/strbuf.h"
 
 /* `plain` must outlive the investigation: the probe then refers to it. */

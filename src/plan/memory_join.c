@@ -15,10 +15,8 @@ static struct memory_variable *memory_join_find_variable(
 		slot = (slot + 1) % MEMORY_VARIABLES_MAX;
 	if (memory->variables[slot].name)
 		return &memory->variables[slot];
-	if (memory->variable_count >= MEMORY_VARIABLES_MAX / 4 * 3) {
-		memory->variables_lost++;
+	if (memory->variable_count >= MEMORY_VARIABLES_MAX / 4 * 3)
 		return NULL;
-	}
 	memory->variable_count++;
 	memory->variables[slot].name = name;
 	return &memory->variables[slot];

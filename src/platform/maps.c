@@ -52,7 +52,6 @@ bool platform_each_mapping(platform_visit_mapping *visit, void *argument)
 		mapping.end = (char *)maps_hex(&at);
 		flags = ++at;
 		mapping.is_writable = flags[0] == 'r' && flags[1] == 'w';
-		mapping.is_executable = flags[2] == 'x';
 		mapping.is_private = flags[3] == 'p';
 		mapping.is_file = false;
 		for (; *at && *at != '\n'; at++)

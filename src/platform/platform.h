@@ -66,7 +66,6 @@ static inline void platform_clear(void *start, size_t bytes)
 struct platform_mapping {
 	char *start, *end;
 	bool is_writable;
-	bool is_executable;
 	bool is_private;
 	bool is_file; /* backed by a file, not anonymous */
 };

@@ -58,7 +58,6 @@ struct runtime {
 	void (*watchdog)(void *context);
 	/* Called before longjmp() to a frame; ends the run if the frame is out of bounds. */
 	void (*jumps_to)(uintptr_t stack_pointer);
-	uint64_t program_start, program_end; /* address range of the executable's mapping */
 	/* main's own stack (src/check): its end, and the frame that called onto it. */
 	uintptr_t main_stack_end, main_frame;
 };

@@ -21,7 +21,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/bug.h"
 #include "base/strbuf.h"
 #include "store/store_internal.h"
 #include "trace/schedule_text.h"

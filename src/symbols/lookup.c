@@ -288,7 +288,6 @@ static void add_scopes(struct symbols *symbols, struct lookup *lookup, Dwfl_Modu
 		frame->is_short = is_short(unit, function);
 		if (dwarf_tag(function) == DW_TAG_subprogram)
 			break;
-		frame->is_inlined = true;
 		frame = lookup_add_frame(lookup, frame->address);
 		if (!frame)
 			break;

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
 #include "symbols/tables/site_table.h"
 #include "symbols/symbols_internal.h"
 

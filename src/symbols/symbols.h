@@ -33,9 +33,8 @@ struct symbols_frame {
 	const char *file;     /* path relative to the working folder if below it, else absolute */
 	unsigned line;
 	const char *module; /* base name of the object file */
-	bool is_inlined;
-	bool is_short;	/* the function has at most three lines of statements */
-	bool is_system; /* libc, libstdc++, the loader or raddle itself */
+	bool is_short;	    /* the function has at most three lines of statements */
+	bool is_system;	    /* libc, libstdc++, the loader or raddle itself */
 };
 
 /* Finds the frames of a code address, innermost first; at least one. `is_return_address`: looks up

@@ -106,7 +106,6 @@ static void bite(struct watchdog *watchdog, pid_t pid, uint64_t processor_ns, ui
 	} else if (watchdog->state == WATCHDOG_ASKED &&
 		   (stalled_ns >= GRACE_PROCESSOR_NS || now_ns - watchdog->asked_ns >= GRACE_NS)) {
 		watchdog->state = WATCHDOG_KILLED;
-		watchdog->killed_pid = pid;
 		(void)kill(pid, SIGKILL); /* the process may have ended */
 	}
 }

@@ -28,8 +28,7 @@ struct watchdog {
 	uint64_t processor_ns; /* processor time of the guest at that time */
 	uint64_t asleep_ns;    /* time observed asleep since then */
 	uint64_t asked_ns;     /* time when SIGSYS was sent */
-	int32_t killed_pid;
-	uint32_t extensions; /* contract.hang_extensions at the last check */
+	uint32_t extensions;   /* contract.hang_extensions at the last check */
 	/* a check for spinning was requested since the guest last made progress */
 	bool has_asked_spin;
 	bool has_asked_native; /* native speed was requested since the guest last made progress */

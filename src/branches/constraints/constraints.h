@@ -83,9 +83,6 @@ struct constraints {
 	uint64_t count;		       /* assertions */
 	uint64_t terms_made;	       /* comparisons and connectives */
 	uint32_t hard_cost;	       /* cost of floating-point operations and divisions so far */
-	uint64_t concrete_terms;       /* terms too hard for the solver, which keep their value */
-	/* Reads that no single write covers, which keep their value. */
-	uint64_t mixed_reads;
 	bool has_open_addresses;
 	bool has_store_buffers;	   /* the moment of a write is the time when other threads see it */
 	uint64_t end_ns;	   /* CLOCK_MONOTONIC: building stops then; 0: never */

@@ -332,7 +332,6 @@ void constraints_keep_reads(
 	for (uint32_t i = 0; i < count; i++) {
 		if (items[i].is_write || constraints_is_past(constraints, items[i].id))
 			continue;
-		constraints->mixed_reads++;
 		constraints_add(constraints,
 			Z3_mk_eq(constraints->z3, constraints_accessed(constraints, &items[i]),
 				constraints_bits(constraints, 8u * items[i].bytes,

@@ -3,7 +3,6 @@
  * run may arrive last and get the special result. That thread does not wait and makes one step less
  * than in the run; the thread that was last in the run waits and makes one more (schedule.h).
  */
-#include "base/bug.h"
 #include "model/op.h"
 #include "branches/constraints/constraints.h"
 

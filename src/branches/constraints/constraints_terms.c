@@ -396,7 +396,6 @@ static Z3_ast keep_value(struct constraints *constraints, struct term *term)
 	struct term *parts[3] = {
 		term_operand(term, 0), term_operand(term, 1), term_operand(term, 2)};
 
-	constraints->concrete_terms++;
 	for (int i = 0; i < 3; i++)
 		if (parts[i] && parts[i]->op != TERM_CONSTANT)
 			constraints_add(constraints,

@@ -1,5 +1,4 @@
 /* The array or variable that an access with a computed index must stay inside. */
-#include "base/bug.h"
 #include "branches/decode/code.h"
 
 struct part {

@@ -203,7 +203,6 @@ static uint64_t find_address(struct image *image, uint32_t unit, LLVMValueRef gl
 		address = find_anywhere(image, unit, name);
 	if (address)
 		return address;
-	image->made_up_count += linkage != LLVMPrivateLinkage;
 	address = image->next_made_up;
 	image->next_made_up += (bytes_of(&image->program.units[unit], global) + 63) & ~UINT64_C(31);
 	return address;

@@ -43,8 +43,6 @@ struct image {
 	uint64_t *addresses;
 	uint32_t address_count;
 	uint64_t next_made_up; /* next address for a global that no symbol table contains */
-	/* Such globals that code without bitcode may know at another address */
-	uint32_t made_up_count;
 	char **paths;
 };
 

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/bug.h"
 #include "base/hash.h"
 #include "branches/solve/sensitivity_internal.h"
 

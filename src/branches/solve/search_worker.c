@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
 #include "model/op.h"
 #include "branches/solve/sensitivity_internal.h"
 

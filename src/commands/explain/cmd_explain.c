@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "analyses/patterns.h"
-#include "base/bug.h"
 #include "commands/explain/explain.h"
 #include "process/launch.h"
 #include "plan/settings.h"

@@ -11,8 +11,7 @@
 
 struct follow_children {
 	char *const *options; /* options of `raddle run` before the program */
-	int option_count;
-	char *const *argv; /* the program that starts others */
+	char *const *argv;    /* the program that starts others */
 	const char *
 		/*
 		 * programs to explore, by path or base name; NULL means all except those of the

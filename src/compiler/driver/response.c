@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
 #include "base/strbuf.h"
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/compile.h"

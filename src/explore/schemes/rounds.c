@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/hash.h"
 #include "explore/services.h"
 #include "process/children.h"
 #include "plan/memory_join.h"

@@ -1,6 +1,5 @@
 #include "investigate/minimise/minimise.h"
 
-#include "base/bug.h"
 #include "investigate/minimise/coalesce.h"
 #include "investigate/minimise/directives.h"
 #include "investigate/minimise/moves.h"

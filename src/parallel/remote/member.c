@@ -1,6 +1,5 @@
 /* A remote worker: makes the runs that rank 0 leases to it. */
 #include <ftw.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -9,9 +9,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "base/hash.h"
 #include "runtime/callers/frames.h"
-#include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
 /* Maximum number of the runtime's own frames on a stack. */

@@ -2,7 +2,6 @@
 
 #include <sys/syscall.h>
 
-#include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
 struct engine_thread *thread_of_id(pid_t id)

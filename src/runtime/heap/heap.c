@@ -20,7 +20,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "base/hash.h"
 #include "base/hot_state.h"
 #include "engine/engine.h"
 #include "model/fixed_addresses.h"

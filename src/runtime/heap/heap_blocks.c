@@ -5,7 +5,6 @@
 #include "base/hash.h"
 #include "engine/engine.h"
 #include "runtime/heap/heap_internal.h"
-#include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
 #define HEADS (2 * MEMORY_BLOCKS_MAX)

@@ -4,7 +4,6 @@
 #include "base/hash.h"
 #include "engine/engine.h"
 #include "runtime/heap/heap_internal.h"
-#include "runtime/interpose.h"
 #include "runtime/runtime.h"
 #include "strategies/strategy.h"
 

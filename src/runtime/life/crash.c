@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "runtime/libc/child_run.h"
 #include "runtime/guarded_read.h"
-#include "runtime/interpose.h"
 #include "runtime/record.h"
 #include "runtime/runtime.h"
 

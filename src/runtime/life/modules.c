@@ -19,10 +19,6 @@ static int modules_add(struct dl_phdr_info *info, size_t size, void *unused)
 		const ElfW(Phdr) *header = &info->dlpi_phdr[i];
 		uintptr_t start = info->dlpi_addr + header->p_vaddr;
 
-		if (header->p_type == PT_LOAD && !*info->dlpi_name && !runtime.program_start)
-			runtime.program_start = start;
-		if (header->p_type == PT_LOAD && !*info->dlpi_name)
-			runtime.program_end = start + header->p_memsz;
 		if (header->p_type == PT_LOAD && header->p_flags & PF_W)
 			engine_add_module(start, start + header->p_memsz, hash);
 	}

@@ -6,7 +6,6 @@
  * yields at the same call. The state is restored with the run.
  */
 #include "runtime/interpose.h"
-#include "runtime/runtime.h"
 
 /* Number of calls without a step after which the thread yields. Copying a file or printing a page
  * needs fewer. */

@@ -25,7 +25,6 @@
 #include "runtime/libc/raw_thread.h"
 #include "runtime/returned.h"
 #include "runtime/runtime.h"
-#include "runtime/sites.h"
 #include "runtime/libc/world.h"
 #include "strategies/history.h"
 

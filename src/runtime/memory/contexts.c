@@ -2,7 +2,6 @@
 #include "runtime/contexts.h"
 
 #include "base/hash.h"
-#include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
 /* A larger distance from the stack pointer is no frame pointer. */

@@ -7,7 +7,6 @@
 
 #include "base/hot_state.h"
 #include "detectors/detector.h"
-#include "base/hash.h"
 #include "runtime/filter.h"
 #include "runtime/heap.h"
 #include "runtime/interpose.h"

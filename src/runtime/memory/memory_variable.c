@@ -22,10 +22,8 @@ static struct memory_variable *memory_variable(
 	if (!add)
 		return NULL;
 	/* Keeps searches short, and guarantees a free slot that ends them. */
-	if (memory->variable_count >= MEMORY_VARIABLES_MAX / 4 * 3) {
-		memory->variables_lost++;
+	if (memory->variable_count >= MEMORY_VARIABLES_MAX / 4 * 3)
 		return NULL;
-	}
 	memory->variable_count++;
 	memory->variables[slot].name = name;
 	return &memory->variables[slot];

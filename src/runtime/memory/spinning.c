@@ -8,8 +8,8 @@
 #include "runtime/spinning.h"
 
 #include "base/hash.h"
+#include "engine/engine.h"
 #include "runtime/guarded_read.h"
-#include "runtime/interpose.h"
 #include "runtime/sites.h"
 
 /* Reads of one iteration; conditions of more variables are rare. */

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "model/op.h"
-#include "runtime/interpose.h"
 #include "runtime/record/record_access.h"
 #include "runtime/record/record_internal.h"
 #include "runtime/runtime.h"

@@ -4,7 +4,6 @@
 #include <sys/syscall.h>
 
 #include "platform/platform.h"
-#include "runtime/interpose.h"
 #include "runtime/record.h"
 #include "runtime/record/record_internal.h"
 #include "runtime/runtime.h"

@@ -3,7 +3,6 @@
 #include <link.h>
 #include <string.h>
 
-#include "runtime/interpose.h"
 #include "runtime/record.h"
 #include "runtime/record/record_internal.h"
 #include "runtime/runtime.h"

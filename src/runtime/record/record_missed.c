@@ -1,7 +1,6 @@
 /* Slow paths of quick stubs, called by record_near.S. The functions do the same as record_report(),
  * with the site's properties as arguments. The file is compiled for general registers only
  * (CMakeLists.txt). */
-#include "runtime/interpose.h"
 #include "runtime/record.h"
 #include "runtime/record/record_access.h"
 #include "runtime/record/record_internal.h"

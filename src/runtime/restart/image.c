@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
 #define HUGE_PAGE_BYTES ((size_t)2 * 1024 * 1024)
@@ -173,14 +172,6 @@ void image_close(struct image *image)
 	platform_seal(image->busy, image_table_bytes(image));
 	platform_seal(image, offsetof(struct image, is_open));
 	image->is_open = false;
-}
-
-bool image_is_tracked(const struct image *image)
-{
-	for (uint32_t i = 0; i < image->area_count; i++)
-		if (image->areas[i].is_tracked)
-			return true;
-	return false;
 }
 
 /* Makes the tables that have entries for each page of each area. */

@@ -28,6 +28,5 @@ struct image_moment {
  * *is_complete false: tracking failed, and the memory is not restored. */
 uint64_t image_restore(struct image *image, const struct image_moment *moment, bool *is_complete);
 void image_release(struct image *image);
-bool image_is_tracked(const struct image *image);
 
 #endif

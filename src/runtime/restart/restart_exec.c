@@ -1,5 +1,4 @@
 /* A fresh process for every run, which the command starts: nothing to revert or share. */
-#include <signal.h>
 #include <sys/syscall.h>
 
 #include "runtime/focus.h"

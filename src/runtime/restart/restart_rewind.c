@@ -81,7 +81,6 @@ static bool rewind_take_image(void)
 	server->image = image_take(server->start.stack_pointer);
 	if (!server->image)
 		return false;
-	runtime.contract->has_dirty_tracking = image_is_tracked(server->image);
 	resume_begin(server->image);
 	return true;
 }

@@ -3,7 +3,6 @@
 
 #include "base/hot_state.h"
 #include "detectors/race.h"
-#include "runtime/contexts.h"
 #include "runtime/filter.h"
 #include "runtime/memory_variable.h"
 #include "runtime/record.h"

@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "base/hash.h"
 #include "base/hot_state.h"
 #include "base/text.h"
 #include "runtime/filter.h"

@@ -22,7 +22,6 @@
  */
 #include "strategies/dpor/dpor.h"
 
-#include "base/bitset.h"
 #include "model/view.h"
 #include "strategies/strategy.h"
 

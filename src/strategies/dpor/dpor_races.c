@@ -1,8 +1,6 @@
 /* Finds the races of a run of dpor and the sequences that reverse them; dpor.c cites the paper. */
 #include "strategies/dpor/dpor_order.h"
 
-#include <stddef.h>
-
 /*
  * Can `second` happen before `first`? The function returns false if `first` enables `second`: - A
  * release enables the acquisition; the race is with the previous acquisition. - The end of a thread

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "strategies/dpor/dpor_merge.h"
 #include "strategies/dpor/dpor_order.h"
 
 /* The work in a class is not known; several classes per shard reduce the imbalance. */

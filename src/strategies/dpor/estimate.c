@@ -13,7 +13,6 @@
  */
 #include "strategies/dpor/estimate.h"
 
-#include "base/hash.h"
 #include "strategies/strategy.h"
 
 /* The part of the probability that is shared evenly, against shares that are far too small. */

@@ -1,7 +1,6 @@
 /* Accesses of threads to shared objects, as the descents show them. */
 #include "strategies/dpor/estimate.h"
 
-#include "base/bitset.h"
 #include "base/hash.h"
 
 #define EPOCHS_MOST 63u

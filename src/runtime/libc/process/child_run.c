@@ -3,7 +3,6 @@
 #include "base/hash.h"
 #include "base/hot_state.h"
 #include "base/text.h"
-#include "runtime/interpose.h"
 #include "runtime/runtime.h"
 #include "runtime/libc/world.h"
 

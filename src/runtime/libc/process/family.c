@@ -6,7 +6,6 @@
 #include "base/hot_state.h"
 #include "engine/engine.h"
 #include "engine/sync.h"
-#include "runtime/interpose.h"
 #include "runtime/runtime.h"
 #include "runtime/libc/world.h"
 

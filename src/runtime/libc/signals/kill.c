@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "runtime/interpose.h"
-#include "runtime/runtime.h"
 #include "runtime/libc/signals.h"
 #include "runtime/libc/system_calls.h"
 #include "runtime/libc/thread_ids.h"

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "runtime/interpose.h"
 #include "runtime/runtime.h"
 #include "runtime/libc/system_calls.h"
 

@@ -2,7 +2,6 @@
  * to set it changes its own virtual clock, in this run only. Other programs get the kernel's
  * error. */
 #include <linux/capability.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/timex.h>

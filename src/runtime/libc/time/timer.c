@@ -8,7 +8,6 @@
 
 #include "runtime/interpose.h"
 #include "base/hot_state.h"
-#include "runtime/runtime.h"
 #include "runtime/libc/signals.h"
 #include "runtime/libc/world.h"
 
