@@ -10,11 +10,6 @@ static size_t visible_escape_byte(unsigned char byte, char out[VISIBLE_BYTES])
 	return 1;
 }
 
-static void visible_escape_point(uint32_t point, char out[VISIBLE_BYTES])
-{
-	(void)snprintf(out, VISIBLE_BYTES, "\\u%04x", (unsigned)(point & 0xffff));
-}
-
 /* Returns whether the character is a control character, bidirectional mark, line separator or
  * noncharacter. */
 static bool visible_is_hidden(uint32_t point, bool has_lines)
@@ -68,7 +63,7 @@ size_t visible_character(const char *at, size_t left, bool has_lines, char out[V
 	if (!visible_is_valid(point, length))
 		return visible_escape_byte(bytes[0], out);
 	if (visible_is_hidden(point, has_lines)) {
-		visible_escape_point(point, out);
+		(void)snprintf(out, VISIBLE_BYTES, "\\u%04x", (unsigned)(point & 0xffff));
 	} else {
 		memcpy(out, at, length);
 		out[length] = '\0';

@@ -68,16 +68,11 @@ static bool find_local(const struct analysis *analysis, LLVMValueRef local, uint
 	return false;
 }
 
-static bool is_in_main(LLVMValueRef instruction)
-{
-	return program_is_named(
-		LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction)), "main");
-}
-
 static bool objects_describe_local(
 	const struct analysis *analysis, LLVMValueRef local, struct points_to_object *out)
 {
-	if (!local || !LLVMIsAAllocaInst(local) || !is_in_main(local))
+	if (!local || !LLVMIsAAllocaInst(local) ||
+		!program_is_named(LLVMGetBasicBlockParent(LLVMGetInstructionParent(local)), "main"))
 		return false;
 	for (uint32_t file = 0; file < analysis->program.file_count; file++)
 		if (find_local(analysis, local, file, out))

@@ -336,11 +336,6 @@ static uint64_t places_behind(const struct flow *flow, const struct bitmap *set)
 /* Limit on pairs of locations. Beyond it, a copy ignores distances. */
 #define PAIRS_MOST 256
 
-static bool is_wide(struct flow_copy *copy, const struct bitmap *to, const struct bitmap *from)
-{
-	return copy->hub || (uint64_t)to->count * from->count > PAIRS_MOST;
-}
-
 /* Copies widely: addresses stored in one set's objects may then be stored anywhere in the
  * other's. */
 static void copy_widely(struct flow *flow, struct flow_copy *copy, const struct bitmap *to,
@@ -373,7 +368,7 @@ static void apply_copy(struct flow *flow, uint32_t number)
 	(void)bitmap_unite(&to, &flow->nodes[flow_leader(flow, copy->to)].points);
 	(void)bitmap_unite(&from, &flow->nodes[flow_leader(flow, copy->from)].points);
 	seen = (places_behind(flow, &to) << 32) + places_behind(flow, &from);
-	if (seen != copy->seen && is_wide(copy, &to, &from)) {
+	if (seen != copy->seen && (copy->hub || (uint64_t)to.count * from.count > PAIRS_MOST)) {
 		copy->seen = seen;
 		copy_widely(flow, copy, &to, &from);
 	} else if (seen != copy->seen) {

@@ -86,15 +86,6 @@ static void room_take_signals(void)
 	}
 }
 
-static void room_give_signals_back(void)
-{
-	for (unsigned i = 0; i < FATAL_COUNT; i++) {
-		*signal_action_of(fatal_signals[i]) = room.before[i];
-		signal_catch(fatal_signals[i]);
-	}
-	(void)platform_call(SYS_sigaltstack, &room.stack_before, NULL);
-}
-
 /* Prints the reason by a raw write, because the process ends after it. */
 static void room_refused(const char *why)
 {
@@ -164,7 +155,11 @@ void room_leave(void)
 	sites_are_live = 0;
 	runtime_dispatch_disarm();
 	runtime.has_dispatch = false;
-	room_give_signals_back();
+	for (unsigned i = 0; i < FATAL_COUNT; i++) {
+		*signal_action_of(fatal_signals[i]) = room.before[i];
+		signal_catch(fatal_signals[i]);
+	}
+	(void)platform_call(SYS_sigaltstack, &room.stack_before, NULL);
 	runtime.contract = NULL;
 	runtime.has_virtual_time = false;
 	runtime.jumps_to = NULL;

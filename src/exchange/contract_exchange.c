@@ -37,15 +37,11 @@ static void *exchange_map(const struct contract_block *block)
 		block->file, 0);
 }
 
-static uint64_t exchange_round(uint64_t bytes)
-{
-	return (bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
-}
-
 static bool exchange_make_private(struct contract *contract, uint64_t offset, uint64_t bytes)
 {
 	return !bytes ||
-	       mmap((char *)contract + offset, exchange_round(bytes), PROT_READ | PROT_WRITE,
+	       mmap((char *)contract + offset, (bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1),
+		       PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
 		       0) != MAP_FAILED;
 }

@@ -60,14 +60,6 @@ bool failure_is_suppressed(const struct campaign *campaign, uint64_t key)
 	return false;
 }
 
-static void failure_finish_finding(const struct campaign *campaign,
-	const struct campaign_failure *caught, struct finding *finding)
-{
-	finding->strategy = string_copy(caught->strategy);
-	finding->seed = campaign->options->seed;
-	finding->run_number = caught->failure.run_number + 1;
-}
-
 /* Drops the finding's trace beyond the store's limit. The schedule suffices for a replay. */
 static void failure_shorten_finding(struct campaign *campaign, struct finding *finding)
 {
@@ -334,7 +326,9 @@ static int failure_investigate_and_keep(struct campaign *campaign,
 		campaign->known.key_count--;
 		finding_release(&finding);
 	} else if (result == 0) {
-		failure_finish_finding(campaign, caught, &finding);
+		finding.strategy = string_copy(caught->strategy);
+		finding.seed = campaign->options->seed;
+		finding.run_number = caught->failure.run_number + 1;
 		/* Several failures may be one finding. */
 		if (failure_is_new_key(campaign, hash_mix(finding.signature))) {
 			result = failure_keep_finding(campaign, investigation, &finding, err);

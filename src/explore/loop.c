@@ -68,14 +68,6 @@ static void loop_size_batch(const struct campaign *campaign, struct campaign_wor
 		worker->batch /= 2;
 }
 
-static void loop_take_start(struct campaign *campaign, struct campaign_worker *worker)
-{
-	campaign->is_focused |=
-		!campaign->has_started && memory_wants_focus(campaign, worker->worker.contract);
-	campaign->has_started = true;
-	notices_start(campaign, worker);
-}
-
 static void loop_done_until(struct campaign *campaign, struct campaign_worker *worker, uint64_t run)
 {
 	if (campaign->scheme->take_runs)
@@ -231,8 +223,12 @@ static int loop_take_report(struct campaign *campaign, struct campaign_worker *w
 	if (!contract->is_live && !campaign->has_started && report != REPORT_TAINTED &&
 		!worker->worker.was_killed_outside)
 		return loop_end_without_threads(campaign, worker, err);
-	if (contract->is_live)
-		loop_take_start(campaign, worker);
+	if (contract->is_live) {
+		campaign->is_focused |= !campaign->has_started &&
+					memory_wants_focus(campaign, worker->worker.contract);
+		campaign->has_started = true;
+		notices_start(campaign, worker);
+	}
 	if (!contract->is_live && report == REPORT_FAILURE && worker != campaign->workers)
 		result = loop_exclude(campaign, worker, err);
 	if (result == 0 && campaign->scheme->take_report)

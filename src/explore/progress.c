@@ -33,14 +33,6 @@ struct progress {
 	uint64_t covered[CONTRACT_COVERED_WORDS]; /* union over all workers */
 };
 
-static void progress_thin(struct progress *progress)
-{
-	progress->count /= 2;
-	for (uint32_t i = 0; i < progress->count; i++)
-		progress->samples[i] = progress->samples[2 * i + 1];
-	progress->every_ns *= 2;
-}
-
 static void progress_add_worker(
 	struct progress *progress, struct progress_sample *sample, const struct contract *contract)
 {
@@ -79,8 +71,12 @@ void progress_note(struct campaign *campaign, bool is_due)
 		sample.elapsed_ns <
 			progress->samples[progress->count - 1].elapsed_ns + progress->every_ns)
 		return;
-	if (progress->count == PROGRESS_SAMPLES_MAX)
-		progress_thin(progress);
+	if (progress->count == PROGRESS_SAMPLES_MAX) {
+		progress->count /= 2;
+		for (uint32_t i = 0; i < progress->count; i++)
+			progress->samples[i] = progress->samples[2 * i + 1];
+		progress->every_ns *= 2;
+	}
 	for (uint32_t i = 0; i < campaign->worker_count; i++)
 		progress_add_worker(progress, &sample, campaign->workers[i].worker.contract);
 	sample.covered = bitset_count(progress->covered, CONTRACT_COVERED_WORDS);

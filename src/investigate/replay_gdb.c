@@ -113,12 +113,6 @@ static void gdb_describe(struct gdb_command *command, const struct replay_settin
 	strbuf_release(&text);
 }
 
-static void gdb_release(struct gdb_command *command)
-{
-	for (unsigned i = 0; i < command->count; i++)
-		free(command->argv[i]);
-}
-
 /* gdb owns the terminal meanwhile, and handles SIGINT, which the command ignores. */
 static int gdb_run(struct gdb_command *command, struct error *err)
 {
@@ -173,7 +167,8 @@ int replay_under_gdb(
 	probe.worker.block.shared->command = COMMAND_RUN; /* gdb starts the process later */
 	gdb_describe(&command, &setting, &probe.worker);
 	result = gdb_run(&command, err);
-	gdb_release(&command);
+	for (unsigned i = 0; i < command.count; i++)
+		free(command.argv[i]);
 	probe_close(&probe);
 	replay_setting_release(&setting);
 	return result;

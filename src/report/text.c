@@ -168,12 +168,6 @@ static void text_add_waits(const struct finding *finding, const char *heading,
 	}
 }
 
-static void report_waits(
-	const struct finding *finding, const struct report_style *style, struct strbuf *out)
-{
-	text_add_waits(finding, "wait-for graph", "blocked on", style, out);
-}
-
 void report_candidate(
 	const struct candidate *candidate, const struct report_style *style, struct strbuf *out)
 {
@@ -497,7 +491,7 @@ void report_finding(
 {
 	report_title(finding, style, out);
 	report_cause(finding, style, out);
-	report_waits(finding, style, out);
+	text_add_waits(finding, "wait-for graph", "blocked on", style, out);
 	report_stacks(finding, style, out);
 	report_interleaving(finding, style, out);
 	report_objects(finding, style, out);

@@ -48,19 +48,14 @@ static struct history_change *changes_of(struct history_entry *entry)
 	return (struct history_change *)(names_of(entry) + entry->new_threads);
 }
 
-static void history_forget(struct history *history)
-{
-	history->is_whole = false;
-	history->used = history->count = history->decided = 0;
-}
-
 void history_begin(
 	struct history *history, uint64_t bytes, const struct strategy *strategy, void *state)
 {
 	history->strategy = strategy;
 	history->state = state;
 	history->capacity = (bytes - sizeof *history) / sizeof(uint64_t);
-	history_forget(history);
+	history->is_whole = false;
+	history->used = history->count = history->decided = 0;
 }
 
 static void begin_record(struct history *history)

@@ -18,11 +18,6 @@ struct unit_index {
 	UT_hash_handle hh;
 };
 
-static void add_range(struct unit_index *index, struct unit_range range)
-{
-	ARRAY_APPEND(index->ranges, index->count, range);
-}
-
 static int compare_ranges(const void *a, const void *b)
 {
 	const uint64_t first = ((const struct unit_range *)a)->start;
@@ -49,8 +44,10 @@ static const struct unit_index *units_index_of(struct symbols *symbols, Dwfl_Mod
 		Dwarf_Addr base, start, end;
 		ptrdiff_t at = 0;
 
-		while ((at = dwarf_ranges(unit, at, &base, &start, &end)) > 0)
-			add_range(index, (struct unit_range){start + bias, end + bias, *unit});
+		while ((at = dwarf_ranges(unit, at, &base, &start, &end)) > 0) {
+			ARRAY_APPEND(index->ranges, index->count,
+				((struct unit_range){start + bias, end + bias, *unit}));
+		}
 	}
 	if (index->count)
 		qsort(index->ranges, index->count, sizeof *index->ranges, compare_ranges);

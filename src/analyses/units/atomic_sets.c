@@ -83,11 +83,6 @@ void atomic_sets_free(struct atomic_sets *sets)
 	free(sets);
 }
 
-static bool atomic_sets_is_access(const struct trace_event *event)
-{
-	return op_descriptions[event->kind].object == OBJECT_MEMORY;
-}
-
 static struct symbols_access atomic_sets_access_of(
 	const struct trace_event *event, uint64_t address)
 {
@@ -107,7 +102,7 @@ void atomic_sets_begin_run(struct atomic_sets *sets, const struct symbols_memory
 		const struct symbols_access access =
 			atomic_sets_access_of(&events[i], events[i].address);
 
-		if (atomic_sets_is_access(&events[i]))
+		if (op_descriptions[events[i].kind].object == OBJECT_MEMORY)
 			symbols_note_access(sets->symbols, memory, &access);
 	}
 }

@@ -155,11 +155,6 @@ static uint32_t find_unit(struct reading *reading, const struct trace_event *eve
 	return entry->unit;
 }
 
-static bool unit_trace_is_write(const struct trace_event *event)
-{
-	return !(op_descriptions[event->kind].flags & OP_READ);
-}
-
 static void unit_trace_add_access(struct reading *reading, uint32_t index,
 	const struct atomic_member *member, uint64_t location)
 {
@@ -184,7 +179,7 @@ static void unit_trace_add_access(struct reading *reading, uint32_t index,
 			.location = location,
 			.lockset = lockset_of(reading, event->thread),
 			.epoch = thread_order_epoch(trace->order, event->thread),
-			.is_write = unit_trace_is_write(event),
+			.is_write = !(op_descriptions[event->kind].flags & OP_READ),
 		});
 }
 

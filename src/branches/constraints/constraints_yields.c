@@ -87,14 +87,6 @@ static void open_blockers(const struct order *order, struct blockers *blockers)
 	}
 }
 
-static void close_blockers(const struct order *order, struct blockers *blockers)
-{
-	for (uint32_t i = 0; i < order->thread_count; i++)
-		free(blockers->edges[i]);
-	free(blockers->edges);
-	free(blockers->next);
-}
-
 static bool is_leave(const struct constraints *constraints, struct event_id id)
 {
 	const struct record_op *op =
@@ -308,6 +300,10 @@ void constraints_add_yields(struct constraints *constraints)
 				if (other != thread)
 					add_other(constraints, &blockers, &yield, other);
 		}
-	if (blockers.edges)
-		close_blockers(constraints->order, &blockers);
+	if (blockers.edges) {
+		for (uint32_t i = 0; i < constraints->order->thread_count; i++)
+			free(blockers.edges[i]);
+		free(blockers.edges);
+		free(blockers.next);
+	}
 }

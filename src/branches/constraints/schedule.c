@@ -57,12 +57,6 @@ static uint64_t schedule_shifts_apply(
 	return steps + (uint64_t)by;
 }
 
-static void schedule_shifts_release(struct shifts *shifts)
-{
-	free(shifts->items);
-	*shifts = (struct shifts){0};
-}
-
 static int schedule_compare(const void *left, const void *right)
 {
 	const struct moment *a = left, *b = right;
@@ -373,7 +367,8 @@ void solution_take(struct solution *solution, struct constraints *constraints, Z
 	if (constraints->has_store_buffers)
 		find_delayed(solution, constraints, model);
 	values_close(&values);
-	schedule_shifts_release(&shifts);
+	free(shifts.items);
+	shifts = (struct shifts){0};
 	free(done);
 	free(list.items);
 }

@@ -252,19 +252,14 @@ static void fix_edges(struct function *function, const uint32_t *starts)
 	}
 }
 
-static bool hands_frame_on(LLVMValueRef instruction)
-{
-	return LLVMIsACallInst(instruction) &&
-	       LLVMGetTailCallKind(instruction) == LLVMTailCallKindMustTail;
-}
-
 static void decode_block(struct decoder *decoder, LLVMBasicBlockRef block)
 {
 	uint32_t instructions = 0;
 
 	for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
 		decode_instruction(decoder, i);
-		decoder->function->is_marked &= !hands_frame_on(i);
+		decoder->function->is_marked &=
+			!(LLVMIsACallInst(i) && LLVMGetTailCallKind(i) == LLVMTailCallKindMustTail);
 		instructions++;
 	}
 	if (decoder->function->code_count)

@@ -21,12 +21,6 @@ static int symbol_file_compare(const void *left, const void *right)
 	return a->group < b->group ? -1 : a->group > b->group;
 }
 
-static void symbol_file_add_group(struct symbol_file *file, const char *name)
-{
-	file->groups = array_resize(file->groups, file->group_count + 2, sizeof *file->groups);
-	file->groups[++file->group_count] = name;
-}
-
 static const char *name_at(const struct symbol_file *file, const Elf64_Shdr *strings, uint32_t at)
 {
 	const char *start = (const char *)file->bytes + strings->sh_offset;
@@ -50,10 +44,12 @@ static void add_symbols(
 
 		if (!name)
 			continue;
-		if (ELF64_ST_TYPE(symbol->st_info) == STT_FILE)
-			symbol_file_add_group(file, name);
-		else if (symbol->st_shndx != SHN_UNDEF &&
-			 ELF64_ST_TYPE(symbol->st_info) != STT_TLS && *name)
+		if (ELF64_ST_TYPE(symbol->st_info) == STT_FILE) {
+			file->groups = array_resize(
+				file->groups, file->group_count + 2, sizeof *file->groups);
+			file->groups[++file->group_count] = name;
+		} else if (symbol->st_shndx != SHN_UNDEF &&
+			   ELF64_ST_TYPE(symbol->st_info) != STT_TLS && *name)
 			file->entries[file->count++] = (struct symbol_entry){.name = name,
 				.address = base + symbol->st_value,
 				.group = is_local ? file->group_count : 0};

@@ -61,11 +61,6 @@ static bool walk_perform_is_division(const struct code *code)
 	       code->sub != LLVMFDiv;
 }
 
-static void note_division(struct walker *walker, const struct code *code)
-{
-	walk_pin(walker, EVENT_DIVISOR, walk_operand_term(walker, code->b), code);
-}
-
 static enum step go(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	uint32_t edge = 0;
@@ -103,7 +98,7 @@ void walk_set_computed_term(
 	struct walker *walker, const struct code *code, struct term **terms, uint64_t value)
 {
 	if (walk_perform_is_division(code))
-		note_division(walker, code);
+		walk_pin(walker, EVENT_DIVISOR, walk_operand_term(walker, code->b), code);
 	if (walk_reports_overflow(code)) {
 		walk_set_overflow_terms(walker, code, terms);
 		return;

@@ -89,12 +89,6 @@ static void begin_section(struct order *order, const struct op_event *event, boo
 				   .is_shared = is_shared});
 }
 
-static void order_add_failure(struct order *order, const struct op_event *event, bool is_shared)
-{
-	ARRAY_APPEND(order->failures, order->failure_count,
-		(struct order_failure){order_lock_of(event->op), event->id, is_shared});
-}
-
 /* The acquisitions of a recursive lock form one section. */
 struct depth {
 	uint64_t lock;
@@ -161,9 +155,11 @@ static void find_sections(struct order *order, const struct op_list *list)
 		bool is_shared;
 
 		if (order_takes(event->op, &is_shared)) {
-			if (has_failed)
-				order_add_failure(order, event, is_shared);
-			else if ((*depth_of(depths, &depth_count, event))++ == 0)
+			if (has_failed) {
+				ARRAY_APPEND(order->failures, order->failure_count,
+					(struct order_failure){
+						order_lock_of(event->op), event->id, is_shared});
+			} else if ((*depth_of(depths, &depth_count, event))++ == 0)
 				begin_section(order, event, is_shared);
 		} else if (order_gives(event->op)) {
 			struct order_section *section =
@@ -249,11 +245,6 @@ static void add_thread_edges(struct order *order, const struct op_event *event)
 			event->id);
 }
 
-static bool order_is_signal(uint8_t kind)
-{
-	return kind == OP_COND_SIGNAL || kind == OP_COND_BROADCAST;
-}
-
 /* Returns whether operations on one object keep their order of the run. */
 static bool order_is_kept(uint8_t kind)
 {
@@ -268,8 +259,8 @@ static bool order_is_kept(uint8_t kind)
 	case OBJECT_BARRIER:
 		return false;
 	default:
-		return kind != OP_COND_WAIT && kind != OP_COND_WAKE && !order_is_signal(kind) &&
-		       kind != OP_SEM_READ;
+		return kind != OP_COND_WAIT && kind != OP_COND_WAKE && kind != OP_COND_SIGNAL &&
+		       kind != OP_COND_BROADCAST && kind != OP_SEM_READ;
 	}
 }
 

@@ -9,11 +9,6 @@
 
 #define NONE ORDER_NONE
 
-static bool order_conditions_is_signal(uint8_t kind)
-{
-	return kind == OP_COND_SIGNAL || kind == OP_COND_BROADCAST;
-}
-
 const struct order_condition *order_condition_at(const struct order *order, uint64_t address)
 {
 	for (uint32_t i = 0; i < order->condition_count; i++)
@@ -32,20 +27,6 @@ static struct order_condition *condition_of(struct order *order, const struct re
 	order->conditions[order->condition_count] =
 		(struct order_condition){.address = op->address, .is_reported = true};
 	return &order->conditions[order->condition_count++];
-}
-
-static void order_conditions_add_wait(struct order_condition *condition, struct event_id at)
-{
-	ARRAY_APPEND(condition->waits, condition->wait_count,
-		(struct order_wait){.at = at, .signal = NONE, .begin = condition->signal_count});
-}
-
-static void order_conditions_add_signal(
-	struct order_condition *condition, const struct op_event *event)
-{
-	ARRAY_APPEND(condition->signals, condition->signal_count,
-		(struct order_signal){
-			.at = event->id, .is_broadcast = event->op->kind == OP_COND_BROADCAST});
 }
 
 /* Returns the thread's last wait; NULL if there is none. */
@@ -112,12 +93,16 @@ static void order_conditions_meet(
 	if (op->kind == OP_COND_WAIT) {
 		struct order_condition *condition = condition_of(order, op);
 
-		order_conditions_add_wait(condition, event->id);
+		ARRAY_APPEND(condition->waits, condition->wait_count,
+			(struct order_wait){
+				.at = event->id, .signal = NONE, .begin = condition->signal_count});
 		*mine = (uint32_t)(condition - order->conditions);
-	} else if (order_conditions_is_signal(op->kind)) {
+	} else if (op->kind == OP_COND_SIGNAL || op->kind == OP_COND_BROADCAST) {
 		struct order_condition *condition = condition_of(order, op);
 
-		order_conditions_add_signal(condition, event);
+		ARRAY_APPEND(condition->signals, condition->signal_count,
+			(struct order_signal){.at = event->id,
+				.is_broadcast = event->op->kind == OP_COND_BROADCAST});
 		order_conditions_wake(condition);
 	} else if (before != NONE && (op->kind == OP_COND_WAKE || op->kind == OP_MUTEX_LOCK)) {
 		order_conditions_leave(&order->conditions[before], event);

@@ -208,13 +208,6 @@ static enum sensitivity_verdict judge_event(
 	return verdict;
 }
 
-static void entry_take_flipped(struct sensitivity *analysis, const struct walk_watch *watch)
-{
-	analysis->flipped_position = watch->position;
-	analysis->flipped_caller_count = watch->caller_count;
-	memcpy(analysis->flipped_callers, watch->callers, sizeof watch->callers);
-}
-
 static enum sensitivity_verdict sensitivity_compare(
 	struct sensitivity *analysis, const struct run_record *run)
 {
@@ -233,8 +226,11 @@ static enum sensitivity_verdict sensitivity_compare(
 		walk.watches = &watch;
 		walk.watch_count = 1;
 		walk_run(&walk, WALK_COUNTING);
-		if (watch.is_reached)
-			entry_take_flipped(analysis, &watch);
+		if (watch.is_reached) {
+			analysis->flipped_position = watch.position;
+			analysis->flipped_caller_count = watch.caller_count;
+			memcpy(analysis->flipped_callers, watch.callers, sizeof watch.callers);
+		}
 		if (event->kind == EVENT_INDEX || event->kind == EVENT_DIVISOR ||
 			event->kind == EVENT_ADDRESS || event->kind == EVENT_TARGET)
 			verdict = judge_event(analysis, &walk, watch.thread);

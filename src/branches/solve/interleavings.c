@@ -145,11 +145,6 @@ static bool is_of_threads(const struct walk *walk, const struct walk_event *even
 	return kind == OP_THREAD_CREATE || kind == OP_THREAD_JOIN;
 }
 
-static bool interleavings_is_access(const struct walk_event *event)
-{
-	return event->kind == EVENT_READ || event->kind == EVENT_WRITE;
-}
-
 /* Picks the thread's events before `end` and within the schedule that belong to the
  * interleaving. */
 static void pick_thread(struct picked_list *list, struct course *course, uint64_t end,
@@ -165,7 +160,7 @@ static void pick_thread(struct picked_list *list, struct course *course, uint64_
 		const bool is_op = is_performed(course->walk, &events[i]);
 		uint64_t moment;
 
-		if (!is_op && (!interleavings_is_access(&events[i]) ||
+		if (!is_op && ((events[i].kind != EVENT_READ && events[i].kind != EVENT_WRITE) ||
 				      !has_word(condition, events[i].address)))
 			continue;
 		moment = moment_of(course, &events[i]);

@@ -56,13 +56,6 @@ static void open_graph(struct graph *graph, LLVMValueRef function)
 	graph->entry = loops_number_of(graph, LLVMGetEntryBasicBlock(function));
 }
 
-static void close_graph(struct graph *graph)
-{
-	free(graph->blocks);
-	free(graph->seen);
-	free(graph->list);
-}
-
 static bool loops_is_behind(struct graph *graph, uint32_t head, uint32_t block)
 {
 	uint32_t count = 0;
@@ -165,7 +158,9 @@ static bool loops_around(LLVMBasicBlockRef block, struct loop_body *body)
 		is_found = loops_body_has(body, block);
 		(void)add_before(&graph, &heads, heads.blocks[i], false);
 	}
-	close_graph(&graph);
+	free(graph.blocks);
+	free(graph.seen);
+	free(graph.list);
 	return is_found;
 }
 

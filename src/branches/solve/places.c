@@ -305,16 +305,12 @@ static const struct walk_event *read_of(const struct sensitivity *analysis, uint
 	return &analysis->walk.threads[id.thread].events[id.index];
 }
 
-static bool is_copy(LLVMValueRef call)
-{
-	return LLVMGetIntrinsicID(LLVMGetCalledValue(call)) != 0;
-}
-
 static LLVMValueRef places_operand_of(const struct walk_event *access)
 {
 	LLVMValueRef instruction = event_instruction(access);
 
-	if (LLVMIsACallInst(instruction) && access->kind == EVENT_READ && !is_copy(instruction))
+	if (LLVMIsACallInst(instruction) && access->kind == EVENT_READ &&
+		LLVMGetIntrinsicID(LLVMGetCalledValue(instruction)) == 0)
 		return LLVMGetOperand(instruction, access->access.argument);
 	/* Copies write through their first argument and read through their second. */
 	if (LLVMIsACallInst(instruction))

@@ -96,12 +96,6 @@ static void print_early(const struct sensitive_branch *branch, const char *store
 	fputc('\n', stdout);
 }
 
-static void print_delayed(const struct sensitive_branch *branch)
-{
-	printf("    only if other threads see writes late (store buffers): %s\n", branch->delayed);
-	printf("    not proven: runs under raddle see every write at once\n");
-}
-
 /* Maximum number of printed segments. The JSON has all segments. */
 #define SEGMENTS_MOST 40
 
@@ -138,7 +132,9 @@ static void print_branch(const struct sensitive_branch *branch, const char *stor
 		printf("    depends on %s\n", branch->variables);
 	print_outcomes(branch);
 	if (branch->delayed) {
-		print_delayed(branch);
+		printf("    only if other threads see writes late (store buffers): %s\n",
+			branch->delayed);
+		printf("    not proven: runs under raddle see every write at once\n");
 	} else {
 		print_schedule(branch->schedule);
 		print_class(branch, store);

@@ -122,15 +122,6 @@ struct again {
 	struct strbuf store; /* text after the finding */
 };
 
-static void again_init(struct again *again, const struct finding *finding,
-	const struct replay_arguments *arguments)
-{
-	strbuf_init(&again->run);
-	strbuf_init(&again->store);
-	next_add_finding(&again->run, finding, arguments->directory);
-	next_add_store(&again->store, arguments->directory);
-}
-
 static void again_release(struct again *again)
 {
 	strbuf_release(&again->run);
@@ -186,7 +177,11 @@ static int replay_once(const struct finding *finding, const struct replay_argume
 		status = replay_under_gdb(finding, options, &err);
 		return status < 0 ? command_fail("%s", err.text) : status;
 	}
-	again_init(&again, finding, arguments); /* replaying changes to the finding's folder */
+	/* Before the replay, which changes to the finding's folder. */
+	strbuf_init(&again.run);
+	strbuf_init(&again.store);
+	next_add_finding(&again.run, finding, arguments->directory);
+	next_add_store(&again.store, arguments->directory);
 	if (replay_finding(finding, options, &result, &err) < 0) {
 		again_release(&again);
 		return command_fail("%s", err.text);

@@ -211,11 +211,6 @@ static void cmd_report_add_document(struct gathered *gathered, const struct stor
 		(struct report_document){row->kind, row->finding, row->text};
 }
 
-static bool cmd_report_is_of(const struct store_document *row, int64_t campaign)
-{
-	return !row->finding && (campaign == ALL_CAMPAIGNS || row->campaign == campaign);
-}
-
 static int cmd_report_add_documents(
 	struct gathered *gathered, struct store *store, int64_t campaign, struct error *err)
 {
@@ -227,7 +222,7 @@ static int cmd_report_add_documents(
 	for (uint32_t i = 0; i < gathered->row_count && result == 0; i++) {
 		const struct store_document *row = &gathered->rows[i];
 
-		if (!cmd_report_is_of(row, campaign))
+		if (row->finding || (campaign != ALL_CAMPAIGNS && row->campaign != campaign))
 			continue;
 		cmd_report_add_document(gathered, row);
 		result = add_findings_of_document(gathered, store, row->text, err);

@@ -46,11 +46,6 @@ static bool call_leaks(LLVMValueRef call)
 	return true;
 }
 
-static bool is_of_lists(LLVMValueRef call)
-{
-	return filter_starts_with(called_name(call), "llvm.va_");
-}
-
 static bool escapes(struct walk *walk, LLVMValueRef address, unsigned depth);
 
 static bool use_leaks(struct walk *walk, LLVMValueRef user, LLVMValueRef address, unsigned depth)
@@ -66,7 +61,8 @@ static bool use_leaks(struct walk *walk, LLVMValueRef user, LLVMValueRef address
 	if (LLVMIsAGetElementPtrInst(user) || LLVMIsABitCastInst(user))
 		return escapes(walk, user, depth + 1);
 	if (LLVMIsACallInst(user) || LLVMIsAInvokeInst(user))
-		return call_leaks(user) && !(walk->is_list && is_of_lists(user));
+		return call_leaks(user) &&
+		       !(walk->is_list && filter_starts_with(called_name(user), "llvm.va_"));
 	return true;
 }
 

@@ -25,11 +25,6 @@ static void shards_put_number(json_t *object, const char *key, uint64_t number)
 	shards_put(object, key, json_string(text));
 }
 
-static uint64_t shards_hash_of(const struct memory_view *memory)
-{
-	return hash_bytes(memory->points, memory->point_count * sizeof *memory->points);
-}
-
 static json_t *shards_plans_of(const struct strategy_verdict *verdict)
 {
 	json_t *list = json_array();
@@ -70,7 +65,8 @@ static int shards_keep(struct store *store, int64_t campaign,
 		shards_put_number(object, "redundant", verdict->redundant);
 		shards_put(object, "missed", json_real(verdict->missed));
 		shards_put(object, "plans", shards_plans_of(verdict));
-		shards_put_number(object, "memory", shards_hash_of(memory));
+		shards_put_number(object, "memory",
+			hash_bytes(memory->points, memory->point_count * sizeof *memory->points));
 	}
 	document.text = json_dumps(object, JSON_COMPACT);
 	BUG_ON(!document.text);

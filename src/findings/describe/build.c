@@ -308,12 +308,6 @@ static char *write_trace(const struct finding_source *source, char **paths, size
 	return trace_writer_finish(writer, source->outcome, source->events_dropped, size);
 }
 
-static void builder_fill_trace(struct builder *builder)
-{
-	builder->finding->trace =
-		write_trace(builder->source, builder->paths, &builder->finding->trace_size);
-}
-
 int finding_build(struct finding *out, const struct finding_source *source, struct symbols *symbols,
 	struct error *err)
 {
@@ -333,7 +327,8 @@ int finding_build(struct finding *out, const struct finding_source *source, stru
 	if (!status)
 		status = finding_schedule_from_segments(&finding.schedule, &resolved, err);
 	if (!status) {
-		builder_fill_trace(&builder);
+		builder.finding->trace =
+			write_trace(builder.source, builder.paths, &builder.finding->trace_size);
 		builder_note_first_uses(&builder);
 		builder_note_wrappers(&builder);
 		builder_note_accesses(&builder);

@@ -35,11 +35,6 @@ static bool profile_is_due(uint64_t number)
 	return number % every == 0;
 }
 
-static bool site_is_access(uint8_t kind)
-{
-	return kind < SITE_FUNCTION_ENTRY;
-}
-
 /* Fills `groups` with the points-to groups that the focused objects may belong to. */
 static void memory_focus_groups(const struct contract_memory *memory, uint64_t *groups)
 {
@@ -232,7 +227,7 @@ static bool memory_prepare_site_is_on(uint8_t kind, uint8_t *state)
 		return kind != SITE_FUNCTION_EXIT;
 	if (kind > SITE_OPAQUE)
 		return false;
-	if (!site_is_access(kind))
+	if (kind >= SITE_FUNCTION_ENTRY)
 		return runtime.contract->plan.has_contexts && kind != SITE_OPAQUE;
 	/* A watched site is a scheduling point, so replays without the detector need it too. */
 	if (site_is_watched(kind))

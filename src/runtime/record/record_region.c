@@ -144,18 +144,15 @@ static bool region_has_room(const struct stub_region *region)
 	       PIECE_MOST + sizeof(struct stub_piece);
 }
 
-static bool reaches(const struct stub_region *region, uintptr_t code_start)
-{
-	return code_start - (uintptr_t)region->start < REGION_REACH + 4 * REGION_BYTES;
-}
-
 struct stub_region *record_region_for(uintptr_t code_start)
 {
 	struct stub_region *region;
 	struct writer writer;
 
 	for (uint32_t i = stubs.region_count; i-- > 0;)
-		if (region_has_room(&stubs.regions[i]) && reaches(&stubs.regions[i], code_start))
+		if (region_has_room(&stubs.regions[i]) &&
+			code_start - (uintptr_t)stubs.regions[i].start <
+				REGION_REACH + 4 * REGION_BYTES)
 			return &stubs.regions[i];
 	if (stubs.is_refused || stubs.region_count == REGIONS_MOST)
 		return NULL;

@@ -223,12 +223,6 @@ static bool is_let_pass(struct directed_scenario *scenario, uint32_t thread)
 	return false;
 }
 
-static void begins_at(struct directed_scenario *scenario, uint32_t thread)
-{
-	scenario->began = (struct directed_start){.thread = (uint16_t)thread,
-		.ordinal = thread < SCENARIO_THREADS ? scenario->comings[thread] : 0};
-}
-
 void directed_scenario_executed(
 	struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread)
 {
@@ -249,8 +243,10 @@ void directed_scenario_executed(
 		return;
 	if (scenario->next == 0 && is_let_pass(scenario, thread))
 		return;
-	if (scenario->next == 0)
-		begins_at(scenario, thread);
+	if (scenario->next == 0) {
+		scenario->began = (struct directed_start){.thread = (uint16_t)thread,
+			.ordinal = thread < SCENARIO_THREADS ? scenario->comings[thread] : 0};
+	}
 	op = &scenario->ops[scenario->next];
 	if (scenario->next)
 		scenario->waiting_since = 0;

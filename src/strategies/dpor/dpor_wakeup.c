@@ -1,11 +1,6 @@
 /* Insertion of a sequence of steps into dpor's wakeup trees, unless a tree covers it. */
 #include "strategies/dpor/dpor_order.h"
 
-static bool makes_thread(const struct dpor *dpor, uint32_t step, uint8_t thread)
-{
-	return dpor->creation[thread] == step;
-}
-
 static uint32_t dpor_wakeup_first_of(
 	struct dpor *dpor, const struct dpor_sequence *sequence, uint8_t thread)
 {
@@ -32,7 +27,7 @@ static uint32_t place_of_first(struct dpor *dpor, const struct dpor_sequence *se
 
 		if (steps[step].op.thread == op->thread)
 			break;
-		if (dpor_dependent(&steps[step].op, op) || makes_thread(dpor, step, op->thread))
+		if (dpor_dependent(&steps[step].op, op) || dpor->creation[op->thread] == step)
 			return DPOR_NONE;
 	}
 	return i;

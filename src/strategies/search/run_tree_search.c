@@ -56,12 +56,6 @@ static struct run_same *same_slot(struct run_tree *tree, uint32_t variable, uint
 	return &tree->same[at];
 }
 
-static void forget_same(struct run_tree *tree)
-{
-	tree->same_count = 0;
-	tree->same_epoch++;
-}
-
 static bool run_tree_search_is_same(struct run_tree *tree, uint32_t variable, uint32_t ordinal)
 {
 	return same_slot(tree, variable, ordinal)->epoch == tree->same_epoch;
@@ -123,7 +117,8 @@ void run_tree_begin_node(struct run_tree *tree, uint32_t node)
 	tree->node = node;
 	tree->entry = tree->ordinal = tree->alternative = 0;
 	tree->is_begun = false;
-	forget_same(tree);
+	tree->same_count = 0;
+	tree->same_epoch++;
 	run_tree_forget_passed(tree);
 }
 

@@ -41,12 +41,6 @@ static int site_table_damaged(const struct site_table *table, struct error *err,
 	return error_set(err, ERROR_FORMAT, "%s is damaged: %s; build it again", table->name, what);
 }
 
-static const char *section_name(
-	const struct site_table *table, size_t names, const GElf_Shdr *header)
-{
-	return elf_strptr(table->elf, names, header->sh_name);
-}
-
 /* Returns the section's bytes in the file; none if they are absent or incomplete. */
 static struct section section_from(const struct site_table *table, const GElf_Shdr *header)
 {
@@ -73,7 +67,7 @@ static struct section section_find(const struct site_table *table, const char *n
 
 		if (!gelf_getshdr(section, &header))
 			continue;
-		found = section_name(table, names, &header);
+		found = elf_strptr(table->elf, names, header.sh_name);
 		if (found && strcmp(found, name) == 0)
 			return section_from(table, &header);
 	}
