@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 
 void bitmap_release(struct bitmap *set)
 {
@@ -21,16 +22,9 @@ static void bitmap_make_room(struct bitmap *set, uint32_t count)
 
 static uint32_t bitmap_find(const struct bitmap *set, uint32_t number)
 {
-	uint32_t low = 0, high = set->count;
+	uint32_t low;
 
-	while (low < high) {
-		const uint32_t middle = low + (high - low) / 2;
-
-		if (set->blocks[middle].number < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SEARCH(low, 0, set->count, set->blocks[low].number < number);
 	return low;
 }
 

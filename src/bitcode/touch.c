@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "base/strbuf.h"
 #include "bitcode/points_to_internal.h"
 #include "abi/instrument_abi.h"
@@ -282,16 +283,9 @@ static void make_objects(struct reader *reader)
 
 static uint32_t first_start(const struct reader *reader, uint32_t object)
 {
-	uint32_t low = 0, high = reader->start_count;
+	uint32_t low;
 
-	while (low < high) {
-		const uint32_t middle = low + (high - low) / 2;
-
-		if (reader->starts[middle].object < object)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SEARCH(low, 0, reader->start_count, reader->starts[low].object < object);
 	return low;
 }
 

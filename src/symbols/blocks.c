@@ -13,7 +13,7 @@
 #include <uthash.h>
 
 #include "base/array.h"
-#include "base/bug.h"
+#include "base/search.h"
 #include "symbols/tables/site_table.h"
 #include "symbols/symbols_internal.h"
 
@@ -90,8 +90,7 @@ static struct block_index *blocks_index_of(
 	if (index && index->blocks == memory->blocks && index->count == memory->block_count)
 		return index;
 	symbols_forget_blocks(symbols);
-	index = symbols->blocks = calloc(1, sizeof *index);
-	BUG_ON(!index);
+	index = symbols->blocks = array_new(1, sizeof *index);
 	index->blocks = memory->blocks;
 	index->count = memory->block_count;
 	index->order = array_new(index->count + 1, sizeof *index->order);
@@ -117,16 +116,9 @@ const struct memory_block *blocks_at(struct symbols *symbols, const struct symbo
 	const struct block_index *index = blocks_index_of(symbols, memory);
 	const struct memory_block *found = NULL;
 	/* becomes the first block that starts behind the address */
-	uint32_t low = 0, high = index->count;
+	uint32_t low;
 
-	while (low < high) {
-		const uint32_t middle = low + (high - low) / 2;
-
-		if (memory->blocks[index->order[middle]].start <= access->address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SEARCH(low, 0, index->count, memory->blocks[index->order[low]].start <= access->address);
 	while (low-- && index->ends[low] > access->address) {
 		const struct memory_block *block = &memory->blocks[index->order[low]];
 

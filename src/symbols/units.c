@@ -4,6 +4,7 @@
 #include <uthash.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "symbols/symbols_internal.h"
 
 struct unit_range {
@@ -72,16 +73,9 @@ bool symbols_unit_at(
 {
 	const struct unit_index *index = units_index_of(symbols, module);
 	/* the last range that starts at or before the address */
-	size_t low = 0, high = index->count;
+	size_t low;
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (index->ranges[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SEARCH(low, 0, index->count, index->ranges[low].start <= address);
 	if (!low || address >= index->ranges[low - 1].end)
 		return false;
 	*unit = index->ranges[low - 1].unit;

@@ -7,6 +7,7 @@
 
 #include "analyses/order/held_locks.h"
 #include "base/array.h"
+#include "base/search.h"
 
 /* Limits: words of a wide access, and accesses of a run. */
 #define WORDS_MOST 16
@@ -48,16 +49,9 @@ struct reading {
 
 static uint32_t find_event(const struct unit_trace *trace, const struct trace_event *event)
 {
-	uint32_t low = 0, high = trace->count;
+	uint32_t low;
 
-	while (low < high) {
-		const uint32_t middle = low + (high - low) / 2;
-
-		if (trace->events[middle].step < event->step)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SEARCH(low, 0, trace->count, trace->events[low].step < event->step);
 	while (low + 1 < trace->count && (trace->events[low].kind != event->kind ||
 						 trace->events[low].thread != event->thread))
 		low++;

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/array.h"
+#include "branches/values/slots.h"
 
 Z3_ast constraints_and(struct constraints *constraints, Z3_ast a, Z3_ast b)
 {
@@ -411,7 +412,8 @@ void constraints_open(struct constraints *constraints, const struct walk *walk,
 		.has_open_addresses = kind == CONSTRAINTS_OPEN,
 		.has_store_buffers = kind == CONSTRAINTS_STORE_BUFFERS,
 		.end_ns = end_ns};
-	constraints_grow_terms(constraints);
+	constraints->terms = slots_reserve(
+		NULL, &constraints->term_capacity, sizeof *constraints->terms, 0, 1024);
 	constraints->z3 = Z3_mk_context(configuration);
 	Z3_del_config(configuration);
 	Z3_set_error_handler(constraints->z3, ignore_error);

@@ -52,7 +52,7 @@ struct section_list {
 };
 
 struct solver_term {
-	const struct term *term; /* NULL in a free slot */
+	uint64_t term; /* address of a struct term */
 	Z3_ast ast;
 };
 
@@ -88,7 +88,7 @@ struct constraints {
 	uint64_t end_ns;	   /* CLOCK_MONOTONIC: building stops then; 0: never */
 	bool is_cut;		   /* building was stopped: no conclusion is allowed */
 	struct wakes *wakes;	   /* wakes by condition variable (constraints_conditions.c) */
-	struct solver_term *terms; /* solver terms by term; open addressing */
+	struct solver_term *terms; /* solver terms by term (slots.h) */
 	uint64_t term_count, term_capacity;
 };
 
@@ -206,7 +206,6 @@ void constraints_keep_reads(
 void constraints_add_mixed(
 	struct constraints *constraints, const struct place_access *items, uint32_t count);
 Z3_ast constraints_term(struct constraints *constraints, struct term *term);
-void constraints_grow_terms(struct constraints *constraints);
 Z3_ast constraints_bits(struct constraints *constraints, uint32_t width, uint64_t value);
 /* Returns the term of an intrinsic that counts or reverses bits (constraints_counts.c); NULL for
  * another intrinsic. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "branches/constraints/constraints.h"
 
 /* Limit of reads times the square of writes in a united group. */
@@ -37,16 +38,10 @@ static uint32_t constraints_aliases_root_of(struct place_group *groups, uint32_t
 /* Returns the group of an address. UINT32_MAX: no access to the address before the window's end. */
 static uint32_t group_at(const struct place_groups *groups, uint64_t address)
 {
-	uint32_t first = 0, end = groups->count;
+	uint32_t first;
 
-	while (first < end) {
-		const uint32_t middle = first + (end - first) / 2;
-
-		if (groups->accesses[groups->items[middle].first].address < address)
-			first = middle + 1;
-		else
-			end = middle;
-	}
+	SEARCH(first, 0, groups->count,
+		groups->accesses[groups->items[first].first].address < address);
 	return first < groups->count &&
 			       groups->accesses[groups->items[first].first].address == address
 		       ? first

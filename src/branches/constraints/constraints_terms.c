@@ -1,8 +1,8 @@
 /* Translates terms for the solver, into bit vectors and floating-point expressions. */
 #include <stdlib.h>
 
-#include "base/array.h"
 #include "branches/constraints/constraints.h"
+#include "branches/values/slots.h"
 
 Z3_ast constraints_bits(struct constraints *constraints, uint32_t width, uint64_t value)
 {
@@ -407,40 +407,12 @@ static Z3_ast keep_value(struct constraints *constraints, struct term *term)
 	return constraints_bits(constraints, term->width, term->value);
 }
 
-static struct solver_term *find_term(const struct constraints *constraints, const struct term *term)
-{
-	uint64_t at = (uint64_t)(uintptr_t)term * UINT64_C(0x9e3779b97f4a7c15) >> 20 &
-		      (constraints->term_capacity - 1);
-
-	while (constraints->terms[at].term && constraints->terms[at].term != term)
-		at = (at + 1) & (constraints->term_capacity - 1);
-	return &constraints->terms[at];
-}
-
-void constraints_grow_terms(struct constraints *constraints)
-{
-	struct solver_term *before = constraints->terms;
-	const uint64_t count = constraints->term_capacity;
-
-	constraints->term_capacity = count ? 2 * count : 1024;
-	constraints->terms = array_new(constraints->term_capacity, sizeof *constraints->terms);
-	for (uint64_t i = 0; i < count; i++)
-		if (before[i].term)
-			*find_term(constraints, before[i].term) = before[i];
-	free(before);
-}
-
-static void constraints_terms_add_term(
-	struct constraints *constraints, const struct term *term, Z3_ast ast)
-{
-	*find_term(constraints, term) = (struct solver_term){term, ast};
-	if (2 * ++constraints->term_count > constraints->term_capacity)
-		constraints_grow_terms(constraints);
-}
-
 Z3_ast constraints_term(struct constraints *constraints, struct term *term)
 {
-	Z3_ast result = find_term(constraints, term)->ast;
+	const uint64_t key = (uint64_t)(uintptr_t)term;
+	const struct solver_term *known = slots_find(
+		constraints->terms, constraints->term_capacity, sizeof *constraints->terms, key);
+	Z3_ast result = known->ast;
 
 	if (result)
 		return result;
@@ -461,6 +433,9 @@ Z3_ast constraints_term(struct constraints *constraints, struct term *term)
 	}
 	if (!result)
 		result = keep_value(constraints, term);
-	constraints_terms_add_term(constraints, term, result);
+	constraints->terms = slots_reserve(constraints->terms, &constraints->term_capacity,
+		sizeof *constraints->terms, constraints->term_count++, 0);
+	*(struct solver_term *)slots_find(constraints->terms, constraints->term_capacity,
+		sizeof *constraints->terms, key) = (struct solver_term){key, result};
 	return result;
 }

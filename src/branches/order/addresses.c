@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "branches/order/order.h"
+#include "branches/values/slots.h"
 
 /* A set keeps the earliest values of the run. */
 #define VALUES_MOST ADDRESSES_MOST
@@ -223,50 +223,37 @@ static bool may_lead_to(const struct builder *builder, uint64_t address, uint32_
 
 static struct address_set *set_slot(const struct addresses *addresses, const struct term *term)
 {
-	uint32_t at = (uint32_t)((uint64_t)(uintptr_t)term * UINT64_C(0x9e3779b97f4a7c15) >> 40) &
-		      (addresses->capacity - 1);
-
-	while (addresses->sets[at].term && addresses->sets[at].term != term)
-		at = (at + 1) & (addresses->capacity - 1);
-	return &addresses->sets[at];
-}
-
-static void grow_sets(struct addresses *addresses)
-{
-	struct address_set *before = addresses->sets;
-	const uint32_t count = addresses->capacity;
-
-	addresses->capacity = count ? 2 * count : 64;
-	addresses->sets = array_new(addresses->capacity, sizeof *addresses->sets);
-	for (uint32_t i = 0; i < count; i++)
-		if (before[i].term)
-			*set_slot(addresses, before[i].term) = before[i];
-	free(before);
+	return slots_find(addresses->sets, addresses->capacity, sizeof *addresses->sets,
+		(uint64_t)(uintptr_t)term);
 }
 
 static void add_set(
 	struct addresses *addresses, struct builder *builder, const struct walk_event *access)
 {
 	const struct term *at = walk_event_at(builder->walk, access);
-	struct address_set *set = set_slot(addresses, at);
 	struct value_set values = {.count = 0};
+	struct address_set *set;
 
+	addresses->sets = slots_reserve(addresses->sets, &addresses->capacity,
+		sizeof *addresses->sets, addresses->count, 64);
+	set = set_slot(addresses, at);
 	if (set->term) {
 		/* Accesses of two sizes use this term: only the address of the run is kept. */
 		if (set->bytes != access->bytes)
 			set->count = 1;
 		return;
 	}
-	*set = (struct address_set){
-		.term = at, .bytes = access->bytes, .count = 1, .items = {access->address}};
+	*set = (struct address_set){.term = (uint64_t)(uintptr_t)at,
+		.bytes = access->bytes,
+		.count = 1,
+		.items = {access->address}};
+	addresses->count++;
 	if (!is_cut_up(builder, access->address, access->bytes))
 		find_values(builder, at, &values);
 	for (uint32_t i = 0; i < values.count; i++)
 		if (values.items[i] != access->address &&
 			may_lead_to(builder, values.items[i], access->bytes))
 			set->items[set->count++] = values.items[i];
-	if (2 * ++addresses->count > addresses->capacity)
-		grow_sets(addresses);
 }
 
 void addresses_build(struct addresses *addresses, const struct order *order)
@@ -278,7 +265,6 @@ void addresses_build(struct addresses *addresses, const struct order *order)
 	if (!walk->has_open_addresses)
 		return;
 	open_builder(&builder, order);
-	grow_sets(addresses);
 	for (uint32_t i = 0; i < order->thread_count; i++)
 		for (uint64_t j = 0; j < walk->threads[i].count; j++)
 			if (walk_event_at(walk, &walk->threads[i].events[j]))

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "branches/order/order_internal.h"
 
 static int compare_steps(const void *left, const void *right)
@@ -209,16 +210,9 @@ void order_sections_release(struct order_sections *index)
 
 uint32_t order_sections_from(const struct order_sections *index, uint32_t thread, uint32_t event)
 {
-	uint32_t low = index->first[thread], high = index->first[thread + 1];
+	uint32_t low;
 
-	while (low < high) {
-		const uint32_t middle = low + (high - low) / 2;
-
-		if (index->reach[middle] < event)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SEARCH(low, index->first[thread], index->first[thread + 1], index->reach[low] < event);
 	return low;
 }
 

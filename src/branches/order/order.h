@@ -114,15 +114,15 @@ struct order_condition {
 #define ADDRESSES_MOST 16
 
 struct address_set {
-	const struct term *term; /* NULL in a free slot */
-	uint8_t bytes;		 /* size of the accesses */
+	uint64_t term; /* address of a struct term; 0 in a free slot */
+	uint8_t bytes; /* size of the accesses */
 	uint8_t count;
 	uint64_t items[ADDRESSES_MOST];
 };
 
 struct addresses {
-	struct address_set *sets; /* hash table with open addressing */
-	uint32_t count, capacity;
+	struct address_set *sets; /* hash table (slots.h) */
+	uint64_t count, capacity;
 };
 
 /*

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "branches/values/slots.h"
 #include "branches/order/order.h"
 #include "branches/order/order_internal.h"
@@ -123,16 +124,9 @@ static const struct release *find_release(
 	const struct release *list, uint32_t count, uint64_t address, uint64_t position)
 {
 	const struct release wanted = {.address = address, .position = position + 1};
-	uint32_t first = 0, end = count;
+	uint32_t first;
 
-	while (first < end) {
-		const uint32_t middle = first + (end - first) / 2;
-
-		if (order_lives_compare(&list[middle], &wanted) < 0)
-			first = middle + 1;
-		else
-			end = middle;
-	}
+	SEARCH(first, 0, count, order_lives_compare(&list[first], &wanted) < 0);
 	return first < count && list[first].address == address ? &list[first] : NULL;
 }
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "branches/order/order_internal.h"
 
 /* The constraints grow with the pairs of uses: beyond this limit the recorded order is kept. */
@@ -342,16 +343,9 @@ static bool waits_for_time(const struct order *order, const struct last_ops *las
 
 static uint32_t order_times_count_before(const struct walked_thread *walked, uint64_t position)
 {
-	uint64_t low = 0, high = walked->count;
+	uint64_t low;
 
-	while (low < high) {
-		const uint64_t middle = low + (high - low) / 2;
-
-		if (walked->events[middle].position < position)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SEARCH(low, 0, walked->count, walked->events[low].position < position);
 	return (uint32_t)low;
 }
 

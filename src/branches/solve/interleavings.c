@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "base/strbuf.h"
 #include "model/op.h"
 #include "branches/solve/sensitivity_internal.h"
@@ -189,16 +190,9 @@ static int interleavings_compare(const void *left, const void *right)
 
 static uint64_t interleavings_count_before(const struct walked_thread *thread, uint64_t position)
 {
-	uint64_t low = thread->first, high = thread->count;
+	uint64_t low;
 
-	while (low < high) {
-		const uint64_t middle = low + (high - low) / 2;
-
-		if (thread->events[middle].position < position)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SEARCH(low, thread->first, thread->count, thread->events[low].position < position);
 	return low;
 }
 

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/strbuf.h"
 #include "branches/solve/sensitivity_internal.h"
+#include "branches/values/slots.h"
 #include "symbols/symbols.h"
 
 static bool ends_the_program(LLVMBasicBlockRef block)
@@ -100,30 +101,9 @@ static uint32_t places_find(
 	return PLACE_NONE;
 }
 
-static struct place_slot *places_slot_of(
-	const struct places *places, LLVMValueRef instruction, enum event_kind kind)
+static uint64_t places_key_of(const struct walk_event *event)
 {
-	uint64_t at =
-		((uint64_t)(uintptr_t)instruction + kind) * UINT64_C(0x9e3779b97f4a7c15) >> 20 &
-		(places->slot_capacity - 1);
-
-	while (places->slots[at].instruction &&
-		(places->slots[at].instruction != instruction || places->slots[at].kind != kind))
-		at = (at + 1) & (places->slot_capacity - 1);
-	return &places->slots[at];
-}
-
-static void grow_slots(struct places *places)
-{
-	struct place_slot *before = places->slots;
-	const uint64_t count = places->slot_capacity;
-
-	places->slot_capacity = count ? 2 * count : 256;
-	places->slots = array_new(places->slot_capacity, sizeof *places->slots);
-	for (uint64_t i = 0; i < count; i++)
-		if (before[i].instruction)
-			*places_slot_of(places, before[i].instruction, before[i].kind) = before[i];
-	free(before);
+	return (uint64_t)(uintptr_t)event_instruction(event) << 4 | event->kind;
 }
 
 /* Returns whether a pattern such as "name" or "*part*" matches the instruction's function or
@@ -204,8 +184,6 @@ void places_fill(struct sensitivity *analysis)
 	struct places *places = &analysis->places;
 	const struct walk *walk = &analysis->walk;
 
-	if (!places->slot_capacity)
-		grow_slots(places);
 	for (uint32_t thread = 0; thread < walk->record->thread_count; thread++)
 		for (uint64_t i = 0; i < walk->threads[thread].count; i++) {
 			const struct walk_event *event = &walk->threads[thread].events[i];
@@ -213,19 +191,18 @@ void places_fill(struct sensitivity *analysis)
 
 			if (!places_is_asked(event))
 				continue;
-			slot = places_slot_of(places, event_instruction(event), event->kind);
-			if (slot->instruction) {
-				note_way(places, slot, event);
-				continue;
+			places->slots = slots_reserve(places->slots, &places->slot_capacity,
+				sizeof *places->slots, places->slot_count, 256);
+			slot = slots_find(places->slots, places->slot_capacity,
+				sizeof *places->slots, places_key_of(event));
+			if (!slot->key) {
+				slot->key = places_key_of(event);
+				slot->place = is_excluded(analysis, event_instruction(event))
+						      ? PLACE_NONE
+						      : places_add(analysis, event);
+				places->slot_count++;
 			}
-			slot->instruction = event_instruction(event);
-			slot->kind = event->kind;
-			slot->place = is_excluded(analysis, event_instruction(event))
-					      ? PLACE_NONE
-					      : places_add(analysis, event);
 			note_way(places, slot, event);
-			if (2 * ++places->slot_count > places->slot_capacity)
-				grow_slots(places);
 		}
 }
 
@@ -238,9 +215,13 @@ void places_release(struct places *places)
 
 uint32_t places_of(const struct places *places, const struct walk_event *event)
 {
-	return places_is_asked(event)
-		       ? places_slot_of(places, event_instruction(event), event->kind)->place
-		       : PLACE_NONE;
+	const struct place_slot *slot;
+
+	if (!places_is_asked(event))
+		return PLACE_NONE;
+	slot = slots_find(
+		places->slots, places->slot_capacity, sizeof *places->slots, places_key_of(event));
+	return slot->place;
 }
 
 static char *places_text_of(const char *text, unsigned length)

@@ -38,8 +38,7 @@ struct asked {
 
 /* Filled when the analysis is opened. */
 struct place_slot {
-	LLVMValueRef instruction; /* NULL in a free entry */
-	enum event_kind kind;
+	uint64_t key; /* 16 times the address of the instruction, plus the kind of event */
 	uint32_t place;
 	/* The first edge was taken in the run; another edge was taken. */
 	bool has_way[2];
@@ -48,7 +47,7 @@ struct place_slot {
 struct places {
 	struct asked *items;
 	uint32_t count;
-	struct place_slot *slots;
+	struct place_slot *slots; /* hash table (slots.h) */
 	uint64_t slot_count, slot_capacity;
 };
 

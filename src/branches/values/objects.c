@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/bug.h"
+#include "base/search.h"
 #include "branches/values/slots.h"
 
 static int compare_times(struct object_time a, struct object_time b)
@@ -65,20 +66,12 @@ uint64_t objects_bytes(const struct object_table *table, uint64_t address, struc
 {
 	const struct object_place *place =
 		table->place_capacity && address ? objects_place_of(table, address) : NULL;
-	uint64_t first, end;
+	uint64_t first;
 
 	if (!place || !place->address)
 		return 0;
-	first = place->first;
-	end = first + place->count;
-	while (first < end) {
-		const uint64_t middle = first + (end - first) / 2;
-
-		if (compare_times(table->items[middle].time, time) <= 0)
-			first = middle + 1;
-		else
-			end = middle;
-	}
+	SEARCH(first, place->first, place->first + place->count,
+		compare_times(table->items[first].time, time) <= 0);
 	return first > place->first ? table->items[first - 1].bytes : 0;
 }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "commands/explain/explain_result.h"
 #include "cli/terminal.h"
 #include "findings/source_lines.h"
@@ -22,16 +23,9 @@ const struct finding_step *explain_shown_step(
 	const struct explain_shown *shown, const struct pattern *pattern, unsigned access)
 {
 	const struct finding_step *steps = shown->run.steps;
-	uint32_t first = 0, end = shown->run.step_count;
+	uint32_t first;
 
-	while (first < end) {
-		const uint32_t middle = first + (end - first) / 2;
-
-		if (steps[middle].step < pattern->steps[access])
-			first = middle + 1;
-		else
-			end = middle;
-	}
+	SEARCH(first, 0, shown->run.step_count, steps[first].step < pattern->steps[access]);
 	return first < shown->run.step_count && steps[first].step == pattern->steps[access]
 		       ? &steps[first]
 		       : NULL;

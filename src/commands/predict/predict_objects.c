@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/hash.h"
+#include "base/search.h"
 #include "commands/predict/predict_internal.h"
 #include "model/op.h"
 
@@ -28,16 +29,9 @@ static int compare_blocks(const void *first, const void *second)
 static const struct memory_block *find_block(
 	const struct memory_block *blocks, uint32_t count, uint64_t address, uint64_t step)
 {
-	uint32_t low = 0, high = count;
+	uint32_t low;
 
-	while (low < high) {
-		const uint32_t middle = low + (high - low) / 2;
-
-		if (blocks[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SEARCH(low, 0, count, blocks[low].start <= address);
 	for (uint32_t i = 0; i < BLOCKS_LOOKED_AT && low; i++) {
 		const struct memory_block *block = &blocks[--low];
 
@@ -80,16 +74,9 @@ void predict_name_objects(const struct recorded_run *run, struct trace_event *ev
 object_name predict_object_of(const struct predict *predict, uint32_t run, uint64_t step)
 {
 	const struct recorded_run *recorded = &predict->runs[run];
-	uint64_t low = 0, high = recorded->event_count;
+	uint64_t low;
 
-	while (low < high) {
-		const uint64_t middle = low + (high - low) / 2;
-
-		if (recorded->events[middle].step < step)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SEARCH(low, 0, recorded->event_count, recorded->events[low].step < step);
 	return low < recorded->event_count && recorded->events[low].step == step
 		       ? recorded->events[low].object
 		       : 0;

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/search.h"
 #include "commands/predict/predict_internal.h"
 
 /* Number of steps shown around the places of a candidate, and limit on the steps in between. */
@@ -8,16 +9,9 @@
 
 static uint64_t events_before(const struct recorded_run *run, uint64_t step)
 {
-	uint64_t low = 0, high = run->event_count;
+	uint64_t low;
 
-	while (low < high) {
-		const uint64_t middle = low + (high - low) / 2;
-
-		if (run->events[middle].step < step)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SEARCH(low, 0, run->event_count, run->events[low].step < step);
 	return low;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/search.h"
 #include "platform/platform.h"
 
 #define FRAME_RBP 6
@@ -110,20 +111,13 @@ static const uint8_t *frame_find_entry(const uint8_t *header, uint64_t code)
 {
 	const int32_t *table = (const int32_t *)(const void *)(header + 12);
 	const int64_t wanted = (int64_t)(code - (uint64_t)(uintptr_t)header);
-	uint32_t low = 0, high;
+	uint32_t low, count;
 
 	/* version, then the encodings of the frames' address, the count and the table */
 	if (!header || header[0] != 1 || header[2] != 0x03 || header[3] != ENCODED_TABLE)
 		return NULL;
-	memcpy(&high, header + 8, sizeof high);
-	while (low < high) {
-		const uint32_t middle = low + (high - low) / 2;
-
-		if (table[(size_t)2 * middle] <= wanted)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	memcpy(&count, header + 8, sizeof count);
+	SEARCH(low, 0, count, table[(size_t)2 * low] <= wanted);
 	return low ? header + table[(size_t)2 * low - 1] : NULL;
 }
 

@@ -2,6 +2,7 @@
  * requests, and the program's own mappings. */
 #include <string.h>
 
+#include "base/search.h"
 #include "runtime/heap/heap_internal.h"
 
 static struct {
@@ -17,16 +18,10 @@ void heap_outside_set_up(struct heap_outside *table)
 /* Returns the index of the first block that ends after the address. */
 static uint32_t outside_at(uintptr_t address)
 {
-	uint32_t low = 0, high = outside.count;
+	uint32_t low;
 
-	while (low < high) {
-		const uint32_t middle = low + (high - low) / 2;
-
-		if (outside.blocks[middle].start + outside.blocks[middle].bytes <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SEARCH(low, 0, outside.count,
+		outside.blocks[low].start + outside.blocks[low].bytes <= address);
 	return low;
 }
 

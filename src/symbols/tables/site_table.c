@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/bug.h"
+#include "base/search.h"
 #include "abi/instrument_abi.h"
 
 /* Limit on inlining depth; a longer chain must be a cycle. */
@@ -366,16 +367,9 @@ const struct site *site_table_at(const struct site_table *table, uint32_t index)
 
 const struct site *site_table_find(const struct site_table *table, uint64_t point)
 {
-	uint32_t low = 0, high = table->point_count;
+	uint32_t low;
 
-	while (low < high) {
-		const uint32_t middle = low + (high - low) / 2;
-
-		if (table->sites[table->by_point[middle]].point < point)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SEARCH(low, 0, table->point_count, table->sites[table->by_point[low]].point < point);
 	if (low == table->point_count || table->sites[table->by_point[low]].point != point)
 		return NULL;
 	return &table->sites[table->by_point[low]];

@@ -1,0 +1,23 @@
+/* Binary search in a sorted array. */
+#ifndef RADDLE_BASE_SEARCH_H
+#define RADDLE_BASE_SEARCH_H
+
+#include <stdint.h>
+
+/*
+ * Sets `index` to the first index in [first, end) for which `is_before` is false; to `end` if there
+ * is none. `is_before` is an expression of `index`: true up to some index, and false from there on.
+ */
+#define SEARCH(index, first, end, is_before)                                                       \
+	do {                                                                                       \
+		uint64_t search_low = (first), search_high = (end);                                \
+		while ((index) = search_low + (search_high - search_low) / 2,                      \
+			search_low < search_high) {                                                \
+			if (is_before)                                                             \
+				search_low = (index) + 1;                                          \
+			else                                                                       \
+				search_high = (index);                                             \
+		}                                                                                  \
+	} while (0)
+
+#endif
