@@ -1,6 +1,5 @@
 /* The functions that bench/check measures: schedules of threads that add under one lock. */
-#ifndef RADDLE_BENCH_CHECK_FUNCTIONS_H
-#define RADDLE_BENCH_CHECK_FUNCTIONS_H
+#pragma once
 
 #include <pthread.h>
 #include <stddef.h>
@@ -58,5 +57,3 @@ static inline int ten_each(void *unused)
 		pthread_join(threads[i], NULL);
 	return shared.count != 15;
 }
-
-#endif

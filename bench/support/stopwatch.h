@@ -1,8 +1,7 @@
 /*
  * Wall time and processor time (own and of children that were waited for) of a piece of a benchmark.
  */
-#ifndef RADDLE_BENCH_STOPWATCH_H
-#define RADDLE_BENCH_STOPWATCH_H
+#pragma once
 
 #include <sys/resource.h>
 #include <time.h>
@@ -42,5 +41,3 @@ static inline void stopwatch_stop(struct stopwatch *watch)
 	watch->cpu_us =
 		stopwatch_used_us(RUSAGE_SELF) + stopwatch_used_us(RUSAGE_CHILDREN) - watch->cpu_us;
 }
-
-#endif

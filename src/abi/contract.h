@@ -14,8 +14,7 @@
  *          then sets `report`, increments and wakes `doorbell`, and waits on `command`
  *          (restart exec: the process ends instead)
  */
-#ifndef RADDLE_ABI_CONTRACT_H
-#define RADDLE_ABI_CONTRACT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -341,5 +340,3 @@ static inline struct contract_run *contract_run_of(struct contract *contract, ui
 	return number - plan->round_first < plan->round_runs ? &runs[number - plan->round_first]
 							     : NULL;
 }
-
-#endif

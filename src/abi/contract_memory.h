@@ -12,8 +12,7 @@
  * (strategy.h), at the start of the next round, when the command has joined the knowledge of all
  * processes (plan/memory_join.h). If is_frozen is set, runs learn nothing.
  */
-#ifndef RADDLE_ABI_CONTRACT_MEMORY_H
-#define RADDLE_ABI_CONTRACT_MEMORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -269,5 +268,3 @@ static inline uint32_t memory_variable_slot(variable_name name)
 	return (uint32_t)((uint64_t)(object_name)name * UINT64_C(0x9e3779b97f4a7c15) >> 32) %
 	       MEMORY_VARIABLES_MAX;
 }
-
-#endif

@@ -39,8 +39,7 @@
  *	.note.raddle	    ELF note per unit: name "raddle", type 1, desc: uint32_t version
  *	.raddle.bitcode	    not loaded: struct bitcode_header and compressed bitcode, once per unit
  */
-#ifndef RADDLE_ABI_INSTRUMENT_ABI_H
-#define RADDLE_ABI_INSTRUMENT_ABI_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -224,5 +223,3 @@ static inline const struct site_info *site_record_info(const struct site_record 
 {
 	return (const struct site_info *)((const char *)&record->info + record->info);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Tables of accesses that the fast path (runtime/quick.h) passes without further work. They lie
  * in the contract. Assembly code of the sites includes this header, too. */
-#ifndef RADDLE_ABI_QUICK_TABLE_H
-#define RADDLE_ABI_QUICK_TABLE_H
+#pragma once
 
 /* Entries in each of the two tables, one for reads, one for writes */
 #define QUICK_GRANULES 131072
@@ -33,5 +32,4 @@ struct contract_quick {
 	uint64_t ownership;
 };
 
-#endif
 #endif

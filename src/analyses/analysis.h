@@ -6,8 +6,7 @@
  * struct analysis` and one row in analyses.def. `raddle predict` drives, confirms and reports the
  * candidates of all analyses in the same way.
  */
-#ifndef RADDLE_ANALYSES_ANALYSIS_H
-#define RADDLE_ANALYSES_ANALYSIS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -55,5 +54,3 @@ struct trace_event *analysis_read_events(
 
 extern const struct analysis *const analyses[];
 extern const uint32_t analysis_count;
-
-#endif

@@ -1,6 +1,5 @@
 /* The graph of the lock-order analysis, shared by its two files. */
-#ifndef RADDLE_ANALYSES_LOCK_ORDER_INTERNAL_H
-#define RADDLE_ANALYSES_LOCK_ORDER_INTERNAL_H
+#pragma once
 
 #include <uthash.h>
 
@@ -74,5 +73,3 @@ static inline const struct request *kind_request(
 
 /* Functions of lock_order_cycles.c. */
 void lock_order_find_cycles(const struct lock_order *graph, struct candidates *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* Units of work that may take part in a violation, gathered over several runs. */
-#ifndef RADDLE_ANALYSES_PARTIES_H
-#define RADDLE_ANALYSES_PARTIES_H
+#pragma once
 
 #include "analyses/units/unit_trace.h"
 
@@ -58,5 +57,3 @@ void party_pool_release(struct party_pool *pool);
 
 /* Returns the party's acquisition of the lock; NULL if the access does not hold the lock. */
 const struct party_lock *party_lock_at(const struct party_access *access, uint64_t address);
-
-#endif

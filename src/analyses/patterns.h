@@ -5,8 +5,7 @@
  * Park, Vuduc and Harrold, "Falcon: Fault Localization in Concurrent Programs", ICSE 2010, section
  * 3.2. Pure calculation: the caller makes the runs.
  */
-#ifndef RADDLE_ANALYSES_PATTERNS_H
-#define RADDLE_ANALYSES_PATTERNS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -82,5 +81,3 @@ void pattern_ranking_merge(struct pattern_ranking *ranking, uint32_t explanation
 /* Returns the record of a pattern; NULL if no run has shown it. */
 const struct pattern_record *pattern_ranking_find(
 	const struct pattern_ranking *ranking, uint64_t key);
-
-#endif

@@ -1,6 +1,5 @@
 /* Failure rates estimated from a number of runs. */
-#ifndef RADDLE_ANALYSES_RATE_H
-#define RADDLE_ANALYSES_RATE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -11,5 +10,3 @@ struct rate {
 /* Computes Wilson's 95 % confidence interval, which is valid for few runs and for rates of 0 and
  * 1. */
 void rate_interval(const struct rate *rate, double *low, double *high);
-
-#endif

@@ -1,7 +1,6 @@
 /* Functions that find the candidates shown by one run. `--method monitor` watches random runs with
  * them; directed runs are checked by them. */
-#ifndef RADDLE_ANALYSES_SHOWN_H
-#define RADDLE_ANALYSES_SHOWN_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -22,5 +21,3 @@ int lock_windows_shown(struct trace_reader *trace, const struct analysis_run *ru
 
 /* Returns the inferred sets. `state`: that of analysis `atomicity`, with all runs added so far. */
 const struct atomic_sets *atomicity_sets(const void *state);
-
-#endif

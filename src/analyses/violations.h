@@ -7,8 +7,7 @@
  * through Active Randomized Testing", ICSE 2010, table 1 and section 4.1. Derivations:
  * docs/predict.md.
  */
-#ifndef RADDLE_ANALYSES_VIOLATIONS_H
-#define RADDLE_ANALYSES_VIOLATIONS_H
+#pragma once
 
 #include "analyses/parties.h"
 #include "findings/describe/candidate.h"
@@ -30,5 +29,3 @@ struct violations_query {
 
 /* Adds each violation once by its key, without descriptions. */
 void violations_find(const struct violations_query *query, struct candidates *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* Arrays on the heap of the command, never of a target. Out of memory ends the command. */
-#ifndef RADDLE_BASE_ARRAY_H
-#define RADDLE_BASE_ARRAY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -39,5 +38,3 @@ static inline void *array_room(void *array, size_t count, size_t size)
 		(array) = array_room(array, count, sizeof *(array));                               \
 		(array)[(count)++] = __VA_ARGS__;                                                  \
 	} while (0)
-
-#endif

@@ -1,6 +1,5 @@
 /* Bit sets over arrays of 64-bit words. The caller passes the size of the set. */
-#ifndef RADDLE_BASE_BITSET_H
-#define RADDLE_BASE_BITSET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -93,5 +92,3 @@ static inline uint32_t bitset_select(const uint64_t *words, uint32_t rank)
 #define bitset_each(bit, words, bits)                                                              \
 	for (uint32_t bit = bitset_next(words, bits, 0); bit < (bits);                             \
 		bit = bitset_next(words, bits, bit + 1))
-
-#endif

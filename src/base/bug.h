@@ -3,8 +3,7 @@
  * walk a whole structure) only in debug builds. Each half of raddle, the command and the runtime,
  * defines bug_report() once: it says what broke and does not return.
  */
-#ifndef RADDLE_BASE_BUG_H
-#define RADDLE_BASE_BUG_H
+#pragma once
 
 __attribute__((noreturn, cold)) void bug_report(const char *condition, const char *file, int line);
 
@@ -18,6 +17,4 @@ __attribute__((noreturn, cold)) void bug_report(const char *condition, const cha
 #define CHECK_EXPENSIVE(condition) ((void)0)
 #else
 #define CHECK_EXPENSIVE(condition) BUG_ON(!(condition))
-#endif
-
 #endif

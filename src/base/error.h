@@ -4,8 +4,7 @@
  * Only cli/ prints the text. Form: lower case, no full stop, the problem first, the remedy after ";
  * ".
  */
-#ifndef RADDLE_BASE_ERROR_H
-#define RADDLE_BASE_ERROR_H
+#pragma once
 
 enum error_code {
 	ERROR_NONE = 0,
@@ -33,5 +32,3 @@ struct error {
  */
 int error_set(struct error *err, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-
-#endif

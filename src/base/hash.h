@@ -3,8 +3,7 @@
  * Vigna) and FNV-1a over bytes followed by that finaliser. The results are part of file formats and
  * must not change.
  */
-#ifndef RADDLE_BASE_HASH_H
-#define RADDLE_BASE_HASH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ static inline uint64_t hash_bytes(const void *bytes, size_t size)
 		hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
 	return hash_mix(hash);
 }
-
-#endif

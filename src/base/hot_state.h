@@ -3,9 +3,6 @@
  * one section, because a rewind restores memory page by page. Large or rarely written variables do
  * not belong in this section.
  */
-#ifndef RADDLE_BASE_HOT_STATE_H
-#define RADDLE_BASE_HOT_STATE_H
+#pragma once
 
 #define HOT_STATE __attribute__((section("raddle_hot")))
-
-#endif

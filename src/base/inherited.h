@@ -2,8 +2,7 @@
  * Descriptors that raddle inherited from its parent. A target inherits exactly these, as from a
  * shell. It must not inherit those that raddle or its libraries open, such as the sockets of MPI.
  */
-#ifndef RADDLE_BASE_INHERITED_H
-#define RADDLE_BASE_INHERITED_H
+#pragma once
 
 /*
  * Records which descriptors are open. main calls this function first, before raddle opens any file.
@@ -15,5 +14,3 @@ void inherited_note(void);
  * not called, or on Linux before 5.11, it marks nothing.
  */
 void inherited_close_others_on_exec(void);
-
-#endif

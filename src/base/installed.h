@@ -1,6 +1,5 @@
 /* Finds the installed files of raddle relative to the executable of the command. */
-#ifndef RADDLE_BASE_INSTALLED_H
-#define RADDLE_BASE_INSTALLED_H
+#pragma once
 
 #include "base/error.h"
 
@@ -9,5 +8,3 @@
  * The caller frees *path.
  */
 int installed_find(const char *name, char **path, struct error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * Each purpose has its own generator. A generator is a plain value without pointers, so it survives
  * a rewind if it lies in shared memory.
  */
-#ifndef RADDLE_BASE_RNG_H
-#define RADDLE_BASE_RNG_H
+#pragma once
 
 #include <stdint.h>
 
@@ -71,5 +70,3 @@ static inline uint64_t rng_below64(struct rng *rng, uint64_t bound)
 	} while (value >= limit);
 	return value % bound;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Binary search in a sorted array. */
-#ifndef RADDLE_BASE_SEARCH_H
-#define RADDLE_BASE_SEARCH_H
+#pragma once
 
 #include <stdint.h>
 
@@ -19,5 +18,3 @@
 				search_high = (index);                                             \
 		}                                                                                  \
 	} while (0)
-
-#endif

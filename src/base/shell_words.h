@@ -1,6 +1,5 @@
 /* Quotes command-line arguments for a POSIX shell. */
-#ifndef RADDLE_BASE_SHELL_WORDS_H
-#define RADDLE_BASE_SHELL_WORDS_H
+#pragma once
 
 #include "base/strbuf.h"
 
@@ -9,5 +8,3 @@
  * needs it; control characters become $'...' escapes.
  */
 void shell_words_add(struct strbuf *out, char *const *words);
-
-#endif

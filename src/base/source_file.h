@@ -2,8 +2,7 @@
  * Opens source files whose paths come from debug information or stored files. These paths are not
  * trusted: only regular files of bounded size are opened, and open never blocks.
  */
-#ifndef RADDLE_BASE_SOURCE_FILE_H
-#define RADDLE_BASE_SOURCE_FILE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -14,5 +13,3 @@ struct stat;
  * function refuses a path that ends in a symbolic link.
  */
 int source_file_open(const char *path, bool follows_links, struct stat *status);
-
-#endif

@@ -2,8 +2,7 @@
  * A growing string that is always NUL-terminated; `length` excludes the NUL. The runtime must not
  * use it: strbuf allocates with malloc and calls bug_report() when memory is exhausted.
  */
-#ifndef RADDLE_BASE_STRBUF_H
-#define RADDLE_BASE_STRBUF_H
+#pragma once
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ char *strbuf_detach(struct strbuf *buf);
 char *string_copy(const char *text);
 /* Returns a copy of the first `length` bytes, or of the whole text if it is shorter. */
 char *string_copy_part(const char *text, size_t length);
-
-#endif

@@ -2,8 +2,7 @@
  * Text in a fixed buffer, without stdio. The runtime uses it because libc's formatting is not safe
  * inside the target. Text that does not fit is cut; the buffer is always NUL-terminated.
  */
-#ifndef RADDLE_BASE_TEXT_H
-#define RADDLE_BASE_TEXT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ static inline size_t text_length(const struct text *text)
 {
 	return (size_t)(text->at - text->start);
 }
-
-#endif

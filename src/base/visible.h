@@ -4,8 +4,7 @@
  * filter writes both as visible escapes such as \u001b and \u202e; in a JSON string these escapes
  * mean the same character. Bytes that are not valid UTF-8 become \xff.
  */
-#ifndef RADDLE_BASE_VISIBLE_H
-#define RADDLE_BASE_VISIBLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,5 +29,3 @@ char *visible_text(const char *text, bool has_lines);
 
 /* Returns whether the filter would leave the text unchanged. */
 bool is_visible(const char *text, bool has_lines);
-
-#endif

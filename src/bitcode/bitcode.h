@@ -11,8 +11,7 @@
  * data of the caller until points_to_free(). The library needs LLVM and is loaded only on demand.
  * docs/points-to.md describes the analysis.
  */
-#ifndef RADDLE_BITCODE_BITCODE_H
-#define RADDLE_BITCODE_BITCODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -86,5 +85,3 @@ void points_to_print(const struct points_to *result, FILE *out);
 typedef void points_to_bug(const char *condition, const char *file, int line);
 typedef int points_to_entry(struct points_to **out, const struct points_to_files *files,
 	points_to_bug *bug, struct error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Sparse sets of small numbers, as sorted blocks of 64 members: points-to sets have dense ranges.
  */
-#ifndef RADDLE_BITCODE_BITMAP_H
-#define RADDLE_BITCODE_BITMAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ void bitmap_subtract(struct bitmap *out, const struct bitmap *set, const struct 
 						 (uint64_t)__builtin_ctzll(inner_rest_),           \
 				       true);                                                      \
 			inner_rest_ &= inner_rest_ - 1)
-
-#endif

@@ -14,8 +14,7 @@
  * Life cycle: flow_init(); nodes, objects, edges and rules; flow_solve(); then the sets are read;
  * flow_release().
  */
-#ifndef RADDLE_BITCODE_FLOW_H
-#define RADDLE_BITCODE_FLOW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -128,5 +127,3 @@ uint32_t flow_leader(const struct flow *flow, uint32_t node);
 void flow_unite(struct flow *flow, uint32_t first, uint32_t second);
 /* Returns false if the deadline has passed before the solution. */
 bool flow_solve(struct flow *flow);
-
-#endif

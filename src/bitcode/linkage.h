@@ -2,8 +2,7 @@
  * Symbols of the program as the linker resolves them: units that use one name refer to one
  * *symbol*, a global variable or function. Local ones are symbols of their own.
  */
-#ifndef RADDLE_BITCODE_LINKAGE_H
-#define RADDLE_BITCODE_LINKAGE_H
+#pragma once
 
 #include <llvm-c/Core.h>
 #include <stdbool.h>
@@ -47,5 +46,3 @@ struct symbol *linkage_symbol(const struct linkage *linkage, LLVMValueRef global
 /* Returns the symbol of an object; NULL if the object is no global. */
 struct symbol *linkage_of_object(const struct linkage *linkage, uint32_t object);
 struct symbol *linkage_named(const struct linkage *linkage, const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared by the files that turn bitcode into constraints (flow.h) and read the result. */
-#ifndef RADDLE_BITCODE_POINTS_TO_INTERNAL_H
-#define RADDLE_BITCODE_POINTS_TO_INTERNAL_H
+#pragma once
 
 #include "base/strbuf.h"
 #include "bitcode/bitcode.h"
@@ -68,5 +67,3 @@ bool describe_object(
 char *object_name(const struct analysis *analysis, uint32_t object);
 /* Appends the demangled name without parameters. */
 void add_demangled(struct strbuf *out, const char *name);
-
-#endif

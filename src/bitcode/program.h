@@ -2,8 +2,7 @@
  * The parsed bitcode of a program: all units of all its files. A unit's number is its place in the
  * linker's order.
  */
-#ifndef RADDLE_BITCODE_PROGRAM_H
-#define RADDLE_BITCODE_PROGRAM_H
+#pragma once
 
 #include <llvm-c/Core.h>
 #include <llvm-c/Target.h>
@@ -50,5 +49,3 @@ LLVMValueRef program_instruction(
 /* Returns whether the function has the name, or is an optimiser's copy such as
  * "find.specialized.1". */
 bool program_is_named(LLVMValueRef function, const char *name);
-
-#endif

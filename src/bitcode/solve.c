@@ -415,7 +415,6 @@ static bool solve_wave(struct flow *flow, const uint32_t *order, uint32_t count)
 	open_objects(flow);
 	for (uint32_t i = 0; i < flow->copy_count; i++)
 		apply_copy(flow, i);
-	flow->waves++;
 	return true;
 }
 

@@ -1,6 +1,5 @@
 /* Map from LLVM values, or any other addresses, to numbers. */
-#ifndef RADDLE_BITCODE_VALUE_MAP_H
-#define RADDLE_BITCODE_VALUE_MAP_H
+#pragma once
 
 #include <stdint.h>
 
@@ -22,5 +21,3 @@ void value_map_release(struct value_map *map);
 uint32_t value_map_get(const struct value_map *map, const void *key);
 /* Replaces the number of an existing key. */
 void value_map_set(struct value_map *map, const void *key, uint32_t number);
-
-#endif

@@ -17,8 +17,7 @@
  * Thread context: the kernel thread that called raddle_check(), inside or outside of its
  * function.
  */
-#ifndef RADDLE_CHECK_CHECK_INTERNAL_H
-#define RADDLE_CHECK_CHECK_INTERNAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -147,5 +146,3 @@ struct simplified {
  * outcome and totals of the failure, but not its run.
  */
 bool simplify_failure(const struct simplify *simplify, struct simplified *out);
-
-#endif

@@ -9,8 +9,7 @@
  * SIGINT and the time limit (command_limit_time()) both set command_interruption(). A command polls
  * it and ends its phases early.
  */
-#ifndef RADDLE_CLI_COMMAND_H
-#define RADDLE_CLI_COMMAND_H
+#pragma once
 
 #include <argp.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ const volatile int *command_interruption(void);
  */
 uint64_t command_limit_time(uint64_t time_ns);
 enum stop_reason command_stop_reason(void);
-
-#endif

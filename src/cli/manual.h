@@ -1,6 +1,5 @@
 /* The manual pages, made from the commands' option tables. */
-#ifndef RADDLE_CLI_MANUAL_H
-#define RADDLE_CLI_MANUAL_H
+#pragma once
 
 #include <stdio.h>
 
@@ -12,5 +11,3 @@ void manual_print_command(FILE *stream, const struct command *command);
 
 /* Returns example command lines of the command, one per line; empty: none. */
 const char *manual_examples(const char *command);
-
-#endif

@@ -3,8 +3,7 @@
  * folder. A suggestion to repeat the current command carries all its options unless the caller
  * drops them.
  */
-#ifndef RADDLE_CLI_NEXT_COMMAND_H
-#define RADDLE_CLI_NEXT_COMMAND_H
+#pragma once
 
 #include <argp.h>
 
@@ -26,5 +25,3 @@ void next_add_program(struct strbuf *out, char *const *program);
 void next_add_settings(struct strbuf *out, const struct settings *settings);
 /* Appends the arguments of `raddle run` that make runs like the finding's. */
 void next_add_finding(struct strbuf *out, const struct finding *finding, const char *store);
-
-#endif

@@ -1,6 +1,5 @@
 /* Parses option values; an invalid value ends the command with a message about valid ones. */
-#ifndef RADDLE_CLI_OPTION_VALUE_H
-#define RADDLE_CLI_OPTION_VALUE_H
+#pragma once
 
 #include <argp.h>
 #include <stdbool.h>
@@ -46,5 +45,3 @@ struct option_value {
  * command's table of options. */
 error_t option_store(const struct option_value *values, const struct argp_option *option, int key,
 	char *text, struct argp_state *state);
-
-#endif

@@ -1,6 +1,5 @@
 #include "cli/output.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/types.h>
@@ -9,6 +8,7 @@
 #include "base/bug.h"
 #include "base/strbuf.h"
 #include "base/visible.h"
+#include "base/write_all.h"
 
 enum output_pass { PASS_TEXT, PASS_COLOURS, PASS_ALL };
 
@@ -68,21 +68,6 @@ static void output_filter(struct output *output, const char *bytes, size_t size,
 	}
 }
 
-static bool output_write_out(int descriptor, const char *bytes, size_t size)
-{
-	while (size) {
-		const ssize_t written = write(descriptor, bytes, size);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return false;
-		bytes += written;
-		size -= (size_t)written;
-	}
-	return true;
-}
-
 static ssize_t output_write(void *cookie, const char *bytes, size_t size)
 {
 	struct output *output = cookie;
@@ -90,14 +75,14 @@ static ssize_t output_write(void *cookie, const char *bytes, size_t size)
 	bool is_written;
 
 	if (output->pass == PASS_ALL)
-		return output_write_out(output->descriptor, bytes, size) ? (ssize_t)size : 0;
+		return write_all(output->descriptor, bytes, size) ? (ssize_t)size : 0;
 	strbuf_init(&whole);
 	strbuf_init(&out);
 	strbuf_add(&whole, output->pending, output->pending_bytes);
 	strbuf_add(&whole, bytes, size);
 	output->pending_bytes = 0;
 	output_filter(output, whole.text, whole.length, &out);
-	is_written = output_write_out(output->descriptor, out.text, out.length);
+	is_written = write_all(output->descriptor, out.text, out.length);
 	strbuf_release(&out);
 	strbuf_release(&whole);
 	return is_written ? (ssize_t)size : 0;

@@ -3,8 +3,7 @@
  * (base/visible.h), which every printf passes. Control sequences pass only through the two
  * functions below. Output of a program under test, forwarded by replay, does not use these streams.
  */
-#ifndef RADDLE_CLI_OUTPUT_H
-#define RADDLE_CLI_OUTPUT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -19,5 +18,3 @@ void output_write_coloured(FILE *stream, const char *text, size_t length);
 
 /* Writes a control sequence of raddle's own, which contains no foreign text. */
 void output_write_control(FILE *stream, const char *sequence);
-
-#endif

@@ -1,6 +1,5 @@
 /* `--suppressions FILE` and TSAN_OPTIONS: races that are suppressed. */
-#ifndef RADDLE_CLI_SUPPRESSIONS_OPTION_H
-#define RADDLE_CLI_SUPPRESSIONS_OPTION_H
+#pragma once
 
 #include "base/error.h"
 #include "findings/suppressions.h"
@@ -12,5 +11,3 @@ int suppressions_option_read(const char *path, struct suppressions *out, struct 
 /* Returns the value of suppressions= in "halt_on_error=1:suppressions=a.txt"; the caller frees
  * it. */
 char *suppressions_option_find(const char *list);
-
-#endif

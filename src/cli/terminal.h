@@ -1,6 +1,5 @@
 /* Colour (off by NO_COLOR, or if the stream is no terminal) and a live line on a terminal. */
-#ifndef RADDLE_CLI_TERMINAL_H
-#define RADDLE_CLI_TERMINAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,5 +23,3 @@ void terminal_clear_live(void);
 /* Returns a number such as "1,234,567"; `buffer` belongs to the caller and has at least 32
  * bytes. */
 const char *terminal_number(unsigned long long value, char *buffer);
-
-#endif

@@ -1,6 +1,5 @@
 /* Prints the verdict of an exhaustive strategy about the explored schedules. */
-#ifndef RADDLE_CLI_VERDICT_H
-#define RADDLE_CLI_VERDICT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -8,5 +7,3 @@
 
 /* Prints a line that begins with `prefix` on stderr. `has_failed`: some schedules failed. */
 void verdict_say(const struct strategy_verdict *verdict, bool has_failed, const char *prefix);
-
-#endif

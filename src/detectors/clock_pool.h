@@ -7,8 +7,7 @@
  * unchanged. The clock then lacks happens-before edges, which would produce false races. A detector
  * that sees false must therefore stop reporting for the rest of the run.
  */
-#ifndef RADDLE_DETECTORS_CLOCK_POOL_H
-#define RADDLE_DETECTORS_CLOCK_POOL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -70,5 +69,3 @@ bool vector_clock_join(
 bool vector_clock_copy(
 	struct clock_pool *pool, struct vector_clock *clock, const struct vector_clock *other);
 void vector_clock_clear(struct clock_pool *pool, struct vector_clock *clock);
-
-#endif

@@ -10,8 +10,7 @@
  * begin_run() must reset the state in constant time, because runs take microseconds. Detectors
  * therefore number the runs (generations) and treat entries of older generations as free.
  */
-#ifndef RADDLE_DETECTORS_DETECTOR_H
-#define RADDLE_DETECTORS_DETECTOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -76,5 +75,3 @@ extern const struct detector *const detectors[DETECTOR_COUNT];
 /* Returns the size of the block that holds the states of all detectors one after the other. */
 size_t detectors_bytes(void);
 void *detectors_state(void *block, enum detector_index index);
-
-#endif

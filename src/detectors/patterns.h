@@ -3,8 +3,7 @@
  * these functions between runs. `state` is the detector's state in shared memory; a zeroed block
  * has the standard settings.
  */
-#ifndef RADDLE_DETECTORS_PATTERNS_H
-#define RADDLE_DETECTORS_PATTERNS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ uint32_t patterns_of_run(void *state, const struct pattern **patterns);
 /* Returns the losses of the last run: accesses to variables, and patterns, beyond the limits. */
 uint64_t patterns_accesses_dropped(const void *state);
 uint64_t patterns_dropped(const void *state);
-
-#endif

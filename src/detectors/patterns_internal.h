@@ -3,8 +3,7 @@
  * patterns over one variable. patterns_pairs.c finds patterns over two variables. patterns_table.c
  * stores the results.
  */
-#ifndef RADDLE_DETECTORS_PATTERNS_INTERNAL_H
-#define RADDLE_DETECTORS_PATTERNS_INTERNAL_H
+#pragma once
 
 #include "detectors/detector.h"
 #include "detectors/patterns.h"
@@ -120,5 +119,3 @@ void patterns_keep(
  */
 void patterns_find_pair(struct patterns_state *state, const struct patterns_part *before,
 	const struct patterns_part *now);
-
-#endif

@@ -3,8 +3,7 @@
  * runs. `state` is the detector's state in shared memory; a zeroed block is valid and suppresses
  * nothing.
  */
-#ifndef RADDLE_DETECTORS_RACE_H
-#define RADDLE_DETECTORS_RACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -68,5 +67,3 @@ uint64_t race_ignored_count(const void *state);
 /* Returns the number of runs in which the detector's memory was exhausted, so that it may have
  * missed races. */
 uint64_t race_blind_runs(const void *state);
-
-#endif

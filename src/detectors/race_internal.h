@@ -2,8 +2,7 @@
  * State of the race detector, shared by its files. race.c judges memory accesses, race_order.c
  * maintains happens-before, race_plain.c is the fast path of plain accesses.
  */
-#ifndef RADDLE_DETECTORS_RACE_INTERNAL_H
-#define RADDLE_DETECTORS_RACE_INTERNAL_H
+#pragma once
 
 #include "detectors/clock_pool.h"
 #include "detectors/detector.h"
@@ -102,5 +101,3 @@ static inline bool race_order_releases(uint8_t order)
 {
 	return order >= ORDER_RELEASE;
 }
-
-#endif

@@ -9,8 +9,7 @@
  * The arrays lie in shared memory. Entries with another generation are free: a new run clears
  * everything in constant time.
  */
-#ifndef RADDLE_DETECTORS_SHADOW_H
-#define RADDLE_DETECTORS_SHADOW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -122,5 +121,3 @@ static inline bool shadow_is_own(const struct shadow_cell *cell, uint32_t thread
 		       (!writes->table && writes->one.thread == thread)) &&
 	       (!(cell->ways >> WAY_READ & 1) || (!reads->table && reads->one.thread == thread));
 }
-
-#endif

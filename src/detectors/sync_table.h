@@ -1,6 +1,5 @@
 /* Vector clocks of synchronisation objects, keyed by address and kind: the join of all releases. */
-#ifndef RADDLE_DETECTORS_SYNC_TABLE_H
-#define RADDLE_DETECTORS_SYNC_TABLE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -43,5 +42,3 @@ struct sync_table {
 /* Removes all objects in constant time, as shadow_clear() does. */
 void sync_table_clear(struct sync_table *table);
 struct sync_object *sync_table_find(struct sync_table *table, uint32_t kind, uint64_t address);
-
-#endif

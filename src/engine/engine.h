@@ -17,8 +17,7 @@
  * Life cycle: engine_init() once per process; engine_begin_run() for each run; engine_go_live() at
  * the first pthread_create. Before engine_go_live(), ops are no scheduling points.
  */
-#ifndef RADDLE_ENGINE_ENGINE_H
-#define RADDLE_ENGINE_ENGINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -471,5 +470,3 @@ void engine_exited(int status) __attribute__((noreturn));
 void engine_blame_blocked(struct outcome *outcome);
 const struct outcome *engine_private_outcome(void);
 void engine_collect_waits(struct outcome *outcome);
-
-#endif

@@ -1,8 +1,7 @@
 /* The state of the engine, and the functions that its files share. The struct lies in libraddle's
  * data segment, so a rewind restores it with the target's memory. The moving thread alone accesses
  * the struct, except that signal handlers set `attention` and end leases. */
-#ifndef RADDLE_ENGINE_ENGINE_INTERNAL_H
-#define RADDLE_ENGINE_ENGINE_INTERNAL_H
+#pragma once
 
 #include <signal.h>
 
@@ -246,5 +245,3 @@ void engine_favour_starved(void);
 void engine_drop_slices(void);
 /* Counts a step of the thread against its time slice. */
 void engine_use_slice(struct engine_thread *thread);
-
-#endif

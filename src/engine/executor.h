@@ -1,7 +1,6 @@
 /* Carries the engine's threads on the machine: fibers on one kernel thread, kernel threads that
  * pass a baton, or coroutines for tests. Exactly one thread moves; `transfer` passes this right. */
-#ifndef RADDLE_ENGINE_EXECUTOR_H
-#define RADDLE_ENGINE_EXECUTOR_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -24,5 +23,3 @@ struct executor {
 	/* Called in the child of the target's own fork(), where only `self` exists. */
 	void (*after_fork)(struct engine_thread *self);
 };
-
-#endif

@@ -2,8 +2,7 @@
  * word's address, in order of arrival; the kernel promises no order, so the strategy chooses the
  * waiter to wake. Results are those of the kernel: a count or 0, errors as -errno. Words are
  * accessed without atomics, because only one thread moves. */
-#ifndef RADDLE_ENGINE_FUTEX_H
-#define RADDLE_ENGINE_FUTEX_H
+#pragma once
 
 #include <stdint.h>
 
@@ -65,5 +64,3 @@ long futex_wake_op(const struct futex_pair *pair);
 long futex_lock_pi(uint32_t *word, uint64_t deadline_ns, uint64_t site);
 long futex_trylock_pi(uint32_t *word, uint64_t site);
 long futex_unlock_pi(uint32_t *word, uint64_t site);
-
-#endif

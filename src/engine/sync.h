@@ -7,8 +7,7 @@
  * Each function contains its own scheduling points. Deadlines are virtual nanoseconds,
  * ENGINE_FOREVER for none; sites are return addresses in the target.
  */
-#ifndef RADDLE_ENGINE_SYNC_H
-#define RADDLE_ENGINE_SYNC_H
+#pragma once
 
 #include <errno.h>
 
@@ -311,5 +310,3 @@ struct thread_id rwlock_holder(const struct rwlock *rwlock, uint64_t *site);
 struct thread_id spin_holder(const struct spin *spin, uint64_t *site);
 struct thread_id once_holder(const struct once *once);
 struct thread_id stream_lock_holder(const struct stream_lock *stream);
-
-#endif

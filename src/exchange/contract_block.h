@@ -1,6 +1,5 @@
 /* The contract's shared memory block. Areas are large and sparse: only written pages use memory. */
-#ifndef RADDLE_EXCHANGE_CONTRACT_BLOCK_H
-#define RADDLE_EXCHANGE_CONTRACT_BLOCK_H
+#pragma once
 
 #include <stdint.h>
 
@@ -73,5 +72,3 @@ static inline void *contract_strategy(struct contract *contract)
 {
 	return contract_area(contract, contract->strategy_offset);
 }
-
-#endif

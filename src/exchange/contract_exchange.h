@@ -9,8 +9,7 @@
  * mappings; contract_fault.h ends the command if a damaged index leads outside of them.
  * docs/security.md has the trust model.
  */
-#ifndef RADDLE_EXCHANGE_CONTRACT_EXCHANGE_H
-#define RADDLE_EXCHANGE_CONTRACT_EXCHANGE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -50,5 +49,3 @@ uint64_t contract_runs_most(const struct contract_plan *plan);
 /* Copies the words that show progress, during runs. Returns NULL, or the name of the damaged
  * part. */
 const char *contract_refresh(struct contract_block *block);
-
-#endif

@@ -3,10 +3,7 @@
  * of the address space (contract_block.h): a 32-bit index leads to unmapped parts of that region.
  * The handler prints one line and ends the command with status 2.
  */
-#ifndef RADDLE_EXCHANGE_CONTRACT_FAULT_H
-#define RADDLE_EXCHANGE_CONTRACT_FAULT_H
+#pragma once
 
 /* Installs the handler of SIGSEGV and SIGBUS. Repeated calls have no effect. */
 void contract_fault_watch(void);
-
-#endif

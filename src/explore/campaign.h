@@ -12,8 +12,7 @@
  *
  * Thread context: the command's only thread; listener functions are called in it.
  */
-#ifndef RADDLE_EXPLORE_CAMPAIGN_H
-#define RADDLE_EXPLORE_CAMPAIGN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -223,5 +222,3 @@ struct campaign_result {
  * the error are in the store. */
 int campaign_run(const struct campaign_options *options, const struct campaign_listener *listener,
 	struct campaign_result *result, struct error *err);
-
-#endif

@@ -8,8 +8,7 @@
  * Invariant: with a budget in runs, findings and totals do not depend on the number of workers or
  * on their speed.
  */
-#ifndef RADDLE_EXPLORE_CAMPAIGN_STATE_H
-#define RADDLE_EXPLORE_CAMPAIGN_STATE_H
+#pragma once
 
 #include "explore/campaign.h"
 #include "investigate/probe/failure.h"
@@ -143,5 +142,3 @@ int loop_run(struct campaign *campaign, struct error *err);
 int loop_start(struct campaign *campaign, struct campaign_worker *worker, struct error *err);
 /* Gives the scheme's next batch to a worker. */
 int loop_give(struct campaign *campaign, struct campaign_worker *worker, struct error *err);
-
-#endif

@@ -10,8 +10,7 @@
  * A shard is a range of run numbers, or a setting of the strategy. A remote worker is a worker
  * (worker/remote.h).
  */
-#ifndef RADDLE_EXPLORE_SCHEME_H
-#define RADDLE_EXPLORE_SCHEME_H
+#pragma once
 
 #include "explore/campaign_state.h"
 
@@ -71,5 +70,3 @@ void sequence_add_totals(struct campaign *campaign, struct contract_totals *tota
 int runs_find(struct campaign *campaign, struct error *err);
 uint64_t runs_left(const struct campaign *campaign);
 void runs_request(struct campaign *campaign);
-
-#endif

@@ -3,8 +3,7 @@
  * (worker/remote.h). This side has one worker, the options of that campaign, and no store. The
  * owner investigates all failures.
  */
-#ifndef RADDLE_EXPLORE_SERVE_H
-#define RADDLE_EXPLORE_SERVE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ struct serve_link {
  * run here. */
 int campaign_serve(
 	const struct campaign_options *options, const struct serve_link *link, struct error *err);
-
-#endif

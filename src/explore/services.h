@@ -1,6 +1,5 @@
 /* Functions that the files of a campaign provide to each other, beside the schemes (scheme.h). */
-#ifndef RADDLE_EXPLORE_SERVICES_H
-#define RADDLE_EXPLORE_SERVICES_H
+#pragma once
 
 #include "explore/campaign_state.h"
 
@@ -118,5 +117,3 @@ int verdict_keep(struct campaign *campaign, bool is_over, struct error *err);
 
 /* Returns true if a search beside random runs has executed all orders (rounds.c). */
 bool rounds_verdict(const struct campaign *campaign, struct strategy_verdict *out);
-
-#endif

@@ -3,8 +3,7 @@
  * finding_release(). A string that is not valid UTF-8 is {"hex": "ff61"}; numbers that may exceed
  * 63 bits are strings.
  */
-#ifndef RADDLE_FINDINGS_FIELDS_INTERNAL_H
-#define RADDLE_FINDINGS_FIELDS_INTERNAL_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -54,5 +53,3 @@ extern const struct finding_field finding_fields[];
 /* The items of a list member, and their number. */
 void *finding_items(const void *list);
 uint32_t *finding_item_count(const void *list, const struct finding_field *field);
-
-#endif

@@ -8,8 +8,7 @@
  * A finding is plain data without references to the run: every string and array is owned by the
  * finding and freed by finding_release(). All zero is an empty finding.
  */
-#ifndef RADDLE_FINDINGS_FINDING_H
-#define RADDLE_FINDINGS_FINDING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -209,5 +208,3 @@ char *finding_to_json(const struct finding *finding);
  * form. */
 char *finding_to_published_json(const struct finding *finding);
 int finding_from_json(const char *text, size_t size, struct finding *out, struct error *err);
-
-#endif

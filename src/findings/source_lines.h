@@ -1,6 +1,5 @@
 /* Stored documents keep the lines around their places, and hashes: files may change later. */
-#ifndef RADDLE_FINDINGS_SOURCE_LINES_H
-#define RADDLE_FINDINGS_SOURCE_LINES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -47,5 +46,3 @@ json_t *source_lines_changed(const json_t *sources, const struct source_roots *r
 
 /* Adds the kept line, else the file's, without indentation. Returns false if neither has it. */
 bool source_lines_get(const json_t *sources, const char *path, unsigned line, struct strbuf *out);
-
-#endif

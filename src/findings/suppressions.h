@@ -8,8 +8,7 @@
  * called_from_lib:PATTERN - the module that an access was made from
  * mutex:, thread:, signal:, deadlock: - accepted without effect
  */
-#ifndef RADDLE_FINDINGS_SUPPRESSIONS_H
-#define RADDLE_FINDINGS_SUPPRESSIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ void suppressions_release(struct suppressions *suppressions);
 
 bool suppression_pattern_matches(const char *pattern, const char *name);
 bool suppressions_match(const struct suppressions *suppressions, const struct finding *finding);
-
-#endif

@@ -1,6 +1,5 @@
 /* Confirms a failure: a schedule that fails in every fresh process is repeatable. */
-#ifndef RADDLE_INVESTIGATE_CONFIRM_H
-#define RADDLE_INVESTIGATE_CONFIRM_H
+#pragma once
 
 #include "investigate/probe/failure.h"
 #include "investigate/probe/probe.h"
@@ -27,5 +26,3 @@ static inline bool confirmation_is_repeatable(const struct confirmation *confirm
 {
 	return confirmation->replays > 0 && confirmation->failed_again == confirmation->replays;
 }
-
-#endif

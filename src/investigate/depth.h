@@ -7,8 +7,7 @@
  * reproduce it, and removes them as long as the failure still shows. A smaller set may exist: the
  * depth is an upper bound.
  */
-#ifndef RADDLE_INVESTIGATE_DEPTH_H
-#define RADDLE_INVESTIGATE_DEPTH_H
+#pragma once
 
 #include "plan/budget.h"
 #include "investigate/probe/failure.h"
@@ -31,5 +30,3 @@ struct depth {
  */
 int depth_measure(struct depth *depth, struct failure *failure, const struct depth_params *params,
 	struct error *err);
-
-#endif

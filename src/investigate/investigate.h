@@ -10,8 +10,7 @@
  *
  * All functions run in the command and start target processes through a probe (probe.h).
  */
-#ifndef RADDLE_INVESTIGATE_INVESTIGATE_H
-#define RADDLE_INVESTIGATE_INVESTIGATE_H
+#pragma once
 
 #include "investigate/confirm.h"
 #include "investigate/depth.h"
@@ -65,5 +64,3 @@ int investigate_trace(struct probe *probe, const struct probe_plan *plan, uint32
  * NULL: reads them. */
 int investigate_trace_known(struct probe *probe, const struct probe_plan *plan,
 	struct symbols *symbols, struct finding *finding, struct error *err);
-
-#endif

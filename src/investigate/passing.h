@@ -2,8 +2,7 @@
  * A passing run to show beside a failing one: the failing schedule up to its last preemption, then
  * without preemptions; if that fails, too, without any from the start.
  */
-#ifndef RADDLE_INVESTIGATE_PASSING_H
-#define RADDLE_INVESTIGATE_PASSING_H
+#pragma once
 
 #include "investigate/probe/failure.h"
 #include "investigate/probe/probe.h"
@@ -14,5 +13,3 @@
 /* Fills finding->passing_...; leaves these fields unchanged where neither run passes. */
 void passing_find(
 	const struct probe_params *params, const struct failure *failure, struct finding *finding);
-
-#endif

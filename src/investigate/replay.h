@@ -1,6 +1,5 @@
 /* Replays a finding's schedule in a fresh process, or under gdb. */
-#ifndef RADDLE_INVESTIGATE_REPLAY_H
-#define RADDLE_INVESTIGATE_REPLAY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -31,5 +30,3 @@ int replay_finding(const struct finding *finding, const struct replay_options *o
 /* Runs gdb on the program, stopping at the failure. Returns its exit status, or an error. */
 int replay_under_gdb(
 	const struct finding *finding, const struct replay_options *options, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* The setting of a finding's run, shared by plain replay and replay under gdb. */
-#ifndef RADDLE_INVESTIGATE_REPLAY_SETTING_H
-#define RADDLE_INVESTIGATE_REPLAY_SETTING_H
+#pragma once
 
 #include "investigate/probe/probe.h"
 #include "investigate/replay.h"
@@ -18,5 +17,3 @@ struct replay_setting {
 int replay_prepare(struct replay_setting *setting, const struct finding *finding,
 	const struct replay_options *options, struct error *err);
 void replay_setting_release(struct replay_setting *setting);
-
-#endif

@@ -2,8 +2,7 @@
  * The traced steps of a repeated run. The trace has all steps that memory allows. For an endless
  * loop, it has a *window* of some hundred thousand steps around the loop's beginning.
  */
-#ifndef RADDLE_INVESTIGATE_TRACE_WINDOW_H
-#define RADDLE_INVESTIGATE_TRACE_WINDOW_H
+#pragma once
 
 #include "investigate/probe/failure.h"
 #include "investigate/probe/probe.h"
@@ -19,5 +18,3 @@ void trace_window_apply_passing(struct probe_params *params, const struct failur
  * number is beyond the finding's loop, and a large multiple of the passing run's length.
  */
 uint64_t trace_window_loop_limit(const struct finding *finding, uint64_t limit);
-
-#endif

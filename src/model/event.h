@@ -1,6 +1,5 @@
 /* A step of a run as the runtime recorded it, with that run's addresses. Trace files store it. */
-#ifndef RADDLE_MODEL_EVENT_H
-#define RADDLE_MODEL_EVENT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -39,5 +38,3 @@ struct trace_event {
 	 * .eh_frame. */
 	uint64_t callers[TRACE_CALLERS];
 };
-
-#endif

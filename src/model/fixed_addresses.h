@@ -2,8 +2,7 @@
  * Addresses in a target. In a relocated one (src/relocate/), program and stack lie as without
  * randomisation, and mappings below the lowest random start of the kernel's search.
  */
-#ifndef RADDLE_MODEL_FIXED_ADDRESSES_H
-#define RADDLE_MODEL_FIXED_ADDRESSES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -20,5 +19,3 @@
 #define FIXED_TABLES UINT64_C(0x7e8000000000)
 #define FIXED_CONTRACT UINT64_C(0x7e9000000000)
 #define FIXED_TABLES_END UINT64_C(0x7e9800000000)
-
-#endif

@@ -4,8 +4,7 @@
  * (main, main.0, main.0.2). The name of an object is a hash of its place in a module or of its
  * first use.
  */
-#ifndef RADDLE_MODEL_IDS_H
-#define RADDLE_MODEL_IDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ typedef uint32_t object_name;
 /* Eight aligned bytes; the low half is the object_name, which alone would collide. */
 typedef uint64_t variable_name;
 typedef uint32_t thread_name;
-
-#endif

@@ -4,8 +4,7 @@
  * campaign varies the layout to find them. A layout is identified by a number, which gives the same
  * addresses in every process. Layout 0 gives the addresses of a run without raddle.
  */
-#ifndef RADDLE_MODEL_LAYOUT_H
-#define RADDLE_MODEL_LAYOUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,5 +41,3 @@ static inline uint32_t layout_number(uint64_t seed, uint32_t index)
 {
 	return index ? 1 + (uint32_t)(hash_pair(seed, index) % LAYOUT_MAX) : 0;
 }
-
-#endif

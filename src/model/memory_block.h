@@ -1,6 +1,5 @@
 /* An allocation of a traced run, recorded by the runtime; names describe addresses by it. */
-#ifndef RADDLE_MODEL_MEMORY_BLOCK_H
-#define RADDLE_MODEL_MEMORY_BLOCK_H
+#pragma once
 
 #include <stdint.h>
 
@@ -33,5 +32,3 @@ struct memory_block {
 	uint32_t kind; /* enum memory_block_kind */
 	uint32_t reserved;
 };
-
-#endif

@@ -7,8 +7,7 @@
  * op_dependent() defines which ops may not be exchanged; op_class() groups objects of one
  * allocation site.
  */
-#ifndef RADDLE_MODEL_OP_H
-#define RADDLE_MODEL_OP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -154,5 +153,3 @@ enum op_met {
 	MET_TIME = 2,
 	MET_CHILD_THREADS = 4 /* a forked child created threads */
 };
-
-#endif

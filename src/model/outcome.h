@@ -3,8 +3,7 @@
  * survives a crash of the target. The command adds names and source lines. The evidence consists of
  * blocked threads (waits[]), a pair of accesses (other_*, site, op), or an address with a call.
  */
-#ifndef RADDLE_MODEL_OUTCOME_H
-#define RADDLE_MODEL_OUTCOME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -93,5 +92,3 @@ static inline bool outcome_has_accesses(const struct outcome *outcome)
 /* Sets kind, thread and code, and clears all other fields; wait_count 0 empties waits[]. */
 void outcome_set(
 	struct outcome *outcome, enum outcome_kind kind, struct thread_id thread, int code);
-
-#endif

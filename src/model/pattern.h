@@ -2,8 +2,7 @@
  * Access patterns: one to four accesses to one or two variables by two threads, in an order that is
  * often wrong (patterns.def). Equal keys in different runs: the same pattern.
  */
-#ifndef RADDLE_MODEL_PATTERN_H
-#define RADDLE_MODEL_PATTERN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,5 +63,3 @@ bool pattern_is_order(const struct pattern *pattern);
 /* Return the thread (0 or 1) of an access, and its variable (0 or 1). */
 unsigned pattern_thread(const struct pattern *pattern, unsigned access);
 unsigned pattern_variable(const struct pattern *pattern, unsigned access);
-
-#endif

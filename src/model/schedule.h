@@ -9,8 +9,7 @@
  * The runtime records the schedule of each run in shared memory, where it survives a crash. A full
  * recorder sets is_truncated and keeps a true prefix of the run.
  */
-#ifndef RADDLE_MODEL_SCHEDULE_H
-#define RADDLE_MODEL_SCHEDULE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -114,5 +113,3 @@ static inline uint32_t schedule_switch_count(const struct schedule *schedule, ui
 	}
 	return switches;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * ends although other threads could move. A schedule marks the step at which a
  * stall ends (SEGMENT_STALLS). The runtime records here which threads a run stalls, and for how long.
  */
-#ifndef RADDLE_MODEL_STALL_H
-#define RADDLE_MODEL_STALL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -55,5 +54,3 @@ static inline uint32_t stalls_recorded(const struct stalls *stalls)
 {
 	return stalls->count < STALLS_MOST ? stalls->count : STALLS_MOST;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Computes stable thread names: one formula for the engine, the files and the reports. */
-#ifndef RADDLE_MODEL_THREAD_NAME_H
-#define RADDLE_MODEL_THREAD_NAME_H
+#pragma once
 
 #include "base/hash.h"
 #include "model/ids.h"
@@ -15,5 +14,3 @@ static inline thread_name thread_name_child(thread_name parent, uint32_t ordinal
 
 	return name > THREAD_NAME_MAIN ? name : name + 2;
 }
-
-#endif

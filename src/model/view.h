@@ -2,8 +2,7 @@
  * The state that a strategy sees at a scheduling point: read-only, valid during the call. Arrays
  * are indexed by thread; entries from thread_count on are undefined.
  */
-#ifndef RADDLE_MODEL_VIEW_H
-#define RADDLE_MODEL_VIEW_H
+#pragma once
 
 #include "base/bitset.h"
 #include "model/ids.h"
@@ -61,5 +60,3 @@ static inline struct thread_id view_default(const struct schedule_view *view)
 		return view->current;
 	return (struct thread_id){(uint16_t)view_next_enabled(view, 0)};
 }
-
-#endif

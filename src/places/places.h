@@ -2,8 +2,7 @@
  * Source places for checks (src/check). A separate library, because it needs elfutils, which
  * passing tests never load.
  */
-#ifndef RADDLE_PLACES_PLACES_H
-#define RADDLE_PLACES_PLACES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ typedef void places_describe(
  * nothing is added then. */
 typedef bool places_name_data(void *places, uint64_t address, struct strbuf *out);
 typedef void places_close(void *places);
-
-#endif

@@ -1,6 +1,5 @@
 /* Parses `--bounds c=2,v=2,t=3`: one search by strategy `bounded`. */
-#ifndef RADDLE_PLAN_BOUNDS_OPTION_H
-#define RADDLE_PLAN_BOUNDS_OPTION_H
+#pragma once
 
 #include <stdint.h>
 
@@ -11,5 +10,3 @@
  * given. */
 int bounds_parse(
 	const char *text, uint32_t *index, struct strategy_config *config, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* Budget in runs and time for the search of a simpler failing run. */
-#ifndef RADDLE_PLAN_BUDGET_H
-#define RADDLE_PLAN_BUDGET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ static inline bool budget_allows(const struct budget *budget, uint64_t runs, uin
 	       (past_ns < budget->time_ns ||
 		       (runs < budget->slow_runs && past_ns < budget->slow_time_ns));
 }
-
-#endif

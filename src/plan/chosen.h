@@ -3,8 +3,7 @@
  * points-to analysis of bitcode/ determines them for the program and the instrumented libraries it
  * is linked with. A library loaded later has no selected accesses.
  */
-#ifndef RADDLE_PLAN_CHOSEN_H
-#define RADDLE_PLAN_CHOSEN_H
+#pragma once
 
 #include <stdint.h>
 
@@ -54,5 +53,3 @@ int chosen_group(struct contract_memory *memory, const struct chosen_program *pr
 
 /* `memory`: no process has used the block yet. */
 void chosen_apply(const struct chosen *chosen, struct contract_memory *memory);
-
-#endif

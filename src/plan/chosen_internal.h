@@ -1,6 +1,5 @@
 /* chosen.c: sites of variables that the user names. chosen_groups.c: sites of all variables. */
-#ifndef RADDLE_PLAN_CHOSEN_INTERNAL_H
-#define RADDLE_PLAN_CHOSEN_INTERNAL_H
+#pragma once
 
 #include "bitcode/bitcode.h"
 #include "plan/chosen.h"
@@ -36,5 +35,3 @@ void chosen_write_groups(const struct chosen *chosen, const struct chosen_files 
 	const struct points_to *result, struct contract_memory *memory);
 /* Writes which groups may touch objects with a known address (chosen_objects.c). */
 void chosen_write_objects(const struct chosen_grouping *grouping, struct contract_memory *memory);
-
-#endif

@@ -4,8 +4,7 @@
  * touched. The result depends neither on the order of workers nor on which worker has learnt a
  * fact. Guests do not run during the merge.
  */
-#ifndef RADDLE_PLAN_MEMORY_JOIN_H
-#define RADDLE_PLAN_MEMORY_JOIN_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@
 
 /* Returns true if the merge has created new memory points. */
 bool memory_join(struct contract_memory *const *blocks, unsigned count);
-
-#endif

@@ -3,8 +3,7 @@
  * run depends on it: each finding stores it and each replay applies it, frozen
  * (abi/contract_memory.h).
  */
-#ifndef RADDLE_PLAN_MEMORY_VIEW_H
-#define RADDLE_PLAN_MEMORY_VIEW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ int memory_view_from_json(const char *text, struct memory_view *out, struct erro
  * returns false if no mode has the word. */
 extern const char *const memory_mode_words[MEMORY_MODE_COUNT];
 bool memory_mode_parse(const char *word, enum memory_mode *out);
-
-#endif

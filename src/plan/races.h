@@ -3,8 +3,7 @@
  * ignored because the user suppressed it or because it is already reported. A replay must ignore
  * the same pairs.
  */
-#ifndef RADDLE_PLAN_RACES_H
-#define RADDLE_PLAN_RACES_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -56,5 +55,3 @@ struct races_count races_counted(struct contract *contract);
 json_t *races_to_json(const struct races *races);
 /* `value` NULL: written by a release that had no race detector. */
 int races_from_json(const json_t *value, struct races *out, struct error *err);
-
-#endif

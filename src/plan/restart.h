@@ -2,8 +2,7 @@
  * The restarts, from the fastest to the most faithful, and the order in which a campaign falls
  * back.
  */
-#ifndef RADDLE_PLAN_RESTART_H
-#define RADDLE_PLAN_RESTART_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -28,5 +27,3 @@ enum contract_restart restart_next(enum contract_restart restart, enum contract_
 /* Returns the fastest restart for the executor. Neither rewind nor a fork at the first creation
  * preserves kernel threads. */
 enum contract_restart restart_fastest(enum contract_executor executor);
-
-#endif

@@ -2,8 +2,7 @@
  * The settings of a run: everything except the schedule that determines a run. Each finding stores
  * its settings as JSON, for a replay.
  */
-#ifndef RADDLE_PLAN_SETTINGS_H
-#define RADDLE_PLAN_SETTINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,5 +51,3 @@ int settings_parse_fail_on(const char *words, struct settings *settings, struct 
 /* Adds words of outcomes.def ("exit,hang") to *tolerated. Returns a negative error for an unknown
  * word, and changes nothing then. */
 int settings_parse_tolerated(const char *words, uint32_t *tolerated, struct error *err);
-
-#endif

@@ -1,11 +1,8 @@
 /* Reasons to end a command: values of the flag that a campaign's loops and waits check. */
-#ifndef RADDLE_PLAN_STOP_H
-#define RADDLE_PLAN_STOP_H
+#pragma once
 
 enum stop_reason {
 	STOP_NONE,
 	STOP_USER, /* SIGINT, SIGTERM or SIGHUP */
 	STOP_TIME  /* the command's time budget is used up */
 };
-
-#endif

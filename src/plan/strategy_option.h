@@ -2,8 +2,7 @@
  * Strategies as the user writes them: `pct,depth=3`. A name of strategies.def is followed by
  * options; missing ones have their standard value.
  */
-#ifndef RADDLE_PLAN_STRATEGY_OPTION_H
-#define RADDLE_PLAN_STRATEGY_OPTION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ void strategy_format_run(uint32_t index, const struct strategy_config *config, c
  * Returns false if there is none. */
 bool strategy_remark(uint32_t index, const struct strategy_config *config, const void *state,
 	char *text, size_t size);
-
-#endif

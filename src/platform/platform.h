@@ -2,8 +2,7 @@
  * accesses registers; the command uses it, too. The system calls lie in one section of code
  * (raddle_syscalls), whose address range Syscall User Dispatch excludes: they are never trapped.
  * The only state is the address counter of platform_map(). */
-#ifndef RADDLE_PLATFORM_PLATFORM_H
-#define RADDLE_PLATFORM_PLATFORM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -104,5 +103,3 @@ uintptr_t context_thread_base(void);
  * another thread. */
 void context_set_thread_base(uintptr_t base);
 bool context_has_fsgsbase(void);
-
-#endif

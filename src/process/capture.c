@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/write_all.h"
+
 int capture_open(struct capture *capture, struct error *err)
 {
 	int file = memfd_create("raddle-output", MFD_CLOEXEC);
@@ -55,21 +57,6 @@ void capture_trim(struct capture *capture)
 		capture->cut_to = end;
 }
 
-static bool capture_write_all(int descriptor, const char *bytes, size_t size)
-{
-	while (size) {
-		ssize_t written = write(descriptor, bytes, size);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return false;
-		bytes += written;
-		size -= (size_t)written;
-	}
-	return true;
-}
-
 bool capture_pass_on(struct capture *capture, int descriptor)
 {
 	char block[16 * 1024];
@@ -79,7 +66,7 @@ bool capture_pass_on(struct capture *capture, int descriptor)
 
 		if (got <= 0)
 			break;
-		if (!capture_write_all(descriptor, block, (size_t)got))
+		if (!write_all(descriptor, block, (size_t)got))
 			return false;
 		capture->shown_to += (uint64_t)got;
 	}

@@ -2,8 +2,7 @@
  * Captures the output of a run in bounded memory: an anonymous file, whose middle is removed while
  * it grows. If the output were a pipe, the schedule would depend on the speed of the reader.
  */
-#ifndef RADDLE_PROCESS_CAPTURE_H
-#define RADDLE_PROCESS_CAPTURE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ void capture_trim(struct capture *capture);
 bool capture_pass_on(struct capture *capture, int descriptor);
 /* Returns head and tail, and between them a line with the number of missing bytes. */
 void capture_read(const struct capture *capture, struct strbuf *out);
-
-#endif

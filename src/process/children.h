@@ -7,8 +7,7 @@
  *
  * Thread context: the command's only thread; the handler interrupts it.
  */
-#ifndef RADDLE_PROCESS_CHILDREN_H
-#define RADDLE_PROCESS_CHILDREN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ pid_t children_adopt(pid_t pid);
 unsigned children_reap_strays(pid_t except);
 bool children_is_descendant(pid_t pid);
 unsigned children_count(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* Sleeps until a doorbell changes, which guests and the SIGCHLD handler increment. */
-#ifndef RADDLE_PROCESS_DOORBELL_H
-#define RADDLE_PROCESS_DOORBELL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -11,5 +10,3 @@ struct doorbell {
 
 /* Sleeps until a ring, a signal, or timeout_ns. May return early. */
 void doorbell_wait(const struct doorbell *bells, unsigned count, uint64_t timeout_ns);
-
-#endif

@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/bug.h"
+#include "base/write_all.h"
 #include "process/children.h"
 #include "process/cores.h"
 
@@ -63,23 +64,6 @@ static void settle_in(pid_t parent)
 	children_init();
 }
 
-static bool forked_jobs_write_all(int file, const void *bytes, size_t size)
-{
-	const char *at = bytes;
-
-	while (size) {
-		const ssize_t written = write(file, at, size);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return false;
-		at += written;
-		size -= (size_t)written;
-	}
-	return true;
-}
-
 static _Noreturn void do_job(const struct forked_jobs_run *run, uint32_t number, int pipe)
 {
 	const struct jobs *jobs = run->jobs;
@@ -94,8 +78,7 @@ static _Noreturn void do_job(const struct forked_jobs_run *run, uint32_t number,
 		strbuf_adds(&answer, err.text);
 	}
 	children_kill_strays();
-	if (!forked_jobs_write_all(pipe, &head, sizeof head) ||
-		!forked_jobs_write_all(pipe, answer.text, answer.length))
+	if (!write_all(pipe, &head, sizeof head) || !write_all(pipe, answer.text, answer.length))
 		_exit(EXIT_FAILURE);
 	/* _exit: buffered output of the parent must not be written twice. */
 	_exit(EXIT_SUCCESS);

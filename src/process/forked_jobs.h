@@ -9,8 +9,7 @@
  *
  * Thread context: the command's only thread, in each of the processes.
  */
-#ifndef RADDLE_PROCESS_FORKED_JOBS_H
-#define RADDLE_PROCESS_FORKED_JOBS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ bool forked_job_take_bytes(struct forked_job_reading *reading, void *bytes, size
  * caller; NULL stays NULL. */
 void forked_job_add_text(struct strbuf *answer, const char *bytes, size_t size);
 bool forked_job_take_text(struct forked_job_reading *reading, char **text, size_t *size);
-
-#endif

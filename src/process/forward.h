@@ -7,8 +7,7 @@
  *
  * Thread context: the command's only thread; a handler interrupts it.
  */
-#ifndef RADDLE_PROCESS_FORWARD_H
-#define RADDLE_PROCESS_FORWARD_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -27,5 +26,3 @@ void forward_pass_on(pid_t target);
 unsigned forward_stop_count(void);
 /* Returns true if the target died of a forwarded signal that it has no handler for. */
 bool forward_has_ended(const struct outcome *outcome);
-
-#endif

@@ -2,8 +2,7 @@
  * Starts a target by vfork and exec. The child has a process group of its own, dies with the
  * command, has no address-space randomisation and writes no core file.
  */
-#ifndef RADDLE_PROCESS_LAUNCH_H
-#define RADDLE_PROCESS_LAUNCH_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -33,5 +32,3 @@ int launch_sanitizer_status(const struct target_traits *traits);
 
 /* Finds libraddle.so beside the command, in a build or an installation. The caller frees *path. */
 int launch_find_runtime(char **path, struct error *err);
-
-#endif

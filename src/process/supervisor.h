@@ -6,8 +6,7 @@
  * limit since 2.4.25, and every process inherits it through fork, exec and setsid. The mark costs
  * runs nothing, and workers stay children of the command.
  */
-#ifndef RADDLE_PROCESS_SUPERVISOR_H
-#define RADDLE_PROCESS_SUPERVISOR_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -16,5 +15,3 @@ void supervisor_start(void);
 
 /* Process id of the supervisor, a child of the process that started it; 0: none. */
 pid_t supervisor_pid(void);
-
-#endif

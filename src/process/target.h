@@ -3,8 +3,7 @@
  * linked x86-64 ELF file without special rights. The traits name libraries that need special
  * settings. The ELF reader accepts arbitrary bytes and is fuzzed.
  */
-#ifndef RADDLE_PROCESS_TARGET_H
-#define RADDLE_PROCESS_TARGET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ int target_fingerprint(const struct target *target, uint64_t *fingerprint, struc
 /* Checks the bytes of an executable file, and fills the traits. `path` is for messages. */
 int target_read_elf(const void *bytes, size_t size, const char *path, struct target_traits *traits,
 	struct error *err);
-
-#endif

@@ -13,8 +13,7 @@
  * changes and the program runs at random addresses. The code runs in the process's only thread,
  * without libc.
  */
-#ifndef RADDLE_RELOCATE_RELOCATE_H
-#define RADDLE_RELOCATE_RELOCATE_H
+#pragma once
 
 #include <elf.h>
 #include <stdbool.h>
@@ -102,5 +101,3 @@ void relocate_switch_stack(void *stack_end, void (*function)(void *), void *argu
 /* Unmaps memory and enters a loader, with the registers that the kernel would set. */
 void relocate_enter(uint64_t stack, uint64_t entry, void *unmapped, size_t bytes)
 	__attribute__((noreturn));
-
-#endif

@@ -1,6 +1,5 @@
 /* Text output of explanations, predictions and branches. */
-#ifndef RADDLE_REPORT_DOCUMENTS_H
-#define RADDLE_REPORT_DOCUMENTS_H
+#pragma once
 
 #include "base/strbuf.h"
 #include "report/format.h"
@@ -10,5 +9,3 @@ void report_explanation(const struct report_document *documents, uint32_t count,
 	const char *finding, const struct report_style *style, struct strbuf *out);
 void report_documents(const struct report_document *documents, uint32_t count,
 	const struct report_style *style, struct strbuf *out);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * Text of the target may contain any bytes: a format filters every string by base/visible.h.
  */
-#ifndef RADDLE_REPORT_FORMAT_H
-#define RADDLE_REPORT_FORMAT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -67,5 +66,3 @@ enum report_format_index {
 };
 
 extern const struct report_format *const report_formats[FORMAT_COUNT];
-
-#endif

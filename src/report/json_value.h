@@ -1,6 +1,5 @@
 /* Helpers of the JSON formats. All functions end the process when memory is exhausted. */
-#ifndef RADDLE_REPORT_JSON_VALUE_H
-#define RADDLE_REPORT_JSON_VALUE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -17,5 +16,3 @@ json_t *json_count(uint64_t value);
 /* Returns the document with a final newline and filtered strings. Releases `root`; the caller frees
  * the text. */
 char *json_document(json_t *root);
-
-#endif

@@ -1,6 +1,5 @@
 /* Lays out text in columns: wraps words, filters them by base/visible.h, adds colours. */
-#ifndef RADDLE_REPORT_LAYOUT_INTERNAL_H
-#define RADDLE_REPORT_LAYOUT_INTERNAL_H
+#pragma once
 
 #include "report/text.h"
 
@@ -38,5 +37,3 @@ struct row_cell {
 };
 void add_row(struct strbuf *out, const struct report_style *style, unsigned indent,
 	const struct row_cell *cells, const unsigned *widths, unsigned count);
-
-#endif

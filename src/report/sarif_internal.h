@@ -1,6 +1,5 @@
 /* Shared by the files that write SARIF. */
-#ifndef RADDLE_REPORT_SARIF_INTERNAL_H
-#define RADDLE_REPORT_SARIF_INTERNAL_H
+#pragma once
 
 #include "findings/finding.h"
 #include "report/format.h"
@@ -19,5 +18,3 @@ size_t sarif_rule(json_t *rules, const char *id, const char *sentence);
 void sarif_add_explanation(const struct report *report, const char *finding, json_t *result);
 /* Adds unconfirmed predictions, and branches that are no findings, as notes. */
 void sarif_add_documents(const struct report *report, json_t *rules, json_t *results);
-
-#endif

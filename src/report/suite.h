@@ -1,6 +1,5 @@
 /* A test suite and the results of its cases, for CI systems. Strings may contain any bytes. */
-#ifndef RADDLE_REPORT_SUITE_H
-#define RADDLE_REPORT_SUITE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -29,5 +28,3 @@ struct report_suite {
 
 /* Returns the suite as JUnit XML; the caller frees the text. */
 char *report_suite_to_junit(const struct report_suite *suite);
-
-#endif

@@ -1,6 +1,5 @@
 /* Text report: what went wrong, wait-for graph, stacks, interleaving, replay command. */
-#ifndef RADDLE_REPORT_TEXT_H
-#define RADDLE_REPORT_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -36,5 +35,3 @@ void report_interleaving(
 /* Appends a candidate: the title, wrapped after four columns written by the caller, and a table. */
 void report_candidate(
 	const struct candidate *candidate, const struct report_style *style, struct strbuf *out);
-
-#endif

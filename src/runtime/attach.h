@@ -1,7 +1,6 @@
 /* How a guest finds the contract and removes its traces from the target's environment. Runs in
  * the process's only thread, possibly before libc is ready: raw system calls only. */
-#ifndef RADDLE_RUNTIME_ATTACH_H
-#define RADDLE_RUNTIME_ATTACH_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -14,5 +13,3 @@ bool attach_is_first(void);
 struct contract *attach_contract(void);
 /* Restores the user's environment, so programs that the target executes are not controlled. */
 void attach_clean_environment(char **environment);
-
-#endif

@@ -13,8 +13,7 @@
  * the frame). OP_LEAVE follows when that function is left (bytes: 1 after an exception or longjmp).
  * Functions without an event do not appear.
  */
-#ifndef RADDLE_RUNTIME_CONTEXTS_H
-#define RADDLE_RUNTIME_CONTEXTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ void contexts_report(struct thread_id thread, uint64_t step);
 /* Stores the return addresses around the thread's op, innermost first, then 0. Returns false if
  * unknown. */
 bool contexts_callers(struct thread_id thread, uint64_t site, uint64_t *callers, unsigned capacity);
-
-#endif

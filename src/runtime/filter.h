@@ -7,8 +7,7 @@
  *
  * Runs in the code that starts runs, and in the moving thread; general registers only.
  */
-#ifndef RADDLE_RUNTIME_FILTER_H
-#define RADDLE_RUNTIME_FILTER_H
+#pragma once
 
 #define FILTER_LINE_BITS 6
 #define FILTER_LINES 8192 /* a power of two: one byte each, for a window of 512 kB */
@@ -35,5 +34,4 @@ void filter_resume(void);
 void filter_add_block(const struct heap_block *block);
 bool filter_misses(uintptr_t start, size_t bytes);
 
-#endif
 #endif

@@ -16,8 +16,7 @@
  *
  * Runs in the code that starts runs, and in the moving thread.
  */
-#ifndef RADDLE_RUNTIME_FOCUS_H
-#define RADDLE_RUNTIME_FOCUS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ bool focus_prepare_run(uint64_t number);
 void focus_begin_run(void);
 /* Cleanup of ENTER(): makes the OP_GO_ON point. */
 void focus_left(const char *unused);
-
-#endif

@@ -1,7 +1,6 @@
 /* Reads of memory that the target is about to access. A read of an invalid address only fails
  * here; the target's own access then crashes at its own line. */
-#ifndef RADDLE_RUNTIME_GUARDED_READ_H
-#define RADDLE_RUNTIME_GUARDED_READ_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -31,5 +30,3 @@ size_t guarded_string_bytes(const char *string, size_t most);
 /* Called by a signal handler with its ucontext_t. Returns true if the fault is a read of this file;
  * that read then fails when the handler returns. */
 bool guarded_read_has_failed(int signal, const siginfo_t *info, void *context);
-
-#endif

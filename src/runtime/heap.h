@@ -2,8 +2,7 @@
  * The interposed allocation functions (allocation.c) fill it; heap_find() and
  * memory_variable_name() (memory.h) read it. It lies in private memory at a fixed address, which
  * a rewind restores like the target's memory. Runs in the moving thread. */
-#ifndef RADDLE_RUNTIME_HEAP_H
-#define RADDLE_RUNTIME_HEAP_H
+#pragma once
 
 #include "runtime/memory.h"
 
@@ -44,5 +43,3 @@ bool heap_was_freed(const void *address, struct heap_free *out);
 void heap_each(void (*visit)(const struct heap_block *block));
 /* Same as heap_find(), but also finds a freed block whose memory was not allocated again. */
 bool heap_find_any(const void *address, struct heap_block *out);
-
-#endif

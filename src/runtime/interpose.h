@@ -10,8 +10,7 @@
  * An interposed function never forwards synchronisation to glibc. Without a command, the engine
  * schedules without preemptions and records nothing.
  */
-#ifndef RADDLE_RUNTIME_INTERPOSE_H
-#define RADDLE_RUNTIME_INTERPOSE_H
+#pragma once
 
 #include <errno.h>
 #include <stdint.h>
@@ -163,5 +162,3 @@ bool runtime_emulate_time(long number, const long arguments[6], long *result); /
 bool runtime_emulate_name(const long arguments[6], long *result);
 bool runtime_emulate_process(long number, const long arguments[6], long *result); /* process.c */
 bool runtime_emulate_exec(long number, const long arguments[6], long *result);	  /* replace.c */
-
-#endif

@@ -3,8 +3,7 @@
  * step inside such code at the line where the user's code calls the library. A stripped program has
  * no symbols, so all of its own code counts as the user's.
  */
-#ifndef RADDLE_RUNTIME_LIBRARY_CODE_H
-#define RADDLE_RUNTIME_LIBRARY_CODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,5 +17,3 @@ void library_code_set_up(void);
 /* Returns the innermost return address outside of the C++ library, from `site` outwards; else
  * `site`. `own_frame`: the frame of the function that `site` called. */
 uint64_t library_code_caller(uint64_t site, const void *own_frame);
-
-#endif

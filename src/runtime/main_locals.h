@@ -1,8 +1,7 @@
 /* Addresses of the locals of main that other code may reference: threads often get one as their
  * argument. Their sites (SITE_OF_MAIN) are on from the load of the program until its first run
  * begins. Works only where all runs begin at the same point inside main. */
-#ifndef RADDLE_RUNTIME_MAIN_LOCALS_H
-#define RADDLE_RUNTIME_MAIN_LOCALS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ const void *main_locals_address(uint32_t depth);
 /* Returns the n-th local (from 0) that overlaps this granule; NULL if there is none. */
 const struct memory_object *main_locals_at(
 	const struct contract_memory *memory, uintptr_t address, uint32_t number);
-
-#endif

@@ -16,8 +16,7 @@
  * its instruction reports. A *profiling run* has all sites on, to learn which variables threads
  * share.
  */
-#ifndef RADDLE_RUNTIME_MEMORY_H
-#define RADDLE_RUNTIME_MEMORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -145,5 +144,3 @@ uint64_t memory_code_name(uint64_t address);
 uint32_t memory_class(uint64_t address);
 /* Returns the class of a heap block; 0: the address is in no block. */
 uint32_t memory_block_class(uint64_t address);
-
-#endif

@@ -1,8 +1,7 @@
 /* Variables: knowledge about eight aligned bytes, by name (contract_memory.variables) and by
  * address (contract_memory.known). The functions are on the path of every access: they use general
  * registers only, and the most frequent case is inline. They run in the moving thread. */
-#ifndef RADDLE_RUNTIME_MEMORY_VARIABLE_H
-#define RADDLE_RUNTIME_MEMORY_VARIABLE_H
+#pragma once
 
 #include "engine/engine.h"
 #include "runtime/memory.h"
@@ -48,5 +47,3 @@ static inline void memory_learn(
 		(!(known->flags & way) || known->thread != engine_current()->name))
 		memory_learn_more(memory, known, is_write);
 }
-
-#endif

@@ -17,8 +17,7 @@
  *
  * quick_passes() handles the most frequent accesses that are new in their epoch, memory.c the rest.
  */
-#ifndef RADDLE_RUNTIME_QUICK_H
-#define RADDLE_RUNTIME_QUICK_H
+#pragma once
 
 /* Offsets in struct quick_now, for site_thunk.S. */
 #define QUICK_EPOCH 0
@@ -135,5 +134,4 @@ void quick_forget(uint64_t start, uint64_t bytes);
 /* Removes all entries, because an observer needs the next access. */
 void quick_forget_all(void);
 
-#endif
 #endif

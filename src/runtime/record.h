@@ -1,6 +1,5 @@
 /* Writes the record of a run (branches/record/record.h). Other runs call none of these. */
-#ifndef RADDLE_RUNTIME_RECORD_H
-#define RADDLE_RUNTIME_RECORD_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -44,5 +43,3 @@ bool record_turn_is_over(void);
 /* Implement engine_host.observe and engine_host.performed. */
 void record_step(const struct engine_thread *thread, const struct engine_op *op, uint64_t step);
 void record_performed(const struct engine_performed *performed);
-
-#endif

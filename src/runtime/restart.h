@@ -11,8 +11,7 @@
  * run itself) calls runtime_account_run(). A restart that cannot revert a run's effects reports
  * REPORT_TAINTED, and the command changes to the next one.
  */
-#ifndef RADDLE_RUNTIME_RESTART_H
-#define RADDLE_RUNTIME_RESTART_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -30,5 +29,3 @@ extern const struct restart restart_rewind;
 extern const struct restart restart_fork_create;
 extern const struct restart restart_fork_main;
 extern const struct restart restart_exec;
-
-#endif

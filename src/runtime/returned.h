@@ -2,8 +2,7 @@
  * failure; so is an operation on an object inside it (mutex, stream, ...), even without
  * instrumented code. Known are the latest freed blocks of a run that glibc allocated. Every
  * report is certain. Runs in the moving thread. The state is one page, restored with the run. */
-#ifndef RADDLE_RUNTIME_RETURNED_H
-#define RADDLE_RUNTIME_RETURNED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,5 +20,3 @@ void returned_note(void *block, uint64_t site);
 void returned_given_out(const void *block, size_t bytes);
 /* Implements engine_host.used: ends the run if the op's object lies in a freed block. */
 void returned_check_use(const struct engine_op *op);
-
-#endif

@@ -11,8 +11,7 @@
  * A process without a contract still schedules its threads through the engine, but without
  * preemptions and without a record.
  */
-#ifndef RADDLE_RUNTIME_RUNTIME_H
-#define RADDLE_RUNTIME_RUNTIME_H
+#pragma once
 
 #include <pthread.h>
 #include <signal.h>
@@ -287,5 +286,3 @@ void runtime_note_calls(
 /* Returns whether the address is in the runtime. Such frames belong to no function of the
  * program. */
 bool runtime_is_own_code(uint64_t address);
-
-#endif

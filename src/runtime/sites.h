@@ -13,8 +13,7 @@
  * Patched code is private memory outside of a rewind's image: a restore does not change which sites
  * are on.
  */
-#ifndef RADDLE_RUNTIME_SITES_H
-#define RADDLE_RUNTIME_SITES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,5 +65,3 @@ bool sites_turn_off(void);
 
 /* Returns NULL if no command drives this process. */
 struct contract_memory *sites_memory(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* Detects loops that wait for memory to change, by the accesses that are scheduling points. */
-#ifndef RADDLE_RUNTIME_SPINNING_H
-#define RADDLE_RUNTIME_SPINNING_H
+#pragma once
 
 #include "runtime/memory.h"
 
@@ -9,5 +8,3 @@ void spinning_begin_run(uint32_t count);
 /* Called past the scheduling point of this access. A thread that only repeats reads of unchanged
  * values is not scheduled again until another thread has run. */
 void spinning_note(const struct memory_access *access);
-
-#endif

@@ -2,8 +2,7 @@
  * every restart. A restart may make stacks in advance or during a run; heap and mappings must be
  * identical in both cases. Hence glibc's pthread_create() also places its vector of thread-local
  * blocks in the slot. */
-#ifndef RADDLE_RUNTIME_THREAD_STACKS_H
-#define RADDLE_RUNTIME_THREAD_STACKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ void thread_stack_lend_end(struct thread_stack *stack);
 /* End of the lent memory that holds the block; returns NULL if the block belongs to the program's
  * heap. */
 const char *thread_stack_lent_end(const void *block);
-
-#endif

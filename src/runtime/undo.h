@@ -1,8 +1,7 @@
 /* Reverts a run's changes in the kernel, beside the memory image of a rewind. The runtime logs
  * system calls as they occur; one that cannot be reverted taints the run. The log lies in shared
  * memory, which the restore does not erase. */
-#ifndef RADDLE_RUNTIME_UNDO_H
-#define RADDLE_RUNTIME_UNDO_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ uintptr_t undo_program_break(void); /* at the starting point */
 bool undo_note_memory_of_run(struct undo_memory *memory);
 /* Gives the process exactly this additional memory (NULL: no memory); new mappings are zero. */
 bool undo_memory(const struct undo_memory *memory);
-
-#endif

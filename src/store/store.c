@@ -125,9 +125,7 @@ char *store_column_line(sqlite3_stmt *statement, int column)
 	return visible_text(store_column(statement, column), false);
 }
 
-/* Returns the first value of the statement's only row. */
-static int store_read_integer(
-	struct store *store, const char *sql, int64_t *value, struct error *err)
+int store_read_integer(struct store *store, const char *sql, int64_t *value, struct error *err)
 {
 	sqlite3_stmt *statement;
 	int status = store_prepare(store, &statement, sql, err);

@@ -13,8 +13,7 @@
  * A store may belong to another user and be hostile: docs/security.md, store_database.c,
  * store_seal.h.
  */
-#ifndef RADDLE_STORE_STORE_H
-#define RADDLE_STORE_STORE_H
+#pragma once
 
 #include <jansson.h>
 
@@ -141,5 +140,3 @@ bool store_state_exists(struct store *store, int64_t campaign);
 int store_state_open(
 	struct store *store, int64_t campaign, int *fd, uint64_t *size, struct error *err);
 void store_state_remove(struct store *store, int64_t campaign);
-
-#endif

@@ -1,6 +1,5 @@
 /* A store in memory, for results of forked jobs that are later kept or dropped. */
-#ifndef RADDLE_STORE_STORE_ASIDE_H
-#define RADDLE_STORE_STORE_ASIDE_H
+#pragma once
 
 #include "base/strbuf.h"
 #include "process/forked_jobs.h"
@@ -37,5 +36,3 @@ void store_unpacked_release(struct store_unpacked *unpacked);
 int store_keep_unpacked(struct store *store, struct store_unpacked *unpacked, struct error *err);
 /* Replaces an id such as "A2" by the finding's id in the real store; leaves other ids unchanged. */
 void store_rename(const struct store_unpacked *unpacked, char id[32]);
-
-#endif

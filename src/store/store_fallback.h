@@ -2,8 +2,7 @@
  * The fallback store, in a temporary folder, holds findings that the store of a command refuses,
  * for example because the disk is full. The command continues, and `raddle merge` reads them there.
  */
-#ifndef RADDLE_STORE_STORE_FALLBACK_H
-#define RADDLE_STORE_STORE_FALLBACK_H
+#pragma once
 
 #include "store/store.h"
 
@@ -18,5 +17,3 @@ struct store_fallback {
 
 /* Creates the folder and the store unless they are open. */
 int store_fallback_open(struct store_fallback *fallback, struct error *err);
-
-#endif

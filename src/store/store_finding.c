@@ -155,19 +155,9 @@ static int count_again(struct store *store, int64_t number, uint64_t times, stru
 /* Returns a number that no finding ever had, like AUTOINCREMENT. */
 static int store_finding_next_number(struct store *store, int64_t *number, struct error *err)
 {
-	sqlite3_stmt *statement;
-	int status = store_prepare(store, &statement,
+	return store_read_integer(store,
 		"SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name='findings'), 0) + 1",
-		err);
-
-	if (status)
-		return status;
-	if (sqlite3_step(statement) == SQLITE_ROW)
-		*number = sqlite3_column_int64(statement, 0);
-	else
-		status = store_error(store, "read", err);
-	(void)sqlite3_finalize(statement); /* repeats the error of the step */
-	return status;
+		number, err);
 }
 
 static void set_id(struct finding *finding, int64_t number)

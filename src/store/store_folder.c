@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/strbuf.h"
+#include "base/write_all.h"
 #include "store/store_internal.h"
 #include "trace/schedule_text.h"
 
@@ -273,21 +274,6 @@ int store_remove_orphans(struct store *store, struct error *err)
 	return status;
 }
 
-static int store_folder_write_all(int fd, const char *bytes, size_t size)
-{
-	while (size) {
-		const ssize_t written = write(fd, bytes, size);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return -1;
-		bytes += written;
-		size -= (size_t)written;
-	}
-	return 0;
-}
-
 struct new_folder {
 	struct store *store;
 	const char *name;
@@ -301,7 +287,7 @@ static int folder_write_file(const struct new_folder *folder, const char *name, 
 		folder->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
 	int status = 0;
 
-	if (fd < 0 || fchmod(fd, FILE_MODE) || store_folder_write_all(fd, bytes, size) || fsync(fd))
+	if (fd < 0 || fchmod(fd, FILE_MODE) || !write_all(fd, bytes, size) || fsync(fd))
 		status = folder_error_in(folder->store, "write", folder->name, name, err);
 	if (fd >= 0 && close(fd) && !status)
 		status = folder_error_in(folder->store, "write", folder->name, name, err);

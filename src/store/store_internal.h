@@ -1,5 +1,4 @@
-#ifndef RADDLE_STORE_STORE_INTERNAL_H
-#define RADDLE_STORE_STORE_INTERNAL_H
+#pragma once
 
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -35,6 +34,8 @@ int store_error(struct store *store, const char *doing, struct error *err);
 int store_execute(struct store *store, const char *sql, const char *doing, struct error *err);
 int store_prepare(
 	struct store *store, sqlite3_stmt **statement, const char *sql, struct error *err);
+/* Returns the first value of the statement's only row. */
+int store_read_integer(struct store *store, const char *sql, int64_t *value, struct error *err);
 void store_bind_text(sqlite3_stmt *statement, int index, const char *text);
 void store_bind_integer(sqlite3_stmt *statement, int index, int64_t value);
 /* Returns the text of a column, "" for NULL. The text is valid until the next step of the
@@ -93,5 +94,3 @@ int store_remove_orphans(struct store *store, struct error *err);
  * an older one. Until the transaction commits, the folder is an orphan. The caller holds the write
  * lock and has set the id. */
 int store_write_folder(struct store *store, const struct finding *finding, struct error *err);
-
-#endif

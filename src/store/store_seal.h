@@ -3,8 +3,7 @@
  * libsodium). The random key lies outside of every store, in $XDG_STATE_HOME/raddle/key or
  * ~/.local/state/raddle/key (docs/security.md).
  */
-#ifndef RADDLE_STORE_STORE_SEAL_H
-#define RADDLE_STORE_STORE_SEAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ bool seal_is_valid(const struct seal_key *key, const void *bytes, size_t size, c
 	size_t length);
 /* Computes the seal of a file's first `size` bytes. Returns false if the file cannot be read. */
 bool seal_file(const struct seal_key *key, int fd, size_t size, unsigned char seal[SEAL_BYTES]);
-
-#endif

@@ -3,8 +3,7 @@
  * and reports the others that differ. The store has only hashes of these others, under the user's
  * key (store_seal.h), because values may be secrets.
  */
-#ifndef RADDLE_STORE_SURROUNDINGS_H
-#define RADDLE_STORE_SURROUNDINGS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -21,5 +20,3 @@ void surroundings_list(const char *json, struct strbuf *out);
 /* Appends the names of differing variables, separated by ", ". Compares hashes only if `is_own`,
  * with the user's key. */
 void surroundings_compare(const char *json, bool is_own, struct strbuf *different);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * A plain value, initially all zero; receives every op of a run in order.
  */
-#ifndef RADDLE_STRATEGIES_COMMUTING_H
-#define RADDLE_STRATEGIES_COMMUTING_H
+#pragma once
 
 #include "model/view.h"
 
@@ -45,5 +44,3 @@ void commuting_executed(
 /* Returns the index from which on the stretch's points are equivalent to the stop;
  * commuting->count: none. */
 uint32_t commuting_first_same(const struct commuting *commuting);
-
-#endif

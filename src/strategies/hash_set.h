@@ -2,8 +2,7 @@
  * A set of hashes at a distance behind a strategy's state, as states contain no pointers. A half
  * full set is cleared; the strategy then only makes some redundant runs.
  */
-#ifndef RADDLE_STRATEGIES_HASH_SET_H
-#define RADDLE_STRATEGIES_HASH_SET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ static inline bool hash_set_add(struct hash_set *set, uint64_t hash)
 	set->count++;
 	return true;
 }
-
-#endif

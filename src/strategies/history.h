@@ -10,8 +10,7 @@
  * of memory that survives the run: the struct, followed by the record. The block contains pointers
  * and stays in its process.
  */
-#ifndef RADDLE_STRATEGIES_HISTORY_H
-#define RADDLE_STRATEGIES_HISTORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -60,5 +59,3 @@ bool history_meets(const struct history *history, const struct schedule_view *vi
 
 /* The strategy to use for the run, with the history as its state. */
 extern const struct strategy history_strategy;
-
-#endif

@@ -2,8 +2,7 @@
  * A set of 64-bit keys, each with a dense index in order of insertion: a plain value without
  * pointers, of fixed capacity, empty when zeroed. Keys are never removed individually.
  */
-#ifndef RADDLE_STRATEGIES_KEY_TABLE_H
-#define RADDLE_STRATEGIES_KEY_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -78,5 +77,3 @@ static inline void key_table_copy(struct key_table *to, const struct key_table *
 	while (to->count < from->count)
 		(void)key_table_add(to, from->keys[to->count]);
 }
-
-#endif

@@ -4,8 +4,7 @@
  * on its object that was no read; their sum is the hash of the order. A plain value, initially all
  * zero.
  */
-#ifndef RADDLE_STRATEGIES_ORDER_HASH_H
-#define RADDLE_STRATEGIES_ORDER_HASH_H
+#pragma once
 
 #include "base/hash.h"
 #include "model/view.h"
@@ -64,5 +63,3 @@ static inline void order_hash_add_value(struct order_hash *order, uint32_t value
 {
 	order->value += hash_pair(order->value, value);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Thread priorities of a run, and change points (Burckhardt et al., ASPLOS 2010, section 4). */
-#ifndef RADDLE_STRATEGIES_PRIORITY_TABLE_H
-#define RADDLE_STRATEGIES_PRIORITY_TABLE_H
+#pragma once
 
 #include "base/rng.h"
 #include "model/view.h"
@@ -142,5 +141,3 @@ static inline void run_length_learn(struct run_length *length, uint64_t events, 
 	else if (is_whole)
 		length->expected -= (length->expected - events) / 16;
 }
-
-#endif

@@ -20,8 +20,7 @@
  * Recording mode follows the segments as exact mode does. It writes into the space for directives
  * the falls with which priority mode reproduces the run from the order of `names`.
  */
-#ifndef RADDLE_STRATEGIES_REPLAY_H
-#define RADDLE_STRATEGIES_REPLAY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -102,5 +101,3 @@ void replay_state_set_random(struct replay_state *state);
 
 /* Lets exact mode take the first possibility at a value choice that the schedule omits. */
 void replay_state_set_few_values(struct replay_state *state);
-
-#endif

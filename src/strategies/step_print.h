@@ -1,6 +1,5 @@
 /* Hash of a pending op, equal in every run and process unless the program varies. */
-#ifndef RADDLE_STRATEGIES_STEP_PRINT_H
-#define RADDLE_STRATEGIES_STEP_PRINT_H
+#pragma once
 
 #include "base/hash.h"
 #include "model/view.h"
@@ -18,5 +17,3 @@ static inline uint64_t step_print(const struct schedule_view *view, uint32_t thr
 		view->names[thread], op->object * UINT64_C(0x9e3779b97f4a7c15) +
 					     ((uint64_t)op->kind << STEP_PRINT_SITE_BITS | site));
 }
-
-#endif

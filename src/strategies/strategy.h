@@ -20,8 +20,7 @@
  * same state, seed and program give the same choices. Thread context: the target's only moving
  * thread, with the baton held.
  */
-#ifndef RADDLE_STRATEGIES_STRATEGY_H
-#define RADDLE_STRATEGIES_STRATEGY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -311,5 +310,3 @@ const struct strategy *strategy_find(const char *name, size_t length);
 #define STRATEGY(symbol, name) STRATEGY_DECLARE(symbol);
 #include "strategies/strategies.def"
 #undef STRATEGY
-
-#endif

@@ -2,8 +2,7 @@
  * Orders of the threads for a bounded search: four fixed ones, then random ones (Bindal, Bansal,
  * Lal 2012, lemma 4.1; docs/strategies.md).
  */
-#ifndef RADDLE_STRATEGIES_THREAD_ORDERS_H
-#define RADDLE_STRATEGIES_THREAD_ORDERS_H
+#pragma once
 
 #include "base/hash.h"
 #include "model/ids.h"
@@ -71,5 +70,3 @@ static inline uint32_t thread_orders_needed(
 		missed -= missed / ways;
 	return needed;
 }
-
-#endif

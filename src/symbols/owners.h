@@ -1,7 +1,6 @@
 /* The object around an address, and functions with pointers to a type
  * (analyses/units/atomic_sets.h). */
-#ifndef RADDLE_SYMBOLS_OWNERS_H
-#define RADDLE_SYMBOLS_OWNERS_H
+#pragma once
 
 #include "symbols/symbols.h"
 
@@ -54,5 +53,3 @@ bool symbols_has_part(struct symbols *symbols, const char *name);
 typedef int symbols_visit_text(void *argument, const char *text, const char *module);
 int symbols_each_text(
 	struct symbols *symbols, const char *section, symbols_visit_text *visit, void *argument);
-
-#endif

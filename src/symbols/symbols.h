@@ -9,8 +9,7 @@
  * heap blocks their types; any number of queries; symbols_free(). Returned strings live as long as
  * the struct. The functions are not thread-safe, because queries fill caches.
  */
-#ifndef RADDLE_SYMBOLS_SYMBOLS_H
-#define RADDLE_SYMBOLS_SYMBOLS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -150,5 +149,3 @@ char *symbols_short_name(const char *name);
 char *symbols_readable_type(const char *raw);
 /* Simplifies the path in place. */
 void symbols_simplify_path(char *path);
-
-#endif

@@ -1,6 +1,5 @@
 /* The open layout, stored strings, modules and small DWARF functions. */
-#ifndef RADDLE_SYMBOLS_SYMBOLS_INTERNAL_H
-#define RADDLE_SYMBOLS_SYMBOLS_INTERNAL_H
+#pragma once
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -221,5 +220,3 @@ void symbols_forget_types(struct symbols *symbols);
 void symbols_forget_points(struct symbols *symbols);
 void symbols_forget_blocks(struct symbols *symbols);
 void symbols_forget_source_texts(struct symbols *symbols);
-
-#endif

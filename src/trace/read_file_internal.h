@@ -1,6 +1,5 @@
 /* Reads a whole file into memory, for the readers in this folder. */
-#ifndef RADDLE_TRACE_READ_FILE_INTERNAL_H
-#define RADDLE_TRACE_READ_FILE_INTERNAL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -12,5 +11,3 @@
 /* Reads the whole file; the caller frees *bytes. Fails if the file is missing, unreadable, a
  * folder, or too long. */
 int read_whole_file(const char *path, char **bytes, size_t *size, struct error *err);
-
-#endif

@@ -16,8 +16,7 @@
  * executor. The reader accepts blank lines and # comments. It refuses every other unknown line with
  * file, line, cause and remedy, and is safe on arbitrary bytes (it is fuzzed).
  */
-#ifndef RADDLE_TRACE_SCHEDULE_TEXT_H
-#define RADDLE_TRACE_SCHEDULE_TEXT_H
+#pragma once
 
 #include "base/error.h"
 #include "base/strbuf.h"
@@ -55,5 +54,3 @@ void schedule_text_write(const struct schedule_file *file, struct strbuf *out);
 
 /* Returns the stable name of a creation path: 1 for main, else a hash. 0: no creation path. */
 thread_name thread_path_name(const char *path);
-
-#endif

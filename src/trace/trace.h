@@ -3,8 +3,7 @@
  * and the outcome. The file format is in docs/trace-format.md. Addresses are those of the recorded
  * run; the thread of an event is an index into `threads`.
  */
-#ifndef RADDLE_TRACE_TRACE_H
-#define RADDLE_TRACE_TRACE_H
+#pragma once
 
 #include "base/error.h"
 #include "model/event.h"
@@ -28,5 +27,3 @@ struct trace_run {
 	uint64_t event_count;	 /* number of events in the file */
 	uint64_t events_dropped; /* number of later events that were not recorded */
 };
-
-#endif

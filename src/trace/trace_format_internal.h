@@ -1,6 +1,5 @@
 /* Byte layout of trace files, version 3 (docs/trace-format.md); numbers are little-endian. */
-#ifndef RADDLE_TRACE_TRACE_FORMAT_INTERNAL_H
-#define RADDLE_TRACE_TRACE_FORMAT_INTERNAL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -45,5 +44,3 @@ static inline uint64_t bytes_get(const unsigned char *at, unsigned size)
 		value |= (uint64_t)at[i] << (8 * i);
 	return value;
 }
-
-#endif

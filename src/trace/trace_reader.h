@@ -3,8 +3,7 @@
  * newer files with a one-line message. A count in the trace never makes the reader allocate more
  * than the format allows.
  */
-#ifndef RADDLE_TRACE_TRACE_READER_H
-#define RADDLE_TRACE_TRACE_READER_H
+#pragma once
 
 #include <stddef.h>
 
@@ -29,5 +28,3 @@ int trace_check(const void *bytes, size_t size, const char *name, struct error *
 
 /* Returns program and threads, and the totals after the end. Valid as long as the reader. */
 const struct trace_run *trace_reader_run(const struct trace_reader *reader);
-
-#endif

@@ -1,6 +1,5 @@
 /* Writes a trace into memory, equal bytes for equal input; bug_report() when out of memory. */
-#ifndef RADDLE_TRACE_TRACE_WRITER_H
-#define RADDLE_TRACE_TRACE_WRITER_H
+#pragma once
 
 #include <stddef.h>
 
@@ -16,5 +15,3 @@ void trace_writer_add(
 /* Frees the writer and returns the trace, which the caller frees; *size: its bytes. */
 char *trace_writer_finish(struct trace_writer *writer, const struct outcome *outcome,
 	uint64_t events_dropped, size_t *size);
-
-#endif

@@ -6,8 +6,7 @@
  * (the exit status). CMD's exit status decides: 0: the run was good, regardless of its own status;
  * else it failed. CMD's output is discarded.
  */
-#ifndef RADDLE_WORKER_JUDGE_H
-#define RADDLE_WORKER_JUDGE_H
+#pragma once
 
 #include "base/error.h"
 #include "model/outcome.h"
@@ -27,5 +26,3 @@ void judge_close(struct judge *judge);
 /* Judges a run by its output `printed`: sets PASSED or CHECK_FAILED. Returns a negative error if
  * the judge cannot run. */
 int judge_run(const struct judge *judge, int printed, struct outcome *outcome, struct error *err);
-
-#endif

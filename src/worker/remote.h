@@ -9,8 +9,7 @@
  * Invariant: both ends run the same release of raddle with the same options, so their blocks have
  * the same layout.
  */
-#ifndef RADDLE_WORKER_REMOTE_H
-#define RADDLE_WORKER_REMOTE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ void remote_pack_run(struct strbuf *message, struct contract *contract);
 void remote_pack_end(struct strbuf *message);
 /* Copies a message's extents into the block, whose areas are cleared. Returns false if damaged. */
 bool remote_unpack(struct worker *worker, const char *bytes, size_t size);
-
-#endif

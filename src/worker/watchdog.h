@@ -3,8 +3,7 @@
  * processor time, or sleeps in a system call that the runtime does not know. The limit counts the
  * guest's own processor time: a loaded machine causes no false hangs.
  */
-#ifndef RADDLE_WORKER_WATCHDOG_H
-#define RADDLE_WORKER_WATCHDOG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ struct watchdog {
 void watchdog_reset(struct watchdog *watchdog, uint64_t limit_ns);
 /* Call it regularly while runs are under way. It acts at most every 100 ms. */
 void watchdog_look(struct watchdog *watchdog, const struct contract *contract, uint64_t now_ns);
-
-#endif

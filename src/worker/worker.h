@@ -11,8 +11,7 @@
  *
  * Thread context: the command's only thread.
  */
-#ifndef RADDLE_WORKER_WORKER_H
-#define RADDLE_WORKER_WORKER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -138,5 +137,3 @@ bool worker_is_failure(const struct worker *worker);
 /* Returns whether the plan's strategy can continue from a state that a file or another process
  * holds. */
 bool worker_is_valid_state(const struct worker *worker, void *state);
-
-#endif

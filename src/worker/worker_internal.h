@@ -1,6 +1,5 @@
 /* worker.c starts and observes a worker's processes, worker_end.c interprets their ends. */
-#ifndef RADDLE_WORKER_WORKER_INTERNAL_H
-#define RADDLE_WORKER_WORKER_INTERNAL_H
+#pragma once
 
 #include "worker/worker.h"
 
@@ -18,5 +17,3 @@ int worker_process_ended(struct worker *worker, enum contract_report *report, st
 int worker_pass_output_on(struct worker *worker, struct error *err);
 
 int worker_follow(struct worker *worker, enum contract_report *report, struct error *err);
-
-#endif

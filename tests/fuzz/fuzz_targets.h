@@ -2,8 +2,7 @@
  * Fuzz targets: each feeds arbitrary bytes to one reader and verifies the reader's promise. A broken promise ends the
  * process. fuzz_readers.c applies fixed damage to a valid input; libfuzzer_entry.c lets libFuzzer search.
  */
-#ifndef RADDLE_TESTS_FUZZ_TARGETS_H
-#define RADDLE_TESTS_FUZZ_TARGETS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,5 +55,3 @@ size_t fuzz_part_add(uint8_t *input, size_t size, size_t capacity, uint8_t tag, 
 	size_t part_size);
 /* Damages the bytes of one part and keeps the others. */
 size_t fuzz_part_damage(struct rng *rng, uint8_t *bytes, size_t size, size_t capacity);
-
-#endif

@@ -1,6 +1,5 @@
 /* Small damage to files, the same for the same seed. */
-#ifndef RADDLE_TESTS_FUZZ_MUTATE_H
-#define RADDLE_TESTS_FUZZ_MUTATE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -9,5 +8,3 @@
 
 /* Changes bytes[0..size) in place a few times; the result has at most `capacity` bytes. */
 size_t mutate(struct rng *rng, uint8_t *bytes, size_t size, size_t capacity);
-
-#endif

@@ -2,8 +2,7 @@
  * The walk of a record makes a promise for any record that its reader accepts. The walk ends; if it
  * ends before the record's end, it gives a reason of one line. A broken promise ends the process.
  */
-#ifndef RADDLE_TESTS_WALK_TARGET_H
-#define RADDLE_TESTS_WALK_TARGET_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -20,5 +19,3 @@ struct walk_target {
 bool walk_target_walk(struct walk_target *target, const struct run_record *record);
 
 /* fuzz_target_walk takes the contents of a record's file (record_contents()), of the program that RADDLE_FUZZ_PROGRAM names. */
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Objects that the calls of blocking_calls.c wait on: how a test makes them, and how another thread ends the wait.
  */
-#ifndef RADDLE_TESTS_PROGRAMS_BLOCKING_SCENES_H
-#define RADDLE_TESTS_PROGRAMS_BLOCKING_SCENES_H
+#pragma once
 
 #include <errno.h>
 #include <fcntl.h>
@@ -357,5 +356,3 @@ static void end_events(void)
 static void do_nothing(void)
 {
 }
-
-#endif

@@ -4,8 +4,7 @@
  * have ended, wait, or leave their results in variables): the output does not depend on the
  * schedule. It must be equal byte for byte natively and under raddle.
  */
-#ifndef RADDLE_TESTS_PROGRAMS_CHECK_H
-#define RADDLE_TESTS_PROGRAMS_CHECK_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,5 +66,3 @@ static inline int is_time_virtual(void)
 {
 	return getenv("TIME_IS_VIRTUAL") != NULL;
 }
-
-#endif

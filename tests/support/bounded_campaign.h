@@ -1,6 +1,5 @@
 /* Campaigns of strategy `bounded` with simulated programs, within given bounds. */
-#ifndef RADDLE_TESTS_BOUNDED_CAMPAIGN_H
-#define RADDLE_TESTS_BOUNDED_CAMPAIGN_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,5 +32,3 @@ static inline void bounded_campaign_init(struct simulated_campaign *campaign,
 	assert_non_null(campaign->state);
 	strategy_bounded.begin_campaign(campaign->state, &campaign->config);
 }
-
-#endif

@@ -2,8 +2,7 @@
  * All schedules of a simulated program, one after the other: a strategy for tests that compare with all
  * there is. `every_schedule` counts like an odometer over the choices of a run.
  */
-#ifndef RADDLE_TESTS_EVERY_SCHEDULE_H
-#define RADDLE_TESTS_EVERY_SCHEDULE_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -88,5 +87,3 @@ static const struct strategy every_schedule = {
 	.end_run = every_end_run,
 	.search = {.is_exhausted = every_is_exhausted},
 };
-
-#endif

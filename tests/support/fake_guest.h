@@ -8,8 +8,7 @@
  *		if (argc > 2 && strcmp(argv[1], "guest") == 0)
  *			return fake_guest_main(argv[2], &program);
  */
-#ifndef RADDLE_TESTS_FAKE_GUEST_H
-#define RADDLE_TESTS_FAKE_GUEST_H
+#pragma once
 
 #include "support/simulated_program.h"
 
@@ -30,5 +29,3 @@
  * start. Returns the exit status.
  */
 int fake_guest_main(const char *behaviour, const struct simulated_program *program);
-
-#endif

@@ -1,6 +1,5 @@
 /* Compiles a text into a folder of its own, for tests that examine programs of raddle-cc. */
-#ifndef RADDLE_TESTS_INSTRUMENTED_H
-#define RADDLE_TESTS_INSTRUMENTED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -61,5 +60,3 @@ static inline bool instrumented_build(
 	instrumented_remove(subject);
 	return false;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * ranks be? Rank 0 deals with one message after the other. Times in nanoseconds; the same seed
  * gives the same result.
  */
-#ifndef RADDLE_TESTS_LEASE_TABLE_MODEL_H
-#define RADDLE_TESTS_LEASE_TABLE_MODEL_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -132,5 +131,3 @@ static inline struct lease_table_outcome lease_table_simulate(const struct lease
 	lease_table_free(leases);
 	return outcome;
 }
-
-#endif

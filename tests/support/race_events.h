@@ -1,6 +1,5 @@
 /* Sequences of detector events in few words, for the tests of the race detector. */
-#ifndef RADDLE_TESTS_SUPPORT_RACE_EVENTS_H
-#define RADDLE_TESTS_SUPPORT_RACE_EVENTS_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/mman.h>
@@ -116,5 +115,3 @@ static inline unsigned first_race(
 	}
 	return 0;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* A simulated program (simulated_program.h) that a test puts together op by op, mostly by chance. */
-#ifndef RADDLE_TESTS_RANDOM_PROGRAM_H
-#define RADDLE_TESTS_RANDOM_PROGRAM_H
+#pragma once
 
 #include <assert.h>
 
@@ -34,5 +33,3 @@ static inline void add_op(struct random_program *program, uint32_t thread, struc
 	assert(code->op_count < RANDOM_OPS_MOST);
 	program->ops[thread][code->op_count++] = op;
 }
-
-#endif

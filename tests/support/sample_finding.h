@@ -1,6 +1,5 @@
 /* A finding with something in every field, for tests of what stores and prints findings. */
-#ifndef RADDLE_TESTS_SAMPLE_FINDING_H
-#define RADDLE_TESTS_SAMPLE_FINDING_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -110,5 +109,3 @@ static inline struct finding sample_finding(void)
 	finding.signature = finding_signature(&finding);
 	return finding;
 }
-
-#endif

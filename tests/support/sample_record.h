@@ -1,6 +1,5 @@
 /* A small record with something of everything, for tests of what reads and writes records. */
-#ifndef RADDLE_TESTS_SUPPORT_SAMPLE_RECORD_H
-#define RADDLE_TESTS_SUPPORT_SAMPLE_RECORD_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,5 +63,3 @@ static inline struct run_record sample_record(void)
 		.bytes = 14 + sizeof ops,
 		.is_partial = true};
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* A whole ELF file with sites, laid out by hand: no compiler is needed, and it is small. */
-#ifndef RADDLE_TESTS_SAMPLE_SITES_H
-#define RADDLE_TESTS_SAMPLE_SITES_H
+#pragma once
 
 #include <elf.h>
 #include <stddef.h>
@@ -87,5 +86,3 @@ static inline size_t sample_sites(uint8_t *bytes, size_t capacity)
 	memcpy(bytes, &file, sizeof file);
 	return sizeof file;
 }
-
-#endif

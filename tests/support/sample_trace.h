@@ -1,6 +1,5 @@
 /* A trace with something in every field, for tests of writer, reader and dump. */
-#ifndef RADDLE_TESTS_SAMPLE_TRACE_H
-#define RADDLE_TESTS_SAMPLE_TRACE_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -81,5 +80,3 @@ static inline char *make_sample_trace(uint64_t event_count, size_t *size)
 	}
 	return trace_writer_finish(writer, &outcome, 6, size);
 }
-
-#endif

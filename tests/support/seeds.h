@@ -3,8 +3,7 @@
  * full number, at least one. tools/check sets 10. If the variable is not set, a test tries all.
  * tests/support/seeds does the same for scripts.
  */
-#ifndef RADDLE_TESTS_SUPPORT_SEEDS_H
-#define RADDLE_TESTS_SUPPORT_SEEDS_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -16,5 +15,3 @@ static inline unsigned long test_seeds(unsigned long full)
 
 	return count ? count : 1;
 }
-
-#endif

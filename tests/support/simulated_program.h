@@ -20,8 +20,7 @@
  *		failures += simulated_campaign_run(&campaign) == OUTCOME_ABORT;
  *	simulated_campaign_release(&campaign);
  */
-#ifndef RADDLE_TESTS_SIMULATED_PROGRAM_H
-#define RADDLE_TESTS_SIMULATED_PROGRAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -206,5 +205,3 @@ uint64_t simulated_campaign_count(
 
 /* Moves the strategy's state to another address and spoils the old copy. */
 void simulated_campaign_relocate(struct simulated_campaign *campaign);
-
-#endif

@@ -2,8 +2,7 @@
  * The Mazurkiewicz trace of a run as a number: equal for runs that differ only in the order of
  * independent ops.
  */
-#ifndef RADDLE_TESTS_SIMULATED_TRACE_H
-#define RADDLE_TESTS_SIMULATED_TRACE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -60,5 +59,3 @@ static inline uint64_t simulated_trace_hash(const struct simulated_trace *trace)
 	}
 	return hash;
 }
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Assertions belong after the run: a test's threads record their observations.
  */
-#ifndef RADDLE_TESTS_SUPPORT_SIMULATION_H
-#define RADDLE_TESTS_SUPPORT_SIMULATION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,5 +45,3 @@ void *simulation_join(struct engine_thread *thread);
 void simulation_step(void);
 /* Requests cancellation; the thread sees it where it waits. */
 void simulation_cancel(struct engine_thread *thread);
-
-#endif

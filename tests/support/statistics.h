@@ -3,8 +3,7 @@
  * true. A test fails when that is below STATISTICS_ALPHA, so this is its chance to fail wrongly
  * for an arbitrary seed. Seeds are fixed, so a test that passed once passes always.
  */
-#ifndef RADDLE_TESTS_STATISTICS_H
-#define RADDLE_TESTS_STATISTICS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -27,5 +26,3 @@ double chi_square_tail(double statistic, uint32_t degrees);
 
 /* The same tail for counts of cells that are expected to have these shares; NULL: equal shares. */
 double chi_square_test(const uint64_t *counts, const double *shares, uint32_t cells);
-
-#endif

@@ -2,8 +2,7 @@
  * Faults of the disk, by number: every call that changes files, of this program and of the
  * libraries it uses, passes here first and counts. Include it in one file of a test.
  */
-#ifndef RADDLE_TESTS_STORAGE_FAULTS_H
-#define RADDLE_TESTS_STORAGE_FAULTS_H
+#pragma once
 
 #include <errno.h>
 #include <fcntl.h>
@@ -134,5 +133,3 @@ int open64(const char *path, int flags, ...)
 	va_end(rest);
 	return storage_open(path, flags, mode);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* A folder with a store in it, for the tests of the store. */
-#ifndef RADDLE_TESTS_STORE_SCENE_H
-#define RADDLE_TESTS_STORE_SCENE_H
+#pragma once
 
 #include <dirent.h>
 #include <setjmp.h>
@@ -130,5 +129,3 @@ static inline uint32_t check_store(uint32_t *preemptions_of_first)
 }
 
 #define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-#endif

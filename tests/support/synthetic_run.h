@@ -2,8 +2,7 @@
  * A run of a program that does not exist, as a trace: for tests of analyses. Threads are identified
  * by their paths; every event gets a site of its own thread and line, so that code can be compared.
  */
-#ifndef RADDLE_TESTS_SYNTHETIC_RUN_H
-#define RADDLE_TESTS_SYNTHETIC_RUN_H
+#pragma once
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -63,5 +62,3 @@ static inline int synthetic_open(
 	*bytes = trace_writer_finish(writer, &outcome, 0, &size);
 	return trace_reader_open(reader, *bytes, size, "synthetic", NULL);
 }
-
-#endif

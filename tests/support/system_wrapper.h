@@ -2,8 +2,7 @@
  * A function as the headers of the C++ library have them: compiled into the user's own object file
  * and not the user's code. Its calls are a frame between the user and the library.
  */
-#ifndef RADDLE_TESTS_SYSTEM_WRAPPER_H
-#define RADDLE_TESTS_SYSTEM_WRAPPER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -15,5 +14,3 @@ static __attribute__((noinline)) uint64_t call_from_system_header(uint64_t (*fun
 	__asm__ volatile(""); /* otherwise the call would become a jump */
 	return site;
 }
-
-#endif

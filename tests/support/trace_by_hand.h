@@ -2,8 +2,7 @@
  * Runs that are made by hand, event by event, as walks leave them; and what the solver says of their branches. Before it
  * the C library's headers that cmocka wants, and cmocka's.
  */
-#ifndef RADDLE_TESTS_TRACE_BY_HAND_H
-#define RADDLE_TESTS_TRACE_BY_HAND_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -171,5 +170,3 @@ static inline bool may_flip(struct trace *trace, struct event_id goal, const uin
 	order_release(&order);
 	return answer == Z3_L_TRUE;
 }
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Locks acquired before the trace began (before the first thread creation) are unknown.
  */
-#ifndef RADDLE_ANALYSES_ORDER_HELD_LOCKS_H
-#define RADDLE_ANALYSES_ORDER_HELD_LOCKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ void held_locks_add(struct held_locks *held, const struct trace_event *event, ui
  * none. */
 uint64_t waited_mutex(
 	const struct trace_event *events, const uint32_t *next, uint32_t count, uint32_t wait);
-
-#endif

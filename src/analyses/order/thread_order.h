@@ -7,8 +7,7 @@
  * order to the events of other threads. An analysis therefore stores the epoch of an event instead
  * of a vector clock.
  */
-#ifndef RADDLE_ANALYSES_ORDER_THREAD_ORDER_H
-#define RADDLE_ANALYSES_ORDER_THREAD_ORDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ uint32_t thread_order_joined(const struct thread_order *order, const struct trac
 /* Returns whether two threads can be in these epochs at the same time. Exact within a run, else an
  * over-approximation. */
 bool epochs_overlap(const struct epoch *first, const struct epoch *second);
-
-#endif

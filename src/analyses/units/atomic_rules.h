@@ -11,8 +11,7 @@
  * A set of fields of one struct has an instance per object; any other set has one instance. Leading
  * blanks are ignored; # begins a comment.
  */
-#ifndef RADDLE_ANALYSES_UNITS_ATOMIC_RULES_H
-#define RADDLE_ANALYSES_UNITS_ATOMIC_RULES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -55,5 +54,3 @@ const struct atomic_rule *atomic_rules_part(
 	const struct atomic_rules *rules, const struct symbols_part *part);
 /* Returns whether a set of this rule has an instance per object. */
 bool atomic_rule_is_of_objects(const struct atomic_rule *rule);
-
-#endif

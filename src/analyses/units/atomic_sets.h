@@ -13,8 +13,7 @@
  * Deviation: main and the start functions of threads are no units of static data, since each thread
  * would be a single unit. RADDLE_UNIT overrides this.
  */
-#ifndef RADDLE_ANALYSES_UNITS_ATOMIC_SETS_H
-#define RADDLE_ANALYSES_UNITS_ATOMIC_SETS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -82,5 +81,3 @@ uint32_t atomic_sets_owner(struct atomic_sets *sets, const struct atomic_member 
 
 uint32_t atomic_sets_count(const struct atomic_sets *sets);
 const struct atomic_kind *atomic_sets_kind(const struct atomic_sets *sets, uint32_t kind);
-
-#endif

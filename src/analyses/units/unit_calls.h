@@ -2,8 +2,7 @@
  * Tracks each thread's call stack: entered functions by the trace, inlined ones by debug
  * information.
  */
-#ifndef RADDLE_ANALYSES_UNITS_UNIT_CALLS_H
-#define RADDLE_ANALYSES_UNITS_UNIT_CALLS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,5 +36,3 @@ uint32_t unit_calls_list(
 	const struct unit_calls *calls, uint32_t thread, struct atomic_call out[UNIT_CALLS_MOST]);
 /* Returns how the call with this number ended. Requires unit_calls_end(). */
 enum unit_ending unit_calls_ending(const struct unit_calls *calls, uint32_t activation);
-
-#endif

@@ -1,6 +1,5 @@
 /* A run as accesses with location, owning unit of work, lockset and epoch (runtime/contexts.h). */
-#ifndef RADDLE_ANALYSES_UNITS_UNIT_TRACE_H
-#define RADDLE_ANALYSES_UNITS_UNIT_TRACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -87,5 +86,3 @@ static inline const struct unit_access *unit_trace_access(
 /* Returns the lock with this address in the lockset; NULL if not held. */
 const struct unit_lock *unit_trace_lock(
 	const struct unit_trace *trace, uint32_t lockset, uint64_t address);
-
-#endif

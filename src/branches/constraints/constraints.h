@@ -11,8 +11,7 @@
  * Life cycle: constraints_open() asserts all this for one window; a worker adds a query and asks
  * the solver; constraints_close(). One object belongs to one worker thread.
  */
-#ifndef RADDLE_BRANCHES_CONSTRAINTS_CONSTRAINTS_H
-#define RADDLE_BRANCHES_CONSTRAINTS_CONSTRAINTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -216,5 +215,3 @@ Z3_ast constraints_or(struct constraints *constraints, Z3_ast a, Z3_ast b);
 Z3_ast constraints_implies(struct constraints *constraints, Z3_ast a, Z3_ast b);
 Z3_ast constraints_before(
 	struct constraints *constraints, struct event_id first, struct event_id second);
-
-#endif

@@ -1,6 +1,5 @@
 /* Turns a model of the constraints into segments of a schedule. */
-#ifndef RADDLE_BRANCHES_CONSTRAINTS_SCHEDULE_H
-#define RADDLE_BRANCHES_CONSTRAINTS_SCHEDULE_H
+#pragma once
 
 #include "model/schedule.h"
 #include "branches/constraints/constraints.h"
@@ -20,5 +19,3 @@ void solution_take(struct solution *solution, struct constraints *constraints, Z
 void solution_append(struct solution *solution, struct schedule_segment segment);
 void solution_add(struct solution *solution, uint16_t thread, uint64_t steps);
 void solution_release(struct solution *solution);
-
-#endif

@@ -3,8 +3,7 @@
  * (model/schedule.h). These functions follow a schedule event by event and track the waiting
  * threads.
  */
-#ifndef RADDLE_BRANCHES_CONSTRAINTS_VALUES_H
-#define RADDLE_BRANCHES_CONSTRAINTS_VALUES_H
+#pragma once
 
 #include "branches/order/order.h"
 
@@ -31,5 +30,3 @@ void values_close(struct values *values);
 /* Appends the schedule's next event and returns the choice made at it. */
 struct value_choice values_meet(
 	struct values *values, struct event_id event, values_wakes *wakes, void *context);
-
-#endif

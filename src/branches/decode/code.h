@@ -9,8 +9,7 @@
  *
  * A *site* is a place where instrumented code reports to the recorder (branches/record/record.h).
  */
-#ifndef RADDLE_BRANCHES_DECODE_CODE_H
-#define RADDLE_BRANCHES_DECODE_CODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -371,5 +370,3 @@ struct edge *decode_edge(struct decoder *decoder, LLVMValueRef from, LLVMBasicBl
 bool decode_constant(
 	struct image *image, uint32_t unit, LLVMValueRef constant, uint64_t *registers);
 const struct constant_block *decode_constant_block(struct decoder *decoder, LLVMValueRef global);
-
-#endif

@@ -3,8 +3,7 @@
  * of its functions and variables in the run. The image is immutable while threads are walked,
  * except for addresses that are assigned on demand.
  */
-#ifndef RADDLE_BRANCHES_DECODE_IMAGE_H
-#define RADDLE_BRANCHES_DECODE_IMAGE_H
+#pragma once
 
 #include <llvm-c/Core.h>
 #include <stdint.h>
@@ -54,5 +53,3 @@ void image_close(struct image *image);
 /* Returns the address in the run; an invented one for a private constant, which no symbol table
  * contains. */
 uint64_t image_address(struct image *image, uint32_t unit, LLVMValueRef global);
-
-#endif

@@ -1,6 +1,5 @@
 /* Addresses of symbols by name, from the symbol tables of a loaded executable or library. */
-#ifndef RADDLE_BRANCHES_DECODE_SYMBOL_FILE_H
-#define RADDLE_BRANCHES_DECODE_SYMBOL_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ void symbol_file_open(struct symbol_file *file, const char *path, uint64_t base)
 void symbol_file_close(struct symbol_file *file);
 /* Returns the address of the symbol; 0: not found. */
 uint64_t symbol_file_find(const struct symbol_file *file, const char *name, uint32_t group);
-
-#endif

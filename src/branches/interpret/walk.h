@@ -10,8 +10,7 @@
  * for each part. Life cycle: walk_open(), walk_run() per mode, walk_forget_events() between parts,
  * walk_close().
  */
-#ifndef RADDLE_BRANCHES_INTERPRET_WALK_H
-#define RADDLE_BRANCHES_INTERPRET_WALK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -329,5 +328,3 @@ void walk_want(struct walk *walk, uint64_t word);
 /* Finds the value at the creation of the second thread, or at the start of the part. Returns false
  * if unknown. */
 bool walk_initial(const struct walk *walk, uint64_t address, uint32_t bytes, uint64_t *value);
-
-#endif

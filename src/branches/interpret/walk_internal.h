@@ -3,8 +3,7 @@
  * it either uses the predicted value (`left` > 0) or decodes the next entry. Invariant: its
  * prediction state (memory, values, pending) equals the recorder's at the same point (record.h).
  */
-#ifndef RADDLE_BRANCHES_INTERPRET_WALK_INTERNAL_H
-#define RADDLE_BRANCHES_INTERPRET_WALK_INTERNAL_H
+#pragma once
 
 #include "base/bitset.h"
 #include <string.h>
@@ -431,5 +430,3 @@ void walk_note_branch(
 	struct walker *walker, const struct code *code, uint64_t condition, uint32_t edge);
 void walk_note_choice(struct walker *walker, const struct code *code, uint64_t condition);
 void walk_note_fence(struct walker *walker, const struct code *code);
-
-#endif

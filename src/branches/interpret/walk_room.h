@@ -1,6 +1,5 @@
 /* Work memory that the walks of threads reuse: zeroing of pages would dominate short walks. */
-#ifndef RADDLE_BRANCHES_INTERPRET_WALK_ROOM_H
-#define RADDLE_BRANCHES_INTERPRET_WALK_ROOM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,5 +48,3 @@ struct walk_room *walk_room_new(void);
 void walk_room_free(struct walk_room *room);
 /* Restores these contents after a walk that used `locals` bytes of locals. */
 void walk_room_clear(struct walk_room *room, uint64_t locals);
-
-#endif

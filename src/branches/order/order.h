@@ -9,8 +9,7 @@
  * An event is named by its thread and its index in the thread's list (branches/interpret/walk.h).
  * All lists are read-only after order_build().
  */
-#ifndef RADDLE_BRANCHES_ORDER_ORDER_H
-#define RADDLE_BRANCHES_ORDER_ORDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -231,5 +230,3 @@ const struct address_set *addresses_find(
 /* Marks words that accesses may go to as shared. Returns nonzero if the events must be made
  * again. */
 uint32_t addresses_share(struct walk *walk, const struct order *order);
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared by the files that build the order (order.h). */
-#ifndef RADDLE_BRANCHES_ORDER_ORDER_INTERNAL_H
-#define RADDLE_BRANCHES_ORDER_ORDER_INTERNAL_H
+#pragma once
 
 #include "model/op.h"
 #include "branches/order/order.h"
@@ -44,5 +43,3 @@ void order_release_conditions(struct order *order);
 /* Sorts the edges and the events; fills `reads`, `clocks` and `pasts`. */
 void order_fill_clocks(struct order *order);
 void order_release_clocks(struct order_clocks *clocks, uint32_t threads);
-
-#endif

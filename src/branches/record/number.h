@@ -3,8 +3,7 @@
  * - 1 zero bits below the lowest set bit of its first byte. A number above 56 bits is a zero byte
  * followed by eight bytes. This prefix allows one load or store instead of a byte loop.
  */
-#ifndef RADDLE_BRANCHES_RECORD_NUMBER_H
-#define RADDLE_BRANCHES_RECORD_NUMBER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -64,5 +63,3 @@ static inline const uint8_t *record_number_get(
 	*number = word >> bytes;
 	return at + bytes;
 }
-
-#endif

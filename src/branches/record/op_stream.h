@@ -6,8 +6,7 @@
  * Thread context: the recorder writes in the user's threads. The functions call nothing outside of
  * this folder's headers.
  */
-#ifndef RADDLE_BRANCHES_RECORD_OP_STREAM_H
-#define RADDLE_BRANCHES_RECORD_OP_STREAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -170,5 +169,3 @@ static inline const uint8_t *op_stream_read(
 	op_stream_note(stream, (uint16_t)slot, op->step);
 	return at;
 }
-
-#endif

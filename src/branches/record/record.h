@@ -15,8 +15,7 @@
  *
  * Marks on fields: [host] is written by the command, [guest] by the target.
  */
-#ifndef RADDLE_BRANCHES_RECORD_RECORD_H
-#define RADDLE_BRANCHES_RECORD_RECORD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -215,5 +214,3 @@ static inline uint64_t record_area_start(void)
 {
 	return (sizeof(struct record_area) + 4095) & ~UINT64_C(4095);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The record of a run as a file (docs/record-format.md). A damaged or foreign file is an error. */
-#ifndef RADDLE_BRANCHES_RECORD_RECORD_FILE_H
-#define RADDLE_BRANCHES_RECORD_RECORD_FILE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ uint8_t *record_contents(const struct run_record *record, size_t *size);
 /* Reads a record; `name` is used in messages. */
 int record_contents_read(struct run_record *record, const uint8_t *bytes, size_t size,
 	const char *name, struct error *err);
-
-#endif

@@ -5,8 +5,7 @@
  * Life cycle: zero-initialised; run_record_take() any number of times; run_record_finish() once;
  * run_record_release().
  */
-#ifndef RADDLE_BRANCHES_RECORD_RUN_RECORD_H
-#define RADDLE_BRANCHES_RECORD_RUN_RECORD_H
+#pragma once
 
 #include "base/error.h"
 #include "branches/record/op_stream.h"
@@ -69,5 +68,3 @@ bool run_record_take(struct run_record *record, struct record_area *area, uint64
  * target wrote over the area.
  */
 bool run_record_finish(struct run_record *record, const struct record_area *area);
-
-#endif

@@ -1,6 +1,5 @@
 /* Loops that wait: the patterns of ad hoc synchronisation. */
-#ifndef RADDLE_BRANCHES_SOLVE_LOOPS_H
-#define RADDLE_BRANCHES_SOLVE_LOOPS_H
+#pragma once
 
 #include <llvm-c/Core.h>
 #include <stdbool.h>
@@ -11,5 +10,3 @@ bool loop_is_waiting(LLVMValueRef branch);
 /* Returns the branch's successor outside of a waiting loop without locks; -1: the branch belongs to
  * no such loop. */
 int loop_spin_leaves(LLVMValueRef branch);
-
-#endif

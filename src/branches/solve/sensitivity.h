@@ -11,8 +11,7 @@
  * candidate a recorded run, sensitivity_check() and sensitivity_settle(); at last
  * sensitivity_close(). One thread makes all calls. The analysis has worker threads of its own.
  */
-#ifndef RADDLE_BRANCHES_SOLVE_SENSITIVITY_H
-#define RADDLE_BRANCHES_SOLVE_SENSITIVITY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -247,5 +246,3 @@ struct sensitivity_library {
 };
 /* `bug` is the command's bug_report(), as the library has none of its own. */
 typedef const struct sensitivity_library *sensitivity_entry(sensitivity_bug *bug);
-
-#endif

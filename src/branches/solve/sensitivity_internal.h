@@ -10,8 +10,7 @@
  * Threads: the walk, the order and the list of places are read-only while workers run. Each worker
  * has its own solver. The thread that opened the analysis judges the answers, one at a time.
  */
-#ifndef RADDLE_BRANCHES_SOLVE_SENSITIVITY_INTERNAL_H
-#define RADDLE_BRANCHES_SOLVE_SENSITIVITY_INTERNAL_H
+#pragma once
 
 #include <pthread.h>
 
@@ -307,5 +306,3 @@ bool search_rest(
 	const struct sensitivity *analysis, struct chunk_cursor *cursor, struct chunk *chunk);
 /* Returns the estimated number of chunks of all passes. */
 uint64_t search_chunk_count(const struct sensitivity *analysis);
-
-#endif

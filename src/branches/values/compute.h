@@ -1,6 +1,5 @@
 /* Evaluates codes on concrete values. An integer register has zeros above the value's width. */
-#ifndef RADDLE_BRANCHES_VALUES_COMPUTE_H
-#define RADDLE_BRANCHES_VALUES_COMPUTE_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -116,5 +115,3 @@ static inline uint64_t compute_compare(uint8_t predicate, uint32_t width, uint64
 		return compute_signed(a, width) <= compute_signed(b, width);
 	}
 }
-
-#endif

@@ -2,8 +2,7 @@
  * The objects of a run that pointers index into: allocations, locals whose address escapes, and
  * static variables. An object is found by its start address only.
  */
-#ifndef RADDLE_BRANCHES_VALUES_OBJECTS_H
-#define RADDLE_BRANCHES_VALUES_OBJECTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ void objects_complete(struct object_table *table);
  * complete. */
 uint64_t objects_bytes(const struct object_table *table, uint64_t address, struct object_time time);
 void objects_release(struct object_table *table);
-
-#endif

@@ -4,8 +4,7 @@
  * either ordered as a whole or unordered. Every schedule that performs the same operations has the
  * same order.
  */
-#ifndef RADDLE_BRANCHES_VALUES_SEGMENTS_H
-#define RADDLE_BRANCHES_VALUES_SEGMENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,5 +52,3 @@ static inline bool segments_are_ordered(const struct segments *segments, uint16_
 
 	return segment < segments->before[row * segments->thread_count + thread];
 }
-
-#endif

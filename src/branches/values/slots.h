@@ -2,8 +2,7 @@
  * Open-addressing hash tables. A slot is any struct whose first member is a 64-bit key; key 0 marks
  * a free slot. The capacity is a power of two, and at most half of the slots are used.
  */
-#ifndef RADDLE_BRANCHES_VALUES_SLOTS_H
-#define RADDLE_BRANCHES_VALUES_SLOTS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ static inline void *slots_find(const void *slots, uint64_t capacity, size_t byte
 
 /* Ensures room for one more than `count` slots; a new table gets `least`. The caller frees it. */
 void *slots_reserve(void *slots, uint64_t *capacity, size_t bytes, uint64_t count, uint64_t least);
-
-#endif

@@ -4,8 +4,7 @@
  * time of a walk with events: the kernel needs 1.4 us per 4 kB page, against 0.2 us per 4 kB in
  * huge pages.
  */
-#ifndef RADDLE_BRANCHES_VALUES_STRETCH_H
-#define RADDLE_BRANCHES_VALUES_STRETCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ struct stretch {
 void stretch_reach(struct stretch *stretch, uint64_t bytes);
 /* Releases the memory; also valid for a stretch that was never opened. */
 void stretch_release(struct stretch *stretch);
-
-#endif

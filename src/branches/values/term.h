@@ -7,8 +7,7 @@
  * run. A variable is *fixed* when a pinned term determines it. Everything that depends on a fixed
  * variable alone is then a constant.
  */
-#ifndef RADDLE_BRANCHES_VALUES_TERM_H
-#define RADDLE_BRANCHES_VALUES_TERM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -135,5 +134,3 @@ bool term_pin(struct term *term);
 /* Keeps the memory. */
 void term_arena_clear(struct term_arena *arena);
 void term_arena_release(struct term_arena *arena);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Invariant: a branch is reported as sensitive only if a run has shown it.
  */
-#ifndef RADDLE_COMMANDS_BRANCHES_BRANCHES_H
-#define RADDLE_COMMANDS_BRANCHES_BRANCHES_H
+#pragma once
 
 #include "explore/campaign.h"
 #include "store/store_fallback.h"
@@ -162,5 +161,3 @@ int branches_search(
 int branches_store(const struct branches_options *options, struct branches_result *result,
 	const char *json, struct error *err);
 void branches_result_release(struct branches_result *result);
-
-#endif

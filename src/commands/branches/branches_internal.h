@@ -1,5 +1,4 @@
-#ifndef RADDLE_COMMANDS_BRANCHES_BRANCHES_INTERNAL_H
-#define RADDLE_COMMANDS_BRANCHES_BRANCHES_INTERNAL_H
+#pragma once
 
 #include "commands/branches/branches.h"
 #include "commands/branches/record_run.h"
@@ -79,5 +78,3 @@ int branches_sample(struct branches_state *state, struct error *err);
 
 /* The caller frees the text. */
 char *branches_path_of(const struct sensitive_place *place);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef RADDLE_COMMANDS_BRANCHES_BRANCHES_RESULT_H
-#define RADDLE_COMMANDS_BRANCHES_BRANCHES_RESULT_H
+#pragma once
 
 #include "commands/branches/branches.h"
 
@@ -10,5 +9,3 @@ extern const char *const sensitive_kind_words[SENSITIVE_KIND_COUNT];
 void branches_print(const struct branches_result *result, const char *directory, bool is_quiet);
 /* Returns the JSON document described in docs/branches.md; the caller frees it. */
 char *branches_to_json(const struct branches_result *result);
-
-#endif

@@ -2,8 +2,7 @@
  * Makes one run of the target, perhaps after the beginning of a schedule, and returns its record
  * (branches/record/run_record.h). The run continues without preemptions.
  */
-#ifndef RADDLE_COMMANDS_BRANCHES_RECORD_RUN_H
-#define RADDLE_COMMANDS_BRANCHES_RECORD_RUN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,5 +51,3 @@ struct recorded {
 
 int record_run(const struct record_request *request, struct recorded *out, struct error *err);
 void recorded_release(struct recorded *recorded);
-
-#endif

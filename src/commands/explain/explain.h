@@ -8,8 +8,7 @@
  *
  * Several workers make runs ahead of time; the results are the same for every number of workers.
  */
-#ifndef RADDLE_COMMANDS_EXPLAIN_EXPLAIN_H
-#define RADDLE_COMMANDS_EXPLAIN_EXPLAIN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -112,5 +111,3 @@ bool explain_own_run(struct explain *explain, struct explain_shown *out);
 bool explain_show(struct explain *explain, enum explain_verdict verdict, uint64_t key,
 	struct explain_shown *out);
 void explain_shown_release(struct explain_shown *shown);
-
-#endif

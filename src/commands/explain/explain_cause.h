@@ -1,6 +1,5 @@
 /* Tests a pattern as the failure's cause, by runs driven to show it or kept from it. */
-#ifndef RADDLE_COMMANDS_EXPLAIN_EXPLAIN_CAUSE_H
-#define RADDLE_COMMANDS_EXPLAIN_EXPLAIN_CAUSE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,5 +46,3 @@ int explain_find_cause(struct explain *explain, const struct pattern_ranking *ra
 
 /* Returns whether the pattern occurs in runs where this cause is forbidden. */
 bool explain_comes_without(const struct explain_cause *cause, uint64_t key);
-
-#endif

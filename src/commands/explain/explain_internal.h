@@ -1,6 +1,5 @@
 /* Shared by the files that make runs for an explanation. */
-#ifndef RADDLE_COMMANDS_EXPLAIN_EXPLAIN_INTERNAL_H
-#define RADDLE_COMMANDS_EXPLAIN_EXPLAIN_INTERNAL_H
+#pragma once
 
 #include "commands/explain/explain.h"
 #include "commands/explain/explain_places.h"
@@ -105,5 +104,3 @@ void explain_runs_direct(
 	struct explain *explain, const struct directed_order *orders, uint32_t count);
 /* Lets up to `slots` workers make runs, because the shared memory is known. */
 void explain_runs_spread(struct explain *explain, uint32_t slots);
-
-#endif

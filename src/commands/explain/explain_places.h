@@ -2,8 +2,7 @@
  * Maps accesses to source lines. A line's copies by the compiler, each a site of its own, are one
  * place. If lines are not available, each site is a place, identified by its offset in its module.
  */
-#ifndef RADDLE_COMMANDS_EXPLAIN_EXPLAIN_PLACES_H
-#define RADDLE_COMMANDS_EXPLAIN_EXPLAIN_PLACES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ uint64_t explain_places_key(struct explain_places *places, const struct pattern 
  * whose keys were requested. Returns at least one: the pattern's own. */
 uint32_t explain_places_like(const struct explain_places *places, const struct pattern *pattern,
 	unsigned access, uint64_t *sites, uint32_t most);
-
-#endif

@@ -1,6 +1,5 @@
 /* Result of `raddle explain`: the ranking, and the explanations that are reported in full. */
-#ifndef RADDLE_COMMANDS_EXPLAIN_EXPLAIN_RESULT_H
-#define RADDLE_COMMANDS_EXPLAIN_EXPLAIN_RESULT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -66,5 +65,3 @@ void explain_add_remedy(struct strbuf *out, const struct explain_result *result,
 void explain_print(const struct explain_result *result, FILE *stream);
 /* Includes the first `patterns_most` patterns of the ranking; the caller frees the text. */
 char *explain_to_json(const struct explain_result *result, uint32_t patterns_most);
-
-#endif

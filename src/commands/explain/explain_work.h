@@ -1,6 +1,5 @@
 /* The work of `raddle explain`: make runs, rank patterns, test the top ones, show runs for them. */
-#ifndef RADDLE_COMMANDS_EXPLAIN_EXPLAIN_WORK_H
-#define RADDLE_COMMANDS_EXPLAIN_EXPLAIN_WORK_H
+#pragma once
 
 #include "commands/explain/explain_result.h"
 
@@ -28,5 +27,3 @@ struct explain_cost {
 
 int explain_measure_cost(struct explain_cost *cost, const struct finding *finding,
 	const struct explain_options *options, uint64_t runs, struct error *err);
-
-#endif

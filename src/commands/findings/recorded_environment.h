@@ -1,6 +1,5 @@
 /* Environment and schedule of a finding, for the commands that re-execute its program. */
-#ifndef RADDLE_COMMANDS_FINDINGS_RECORDED_ENVIRONMENT_H
-#define RADDLE_COMMANDS_FINDINGS_RECORDED_ENVIRONMENT_H
+#pragma once
 
 #include "base/error.h"
 #include "findings/finding.h"
@@ -13,5 +12,3 @@ void recorded_environment_restore(const struct finding *finding);
 void recorded_environment_compare(const struct finding *finding);
 /* Loads the schedule of the finding's folder, with a note if the user has edited it. */
 int stored_schedule_read(struct store *store, struct finding *finding, struct error *err);
-
-#endif

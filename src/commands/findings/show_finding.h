@@ -1,5 +1,4 @@
-#ifndef RADDLE_COMMANDS_FINDINGS_SHOW_FINDING_H
-#define RADDLE_COMMANDS_FINDINGS_SHOW_FINDING_H
+#pragma once
 
 #include <stdio.h>
 
@@ -18,5 +17,3 @@ void show_explanation(
 	const struct report_document *documents, uint32_t count, const char *finding, FILE *stream);
 void show_documents(const struct report_document *documents, uint32_t count, FILE *stream);
 void show_interleaving(const struct finding *finding, bool has_callers, FILE *stream);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The user must agree before raddle runs the command of another user's finding (docs/security.md).
  */
-#ifndef RADDLE_COMMANDS_FINDINGS_TRUST_H
-#define RADDLE_COMMANDS_FINDINGS_TRUST_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@
  * Otherwise prints the command.
  */
 int trust_finding(const struct finding *finding, bool is_trusted, struct error *err);
-
-#endif

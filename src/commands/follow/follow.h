@@ -5,8 +5,7 @@
  *
  * Thread context: the command's only thread.
  */
-#ifndef RADDLE_COMMANDS_FOLLOW_FOLLOW_H
-#define RADDLE_COMMANDS_FOLLOW_FOLLOW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,5 +52,3 @@ struct follow_result {
  */
 int follow_run(char *const *argv, int output, const struct follow_listener *listener,
 	const volatile int *is_interrupted, struct follow_result *result, struct error *err);
-
-#endif

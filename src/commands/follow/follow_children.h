@@ -4,8 +4,7 @@
  * of its start. A descendant that creates threads after a fork without exec is explored by its
  * program, whose runs begin at the fork. A finding replays with the descendant's command line.
  */
-#ifndef RADDLE_COMMANDS_FOLLOW_FOLLOW_CHILDREN_H
-#define RADDLE_COMMANDS_FOLLOW_FOLLOW_CHILDREN_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -27,5 +26,3 @@ struct follow_children {
 };
 
 int follow_children_run(const struct follow_children *follow);
-
-#endif

@@ -1,6 +1,5 @@
 /* Reads the program of a process from /proc right after its exec. */
-#ifndef RADDLE_COMMANDS_FOLLOW_FOLLOW_PROGRAM_H
-#define RADDLE_COMMANDS_FOLLOW_FOLLOW_PROGRAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -21,5 +20,3 @@ void followed_program_leave(struct followed_program *program);
 
 /* Returns the process that the thread belongs to; 0: it no longer exists. */
 pid_t followed_task_process(pid_t task);
-
-#endif

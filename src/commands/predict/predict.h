@@ -6,8 +6,7 @@
  * Life cycle: predict_open(); predict_record(); predict_trace() for each recorded run;
  * predict_describe() and predict_drive() or predict_confirm() for the candidates; predict_close().
  */
-#ifndef RADDLE_COMMANDS_PREDICT_PREDICT_H
-#define RADDLE_COMMANDS_PREDICT_PREDICT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -147,5 +146,3 @@ struct predict_watched {
 /* Makes this many random runs and asks the judge about each. */
 int predict_watch(struct predict *predict, uint64_t runs, predict_judge *judge, void *context,
 	struct predict_watched *watched, struct error *err);
-
-#endif

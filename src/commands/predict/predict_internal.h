@@ -1,6 +1,5 @@
 /* Shared by the files that make runs for predictions. */
-#ifndef RADDLE_COMMANDS_PREDICT_PREDICT_INTERNAL_H
-#define RADDLE_COMMANDS_PREDICT_PREDICT_INTERNAL_H
+#pragma once
 
 #include <sys/stat.h>
 
@@ -88,5 +87,3 @@ int predict_check_file(const struct predict *predict, struct error *err);
 
 struct finding_source predict_source(const struct predict *predict, uint32_t run);
 uint32_t predict_strategy(const struct strategy *strategy);
-
-#endif

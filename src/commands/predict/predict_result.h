@@ -1,5 +1,4 @@
-#ifndef RADDLE_COMMANDS_PREDICT_PREDICT_RESULT_H
-#define RADDLE_COMMANDS_PREDICT_PREDICT_RESULT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -77,5 +76,3 @@ void predict_print_json(const struct predict_result *result);
 /* Number of candidates in the document for `raddle report`. The caller frees the document. */
 #define PREDICTIONS_KEPT 100u
 char *predict_to_document(const struct predict_result *result);
-
-#endif

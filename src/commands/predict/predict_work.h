@@ -1,5 +1,4 @@
-#ifndef RADDLE_COMMANDS_PREDICT_PREDICT_WORK_H
-#define RADDLE_COMMANDS_PREDICT_PREDICT_WORK_H
+#pragma once
 
 #include "analyses/units/atomic_rules.h"
 #include "analyses/analysis.h"
@@ -44,5 +43,3 @@ int predict_work_do(struct predict_work *work, struct predict *predict, struct e
 void predict_work_end(struct predict_work *work);
 
 void predict_work_show_sets(const struct predict_work *work);
-
-#endif

@@ -1,6 +1,5 @@
 /* Arguments of `raddle run` and of other commands that make campaigns, and their parser. */
-#ifndef RADDLE_COMMANDS_RUN_RUN_ARGUMENTS_H
-#define RADDLE_COMMANDS_RUN_RUN_ARGUMENTS_H
+#pragma once
 
 #include <argp.h>
 #include <stdbool.h>
@@ -38,5 +37,3 @@ void run_arguments_parse_shard(
 /* Checks how options fit together, and reads the file of suppressions. */
 int run_arguments_settle(
 	struct run_arguments *arguments, struct suppressions *suppressions, struct error *err);
-
-#endif

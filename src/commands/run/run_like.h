@@ -1,7 +1,6 @@
 /* `raddle run --like FILE`: drives the two accesses of a data race that ThreadSanitizer reported to
  * meet. The strategy is `directed`; other races are no failures. */
-#ifndef RADDLE_COMMANDS_RUN_RUN_LIKE_H
-#define RADDLE_COMMANDS_RUN_RUN_LIKE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -25,5 +24,3 @@ int run_like_apply(struct run_like *like, struct campaign_options *options,
 	struct campaign_listener *listener, struct error *err);
 /* Prints how often the accesses were reached, if the race was not found. */
 void run_like_report(const struct run_like *like, const struct campaign_result *result);
-
-#endif

@@ -1,6 +1,5 @@
 /* Options of raddle run: keys, and the table for --help, manual and completion. */
-#ifndef RADDLE_COMMANDS_RUN_RUN_OPTIONS_H
-#define RADDLE_COMMANDS_RUN_RUN_OPTIONS_H
+#pragma once
 
 #include <argp.h>
 
@@ -45,5 +44,3 @@ enum run_option {
 };
 
 extern const struct argp_option run_options[];
-
-#endif

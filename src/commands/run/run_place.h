@@ -1,6 +1,5 @@
 /* `raddle run --directory`: the working folder of the program. */
-#ifndef RADDLE_COMMANDS_RUN_RUN_PLACE_H
-#define RADDLE_COMMANDS_RUN_RUN_PLACE_H
+#pragma once
 
 #include "base/error.h"
 #include "explore/campaign.h"
@@ -13,5 +12,3 @@ struct run_place {
 /* Changes to the program's folder. Relative paths in the options keep their meaning. */
 int run_place_enter(struct run_place *place, struct campaign_options *options, struct error *err);
 void run_place_release(struct run_place *place);
-
-#endif

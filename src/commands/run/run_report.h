@@ -1,6 +1,5 @@
 /* Output of `raddle run`, during the campaign and at its end. */
-#ifndef RADDLE_COMMANDS_RUN_RUN_REPORT_H
-#define RADDLE_COMMANDS_RUN_RUN_REPORT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -30,5 +29,3 @@ void run_report_listen(struct run_report *report, struct campaign_listener *list
 int run_report_finish(struct run_report *report, const struct campaign_result *result);
 /* Prints the summary as one JSON object (run_json.c). */
 void run_report_print_json(const struct run_report *report, const struct campaign_result *result);
-
-#endif

@@ -1,11 +1,8 @@
 /* How much a campaign explored: the verdict of a search, the estimate of all orders, and conflicting pairs. */
-#ifndef RADDLE_COMMANDS_RUN_RUN_VERDICT_H
-#define RADDLE_COMMANDS_RUN_RUN_VERDICT_H
+#pragma once
 
 #include "explore/campaign.h"
 
 void run_verdict_print(
 	const struct campaign_options *options, const struct campaign_result *result);
 void run_verdict_print_json_orders(const struct campaign_orders *orders);
-
-#endif

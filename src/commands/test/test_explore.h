@@ -5,8 +5,7 @@
  *
  * Thread context: the command's only thread.
  */
-#ifndef RADDLE_COMMANDS_TEST_TEST_EXPLORE_H
-#define RADDLE_COMMANDS_TEST_TEST_EXPLORE_H
+#pragma once
 
 #include "base/strbuf.h"
 #include "commands/test/test_suite.h"
@@ -29,5 +28,3 @@ struct test_explore {
 };
 
 void test_explore_run(struct test_explore *explore);
-
-#endif

@@ -2,8 +2,7 @@
  * Test frameworks: how a program with each of them lists its cases, and runs one. A framework is a
  * row of frameworks.def; its list format is a function of test_list.c.
  */
-#ifndef RADDLE_COMMANDS_TEST_TEST_FRAMEWORK_H
-#define RADDLE_COMMANDS_TEST_TEST_FRAMEWORK_H
+#pragma once
 
 #include "base/error.h"
 #include "base/strbuf.h"
@@ -34,5 +33,3 @@ const struct test_framework *test_framework_find(const char *name);
  * an array that ends with NULL; `words` may be NULL. */
 char **test_framework_expand(
 	char **words, const char *template, const struct test_case *test, const char *escaped);
-
-#endif

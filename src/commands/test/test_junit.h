@@ -1,9 +1,6 @@
-#ifndef RADDLE_COMMANDS_TEST_TEST_JUNIT_H
-#define RADDLE_COMMANDS_TEST_TEST_JUNIT_H
+#pragma once
 
 #include "commands/test/test_record.h"
 
 /* Returns all cases as JUnit XML; the caller frees the text. `store`: as given, or NULL. */
 char *test_junit_make(const struct test_record *record, const char *store);
-
-#endif

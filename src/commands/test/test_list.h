@@ -2,8 +2,7 @@
  * Formats of lists of test cases. Each parser adds the cases of `text` to the suite, skips lines
  * that do not belong to the list, and refuses a list that it does not understand.
  */
-#ifndef RADDLE_COMMANDS_TEST_TEST_LIST_H
-#define RADDLE_COMMANDS_TEST_TEST_LIST_H
+#pragma once
 
 #include "base/error.h"
 #include "commands/test/test_suite.h"
@@ -19,5 +18,3 @@ TEST_LIST_PARSER(doctest);
 TEST_LIST_PARSER(boost);
 TEST_LIST_PARSER(check);
 TEST_LIST_PARSER(criterion);
-
-#endif

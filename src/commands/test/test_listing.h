@@ -1,6 +1,5 @@
 /* Finds the cases of a program: from a file, from the output of a command, or by its framework. */
-#ifndef RADDLE_COMMANDS_TEST_TEST_LISTING_H
-#define RADDLE_COMMANDS_TEST_TEST_LISTING_H
+#pragma once
 
 #include "commands/test/test_framework.h"
 
@@ -15,5 +14,3 @@ struct test_listing {
 
 /* Adds the cases to the empty suite, with their command lines. */
 int test_listing_read(struct test_listing *listing, struct test_suite *suite, struct error *err);
-
-#endif

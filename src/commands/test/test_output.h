@@ -1,6 +1,5 @@
 /* The text of a file, and what a program prints when it runs natively. */
-#ifndef RADDLE_COMMANDS_TEST_TEST_OUTPUT_H
-#define RADDLE_COMMANDS_TEST_TEST_OUTPUT_H
+#pragma once
 
 #include "base/error.h"
 
@@ -11,5 +10,3 @@ int test_output_of_file(int file, char **text, struct error *err);
  * text. */
 int test_output_of_program(
 	char *const *argv, char *const *environment, char **text, struct error *err);
-
-#endif

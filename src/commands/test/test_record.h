@@ -3,8 +3,7 @@
  * --resume and --since find earlier results. A document is that of a suite if command and programs
  * are the same bytes.
  */
-#ifndef RADDLE_COMMANDS_TEST_TEST_RECORD_H
-#define RADDLE_COMMANDS_TEST_TEST_RECORD_H
+#pragma once
 
 #include <jansson.h>
 
@@ -35,5 +34,3 @@ int test_record_keep(
  */
 int test_record_load(const struct test_record *record, struct store *store, const char *since,
 	uint32_t *count, struct error *err);
-
-#endif

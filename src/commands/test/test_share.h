@@ -4,8 +4,7 @@
  * last slice was the first to cover, by the time that the case has used. A case that shows nothing
  * new still gets a turn when its time is short against that of the others.
  */
-#ifndef RADDLE_COMMANDS_TEST_TEST_SHARE_H
-#define RADDLE_COMMANDS_TEST_TEST_SHARE_H
+#pragma once
 
 #include "commands/test/test_suite.h"
 
@@ -16,5 +15,3 @@ uint32_t test_share_next(const struct test_suite *suite);
 /* Time of the next slice of the case. Slices grow, because each one starts the program again.
  * left_ns: remaining time of the suite. */
 uint64_t test_share_slice_ns(const struct test_case *test, uint64_t first_ns, uint64_t left_ns);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Names of cases come from the target: printing them needs the filter of base/visible.h.
  */
-#ifndef RADDLE_COMMANDS_TEST_TEST_SUITE_H
-#define RADDLE_COMMANDS_TEST_TEST_SUITE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -70,5 +69,3 @@ struct test_finding *test_suite_add_finding(
 void test_suite_rank(struct test_suite *suite);
 /* Returns whether only some schedules of the case fail. */
 bool test_case_depends_on_schedule(const struct test_case *test);
-
-#endif

@@ -1,6 +1,5 @@
 /* Classifies a compiler's command line without implementing the compiler. */
-#ifndef RADDLE_COMPILER_DRIVER_ARGUMENTS_H
-#define RADDLE_COMPILER_DRIVER_ARGUMENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,5 +29,3 @@ bool arguments_takes_next(const char *option);
 /* Returns whether the suffix is that of C, C++, Objective-C, preprocessed source or LLVM IR.
  * Assembler source does not count. */
 bool arguments_is_source(const char *input);
-
-#endif

@@ -4,8 +4,7 @@
  * -fsanitize=thread. Every option that is not raddle's own is passed on unchanged and in order,
  * except -flto (lto.c). compile_execute() finally replaces the process by the compiler.
  */
-#ifndef RADDLE_COMPILER_DRIVER_COMPILE_H
-#define RADDLE_COMPILER_DRIVER_COMPILE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -81,5 +80,3 @@ bool compile_drop_lto(char **argv);
  * installed. */
 char *compile_find_plugin(const char *clang);
 bool compile_is_lld(const char *option);
-
-#endif

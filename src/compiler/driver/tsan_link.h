@@ -1,7 +1,6 @@
 /* Links objects that call ThreadSanitizer's functions with raddle's implementation instead of that
  * runtime. */
-#ifndef RADDLE_COMPILER_DRIVER_TSAN_LINK_H
-#define RADDLE_COMPILER_DRIVER_TSAN_LINK_H
+#pragma once
 
 #include "base/error.h"
 #include "compiler/driver/arguments.h"
@@ -13,5 +12,3 @@
  */
 int tsan_command(
 	const char *compiler, char *const *argv, struct arguments *command, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* The arguments of an interposed call, as entries.S saves them. */
-#ifndef RADDLE_COMPILER_LIBTSAN_CALLS_H
-#define RADDLE_COMPILER_LIBTSAN_CALLS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@ struct call_arguments {
 
 /* Reports the accesses of the call. Returns libc's function. */
 void *calls_report(const struct call_arguments *with, uint32_t call);
-
-#endif

@@ -20,8 +20,7 @@
  * loops.c        loops that get a copy without points
  * module.c       per module: registration, note, bitcode
  */
-#ifndef RADDLE_COMPILER_PASS_INSTRUMENT_H
-#define RADDLE_COMPILER_PASS_INSTRUMENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -169,5 +168,3 @@ void embed_bitcode(struct instrument *instrument);
 void insert_registration(struct instrument *instrument);
 /* Protects the global against removal by the optimiser and the linker. */
 void keep_global(struct instrument *instrument, LLVMValueRef global);
-
-#endif

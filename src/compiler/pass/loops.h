@@ -11,8 +11,7 @@
  * Invariant: no other thread runs during the loop, because the observed memory could change then.
  * Loops with calls or atomic accesses therefore have no second copy.
  */
-#ifndef RADDLE_COMPILER_PASS_LOOPS_H
-#define RADDLE_COMPILER_PASS_LOOPS_H
+#pragma once
 
 #include "compiler/pass/instrument.h"
 
@@ -58,5 +57,3 @@ bool loop_copy_is_possible(const struct loop *loop);
  * `loop->outside`. */
 LLVMBasicBlockRef loop_copy(
 	struct instrument *instrument, const struct loop *loop, LLVMBasicBlockRef entry);
-
-#endif

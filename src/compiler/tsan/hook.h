@@ -7,8 +7,7 @@
  * These accesses have no per-site switch: every access is a call, and the runtime decides by
  * address whether the memory is observed. The site of an access is the return address of the call.
  */
-#ifndef RADDLE_COMPILER_TSAN_HOOK_H
-#define RADDLE_COMPILER_TSAN_HOOK_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -79,6 +78,4 @@ static inline void tsan_ignore_memory(const volatile void *address, size_t bytes
 	(void)address;
 	(void)bytes;
 }
-#endif
-
 #endif

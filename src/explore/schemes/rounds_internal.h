@@ -4,8 +4,7 @@
  * failure counts the runs before it and no other. rounds.c gives runs and begins rounds,
  * rounds_count.c counts results.
  */
-#ifndef RADDLE_EXPLORE_SCHEMES_ROUNDS_INTERNAL_H
-#define RADDLE_EXPLORE_SCHEMES_ROUNDS_INTERNAL_H
+#pragma once
 
 #include "explore/scheme.h"
 
@@ -79,5 +78,3 @@ int rounds_settle(struct campaign *campaign, bool is_last, struct error *err);
 void rounds_add_totals(struct campaign *campaign, struct contract_totals *totals);
 /* Lists the observed races, each with the first run that showed it. */
 void rounds_list_races(struct campaign *campaign);
-
-#endif

@@ -1,6 +1,5 @@
 /* Verdicts of an exhaustive search's shards, documents of their campaigns in merged stores. */
-#ifndef RADDLE_EXPLORE_SCHEMES_SHARDS_H
-#define RADDLE_EXPLORE_SCHEMES_SHARDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ struct shards {
 
 /* Lists every sharded search of the store. The caller frees *out. */
 int shards_list(struct store *store, struct shards **out, uint32_t *count, struct error *err);
-
-#endif

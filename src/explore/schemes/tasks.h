@@ -3,8 +3,7 @@
  * exchanges results between them. compare.c checks that the program does the same in the processes
  * of all workers.
  */
-#ifndef RADDLE_EXPLORE_SCHEMES_TASKS_H
-#define RADDLE_EXPLORE_SCHEMES_TASKS_H
+#pragma once
 
 #include "explore/scheme.h"
 
@@ -93,5 +92,3 @@ int compare_make(struct campaign *campaign, struct campaign_worker *worker, stru
 int compare_take(struct campaign *campaign, struct campaign_worker *worker,
 	enum contract_report report, struct error *err);
 void compare_discard(struct campaign *campaign);
-
-#endif

@@ -3,8 +3,7 @@
  * program. All inputs are plain arrays owned by the caller. The caller also fills what a run does
  * not know: command line, strategy, seed, replays, output.
  */
-#ifndef RADDLE_FINDINGS_DESCRIBE_BUILD_H
-#define RADDLE_FINDINGS_DESCRIBE_BUILD_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -69,5 +68,3 @@ char *finding_trace_bytes(const struct finding_source *source, size_t *size);
  * inconsistent. */
 char *finding_thread_path(
 	const struct finding_source_thread *threads, uint32_t thread_count, uint32_t index);
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared by the files that build a finding: the source, and its threads and objects as words. */
-#ifndef RADDLE_FINDINGS_DESCRIBE_BUILD_INTERNAL_H
-#define RADDLE_FINDINGS_DESCRIBE_BUILD_INTERNAL_H
+#pragma once
 
 #include "base/strbuf.h"
 #include "findings/describe/build.h"
@@ -162,5 +161,3 @@ void builder_fill_steps(struct builder *builder);
 void builder_mark_step(const struct builder *builder, uint64_t event, uint32_t line);
 /* Does what builder_mark_step() does, for the line that is being added to the cause. */
 void builder_mark_cause(const struct builder *builder, uint64_t event, const struct strbuf *cause);
-
-#endif

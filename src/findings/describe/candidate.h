@@ -11,8 +11,7 @@
  * Violations of atomic sets (model/pattern.h) are scenarios. Another scenario is a lock that
  * another thread acquires between two acquisitions of one thread.
  */
-#ifndef RADDLE_FINDINGS_DESCRIBE_CANDIDATE_H
-#define RADDLE_FINDINGS_DESCRIBE_CANDIDATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -120,5 +119,3 @@ void candidate_describe_scenario(struct candidate *candidate, const struct candi
 
 /* Do threads on the outcome's cycle of waits stand before the candidate's operations? */
 bool candidate_is_shown(const struct candidate *candidate, const struct outcome *outcome);
-
-#endif

@@ -1,6 +1,5 @@
 /* Finds the signal that should have ended a thread's last wait, and why it did not. */
-#ifndef RADDLE_FINDINGS_DESCRIBE_SIGNALS_H
-#define RADDLE_FINDINGS_DESCRIBE_SIGNALS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,5 +45,3 @@ bool signal_history_find(const struct finding_source *source, const struct wait_
  * the end of the run.
  */
 uint32_t signal_history_culprit(const struct finding_source *source, struct signal_history *out);
-
-#endif

@@ -4,8 +4,7 @@
  * preemptions keeps showing if the block contains none of these. Blocks are tried from the whole
  * schedule down to two segments, so the number of runs grows with the logarithm of the length.
  */
-#ifndef RADDLE_INVESTIGATE_MINIMISE_COALESCE_H
-#define RADDLE_INVESTIGATE_MINIMISE_COALESCE_H
+#pragma once
 
 #include "investigate/probe/failure.h"
 #include "investigate/probe/probe.h"
@@ -24,5 +23,3 @@ bool coalesce_next(const struct failure *failure, struct coalesce_block *block, 
 /* The plan refers to *out. */
 struct probe_plan coalesce_plan(
 	struct failure *out, const struct failure *failure, const struct coalesce_block *block);
-
-#endif

@@ -3,8 +3,7 @@
  * when others are removed. Lists are made from a schedule, completed where a run leaves it, and
  * shortened.
  */
-#ifndef RADDLE_INVESTIGATE_MINIMISE_DIRECTIVES_H
-#define RADDLE_INVESTIGATE_MINIMISE_DIRECTIVES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ bool directives_mend(struct directives *directives, const struct failure *wanted
 
 void directives_without(
 	struct directives *out, const struct directives *directives, uint32_t from, uint32_t to);
-
-#endif

@@ -5,8 +5,7 @@
  * without preemptions, then those with one, and so on, up to one less than the schedule has. The
  * schedules have no stalls.
  */
-#ifndef RADDLE_INVESTIGATE_MINIMISE_FEWER_PREEMPTIONS_H
-#define RADDLE_INVESTIGATE_MINIMISE_FEWER_PREEMPTIONS_H
+#pragma once
 
 #include "plan/budget.h"
 #include "investigate/probe/failure.h"
@@ -26,5 +25,3 @@ struct fewer_preemptions {
 /* Errors: runs cannot be made, or were interrupted. */
 int fewer_preemptions_search(
 	struct fewer_preemptions *search, struct failure *failure, struct error *err);
-
-#endif

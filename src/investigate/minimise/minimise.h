@@ -13,8 +13,7 @@
  * - A run with stalls is replaced by one without, if random runs show the same failure.
  * - Between rounds whole segments are moved and dropped, because directives can only be removed.
  */
-#ifndef RADDLE_INVESTIGATE_MINIMISE_MINIMISE_H
-#define RADDLE_INVESTIGATE_MINIMISE_MINIMISE_H
+#pragma once
 
 #include "plan/budget.h"
 #include "investigate/probe/failure.h"
@@ -74,5 +73,3 @@ struct minimise_params {
  */
 int minimise(struct failure *failure, const struct minimise_params *params, const char **incomplete,
 	struct error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * move_first() and move_next() make these changes in their order. Or another thread makes some
  * steps before a stall.
  */
-#ifndef RADDLE_INVESTIGATE_MINIMISE_MOVES_H
-#define RADDLE_INVESTIGATE_MINIMISE_MOVES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ struct probe_plan move_plan(
  * still shows, the thread need not be stalled there. */
 struct probe_plan move_plan_before_stall(struct failure *out, const struct failure *failure,
 	uint32_t stall, uint16_t thread, uint32_t steps);
-
-#endif

@@ -9,8 +9,7 @@
  * Processes that run side by side may disturb each other, for example by a file or port: the caller
  * confirms the result without concurrent probes.
  */
-#ifndef RADDLE_INVESTIGATE_MINIMISE_TRIES_H
-#define RADDLE_INVESTIGATE_MINIMISE_TRIES_H
+#pragma once
 
 #include "investigate/minimise/minimise.h"
 
@@ -42,5 +41,3 @@ struct tries {
 /* `params` must outlive `tries`. Starts no process. */
 void tries_init(struct tries *tries, const struct probe_params *params, uint32_t slots);
 void tries_release(struct tries *tries);
-
-#endif

@@ -1,6 +1,5 @@
 /* A failing run, copied from the contract. Owns its memory. */
-#ifndef RADDLE_INVESTIGATE_PROBE_FAILURE_H
-#define RADDLE_INVESTIGATE_PROBE_FAILURE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ uint64_t failure_key(const struct outcome *outcome);
  * lose several. Equal findings may have different keys.
  */
 uint64_t failure_place_key(const struct outcome *outcome);
-
-#endif

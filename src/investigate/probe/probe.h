@@ -5,8 +5,7 @@
  * `worker` holds outcome and schedule of the last run until the next one. A probe belongs to one
  * thread of the command.
  */
-#ifndef RADDLE_INVESTIGATE_PROBE_PROBE_H
-#define RADDLE_INVESTIGATE_PROBE_PROBE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -98,5 +97,3 @@ struct probe_plan probe_plan_exact(const struct failure *failure);
 
 /* Did the last run show the same failure: kind, code, and the objects and places of its waits? */
 bool probe_shows(const struct probe *probe, const struct failure *failure);
-
-#endif

@@ -9,8 +9,7 @@
  * - Tasks: for exhaustive strategies, the leader runs a campaign to which the remote workers belong
  * as workers (worker/remote.h). A lost task is made again.
  */
-#ifndef RADDLE_PARALLEL_REMOTE_CLUSTER_H
-#define RADDLE_PARALLEL_REMOTE_CLUSTER_H
+#pragma once
 
 #include "explore/campaign.h"
 #include "parallel/remote/link.h"
@@ -34,5 +33,3 @@ int cluster_lead(const struct link *link, const struct campaign_options *options
  */
 int cluster_follow(const struct link *link, const struct campaign_options *options,
 	uint64_t silent_ns, struct error *err);
-
-#endif

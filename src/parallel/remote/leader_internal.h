@@ -1,6 +1,5 @@
 /* State of rank 0. leader.c distributes units and receives messages. */
-#ifndef RADDLE_PARALLEL_REMOTE_LEADER_INTERNAL_H
-#define RADDLE_PARALLEL_REMOTE_LEADER_INTERNAL_H
+#pragma once
 
 #include "parallel/remote/roll.h"
 
@@ -37,5 +36,3 @@ void leader_take_finding(struct leader *leader, const struct link_message *messa
 /* Tries again to store refused findings. */
 void leader_keep_unsaved(struct leader *leader);
 void leader_release_unsaved(struct leader *leader);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * Invariant: no run is counted twice, and none is left out.
  */
-#ifndef RADDLE_PARALLEL_REMOTE_LEASE_TABLE_H
-#define RADDLE_PARALLEL_REMOTE_LEASE_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ uint32_t lease_table_take_back(struct lease_table *leases, uint64_t now_ns);
 /* Returns the number below which all runs are made. */
 uint64_t lease_table_made_below(const struct lease_table *leases);
 bool lease_table_is_over(const struct lease_table *leases);
-
-#endif

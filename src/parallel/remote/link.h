@@ -2,8 +2,7 @@
  * Messages between ranks: tagged bytes, in order per sender, or none if a rank has vanished.
  * libraddle-mpi.so alone uses MPI. One thread of each rank uses the link.
  */
-#ifndef RADDLE_PARALLEL_REMOTE_LINK_H
-#define RADDLE_PARALLEL_REMOTE_LINK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ typedef const struct link *link_entry(struct error *err);
 
 /* Loads libraddle-mpi.so and initialises MPI. */
 int link_open(const struct link **link, struct error *err);
-
-#endif

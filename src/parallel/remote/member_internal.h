@@ -1,6 +1,5 @@
 /* State of a remote worker: messages with rank 0 (member.c), tasks (member_tasks.c). */
-#ifndef RADDLE_PARALLEL_REMOTE_MEMBER_INTERNAL_H
-#define RADDLE_PARALLEL_REMOTE_MEMBER_INTERNAL_H
+#pragma once
 
 #include <limits.h>
 
@@ -37,5 +36,3 @@ void member_show_life(struct member *member);
 
 /* Makes the batches of rank 0 until it stops the campaign, for exhaustive strategies. */
 int member_make_tasks(struct member *member, struct error *err);
-
-#endif

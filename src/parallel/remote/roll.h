@@ -2,8 +2,7 @@
  * The roll of remote workers at rank 0: their states, when each was last heard, and whether each
  * runs the same program and release.
  */
-#ifndef RADDLE_PARALLEL_REMOTE_ROLL_H
-#define RADDLE_PARALLEL_REMOTE_ROLL_H
+#pragma once
 
 #include "process/target.h"
 #include "parallel/remote/cluster.h"
@@ -49,5 +48,3 @@ void roll_refuse(struct roll *roll, const struct link_message *message);
 
 /* Marks remote workers that have become silent, and notifies the user once of each. */
 void roll_look_for_silence(struct roll *roll);
-
-#endif

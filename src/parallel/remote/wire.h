@@ -3,8 +3,7 @@
  * verifies: structs travel as they lie in memory. Each message is validated before its contents are
  * used: wire_read_*().
  */
-#ifndef RADDLE_PARALLEL_REMOTE_WIRE_H
-#define RADDLE_PARALLEL_REMOTE_WIRE_H
+#pragma once
 
 #include "explore/campaign.h"
 #include "parallel/remote/link.h"
@@ -77,5 +76,3 @@ bool wire_read_end(struct wire_end *out, const struct link_message *message);
  * *finding. */
 int wire_read_finding(struct wire_finding *out, struct finding *finding,
 	const struct link_message *message, struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Walks a call stack outwards by the unwinding rules (.eh_frame) of the code, which exist for
  * optimised code, too. Runs in the moving thread; no locks, no allocation. */
-#ifndef RADDLE_RUNTIME_CALLERS_FRAMES_H
-#define RADDLE_RUNTIME_CALLERS_FRAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,5 +20,3 @@ void frames_set_up(void);
 /* Moves to the caller of the function that `frame` returns to. Returns false if there is no rule
  * for that code. */
 bool frame_leave(struct frame *frame, frame_read *read, void *context);
-
-#endif

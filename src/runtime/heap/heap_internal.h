@@ -8,8 +8,7 @@
  * that reuses the memory replaces it. All state is restored by a rewind, or renewed by
  * heap_begin_run().
  */
-#ifndef RADDLE_RUNTIME_HEAP_HEAP_INTERNAL_H
-#define RADDLE_RUNTIME_HEAP_HEAP_INTERNAL_H
+#pragma once
 
 #include "runtime/heap.h"
 
@@ -84,5 +83,3 @@ uint8_t heap_loop_number(uint64_t stream, uint64_t site);
 
 void heap_blocks_made(const struct heap_block *block, uint8_t kind);
 void heap_blocks_freed(uintptr_t start);
-
-#endif

@@ -5,8 +5,7 @@
  * schedule of the parent therefore determines the schedules of all its children. The moving thread
  * of each process calls these functions.
  */
-#ifndef RADDLE_RUNTIME_LIBC_CHILD_RUN_H
-#define RADDLE_RUNTIME_LIBC_CHILD_RUN_H
+#pragma once
 
 #include <stdint.h>
 
@@ -25,5 +24,3 @@ uint32_t child_run_first_own(void);
 void child_run_report_death(enum outcome_kind kind, int signal, uint64_t site, uint64_t address);
 /* Called in the process of the run: replaces a failing exit status by a child's death. */
 void child_run_take_death(struct outcome *outcome);
-
-#endif

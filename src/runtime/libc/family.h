@@ -9,8 +9,7 @@
  * instead when a member waits for a process outside of the family, or runs for long. The state lies
  * in shared memory. The only moving thread of each process calls these functions.
  */
-#ifndef RADDLE_RUNTIME_LIBC_FAMILY_H
-#define RADDLE_RUNTIME_LIBC_FAMILY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -61,5 +60,3 @@ enum family_verdict family_wait(const struct family_wait *wait);
 void family_stop(void);
 /* Called after real time has advanced the caller's clock. */
 void family_publish_clock(void);
-
-#endif

@@ -1,8 +1,7 @@
 /* Raw threads: created by the target with clone or clone3 instead of pthread_create. With trapped
  * system calls and fibers the engine schedules them like all others. All other raw threads run
  * uncontrolled, and the command receives a report. */
-#ifndef RADDLE_RUNTIME_LIBC_RAW_THREAD_H
-#define RADDLE_RUNTIME_LIBC_RAW_THREAD_H
+#pragma once
 
 #include <stdbool.h>
 #include <ucontext.h>
@@ -26,5 +25,3 @@ void raw_thread_check_caller(void);
 /* Called when a raw thread is about to use scheduled objects: ends the process if the command
  * drives it. */
 void raw_thread_refuse(void);
-
-#endif

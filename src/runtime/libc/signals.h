@@ -8,8 +8,7 @@
  * A signal first has *arrived* (in the entry's ring). It is then *pending* for the process or for
  * one thread (in the queue). Finally a handler, sigwait or its default action *takes* it.
  */
-#ifndef RADDLE_RUNTIME_LIBC_SIGNALS_H
-#define RADDLE_RUNTIME_LIBC_SIGNALS_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -90,5 +89,3 @@ void *signal_stack_end(const struct engine_thread *thread);
 void signal_leave_to_kernel(uint64_t mask);
 void signal_take_from_kernel(uint64_t mask);
 bool signals_have_left_control(void);
-
-#endif

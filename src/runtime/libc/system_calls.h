@@ -1,8 +1,7 @@
 /* The system calls that the runtime answers (system_calls.def). libc's functions use the same
  * answering functions, so a call means the same however the program makes it. Answers are raw: a
  * result, or -errno. Runs in the moving thread, and inside the handler of a trapped call. */
-#ifndef RADDLE_RUNTIME_LIBC_SYSTEM_CALLS_H
-#define RADDLE_RUNTIME_LIBC_SYSTEM_CALLS_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -44,5 +43,3 @@ long system_call_make(system_call *function, long number, const long arguments[6
 
 /* Returns false if the kernel answers the call. */
 bool system_call_answer(long number, const long arguments[6], uint64_t site, long *result);
-
-#endif

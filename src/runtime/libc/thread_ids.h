@@ -1,8 +1,7 @@
 /* Kernel ids of the target's threads. Under the fiber executor one kernel thread carries all
  * threads. The ids that gettid() returns belong to kernel threads that have ended, so the kernel
  * must not get them. Runs in the moving thread. */
-#ifndef RADDLE_RUNTIME_LIBC_THREAD_IDS_H
-#define RADDLE_RUNTIME_LIBC_THREAD_IDS_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -17,5 +16,3 @@ struct engine_thread *thread_of_id_or_self(pid_t id);
 pid_t thread_id_for_kernel(pid_t id);
 /* Answers open() or openat() of a path below /proc that names such an id; else CALL_OF_KERNEL. */
 long thread_ids_open(long number, const long arguments[6]);
-
-#endif

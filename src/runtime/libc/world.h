@@ -6,8 +6,7 @@
  * descriptors, which another thread can make ready. Others are *plain*. A descriptor is *internal*
  * when only this process can make it ready: a wait for it never needs real time.
  */
-#ifndef RADDLE_RUNTIME_LIBC_WORLD_H
-#define RADDLE_RUNTIME_LIBC_WORLD_H
+#pragma once
 
 #include <poll.h>
 #include <pthread.h>
@@ -263,5 +262,3 @@ static inline uint64_t signal_bit(int signal)
 {
 	return UINT64_C(1) << (signal - 1);
 }
-
-#endif

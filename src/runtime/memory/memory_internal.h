@@ -2,8 +2,7 @@
  * memory.c (all accesses). memory_begin() decides, with general registers only, whether the access
  * needs memory_finish(), which makes the scheduling point and may use every register. Both run
  * before the access is executed. */
-#ifndef RADDLE_RUNTIME_MEMORY_MEMORY_INTERNAL_H
-#define RADDLE_RUNTIME_MEMORY_MEMORY_INTERNAL_H
+#pragma once
 
 #include "runtime/memory_variable.h"
 
@@ -41,5 +40,3 @@ uint16_t memory_allocated_at(
 
 /* Ends the run if the access touches a freed block, before the access can do harm. */
 void memory_check_freed(const struct memory_access *access, enum outcome_kind kind);
-
-#endif

@@ -1,6 +1,5 @@
 /* Reads memory and compares it with the thread's copy. The code uses general registers only. */
-#ifndef RADDLE_RUNTIME_RECORD_RECORD_ACCESS_H
-#define RADDLE_RUNTIME_RECORD_RECORD_ACCESS_H
+#pragma once
 
 #include <string.h>
 
@@ -105,5 +104,3 @@ static inline void record_pend(uint64_t address, uint32_t bytes)
 	record_state.moving->pending = address;
 	record_state.moving->pending_bytes = bytes;
 }
-
-#endif

@@ -11,8 +11,7 @@
  * Quick stubs (record_stubs.c) and record_near.S access struct record_moving by absolute addresses
  * of 32 bits.
  */
-#ifndef RADDLE_RUNTIME_RECORD_RECORD_INTERNAL_H
-#define RADDLE_RUNTIME_RECORD_RECORD_INTERNAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -193,5 +192,3 @@ struct record_moving *record_stubs_open(void);
  * NULL. */
 const unsigned char *record_stub_of(
 	const struct site_record *site, uint32_t index, uintptr_t code_start, uintptr_t code_end);
-
-#endif

@@ -1,7 +1,6 @@
 /* Offsets and constants of record_internal.h and branches/record/record.h for record_near.S.
  * record_missed.c asserts that they agree with the structs. */
-#ifndef RADDLE_RUNTIME_RECORD_RECORD_NEAR_H
-#define RADDLE_RUNTIME_RECORD_RECORD_NEAR_H
+#pragma once
 
 /* struct record_moving */
 #define NEAR_LEFT 0
@@ -29,5 +28,3 @@
 #define NEAR_TAG_ENTER_AGAIN 13
 #define NEAR_MEMORY_MASK 0xfffffff
 #define NEAR_VALUES_MASK 0x1fff
-
-#endif

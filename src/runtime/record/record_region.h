@@ -6,8 +6,7 @@
  * pending write; one *piece* of code per site follows. A table at its end maps each piece to its
  * fallback after a fault.
  */
-#ifndef RADDLE_RUNTIME_RECORD_RECORD_REGION_H
-#define RADDLE_RUNTIME_RECORD_RECORD_REGION_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -111,5 +110,3 @@ static inline void land(const struct writer *writer, unsigned char *jump)
 
 	memcpy(jump - 4, &distance, sizeof distance);
 }
-
-#endif

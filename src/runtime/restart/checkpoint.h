@@ -7,8 +7,7 @@
  * after that (undo_obstacle(), undo.h). All lie in one block of shared memory of fixed size. Runs
  * in the rewind server, while no thread of the target moves.
  */
-#ifndef RADDLE_RUNTIME_RESTART_CHECKPOINT_H
-#define RADDLE_RUNTIME_RESTART_CHECKPOINT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,5 +50,3 @@ uint64_t checkpoints_saved(const struct checkpoints *checkpoints);
  * Returns false if impossible, and the process is unusable. */
 bool checkpoints_restore(
 	struct checkpoints *checkpoints, struct schedule *recording, uint64_t *pages);
-
-#endif

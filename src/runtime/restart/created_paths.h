@@ -1,7 +1,6 @@
 /* The paths that this run has created, and may therefore remove. Removing or renaming any other
  * path affects all later runs of the process. */
-#ifndef RADDLE_RUNTIME_RESTART_CREATED_PATHS_H
-#define RADDLE_RUNTIME_RESTART_CREATED_PATHS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@ void created_paths_clear(struct created_paths *paths);
  * open files, whose descriptor the caller handles. */
 bool created_paths_note(struct created_paths *paths, long number, const long arguments[6],
 	long result, bool *is_foreign);
-
-#endif

@@ -2,8 +2,7 @@
  * restore. The kernel tracks writes to large areas (userfaultfd write protection), so a restore
  * copies only the pages that a run wrote; small areas may be copied whole. All state lies in shared
  * memory and survives the restore. A restart server uses it, on a stack in shared memory. */
-#ifndef RADDLE_RUNTIME_RESTART_IMAGE_H
-#define RADDLE_RUNTIME_RESTART_IMAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ struct image_moment {
  * *is_complete false: tracking failed, and the memory is not restored. */
 uint64_t image_restore(struct image *image, const struct image_moment *moment, bool *is_complete);
 void image_release(struct image *image);
-
-#endif

@@ -7,8 +7,7 @@
  * *busy*, and every restore copies all busy pages. A page that is unchanged for a while is
  * protected again. All other areas are copied as a whole.
  */
-#ifndef RADDLE_RUNTIME_RESTART_IMAGE_INTERNAL_H
-#define RADDLE_RUNTIME_RESTART_IMAGE_INTERNAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -164,5 +163,3 @@ typedef bool image_visit_written(struct image *image, struct image_area *area,
 	const struct image_scan_region *region, void *argument);
 bool image_each_written(
 	struct image *image, struct image_area *area, image_visit_written *visit, void *argument);
-
-#endif

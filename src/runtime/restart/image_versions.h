@@ -1,6 +1,5 @@
 /* Versions: later contents of an image's pages, for checkpoint.c. Runs in the rewind server. */
-#ifndef RADDLE_RUNTIME_RESTART_IMAGE_VERSIONS_H
-#define RADDLE_RUNTIME_RESTART_IMAGE_VERSIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ enum image_whereabouts image_find(
 	const struct image *image, const char *place, struct image_stack *stack);
 /* Returns an address in the stack of the thread that took the image. */
 const char *image_main_stack(const struct image *image);
-
-#endif

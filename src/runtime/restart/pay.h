@@ -8,8 +8,7 @@
  * serves all runs until one differs earlier. A *timed* checkpoint is taken when a run is long,
  * while partings are unknown.
  */
-#ifndef RADDLE_RUNTIME_RESTART_PAY_H
-#define RADDLE_RUNTIME_RESTART_PAY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -70,5 +69,3 @@ static inline uint64_t pay_ticks(void)
 {
 	return __builtin_ia32_rdtsc();
 }
-
-#endif

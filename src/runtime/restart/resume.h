@@ -2,8 +2,7 @@
  * of an earlier run. Combines the history of the last run (strategies/history.h), the checkpoints
  * (checkpoint.h) and their cost model (pay.h). Checkpoints change no result: runs, their numbers
  * and their findings are the same without them. */
-#ifndef RADDLE_RUNTIME_RESTART_RESUME_H
-#define RADDLE_RUNTIME_RESTART_RESUME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ enum resume_wish resume_at_decision(
 void resume_take(const struct checkpoint_place *place);
 /* Called in the moving thread, when it continues after a checkpoint was taken, or from one. */
 void resume_continue(void);
-
-#endif

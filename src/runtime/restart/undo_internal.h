@@ -1,6 +1,5 @@
 /* The log of a run's changes in the kernel, for undo.c, undo_memory.c and undo_shared.c. */
-#ifndef RADDLE_RUNTIME_RESTART_UNDO_INTERNAL_H
-#define RADDLE_RUNTIME_RESTART_UNDO_INTERNAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,5 +55,3 @@ bool undo_note_memory(long number, const long arguments[6], long result);
 
 /* Called before each run. */
 void undo_begin_shared(void);
-
-#endif

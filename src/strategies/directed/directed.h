@@ -20,8 +20,7 @@
  * The state may also contain orders of accesses (directed_order.h) and a scenario
  * (directed_scenario.h).
  */
-#ifndef RADDLE_STRATEGIES_DIRECTED_DIRECTED_H
-#define RADDLE_STRATEGIES_DIRECTED_DIRECTED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -105,5 +104,3 @@ void directed_state_set_ring(struct directed_state *state);
 /* Adds orders, at most DIRECTED_ORDERS_MAX, which are copied. The block is zeroed or has places. */
 void directed_state_set_orders(
 	struct directed_state *state, const struct directed_order *orders, uint32_t order_count);
-
-#endif

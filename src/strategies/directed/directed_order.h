@@ -14,8 +14,7 @@
  * An order of one access is a read of a location that no thread has written. Forced: other threads
  * do not write to `object` before the read. Forbidden: the read waits for a write.
  */
-#ifndef RADDLE_STRATEGIES_DIRECTED_DIRECTED_ORDER_H
-#define RADDLE_STRATEGIES_DIRECTED_DIRECTED_ORDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -109,5 +108,3 @@ bool directed_order_wants(
 	const struct directed_order *order, const struct schedule_view *view, uint32_t thread);
 void directed_order_executed(
 	struct directed_order *order, const struct schedule_view *view, uint32_t thread);
-
-#endif

@@ -14,8 +14,7 @@
  * Lai, Cheung, Chan, ICSE 2010, section 4.2; for lock operations Park, Sen, "Randomized Active
  * Atomicity Violation Detection in Concurrent Programs", FSE 2008.
  */
-#ifndef RADDLE_STRATEGIES_DIRECTED_DIRECTED_SCENARIO_H
-#define RADDLE_STRATEGIES_DIRECTED_DIRECTED_SCENARIO_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -94,5 +93,3 @@ bool directed_scenario_is_outsider(const struct directed_scenario *scenario, uin
 bool directed_scenario_favours(const struct directed_scenario *scenario, uint32_t thread);
 void directed_scenario_executed(
 	struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread);
-
-#endif

@@ -11,8 +11,7 @@
  * Life cycle of a run: begin_run (or repeat_prefix) resets `depth`; each choice pushes or repeats a
  * step; end_run reverses races and backtracks.
  */
-#ifndef RADDLE_STRATEGIES_DPOR_DPOR_H
-#define RADDLE_STRATEGIES_DPOR_DPOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -352,5 +351,3 @@ void dpor_widen(struct dpor *dpor);
 void dpor_note_left(struct dpor *dpor, const struct schedule_view *view);
 /* After a run: adds a branch for the other order of each race that is not yet covered. */
 void dpor_reverse_races(struct dpor *dpor);
-
-#endif

@@ -1,6 +1,5 @@
 /* Merges the wakeup trees of dpor's state and of a task if both have changed since the split. */
-#ifndef RADDLE_STRATEGIES_DPOR_DPOR_MERGE_H
-#define RADDLE_STRATEGIES_DPOR_DPOR_MERGE_H
+#pragma once
 
 #include "base/hash.h"
 #include "strategies/dpor/dpor.h"
@@ -54,5 +53,3 @@ bool dpor_has_gone_our_way(struct dpor *dpor, struct dpor *task, uint32_t branch
  */
 bool dpor_synchronise(void *state, void *task);
 void dpor_join_found(struct dpor *dpor, uint32_t task);
-
-#endif

@@ -1,6 +1,5 @@
 /* Happens-before clocks (dpor_order.c), and sequences of steps for wakeup trees (dpor_wakeup.c). */
-#ifndef RADDLE_STRATEGIES_DPOR_DPOR_ORDER_H
-#define RADDLE_STRATEGIES_DPOR_DPOR_ORDER_H
+#pragma once
 
 #include "strategies/dpor/dpor.h"
 
@@ -78,5 +77,3 @@ struct dpor_sequence {
  * race is settled for all runs that contain it (dpor_reverse_races()).
  */
 bool dpor_add_order(struct dpor *dpor, uint32_t step, struct dpor_sequence *sequence);
-
-#endif

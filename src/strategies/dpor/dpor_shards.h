@@ -12,8 +12,7 @@
  * first run of the program that the earlier pairs define. The decisions form a binary tree; the
  * path to a leaf is the number of a *class*. A shard runs dpor for each of its classes.
  */
-#ifndef RADDLE_STRATEGIES_DPOR_DPOR_SHARDS_H
-#define RADDLE_STRATEGIES_DPOR_DPOR_SHARDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -74,5 +73,3 @@ void dpor_share_hold_up(struct dpor *dpor);
 bool dpor_share_is_in_vain(const struct dpor *dpor);
 /* Bits of the pairs for which this pending op is the waiting event. */
 uint32_t dpor_share_follows(const struct dpor *dpor, const struct dpor_op *op);
-
-#endif

@@ -11,8 +11,7 @@
  * Threads are identified by *slots* as in dpor.h. An *epoch* of a thread is the part of its run
  * between two of its creations or joins of threads.
  */
-#ifndef RADDLE_STRATEGIES_DPOR_ESTIMATE_H
-#define RADDLE_STRATEGIES_DPOR_ESTIMATE_H
+#pragma once
 
 #include "base/rng.h"
 #include "strategies/dpor/dpor.h"
@@ -117,5 +116,3 @@ uint32_t estimate_lock_of_second(const struct estimate *estimate, uint16_t secon
 uint64_t estimate_branches(const struct estimate *estimate);
 /* Expected share of the traces that begin with this slot's op, while `asleep` sleep after it. */
 double estimate_share(const struct estimate *estimate, uint32_t slot, uint64_t asleep);
-
-#endif

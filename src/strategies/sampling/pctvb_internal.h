@@ -1,6 +1,5 @@
 /* State of `pctvb`, shared by pctvb.c (choices) and pctvb_learn.c (learning). */
-#ifndef RADDLE_STRATEGIES_SAMPLING_PCTVB_INTERNAL_H
-#define RADDLE_STRATEGIES_SAMPLING_PCTVB_INTERNAL_H
+#pragma once
 
 #include "base/rng.h"
 #include "strategies/key_table.h"
@@ -104,5 +103,3 @@ void pctvb_begin_place(void *state, uint32_t place);
 void pctvb_gather(void *state, const void *other, uint32_t place, uint32_t count);
 void pctvb_learn(void *state, uint32_t count, uint32_t next);
 void pctvb_share(void *state, const void *other);
-
-#endif

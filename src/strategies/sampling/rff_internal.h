@@ -1,6 +1,5 @@
 /* State of `rff`, shared by rff.c (choices) and rff_learn.c (learning). */
-#ifndef RADDLE_STRATEGIES_SAMPLING_RFF_INTERNAL_H
-#define RADDLE_STRATEGIES_SAMPLING_RFF_INTERNAL_H
+#pragma once
 
 #include "base/rng.h"
 #include "strategies/key_table.h"
@@ -133,5 +132,3 @@ void rff_begin_place(void *state, uint32_t place);
 void rff_gather(void *state, const void *other, uint32_t place, uint32_t count);
 void rff_learn(void *state, uint32_t count, uint32_t next);
 void rff_share(void *state, const void *other);
-
-#endif

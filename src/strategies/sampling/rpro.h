@@ -1,6 +1,5 @@
 /* Queries about rpro: the member of its grid that made the last run, and its knowledge. */
-#ifndef RADDLE_STRATEGIES_SAMPLING_RPRO_H
-#define RADDLE_STRATEGIES_SAMPLING_RPRO_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ struct rpro_pair rpro_pair(const void *state, uint32_t index);
 /* Returns the contested events of the longest run so far, by kind of event; 0: none, or no run
  * yet. */
 uint64_t rpro_length(const void *state, enum rpro_events events);
-
-#endif

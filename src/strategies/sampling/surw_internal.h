@@ -1,6 +1,5 @@
 /* State of `surw`, shared by surw.c (choices) and surw_learn.c (learning). */
-#ifndef RADDLE_STRATEGIES_SAMPLING_SURW_INTERNAL_H
-#define RADDLE_STRATEGIES_SAMPLING_SURW_INTERNAL_H
+#pragma once
 
 #include "base/rng.h"
 #include "strategies/key_table.h"
@@ -103,5 +102,3 @@ void surw_begin_place(void *state, uint32_t place);
 void surw_gather(void *state, const void *other, uint32_t place, uint32_t count);
 void surw_learn(void *state, uint32_t count, uint32_t next);
 void surw_share(void *state, const void *other);
-
-#endif

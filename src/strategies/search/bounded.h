@@ -1,6 +1,5 @@
 /* Queries about strategy `bounded`. */
-#ifndef RADDLE_STRATEGIES_SEARCH_BOUNDED_H
-#define RADDLE_STRATEGIES_SEARCH_BOUNDED_H
+#pragma once
 
 #include <stdint.h>
 
@@ -11,5 +10,3 @@ struct bounded_run {
 };
 
 struct bounded_run bounded_last_run(const void *state);
-
-#endif

@@ -1,6 +1,5 @@
 /* State of strategy `bounded`: runs, bounds, places of stopped threads, and tasks. */
-#ifndef RADDLE_STRATEGIES_SEARCH_BOUNDED_INTERNAL_H
-#define RADDLE_STRATEGIES_SEARCH_BOUNDED_INTERNAL_H
+#pragma once
 
 #include "strategies/commuting.h"
 #include "strategies/hash_set.h"
@@ -133,5 +132,3 @@ bool bounded_is_short_of_variables(const struct bounded *bounded);
 void bounded_watch_variables(struct bounded *bounded);
 /* Called after the learning run and each end of a pass: selects the next pass or bounds. */
 void bounded_advance(struct bounded *bounded);
-
-#endif

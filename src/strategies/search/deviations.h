@@ -12,8 +12,7 @@
  * child, and the last child reaches the parent's last point. Comparing neighbours therefore
  * compares all of them.
  */
-#ifndef RADDLE_STRATEGIES_SEARCH_DEVIATIONS_H
-#define RADDLE_STRATEGIES_SEARCH_DEVIATIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -150,5 +149,3 @@ void deviations_leave(struct deviations *deviations, uint32_t number);
 
 /* `is_extended`: runs with further deviations are needed. */
 void deviations_end_run(struct deviations *deviations, bool is_extended);
-
-#endif

@@ -13,8 +13,7 @@
  *
  * A plain value without pointers: nodes and points follow the struct (run_tree_bytes()).
  */
-#ifndef RADDLE_STRATEGIES_SEARCH_RUN_TREE_H
-#define RADDLE_STRATEGIES_SEARCH_RUN_TREE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -228,5 +227,3 @@ void run_tree_close(struct run_tree *task, uint32_t node);
  * was added. */
 uint32_t run_tree_last_node(struct run_tree *tree, uint32_t before);
 void run_tree_leave(struct run_tree *tree, uint32_t number, const struct run_variable *variables);
-
-#endif

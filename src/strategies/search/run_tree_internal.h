@@ -1,6 +1,5 @@
 /* Shared by run_tree.c (runs), run_tree_search.c, run_tree_tasks.c and run_tree_shards.c. */
-#ifndef RADDLE_STRATEGIES_SEARCH_RUN_TREE_INTERNAL_H
-#define RADDLE_STRATEGIES_SEARCH_RUN_TREE_INTERNAL_H
+#pragma once
 
 #include "strategies/search/run_tree.h"
 
@@ -35,5 +34,3 @@ static inline void run_tree_forget_passed(struct run_tree *tree)
 void run_tree_begin_node(struct run_tree *tree, uint32_t node);
 void run_tree_leave_child(struct run_tree *tree, bool has_diverged);
 void run_tree_find(struct run_tree *tree, const struct run_variable *variables);
-
-#endif

@@ -4,8 +4,7 @@
  * capacity is used, further memory is grouped into *arrays*: one variable per heap block, and one
  * per code site for other memory. A plain value without pointers, empty when zeroed.
  */
-#ifndef RADDLE_STRATEGIES_SEARCH_SHARED_VARIABLES_H
-#define RADDLE_STRATEGIES_SEARCH_SHARED_VARIABLES_H
+#pragma once
 
 #include "model/view.h"
 #include "strategies/key_table.h"
@@ -33,5 +32,3 @@ uint32_t shared_variables_number(struct shared_variables *variables,
 
 void shared_variables_learn(struct shared_variables *variables, const struct schedule_view *view,
 	struct thread_id thread);
-
-#endif

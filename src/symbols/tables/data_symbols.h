@@ -1,6 +1,5 @@
 /* Addresses of static data from the symbol table of a file. A stripped file has none. */
-#ifndef RADDLE_SYMBOLS_TABLES_DATA_SYMBOLS_H
-#define RADDLE_SYMBOLS_TABLES_DATA_SYMBOLS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -20,5 +19,3 @@ struct data_symbols {
 
 void data_symbols_read(struct data_symbols *out, const char *path);
 void data_symbols_release(struct data_symbols *symbols);
-
-#endif

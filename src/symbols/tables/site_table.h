@@ -5,8 +5,7 @@
  * The *index* of a site is its position in the section raddle_sites; the runtime uses the same
  * index.
  */
-#ifndef RADDLE_SYMBOLS_TABLES_SITE_TABLE_H
-#define RADDLE_SYMBOLS_TABLES_SITE_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,5 +55,3 @@ const char *site_table_function(const struct site_table *table, const struct sit
 /* Returns a section that is not loaded (".raddle.bitcode"), valid as long as the table; may be
  * NULL. */
 const void *site_table_section(const struct site_table *table, const char *name, size_t *size);
-
-#endif

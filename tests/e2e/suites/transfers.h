@@ -1,6 +1,5 @@
 /* The code under test of the small suites: the result of one function depends on the schedule. */
-#ifndef RADDLE_TESTS_TRANSFERS_H
-#define RADDLE_TESTS_TRANSFERS_H
+#pragma once
 
 #include <pthread.h>
 #include <stddef.h>
@@ -51,5 +50,3 @@ static int balance_after(void *(*deposit)(void *))
 		pthread_join(threads[i], NULL);
 	return balance;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Conversions of results and times that the interposed synchronisation functions share. */
-#ifndef RADDLE_RUNTIME_LIBC_THREADS_SYNC_H
-#define RADDLE_RUNTIME_LIBC_THREADS_SYNC_H
+#pragma once
 
 #include <time.h>
 
@@ -53,5 +52,3 @@ static inline int sync_errno_result(int error)
 	errno = error;
 	return -1;
 }
-
-#endif

@@ -2,8 +2,7 @@
  * The result of a construct, written so that the record shows it: each bit decides which of two
  * places is written, and checked records name the place.
  */
-#ifndef RADDLE_TESTS_TELL_H
-#define RADDLE_TESTS_TELL_H
+#pragma once
 
 #include <pthread.h>
 #include <stdint.h>
@@ -46,5 +45,3 @@ extern "C"
 			(void)pthread_join(threads[i], NULL);                                      \
 		return 0;                                                                          \
 	}
-
-#endif

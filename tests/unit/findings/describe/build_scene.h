@@ -1,6 +1,5 @@
 /* A scene for unit tests of findings: threads, places and events out of which one is built. */
-#ifndef RADDLE_TESTS_FINDINGS_BUILD_SCENE_H
-#define RADDLE_TESTS_FINDINGS_BUILD_SCENE_H
+#pragma once
 
 #include <setjmp.h>
 #include <signal.h>
@@ -147,5 +146,3 @@ __attribute__((unused)) static uint64_t fork_address(unsigned number)
 }
 
 #define WITH_SCENE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-#endif
