@@ -268,3 +268,37 @@ static inline uint32_t memory_variable_slot(variable_name name)
 	return (uint32_t)((uint64_t)(object_name)name * UINT64_C(0x9e3779b97f4a7c15) >> 32) %
 	       MEMORY_VARIABLES_MAX;
 }
+
+/* Returns a variable by its name. Returns NULL if the variable is unknown, and `add` is false or
+ * the table is full. */
+static inline struct memory_variable *memory_find_variable(
+	struct contract_memory *memory, variable_name name, bool add)
+{
+	uint32_t slot = memory_variable_slot(name);
+
+	while (memory->variables[slot].name) {
+		if (memory->variables[slot].name == name)
+			return &memory->variables[slot];
+		slot = (slot + 1) % MEMORY_VARIABLES_MAX;
+	}
+	if (!add)
+		return NULL;
+	/* Keeps searches short, and guarantees a free slot that ends them. */
+	if (memory->variable_count >= MEMORY_VARIABLES_MAX / 4 * 3)
+		return NULL;
+	memory->variable_count++;
+	memory->variables[slot].name = name;
+	return &memory->variables[slot];
+}
+
+/* Adds the variable to those that changed since the last exchange between processes. */
+static inline void memory_note_news(
+	struct contract_memory *memory, struct memory_variable *variable)
+{
+	if (variable->news & VARIABLE_NEWS)
+		return;
+	variable->news |= VARIABLE_NEWS;
+	if (memory->news_count < MEMORY_NEWS_MAX)
+		memory->news[memory->news_count] = (uint32_t)(variable - memory->variables);
+	memory->news_count++;
+}

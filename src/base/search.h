@@ -1,7 +1,15 @@
-/* Binary search in a sorted array. */
+/* Sorted arrays. */
 #pragma once
 
 #include <stdint.h>
+
+/* Compares numbers of 64 bits, for qsort(). */
+static inline int compare_numbers(const void *left, const void *right)
+{
+	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
 
 /*
  * Sets `index` to the first index in [first, end) for which `is_before` is false; to `end` if there

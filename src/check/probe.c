@@ -71,18 +71,3 @@ int probe_run(struct probe *probe, const struct probe_plan *plan, struct error *
 	}
 	return 0;
 }
-
-struct probe_plan probe_plan_exact(const struct failure *failure)
-{
-	return (struct probe_plan){
-		.mode = REPLAY_EXACT,
-		.segments = failure->segments,
-		.segment_count = failure->segment_count,
-	};
-}
-
-bool probe_shows(const struct probe *probe, const struct failure *failure)
-{
-	return probe->is_failure &&
-	       failure_key(&probe->worker.contract->outcome) == failure_key(&failure->outcome);
-}

@@ -122,18 +122,6 @@ static void child_work(const struct simplify *simplify, int pipe)
 	(void)platform_call(SYS_exit_group, 0);
 }
 
-static long simplify_fork_raw(void)
-{
-	uint32_t *thread_word = NULL;
-
-	/*
-	 * The thread's id lies in a word that the kernel knows; the child's copy must hold its own.
-	 */
-	(void)platform_call(SYS_prctl, PR_GET_TID_ADDRESS, &thread_word);
-	return platform_call(
-		SYS_clone, thread_word ? CLONE_CHILD_SETTID : 0, NULL, NULL, thread_word, NULL);
-}
-
 static bool simplify_receive(int pipe, struct strbuf *out)
 {
 	const uint64_t end_ns = platform_monotonic_ns() + PATIENCE_MS * UINT64_C(1000000);
@@ -189,7 +177,7 @@ bool simplify_failure(const struct simplify *simplify, struct simplified *out)
 
 	if (platform_failed(platform_call(SYS_pipe2, pipe, O_CLOEXEC)))
 		return false;
-	child = simplify_fork_raw();
+	child = platform_fork();
 	if (child == 0)
 		child_work(simplify, pipe[1]);
 	(void)platform_call(SYS_close, pipe[1]);

@@ -60,14 +60,6 @@ static void evidence_collect_wait(struct outcome *outcome, const struct engine_t
 		edge->lost_signals = cond->lost_signals;
 }
 
-static struct wait_edge *evidence_edge_of(struct outcome *outcome, struct thread_id thread)
-{
-	for (uint32_t i = 0; i < outcome->wait_count; i++)
-		if (thread_same(outcome->waits[i].waiter, thread))
-			return &outcome->waits[i];
-	return NULL;
-}
-
 /* Each thread waits for at most one other: follows the holders from each edge until they repeat. */
 static void evidence_mark_cycles(struct outcome *outcome)
 {
@@ -76,7 +68,7 @@ static void evidence_mark_cycles(struct outcome *outcome)
 		struct wait_edge *edge = start;
 
 		for (uint32_t hops = 0; edge && hops <= outcome->wait_count; hops++) {
-			edge = evidence_edge_of(outcome, edge->holder);
+			edge = outcome_wait_of(outcome, edge->holder);
 			if (edge == start) {
 				start->is_on_cycle = 1;
 				break;
@@ -125,7 +117,7 @@ static enum outcome_kind evidence_classify_waits(struct outcome *outcome)
 			return OUTCOME_SELF_DEADLOCK;
 		is_deadlock |= edge->is_on_cycle;
 		is_deadlock |= edge->op != OP_THREAD_JOIN &&
-			       evidence_awaited_cond(evidence_edge_of(outcome, edge->holder));
+			       evidence_awaited_cond(outcome_wait_of(outcome, edge->holder));
 		has_lost |= cond && cond->is_signalled;
 	}
 	return has_lost && !is_deadlock ? OUTCOME_LOST_WAKEUP : OUTCOME_DEADLOCK;

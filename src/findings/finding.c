@@ -140,7 +140,7 @@ static uint64_t variable_hash(const char *name)
 	return hash;
 }
 
-static const struct finding_wait *finding_wait_of(const struct finding *finding, const char *thread)
+const struct finding_wait *finding_wait_of(const struct finding *finding, const char *thread)
 {
 	for (uint32_t i = 0; thread && i < finding->wait_count; i++)
 		if (!strcmp(finding->waits[i].thread, thread))

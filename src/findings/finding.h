@@ -183,6 +183,8 @@ void finding_add_thread(const struct finding *finding, const char *path, struct 
 /* Adds the verb's gerund: "locks" gives "locking", "tries to lock" gives "trying to lock". */
 void finding_add_gerund(const char *verb, struct strbuf *out);
 /* Adds what the thread is blocked on: "mutex m", "joining thread main.0", "reading from pipe 3". */
+/* Returns the wait of a thread, which may be NULL; NULL if it does not wait. */
+const struct finding_wait *finding_wait_of(const struct finding *finding, const char *thread);
 void finding_add_blocked_on(const struct finding_wait *wait, struct strbuf *out);
 
 /*

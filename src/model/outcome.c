@@ -1,5 +1,7 @@
 #include "model/outcome.h"
 
+#include <stddef.h>
+
 const struct outcome_description outcome_descriptions[OUTCOME_KIND_COUNT] = {
 #define OUTCOME(name, word, is_failure, sentence) {word, is_failure, sentence},
 #include "model/outcomes.def"
@@ -24,4 +26,12 @@ void outcome_set(struct outcome *outcome, enum outcome_kind kind, struct thread_
 	outcome->waits_left_out = 0;
 	outcome->reserved = 0;
 	outcome->text[0] = '\0';
+}
+
+struct wait_edge *outcome_wait_of(const struct outcome *outcome, struct thread_id thread)
+{
+	for (uint32_t i = 0; i < outcome->wait_count; i++)
+		if (thread_same(outcome->waits[i].waiter, thread))
+			return (struct wait_edge *)&outcome->waits[i];
+	return NULL;
 }

@@ -90,5 +90,7 @@ static inline bool outcome_has_accesses(const struct outcome *outcome)
 }
 
 /* Sets kind, thread and code, and clears all other fields; wait_count 0 empties waits[]. */
+/* Returns the wait of a thread; NULL if it does not wait. */
+struct wait_edge *outcome_wait_of(const struct outcome *outcome, struct thread_id thread);
 void outcome_set(
 	struct outcome *outcome, enum outcome_kind kind, struct thread_id thread, int code);

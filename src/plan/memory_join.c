@@ -4,34 +4,6 @@
 
 #define SITE_LEARNT (SITE_SEEN | SITE_SHARED | SITE_WAITED)
 
-/* Finds or adds a variable. Returns NULL if there is no room. Hashing and limit equal those of the
- * runtime. */
-static struct memory_variable *memory_join_find_variable(
-	struct contract_memory *memory, variable_name name)
-{
-	uint32_t slot = memory_variable_slot(name);
-
-	while (memory->variables[slot].name && memory->variables[slot].name != name)
-		slot = (slot + 1) % MEMORY_VARIABLES_MAX;
-	if (memory->variables[slot].name)
-		return &memory->variables[slot];
-	if (memory->variable_count >= MEMORY_VARIABLES_MAX / 4 * 3)
-		return NULL;
-	memory->variable_count++;
-	memory->variables[slot].name = name;
-	return &memory->variables[slot];
-}
-
-static void note_news(struct contract_memory *memory, struct memory_variable *variable)
-{
-	if (variable->news & VARIABLE_NEWS)
-		return;
-	variable->news |= VARIABLE_NEWS;
-	if (memory->news_count < MEMORY_NEWS_MAX)
-		memory->news[memory->news_count] = (uint32_t)(variable - memory->variables);
-	memory->news_count++;
-}
-
 static void join_vias(struct memory_variable *to, const struct memory_variable *from)
 {
 	for (uint32_t i = from->via_known; i < MEMORY_VIAS_MAX && from->via[i]; i++) {
@@ -50,7 +22,7 @@ static void join_vias(struct memory_variable *to, const struct memory_variable *
 static void join_variable(struct contract_memory *memory, const struct memory_variable *from)
 {
 	const uint16_t learnt = VARIABLE_READ | VARIABLE_WRITTEN | VARIABLE_MANY | VARIABLE_RACED;
-	struct memory_variable *to = memory_join_find_variable(memory, from->name);
+	struct memory_variable *to = memory_find_variable(memory, from->name, true);
 
 	if (!to)
 		return;
@@ -66,7 +38,7 @@ static void join_variable(struct contract_memory *memory, const struct memory_va
 		to->loop = from->loop;
 	}
 	join_vias(to, from);
-	note_news(memory, to);
+	memory_note_news(memory, to);
 }
 
 static void join_variables(struct contract_memory *to, const struct contract_memory *from)

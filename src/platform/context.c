@@ -1,5 +1,7 @@
 #include <asm/prctl.h>
+#include <sched.h>
 #include <sys/auxv.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include "platform/platform.h"
@@ -52,4 +54,13 @@ void context_set_thread_base(uintptr_t base)
 bool context_has_fsgsbase(void)
 {
 	return getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE_BIT;
+}
+
+long platform_fork(void)
+{
+	uint32_t *thread_word = NULL;
+
+	(void)platform_call(SYS_prctl, PR_GET_TID_ADDRESS, &thread_word);
+	return platform_call(
+		SYS_clone, thread_word ? CLONE_CHILD_SETTID : 0, NULL, NULL, thread_word, NULL);
 }

@@ -29,6 +29,9 @@ extern const char platform_syscalls_end[];
 /* Inside that section; every handler needs it as SA_RESTORER. */
 void platform_signal_return(void);
 
+/* Forks without SIGCHLD. The word from which glibc reads the id of its thread is correct in the child. */
+long platform_fork(void);
+
 /* Sets *word to 1, wakes one waiter and ends this kernel thread, without use of its stack. */
 void platform_thread_vanish(uint32_t *word) __attribute__((noreturn));
 

@@ -20,8 +20,6 @@ const void *memory_static_address(const struct memory_variable *variable);
 /* Notes that a site touched the variable. `site`: its byte in the contract. */
 void memory_note_group(
 	struct contract_memory *memory, struct memory_known *known, const uint8_t *site);
-/* Notes news of this round for other processes, which learn it before the next round. */
-void memory_note_news(struct contract_memory *memory, struct memory_variable *variable);
 void memory_learn_more(struct contract_memory *memory, struct memory_known *known, bool is_write);
 
 /* Returns NULL if name_of() has no name for the address. `add`: adds an unknown variable if the

@@ -156,7 +156,7 @@ static void portfolio_begin_campaign(void *state, const struct strategy_config *
 	for (uint32_t i = 0; i < ARM_COUNT; i++) {
 		const struct strategy_config own = portfolio_arm_config(config, i);
 
-		arms[i].strategy->begin_campaign(portfolio_arm_state(portfolio, i), &own);
+		strategy_begin_campaign(arms[i].strategy, portfolio_arm_state(portfolio, i), &own);
 	}
 }
 
@@ -409,7 +409,7 @@ static void portfolio_begin_again(void *state)
 	if (!portfolio->search.made)
 		return;
 	memset(search, 0, strategy_dpor.state_bytes(&config));
-	strategy_dpor.begin_campaign(search, &config);
+	strategy_begin_campaign(&strategy_dpor, search, &config);
 	portfolio->search = (struct portfolio_search){.is_possible = portfolio->search.is_possible,
 		.has_children = portfolio->search.has_children,
 		.has_changed = true};

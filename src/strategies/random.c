@@ -12,12 +12,6 @@ static size_t random_state_bytes(const struct strategy_config *config)
 	return sizeof(struct random_walk);
 }
 
-static void random_begin_campaign(void *state, const struct strategy_config *config)
-{
-	(void)state; /* each run is seeded separately */
-	(void)config;
-}
-
 static void random_begin_run(void *state, uint64_t seed)
 {
 	struct random_walk *walk = state;
@@ -39,7 +33,6 @@ const struct strategy strategy_random = {
 	.name = "random",
 	.summary = "every enabled thread is equally likely at every scheduling point",
 	.state_bytes = random_state_bytes,
-	.begin_campaign = random_begin_campaign,
 	.begin_run = random_begin_run,
 	.choose = random_choose,
 };

@@ -12,12 +12,6 @@ static size_t round_robin_state_bytes(const struct strategy_config *config)
 		uint64_t);
 }
 
-static void round_robin_begin_campaign(void *state, const struct strategy_config *config)
-{
-	(void)state;
-	(void)config;
-}
-
 static void round_robin_begin_run(void *state, uint64_t seed)
 {
 	(void)state;
@@ -42,7 +36,6 @@ const struct strategy strategy_round_robin = {
 	.name = "round_robin",
 	.summary = "no preemptions: a thread runs until it blocks, then the next one runs",
 	.state_bytes = round_robin_state_bytes,
-	.begin_campaign = round_robin_begin_campaign,
 	.begin_run = round_robin_begin_run,
 	.choose = round_robin_choose,
 };

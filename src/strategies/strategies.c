@@ -1,5 +1,7 @@
 #include "strategies/strategy.h"
 
+#include "base/bug.h"
+
 const struct strategy *const strategies[] = {
 #define STRATEGY(symbol, name) &strategy_##symbol,
 #include "strategies/strategies.def"
@@ -20,4 +22,13 @@ const struct strategy *strategy_find(const char *name, size_t length)
 			return strategies[i];
 	}
 	return NULL;
+}
+
+uint32_t strategy_index(const struct strategy *strategy)
+{
+	uint32_t i = 0;
+
+	while (strategies[i] != strategy)
+		BUG_ON(++i == strategy_count);
+	return i;
 }

@@ -240,6 +240,7 @@ struct strategy {
 	/* Options that are each within their range: "problem; remedy", or NULL. May be NULL. */
 	const char *(*check)(const struct strategy_config *config);
 	size_t (*state_bytes)(const struct strategy_config *config);
+	/* NULL if a zeroed state needs no preparation. */
 	void (*begin_campaign)(void *state, const struct strategy_config *config);
 	void (*begin_run)(void *state, uint64_t seed);
 
@@ -282,6 +283,13 @@ static inline uint32_t strategy_round_runs(uint64_t before)
 	return (uint32_t)most;
 }
 
+static inline void strategy_begin_campaign(
+	const struct strategy *strategy, void *state, const struct strategy_config *config)
+{
+	if (strategy->begin_campaign)
+		strategy->begin_campaign(state, config);
+}
+
 static inline void strategy_end_single_run(
 	const struct strategy *strategy, void *state, const struct run_summary *summary)
 {
@@ -303,6 +311,8 @@ static inline bool strategy_is_sequential(const struct strategy *strategy)
 	return strategy->search.is_exhausted || (strategy->end_run && !strategy->learning.learn);
 }
 
+/* Returns the index of the strategy in strategies[]. */
+uint32_t strategy_index(const struct strategy *strategy);
 /* `length` in bytes; returns NULL if there is no such strategy. */
 const struct strategy *strategy_find(const char *name, size_t length);
 

@@ -68,7 +68,7 @@ static void states_open(struct simulated_campaign *campaign, uint32_t number, en
 		*block = malloc(campaign->state_bytes);
 	BUG_ON(!*block);
 	campaign->state = memset(*block, 0, campaign->state_bytes);
-	strategy->begin_campaign(campaign->state, &campaign->config);
+	strategy_begin_campaign(strategy, campaign->state, &campaign->config);
 }
 
 /* Returns true if the state awaits the task. */

@@ -47,7 +47,7 @@ static uint64_t count_failures_of_both(
 	simulated_campaign_init(&campaign, &both, &strategy_pctvb, 3, statistics_seed(2));
 	campaign.config.option[1] = 2;
 	campaign.config.option[2] = threads;
-	strategy_pctvb.begin_campaign(campaign.state, &campaign.config);
+	strategy_begin_campaign(&strategy_pctvb, campaign.state, &campaign.config);
 	(void)simulated_campaign_count(&campaign, 3, OUTCOME_ABORT); /* learns; not counted */
 	failures = simulated_campaign_count(&campaign, runs, OUTCOME_ABORT);
 	assert_true(strategy_pctvb.guarantee(campaign.state, guarantee));

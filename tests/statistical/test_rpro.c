@@ -53,7 +53,7 @@ static void begin(struct simulated_campaign *campaign, const struct simulated_pr
 	campaign->config.option[2] = events;
 	campaign->config.option[3] = depth ? 0 : 2;
 	memset(campaign->state, 0, campaign->state_bytes);
-	strategy_rpro.begin_campaign(campaign->state, &campaign->config);
+	strategy_begin_campaign(&strategy_rpro, campaign->state, &campaign->config);
 	(void)simulated_campaign_run(campaign); /* learns; not counted */
 }
 

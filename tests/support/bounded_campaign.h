@@ -30,5 +30,5 @@ static inline void bounded_campaign_init(struct simulated_campaign *campaign,
 	campaign->state_bytes = strategy_bounded.state_bytes(&campaign->config);
 	campaign->state = calloc(1, campaign->state_bytes);
 	assert_non_null(campaign->state);
-	strategy_bounded.begin_campaign(campaign->state, &campaign->config);
+	strategy_begin_campaign(&strategy_bounded, campaign->state, &campaign->config);
 }

@@ -146,7 +146,7 @@ static bool perform_run(struct guest *guest, uint64_t number)
 
 	guest->runs++;
 	if (plan->is_fresh_state)
-		run.strategy->begin_campaign(run.state, &plan->strategy_config);
+		strategy_begin_campaign(run.strategy, run.state, &plan->strategy_config);
 	plan->is_fresh_state = false;
 	if (run.strategy->learning.begin_place)
 		run.strategy->learning.begin_place(

@@ -395,7 +395,7 @@ void simulated_campaign_init(struct simulated_campaign *campaign,
 	campaign->state_bytes = strategy->state_bytes(&campaign->config);
 	campaign->state = calloc(1, campaign->state_bytes);
 	BUG_ON(!campaign->state);
-	strategy->begin_campaign(campaign->state, &campaign->config);
+	strategy_begin_campaign(strategy, campaign->state, &campaign->config);
 }
 
 void simulated_campaign_release(struct simulated_campaign *campaign)

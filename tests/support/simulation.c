@@ -155,7 +155,7 @@ const struct outcome *simulate(
 
 	BUG_ON(strategy->state_bytes(&config) > sizeof world.strategy_state);
 	memset(world.strategy_state, 0, sizeof world.strategy_state);
-	strategy->begin_campaign(world.strategy_state, &config);
+	strategy_begin_campaign(strategy, world.strategy_state, &config);
 	simulation_perform(simulation, strategy, world.strategy_state, body, argument);
 	return &world.outcome;
 }

@@ -2,17 +2,11 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "branches/constraints/constraints.h"
 
 /* Limit of accesses times parts: a large buffer may be read in many overlapping pieces. */
 #define COST_MOST 100000
-
-static int constraints_mixed_compare(const void *left, const void *right)
-{
-	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return a < b ? -1 : a > b;
-}
 
 /* Returns the bounds of the accesses, sorted and unique. The caller frees the list. */
 static uint64_t *find_bounds(const struct place_access *items, uint32_t count, uint32_t *bounds)
@@ -22,7 +16,7 @@ static uint64_t *find_bounds(const struct place_access *items, uint32_t count, u
 		list[2 * i] = items[i].address;
 		list[2 * i + 1] = items[i].address + items[i].bytes;
 	}
-	qsort(list, 2 * (size_t)count, sizeof *list, constraints_mixed_compare);
+	qsort(list, 2 * (size_t)count, sizeof *list, compare_numbers);
 	*bounds = 0;
 	for (uint32_t i = 0; i < 2 * count; i++)
 		if (!*bounds || list[*bounds - 1] != list[i])

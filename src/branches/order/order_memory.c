@@ -223,13 +223,6 @@ static bool is_explained(const struct contents *contents, const struct walk_even
 	return true;
 }
 
-static int hidden_compare(const void *left, const void *right)
-{
-	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return a < b ? -1 : a > b;
-}
-
 static void hidden_add(struct order *order, uint64_t word)
 {
 	if (order->hidden_count && order->hidden[order->hidden_count - 1] == word)
@@ -412,14 +405,15 @@ void hidden_find(struct order *order)
 	find_unexplained(order);
 	find_changed(order);
 	if (order->hidden_count)
-		qsort(order->hidden, order->hidden_count, sizeof *order->hidden, hidden_compare);
+		qsort(order->hidden, order->hidden_count, sizeof *order->hidden, compare_numbers);
 }
 
 bool hidden_has(const struct order *order, uint64_t address, uint32_t bytes)
 {
 	for (uint64_t word = address >> 3;
 		order->hidden_count && word <= (address + bytes - 1) >> 3; word++)
-		if (bsearch(&word, order->hidden, order->hidden_count, sizeof word, hidden_compare))
+		if (bsearch(&word, order->hidden, order->hidden_count, sizeof word,
+			    compare_numbers))
 			return true;
 	return false;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "branches/solve/sensitivity_internal.h"
 
 /* A run of this many windows is a single chunk. A global window has the same size. */
@@ -223,13 +224,6 @@ static bool next_global(
 	return count > 0;
 }
 
-static int compare_words(const void *left, const void *right)
-{
-	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return a < b ? -1 : a > b;
-}
-
 /* Returns the words that the thread reads in its window, sorted and unique. The caller frees the
  * list. */
 static uint64_t *words_read(
@@ -244,7 +238,7 @@ static uint64_t *words_read(
 		if (walk->threads[thread].events[i].kind == EVENT_READ)
 			words[(*count)++] = walk->threads[thread].events[i].address >> 3;
 	if (*count)
-		qsort(words, *count, sizeof *words, compare_words);
+		qsort(words, *count, sizeof *words, compare_numbers);
 	for (size_t i = 0, all = *count; i < all; i++)
 		if (!i || words[i] != words[unique - 1])
 			words[unique++] = words[i];
@@ -263,7 +257,7 @@ static uint32_t words_written(const struct walk *walk, const struct order_window
 		const uint64_t word = event->address >> 3;
 		const uint64_t *found =
 			event->kind == EVENT_WRITE && count
-				? bsearch(&word, words, count, sizeof *words, compare_words)
+				? bsearch(&word, words, count, sizeof *words, compare_numbers)
 				: NULL;
 
 		written += found && !is_written[found - words];

@@ -45,7 +45,7 @@ static int sensitivity_begin(struct sensitivity **out, const struct run_record *
 	const char *program, const struct sensitivity_options *options, struct error *err)
 {
 	struct sensitivity *analysis = array_new(1, sizeof *analysis);
-	const uint64_t begin = parts_processor_ns();
+	const uint64_t begin = thread_processor_ns();
 	int status;
 
 	analysis->options = *options;
@@ -63,7 +63,7 @@ static int sensitivity_begin(struct sensitivity **out, const struct run_record *
 	analysis->is_matched = array_new(options->exclude_count + 1u, sizeof *analysis->is_matched);
 	for (uint32_t i = 0; i < options->exclude_count; i++)
 		analysis->is_matched[i] = code_book_exclude(&analysis->book, options->excludes[i]);
-	analysis->figures.load_ns = parts_processor_ns() - begin;
+	analysis->figures.load_ns = thread_processor_ns() - begin;
 	parts_open(analysis);
 	if (code_book_is_interrupted(&analysis->book)) {
 		(void)sensitivity_end(analysis); /* workers do not run yet */

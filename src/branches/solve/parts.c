@@ -168,14 +168,6 @@ static void count_steps(struct sensitivity *analysis)
 	}
 }
 
-uint64_t parts_processor_ns(void)
-{
-	struct timespec time;
-
-	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time); /* cannot fail */
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 /* Returns a hash of the record for runs processed in parts: equal for equal records. */
 static uint64_t path_of_record(const struct run_record *record)
 {
@@ -222,7 +214,7 @@ static void share_addresses(struct sensitivity *analysis)
 
 static void open_part(struct sensitivity *analysis)
 {
-	uint64_t begin = parts_processor_ns(), took;
+	uint64_t begin = thread_processor_ns(), took;
 
 	analysis->walk.part = analysis->parts[analysis->part];
 	analysis->walk.has_open_addresses = may_have_open_addresses(analysis);
@@ -231,7 +223,7 @@ static void open_part(struct sensitivity *analysis)
 		share_addresses(analysis);
 	count_steps(analysis);
 	count_events(analysis);
-	took = parts_processor_ns() - begin;
+	took = thread_processor_ns() - begin;
 	analysis->figures.walk_ns += took;
 	analysis->figures.events_ns += took;
 	begin = search_now_ns();
@@ -245,7 +237,7 @@ static void open_part(struct sensitivity *analysis)
 void parts_open(struct sensitivity *analysis)
 {
 	const struct run_record *record = analysis->image.record;
-	const uint64_t begin = parts_processor_ns();
+	const uint64_t begin = thread_processor_ns();
 	uint64_t most = PART_BYTES / (EVENT_BYTES + CLOCK_BYTES * (uint64_t)record->thread_count);
 
 	if (analysis->options.part)
@@ -256,7 +248,7 @@ void parts_open(struct sensitivity *analysis)
 	count_run(analysis);
 	analysis->part_count = walk_divide(&analysis->walk, most, &analysis->parts);
 	analysis->figures.parts = analysis->part_count;
-	analysis->figures.walk_ns = parts_processor_ns() - begin;
+	analysis->figures.walk_ns = thread_processor_ns() - begin;
 	open_part(analysis);
 	analysis->figures.path =
 		analysis->part_count > 1 ? path_of_record(record) : path_of(&analysis->walk);

@@ -51,12 +51,6 @@ enum sensitive_kind places_kind(const struct walk_event *event)
 	}
 }
 
-static bool places_is_condition(enum sensitive_kind kind)
-{
-	return kind != SENSITIVE_TARGET && kind != SENSITIVE_NULL && kind != SENSITIVE_DIVISOR &&
-	       kind != SENSITIVE_INDEX;
-}
-
 bool places_is_asked(const struct walk_event *event)
 {
 	return event->kind == EVENT_BRANCH || event->kind == EVENT_CHOICE ||
@@ -95,8 +89,8 @@ static uint32_t places_find(
 				    ? places->items[i].instruction == instruction
 				    : places_are_one(places->items[i].instruction, instruction)) &&
 			(places->items[i].kind == kind ||
-				(places_is_condition(places->items[i].kind) &&
-					places_is_condition(kind))))
+				(sensitive_is_condition(places->items[i].kind) &&
+					sensitive_is_condition(kind))))
 			return i;
 	return PLACE_NONE;
 }
@@ -173,7 +167,7 @@ static void note_way(struct places *places, struct place_slot *slot, const struc
 		return;
 	*has_way = true;
 	place = &places->items[slot->place];
-	if (search_is_failure(places_kind(event)))
+	if (sensitive_is_failure(places_kind(event)))
 		place->has_failures = true;
 	else
 		place->has_others = true;

@@ -16,6 +16,7 @@
 
 #include "base/bitset.h"
 #include "base/array.h"
+#include "base/search.h"
 #include "branches/solve/loops.h"
 #include "branches/solve/sensitivity_internal.h"
 
@@ -117,13 +118,6 @@ static void runs_add_holds(struct sensitivity *analysis, uint64_t rank)
 		runs_add_hold(analysis, 2 * class + 1, rank);
 }
 
-static int runs_compare_priorities(const void *left, const void *right)
-{
-	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return a < b ? -1 : a > b;
-}
-
 /* Sorts the events to hold, and lists each once. */
 static void runs_sort_holds(struct sensitivity *analysis)
 {
@@ -132,7 +126,7 @@ static void runs_sort_holds(struct sensitivity *analysis)
 	uint64_t *is_listed = array_new(BITSET_WORDS(events) + 1, sizeof *is_listed);
 	const uint32_t count = search->hold_count;
 
-	qsort(search->holds, count, sizeof *search->holds, runs_compare_priorities);
+	qsort(search->holds, count, sizeof *search->holds, compare_numbers);
 	search->hold_count = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		const uint64_t rank = events - search->holds[i] % HOLD_PRIORITY;

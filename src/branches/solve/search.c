@@ -58,7 +58,7 @@ bool search_is_wanted(const struct sensitivity *analysis, enum search_pass pass,
 		(options->points_to && event->position > options->points_to))
 		return false;
 	*out = place;
-	fails = search_is_failure(places_kind(event));
+	fails = sensitive_is_failure(places_kind(event));
 	if (pass == PASS_RELAXED)
 		return fails || !analysis->options.only_failures;
 	return search_is_of_failures(pass) ? fails : !fails;
@@ -234,12 +234,6 @@ bool search_is_near(enum search_pass pass)
 static bool search_is_open(enum search_pass pass)
 {
 	return pass == PASS_FAILURES_OPEN || pass == PASS_BRANCHES_OPEN;
-}
-
-bool search_is_failure(enum sensitive_kind kind)
-{
-	return kind == SENSITIVE_ASSERTION || kind == SENSITIVE_NULL || kind == SENSITIVE_DIVISOR ||
-	       kind == SENSITIVE_INDEX;
 }
 
 bool search_is_of_failures(enum search_pass pass)

@@ -125,7 +125,7 @@ static void keep_others_from_failing(struct constraints *constraints, uint16_t t
 			Z3_ast stands, fails;
 
 			if (!places_is_asked(event) || event->kind == EVENT_INDEX ||
-				!search_is_failure(places_kind(event)))
+				!sensitive_is_failure(places_kind(event)))
 				continue;
 			fails = is_end_of_run(constraints->walk, other, event)
 					? constraints_as_it_was(constraints, event)

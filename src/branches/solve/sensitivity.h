@@ -32,6 +32,18 @@ enum sensitive_kind {
 	SENSITIVE_KIND_COUNT
 };
 
+static inline bool sensitive_is_failure(enum sensitive_kind kind)
+{
+	return kind == SENSITIVE_ASSERTION || kind == SENSITIVE_NULL || kind == SENSITIVE_DIVISOR ||
+	       kind == SENSITIVE_INDEX;
+}
+
+static inline bool sensitive_is_condition(enum sensitive_kind kind)
+{
+	return kind != SENSITIVE_TARGET && kind != SENSITIVE_NULL && kind != SENSITIVE_DIVISOR &&
+	       kind != SENSITIVE_INDEX;
+}
+
 /* The analysis owns the strings. */
 struct sensitive_place {
 	const char *function;

@@ -176,7 +176,6 @@ void parts_open(struct sensitivity *analysis);
  * up. */
 bool parts_next(struct sensitivity *analysis);
 void parts_close(struct sensitivity *analysis);
-uint64_t parts_processor_ns(void);
 
 void places_fill(struct sensitivity *analysis);
 void places_release(struct places *places);
@@ -295,7 +294,6 @@ enum constraints_kind search_kind(const struct sensitivity *analysis, enum searc
  * them. */
 bool search_counts(enum search_pass pass);
 bool search_is_of_failures(enum search_pass pass);
-bool search_is_failure(enum sensitive_kind kind);
 /* Returns whether the chunk's questions differ from those of earlier passes. */
 bool search_is_new(const struct worker *worker);
 bool search_has_pass(const struct sensitivity *analysis, enum search_pass pass);

@@ -16,7 +16,7 @@
 /* Once one huge page was slow, huge pages are not used any more. */
 static atomic_bool is_huge_slow;
 
-static uint64_t stretch_processor_ns(void)
+uint64_t thread_processor_ns(void)
 {
 	struct timespec time;
 
@@ -43,11 +43,11 @@ static void open_it(struct stretch *stretch)
 
 static void add_huge(struct stretch *stretch)
 {
-	const uint64_t begin = stretch_processor_ns();
+	const uint64_t begin = thread_processor_ns();
 
 	*(volatile uint8_t *)(stretch->memory + stretch->ready) = 0;
 	stretch->ready += HUGE_BYTES;
-	if (stretch_processor_ns() - begin >= HUGE_NS_MOST)
+	if (thread_processor_ns() - begin >= HUGE_NS_MOST)
 		atomic_store_explicit(&is_huge_slow, true, memory_order_relaxed);
 }
 

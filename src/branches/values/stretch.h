@@ -22,6 +22,9 @@ struct stretch {
 };
 
 /* Makes the first `bytes` bytes usable. */
+/* Returns the processor time of this thread. */
+uint64_t thread_processor_ns(void);
+
 void stretch_reach(struct stretch *stretch, uint64_t bytes);
 /* Releases the memory; also valid for a stretch that was never opened. */
 void stretch_release(struct stretch *stretch);

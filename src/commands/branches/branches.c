@@ -105,18 +105,6 @@ static int branches_go_on(struct branches_state *state, struct record_request re
 	return status;
 }
 
-static bool is_failing(enum sensitive_kind kind)
-{
-	return kind == SENSITIVE_ASSERTION || kind == SENSITIVE_NULL || kind == SENSITIVE_DIVISOR ||
-	       kind == SENSITIVE_INDEX;
-}
-
-static bool branches_is_condition(enum sensitive_kind kind)
-{
-	return kind != SENSITIVE_TARGET && kind != SENSITIVE_NULL && kind != SENSITIVE_DIVISOR &&
-	       kind != SENSITIVE_INDEX;
-}
-
 static bool branches_is_reported(const struct branches_result *result, enum sensitive_kind kind,
 	const struct sensitive_place *place)
 {
@@ -126,8 +114,8 @@ static bool branches_is_reported(const struct branches_result *result, enum sens
 		if (!item->delayed && item->line == place->line &&
 			strcmp(item->file, place->file) == 0 &&
 			(item->line || strcmp(item->function, place->function) == 0) &&
-			(item->kind == kind ||
-				(branches_is_condition(item->kind) && branches_is_condition(kind))))
+			(item->kind == kind || (sensitive_is_condition(item->kind) &&
+						       sensitive_is_condition(kind))))
 			return true;
 	}
 	return false;
@@ -140,7 +128,7 @@ static bool branches_is_known(
 {
 	const struct branches_state *state = context;
 
-	return (state->options->rounds <= 1 || is_failing(kind)) &&
+	return (state->options->rounds <= 1 || sensitive_is_failure(kind)) &&
 	       branches_is_reported(state->result, kind, place);
 }
 
@@ -162,8 +150,8 @@ static bool branches_is_wanted(const struct branches_state *state,
 {
 	if (branches_is_reported(state->result, candidate->kind, &candidate->place))
 		return false;
-	return !state->options->sensitivity.only_failures || is_failing(candidate->kind) ||
-	       run->is_failure;
+	return !state->options->sensitivity.only_failures ||
+	       sensitive_is_failure(candidate->kind) || run->is_failure;
 }
 
 static int branches_take_flipped(struct branches_state *state, const struct record_request *request,

@@ -415,8 +415,8 @@ static int open_slot(struct explain *explain, uint32_t number, struct error *err
 	races_apply(&explain->setting.settings.races, contract);
 	patterns_configure(explain_patterns_state(&slot->worker), explain->options->window);
 	patterns_include_orders(explain_patterns_state(&slot->worker), explain->has_orders);
-	explain_runs_strategy_of(explain)->begin_campaign(
-		contract_strategy(contract), &explain->options->strategy_config);
+	strategy_begin_campaign(explain_runs_strategy_of(explain), contract_strategy(contract),
+		&explain->options->strategy_config);
 	slot->worker.is_strategy_fresh = false;
 	return 0;
 }

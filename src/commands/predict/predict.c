@@ -19,15 +19,6 @@
 /* Time to read symbols after an interrupt. */
 #define SYMBOLS_LIMIT_NS UINT64_C(300000000)
 
-uint32_t predict_strategy(const struct strategy *strategy)
-{
-	for (uint32_t i = 0; i < strategy_count; i++)
-		if (strategies[i] == strategy)
-			return i;
-	BUG_ON(true);
-	return 0;
-}
-
 struct predict *predict_open(
 	const struct predict_options *options, const struct campaign_listener *listener)
 {
@@ -217,7 +208,7 @@ static int record_part(struct predict *predict, struct campaign_options *options
 		if (options->settings.step_limit > TURN_STEPS_MOST)
 			options->settings.step_limit = TURN_STEPS_MOST;
 	}
-	options->strategy = predict_strategy(part->strategy);
+	options->strategy = strategy_index(part->strategy);
 	options->strategy_config = (struct strategy_config){
 		.thread_capacity = THREAD_CAPACITY, .option = {part->depth}};
 	options->memory = predict->has_view ? &predict->view : NULL;

@@ -86,4 +86,3 @@ int predict_keep(const struct predict_keeping *keeping, char id[32], struct erro
 int predict_check_file(const struct predict *predict, struct error *err);
 
 struct finding_source predict_source(const struct predict *predict, uint32_t run);
-uint32_t predict_strategy(const struct strategy *strategy);

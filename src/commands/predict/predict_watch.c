@@ -120,7 +120,7 @@ int predict_watch(struct predict *predict, uint64_t runs, predict_judge *judge, 
 	int status;
 
 	*watched = (struct predict_watched){0};
-	options.strategy = predict_strategy(&strategy_random);
+	options.strategy = strategy_index(&strategy_random);
 	options.strategy_config = (struct strategy_config){.thread_capacity = THREAD_CAPACITY};
 	options.schedules = runs;
 	options.workers = 1;

@@ -128,7 +128,7 @@ static void rounds_open(struct campaign *campaign)
 	const struct strategy_config config = rounds_config(campaign);
 	struct rounds *round = array_new(1, sizeof *round);
 	round->knowledge = array_new(1, strategy->state_bytes(&config));
-	strategy->begin_campaign(round->knowledge, &config);
+	strategy_begin_campaign(strategy, round->knowledge, &config);
 	campaign->rounds = round;
 	rounds_begin_round(campaign);
 }
@@ -153,8 +153,8 @@ static void rounds_prepare_worker(const struct campaign *campaign, struct campai
 {
 	const struct strategy_config config = rounds_config(campaign);
 
-	rounds_strategy_of(campaign)->begin_campaign(
-		contract_strategy(worker->worker.contract), &config);
+	strategy_begin_campaign(
+		rounds_strategy_of(campaign), contract_strategy(worker->worker.contract), &config);
 	worker->worker.is_strategy_fresh = false;
 }
 

@@ -18,14 +18,6 @@ static void orders_add_frame(
 	frame_place(frame, out);
 }
 
-static const struct finding_wait *orders_wait_of(const struct finding *finding, const char *thread)
-{
-	for (uint32_t i = 0; thread && i < finding->wait_count; i++)
-		if (!strcmp(finding->waits[i].thread, thread))
-			return &finding->waits[i];
-	return NULL;
-}
-
 static const struct wait_edge *orders_edge(
 	const struct builder *builder, const struct finding_wait *wait)
 {
@@ -195,7 +187,7 @@ static bool orders_add_cycle(const struct builder *builder, struct strbuf *cause
 		if (!wanted || !wanted->object)
 			break;
 		orders_add_link(builder, wait, wanted, cause);
-		wait = orders_wait_of(finding, wait->holder);
+		wait = finding_wait_of(finding, wait->holder);
 		if (wait == first)
 			break;
 	}
@@ -211,7 +203,7 @@ static bool orders_add_gone(
 		const struct finding_wait *wait = &finding->waits[i];
 
 		if (!wait->holder || orders_edge(builder, wait)->is_in_child ||
-			!orders_is_lock(builder, wait) || orders_wait_of(finding, wait->holder))
+			!orders_is_lock(builder, wait) || finding_wait_of(finding, wait->holder))
 			continue;
 		builder_mark_cause(builder, orders_find_acquisition(builder, wait), cause);
 		strbuf_addf(cause, "%s took ", wait->holder);

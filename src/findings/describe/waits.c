@@ -9,20 +9,12 @@
 #include "base/array.h"
 #include "findings/describe/build_internal.h"
 
-static struct wait_edge *edge_of(struct outcome *outcome, struct thread_id thread)
-{
-	for (uint32_t i = 0; i < outcome->wait_count; i++)
-		if (thread_same(outcome->waits[i].waiter, thread))
-			return &outcome->waits[i];
-	return NULL;
-}
-
 static bool closes_circle(struct outcome *outcome, const struct wait_edge *start)
 {
 	const struct wait_edge *edge = start;
 
 	for (uint32_t hops = 0; edge && hops <= outcome->wait_count; hops++) {
-		edge = edge_of(outcome, edge->holder);
+		edge = outcome_wait_of(outcome, edge->holder);
 		if (edge == start)
 			return true;
 	}

@@ -100,15 +100,6 @@ static uint64_t waits_key(const struct outcome *outcome)
 	return key;
 }
 
-static const struct wait_edge *failure_wait_of(
-	const struct outcome *outcome, struct thread_id thread)
-{
-	for (uint32_t i = 0; i < outcome->wait_count; i++)
-		if (thread_same(outcome->waits[i].waiter, thread))
-			return &outcome->waits[i];
-	return NULL;
-}
-
 /* The wait that the first waiting thread depends on; NULL: no thread waits. */
 static const struct wait_edge *failure_last_wait(const struct outcome *outcome)
 {
@@ -116,7 +107,7 @@ static const struct wait_edge *failure_last_wait(const struct outcome *outcome)
 
 	for (uint32_t hops = 0; next && hops <= outcome->wait_count; hops++) {
 		edge = next;
-		next = failure_wait_of(outcome, edge->holder);
+		next = outcome_wait_of(outcome, edge->holder);
 	}
 	return edge;
 }

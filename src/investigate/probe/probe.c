@@ -16,15 +16,6 @@ uint64_t probe_strategy_bytes(void)
 	return replay_state_bytes(CONTRACT_SEGMENTS_MAX, DIRECTIVES_MAX);
 }
 
-static uint32_t probe_strategy_index(const struct strategy *strategy)
-{
-	for (uint32_t i = 0; i < strategy_count; i++)
-		if (strategies[i] == strategy)
-			return i;
-	BUG_ON(true);
-	return 0;
-}
-
 void *probe_patterns(const struct probe *probe)
 {
 	struct contract *contract = probe->worker.contract;
@@ -86,7 +77,7 @@ void probe_fill(struct probe *probe, const struct probe_plan *plan)
 	struct contract_plan *to = &worker->contract->plan;
 	struct replay_state *state;
 
-	to->strategy = probe_strategy_index(plan->strategy ? plan->strategy : &strategy_replay);
+	to->strategy = strategy_index(plan->strategy ? plan->strategy : &strategy_replay);
 	to->stall_ns = plan->strategy ? 0 : STALL_ANY; /* strategy_replay chooses the stalls */
 	if (plan->strategy) {
 		memcpy(to->strategy_config.option, plan->options, sizeof plan->options);
@@ -195,19 +186,4 @@ int probe_run(struct probe *probe, const struct probe_plan *plan, struct error *
 	}
 	probe_note_run(probe, plan->batch ? contract->totals.runs - before : 1);
 	return 0;
-}
-
-struct probe_plan probe_plan_exact(const struct failure *failure)
-{
-	return (struct probe_plan){
-		.mode = REPLAY_EXACT,
-		.segments = failure->segments,
-		.segment_count = failure->segment_count,
-	};
-}
-
-bool probe_shows(const struct probe *probe, const struct failure *failure)
-{
-	return probe->is_failure &&
-	       failure_key(&probe->worker.contract->outcome) == failure_key(&failure->outcome);
 }

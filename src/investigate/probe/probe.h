@@ -93,7 +93,18 @@ int probe_poll(struct probe *probe, bool *is_over, bool *is_spoilt, struct error
 void probe_fill(struct probe *probe, const struct probe_plan *plan);
 
 /* The plan that repeats a failing run exactly. The plan refers to `failure`. */
-struct probe_plan probe_plan_exact(const struct failure *failure);
+static inline struct probe_plan probe_plan_exact(const struct failure *failure)
+{
+	return (struct probe_plan){
+		.mode = REPLAY_EXACT,
+		.segments = failure->segments,
+		.segment_count = failure->segment_count,
+	};
+}
 
 /* Did the last run show the same failure: kind, code, and the objects and places of its waits? */
-bool probe_shows(const struct probe *probe, const struct failure *failure);
+static inline bool probe_shows(const struct probe *probe, const struct failure *failure)
+{
+	return probe->is_failure &&
+	       failure_key(&probe->worker.contract->outcome) == failure_key(&failure->outcome);
+}

@@ -66,14 +66,14 @@ bool runtime_renew_strategy(void)
 	bool is_renewed = plan->is_fresh_state;
 
 	if (plan->is_fresh_state) {
-		strategy->begin_campaign(state, &plan->strategy_config);
+		strategy_begin_campaign(strategy, state, &plan->strategy_config);
 		/* The only field of the plan that the guest writes. */
 		plan->is_fresh_state = false;
 	}
 	/* An exhaustive strategy begins again when the program has new scheduling points. */
 	if (strategy->search.is_exhausted && memory_take_change()) {
 		run_clear_strategy_state(contract);
-		strategy->begin_campaign(state, &plan->strategy_config);
+		strategy_begin_campaign(strategy, state, &plan->strategy_config);
 		is_renewed = true;
 	}
 	return is_renewed;

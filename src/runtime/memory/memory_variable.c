@@ -7,28 +7,6 @@
 #include "runtime/sites.h"
 #include "runtime/quick.h"
 
-/* Finds a variable by its name. Returns NULL if the variable is unknown, and `add` is false or the
- * table is full. */
-static struct memory_variable *memory_variable(
-	struct contract_memory *memory, variable_name name, bool add)
-{
-	uint32_t slot = memory_variable_slot(name);
-
-	while (memory->variables[slot].name) {
-		if (memory->variables[slot].name == name)
-			return &memory->variables[slot];
-		slot = (slot + 1) % MEMORY_VARIABLES_MAX;
-	}
-	if (!add)
-		return NULL;
-	/* Keeps searches short, and guarantees a free slot that ends them. */
-	if (memory->variable_count >= MEMORY_VARIABLES_MAX / 4 * 3)
-		return NULL;
-	memory->variable_count++;
-	memory->variables[slot].name = name;
-	return &memory->variables[slot];
-}
-
 struct memory_variable *memory_variable_of(struct contract_memory *memory, object_name object)
 {
 	uint32_t slot = memory_variable_slot(object);
@@ -105,7 +83,7 @@ struct memory_known *memory_known_find(struct contract_memory *memory, uintptr_t
 	if (!name)
 		return NULL;
 	memory_fetch_ahead(memory, at);
-	variable = memory_variable(memory, name, add);
+	variable = memory_find_variable(memory, name, add);
 	/* An absence is cached only if it will last. */
 	if (is_lasting && (variable || add || memory->is_frozen)) {
 		known = &memory->known[granule % MEMORY_KNOWN_MAX];
@@ -149,16 +127,6 @@ const void *memory_static_address(const struct memory_variable *variable)
 		return main_locals_address(variable->block_name);
 	return engine_static_address(
 		variable->loop - 1u, (uint64_t)variable->block_name * GRANULE_BYTES);
-}
-
-void memory_note_news(struct contract_memory *memory, struct memory_variable *variable)
-{
-	if (variable->news & VARIABLE_NEWS)
-		return;
-	variable->news |= VARIABLE_NEWS;
-	if (memory->news_count < MEMORY_NEWS_MAX)
-		memory->news[memory->news_count] = (uint32_t)(variable - memory->variables);
-	memory->news_count++;
 }
 
 /* Notes that the variable becomes a point, or racy, from the next run or round on. */
@@ -252,7 +220,7 @@ void memory_raced(const void *address)
 
 	if (memory->is_frozen)
 		return;
-	variable = memory_variable(memory, memory_variable_name(address), true);
+	variable = memory_find_variable(memory, memory_variable_name(address), true);
 	if (!variable || variable->flags & VARIABLE_RACED)
 		return;
 	variable->flags |= VARIABLE_RACED;

@@ -65,16 +65,6 @@ static void fork_complete_outcome(struct contract *contract, int status)
 	outcome->step = contract->heartbeat;
 }
 
-static long restart_fork_fork_raw(void)
-{
-	uint32_t *thread_word = NULL;
-
-	/* glibc expects the child's id in the child's word. */
-	(void)platform_call(SYS_prctl, PR_GET_TID_ADDRESS, &thread_word);
-	return platform_call(
-		SYS_clone, thread_word ? CLONE_CHILD_SETTID : 0, NULL, NULL, thread_word, NULL);
-}
-
 static void fork_grow_pool(void)
 {
 	if (!fork_made_in_run)
@@ -101,7 +91,7 @@ static int fork_batch(uint64_t *number, enum contract_report *report)
 		(void)focus_prepare_run(*number);
 		memory_switch_sites();
 		fork_grow_pool();
-		pid = restart_fork_fork_raw();
+		pid = platform_fork();
 		if (pid == 0) {
 			fork_child_set_up();
 			return 1;

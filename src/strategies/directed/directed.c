@@ -23,12 +23,6 @@ static size_t directed_state_bytes(const struct strategy_config *config)
 	return sizeof(struct directed_state);
 }
 
-static void directed_begin_campaign(void *state, const struct strategy_config *config)
-{
-	(void)state;
-	(void)config;
-}
-
 static void directed_clear_meeting(struct directed_state *directed)
 {
 	directed->has_met = false;
@@ -474,7 +468,6 @@ const struct strategy strategy_directed = {
 	.name = "directed",
 	.summary = "drives threads to predicted operations (used by raddle predict and explain)",
 	.state_bytes = directed_state_bytes,
-	.begin_campaign = directed_begin_campaign,
 	.begin_run = directed_begin_run,
 	.choose = directed_choose,
 	.executed = directed_executed,

@@ -26,12 +26,6 @@ static size_t estimate_state_bytes(const struct strategy_config *config)
 	return sizeof(struct estimate);
 }
 
-static void estimate_begin_campaign(void *state, const struct strategy_config *config)
-{
-	(void)state; /* initially all zero */
-	(void)config;
-}
-
 static void estimate_begin_run(void *state, uint64_t seed)
 {
 	struct estimate *estimate = state;
@@ -172,7 +166,6 @@ const struct strategy strategy_estimate = {
 	.name = "estimate",
 	.summary = "estimates the number of all orders by random descents of the tree of orders",
 	.state_bytes = estimate_state_bytes,
-	.begin_campaign = estimate_begin_campaign,
 	.begin_run = estimate_begin_run,
 	.choose = estimate_choose,
 	.executed = estimate_executed,

@@ -24,12 +24,6 @@ static size_t pos_state_bytes(const struct strategy_config *config)
 	return sizeof(struct pos);
 }
 
-static void pos_begin_campaign(void *state, const struct strategy_config *config)
-{
-	(void)state; /* everything is drawn per run */
-	(void)config;
-}
-
 static void pos_begin_run(void *state, uint64_t seed)
 {
 	struct pos *pos = state;
@@ -87,7 +81,6 @@ const struct strategy strategy_pos = {
 	.summary =
 		"random priority per pending op, drawn again for ops that conflict with the chosen one: samples partial orders evenly",
 	.state_bytes = pos_state_bytes,
-	.begin_campaign = pos_begin_campaign,
 	.begin_run = pos_begin_run,
 	.choose = pos_choose,
 	.executed = pos_executed,

@@ -29,12 +29,6 @@ static size_t rff_state_bytes(const struct strategy_config *config)
 	return sizeof(struct rff);
 }
 
-static void rff_begin_campaign(void *state, const struct strategy_config *config)
-{
-	(void)state; /* starts empty */
-	(void)config;
-}
-
 /* ---- constraints of the run ---- */
 
 static uint64_t rff_weight(uint32_t count)
@@ -232,7 +226,6 @@ const struct strategy strategy_rff = {
 	.name = "rff",
 	.summary = "aims at orders of conflicting ops that few earlier runs have shown",
 	.state_bytes = rff_state_bytes,
-	.begin_campaign = rff_begin_campaign,
 	.begin_run = rff_begin_run,
 	.choose = rff_choose,
 	.executed = rff_executed,

@@ -53,12 +53,6 @@ static size_t surw_state_bytes(const struct strategy_config *config)
 	return sizeof(struct surw);
 }
 
-static void surw_begin_campaign(void *state, const struct strategy_config *config)
-{
-	(void)state; /* starts empty */
-	(void)config;
-}
-
 static uint32_t surw_expected(const struct surw_pair *pair)
 {
 	return (pair->sixteenths + 8) / 16;
@@ -253,7 +247,6 @@ const struct strategy strategy_surw = {
 	.summary =
 		"chooses one shared object for each run and makes every order of the ops on it equally likely",
 	.state_bytes = surw_state_bytes,
-	.begin_campaign = surw_begin_campaign,
 	.begin_run = surw_begin_run,
 	.choose = surw_choose,
 	.executed = surw_executed,

@@ -37,7 +37,7 @@ static size_t wrapped_state_bytes(const struct strategy_config *config)
 
 static void wrapped_begin_campaign(void *state, const struct strategy_config *config)
 {
-	inner->begin_campaign(inner_state(state), config);
+	strategy_begin_campaign(inner, inner_state(state), config);
 	history_begin(state, record_bytes, inner, inner_state(state));
 }
 

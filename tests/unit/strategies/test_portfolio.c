@@ -104,7 +104,7 @@ static struct strategy_verdict search(
 
 	simulated_campaign_init(&campaign, program, &strategy_portfolio, 0, 1);
 	memset(campaign.state, 0, campaign.state_bytes);
-	strategy_portfolio.begin_campaign(campaign.state, &config);
+	strategy_begin_campaign(&strategy_portfolio, campaign.state, &config);
 	assert_int_equal(simulated_campaign_count(&campaign, runs, OUTCOME_PASSED), runs);
 	strategy_portfolio.search.verdict(campaign.state, &verdict);
 	simulated_campaign_release(&campaign);

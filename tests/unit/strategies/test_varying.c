@@ -64,7 +64,7 @@ static bool make(const struct strategy *strategy, const struct simulated_code *o
 	if (strategy == &strategy_bounded) { /* c, v and t */
 		campaign.config.option[0] = campaign.config.option[1] = 1;
 		campaign.config.option[2] = 2;
-		strategy->begin_campaign(campaign.state, &campaign.config);
+		strategy_begin_campaign(strategy, campaign.state, &campaign.config);
 	}
 	for (; run < RUNS_MOST && !strategy->search.is_exhausted(campaign.state); run++) {
 		campaign.run.program = is_other(run) ? &otherwise : &usually;

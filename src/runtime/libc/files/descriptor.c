@@ -256,17 +256,7 @@ EXPORT int fcntl(int fd, int command, ...)
 	return (int)interpose_result(ANSWER(fcntl, fd, command, argument));
 }
 
-EXPORT int fcntl64(int fd, int command, ...)
-{
-	va_list arguments;
-	void *argument;
-
-	ENTER();
-	va_start(arguments, command);
-	argument = va_arg(arguments, void *);
-	va_end(arguments);
-	return (int)interpose_result(ANSWER(fcntl, fd, command, argument));
-}
+EXPORT __typeof__(fcntl64) fcntl64 __attribute__((alias("fcntl")));
 
 EXPORT int lockf(int fd, int command, off_t length)
 {

@@ -55,7 +55,7 @@ void child_run_begin(void)
 	run.strategy_state = platform_map(strategy_pos.state_bytes(&config), false);
 	if (!run.strategy_state)
 		return; /* the child keeps a single schedule if memory is short */
-	strategy_pos.begin_campaign(run.strategy_state, &config);
+	strategy_begin_campaign(&strategy_pos, run.strategy_state, &config);
 	strategy_pos.begin_run(run.strategy_state, child.seed);
 	run.seed = child.seed;
 	run.random_seed = ~child.seed;

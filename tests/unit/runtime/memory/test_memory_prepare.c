@@ -127,7 +127,7 @@ static void test_memory__chosen_sites_and_variables(void **state)
 	access_by(0, 2, SITE_STORE, 0x200, 8); /* its variable is neither chosen nor shared */
 	access_by(0, 0, SITE_STORE, 0x100, 8); /* its site is not chosen */
 	assert_int_equal(points, 0);
-	memory_variable(memory, name, true)->flags |= VARIABLE_CHOSEN;
+	memory_find_variable(memory, name, true)->flags |= VARIABLE_CHOSEN;
 	run(8);
 	access_by(0, 2, SITE_STORE, 0x200, 8);
 	assert_int_equal(points, 1);

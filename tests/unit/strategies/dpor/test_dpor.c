@@ -404,7 +404,7 @@ static uint64_t make_shard(
 	simulated_campaign_init(&campaign, program, &strategy_dpor, 0, 1);
 	campaign.config.shard = shard;
 	campaign.config.shards = shards;
-	strategy_dpor.begin_campaign(campaign.state, &campaign.config);
+	strategy_begin_campaign(&strategy_dpor, campaign.state, &campaign.config);
 	campaign.run.observe = simulated_trace_add;
 	campaign.run.context = &trace;
 	while (!strategy_dpor.search.is_exhausted(campaign.state)) {
@@ -483,7 +483,7 @@ static void dpor__looks_back_no_further_than_a_step_of_its_own(void **state)
 
 	(void)state;
 	assert_non_null(dpor);
-	strategy_dpor.begin_campaign(dpor, &config);
+	strategy_begin_campaign(&strategy_dpor, dpor, &config);
 	strategy_dpor.begin_run(dpor, 1);
 	for (uint32_t i = 0; i < STEPS; i++) {
 		const uint32_t thread = i / 4 % 2;

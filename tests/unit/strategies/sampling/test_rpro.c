@@ -99,7 +99,7 @@ static uint64_t most_preemptions(int64_t windows)
 	campaign.config.option[1] = 2;
 	campaign.config.option[3] = windows;
 	memset(campaign.state, 0, campaign.state_bytes);
-	strategy_rpro.begin_campaign(campaign.state, &campaign.config);
+	strategy_begin_campaign(&strategy_rpro, campaign.state, &campaign.config);
 	for (int i = 0; i < 500; i++) {
 		run(&campaign, 1);
 		if (campaign.run.preemption_count > most)
@@ -127,7 +127,7 @@ static void rpro__promises_what_its_options_say(void **unused)
 	campaign.config.option[1] = 2;
 	campaign.config.option[2] = RPRO_EVENTS_ALL;
 	memset(campaign.state, 0, campaign.state_bytes);
-	strategy_rpro.begin_campaign(campaign.state, &campaign.config);
+	strategy_begin_campaign(&strategy_rpro, campaign.state, &campaign.config);
 	assert_false(strategy_rpro.guarantee(campaign.state, &guarantee));
 	run(&campaign, 1);
 	assert_true(strategy_rpro.guarantee(campaign.state, &guarantee));

@@ -118,7 +118,7 @@ static void make_runs(const struct simulated_program *program, const struct boun
 	campaign.config.shards = shards;
 	campaign.config.seed = 99;
 	memset(campaign.state, 0, campaign.state_bytes);
-	strategy_bounded.begin_campaign(campaign.state, &campaign.config);
+	strategy_begin_campaign(&strategy_bounded, campaign.state, &campaign.config);
 	while (!strategy_bounded.search.is_exhausted(campaign.state)) {
 		(void)simulated_campaign_run(&campaign);
 		assert_true(orders->count < ORDERS_MOST);

@@ -150,7 +150,7 @@ static uint64_t make_shard(const struct simulated_program *program, const struct
 	simulated_campaign_init(&campaign, program, strategy, 0, 1);
 	campaign.config.shard = shard;
 	campaign.config.shards = shards;
-	strategy->begin_campaign(campaign.state, &campaign.config);
+	strategy_begin_campaign(strategy, campaign.state, &campaign.config);
 	while (!strategy->search.is_exhausted(campaign.state)) {
 		(void)simulated_campaign_run(&campaign);
 		if (!strategy->search.is_elsewhere(campaign.state))
