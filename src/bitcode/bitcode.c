@@ -9,42 +9,18 @@
 #include "base/installed.h"
 #include "abi/instrument_abi.h"
 
-#define BITCODE_LIBRARY "libraddle-bitcode.so"
-
-/* Loads the library with the analysis and returns its entry. The library stays loaded, because LLVM
- * does not support unloading. */
-static points_to_entry *load_entry(struct error *err)
-{
-	static points_to_entry *entry;
-	char *path;
-	void *library;
-
-	if (entry)
-		return entry;
-	if (installed_find(BITCODE_LIBRARY, &path, err))
-		return NULL;
-	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	free(path);
-	if (!library) {
-		error_set(err, ERROR_MISSING, "cannot load %s (%s); install the package libllvm19",
-			BITCODE_LIBRARY, dlerror());
-		return NULL;
-	}
-	/* POSIX, unlike ISO C, allows this conversion to a function pointer. */
-	*(void **)&entry = dlsym(library, BITCODE_ENTRY);
-	if (!entry)
-		error_set(err, ERROR_VERSION, "%s is of another raddle; install raddle again",
-			BITCODE_LIBRARY);
-	return entry;
-}
-
 int points_to_compute(
 	struct points_to **out, const struct points_to_files *files, struct error *err)
 {
-	points_to_entry *entry = load_entry(err);
+	static const struct installed_library library = {
+		"libraddle-bitcode.so", "the package libllvm19", BITCODE_ENTRY, RTLD_LOCAL};
+	/* The library stays loaded, because LLVM does not support unloading. */
+	static points_to_entry *entry;
 
 	*out = NULL;
-	return entry ? entry(out, files, bug_report, err) : err->code;
+	if (!entry && installed_load(&library, &entry, err) < 0)
+		return err->code;
+	return entry(out, files, bug_report, err);
 }
 
 void points_to_free(struct points_to *result)

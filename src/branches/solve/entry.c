@@ -19,7 +19,7 @@ void bug_report(const char *condition, const char *file, int line)
 	abort();
 }
 
-static bool sensitivity_end(struct sensitivity *analysis)
+static bool entry_close(struct sensitivity *analysis)
 {
 	if (!search_close(analysis))
 		return false;
@@ -41,7 +41,7 @@ static bool sensitivity_end(struct sensitivity *analysis)
 	return true;
 }
 
-static int sensitivity_begin(struct sensitivity **out, const struct run_record *record,
+static int entry_open(struct sensitivity **out, const struct run_record *record,
 	const char *program, const struct sensitivity_options *options, struct error *err)
 {
 	struct sensitivity *analysis = array_new(1, sizeof *analysis);
@@ -66,7 +66,7 @@ static int sensitivity_begin(struct sensitivity **out, const struct run_record *
 	analysis->figures.load_ns = thread_processor_ns() - begin;
 	parts_open(analysis);
 	if (code_book_is_interrupted(&analysis->book)) {
-		(void)sensitivity_end(analysis); /* workers do not run yet */
+		(void)entry_close(analysis); /* workers do not run yet */
 		return error_set(err, ERROR_INTERRUPTED, "interrupted while a run was analysed");
 	}
 	*out = analysis;
@@ -91,7 +91,7 @@ static const char *entry_tell_delayed(struct sensitivity *analysis, const struct
 	return analysis->delayed.text;
 }
 
-static bool sensitivity_find(struct sensitivity *analysis, struct sensitive_candidate *out)
+static bool entry_next(struct sensitivity *analysis, struct sensitive_candidate *out)
 {
 	const struct worker *worker = search_next(analysis);
 	const struct walk_event *event;
@@ -208,7 +208,7 @@ static enum sensitivity_verdict judge_event(
 	return verdict;
 }
 
-static enum sensitivity_verdict sensitivity_compare(
+static enum sensitivity_verdict entry_check(
 	struct sensitivity *analysis, const struct run_record *run)
 {
 	const struct event_id goal = analysis->search.current->goal;
@@ -242,7 +242,7 @@ static enum sensitivity_verdict sensitivity_compare(
 	return verdict;
 }
 
-static void sensitivity_tell(struct sensitivity *analysis, const struct run_record *run,
+static void entry_interleavings(struct sensitivity *analysis, const struct run_record *run,
 	struct sensitive_interleaving *out)
 {
 	const uint16_t thread = analysis->search.current->goal.thread;
@@ -251,17 +251,17 @@ static void sensitivity_tell(struct sensitivity *analysis, const struct run_reco
 		runs_thread_named(run, analysis->walk.record->threads[thread].name), out);
 }
 
-static void sensitivity_go_on(struct sensitivity *analysis, enum sensitivity_verdict verdict)
+static void entry_settle(struct sensitivity *analysis, enum sensitivity_verdict verdict)
 {
 	search_continue(analysis, verdict == VERDICT_FLIPPED);
 }
 
-static bool sensitivity_see(struct sensitivity *analysis, const struct run_record *run)
+static bool entry_observe(struct sensitivity *analysis, const struct run_record *run)
 {
 	return is_alike(analysis->walk.record, run) && paths_observe(analysis, run);
 }
 
-static bool sensitivity_seen(
+static bool entry_observed(
 	struct sensitivity *analysis, uint32_t number, struct sensitive_observation *out)
 {
 	const struct observed *observed = &analysis->observed[number];
@@ -281,7 +281,7 @@ static bool sensitivity_seen(
 	return true;
 }
 
-static void sensitivity_observe_run(struct sensitivity *analysis, const struct sensitive_run *run)
+static void entry_take_run(struct sensitivity *analysis, const struct sensitive_run *run)
 {
 	if (is_alike(analysis->walk.record, run->record))
 		runs_observe(analysis, run);
@@ -299,12 +299,12 @@ static void tell_unmatched(const struct sensitivity *analysis, struct sensitivit
 				analysis->options.excludes[i]);
 }
 
-static void sensitivity_shorten(struct sensitivity *analysis, uint64_t time_ns)
+static void entry_hurry(struct sensitivity *analysis, uint64_t time_ns)
 {
 	search_hurry(analysis, time_ns);
 }
 
-static void sensitivity_count(struct sensitivity *analysis, struct sensitivity_figures *out)
+static void entry_figures(struct sensitivity *analysis, struct sensitivity_figures *out)
 {
 	(void)pthread_mutex_lock(&analysis->search.lock); /* default mutex: cannot fail */
 	*out = analysis->figures;
@@ -312,20 +312,22 @@ static void sensitivity_count(struct sensitivity *analysis, struct sensitivity_f
 	tell_unmatched(analysis, out);
 }
 
+static bool entry_plan_run(struct sensitivity *analysis, struct sensitive_trial *out)
+{
+	return runs_plan(analysis, out);
+}
+
+static const uint64_t *entry_accesses(struct sensitivity *analysis)
+{
+	return paths_accesses(analysis);
+}
+
 static const struct sensitivity_library library = {
-	.open = sensitivity_begin,
-	.next = sensitivity_find,
-	.check = sensitivity_compare,
-	.interleavings = sensitivity_tell,
-	.settle = sensitivity_go_on,
-	.hurry = sensitivity_shorten,
-	.figures = sensitivity_count,
-	.plan_run = runs_plan,
-	.take_run = sensitivity_observe_run,
-	.accesses = paths_accesses,
-	.observe = sensitivity_see,
-	.observed = sensitivity_seen,
-	.close = sensitivity_end,
+#define CALL(type, name, parameters, arguments) .name = entry_##name,
+#define RUN(name, parameters, arguments) .name = entry_##name,
+#include "branches/solve/sensitivity.def"
+#undef RUN
+#undef CALL
 };
 
 __attribute__((visibility("default"))) sensitivity_entry raddle_sensitivity;

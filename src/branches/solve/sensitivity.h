@@ -7,7 +7,7 @@
  * The analysis is libraddle-branches.so, which needs LLVM and Z3 and is loaded only on demand.
  * Results are plain data.
  *
- * Life cycle: sensitivity_open(); then sensitivity_next() until it returns false; for each
+ * Life cycle: sensitivity_load(); sensitivity_open(); then sensitivity_next() until it returns false; for each
  * candidate a recorded run, sensitivity_check() and sensitivity_settle(); at last
  * sensitivity_close(). One thread makes all calls. The analysis has worker threads of its own.
  */
@@ -166,6 +166,8 @@ struct sensitivity_options {
 
 struct sensitivity;
 
+/* Loads the library, once. */
+int sensitivity_load(struct error *err);
 /* Walks the run. `program` is the path of the executable; the record must outlive the analysis. */
 int sensitivity_open(struct sensitivity **out, const struct run_record *record, const char *program,
 	const struct sensitivity_options *options, struct error *err);
@@ -240,21 +242,11 @@ bool sensitivity_close(struct sensitivity *analysis);
 typedef void sensitivity_bug(const char *condition, const char *file, int line);
 
 struct sensitivity_library {
-	int (*open)(struct sensitivity **, const struct run_record *, const char *,
-		const struct sensitivity_options *, struct error *);
-	bool (*next)(struct sensitivity *, struct sensitive_candidate *);
-	enum sensitivity_verdict (*check)(struct sensitivity *, const struct run_record *);
-	void (*interleavings)(
-		struct sensitivity *, const struct run_record *, struct sensitive_interleaving *);
-	void (*settle)(struct sensitivity *, enum sensitivity_verdict);
-	void (*hurry)(struct sensitivity *, uint64_t);
-	void (*figures)(struct sensitivity *, struct sensitivity_figures *);
-	bool (*plan_run)(struct sensitivity *, struct sensitive_trial *);
-	void (*take_run)(struct sensitivity *, const struct sensitive_run *);
-	const uint64_t *(*accesses)(struct sensitivity *);
-	bool (*observe)(struct sensitivity *, const struct run_record *);
-	bool (*observed)(struct sensitivity *, uint32_t, struct sensitive_observation *);
-	bool (*close)(struct sensitivity *);
+#define CALL(type, name, parameters, arguments) type(*name) parameters;
+#define RUN(name, parameters, arguments) void(*name) parameters;
+#include "branches/solve/sensitivity.def"
+#undef RUN
+#undef CALL
 };
 /* `bug` is the command's bug_report(), as the library has none of its own. */
 typedef const struct sensitivity_library *sensitivity_entry(sensitivity_bug *bug);

@@ -342,8 +342,10 @@ static int branches_analyse(
 		options.only_failures = false; /* other branches lead to failing ones */
 	options.splits_lines = state->options->rounds > 1;
 	state->trace = trace;
-	status = sensitivity_open(
-		&state->analysis, &trace->run.record, state->program, &options, err);
+	status = sensitivity_load(err);
+	if (status == 0)
+		status = sensitivity_open(
+			&state->analysis, &trace->run.record, state->program, &options, err);
 	if (status < 0)
 		return status == ERROR_INTERRUPTED ? 0 : status;
 	sensitivity_figures(state->analysis, &figures);

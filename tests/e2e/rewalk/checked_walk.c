@@ -29,6 +29,8 @@ static int walk(struct campaign_options *options, bool is_checked, uint64_t *byt
 	int status = record_run(&request, &run, &err);
 
 	if (status == 0)
+		status = sensitivity_load(&err);
+	if (status == 0)
 		status = sensitivity_open(&analysis, &run.record, options->argv[0], &plan, &err);
 	if (status < 0)
 		return fail(options->argv[0], err.text);
