@@ -1,12 +1,11 @@
 /* A damaged symbol table counts as empty. */
 #include "branches/decode/symbol_file.h"
 
-#include <elf.h>
 #include <fcntl.h>
+#include <gelf.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -21,96 +20,53 @@ static int symbol_file_compare(const void *left, const void *right)
 	return a->group < b->group ? -1 : a->group > b->group;
 }
 
-static const char *name_at(const struct symbol_file *file, const Elf64_Shdr *strings, uint32_t at)
+static void add_symbols(struct symbol_file *file, Elf_Scn *section, size_t strings, uint64_t base)
 {
-	const char *start = (const char *)file->bytes + strings->sh_offset;
+	Elf_Data *contents = elf_getdata(section, NULL);
+	GElf_Sym symbol;
 
-	if (at >= strings->sh_size || !memchr(start + at, '\0', strings->sh_size - at))
-		return NULL;
-	return start + at;
-}
-
-static void add_symbols(
-	struct symbol_file *file, const Elf64_Shdr *table, const Elf64_Shdr *strings, uint64_t base)
-{
-	const uint64_t count = table->sh_size / sizeof(Elf64_Sym);
-
-	file->entries = array_resize(file->entries, file->count + count + 1, sizeof *file->entries);
-	for (uint64_t i = 1; i < count; i++) {
-		const Elf64_Sym *symbol =
-			(const Elf64_Sym *)((const char *)file->bytes + table->sh_offset) + i;
-		const char *name = name_at(file, strings, symbol->st_name);
-		const bool is_local = ELF64_ST_BIND(symbol->st_info) == STB_LOCAL;
+	for (int i = 1; contents && gelf_getsym(contents, i, &symbol); i++) {
+		const char *name = elf_strptr(file->elf, strings, symbol.st_name);
+		const bool is_local = GELF_ST_BIND(symbol.st_info) == STB_LOCAL;
 
 		if (!name)
 			continue;
-		if (ELF64_ST_TYPE(symbol->st_info) == STT_FILE) {
+		if (GELF_ST_TYPE(symbol.st_info) == STT_FILE) {
 			file->groups = array_resize(
 				file->groups, file->group_count + 2, sizeof *file->groups);
 			file->groups[++file->group_count] = name;
-		} else if (symbol->st_shndx != SHN_UNDEF &&
-			   ELF64_ST_TYPE(symbol->st_info) != STT_TLS && *name)
-			file->entries[file->count++] = (struct symbol_entry){.name = name,
-				.address = base + symbol->st_value,
-				.group = is_local ? file->group_count : 0};
-	}
-}
-
-static bool symbol_file_is_inside(const struct symbol_file *file, uint64_t offset, uint64_t bytes)
-{
-	return offset <= file->size && bytes <= file->size - offset;
-}
-
-static void read_tables(struct symbol_file *file, uint64_t base)
-{
-	const Elf64_Ehdr *head = file->bytes;
-	const Elf64_Shdr *sections;
-
-	if (file->size < sizeof *head || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
-		head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_shentsize != sizeof *sections ||
-		!symbol_file_is_inside(
-			file, head->e_shoff, (uint64_t)head->e_shnum * sizeof *sections))
-		return;
-	sections = (const Elf64_Shdr *)((const char *)file->bytes + head->e_shoff);
-	for (uint32_t i = 0; i < head->e_shnum; i++) {
-		const Elf64_Shdr *table = &sections[i];
-
-		if ((table->sh_type != SHT_SYMTAB && table->sh_type != SHT_DYNSYM) ||
-			table->sh_link >= head->e_shnum ||
-			!symbol_file_is_inside(file, table->sh_offset, table->sh_size) ||
-			!symbol_file_is_inside(file, sections[table->sh_link].sh_offset,
-				sections[table->sh_link].sh_size))
-			continue;
-		add_symbols(file, table, &sections[table->sh_link], base);
+		} else if (symbol.st_shndx != SHN_UNDEF &&
+			   GELF_ST_TYPE(symbol.st_info) != STT_TLS && *name) {
+			ARRAY_APPEND(file->entries, file->count,
+				(struct symbol_entry){.name = name,
+					.address = base + symbol.st_value,
+					.group = is_local ? file->group_count : 0});
+		}
 	}
 }
 
 void symbol_file_open(struct symbol_file *file, const char *path, uint64_t base)
 {
-	struct stat status;
 	const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-	void *bytes;
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
 
-	*file = (struct symbol_file){0};
-	if (descriptor < 0)
-		return;
-	if (fstat(descriptor, &status) == 0 && status.st_size > 0) {
-		bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-		if (bytes != MAP_FAILED) {
-			file->bytes = bytes;
-			file->size = (size_t)status.st_size;
-			read_tables(file, base);
-		}
-	}
-	(void)close(descriptor); /* read-only */
+	BUG_ON(elf_version(EV_CURRENT) == EV_NONE);
+	*file = (struct symbol_file){.elf = elf_begin(descriptor, ELF_C_READ_MMAP, NULL)};
+	while (file->elf && (section = elf_nextscn(file->elf, section)))
+		if (gelf_getshdr(section, &header) &&
+			(header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
+			add_symbols(file, section, header.sh_link, base);
+	(void)elf_cntl(file->elf, ELF_C_FDREAD); /* the descriptor is not needed any more */
+	if (descriptor >= 0)
+		(void)close(descriptor); /* opened for reading only */
 	if (file->count)
 		qsort(file->entries, file->count, sizeof *file->entries, symbol_file_compare);
 }
 
 void symbol_file_close(struct symbol_file *file)
 {
-	if (file->bytes)
-		(void)munmap(file->bytes, file->size); /* cannot fail: our own mapping */
+	(void)elf_end(file->elf); /* returns the reference count, which is 0 */
 	free(file->entries);
 	free(file->groups);
 	*file = (struct symbol_file){0};

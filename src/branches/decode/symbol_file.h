@@ -1,8 +1,7 @@
 /* Addresses of symbols by name, from the symbol tables of a loaded executable or library. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include <libelf.h>
 #include <stdint.h>
 
 struct symbol_entry {
@@ -13,8 +12,7 @@ struct symbol_entry {
 };
 
 struct symbol_file {
-	void *bytes; /* the mapped file */
-	size_t size;
+	Elf *elf;		      /* owns the names; NULL if the file is unreadable */
 	struct symbol_entry *entries; /* sorted by name, then group */
 	uint32_t count;
 	const char **groups; /* names of the source files, from 1 */
