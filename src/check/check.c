@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/base_name.h"
 #include "plan/strategy_option.h"
 #include "check/check_internal.h"
 #include "runtime/attach.h"
@@ -63,9 +64,8 @@ __attribute__((format(printf, 2, 3))) static void say(
 
 static void set_name(struct check *check, const char *file, const char *what)
 {
-	const char *base = file ? strrchr(file, '/') : NULL;
+	const char *base = base_name(file);
 
-	base = base ? base + 1 : file;
 	if (check->options.name)
 		(void)snprintf(check->name, sizeof check->name, "%s", check->options.name);
 	else

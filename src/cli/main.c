@@ -8,6 +8,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "base/base_name.h"
 #include "base/inherited.h"
 #include "base/bug.h"
 #include "base/strbuf.h"
@@ -131,7 +132,7 @@ static int main_finish(int status)
  * to the compiler. */
 static const struct command *compiler_named(const char *program)
 {
-	const char *base = strrchr(program, '/') ? strrchr(program, '/') + 1 : program;
+	const char *base = base_name(program);
 
 	if (strcmp(base, "raddle-cc") == 0)
 		return &command_cc;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/base_name.h"
 #include "base/bug.h"
 #include "base/hash.h"
 
@@ -61,9 +62,7 @@ static uint64_t text_hash(const char *text)
 /* Hashes the file's base name: sources in another folder give the same findings. */
 static uint64_t file_hash(const char *file)
 {
-	const char *slash = file ? strrchr(file, '/') : NULL;
-
-	return text_hash(slash ? slash + 1 : file);
+	return text_hash(base_name(file));
 }
 
 static uint64_t frame_hash(const struct finding_frame *frame)

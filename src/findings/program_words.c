@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
 #include "base/hash.h"
+#include "base/base_name.h"
 #include "findings/finding.h"
 
 #define WORDS_MOST 240
@@ -173,7 +173,6 @@ void finding_title_from_output(struct finding *finding)
 {
 	const struct finding_frame *frame;
 	struct strbuf title;
-	const char *slash;
 	bool is_said = false;
 
 	if (!finding->output || (finding->kind != OUTCOME_ABORT && finding->kind != OUTCOME_EXIT))
@@ -188,9 +187,7 @@ void finding_title_from_output(struct finding *finding)
 		strbuf_addf(&title, ", thrown by %s",
 			finding->failing_thread ? finding->failing_thread : "a thread");
 		if (frame && frame->file && !frame->is_system) {
-			slash = strrchr(frame->file, '/');
-			strbuf_addf(
-				&title, " at %s:%u", slash ? slash + 1 : frame->file, frame->line);
+			strbuf_addf(&title, " at %s:%u", base_name(frame->file), frame->line);
 		}
 	}
 	if (is_said) {

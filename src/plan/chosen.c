@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/base_name.h"
 #include "base/bitset.h"
 #include "base/strbuf.h"
 #include "plan/chosen_internal.h"
@@ -128,8 +129,7 @@ static int open_module(
 	struct chosen_module *module, const char *path, bool is_program, struct error *err)
 {
 	struct site_table *table;
-	const char *slash = strrchr(path, '/');
-	const char *name = is_program ? "" : slash ? slash + 1 : path;
+	const char *name = is_program ? "" : base_name(path);
 	int status = site_table_open(&table, path, err);
 	const void *records;
 	size_t size;

@@ -15,13 +15,6 @@ unsigned style_columns(const struct report_style *style)
 	return style->columns < 40 ? 40 : style->columns;
 }
 
-const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* Returns whether the byte continues a UTF-8 sequence and so takes no column. */
 static bool is_continuation(char byte)
 {

@@ -11,8 +11,6 @@
 /* Returns the caller's width, 80 if none; at least 40, below which no table is readable. */
 unsigned style_columns(const struct report_style *style);
 
-const char *base_name(const char *path);
-
 /* Returns the number of columns of a text: a UTF-8 sequence counts as one. */
 unsigned text_columns(const char *text);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_name.h"
 #include "base/strbuf.h"
 #include "findings/source_lines.h"
 #include "report/layout_internal.h"

@@ -13,6 +13,7 @@
 #include <uthash.h>
 
 #include "base/array.h"
+#include "base/base_name.h"
 #include "base/search.h"
 #include "symbols/tables/site_table.h"
 #include "symbols/symbols_internal.h"
@@ -328,14 +329,13 @@ static void add_block_place(
 {
 	struct symbols_frame frames[PLACE_FRAMES];
 	const struct symbols_frame *frame = user_frame(symbols, block->site, frames);
-	const char *module = NULL, *slash;
+	const char *module = NULL;
 	uint64_t offset;
 
 	for (unsigned i = 0; !frame && i < MEMORY_BLOCK_CALLERS; i++)
 		frame = user_frame(symbols, block->callers[i], frames);
 	if (frame) {
-		slash = strrchr(frame->file, '/');
-		strbuf_addf(out, " at %s:%u", slash ? slash + 1 : frame->file, frame->line);
+		strbuf_addf(out, " at %s:%u", base_name(frame->file), frame->line);
 		return;
 	}
 	offset = symbols_module_offset(symbols, block->site, &module);

@@ -6,6 +6,7 @@
 #include <uthash.h>
 
 #include "base/array.h"
+#include "base/base_name.h"
 #include "base/bug.h"
 #include "base/hash.h"
 #include "symbols/symbols_internal.h"
@@ -171,7 +172,7 @@ static void name_lambda(
 	static const char call[] = "::operator()";
 	const char *name = frame->function;
 	const size_t length = name ? strlen(name) : 0;
-	const char *file, *slash;
+	const char *file;
 	Dwarf_Line *source;
 	Dwarf_Addr start;
 	unsigned line;
@@ -191,8 +192,7 @@ static void name_lambda(
 	}
 	if (!file || !line)
 		return;
-	slash = strrchr(file, '/');
-	BUG_ON(asprintf(&text, "lambda at %s:%u", slash ? slash + 1 : file, line) < 0);
+	BUG_ON(asprintf(&text, "lambda at %s:%u", base_name(file), line) < 0);
 	frame->function = symbols_keep(symbols, text);
 	free(text);
 }
@@ -367,7 +367,6 @@ void symbols_describe_code(
 	const struct lookup *lookup =
 		look_up(symbols, address - (is_return_address && address ? 1 : 0));
 	const struct symbols_frame *frame = &lookup->frames[0];
-	const char *slash;
 
 	for (unsigned i = 0; i < lookup->count; i++) {
 		if (lookup->frames[i].is_system || !lookup->frames[i].file)
@@ -380,8 +379,7 @@ void symbols_describe_code(
 	else
 		strbuf_addf(out, "0x%llx", (unsigned long long)address);
 	if (frame->file) {
-		slash = strrchr(frame->file, '/');
-		strbuf_addf(out, " (%s:%u)", slash ? slash + 1 : frame->file, frame->line);
+		strbuf_addf(out, " (%s:%u)", base_name(frame->file), frame->line);
 	} else if (frame->module) {
 		strbuf_addf(out, " in %s", frame->module);
 	}

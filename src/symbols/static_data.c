@@ -6,6 +6,7 @@
 #include <uthash.h>
 
 #include "base/array.h"
+#include "base/base_name.h"
 #include "base/bug.h"
 #include "symbols/symbols_internal.h"
 
@@ -225,11 +226,10 @@ static void add_declaration(
 	struct symbols *symbols, Dwarf_Die *unit, Dwarf_Die *die, struct strbuf *out)
 {
 	const char *file = symbols_die_file(symbols, unit, die, DW_AT_decl_file);
-	const char *slash = file ? strrchr(file, '/') : NULL;
 
 	if (file)
-		strbuf_addf(out, " (%s:%u)", slash ? slash + 1 : file,
-			symbols_die_number(die, DW_AT_decl_line));
+		strbuf_addf(
+			out, " (%s:%u)", base_name(file), symbols_die_number(die, DW_AT_decl_line));
 }
 
 /* Returns the mangled name; NULL if there is none, or variable->scope has it. gcc gives the

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/base_name.h"
 #include "base/bug.h"
 #include "base/visible.h"
 #include "symbols/symbols_internal.h"
@@ -192,9 +193,8 @@ const char *symbols_keep(struct symbols *symbols, const char *text)
 const char *symbols_module_name(Dwfl_Module *module)
 {
 	const char *name = dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
-	const char *slash = strrchr(name, '/');
 
-	return slash ? slash + 1 : name;
+	return base_name(name);
 }
 
 static uint64_t symbols_module_start(Dwfl_Module *module)

@@ -7,6 +7,7 @@
 #include <uthash.h>
 
 #include "base/array.h"
+#include "base/base_name.h"
 #include "base/bug.h"
 #include "base/strbuf.h"
 #include "model/op.h"
@@ -173,10 +174,7 @@ static bool classify(struct atomic_sets *sets, struct atomic_member *member)
 		member->kind = atomic_sets_find_kind(sets, part->type, NULL, true);
 		member->instance = part->start;
 	} else if (part->file) {
-		const char *slash = strrchr(part->file, '/');
-
-		BUG_ON(asprintf(&name, "static variables of %s", slash ? slash + 1 : part->file) <
-			0);
+		BUG_ON(asprintf(&name, "static variables of %s", base_name(part->file)) < 0);
 		member->kind = atomic_sets_find_kind(sets, name, NULL, false);
 		member->instance = 0;
 		free(name);

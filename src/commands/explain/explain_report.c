@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/base_name.h"
 #include "base/search.h"
 #include "commands/explain/explain_result.h"
 #include "cli/terminal.h"
@@ -29,13 +30,6 @@ const struct finding_step *explain_shown_step(
 	return first < shown->run.step_count && steps[first].step == pattern->steps[access]
 		       ? &steps[first]
 		       : NULL;
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path;
 }
 
 /* Adds the source line that the finding holds for a place, without indentation. */

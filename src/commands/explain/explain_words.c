@@ -1,19 +1,13 @@
 #include <string.h>
 
+#include "base/base_name.h"
 #include "commands/explain/explain_result.h"
-
-static const char *words_base_name(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path;
-}
 
 /* Appends "bank.c:41", or "bank+0x1234" without lines. */
 void explain_add_place(struct strbuf *out, const struct explain_place *place)
 {
 	if (place->file)
-		strbuf_addf(out, "%s:%u", words_base_name(place->file), place->line);
+		strbuf_addf(out, "%s:%u", base_name(place->file), place->line);
 	else
 		strbuf_addf(out, "%s+0x%llx", place->module ? place->module : "?",
 			(unsigned long long)place->offset);

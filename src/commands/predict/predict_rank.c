@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/base_name.h"
 #include "commands/predict/predict_result.h"
 #include "cli/next_command.h"
 #include "cli/terminal.h"
@@ -96,14 +97,13 @@ static void predict_rank_add_place(
 {
 	const struct finding_wait *wait = &candidate->waits[index];
 	const struct finding_frame *frame = finding_user_frame(&wait->at);
-	const char *slash = frame && frame->file ? strrchr(frame->file, '/') : NULL;
 	uint32_t shown = 0;
 
 	strbuf_addf(out, "    %-8s %s %s", wait->thread, wait->verb, wait->object);
 	if (frame && frame->function)
 		strbuf_addf(out, " in %s", frame->function);
 	if (frame && frame->file)
-		strbuf_addf(out, " (%s:%u)", slash ? slash + 1 : frame->file, frame->line);
+		strbuf_addf(out, " (%s:%u)", base_name(frame->file), frame->line);
 	for (uint32_t i = 0; i < wait->at.count && shown < 3; i++) {
 		const struct finding_frame *outer = &wait->at.frames[i];
 

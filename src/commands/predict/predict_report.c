@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_name.h"
 #include "base/bug.h"
 #include "cli/command.h"
 #include "commands/predict/predict_result.h"
@@ -231,13 +232,12 @@ static void predict_report_add_place(
 {
 	const struct finding_wait *wait = &candidate->waits[place];
 	const struct finding_frame *frame = finding_user_frame(&wait->at);
-	const char *slash = frame && frame->file ? strrchr(frame->file, '/') : NULL;
 
 	strbuf_addf(out, "%s", wait->verb);
 	if (wait->object)
 		strbuf_addf(out, " %.*s", finding_short_name(wait->object), wait->object);
 	if (frame && frame->file)
-		strbuf_addf(out, " at %s:%u", slash ? slash + 1 : frame->file, frame->line);
+		strbuf_addf(out, " at %s:%u", base_name(frame->file), frame->line);
 	else if (frame && frame->function)
 		strbuf_addf(out, " in %s", frame->function);
 }

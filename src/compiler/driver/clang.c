@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/base_name.h"
 #include "base/strbuf.h"
 #include "compiler/driver/compile.h"
 
@@ -56,7 +57,7 @@ int compile_ask_version(const char *program, const char *before)
  * times. */
 static bool names_its_version(const char *name)
 {
-	const char *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
+	const char *base = base_name(name);
 	char *real;
 	bool does;
 

@@ -6,6 +6,7 @@
 #include <uthash.h>
 
 #include "base/array.h"
+#include "base/base_name.h"
 #include "base/bug.h"
 #include "base/strbuf.h"
 #include "findings/describe/build_internal.h"
@@ -305,10 +306,8 @@ void builder_stack(const struct builder *builder, struct thread_id thread, uint6
 
 void frame_place(const struct finding_frame *frame, struct strbuf *out)
 {
-	const char *slash = frame && frame->file ? strrchr(frame->file, '/') : NULL;
-
 	if (frame && frame->file)
-		strbuf_addf(out, "%s:%u", slash ? slash + 1 : frame->file, frame->line);
+		strbuf_addf(out, "%s:%u", base_name(frame->file), frame->line);
 	else if (frame && frame->function && frame->module && !strchr(frame->function, '+'))
 		strbuf_addf(out, "%s in %s", frame->function, frame->module);
 	else if (frame && frame->function)
