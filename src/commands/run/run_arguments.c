@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/strbuf.h"
 #include "cli/command.h"
 #include "cli/option_value.h"
 #include "cli/suppressions_option.h"
@@ -170,15 +171,6 @@ static error_t run_arguments_parse_exploration(int key, char *text, struct argp_
 	}
 }
 
-static char *run_arguments_copy_argument(struct argp_state *state, const char *text)
-{
-	char *copy = strdup(text);
-
-	if (!copy)
-		argp_failure(state, EXIT_CANNOT_WORK, 0, "out of memory");
-	return copy;
-}
-
 static error_t run_arguments_parse_judgement(int key, char *text, struct argp_state *state)
 {
 	struct run_arguments *arguments = state->input;
@@ -187,14 +179,14 @@ static error_t run_arguments_parse_judgement(int key, char *text, struct argp_st
 
 	switch (key) {
 	case OPTION_STDIN:
-		settings->input = run_arguments_copy_argument(state, text);
+		settings->input = string_copy(text);
 		return 0;
 	case OPTION_FOLLOW:
 		arguments->follows_children = true;
 		arguments->followed = text;
 		return 0;
 	case OPTION_CHECK:
-		settings->check = run_arguments_copy_argument(state, text);
+		settings->check = string_copy(text);
 		return 0;
 	case OPTION_TOLERATE:
 		if (settings_parse_tolerated(text, &settings->tolerated, &err) < 0)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bug.h"
+#include "base/strbuf.h"
 #include "exchange/contract_block.h"
 #include "model/fixed_addresses.h"
 #include "process/target.h"
@@ -57,8 +57,7 @@ static void like_read_frame(struct like_reader *reader, const char *frame)
 		!like_read_offset(reader, module, &offset))
 		return;
 	free(*text);
-	*text = strndup(name + 1, (size_t)(module - name) - 1);
-	BUG_ON(!*text);
+	*text = string_copy_part(name + 1, (size_t)(module - name) - 1);
 	reader->has_source[reader->access] = has_source;
 	/* ThreadSanitizer prints the last byte of the call. */
 	reader->like->sites[reader->access] = offset + 1;

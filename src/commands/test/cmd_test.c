@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "cli/command.h"
 #include "cli/next_command.h"
 #include "cli/terminal.h"
@@ -141,8 +142,7 @@ static void cmd_test_select_shard(struct test_suite *suite, uint32_t shard, uint
 	for (uint32_t i = 0; i < suite->count; i++) {
 		struct test_suite *to = i % shards + 1 == shard ? &part : &rest;
 
-		to->cases = realloc(to->cases, (to->count + 1) * sizeof *to->cases);
-		to->cases[to->count++] = suite->cases[i];
+		ARRAY_APPEND(to->cases, to->count, suite->cases[i]);
 	}
 	free(suite->cases);
 	test_suite_release(&rest);

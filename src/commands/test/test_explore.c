@@ -7,6 +7,7 @@
 #include "abi/contract.h"
 #include "base/array.h"
 #include "base/bitset.h"
+#include "base/strbuf.h"
 #include "cli/terminal.h"
 #include "commands/test/test_share.h"
 #include "platform/platform.h"
@@ -133,8 +134,7 @@ static bool test_explore_is_enough(void *context)
 static void test_explore_break(struct test_case *test, const char *why)
 {
 	free(test->error);
-	test->error = strdup(why);
-	BUG_ON(!test->error);
+	test->error = string_copy(why);
 	test->state = CASE_BROKEN;
 }
 

@@ -105,8 +105,7 @@ char **test_framework_expand(
 		size_t length;
 
 		template += strspn(template, " ");
-		words = realloc(words, (count + 2) * sizeof *words);
-		BUG_ON(!words);
+		words = array_resize(words, count + 2, sizeof *words);
 		words[count] = NULL;
 		length = strcspn(template, " ");
 		if (!length)

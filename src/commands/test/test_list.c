@@ -261,8 +261,7 @@ TEST_LIST_PARSER(boost)
 			test_list_add_boost(&path, suite);
 		test_list_cut_boost_path(&path, level);
 		path.is_enabled = test_list_end_boost_name(name);
-		path.names[path.depth] = strdup(name);
-		BUG_ON(!path.names[path.depth]);
+		path.names[path.depth] = string_copy(name);
 		path.depth++;
 	}
 	if (status == 0)

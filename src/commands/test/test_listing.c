@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/strbuf.h"
 #include "commands/test/test_list.h"
 #include "commands/test/test_output.h"
 #include "process/target.h"
@@ -31,8 +32,7 @@ static char **test_listing_copy(char *const *words)
 		count++;
 	copy = array_new(count + 1, sizeof *copy);
 	for (size_t i = 0; i < count; i++) {
-		copy[i] = strdup(words[i]);
-		BUG_ON(!copy[i]);
+		copy[i] = string_copy(words[i]);
 	}
 	return copy;
 }

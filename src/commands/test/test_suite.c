@@ -8,9 +8,8 @@
 
 static char *test_suite_copy(const char *text)
 {
-	char *copy = strdup(text);
+	char *copy = string_copy(text);
 
-	BUG_ON(!copy);
 	return copy;
 }
 
@@ -99,8 +98,7 @@ struct test_finding *test_suite_add_finding(
 	for (uint32_t i = 0; i < finding->case_count; i++)
 		if (finding->cases[i] == number)
 			return finding;
-	finding->cases = array_room(finding->cases, finding->case_count, sizeof *finding->cases);
-	finding->cases[finding->case_count++] = number;
+	ARRAY_APPEND(finding->cases, finding->case_count, number);
 	return finding;
 }
 
