@@ -182,7 +182,7 @@ static void name_lambda(
 	if (length <= sizeof call || strcmp(name + length - (sizeof call - 1), call) != 0 ||
 		!symbols_is_lambda(name, length - (sizeof call - 1)))
 		return;
-	file = symbols_die_file(symbols, unit, function, DW_AT_decl_file);
+	file = symbols_die_file(symbols, function, DW_AT_decl_file);
 	line = symbols_die_number(function, DW_AT_decl_line);
 	/* gcc records no declaration line for a lambda: the first line of its code. */
 	if (!line && !dwarf_entrypc(function, &start) && (source = dwarf_getsrc_die(unit, start)) &&
@@ -291,7 +291,7 @@ static void add_scopes(struct symbols *symbols, struct lookup *lookup, Dwfl_Modu
 		frame = lookup_add_frame(lookup, frame->address);
 		if (!frame)
 			break;
-		frame->file = symbols_die_file(symbols, unit, function, DW_AT_call_file);
+		frame->file = symbols_die_file(symbols, function, DW_AT_call_file);
 		frame->line = symbols_die_number(function, DW_AT_call_line);
 	}
 }

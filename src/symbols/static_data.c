@@ -222,10 +222,9 @@ static const struct variable *static_data_find_variable(
 	return NULL;
 }
 
-static void add_declaration(
-	struct symbols *symbols, Dwarf_Die *unit, Dwarf_Die *die, struct strbuf *out)
+static void add_declaration(struct symbols *symbols, Dwarf_Die *die, struct strbuf *out)
 {
-	const char *file = symbols_die_file(symbols, unit, die, DW_AT_decl_file);
+	const char *file = symbols_die_file(symbols, die, DW_AT_decl_file);
 
 	if (file)
 		strbuf_addf(
@@ -252,7 +251,7 @@ static const char *mangled_name(Dwfl_Module *module, const struct variable *vari
 static void describe_variable(struct symbols *symbols, Dwfl_Module *module,
 	const struct variable *variable, const struct variable_place *place, struct strbuf *out)
 {
-	Dwarf_Die die = variable->die, unit = variable->unit, type;
+	Dwarf_Die die = variable->die, type;
 	const char *mangled = mangled_name(module, variable);
 	const char *raw = mangled ? mangled : dwarf_diename(&die);
 	char *name = raw ? symbols_readable_name(raw) : NULL;
@@ -266,7 +265,7 @@ static void describe_variable(struct symbols *symbols, Dwfl_Module *module,
 	else if (offset)
 		strbuf_addf(out, "+%llu", (unsigned long long)offset);
 	if (!place->is_brief)
-		add_declaration(symbols, &unit, &die, out);
+		add_declaration(symbols, &die, out);
 	free(name);
 }
 

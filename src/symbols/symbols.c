@@ -316,24 +316,27 @@ static bool die_number(Dwarf_Die *die, int attribute, Dwarf_Word *number)
 	return !dwarf_formudata(dwarf_attr_integrate(die, (unsigned)attribute, &value), number);
 }
 
-const char *symbols_die_file(
-	struct symbols *symbols, Dwarf_Die *unit, Dwarf_Die *die, int attribute)
+const char *symbols_die_file(struct symbols *symbols, Dwarf_Die *die, int attribute)
 {
 	Dwarf_Attribute value;
 	Dwarf_Files *files;
 	Dwarf_Word number;
+	Dwarf_Die unit;
 	const char *path;
 	size_t count;
 
-	if (!die_number(die, attribute, &number) || dwarf_getsrcfiles(unit, &files, &count) ||
-		number >= count)
+	/* With link-time optimisation, another unit declares the variable and numbers its files. */
+	if (!dwarf_attr_integrate(die, (unsigned)attribute, &value) ||
+		dwarf_formudata(&value, &number) ||
+		!dwarf_cu_die(value.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) ||
+		dwarf_getsrcfiles(&unit, &files, &count) || number >= count)
 		return NULL;
 	path = dwarf_filesrc(files, number, NULL, NULL);
 	/* libdw's name for the invalid file 0 before DWARF 5 */
 	if (path && !strcmp(path, "???"))
 		return NULL;
 	return symbols_shown_path(
-		symbols, dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &value)), path);
+		symbols, dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &value)), path);
 }
 
 unsigned symbols_die_number(Dwarf_Die *die, int attribute)

@@ -77,8 +77,7 @@ const char *symbols_die_linkage_name(Dwarf_Die *die);
 const char *symbols_shown_path(struct symbols *symbols, const char *folder, const char *path);
 /* Returns the displayed file of a DIE's DW_AT_decl_file or DW_AT_call_file; NULL if there is
  * none. */
-const char *symbols_die_file(
-	struct symbols *symbols, Dwarf_Die *unit, Dwarf_Die *die, int attribute);
+const char *symbols_die_file(struct symbols *symbols, Dwarf_Die *die, int attribute);
 unsigned symbols_die_number(Dwarf_Die *die, int attribute);
 
 /* Finds the unit of a code address. Returns false if there is none. The bias is that of
