@@ -102,15 +102,15 @@ static void calls_two_strings(const struct call_arguments *with)
 	calls_read(with->pointers[1], calls_length(with->pointers[1], SIZE_MAX), with->site);
 }
 
-/* Upper case is not distinguished, because bytes behind the first difference are not read. */
-static bool calls_differ(char a, char b)
+static bool calls_differ(char a, char b, bool ignores_case)
 {
 	const bool are_letters = (a | 32) >= 'a' && (a | 32) <= 'z';
 
-	return a != b && !(are_letters && (a | 32) == (b | 32));
+	return a != b && !(ignores_case && are_letters && (a | 32) == (b | 32));
 }
 
-static void calls_compare_most(const struct call_arguments *with, size_t most)
+/* Reports the bytes up to the first difference. */
+static void calls_compare_most(const struct call_arguments *with, size_t most, bool ignores_case)
 {
 	const char *first = with->pointers[0];
 	const char *second = with->pointers[1];
@@ -120,7 +120,7 @@ static void calls_compare_most(const struct call_arguments *with, size_t most)
 		const char at = first[bytes];
 
 		bytes++;
-		if (!at || calls_differ(at, second[bytes - 1]))
+		if (!at || calls_differ(at, second[bytes - 1], ignores_case))
 			break;
 	}
 	calls_read(first, bytes, with->site);
@@ -129,12 +129,22 @@ static void calls_compare_most(const struct call_arguments *with, size_t most)
 
 static void calls_compare(const struct call_arguments *with)
 {
-	calls_compare_most(with, SIZE_MAX);
+	calls_compare_most(with, SIZE_MAX, false);
 }
 
 static void calls_compare_bounded(const struct call_arguments *with)
 {
-	calls_compare_most(with, with->numbers[2]);
+	calls_compare_most(with, with->numbers[2], false);
+}
+
+static void calls_compare_case(const struct call_arguments *with)
+{
+	calls_compare_most(with, SIZE_MAX, true);
+}
+
+static void calls_compare_case_bounded(const struct call_arguments *with)
+{
+	calls_compare_most(with, with->numbers[2], true);
 }
 
 static void calls_string_copy(const struct call_arguments *with)

@@ -85,7 +85,7 @@ EMPTY(__tsan_set_fiber_name, UNUSED void *fiber, UNUSED const char *name)
 TSAN_EXPORT void __tsan_switch_to_fiber(void *fiber, unsigned flags);
 TSAN_EXPORT void __tsan_switch_to_fiber(void *fiber, unsigned flags)
 {
-	(void)flags; /* without synchronisation: of two threads; here both fibers are of one */
+	(void)flags; /* The flag asks for no order, but fibers of one thread are ordered here. */
 	tsan_ordered(__tsan_get_current_fiber(), SITE_RELEASE, TSAN_SITE);
 	fiber_now = fiber;
 	tsan_ordered(fiber, SITE_ACQUIRE, TSAN_SITE);
