@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "model/event.h"
+#include "model/memory_model.h"
 #include "model/outcome.h"
 #include "model/schedule.h"
 #include "model/stall.h"
@@ -94,8 +95,9 @@ struct contract_plan {
 	uint64_t run_first; /* number of the first run of the batch */
 	uint64_t run_limit;
 	uint64_t step_limit;
-	uint64_t stall_ns;  /* limit of the stalls of a run: run_stall_ns() */
-	uint32_t tolerated; /* bit OUTCOME_x: this outcome is no failure */
+	uint64_t stall_ns;     /* limit of the stalls of a run: run_stall_ns() */
+	uint32_t memory_model; /* enum memory_model */
+	uint32_t tolerated;    /* bit OUTCOME_x: this outcome is no failure */
 	bool has_spurious_wakeups;
 	bool has_forked_children; /* forked children follow schedules, too (child_run.h) */
 	bool is_fresh_state;	  /* strategy state is zeroed: call begin_campaign */
@@ -288,7 +290,8 @@ struct contract {
 	struct contract_spin spin;
 	struct contract_totals totals;
 	struct outcome outcome;
-	struct stalls stalls; /* [guest] of the last run */
+	struct stalls stalls;	       /* [guest] of the last run */
+	struct delayed_stores delayed; /* [guest] of the last run */
 	/* [guest] Children that asked for an entry of stuck[], with or without success */
 	uint32_t stuck_count;
 	struct contract_stuck stuck[CONTRACT_STUCK_MOST];

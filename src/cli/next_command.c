@@ -156,6 +156,8 @@ void next_add_settings(struct strbuf *out, const struct settings *settings)
 		strbuf_addf(out, " --stalls %s", settings->stall_ns ? "any" : "never");
 	else if (settings->stall_ns != standard.stall_ns)
 		next_command_add_time(out, "--stalls", settings->stall_ns);
+	if (settings->memory_model != standard.memory_model)
+		strbuf_addf(out, " --memory-model %s", memory_model_words[settings->memory_model]);
 	if (settings->has_forked_children)
 		strbuf_adds(out, " --forked-children");
 	if (settings->without_virtual_time)

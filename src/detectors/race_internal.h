@@ -9,16 +9,7 @@
 #include "detectors/race.h"
 #include "detectors/shadow.h"
 #include "detectors/sync_table.h"
-
-/* C11 memory orders as numbered in generated code (instrument_abi.h). */
-enum memory_order_number {
-	ORDER_RELAXED,
-	ORDER_CONSUME,
-	ORDER_ACQUIRE,
-	ORDER_RELEASE,
-	ORDER_ACQUIRE_RELEASE,
-	ORDER_SEQUENTIAL
-};
+#include "model/memory_model.h"
 
 struct race_thread {
 	uint32_t generation; /* equals race_state.generation if the entry belongs to this run */

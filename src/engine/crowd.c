@@ -15,7 +15,7 @@ static bool crowd_admits(const struct engine_thread *thread)
 	return op->is_alike && !op->is_shared && !op->is_timeout_only &&
 	       op->deadline_ns == ENGINE_FOREVER &&
 	       !(thread->signals_pending & ~thread->signals_blocked) &&
-	       !thread->is_cancel_requested;
+	       !thread->is_cancel_requested && !engine_must_drain(thread, op);
 }
 
 static struct engine_crowd *crowd_of(const void *address)

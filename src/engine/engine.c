@@ -37,6 +37,10 @@ void engine_evaluate(struct engine_thread *thread)
 		engine_crowd_leave(thread);
 		engine_link(thread);
 	}
+	if (engine_must_drain(thread, op)) {
+		engine_set_enabled(thread, 0);
+		return;
+	}
 	if (op->is_timeout_only ? false : !op->ready || op->ready(op, thread))
 		reason |= WAKE_READY;
 	if (op->deadline_ns != ENGINE_FOREVER) {
@@ -106,7 +110,7 @@ void engine_announce(struct engine_thread *thread, struct engine_op *op)
 			op->deadline_ns > engine.clock_ns ? op->deadline_ns - engine.clock_ns : 0;
 	if (!op->ready && op->deadline_ns == ENGINE_FOREVER && !op->interruptions &&
 		!(thread->signals_pending & ~thread->signals_blocked)) {
-		engine_set_enabled(thread, WAKE_READY);
+		engine_set_enabled(thread, engine_must_drain(thread, op) ? 0 : WAKE_READY);
 		return;
 	}
 	if (engine.crowd_count && engine_crowd_join(thread))
@@ -231,6 +235,7 @@ static void engine_account(struct engine_thread *next)
 
 	if (run->strategy->executed)
 		run->strategy->executed(run->strategy_state, &engine.view, next->id);
+	next->steps++;
 	if (run->recording)
 		schedule_add_step(run->recording, next->id, flags);
 	engine_note_step(next, next->op);
@@ -249,8 +254,7 @@ static struct engine_thread *engine_release(struct engine_thread *next)
 	return next;
 }
 
-/* Chooses the next thread to move. The caller has announced its op, or has ended. */
-static struct engine_thread *engine_decide(void)
+static struct engine_thread *engine_choose(void)
 {
 	struct engine_thread *next;
 
@@ -290,6 +294,16 @@ static struct engine_thread *engine_decide(void)
 	return engine_release(next);
 }
 
+/* Chooses the next thread to move. The caller has announced its op, or has ended. */
+static struct engine_thread *engine_decide(void)
+{
+	struct engine_thread *next;
+
+	while ((next = engine_choose())->state == THREAD_DRAINER)
+		engine_drain(next);
+	return next;
+}
+
 void engine_report_ending(void)
 {
 	const struct strategy *strategy = engine.run.strategy;
@@ -326,6 +340,8 @@ static void engine_transfer_to(struct engine_thread *next)
 	if (engine.run.covered)
 		engine_cover(self, next);
 	engine_begin_slice();
+	if (__builtin_expect(engine.store_buffer_count, 0))
+		engine_exchange_views(self, next);
 	engine.current = next;
 	engine.host.executor->transfer(self, next);
 }
@@ -338,6 +354,8 @@ void engine_hand_over_for_good(void)
 	engine_settle();
 	next = engine_decide();
 	engine_begin_slice();
+	if (__builtin_expect(engine.store_buffer_count, 0))
+		engine_exchange_views(self, next);
 	engine.current = next;
 	engine.host.executor->finish(self, next);
 }
@@ -411,7 +429,8 @@ static bool engine_keeps_current(struct engine_thread *self, const struct engine
 		self->signals_pending || self->is_cancel_requested ||
 		op->deadline_ns != ENGINE_FOREVER || op->is_timeout_only ||
 		op_descriptions[op->kind].flags & OP_PAUSE || engine.step >= engine.due_step ||
-		engine.step + 1 >= run->step_limit || (op->ready && !op->ready(op, self)))
+		engine.step + 1 >= run->step_limit || (op->ready && !op->ready(op, self)) ||
+		engine_must_drain(self, op))
 		return false;
 	engine_update_view();
 	if (!run->strategy->fast_path.keeps_current(run->strategy_state, &engine.view))
@@ -423,6 +442,7 @@ static bool engine_keeps_current(struct engine_thread *self, const struct engine
 		(void)engine_object_name((const void *)(uintptr_t)op->argument);
 	if (run->recording)
 		schedule_add_step(run->recording, self->id, 0);
+	self->steps++;
 	engine_note_step(self, op);
 	if (run->heartbeat)
 		*run->heartbeat = engine.step;

@@ -25,6 +25,7 @@
 
 #include "engine/executor.h"
 #include "model/ids.h"
+#include "model/memory_model.h"
 #include "model/op.h"
 #include "model/outcome.h"
 #include "model/schedule.h"
@@ -119,7 +120,8 @@ enum engine_thread_state {
 	THREAD_ALIVE,
 	THREAD_DONE, /* ended, not yet joined */
 	/* joined, or detached and ended; the index is reused only when all indices are used up */
-	THREAD_REAPED
+	THREAD_REAPED,
+	THREAD_DRAINER /* no thread: its steps drain the store buffer of its parent */
 };
 
 struct engine_thread {
@@ -161,7 +163,9 @@ struct engine_thread {
 	uint8_t tries_in_row;
 	/* since the thread was last blocked; see engine_run.free_yields */
 	uint8_t free_yields_made;
-	uint8_t slice; /* steps of a starved thread before others run (fairness.c) */
+	uint8_t slice;	      /* steps of a starved thread before others run (fairness.c) */
+	uint8_t store_buffer; /* number of its store buffer, from 1; 0: none */
+	uint16_t steps;	      /* ops performed, modulo 2^16 */
 	const void *last_address;
 	const void *failed_address;
 	uint64_t last_moved; /* step of the last op, for fairness */
@@ -260,6 +264,8 @@ struct engine_run {
 	/* limit of all stalls together (model/stall.h); 0: none, STALL_ANY: no limit */
 	uint64_t stall_ns;
 	struct stalls *stalls; /* receives the stalls of the run; NULL: not needed */
+	enum memory_model memory_model;
+	struct delayed_stores *delayed; /* receives them; NULL: not needed */
 	/* bit OUTCOME_x: such misuse does not end the run; the call continues as in glibc */
 	uint32_t tolerated;
 	/* engine_change_deferred() may defer its work; the host must not call engine_has_woken() */

@@ -104,8 +104,9 @@ struct engine {
 	uint32_t period_count;	  /* busy periods since no thread was enabled */
 	uint32_t stall_count;	  /* stalls of the run (stall.c) */
 	uint64_t stalled_ns;	  /* sum of the run's stalls, if it is limited */
-	uint32_t slice_count;	  /* starved threads whose time slice has not ended (fairness.c) */
-	bool clock_was_read;	  /* a thread has read the clock in the current period */
+	uint32_t store_buffer_count;
+	uint32_t slice_count; /* starved threads whose time slice has not ended (fairness.c) */
+	bool clock_was_read;  /* a thread has read the clock in the current period */
 	uint64_t earliest_deadline; /* lower bound of the deadlines of all waiting threads */
 	struct engine_performed
 		performed;	 /* the last op, not yet reported to the host; kind OP_NONE: none */
@@ -230,6 +231,15 @@ void engine_clock_pass(void);
  * the offered threads; engine_stall() ends the wait of the chosen one. */
 void engine_offer_stalls(void);
 void engine_stall(struct engine_thread *waiter);
+/* store_buffer.c. engine_must_drain(): the op is disabled until the thread's buffer is empty. */
+uint32_t engine_store_count(const struct engine_thread *thread);
+bool engine_must_drain(const struct engine_thread *thread, const struct engine_op *op);
+/* Performs the pending drain of the drainer. */
+void engine_drain(struct engine_thread *drainer);
+/* Called at a context switch: memory shows the view of `to` instead of that of `from`. */
+void engine_exchange_views(const struct engine_thread *from, const struct engine_thread *to);
+/* A free entry of the table of threads; NULL: none (threads.c). */
+struct engine_thread *engine_thread_slot(void);
 /* The pending op whose deadline is the first; NULL: no thread waits for time. */
 const struct engine_op *engine_next_wait(void);
 /* loop.c. Called at the end of a busy period: may watch the operations of the next one. */

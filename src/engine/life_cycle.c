@@ -80,6 +80,7 @@ void engine_begin_run(const struct engine_run *run)
 	engine.view.stallable = NULL;
 	engine.stall_count = 0;
 	engine.stalled_ns = 0;
+	engine.store_buffer_count = 0;
 	rng_seed(&engine.random, run->random_seed);
 	rng_seed(&engine.value_random, ~run->seed);
 }
@@ -132,6 +133,7 @@ void engine_renew(void)
 	engine.thread_count = engine.live_count = 1;
 	engine.yielder_count = 0;
 	engine.spin_count = 0;
+	engine.store_buffer_count = 0;
 	engine.step = 0;
 	engine.lease_given = 0;
 	engine.changed_count = 0;
@@ -195,6 +197,7 @@ void engine_begin_child(uint64_t random_seed)
 		if (thread == self)
 			continue;
 		engine_withdraw(thread);
+		thread->store_buffer = 0;
 		thread->state = THREAD_REAPED;
 		engine.handles[i] = 0;
 	}
@@ -203,6 +206,8 @@ void engine_begin_child(uint64_t random_seed)
 		engine.epochs->lease = 0;
 		engine.epochs->wants_lease = false;
 	}
+	self->store_buffer = 0;
+	engine.store_buffer_count = 0;
 	engine.zombies = NULL;
 	engine.yielder_count = (self->yielded_at != 0) + engine.follows_priorities;
 	engine.live_count = 1;

@@ -52,7 +52,7 @@ struct engine_thread *engine_thread_by_handle(uintptr_t handle)
 }
 
 /* Finds a free entry. If all indices are used, takes the lowest index of a reaped thread. */
-static struct engine_thread *engine_thread_slot(void)
+struct engine_thread *engine_thread_slot(void)
 {
 	if (engine.thread_count < THREAD_CAPACITY) {
 		struct engine_thread *thread = &engine.threads[engine.thread_count];

@@ -30,7 +30,8 @@ const struct engine_op *engine_blocked_op(const struct engine_thread *thread)
 		return NULL;
 	if (!thread->op)
 		return thread->interrupted;
-	return engine_wake_reason(thread) ? NULL : thread->op;
+	return engine_wake_reason(thread) || engine_must_drain(thread, thread->op) ? NULL
+										   : thread->op;
 }
 
 static bool watchdog_is_untimed(const struct engine_op *op)

@@ -127,6 +127,18 @@ static bool exchange_are_stalls(const struct stalls *stalls)
 	return true;
 }
 
+static bool exchange_are_delayed_stores(const struct delayed_stores *delayed)
+{
+	for (uint32_t i = 0; i < delayed_stores_recorded(delayed); i++) {
+		const struct delayed_store *store = &delayed->items[i];
+
+		if (!exchange_is_thread(store->writer) || !exchange_is_thread(store->observer) ||
+			*(const unsigned char *)&store->is_read > 1)
+			return false;
+	}
+	return true;
+}
+
 static bool exchange_has_grown(uint64_t now, uint64_t before)
 {
 	return now - before < GROWTH_MOST;
@@ -203,6 +215,8 @@ static const char *exchange_check_header(
 		return "outcome";
 	if (!exchange_are_stalls(&copy->stalls))
 		return "stalls";
+	if (!exchange_are_delayed_stores(&copy->delayed))
+		return "delayed stores";
 	if (!exchange_is_run_number(block, copy->run_number))
 		return "run number";
 	memcpy(&has_random_addresses, &copy->has_random_addresses, 1);
@@ -384,8 +398,8 @@ bool contract_is_batch_plan(const struct contract *own, const struct contract_pl
 		if (((const unsigned char *)plan)[flags[i]] > 1)
 			return false;
 	return plan->restart < RESTART_COUNT && plan->checkpoints <= CHECKPOINTS_NEVER &&
-	       plan->executor == own->plan.executor && plan->strategy == own->plan.strategy &&
-	       plan->detectors == own->plan.detectors &&
+	       plan->memory_model < MEMORY_MODEL_COUNT && plan->executor == own->plan.executor &&
+	       plan->strategy == own->plan.strategy && plan->detectors == own->plan.detectors &&
 	       plan->thread_pool == own->plan.thread_pool &&
 	       plan->round_runs <= STRATEGY_ROUND_MOST;
 }

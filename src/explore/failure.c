@@ -342,13 +342,13 @@ static int failure_investigate_and_keep(struct campaign *campaign,
 	return result;
 }
 
-/* Returns the failure's key. It differs for runs with stalls: their failure must not hide the same
- * failure without stalls. */
-static uint64_t failure_campaign_key(const struct outcome *outcome, uint32_t stall_count)
+/* Returns the failure's key. It differs for runs with stalls or delayed stores: their failure must
+ * not hide the same failure without them. */
+static uint64_t failure_campaign_key(const struct contract *contract)
 {
-	const uint64_t key = failure_place_key(outcome);
+	const uint64_t key = failure_place_key(&contract->outcome);
 
-	return stall_count ? hash_pair(key, 1) : key;
+	return contract->stalls.count || contract->delayed.count ? hash_pair(key, 1) : key;
 }
 
 bool failure_copy_from(
@@ -357,8 +357,7 @@ bool failure_copy_from(
 	struct contract *contract = from->worker.contract;
 	char strategy[256];
 
-	*out = (struct campaign_failure){
-		.key = failure_campaign_key(&contract->outcome, contract->stalls.count),
+	*out = (struct campaign_failure){.key = failure_campaign_key(contract),
 		.restart = (enum contract_restart)contract->plan.restart};
 	if (contract->is_elsewhere || campaign->options->ignored >> contract->outcome.kind & 1 ||
 		failure_is_known_key(campaign, out->key))

@@ -18,6 +18,20 @@
 /* Stacks allocated in advance; the runtime allocates more for a program with more threads. */
 #define THREAD_POOL 8
 
+const char *const memory_model_words[MEMORY_MODEL_COUNT] = {
+	[MEMORY_MODEL_SC] = "sc", [MEMORY_MODEL_TSO] = "tso"};
+
+bool memory_model_parse(const char *word, enum memory_model *out)
+{
+	for (unsigned model = 0; model < MEMORY_MODEL_COUNT; model++) {
+		if (strcmp(word, memory_model_words[model]) != 0)
+			continue;
+		*out = (enum memory_model)model;
+		return true;
+	}
+	return false;
+}
+
 void settings_init(struct settings *settings)
 {
 	*settings = (struct settings){
@@ -55,6 +69,7 @@ void settings_to_plan(const struct settings *settings, struct contract_plan *pla
 	plan->random_seed = settings->random_seed;
 	plan->has_spurious_wakeups = settings->has_spurious_wakeups;
 	plan->stall_ns = settings->stall_ns;
+	plan->memory_model = settings->memory_model;
 	plan->has_forked_children = settings->has_forked_children;
 	plan->without_dispatch = settings->without_dispatch;
 	plan->without_virtual_time = settings->without_virtual_time;
@@ -75,15 +90,16 @@ static json_t *tolerated_to_json(uint32_t tolerated)
 char *settings_to_json(const struct settings *settings)
 {
 	json_t *object = json_pack(
-		"{s:s, s:o, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:o*, s:o*, s:s*, s:s*, s:o*}",
+		"{s:s, s:o, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:s*, s:o*, s:o*, s:s*, s:s*, s:o*}",
 		"executor", executor_words[settings->executor], "tolerated",
 		tolerated_to_json(settings->tolerated), "step_limit",
 		(json_int_t)settings->step_limit, "hang_ns", (json_int_t)settings->hang_ns,
 		"random_seed", (json_int_t)settings->random_seed, "stall_ns",
 		(json_int_t)settings->stall_ns, "spurious_wakeups", settings->has_spurious_wakeups,
 		"without_dispatch", settings->without_dispatch, "without_virtual_time",
-		settings->without_virtual_time, "forked_children",
-		settings->has_forked_children ? json_true() : NULL, "layout",
+		settings->without_virtual_time, "memory_model",
+		settings->memory_model ? memory_model_words[settings->memory_model] : NULL,
+		"forked_children", settings->has_forked_children ? json_true() : NULL, "layout",
 		settings->has_fixed_layout ? json_integer(settings->layout) : NULL, "input",
 		settings->input, "check", settings->check, "races",
 		races_to_json(&settings->races));
@@ -123,6 +139,7 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 	const char *executor = NULL;
 	const char *input = NULL;
 	const char *check = NULL;
+	const char *model = memory_model_words[MEMORY_MODEL_SC];
 	json_int_t step_limit, hang_ns;
 	/* bit pattern of the seed: JSON has no unsigned 64-bit numbers */
 	json_int_t random_seed = 1;
@@ -136,15 +153,18 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 	settings_init(&read);
 	if (!object ||
 		json_unpack(object,
-			"{s:s, s:o, s:I, s:I, s?I, s?I, s:b, s:b, s:b, s?b, s?I, s?s, s?s, s?o}",
+			"{s:s, s:o, s:I, s:I, s?I, s?I, s:b, s:b, s:b, s?s, s?b, s?I, s?s, s?s, s?o}",
 			"executor", &executor, "tolerated", &tolerated, "step_limit", &step_limit,
 			"hang_ns", &hang_ns, "random_seed", &random_seed, "stall_ns", &stall_ns,
 			"spurious_wakeups", &spurious, "without_dispatch", &dispatch,
-			"without_virtual_time", &virtual_time, "forked_children", &children,
-			"layout", &layout, "input", &input, "check", &check, "races", &races) != 0)
+			"without_virtual_time", &virtual_time, "memory_model", &model,
+			"forked_children", &children, "layout", &layout, "input", &input, "check",
+			&check, "races", &races) != 0)
 		result = settings_damaged(err, "not the expected fields");
 	else if (!executor_parse(executor, &read.executor))
 		result = settings_damaged(err, "executor");
+	else if (!memory_model_parse(model, &read.memory_model))
+		result = settings_damaged(err, "memory model");
 	else if (step_limit <= 0 || hang_ns < 0 || layout > (json_int_t)LAYOUT_MAX)
 		result = settings_damaged(err, "limits");
 	else

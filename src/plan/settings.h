@@ -19,7 +19,8 @@ struct settings {
 	uint64_t hang_ns;
 	uint64_t random_seed; /* seed of the random numbers that the system gives to the target */
 	bool has_spurious_wakeups;
-	uint64_t stall_ns;	  /* limit of the stalls of a run (model/stall.h) */
+	uint64_t stall_ns; /* limit of the stalls of a run (model/stall.h) */
+	enum memory_model memory_model;
 	bool has_forked_children; /* raddle also schedules the threads of forked children */
 	bool without_dispatch;
 	bool without_virtual_time;
@@ -33,6 +34,10 @@ struct settings {
 	char *input; /* file for standard input, NULL means /dev/null. Owned */
 	char *check; /* the user's judge, NULL if none. Owned */
 };
+
+/* "sc", "tso". memory_model_parse() returns false for an unknown word. */
+extern const char *const memory_model_words[MEMORY_MODEL_COUNT];
+bool memory_model_parse(const char *word, enum memory_model *out);
 
 void settings_init(struct settings *settings);
 void settings_release(struct settings *settings);

@@ -7,6 +7,7 @@
  *   memory.c             one access: is it a scheduling point? Which threads share which variables?
  *   memory_variable.c    knowledge about the variables that an access touches
  *   memory_prepare.c     before a run: decides which variables are points and which sites are on
+ *   buffered_write.c     writes with store buffers (--memory-model tso)
  *   memory_freed.c       freed memory, and later accesses to it
  *   focus.c              before a run of a strategy that needs few variables
  *   heap.c               the allocation that holds an address
@@ -90,6 +91,13 @@ static inline bool memory_kind_is_atomic(uint8_t kind)
 	return kind >= SITE_ATOMIC_LOAD && kind <= SITE_FENCE;
 }
 
+/* A fence counts as a write. */
+static inline bool memory_kind_writes(uint8_t kind)
+{
+	return kind != SITE_LOAD && kind != SITE_ATOMIC_LOAD && kind != SITE_RANGE_READ &&
+	       kind != SITE_STRING_READ;
+}
+
 static inline bool memory_kind_is_range(uint8_t kind)
 {
 	return kind >= SITE_RANGE_READ && kind <= SITE_STRING_WRITE;
@@ -130,6 +138,8 @@ variable_name memory_lasting_name(const void *address);
 /* Returns the name of the variable `bytes` after the address in the same heap block; 0: outside of
  * the block. */
 variable_name memory_name_ahead(const void *address, size_t bytes);
+/* Returns whether the address lies in a live frame of the moving thread, or is thread-local. */
+bool memory_is_own_stack(const void *address);
 /* Returns the name of a synchronisation object; 0: neither in a recorded heap block nor on a
  * stack. */
 object_name memory_object_name(const void *address);

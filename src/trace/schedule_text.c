@@ -10,7 +10,7 @@
 #include "model/thread_name.h"
 #include "trace/read_file_internal.h"
 
-#define ORDINAL_MAX UINT16_MAX
+#define ORDINAL_MAX (THREAD_ORDINAL_DRAINER - 1)
 #define WORDS_MAX 5 /* one more than the longest valid line has */
 /* Twice the maximum number of threads, so that probing always finds a free slot. */
 #define SLOT_COUNT (2 * THREAD_CAPACITY)
@@ -118,7 +118,9 @@ static bool read_path(struct piece piece, thread_name *name)
 		while (at < end && *at != '.')
 			at++;
 		ordinal.length = (size_t)(at - ordinal.start);
-		if (!schedule_text_read_number(ordinal, ORDINAL_MAX, &value))
+		if (piece_is(ordinal, THREAD_PATH_DRAINER))
+			value = THREAD_ORDINAL_DRAINER;
+		else if (!schedule_text_read_number(ordinal, ORDINAL_MAX, &value))
 			return false;
 		result = thread_name_child(result, (uint32_t)value);
 	}

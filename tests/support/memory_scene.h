@@ -53,6 +53,34 @@ void contexts_note(const struct site_record *record, uintptr_t frame)
 	(void)frame;
 }
 
+/* The runs are sequentially consistent. */
+bool engine_has_store_buffers(void)
+{
+	return false;
+}
+
+bool engine_has_buffered(void)
+{
+	return false;
+}
+
+void engine_note_direct_access(const struct engine_op *op)
+{
+	(void)op;
+}
+
+void engine_drain_freed(const void *start, size_t bytes)
+{
+	(void)start;
+	(void)bytes;
+}
+
+bool memory_buffer_write(const struct memory_visit *visit)
+{
+	(void)visit;
+	return false;
+}
+
 /* Threads are never cancelled. */
 void runtime_test_cancel_anywhere(void)
 {

@@ -138,6 +138,8 @@ static void simulation_perform(const struct simulation *simulation, const struct
 		.step_limit = simulation->step_limit ? simulation->step_limit : STEP_LIMIT,
 		.has_spurious_wakeups = simulation->has_spurious_wakeups,
 		.stall_ns = simulation->stall_ns,
+		.memory_model = simulation->memory_model,
+		.delayed = simulation->delayed,
 		.stalls = simulation->stalls,
 		.tolerated = simulation->tolerated,
 		.defers_changes = simulation->defers_changes};

@@ -19,6 +19,8 @@ struct simulation {
 	bool has_spurious_wakeups;
 	uint64_t stall_ns;
 	struct stalls *stalls;
+	enum memory_model memory_model;
+	struct delayed_stores *delayed;
 	bool defers_changes;
 	uint32_t tolerated;
 	uint64_t step_limit; /* 0: 10000 */

@@ -104,6 +104,10 @@ static error_t run_arguments_parse_making(int key, char *text, struct argp_state
 	case OPTION_STALLS:
 		options->settings.stall_ns = run_arguments_parse_stalls(state, text);
 		return 0;
+	case OPTION_MEMORY_MODEL:
+		if (!memory_model_parse(text, &options->settings.memory_model))
+			argp_error(state, "--memory-model is sc or tso, not %s", text);
+		return 0;
 	case OPTION_CHECKPOINTS:
 		options->checkpoints = (enum contract_checkpoints)run_arguments_parse_when(
 			state, "--checkpoints", text);
@@ -258,11 +262,16 @@ static int run_arguments_settle_memory(struct run_arguments *arguments, struct e
 {
 	struct settings *settings = &arguments->options.settings;
 
-	if (settings->races.are_failures && !arguments->has_memory_mode)
+	if (settings->races.are_failures && !arguments->has_memory_mode && !settings->memory_model)
 		settings->memory_mode = MEMORY_RACES;
 	if (settings->memory_mode == MEMORY_RACES && !settings->races.are_failures)
 		return error_set(err, ERROR_USAGE,
 			"--memory races needs --fail-on race, because it leaves out scheduling points that only races need");
+	if (settings->memory_model && settings->memory_mode != MEMORY_LEARN &&
+		settings->memory_mode != MEMORY_ALL)
+		return error_set(err, ERROR_USAGE,
+			"--memory-model %s needs all accesses to shared variables; leave --memory and --variables out",
+			memory_model_words[settings->memory_model]);
 	return 0;
 }
 

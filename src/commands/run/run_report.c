@@ -80,6 +80,17 @@ static void say_what_races_need(const struct run_report *report, const struct ca
 			suppressions->without_effect == 1 ? " is" : "s are");
 }
 
+static void run_report_say_memory_model(
+	const struct run_report *report, const struct campaign_start *start)
+{
+	const enum memory_model model = report->options->settings.memory_model;
+
+	if (model && !start->has_memory_sites)
+		(void)fprintf(stderr,
+			"note: --memory-model %s has no effect, because raddle sees no stores of the program; build it with raddle-cc\n",
+			memory_model_words[model]);
+}
+
 static bool has_variable_bound(const struct campaign_options *options)
 {
 	for (const struct strategy_option *option = strategies[options->strategy]->options;
@@ -99,6 +110,7 @@ static void run_report_on_started(void *context, const struct campaign_start *st
 	report->is_unmodified = !start->has_memory_sites;
 	terminal_clear_live();
 	say_what_races_need(report, start);
+	run_report_say_memory_model(report, start);
 	if (report->is_quiet)
 		return;
 	strategy_format(report->options->strategy, &report->options->strategy_config, strategy,

@@ -10,6 +10,7 @@
 #include "base/strbuf.h"
 #include "base/visible.h"
 #include "findings/describe/build_internal.h"
+#include "model/thread_name.h"
 #include "trace/trace_writer.h"
 
 char *finding_thread_path(
@@ -32,8 +33,11 @@ char *finding_thread_path(
 	}
 	strbuf_init(&path);
 	strbuf_adds(&path, "main");
-	while (depth)
-		strbuf_addf(&path, ".%" PRIu32, ordinals[--depth]);
+	while (depth--)
+		if (ordinals[depth] == THREAD_ORDINAL_DRAINER)
+			strbuf_adds(&path, "." THREAD_PATH_DRAINER);
+		else
+			strbuf_addf(&path, ".%" PRIu32, ordinals[depth]);
 	free(ordinals);
 	return strbuf_detach(&path);
 }

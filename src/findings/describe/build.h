@@ -10,6 +10,7 @@
 #include "findings/finding.h"
 #include "model/event.h"
 #include "model/memory_block.h"
+#include "model/memory_model.h"
 #include "model/outcome.h"
 #include "model/schedule.h"
 #include "model/stall.h"
@@ -48,8 +49,9 @@ struct finding_source {
 	 */
 	const uint64_t *earlier_stack;
 	uint32_t earlier_count;
-	const struct stalls *stalls; /* stalls of the run; NULL if unknown */
-	uint32_t steps_most;	     /* steps of the interleaving to keep, from its end; 0: 2000 */
+	const struct stalls *stalls;	      /* stalls of the run; NULL if unknown */
+	const struct delayed_stores *delayed; /* NULL if unknown */
+	uint32_t steps_most; /* steps of the interleaving to keep, from its end; 0: 2000 */
 };
 
 /*

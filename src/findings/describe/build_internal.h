@@ -116,6 +116,12 @@ void builder_add_stalls(const struct builder *builder, struct strbuf *out);
 void builder_stalls_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
 
+/* ---- delayed_stores.c ---- */
+
+/* Adds a line for each delayed store: "main.1 reads x = 0 at a.c:7, the old value: ...". */
+void builder_delayed_stores_cause(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
+
 /* ---- waits.c ---- */
 
 /* Completes the wait-for graph from the trace. */

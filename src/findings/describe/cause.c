@@ -261,6 +261,7 @@ void builder_fill_cause(struct builder *builder)
 		break;
 	}
 	builder_stalls_cause(builder, &cause, &remedy);
+	builder_delayed_stores_cause(builder, &cause, &remedy);
 	builder->finding->cause = cause_text(&cause);
 	builder->finding->remedy = cause_text(&remedy);
 }

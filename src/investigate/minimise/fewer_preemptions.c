@@ -17,8 +17,9 @@ static bool fewer_preemptions_accept(const struct probe *probe, struct failure *
 		return false;
 	failure_take(&run, probe->worker.contract);
 	if (run.is_truncated || run.preemptions >= failure->preemptions ||
+		failure_compare_delays(&run, failure) > 0 ||
 		(run.step_count > failure->step_count &&
-			failure_compare_stalls(&run, failure) >= 0)) {
+			failure_compare_delays(&run, failure) >= 0)) {
 		failure_release(&run);
 		return false;
 	}

@@ -9,7 +9,7 @@ struct minimiser {
 	const struct minimise_params *params;
 	struct probe probe;
 	struct failure *best;
-	uint64_t steps_most; /* longer runs become the best run only if they stall less */
+	uint64_t steps_most; /* longer runs become the best run only if they delay less */
 	uint64_t begun_ns;
 	bool is_over_budget;
 	uint64_t runs;
@@ -42,7 +42,7 @@ static bool minimise_is_better(
 	const struct minimiser *minimiser, const struct failure *run, int wanted)
 {
 	return (run->step_count <= minimiser->steps_most ||
-		       failure_compare_stalls(run, minimiser->best) < 0) &&
+		       failure_compare_delays(run, minimiser->best) < 0) &&
 	       failure_compare_cost(run, minimiser->best) <= wanted;
 }
 
@@ -50,7 +50,7 @@ static bool minimise_is_better(
 static void minimise_set_best(struct minimiser *minimiser, struct failure *run)
 {
 	if (run->step_count > minimiser->steps_most)
-		minimiser->steps_most = run->step_count; /* the run stalls less */
+		minimiser->steps_most = run->step_count; /* the run delays less */
 	run->run_number = minimiser->best->run_number;
 	failure_release(minimiser->best);
 	*minimiser->best = *run;
@@ -145,19 +145,20 @@ static int try_to_improve(struct minimiser *minimiser, const struct probe_plan *
 	return result;
 }
 
-/* 0: a run without stalls, if the failure needs none. */
+/* 0: a run without stalls and delayed stores, if the failure needs none. */
 
-/* Most failures that need no stall show within this many random runs. */
-#define STALL_FREE_RUNS 64
+/* Most failures that need no delay show within this many random runs. */
+#define DELAY_FREE_RUNS 64
 
-/* Removing stalls one by one may end at a run that needs a stall only for its other choices. */
-static int minimise_without_stalls(struct minimiser *minimiser, struct error *err)
+/* Removing delays one by one may end at a run that needs a delay only for its other choices. */
+static int minimise_without_delays(struct minimiser *minimiser, struct error *err)
 {
 	const struct probe_plan plan = {.strategy = &strategy_pos};
 	bool is_taken = false;
 	int result = 0;
 
-	for (unsigned i = 0; i < STALL_FREE_RUNS && result == 0 && minimiser->best->stall_count &&
+	for (unsigned i = 0; i < DELAY_FREE_RUNS && result == 0 &&
+			     (minimiser->best->stall_count || minimiser->best->delayed_count) &&
 			     minimise_has_budget(minimiser);
 		i++)
 		result = try_to_improve(minimiser, &plan, BETTER, &is_taken, err);
@@ -450,7 +451,7 @@ static int minimise_in_rounds(struct minimiser *minimiser, struct error *err)
 {
 	struct directives directives = {0};
 	bool is_better = true, is_found;
-	int result = minimise_without_stalls(minimiser, err);
+	int result = minimise_without_delays(minimiser, err);
 
 	if (result == 0)
 		result = cut_to_prefix(minimiser, err);

@@ -40,6 +40,7 @@ void failure_take(struct failure *failure, struct contract *contract)
 	failure->layout = contract->plan.layout;
 	failure->is_truncated = schedule->is_truncated;
 	failure->switches = schedule_switch_count(schedule, &failure->preemptions);
+	failure->delayed_count = contract->delayed.count;
 	failure->stall_count = contract->stalls.count;
 	failure->stalled_ns = contract->stalls.total_ns;
 	failure->stalled_threads = contract->stalls.thread_count;
@@ -54,8 +55,10 @@ void failure_copy(struct failure *to, const struct failure *from)
 	to->names = failure_copy_array(from->names, from->thread_count, sizeof *to->names);
 }
 
-int failure_compare_stalls(const struct failure *a, const struct failure *b)
+int failure_compare_delays(const struct failure *a, const struct failure *b)
 {
+	if (a->delayed_count != b->delayed_count)
+		return a->delayed_count < b->delayed_count ? -1 : 1;
 	if (a->stall_count != b->stall_count)
 		return a->stall_count < b->stall_count ? -1 : 1;
 	if (a->stalled_ns != b->stalled_ns)
@@ -67,10 +70,10 @@ int failure_compare_stalls(const struct failure *a, const struct failure *b)
 
 int failure_compare_cost(const struct failure *a, const struct failure *b)
 {
-	const int stalls = failure_compare_stalls(a, b);
+	const int delays = failure_compare_delays(a, b);
 
-	if (stalls)
-		return stalls;
+	if (delays)
+		return delays;
 	if (a->preemptions != b->preemptions)
 		return a->preemptions < b->preemptions ? -1 : 1;
 	if (a->switches != b->switches)

@@ -20,6 +20,7 @@ struct failure {
 	thread_name *names; /* names of the threads, by index */
 	uint32_t thread_count;
 	uint32_t switches, preemptions;
+	uint32_t delayed_count;	  /* model/memory_model.h */
 	uint32_t stall_count;	  /* model/stall.h */
 	uint64_t stalled_ns;	  /* sum of the stalls */
 	uint32_t stalled_threads; /* sum of the threads of each stall */
@@ -31,9 +32,9 @@ void failure_take(struct failure *failure, struct contract *contract);
 void failure_copy(struct failure *to, const struct failure *from);
 void failure_release(struct failure *failure);
 
-/* A negative result means that `a` is simpler. Compares by the number of stalls, their duration,
- * then the stalled threads. */
-int failure_compare_stalls(const struct failure *a, const struct failure *b);
+/* A negative result means that `a` is simpler. Compares by the number of delayed stores, then of
+ * stalls, their duration, then the stalled threads. */
+int failure_compare_delays(const struct failure *a, const struct failure *b);
 /* Does the same; without a difference, compares preemptions, then context switches. */
 int failure_compare_cost(const struct failure *a, const struct failure *b);
 

@@ -105,6 +105,7 @@ static void run_announce(struct contract *contract, uint64_t number)
 	contract->stalls.count = 0;
 	contract->stalls.thread_count = 0;
 	contract->stalls.total_ns = 0;
+	contract->delayed.count = 0;
 	outcome_set(&contract->outcome, OUTCOME_NONE, THREAD_NONE, 0);
 	stuck_children_begin_run();
 	contract->is_live = 1;
@@ -154,6 +155,9 @@ void runtime_begin_run(uint64_t number, struct history *history)
 		.step_limit = plan->step_limit,
 		.has_spurious_wakeups = plan->has_spurious_wakeups,
 		.stalls = &contract->stalls,
+		.memory_model = contract->has_memory_sites ? (enum memory_model)plan->memory_model
+							   : MEMORY_MODEL_SC,
+		.delayed = &contract->delayed,
 		.tolerated = plan->tolerated,
 		.defers_changes = record_is_on(),
 	};

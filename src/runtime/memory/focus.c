@@ -22,6 +22,7 @@ static HOT_STATE bool focus_is_on;
 static bool focus_is_possible(const struct contract_memory *memory, const struct strategy *strategy)
 {
 	return memory->mode == MEMORY_LEARN && strategy->fast_path.focus && !memory->was_profile &&
+	       runtime.contract->plan.memory_model == MEMORY_MODEL_SC &&
 	       (!memory->has_waited || !strategy->search.is_exhausted) &&
 	       !runtime.contract->spin.is_needed;
 }

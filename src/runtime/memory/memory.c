@@ -7,6 +7,7 @@
 
 #include "base/hot_state.h"
 #include "detectors/detector.h"
+#include "engine/store_buffer.h"
 #include "runtime/filter.h"
 #include "runtime/heap.h"
 #include "runtime/interpose.h"
@@ -17,19 +18,6 @@
 
 /* Maximum number of granules of a range that count; later ones are ignored. */
 #define RANGE_GRANULES_MOST 512
-
-static bool memory_is_write(uint8_t kind)
-{
-	switch (kind) {
-	case SITE_LOAD:
-	case SITE_ATOMIC_LOAD:
-	case SITE_RANGE_READ:
-	case SITE_STRING_READ:
-		return false;
-	default:
-		return true;
-	}
-}
 
 enum op_kind memory_op(uint8_t kind)
 {
@@ -44,7 +32,7 @@ enum op_kind memory_op(uint8_t kind)
 	case SITE_FENCE:
 		return OP_FENCE;
 	default:
-		return memory_is_write(kind) ? OP_STORE : OP_LOAD;
+		return memory_kind_writes(kind) ? OP_STORE : OP_LOAD;
 	}
 }
 
@@ -151,7 +139,7 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 	const struct memory_access *access = &visit->access;
 	const uintptr_t start = (uintptr_t)access->address & ~(uintptr_t)(GRANULE_BYTES - 1);
 	const uintptr_t end = (uintptr_t)access->address + (access->bytes ? access->bytes : 1);
-	const bool is_write = memory_is_write(access->kind);
+	const bool is_write = memory_kind_writes(access->kind);
 	object_name first = 0;
 
 	for (uintptr_t at = start; at < end; at += GRANULE_BYTES) {
@@ -230,6 +218,8 @@ void memory_point(const struct memory_visit *visit, object_name name)
 	op.second = visit->allocated_at;
 	op.next_object = visit->next;
 	(void)engine_perform(&op);
+	if (engine_has_store_buffers())
+		engine_note_direct_access(&op);
 }
 
 /* Handles an access that is no scheduling point. */
@@ -360,7 +350,7 @@ static void memory_remember_points(const struct memory_access *access)
 {
 	const struct contract_memory *memory = sites_memory();
 	const uint64_t address = (uint64_t)(uintptr_t)access->address;
-	const bool is_write = memory_is_write(access->kind);
+	const bool is_write = memory_kind_writes(access->kind);
 	const uint64_t end = address + access->bytes;
 
 	if (!memory_is_leasable(access) || access->bytes > QUICK_RANGE_MOST)
@@ -418,6 +408,8 @@ bool memory_begin(struct memory_visit *visit)
 	if (visit->is_waiting)
 		memory->has_waited = 1;
 	if (visit->point || !visit->is_named || visit->is_waiting || turn_is_wanted ||
+		(engine_has_store_buffers() && engine_has_buffered() &&
+			memory_kind_writes(access->kind)) ||
 		(visit->reported && !memory_report_quickly(memory, visit)) ||
 		(memory_kind_is_atomic(access->kind) && runtime_looks_for_races()))
 		return true;
@@ -434,7 +426,10 @@ void memory_finish(struct memory_visit *visit)
 		runtime_test_cancel_anywhere();
 	}
 	if (visit->access.kind == SITE_FENCE) {
-		memory_point(visit, 0);
+		if (engine_has_store_buffers() && visit->access.order != SITE_SEQUENTIAL)
+			memory_pass(visit); /* no instruction on x86 */
+		else
+			memory_point(visit, 0);
 		return;
 	}
 	if (!visit->is_named) {
@@ -448,6 +443,9 @@ void memory_finish(struct memory_visit *visit)
 			engine_clock_note_calls(WAITING_VISITS);
 		visit->point = (object_name)memory_variable_name(visit->access.address);
 	}
+	if (engine_has_store_buffers() && memory_kind_writes(visit->access.kind) &&
+		memory_buffer_write(visit))
+		return;
 	if (!visit->point) {
 		memory_pass(visit);
 		return;

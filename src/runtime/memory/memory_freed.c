@@ -1,6 +1,7 @@
 /* Freeing a block counts as a write of the whole block, and a later access is a failure; only for
  * blocks that instrumented code has accessed. A use after free is detected until the allocator
  * reuses the memory (heap.h). */
+#include "engine/store_buffer.h"
 #include "runtime/heap.h"
 #include "runtime/memory/memory_internal.h"
 #include "runtime/record.h"
@@ -62,7 +63,11 @@ void memory_freed(const void *start, uint64_t site)
 	if (!start || record_is_on() || !memory_is_watched())
 		return;
 	memory_check_freed(access, OUTCOME_DOUBLE_FREE);
-	if (!heap_find(start, &block) || block.start != (uintptr_t)start || !block.is_used)
+	if (!heap_find(start, &block) || block.start != (uintptr_t)start)
+		return;
+	/* The allocator writes into the block. */
+	engine_drain_freed(start, block.bytes);
+	if (!block.is_used)
 		return;
 	access->bytes = block.bytes < FREED_BYTES_MOST ? block.bytes : FREED_BYTES_MOST;
 	for (size_t done = 0; done < access->bytes; done += GRANULE_BYTES)

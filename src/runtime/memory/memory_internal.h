@@ -26,6 +26,8 @@ bool memory_is_watched(void);
 bool memory_begin(struct memory_visit *visit);
 /* Handles the second part of a visit: the scheduling point, and the checks after it. */
 void memory_finish(struct memory_visit *visit);
+/* With store buffers. Returns true if the write needs no scheduling point of its own. */
+bool memory_buffer_write(const struct memory_visit *visit);
 /* Makes a scheduling point. `name` 0: the access is a fence. */
 void memory_point(const struct memory_visit *visit, object_name name);
 

@@ -124,6 +124,18 @@ static variable_name stack_name(uintptr_t address)
 	return 0;
 }
 
+bool memory_is_own_stack(const void *address)
+{
+	const struct engine_thread *self = engine_current();
+	const uintptr_t at = (uintptr_t)address;
+	uint64_t depth;
+
+	find_stack_standard();
+	if (at < (uintptr_t)__builtin_frame_address(0))
+		return false;
+	return self->id.index ? thread_holds(self, at, &depth) : main_holds(at, &depth);
+}
+
 /* Names static data of modules loaded after the engine got its list. */
 static variable_name late_module_name(uintptr_t address)
 {

@@ -214,11 +214,14 @@ bool memory_take_change(void)
 }
 
 /* Returns whether the site must stay on. Atomics order other accesses: a race detector must see
- * each of them. */
+ * each of them. A write that is not seen would overtake the stores in the store buffer. */
 static bool site_is_watched(uint8_t kind)
 {
-	return runtime.contract->plan.detectors >> DETECTOR_race & 1 &&
-	       memory_kind_is_atomic(kind) && sites_memory()->mode != MEMORY_NONE;
+	const struct contract_plan *plan = &runtime.contract->plan;
+
+	return sites_memory()->mode != MEMORY_NONE &&
+	       ((plan->detectors >> DETECTOR_race & 1 && memory_kind_is_atomic(kind)) ||
+		       (plan->memory_model != MEMORY_MODEL_SC && memory_kind_writes(kind)));
 }
 
 static bool memory_prepare_site_is_on(uint8_t kind, uint8_t *state)

@@ -140,6 +140,7 @@ void quick_begin_run(void)
 	wants_lease = quick_wants_lease(memory);
 	quick.is_plain = is_filtered || wants_lease || quick_is_partial(memory);
 	if (runtime.contract->plan.has_contexts || record_is_on() ||
+		runtime.contract->plan.memory_model != MEMORY_MODEL_SC ||
 		!(quick.is_plain || (quick.race && memory->mode == MEMORY_RACES)))
 		return;
 	filter_begin_run(memory, is_filtered);

@@ -98,6 +98,7 @@ static void dpor_begin_run(void *state, uint64_t seed)
 		dpor->index_of[i] = UINT16_MAX;
 		dpor->last_step[i] = DPOR_NONE;
 		dpor->creation[i] = DPOR_NONE;
+		dpor->buffer_of[i] = 0;
 	}
 	for (uint32_t i = 0; i < DPOR_BUCKETS; i++)
 		dpor->last_alike[i] = DPOR_NONE;
@@ -191,8 +192,11 @@ static struct dpor_step *dpor_push(struct dpor *dpor)
 		return NULL;
 	}
 	step = &dpor_steps(dpor)[dpor->depth];
-	*step = (struct dpor_step){
-		.previous = DPOR_NONE, .alike = DPOR_NONE, .wide = DPOR_NONE, .wakeup = DPOR_NONE};
+	*step = (struct dpor_step){.previous = DPOR_NONE,
+		.enabler = DPOR_NONE,
+		.alike = DPOR_NONE,
+		.wide = DPOR_NONE,
+		.wakeup = DPOR_NONE};
 	inherit_sleepers(dpor, step);
 	step->wakeup = inherit_wakeup(dpor, step - 1);
 	if (dpor->depth == dpor->first_new + 1)
@@ -339,6 +343,7 @@ static void dpor_executed(void *state, const struct schedule_view *view, struct 
 	step->op = op;
 	step->enabled = dpor_enabled_slots(dpor, view);
 	step->previous = dpor->last_step[op.thread];
+	step->enabler = dpor_enabler(dpor, &op);
 	step->ordinal =
 		step->previous == DPOR_NONE ? 1 : dpor_steps(dpor)[step->previous].ordinal + 1;
 	dpor->last_step[op.thread] = dpor->depth;

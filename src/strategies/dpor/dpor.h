@@ -74,8 +74,10 @@ struct dpor_step {
 	/* ops on locks: number of times that the thread holds the lock after this step */
 	uint8_t nesting;
 	uint32_t value, value_count;
-	uint32_t ordinal;     /* number of the step within its thread, from 1 */
-	uint32_t previous;    /* previous step of the same thread; DPOR_NONE: none */
+	uint32_t ordinal;  /* number of the step within its thread, from 1 */
+	uint32_t previous; /* previous step of the same thread; DPOR_NONE: none */
+	/* store buffers: another step that enabled this one; DPOR_NONE: none */
+	uint32_t enabler;
 	uint32_t alike;	      /* previous step of the same bucket; DPOR_NONE: none */
 	uint32_t wide;	      /* previous wide step */
 	uint32_t open_before; /* open steps only: the previous open step */
@@ -144,6 +146,8 @@ struct dpor {
 	uint32_t last_step[DPOR_THREADS]; /* last step by slot, in this run */
 	/* DPOR_NONE: no step created the slot's thread */
 	uint32_t creation[DPOR_THREADS];
+	uint8_t buffer_of[DPOR_THREADS]; /* slot that drains the store buffer of this slot, or 0 */
+	uint32_t joined[DPOR_THREADS];	 /* result of dpor_own_past() with an enabler */
 
 	/* Slots with contended pending ops: dpor_bystander()'s cache. */
 	uint64_t contended;
@@ -207,6 +211,12 @@ static inline bool dpor_is_entangled(uint8_t class)
 {
 	return class == OBJECT_FD || class == OBJECT_CHILD || class == OBJECT_SIGNAL ||
 	       class == OBJECT_FUTEX;
+}
+
+/* The op of a thread waits until the thread's store buffer is empty (engine/store_buffer.h). */
+static inline bool dpor_awaits_drain(const struct dpor_op *op)
+{
+	return op->kind != OP_LOAD && op->kind != OP_ATOMIC_LOAD && op->kind != OP_DRAIN;
 }
 
 /* A wait on a condition variable releases a mutex and may reacquire it. */
@@ -313,6 +323,8 @@ static inline void dpor_meet(struct dpor *dpor, const struct schedule_view *view
 		dpor_meet_new(dpor, view);
 }
 
+/* The step, with store buffers, that enabled the next step of the op's thread; DPOR_NONE: none. */
+uint32_t dpor_enabler(const struct dpor *dpor, const struct dpor_op *op);
 void dpor_forget_thread(struct dpor *dpor);
 static inline struct dpor_op dpor_op_of(
 	const struct dpor *dpor, const struct schedule_view *view, uint32_t index)

@@ -18,8 +18,13 @@ const uint32_t *dpor_own_past(struct dpor *dpor, uint32_t step)
 	const struct dpor_step *self = &dpor_steps(dpor)[step];
 	const uint32_t creation = dpor->creation[self->op.thread];
 	const uint32_t from = self->previous != DPOR_NONE ? self->previous : creation;
+	const uint32_t *past = from != DPOR_NONE ? dpor_clock(dpor, from) : nothing;
 
-	return from != DPOR_NONE ? dpor_clock(dpor, from) : nothing;
+	if (self->enabler == DPOR_NONE)
+		return past;
+	dpor_clock_copy(dpor, dpor->joined, past);
+	dpor_clock_join(dpor, dpor->joined, dpor_clock(dpor, self->enabler));
+	return dpor->joined;
 }
 
 uint32_t *dpor_bucket(struct dpor *dpor, const struct dpor_op *op)

@@ -179,6 +179,7 @@ static uint32_t step_left(struct dpor *dpor, uint8_t slot)
 	dpor_steps(dpor)[number] = (struct dpor_step){
 		.op = dpor->left[slot],
 		.previous = last,
+		.enabler = dpor_enabler(dpor, &dpor->left[slot]),
 		.ordinal = last == DPOR_NONE ? 1 : dpor_steps(dpor)[last].ordinal + 1,
 		.follows = dpor_share_follows(dpor, &dpor->left[slot]),
 		.alike = bucket ? *bucket : DPOR_NONE,

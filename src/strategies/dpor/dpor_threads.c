@@ -2,7 +2,20 @@
 #include "strategies/dpor/dpor.h"
 
 #include "base/bitset.h"
+#include "model/thread_name.h"
 #include "model/view.h"
+
+/* The thread that moved last may have buffered its first store. */
+static void dpor_threads_note_drainer(struct dpor *dpor, uint32_t slot)
+{
+	uint8_t owner;
+
+	if (dpor->creation[slot] == DPOR_NONE)
+		return;
+	owner = dpor_steps(dpor)[dpor->creation[slot]].op.thread;
+	if (dpor->names[slot] == thread_name_child(dpor->names[owner], THREAD_ORDINAL_DRAINER))
+		dpor->buffer_of[owner] = (uint8_t)slot;
+}
 
 void dpor_meet_new(struct dpor *dpor, const struct schedule_view *view)
 {
@@ -32,7 +45,33 @@ void dpor_meet_new(struct dpor *dpor, const struct schedule_view *view)
 			dpor_steps(dpor)[dpor->creation[slot]].is_value)
 			dpor->creation[slot] =
 				dpor->creation[slot] ? dpor->creation[slot] - 1 : DPOR_NONE;
+		dpor_threads_note_drainer(dpor, slot);
 	}
+}
+
+/*
+ * A drain follows the step after which its store was made: `second` is the low half of that step's
+ * number in its thread. The first drain of a buffer follows the creation of its slot.
+ */
+static uint32_t dpor_threads_storing_step(const struct dpor *dpor, const struct dpor_op *drain)
+{
+	const struct dpor_step *steps = dpor_steps((struct dpor *)(uintptr_t)dpor);
+	const uint32_t creation = dpor->creation[drain->thread];
+	uint32_t step =
+		creation == DPOR_NONE ? DPOR_NONE : dpor->last_step[steps[creation].op.thread];
+
+	while (step != DPOR_NONE && (uint16_t)steps[step].ordinal != drain->second)
+		step = steps[step].previous;
+	return step;
+}
+
+uint32_t dpor_enabler(const struct dpor *dpor, const struct dpor_op *op)
+{
+	if (op->kind == OP_DRAIN)
+		return dpor_threads_storing_step(dpor, op);
+	return dpor->buffer_of[op->thread] && dpor_awaits_drain(op)
+		       ? dpor->last_step[dpor->buffer_of[op->thread]]
+		       : DPOR_NONE;
 }
 
 bool dpor_can_move(const struct dpor *dpor, const struct schedule_view *view, uint8_t slot)
@@ -57,6 +96,9 @@ void dpor_forget_thread(struct dpor *dpor)
 {
 	const uint32_t slot = dpor_slot_of(dpor, --dpor->known);
 
+	for (uint32_t owner = 0; owner < dpor->slot_count; owner++)
+		if (dpor->buffer_of[owner] == slot)
+			dpor->buffer_of[owner] = 0;
 	dpor->index_of[slot] = UINT16_MAX;
 	dpor->last_step[slot] = dpor->creation[slot] = DPOR_NONE;
 }

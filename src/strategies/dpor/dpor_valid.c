@@ -76,7 +76,7 @@ static bool dpor_valid_has_shares(const struct dpor_share *share)
 static bool dpor_valid_has_threads(const struct dpor *dpor, uint32_t steps)
 {
 	for (uint32_t i = 0; i < DPOR_THREADS; i++)
-		if (dpor->slot_of[i] >= DPOR_THREADS ||
+		if (dpor->slot_of[i] >= DPOR_THREADS || dpor->buffer_of[i] >= DPOR_THREADS ||
 			(dpor->depth && (!dpor_valid_is_link(dpor->last_step[i], steps) ||
 						!dpor_valid_is_link(dpor->creation[i], steps))) ||
 			(dpor->index_of[i] >= THREAD_CAPACITY && dpor->index_of[i] != UINT16_MAX))
@@ -100,6 +100,7 @@ static bool dpor_valid_has_steps(struct dpor *dpor, uint32_t count)
 			!strategy_is_flag(&step->has_other) ||
 			(step->is_value && step->value >= step->value_count) ||
 			!dpor_valid_is_link(step->previous, i) ||
+			!dpor_valid_is_link(step->enabler, i) ||
 			!dpor_valid_is_link(step->alike, i) || !dpor_valid_is_link(step->wide, i))
 			return false;
 		if (i >= dpor->step_count)

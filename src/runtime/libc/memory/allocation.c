@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <wchar.h>
 
+#include "engine/store_buffer.h"
 #include "runtime/heap.h"
 #include "runtime/interpose.h"
 #include "runtime/returned.h"
@@ -216,12 +217,22 @@ static void *allocation_early_move(const void *from, size_t bytes)
 	return to;
 }
 
+/* The allocator may write into a block that moves. */
+static void allocation_drain(const void *block)
+{
+	struct heap_block found;
+
+	if (engine_has_store_buffers() && block && heap_find(block, &found))
+		engine_drain_freed((const void *)found.start, found.bytes);
+}
+
 EXPORT void *realloc(void *block, size_t bytes)
 {
 	if (__builtin_expect(allocation_is_early(block), 0))
 		return allocation_early_move(block, bytes);
 	if (!heap_is_recording)
 		return given(NEXT(realloc)(block, bytes), bytes);
+	allocation_drain(block);
 	return allocation_moved(block, NEXT(realloc)(block, bytes), bytes, RETURN_SITE);
 }
 
@@ -370,8 +381,10 @@ MAP(mmap64, __off64_t)
 
 EXPORT int munmap(void *start, size_t bytes)
 {
-	int result = NEXT(munmap)(start, bytes);
+	int result;
 
+	engine_drain_freed(start, bytes);
+	result = NEXT(munmap)(start, bytes);
 	if (!result)
 		undo_forget_shared(start, bytes);
 	if (heap_is_recording && !result)
@@ -387,6 +400,7 @@ EXPORT void *mremap(void *start, size_t bytes, size_t wanted, int flags, ...)
 	va_start(arguments, flags);
 	target = flags & MREMAP_FIXED ? va_arg(arguments, void *) : NULL;
 	va_end(arguments);
+	engine_drain_freed(start, bytes);
 	moved_to = NEXT(mremap)(start, bytes, wanted, flags, target);
 	if (heap_is_recording && moved_to != MAP_FAILED) {
 		heap_unmapped(start, bytes);

@@ -1,0 +1,58 @@
+/*
+ * Memory models, and the stores that a run delayed visibly (--memory-model tso): the store waited
+ * in its thread's store buffer, the thread read other memory meanwhile, and another thread read the
+ * old value or wrote the same memory. A run without such a store is sequentially consistent.
+ */
+#ifndef RADDLE_MODEL_MEMORY_MODEL_H
+#define RADDLE_MODEL_MEMORY_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/ids.h"
+
+/* The order in which the memory accesses of a thread reach other threads. */
+enum memory_model {
+	MEMORY_MODEL_SC,  /* sequential consistency */
+	MEMORY_MODEL_TSO, /* x86: a FIFO store buffer per thread */
+	MEMORY_MODEL_COUNT
+};
+
+/* C11 memory orders as numbered in generated code (abi/instrument_abi.h). */
+enum memory_order_number {
+	ORDER_RELAXED,
+	ORDER_CONSUME,
+	ORDER_ACQUIRE,
+	ORDER_RELEASE,
+	ORDER_ACQUIRE_RELEASE,
+	ORDER_SEQUENTIAL
+};
+
+#define DELAYED_STORES_MOST 8 /* recorded delayed stores of a run */
+
+struct delayed_store {
+	struct thread_id writer;
+	struct thread_id observer; /* the thread that read the old value, or wrote */
+	uint16_t bytes;		   /* at most 8: the size of the values */
+	bool is_read;		   /* the observer read; else it wrote */
+	uint8_t reserved;
+	uint64_t site; /* place of the store */
+	uint64_t observer_site;
+	uint64_t passing_site; /* place of the writer's later read, which passed the store */
+	uint64_t address;
+	uint64_t value;	    /* the delayed value */
+	uint64_t old_value; /* the value in memory when the observer accessed it */
+};
+
+struct delayed_stores {
+	uint32_t count; /* may exceed the number of items[] */
+	uint32_t reserved;
+	struct delayed_store items[DELAYED_STORES_MOST];
+};
+
+static inline uint32_t delayed_stores_recorded(const struct delayed_stores *stores)
+{
+	return stores->count < DELAYED_STORES_MOST ? stores->count : DELAYED_STORES_MOST;
+}
+
+#endif

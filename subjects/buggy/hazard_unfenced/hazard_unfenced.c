@@ -1,0 +1,51 @@
+/* EXPECT: abort runs<=2000 options=--memory-model=tso needs=memory */
+/*
+ * A hazard pointer that is announced by a release store. Fails on x86: the announcement waits in the
+ * reader's store buffer while the reader checks the pointer again; the writer exchanges the pointer, sees
+ * no hazard and poisons the object that the reader then reads.
+ */
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+struct object {
+	atomic_int value;
+};
+
+static struct object first = {1}, second = {1};
+static struct object *_Atomic current = &first;
+static struct object *_Atomic hazard;
+
+static void *reader(void *unused)
+{
+	struct object *object;
+
+	do {
+		object = atomic_load_explicit(&current, memory_order_acquire);
+		atomic_store_explicit(&hazard, object, memory_order_release);
+	} while (object != atomic_load_explicit(&current, memory_order_acquire));
+	assert(atomic_load_explicit(&object->value, memory_order_relaxed) == 1);
+	atomic_store_explicit(&hazard, NULL, memory_order_release);
+	return unused;
+}
+
+static void *writer(void *unused)
+{
+	struct object *old = atomic_exchange(&current, &second);
+
+	if (atomic_load_explicit(&hazard, memory_order_acquire) != old)
+		atomic_store_explicit(&old->value, 0, memory_order_relaxed);
+	return unused;
+}
+
+int main(void)
+{
+	pthread_t threads[2];
+
+	pthread_create(&threads[0], NULL, reader, NULL);
+	pthread_create(&threads[1], NULL, writer, NULL);
+	pthread_join(threads[0], NULL);
+	pthread_join(threads[1], NULL);
+	return 0;
+}

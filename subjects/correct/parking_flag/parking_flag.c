@@ -1,0 +1,38 @@
+/* EXPECT: passed runs=2000 options=--memory-model=tso needs=memory */
+/* The twin of parking_flag: a fence stands between each announcement and the look that follows it. */
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+
+static atomic_int has_work, is_parked;
+static sem_t wake_up;
+
+static void *consumer(void *unused)
+{
+	atomic_store_explicit(&is_parked, 1, memory_order_release);
+	atomic_thread_fence(memory_order_seq_cst);
+	if (!atomic_load_explicit(&has_work, memory_order_acquire))
+		sem_wait(&wake_up);
+	return unused;
+}
+
+static void *producer(void *unused)
+{
+	atomic_store_explicit(&has_work, 1, memory_order_release);
+	atomic_thread_fence(memory_order_seq_cst);
+	if (atomic_load_explicit(&is_parked, memory_order_acquire))
+		sem_post(&wake_up);
+	return unused;
+}
+
+int main(void)
+{
+	pthread_t threads[2];
+
+	sem_init(&wake_up, 0, 0);
+	pthread_create(&threads[0], NULL, consumer, NULL);
+	pthread_create(&threads[1], NULL, producer, NULL);
+	pthread_join(threads[0], NULL);
+	pthread_join(threads[1], NULL);
+	return 0;
+}
