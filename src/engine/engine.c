@@ -198,12 +198,6 @@ void engine_changed_shared(void)
 			engine_evaluate(&engine.threads[i]);
 }
 
-void engine_raise_attention(void)
-{
-	engine.attention = 1;
-	engine_end_lease();
-}
-
 static void engine_wait_for_enabled(void)
 {
 	bool is_idle = false;
@@ -340,8 +334,7 @@ static void engine_transfer_to(struct engine_thread *next)
 	if (engine.run.covered)
 		engine_cover(self, next);
 	engine_begin_slice();
-	if (__builtin_expect(engine.store_buffer_count, 0))
-		engine_exchange_views(self, next);
+	engine_exchange_views(self, next);
 	engine.current = next;
 	engine.host.executor->transfer(self, next);
 }
@@ -354,8 +347,7 @@ void engine_hand_over_for_good(void)
 	engine_settle();
 	next = engine_decide();
 	engine_begin_slice();
-	if (__builtin_expect(engine.store_buffer_count, 0))
-		engine_exchange_views(self, next);
+	engine_exchange_views(self, next);
 	engine.current = next;
 	engine.host.executor->finish(self, next);
 }

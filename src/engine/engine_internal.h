@@ -236,8 +236,14 @@ uint32_t engine_store_count(const struct engine_thread *thread);
 bool engine_must_drain(const struct engine_thread *thread, const struct engine_op *op);
 /* Performs the pending drain of the drainer. */
 void engine_drain(struct engine_thread *drainer);
+void engine_exchange_buffers(const struct engine_thread *from, const struct engine_thread *to);
 /* Called at a context switch: memory shows the view of `to` instead of that of `from`. */
-void engine_exchange_views(const struct engine_thread *from, const struct engine_thread *to);
+static inline void engine_exchange_views(
+	const struct engine_thread *from, const struct engine_thread *to)
+{
+	if (__builtin_expect(engine.store_buffer_count, 0))
+		engine_exchange_buffers(from, to);
+}
 /* A free entry of the table of threads; NULL: none (threads.c). */
 struct engine_thread *engine_thread_slot(void);
 /* The pending op whose deadline is the first; NULL: no thread waits for time. */

@@ -227,6 +227,12 @@ void engine_follow_priorities(bool are_followed)
 	engine.follows_priorities = are_followed;
 }
 
+void engine_raise_attention(void)
+{
+	engine.attention = 1;
+	engine_end_lease();
+}
+
 void engine_note_met(enum op_met met)
 {
 	if (engine.run.met)

@@ -99,7 +99,7 @@ static void store_buffer_show(struct store_buffer *buffer)
 		store_buffer_exchange(store_buffer_at(buffer, i));
 }
 
-void engine_exchange_views(const struct engine_thread *from, const struct engine_thread *to)
+void engine_exchange_buffers(const struct engine_thread *from, const struct engine_thread *to)
 {
 	struct store_buffer *hidden = store_buffer_of(from), *shown = store_buffer_of(to);
 

@@ -82,6 +82,28 @@ static bool does_nothing(LLVMValueRef call)
 	return true;
 }
 
+static bool assembly_has_word(LLVMValueRef call, const char *word)
+{
+	size_t length;
+	const char *text = LLVMGetInlineAsmAsmString(LLVMGetCalledValue(call), &length);
+
+	return memmem(text, length, word, strlen(word)) != NULL;
+}
+
+void collect_assembly_fence(struct instrument *instrument, const struct site *site)
+{
+	struct memory_operand operands[OPERANDS_MOST];
+	struct site fence = *site;
+
+	if (!assembly_has_word(site->instruction, "mfence") &&
+		(!assembly_has_word(site->instruction, "lock") ||
+			find_operands(site->instruction, operands)))
+		return;
+	fence.kind = SITE_FENCE;
+	fence.order = SITE_SEQUENTIAL | SITE_UNRECORDED;
+	add_site(instrument, &fence);
+}
+
 bool assembly_names_memory(LLVMValueRef call)
 {
 	struct memory_operand operands[OPERANDS_MOST];

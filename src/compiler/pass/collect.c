@@ -101,11 +101,24 @@ static void add_assembly(struct instrument *instrument, struct site site)
 	const char *constraints =
 		LLVMGetInlineAsmConstraintString(LLVMGetCalledValue(site.instruction), &length);
 
+	collect_assembly_fence(instrument, &site);
 	if (!memchr(constraints, '*', length) && !memmem(constraints, length, "~{memory}", 9))
 		return;
 	collect_assembly(instrument, &site);
 	site.kind = SITE_OPAQUE;
 	add_site(instrument, &site);
+}
+
+static bool add_fence_call(struct instrument *instrument, struct site site)
+{
+	const char *name = called_name(site.instruction);
+
+	if (!name || strcmp(name, "llvm.x86.sse2.mfence") != 0)
+		return false;
+	site.kind = SITE_FENCE;
+	site.order = SITE_SEQUENTIAL | SITE_UNRECORDED;
+	add_site(instrument, &site);
+	return true;
 }
 
 /* Intrinsics on vectors with masked lanes, from the vectoriser or from programs. */
@@ -203,7 +216,8 @@ static void add_instruction(struct instrument *instrument, struct site site)
 	case LLVMInvoke:
 		if (LLVMIsAInlineAsm(LLVMGetCalledValue(instruction)))
 			add_assembly(instrument, site);
-		else if (!add_vector(instrument, site) && !collect_atomic_call(instrument, &site))
+		else if (!add_fence_call(instrument, site) && !add_vector(instrument, site) &&
+			 !collect_atomic_call(instrument, &site))
 			collect_library_call(instrument, &site);
 		return;
 	case LLVMCallBr:

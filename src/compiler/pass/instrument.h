@@ -108,6 +108,8 @@ bool instrument_is_builtin(const char *triple, const char *name);
 void add_site(struct instrument *instrument, const struct site *site);
 /* Returns the size of a value of the type in memory, at most UINT16_MAX. */
 uint16_t type_bytes(const struct instrument *instrument, LLVMTypeRef type);
+/* Adds a fence for assembly with mfence, or with a locked instruction on memory that it does not name. */
+void collect_assembly_fence(struct instrument *instrument, const struct site *site);
 void collect_assembly(struct instrument *instrument, const struct site *site);
 bool assembly_names_memory(LLVMValueRef call);
 /* Appends the site of a call of libatomic; false: the call is no such call. */

@@ -72,6 +72,20 @@ static void *sy_rx(void *u)
 	r[1] = get(&x);
 	return u;
 }
+static void *x1_m_ry(void *u)
+{
+	put(&x, 1);
+	__asm__ volatile("mfence" ::: "memory");
+	r[0] = get(&y);
+	return u;
+}
+static void *y1_l_rx(void *u)
+{
+	put(&y, 1);
+	__asm__ volatile("lock; addl $0, -128(%%rsp)" ::: "memory", "cc");
+	r[1] = get(&x);
+	return u;
+}
 static void *x1_y1(void *u)
 {
 	put(&x, 1);
@@ -214,6 +228,7 @@ static const struct litmus {
 	{"SB", {x1_ry, y1_rx}, 2, 0},
 	{"SB+fences", {x1_f_ry, y1_f_rx}, 2, 0},
 	{"SB+fence", {x1_f_ry, y1_rx}, 2, 0},
+	{"SB+assembly", {x1_m_ry, y1_l_rx}, 2, 0},
 	{"SB+xchg", {ex_ry, ey_rx}, 2, 0},
 	{"SB+sc", {sx_ry, sy_rx}, 2, 0},
 	{"MP", {x1_y1, ry_rx}, 2, 0},
