@@ -11,8 +11,7 @@
  * Owens, Sarkar, Sewell, "A better x86 memory model: x86-TSO", TPHOLs 2009. Deviation: buffers are
  * bounded. A store that finds its buffer full waits until the buffer is empty.
  */
-#ifndef RADDLE_ENGINE_STORE_BUFFER_H
-#define RADDLE_ENGINE_STORE_BUFFER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +34,3 @@ bool engine_buffer_store(const struct engine_op *op, bool is_point);
 void engine_note_direct_access(const struct engine_op *op);
 /* Drains the buffers of all threads up to their last store to this memory, which is freed. */
 void engine_drain_freed(const void *start, size_t bytes);
-
-#endif

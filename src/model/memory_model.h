@@ -3,8 +3,7 @@
  * in its thread's store buffer, the thread read other memory meanwhile, and another thread read the
  * old value or wrote the same memory. A run without such a store is sequentially consistent.
  */
-#ifndef RADDLE_MODEL_MEMORY_MODEL_H
-#define RADDLE_MODEL_MEMORY_MODEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,5 +53,3 @@ static inline uint32_t delayed_stores_recorded(const struct delayed_stores *stor
 {
 	return stores->count < DELAYED_STORES_MOST ? stores->count : DELAYED_STORES_MOST;
 }
-
-#endif
