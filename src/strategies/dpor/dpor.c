@@ -50,6 +50,8 @@ static size_t dpor_lay_out(const struct strategy_config *config, struct dpor *dp
 	const uint32_t steps = (uint32_t)config->option[OPTION_STEPS];
 	size_t at = sizeof(struct dpor);
 
+	dpor->share.shards = config->shards > 1 ? config->shards : 0;
+	dpor->share.shard = dpor->share.shards ? config->shard : 0;
 	dpor->step_capacity = steps;
 	dpor->branch_capacity = steps * DPOR_BRANCHES_PER_STEP;
 	dpor->sleeper_capacity = steps * SLEEPERS_PER_STEP;
@@ -77,10 +79,6 @@ static void dpor_begin_campaign(void *state, const struct strategy_config *confi
 
 	(void)dpor_lay_out(config, dpor);
 	dpor->branch_free = dpor->open = DPOR_NONE;
-	if (config->shards > 1) {
-		dpor->share.shard = config->shard;
-		dpor->share.shards = config->shards;
-	}
 }
 
 static void dpor_begin_run(void *state, uint64_t seed)

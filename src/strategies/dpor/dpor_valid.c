@@ -50,13 +50,12 @@ static bool dpor_valid_has_flags(const struct dpor *dpor)
 	return true;
 }
 
-static bool dpor_valid_has_shares(const struct dpor_share *share)
+static bool dpor_valid_has_shares(const struct dpor_share *share, const struct dpor_share *expected)
 {
 	const struct dpor_event *events;
 
-	if (share->shards ? !share->shard || share->shard > share->shards ||
-				    share->shards > DPOR_SHARDS_MOST
-			  : share->levels)
+	if (share->shards != expected->shards || share->shard != expected->shard ||
+		(!share->shards && share->levels))
 		return false;
 	if (share->levels > DPOR_PAIRS_MOST || share->pair_count > share->levels ||
 		(share->is_scouting && share->pair_count == share->levels))
@@ -165,7 +164,8 @@ bool dpor_is_valid(struct dpor *dpor, const struct dpor *expected)
 	uint32_t steps;
 
 	if (!dpor_valid_has_layout(dpor, expected) || !dpor_valid_has_counts(dpor) ||
-		!dpor_valid_has_flags(dpor) || !dpor_valid_has_shares(&dpor->share))
+		!dpor_valid_has_flags(dpor) ||
+		!dpor_valid_has_shares(&dpor->share, &expected->share))
 		return false;
 	steps = dpor->depth > dpor->step_count ? dpor->depth : dpor->step_count;
 	return dpor_valid_has_steps(dpor, steps) && dpor_valid_has_threads(dpor, steps) &&

@@ -86,7 +86,11 @@ static bool bounded_is_valid(void *state, const struct strategy_config *config)
 		bounded->seen.mask != slots - 1 || bounded->seen.count > slots / 2 + 1 ||
 		2 * (uint64_t)bounded->noted_count > slots || (uint32_t)bounded->pass > PASS_ALL ||
 		bounded->changes > CHANGES_MOST || bounded->variables > BOUNDS_SUM_MOST ||
-		bounded->threads > BOUNDS_SUM_MOST || bounded->threads_most > THREAD_CAPACITY ||
+		bounded->threads < 2 || bounded->threads > BOUNDS_SUM_MOST ||
+		bounded->variables + bounded->threads > BOUNDS_SUM_MOST + 1 ||
+		bounded->tree.shards != (config->shards > 1 ? config->shards : 0) ||
+		(bounded->tree.shards && bounded->tree.shard != config->shard) ||
+		bounded->threads_most > THREAD_CAPACITY ||
 		shared->shared_count > shared->objects.count)
 		return false;
 	return key_table_is_valid(&bounded->names) && key_table_is_valid(&shared->objects) &&

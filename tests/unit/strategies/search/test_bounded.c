@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "strategies/search/bounded_internal.h"
 #include "support/bounded_campaign.h"
 
 /* Runs until a failure or the end; true: it failed. */
@@ -178,6 +179,24 @@ static void bounded__is_dealt_to_shards(void **state)
 	assert_dealt(&atomicity, &(struct bounds){2, 0, 2, 0});
 }
 
+/* The search for the next bounds would not end. */
+static void bounded__refuses_bounds_that_no_search_reaches(void **state)
+{
+	const struct bounds bounds = {0};
+	struct simulated_campaign campaign;
+	struct bounded *bounded;
+
+	(void)state;
+	bounded_campaign_init(&campaign, &atomicity, &bounds);
+	bounded = campaign.state;
+	assert_true(strategy_bounded.search.is_valid(bounded, &campaign.config));
+	bounded->variables = bounded->threads = BOUNDS_SUM_MOST;
+	assert_false(strategy_bounded.search.is_valid(bounded, &campaign.config));
+	bounded->variables = bounded->threads = 0;
+	assert_false(strategy_bounded.search.is_valid(bounded, &campaign.config));
+	simulated_campaign_release(&campaign);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -186,6 +205,7 @@ int main(void)
 		cmocka_unit_test(bounded__ends_where_no_variable_is_shared),
 		cmocka_unit_test(bounded__repeats_nothing_when_it_widens_v),
 		cmocka_unit_test(bounded__is_dealt_to_shards),
+		cmocka_unit_test(bounded__refuses_bounds_that_no_search_reaches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
