@@ -298,16 +298,6 @@ static struct engine_thread *engine_decide(void)
 	return next;
 }
 
-void engine_report_ending(void)
-{
-	const struct strategy *strategy = engine.run.strategy;
-
-	if (!strategy || !strategy->ending)
-		return;
-	engine_update_view();
-	strategy->ending(engine.run.strategy_state, &engine.view);
-}
-
 /* Records the order of two conflicting ops: `next` performs its own while `self` could, too. */
 static void engine_cover(const struct engine_thread *self, const struct engine_thread *next)
 {

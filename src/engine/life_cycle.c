@@ -249,3 +249,13 @@ void engine_set_performed(void (*performed)(const struct engine_performed *perfo
 	engine.host.performed = performed;
 	engine.performed.kind = OP_NONE;
 }
+
+void engine_report_ending(void)
+{
+	const struct strategy *strategy = engine.run.strategy;
+
+	if (!strategy || !strategy->ending)
+		return;
+	engine_update_view();
+	strategy->ending(engine.run.strategy_state, &engine.view);
+}
