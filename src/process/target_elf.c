@@ -147,7 +147,10 @@ static enum target_tsan elf_linked_tsan(const struct elf *elf)
 		if (text && bytes_contain(text, names.sh_size, "__tsan_init"))
 			return TSAN_SERVED;
 	}
-	return bytes_contain(elf->bytes, elf->size, "ThreadSanitizer") ? TSAN_NO_NAMES : TSAN_NONE;
+	/* A message that all versions of the runtime contain. */
+	return bytes_contain(elf->bytes, elf->size, "ThreadSanitizer: incorrect value for io_sync")
+		       ? TSAN_NO_NAMES
+		       : TSAN_NONE;
 }
 
 /* Reads traits from the dynamic string table: needed libraries, and symbols of a static sanitizer.
@@ -194,7 +197,7 @@ static void elf_read_dynamic(
 		traits->tsan = TSAN_OTHER;
 	else if (bytes_contain(table, size, "__tsan_init"))
 		traits->tsan = TSAN_SERVED;
-	else if (has_preinit)
+	else if (has_preinit && !traits->has_address_sanitizer) /* they exclude each other */
 		traits->tsan = elf_linked_tsan(elf);
 }
 

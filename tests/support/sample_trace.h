@@ -11,7 +11,7 @@
 static const struct trace_thread sample_threads[SAMPLE_THREADS] = {
 	{.path = "main"},
 	{.path = "main.0", .label = "worker", .create_site = 0x401000, .start = 0x402000},
-	{.path = "main.0.65535"},
+	{.path = "main.0.65534"},
 };
 
 static inline struct trace_event sample_event(uint64_t number)
