@@ -54,7 +54,7 @@ static const struct {
 	{"test",
 		"raddle test -- ./queue_tests\n"
 		"raddle test --time 10m --junit raddle.xml -- ./queue_tests\n"
-		"raddle test --list-command './tests --names' --case-args '--only {}' -- ./tests\n"},
+		"raddle test --list-command './t --names' --case-args '--only {}' -- ./t\n"},
 	{"replay", "raddle replay F1\nraddle replay F1 --gdb\nraddle replay F1 --trace\n"},
 	{"explain", "raddle explain F1\nraddle explain F1 --runs 500 --json\n"},
 	{"predict", "raddle predict -- ./bank\nraddle predict --races --deadlocks -- ./bank\n"},
