@@ -51,10 +51,9 @@ static const struct {
 		"raddle run --strategy pct,depth=3 --schedules 10000 -- ./bank\n"
 		"raddle run --fail-on race -- ./bank\n"
 		"raddle run --follow-children -- ./run-tests.sh\n"},
-	{"test",
-		"raddle test -- ./queue_tests\n"
-		"raddle test --time 10m --junit raddle.xml -- ./queue_tests\n"
-		"raddle test --list-command './t --names' --case-args '--only {}' -- ./t\n"},
+	{"test", "raddle test -- ./queue_tests\n"
+		 "raddle test --time 10m --junit raddle.xml -- ./queue_tests\n"
+		 "raddle test --list-command './t --names' --case-args '--only {}' -- ./t\n"},
 	{"replay", "raddle replay F1\nraddle replay F1 --gdb\nraddle replay F1 --trace\n"},
 	{"explain", "raddle explain F1\nraddle explain F1 --runs 500 --json\n"},
 	{"predict", "raddle predict -- ./bank\nraddle predict --races --deadlocks -- ./bank\n"},

@@ -213,9 +213,8 @@ static void cmd_test_print_summary(const struct test_command *command)
 		(void)fprintf(stderr, ", %u could not be run", broken);
 	if (unrun)
 		(void)fprintf(stderr, ", %u not run before the time was up", unrun);
-	(void)fprintf(stderr,
-		"; %u failed, %u of them depend on the schedule, %u distinct findings\n", failed,
-		depends, suite->finding_count);
+	(void)fprintf(stderr, "; %u failed, %u depending on the schedule; %u distinct finding%s\n",
+		failed, depends, suite->finding_count, suite->finding_count == 1 ? "" : "s");
 }
 
 static void cmd_test_print_next(const struct test_command *command)
