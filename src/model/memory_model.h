@@ -10,7 +10,7 @@
 
 #include "model/ids.h"
 
-/* The order in which the memory accesses of a thread reach other threads. */
+/* Memory models of --memory-model: when other threads see the stores of a thread. */
 enum memory_model {
 	MEMORY_MODEL_SC,  /* sequential consistency */
 	MEMORY_MODEL_TSO, /* x86: a FIFO store buffer per thread */

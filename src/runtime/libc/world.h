@@ -221,7 +221,7 @@ uint32_t children_alive(int pids[CHILDREN_MAX]);
 
 /* Called in a forked child none of whose threads can ever run again: publishes its outcome. The
  * child then stands still. */
-void stuck_child_tell(const struct outcome *outcome);
+void stuck_child_report(const struct outcome *outcome);
 void stuck_children_begin_run(void);
 /* Puts the waits of deadlocked children before those of the run's threads. */
 void stuck_children_add_waits(struct outcome *outcome);

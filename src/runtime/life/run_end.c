@@ -1,6 +1,6 @@
 /*
- * The end of a run: the outcome is completed, and the command may inspect the threads where they
- * stand. runtime_finish_run() does not return.
+ * The end of a run. runtime_finish_run() completes the outcome, lets the command inspect the stopped
+ * threads if it asked for that, and does not return.
  */
 #include <sys/syscall.h>
 
@@ -101,7 +101,7 @@ static void run_end_alone(const struct outcome *outcome)
 	if (outcome->kind == OUTCOME_PASSED || outcome->kind == OUTCOME_EXIT)
 		for (;;)
 			(void)platform_call(SYS_exit_group, outcome->code);
-	stuck_child_tell(outcome);
+	stuck_child_report(outcome);
 	family_stop();
 	signals_give_to_kernel(); /* a pending signal may still end the process */
 	for (;;)		  /* a deadlock: the native program hangs, too */

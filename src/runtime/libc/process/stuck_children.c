@@ -36,7 +36,7 @@ struct contract_thread stuck_child_describe(const struct engine_thread *thread)
 	return description;
 }
 
-void stuck_child_tell(const struct outcome *outcome)
+void stuck_child_report(const struct outcome *outcome)
 {
 	struct contract *contract = runtime.contract;
 	struct contract_stuck *reported;
