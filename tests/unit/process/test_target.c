@@ -98,8 +98,9 @@ static void test_target_elf__knows_how_thread_sanitizer_is_called(void **state)
 		{"\0libtsan.so.0\0__tsan_init", true, TSAN_OTHER},
 		{"\0libclang_rt.tsan-x86_64.so\0__tsan_init", false, TSAN_OTHER},
 		{"\0libc.so.6", true, TSAN_NONE},
-		{"\0libc.so.6\0ThreadSanitizer", false, TSAN_NONE},
-		{"\0libc.so.6\0ThreadSanitizer", true, TSAN_NO_NAMES},
+		{"\0libc.so.6\0ThreadSanitizer", true, TSAN_NONE},
+		{"\0libc.so.6\0ThreadSanitizer: incorrect value for io_sync", false, TSAN_NONE},
+		{"\0libc.so.6\0ThreadSanitizer: incorrect value for io_sync", true, TSAN_NO_NAMES},
 	};
 
 	(void)state;
