@@ -25,7 +25,9 @@ void run_report_init(struct run_report *report, const struct campaign_options *o
 	bool is_json, bool is_quiet);
 void run_report_release(struct run_report *report);
 void run_report_listen(struct run_report *report, struct campaign_listener *listener);
-/* Prints the summary. Returns the exit status and releases `report`. */
+/* Appends a time such as "60 s", "500 ms", "2.5 s". */
+void run_report_add_time(struct strbuf *out, uint64_t ns);
+/* Prints the summary (run_summary.c). Returns the exit status and releases `report`. */
 int run_report_finish(struct run_report *report, const struct campaign_result *result);
 /* Prints the summary as one JSON object (run_json.c). */
 void run_report_print_json(const struct run_report *report, const struct campaign_result *result);
