@@ -7,7 +7,7 @@
  * leaves a function. Its code is a five-byte no-op (the *point*). Its *stub* lies out of line,
  * passes the address of the access to the runtime, and jumps back:
  *
- *	point:	nopl 0(%rax,%rax)		-- on: call stub
+ *	point:	nopl 0(%rax,%rax)		-- on: call stub; off again: testl
  *	...
  *		.long RECORD-HERE		-- the distance to the record
  *	stub:	popq %r11			-- operands may be relative to the stack pointer

@@ -19,7 +19,6 @@
 
 #define POINT_BYTES 5
 #define PAGE_BYTES UINT64_C(4096)
-/* Records at either end that identify a build. */
 
 struct site_module {
 	const struct site_record *first;
@@ -259,29 +258,32 @@ static unsigned char *site_point(const struct site_record *record)
 	return (unsigned char *)(uintptr_t)&record->point + record->point;
 }
 
-#define CALL 0xe8 /* the opcode; a distance of four bytes follows */
+#define OPCODE_CALL 0xe8 /* a distance of four bytes follows */
+/* test $VALUE, %eax with a value of four bytes changes only the flags, which are dead at a point. */
+#define OPCODE_TEST 0xa9
 
+/* Turning a site off leaves the distance, which site_thunk.S reads: sites_turn_off() may interrupt
+ * the thunk. */
 static void site_patch(const struct site_record *record, bool is_on)
 {
-	static const unsigned char off[POINT_BYTES] = {0x0f, 0x1f, 0x44, 0, 0};
 	unsigned char *point = site_point(record);
 	const unsigned char *stub = is_on && sites_quick_stub ? sites_quick_stub(record) : NULL;
 	int32_t distance;
 
-	if (!is_on || stub == sites_left_off) {
-		platform_copy(point, off, sizeof off);
+	if (!is_on)
+		*point = OPCODE_TEST;
+	if (!is_on || stub == sites_left_off)
 		return;
-	}
 	if (!stub)
 		stub = (const unsigned char *)&record->stub + record->stub;
 	distance = (int32_t)(stub - (point + POINT_BYTES));
-	point[0] = CALL;
+	point[0] = OPCODE_CALL;
 	platform_copy(point + 1, &distance, sizeof distance);
 }
 
 static bool site_is_patched(const struct site_record *record)
 {
-	return *site_point(record) == CALL;
+	return *site_point(record) == OPCODE_CALL;
 }
 
 static bool site_has_point(const struct site_record *record)
@@ -362,6 +364,7 @@ bool sites_turn_off(void)
 /* Turns on the sites of main's locals, which report before the first run. */
 static void sites_watch_main(const struct site_module *module)
 {
+	sites_are_open = true;
 	for (uint32_t i = 0; i < module->count; i++) {
 		const struct site_record *record = &module->first[i];
 		const uintptr_t point = (uintptr_t)site_point(record);
@@ -374,4 +377,5 @@ static void sites_watch_main(const struct site_module *module)
 		sites_are_live = SITES_LIVE;
 		sites_memory()->must_switch = true; /* the first run turns these sites off */
 	}
+	sites_are_open = false;
 }

@@ -57,6 +57,8 @@ struct fake_module {
 
 static const unsigned char no_op[POINT_BYTES] = {0x0f, 0x1f, 0x44, 0, 0};
 
+#define OPCODE_RETURN 0xc3
+
 static struct fake_module make_module(uint8_t kind)
 {
 	struct fake_module fake;
@@ -71,6 +73,7 @@ static struct fake_module make_module(uint8_t kind)
 		unsigned char *point = fake.code + i * POINT_DISTANCE;
 
 		memcpy(point, no_op, POINT_BYTES);
+		point[POINT_BYTES] = OPCODE_RETURN;
 		record->point = (int32_t)(point - (unsigned char *)&record->point);
 		record->stub = (int32_t)(point + 100 - (unsigned char *)&record->stub);
 		record->kind = kind;
@@ -239,8 +242,29 @@ static void test_sites__are_switched_on_and_off(void **state)
 	}
 	memory->sites[0] = 0;
 	assert_true(sites_switch(by_byte));
-	assert_memory_equal(fake.code, no_op, POINT_BYTES);
+	assert_int_not_equal(fake.code[0], 0xe8);
 	assert_int_equal(fake.code[(SITES - 1) * POINT_DISTANCE], 0xe8);
+	free_module(&fake);
+}
+
+/* The signal that turns sites off may interrupt the thunk before it reads the distance. */
+static void test_sites__that_are_turned_off_do_nothing_and_keep_the_distance(void **state)
+{
+	struct fake_module fake = make_module(SITE_LOAD);
+
+	(void)state;
+	raddle_module_loaded(&fake.module);
+	assert_true(sites_switch(all));
+	assert_true(sites_turn_off());
+	for (uint32_t i = 0; i < SITES; i++) {
+		const unsigned char *point = fake.code + i * POINT_DISTANCE;
+		int32_t distance;
+
+		assert_int_not_equal(point[0], 0xe8);
+		((void (*)(void))(uintptr_t)point)(); /* returns behind the point */
+		memcpy(&distance, point + 1, sizeof distance);
+		assert_int_equal(distance, 100 - POINT_BYTES);
+	}
 	free_module(&fake);
 }
 
@@ -290,6 +314,7 @@ int main(void)
 		TEST(test_sites__nobody_drives),
 		TEST(test_sites__more_than_there_is_room_for_stay_off),
 		TEST(test_sites__are_switched_on_and_off),
+		TEST(test_sites__that_are_turned_off_do_nothing_and_keep_the_distance),
 		TEST(test_sites__without_a_point_are_never_switched),
 		TEST(test_sites__code_that_cannot_be_written_is_told_of_once),
 	};
