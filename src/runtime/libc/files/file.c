@@ -64,7 +64,7 @@ EXPORT int openat64(int directory, const char *path, int flags, ...)
 	EXPORT type name parameters                                                                \
 	{                                                                                          \
 		ENTER();                                                                           \
-		file_begin_call(CALL_SITE);                                                             \
+		file_begin_call(CALL_SITE);                                                        \
 		return REAL(name) arguments;                                                       \
 	}
 

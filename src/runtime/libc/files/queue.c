@@ -2,6 +2,7 @@
  * process. A call is therefore made in a form that cannot block, and repeated when another thread
  * may have changed the queue. */
 #include <mqueue.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sys/msg.h>
 #include <sys/sem.h>
@@ -23,6 +24,7 @@ struct queue_call {
 	uint64_t deadline_ns;
 	uint64_t site;
 	bool may_restart; /* after handlers with SA_RESTART */
+	short events;	  /* for poll(); 0: poll() does not know this queue */
 };
 
 /* Object of all queues: a change of one may end a wait for another. */
@@ -65,8 +67,10 @@ static long queue_perform(const struct queue_call *call)
 	bool is_try = true;
 
 	for (;;) {
-		struct fd_request request = {
-			.shape = FD_SHAPE_RETRY, .fd = -1, .epoch = fd_retry_epoch()};
+		struct fd_request request = {.shape = call->events ? FD_SHAPE_ONE : FD_SHAPE_RETRY,
+			.fd = call->events ? (int)call->arguments[0] : -1,
+			.events = call->events,
+			.epoch = fd_retry_epoch()};
 		struct engine_op op = {.kind = OP_FD_WRITE,
 			.call = queue_call_kind(call),
 			.number = descriptor_number(DESCRIPTOR_QUEUE, (int)call->arguments[0]),
@@ -105,6 +109,7 @@ long call_mq_timedsend(const long arguments[6], uint64_t site)
 {
 	struct queue_call call = {.number = SYS_mq_timedsend,
 		.arguments = {arguments[0], arguments[1], arguments[2], arguments[3]},
+		.events = POLLOUT,
 		.site = site};
 
 	return message_call(&call, (const struct timespec *)arguments[4]);
@@ -114,6 +119,7 @@ long call_mq_timedreceive(const long arguments[6], uint64_t site)
 {
 	struct queue_call call = {.number = SYS_mq_timedreceive,
 		.arguments = {arguments[0], arguments[1], arguments[2], arguments[3]},
+		.events = POLLIN,
 		.site = site};
 
 	return message_call(&call, (const struct timespec *)arguments[4]);
