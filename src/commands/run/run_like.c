@@ -1,11 +1,11 @@
 #include "commands/run/run_like.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/strbuf.h"
+#include "base/text_file.h"
 #include "exchange/contract_block.h"
 #include "model/fixed_addresses.h"
 #include "process/target.h"
@@ -28,39 +28,26 @@ static const char *like_file_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Reads "(program+0x1234)" of a frame. Returns false if the frame lies in another module. */
-static bool like_read_offset(const struct like_reader *reader, const char *module, uint64_t *offset)
-{
-	const char *plus = strstr(module, "+0x");
-	const size_t length = strlen(reader->program);
-
-	if (!plus || (size_t)(plus - module) < length ||
-		strncmp(plus - length, reader->program, length) != 0)
-		return false;
-	*offset = strtoull(plus + 3, NULL, 16);
-	return true;
-}
-
 /* Takes a frame such as "#0 work /src/racy.c:5 (racy+0x11e7)". The innermost frame of the program
  * counts, but a frame with a source line before an interceptor, which has none. */
 static void like_read_frame(struct like_reader *reader, const char *frame)
 {
-	const char *name = strchr(frame, ' ');
-	const char *module = strstr(frame, " (");
+	const size_t length = strlen(reader->program);
+	const char *name = strchr(frame, ' '), *offset = strstr(frame, "+0x"), *module = NULL;
 	const bool has_source = !strstr(frame, " <null> (");
 	char **text = &reader->like->frames[reader->access];
-	uint64_t offset;
 
-	while (module && !strstr(module, "+0x"))
-		module = strstr(module + 1, " (");
-	if (!name || !module || (*text && (reader->has_source[reader->access] || !has_source)) ||
-		!like_read_offset(reader, module, &offset))
+	for (const char *at = strstr(frame, " ("); at && at < offset; at = strstr(at + 1, " ("))
+		module = at;
+	if (!module || module - name < 2 || (size_t)(offset - module) < length ||
+		strncmp(offset - length, reader->program, length) != 0 ||
+		(*text && (reader->has_source[reader->access] || !has_source)))
 		return;
 	free(*text);
 	*text = string_copy_part(name + 1, (size_t)(module - name) - 1);
 	reader->has_source[reader->access] = has_source;
 	/* ThreadSanitizer prints the last byte of the call. */
-	reader->like->sites[reader->access] = offset + 1;
+	reader->like->sites[reader->access] = strtoull(offset + 3, NULL, 16) + 1;
 }
 
 /* Returns false behind the second stack. */
@@ -77,7 +64,7 @@ static bool like_read_line(struct like_reader *reader, const char *line)
 	if (strstr(text, " of size ") && strstr(text, " at 0x"))
 		return ++reader->access < 2;
 	if (*text != '#')
-		return !(reader->access == 1 && reader->like->frames[1] && *text == '\n');
+		return !(reader->access == 1 && reader->like->frames[1] && !*text);
 	if (reader->access >= 0)
 		like_read_frame(reader, text);
 	return true;
@@ -102,22 +89,19 @@ static int like_check(const struct like_reader *reader, struct error *err)
 int run_like_read(struct run_like *out, const char *path, const char *program, struct error *err)
 {
 	struct like_reader reader = {.like = out, .program = like_file_of(program), .access = -1};
-	char *line = NULL;
-	size_t size = 0;
-	FILE *file;
+	struct strbuf text;
+	char *line, *rest;
 	int status;
 
 	*out = (struct run_like){.path = path};
-	file = fopen(path, "re");
-	if (!file)
-		return error_set(err, ERROR_NOTFOUND,
-			"the report %s cannot be opened (%s); check the path", path,
-			strerror(errno));
-	while (getline(&line, &size, file) > 0 && like_read_line(&reader, line))
+	strbuf_init(&text);
+	status = text_file_read(fopen(path, "re"), "the report", path, &text, err);
+	rest = text.text;
+	while ((line = strsep(&rest, "\n")) && like_read_line(&reader, line))
 		continue;
-	free(line);
-	(void)fclose(file); /* the file was opened for reading */
-	status = like_check(&reader, err);
+	strbuf_release(&text);
+	if (status == 0)
+		status = like_check(&reader, err);
 	if (status < 0)
 		run_like_release(out);
 	return status;

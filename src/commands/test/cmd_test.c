@@ -145,6 +145,7 @@ static void cmd_test_select_shard(struct test_suite *suite, uint32_t shard, uint
 		ARRAY_APPEND(to->cases, to->count, suite->cases[i]);
 	}
 	free(suite->cases);
+	free(suite->slots); /* no case is added later */
 	test_suite_release(&rest);
 	*suite = part;
 }

@@ -81,8 +81,7 @@ TEST_LIST_PARSER(names)
 			name[length - 1] = '\0';
 			name++;
 		}
-		if (*name)
-			(void)test_suite_add(suite, "", "", name);
+		(void)test_suite_add(suite, "", "", name);
 	}
 	free(lines);
 	return status;
@@ -106,8 +105,7 @@ TEST_LIST_PARSER(googletest)
 			break;
 		}
 		if (is_case) {
-			if (*name && strncmp(name, "DISABLED_", 9) != 0 &&
-				!strstr(group.text, "DISABLED_"))
+			if (strncmp(name, "DISABLED_", 9) != 0 && !strstr(group.text, "DISABLED_"))
 				(void)test_suite_add(suite, group.text, ".", name);
 		} else if (*name && name[strlen(name) - 1] == '.' && !strchr(name, ' ')) {
 			strbuf_clear(&group);
@@ -165,8 +163,7 @@ TEST_LIST_PARSER(catch2)
 		test_list_cut(name, "</Name>");
 		test_list_decode_xml(name);
 		is_in_case = false;
-		if (*name)
-			(void)test_suite_add(suite, "", "", name);
+		(void)test_suite_add(suite, "", "", name);
 	}
 	free(lines);
 	if (status == 0 && !has_document)
@@ -185,7 +182,7 @@ TEST_LIST_PARSER(doctest)
 	while ((status = test_list_next(lines, err)) > 0) {
 		if (!strncmp(lines->line, "========", 8))
 			rules++;
-		else if (rules == 1 && *lines->line)
+		else if (rules == 1)
 			(void)test_suite_add(suite, "", "", lines->line);
 	}
 	free(lines);
@@ -338,9 +335,9 @@ TEST_LIST_PARSER(criterion)
 			status = test_list_damaged(lines, "has no suite above it", err);
 			break;
 		}
-		if (name && *name) {
+		if (name) {
 			(void)test_suite_add(suite, group.text, "/", name);
-		} else if (!name && end && isdigit((unsigned char)end[2]) && strstr(end, " test")) {
+		} else if (end && isdigit((unsigned char)end[2]) && strstr(end, " test")) {
 			strbuf_clear(&group);
 			strbuf_add(&group, lines->line, (size_t)(end - lines->line));
 		}

@@ -1,27 +1,15 @@
 #include "commands/test/test_listing.h"
 
-#include <errno.h>
-#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/strbuf.h"
+#include "base/text_file.h"
 #include "commands/test/test_list.h"
 #include "commands/test/test_output.h"
 #include "process/target.h"
-
-static int test_listing_open(const char *path, char **text, struct error *err)
-{
-	const int file = open(path, O_RDONLY | O_CLOEXEC);
-
-	*text = NULL;
-	if (file < 0)
-		return error_set(err, ERROR_NOTFOUND,
-			"%s cannot be opened (%s); give a file with one test case per line to --list",
-			path, strerror(errno));
-	return test_output_of_file(file, text, err);
-}
 
 static char **test_listing_copy(char *const *words)
 {
@@ -44,15 +32,16 @@ static void test_listing_free(char **words)
 	free(words);
 }
 
-/* Returns what the program prints when its framework lists the cases. */
-static int test_listing_ask(const struct test_listing *listing, char **text, struct error *err)
+/* Appends what the program prints when its framework lists the cases. */
+static int test_listing_ask(
+	const struct test_listing *listing, struct strbuf *out, struct error *err)
 {
 	const struct test_case none = {.name = (char *)"", .group = (char *)"", .own = (char *)""};
 	char **argv = test_framework_expand(
 		test_listing_copy(listing->argv), listing->found->list, &none, NULL);
 	char **environment =
 		test_framework_expand(NULL, listing->found->list_environment, &none, NULL);
-	const int status = test_output_of_program(argv, environment, text, err);
+	const int status = test_output_of_program(argv, environment, out, err);
 
 	test_listing_free(argv);
 	test_listing_free(environment);
@@ -97,23 +86,26 @@ static int test_listing_parse(
 	const char *base = strrchr(listing->argv[0], '/');
 	char *const shell[] = {
 		(char *)"sh", (char *)"-c", (char *)(uintptr_t)listing->command, NULL};
-	char *text = NULL;
+	struct strbuf text;
 	int status;
 
 	if (!listing->file && !listing->command && !framework->parse) {
 		(void)test_suite_add(suite, "", "", base ? base + 1 : listing->argv[0]);
 		return 0;
 	}
+	strbuf_init(&text);
 	if (listing->file)
-		status = test_listing_open(listing->file, &text, err);
+		status = text_file_read(fopen(listing->file, "re"), "the list of test cases",
+			listing->file, &text, err);
 	else if (listing->command)
 		status = test_output_of_program(shell, NULL, &text, err);
 	else
 		status = test_listing_ask(listing, &text, err);
 	if (status == 0)
-		status = listing->file || listing->command ? test_list_names(text, suite, err)
-							   : framework->parse(text, suite, err);
-	free(text);
+		status = listing->file || listing->command
+				 ? test_list_names(text.text, suite, err)
+				 : framework->parse(text.text, suite, err);
+	strbuf_release(&text);
 	if (status == 0 && !suite->count)
 		return error_set(err, ERROR_NOTFOUND,
 			"the list of test cases is empty%s%s; is there a filter among the arguments?",

@@ -1,12 +1,11 @@
-/* The text of a file, and what a program prints when it runs natively. */
+/* What a program prints when it runs natively. */
 #pragma once
 
 #include "base/error.h"
+#include "base/strbuf.h"
 
-/* Reads the file behind the descriptor, and closes it. The caller frees the text. */
-int test_output_of_file(int file, char **text, struct error *err);
-/* Runs the program with these assignments (NULL: none), and reads its descriptors 1 and 2. An exit
- * status other than 127 is no error: Catch2 returns the number of cases. The caller frees the
- * text. */
+/* Runs the program with these assignments (NULL: none), and appends what it writes to descriptors 1
+ * and 2. Kills processes that it leaves behind. An exit status other than 127 is no error: Catch2
+ * returns the number of cases. */
 int test_output_of_program(
-	char *const *argv, char *const *environment, char **text, struct error *err);
+	char *const *argv, char *const *environment, struct strbuf *out, struct error *err);

@@ -97,8 +97,12 @@ static void test_print_cases(const struct test_suite *suite, const struct test_f
 	for (uint32_t i = 0; i < finding->case_count; i++) {
 		const struct test_case *test = &suite->cases[finding->cases[i]];
 
-		if (i < CASES_NAMED)
-			(void)printf("%s%s", i ? ", " : "", test->name);
+		if (i < CASES_NAMED) {
+			char *name = visible_text(test->name, false);
+
+			(void)printf("%s%s", i ? ", " : "", name);
+			free(name);
+		}
 		runs += test->runs;
 		failures += test->failures;
 	}

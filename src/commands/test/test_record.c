@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/hash.h"
+#include "base/visible.h"
 #include "commands/test/test_output.h"
 #include "process/target.h"
 #include "report/json_value.h"
@@ -43,17 +44,18 @@ int test_record_hash_program(char *const *argv, uint64_t *bytes, struct error *e
 	char trace[] = "LD_TRACE_LOADED_OBJECTS=1";
 	char *const environment[] = {trace, NULL};
 	struct target target;
-	char *text, *rest = NULL;
+	struct strbuf text;
+	char *rest = NULL;
 	int status = target_find(&target, argv[0], err);
 
 	if (status < 0)
 		return status;
 	*bytes = test_record_hash_file(1, target.path);
 	target_release(&target);
+	strbuf_init(&text);
 	status = test_output_of_program(argv, environment, &text, err);
-	if (status < 0)
-		return status;
-	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+	for (char *line = strtok_r(text.text, "\n", &rest); line && status == 0;
+		line = strtok_r(NULL, "\n", &rest)) {
 		char *path = strchr(line, '/'), *end = path ? strrchr(path, ' ') : NULL;
 
 		if (!end)
@@ -61,8 +63,8 @@ int test_record_hash_program(char *const *argv, uint64_t *bytes, struct error *e
 		*end = '\0';
 		*bytes = test_record_hash_file(*bytes, path);
 	}
-	free(text);
-	return 0;
+	strbuf_release(&text);
+	return status;
 }
 
 const char *test_record_word(const struct test_case *test)
@@ -202,6 +204,7 @@ static bool test_record_load_case(struct test_suite *suite, const json_t *object
 	const uint32_t number = test_record_find(suite, json_object_get(object, "name"));
 	const uint64_t runs = test_record_count(object, "schedules");
 	const uint64_t state = test_record_count(object, "state");
+	const double seconds = json_number_value(json_object_get(object, "seconds"));
 	struct test_case *test;
 
 	if (number == suite->count || !runs)
@@ -209,7 +212,8 @@ static bool test_record_load_case(struct test_suite *suite, const json_t *object
 	test = &suite->cases[number];
 	test->runs = runs;
 	test->failures = test_record_count(object, "failures");
-	test->spent_ns = (uint64_t)(json_number_value(json_object_get(object, "seconds")) * 1e9);
+	/* a time that no number of nanoseconds can express counts as none */
+	test->spent_ns = seconds > 0 && seconds < 1e9 ? (uint64_t)(seconds * 1e9) : 0;
 	test->state = since					       ? CASE_UNCHANGED
 		      : state == CASE_SINGLE || state == CASE_COMPLETE ? (enum test_case_state)state
 								       : CASE_LIVE;
@@ -245,7 +249,8 @@ static void test_record_load_finding(
 		!test_record_parse_kind(object, &finding.kind))
 		return;
 	memcpy(finding.id, id, strlen(id));
-	finding.title = (char *)(uintptr_t)title;
+	/* a line feed in a store of others would forge lines of the report */
+	finding.title = visible_text(title, false);
 	finding.fallback = (char *)(uintptr_t)(store ? store : since);
 	finding.signature = strtoull(signature, NULL, 16);
 	finding.is_repeatable = json_is_true(json_object_get(object, "repeatable"));
@@ -257,6 +262,7 @@ static void test_record_load_finding(
 		if (number < suite->count && suite->cases[number].runs)
 			(void)test_suite_add_finding(suite, number, &finding);
 	}
+	free(finding.title);
 }
 
 int test_record_load(const struct test_record *record, struct store *store, const char *since,

@@ -4,13 +4,32 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/hash.h"
 #include "base/strbuf.h"
 
-static char *test_suite_copy(const char *text)
-{
-	char *copy = string_copy(text);
+#define SLOTS_FIRST 64
 
-	return copy;
+/* Returns the slot of the name: the slot has its case, or is free. */
+static uint32_t *test_suite_slot(const struct test_suite *suite, const char *name)
+{
+	uint64_t at = hash_bytes(name, strlen(name));
+	uint32_t *slot;
+
+	do
+		slot = &suite->slots[at++ % suite->slot_count];
+	while (*slot && strcmp(suite->cases[*slot - 1].name, name) != 0);
+	return slot;
+}
+
+static void test_suite_add_slots(struct test_suite *suite)
+{
+	if (2 * suite->count < suite->slot_count)
+		return;
+	free(suite->slots);
+	suite->slot_count = suite->slot_count ? 2 * suite->slot_count : SLOTS_FIRST;
+	suite->slots = array_new(suite->slot_count, sizeof *suite->slots);
+	for (uint32_t i = 0; i < suite->count; i++)
+		*test_suite_slot(suite, suite->cases[i].name) = i + 1;
 }
 
 bool test_suite_add(
@@ -18,19 +37,23 @@ bool test_suite_add(
 {
 	struct test_case *test;
 	struct strbuf name;
+	uint32_t *slot;
 
+	if (!*own)
+		return false;
 	strbuf_init(&name);
 	strbuf_addf(&name, "%s%s%s", group, *group ? separator : "", own);
-	for (uint32_t i = 0; i < suite->count; i++)
-		if (!strcmp(suite->cases[i].name, name.text)) {
-			strbuf_release(&name);
-			return false;
-		}
+	test_suite_add_slots(suite);
+	slot = test_suite_slot(suite, name.text);
+	if (*slot) {
+		strbuf_release(&name);
+		return false;
+	}
+	*slot = suite->count + 1;
 	suite->cases = array_room(suite->cases, suite->count, sizeof *suite->cases);
 	test = &suite->cases[suite->count++];
-	*test = (struct test_case){.name = strbuf_detach(&name),
-		.group = test_suite_copy(group),
-		.own = test_suite_copy(own)};
+	*test = (struct test_case){
+		.name = strbuf_detach(&name), .group = string_copy(group), .own = string_copy(own)};
 	return true;
 }
 
@@ -60,6 +83,7 @@ void test_suite_release(struct test_suite *suite)
 		free(suite->findings[i].cases);
 	}
 	free(suite->cases);
+	free(suite->slots);
 	free(suite->findings);
 	*suite = (struct test_suite){0};
 }
@@ -89,8 +113,8 @@ struct test_finding *test_suite_add_finding(
 			array_room(suite->findings, suite->finding_count, sizeof *suite->findings);
 		finding = &suite->findings[suite->finding_count++];
 		*finding = *like;
-		finding->title = test_suite_copy(like->title);
-		finding->fallback = like->fallback ? test_suite_copy(like->fallback) : NULL;
+		finding->title = string_copy(like->title);
+		finding->fallback = like->fallback ? string_copy(like->fallback) : NULL;
 		finding->cases = NULL;
 		finding->case_count = 0;
 	}

@@ -52,12 +52,15 @@ struct test_finding {
 struct test_suite {
 	struct test_case *cases;
 	uint32_t count;
+	/* Hash table of the cases' names: index + 1; 0: free. At least half of the slots are free. */
+	uint32_t *slots;
+	uint32_t slot_count;
 	struct test_finding *findings;
 	uint32_t finding_count;
 };
 
-/* Adds a case, whose name is made of the group, the separator and its own name. Returns false if the
- * suite has a case of that name. */
+/* Adds a case, whose name is made of the group, the separator and its own name. Returns false if its
+ * own name is empty, or the suite has a case of that name. */
 bool test_suite_add(
 	struct test_suite *suite, const char *group, const char *separator, const char *own);
 void test_suite_release(struct test_suite *suite);

@@ -12,6 +12,8 @@
 #include "commands/test/test_framework.h"
 #include "commands/test/test_list.h"
 
+#define MANY 400000
+
 typedef int parser(const char *text, struct test_suite *suite, struct error *err);
 
 /* Checks that the list has these names, joined by "|". */
@@ -47,6 +49,24 @@ static void test_list__names(void **state)
 	(void)state;
 	expect(test_list_names, "one\n\n  two words \r\n\"#three\"\none", "one|two words|#three");
 	expect(test_list_names, "", "");
+}
+
+/* A look-up of each name among all others would take minutes. */
+static void test_list__many_names(void **state)
+{
+	struct test_suite suite = {0};
+	struct error err = {0};
+	struct strbuf text;
+
+	(void)state;
+	strbuf_init(&text);
+	for (unsigned i = 0; i < 2 * MANY; i++)
+		strbuf_addf(&text, "%u\n", i % MANY);
+	assert_int_equal(test_list_names(text.text, &suite, &err), 0);
+	assert_int_equal(suite.count, MANY);
+	assert_string_equal(suite.cases[MANY - 1].name, "399999");
+	strbuf_release(&text);
+	test_suite_release(&suite);
 }
 
 static void test_list__googletest(void **state)
@@ -145,6 +165,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_list__names),
+		cmocka_unit_test(test_list__many_names),
 		cmocka_unit_test(test_list__googletest),
 		cmocka_unit_test(test_list__catch2),
 		cmocka_unit_test(test_list__doctest),
