@@ -1,7 +1,9 @@
 /*
- * fuzz_readers NAME ITERATIONS: damages a valid input of the target in many small ways, the same in every run.
+ * fuzz_readers NAME ITERATIONS: reads the inputs of corpus/NAME, which once broke a promise of the target. Then damages a
+ * valid input in many small ways, the same in every run.
  * fuzz_readers NAME --seed FILE: writes the valid input, the first entry of a corpus.
  */
+#include <glob.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +20,36 @@ static const struct fuzz_target *const targets[] = {
 #undef TARGET
 };
 
+static bool readers_run_file(const struct fuzz_target *target, const char *path)
+{
+	static uint8_t bytes[FUZZ_CAPACITY];
+	FILE *file = fopen(path, "r");
+	const size_t size = file ? fread(bytes, 1, sizeof bytes, file) : 0;
+
+	if (!size || fclose(file)) {
+		perror(path);
+		return false;
+	}
+	(void)target->run(bytes, size); /* a broken promise ends the process */
+	return true;
+}
+
+static bool readers_run_corpus(const struct fuzz_target *target)
+{
+	char pattern[512];
+	bool is_read = true;
+	glob_t files;
+
+	(void)snprintf(pattern, sizeof pattern, "%s/%s/*", FUZZ_CORPUS, target->name);
+	if (glob(pattern, 0, NULL, &files) != 0)
+		return true; /* most targets have no such input */
+	for (size_t i = 0; i < files.gl_pathc; i++)
+		is_read &= readers_run_file(target, files.gl_pathv[i]);
+	printf("%s: %zu kept inputs\n", target->name, files.gl_pathc);
+	globfree(&files);
+	return is_read;
+}
+
 static int readers_fuzz(const struct fuzz_target *target, unsigned long iterations)
 {
 	static uint8_t valid[FUZZ_CAPACITY], damaged[FUZZ_CAPACITY];
@@ -25,6 +57,8 @@ static int readers_fuzz(const struct fuzz_target *target, unsigned long iteratio
 	unsigned long accepted = 0;
 	struct rng rng;
 
+	if (!readers_run_corpus(target))
+		return 1;
 	if (!target->run(valid, size)) {
 		(void)fprintf(stderr, "%s: the valid input was refused\n", target->name);
 		return 1;
