@@ -65,6 +65,8 @@ extern struct runtime runtime;
 
 /* ---- the run (run.c) ---- */
 
+/* Removes the last run's schedule and outcome, in a process that may end before its run begins. */
+void runtime_await_run(void);
 /* Seeds strategy and engine, and begins control. If `history` is given, the caller has begun the
  * strategy, and the engine asks the strategy through the history. */
 void runtime_begin_run(uint64_t number, struct history *history);

@@ -91,11 +91,8 @@ uint64_t runtime_seed(uint64_t number)
 	return hash_pair(runtime.contract->plan.seed, number);
 }
 
-/* Called when a run begins or continues from a checkpoint. */
-static void run_announce(struct contract *contract, uint64_t number)
+static void run_clear_evidence(struct contract *contract)
 {
-	contract->run_number = number;
-	contract->run_seed = runtime_seed(number);
 	contract->heartbeat = 0;
 	contract->trace_count = 0;
 	contract->thread_count = 1;
@@ -104,6 +101,23 @@ static void run_announce(struct contract *contract, uint64_t number)
 	contract->stalls.total_ns = 0;
 	contract->delayed.count = 0;
 	outcome_set(&contract->outcome, OUTCOME_NONE, THREAD_NONE, 0);
+}
+
+void runtime_await_run(void)
+{
+	struct contract *contract = runtime.contract;
+
+	run_clear_evidence(contract);
+	schedule_clear(run_schedule(contract));
+	contract->is_live = 0;
+}
+
+/* Called when a run begins or continues from a checkpoint. */
+static void run_announce(struct contract *contract, uint64_t number)
+{
+	contract->run_number = number;
+	contract->run_seed = runtime_seed(number);
+	run_clear_evidence(contract);
 	stuck_children_begin_run();
 	contract->is_live = 1;
 }

@@ -44,8 +44,7 @@ static void fork_child_set_up(void)
 	(void)platform_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
 	engine_current()->kernel_id = (int)platform_call(SYS_gettid);
 	family_leave();
-	outcome_set(&contract->outcome, OUTCOME_NONE, THREAD_NONE, 0);
-	contract->is_live = 0;
+	runtime_await_run();
 	contract->taint = TAINT_NONE;
 }
 
@@ -195,8 +194,7 @@ static void fork_refuse_shared(void)
 static void fork_create_at_main(void)
 {
 	(void)fork_note_channels(fork_channels_at_main);
-	outcome_set(&runtime.contract->outcome, OUTCOME_NONE, THREAD_NONE, 0);
-	runtime.contract->is_live = 0;
+	runtime_await_run();
 }
 
 static void fork_create_at_first_create(void)
