@@ -156,8 +156,8 @@ static void undo_note_use(long fd, bool is_write, long number)
 	if (fd >= 0 && fd < UNDO_DESCRIPTORS && bitset_has(undo->regular, (uint32_t)fd)) {
 		bitset_add(undo->moved, (uint32_t)fd);
 		undo->has_moved = true;
-		if (is_write)
-			undo_taint(TAINT_REWIND, "wrote to a file opened before the first thread",
+		if (is_write) /* the file keeps the bytes, also in separate processes */
+			undo_taint(TAINT_SHARED, "wrote to a file opened before the first thread",
 				number);
 		return;
 	}
