@@ -110,6 +110,41 @@ static bool is_command(const struct follow *follow, pid_t pid)
 	       file.st_dev == follow->command.st_dev;
 }
 
+static void follow_kill_all(struct follow *follow)
+{
+	for (size_t i = 0; i < follow->count; i++)
+		(void)kill(follow->processes[i].pid, SIGKILL); /* may fail: it has just ended */
+}
+
+static void follow_describe(
+	const struct follow *follow, const struct followed *process, struct follow_process *out)
+{
+	*out = (struct follow_process){.pid = process->pid,
+		.program = &process->program->program,
+		.is_given = process->program == follow->given,
+		.is_first = process->pid == follow->first,
+		.is_fork = process->is_fork};
+}
+
+static void follow_announce(struct follow *follow, const struct followed *process)
+{
+	const struct follow_listener *listener = follow->listener;
+	struct follow_process known;
+
+	if (listener->started)
+		listener->started(listener->context, follow->result->programs);
+	if (!process->program)
+		return;
+	if (listener->without_rights && process->program->has_lost_rights)
+		listener->without_rights(listener->context, &process->program->program);
+	follow_describe(follow, process, &known);
+	if (listener->executed && !follow->is_killing &&
+		listener->executed(listener->context, &known)) {
+		follow->is_killing = true;
+		follow_kill_all(follow);
+	}
+}
+
 /* Handles an exec. Returns false if the process is raddle itself and was detached. */
 static bool on_exec(struct follow *follow, pid_t pid)
 {
@@ -131,10 +166,7 @@ static bool on_exec(struct follow *follow, pid_t pid)
 	process->is_fork = process->has_threads = false;
 	follow->has_started = true;
 	follow->result->programs += pid != follow->first;
-	follow->listener->started(follow->listener->context, follow->result->programs);
-	if (process->program && process->program->has_lost_rights)
-		follow->listener->without_rights(
-			follow->listener->context, &process->program->program);
+	follow_announce(follow, process);
 	return true;
 }
 
@@ -185,15 +217,13 @@ static void on_end(struct follow *follow, const siginfo_t *ended)
 {
 	struct followed *process = follow_find(follow, ended->si_pid);
 	const int status = status_of(ended);
+	struct follow_process known;
 
-	if (process && process->has_threads && process->program)
-		follow->listener->ended(follow->listener->context,
-			&(struct follow_process){.pid = ended->si_pid,
-				.program = &process->program->program,
-				.is_given = process->program == follow->given,
-				.is_first = process->pid == follow->first,
-				.is_fork = process->is_fork,
-				.wait_status = status});
+	if (process && process->has_threads && process->program && follow->listener->ended) {
+		follow_describe(follow, process, &known);
+		known.wait_status = status;
+		follow->listener->ended(follow->listener->context, &known);
+	}
 	(void)waitpid(ended->si_pid, NULL, __WALL); /* it has ended: cannot fail */
 	if (ended->si_pid == follow->first) {
 		follow->is_first_gone = true;
@@ -201,12 +231,6 @@ static void on_end(struct follow *follow, const siginfo_t *ended)
 	}
 	if (process)
 		follow_drop(follow, process);
-}
-
-static void follow_kill_all(struct follow *follow)
-{
-	for (size_t i = 0; i < follow->count; i++)
-		(void)kill(follow->processes[i].pid, SIGKILL); /* may fail: it has just ended */
 }
 
 static void follow_watch(struct follow *follow, const volatile int *is_interrupted)

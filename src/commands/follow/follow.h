@@ -33,8 +33,10 @@ struct follow_process {
 
 struct follow_listener {
 	void *context;
-	/* The listener may start and wait for processes of its own. */
+	/* Each function may be NULL. This one may start and wait for processes of its own. */
 	void (*ended)(void *context, const struct follow_process *process);
+	/* A process has executed a program, which has not begun. Returns whether to kill all. */
+	bool (*executed)(void *context, const struct follow_process *process);
 	/* A program was started; `programs`: how many so far, not counting the first. */
 	void (*started)(void *context, uint32_t programs);
 	/* A set-user-id or similar program ran without its privileges, because it was traced. */

@@ -16,6 +16,7 @@
 #include "base/shell_words.h"
 #include "base/strbuf.h"
 #include "commands/follow/follow.h"
+#include "commands/follow/follow_script.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
 #include "report/json_value.h"
@@ -25,8 +26,6 @@
 #define OPTION_LEAST sizeof "--f"
 
 #define TAIL_LINES 15
-
-extern char **environ;
 
 /* Progress over all programs. */
 struct following {
@@ -213,32 +212,18 @@ static char *follow_children_describe(
 	return strbuf_detach(&text);
 }
 
-static bool follow_children_is_in(char *const *list, const char *entry)
-{
-	for (size_t i = 0; list[i]; i++)
-		if (!strcmp(list[i], entry))
-			return true;
-	return false;
-}
-
 /* Names variables set by the runner: a finding does not keep them. */
 static void say_environment(const struct follow_program *program)
 {
-	static const char *const always[] = {"PWD=", "OLDPWD=", "SHLVL=", "_=", "ASAN_OPTIONS="};
+	char **variables = follow_new_variables(program);
 	struct strbuf words;
 
 	strbuf_init(&words);
-	for (size_t i = 0; program->environment[i]; i++) {
-		char *const word[] = {program->environment[i], NULL};
-		bool is_reported = !follow_children_is_in(environ, word[0]) && strchr(word[0], '=');
-
-		for (size_t j = 0; j < sizeof always / sizeof *always; j++)
-			is_reported &= strncmp(word[0], always[j], strlen(always[j])) != 0;
-		if (is_reported) {
-			strbuf_adds(&words, " ");
-			shell_words_add(&words, word);
-		}
+	if (*variables) {
+		strbuf_adds(&words, " ");
+		shell_words_add(&words, variables);
 	}
+	free(variables);
 	if (words.length)
 		(void)fprintf(stderr,
 			"note: it was started with other environment variables than yours; to replay: env%s raddle replay ...\n",
@@ -298,18 +283,14 @@ static void follow_children_explore(
 	free(what);
 }
 
-/* Returns whether the process is the runner itself, which is not explored. The interpreter of a
- * script may be started by another one (env). */
+/* Returns whether the process is the runner itself, which is not explored. */
 static bool follow_children_is_runner(
 	const struct following *following, const struct follow_process *process)
 {
 	const struct follow_children *follow = following->follow;
-	char *const *argv = process->program->argv;
 
-	if (!follow->is_script)
-		return process->is_given && !process->is_fork;
-	return process->is_given ||
-	       (process->is_first && follow_children_is_in(argv, follow->argv[0]));
+	return follow->is_script ? follow_script_is_interpreter(process, follow->argv[0])
+				 : process->is_given && !process->is_fork;
 }
 
 static void on_ended(void *context, const struct follow_process *process)
@@ -453,8 +434,10 @@ static void follow_children_release(struct following *following)
 
 static int run_and_conclude(struct following *following)
 {
-	const struct follow_listener listener = {
-		following, on_ended, follow_children_on_started, on_without_rights};
+	const struct follow_listener listener = {.context = following,
+		.ended = on_ended,
+		.started = follow_children_on_started,
+		.without_rights = on_without_rights};
 	const int output = following->follow->show_output ? -1 : hidden_file();
 	struct follow_result result;
 	struct error err;

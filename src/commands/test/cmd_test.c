@@ -38,7 +38,7 @@ static const struct argp_option test_options[] = {
 		"Arguments that select a case, separated by blanks; {} is its name (those of the framework, or {})",
 		1},
 	{"framework", OPTION_FRAMEWORK, "NAME", 0,
-		"googletest, catch2_v2, catch2, doctest, boost, check, criterion or cmocka (that of the program)",
+		"googletest, catch2_v2, catch2, doctest, boost, check, criterion, cmocka or glib (that of the program)",
 		1},
 	{"time", OPTION_TIME, "TIME", 0,
 		"End after this time, such as 30s, 10m; 0: no limit (1s for each case, at least 60s)",
@@ -76,6 +76,7 @@ struct test_arguments {
 
 struct test_command {
 	const struct test_arguments *arguments;
+	struct test_listing listing;
 	struct test_suite suite;
 	struct test_record record;
 	struct test_explore explore;
@@ -205,9 +206,9 @@ static void cmd_test_print_summary(const struct test_command *command)
 		unrun += test->state == CASE_WAITING;
 		runs += test->runs;
 	}
-	(void)fprintf(stderr, "%u case%s, %s schedules in %.1f s; %u without threads", suite->count,
-		suite->count == 1 ? "" : "s", terminal_number(runs, number),
-		(double)command->explore.elapsed_ns / 1e9, single);
+	(void)fprintf(stderr, "%u case%s, %s schedule%s in %.1f s; %u without threads",
+		suite->count, suite->count == 1 ? "" : "s", terminal_number(runs, number),
+		runs == 1 ? "" : "s", (double)command->explore.elapsed_ns / 1e9, single);
 	if (unchanged)
 		(void)fprintf(stderr, ", %u unchanged", unchanged);
 	if (broken)
@@ -290,11 +291,13 @@ static int cmd_test_conclude(struct test_command *command)
 static int cmd_test_explore(struct test_command *command, struct campaign_options *options)
 {
 	const struct test_arguments *arguments = command->arguments;
-	struct test_listing listing = arguments->listing;
+	const struct test_listing *listing = &command->listing;
 	struct test_suite *suite = &command->suite;
 	struct error err;
-	int status = test_listing_read(&listing, suite, &err);
+	int status;
 
+	command->listing = arguments->listing;
+	status = test_listing_read(&command->listing, suite, &err);
 	if (status < 0)
 		return command_fail("%s", err.text);
 	cmd_test_select_shard(suite, arguments->shard, arguments->shards);
@@ -304,9 +307,9 @@ static int cmd_test_explore(struct test_command *command, struct campaign_option
 		options->time_ns = suite->count * CASE_NS > SUITE_LEAST_NS ? suite->count * CASE_NS
 									   : SUITE_LEAST_NS;
 	command->record = (struct test_record){.suite = suite,
-		.argv = listing.argv,
-		.framework = listing.found ? listing.found->name : NULL};
-	status = test_record_hash_program(listing.argv, &command->record.bytes, &err);
+		.argv = listing->argv,
+		.framework = listing->found ? listing->found->name : NULL};
+	status = test_record_hash_program(listing->argv, &command->record.bytes, &err);
 	if (status == 0)
 		status = store_open(&command->store, options->directory, STORE_WRITE, &err);
 	if (status == 0)
@@ -321,8 +324,12 @@ static int cmd_test_explore(struct test_command *command, struct campaign_option
 		.save = cmd_test_save,
 		.context = command};
 	strbuf_init(&command->explore.notes);
-	if (listing.found && listing.found->limit)
-		strbuf_addf(&command->explore.notes, "note: %s\n", listing.found->limit);
+	if (listing->program.argv)
+		strbuf_addf(&command->explore.notes,
+			"note: %s is a script; the cases are those of %s\n",
+			arguments->listing.argv[0], listing->argv[0]);
+	if (listing->found && listing->found->limit)
+		strbuf_addf(&command->explore.notes, "note: %s\n", listing->found->limit);
 	test_explore_run(&command->explore);
 	test_suite_rank(suite);
 	status = cmd_test_conclude(command);
@@ -370,6 +377,7 @@ static int run_test(int argc, char **argv)
 	if (command.junit)
 		(void)fclose(command.junit); /* flushed above */
 	test_suite_release(&command.suite);
+	test_listing_release(&command.listing);
 	suppressions_release(&suppressions);
 	settings_release(&options->settings);
 	run_place_release(&arguments.run.place);

@@ -316,6 +316,19 @@ TEST_LIST_PARSER(check)
 	return status;
 }
 
+/* "/group/case" among lines of TAP */
+TEST_LIST_PARSER(glib)
+{
+	struct test_lines *lines = test_list_begin(text);
+	int status;
+
+	while ((status = test_list_next(lines, err)) > 0)
+		if (lines->line[0] == '/')
+			(void)test_suite_add(suite, "", "", lines->line);
+	free(lines);
+	return status;
+}
+
 /* "suite: 2 tests", and below it "|-- case" */
 TEST_LIST_PARSER(criterion)
 {

@@ -18,3 +18,4 @@ TEST_LIST_PARSER(doctest);
 TEST_LIST_PARSER(boost);
 TEST_LIST_PARSER(check);
 TEST_LIST_PARSER(criterion);
+TEST_LIST_PARSER(glib);

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/strbuf.h"
 #include "base/text_file.h"
+#include "cli/command.h"
 #include "commands/test/test_list.h"
 #include "commands/test/test_output.h"
 #include "process/target.h"
@@ -74,7 +75,7 @@ static int test_listing_find_framework(struct test_listing *listing, struct erro
 	target_release(&target);
 	if (!has_list && !listing->found)
 		return error_set(err, ERROR_NOTFOUND,
-			"%s contains no test framework that raddle knows; give its test cases by --list FILE or --list-command CMD, and --case-args 'TEMPLATE {}'",
+			"%s contains no test framework that raddle knows; give its test cases by --list FILE or --list-command CMD, and --case-args 'TEMPLATE {}', or explore it as one case: raddle run",
 			listing->argv[0]);
 	return 0;
 }
@@ -113,12 +114,31 @@ static int test_listing_parse(
 	return status;
 }
 
+/* Every process that this command starts gets the environment that the script has made. */
+static int test_listing_leave_script(struct test_listing *listing, struct error *err)
+{
+	struct follow_script *program = &listing->program;
+	int status;
+
+	if (!target_is_script(listing->argv[0]))
+		return 0;
+	status = follow_script_find(program, listing->argv, command_interruption(), err);
+	if (status < 0)
+		return status;
+	listing->argv = program->argv;
+	for (char **entry = program->environment; *entry; entry++)
+		(void)putenv(*entry); /* fails only without memory */
+	return 0;
+}
+
 int test_listing_read(struct test_listing *listing, struct test_suite *suite, struct error *err)
 {
 	const struct test_framework *framework;
 	const char *arguments = "{}", *escaped = NULL;
-	int status = test_listing_find_framework(listing, err);
+	int status = test_listing_leave_script(listing, err);
 
+	if (status == 0)
+		status = test_listing_find_framework(listing, err);
 	if (status == 0)
 		status = test_listing_parse(listing, suite, err);
 	if (status < 0)
@@ -141,4 +161,9 @@ int test_listing_read(struct test_listing *listing, struct test_suite *suite, st
 			NULL, framework ? framework->environment : NULL, test, NULL);
 	}
 	return 0;
+}
+
+void test_listing_release(struct test_listing *listing)
+{
+	follow_script_release(&listing->program);
 }

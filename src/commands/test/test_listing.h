@@ -1,6 +1,7 @@
 /* Finds the cases of a program: from a file, from the output of a command, or by its framework. */
 #pragma once
 
+#include "commands/follow/follow_script.h"
 #include "commands/test/test_framework.h"
 
 struct test_listing {
@@ -10,7 +11,11 @@ struct test_listing {
 	const char *arguments;		    /* --case-args; NULL: none */
 	const char *framework;		    /* --framework; NULL: detected */
 	const struct test_framework *found; /* set by test_listing_read(); NULL: none is used */
+	/* Replaces a script; set by test_listing_read(). */
+	struct follow_script program;
 };
 
-/* Adds the cases to the empty suite, with their command lines. */
+/* Adds the cases to the empty suite, with their command lines. If argv[0] is a script, argv becomes
+ * the program that the script executes. */
 int test_listing_read(struct test_listing *listing, struct test_suite *suite, struct error *err);
+void test_listing_release(struct test_listing *listing);

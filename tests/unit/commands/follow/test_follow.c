@@ -38,7 +38,10 @@ static void on_without_rights(void *context, const struct follow_program *progra
 static int follow(char *script, struct heard *heard, struct follow_result *result)
 {
 	char *const argv[] = {"/bin/sh", "-c", script, NULL};
-	const struct follow_listener listener = {heard, on_ended, on_started, on_without_rights};
+	const struct follow_listener listener = {.context = heard,
+		.ended = on_ended,
+		.started = on_started,
+		.without_rights = on_without_rights};
 	static const volatile int never;
 	struct error err;
 

@@ -132,6 +132,14 @@ static void test_list__criterion(void **state)
 	refuse(test_list_criterion, "|-- a\n", "has no suite above it");
 }
 
+static void test_list__glib(void **state)
+{
+	(void)state;
+	expect(test_list_glib,
+		"# random seed: R02S58\n1..2\n# Start of a tests\n/a/b c\n/a/d\n# End of a tests\n",
+		"/a/b c|/a/d");
+}
+
 static void test_list__refuses_endless_lines(void **state)
 {
 	char *text = malloc(100002);
@@ -172,6 +180,7 @@ int main(void)
 		cmocka_unit_test(test_list__boost),
 		cmocka_unit_test(test_list__check),
 		cmocka_unit_test(test_list__criterion),
+		cmocka_unit_test(test_list__glib),
 		cmocka_unit_test(test_list__refuses_endless_lines),
 		cmocka_unit_test(test_framework__expands_names),
 	};
