@@ -5,6 +5,7 @@
 #include "base/bug.h"
 #include "base/hash.h"
 #include "base/hot_state.h"
+#include "engine/c11.h"
 #include "engine/engine_internal.h"
 
 HOT_STATE struct engine engine;
@@ -105,6 +106,8 @@ void engine_announce(struct engine_thread *thread, struct engine_op *op)
 			: op->second;
 	if (((uintptr_t)op->address & 7) + op->bytes > 8)
 		pending->flags |= OP_WIDE;
+	if (op->order == ORDER_SEQUENTIAL && engine.run.memory_model == MEMORY_MODEL_C11)
+		pending->flags |= OP_SEQUENTIAL;
 	if (op->deadline_ns != ENGINE_FOREVER)
 		thread->wait_ns =
 			op->deadline_ns > engine.clock_ns ? op->deadline_ns - engine.clock_ns : 0;
@@ -451,8 +454,12 @@ enum engine_result engine_perform_now(struct engine_op *op)
 		return engine_perform_alone(op);
 	}
 	engine_settle();
+	if (__builtin_expect(engine.run.memory_model == MEMORY_MODEL_C11, 0))
+		c11_settle();
 	engine_note_op(self, op);
 	if (engine_keeps_current(self, op)) {
+		if (__builtin_expect(engine.run.memory_model == MEMORY_MODEL_C11, 0))
+			c11_synchronise(op);
 		if (__builtin_expect(engine.watches_uses, 0))
 			engine_report_use(op);
 		if (__builtin_expect(engine.host.performed != NULL, 0))
@@ -484,6 +491,8 @@ enum engine_result engine_perform_now(struct engine_op *op)
 		result = engine_conclude(self, op, reason, &again);
 		if (again)
 			continue;
+		if (__builtin_expect(engine.run.memory_model == MEMORY_MODEL_C11, 0))
+			c11_synchronise(op);
 		if (__builtin_expect(result != WAIT_DONE, 0) && engine.host.observe_result)
 			engine.host.observe_result(self, op, result);
 		if (__builtin_expect(engine.watches_uses, 0) && result == WAIT_DONE)

@@ -301,6 +301,8 @@ void engine_go_live(void);
 /* Passes the pending ops at the end of a run to the strategy. Called at most once per run. */
 void engine_report_ending(void);
 bool engine_is_live(void);
+/* MEMORY_MODEL_SC while no thread has been created. */
+enum memory_model engine_memory_model(void);
 /* Returns whether the caller's next yield is one of engine_run.free_yields. */
 bool engine_yields_freely(void);
 /* Called in the child of the target's fork(): the caller is the only thread, outside of any run. */

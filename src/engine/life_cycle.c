@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "engine/c11.h"
 #include "engine/engine_internal.h"
 
 /* The engine's tables. Each begins on a page, because a rewind saves the used part of each
@@ -81,6 +82,7 @@ void engine_begin_run(const struct engine_run *run)
 	engine.stall_count = 0;
 	engine.stalled_ns = 0;
 	engine.store_buffer_count = 0;
+	c11_begin_run(run->memory_model == MEMORY_MODEL_C11, run->delayed);
 	rng_seed(&engine.random, run->random_seed);
 	rng_seed(&engine.value_random, ~run->seed);
 }
@@ -172,6 +174,11 @@ bool engine_is_live(void)
 	return engine.is_live;
 }
 
+enum memory_model engine_memory_model(void)
+{
+	return engine.is_live ? engine.run.memory_model : MEMORY_MODEL_SC;
+}
+
 uint64_t engine_idle_period(void)
 {
 	return engine.idle_periods;
@@ -208,6 +215,7 @@ void engine_begin_child(uint64_t random_seed)
 	}
 	self->store_buffer = 0;
 	engine.store_buffer_count = 0;
+	c11_end();
 	engine.zombies = NULL;
 	engine.yielder_count = (self->yielded_at != 0) + engine.follows_priorities;
 	engine.live_count = 1;

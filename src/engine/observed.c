@@ -2,6 +2,7 @@
  * after its scheduling point, so the last op is held back until the next is performed. A memory
  * access always succeeds and is reported at once, while its thread is still at the access. */
 #include "base/hash.h"
+#include "engine/c11.h"
 #include "engine/engine.h"
 #include "engine/engine_internal.h"
 
@@ -101,6 +102,8 @@ void engine_note(enum op_kind kind, const void *address, uint64_t site)
 {
 	const struct engine_op op = {.kind = (uint8_t)kind, .address = address, .site = site};
 
+	if (engine.run.memory_model == MEMORY_MODEL_C11)
+		c11_synchronise(&op);
 	if (engine.is_live && engine.host.performed)
 		engine_report_performed(engine.current, &op, WAIT_DONE);
 }

@@ -1,5 +1,6 @@
 #include <errno.h>
 
+#include "engine/c11.h"
 #include "engine/engine.h"
 #include "engine/engine_internal.h"
 #include "engine/futex.h"
@@ -117,6 +118,7 @@ int engine_thread_create(struct engine_thread **out, void *(*start)(void *), voi
 	engine.handles[thread->id.index] = thread->handle;
 	engine.live_count++;
 	engine_announce(thread, &begin_op);
+	c11_begin_thread(thread->id);
 	engine_note_other(thread->id);
 	*out = thread;
 	return 0;

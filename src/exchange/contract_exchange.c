@@ -133,7 +133,8 @@ static bool exchange_are_delayed_stores(const struct delayed_stores *delayed)
 		const struct delayed_store *store = &delayed->items[i];
 
 		if (!exchange_is_thread(store->writer) || !exchange_is_thread(store->observer) ||
-			*(const unsigned char *)&store->is_read > 1)
+			*(const unsigned char *)&store->is_read > 1 ||
+			*(const unsigned char *)&store->is_unseen > 1)
 			return false;
 	}
 	return true;

@@ -1,7 +1,8 @@
 /*
- * Memory models, and the stores that a run delayed visibly (--memory-model tso): the store waited
- * in its thread's store buffer, the thread read other memory meanwhile, and another thread read the
- * old value or wrote the same memory. A run without such a store is sequentially consistent.
+ * Memory models, and the stores that a run delayed visibly. With tso the store waited in its
+ * thread's store buffer, the thread read other memory meanwhile, and another thread read the old
+ * value or wrote the same memory. With c11 a thread read an older store, or wrote an older one. A
+ * run without such a store is sequentially consistent.
  */
 #pragma once
 
@@ -14,6 +15,7 @@
 enum memory_model {
 	MEMORY_MODEL_SC,  /* sequential consistency */
 	MEMORY_MODEL_TSO, /* x86: a FIFO store buffer per thread */
+	MEMORY_MODEL_C11, /* C11: a load may read an old store */
 	MEMORY_MODEL_COUNT
 };
 
@@ -34,7 +36,8 @@ struct delayed_store {
 	struct thread_id observer; /* the thread that read the old value, or wrote */
 	uint16_t bytes;		   /* at most 8: the size of the values */
 	bool is_read;		   /* the observer read; else it wrote */
-	uint8_t reserved;
+	/* c11: the observer read an older store, or wrote earlier in modification order */
+	bool is_unseen;
 	uint64_t site; /* place of the store */
 	uint64_t observer_site;
 	uint64_t passing_site; /* place of the writer's later read, which passed the store */

@@ -23,7 +23,9 @@ enum op_flag {
 	/*
 	 * set by the engine, not in ops.def: an access to more than the eight bytes of its object
 	 */
-	OP_WIDE = 32
+	OP_WIDE = 32,
+	/* set by the engine under c11: a sequentially consistent access or fence */
+	OP_SEQUENTIAL = 64
 };
 
 enum op_kind {
@@ -151,5 +153,7 @@ enum op_met {
 	MET_CONDITION = 1, /* the run used a condition variable: spurious wake-ups */
 	/* the run used a deadline, alone or as the limit of a wait: early time-outs */
 	MET_TIME = 2,
-	MET_CHILD_THREADS = 4 /* a forked child created threads */
+	MET_CHILD_THREADS = 4, /* a forked child created threads */
+	/* c11: the run left out old stores, because histories are bounded */
+	MET_HISTORY_CUT = 8
 };

@@ -19,7 +19,7 @@
 #define THREAD_POOL 8
 
 const char *const memory_model_words[MEMORY_MODEL_COUNT] = {
-	[MEMORY_MODEL_SC] = "sc", [MEMORY_MODEL_TSO] = "tso"};
+	[MEMORY_MODEL_SC] = "sc", [MEMORY_MODEL_TSO] = "tso", [MEMORY_MODEL_C11] = "c11"};
 
 bool memory_model_parse(const char *word, enum memory_model *out)
 {

@@ -35,7 +35,7 @@ struct settings {
 	char *check; /* the user's judge, NULL if none. Owned */
 };
 
-/* "sc", "tso". memory_model_parse() returns false for an unknown word. */
+/* "sc", "tso", "c11". memory_model_parse() returns false for an unknown word. */
 extern const char *const memory_model_words[MEMORY_MODEL_COUNT];
 bool memory_model_parse(const char *word, enum memory_model *out);
 

@@ -64,6 +64,29 @@ bool engine_has_buffered(void)
 	return false;
 }
 
+enum memory_model engine_memory_model(void)
+{
+	return MEMORY_MODEL_SC;
+}
+
+void c11_access(const struct engine_op *op, bool is_point)
+{
+	(void)op;
+	(void)is_point;
+}
+
+bool c11_knows(const void *start, size_t bytes)
+{
+	(void)start;
+	return bytes == 0;
+}
+
+void c11_forget(const void *start, size_t bytes)
+{
+	(void)start;
+	(void)bytes;
+}
+
 void engine_note_direct_access(const struct engine_op *op)
 {
 	(void)op;

@@ -82,6 +82,10 @@ static int shards_keep(struct store *store, int64_t campaign,
 
 #define CHILDREN_HAVE_OTHERS "the threads of a forked child have their own schedules"
 
+#define HISTORIES_ARE_BOUNDED                                                                      \
+	"some loads could not read every old store that C11 permits, because raddle keeps the "    \
+	"last 6 stores of 128 variables"
+
 /* Reduces the verdict: it covers only a part of the schedules. */
 static void verdict_reduce(struct strategy_verdict *verdict, const char *reason)
 {
@@ -111,6 +115,8 @@ void verdict_take(struct campaign *campaign)
 		verdict_reduce(&result->verdict, PROCESSES_DIFFER);
 	else if (contract->met & MET_CHILD_THREADS)
 		verdict_reduce(&result->verdict, CHILDREN_HAVE_OTHERS);
+	else if (result->met & MET_HISTORY_CUT)
+		verdict_reduce(&result->verdict, HISTORIES_ARE_BOUNDED);
 }
 
 int verdict_keep(struct campaign *campaign, bool is_over, struct error *err)

@@ -1,4 +1,4 @@
-/* Names the stores whose delay in a store buffer the failing run needs (model/memory_model.h). */
+/* Names the stores that other threads see late in the failing run (model/memory_model.h). */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -17,47 +17,92 @@ static void delayed_stores_add_value(uint64_t value, struct strbuf *out)
 	strbuf_addf(out, value <= INT32_MAX ? "%" PRIu64 : "0x%" PRIx64, value);
 }
 
+static void delayed_stores_add_place(
+	const struct builder *builder, struct thread_id thread, uint64_t site, struct strbuf *out)
+{
+	const struct finding_frame at = delayed_stores_frame(builder, thread, site);
+
+	strbuf_adds(out, " at ");
+	frame_place(&at, out);
+}
+
+/* tso: the store waits in a store buffer. */
+static void delayed_stores_add_buffered(
+	const struct builder *builder, const struct delayed_store *store, struct strbuf *cause)
+{
+	const char *writer = builder_thread(builder, store->writer);
+
+	strbuf_addf(cause, "%s, while the store of ", store->is_read ? " (old)" : "");
+	delayed_stores_add_value(store->value, cause);
+	strbuf_addf(cause, " by %s", writer);
+	delayed_stores_add_place(builder, store->writer, store->site, cause);
+	strbuf_addf(cause, " is in its store buffer; the read of %s", writer);
+	delayed_stores_add_place(builder, store->writer, store->passing_site, cause);
+	strbuf_adds(cause, " overtakes that store\n");
+}
+
+/* c11: no happens-before orders the store before the access. */
+static void delayed_stores_add_unseen(
+	const struct builder *builder, const struct delayed_store *store, struct strbuf *cause)
+{
+	const char *writer = builder_thread(builder, store->writer);
+
+	if (store->is_read) {
+		strbuf_addf(cause, " (old; %s wrote ", writer);
+		delayed_stores_add_value(store->value, cause);
+		delayed_stores_add_place(builder, store->writer, store->site, cause);
+		strbuf_adds(cause, ", not yet visible: no release/acquire between)\n");
+		return;
+	}
+	strbuf_adds(cause, " (overwritten by the earlier store of ");
+	delayed_stores_add_value(store->value, cause);
+	strbuf_addf(cause, " by %s", writer);
+	delayed_stores_add_place(builder, store->writer, store->site, cause);
+	strbuf_adds(cause, ": no release/acquire between)\n");
+}
+
+static void delayed_stores_add_remedy(
+	const struct builder *builder, const struct delayed_store *store, struct strbuf *remedy)
+{
+	strbuf_adds(remedy, "order the store");
+	delayed_stores_add_place(builder, store->writer, store->site, remedy);
+	strbuf_addf(
+		remedy, " before the %s", !store->is_unseen || store->is_read ? "read" : "store");
+	if (store->is_unseen) {
+		delayed_stores_add_place(builder, store->observer, store->observer_site, remedy);
+		strbuf_adds(remedy,
+			": a memory_order_release store after the one and a memory_order_acquire load of its value before the other; or memory_order_seq_cst");
+		return;
+	}
+	delayed_stores_add_place(builder, store->writer, store->passing_site, remedy);
+	strbuf_adds(remedy,
+		": make the store memory_order_seq_cst, or put atomic_thread_fence(memory_order_seq_cst) between them");
+}
+
 static void delayed_stores_add(const struct builder *builder, const struct delayed_store *store,
 	struct strbuf *cause, struct strbuf *remedy)
 {
-	const struct finding_frame writer_at =
-		delayed_stores_frame(builder, store->writer, store->site);
-	const struct finding_frame observer_at =
-		delayed_stores_frame(builder, store->observer, store->observer_site);
-	const struct finding_frame passing_at =
-		delayed_stores_frame(builder, store->writer, store->passing_site);
 	const struct symbols_access access = {.address = store->address,
 		.bytes = store->bytes,
 		.site = store->site,
 		.step = UINT64_MAX,
 		.is_brief = true};
 	char *variable = builder_memory(builder, &access);
-	const char *writer = builder_thread(builder, store->writer);
 
 	strbuf_addf(cause, "%s %s %s", builder_thread(builder, store->observer),
 		store->is_read ? "reads" : "writes", variable);
+	free(variable);
 	if (store->is_read) {
 		strbuf_adds(cause, " = ");
 		delayed_stores_add_value(store->old_value, cause);
 	}
-	strbuf_adds(cause, " at ");
-	frame_place(&observer_at, cause);
-	strbuf_addf(cause, "%s, while the store of ", store->is_read ? " (old)" : "");
-	delayed_stores_add_value(store->value, cause);
-	strbuf_addf(cause, " by %s at ", writer);
-	frame_place(&writer_at, cause);
-	strbuf_addf(cause, " is in its store buffer; the read of %s at ", writer);
-	frame_place(&passing_at, cause);
-	strbuf_adds(cause, " overtakes that store\n");
-	if (!remedy->length) {
-		strbuf_adds(remedy, "order the store at ");
-		frame_place(&writer_at, remedy);
-		strbuf_adds(remedy, " before the read at ");
-		frame_place(&passing_at, remedy);
-		strbuf_adds(remedy,
-			": make the store memory_order_seq_cst, or put atomic_thread_fence(memory_order_seq_cst) between them");
-	}
-	free(variable);
+	delayed_stores_add_place(builder, store->observer, store->observer_site, cause);
+	if (store->is_unseen)
+		delayed_stores_add_unseen(builder, store, cause);
+	else
+		delayed_stores_add_buffered(builder, store, cause);
+	if (!remedy->length)
+		delayed_stores_add_remedy(builder, store, remedy);
 }
 
 void builder_delayed_stores_cause(

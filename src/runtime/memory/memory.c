@@ -7,6 +7,7 @@
 
 #include "base/hot_state.h"
 #include "detectors/detector.h"
+#include "engine/c11.h"
 #include "engine/store_buffer.h"
 #include "runtime/filter.h"
 #include "runtime/heap.h"
@@ -218,8 +219,16 @@ void memory_point(const struct memory_visit *visit, object_name name)
 	op.second = visit->allocated_at;
 	op.next_object = visit->next;
 	(void)engine_perform(&op);
-	if (engine_has_store_buffers())
+	switch (engine_memory_model()) {
+	case MEMORY_MODEL_TSO:
 		engine_note_direct_access(&op);
+		return;
+	case MEMORY_MODEL_C11:
+		c11_access(&op, true);
+		return;
+	default:
+		return;
+	}
 }
 
 /* Handles an access that is no scheduling point. */
@@ -229,6 +238,23 @@ static void memory_pass(const struct memory_visit *visit)
 
 	if (visit->reported || memory_kind_is_atomic(visit->access.kind))
 		engine_note_access(&op);
+	if (engine_memory_model() == MEMORY_MODEL_C11)
+		c11_access(&op, false);
+}
+
+/* Returns whether the memory model must see the access although it is no scheduling point. */
+static bool memory_model_needs(const struct memory_access *access)
+{
+	switch (engine_memory_model()) {
+	case MEMORY_MODEL_TSO:
+		return engine_has_buffered() && memory_kind_writes(access->kind);
+	case MEMORY_MODEL_C11:
+		return memory_kind_is_atomic(access->kind) ||
+		       (memory_kind_writes(access->kind) &&
+			       c11_knows(access->address, access->bytes));
+	default:
+		return false;
+	}
 }
 
 /*
@@ -408,8 +434,7 @@ bool memory_begin(struct memory_visit *visit)
 	if (visit->is_waiting)
 		memory->has_waited = 1;
 	if (visit->point || !visit->is_named || visit->is_waiting || turn_is_wanted ||
-		(engine_has_store_buffers() && engine_has_buffered() &&
-			memory_kind_writes(access->kind)) ||
+		memory_model_needs(access) ||
 		(visit->reported && !memory_report_quickly(memory, visit)) ||
 		(memory_kind_is_atomic(access->kind) && runtime_looks_for_races()))
 		return true;
@@ -426,10 +451,12 @@ void memory_finish(struct memory_visit *visit)
 		runtime_test_cancel_anywhere();
 	}
 	if (visit->access.kind == SITE_FENCE) {
-		if (engine_has_store_buffers() && visit->access.order != SITE_SEQUENTIAL)
-			memory_pass(visit); /* no instruction on x86 */
+		if (engine_memory_model() != MEMORY_MODEL_SC &&
+			visit->access.order != SITE_SEQUENTIAL)
+			memory_pass(visit); /* only its own thread sees the fence */
 		else
-			memory_point(visit, 0);
+			memory_point(
+				visit, engine_memory_model() == MEMORY_MODEL_C11 ? C11_FENCES : 0);
 		return;
 	}
 	if (!visit->is_named) {

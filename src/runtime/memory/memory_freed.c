@@ -1,6 +1,7 @@
 /* Freeing a block counts as a write of the whole block, and a later access is a failure; only for
  * blocks that instrumented code has accessed. A use after free is detected until the allocator
  * reuses the memory (heap.h). */
+#include "engine/c11.h"
 #include "engine/store_buffer.h"
 #include "runtime/heap.h"
 #include "runtime/memory/memory_internal.h"
@@ -67,6 +68,7 @@ void memory_freed(const void *start, uint64_t site)
 		return;
 	/* The allocator writes into the block. */
 	engine_drain_freed(start, block.bytes);
+	c11_forget(start, block.bytes);
 	if (!block.is_used)
 		return;
 	access->bytes = block.bytes < FREED_BYTES_MOST ? block.bytes : FREED_BYTES_MOST;
@@ -75,6 +77,7 @@ void memory_freed(const void *start, uint64_t site)
 	if (visit.point) {
 		memory_point(&visit, visit.point);
 		memory_check_freed(access, OUTCOME_DOUBLE_FREE);
+		c11_forget(start, block.bytes);
 		spinning_note(access);
 	} else if (is_shared && runtime_looks_for_races()) {
 		op = memory_engine_op(access, 0);

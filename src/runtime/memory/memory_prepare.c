@@ -214,13 +214,15 @@ bool memory_take_change(void)
 }
 
 /* Returns whether the site must stay on. Atomics order other accesses: a race detector must see
- * each of them. A write that is not seen would overtake the stores in the store buffer. */
+ * each of them. A write that is not seen would overtake the stores in the store buffer, and an atomic
+ * that is not seen would order nothing under c11. */
 static bool site_is_watched(uint8_t kind)
 {
 	const struct contract_plan *plan = &runtime.contract->plan;
 
 	return sites_memory()->mode != MEMORY_NONE &&
 	       ((plan->detectors >> DETECTOR_race & 1 && memory_kind_is_atomic(kind)) ||
+		       (plan->memory_model == MEMORY_MODEL_C11 && memory_kind_is_atomic(kind)) ||
 		       (plan->memory_model != MEMORY_MODEL_SC && memory_kind_writes(kind)));
 }
 

@@ -231,6 +231,12 @@ static inline bool dpor_is_wide_access(const struct dpor_op *op)
 	return op->flags & OP_WIDE && dpor_class_of(op) == OBJECT_MEMORY;
 }
 
+/* c11: a sequentially consistent fence orders all sequentially consistent accesses. */
+static inline bool dpor_is_sequential_fence(const struct dpor_op *op)
+{
+	return op->kind == OP_FENCE && op->flags & OP_SEQUENTIAL;
+}
+
 /* The end of the process: every op of another thread happens before it or never. */
 static inline bool dpor_is_exit(const struct dpor_op *op)
 {
@@ -240,13 +246,14 @@ static inline bool dpor_is_exit(const struct dpor_op *op)
 static inline bool dpor_is_plain(const struct dpor_op *op)
 {
 	return !dpor_is_exit(op) && !dpor_is_entangled(dpor_class_of(op)) && !dpor_has_mutex(op) &&
-	       !dpor_is_wide_access(op);
+	       !dpor_is_wide_access(op) && !dpor_is_sequential_fence(op);
 }
 
 /* A wide op concerns more than its object. */
 static inline bool dpor_is_wide(const struct dpor_op *op)
 {
-	return !op->is_plain && (dpor_has_mutex(op) || dpor_is_wide_access(op) || dpor_is_exit(op));
+	return !op->is_plain && (dpor_has_mutex(op) || dpor_is_wide_access(op) ||
+					dpor_is_exit(op) || dpor_is_sequential_fence(op));
 }
 
 /* The op's bucket; 0: the op depends on no other op. */

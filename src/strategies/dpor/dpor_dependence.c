@@ -20,6 +20,8 @@ bool dpor_dependent_otherwise(const struct dpor_op *a, const struct dpor_op *b)
 		return true;
 	if (moves_mutex_of(a, b) || moves_mutex_of(b, a))
 		return true;
+	if (dpor_is_sequential_fence(a) || dpor_is_sequential_fence(b))
+		return a->flags & b->flags & OP_SEQUENTIAL;
 	return class_a == OBJECT_MEMORY && class_b == OBJECT_MEMORY &&
 	       (dpor_is_wide_access(a) || dpor_is_wide_access(b));
 }

@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <wchar.h>
 
+#include "engine/c11.h"
 #include "engine/store_buffer.h"
 #include "runtime/heap.h"
 #include "runtime/interpose.h"
@@ -222,8 +223,10 @@ static void allocation_drain(const void *block)
 {
 	struct heap_block found;
 
-	if (engine_has_store_buffers() && block && heap_find(block, &found))
-		engine_drain_freed((const void *)found.start, found.bytes);
+	if (engine_memory_model() == MEMORY_MODEL_SC || !block || !heap_find(block, &found))
+		return;
+	engine_drain_freed((const void *)found.start, found.bytes);
+	c11_forget((const void *)found.start, found.bytes);
 }
 
 EXPORT void *realloc(void *block, size_t bytes)

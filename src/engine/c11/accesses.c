@@ -1,0 +1,263 @@
+/* Loads, stores, updates and fences by the rules of C11; see engine/c11.h. */
+#include "engine/c11/c11_internal.h"
+
+static const struct c11_store *access_newest(const struct c11_location *location)
+{
+	return &location->stores[location->count - 1];
+}
+
+void c11_settle(void)
+{
+	struct c11_location *location = &c11.locations[c11.pending_location];
+	struct c11_store *store = &location->stores[c11.pending_store];
+	const uint8_t kind = c11.pending_kind;
+
+	c11.pending_kind = C11_NOTHING;
+	switch (kind) {
+	case C11_OLD_LOAD: /* another value is that of an unseen store */
+		if (c11_peek(location) == store->value)
+			c11_poke(location, access_newest(location)->value);
+		return;
+	case C11_NEW_STORE:
+		store->value = c11_peek(location);
+		return;
+	case C11_INSERTED_STORE:
+		store->value = c11_peek(location);
+		c11_poke(location, access_newest(location)->value);
+		return;
+	default:
+		return;
+	}
+}
+
+static void access_set_pending(enum c11_pending_kind kind, const struct c11_location *location,
+	const struct c11_store *store)
+{
+	c11.pending_kind = (uint8_t)kind;
+	c11.pending_location = c11_number(location);
+	c11.pending_store = (uint8_t)(store - location->stores);
+}
+
+/* `op` does not see the store `hidden`, or precedes it in modification order. */
+static void access_report(
+	const struct engine_op *op, const struct c11_store *hidden, uint64_t old_value)
+{
+	if (!c11.delayed || c11.delayed->count++ >= DELAYED_STORES_MOST)
+		return;
+	c11.delayed->items[c11.delayed->count - 1] = (struct delayed_store){
+		.writer = hidden->writer,
+		.observer = engine_current()->id,
+		.bytes = (uint16_t)op->bytes,
+		.is_read = op_descriptions[op->kind].flags & OP_READ,
+		.is_unseen = true,
+		.site = hidden->site,
+		.observer_site = op->site,
+		.address = (uint64_t)(uintptr_t)op->address,
+		.value = hidden->value,
+		.old_value = old_value,
+	};
+}
+
+static uint32_t access_least_stamp(const struct engine_op *op, uint16_t number)
+{
+	const uint32_t own = c11_self()->now.stamps[number];
+	const uint32_t sequential = c11.sequential.stamps[number];
+
+	return op->order == ORDER_SEQUENTIAL && sequential > own ? sequential : own;
+}
+
+static void access_load(const struct engine_op *op, struct c11_location *location, bool is_point)
+{
+	struct c11_thread *self = c11_self();
+	const uint16_t number = c11_number(location);
+	const uint32_t least = access_least_stamp(op, number);
+	const struct c11_store *store = access_newest(location);
+	uint32_t count = 1, age = 0;
+
+	while (count < location->count && store[-(int)count].stamp >= least)
+		count++;
+	if (is_point && count > 1 && self->old_reads < C11_OLD_READS_MOST)
+		age = engine_choose_value(count);
+	else if (is_point && count > 1)
+		c11_note_cut();
+	store -= age;
+	c11_raise(&self->now, number, store->stamp);
+	c11_receive(c11_message(location, store), op->order);
+	self->old_reads = age ? self->old_reads + 1 : 0;
+	if (!age)
+		return;
+	access_report(op, store + 1, store->value);
+	c11_poke(location, store->value);
+	access_set_pending(C11_OLD_LOAD, location, store);
+}
+
+/* Returns the index of the store before which the new one comes in modification order; the
+ * strategy chooses among those that the thread's view permits. */
+static uint32_t access_place(const struct engine_op *op, const struct c11_location *location,
+	bool is_point, uint32_t *stamp)
+{
+	const uint32_t least = access_least_stamp(op, c11_number(location));
+	uint32_t stamps[C11_STORES], indices[C11_STORES], count = 0, chosen;
+
+	for (uint32_t i = location->count - 1; i > 0 && location->stores[i].stamp > least; i--) {
+		const uint32_t before = location->stores[i - 1].stamp;
+		const uint32_t from = before > least ? before : least;
+
+		if (location->stores[i].stamp - from <
+			2) { /* an update follows the store that it read */
+			if (!location->stores[i].is_update)
+				c11_note_cut();
+			continue;
+		}
+		indices[count] = i;
+		stamps[count++] = from + (location->stores[i].stamp - from) / 2;
+	}
+	chosen = is_point && count ? engine_choose_value(count + 1) : 0;
+	*stamp = chosen ? stamps[chosen - 1] : (c11.stamp += C11_STAMP_STEP);
+	return chosen ? indices[chosen - 1] : location->count;
+}
+
+/* The newest store of the thread whose release sequence its later relaxed stores continue. */
+static const struct c11_store *access_own_release(const struct c11_location *location)
+{
+	for (uint32_t i = location->count; i-- > 0;)
+		if (thread_same(location->stores[i].writer, engine_current()->id))
+			return location->stores[i].is_release ? &location->stores[i] : NULL;
+	return NULL;
+}
+
+static void access_add_message(
+	struct c11_location *location, struct c11_store *store, const struct c11_view *message)
+{
+	struct c11_view *own = c11_message(location, store);
+
+	if (!message)
+		return;
+	if (own)
+		c11_join(own, message);
+	else
+		c11_copy(c11_message_new(location, store), message);
+}
+
+/* Adds a store. `read`: the message of the store that an update has read; else NULL. */
+static void access_store(const struct engine_op *op, struct c11_location *location, uint32_t index,
+	uint32_t stamp, const struct c11_view *read)
+{
+	struct c11_thread *self = c11_self();
+	const struct c11_store *sequence =
+		c11_releases(op->order) ? NULL : access_own_release(location);
+	const struct c11_view *own = sequence ? c11_message(location, sequence) : NULL;
+	const uint16_t number = c11_number(location);
+	struct c11_store *store;
+	struct c11_view received;
+
+	if (read) /* a full history may lose the store */
+		c11_copy(&received, read);
+	if (own && read)
+		c11_join(&received, own);
+	else if (own)
+		c11_copy(&received, own);
+	store = c11_insert(location, index, stamp);
+	store->writer = engine_current()->id;
+	store->site = op->site;
+	store->is_update = op->kind == OP_ATOMIC_UPDATE;
+	store->is_release = c11_releases(op->order) || own;
+	c11_raise(&self->now, number, stamp);
+	if (op->order == ORDER_SEQUENTIAL)
+		c11_raise(&c11.sequential, number, stamp);
+	access_add_message(location, store,
+		c11_releases(op->order) ? &self->now
+		: self->has_fenced	? &self->fenced
+					: NULL);
+	access_add_message(location, store, own || read ? &received : NULL);
+	if (store->message)
+		c11_raise(c11_message(location, store), number, stamp);
+	if (store == access_newest(location)) {
+		access_set_pending(C11_NEW_STORE, location, store);
+		return;
+	}
+	access_report(op, store + 1, 0);
+	access_set_pending(C11_INSERTED_STORE, location, store);
+}
+
+static bool access_writes(const struct engine_op *op, const struct c11_location *location)
+{
+	const unsigned unused_bits = 64 - 8 * location->bytes;
+
+	return op->exchange != EXCHANGE_OF_EXPECTED ||
+	       c11_peek(location) == op->argument << unused_bits >> unused_bits;
+}
+
+/* An update reads the newest store; no store can be inserted between the two. */
+static void access_update(const struct engine_op *op, struct c11_location *location)
+{
+	const struct c11_store *newest = access_newest(location);
+	const struct c11_view *message = c11_message(location, newest);
+	const uint32_t stamp = newest->stamp + 1;
+
+	c11_raise(&c11_self()->now, c11_number(location), newest->stamp);
+	if (!access_writes(op, location)) {
+		c11_receive(message, op->order_of_failure);
+		return;
+	}
+	c11_receive(message, op->order);
+	if (c11.stamp < stamp)
+		c11.stamp = stamp;
+	access_store(op, location, location->count, stamp, message);
+}
+
+/* The location of the access. NULL: the access is made without a history. */
+static struct c11_location *access_location(const struct engine_op *op, bool is_point)
+{
+	const bool is_plain = op->kind == OP_LOAD || op->kind == OP_STORE;
+	const bool is_read = op_descriptions[op->kind].flags & OP_READ;
+	struct c11_location *location;
+	bool was_unseen;
+
+	if (!op->bytes ||
+		((uintptr_t)op->address & (C11_BYTES_MOST - 1)) + op->bytes > C11_BYTES_MOST ||
+		op->call == CALL_FREE || (is_plain && !is_point && !is_read) ||
+		c11.stamp >= C11_STAMP_MOST) {
+		if (is_read) {
+			c11_read_across(op);
+			return NULL;
+		}
+		if (op->call != CALL_FREE && c11_knows(op->address, op->bytes))
+			c11_note_cut();
+		c11_forget(op->address, op->bytes);
+		return NULL;
+	}
+	location = c11_find(op, &was_unseen);
+	if (was_unseen && (is_read || op->kind == OP_ATOMIC_UPDATE))
+		c11_receive_all(op->order);
+	/* The history of a flag that only libraries set shows that a store was unseen. */
+	if (!location && op->kind != OP_LOAD)
+		location = c11_location_new(op->address, op->bytes);
+	return location;
+}
+
+void c11_access(const struct engine_op *op, bool is_point)
+{
+	struct c11_location *location;
+	uint32_t index, stamp;
+
+	if (!c11_is_on())
+		return;
+	c11_settle();
+	if (op->kind == OP_FENCE) {
+		c11_fence(op);
+		return;
+	}
+	location = access_location(op, is_point);
+	if (!location) {
+		if (op->kind != OP_STORE && op->kind != OP_ATOMIC_STORE && c11.has_lost)
+			c11_receive(&c11.lost, op->order);
+	} else if (op_descriptions[op->kind].flags & OP_READ) {
+		access_load(op, location, is_point);
+	} else if (op->kind == OP_ATOMIC_UPDATE) {
+		access_update(op, location);
+	} else {
+		index = access_place(op, location, is_point, &stamp);
+		access_store(op, location, index, stamp, NULL);
+	}
+}

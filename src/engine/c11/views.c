@@ -1,0 +1,199 @@
+/* Views of threads and objects; see engine/c11.h. Synchronisation by the C library and the kernel
+ * joins views. A rule in doubt joins: a missing join would show an execution that cannot occur. */
+#include <string.h>
+
+#include "engine/c11/c11_internal.h"
+
+void c11_join(struct c11_view *view, const struct c11_view *other)
+{
+	for (uint32_t i = 0; i < c11.location_count; i++)
+		if (view->stamps[i] < other->stamps[i])
+			view->stamps[i] = other->stamps[i];
+}
+
+void c11_copy(struct c11_view *view, const struct c11_view *other)
+{
+	memcpy(view->stamps, other->stamps, c11.location_count * sizeof *view->stamps);
+}
+
+void c11_begin_run(bool is_on, struct delayed_stores *delayed)
+{
+	if (!is_on && !c11.is_on)
+		return;
+	/* Entries of earlier runs are less than all later stamps. */
+	if (c11.stamp >= C11_STAMP_MOST / 2)
+		memset(&c11, 0, sizeof c11);
+	c11.is_on = is_on;
+	c11.delayed = delayed;
+	c11.pending_kind = C11_NOTHING;
+	c11.location_count = c11.next_replaced = 0;
+	memset(c11.names, 0, sizeof c11.names);
+	c11.has_lost = false;
+	memset(c11.buckets, 0xff, sizeof c11.buckets);
+	c11.threads[0].has_fenced = c11.threads[0].has_heard = false;
+	c11.threads[0].old_reads = 0;
+}
+
+void c11_end(void)
+{
+	if (!c11.is_on)
+		return;
+	c11_settle();
+	c11.is_on = false;
+}
+
+bool c11_is_on(void)
+{
+	return c11.is_on && engine_is_live();
+}
+
+void c11_begin_thread(struct thread_id created)
+{
+	struct c11_thread *thread;
+
+	if (!c11.is_on)
+		return;
+	if (created.index >= C11_THREADS) {
+		c11_note_cut();
+		c11_end();
+		return;
+	}
+	thread = &c11.threads[created.index];
+	c11_copy(&thread->now, &c11_self()->now);
+	thread->has_fenced = thread->has_heard = false;
+	thread->old_reads = 0;
+}
+
+static void view_receive(struct c11_thread *self, const struct c11_view *message, uint8_t order)
+{
+	if (c11_acquires(order)) {
+		c11_join(&self->now, message);
+	} else if (self->has_heard) {
+		c11_join(&self->heard_of, message);
+	} else {
+		c11_copy(&self->heard_of, message);
+		self->has_heard = true;
+	}
+}
+
+void c11_receive(const struct c11_view *message, uint8_t order)
+{
+	if (message)
+		view_receive(c11_self(), message, order);
+}
+
+void c11_receive_all(uint8_t order)
+{
+	struct c11_view newest = {0};
+
+	for (uint32_t i = 0; i < c11.location_count; i++) {
+		const struct c11_location *location = &c11.locations[i];
+
+		if (location->bytes)
+			newest.stamps[i] = location->stores[location->count - 1].stamp;
+	}
+	view_receive(c11_self(), &newest, order);
+}
+
+static uint32_t view_of_object(object_name name)
+{
+	for (uint32_t i = 0, at = name; i < C11_OBJECTS; i++, at++)
+		if (!c11.names[at % C11_OBJECTS] || c11.names[at % C11_OBJECTS] == name)
+			return at % C11_OBJECTS;
+	c11_note_cut();
+	return name % C11_OBJECTS;
+}
+
+/* The view of an object: of a lock, or an address that an annotation names. */
+static void view_join_object(object_name name, bool acquires, bool releases)
+{
+	struct c11_thread *self = c11_self();
+	const uint32_t number = view_of_object(name);
+	struct c11_view *view = &c11.objects[number];
+	const bool is_used = c11.names[number];
+
+	if (acquires && is_used)
+		c11_join(&self->now, view);
+	if (!releases)
+		return;
+	if (is_used)
+		c11_join(view, &self->now);
+	else
+		c11_copy(view, &self->now);
+	if (!is_used)
+		c11.names[number] = name;
+}
+
+void c11_fence(const struct engine_op *op)
+{
+	struct c11_thread *self = c11_self();
+
+	if (op->argument) {
+		view_join_object(engine_object_name((const void *)(uintptr_t)op->argument),
+			c11_acquires(op->order), c11_releases(op->order));
+		return;
+	}
+	if (c11_acquires(op->order) && self->has_heard)
+		c11_join(&self->now, &self->heard_of);
+	if (op->order == ORDER_SEQUENTIAL) {
+		c11_join(&self->now, &c11.sequential);
+		c11_copy(&c11.sequential, &self->now);
+	}
+	if (c11_releases(op->order)) {
+		c11_copy(&self->fenced, &self->now);
+		self->has_fenced = true;
+	}
+}
+
+static void view_synchronise_with_thread(const struct engine_op *op)
+{
+	const struct engine_thread *other = op->address;
+	struct c11_view *view, *own = &c11_self()->now;
+
+	if (!other || other == engine_current() || other->id.index >= C11_THREADS)
+		return;
+	view = &c11.threads[other->id.index].now;
+	switch (op->kind) {
+	case OP_THREAD_JOIN:
+	case OP_THREAD_TRYJOIN:
+		c11_join(own, view);
+		return;
+	case OP_THREAD_CANCEL:
+	case OP_SIGNAL_SEND:
+		c11_join(view, own);
+		return;
+	default:
+		return;
+	}
+}
+
+void c11_synchronise(const struct engine_op *op)
+{
+	const uint8_t flags = op_descriptions[op->kind].flags;
+	const uint8_t class = op_descriptions[op->kind].object;
+
+	if (!c11_is_on())
+		return;
+	switch ((enum object_class) class) {
+	case OBJECT_NOTHING:
+	case OBJECT_MEMORY:
+		return;
+	case OBJECT_THREAD:
+		view_synchronise_with_thread(op);
+		return;
+	case OBJECT_COND: /* the wait releases the mutex */
+		if (op->kind == OP_COND_WAIT)
+			view_join_object(engine_object_name((const void *)(uintptr_t)op->argument),
+				false, true);
+		return;
+	case OBJECT_FD: /* a poll does not say which descriptors are ready */
+	case OBJECT_CHILD:
+	case OBJECT_SIGNAL:
+		view_join_object(class, true, true);
+		return;
+	default:
+		break;
+	}
+	view_join_object(op->object ? op->object : engine_object_name(op->address),
+		!(flags & OP_RELEASE), !(flags & OP_ACQUIRE));
+}
