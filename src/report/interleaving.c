@@ -15,6 +15,7 @@
 #define COLUMN_MAX 44
 #define COLUMNS_MAX 32
 #define FIXED_CELLS 2 /* mark and step */
+#define PREEMPTIONS_SHOWN 5
 #define LEGEND "> context switch   ! preemption"
 
 struct interleaving {
@@ -38,10 +39,16 @@ static unsigned column_of(const struct interleaving *table, const char *thread)
 	return column;
 }
 
+/* Preemptions decide a minimised run, whose few preemptions are shown with the step before each. */
 static bool interleaving_is_shown(const struct interleaving *table, uint32_t step)
 {
+	const struct finding *finding = table->finding;
+
 	return step < table->skip_from || step >= table->skip_to ||
-	       table->finding->steps[step].cause_line;
+	       finding->steps[step].cause_line ||
+	       (finding->preemptions <= PREEMPTIONS_SHOWN &&
+		       (finding->steps[step].is_preemption ||
+			       finding->steps[step + 1].is_preemption));
 }
 
 /*

@@ -226,6 +226,32 @@ static void test_report__leaves_the_middle_of_a_long_story_out_and_says_so(void 
 	free(text);
 }
 
+/* The steps around the few preemptions of a minimised run are always shown. */
+static void test_report__shows_preemptions_in_the_middle_of_an_interleaving(void **state)
+{
+	uint32_t first;
+	char *text;
+
+	(void)state;
+	finding.steps = realloc(finding.steps, 5004 * sizeof *finding.steps);
+	assert_non_null(finding.steps);
+	first = finding.step_count;
+	for (unsigned i = 0; i < 5000; i++)
+		finding.steps[finding.step_count++] =
+			sample_step(17 + i, "main.0", "locks", "mutex m", 7);
+	finding.steps[first + 2000].is_preemption = true;
+	finding.preemptions = 1;
+	text = report((struct report_style){.columns = 80, .steps_most = 40});
+	assert_non_null(strstr(text, "  !  2017  locks mutex m"));
+	assert_non_null(strstr(text, "     2016  locks mutex m"));
+	assert_null(strstr(text, "2018  locks mutex m"));
+	free(text);
+	finding.preemptions = 100;
+	text = report((struct report_style){.columns = 80, .steps_most = 40});
+	assert_null(strstr(text, "2017  locks mutex m"));
+	free(text);
+}
+
 static void test_report__puts_threads_into_the_order_of_their_creation(void **state)
 {
 	static const char *const threads[] = {"main.10", "main.2", "main", "main.2.0"};
@@ -327,6 +353,7 @@ int main(void)
 		WITH_FINDING(test_report__counts_the_middle_of_a_deep_stack),
 		WITH_FINDING(test_report__becomes_a_list_when_threads_do_not_fit),
 		WITH_FINDING(test_report__leaves_the_middle_of_a_long_story_out_and_says_so),
+		WITH_FINDING(test_report__shows_preemptions_in_the_middle_of_an_interleaving),
 		WITH_FINDING(test_report__puts_threads_into_the_order_of_their_creation),
 		WITH_FINDING(test_report__names_files_where_there_are_several),
 		WITH_FINDING(test_report__counts_what_the_c_library_does_for_itself),
