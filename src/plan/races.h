@@ -35,9 +35,10 @@ void races_watch(struct contract *contract);
 /* Points *seen to the observed races in the contract. Returns their number. */
 uint32_t races_seen_list(struct contract *contract, const struct race_seen **seen);
 bool races_have(const struct race_seen *seen, uint32_t count, struct race_pair pair);
-/* Describes each observed race in one line. `symbols` NULL: uses those of the process if it still
- * exists, else leaves *text empty. */
-void races_describe_seen(const struct contract *contract, struct symbols *symbols,
+/* Describes the first observed races, one line each. Returns the number of races, of which those of
+ * one description count once. `symbols` NULL: uses those of the process if it still exists, else
+ * leaves *text empty. */
+uint32_t races_describe_seen(const struct contract *contract, struct symbols *symbols,
 	const struct race_seen *seen, uint32_t count, char *text, size_t size);
 /* Ignores a pair from now on, also in a guest that is running. Returns false if there are too many
  * pairs. */

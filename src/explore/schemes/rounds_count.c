@@ -277,8 +277,8 @@ void rounds_list_races(struct campaign *campaign)
 			!races_have(seen, count, race->seen.pair))
 			seen[count++] = race->seen;
 	}
-	result->races_seen = count;
-	races_describe_seen(campaign->workers[0].worker.contract, campaign->symbols, seen, count,
-		result->races_seen_text, sizeof result->races_seen_text);
+	result->races_seen =
+		races_describe_seen(campaign->workers[0].worker.contract, campaign->symbols, seen,
+			count, result->races_seen_text, sizeof result->races_seen_text);
 	free(seen);
 }
