@@ -82,7 +82,13 @@ static void add_accesses(struct strbuf *out, const struct explain_result *result
 	const struct explain_answer *answer)
 {
 	const struct pattern *pattern = &answer->record->pattern;
+	int width = (int)strlen("unlocks");
 
+	for (unsigned i = 0; i < pattern_access_count(pattern); i++) {
+		const int length = (int)strlen(explain_access_verb(answer, i));
+
+		width = length > width ? length : width;
+	}
 	for (unsigned i = 0; i < pattern_access_count(pattern); i++) {
 		const struct explain_place place = explain_answer_place(result, answer, pattern, i);
 		const struct finding_step *step = explain_answer_step(answer, i);
@@ -92,7 +98,7 @@ static void add_accesses(struct strbuf *out, const struct explain_result *result
 		strbuf_init(&role);
 		explain_add_place(&where, &place);
 		add_role(&role, result->explain, pattern->roles[pattern_thread(pattern, i)]);
-		strbuf_addf(out, "   %-10s %-7s %-22s ", step ? step->thread : role.text,
+		strbuf_addf(out, "   %-10s %-*s %-22s ", step ? step->thread : role.text, width,
 			explain_access_verb(answer, i), where.text);
 		add_source_line(out, result->finding, &place, 60);
 		strbuf_adds(out, "\n");
@@ -124,18 +130,21 @@ static void add_evidence(struct strbuf *out, const struct explain_result *result
 	strbuf_adds(out, "\n");
 	if (!answer->has_cause)
 		return;
-	if (!cause->is_tested) {
-		strbuf_addf(out, "   not tested: it could %s\n",
-			cause->could_force ? "not be forbidden" : "not be forced");
+	if (!cause->could_force) {
+		strbuf_adds(out, "   not tested: it could not be forced\n");
 		return;
 	}
 	strbuf_adds(
 		out, cause->is_between ? "   forced between the same threads: " : "   forced: ");
 	add_rate(out, &cause->forced);
+	if (!cause->is_tested) {
+		strbuf_adds(out, "; it could not be forbidden, so the test is incomplete\n");
+		return;
+	}
 	strbuf_adds(out, "; forbidden");
 	if (cause->pattern_count > 1)
-		strbuf_addf(
-			out, " with %u more patterns of the variable", cause->pattern_count - 1);
+		strbuf_addf(out, " with %u more pattern%s of the variable",
+			cause->pattern_count - 1, cause->pattern_count == 2 ? "" : "s");
 	strbuf_adds(out, ": ");
 	add_rate(out, &cause->forbidden);
 	strbuf_adds(out, "\n");
@@ -339,10 +348,10 @@ static void explain_report_add_counts(
 		strbuf_adds(out, "; the failure seems not to depend on the order of operations\n");
 		return;
 	}
-	if (result->answer_count && !reported) {
+	if (ranking->count && !reported) {
 		strbuf_addf(out,
-			"; none of %u orders of operations separates failing runs from passing ones better\n",
-			ranking->count);
+			"; none of %u orders of operations separates failing runs from passing ones%s\n",
+			ranking->count, result->finding->remedy ? " better" : "");
 		return;
 	}
 	strbuf_addf(out, "; %u pattern%s of %u conflict%s\n", ranking->count,

@@ -54,6 +54,8 @@ const char *explain_meaning(const struct pattern *pattern)
 		return pattern_descriptions[pattern->kind].meaning;
 	if (pattern->kind == PATTERN_WR && pattern->ops[1] == OP_COND_WAIT)
 		return "the signal comes before the wait, and a signal is not kept";
+	if (pattern_access_count(pattern) == 2 && pattern->sites[0] == pattern->sites[1])
+		return "another thread runs the same code before this thread runs on";
 	if (pattern_access_count(pattern) == 2)
 		return "the second operation has to come first";
 	if (pattern_access_count(pattern) == 3)
@@ -66,6 +68,13 @@ struct words_accesses {
 	const struct explain_answer *answer;
 	const struct pattern *pattern;
 };
+
+static const char *words_without_namespace(const char *function)
+{
+	static const char unnamed[] = "(anonymous namespace)::";
+
+	return strncmp(function, unnamed, strlen(unnamed)) ? function : function + strlen(unnamed);
+}
 
 /* Adds one thread's lines, as "bank.c:18 to bank.c:19 (pay)". */
 static void words_add_lines(struct strbuf *out, const struct explain_result *result,
@@ -89,7 +98,7 @@ static void words_add_lines(struct strbuf *out, const struct explain_result *res
 		is_first = false;
 	}
 	if (place.function_name)
-		strbuf_addf(out, " (%s)", place.function_name);
+		strbuf_addf(out, " (%s)", words_without_namespace(place.function_name));
 }
 
 static bool words_is_one_line(const struct explain_result *result, const struct pattern *pattern)
@@ -136,7 +145,14 @@ void explain_add_remedy(struct strbuf *out, const struct explain_result *result,
 		words_add_writer(out, result, answer);
 		return;
 	}
-	if (pattern_access_count(pattern) == 2) {
+	if (pattern_access_count(pattern) == 2 && pattern->sites[0] == pattern->sites[1] &&
+		pattern_is_order(pattern)) {
+		strbuf_adds(out, "let ");
+		words_add_lines(out, result, &accesses, 0);
+		strbuf_adds(out, " and the code that relies on it be one critical section");
+		return;
+	}
+	if (pattern_access_count(pattern) == 2 && !words_is_one_line(result, pattern)) {
 		words_add_lines(out, result, &accesses, 1);
 		strbuf_adds(out, " has to come before ");
 		words_add_lines(out, result, &accesses, 0);

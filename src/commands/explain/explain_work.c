@@ -37,6 +37,26 @@ void explain_result_release(struct explain_result *result)
 	explain_close(result->explain);
 }
 
+void explain_result_drop_refuted(struct explain_result *result)
+{
+	const struct pattern_ranking *ranking = &result->ranking;
+	const double failing = (double)ranking->failed / (ranking->failed + ranking->passed + 1);
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < result->answer_count; i++) {
+		struct explain_answer *answer = &result->answers[i];
+		const struct explain_cause *cause = &answer->cause;
+
+		if (!answer->has_cause || !cause->could_force || cause->is_cause ||
+			cause->forced.failed > failing * cause->forced.runs)
+			result->answers[kept++] = *answer;
+		else
+			explain_cause_release(&answer->cause);
+	}
+	memset(&result->answers[kept], 0, (result->answer_count - kept) * sizeof *result->answers);
+	result->answer_count = kept;
+}
+
 static void take_run(struct explain_result *result, const struct explain_run *run)
 {
 	result->patterns_dropped += run->patterns_dropped;
@@ -226,6 +246,14 @@ static uint64_t completed_in(const struct explain_answer *answer, const struct e
 	return pattern ? pattern->steps[pattern_access_count(pattern) - 1] : UINT64_MAX;
 }
 
+/* Returns whether two threads pass the same place in some order, which the program cannot fix. */
+static bool is_one_place_in_order(const struct explain_answer *answer)
+{
+	const struct pattern *pattern = &answer->record->pattern;
+
+	return pattern_access_count(pattern) == 2 && pattern->sites[0] == pattern->sites[1];
+}
+
 /* Returns whether the answer is a consequence: it does not occur where its cause is forbidden. If
  * this holds in both directions, the earlier pattern is the cause. */
 static bool is_consequence(const struct explain_answer *first, const struct explain_answer *second)
@@ -234,6 +262,8 @@ static bool is_consequence(const struct explain_answer *first, const struct expl
 		return false;
 	if (explain_comes_without(&second->cause, first->record->pattern.key))
 		return true;
+	if (is_one_place_in_order(first) != is_one_place_in_order(second))
+		return is_one_place_in_order(second);
 	return completed_in(first, &first->failing) < completed_in(second, &first->failing);
 }
 
@@ -396,6 +426,7 @@ static int explain_work_answer(
 	terminal_clear_live();
 	if (status < 0)
 		return status;
+	explain_result_drop_refuted(result);
 	for (uint32_t i = 0; i < result->answer_count; i++)
 		show_answer(result, &result->answers[i]);
 	find_consequences(result);

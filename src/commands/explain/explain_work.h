@@ -18,6 +18,9 @@ void explain_work_init(struct explain_work *work);
 /* `finding` and `options` must outlive the result. Release: explain_result_release(). */
 int explain_work(struct explain_result *result, const struct finding *finding,
 	const struct explain_options *options, const struct explain_work *work, struct error *err);
+/* Removes answers that make no failure likelier: runs where raddle forces them fail as seldom as
+ * the compared runs. */
+void explain_result_drop_refuted(struct explain_result *result);
 void explain_result_release(struct explain_result *result);
 
 /* Times of the same runs with and without recording, the shortest of several rounds. */

@@ -257,13 +257,36 @@ static void orders_add_nested(
 	}
 }
 
+/* Adds that a thread waits for a lock that it holds itself. */
+static void orders_add_self(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
+{
+	const struct finding *finding = builder->finding;
+
+	for (uint32_t i = 0; i < finding->wait_count; i++) {
+		const struct finding_wait *wait = &finding->waits[i];
+
+		if (!wait->holder || strcmp(wait->holder, wait->thread) ||
+			!orders_is_lock(builder, wait))
+			continue;
+		builder_mark_cause(builder, orders_find_acquisition(builder, wait), cause);
+		strbuf_addf(cause, "%s took ", wait->thread);
+		orders_add_short(wait->object, cause);
+		orders_add_frame(" at ", &wait->held_since, cause);
+		strbuf_addf(cause, "\n%s waits for the same lock", wait->thread);
+		orders_add_frame(" at ", finding_user_frame(&wait->at), cause);
+		strbuf_adds(cause, ", before it has released it");
+		break;
+	}
+	strbuf_adds(remedy, "release the lock first, or call a variant of the function for "
+			    "callers that hold it");
+}
+
 void builder_deadlock_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
 {
-	/* the title already states the cause */
 	if (builder->finding->kind == OUTCOME_SELF_DEADLOCK)
-		strbuf_adds(remedy, "release the lock first, or call a variant of the function for "
-				    "callers that hold it");
+		orders_add_self(builder, cause, remedy);
 	else if (orders_add_cycle(builder, cause))
 		orders_add_remedy(builder, remedy);
 	else if (!orders_add_gone(builder, cause, remedy) && builder->culprit != UINT32_MAX)

@@ -249,7 +249,8 @@ static unsigned skip_runtime(
 	const struct builder *builder, const uint64_t *addresses, unsigned count)
 {
 	const enum outcome_kind kind = (enum outcome_kind)builder->source->outcome->kind;
-	const bool is_handler = kind == OUTCOME_CRASH || kind == OUTCOME_ABORT;
+	const bool is_handler =
+		kind == OUTCOME_CRASH || kind == OUTCOME_ABORT || kind == OUTCOME_EXIT;
 	unsigned skipped = 0;
 
 	while (skipped < count && is_runtime(builder, addresses[skipped]))
@@ -300,8 +301,9 @@ void builder_stack(const struct builder *builder, struct thread_id thread, uint6
 		return;
 	}
 	count = count_without_start(builder, addresses, count);
-	for (unsigned i = skip_runtime(builder, addresses, count); i < count; i++)
-		words_add_frames(builder, addresses[i], PLACE_OF_CALL, stack);
+	for (unsigned first = skip_runtime(builder, addresses, count), i = first; i < count; i++)
+		if (i == first || !is_runtime(builder, addresses[i]))
+			words_add_frames(builder, addresses[i], PLACE_OF_CALL, stack);
 }
 
 void frame_place(const struct finding_frame *frame, struct strbuf *out)

@@ -134,7 +134,7 @@ function answerNode(answer, explanation, finding) {
 			accesses.map(access => accessVerb(access) + " at " + place(access) + (access.function ? " (" + shortFunction(access.function) + ")" : "")).join(", ") + ".")) : null,
 		element("div", { class: "rates" },
 			rateOf("runs with it", { runs: (pattern.failed || 0) + (pattern.passed || 0), failed: pattern.failed || 0 }),
-			rateOf("forced", answer.forced), rateOf("forbidden", answer.forbidden)),
+			rateOf("forced", answer.forced), rateOf(answer.verdict === "untested" ? "runs without it" : "forbidden", answer.forbidden)),
 		answer.verdict === "cause" && answer.remedy && !finding.remedy ? element("p", {}, element("strong", { text: "To prevent it: " }), breakable(words(answer.remedy) + ".")) : null,
 		runs ? element("details", { class: "more" }, element("summary", { text: "The two runs" }), runs.node) : null);
 	if (runs) node.querySelector("details.more").ontoggle = runs.draw;

@@ -300,6 +300,63 @@ static void run_last_signal(void)
 	pthread_join(thread, NULL);
 }
 
+/* ---- again: a function locks what its caller holds ---- */
+
+static int read_letters_count(void)
+{
+	int count;
+
+	pthread_mutex_lock(&lock); /* AGAIN */
+	count = letters;
+	pthread_mutex_unlock(&lock);
+	return count;
+}
+
+static void *count_under_lock(void *unused)
+{
+	pthread_mutex_lock(&lock); /* HELD */
+	letters = read_letters_count();
+	pthread_mutex_unlock(&lock);
+	return unused;
+}
+
+static void run_again(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, count_under_lock, NULL);
+	pthread_join(thread, NULL);
+}
+
+/* ---- log_in: a test and a change in two critical sections ---- */
+
+static void *log_in(void *unused)
+{
+	bool is_known;
+
+	pthread_mutex_lock(&lock); /* ASKED */
+	is_known = jobs;
+	pthread_mutex_unlock(&lock);
+	if (is_known)
+		return unused;
+	pthread_mutex_lock(&lock); /* ENTERED */
+	jobs++;
+	pthread_mutex_unlock(&lock);
+	return unused;
+}
+
+static void run_log_in(void)
+{
+	pthread_t threads[2];
+
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, log_in, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	if (jobs != 1)
+		abort();
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
@@ -320,6 +377,10 @@ int main(int argc, char **argv)
 		run_spin(!strcmp(name, "spin_destroy"));
 	else if (!strcmp(name, "relaxed"))
 		run_relaxed();
+	else if (!strcmp(name, "again"))
+		run_again();
+	else if (!strcmp(name, "log_in"))
+		run_log_in();
 	else
 		run_last_signal();
 	return 0;
