@@ -145,6 +145,9 @@ bool site_reached(
 		access->knows_expected = record->order & SITE_EXPECTED;
 		access->expected = length;
 		break;
+	case SITE_FENCE:
+		access->expected = 0; /* the last compare-exchange's */
+		break;
 	default:
 		break;
 	}

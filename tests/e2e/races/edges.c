@@ -248,9 +248,19 @@ static void release_main(void)
 		seen = value;
 }
 
+/* The value that a compare-exchange expects is no operand of a later fence. */
+static void exchange_unrelated(int expected)
+{
+	static atomic_int unrelated;
+
+	atomic_compare_exchange_strong_explicit(
+		&unrelated, &expected, 1, memory_order_relaxed, memory_order_relaxed);
+}
+
 static void *fence_body(void *argument)
 {
 	value++;
+	exchange_unrelated(7);
 	if (!is_racy)
 		atomic_thread_fence(memory_order_release);
 	atomic_store_explicit(&flag, 1, memory_order_relaxed);
@@ -259,6 +269,7 @@ static void *fence_body(void *argument)
 
 static void fence_main(void)
 {
+	exchange_unrelated(9);
 	if (!atomic_load_explicit(&flag, memory_order_relaxed))
 		return;
 	atomic_thread_fence(memory_order_acquire);
