@@ -38,9 +38,9 @@ static void access_set_pending(enum c11_pending_kind kind, const struct c11_loca
 	c11.pending_store = (uint8_t)(store - location->stores);
 }
 
-/* `op` does not see the store `hidden`, or precedes it in modification order. */
-static void access_report(
-	const struct engine_op *op, const struct c11_store *hidden, uint64_t old_value)
+/* `op` does not see the store `hidden`, or precedes it in modification order (!is_read). */
+static void access_report(const struct engine_op *op, const struct c11_store *hidden, bool is_read,
+	uint64_t old_value)
 {
 	if (!c11.delayed || c11.delayed->count++ >= DELAYED_STORES_MOST)
 		return;
@@ -48,7 +48,7 @@ static void access_report(
 		.writer = hidden->writer,
 		.observer = engine_current()->id,
 		.bytes = (uint16_t)op->bytes,
-		.is_read = op_descriptions[op->kind].flags & OP_READ,
+		.is_read = is_read,
 		.is_unseen = true,
 		.site = hidden->site,
 		.observer_site = op->site,
@@ -58,37 +58,55 @@ static void access_report(
 	};
 }
 
-static uint32_t access_least_stamp(const struct engine_op *op, uint16_t number)
+static uint32_t access_least_stamp(uint8_t order, uint16_t number)
 {
 	const uint32_t own = c11_self()->now.stamps[number];
 	const uint32_t sequential = c11.sequential.stamps[number];
 
-	return op->order == ORDER_SEQUENTIAL && sequential > own ? sequential : own;
+	return order == ORDER_SEQUENTIAL && sequential > own ? sequential : own;
+}
+
+/* Returns one of the ages, as the strategy chooses. The age of a store is the number of newer
+ * ones; ages[0] is 0. An access without a point reads the newest store. */
+static uint32_t access_choose_age(const uint32_t *ages, uint32_t count, bool is_point)
+{
+	struct c11_thread *self = c11_self();
+	uint32_t age = 0;
+
+	if (is_point && count > 1 && self->old_reads < C11_OLD_READS_MOST)
+		age = ages[engine_choose_value(count)];
+	else if (is_point && count > 1)
+		c11_note_cut();
+	self->old_reads = age ? self->old_reads + 1 : 0;
+	return age;
+}
+
+/* Memory holds the value of the chosen store, until c11_settle(). */
+static void access_show_old(
+	const struct engine_op *op, struct c11_location *location, const struct c11_store *store)
+{
+	if (store == access_newest(location))
+		return;
+	access_report(op, store + 1, true, store->value);
+	c11_poke(location, store->value);
+	access_set_pending(C11_OLD_LOAD, location, store);
 }
 
 static void access_load(const struct engine_op *op, struct c11_location *location, bool is_point)
 {
-	struct c11_thread *self = c11_self();
 	const uint16_t number = c11_number(location);
-	const uint32_t least = access_least_stamp(op, number);
+	const uint32_t least = access_least_stamp(op->order, number);
 	const struct c11_store *store = access_newest(location);
-	uint32_t count = 1, age = 0;
+	uint32_t ages[C11_STORES], count = 0;
 
-	while (count < location->count && store[-(int)count].stamp >= least)
+	while (count < location->count && (!count || store[-(int)count].stamp >= least)) {
+		ages[count] = count;
 		count++;
-	if (is_point && count > 1 && self->old_reads < C11_OLD_READS_MOST)
-		age = engine_choose_value(count);
-	else if (is_point && count > 1)
-		c11_note_cut();
-	store -= age;
-	c11_raise(&self->now, number, store->stamp);
+	}
+	store -= access_choose_age(ages, count, is_point);
+	c11_raise(&c11_self()->now, number, store->stamp);
 	c11_receive(c11_message(location, store), op->order);
-	self->old_reads = age ? self->old_reads + 1 : 0;
-	if (!age)
-		return;
-	access_report(op, store + 1, store->value);
-	c11_poke(location, store->value);
-	access_set_pending(C11_OLD_LOAD, location, store);
+	access_show_old(op, location, store);
 }
 
 /* Returns the index of the store before which the new one comes in modification order; the
@@ -96,7 +114,7 @@ static void access_load(const struct engine_op *op, struct c11_location *locatio
 static uint32_t access_place(const struct engine_op *op, const struct c11_location *location,
 	bool is_point, uint32_t *stamp)
 {
-	const uint32_t least = access_least_stamp(op, c11_number(location));
+	const uint32_t least = access_least_stamp(op->order, c11_number(location));
 	uint32_t stamps[C11_STORES], indices[C11_STORES], count = 0, chosen;
 
 	for (uint32_t i = location->count - 1; i > 0 && location->stores[i].stamp > least; i--) {
@@ -176,34 +194,64 @@ static void access_store(const struct engine_op *op, struct c11_location *locati
 		access_set_pending(C11_NEW_STORE, location, store);
 		return;
 	}
-	access_report(op, store + 1, 0);
+	if (!store->is_update)
+		access_report(op, store + 1, false, 0);
 	access_set_pending(C11_INSERTED_STORE, location, store);
 }
 
-static bool access_writes(const struct engine_op *op, const struct c11_location *location)
+/* Returns whether an update that reads this store writes. */
+static bool access_writes(const struct engine_op *op, const struct c11_location *location,
+	const struct c11_store *store)
 {
 	const unsigned unused_bits = 64 - 8 * location->bytes;
 
 	return op->exchange != EXCHANGE_OF_EXPECTED ||
-	       c11_peek(location) == op->argument << unused_bits >> unused_bits;
+	       store->value == op->argument << unused_bits >> unused_bits;
 }
 
-/* An update reads the newest store; no store can be inserted between the two. */
-static void access_update(const struct engine_op *op, struct c11_location *location)
+/* Returns whether an update may read this store. It then writes directly after the store, which no
+ * other update may have done. */
+static bool access_may_update(const struct engine_op *op, const struct c11_location *location,
+	const struct c11_store *store)
 {
-	const struct c11_store *newest = access_newest(location);
-	const struct c11_view *message = c11_message(location, newest);
-	const uint32_t stamp = newest->stamp + 1;
+	const bool writes = access_writes(op, location, store);
+	const uint8_t order = writes ? op->order : op->order_of_failure;
 
-	c11_raise(&c11_self()->now, c11_number(location), newest->stamp);
-	if (!access_writes(op, location)) {
-		c11_receive(message, op->order_of_failure);
+	if (store == access_newest(location))
+		return true;
+	if (store->stamp < access_least_stamp(order, c11_number(location)))
+		return false;
+	if (!writes)
+		return true;
+	if (store[1].is_update)
+		return false;
+	if (store[1].stamp - store->stamp > 1)
+		return true;
+	c11_note_cut();
+	return false;
+}
+
+static void access_update(const struct engine_op *op, struct c11_location *location, bool is_point)
+{
+	const struct c11_store *store = access_newest(location);
+	uint32_t ages[C11_STORES], count = 0, stamp;
+
+	for (uint32_t age = 0; age < location->count; age++)
+		if (access_may_update(op, location, store - age))
+			ages[count++] = age;
+	store -= access_choose_age(ages, count, is_point);
+	c11_raise(&c11_self()->now, c11_number(location), store->stamp);
+	access_show_old(op, location, store);
+	if (!access_writes(op, location, store)) {
+		c11_receive(c11_message(location, store), op->order_of_failure);
 		return;
 	}
-	c11_receive(message, op->order);
+	c11_receive(c11_message(location, store), op->order);
+	stamp = store->stamp + 1;
 	if (c11.stamp < stamp)
 		c11.stamp = stamp;
-	access_store(op, location, location->count, stamp, message);
+	access_store(op, location, (uint32_t)(store - location->stores) + 1, stamp,
+		c11_message(location, store));
 }
 
 /* The location of the access. NULL: the access is made without a history. */
@@ -255,7 +303,7 @@ void c11_access(const struct engine_op *op, bool is_point)
 	} else if (op_descriptions[op->kind].flags & OP_READ) {
 		access_load(op, location, is_point);
 	} else if (op->kind == OP_ATOMIC_UPDATE) {
-		access_update(op, location);
+		access_update(op, location, is_point);
 	} else {
 		index = access_place(op, location, is_point, &stamp);
 		access_store(op, location, index, stamp, NULL);
