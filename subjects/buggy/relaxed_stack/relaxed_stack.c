@@ -31,8 +31,8 @@ static void *pop(void *unused)
 {
 	struct node *seen = atomic_load_explicit(&top, memory_order_acquire);
 
-	while (seen && !atomic_compare_exchange_weak_explicit(&top, &seen, seen->next,
-			       memory_order_acquire, memory_order_acquire))
+	while (seen && !atomic_compare_exchange_weak_explicit(
+			       &top, &seen, seen->next, memory_order_acquire, memory_order_acquire))
 		;
 	if (seen)
 		assert(seen->value == seen - nodes + 1);
