@@ -215,6 +215,29 @@ static uint64_t campaign_strategy_bytes(const struct campaign_options *options)
 	return strategies[options->strategy]->state_bytes(&options->strategy_config);
 }
 
+/* The plan of all runs of a worker. */
+static void campaign_fill_plan(const struct campaign *campaign, struct contract_plan *plan)
+{
+	const struct campaign_options *options = campaign->options;
+
+	settings_to_plan(&campaign->program.settings, plan);
+	plan->strategy = options->strategy;
+	plan->strategy_config = options->strategy_config;
+	if (strategies[options->strategy]->search.is_elsewhere) {
+		plan->strategy_config.shard = options->shard;
+		plan->strategy_config.shards = options->shards;
+		/* the seed that runtime_seed() computes for run 0 */
+		plan->strategy_config.seed = hash_pair(options->seed, 0);
+	}
+	plan->seed = options->seed;
+	plan->stop_at_failure = true;
+	plan->is_traced = options->trace_events > 0;
+	plan->has_contexts = options->has_contexts;
+	plan->checkpoints = options->checkpoints;
+	plan->checkpoint_bytes = options->checkpoint_bytes;
+	plan->has_digest = options->has_digest;
+}
+
 int campaign_open_worker(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
@@ -238,7 +261,6 @@ int campaign_open_worker(
 					: races_state_bytes(&campaign->program.settings.races)},
 	};
 	const uint32_t number = (uint32_t)(worker - campaign->workers);
-	struct contract_plan *plan;
 	int result;
 
 	if (options->remote && number) { /* worker 0 is always local */
@@ -248,27 +270,11 @@ int campaign_open_worker(
 	result = worker_open(&worker->worker, &params, err);
 	if (result < 0)
 		return result;
-	plan = &worker->worker.contract->plan;
-	settings_to_plan(&campaign->program.settings, plan);
+	campaign_fill_plan(campaign, &worker->worker.contract->plan);
 	races_apply(&campaign->program.settings.races, worker->worker.contract);
 	if (campaign_watches_races(campaign))
 		races_watch(worker->worker.contract);
 	memory_write_view(campaign, worker);
-	plan->strategy = options->strategy;
-	plan->strategy_config = options->strategy_config;
-	if (strategies[options->strategy]->search.is_elsewhere) {
-		plan->strategy_config.shard = options->shard;
-		plan->strategy_config.shards = options->shards;
-		/* the seed that runtime_seed() computes for run 0 */
-		plan->strategy_config.seed = hash_pair(options->seed, 0);
-	}
-	plan->seed = options->seed;
-	plan->stop_at_failure = true;
-	plan->is_traced = options->trace_events > 0;
-	plan->has_contexts = options->has_contexts;
-	plan->checkpoints = options->checkpoints;
-	plan->checkpoint_bytes = options->checkpoint_bytes;
-	plan->has_digest = options->has_digest;
 	worker_clear_strategy(&worker->worker, campaign_strategy_bytes(options));
 	if (campaign->scheme->prepare_worker)
 		campaign->scheme->prepare_worker(campaign, worker);
