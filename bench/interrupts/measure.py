@@ -145,6 +145,8 @@ def record(program, folder):
 
 
 def main():
+    # A shell starts background jobs with SIGINT ignored, and programs keep that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     top = tempfile.mkdtemp(prefix="raddle-interrupts.")
     try:
         recorded = {}

@@ -374,8 +374,8 @@ static void describe_typed(struct symbols *symbols, const struct symbols_memory 
 		if (offset >= known->object_start)
 			types_describe_inside(
 				&known->object, offset - known->object_start, access->bytes, out);
-		else
-			strbuf_adds(out, offset >= USE_COUNT ? ".use_count" : ".vptr");
+		else if (offset >= USE_COUNT)
+			strbuf_adds(out, ".use_count");
 		return;
 	}
 	if (block->bytes > known->size)
