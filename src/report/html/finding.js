@@ -277,7 +277,7 @@ function findingNode(finding, isOpen) {
 		sourcesNote(finding),
 		causeNode(finding, runs), explanationOf(finding),
 		facts([["Repeats", finding.replays ? finding.replays_failed_again + " of " + counted(finding.replays, "replay") : ""],
-			["Context switches", finding.switches], ["of them preemptions", finding.preemptions],
+			["Context switches", finding.switches], ["Preemptions", finding.preemptions],
 			["Perhaps not minimal", finding.incomplete ? words(finding.incomplete) : ""],
 			["Depth", finding.depth || ""], ["Found by", finding.strategy]]),
 		finding.remedy || finding.race || finding.kind === "violation" || findExplanation(finding) ? null : section("Search for the cause with", command("raddle explain " + id)),
