@@ -73,7 +73,7 @@ static void test_list__googletest(void **state)
 {
 	(void)state;
 	expect(test_list_googletest,
-		"Running main() from gtest_main.cc\nA.\n  one\n  two\nTy/0.  # TypeParam = int\n  ty\n"
+		"Running main() from gtest_main.cc\nCPU Caches:\n  L1 Data 48 KiB (x2)\nA.\n  one\n  two\nTy/0.  # TypeParam = int\n  ty\n"
 		"D.\n  DISABLED_x\nDISABLED_S.\n  y\nIn/P.\n  par/0  # GetParam() = 1\n",
 		"A.one|A.two|Ty/0.ty|In/P.par/0");
 	refuse(test_list_googletest, "  one\nA.\n",
