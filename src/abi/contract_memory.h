@@ -62,6 +62,8 @@ enum memory_mode {
 /* the site is on in all runs of the round except profiling and partial ones */
 #define SITE_KEPT 32u
 #define SITE_STANDS 64u /* had SITE_WAITED when the round began */
+/* has rested in this run (runtime/sampling.h): its accesses are no scheduling points */
+#define SITE_RESTED 128u
 
 /* Flags of variables[].flags. */
 #define VARIABLE_READ 1u /* read by any thread, after the first thread creation */
@@ -202,6 +204,7 @@ struct contract_memory {
 	char refusal[128];		/* why sites cannot be switched; empty: they can */
 	struct memory_module modules[MEMORY_MODULES_MAX];
 	uint8_t sites[MEMORY_SITES_MAX];
+	uint16_t looks[MEMORY_SITES_MAX]; /* accesses of each site in this run: sampling.c */
 	struct memory_variable variables[MEMORY_VARIABLES_MAX];
 	struct memory_block blocks[MEMORY_BLOCKS_MAX];
 	struct memory_known known[MEMORY_KNOWN_MAX];

@@ -11,9 +11,7 @@
  *
  * With MEMORY_LEARN the table holds *granules*, eight aligned bytes each. A granule in the table
  * has one of two properties. It is no point, and the moving thread has nothing to report about it;
- * or it is a point, and a lease (engine.h) permits the access. Profiling runs use no granules,
- * because they exist to learn. Runs whose threads wait by reading memory use granules only if some
- * sites are off.
+ * or it is a point, and a lease (engine.h) permits the access.
  *
  * quick_passes() handles the most frequent accesses that are new in their epoch, memory.c the rest.
  */
@@ -117,6 +115,8 @@ static inline bool quick_is_repeated(
 void quick_begin_run(void);
 /* Called when the run continues from a checkpoint of a run that may have had other points. */
 void quick_resume_run(void);
+/* Counts an access that is no point. Returns whether memory.c examines if the thread waits. */
+bool quick_watches(void);
 /* Handles an access that is new in its epoch. `state`: the byte of its site; NULL means none.
  * Returns true if no further work is needed. General registers only. */
 bool quick_passes(uint64_t address, uint32_t properties, uint64_t site, uint8_t *state);

@@ -20,6 +20,7 @@
 #include "runtime/memory/memory_freed.c"
 #include "runtime/memory/memory_prepare.c"
 #include "runtime/sites/quick.c"
+#include "runtime/memory/sampling.c"
 #include "runtime/memory/site_visit.c"
 
 static struct contract contract;
@@ -34,6 +35,7 @@ static uint8_t kind_of_sites; /* enum site_kind of every site */
 static bool has_lasting_names = true;
 static uint64_t lives; /* blocks that have lain there: names differ */
 static unsigned names_made;
+static unsigned turned_off;
 
 struct runtime runtime = {.contract = &contract};
 uint8_t sites_are_live;
@@ -175,6 +177,12 @@ bool sites_switch(bool (*is_on)(uint8_t kind, uint8_t *state))
 	for (uint32_t site = 0; site < memory->site_count; site++)
 		(void)is_on(kind_of_sites, &memory->sites[site]);
 	return true;
+}
+
+void site_turn_off(const struct site_record *record)
+{
+	(void)record;
+	turned_off++;
 }
 
 uint32_t site_index(const struct site_record *record)

@@ -14,6 +14,7 @@
 #include "runtime/interpose.h"
 #include "runtime/quick.h"
 #include "runtime/runtime.h"
+#include "runtime/sampling.h"
 #include "runtime/sites.h"
 #include "runtime/spinning.h"
 
@@ -159,7 +160,9 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 		if ((known->flags & (VARIABLE_POINT | VARIABLE_PLACED)) == VARIABLE_POINT &&
 			!known->group && !memory->is_frozen)
 			memory_look_at_place(memory, known, (const void *)at);
-		if (!visit->point && memory_wants(memory, access, known->flags)) {
+		if (access->site_state && *access->site_state & SITE_RESTED) {
+			visit->is_sampled |= memory_wants(memory, access, known->flags);
+		} else if (!visit->point && memory_wants(memory, access, known->flags)) {
 			visit->point = known->name;
 			if (memory_has_lease(access)) /* the engine does not see the access */
 				visit->unplaced = at;
@@ -171,6 +174,7 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 			if (!visit->reported && memory->mode == MEMORY_RACES)
 				visit->reported = known->name;
 			memory_mark_site(memory, access);
+			sampling_keep(memory, access->site_state);
 			if (memory->group_count && !memory->is_frozen)
 				memory_note_group(memory, known, access->site_state);
 		}
@@ -406,6 +410,22 @@ static bool memory_is_leased(const struct memory_visit *visit)
 	return true;
 }
 
+/* Counts the access, and finds out whether the thread waits by reading. If some sites are off, the
+ * thread's writes may be missed. */
+static void memory_count(struct contract_memory *memory, struct memory_visit *visit)
+{
+	if (visit->point) {
+		memory->visits++;
+		return;
+	}
+	if (!quick_watches() && memory->mode == MEMORY_LEARN)
+		return;
+	visit->is_waiting =
+		memory->mode != MEMORY_NONE && !memory->is_partial && memory_waits(&visit->access);
+	if (visit->is_waiting)
+		memory->has_waited = 1;
+}
+
 bool memory_begin(struct memory_visit *visit)
 {
 	struct contract_memory *memory = sites_memory();
@@ -415,8 +435,7 @@ bool memory_begin(struct memory_visit *visit)
 	visit->allocated_at = 0;
 	visit->unplaced = 0;
 	visit->is_named = true;
-	visit->is_waiting = false;
-	memory->visits++;
+	visit->is_waiting = visit->is_sampled = false;
 	if (access->site_state && !memory->is_frozen && !(*access->site_state & SITE_SEEN)) {
 		*access->site_state |= SITE_SEEN;
 		memory->has_changed = memory->has_site_news = true;
@@ -428,17 +447,15 @@ bool memory_begin(struct memory_visit *visit)
 	visit->is_named = memory_look(memory, visit, memory_quick_name);
 	if (memory_is_leased(visit))
 		return false;
-	/* If some sites are off, the thread's writes may be missed. */
-	if (!visit->point && memory->mode != MEMORY_NONE && !memory->is_partial)
-		visit->is_waiting = memory_waits(access);
-	if (visit->is_waiting)
-		memory->has_waited = 1;
+	if (visit->is_named)
+		memory_count(memory, visit);
 	if (visit->point || !visit->is_named || visit->is_waiting || turn_is_wanted ||
 		memory_model_needs(access) ||
 		(visit->reported && !memory_report_quickly(memory, visit)) ||
 		(memory_kind_is_atomic(access->kind) && runtime_looks_for_races()))
 		return true;
-	memory_done(visit);
+	if (!visit->is_sampled)
+		memory_done(visit);
 	return false;
 }
 
@@ -463,6 +480,7 @@ void memory_finish(struct memory_visit *visit)
 		visit->point = visit->next = visit->reported = 0;
 		visit->unplaced = 0;
 		(void)memory_look(sites_memory(), visit, memory_variable_name);
+		memory_count(sites_memory(), visit);
 	}
 	if (!visit->point && visit->is_waiting) {
 		engine_delay_current();

@@ -17,6 +17,7 @@ struct memory_visit {
 	bool is_named;	      /* every granule has a quick name */
 	bool is_point_wanted; /* recorded runs: the site is chosen */
 	bool is_waiting;      /* the thread spins: memory_waits() */
+	bool is_sampled;      /* a point, but the site has rested: sampling.h */
 };
 
 /* Returns whether the process is under control and its run not over. */

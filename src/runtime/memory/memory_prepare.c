@@ -72,7 +72,8 @@ void memory_choose_sites(struct contract_memory *memory, bool is_profile)
 		if (is_partial)
 			is_on = *state & (has_rounds ? SITE_STANDS : SITE_WAITED) ||
 				!memory->groups[i] || bitset_has(groups, memory->groups[i] - 1u);
-		*state = (uint8_t)((*state & ~SITE_ON) | (is_on ? SITE_ON : 0));
+		*state = (uint8_t)((*state & ~(SITE_ON | SITE_RESTED)) | (is_on ? SITE_ON : 0));
+		memory->looks[i] = 0;
 		memory->sites_on += is_on;
 	}
 }
@@ -237,7 +238,7 @@ static bool memory_prepare_site_is_on(uint8_t kind, uint8_t *state)
 	/* A watched site is a scheduling point, so replays without the detector need it too. */
 	if (site_is_watched(kind))
 		*state |= SITE_ON;
-	return *state & SITE_ON;
+	return *state & (SITE_ON | SITE_RESTED);
 }
 
 bool sites_apply(void)

@@ -11,6 +11,7 @@
 #include "runtime/record.h"
 #include "runtime/runtime.h"
 #include "runtime/quick.h"
+#include "runtime/sampling.h"
 
 /* Passed from site_reached() to site_perform(); no thread of the target moves in between. */
 static HOT_STATE struct memory_visit site_visit;
@@ -89,6 +90,7 @@ bool site_reached(
 	const uint64_t site =
 		(uint64_t)(uintptr_t)&record->point + (uint64_t)(int64_t)record->point;
 
+	sampling_note(record);
 	if (sites_are_live == SITES_QUICK && record->kind <= SITE_STORE &&
 		quick_passes((uint64_t)(uintptr_t)address,
 			quick_properties(record->kind, record->order, record->bytes), site,

@@ -7,12 +7,15 @@
 #include "runtime/memory_variable.h"
 #include "runtime/record.h"
 #include "runtime/runtime.h"
+#include "runtime/sampling.h"
 #include "runtime/sites.h"
 
-/* memory.c detects loops of plain reads only if it sees the accesses. After every ACCESSES_BETWEEN
- * fast accesses, the next ACCESSES_WATCHED go to memory.c, enough for WAITING_VISITS iterations:
- * waiting loops end within some milliseconds. */
-#define ACCESSES_BETWEEN (1 << 20)
+/* memory.c detects loops of plain reads only if it examines the accesses. The first
+ * ACCESSES_WATCHED accesses of a run go to memory.c, enough for WAITING_VISITS iterations, and so do
+ * as many at each later period. Periods grow from the first value to the second. A replay examines
+ * the same accesses, because both paths count each access that is no point exactly once. */
+#define PERIOD_FIRST (1 << 14)
+#define PERIOD_MOST (1 << 20)
 #define ACCESSES_WATCHED 4096
 
 /* Bounds of the numbers in keys and tags, at which the table is cleared. */
@@ -30,6 +33,7 @@ static HOT_STATE struct {
 	struct contract_memory *memory;
 	void *race;
 	uint32_t watched; /* accesses that still go to memory.c */
+	int32_t period;	  /* from the beginning of these accesses to the next ones */
 	/* Shared variables are points and no detector wants other accesses: granules are used */
 	bool is_plain;
 	uint32_t generation;
@@ -108,18 +112,10 @@ static bool quick_wants_lease(const struct contract_memory *memory)
 	       plan->executor == EXECUTOR_FIBER;
 }
 
-/* Returns whether the run sees only a part of the accesses. Fast accesses are then not checked for
- * spinning: some writes are not seen anyway. */
-static bool quick_is_partial(const struct contract_memory *memory)
+/* Begins a run, or the part of a run that follows a checkpoint. */
+static void quick_begin_part(void)
 {
 	const struct contract_plan *plan = &runtime.contract->plan;
-
-	return memory->mode == MEMORY_LEARN && memory->is_partial && !memory->was_profile &&
-	       !memory->is_frozen && !plan->is_traced && !plan->inspect;
-}
-
-void quick_begin_run(void)
-{
 	struct contract_memory *memory = sites_memory();
 	struct contract_quick *block;
 	bool is_filtered, wants_lease;
@@ -138,20 +134,28 @@ void quick_begin_run(void)
 	quick_drop_tags();
 	is_filtered = memory->mode == MEMORY_LEARN && memory->is_filtered;
 	wants_lease = quick_wants_lease(memory);
-	quick.is_plain = is_filtered || wants_lease || quick_is_partial(memory);
-	if (runtime.contract->plan.has_contexts || record_is_on() ||
-		runtime.contract->plan.memory_model != MEMORY_MODEL_SC ||
+	quick.is_plain = memory->mode == MEMORY_LEARN &&
+			 (is_filtered || (!plan->is_traced && !plan->inspect));
+	if (plan->has_contexts || record_is_on() || plan->memory_model != MEMORY_MODEL_SC ||
 		!(quick.is_plain || (quick.race && memory->mode == MEMORY_RACES)))
 		return;
 	filter_begin_run(memory, is_filtered);
 	sites_now.engine.wants_lease = wants_lease;
 	sites_now.engine.is_focused = is_filtered;
 	quick.memory = memory;
-	quick.watched = 0;
-	sites_now.left = ACCESSES_BETWEEN;
 	sites_now.engine.latest = &block->epoch;
 	engine_count_epochs(&sites_now.engine);
 	sites_are_live = SITES_QUICK;
+}
+
+void quick_begin_run(void)
+{
+	const struct contract_memory *memory = sites_memory();
+
+	quick.period = sites_now.left = PERIOD_FIRST;
+	quick.watched = memory && memory->mode == MEMORY_LEARN ? ACCESSES_WATCHED : 0;
+	quick_begin_part();
+	sampling_begin_run();
 }
 
 void quick_resume_run(void)
@@ -159,7 +163,7 @@ void quick_resume_run(void)
 	const struct contract_memory *memory = sites_memory();
 
 	if (memory && memory->mode == MEMORY_LEARN)
-		quick_begin_run();
+		quick_begin_part();
 }
 
 void quick_forget_all(void)
@@ -261,12 +265,15 @@ void quick_remember_range(uint64_t address, uint64_t bytes, bool is_write)
 			address, quick_properties(is_write, SITE_RELAXED, (uint16_t)bytes), true);
 }
 
-/* Returns whether memory.c must see this access, because the thread may be spinning. */
-static bool quick_is_watched(void)
+bool quick_watches(void)
 {
-	if (--sites_now.left < 0) {
+	/* The thunk counts before it finds that the period is over. */
+	if (sites_now.left < 0 || --sites_now.left < 0) {
 		quick_forget_all();
-		sites_now.left = ACCESSES_BETWEEN;
+		sites_memory()->visits += (uint32_t)quick.period;
+		if (quick.period < PERIOD_MOST)
+			quick.period *= 2;
+		sites_now.left = quick.period;
 		quick.watched = ACCESSES_WATCHED;
 	}
 	if (!quick.watched)
@@ -338,8 +345,8 @@ bool quick_passes(uint64_t address, uint32_t properties, uint64_t site, uint8_t 
 	const uint64_t end = address + (properties >> 16);
 	bool is_shared = false;
 
-	if (quick_is_watched() || end - address > QUICK_BYTES_MOST || memory_turn_is_wanted() ||
-		runtime.is_run_over)
+	if (quick.watched || sites_now.left <= 0 || end - address > QUICK_BYTES_MOST ||
+		memory_turn_is_wanted() || runtime.is_run_over)
 		return false;
 	for (uint64_t at = address; at < end; at = quick_part_end(at, end)) {
 		const struct memory_known *known = quick_known(at, seen, is_write);
@@ -350,6 +357,7 @@ bool quick_passes(uint64_t address, uint32_t properties, uint64_t site, uint8_t 
 	}
 	if (is_shared && !quick_tell(address, end, site, is_write))
 		return false;
+	sites_now.left--;
 	quick_remember(address, properties, !is_shared);
 	return true;
 }
@@ -360,7 +368,7 @@ bool quick_passes_range(uint64_t address, uint64_t bytes, bool is_write)
 	const uint64_t last = (address + bytes - 1) >> QUICK_GRANULE_BITS;
 	bool is_point = false;
 
-	if (!quick.is_plain || !bytes || bytes > QUICK_RANGE_MOST)
+	if (!quick.is_plain || !bytes || bytes > QUICK_RANGE_MOST || sites_now.left <= 0)
 		return false;
 	for (uint64_t at = address >> QUICK_GRANULE_BITS; at <= last; at++) {
 		const uint64_t tag = *quick_granule(block, at, is_write) ^ at;
@@ -370,7 +378,8 @@ bool quick_passes_range(uint64_t address, uint64_t bytes, bool is_write)
 		else if (tag != sites_now.engine.slice_tag)
 			return false;
 	}
-	if (!is_point)
-		return --sites_now.left >= 0;
-	return --sites_now.engine.lease >= 0;
+	if (is_point)
+		return --sites_now.engine.lease >= 0;
+	sites_now.left--;
+	return true;
 }

@@ -278,7 +278,8 @@ static void site_patch(const struct site_record *record, bool is_on)
 		stub = (const unsigned char *)&record->stub + record->stub;
 	distance = (int32_t)(stub - (point + POINT_BYTES));
 	point[0] = OPCODE_CALL;
-	platform_copy(point + 1, &distance, sizeof distance);
+	/* platform_copy() would use vector registers, which the thunk has not saved. */
+	__asm__ volatile("movl %0, 1(%1)" : : "r"(distance), "r"(point) : "memory");
 }
 
 static bool site_is_patched(const struct site_record *record)
@@ -347,6 +348,19 @@ bool sites_switch(bool (*is_on)(uint8_t kind, uint8_t *state))
 	if (!is_done)
 		sites_refuse("the program's code is in a mapping that cannot be written");
 	return is_done;
+}
+
+void site_turn_off(const struct site_record *record)
+{
+	const uintptr_t point = (uintptr_t)site_point(record);
+
+	sites_are_open = true;
+	if (sites_open(point, point + POINT_BYTES, true)) {
+		site_patch(record, false);
+		(void)sites_open(
+			point, point + POINT_BYTES, false); /* cannot fail: it was writable */
+	}
+	sites_are_open = false;
 }
 
 static bool site_is_off(uint8_t kind, uint8_t *state)
