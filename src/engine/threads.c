@@ -46,10 +46,28 @@ struct engine_thread *engine_thread_by_handle(uintptr_t handle)
 {
 	if (engine.current->handle == handle)
 		return engine.current;
-	for (uint32_t i = 0; i < engine.thread_count; i++)
-		if (engine.handles[i] == handle && engine.threads[i].state != THREAD_REAPED)
-			return &engine.threads[i];
+	for (uint32_t i = 0; i < engine.thread_count; i++) {
+		const uint32_t index = (engine.handle_found + 1 + i) % engine.thread_count;
+
+		if (engine.handles[index] == handle &&
+			engine.threads[index].state != THREAD_REAPED) {
+			engine.handle_found = index;
+			return &engine.threads[index];
+		}
+	}
 	return NULL;
+}
+
+uintptr_t engine_lowest_handle(void)
+{
+	return engine.lowest_handle;
+}
+
+static void engine_note_handle(const struct engine_thread *thread)
+{
+	engine.handles[thread->id.index] = thread->handle;
+	if (thread->handle - 1 < engine.lowest_handle - 1)
+		engine.lowest_handle = thread->handle;
 }
 
 /* Finds a free entry. If all indices are used, takes the lowest index of a reaped thread. */
@@ -115,7 +133,7 @@ int engine_thread_create(struct engine_thread **out, void *(*start)(void *), voi
 	engine_settle();
 	thread->last_moved = engine.step;
 	thread->state = THREAD_ALIVE;
-	engine.handles[thread->id.index] = thread->handle;
+	engine_note_handle(thread);
 	engine.live_count++;
 	engine_announce(thread, &begin_op);
 	c11_begin_thread(thread->id);
@@ -127,7 +145,7 @@ int engine_thread_create(struct engine_thread **out, void *(*start)(void *), voi
 void engine_thread_set_base(struct engine_thread *thread, uintptr_t thread_base)
 {
 	thread->context.thread_base = thread->handle = thread_base;
-	engine.handles[thread->id.index] = thread_base;
+	engine_note_handle(thread);
 }
 
 void engine_thread_main(struct engine_thread *thread)

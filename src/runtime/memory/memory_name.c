@@ -103,12 +103,14 @@ static bool thread_holds(const struct engine_thread *thread, uintptr_t address, 
 static variable_name stack_name(uintptr_t address)
 {
 	const struct engine_thread *self = engine_current(), *owner = NULL;
+	const uintptr_t lowest = engine_lowest_handle() - STACK_BYTES_MOST;
 	uint64_t depth = 0, nearest = UINT64_MAX;
 
 	if (self->id.index && address >= (uintptr_t)__builtin_frame_address(0) &&
 		thread_holds(self, address, &depth))
 		return memory_name_name_of(FAMILY_STACK, self->name, depth);
-	for (uint32_t i = 1; i < engine_thread_count(); i++) {
+	/* Most addresses that are no stack memory lie far below all stacks. */
+	for (uint32_t i = 1; i < engine_thread_count() && address >= lowest; i++) {
 		const struct engine_thread *thread = engine_thread(i);
 
 		if (thread->state != THREAD_REAPED && thread_holds(thread, address, &depth) &&
