@@ -1,6 +1,9 @@
 /* Thread priorities of a run, and change points (Burckhardt et al., ASPLOS 2010, section 4). */
 #pragma once
 
+#include <string.h>
+
+#include "base/bitset.h"
 #include "base/rng.h"
 #include "model/view.h"
 
@@ -11,9 +14,11 @@
 
 struct priority_table {
 	uint32_t known; /* number of threads of this run with a priority */
-	/* Cache: of the first `top_count` threads, the highest live one and its priority. */
-	uint32_t top_count, top;
-	uint64_t top_priority;
+	/* Cache per 64 threads: the enabled ones of the last examination, the highest of them, and
+	 * its priority. */
+	uint64_t examined[BITSET_WORDS(THREAD_CAPACITY)];
+	uint64_t top_priority[BITSET_WORDS(THREAD_CAPACITY)];
+	uint16_t top[BITSET_WORDS(THREAD_CAPACITY)];
 	uint64_t priority[THREAD_CAPACITY];
 };
 
@@ -44,35 +49,50 @@ static inline uint32_t priority_table_highest(
 	return chosen;
 }
 
-/* For at most this many enabled threads, checking all of them is as fast. */
-#define PRIORITY_MANY 8
-
-static inline bool priority_table_has_top(
-	struct priority_table *table, const struct schedule_view *view)
+static inline void priority_table_examine(
+	struct priority_table *table, const struct schedule_view *view, uint32_t word)
 {
-	if (table->top_count != view->thread_count ||
-		table->priority[table->top] != table->top_priority ||
-		view->pending[table->top].kind == OP_NONE) {
-		table->top_count = view->thread_count;
-		table->top_priority = 0;
-		for (uint32_t i = 0; i < view->thread_count; i++)
-			if (table->priority[i] > table->top_priority &&
-				view->pending[i].kind != OP_NONE) {
-				table->top_priority = table->priority[i];
-				table->top = i;
-			}
+	table->examined[word] = view->enabled[word];
+	table->top_priority[word] = 0;
+	for (uint64_t rest = view->enabled[word]; rest; rest &= rest - 1) {
+		const uint32_t thread = word * 64 + (uint32_t)__builtin_ctzll(rest);
+
+		if (table->priority[thread] > table->top_priority[word]) {
+			table->top_priority[word] = table->priority[thread];
+			table->top[word] = (uint16_t)thread;
+		}
 	}
-	return bitset_has(view->enabled, table->top);
 }
 
-/* A faster choice with many enabled threads. Random priorities only decrease; a run begins with
- * top_count 0. */
+/* Returns the same as priority_table_highest(), and examines only groups of 64 threads that have
+ * changed since the last call. Priorities must only decrease between two calls. */
 static inline uint32_t priority_table_first(
 	struct priority_table *table, const struct schedule_view *view)
 {
-	return view->enabled_count > PRIORITY_MANY && priority_table_has_top(table, view)
-		       ? table->top
-		       : priority_table_highest(table, view);
+	const uint32_t word_count = BITSET_WORDS(view->thread_count);
+	uint64_t best = 0;
+	uint32_t chosen = 0;
+
+	if (word_count == 1)
+		return priority_table_highest(table, view);
+	for (uint32_t word = 0; word < word_count; word++) {
+		if (view->enabled[word] != table->examined[word] ||
+			table->priority[table->top[word]] != table->top_priority[word])
+			priority_table_examine(table, view, word);
+		if (table->top_priority[word] > best) {
+			best = table->top_priority[word];
+			chosen = table->top[word];
+		}
+	}
+	return chosen;
+}
+
+/* Called when a run begins, and after a priority has risen. */
+static inline void priority_table_forget(struct priority_table *table)
+{
+	memset(table->examined, 0, sizeof table->examined);
+	memset(table->top_priority, 0, sizeof table->top_priority);
+	memset(table->top, 0, sizeof table->top);
 }
 
 struct change_point {

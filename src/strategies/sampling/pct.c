@@ -67,7 +67,8 @@ static void pct_begin_run(void *state, uint64_t seed)
 
 	rng_seed(&pct->rng, seed);
 	pct->point = 0;
-	pct->priorities.known = pct->priorities.top_count = 0;
+	pct->priorities.known = 0;
+	priority_table_forget(&pct->priorities);
 	pct_draw_changes(pct);
 }
 
