@@ -212,8 +212,8 @@ static bool orders_add_gone(
 		strbuf_addf(
 			cause, " and ended without releasing it\n%s waits for it", wait->thread);
 		orders_add_frame(" at ", finding_user_frame(&wait->at), cause);
-		strbuf_addf(remedy, "release it on every path out of the following code");
-		orders_add_frame(" ", &wait->held_since, remedy);
+		strbuf_adds(remedy, "release it on every path");
+		orders_add_frame(" after ", &wait->held_since, remedy);
 		strbuf_adds(remedy, ", also where the thread is cancelled");
 		return true;
 	}

@@ -328,6 +328,28 @@ static void run_again(void)
 	pthread_join(thread, NULL);
 }
 
+/* ---- gone: a thread ends and keeps the lock ---- */
+
+static void *count_until_full(void *unused)
+{
+	pthread_mutex_lock(&lock); /* KEPT */
+	if (letters)
+		return unused;
+	letters++;
+	pthread_mutex_unlock(&lock);
+	return unused;
+}
+
+static void run_gone(void)
+{
+	pthread_t threads[3];
+
+	for (int i = 0; i < 3; i++)
+		pthread_create(&threads[i], NULL, count_until_full, NULL);
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+}
+
 /* ---- log_in: a test and a change in two critical sections ---- */
 
 static void *log_in(void *unused)
@@ -379,6 +401,8 @@ int main(int argc, char **argv)
 		run_relaxed();
 	else if (!strcmp(name, "again"))
 		run_again();
+	else if (!strcmp(name, "gone"))
+		run_gone();
 	else if (!strcmp(name, "log_in"))
 		run_log_in();
 	else
