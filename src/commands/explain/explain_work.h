@@ -19,7 +19,8 @@ void explain_work_init(struct explain_work *work);
 int explain_work(struct explain_result *result, const struct finding *finding,
 	const struct explain_options *options, const struct explain_work *work, struct error *err);
 /* Removes answers that make no failure likelier: runs where raddle forces them fail as seldom as
- * the compared runs. */
+ * the compared runs. Also removes answers that are no cause and lie in libraries alone, if the
+ * finding has a remedy already. */
 void explain_result_drop_refuted(struct explain_result *result);
 void explain_result_release(struct explain_result *result);
 

@@ -26,7 +26,10 @@ static struct explain_answer make_answer(uint64_t key, uint32_t failed)
 /* Of 100 compared runs, 40 fail: about 12 of 30. */
 static void test_explain_work__drops_patterns_that_make_no_failure_likelier(void **state)
 {
-	struct explain_result result = {.ranking = {.failed = 40, .passed = 60}};
+	const struct finding finding = {.remedy = (char *)"lock"};
+	const struct pattern_record own = {0}, foreign = {.is_foreign = true};
+	struct explain_result result = {
+		.finding = &finding, .ranking = {.failed = 40, .passed = 60}};
 
 	(void)state;
 	result.answers[0] = make_answer(1, 0);
@@ -36,7 +39,11 @@ static void test_explain_work__drops_patterns_that_make_no_failure_likelier(void
 	result.answers[3].cause.could_force = false;
 	result.answers[4] = make_answer(5, 0);
 	result.answers[4].cause.is_cause = true;
-	result.answer_count = 5;
+	for (unsigned i = 0; i < 5; i++)
+		result.answers[i].record = &own;
+	result.answers[5] = make_answer(6, 25);
+	result.answers[5].record = &foreign;
+	result.answer_count = 6;
 	explain_result_drop_refuted(&result);
 	assert_int_equal(result.answer_count, 3);
 	assert_int_equal(result.answers[0].cause.key, 2);
