@@ -26,6 +26,10 @@ ACCESSES(2);
 ACCESSES(4);
 ACCESSES(8);
 ACCESSES(16);
+/* Hooks around a program's own system calls. */
+WEAK void __sanitizer_syscall_pre_impl_read(long, long, long);
+WEAK void __sanitizer_syscall_post_impl_read(long, long, long, long);
+WEAK void __sanitizer_syscall_pre_impl_close(long);
 void __tsan_read_range(void *, unsigned long);
 void __tsan_write_range(void *, unsigned long);
 void __tsan_vptr_update(void **, void *);
@@ -160,6 +164,9 @@ static void annotate(char *own)
 	__tsan_switch_to_fiber(before, 0);
 	need(__tsan_get_current_fiber() == before);
 	__tsan_destroy_fiber(fiber);
+	IF_THERE(__sanitizer_syscall_pre_impl_read, 0, (long)own, 1);
+	IF_THERE(__sanitizer_syscall_post_impl_read, 1, 0, (long)own, 1);
+	IF_THERE(__sanitizer_syscall_pre_impl_close, 1000);
 	__tsan_ignore_thread_begin();
 	__tsan_ignore_thread_end();
 }
