@@ -101,7 +101,7 @@ struct earlier_access {
 struct ingredients {
 	struct probe *probe;
 	const struct failure *run;
-	/* owned by the caller; NULL if read from the process */
+	/* NULL: trace_run() reads them from the process, for the caller to free */
 	struct symbols *symbols;
 	const struct earlier_access *earlier; /* NULL if unknown */
 	uint32_t steps_most;		      /* 0: as many as a stored finding keeps */
@@ -150,7 +150,6 @@ static int trace_run(struct ingredients *ingredients, const struct probe_plan *p
 {
 	struct probe *probe = ingredients->probe;
 	struct contract *contract = probe->worker.contract;
-	struct symbols *own = NULL;
 	struct failure run = {0};
 	int result;
 
@@ -160,9 +159,8 @@ static int trace_run(struct ingredients *ingredients, const struct probe_plan *p
 		return result;
 	failure_take(&run, contract);
 	/* The finding shows addresses if the symbols cannot be read. */
-	if (!ingredients->symbols && probe->report == REPORT_INSPECT &&
-		symbols_from_process(&own, (pid_t)contract->guest_pid, NULL) == 0)
-		ingredients->symbols = own;
+	if (!ingredients->symbols && probe->report == REPORT_INSPECT)
+		(void)symbols_from_process(&ingredients->symbols, (pid_t)contract->guest_pid, NULL);
 	ingredients->run = &run;
 	result = build(finding, ingredients, err);
 	if (result == 0) {
@@ -172,7 +170,6 @@ static int trace_run(struct ingredients *ingredients, const struct probe_plan *p
 		finding->switches = run.switches;
 		finding->preemptions = run.preemptions;
 	}
-	symbols_free(own);
 	failure_release(&run);
 	return result;
 }
@@ -181,16 +178,21 @@ int investigate_trace(struct probe *probe, const struct probe_plan *plan, uint32
 	struct finding *finding, struct error *err)
 {
 	struct ingredients ingredients = {.probe = probe, .steps_most = steps_most};
+	const int result = trace_run(&ingredients, plan, finding, err);
 
-	return trace_run(&ingredients, plan, finding, err);
+	symbols_free(ingredients.symbols);
+	return result;
 }
 
 int investigate_trace_known(struct probe *probe, const struct probe_plan *plan,
 	struct symbols *symbols, struct finding *finding, struct error *err)
 {
 	struct ingredients ingredients = {.probe = probe, .symbols = symbols};
+	const int result = trace_run(&ingredients, plan, finding, err);
 
-	return trace_run(&ingredients, plan, finding, err);
+	if (!symbols)
+		symbols_free(ingredients.symbols);
+	return result;
 }
 
 /* The failing run ends when the first access's stack no longer exists: another run stops at that
@@ -406,6 +408,7 @@ static int trace_or_describe(const struct investigation *investigation,
 	struct probe_plan plan = probe_plan_exact(failure);
 	struct earlier_access earlier;
 	struct probe probe;
+	struct ingredients ingredients = {.probe = &probe, .earlier = &earlier};
 	int result;
 
 	params.restart = RESTART_EXEC;
@@ -415,20 +418,21 @@ static int trace_or_describe(const struct investigation *investigation,
 	result = probe_open(&probe, &params, err);
 	if (result < 0)
 		return result;
-	result = trace_run(
-		&(struct ingredients){.probe = &probe, .earlier = &earlier}, &plan, finding, err);
+	result = trace_run(&ingredients, &plan, finding, err);
 	if (result == 0 && !(finding->kind == (enum outcome_kind)failure->outcome.kind &&
 				   finding->code == failure->outcome.code)) {
 		finding_release(finding);
 		probe.report = REPORT_NONE; /* the process of this run no longer exists */
 		probe.worker.contract->trace_count = 0;
-		result =
-			build(finding, &(struct ingredients){.probe = &probe, .run = failure}, err);
+		ingredients.run = failure;
+		ingredients.earlier = NULL;
+		result = build(finding, &ingredients, err); /* with the symbols of the trace */
 		if (result == 0) {
 			finding->switches = failure->switches;
 			finding->preemptions = failure->preemptions;
 		}
 	}
+	symbols_free(ingredients.symbols);
 	probe_close(&probe);
 	return result;
 }

@@ -50,13 +50,16 @@ struct wait_edge {
 	uint64_t holder_site; /* address where the holder acquired the object; 0: not known */
 };
 
+/* Stands for an address that no memory can have. */
+#define OUTCOME_NO_MEMORY UINT64_MAX
+
 struct outcome {
 	uint16_t kind;		 /* enum outcome_kind */
 	struct thread_id thread; /* the thread whose step ended the run */
 	int32_t code;		 /* exit status, or signal number */
 	uint64_t step;		 /* number of steps of the run */
 	uint64_t site;	   /* program counter or return address of the failure; 0: not known */
-	uint64_t address;  /* object or faulting address; 0: none */
+	uint64_t address;  /* object or faulting address (OUTCOME_NO_MEMORY); 0: none */
 	uint64_t clock_ns; /* virtual time at the end */
 	/*
 	 * Race: the earlier access. Use after free: the freeing call. Abort: the aborting call, 0:

@@ -253,6 +253,13 @@ static char *thread_name_text(const struct finding *finding, const char *path)
 	return strbuf_detach(&text);
 }
 
+/* Returns whether outcome.site is the failing instruction, and no return address behind it. */
+static bool build_is_instruction(const struct outcome *outcome)
+{
+	return outcome->site && (outcome->kind == OUTCOME_CRASH || outcome->kind == OUTCOME_HANG ||
+					outcome->kind == OUTCOME_ABORT);
+}
+
 static void build_fill(struct builder *builder)
 {
 	const struct outcome *outcome = builder->source->outcome;
@@ -263,7 +270,8 @@ static void build_fill(struct builder *builder)
 	finding->code = outcome->code;
 	if (!thread_same(outcome->thread, THREAD_NONE)) {
 		finding->failing_thread = string_copy(builder_thread(builder, outcome->thread));
-		builder_stack(builder, outcome->thread, outcome->site, &finding->at);
+		builder_stack(builder, outcome->thread,
+			outcome->site + build_is_instruction(outcome), &finding->at);
 		builder->failing_name = thread_name_text(finding, finding->failing_thread);
 	}
 	finding->waits = array_new(outcome->wait_count, sizeof *finding->waits);

@@ -430,6 +430,29 @@ char *builder_title(const struct builder *builder)
 	return title;
 }
 
+/* Adds the instruction and the address of a memory fault. */
+static void title_add_fault(const struct builder *builder, struct strbuf *out)
+{
+	const struct outcome *outcome = builder->source->outcome;
+	const char *module = NULL;
+	uint64_t offset = outcome->site;
+
+	if (outcome->kind != OUTCOME_CRASH || !outcome->site ||
+		(outcome->code != SIGSEGV && outcome->code != SIGBUS))
+		return;
+	if (builder->symbols)
+		offset = symbols_module_offset(builder->symbols, outcome->site, &module);
+	if (module)
+		strbuf_addf(out, "the instruction at %s+0x%" PRIx64, module, offset);
+	else
+		strbuf_addf(out, "the instruction at 0x%" PRIx64 "%s", outcome->site,
+			builder->symbols ? ", in no module," : "");
+	if (outcome->address == OUTCOME_NO_MEMORY)
+		strbuf_adds(out, " used an address that no memory can have\n");
+	else
+		strbuf_addf(out, " used address 0x%" PRIx64 "\n", outcome->address);
+}
+
 char *builder_detail(const struct builder *builder)
 {
 	const struct outcome *outcome = builder->source->outcome;
@@ -437,6 +460,7 @@ char *builder_detail(const struct builder *builder)
 
 	strbuf_init(&out);
 	builder_add_stalls(builder, &out);
+	title_add_fault(builder, &out);
 	if (*outcome->text)
 		strbuf_addf(&out, "%s\n", outcome->text);
 	if (outcome->waits_left_out)

@@ -255,10 +255,10 @@ static unsigned skip_runtime(
 
 	while (skipped < count && is_runtime(builder, addresses[skipped]))
 		skipped++;
-	if (skipped == count || !skipped)
-		return 0;
 	/* A signal handler of the runtime was not called by the target. */
-	return is_handler ? skipped : skipped - 1;
+	if (is_handler)
+		return skipped;
+	return skipped == count || !skipped ? 0 : skipped - 1;
 }
 
 /* Number of addresses without the outermost frames, in which the runtime starts the thread. */
@@ -289,7 +289,7 @@ void builder_stack(const struct builder *builder, struct thread_id thread, uint6
 {
 	const struct finding_source *source = builder->source;
 	uint64_t addresses[STACK_ADDRESSES_MAX];
-	unsigned count = 0;
+	unsigned count = 0, skipped;
 
 	if (source->pid && builder->symbols && thread.index < source->thread_count &&
 		source->threads[thread.index].stack_pointer)
@@ -301,8 +301,11 @@ void builder_stack(const struct builder *builder, struct thread_id thread, uint6
 		return;
 	}
 	count = count_without_start(builder, addresses, count);
-	for (unsigned first = skip_runtime(builder, addresses, count), i = first; i < count; i++)
-		if (i == first || !is_runtime(builder, addresses[i]))
+	skipped = skip_runtime(builder, addresses, count);
+	if (skipped == count) /* the failing code lies in no module, which ends the stack */
+		words_add_frames(builder, site, PLACE_OF_CALL, stack);
+	for (unsigned i = skipped; i < count; i++)
+		if (i == skipped || !is_runtime(builder, addresses[i]))
 			words_add_frames(builder, addresses[i], PLACE_OF_CALL, stack);
 }
 

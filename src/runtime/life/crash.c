@@ -61,16 +61,19 @@ __attribute__((force_align_arg_pointer)) static void crash_continue(void)
 	runtime_finish_run();
 }
 
-/* Makes the return from this signal frame call `entry` at the interrupted instruction. */
-static void runtime_divert(void *context, void (*entry)(void))
+/* Makes the return from this signal frame call `entry` at the interrupted instruction, or in its
+ * place if the stack already has the return address of a call to no code. */
+static void runtime_divert(void *context, void (*entry)(void), bool is_called)
 {
 	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
 	uint64_t *top = (uint64_t *)registers[REG_RSP] - 1;
 
 	/* + 1: a call pushes the address behind itself, and an unwinder examines one byte before.
 	 * The red zone is overwritten, but the interrupted function never continues. */
-	*top = (uint64_t)registers[REG_RIP] + 1;
-	registers[REG_RSP] = (greg_t)top;
+	if (!is_called) {
+		*top = (uint64_t)registers[REG_RIP] + 1;
+		registers[REG_RSP] = (greg_t)top;
+	}
 	registers[REG_RIP] = (greg_t)(uintptr_t)entry;
 	registers[REG_EFL] &= ~(greg_t)0x400; /* direction flag, by the ABI */
 }
@@ -83,6 +86,25 @@ static bool crash_is_stack_overflow(int signal, const siginfo_t *info, const gre
 
 	return (signal == SIGSEGV || signal == SIGBUS) && address < stack + 65536 &&
 	       address + 65536 > stack;
+}
+
+/* Returns the return address of a call to an address without code; 0: there is no such call. */
+static uint64_t crash_caller(int signal, const siginfo_t *info, const greg_t *registers)
+{
+	uint64_t caller = 0;
+
+	if (signal == SIGSEGV && (uint64_t)(uintptr_t)info->si_addr == (uint64_t)registers[REG_RIP])
+		(void)guarded_read((const void *)registers[REG_RSP], sizeof caller, &caller);
+	return caller;
+}
+
+/* Returns the address that the instruction used. The processor does not report addresses that no
+ * memory can have. */
+static uint64_t crash_address(int signal, const siginfo_t *info)
+{
+	if (signal == SIGABRT)
+		return 0;
+	return info->si_code == SI_KERNEL ? OUTCOME_NO_MEMORY : (uint64_t)(uintptr_t)info->si_addr;
 }
 
 /* Becomes outcome.other_site; restored with the run. */
@@ -102,24 +124,23 @@ static bool crash_is_stray_write(int signal, const siginfo_t *info)
 void runtime_crash(int signal, const siginfo_t *info, void *context)
 {
 	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
-	uint64_t address = signal == SIGABRT ? 0 : (uint64_t)(uintptr_t)info->si_addr;
+	const uint64_t caller = crash_caller(signal, info, registers);
+	const uint64_t site = caller ? caller - 1 : (uint64_t)registers[REG_RIP];
+	const uint64_t address = crash_address(signal, info);
 
 	if (!runtime.contract || runtime.is_forked_child) {
 		/* The failure is not the run's own: default action at once. */
 		void *none[4] = {0};
 
 		child_run_report_death(signal == SIGABRT ? OUTCOME_ABORT : OUTCOME_CRASH, signal,
-			signal == SIGABRT && abort_site ? abort_site - 1
-							: (uint64_t)registers[REG_RIP],
-			address);
+			signal == SIGABRT && abort_site ? abort_site - 1 : site, address);
 
 		(void)platform_call(SYS_rt_sigaction, signal, none, NULL, KERNEL_SIGSET_BYTES);
 		(void)platform_call(
 			SYS_tgkill, platform_call(SYS_getpid), platform_call(SYS_gettid), signal);
 		return;
 	}
-	crash_record(signal == SIGABRT ? OUTCOME_ABORT : OUTCOME_CRASH, signal,
-		(uint64_t)registers[REG_RIP], address);
+	crash_record(signal == SIGABRT ? OUTCOME_ABORT : OUTCOME_CRASH, signal, site, address);
 	runtime.contract->is_overwritten = crash_is_stray_write(signal, info);
 	if (runtime.contract->outcome.kind == OUTCOME_ABORT)
 		runtime.contract->outcome.other_site = abort_site;
@@ -131,7 +152,7 @@ void runtime_crash(int signal, const siginfo_t *info, void *context)
 		text_add(&text, "stack overflow");
 		runtime_finish_run(); /* here, because the thread's own stack has no room */
 	}
-	runtime_divert(context, crash_continue);
+	runtime_divert(context, crash_continue, caller != 0);
 }
 
 static void crash_handle(int signal, siginfo_t *info, void *context)
@@ -162,7 +183,7 @@ void runtime_hang(void *context)
 		runtime_refuse(
 			"a library waits by its own system call, as libgomp does; raddle sees this only with Syscall User Dispatch: Linux 5.11, without --no-dispatch");
 	crash_record(OUTCOME_HANG, 0, (uint64_t)registers[REG_RIP], 0);
-	runtime_divert(context, crash_continue);
+	runtime_divert(context, crash_continue, false);
 }
 
 void runtime_fail_run(enum outcome_kind kind, const char *why)

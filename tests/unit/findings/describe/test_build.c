@@ -201,6 +201,7 @@ static void test_build__works_without_symbols_and_threads(void **state)
 	scene->source.thread_count = 0;
 	assert_int_equal(finding_build(&scene->finding, &scene->source, NULL, &scene->err), 0);
 	assert_string_equal(scene->finding.title, "crash: main got SIGSEGV in an unknown place");
+	assert_non_null(strstr(scene->finding.detail, " used address 0x100000\n"));
 }
 
 static void test_build__looks_through_wrappers_of_headers(void **state)
