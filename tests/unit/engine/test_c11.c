@@ -124,8 +124,8 @@ static void note_outcome(void *unused, const struct outcome *outcome)
 }
 
 /* `expected`: outcomes of `digits` digits, as words with a space between. */
-static void assert_outcomes(const struct litmus *litmus, enum memory_model model, int digits,
-	const char *expected)
+static void assert_outcomes(
+	const struct litmus *litmus, enum memory_model model, int digits, const char *expected)
 {
 	const struct simulation simulation = {.memory_model = model, .delayed = &scene.delayed};
 	char seen[OUTCOMES * 5] = "";
@@ -176,8 +176,7 @@ static void test_c11__release_and_acquire_order_what_they_join(void **state)
 	assert_outcomes(&released, MEMORY_MODEL_C11, 2, "00 01 11");
 	assert_outcomes(&fenced, MEMORY_MODEL_C11, 2, "00 01 11");
 	/* the add returns 1: it continues the release sequence */
-	assert_outcomes(&sequence, MEMORY_MODEL_C11, 3,
-		"000 001 010 011 100 101 111 121");
+	assert_outcomes(&sequence, MEMORY_MODEL_C11, 3, "000 001 010 011 100 101 111 121");
 }
 
 static void test_c11__sequentially_consistent_operations_have_one_order(void **state)
