@@ -55,6 +55,7 @@ void AnnotateIgnoreSyncBegin(const char *, int);
 void AnnotateIgnoreSyncEnd(const char *, int);
 void AnnotateThreadName(const char *, int, const char *);
 void AnnotateNewMemory(const char *, int, const volatile void *, size_t);
+WEAK int RunningOnValgrind(void);
 void AnnotatePCQCreate(const char *, int, const volatile void *);
 
 static void need(int is_true)
@@ -189,6 +190,7 @@ static void annotate_as_of_old(char *own)
 	AnnotateThreadName(__FILE__, __LINE__, "worker");
 	AnnotateNewMemory(__FILE__, __LINE__, own, 8);
 	AnnotatePCQCreate(__FILE__, __LINE__, own);
+	need(!RunningOnValgrind || !RunningOnValgrind());
 }
 
 static void *work(void *unused)

@@ -126,3 +126,9 @@ EMPTY(AnnotateEnableRaceDetection, PLACE, UNUSED int enable)
 EMPTY(AnnotateTraceMemory, PLACE, UNUSED ADDRESS)
 EMPTY(AnnotateFlushState, PLACE)
 EMPTY(AnnotateNoOp, PLACE, UNUSED ADDRESS)
+
+TSAN_EXPORT int RunningOnValgrind(void);
+TSAN_EXPORT int RunningOnValgrind(void)
+{
+	return 0;
+}
