@@ -369,8 +369,9 @@ void engine_note_access(const struct engine_op *op);
 bool engine_has_reported_all(void);
 /* `epoch` grows by ENGINE_EPOCH with every performed op and context switch; while it is
  * constant, one thread makes plain accesses without synchronisation. The engine copies it to
- * `*latest`. Each context switch zeroes the two values that the host stored for the time slice. */
+ * `*latest`. Each context switch clears the two values that the host stored for the time slice. */
 #define ENGINE_EPOCH (UINT64_C(1) << 32)
+#define ENGINE_NO_TAG UINT64_MAX /* for slice_tag, and unlike any tag of the host */
 struct engine_epochs {
 	uint64_t epoch;
 	uint64_t slice_key;

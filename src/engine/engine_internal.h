@@ -193,8 +193,10 @@ static inline void engine_begin_epoch(void)
 static inline void engine_begin_slice(void)
 {
 	engine_begin_epoch();
-	if (engine.epochs)
-		engine.epochs->slice_key = engine.epochs->slice_tag = 0;
+	if (engine.epochs) {
+		engine.epochs->slice_key = 0;
+		engine.epochs->slice_tag = ENGINE_NO_TAG;
+	}
 }
 /* lease.c: asks the strategy for a lease after a memory access of the moving thread. */
 void engine_take_lease(void);

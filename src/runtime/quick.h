@@ -51,7 +51,9 @@ struct quick_now {
 	/* engine.slice_key: upper part of keys of the thread's own memory. engine.slice_tag: tag
 	 * of granules about which the thread has nothing more to report. */
 	struct engine_epochs engine;
-	uint64_t point_tag; /* tag of granules that are points; 0: no such granule yet */
+	/* Tag of granules that are points; ENGINE_NO_TAG: no such granule yet. 0 would be the tag
+	 * of the granule of null pointers in an empty table. */
+	uint64_t point_tag;
 	/* Accesses until the next sample is examined for threads that wait by reading (quick.c) */
 	int32_t left;
 };

@@ -60,7 +60,7 @@ static uint64_t quick_next_tag(struct contract_quick *block)
 		}
 		block->tag = 1;
 		quick.generation++;
-		sites_now.point_tag = sites_now.engine.slice_tag = 0;
+		sites_now.point_tag = sites_now.engine.slice_tag = ENGINE_NO_TAG;
 	}
 	return block->tag;
 }
@@ -68,7 +68,7 @@ static uint64_t quick_next_tag(struct contract_quick *block)
 static void quick_drop_tags(void)
 {
 	quick.generation++;
-	sites_now.point_tag = sites_now.engine.slice_tag = 0;
+	sites_now.point_tag = sites_now.engine.slice_tag = ENGINE_NO_TAG;
 }
 
 /* Granules about which nothing more is learnt from the moving thread. */
@@ -228,7 +228,7 @@ void quick_remember_point(uint64_t address, uint32_t properties)
 
 	if (sites_now.engine.lease <= 0)
 		return;
-	if (!sites_now.point_tag)
+	if (sites_now.point_tag == ENGINE_NO_TAG)
 		sites_now.point_tag = quick_next_tag(block) * QUICK_TAG;
 	/* The granules permit reads and writes. */
 	quick_put_granules(block, address, properties | 1, sites_now.point_tag);
