@@ -1,4 +1,4 @@
-/* EXPECT: passed runs=50 */
+/* EXPECT: passed runs=50 options=--stalls,never */
 /* Sleeps in order, clocks that agree with each other and move forward, bad arguments. */
 #include <dlfcn.h>
 #include <errno.h>
