@@ -175,9 +175,9 @@ enum contract_signal {
 
 /* Loops in which threads of the target have been found spinning on memory. [guest] */
 struct contract_spin {
-	uint32_t is_needed;   /* a thread has been found spinning: runs keep a timer */
-	uint32_t is_watched;  /* process whose timer runs */
-	uint32_t quiet_ticks; /* consecutive ticks without a step */
+	uint32_t is_needed;  /* a thread has been found spinning: runs keep a timer */
+	uint32_t is_watched; /* process whose timer runs */
+	uint32_t idle_ticks; /* consecutive ticks without a step */
 	uint64_t last_step;
 	uint32_t is_unseen; /* a loop lies in code without sites, which a waiting thread may run */
 	uint32_t loop_count;
@@ -296,7 +296,7 @@ struct contract {
 	uint32_t stuck_count;
 	struct contract_stuck stuck[CONTRACT_STUCK_MOST];
 	struct contract_child_death child_death;
-	uint32_t met;	     /* [guest] bits MET_x (model/op.h) of all runs */
+	uint32_t features;   /* [guest] bits FEATURE_x (model/op.h) of all runs */
 	uint64_t operations; /* [guest] Digest of the last run's steps, with plan.has_operations */
 	/* Guarantee of the strategy so far; probability 0: none */
 	struct strategy_guarantee guarantee;

@@ -212,7 +212,7 @@ struct contract_memory {
 	/* [host] group + 1 of each site; 0: it may access anything */
 	uint16_t groups[MEMORY_SITES_MAX];
 	/* [host] bit matrix: two groups may access a common variable */
-	uint64_t meets[MEMORY_GROUPS_MAX][MEMORY_GROUPS_MAX / 64];
+	uint64_t overlaps[MEMORY_GROUPS_MAX][MEMORY_GROUPS_MAX / 64];
 	/* [host] sorted by module and start; objects in the same granule are adjacent */
 	uint32_t object_count;
 	uint32_t local_count;

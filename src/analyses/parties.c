@@ -198,13 +198,13 @@ static uint64_t signature_of(const struct making *making, thread_name name, cons
 static bool parties_is_wanted(
 	struct party_set *set, const struct making *making, uint64_t signature)
 {
-	uint32_t alike = 0;
+	uint32_t equal = 0;
 
 	if (!making->count || making->is_whole)
 		return making->count;
 	for (uint32_t i = 0; i < set->count; i++)
-		alike += set->parties[i].signature == signature;
-	if (alike >= PARTIES_EQUAL_MOST)
+		equal += set->parties[i].signature == signature;
+	if (equal >= PARTIES_EQUAL_MOST)
 		return false;
 	set->is_cut |= set->count >= PARTIES_OF_SET;
 	return set->count < PARTIES_OF_SET;

@@ -19,7 +19,7 @@
 
 /* Limits: accesses per thread, site and set of locks at one location; accesses per location; and
  * candidates. */
-#define ALIKE_MOST 2
+#define EQUAL_MOST 2
 #define ACCESSES_AT_LOCATION 64
 #define CANDIDATES_MOST 5000
 
@@ -139,16 +139,16 @@ static bool races_adds_access(const struct race_search *search, const uint32_t *
 	uint32_t count, const struct unit_access *access)
 {
 	const struct trace_event *event = races_event_of(search, access);
-	uint32_t alike = 0;
+	uint32_t equal = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
 		const struct unit_access *other = &search->trace->accesses[kept[i]];
 
-		alike += races_event_of(search, other)->site == event->site &&
+		equal += races_event_of(search, other)->site == event->site &&
 			 races_event_of(search, other)->thread == event->thread &&
 			 races_have_same_locks(search->trace, other, access);
 	}
-	return alike < ALIKE_MOST && count < ACCESSES_AT_LOCATION;
+	return equal < EQUAL_MOST && count < ACCESSES_AT_LOCATION;
 }
 
 static void search_location(const struct race_search *search, const uint32_t *order, uint32_t count)

@@ -20,8 +20,8 @@
 static struct {
 	int timer;
 	uint64_t ticks_before_hang;
-	uint64_t quiet_ticks; /* consecutive ticks without a step */
-	uint64_t run, step;   /* values at the last tick */
+	uint64_t idle_ticks; /* consecutive ticks without a step */
+	uint64_t run, step;  /* values at the last tick */
 } watch;
 
 static void watch_tick(void *context)
@@ -30,15 +30,15 @@ static void watch_tick(void *context)
 
 	if (!runtime.contract || runtime.is_forked_child || !engine_is_live() ||
 		runtime.contract->run_number != watch.run || engine_step() != watch.step) {
-		watch.quiet_ticks = 0;
+		watch.idle_ticks = 0;
 		watch.run = runtime.contract ? runtime.contract->run_number : 0;
 		watch.step = engine_step();
 		return;
 	}
-	watch.quiet_ticks++;
-	if (watch.quiet_ticks >= watch.ticks_before_hang)
+	watch.idle_ticks++;
+	if (watch.idle_ticks >= watch.ticks_before_hang)
 		runtime_hang(context);
-	else if (watch.quiet_ticks % TICKS_BEFORE_LOOK == 0)
+	else if (watch.idle_ticks % TICKS_BEFORE_LOOK == 0)
 		runtime_spin_look((uint64_t)registers[REG_RIP]);
 }
 
@@ -49,7 +49,7 @@ void watch_begin(uint64_t hang_ns)
 		.sigev_value.sival_ptr = (void *)(uintptr_t)watch_tick};
 	struct itimerspec every = {.it_interval.tv_nsec = TICK_NS, .it_value.tv_nsec = TICK_NS};
 
-	watch.quiet_ticks = 0;
+	watch.idle_ticks = 0;
 	watch.ticks_before_hang = hang_ns / TICK_NS + 1;
 	if (platform_failed(platform_call(
 		    SYS_timer_create, CLOCK_PROCESS_CPUTIME_ID, &event, &watch.timer)))

@@ -147,14 +147,14 @@ void manual_print_command(FILE *stream, const struct command *command)
 	(void)snprintf(name, sizeof name, "raddle-%s", command->name); /* names are short */
 	print_head(stream, name, command->summary);
 	(void)fputs(".SH SYNOPSIS\n", stream);
-	for (const char *way = argp->args_doc ? argp->args_doc : ""; way;) {
-		const char *next = strchr(way, '\n'); /* argp's alternative usage lines */
+	for (const char *form = argp->args_doc ? argp->args_doc : ""; form;) {
+		const char *next = strchr(form, '\n'); /* argp's alternative usage lines */
 
 		(void)fprintf(stream, "\\fB%s%s\\fR [\\fIOPTION\\fR...] ",
 			is_compiler ? "raddle\\-" : "raddle ", command->name);
-		manual_print_text(stream, way, next ? (size_t)(next - way) : strlen(way));
+		manual_print_text(stream, form, next ? (size_t)(next - form) : strlen(form));
 		(void)fputs(next ? "\n.br\n" : "\n", stream);
-		way = next ? next + 1 : NULL;
+		form = next ? next + 1 : NULL;
 	}
 	(void)fputs(".SH DESCRIPTION\n", stream);
 	print_paragraphs(stream, doc, after ? (size_t)(after - doc) : strlen(doc));

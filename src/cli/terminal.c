@@ -15,7 +15,7 @@
 /* Set while options are parsed. */
 static bool is_quiet;
 
-void terminal_be_quiet(void)
+void terminal_hide_live(void)
 {
 	is_quiet = true;
 }

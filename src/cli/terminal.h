@@ -8,7 +8,7 @@ bool terminal_has_color(FILE *stream);
 unsigned terminal_columns(FILE *stream);
 
 /* --quiet: suppresses hints and live lines from now on; cannot be undone. */
-void terminal_be_quiet(void);
+void terminal_hide_live(void);
 /* Prints a hint for new users on standard error, such as the next command to type. */
 void terminal_hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -93,54 +93,55 @@ static bool race_is_ignored(const struct race_state *state, uint64_t site, uint6
 	return false;
 }
 
-static enum shadow_way race_way(const struct detector_event *event)
+static enum shadow_kind race_kind(const struct detector_event *event)
 {
 	switch (event->kind) {
 	case OP_LOAD:
-		return WAY_READ;
+		return SHADOW_READ;
 	case OP_STORE:
-		return WAY_WRITE;
+		return SHADOW_WRITE;
 	case OP_ATOMIC_LOAD:
-		return WAY_ATOMIC_READ;
+		return SHADOW_ATOMIC_READ;
 	default:
 		/* The result is not known yet; assuming a write could report a false race. */
-		return event->may_only_read ? WAY_ATOMIC_READ : WAY_ATOMIC_WRITE;
+		return event->may_only_read ? SHADOW_ATOMIC_READ : SHADOW_ATOMIC_WRITE;
 	}
 }
 
 /* The set of kinds that conflict with each access kind. */
-#define WAY(name) (1u << WAY_##name)
-static const uint8_t race_conflicts[WAY_COUNT] = {
-	[WAY_WRITE] = WAY(WRITE) | WAY(READ) | WAY(ATOMIC_WRITE) | WAY(ATOMIC_READ),
-	[WAY_READ] = WAY(WRITE) | WAY(ATOMIC_WRITE),
-	[WAY_ATOMIC_WRITE] = WAY(WRITE) | WAY(READ),
-	[WAY_ATOMIC_READ] = WAY(WRITE),
+#define SHADOW_KIND(name) (1u << SHADOW_##name)
+static const uint8_t race_conflicts[SHADOW_KINDS] = {
+	[SHADOW_WRITE] = SHADOW_KIND(WRITE) | SHADOW_KIND(READ) | SHADOW_KIND(ATOMIC_WRITE) |
+			 SHADOW_KIND(ATOMIC_READ),
+	[SHADOW_READ] = SHADOW_KIND(WRITE) | SHADOW_KIND(ATOMIC_WRITE),
+	[SHADOW_ATOMIC_WRITE] = SHADOW_KIND(WRITE) | SHADOW_KIND(READ),
+	[SHADOW_ATOMIC_READ] = SHADOW_KIND(WRITE),
 };
 
 struct race_found {
 	const struct shadow_access *other; /* NULL if there is no race */
-	enum shadow_way other_way;
+	enum shadow_kind other_kind;
 	const struct shadow_cell *cell;
 };
 
 /* If some_are_ignored is set, the search skips suppressed site pairs and counts them. */
 static void race_find_conflict(struct race_state *state, const struct detector_event *event,
-	enum shadow_way way, bool some_are_ignored, struct race_found *found)
+	enum shadow_kind kind, bool some_are_ignored, struct race_found *found)
 {
 	const struct vector_clock *now = &race_thread(state, event->thread)->now;
 	const struct shadow_cell *cell = found->cell;
 
-	for (unsigned other = 0; other < WAY_COUNT; other++) {
+	for (unsigned other = 0; other < SHADOW_KINDS; other++) {
 		const struct shadow_accesses *accesses = &cell->last[other];
 		const struct shadow_access *access = NULL;
 
-		if (!(race_conflicts[way] & cell->ways & 1u << other))
+		if (!(race_conflicts[kind] & cell->kinds & 1u << other))
 			continue;
 		while ((access = shadow_unordered(accesses, &state->pool, now, access))) {
 			if (!some_are_ignored ||
 				!race_is_ignored(state, event->site, access->site)) {
 				found->other = access;
-				found->other_way = other;
+				found->other_kind = other;
 				return;
 			}
 			state->ignored_count++;
@@ -150,7 +151,7 @@ static void race_find_conflict(struct race_state *state, const struct detector_e
 }
 
 static void race_remember(struct race_state *state, const struct detector_event *event,
-	struct shadow_cell *cell, enum shadow_way way)
+	struct shadow_cell *cell, enum shadow_kind kind)
 {
 	const struct vector_clock *now = &race_thread(state, event->thread)->now;
 	const struct shadow_access access = {.site = event->site,
@@ -161,27 +162,27 @@ static void race_remember(struct race_state *state, const struct detector_event 
 
 	/* After a plain write, older accesses are forgotten: what races with them, races with the
 	 * write, too. */
-	if (way == WAY_WRITE)
+	if (kind == SHADOW_WRITE)
 		shadow_forget(cell, &state->pool);
-	race_need(state, shadow_add(cell, way, &state->pool, now, &access));
+	race_need(state, shadow_add(cell, kind, &state->pool, now, &access));
 }
 
 /* Returns whether the thread accessed the cell in this epoch with the same kind or a write, whose
  * races include those of this access. At a scheduling point the sites must be equal, too, because
  * one of them alone may be suppressed. */
 static bool race_is_repeated(const struct race_state *state, const struct detector_event *event,
-	const struct shadow_cell *cell, enum shadow_way way)
+	const struct shadow_cell *cell, enum shadow_kind kind)
 {
 	const struct vector_clock *now = &state->threads[event->thread.index].now;
 	const uint32_t clock = vector_clock_get(&state->pool, now, event->thread.index);
 	const struct shadow_access *last;
 
-	for (unsigned as = WAY_WRITE; as <= way; as++) {
-		if (!(cell->ways >> as & 1))
+	for (unsigned as = SHADOW_WRITE; as <= kind; as++) {
+		if (!(cell->kinds >> as & 1))
 			continue;
 		last = shadow_of_thread(&cell->last[as], &state->pool, event->thread.index);
 		if (last && last->clock == clock &&
-			(!event->is_point || (as == way && last->site == event->site)))
+			(!event->is_point || (as == kind && last->site == event->site)))
 			return true;
 	}
 	return false;
@@ -190,22 +191,22 @@ static bool race_is_repeated(const struct race_state *state, const struct detect
 static void race_check_cell(struct race_state *state, const struct detector_event *event,
 	struct shadow_cell *cell, bool some_are_ignored, struct race_found *found)
 {
-	enum shadow_way way = race_way(event);
+	enum shadow_kind kind = race_kind(event);
 	bool is_atomic = event->kind != OP_LOAD && event->kind != OP_STORE;
 
 	*found = (struct race_found){.cell = cell};
-	if (!is_atomic && race_is_repeated(state, event, cell, way))
+	if (!is_atomic && race_is_repeated(state, event, cell, kind))
 		return;
 	if (is_atomic && event->kind != OP_ATOMIC_STORE)
 		race_read_atomically(state, event, cell);
 	/* Fast path: no other thread has accessed this memory. */
 	if (!shadow_is_own(cell, event->thread.index))
-		race_find_conflict(state, event, way, some_are_ignored, found);
+		race_find_conflict(state, event, kind, some_are_ignored, found);
 	if (state->is_blind)
 		found->other = NULL;
 	if (found->other)
 		return;
-	race_remember(state, event, cell, way);
+	race_remember(state, event, cell, kind);
 	if (is_atomic && event->kind != OP_ATOMIC_LOAD)
 		race_write_atomically(state, event, cell);
 }
@@ -245,17 +246,17 @@ bool race_passes(void *block, const struct detector_event *event)
 	return state->is_blind || !race_access(state, event, false, &found);
 }
 
-static enum op_kind race_op_of(const struct shadow_access *access, enum shadow_way way)
+static enum op_kind race_op_of(const struct shadow_access *access, enum shadow_kind kind)
 {
-	switch (way) {
-	case WAY_WRITE:
+	switch (kind) {
+	case SHADOW_WRITE:
 		return OP_STORE;
-	case WAY_READ:
+	case SHADOW_READ:
 		return OP_LOAD;
 	default:
 		if (access->is_update)
 			return OP_ATOMIC_UPDATE;
-		return way == WAY_ATOMIC_READ ? OP_ATOMIC_LOAD : OP_ATOMIC_STORE;
+		return kind == SHADOW_ATOMIC_READ ? OP_ATOMIC_LOAD : OP_ATOMIC_STORE;
 	}
 }
 
@@ -274,7 +275,7 @@ static void race_see(struct race_state *state, const struct detector_event *even
 		state->seen[state->seen_count++] = (struct race_seen){.pair = pair,
 			.address = race_address(event, found),
 			.op = event->kind,
-			.other_op = (uint8_t)race_op_of(found->other, found->other_way)};
+			.other_op = (uint8_t)race_op_of(found->other, found->other_kind)};
 	race_need(state, race_ignore(state, pair));
 }
 
@@ -294,7 +295,7 @@ static bool race_judge(
 	verdict->other_site = found.other->site;
 	verdict->other_step = found.other->step;
 	verdict->other_thread = (struct thread_id){(uint16_t)found.other->thread};
-	verdict->other_op = (uint8_t)race_op_of(found.other, found.other_way);
+	verdict->other_op = (uint8_t)race_op_of(found.other, found.other_kind);
 	return true;
 }
 

@@ -30,7 +30,8 @@ static struct shadow_cell *plain_cell(
 		struct shadow_cell *cell = &shadow->cells[at];
 
 		if (cell->mask == mask)
-			return cell->ways & ~(1u << WAY_WRITE | 1u << WAY_READ) ? NULL : cell;
+			return cell->kinds & ~(1u << SHADOW_WRITE | 1u << SHADOW_READ) ? NULL
+										       : cell;
 		if (cell->mask & mask)
 			return NULL;
 	}
@@ -39,11 +40,11 @@ static struct shadow_cell *plain_cell(
 
 /* Returns whether all accesses of this kind are the thread's own or happen before `now`. */
 static bool plain_are_before(const struct race_state *state, const struct shadow_cell *cell,
-	enum shadow_way way, const struct vector_clock *now, uint16_t thread)
+	enum shadow_kind kind, const struct vector_clock *now, uint16_t thread)
 {
-	const struct shadow_accesses *accesses = &cell->last[way];
+	const struct shadow_accesses *accesses = &cell->last[kind];
 
-	if (!(cell->ways >> way & 1))
+	if (!(cell->kinds >> kind & 1))
 		return true;
 	if (!accesses->table)
 		return accesses->one.thread == thread ||
@@ -54,12 +55,12 @@ static bool plain_are_before(const struct race_state *state, const struct shadow
 
 /* Returns whether the thread made an access of this kind in this epoch. */
 static bool plain_is_there(const struct race_state *state, const struct shadow_cell *cell,
-	enum shadow_way way, uint16_t thread, uint32_t clock)
+	enum shadow_kind kind, uint16_t thread, uint32_t clock)
 {
-	const struct shadow_accesses *accesses = &cell->last[way];
+	const struct shadow_accesses *accesses = &cell->last[kind];
 	const struct shadow_access *last = &accesses->one;
 
-	if (!(cell->ways >> way & 1))
+	if (!(cell->kinds >> kind & 1))
 		return false;
 	if (accesses->table)
 		last = shadow_of_thread(accesses, &state->pool, thread);
@@ -72,7 +73,7 @@ bool race_passes_plain(void *block, const struct race_plain *access, uint32_t *p
 	const struct race_thread *thread = &state->threads[access->thread];
 	const unsigned offset = access->address % SHADOW_GRANULE_BYTES;
 	const uint8_t mask = (uint8_t)(((1u << access->bytes) - 1) << offset);
-	const enum shadow_way way = access->is_write ? WAY_WRITE : WAY_READ;
+	const enum shadow_kind kind = access->is_write ? SHADOW_WRITE : SHADOW_READ;
 	const struct shadow_granule *granule;
 	struct shadow_access made;
 	struct shadow_cell *cell;
@@ -85,20 +86,20 @@ bool race_passes_plain(void *block, const struct race_plain *access, uint32_t *p
 	if (!cell)
 		return false;
 	clock = vector_clock_get(&state->pool, &thread->now, access->thread);
-	if (plain_is_there(state, cell, WAY_WRITE, access->thread, clock) ||
-		plain_is_there(state, cell, way, access->thread, clock))
+	if (plain_is_there(state, cell, SHADOW_WRITE, access->thread, clock) ||
+		plain_is_there(state, cell, kind, access->thread, clock))
 		return true;
-	if (!plain_are_before(state, cell, WAY_WRITE, &thread->now, access->thread))
+	if (!plain_are_before(state, cell, SHADOW_WRITE, &thread->now, access->thread))
 		return false;
 	made = (struct shadow_access){.site = access->site,
 		.thread = access->thread,
 		.clock = clock,
 		.step = shadow_step(access->step)};
 	if (access->is_write) {
-		if (!plain_are_before(state, cell, WAY_READ, &thread->now, access->thread))
+		if (!plain_are_before(state, cell, SHADOW_READ, &thread->now, access->thread))
 			return false;
 		shadow_forget(cell, &state->pool);
 	}
-	race_need(state, shadow_add(cell, way, &state->pool, &thread->now, &made));
+	race_need(state, shadow_add(cell, kind, &state->pool, &thread->now, &made));
 	return true;
 }

@@ -69,10 +69,10 @@ const struct shadow_access *shadow_of_thread(
 
 void shadow_forget(struct shadow_cell *cell, struct clock_pool *pool)
 {
-	for (unsigned way = 0; way < WAY_COUNT; way++)
-		if (cell->ways >> way & 1 && cell->last[way].table)
-			clock_pool_give(pool, cell->last[way].table, cell->last[way].table_words);
-	cell->ways = 0;
+	for (unsigned kind = 0; kind < SHADOW_KINDS; kind++)
+		if (cell->kinds >> kind & 1 && cell->last[kind].table)
+			clock_pool_give(pool, cell->last[kind].table, cell->last[kind].table_words);
+	cell->kinds = 0;
 }
 
 static bool shadow_grow_table(
@@ -96,17 +96,17 @@ static bool shadow_grow_table(
 	return true;
 }
 
-bool shadow_add(struct shadow_cell *cell, enum shadow_way way, struct clock_pool *pool,
+bool shadow_add(struct shadow_cell *cell, enum shadow_kind kind, struct clock_pool *pool,
 	const struct vector_clock *now, const struct shadow_access *access)
 {
-	struct shadow_accesses *accesses = &cell->last[way];
+	struct shadow_accesses *accesses = &cell->last[kind];
 	struct shadow_access one = accesses->one;
 	bool is_single = !accesses->table;
 	uint32_t most = one.thread > access->thread ? one.thread : access->thread;
 
-	if (!(cell->ways >> way & 1)) {
+	if (!(cell->kinds >> kind & 1)) {
 		*accesses = (struct shadow_accesses){.one = *access};
-		cell->ways |= (uint8_t)(1u << way);
+		cell->kinds |= (uint8_t)(1u << kind);
 		return true;
 	}
 	if (is_single && (one.thread == access->thread || shadow_is_before(&one, pool, now))) {
@@ -183,13 +183,13 @@ static bool shadow_split(
 		return false;
 	rest->next = cell->next;
 	rest->releaser = cell->releaser;
-	rest->ways = cell->ways;
-	for (unsigned way = 0; way < WAY_COUNT; way++)
-		rest->last[way] = cell->last[way];
+	rest->kinds = cell->kinds;
+	for (unsigned kind = 0; kind < SHADOW_KINDS; kind++)
+		rest->last[kind] = cell->last[kind];
 	rest->mask = (uint8_t)(cell->mask & ~mask);
-	for (unsigned way = 0; way < WAY_COUNT; way++)
+	for (unsigned kind = 0; kind < SHADOW_KINDS; kind++)
 		is_whole &=
-			!(cell->ways >> way & 1) || shadow_copy_accesses(&rest->last[way], pool);
+			!(cell->kinds >> kind & 1) || shadow_copy_accesses(&rest->last[kind], pool);
 	is_whole &= vector_clock_copy(pool, &rest->released, &released);
 	cell->mask &= mask;
 	cell->next = rest_index;

@@ -2,7 +2,7 @@
  * Shadow memory of the race detector: the latest accesses of each piece of memory. A granule is
  * eight aligned bytes. Its cells are disjoint groups of bytes (masks) that were always accessed
  * together, so that accesses to neighbouring bytes do not race. A cell keeps the latest accesses
- * separately for four access kinds (enum shadow_way). While the accesses of a kind are ordered,
+ * separately for four access kinds (enum shadow_kind). While the accesses of a kind are ordered,
  * only the last one is kept; otherwise one per thread. This is the adaptive representation of
  * FastTrack (Flanagan and Freund, PLDI 2009, section 3).
  *
@@ -22,7 +22,13 @@
 #define SHADOW_GRANULE_BYTES 8u
 
 /* Kinds of access. These kinds alone determine whether two accesses conflict. */
-enum shadow_way { WAY_WRITE, WAY_READ, WAY_ATOMIC_WRITE, WAY_ATOMIC_READ, WAY_COUNT };
+enum shadow_kind {
+	SHADOW_WRITE,
+	SHADOW_READ,
+	SHADOW_ATOMIC_WRITE,
+	SHADOW_ATOMIC_READ,
+	SHADOW_KINDS
+};
 
 struct shadow_access {
 	uint64_t site : 48; /* code addresses lie in the lower half of the address space */
@@ -52,8 +58,8 @@ struct shadow_cell {
 	_Alignas(64) uint32_t next; /* index of the granule's next cell, 0: none */
 	uint16_t releaser; /* thread index + 1 of the store that began the release sequence */
 	uint8_t mask;	   /* bytes of the granule; 0: the cell is free */
-	uint8_t ways;	   /* bit set of kinds with accesses; last[] is undefined for the others */
-	struct shadow_accesses last[WAY_COUNT];
+	uint8_t kinds;	   /* bit set of kinds with accesses; last[] is undefined for the others */
+	struct shadow_accesses last[SHADOW_KINDS];
 	struct vector_clock released; /* clock that an acquiring read of this memory joins */
 };
 
@@ -106,18 +112,19 @@ const struct shadow_access *shadow_unordered(const struct shadow_accesses *acces
 	const struct shadow_access *last);
 /* Stores the access, and discards the others if all happen before `now`. Returns false if there is
  * no memory for a table; one access may be lost then. */
-bool shadow_add(struct shadow_cell *cell, enum shadow_way way, struct clock_pool *pool,
+bool shadow_add(struct shadow_cell *cell, enum shadow_kind kind, struct clock_pool *pool,
 	const struct vector_clock *now, const struct shadow_access *access);
 /* Discards all accesses of the cell. */
 void shadow_forget(struct shadow_cell *cell, struct clock_pool *pool);
 /* Returns whether only this thread accessed the cell, and only with plain accesses. */
 static inline bool shadow_is_own(const struct shadow_cell *cell, uint32_t thread)
 {
-	const struct shadow_accesses *writes = &cell->last[WAY_WRITE];
-	const struct shadow_accesses *reads = &cell->last[WAY_READ];
+	const struct shadow_accesses *writes = &cell->last[SHADOW_WRITE];
+	const struct shadow_accesses *reads = &cell->last[SHADOW_READ];
 
-	return !(cell->ways & ~(1u << WAY_WRITE | 1u << WAY_READ)) &&
-	       (!(cell->ways >> WAY_WRITE & 1) ||
+	return !(cell->kinds & ~(1u << SHADOW_WRITE | 1u << SHADOW_READ)) &&
+	       (!(cell->kinds >> SHADOW_WRITE & 1) ||
 		       (!writes->table && writes->one.thread == thread)) &&
-	       (!(cell->ways >> WAY_READ & 1) || (!reads->table && reads->one.thread == thread));
+	       (!(cell->kinds >> SHADOW_READ & 1) ||
+		       (!reads->table && reads->one.thread == thread));
 }

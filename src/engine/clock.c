@@ -67,7 +67,7 @@ static void clock_set_due_step(void)
 
 void engine_clock_note_deadline(uint64_t deadline_ns)
 {
-	engine_note_met(MET_TIME);
+	engine_note_feature(FEATURE_TIME);
 	if (deadline_ns >= engine.earliest_deadline)
 		return;
 	engine.earliest_deadline = deadline_ns;

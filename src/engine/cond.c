@@ -181,7 +181,7 @@ int cond_wait(struct cond *cond, struct mutex *mutex, uint64_t deadline_ns, uint
 	enum engine_result result;
 	int error, mutex_error;
 
-	engine_note_met(MET_CONDITION);
+	engine_note_feature(FEATURE_CONDITION);
 	(void)engine_perform(&wait);
 	if (cond->is_shared)
 		return cond_wait_shared(cond, mutex, &op);

@@ -34,8 +34,8 @@ void engine_evaluate(struct engine_thread *thread)
 	engine_settle();
 	if (!op)
 		return;
-	if (thread->crowd) {
-		engine_crowd_leave(thread);
+	if (thread->wait_group) {
+		engine_wait_group_leave(thread);
 		engine_link(thread);
 	}
 	if (engine_must_drain(thread, op)) {
@@ -116,7 +116,7 @@ void engine_announce(struct engine_thread *thread, struct engine_op *op)
 		engine_set_enabled(thread, engine_must_drain(thread, op) ? 0 : WAKE_READY);
 		return;
 	}
-	if (engine.crowd_count && engine_crowd_join(thread))
+	if (engine.wait_group_count && engine_wait_group_join(thread))
 		return;
 	if (op->ready)
 		engine_link(thread);
@@ -129,8 +129,8 @@ void engine_withdraw(struct engine_thread *thread)
 
 	if (!op)
 		return;
-	if (thread->crowd)
-		engine_crowd_leave(thread);
+	if (thread->wait_group)
+		engine_wait_group_leave(thread);
 	else if (op->ready)
 		engine_unlink(thread);
 	thread->op = NULL;
@@ -143,8 +143,8 @@ void engine_changed(const void *address)
 	struct engine_thread *next;
 	uint32_t count = 0;
 
-	if (engine.crowd_count)
-		engine_crowd_changed(address);
+	if (engine.wait_group_count)
+		engine_wait_group_changed(address);
 	for (struct engine_thread *thread = *engine_bucket(address); thread; thread = next) {
 		next = thread->object_next;
 		if (thread->op->address == address) {
@@ -153,7 +153,7 @@ void engine_changed(const void *address)
 		}
 	}
 	if (__builtin_expect(count >= ENGINE_CROWD_LEAST, 0))
-		engine_crowd_form(*engine_bucket(address), address);
+		engine_wait_group_form(*engine_bucket(address), address);
 }
 
 void engine_evaluate_changed(void)
@@ -164,7 +164,7 @@ void engine_evaluate_changed(void)
 
 void engine_change_deferred(const void *address)
 {
-	if (!*engine_bucket(address) && !engine.crowd_count)
+	if (!*engine_bucket(address) && !engine.wait_group_count)
 		return;
 	if (!engine.run.defers_changes) {
 		engine_changed(address);

@@ -64,8 +64,8 @@ struct engine_op {
 	bool is_shared;	      /* other processes may make the op ready: shared.h */
 	/* readiness means only that a retry may succeed; a signal interrupts even a ready op */
 	bool is_guess;
-	/* ready() gives one result for all pending ops of this kind on the object (crowd.c) */
-	bool is_alike;
+	/* ready() gives one result for all pending ops of this kind on the object (wait_group.c) */
+	bool has_common_result;
 	uint8_t call;	      /* enum call_kind; like `number`, only for reports */
 	uint16_t number;      /* same as in struct trace_event */
 	const void *address;  /* how the engine finds its waiters; NULL if none */
@@ -137,8 +137,8 @@ struct engine_thread {
 	uint8_t priority;
 	/* private to the engine: why the pending op is enabled; see engine_wake_reason() */
 	uint8_t wake_reason;
-	/* crowd.c: number of the group of waiters to which the thread belongs, plus 1; 0: none */
-	uint8_t crowd;
+	/* wait_group.c: number of the group of waiters to which the thread belongs, plus 1; 0: none */
+	uint8_t wait_group;
 	bool is_cancel_requested;
 	bool is_cancel_disabled;
 	bool is_cancel_asynchronous;
@@ -251,7 +251,7 @@ struct engine_run {
 	 * site came first. NULL if there is no coverage. */
 	uint64_t *covered;
 	uint32_t covered_words; /* a power of two */
-	uint32_t *met;		/* receives bits MET_x (model/op.h); NULL if not needed */
+	uint32_t *features;	/* receives bits FEATURE_x (model/op.h); NULL if not needed */
 	uint64_t *operations;	/* receives a digest of the steps made; NULL if not needed */
 	uint64_t seed;		/* seed of value choices */
 	uint64_t random_seed;	/* seed of the target's random numbers */
@@ -458,7 +458,7 @@ void engine_clock_advance_to(uint64_t clock_ns);
 void engine_clock_note_poll(void);
 /* Lets time pass as `count` steps would. */
 void engine_clock_note_calls(uint32_t count);
-void engine_note_met(enum op_met met);
+void engine_note_feature(enum run_feature feature);
 /* Notes that a thread waits at most until `deadline_ns`. */
 void engine_clock_note_deadline(uint64_t deadline_ns);
 

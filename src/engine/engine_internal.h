@@ -14,7 +14,7 @@
 #define ENGINE_CHANGED_MOST 4 /* capacity for objects whose waiters are not yet re-evaluated */
 #define ENGINE_MODULES_MAX 256
 #define ENGINE_FUTEX_QUEUES 64
-#define ENGINE_CROWDS 4
+#define ENGINE_WAIT_GROUPS 4
 /* Size of the smallest wait group; fewer waiters are evaluated one by one as fast. */
 #define ENGINE_CROWD_LEAST 8
 #define ENGINE_NAME_CACHE 1024 /* direct-mapped; a collision costs a search */
@@ -33,8 +33,8 @@ struct engine_futex_queue {
 	uint16_t last;
 };
 
-/* Threads whose pending ops on one object always have the same readiness (crowd.c). */
-struct engine_crowd {
+/* Threads whose pending ops on one object always have the same readiness (wait_group.c). */
+struct engine_wait_group {
 	const void *address;
 	uint32_t count;
 	bool is_ready; /* all members are enabled, or none is */
@@ -120,7 +120,7 @@ struct engine {
 	/* name_cache entries of this run: engine_renew() */
 	uint64_t named[BITSET_WORDS(ENGINE_NAME_CACHE)];
 	struct engine_futex_queue futex_queues[ENGINE_FUTEX_QUEUES];
-	uint32_t crowd_count;
+	uint32_t wait_group_count;
 	uint64_t enabled[BITSET_WORDS(THREAD_CAPACITY)];
 	uint64_t was_enabled[BITSET_WORDS(THREAD_CAPACITY)];
 	uint64_t offered[BITSET_WORDS(THREAD_CAPACITY)];
@@ -136,7 +136,7 @@ struct engine {
 	 * because a rewind restores written pages. */
 	struct engine_module modules[ENGINE_MODULES_MAX];
 	struct engine_name_entry name_cache[ENGINE_NAME_CACHE];
-	struct engine_crowd crowds[ENGINE_CROWDS];
+	struct engine_wait_group wait_groups[ENGINE_WAIT_GROUPS];
 };
 
 extern struct engine engine;
@@ -161,13 +161,13 @@ void engine_hand_over_for_good(void);
 void engine_evaluate_changed(void);
 void engine_link(struct engine_thread *thread);
 void engine_unlink(struct engine_thread *thread);
-/* Adds the thread to the wait group of its object (crowd.c). Returns false if the thread must wait
+/* Adds the thread to the wait group of its object (wait_group.c). Returns false if the thread must wait
  * alone. */
-bool engine_crowd_join(struct engine_thread *thread);
+bool engine_wait_group_join(struct engine_thread *thread);
 /* Moves all eligible waiters for the object from this bucket into a new wait group. */
-void engine_crowd_form(struct engine_thread *bucket, const void *address);
-void engine_crowd_leave(struct engine_thread *thread);
-void engine_crowd_changed(const void *address);
+void engine_wait_group_form(struct engine_thread *bucket, const void *address);
+void engine_wait_group_leave(struct engine_thread *thread);
+void engine_wait_group_changed(const void *address);
 uint8_t engine_wake_reason(const struct engine_thread *thread);
 /* Removes the pending op of the thread; engine_announce() sets one. */
 void engine_withdraw(struct engine_thread *thread);

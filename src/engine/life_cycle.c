@@ -241,10 +241,10 @@ void engine_raise_attention(void)
 	engine_end_lease();
 }
 
-void engine_note_met(enum op_met met)
+void engine_note_feature(enum run_feature feature)
 {
-	if (engine.run.met)
-		*engine.run.met |= met;
+	if (engine.run.features)
+		*engine.run.features |= feature;
 }
 
 void engine_watch_uses(void)

@@ -153,7 +153,7 @@ int mutex_lock(struct mutex *mutex, uint64_t deadline_ns, uint64_t site)
 		.address = mutex,
 		.site = site,
 		.is_shared = mutex_is_shared(mutex),
-		.is_alike = !mutex_is_held_by(mutex, engine_current()),
+		.has_common_result = !mutex_is_held_by(mutex, engine_current()),
 		.ready = mutex_is_ready,
 		.deadline_ns = deadline_ns};
 	enum engine_result result;

@@ -468,7 +468,7 @@ const char *contract_refresh(struct contract_block *block)
 	own->hang_extensions = exchange_load_word(&shared->hang_extensions);
 	own->is_waiting_outside = exchange_load_word(&shared->is_waiting_outside);
 	own->is_live = exchange_load_word(&shared->is_live) != 0;
-	own->met = exchange_load_word(&shared->met);
+	own->features = exchange_load_word(&shared->features);
 	own->takes_name = exchange_load_word(&shared->takes_name) != 0;
 	own->spin.is_unseen = exchange_load_word(&shared->spin.is_unseen) != 0;
 	own->unseen = unseen & (UNSEEN_THREAD | UNSEEN_LOCKS | UNSEEN_CALLS);

@@ -97,7 +97,7 @@ static void campaign_add_up(struct campaign *campaign)
 			contract->totals.runs - contract->totals.outcome[OUTCOME_TAINTED];
 		result->checkpoints += contract->totals.checkpoints_taken;
 		result->runs_resumed += contract->totals.runs_resumed;
-		result->met |= contract->met;
+		result->features |= contract->features;
 		if (!result->checkpoint_obstacle[0])
 			memcpy(result->checkpoint_obstacle, contract->checkpoint_text,
 				sizeof result->checkpoint_obstacle);

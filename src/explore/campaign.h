@@ -203,7 +203,7 @@ struct campaign_result {
 		[128]; /* the operation of a run that prevents further checkpoints; empty: none */
 	uint32_t threads_most;
 	uint64_t steps_most;
-	uint32_t met; /* bits MET_x (model/op.h) */
+	uint32_t features; /* bits FEATURE_x (model/op.h) */
 	/* the campaign has switched the setting on */
 	bool has_forked_children;
 	bool is_interrupted;

@@ -97,8 +97,8 @@ int restart_worker_died(
 bool restart_must_include_children(
 	const struct campaign *campaign, const struct campaign_worker *worker)
 {
-	return worker->worker.contract->met & MET_CHILD_THREADS && !campaign->has_started &&
-	       campaign->scheme->has_independent_runs &&
+	return worker->worker.contract->features & FEATURE_CHILD_THREADS &&
+	       !campaign->has_started && campaign->scheme->has_independent_runs &&
 	       campaign->runs.end > campaign->row.run_first + 1 &&
 	       !campaign->program.settings.has_forked_children &&
 	       !campaign->options->without_forked_children;

@@ -149,11 +149,11 @@ static inline bool op_dependent(const struct pending_op *a, const struct pending
 }
 
 /* Events of a run for which an option of `raddle run` offers further exploration. */
-enum op_met {
-	MET_CONDITION = 1, /* the run used a condition variable: spurious wake-ups */
+enum run_feature {
+	FEATURE_CONDITION = 1, /* the run used a condition variable: spurious wake-ups */
 	/* the run used a deadline, alone or as the limit of a wait: early time-outs */
-	MET_TIME = 2,
-	MET_CHILD_THREADS = 4, /* a forked child created threads */
+	FEATURE_TIME = 2,
+	FEATURE_CHILD_THREADS = 4, /* a forked child created threads */
 	/* c11: the run left out old stores, because histories are bounded */
-	MET_HISTORY_CUT = 8
+	FEATURE_HISTORY_CUT = 8
 };

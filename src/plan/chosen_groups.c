@@ -10,7 +10,7 @@ struct group {
 	/* representative of the group: all its sites may touch the same variables */
 	const struct points_to_site *like;
 	uint32_t site_count;
-	uint32_t met; /* number of sites that may touch one of these variables */
+	uint32_t overlapping; /* number of sites that may touch one of these variables */
 };
 
 struct grouping {
@@ -66,53 +66,58 @@ static void note_touching(struct grouping *grouping)
 	}
 }
 
-static void meet_all(struct grouping *grouping, uint32_t variable, uint64_t *met)
+static void chosen_groups_add_overlaps(
+	struct grouping *grouping, uint32_t variable, uint64_t *overlapping)
 {
 	for (uint32_t word = 0; word < CHOSEN_GROUP_WORDS; word++)
-		met[word] |= touching(grouping, variable)[word];
+		overlapping[word] |= touching(grouping, variable)[word];
 }
 
 /* Collects the groups that may touch a variable of this group. */
-static void find_met(struct grouping *grouping, uint32_t group, uint64_t *met)
+static void chosen_groups_find_overlaps(
+	struct grouping *grouping, uint32_t group, uint64_t *overlapping)
 {
 	const struct points_to_site *site = grouping->groups[group].like;
 
-	memset(met, 0, CHOSEN_GROUP_WORDS * sizeof *met);
+	memset(overlapping, 0, CHOSEN_GROUP_WORDS * sizeof *overlapping);
 	/* the group itself: its sites may touch memory that only code without bitcode knows */
-	bitset_add(met, group);
+	bitset_add(overlapping, group);
 	for (uint32_t i = 0; i < site->variable_count; i++)
-		meet_all(grouping, site->variables[i], met);
+		chosen_groups_add_overlaps(grouping, site->variables[i], overlapping);
 	for (uint32_t i = 0; site->is_open && i < grouping->result->foreign_count; i++)
-		meet_all(grouping, grouping->result->foreign[i], met);
+		chosen_groups_add_overlaps(grouping, grouping->result->foreign[i], overlapping);
 }
 
 /* Sorts groups by the number of sites in conflicting groups; number[]: new index by old index. */
 static void sort_groups(struct grouping *grouping, uint16_t *number)
 {
-	uint64_t met[CHOSEN_GROUP_WORDS];
+	uint64_t overlapping[CHOSEN_GROUP_WORDS];
 
 	for (uint32_t i = 0; i < grouping->count; i++) {
-		find_met(grouping, i, met);
-		bitset_each (other, met, grouping->count)
-			grouping->groups[i].met += grouping->groups[other].site_count;
+		chosen_groups_find_overlaps(grouping, i, overlapping);
+		bitset_each (other, overlapping, grouping->count)
+			grouping->groups[i].overlapping += grouping->groups[other].site_count;
 	}
 	for (uint32_t i = 0; i < grouping->count; i++) {
 		number[i] = 0;
 		for (uint32_t j = 0; j < grouping->count; j++)
-			number[i] += grouping->groups[j].met < grouping->groups[i].met ||
-				     (grouping->groups[j].met == grouping->groups[i].met && j < i);
+			number[i] +=
+				grouping->groups[j].overlapping < grouping->groups[i].overlapping ||
+				(grouping->groups[j].overlapping ==
+						grouping->groups[i].overlapping &&
+					j < i);
 	}
 }
 
 static void write_meets(
 	struct grouping *grouping, const uint16_t *number, struct contract_memory *memory)
 {
-	uint64_t met[CHOSEN_GROUP_WORDS];
+	uint64_t overlapping[CHOSEN_GROUP_WORDS];
 
 	for (uint32_t i = 0; i < grouping->count; i++) {
-		find_met(grouping, i, met);
-		bitset_each (other, met, grouping->count)
-			bitset_add(memory->meets[number[i]], number[other]);
+		chosen_groups_find_overlaps(grouping, i, overlapping);
+		bitset_each (other, overlapping, grouping->count)
+			bitset_add(memory->overlaps[number[i]], number[other]);
 	}
 }
 

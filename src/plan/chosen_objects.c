@@ -58,21 +58,21 @@ static uint16_t group_of(struct placing *placing, const uint64_t *touching)
 {
 	const uint32_t count = placing->grouping->count;
 	struct contract_memory *memory = placing->memory;
-	uint64_t met[CHOSEN_GROUP_WORDS] = {0};
+	uint64_t overlapping[CHOSEN_GROUP_WORDS] = {0};
 	bool has_any = false;
 
 	bitset_each (group, touching, count) {
-		bitset_add(met, placing->grouping->number[group]);
+		bitset_add(overlapping, placing->grouping->number[group]);
 		has_any = true;
 	}
 	if (!has_any)
 		return 0;
 	for (uint32_t group = count; group < placing->group_end; group++)
-		if (memcmp(memory->meets[group], met, sizeof met) == 0)
+		if (memcmp(memory->overlaps[group], overlapping, sizeof overlapping) == 0)
 			return (uint16_t)(group + 1);
 	if (placing->group_end == MEMORY_GROUPS_MAX)
 		return 0;
-	memcpy(memory->meets[placing->group_end], met, sizeof met);
+	memcpy(memory->overlaps[placing->group_end], overlapping, sizeof overlapping);
 	return (uint16_t)++placing->group_end;
 }
 

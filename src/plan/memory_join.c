@@ -108,12 +108,12 @@ static void settle_vias(const struct contract_memory *memory, struct memory_vari
 		}
 	for (uint32_t i = known; i < MEMORY_VIAS_MAX && via[i]; i++) {
 		const uint16_t group = via[i];
-		bool is_met = false;
+		bool is_overlapping = false;
 
 		via[i] = 0;
 		for (uint32_t j = 0; j < known; j++)
-			is_met |= bitset_has(memory->meets[via[j] - 1], group - 1u);
-		if (!is_met)
+			is_overlapping |= bitset_has(memory->overlaps[via[j] - 1], group - 1u);
+		if (!is_overlapping)
 			via[known++] = group;
 	}
 	variable->via_known = (uint8_t)known;

@@ -20,7 +20,7 @@
 /* Interval of checks for an interruption. */
 #define LOOK_EVERY_MS 100
 
-enum forked_job_state { FORKED_JOB_WAITS, FORKED_JOB_UNDER_WAY, FORKED_JOB_ANSWERED };
+enum forked_job_state { FORKED_JOB_WAITS, FORKED_JOB_RUNNING, FORKED_JOB_ANSWERED };
 
 /* Head of an answer in the pipe. If the status is negative, the answer is the error text. */
 struct forked_job_head {
@@ -39,7 +39,7 @@ struct forked_jobs_run {
 	struct job *list;
 	uint32_t workers;
 	uint32_t taken;		    /* the answers of all jobs below this number are taken */
-	uint32_t under_way;	    /* number of running jobs */
+	uint32_t running;	    /* number of running jobs */
 	volatile int *interruption; /* shared with the jobs */
 	bool needs_exclusive_job;
 };
@@ -111,8 +111,8 @@ static int send_out(struct forked_jobs_run *run, uint32_t number, struct error *
 	(void)close(pipes[1]); /* the end of the job then closes the pipe */
 	children_add(job->pid);
 	job->pipe = pipes[0];
-	job->state = FORKED_JOB_UNDER_WAY;
-	run->under_way++;
+	job->state = FORKED_JOB_RUNNING;
+	run->running++;
 	return 0;
 }
 
@@ -123,7 +123,7 @@ static void end_job(struct forked_jobs_run *run, struct job *job)
 	children_remove(job->pid);
 	(void)close(job->pipe); /* the pipe was only read */
 	job->state = FORKED_JOB_ANSWERED;
-	run->under_way--;
+	run->running--;
 }
 
 static void call_off(struct forked_jobs_run *run)
@@ -131,7 +131,7 @@ static void call_off(struct forked_jobs_run *run)
 	for (uint32_t i = 0; i < run->jobs->count; i++) {
 		struct job *job = &run->list[i];
 
-		if (job->state != FORKED_JOB_UNDER_WAY)
+		if (job->state != FORKED_JOB_RUNNING)
 			continue;
 		(void)kill(job->pid, SIGKILL); /* the job may have ended already */
 		end_job(run, job);
@@ -148,8 +148,7 @@ static int send_some(struct forked_jobs_run *run, struct error *err)
 	/* Limits how far jobs run ahead, and so the memory of answers that wait for earlier
 	 * ones. */
 	for (uint32_t i = run->taken; i < jobs->count && i < run->taken + 4 * run->workers; i++) {
-		if (run->under_way == run->workers || *run->interruption ||
-			run->needs_exclusive_job)
+		if (run->running == run->workers || *run->interruption || run->needs_exclusive_job)
 			break;
 		if (run->list[i].state != FORKED_JOB_WAITS)
 			continue;
@@ -173,12 +172,12 @@ static void read_some(struct forked_jobs_run *run, struct job *job)
 
 static void listen_to(struct forked_jobs_run *run)
 {
-	struct pollfd *files = array_new(run->under_way + 1u, sizeof *files);
-	struct job **owners = array_new(run->under_way + 1u, sizeof *owners);
+	struct pollfd *files = array_new(run->running + 1u, sizeof *files);
+	struct job **owners = array_new(run->running + 1u, sizeof *owners);
 	uint32_t count = 0;
 
-	for (uint32_t i = run->taken; i < run->jobs->count && count < run->under_way; i++)
-		if (run->list[i].state == FORKED_JOB_UNDER_WAY) {
+	for (uint32_t i = run->taken; i < run->jobs->count && count < run->running; i++)
+		if (run->list[i].state == FORKED_JOB_RUNNING) {
 			files[count] = (struct pollfd){.fd = run->list[i].pipe, .events = POLLIN};
 			owners[count++] = &run->list[i];
 		}
@@ -229,7 +228,7 @@ static int take_some(struct forked_jobs_run *run, struct error *err)
 		if (result < 0)
 			return result;
 		run->needs_exclusive_job =
-			run->under_way && jobs->needs_exclusive_run &&
+			run->running && jobs->needs_exclusive_run &&
 			jobs->needs_exclusive_run(jobs->context, run->taken, &answer);
 		if (run->needs_exclusive_job)
 			return 0;
@@ -258,7 +257,7 @@ static int forked_jobs_resume(struct forked_jobs_run *run, struct error *err)
 		if (jobs->is_interrupted && *jobs->is_interrupted)
 			*run->interruption = *jobs->is_interrupted;
 		result = send_some(run, err);
-		if (result < 0 || !run->under_way) /* interrupted, and no job is running */
+		if (result < 0 || !run->running) /* interrupted, and no job is running */
 			break;
 		listen_to(run);
 		result = take_some(run, err);

@@ -25,7 +25,7 @@
 #define QUICK_POINT_TAG 48
 #define QUICK_LEFT 56
 /* Values of sites_are_live, from the least to the most reporting path. */
-#define SITES_QUIET 0
+#define SITES_OFF 0
 #define SITES_LIVE 1
 #define SITES_QUICK 2
 

@@ -95,7 +95,7 @@ static void bite(struct watchdog *watchdog, pid_t pid, uint64_t processor_ns, ui
 		(void)sigqueue(pid, SIGSYS, (union sigval){.sival_int = CONTRACT_SIGNAL_NATIVE});
 		return;
 	}
-	if (watchdog->state == WATCHDOG_QUIET) {
+	if (watchdog->state == WATCHDOG_SILENT) {
 		if (stalled_ns < watchdog->limit_ns && watchdog->asleep_ns < watchdog->limit_ns)
 			return;
 		/* Errors are ignored: the process may have ended. */
@@ -123,7 +123,7 @@ void watchdog_look(struct watchdog *watchdog, const struct contract *contract, u
 	if (has_moved(watchdog, contract) ||
 		!__atomic_load_n(&contract->is_live, __ATOMIC_RELAXED) ||
 		__atomic_load_n(&contract->is_waiting_outside, __ATOMIC_RELAXED)) {
-		watchdog->state = WATCHDOG_QUIET;
+		watchdog->state = WATCHDOG_SILENT;
 		watchdog->has_asked_spin = watchdog->has_asked_native = false;
 		watchdog->processor_ns = processor_time_ns(pid);
 		watchdog->asleep_ns = 0;
@@ -131,7 +131,7 @@ void watchdog_look(struct watchdog *watchdog, const struct contract *contract, u
 	}
 	processor_ns = processor_time_ns(pid);
 	if (is_extended(watchdog, contract)) {
-		watchdog->state = WATCHDOG_QUIET;
+		watchdog->state = WATCHDOG_SILENT;
 		watchdog->processor_ns = processor_ns;
 		watchdog->asleep_ns = 0;
 	}

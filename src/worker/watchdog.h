@@ -11,7 +11,7 @@
 #include "abi/contract.h"
 
 enum watchdog_state {
-	WATCHDOG_QUIET,
+	WATCHDOG_SILENT,
 	WATCHDOG_ASKED, /* SIGSYS was sent: the runtime records the place and ends the run */
 	WATCHDOG_KILLED /* the runtime did not react: SIGKILL was sent */
 };

@@ -411,7 +411,7 @@ static inline int set_up(void **state)
 	tells_quickly = false;
 	reported = told_plainly = 0;
 	has_detector = passes_plain = false;
-	sites_are_live = SITES_QUIET;
+	sites_are_live = SITES_OFF;
 	has_lasting_names = true;
 	if (!memory)
 		return -1;

@@ -67,14 +67,14 @@ Z3_ast constraints_happens(const struct constraints *constraints, struct event_i
 		constraints_number(constraints, event.index));
 }
 
-static Z3_ast moment(const struct constraints *constraints, struct event_id event)
+static Z3_ast constraints_time(const struct constraints *constraints, struct event_id event)
 {
-	Z3_ast *moments = constraints->moments[event.thread];
+	Z3_ast *times = constraints->times[event.thread];
 
-	/* An event without a moment happens right after the previous event with a moment. */
+	/* An event without a time happens right after the previous event with a time. */
 	for (uint32_t i = event.index + 1; i-- > constraints->window->begin[event.thread];)
-		if (moments[i])
-			return moments[i];
+		if (times[i])
+			return times[i];
 	return constraints_number(constraints, 0);
 }
 
@@ -82,7 +82,8 @@ Z3_ast constraints_before(
 	struct constraints *constraints, struct event_id first, struct event_id second)
 {
 	constraints->terms_made++;
-	return Z3_mk_lt(constraints->z3, moment(constraints, first), moment(constraints, second));
+	return Z3_mk_lt(constraints->z3, constraints_time(constraints, first),
+		constraints_time(constraints, second));
 }
 
 static Z3_ast switch_goes(
@@ -231,7 +232,7 @@ static bool drains(const struct walked_thread *walked, uint32_t index)
 	return true;
 }
 
-/* A thread's position: the moments that its next read and its next write must follow. */
+/* A thread's position: the times that its next read and its next write must follow. */
 struct program_order {
 	Z3_ast done, written;
 };
@@ -255,8 +256,8 @@ static void constraints_add_thread(struct constraints *constraints, uint16_t thr
 	const uint32_t end = constraints->window->end[thread];
 	struct program_order order = {
 		constraints_number(constraints, 0), constraints_number(constraints, 0)};
-	Z3_ast *moments = array_new(walked->count + 1, sizeof(Z3_ast));
-	constraints->moments[thread] = moments;
+	Z3_ast *times = array_new(walked->count + 1, sizeof(Z3_ast));
+	constraints->times[thread] = times;
 	constraints->cuts[thread] = Z3_mk_fresh_const(constraints->z3, "cut", constraints->integer);
 	constraints_add(constraints, Z3_mk_ge(constraints->z3, constraints->cuts[thread],
 					     constraints_number(constraints, begin)));
@@ -265,8 +266,8 @@ static void constraints_add_thread(struct constraints *constraints, uint16_t thr
 	for (uint32_t i = begin; i < end; i++) {
 		if (!has_moment(constraints, &walked->events[i]))
 			continue;
-		moments[i] = Z3_mk_fresh_const(constraints->z3, "at", constraints->integer);
-		place(constraints, &order, moments[i], walked->events[i].kind == EVENT_WRITE,
+		times[i] = Z3_mk_fresh_const(constraints->z3, "at", constraints->integer);
+		place(constraints, &order, times[i], walked->events[i].kind == EVENT_WRITE,
 			drains(walked, i));
 	}
 }
@@ -420,7 +421,7 @@ void constraints_open(struct constraints *constraints, const struct walk *walk,
 	constraints->solver = Z3_mk_simple_solver(constraints->z3);
 	Z3_solver_inc_ref(constraints->z3, constraints->solver);
 	constraints->integer = Z3_mk_int_sort(constraints->z3);
-	constraints->moments = array_new(threads + 1u, sizeof *constraints->moments);
+	constraints->times = array_new(threads + 1u, sizeof *constraints->times);
 	constraints->cuts = array_new(threads + 1u, sizeof *constraints->cuts);
 	for (uint32_t i = 0; i < threads; i++)
 		constraints_add_thread(constraints, (uint16_t)i);
@@ -439,10 +440,10 @@ void constraints_open(struct constraints *constraints, const struct walk *walk,
 void constraints_close(struct constraints *constraints)
 {
 	for (uint32_t i = 0; i < constraints->walk->record->thread_count; i++)
-		free(constraints->moments[i]);
+		free(constraints->times[i]);
 	constraints_release_sections(constraints);
 	constraints_release_conditions(constraints);
-	free(constraints->moments);
+	free(constraints->times);
 	free(constraints->cuts);
 	free(constraints->terms);
 	Z3_solver_dec_ref(constraints->z3, constraints->solver);

@@ -2,7 +2,7 @@
  * Constraints of a run for Z3, after TAME, section 4. A model of the constraints is a schedule.
  *
  * Each thread has a *cut*: its events before the cut happen, in program order. Each event that is a
- * scheduling point has a *moment*, its number in a total order of all threads. For all events that
+ * scheduling point has a *time*, its number in a total order of all threads. For all events that
  * happen:
  * - branches have the outcome that they had in the run;
  * - values passed to code that is not instrumented are those of the run;
@@ -75,15 +75,15 @@ struct constraints {
 	Z3_context z3;
 	Z3_solver solver;
 	Z3_sort integer;
-	/* Moment of each event, by thread; NULL if the event has no moment of its own. */
-	Z3_ast **moments;
+	/* Time of each event, by thread; NULL if the event has no time of its own. */
+	Z3_ast **times;
 	Z3_ast *cuts;		       /* number of events that happen, by thread */
 	struct section_list *sections; /* sections that overlap the window, by thread */
 	uint64_t count;		       /* assertions */
 	uint64_t terms_made;	       /* comparisons and connectives */
 	uint32_t hard_cost;	       /* cost of floating-point operations and divisions so far */
 	bool has_open_addresses;
-	bool has_store_buffers;	   /* the moment of a write is the time when other threads see it */
+	bool has_store_buffers;	   /* the time of a write is the time when other threads see it */
 	uint64_t end_ns;	   /* CLOCK_MONOTONIC: building stops then; 0: never */
 	bool is_cut;		   /* building was stopped: no conclusion is allowed */
 	struct wakes *wakes;	   /* wakes by condition variable (constraints_conditions.c) */
@@ -123,8 +123,8 @@ const struct order_section *constraints_section_of(
 bool constraints_find_guard(const struct constraints *constraints, const struct place_access *items,
 	uint32_t count, uint64_t *lock);
 
-/* Returns the condition that the event happens, at a smaller moment. Unordered events may have
- * equal moments. */
+/* Returns the condition that the event happens, at a smaller time. Unordered events may have
+ * equal times. */
 Z3_ast constraints_happens_before(
 	struct constraints *constraints, struct event_id event, struct event_id other);
 /* Returns the condition that the event does not happen before the other one. */

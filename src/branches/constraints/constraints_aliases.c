@@ -123,7 +123,7 @@ static bool may_be_at(
 	return !set && access->address == address;
 }
 
-static bool may_meet(
+static bool constraints_aliases_may_overlap(
 	const struct meeting *meeting, const struct place_access *a, const struct place_access *b)
 {
 	const struct address_set *set = set_of(meeting->constraints, a);
@@ -137,7 +137,7 @@ static bool may_meet(
 /* Returns the condition that both accesses go to one address; NULL: always. Compares each term with
  * the few common addresses, as other constraints contain these comparisons, too. A direct
  * comparison of the two terms slows the solver down several times. */
-static Z3_ast constraints_aliases_meet(
+static Z3_ast constraints_aliases_overlap(
 	const struct meeting *meeting, const struct place_access *a, const struct place_access *b)
 {
 	struct constraints *constraints = meeting->constraints;
@@ -171,15 +171,15 @@ static bool constraints_aliases_may_be_read(const struct meeting *meeting,
 
 	if (!write->is_write || order_is_before(order, read->id, write->id) ||
 		(write->id.thread == read->id.thread && write->id.index > read->id.index) ||
-		!may_meet(meeting, read, write))
+		!constraints_aliases_may_overlap(meeting, read, write))
 		return false;
 	/* A write that is certainly overwritten before the read is no candidate. */
 	for (uint32_t i = 0; i < meeting->count; i++) {
 		const struct place_access *other = meeting->items[i];
 
 		if (constraints_is_certain(other) && other != write &&
-			may_meet(meeting, other, read) &&
-			!constraints_aliases_meet(meeting, other, read) &&
+			constraints_aliases_may_overlap(meeting, other, read) &&
+			!constraints_aliases_overlap(meeting, other, read) &&
 			order_is_before(order, write->id, other->id) &&
 			order_is_before(order, other->id, read->id))
 			return false;
@@ -195,7 +195,7 @@ static Z3_ast constraints_aliases_is_unseen(const struct meeting *meeting,
 {
 	struct constraints *constraints = meeting->constraints;
 	const struct order *order = constraints->order;
-	Z3_ast meets = constraints_aliases_meet(meeting, write, read);
+	Z3_ast meets = constraints_aliases_overlap(meeting, write, read);
 	Z3_ast result = meets ? Z3_mk_not(constraints->z3, meets) : Z3_mk_false(constraints->z3);
 
 	if (write->is_conditional)
@@ -230,7 +230,7 @@ static Z3_ast constraints_aliases_reads_from(
 {
 	struct constraints *constraints = meeting->constraints;
 	const struct place_access *write = meeting->items[number];
-	Z3_ast meets = constraints_aliases_meet(meeting, write, read);
+	Z3_ast meets = constraints_aliases_overlap(meeting, write, read);
 	Z3_ast result = constraints_and(constraints,
 		constraints_aliases_gives(meeting, read, constraints_accessed(constraints, write)),
 		constraints_and(constraints, constraints_happens(constraints, write->id),

@@ -1,5 +1,5 @@
 /*
- * Condition variables. A signal wakes one of the threads that wait at its moment; the schedule
+ * Condition variables. A signal wakes one of the threads that wait at its time; the schedule
  * chooses which (schedule.c). A signal is lost only if no thread waits. A broadcast wakes all
  * waiting threads. A woken thread locks its mutex after the signal.
  */
@@ -13,8 +13,8 @@
 struct wakes {
 	const struct order_condition *condition;
 	Z3_ast *wakes;
-	Z3_ast *moments; /* moment of the waking signal, by wait */
-	Z3_ast *woken;	 /* by wait: some signal wakes it */
+	Z3_ast *times; /* time of the waking signal, by wait */
+	Z3_ast *woken; /* by wait: some signal wakes it */
 };
 
 static Z3_ast *wake_of(const struct wakes *wakes, uint32_t wait, uint32_t signal)
@@ -45,7 +45,7 @@ static bool may_wake(const struct constraints *constraints, const struct order_w
 	       !constraints_is_past(constraints, condition->signals[wait->signal].at);
 }
 
-/* Gives unordered events different moments: equal moments would be neither earlier nor later. */
+/* Gives unordered events different times: equal times would be neither earlier nor later. */
 static void constraints_conditions_add_distinct(
 	struct constraints *constraints, struct event_id first, struct event_id second)
 {
@@ -77,7 +77,7 @@ static void constraints_conditions_add_wait(
 {
 	const struct order_condition *condition = wakes->condition;
 	const struct order_wait *wait = &condition->waits[number];
-	Z3_ast moment = wakes->moments[number];
+	Z3_ast time = wakes->times[number];
 
 	for (uint32_t i = 0; i < condition->signal_count; i++) {
 		const struct event_id at = condition->signals[i].at;
@@ -90,11 +90,11 @@ static void constraints_conditions_add_wait(
 				constraints_and(constraints,
 					constraints_happens_before(constraints, wait->at, at),
 					constraints_happens(constraints, at))));
-		/* Signals have distinct moments, so at most one signal fits. */
+		/* Signals have distinct times, so at most one signal fits. */
 		constraints_add(
 			constraints, constraints_implies(constraints, wake,
-					     Z3_mk_eq(constraints->z3, moment,
-						     constraints->moments[at.thread][at.index])));
+					     Z3_mk_eq(constraints->z3, time,
+						     constraints->times[at.thread][at.index])));
 		constraints_conditions_add_distinct(constraints, wait->at, at);
 	}
 	if (wait->has_left && constraints_conditions_is_in_window(constraints, wait->left))
@@ -123,8 +123,8 @@ static Z3_ast constraints_conditions_waits_for(struct constraints *constraints,
 {
 	const struct order_wait *wait = &wakes->condition->waits[number];
 	Z3_ast gone = constraints_and(constraints, wakes->woken[number],
-		Z3_mk_lt(constraints->z3, wakes->moments[number],
-			constraints->moments[signal.thread][signal.index]));
+		Z3_mk_lt(constraints->z3, wakes->times[number],
+			constraints->times[signal.thread][signal.index]));
 
 	if (wait->has_left)
 		gone = constraints_or(constraints, gone,
@@ -174,11 +174,10 @@ static void open_wakes(struct constraints *constraints, struct wakes *wakes)
 
 	wakes->wakes = array_new(
 		(size_t)condition->wait_count * condition->signal_count + 1, sizeof *wakes->wakes);
-	wakes->moments = array_new(condition->wait_count + 1u, sizeof *wakes->moments);
+	wakes->times = array_new(condition->wait_count + 1u, sizeof *wakes->times);
 	wakes->woken = array_new(condition->wait_count + 1u, sizeof *wakes->woken);
 	for (uint32_t i = 0; i < condition->wait_count; i++) {
-		wakes->moments[i] =
-			Z3_mk_fresh_const(constraints->z3, "woken", constraints->integer);
+		wakes->times[i] = Z3_mk_fresh_const(constraints->z3, "woken", constraints->integer);
 		for (uint32_t j = 0; j < condition->signal_count; j++)
 			if (may_wake(constraints, &condition->waits[i], condition, j))
 				*wake_of(wakes, i, j) =
@@ -230,7 +229,7 @@ void constraints_release_conditions(struct constraints *constraints)
 {
 	for (uint32_t i = 0; constraints->wakes && i < constraints->order->condition_count; i++) {
 		free(constraints->wakes[i].wakes);
-		free(constraints->wakes[i].moments);
+		free(constraints->wakes[i].times);
 		free(constraints->wakes[i].woken);
 	}
 	free(constraints->wakes);

@@ -11,7 +11,7 @@ static void drain(struct constraints *constraints, const struct order_edge *edge
 		constraints->has_store_buffers &&
 		i-- > constraints->window->begin[edge->first.thread];)
 		if (walked->events[i].kind == EVENT_WRITE &&
-			constraints->moments[edge->first.thread][i]) {
+			constraints->times[edge->first.thread][i]) {
 			constraints_add(constraints,
 				constraints_before(constraints,
 					(struct event_id){edge->first.thread, i}, edge->second));

@@ -254,7 +254,7 @@ static void add_use(struct constraints *constraints, const struct order_semaphor
 						: has_value(constraints, semaphore, use, 0, true)));
 }
 
-/* Counts of posts and waits are defined only for uses at different moments. */
+/* Counts of posts and waits are defined only for uses at different times. */
 static void constraints_outcomes_add_distinct(
 	struct constraints *constraints, const struct order_use *a, const struct order_use *b)
 {

@@ -26,11 +26,11 @@ static Z3_ast constraints_rounds_is_complete(
 	return all;
 }
 
-/* Returns the thread's next event with a moment. UINT32_MAX: there is none in the window. */
+/* Returns the thread's next event with a time. UINT32_MAX: there is none in the window. */
 static uint32_t next_moment(const struct constraints *constraints, struct event_id event)
 {
 	for (uint32_t i = event.index + 1; i < constraints->window->end[event.thread]; i++)
-		if (constraints->moments[event.thread][i])
+		if (constraints->times[event.thread][i])
 			return i;
 	return UINT32_MAX;
 }
@@ -144,7 +144,7 @@ Z3_ast constraints_is_reached(struct constraints *constraints, struct event_id g
 	const struct order_round *round;
 
 	for (uint32_t i = goal.index; i-- > constraints->window->begin[goal.thread];) {
-		if (!constraints->moments[goal.thread][i])
+		if (!constraints->times[goal.thread][i])
 			continue;
 		round = round_at(constraints, (struct event_id){goal.thread, i});
 		return round ? constraints_rounds_is_complete(constraints, round) : NULL;

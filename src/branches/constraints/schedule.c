@@ -14,7 +14,7 @@ struct solution_wakes {
 	void *context;
 };
 
-struct moment {
+struct scheduled_event {
 	int64_t at;
 	struct event_id id;
 	struct solution_steps steps; /* steps of the thread in the schedule, including this event */
@@ -22,8 +22,8 @@ struct moment {
 	bool is_behind;
 };
 
-struct moments {
-	struct moment *items;
+struct scheduled_events {
+	struct scheduled_event *items;
 	uint32_t count;
 };
 
@@ -59,7 +59,7 @@ static uint64_t schedule_shifts_apply(
 
 static int schedule_compare(const void *left, const void *right)
 {
-	const struct moment *a = left, *b = right;
+	const struct scheduled_event *a = left, *b = right;
 
 	if (a->at != b->at)
 		return a->at < b->at ? -1 : 1;
@@ -81,9 +81,9 @@ static int64_t schedule_value_of(const struct constraints *constraints, Z3_model
 	return number;
 }
 
-static void schedule_add(struct moments *list, struct moment moment)
+static void schedule_add(struct scheduled_events *list, struct scheduled_event event)
 {
-	ARRAY_APPEND(list->items, list->count, moment);
+	ARRAY_APPEND(list->items, list->count, event);
 }
 
 /*
@@ -123,7 +123,7 @@ static struct solution_steps steps_of(const struct constraints *constraints,
 }
 
 static void schedule_collect(const struct constraints *constraints, Z3_model model,
-	const struct shifts *shifts, struct moments *list)
+	const struct shifts *shifts, struct scheduled_events *list)
 {
 	const struct walk *walk = constraints->walk;
 
@@ -135,21 +135,22 @@ static void schedule_collect(const struct constraints *constraints, Z3_model mod
 		for (uint32_t i = 0; i < constraints->window->begin[thread]; i++)
 			if (walk->threads[thread].events[i].kind <= EVENT_OP)
 				schedule_add(list,
-					(struct moment){.at = (int64_t)walk->threads[thread]
-								      .events[i]
-								      .position -
-							      INT64_MAX,
+					(struct scheduled_event){
+						.at = (int64_t)walk->threads[thread]
+							      .events[i]
+							      .position -
+						      INT64_MAX,
 						.id = {(uint16_t)thread, i},
 						.steps = {walk->threads[thread].events[i].step + 1,
 							walk->threads[thread].events[i].step + 1}});
 		for (uint32_t i = constraints->window->begin[thread];
 			i < constraints->window->end[thread] && i < cut; i++) {
 			const struct event_id id = {(uint16_t)thread, i};
-			Z3_ast at = constraints->moments[thread][i];
+			Z3_ast at = constraints->times[thread][i];
 
 			if (at)
 				schedule_add(list,
-					(struct moment){
+					(struct scheduled_event){
 						.at = schedule_value_of(constraints, model, at),
 						.id = id,
 						.steps = steps_of(constraints, shifts, id, cut)});
@@ -175,8 +176,7 @@ static struct round_outcome outcome_of(
 			schedule_value_of(constraints, model, constraints->cuts[id.thread]) <=
 				id.index)
 			return (struct round_outcome){.last = ORDER_NONE};
-		at = schedule_value_of(
-			constraints, model, constraints->moments[id.thread][id.index]);
+		at = schedule_value_of(constraints, model, constraints->times[id.thread][id.index]);
 		if (outcome.last == ORDER_NONE || at > outcome.at)
 			outcome = (struct round_outcome){i, at};
 	}
@@ -186,7 +186,8 @@ static struct round_outcome outcome_of(
 /* Adds a step without an event: the thread that arrived last in the run now waits, and so leaves
  * the barrier. */
 static void schedule_add_leave(const struct constraints *constraints, Z3_model model,
-	const struct shifts *shifts, struct moments *list, struct event_id arrival, int64_t at)
+	const struct shifts *shifts, struct scheduled_events *list, struct event_id arrival,
+	int64_t at)
 {
 	const int64_t cut =
 		schedule_value_of(constraints, model, constraints->cuts[arrival.thread]);
@@ -194,7 +195,7 @@ static void schedule_add_leave(const struct constraints *constraints, Z3_model m
 	const uint64_t before = schedule_shifts_apply(shifts, arrival, own + 1);
 
 	schedule_add(
-		list, (struct moment){.at = at,
+		list, (struct scheduled_event){.at = at,
 			      .id = arrival,
 			      .steps = {before + 1, schedule_shifts_apply(shifts, arrival,
 							    steps_with(constraints, arrival, cut)) +
@@ -223,7 +224,7 @@ static void shift_rounds(
 }
 
 static void add_leaves(const struct constraints *constraints, Z3_model model,
-	const struct shifts *shifts, uint16_t goal, struct moments *list)
+	const struct shifts *shifts, uint16_t goal, struct scheduled_events *list)
 {
 	const struct order *order = constraints->order;
 
@@ -265,7 +266,8 @@ void solution_add(struct solution *solution, uint16_t thread, uint64_t steps)
 static void schedule_add_event(struct solution *solution, struct values *values,
 	struct event_id event, struct solution_steps steps, const struct solution_wakes *wakes)
 {
-	const struct value_choice choice = values_meet(values, event, wakes->wakes, wakes->context);
+	const struct value_choice choice =
+		values_at_rendezvous(values, event, wakes->wakes, wakes->context);
 
 	if (choice.count) {
 		solution_add(solution, event.thread, steps.own);
@@ -282,14 +284,14 @@ static void schedule_add_event(struct solution *solution, struct values *values,
 static bool is_delayed(const struct constraints *constraints, Z3_model model, struct event_id write)
 {
 	const struct walked_thread *walked = &constraints->walk->threads[write.thread];
-	Z3_ast *moments = constraints->moments[write.thread];
+	Z3_ast *times = constraints->times[write.thread];
 	const int64_t cut = schedule_value_of(constraints, model, constraints->cuts[write.thread]);
-	const int64_t at = schedule_value_of(constraints, model, moments[write.index]);
+	const int64_t at = schedule_value_of(constraints, model, times[write.index]);
 
 	for (uint32_t i = write.index + 1; i < constraints->window->end[write.thread] && i < cut;
 		i++)
 		if (walked->events[i].kind == EVENT_READ &&
-			schedule_value_of(constraints, model, moments[i]) < at)
+			schedule_value_of(constraints, model, times[i]) < at)
 			return true;
 	return false;
 }
@@ -303,7 +305,7 @@ static void find_delayed(
 			const struct event_id id = {thread, i};
 
 			if (constraints->walk->threads[thread].events[i].kind != EVENT_WRITE ||
-				!constraints->moments[thread][i] ||
+				!constraints->times[thread][i] ||
 				!is_delayed(constraints, model, id))
 				continue;
 			ARRAY_APPEND(solution->delayed, solution->delayed_count, id);
@@ -335,7 +337,7 @@ void solution_take(struct solution *solution, struct constraints *constraints, Z
 	uint64_t *done = array_new(walk->record->thread_count + 1u, sizeof *done);
 	struct answer answer = {constraints, model};
 	const struct solution_wakes choices = {schedule_wakes, &answer};
-	struct moments list = {0};
+	struct scheduled_events list = {0};
 	struct shifts shifts = {0};
 	struct values values;
 
@@ -348,19 +350,19 @@ void solution_take(struct solution *solution, struct constraints *constraints, Z
 		qsort(list.items, list.count, sizeof *list.items, schedule_compare);
 	wanted = schedule_shifts_apply(&shifts, goal, wanted);
 	for (uint32_t i = 0; i < list.count; i++) {
-		const struct moment *moment = &list.items[i];
-		const uint16_t thread = moment->id.thread;
+		const struct scheduled_event *event = &list.items[i];
+		const uint16_t thread = event->id.thread;
 
 		/* Steps of other threads after the goal's last step are not needed. */
 		if (done[goal.thread] >= wanted)
 			break;
-		if (moment->steps.with <= done[thread])
+		if (event->steps.with <= done[thread])
 			continue;
-		schedule_add_event(solution, &values, moment->id,
-			(struct solution_steps){moment->steps.own - done[thread],
-				moment->steps.with - done[thread]},
+		schedule_add_event(solution, &values, event->id,
+			(struct solution_steps){
+				event->steps.own - done[thread], event->steps.with - done[thread]},
 			&choices);
-		done[thread] = moment->steps.with;
+		done[thread] = event->steps.with;
 	}
 	if (done[goal.thread] < wanted)
 		solution_add(solution, goal.thread, wanted - done[goal.thread]);

@@ -73,7 +73,7 @@ static struct value_choice meet(struct values *values, uint32_t number, struct e
 	return (struct value_choice){0};
 }
 
-struct value_choice values_meet(
+struct value_choice values_at_rendezvous(
 	struct values *values, struct event_id id, values_wakes *wakes, void *context)
 {
 	const struct walk *walk = values->order->walk;

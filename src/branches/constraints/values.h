@@ -28,5 +28,5 @@ typedef bool values_wakes(void *context, uint32_t condition, uint32_t wait, uint
 void values_open(struct values *values, const struct order *order);
 void values_close(struct values *values);
 /* Appends the schedule's next event and returns the choice made at it. */
-struct value_choice values_meet(
+struct value_choice values_at_rendezvous(
 	struct values *values, struct event_id event, values_wakes *wakes, void *context);

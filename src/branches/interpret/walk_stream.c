@@ -105,16 +105,16 @@ static void move_values(
 	}
 }
 
-#define MOVES_AT_HAND 64
+#define MOVES_INLINE 64
 
 void walk_take_edge(struct walker *walker, const struct edge *edge)
 {
 	struct frame *frame = &walker->frames[walker->frame_count - 1];
-	uint64_t values[MOVES_AT_HAND], *more;
-	struct term *terms[MOVES_AT_HAND], **more_terms;
+	uint64_t values[MOVES_INLINE], *more;
+	struct term *terms[MOVES_INLINE], **more_terms;
 
 	frame->at = frame->function->codes + edge->target;
-	if (edge->count <= MOVES_AT_HAND) {
+	if (edge->count <= MOVES_INLINE) {
 		move_values(walker, edge, values, terms);
 		return;
 	}

@@ -62,14 +62,14 @@ static inline uint16_t op_stream_slot(uint64_t site, uint16_t thread, uint8_t ki
 }
 
 /* Returns whether both ops are equal except for the argument. */
-static inline bool op_stream_is_alike(const struct op_stream_op *a, const struct op_stream_op *b)
+static inline bool op_stream_is_equal(const struct op_stream_op *a, const struct op_stream_op *b)
 {
 	return a->address == b->address && a->site == b->site && a->what == b->what;
 }
 
 static inline bool op_stream_is_same(const struct op_stream_op *a, const struct op_stream_op *b)
 {
-	return op_stream_is_alike(a, b) && a->argument == b->argument;
+	return op_stream_is_equal(a, b) && a->argument == b->argument;
 }
 
 static inline void op_stream_note(struct op_stream *stream, uint16_t slot, uint64_t step)
@@ -96,7 +96,7 @@ static inline uint8_t *op_stream_write(
 		return record_number_put(at, head | OP_AS_EXPECTED);
 	}
 	last = &stream->last[expected];
-	if (op_stream_is_alike(&now, last)) {
+	if (op_stream_is_equal(&now, last)) {
 		at = record_number_put(at, head | OP_ARGUMENT);
 		at = record_number_put(at, record_difference(now.argument, last->argument, 8));
 		last->argument = now.argument;

@@ -119,7 +119,7 @@ static bool entry_next(struct sensitivity *analysis, struct sensitive_candidate 
 	return true;
 }
 
-static bool is_alike(const struct run_record *a, const struct run_record *b)
+static bool entry_is_same_run(const struct run_record *a, const struct run_record *b)
 {
 	if (a->module_count != b->module_count)
 		return false;
@@ -221,7 +221,7 @@ static enum sensitivity_verdict entry_check(
 	analysis->flipped_position = UINT64_MAX;
 	analysis->flipped_caller_count = 0;
 	watch.thread = runs_thread_named(run, analysis->walk.record->threads[goal.thread].name);
-	if (is_alike(analysis->walk.record, run) && watch.thread != UINT16_MAX) {
+	if (entry_is_same_run(analysis->walk.record, run) && watch.thread != UINT16_MAX) {
 		walk_open(&walk, &analysis->book, run);
 		walk.watches = &watch;
 		walk.watch_count = 1;
@@ -258,7 +258,7 @@ static void entry_settle(struct sensitivity *analysis, enum sensitivity_verdict 
 
 static bool entry_observe(struct sensitivity *analysis, const struct run_record *run)
 {
-	return is_alike(analysis->walk.record, run) && paths_observe(analysis, run);
+	return entry_is_same_run(analysis->walk.record, run) && paths_observe(analysis, run);
 }
 
 static bool entry_observed(
@@ -283,7 +283,7 @@ static bool entry_observed(
 
 static void entry_take_run(struct sensitivity *analysis, const struct sensitive_run *run)
 {
-	if (is_alike(analysis->walk.record, run->record))
+	if (entry_is_same_run(analysis->walk.record, run->record))
 		runs_observe(analysis, run);
 }
 

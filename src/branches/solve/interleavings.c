@@ -31,7 +31,7 @@ struct condition {
 };
 
 struct picked {
-	uint64_t moment; /* orders the steps of all threads */
+	uint64_t time; /* orders the steps of all threads */
 	struct event_id id;
 };
 
@@ -96,7 +96,7 @@ static void find_words(struct condition *condition, const struct walk *walk, str
  * Positions order a thread's events, but are too coarse between accesses that were scheduling
  * points; then the known schedule orders them.
  */
-struct course {
+struct interleavings_cursor {
 	const struct walk *walk;
 	uint16_t thread;
 	const struct solution *schedule; /* NULL if ordered by positions */
@@ -106,31 +106,32 @@ struct course {
 	uint64_t own, all; /* steps of the thread, and of all threads, before the segment */
 };
 
-/* Returns the moment of a step; UINT64_MAX: the schedule ends before this step. */
-static uint64_t moment_of(struct course *course, const struct walk_event *event)
+/* Returns the time of a step; UINT64_MAX: the schedule ends before this step. */
+static uint64_t interleavings_time_of(
+	struct interleavings_cursor *cursor, const struct walk_event *event)
 {
-	const struct solution *schedule = course->schedule;
+	const struct solution *schedule = cursor->schedule;
 
 	if (!schedule)
 		return event->position;
-	for (; course->segment < schedule->count; course->segment++) {
-		const struct schedule_segment *segment = &schedule->segments[course->segment];
-		const bool is_own = segment->thread == course->scheduled;
+	for (; cursor->segment < schedule->count; cursor->segment++) {
+		const struct schedule_segment *segment = &schedule->segments[cursor->segment];
+		const bool is_own = segment->thread == cursor->scheduled;
 
-		if (is_own && event->step < course->own + segment->count)
-			return course->all + event->step - course->own;
-		course->own += is_own ? segment->count : 0;
-		course->all += segment->count;
+		if (is_own && event->step < cursor->own + segment->count)
+			return cursor->all + event->step - cursor->own;
+		cursor->own += is_own ? segment->count : 0;
+		cursor->all += segment->count;
 	}
 	return UINT64_MAX;
 }
 
-static void interleavings_pick(struct picked_list *list, struct event_id id, uint64_t moment)
+static void interleavings_pick(struct picked_list *list, struct event_id id, uint64_t time)
 {
 	if (list->count && list->items[list->count - 1].id.thread == id.thread &&
 		list->items[list->count - 1].id.index == id.index)
 		return;
-	ARRAY_APPEND(list->items, list->count, (struct picked){moment, id});
+	ARRAY_APPEND(list->items, list->count, (struct picked){time, id});
 }
 
 static bool is_performed(const struct walk *walk, const struct walk_event *event)
@@ -148,32 +149,32 @@ static bool is_of_threads(const struct walk *walk, const struct walk_event *even
 
 /* Picks the thread's events before `end` and within the schedule that belong to the
  * interleaving. */
-static void pick_thread(struct picked_list *list, struct course *course, uint64_t end,
-	const struct condition *condition)
+static void interleavings_pick_thread(struct picked_list *list, struct interleavings_cursor *cursor,
+	uint64_t end, const struct condition *condition)
 {
-	const struct walk_event *events = course->walk->threads[course->thread].events;
-	struct event_id last_op = {course->thread, UINT32_MAX};
-	uint64_t moment_of_op = 0;
+	const struct walk_event *events = cursor->walk->threads[cursor->thread].events;
+	struct event_id last_op = {cursor->thread, UINT32_MAX};
+	uint64_t time_of_op = 0;
 	bool wants_op = false;
 
-	for (uint64_t i = course->walk->threads[course->thread].first; i < end; i++) {
-		const struct event_id id = {course->thread, (uint32_t)i};
-		const bool is_op = is_performed(course->walk, &events[i]);
-		uint64_t moment;
+	for (uint64_t i = cursor->walk->threads[cursor->thread].first; i < end; i++) {
+		const struct event_id id = {cursor->thread, (uint32_t)i};
+		const bool is_op = is_performed(cursor->walk, &events[i]);
+		uint64_t time;
 
 		if (!is_op && ((events[i].kind != EVENT_READ && events[i].kind != EVENT_WRITE) ||
 				      !has_word(condition, events[i].address)))
 			continue;
-		moment = moment_of(course, &events[i]);
-		if (moment == UINT64_MAX)
+		time = interleavings_time_of(cursor, &events[i]);
+		if (time == UINT64_MAX)
 			return;
 		if (!is_op && last_op.index != UINT32_MAX)
-			interleavings_pick(list, last_op, moment_of_op);
-		if (!is_op || wants_op || is_of_threads(course->walk, &events[i]))
-			interleavings_pick(list, id, moment);
+			interleavings_pick(list, last_op, time_of_op);
+		if (!is_op || wants_op || is_of_threads(cursor->walk, &events[i]))
+			interleavings_pick(list, id, time);
 		wants_op = !is_op;
 		last_op.index = is_op ? (uint32_t)i : UINT32_MAX;
-		moment_of_op = moment;
+		time_of_op = time;
 	}
 }
 
@@ -181,8 +182,8 @@ static int interleavings_compare(const void *left, const void *right)
 {
 	const struct picked *a = left, *b = right;
 
-	if (a->moment != b->moment)
-		return a->moment < b->moment ? -1 : 1;
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
 	if (a->id.thread != b->id.thread)
 		return a->id.thread < b->id.thread ? -1 : 1;
 	return a->id.index < b->id.index ? -1 : a->id.index > b->id.index;
@@ -203,9 +204,9 @@ static void pick_recorded(struct picked_list *list, const struct walk *walk, str
 	const uint64_t position = walk->threads[goal.thread].events[goal.index].position;
 
 	for (uint32_t i = 0; i < walk->record->thread_count; i++) {
-		struct course course = {.walk = walk, .thread = (uint16_t)i};
+		struct interleavings_cursor cursor = {.walk = walk, .thread = (uint16_t)i};
 
-		pick_thread(list, &course,
+		interleavings_pick_thread(list, &cursor,
 			i == goal.thread ? goal.index
 					 : interleavings_count_before(&walk->threads[i], position),
 			condition);
@@ -221,15 +222,15 @@ static void pick_flipped(struct picked_list *list, const struct walk *walk,
 	const struct run_record *record = analysis->walk.record;
 
 	for (uint32_t i = 0; i < walk->record->thread_count; i++) {
-		struct course course = {.walk = walk,
+		struct interleavings_cursor cursor = {.walk = walk,
 			.thread = (uint16_t)i,
 			.schedule = &analysis->search.current->solution};
 		const uint64_t count = walk->threads[i].count;
 
-		while (course.scheduled < record->thread_count &&
-			record->threads[course.scheduled].name != walk->record->threads[i].name)
-			course.scheduled++;
-		pick_thread(list, &course,
+		while (cursor.scheduled < record->thread_count &&
+			record->threads[cursor.scheduled].name != walk->record->threads[i].name)
+			cursor.scheduled++;
+		interleavings_pick_thread(list, &cursor,
 			i == goal.thread && goal.index < count ? goal.index : count, condition);
 	}
 	if (list->count)

@@ -39,8 +39,7 @@ static bool keeps_others(const struct constraints *constraints, Z3_model model, 
 			Z3_model_eval(
 				constraints->z3, model, constraints->cuts[other], true, &value) &&
 			Z3_get_numeral_int(constraints->z3, value, &at) && at > (int)begin &&
-			at < (int)constraints->window->end[other] &&
-			!constraints->moments[other][at])
+			at < (int)constraints->window->end[other] && !constraints->times[other][at])
 			return false;
 	}
 	return true;
@@ -71,7 +70,7 @@ static void keep_others_on_path(struct constraints *constraints, uint16_t thread
 	for (uint16_t other = 0; other < constraints->walk->record->thread_count; other++)
 		for (uint32_t i = constraints->window->begin[other] + 1;
 			other != thread && i < constraints->window->end[other]; i++)
-			if (!constraints->moments[other][i])
+			if (!constraints->times[other][i])
 				Z3_solver_assert(constraints->z3, constraints->solver,
 					Z3_mk_not(constraints->z3,
 						Z3_mk_eq(constraints->z3, constraints->cuts[other],

@@ -168,7 +168,7 @@ static error_t parse_branches(int key, char *text, struct argp_state *state)
 		return 0;
 	case 'q':
 		arguments->is_quiet = true;
-		terminal_be_quiet();
+		terminal_hide_live();
 		return 0;
 	case OPTION_STDIN:
 		settings->input = string_copy(text);

@@ -115,7 +115,7 @@ static error_t parse_explain(int key, char *text, struct argp_state *state)
 				text);
 		return 0;
 	case 'q':
-		terminal_be_quiet();
+		terminal_hide_live();
 		return 0;
 	case ARGP_KEY_ARG:
 		if (arguments->finding)

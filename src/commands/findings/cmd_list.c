@@ -38,7 +38,7 @@ static error_t parse_list(int key, char *text, struct argp_state *state)
 		arguments->is_json = true;
 		return 0;
 	case 'q':
-		terminal_be_quiet();
+		terminal_hide_live();
 		return 0;
 	case ARGP_KEY_ARG:
 		if (arguments->what)

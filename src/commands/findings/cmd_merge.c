@@ -30,7 +30,7 @@ static error_t parse_merge(int key, char *text, struct argp_state *state)
 	switch (key) {
 	case 'q':
 		arguments->is_quiet = true;
-		terminal_be_quiet();
+		terminal_hide_live();
 		return 0;
 	case OPTION_STORE:
 		arguments->directory = text;

@@ -52,7 +52,7 @@ static error_t parse_report(int key, char *text, struct argp_state *state)
 	}
 	switch (key) {
 	case 'q':
-		terminal_be_quiet();
+		terminal_hide_live();
 		return 0;
 	case OPTION_STORE:
 		arguments->directory = text;

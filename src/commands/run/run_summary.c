@@ -137,11 +137,11 @@ static void run_summary_print_shortcomings(const struct campaign_result *result)
 static void run_summary_add_wait_options(const struct campaign_options *options,
 	const struct campaign_result *result, const char *before, struct strbuf *out)
 {
-	if (result->met & MET_CONDITION && !options->settings.has_spurious_wakeups)
+	if (result->features & FEATURE_CONDITION && !options->settings.has_spurious_wakeups)
 		strbuf_addf(out, "%s--spurious-wakeups", before);
-	if (result->met & MET_TIME && options->settings.stall_ns == STALL_STANDARD_NS)
+	if (result->features & FEATURE_TIME && options->settings.stall_ns == STALL_STANDARD_NS)
 		strbuf_addf(out, "%s--stalls any", before);
-	if (result->met & MET_CHILD_THREADS && !result->has_forked_children &&
+	if (result->features & FEATURE_CHILD_THREADS && !result->has_forked_children &&
 		!options->settings.has_forked_children)
 		strbuf_addf(out, "%s--forked-children", before);
 }
@@ -200,7 +200,7 @@ static int run_summary_print_without_threads(
 		"; if it starts the program with the threads, give raddle that program";
 	const char *scope = "made no thread, so there is one schedule only";
 
-	if (result->met & MET_CHILD_THREADS) {
+	if (result->features & FEATURE_CHILD_THREADS) {
 		scope = "made no thread itself";
 		remedy = "; a child that it forks makes threads: --forked-children explores them";
 	} else if (report->repeatable) {
@@ -252,7 +252,7 @@ int run_report_finish(struct run_report *report, const struct campaign_result *r
 		status = run_summary_print_without_threads(report, result);
 	} else if (!result->has_started && !result->is_interrupted) {
 		status = command_fail(
-			result->met & MET_CHILD_THREADS
+			result->features & FEATURE_CHILD_THREADS
 				? "%s made no thread itself before the time was up, so nothing was explored; a child that it forked makes threads: explore them by --forked-children"
 				: "%s made no thread before the time was up, so nothing was explored; give it more time (--time), or its input (--stdin FILE)",
 			report->options->argv[0]);

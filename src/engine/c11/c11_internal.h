@@ -96,7 +96,7 @@ static inline bool c11_releases(uint8_t order)
 /* The run leaves out executions that C11 permits. */
 static inline void c11_note_cut(void)
 {
-	engine_note_met(MET_HISTORY_CUT);
+	engine_note_feature(FEATURE_HISTORY_CUT);
 }
 
 /* ---- views.c ---- */

@@ -79,7 +79,7 @@ bool compare_is_due(const struct campaign *campaign, const struct campaign_worke
 	return campaign->tasks->compares && !worker->is_compared;
 }
 
-bool compare_is_under_way(const struct campaign *campaign)
+bool compare_is_running(const struct campaign *campaign)
 {
 	for (uint32_t i = 0; i < campaign->worker_count; i++)
 		if (campaign->workers[i].is_comparing && campaign->workers[i].is_busy)

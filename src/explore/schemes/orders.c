@@ -52,7 +52,7 @@ static bool orders_find_verdict(struct campaign *campaign, struct strategy_verdi
 		strategies[campaign->options->strategy]->search.verdict(
 			campaign->rounds->knowledge, out);
 	return out->runs && !out->is_complete && !out->missing &&
-	       !(contract->met & MET_CHILD_THREADS);
+	       !(contract->features & FEATURE_CHILD_THREADS);
 }
 
 static bool orders_is_wanted(struct campaign *campaign, struct strategy_verdict *search)

@@ -223,7 +223,7 @@ static void rounds_deduct_stalls(
 
 	guarantee->stall_factor = "";
 	if (!settings->stall_ns || settings->without_virtual_time ||
-		!(campaign->result->met & MET_TIME))
+		!(campaign->result->features & FEATURE_TIME))
 		return;
 	guarantee->probability *=
 		settings->stall_ns == STALL_ANY ? 0 : (STALL_RUNS - 1.0) / STALL_RUNS;

@@ -113,9 +113,9 @@ void verdict_take(struct campaign *campaign)
 		strategy->search.verdict(contract_strategy(contract), &result->verdict);
 	if (campaign->tasks && campaign->tasks->differ)
 		verdict_reduce(&result->verdict, PROCESSES_DIFFER);
-	else if (contract->met & MET_CHILD_THREADS)
+	else if (contract->features & FEATURE_CHILD_THREADS)
 		verdict_reduce(&result->verdict, CHILDREN_HAVE_OTHERS);
-	else if (result->met & MET_HISTORY_CUT)
+	else if (result->features & FEATURE_HISTORY_CUT)
 		verdict_reduce(&result->verdict, HISTORIES_ARE_BOUNDED);
 }
 

@@ -317,7 +317,7 @@ static int tasks_join_and_split(struct campaign *campaign, bool *may_continue, s
 	if (result < 0 || !*may_continue)
 		return result;
 	if (!runs_left(campaign) || strategy->search.is_exhausted(tasks_owner_state(campaign))) {
-		*may_continue = !compare_is_under_way(campaign);
+		*may_continue = !compare_is_running(campaign);
 		campaign->is_stopping = *may_continue;
 		return 0;
 	}
@@ -399,7 +399,7 @@ static int tasks_take_report(struct campaign *campaign, struct campaign_worker *
 
 static bool tasks_are_finished(const struct campaign *campaign)
 {
-	return sequence_is_finished(campaign) && !compare_is_under_way(campaign);
+	return sequence_is_finished(campaign) && !compare_is_running(campaign);
 }
 
 /* Returns whether a worker is idle and could execute a task. */

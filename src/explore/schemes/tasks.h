@@ -86,7 +86,7 @@ void compare_begin(struct campaign *campaign);
 void compare_note_first(struct campaign *campaign, enum contract_report report);
 /* Returns whether the worker must repeat the first run before it receives a task. */
 bool compare_is_due(const struct campaign *campaign, const struct campaign_worker *worker);
-bool compare_is_under_way(const struct campaign *campaign);
+bool compare_is_running(const struct campaign *campaign);
 /* Ends the worker's process, and repeats the first run in a new one. */
 int compare_make(struct campaign *campaign, struct campaign_worker *worker, struct error *err);
 int compare_take(struct campaign *campaign, struct campaign_worker *worker,

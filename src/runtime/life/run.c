@@ -158,7 +158,7 @@ void runtime_begin_run(uint64_t number, struct history *history)
 		.heartbeat = &contract->heartbeat,
 		.covered = contract->covered,
 		.covered_words = CONTRACT_COVERED_WORDS,
-		.met = &contract->met,
+		.features = &contract->features,
 		.operations = plan->has_operations ? &contract->operations : NULL,
 		.seed = runtime_seed(number),
 		.random_seed = plan->random_seed,

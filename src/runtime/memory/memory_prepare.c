@@ -42,7 +42,7 @@ static void memory_focus_groups(const struct contract_memory *memory, uint64_t *
 		groups[word] = 0;
 	for (uint32_t i = 0; i < memory->focus_count; i++)
 		for (uint32_t word = 0; word < BITSET_WORDS(memory->group_count); word++)
-			groups[word] |= memory->meets[memory->focus[i]][word];
+			groups[word] |= memory->overlaps[memory->focus[i]][word];
 }
 
 void memory_choose_sites(struct contract_memory *memory, bool is_profile)

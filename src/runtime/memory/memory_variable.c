@@ -163,7 +163,7 @@ static void memory_note_group_in_round(
 	uint32_t i;
 
 	for (i = 0; i < variable->via_known; i++)
-		if (bitset_has(memory->meets[variable->via[i] - 1], group - 1u))
+		if (bitset_has(memory->overlaps[variable->via[i] - 1], group - 1u))
 			return;
 	while (i < MEMORY_VIAS_MAX && variable->via[i] && variable->via[i] != group)
 		i++;
@@ -207,7 +207,7 @@ void memory_note_group(
 	for (uint32_t i = 0; i < MEMORY_VIAS_MAX; i++) {
 		if (!variable->via[i])
 			variable->via[i] = group;
-		if (bitset_has(memory->meets[variable->via[i] - 1], group - 1u))
+		if (bitset_has(memory->overlaps[variable->via[i] - 1], group - 1u))
 			return;
 	}
 	variable->via[0] = MEMORY_VIA_UNKNOWN;

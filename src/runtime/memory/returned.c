@@ -85,7 +85,7 @@ static struct returned_block *returned_find(uintptr_t address)
 }
 
 /* Ends the run with a verdict. `block` NULL: the freeing thread is unknown. */
-static void returned_tell(const struct returned_block *block, enum outcome_kind kind,
+static void returned_report(const struct returned_block *block, enum outcome_kind kind,
 	uintptr_t address, uint64_t site, enum op_kind op)
 {
 	struct outcome verdict;
@@ -138,7 +138,7 @@ void returned_note(void *block, uint64_t site)
 		return; /* AddressSanitizer has the better report */
 	known = returned_find(start);
 	if (known && known->start == start && !shadow.scale)
-		returned_tell(known, OUTCOME_DOUBLE_FREE, start, site - 1, OP_STORE);
+		returned_report(known, OUTCOME_DOUBLE_FREE, start, site - 1, OP_STORE);
 	bytes = malloc_usable_size(block);
 	if (!bytes || bytes > BYTES_MOST)
 		return;
@@ -185,6 +185,6 @@ void returned_check_use(const struct engine_op *op)
 		return;
 	block = returned_find((uintptr_t)op->address);
 	if (shadow.scale ? shadow_says_freed((uintptr_t)op->address) : block != NULL)
-		returned_tell(block, OUTCOME_USE_AFTER_FREE, (uintptr_t)op->address, op->site,
+		returned_report(block, OUTCOME_USE_AFTER_FREE, (uintptr_t)op->address, op->site,
 			(enum op_kind)op->kind);
 }

@@ -48,7 +48,7 @@ void runtime_spin_watch(void)
 	process = (uint32_t)platform_call(SYS_getpid);
 	if (spin->is_watched == process)
 		return;
-	spin->quiet_ticks = 0;
+	spin->idle_ticks = 0;
 	if (platform_failed(
 		    platform_call(SYS_timer_create, CLOCK_PROCESS_CPUTIME_ID, &event, &timer)))
 		return; /* spinning ends as a hang if no timer is available */
@@ -89,7 +89,7 @@ static void spin_found(struct contract_spin *spin, uint64_t site, bool is_own_co
 	if (!spin_is_known(spin, site) &&
 		spin->loop_count < sizeof spin->loops / sizeof *spin->loops)
 		spin->loops[spin->loop_count++] = site;
-	spin->quiet_ticks = 0;
+	spin->idle_ticks = 0;
 	if (is_own_code)
 		memory_give_turn();
 	else
@@ -152,7 +152,7 @@ void runtime_run_natively(void)
 	if (!sites_turn_off())
 		return;
 	stretch.sites_before = sites_are_live;
-	sites_are_live = SITES_QUIET;
+	sites_are_live = SITES_OFF;
 	sites_memory()->must_switch = true; /* the run may end before the next operation */
 	engine_raise_attention(); /* makes the next operation call runtime_run_controlled() */
 	spin_extend();
@@ -168,7 +168,7 @@ void runtime_run_controlled(void)
 		engine_raise_attention();
 		return;
 	}
-	if (sites_are_live == SITES_QUIET)
+	if (sites_are_live == SITES_OFF)
 		sites_are_live = stretch.sites_before;
 	stretch.sites_before = 0;
 	(void)sites_apply(); /* if it fails, the contract has the reason */
@@ -198,7 +198,7 @@ void runtime_spin_enter(uint64_t site)
 	if (!runtime.contract || runtime.is_forked_child || !engine_is_live())
 		return;
 	spin = &runtime.contract->spin;
-	if (spin->quiet_ticks >= TICKS_BEFORE_SPIN || spin_is_known(spin, site))
+	if (spin->idle_ticks >= TICKS_BEFORE_SPIN || spin_is_known(spin, site))
 		spin_found(spin, site, false);
 }
 
@@ -217,7 +217,7 @@ void runtime_spin_look(uint64_t site)
 		spin_found(spin, site, is_own_code);
 		return;
 	}
-	spin->quiet_ticks = TICKS_BEFORE_SPIN;
+	spin->idle_ticks = TICKS_BEFORE_SPIN;
 	spin_wait_for_call();
 }
 
@@ -232,15 +232,15 @@ void runtime_spin_tick(uint64_t site)
 	spin = &runtime.contract->spin;
 	if (step != spin->last_step) {
 		spin->last_step = step;
-		spin->quiet_ticks = 0;
+		spin->idle_ticks = 0;
 		return;
 	}
 	site = spin_site(site, &is_own_code);
 	if (!site) {
-		spin->quiet_ticks++;
+		spin->idle_ticks++;
 		spin_wait_for_call();
 		return;
 	}
-	if (++spin->quiet_ticks >= TICKS_BEFORE_SPIN || spin_is_known(spin, site))
+	if (++spin->idle_ticks >= TICKS_BEFORE_SPIN || spin_is_known(spin, site))
 		spin_found(spin, site, is_own_code);
 }

@@ -45,7 +45,7 @@ static void make_pages(void *chunk)
 	(void)platform_call(SYS_madvise, (uintptr_t)chunk, RECORD_CHUNK_BYTES, MADV_POPULATE_WRITE);
 }
 
-static void tell_used(const struct record_thread *thread)
+static void record_entries_publish_used(const struct record_thread *thread)
 {
 	char *last = (char *)record_state.area + thread->last;
 
@@ -56,7 +56,7 @@ static void tell_used(const struct record_thread *thread)
 
 void record_close(struct record_thread *thread)
 {
-	tell_used(thread);
+	record_entries_publish_used(thread);
 	thread->last = 0;
 	thread->at = thread->end = NULL;
 }
@@ -71,7 +71,7 @@ bool record_more(struct record_thread *thread)
 	if (area->is_emptied && !area->is_full &&
 		(!has_room(area) || area->filled >= RECORD_FILLED_MOST))
 		record_have_emptied();
-	tell_used(thread);
+	record_entries_publish_used(thread);
 	if (area->is_full || !has_room(area)) {
 		area->is_full = 1;
 		return false;

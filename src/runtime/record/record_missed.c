@@ -29,15 +29,15 @@ _Static_assert(NEAR_ROOM == RECORD_ENTRY_MOST && NEAR_TAG_READ == RECORD_READ &&
 		       NEAR_VALUES_MASK == RECORD_VALUES - 1 && RECORD_TAG_BITS == 4,
 	"record_near.h is of another format");
 
-static bool record_is_quiet(void)
+static bool record_is_off(void)
 {
-	return !record_state.area || sites_are_live == SITES_QUIET;
+	return !record_state.area || sites_are_live == SITES_OFF;
 }
 
 /* Returns whether recording is on and the time slice not over. */
 static bool record_continues(void)
 {
-	return !record_is_quiet() && record_state.moving->left > 0;
+	return !record_is_off() && record_state.moving->left > 0;
 }
 
 bool record_missed_read(uint64_t address, uint64_t known)
@@ -84,7 +84,7 @@ bool record_missed_address(uint64_t value, uint64_t known)
 bool record_missed_argument(uint64_t value, uint64_t known)
 {
 	(void)known;
-	if (record_is_quiet())
+	if (record_is_off())
 		return false;
 	record_argument(value);
 	return true;
@@ -93,7 +93,7 @@ bool record_missed_argument(uint64_t value, uint64_t known)
 bool record_missed_enter(uint64_t nothing, uint64_t known, uintptr_t frame)
 {
 	(void)nothing;
-	if (record_is_quiet())
+	if (record_is_off())
 		return false;
 	record_state.moving->wants_arguments = 0;
 	record_enter((uint32_t)known, frame);
@@ -103,7 +103,7 @@ bool record_missed_enter(uint64_t nothing, uint64_t known, uintptr_t frame)
 /* Called before a read is recorded. Returns false if nothing is recorded now. */
 static bool begin_reading(void)
 {
-	if (record_is_quiet())
+	if (record_is_off())
 		return false;
 	record_flush();
 	record_state.moving->wants_arguments = 0;
@@ -126,7 +126,7 @@ bool record_missed_copy(uint64_t to, uint64_t known, uintptr_t frame, uint64_t l
 {
 	(void)known;
 	(void)frame;
-	if (record_is_quiet())
+	if (record_is_off())
 		return false;
 	record_drop();
 	record_state.moving->wants_arguments = 0;
@@ -158,7 +158,7 @@ bool record_missed_contents(uint64_t address, uint64_t known, uintptr_t frame, u
 bool record_missed_range(
 	uint64_t address, const struct site_record *site, uintptr_t frame, uint64_t length)
 {
-	if (record_is_quiet())
+	if (record_is_off())
 		return false;
 	record_report(site, address, length, frame);
 	return true;

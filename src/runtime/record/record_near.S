@@ -84,7 +84,7 @@ record_near_\name:
 	.p2align 4
 record_near_\name:
 	.cfi_startproc
-	cmpb	$SITES_QUIET, sites_are_live(%rip)
+	cmpb	$SITES_OFF, sites_are_live(%rip)
 	je	\otherwise
 	cmpq	$0, record_state(%rip)
 	je	\otherwise

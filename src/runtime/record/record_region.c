@@ -57,31 +57,31 @@ static void put_flush_of(struct writer *writer, unsigned bytes, const char *move
 /* Writes the routine that copies the pending write into the thread's copy of memory. */
 static void put_flush_routine(struct stub_region *region, struct writer *writer)
 {
-	static void (*const ways[WAY_COUNT])(void) = {
-		[WAY_GENERAL] = raddle_site_v3,
-		[WAY_READ] = record_near_read,
-		[WAY_READ_1] = record_near_read1,
-		[WAY_READ_2] = record_near_read2,
-		[WAY_READ_4] = record_near_read4,
-		[WAY_READ_8] = record_near_read8,
-		[WAY_UPDATE] = record_near_update,
-		[WAY_UPDATE_1] = record_near_update1,
-		[WAY_UPDATE_2] = record_near_update2,
-		[WAY_UPDATE_4] = record_near_update4,
-		[WAY_UPDATE_8] = record_near_update8,
-		[WAY_RESULT] = record_near_result,
-		[WAY_ADDRESS] = record_near_address,
-		[WAY_ARGUMENT] = record_near_argument,
-		[WAY_ENTER] = record_near_enter,
-		[WAY_COPIED] = record_near_copied,
-		[WAY_COPY] = record_near_copy,
-		[WAY_STRING] = record_near_string,
-		[WAY_CONTENTS] = record_near_contents,
-		[WAY_RANGE] = record_near_range,
+	static void (*const kinds[STUB_COUNT])(void) = {
+		[STUB_GENERAL] = raddle_site_v3,
+		[STUB_READ] = record_near_read,
+		[STUB_READ_1] = record_near_read1,
+		[STUB_READ_2] = record_near_read2,
+		[STUB_READ_4] = record_near_read4,
+		[STUB_READ_8] = record_near_read8,
+		[STUB_UPDATE] = record_near_update,
+		[STUB_UPDATE_1] = record_near_update1,
+		[STUB_UPDATE_2] = record_near_update2,
+		[STUB_UPDATE_4] = record_near_update4,
+		[STUB_UPDATE_8] = record_near_update8,
+		[STUB_RESULT] = record_near_result,
+		[STUB_ADDRESS] = record_near_address,
+		[STUB_ARGUMENT] = record_near_argument,
+		[STUB_ENTER] = record_near_enter,
+		[STUB_COPIED] = record_near_copied,
+		[STUB_COPY] = record_near_copy,
+		[STUB_STRING] = record_near_string,
+		[STUB_CONTENTS] = record_near_contents,
+		[STUB_RANGE] = record_near_range,
 	};
 
-	region->ways = writer->at;
-	put(writer, (const char *)ways, sizeof ways);
+	region->kinds = writer->at;
+	put(writer, (const char *)kinds, sizeof kinds);
 	region->flush = writer->at;
 	PUT(writer, "\x4c\x8b\x14\x25"); /* mov pending, %r10 */
 	put_word(writer, STATE(pending));

@@ -19,37 +19,37 @@ struct stub_piece {
 	uint32_t start, slow; /* offsets from the region's start */
 };
 
-/* Targets of reports that are not predicted: WAY_GENERAL is the path of the sites' own stubs
+/* Targets of reports that are not predicted: STUB_GENERAL is the path of the sites' own stubs
  * (site_thunk.S), the others are routines of record_near.S. */
-enum stub_way {
-	WAY_GENERAL,
-	WAY_READ,
-	WAY_READ_1,
-	WAY_READ_2,
-	WAY_READ_4,
-	WAY_READ_8,
-	WAY_UPDATE,
-	WAY_UPDATE_1,
-	WAY_UPDATE_2,
-	WAY_UPDATE_4,
-	WAY_UPDATE_8,
-	WAY_RESULT,
-	WAY_ADDRESS,
-	WAY_ARGUMENT,
-	WAY_ENTER,
-	WAY_COPIED,
-	WAY_COPY,
-	WAY_STRING,
-	WAY_CONTENTS,
-	WAY_RANGE,
-	WAY_COUNT
+enum stub_kind {
+	STUB_GENERAL,
+	STUB_READ,
+	STUB_READ_1,
+	STUB_READ_2,
+	STUB_READ_4,
+	STUB_READ_8,
+	STUB_UPDATE,
+	STUB_UPDATE_1,
+	STUB_UPDATE_2,
+	STUB_UPDATE_4,
+	STUB_UPDATE_8,
+	STUB_RESULT,
+	STUB_ADDRESS,
+	STUB_ARGUMENT,
+	STUB_ENTER,
+	STUB_COPIED,
+	STUB_COPY,
+	STUB_STRING,
+	STUB_CONTENTS,
+	STUB_RANGE,
+	STUB_COUNT
 };
 
 struct stub_region {
 	unsigned char *start, *at, *end;
 	struct stub_piece *pieces; /* grows downwards from the region's end */
 	uint32_t piece_count;
-	unsigned char *ways;  /* jump targets by enum stub_way */
+	unsigned char *kinds; /* jump targets by enum stub_kind */
 	unsigned char *flush; /* changes %r10 and %r11 */
 	unsigned char *flush_failed;
 	/* its only instruction that copies byte by byte */

@@ -51,7 +51,7 @@ struct piece {
 	uint32_t slow_count;
 	unsigned char *turn; /* jump to the code that restores `left`; NULL if none */
 	uint32_t counted;    /* amount that is restored */
-	enum stub_way way;
+	enum stub_kind kind;
 	uint32_t known; /* known properties, for the slow path */
 	bool needs_d;
 };
@@ -185,15 +185,15 @@ static void put_compare(struct piece *piece, uint32_t bytes, uint32_t at)
 }
 
 /* Returns the slow path for this size. Each word size has its own. */
-static enum stub_way way_of(enum stub_way way, uint32_t bytes)
+static enum stub_kind record_stubs_kind_of(enum stub_kind kind, uint32_t bytes)
 {
-	return bytes > 8 ? way : way + 1 + (unsigned)__builtin_ctz(bytes);
+	return bytes > 8 ? kind : kind + 1 + (unsigned)__builtin_ctz(bytes);
 }
 
-static bool is_of_word(enum stub_way way)
+static bool is_of_word(enum stub_kind kind)
 {
-	return (way >= WAY_READ_1 && way <= WAY_READ_8) ||
-	       (way >= WAY_UPDATE_1 && way <= WAY_UPDATE_8);
+	return (kind >= STUB_READ_1 && kind <= STUB_READ_8) ||
+	       (kind >= STUB_UPDATE_1 && kind <= STUB_UPDATE_8);
 }
 
 static bool put_read(struct piece *piece)
@@ -203,7 +203,7 @@ static bool put_read(struct piece *piece)
 
 	if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8 && bytes != 16 && bytes != 32)
 		return false;
-	piece->way = way_of(WAY_READ, bytes);
+	piece->kind = record_stubs_kind_of(STUB_READ, bytes);
 	piece->known = bytes;
 	put_flush(writer, piece->region);
 	PUT(writer, "\x45\x89\xd3\x41\x81\xe3"); /* mov %r10d, %r11d; and $..., %r11d */
@@ -247,7 +247,7 @@ static bool put_result(struct piece *piece, uint32_t index)
 	/* The general path must follow PLT entries. */
 	if (site->order & SITE_CALLEES && record_state.may_link)
 		return false;
-	piece->way = WAY_RESULT;
+	piece->kind = STUB_RESULT;
 	if (site->order & SITE_CALLEE_GIVEN)
 		put_unless_marked(piece);
 	put_is_pending(&piece->writer);
@@ -264,7 +264,7 @@ static bool put_entry(struct piece *piece, uint32_t index, uintptr_t code_start,
 
 	if (distance != (int32_t)distance || code_end - code_start > INT32_MAX)
 		return false;
-	piece->way = WAY_ENTER;
+	piece->kind = STUB_ENTER;
 	piece->known = index;
 	PUT(writer, "\x4c\x8b\x5d\x08"); /* mov 8(%rbp), %r11: the return address */
 	PUT(writer, "\x4c\x8d\x15");	 /* lea code_start, %r10 */
@@ -279,9 +279,9 @@ static bool put_entry(struct piece *piece, uint32_t index, uintptr_t code_start,
 }
 
 /* Handles a report that has no fast path. */
-static void put_looked_at(struct piece *piece, enum stub_way way)
+static void put_looked_at(struct piece *piece, enum stub_kind kind)
 {
-	piece->way = way;
+	piece->kind = kind;
 	slow_if(piece, ALWAYS);
 }
 
@@ -292,15 +292,15 @@ static void put_range(struct piece *piece)
 	struct writer *writer = &piece->writer;
 
 	if (site->kind == SITE_RANGE_WRITE && site->bytes & SITE_FOLLOWED) {
-		put_looked_at(piece, WAY_COPY);
+		put_looked_at(piece, STUB_COPY);
 	} else if (site->kind == SITE_RANGE_WRITE || site->kind == SITE_STRING_WRITE) {
-		piece->way = WAY_RANGE; /* the range may overlap the pending write */
+		piece->kind = STUB_RANGE; /* the range may overlap the pending write */
 		put_is_pending(writer);
 		slow_if(piece, IF_NOT_EQUAL);
 	} else if (is_range && site->bytes & SITE_COPIED) {
-		put_looked_at(piece, WAY_COPIED);
+		put_looked_at(piece, STUB_COPIED);
 	} else if (site->bytes & SITE_CONTENTS) {
-		put_looked_at(piece, is_range ? WAY_CONTENTS : WAY_STRING);
+		put_looked_at(piece, is_range ? STUB_CONTENTS : STUB_STRING);
 	} else if (is_range && site->bytes & SITE_FOLLOWED) {
 		put_flush(writer, piece->region);
 		PUT(writer, "\x4c\x89\x14\x25"); /* mov %r10, copied_from */
@@ -319,7 +319,7 @@ static bool put_body(struct piece *piece, uint32_t index, uintptr_t code_start, 
 		if (!put_read(piece))
 			return false;
 		if (record_pends(piece->site)) {
-			piece->way = way_of(WAY_UPDATE, piece->site->bytes);
+			piece->kind = record_stubs_kind_of(STUB_UPDATE, piece->site->bytes);
 			(void)put_operand(piece); /* succeeded before */
 			put_pending(piece);
 		}
@@ -330,7 +330,7 @@ static bool put_body(struct piece *piece, uint32_t index, uintptr_t code_start, 
 	case SITE_COMPARE_EXCHANGE:
 		if (!put_read(piece))
 			return false;
-		piece->way = way_of(WAY_UPDATE, piece->site->bytes);
+		piece->kind = record_stubs_kind_of(STUB_UPDATE, piece->site->bytes);
 		put_pending(piece);
 		return true;
 	case SITE_STORE:
@@ -341,7 +341,7 @@ static bool put_body(struct piece *piece, uint32_t index, uintptr_t code_start, 
 	case SITE_FUNCTION_ENTRY:
 		return put_entry(piece, index, code_start, code_end);
 	case SITE_ARGUMENT:
-		piece->way = WAY_ARGUMENT;
+		piece->kind = STUB_ARGUMENT;
 		PUT(writer, "\x83\x3c\x25"); /* cmpl $0, wants_arguments */
 		put_word(writer, STATE(wants_arguments));
 		put_byte(writer, 0);
@@ -350,7 +350,7 @@ static bool put_body(struct piece *piece, uint32_t index, uintptr_t code_start, 
 	case SITE_RESULT:
 		return put_result(piece, index);
 	case SITE_ADDRESS:
-		piece->way = WAY_ADDRESS;
+		piece->kind = STUB_ADDRESS;
 		put_flush(writer, piece->region);
 		put_value(piece, index);
 		return true;
@@ -385,15 +385,15 @@ static void put_end(struct piece *piece, bool is_slow)
 		return;
 	}
 	(void)put_operand(piece); /* succeeded before */
-	if (piece->way == WAY_RANGE) {
+	if (piece->kind == STUB_RANGE) {
 		PUT(writer, "\x4c\x8d\x1d"); /* lea record, %r11 */
 		put_distance(writer, (const unsigned char *)piece->site);
 	} else {
 		PUT(writer, "\x41\xbb"); /* mov $known, %r11d */
 		put_word(writer, piece->known);
 	}
-	PUT(writer, "\xff\x25"); /* jmp *way */
-	put_distance(writer, piece->region->ways + piece->way * sizeof(uint64_t));
+	PUT(writer, "\xff\x25"); /* jmp *kind */
+	put_distance(writer, piece->region->kinds + piece->kind * sizeof(uint64_t));
 }
 
 static void put_ends(struct piece *piece)
@@ -436,9 +436,9 @@ const unsigned char *record_stub_of(
 	put_ends(&piece);
 	failed = piece.writer.at;
 	put_end(&piece, true);
-	if (is_of_word(piece.way)) {
+	if (is_of_word(piece.kind)) {
 		failed = piece.writer.at;
-		piece.way = WAY_GENERAL;
+		piece.kind = STUB_GENERAL;
 		put_end(&piece, true);
 	}
 	*--region->pieces = (struct stub_piece){.start = (uint32_t)(start - region->start),

@@ -23,7 +23,7 @@ struct checkpoint_piece {
 
 struct checkpoint {
 	struct checkpoint_place place;
-	struct image_moment moment;
+	struct image_point point;
 	uint64_t uses;	      /* runs that began here */
 	uint64_t memory_used; /* before this checkpoint */
 	uint32_t versions;    /* last version of its chain */
@@ -166,7 +166,7 @@ static void keep_stack(
 	const bool is_at_home = has_own && whereabouts == IMAGE_STACK && stack.end == own.end;
 
 	if (pool_index != FIBER_NOT_POOLED)
-		bitset_add(collection->checkpoint->moment.alive, pool_index);
+		bitset_add(collection->checkpoint->point.alive, pool_index);
 	if (is_at_home && low < own.end)
 		keep_piece(collection, low, (size_t)(own.end - low));
 	else if (!is_at_home && has_own)
@@ -242,14 +242,14 @@ bool checkpoint_take(struct checkpoints *checkpoints, const struct checkpoint_pl
 {
 	struct checkpoint *checkpoint = &checkpoints->stack[checkpoints->count];
 	struct collection collection = {checkpoints, checkpoint, true};
-	const struct image_moment *before;
+	const struct image_point *before;
 
 	if (checkpoints->count == CHECKPOINTS_MAX)
 		return false;
 	*checkpoint = (struct checkpoint){.place = *place,
-		.moment.time = fiber_time(),
+		.point.time = fiber_time(),
 		.memory_used = checkpoints->memory.used};
-	before = checkpoints->count ? &checkpoint[-1].moment : NULL;
+	before = checkpoints->count ? &checkpoint[-1].point : NULL;
 	checkpoints->count++;
 	checkpoint->own = image_memory_take(&checkpoints->memory, sizeof *checkpoint->own);
 	if (!checkpoint->own || !undo_note_memory_of_run(checkpoint->own)) {
@@ -317,7 +317,7 @@ bool checkpoints_restore(
 	bool is_complete = undo_memory(last ? last->own : NULL);
 	bool is_restored;
 
-	*pages += image_restore(checkpoints->image, last ? &last->moment : NULL, &is_restored);
+	*pages += image_restore(checkpoints->image, last ? &last->point : NULL, &is_restored);
 	if (!last)
 		return is_complete && is_restored;
 	clear_own(last->own);

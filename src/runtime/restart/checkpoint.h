@@ -24,7 +24,7 @@ struct checkpoint_place {
 	uint32_t entry;
 	uint64_t at;
 	uint64_t ticks;	  /* ticks of the run until then */
-	bool is_timed;	  /* taken because the run was long: see pay.h */
+	bool is_timed;	  /* taken because the run was long: see checkpoint_cost.h */
 	bool is_profiled; /* a profiling run has seen all accesses of the run so far */
 };
 

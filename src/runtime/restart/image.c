@@ -386,25 +386,25 @@ static bool image_restore_watched(struct image *image, bool has_faults, uint64_t
 	return true;
 }
 
-bool image_is_untouched(const struct image_area *area, const struct image_moment *moment)
+bool image_is_untouched(const struct image_area *area, const struct image_point *point)
 {
 	const uint64_t *used_at = fiber_used_at(area->pool_index);
 
-	return used_at && *used_at <= (moment ? moment->time : 0) &&
-	       !(moment && bitset_has(moment->alive, area->pool_index));
+	return used_at && *used_at <= (point ? point->time : 0) &&
+	       !(point && bitset_has(point->alive, area->pool_index));
 }
 
-/* Records that the area is as at that moment: later uses of the stack are forgotten. */
-static void image_note_moment(const struct image_area *area, const struct image_moment *moment)
+/* Records that the area is as at that point: later uses of the stack are forgotten. */
+static void image_note_point(const struct image_area *area, const struct image_point *point)
 {
 	uint64_t *used_at = fiber_used_at(area->pool_index);
-	const uint64_t time = moment ? moment->time : 0;
+	const uint64_t time = point ? point->time : 0;
 
 	if (used_at && *used_at > time)
 		*used_at = time;
 }
 
-uint64_t image_restore(struct image *image, const struct image_moment *moment, bool *is_complete)
+uint64_t image_restore(struct image *image, const struct image_point *point, bool *is_complete)
 {
 	const uint64_t faults = image_new_faults(image);
 	uint64_t pages = 0;
@@ -421,10 +421,10 @@ uint64_t image_restore(struct image *image, const struct image_moment *moment, b
 	for (uint32_t i = 0; i < image->area_count; i++) {
 		struct image_area *area = &image->areas[i];
 
-		if (area->is_watched || area->is_tracked || image_is_untouched(area, moment))
+		if (area->is_watched || area->is_tracked || image_is_untouched(area, point))
 			continue;
 		pages += image_restore_whole(image, area, has_other_faults);
-		image_note_moment(area, moment);
+		image_note_point(area, point);
 	}
 	image_close(image);
 	return pages;

@@ -17,13 +17,13 @@ struct image;
 struct image *image_take(const void *stack_pointer);
 /* A point in the last run. The restore skips the stack of a thread that did not exist then, unless
  * the stack was given to a thread later. */
-struct image_moment {
+struct image_point {
 	uint64_t time;
 	uint64_t alive[BITSET_WORDS(
 		THREAD_CAPACITY)]; /* pool indices of stacks that had a thread then */
 };
 
-/* Restores the moment; NULL means the starting point. Returns the number of pages copied.
+/* Restores the point; NULL means the starting point. Returns the number of pages copied.
  * *is_complete false: tracking failed, and the memory is not restored. */
-uint64_t image_restore(struct image *image, const struct image_moment *moment, bool *is_complete);
+uint64_t image_restore(struct image *image, const struct image_point *point, bool *is_complete);
 void image_release(struct image *image);

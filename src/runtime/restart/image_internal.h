@@ -134,8 +134,8 @@ static inline const char *image_content(
 	return area->present[page] == PAGE_SAVED ? area->copy + page * PAGE_BYTES : NULL;
 }
 
-/* Returns true if no thread has used the stack since `moment`. */
-bool image_is_untouched(const struct image_area *area, const struct image_moment *moment);
+/* Returns true if no thread has used the stack since `point`. */
+bool image_is_untouched(const struct image_area *area, const struct image_point *point);
 
 /* `content` NULL: zeroes. libc's memcmp takes no lock and runs at memory speed. */
 bool image_is_same(const char *page, const char *content, size_t bytes);

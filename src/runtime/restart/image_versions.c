@@ -124,7 +124,7 @@ static bool image_keep_tracked(
 }
 
 bool image_keep_versions(struct image *image, struct image_memory *memory,
-	const struct image_moment *before, uint32_t *last)
+	const struct image_point *before, uint32_t *last)
 {
 	struct keeping keeping = {.memory = memory, .last = last};
 	const uint64_t faults = image_new_faults(image);

@@ -16,11 +16,11 @@ struct image_memory {
 /* Allocates memory for versions; returns NULL if there is no room. */
 void *image_memory_take(struct image_memory *memory, uint64_t bytes);
 
-/* Saves every page that has changed since the moment `before`, when the last versions were saved
+/* Saves every page that has changed since the point `before`, when the last versions were saved
  * (NULL: no versions exist). *last: the chain of new versions, for image_drop_versions() even after
  * a failure. */
 bool image_keep_versions(struct image *image, struct image_memory *memory,
-	const struct image_moment *before, uint32_t *last);
+	const struct image_point *before, uint32_t *last);
 /* Drops the newest versions. */
 void image_drop_versions(struct image *image, uint32_t last);
 

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "abi/contract_memory.h"
-#include "runtime/restart/pay.h"
+#include "runtime/restart/checkpoint_cost.h"
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
 #include "runtime/undo.h"
@@ -13,7 +13,7 @@
 /* Share of the checkpoints' memory for a run's history. */
 #define HISTORY_SHARE 8
 
-/* While no parting is known, only every n-th decision may become a checkpoint. */
+/* While no divergence is known, only every n-th decision may become a checkpoint. */
 #define DECISIONS_BETWEEN 8
 
 /* The state of checkpoints. It lies in shared memory; `resume` is set before the starting point. */
@@ -26,7 +26,7 @@ struct resume {
 	bool is_on;    /* the current run has a history */
 	bool is_given_up;
 	bool is_profile; /* the current run is a profiling run */
-	struct pay pay;
+	struct checkpoint_cost cost;
 	uint64_t begun; /* ticks when work on the run began */
 	/* Ticks when the run began or continued, at the starting point or a checkpoint. */
 	uint64_t moved;
@@ -49,7 +49,7 @@ void resume_set_up(void)
 	resume->history = platform_map(part, true);
 	resume->checkpoints = checkpoints_new(plan->checkpoint_bytes - part);
 	resume->is_given_up = !resume->history || !resume->checkpoints;
-	pay_begin(&resume->pay);
+	checkpoint_cost_begin(&resume->cost);
 }
 
 void resume_begin(struct image *image)
@@ -89,7 +89,8 @@ static void resume_drop(uint32_t entry, bool is_profiled)
 	while ((last = checkpoints_last(resume->checkpoints)) != NULL &&
 		(last->entry > entry || (is_profiled && !last->is_profiled))) {
 		if (last->is_timed)
-			pay_dropped(&resume->pay, checkpoints_saved(resume->checkpoints));
+			checkpoint_cost_dropped(
+				&resume->cost, checkpoints_saved(resume->checkpoints));
 		checkpoints_drop(resume->checkpoints);
 	}
 }
@@ -121,11 +122,11 @@ const struct checkpoint_place *resume_choose(uint64_t number)
 
 	if (!resume)
 		return NULL;
-	resume->begun = pay_ticks();
+	resume->begun = checkpoint_cost_ticks();
 	resume->behind = 0;
 	resume->is_on =
-		resume_is_possible(contract) &&
-		(contract->plan.checkpoints == CHECKPOINTS_ALWAYS || resume->pay.way == PAY_WITH);
+		resume_is_possible(contract) && (contract->plan.checkpoints == CHECKPOINTS_ALWAYS ||
+							resume->cost.mode == CHECKPOINT_COST_WITH);
 	if (!resume->is_on ||
 		(number == contract->plan.run_first && !resume_is_same_plan(contract->plan)))
 		resume_forget();
@@ -140,7 +141,7 @@ const struct checkpoint_place *resume_choose(uint64_t number)
 	same = history_begin_run(resume->history, runtime_seed(number));
 	resume_drop(same, memory && memory->was_profile);
 	place = checkpoints_last(resume->checkpoints);
-	pay_parted(&resume->pay, same);
+	checkpoint_cost_diverged(&resume->cost, same);
 	if (!place)
 		return NULL;
 	history_resume(resume->history, place->entry, place->at);
@@ -171,7 +172,7 @@ struct history *resume_history(void)
 void resume_run_ended(void)
 {
 	if (resume)
-		pay_run_ended(&resume->pay, pay_ticks() - resume->begun);
+		checkpoint_cost_run_ended(&resume->cost, checkpoint_cost_ticks() - resume->begun);
 }
 
 void resume_give_up(void)
@@ -208,12 +209,13 @@ static bool resume_wants(const struct checkpoint_place *last, uint64_t ticks, bo
 {
 	const struct history *history = resume->history;
 
-	*is_timed = pay_wants(&resume->pay, ticks);
-	/* The counts of a known parting decide, except where this run leaves the last one: runs
+	*is_timed = checkpoint_cost_pays(&resume->cost, ticks);
+	/* The counts of a known divergence decide, except where this run leaves the last one: runs
 	 * hardly return there. */
-	if (pay_knows(&resume->pay, history->number) && history->number != history->decided) {
+	if (checkpoint_cost_knows(&resume->cost, history->number) &&
+		history->number != history->decided) {
 		*is_timed = false;
-		return pay_wants_at(&resume->pay, history->number,
+		return checkpoint_cost_pays_at(&resume->cost, history->number,
 			resume->behind + ticks - (last ? last->ticks : 0));
 	}
 	return *is_timed;
@@ -228,7 +230,7 @@ static bool resume_is_place(void)
 	if (!history->number || !history->is_whole)
 		return false;
 	return history->number % DECISIONS_BETWEEN == 0 ||
-	       pay_knows(&resume->pay, history->number) ||
+	       checkpoint_cost_knows(&resume->cost, history->number) ||
 	       runtime.contract->plan.checkpoints == CHECKPOINTS_ALWAYS;
 }
 
@@ -249,7 +251,7 @@ enum resume_wish resume_at_decision(
 	last = checkpoints_last(resume->checkpoints);
 	if (last && last->entry >= resume->history->number)
 		return RESUME_CONTINUE;
-	ticks = pay_ticks() - resume->moved;
+	ticks = checkpoint_cost_ticks() - resume->moved;
 	if (!resume_wants(last, ticks, &is_timed) &&
 		runtime.contract->plan.checkpoints != CHECKPOINTS_ALWAYS)
 		return RESUME_CONTINUE;
@@ -271,17 +273,17 @@ enum resume_wish resume_at_decision(
 void resume_take(const struct checkpoint_place *place)
 {
 	struct contract *contract = runtime.contract;
-	const uint64_t start = pay_ticks();
+	const uint64_t start = checkpoint_cost_ticks();
 
 	resume->behind = place->ticks;
 	if (checkpoint_take(
 		    resume->checkpoints, place, contract_area(contract, contract->schedule_offset)))
 		contract->totals.checkpoints_taken++;
-	pay_taken(&resume->pay, place->is_timed, pay_ticks() - start);
+	checkpoint_cost_taken(&resume->cost, place->is_timed, checkpoint_cost_ticks() - start);
 }
 
 void resume_continue(void)
 {
 	if (resume)
-		resume->moved = pay_ticks();
+		resume->moved = checkpoint_cost_ticks();
 }

@@ -1,6 +1,6 @@
 /* Chooses where a run begins under the restart by rewind: at the starting point, or at a checkpoint
  * of an earlier run. Combines the history of the last run (strategies/history.h), the checkpoints
- * (checkpoint.h) and their cost model (pay.h). Checkpoints change no result: runs, their numbers
+ * (checkpoint.h) and their cost model (checkpoint_cost.h). Checkpoints change no result: runs, their numbers
  * and their findings are the same without them. */
 #pragma once
 

@@ -131,7 +131,7 @@ raddle_site_\kind\bytes\()_v3:
 raddle_site_v3:
 	/* Keeps the frame of the point's code next in the chain: callers.c */
 	.cfi_startproc
-	cmpb	$SITES_QUIET, sites_are_live(%rip)
+	cmpb	$SITES_OFF, sites_are_live(%rip)
 	je	.Lquiet
 	PUSH	rax
 	PUSH	rcx

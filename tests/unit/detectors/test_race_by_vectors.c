@@ -96,14 +96,14 @@ static unsigned way_of(const struct detector_event *event)
 static bool races(const struct detector_event *event, uint64_t other)
 {
 	unsigned thread = event->thread.index;
-	unsigned way = way_of(event);
+	unsigned kind = way_of(event);
 
 	for (unsigned i = 0; i < event->bytes; i++) {
 		const struct byte *byte = &world.bytes[event->address - X + i];
 
 		for (unsigned w = 0; w < WAYS; w++)
 			for (unsigned t = 0; t < THREADS; t++)
-				if (conflict(way, w) && byte->last[w][t] > world.now[thread][t] &&
+				if (conflict(kind, w) && byte->last[w][t] > world.now[thread][t] &&
 					(!other || byte->sites[w][t] == other))
 					return true;
 	}
@@ -137,11 +137,11 @@ static void release_bytes(const struct detector_event *event)
 	world.now[thread][thread] += releases;
 }
 
-static bool is_repeated(const struct byte *byte, unsigned thread, unsigned way)
+static bool is_repeated(const struct byte *byte, unsigned thread, unsigned kind)
 {
 	const uint32_t now = world.now[thread][thread];
 
-	return byte->last[WRITES][thread] == now || byte->last[way][thread] == now;
+	return byte->last[WRITES][thread] == now || byte->last[kind][thread] == now;
 }
 
 /* Returns whether the access races; if not, records it. Sites are steps + 1. */
@@ -178,7 +178,7 @@ static bool make_access(struct detector_event *event)
 	unsigned bytes = 1u << any(4);
 
 	event->kind = kinds[any(sizeof kinds)];
-	/* Most variables are used in one way: the first word plainly, the last atomically. */
+	/* Most variables are used in one kind: the first word plainly, the last atomically. */
 	event->address = X + any(BYTES / bytes) * bytes;
 	if (any(8))
 		event->address = event->address % 8 + X + (event->kind < OP_ATOMIC_LOAD ? 0 : 16);

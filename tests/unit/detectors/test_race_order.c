@@ -199,7 +199,7 @@ static const struct sequence sequences[] = {
 	{"a relaxed store of the same thread does not", 0, 0,
 		{TWO, WRITE(1), STORE_FLAG(1, RELEASE), STORE_FLAG(1, RELAXED),
 			LOAD_FLAG(2, ACQUIRE), WRITE(2)}},
-	{"updates both ways", 0, 0,
+	{"updates both kinds", 0, 0,
 		{TWO, WRITE(1), ADD_FLAG(1, ACQUIRE_RELEASE), ADD_FLAG(2, ACQUIRE_RELEASE),
 			WRITE(2)}},
 	{"relaxed updates", 6, 3,

@@ -148,7 +148,7 @@ static void test_memory_join__keeps_groups_that_do_not_meet(void **unused)
 	(void)unused;
 	blocks_new(blocks);
 	for (int i = 0; i < BLOCKS; i++) /* groups 3 and 4, as they are written in via[] */
-		blocks[i]->meets[2][0] = 1u << 3;
+		blocks[i]->overlaps[2][0] = 1u << 3;
 	add_via(touch(blocks[0], 7, 1, VARIABLE_READ), 9);
 	add_via(touch(blocks[1], 7, 1, VARIABLE_READ), 4);
 	add_via(touch(blocks[2], 7, 1, VARIABLE_READ), 3);

@@ -49,7 +49,8 @@ void child_run_begin(void)
 	struct engine_run run = {.strategy = &strategy_pos};
 
 	if (runtime.contract && !daemon_is_current())
-		__atomic_or_fetch(&runtime.contract->met, MET_CHILD_THREADS, __ATOMIC_RELAXED);
+		__atomic_or_fetch(
+			&runtime.contract->features, FEATURE_CHILD_THREADS, __ATOMIC_RELAXED);
 	if (!child_run_is_wanted())
 		return;
 	run.strategy_state = platform_map(strategy_pos.state_bytes(&config), false);

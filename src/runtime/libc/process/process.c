@@ -83,7 +83,7 @@ void process_become_child(void)
 	runtime.has_dispatch = false;
 	runtime.has_created = false;
 	runtime.is_forked_child = true;
-	sites_are_live = SITES_QUIET;
+	sites_are_live = SITES_OFF;
 	time_begin_child();
 	timer_begin_child();
 	aio_begin_child();

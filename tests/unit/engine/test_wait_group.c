@@ -20,7 +20,7 @@
 struct scene {
 	struct mutex mutex;
 	int inside, inside_most, entered, timed_out;
-	uint32_t crowd_most;
+	uint32_t wait_group_most;
 	uint32_t wrong; /* number of times when the enabled threads were not the movable ones */
 	bool is_kept;	/* main never gives it back */
 	bool is_cancelled;
@@ -44,9 +44,9 @@ static void look(void)
 		if (thread != engine.current && thread->op)
 			scene.wrong += bitset_has(engine.enabled, i) != can_move(thread);
 	}
-	for (unsigned i = 0; i < ENGINE_CROWDS; i++)
-		if (engine.crowds[i].count > scene.crowd_most)
-			scene.crowd_most = engine.crowds[i].count;
+	for (unsigned i = 0; i < ENGINE_WAIT_GROUPS; i++)
+		if (engine.wait_groups[i].count > scene.wait_group_most)
+			scene.wait_group_most = engine.wait_groups[i].count;
 }
 
 static void enter(uint64_t deadline_ns)
@@ -110,9 +110,9 @@ static const struct outcome *run(uint64_t seed, bool is_kept, bool is_cancelled,
 	return simulate(&simulation, wait_for_all, NULL);
 }
 
-static void test_crowd__lets_each_of_its_threads_in_one_by_one(void **state)
+static void test_wait_group__admits_its_threads_one_by_one(void **state)
 {
-	uint32_t crowd_most = 0;
+	uint32_t wait_group_most = 0;
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= RUNS; seed++) {
@@ -121,13 +121,14 @@ static void test_crowd__lets_each_of_its_threads_in_one_by_one(void **state)
 		assert_int_equal(scene.wrong, 0);
 		assert_int_equal(
 			scene.entered + scene.timed_out, THREADS / 4 + THREADS / 4 * 3 * ROUNDS);
-		crowd_most = scene.crowd_most > crowd_most ? scene.crowd_most : crowd_most;
+		wait_group_most = scene.wait_group_most > wait_group_most ? scene.wait_group_most
+									  : wait_group_most;
 	}
-	assert_true(crowd_most >= THREADS / 2);
-	assert_int_equal(engine.crowd_count, 0);
+	assert_true(wait_group_most >= THREADS / 2);
+	assert_int_equal(engine.wait_group_count, 0);
 }
 
-static void test_crowd__that_waits_for_ever_is_a_deadlock_of_all(void **state)
+static void test_wait_group__that_waits_for_ever_is_a_deadlock_of_all(void **state)
 {
 	const struct outcome *outcome = run(1, true, false, false);
 
@@ -142,8 +143,8 @@ static void test_crowd__that_waits_for_ever_is_a_deadlock_of_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_crowd__lets_each_of_its_threads_in_one_by_one),
-		cmocka_unit_test(test_crowd__that_waits_for_ever_is_a_deadlock_of_all),
+		cmocka_unit_test(test_wait_group__admits_its_threads_one_by_one),
+		cmocka_unit_test(test_wait_group__that_waits_for_ever_is_a_deadlock_of_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
