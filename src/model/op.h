@@ -155,5 +155,7 @@ enum run_feature {
 	FEATURE_TIME = 2,
 	FEATURE_CHILD_THREADS = 4, /* a forked child created threads */
 	/* c11: the run left out old stores, because histories are bounded */
-	FEATURE_HISTORY_CUT = 8
+	FEATURE_HISTORY_CUT = 8,
+	/* sc: an atomic operation has a weaker order than sequential consistency */
+	FEATURE_WEAK_ORDER = 16
 };

@@ -16,6 +16,7 @@
 #include "runtime/sites/filter.c"
 #include "runtime/memory/main_locals.c"
 #include "runtime/memory/memory_variable.c"
+#include "runtime/memory/memory_waits.c"
 #include "runtime/memory/memory.c"
 #include "runtime/memory/memory_freed.c"
 #include "runtime/memory/memory_prepare.c"
@@ -64,6 +65,11 @@ bool engine_has_store_buffers(void)
 bool engine_has_buffered(void)
 {
 	return false;
+}
+
+void engine_note_feature(enum run_feature feature)
+{
+	(void)feature;
 }
 
 enum memory_model engine_memory_model(void)

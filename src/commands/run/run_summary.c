@@ -172,6 +172,9 @@ static void run_summary_print_nothing_found(
 	if (report->is_unmodified)
 		(void)fprintf(stderr,
 			"memory accesses were no scheduling points; build the program with raddle-cc (CC=raddle-cc, CXX=raddle-c++) to explore them\n");
+	if (result->features & FEATURE_WEAK_ORDER)
+		(void)fprintf(stderr,
+			"all runs were sequentially consistent, but the program's atomic operations have weaker orders: explore those by --memory-model c11\n");
 	if (result->has_verdict && result->verdict.is_complete) {
 		strbuf_init(&command);
 		run_summary_add_wait_options(options, result, ", ", &command);

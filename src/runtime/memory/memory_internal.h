@@ -20,6 +20,10 @@ struct memory_visit {
 	bool is_sampled;      /* a point, but the site has rested: sampling.h */
 };
 
+/* Repetitions of a read after which memory_waits() returns true. */
+#define WAITING_VISITS 1000
+/* Returns whether the thread waits in a loop that repeats this read (memory_waits.c). */
+bool memory_waits(const struct memory_access *access);
 /* Returns whether the process is under control and its run not over. */
 bool memory_is_watched(void);
 /* Handles the first part of a visit, with general registers only. Returns false if no second part

@@ -6,7 +6,7 @@
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
 
-/* More than WAITING_VISITS (memory.c): waiting loops are found before their sites rest. */
+/* More than WAITING_VISITS (memory_waits.c): waiting loops are found before their sites rest. */
 #define LOOKS_FIRST 1024
 #define LOOKS_LATER 128
 #define LOOKS_KEPT UINT16_MAX
