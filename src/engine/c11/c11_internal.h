@@ -47,9 +47,9 @@ struct c11_location {
 
 struct c11_thread {
 	struct c11_view now;
-	struct c11_view fenced;	  /* `now` at the last release fence; valid if has_fenced */
-	struct c11_view heard_of; /* received by relaxed loads; an acquire fence joins it */
-	bool has_fenced, has_heard;
+	struct c11_view fenced;	       /* `now` at the last release fence; valid if has_fenced */
+	struct c11_view relaxed_reads; /* received by relaxed loads; an acquire fence joins it */
+	bool has_fenced, has_relaxed_reads;
 	uint8_t old_reads; /* loads of old stores since the last load of a newest one */
 };
 

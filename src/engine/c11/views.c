@@ -30,7 +30,7 @@ void c11_begin_run(bool is_on, struct delayed_stores *delayed)
 	memset(c11.names, 0, sizeof c11.names);
 	c11.has_lost = false;
 	memset(c11.buckets, 0xff, sizeof c11.buckets);
-	c11.threads[0].has_fenced = c11.threads[0].has_heard = false;
+	c11.threads[0].has_fenced = c11.threads[0].has_relaxed_reads = false;
 	c11.threads[0].old_reads = 0;
 }
 
@@ -60,7 +60,7 @@ void c11_begin_thread(struct thread_id created)
 	}
 	thread = &c11.threads[created.index];
 	c11_copy(&thread->now, &c11_self()->now);
-	thread->has_fenced = thread->has_heard = false;
+	thread->has_fenced = thread->has_relaxed_reads = false;
 	thread->old_reads = 0;
 }
 
@@ -68,11 +68,11 @@ static void view_receive(struct c11_thread *self, const struct c11_view *message
 {
 	if (c11_acquires(order)) {
 		c11_join(&self->now, message);
-	} else if (self->has_heard) {
-		c11_join(&self->heard_of, message);
+	} else if (self->has_relaxed_reads) {
+		c11_join(&self->relaxed_reads, message);
 	} else {
-		c11_copy(&self->heard_of, message);
-		self->has_heard = true;
+		c11_copy(&self->relaxed_reads, message);
+		self->has_relaxed_reads = true;
 	}
 }
 
@@ -133,8 +133,8 @@ void c11_fence(const struct engine_op *op)
 			c11_acquires(op->order), c11_releases(op->order));
 		return;
 	}
-	if (c11_acquires(op->order) && self->has_heard)
-		c11_join(&self->now, &self->heard_of);
+	if (c11_acquires(op->order) && self->has_relaxed_reads)
+		c11_join(&self->now, &self->relaxed_reads);
 	if (op->order == ORDER_SEQUENTIAL) {
 		c11_join(&self->now, &c11.sequential);
 		c11_copy(&c11.sequential, &self->now);
