@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* The output of a long test suite, or a million long names of test cases, is shorter. */
+/* Larger files are refused. A million long names of test cases need less. */
 #define FILE_BYTES_MAX (256u << 20)
 
 int text_file_read(

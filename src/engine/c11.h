@@ -1,7 +1,7 @@
 /*
  * The views of --memory-model c11. Each memory location that threads store to has a history of
  * stores. Each thread has a *view*: for each location the oldest store that the thread may still
- * read. A load may read any store from that one on; the strategy chooses (engine_choose_value()).
+ * read. A load may read that store or any newer one, as the strategy chooses (engine_choose_value()).
  *
  * The threads' code stays as it is. Memory holds the newest store of each location. Before a load
  * that is to read an older store, its value is put into memory, and the newest one is put back at

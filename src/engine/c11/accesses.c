@@ -278,7 +278,8 @@ static struct c11_location *access_location(const struct engine_op *op, bool is_
 	location = c11_find(op, &was_unseen);
 	if (was_unseen && (is_read || op->kind == OP_ATOMIC_UPDATE))
 		c11_receive_all(op->order);
-	/* The history of a flag that only libraries set shows that a store was unseen. */
+	/* A flag that only libraries set has a history, too: a value that differs from it shows that
+	 * raddle did not see the store. */
 	if (!location && op->kind != OP_LOAD)
 		location = c11_location_new(op->address, op->bytes);
 	return location;

@@ -122,7 +122,8 @@ void c11_poke(const struct c11_location *location, uint64_t value);
 /* Returns the location of exactly this memory, or NULL. A write drops all others that overlap it.
  * A location whose memory an unseen store has changed is dropped; *was_unseen is then true. */
 struct c11_location *c11_find(const struct engine_op *op, bool *was_unseen);
-/* For a read of several locations, or of a part of one: it reads the newest stores. */
+/* Handles a read that covers several locations, or a part of one. Such a read sees the newest
+ * stores. */
 void c11_read_across(const struct engine_op *op);
 /* Its history is the value in memory. NULL: there are no stamps left. */
 struct c11_location *c11_location_new(const void *address, size_t bytes);

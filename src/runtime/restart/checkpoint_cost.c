@@ -24,7 +24,7 @@
 #define TICKS_BLIND 16
 /* Cost of a checkpoint as a multiple of its taking: it is also restored and dropped. */
 #define TAKING_IN_ALL 2
-/* Runs until the counts of a divergence are reliable. */
+/* The counts of a divergence are reliable after this many runs. */
 #define RUNS_KNOWN 8
 /* A first guess, for a small image. */
 #define TAKING_GUESS 20000

@@ -112,7 +112,7 @@ static bool quick_wants_lease(const struct contract_memory *memory)
 	       plan->executor == EXECUTOR_FIBER;
 }
 
-/* Begins a run, or the part of a run that follows a checkpoint. */
+/* Prepares the table for a run, or for the part of a run that follows a checkpoint. */
 static void quick_begin_part(void)
 {
 	const struct contract_plan *plan = &runtime.contract->plan;

@@ -270,10 +270,10 @@ static void site_patch(const struct site_record *record, bool is_on)
 	const unsigned char *stub = is_on && sites_quick_stub ? sites_quick_stub(record) : NULL;
 	int32_t distance;
 
-	if (!is_on)
+	if (!is_on || stub == sites_left_off) {
 		*point = OPCODE_TEST;
-	if (!is_on || stub == sites_left_off)
 		return;
+	}
 	if (!stub)
 		stub = (const unsigned char *)&record->stub + record->stub;
 	distance = (int32_t)(stub - (point + POINT_BYTES));
