@@ -163,7 +163,7 @@ static json_t *answer_to_json(
 
 	set(out, "explanation", json_integer(answer->record->explanation + 1));
 	set(out, "score", json_real(answer->record->score));
-	set(out, "alike", json_integer(answer->alike));
+	set(out, "same_conflict", json_integer(answer->same_conflict));
 	set(out, "verdict", json_string(verdict_word(answer)));
 	set(out, "meaning", json_string(explain_meaning(&answer->record->pattern)));
 	set(out, "remedy", remedy_to_json(result, answer));

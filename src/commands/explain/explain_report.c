@@ -124,9 +124,9 @@ static void add_evidence(struct strbuf *out, const struct explain_result *result
 
 	strbuf_addf(out, "   seen in %u of %u failing and %u of %u passing runs", record->failed,
 		result->ranking.failed, record->passed, result->ranking.passed);
-	if (answer->alike)
-		strbuf_addf(out, "; %u more pattern%s of the same conflict", answer->alike,
-			answer->alike == 1 ? "" : "s");
+	if (answer->same_conflict)
+		strbuf_addf(out, "; %u more pattern%s of the same conflict", answer->same_conflict,
+			answer->same_conflict == 1 ? "" : "s");
 	strbuf_adds(out, "\n");
 	if (!answer->has_cause)
 		return;

@@ -14,8 +14,8 @@
 
 struct explain_answer {
 	const struct pattern_record *record; /* number in the ranking */
-	uint32_t alike; /* number of further suspicious patterns of the same conflict */
-	bool has_cause; /* `cause` is filled */
+	uint32_t same_conflict; /* number of further suspicious patterns of the same conflict */
+	bool has_cause;		/* `cause` is filled */
 	struct explain_cause cause;
 	bool has_failing, has_passing;
 	struct explain_shown failing, passing; /* runs with and without the pattern, if any */

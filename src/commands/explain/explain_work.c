@@ -301,7 +301,7 @@ static void join_answers(struct explain_result *result, uint32_t number, uint32_
 {
 	struct explain_answer *answer = &result->answers[number], *known = &result->answers[into];
 
-	known->alike += answer->alike + 1;
+	known->same_conflict += answer->same_conflict + 1;
 	pattern_ranking_merge(
 		&result->ranking, answer->record->explanation, known->record->explanation);
 	if (answer->cause.is_cause) {
@@ -388,7 +388,7 @@ static void choose_answers(struct explain_result *result, const struct explain_w
 		if (record->score <= 0)
 			break;
 		if (record->explanation < result->answer_count)
-			result->answers[record->explanation].alike++;
+			result->answers[record->explanation].same_conflict++;
 		else if (result->answer_count < work->answers)
 			result->answers[result->answer_count++].record = record;
 	}

@@ -86,9 +86,9 @@ static json_t *candidate_to_json(const struct predict_result *result, uint32_t i
 	(void)snprintf(id, sizeof id, "P%" PRIu32, index + 1); /* fits */
 	value = json_pack("{s:s, s:s, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "id", id, "state",
 		prediction_state_words[prediction->state], "title",
-		predict_json_text_or_null(candidate->title), "ways", (json_int_t)candidate->times,
-		"runs", (json_int_t)prediction->attempt.runs, "meetings",
-		(json_int_t)prediction->attempt.meetings, "let_on",
+		predict_json_text_or_null(candidate->title), "occurrences",
+		(json_int_t)candidate->times, "runs", (json_int_t)prediction->attempt.runs,
+		"meetings", (json_int_t)prediction->attempt.meetings, "thrashes",
 		(json_int_t)prediction->attempt.thrashes, "finding",
 		predict_json_text_or_null(prediction->finding), "reason",
 		predict_json_text_or_null(reason.text), "places",
