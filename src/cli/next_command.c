@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/shell_words.h"
 #include "base/strbuf.h"
 #include "plan/memory_view.h"
@@ -81,19 +82,30 @@ static const struct argp_option *find_short(char letter, const struct argp_optio
 	return NULL;
 }
 
-static size_t add_long(struct strbuf *out, char *const *given, const struct argp_option *options,
-	const int *dropped)
+/* Words of a command line, each owned. */
+struct words {
+	char **list;
+	size_t count;
+};
+
+static void next_command_keep_word(struct words *words, char *word)
+{
+	ARRAY_APPEND(words->list, words->count, word);
+}
+
+static size_t next_command_select_long(struct words *words, char *const *given,
+	const struct argp_option *options, const int *dropped)
 {
 	const struct argp_option *option = find_long(given[0], options);
 	const size_t count = wants_value(option) && !strchr(given[0], '=') ? 2 : 1;
 
 	for (size_t i = 0; i < count && !is_dropped(option, dropped); i++)
-		next_command_add_word(out, given[i]);
+		next_command_keep_word(words, string_copy(given[i]));
 	return count;
 }
 
-static size_t add_short(struct strbuf *out, char *const *given, const struct argp_option *options,
-	const int *dropped)
+static size_t next_command_select_short(struct words *words, char *const *given,
+	const struct argp_option *options, const int *dropped)
 {
 	size_t count = 1;
 
@@ -106,9 +118,10 @@ static size_t add_short(struct strbuf *out, char *const *given, const struct arg
 			count = letter[1] ? 1 : 2;
 		}
 		if (!is_dropped(option, dropped)) {
-			strbuf_addf(out, " -%c", *letter);
+			next_command_keep_word(
+				words, string_copy((const char[]){'-', *letter, '\0'}));
 			if (value)
-				next_command_add_word(out, value);
+				next_command_keep_word(words, string_copy(value));
 		}
 		if (value)
 			break;
@@ -116,13 +129,34 @@ static size_t add_short(struct strbuf *out, char *const *given, const struct arg
 	return count;
 }
 
+char **next_select_given(char *const *given, char *const *program,
+	const struct argp_option *options, const int *dropped)
+{
+	struct words words = {0};
+
+	while (given < program && strcmp(*given, "--") != 0)
+		given += given[0][0] == '-' && given[0][1] == '-'
+				 ? next_command_select_long(&words, given, options, dropped)
+				 : next_command_select_short(&words, given, options, dropped);
+	next_command_keep_word(&words, NULL);
+	return words.list;
+}
+
+void next_words_free(char **words)
+{
+	for (size_t i = 0; words[i]; i++)
+		free(words[i]);
+	free(words);
+}
+
 void next_add_given(struct strbuf *out, char *const *given, char *const *program,
 	const struct argp_option *options, const int *dropped)
 {
-	while (given < program && strcmp(*given, "--") != 0)
-		given += given[0][0] == '-' && given[0][1] == '-'
-				 ? add_long(out, given, options, dropped)
-				 : add_short(out, given, options, dropped);
+	char **words = next_select_given(given, program, options, dropped);
+
+	for (size_t i = 0; words[i]; i++)
+		next_command_add_word(out, words[i]);
+	next_words_free(words);
 }
 
 static void next_command_add_time(struct strbuf *out, const char *option, uint64_t time_ns)

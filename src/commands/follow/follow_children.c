@@ -18,12 +18,9 @@
 #include "commands/follow/follow.h"
 #include "commands/follow/follow_script.h"
 #include "cli/command.h"
+#include "cli/next_command.h"
 #include "cli/terminal.h"
 #include "report/json_value.h"
-
-#define OPTION "--follow-children"
-/* Shortest abbreviation of --follow-children: "--f" could also be --fail-on. */
-#define OPTION_LEAST sizeof "--f"
 
 #define TAIL_LINES 15
 
@@ -31,22 +28,12 @@
 struct following {
 	const struct follow_children *follow;
 	const volatile int *is_interrupted;
-	char *store;  /* full path */
 	char **known; /* keys of programs that were seen with threads */
 	size_t known_count;
 	unsigned explored, found, failed; /* failed: raddle could not explore them */
 	bool has_given;			  /* the given program was explored as well */
 	json_t *children;
 };
-
-/* Returns whether the word is this option, abbreviated or not. The descendants' runs must not get
- * the option. */
-static bool is_option(const char *word)
-{
-	const size_t length = strcspn(word, "=");
-
-	return length >= OPTION_LEAST && length < sizeof OPTION && !strncmp(word, OPTION, length);
-}
 
 /* Returns whether the program belongs to the system. A runner starts shells, tools and
  * interpreters, which are not under test. */
@@ -96,34 +83,28 @@ static bool is_here(const char *directory)
 	return getcwd(here, sizeof here) && strcmp(here, directory) == 0;
 }
 
-/* raddle run OPTIONS [--store STORE] [--output hide] [--directory FOLDER] [--stdin FILE] -- PROGRAM
- * ARG... */
+/* raddle run OPTIONS [--output hide] [--directory FOLDER] [--stdin FILE] -- PROGRAM ARG... */
 static char **command_for(const struct following *following, const struct follow_program *program)
 {
 	const struct follow_children *follow = following->follow;
-	const size_t options = (size_t)(follow->argv - follow->options);
-	size_t count = 0, words = 0;
+	size_t count = 0, options = 0, words = 0;
 	char **argv;
 
+	while (follow->options[options])
+		options++;
 	while (program->argv[words])
 		words++;
-	argv = array_new(options + words + 12, sizeof *argv);
+	argv = array_new(options + words + 10, sizeof *argv);
 	argv[count++] = (char *)"raddle"; /* execve() writes to none of the words */
 	argv[count++] = (char *)"run";
 	for (size_t i = 0; i < options; i++)
-		if (!is_option(follow->options[i]) &&
-			(i + 1 < options || strcmp(follow->options[i], "--") != 0))
-			argv[count++] = follow->options[i];
-	if (!is_here(following->store)) {
-		argv[count++] = (char *)"--store";
-		argv[count++] = following->store;
-	}
+		argv[count++] = follow->options[i];
 	if (follow->show_output) {
 		/* the native run prints the program's output already */
 		argv[count++] = (char *)"--output";
 		argv[count++] = (char *)"hide";
 	}
-	if (!is_here(program->directory)) {
+	if (follow->origin || !is_here(program->directory)) {
 		argv[count++] = (char *)"--directory";
 		argv[count++] = program->directory;
 	}
@@ -149,7 +130,8 @@ static int follow_children_wait_for(pid_t child, const volatile int *is_interrup
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_CANNOT_WORK;
 }
 
-/* Runs raddle. `output`: its standard output; negative: inherited. Returns its exit status. */
+/* Runs raddle in the user's folder, where relative paths of the options lead to their files.
+ * `output`: its standard output; negative: inherited. Returns its exit status. */
 static int run_raddle(
 	const struct following *following, const struct follow_program *program, int output)
 {
@@ -159,7 +141,9 @@ static int run_raddle(
 	(void)fflush(stdout); /* main checks the stream */
 	child = fork();
 	if (child == 0) {
-		if (output < 0 || dup2(output, 1) >= 0)
+		const char *origin = following->follow->origin;
+
+		if ((!origin || chdir(origin) == 0) && (output < 0 || dup2(output, 1) >= 0))
 			(void)execve("/proc/self/exe", argv, program->environment);
 		_exit(EXIT_CANNOT_WORK);
 	}
@@ -308,8 +292,7 @@ static void on_ended(void *context, const struct follow_process *process)
 		follow_children_explore(following, process);
 	else if (!process->is_fork && !follow->pattern && !follow->is_quiet)
 		say_not_explored(process,
-			"makes threads, but is the system's; to explore it as well: " OPTION
-			"=PATTERN");
+			"makes threads, but is the system's; to explore it as well: --follow-children=PATTERN");
 }
 
 /* The message is not shown if the runner's own output goes to the terminal. */
@@ -394,8 +377,12 @@ static int follow_children_conclude(
 		if (output >= 0)
 			say_tail(output);
 	}
-	if (following->found && !following->follow->is_quiet)
-		(void)fprintf(stderr, "next: raddle list findings\n");
+	if (following->found && !following->follow->is_quiet) {
+		strbuf_init(&text);
+		next_add_store(&text, following->follow->store);
+		(void)fprintf(stderr, "next: raddle list findings%s\n", text.text);
+		strbuf_release(&text);
+	}
 	if (following->found || (result->wait_status != 0 && !result->is_interrupted))
 		return EXIT_FAILURE_FOUND;
 	if (following->failed && !following->explored)
@@ -428,7 +415,6 @@ static void follow_children_release(struct following *following)
 	for (size_t i = 0; i < following->known_count; i++)
 		free(following->known[i]);
 	free(following->known);
-	free(following->store);
 	json_decref(following->children);
 }
 
@@ -457,17 +443,16 @@ int follow_children_run(const struct follow_children *follow)
 {
 	struct following following = {.follow = follow,
 		.is_interrupted = command_interruption(),
-		.children = json_array(),
-		.store = realpath(follow->store, NULL)};
+		.children = json_array()};
 	int status;
 
 	if (follow->has_input)
 		status = command_fail("--stdin goes to one program, and --follow-children to many; "
 				      "give the runner its input as usual");
-	else if (!following.store)
+	else if (access(follow->folder, X_OK) != 0)
 		status = command_fail(
 			"the folder %s for the store cannot be entered (%s); create it, or give another one with --store",
-			follow->store, strerror(errno));
+			follow->folder, strerror(errno));
 	else {
 		switch_off_leak_checker();
 		status = run_and_conclude(&following);

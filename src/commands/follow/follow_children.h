@@ -9,17 +9,20 @@
 #include <stdbool.h>
 
 struct follow_children {
-	char *const *options; /* options of `raddle run` before the program */
-	char *const *argv;    /* the program that starts others */
+	/* options of each `raddle run`, in the user's folder; ends with NULL */
+	char *const *options;
+	char *const *argv;  /* the program that starts others */
+	const char *origin; /* the user's folder; NULL: the current one */
 	const char *
 		/*
 		 * programs to explore, by path or base name; NULL means all except those of the
 		 * system
 		 */
 		pattern;
-	bool is_script; /* the program is a script: its process runs an interpreter */
-	const char *store;
-	bool has_input; /* the user also gave a file as standard input */
+	bool is_script;	    /* the program is a script: its process runs an interpreter */
+	const char *store;  /* as the user gave it; NULL: the user gave none */
+	const char *folder; /* the store's, relative to the current one */
+	bool has_input;	    /* the user also gave a file as standard input */
 	bool is_json;
 	bool is_quiet;
 	bool show_output;

@@ -6,6 +6,7 @@
 #include "process/launch.h"
 #include "process/target.h"
 #include "cli/command.h"
+#include "cli/next_command.h"
 #include "commands/follow/follow_children.h"
 #include "commands/run/run_arguments.h"
 #include "commands/run/run_like.h"
@@ -135,32 +136,40 @@ static int cmd_run_explore(struct run_command *command)
 	return status;
 }
 
-static int cmd_run_follow(const struct run_arguments *arguments, char **argv, bool is_script)
+static int cmd_run_follow(const struct run_arguments *arguments, bool is_script)
 {
+	static const int dropped[] = {OPTION_FOLLOW, OPTION_DIRECTORY, 0};
 	const struct campaign_options *options = &arguments->options;
-	const struct follow_children follow = {.options = argv + 1,
+	char **given =
+		next_select_given(arguments->given, arguments->program, run_options, dropped);
+	const struct follow_children follow = {.options = given,
 		.argv = options->argv,
+		.origin = arguments->place.origin,
 		.pattern = arguments->followed,
 		.is_script = is_script,
-		.store = options->directory,
+		.store = arguments->store,
+		.folder = options->directory,
 		.has_input = options->settings.input,
 		.is_json = arguments->is_json,
 		.is_quiet = arguments->is_quiet,
 		.show_output = options->show_output};
+	int status;
 
 	if (!arguments->follows_children && !arguments->is_quiet)
 		(void)fprintf(stderr,
 			"%s is a script: it runs once, natively, and each program that it starts and that makes threads is explored\n",
 			options->argv[0]);
-	return follow_children_run(&follow);
+	status = follow_children_run(&follow);
+	next_words_free(given);
+	return status;
 }
 
-static int cmd_run_start(struct run_command *command, char **argv)
+static int cmd_run_start(struct run_command *command)
 {
 	const struct run_arguments *arguments = &command->arguments;
 	const bool is_script = !arguments->is_mpi && target_is_script(arguments->options.argv[0]);
 
-	return is_script || arguments->follows_children ? cmd_run_follow(arguments, argv, is_script)
+	return is_script || arguments->follows_children ? cmd_run_follow(arguments, is_script)
 							: cmd_run_explore(command);
 }
 
@@ -182,7 +191,7 @@ static int run_run(int argc, char **argv)
 		run_place_enter(&arguments->place, &arguments->options, &err) < 0)
 		status = command_fail("%s", err.text);
 	else
-		status = cmd_run_start(&command, argv);
+		status = cmd_run_start(&command);
 	suppressions_release(&suppressions);
 	run_like_release(&command.like);
 	settings_release(&arguments->options.settings);

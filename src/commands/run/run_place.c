@@ -27,6 +27,7 @@ int run_place_enter(struct run_place *place, struct campaign_options *options, s
 		free(settings->input);
 		settings->input = input;
 	}
+	place->origin = getcwd(NULL, 0);
 	if (chdir(place->directory) != 0)
 		return error_set(err, ERROR_NOTFOUND,
 			"the folder %s cannot be entered (%s); check the path of --directory",
@@ -37,5 +38,6 @@ int run_place_enter(struct run_place *place, struct campaign_options *options, s
 void run_place_release(struct run_place *place)
 {
 	free(place->store);
-	place->store = NULL;
+	free(place->origin);
+	place->store = place->origin = NULL;
 }

@@ -7,6 +7,7 @@
 struct run_place {
 	const char *directory; /* NULL means the current one */
 	char *store;	       /* path of the store, in use by the options; owned */
+	char *origin;	       /* the user's folder, where `directory` was entered; owned */
 };
 
 /* Changes to the program's folder. Relative paths in the options keep their meaning. */
