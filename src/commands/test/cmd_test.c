@@ -130,7 +130,8 @@ static const struct argp test_argp = {
 	.args_doc = "-- PROGRAM [ARG...]",
 	.doc = "Finds the test cases of PROGRAM, and explores schedules of each case until the time ends. A case "
 	       "that creates no thread is run once. Failures are replayed, minimised and stored.\v"
-	       "Exit status: 0 no case failed, 1 a case failed, 2 raddle could not work.",
+	       "Exit status: 0 all cases ran and none failed, 1 a case failed, 2 raddle could not work, or could "
+	       "not run all cases.",
 };
 
 /* Drops the cases of other shards. */
@@ -240,20 +241,36 @@ static void cmd_test_print_next(const struct test_command *command)
 	strbuf_release(&text);
 }
 
+/* A suite of which a case was not run has not passed. */
+static int cmd_test_check_all_ran(const struct test_command *command)
+{
+	const struct test_suite *suite = &command->suite;
+	const char *error = NULL;
+	uint32_t missing = 0;
+
+	for (uint32_t i = 0; i < suite->count; i++) {
+		missing += !suite->cases[i].runs;
+		if (suite->cases[i].error && !error)
+			error = suite->cases[i].error;
+	}
+	if (!missing)
+		return EXIT_NOTHING_FOUND;
+	return command_fail("%u of %u cases of %s did not run: %s", missing, suite->count,
+		command->arguments->listing.argv[0],
+		error				  ? error
+		: command->explore.is_interrupted ? "the command was interrupted"
+						  : "the time was up; give it more time (--time)");
+}
+
 static int cmd_test_conclude(struct test_command *command)
 {
 	const struct test_arguments *arguments = command->arguments;
 	const struct test_suite *suite = &command->suite;
-	const char *error = NULL;
-	bool is_failed = suite->finding_count > 0, is_run = false;
+	bool is_failed = suite->finding_count > 0;
 	char *text;
 
-	for (uint32_t i = 0; i < suite->count; i++) {
+	for (uint32_t i = 0; i < suite->count; i++)
 		is_failed |= suite->cases[i].failures != 0;
-		is_run |= suite->cases[i].runs != 0;
-		if (suite->cases[i].error && !error)
-			error = suite->cases[i].error;
-	}
 	if (command->junit) {
 		text = test_junit_make(&command->record, arguments->run.store);
 		(void)fputs(text, command->junit); /* checked below */
@@ -277,15 +294,7 @@ static int cmd_test_conclude(struct test_command *command)
 		cmd_test_print_summary(command);
 		cmd_test_print_next(command);
 	}
-	if (is_failed)
-		return EXIT_FAILURE_FOUND;
-	if (!is_run)
-		return command_fail("no case of %s was run: %s", arguments->listing.argv[0],
-			error ? error
-			: command->explore.is_interrupted
-				? "the command was interrupted"
-				: "the time was up; give it more time (--time)");
-	return EXIT_NOTHING_FOUND;
+	return is_failed ? EXIT_FAILURE_FOUND : cmd_test_check_all_ran(command);
 }
 
 static int cmd_test_explore(struct test_command *command, struct campaign_options *options)
@@ -320,6 +329,7 @@ static int cmd_test_explore(struct test_command *command, struct campaign_option
 	options->is_interrupted = command_interruption();
 	command->explore = (struct test_explore){.suite = suite,
 		.options = options,
+		.none = listing->found ? listing->found->none : NULL,
 		.is_quiet = arguments->run.is_quiet,
 		.save = cmd_test_save,
 		.context = command};

@@ -9,6 +9,7 @@
 #include "base/bitset.h"
 #include "base/strbuf.h"
 #include "cli/terminal.h"
+#include "commands/test/test_output.h"
 #include "commands/test/test_share.h"
 #include "platform/platform.h"
 
@@ -138,6 +139,23 @@ static void test_explore_break(struct test_case *test, const char *why)
 	test->state = CASE_BROKEN;
 }
 
+/* Returns whether the program selects no test when it is to run the case: a run without threads then
+ * shows nothing. The program is run once more, natively, for what it prints. */
+static bool test_explore_is_empty(const struct test_explore *explore, const struct test_case *test)
+{
+	struct strbuf output;
+	struct error err;
+	bool is_empty;
+
+	if (!explore->none)
+		return false;
+	strbuf_init(&output);
+	is_empty = test_output_of_program(test->argv, test->environment, &output, &err) == 0 &&
+		   strstr(output.text, explore->none);
+	strbuf_release(&output);
+	return is_empty;
+}
+
 static void test_explore_settle(
 	struct test_slice *slice, const struct campaign_result *result, uint64_t schedules)
 {
@@ -146,7 +164,11 @@ static void test_explore_settle(
 	test->slice_ns = result->total.exploring_ns;
 	test->runs += result->total.runs;
 	test->failures += result->total.failures;
-	if (result->has_no_threads) {
+	if (result->has_no_threads && !test->kinds && test_explore_is_empty(slice->explore, test)) {
+		test->runs = 0;
+		test_explore_break(test,
+			"the program runs no test of this name; look for a filter in its environment or configuration");
+	} else if (result->has_no_threads) {
 		test->state = CASE_SINGLE;
 		test->runs = 1;
 		test->failures = test->kinds != 0;

@@ -15,6 +15,7 @@ struct test_explore {
 	struct test_suite *suite;
 	/* of each campaign; `schedules` is the limit of a case, `time_ns` that of the suite */
 	const struct campaign_options *options;
+	const char *none; /* printed by a run that selects no case; NULL: such a run fails */
 	bool is_quiet;
 	/* Called every few seconds and at the end, to store the result so far. */
 	void (*save)(void *context, int64_t campaign);

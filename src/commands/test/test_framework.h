@@ -18,6 +18,7 @@ struct test_framework {
 	/* Templates that select a case, separated by blanks: {} is its name. */
 	const char *arguments, *environment;
 	const char *escaped; /* characters of a name that need a backslash; NULL: none */
+	const char *none;    /* printed by a run that selects no case; NULL: such a run fails */
 	const char *limit;   /* a behaviour that raddle misses, one line; NULL: none */
 	int (*parse)(const char *text, struct test_suite *suite, struct error *err);
 };
