@@ -310,8 +310,6 @@ static int cmd_test_explore(struct test_command *command, struct campaign_option
 	if (status < 0)
 		return command_fail("%s", err.text);
 	cmd_test_select_shard(suite, arguments->shard, arguments->shards);
-	if (!suite->count)
-		return command_fail("no case is left for this shard; have fewer shards");
 	if (!arguments->has_time)
 		options->time_ns = suite->count * CASE_NS > SUITE_LEAST_NS ? suite->count * CASE_NS
 									   : SUITE_LEAST_NS;
@@ -338,6 +336,13 @@ static int cmd_test_explore(struct test_command *command, struct campaign_option
 		strbuf_addf(&command->explore.notes,
 			"note: %s is a script; the cases are those of %s\n",
 			arguments->listing.argv[0], listing->argv[0]);
+	if (listing->is_one_case && !listing->found)
+		strbuf_addf(&command->explore.notes,
+			"note: %s contains no test framework that raddle knows, and is explored as one case; to name its cases: --list FILE or --list-command CMD, and --case-args 'TEMPLATE {}'\n",
+			listing->argv[0]);
+	if (!suite->count)
+		strbuf_adds(&command->explore.notes,
+			"note: no case is left for this shard; the other shards have them all\n");
 	if (listing->found && listing->found->limit)
 		strbuf_addf(&command->explore.notes, "note: %s\n", listing->found->limit);
 	test_explore_run(&command->explore);

@@ -12,14 +12,14 @@ struct test_framework {
 	const char *name; /* argument of --framework */
 	const char *title;
 	const char *marks[3]; /* bytes of programs that contain the framework */
-	/* Arguments and assignments that print the list, separated by blanks. Both NULL: the
-	 * program is one case. */
+	/* Arguments and assignments that print the list, separated by blanks. */
 	const char *list, *list_environment;
 	/* Templates that select a case, separated by blanks: {} is its name. */
 	const char *arguments, *environment;
 	const char *escaped; /* characters of a name that need a backslash; NULL: none */
 	const char *none;    /* printed by a run that selects no case; NULL: such a run fails */
 	const char *limit;   /* a behaviour that raddle misses, one line; NULL: none */
+	/* NULL: the program is one case */
 	int (*parse)(const char *text, struct test_suite *suite, struct error *err);
 };
 

@@ -73,10 +73,10 @@ static int test_listing_find_framework(struct test_listing *listing, struct erro
 		return status;
 	listing->found = test_framework_detect(target.path);
 	target_release(&target);
-	if (!has_list && !listing->found)
-		return error_set(err, ERROR_NOTFOUND,
-			"%s contains no test framework that raddle knows; give its test cases by --list FILE or --list-command CMD, and --case-args 'TEMPLATE {}', or explore it as one case: raddle run",
-			listing->argv[0]);
+	listing->is_one_case = !has_list && (!listing->found || !listing->found->parse);
+	if (listing->is_one_case && listing->arguments)
+		return error_set(err, ERROR_USAGE,
+			"--case-args needs the names of the test cases; give them by --list FILE or --list-command CMD");
 	return 0;
 }
 
@@ -90,7 +90,7 @@ static int test_listing_parse(
 	struct strbuf text;
 	int status;
 
-	if (!listing->file && !listing->command && !framework->parse) {
+	if (listing->is_one_case) {
 		(void)test_suite_add(suite, "", "", base ? base + 1 : listing->argv[0]);
 		return 0;
 	}
@@ -134,7 +134,7 @@ static int test_listing_leave_script(struct test_listing *listing, struct error 
 int test_listing_read(struct test_listing *listing, struct test_suite *suite, struct error *err)
 {
 	const struct test_framework *framework;
-	const char *arguments = "{}", *escaped = NULL;
+	const char *arguments, *escaped = NULL;
 	int status = test_listing_leave_script(listing, err);
 
 	if (status == 0)
@@ -144,6 +144,7 @@ int test_listing_read(struct test_listing *listing, struct test_suite *suite, st
 	if (status < 0)
 		return status;
 	framework = listing->found;
+	arguments = listing->is_one_case ? NULL : "{}";
 	if (framework) {
 		arguments = framework->arguments;
 		escaped = framework->escaped;

@@ -1,6 +1,8 @@
 /* Finds the cases of a program: from a file, from the output of a command, or by its framework. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "commands/follow/follow_script.h"
 #include "commands/test/test_framework.h"
 
@@ -11,6 +13,7 @@ struct test_listing {
 	const char *arguments;		    /* --case-args; NULL: none */
 	const char *framework;		    /* --framework; NULL: detected */
 	const struct test_framework *found; /* set by test_listing_read(); NULL: none is used */
+	bool is_one_case; /* the whole program is the only case; set by test_listing_read() */
 	/* Replaces a script; set by test_listing_read(). */
 	struct follow_script program;
 };
