@@ -1,14 +1,16 @@
 /*
- * container [--without-dispatch | --without-relocation] PROGRAM [ARGUMENT...]: runs the program as container engines do by
+ * container [--without-dispatch | --without-relocation | --with-tracing] PROGRAM [ARGUMENT...]: runs the program as container engines do by
  * default, under a filter that refuses with EPERM: personality() but for the usual ones, userfaultfd, perf_event_open,
  * ptrace, process_vm_*, the kernel's keys, mounts, new namespaces, io_uring, and setting clocks.
  *   --without-dispatch: as on a kernel without Syscall User Dispatch
  *   --without-relocation: as on a kernel without PR_SET_MM_MAP
+ *   --with-tracing: as with the option --cap-add=SYS_PTRACE of container engines, which allows ptrace
  */
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -31,13 +33,13 @@
 #define ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 #define REFUSE_CALL(number) UNLESS(number, 1), REFUSE
 
-static int filter_install(int refused_option)
+static int filter_install(int refused_option, bool has_tracing)
 {
 	struct sock_filter code[] = {
 		LOAD(NUMBER),
 		REFUSE_CALL(SYS_userfaultfd),
 		REFUSE_CALL(SYS_perf_event_open),
-		REFUSE_CALL(SYS_ptrace),
+		REFUSE_CALL(has_tracing ? (uint32_t)-1 : SYS_ptrace),
 		REFUSE_CALL(SYS_process_vm_readv),
 		REFUSE_CALL(SYS_process_vm_writev),
 		REFUSE_CALL(SYS_keyctl),
@@ -78,6 +80,7 @@ static int filter_install(int refused_option)
 
 int main(int argument_count, char **arguments)
 {
+	bool has_tracing = argument_count > 1 && strcmp(arguments[1], "--with-tracing") == 0;
 	int refused_option = -1;
 	char **program = arguments + 1;
 
@@ -85,14 +88,14 @@ int main(int argument_count, char **arguments)
 		refused_option = PR_SET_SYSCALL_USER_DISPATCH;
 	else if (argument_count > 1 && strcmp(*program, "--without-relocation") == 0)
 		refused_option = PR_SET_MM;
-	program += refused_option != -1;
+	program += refused_option != -1 || has_tracing;
 	if (!*program) {
 		(void)fprintf(stderr,
-			"usage: container [--without-dispatch | --without-relocation] "
+			"usage: container [--without-dispatch | --without-relocation | --with-tracing] "
 			"PROGRAM [ARGUMENT...]\n");
 		return 2;
 	}
-	if (filter_install(refused_option)) {
+	if (filter_install(refused_option, has_tracing)) {
 		perror("container: the filter cannot be installed");
 		return 77;
 	}
