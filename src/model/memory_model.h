@@ -29,6 +29,16 @@ enum memory_order_number {
 	ORDER_SEQUENTIAL
 };
 
+#define STRENGTHENED_MOST 96
+
+/* An order that a run gives to the accesses at a site in place of the program's own, or a fence
+ * directly before them: `raddle explain` tries repairs. */
+struct strengthened {
+	uint64_t site;
+	uint8_t order;	  /* enum memory_order_number */
+	uint8_t is_fence; /* 0 or 1 */
+};
+
 #define DELAYED_STORES_MOST 8 /* recorded delayed stores of a run */
 
 struct delayed_store {

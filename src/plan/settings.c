@@ -21,6 +21,11 @@
 const char *const memory_model_words[MEMORY_MODEL_COUNT] = {
 	[MEMORY_MODEL_SC] = "sc", [MEMORY_MODEL_TSO] = "tso", [MEMORY_MODEL_C11] = "c11"};
 
+const char *const memory_model_titles[MEMORY_MODEL_COUNT] = {
+	[MEMORY_MODEL_SC] = "sequential consistency",
+	[MEMORY_MODEL_TSO] = "TSO",
+	[MEMORY_MODEL_C11] = "C11"};
+
 bool memory_model_parse(const char *word, enum memory_model *out)
 {
 	for (unsigned model = 0; model < MEMORY_MODEL_COUNT; model++) {

@@ -37,6 +37,8 @@ struct settings {
 
 /* "sc", "tso", "c11". memory_model_parse() returns false for an unknown word. */
 extern const char *const memory_model_words[MEMORY_MODEL_COUNT];
+/* The same as names in sentences: "TSO", "C11". */
+extern const char *const memory_model_titles[MEMORY_MODEL_COUNT];
 bool memory_model_parse(const char *word, enum memory_model *out);
 
 void settings_init(struct settings *settings);

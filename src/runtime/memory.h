@@ -35,7 +35,8 @@ struct memory_access {
 	uint8_t kind;  /* enum site_kind: a load, store, atomic, fence or range kind */
 	uint8_t order;
 	uint8_t order_of_failure;
-	uint8_t call; /* enum call_kind; a free counts as a write to the whole block */
+	uint8_t fence; /* order of a fence before the access; ORDER_RELAXED: none */
+	uint8_t call;  /* enum call_kind; a free counts as a write to the whole block */
 	/* compare-exchange: `expected` is valid, so the runtime knows whether it will write */
 	bool knows_expected;
 	uint64_t expected;   /* A fence: the address of an annotation (compiler/tsan); 0: none */

@@ -23,6 +23,7 @@
 #include "runtime/sites/quick.c"
 #include "runtime/memory/sampling.c"
 #include "runtime/memory/site_visit.c"
+#include "runtime/memory/strengthened.c"
 
 static struct contract contract;
 static struct contract_memory *memory;

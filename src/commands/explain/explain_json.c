@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/bug.h"
+#include "commands/explain/explain_orders_words.h"
 #include "commands/explain/explain_result.h"
 #include "report/json_value.h"
 
@@ -219,6 +220,8 @@ char *explain_to_json(const struct explain_result *result, uint32_t patterns_mos
 	set(root, "explanation_count", json_integer(ranking->explanation_count));
 	set(root, "patterns", records);
 	set(root, "answers", answers);
+	if (result->orders.model != MEMORY_MODEL_SC)
+		set(root, "memory_orders", explain_orders_to_json(result));
 	text = json_dumps(root, JSON_INDENT(1));
 	BUG_ON(!text);
 	json_decref(root);

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/base_name.h"
 #include "base/search.h"
+#include "commands/explain/explain_orders_words.h"
 #include "commands/explain/explain_result.h"
 #include "cli/terminal.h"
 #include "findings/source_lines.h"
@@ -372,6 +373,7 @@ void explain_print(const struct explain_result *result, FILE *stream)
 	strbuf_adds(&out, result->finding->title ? result->finding->title : "a failure");
 	strbuf_adds(&out, "\n");
 	report_cause(result->finding, &style, &out);
+	explain_add_orders(&out, result);
 	explain_report_add_counts(&out, result, reported);
 	for (uint32_t i = 0; i < result->answer_count; i++) {
 		if (!explain_report_is_shown(result, &result->answers[i]))

@@ -9,6 +9,7 @@
 #include "base/strbuf.h"
 #include "commands/explain/explain.h"
 #include "commands/explain/explain_cause.h"
+#include "commands/explain/explain_orders.h"
 
 #define EXPLAIN_ANSWERS_MAX 8u
 
@@ -29,6 +30,7 @@ struct explain_result {
 	struct pattern_ranking ranking;
 	uint32_t others; /* runs with another failure: not compared */
 	uint64_t patterns_dropped, accesses_dropped;
+	struct explain_orders orders;
 	struct strbuf notes; /* complete lines */
 	struct explain_answer answers[EXPLAIN_ANSWERS_MAX];
 	uint32_t answer_count;

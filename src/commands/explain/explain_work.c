@@ -16,6 +16,8 @@
 #define CAUSE_SCORE_PART 0.7
 /* Comparing ends after this fraction of the time. */
 #define COMPARING_PART 2
+/* Trying memory orders ends after this fraction of the time. */
+#define ORDERS_PART 3
 /* Testing leaves this fraction of the time to replay runs for the report. */
 #define SHOWING_PART 10
 
@@ -88,6 +90,20 @@ static bool explain_work_is_enough(
 		       result->ranking.passed >= RUNS_OF_A_SORT);
 }
 
+static int explain_work_find_orders(
+	struct explain_result *result, const struct explain_work *work, struct error *err)
+{
+	int status;
+
+	if (work->without_cause)
+		return 0;
+	terminal_live("trying stronger memory orders");
+	status = explain_find_orders(
+		result->explain, work->time_ns / ORDERS_PART, &result->orders, err);
+	terminal_clear_live();
+	return status;
+}
+
 static int explain_work_make_runs(
 	struct explain_result *result, const struct explain_work *work, struct error *err)
 {
@@ -98,6 +114,8 @@ static int explain_work_make_runs(
 		strbuf_addf(&result->notes,
 			"note: raddle sees no memory accesses of %s, so it compares only orders of locks, waits, signals and threads; build it with raddle-cc to compare accesses as well\n",
 			result->finding->argv[0]);
+	if (status == 0)
+		status = explain_work_find_orders(result, work, err);
 	for (uint64_t runs = 0; status == 0 && !explain_work_is_enough(result, work, runs);
 		runs++) {
 		struct explain_run run;

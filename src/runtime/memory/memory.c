@@ -385,6 +385,9 @@ bool memory_begin(struct memory_visit *visit)
 	struct contract_memory *memory = sites_memory();
 	const struct memory_access *access = &visit->access;
 
+	visit->access.fence = ORDER_RELAXED;
+	if (runtime.contract->plan.strengthened_count)
+		memory_strengthen(&visit->access);
 	visit->point = visit->next = visit->reported = 0;
 	visit->allocated_at = 0;
 	visit->unplaced = 0;
@@ -399,12 +402,12 @@ bool memory_begin(struct memory_visit *visit)
 		return memory->mode != MEMORY_NONE;
 	}
 	visit->is_named = memory_look(memory, visit, memory_quick_name);
-	if (memory_is_leased(visit))
+	if (!access->fence && memory_is_leased(visit))
 		return false;
 	if (visit->is_named)
 		memory_count(memory, visit);
-	if (visit->point || !visit->is_named || visit->is_waiting || turn_is_wanted ||
-		memory_model_needs(access) ||
+	if (visit->point || access->fence || !visit->is_named || visit->is_waiting ||
+		turn_is_wanted || memory_model_needs(access) ||
 		(visit->reported && !memory_report_quickly(memory, visit)) ||
 		(memory_kind_is_atomic(access->kind) && runtime_looks_for_races()))
 		return true;
@@ -413,8 +416,18 @@ bool memory_begin(struct memory_visit *visit)
 	return false;
 }
 
+static void memory_fence_before(const struct memory_access *access)
+{
+	struct memory_visit fence = {
+		.access = {.kind = SITE_FENCE, .order = access->fence, .site = access->site}};
+
+	memory_finish(&fence);
+}
+
 void memory_finish(struct memory_visit *visit)
 {
+	if (visit->access.fence)
+		memory_fence_before(&visit->access);
 	if (turn_is_wanted) {
 		turn_is_wanted = false;
 		filter_resume();

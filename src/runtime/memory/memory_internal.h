@@ -31,6 +31,8 @@ bool memory_is_watched(void);
 bool memory_begin(struct memory_visit *visit);
 /* Handles the second part of a visit: the scheduling point, and the checks after it. */
 void memory_finish(struct memory_visit *visit);
+/* Gives the access the order that the plan has for its site. */
+void memory_strengthen(struct memory_access *access);
 /* With store buffers. Returns true if the write needs no scheduling point of its own. */
 bool memory_buffer_write(const struct memory_visit *visit);
 /* Makes a scheduling point. `name` 0: the access is a fence. */
