@@ -83,6 +83,9 @@ enum contract_unseen {
 
 #define CONTRACT_COVERED_WORDS 1024u
 
+/* Number of different failures that runs recognise and count by themselves. */
+#define CONTRACT_KNOWN_MAX 256u
+
 /* Settings that the command chooses for a batch of runs. [host] */
 struct contract_plan {
 	uint32_t executor; /* enum contract_executor */
@@ -139,6 +142,10 @@ struct contract_plan {
 	bool is_task;
 	/* Grows when the command has changed the strategy's state: the last run no longer fits. */
 	uint32_t epoch;
+	/* failure_run_key() of each failure that has a finding; 0: none. A run that fails in this
+	 * way is counted like a passing run, and the batch continues. */
+	uint32_t known_count;
+	uint64_t known_keys[CONTRACT_KNOWN_MAX];
 };
 
 /* When a rewind keeps a run's memory at a decision, for later runs with the same prefix. */
@@ -202,6 +209,9 @@ struct contract_run {
 		 * detector could not follow to the end, and races seen. */
 		races_seen;
 	uint16_t threads;
+	/* number of its failure in plan.known_keys[], from 1; 0: none. [host] sets the number of a
+	 * failure that was reported. */
+	uint16_t known;
 	uint8_t outcome; /* enum outcome_kind */
 	bool is_failure;
 };
@@ -213,6 +223,7 @@ struct contract_totals {
 	uint64_t steps;
 	uint64_t switches;
 	uint64_t outcome[OUTCOME_KIND_COUNT];
+	uint64_t known[CONTRACT_KNOWN_MAX]; /* failing runs by contract_run.known - 1 */
 	uint64_t system_calls_trapped;
 	uint64_t pages_restored;
 	uint64_t checkpoints_taken;
@@ -276,6 +287,7 @@ struct contract {
 	uint32_t daemon;       /* [guest] enum contract_daemon; [host] resets it */
 	/* [guest] The last run belongs to another shard and is not counted */
 	uint32_t is_elsewhere;
+	uint32_t known_failure;	   /* [guest] contract_run.known of the last run */
 	uint32_t has_memory_sites; /* [guest] the target reports memory accesses (raddle-cc) */
 	/* [guest] a run bound a socket to a path or port of all processes; never reset */
 	uint32_t takes_name;

@@ -151,16 +151,22 @@ static bool exchange_are_totals(const struct contract_totals *now,
 	const struct contract_totals *before, uint64_t run_limit, uint64_t killed_most)
 {
 	const uint64_t runs = now->runs - before->runs;
-	uint64_t outcomes = 0;
+	uint64_t outcomes = 0, known = 0;
 
 	if (runs > run_limit)
 		return false;
+	for (unsigned i = 0; i < CONTRACT_KNOWN_MAX; i++) {
+		if (now->known[i] - before->known[i] > runs + killed_most)
+			return false;
+		known += now->known[i] - before->known[i];
+	}
 	for (unsigned i = 0; i < OUTCOME_KIND_COUNT; i++) {
 		if (now->outcome[i] - before->outcome[i] > runs + killed_most)
 			return false;
 		outcomes += now->outcome[i] - before->outcome[i];
 	}
 	return outcomes + killed_most >= runs && outcomes <= runs + killed_most &&
+	       known <= runs + killed_most &&
 	       now->failures - before->failures <= runs + killed_most &&
 	       now->threads_most <= THREAD_CAPACITY && now->steps_most >= before->steps_most &&
 	       exchange_has_grown(now->steps, before->steps) &&
@@ -224,6 +230,7 @@ static const char *exchange_check_header(
 	if (has_random_addresses > 1 || copy->is_live > 1 || copy->is_elsewhere > 1 ||
 		copy->has_memory_sites > 1 || copy->takes_name > 1 || copy->taint > TAINT_SHARED ||
 		copy->daemon > DAEMON_LEFT ||
+		copy->known_failure > block->published_plan.known_count ||
 		copy->unseen > (UNSEEN_THREAD | UNSEEN_LOCKS | UNSEEN_CALLS))
 		return "state";
 	if (copy->thread_count > THREAD_CAPACITY ||
@@ -318,7 +325,8 @@ static bool exchange_copy_runs(struct contract_block *block, uint64_t last)
 			return false;
 		memcpy(to, &from[number - first], offsetof(struct contract_run, is_failure));
 		to->is_failure = is_failure;
-		if (to->outcome >= OUTCOME_KIND_COUNT || to->threads > THREAD_CAPACITY)
+		if (to->outcome >= OUTCOME_KIND_COUNT || to->threads > THREAD_CAPACITY ||
+			to->known > block->published_plan.known_count)
 			return false;
 		block->runs_received = number;
 	}
@@ -404,7 +412,7 @@ bool contract_is_batch_plan(const struct contract *own, const struct contract_pl
 	       plan->executor == own->plan.executor && plan->strategy == own->plan.strategy &&
 	       plan->detectors == own->plan.detectors &&
 	       plan->thread_pool == own->plan.thread_pool &&
-	       plan->round_runs <= STRATEGY_ROUND_MOST;
+	       plan->round_runs <= STRATEGY_ROUND_MOST && plan->known_count <= CONTRACT_KNOWN_MAX;
 }
 
 const char *contract_receive_report(struct contract_block *block, const struct contract *header)

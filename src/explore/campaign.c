@@ -104,6 +104,7 @@ static void campaign_add_up(struct campaign *campaign)
 	}
 	verdict_take(campaign);
 	campaign->scheme->add_totals(campaign, &totals);
+	known_take_counts(campaign, &totals);
 	/* A tainted run is repeated, so only the repetition counts. */
 	result->total.runs = totals.runs - totals.outcome[OUTCOME_TAINTED];
 	/* A run that a suppressed race ended is no failure. */
@@ -124,7 +125,10 @@ static void campaign_add_up(struct campaign *campaign)
 static int campaign_save(struct campaign *campaign, const char *state, struct error *err)
 {
 	const struct campaign_progress *total = &campaign->result->total;
+	const int status = known_store_counts(campaign, err);
 
+	if (status < 0)
+		return status;
 	campaign->row.runs = total->runs;
 	campaign->row.failures = total->failures;
 	campaign->row.steps = total->steps;
@@ -404,7 +408,7 @@ static int campaign_set_up(struct campaign *campaign, struct error *err)
 	if (result == 0 && campaign->runs.resumed_id)
 		result = state_load(campaign, err);
 	for (uint32_t i = 0; i < options->known_failure_count; i++)
-		(void)failure_is_new_key(campaign, options->known_failures[i]);
+		known_add(campaign, options->known_failures[i])->is_investigated = true;
 	campaign->times.started_ns = platform_monotonic_ns();
 	/* The grace period of unfinished runs is part of the time budget. */
 	campaign->times.deadline_ns = options->time_ns ? called_ns + options->time_ns -
@@ -423,7 +427,7 @@ static void campaign_tear_down(struct campaign *campaign)
 		worker_close(&campaign->workers[i].worker);
 	children_kill_strays();
 	free(campaign->workers);
-	free(campaign->known.keys);
+	free(campaign->known.failures);
 	free(campaign->known.suppressed);
 	suppressions_release(&campaign->known.suppressions);
 	free(campaign->progress);

@@ -52,6 +52,18 @@ struct campaign_failure {
 	char *strategy;		       /* name and options, as the user writes them */
 };
 
+/* A failure that runs have shown (known.c). */
+struct known_failure {
+	uint64_t key; /* failure_run_key() */
+	bool is_investigated;
+	bool has_finding;
+	uint64_t signature; /* of the finding */
+	/* its id in the campaign's store; empty: none, or in the fallback store */
+	char finding[32];
+	uint64_t times;	       /* failing runs that count */
+	uint64_t times_stored; /* of these, in the store */
+};
+
 struct campaign {
 	const struct campaign_options *options;
 	const struct campaign_listener *listener;
@@ -104,10 +116,12 @@ struct campaign {
 		bool start, refusal, remark, limit, spinning, stop;
 		uint32_t unseen; /* bits UNSEEN_x */
 	} noticed;
-	/* failure.c: investigated failures, and suppressed races */
+	/* known.c: failures; failure.c: suppressed races */
 	struct {
-		uint64_t *keys, *suppressed;
-		uint32_t key_count, suppressed_count;
+		struct known_failure *failures; /* in the order of the first report */
+		uint32_t count;
+		uint64_t *suppressed;
+		uint32_t suppressed_count;
 		uint64_t suppressed_runs; /* runs that ended with a suppressed race */
 		/* Of the program's __tsan_default_suppressions() */
 		struct suppressions suppressions;

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/hash.h"
 #include "base/strbuf.h"
 #include "explore/scheme.h"
 #include "process/forward.h"
@@ -34,23 +33,6 @@
 
 /* Further replays of a hang wait for this part of the hang time. */
 #define REPLAY_HANG_PART 20
-
-bool failure_is_new_key(struct campaign *campaign, uint64_t key)
-{
-	for (uint32_t i = 0; i < campaign->known.key_count; i++)
-		if (campaign->known.keys[i] == key)
-			return false;
-	ARRAY_APPEND(campaign->known.keys, campaign->known.key_count, key);
-	return true;
-}
-
-static bool failure_is_known_key(const struct campaign *campaign, uint64_t key)
-{
-	for (uint32_t i = 0; i < campaign->known.key_count; i++)
-		if (campaign->known.keys[i] == key)
-			return true;
-	return false;
-}
 
 bool failure_is_suppressed(const struct campaign *campaign, uint64_t key)
 {
@@ -144,8 +126,20 @@ void fallback_notify(struct campaign *campaign)
 		campaign->fallback.folder);
 }
 
+/* Notes the finding of a failure. `id`: in the campaign's store; or empty. */
+static void failure_note_finding(
+	struct campaign *campaign, uint64_t key, const struct finding *finding, const char id[32])
+{
+	struct known_failure *known = known_add(campaign, key);
+
+	known->has_finding = true;
+	known->signature = finding->signature;
+	memcpy(known->finding, id, sizeof known->finding);
+}
+
 static int failure_keep_finding(struct campaign *campaign,
-	const struct investigation *investigation, struct finding *finding, struct error *err)
+	const struct investigation *investigation, uint64_t key, struct finding *finding,
+	struct error *err)
 {
 	struct campaign_found found = {
 		.finding = finding,
@@ -162,6 +156,8 @@ static int failure_keep_finding(struct campaign *campaign,
 	if (result < 0)
 		return result;
 	campaign->result->total.findings++;
+	failure_note_finding(campaign, key, finding, found.fallback ? (char[32]){""} : finding->id);
+	known_add(campaign, key)->times_stored = 1;
 	if (campaign->listener->found)
 		campaign->listener->found(campaign->listener->context, &found);
 	failure_notice_left_out(campaign, investigation, finding);
@@ -312,6 +308,7 @@ static int failure_investigate_and_keep(struct campaign *campaign,
 {
 	/* Minimising may replace the outcome by one at another place. */
 	const struct outcome outcome = caught->failure.outcome;
+	const struct known_failure *known;
 	struct failure failure;
 	struct finding finding;
 	int result;
@@ -323,15 +320,19 @@ static int failure_investigate_and_keep(struct campaign *campaign,
 	result = investigate(investigation, &failure, &finding, err);
 	if (result == 0 && exclusive_doubt_others(campaign, &investigation->confirmation)) {
 		/* the failure did not repeat: a later occurrence is investigated again */
-		campaign->known.key_count--;
+		known_add(campaign, caught->key)->is_investigated = false;
 		finding_release(&finding);
 	} else if (result == 0) {
 		finding.strategy = string_copy(caught->strategy);
 		finding.seed = campaign->options->seed;
 		finding.run_number = caught->failure.run_number + 1;
 		/* Several failures may be one finding. */
-		if (failure_is_new_key(campaign, hash_mix(finding.signature))) {
-			result = failure_keep_finding(campaign, investigation, &finding, err);
+		known = known_find_signature(campaign, finding.signature);
+		if (known) {
+			failure_note_finding(campaign, caught->key, &finding, known->finding);
+		} else {
+			result = failure_keep_finding(
+				campaign, investigation, caught->key, &finding, err);
 			campaign->result->races += outcome.kind == OUTCOME_RACE;
 		}
 		finding_release(&finding);
@@ -342,25 +343,19 @@ static int failure_investigate_and_keep(struct campaign *campaign,
 	return result;
 }
 
-/* Returns the failure's key. It differs for runs with stalls or delayed stores: their failure must
- * not hide the same failure without them. */
-static uint64_t failure_campaign_key(const struct contract *contract)
-{
-	const uint64_t key = failure_place_key(&contract->outcome);
-
-	return contract->stalls.count || contract->delayed.count ? hash_pair(key, 1) : key;
-}
-
 bool failure_copy_from(
 	struct campaign *campaign, const struct campaign_worker *from, struct campaign_failure *out)
 {
 	struct contract *contract = from->worker.contract;
 	char strategy[256];
 
-	*out = (struct campaign_failure){.key = failure_campaign_key(contract),
+	*out = (struct campaign_failure){.key = failure_run_key(&contract->outcome,
+						 contract->stalls.count || contract->delayed.count),
 		.restart = (enum contract_restart)contract->plan.restart};
-	if (contract->is_elsewhere || campaign->options->ignored >> contract->outcome.kind & 1 ||
-		failure_is_known_key(campaign, out->key))
+	if (contract->is_elsewhere || campaign->options->ignored >> contract->outcome.kind & 1)
+		return false;
+	known_count_run(campaign, from, out->key);
+	if (known_is_investigated(campaign, out->key))
 		return false;
 	strategy_format_run(campaign->options->strategy, &campaign->options->strategy_config,
 		contract_strategy(contract), strategy, sizeof strategy);
@@ -388,8 +383,9 @@ int failure_investigate(
 
 	/* The replays belong to raddle: signals are no longer passed on to the program. */
 	forward_end();
-	if (!failure_is_new_key(campaign, caught->key))
+	if (known_is_investigated(campaign, caught->key))
 		return 0;
+	known_add(campaign, caught->key)->is_investigated = true;
 	result = exclusive_stop_others(campaign, err);
 	if (result < 0)
 		return result;

@@ -24,6 +24,7 @@ int loop_start(struct campaign *campaign, struct campaign_worker *worker, struct
 	struct contract_plan *plan = &worker->worker.contract->plan;
 
 	memory_write_groups(campaign, worker);
+	known_write_plan(campaign, plan);
 	plan->restart = campaign->restart;
 	plan->run_first = worker->run_first;
 	plan->run_limit = worker->run_end - worker->run_first;

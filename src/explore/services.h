@@ -13,11 +13,25 @@ void failure_discard(struct campaign_failure *failure);
 /* Stores a finding unless the key is known. Sets is_stopping where it ends the campaign. */
 int failure_investigate(
 	struct campaign *campaign, const struct campaign_failure *failure, struct error *err);
-/* Adds the key of a failure. Returns false if it is already known. */
-bool failure_is_new_key(struct campaign *campaign, uint64_t key);
 bool failure_is_suppressed(const struct campaign *campaign, uint64_t key);
 /* Reports at the end where the findings of the fallback store are. */
 void fallback_notify(struct campaign *campaign);
+
+/* known.c: which failures a campaign has seen, and how often. */
+
+/* Returns the failure with this key, which is added if it is new. Valid until the next call. */
+struct known_failure *known_add(struct campaign *campaign, uint64_t key);
+bool known_is_investigated(const struct campaign *campaign, uint64_t key);
+/* Returns a failure whose finding has this signature; or NULL. */
+const struct known_failure *known_find_signature(
+	const struct campaign *campaign, uint64_t signature);
+/* Counts the worker's last run, which it reported because of this failure. */
+void known_count_run(struct campaign *campaign, const struct campaign_worker *worker, uint64_t key);
+/* Lets the runs of the worker's next batch count failures that have a finding. */
+void known_write_plan(const struct campaign *campaign, struct contract_plan *plan);
+void known_take_counts(struct campaign *campaign, const struct contract_totals *totals);
+/* Adds new occurrences to the findings' counts in the store. */
+int known_store_counts(struct campaign *campaign, struct error *err);
 
 /* exclusive.c: processes that disturb each other. */
 

@@ -65,6 +65,8 @@ void store_campaign_release(struct store_campaign *campaign);
  * steps). */
 int store_add_finding(struct store *store, int64_t campaign, struct finding *finding, bool *is_new,
 	struct error *err);
+/* Adds `times` occurrences to the count of the finding `id`. */
+int store_count_finding(struct store *store, const char *id, uint64_t times, struct error *err);
 /* Returns the total size of the store's files, including the database. */
 uint64_t store_bytes(struct store *store);
 /* Copies all campaigns and findings of `from`. Of findings in both stores, keeps the shorter one.

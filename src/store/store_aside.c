@@ -11,6 +11,7 @@
 
 struct aside_finding {
 	uint64_t campaign;
+	uint64_t times; /* occurrences */
 	char *json, *trace;
 	size_t trace_size;
 };
@@ -71,12 +72,21 @@ void store_aside_add(struct store_aside *aside, int64_t campaign, struct finding
 	added = &aside->findings[aside->finding_count++];
 	(void)snprintf(finding->id, sizeof finding->id, "A%u", aside->finding_count); /* fits */
 	*added = (struct aside_finding){.campaign = (uint64_t)campaign - 1,
+		.times = 1,
 		.json = finding_to_json(finding),
 		.trace_size = finding->trace_size};
 	if (!finding->trace)
 		return;
 	added->trace = array_new(finding->trace_size + 1, 1);
 	memcpy(added->trace, finding->trace, finding->trace_size);
+}
+
+void store_aside_count(struct store_aside *aside, const char *id, uint64_t times)
+{
+	const uint64_t number = strtoull(id + 1, NULL, 10);
+
+	BUG_ON(number < 1 || number > aside->finding_count);
+	aside->findings[number - 1].times += times;
 }
 
 void store_aside_free(struct store_aside *aside)
@@ -140,6 +150,7 @@ void store_aside_pack(const struct store *store, struct strbuf *answer)
 		const struct aside_finding *finding = &aside->findings[i];
 
 		strbuf_add(answer, (const char *)&finding->campaign, sizeof finding->campaign);
+		strbuf_add(answer, (const char *)&finding->times, sizeof finding->times);
 		pack_text(answer, finding->json);
 		forked_job_add_text(answer, finding->trace, finding->trace_size);
 	}
@@ -153,6 +164,7 @@ static int unpack_finding(struct store_aside_finding *out, uint32_t campaigns,
 	int result = ERROR_FORMAT;
 
 	if (forked_job_take_bytes(reading, &out->campaign, sizeof out->campaign) &&
+		forked_job_take_bytes(reading, &out->times, sizeof out->times) &&
 		forked_job_take_text(reading, &json, &json_size)) {
 		if (json && out->campaign < campaigns &&
 			forked_job_take_text(reading, &trace, &trace_size))
@@ -219,6 +231,9 @@ int store_keep_unpacked(struct store *store, struct store_unpacked *unpacked, st
 
 		result = store_add_finding(store, unpacked->campaigns[added->campaign].id,
 			&added->finding, &added->is_new, err);
+		if (result == 0 && added->times > 1)
+			result = store_count_finding(
+				store, added->finding.id, added->times - 1, err);
 	}
 	return result;
 }

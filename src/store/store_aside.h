@@ -7,7 +7,7 @@
 
 /*
  * Opens a store in memory. Permitted functions: store_campaign_begin, store_campaign_update,
- * store_add_finding, store_list_campaigns (none), store_bytes (0), store_close. Its findings are
+ * store_add_finding, store_count_finding, store_list_campaigns (none), store_bytes (0), store_close. Its findings are
  * A1, A2, ...
  */
 void store_open_aside(struct store **out);
@@ -19,6 +19,7 @@ struct store_aside_finding {
 	struct finding finding;
 	char aside_id[32];
 	uint64_t campaign; /* index of its campaign */
+	uint64_t times;	   /* occurrences, at least 1 */
 	bool is_new;	   /* the real store did not contain the finding */
 };
 

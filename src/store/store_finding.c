@@ -152,6 +152,15 @@ static int count_again(struct store *store, int64_t number, uint64_t times, stru
 	return store_execute(store, sql, "write to", err);
 }
 
+int store_count_finding(struct store *store, const char *id, uint64_t times, struct error *err)
+{
+	if (store->aside) {
+		store_aside_count(store->aside, id, times);
+		return 0;
+	}
+	return count_again(store, strtoll(id + 1, NULL, 10), times, err);
+}
+
 /* Returns a number that no finding ever had, like AUTOINCREMENT. */
 static int store_finding_next_number(struct store *store, int64_t *number, struct error *err)
 {

@@ -54,6 +54,7 @@ int store_end(struct store *store, int status, struct error *err);
 void store_aside_begin(struct store_aside *aside, struct store_campaign *campaign);
 void store_aside_update(struct store_aside *aside, const struct store_campaign *campaign);
 void store_aside_add(struct store_aside *aside, int64_t campaign, struct finding *finding);
+void store_aside_count(struct store_aside *aside, const char *id, uint64_t times);
 void store_aside_free(struct store_aside *aside);
 
 /* ---- store_finding.c ---- */

@@ -41,6 +41,7 @@ static void account_silent_end(struct worker *worker)
 	struct run_summary summary;
 
 	take_exit_status(worker);
+	contract->known_failure = 0;
 	contract->outcome.step = contract->heartbeat;
 	contract->is_elsewhere = contract->is_live && strategy->search.is_elsewhere &&
 				 strategy->search.is_elsewhere(contract_strategy(contract));
@@ -108,11 +109,32 @@ static bool is_exhausted(const struct worker *worker)
 	       strategy->search.is_exhausted(contract_strategy(contract));
 }
 
+/* Replaces the outcome by the judge's. A failure that the guest recognised is another one then. */
+static int worker_judge_run(struct worker *worker, struct error *err)
+{
+	struct contract *contract = worker->contract;
+	struct contract_run *run = contract_run_of(contract, contract->run_number);
+	int result;
+
+	contract->totals.failures -= worker_is_failure(worker);
+	if (contract->known_failure)
+		contract->totals.known[contract->known_failure - 1]--;
+	contract->known_failure = 0;
+	result = judge_run(&worker->judge, worker->capture.file, &contract->outcome, err);
+	if (result < 0)
+		return result;
+	contract->totals.failures += worker_is_failure(worker);
+	if (run) {
+		run->is_failure = worker_is_failure(worker);
+		run->known = 0;
+	}
+	return 0;
+}
+
 /* Handles the end of a run's process, with restart exec. */
 static int end_single_run(struct worker *worker, enum contract_report *report, struct error *err)
 {
 	struct contract *contract = worker->contract;
-	struct contract_run *run;
 	int result;
 
 	if (contract->report == REPORT_REFUSED) {
@@ -128,16 +150,12 @@ static int end_single_run(struct worker *worker, enum contract_report *report, s
 		account_silent_end(worker);
 	}
 	if (worker->judge.command) {
-		contract->totals.failures -= worker_is_failure(worker);
-		result = judge_run(&worker->judge, worker->capture.file, &contract->outcome, err);
+		result = worker_judge_run(worker, err);
 		if (result < 0)
 			return result;
-		contract->totals.failures += worker_is_failure(worker);
-		run = contract_run_of(contract, contract->run_number);
-		if (run)
-			run->is_failure = worker_is_failure(worker);
 	}
-	if (worker_is_failure(worker) && contract->plan.stop_at_failure) {
+	if (worker_is_failure(worker) && contract->plan.stop_at_failure &&
+		!contract->known_failure) {
 		*report = REPORT_FAILURE;
 		return 0;
 	}

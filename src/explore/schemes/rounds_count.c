@@ -140,6 +140,8 @@ static void rounds_add_run(struct contract_totals *totals, const struct contract
 	totals->outcome[run->outcome]++;
 	totals->failures += run->is_failure;
 	totals->digest += run->digest;
+	if (run->known)
+		totals->known[run->known - 1]++;
 	if (run->steps > totals->steps_most)
 		totals->steps_most = run->steps;
 	if (run->threads > totals->threads_most)

@@ -174,6 +174,8 @@ static bool state_read_task(struct campaign *campaign, FILE *file, const struct 
 	task = array_new(1, sizeof *task);
 	task->number = (uint32_t)head->number;
 	task->totals = head->totals;
+	/* The earlier campaign has stored these counts. */
+	memset(task->totals.known, 0, sizeof task->totals.known);
 	task->state = tasks_map_state(campaign);
 	if (!task->state || !state_read_area(file, task->state, owner->contract->strategy_bytes) ||
 		!worker_is_valid_state(owner, task->state)) {

@@ -16,6 +16,8 @@ void tasks_add_totals(
 	to->digest += sign * from->digest;
 	for (int kind = 0; kind < OUTCOME_KIND_COUNT; kind++)
 		to->outcome[kind] += sign * from->outcome[kind];
+	for (uint32_t i = 0; i < CONTRACT_KNOWN_MAX; i++)
+		to->known[i] += sign * from->known[i];
 }
 
 struct contract_totals tasks_totals(const struct campaign_worker *worker)

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/failure_key.h"
 #include "model/outcome.h"
 #include "model/schedule.h"
 #include "abi/contract.h"
@@ -37,11 +38,3 @@ void failure_release(struct failure *failure);
 int failure_compare_delays(const struct failure *a, const struct failure *b);
 /* Does the same; without a difference, compares preemptions, then context switches. */
 int failure_compare_cost(const struct failure *a, const struct failure *b);
-
-/* Equal for equal failures (kind, code, evidence) while the target keeps its addresses. */
-uint64_t failure_key(const struct outcome *outcome);
-/*
- * Same as failure_key(), with the places that wait for the object of a lost wake-up: an object may
- * lose several. Equal findings may have different keys.
- */
-uint64_t failure_place_key(const struct outcome *outcome);

@@ -14,6 +14,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "model/failure_key.h"
 #include "runtime/contexts.h"
 #include "runtime/focus.h"
 #include "runtime/interpose.h"
@@ -100,6 +101,7 @@ static void run_clear_evidence(struct contract *contract)
 	contract->stalls.thread_count = 0;
 	contract->stalls.total_ns = 0;
 	contract->delayed.count = 0;
+	contract->known_failure = 0;
 	outcome_set(&contract->outcome, OUTCOME_NONE, THREAD_NONE, 0);
 }
 
@@ -219,6 +221,28 @@ static uint64_t run_digest(const struct schedule *schedule, const struct outcome
 		hash_pair(outcome->step, end));
 }
 
+static bool run_is_failure(const struct contract *contract)
+{
+	return outcome_is_failure(&contract->outcome) &&
+	       !(contract->plan.tolerated >> contract->outcome.kind & 1);
+}
+
+/* Returns contract_run.known of the run. */
+static uint32_t run_find_known(const struct contract *contract)
+{
+	const struct contract_plan *plan = &contract->plan;
+	uint64_t key;
+
+	if (!plan->known_count || !contract->is_live || !run_is_failure(contract))
+		return 0;
+	key = failure_run_key(
+		&contract->outcome, contract->stalls.count || contract->delayed.count);
+	for (uint32_t i = 0; i < plan->known_count; i++)
+		if (plan->known_keys[i] == key)
+			return i + 1;
+	return 0;
+}
+
 /* Stores the summary of a run that belongs to a round. */
 static void run_note(struct contract *contract, uint64_t digest)
 {
@@ -229,9 +253,9 @@ static void run_note(struct contract *contract, uint64_t digest)
 	*run = (struct contract_run){.steps = contract->outcome.step,
 		.digest = digest,
 		.threads = (uint16_t)contract->thread_count,
+		.known = (uint16_t)contract->known_failure,
 		.outcome = (uint8_t)contract->outcome.kind,
-		.is_failure = outcome_is_failure(&contract->outcome) &&
-			      !(contract->plan.tolerated >> contract->outcome.kind & 1)};
+		.is_failure = run_is_failure(contract)};
 	runtime_note_races(run);
 }
 
@@ -282,11 +306,14 @@ bool runtime_account_run(void)
 		else if (!contract->plan.round_runs)
 			strategy_end_single_run(strategy, run_strategy_state(contract), &summary);
 	}
+	contract->known_failure = run_find_known(contract);
 	run_note(contract, digest);
-	if (!outcome_is_failure(outcome) || contract->plan.tolerated >> outcome->kind & 1)
+	if (!run_is_failure(contract))
 		return false;
 	totals->failures++;
-	return contract->plan.stop_at_failure;
+	if (contract->known_failure)
+		totals->known[contract->known_failure - 1]++;
+	return contract->plan.stop_at_failure && !contract->known_failure;
 }
 
 /* Must not run inside a run: the target may have unmasked floating-point exceptions. */

@@ -1,0 +1,20 @@
+/* Numbers that are equal for equal failures while the target keeps its addresses. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/outcome.h"
+
+/* Key of the failure's kind, code and evidence. */
+uint64_t failure_key(const struct outcome *outcome);
+/*
+ * Same as failure_key(), with the places that wait for the object of a lost wake-up: an object may
+ * lose several. Equal findings may have different keys.
+ */
+uint64_t failure_place_key(const struct outcome *outcome);
+/*
+ * Key by which a campaign recognises the failure of a run; never 0. `is_delayed`: the run had stalls
+ * or delayed stores. Its failure must not hide the same failure of a run without them.
+ */
+uint64_t failure_run_key(const struct outcome *outcome, bool is_delayed);
