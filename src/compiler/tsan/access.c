@@ -42,6 +42,28 @@ ACCESSES(4)
 ACCESSES(8)
 ACCESSES(16)
 
+/* Calls by which a program itself reads and writes words at any address. */
+#define UNALIGNED(bits)                                                                            \
+	TSAN_EXPORT uint##bits##_t __sanitizer_unaligned_load##bits(const void *address);          \
+	TSAN_EXPORT uint##bits##_t __sanitizer_unaligned_load##bits(const void *address)           \
+	{                                                                                          \
+		uint##bits##_t value;                                                              \
+                                                                                                   \
+		tsan_reached(address, sizeof value, SITE_LOAD, SITE_RELAXED, TSAN_SITE);           \
+		memcpy(&value, address, sizeof value);                                             \
+		return value;                                                                      \
+	}                                                                                          \
+	TSAN_EXPORT void __sanitizer_unaligned_store##bits(void *address, uint##bits##_t value);   \
+	TSAN_EXPORT void __sanitizer_unaligned_store##bits(void *address, uint##bits##_t value)    \
+	{                                                                                          \
+		tsan_reached(address, sizeof value, SITE_STORE, SITE_RELAXED, TSAN_SITE);          \
+		memcpy(address, &value, sizeof value);                                             \
+	}
+
+UNALIGNED(16)
+UNALIGNED(32)
+UNALIGNED(64)
+
 #define RANGE(name, kind)                                                                          \
 	TSAN_EXPORT void name(void *address, unsigned long bytes);                                 \
 	TSAN_EXPORT void name(void *address, unsigned long bytes)                                  \

@@ -84,7 +84,8 @@ static void *linked_replacement(
 	void *own;
 
 	if (linked_behind(name, "__tsan_") || linked_behind(name, "Annotate") ||
-		linked_behind(name, "WTFAnnotate") || linked_behind(name, "RunningOnValgrind"))
+		linked_behind(name, "WTFAnnotate") || linked_behind(name, "RunningOnValgrind") ||
+		linked_behind(name, "__sanitizer_unaligned_"))
 		return runtime_own_symbol(name);
 	/* Hooks around a program's own system calls read the state that is never initialised. */
 	if (linked_behind(name, "__sanitizer_syscall_"))
