@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/base_name.h"
+#include "report/interleaving_rows.h"
 #include "report/layout_internal.h"
 
 #define INDENT 2
@@ -15,7 +17,6 @@
 #define COLUMN_MAX 44
 #define COLUMNS_MAX 32
 #define FIXED_CELLS 2 /* mark and step */
-#define PREEMPTIONS_SHOWN 5
 #define LEGEND "> context switch   ! preemption"
 
 struct interleaving {
@@ -24,7 +25,7 @@ struct interleaving {
 	/* threads in order of creation: main, main.0, main.0.0, ... */
 	const char *threads[COLUMNS_MAX];
 	unsigned thread_count;	     /* COLUMNS_MAX + 1: more threads than columns */
-	uint32_t skip_from, skip_to; /* range of omitted steps */
+	enum interleaving_row *rows; /* by step */
 	unsigned widths[COLUMNS_MAX + FIXED_CELLS];
 	bool is_list;
 	const char *file; /* base name of the one source file of all steps; NULL means several */
@@ -37,49 +38,6 @@ static unsigned column_of(const struct interleaving *table, const char *thread)
 	while (column < table->thread_count && strcmp(table->threads[column], thread))
 		column++;
 	return column;
-}
-
-/* Preemptions decide a minimised run, whose few preemptions are shown with the step before each. */
-static bool interleaving_is_shown(const struct interleaving *table, uint32_t step)
-{
-	const struct finding *finding = table->finding;
-
-	return step < table->skip_from || step >= table->skip_to ||
-	       finding->steps[step].cause_line ||
-	       (finding->preemptions <= PREEMPTIONS_SHOWN &&
-		       (finding->steps[step].is_preemption ||
-			       finding->steps[step + 1].is_preemption));
-}
-
-/*
- * Returns whether the step is inside the C library (streams, unwinding). libstdc++ does not count,
- * because std::condition_variable waits inside it.
- */
-static bool is_internal(const struct interleaving *table, const struct finding_step *step)
-{
-	static const char *const modules[] = {"libc.so", "libgcc_s", "ld-linux"};
-
-	for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
-		if (step->where.module && step->where.is_system && !step->is_switch &&
-			!step->cause_line &&
-			!strncmp(step->where.module, modules[i], strlen(modules[i])))
-			return !table->style->has_system_frames;
-	return false;
-}
-
-/* Returns whether the step is folded: accesses inside one library call share a row unless the
- * frames of libraries are requested. */
-static bool is_folded(const struct interleaving *table, const struct finding_step *step)
-{
-	return step->library_call && !table->style->has_system_frames && !table->style->has_callers;
-}
-
-static bool goes_with(const struct interleaving *table, const struct finding_step *before,
-	const struct finding_step *step)
-{
-	return !step->cause_line && is_folded(table, step) && is_folded(table, before) &&
-	       !step->is_switch && step->where.line == before->where.line && step->where.file &&
-	       before->where.file && !strcmp(step->where.file, before->where.file);
 }
 
 /* Gives the thread a column; more than COLUMNS_MAX threads make a list. */
@@ -104,7 +62,7 @@ static void collect_threads(struct interleaving *table)
 	const struct finding *finding = table->finding;
 
 	for (uint32_t i = 0; i < finding->step_count; i++)
-		if (interleaving_is_shown(table, i))
+		if (table->rows[i] == ROW_SHOWN)
 			interleaving_add_thread(table, finding->steps[i].thread);
 	for (uint32_t i = 0; i < finding->wait_count; i++)
 		interleaving_add_thread(table, finding->waits[i].thread);
@@ -132,19 +90,6 @@ static void interleaving_find_file(struct interleaving *table)
 	}
 	if (table->file && text_columns(table->file) > room)
 		table->file = NULL;
-}
-
-/* Chooses the displayed steps: a quarter from the beginning, the rest from the end, which matters
- * most. */
-static void choose_steps(struct interleaving *table)
-{
-	const uint32_t count = table->finding->step_count;
-	const uint32_t most = table->style->steps_most;
-
-	if (!most || count <= most)
-		return;
-	table->skip_from = most / 4;
-	table->skip_to = count - (most - table->skip_from);
 }
 
 static void choose_widths(struct interleaving *table)
@@ -251,11 +196,11 @@ static void interleaving_add_step(
 	strbuf_init(&text);
 	if (step->cause_line)
 		strbuf_addf(&text, "[%" PRIu32 "] ", step->cause_line);
-	if (is_folded(table, step))
+	if (interleaving_is_folded(table->style, step))
 		strbuf_addf(&text, "calls %s", step->library_call);
 	else
 		strbuf_adds(&text, step->verb);
-	if (step->object && !is_folded(table, step))
+	if (step->object && !interleaving_is_folded(table->style, step))
 		strbuf_addf(&text, " %.*s", finding_short_name(step->object), step->object);
 	if (step->inner.function)
 		add_wrapped_place(table, step, &text);
@@ -313,10 +258,38 @@ static void add_left_out(const struct interleaving *table, uint64_t count, const
 	char text[80];
 
 	(void)snprintf(text, sizeof text, "... %" PRIu64 " %s%s%s left out ...", count, which,
-		count == 1 ? "" : "s", where); /* fits */
+		count == 1			  ? ""
+		: which[strlen(which) - 1] == 's' ? "es"
+						  : "s",
+		where); /* fits */
 	strbuf_adds(out, "  ");
 	add_coloured(out, table->style, COLOUR_FAINT, text);
 	strbuf_adds(out, "\n");
+}
+
+/* Adds the rows of all steps, and a line for each stretch of steps that is left out. */
+static void interleaving_add_rows(const struct interleaving *table, struct strbuf *out)
+{
+	const struct finding *finding = table->finding;
+	uint32_t library = 0, private = 0, middle = 0;
+
+	for (uint32_t i = 0; i < finding->step_count; i++) {
+		library += table->rows[i] == ROW_LIBRARY;
+		private += table->rows[i] == ROW_PRIVATE;
+		middle += table->rows[i] == ROW_MIDDLE;
+		if (table->rows[i] != ROW_SHOWN)
+			continue;
+		if (middle)
+			add_left_out(table, middle, "step", "", out);
+		middle = 0;
+		interleaving_add_step(table, &finding->steps[i], out);
+	}
+	if (finding->later_steps_left_out)
+		add_left_out(table, finding->later_steps_left_out, "later step", "", out);
+	if (library)
+		add_left_out(table, library, "step", " inside libraries", out);
+	if (private)
+		add_left_out(table, private, "access", " to memory of one thread", out);
 }
 
 void report_interleaving(
@@ -324,11 +297,11 @@ void report_interleaving(
 {
 	struct interleaving table = {.finding = finding, .style = style};
 	struct strbuf heading;
-	uint32_t internal = 0, hidden = 0;
 
 	if (!finding->step_count)
 		return;
-	choose_steps(&table);
+	table.rows = array_new(finding->step_count, sizeof *table.rows);
+	interleaving_choose_rows(finding, style, table.rows);
 	collect_threads(&table);
 	choose_widths(&table);
 	interleaving_find_file(&table);
@@ -341,26 +314,8 @@ void report_interleaving(
 	add_head(&table, out);
 	if (finding->steps_left_out)
 		add_left_out(&table, finding->steps_left_out, "earlier step", "", out);
-	for (uint32_t i = 0; i < finding->step_count; i++) {
-		if (interleaving_is_shown(&table, i) && is_internal(&table, &finding->steps[i]))
-			internal++;
-		else if (i && interleaving_is_shown(&table, i - 1) &&
-			 interleaving_is_shown(&table, i) &&
-			 goes_with(&table, &finding->steps[i - 1], &finding->steps[i]))
-			continue;
-		else if (!interleaving_is_shown(&table, i))
-			hidden++;
-		else {
-			if (hidden)
-				add_left_out(&table, hidden, "step", "", out);
-			hidden = 0;
-			interleaving_add_step(&table, &finding->steps[i], out);
-		}
-	}
-	if (finding->later_steps_left_out)
-		add_left_out(&table, finding->later_steps_left_out, "later step", "", out);
-	if (internal)
-		add_left_out(&table, internal, "step", " inside the C library", out);
+	interleaving_add_rows(&table, out);
+	free(table.rows);
 	interleaving_add_waits(&table, out);
 	strbuf_adds(out, "  ");
 	add_wrapped(

@@ -285,6 +285,16 @@ static void report_race(
 	}
 }
 
+/* The end of a main() that returns a failure status has frames of the C library only. */
+static bool text_has_failing_stack(const struct finding *finding, const struct report_style *style)
+{
+	bool is_shown = finding->kind != OUTCOME_EXIT || style->has_system_frames;
+
+	for (uint32_t i = 0; i < finding->at.count; i++)
+		is_shown |= !finding->at.frames[i].is_system;
+	return finding->at.count && is_shown;
+}
+
 static void report_stacks(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
@@ -297,7 +307,7 @@ static void report_stacks(
 	for (uint32_t i = 0; i < finding->wait_count; i++)
 		is_reported |= finding->failing_thread && finding->waits[i].at.count &&
 			       !strcmp(finding->waits[i].thread, finding->failing_thread);
-	if (!finding->wait_count && !finding->at.count)
+	if (!finding->wait_count && !text_has_failing_stack(finding, style))
 		return;
 	add_heading(out, style, "thread backtraces");
 	if (!is_reported)
