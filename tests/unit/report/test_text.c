@@ -281,7 +281,7 @@ static void test_report__names_files_where_there_are_several(void **state)
 	free(text);
 }
 
-static void test_report__counts_what_the_c_library_does_for_itself(void **state)
+static void test_report__counts_steps_inside_libraries(void **state)
 {
 	char *text;
 
@@ -290,7 +290,7 @@ static void test_report__counts_what_the_c_library_does_for_itself(void **state)
 	replace(&finding.steps[2].where.module, "libc.so.6");
 	text = report((struct report_style){.columns = 80});
 	assert_null(strstr(text, "\n     15  "));
-	assert_non_null(strstr(text, "... 1 step inside the C library left out ..."));
+	assert_non_null(strstr(text, "... 1 step inside libraries left out ..."));
 	free(text);
 	/* The C++ library waits for the user. */
 	replace(&finding.steps[2].where.module, "libstdc++.so.6");
@@ -356,7 +356,7 @@ int main(void)
 		WITH_FINDING(test_report__shows_preemptions_in_the_middle_of_an_interleaving),
 		WITH_FINDING(test_report__puts_threads_into_the_order_of_their_creation),
 		WITH_FINDING(test_report__names_files_where_there_are_several),
-		WITH_FINDING(test_report__counts_what_the_c_library_does_for_itself),
+		WITH_FINDING(test_report__counts_steps_inside_libraries),
 		WITH_FINDING(test_report__explains_short_names_once),
 		WITH_FINDING(test_report__says_that_a_finding_does_not_repeat),
 		cmocka_unit_test(test_report__of_an_empty_finding_is_its_kind),
