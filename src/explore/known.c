@@ -46,8 +46,7 @@ bool known_is_investigated(const struct campaign *campaign, uint64_t key)
 	return index < campaign->known.count && campaign->known.failures[index].is_investigated;
 }
 
-void known_count_run(
-	struct campaign *campaign, const struct campaign_worker *worker, uint64_t key)
+void known_count_run(struct campaign *campaign, const struct campaign_worker *worker, uint64_t key)
 {
 	struct contract *contract = worker->worker.contract;
 	struct contract_run *run = contract_run_of(contract, contract->run_number);
@@ -88,8 +87,8 @@ int known_store_counts(struct campaign *campaign, struct error *err)
 
 		if (!known->finding[0] || known->times <= known->times_stored)
 			continue;
-		status = store_count_finding(campaign->store, known->finding,
-			known->times - known->times_stored, err);
+		status = store_count_finding(
+			campaign->store, known->finding, known->times - known->times_stored, err);
 		known->times_stored = known->times;
 	}
 	return status;

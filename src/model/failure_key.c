@@ -38,7 +38,8 @@ static uint64_t failure_key_of_lost_wakeup(const struct outcome *outcome)
 
 	if (!edge)
 		return 0;
-	return edge->object_group ? hash_pair(edge->op, edge->object_group) : failure_key_of_waits(outcome);
+	return edge->object_group ? hash_pair(edge->op, edge->object_group)
+				  : failure_key_of_waits(outcome);
 }
 
 uint64_t failure_key(const struct outcome *outcome)
