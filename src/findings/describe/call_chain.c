@@ -210,7 +210,10 @@ static char *library_call(
 	const struct call_chain *chain, const struct trace_event *event, const char *object)
 {
 	const char *method = chain->library.function ? method_of(&chain->library) : NULL;
-	const size_t length = object && strncmp(object, "memory ", 7) ? strcspn(object, "+[ ") : 0;
+	/* A library's own variable means nothing to a reader. */
+	const bool is_named =
+		object && strncmp(object, "memory ", 7) && strncmp(object, "std::", 5);
+	const size_t length = is_named ? strcspn(object, "+[ ") : 0;
 	char *text;
 
 	if (!method || !chain->count || op_descriptions[event->kind].object != OBJECT_MEMORY)
