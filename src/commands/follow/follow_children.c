@@ -215,6 +215,22 @@ static void say_environment(const struct follow_program *program)
 	strbuf_release(&words);
 }
 
+/* A runner may expect that a program fails. How it judges the end is not known yet. */
+static void follow_children_say_native_end(
+	const struct following *following, const struct follow_process *process)
+{
+	const int status = process->wait_status;
+	const char *kind = "exit"; /* words of --tolerate */
+
+	if (status == 0)
+		return;
+	if (WIFSIGNALED(status))
+		kind = WTERMSIG(status) == SIGABRT ? "abort" : "crash";
+	(void)fprintf(stderr,
+		"note: it fails natively, too; if %s expects that, as of a test that must abort: --tolerate %s\n",
+		following->follow->argv[0], kind);
+}
+
 static void note_json(struct following *following, const struct follow_process *process, int status,
 	const char *text)
 {
@@ -263,6 +279,8 @@ static void follow_children_explore(
 		(void)printf("%s\n%s", what, text); /* main checks the stream */
 	if (status == EXIT_FAILURE_FOUND && !follow->is_quiet)
 		say_environment(process->program);
+	if (status == EXIT_FAILURE_FOUND && !follow->is_quiet)
+		follow_children_say_native_end(following, process);
 	free(text);
 	free(what);
 }

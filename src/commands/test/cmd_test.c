@@ -315,6 +315,7 @@ static int cmd_test_explore(struct test_command *command, struct campaign_option
 									   : SUITE_LEAST_NS;
 	command->record = (struct test_record){.suite = suite,
 		.argv = listing->argv,
+		.settings = &options->settings,
 		.framework = listing->found ? listing->found->name : NULL};
 	status = test_record_hash_program(listing->argv, &command->record.bytes, &err);
 	if (status == 0)

@@ -131,6 +131,20 @@ static json_t *test_record_finding(
 	return object;
 }
 
+/* Returns the settings that decide what a run shows. */
+static json_t *test_record_settings(const struct test_record *record)
+{
+	struct settings settings = *record->settings;
+	char *text;
+	json_t *object;
+
+	settings.random_seed = 0; /* each campaign has its own */
+	text = settings_to_json(&settings);
+	object = json_loads(text, 0, NULL);
+	free(text);
+	return object;
+}
+
 char *test_record_to_json(const struct test_record *record)
 {
 	const struct test_suite *suite = record->suite;
@@ -143,6 +157,7 @@ char *test_record_to_json(const struct test_record *record)
 	json_put(root, "command", test_record_words(record->argv));
 	json_put(root, "framework", json_text(record->framework));
 	json_put(root, "bytes", json_textf("%016" PRIx64, record->bytes));
+	json_put(root, "settings", test_record_settings(record));
 	json_put(root, "seconds", json_real((double)record->elapsed_ns / 1e9));
 	json_put(root, "interrupted", json_boolean(record->is_interrupted));
 	json_put(root, "cases", cases);
@@ -164,6 +179,7 @@ int test_record_keep(
 
 static bool test_record_is_same(const struct test_record *record, const json_t *root)
 {
+	json_t *settings = test_record_settings(record);
 	json_t *command = test_record_words(record->argv);
 	char bytes[20];
 	const char *text = json_string_value(json_object_get(root, "bytes"));
@@ -171,8 +187,10 @@ static bool test_record_is_same(const struct test_record *record, const json_t *
 
 	(void)snprintf(bytes, sizeof bytes, "%016" PRIx64, record->bytes); /* fits */
 	is_same = text && !strcmp(text, bytes) &&
-		  json_equal(command, json_object_get(root, "command"));
+		  json_equal(command, json_object_get(root, "command")) &&
+		  json_equal(settings, json_object_get(root, "settings"));
 	json_decref(command);
+	json_decref(settings);
 	return is_same;
 }
 

@@ -1,20 +1,22 @@
 /*
  * The result of a suite as JSON: the output of --json, and the document of kind "test" by which
- * --resume and --since find earlier results. A document is that of a suite if command and programs
- * are the same bytes.
+ * --resume and --since find earlier results. A document is that of a suite if command, programs
+ * and settings are the same.
  */
 #pragma once
 
 #include <jansson.h>
 
 #include "commands/test/test_suite.h"
+#include "plan/settings.h"
 #include "store/store.h"
 
 struct test_record {
 	struct test_suite *suite;
 	char *const *argv;
-	const char *framework; /* NULL: none */
-	uint64_t bytes;	       /* hash of the program and its libraries */
+	const char *framework;		 /* NULL: none */
+	const struct settings *settings; /* of the cases' campaigns */
+	uint64_t bytes;			 /* hash of the program and its libraries */
 	uint64_t elapsed_ns;
 	bool is_interrupted;
 };
