@@ -253,7 +253,9 @@ int campaign_open_worker(
 		.input = campaign->program.settings.input,
 		.reads_ours = campaign->program.reads_ours,
 		.runtime = options->runtime,
-		.output = options->show_output ? OUTPUT_SHOW : OUTPUT_DISCARD,
+		.output = options->show_output ? OUTPUT_SHOW
+			  : options->output    ? OUTPUT_KEEP
+					       : OUTPUT_DISCARD,
 		.is_in_place = options->forwards_signals,
 		.check = campaign->program.settings.check,
 		.hang_ns = campaign->program.settings.hang_ns,

@@ -78,6 +78,8 @@ struct campaign_options {
 	/* findings beyond this size of the store have no trace; 0: no limit */
 	uint64_t store_bytes;
 	bool show_output; /* prints the output of the runs */
+	struct strbuf
+		*output; /* receives what a program without threads prints; NULL: not wanted */
 	enum contract_checkpoints checkpoints;
 	uint64_t checkpoint_bytes; /* memory for all checkpoints of one worker */
 	enum campaign_focus focus;

@@ -9,6 +9,7 @@
 #include "explore/scheme.h"
 #include "explore/services.h"
 #include "platform/platform.h"
+#include "process/capture.h"
 #include "process/children.h"
 #include "process/forward.h"
 
@@ -89,6 +90,8 @@ static int loop_end_without_threads(
 		return 0;
 	campaign->result->has_no_threads = true;
 	campaign->result->outcome = worker->worker.contract->outcome;
+	if (campaign->options->output)
+		capture_read(&worker->worker.capture, campaign->options->output);
 	loop_done_until(campaign, worker, worker->worker.contract->run_number + 1);
 	campaign->is_stopping = true;
 	if (!worker_is_failure(&worker->worker))

@@ -9,7 +9,6 @@
 #include "base/bitset.h"
 #include "base/strbuf.h"
 #include "cli/terminal.h"
-#include "commands/test/test_output.h"
 #include "commands/test/test_share.h"
 #include "platform/platform.h"
 
@@ -29,6 +28,7 @@ struct test_slice {
 	uint64_t begun_ns, slice_ns, until_ns;
 	uint64_t investigating_ns; /* time of investigations that have ended */
 	uint64_t confirming_ns;	   /* begin of the current investigation; 0: none */
+	struct strbuf output;	   /* what a case without threads prints */
 };
 
 static bool test_explore_is_own(const struct finding_stack *stack)
@@ -139,32 +139,16 @@ static void test_explore_break(struct test_case *test, const char *why)
 	test->state = CASE_BROKEN;
 }
 
-/* Returns whether the program selects no test when it is to run the case: a run without threads then
- * shows nothing. The program is run once more, natively, for what it prints. */
-static bool test_explore_is_empty(const struct test_explore *explore, const struct test_case *test)
-{
-	struct strbuf output;
-	struct error err;
-	bool is_empty;
-
-	if (!explore->none)
-		return false;
-	strbuf_init(&output);
-	is_empty = test_output_of_program(test->argv, test->environment, &output, &err) == 0 &&
-		   strstr(output.text, explore->none);
-	strbuf_release(&output);
-	return is_empty;
-}
-
 static void test_explore_settle(
 	struct test_slice *slice, const struct campaign_result *result, uint64_t schedules)
 {
 	struct test_case *test = slice->test;
+	const char *none = slice->explore->none;
 
 	test->slice_ns = result->total.exploring_ns;
 	test->runs += result->total.runs;
 	test->failures += result->total.failures;
-	if (result->has_no_threads && !test->kinds && test_explore_is_empty(slice->explore, test)) {
+	if (result->has_no_threads && !test->kinds && none && strstr(slice->output.text, none)) {
 		test->runs = 0;
 		test_explore_break(test,
 			"the program runs no test of this name; look for a filter in its environment or configuration");
@@ -232,6 +216,9 @@ static void test_explore_case(struct test_slice *slice, uint64_t left_ns)
 	options.argv = test->argv;
 	options.environment = test->environment;
 	options.keep_going = true;
+	strbuf_init(&slice->output);
+	/* A case that later slices continue has threads. */
+	options.output = explore->none && !test->runs ? &slice->output : NULL;
 	options.resumes = test->runs > 0;
 	options.time_ns = test_explore_time(slice->slice_ns, left_ns);
 	test->novel = 0;
@@ -241,6 +228,7 @@ static void test_explore_case(struct test_slice *slice, uint64_t left_ns)
 	else
 		test_explore_settle(slice, &result, options.schedules);
 	test_explore_set_environment(test, false);
+	strbuf_release(&slice->output);
 	test->spent_ns += platform_monotonic_ns() - slice->begun_ns;
 	if (!explore->campaign)
 		explore->campaign = result.campaign;
