@@ -26,12 +26,17 @@ function races(finding) {
 	return section(title, pair);
 }
 
+/* The end of a main() that returns a failure status has frames of the C library only. */
+function hasFailingStack(finding) {
+	return finding.at && finding.at.length && (finding.kind !== "exit" || finding.at.some(frame => !frame.is_system));
+}
+
 function stacks(finding) {
 	if (finding.race) return null;
 	const shown = finding.waits && finding.waits.length
 		? waitGroups(finding.waits).map(([wait, ...others]) => whereItIs(threadRange([wait, ...others].map(each => words(each.thread))) +
 			(others.length ? " wait for " : " waits for ") + shortName(wait.object), wait.at))
-		: finding.at && finding.at.length ? [whereItIs((finding.failing_thread ? words(finding.failing_thread) : "The failing thread") + " is here", finding.at)] : [];
+		: hasFailingStack(finding) ? [whereItIs((finding.failing_thread ? words(finding.failing_thread) : "The failing thread") + " is here", finding.at)] : [];
 	const parts = shown.filter(Boolean);
 	return parts.length ? section("Thread backtraces", element("div", { class: "pair" }, ...parts)) : null;
 }

@@ -86,9 +86,9 @@ function decisiveRow(steps, options) {
 	return preempted >= 0 ? preempted : steps.length - 1;
 }
 
-/* Does the row repeat the previous row's access? Both are by one thread, on one line or inside a library. */
+/* Does the row repeat the previous row's access? Both are by one thread, of one kind on one line or inside a library. */
 function isSameAccess(steps, row) {
-	const key = each => /^(atomically )?(reads|writes|updates)$/.test(each.verb) && (stepFrame(each).is_system ? "library" : placeKey(each));
+	const key = each => /^(atomically )?(reads|writes|updates)$/.test(each.verb) && (stepFrame(each).is_system ? "library" : each.verb + placeKey(each));
 	return row > 0 && words(steps[row].thread) === words(steps[row - 1].thread) && key(steps[row]) && key(steps[row]) === key(steps[row - 1]);
 }
 
@@ -111,9 +111,22 @@ function preemptionsNear(steps, from) {
 	return rows.slice(0, PREEMPTIONS_KEPT).flatMap(row => [row, row - 1]);
 }
 
+/* Rows of the program's own accesses to objects that several threads access, and of which one access is not a read. */
+function sharedRows(steps) {
+	const uses = new Map();
+	steps.forEach(step => {
+		const use = uses.get(words(step.object)) || { threads: new Set(), isChanged: false };
+		use.threads.add(words(step.thread));
+		use.isChanged ||= !/^(atomically )?reads$/.test(step.verb);
+		uses.set(words(step.object), use);
+	});
+	const isShared = step => uses.get(words(step.object)).threads.size > 1 && uses.get(words(step.object)).isChanged;
+	return steps.map((step, row) => step.object && isShared(step) && !stepFrame(step).is_system && !continuesCall(steps, row) ? row : -1).filter(row => row >= 0);
+}
+
 /* Rows in groups, the most important group first. */
 function rowsByImportance(steps, options) {
-	const last = lastRows(steps), groups = [[], [], [], [], [], []], first = groups[0], second = groups[1];
+	const last = lastRows(steps), groups = [[], [], [], [], [], [], []], first = groups[0], second = groups[1];
 	const waits = waitGroups(options.waits || []).map(([wait]) => wait), objects = new Set(waits.map(wait => words(wait.object)));
 	steps.forEach((step, row) => {
 		if (options.marks(step)) {
@@ -130,7 +143,8 @@ function rowsByImportance(steps, options) {
 		for (const row of important)
 			if (row > span.from && row <= span.to && words(steps[row].thread) === span.thread) groups[2].push(span.from, span.to);
 	steps.forEach((step, row) => { if (step.object && objects.has(words(step.object))) groups[3].push(row); });
-	addNeighbours(steps, important, groups[4], groups[5]);
+	groups[4].push(...sharedRows(steps));
+	addNeighbours(steps, important, groups[5], groups[6]);
 	const alike = new Set(waitGroups(options.waits || []).flatMap(group => group.slice(1).map(wait => words(wait.thread))));
 	const isDetail = row => alike.has(words(steps[row].thread)) || isSameAccess(steps, row) || /^(creates|joins|returns from)\b/.test(steps[row].verb);
 	return groups.map((group, at) => at < 3 ? group : group.filter(row => !isDetail(row)));
