@@ -75,6 +75,7 @@ struct estimate {
 	object_name thread_object[ESTIMATE_SLOTS];
 	/* epoch of the first slot after which it joins the second; 0: never joins it */
 	uint8_t joined[ESTIMATE_SLOTS][ESTIMATE_SLOTS];
+	uint64_t joins[ESTIMATE_SLOTS]; /* slots that the slot joins in any epoch */
 	uint32_t lock_count;
 	object_name locks[ESTIMATE_LOCKS];
 	uint32_t object_count, seen_count;

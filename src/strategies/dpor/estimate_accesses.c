@@ -250,10 +250,12 @@ static void accesses_note_thread(struct estimate *estimate, uint32_t slot, const
 		uint8_t *joined = &estimate->joined[slot][other];
 
 		/* A join in another epoch than before orders nothing for certain. */
-		if (estimate->thread_object[other] == op->object && op->object)
-			*joined = !*joined || *joined == estimate->epoch[slot]
-					  ? (uint8_t)estimate->epoch[slot]
-					  : EPOCHS_MOST;
+		if (estimate->thread_object[other] != op->object || !op->object)
+			continue;
+		estimate->joins[slot] |= estimate_bit(other);
+		*joined = !*joined || *joined == estimate->epoch[slot]
+				  ? (uint8_t)estimate->epoch[slot]
+				  : EPOCHS_MOST;
 	}
 }
 

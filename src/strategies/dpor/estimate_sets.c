@@ -16,7 +16,7 @@ static uint64_t sets_epochs(const struct estimate *estimate, uint32_t slot, uint
 	const uint32_t now = estimate->exists >> slot & 1 ? estimate->epoch[slot] : 0;
 	uint64_t epochs = UINT64_MAX << now;
 
-	for (; slots; slots &= slots - 1) {
+	for (slots &= estimate->joins[slot]; slots; slots &= slots - 1) {
 		const uint8_t joined = estimate->joined[slot][__builtin_ctzll(slots)];
 
 		if (joined > now && joined < 63)
@@ -30,15 +30,15 @@ static bool sets_may_access(const struct estimate *estimate, uint32_t slot, uint
 	bool is_write, uint64_t members)
 {
 	const struct estimate_access *access = &estimate->access[slot][object];
+	const uint64_t epochs = is_write ? access->write_epochs : access->epochs;
+	const uint64_t locks = is_write ? access->write_locks : access->locks;
 	const uint32_t done = estimate->exists >> slot & 1 ? estimate->ordinal[slot] : 0;
 
-	if ((is_write ? access->last_write : access->last) <= done)
+	if (!epochs || (is_write ? access->last_write : access->last) <= done)
 		return false;
-	if (!((is_write ? access->write_epochs : access->epochs) &
-		    sets_epochs(estimate, slot, members)))
+	if (!(epochs & sets_epochs(estimate, slot, members)))
 		return false;
-	return !((is_write ? access->write_locks : access->locks) &
-		 estimate_held(estimate, members));
+	return !locks || !(locks & estimate_held(estimate, members));
 }
 
 /* Whether `other` may perform an op dependent on the member's pending op before a member moves. */
@@ -118,13 +118,15 @@ static uint64_t sets_enabling(const struct estimate *estimate, uint32_t slot)
 	return found;
 }
 
-static uint64_t sets_closure(const struct estimate *estimate, uint32_t slot)
+/* Stops when the closure has `most` of the branches. */
+static uint64_t sets_closure(
+	const struct estimate *estimate, uint32_t slot, uint64_t branches, int most)
 {
 	const uint64_t all =
 		estimate->slot_count == 64 ? UINT64_MAX : estimate_bit(estimate->slot_count) - 1;
 	uint64_t members = estimate_bit(slot), done = 0;
 
-	while (members & ~done) {
+	while (members & ~done && __builtin_popcountll(members & branches) < most) {
 		const uint32_t member = (uint32_t)__builtin_ctzll(members & ~done);
 
 		done |= estimate_bit(member);
@@ -139,13 +141,15 @@ static uint64_t sets_closure(const struct estimate *estimate, uint32_t slot)
 
 uint64_t estimate_branches(const struct estimate *estimate)
 {
-	uint64_t best = estimate->enabled & ~estimate->asleep;
+	const uint64_t all = estimate->enabled & ~estimate->asleep;
+	uint64_t best = all;
 
 	for (uint64_t left = estimate->enabled; left; left &= left - 1) {
-		const uint64_t branches = sets_closure(estimate, (uint32_t)__builtin_ctzll(left)) &
-					  estimate->enabled & ~estimate->asleep;
+		const int most = __builtin_popcountll(best);
+		const uint64_t branches =
+			all & sets_closure(estimate, (uint32_t)__builtin_ctzll(left), all, most);
 
-		if (__builtin_popcountll(branches) < __builtin_popcountll(best))
+		if (__builtin_popcountll(branches) < most)
 			best = branches;
 		if (!(best & (best - 1)))
 			break;
