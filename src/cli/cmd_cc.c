@@ -11,16 +11,11 @@
 
 /* The options are for help only: argp would reject the compiler's options. */
 static const struct argp_option cc_options[] = {
-	{"abi", 1, "sites|tsan", 0,
-		"How raddle sees accesses: by its own pass in clang 19, or by ThreadSanitizer's calls, "
-		"which any gcc or clang generates (sites)",
-		0},
-	{"cc", 2, "COMPILER", 0, "With --abi=tsan: the compiler (gcc, g++)", 0},
-	{"warn-opaque", 3, NULL, 0,
+	{"warn-opaque", 1, NULL, 0,
 		"Name the inline assembly, and the gathers and scatters of vectors, whose accesses raddle "
 		"cannot see",
 		0},
-	{"points-to", 4, "PROGRAM [LIBRARY...]", 0,
+	{"points-to", 2, "PROGRAM [LIBRARY...]", 0,
 		"Compile nothing; print the accesses that may touch each variable of a program that "
 		"raddle-cc built",
 		0},
@@ -46,12 +41,11 @@ static int compile(char **argv, bool is_cxx)
 	struct compile_options options = {.is_cxx = is_cxx};
 	struct error err;
 	char **left;
-	int result = compile_take_options(argv + 1, &options, &left, &err);
+	int result;
 
-	if (result == 0) {
-		result = compile_execute(&options, left, print_note, &err);
-		free(left);
-	}
+	compile_take_options(argv + 1, &options, &left);
+	result = compile_execute(&options, left, print_note, &err);
+	free(left);
 	return result < 0 ? command_fail("%s", err.text) : EXIT_NOTHING_FOUND;
 }
 

@@ -8,8 +8,20 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "compiler/tsan/hook.h"
 
 #define ROUNDS 2000
+
+/* The runtime's functions: no raddle here. */
+void tsan_reached(
+	const volatile void *address, size_t bytes, uint8_t kind, uint8_t order, uint64_t site)
+{
+}
+
+void tsan_reached_exchange(const volatile void *address, size_t bytes, uint8_t order,
+	uint8_t order_of_failure, uint64_t expected, uint64_t site)
+{
+}
 
 #define DECLARE(width, type)                                                                       \
 	type __tsan_atomic##width##_load(const volatile type *, int);                              \

@@ -9,59 +9,26 @@
 #include "base/installed.h"
 #include "base/strbuf.h"
 #include "compiler/driver/arguments.h"
-#include "compiler/driver/tsan_link.h"
 
-static int take_option(const char *option, struct compile_options *options, struct error *err)
-{
-	if (strncmp(option, "--abi=", 6) == 0) {
-		const char *abi = option + 6;
-
-		if (strcmp(abi, "tsan") != 0 && strcmp(abi, "sites") != 0)
-			return error_set(err, ERROR_USAGE,
-				"--abi is sites or tsan, not %s; leave it out for sites", abi);
-		options->abi = strcmp(abi, "tsan") == 0 ? ABI_TSAN : ABI_SITES;
-		return 1;
-	}
-	if (strncmp(option, "--cc=", 5) == 0) {
-		options->compiler = option + 5;
-		return 1;
-	}
-	if (strcmp(option, "--warn-opaque") == 0) {
-		options->warns_opaque = true;
-		return 1;
-	}
-	return 0;
-}
-
-int compile_take_options(
-	char *const *argv, struct compile_options *options, char ***argv_left, struct error *err)
+void compile_take_options(char *const *argv, struct compile_options *options, char ***argv_left)
 {
 	size_t count = 0;
 	char **left;
-	int result = 0;
 
 	while (argv[count])
 		count++;
 	left = array_new(count + 1, sizeof *left);
 	count = 0;
-	for (; *argv && result >= 0; argv++) {
-		result = take_option(*argv, options, err);
-		if (result != 0)
+	for (; *argv; argv++) {
+		if (strcmp(*argv, "--warn-opaque") == 0) {
+			options->warns_opaque = true;
 			continue;
+		}
 		left[count++] = *argv;
 		if (arguments_takes_next(*argv) && argv[1])
 			left[count++] = *++argv;
 	}
-	if (result >= 0 && options->compiler && options->abi == ABI_SITES)
-		result = error_set(err, ERROR_USAGE,
-			"--cc needs --abi=tsan: only clang 19 can run raddle's pass; leave --cc out, "
-			"or name that clang in RADDLE_CLANG");
-	if (result < 0) {
-		free(left);
-		return result;
-	}
 	*argv_left = left;
-	return 0;
 }
 
 static int execute(char **argv, struct error *err)
@@ -180,7 +147,7 @@ static int choose_linker(
 	return 0;
 }
 
-static int execute_sites(const struct compile_options *options, char **argv,
+static int compile_run_clang(const struct compile_options *options, char **argv,
 	void (*note)(const char *text), struct error *err)
 {
 	struct arguments_kind kind = arguments_classify(argv);
@@ -222,43 +189,21 @@ static int execute_sites(const struct compile_options *options, char **argv,
 	return result;
 }
 
-static int execute_tsan(const struct compile_options *options, char *const *argv, struct error *err)
-{
-	const char *compiler = options->compiler;
-	struct arguments command = {0};
-	int result;
-
-	if (!compiler)
-		compiler = options->is_cxx ? "g++" : "gcc";
-	result = tsan_command(compiler, argv, &command, err);
-	if (result == 0)
-		result = execute(command.items, err);
-	arguments_release(&command);
-	return result;
-}
-
-/* Expands response files that contain options to be removed. */
-static int execute_opened(const struct compile_options *options, char **argv,
+int compile_execute(const struct compile_options *options, char **argv,
 	void (*note)(const char *text), struct error *err)
 {
 	struct arguments opened;
 	char **words;
 	int result;
 
+	/* Response files that contain options to be removed are expanded. */
 	if (!compile_open_files(argv, &opened))
-		return execute_sites(options, argv, note, err);
-	/* execute_sites() removes words from this copy */
+		return compile_run_clang(options, argv, note, err);
+	/* compile_run_clang() removes words from this copy */
 	words = array_new(opened.count + 1, sizeof *words);
 	memcpy(words, opened.items, opened.count * sizeof *words);
-	result = execute_sites(options, words, note, err);
+	result = compile_run_clang(options, words, note, err);
 	free(words);
 	arguments_release(&opened);
 	return result;
-}
-
-int compile_execute(const struct compile_options *options, char **argv,
-	void (*note)(const char *text), struct error *err)
-{
-	return options->abi == ABI_TSAN ? execute_tsan(options, argv, err)
-					: execute_opened(options, argv, note, err);
 }

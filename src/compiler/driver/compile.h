@@ -1,8 +1,7 @@
 /*
- * raddle-cc and raddle-c++ translate the command line of a compiler. The default target (ABI_SITES)
- * is clang 19 with raddle's pass. The target with ABI_TSAN is any compiler that supports
- * -fsanitize=thread. Every option that is not raddle's own is passed on unchanged and in order,
- * except -flto (lto.c). compile_execute() finally replaces the process by the compiler.
+ * raddle-cc and raddle-c++ translate the command line of a compiler for clang 19 with raddle's pass.
+ * Every option that is not raddle's own is passed on unchanged and in order, except -flto (lto.c).
+ * compile_execute() finally replaces the process by the compiler.
  */
 #pragma once
 
@@ -10,23 +9,15 @@
 
 #include "base/error.h"
 
-enum compile_abi {
-	ABI_SITES, /* clang 19 and the pass */
-	ABI_TSAN   /* -fsanitize=thread, linked with libraddle-tsan.so */
-};
-
 struct compile_options {
 	bool is_cxx;
-	enum compile_abi abi;
-	const char *compiler; /* --cc=: for ABI_TSAN; NULL means gcc or g++ */
 	/* --warn-opaque: warn about inline assembly that the pass cannot analyse */
 	bool warns_opaque;
 };
 
 /* Removes raddle's own options. *argv_left: argv without them, NULL-terminated; the caller frees
  * the array only. */
-int compile_take_options(
-	char *const *argv, struct compile_options *options, char ***argv_left, struct error *err);
+void compile_take_options(char *const *argv, struct compile_options *options, char ***argv_left);
 
 /*
  * Replaces the process by the compiler. Calls `note` for missing parts. May remove options from

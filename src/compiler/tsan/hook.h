@@ -1,8 +1,6 @@
 /*
- * Implements the functions that compilers call under -fsanitize=thread. The same sources are built
- * into two libraries. Each access calls the runtime in libraddle.so. libraddle-tsan.so, with which
- * such programs are linked, only has the effect that the program intends. A preloaded libraddle.so
- * takes precedence.
+ * Implements the functions that compilers call under -fsanitize=thread. libraddle.so exports them;
+ * each access calls the runtime.
  *
  * These accesses have no per-site switch: every access is a call, and the runtime decides by
  * address whether the memory is observed. The site of an access is the return address of the call.
@@ -18,7 +16,6 @@
 /* The return address; must be expanded in the exported function itself. */
 #define TSAN_SITE ((uint64_t)(uintptr_t)__builtin_return_address(0))
 
-#ifdef RADDLE_UNDER_CONTROL
 /* Defined in src/runtime/memory/tsan.c. */
 void tsan_begin(void);
 void tsan_reached(
@@ -35,47 +32,3 @@ void tsan_ordered(const volatile void *address, uint8_t order, uint64_t site);
 void tsan_ignore(int change);
 /* Plain accesses to this memory are not reported from now on. */
 void tsan_ignore_memory(const volatile void *address, size_t bytes);
-#else
-static inline void tsan_begin(void)
-{
-}
-
-static inline void tsan_reached(
-	const volatile void *address, size_t bytes, uint8_t kind, uint8_t order, uint64_t site)
-{
-	(void)address;
-	(void)bytes;
-	(void)kind;
-	(void)order;
-	(void)site;
-}
-
-static inline void tsan_reached_exchange(const volatile void *address, size_t bytes, uint8_t order,
-	uint8_t order_of_failure, uint64_t expected, uint64_t site)
-{
-	(void)address;
-	(void)bytes;
-	(void)order;
-	(void)order_of_failure;
-	(void)expected;
-	(void)site;
-}
-
-static inline void tsan_ordered(const volatile void *address, uint8_t order, uint64_t site)
-{
-	(void)address;
-	(void)order;
-	(void)site;
-}
-
-static inline void tsan_ignore(int change)
-{
-	(void)change;
-}
-
-static inline void tsan_ignore_memory(const volatile void *address, size_t bytes)
-{
-	(void)address;
-	(void)bytes;
-}
-#endif

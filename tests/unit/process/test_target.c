@@ -94,7 +94,6 @@ static void test_target_elf__knows_how_thread_sanitizer_is_called(void **state)
 	} forms[] = {
 		{"\0libtsan.so.2\0__tsan_init", true, TSAN_SERVED},
 		{"\0__tsan_init\0__interceptor_malloc", true, TSAN_SERVED},
-		{"\0libraddle-tsan.so\0__tsan_init", false, TSAN_SERVED},
 		{"\0libtsan.so.0\0__tsan_init", true, TSAN_OTHER},
 		{"\0libclang_rt.tsan-x86_64.so\0__tsan_init", false, TSAN_OTHER},
 		{"\0libc.so.6", true, TSAN_NONE},
