@@ -59,34 +59,6 @@ void engine_evaluate(struct engine_thread *thread)
 	engine_set_enabled(thread, reason);
 }
 
-static struct engine_thread **engine_bucket(const void *address)
-{
-	uintptr_t key = (uintptr_t)address;
-
-	return &engine.buckets[(key >> 3 ^ key >> 11) % ENGINE_BUCKETS];
-}
-
-void engine_link(struct engine_thread *thread)
-{
-	struct engine_thread **bucket = engine_bucket(thread->op->address);
-
-	thread->object_next = *bucket;
-	thread->object_previous = NULL;
-	if (*bucket)
-		(*bucket)->object_previous = thread;
-	*bucket = thread;
-}
-
-void engine_unlink(struct engine_thread *thread)
-{
-	if (thread->object_previous)
-		thread->object_previous->object_next = thread->object_next;
-	else
-		*engine_bucket(thread->op->address) = thread->object_next;
-	if (thread->object_next)
-		thread->object_next->object_previous = thread->object_previous;
-}
-
 void engine_announce(struct engine_thread *thread, struct engine_op *op)
 {
 	struct pending_op *pending = &engine.pending[thread->id.index];
@@ -436,6 +408,20 @@ static bool engine_keeps_current(struct engine_thread *self, const struct engine
 	return true;
 }
 
+/* The op has ended with this result: updates the memory model, and tells those that watch ops. */
+static inline void engine_report_end(
+	struct engine_thread *self, struct engine_op *op, enum engine_result result)
+{
+	if (__builtin_expect(engine.run.memory_model == MEMORY_MODEL_C11, 0))
+		c11_synchronise(op);
+	if (__builtin_expect(result != WAIT_DONE, 0) && engine.host.observe_result)
+		engine.host.observe_result(self, op, result);
+	if (__builtin_expect(engine.watches_uses, 0) && result == WAIT_DONE)
+		engine_report_use(op);
+	if (__builtin_expect(engine.host.performed != NULL, 0))
+		engine_report_performed(self, op, result);
+}
+
 enum engine_result engine_perform(struct engine_op *op)
 {
 	/* Both are tail calls: below the caller's frame lies no frame with values of earlier calls. */
@@ -458,12 +444,7 @@ enum engine_result engine_perform_now(struct engine_op *op)
 		c11_settle();
 	engine_note_op(self, op);
 	if (engine_keeps_current(self, op)) {
-		if (__builtin_expect(engine.run.memory_model == MEMORY_MODEL_C11, 0))
-			c11_synchronise(op);
-		if (__builtin_expect(engine.watches_uses, 0))
-			engine_report_use(op);
-		if (__builtin_expect(engine.host.performed != NULL, 0))
-			engine_report_performed(self, op, WAIT_DONE);
+		engine_report_end(self, op, WAIT_DONE);
 		return WAIT_DONE;
 	}
 	for (;;) {
@@ -491,14 +472,7 @@ enum engine_result engine_perform_now(struct engine_op *op)
 		result = engine_conclude(self, op, reason, &again);
 		if (again)
 			continue;
-		if (__builtin_expect(engine.run.memory_model == MEMORY_MODEL_C11, 0))
-			c11_synchronise(op);
-		if (__builtin_expect(result != WAIT_DONE, 0) && engine.host.observe_result)
-			engine.host.observe_result(self, op, result);
-		if (__builtin_expect(engine.watches_uses, 0) && result == WAIT_DONE)
-			engine_report_use(op);
-		if (__builtin_expect(engine.host.performed != NULL, 0))
-			engine_report_performed(self, op, result);
+		engine_report_end(self, op, result);
 		if (op->kind == OP_LOAD || op->kind == OP_STORE)
 			engine_take_lease();
 		return result;

@@ -159,8 +159,36 @@ static inline void engine_update_view(void)
 void engine_hand_over_for_good(void);
 /* Re-evaluates the waiters of all objects noted by engine_change_deferred(). */
 void engine_evaluate_changed(void);
-void engine_link(struct engine_thread *thread);
-void engine_unlink(struct engine_thread *thread);
+
+/* Adds the thread to the waiters in the bucket of its op's address, and removes it. */
+static inline struct engine_thread **engine_bucket(const void *address)
+{
+	uintptr_t key = (uintptr_t)address;
+
+	return &engine.buckets[(key >> 3 ^ key >> 11) % ENGINE_BUCKETS];
+}
+
+static inline void engine_link(struct engine_thread *thread)
+{
+	struct engine_thread **bucket = engine_bucket(thread->op->address);
+
+	thread->object_next = *bucket;
+	thread->object_previous = NULL;
+	if (*bucket)
+		(*bucket)->object_previous = thread;
+	*bucket = thread;
+}
+
+static inline void engine_unlink(struct engine_thread *thread)
+{
+	if (thread->object_previous)
+		thread->object_previous->object_next = thread->object_next;
+	else
+		*engine_bucket(thread->op->address) = thread->object_next;
+	if (thread->object_next)
+		thread->object_next->object_previous = thread->object_previous;
+}
+
 /* Adds the thread to the wait group of its object (wait_group.c). Returns false if the thread must wait
  * alone. */
 bool engine_wait_group_join(struct engine_thread *thread);
