@@ -3,6 +3,7 @@
 #include "base/strbuf.h"
 #include "investigate/minimise/fewer_preemptions.h"
 #include "investigate/passing.h"
+#include "investigate/program_output.h"
 #include "investigate/investigate_internal.h"
 #include "investigate/trace_window.h"
 #include "investigate/minimise/tries.h"
@@ -14,64 +15,12 @@
 #include "findings/source_lines.h"
 #include "symbols/symbols.h"
 
-/* Bytes of the run's output that a finding keeps. */
-#define OUTPUT_SHOWN_BYTES 4096
-
 /* Slow runs justify more than three seconds: a simpler run helps minimising. */
 #define DEPTH_BUDGET                                                                               \
 	((struct budget){.runs = 1000,                                                             \
 		.time_ns = UINT64_C(3000000000),                                                   \
 		.slow_runs = 100,                                                                  \
 		.slow_time_ns = UINT64_C(20000000000)})
-
-/* A sanitizer's report begins with the fault and ends with an explanation of its notation. */
-static const char *report_start(const char *text)
-{
-	static const char *const starts[] = {
-		"ERROR: AddressSanitizer", "WARNING: ThreadSanitizer", "runtime error:"};
-
-	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
-		const char *start = strstr(text, starts[i]);
-
-		while (start && start > text && start[-1] != '\n')
-			start--;
-		if (start)
-			return start;
-	}
-	return NULL;
-}
-
-/* The end of the output, or a sanitizer's first paragraph. Returns NULL if there is none. The
- * caller frees it. */
-static char *output_end(const struct capture *capture)
-{
-	struct strbuf all;
-	const char *start;
-	char *end;
-
-	if (capture->file < 0)
-		return NULL;
-	strbuf_init(&all);
-	capture_read(capture, &all);
-	start = report_start(all.text);
-	if (start) {
-		const char *paragraph_end = strstr(start, "\n\n");
-
-		end = paragraph_end ? strndup(start, (size_t)(paragraph_end - start) + 1)
-				    : strndup(start, OUTPUT_SHOWN_BYTES);
-		strbuf_release(&all);
-		return end;
-	}
-	start = all.text;
-	if (all.length > OUTPUT_SHOWN_BYTES) {
-		start = all.text + all.length - OUTPUT_SHOWN_BYTES;
-		if (strchr(start, '\n'))
-			start = strchr(start, '\n') + 1;
-	}
-	end = *start ? strdup(start) : NULL;
-	strbuf_release(&all);
-	return end;
-}
 
 static struct finding_source_thread *source_threads(struct contract *contract, uint32_t count)
 {
@@ -164,7 +113,7 @@ static int trace_run(struct ingredients *ingredients, const struct probe_plan *p
 	ingredients->run = &run;
 	result = build(finding, ingredients, err);
 	if (result == 0) {
-		finding->output = output_end(&probe->worker.capture);
+		finding->output = program_output_end(&probe->worker.capture);
 		finding_title_from_output(finding);
 		finding_title_add_time(finding);
 		finding->switches = run.switches;

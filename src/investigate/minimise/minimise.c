@@ -105,20 +105,16 @@ static int try_plan(struct minimiser *minimiser, const struct probe_plan *plan, 
 	struct failure *run, struct error *err)
 {
 	int result = minimise_make_run(minimiser, plan, err);
-	struct minimise_progress progress;
 
 	if (result < 0)
 		return result;
 	failure_take(run, minimiser->made->worker.contract);
 	*shows = !run->is_truncated && shows_again(minimiser);
-	if (minimiser->params->progress) {
-		progress = (struct minimise_progress){
-			.runs = minimiser->runs,
-			.preemptions = minimiser->best->preemptions,
-			.switches = minimiser->best->switches,
-		};
-		minimiser->params->progress(minimiser->params->context, &progress);
-	}
+	if (minimiser->params->progress)
+		minimiser->params->progress(minimiser->params->context,
+			&(struct minimise_progress){.runs = minimiser->runs,
+				.preemptions = minimiser->best->preemptions,
+				.switches = minimiser->best->switches});
 	return 0;
 }
 
