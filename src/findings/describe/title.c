@@ -350,6 +350,16 @@ static void freed_title(const struct builder *builder, struct strbuf *out)
 	title_add_place(&earlier->at, out);
 }
 
+static void livelock_title(const struct builder *builder, struct strbuf *out)
+{
+	const struct outcome *outcome = builder->source->outcome;
+
+	if (!outcome->text[0])
+		strbuf_addf(out, "the program does not end within %" PRIu64 " steps; last, ",
+			outcome->step);
+	place_title(builder, outcome->text[0] ? "repeats a loop for ever in" : "was in", out);
+}
+
 static void add_title(const struct builder *builder, struct strbuf *out)
 {
 	const struct finding *finding = builder->finding;
@@ -368,13 +378,7 @@ static void add_title(const struct builder *builder, struct strbuf *out)
 		place_title(builder, "runs on without reaching a scheduling point in", out);
 		break;
 	case OUTCOME_LIVELOCK:
-		if (builder->source->outcome->text[0]) {
-			place_title(builder, "repeats a loop for ever in", out);
-			break;
-		}
-		strbuf_addf(out, "the program does not end within %" PRIu64 " steps; last, ",
-			builder->source->outcome->step);
-		place_title(builder, "was in", out);
+		livelock_title(builder, out);
 		break;
 	case OUTCOME_EXIT:
 		strbuf_addf(out, "the program ended with status %d", finding->code);

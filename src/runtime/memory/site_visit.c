@@ -82,6 +82,42 @@ static bool site_is_unwanted(const struct memory_access *access)
 	       filter_misses((uintptr_t)access->address, access->bytes);
 }
 
+/* Sets what depends on the site's third argument. Returns false if nothing is accessed. */
+static inline bool site_read_length(
+	struct memory_access *access, const struct site_record *record, size_t length)
+{
+	switch (record->kind) {
+	case SITE_RANGE_READ:
+	case SITE_RANGE_WRITE:
+		access->bytes = length;
+		if (!length)
+			return false;
+		memory_append(access, record);
+		break;
+	case SITE_STRING_READ:
+		access->bytes = guarded_string_bytes(access->address, length);
+		break;
+	case SITE_STRING_WRITE:
+		/* A call that failed has returned no string. */
+		if (!length)
+			return false;
+		access->bytes = guarded_string_bytes((const char *)length, SIZE_MAX);
+		memory_append(access, record);
+		break;
+	case SITE_COMPARE_EXCHANGE:
+		access->order_of_failure = (uint8_t)site_record_order_of_failure(record);
+		access->knows_expected = record->order & SITE_EXPECTED;
+		access->expected = length;
+		break;
+	case SITE_FENCE:
+		access->expected = 0; /* the last compare-exchange's */
+		break;
+	default:
+		break;
+	}
+	return true;
+}
+
 bool site_reached(
 	const void *address, size_t length, const struct site_record *record, uintptr_t frame)
 {
@@ -124,35 +160,8 @@ bool site_reached(
 	access->kind = record->kind;
 	access->order = (uint8_t)site_record_order(record);
 	access->site_state = site_state(record);
-	switch (record->kind) {
-	case SITE_RANGE_READ:
-	case SITE_RANGE_WRITE:
-		access->bytes = length;
-		if (!length)
-			return false;
-		memory_append(access, record);
-		break;
-	case SITE_STRING_READ:
-		access->bytes = guarded_string_bytes(address, length);
-		break;
-	case SITE_STRING_WRITE:
-		/* A call that failed has returned no string. */
-		if (!length)
-			return false;
-		access->bytes = guarded_string_bytes((const char *)length, SIZE_MAX);
-		memory_append(access, record);
-		break;
-	case SITE_COMPARE_EXCHANGE:
-		access->order_of_failure = (uint8_t)site_record_order_of_failure(record);
-		access->knows_expected = record->order & SITE_EXPECTED;
-		access->expected = length;
-		break;
-	case SITE_FENCE:
-		access->expected = 0; /* the last compare-exchange's */
-		break;
-	default:
-		break;
-	}
+	if (!site_read_length(access, record, length))
+		return false;
 	if (sites_are_live == SITES_QUICK && memory_kind_is_range(record->kind) &&
 		quick_passes_range((uint64_t)(uintptr_t)access->address, access->bytes,
 			memory_kind_writes_range(record->kind)))
