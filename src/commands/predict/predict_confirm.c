@@ -145,6 +145,20 @@ static void note_failed(struct drive *drive, struct contract *contract)
 		fail_as(drive, finding);
 }
 
+/* The run shows what the candidate predicts. The first such run that passes is kept. */
+static void note_shown(struct drive *drive, struct contract *contract, bool has_failed)
+{
+	struct predict_attempt *attempt = drive->attempt;
+
+	attempt->shown++;
+	attempt->shown_failed += has_failed;
+	attempt->is_confirmed = true;
+	if (!has_failed && !drive->kept.segments)
+		failure_take(&drive->kept, contract);
+	if (has_failed)
+		note_failed(drive, contract);
+}
+
 /* Examines a run of a scenario. The strategy reports a complete scenario; the judge decides whether
  * it is the predicted one. */
 static void look_at_scenario(
@@ -165,13 +179,7 @@ static void look_at_scenario(
 	directed_scenario_learn(scenario, is_shown, has_failed);
 	if (!is_shown)
 		return;
-	attempt->shown++;
-	attempt->shown_failed += has_failed;
-	attempt->is_confirmed = true;
-	if (!has_failed && !drive->kept.segments)
-		failure_take(&drive->kept, contract);
-	if (has_failed)
-		note_failed(drive, contract);
+	note_shown(drive, contract, has_failed);
 }
 
 /* Examines a run that drives a race. Two threads before the same memory, one about to write, are
@@ -184,13 +192,7 @@ static void look_at_race(
 
 	if (state->meetings == attempt->meetings)
 		return;
-	attempt->shown++;
-	attempt->shown_failed += has_failed;
-	attempt->is_confirmed = true;
-	if (!has_failed && !drive->kept.segments)
-		failure_take(&drive->kept, contract);
-	if (has_failed)
-		note_failed(drive, contract);
+	note_shown(drive, contract, has_failed);
 }
 
 static void predict_confirm_on_ran(void *context, struct contract *contract)
