@@ -39,10 +39,21 @@ uint64_t engine_clock_ns(void)
 	return engine.clock_ns;
 }
 
+uint64_t engine_clock_hurried_ns(void)
+{
+	return engine.hurried_ns;
+}
+
+static void clock_add(uint64_t steps)
+{
+	engine.clock_ns += steps * clock_step_ns();
+	engine.hurried_ns += steps * (clock_step_ns() - CLOCK_STEP_NS);
+}
+
 static void clock_account(void)
 {
 	engine_settle();
-	engine.clock_ns += (engine.step - engine.clock_step) * clock_step_ns();
+	clock_add(engine.step - engine.clock_step);
 	engine.clock_step = engine.step;
 }
 
@@ -138,7 +149,7 @@ void engine_clock_pass(void)
 static void clock_add_steps(uint64_t count)
 {
 	clock_account();
-	engine.clock_ns += count * clock_step_ns();
+	clock_add(count);
 	engine.period_end =
 		engine.period_end > engine.step + count ? engine.period_end - count : engine.step;
 	engine_clock_pass();
@@ -192,6 +203,7 @@ void engine_clock_note_spin(void)
 {
 	const struct engine_op *next;
 
+	engine.hurried_ns += CLOCK_SPIN_NS;
 	engine_clock_advance_to(engine_clock_ns() + CLOCK_SPIN_NS);
 	while (!clock_somebody_moves()) {
 		next = engine_next_wait();

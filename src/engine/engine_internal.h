@@ -101,9 +101,11 @@ struct engine {
 	uint64_t period_end;
 	uint64_t timer_ns; /* next expiry of the host's timers, as known at the last period */
 	uint32_t clock_doublings; /* doublings of the time of a step */
-	uint32_t period_count;	  /* busy periods since no thread was enabled */
-	uint32_t stall_count;	  /* stalls of the run (stall.c) */
-	uint64_t stalled_ns;	  /* sum of the run's stalls, if it is limited */
+	/* part of clock_ns by which doublings and spin points have made time pass faster */
+	uint64_t hurried_ns;
+	uint32_t period_count; /* busy periods since no thread was enabled */
+	uint32_t stall_count;  /* stalls of the run (stall.c) */
+	uint64_t stalled_ns;   /* sum of the run's stalls, if it is limited */
 	uint32_t store_buffer_count;
 	uint32_t slice_count;	 /* starved threads whose time slice has not ended (fairness.c) */
 	bool clock_was_read;	 /* a thread has read the clock in the current period */

@@ -28,7 +28,7 @@ static void trust_show(const char *id, const char *command)
 
 	strbuf_init(&text);
 	strbuf_addf(&text,
-		"%s was made by another user or on another machine, or was changed; it runs:\n  %s\n",
+		"%s was made by another user, on another machine or without a home folder for your key (XDG_STATE_HOME), or was changed; it runs:\n  %s\n",
 		id, command);
 	terminal_put(stderr, text.text);
 	strbuf_release(&text);

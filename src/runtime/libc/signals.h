@@ -73,6 +73,7 @@ void signal_queue_clear(void);
 /* ---- delivery: signal_delivery.c ---- */
 
 struct signal_action *signal_action_of(int signal);
+bool signal_has_default_action(int signal);
 /* Returns whether the signal would be discarded, by SIG_IGN or by default. */
 bool signal_is_ignored(int signal);
 void signal_catch(int signal);

@@ -4,7 +4,8 @@
  * WATCHDOG: alarm (SIGALRM by default), handler (of SIGALRM, which exits), thread (sleeps, then aborts), main (waits with
  * a limit, then exits).
  * WORK: cycle (two locks), lost (a signal without a waiter), slow (a sleep that is longer than the watchdog's),
- * recovers (the watchdog wakes the workers, and all is well), idle (waits for work that the watchdog itself should give).
+ * busy (many steps, and no waiting), recovers (the watchdog wakes the workers, and all is well), idle (waits for work
+ * that the watchdog itself should give).
  */
 #include <pthread.h>
 #include <signal.h>
@@ -77,6 +78,16 @@ static void *sleep_long(void *unused)
 	return unused;
 }
 
+static void *lock_often(void *unused)
+{
+	for (int i = 0; i < 60000; i++) {
+		pthread_mutex_lock(&left);
+		pthread_mutex_unlock(&left);
+	}
+	note_end();
+	return unused;
+}
+
 static void *do_nothing(void *unused)
 {
 	note_end();
@@ -128,6 +139,8 @@ int main(int count, char **arguments)
 		second = signal_once;
 	} else if (begins(work, "slow")) {
 		first = sleep_long;
+	} else if (begins(work, "busy")) {
+		first = second = lock_often;
 	}
 	wakes_workers = begins(work, "recovers");
 	if (begins(watchdog, "handler"))

@@ -40,6 +40,11 @@ static bool signal_has_handler(int signal)
 	return handler != SIG_DFL && handler != SIG_IGN;
 }
 
+bool signal_has_default_action(int signal)
+{
+	return delivery.actions[signal].handler.plain == SIG_DFL;
+}
+
 bool signal_is_ignored(int signal)
 {
 	void (*handler)(int) = delivery.actions[signal].handler.plain;
