@@ -1,15 +1,19 @@
 // The only C++ file of the pass: clang's plugin entry point is C++.
+#include "llvm-c/BitWriter.h"
 #include "llvm-c/Core.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Config/llvm-config.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 extern "C" void instrument_check_version(unsigned built_for);
 extern "C" void instrument_mark(LLVMModuleRef module);
 extern "C" bool instrument_module(LLVMModuleRef module);
 extern "C" bool instrument_is_builtin(const char *triple, const char *name);
+extern "C" LLVMMemoryBufferRef instrument_write_bitcode(LLVMModuleRef module);
 
 // Static: a compiler process has one target.
 bool instrument_is_builtin(const char *triple, const char *name)
@@ -18,6 +22,16 @@ bool instrument_is_builtin(const char *triple, const char *name)
 	llvm::LibFunc function;
 
 	return known.getLibFunc(name, function);
+}
+
+// Readers use places of instructions and files of functions only. Types and variables, four fifths
+// of the bitcode, are also in the debug information of the object.
+LLVMMemoryBufferRef instrument_write_bitcode(LLVMModuleRef module)
+{
+	const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*llvm::unwrap(module));
+
+	llvm::stripNonLineTableDebugInfo(*copy);
+	return LLVMWriteBitcodeToMemoryBuffer(llvm::wrap(copy.get()));
 }
 
 namespace

@@ -104,6 +104,8 @@ void mark_function(struct instrument *instrument, LLVMValueRef function);
 /* entry.cpp: returns whether the compiler treats calls of this function as builtin and may replace
  * them. */
 bool instrument_is_builtin(const char *triple, const char *name);
+/* Returns the module as bitcode, with line tables as its only debug information. */
+LLVMMemoryBufferRef instrument_write_bitcode(LLVMModuleRef module);
 
 void add_site(struct instrument *instrument, const struct site *site);
 /* Returns the size of a value of the type in memory, at most UINT16_MAX. */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <llvm-c/BitWriter.h>
 #include <llvm-c/Comdat.h>
 #include <zstd.h>
 
@@ -194,7 +193,7 @@ static size_t module_compress(void *stored, size_t room, const void *plain, size
 
 void embed_bitcode(struct instrument *instrument)
 {
-	LLVMMemoryBufferRef buffer = LLVMWriteBitcodeToMemoryBuffer(instrument->module);
+	LLVMMemoryBufferRef buffer = instrument_write_bitcode(instrument->module);
 	const size_t plain = LLVMGetBufferSize(buffer);
 	const size_t room = ZSTD_compressBound(plain);
 	unsigned char *stored = malloc(room);
