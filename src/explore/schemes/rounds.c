@@ -243,18 +243,16 @@ static int rounds_wake(struct campaign *campaign, struct error *err)
 }
 
 /*
- * Limits of one-run rounds for new memory in focused campaigns (runtime/focus.h). A run with all
- * sites on is many times slower, and a program that allocates much may show new memory in each run.
- * Beyond the limits, the first run of a usual round examines the new memory.
+ * Limits of one-run rounds for new memory. Only one worker is busy in such a round, and its run has
+ * all sites on. A program that allocates much may show new memory in each run. Beyond the limits, the
+ * first run of a usual round examines the new memory.
  */
 #define SINGLE_ROUNDS_FIRST 4
 #define SINGLE_ROUNDS_EVERY 16
 
-static bool rounds_may_look(const struct campaign *campaign)
+static bool rounds_may_look(const struct rounds *round)
 {
-	const struct rounds *round = campaign->rounds;
-
-	return !campaign->is_focused || round->single_rounds < SINGLE_ROUNDS_FIRST ||
+	return round->single_rounds < SINGLE_ROUNDS_FIRST ||
 	       round->single_rounds * SINGLE_ROUNDS_EVERY < round->before;
 }
 
@@ -269,7 +267,7 @@ static void rounds_share_memory(struct campaign *campaign)
 	if (blocks[0]->is_frozen)
 		return;
 	round->has_new_points = memory_join(blocks, campaign->worker_count);
-	round->has_new_memory = round->has_new_points && rounds_may_look(campaign);
+	round->has_new_memory = round->has_new_points && rounds_may_look(round);
 	round->single_rounds += round->has_new_memory;
 }
 
