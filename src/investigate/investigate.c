@@ -266,7 +266,8 @@ static int minimise_with(struct investigation *investigation, uint32_t workers,
 	if (workers > 1)
 		params.ahead = &tries.ahead;
 	result = minimise(failure, &params, &investigation->incomplete, err);
-	if (result == 0 && !investigation->incomplete)
+	/* A schedule that is still long has the most preemptions to lose. */
+	if (result == 0 && !failure->is_truncated)
 		result = minimise_with_fewer(investigation, &params, failure, err);
 	tries_release(&tries);
 	return result;

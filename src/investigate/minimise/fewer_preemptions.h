@@ -11,8 +11,8 @@
 #include "investigate/probe/failure.h"
 #include "investigate/probe/probe.h"
 
-/* Enough for one preemption in some hundred steps; fast programs make these runs in a tenth of a second. */
-#define FEWER_PREEMPTIONS_BUDGET ((struct budget){.runs = 5000, .time_ns = UINT64_C(3000000000)})
+/* Enough for two preemptions in a hundred steps; fast programs make these runs in half a second. */
+#define FEWER_PREEMPTIONS_BUDGET ((struct budget){.runs = 10000, .time_ns = UINT64_C(3000000000)})
 
 struct fewer_preemptions {
 	struct probe_params probe;
