@@ -34,9 +34,10 @@ void verdict_say(const struct strategy_verdict *verdict, bool has_failed, const 
 		say_runs_of(verdict);
 		(void)fprintf(stderr, ")%s\n", verdict->is_complete ? "" : "; and more ran");
 	} else if (verdict->is_complete) {
-		(void)fprintf(stderr, "these are all schedules%s: %s in ",
+		(void)fprintf(stderr, "these are all schedules%s%s%s: %s in ",
 			verdict->is_up_to_order ? ", up to the order of independent operations"
 						: "",
+			verdict->exchange[0] ? " and up to exchanging " : "", verdict->exchange,
 			has_failed ? "some fail" : "none fails");
 		say_runs_of(verdict);
 		(void)fprintf(stderr, "\n");
@@ -46,4 +47,7 @@ void verdict_say(const struct strategy_verdict *verdict, bool has_failed, const 
 		(void)fprintf(stderr,
 			"these are not all schedules; more of them with --schedules or --time\n");
 	}
+	if (verdict->asymmetry)
+		(void)fprintf(
+			stderr, "%ssymmetry=on has no effect: %s\n", prefix, verdict->asymmetry);
 }

@@ -176,6 +176,10 @@ struct engine_thread {
 	uint16_t children;
 	uint16_t held_count;
 	uint32_t objects_named; /* names derived from first uses by this thread */
+	/* the last child has attributes with this hash; 0: none */
+	uint64_t child_attributes;
+	struct thread_id child; /* the last child */
+	bool has_twin;		/* equals a thread created just before or after but for its name */
 	struct thread_id parent;
 	uint16_t ordinal;
 	uint64_t create_site;
@@ -233,6 +237,8 @@ struct engine_host {
 	void (*used)(const struct engine_op *op);
 	/* Implements schedule_view.place; NULL if none */
 	bool (*place)(object_name object, struct object_place *out);
+	/* Returns whether main has allocated the object, or the object is static; NULL if not known. */
+	bool (*is_common)(const void *address);
 	/* Stable name of an object that is neither static nor a thread; 0: not known; or NULL. */
 	object_name (*name)(const void *address);
 	/* Hash of the thread's call stack when it announces an op; NULL if not needed. */
@@ -437,6 +443,10 @@ void engine_thread_main(struct engine_thread *thread);
 /* Ends the calling thread after its destructors. Does not return on a fiber. */
 void engine_thread_finish(void);
 void engine_thread_reap(struct engine_thread *thread);
+/* The moving thread reads its own id, or the result of a thread that it joined: features of runs with
+ * threads that are otherwise equal (symmetry.c). */
+void engine_note_id_read(void);
+void engine_note_result_read(const struct engine_thread *thread);
 uint32_t engine_live_count(void);
 /* Called in place of start() if not NULL; the runtime adds unwinding and destructors. */
 extern void (*engine_thread_body)(struct engine_thread *thread);

@@ -127,6 +127,7 @@ struct engine {
 	uint64_t was_enabled[BITSET_WORDS(THREAD_CAPACITY)];
 	uint64_t offered[BITSET_WORDS(THREAD_CAPACITY)];
 	uint64_t stallable[BITSET_WORDS(THREAD_CAPACITY)];
+	uint64_t alike[BITSET_WORDS(THREAD_CAPACITY)]; /* schedule_view.alike */
 	/* Tables by thread index, in one private mapping. Entries at or above thread_count are
 	 * undefined after a rewind: engine_thread_slot() clears an entry before its first use. */
 	struct pending_op *pending;
@@ -159,6 +160,10 @@ static inline void engine_update_view(void)
 	engine.view.step = engine.step;
 }
 void engine_hand_over_for_good(void);
+/* symmetry.c: compares a new thread with the previous child of its creator. */
+void engine_compare_twin(struct engine_thread *thread, const void *attributes);
+/* Implements schedule_view.is_common. */
+bool engine_is_common(uint32_t thread);
 /* Re-evaluates the waiters of all objects noted by engine_change_deferred(). */
 void engine_evaluate_changed(void);
 

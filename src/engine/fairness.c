@@ -140,6 +140,7 @@ void engine_offer(void)
 	uint64_t oldest = UINT64_MAX;
 	uint32_t count = engine.thread_count;
 
+	engine.view.is_delaying = engine.yielder_count;
 	if (!engine.yielder_count) {
 		engine.view.enabled = engine.enabled;
 		engine.view.enabled_count = engine.enabled_count;

@@ -69,6 +69,8 @@ void engine_init(const struct engine_host *host)
 	engine.view.pending = engine.pending;
 	engine.view.names = engine.names;
 	engine.view.place = host->place;
+	engine.view.alike = engine.alike;
+	engine.view.is_common = engine_is_common;
 	engine.view.contexts = host->context ? engine.contexts : NULL;
 	engine.is_up = true;
 }
@@ -79,6 +81,7 @@ void engine_begin_run(const struct engine_run *run)
 	engine.watches_uses = false;
 	engine.run = *run;
 	engine.view.stallable = NULL;
+	engine.view.features = run->features;
 	engine.stall_count = 0;
 	engine.stalled_ns = 0;
 	engine.store_buffer_count = 0;

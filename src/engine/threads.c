@@ -136,6 +136,7 @@ int engine_thread_create(struct engine_thread **out, void *(*start)(void *), voi
 	engine_note_handle(thread);
 	engine.live_count++;
 	engine_announce(thread, &begin_op);
+	engine_compare_twin(thread, attributes);
 	c11_begin_thread(thread->id);
 	engine_note_other(thread->id);
 	*out = thread;

@@ -157,5 +157,9 @@ enum run_feature {
 	/* c11: the run left out old stores, because histories are bounded */
 	FEATURE_HISTORY_CUT = 8,
 	/* sc: an atomic operation has a weaker order than sequential consistency */
-	FEATURE_WEAK_ORDER = 16
+	FEATURE_WEAK_ORDER = 16,
+	/* a thread that equals another one but for its name asked for its id */
+	FEATURE_THREAD_ID = 32,
+	/* such a thread returned a value, neither NULL nor its argument, which another thread read */
+	FEATURE_THREAD_RESULT = 64
 };

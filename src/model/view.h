@@ -34,6 +34,14 @@ struct schedule_view {
 	/* Returns the heap place of a pending op's object; false: the object is not on the heap.
 	 * NULL if not available. */
 	bool (*place)(object_name object, struct object_place *out);
+	/* Threads with the same start function, argument and attributes as the previous thread of
+	 * their creator; NULL if not known. */
+	const uint64_t *alike;
+	/* Returns whether main has allocated the object of the thread's pending op, or the object is
+	 * static. NULL if not known. */
+	bool (*is_common)(uint32_t thread);
+	bool is_delaying;	  /* fairness may delay threads, which are then not enabled */
+	const uint32_t *features; /* enum run_feature, of this and earlier runs; NULL: not known */
 };
 
 static inline bool view_is_enabled(const struct schedule_view *view, uint32_t thread)

@@ -76,6 +76,8 @@ void memory_begin_run(void);
 /* Sets SITE_ON of each site, by the contract's mode. */
 void memory_choose_sites(struct contract_memory *memory, bool is_profile);
 
+/* Implements engine_host.is_common. */
+bool memory_is_common(const void *address);
 /* Implements schedule_view.place: the heap block that holds a variable. */
 bool memory_place(object_name object, struct object_place *out);
 

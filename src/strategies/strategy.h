@@ -96,6 +96,12 @@ struct strategy_verdict {
 	const char *missing; /* the reason why the search can never be complete; NULL if none */
 	/* Options that this program cannot satisfy, as "problem; remedy"; may be empty. */
 	char refusal[96];
+	/* Interchangeable threads ("main.0 and main.1"): orders that only exchange them count as
+	 * one. Empty: there are none. */
+	char exchange[160];
+	double exchanges; /* number of their permutations; 0: not known */
+	/* why the option for this has no effect; NULL: it has, or is not set */
+	const char *asymmetry;
 	/*
 	 * Shards only: must be equal in all shards, or the shards together may miss runs. Index:
 	 * scope_order modulo STRATEGY_PLANS. 0: no hash.

@@ -19,6 +19,7 @@ struct machine_thread {
 	bool is_begun;	 /* its THREAD_BEGIN is done */
 	bool is_waiting; /* the thread waits on its condition variable, before the wake-up */
 	bool is_signalled;
+	bool is_ending; /* its THREAD_EXIT is next */
 	bool is_done;
 };
 
@@ -31,6 +32,7 @@ struct machine {
 	uint32_t semaphore[SIMULATED_OBJECTS];
 	int32_t variable[SIMULATED_OBJECTS];
 	uint64_t enabled[BITSET_WORDS(THREAD_CAPACITY)];
+	uint64_t alike[BITSET_WORDS(THREAD_CAPACITY)];
 	struct pending_op pending[THREAD_CAPACITY];
 	thread_name names[THREAD_CAPACITY];
 	struct machine_thread threads[THREAD_CAPACITY];
@@ -90,8 +92,8 @@ static void machine_announce(uint32_t index)
 		return;
 	op = machine_op(thread);
 	pending->site = (uint64_t)(uintptr_t)op;
-	if (!thread->is_begun) {
-		pending->kind = OP_THREAD_BEGIN;
+	if (!thread->is_begun || thread->is_ending) {
+		pending->kind = thread->is_ending ? OP_THREAD_EXIT : OP_THREAD_BEGIN;
 		pending->object = (object_name)hash_mix(machine.names[index]) | 1;
 	} else {
 		pending->kind = thread->is_waiting ? OP_COND_WAKE : op_forms[op->kind].kind;
@@ -128,7 +130,7 @@ static bool machine_is_enabled(const struct machine_thread *thread, uint32_t ind
 
 	if (thread->is_done)
 		return false;
-	if (!thread->is_begun)
+	if (!thread->is_begun || thread->is_ending)
 		return true;
 	op = machine_op(thread);
 	if (thread->is_waiting)
@@ -144,6 +146,13 @@ static bool machine_is_enabled(const struct machine_thread *thread, uint32_t ind
 	default:
 		return true;
 	}
+}
+
+/* All objects of a simulated program are static. */
+static bool machine_is_common(uint32_t index)
+{
+	(void)index;
+	return true;
 }
 
 /* Computes which threads may move; false when no thread can. */
@@ -209,6 +218,10 @@ static enum outcome_kind machine_apply(uint32_t index, const struct simulated_op
 	case SIMULATED_CREATE:
 		child = machine_add_thread(op->object, index,
 			thread_name_child(machine.names[index], thread->children++));
+		if (thread->children > 1 &&
+			machine.threads[machine_child(index, thread->children - 2u)].code ==
+				machine.threads[child].code)
+			bitset_add(machine.alike, child);
 		machine_announce(child);
 		break;
 	case SIMULATED_LOCK:
@@ -265,6 +278,9 @@ static enum outcome_kind machine_perform(uint32_t index)
 	if (!thread->is_begun) {
 		thread->is_begun = true;
 		is_next = false;
+	} else if (thread->is_ending) {
+		thread->is_done = true;
+		is_next = false;
 	} else if (op->kind == SIMULATED_WAIT && !thread->is_waiting) {
 		if (machine.owner[op->argument] != index)
 			return OUTCOME_UNLOCK_NOT_OWNED;
@@ -278,9 +294,13 @@ static enum outcome_kind machine_perform(uint32_t index)
 		end = machine_apply(index, op);
 	}
 	if (is_next && ++thread->at == thread->code->op_count) {
-		thread->at = 0;
-		thread->is_done =
+		const bool is_over =
 			++thread->round >= (thread->code->repeat ? thread->code->repeat : 1);
+
+		thread->at = 0;
+		thread->is_ending = is_over && machine.run->program->has_exits &&
+				    index >= machine.run->program->initial_count;
+		thread->is_done = is_over && !thread->is_ending;
 	}
 	machine_announce(index);
 	return end;
@@ -294,9 +314,12 @@ static void machine_begin(struct simulated_run *run)
 	machine.view = (struct schedule_view){.enabled = machine.enabled,
 		.pending = machine.pending,
 		.names = machine.names,
+		.alike = machine.alike,
+		.is_common = machine_is_common,
 		/* Threads that all stand at their start: no thread moved last. */
 		.current = program->initial_count > 1 ? THREAD_NONE : (struct thread_id){0}};
 	rng_seed(&machine.values, hash_pair(run->seed, 1));
+	memset(machine.alike, 0, sizeof machine.alike);
 	for (uint32_t i = 0; i < SIMULATED_OBJECTS; i++) {
 		machine.owner[i] = NOBODY;
 		machine.semaphore[i] = 0;

@@ -143,6 +143,7 @@ struct simulated_program {
 	const struct simulated_code *codes;
 	uint32_t code_count;
 	uint32_t initial_count; /* >= 1 */
+	bool has_exits; /* created threads end with a THREAD_EXIT, which enables their join */
 };
 
 /* Stable name of an object as pending ops carry it. */

@@ -20,10 +20,10 @@ static void print_json_promise(const struct campaign_result *result)
 			guarantee->variables, guarantee->variable_total, guarantee->order_threads);
 	if (result->has_verdict && !verdict->refusal[0])
 		(void)printf("\"verdict\":{\"complete\":%s,\"scope\":\"%s\",\"runs\":%llu,"
-			     "\"redundant\":%llu,\"missed\":%.6g},",
+			     "\"redundant\":%llu,\"missed\":%.6g,\"exchange\":\"%s\"},",
 			verdict->is_complete ? "true" : "false", verdict->scope,
 			(unsigned long long)verdict->runs, (unsigned long long)verdict->redundant,
-			verdict->missed);
+			verdict->missed, verdict->exchange);
 	run_verdict_print_json_orders(&result->orders);
 }
 

@@ -127,18 +127,21 @@ static void orders_descend(
 	}
 }
 
-static void orders_conclude(
-	const struct campaign *campaign, const struct strategy_verdict *descents, uint64_t executed)
+/* `exchanges`: the search counts this many orders as one (strategy_verdict). */
+static void orders_conclude(const struct campaign *campaign,
+	const struct strategy_verdict *descents, uint64_t executed, double exchanges)
 {
 	const bool is_search = strategies[campaign->options->strategy] == &strategy_dpor;
 	const struct campaign_progress *total = &campaign->result->total;
 	struct campaign_orders *orders = &campaign->result->orders;
-	const double left = descents->orders - (is_search ? (double)executed : 0);
+	const double count = descents->orders / (exchanges > 1 ? exchanges : 1);
+	const double left = count - (is_search ? (double)executed : 0);
 
 	if (descents->runs < ORDERS_DESCENTS_LEAST || left <= 0)
 		return;
-	orders->count = descents->orders;
-	orders->variance = descents->orders_variance;
+	orders->count = count;
+	orders->variance =
+		descents->orders_variance * (count / descents->orders) * (count / descents->orders);
 	orders->descents = descents->runs;
 	orders->executed = executed;
 	orders->is_search = is_search;
@@ -154,7 +157,7 @@ void orders_estimate(struct campaign *campaign)
 	struct error err;
 
 	if (strategies[campaign->options->strategy] == &strategy_estimate) {
-		orders_conclude(campaign, &campaign->result->verdict, 0);
+		orders_conclude(campaign, &campaign->result->verdict, 0, 1);
 		return;
 	}
 	if (!orders_is_wanted(campaign, &search))
@@ -163,5 +166,5 @@ void orders_estimate(struct campaign *campaign)
 		orders_descend(campaign, &probe, &descents);
 	probe_close(&probe);
 	memory_view_release(&memory);
-	orders_conclude(campaign, &descents, search.runs - search.redundant);
+	orders_conclude(campaign, &descents, search.runs - search.redundant, search.exchanges);
 }

@@ -58,6 +58,7 @@ static int shards_keep(struct store *store, int64_t campaign,
 		shards_put(object, "complete", json_boolean(verdict->is_complete));
 		shards_put(object, "up_to_order", json_boolean(verdict->is_up_to_order));
 		shards_put(object, "scope", json_string(verdict->scope));
+		shards_put(object, "exchange", json_string(verdict->exchange));
 		shards_put(object, "missing",
 			verdict->missing ? json_string(verdict->missing) : json_null());
 		shards_put_number(object, "scope_order", verdict->scope_order);
@@ -210,6 +211,7 @@ static void shards_add_shard(struct shards *sum, const json_t *object)
 	const bool is_complete = json_is_true(json_object_get(object, "complete"));
 	const char *scope = json_string_value(json_object_get(object, "scope"));
 	const char *missing = json_string_value(json_object_get(object, "missing"));
+	const char *exchange = json_string_value(json_object_get(object, "exchange"));
 	const uint64_t order = shards_get_number(object, "scope_order");
 
 	if (!sum->here || order < sum->least_order)
@@ -218,6 +220,8 @@ static void shards_add_shard(struct shards *sum, const json_t *object)
 		all->scope_order = order;
 		(void)snprintf(all->scope, sizeof all->scope, "%s", scope ? scope : "");
 	}
+	if (exchange)
+		(void)snprintf(all->exchange, sizeof all->exchange, "%s", exchange);
 	all->is_complete = is_complete && (!sum->here || all->is_complete);
 	all->is_up_to_order = json_is_true(json_object_get(object, "up_to_order"));
 	all->runs += shards_get_number(object, "runs");

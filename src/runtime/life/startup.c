@@ -225,6 +225,7 @@ void runtime_set_up(void)
 		.cancel_now = runtime_act_on_cancel,
 		.digest = repetition_digest,
 		.place = memory_place,
+		.is_common = memory_is_common,
 		.name = memory_object_name,
 		.used = returned_check_use,
 	};

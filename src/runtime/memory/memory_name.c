@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "model/thread_name.h"
 #include "engine/engine.h"
 #include "runtime/heap.h"
 #include "runtime/interpose.h"
@@ -136,6 +137,23 @@ bool memory_is_own_stack(const void *address)
 	if (at < (uintptr_t)__builtin_frame_address(0))
 		return false;
 	return self->id.index ? thread_holds(self, at, &depth) : main_holds(at, &depth);
+}
+
+bool memory_is_common(const void *pointer)
+{
+	const uintptr_t address = (uintptr_t)pointer & ~(uintptr_t)7;
+	struct heap_block block;
+	uint64_t depth;
+
+	if (heap_find_any((const void *)address, &block))
+		return block.thread == THREAD_NAME_MAIN;
+	if (engine_static_name((const void *)address))
+		return true;
+	find_stack_standard();
+	for (uint32_t i = 1; i < engine_thread_count(); i++)
+		if (thread_holds(engine_thread(i), address, &depth))
+			return false;
+	return main_holds(address, &depth);
 }
 
 /* Names static data of modules loaded after the engine got its list. */

@@ -25,7 +25,7 @@
 #include "model/view.h"
 #include "strategies/strategy.h"
 
-enum dpor_option { OPTION_STEPS };
+enum dpor_option { OPTION_STEPS, OPTION_SYMMETRY };
 
 #define STEPS_STANDARD 65536
 #define SLEEPERS_PER_STEP 8
@@ -34,6 +34,10 @@ static const struct strategy_option dpor_options[] = {
 	{"steps", STEPS_STANDARD, 64, 1 << 20,
 		"steps of the longest run, about 1 kB each; for longer runs there is no verdict",
 		NULL},
+	{"symmetry", 0, 0, 1,
+		"on: orders that only exchange interchangeable threads count as one; off by default, "
+		"because some ways to tell threads apart are not seen",
+		(const char *const[]){"off", "on", NULL}},
 	{0},
 };
 
@@ -52,6 +56,7 @@ static size_t dpor_lay_out(const struct strategy_config *config, struct dpor *dp
 
 	dpor->share.shards = config->shards > 1 ? config->shards : 0;
 	dpor->share.shard = dpor->share.shards ? config->shard : 0;
+	dpor->symmetry.is_wanted = config->option[OPTION_SYMMETRY];
 	dpor->step_capacity = steps;
 	dpor->branch_capacity = steps * DPOR_BRANCHES_PER_STEP;
 	dpor->sleeper_capacity = steps * SLEEPERS_PER_STEP;
@@ -136,79 +141,6 @@ static uint32_t dpor_repeat_prefix(void *state, uint64_t seed)
 	return from;
 }
 
-static void inherit_sleepers(struct dpor *dpor, struct dpor_step *step)
-{
-	struct dpor_sleeper *sleepers = dpor_sleepers(dpor);
-	const struct dpor_step *before = step - 1;
-
-	step->sleeper = dpor->sleeper_used;
-	step->sleeper_count = 0;
-	if (!dpor->depth)
-		return;
-	for (uint32_t i = 0; i < before->sleeper_count; i++) {
-		const struct dpor_sleeper sleeper = sleepers[before->sleeper + i];
-
-		if (!before->is_value && (sleeper.op.thread == before->op.thread ||
-						 dpor_dependent(&sleeper.op, &before->op)))
-			continue;
-		if (dpor->sleeper_used == dpor->sleeper_capacity) {
-			dpor->is_lost = true;
-			return;
-		}
-		sleepers[dpor->sleeper_used++] = sleeper;
-		step->sleeper_count++;
-	}
-}
-
-/* The subtree of the last step's current branch becomes the new step's wakeup tree. */
-static uint32_t inherit_wakeup(struct dpor *dpor, struct dpor_step *before)
-{
-	struct dpor_branch *taken;
-	uint32_t child;
-
-	if (!dpor->depth)
-		return DPOR_NONE;
-	if (before->is_value) { /* a value choice passes its tree on */
-		child = before->wakeup;
-		before->wakeup = DPOR_NONE;
-		return child;
-	}
-	if (before->wakeup == DPOR_NONE)
-		return DPOR_NONE;
-	taken = &dpor_branches(dpor)[before->wakeup];
-	child = taken->child;
-	taken->child = DPOR_NONE;
-	return child;
-}
-
-static struct dpor_step *dpor_push(struct dpor *dpor)
-{
-	struct dpor_step *step;
-
-	if (dpor->depth == dpor->step_capacity) {
-		dpor->is_lost = true;
-		return NULL;
-	}
-	step = &dpor_steps(dpor)[dpor->depth];
-	*step = (struct dpor_step){.previous = DPOR_NONE,
-		.enabler = DPOR_NONE,
-		.alike = DPOR_NONE,
-		.wide = DPOR_NONE,
-		.wakeup = DPOR_NONE};
-	inherit_sleepers(dpor, step);
-	step->wakeup = inherit_wakeup(dpor, step - 1);
-	if (dpor->depth == dpor->first_new + 1)
-		step->planned = dpor_plan_of(dpor, step->wakeup);
-	else if (dpor->depth)
-		step->planned = step[-1].planned;
-	dpor->step_count = dpor->depth + 1;
-	if (dpor->task && !dpor->has_arrived && step->wakeup == DPOR_NONE) {
-		dpor->base = dpor->depth;
-		dpor->has_arrived = true;
-	}
-	return step;
-}
-
 static void drop_dead_branches(
 	struct dpor *dpor, struct dpor_step *step, const struct schedule_view *view)
 {
@@ -235,7 +167,7 @@ static void put_before(
 
 static struct thread_id choose_new(struct dpor *dpor, const struct schedule_view *view)
 {
-	struct dpor_step *step = dpor_push(dpor);
+	struct dpor_step *step = dpor_push_step(dpor);
 	struct dpor_op op;
 	uint32_t index;
 
@@ -246,6 +178,8 @@ static struct thread_id choose_new(struct dpor *dpor, const struct schedule_view
 		index = dpor_somebody_awake(dpor, step, view);
 		if (index == DPOR_NONE && dpor->share.held && !dpor_enabled_slots(dpor, view)) {
 			dpor_note_left(dpor, view);
+			if (dpor->symmetry.is_wanted)
+				dpor_symmetry_hold_up(dpor, view);
 			dpor_share_hold_up(dpor);
 		}
 		if (index == DPOR_NONE) {
@@ -325,7 +259,7 @@ static void dpor_executed(void *state, const struct schedule_view *view, struct 
 	meet(dpor, view);
 	if (is_adrift(dpor))
 		return;
-	if (dpor->depth == dpor->step_count && !dpor_push(dpor))
+	if (dpor->depth == dpor->step_count && !dpor_push_step(dpor))
 		return;
 	step = &dpor_steps(dpor)[dpor->depth];
 	op = dpor_op_of(dpor, view, thread.index);
@@ -338,6 +272,8 @@ static void dpor_executed(void *state, const struct schedule_view *view, struct 
 		dpor->has_diverged = true;
 		return;
 	}
+	if (dpor->symmetry.is_wanted && dpor->depth >= dpor->first_new)
+		dpor_symmetry_note(dpor, view, thread.index, &op);
 	step->op = op;
 	step->enabled = dpor_enabled_slots(dpor, view);
 	step->previous = dpor->last_step[op.thread];
@@ -360,6 +296,8 @@ static void dpor_ending(void *state, const struct schedule_view *view)
 	struct dpor *dpor = state;
 
 	meet(dpor, view);
+	if (dpor->symmetry.is_wanted && !is_adrift(dpor))
+		dpor_symmetry_end(dpor, view);
 	if (!dpor->share.is_held_up) /* dpor_note_left() was called already if the run is held up */
 		dpor_note_left(dpor, view);
 }
@@ -372,7 +310,7 @@ static uint32_t dpor_choose_value(void *state, uint32_t count)
 	if (is_adrift(dpor))
 		return 0;
 	if (dpor->depth == dpor->step_count) {
-		step = dpor_push(dpor);
+		step = dpor_push_step(dpor);
 		if (!step)
 			return 0;
 		step->is_value = true;
@@ -394,6 +332,29 @@ void dpor_forget(struct dpor *dpor)
 	dpor->branch_used = dpor->sleeper_used = 0;
 }
 
+static void begin_search(struct dpor *dpor)
+{
+	dpor_forget(dpor);
+	dpor->runs = dpor->blocked_runs = dpor->diverged_runs = 0;
+	if (dpor->lessons < DPOR_LESSONS)
+		return;
+	dpor->share.pair_count = dpor->share.fixed_count;
+	if (dpor->share.shards)
+		dpor_share_begin(dpor);
+}
+
+/* A run told interchangeable threads apart. A task ends: its owner makes the task's runs itself. */
+static void begin_without_symmetry(struct dpor *dpor)
+{
+	dpor_symmetry_drop(dpor);
+	if (dpor->share.shards)
+		memcpy(dpor->racy, dpor->share.taught, sizeof dpor->racy);
+	if (dpor->task)
+		dpor->is_lost = true;
+	else
+		begin_search(dpor);
+}
+
 static void begin_again(struct dpor *dpor)
 {
 	const uint32_t last = dpor->last_step[0];
@@ -401,10 +362,8 @@ static void begin_again(struct dpor *dpor)
 
 	if (!dpor->lessons++ || dpor->main_ops > ops)
 		dpor->main_ops = ops;
-	dpor_forget(dpor);
-	dpor->runs = dpor->blocked_runs = dpor->diverged_runs = 0;
-	if (dpor->lessons == DPOR_LESSONS && dpor->share.shards)
-		dpor_share_begin(dpor);
+	dpor_symmetry_learn(dpor);
+	begin_search(dpor);
 }
 
 static void dpor_end_run(void *state, const struct run_summary *summary)
@@ -413,6 +372,10 @@ static void dpor_end_run(void *state, const struct run_summary *summary)
 
 	if (dpor->is_exhausted || dpor->is_lost || summary->outcome == OUTCOME_TAINTED)
 		return; /* a run that proves nothing is repeated */
+	if (dpor->lessons == DPOR_LESSONS && dpor_symmetry_is_violated(dpor)) {
+		begin_without_symmetry(dpor);
+		return;
+	}
 	if (dpor->share.is_scouting) {
 		dpor_share_scouted(dpor);
 		return;
@@ -462,6 +425,7 @@ static void dpor_verdict(const void *state, struct strategy_verdict *out)
 	out->redundant = dpor->blocked_runs;
 	out->scope[0] = '\0';
 	out->plans[0] = dpor->share.plan;
+	dpor_symmetry_verdict(dpor, out);
 	out->missing =
 		dpor->is_lost
 			? "the memory of dpor (option steps) or its 64 threads did not suffice"

@@ -87,9 +87,8 @@ struct dpor_step {
 	uint32_t sleeper_count;
 	uint64_t enabled;	  /* enabled slots */
 	struct dpor_plan planned; /* a superset of the remaining wakeup tree */
-	uint32_t leads,
-		/* bits of shard pairs of which this step is the leading, or the waiting, event */
-		follows;
+	/* bits of pairs of which this step is the leading, or the waiting, event */
+	uint64_t leads, follows;
 	uint32_t changes; /* number of changes of `wakeup` by races */
 	/* tasks: `changes` at the split or the last synchronisation */
 	uint32_t changes_had;
@@ -127,7 +126,8 @@ struct dpor {
 	uint64_t open_hash;  /* hash of the open steps below `last` at the split */
 	uint64_t racy_hash;  /* hash of `racy` at the split */
 
-	struct dpor_share share; /* shard fields; all zero without shards */
+	struct dpor_share share; /* all zero without shards and interchangeable threads */
+	struct dpor_symmetry symmetry;
 
 	uint32_t awaited; /* the task that must be joined before the next run; 0: none */
 	bool is_exhausted;
@@ -188,6 +188,9 @@ static inline uint32_t *dpor_scratch(struct dpor *dpor)
 /* A leaf; DPOR_NONE, with is_lost set: no space. */
 uint32_t dpor_branch_new(struct dpor *dpor, const struct dpor_op *op);
 void dpor_branch_free(struct dpor *dpor, uint32_t branch);
+
+/* Returns the step after the last one of the run; NULL, with is_lost set: no space. */
+struct dpor_step *dpor_push_step(struct dpor *dpor);
 
 /* Discards all runs, but not what the learning runs found. */
 void dpor_forget(struct dpor *dpor);

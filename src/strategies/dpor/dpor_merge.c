@@ -403,7 +403,7 @@ bool dpor_synchronise(void *state, void *block)
 	/* Before its first run a task has no results; those of a lost state are not used. */
 	if (!task->runs || task->is_lost || task->diverged_runs || dpor->is_lost)
 		return true;
-	if (!dpor_has_same_path(dpor, task))
+	if (dpor->symmetry.is_active != task->symmetry.is_active || !dpor_has_same_path(dpor, task))
 		return false;
 	branch = dpor_merge_branch_of(dpor, task);
 	if (branch == DPOR_NONE || !dpor_has_same_slots(dpor, task) ||

@@ -34,9 +34,9 @@ void dpor_share_note(struct dpor *dpor, struct dpor_step *step)
 		struct dpor_pair *pair = &share->pairs[i];
 
 		if (dpor_shards_is_due(&pair->events[pair->lead], &step->op))
-			step->leads |= 1u << i;
+			step->leads |= UINT64_C(1) << i;
 		if (dpor_shards_is_due(&pair->events[!pair->lead], &step->op))
-			step->follows |= 1u << i;
+			step->follows |= UINT64_C(1) << i;
 		for (uint32_t event = 0; event < 2; event++)
 			pair->events[event].before +=
 				dpor_shards_is_about(&pair->events[event], &step->op);
@@ -58,15 +58,15 @@ void dpor_share_recount(struct dpor *dpor)
 			dpor_share_note(dpor, &dpor_steps(dpor)[i]);
 }
 
-uint32_t dpor_share_follows(const struct dpor *dpor, const struct dpor_op *op)
+uint64_t dpor_share_follows(const struct dpor *dpor, const struct dpor_op *op)
 {
-	uint32_t pairs = 0;
+	uint64_t pairs = 0;
 
 	for (uint32_t i = 0; i < dpor->share.pair_count; i++) {
 		const struct dpor_pair *pair = &dpor->share.pairs[i];
 
 		if (dpor_shards_is_due(&pair->events[!pair->lead], op))
-			pairs |= 1u << i;
+			pairs |= UINT64_C(1) << i;
 	}
 	return pairs;
 }
@@ -154,6 +154,12 @@ static bool find_pair(struct dpor *dpor, struct dpor_pair *pair)
 	return false;
 }
 
+/* Pairs that divide the search. */
+static uint32_t dpor_shards_level(const struct dpor_share *share)
+{
+	return share->pair_count - share->fixed_count;
+}
+
 /* Pseudo-random, so that no shard always gets the same side of the last pairs. */
 static uint32_t leaf_of(const struct dpor_share *share, uint32_t block)
 {
@@ -178,7 +184,7 @@ static void dpor_shards_set_out(struct dpor *dpor)
 {
 	struct dpor_share *share = &dpor->share;
 
-	share->is_scouting = share->pair_count < share->levels;
+	share->is_scouting = dpor_shards_level(share) < share->levels;
 	begin_tree(dpor);
 }
 
@@ -186,7 +192,7 @@ static void dpor_shards_set_out(struct dpor *dpor)
  * end. */
 static bool is_first_below(const struct dpor_share *share)
 {
-	return !(share->leaf & ((1u << (share->levels - share->pair_count)) - 1));
+	return !(share->leaf & ((1u << (share->levels - dpor_shards_level(share))) - 1));
 }
 
 bool dpor_share_next(struct dpor *dpor)
@@ -198,15 +204,16 @@ bool dpor_share_next(struct dpor *dpor)
 	share->leaf = leaf_of(share, ++share->block);
 	if (share->leaf >> share->levels)
 		return false;
-	while (common < share->pair_count &&
+	while (common < dpor_shards_level(share) &&
 		dpor_shards_side_of(share, last, common) ==
 			dpor_shards_side_of(share, share->leaf, common))
 		common++;
-	if (common < share->pair_count) { /* the next class reverses this pair */
-		share->pairs[common].lead = dpor_shards_side_of(share, share->leaf, common);
+	if (common < dpor_shards_level(share)) { /* the next class reverses this pair */
+		share->pairs[share->fixed_count + common].lead =
+			dpor_shards_side_of(share, share->leaf, common);
 		common++;
 	}
-	share->pair_count = common;
+	share->pair_count = share->fixed_count + common;
 	dpor_shards_set_out(dpor);
 	return true;
 }
@@ -217,8 +224,9 @@ void dpor_share_scouted(struct dpor *dpor)
 	struct dpor_pair *pair = &share->pairs[share->pair_count];
 
 	if (find_pair(dpor, pair)) {
-		pair->lead = dpor_shards_side_of(share, share->leaf, share->pair_count++);
-		if (share->pair_count == 1)
+		pair->lead = dpor_shards_side_of(share, share->leaf, dpor_shards_level(share));
+		share->pair_count++;
+		if (dpor_shards_level(share) == 1)
 			share->plan = hash_pair(share->plan,
 				hash_pair(pair->events[0].object, pair->events[1].ordinal));
 		dpor_shards_set_out(dpor);
@@ -236,6 +244,11 @@ void dpor_share_begin(struct dpor *dpor)
 
 	memcpy(share->taught, dpor->racy, sizeof share->taught);
 	share->plan = hash_pair(hash_bytes(share->taught, sizeof share->taught), dpor->main_ops);
+	for (uint32_t i = 0; i < share->fixed_count; i++)
+		share->plan = hash_pair(share->plan, hash_pair(share->pairs[i].events[0].object,
+							     share->pairs[i].events[1].thread));
+	share->pair_count = share->fixed_count;
+	share->block = 0;
 	while ((UINT32_C(1) << share->levels) < share->shards * CLASSES_PER_SHARD)
 		share->levels++;
 	share->leaf = leaf_of(share, 0);

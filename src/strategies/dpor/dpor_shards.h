@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "model/ids.h"
+#include "strategies/dpor/dpor_symmetry.h"
 
 #define DPOR_PAIRS_MOST 24 /* maximum depth of the tree: eight classes for each of 2^20 shards */
 #define DPOR_SHARDS_MOST (1u << 20)
@@ -39,14 +40,16 @@ struct dpor_pair {
 struct dpor_share {
 	uint32_t shard, shards; /* 0: no shards */
 	uint32_t levels;	/* maximum number of pairs on the path to a class */
+	/* leading pairs that every class has: those of interchangeable threads */
+	uint32_t fixed_count;
 	/* current block of classes; each block has one class per shard */
 	uint32_t block;
 	uint32_t leaf;	  /* number of the class that is explored or searched for */
 	bool is_scouting; /* this run only finds the next pair */
 	/* every shard makes this run, which belongs to no class of this one */
 	bool is_elsewhere;
-	uint32_t pair_count;
-	struct dpor_pair pairs[DPOR_PAIRS_MOST];
+	uint32_t pair_count; /* including the fixed pairs */
+	struct dpor_pair pairs[DPOR_SYMMETRY_PAIRS + DPOR_PAIRS_MOST];
 	uint64_t held;	 /* slots held at the current point until the first event of a pair */
 	bool is_held_up; /* all enabled threads are held: the run cannot continue */
 	/* `racy` after the learning runs, equal in all shards */
@@ -72,4 +75,4 @@ void dpor_share_hold_up(struct dpor *dpor);
 /* Returns whether the ended run belongs to another class, or was redundant. */
 bool dpor_share_is_in_vain(const struct dpor *dpor);
 /* Bits of the pairs for which this pending op is the waiting event. */
-uint32_t dpor_share_follows(const struct dpor *dpor, const struct dpor_op *op);
+uint64_t dpor_share_follows(const struct dpor *dpor, const struct dpor_op *op);

@@ -175,6 +175,7 @@ static bool has_same_sleepers(struct dpor *dpor, struct dpor *task, uint32_t num
 static bool dpor_tasks_is_joinable(struct dpor *dpor, struct dpor *task)
 {
 	return !dpor->is_lost && !task->is_lost && !task->diverged_runs && task->runs &&
+	       dpor->symmetry.is_active == task->symmetry.is_active &&
 	       dpor_has_same_path(dpor, task) && dpor_has_same_slots(dpor, task) &&
 	       has_same_sleepers(dpor, task, task->last) &&
 	       dpor_has_gone_our_way(dpor, task, dpor_steps(dpor)[task->last].wakeup);

@@ -46,6 +46,8 @@ void dpor_meet_new(struct dpor *dpor, const struct schedule_view *view)
 			dpor->creation[slot] =
 				dpor->creation[slot] ? dpor->creation[slot] - 1 : DPOR_NONE;
 		dpor_threads_note_drainer(dpor, slot);
+		if (dpor->symmetry.is_wanted)
+			dpor_symmetry_meet(dpor, view, slot);
 	}
 }
 

@@ -42,7 +42,8 @@ static bool dpor_valid_has_flags(const struct dpor *dpor)
 {
 	const bool *const flags[] = {&dpor->is_exact, &dpor->has_arrived, &dpor->is_exhausted,
 		&dpor->is_blocked, &dpor->has_diverged, &dpor->is_lost, &dpor->is_straight,
-		&dpor->share.is_scouting, &dpor->share.is_elsewhere, &dpor->share.is_held_up};
+		&dpor->share.is_scouting, &dpor->share.is_elsewhere, &dpor->share.is_held_up,
+		&dpor->symmetry.is_wanted, &dpor->symmetry.is_active, &dpor->symmetry.has_no_event};
 
 	for (uint32_t i = 0; i < sizeof flags / sizeof *flags; i++)
 		if (!strategy_is_flag(flags[i]))
@@ -57,10 +58,11 @@ static bool dpor_valid_has_shares(const struct dpor_share *share, const struct d
 	if (share->shards != expected->shards || share->shard != expected->shard ||
 		(!share->shards && share->levels))
 		return false;
-	if (share->levels > DPOR_PAIRS_MOST || share->pair_count > share->levels ||
-		(share->is_scouting && share->pair_count == share->levels))
+	if (share->levels > DPOR_PAIRS_MOST || share->fixed_count > DPOR_SYMMETRY_PAIRS ||
+		share->pair_count > share->fixed_count + share->levels ||
+		(share->is_scouting && share->pair_count == share->fixed_count + share->levels))
 		return false;
-	for (uint32_t i = 0; i < share->pair_count; i++) {
+	for (uint32_t i = 0; i < share->pair_count || i < share->fixed_count; i++) {
 		events = share->pairs[i].events;
 		if (share->pairs[i].lead > 1 || events[0].thread >= DPOR_THREADS ||
 			events[1].thread >= DPOR_THREADS ||
@@ -68,6 +70,19 @@ static bool dpor_valid_has_shares(const struct dpor_share *share, const struct d
 			!strategy_is_flag(&events[1].is_change))
 			return false;
 	}
+	return true;
+}
+
+static bool dpor_valid_has_groups(
+	const struct dpor_symmetry *symmetry, const struct dpor_symmetry *expected)
+{
+	if (symmetry->is_wanted != expected->is_wanted ||
+		symmetry->broken >= DPOR_ASYMMETRY_COUNT ||
+		symmetry->group_count > DPOR_SYMMETRY_GROUPS)
+		return false;
+	for (uint32_t i = 0; i < symmetry->group_count; i++)
+		if (symmetry->groups[i].first >= DPOR_THREADS || !symmetry->groups[i].slots)
+			return false;
 	return true;
 }
 
@@ -165,7 +180,8 @@ bool dpor_is_valid(struct dpor *dpor, const struct dpor *expected)
 
 	if (!dpor_valid_has_layout(dpor, expected) || !dpor_valid_has_counts(dpor) ||
 		!dpor_valid_has_flags(dpor) ||
-		!dpor_valid_has_shares(&dpor->share, &expected->share))
+		!dpor_valid_has_shares(&dpor->share, &expected->share) ||
+		!dpor_valid_has_groups(&dpor->symmetry, &expected->symmetry))
 		return false;
 	steps = dpor->depth > dpor->step_count ? dpor->depth : dpor->step_count;
 	return dpor_valid_has_steps(dpor, steps) && dpor_valid_has_threads(dpor, steps) &&

@@ -44,6 +44,7 @@ long call_gettid(const long arguments[6], uint64_t site)
 	(void)arguments;
 	(void)site;
 	runtime.knows_its_id = true;
+	engine_note_id_read();
 	return engine_current()->kernel_id;
 }
 

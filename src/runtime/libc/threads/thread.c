@@ -195,10 +195,18 @@ int runtime_thread_join(pthread_t handle, void **result, uint64_t deadline_ns, u
 		runtime_act_on_cancel();
 	if (outcome == WAIT_TIMED_OUT)
 		return ETIMEDOUT;
-	if (result)
+	if (result) {
+		engine_note_result_read(thread);
 		*result = thread->result;
+	}
 	engine_thread_reap(thread);
 	return 0;
+}
+
+EXPORT pthread_t pthread_self(void)
+{
+	engine_note_id_read();
+	return (pthread_t)__builtin_thread_pointer();
 }
 
 INTERPOSED(int, pthread_join, (pthread_t handle, void **result),
@@ -221,8 +229,10 @@ EXPORT int pthread_tryjoin_np(pthread_t handle, void **result)
 		engine_unproductive();
 		return EBUSY;
 	}
-	if (result)
+	if (result) {
+		engine_note_result_read(thread);
 		*result = thread->result;
+	}
 	engine_thread_reap(thread);
 	return 0;
 }
