@@ -51,6 +51,7 @@ struct detector_event {
 	bool may_only_read;
 	bool is_last;  /* OP_BARRIER_ARRIVE: the last arrival, which opens the barrier */
 	bool is_point; /* a memory access that is a scheduling point */
+	struct store_messages messages; /* of an atomic access under c11 */
 };
 
 struct detector {

@@ -33,6 +33,7 @@ static void race_begin_run(void *block)
 		state->generation = 1;
 	}
 	state->is_blind = false;
+	state->all_messages = (struct vector_clock){0};
 	clock_pool_clear(&state->pool);
 	sync_table_clear(&state->objects);
 	shadow_clear(&state->shadow);

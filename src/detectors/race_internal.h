@@ -39,6 +39,10 @@ struct race_state {
 	bool has_suppressed; /* the last event was a suppressed race */
 	struct clock_pool pool;
 	struct race_thread threads[THREAD_CAPACITY];
+	/* c11: what the stores in histories release, by the number of their message */
+	struct vector_clock messages[STORE_MESSAGES_MOST];
+	uint32_t message_generations[STORE_MESSAGES_MOST];
+	struct vector_clock all_messages;
 	struct sync_table objects;
 	struct shadow shadow;
 };
@@ -77,7 +81,7 @@ void race_advance(struct race_state *state, struct thread_id id);
 void race_synchronise(struct race_state *state, const struct detector_event *event);
 void race_fence(struct race_state *state, const struct detector_event *event);
 /* Applies the acquire and release sides of an atomic access to `cell`. An update calls the read
- * first. */
+ * first. Under c11 an access may read or continue an old store: the event's messages say which. */
 void race_read_atomically(struct race_state *state, const struct detector_event *event,
 	const struct shadow_cell *cell);
 void race_write_atomically(

@@ -243,15 +243,54 @@ void race_fence(struct race_state *state, const struct detector_event *event)
 	}
 }
 
+static struct vector_clock *race_message(struct race_state *state, uint16_t number)
+{
+	if (state->message_generations[number] != state->generation) {
+		state->message_generations[number] = state->generation;
+		state->messages[number] = (struct vector_clock){0};
+	}
+	return &state->messages[number];
+}
+
+/* Returns what an acquiring load receives; the cell has the clock of its latest store. */
+static const struct vector_clock *race_received(struct race_state *state,
+	const struct detector_event *event, const struct shadow_cell *cell)
+{
+	if (!event->messages.is_known)
+		return &cell->released;
+	return event->messages.is_of_all ? &state->all_messages
+					 : race_message(state, event->messages.read);
+}
+
 void race_read_atomically(struct race_state *state, const struct detector_event *event,
 	const struct shadow_cell *cell)
 {
 	struct race_thread *thread = race_thread(state, event->thread);
+	const struct vector_clock *received = race_received(state, event, cell);
 
 	if (race_order_acquires(event->order))
-		race_join(state, &thread->now, &cell->released);
+		race_join(state, &thread->now, received);
 	else
-		race_join(state, &thread->heard_of, &cell->released);
+		race_join(state, &thread->heard_of, received);
+}
+
+/* Sets the clock of the event's new message. Message 0 is always empty. */
+static void race_write_message(struct race_state *state, const struct detector_event *event,
+	const struct vector_clock *published)
+{
+	const struct store_messages *messages = &event->messages;
+	struct vector_clock whole = {0}, *written;
+
+	if (!messages->written)
+		return;
+	written = race_message(state, messages->written);
+	race_join(state, &whole, published);
+	if (event->kind == OP_ATOMIC_UPDATE)
+		race_join(state, &whole, race_message(state, messages->read));
+	race_join(state, &whole, race_message(state, messages->continued));
+	vector_clock_clear(&state->pool, written);
+	*written = whole;
+	race_join(state, &state->all_messages, written);
 }
 
 /* Applies an atomic write to the cell's clocks. A store begins a release sequence. An update, or
@@ -266,6 +305,7 @@ void race_write_atomically(
 			 (!releases && (state->follows_thread_sanitizer ||
 					       cell->releaser == event->thread.index + 1));
 
+	race_write_message(state, event, published);
 	if (continues) {
 		race_join(state, &cell->released, published);
 		return;

@@ -83,6 +83,8 @@ struct engine_op {
 	uint16_t second;
 	uint8_t exchange;	  /* enum engine_exchange, of OP_ATOMIC_UPDATE */
 	uint8_t order_of_failure; /* memory order of an exchange that writes nothing */
+	/* engine_perform() leaves the report to host.performed to engine_note_point() */
+	bool is_reported_later;
 };
 
 struct engine_performed {
@@ -105,6 +107,7 @@ struct engine_performed {
 	bool has_failed; /* a try that failed, or a wait that did not end with WAIT_DONE */
 	bool is_last;	 /* OP_BARRIER_ARRIVE: the last thread of the round has arrived */
 	bool is_point;	 /* memory accesses: the access was a scheduling point */
+	struct store_messages messages;
 };
 
 enum engine_result {
@@ -370,6 +373,8 @@ void engine_note(enum op_kind kind, const void *address, uint64_t site);
 /* Does what engine_note() does, for an access that is no scheduling point; it precedes the next
  * step. */
 void engine_note_access(const struct engine_op *op);
+/* Reports the moving thread's last op, whose is_reported_later is set. */
+void engine_note_point(const struct engine_op *op);
 /* Returns true when host.performed has received every op: the host may then report an access
  * itself. */
 bool engine_has_reported_all(void);
@@ -426,6 +431,8 @@ void engine_add_module(uintptr_t start, uintptr_t end, uint64_t module_hash);
 
 struct engine_thread *engine_current(void);
 uint32_t engine_thread_count(void);
+/* Number of entries of the table of threads that are drainers (store_buffer.h). */
+uint32_t engine_drainer_count(void);
 uint32_t engine_enabled_count(void);
 struct engine_thread *engine_thread(uint32_t index);
 /* The live or unjoined thread with this pthread_t; returns NULL if there is none. */

@@ -44,6 +44,9 @@ static void engine_report_access(
 		.exchange = op->exchange,
 		.order_of_failure = op->order_of_failure,
 		.is_point = is_point,
+		.messages = engine.run.memory_model == MEMORY_MODEL_C11
+				    ? c11_take_messages()
+				    : (struct store_messages){0},
 	};
 
 	engine.host.performed(&performed);
@@ -75,6 +78,8 @@ void engine_report_performed(
 	if (op->kind == OP_SPIN)
 		return;
 	engine_flush_performed();
+	if (op->is_reported_later)
+		return;
 	if (op_descriptions[op->kind].object == OBJECT_MEMORY || op->kind == OP_FENCE) {
 		engine_report_access(self, op, engine.step - 1, true);
 		return;
@@ -116,6 +121,12 @@ void engine_note_access(const struct engine_op *op)
 	if (op->kind != OP_LOAD && op->kind != OP_STORE)
 		engine_begin_epoch();
 	engine_report_access(engine.current, op, engine.step, false);
+}
+
+void engine_note_point(const struct engine_op *op)
+{
+	if (engine.is_live && engine.host.performed)
+		engine_report_access(engine.current, op, engine.step - 1, true);
 }
 
 void engine_count_epochs(struct engine_epochs *epochs)

@@ -50,6 +50,11 @@ bool engine_has_store_buffers(void)
 	return engine.is_live && engine.run.memory_model == MEMORY_MODEL_TSO;
 }
 
+uint32_t engine_drainer_count(void)
+{
+	return engine.store_buffer_count;
+}
+
 bool engine_has_buffered(void)
 {
 	return engine_store_count(engine.current) != 0;

@@ -148,6 +148,19 @@ static inline bool op_dependent(const struct pending_op *a, const struct pending
 	return a->object && a->object == b->object && !(a->flags & b->flags & OP_READ);
 }
 
+/*
+ * c11: what an access releases and acquires. A store with a release, or behind a release fence, has a
+ * *message* for the acquiring loads that read it. Messages have numbers from 1; 0: none.
+ */
+struct store_messages {
+	bool is_known;	/* the access has a history; else the numbers mean nothing */
+	bool is_of_all; /* an acquiring load receives all messages: the store's own one is lost */
+	uint16_t read;	/* of the store that is read */
+	uint16_t continued; /* of the store whose release sequence this store continues */
+	uint16_t written;
+};
+#define STORE_MESSAGES_MOST 1024
+
 /* Events of a run for which an option of `raddle run` offers further exploration. */
 enum run_feature {
 	FEATURE_CONDITION = 1, /* the run used a condition variable: spurious wake-ups */
@@ -161,5 +174,12 @@ enum run_feature {
 	/* a thread that equals another one but for its name asked for its id */
 	FEATURE_THREAD_ID = 32,
 	/* such a thread returned a value, neither NULL nor its argument, which another thread read */
-	FEATURE_THREAD_RESULT = 64
+	FEATURE_THREAD_RESULT = 64,
+	/* c11: the run left out old stores, because a thread had read many of them in a row; because
+	 * there are too many threads; because a variable has accesses of several sizes, or unseen ones */
+	FEATURE_WAIT_CUT = 128,
+	FEATURE_THREADS_CUT = 256,
+	FEATURE_MIXED_CUT = 512,
+	FEATURES_OF_CUTS =
+		FEATURE_HISTORY_CUT | FEATURE_WAIT_CUT | FEATURE_THREADS_CUT | FEATURE_MIXED_CUT
 };

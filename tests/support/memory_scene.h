@@ -84,6 +84,11 @@ void c11_access(const struct engine_op *op, bool is_point)
 	(void)is_point;
 }
 
+void engine_note_point(const struct engine_op *op)
+{
+	(void)op;
+}
+
 bool c11_knows(const void *start, size_t bytes)
 {
 	(void)start;

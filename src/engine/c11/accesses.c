@@ -76,9 +76,23 @@ static uint32_t access_choose_age(const uint32_t *ages, uint32_t count, bool is_
 	if (is_point && count > 1 && self->old_reads < C11_OLD_READS_MOST)
 		age = ages[engine_choose_value(count)];
 	else if (is_point && count > 1)
-		c11_note_cut();
+		engine_note_feature(FEATURE_WAIT_CUT);
 	self->old_reads = age ? self->old_reads + 1 : 0;
 	return age;
+}
+
+static void access_note_read(const struct c11_location *location, const struct c11_store *store)
+{
+	c11.messages_of_access.read = c11_message_number(location, store);
+	c11.messages_of_access.is_of_all = !store->site && c11.has_lost;
+}
+
+struct store_messages c11_take_messages(void)
+{
+	const struct store_messages messages = c11.messages_of_access;
+
+	c11.messages_of_access = (struct store_messages){0};
+	return messages;
 }
 
 /* Memory holds the value of the chosen store, until c11_settle(). */
@@ -106,6 +120,7 @@ static void access_load(const struct engine_op *op, struct c11_location *locatio
 	store -= access_choose_age(ages, count, is_point);
 	c11_raise(&c11_self()->now, number, store->stamp);
 	c11_receive(c11_message(location, store), op->order);
+	access_note_read(location, store);
 	access_show_old(op, location, store);
 }
 
@@ -124,7 +139,7 @@ static uint32_t access_place(const struct engine_op *op, const struct c11_locati
 		if (location->stores[i].stamp - from <
 			2) { /* an update follows the store that it read */
 			if (!location->stores[i].is_update)
-				c11_note_cut();
+				engine_note_feature(FEATURE_HISTORY_CUT);
 			continue;
 		}
 		indices[count] = i;
@@ -171,6 +186,7 @@ static void access_store(const struct engine_op *op, struct c11_location *locati
 
 	if (read) /* a full history may lose the store */
 		c11_copy(&received, read);
+	c11.messages_of_access.continued = sequence ? c11_message_number(location, sequence) : 0;
 	if (own && read)
 		c11_join(&received, own);
 	else if (own)
@@ -190,6 +206,7 @@ static void access_store(const struct engine_op *op, struct c11_location *locati
 	access_add_message(location, store, own || read ? &received : NULL);
 	if (store->message)
 		c11_raise(c11_message(location, store), number, stamp);
+	c11.messages_of_access.written = c11_message_number(location, store);
 	if (store == access_newest(location)) {
 		access_set_pending(C11_NEW_STORE, location, store);
 		return;
@@ -227,7 +244,7 @@ static bool access_may_update(const struct engine_op *op, const struct c11_locat
 		return false;
 	if (store[1].stamp - store->stamp > 1)
 		return true;
-	c11_note_cut();
+	engine_note_feature(FEATURE_HISTORY_CUT);
 	return false;
 }
 
@@ -241,6 +258,7 @@ static void access_update(const struct engine_op *op, struct c11_location *locat
 			ages[count++] = age;
 	store -= access_choose_age(ages, count, is_point);
 	c11_raise(&c11_self()->now, c11_number(location), store->stamp);
+	access_note_read(location, store);
 	access_show_old(op, location, store);
 	if (!access_writes(op, location, store)) {
 		c11_receive(c11_message(location, store), op->order_of_failure);
@@ -271,7 +289,7 @@ static struct c11_location *access_location(const struct engine_op *op, bool is_
 			return NULL;
 		}
 		if (op->call != CALL_FREE && c11_knows(op->address, op->bytes))
-			c11_note_cut();
+			engine_note_feature(FEATURE_MIXED_CUT);
 		c11_forget(op->address, op->bytes);
 		return NULL;
 	}
@@ -293,11 +311,13 @@ void c11_access(const struct engine_op *op, bool is_point)
 	if (!c11_is_on())
 		return;
 	c11_settle();
+	c11.messages_of_access = (struct store_messages){0};
 	if (op->kind == OP_FENCE) {
 		c11_fence(op);
 		return;
 	}
 	location = access_location(op, is_point);
+	c11.messages_of_access.is_known = location != NULL;
 	if (!location) {
 		if (op->kind != OP_STORE && op->kind != OP_ATOMIC_STORE && c11.has_lost)
 			c11_receive(&c11.lost, op->order);

@@ -65,7 +65,8 @@ struct c11_state {
 	uint32_t location_count, next_replaced;
 	uint32_t stamp; /* the last one */
 	struct delayed_stores *delayed;
-	object_name names[C11_OBJECTS]; /* of `objects`; 0: not in use */
+	struct store_messages messages_of_access; /* c11_take_messages() */
+	object_name names[C11_OBJECTS];		  /* of `objects`; 0: not in use */
 	/* newest stores known to a thread at a sequentially consistent store or fence */
 	struct c11_view sequential;
 	struct c11_view lost; /* messages of dropped histories: every acquiring load receives it */
@@ -77,6 +78,8 @@ struct c11_state {
 };
 
 extern struct c11_state c11;
+
+_Static_assert(C11_LOCATIONS *C11_STORES < STORE_MESSAGES_MOST, "numbers of messages");
 
 static inline struct c11_thread *c11_self(void)
 {
@@ -91,12 +94,6 @@ static inline bool c11_acquires(uint8_t order)
 static inline bool c11_releases(uint8_t order)
 {
 	return order >= ORDER_RELEASE;
-}
-
-/* The run leaves out executions that C11 permits. */
-static inline void c11_note_cut(void)
-{
-	engine_note_feature(FEATURE_HISTORY_CUT);
 }
 
 /* ---- views.c ---- */
@@ -138,6 +135,14 @@ static inline struct c11_view *c11_message(
 	if (!store->site) /* a dropped history may have had a newer one */
 		return c11.has_lost ? &c11.lost : NULL;
 	return store->message ? &c11.messages[c11_number(location)][store->message - 1] : NULL;
+}
+/* Returns the number of the store's message among all messages; 0: none. */
+static inline uint16_t c11_message_number(
+	const struct c11_location *location, const struct c11_store *store)
+{
+	return store->site && store->message
+		       ? (uint16_t)(c11_number(location) * C11_STORES + store->message)
+		       : 0;
 }
 /* Inserts a store before the store with this index; sets only its stamp. The history may lose its
  * oldest store. */

@@ -88,7 +88,7 @@ static void location_read_newest(struct c11_location *location, uint8_t order)
 	struct c11_view *now = &c11_self()->now;
 
 	if (now->stamps[c11_number(location)] < newest->stamp && location->count > 1)
-		c11_note_cut();
+		engine_note_feature(FEATURE_MIXED_CUT);
 	c11_raise(now, c11_number(location), newest->stamp);
 	c11_receive(c11_message(location, newest), order);
 }
@@ -122,7 +122,7 @@ struct c11_location *c11_find(const struct engine_op *op, bool *was_unseen)
 			location_read_newest(location, op->order);
 			continue;
 		}
-		c11_note_cut();
+		engine_note_feature(FEATURE_MIXED_CUT);
 		location_drop(location);
 	}
 	return NULL;
@@ -141,7 +141,7 @@ struct c11_location *c11_location_new(const void *address, size_t bytes)
 	} else {
 		number = c11.next_replaced++ % C11_LOCATIONS;
 		if (c11.locations[number].bytes) {
-			c11_note_cut();
+			engine_note_feature(FEATURE_HISTORY_CUT);
 			location_drop(&c11.locations[number]);
 		}
 	}
@@ -162,7 +162,7 @@ struct c11_store *c11_insert(struct c11_location *location, uint32_t index, uint
 	struct c11_store *stores = location->stores;
 
 	if (location->count == C11_STORES) {
-		c11_note_cut();
+		engine_note_feature(FEATURE_HISTORY_CUT);
 		index--;
 		memmove(stores, stores + 1, index * sizeof *stores);
 	} else {

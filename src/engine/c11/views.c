@@ -54,7 +54,7 @@ void c11_begin_thread(struct thread_id created)
 	if (!c11.is_on)
 		return;
 	if (created.index >= C11_THREADS) {
-		c11_note_cut();
+		engine_note_feature(FEATURE_THREADS_CUT);
 		c11_end();
 		return;
 	}
@@ -100,7 +100,7 @@ static uint32_t view_of_object(object_name name)
 	for (uint32_t i = 0, at = name; i < C11_OBJECTS; i++, at++)
 		if (!c11.names[at % C11_OBJECTS] || c11.names[at % C11_OBJECTS] == name)
 			return at % C11_OBJECTS;
-	c11_note_cut();
+	engine_note_feature(FEATURE_HISTORY_CUT);
 	return name % C11_OBJECTS;
 }
 

@@ -83,9 +83,23 @@ static int shards_keep(struct store *store, int64_t campaign,
 
 #define CHILDREN_HAVE_OTHERS "the threads of a forked child have their own schedules"
 
-#define HISTORIES_ARE_BOUNDED                                                                      \
-	"some loads could not read every old store that C11 permits, because raddle keeps the "    \
-	"last 6 stores of 128 variables"
+#define OLD_STORES_ARE_MISSING                                                                     \
+	"some loads could not read every old store that C11 permits, because "
+
+/* Why loads of --memory-model c11 had too few stores to choose from; NULL: they had all. */
+static const char *verdict_missing_stores(uint32_t features)
+{
+	if (features & FEATURE_THREADS_CUT)
+		return OLD_STORES_ARE_MISSING "raddle keeps views of 64 threads";
+	if (features & FEATURE_HISTORY_CUT)
+		return OLD_STORES_ARE_MISSING "raddle keeps the last 6 stores of 128 variables";
+	if (features & FEATURE_MIXED_CUT)
+		return OLD_STORES_ARE_MISSING
+			"a variable has accesses of several sizes, or some that raddle does not see";
+	if (features & FEATURE_WAIT_CUT)
+		return OLD_STORES_ARE_MISSING "a thread reads at most 16 old stores in a row";
+	return NULL;
+}
 
 /* Reduces the verdict: it covers only a part of the schedules. */
 static void verdict_reduce(struct strategy_verdict *verdict, const char *reason)
@@ -116,8 +130,8 @@ void verdict_take(struct campaign *campaign)
 		verdict_reduce(&result->verdict, PROCESSES_DIFFER);
 	else if (contract->features & FEATURE_CHILD_THREADS)
 		verdict_reduce(&result->verdict, CHILDREN_HAVE_OTHERS);
-	else if (result->features & FEATURE_HISTORY_CUT)
-		verdict_reduce(&result->verdict, HISTORIES_ARE_BOUNDED);
+	else if (result->features & FEATURES_OF_CUTS)
+		verdict_reduce(&result->verdict, verdict_missing_stores(result->features));
 }
 
 int verdict_keep(struct campaign *campaign, bool is_over, struct error *err)

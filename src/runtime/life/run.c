@@ -72,6 +72,7 @@ bool runtime_renew_strategy(void)
 	if (strategy->search.is_exhausted && memory_take_change()) {
 		run_clear_strategy_state(contract);
 		strategy_begin_campaign(strategy, state, &plan->strategy_config);
+		contract->features &= ~(uint32_t)FEATURES_OF_CUTS;
 		is_renewed = true;
 	}
 	return is_renewed;
@@ -212,6 +213,14 @@ void runtime_resume_run(uint64_t number)
 	quick_resume_run();
 }
 
+/* Threads of the program: store buffers are none, although each is in the table of threads. */
+static uint32_t run_thread_count(const struct contract *contract)
+{
+	const uint32_t drainers = engine_drainer_count();
+
+	return contract->thread_count > drainers ? contract->thread_count - drainers : 1;
+}
+
 static uint64_t run_digest(const struct schedule *schedule, const struct outcome *outcome)
 {
 	const uint64_t end = hash_pair(outcome->kind, (uint64_t)(uint32_t)outcome->code);
@@ -252,7 +261,7 @@ static void run_note(struct contract *contract, uint64_t digest)
 		return;
 	*run = (struct contract_run){.steps = contract->outcome.step,
 		.digest = digest,
-		.threads = (uint16_t)contract->thread_count,
+		.threads = (uint16_t)run_thread_count(contract),
 		.known = (uint16_t)contract->known_failure,
 		.outcome = (uint8_t)contract->outcome.kind,
 		.is_failure = run_is_failure(contract)};
@@ -290,8 +299,8 @@ bool runtime_account_run(void)
 	totals->outcome[outcome->kind]++;
 	if (steps > totals->steps_most)
 		totals->steps_most = steps;
-	if (contract->thread_count > totals->threads_most)
-		totals->threads_most = contract->thread_count;
+	if (run_thread_count(contract) > totals->threads_most)
+		totals->threads_most = run_thread_count(contract);
 	if (contract->is_live) {
 		struct run_summary summary = {.thread_count = contract->thread_count,
 			.step_count = steps,

@@ -189,6 +189,7 @@ static void detect_any(const struct engine_performed *performed)
 		.may_only_read = performed->exchange == EXCHANGE_UNKNOWN,
 		.is_last = performed->is_last,
 		.is_point = performed->is_point,
+		.messages = performed->messages,
 	};
 	enum object_class class = op_descriptions[performed->kind].object;
 

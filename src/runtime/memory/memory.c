@@ -222,6 +222,7 @@ void memory_point(const struct memory_visit *visit, object_name name)
 
 	op.second = visit->allocated_at;
 	op.next_object = visit->next;
+	op.is_reported_later = engine_memory_model() == MEMORY_MODEL_C11;
 	(void)engine_perform(&op);
 	switch (engine_memory_model()) {
 	case MEMORY_MODEL_TSO:
@@ -229,6 +230,8 @@ void memory_point(const struct memory_visit *visit, object_name name)
 		return;
 	case MEMORY_MODEL_C11:
 		c11_access(&op, true);
+		if (op.is_reported_later)
+			engine_note_point(&op); /* the detectors need the store that is read */
 		return;
 	default:
 		if (memory_kind_is_atomic(visit->access.kind) &&
@@ -243,10 +246,10 @@ static void memory_pass(const struct memory_visit *visit)
 {
 	const struct engine_op op = memory_engine_op(&visit->access, visit->reported);
 
-	if (visit->reported || memory_kind_is_atomic(visit->access.kind))
-		engine_note_access(&op);
 	if (engine_memory_model() == MEMORY_MODEL_C11)
 		c11_access(&op, false);
+	if (visit->reported || memory_kind_is_atomic(visit->access.kind))
+		engine_note_access(&op);
 }
 
 /* Returns whether the memory model must see the access although it is no scheduling point. */

@@ -15,6 +15,16 @@
 
 #define EVENTS_MAX 24
 
+/* An access to the flag under c11, with the numbers of its messages. */
+#define IN_HISTORY(op, t, o, ...)                                                                  \
+	{                                                                                          \
+		.kind = OP_ATOMIC_##op, .thread = {t}, .address = FLAG, .bytes = 4, .order = (o),  \
+		.object = 1, .other = {NOBODY}, .messages = {                                      \
+			.is_known = true,                                                          \
+			__VA_ARGS__                                                                \
+		}                                                                                  \
+	}
+
 struct sequence {
 	const char *name;
 	unsigned race;	/* site of the later access, 0: there is no race */
@@ -273,6 +283,26 @@ static const struct sequence sequences[] = {
 	{"the flag's neighbour", 6, 3,
 		{TWO, WRITE(1), STORE_FLAG(1, RELEASE),
 			ACCESS(ATOMIC_LOAD, 2, FLAG + 4, 4, ACQUIRE), WRITE(2)}},
+
+	{"a release that is no longer the newest store", 0, 0,
+		{TWO, WRITE(1), IN_HISTORY(STORE, 1, RELEASE, .written = 1),
+			IN_HISTORY(STORE, 0, RELAXED, .written = 0),
+			IN_HISTORY(LOAD, 2, ACQUIRE, .read = 1), WRITE(2)}},
+	{"a release that an old load does not see", 6, 3,
+		{TWO, WRITE(1), IN_HISTORY(STORE, 1, RELEASE, .written = 1),
+			IN_HISTORY(LOAD, 2, ACQUIRE, .read = 0), WRITE(2)}},
+	{"an update of an old release", 0, 0,
+		{TWO, WRITE(1), IN_HISTORY(STORE, 1, RELEASE, .written = 1),
+			IN_HISTORY(STORE, 0, RELAXED, .written = 0),
+			IN_HISTORY(UPDATE, 0, RELAXED, .read = 1, .written = 2),
+			IN_HISTORY(LOAD, 2, ACQUIRE, .read = 2), WRITE(2)}},
+	{"a relaxed store that continues a release", 0, 0,
+		{TWO, WRITE(1), IN_HISTORY(STORE, 1, RELEASE, .written = 1),
+			IN_HISTORY(STORE, 1, RELAXED, .continued = 1, .written = 2),
+			IN_HISTORY(LOAD, 2, ACQUIRE, .read = 2), WRITE(2)}},
+	{"a history without its messages", 0, 0,
+		{TWO, WRITE(1), IN_HISTORY(STORE, 1, RELEASE, .written = 1),
+			IN_HISTORY(LOAD, 2, ACQUIRE, .is_of_all = true), WRITE(2)}},
 };
 
 static void test_race_order__knows_what_each_op_orders(void **unused)
