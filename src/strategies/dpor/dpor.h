@@ -39,6 +39,8 @@ struct dpor_op {
 	uint16_t second; /* same as in struct pending_op */
 	uint8_t thread;	 /* slot */
 	bool is_plain;	 /* `object` alone determines the dependence of this op */
+	/* slot of the drainer of a drain, or of a load's own store buffer; 0: another op, or no buffer */
+	uint8_t buffer;
 };
 
 /* A node of a wakeup tree: this op is next, followed by one of the children. */
@@ -283,7 +285,7 @@ static inline struct dpor_op dpor_op_whole(const struct dpor_op *op)
 {
 	const uint64_t first = (uint64_t)op->object | (uint64_t)op->kind << 32 |
 			       (uint64_t)op->flags << 40 | (uint64_t)op->second << 48;
-	const uint32_t rest = op->thread | (uint32_t)op->is_plain << 8;
+	const uint32_t rest = op->thread | (uint32_t)op->is_plain << 8 | (uint32_t)op->buffer << 16;
 	struct dpor_op whole;
 
 	_Static_assert(sizeof whole == sizeof first + sizeof rest, "there are other fields");
@@ -314,6 +316,9 @@ bool dpor_dependent_otherwise(const struct dpor_op *a, const struct dpor_op *b);
 static inline bool dpor_dependent(const struct dpor_op *a, const struct dpor_op *b)
 {
 	if (a->flags & b->flags & OP_READ)
+		return false;
+	/* A thread reads its own store before and after the store's drain. */
+	if (a->buffer == b->buffer && a->buffer)
 		return false;
 	if (a->object == b->object && a->object)
 		return true;
@@ -347,6 +352,10 @@ static inline struct dpor_op dpor_op_of(
 		.thread = dpor_slot_of(dpor, index)};
 
 	op.is_plain = dpor_is_plain(&op);
+	if (op.kind == OP_DRAIN)
+		op.buffer = op.thread;
+	else if (op.flags & OP_READ)
+		op.buffer = dpor->buffer_of[op.thread];
 	return dpor_op_whole(&op);
 }
 
