@@ -110,6 +110,8 @@ void builder_delayed_stores_cause(
 {
 	const struct delayed_stores *delayed = builder->source->delayed;
 
+	if (delayed && delayed->count && cause->length && cause->text[cause->length - 1] != '\n')
+		strbuf_adds(cause, "\n"); /* each cause is one line */
 	for (uint32_t i = 0; delayed && i < delayed_stores_recorded(delayed); i++)
 		delayed_stores_add(builder, &delayed->items[i], cause, remedy);
 }

@@ -145,6 +145,8 @@ static int try_to_improve(struct minimiser *minimiser, const struct probe_plan *
 
 /* Most failures that need no delay show within this many random runs. */
 #define DELAY_FREE_RUNS 64
+/* Of a failure with several delays, most need only one. Fewer random runs show it so. */
+#define SINGLE_DELAY_RUNS 2048
 
 /* Removing delays one by one may end at a run that needs a delay only for its other choices. */
 static int minimise_without_delays(struct minimiser *minimiser, struct error *err)
@@ -153,9 +155,10 @@ static int minimise_without_delays(struct minimiser *minimiser, struct error *er
 	bool is_taken = false;
 	int result = 0;
 
-	for (unsigned i = 0; i < DELAY_FREE_RUNS && result == 0 &&
-			     (minimiser->best->stall_count || minimiser->best->delayed_count) &&
-			     minimise_has_budget(minimiser);
+	for (unsigned i = 0;
+		result == 0 && (minimiser->best->stall_count || minimiser->best->delayed_count) &&
+		i < (minimiser->best->delayed_count > 1 ? SINGLE_DELAY_RUNS : DELAY_FREE_RUNS) &&
+		minimise_has_budget(minimiser);
 		i++)
 		result = try_to_improve(minimiser, &plan, BETTER, &is_taken, err);
 	return result;
