@@ -2,11 +2,14 @@
  * "no": if it is not. PROGRAM: threads separated by |, operations by spaces. An operation is a letter W (store),
  * R (load), X (exchange), A (add), C (compare-exchange from 0) or F (fence), then a letter for its memory order:
  * n (not atomic), r, a, l (release), b (both), s (sequentially consistent), then variable and value: "Wrx1 Fs Ray".
- * An outcome has the results of all operations but stores and fences, then the last values of the variables in FINALS. */
+ * An outcome has the results of all operations but stores and fences, then the last values of the variables in FINALS.
+ * The program appends each outcome to the file that ORDERS_SEEN in the environment names. */
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static atomic_int variables[3];
 static char results[64]; /* sixteen for each thread */
@@ -121,6 +124,21 @@ static void *run(void *argument)
 	return NULL;
 }
 
+static void append(const char *seen)
+{
+	const char *name = getenv("ORDERS_SEEN");
+	const int file = name ? open(name, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
+	char line[80] = "";
+
+	if (file < 0)
+		return;
+	strcat(strcpy(line, seen), "\n");
+	if (write(file, line, strlen(line)) <
+		0) /* one call, because another run may continue between two */
+		abort();
+	close(file);
+}
+
 int main(int argc, char **argv)
 {
 	char seen[72] = "";
@@ -140,6 +158,7 @@ int main(int argc, char **argv)
 		strcat(seen, threads[i].results);
 	for (const char *p = argv[2]; *p; p++)
 		strncat(seen, &(char){(char)('0' + variables[*p - 'x'])}, 1);
+	append(seen);
 	const int is_negated = argc > 3 && strcmp(argv[3], "no") == 0;
 	int is_listed = 0;
 	for (int i = 3 + is_negated; i < argc; i++)
