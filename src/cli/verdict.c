@@ -21,24 +21,40 @@ static void say_runs_of(const struct strategy_verdict *verdict)
 		(void)fprintf(stderr, "; probability that an order was missed ≤ 1e-%d", power);
 }
 
-void verdict_say(const struct strategy_verdict *verdict, bool has_failed, const char *prefix)
+/* Prints "none fails", or "no execution under C11 fails". */
+static void verdict_say_result(bool has_failed, const char *model)
+{
+	if (!model)
+		(void)fputs(has_failed ? "some fail" : "none fails", stderr);
+	else if (has_failed)
+		(void)fprintf(stderr, "some fail under %s", model);
+	else
+		(void)fprintf(stderr, "no execution under %s fails", model);
+}
+
+void verdict_say(const struct strategy_verdict *verdict, bool has_failed, const char *model,
+	const char *prefix)
 {
 	if (!verdict->scope[0] && !verdict->is_complete && !verdict->missing && has_failed)
 		return; /* the line is complete */
 	(void)fputs(prefix, stderr);
 	if (verdict->scope[0] && has_failed) {
-		(void)fprintf(stderr, "%s all schedules %s: some fail\n",
+		(void)fprintf(stderr, "%s all schedules %s: ",
 			verdict->is_complete ? "these are" : "among these are", verdict->scope);
+		verdict_say_result(true, model);
+		(void)fputc('\n', stderr);
 	} else if (verdict->scope[0]) {
-		(void)fprintf(stderr, "no failure in any schedule %s (", verdict->scope);
+		(void)fprintf(stderr, "no failure in any schedule %s%s%s (", verdict->scope,
+			model ? " under " : "", model ? model : "");
 		say_runs_of(verdict);
 		(void)fprintf(stderr, ")%s\n", verdict->is_complete ? "" : "; and more ran");
 	} else if (verdict->is_complete) {
-		(void)fprintf(stderr, "these are all schedules%s%s%s: %s in ",
+		(void)fprintf(stderr, "these are all schedules%s%s%s: ",
 			verdict->is_up_to_order ? ", up to the order of independent operations"
 						: "",
-			verdict->exchange[0] ? " and up to exchanging " : "", verdict->exchange,
-			has_failed ? "some fail" : "none fails");
+			verdict->exchange[0] ? " and up to exchanging " : "", verdict->exchange);
+		verdict_say_result(has_failed, model);
+		(void)fputs(" in ", stderr);
 		say_runs_of(verdict);
 		(void)fprintf(stderr, "\n");
 	} else if (verdict->missing) {

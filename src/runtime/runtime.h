@@ -106,6 +106,8 @@ void runtime_refuse_restart(const char *why) __attribute__((noreturn));
 
 /* Adds an event between operations to the trace. */
 void runtime_trace_call(enum call_kind call, uint64_t site);
+/* Does the same for a store that enters the moving thread's store buffer. */
+void runtime_trace_buffered(const struct engine_op *store);
 
 /* ---- detectors (detect.c) ---- */
 

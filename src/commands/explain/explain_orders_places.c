@@ -45,7 +45,7 @@ static void orders_add_place(
 		.sites = {site}, .site_count = 1, .kind = kind, .order = order};
 }
 
-/* The event of the access at the site; NULL: none, as for a store that waits in a buffer. */
+/* The event of the access at the site; NULL: none. */
 static const struct trace_event *orders_event_at(
 	const struct trace_event *events, uint64_t count, uint64_t site)
 {
@@ -57,7 +57,8 @@ static const struct trace_event *orders_event_at(
 
 static void orders_add_event(struct orders_search *search, const struct trace_event *event)
 {
-	if (event->kind == OP_DRAIN) /* the order of the store is not known, but weak */
+	/* the order of a drained store is not known, but weak */
+	if (event->kind == OP_DRAIN || event->kind == OP_BUFFER)
 		orders_add_place(search, event->site, OP_STORE, ORDER_RELAXED);
 	else
 		orders_add_place(search, event->site, event->kind, event->order);

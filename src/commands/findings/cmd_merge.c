@@ -118,7 +118,7 @@ static void say_together(const struct shards *shards)
 	}
 	(void)snprintf(
 		prefix, sizeof prefix, "%s, all %u shards: ", shards->strategy, shards->count);
-	verdict_say(&shards->verdict, shards->failures, prefix);
+	verdict_say(&shards->verdict, shards->failures, NULL, prefix);
 	if (shards->cut[0] && !shards->verdict.missing)
 		terminal_hint("%s: not finished, and to continue with --resume: "
 			      "shard %s of %u\n",

@@ -97,7 +97,11 @@ void run_verdict_print(const struct campaign_options *options, const struct camp
 			prefix, sizeof prefix, "of shard %u/%u: ", options->shard, options->shards);
 	if (result->has_verdict && !result->verdict.refusal[0] &&
 		!(is_beside && result->total.failures))
-		verdict_say(&result->verdict, result->total.failures, prefix);
+		verdict_say(&result->verdict, result->total.failures,
+			options->settings.memory_model
+				? memory_model_titles[options->settings.memory_model]
+				: NULL,
+			prefix);
 	run_verdict_print_orders(&result->orders);
 	run_verdict_print_pairs(options, result);
 }

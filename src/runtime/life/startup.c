@@ -212,6 +212,16 @@ void runtime_trace_call(enum call_kind call, uint64_t site)
 			step - 1);
 }
 
+void runtime_trace_buffered(const struct engine_op *store)
+{
+	const uint64_t step = engine_step();
+	struct engine_op op = *store;
+
+	op.kind = OP_BUFFER;
+	if (runtime.traces_calls && step)
+		startup_observe(engine_current(), &op, step - 1);
+}
+
 void runtime_set_up(void)
 {
 	struct engine_host host = {

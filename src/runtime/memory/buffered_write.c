@@ -28,6 +28,8 @@ bool memory_buffer_write(const struct memory_visit *visit)
 	if (!is_own && !buffered_write_is_direct(access) &&
 		engine_buffer_store(&op, visit->point)) {
 		engine_note_access(&op);
+		if (visit->point)
+			runtime_trace_buffered(&op);
 		spinning_note(access);
 		return true;
 	}
