@@ -33,6 +33,9 @@ struct raddle_result {
 	const char *replay;  /* value for RADDLE_REPLAY; "" when the check passed */
 };
 
+/* Memory models of a check, as those of raddle run --memory-model. */
+enum raddle_memory_model { RADDLE_SC, RADDLE_TSO, RADDLE_C11 };
+
 /* Options of a check. A zero-initialised struct selects all defaults. */
 struct raddle_options {
 	/* Same as the argument of raddle run --strategy, for example "pct,depth=3"; NULL: portfolio */
@@ -66,6 +69,8 @@ struct raddle_options {
 	 * switches, for at most half a second.
 	 */
 	int is_as_found;
+	/* enum raddle_memory_model. Others than RADDLE_SC need code compiled by raddle-cc. */
+	int memory_model;
 };
 
 /*

@@ -116,7 +116,15 @@ static int make_plan(struct check *check, struct error *err)
 		.has_spurious_wakeups = options->has_spurious_wakeups,
 		.has_stalls = options->has_stalls,
 		.are_races_failures = options->are_races_failures,
+		.memory_model = (enum memory_model)options->memory_model,
 	};
+	_Static_assert((int)RADDLE_TSO == (int)MEMORY_MODEL_TSO &&
+			       (int)RADDLE_C11 == (int)MEMORY_MODEL_C11,
+		"the same values");
+	if (options->memory_model < 0 || options->memory_model >= MEMORY_MODEL_COUNT)
+		return error_set(err, ERROR_USAGE,
+			"memory_model is RADDLE_SC, RADDLE_TSO or RADDLE_C11, not %d",
+			options->memory_model);
 	if (options->replay && options->replay[0]) {
 		code = plan_replay(check, err);
 		if (code || check->token.state)

@@ -38,6 +38,7 @@ struct check_plan {
 	struct strategy_config config;
 	uint64_t seed, step_limit, hang_ns;
 	bool has_spurious_wakeups, has_stalls, are_races_failures;
+	enum memory_model memory_model;
 	size_t strategy_bytes; /* size of the strategy's state */
 };
 

@@ -60,6 +60,7 @@ static int room_lay_out(const struct check_plan *plan, struct error *err)
 		.step_limit = plan->step_limit,
 		.has_spurious_wakeups = plan->has_spurious_wakeups,
 		.stall_ns = plan->has_stalls ? STALL_ANY : 0,
+		.memory_model = plan->memory_model,
 		.detectors = plan->are_races_failures ? 1u << DETECTOR_race : 0,
 		.is_fresh_state = true,
 		.stop_at_failure = true,

@@ -107,6 +107,73 @@ static void races()
 	});
 }
 
+/* Each model shows its outcomes of store buffering and message passing, and no others. */
+static void memory_models()
+{
+	raddle_result result{};
+	raddle_options options{};
+	auto expect = [&](const char *name, int model, int verdict, auto function) {
+		options.name = name;
+		options.result = &result;
+		options.replay = "";
+		options.schedules = 3000;
+		options.memory_model = model;
+		std::string token;
+		if (raddle::check(function, options) != verdict) {
+			std::printf("FAILED: %s: %s %s\n", name, result.outcome, result.message);
+			failures++;
+			return;
+		}
+		if (verdict != 1)
+			return;
+		token = result.replay;
+		options.replay = token.c_str();
+		if (raddle::check(function, options) != 1 || result.replay != token) {
+			std::printf("FAILED: %s: %s does not repeat\n", name, token.c_str());
+			failures++;
+		}
+	};
+	auto buffers = [] {
+		std::atomic<int> x{0}, y{0};
+		int first = 0, second = 0;
+		std::thread one([&] {
+			x.store(1, std::memory_order_relaxed);
+			first = y.load(std::memory_order_relaxed);
+		});
+		std::thread two([&] {
+			y.store(1, std::memory_order_relaxed);
+			second = x.load(std::memory_order_relaxed);
+		});
+
+		one.join();
+		two.join();
+		return !first && !second;
+	};
+	auto sends = [] {
+		std::atomic<int> x{0}, y{0};
+		int is_old = 0;
+		std::thread writer([&] {
+			x.store(1, std::memory_order_relaxed);
+			y.store(1, std::memory_order_relaxed);
+		});
+		std::thread reader([&] {
+			if (y.load(std::memory_order_relaxed))
+				is_old = !x.load(std::memory_order_relaxed);
+		});
+
+		writer.join();
+		reader.join();
+		return is_old;
+	};
+
+	expect("store buffering, sc", RADDLE_SC, 0, buffers);
+	expect("store buffering, tso", RADDLE_TSO, 1, buffers);
+	expect("store buffering, c11", RADDLE_C11, 1, buffers);
+	expect("a message, sc", RADDLE_SC, 0, sends);
+	expect("a message, tso", RADDLE_TSO, 0, sends);
+	expect("a message, c11", RADDLE_C11, 1, sends);
+}
+
 int main()
 {
 	int outside = 0;
@@ -164,6 +231,7 @@ int main()
 		failures++;
 	}
 	races();
+	memory_models();
 	std::printf("%d failures\n", failures);
 	return failures != 0;
 }
