@@ -28,7 +28,7 @@ static void *atomicity_begin(const struct analysis_setting *setting)
 	return state;
 }
 
-static void note_ending(struct atomicity *state, const struct unit *unit)
+static void atomicity_note_ending(struct atomicity *state, const struct unit *unit)
 {
 	const char ***names = &state->unended[unit->ending];
 	uint32_t *count = &state->unended_counts[unit->ending];
@@ -39,16 +39,16 @@ static void note_ending(struct atomicity *state, const struct unit *unit)
 	ARRAY_APPEND(*names, *count, unit->routine->routine.name);
 }
 
-static void note_endings(struct atomicity *state, const struct unit_trace *trace)
+static void atomicity_note_endings(struct atomicity *state, const struct unit_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->unit_count; i++)
 		if (trace->units[i].ending != UNIT_RETURNED && trace->units[i].routine)
-			note_ending(state, &trace->units[i]);
+			atomicity_note_ending(state, &trace->units[i]);
 }
 
 /* Adds a run. `order` receives the order of the parties' epochs; NULL if the run is added with all
  * accesses. */
-static int add_to_pool(struct atomicity *state, struct trace_reader *trace,
+static int atomicity_add_to_pool(struct atomicity *state, struct trace_reader *trace,
 	const struct analysis_run *run, struct party_pool *pool, struct thread_order **order,
 	struct error *err)
 {
@@ -62,7 +62,7 @@ static int add_to_pool(struct atomicity *state, struct trace_reader *trace,
 	units = unit_trace_new(state->sets, trace_reader_run(trace), events, count);
 	party_pool_add(pool, units, run->number, order == NULL);
 	if (order) {
-		note_endings(state, units);
+		atomicity_note_endings(state, units);
 		*order = units->order;
 		units->order = NULL;
 	}
@@ -76,7 +76,8 @@ static int atomicity_add_run(
 {
 	struct atomicity *atomicity = state;
 	struct thread_order *order;
-	const int result = add_to_pool(atomicity, trace, run, &atomicity->pool, &order, err);
+	const int result =
+		atomicity_add_to_pool(atomicity, trace, run, &atomicity->pool, &order, err);
 
 	if (result < 0)
 		return result;
@@ -152,7 +153,7 @@ int atomicity_shown(void *state, struct trace_reader *trace, const struct analys
 {
 	struct party_pool pool = {0};
 	struct atomicity *atomicity = state;
-	const int result = add_to_pool(atomicity, trace, run, &pool, NULL, err);
+	const int result = atomicity_add_to_pool(atomicity, trace, run, &pool, NULL, err);
 
 	if (result == 0)
 		violations_find(&(struct violations_query){.mode = VIOLATIONS_SHOWN,

@@ -44,7 +44,7 @@ static void lock_order_end(void *state)
 	free(graph);
 }
 
-static uint64_t code_of(const struct trace_event *event)
+static uint64_t lock_order_code_of(const struct trace_event *event)
 {
 	uint64_t code = event->site;
 
@@ -71,14 +71,16 @@ static struct request_kind *lock_order_find_kind(
 	return kind;
 }
 
-static uint32_t kind_index(const struct lock_order *graph, const struct request_kind *kind)
+static uint32_t lock_order_kind_index(
+	const struct lock_order *graph, const struct request_kind *kind)
 {
 	/* A new kind has no request yet and is the last one; other kinds know their first request. */
 	return kind->first == UINT32_MAX ? graph->kind_count - 1
 					 : graph->requests[kind->first]->kind;
 }
 
-static struct request *find_request(struct lock_order *graph, const struct request_key *key)
+static struct request *lock_order_find_request(
+	struct lock_order *graph, const struct request_key *key)
 {
 	struct request *request;
 	struct request_kind *kind;
@@ -89,7 +91,7 @@ static struct request *find_request(struct lock_order *graph, const struct reque
 	request = array_new(1, sizeof *request);
 	request->key = *key;
 	kind = lock_order_find_kind(graph, key);
-	request->kind = kind_index(graph, kind);
+	request->kind = lock_order_kind_index(graph, kind);
 	request->kind_next = kind->first;
 	kind->first = graph->request_count;
 	ARRAY_APPEND(graph->requests, graph->request_count, request);
@@ -97,7 +99,8 @@ static struct request *find_request(struct lock_order *graph, const struct reque
 	return request;
 }
 
-static void add_request_epoch(struct request *request, const struct request_epoch *instance)
+static void lock_order_add_request_epoch(
+	struct request *request, const struct request_epoch *instance)
 {
 	for (uint32_t i = 0; i < request->epoch_count; i++)
 		if (request->epochs[i].epoch == instance->epoch)
@@ -114,7 +117,7 @@ struct reading {
 	uint32_t run;
 };
 
-static void add_request(const struct reading *reading, const struct trace_event *event)
+static void lock_order_add_request(const struct reading *reading, const struct trace_event *event)
 {
 	uint32_t count;
 	const struct held_lock *held = held_locks_of(reading->held, event->thread, &count);
@@ -131,7 +134,7 @@ static void add_request(const struct reading *reading, const struct trace_event 
 	memset(&key, 0, sizeof key); /* compared as bytes */
 	key.thread = thread_order_name(reading->order, event->thread);
 	key.op = event->kind;
-	key.code = code_of(event);
+	key.code = lock_order_code_of(event);
 	key.object = is_join ? 0 : event->object;
 	if (is_join) {
 		joined = thread_order_joined(reading->order, event);
@@ -147,13 +150,13 @@ static void add_request(const struct reading *reading, const struct trace_event 
 	key.held_count = (uint8_t)count;
 	for (uint32_t i = 0; i < count; i++) {
 		key.held = hash_pair(hash_pair(key.held, held[i].taken.object),
-			hash_pair(code_of(&held[i].taken), held[i].is_shared));
+			hash_pair(lock_order_code_of(&held[i].taken), held[i].is_shared));
 		instance.taken[i] = held[i].taken;
 	}
-	request = find_request(reading->graph, &key);
+	request = lock_order_find_request(reading->graph, &key);
 	for (uint32_t i = 0; i < count; i++)
 		request->held[i] = (struct lock_name){held[i].taken.object, held[i].is_shared};
-	add_request_epoch(request, &instance);
+	lock_order_add_request_epoch(request, &instance);
 }
 
 /* Returns the index of each event's next event of the same thread; `count`: none. */
@@ -173,7 +176,7 @@ static uint32_t *lock_order_index_next(
 	return next;
 }
 
-static void read_run(
+static void lock_order_read_run(
 	const struct reading *reading, const struct trace_event *events, uint32_t count)
 {
 	uint32_t *next = lock_order_index_next(events, count, thread_order_count(reading->order));
@@ -184,7 +187,7 @@ static void read_run(
 		/* The join request precedes the happens-before order that the join creates. */
 		if (event->kind == OP_THREAD_JOIN ||
 			held_locks_effect(reading->held, event) == LOCK_WAITED_FOR)
-			add_request(reading, event);
+			lock_order_add_request(reading, event);
 		thread_order_add(reading->order, event);
 		held_locks_add(reading->held, event,
 			event->kind == OP_COND_WAIT ? waited_mutex(events, next, count, i) : 0);
@@ -206,7 +209,7 @@ static int lock_order_add_run(
 	reading.order = thread_order_new(about);
 	reading.held = held_locks_new(about->thread_count);
 	ARRAY_APPEND(graph->orders, graph->run_count, reading.order);
-	read_run(&reading, events, count);
+	lock_order_read_run(&reading, events, count);
 	held_locks_free(reading.held);
 	free(events);
 	return 0;

@@ -39,12 +39,13 @@ struct search {
 	const struct request *chosen[CANDIDATE_PLACES_MAX];
 };
 
-static const struct request *request_of(const struct search *search, uint32_t kind)
+static const struct request *lock_order_cycles_request_of(
+	const struct search *search, uint32_t kind)
 {
 	return kind_request(search->graph, search->graph->kinds[kind]);
 }
 
-static void add_holder(struct search *search, uint64_t name, uint32_t kind)
+static void lock_order_cycles_add_holder(struct search *search, uint64_t name, uint32_t kind)
 {
 	struct holders *holders;
 
@@ -60,7 +61,7 @@ static void add_holder(struct search *search, uint64_t name, uint32_t kind)
 	ARRAY_APPEND(holders->kinds, holders->count, kind);
 }
 
-static void index_holders(struct search *search)
+static void lock_order_cycles_index_holders(struct search *search)
 {
 	const struct lock_order *graph = search->graph;
 
@@ -68,7 +69,8 @@ static void index_holders(struct search *search)
 		const struct request *request = graph->requests[i];
 
 		for (uint32_t held = 0; held < request->key.held_count; held++)
-			add_holder(search, request->held[held].object, request->kind);
+			lock_order_cycles_add_holder(
+				search, request->held[held].object, request->kind);
 	}
 	/* A live thread "holds" the object that joins of it wait for. */
 	for (uint32_t i = 0; i < graph->request_count; i++)
@@ -76,12 +78,13 @@ static void index_holders(struct search *search)
 			for (uint32_t j = 0; j < graph->request_count; j++)
 				if (graph->requests[j]->key.thread ==
 					graph->requests[i]->key.joined)
-					add_holder(search,
+					lock_order_cycles_add_holder(search,
 						THREAD_BIT | graph->requests[j]->key.thread,
 						graph->requests[j]->kind);
 }
 
-static const struct holders *holders_of(const struct search *search, const struct request *wanted)
+static const struct holders *lock_order_cycles_holders_of(
+	const struct search *search, const struct request *wanted)
 {
 	const uint64_t name =
 		wanted->key.joined ? THREAD_BIT | wanted->key.joined : wanted->key.object;
@@ -91,7 +94,7 @@ static const struct holders *holders_of(const struct search *search, const struc
 	return holders;
 }
 
-static void forget_holders(struct search *search)
+static void lock_order_cycles_forget_holders(struct search *search)
 {
 	struct holders *holders, *next;
 
@@ -105,7 +108,7 @@ static void forget_holders(struct search *search)
 
 /* Returns the index of the lock among those of `holder`, held in a mode that blocks `wanted`; -1:
  * none. */
-static int held_place(const struct request *wanted, const struct request *holder)
+static int lock_order_cycles_find_held(const struct request *wanted, const struct request *holder)
 {
 	const bool wants_shared = wanted->key.op == OP_RWLOCK_RDLOCK;
 
@@ -119,7 +122,7 @@ static int held_place(const struct request *wanted, const struct request *holder
 static bool lock_order_cycles_waits_for(const struct request *wanted, const struct request *holder)
 {
 	/* The joined thread is compared later, when threads are chosen. */
-	return wanted->key.joined || held_place(wanted, holder) >= 0;
+	return wanted->key.joined || lock_order_cycles_find_held(wanted, holder) >= 0;
 }
 
 /* Returns whether two requests can be in one cycle. They cannot with a common exclusive lock, or
@@ -136,7 +139,7 @@ static bool lock_order_cycles_excludes(const struct request *first, const struct
 	return false;
 }
 
-static bool may_overlap(const struct request *first, const struct request *second)
+static bool lock_order_cycles_may_overlap(const struct request *first, const struct request *second)
 {
 	for (uint32_t i = 0; i < first->epoch_count; i++)
 		for (uint32_t j = 0; j < second->epoch_count; j++)
@@ -156,12 +159,12 @@ static bool lock_order_cycles_fits(
 		return false;
 	for (uint32_t i = 0; i < place; i++)
 		if (search->chosen[i]->key.thread == request->key.thread ||
-			!may_overlap(search->chosen[i], request))
+			!lock_order_cycles_may_overlap(search->chosen[i], request))
 			return false;
 	return true;
 }
 
-static bool choose_threads(struct search *search, uint32_t place)
+static bool lock_order_cycles_choose_threads(struct search *search, uint32_t place)
 {
 	const struct lock_order *graph = search->graph;
 
@@ -174,14 +177,15 @@ static bool choose_threads(struct search *search, uint32_t place)
 		if (!lock_order_cycles_fits(search, place, graph->requests[i]))
 			continue;
 		search->chosen[place] = graph->requests[i];
-		if (choose_threads(search, place + 1))
+		if (lock_order_cycles_choose_threads(search, place + 1))
 			return true;
 	}
 	return false;
 }
 
 /* Returns the request's epoch in this run, else in another run. */
-static const struct request_epoch *request_epoch_in(const struct request *request, uint32_t run)
+static const struct request_epoch *lock_order_cycles_request_epoch_in(
+	const struct request *request, uint32_t run)
 {
 	for (uint32_t i = 0; i < request->epoch_count; i++)
 		if (request->epochs[i].run == run)
@@ -189,7 +193,7 @@ static const struct request_epoch *request_epoch_in(const struct request *reques
 	return &request->epochs[0];
 }
 
-static void add_circle(struct search *search)
+static void lock_order_cycles_add_candidate(struct search *search)
 {
 	struct candidate candidate = {.kind = CANDIDATE_LOCK_CYCLE, .place_count = search->length};
 
@@ -197,9 +201,10 @@ static void add_circle(struct search *search)
 		const struct request *request = search->chosen[i];
 		const struct request *before =
 			search->chosen[(i + search->length - 1) % search->length];
-		const struct request_epoch *instance =
-			request_epoch_in(request, search->chosen[0]->epochs[0].run);
-		const int held = before->key.joined ? -1 : held_place(before, request);
+		const struct request_epoch *instance = lock_order_cycles_request_epoch_in(
+			request, search->chosen[0]->epochs[0].run);
+		const int held =
+			before->key.joined ? -1 : lock_order_cycles_find_held(before, request);
 
 		candidate.places[i] = (struct candidate_place){
 			.thread = request->key.thread, .run = instance->run, .op = instance->op};
@@ -210,25 +215,26 @@ static void add_circle(struct search *search)
 	candidates_add(search->out, &candidate);
 }
 
-static void close_circle(struct search *search)
+static void lock_order_cycles_check_cycle(struct search *search)
 {
-	if (!lock_order_cycles_waits_for(request_of(search, search->path[search->length - 1]),
-		    request_of(search, search->path[0])))
+	if (!lock_order_cycles_waits_for(
+		    lock_order_cycles_request_of(search, search->path[search->length - 1]),
+		    lock_order_cycles_request_of(search, search->path[0])))
 		return;
 	search->assignment_steps = 0;
-	if (!choose_threads(search, 0))
+	if (!lock_order_cycles_choose_threads(search, 0))
 		return;
 	search->circles++;
-	add_circle(search);
+	lock_order_cycles_add_candidate(search);
 }
 
-static bool is_given_up(const struct search *search)
+static bool lock_order_cycles_is_given_up(const struct search *search)
 {
 	return search->steps > SEARCH_STEPS_MAX || search->circles > CIRCLES_MAX ||
 	       candidates_are_enough(search->out);
 }
 
-static bool may_follow(const struct search *search, uint32_t depth, uint32_t kind)
+static bool lock_order_cycles_may_follow(const struct search *search, uint32_t depth, uint32_t kind)
 {
 	/* A cycle is searched only from its lowest kind. */
 	if (kind <= search->path[0])
@@ -236,26 +242,29 @@ static bool may_follow(const struct search *search, uint32_t depth, uint32_t kin
 	for (uint32_t i = 0; i < depth; i++)
 		if (search->path[i] == kind ||
 			lock_order_cycles_excludes(
-				request_of(search, search->path[i]), request_of(search, kind)))
+				lock_order_cycles_request_of(search, search->path[i]),
+				lock_order_cycles_request_of(search, kind)))
 			return false;
 	return true;
 }
 
 static void lock_order_cycles_extend(struct search *search, uint32_t depth)
 {
-	const struct request *last = request_of(search, search->path[depth - 1]);
+	const struct request *last = lock_order_cycles_request_of(search, search->path[depth - 1]);
 	const struct holders *holders;
 
 	search->steps++;
 	if (depth == search->length) {
 		search->has_reached_length = true;
-		close_circle(search);
+		lock_order_cycles_check_cycle(search);
 		return;
 	}
-	holders = holders_of(search, last);
-	for (uint32_t i = 0; holders && i < holders->count && !is_given_up(search); i++) {
-		if (!lock_order_cycles_waits_for(last, request_of(search, holders->kinds[i])) ||
-			!may_follow(search, depth, holders->kinds[i]))
+	holders = lock_order_cycles_holders_of(search, last);
+	for (uint32_t i = 0;
+		holders && i < holders->count && !lock_order_cycles_is_given_up(search); i++) {
+		if (!lock_order_cycles_waits_for(
+			    last, lock_order_cycles_request_of(search, holders->kinds[i])) ||
+			!lock_order_cycles_may_follow(search, depth, holders->kinds[i]))
 			continue;
 		search->path[depth] = holders->kinds[i];
 		lock_order_cycles_extend(search, depth + 1);
@@ -266,16 +275,19 @@ void lock_order_find_cycles(const struct lock_order *graph, struct candidates *o
 {
 	struct search search = {.graph = graph, .out = out, .has_reached_length = true};
 
-	index_holders(&search);
-	for (search.length = 2; search.length <= CANDIDATE_PLACES_MAX &&
-				search.has_reached_length && !is_given_up(&search);
+	lock_order_cycles_index_holders(&search);
+	for (search.length = 2;
+		search.length <= CANDIDATE_PLACES_MAX && search.has_reached_length &&
+		!lock_order_cycles_is_given_up(&search);
 		search.length++) {
 		search.has_reached_length = false;
-		for (uint32_t kind = 0; kind < graph->kind_count && !is_given_up(&search); kind++) {
+		for (uint32_t kind = 0;
+			kind < graph->kind_count && !lock_order_cycles_is_given_up(&search);
+			kind++) {
 			search.path[0] = kind;
 			lock_order_cycles_extend(&search, 1);
 		}
 	}
-	out->is_cut |= is_given_up(&search);
-	forget_holders(&search);
+	out->is_cut |= lock_order_cycles_is_given_up(&search);
+	lock_order_cycles_forget_holders(&search);
 }

@@ -56,8 +56,8 @@ static void *lock_windows_begin(const struct analysis_setting *setting)
 	return state;
 }
 
-static void add_taking(struct window_search *search, const struct held_locks *held, uint32_t index,
-	uint32_t context)
+static void lock_windows_add_taking(struct window_search *search, const struct held_locks *held,
+	uint32_t index, uint32_t context)
 {
 	const struct trace_event *event = &search->events[index];
 	uint32_t count;
@@ -85,7 +85,7 @@ struct context_walk {
 	uint32_t depth;
 };
 
-static void walk_contexts(struct context_walk *walk, const struct trace_event *event)
+static void lock_windows_walk_contexts(struct context_walk *walk, const struct trace_event *event)
 {
 	const uint64_t limit = event->address + (event->kind == OP_LEAVE);
 
@@ -97,7 +97,8 @@ static void walk_contexts(struct context_walk *walk, const struct trace_event *e
 	walk->calls[walk->depth++].context = event->object;
 }
 
-static void read_takings(struct window_search *search, uint32_t count, uint32_t thread_count)
+static void lock_windows_read_takings(
+	struct window_search *search, uint32_t count, uint32_t thread_count)
 {
 	struct held_locks *held = held_locks_new(thread_count);
 	struct context_walk *walks = array_new(thread_count + 1u, sizeof *walks);
@@ -107,11 +108,11 @@ static void read_takings(struct window_search *search, uint32_t count, uint32_t 
 		struct context_walk *walk = &walks[event->thread];
 
 		if (event->kind == OP_ENTER || event->kind == OP_LEAVE) {
-			walk_contexts(walk, event);
+			lock_windows_walk_contexts(walk, event);
 			continue;
 		}
 		if (held_locks_effect(held, event) != LOCK_NOTHING)
-			add_taking(search, held, i,
+			lock_windows_add_taking(search, held, i,
 				walk->depth ? walk->calls[walk->depth - 1].context : 0);
 		thread_order_add_waits(search->order, event);
 		held_locks_add(held, event, 0);
@@ -120,8 +121,8 @@ static void read_takings(struct window_search *search, uint32_t count, uint32_t 
 	held_locks_free(held);
 }
 
-static bool can_interleave(const struct window_search *search, const struct taking *first,
-	const struct taking *other, const struct taking *last)
+static bool lock_windows_can_interleave(const struct window_search *search,
+	const struct taking *first, const struct taking *other, const struct taking *last)
 {
 	if (other->thread == first->thread || other->address != first->address ||
 		other->section_lock == first->section_lock)
@@ -132,7 +133,8 @@ static bool can_interleave(const struct window_search *search, const struct taki
 	       !epoch_is_before(last->epoch, other->epoch);
 }
 
-static void add_window(struct window_search *search, const struct taking *const takings[3])
+static void lock_windows_add_window(
+	struct window_search *search, const struct taking *const takings[3])
 {
 	struct candidate candidate = {.kind = CANDIDATE_LOCK_WINDOW, .place_count = 3};
 
@@ -153,7 +155,7 @@ static void add_window(struct window_search *search, const struct taking *const 
 		candidates_add(search->out, &candidate);
 }
 
-static void find_windows(struct window_search *search)
+static void lock_windows_find_windows(struct window_search *search)
 {
 	for (uint32_t last = 0; last < search->count; last++) {
 		const struct taking *takings[3] = {NULL, NULL, &search->takings[last]};
@@ -170,14 +172,16 @@ static void find_windows(struct window_search *search)
 			seen++;
 			for (uint32_t other = 0; other < search->count; other++) {
 				takings[1] = &search->takings[other];
-				if (can_interleave(search, takings[0], takings[1], takings[2]))
-					add_window(search, takings);
+				if (lock_windows_can_interleave(
+					    search, takings[0], takings[1], takings[2]))
+					lock_windows_add_window(search, takings);
 			}
 		}
 	}
 }
 
-static int search_run(struct window_search *search, struct trace_reader *trace, struct error *err)
+static int lock_windows_search_run(
+	struct window_search *search, struct trace_reader *trace, struct error *err)
 {
 	const struct trace_run *about = trace_reader_run(trace);
 	uint32_t count;
@@ -188,8 +192,8 @@ static int search_run(struct window_search *search, struct trace_reader *trace, 
 	search->events = events;
 	search->order = thread_order_new(about);
 	search->takings = array_new(TAKINGS_MOST, sizeof *search->takings);
-	read_takings(search, count, about->thread_count);
-	find_windows(search);
+	lock_windows_read_takings(search, count, about->thread_count);
+	lock_windows_find_windows(search);
 	free(search->takings);
 	thread_order_free(search->order);
 	free(events);
@@ -202,7 +206,7 @@ int lock_windows_shown(struct trace_reader *trace, const struct analysis_run *ru
 	struct window_search search = {
 		.run = run->number, .only_key = only_key, .is_shown = true, .out = out};
 
-	return search_run(&search, trace, err);
+	return lock_windows_search_run(&search, trace, err);
 }
 
 static int lock_windows_add_run(
@@ -211,7 +215,7 @@ static int lock_windows_add_run(
 	struct lock_windows *windows = state;
 	struct window_search search = {.run = run->number, .out = &windows->found};
 
-	return search_run(&search, trace, err);
+	return lock_windows_search_run(&search, trace, err);
 }
 
 static void lock_windows_find(void *state, struct candidates *out)

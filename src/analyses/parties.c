@@ -70,7 +70,7 @@ static void parties_note_unit(
 	}
 }
 
-static struct shared_places find_shared(
+static struct shared_places parties_find_shared(
 	const struct unit_trace *trace, const struct unit_instance *instance)
 {
 	struct shared_places places = {.mask = 63};
@@ -95,7 +95,8 @@ struct making {
 	bool is_whole;
 };
 
-static uint64_t access_code(const struct unit_trace *trace, const struct unit_access *access)
+static uint64_t parties_access_code(
+	const struct unit_trace *trace, const struct unit_access *access)
 {
 	const struct lockset *held = &trace->locksets[access->lockset];
 	uint64_t code = hash_pair(
@@ -109,15 +110,15 @@ static uint64_t access_code(const struct unit_trace *trace, const struct unit_ac
 
 /* If the unit already has two equal accesses, replaces the second by this one. Returns whether it
  * did. */
-static bool replaces(struct making *making, uint32_t index)
+static bool parties_replaces(struct making *making, uint32_t index)
 {
-	const uint64_t code = access_code(making->trace, &making->trace->accesses[index]);
+	const uint64_t code = parties_access_code(making->trace, &making->trace->accesses[index]);
 	uint32_t seen = 0;
 
 	for (uint32_t i = 0; i < making->count; i++) {
 		const struct unit_access *kept = &making->trace->accesses[making->kept[i]];
 
-		if (access_code(making->trace, kept) != code || ++seen < 2)
+		if (parties_access_code(making->trace, kept) != code || ++seen < 2)
 			continue;
 		for (; i + 1 < making->count; i++)
 			making->kept[i] = making->kept[i + 1];
@@ -129,7 +130,7 @@ static bool replaces(struct making *making, uint32_t index)
 
 /* Collects the accesses to shared places of all runs: a thread may read in one run what it writes
  * in another. */
-static void choose_accesses(struct making *making)
+static void parties_choose_accesses(struct making *making)
 {
 	const struct unit_trace *trace = making->trace;
 
@@ -139,13 +140,13 @@ static void choose_accesses(struct making *making)
 			parties_find_place(making->places, trace->accesses[index].location);
 
 		if ((making->is_whole && !(place->is_shared && place->is_written)) ||
-			(!making->is_whole && replaces(making, index)))
+			(!making->is_whole && parties_replaces(making, index)))
 			continue;
 		making->kept[making->count++] = index;
 	}
 }
 
-static void fill_locks(
+static void parties_fill_locks(
 	const struct unit_trace *trace, const struct lockset *held, struct party_lock *out)
 {
 	for (uint32_t i = 0; i < held->count && i < LOCKS_OF_ACCESS; i++) {
@@ -159,7 +160,7 @@ static void fill_locks(
 	}
 }
 
-static void fill_party(const struct making *making, struct party *party)
+static void parties_fill_party(const struct making *making, struct party *party)
 {
 	const struct unit_trace *trace = making->trace;
 
@@ -171,7 +172,7 @@ static void fill_party(const struct making *making, struct party *party)
 		const struct lockset *held = &trace->locksets[access->lockset];
 		struct party_lock *locks = party->locks + i * LOCKS_OF_ACCESS;
 
-		fill_locks(trace, held, locks);
+		parties_fill_locks(trace, held, locks);
 		party->accesses[i] = (struct party_access){
 			.event = trace->events[access->event],
 			.index = access->event,
@@ -185,13 +186,15 @@ static void fill_party(const struct making *making, struct party *party)
 	}
 }
 
-static uint64_t signature_of(const struct making *making, thread_name name, const char *function)
+static uint64_t parties_signature_of(
+	const struct making *making, thread_name name, const char *function)
 {
 	uint64_t signature = hash_pair(name, function ? hash_bytes(function, strlen(function)) : 0);
 
 	for (uint32_t i = 0; i < making->count; i++)
-		signature = hash_pair(signature,
-			access_code(making->trace, &making->trace->accesses[making->kept[i]]));
+		signature =
+			hash_pair(signature, parties_access_code(making->trace,
+						     &making->trace->accesses[making->kept[i]]));
 	return signature;
 }
 
@@ -210,7 +213,7 @@ static bool parties_is_wanted(
 	return set->count < PARTIES_OF_SET;
 }
 
-static void add_party(struct party_set *set, const struct making *making, uint32_t run)
+static void parties_add_party(struct party_set *set, const struct making *making, uint32_t run)
 {
 	const struct atomic_routine *routine = making->unit->routine;
 	struct party party = {.run = run,
@@ -218,14 +221,14 @@ static void add_party(struct party_set *set, const struct making *making, uint32
 		.name = thread_order_name(making->trace->order, making->unit->thread),
 		.function = routine ? routine->routine.name : NULL};
 
-	party.signature = signature_of(making, party.name, party.function);
+	party.signature = parties_signature_of(making, party.name, party.function);
 	if (!parties_is_wanted(set, making, party.signature))
 		return;
-	fill_party(making, &party);
+	parties_fill_party(making, &party);
 	ARRAY_APPEND(set->parties, set->count, party);
 }
 
-static struct party_set *find_set(
+static struct party_set *parties_find_set(
 	struct party_pool *pool, const struct unit_instance *instance, uint32_t run)
 {
 	const uint32_t own_run = instance->is_lasting ? UINT32_MAX : run;
@@ -250,8 +253,8 @@ void party_pool_add(
 
 		if (instance->kind == UNIT_NO_SET)
 			continue;
-		places = find_shared(trace, instance);
-		set = find_set(pool, instance, run);
+		places = parties_find_shared(trace, instance);
+		set = parties_find_set(pool, instance, run);
 		for (uint32_t at = 0; at < instance->unit_count; at++) {
 			const struct unit *unit = &trace->units[instance->units[at]];
 			struct making making = {.trace = trace,
@@ -263,8 +266,8 @@ void party_pool_add(
 						: ACCESSES_OF_PARTY};
 
 			making.kept = array_new(making.most + 1u, sizeof *making.kept);
-			choose_accesses(&making);
-			add_party(set, &making, run);
+			parties_choose_accesses(&making);
+			parties_add_party(set, &making, run);
 			free(making.kept);
 		}
 		pool->is_cut |= set->is_cut;

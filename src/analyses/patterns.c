@@ -33,7 +33,7 @@ void pattern_ranking_release(struct pattern_ranking *ranking)
 	*ranking = (struct pattern_ranking){0};
 }
 
-static uint32_t *ranking_slot(const struct pattern_ranking *ranking, uint64_t key)
+static uint32_t *patterns_ranking_slot(const struct pattern_ranking *ranking, uint64_t key)
 {
 	uint32_t slot = (uint32_t)(key % ranking->slot_count);
 
@@ -43,14 +43,14 @@ static uint32_t *ranking_slot(const struct pattern_ranking *ranking, uint64_t ke
 	return &ranking->slots[slot];
 }
 
-static void ranking_index(struct pattern_ranking *ranking)
+static void patterns_ranking_index(struct pattern_ranking *ranking)
 {
 	memset(ranking->slots, 0, ranking->slot_count * sizeof *ranking->slots);
 	for (uint32_t i = 0; i < ranking->count; i++)
-		*ranking_slot(ranking, ranking->records[i].pattern.key) = i + 1;
+		*patterns_ranking_slot(ranking, ranking->records[i].pattern.key) = i + 1;
 }
 
-static void ranking_grow(struct pattern_ranking *ranking)
+static void patterns_ranking_grow(struct pattern_ranking *ranking)
 {
 	if (ranking->count < ranking->capacity)
 		return;
@@ -60,16 +60,16 @@ static void ranking_grow(struct pattern_ranking *ranking)
 	ranking->slot_count = 2 * ranking->capacity;
 	free(ranking->slots);
 	ranking->slots = array_new(ranking->slot_count, sizeof *ranking->slots);
-	ranking_index(ranking);
+	patterns_ranking_index(ranking);
 }
 
-static struct pattern_record *ranking_record(
+static struct pattern_record *patterns_ranking_record(
 	struct pattern_ranking *ranking, const struct pattern *pattern)
 {
 	uint32_t *slot;
 
-	ranking_grow(ranking);
-	slot = ranking_slot(ranking, pattern->key);
+	patterns_ranking_grow(ranking);
+	slot = patterns_ranking_slot(ranking, pattern->key);
 	if (*slot)
 		return &ranking->records[*slot - 1];
 	if (ranking->limit && ranking->count >= ranking->limit) {
@@ -88,7 +88,8 @@ void pattern_ranking_add(struct pattern_ranking *ranking, const struct pattern *
 
 	for (uint32_t i = 0; i < count; i++) {
 		struct pattern_record *record =
-			patterns[i].is_followed ? NULL : ranking_record(ranking, &patterns[i]);
+			patterns[i].is_followed ? NULL
+						: patterns_ranking_record(ranking, &patterns[i]);
 
 		if (!record || record->last == number)
 			continue;
@@ -106,59 +107,60 @@ void pattern_ranking_add(struct pattern_ranking *ranking, const struct pattern *
 const struct pattern_record *pattern_ranking_find(
 	const struct pattern_ranking *ranking, uint64_t key)
 {
-	const uint32_t *slot = ranking->slot_count ? ranking_slot(ranking, key) : NULL;
+	const uint32_t *slot = ranking->slot_count ? patterns_ranking_slot(ranking, key) : NULL;
 
 	return slot && *slot ? &ranking->records[*slot - 1] : NULL;
 }
 
-static double ratio(double part, double whole)
+static double patterns_ratio(double part, double whole)
 {
 	return whole > 0 ? part / whole : 0;
 }
 
-static double ranking_score(const struct pattern_ranking *ranking,
+static double patterns_ranking_score(const struct pattern_ranking *ranking,
 	const struct pattern_record *record, enum suspicion suspicion)
 {
 	const double failed = record->failed, passed = record->passed;
-	const double failed_part = ratio(failed, ranking->failed);
+	const double failed_part = patterns_ratio(failed, ranking->failed);
 
 	switch (suspicion) {
 	case SUSPICION_TARANTULA:
-		return ratio(failed_part, failed_part + ratio(passed, ranking->passed));
+		return patterns_ratio(
+			failed_part, failed_part + patterns_ratio(passed, ranking->passed));
 	case SUSPICION_OCHIAI:
-		return ratio(failed, sqrt(ranking->failed * (failed + passed)));
+		return patterns_ratio(failed, sqrt(ranking->failed * (failed + passed)));
 	case SUSPICION_AVIO:
 		return failed > 0 && passed == 0;
 	case SUSPICION_PLAIN:
 		return 1;
 	default:
-		return ratio(failed, ranking->failed + passed);
+		return patterns_ratio(failed, ranking->failed + passed);
 	}
 }
 
-static int family(const struct pattern *pattern)
+static int patterns_family(const struct pattern *pattern)
 {
 	static const int families[PATTERN_ACCESSES_MAX + 1] = {[1] = 3, [2] = 2, [3] = 0, [4] = 1};
 
 	return families[pattern_access_count(pattern)];
 }
 
-static uint64_t completed(const struct pattern *pattern)
+static uint64_t patterns_completed(const struct pattern *pattern)
 {
 	return pattern->steps[pattern_access_count(pattern) - 1];
 }
 
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
-static int compare_records(const void *first, const void *second)
+static int patterns_compare_records(const void *first, const void *second)
 {
 	const struct pattern_record *a = first, *b = second;
 	const int orders[] = {
 		ORDER(b->score, a->score),
 		ORDER(b->failed, a->failed),
 		ORDER(a->is_foreign, b->is_foreign),
-		ORDER(family(&a->pattern), family(&b->pattern)),
-		ORDER(completed(&a->pattern), completed(&b->pattern)),
+		ORDER(patterns_family(&a->pattern), patterns_family(&b->pattern)),
+		ORDER(patterns_completed(&a->pattern), patterns_completed(&b->pattern)),
 		ORDER(a->pattern.kind, b->pattern.kind),
 		ORDER(a->pattern.key, b->pattern.key),
 	};
@@ -172,9 +174,11 @@ static int compare_records(const void *first, const void *second)
 void pattern_ranking_sort(struct pattern_ranking *ranking, enum suspicion suspicion)
 {
 	for (uint32_t i = 0; i < ranking->count; i++)
-		ranking->records[i].score = ranking_score(ranking, &ranking->records[i], suspicion);
+		ranking->records[i].score =
+			patterns_ranking_score(ranking, &ranking->records[i], suspicion);
 	if (ranking->count)
-		qsort(ranking->records, ranking->count, sizeof *ranking->records, compare_records);
+		qsort(ranking->records, ranking->count, sizeof *ranking->records,
+			patterns_compare_records);
 	for (uint32_t first = 0, end; first < ranking->count; first = end) {
 		for (end = first + 1; end < ranking->count &&
 				      ranking->records[end].score == ranking->records[first].score;
@@ -186,7 +190,7 @@ void pattern_ranking_sort(struct pattern_ranking *ranking, enum suspicion suspic
 		}
 	}
 	if (ranking->count)
-		ranking_index(ranking);
+		patterns_ranking_index(ranking);
 }
 
 #define CONFLICTS_MAX 5
@@ -209,7 +213,7 @@ static bool patterns_is_conflict(const struct pattern *pattern, unsigned a, unsi
 }
 
 /* Returns a hash of the unordered pair of places and roles, and of the memory's class. */
-static uint64_t conflict(
+static uint64_t patterns_conflict(
 	const struct pattern *pattern, unsigned a, unsigned b, const struct places *places)
 {
 	const uint64_t sides = hash_pair(pattern->roles[pattern_thread(pattern, a)],
@@ -221,24 +225,26 @@ static uint64_t conflict(
 }
 
 /* Returns the conflict of a read that is too early, whether the write follows or not. */
-static uint64_t early_read(const struct pattern *pattern, const struct places *places)
+static uint64_t patterns_early_read(const struct pattern *pattern, const struct places *places)
 {
 	return hash_pair(
 		hash_pair(pattern->roles[0], places->place_of(places->context, pattern->sites[0])),
 		pattern->classes[0]);
 }
 
-static struct conflicts find_conflicts(const struct pattern *pattern, const struct places *places)
+static struct conflicts patterns_find_conflicts(
+	const struct pattern *pattern, const struct places *places)
 {
 	const unsigned count = pattern_access_count(pattern);
 	struct conflicts conflicts = {.count = 0};
 
 	if (pattern->kind == PATTERN_R || pattern->kind == PATTERN_RW)
-		conflicts.of[conflicts.count++] = early_read(pattern, places);
+		conflicts.of[conflicts.count++] = patterns_early_read(pattern, places);
 	for (unsigned a = 0; a < count; a++)
 		for (unsigned b = a + 1; b < count; b++)
 			if (patterns_is_conflict(pattern, a, b) && conflicts.count < CONFLICTS_MAX)
-				conflicts.of[conflicts.count++] = conflict(pattern, a, b, places);
+				conflicts.of[conflicts.count++] =
+					patterns_conflict(pattern, a, b, places);
 	return conflicts;
 }
 
@@ -255,7 +261,8 @@ bool pattern_shares_conflict(const struct pattern *a, const struct pattern *b,
 	uint64_t (*place_of)(void *context, uint64_t site), void *context)
 {
 	const struct places places = {.place_of = place_of, .context = context};
-	const struct conflicts of_a = find_conflicts(a, &places), of_b = find_conflicts(b, &places);
+	const struct conflicts of_a = patterns_find_conflicts(a, &places),
+			       of_b = patterns_find_conflicts(b, &places);
 
 	return patterns_share_conflict(&of_a, &of_b);
 }
@@ -276,7 +283,8 @@ void pattern_ranking_explain(struct pattern_ranking *ranking,
 
 	ranking->explanation_count = 0;
 	for (uint32_t i = 0; i < ranking->count; i++) {
-		const struct conflicts own = find_conflicts(&ranking->records[i].pattern, &places);
+		const struct conflicts own =
+			patterns_find_conflicts(&ranking->records[i].pattern, &places);
 		uint32_t at = 0;
 
 		while (at < ranking->explanation_count &&

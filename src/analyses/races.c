@@ -49,12 +49,12 @@ static const struct trace_event *races_event_of(
 	return &search->trace->events[access->event];
 }
 
-static bool is_atomic(const struct trace_event *event)
+static bool races_is_atomic(const struct trace_event *event)
 {
 	return event->kind != OP_LOAD && event->kind != OP_STORE;
 }
 
-static bool have_common_lock(
+static bool races_have_common_lock(
 	const struct race_search *search, const struct unit_access *a, const struct unit_access *b)
 {
 	const struct unit_trace *trace = search->trace;
@@ -70,15 +70,16 @@ static bool have_common_lock(
 	return false;
 }
 
-static bool can_race(
+static bool races_can_race(
 	const struct race_search *search, const struct unit_access *a, const struct unit_access *b)
 {
 	const struct trace_event *first = races_event_of(search, a),
 				 *second = races_event_of(search, b);
 
 	return first->thread != second->thread && (a->is_write || b->is_write) &&
-	       !(is_atomic(first) && is_atomic(second)) && !have_common_lock(search, a, b) &&
-	       !epoch_is_before(a->epoch, b->epoch) && !epoch_is_before(b->epoch, a->epoch);
+	       !(races_is_atomic(first) && races_is_atomic(second)) &&
+	       !races_have_common_lock(search, a, b) && !epoch_is_before(a->epoch, b->epoch) &&
+	       !epoch_is_before(b->epoch, a->epoch);
 }
 
 static void races_add_race(
@@ -106,7 +107,7 @@ static void races_add_race(
 		candidates_add(search->out, &candidate);
 }
 
-static int compare_locations(const void *first, const void *second, void *argument)
+static int races_compare_locations(const void *first, const void *second, void *argument)
 {
 	const struct unit_trace *trace = argument;
 	const struct unit_access *a = &trace->accesses[*(const uint32_t *)first];
@@ -151,7 +152,8 @@ static bool races_adds_access(const struct race_search *search, const uint32_t *
 	return equal < EQUAL_MOST && count < ACCESSES_AT_LOCATION;
 }
 
-static void search_location(const struct race_search *search, const uint32_t *order, uint32_t count)
+static void races_search_location(
+	const struct race_search *search, const uint32_t *order, uint32_t count)
 {
 	uint32_t kept[ACCESSES_AT_LOCATION], kept_count = 0;
 
@@ -161,14 +163,14 @@ static void search_location(const struct race_search *search, const uint32_t *or
 		if (!races_adds_access(search, kept, kept_count, access))
 			continue;
 		for (uint32_t other = 0; other < kept_count; other++)
-			if (can_race(search, &search->trace->accesses[kept[other]], access))
+			if (races_can_race(search, &search->trace->accesses[kept[other]], access))
 				races_add_race(
 					search, &search->trace->accesses[kept[other]], access);
 		kept[kept_count++] = order[i];
 	}
 }
 
-static void search_locations(const struct race_search *search)
+static void races_search_locations(const struct race_search *search)
 {
 	const struct unit_trace *trace = search->trace;
 	uint32_t *order = array_new(trace->access_count + 1u, sizeof *order);
@@ -177,13 +179,13 @@ static void search_locations(const struct race_search *search)
 	for (uint32_t i = 0; i < trace->access_count; i++)
 		order[i] = i;
 	if (trace->access_count)
-		qsort_r(order, trace->access_count, sizeof *order, compare_locations,
+		qsort_r(order, trace->access_count, sizeof *order, races_compare_locations,
 			(void *)(uintptr_t)trace);
 	for (uint32_t i = 1; i <= trace->access_count; i++) {
 		if (i < trace->access_count && trace->accesses[order[i]].location ==
 						       trace->accesses[order[first]].location)
 			continue;
-		search_location(search, order + first, i - first);
+		races_search_location(search, order + first, i - first);
 		first = i;
 	}
 	free(order);
@@ -207,7 +209,7 @@ static int races_add_run(
 	atomic_sets_begin_run(sets, &no_memory, events, count);
 	units = unit_trace_new(sets, trace_reader_run(trace), events, count);
 	search.trace = units;
-	search_locations(&search);
+	races_search_locations(&search);
 	races->found.is_cut |= units->is_cut;
 	unit_trace_free(units);
 	atomic_sets_free(sets);
@@ -238,7 +240,7 @@ static bool races_is_at(const struct candidate_place *place, const struct trace_
 	return event->site == place->op.site && event->kind == place->op.kind;
 }
 
-static bool is_together(const struct candidate *candidate, const struct trace_event *first,
+static bool races_is_together(const struct candidate *candidate, const struct trace_event *first,
 	const struct trace_event *second)
 {
 	const struct candidate_place *places = candidate->places;
@@ -268,7 +270,7 @@ int races_shown(struct trace_reader *trace, const struct candidate *candidate, b
 			i-- && !*is_shown &&
 			(events[i].thread != events[later].thread || events[i].kind == OP_ENTER ||
 				events[i].kind == OP_LEAVE);)
-			*is_shown = is_together(candidate, &events[i], &events[later]);
+			*is_shown = races_is_together(candidate, &events[i], &events[later]);
 	}
 	free(events);
 	return 0;

@@ -28,12 +28,12 @@ static const uint8_t single[PATTERN_ACCESSES_MAX] = {0, 1, 0};
 static const uint8_t enclosing[PATTERN_ACCESSES_MAX] = {0, 1, 1, 0};
 static const uint8_t crossing[PATTERN_ACCESSES_MAX] = {0, 1, 0, 1};
 
-static uint32_t access_count(const struct shape *shape)
+static uint32_t violations_access_count(const struct shape *shape)
 {
 	return shape->kind < PATTERN_WxWxWyWy ? 3 : 4;
 }
 
-static bool is_kept_out(const struct party_access *from, const struct party_access *to,
+static bool violations_is_kept_out(const struct party_access *from, const struct party_access *to,
 	const struct party_access *between)
 {
 	for (uint32_t i = 0; i < from->lock_count; i++) {
@@ -50,7 +50,7 @@ static bool is_kept_out(const struct party_access *from, const struct party_acce
 
 /* Returns whether `first` may precede `second`. If the runs differ, the test is only whether the
  * epochs can overlap. */
-static bool can_precede(const struct search *search, const struct party_access *first,
+static bool violations_can_precede(const struct search *search, const struct party_access *first,
 	const struct party_access *second)
 {
 	if (search->parties[0]->run == search->parties[1]->run)
@@ -60,22 +60,22 @@ static bool can_precede(const struct search *search, const struct party_access *
 
 /* Returns whether the order is feasible: no access precedes one that happens before it, and no lock
  * excludes the order. */
-static bool is_possible(
+static bool violations_is_possible(
 	const struct search *search, accesses_in_order order, const struct shape *shape)
 {
-	const uint32_t count = access_count(shape);
+	const uint32_t count = violations_access_count(shape);
 
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t j = i + 1; j < count; j++)
 			if (shape->parties[i] != shape->parties[j] &&
-				!can_precede(search, order[i], order[j]))
+				!violations_can_precede(search, order[i], order[j]))
 				return false;
 	for (uint32_t from = 0; from < count; from++)
 		for (uint32_t to = from + 2; to < count; to++)
 			for (uint32_t at = from + 1; at < to; at++)
 				if (shape->parties[from] == shape->parties[to] &&
 					shape->parties[at] != shape->parties[to] &&
-					is_kept_out(order[from], order[to], order[at]))
+					violations_is_kept_out(order[from], order[to], order[at]))
 					return false;
 	return true;
 }
@@ -83,7 +83,7 @@ static bool is_possible(
 /* Adjacent accesses of one party may be one wide access, hence the same event. */
 static bool violations_is_shown(accesses_in_order order, const struct shape *shape)
 {
-	for (uint32_t i = 1; i < access_count(shape); i++) {
+	for (uint32_t i = 1; i < violations_access_count(shape); i++) {
 		const bool is_same = shape->parties[i - 1] == shape->parties[i];
 
 		if (order[i - 1]->index + !is_same > order[i]->index)
@@ -95,7 +95,7 @@ static bool violations_is_shown(accesses_in_order order, const struct shape *sha
 static bool violations_is_contended(accesses_in_order order, const struct shape *shape,
 	const struct party_lock *lock, uint8_t party)
 {
-	for (uint32_t i = 0; i < access_count(shape); i++)
+	for (uint32_t i = 0; i < violations_access_count(shape); i++)
 		if (shape->parties[i] != party && party_lock_at(order[i], lock->address))
 			return true;
 	return false;
@@ -104,7 +104,7 @@ static bool violations_is_contended(accesses_in_order order, const struct shape 
 /* Fills the gate of an access: the first lock that the thread acquires for it and that the other
  * party needs, too. A directed run stops the thread before this lock instead of before the
  * access. */
-static void fill_gate(accesses_in_order order, const struct shape *shape, uint32_t at,
+static void violations_fill_gate(accesses_in_order order, const struct shape *shape, uint32_t at,
 	struct candidate_place *place)
 {
 	const struct party_access *access = order[at];
@@ -129,13 +129,13 @@ static void fill_gate(accesses_in_order order, const struct shape *shape, uint32
 
 /* Returns whether a lock is held at every access, but released between those of one unit: whether
  * the vulnerable-window lockset is not empty. */
-static bool has_window(accesses_in_order order, const struct shape *shape)
+static bool violations_has_window(accesses_in_order order, const struct shape *shape)
 {
 	for (uint32_t i = 0; i < order[0]->lock_count; i++) {
 		const struct party_lock *lock = &order[0]->locks[i];
 		bool is_common = true, is_kept = true;
 
-		for (uint32_t at = 1; at < access_count(shape) && is_common; at++) {
+		for (uint32_t at = 1; at < violations_access_count(shape) && is_common; at++) {
 			const struct party_lock *other = party_lock_at(order[at], lock->address);
 
 			is_common = other;
@@ -150,7 +150,7 @@ static bool has_window(accesses_in_order order, const struct shape *shape)
 static uint64_t violations_key_of(accesses_in_order order, const struct shape *shape)
 {
 	struct candidate candidate = {.kind = CANDIDATE_VIOLATION,
-		.place_count = access_count(shape),
+		.place_count = violations_access_count(shape),
 		.pattern = (uint8_t)shape->kind};
 
 	for (uint32_t i = 0; i < candidate.place_count; i++) {
@@ -164,10 +164,10 @@ static void violations_add_candidate(
 	struct search *search, accesses_in_order order, const struct shape *shape, uint64_t key)
 {
 	struct candidate candidate = {.kind = CANDIDATE_VIOLATION,
-		.place_count = access_count(shape),
+		.place_count = violations_access_count(shape),
 		.key = key,
 		.pattern = (uint8_t)shape->kind,
-		.has_window = has_window(order, shape),
+		.has_window = violations_has_window(order, shape),
 		.set = string_copy(atomic_sets_kind(search->query->sets, search->set->kind)->name),
 		.units = {string_copy(search->parties[0]->function),
 			string_copy(search->parties[1]->function)}};
@@ -185,16 +185,17 @@ static void violations_add_candidate(
 		};
 		/* Only the relevant part of a wide access counts. */
 		candidate.places[i].op.address = order[i]->location;
-		fill_gate(order, shape, i, &candidate.places[i]);
+		violations_fill_gate(order, shape, i, &candidate.places[i]);
 	}
 	candidates_add(search->out, &candidate);
 }
 
-static void consider(struct search *search, accesses_in_order order, const struct shape *shape)
+static void violations_consider(
+	struct search *search, accesses_in_order order, const struct shape *shape)
 {
 	const bool is_it = search->query->mode == VIOLATIONS_SHOWN
 				   ? violations_is_shown(order, shape)
-				   : is_possible(search, order, shape);
+				   : violations_is_possible(search, order, shape);
 	uint64_t key;
 
 	if (!is_it)
@@ -208,7 +209,8 @@ static void consider(struct search *search, accesses_in_order order, const struc
 		violations_add_candidate(search, order, shape, key);
 }
 
-static struct shape shape_of(enum pattern_kind kind, const uint8_t *parties, bool has_two)
+static struct shape violations_shape_of(
+	enum pattern_kind kind, const uint8_t *parties, bool has_two)
 {
 	struct shape shape = {.kind = kind};
 
@@ -220,7 +222,7 @@ static struct shape shape_of(enum pattern_kind kind, const uint8_t *parties, boo
 }
 
 /* Finds rows 1 to 5: one location, with an access of the other unit between two accesses. */
-static void consider_single(
+static void violations_consider_single(
 	struct search *search, const struct party_access *a, const struct party_access *b)
 {
 	static const enum pattern_kind kinds[2][2] = {
@@ -235,15 +237,16 @@ static void consider_single(
 		if (between->location != a->location ||
 			(!between->is_write && !(a->is_write && b->is_write)))
 			continue;
-		shape = shape_of(between->is_write ? kinds[a->is_write][b->is_write] : PATTERN_WRW,
-			single, false);
-		consider(search, order, &shape);
+		shape = violations_shape_of(
+			between->is_write ? kinds[a->is_write][b->is_write] : PATTERN_WRW, single,
+			false);
+		violations_consider(search, order, &shape);
 	}
 }
 
 /* Finds rows 6, 8 and 9: both locations accessed in between. The kind depends on the thread that
  * accesses x first. */
-static void consider_enclosing(struct search *search, const struct party_access *a,
+static void violations_consider_enclosing(struct search *search, const struct party_access *a,
 	const struct party_access *b, const struct party_access *k, const struct party_access *l)
 {
 	const bool is_x_first = k->location == a->location;
@@ -257,12 +260,12 @@ static void consider_enclosing(struct search *search, const struct party_access 
 		kind = is_x_first ? PATTERN_WxWxWyWy : PATTERN_WxWyWxWy;
 	else
 		kind = is_x_first ? PATTERN_WxRxRyWy : PATTERN_WxRyRxWy;
-	shape = shape_of(kind, enclosing, true);
-	consider(search, order, &shape);
+	shape = violations_shape_of(kind, enclosing, true);
+	violations_consider(search, order, &shape);
 }
 
 /* Finds rows 7, 10 and 11: each unit accesses between the other's accesses. */
-static void consider_crossing(struct search *search, const struct party_access *a,
+static void violations_consider_crossing(struct search *search, const struct party_access *a,
 	const struct party_access *b, const struct party_access *k, const struct party_access *l)
 {
 	accesses_in_order order = {a, k, b, l};
@@ -275,11 +278,11 @@ static void consider_crossing(struct search *search, const struct party_access *
 		kind = PATTERN_RxWyRyWx;
 	else if (!k->is_write)
 		kind = PATTERN_WxRyWyRx;
-	shape = shape_of(kind, crossing, true);
-	consider(search, order, &shape);
+	shape = violations_shape_of(kind, crossing, true);
+	violations_consider(search, order, &shape);
 }
 
-static void consider_double(
+static void violations_consider_double(
 	struct search *search, const struct party_access *a, const struct party_access *b)
 {
 	const struct party *other = search->parties[1];
@@ -298,26 +301,28 @@ static void consider_double(
 			if (l->location == k->location || l->is_write != k->is_write ||
 				(l->location != a->location && l->location != b->location))
 				continue;
-			consider_enclosing(search, a, b, k, l);
-			consider_crossing(search, a, b, k, l);
+			violations_consider_enclosing(search, a, b, k, l);
+			violations_consider_crossing(search, a, b, k, l);
 		}
 	}
 }
 
-static void consider_parties(struct search *search)
+static void violations_consider_parties(struct search *search)
 {
 	const struct party *own = search->parties[0];
 
 	for (uint32_t i = 0; i < own->count && !candidates_are_enough(search->out); i++)
 		for (uint32_t j = i + 1; j < own->count; j++) {
 			if (own->accesses[i].location == own->accesses[j].location)
-				consider_single(search, &own->accesses[i], &own->accesses[j]);
+				violations_consider_single(
+					search, &own->accesses[i], &own->accesses[j]);
 			else
-				consider_double(search, &own->accesses[i], &own->accesses[j]);
+				violations_consider_double(
+					search, &own->accesses[i], &own->accesses[j]);
 		}
 }
 
-static bool can_interfere(const struct search *search)
+static bool violations_can_interfere(const struct search *search)
 {
 	const struct party *own = search->parties[0], *other = search->parties[1];
 
@@ -341,8 +346,8 @@ void violations_find(const struct violations_query *query, struct candidates *ou
 				search.parties[1] = &search.set->parties[b];
 				if (candidates_are_enough(out))
 					break;
-				if (can_interfere(&search))
-					consider_parties(&search);
+				if (violations_can_interfere(&search))
+					violations_consider_parties(&search);
 			}
 	}
 	out->is_cut |= candidates_are_enough(out);

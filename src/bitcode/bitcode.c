@@ -60,7 +60,7 @@ static const char *const kind_words[SITE_KIND_COUNT] = {
 	[SITE_STRING_WRITE] = "write",
 };
 
-static int compare_rows(const void *left, const void *right)
+static int bitcode_compare_rows(const void *left, const void *right)
 {
 	const struct row *a = left, *b = right;
 	int order = strcmp(a->variable, b->variable);
@@ -89,11 +89,11 @@ static struct row *bitcode_rows_of(const struct points_to *result, size_t *count
 				.kind = site->kind,
 			};
 	}
-	qsort(rows, *count, sizeof *rows, compare_rows);
+	qsort(rows, *count, sizeof *rows, bitcode_compare_rows);
 	return rows;
 }
 
-static uint32_t count_open(const struct points_to *result)
+static uint32_t bitcode_count_open(const struct points_to *result)
 {
 	uint32_t count = 0;
 
@@ -102,7 +102,7 @@ static uint32_t count_open(const struct points_to *result)
 	return count;
 }
 
-static uint32_t count_unmatched(const struct points_to *result)
+static uint32_t bitcode_count_unmatched(const struct points_to *result)
 {
 	uint32_t count = 0;
 
@@ -116,7 +116,7 @@ static int bitcode_compare_names(const void *left, const void *right)
 	return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-static void print_foreign(const struct points_to *result, FILE *out)
+static void bitcode_print_foreign(const struct points_to *result, FILE *out)
 {
 	const char **names = array_new(result->foreign_count + 1, sizeof *names);
 	for (uint32_t i = 0; i < result->foreign_count; i++)
@@ -140,24 +140,24 @@ void points_to_print(const struct points_to *result, FILE *out)
 	for (size_t i = 0; i < count; i++) {
 		const struct row *row = &rows[i], *last = i ? &rows[i - 1] : NULL;
 
-		if (last && compare_rows(last, row) == 0)
+		if (last && bitcode_compare_rows(last, row) == 0)
 			continue;
 		if (!last || strcmp(last->variable, row->variable) != 0)
 			fprintf(out, "%s\n", row->variable);
 		fprintf(out, "    %-16s  %s\n", kind_words[row->kind], row->place);
 	}
 	free(rows);
-	if (result->foreign_count && count_open(result))
-		print_foreign(result, out);
+	if (result->foreign_count && bitcode_count_open(result))
+		bitcode_print_foreign(result, out);
 	fprintf(out, "%s%u variables, %u sites", count ? "\n" : "", result->variable_count,
 		result->site_count);
 	if (result->foreign_count)
 		fprintf(out,
 			"; %u variables are known to code without bitcode, and %u sites may touch "
 			"any of those",
-			result->foreign_count, count_open(result));
-	if (count_unmatched(result))
+			result->foreign_count, bitcode_count_open(result));
+	if (bitcode_count_unmatched(result))
 		fprintf(out, "; %u sites are not in the bitcode: they may touch anything",
-			count_unmatched(result));
+			bitcode_count_unmatched(result));
 	fputc('\n', out);
 }

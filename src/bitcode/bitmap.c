@@ -72,7 +72,7 @@ bool bitmap_has(const struct bitmap *set, uint32_t member)
 	       set->blocks[at].bits >> (member % 64) & 1;
 }
 
-static void insert_blocks(struct bitmap *set, const struct bitmap *other, uint32_t more)
+static void bitmap_insert_blocks(struct bitmap *set, const struct bitmap *other, uint32_t more)
 {
 	uint32_t mine = set->count, theirs = other->count, to = set->count + more;
 
@@ -111,7 +111,7 @@ bool bitmap_unite(struct bitmap *set, const struct bitmap *other)
 		set->blocks[mine].bits |= block->bits;
 	}
 	if (more)
-		insert_blocks(set, other, more);
+		bitmap_insert_blocks(set, other, more);
 	return has_grown || more;
 }
 

@@ -33,7 +33,7 @@ static const struct external externals[] = {
 
 #define EXTERNAL_COUNT (sizeof externals / sizeof *externals)
 
-static const struct external *external_named(const char *name)
+static const struct external *calls_external_named(const char *name)
 {
 	for (size_t i = 0; name && i < EXTERNAL_COUNT; i++)
 		if (strcmp(externals[i].name, name) == 0)
@@ -41,31 +41,31 @@ static const struct external *external_named(const char *name)
 	return NULL;
 }
 
-static uint32_t argument_node(struct analysis *analysis, LLVMValueRef call, unsigned number)
+static uint32_t calls_argument_node(struct analysis *analysis, LLVMValueRef call, unsigned number)
 {
 	if (number >= LLVMGetNumArgOperands(call))
 		return analysis->nothing;
 	return value_node(analysis, LLVMGetArgOperand(call, number));
 }
 
-static bool has_result(const struct analysis *analysis, uint32_t node)
+static bool calls_has_result(const struct analysis *analysis, uint32_t node)
 {
 	return node != analysis->nothing;
 }
 
-static void become_foreign(struct analysis *analysis, uint32_t node)
+static void calls_flow_to_foreign(struct analysis *analysis, uint32_t node)
 {
 	if (node != analysis->nothing)
 		flow_edge(&analysis->flow, node, analysis->flow.foreign);
 }
 
-static void foreign_to(struct analysis *analysis, uint32_t node)
+static void calls_foreign_to(struct analysis *analysis, uint32_t node)
 {
 	if (node != analysis->nothing)
 		flow_edge(&analysis->flow, analysis->flow.foreign, node);
 }
 
-static uint32_t parameter_node(
+static uint32_t calls_parameter_node(
 	struct analysis *analysis, const struct definition *to, unsigned number)
 {
 	if (number >= LLVMCountParams(to->function))
@@ -73,53 +73,55 @@ static uint32_t parameter_node(
 	return value_node(analysis, LLVMGetParam(to->function, number));
 }
 
-static void link_call(struct analysis *analysis, LLVMValueRef call, const struct definition *to)
+static void calls_link_call(
+	struct analysis *analysis, LLVMValueRef call, const struct definition *to)
 {
 	const uint32_t result = value_node(analysis, call);
 	const unsigned count = LLVMGetNumArgOperands(call);
 
 	for (unsigned i = 0; i < count; i++) {
-		const uint32_t parameter = parameter_node(analysis, to, i);
+		const uint32_t parameter = calls_parameter_node(analysis, to, i);
 
 		if (parameter != analysis->nothing)
-			flow_edge(&analysis->flow, argument_node(analysis, call, i), parameter);
+			flow_edge(
+				&analysis->flow, calls_argument_node(analysis, call, i), parameter);
 	}
-	if (has_result(analysis, result))
+	if (calls_has_result(analysis, result))
 		flow_edge(&analysis->flow, to->returns, result);
 }
 
-static void call_unknown(struct analysis *analysis, LLVMValueRef call)
+static void calls_call_unknown(struct analysis *analysis, LLVMValueRef call)
 {
 	const unsigned count = LLVMGetNumArgOperands(call);
 
 	for (unsigned i = 0; i < count; i++)
-		become_foreign(analysis, argument_node(analysis, call, i));
-	foreign_to(analysis, value_node(analysis, call));
+		calls_flow_to_foreign(analysis, calls_argument_node(analysis, call, i));
+	calls_foreign_to(analysis, value_node(analysis, call));
 }
 
 /* Returns the constant length of a copy; UINT64_MAX: not constant. */
-static uint64_t copied_bytes(LLVMValueRef call)
+static uint64_t calls_copied_bytes(LLVMValueRef call)
 {
 	LLVMValueRef length = LLVMGetArgOperand(call, 2);
 
 	return LLVMIsAConstantInt(length) ? LLVMConstIntGetZExtValue(length) : UINT64_MAX;
 }
 
-static void call_copy(struct analysis *analysis, LLVMValueRef call, bool is_behind)
+static void calls_call_copy(struct analysis *analysis, LLVMValueRef call, bool is_behind)
 {
-	const uint32_t to = argument_node(analysis, call, 0);
-	const uint32_t from = argument_node(analysis, call, 1);
+	const uint32_t to = calls_argument_node(analysis, call, 0);
+	const uint32_t from = calls_argument_node(analysis, call, 1);
 	const uint32_t result = value_node(analysis, call);
 
 	if (to != analysis->nothing && from != analysis->nothing)
-		flow_copy(&analysis->flow, to, from, copied_bytes(call));
+		flow_copy(&analysis->flow, to, from, calls_copied_bytes(call));
 	if (is_behind)
 		flow_anywhere(analysis, result, to);
 	else
 		flow_shift(analysis, result, to, 0, 0);
 }
 
-static void pass_argument(struct analysis *analysis, uint32_t node, char letter)
+static void calls_pass_argument(struct analysis *analysis, uint32_t node, char letter)
 {
 	/* The size is unknown, so the location may be at any distance. */
 	const uint32_t place = flow_node(&analysis->flow);
@@ -129,26 +131,26 @@ static void pass_argument(struct analysis *analysis, uint32_t node, char letter)
 	case 't':
 		flow_anywhere(analysis, place, node);
 		flow_load(analysis, stored, place, 1);
-		become_foreign(analysis, stored);
+		calls_flow_to_foreign(analysis, stored);
 		return;
 	case 'g':
 		flow_anywhere(analysis, place, node);
 		flow_store(analysis, place, analysis->flow.foreign, 1);
 		return;
 	case 'f':
-		become_foreign(analysis, node);
+		calls_flow_to_foreign(analysis, node);
 		return;
 	default:
 		return;
 	}
 }
 
-static void give_result(
+static void calls_give_result(
 	struct analysis *analysis, LLVMValueRef call, const struct external *external)
 {
 	const uint32_t result = value_node(analysis, call);
 
-	if (!has_result(analysis, result))
+	if (!calls_has_result(analysis, result))
 		return;
 	switch (external->result) {
 	case RESULT_NOTHING:
@@ -157,60 +159,62 @@ static void give_result(
 		flow_edge(&analysis->flow, new_object(analysis, FLOW_HEAP, call), result);
 		return;
 	case RESULT_FOREIGN:
-		foreign_to(analysis, result);
+		calls_foreign_to(analysis, result);
 		return;
 	case RESULT_SAME:
 		flow_shift(analysis, result,
-			argument_node(analysis, call, (unsigned)external->from), 0, 0);
+			calls_argument_node(analysis, call, (unsigned)external->from), 0, 0);
 		return;
 	case RESULT_WITHIN:
-		flow_anywhere(
-			analysis, result, argument_node(analysis, call, (unsigned)external->from));
+		flow_anywhere(analysis, result,
+			calls_argument_node(analysis, call, (unsigned)external->from));
 		return;
 	}
 }
 
 /* Adds the call of the function in that argument, made during this call or later. */
-static void call_back(struct analysis *analysis, LLVMValueRef call, const struct external *external)
+static void calls_call_back(
+	struct analysis *analysis, LLVMValueRef call, const struct external *external)
 {
 	const struct flow_rule rule = {
 		.kind = FLOW_CALL, .call = call, .callback = 1 + (uint32_t)(external - externals)};
-	const uint32_t called = argument_node(analysis, call, (unsigned)external->callback);
+	const uint32_t called = calls_argument_node(analysis, call, (unsigned)external->callback);
 
 	if (called != analysis->nothing)
 		flow_rule(&analysis->flow, called, &rule);
 }
 
-static void call_external(struct analysis *analysis, LLVMValueRef call, const char *name)
+static void calls_call_external(struct analysis *analysis, LLVMValueRef call, const char *name)
 {
-	const struct external *external = external_named(name);
+	const struct external *external = calls_external_named(name);
 	const unsigned count = LLVMGetNumArgOperands(call);
 
 	if (!external) {
-		call_unknown(analysis, call);
+		calls_call_unknown(analysis, call);
 		return;
 	}
 	if (external->callback >= 0) {
-		call_back(analysis, call, external);
+		calls_call_back(analysis, call, external);
 		return;
 	}
 	if (!external->arguments) {
-		call_copy(analysis, call, strstr(name, "mempcpy"));
+		calls_call_copy(analysis, call, strstr(name, "mempcpy"));
 		return;
 	}
 	for (unsigned i = 0; i < count; i++) {
 		const size_t last = strlen(external->arguments) - 1;
 		const char letter = external->arguments[i < last ? i : last];
 
-		if (letter != '.' && argument_node(analysis, call, i) != analysis->nothing)
-			pass_argument(analysis, argument_node(analysis, call, i), letter);
+		if (letter != '.' && calls_argument_node(analysis, call, i) != analysis->nothing)
+			calls_pass_argument(
+				analysis, calls_argument_node(analysis, call, i), letter);
 	}
-	give_result(analysis, call, external);
+	calls_give_result(analysis, call, external);
 }
 
 /* Adds the effects of realloc, whose result holds the old contents, and of functions that return
  * memory through an argument. */
-static bool call_reallocation(struct analysis *analysis, LLVMValueRef call, const char *name)
+static bool calls_call_reallocation(struct analysis *analysis, LLVMValueRef call, const char *name)
 {
 	uint32_t block;
 
@@ -219,13 +223,13 @@ static bool call_reallocation(struct analysis *analysis, LLVMValueRef call, cons
 	if (strcmp(name, "realloc") == 0 || strcmp(name, "reallocarray") == 0) {
 		block = new_object(analysis, FLOW_HEAP, call);
 		flow_edge(&analysis->flow, block, value_node(analysis, call));
-		if (argument_node(analysis, call, 0) != analysis->nothing)
-			flow_copy(&analysis->flow, block, argument_node(analysis, call, 0),
+		if (calls_argument_node(analysis, call, 0) != analysis->nothing)
+			flow_copy(&analysis->flow, block, calls_argument_node(analysis, call, 0),
 				UINT64_MAX);
 		return true;
 	}
 	if (strcmp(name, "posix_memalign") == 0) {
-		flow_store(analysis, argument_node(analysis, call, 0),
+		flow_store(analysis, calls_argument_node(analysis, call, 0),
 			new_object(analysis, FLOW_HEAP, call), 8);
 		return true;
 	}
@@ -233,7 +237,7 @@ static bool call_reallocation(struct analysis *analysis, LLVMValueRef call, cons
 }
 
 /* Returns the node for one letter of the arguments that are passed to a callback. */
-static uint32_t passed_node(struct analysis *analysis, LLVMValueRef call, const char **at)
+static uint32_t calls_passed_node(struct analysis *analysis, LLVMValueRef call, const char **at)
 {
 	const char letter = *(*at)++;
 	uint32_t node;
@@ -241,37 +245,38 @@ static uint32_t passed_node(struct analysis *analysis, LLVMValueRef call, const 
 	if (letter == 'f')
 		return analysis->flow.foreign;
 	if (letter != 'i')
-		return argument_node(analysis, call, (unsigned)(letter - '0'));
+		return calls_argument_node(analysis, call, (unsigned)(letter - '0'));
 	node = flow_node(&analysis->flow);
-	flow_anywhere(analysis, node, argument_node(analysis, call, (unsigned)(*(*at)++ - '0')));
+	flow_anywhere(
+		analysis, node, calls_argument_node(analysis, call, (unsigned)(*(*at)++ - '0')));
 	return node;
 }
 
-static void link_callback(struct analysis *analysis, LLVMValueRef call,
+static void calls_link_callback(struct analysis *analysis, LLVMValueRef call,
 	const struct external *external, const struct symbol *symbol)
 {
 	const char *at = external->passed;
 
 	for (unsigned number = 0; *at; number++) {
-		const uint32_t passed = passed_node(analysis, call, &at);
+		const uint32_t passed = calls_passed_node(analysis, call, &at);
 
 		if (!symbol->is_defined)
-			become_foreign(analysis, passed);
+			calls_flow_to_foreign(analysis, passed);
 		for (uint32_t i = 0; i < symbol->definition_count; i++) {
 			const uint32_t parameter =
-				parameter_node(analysis, &symbol->definitions[i], number);
+				calls_parameter_node(analysis, &symbol->definitions[i], number);
 
 			if (parameter != analysis->nothing)
 				flow_edge(&analysis->flow, passed, parameter);
 		}
 	}
 	for (uint32_t i = 0; i < symbol->definition_count; i++)
-		become_foreign(analysis, symbol->definitions[i].returns);
+		calls_flow_to_foreign(analysis, symbol->definitions[i].returns);
 }
 
 /* Models va_start. The va_list of x86-64 points to the arguments at offset 8, and to the saved
  * registers at 16: one object serves for both. */
-static void start_variadic(struct analysis *analysis, LLVMValueRef call)
+static void calls_start_variadic(struct analysis *analysis, LLVMValueRef call)
 {
 	LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
 	const struct symbol *symbol = linkage_symbol(&analysis->linkage, function);
@@ -279,7 +284,7 @@ static void start_variadic(struct analysis *analysis, LLVMValueRef call)
 	const uint32_t list = flow_node(&analysis->flow);
 
 	flow_anywhere(analysis, area, area);
-	flow_shift(analysis, list, argument_node(analysis, call, 0), 8, 0);
+	flow_shift(analysis, list, calls_argument_node(analysis, call, 0), 8, 0);
 	flow_store(analysis, list, area, 16);
 	for (uint32_t i = 0; i < symbol->definition_count; i++)
 		if (symbol->definitions[i].function == function)
@@ -288,20 +293,21 @@ static void start_variadic(struct analysis *analysis, LLVMValueRef call)
 		flow_store(analysis, area, value_node(analysis, LLVMGetParam(function, i)), 8);
 }
 
-static bool begins(const char *text, const char *with)
+static bool calls_has_prefix(const char *text, const char *with)
 {
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-static void call_vector_memory(struct analysis *analysis, LLVMValueRef call, const char *name)
+static void calls_call_vector_memory(struct analysis *analysis, LLVMValueRef call, const char *name)
 {
-	const bool is_store = begins(name, "llvm.masked.store") ||
-			      begins(name, "llvm.masked.scatter") ||
-			      begins(name, "llvm.masked.compressstore") ||
-			      begins(name, "llvm.vp.store") || begins(name, "llvm.vp.scatter");
+	const bool is_store = calls_has_prefix(name, "llvm.masked.store") ||
+			      calls_has_prefix(name, "llvm.masked.scatter") ||
+			      calls_has_prefix(name, "llvm.masked.compressstore") ||
+			      calls_has_prefix(name, "llvm.vp.store") ||
+			      calls_has_prefix(name, "llvm.vp.scatter");
 	LLVMValueRef value = is_store ? LLVMGetArgOperand(call, 0) : call;
 	const uint64_t bytes = type_bytes(analysis, LLVMTypeOf(value));
-	const uint32_t place = argument_node(analysis, call, is_store);
+	const uint32_t place = calls_argument_node(analysis, call, is_store);
 
 	if (is_store) {
 		flow_store(analysis, place, value_node(analysis, value), bytes);
@@ -310,50 +316,51 @@ static void call_vector_memory(struct analysis *analysis, LLVMValueRef call, con
 	flow_load(analysis, value_node(analysis, call), place, bytes);
 	/* The result may have values of lanes that are not loaded. */
 	for (unsigned i = 1; i < LLVMGetNumArgOperands(call); i++)
-		flow_edge(&analysis->flow, argument_node(analysis, call, i),
+		flow_edge(&analysis->flow, calls_argument_node(analysis, call, i),
 			value_node(analysis, call));
 }
 
-static void call_intrinsic(struct analysis *analysis, LLVMValueRef call, const char *name)
+static void calls_call_intrinsic(struct analysis *analysis, LLVMValueRef call, const char *name)
 {
-	if (begins(name, "llvm.memcpy") || begins(name, "llvm.memmove")) {
-		call_copy(analysis, call, false);
-	} else if (begins(name, "llvm.va_start")) {
-		start_variadic(analysis, call);
-	} else if (begins(name, "llvm.va_copy")) {
-		flow_copy(&analysis->flow, argument_node(analysis, call, 0),
-			argument_node(analysis, call, 1), 24);
-	} else if (begins(name, "llvm.masked.") || begins(name, "llvm.vp.")) {
-		call_vector_memory(analysis, call, name);
+	if (calls_has_prefix(name, "llvm.memcpy") || calls_has_prefix(name, "llvm.memmove")) {
+		calls_call_copy(analysis, call, false);
+	} else if (calls_has_prefix(name, "llvm.va_start")) {
+		calls_start_variadic(analysis, call);
+	} else if (calls_has_prefix(name, "llvm.va_copy")) {
+		flow_copy(&analysis->flow, calls_argument_node(analysis, call, 0),
+			calls_argument_node(analysis, call, 1), 24);
+	} else if (calls_has_prefix(name, "llvm.masked.") || calls_has_prefix(name, "llvm.vp.")) {
+		calls_call_vector_memory(analysis, call, name);
 	} else if (value_node(analysis, call) != analysis->nothing) {
 		/* Pure computations: the result may point to whatever the arguments point to. */
 		for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++)
-			flow_edge(&analysis->flow, argument_node(analysis, call, i),
+			flow_edge(&analysis->flow, calls_argument_node(analysis, call, i),
 				value_node(analysis, call));
 	}
 }
 
 /* Assembly may do anything with memory behind its operands, and touches no other memory. */
-static void call_assembly(struct analysis *analysis, LLVMValueRef call)
+static void calls_call_assembly(struct analysis *analysis, LLVMValueRef call)
 {
 	const uint32_t all = flow_node(&analysis->flow);
 
 	for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++)
-		flow_edge(&analysis->flow, argument_node(analysis, call, i), all);
+		flow_edge(&analysis->flow, calls_argument_node(analysis, call, i), all);
 	flow_load(analysis, all, all, 8);
 	flow_store(analysis, all, all, 8);
-	if (has_result(analysis, value_node(analysis, call)))
+	if (calls_has_result(analysis, value_node(analysis, call)))
 		flow_edge(&analysis->flow, all, value_node(analysis, call));
 }
 
-static void call_symbol(struct analysis *analysis, LLVMValueRef call, const struct symbol *symbol)
+static void calls_call_symbol(
+	struct analysis *analysis, LLVMValueRef call, const struct symbol *symbol)
 {
 	for (uint32_t i = 0; i < symbol->definition_count; i++)
-		link_call(analysis, call, &symbol->definitions[i]);
+		calls_link_call(analysis, call, &symbol->definitions[i]);
 	if (symbol->definition_count)
 		return;
-	if (!call_reallocation(analysis, call, symbol->name))
-		call_external(analysis, call, symbol->name);
+	if (!calls_call_reallocation(analysis, call, symbol->name))
+		calls_call_external(analysis, call, symbol->name);
 }
 
 void constrain_call(struct analysis *analysis, LLVMValueRef call)
@@ -364,19 +371,21 @@ void constrain_call(struct analysis *analysis, LLVMValueRef call)
 	size_t length;
 
 	if (LLVMIsAInlineAsm(called)) {
-		call_assembly(analysis, call);
+		calls_call_assembly(analysis, call);
 		return;
 	}
 	symbol = LLVMIsAGlobalValue(called) ? linkage_symbol(&analysis->linkage, called) : NULL;
 	if (!symbol)
 		flow_rule(&analysis->flow, value_node(analysis, called), &rule);
-	else if (LLVMIsAFunction(called) && begins(LLVMGetValueName2(called, &length), "llvm."))
-		call_intrinsic(analysis, call, symbol->name);
+	else if (LLVMIsAFunction(called) &&
+		 calls_has_prefix(LLVMGetValueName2(called, &length), "llvm."))
+		calls_call_intrinsic(analysis, call, symbol->name);
 	else
-		call_symbol(analysis, call, symbol);
+		calls_call_symbol(analysis, call, symbol);
 }
 
-static bool is_new_pair(struct analysis *analysis, const struct flow_rule *rule, uint32_t object)
+static bool calls_is_new_pair(
+	struct analysis *analysis, const struct flow_rule *rule, uint32_t object)
 {
 	uint32_t number = value_map_get(&analysis->calls, rule->call);
 
@@ -395,15 +404,15 @@ void call_reaches(void *context, const struct flow_rule *rule, uint32_t object)
 	struct analysis *analysis = context;
 	const struct symbol *symbol = linkage_of_object(&analysis->linkage, object);
 
-	if (!is_new_pair(analysis, rule, object))
+	if (!calls_is_new_pair(analysis, rule, object))
 		return;
 	analysis->layout = analysis->program.units[0].layout;
 	if (rule->callback && symbol)
-		link_callback(analysis, rule->call, &externals[rule->callback - 1], symbol);
+		calls_link_callback(analysis, rule->call, &externals[rule->callback - 1], symbol);
 	else if (symbol)
-		call_symbol(analysis, rule->call, symbol);
+		calls_call_symbol(analysis, rule->call, symbol);
 	else
-		call_unknown(analysis, rule->call);
+		calls_call_unknown(analysis, rule->call);
 }
 
 void function_becomes_foreign(void *context, uint32_t object)
@@ -415,8 +424,9 @@ void function_becomes_foreign(void *context, uint32_t object)
 		const struct definition *definition = &symbol->definitions[i];
 
 		for (unsigned number = 0; number < LLVMCountParams(definition->function); number++)
-			foreign_to(analysis, parameter_node(analysis, definition, number));
-		foreign_to(analysis, definition->arguments);
-		become_foreign(analysis, definition->returns);
+			calls_foreign_to(
+				analysis, calls_parameter_node(analysis, definition, number));
+		calls_foreign_to(analysis, definition->arguments);
+		calls_flow_to_foreign(analysis, definition->returns);
 	}
 }

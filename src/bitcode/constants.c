@@ -38,7 +38,7 @@ int64_t element_distance(
 	return distance;
 }
 
-static void point_to_global(struct analysis *analysis, uint32_t node, LLVMValueRef global)
+static void constants_point_to_global(struct analysis *analysis, uint32_t node, LLVMValueRef global)
 {
 	const struct symbol *symbol = linkage_symbol(&analysis->linkage, global);
 
@@ -55,7 +55,7 @@ void constrain_constant(struct analysis *analysis, uint32_t node, LLVMValueRef c
 	int64_t distance, stride;
 
 	if (LLVMIsAGlobalValue(constant)) {
-		point_to_global(analysis, node, constant);
+		constants_point_to_global(analysis, node, constant);
 		return;
 	}
 	if (LLVMIsABlockAddress(constant))
@@ -81,10 +81,10 @@ void constrain_constant(struct analysis *analysis, uint32_t node, LLVMValueRef c
 /* Larger arrays are folded at once, because their accesses would fold them anyway. */
 #define ELEMENTS_APART 32
 
-static void initialise(
+static void constants_initialise(
 	struct analysis *analysis, uint32_t object, int64_t distance, LLVMValueRef value);
 
-static void initialise_array(
+static void constants_initialise_array(
 	struct analysis *analysis, uint32_t object, int64_t distance, LLVMValueRef value)
 {
 	const uint64_t bytes = type_bytes(analysis, LLVMGetElementType(LLVMTypeOf(value)));
@@ -93,25 +93,25 @@ static void initialise_array(
 	if (count > ELEMENTS_APART && bytes)
 		flow_fold(&analysis->flow, object, (int64_t)bytes);
 	for (int i = 0; i < count; i++)
-		initialise(analysis, object, distance + i * (int64_t)bytes,
+		constants_initialise(analysis, object, distance + i * (int64_t)bytes,
 			LLVMGetOperand(value, (unsigned)i));
 }
 
-static void initialise(
+static void constants_initialise(
 	struct analysis *analysis, uint32_t object, int64_t distance, LLVMValueRef value)
 {
 	uint32_t node, place;
 
 	if (LLVMIsAConstantStruct(value)) {
 		for (int i = 0; i < LLVMGetNumOperands(value); i++)
-			initialise(analysis, object,
+			constants_initialise(analysis, object,
 				distance + (int64_t)LLVMOffsetOfElement(analysis->layout,
 						   LLVMTypeOf(value), (unsigned)i),
 				LLVMGetOperand(value, (unsigned)i));
 		return;
 	}
 	if (LLVMIsAConstantArray(value)) {
-		initialise_array(analysis, object, distance, value);
+		constants_initialise_array(analysis, object, distance, value);
 		return;
 	}
 	node = value_node(analysis, value);
@@ -128,5 +128,5 @@ void constrain_initialiser(struct analysis *analysis, LLVMValueRef global)
 	LLVMValueRef value = LLVMGetInitializer(global);
 
 	if (value && symbol)
-		initialise(analysis, symbol->object, 0, value);
+		constants_initialise(analysis, symbol->object, 0, value);
 }

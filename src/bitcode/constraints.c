@@ -14,7 +14,7 @@ uint64_t type_bytes(const struct analysis *analysis, LLVMTypeRef type)
 
 /* Returns whether a value of the type may carry a part of an address. A single bit cannot; void and
  * similar types are no values. */
-static bool may_point(LLVMTypeRef type)
+static bool constraints_may_point(LLVMTypeRef type)
 {
 	switch (LLVMGetTypeKind(type)) {
 	case LLVMVoidTypeKind:
@@ -30,7 +30,7 @@ static bool may_point(LLVMTypeRef type)
 }
 
 /* Returns whether the constant is a number or a table of numbers, which point nowhere. */
-static bool is_number(LLVMValueRef value)
+static bool constraints_is_number(LLVMValueRef value)
 {
 	return LLVMIsAConstantInt(value) || LLVMIsAConstantFP(value) || LLVMIsAUndefValue(value) ||
 	       LLVMIsAConstantPointerNull(value) || LLVMIsAConstantDataSequential(value) ||
@@ -43,7 +43,7 @@ uint32_t value_node(struct analysis *analysis, LLVMValueRef value)
 
 	if (node != VALUE_MAP_NONE)
 		return node;
-	if (!may_point(LLVMTypeOf(value)) || is_number(value))
+	if (!constraints_may_point(LLVMTypeOf(value)) || constraints_is_number(value))
 		return analysis->nothing;
 	node = flow_node(&analysis->flow);
 	value_map_set(&analysis->nodes, value, node);
@@ -98,36 +98,38 @@ uint32_t new_object(struct analysis *analysis, enum flow_object_kind kind, LLVMV
 
 /* Returns whether a loop advances the pointer: from `start` through address arithmetic, phis and
  * selects. */
-static bool comes_back(LLVMValueRef value, LLVMValueRef start, int depth)
+static bool constraints_reaches_start(LLVMValueRef value, LLVMValueRef start, int depth)
 {
 	if (value == start)
 		return true;
 	if (depth == 0)
 		return false;
 	if (LLVMIsAGetElementPtrInst(value))
-		return comes_back(LLVMGetOperand(value, 0), start, depth - 1);
+		return constraints_reaches_start(LLVMGetOperand(value, 0), start, depth - 1);
 	if (LLVMIsAPHINode(value) || LLVMIsASelectInst(value)) {
 		for (int i = LLVMIsASelectInst(value) ? 1 : 0; i < LLVMGetNumOperands(value); i++)
-			if (comes_back(LLVMGetOperand(value, (unsigned)i), start, depth - 1))
+			if (constraints_reaches_start(
+				    LLVMGetOperand(value, (unsigned)i), start, depth - 1))
 				return true;
 	}
 	return false;
 }
 
 /* Treats a pointer that a loop advances by a fixed distance as walking over an array. */
-static void constrain_element(struct analysis *analysis, LLVMValueRef instruction)
+static void constraints_constrain_element(struct analysis *analysis, LLVMValueRef instruction)
 {
 	LLVMValueRef base = LLVMGetOperand(instruction, 0);
 	int64_t stride;
 	int64_t distance = element_distance(analysis, instruction, &stride);
 
-	if (!stride && distance && LLVMIsAPHINode(base) && comes_back(base, instruction, 5))
+	if (!stride && distance && LLVMIsAPHINode(base) &&
+		constraints_reaches_start(base, instruction, 5))
 		stride = distance;
 	flow_shift(analysis, value_node(analysis, instruction), value_node(analysis, base),
 		distance, stride);
 }
 
-static void constrain_sum(struct analysis *analysis, LLVMValueRef instruction)
+static void constraints_constrain_sum(struct analysis *analysis, LLVMValueRef instruction)
 {
 	const LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
 	const uint32_t result = value_node(analysis, instruction);
@@ -152,7 +154,8 @@ static void constrain_sum(struct analysis *analysis, LLVMValueRef instruction)
 	flow_anywhere(analysis, result, value_node(analysis, right));
 }
 
-static void constrain_union(struct analysis *analysis, LLVMValueRef instruction, int first)
+static void constraints_constrain_union(
+	struct analysis *analysis, LLVMValueRef instruction, int first)
 {
 	const uint32_t result = value_node(analysis, instruction);
 
@@ -163,7 +166,7 @@ static void constrain_union(struct analysis *analysis, LLVMValueRef instruction,
 			value_node(analysis, LLVMGetOperand(instruction, (unsigned)i)), result);
 }
 
-static void constrain_return(struct analysis *analysis, LLVMValueRef instruction)
+static void constraints_constrain_return(struct analysis *analysis, LLVMValueRef instruction)
 {
 	LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction));
 	const struct symbol *symbol = linkage_symbol(&analysis->linkage, function);
@@ -177,7 +180,7 @@ static void constrain_return(struct analysis *analysis, LLVMValueRef instruction
 				symbol->definitions[i].returns);
 }
 
-static void constrain_access(struct analysis *analysis, LLVMValueRef instruction,
+static void constraints_constrain_access(struct analysis *analysis, LLVMValueRef instruction,
 	LLVMValueRef pointer, LLVMValueRef stored)
 {
 	const uint32_t place = value_node(analysis, pointer);
@@ -190,7 +193,7 @@ static void constrain_access(struct analysis *analysis, LLVMValueRef instruction
 		flow_store(analysis, place, value_node(analysis, stored), bytes);
 }
 
-static void constrain_memory(struct analysis *analysis, LLVMValueRef instruction)
+static void constraints_constrain_memory(struct analysis *analysis, LLVMValueRef instruction)
 {
 	LLVMValueRef first = LLVMGetOperand(instruction, 0);
 
@@ -201,21 +204,24 @@ static void constrain_memory(struct analysis *analysis, LLVMValueRef instruction
 		return;
 	case LLVMLoad:
 	case LLVMVAArg:
-		constrain_access(analysis, instruction, first, NULL);
+		constraints_constrain_access(analysis, instruction, first, NULL);
 		return;
 	case LLVMStore:
-		constrain_access(analysis, instruction, LLVMGetOperand(instruction, 1), first);
+		constraints_constrain_access(
+			analysis, instruction, LLVMGetOperand(instruction, 1), first);
 		return;
 	case LLVMAtomicRMW:
-		constrain_access(analysis, instruction, first, LLVMGetOperand(instruction, 1));
+		constraints_constrain_access(
+			analysis, instruction, first, LLVMGetOperand(instruction, 1));
 		return;
 	default: /* LLVMAtomicCmpXchg */
-		constrain_access(analysis, instruction, first, LLVMGetOperand(instruction, 2));
+		constraints_constrain_access(
+			analysis, instruction, first, LLVMGetOperand(instruction, 2));
 		return;
 	}
 }
 
-static void constrain_instruction(struct analysis *analysis, LLVMValueRef instruction)
+static void constraints_constrain_instruction(struct analysis *analysis, LLVMValueRef instruction)
 {
 	switch (LLVMGetInstructionOpcode(instruction)) {
 	case LLVMAlloca:
@@ -224,10 +230,10 @@ static void constrain_instruction(struct analysis *analysis, LLVMValueRef instru
 	case LLVMStore:
 	case LLVMAtomicRMW:
 	case LLVMAtomicCmpXchg:
-		constrain_memory(analysis, instruction);
+		constraints_constrain_memory(analysis, instruction);
 		return;
 	case LLVMGetElementPtr:
-		constrain_element(analysis, instruction);
+		constraints_constrain_element(analysis, instruction);
 		return;
 	case LLVMSelect:
 	case LLVMPHI:
@@ -244,7 +250,7 @@ static void constrain_instruction(struct analysis *analysis, LLVMValueRef instru
 	case LLVMShuffleVector:
 	case LLVMExtractValue:
 	case LLVMInsertValue:
-		constrain_union(analysis, instruction, 0);
+		constraints_constrain_union(analysis, instruction, 0);
 		return;
 	case LLVMAdd:
 	case LLVMSub:
@@ -254,10 +260,10 @@ static void constrain_instruction(struct analysis *analysis, LLVMValueRef instru
 	case LLVMShl:
 	case LLVMLShr:
 	case LLVMAShr:
-		constrain_sum(analysis, instruction);
+		constraints_constrain_sum(analysis, instruction);
 		return;
 	case LLVMRet:
-		constrain_return(analysis, instruction);
+		constraints_constrain_return(analysis, instruction);
 		return;
 	case LLVMCall:
 	case LLVMInvoke:
@@ -291,39 +297,39 @@ static void constraints_open_symbols(struct analysis *analysis, uint32_t file)
 	}
 }
 
-static bool is_kept_by_name(const char *name)
+static bool constraints_is_kept_by_name(const char *name)
 {
 	return strcmp(name, "llvm.global_ctors") == 0 || strcmp(name, "llvm.global_dtors") == 0;
 }
 
-static void open_unit(struct analysis *analysis, LLVMModuleRef module)
+static void constraints_open_unit(struct analysis *analysis, LLVMModuleRef module)
 {
 	for (LLVMValueRef v = LLVMGetFirstGlobal(module); v; v = LLVMGetNextGlobal(v)) {
 		size_t length;
 		const char *name = LLVMGetValueName2(v, &length);
 
-		if (is_kept_by_name(name) && LLVMGetInitializer(v))
+		if (constraints_is_kept_by_name(name) && LLVMGetInitializer(v))
 			flow_edge(&analysis->flow, value_node(analysis, LLVMGetInitializer(v)),
 				analysis->flow.foreign);
 	}
 }
 
-static void constrain_unit(struct analysis *analysis, uint32_t number)
+static void constraints_constrain_unit(struct analysis *analysis, uint32_t number)
 {
 	const struct unit *unit = &analysis->program.units[number];
 
 	analysis->unit = number;
 	analysis->layout = unit->layout;
-	open_unit(analysis, unit->module);
+	constraints_open_unit(analysis, unit->module);
 	for (LLVMValueRef v = LLVMGetFirstGlobal(unit->module); v; v = LLVMGetNextGlobal(v))
 		constrain_initialiser(analysis, v);
 	for (uint32_t i = 0; i < unit->first_instruction[unit->function_count]; i++)
-		constrain_instruction(analysis, unit->instructions[i]);
+		constraints_constrain_instruction(analysis, unit->instructions[i]);
 	analysis->instruction_count += unit->first_instruction[unit->function_count];
 }
 
 /* Opens globals that the program only declares, because they belong to foreign code. */
-static void open_declarations(struct analysis *analysis)
+static void constraints_open_declarations(struct analysis *analysis)
 {
 	for (uint32_t i = 0; i < analysis->linkage.count; i++) {
 		const struct symbol *symbol = &analysis->linkage.symbols[i];
@@ -337,8 +343,8 @@ static void open_declarations(struct analysis *analysis)
 void constrain_program(struct analysis *analysis)
 {
 	for (uint32_t i = 0; i < analysis->program.unit_count; i++)
-		constrain_unit(analysis, i);
+		constraints_constrain_unit(analysis, i);
 	for (uint32_t i = 0; i < analysis->program.file_count; i++)
 		constraints_open_symbols(analysis, i);
-	open_declarations(analysis);
+	constraints_open_declarations(analysis);
 }

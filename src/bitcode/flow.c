@@ -82,7 +82,7 @@ int64_t flow_distance(const struct flow_object *object, int64_t distance)
 	return distance < 0 ? distance + object->stride : distance;
 }
 
-static void share_place(struct flow *flow, uint32_t location)
+static void flow_share_place(struct flow *flow, uint32_t location)
 {
 	flow_unite(flow, location, flow->foreign);
 	if (location != flow->anything)
@@ -100,7 +100,7 @@ static uint32_t flow_add_place(struct flow *flow, uint32_t number, int64_t dista
 	if (object->stride == 1 && distance == 0)
 		(void)bitmap_add(&flow->whole, location);
 	if (object->is_foreign)
-		share_place(flow, location);
+		flow_share_place(flow, location);
 	return location;
 }
 
@@ -168,7 +168,7 @@ void flow_make_foreign(struct flow *flow, uint32_t number)
 	/* Foreign code may write at any distance. */
 	flow_fold(flow, number, 1);
 	for (uint32_t i = 0; i < flow->objects[number].place_count; i++)
-		share_place(flow, flow->objects[number].places[i]);
+		flow_share_place(flow, flow->objects[number].places[i]);
 }
 
 void flow_init(struct flow *flow)
@@ -180,7 +180,7 @@ void flow_init(struct flow *flow)
 	memory = flow_object(flow, FLOW_FOREIGN, NULL);
 	flow->anything = flow_location(flow, memory, 0);
 	flow->objects[memory].is_foreign = true;
-	share_place(flow, flow->anything);
+	flow_share_place(flow, flow->anything);
 	flow_point(flow, flow->foreign, flow->anything);
 }
 

@@ -11,14 +11,14 @@ static const char *linkage_name_of(LLVMValueRef value, size_t *length)
 	return LLVMGetValueName2(value, length);
 }
 
-static bool is_local(LLVMValueRef value)
+static bool linkage_is_local(LLVMValueRef value)
 {
 	const LLVMLinkage linkage = LLVMGetLinkage(value);
 
 	return linkage == LLVMInternalLinkage || linkage == LLVMPrivateLinkage;
 }
 
-static uint32_t *name_slot(const struct linkage *linkage, const char *name)
+static uint32_t *linkage_name_slot(const struct linkage *linkage, const char *name)
 {
 	const uint32_t mask = linkage->name_capacity - 1;
 	uint32_t i = (uint32_t)hash_bytes(name, strlen(name)) & mask;
@@ -31,7 +31,7 @@ static uint32_t *name_slot(const struct linkage *linkage, const char *name)
 
 struct symbol *linkage_named(const struct linkage *linkage, const char *name)
 {
-	const uint32_t number = *name_slot(linkage, name);
+	const uint32_t number = *linkage_name_slot(linkage, name);
 
 	return number == VALUE_MAP_NONE ? NULL : &linkage->symbols[number];
 }
@@ -70,19 +70,19 @@ static uint32_t linkage_add_symbol(
 	return linkage->count++;
 }
 
-static uint32_t symbol_for(
+static uint32_t linkage_symbol_for(
 	struct linkage *linkage, struct flow *flow, LLVMValueRef value, uint32_t unit)
 {
 	size_t length;
 	const char *name = linkage_name_of(value, &length);
 	uint32_t *slot, number;
 
-	if (is_local(value) || !length) {
+	if (linkage_is_local(value) || !length) {
 		number = linkage_add_symbol(linkage, flow, value, unit);
 		linkage->symbols[number].name = length ? name : NULL;
 		return number;
 	}
-	slot = name_slot(linkage, name);
+	slot = linkage_name_slot(linkage, name);
 	if (*slot == VALUE_MAP_NONE) {
 		*slot = linkage_add_symbol(linkage, flow, value, unit);
 		linkage->symbols[*slot].name = name;
@@ -90,7 +90,7 @@ static uint32_t symbol_for(
 	return *slot;
 }
 
-static void add_definition(
+static void linkage_add_definition(
 	struct symbol *symbol, struct flow *flow, LLVMValueRef function, uint32_t unit)
 {
 	ARRAY_APPEND(symbol->definitions, symbol->definition_count,
@@ -103,7 +103,7 @@ static void add_definition(
 static void linkage_add_value(
 	struct linkage *linkage, struct flow *flow, LLVMValueRef value, uint32_t unit)
 {
-	const uint32_t number = symbol_for(linkage, flow, value, unit);
+	const uint32_t number = linkage_symbol_for(linkage, flow, value, unit);
 	struct symbol *symbol = &linkage->symbols[number];
 
 	value_map_set(&linkage->by_value, value, number);
@@ -116,11 +116,11 @@ static void linkage_add_value(
 	}
 	symbol->is_defined = true;
 	if (LLVMIsAFunction(value))
-		add_definition(symbol, flow, value, unit);
+		linkage_add_definition(symbol, flow, value, unit);
 }
 
 /* Adds aliases: further names of their targets, also in other units. */
-static void add_aliases(struct linkage *linkage, LLVMModuleRef module)
+static void linkage_add_aliases(struct linkage *linkage, LLVMModuleRef module)
 {
 	for (LLVMValueRef v = LLVMGetFirstGlobalAlias(module); v; v = LLVMGetNextGlobalAlias(v)) {
 		const struct symbol *symbol = linkage_symbol(linkage, v);
@@ -128,30 +128,30 @@ static void add_aliases(struct linkage *linkage, LLVMModuleRef module)
 		const char *name = linkage_name_of(v, &length);
 		uint32_t *slot;
 
-		if (!symbol || is_local(v))
+		if (!symbol || linkage_is_local(v))
 			continue;
-		slot = name_slot(linkage, name);
+		slot = linkage_name_slot(linkage, name);
 		if (*slot != VALUE_MAP_NONE && !linkage->symbols[*slot].is_defined)
 			*slot = (uint32_t)(symbol - linkage->symbols);
 	}
 }
 
 /* Lets declarations that an alias of another unit defines refer to the target of the alias. */
-static void resolve_declarations(struct linkage *linkage, LLVMModuleRef module)
+static void linkage_resolve_declarations(struct linkage *linkage, LLVMModuleRef module)
 {
 	for (LLVMValueRef v = LLVMGetFirstGlobal(module); v; v = LLVMGetNextGlobal(v)) {
 		size_t length;
 		const char *name = linkage_name_of(v, &length);
 
 		if (LLVMIsDeclaration(v) && length)
-			value_map_set(&linkage->by_value, v, *name_slot(linkage, name));
+			value_map_set(&linkage->by_value, v, *linkage_name_slot(linkage, name));
 	}
 	for (LLVMValueRef v = LLVMGetFirstFunction(module); v; v = LLVMGetNextFunction(v)) {
 		size_t length;
 		const char *name = linkage_name_of(v, &length);
 
 		if (LLVMIsDeclaration(v) && length)
-			value_map_set(&linkage->by_value, v, *name_slot(linkage, name));
+			value_map_set(&linkage->by_value, v, *linkage_name_slot(linkage, name));
 	}
 }
 
@@ -168,9 +168,9 @@ void linkage_build(struct linkage *linkage, const struct program *program, struc
 			linkage_add_value(linkage, flow, v, i);
 	}
 	for (uint32_t i = 0; i < program->unit_count; i++)
-		add_aliases(linkage, program->units[i].module);
+		linkage_add_aliases(linkage, program->units[i].module);
 	for (uint32_t i = 0; i < program->unit_count; i++)
-		resolve_declarations(linkage, program->units[i].module);
+		linkage_resolve_declarations(linkage, program->units[i].module);
 }
 
 void linkage_release(struct linkage *linkage)

@@ -35,7 +35,7 @@ static void object_name_add_place(struct strbuf *out, LLVMValueRef instruction)
 	strbuf_addf(out, " at %.*s:%u", (int)length, file, LLVMGetDebugLocLine(instruction));
 }
 
-static void add_function_of(struct strbuf *out, LLVMValueRef instruction)
+static void object_name_add_function_of(struct strbuf *out, LLVMValueRef instruction)
 {
 	size_t length;
 
@@ -61,10 +61,10 @@ static void object_name_add_local(struct strbuf *out, LLVMValueRef value)
 	} else {
 		strbuf_adds(out, "a local");
 	}
-	add_function_of(out, value);
+	object_name_add_function_of(out, value);
 }
 
-static void add_allocation(struct strbuf *out, LLVMValueRef call)
+static void object_name_add_allocation(struct strbuf *out, LLVMValueRef call)
 {
 	LLVMValueRef called = LLVMGetCalledValue(call);
 	size_t length = 0;
@@ -80,7 +80,7 @@ static void add_allocation(struct strbuf *out, LLVMValueRef call)
 }
 
 /* Drops a number as in "counts.1": part of a split struct, or a second variable of that name. */
-static void drop_number(struct strbuf *out)
+static void object_name_drop_number(struct strbuf *out)
 {
 	size_t end = out->length;
 
@@ -103,13 +103,13 @@ char *object_name(const struct analysis *analysis, uint32_t number)
 	case FLOW_GLOBAL:
 	case FLOW_FUNCTION:
 		add_demangled(&out, LLVMGetValueName2(object->value, &length));
-		drop_number(&out);
+		object_name_drop_number(&out);
 		break;
 	case FLOW_STACK:
 		object_name_add_local(&out, object->value);
 		break;
 	case FLOW_HEAP:
-		add_allocation(&out, object->value);
+		object_name_add_allocation(&out, object->value);
 		break;
 	case FLOW_FOREIGN:
 		strbuf_adds(&out, "memory of code without bitcode");

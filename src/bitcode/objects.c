@@ -8,7 +8,7 @@
 #include "bitcode/points_to_internal.h"
 #include "abi/instrument_abi.h"
 
-static bool describe_global(
+static bool objects_describe_global(
 	const struct analysis *analysis, uint32_t number, struct points_to_object *out)
 {
 	const struct symbol *symbol = linkage_of_object(&analysis->linkage, number);
@@ -23,7 +23,7 @@ static bool describe_global(
 	return true;
 }
 
-static LLVMValueRef instruction_of(
+static LLVMValueRef objects_instruction_of(
 	const struct unit *unit, const struct site *site, const char *function)
 {
 	if (site->function_number >= unit->function_count ||
@@ -33,7 +33,7 @@ static LLVMValueRef instruction_of(
 }
 
 /* Returns the size of a local; 0: not known. */
-static uint64_t local_bytes(const struct unit *unit, LLVMValueRef local)
+static uint64_t objects_local_bytes(const struct unit *unit, LLVMValueRef local)
 {
 	LLVMValueRef count = LLVMGetOperand(local, 0);
 
@@ -44,7 +44,7 @@ static uint64_t local_bytes(const struct unit *unit, LLVMValueRef local)
 }
 
 /* Finds the local's site in a file. Returns false if there is none. */
-static bool find_local(const struct analysis *analysis, LLVMValueRef local, uint32_t file,
+static bool objects_find_local(const struct analysis *analysis, LLVMValueRef local, uint32_t file,
 	struct points_to_object *out)
 {
 	const struct program *program = &analysis->program;
@@ -58,10 +58,12 @@ static bool find_local(const struct analysis *analysis, LLVMValueRef local, uint
 		for (uint32_t j = 0; j < program->unit_count; j++) {
 			const struct unit *unit = &program->units[j];
 
-			if (unit->file != file || instruction_of(unit, site, "main") != local)
+			if (unit->file != file ||
+				objects_instruction_of(unit, site, "main") != local)
 				continue;
-			*out = (struct points_to_object){
-				.file = file, .index = i, .bytes = local_bytes(unit, local)};
+			*out = (struct points_to_object){.file = file,
+				.index = i,
+				.bytes = objects_local_bytes(unit, local)};
 			return out->bytes != 0;
 		}
 	}
@@ -75,7 +77,7 @@ static bool objects_describe_local(
 		!program_is_named(LLVMGetBasicBlockParent(LLVMGetInstructionParent(local)), "main"))
 		return false;
 	for (uint32_t file = 0; file < analysis->program.file_count; file++)
-		if (find_local(analysis, local, file, out))
+		if (objects_find_local(analysis, local, file, out))
 			return true;
 	return false;
 }
@@ -87,7 +89,7 @@ bool describe_object(const struct analysis *analysis, uint32_t number, struct po
 
 	*out = (struct points_to_object){0};
 	if (object->kind == FLOW_GLOBAL)
-		is_known = describe_global(analysis, number, out);
+		is_known = objects_describe_global(analysis, number, out);
 	else if (object->kind == FLOW_STACK)
 		is_known = objects_describe_local(analysis, object->value, out);
 	out->stride = object->stride;

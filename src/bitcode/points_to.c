@@ -13,7 +13,7 @@ void bug_report(const char *condition, const char *file, int line)
 	abort();
 }
 
-static void analysis_release(struct analysis *analysis)
+static void points_to_analysis_release(struct analysis *analysis)
 {
 	for (uint32_t i = 0; i < analysis->call_site_count; i++)
 		bitmap_release(&analysis->call_sites[i].objects);
@@ -25,7 +25,7 @@ static void analysis_release(struct analysis *analysis)
 	program_release(&analysis->program);
 }
 
-static time_t deadline_after(unsigned seconds)
+static time_t points_to_deadline_after(unsigned seconds)
 {
 	struct timespec now;
 
@@ -46,7 +46,7 @@ int raddle_points_to(struct points_to **out, const struct points_to_files *files
 	if (status)
 		return status;
 	flow_init(&analysis.flow);
-	analysis.flow.deadline = deadline_after(files->seconds_most);
+	analysis.flow.deadline = points_to_deadline_after(files->seconds_most);
 	analysis.flow.context = &analysis;
 	analysis.flow.on_call = call_reaches;
 	analysis.flow.on_foreign_function = function_becomes_foreign;
@@ -58,6 +58,6 @@ int raddle_points_to(struct points_to **out, const struct points_to_files *files
 	else
 		status = error_set(err, ERROR_LIMIT, "the points-to analysis takes more than %u s",
 			files->seconds_most);
-	analysis_release(&analysis);
+	points_to_analysis_release(&analysis);
 	return status;
 }

@@ -31,14 +31,15 @@ static int program_damaged(const char *path, uint32_t unit, const char *what, st
 }
 
 /* Keeps LLVM from printing diagnostics; the return codes suffice. */
-static void ignore_diagnostic(LLVMDiagnosticInfoRef info, void *context)
+static void program_ignore_diagnostic(LLVMDiagnosticInfoRef info, void *context)
 {
 	(void)info;
 	(void)context;
 }
 
 /* Stores the instructions from index `count` of `array` on; only counts them if `array` is NULL. */
-static uint32_t number_instructions(LLVMValueRef function, LLVMValueRef *array, uint32_t count)
+static uint32_t program_number_instructions(
+	LLVMValueRef function, LLVMValueRef *array, uint32_t count)
 {
 	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
 		block = LLVMGetNextBasicBlock(block))
@@ -49,13 +50,13 @@ static uint32_t number_instructions(LLVMValueRef function, LLVMValueRef *array, 
 	return count;
 }
 
-static void number_all(struct unit *unit)
+static void program_number_all(struct unit *unit)
 {
 	uint32_t functions = 0, instructions = 0;
 
 	for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f; f = LLVMGetNextFunction(f)) {
 		functions += !LLVMIsDeclaration(f);
-		instructions = number_instructions(f, NULL, instructions);
+		instructions = program_number_instructions(f, NULL, instructions);
 	}
 	unit->functions = array_new(functions + 1, sizeof *unit->functions);
 	unit->first_instruction = array_new(functions + 1, sizeof *unit->first_instruction);
@@ -65,12 +66,12 @@ static void number_all(struct unit *unit)
 		if (LLVMIsDeclaration(f))
 			continue;
 		unit->functions[unit->function_count++] = f;
-		instructions = number_instructions(f, unit->instructions, instructions);
+		instructions = program_number_instructions(f, unit->instructions, instructions);
 		unit->first_instruction[unit->function_count] = instructions;
 	}
 }
 
-static int parse_unit(struct program *program, const struct bitcode_header *header,
+static int program_parse_unit(struct program *program, const struct bitcode_header *header,
 	const unsigned char *stored, const char *path, uint32_t number, struct error *err)
 {
 	struct unit unit = {.file = program->file_count - 1};
@@ -94,12 +95,12 @@ static int parse_unit(struct program *program, const struct bitcode_header *head
 	if (failed)
 		return program_damaged(path, number, "LLVM 19 cannot read it", err);
 	unit.layout = LLVMGetModuleDataLayout(unit.module);
-	number_all(&unit);
+	program_number_all(&unit);
 	ARRAY_APPEND(program->units, program->unit_count, unit);
 	return 0;
 }
 
-static int check_header(const struct bitcode_header *header, size_t left, const char *path,
+static int program_check_header(const struct bitcode_header *header, size_t left, const char *path,
 	uint32_t number, struct error *err)
 {
 	if (header->magic != INSTRUMENT_MAGIC)
@@ -114,7 +115,7 @@ static int check_header(const struct bitcode_header *header, size_t left, const 
 	return 0;
 }
 
-static int parse_section(struct program *program, const unsigned char *bytes, size_t size,
+static int program_parse_section(struct program *program, const unsigned char *bytes, size_t size,
 	const char *path, struct error *err)
 {
 	size_t at = 0;
@@ -127,9 +128,10 @@ static int parse_section(struct program *program, const unsigned char *bytes, si
 			return program_damaged(path, number, "it is cut short", err);
 		memcpy(&header, bytes + at, sizeof header);
 		at += sizeof header;
-		status = check_header(&header, size - at, path, number, err);
+		status = program_check_header(&header, size - at, path, number, err);
 		if (!status)
-			status = parse_unit(program, &header, bytes + at, path, number, err);
+			status =
+				program_parse_unit(program, &header, bytes + at, path, number, err);
 		if (status)
 			return status;
 		at += header.stored_bytes;
@@ -151,7 +153,7 @@ static _Noreturn void program_parse_in_child(struct program *program, const unsi
 	/* LLVM prints a reason before it ends its process. */
 	if (null >= 0)
 		(void)dup2(null, STDERR_FILENO);
-	(void)parse_section(program, section, size, path, &err);
+	(void)program_parse_section(program, section, size, path, &err);
 	if (write(pipe, &err, sizeof err) != (ssize_t)sizeof err)
 		_exit(EXIT_FAILURE);
 	_exit(EXIT_SUCCESS);
@@ -190,7 +192,7 @@ static int program_check_section(struct program *program, const unsigned char *s
 }
 
 /* Damaged names are left out: no symbol of the program matches them. */
-static void read_exports(struct program_file *file)
+static void program_read_exports(struct program_file *file)
 {
 	size_t table_size, names_size;
 	const unsigned char *table = site_table_section(file->sites, ".dynsym", &table_size);
@@ -210,7 +212,7 @@ static void read_exports(struct program_file *file)
 	}
 }
 
-static int load_file(struct program *program, const char *path, struct error *err)
+static int program_load_file(struct program *program, const char *path, struct error *err)
 {
 	struct program_file *file = &program->files[program->file_count];
 	const unsigned char *section;
@@ -221,13 +223,13 @@ static int load_file(struct program *program, const char *path, struct error *er
 		return status;
 	program->file_count++;
 	file->path = path;
-	read_exports(file);
+	program_read_exports(file);
 	section = site_table_section(file->sites, ".raddle.bitcode", &size);
 	if (!section)
 		return error_set(err, ERROR_NOTFOUND,
 			"%s has sites but no bitcode; build it again and do not strip it", path);
 	status = program_check_section(program, section, size, path, err);
-	return status ? status : parse_section(program, section, size, path, err);
+	return status ? status : program_parse_section(program, section, size, path, err);
 }
 
 int program_load(
@@ -236,10 +238,10 @@ int program_load(
 	int status = 0;
 
 	*program = (struct program){.context = LLVMContextCreate()};
-	LLVMContextSetDiagnosticHandler(program->context, ignore_diagnostic, NULL);
+	LLVMContextSetDiagnosticHandler(program->context, program_ignore_diagnostic, NULL);
 	program->files = array_new(path_count + 1, sizeof *program->files);
 	for (uint32_t i = 0; i < path_count && !status; i++)
-		status = load_file(program, paths[i], err);
+		status = program_load_file(program, paths[i], err);
 	if (status)
 		program_release(program);
 	return status;

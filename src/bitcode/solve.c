@@ -6,14 +6,14 @@
 #include "base/array.h"
 #include "bitcode/flow.h"
 
-static void replace(struct bitmap *set, struct bitmap *by)
+static void solve_replace(struct bitmap *set, struct bitmap *by)
 {
 	bitmap_release(set);
 	*set = *by;
 	*by = (struct bitmap){0};
 }
 
-static void move_rules(struct flow_node *to, struct flow_node *from)
+static void solve_move_rules(struct flow_node *to, struct flow_node *from)
 {
 	for (uint32_t i = 0; i < from->rule_count; i++)
 		ARRAY_APPEND(to->rules, to->rule_count, from->rules[i]);
@@ -22,25 +22,25 @@ static void move_rules(struct flow_node *to, struct flow_node *from)
 	from->rule_count = 0;
 }
 
-static void keep_common(struct bitmap *set, const struct bitmap *other)
+static void solve_keep_common(struct bitmap *set, const struct bitmap *other)
 {
 	struct bitmap only = {0}, common = {0};
 
 	bitmap_subtract(&only, set, other);
 	bitmap_subtract(&common, set, &only);
 	bitmap_release(&only);
-	replace(set, &common);
+	solve_replace(set, &common);
 }
 
 /* Combines two sets of points that were already shown to rules or successors. After a union of the
  * nodes, only points in both sets count as shown. */
-static void unite_progress(
+static void solve_unite_progress(
 	struct bitmap *leader, struct bitmap *other, uint32_t leader_count, uint32_t other_count)
 {
 	if (leader_count && other_count)
-		keep_common(leader, other);
+		solve_keep_common(leader, other);
 	else if (other_count)
-		replace(leader, other);
+		solve_replace(leader, other);
 	bitmap_release(other);
 }
 
@@ -55,17 +55,17 @@ static void solve_unite(struct flow *flow, uint32_t first, uint32_t second)
 	leader = &flow->nodes[first];
 	other = &flow->nodes[second];
 	other->leader = first;
-	unite_progress(&leader->ruled, &other->ruled, leader->rule_count, other->rule_count);
-	unite_progress(&leader->carried, &other->carried, leader->successors.count,
+	solve_unite_progress(&leader->ruled, &other->ruled, leader->rule_count, other->rule_count);
+	solve_unite_progress(&leader->carried, &other->carried, leader->successors.count,
 		other->successors.count);
-	move_rules(leader, other);
+	solve_move_rules(leader, other);
 	(void)bitmap_unite(&leader->points, &other->points);
 	(void)bitmap_unite(&leader->successors, &other->successors);
 	bitmap_release(&other->points);
 	bitmap_release(&other->successors);
 }
 
-static void apply_unions(struct flow *flow)
+static void solve_apply_unions(struct flow *flow)
 {
 	for (uint32_t i = 0; i < flow->union_count; i++)
 		solve_unite(flow, flow->unions[i].first, flow->unions[i].second);
@@ -95,7 +95,7 @@ static void solve_enter(struct walk *walk, uint32_t node)
 }
 
 /* Completes a component, whose first visited node is given. */
-static void close_component(struct walk *walk, uint32_t node)
+static void solve_close_component(struct walk *walk, uint32_t node)
 {
 	uint32_t member;
 
@@ -112,7 +112,7 @@ static void solve_leave(struct walk *walk, uint32_t node)
 {
 	walk->path_count--;
 	if (walk->low[node] == walk->index[node])
-		close_component(walk, node);
+		solve_close_component(walk, node);
 	if (walk->path_count) {
 		const uint32_t before = walk->path[walk->path_count - 1];
 
@@ -121,7 +121,7 @@ static void solve_leave(struct walk *walk, uint32_t node)
 	}
 }
 
-static void walk_from(struct walk *walk, uint32_t start)
+static void solve_walk_from(struct walk *walk, uint32_t start)
 {
 	solve_enter(walk, start);
 	while (walk->path_count) {
@@ -141,7 +141,7 @@ static void walk_from(struct walk *walk, uint32_t start)
 }
 
 /* Collapses cycles. Returns the leaders, each before its successors; the caller frees the array. */
-static uint32_t *collapse_cycles(struct flow *flow, uint32_t *count)
+static uint32_t *solve_collapse_cycles(struct flow *flow, uint32_t *count)
 {
 	const size_t nodes = flow->node_count;
 	struct walk walk = {.flow = flow,
@@ -155,8 +155,8 @@ static uint32_t *collapse_cycles(struct flow *flow, uint32_t *count)
 
 	for (uint32_t i = 0; i < nodes; i++)
 		if (flow->nodes[i].leader == i && !walk.index[i])
-			walk_from(&walk, i);
-	apply_unions(flow);
+			solve_walk_from(&walk, i);
+	solve_apply_unions(flow);
 	for (uint32_t i = 0; i < walk.order_count / 2; i++) {
 		const uint32_t last = walk.order[walk.order_count - 1 - i];
 
@@ -175,22 +175,22 @@ static uint32_t *collapse_cycles(struct flow *flow, uint32_t *count)
 
 /* Removes the foreign places from a node that points to `anything`, which stands for all of
  * them. */
-static void drop_foreign(const struct flow *flow, struct flow_node *node)
+static void solve_drop_foreign(const struct flow *flow, struct flow_node *node)
 {
 	struct bitmap kept = {0};
 
 	if (!bitmap_has(&node->points, flow->anything))
 		return;
 	bitmap_subtract(&kept, &node->points, &flow->foreign_places);
-	replace(&node->points, &kept);
+	solve_replace(&node->points, &kept);
 }
 
-static void carry_on(struct flow *flow, uint32_t number)
+static void solve_propagate_node(struct flow *flow, uint32_t number)
 {
 	struct flow_node *node = &flow->nodes[number];
 	struct bitmap fresh = {0};
 
-	drop_foreign(flow, node);
+	solve_drop_foreign(flow, node);
 	bitmap_subtract(&fresh, &node->points, &node->carried);
 	if (fresh.count) {
 		(void)bitmap_unite(&node->carried, &fresh);
@@ -223,7 +223,7 @@ static void solve_connect(
 	}
 }
 
-static void apply(struct flow *flow, const struct flow_rule *rule, uint32_t location)
+static void solve_apply(struct flow *flow, const struct flow_rule *rule, uint32_t location)
 {
 	const uint32_t object = flow->nodes[location].object;
 	const int64_t distance = flow->nodes[location].distance;
@@ -247,23 +247,24 @@ static void apply(struct flow *flow, const struct flow_rule *rule, uint32_t loca
 	}
 }
 
-static void apply_to_each(struct flow *flow, const struct flow_rule *rule, const struct bitmap *set)
+static void solve_apply_to_each(
+	struct flow *flow, const struct flow_rule *rule, const struct bitmap *set)
 {
-	bitmap_each(location, set) apply(flow, rule, (uint32_t)location);
+	bitmap_each(location, set) solve_apply(flow, rule, (uint32_t)location);
 }
 
 /* Shifts leave locations in `whole` unchanged: these are united at once instead of one by one. */
-static void apply_shift(struct flow *flow, const struct flow_rule *rule, const struct bitmap *whole,
-	const struct bitmap *others)
+static void solve_apply_shift(struct flow *flow, const struct flow_rule *rule,
+	const struct bitmap *whole, const struct bitmap *others)
 {
 	struct flow_node *to = &flow->nodes[flow_leader(flow, rule->other)];
 
 	if (bitmap_unite(&to->points, whole))
 		flow->has_changed = true;
-	apply_to_each(flow, rule, others);
+	solve_apply_to_each(flow, rule, others);
 }
 
-static void apply_rules(struct flow *flow, uint32_t node)
+static void solve_apply_rules(struct flow *flow, uint32_t node)
 {
 	struct bitmap fresh = {0}, others = {0}, whole = {0};
 
@@ -276,16 +277,16 @@ static void apply_rules(struct flow *flow, uint32_t node)
 		const struct flow_rule rule = flow->nodes[node].rules[i];
 
 		if (rule.kind == FLOW_SHIFT)
-			apply_shift(flow, &rule, &whole, &others);
+			solve_apply_shift(flow, &rule, &whole, &others);
 		else
-			apply_to_each(flow, &rule, &fresh);
+			solve_apply_to_each(flow, &rule, &fresh);
 	}
 	bitmap_release(&fresh);
 	bitmap_release(&others);
 	bitmap_release(&whole);
 }
 
-static void open_objects(struct flow *flow)
+static void solve_open_objects(struct flow *flow)
 {
 	struct bitmap fresh = {0};
 
@@ -296,7 +297,8 @@ static void open_objects(struct flow *flow)
 	bitmap_release(&fresh);
 }
 
-static void copy_object(struct flow *flow, const struct flow_copy *copy, uint32_t to, uint32_t from)
+static void solve_copy_object(
+	struct flow *flow, const struct flow_copy *copy, uint32_t to, uint32_t from)
 {
 	const uint32_t to_object = flow->nodes[to].object;
 	const uint32_t from_object = flow->nodes[from].object;
@@ -320,7 +322,7 @@ static void copy_object(struct flow *flow, const struct flow_copy *copy, uint32_
 	}
 }
 
-static uint64_t places_behind(const struct flow *flow, const struct bitmap *set)
+static uint64_t solve_places_behind(const struct flow *flow, const struct bitmap *set)
 {
 	uint64_t count = 0;
 
@@ -338,7 +340,7 @@ static uint64_t places_behind(const struct flow *flow, const struct bitmap *set)
 
 /* Copies widely: addresses stored in one set's objects may then be stored anywhere in the
  * other's. */
-static void copy_widely(struct flow *flow, struct flow_copy *copy, const struct bitmap *to,
+static void solve_copy_widely(struct flow *flow, struct flow_copy *copy, const struct bitmap *to,
 	const struct bitmap *from)
 {
 	if (!copy->hub)
@@ -359,7 +361,7 @@ static void copy_widely(struct flow *flow, struct flow_copy *copy, const struct 
 	}
 }
 
-static void apply_copy(struct flow *flow, uint32_t number)
+static void solve_apply_copy(struct flow *flow, uint32_t number)
 {
 	struct flow_copy *copy = &flow->copies[number];
 	struct bitmap to = {0}, from = {0};
@@ -367,17 +369,17 @@ static void apply_copy(struct flow *flow, uint32_t number)
 
 	(void)bitmap_unite(&to, &flow->nodes[flow_leader(flow, copy->to)].points);
 	(void)bitmap_unite(&from, &flow->nodes[flow_leader(flow, copy->from)].points);
-	seen = (places_behind(flow, &to) << 32) + places_behind(flow, &from);
+	seen = (solve_places_behind(flow, &to) << 32) + solve_places_behind(flow, &from);
 	if (seen != copy->seen && (copy->hub || (uint64_t)to.count * from.count > PAIRS_MOST)) {
 		copy->seen = seen;
-		copy_widely(flow, copy, &to, &from);
+		solve_copy_widely(flow, copy, &to, &from);
 	} else if (seen != copy->seen) {
 		copy->seen = seen;
 		bitmap_each(target, &to)
 		{
 			bitmap_each_inner(source, &from)
 			{
-				copy_object(flow, copy, (uint32_t)target, (uint32_t)source);
+				solve_copy_object(flow, copy, (uint32_t)target, (uint32_t)source);
 			}
 		}
 	}
@@ -403,18 +405,18 @@ static bool solve_wave(struct flow *flow, const uint32_t *order, uint32_t count)
 	for (uint32_t i = 0; i < count; i++) {
 		if (solve_is_late(flow, i))
 			return false;
-		carry_on(flow, order[i]);
+		solve_propagate_node(flow, order[i]);
 	}
 	flow->has_changed = false;
 	for (uint32_t i = 0; i < count; i++) {
 		if (solve_is_late(flow, i))
 			return false;
 		if (flow->nodes[order[i]].rule_count)
-			apply_rules(flow, order[i]);
+			solve_apply_rules(flow, order[i]);
 	}
-	open_objects(flow);
+	solve_open_objects(flow);
 	for (uint32_t i = 0; i < flow->copy_count; i++)
-		apply_copy(flow, i);
+		solve_apply_copy(flow, i);
 	return true;
 }
 
@@ -426,8 +428,8 @@ bool flow_solve(struct flow *flow)
 		uint32_t count, *order;
 
 		flow->has_changed = false;
-		apply_unions(flow);
-		order = collapse_cycles(flow, &count);
+		solve_apply_unions(flow);
+		order = solve_collapse_cycles(flow, &count);
 		is_in_time = solve_wave(flow, order, count);
 		free(order);
 	} while (is_in_time && flow->has_changed);

@@ -34,7 +34,7 @@ struct reader {
 	uint32_t start_count;
 };
 
-static void add_points(struct reader *reader, struct reach *reach, LLVMValueRef pointer)
+static void touch_add_points(struct reader *reader, struct reach *reach, LLVMValueRef pointer)
 {
 	const uint32_t node = value_map_get(&reader->analysis->nodes, pointer);
 
@@ -44,7 +44,7 @@ static void add_points(struct reader *reader, struct reach *reach, LLVMValueRef 
 				 .points);
 }
 
-static bool copies(LLVMValueRef call)
+static bool touch_copies(LLVMValueRef call)
 {
 	size_t length;
 	const char *name = LLVMGetValueName2(LLVMGetCalledValue(call), &length);
@@ -54,9 +54,10 @@ static bool copies(LLVMValueRef call)
 
 /* Finds the memory that a call may touch. The compiler pass has the same knowledge about the
  * arguments of copies. */
-static bool reach_call(struct reader *reader, struct reach *reach, LLVMValueRef call, uint8_t kind)
+static bool touch_reach_call(
+	struct reader *reader, struct reach *reach, LLVMValueRef call, uint8_t kind)
 {
-	const bool is_copy = copies(call);
+	const bool is_copy = touch_copies(call);
 	const unsigned first = is_copy && kind == SITE_RANGE_READ ? 1 : 0;
 	unsigned end = is_copy ? first + 1 : LLVMGetNumArgOperands(call);
 
@@ -65,32 +66,32 @@ static bool reach_call(struct reader *reader, struct reach *reach, LLVMValueRef 
 	else
 		reach->bytes = UINT64_MAX;
 	for (unsigned i = first; i < end; i++)
-		add_points(reader, reach, LLVMGetArgOperand(call, i));
+		touch_add_points(reader, reach, LLVMGetArgOperand(call, i));
 	return true;
 }
 
 /* Returns false if the instruction accesses no memory. */
-static bool reach_instruction(
+static bool touch_reach_instruction(
 	struct reader *reader, struct reach *reach, LLVMValueRef instruction, uint8_t kind)
 {
 	switch (LLVMGetInstructionOpcode(instruction)) {
 	case LLVMLoad:
 	case LLVMAtomicRMW:
 	case LLVMAtomicCmpXchg:
-		add_points(reader, reach, LLVMGetOperand(instruction, 0));
+		touch_add_points(reader, reach, LLVMGetOperand(instruction, 0));
 		return true;
 	case LLVMStore:
-		add_points(reader, reach, LLVMGetOperand(instruction, 1));
+		touch_add_points(reader, reach, LLVMGetOperand(instruction, 1));
 		return true;
 	case LLVMCall:
 	case LLVMInvoke:
-		return reach_call(reader, reach, instruction, kind);
+		return touch_reach_call(reader, reach, instruction, kind);
 	default:
 		return false;
 	}
 }
 
-static void reach_in_units(struct reader *reader, struct reach *reach, uint32_t file,
+static void touch_reach_in_units(struct reader *reader, struct reach *reach, uint32_t file,
 	const struct site *site, const char *name)
 {
 	const struct program *program = &reader->analysis->program;
@@ -104,22 +105,22 @@ static void reach_in_units(struct reader *reader, struct reach *reach, uint32_t 
 			continue;
 		instruction =
 			program_instruction(unit, site->function_number, site->instruction_number);
-		if (instruction && reach_instruction(reader, reach, instruction, site->kind))
+		if (instruction && touch_reach_instruction(reader, reach, instruction, site->kind))
 			reach->is_matched = true;
 	}
 }
 
 /* Finds what a site may touch. The site's record does not name its unit, so functions with the same
  * name and number in several units all count. */
-static void reach_site(
+static void touch_reach_site(
 	struct reader *reader, struct reach *reach, uint32_t file, const struct site *site)
 {
 	const struct site_table *table = reader->analysis->program.files[file].sites;
 
 	reach->bytes = site->bytes;
-	reach_in_units(reader, reach, file, site, site_table_function(table, site));
+	touch_reach_in_units(reader, reach, file, site, site_table_function(table, site));
 	if (!reach->is_matched)
-		reach_in_units(reader, reach, file, site, NULL);
+		touch_reach_in_units(reader, reach, file, site, NULL);
 	if (!reach->bytes)
 		reach->bytes = UINT64_MAX;
 }
@@ -131,17 +132,18 @@ static const struct flow_object *touch_object_of(const struct reader *reader, ui
 	return &flow->objects[flow->nodes[location].object];
 }
 
-static bool is_variable(const struct flow_object *object)
+static bool touch_is_variable(const struct flow_object *object)
 {
 	return object->kind != FLOW_FUNCTION && object->kind != FLOW_FOREIGN;
 }
 
-static void add_start(struct reader *reader, const struct start *start)
+static void touch_add_start(struct reader *reader, const struct start *start)
 {
 	ARRAY_APPEND(reader->starts, reader->start_count, *start);
 }
 
-static void add_starts(struct reader *reader, const struct reach *reach, const struct site *site)
+static void touch_add_starts(
+	struct reader *reader, const struct reach *reach, const struct site *site)
 {
 	const struct flow *flow = &reader->analysis->flow;
 
@@ -153,13 +155,13 @@ static void add_starts(struct reader *reader, const struct reach *reach, const s
 			.bytes = reach->bytes,
 			.field = site->field};
 
-		if (is_variable(object))
-			add_start(reader, &start);
+		if (touch_is_variable(object))
+			touch_add_start(reader, &start);
 	}
 }
 
 /* Adds foreign objects that only foreign code or open sites access. */
-static void add_foreign_starts(struct reader *reader)
+static void touch_add_foreign_starts(struct reader *reader)
 {
 	const struct flow *flow = &reader->analysis->flow;
 
@@ -169,8 +171,9 @@ static void add_foreign_starts(struct reader *reader)
 		const bool is_constant = flow->objects[i].kind == FLOW_GLOBAL &&
 					 LLVMIsGlobalConstant(flow->objects[i].value);
 
-		if (flow->objects[i].is_foreign && is_variable(&flow->objects[i]) && !is_constant)
-			add_start(reader, &start);
+		if (flow->objects[i].is_foreign && touch_is_variable(&flow->objects[i]) &&
+			!is_constant)
+			touch_add_start(reader, &start);
 	}
 }
 
@@ -184,7 +187,7 @@ static int touch_compare_starts(const void *left, const void *right)
 }
 
 /* Merges equal starts; the alphabetically first field name stays. */
-static void unite_starts(struct reader *reader)
+static void touch_unite_starts(struct reader *reader)
 {
 	uint32_t kept = 0;
 
@@ -226,7 +229,7 @@ static void touch_name_variable(const struct reader *reader, const struct start 
 	*name = strbuf_detach(&out);
 }
 
-static uint64_t extent_of(const struct reader *reader, uint32_t i)
+static uint64_t touch_extent_of(const struct reader *reader, uint32_t i)
 {
 	const struct start *start = &reader->starts[i];
 	const bool is_last = i + 1 == reader->start_count || start[1].object != start->object;
@@ -236,7 +239,7 @@ static uint64_t extent_of(const struct reader *reader, uint32_t i)
 	return start->bytes < room ? start->bytes : room;
 }
 
-static void make_variables(struct reader *reader)
+static void touch_make_variables(struct reader *reader)
 {
 	struct points_to *result = reader->result;
 
@@ -246,22 +249,22 @@ static void make_variables(struct reader *reader)
 	for (uint32_t i = 0; i < reader->start_count; i++) {
 		touch_name_variable(reader, &reader->starts[i], &result->variables[i].name);
 		result->variables[i].distance = reader->starts[i].distance;
-		result->variables[i].bytes = extent_of(reader, i);
+		result->variables[i].bytes = touch_extent_of(reader, i);
 		if (reader->analysis->flow.objects[reader->starts[i].object].is_foreign)
 			result->foreign[result->foreign_count++] = i;
 	}
 }
 
-static bool overlaps(const struct reader *reader, uint32_t i, int64_t at, uint64_t bytes)
+static bool touch_overlaps(const struct reader *reader, uint32_t i, int64_t at, uint64_t bytes)
 {
 	const struct start *start = &reader->starts[i];
 
 	if (start->distance >= at)
 		return (uint64_t)(start->distance - at) < bytes;
-	return (uint64_t)(at - start->distance) < extent_of(reader, i);
+	return (uint64_t)(at - start->distance) < touch_extent_of(reader, i);
 }
 
-static void make_objects(struct reader *reader)
+static void touch_make_objects(struct reader *reader)
 {
 	struct points_to *result = reader->result;
 	uint32_t end;
@@ -281,7 +284,7 @@ static void make_objects(struct reader *reader)
 	}
 }
 
-static uint32_t first_start(const struct reader *reader, uint32_t object)
+static uint32_t touch_first_start(const struct reader *reader, uint32_t object)
 {
 	uint32_t low;
 
@@ -296,12 +299,12 @@ static void touch_object(
 	const uint32_t number = reader->analysis->flow.nodes[location].object;
 	const int64_t at = flow_distance(object, reader->analysis->flow.nodes[location].distance);
 
-	for (uint32_t i = first_start(reader, number);
+	for (uint32_t i = touch_first_start(reader, number);
 		i < reader->start_count && reader->starts[i].object == number; i++) {
 		const bool is_all = object->stride && bytes >= (uint64_t)object->stride;
 
-		if (is_all || overlaps(reader, i, at, bytes) ||
-			(object->stride && overlaps(reader, i, at - object->stride, bytes)))
+		if (is_all || touch_overlaps(reader, i, at, bytes) ||
+			(object->stride && touch_overlaps(reader, i, at - object->stride, bytes)))
 			(void)bitmap_add(touched, i);
 	}
 }
@@ -315,7 +318,7 @@ static void touch(struct reader *reader, struct reach *reach, struct points_to_s
 	{
 		if (touch_object_of(reader, location)->kind == FLOW_FOREIGN)
 			site->is_open = true;
-		else if (is_variable(touch_object_of(reader, location)))
+		else if (touch_is_variable(touch_object_of(reader, location)))
 			touch_object(reader, &touched, location, reach->bytes);
 	}
 	site->is_unmatched = !reach->is_matched;
@@ -336,7 +339,7 @@ static char *touch_describe_place(const struct site *site)
 	return strbuf_detach(&out);
 }
 
-static bool has_address(const struct site *site)
+static bool touch_has_address(const struct site *site)
 {
 	return site->kind != SITE_FENCE && site->kind < SITE_FUNCTION_ENTRY;
 }
@@ -358,10 +361,10 @@ static void touch_read_sites(struct reader *reader)
 			const struct site *site = site_table_at(table, i);
 			struct reach *reach = &reader->reaches[result->site_count];
 
-			if (!has_address(site))
+			if (!touch_has_address(site))
 				continue;
-			reach_site(reader, reach, file, site);
-			add_starts(reader, reach, site);
+			touch_reach_site(reader, reach, file, site);
+			touch_add_starts(reader, reach, site);
 			result->sites[result->site_count++] = (struct points_to_site){.file = file,
 				.index = i,
 				.kind = site->kind,
@@ -376,10 +379,10 @@ struct points_to *read_result(struct analysis *analysis)
 	struct reader reader = {.analysis = analysis, .result = result};
 
 	touch_read_sites(&reader);
-	add_foreign_starts(&reader);
-	unite_starts(&reader);
-	make_variables(&reader);
-	make_objects(&reader);
+	touch_add_foreign_starts(&reader);
+	touch_unite_starts(&reader);
+	touch_make_variables(&reader);
+	touch_make_objects(&reader);
 	for (uint32_t i = 0; i < result->site_count; i++) {
 		touch(&reader, &reader.reaches[i], &result->sites[i]);
 		bitmap_release(&reader.reaches[i].locations);

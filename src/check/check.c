@@ -62,7 +62,7 @@ __attribute__((format(printf, 2, 3))) static void say(
 	strbuf_release(&line);
 }
 
-static void set_name(struct check *check, const char *file, const char *what)
+static void check_set_name(struct check *check, const char *file, const char *what)
 {
 	const char *base = base_name(file);
 
@@ -73,7 +73,7 @@ static void set_name(struct check *check, const char *file, const char *what)
 			what ? what : "");
 }
 
-static void set_standards(struct raddle_options *options)
+static void check_set_standards(struct raddle_options *options)
 {
 	if (!options->strategy)
 		options->strategy = STRATEGY_STANDARD;
@@ -91,7 +91,7 @@ static void set_standards(struct raddle_options *options)
 		options->replay = getenv(REPLAY_ENVIRONMENT);
 }
 
-static int plan_replay(struct check *check, struct error *err)
+static int check_plan_replay(struct check *check, struct error *err)
 {
 	switch (token_read(check->options.replay, check->name, &check->plan, &check->token, err)) {
 	case TOKEN_FITS:
@@ -103,7 +103,7 @@ static int plan_replay(struct check *check, struct error *err)
 	}
 }
 
-static int make_plan(struct check *check, struct error *err)
+static int check_make_plan(struct check *check, struct error *err)
 {
 	struct raddle_options *options = &check->options;
 	struct check_plan *plan = &check->plan;
@@ -126,7 +126,7 @@ static int make_plan(struct check *check, struct error *err)
 			"memory_model is RADDLE_SC, RADDLE_TSO or RADDLE_C11, not %d",
 			options->memory_model);
 	if (options->replay && options->replay[0]) {
-		code = plan_replay(check, err);
+		code = check_plan_replay(check, err);
 		if (code || check->token.state)
 			return code;
 	}
@@ -136,7 +136,7 @@ static int make_plan(struct check *check, struct error *err)
 	return code;
 }
 
-static bool has_failed(struct check *check)
+static bool check_has_failed(struct check *check)
 {
 	if (check->options.has_failed && check->options.has_failed() > check->noted) {
 		check->has_framework_failed = true;
@@ -157,7 +157,8 @@ static bool check_explore(struct check *check)
 
 		function_run(check->function, check->argument, check->frame, number);
 		is_failure = runtime_account_run();
-		if (is_failure || contract->outcome.kind == OUTCOME_REFUSED || has_failed(check))
+		if (is_failure || contract->outcome.kind == OUTCOME_REFUSED ||
+			check_has_failed(check))
 			return true;
 		if (runtime_is_exhausted()) {
 			check->is_complete = true;
@@ -169,14 +170,14 @@ static bool check_explore(struct check *check)
 	return false;
 }
 
-static bool replay(struct check *check)
+static bool check_replay(struct check *check)
 {
 	token_apply(&check->token);
 	function_run(check->function, check->argument, check->frame, 0);
-	return runtime_account_run() || has_failed(check);
+	return runtime_account_run() || check_has_failed(check);
 }
 
-static void fill_result(const struct check *check, bool is_failure)
+static void check_fill_result(const struct check *check, bool is_failure)
 {
 	struct raddle_result *result = check->options.result;
 	const struct contract *contract = room_contract();
@@ -193,7 +194,7 @@ static void fill_result(const struct check *check, bool is_failure)
 	};
 }
 
-static void describe_at_last(const struct check *check, struct simplified *reported)
+static void check_describe_at_last(const struct check *check, struct simplified *reported)
 {
 	const struct simplify simplify = {.function = {check->function, check->argument,
 						  check->frame, check->options.has_failed},
@@ -210,7 +211,7 @@ static void describe_at_last(const struct check *check, struct simplified *repor
 	token_write(&reported->token, check->name);
 }
 
-static void keep_and_report(const struct check *check, const struct strbuf *run)
+static void check_keep_and_report(const struct check *check, const struct strbuf *run)
 {
 	const struct contract *contract = room_contract();
 
@@ -223,7 +224,7 @@ static void keep_and_report(const struct check *check, const struct strbuf *run)
 		REPLAY_ENVIRONMENT, kept.replay.text);
 }
 
-static enum verdict judge_replay(const struct check *check, bool is_failure)
+static enum verdict check_judge_replay(const struct check *check, bool is_failure)
 {
 	const struct replay_state *state = contract_strategy(room_contract());
 
@@ -239,33 +240,33 @@ static enum verdict judge_replay(const struct check *check, bool is_failure)
 	return is_failure ? VERDICT_FAILED : VERDICT_PASSED;
 }
 
-static enum verdict perform(struct check *check)
+static enum verdict check_perform(struct check *check)
 {
 	struct simplified reported = {.message = kept.message, .token = kept.replay};
 	struct error err;
 	bool is_failure;
 
 	check->noted = check->options.has_failed ? check->options.has_failed() : 0;
-	if (make_plan(check, &err) || room_enter(&check->plan, &err)) {
+	if (check_make_plan(check, &err) || room_enter(&check->plan, &err)) {
 		say(check, "raddle: %s: %s\n", check->name, err.text);
 		return VERDICT_UNABLE;
 	}
-	is_failure = check->token.state ? replay(check) : check_explore(check);
+	is_failure = check->token.state ? check_replay(check) : check_explore(check);
 	if (!is_failure) {
 		room_leave();
 	} else {
 		strbuf_init(&reported.run);
 		strbuf_clear(&reported.message);
 		strbuf_clear(&reported.token);
-		describe_at_last(check, &reported);
+		check_describe_at_last(check, &reported);
 		kept.message = reported.message;
 		kept.replay = reported.token;
-		keep_and_report(check, &reported.run);
+		check_keep_and_report(check, &reported.run);
 		strbuf_release(&reported.run);
 	}
-	fill_result(check, is_failure);
+	check_fill_result(check, is_failure);
 	if (check->token.state)
-		return judge_replay(check, is_failure);
+		return check_judge_replay(check, is_failure);
 	return is_failure ? VERDICT_FAILED : VERDICT_PASSED;
 }
 
@@ -287,9 +288,9 @@ EXPORT int raddle_check_at(int (*function)(void *), void *argument,
 	}
 	if (options)
 		check.options = *options;
-	set_name(&check, file, what);
-	set_standards(&check.options);
-	verdict = perform(&check);
+	check_set_name(&check, file, what);
+	check_set_standards(&check.options);
+	verdict = check_perform(&check);
 	free(check.token.state);
 	free(check.token.points);
 	return (int)verdict;

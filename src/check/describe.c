@@ -19,7 +19,7 @@ struct description {
 };
 
 /* Loads lib/raddle/libraddle-check-places.so, beside this library. */
-static void *load_places(void)
+static void *describe_load_places(void)
 {
 	struct strbuf path;
 	Dl_info own;
@@ -37,10 +37,10 @@ static void *load_places(void)
 	return library; /* stays loaded for the next failure */
 }
 
-static void open_places(struct description *description)
+static void describe_open_places(struct description *description)
 {
 	places_open *open = NULL;
-	void *library = load_places();
+	void *library = describe_load_places();
 
 	description->places = NULL;
 	if (!library)
@@ -53,13 +53,13 @@ static void open_places(struct description *description)
 		description->places = open();
 }
 
-static void close_places(const struct description *description)
+static void describe_close_places(const struct description *description)
 {
 	places_close *close = NULL;
 
 	if (!description->places)
 		return;
-	*(void **)&close = dlsym(load_places(), PLACES_CLOSE);
+	*(void **)&close = dlsym(describe_load_places(), PLACES_CLOSE);
 	if (close)
 		close(description->places);
 }
@@ -113,7 +113,7 @@ static void describe_add_race(const struct description *description, const struc
 	describe_add_access(description, outcome->thread, outcome->op, outcome->site);
 }
 
-static void add_freed(const struct description *description, const struct outcome *outcome)
+static void describe_add_freed(const struct description *description, const struct outcome *outcome)
 {
 	struct strbuf *out = description->out;
 
@@ -150,7 +150,7 @@ static void describe_add_outcome(
 		return;
 	case OUTCOME_USE_AFTER_FREE:
 	case OUTCOME_DOUBLE_FREE:
-		add_freed(description, outcome);
+		describe_add_freed(description, outcome);
 		return;
 	case OUTCOME_DEADLOCK:
 	case OUTCOME_LOST_WAKEUP:
@@ -177,7 +177,7 @@ static void describe_add_outcome(
 
 /* Returns the number of the object among the steps' objects of its class, in the order of first
  * use. */
-static uint32_t object_number(enum object_class class, uint64_t address)
+static uint32_t describe_object_number(enum object_class class, uint64_t address)
 {
 	uint64_t left_out;
 	const uint32_t count = steps_count(&left_out);
@@ -197,7 +197,7 @@ static uint32_t object_number(enum object_class class, uint64_t address)
 	return number;
 }
 
-static void add_operation(
+static void describe_add_operation(
 	const struct description *description, enum op_kind kind, uint64_t address)
 {
 	struct strbuf *out = description->out;
@@ -213,7 +213,7 @@ static void add_operation(
 	strbuf_adds(out, " ");
 	if (!description->places || !description->name_data ||
 		!description->name_data(description->places, address, out))
-		strbuf_addf(out, "#%" PRIu32, object_number(op->object, address));
+		strbuf_addf(out, "#%" PRIu32, describe_object_number(op->object, address));
 }
 
 static void describe_add_wait(const struct description *description, const struct wait_edge *edge)
@@ -223,7 +223,8 @@ static void describe_add_wait(const struct description *description, const struc
 	strbuf_adds(out, "  ");
 	describe_add_thread(out, description->threads, edge->waiter.index);
 	strbuf_adds(out, " ");
-	add_operation(description, edge->op == OP_COND_WAKE ? OP_COND_WAIT : (enum op_kind)edge->op,
+	describe_add_operation(description,
+		edge->op == OP_COND_WAKE ? OP_COND_WAIT : (enum op_kind)edge->op,
 		edge->object_address);
 	strbuf_adds(out, " in ");
 	describe_add_place(description, edge->site, true);
@@ -273,7 +274,7 @@ static void describe_add_step(const struct description *description, const struc
 	describe_add_thread(out, description->threads, step->thread);
 	strbuf_addf(
 		out, "%*s ", out->length - start < 8 ? (int)(8 - (out->length - start)) : 0, "");
-	add_operation(description, (enum op_kind)step->kind, step->address);
+	describe_add_operation(description, (enum op_kind)step->kind, step->address);
 	if (step->site) {
 		strbuf_adds(out, " in ");
 		describe_add_place(description, step->site, is_return_address);
@@ -281,7 +282,8 @@ static void describe_add_step(const struct description *description, const struc
 	strbuf_adds(out, "\n");
 }
 
-static void add_steps(const struct description *description, const struct schedule *schedule)
+static void describe_add_steps(
+	const struct description *description, const struct schedule *schedule)
 {
 	uint64_t left_out;
 	const uint32_t count = steps_count(&left_out);
@@ -300,7 +302,8 @@ static void add_steps(const struct description *description, const struct schedu
 
 #define SEGMENTS_SHOWN 24
 
-static void add_order(const struct description *description, const struct schedule *schedule)
+static void describe_add_order(
+	const struct description *description, const struct schedule *schedule)
 {
 	struct strbuf *out = description->out;
 	const uint32_t first =
@@ -329,12 +332,12 @@ void describe_failure(struct strbuf *message, struct strbuf *run)
 	struct contract *contract = room_contract();
 	struct description description = {.out = message, .threads = contract_threads(contract)};
 
-	open_places(&description);
+	describe_open_places(&description);
 	describe_add_outcome(&description, &contract->outcome);
 	description.out = run;
 	for (uint32_t i = 0; i < contract->outcome.wait_count; i++)
 		describe_add_wait(&description, &contract->outcome.waits[i]);
-	add_steps(&description, contract_schedule(contract));
-	add_order(&description, contract_schedule(contract));
-	close_places(&description);
+	describe_add_steps(&description, contract_schedule(contract));
+	describe_add_order(&description, contract_schedule(contract));
+	describe_close_places(&description);
 }

@@ -65,7 +65,7 @@ bool function_run_has_stack(uintptr_t address)
 	return address - (uintptr_t)running.stack < STACK_BYTES;
 }
 
-static void switch_to(struct context *from, const struct context *to)
+static void function_run_switch_to(struct context *from, const struct context *to)
 {
 	if (context_has_fsgsbase())
 		context_switch_fsgsbase(from, to);
@@ -80,7 +80,7 @@ static bool function_run_has_ended(const struct engine_op *op, const struct engi
 }
 
 /* Waits for all threads of the function: the run ends with the last one, joined or not. */
-static void await_threads(void)
+static void function_run_await_threads(void)
 {
 	for (uint32_t i = 1; engine_live_count() > 1 && i < engine_thread_count(); i++) {
 		struct engine_op op = {.kind = OP_THREAD_JOIN,
@@ -93,8 +93,8 @@ static void await_threads(void)
 	}
 }
 
-static void run_function(void *unused) __attribute__((noreturn));
-static void run_function(void *unused)
+static void function_run_function(void *unused) __attribute__((noreturn));
+static void function_run_function(void *unused)
 {
 	__pthread_unwind_buf_t buffer;
 	volatile int status = 0;
@@ -106,13 +106,13 @@ static void run_function(void *unused)
 		status = running.function(running.argument);
 		__pthread_unregister_cancel(&buffer);
 	}
-	await_threads();
+	function_run_await_threads();
 	engine_exited(status);
 }
 
 /* Switches all sites on, for all runs: scheduling points then depend only on the set that a token
  * can name. */
-static void prepare_memory(void)
+static void function_run_prepare_memory(void)
 {
 	struct contract_memory *memory = contract_memory(runtime.contract);
 
@@ -139,36 +139,36 @@ void function_run(int (*function)(void *), void *argument, uintptr_t frame, uint
 	running.function = function;
 	running.argument = argument;
 	running.driver.thread_base = context_thread_base();
-	context_make(
-		&start, running.stack + STACK_BYTES, context_thread_base(), run_function, NULL);
+	context_make(&start, running.stack + STACK_BYTES, context_thread_base(),
+		function_run_function, NULL);
 	if (runtime.contract->has_memory_sites)
 		spinning_begin_run(engine_thread_count());
 	engine_renew();
 	runtime.is_run_over = false;
-	prepare_memory();
+	function_run_prepare_memory();
 	runtime_begin_run(number, NULL);
-	switch_to(&running.driver, &start);
+	function_run_switch_to(&running.driver, &start);
 	if (handled)
 		*handled = before;
 }
 
-static void check_finish(int status) __attribute__((noreturn));
-static void check_finish(int status)
+static void function_run_check_finish(int status) __attribute__((noreturn));
+static void function_run_check_finish(int status)
 {
 	struct context unused;
 
 	(void)status; /* the outcome has the status */
-	switch_to(&unused, &running.driver);
+	function_run_switch_to(&unused, &running.driver);
 	__builtin_trap();
 }
 
-static void check_nothing(void)
+static void function_run_check_nothing(void)
 {
 }
 
 const struct restart restart_check = {
 	.name = "check",
-	.at_main = check_nothing,
-	.at_first_create = check_nothing,
-	.finish = check_finish,
+	.at_main = function_run_check_nothing,
+	.at_first_create = function_run_check_nothing,
+	.finish = function_run_check_finish,
 };

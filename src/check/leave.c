@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "check/check_internal.h"
 
-static bool is_in_function(void)
+static bool leave_is_in_function(void)
 {
 	return runtime.contract && !runtime.is_forked_child && !runtime.is_run_over;
 }
@@ -21,7 +21,7 @@ void leave_by_jump(uintptr_t stack_pointer)
 	const char *stack = fiber_stack_of(engine_current());
 	bool is_within;
 
-	if (!is_in_function())
+	if (!leave_is_in_function())
 		return;
 	/* A jump within the function goes upwards on the stack from which it starts. */
 	if (stack)
@@ -39,7 +39,7 @@ EXPORT void exit(int status)
 	char why[64];
 	struct text text;
 
-	if (is_in_function()) {
+	if (leave_is_in_function()) {
 		text_init(&text, why, sizeof why);
 		text_add(&text, "the function called exit(");
 		text_unsigned(&text, (uint64_t)(status & 255));
@@ -52,7 +52,7 @@ EXPORT void exit(int status)
 
 EXPORT void raddle_fail(const char *message)
 {
-	if (is_in_function())
+	if (leave_is_in_function())
 		runtime_fail_run(OUTCOME_CHECK_FAILED, message);
 	(void)platform_call(SYS_write, 2, message, strlen(message));
 	(void)platform_call(SYS_write, 2, "\n", 1);
@@ -61,5 +61,5 @@ EXPORT void raddle_fail(const char *message)
 
 EXPORT unsigned raddle_choose(unsigned count)
 {
-	return is_in_function() ? engine_choose_value(count) : 0;
+	return leave_is_in_function() ? engine_choose_value(count) : 0;
 }

@@ -38,7 +38,7 @@
 #endif
 
 /* Restores state that fork does not copy: the timer, and the dispatch of system calls. */
-static void child_set_up(uint64_t hang_ns)
+static void simplify_child_set_up(uint64_t hang_ns)
 {
 	const long nowhere =
 		platform_call(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC, 0);
@@ -55,7 +55,7 @@ static void child_set_up(uint64_t hang_ns)
 	watch_begin(hang_ns);
 }
 
-static void send_text(int pipe, const char *text, size_t length)
+static void simplify_send_text(int pipe, const char *text, size_t length)
 {
 	while (length) {
 		const long sent = platform_call(SYS_write, pipe, text, length);
@@ -96,12 +96,12 @@ static void simplify_send(
 			"  simplified to %u context switches, %u of them preemptions (as found: %u, %u)\n",
 			best->switches, best->preemptions, found->switches, found->preemptions);
 	token_write(&token, name);
-	send_text(pipe, message.text, message.length + 1);
-	send_text(pipe, run.text, run.length + 1);
-	send_text(pipe, token.text, token.length + 1);
+	simplify_send_text(pipe, message.text, message.length + 1);
+	simplify_send_text(pipe, run.text, run.length + 1);
+	simplify_send_text(pipe, token.text, token.length + 1);
 }
 
-static void child_work(const struct simplify *simplify, int pipe)
+static void simplify_child_work(const struct simplify *simplify, int pipe)
 {
 	struct minimise_params params = {.budget = {.runs = SIMPLIFY_RUNS, .time_ns = SIMPLIFY_NS}};
 	struct failure found = {0}, best = {0};
@@ -109,7 +109,7 @@ static void child_work(const struct simplify *simplify, int pipe)
 	struct error err;
 	const char *incomplete;
 
-	child_set_up(simplify->hang_ns);
+	simplify_child_set_up(simplify->hang_ns);
 	probe_set_function(&simplify->function);
 	failure_take(&found, room_contract());
 	failure_copy(&best, &found);
@@ -179,7 +179,7 @@ bool simplify_failure(const struct simplify *simplify, struct simplified *out)
 		return false;
 	child = platform_fork();
 	if (child == 0)
-		child_work(simplify, pipe[1]);
+		simplify_child_work(simplify, pipe[1]);
 	(void)platform_call(SYS_close, pipe[1]);
 	strbuf_init(&all);
 	if (!platform_failed(child)) {

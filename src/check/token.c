@@ -22,12 +22,13 @@
 
 #define NAME_DIGITS 8
 
-static uint32_t name_hash(const char *name)
+static uint32_t token_name_hash(const char *name)
 {
 	return (uint32_t)hash_bytes(name, strlen(name));
 }
 
-static void write_path(struct strbuf *out, const struct contract_thread *threads, uint32_t index)
+static void token_write_path(
+	struct strbuf *out, const struct contract_thread *threads, uint32_t index)
 {
 	const uint32_t parent = threads[index].parent.index;
 
@@ -35,11 +36,11 @@ static void write_path(struct strbuf *out, const struct contract_thread *threads
 		strbuf_adds(out, "m");
 		return;
 	}
-	write_path(out, threads, parent);
+	token_write_path(out, threads, parent);
 	strbuf_addf(out, parent ? ".%u" : "%u", threads[index].ordinal);
 }
 
-static void write_points(struct strbuf *out, const struct contract_memory *memory)
+static void token_write_points(struct strbuf *out, const struct contract_memory *memory)
 {
 	const char *separator = ",p";
 
@@ -57,7 +58,7 @@ void token_write(struct strbuf *out, const char *name)
 	const struct schedule *schedule = contract_schedule(contract);
 	const struct contract_thread *threads = contract_threads(contract);
 
-	strbuf_addf(out, "%0*" PRIx32 ":", NAME_DIGITS, name_hash(name));
+	strbuf_addf(out, "%0*" PRIx32 ":", NAME_DIGITS, token_name_hash(name));
 	for (uint32_t i = 0; i < schedule->count; i++) {
 		const struct schedule_segment *segment = &schedule->segments[i];
 
@@ -66,14 +67,14 @@ void token_write(struct strbuf *out, const char *name)
 		if (segment->flags & SEGMENT_VALUE)
 			strbuf_addf(out, "v%u", segment->thread);
 		else
-			write_path(out, threads, segment->thread);
+			token_write_path(out, threads, segment->thread);
 		if (segment->flags & SEGMENT_STALLS)
 			strbuf_adds(out, "s");
 		if (segment->count != 1 || segment->flags & SEGMENT_VALUE)
 			strbuf_addf(out, "x%" PRIu32, segment->count);
 	}
 	if (contract->has_memory_sites)
-		write_points(out, contract_memory(contract));
+		token_write_points(out, contract_memory(contract));
 }
 
 struct token_reader {
@@ -101,7 +102,7 @@ static bool token_read_number(struct token_reader *reader, uint32_t most, uint32
 	return true;
 }
 
-static bool read_thread(struct token_reader *reader, uint16_t *thread)
+static bool token_read_thread(struct token_reader *reader, uint16_t *thread)
 {
 	thread_name name = THREAD_NAME_MAIN;
 	uint32_t ordinal;
@@ -127,7 +128,7 @@ static bool read_thread(struct token_reader *reader, uint16_t *thread)
 	return true;
 }
 
-static bool read_segment(struct token_reader *reader)
+static bool token_read_segment(struct token_reader *reader)
 {
 	struct schedule_segment *segment = &reader->segments[reader->segment_count++];
 	const char kind = *reader->at++;
@@ -139,7 +140,7 @@ static bool read_segment(struct token_reader *reader)
 			return false;
 		segment->thread = (uint16_t)value;
 		segment->flags = SEGMENT_VALUE;
-	} else if (kind != 'm' || !read_thread(reader, &segment->thread)) {
+	} else if (kind != 'm' || !token_read_thread(reader, &segment->thread)) {
 		return false;
 	}
 	if (*reader->at == 's' && !segment->flags) {
@@ -153,7 +154,7 @@ static bool read_segment(struct token_reader *reader)
 	return true;
 }
 
-static bool read_points(struct token_reader *reader)
+static bool token_read_points(struct token_reader *reader)
 {
 	do {
 		char *end;
@@ -166,14 +167,14 @@ static bool read_points(struct token_reader *reader)
 	return !*reader->at;
 }
 
-static bool read_segments(struct token_reader *reader)
+static bool token_read_segments(struct token_reader *reader)
 {
 	while (*reader->at) {
 		if (reader->segment_count && *reader->at++ != ',')
 			return false;
 		if (*reader->at == 'p')
-			return read_points(reader);
-		if (!read_segment(reader))
+			return token_read_points(reader);
+		if (!token_read_segment(reader))
 			return false;
 	}
 	return true; /* an empty schedule fails before its first step */
@@ -184,7 +185,7 @@ static bool token_is_name(const char *token)
 	return strspn(token, "0123456789abcdef") == NAME_DIGITS && token[NAME_DIGITS] == ':';
 }
 
-static struct replay_state *make_state(
+static struct replay_state *token_make_state(
 	const struct token_reader *reader, struct check_plan *plan, struct error *err)
 {
 	struct replay_state *state;
@@ -200,7 +201,8 @@ static struct replay_state *make_state(
 	return state;
 }
 
-static void freeze(struct contract_memory *memory, const variable_name *points, uint32_t count)
+static void token_freeze(
+	struct contract_memory *memory, const variable_name *points, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t slot = memory_variable_slot(points[i]);
@@ -227,13 +229,13 @@ void token_freeze_points(void)
 		if (memory->variables[slot].flags & VARIABLE_POINT)
 			points[count++] = memory->variables[slot].name;
 	memset(memory->variables, 0, sizeof memory->variables);
-	freeze(memory, points, count);
+	token_freeze(memory, points, count);
 	free(points);
 }
 
 void token_apply(const struct token *token)
 {
-	freeze(contract_memory(room_contract()), token->points, token->point_count);
+	token_freeze(contract_memory(room_contract()), token->points, token->point_count);
 	memcpy(contract_strategy(room_contract()), token->state, token->state->bytes);
 }
 
@@ -249,7 +251,7 @@ enum token_fit token_read(const char *token, const char *name, struct check_plan
 			"the failing test printed");
 		return TOKEN_IS_BAD;
 	}
-	if (strtoul(token, NULL, 16) != name_hash(name))
+	if (strtoul(token, NULL, 16) != token_name_hash(name))
 		return TOKEN_IS_FOREIGN;
 	/* Upper bound: a segment takes at least a byte and a comma. */
 	reader.segments = calloc(strlen(token) / 2 + 1, sizeof *reader.segments);
@@ -260,12 +262,12 @@ enum token_fit token_read(const char *token, const char *name, struct check_plan
 		free(reader.points);
 		return TOKEN_IS_BAD;
 	}
-	if (!read_segments(&reader))
+	if (!token_read_segments(&reader))
 		(void)error_set(err, ERROR_USAGE,
 			"RADDLE_REPLAY is damaged at byte %td; copy the whole value that the "
 			"failing test printed",
 			reader.at - token + 1);
-	else if ((out->state = make_state(&reader, plan, err)))
+	else if ((out->state = token_make_state(&reader, plan, err)))
 		fit = TOKEN_FITS;
 	free(reader.segments);
 	out->points = reader.points;

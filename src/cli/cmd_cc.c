@@ -31,12 +31,12 @@ static const struct argp cc_argp = {
 	       "RADDLE_CLANG names another clang of version 19. The exit status is the compiler's.",
 };
 
-static void print_note(const char *text)
+static void cmd_cc_print_note(const char *text)
 {
 	(void)fprintf(stderr, "raddle-cc: note: %s\n", text);
 }
 
-static int compile(char **argv, bool is_cxx)
+static int cmd_cc_compile(char **argv, bool is_cxx)
 {
 	struct compile_options options = {.is_cxx = is_cxx};
 	struct error err;
@@ -44,12 +44,12 @@ static int compile(char **argv, bool is_cxx)
 	int result;
 
 	compile_take_options(argv + 1, &options, &left);
-	result = compile_execute(&options, left, print_note, &err);
+	result = compile_execute(&options, left, cmd_cc_print_note, &err);
 	free(left);
 	return result < 0 ? command_fail("%s", err.text) : EXIT_NOTHING_FOUND;
 }
 
-static int print_points_to(char **paths)
+static int cmd_cc_print_points_to(char **paths)
 {
 	struct points_to_files files = {.paths = (const char *const *)paths};
 	struct points_to *result;
@@ -66,7 +66,7 @@ static int print_points_to(char **paths)
 	return EXIT_NOTHING_FOUND;
 }
 
-static int cc_help(const char *name)
+static int cmd_cc_help(const char *name)
 {
 	char program[32] = "raddle ";
 
@@ -79,10 +79,10 @@ static int cmd_cc_run(int argc, char **argv, bool is_cxx)
 {
 	/* "raddle cc --help" is raddle's help, "raddle-cc --help" the compiler's. */
 	if (argc == 2 && strcmp(argv[1], "--help") == 0 && strncmp(argv[0], "raddle ", 7) == 0)
-		return cc_help(is_cxx ? "c++" : "cc");
+		return cmd_cc_help(is_cxx ? "c++" : "cc");
 	if (argc > 1 && strcmp(argv[1], "--points-to") == 0)
-		return print_points_to(argv + 2);
-	return compile(argv, is_cxx);
+		return cmd_cc_print_points_to(argv + 2);
+	return cmd_cc_compile(argv, is_cxx);
 }
 
 static int cc_run(int argc, char **argv)
@@ -90,7 +90,7 @@ static int cc_run(int argc, char **argv)
 	return cmd_cc_run(argc, argv, false);
 }
 
-static int cxx_run(int argc, char **argv)
+static int cmd_cc_cxx_run(int argc, char **argv)
 {
 	return cmd_cc_run(argc, argv, true);
 }
@@ -106,5 +106,5 @@ const struct command command_cxx = {
 	.name = "c++",
 	.summary = "compile C++ so that raddle sees memory accesses (raddle-c++)",
 	.argp = &cc_argp,
-	.run = cxx_run,
+	.run = cmd_cc_cxx_run,
 };

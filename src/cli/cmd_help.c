@@ -23,7 +23,7 @@ struct help_arguments {
 	bool is_manual;
 };
 
-static error_t parse_help(int key, char *text, struct argp_state *state)
+static error_t cmd_help_parse_help(int key, char *text, struct argp_state *state)
 {
 	struct help_arguments *arguments = state->input;
 
@@ -44,12 +44,12 @@ static error_t parse_help(int key, char *text, struct argp_state *state)
 
 static const struct argp help_argp = {
 	.options = help_options,
-	.parser = parse_help,
+	.parser = cmd_help_parse_help,
 	.args_doc = "[COMMAND]",
 	.doc = "Explains raddle, or one of its commands.",
 };
 
-static int help_command(const char *name)
+static int cmd_help_command(const char *name)
 {
 	const struct command *command = command_find(name);
 	char program[64];
@@ -65,7 +65,7 @@ static int help_command(const char *name)
 	return 0;
 }
 
-static int help_manual(const char *name)
+static int cmd_help_manual(const char *name)
 {
 	const struct command *command = name ? command_find(name) : NULL;
 
@@ -78,20 +78,20 @@ static int help_manual(const char *name)
 	return 0;
 }
 
-static int help_run(int argc, char **argv)
+static int cmd_help_run(int argc, char **argv)
 {
 	struct help_arguments arguments = {0};
 
 	argp_parse(&help_argp, argc, argv, 0, NULL, &arguments);
 	if (arguments.is_manual)
-		return help_manual(arguments.command);
+		return cmd_help_manual(arguments.command);
 	if (arguments.shell) {
 		if (completion_print(arguments.shell, stdout) == 0)
 			return 0;
 		return command_fail("no completion for %s; there is bash and zsh", arguments.shell);
 	}
 	if (arguments.command)
-		return help_command(arguments.command);
+		return cmd_help_command(arguments.command);
 	(void)puts("raddle finds, replays, minimises and explains concurrency bugs.\n");
 	for (const struct command *const *command = commands; *command; command++)
 		(void)printf("  raddle %-8s %s\n", (*command)->name, (*command)->summary);
@@ -104,5 +104,5 @@ const struct command command_help = {
 	.name = "help",
 	.summary = "explain raddle, or one command",
 	.argp = &help_argp,
-	.run = help_run,
+	.run = cmd_help_run,
 };

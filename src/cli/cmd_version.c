@@ -4,7 +4,7 @@
 
 static const struct argp version_argp = {.doc = "Prints the version of raddle."};
 
-static int version_run(int argc, char **argv)
+static int cmd_version_run(int argc, char **argv)
 {
 	argp_parse(&version_argp, argc, argv, 0, NULL, NULL);
 	(void)printf("raddle %s\n", RADDLE_RELEASE); /* main checks the stream */
@@ -15,5 +15,5 @@ const struct command command_version = {
 	.name = "version",
 	.summary = "print the version",
 	.argp = &version_argp,
-	.run = version_run,
+	.run = cmd_version_run,
 };

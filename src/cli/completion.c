@@ -11,13 +11,13 @@ static bool completion_is_end(const struct argp_option *option)
 	return !option || (!option->name && !option->doc && !option->key);
 }
 
-static bool has_short_name(const struct argp_option *option)
+static bool completion_has_short_name(const struct argp_option *option)
 {
 	return option->key > ' ' && option->key < 0x7f;
 }
 
 /* Returns whether the option's value is a choice of words such as "shared|none|all". */
-static bool has_choices(const struct argp_option *option)
+static bool completion_has_choices(const struct argp_option *option)
 {
 	return option->arg && strchr(option->arg, '|') && !strpbrk(option->arg, "[], ");
 }
@@ -25,7 +25,7 @@ static bool has_choices(const struct argp_option *option)
 #define STRATEGIES                                                                                 \
 	"$(raddle list strategies 2> /dev/null | sed -n \"s/^\\([a-z][a-z_]*\\) .*/\\1/p\")"
 
-static bool is_strategy(const struct argp_option *option)
+static bool completion_is_strategy(const struct argp_option *option)
 {
 	return option->name && strcmp(option->name, "strategy") == 0;
 }
@@ -34,7 +34,7 @@ static bool is_strategy(const struct argp_option *option)
 
 /* Returns whether the command takes further arguments, by its usage line such as
  * "FINDING|CAMPAIGN|all". */
-static bool takes_words(const struct command *command)
+static bool completion_takes_words(const struct command *command)
 {
 	const char *words = command->argp->args_doc ? command->argp->args_doc : "";
 
@@ -42,7 +42,7 @@ static bool takes_words(const struct command *command)
 	       (strchr(words, '|') && !strchr(words, '['));
 }
 
-static void print_words(FILE *stream, const char *words)
+static void completion_print_words(FILE *stream, const char *words)
 {
 	while (*words) {
 		const size_t length = strcspn(words, "|\n");
@@ -60,12 +60,12 @@ static void print_words(FILE *stream, const char *words)
 	}
 }
 
-static bool takes_program(const struct command *command)
+static bool completion_takes_program(const struct command *command)
 {
 	return command->argp->args_doc && strstr(command->argp->args_doc, "PROGRAM");
 }
 
-static void print_bash_options(FILE *stream, const struct command *command)
+static void completion_print_bash_options(FILE *stream, const struct command *command)
 {
 	(void)fprintf(stream, "\t%s) options='--help", command->name);
 	for (const struct argp_option *option = command->argp->options; !completion_is_end(option);
@@ -75,11 +75,11 @@ static void print_bash_options(FILE *stream, const struct command *command)
 	(void)fputs("' ;;\n", stream);
 }
 
-static void print_bash_choices(FILE *stream, const struct command *command)
+static void completion_print_bash_choices(FILE *stream, const struct command *command)
 {
 	for (const struct argp_option *option = command->argp->options; !completion_is_end(option);
 		option++) {
-		if (!option->name || !has_choices(option))
+		if (!option->name || !completion_has_choices(option))
 			continue;
 		(void)fprintf(stream, "\t%s\\ --%s) choices='", command->name, option->name);
 		for (const char *at = option->arg; *at; at++)
@@ -88,18 +88,18 @@ static void print_bash_choices(FILE *stream, const struct command *command)
 	}
 	for (const struct argp_option *option = command->argp->options; !completion_is_end(option);
 		option++)
-		if (is_strategy(option))
+		if (completion_is_strategy(option))
 			(void)fprintf(stream,
 				"\t%s\\ --strategy | %s\\ -s) choices=" STRATEGIES " ;;\n",
 				command->name, command->name);
 }
 
-static void print_bash_arguments(FILE *stream)
+static void completion_print_bash_arguments(FILE *stream)
 {
 	for (const struct command *const *command = commands; *command; command++)
-		if (takes_words(*command)) {
+		if (completion_takes_words(*command)) {
 			(void)fprintf(stream, "\t%s) choices=\"", (*command)->name);
-			print_words(stream, (*command)->argp->args_doc);
+			completion_print_words(stream, (*command)->argp->args_doc);
 			(void)fputs("\" ;;\n", stream);
 		}
 	(void)fputs("\thelp) choices='", stream);
@@ -108,7 +108,7 @@ static void print_bash_arguments(FILE *stream)
 	(void)fputs("' ;;\n", stream);
 }
 
-static void print_bash(FILE *stream)
+static void completion_print_bash(FILE *stream)
 {
 	(void)fputs("# bash completion for raddle; made by: raddle help --completion=bash\n"
 		    "_raddle()\n{\n"
@@ -129,18 +129,18 @@ static void print_bash(FILE *stream)
 		    "\tcase \"$command $before\" in\n",
 		stream);
 	for (const struct command *const *command = commands; *command; command++)
-		print_bash_choices(stream, *command);
+		completion_print_bash_choices(stream, *command);
 	(void)fputs("\tesac\n\tif [ -n \"$choices\" ]; then\n"
 		    "\t\tCOMPREPLY=($(compgen -W \"$choices\" -- \"$word\"))\n\t\treturn\n\tfi\n"
 		    "\tcase $command in\n",
 		stream);
 	for (const struct command *const *command = commands; *command; command++)
-		print_bash_options(stream, *command);
+		completion_print_bash_options(stream, *command);
 	(void)fputs("\tesac\n\tif [[ $word == -* ]]; then\n"
 		    "\t\tCOMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n\t\treturn\n\tfi\n"
 		    "\tcase $command in\n",
 		stream);
-	print_bash_arguments(stream);
+	completion_print_bash_arguments(stream);
 	(void)fputs("\tesac\n\tif [ -n \"$choices\" ]; then\n"
 		    "\t\tCOMPREPLY=($(compgen -W \"$choices\" -- \"$word\"))\n"
 		    "\telse\n\t\tCOMPREPLY=($(compgen -f -- \"$word\"))\n\tfi\n"
@@ -148,7 +148,7 @@ static void print_bash(FILE *stream)
 		stream);
 }
 
-static void print_zsh_text(FILE *stream, const char *text)
+static void completion_print_zsh_text(FILE *stream, const char *text)
 {
 	for (; *text && *text != '\v'; text++) {
 		if (*text == '\'')
@@ -160,7 +160,7 @@ static void print_zsh_text(FILE *stream, const char *text)
 	}
 }
 
-static const char *zsh_action(const struct argp_option *option)
+static const char *completion_zsh_action(const struct argp_option *option)
 {
 	static const struct {
 		const char *word, *action;
@@ -168,7 +168,7 @@ static const char *zsh_action(const struct argp_option *option)
 		{"PROGRAM", "_files"}, {"PROGRAM [LIBRARY...]", "_files"},
 		{"COMPILER", "_command_names -e"}, {"CMD", "_command_names -e"}};
 
-	if (is_strategy(option))
+	if (completion_is_strategy(option))
 		return "(" STRATEGIES ")";
 	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
 		if (strcmp(option->arg, actions[i].word) == 0)
@@ -176,12 +176,12 @@ static const char *zsh_action(const struct argp_option *option)
 	return " ";
 }
 
-static void print_zsh_value(FILE *stream, const struct argp_option *option)
+static void completion_print_zsh_value(FILE *stream, const struct argp_option *option)
 {
 	(void)fputs(option->flags & OPTION_ARG_OPTIONAL ? "::" : ":", stream);
-	print_zsh_text(stream, option->arg);
-	if (!has_choices(option)) {
-		(void)fprintf(stream, ":%s'", zsh_action(option));
+	completion_print_zsh_text(stream, option->arg);
+	if (!completion_has_choices(option)) {
+		(void)fprintf(stream, ":%s'", completion_zsh_action(option));
 		return;
 	}
 	(void)fputs(":(", stream);
@@ -190,43 +190,43 @@ static void print_zsh_value(FILE *stream, const struct argp_option *option)
 	(void)fputs(")'", stream);
 }
 
-static void print_zsh_option(FILE *stream, const struct argp_option *option)
+static void completion_print_zsh_option(FILE *stream, const struct argp_option *option)
 {
 	const char *joint = option->flags & OPTION_ARG_OPTIONAL ? "=-" : "=";
 
 	if (option->flags & OPTION_HIDDEN)
 		return;
 	(void)fprintf(stream, " \\\n\t\t\t'--%s%s[", option->name, option->arg ? joint : "");
-	print_zsh_text(stream, option->doc);
+	completion_print_zsh_text(stream, option->doc);
 	(void)fputc(']', stream);
 	if (option->arg)
-		print_zsh_value(stream, option);
+		completion_print_zsh_value(stream, option);
 	else
 		(void)fputc('\'', stream);
-	if (!has_short_name(option))
+	if (!completion_has_short_name(option))
 		return;
 	(void)fprintf(stream, " \\\n\t\t\t'-%c%s[", option->key, option->arg ? "+" : "");
-	print_zsh_text(stream, option->doc);
+	completion_print_zsh_text(stream, option->doc);
 	(void)fputc(']', stream);
 	if (option->arg)
-		print_zsh_value(stream, option);
+		completion_print_zsh_value(stream, option);
 	else
 		(void)fputc('\'', stream);
 }
 
-static void print_zsh_command(FILE *stream, const struct command *command)
+static void completion_print_zsh_command(FILE *stream, const struct command *command)
 {
 	(void)fprintf(stream, "\t%s)\n\t\t_arguments", command->name);
 	for (const struct argp_option *option = command->argp->options; !completion_is_end(option);
 		option++)
 		if (option->name)
-			print_zsh_option(stream, option);
-	if (takes_program(command))
+			completion_print_zsh_option(stream, option);
+	if (completion_takes_program(command))
 		(void)fputs(
 			" \\\n\t\t\t'(-):program:_command_names -e' '*::argument:_normal'", stream);
-	else if (takes_words(command)) {
+	else if (completion_takes_words(command)) {
 		(void)fputs(" \\\n\t\t\t'*:which:(", stream);
-		print_words(stream, command->argp->args_doc);
+		completion_print_words(stream, command->argp->args_doc);
 		(void)fputs(")'", stream);
 	} else if (strcmp(command->name, "help") == 0)
 		(void)fputs(" \\\n\t\t\t'1: :{_describe command names}'", stream);
@@ -235,7 +235,7 @@ static void print_zsh_command(FILE *stream, const struct command *command)
 	(void)fputs(" ;;\n", stream);
 }
 
-static void print_zsh(FILE *stream)
+static void completion_print_zsh(FILE *stream)
 {
 	(void)fputs(
 		"#compdef raddle\n# zsh completion for raddle; made by: raddle help --completion=zsh\n"
@@ -243,7 +243,7 @@ static void print_zsh(FILE *stream)
 		stream);
 	for (const struct command *const *command = commands; *command; command++) {
 		(void)fprintf(stream, "\t\t'%s:", (*command)->name);
-		print_zsh_text(stream, (*command)->summary);
+		completion_print_zsh_text(stream, (*command)->summary);
 		(void)fputs("'\n", stream);
 	}
 	(void)fputs(
@@ -251,16 +251,16 @@ static void print_zsh(FILE *stream)
 		"\tlocal name=${words[2]}\n\tshift words\n\t(( CURRENT-- ))\n\tcase $name in\n",
 		stream);
 	for (const struct command *const *command = commands; *command; command++)
-		print_zsh_command(stream, *command);
+		completion_print_zsh_command(stream, *command);
 	(void)fputs("\tesac\n}\n_raddle \"$@\"\n", stream);
 }
 
 int completion_print(const char *shell, FILE *stream)
 {
 	if (strcmp(shell, "bash") == 0)
-		print_bash(stream);
+		completion_print_bash(stream);
 	else if (strcmp(shell, "zsh") == 0)
-		print_zsh(stream);
+		completion_print_zsh(stream);
 	else
 		return -1;
 	return 0;

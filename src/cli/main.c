@@ -65,7 +65,7 @@ const volatile int *command_interruption(void)
 #define END_MOST_NS UINT64_C(1000000000)
 #define END_MOST_PART 5
 
-static uint64_t end_time_ns(uint64_t time_ns)
+static uint64_t main_end_time_ns(uint64_t time_ns)
 {
 	uint64_t end_ns = time_ns / END_PART;
 
@@ -77,7 +77,7 @@ static uint64_t end_time_ns(uint64_t time_ns)
 
 uint64_t command_limit_time(uint64_t time_ns)
 {
-	const uint64_t until_ns = time_ns - end_time_ns(time_ns);
+	const uint64_t until_ns = time_ns - main_end_time_ns(time_ns);
 	const struct itimerval timer = {
 		.it_value = {.tv_sec = (time_t)(until_ns / 1000000000u),
 			.tv_usec = (suseconds_t)(until_ns % 1000000000u / 1000u + 1)}};
@@ -130,7 +130,7 @@ static int main_finish(int status)
 
 /* Returns the compiler command if raddle was called by a compiler's name. All arguments then belong
  * to the compiler. */
-static const struct command *compiler_named(const char *program)
+static const struct command *main_compiler_named(const char *program)
 {
 	const char *base = base_name(program);
 
@@ -139,7 +139,7 @@ static const struct command *compiler_named(const char *program)
 	return strcmp(base, "raddle-c++") == 0 ? &command_cxx : NULL;
 }
 
-static int dispatch(int argc, char **argv)
+static int main_dispatch(int argc, char **argv)
 {
 	const struct command *command;
 	struct strbuf name;
@@ -164,7 +164,7 @@ static int dispatch(int argc, char **argv)
 }
 
 /* Opens standard files that the parent closed, for reading only: others would get their numbers. */
-static void open_standard_files(void)
+static void main_open_standard_files(void)
 {
 	for (int file = 0; file <= 2; file++)
 		if (fcntl(file, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != file)
@@ -173,11 +173,11 @@ static void open_standard_files(void)
 
 int main(int argc, char **argv)
 {
-	open_standard_files();
+	main_open_standard_files();
 	inherited_note();
 	output_install();
 	argp_err_exit_status = EXIT_CANNOT_WORK;
-	if (argc > 0 && compiler_named(argv[0]))
-		return main_finish(compiler_named(argv[0])->run(argc, argv));
-	return main_finish(dispatch(argc, argv));
+	if (argc > 0 && main_compiler_named(argv[0]))
+		return main_finish(main_compiler_named(argv[0])->run(argc, argv));
+	return main_finish(main_dispatch(argc, argv));
 }

@@ -22,7 +22,7 @@ static void manual_print_text(FILE *stream, const char *text, size_t length)
 	}
 }
 
-static void print_option(FILE *stream, const struct argp_option *option)
+static void manual_print_option(FILE *stream, const struct argp_option *option)
 {
 	(void)fputs(".TP\n", stream);
 	if (option->key > ' ' && option->key < 0x7f)
@@ -78,12 +78,12 @@ const char *manual_examples(const char *command)
 	return "";
 }
 
-static void print_escaped(FILE *stream, const char *text)
+static void manual_print_escaped(FILE *stream, const char *text)
 {
 	manual_print_text(stream, text, strlen(text));
 }
 
-static void print_paragraphs(FILE *stream, const char *text, size_t length)
+static void manual_print_paragraphs(FILE *stream, const char *text, size_t length)
 {
 	for (size_t at = 0; at < length;) {
 		const size_t end = at + strcspn(text + at, "\n");
@@ -95,7 +95,7 @@ static void print_paragraphs(FILE *stream, const char *text, size_t length)
 	}
 }
 
-static void print_head(FILE *stream, const char *name, const char *summary)
+static void manual_print_head(FILE *stream, const char *name, const char *summary)
 {
 	char upper[64];
 	size_t length = 0;
@@ -105,20 +105,20 @@ static void print_head(FILE *stream, const char *name, const char *summary)
 	upper[length] = '\0';
 	(void)fprintf(stream, ".TH %s 1 \"\" \"raddle %s\" \"User Commands\"\n.SH NAME\n", upper,
 		RADDLE_RELEASE);
-	print_escaped(stream, name);
+	manual_print_escaped(stream, name);
 	(void)fputs(" \\- ", stream);
-	print_escaped(stream, summary);
+	manual_print_escaped(stream, summary);
 	(void)fputc('\n', stream);
 }
 
-static void print_examples(FILE *stream, const char *lines)
+static void manual_print_examples(FILE *stream, const char *lines)
 {
 	(void)fputs(".SH EXAMPLES\n.nf\n", stream);
-	print_escaped(stream, lines);
+	manual_print_escaped(stream, lines);
 	(void)fputs(".fi\n", stream);
 }
 
-static void print_options(FILE *stream, const struct argp_option *option)
+static void manual_print_options(FILE *stream, const struct argp_option *option)
 {
 	if (!option || !(option->name || option->doc || option->key))
 		return;
@@ -127,7 +127,7 @@ static void print_options(FILE *stream, const struct argp_option *option)
 		if (option->flags & OPTION_HIDDEN)
 			continue;
 		if (option->name) {
-			print_option(stream, option);
+			manual_print_option(stream, option);
 			continue;
 		}
 		(void)fputs(".SS ", stream);
@@ -145,7 +145,7 @@ void manual_print_command(FILE *stream, const struct command *command)
 	char name[64];
 
 	(void)snprintf(name, sizeof name, "raddle-%s", command->name); /* names are short */
-	print_head(stream, name, command->summary);
+	manual_print_head(stream, name, command->summary);
 	(void)fputs(".SH SYNOPSIS\n", stream);
 	for (const char *form = argp->args_doc ? argp->args_doc : ""; form;) {
 		const char *next = strchr(form, '\n'); /* argp's alternative usage lines */
@@ -157,19 +157,19 @@ void manual_print_command(FILE *stream, const struct command *command)
 		form = next ? next + 1 : NULL;
 	}
 	(void)fputs(".SH DESCRIPTION\n", stream);
-	print_paragraphs(stream, doc, after ? (size_t)(after - doc) : strlen(doc));
-	print_options(stream, argp->options);
+	manual_print_paragraphs(stream, doc, after ? (size_t)(after - doc) : strlen(doc));
+	manual_print_options(stream, argp->options);
 	if (after) {
 		(void)fputs(".SH NOTES\n", stream);
-		print_paragraphs(stream, after + 1, strlen(after + 1));
+		manual_print_paragraphs(stream, after + 1, strlen(after + 1));
 	}
-	print_examples(stream, manual_examples(command->name));
+	manual_print_examples(stream, manual_examples(command->name));
 	(void)fputs(".SH SEE ALSO\n.BR raddle (1)\n", stream);
 }
 
 void manual_print(FILE *stream)
 {
-	print_head(stream, "raddle", "find, replay, minimise and explain concurrency bugs");
+	manual_print_head(stream, "raddle", "find, replay, minimise and explain concurrency bugs");
 	(void)fputs(
 		".SH SYNOPSIS\n\\fBraddle\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR...] "
 		"[\\fIARG\\fR...]\n"
@@ -185,19 +185,20 @@ void manual_print(FILE *stream)
 		stream);
 	for (const struct command *const *command = commands; *command; command++) {
 		(void)fputs(".TP\n.BR raddle\\-", stream);
-		print_escaped(stream, (*command)->name);
+		manual_print_escaped(stream, (*command)->name);
 		(void)fputs(" (1)\n", stream);
-		print_escaped(stream, (*command)->summary);
+		manual_print_escaped(stream, (*command)->summary);
 		(void)fputc('\n', stream);
 	}
 	(void)fputs(
 		".SH EXIT STATUS\n0: nothing was found, or a replay passed. 1: a failure was found, or happened again. 2: raddle could not work; standard error gives the reason.\n.SH ENVIRONMENT\n.TP\nNO_COLOR\nWhen set, nothing is coloured.\n.TP\nRADDLE_CLANG\nThe clang 19 that raddle\\-cc runs, where it is not in PATH.\n.SH FILES\n.TP\n.I .raddle/\nThe store in the working folder: raddle.db, and a folder for each finding with its schedule as text.\n",
 		stream);
-	print_examples(stream, "raddle run -- ./bank\nraddle replay F1\nraddle explain F1\n");
+	manual_print_examples(
+		stream, "raddle run -- ./bank\nraddle replay F1\nraddle explain F1\n");
 	(void)fputs(".SH SEE ALSO\n", stream);
 	for (const struct command *const *command = commands; *command; command++) {
 		(void)fputs(".BR raddle\\-", stream);
-		print_escaped(stream, (*command)->name);
+		manual_print_escaped(stream, (*command)->name);
 		(void)fprintf(stream, " (1)%s\n", command[1] ? "," : "");
 	}
 }

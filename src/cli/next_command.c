@@ -45,21 +45,22 @@ static bool next_command_is_end(const struct argp_option *option)
 	return !option->name && !option->key && !option->doc && !option->group;
 }
 
-static bool is_dropped(const struct argp_option *option, const int *dropped)
+static bool next_command_is_dropped(const struct argp_option *option, const int *dropped)
 {
 	while (option && *dropped && *dropped != option->key)
 		dropped++;
 	return option && *dropped;
 }
 
-static bool wants_value(const struct argp_option *option)
+static bool next_command_wants_value(const struct argp_option *option)
 {
 	return option && option->arg && !(option->flags & OPTION_ARG_OPTIONAL);
 }
 
 /* Returns the option of a word "--name" or "--name=value", which argp lets the user abbreviate;
  * NULL if there is none. */
-static const struct argp_option *find_long(const char *word, const struct argp_option *options)
+static const struct argp_option *next_command_find_long(
+	const char *word, const struct argp_option *options)
 {
 	const size_t length = strcspn(word + 2, "=");
 	const struct argp_option *found = NULL;
@@ -74,7 +75,8 @@ static const struct argp_option *find_long(const char *word, const struct argp_o
 	return found;
 }
 
-static const struct argp_option *find_short(char letter, const struct argp_option *options)
+static const struct argp_option *next_command_find_short(
+	char letter, const struct argp_option *options)
 {
 	for (const struct argp_option *option = options; !next_command_is_end(option); option++)
 		if (option->key == letter)
@@ -96,10 +98,10 @@ static void next_command_keep_word(struct words *words, char *word)
 static size_t next_command_select_long(struct words *words, char *const *given,
 	const struct argp_option *options, const int *dropped)
 {
-	const struct argp_option *option = find_long(given[0], options);
-	const size_t count = wants_value(option) && !strchr(given[0], '=') ? 2 : 1;
+	const struct argp_option *option = next_command_find_long(given[0], options);
+	const size_t count = next_command_wants_value(option) && !strchr(given[0], '=') ? 2 : 1;
 
-	for (size_t i = 0; i < count && !is_dropped(option, dropped); i++)
+	for (size_t i = 0; i < count && !next_command_is_dropped(option, dropped); i++)
 		next_command_keep_word(words, string_copy(given[i]));
 	return count;
 }
@@ -110,14 +112,14 @@ static size_t next_command_select_short(struct words *words, char *const *given,
 	size_t count = 1;
 
 	for (const char *letter = given[0] + 1; *letter; letter++) {
-		const struct argp_option *option = find_short(*letter, options);
+		const struct argp_option *option = next_command_find_short(*letter, options);
 		const char *value = NULL;
 
-		if (wants_value(option)) {
+		if (next_command_wants_value(option)) {
 			value = letter[1] ? letter + 1 : given[1];
 			count = letter[1] ? 1 : 2;
 		}
-		if (!is_dropped(option, dropped)) {
+		if (!next_command_is_dropped(option, dropped)) {
 			next_command_keep_word(
 				words, string_copy((const char[]){'-', *letter, '\0'}));
 			if (value)
@@ -167,7 +169,7 @@ static void next_command_add_time(struct strbuf *out, const char *option, uint64
 		strbuf_addf(out, " %s 0", option);
 }
 
-static void add_tolerated(struct strbuf *out, uint32_t tolerated)
+static void next_command_add_tolerated(struct strbuf *out, uint32_t tolerated)
 {
 	const char *before = " --tolerate ";
 
@@ -204,7 +206,7 @@ void next_add_settings(struct strbuf *out, const struct settings *settings)
 		strbuf_adds(out, " --executor kernel");
 	if (settings->races.are_failures)
 		strbuf_adds(out, " --fail-on race");
-	add_tolerated(out, settings->tolerated);
+	next_command_add_tolerated(out, settings->tolerated);
 	if (settings->step_limit != standard.step_limit)
 		strbuf_addf(out, " --max-steps %" PRIu64, settings->step_limit);
 	if (settings->hang_ns != standard.hang_ns)
@@ -216,7 +218,7 @@ void next_add_settings(struct strbuf *out, const struct settings *settings)
 
 /* Adds the strategy that found the finding, or the portfolio's arm, unless it belongs to `raddle
  * predict`. */
-static void add_strategy(struct strbuf *out, const struct finding *finding)
+static void next_command_add_strategy(struct strbuf *out, const struct finding *finding)
 {
 	struct strategy_config config;
 	struct error err;
@@ -232,7 +234,7 @@ static void add_strategy(struct strbuf *out, const struct finding *finding)
 	free(name);
 }
 
-static void add_memory(struct strbuf *out, const struct finding *finding)
+static void next_command_add_memory(struct strbuf *out, const struct finding *finding)
 {
 	struct memory_view view;
 	struct error err;
@@ -259,8 +261,8 @@ void next_add_finding(struct strbuf *out, const struct finding *finding, const c
 		next_add_settings(out, &settings);
 		settings_release(&settings);
 	}
-	add_strategy(out, finding);
-	add_memory(out, finding);
+	next_command_add_strategy(out, finding);
+	next_command_add_memory(out, finding);
 	next_add_store(out, store);
 	next_add_program(out, finding->argv);
 }

@@ -52,7 +52,7 @@ unsigned terminal_columns(FILE *stream)
 
 /* Returns the number of bytes of a line that fit into the columns; all if there is no blank to
  * break at. */
-static size_t fitting(const char *line, size_t length, unsigned columns)
+static size_t terminal_fitting(const char *line, size_t length, unsigned columns)
 {
 	size_t best = 0;
 	unsigned used = 0;
@@ -67,11 +67,12 @@ static size_t fitting(const char *line, size_t length, unsigned columns)
 	return length;
 }
 
-static void put_line(FILE *stream, const char *line, size_t length, unsigned columns)
+static void terminal_put_line(FILE *stream, const char *line, size_t length, unsigned columns)
 {
 	const size_t indent = strspn(line, " ") < length ? strspn(line, " ") : 0;
 	const int further = (int)(indent + 4 < columns / 2 ? indent + 4 : 0);
-	size_t first = indent + fitting(line + indent, length - indent, columns - (unsigned)indent);
+	size_t first = indent +
+		       terminal_fitting(line + indent, length - indent, columns - (unsigned)indent);
 
 	(void)fwrite(line, 1, first, stream);
 	while (first < length) {
@@ -80,19 +81,19 @@ static void put_line(FILE *stream, const char *line, size_t length, unsigned col
 		first = strspn(line, " ");
 		line += first;
 		length -= first;
-		first = fitting(line, length, columns - (unsigned)further);
+		first = terminal_fitting(line, length, columns - (unsigned)further);
 		(void)fprintf(stream, "\n%*s%.*s", further, "", (int)first, line);
 	}
 }
 
-static void put_lines(FILE *stream, const char *text)
+static void terminal_put_lines(FILE *stream, const char *text)
 {
 	const unsigned columns = terminal_columns(stream);
 
 	while (*text) {
 		const size_t length = strcspn(text, "\n");
 
-		put_line(stream, text, length, columns);
+		terminal_put_line(stream, text, length, columns);
 		if (text[length])
 			(void)fputc('\n', stream);
 		text += length + (text[length] != '\0');
@@ -102,7 +103,7 @@ static void put_lines(FILE *stream, const char *text)
 void terminal_put(FILE *stream, const char *text)
 {
 	if (isatty(output_descriptor(stream)))
-		put_lines(stream, text);
+		terminal_put_lines(stream, text);
 	else
 		(void)fputs(text, stream); /* main checks the stream */
 }

@@ -5,7 +5,7 @@
 #include "cli/terminal.h"
 
 /* Prints "1,204 runs; probability that an order was missed ≤ 1e-6". */
-static void say_runs_of(const struct strategy_verdict *verdict)
+static void verdict_say_runs_of(const struct strategy_verdict *verdict)
 {
 	const uint64_t needed = verdict->runs - verdict->redundant;
 	char runs[32];
@@ -46,7 +46,7 @@ void verdict_say(const struct strategy_verdict *verdict, bool has_failed, const 
 	} else if (verdict->scope[0]) {
 		(void)fprintf(stderr, "no failure in any schedule %s%s%s (", verdict->scope,
 			model ? " under " : "", model ? model : "");
-		say_runs_of(verdict);
+		verdict_say_runs_of(verdict);
 		(void)fprintf(stderr, ")%s\n", verdict->is_complete ? "" : "; and more ran");
 	} else if (verdict->is_complete) {
 		(void)fprintf(stderr, "these are all schedules%s%s%s: ",
@@ -55,7 +55,7 @@ void verdict_say(const struct strategy_verdict *verdict, bool has_failed, const 
 			verdict->exchange[0] ? " and up to exchanging " : "", verdict->exchange);
 		verdict_say_result(has_failed, model);
 		(void)fputs(" in ", stderr);
-		say_runs_of(verdict);
+		verdict_say_runs_of(verdict);
 		(void)fprintf(stderr, "\n");
 	} else if (verdict->missing) {
 		(void)fprintf(stderr, "these are not all schedules: %s\n", verdict->missing);

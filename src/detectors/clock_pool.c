@@ -44,7 +44,8 @@ void clock_pool_give(struct clock_pool *pool, uint32_t at, uint32_t length)
 	pool->free[size] = at;
 }
 
-static bool vector_clock_grow(struct clock_pool *pool, struct vector_clock *clock, uint32_t length)
+static bool clock_pool_vector_clock_grow(
+	struct clock_pool *pool, struct vector_clock *clock, uint32_t length)
 {
 	struct vector_clock grown;
 
@@ -62,7 +63,7 @@ static bool vector_clock_grow(struct clock_pool *pool, struct vector_clock *cloc
 bool vector_clock_set(
 	struct clock_pool *pool, struct vector_clock *clock, uint32_t thread, uint32_t count)
 {
-	if (!vector_clock_grow(pool, clock, thread + 1))
+	if (!clock_pool_vector_clock_grow(pool, clock, thread + 1))
 		return false;
 	pool->words[clock->at + thread] = count;
 	return true;
@@ -74,7 +75,7 @@ bool vector_clock_join(
 	uint32_t *to;
 	const uint32_t *from;
 
-	if (!vector_clock_grow(pool, clock, other->length))
+	if (!clock_pool_vector_clock_grow(pool, clock, other->length))
 		return false;
 	to = &pool->words[clock->at];
 	from = &pool->words[other->at];
@@ -86,7 +87,7 @@ bool vector_clock_join(
 bool vector_clock_copy(
 	struct clock_pool *pool, struct vector_clock *clock, const struct vector_clock *other)
 {
-	if (!vector_clock_grow(pool, clock, other->length))
+	if (!clock_pool_vector_clock_grow(pool, clock, other->length))
 		return false;
 	words_copy(&pool->words[clock->at], &pool->words[other->at], other->length);
 	words_clear(&pool->words[clock->at + other->length], clock->length - other->length);

@@ -13,7 +13,7 @@
  * to x, then to y. */
 enum pair_order { ENCLOSING_X, ENCLOSING_Y, CROSSING };
 
-static unsigned conflict_index(
+static unsigned patterns_pairs_conflict_index(
 	const struct patterns_access *first, const struct patterns_access *second)
 {
 	if (first->is_write)
@@ -21,12 +21,12 @@ static unsigned conflict_index(
 	return 2;
 }
 
-static enum pattern_kind pair_kind(
+static enum pattern_kind patterns_pairs_pair_kind(
 	enum pair_order order, const struct patterns_part x[2], const struct patterns_part y[2])
 {
 	return (enum pattern_kind)(PATTERN_WxWxWyWy + 9 * (unsigned)order +
-				   3 * conflict_index(x[0].access, x[1].access) +
-				   conflict_index(y[0].access, y[1].access));
+				   3 * patterns_pairs_conflict_index(x[0].access, x[1].access) +
+				   patterns_pairs_conflict_index(y[0].access, y[1].access));
 }
 
 static bool patterns_pairs_is_conflict(
@@ -74,7 +74,9 @@ static void patterns_find_enclosing(struct patterns_state *state,
 				x[0], is_x_first ? x[1] : y[0], is_x_first ? y[0] : x[1], y[1]};
 
 			patterns_keep(state,
-				pair_kind(is_x_first ? ENCLOSING_X : ENCLOSING_Y, x, y), parts);
+				patterns_pairs_pair_kind(
+					is_x_first ? ENCLOSING_X : ENCLOSING_Y, x, y),
+				parts);
 			return;
 		}
 	}
@@ -99,7 +101,7 @@ static void patterns_find_crossing(struct patterns_state *state, const struct pa
 			const struct patterns_part y[] = {*before, {on_y, before->variable}};
 			const struct patterns_part parts[] = {x[0], y[0], y[1], x[1]};
 
-			patterns_keep(state, pair_kind(CROSSING, x, y), parts);
+			patterns_keep(state, patterns_pairs_pair_kind(CROSSING, x, y), parts);
 			return;
 		}
 	}

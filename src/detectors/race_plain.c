@@ -5,7 +5,7 @@
  */
 #include "detectors/race_internal.h"
 
-static const struct shadow_granule *plain_granule(
+static const struct shadow_granule *race_plain_granule(
 	struct shadow *shadow, const struct race_plain *access, uint32_t *place)
 {
 	const uint64_t number = access->address / SHADOW_GRANULE_BYTES;
@@ -21,7 +21,7 @@ static const struct shadow_granule *plain_granule(
 }
 
 /* Returns the cell with exactly these bytes; NULL if none exists or it was accessed atomically. */
-static struct shadow_cell *plain_cell(
+static struct shadow_cell *race_plain_cell(
 	struct shadow *shadow, const struct shadow_granule *granule, uint8_t mask)
 {
 	uint32_t at = granule->cells;
@@ -39,7 +39,7 @@ static struct shadow_cell *plain_cell(
 }
 
 /* Returns whether all accesses of this kind are the thread's own or happen before `now`. */
-static bool plain_are_before(const struct race_state *state, const struct shadow_cell *cell,
+static bool race_plain_are_before(const struct race_state *state, const struct shadow_cell *cell,
 	enum shadow_kind kind, const struct vector_clock *now, uint16_t thread)
 {
 	const struct shadow_accesses *accesses = &cell->last[kind];
@@ -54,7 +54,7 @@ static bool plain_are_before(const struct race_state *state, const struct shadow
 }
 
 /* Returns whether the thread made an access of this kind in this epoch. */
-static bool plain_is_there(const struct race_state *state, const struct shadow_cell *cell,
+static bool race_plain_is_there(const struct race_state *state, const struct shadow_cell *cell,
 	enum shadow_kind kind, uint16_t thread, uint32_t clock)
 {
 	const struct shadow_accesses *accesses = &cell->last[kind];
@@ -81,22 +81,22 @@ bool race_passes_plain(void *block, const struct race_plain *access, uint32_t *p
 
 	if (state->is_blind || thread->generation != state->generation)
 		return false;
-	granule = plain_granule(&state->shadow, access, place);
-	cell = granule ? plain_cell(&state->shadow, granule, mask) : NULL;
+	granule = race_plain_granule(&state->shadow, access, place);
+	cell = granule ? race_plain_cell(&state->shadow, granule, mask) : NULL;
 	if (!cell)
 		return false;
 	clock = vector_clock_get(&state->pool, &thread->now, access->thread);
-	if (plain_is_there(state, cell, SHADOW_WRITE, access->thread, clock) ||
-		plain_is_there(state, cell, kind, access->thread, clock))
+	if (race_plain_is_there(state, cell, SHADOW_WRITE, access->thread, clock) ||
+		race_plain_is_there(state, cell, kind, access->thread, clock))
 		return true;
-	if (!plain_are_before(state, cell, SHADOW_WRITE, &thread->now, access->thread))
+	if (!race_plain_are_before(state, cell, SHADOW_WRITE, &thread->now, access->thread))
 		return false;
 	made = (struct shadow_access){.site = access->site,
 		.thread = access->thread,
 		.clock = clock,
 		.step = shadow_step(access->step)};
 	if (access->is_write) {
-		if (!plain_are_before(state, cell, SHADOW_READ, &thread->now, access->thread))
+		if (!race_plain_are_before(state, cell, SHADOW_READ, &thread->now, access->thread))
 			return false;
 		shadow_forget(cell, &state->pool);
 	}

@@ -304,7 +304,7 @@ static void engine_transfer_to(struct engine_thread *next)
 	engine.host.executor->transfer(self, next);
 }
 
-void engine_hand_over_for_good(void)
+void engine_leave_processor(void)
 {
 	struct engine_thread *self = engine.current;
 	struct engine_thread *next;
@@ -369,7 +369,7 @@ static enum engine_result engine_perform_alone(struct engine_op *op)
 
 /* Returns whether the wait has already expired. In a polling loop, such a wait must not delay the
  * thread that it waits for. */
-static bool waits_for_no_time(const struct engine_op *op, const struct engine_thread *self)
+static bool engine_waits_for_no_time(const struct engine_op *op, const struct engine_thread *self)
 {
 	return op->deadline_ns <= engine.clock_ns &&
 	       (op->is_timeout_only || (op->ready && !op->ready(op, self)));
@@ -452,7 +452,7 @@ enum engine_result engine_perform_now(struct engine_op *op)
 		uint8_t reason;
 		enum engine_result result;
 
-		if (waits_for_no_time(op, self)) {
+		if (engine_waits_for_no_time(op, self)) {
 			engine_delay(self);
 			engine_clock_note_poll();
 		} else if (op->kind == OP_SPIN) {

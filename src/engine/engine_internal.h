@@ -127,7 +127,7 @@ struct engine {
 	uint64_t was_enabled[BITSET_WORDS(THREAD_CAPACITY)];
 	uint64_t offered[BITSET_WORDS(THREAD_CAPACITY)];
 	uint64_t stallable[BITSET_WORDS(THREAD_CAPACITY)];
-	uint64_t alike[BITSET_WORDS(THREAD_CAPACITY)]; /* schedule_view.alike */
+	uint64_t equals_previous[BITSET_WORDS(THREAD_CAPACITY)]; /* schedule_view.equals_previous */
 	/* Tables by thread index, in one private mapping. Entries at or above thread_count are
 	 * undefined after a rewind: engine_thread_slot() clears an entry before its first use. */
 	struct pending_op *pending;
@@ -159,7 +159,7 @@ static inline void engine_update_view(void)
 	engine.view.current = engine.current->id;
 	engine.view.step = engine.step;
 }
-void engine_hand_over_for_good(void);
+void engine_leave_processor(void);
 /* symmetry.c: compares a new thread with the previous child of its creator. */
 void engine_compare_twin(struct engine_thread *thread, const void *attributes);
 /* Implements schedule_view.is_common. */

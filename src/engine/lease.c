@@ -10,7 +10,7 @@
 /* Returns whether the next decisions offer the same threads as the last one, although threads are
  * delayed (fairness.c). The moving thread has moved last, so only the other threads determine the
  * longest-delayed one. */
-static bool engine_offer_stays(void)
+static bool lease_engine_offer_stays(void)
 {
 	const struct engine_thread *self = engine.current;
 	const uint32_t count = engine.thread_count;
@@ -41,7 +41,7 @@ void engine_take_lease(void)
 		!run->strategy || !run->strategy->fast_path.lease || engine.host.performed ||
 		engine.host.observe || engine.deciding || engine.attention ||
 		engine.loop.is_watched || engine.step >= engine.due_step ||
-		(engine.yielder_count && !engine_offer_stays()))
+		(engine.yielder_count && !lease_engine_offer_stays()))
 		return;
 	lease = run->strategy->fast_path.lease(
 		run->strategy_state, &engine.view, engine.epochs->is_focused);

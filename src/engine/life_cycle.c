@@ -69,7 +69,7 @@ void engine_init(const struct engine_host *host)
 	engine.view.pending = engine.pending;
 	engine.view.names = engine.names;
 	engine.view.place = host->place;
-	engine.view.alike = engine.alike;
+	engine.view.equals_previous = engine.equals_previous;
 	engine.view.is_common = engine_is_common;
 	engine.view.contexts = host->context ? engine.contexts : NULL;
 	engine.is_up = true;

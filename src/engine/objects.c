@@ -10,7 +10,7 @@ void engine_add_module(uintptr_t start, uintptr_t end, uint64_t module_hash)
 			(struct engine_module){.start = start, .end = end, .hash = module_hash};
 }
 
-static struct engine_name_entry *engine_name_entry(const void *address)
+static struct engine_name_entry *objects_engine_name_entry(const void *address)
 {
 	uintptr_t key = (uintptr_t)address;
 
@@ -49,7 +49,7 @@ variable_name engine_static_name(const void *object)
 
 /* Returns the name of a thread, or 0 if the address is no thread. The name is not cached, because
  * entries of the thread table are reused for other threads. */
-static object_name engine_name_of_thread(const void *address)
+static object_name objects_engine_name_of_thread(const void *address)
 {
 	const struct engine_thread *thread = address;
 
@@ -62,8 +62,8 @@ static object_name engine_name_of_thread(const void *address)
  * its next use: deterministic, and rare below ENGINE_NAME_CACHE objects in use at once. */
 object_name engine_object_name(const void *address)
 {
-	struct engine_name_entry *entry = engine_name_entry(address);
-	const object_name of_thread = engine_name_of_thread(address);
+	struct engine_name_entry *entry = objects_engine_name_entry(address);
+	const object_name of_thread = objects_engine_name_of_thread(address);
 
 	if (of_thread)
 		return of_thread;
@@ -84,7 +84,7 @@ object_name engine_object_name(const void *address)
 
 void engine_object_renew(const void *address)
 {
-	struct engine_name_entry *entry = engine_name_entry(address);
+	struct engine_name_entry *entry = objects_engine_name_entry(address);
 
 	if (entry->address == address)
 		entry->address = NULL;

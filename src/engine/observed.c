@@ -6,7 +6,7 @@
 #include "engine/engine.h"
 #include "engine/engine_internal.h"
 
-static void engine_flush_performed(void)
+static void observed_engine_flush_performed(void)
 {
 	struct engine_performed last;
 
@@ -17,7 +17,7 @@ static void engine_flush_performed(void)
 	engine.host.performed(&last);
 }
 
-static struct thread_id engine_thread_at(const struct engine_op *op)
+static struct thread_id observed_engine_thread_at(const struct engine_op *op)
 {
 	if (op_descriptions[op->kind].object != OBJECT_THREAD || !op->address)
 		return THREAD_NONE;
@@ -26,7 +26,7 @@ static struct thread_id engine_thread_at(const struct engine_op *op)
 
 /* Reports an access at once. The function is on the path of every access, so the report is not
  * stored. */
-static void engine_report_access(
+static void observed_engine_report_access(
 	const struct engine_thread *self, const struct engine_op *op, uint64_t step, bool is_point)
 {
 	const struct engine_performed performed = {
@@ -77,11 +77,11 @@ void engine_report_performed(
 	engine_begin_epoch();
 	if (op->kind == OP_SPIN)
 		return;
-	engine_flush_performed();
+	observed_engine_flush_performed();
 	if (op->is_reported_later)
 		return;
 	if (op_descriptions[op->kind].object == OBJECT_MEMORY || op->kind == OP_FENCE) {
-		engine_report_access(self, op, engine.step - 1, true);
+		observed_engine_report_access(self, op, engine.step - 1, true);
 		return;
 	}
 	engine.performed = (struct engine_performed){
@@ -91,7 +91,7 @@ void engine_report_performed(
 		.argument = op->argument,
 		.object = op->object,
 		.thread = self->id,
-		.other = engine_thread_at(op),
+		.other = observed_engine_thread_at(op),
 		.kind = op->kind,
 		.has_failed = result != WAIT_DONE,
 	};
@@ -100,7 +100,7 @@ void engine_report_performed(
 void engine_report_rest(void)
 {
 	if (engine.is_live && engine.host.performed)
-		engine_flush_performed();
+		observed_engine_flush_performed();
 }
 
 void engine_note(enum op_kind kind, const void *address, uint64_t site)
@@ -117,16 +117,16 @@ void engine_note_access(const struct engine_op *op)
 {
 	if (!engine.is_live || !engine.host.performed)
 		return;
-	engine_flush_performed();
+	observed_engine_flush_performed();
 	if (op->kind != OP_LOAD && op->kind != OP_STORE)
 		engine_begin_epoch();
-	engine_report_access(engine.current, op, engine.step, false);
+	observed_engine_report_access(engine.current, op, engine.step, false);
 }
 
 void engine_note_point(const struct engine_op *op)
 {
 	if (engine.is_live && engine.host.performed)
-		engine_report_access(engine.current, op, engine.step - 1, true);
+		observed_engine_report_access(engine.current, op, engine.step - 1, true);
 }
 
 void engine_count_epochs(struct engine_epochs *epochs)

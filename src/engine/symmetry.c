@@ -1,4 +1,4 @@
-/* What a strategy needs to know about threads that a program cannot tell apart (schedule_view.alike). */
+/* What a strategy needs to know about threads that a program cannot tell apart (schedule_view.equals_previous). */
 #include <pthread.h>
 
 #include "base/hash.h"
@@ -22,10 +22,10 @@ void engine_compare_twin(struct engine_thread *thread, const void *attributes)
 
 	parent->child_attributes = hash;
 	parent->child = thread->id;
-	bitset_remove(engine.alike, thread->id.index);
+	bitset_remove(engine.equals_previous, thread->id.index);
 	if (!is_alike)
 		return;
-	bitset_add(engine.alike, thread->id.index);
+	bitset_add(engine.equals_previous, thread->id.index);
 	thread->has_twin = previous->has_twin = true;
 }
 

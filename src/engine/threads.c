@@ -63,7 +63,7 @@ uintptr_t engine_lowest_handle(void)
 	return engine.lowest_handle;
 }
 
-static void engine_note_handle(const struct engine_thread *thread)
+static void threads_engine_note_handle(const struct engine_thread *thread)
 {
 	engine.handles[thread->id.index] = thread->handle;
 	if (thread->handle - 1 < engine.lowest_handle - 1)
@@ -90,7 +90,7 @@ struct engine_thread *engine_thread_slot(void)
 	return NULL;
 }
 
-static void engine_reap_zombies(void)
+static void threads_engine_reap_zombies(void)
 {
 	while (engine.zombies) {
 		struct engine_thread *zombie = engine.zombies;
@@ -107,7 +107,7 @@ int engine_thread_create(struct engine_thread **out, void *(*start)(void *), voi
 	struct engine_thread *thread;
 	int error;
 
-	engine_reap_zombies();
+	threads_engine_reap_zombies();
 	thread = engine_thread_slot();
 	if (!thread) {
 		engine_failed();
@@ -133,7 +133,7 @@ int engine_thread_create(struct engine_thread **out, void *(*start)(void *), voi
 	engine_settle();
 	thread->last_moved = engine.step;
 	thread->state = THREAD_ALIVE;
-	engine_note_handle(thread);
+	threads_engine_note_handle(thread);
 	engine.live_count++;
 	engine_announce(thread, &begin_op);
 	engine_compare_twin(thread, attributes);
@@ -146,7 +146,7 @@ int engine_thread_create(struct engine_thread **out, void *(*start)(void *), voi
 void engine_thread_set_base(struct engine_thread *thread, uintptr_t thread_base)
 {
 	thread->context.thread_base = thread->handle = thread_base;
-	engine_note_handle(thread);
+	threads_engine_note_handle(thread);
 }
 
 void engine_thread_main(struct engine_thread *thread)
@@ -179,7 +179,7 @@ void engine_thread_finish(void)
 		engine.zombies = self;
 	}
 	engine_changed(self);
-	engine_hand_over_for_good();
+	engine_leave_processor();
 }
 
 void engine_thread_reap(struct engine_thread *thread)

@@ -9,7 +9,7 @@
 
 /* Rounds up to pages. Areas begin on pages, so that each can be cleared or left empty
  * separately. */
-static uint64_t take_area(uint64_t *end, uint64_t bytes)
+static uint64_t contract_block_take_area(uint64_t *end, uint64_t bytes)
 {
 	uint64_t start = (*end + 4095) & ~UINT64_C(4095);
 
@@ -17,25 +17,27 @@ static uint64_t take_area(uint64_t *end, uint64_t bytes)
 	return start;
 }
 
-static void lay_out(struct contract *layout, const struct contract_sizes *sizes)
+static void contract_block_lay_out(struct contract *layout, const struct contract_sizes *sizes)
 {
 	uint64_t end = sizeof *layout;
 
-	layout->threads_offset = take_area(&end, THREAD_CAPACITY * sizeof(struct contract_thread));
+	layout->threads_offset =
+		contract_block_take_area(&end, THREAD_CAPACITY * sizeof(struct contract_thread));
 	layout->strategy_bytes = sizes->strategy_bytes;
-	layout->strategy_offset = take_area(&end, layout->strategy_bytes);
+	layout->strategy_offset = contract_block_take_area(&end, layout->strategy_bytes);
 	layout->schedule_bytes =
 		sizeof(struct schedule) + CONTRACT_SEGMENTS_MAX * sizeof(struct schedule_segment);
-	layout->schedule_offset = take_area(&end, layout->schedule_bytes);
+	layout->schedule_offset = contract_block_take_area(&end, layout->schedule_bytes);
 	layout->trace_bytes = sizes->trace_events * sizeof(struct contract_event);
-	layout->trace_offset = take_area(&end, layout->trace_bytes);
+	layout->trace_offset = contract_block_take_area(&end, layout->trace_bytes);
 	layout->memory_bytes = sizeof(struct contract_memory);
-	layout->memory_offset = take_area(&end, layout->memory_bytes);
+	layout->memory_offset = contract_block_take_area(&end, layout->memory_bytes);
 	layout->detectors_bytes = sizes->detector_bytes;
-	layout->detectors_offset = take_area(&end, layout->detectors_bytes);
-	layout->runs_offset = take_area(&end, STRATEGY_ROUND_MOST * sizeof(struct contract_run));
+	layout->detectors_offset = contract_block_take_area(&end, layout->detectors_bytes);
+	layout->runs_offset =
+		contract_block_take_area(&end, STRATEGY_ROUND_MOST * sizeof(struct contract_run));
 	layout->record_bytes = sizes->record_bytes;
-	layout->record_offset = take_area(&end, layout->record_bytes);
+	layout->record_offset = contract_block_take_area(&end, layout->record_bytes);
 	layout->bytes = (end + 4095) & ~UINT64_C(4095);
 }
 
@@ -47,7 +49,7 @@ int contract_block_open(
 	int file;
 
 	memset(&layout, 0, sizeof layout);
-	lay_out(&layout, sizes);
+	contract_block_lay_out(&layout, sizes);
 	file = memfd_create("raddle-contract", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (file < 0 || ftruncate(file, (off_t)layout.bytes) != 0) {
 		error_set(err, ERROR_IO, "no shared memory for the runtime (%s); raise ulimit -f",

@@ -23,7 +23,7 @@
 
 /* Maps the block far from other mappings of the command: a 32-bit index from the block never
  * reaches them (contract_fault.h). */
-static void *exchange_map(const struct contract_block *block)
+static void *contract_exchange_map(const struct contract_block *block)
 {
 	for (uint64_t at = CONTRACT_REGION_START; at < CONTRACT_REGION_END;
 		at += CONTRACT_DISTANCE) {
@@ -37,7 +37,8 @@ static void *exchange_map(const struct contract_block *block)
 		block->file, 0);
 }
 
-static bool exchange_make_private(struct contract *contract, uint64_t offset, uint64_t bytes)
+static bool contract_exchange_make_private(
+	struct contract *contract, uint64_t offset, uint64_t bytes)
 {
 	return !bytes ||
 	       mmap((char *)contract + offset, (bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1),
@@ -49,7 +50,7 @@ static bool exchange_make_private(struct contract *contract, uint64_t offset, ui
 int contract_separate(struct contract_block *block, struct error *err)
 {
 	const struct contract layout = *block->contract;
-	struct contract *contract = exchange_map(block);
+	struct contract *contract = contract_exchange_map(block);
 
 	if (contract == MAP_FAILED)
 		return error_set(err, ERROR_NOMEM,
@@ -57,12 +58,14 @@ int contract_separate(struct contract_block *block, struct error *err)
 			strerror(errno));
 	block->shared = block->contract;
 	block->contract = contract;
-	if (!exchange_make_private(contract, 0, sizeof *contract) ||
-		!exchange_make_private(contract, layout.threads_offset,
+	if (!contract_exchange_make_private(contract, 0, sizeof *contract) ||
+		!contract_exchange_make_private(contract, layout.threads_offset,
 			THREAD_CAPACITY * sizeof(struct contract_thread)) ||
-		!exchange_make_private(contract, layout.schedule_offset, layout.schedule_bytes) ||
-		!exchange_make_private(contract, layout.trace_offset, layout.trace_bytes) ||
-		!exchange_make_private(contract, layout.runs_offset,
+		!contract_exchange_make_private(
+			contract, layout.schedule_offset, layout.schedule_bytes) ||
+		!contract_exchange_make_private(
+			contract, layout.trace_offset, layout.trace_bytes) ||
+		!contract_exchange_make_private(contract, layout.runs_offset,
 			STRATEGY_ROUND_MOST * sizeof(struct contract_run)))
 		return error_set(err, ERROR_NOMEM, "no memory for the results of runs (%s)",
 			strerror(errno));
@@ -90,49 +93,52 @@ uint64_t contract_runs_most(const struct contract_plan *plan)
 	return plan->run_limit ? plan->run_limit : 1;
 }
 
-static bool exchange_is_thread(struct thread_id thread)
+static bool contract_exchange_is_thread(struct thread_id thread)
 {
 	return thread.index < THREAD_CAPACITY || thread_same(thread, THREAD_NONE);
 }
 
-static bool exchange_is_outcome(const struct outcome *outcome)
+static bool contract_exchange_is_outcome(const struct outcome *outcome)
 {
 	if (outcome->kind >= OUTCOME_KIND_COUNT || outcome->wait_count > OUTCOME_WAITS_MAX ||
 		outcome->op >= OP_KIND_COUNT || outcome->other_op >= OP_KIND_COUNT ||
-		!exchange_is_thread(outcome->thread) || !exchange_is_thread(outcome->other_thread))
+		!contract_exchange_is_thread(outcome->thread) ||
+		!contract_exchange_is_thread(outcome->other_thread))
 		return false;
 	for (uint32_t i = 0; i < outcome->wait_count; i++) {
 		const struct wait_edge *wait = &outcome->waits[i];
 
 		if (wait->op >= OP_KIND_COUNT || wait->call >= CALL_KIND_COUNT ||
-			!exchange_is_thread(wait->waiter) || !exchange_is_thread(wait->holder))
+			!contract_exchange_is_thread(wait->waiter) ||
+			!contract_exchange_is_thread(wait->holder))
 			return false;
 	}
 	return true;
 }
 
-static bool exchange_are_stalls(const struct stalls *stalls)
+static bool contract_exchange_are_stalls(const struct stalls *stalls)
 {
 	for (uint32_t i = 0; i < stalls_recorded(stalls); i++) {
 		const struct stall *stall = &stalls->items[i];
 
-		if (stall->op >= OP_KIND_COUNT || !exchange_is_thread(stall->waiter) ||
+		if (stall->op >= OP_KIND_COUNT || !contract_exchange_is_thread(stall->waiter) ||
 			stall->thread_count > STALL_THREADS_MOST)
 			return false;
 		for (uint32_t thread = 0; thread < stall->thread_count; thread++)
 			if (stall->threads[thread].op >= OP_KIND_COUNT ||
-				!exchange_is_thread(stall->threads[thread].thread))
+				!contract_exchange_is_thread(stall->threads[thread].thread))
 				return false;
 	}
 	return true;
 }
 
-static bool exchange_are_delayed_stores(const struct delayed_stores *delayed)
+static bool contract_exchange_are_delayed_stores(const struct delayed_stores *delayed)
 {
 	for (uint32_t i = 0; i < delayed_stores_recorded(delayed); i++) {
 		const struct delayed_store *store = &delayed->items[i];
 
-		if (!exchange_is_thread(store->writer) || !exchange_is_thread(store->observer) ||
+		if (!contract_exchange_is_thread(store->writer) ||
+			!contract_exchange_is_thread(store->observer) ||
 			*(const unsigned char *)&store->is_read > 1 ||
 			*(const unsigned char *)&store->is_unseen > 1)
 			return false;
@@ -140,14 +146,14 @@ static bool exchange_are_delayed_stores(const struct delayed_stores *delayed)
 	return true;
 }
 
-static bool exchange_has_grown(uint64_t now, uint64_t before)
+static bool contract_exchange_has_grown(uint64_t now, uint64_t before)
 {
 	return now - before < GROWTH_MOST;
 }
 
 /* Checks the counters. A killed process may have updated only one of two counters. `killed_most`:
  * maximum number of killed processes. */
-static bool exchange_are_totals(const struct contract_totals *now,
+static bool contract_exchange_are_totals(const struct contract_totals *now,
 	const struct contract_totals *before, uint64_t run_limit, uint64_t killed_most)
 {
 	const uint64_t runs = now->runs - before->runs;
@@ -169,17 +175,18 @@ static bool exchange_are_totals(const struct contract_totals *now,
 	       known <= runs + killed_most &&
 	       now->failures - before->failures <= runs + killed_most &&
 	       now->threads_most <= THREAD_CAPACITY && now->steps_most >= before->steps_most &&
-	       exchange_has_grown(now->steps, before->steps) &&
-	       exchange_has_grown(now->switches, before->switches) &&
-	       exchange_has_grown(now->steps_most, before->steps_most) &&
-	       exchange_has_grown(now->pages_restored, before->pages_restored) &&
-	       exchange_has_grown(now->system_calls_trapped, before->system_calls_trapped) &&
-	       exchange_has_grown(now->checkpoints_taken, before->checkpoints_taken) &&
-	       exchange_has_grown(now->runs_resumed, before->runs_resumed);
+	       contract_exchange_has_grown(now->steps, before->steps) &&
+	       contract_exchange_has_grown(now->switches, before->switches) &&
+	       contract_exchange_has_grown(now->steps_most, before->steps_most) &&
+	       contract_exchange_has_grown(now->pages_restored, before->pages_restored) &&
+	       contract_exchange_has_grown(
+		       now->system_calls_trapped, before->system_calls_trapped) &&
+	       contract_exchange_has_grown(now->checkpoints_taken, before->checkpoints_taken) &&
+	       contract_exchange_has_grown(now->runs_resumed, before->runs_resumed);
 }
 
 /* Copies the one field of the plan that the target writes, a byte that may have any value. */
-static bool exchange_is_plan(struct contract *copy, const struct contract_plan *published)
+static bool contract_exchange_is_plan(struct contract *copy, const struct contract_plan *published)
 {
 	uint8_t is_fresh;
 
@@ -191,7 +198,7 @@ static bool exchange_is_plan(struct contract *copy, const struct contract_plan *
 	return true;
 }
 
-static bool exchange_is_run_number(const struct contract_block *block, uint64_t number)
+static bool contract_exchange_is_run_number(const struct contract_block *block, uint64_t number)
 {
 	const struct contract_plan *plan = &block->published_plan;
 
@@ -200,7 +207,7 @@ static bool exchange_is_run_number(const struct contract_block *block, uint64_t 
 	       number == block->contract->run_number || number == plan->run_first;
 }
 
-static const char *exchange_check_header(
+static const char *contract_exchange_check_header(
 	const struct contract_block *block, struct contract *copy, uint64_t killed_most)
 {
 	const struct contract *own = block->contract;
@@ -211,20 +218,20 @@ static const char *exchange_check_header(
 		memcmp((const char *)copy + LAYOUT_START, (const char *)own + LAYOUT_START,
 			LAYOUT_BYTES) != 0)
 		return "layout";
-	if (!exchange_is_plan(copy, &block->published_plan))
+	if (!contract_exchange_is_plan(copy, &block->published_plan))
 		return "plan";
 	if (copy->is_overwritten)
 		return "image";
-	if (!exchange_are_totals(&copy->totals, &block->published_totals,
+	if (!contract_exchange_are_totals(&copy->totals, &block->published_totals,
 		    contract_runs_most(&block->published_plan), killed_most))
 		return "totals";
-	if (!exchange_is_outcome(&copy->outcome))
+	if (!contract_exchange_is_outcome(&copy->outcome))
 		return "outcome";
-	if (!exchange_are_stalls(&copy->stalls))
+	if (!contract_exchange_are_stalls(&copy->stalls))
 		return "stalls";
-	if (!exchange_are_delayed_stores(&copy->delayed))
+	if (!contract_exchange_are_delayed_stores(&copy->delayed))
 		return "delayed stores";
-	if (!exchange_is_run_number(block, copy->run_number))
+	if (!contract_exchange_is_run_number(block, copy->run_number))
 		return "run number";
 	memcpy(&has_random_addresses, &copy->has_random_addresses, 1);
 	if (has_random_addresses > 1 || copy->is_live > 1 || copy->is_elsewhere > 1 ||
@@ -240,7 +247,7 @@ static const char *exchange_check_header(
 }
 
 /* Checks an area that stays shared: the result holds only until the next write. */
-static bool exchange_is_memory(const struct contract_memory *memory)
+static bool contract_exchange_is_memory(const struct contract_memory *memory)
 {
 	const uint32_t count = memory->module_count;
 
@@ -261,27 +268,27 @@ static bool exchange_is_memory(const struct contract_memory *memory)
 	return true;
 }
 
-static bool exchange_are_threads(struct contract *own, uint32_t count)
+static bool contract_exchange_are_threads(struct contract *own, uint32_t count)
 {
 	struct contract_thread *threads = contract_threads(own);
 
 	for (uint32_t i = 0; i < count; i++) {
 		threads[i].label[sizeof threads[i].label - 1] = '\0';
-		if (!exchange_is_thread(threads[i].parent))
+		if (!contract_exchange_is_thread(threads[i].parent))
 			return false;
 	}
 	return true;
 }
 
-static bool exchange_copy_threads(struct contract_block *block, uint32_t count)
+static bool contract_exchange_copy_threads(struct contract_block *block, uint32_t count)
 {
 	memcpy(contract_threads(block->contract),
 		contract_shared_area(block, block->contract->threads_offset),
 		count * sizeof(struct contract_thread));
-	return exchange_are_threads(block->contract, count);
+	return contract_exchange_are_threads(block->contract, count);
 }
 
-static bool exchange_are_segments(const struct schedule *schedule)
+static bool contract_exchange_are_segments(const struct schedule *schedule)
 {
 	for (uint32_t i = 0; i < schedule->count; i++)
 		if (schedule->segments[i].flags >
@@ -292,7 +299,7 @@ static bool exchange_are_segments(const struct schedule *schedule)
 	return true;
 }
 
-static bool exchange_copy_schedule(struct contract_block *block)
+static bool contract_exchange_copy_schedule(struct contract_block *block)
 {
 	struct schedule *to = contract_schedule(block->contract);
 	const struct schedule *from = contract_shared_area(block, block->contract->schedule_offset);
@@ -306,10 +313,10 @@ static bool exchange_copy_schedule(struct contract_block *block)
 	to->step_count = *(const volatile uint64_t *)&from->step_count;
 	to->is_truncated = is_truncated;
 	memcpy(to->segments, from->segments, count * sizeof *to->segments);
-	return exchange_are_segments(to);
+	return contract_exchange_are_segments(to);
 }
 
-static bool exchange_copy_runs(struct contract_block *block, uint64_t last)
+static bool contract_exchange_copy_runs(struct contract_block *block, uint64_t last)
 {
 	const struct contract_run *from = contract_shared_area(block, block->contract->runs_offset);
 	const uint64_t first = block->published_plan.round_first;
@@ -333,7 +340,7 @@ static bool exchange_copy_runs(struct contract_block *block, uint64_t last)
 	return true;
 }
 
-static bool exchange_copy_trace(struct contract_block *block, uint64_t count)
+static bool contract_exchange_copy_trace(struct contract_block *block, uint64_t count)
 {
 	struct contract *own = block->contract;
 	const uint64_t capacity = own->trace_bytes / sizeof(struct contract_event);
@@ -358,7 +365,7 @@ static bool exchange_copy_trace(struct contract_block *block, uint64_t count)
 }
 
 /* Copies the header except the words that both sides wait on. */
-static void exchange_accept_header(struct contract *own, struct contract *copy)
+static void contract_exchange_accept_header(struct contract *own, struct contract *copy)
 {
 	copy->outcome.text[sizeof copy->outcome.text - 1] = '\0';
 	copy->taint_text[sizeof copy->taint_text - 1] = '\0';
@@ -375,20 +382,20 @@ const char *contract_receive(struct contract_block *block)
 	const char *damage;
 
 	memcpy(&copy, block->shared, sizeof copy);
-	damage = exchange_check_header(block, &copy, 1);
+	damage = contract_exchange_check_header(block, &copy, 1);
 	if (damage)
 		return damage;
-	if (!exchange_is_memory(contract_memory(own)))
+	if (!contract_exchange_is_memory(contract_memory(own)))
 		return "memory";
-	if (!exchange_copy_threads(block, copy.thread_count))
+	if (!contract_exchange_copy_threads(block, copy.thread_count))
 		return "threads";
-	if (!exchange_copy_schedule(block))
+	if (!contract_exchange_copy_schedule(block))
 		return "schedule";
-	if (!exchange_copy_runs(block, copy.run_number))
+	if (!contract_exchange_copy_runs(block, copy.run_number))
 		return "runs";
-	if (copy.plan.is_traced && !exchange_copy_trace(block, copy.trace_count))
+	if (copy.plan.is_traced && !contract_exchange_copy_trace(block, copy.trace_count))
 		return "trace";
-	exchange_accept_header(own, &copy);
+	contract_exchange_accept_header(own, &copy);
 	return NULL;
 }
 
@@ -427,26 +434,26 @@ const char *contract_receive_report(struct contract_block *block, const struct c
 	/* the header has the process id of another rank's command */
 	copy.host_pid = own->host_pid;
 	copy.plan = block->published_plan;
-	damage = exchange_check_header(block, &copy,
+	damage = contract_exchange_check_header(block, &copy,
 		block->published_plan.restart == RESTART_EXEC && runs < GROWTH_MOST ? runs : 1);
 	if (damage)
 		return damage;
-	if (!exchange_are_threads(own, copy.thread_count))
+	if (!contract_exchange_are_threads(own, copy.thread_count))
 		return "threads";
 	memcpy(&is_truncated, &schedule->is_truncated, 1);
 	if (schedule->count > CONTRACT_SEGMENTS_MAX || is_truncated > 1 ||
-		!exchange_are_segments(schedule))
+		!contract_exchange_are_segments(schedule))
 		return "schedule";
-	exchange_accept_header(own, &copy);
+	contract_exchange_accept_header(own, &copy);
 	return NULL;
 }
 
-static uint64_t exchange_load(const uint64_t *word)
+static uint64_t contract_exchange_load(const uint64_t *word)
 {
 	return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
-static uint32_t exchange_load_word(const uint32_t *word)
+static uint32_t contract_exchange_load_word(const uint32_t *word)
 {
 	return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
@@ -455,34 +462,34 @@ const char *contract_refresh(struct contract_block *block)
 {
 	const struct contract *shared = block->shared;
 	struct contract *own = block->contract;
-	const uint64_t runs = exchange_load(&shared->totals.runs);
-	const uint64_t number = exchange_load(&shared->run_number);
-	const uint32_t threads = exchange_load_word(&shared->thread_count);
+	const uint64_t runs = contract_exchange_load(&shared->totals.runs);
+	const uint64_t number = contract_exchange_load(&shared->run_number);
+	const uint32_t threads = contract_exchange_load_word(&shared->thread_count);
 	/* Acquire: pairs with the release store by which the guest publishes unseen_sites. */
 	const uint32_t unseen = __atomic_load_n(&shared->unseen, __ATOMIC_ACQUIRE);
 
 	if (runs - block->published_totals.runs > contract_runs_most(&block->published_plan))
 		return "totals";
-	if (!exchange_is_run_number(block, number))
+	if (!contract_exchange_is_run_number(block, number))
 		return "run number";
 	if (threads > THREAD_CAPACITY)
 		return "counts";
 	own->totals.runs = runs;
-	own->totals.failures = exchange_load(&shared->totals.failures);
-	own->totals.steps = exchange_load(&shared->totals.steps);
+	own->totals.failures = contract_exchange_load(&shared->totals.failures);
+	own->totals.steps = contract_exchange_load(&shared->totals.steps);
 	own->totals.outcome[OUTCOME_TAINTED] =
-		exchange_load(&shared->totals.outcome[OUTCOME_TAINTED]);
+		contract_exchange_load(&shared->totals.outcome[OUTCOME_TAINTED]);
 	own->run_number = number;
 	own->thread_count = threads;
-	own->heartbeat = exchange_load(&shared->heartbeat);
-	own->hang_extensions = exchange_load_word(&shared->hang_extensions);
-	own->is_waiting_outside = exchange_load_word(&shared->is_waiting_outside);
-	own->is_live = exchange_load_word(&shared->is_live) != 0;
-	own->features = exchange_load_word(&shared->features);
-	own->takes_name = exchange_load_word(&shared->takes_name) != 0;
-	own->spin.is_unseen = exchange_load_word(&shared->spin.is_unseen) != 0;
+	own->heartbeat = contract_exchange_load(&shared->heartbeat);
+	own->hang_extensions = contract_exchange_load_word(&shared->hang_extensions);
+	own->is_waiting_outside = contract_exchange_load_word(&shared->is_waiting_outside);
+	own->is_live = contract_exchange_load_word(&shared->is_live) != 0;
+	own->features = contract_exchange_load_word(&shared->features);
+	own->takes_name = contract_exchange_load_word(&shared->takes_name) != 0;
+	own->spin.is_unseen = contract_exchange_load_word(&shared->spin.is_unseen) != 0;
 	own->unseen = unseen & (UNSEEN_THREAD | UNSEEN_LOCKS | UNSEEN_CALLS);
 	for (uint32_t i = 0; i < UNSEEN_SITES; i++)
-		own->unseen_sites[i] = exchange_load(&shared->unseen_sites[i]);
+		own->unseen_sites[i] = contract_exchange_load(&shared->unseen_sites[i]);
 	return NULL;
 }

@@ -20,13 +20,13 @@ static struct {
 	struct sigaction segmentation, bus;
 } before;
 
-static void fault_write(const char *text)
+static void contract_fault_write(const char *text)
 {
 	if (write(STDERR_FILENO, text, strlen(text)) < 0)
 		return; /* another output is not possible */
 }
 
-static void fault_write_number(uint64_t number)
+static void contract_fault_write_number(uint64_t number)
 {
 	char digits[24];
 	char *at = digits + sizeof digits - 1;
@@ -35,11 +35,11 @@ static void fault_write_number(uint64_t number)
 	do
 		*--at = (char)('0' + number % 10);
 	while (number /= 10);
-	fault_write(at);
+	contract_fault_write(at);
 }
 
 /* Returns the header copy of the block before the address; NULL if there is none. */
-static const struct contract *fault_block_before(uint64_t address)
+static const struct contract *contract_fault_block_before(uint64_t address)
 {
 	const uint64_t start = address - address % CONTRACT_DISTANCE;
 	unsigned char unused;
@@ -50,7 +50,7 @@ static const struct contract *fault_block_before(uint64_t address)
 		       : NULL;
 }
 
-static void fault_handle(int number, siginfo_t *information, void *context)
+static void contract_fault_handle(int number, siginfo_t *information, void *context)
 {
 	const uint64_t address = (uint64_t)(uintptr_t)information->si_addr;
 	const struct contract *contract;
@@ -62,22 +62,22 @@ static void fault_handle(int number, siginfo_t *information, void *context)
 			number, number == SIGBUS ? &before.bus : &before.segmentation, NULL);
 		return; /* the access is repeated with the previous handler */
 	}
-	contract = fault_block_before(address);
-	fault_write("raddle: the target wrote over raddle's memory");
+	contract = contract_fault_block_before(address);
+	contract_fault_write("raddle: the target wrote over raddle's memory");
 	if (contract) {
-		fault_write(" at step ");
-		fault_write_number(contract->heartbeat);
-		fault_write(" of run ");
-		fault_write_number(contract->run_number + 1);
+		contract_fault_write(" at step ");
+		contract_fault_write_number(contract->heartbeat);
+		contract_fault_write(" of run ");
+		contract_fault_write_number(contract->run_number + 1);
 	}
-	fault_write("; look for a stray write, with AddressSanitizer or under valgrind\n");
+	contract_fault_write("; look for a stray write, with AddressSanitizer or under valgrind\n");
 	children_kill_added();
 	_exit(STATUS_CANNOT_WORK);
 }
 
 void contract_fault_watch(void)
 {
-	struct sigaction action = {.sa_sigaction = fault_handle, .sa_flags = SA_SIGINFO};
+	struct sigaction action = {.sa_sigaction = contract_fault_handle, .sa_flags = SA_SIGINFO};
 
 	if (before.is_installed)
 		return;

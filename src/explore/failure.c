@@ -83,7 +83,7 @@ static void failure_notice_left_out(struct campaign *campaign,
 
 /* Begins the campaign's row in the fallback store. It has zero runs, because the main store has the
  * real counts. */
-static int fallback_begin_row(struct campaign *campaign, struct error *err)
+static int failure_fallback_begin_row(struct campaign *campaign, struct error *err)
 {
 	struct store_campaign row = campaign->row;
 	int status;
@@ -97,7 +97,7 @@ static int fallback_begin_row(struct campaign *campaign, struct error *err)
 
 /* Stores a finding that the campaign's store refused. Returns a negative error if it could not be
  * stored here, either; `err` is unchanged. */
-static int fallback_keep(
+static int failure_fallback_keep(
 	struct campaign *campaign, struct finding *finding, bool *is_new, struct error *err)
 {
 	struct error here;
@@ -108,7 +108,7 @@ static int fallback_keep(
 		return err->code;
 	status = store_fallback_open(&campaign->fallback, &here);
 	if (status == 0 && !campaign->fallback_campaign)
-		status = fallback_begin_row(campaign, &here);
+		status = failure_fallback_begin_row(campaign, &here);
 	if (status == 0)
 		status = store_add_finding(campaign->fallback.store, campaign->fallback_campaign,
 			finding, is_new, &here);
@@ -150,7 +150,7 @@ static int failure_keep_finding(struct campaign *campaign,
 	failure_shorten_finding(campaign, finding);
 	result = store_add_finding(campaign->store, campaign->row.id, finding, &found.is_new, err);
 	if (result < 0) {
-		result = fallback_keep(campaign, finding, &found.is_new, err);
+		result = failure_fallback_keep(campaign, finding, &found.is_new, err);
 		found.fallback = campaign->fallback.folder;
 	}
 	if (result < 0)

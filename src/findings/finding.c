@@ -54,25 +54,26 @@ int finding_short_name(const char *object)
 	return (int)(stop ? (size_t)(stop - object) : strlen(object));
 }
 
-static uint64_t text_hash(const char *text)
+static uint64_t finding_text_hash(const char *text)
 {
 	return text ? hash_bytes(text, strlen(text)) : 0;
 }
 
 /* Hashes the file's base name: sources in another folder give the same findings. */
-static uint64_t file_hash(const char *file)
+static uint64_t finding_file_hash(const char *file)
 {
-	return text_hash(base_name(file));
+	return finding_text_hash(base_name(file));
 }
 
-static uint64_t frame_hash(const struct finding_frame *frame)
+static uint64_t finding_frame_hash(const struct finding_frame *frame)
 {
-	uint64_t hash = hash_pair(text_hash(frame->function), file_hash(frame->file));
+	uint64_t hash =
+		hash_pair(finding_text_hash(frame->function), finding_file_hash(frame->file));
 
-	return hash_pair(hash, frame->file ? frame->line : text_hash(frame->module));
+	return hash_pair(hash, frame->file ? frame->line : finding_text_hash(frame->module));
 }
 
-static uint64_t stack_hash(const struct finding_stack *stack)
+static uint64_t finding_stack_hash(const struct finding_stack *stack)
 {
 	uint64_t hash = 0;
 	unsigned used = 0;
@@ -80,23 +81,23 @@ static uint64_t stack_hash(const struct finding_stack *stack)
 	for (uint32_t i = 0; i < stack->count && used < SIGNATURE_FRAMES; i++) {
 		if (stack->frames[i].is_system)
 			continue;
-		hash = hash_pair(hash, frame_hash(&stack->frames[i]));
+		hash = hash_pair(hash, finding_frame_hash(&stack->frames[i]));
 		used++;
 	}
 	/* A stack of system code only is identified by its innermost frame. */
 	if (!used && stack->count)
-		hash = hash_pair(0, frame_hash(&stack->frames[0]));
+		hash = hash_pair(0, finding_frame_hash(&stack->frames[0]));
 	return hash;
 }
 
-static uint64_t wait_hash(const struct finding_wait *wait)
+static uint64_t finding_wait_hash(const struct finding_wait *wait)
 {
-	uint64_t hash = hash_pair(text_hash(wait->verb), stack_hash(&wait->at));
+	uint64_t hash = hash_pair(finding_text_hash(wait->verb), finding_stack_hash(&wait->at));
 
-	return hash_pair(hash, frame_hash(&wait->held_since));
+	return hash_pair(hash, finding_frame_hash(&wait->held_since));
 }
 
-static int compare_hashes(const void *a, const void *b)
+static int finding_compare_hashes(const void *a, const void *b)
 {
 	const uint64_t first = *(const uint64_t *)a;
 	const uint64_t second = *(const uint64_t *)b;
@@ -108,7 +109,7 @@ static int compare_hashes(const void *a, const void *b)
  * Hashes the waits on the cycle if any, else all. Threads blocked at one line count once: a cycle
  * of five philosophers equals a cycle of three.
  */
-static uint64_t waits_hash(const struct finding *finding)
+static uint64_t finding_waits_hash(const struct finding *finding)
 {
 	uint64_t *hashes = array_new(finding->wait_count, sizeof *hashes);
 	uint64_t result = 0;
@@ -119,8 +120,8 @@ static uint64_t waits_hash(const struct finding *finding)
 		has_cycle |= finding->waits[i].is_on_cycle;
 	for (uint32_t i = 0; i < finding->wait_count; i++)
 		if (finding->waits[i].is_on_cycle == has_cycle)
-			hashes[count++] = wait_hash(&finding->waits[i]);
-	qsort(hashes, count, sizeof *hashes, compare_hashes);
+			hashes[count++] = finding_wait_hash(&finding->waits[i]);
+	qsort(hashes, count, sizeof *hashes, finding_compare_hashes);
 	for (uint32_t i = 0; i < count; i++)
 		if (!i || hashes[i] != hashes[i - 1])
 			result = hash_pair(result, hashes[i]);
@@ -129,7 +130,7 @@ static uint64_t waits_hash(const struct finding *finding)
 }
 
 /* Leaves out numbers, because the number of one of several equal allocations depends on the run. */
-static uint64_t variable_hash(const char *name)
+static uint64_t finding_variable_hash(const char *name)
 {
 	uint64_t hash = 0;
 
@@ -148,7 +149,7 @@ const struct finding_wait *finding_wait_of(const struct finding *finding, const 
 }
 
 /* The place of the lost signal, by the cause; 0: unknown. It distinguishes lost wake-ups of one object. */
-static uint64_t lost_signal_hash(const struct finding *finding)
+static uint64_t finding_lost_signal_hash(const struct finding *finding)
 {
 	for (uint32_t i = 0; i < finding->step_count; i++) {
 		const struct finding_step *step = &finding->steps[i];
@@ -156,7 +157,8 @@ static uint64_t lost_signal_hash(const struct finding *finding)
 		if (step->cause_line &&
 			(!strcmp(step->verb, op_descriptions[OP_COND_SIGNAL].verb) ||
 				!strcmp(step->verb, op_descriptions[OP_COND_BROADCAST].verb)))
-			return frame_hash(step->inner.function ? &step->inner : &step->where);
+			return finding_frame_hash(
+				step->inner.function ? &step->inner : &step->where);
 	}
 	return 0;
 }
@@ -164,7 +166,7 @@ static uint64_t lost_signal_hash(const struct finding *finding)
 /*
  * The object that the first waiting thread depends on (failure_key()); without a name, the waits.
  */
-static uint64_t lost_wakeup_hash(const struct finding *finding)
+static uint64_t finding_lost_wakeup_hash(const struct finding *finding)
 {
 	const struct finding_wait *wait = finding->waits, *next = wait;
 
@@ -173,13 +175,14 @@ static uint64_t lost_wakeup_hash(const struct finding *finding)
 		next = finding_wait_of(finding, wait->holder);
 	}
 	if (!wait->object || strstr(wait->object, " first used at "))
-		return waits_hash(finding);
-	return hash_pair(hash_pair(text_hash(wait->verb), variable_hash(wait->object)),
-		lost_signal_hash(finding));
+		return finding_waits_hash(finding);
+	return hash_pair(
+		hash_pair(finding_text_hash(wait->verb), finding_variable_hash(wait->object)),
+		finding_lost_signal_hash(finding));
 }
 
 /* The innermost frame of the user's code. Wrappers are not skipped: which functions are wrappers differs between runs. */
-static const struct finding_frame *innermost_frame(const struct finding_stack *stack)
+static const struct finding_frame *finding_innermost_frame(const struct finding_stack *stack)
 {
 	for (uint32_t i = 0; i < stack->count; i++)
 		if (!stack->frames[i].is_system && stack->frames[i].file)
@@ -188,16 +191,16 @@ static const struct finding_frame *innermost_frame(const struct finding_stack *s
 }
 
 /* A sum: the order of the accesses is arbitrary. */
-static uint64_t race_hash(const struct finding *finding)
+static uint64_t finding_race_hash(const struct finding *finding)
 {
 	uint64_t places = 0;
 
 	for (unsigned i = 0; i < FINDING_ACCESSES; i++) {
-		const struct finding_frame *frame = innermost_frame(&finding->race[i].at);
+		const struct finding_frame *frame = finding_innermost_frame(&finding->race[i].at);
 
-		places += frame ? frame_hash(frame) : 0;
+		places += frame ? finding_frame_hash(frame) : 0;
 	}
-	return hash_pair(places, variable_hash(finding->variable));
+	return hash_pair(places, finding_variable_hash(finding->variable));
 }
 
 static uint64_t finding_evidence_hash(const struct finding *finding)
@@ -205,11 +208,12 @@ static uint64_t finding_evidence_hash(const struct finding *finding)
 	const uint64_t what = hash_pair((uint64_t)finding->kind, (uint64_t)(uint32_t)finding->code);
 
 	if (finding->race[FINDING_LATER].thread)
-		return hash_pair(what, race_hash(finding));
+		return hash_pair(what, finding_race_hash(finding));
 	if (!finding->wait_count)
-		return hash_pair(what, stack_hash(&finding->at));
-	return hash_pair(what, finding->kind == OUTCOME_LOST_WAKEUP ? lost_wakeup_hash(finding)
-								    : waits_hash(finding));
+		return hash_pair(what, finding_stack_hash(&finding->at));
+	return hash_pair(what, finding->kind == OUTCOME_LOST_WAKEUP
+				       ? finding_lost_wakeup_hash(finding)
+				       : finding_waits_hash(finding));
 }
 
 uint64_t finding_signature(const struct finding *finding)

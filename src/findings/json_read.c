@@ -20,7 +20,7 @@ struct reader {
 	struct error *err;
 };
 
-static void reader_refuse(struct reader *reader, const char *field, const char *cause)
+static void json_read_reader_refuse(struct reader *reader, const char *field, const char *cause)
 {
 	if (!reader->status)
 		reader->status = error_set(reader->err, ERROR_FORMAT,
@@ -29,20 +29,21 @@ static void reader_refuse(struct reader *reader, const char *field, const char *
 			field, cause);
 }
 
-static int hex_digit(char digit)
+static int json_read_hex_digit(char digit)
 {
 	if (digit >= '0' && digit <= '9')
 		return digit - '0';
 	return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-static char *text_from_hex(const char *hex)
+static char *json_read_text_from_hex(const char *hex)
 {
 	const size_t length = strlen(hex) / 2;
 	char *text = array_new(length + 1, 1);
 
 	for (size_t i = 0; i < length; i++) {
-		const int high = hex_digit(hex[2 * i]), low = hex_digit(hex[2 * i + 1]);
+		const int high = json_read_hex_digit(hex[2 * i]),
+			  low = json_read_hex_digit(hex[2 * i + 1]);
 
 		if (high < 0 || low < 0 || high + low == 0) {
 			free(text);
@@ -61,10 +62,10 @@ static char *json_read_string(struct reader *reader, json_t *value, const char *
 	if (json_is_string(value)) {
 		text = string_copy(json_string_value(value));
 	} else if (hex && strlen(hex) % 2 == 0) {
-		text = text_from_hex(hex);
+		text = json_read_text_from_hex(hex);
 	}
 	if (!text)
-		reader_refuse(reader, field, "is not a text");
+		json_read_reader_refuse(reader, field, "is not a text");
 	return text;
 }
 
@@ -93,7 +94,7 @@ static void json_read_object(
 	if (json_is_object(value))
 		*(char **)member = json_dumps(value, JSON_COMPACT);
 	else
-		reader_refuse(reader, field->name, "is not an object");
+		json_read_reader_refuse(reader, field->name, "is not an object");
 }
 
 static void json_read_id(
@@ -102,7 +103,7 @@ static void json_read_id(
 	char *text = json_read_string(reader, value, field->name);
 
 	if (text && strlen(text) >= field->bytes)
-		reader_refuse(reader, field->name, "is too long");
+		json_read_reader_refuse(reader, field->name, "is too long");
 	else if (text)
 		memcpy(member, text, strlen(text) + 1);
 	free(text);
@@ -131,7 +132,7 @@ static void json_read_outcome(
 	if (kind < OUTCOME_KIND_COUNT)
 		*(enum outcome_kind *)member = (enum outcome_kind)kind;
 	else
-		reader_refuse(reader, field->name, "names no kind of outcome");
+		json_read_reader_refuse(reader, field->name, "names no kind of outcome");
 }
 
 static void json_read_boolean(
@@ -139,7 +140,7 @@ static void json_read_boolean(
 {
 	*(bool *)member = json_is_true(value);
 	if (!json_is_boolean(value))
-		reader_refuse(reader, field->name, "is neither true nor false");
+		json_read_reader_refuse(reader, field->name, "is neither true nor false");
 }
 
 static void json_read_integer(
@@ -153,7 +154,7 @@ static void json_read_integer(
 								: INT32_MAX;
 
 	if (!json_is_integer(value) || number < least || number > most)
-		reader_refuse(reader, field->name, "is not a number of its range");
+		json_read_reader_refuse(reader, field->name, "is not a number of its range");
 	else if (field->kind == FIELD_COUNT)
 		*(uint64_t *)member = (uint64_t)number;
 	else
@@ -167,18 +168,18 @@ static void json_read_wide(
 	char *end = NULL;
 
 	errno = 0;
-	if (text && hex_digit(*text) >= 0)
+	if (text && json_read_hex_digit(*text) >= 0)
 		*(uint64_t *)member = strtoull(text, &end, field->kind == FIELD_HASH ? 16 : 10);
 	if (!end || *end || errno)
-		reader_refuse(reader, field->name, "is not a number in a text");
+		json_read_reader_refuse(reader, field->name, "is not a number in a text");
 }
 
 static uint32_t json_read_count(struct reader *reader, json_t *array, const char *field)
 {
 	if (!json_is_array(array))
-		reader_refuse(reader, field, "is not an array");
+		json_read_reader_refuse(reader, field, "is not an array");
 	else if (json_array_size(array) > ENTRIES_MAX)
-		reader_refuse(reader, field, "is too long");
+		json_read_reader_refuse(reader, field, "is too long");
 	return reader->status ? 0 : (uint32_t)json_array_size(array);
 }
 
@@ -206,7 +207,7 @@ static void json_read_pair(
 	struct reader *reader, json_t *array, void *member, const struct finding_field *field)
 {
 	if (json_array_size(array) != 2)
-		reader_refuse(reader, field->name, "has not two entries");
+		json_read_reader_refuse(reader, field->name, "has not two entries");
 	for (size_t i = 0; i < 2; i++)
 		json_read_members(reader, json_array_get(array, i),
 			(char *)member + i * field->bytes, field->members);
@@ -251,13 +252,13 @@ static void json_read_members(
 		json_t *value = json_object_get(object, fields->name);
 
 		if (!value && fields->presence < FIELD_NEWER)
-			reader_refuse(reader, fields->name, "is missing");
+			json_read_reader_refuse(reader, fields->name, "is missing");
 		else if (value && (fields->presence == FIELD_REQUIRED || !json_is_null(value)))
 			readers[fields->kind](reader, value, base + fields->at, fields);
 	}
 }
 
-static int check_version(json_t *root, struct error *err)
+static int json_read_check_version(json_t *root, struct error *err)
 {
 	json_t *version = json_object_get(root, FINDING_JSON_FORMAT);
 
@@ -286,7 +287,7 @@ int finding_from_json(const char *text, size_t size, struct finding *out, struct
 			"the stored finding is damaged: line %d: %s; delete the finding or find it "
 			"again",
 			cause.line, cause.text);
-	reader.status = check_version(root, err);
+	reader.status = json_read_check_version(root, err);
 	if (!reader.status)
 		json_read_members(&reader, root, (char *)&finding, finding_fields);
 	json_decref(root);

@@ -9,7 +9,7 @@
 #include "findings/finding.h"
 #include "findings/fields_internal.h"
 
-static json_t *text_value(const char *text)
+static json_t *json_write_text_value(const char *text)
 {
 	json_t *value;
 	struct strbuf hex;
@@ -27,7 +27,7 @@ static json_t *text_value(const char *text)
 	return value;
 }
 
-static json_t *wide_value(uint64_t value, const char *format)
+static json_t *json_write_wide_value(uint64_t value, const char *format)
 {
 	char text[32];
 
@@ -35,45 +35,46 @@ static json_t *wide_value(uint64_t value, const char *format)
 	return json_string(text);
 }
 
-static json_t *arguments_value(char *const *argv)
+static json_t *json_write_arguments_value(char *const *argv)
 {
 	json_t *value = json_array();
 
 	for (; argv && *argv; argv++)
-		BUG_ON(json_array_append_new(value, text_value(*argv)));
+		BUG_ON(json_array_append_new(value, json_write_text_value(*argv)));
 	return value;
 }
 
 /* The schedule in its own text form, so that one reader checks both. */
-static json_t *schedule_value(const struct schedule_file *schedule)
+static json_t *json_write_schedule_value(const struct schedule_file *schedule)
 {
 	struct strbuf text;
 	json_t *value;
 
 	strbuf_init(&text);
 	schedule_text_write(schedule, &text);
-	value = text_value(text.text);
+	value = json_write_text_value(text.text);
 	strbuf_release(&text);
 	return value;
 }
 
 /* An object as which its text is stored; null if it is damaged. */
-static json_t *object_value(const char *text)
+static json_t *json_write_object_value(const char *text)
 {
 	json_t *value = text ? json_loads(text, 0, NULL) : NULL;
 
 	return value ? value : json_null();
 }
 
-static json_t *members_value(const char *base, const struct finding_field *fields);
+static json_t *json_write_members_value(const char *base, const struct finding_field *fields);
 
-static json_t *items_value(
+static json_t *json_write_items_value(
 	const char *items, uint32_t count, size_t bytes, const struct finding_field *fields)
 {
 	json_t *value = json_array();
 
 	for (uint32_t i = 0; i < count; i++)
-		BUG_ON(json_array_append_new(value, members_value(items + i * bytes, fields)));
+		BUG_ON(json_array_append_new(
+			value, json_write_members_value(items + i * bytes, fields)));
 	return value;
 }
 
@@ -84,15 +85,15 @@ static json_t *json_write_value(const char *base, const struct finding_field *fi
 	switch (field->kind) {
 	case FIELD_TEXT:
 	case FIELD_LINE:
-		return text_value(*(char *const *)member);
+		return json_write_text_value(*(char *const *)member);
 	case FIELD_OBJECT:
-		return object_value(*(char *const *)member);
+		return json_write_object_value(*(char *const *)member);
 	case FIELD_ID:
-		return text_value(member);
+		return json_write_text_value(member);
 	case FIELD_ARGUMENTS:
-		return arguments_value(*(char *const *const *)member);
+		return json_write_arguments_value(*(char *const *const *)member);
 	case FIELD_SCHEDULE:
-		return schedule_value(member);
+		return json_write_schedule_value(member);
 	case FIELD_OUTCOME:
 		return json_string(outcome_descriptions[*(const enum outcome_kind *)member].word);
 	case FIELD_BOOLEAN:
@@ -105,41 +106,42 @@ static json_t *json_write_value(const char *base, const struct finding_field *fi
 	case FIELD_COUNT:
 		return json_integer((json_int_t) * (const uint64_t *)member);
 	case FIELD_DECIMAL:
-		return wide_value(*(const uint64_t *)member, "%" PRIu64);
+		return json_write_wide_value(*(const uint64_t *)member, "%" PRIu64);
 	case FIELD_HASH:
-		return wide_value(*(const uint64_t *)member, "%016" PRIx64);
+		return json_write_wide_value(*(const uint64_t *)member, "%016" PRIx64);
 	case FIELD_STRUCT:
-		return members_value(member, field->members);
+		return json_write_members_value(member, field->members);
 	case FIELD_PAIR:
-		return items_value(member, 2, field->bytes, field->members);
+		return json_write_items_value(member, 2, field->bytes, field->members);
 	case FIELD_LIST:
-		return items_value(finding_items(member), *finding_item_count(member, field),
-			field->bytes, field->members);
+		return json_write_items_value(finding_items(member),
+			*finding_item_count(member, field), field->bytes, field->members);
 	}
 	return NULL;
 }
 
-static bool is_zero(const char *at, size_t bytes)
+static bool json_write_is_zero(const char *at, size_t bytes)
 {
 	while (bytes && !at[bytes - 1])
 		bytes--;
 	return !bytes;
 }
 
-static void add_members(json_t *object, const char *base, const struct finding_field *fields)
+static void json_write_add_members(
+	json_t *object, const char *base, const struct finding_field *fields)
 {
 	for (; fields->name; fields++)
 		if (fields->presence != FIELD_OPTIONAL ||
-			!is_zero(base + fields->mark_at, fields->mark_bytes))
+			!json_write_is_zero(base + fields->mark_at, fields->mark_bytes))
 			BUG_ON(json_object_set_new(
 				object, fields->name, json_write_value(base, fields)));
 }
 
-static json_t *members_value(const char *base, const struct finding_field *fields)
+static json_t *json_write_members_value(const char *base, const struct finding_field *fields)
 {
 	json_t *object = json_object();
 
-	add_members(object, base, fields);
+	json_write_add_members(object, base, fields);
 	return object;
 }
 
@@ -157,7 +159,7 @@ char *finding_to_json(const struct finding *finding)
 	char *text;
 
 	BUG_ON(json_object_set_new(root, FINDING_JSON_FORMAT, json_integer(FINDING_JSON_VERSION)));
-	add_members(root, (const char *)finding, finding_fields);
+	json_write_add_members(root, (const char *)finding, finding_fields);
 	text = json_dumps(root, JSON_INDENT(1));
 	BUG_ON(!text);
 	json_decref(root);

@@ -24,7 +24,7 @@ static void program_words_add_line(const char *line, size_t length, struct strbu
 
 /* Adds the exception that libstdc++ or libc++ printed: "uncaught std::runtime_error: request timed
  * out". Returns false if none was printed. */
-static bool add_exception(const char *output, struct strbuf *out)
+static bool program_words_add_exception(const char *output, struct strbuf *out)
 {
 	/* libstdc++ quotes the type; two versions of libc++ continue the line with the what(). */
 	static const char *const starts[] = {"terminate called after throwing an instance of '",
@@ -49,7 +49,7 @@ static bool add_exception(const char *output, struct strbuf *out)
 	return true;
 }
 
-static bool ends_with(const char *line, size_t length, const char *words)
+static bool program_words_ends_with(const char *line, size_t length, const char *words)
 {
 	const size_t size = strlen(words);
 
@@ -57,7 +57,7 @@ static bool ends_with(const char *line, size_t length, const char *words)
 }
 
 /* Adds lines until an empty line or a line of the test framework. */
-static void add_paragraph(const char *at, struct strbuf *out)
+static void program_words_add_paragraph(const char *at, struct strbuf *out)
 {
 	strbuf_adds(out, ":");
 	for (bool is_first = true; *at && out->length < WORDS_MOST; is_first = false) {
@@ -131,7 +131,7 @@ static bool program_words_add_named(
 	const size_t length = strlen(line);
 
 	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-		if (!ends_with(line, length, ends[i]) ||
+		if (!program_words_ends_with(line, length, ends[i]) ||
 			!isdigit((unsigned char)line[length - strlen(ends[i]) - 1]))
 			continue;
 		if (!strncmp(before, head, strlen(head))) {
@@ -140,14 +140,14 @@ static bool program_words_add_named(
 			return true;
 		}
 		program_words_add_place(line, length - strlen(ends[i]), "", out);
-		add_paragraph(next, out);
+		program_words_add_paragraph(next, out);
 		return true;
 	}
 	return false;
 }
 
 /* Adds a failed expectation: "pool_test.cc:31: Expected equality of these values: ...". */
-static bool add_expectation(const char *output, struct strbuf *out)
+static bool program_words_add_expectation(const char *output, struct strbuf *out)
 {
 	struct strbuf lines[2];
 	bool is_said = false;
@@ -180,8 +180,8 @@ void finding_title_from_output(struct finding *finding)
 	strbuf_init(&title);
 	strbuf_addf(&title, "%s: ", outcome_descriptions[finding->kind].word);
 	if (finding->kind == OUTCOME_EXIT) {
-		is_said = add_expectation(finding->output, &title);
-	} else if (add_exception(finding->output, &title)) {
+		is_said = program_words_add_expectation(finding->output, &title);
+	} else if (program_words_add_exception(finding->output, &title)) {
 		frame = finding_user_frame(&finding->at);
 		is_said = true;
 		strbuf_addf(&title, ", thrown by %s",

@@ -81,7 +81,7 @@ static char *source_lines_read_file(const char *path, size_t *size)
 	return text;
 }
 
-static json_t *hash_value(const char *text, size_t size)
+static json_t *source_lines_hash_value(const char *text, size_t size)
 {
 	char hex[17];
 
@@ -89,7 +89,7 @@ static json_t *hash_value(const char *text, size_t size)
 	return json_string(hex);
 }
 
-static void want_lines(json_t *wanted, const char *file, json_int_t line)
+static void source_lines_want_lines(json_t *wanted, const char *file, json_int_t line)
 {
 	json_t *lines = json_object_get(wanted, file);
 	char number[24];
@@ -108,7 +108,7 @@ static void want_lines(json_t *wanted, const char *file, json_int_t line)
 	}
 }
 
-static void want_places(json_t *wanted, const json_t *value)
+static void source_lines_want_places(json_t *wanted, const json_t *value)
 {
 	json_t *object = (json_t *)value; /* jansson's loops require a non-const pointer */
 	const char *path = json_string_value(json_object_get(value, "path"));
@@ -120,13 +120,13 @@ static void want_places(json_t *wanted, const json_t *value)
 
 	if (file && line > 0 && line < LINE_MAX_NUMBER &&
 		!json_is_true(json_object_get(value, "is_system")))
-		want_lines(wanted, file, line);
-	json_object_foreach(object, key, part) want_places(wanted, part);
-	json_array_foreach(value, index, part) want_places(wanted, part);
+		source_lines_want_lines(wanted, file, line);
+	json_object_foreach(object, key, part) source_lines_want_places(wanted, part);
+	json_array_foreach(value, index, part) source_lines_want_places(wanted, part);
 }
 
 /* Invalid UTF-8 bytes, and a character split by the limit, become '?'. */
-static json_t *line_value(const char *text, size_t length)
+static json_t *source_lines_line_value(const char *text, size_t length)
 {
 	char line[LINE_BYTES_MAX + 1];
 	json_t *value;
@@ -148,7 +148,7 @@ static json_t *line_value(const char *text, size_t length)
 	return json_string(line);
 }
 
-static json_t *lines_value(const char *text, size_t size, const json_t *wanted)
+static json_t *source_lines_value(const char *text, size_t size, const json_t *wanted)
 {
 	json_t *lines = json_object();
 	const char *at = text;
@@ -160,14 +160,16 @@ static json_t *lines_value(const char *text, size_t size, const json_t *wanted)
 		end = end ? end : text + size;
 		(void)snprintf(number, sizeof number, "%u", line);
 		if (json_object_get(wanted, number))
-			source_lines_put(lines, number, line_value(at, (size_t)(end - at)));
+			source_lines_put(
+				lines, number, source_lines_line_value(at, (size_t)(end - at)));
 		at = end + 1;
 	}
 	return lines;
 }
 
 /* The entry of one file; returns NULL if unreadable or not allowed. */
-static json_t *file_value(const char *name, const json_t *wanted, const struct source_roots *roots)
+static json_t *source_lines_file_value(
+	const char *name, const json_t *wanted, const struct source_roots *roots)
 {
 	char folder[PATH_MAX];
 	size_t size;
@@ -182,8 +184,8 @@ static json_t *file_value(const char *name, const json_t *wanted, const struct s
 		(void)json_object_set_new(value, "path", json_sprintf("%s/%s", folder, name));
 	if (!json_object_get(value, "path"))
 		source_lines_put(value, "path", json_string(name));
-	source_lines_put(value, "hash", hash_value(text, size));
-	source_lines_put(value, "lines", lines_value(text, size, wanted));
+	source_lines_put(value, "hash", source_lines_hash_value(text, size));
+	source_lines_put(value, "lines", source_lines_value(text, size, wanted));
 	free(text);
 	return value;
 }
@@ -193,10 +195,10 @@ json_t *source_lines_collect(const json_t *document, const struct source_roots *
 	json_t *wanted = json_object(), *sources = json_object(), *lines, *file;
 	const char *name;
 
-	want_places(wanted, document);
+	source_lines_want_places(wanted, document);
 	json_object_foreach(wanted, name, lines)
 	{
-		file = file_value(name, lines, roots);
+		file = source_lines_file_value(name, lines, roots);
 		if (file)
 			source_lines_put(sources, name, file);
 	}
@@ -246,7 +248,8 @@ const struct source_roots *source_roots_of(
 	return finding->is_own ? &source_roots_everywhere : roots;
 }
 
-static bool has_changed(const char *name, const json_t *file, const struct source_roots *roots)
+static bool source_lines_has_changed(
+	const char *name, const json_t *file, const struct source_roots *roots)
 {
 	const char *named = json_string_value(json_object_get(file, "path"));
 	const char *path = named ? named : name;
@@ -258,7 +261,7 @@ static bool has_changed(const char *name, const json_t *file, const struct sourc
 	if (!source_is_allowed(path, roots))
 		return false;
 	text = source_lines_read_file(path, &size);
-	hash = text ? hash_value(text, size) : NULL;
+	hash = text ? source_lines_hash_value(text, size) : NULL;
 	is_same = hash && json_equal(hash, json_object_get(file, "hash"));
 	json_decref(hash);
 	free(text);
@@ -273,19 +276,19 @@ json_t *source_lines_changed(const json_t *sources, const struct source_roots *r
 
 	json_object_foreach(object, name, file)
 	{
-		if (has_changed(name, file, roots))
+		if (source_lines_has_changed(name, file, roots))
 			BUG_ON(json_array_append_new(changed, json_string(name)));
 	}
 	return changed;
 }
 
 /* The line of the file's present content; returns NULL if the file is unreadable or shorter. */
-static json_t *live_line(const char *path, const char *number)
+static json_t *source_lines_live_line(const char *path, const char *number)
 {
 	json_t *wanted = json_pack("{s:n}", number);
 	size_t size;
 	char *text = source_lines_read_file(path, &size);
-	json_t *lines = text ? lines_value(text, size, wanted) : NULL;
+	json_t *lines = text ? source_lines_value(text, size, wanted) : NULL;
 	json_t *line = json_incref(json_object_get(lines, number));
 
 	json_decref(lines);
@@ -303,7 +306,7 @@ bool source_lines_get(const json_t *sources, const char *path, unsigned line, st
 
 	(void)snprintf(number, sizeof number, "%u", line);
 	value = file ? json_incref(json_object_get(json_object_get(file, "lines"), number))
-		     : live_line(path, number);
+		     : source_lines_live_line(path, number);
 	text = json_string_value(value);
 	if (text)
 		strbuf_adds(out, text + strspn(text, " \t"));

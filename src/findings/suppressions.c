@@ -19,7 +19,7 @@ static const struct {
 	{"deadlock", SUPPRESS_NOTHING},
 };
 
-static bool parse_type(const char *word, size_t length, enum suppression_type *out)
+static bool suppressions_parse_type(const char *word, size_t length, enum suppression_type *out)
 {
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
 		if (strlen(types[i].word) == length && !memcmp(types[i].word, word, length)) {
@@ -48,7 +48,8 @@ static void suppressions_add(struct suppressions *suppressions, enum suppression
 }
 
 /* Parses one line, without its end. Returns NULL, or a message with the remedy. */
-static const char *parse_line(struct suppressions *suppressions, const char *line, size_t length)
+static const char *suppressions_parse_line(
+	struct suppressions *suppressions, const char *line, size_t length)
 {
 	enum suppression_type type = SUPPRESS_NOTHING;
 	const char *colon;
@@ -64,7 +65,7 @@ static const char *parse_line(struct suppressions *suppressions, const char *lin
 	colon = memchr(line, ':', length);
 	if (!colon)
 		return "has no colon; write TYPE:PATTERN, such as race:function";
-	if (!parse_type(line, (size_t)(colon - line), &type))
+	if (!suppressions_parse_type(line, (size_t)(colon - line), &type))
 		return "is of no known type; there are race, race_top, called_from_lib, mutex, "
 		       "thread, signal, deadlock";
 	length -= (size_t)(colon + 1 - line);
@@ -84,7 +85,7 @@ int suppressions_parse(struct suppressions *out, const char *text, size_t size, 
 	while (text < end) {
 		const char *newline = memchr(text, '\n', (size_t)(end - text));
 		const char *line_end = newline ? newline : end;
-		const char *cause = parse_line(&read, text, (size_t)(line_end - text));
+		const char *cause = suppressions_parse_line(&read, text, (size_t)(line_end - text));
 
 		number++;
 		if (cause) {
@@ -152,26 +153,26 @@ bool suppression_pattern_matches(const char *pattern, const char *name)
 	return result;
 }
 
-static bool frame_matches(const struct finding_frame *frame, const char *pattern)
+static bool suppressions_frame_matches(const struct finding_frame *frame, const char *pattern)
 {
 	return (frame->function && suppression_pattern_matches(pattern, frame->function)) ||
 	       (frame->file && suppression_pattern_matches(pattern, frame->file)) ||
 	       (frame->module && suppression_pattern_matches(pattern, frame->module));
 }
 
-static bool stack_matches(
+static bool suppressions_stack_matches(
 	const struct finding_stack *stack, const char *pattern, bool is_innermost_only)
 {
 	uint32_t count = is_innermost_only && stack->count ? 1 : stack->count;
 
 	for (uint32_t i = 0; i < count; i++)
-		if (frame_matches(&stack->frames[i], pattern))
+		if (suppressions_frame_matches(&stack->frames[i], pattern))
 			return true;
 	return false;
 }
 
 /* Compares the name without the place of its declaration: "counter" of "counter (racy.c:3)". */
-static bool variable_matches(const char *variable, const char *pattern)
+static bool suppressions_variable_matches(const char *variable, const char *pattern)
 {
 	const char *place = variable ? strstr(variable, " (") : NULL;
 	char *name =
@@ -183,7 +184,7 @@ static bool variable_matches(const char *variable, const char *pattern)
 	return result;
 }
 
-static bool suppression_matches(
+static bool suppressions_suppression_matches(
 	const struct suppression *suppression, const struct finding *finding)
 {
 	const char *pattern = suppression->pattern;
@@ -193,11 +194,11 @@ static bool suppression_matches(
 
 		switch ((enum suppression_type)suppression->type) {
 		case SUPPRESS_RACE:
-			if (stack_matches(stack, pattern, false))
+			if (suppressions_stack_matches(stack, pattern, false))
 				return true;
 			break;
 		case SUPPRESS_RACE_TOP:
-			if (stack_matches(stack, pattern, true))
+			if (suppressions_stack_matches(stack, pattern, true))
 				return true;
 			break;
 		case SUPPRESS_CALLED_FROM:
@@ -209,7 +210,8 @@ static bool suppression_matches(
 			return false;
 		}
 	}
-	return suppression->type == SUPPRESS_RACE && variable_matches(finding->variable, pattern);
+	return suppression->type == SUPPRESS_RACE &&
+	       suppressions_variable_matches(finding->variable, pattern);
 }
 
 bool suppressions_match(const struct suppressions *suppressions, const struct finding *finding)
@@ -217,7 +219,7 @@ bool suppressions_match(const struct suppressions *suppressions, const struct fi
 	if (!finding->race[FINDING_LATER].thread)
 		return false;
 	for (uint32_t i = 0; i < suppressions->count; i++)
-		if (suppression_matches(&suppressions->list[i], finding))
+		if (suppressions_suppression_matches(&suppressions->list[i], finding))
 			return true;
 	return false;
 }

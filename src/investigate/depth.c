@@ -31,7 +31,8 @@ struct measuring {
 	struct failure run;	/* run of the best priorities */
 };
 
-static void priorities_copy(struct priorities *to, const struct priorities *from, uint32_t skip)
+static void depth_priorities_copy(
+	struct priorities *to, const struct priorities *from, uint32_t skip)
 {
 	const uint32_t kept = from->fall_count - skip;
 
@@ -42,14 +43,14 @@ static void priorities_copy(struct priorities *to, const struct priorities *from
 	memcpy(to->falls, from->falls + skip, kept * sizeof *to->falls);
 }
 
-static void priorities_release(struct priorities *priorities)
+static void depth_priorities_release(struct priorities *priorities)
 {
 	free(priorities->order);
 	free(priorities->falls);
 	*priorities = (struct priorities){0};
 }
 
-static void move_to_end(struct priorities *priorities, thread_name thread)
+static void depth_move_to_end(struct priorities *priorities, thread_name thread)
 {
 	uint32_t at = 0;
 
@@ -63,17 +64,17 @@ static void move_to_end(struct priorities *priorities, thread_name thread)
 }
 
 /* Keeps the last `kept` falls. The removed falls are applied to the initial order instead. */
-static void keep_last(struct priorities *out, const struct priorities *all, uint32_t kept)
+static void depth_keep_last(struct priorities *out, const struct priorities *all, uint32_t kept)
 {
-	priorities_copy(out, all, all->fall_count - kept);
+	depth_priorities_copy(out, all, all->fall_count - kept);
 	for (uint32_t i = 0; i < all->fall_count - kept; i++)
-		move_to_end(out, all->falls[i].thread);
+		depth_move_to_end(out, all->falls[i].thread);
 }
 
-static void without(
+static void depth_without(
 	struct priorities *out, const struct priorities *from, uint32_t first, uint32_t count)
 {
-	priorities_copy(out, from, 0);
+	depth_priorities_copy(out, from, 0);
 	memmove(out->falls + first, out->falls + first + count,
 		(out->fall_count - first - count) * sizeof *out->falls);
 	out->fall_count -= count;
@@ -88,7 +89,7 @@ static bool depth_has_budget(struct measuring *measuring)
 }
 
 /* Takes ownership of `priorities`, which become the best if the failure shows. */
-static int try_priorities(
+static int depth_try_priorities(
 	struct measuring *measuring, struct priorities *priorities, bool *shows, struct error *err)
 {
 	const struct replay_state *state = contract_strategy(measuring->probe.worker.contract);
@@ -106,10 +107,10 @@ static int try_priorities(
 
 	*shows = result == 0 && probe_shows(&measuring->probe, measuring->failure);
 	if (!*shows) {
-		priorities_release(priorities);
+		depth_priorities_release(priorities);
 		return result;
 	}
-	priorities_release(&measuring->best);
+	depth_priorities_release(&measuring->best);
 	measuring->best = *priorities;
 	failure_take(&measuring->run, measuring->probe.worker.contract);
 	measuring->depth = (struct depth){
@@ -120,7 +121,7 @@ static int try_priorities(
 }
 
 /* *is_done: the schedule could be followed and its falls recorded. */
-static int record_falls(
+static int depth_record_falls(
 	struct measuring *measuring, struct priorities *out, bool *is_done, struct error *err)
 {
 	const struct failure *failure = measuring->failure;
@@ -143,14 +144,14 @@ static int record_falls(
 			.thread_count = failure->thread_count,
 			.falls = replay_directives(state),
 			.fall_count = state->directives_used};
-		priorities_copy(out, &recorded, 0);
+		depth_priorities_copy(out, &recorded, 0);
 	}
 	free(room);
 	return result;
 }
 
 /* Suffixes of 0, 1, 2, 4, ... falls. */
-static int cut_beginning(
+static int depth_cut_beginning(
 	struct measuring *measuring, const struct priorities *all, struct error *err)
 {
 	bool shows = false;
@@ -161,8 +162,8 @@ static int cut_beginning(
 		struct priorities end;
 		const bool is_whole = kept >= all->fall_count;
 
-		keep_last(&end, all, is_whole ? all->fall_count : kept);
-		result = try_priorities(measuring, &end, &shows, err);
+		depth_keep_last(&end, all, is_whole ? all->fall_count : kept);
+		result = depth_try_priorities(measuring, &end, &shows, err);
 		if (is_whole)
 			break;
 	}
@@ -170,15 +171,15 @@ static int cut_beginning(
 }
 
 /* Tries to remove falls, with `lowest` as the initially lowest thread (0: unchanged order). */
-static int drop_with(struct measuring *measuring, uint32_t first, uint32_t count,
+static int depth_drop_with(struct measuring *measuring, uint32_t first, uint32_t count,
 	thread_name lowest, bool *is_dropped, struct error *err)
 {
 	struct priorities fewer;
 
-	without(&fewer, &measuring->best, first, count);
+	depth_without(&fewer, &measuring->best, first, count);
 	if (lowest)
-		move_to_end(&fewer, lowest);
-	return try_priorities(measuring, &fewer, is_dropped, err);
+		depth_move_to_end(&fewer, lowest);
+	return depth_try_priorities(measuring, &fewer, is_dropped, err);
 }
 
 /* Tries also other initial orders: its thread lowest, or, with few threads, each. */
@@ -187,16 +188,16 @@ static int depth_drop(struct measuring *measuring, uint32_t first, uint32_t coun
 {
 	const thread_name own = measuring->best.falls[first].thread;
 	const uint32_t thread_count = measuring->best.thread_count;
-	int result = drop_with(measuring, first, count, 0, is_dropped, err);
+	int result = depth_drop_with(measuring, first, count, 0, is_dropped, err);
 
 	if (count > 1)
 		return result;
 	if (result == 0 && !*is_dropped)
-		result = drop_with(measuring, first, 1, own, is_dropped, err);
+		result = depth_drop_with(measuring, first, 1, own, is_dropped, err);
 	for (uint32_t i = 0; i < thread_count && thread_count <= FEW && result == 0 && !*is_dropped;
 		i++)
 		if (measuring->best.order[i] != own)
-			result = drop_with(
+			result = depth_drop_with(
 				measuring, first, 1, measuring->best.order[i], is_dropped, err);
 	return result;
 }
@@ -227,7 +228,7 @@ static int depth_reduce(struct measuring *measuring, struct error *err)
 	return 0;
 }
 
-static bool is_simpler(const struct failure *run, const struct failure *than)
+static bool depth_is_simpler(const struct failure *run, const struct failure *than)
 {
 	return !run->is_truncated &&
 	       (run->preemptions < than->preemptions ||
@@ -251,23 +252,23 @@ int depth_measure(struct depth *depth, struct failure *failure, const struct dep
 	result = probe_open(&measuring.probe, &params->probe, err);
 	if (result < 0)
 		return result;
-	result = record_falls(&measuring, &all, &is_done, err);
+	result = depth_record_falls(&measuring, &all, &is_done, err);
 	if (result == 0 && is_done)
-		result = cut_beginning(&measuring, &all, err);
+		result = depth_cut_beginning(&measuring, &all, err);
 	if (result == 0 && measuring.depth.depth)
 		result = depth_reduce(&measuring, err);
 	if (result == 0 && measuring.depth.depth && !measuring.is_over_budget &&
 		(!depth->depth || measuring.depth.depth < depth->depth))
 		*depth = measuring.depth;
-	if (measuring.depth.depth && is_simpler(&measuring.run, failure)) {
+	if (measuring.depth.depth && depth_is_simpler(&measuring.run, failure)) {
 		measuring.run.run_number = failure->run_number;
 		failure_release(failure);
 		*failure = measuring.run;
 		measuring.run = (struct failure){0};
 	}
 	failure_release(&measuring.run);
-	priorities_release(&all);
-	priorities_release(&measuring.best);
+	depth_priorities_release(&all);
+	depth_priorities_release(&measuring.best);
 	probe_close(&measuring.probe);
 	return result;
 }

@@ -22,7 +22,8 @@
 		.slow_runs = 100,                                                                  \
 		.slow_time_ns = UINT64_C(20000000000)})
 
-static struct finding_source_thread *source_threads(struct contract *contract, uint32_t count)
+static struct finding_source_thread *investigate_source_threads(
+	struct contract *contract, uint32_t count)
 {
 	const struct contract_thread *threads = contract_threads(contract);
 	struct finding_source_thread *out = array_new(count + 1, sizeof *out);
@@ -50,13 +51,14 @@ struct earlier_access {
 struct ingredients {
 	struct probe *probe;
 	const struct failure *run;
-	/* NULL: trace_run() reads them from the process, for the caller to free */
+	/* NULL: investigate_trace_run() reads them from the process, for the caller to free */
 	struct symbols *symbols;
 	const struct earlier_access *earlier; /* NULL if unknown */
 	uint32_t steps_most;		      /* 0: as many as a stored finding keeps */
 };
 
-static int build(struct finding *finding, const struct ingredients *ingredients, struct error *err)
+static int investigate_build(
+	struct finding *finding, const struct ingredients *ingredients, struct error *err)
 {
 	struct probe *probe = ingredients->probe;
 	const struct failure *run = ingredients->run;
@@ -65,7 +67,8 @@ static int build(struct finding *finding, const struct ingredients *ingredients,
 	uint64_t capacity = contract->trace_bytes / sizeof(struct contract_event);
 	uint64_t events = contract->trace_count;
 	const struct contract_memory *memory = contract_memory(contract);
-	struct finding_source_thread *threads = source_threads(contract, run->thread_count);
+	struct finding_source_thread *threads =
+		investigate_source_threads(contract, run->thread_count);
 	struct finding_source source = {
 		.outcome = &run->outcome,
 		.threads = threads,
@@ -94,7 +97,7 @@ static int build(struct finding *finding, const struct ingredients *ingredients,
 	return result;
 }
 
-static int trace_run(struct ingredients *ingredients, const struct probe_plan *plan,
+static int investigate_trace_run(struct ingredients *ingredients, const struct probe_plan *plan,
 	struct finding *finding, struct error *err)
 {
 	struct probe *probe = ingredients->probe;
@@ -111,7 +114,7 @@ static int trace_run(struct ingredients *ingredients, const struct probe_plan *p
 	if (!ingredients->symbols && probe->report == REPORT_INSPECT)
 		(void)symbols_from_process(&ingredients->symbols, (pid_t)contract->guest_pid, NULL);
 	ingredients->run = &run;
-	result = build(finding, ingredients, err);
+	result = investigate_build(finding, ingredients, err);
 	if (result == 0) {
 		finding->output = program_output_end(&probe->worker.capture);
 		finding_title_from_output(finding);
@@ -127,7 +130,7 @@ int investigate_trace(struct probe *probe, const struct probe_plan *plan, uint32
 	struct finding *finding, struct error *err)
 {
 	struct ingredients ingredients = {.probe = probe, .steps_most = steps_most};
-	const int result = trace_run(&ingredients, plan, finding, err);
+	const int result = investigate_trace_run(&ingredients, plan, finding, err);
 
 	symbols_free(ingredients.symbols);
 	return result;
@@ -137,7 +140,7 @@ int investigate_trace_known(struct probe *probe, const struct probe_plan *plan,
 	struct symbols *symbols, struct finding *finding, struct error *err)
 {
 	struct ingredients ingredients = {.probe = probe, .symbols = symbols};
-	const int result = trace_run(&ingredients, plan, finding, err);
+	const int result = investigate_trace_run(&ingredients, plan, finding, err);
 
 	if (!symbols)
 		symbols_free(ingredients.symbols);
@@ -146,8 +149,8 @@ int investigate_trace_known(struct probe *probe, const struct probe_plan *plan,
 
 /* The failing run ends when the first access's stack no longer exists: another run stops at that
  * access. */
-static void look_at_earlier_access(const struct probe_params *params, const struct failure *failure,
-	struct earlier_access *out)
+static void investigate_look_at_earlier_access(const struct probe_params *params,
+	const struct failure *failure, struct earlier_access *out)
 {
 	const struct outcome *outcome = &failure->outcome;
 	struct probe_plan plan = probe_plan_exact(failure);
@@ -192,12 +195,12 @@ static uint64_t investigate_time_left(const struct investigation *investigation,
 	return from_ns < investigation->until_ns ? investigation->until_ns - from_ns : 1;
 }
 
-static bool has_time_for(const struct investigation *investigation, uint32_t runs)
+static bool investigate_has_time_for(const struct investigation *investigation, uint32_t runs)
 {
 	return investigate_time_left(investigation, runs) != 1;
 }
 
-static void limit_budget(struct budget *budget, uint64_t limit_ns)
+static void investigate_limit_budget(struct budget *budget, uint64_t limit_ns)
 {
 	if (!limit_ns)
 		return;
@@ -211,7 +214,7 @@ static void limit_budget(struct budget *budget, uint64_t limit_ns)
  * Few priority changes are a better start for minimising than many preemptions. Runs of hangs and
  * livelocks need the full limit.
  */
-static int measure_depth(
+static int investigate_measure_depth(
 	struct investigation *investigation, struct failure *failure, struct error *err)
 {
 	struct depth_params params = {
@@ -224,12 +227,12 @@ static int measure_depth(
 		failure->outcome.kind == OUTCOME_HANG || failure->outcome.kind == OUTCOME_LIVELOCK)
 		return 0;
 	params.probe.worker.output = OUTPUT_DISCARD;
-	limit_budget(&params.budget, investigate_time_left(investigation, RUNS_BEHIND));
+	investigate_limit_budget(&params.budget, investigate_time_left(investigation, RUNS_BEHIND));
 	return depth_measure(&investigation->depth, failure, &params, err);
 }
 
 /* A schedule with fewer preemptions replaces the minimised one and is minimised in turn. */
-static int minimise_with_fewer(struct investigation *investigation,
+static int investigate_minimise_with_fewer(struct investigation *investigation,
 	const struct minimise_params *params, struct failure *failure, struct error *err)
 {
 	struct fewer_preemptions search = {
@@ -238,8 +241,8 @@ static int minimise_with_fewer(struct investigation *investigation,
 
 	if (failure->outcome.kind == OUTCOME_HANG || failure->outcome.kind == OUTCOME_LIVELOCK)
 		return 0; /* their runs need the full limit */
-	limit_budget(&search.budget, investigation->minimise_ns);
-	limit_budget(&search.budget, investigate_time_left(investigation, RUNS_BEHIND));
+	investigate_limit_budget(&search.budget, investigation->minimise_ns);
+	investigate_limit_budget(&search.budget, investigate_time_left(investigation, RUNS_BEHIND));
 	result = fewer_preemptions_search(&search, failure, err);
 	if (result == 0 && search.is_found)
 		result = minimise(failure, params, &investigation->incomplete, err);
@@ -247,7 +250,7 @@ static int minimise_with_fewer(struct investigation *investigation,
 }
 
 /* Minimises with up to `workers` probes side by side. */
-static int minimise_with(struct investigation *investigation, uint32_t workers,
+static int investigate_minimise_with(struct investigation *investigation, uint32_t workers,
 	struct failure *failure, struct error *err)
 {
 	struct minimise_params params = {
@@ -260,20 +263,20 @@ static int minimise_with(struct investigation *investigation, uint32_t workers,
 	int result;
 
 	params.probe.worker.output = OUTPUT_DISCARD;
-	limit_budget(&params.budget, investigation->minimise_ns);
-	limit_budget(&params.budget, investigate_time_left(investigation, RUNS_BEHIND));
+	investigate_limit_budget(&params.budget, investigation->minimise_ns);
+	investigate_limit_budget(&params.budget, investigate_time_left(investigation, RUNS_BEHIND));
 	tries_init(&tries, &params.probe, workers);
 	if (workers > 1)
 		params.ahead = &tries.ahead;
 	result = minimise(failure, &params, &investigation->incomplete, err);
 	/* A schedule that is still long has the most preemptions to lose. */
 	if (result == 0 && !failure->is_truncated)
-		result = minimise_with_fewer(investigation, &params, failure, err);
+		result = investigate_minimise_with_fewer(investigation, &params, failure, err);
 	tries_release(&tries);
 	return result;
 }
 
-static bool is_same_schedule(const struct failure *one, const struct failure *other)
+static bool investigate_is_same_schedule(const struct failure *one, const struct failure *other)
 {
 	return one->segment_count == other->segment_count &&
 	       memcmp(one->segments, other->segments, one->segment_count * sizeof *one->segments) ==
@@ -281,7 +284,7 @@ static bool is_same_schedule(const struct failure *one, const struct failure *ot
 }
 
 /* If the minimised schedule does not repeat, the one that was found is kept. */
-static int minimise_and_confirm(
+static int investigate_minimise_and_confirm(
 	struct investigation *investigation, struct failure *failure, struct error *err)
 {
 	struct confirmation confirmation;
@@ -289,22 +292,22 @@ static int minimise_and_confirm(
 	uint32_t workers = investigation->workers;
 	int result;
 
-	if (!has_time_for(
+	if (!investigate_has_time_for(
 		    investigation, 4)) { /* the empty schedule, the replay of it, and the trace */
 		investigation->left_out |= 1u << PART_MINIMISING;
 		investigation->incomplete = "the time was up";
 		return 0;
 	}
 	failure_copy(&found, failure);
-	result = measure_depth(investigation, failure, err);
+	result = investigate_measure_depth(investigation, failure, err);
 	failure_copy(&begun, failure);
 	for (;; workers = 1) {
 		if (result == 0)
-			result = minimise_with(investigation, workers, failure, err);
+			result = investigate_minimise_with(investigation, workers, failure, err);
 		/* a simpler schedule has fewer priority changes to start from */
 		if (result == 0)
-			result = measure_depth(investigation, failure, err);
-		if (result == 0 && is_same_schedule(failure, &found))
+			result = investigate_measure_depth(investigation, failure, err);
+		if (result == 0 && investigate_is_same_schedule(failure, &found))
 			confirmation = investigation->confirmation;
 		else if (result == 0 || result == ERROR_INTERRUPTED)
 			result = confirm(&confirmation, failure, &investigation->probe,
@@ -316,7 +319,7 @@ static int minimise_and_confirm(
 		failure_copy(failure, &begun);
 	}
 	failure_release(&begun);
-	if (investigation->incomplete && !has_time_for(investigation, RUNS_BEHIND))
+	if (investigation->incomplete && !investigate_has_time_for(investigation, RUNS_BEHIND))
 		investigation->left_out |= 1u << PART_MINIMISING;
 	if (result == 0 && confirmation_is_repeatable(&confirmation)) {
 		investigation->confirmation = confirmation;
@@ -330,7 +333,8 @@ static int minimise_and_confirm(
 	return result == ERROR_INTERRUPTED ? 0 : result;
 }
 
-static void fill_replay(struct finding *finding, const struct investigation *investigation)
+static void investigate_fill_replay(
+	struct finding *finding, const struct investigation *investigation)
 {
 	const struct worker_params *worker = &investigation->probe.worker;
 	size_t count = 0;
@@ -351,7 +355,7 @@ static void fill_replay(struct finding *finding, const struct investigation *inv
 }
 
 /* Describes the recorded run if the traced run does not show the failure. */
-static int trace_or_describe(const struct investigation *investigation,
+static int investigate_trace_or_describe(const struct investigation *investigation,
 	const struct failure *failure, struct finding *finding, struct error *err)
 {
 	struct probe_params params = investigation->probe;
@@ -363,12 +367,12 @@ static int trace_or_describe(const struct investigation *investigation,
 
 	params.restart = RESTART_EXEC;
 	params.worker.output = OUTPUT_KEEP;
-	look_at_earlier_access(&params, failure, &earlier);
+	investigate_look_at_earlier_access(&params, failure, &earlier);
 	trace_window_apply(&params, failure);
 	result = probe_open(&probe, &params, err);
 	if (result < 0)
 		return result;
-	result = trace_run(&ingredients, &plan, finding, err);
+	result = investigate_trace_run(&ingredients, &plan, finding, err);
 	if (result == 0 && !(finding->kind == (enum outcome_kind)failure->outcome.kind &&
 				   finding->code == failure->outcome.code)) {
 		finding_release(finding);
@@ -376,7 +380,8 @@ static int trace_or_describe(const struct investigation *investigation,
 		probe.worker.contract->trace_count = 0;
 		ingredients.run = failure;
 		ingredients.earlier = NULL;
-		result = build(finding, &ingredients, err); /* with the symbols of the trace */
+		result = investigate_build(
+			finding, &ingredients, err); /* with the symbols of the trace */
 		if (result == 0) {
 			finding->switches = failure->switches;
 			finding->preemptions = failure->preemptions;
@@ -394,7 +399,7 @@ int investigate_glance(const struct investigation *investigation, const struct f
 	int result;
 
 	memset(&built, 0, sizeof built);
-	result = trace_or_describe(investigation, failure, &built, err);
+	result = investigate_trace_or_describe(investigation, failure, &built, err);
 	if (result == 0)
 		*finding = built;
 	return result;
@@ -425,24 +430,25 @@ int investigate_schedule(struct investigation *investigation, struct failure *fa
 			(platform_monotonic_ns() - begun_ns) / investigation->confirmation.replays;
 	if (result == 0 && confirmation_is_repeatable(&investigation->confirmation) &&
 		!investigation->without_minimising)
-		result = minimise_and_confirm(investigation, failure, err);
+		result = investigate_minimise_and_confirm(investigation, failure, err);
 	if (result < 0 && result != ERROR_INTERRUPTED)
 		return result;
 	/* An interrupt ends minimising, but the finding still needs this run. */
 	investigation->probe.is_interrupted = &never;
-	result = trace_or_describe(investigation, failure, &built, err);
+	result = investigate_trace_or_describe(investigation, failure, &built, err);
 	if (result < 0)
 		return result;
 	if (investigation->confirmation.replays < CONFIRM_REPLAYS &&
-		!has_time_for(investigation, 1)) /* no time is left; an interrupt does not count */
+		!investigate_has_time_for(
+			investigation, 1)) /* no time is left; an interrupt does not count */
 		investigation->left_out |= 1u << PART_REPLAYS;
 	if (confirmation_is_repeatable(&investigation->confirmation)) {
-		if (has_time_for(investigation, PASSING_RUNS))
+		if (investigate_has_time_for(investigation, PASSING_RUNS))
 			passing_find(&investigation->probe, failure, &built);
 		else
 			investigation->left_out |= 1u << PART_PASSING_RUN;
 	}
-	fill_replay(&built, investigation);
+	investigate_fill_replay(&built, investigation);
 	built.switches_found = switches;
 	built.preemptions_found = preemptions;
 	built.incomplete =

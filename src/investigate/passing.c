@@ -8,7 +8,7 @@
 #include "investigate/trace_window.h"
 
 /* Number of segments before the last one that preempts an enabled thread. */
-static uint32_t before_last_preemption(const struct failure *failure)
+static uint32_t passing_before_last_preemption(const struct failure *failure)
 {
 	uint32_t count = failure->segment_count;
 
@@ -61,7 +61,7 @@ static void passing_name_locals(struct finding *finding)
 	}
 }
 
-static bool try_prefix(const struct probe_params *params, const struct failure *failure,
+static bool passing_try_prefix(const struct probe_params *params, const struct failure *failure,
 	uint32_t segment_count, struct finding *finding)
 {
 	struct probe_plan plan = probe_plan_exact(failure);
@@ -91,12 +91,12 @@ static bool try_prefix(const struct probe_params *params, const struct failure *
 void passing_find(
 	const struct probe_params *params, const struct failure *failure, struct finding *finding)
 {
-	const uint32_t before = before_last_preemption(failure);
+	const uint32_t before = passing_before_last_preemption(failure);
 	struct probe_params own = *params;
 
 	own.restart = RESTART_EXEC;
 	own.worker.output = OUTPUT_KEEP; /* output is not forwarded to the terminal */
 	trace_window_apply_passing(&own, failure);
-	if (!try_prefix(&own, failure, before, finding) && before)
-		(void)try_prefix(&own, failure, 0, finding);
+	if (!passing_try_prefix(&own, failure, before, finding) && before)
+		(void)passing_try_prefix(&own, failure, 0, finding);
 }

@@ -19,17 +19,17 @@ struct gdb_command {
 	unsigned count;
 };
 
-static void gdb_add(struct gdb_command *command, const char *argument)
+static void replay_gdb_add(struct gdb_command *command, const char *argument)
 {
 	BUG_ON(command->count == GDB_ARGUMENTS_MAX - 1);
 	command->argv[command->count] = string_copy(argument);
 	command->count++;
 }
 
-static void gdb_execute(struct gdb_command *command, const char *what)
+static void replay_gdb_execute(struct gdb_command *command, const char *what)
 {
-	gdb_add(command, "-ex");
-	gdb_add(command, what);
+	replay_gdb_add(command, "-ex");
+	replay_gdb_add(command, what);
 }
 
 /* A frame filter that hides raddle's libraries from backtraces. */
@@ -59,7 +59,7 @@ static const char gdb_select[] =
 	"''')";
 
 /* Quotes the text for the shell in which gdb starts the program. */
-static void add_quoted(struct strbuf *out, const char *text)
+static void replay_gdb_add_quoted(struct strbuf *out, const char *text)
 {
 	strbuf_adds(out, "'");
 	for (; *text; text++) {
@@ -72,16 +72,16 @@ static void add_quoted(struct strbuf *out, const char *text)
 }
 
 /* gdb starts the target through a shell; `env` sets our variables for the target only. */
-static void gdb_describe(struct gdb_command *command, const struct replay_setting *setting,
+static void replay_gdb_describe(struct gdb_command *command, const struct replay_setting *setting,
 	const struct worker *worker)
 {
 	struct strbuf text;
 
 	strbuf_init(&text);
-	gdb_add(command, "gdb");
-	gdb_add(command, "-q");
-	gdb_add(command, "-iex");
-	gdb_add(command, "set debuginfod enabled off");
+	replay_gdb_add(command, "gdb");
+	replay_gdb_add(command, "-q");
+	replay_gdb_add(command, "-iex");
+	replay_gdb_add(command, "set debuginfod enabled off");
 	strbuf_adds(&text, "set exec-wrapper env");
 	for (char *const *entry = worker->environment; *entry; entry++) {
 		if (strncmp(*entry, "LD_PRELOAD=", 11) != 0 &&
@@ -89,32 +89,32 @@ static void gdb_describe(struct gdb_command *command, const struct replay_settin
 			strncmp(*entry, "ASAN_OPTIONS=", 13) != 0)
 			continue;
 		strbuf_adds(&text, " ");
-		add_quoted(&text, *entry);
+		replay_gdb_add_quoted(&text, *entry);
 	}
-	gdb_execute(command, text.text);
-	gdb_execute(command, "set disable-randomization on");
+	replay_gdb_execute(command, text.text);
+	replay_gdb_execute(command, "set disable-randomization on");
 	/* Signals that the runtime uses itself are hidden from the user. */
-	gdb_execute(command, "handle SIGSYS nostop noprint pass");
+	replay_gdb_execute(command, "handle SIGSYS nostop noprint pass");
 	strbuf_clear(&text);
 	strbuf_adds(&text, "set args");
 	for (char *const *argument = worker->params.argv + 1; *argument; argument++) {
 		strbuf_adds(&text, " ");
-		add_quoted(&text, *argument);
+		replay_gdb_add_quoted(&text, *argument);
 	}
 	strbuf_adds(&text, " < ");
-	add_quoted(&text, worker->params.input ? worker->params.input : "/dev/null");
-	gdb_execute(command, text.text);
-	gdb_execute(command, gdb_filter);
-	gdb_execute(command, "run");
-	gdb_execute(command, "bt");
-	gdb_execute(command, gdb_select);
-	gdb_execute(command, "frame");
-	gdb_add(command, setting->target.path);
+	replay_gdb_add_quoted(&text, worker->params.input ? worker->params.input : "/dev/null");
+	replay_gdb_execute(command, text.text);
+	replay_gdb_execute(command, gdb_filter);
+	replay_gdb_execute(command, "run");
+	replay_gdb_execute(command, "bt");
+	replay_gdb_execute(command, gdb_select);
+	replay_gdb_execute(command, "frame");
+	replay_gdb_add(command, setting->target.path);
 	strbuf_release(&text);
 }
 
 /* gdb owns the terminal meanwhile, and handles SIGINT, which the command ignores. */
-static int gdb_run(struct gdb_command *command, struct error *err)
+static int replay_gdb_run(struct gdb_command *command, struct error *err)
 {
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
 	struct sigaction old;
@@ -165,8 +165,8 @@ int replay_under_gdb(
 	probe_fill(&probe, &setting.plan);
 	contract_publish(&probe.worker.block);
 	probe.worker.block.shared->command = COMMAND_RUN; /* gdb starts the process later */
-	gdb_describe(&command, &setting, &probe.worker);
-	result = gdb_run(&command, err);
+	replay_gdb_describe(&command, &setting, &probe.worker);
+	result = replay_gdb_run(&command, err);
 	for (unsigned i = 0; i < command.count; i++)
 		free(command.argv[i]);
 	probe_close(&probe);

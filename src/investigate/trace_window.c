@@ -23,12 +23,13 @@ uint64_t trace_window_events(uint64_t step_count)
 	return wanted < EVENTS_MAX ? wanted : EVENTS_MAX;
 }
 
-static bool is_long_loop(const struct failure *failure)
+static bool trace_window_is_long_loop(const struct failure *failure)
 {
 	return failure->outcome.kind == OUTCOME_LIVELOCK && failure->step_count > LOOP_EVENTS;
 }
 
-static uint64_t steps_before_last_turn(const struct schedule_segment *segments, uint32_t count)
+static uint64_t trace_window_steps_before_last_turn(
+	const struct schedule_segment *segments, uint32_t count)
 {
 	uint64_t steps = 0, turn = 0;
 	const struct schedule_segment *last = NULL;
@@ -52,10 +53,10 @@ void trace_window_apply(struct probe_params *params, const struct failure *failu
 
 	params->trace_events = trace_window_events(failure->step_count);
 	params->trace_from = 0;
-	if (!is_long_loop(failure))
+	if (!trace_window_is_long_loop(failure))
 		return;
 	from = failure->step_count - LOOP_EVENTS;
-	turn = steps_before_last_turn(failure->segments, failure->segment_count);
+	turn = trace_window_steps_before_last_turn(failure->segments, failure->segment_count);
 	if (turn < from + LOOP_EVENTS / 2)
 		from = turn > LOOP_EVENTS / 2 ? turn - LOOP_EVENTS / 2 : 0;
 	params->trace_from = from;
@@ -65,7 +66,7 @@ void trace_window_apply(struct probe_params *params, const struct failure *failu
 void trace_window_apply_passing(struct probe_params *params, const struct failure *failure)
 {
 	params->trace_from = 0;
-	params->trace_events = is_long_loop(failure)
+	params->trace_events = trace_window_is_long_loop(failure)
 				       ? LOOP_EVENTS
 				       : trace_window_events(failure->step_count * LONGER);
 }
@@ -74,7 +75,8 @@ uint64_t trace_window_loop_limit(const struct finding *finding, uint64_t limit)
 {
 	const struct schedule_file *schedule = &finding->schedule;
 	const uint64_t passing = finding->passing_step_count + finding->passing_steps_left_out;
-	const uint64_t turn = steps_before_last_turn(schedule->segments, schedule->segment_count);
+	const uint64_t turn =
+		trace_window_steps_before_last_turn(schedule->segments, schedule->segment_count);
 	uint64_t loop = limit / (passing ? LOOP_PART_KNOWN : LOOP_PART);
 
 	/* If several threads alternate to the end, the beginning of the loop is unknown. */

@@ -36,7 +36,7 @@ struct schedule_view {
 	bool (*place)(object_name object, struct object_place *out);
 	/* Threads with the same start function, argument and attributes as the previous thread of
 	 * their creator; NULL if not known. */
-	const uint64_t *alike;
+	const uint64_t *equals_previous;
 	/* Returns whether main has allocated the object of the thread's pending op, or the object is
 	 * static. NULL if not known. */
 	bool (*is_common)(uint32_t thread);

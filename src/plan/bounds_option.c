@@ -25,7 +25,7 @@ static const struct bound bounds[] = {
 #define BOUND_COUNT (sizeof bounds / sizeof *bounds)
 #define EXAMPLE "c=2,v=2,t=3"
 
-static const struct bound *find_bound(char letter)
+static const struct bound *bounds_option_find_bound(char letter)
 {
 	for (size_t i = 0; i < BOUND_COUNT; i++)
 		if (bounds[i].letter == letter)
@@ -33,7 +33,7 @@ static const struct bound *find_bound(char letter)
 	return NULL;
 }
 
-static uint32_t option_index(const struct strategy *strategy, const char *name)
+static uint32_t bounds_option_index(const struct strategy *strategy, const char *name)
 {
 	uint32_t i = 0;
 
@@ -42,11 +42,11 @@ static uint32_t option_index(const struct strategy *strategy, const char *name)
 	return i;
 }
 
-static int parse_bound(const char **text, uint32_t index, struct strategy_config *config,
-	uint32_t *given, struct error *err)
+static int bounds_option_parse_bound(const char **text, uint32_t index,
+	struct strategy_config *config, uint32_t *given, struct error *err)
 {
 	const struct strategy *strategy = strategies[index];
-	const struct bound *bound = find_bound(**text);
+	const struct bound *bound = bounds_option_find_bound(**text);
 	const struct strategy_option *option;
 	const char *start = *text;
 	const int length = (int)strcspn(start, ",");
@@ -65,7 +65,7 @@ static int parse_bound(const char **text, uint32_t index, struct strategy_config
 	if (*given >> (bound - bounds) & 1)
 		return error_set(err, ERROR_USAGE, "--bounds has %c twice; leave one of them out",
 			bound->letter);
-	option = &strategy->options[option_index(strategy, bound->option)];
+	option = &strategy->options[bounds_option_index(strategy, bound->option)];
 	if (value < option->least)
 		return error_set(err, ERROR_USAGE, "%c=%ld %s; give %c=%lld or more", bound->letter,
 			value, bound->why_not, bound->letter, (long long)option->least);
@@ -73,7 +73,7 @@ static int parse_bound(const char **text, uint32_t index, struct strategy_config
 		return error_set(err, ERROR_USAGE, "%c=%.*s is too much; %c=%lld is the most",
 			bound->letter, length - 2, start + 2, bound->letter,
 			(long long)option->most);
-	config->option[option_index(strategy, bound->option)] = value;
+	config->option[bounds_option_index(strategy, bound->option)] = value;
 	*given |= 1u << (bound - bounds);
 	*text = end;
 	return 0;
@@ -87,7 +87,7 @@ int bounds_parse(
 	int status = strategy_parse("bounded", &found, &parsed, err);
 
 	while (!status && *text) {
-		status = parse_bound(&text, found, &parsed, &given, err);
+		status = bounds_option_parse_bound(&text, found, &parsed, &given, err);
 		text += !status && *text == ',';
 	}
 	for (size_t i = 0; i < BOUND_COUNT && !status; i++)

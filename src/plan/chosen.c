@@ -12,19 +12,19 @@
 #include "plan/chosen_internal.h"
 #include "symbols/tables/site_table.h"
 
-static void add_file(struct chosen_files *files, const char *path)
+static void chosen_add_file(struct chosen_files *files, const char *path)
 {
 	ARRAY_APPEND(files->paths, files->count, string_copy(path));
 }
 
-static void release_files(struct chosen_files *files)
+static void chosen_release_files(struct chosen_files *files)
 {
 	for (uint32_t i = 0; i < files->count; i++)
 		free(files->paths[i]);
 	free(files->paths);
 }
 
-static bool has_sites(const char *path)
+static bool chosen_has_sites(const char *path)
 {
 	struct site_table *table;
 	struct error ignored;
@@ -36,7 +36,7 @@ static bool has_sites(const char *path)
 }
 
 /* Returns the path in a line of the form " libfoo.so => /lib/libfoo.so (0x7f...)", or NULL. */
-static char *path_in_line(char *line)
+static char *chosen_path_in_line(char *line)
 {
 	char *start = strstr(line, "=> ");
 	char *end = start ? strstr(start, " (0x") : NULL;
@@ -48,7 +48,8 @@ static char *path_in_line(char *line)
 }
 
 /* Adds the libraries that the loader lists, because the loader alone knows their paths. */
-static void add_libraries(struct chosen_files *files, const char *program, const char *loader)
+static void chosen_add_libraries(
+	struct chosen_files *files, const char *program, const char *loader)
 {
 	char *line = NULL;
 	size_t size = 0;
@@ -65,10 +66,10 @@ static void add_libraries(struct chosen_files *files, const char *program, const
 	if (!list)
 		return;
 	while (getline(&line, &size, list) > 0) {
-		const char *path = path_in_line(line);
+		const char *path = chosen_path_in_line(line);
 
-		if (path && has_sites(path))
-			add_file(files, path);
+		if (path && chosen_has_sites(path))
+			chosen_add_file(files, path);
 	}
 	free(line);
 	(void)pclose(list); /* the output alone counts, not the exit status */
@@ -76,7 +77,7 @@ static void add_libraries(struct chosen_files *files, const char *program, const
 
 /* Returns whether the pattern matches the name: "queue" matches "queue.head" and "queue[]"; "que"
  * does not. */
-static bool means(const char *pattern, const char *name)
+static bool chosen_matches_name(const char *pattern, const char *name)
 {
 	const size_t length = strlen(pattern);
 
@@ -85,12 +86,13 @@ static bool means(const char *pattern, const char *name)
 	return strncmp(pattern, name, length) == 0 && strchr(".[+", name[length]);
 }
 
-static bool choose_variables(const struct points_to *result, const char *pattern, uint64_t *marked)
+static bool chosen_choose_variables(
+	const struct points_to *result, const char *pattern, uint64_t *marked)
 {
 	bool has_any = false;
 
 	for (uint32_t i = 0; i < result->variable_count; i++) {
-		if (!means(pattern, result->variables[i].name))
+		if (!chosen_matches_name(pattern, result->variables[i].name))
 			continue;
 		bitset_add(marked, i);
 		has_any = true;
@@ -98,7 +100,7 @@ static bool choose_variables(const struct points_to *result, const char *pattern
 	return has_any;
 }
 
-static int choose_all(
+static int chosen_choose_all(
 	const struct points_to *result, const char *patterns, uint64_t *marked, struct error *err)
 {
 	char *copy = string_copy(patterns);
@@ -106,7 +108,7 @@ static int choose_all(
 	int status = 0;
 
 	while (!status && (pattern = strsep(&rest, ",")))
-		if (*pattern && !choose_variables(result, pattern, marked))
+		if (*pattern && !chosen_choose_variables(result, pattern, marked))
 			status = error_set(err, ERROR_USAGE,
 				"no variable %s in the program; raddle cc --points-to PROGRAM "
 				"lists them",
@@ -115,7 +117,8 @@ static int choose_all(
 	return status;
 }
 
-static bool touches(const struct points_to_site *site, const uint64_t *marked, bool is_any_foreign)
+static bool chosen_touches(
+	const struct points_to_site *site, const uint64_t *marked, bool is_any_foreign)
 {
 	if (site->is_unmatched || (site->is_open && is_any_foreign))
 		return true;
@@ -125,7 +128,7 @@ static bool touches(const struct points_to_site *site, const uint64_t *marked, b
 	return false;
 }
 
-static int open_module(
+static int chosen_open_module(
 	struct chosen_module *module, const char *path, bool is_program, struct error *err)
 {
 	struct site_table *table;
@@ -148,19 +151,20 @@ static int open_module(
 	return 0;
 }
 
-static int open_modules(struct chosen *chosen, const struct chosen_files *files, struct error *err)
+static int chosen_open_modules(
+	struct chosen *chosen, const struct chosen_files *files, struct error *err)
 {
 	int status = 0;
 
 	chosen->modules = array_new(files->count, sizeof *chosen->modules);
 	for (uint32_t i = 0; i < files->count && !status; i++) {
-		status = open_module(&chosen->modules[i], files->paths[i], i == 0, err);
+		status = chosen_open_module(&chosen->modules[i], files->paths[i], i == 0, err);
 		chosen->module_count += !status;
 	}
 	return status;
 }
 
-static void choose_sites(
+static void chosen_choose_sites(
 	struct chosen *chosen, const struct points_to *result, const uint64_t *marked)
 {
 	bool is_any_foreign = false;
@@ -170,7 +174,7 @@ static void choose_sites(
 	for (uint32_t i = 0; i < result->site_count; i++) {
 		const struct points_to_site *site = &result->sites[i];
 
-		if (!touches(site, marked, is_any_foreign))
+		if (!chosen_touches(site, marked, is_any_foreign))
 			continue;
 		bitset_add(chosen->modules[site->file].sites, site->index);
 		chosen->site_count++;
@@ -191,11 +195,11 @@ static int chosen_analyse(struct chosen *chosen, const struct chosen_files *file
 	if (status)
 		return status;
 	marked = array_new(BITSET_WORDS(result->variable_count) + 1, sizeof *marked);
-	status = choose_all(result, patterns, marked, err);
+	status = chosen_choose_all(result, patterns, marked, err);
 	if (!status)
-		status = open_modules(chosen, files, err);
+		status = chosen_open_modules(chosen, files, err);
 	if (!status)
-		choose_sites(chosen, result, marked);
+		chosen_choose_sites(chosen, result, marked);
 	free(marked);
 	points_to_free(result);
 	return status;
@@ -208,10 +212,10 @@ int chosen_find(struct chosen *chosen, const char *program, const char *loader,
 	int status;
 
 	*chosen = (struct chosen){0};
-	add_file(&files, program);
-	add_libraries(&files, program, loader);
+	chosen_add_file(&files, program);
+	chosen_add_libraries(&files, program, loader);
 	status = chosen_analyse(chosen, &files, patterns, err);
-	release_files(&files);
+	chosen_release_files(&files);
 	if (status)
 		chosen_release(chosen);
 	return status;
@@ -225,18 +229,18 @@ int chosen_group(struct contract_memory *memory, const struct chosen_program *pr
 	struct chosen_files files = {0};
 	int status = 0;
 
-	add_file(&files, program->path);
-	add_libraries(&files, program->path, program->loader);
+	chosen_add_file(&files, program->path);
+	chosen_add_libraries(&files, program->path, program->loader);
 	analysed.paths = (const char *const *)files.paths;
 	analysed.count = files.count;
 	if (!*result)
 		status = points_to_compute(result, &analysed, err);
 	if (!status)
-		status = open_modules(&chosen, &files, err);
+		status = chosen_open_modules(&chosen, &files, err);
 	if (!status)
 		chosen_write_groups(&chosen, &files, *result, memory);
 	chosen_release(&chosen);
-	release_files(&files);
+	chosen_release_files(&files);
 	return status;
 }
 

@@ -21,13 +21,14 @@ struct grouping {
 	uint64_t *touching; /* by variable: a bit set of groups */
 };
 
-static bool is_like(const struct points_to_site *a, const struct points_to_site *b)
+static bool chosen_groups_is_equal_site(
+	const struct points_to_site *a, const struct points_to_site *b)
 {
 	return a->is_open == b->is_open && a->variable_count == b->variable_count &&
 	       memcmp(a->variables, b->variables, a->variable_count * sizeof *a->variables) == 0;
 }
 
-static bool find_groups(struct grouping *grouping)
+static bool chosen_groups_find_groups(struct grouping *grouping)
 {
 	for (uint32_t i = 0; i < grouping->result->site_count; i++) {
 		const struct points_to_site *site = &grouping->result->sites[i];
@@ -35,7 +36,8 @@ static bool find_groups(struct grouping *grouping)
 
 		if (site->is_unmatched || (!site->variable_count && !site->is_open))
 			continue;
-		while (at < grouping->count && !is_like(grouping->groups[at].like, site))
+		while (at < grouping->count &&
+			!chosen_groups_is_equal_site(grouping->groups[at].like, site))
 			at++;
 		if (at == MEMORY_GROUPS_MAX)
 			return false;
@@ -47,12 +49,12 @@ static bool find_groups(struct grouping *grouping)
 	return true;
 }
 
-static uint64_t *touching(struct grouping *grouping, uint32_t variable)
+static uint64_t *chosen_groups_touching_of(struct grouping *grouping, uint32_t variable)
 {
 	return &grouping->touching[(size_t)variable * CHOSEN_GROUP_WORDS];
 }
 
-static void note_touching(struct grouping *grouping)
+static void chosen_groups_note_touching(struct grouping *grouping)
 {
 	const struct points_to *result = grouping->result;
 
@@ -60,9 +62,9 @@ static void note_touching(struct grouping *grouping)
 		const struct points_to_site *site = grouping->groups[group].like;
 
 		for (uint32_t i = 0; i < site->variable_count; i++)
-			bitset_add(touching(grouping, site->variables[i]), group);
+			bitset_add(chosen_groups_touching_of(grouping, site->variables[i]), group);
 		for (uint32_t i = 0; site->is_open && i < result->foreign_count; i++)
-			bitset_add(touching(grouping, result->foreign[i]), group);
+			bitset_add(chosen_groups_touching_of(grouping, result->foreign[i]), group);
 	}
 }
 
@@ -70,7 +72,7 @@ static void chosen_groups_add_overlaps(
 	struct grouping *grouping, uint32_t variable, uint64_t *overlapping)
 {
 	for (uint32_t word = 0; word < CHOSEN_GROUP_WORDS; word++)
-		overlapping[word] |= touching(grouping, variable)[word];
+		overlapping[word] |= chosen_groups_touching_of(grouping, variable)[word];
 }
 
 /* Collects the groups that may touch a variable of this group. */
@@ -89,7 +91,7 @@ static void chosen_groups_find_overlaps(
 }
 
 /* Sorts groups by the number of sites in conflicting groups; number[]: new index by old index. */
-static void sort_groups(struct grouping *grouping, uint16_t *number)
+static void chosen_groups_sort_groups(struct grouping *grouping, uint16_t *number)
 {
 	uint64_t overlapping[CHOSEN_GROUP_WORDS];
 
@@ -109,7 +111,7 @@ static void sort_groups(struct grouping *grouping, uint16_t *number)
 	}
 }
 
-static void write_meets(
+static void chosen_groups_write_overlaps(
 	struct grouping *grouping, const uint16_t *number, struct contract_memory *memory)
 {
 	uint64_t overlapping[CHOSEN_GROUP_WORDS];
@@ -131,7 +133,7 @@ uint32_t chosen_module_in(const struct contract_memory *memory, const struct cho
 	return UINT32_MAX;
 }
 
-static void write_sites(struct grouping *grouping, const uint16_t *number,
+static void chosen_groups_write_sites(struct grouping *grouping, const uint16_t *number,
 	const struct chosen *chosen, struct contract_memory *memory)
 {
 	for (uint32_t i = 0; i < grouping->result->site_count; i++) {
@@ -156,11 +158,11 @@ void chosen_write_groups(const struct chosen *chosen, const struct chosen_files 
 	grouping.of_site = array_new(result->site_count + 1u, sizeof *grouping.of_site);
 	grouping.touching = array_new(
 		((size_t)result->variable_count + 1) * CHOSEN_GROUP_WORDS, sizeof(uint64_t));
-	if (find_groups(&grouping)) {
-		note_touching(&grouping);
-		sort_groups(&grouping, number);
-		write_meets(&grouping, number, memory);
-		write_sites(&grouping, number, chosen, memory);
+	if (chosen_groups_find_groups(&grouping)) {
+		chosen_groups_note_touching(&grouping);
+		chosen_groups_sort_groups(&grouping, number);
+		chosen_groups_write_overlaps(&grouping, number, memory);
+		chosen_groups_write_sites(&grouping, number, chosen, memory);
 		memory->group_count = grouping.count;
 		chosen_write_objects(&(struct chosen_grouping){.result = result,
 					     .chosen = chosen,

@@ -35,7 +35,7 @@ struct meant {
 	unsigned misplaced; /* offset of the object's start from its eight-byte unit */
 };
 
-static size_t plain_length(const char *name)
+static size_t chosen_objects_plain_length(const char *name)
 {
 	const size_t length = strlen(name);
 	size_t end = length;
@@ -45,16 +45,16 @@ static size_t plain_length(const char *name)
 	return end > 1 && end < length && name[end - 1] == '.' ? end - 1 : length;
 }
 
-static bool is_one_name(const char *a, const char *b)
+static bool chosen_objects_is_one_name(const char *a, const char *b)
 {
-	const size_t length = plain_length(a);
+	const size_t length = chosen_objects_plain_length(a);
 
-	return length == plain_length(b) && memcmp(a, b, length) == 0;
+	return length == chosen_objects_plain_length(b) && memcmp(a, b, length) == 0;
 }
 
 /* Returns the number + 1 of a group that conflicts with these groups. 0: an empty set, or no
  * room. */
-static uint16_t group_of(struct placing *placing, const uint64_t *touching)
+static uint16_t chosen_objects_group_of(struct placing *placing, const uint64_t *touching)
 {
 	const uint32_t count = placing->grouping->count;
 	struct contract_memory *memory = placing->memory;
@@ -80,7 +80,8 @@ static uint16_t group_of(struct placing *placing, const uint64_t *touching)
  * Returns whether the variable may lie in the eight bytes at offset `at`, perhaps negative, of its
  * object.
  */
-static bool lies_in(const struct points_to_variable *variable, int64_t stride, int64_t at)
+static bool chosen_objects_lies_in_granule(
+	const struct points_to_variable *variable, int64_t stride, int64_t at)
 {
 	for (int64_t byte = at; byte < at + GRANULE; byte++) {
 		int64_t place = byte - variable->distance;
@@ -94,8 +95,8 @@ static bool lies_in(const struct points_to_variable *variable, int64_t stride, i
 }
 
 /* Gathers the groups that may touch unit `number` of the object, or any unit if `is_all`. */
-static void gather(const struct placing *placing, const struct meant *meant, uint64_t number,
-	bool is_all, uint64_t *touching)
+static void chosen_objects_gather(const struct placing *placing, const struct meant *meant,
+	uint64_t number, bool is_all, uint64_t *touching)
 {
 	const int64_t at = (int64_t)(number * GRANULE) - (int64_t)meant->misplaced;
 
@@ -106,7 +107,8 @@ static void gather(const struct placing *placing, const struct meant *meant, uin
 		for (uint32_t j = 0; j < object->variable_count; j++) {
 			const uint32_t variable = object->first_variable + j;
 
-			if (!is_all && !lies_in(&placing->grouping->result->variables[variable],
+			if (!is_all && !chosen_objects_lies_in_granule(
+					       &placing->grouping->result->variables[variable],
 					       object->stride, at))
 				continue;
 			for (uint32_t word = 0; word < CHOSEN_GROUP_WORDS; word++)
@@ -116,7 +118,7 @@ static void gather(const struct placing *placing, const struct meant *meant, uin
 	}
 }
 
-static uint64_t period_of(const struct meant *meant, uint64_t granules)
+static uint64_t chosen_objects_period_of(const struct meant *meant, uint64_t granules)
 {
 	int64_t stride = meant->objects[0]->stride;
 
@@ -130,12 +132,12 @@ static uint64_t period_of(const struct meant *meant, uint64_t granules)
 
 /* Writes the pattern of an object; with `is_whole`, one entry for all units. Returns false if there
  * is no room. */
-static bool write_pattern(struct placing *placing, const struct meant *meant, bool is_whole,
-	struct memory_object *out)
+static bool chosen_objects_write_pattern(struct placing *placing, const struct meant *meant,
+	bool is_whole, struct memory_object *out)
 {
 	struct contract_memory *memory = placing->memory;
 	uint64_t touching[CHOSEN_GROUP_WORDS];
-	uint64_t period = period_of(meant, out->bytes / GRANULE);
+	uint64_t period = chosen_objects_period_of(meant, out->bytes / GRANULE);
 	const bool is_all = is_whole || period > PERIOD_MOST;
 
 	if (is_all)
@@ -145,36 +147,39 @@ static bool write_pattern(struct placing *placing, const struct meant *meant, bo
 	out->pattern = placing->pattern_count;
 	out->period = (uint32_t)period;
 	for (uint64_t i = 0; i < period; i++) {
-		gather(placing, meant, i, is_all, touching);
-		memory->patterns[placing->pattern_count++] = group_of(placing, touching);
+		chosen_objects_gather(placing, meant, i, is_all, touching);
+		memory->patterns[placing->pattern_count++] =
+			chosen_objects_group_of(placing, touching);
 	}
 	return true;
 }
 
-static void find_meant(const struct placing *placing, const char *name, struct meant *out)
+static void chosen_objects_find_meant(
+	const struct placing *placing, const char *name, struct meant *out)
 {
 	const struct points_to *result = placing->grouping->result;
 
 	out->count = 0;
 	for (uint32_t i = 0; i < result->object_count; i++)
-		if (result->objects[i].symbol && is_one_name(result->objects[i].symbol, name))
+		if (result->objects[i].symbol &&
+			chosen_objects_is_one_name(result->objects[i].symbol, name))
 			out->objects[out->count++] = &result->objects[i];
 }
 
-static int64_t first_granule(const struct data_symbol *symbol)
+static int64_t chosen_objects_first_granule(const struct data_symbol *symbol)
 {
 	return symbol->start - (int64_t)symbol->misplaced;
 }
 
-static int64_t end_granule(const struct data_symbol *symbol)
+static int64_t chosen_objects_end_granule(const struct data_symbol *symbol)
 {
-	return first_granule(symbol) +
+	return chosen_objects_first_granule(symbol) +
 	       (int64_t)((symbol->misplaced + symbol->bytes + GRANULE - 1) / GRANULE * GRANULE);
 }
 
 /* Writes the groups that may touch a symbol. `meant` NULL: these groups are unknown. */
-static void write_symbol(struct placing *placing, uint32_t module, const struct data_symbol *symbol,
-	struct meant *meant)
+static void chosen_objects_write_symbol(struct placing *placing, uint32_t module,
+	const struct data_symbol *symbol, struct meant *meant)
 {
 	struct contract_memory *memory = placing->memory;
 	struct memory_object *object = &memory->objects[memory->object_count];
@@ -183,8 +188,9 @@ static void write_symbol(struct placing *placing, uint32_t module, const struct 
 		placing->is_full = true;
 		return;
 	}
-	*object = (struct memory_object){.start = first_granule(symbol),
-		.bytes = (uint64_t)(end_granule(symbol) - first_granule(symbol)),
+	*object = (struct memory_object){.start = chosen_objects_first_granule(symbol),
+		.bytes = (uint64_t)(chosen_objects_end_granule(symbol) -
+				    chosen_objects_first_granule(symbol)),
 		.module = module,
 		.pattern = PATTERN_UNKNOWN,
 		.period = 1};
@@ -192,44 +198,47 @@ static void write_symbol(struct placing *placing, uint32_t module, const struct 
 	if (!meant)
 		return;
 	meant->misplaced = symbol->misplaced;
-	if (!write_pattern(placing, meant, false, object))
+	if (!chosen_objects_write_pattern(placing, meant, false, object))
 		placing->is_full = true;
 }
 
-static bool is_near_known(
+static bool chosen_objects_is_near_known(
 	const struct data_symbols *symbols, uint32_t i, int64_t known_end, const bool *is_known)
 {
 	const struct data_symbol *symbol = &symbols->symbols[i];
-	bool is_near = first_granule(symbol) < known_end;
+	bool is_near = chosen_objects_first_granule(symbol) < known_end;
 
 	for (uint32_t j = i + 1;
-		j < symbols->count && first_granule(&symbols->symbols[j]) < end_granule(symbol);
+		j < symbols->count && chosen_objects_first_granule(&symbols->symbols[j]) <
+					      chosen_objects_end_granule(symbol);
 		j++)
 		is_near |= is_known[j];
 	return is_near;
 }
 
-static bool is_alias(const struct data_symbol *a, const struct data_symbol *b)
+static bool chosen_objects_is_alias(const struct data_symbol *a, const struct data_symbol *b)
 {
 	return a->start == b->start && a->bytes == b->bytes;
 }
 
 /* Returns whether the unknown symbol is another name of a known one: it has the same address and
  * size. */
-static bool has_known_alias(const struct data_symbols *symbols, uint32_t i, const bool *is_known)
+static bool chosen_objects_has_known_alias(
+	const struct data_symbols *symbols, uint32_t i, const bool *is_known)
 {
 	const struct data_symbol *symbol = &symbols->symbols[i];
 
-	for (uint32_t j = i; j-- > 0 && is_alias(&symbols->symbols[j], symbol);)
+	for (uint32_t j = i; j-- > 0 && chosen_objects_is_alias(&symbols->symbols[j], symbol);)
 		if (is_known[j])
 			return true;
-	for (uint32_t j = i + 1; j < symbols->count && is_alias(&symbols->symbols[j], symbol); j++)
+	for (uint32_t j = i + 1;
+		j < symbols->count && chosen_objects_is_alias(&symbols->symbols[j], symbol); j++)
 		if (is_known[j])
 			return true;
 	return false;
 }
 
-static void write_file(
+static void chosen_objects_write_file(
 	struct placing *placing, uint32_t module, const char *path, struct meant *meant)
 {
 	struct data_symbols symbols;
@@ -239,20 +248,21 @@ static void write_file(
 	data_symbols_read(&symbols, path);
 	is_known = array_new(symbols.count + 1, sizeof *is_known);
 	for (uint32_t i = 0; i < symbols.count; i++) {
-		find_meant(placing, symbols.symbols[i].name, meant);
+		chosen_objects_find_meant(placing, symbols.symbols[i].name, meant);
 		is_known[i] = meant->count;
 	}
 	for (uint32_t i = 0; i < symbols.count && !placing->is_full; i++) {
 		const struct data_symbol *symbol = &symbols.symbols[i];
 
 		if (is_known[i]) {
-			find_meant(placing, symbol->name, meant);
-			write_symbol(placing, module, symbol, meant);
-			known_end =
-				end_granule(symbol) > known_end ? end_granule(symbol) : known_end;
-		} else if (is_near_known(&symbols, i, known_end, is_known) &&
-			   !has_known_alias(&symbols, i, is_known)) {
-			write_symbol(placing, module, symbol, NULL);
+			chosen_objects_find_meant(placing, symbol->name, meant);
+			chosen_objects_write_symbol(placing, module, symbol, meant);
+			known_end = chosen_objects_end_granule(symbol) > known_end
+					    ? chosen_objects_end_granule(symbol)
+					    : known_end;
+		} else if (chosen_objects_is_near_known(&symbols, i, known_end, is_known) &&
+			   !chosen_objects_has_known_alias(&symbols, i, is_known)) {
+			chosen_objects_write_symbol(placing, module, symbol, NULL);
 		}
 	}
 	free(is_known);
@@ -261,7 +271,7 @@ static void write_file(
 
 /* Writes one pattern for a local, whose offset within an eight-byte unit is unknown. Returns false
  * if there is no room. */
-static bool write_local(
+static bool chosen_objects_write_local(
 	struct placing *placing, const struct points_to_object *local, struct meant *meant)
 {
 	struct contract_memory *memory = placing->memory;
@@ -277,19 +287,20 @@ static bool write_local(
 	meant->objects[0] = local;
 	meant->count = 1;
 	meant->misplaced = 0;
-	if (!write_pattern(placing, meant, true, object))
+	if (!chosen_objects_write_pattern(placing, meant, true, object))
 		return false;
 	memory->local_count++;
 	return true;
 }
 
 /* Writes all locals or none, because several locals may share an eight-byte unit. */
-static void write_locals(struct placing *placing, struct meant *meant)
+static void chosen_objects_write_locals(struct placing *placing, struct meant *meant)
 {
 	const struct points_to *result = placing->grouping->result;
 
 	for (uint32_t i = 0; i < result->object_count; i++) {
-		if (result->objects[i].symbol || write_local(placing, &result->objects[i], meant))
+		if (result->objects[i].symbol ||
+			chosen_objects_write_local(placing, &result->objects[i], meant))
 			continue;
 		placing->memory->local_count = 0;
 		return;
@@ -306,12 +317,13 @@ void chosen_write_objects(const struct chosen_grouping *grouping, struct contrac
 
 	meant.objects = array_new(grouping->result->object_count + 1, sizeof *meant.objects);
 	memory->object_count = memory->local_count = 0;
-	write_locals(&placing, &meant);
+	chosen_objects_write_locals(&placing, &meant);
 	for (uint32_t i = 0; i < grouping->files->count; i++) {
 		const uint32_t module = chosen_module_in(memory, &grouping->chosen->modules[i]);
 
 		if (module != UINT32_MAX)
-			write_file(&placing, module, grouping->files->paths[i], &meant);
+			chosen_objects_write_file(
+				&placing, module, grouping->files->paths[i], &meant);
 	}
 	/* A missing object may share a unit with a listed one, which would then look unshared. */
 	if (placing.is_full)

@@ -4,7 +4,7 @@
 
 #define SITE_LEARNT (SITE_SEEN | SITE_SHARED | SITE_WAITED)
 
-static void join_vias(struct memory_variable *to, const struct memory_variable *from)
+static void memory_join_vias(struct memory_variable *to, const struct memory_variable *from)
 {
 	for (uint32_t i = from->via_known; i < MEMORY_VIAS_MAX && from->via[i]; i++) {
 		uint32_t at = to->via_known;
@@ -19,7 +19,7 @@ static void join_vias(struct memory_variable *to, const struct memory_variable *
 	to->news |= from->news & VARIABLE_VIA_LOST;
 }
 
-static void join_variable(struct contract_memory *memory, const struct memory_variable *from)
+static void memory_join_variable(struct contract_memory *memory, const struct memory_variable *from)
 {
 	const uint16_t learnt = VARIABLE_READ | VARIABLE_WRITTEN | VARIABLE_MANY | VARIABLE_RACED;
 	struct memory_variable *to = memory_find_variable(memory, from->name, true);
@@ -37,23 +37,23 @@ static void join_variable(struct contract_memory *memory, const struct memory_va
 		to->block_name = from->block_name;
 		to->loop = from->loop;
 	}
-	join_vias(to, from);
+	memory_join_vias(to, from);
 	memory_note_news(memory, to);
 }
 
-static void join_variables(struct contract_memory *to, const struct contract_memory *from)
+static void memory_join_variables(struct contract_memory *to, const struct contract_memory *from)
 {
 	if (from->news_count <= MEMORY_NEWS_MAX)
 		for (uint32_t i = 0; i < from->news_count; i++)
-			join_variable(to, &from->variables[from->news[i]]);
+			memory_join_variable(to, &from->variables[from->news[i]]);
 	else
 		for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++)
 			if (from->variables[slot].news)
-				join_variable(to, &from->variables[slot]);
+				memory_join_variable(to, &from->variables[slot]);
 }
 
 /* Finds or adds a module, by the same rule as the runtime. Returns NULL if there is no room. */
-static const struct memory_module *find_module(
+static const struct memory_module *memory_join_find_module(
 	struct contract_memory *memory, const struct memory_module *wanted)
 {
 	struct memory_module *module = memory->modules;
@@ -72,11 +72,11 @@ static const struct memory_module *find_module(
 	return module;
 }
 
-static void join_sites(struct contract_memory *to, const struct contract_memory *from)
+static void memory_join_sites(struct contract_memory *to, const struct contract_memory *from)
 {
 	for (uint32_t i = 0; i < from->module_count; i++) {
 		const struct memory_module *module = &from->modules[i];
-		const struct memory_module *own = find_module(to, module);
+		const struct memory_module *own = memory_join_find_module(to, module);
 
 		for (uint32_t site = 0; own && site < module->count; site++)
 			to->sites[own->first + site] |=
@@ -86,7 +86,8 @@ static void join_sites(struct contract_memory *to, const struct contract_memory 
 }
 
 /* Sorts the groups, so that the result does not depend on the worker that noted them. */
-static void settle_vias(const struct contract_memory *memory, struct memory_variable *variable)
+static void memory_join_sort_vias(
+	const struct contract_memory *memory, struct memory_variable *variable)
 {
 	uint16_t *via = variable->via;
 	uint32_t known = variable->via_known;
@@ -119,11 +120,12 @@ static void settle_vias(const struct contract_memory *memory, struct memory_vari
 	variable->via_known = (uint8_t)known;
 }
 
-static bool settle_variable(struct contract_memory *memory, struct memory_variable *variable)
+static bool memory_join_settle_variable(
+	struct contract_memory *memory, struct memory_variable *variable)
 {
 	const uint16_t before = variable->flags;
 
-	settle_vias(memory, variable);
+	memory_join_sort_vias(memory, variable);
 	variable->news = 0;
 	if (memory_flags_shared(before))
 		variable->flags |= VARIABLE_POINT;
@@ -139,11 +141,13 @@ static bool memory_join_settle(struct contract_memory *memory)
 
 	if (memory->news_count <= MEMORY_NEWS_MAX)
 		for (uint32_t i = 0; i < memory->news_count; i++)
-			has_points |= settle_variable(memory, &memory->variables[memory->news[i]]);
+			has_points |= memory_join_settle_variable(
+				memory, &memory->variables[memory->news[i]]);
 	else
 		for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++)
 			if (memory->variables[slot].news)
-				has_points |= settle_variable(memory, &memory->variables[slot]);
+				has_points |= memory_join_settle_variable(
+					memory, &memory->variables[slot]);
 	memory->news_count = memory->has_site_news = 0;
 	return has_points;
 }
@@ -156,14 +160,14 @@ bool memory_join(struct contract_memory *const *blocks, unsigned count)
 		has_site_news |= blocks[i]->has_site_news;
 	/* Joins all blocks into the first one, then copies the first block into the others. */
 	for (unsigned i = 1; i < count; i++) {
-		join_variables(blocks[0], blocks[i]);
+		memory_join_variables(blocks[0], blocks[i]);
 		if (has_site_news)
-			join_sites(blocks[0], blocks[i]);
+			memory_join_sites(blocks[0], blocks[i]);
 	}
 	for (unsigned i = 1; i < count; i++) {
-		join_variables(blocks[i], blocks[0]);
+		memory_join_variables(blocks[i], blocks[0]);
 		if (has_site_news)
-			join_sites(blocks[i], blocks[0]);
+			memory_join_sites(blocks[i], blocks[0]);
 	}
 	for (unsigned i = 0; i < count; i++)
 		has_points |= memory_join_settle(blocks[i]);

@@ -37,8 +37,8 @@ static void *memory_view_allocate(size_t count, size_t size)
 }
 
 /* Takes a module from memory that the target may change meanwhile, so each field is read once. */
-static void take_module(struct memory_view_module *to, const struct contract_memory *memory,
-	const struct memory_module *from)
+static void memory_view_take_module(struct memory_view_module *to,
+	const struct contract_memory *memory, const struct memory_module *from)
 {
 	const volatile struct memory_module *shared = from;
 	const uint32_t first = shared->first % MEMORY_SITES_MAX;
@@ -108,7 +108,7 @@ void memory_view_take(struct memory_view *view, const struct contract_memory *me
 	view->modules = memory_view_allocate(module_count, sizeof *view->modules);
 	view->module_count = module_count;
 	for (uint32_t i = 0; i < module_count; i++)
-		take_module(&view->modules[i], memory, &memory->modules[i]);
+		memory_view_take_module(&view->modules[i], memory, &memory->modules[i]);
 	view->points = memory_view_take_names(memory, VARIABLE_POINT, &view->point_count);
 	view->racy = memory_view_take_names(memory, VARIABLE_RACY, &view->racy_count);
 }
@@ -125,7 +125,8 @@ void memory_view_release(struct memory_view *view)
 	*view = (struct memory_view){0};
 }
 
-static void apply_name(struct contract_memory *memory, variable_name name, uint16_t flag)
+static void memory_view_apply_name(
+	struct contract_memory *memory, variable_name name, uint16_t flag)
 {
 	uint32_t slot = memory_variable_slot(name);
 
@@ -161,13 +162,13 @@ void memory_view_apply(const struct memory_view *view, struct contract_memory *m
 	}
 	memory->module_count = view->module_count;
 	for (uint32_t i = 0; i < view->point_count; i++)
-		apply_name(memory, view->points[i], VARIABLE_POINT);
+		memory_view_apply_name(memory, view->points[i], VARIABLE_POINT);
 	for (uint32_t i = 0; i < view->racy_count; i++)
-		apply_name(memory, view->racy[i], VARIABLE_RACY);
+		memory_view_apply_name(memory, view->racy[i], VARIABLE_RACY);
 	memory->points_known = view->point_count;
 }
 
-static void add_ranges(struct strbuf *out, const uint64_t *set, uint32_t count)
+static void memory_view_add_ranges(struct strbuf *out, const uint64_t *set, uint32_t count)
 {
 	const char *separator = "";
 
@@ -182,7 +183,7 @@ static void add_ranges(struct strbuf *out, const uint64_t *set, uint32_t count)
 	}
 }
 
-static json_t *module_to_json(const struct memory_view_module *module)
+static json_t *memory_view_module_to_json(const struct memory_view_module *module)
 {
 	char name[20];
 	char fingerprint[20];
@@ -193,8 +194,8 @@ static json_t *module_to_json(const struct memory_view_module *module)
 	(void)snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, module->fingerprint);
 	strbuf_init(&sites);
 	strbuf_init(&chosen);
-	add_ranges(&sites, module->is_on, module->count);
-	add_ranges(&chosen, module->is_chosen, module->count);
+	memory_view_add_ranges(&sites, module->is_on, module->count);
+	memory_view_add_ranges(&chosen, module->is_chosen, module->count);
 	object = json_pack("{s:s, s:s, s:I, s:s, s:s*}", "name", name, "fingerprint", fingerprint,
 		"count", (json_int_t)module->count, "on", sites.text, "chosen",
 		chosen.length ? chosen.text : NULL);
@@ -224,7 +225,7 @@ char *memory_view_to_json(const struct memory_view *view)
 	}
 	for (uint32_t i = 0; i < view->module_count; i++)
 		(void)json_array_append_new(/* fails only without memory: json_pack fails then, too */
-			modules, module_to_json(&view->modules[i]));
+			modules, memory_view_module_to_json(&view->modules[i]));
 	memory_view_add_names(&points, view->points, view->point_count);
 	memory_view_add_names(&racy, view->racy, view->racy_count);
 	object = json_pack("{s:s, s:o, s:s, s:s*, s:b}", "mode", memory_mode_words[view->mode],
@@ -260,7 +261,7 @@ static bool memory_view_read_hex(const char *text, size_t digits, uint64_t *out)
 	return true;
 }
 
-static bool read_index(const char **text, uint32_t limit, uint32_t *out)
+static bool memory_view_read_index(const char **text, uint32_t limit, uint32_t *out)
 {
 	const char *start = *text;
 
@@ -272,15 +273,16 @@ static bool read_index(const char **text, uint32_t limit, uint32_t *out)
 	return *text > start;
 }
 
-static bool read_ranges(const char *text, const struct memory_view_module *module, uint64_t *set)
+static bool memory_view_read_ranges(
+	const char *text, const struct memory_view_module *module, uint64_t *set)
 {
 	while (*text) {
 		uint32_t first, last;
 
-		if (!read_index(&text, module->count, &first))
+		if (!memory_view_read_index(&text, module->count, &first))
 			return false;
 		last = first;
-		if (*text == '-' && (text++, !read_index(&text, module->count, &last)))
+		if (*text == '-' && (text++, !memory_view_read_index(&text, module->count, &last)))
 			return false;
 		for (uint32_t site = first; site <= last; site++)
 			bitset_add(set, site);
@@ -290,7 +292,7 @@ static bool read_ranges(const char *text, const struct memory_view_module *modul
 	return true;
 }
 
-static int read_module(
+static int memory_view_read_module(
 	const json_t *object, uint32_t sites_before, struct memory_view *view, struct error *err)
 {
 	struct memory_view_module *module = &view->modules[view->module_count];
@@ -311,13 +313,14 @@ static int read_module(
 	module->is_chosen =
 		memory_view_allocate(BITSET_WORDS(module->count), sizeof *module->is_chosen);
 	view->module_count++;
-	return read_ranges(on, module, module->is_on) &&
-			       read_ranges(chosen, module, module->is_chosen)
+	return memory_view_read_ranges(on, module, module->is_on) &&
+			       memory_view_read_ranges(chosen, module, module->is_chosen)
 		       ? 0
 		       : memory_view_damaged(err, "the sites of a module");
 }
 
-static int read_modules(const json_t *modules, struct memory_view *view, struct error *err)
+static int memory_view_read_modules(
+	const json_t *modules, struct memory_view *view, struct error *err)
 {
 	const size_t count = json_array_size(modules);
 	uint32_t sites = 0;
@@ -326,7 +329,7 @@ static int read_modules(const json_t *modules, struct memory_view *view, struct 
 		return memory_view_damaged(err, "modules");
 	view->modules = memory_view_allocate(count, sizeof *view->modules);
 	for (size_t i = 0; i < count; i++) {
-		int result = read_module(json_array_get(modules, i), sites, view, err);
+		int result = memory_view_read_module(json_array_get(modules, i), sites, view, err);
 
 		if (result < 0)
 			return result;
@@ -337,7 +340,8 @@ static int read_modules(const json_t *modules, struct memory_view *view, struct 
 
 #define NAME_DIGITS 16
 
-static int read_names(const char *text, variable_name **names, uint32_t *count, struct error *err)
+static int memory_view_read_names(
+	const char *text, variable_name **names, uint32_t *count, struct error *err)
 {
 	const size_t length = strlen(text);
 
@@ -370,11 +374,11 @@ int memory_view_from_json(const char *text, struct memory_view *out, struct erro
 	else if (!memory_mode_parse(mode, &view.mode))
 		result = memory_view_damaged(err, "mode");
 	if (result == 0)
-		result = read_modules(modules, &view, err);
+		result = memory_view_read_modules(modules, &view, err);
 	if (result == 0)
-		result = read_names(points, &view.points, &view.point_count, err);
+		result = memory_view_read_names(points, &view.points, &view.point_count, err);
 	if (result == 0)
-		result = read_names(racy, &view.racy, &view.racy_count, err);
+		result = memory_view_read_names(racy, &view.racy, &view.racy_count, err);
 	view.is_partial = is_partial;
 	json_decref(root);
 	if (result < 0)

@@ -75,7 +75,7 @@ struct races_count races_counted(struct contract *contract)
 
 /* ---- JSON: {"ignored": [["0x401136", "0x40115a"], ...]} ---- */
 
-static json_t *address_to_json(uint64_t address)
+static json_t *races_address_to_json(uint64_t address)
 {
 	char text[24];
 
@@ -92,12 +92,12 @@ json_t *races_to_json(const struct races *races)
 	pairs = json_array();
 	for (uint32_t i = 0; i < races->ignored_count; i++)
 		BUG_ON(json_array_append_new(
-			pairs, json_pack("[o, o]", address_to_json(races->ignored[i].site),
-				       address_to_json(races->ignored[i].other))));
+			pairs, json_pack("[o, o]", races_address_to_json(races->ignored[i].site),
+				       races_address_to_json(races->ignored[i].other))));
 	return json_pack("{s:o}", "ignored", pairs);
 }
 
-static bool address_from_json(const json_t *value, uint64_t *out)
+static bool races_address_from_json(const json_t *value, uint64_t *out)
 {
 	const char *text = json_string_value(value);
 	char *end;
@@ -119,8 +119,8 @@ int races_from_json(const json_t *value, struct races *out, struct error *err)
 		const json_t *sites = json_array_get(pairs, i);
 
 		if (json_array_size(sites) == 2 &&
-			address_from_json(json_array_get(sites, 0), &pair.site) &&
-			address_from_json(json_array_get(sites, 1), &pair.other) &&
+			races_address_from_json(json_array_get(sites, 0), &pair.site) &&
+			races_address_from_json(json_array_get(sites, 1), &pair.other) &&
 			races_ignore(&races, pair))
 			continue;
 		races_release(&races);

@@ -81,7 +81,7 @@ void settings_to_plan(const struct settings *settings, struct contract_plan *pla
 	plan->layout = settings->layout;
 }
 
-static json_t *tolerated_to_json(uint32_t tolerated)
+static json_t *settings_tolerated_to_json(uint32_t tolerated)
 {
 	json_t *words = json_array();
 
@@ -97,7 +97,7 @@ char *settings_to_json(const struct settings *settings)
 	json_t *object = json_pack(
 		"{s:s, s:o, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:s*, s:o*, s:o*, s:s*, s:s*, s:o*}",
 		"executor", executor_words[settings->executor], "tolerated",
-		tolerated_to_json(settings->tolerated), "step_limit",
+		settings_tolerated_to_json(settings->tolerated), "step_limit",
 		(json_int_t)settings->step_limit, "hang_ns", (json_int_t)settings->hang_ns,
 		"random_seed", (json_int_t)settings->random_seed, "stall_ns",
 		(json_int_t)settings->stall_ns, "spurious_wakeups", settings->has_spurious_wakeups,
@@ -123,7 +123,7 @@ static int settings_damaged(struct error *err, const char *what)
 		"the finding's settings are damaged (%s); find it again with raddle run", what);
 }
 
-static int read_tolerated(const json_t *words, uint32_t *tolerated, struct error *err)
+static int settings_read_tolerated(const json_t *words, uint32_t *tolerated, struct error *err)
 {
 	size_t index;
 	const json_t *word;
@@ -173,7 +173,7 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 	else if (step_limit <= 0 || hang_ns < 0 || layout > (json_int_t)LAYOUT_MAX)
 		result = settings_damaged(err, "limits");
 	else
-		result = read_tolerated(tolerated, &read.tolerated, err);
+		result = settings_read_tolerated(tolerated, &read.tolerated, err);
 	if (result == 0)
 		result = races_from_json(races, &read.races, err);
 	if (result == 0) {
@@ -195,7 +195,7 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 	return result;
 }
 
-static int parse_tolerated_word(
+static int settings_parse_tolerated_word(
 	const char *word, size_t length, uint32_t *tolerated, struct error *err)
 {
 	struct strbuf known;
@@ -227,7 +227,7 @@ int settings_parse_tolerated(const char *words, uint32_t *tolerated, struct erro
 
 	for (;;) {
 		size_t length = strcspn(words, ",");
-		int result = parse_tolerated_word(words, length, &all, err);
+		int result = settings_parse_tolerated_word(words, length, &all, err);
 
 		if (result < 0)
 			return result;

@@ -11,24 +11,25 @@
 #include "strategies/sampling/rpro.h"
 
 /* Appends to a line, which is cut if it is too long. */
-static void line_add(char *line, size_t size, const char *separator, const char *word)
+static void strategy_option_line_add(
+	char *line, size_t size, const char *separator, const char *word)
 {
 	const size_t length = strlen(line);
 
 	(void)snprintf(line + length, size - length, "%s%s", length ? separator : "", word);
 }
 
-static int unknown_strategy(const char *name, size_t length, struct error *err)
+static int strategy_option_unknown_strategy(const char *name, size_t length, struct error *err)
 {
 	char known[256] = "";
 
 	for (uint32_t i = 0; i < strategy_count; i++)
-		line_add(known, sizeof known, ", ", strategies[i]->name);
+		strategy_option_line_add(known, sizeof known, ", ", strategies[i]->name);
 	return error_set(err, ERROR_USAGE, "there is no strategy '%.*s'; known are %s",
 		(int)(length < 64 ? length : 64), name, known);
 }
 
-static int unknown_option(
+static int strategy_option_unknown_option(
 	const struct strategy *strategy, const char *name, size_t length, struct error *err)
 {
 	char known[256] = "";
@@ -36,7 +37,7 @@ static int unknown_option(
 
 	for (const struct strategy_option *option = strategy->options; option && option->name;
 		option++)
-		line_add(known, sizeof known, ", ", option->name);
+		strategy_option_line_add(known, sizeof known, ", ", option->name);
 	if (!known[0])
 		return error_set(err, ERROR_USAGE,
 			"strategy '%s' has no options, but '%.*s' was given; write only '%s'",
@@ -45,8 +46,9 @@ static int unknown_option(
 		strategy->name, shown, name, known);
 }
 
-static int parse_word(const struct strategy *strategy, const struct strategy_option *option,
-	const char *text, size_t length, int64_t *value, struct error *err)
+static int strategy_option_parse_word(const struct strategy *strategy,
+	const struct strategy_option *option, const char *text, size_t length, int64_t *value,
+	struct error *err)
 {
 	char known[128] = "";
 
@@ -56,26 +58,28 @@ static int parse_word(const struct strategy *strategy, const struct strategy_opt
 			*value = i;
 			return 0;
 		}
-		line_add(known, sizeof known, ", ", option->words[i]);
+		strategy_option_line_add(known, sizeof known, ", ", option->words[i]);
 	}
 	return error_set(err, ERROR_USAGE,
 		"option '%s' of strategy '%s' cannot be '%.*s'; give one of %s", option->name,
 		strategy->name, (int)(length < 64 ? length : 64), text, known);
 }
 
-static bool is_in_range(const struct strategy_option *option, int64_t value)
+static bool strategy_option_is_in_range(const struct strategy_option *option, int64_t value)
 {
 	return value >= option->least && value <= option->most;
 }
 
 /* Returns a valid value of the option for an example in a message. */
-static int64_t example_of(const struct strategy_option *option)
+static int64_t strategy_option_example_of(const struct strategy_option *option)
 {
-	return is_in_range(option, option->standard) ? option->standard : option->least;
+	return strategy_option_is_in_range(option, option->standard) ? option->standard
+								     : option->least;
 }
 
-static int parse_value(const struct strategy *strategy, const struct strategy_option *option,
-	const char *text, size_t length, int64_t *value, struct error *err)
+static int strategy_option_parse_value(const struct strategy *strategy,
+	const struct strategy_option *option, const char *text, size_t length, int64_t *value,
+	struct error *err)
 {
 	char digits[32] = "";
 	char *end = digits;
@@ -86,18 +90,20 @@ static int parse_value(const struct strategy *strategy, const struct strategy_op
 		memcpy(digits, text, length);
 		number = strtoll(digits, &end, 10);
 	}
-	if (end == digits || *end || errno || digits[0] == ' ' || !is_in_range(option, number))
+	if (end == digits || *end || errno || digits[0] == ' ' ||
+		!strategy_option_is_in_range(option, number))
 		return error_set(err, ERROR_USAGE,
 			"option '%s' of strategy '%s' cannot be '%.*s'; give a whole number from "
 			"%" PRId64 " to %" PRId64 ", such as %s=%" PRId64,
 			option->name, strategy->name, (int)(length < 64 ? length : 64), text,
-			option->least, option->most, option->name, example_of(option));
+			option->least, option->most, option->name,
+			strategy_option_example_of(option));
 	*value = number;
 	return 0;
 }
 
-static int parse_option(const struct strategy *strategy, const char *text, size_t length,
-	struct strategy_config *config, struct error *err)
+static int strategy_option_parse_option(const struct strategy *strategy, const char *text,
+	size_t length, struct strategy_config *config, struct error *err)
 {
 	const char *equals = memchr(text, '=', length);
 	const size_t name_length = equals ? (size_t)(equals - text) : length;
@@ -111,14 +117,15 @@ static int parse_option(const struct strategy *strategy, const char *text, size_
 		if (!equals)
 			return error_set(err, ERROR_USAGE,
 				"option '%s' of strategy '%s' needs a value; write %s=%" PRId64,
-				option->name, strategy->name, option->name, example_of(option));
+				option->name, strategy->name, option->name,
+				strategy_option_example_of(option));
 		if (option->words)
-			return parse_word(strategy, option, equals + 1, length - name_length - 1,
-				&config->option[i], err);
-		return parse_value(strategy, option, equals + 1, length - name_length - 1,
-			&config->option[i], err);
+			return strategy_option_parse_word(strategy, option, equals + 1,
+				length - name_length - 1, &config->option[i], err);
+		return strategy_option_parse_value(strategy, option, equals + 1,
+			length - name_length - 1, &config->option[i], err);
 	}
-	return unknown_option(strategy, text, name_length, err);
+	return strategy_option_unknown_option(strategy, text, name_length, err);
 }
 
 /* Returns whether the option at `text` occurs between `first` and `text` as well. */
@@ -144,7 +151,7 @@ int strategy_parse(
 	uint32_t found = 0;
 
 	if (!strategy)
-		return unknown_strategy(text, length, err);
+		return strategy_option_unknown_strategy(text, length, err);
 	while (strategies[found] != strategy)
 		found++;
 	for (uint32_t i = 0; strategy->options && strategy->options[i].name; i++)
@@ -159,7 +166,7 @@ int strategy_parse(
 				"option '%.*s' of strategy '%s' is given twice; leave one of them "
 				"out",
 				(int)strcspn(text, "=,"), text, strategy->name);
-		result = parse_option(strategy, text, length, &parsed, err);
+		result = strategy_option_parse_option(strategy, text, length, &parsed, err);
 		if (result)
 			return result;
 	}
@@ -176,21 +183,21 @@ void strategy_format(uint32_t index, const struct strategy_config *config, char 
 	const struct strategy *strategy = strategies[index];
 
 	text[0] = '\0';
-	line_add(text, size, "", strategy->name);
+	strategy_option_line_add(text, size, "", strategy->name);
 	for (uint32_t i = 0; strategy->options && strategy->options[i].name; i++) {
 		const struct strategy_option *option = &strategy->options[i];
 		const int64_t value = config->option[i];
 		char written[64];
 
 		/* the option was not given: the strategy decides */
-		if (!is_in_range(option, value))
+		if (!strategy_option_is_in_range(option, value))
 			continue;
 		if (option->words)
 			(void)snprintf(written, sizeof written, "%s=%s", option->name,
 				option->words[value]);
 		else
 			(void)snprintf(written, sizeof written, "%s=%" PRId64, option->name, value);
-		line_add(text, size, ",", written);
+		strategy_option_line_add(text, size, ",", written);
 	}
 }
 
@@ -199,29 +206,30 @@ void strategy_format_run(uint32_t index, const struct strategy_config *config, c
 {
 	strategy_format(index, config, text, size);
 	if (strategies[index] == &strategy_portfolio)
-		line_add(text, size, ": ", portfolio_arm_name(state));
+		strategy_option_line_add(text, size, ": ", portfolio_arm_name(state));
 	if (strategies[index] == &strategy_bounded) {
 		const struct bounded_run run = bounded_last_run(state);
 		char written[64];
 
 		(void)snprintf(written, sizeof written, "c=%u,v=%u,t=%u", run.changes,
 			run.variables, run.threads);
-		line_add(text, size, ": ", written);
+		strategy_option_line_add(text, size, ": ", written);
 	}
 	if (strategies[index] == &strategy_rpro && rpro_pair_count(state) > 1) {
 		const struct rpro_pair pair = rpro_last_pair(state);
 		char written[64];
 
 		(void)snprintf(written, sizeof written, "depth=%u", pair.depth);
-		line_add(text, size, ": ", written);
+		strategy_option_line_add(text, size, ": ", written);
 		(void)snprintf(written, sizeof written, "radius=%" PRIu64, pair.radius);
 		if (pair.radius)
-			line_add(text, size, ",", written);
-		line_add(text, size, ",", pair.has_many_windows ? "windows=many" : "windows=one");
+			strategy_option_line_add(text, size, ",", written);
+		strategy_option_line_add(
+			text, size, ",", pair.has_many_windows ? "windows=many" : "windows=one");
 	}
 }
 
-static int64_t option_value(
+static int64_t strategy_option_value(
 	const struct strategy *strategy, const struct strategy_config *config, const char *name)
 {
 	uint32_t i = 0;
@@ -241,7 +249,8 @@ bool strategy_remark(uint32_t index, const struct strategy_config *config, const
 		return false;
 	pair = rpro_pair(state, 0);
 	events = rpro_length(state, pair.events);
-	if (pair.events != (enum rpro_events)option_value(&strategy_rpro, config, "events"))
+	if (pair.events !=
+		(enum rpro_events)strategy_option_value(&strategy_rpro, config, "events"))
 		(void)snprintf(text, size,
 			"no lock is acquired while threads compete, so rpro counts all operations as events; give --strategy rpro,events=all, or use pct");
 	else if (rpro_pair_count(state) == 1 && pair.radius > events)

@@ -75,7 +75,7 @@ bool capture_pass_on(struct capture *capture, int descriptor)
 	return true;
 }
 
-static void read_range(
+static void capture_read_range(
 	const struct capture *capture, uint64_t from, uint64_t to, struct strbuf *out)
 {
 	char block[16 * 1024];
@@ -97,12 +97,12 @@ void capture_read(const struct capture *capture, struct strbuf *out)
 	uint64_t tail;
 
 	if (size <= 2 * (uint64_t)CAPTURE_KEPT_BYTES) {
-		read_range(capture, 0, size, out);
+		capture_read_range(capture, 0, size, out);
 		return;
 	}
 	tail = size - CAPTURE_KEPT_BYTES;
-	read_range(capture, 0, CAPTURE_KEPT_BYTES, out);
+	capture_read_range(capture, 0, CAPTURE_KEPT_BYTES, out);
 	strbuf_addf(out, "\n[... %llu bytes left out ...]\n",
 		(unsigned long long)(tail - CAPTURE_KEPT_BYTES));
-	read_range(capture, tail, size, out);
+	capture_read_range(capture, tail, size, out);
 }

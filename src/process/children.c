@@ -20,7 +20,7 @@ static struct {
 	unsigned process_count;
 } children;
 
-static void ring_all(int number)
+static void children_ring_doorbells(int number)
 {
 	(void)number; /* always SIGCHLD */
 	for (unsigned i = 0; i < CHILDREN_WORKERS_MAX; i++) {
@@ -35,7 +35,8 @@ static void ring_all(int number)
 
 void children_init(void)
 {
-	struct sigaction action = {.sa_handler = ring_all, .sa_flags = SA_RESTART | SA_NOCLDSTOP};
+	struct sigaction action = {
+		.sa_handler = children_ring_doorbells, .sa_flags = SA_RESTART | SA_NOCLDSTOP};
 
 	(void)sigemptyset(&action.sa_mask);		 /* cannot fail */
 	(void)sigaction(SIGCHLD, &action, NULL);	 /* a valid signal: cannot fail */
@@ -50,7 +51,7 @@ void children_forget(void)
 		__atomic_store_n(&children.doorbells[i], NULL, __ATOMIC_RELAXED);
 }
 
-static void replace_doorbell(uint32_t *from, uint32_t *to)
+static void children_replace_doorbell(uint32_t *from, uint32_t *to)
 {
 	for (unsigned i = 0; i < CHILDREN_WORKERS_MAX; i++) {
 		if (children.doorbells[i] == from) {
@@ -63,15 +64,15 @@ static void replace_doorbell(uint32_t *from, uint32_t *to)
 
 void children_watch(uint32_t *doorbell)
 {
-	replace_doorbell(NULL, doorbell);
+	children_replace_doorbell(NULL, doorbell);
 }
 
 void children_unwatch(uint32_t *doorbell)
 {
-	replace_doorbell(doorbell, NULL);
+	children_replace_doorbell(doorbell, NULL);
 }
 
-static bool is_added(pid_t pid)
+static bool children_is_added(pid_t pid)
 {
 	for (unsigned i = 0; i < children.process_count; i++)
 		if (children.processes[i] == pid)
@@ -107,7 +108,7 @@ void children_kill_added(void)
 
 #define STRAYS_AT_ONCE 64
 
-static unsigned list_strays(pid_t strays[STRAYS_AT_ONCE])
+static unsigned children_list_strays(pid_t strays[STRAYS_AT_ONCE])
 {
 	FILE *list;
 	char path[64];
@@ -119,7 +120,7 @@ static unsigned list_strays(pid_t strays[STRAYS_AT_ONCE])
 	if (!list)
 		return 0; /* the kernel cannot list children: the parent-death signal kills them */
 	while (count < STRAYS_AT_ONCE && fscanf(list, "%d", &pid) == 1)
-		if (!is_added(pid) && pid != supervisor_pid())
+		if (!children_is_added(pid) && pid != supervisor_pid())
 			strays[count++] = pid;
 	(void)fclose(list); /* the file was opened for reading */
 	return count;
@@ -137,7 +138,7 @@ void children_kill_strays(void)
 		waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0)
 		return;
 	/* Children of killed strays are listed in the next iteration. */
-	while ((count = list_strays(strays)) > 0) {
+	while ((count = children_list_strays(strays)) > 0) {
 		for (unsigned i = 0; i < count; i++)
 			(void)kill(strays[i], SIGKILL); /* the process may have ended already */
 		for (unsigned i = 0; i < count; i++)
@@ -169,7 +170,7 @@ pid_t children_adopt(pid_t pid)
 {
 	siginfo_t unused;
 
-	while (pid > 1 && !is_added(pid)) {
+	while (pid > 1 && !children_is_added(pid)) {
 		if (waitid(P_PID, (id_t)pid, &unused, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0) {
 			children_add(pid);
 			return pid;
@@ -185,7 +186,7 @@ bool children_is_descendant(pid_t pid)
 
 	if (pid == self)
 		return false;
-	while (pid > 0 && pid != self && !is_added(pid))
+	while (pid > 0 && pid != self && !children_is_added(pid))
 		pid = children_parent(pid);
 	return pid > 0;
 }
@@ -193,7 +194,7 @@ bool children_is_descendant(pid_t pid)
 unsigned children_reap_strays(pid_t except)
 {
 	pid_t strays[STRAYS_AT_ONCE];
-	const unsigned count = list_strays(strays);
+	const unsigned count = children_list_strays(strays);
 	unsigned left = 0;
 
 	for (unsigned i = 0; i < count; i++)

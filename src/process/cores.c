@@ -34,7 +34,7 @@ static bool cores_read_line(const char *folder, const char *name, char *text, in
 }
 
 /* Returns the quota of this group alone, in the format of version 2 or 1; 0: none. */
-static unsigned quota_of(const char *folder)
+static unsigned cores_quota_of(const char *folder)
 {
 	char quota[64], period[32], both[100];
 
@@ -57,7 +57,7 @@ static bool cores_is_listed(const char *list, size_t length, const char *word)
 }
 
 /* Returns the smallest quota of the group and its ancestors up to the mount point; 0: none. */
-static unsigned smallest_quota(const char *mount, const char *group)
+static unsigned cores_smallest_quota(const char *mount, const char *group)
 {
 	char folder[PATH_MAX];
 	unsigned smallest = 0;
@@ -65,7 +65,7 @@ static unsigned smallest_quota(const char *mount, const char *group)
 	if (snprintf(folder, sizeof folder, "%s%s", mount, group) >= (int)sizeof folder)
 		return 0;
 	for (;;) {
-		const unsigned quota = quota_of(folder);
+		const unsigned quota = cores_quota_of(folder);
 
 		if (quota && (!smallest || quota < smallest))
 			smallest = quota;
@@ -77,7 +77,7 @@ static unsigned smallest_quota(const char *mount, const char *group)
 
 /* Parses a line of /proc/self/cgroup: "0::/group" (version 2) or "4:cpu,cpuacct:/group" (version
  * 1). */
-static unsigned quota_of_line(const char *mounts, const char *line)
+static unsigned cores_quota_of_line(const char *mounts, const char *line)
 {
 	const char *list = strchr(line, ':');
 	const char *group = list ? strchr(list + 1, ':') : NULL;
@@ -87,12 +87,12 @@ static unsigned quota_of_line(const char *mounts, const char *line)
 		return 0;
 	list++;
 	if (group == list)
-		return smallest_quota(mounts, group + 1);
+		return cores_smallest_quota(mounts, group + 1);
 	if (!cores_is_listed(list, (size_t)(group - list), "cpu") ||
 		snprintf(mount, sizeof mount, "%s/%.*s", mounts, (int)(group - list), list) >=
 			(int)sizeof mount)
 		return 0;
-	return smallest_quota(mount, group + 1);
+	return cores_smallest_quota(mount, group + 1);
 }
 
 unsigned cores_of_groups(const char *mounts, const char *memberships)
@@ -105,7 +105,7 @@ unsigned cores_of_groups(const char *mounts, const char *memberships)
 		unsigned quota;
 
 		line[strcspn(line, "\n")] = '\0';
-		quota = quota_of_line(mounts, line);
+		quota = cores_quota_of_line(mounts, line);
 		if (quota && (!smallest || quota < smallest))
 			smallest = quota;
 	}

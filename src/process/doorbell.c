@@ -15,7 +15,7 @@
 /* Longest delay of a ring on a kernel without futex_waitv. */
 #define POLL_NS 1000000
 
-static void wait_one(const struct doorbell *bell, uint64_t timeout_ns)
+static void doorbell_wait_one(const struct doorbell *bell, uint64_t timeout_ns)
 {
 	struct timespec timeout = {
 		.tv_sec = (time_t)(timeout_ns / 1000000000),
@@ -32,11 +32,11 @@ void doorbell_wait(const struct doorbell *bells, unsigned count, uint64_t timeou
 	struct timespec until;
 
 	if (count == 1) {
-		wait_one(bells, timeout_ns);
+		doorbell_wait_one(bells, timeout_ns);
 		return;
 	}
 	if (count > FUTEX_WAITV_MAX) {
-		wait_one(bells, timeout_ns < POLL_NS ? timeout_ns : POLL_NS);
+		doorbell_wait_one(bells, timeout_ns < POLL_NS ? timeout_ns : POLL_NS);
 		return;
 	}
 	for (unsigned i = 0; i < count; i++)
@@ -54,5 +54,5 @@ void doorbell_wait(const struct doorbell *bells, unsigned count, uint64_t timeou
 	}
 	if (syscall(SYS_futex_waitv, waiters, count, 0, &until, CLOCK_MONOTONIC) < 0 &&
 		errno == ENOSYS)
-		wait_one(bells, timeout_ns < POLL_NS ? timeout_ns : POLL_NS);
+		doorbell_wait_one(bells, timeout_ns < POLL_NS ? timeout_ns : POLL_NS);
 }

@@ -44,15 +44,15 @@ struct forked_jobs_run {
 	bool needs_exclusive_job;
 };
 
-static void ignore(int number)
+static void forked_jobs_ignore_signal(int number)
 {
 	(void)number; /* a handler instead of SIG_IGN, which the target would inherit */
 }
 
-static void settle_in(pid_t parent)
+static void forked_jobs_set_up_child(pid_t parent)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-	struct sigaction action = {.sa_handler = ignore, .sa_flags = SA_RESTART};
+	struct sigaction action = {.sa_handler = forked_jobs_ignore_signal, .sa_flags = SA_RESTART};
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* since Linux 2.2: cannot fail */
 	if (getppid() != parent)
@@ -64,7 +64,8 @@ static void settle_in(pid_t parent)
 	children_init();
 }
 
-static _Noreturn void do_job(const struct forked_jobs_run *run, uint32_t number, int pipe)
+static _Noreturn void forked_jobs_do_job(
+	const struct forked_jobs_run *run, uint32_t number, int pipe)
 {
 	const struct jobs *jobs = run->jobs;
 	struct forked_job_head head;
@@ -84,7 +85,7 @@ static _Noreturn void do_job(const struct forked_jobs_run *run, uint32_t number,
 	_exit(EXIT_SUCCESS);
 }
 
-static int send_out(struct forked_jobs_run *run, uint32_t number, struct error *err)
+static int forked_jobs_start(struct forked_jobs_run *run, uint32_t number, struct error *err)
 {
 	struct job *job = &run->list[number];
 	const pid_t parent = getpid();
@@ -104,9 +105,9 @@ static int send_out(struct forked_jobs_run *run, uint32_t number, struct error *
 			strerror(errno));
 	}
 	if (job->pid == 0) {
-		settle_in(parent);
+		forked_jobs_set_up_child(parent);
 		(void)close(pipes[0]); /* the parent's end */
-		do_job(run, number, pipes[1]);
+		forked_jobs_do_job(run, number, pipes[1]);
 	}
 	(void)close(pipes[1]); /* the end of the job then closes the pipe */
 	children_add(job->pid);
@@ -116,7 +117,7 @@ static int send_out(struct forked_jobs_run *run, uint32_t number, struct error *
 	return 0;
 }
 
-static void end_job(struct forked_jobs_run *run, struct job *job)
+static void forked_jobs_end_job(struct forked_jobs_run *run, struct job *job)
 {
 	while (waitpid(job->pid, NULL, 0) < 0 && errno == EINTR)
 		continue;
@@ -126,7 +127,7 @@ static void end_job(struct forked_jobs_run *run, struct job *job)
 	run->running--;
 }
 
-static void call_off(struct forked_jobs_run *run)
+static void forked_jobs_kill_running(struct forked_jobs_run *run)
 {
 	for (uint32_t i = 0; i < run->jobs->count; i++) {
 		struct job *job = &run->list[i];
@@ -134,13 +135,13 @@ static void call_off(struct forked_jobs_run *run)
 		if (job->state != FORKED_JOB_RUNNING)
 			continue;
 		(void)kill(job->pid, SIGKILL); /* the job may have ended already */
-		end_job(run, job);
+		forked_jobs_end_job(run, job);
 	}
 	/* The targets of killed jobs have become children of this process. */
 	children_kill_strays();
 }
 
-static int send_some(struct forked_jobs_run *run, struct error *err)
+static int forked_jobs_send_some(struct forked_jobs_run *run, struct error *err)
 {
 	const struct jobs *jobs = run->jobs;
 	int result = 0;
@@ -152,14 +153,14 @@ static int send_some(struct forked_jobs_run *run, struct error *err)
 			break;
 		if (run->list[i].state != FORKED_JOB_WAITS)
 			continue;
-		result = send_out(run, i, err);
+		result = forked_jobs_start(run, i, err);
 		if (result < 0)
 			return result;
 	}
 	return 0;
 }
 
-static void read_some(struct forked_jobs_run *run, struct job *job)
+static void forked_jobs_read_some(struct forked_jobs_run *run, struct job *job)
 {
 	char bytes[65536];
 	const ssize_t size = read(job->pipe, bytes, sizeof bytes);
@@ -167,10 +168,10 @@ static void read_some(struct forked_jobs_run *run, struct job *job)
 	if (size > 0)
 		strbuf_add(&job->answer, bytes, (size_t)size);
 	else if (size == 0 || errno != EINTR)
-		end_job(run, job);
+		forked_jobs_end_job(run, job);
 }
 
-static void listen_to(struct forked_jobs_run *run)
+static void forked_jobs_read_answers(struct forked_jobs_run *run)
 {
 	struct pollfd *files = array_new(run->running + 1u, sizeof *files);
 	struct job **owners = array_new(run->running + 1u, sizeof *owners);
@@ -184,12 +185,12 @@ static void listen_to(struct forked_jobs_run *run)
 	if (poll(files, count, LOOK_EVERY_MS) > 0)
 		for (uint32_t i = 0; i < count; i++)
 			if (files[i].revents)
-				read_some(run, owners[i]);
+				forked_jobs_read_some(run, owners[i]);
 	free(files);
 	free(owners);
 }
 
-static int open_answer(const struct job *job, struct strbuf *answer, struct error *err)
+static int forked_jobs_open_answer(const struct job *job, struct strbuf *answer, struct error *err)
 {
 	struct forked_job_head head;
 
@@ -205,7 +206,7 @@ static int open_answer(const struct job *job, struct strbuf *answer, struct erro
 /* Discards all answers that are not taken, and continues with one job at a time. */
 static void forked_jobs_serialise(struct forked_jobs_run *run)
 {
-	call_off(run);
+	forked_jobs_kill_running(run);
 	run->workers = 1;
 	for (uint32_t i = run->taken; i < run->jobs->count; i++) {
 		strbuf_clear(&run->list[i].answer);
@@ -213,14 +214,14 @@ static void forked_jobs_serialise(struct forked_jobs_run *run)
 	}
 }
 
-static int take_some(struct forked_jobs_run *run, struct error *err)
+static int forked_jobs_take_some(struct forked_jobs_run *run, struct error *err)
 {
 	const struct jobs *jobs = run->jobs;
 
 	while (run->taken < jobs->count && run->list[run->taken].state == FORKED_JOB_ANSWERED) {
 		struct job *job = &run->list[run->taken];
 		struct strbuf answer;
-		int result = open_answer(job, &answer, err);
+		int result = forked_jobs_open_answer(job, &answer, err);
 
 		/* The job was interrupted and has no answer. */
 		if (result == ERROR_INTERRUPTED && *run->interruption)
@@ -256,11 +257,11 @@ static int forked_jobs_resume(struct forked_jobs_run *run, struct error *err)
 	while (run->taken < jobs->count) {
 		if (jobs->is_interrupted && *jobs->is_interrupted)
 			*run->interruption = *jobs->is_interrupted;
-		result = send_some(run, err);
+		result = forked_jobs_send_some(run, err);
 		if (result < 0 || !run->running) /* interrupted, and no job is running */
 			break;
-		listen_to(run);
-		result = take_some(run, err);
+		forked_jobs_read_answers(run);
+		result = forked_jobs_take_some(run, err);
 		if (result != 0)
 			break;
 		if (jobs->waits && run->taken < jobs->count)
@@ -287,7 +288,7 @@ int forked_jobs_run(const struct jobs *jobs, struct error *err)
 		strbuf_init(&run.list[i].answer);
 	children_init();
 	result = forked_jobs_resume(&run, err);
-	call_off(&run);
+	forked_jobs_kill_running(&run);
 	for (uint32_t i = run.taken; i < jobs->count; i++)
 		strbuf_release(&run.list[i].answer);
 	free(run.list);

@@ -35,7 +35,7 @@ static void forward_take(int number, siginfo_t *information, void *context)
 
 /* Returns whether the signal is forwarded. raddle's own signals are not, and neither are a
  * terminal's stops, which would look like a hang. */
-static bool is_forwarded(int number)
+static bool forward_is_forwarded(int number)
 {
 	static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM,
 		SIGCONT, SIGWINCH, SIGURG, SIGIO, SIGPWR};
@@ -55,7 +55,8 @@ void forward_begin(void)
 	(void)sigfillset(&action.sa_mask); /* cannot fail */
 	for (int number = 1; number < SIGNALS_END; number++) {
 		/* Fails for undefined numbers only. */
-		if (!is_forwarded(number) || sigaction(number, NULL, &forward.old[number]) != 0 ||
+		if (!forward_is_forwarded(number) ||
+			sigaction(number, NULL, &forward.old[number]) != 0 ||
 			forward.old[number].sa_handler == SIG_IGN)
 			continue;
 		forward.is_replaced[number] = sigaction(number, &action, NULL) == 0;

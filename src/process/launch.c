@@ -27,7 +27,7 @@ struct launch_failure {
 
 /* Runs between vfork and exec, in the parent's memory: makes system calls only, and changes only
  * *failure. */
-static void become_target(const struct launch *launch, pid_t command, const sigset_t *mask,
+static void launch_become_target(const struct launch *launch, pid_t command, const sigset_t *mask,
 	volatile struct launch_failure *failure)
 {
 	const struct rlimit no_core = {0, 0};
@@ -83,7 +83,7 @@ pid_t launch_process(const struct launch *launch, struct error *err)
 	(void)sigprocmask(SIG_SETMASK, &all, &old);
 	child = vfork();
 	if (child == 0)
-		become_target(launch, command, &old, &failure);
+		launch_become_target(launch, command, &old, &failure);
 	(void)sigprocmask(SIG_SETMASK, &old, NULL);
 	if (child < 0)
 		return error_set(err, ERROR_IO,
@@ -108,7 +108,7 @@ struct environment {
 	size_t count;
 };
 
-static void environment_add(struct environment *to, const char *name, const char *first,
+static void launch_environment_add(struct environment *to, const char *name, const char *first,
 	const char *separator, const char *then)
 {
 	struct strbuf entry;
@@ -120,7 +120,7 @@ static void environment_add(struct environment *to, const char *name, const char
 	to->entries[to->count++] = entry.text;
 }
 
-static bool is_replaced(const char *entry, const struct target_traits *traits)
+static bool launch_is_replaced(const char *entry, const struct target_traits *traits)
 {
 	return strncmp(entry, "LD_PRELOAD=", 11) == 0 || strncmp(entry, "LD_AUDIT=", 9) == 0 ||
 	       strncmp(entry, CONTRACT_ENVIRONMENT "=", sizeof CONTRACT_ENVIRONMENT) == 0 ||
@@ -134,20 +134,20 @@ static bool is_replaced(const char *entry, const struct target_traits *traits)
  */
 #define ENVIRONMENT_ROUNDED_BYTES ((size_t)32 * 1024)
 
-static void environment_fill_up(struct environment *out)
+static void launch_environment_fill_up(struct environment *out)
 {
 	size_t bytes = sizeof "" + strlen(CONTRACT_FILLER "=") + sizeof(char *);
 	struct strbuf filler;
 
 	/* The kernel aligns strings and pointers to 16 bytes: an even number needs no padding. */
 	if (out->count % 2 == 0)
-		environment_add(out, CONTRACT_FILLER, "", "", NULL);
+		launch_environment_add(out, CONTRACT_FILLER, "", "", NULL);
 	for (size_t i = 0; i < out->count; i++)
 		bytes += strlen(out->entries[i]) + 1 + sizeof(char *);
 	strbuf_init(&filler);
 	while ((bytes + filler.length) % ENVIRONMENT_ROUNDED_BYTES)
 		strbuf_add(&filler, "x", 1);
-	environment_add(out, CONTRACT_FILLER, filler.text, "", NULL);
+	launch_environment_add(out, CONTRACT_FILLER, filler.text, "", NULL);
 	strbuf_release(&filler);
 }
 
@@ -176,12 +176,12 @@ static void launch_add_audit(struct environment *to, const char *runtime)
 
 	if (!runtime || !launch_has_random_addresses()) {
 		if (users)
-			environment_add(to, "LD_AUDIT", users, "", NULL);
+			launch_environment_add(to, "LD_AUDIT", users, "", NULL);
 		return;
 	}
 	strbuf_init(&path);
 	launch_add_beside(&path, runtime, "libraddle-relocate.so");
-	environment_add(to, "LD_AUDIT", path.text, ":", users);
+	launch_environment_add(to, "LD_AUDIT", path.text, ":", users);
 	strbuf_release(&path);
 }
 
@@ -200,7 +200,7 @@ static void launch_add_preloads(
 		strbuf_addf(&paths, ":");
 		launch_add_beside(&paths, runtime, "libraddle-libtsan.so");
 	}
-	environment_add(to, "LD_PRELOAD", paths.text, ":", getenv("LD_PRELOAD"));
+	launch_environment_add(to, "LD_PRELOAD", paths.text, ":", getenv("LD_PRELOAD"));
 	strbuf_release(&paths);
 }
 
@@ -214,30 +214,30 @@ char **launch_environment(
 		inherited++;
 	out.entries = array_new(inherited + 11, sizeof *out.entries);
 	for (size_t i = 0; i < inherited; i++) {
-		if (is_replaced(environ[i], traits))
+		if (launch_is_replaced(environ[i], traits))
 			continue;
 		out.entries[out.count] = string_copy(environ[i]);
 		out.count++;
 	}
 	launch_add_preloads(&out, traits, runtime);
 	launch_add_audit(&out, runtime);
-	environment_add(&out, CONTRACT_ENVIRONMENT, contract_path, "", NULL);
+	launch_environment_add(&out, CONTRACT_ENVIRONMENT, contract_path, "", NULL);
 	/*
 	 * ASan refuses to be preloaded second; its leak checker, symbolizer process and signal
 	 * stacks do not work with many threads on one kernel thread. The user's options override
 	 * these.
 	 */
 	if (traits->has_address_sanitizer)
-		environment_add(&out, "ASAN_OPTIONS",
+		launch_environment_add(&out, "ASAN_OPTIONS",
 			"verify_asan_link_order=0:detect_leaks=0:symbolize=0:use_sigaltstack=0:"
 			"exitcode=" SANITIZER_STATUS_TEXT,
 			":", getenv("ASAN_OPTIONS"));
 	/* libgomp spins before it blocks, which is useless where one thread runs at a time. */
 	if (traits->has_gnu_openmp && !getenv("OMP_WAIT_POLICY"))
-		environment_add(&out, "OMP_WAIT_POLICY", "passive", "", NULL);
+		launch_environment_add(&out, "OMP_WAIT_POLICY", "passive", "", NULL);
 	if (traits->has_gnu_openmp && !getenv("GOMP_SPINCOUNT"))
-		environment_add(&out, "GOMP_SPINCOUNT", "0", "", NULL);
-	environment_fill_up(&out);
+		launch_environment_add(&out, "GOMP_SPINCOUNT", "0", "", NULL);
+	launch_environment_fill_up(&out);
 	return out.entries;
 }
 

@@ -14,7 +14,7 @@
 
 /* Returns the first executable file of this name in PATH, which the caller frees; NULL if there is
  * none. */
-static char *search_path(const char *name)
+static char *target_search_path(const char *name)
 {
 	const char *folders = getenv("PATH");
 	struct strbuf candidate;
@@ -87,13 +87,13 @@ static int target_map_file(const char *path, size_t size, const void **bytes, st
 	return result;
 }
 
-static void unmap_file(const void *bytes, size_t size)
+static void target_unmap_file(const void *bytes, size_t size)
 {
 	if (size > 0)
 		(void)munmap((void *)(uintptr_t)bytes, size); /* cannot fail: our own mapping */
 }
 
-static int read_traits(
+static int target_read_traits(
 	const char *path, size_t size, struct target_traits *traits, struct error *err)
 {
 	const void *bytes;
@@ -102,7 +102,7 @@ static int read_traits(
 	if (result < 0)
 		return result;
 	result = target_read_elf(bytes, size, path, traits, err);
-	unmap_file(bytes, size);
+	target_unmap_file(bytes, size);
 	return result;
 }
 
@@ -127,11 +127,12 @@ int target_fingerprint(const struct target *target, uint64_t *fingerprint, struc
 		*fingerprint = hash_pair(*fingerprint, word);
 	}
 	*fingerprint = hash_pair(*fingerprint, hash_bytes((const char *)bytes + at, size - at)) | 1;
-	unmap_file(bytes, size);
+	target_unmap_file(bytes, size);
 	return 0;
 }
 
-static int check_loader(const char *path, const struct target_traits *traits, struct error *err)
+static int target_check_loader(
+	const char *path, const struct target_traits *traits, struct error *err)
 {
 	if (strstr(traits->loader, "ld-musl"))
 		return error_set(err, ERROR_TARGET,
@@ -161,7 +162,7 @@ int target_find(struct target *target, const char *name, struct error *err)
 	int result;
 
 	*target = (struct target){0};
-	path = strchr(name, '/') ? strdup(name) : search_path(name);
+	path = strchr(name, '/') ? strdup(name) : target_search_path(name);
 	if (!path && !strchr(name, '/')) {
 		if (stat(name, &status) == 0 && S_ISREG(status.st_mode))
 			return error_set(err, ERROR_NOTFOUND,
@@ -178,9 +179,9 @@ int target_find(struct target *target, const char *name, struct error *err)
 	else
 		result = target_check_file(path, &status, err);
 	if (result == 0)
-		result = read_traits(path, (size_t)status.st_size, &target->traits, err);
+		result = target_read_traits(path, (size_t)status.st_size, &target->traits, err);
 	if (result == 0)
-		result = check_loader(path, &target->traits, err);
+		result = target_check_loader(path, &target->traits, err);
 	if (result < 0) {
 		free(path);
 		return result;
@@ -191,7 +192,7 @@ int target_find(struct target *target, const char *name, struct error *err)
 
 bool target_is_script(const char *name)
 {
-	char *path = strchr(name, '/') ? strdup(name) : search_path(name);
+	char *path = strchr(name, '/') ? strdup(name) : target_search_path(name);
 	const int file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	char head[2];
 	bool is_script = false;

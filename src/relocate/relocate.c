@@ -58,7 +58,7 @@ struct mapping {
 	uint64_t start, end;
 };
 
-static uint64_t maps_read_hex(const char **text)
+static uint64_t relocate_maps_read_hex(const char **text)
 {
 	uint64_t value = 0;
 
@@ -92,13 +92,13 @@ static bool relocate_maps_read(struct relocation *relocation)
 	return got == 0;
 }
 
-static bool maps_next(const char **at, struct mapping *mapping)
+static bool relocate_maps_next(const char **at, struct mapping *mapping)
 {
 	if (!**at)
 		return false;
-	mapping->start = maps_read_hex(at);
+	mapping->start = relocate_maps_read_hex(at);
 	(*at)++;
-	mapping->end = maps_read_hex(at);
+	mapping->end = relocate_maps_read_hex(at);
 	while (**at && **at != '\n')
 		(*at)++;
 	*at += **at == '\n';
@@ -115,7 +115,7 @@ static bool relocate_fill_gaps(const struct relocation *relocation, bool is_fill
 	bool is_last = false;
 
 	while (!is_last && gap < end) {
-		is_last = !maps_next(&at, &mapping) || mapping.start > end;
+		is_last = !relocate_maps_next(&at, &mapping) || mapping.start > end;
 		if (is_last)
 			mapping = (struct mapping){end, end};
 		if (mapping.start > gap && !is_filled)
@@ -257,7 +257,7 @@ static void relocate_unmap_all(const struct relocation *relocation)
 	const char *at = relocation->maps;
 	struct mapping mapping;
 
-	while (maps_next(&at, &mapping))
+	while (relocate_maps_next(&at, &mapping))
 		if (!relocate_is_kept(&mapping))
 			(void)platform_call(SYS_munmap, mapping.start, mapping.end - mapping.start);
 }

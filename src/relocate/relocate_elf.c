@@ -5,7 +5,7 @@
 #include "platform/platform.h"
 #include "relocate/relocate.h"
 
-static bool elf_is_usable(const Elf64_Ehdr *header)
+static bool relocate_elf_is_usable(const Elf64_Ehdr *header)
 {
 	return header->e_ident[EI_MAG0] == ELFMAG0 && header->e_ident[EI_MAG1] == ELFMAG1 &&
 	       header->e_ident[EI_MAG2] == ELFMAG2 && header->e_ident[EI_MAG3] == ELFMAG3 &&
@@ -23,7 +23,7 @@ bool elf_open(struct elf_file *elf, const char *path)
 	if (platform_failed(elf->file))
 		return false;
 	got = platform_call(SYS_pread64, elf->file, &elf->header, sizeof elf->header, 0);
-	if (got == (long)sizeof elf->header && elf_is_usable(&elf->header)) {
+	if (got == (long)sizeof elf->header && relocate_elf_is_usable(&elf->header)) {
 		const size_t bytes = elf->header.e_phnum * entry_bytes;
 
 		got = platform_call(
@@ -94,14 +94,15 @@ bool elf_has_executable_stack(const struct elf_file *elf)
 	return true;
 }
 
-static long elf_map_pages(uint64_t start, uint64_t end, int protection, long file, uint64_t offset)
+static long relocate_elf_map_pages(
+	uint64_t start, uint64_t end, int protection, long file, uint64_t offset)
 {
 	const int flags = MAP_PRIVATE | MAP_FIXED | (file < 0 ? MAP_ANONYMOUS : 0);
 
 	return platform_call(SYS_mmap, start, end - start, protection, flags, file, offset);
 }
 
-static bool elf_map_segment(const struct elf_file *elf, const Elf64_Phdr *segment)
+static bool relocate_elf_map_segment(const struct elf_file *elf, const Elf64_Phdr *segment)
 {
 	const int protection = (segment->p_flags & PF_R ? PROT_READ : 0) |
 			       (segment->p_flags & PF_W ? PROT_WRITE : 0) |
@@ -113,7 +114,7 @@ static bool elf_map_segment(const struct elf_file *elf, const Elf64_Phdr *segmen
 
 	if (segment->p_filesz) {
 		mapped_end = page_up(file_end);
-		if (platform_failed(elf_map_pages(page_down(start), mapped_end, protection,
+		if (platform_failed(relocate_elf_map_pages(page_down(start), mapped_end, protection,
 			    elf->file, page_down(segment->p_offset))))
 			return false;
 		if (segment->p_memsz > segment->p_filesz && segment->p_flags & PF_W)
@@ -121,13 +122,14 @@ static bool elf_map_segment(const struct elf_file *elf, const Elf64_Phdr *segmen
 				(void *)(uintptr_t)file_end, (size_t)(mapped_end - file_end));
 	}
 	return end <= mapped_end ||
-	       !platform_failed(elf_map_pages(mapped_end, end, protection, -1, 0));
+	       !platform_failed(relocate_elf_map_pages(mapped_end, end, protection, -1, 0));
 }
 
 bool elf_map(struct elf_file *elf)
 {
 	for (unsigned i = 0; i < elf->header.e_phnum; i++)
-		if (elf->segments[i].p_type == PT_LOAD && !elf_map_segment(elf, &elf->segments[i]))
+		if (elf->segments[i].p_type == PT_LOAD &&
+			!relocate_elf_map_segment(elf, &elf->segments[i]))
 			return false;
 	(void)platform_call(SYS_close, elf->file);
 	return true;

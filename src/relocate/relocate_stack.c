@@ -5,7 +5,7 @@
 #define AUDIT_BYTES (sizeof AUDIT - 1)
 #define RANDOM_BYTES 16
 
-static uint64_t stack_count(const uint64_t *vector)
+static uint64_t relocate_stack_count(const uint64_t *vector)
 {
 	uint64_t count = 0;
 
@@ -14,7 +14,7 @@ static uint64_t stack_count(const uint64_t *vector)
 	return count;
 }
 
-static uint64_t stack_string_bytes(const char *string)
+static uint64_t relocate_stack_string_bytes(const char *string)
 {
 	uint64_t bytes = 1;
 
@@ -30,7 +30,7 @@ bool stack_read(struct initial_stack *stack, uint64_t *start)
 		.argument = start + 1,
 		.auxiliary_count = 1};
 	stack->environment = stack->argument + stack->argument_count + 1;
-	stack->environment_count = stack_count(stack->environment);
+	stack->environment_count = relocate_stack_count(stack->environment);
 	stack->auxiliary = (Elf64_auxv_t *)(stack->environment + stack->environment_count + 1);
 	for (const Elf64_auxv_t *entry = stack->auxiliary; entry->a_type != AT_NULL; entry++) {
 		stack->auxiliary_count++;
@@ -41,12 +41,13 @@ bool stack_read(struct initial_stack *stack, uint64_t *start)
 	if (stack->auxiliary_count > AUXILIARY_MAX || !stack->program_name || !stack->strings)
 		return false;
 	/* The kernel puts eight zero bytes behind the program's name. */
-	stack->end = page_up(stack->program_name +
-			     stack_string_bytes((const char *)(uintptr_t)stack->program_name));
+	stack->end =
+		page_up(stack->program_name +
+			relocate_stack_string_bytes((const char *)(uintptr_t)stack->program_name));
 	return true;
 }
 
-static bool stack_is_audit(const char *entry)
+static bool relocate_stack_is_audit(const char *entry)
 {
 	for (size_t i = 0; i < AUDIT_BYTES; i++)
 		if (entry[i] != AUDIT[i])
@@ -56,18 +57,18 @@ static bool stack_is_audit(const char *entry)
 
 /* Returns the libraries after this one, the first entry of LD_AUDIT: the user's own ones. NULL if
  * there are none. */
-static char *stack_users_audit(char *entry)
+static char *relocate_stack_users_audit(char *entry)
 {
 	for (entry += AUDIT_BYTES; *entry && *entry != ':'; entry++)
 		;
 	return *entry ? entry + 1 : NULL;
 }
 
-static bool stack_is_dropped(const struct initial_stack *stack, uint64_t index)
+static bool relocate_stack_is_dropped(const struct initial_stack *stack, uint64_t index)
 {
 	char *entry = (char *)(uintptr_t)stack->environment[index];
 
-	return stack_is_audit(entry) && !stack_users_audit(entry);
+	return relocate_stack_is_audit(entry) && !relocate_stack_users_audit(entry);
 }
 
 size_t stack_image_bytes(const struct initial_stack *stack)
@@ -82,7 +83,7 @@ struct building {
 	uint64_t address; /* address of the lowest byte so far */
 };
 
-static uint64_t stack_push(struct building *building, const void *from, uint64_t bytes)
+static uint64_t relocate_stack_push(struct building *building, const void *from, uint64_t bytes)
 {
 	building->address -= bytes;
 	relocate_copy(stack_in_image(building->image_end, (void *)(uintptr_t)building->address),
@@ -90,40 +91,42 @@ static uint64_t stack_push(struct building *building, const void *from, uint64_t
 	return building->address;
 }
 
-static void stack_push_word(struct building *building, uint64_t word)
+static void relocate_stack_push_word(struct building *building, uint64_t word)
 {
-	(void)stack_push(building, &word, sizeof word);
+	(void)relocate_stack_push(building, &word, sizeof word);
 }
 
-static void stack_push_environment(
+static void relocate_stack_push_environment(
 	struct building *building, const struct initial_stack *stack, uint64_t shift)
 {
-	stack_push_word(building, 0);
+	relocate_stack_push_word(building, 0);
 	for (uint64_t i = stack->environment_count; i-- > 0;) {
 		char *entry = (char *)(uintptr_t)stack->environment[i];
 
-		if (stack_is_dropped(stack, i))
+		if (relocate_stack_is_dropped(stack, i))
 			continue;
-		if (stack_is_audit(entry)) {
-			entry = stack_users_audit(entry) - AUDIT_BYTES;
+		if (relocate_stack_is_audit(entry)) {
+			entry = relocate_stack_users_audit(entry) - AUDIT_BYTES;
 			relocate_copy(stack_in_image(building->image_end, entry + shift), AUDIT,
 				AUDIT_BYTES);
 		}
-		stack_push_word(building, (uint64_t)(uintptr_t)entry + shift);
+		relocate_stack_push_word(building, (uint64_t)(uintptr_t)entry + shift);
 	}
 }
 
-static Elf64_auxv_t stack_move_entry(struct building *building, Elf64_auxv_t entry, uint64_t shift)
+static Elf64_auxv_t relocate_stack_move_entry(
+	struct building *building, Elf64_auxv_t entry, uint64_t shift)
 {
 	const void *value = (const void *)(uintptr_t)entry.a_un.a_val;
 
 	switch (entry.a_type) {
 	case AT_RANDOM:
-		entry.a_un.a_val = stack_push(building, value, RANDOM_BYTES);
+		entry.a_un.a_val = relocate_stack_push(building, value, RANDOM_BYTES);
 		break;
 	case AT_PLATFORM:
 	case AT_BASE_PLATFORM:
-		entry.a_un.a_val = stack_push(building, value, stack_string_bytes(value));
+		entry.a_un.a_val =
+			relocate_stack_push(building, value, relocate_stack_string_bytes(value));
 		break;
 	case AT_EXECFN:
 		entry.a_un.a_val += shift;
@@ -147,22 +150,22 @@ void stack_build(const struct initial_stack *stack, char *image_end, struct init
 
 	*built = *stack;
 	built->end = FIXED_STACK_END;
-	built->strings = stack_push(
+	built->strings = relocate_stack_push(
 		&building, (const void *)(uintptr_t)stack->strings, stack->end - stack->strings);
 	for (uint64_t i = 0; i < stack->environment_count; i++)
-		words += !stack_is_dropped(stack, i);
+		words += !relocate_stack_is_dropped(stack, i);
 	for (uint64_t i = 0; i < stack->auxiliary_count; i++)
-		moved[i] = stack_move_entry(&building, stack->auxiliary[i], shift);
+		moved[i] = relocate_stack_move_entry(&building, stack->auxiliary[i], shift);
 	building.address = (building.address - words * sizeof words) & ~UINT64_C(15);
 	building.address += words * sizeof words;
-	built->auxiliary = (Elf64_auxv_t *)(uintptr_t)stack_push(
+	built->auxiliary = (Elf64_auxv_t *)(uintptr_t)relocate_stack_push(
 		&building, moved, stack->auxiliary_count * sizeof *moved);
-	stack_push_environment(&building, stack, shift);
+	relocate_stack_push_environment(&building, stack, shift);
 	built->environment = (uint64_t *)(uintptr_t)building.address;
-	stack_push_word(&building, 0);
+	relocate_stack_push_word(&building, 0);
 	for (uint64_t i = stack->argument_count; i-- > 0;)
-		stack_push_word(&building, stack->argument[i] + shift);
+		relocate_stack_push_word(&building, stack->argument[i] + shift);
 	built->argument = (uint64_t *)(uintptr_t)building.address;
-	stack_push_word(&building, stack->argument_count);
+	relocate_stack_push_word(&building, stack->argument_count);
 	built->start = (uint64_t *)(uintptr_t)building.address;
 }

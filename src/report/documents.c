@@ -13,8 +13,8 @@ static const char *documents_text_of(const json_t *value, const char *name)
 	return text ? text : "";
 }
 
-static void add_labelled(struct strbuf *out, const struct report_style *style, const char *label,
-	const struct strbuf *text)
+static void documents_add_labelled(struct strbuf *out, const struct report_style *style,
+	const char *label, const struct strbuf *text)
 {
 	strbuf_addf(out, "%-*s", LABEL_COLUMNS, label);
 	add_wrapped(out, style, text->text, LABEL_COLUMNS, LABEL_COLUMNS);
@@ -74,7 +74,7 @@ static void documents_add_candidate(
 	strbuf_addf(&text, "%s%s%s: %s%s%s", documents_text_of(candidate, "state"),
 		*finding ? ": " : "", finding, documents_text_of(candidate, "title"),
 		*reason ? "; not reached: " : "", reason);
-	add_labelled(out, style, documents_text_of(candidate, "id"), &text);
+	documents_add_labelled(out, style, documents_text_of(candidate, "id"), &text);
 	strbuf_release(&text);
 }
 
@@ -92,7 +92,7 @@ static void documents_add_branch(
 		documents_text_of(branch, "kind"), documents_text_of(branch, "file"),
 		(long long)json_integer_value(json_object_get(branch, "line")),
 		documents_text_of(branch, "function"), documents_text_of(branch, "variables"));
-	add_labelled(out, style, label.text, &text);
+	documents_add_labelled(out, style, label.text, &text);
 	strbuf_release(&label);
 	strbuf_release(&text);
 }

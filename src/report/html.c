@@ -23,7 +23,7 @@ static const char *const scripts[] = {html_page_js, html_charts_js, html_fold_js
 	html_runs_js, html_finding_js, html_predictions_js, html_report_js};
 
 /* Adds source lines from the present files to documents of older versions, which have none. */
-static void add_sources(json_t *list, const struct source_roots *roots)
+static void html_add_sources(json_t *list, const struct source_roots *roots)
 {
 	json_t *part;
 	size_t index;
@@ -35,7 +35,7 @@ static void add_sources(json_t *list, const struct source_roots *roots)
 	}
 }
 
-static json_t *data_value(const struct report *report)
+static json_t *html_data_value(const struct report *report)
 {
 	char *text = report_formats[FORMAT_json]->make(report);
 	json_t *root = json_loads(text, 0, NULL);
@@ -45,16 +45,16 @@ static json_t *data_value(const struct report *report)
 	/* A page without findings shows the program of the first campaign. */
 	if (report->campaign_count)
 		json_put(root, "command", json_text(report->campaigns[0].command));
-	add_sources(json_object_get(root, "findings"), report->source_roots);
-	add_sources(json_object_get(root, "explanations"), report->source_roots);
-	add_sources(json_object_get(root, "predictions"), report->source_roots);
-	add_sources(json_object_get(root, "branches"), report->source_roots);
+	html_add_sources(json_object_get(root, "findings"), report->source_roots);
+	html_add_sources(json_object_get(root, "explanations"), report->source_roots);
+	html_add_sources(json_object_get(root, "predictions"), report->source_roots);
+	html_add_sources(json_object_get(root, "branches"), report->source_roots);
 	return root;
 }
 
-static void add_data(struct strbuf *out, const struct report *report)
+static void html_add_data(struct strbuf *out, const struct report *report)
 {
-	char *text = json_document(data_value(report));
+	char *text = json_document(html_data_value(report));
 
 	for (const char *at = text; *at; at++) {
 		if (*at == '<')
@@ -66,7 +66,7 @@ static void add_data(struct strbuf *out, const struct report *report)
 }
 
 /* Adds `page` up to `mark` and returns the text behind it. */
-static const char *add_until(struct strbuf *out, const char *page, const char *mark)
+static const char *html_add_until(struct strbuf *out, const char *page, const char *mark)
 {
 	const char *at = strstr(page, mark);
 
@@ -75,17 +75,17 @@ static const char *add_until(struct strbuf *out, const char *page, const char *m
 	return at + strlen(mark);
 }
 
-static char *make_html(const struct report *report)
+static char *html_make(const struct report *report)
 {
 	const char *page = html_report_html;
 	struct strbuf out;
 
 	strbuf_init(&out);
-	page = add_until(&out, page, "@STYLE@");
+	page = html_add_until(&out, page, "@STYLE@");
 	strbuf_adds(&out, html_report_css);
-	page = add_until(&out, page, "@DATA@");
-	add_data(&out, report);
-	page = add_until(&out, page, "@SCRIPT@");
+	page = html_add_until(&out, page, "@DATA@");
+	html_add_data(&out, report);
+	page = html_add_until(&out, page, "@SCRIPT@");
 	for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
 		strbuf_adds(&out, scripts[i]);
 	strbuf_adds(&out, page);
@@ -95,5 +95,5 @@ static char *make_html(const struct report *report)
 const struct report_format format_html = {
 	.name = "html",
 	.summary = "As an HTML page, with the interleaving in lanes",
-	.make = make_html,
+	.make = html_make,
 };

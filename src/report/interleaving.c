@@ -31,7 +31,7 @@ struct interleaving {
 	const char *file; /* base name of the one source file of all steps; NULL means several */
 };
 
-static unsigned column_of(const struct interleaving *table, const char *thread)
+static unsigned interleaving_column_of(const struct interleaving *table, const char *thread)
 {
 	unsigned column = 0;
 
@@ -43,7 +43,7 @@ static unsigned column_of(const struct interleaving *table, const char *thread)
 /* Gives the thread a column; more than COLUMNS_MAX threads make a list. */
 static void interleaving_add_thread(struct interleaving *table, const char *thread)
 {
-	if (column_of(table, thread) < table->thread_count)
+	if (interleaving_column_of(table, thread) < table->thread_count)
 		return;
 	if (table->thread_count == COLUMNS_MAX)
 		table->is_list = true;
@@ -52,12 +52,12 @@ static void interleaving_add_thread(struct interleaving *table, const char *thre
 }
 
 /* Orders thread paths by creation: the digits between two dots are a number. */
-static int compare_paths(const void *a, const void *b)
+static int interleaving_compare_paths(const void *a, const void *b)
 {
 	return strverscmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void collect_threads(struct interleaving *table)
+static void interleaving_collect_threads(struct interleaving *table)
 {
 	const struct finding *finding = table->finding;
 
@@ -66,7 +66,8 @@ static void collect_threads(struct interleaving *table)
 			interleaving_add_thread(table, finding->steps[i].thread);
 	for (uint32_t i = 0; i < finding->wait_count; i++)
 		interleaving_add_thread(table, finding->waits[i].thread);
-	qsort(table->threads, table->thread_count, sizeof *table->threads, compare_paths);
+	qsort(table->threads, table->thread_count, sizeof *table->threads,
+		interleaving_compare_paths);
 }
 
 #define HEADING "interleaving"
@@ -92,7 +93,7 @@ static void interleaving_find_file(struct interleaving *table)
 		table->file = NULL;
 }
 
-static void choose_widths(struct interleaving *table)
+static void interleaving_choose_widths(struct interleaving *table)
 {
 	const struct finding_step *last = &table->finding->steps[table->finding->step_count - 1];
 	const unsigned columns = style_columns(table->style);
@@ -116,7 +117,7 @@ static void choose_widths(struct interleaving *table)
 }
 
 /* Adds the step's place in one of three forms: ", line 28", " bank.c:28", " in f". */
-static void add_where(
+static void interleaving_add_where(
 	const struct interleaving *table, const struct finding_frame *where, struct strbuf *out)
 {
 	if (where->file && table->file && !strcmp(table->file, base_name(where->file)))
@@ -129,7 +130,7 @@ static void add_where(
 
 /* Returns the thread's name in a row. The column is narrow, so a name that the program gave stands
  * alone if it is unique. */
-static const char *list_name(const struct interleaving *table, const char *thread)
+static const char *interleaving_list_name(const struct interleaving *table, const char *thread)
 {
 	const struct finding *finding = table->finding;
 	const char *label = finding_thread_label(finding, thread);
@@ -154,15 +155,16 @@ static void interleaving_add_line(const struct interleaving *table, const char *
 	cells[0] = (struct row_cell){mark, colour};
 	cells[1] = (struct row_cell){number, COLOUR_FAINT};
 	if (table->is_list)
-		cells[FIXED_CELLS] = (struct row_cell){list_name(table, thread), COLOUR_HEAD};
+		cells[FIXED_CELLS] =
+			(struct row_cell){interleaving_list_name(table, thread), COLOUR_HEAD};
 	else
-		column = FIXED_CELLS + column_of(table, thread);
+		column = FIXED_CELLS + interleaving_column_of(table, thread);
 	cells[column] = (struct row_cell){text, colour};
 	add_row(out, table->style, INDENT, cells, table->widths, count);
 }
 
 /* Adds the place of a step inside a wrapper: ", ring_push (ring.h:88) by produce at line 41". */
-static void add_wrapped_place(
+static void interleaving_add_wrapped_place(
 	const struct interleaving *table, const struct finding_step *step, struct strbuf *out)
 {
 	const struct finding_frame *where = &step->where;
@@ -203,9 +205,9 @@ static void interleaving_add_step(
 	if (step->object && !interleaving_is_folded(table->style, step))
 		strbuf_addf(&text, " %.*s", finding_short_name(step->object), step->object);
 	if (step->inner.function)
-		add_wrapped_place(table, step, &text);
+		interleaving_add_wrapped_place(table, step, &text);
 	else
-		add_where(table, &step->where, &text);
+		interleaving_add_where(table, &step->where, &text);
 	if (table->style->has_callers)
 		interleaving_add_callers(step, &text);
 	(void)snprintf(number, sizeof number, "%*" PRIu64, (int)table->widths[1],
@@ -227,13 +229,13 @@ static void interleaving_add_waits(const struct interleaving *table, struct strb
 		strbuf_init(&text);
 		strbuf_adds(&text, "blocked on ");
 		finding_add_blocked_on(wait, &text);
-		add_where(table, where ? where : &nowhere, &text);
+		interleaving_add_where(table, where ? where : &nowhere, &text);
 		interleaving_add_line(table, "x", "", wait->thread, text.text, out);
 		strbuf_release(&text);
 	}
 }
 
-static void add_head(const struct interleaving *table, struct strbuf *out)
+static void interleaving_add_head(const struct interleaving *table, struct strbuf *out)
 {
 	struct row_cell cells[COLUMNS_MAX + FIXED_CELLS] = {{0}};
 	struct strbuf names[COLUMNS_MAX];
@@ -252,8 +254,8 @@ static void add_head(const struct interleaving *table, struct strbuf *out)
 		strbuf_release(&names[i]);
 }
 
-static void add_left_out(const struct interleaving *table, uint64_t count, const char *which,
-	const char *where, struct strbuf *out)
+static void interleaving_add_left_out(const struct interleaving *table, uint64_t count,
+	const char *which, const char *where, struct strbuf *out)
 {
 	char text[80];
 
@@ -280,16 +282,18 @@ static void interleaving_add_rows(const struct interleaving *table, struct strbu
 		if (table->rows[i] != ROW_SHOWN)
 			continue;
 		if (middle)
-			add_left_out(table, middle, "step", "", out);
+			interleaving_add_left_out(table, middle, "step", "", out);
 		middle = 0;
 		interleaving_add_step(table, &finding->steps[i], out);
 	}
 	if (finding->later_steps_left_out)
-		add_left_out(table, finding->later_steps_left_out, "later step", "", out);
+		interleaving_add_left_out(
+			table, finding->later_steps_left_out, "later step", "", out);
 	if (library)
-		add_left_out(table, library, "step", " inside libraries", out);
+		interleaving_add_left_out(table, library, "step", " inside libraries", out);
 	if (private)
-		add_left_out(table, private, "access", " to memory of one thread", out);
+		interleaving_add_left_out(
+			table, private, "access", " to memory of one thread", out);
 }
 
 void report_interleaving(
@@ -302,8 +306,8 @@ void report_interleaving(
 		return;
 	table.rows = array_new(finding->step_count, sizeof *table.rows);
 	interleaving_choose_rows(finding, style, table.rows);
-	collect_threads(&table);
-	choose_widths(&table);
+	interleaving_collect_threads(&table);
+	interleaving_choose_widths(&table);
 	interleaving_find_file(&table);
 	strbuf_init(&heading);
 	strbuf_adds(&heading, HEADING);
@@ -311,9 +315,9 @@ void report_interleaving(
 		strbuf_addf(&heading, ", in %s", table.file);
 	add_heading(out, style, heading.text);
 	strbuf_release(&heading);
-	add_head(&table, out);
+	interleaving_add_head(&table, out);
 	if (finding->steps_left_out)
-		add_left_out(&table, finding->steps_left_out, "earlier step", "", out);
+		interleaving_add_left_out(&table, finding->steps_left_out, "earlier step", "", out);
 	interleaving_add_rows(&table, out);
 	free(table.rows);
 	interleaving_add_waits(&table, out);

@@ -12,7 +12,7 @@
 #include "report/format.h"
 #include "report/json_value.h"
 
-static json_t *campaign_value(const struct report_campaign *campaign)
+static json_t *json_campaign_value(const struct report_campaign *campaign)
 {
 	json_t *value, *options, *course;
 
@@ -39,7 +39,7 @@ static json_t *campaign_value(const struct report_campaign *campaign)
 }
 
 /* Adds the list of files that have changed since their source lines were kept. */
-static json_t *with_changed_sources(json_t *value, const struct source_roots *roots)
+static json_t *json_with_changed_sources(json_t *value, const struct source_roots *roots)
 {
 	const json_t *sources = json_object_get(value, "sources");
 
@@ -48,17 +48,17 @@ static json_t *with_changed_sources(json_t *value, const struct source_roots *ro
 	return value;
 }
 
-static json_t *finding_value(const struct finding *finding, const struct source_roots *roots)
+static json_t *json_finding_value(const struct finding *finding, const struct source_roots *roots)
 {
 	char *text = finding_to_published_json(finding);
 	json_t *value = json_loads(text, 0, NULL);
 
 	free(text);
-	return with_changed_sources(value, source_roots_of(finding, roots));
+	return json_with_changed_sources(value, source_roots_of(finding, roots));
 }
 
 /* Returns all documents of a kind. A document that is not JSON (in a damaged store) is omitted. */
-static json_t *documents_value(const struct report *report, const char *kind)
+static json_t *json_documents_value(const struct report *report, const char *kind)
 {
 	json_t *list = json_array();
 
@@ -68,31 +68,31 @@ static json_t *documents_value(const struct report *report, const char *kind)
 			strcmp(document->kind, kind) ? NULL : json_loads(document->text, 0, NULL);
 
 		if (json_is_object(value))
-			json_append(list, with_changed_sources(value, report->source_roots));
+			json_append(list, json_with_changed_sources(value, report->source_roots));
 		else
 			json_decref(value);
 	}
 	return list;
 }
 
-static char *make_json(const struct report *report)
+static char *json_make(const struct report *report)
 {
 	json_t *root = json_object();
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < report->finding_count; i++)
-		json_append(list, finding_value(&report->findings[i], report->source_roots));
+		json_append(list, json_finding_value(&report->findings[i], report->source_roots));
 	json_put(root, "raddle_report", json_integer(1));
-	json_put(root, "campaign", campaign_value(report->campaign));
+	json_put(root, "campaign", json_campaign_value(report->campaign));
 	json_put(root, "findings", list);
-	json_put(root, "explanations", documents_value(report, "explain"));
-	json_put(root, "predictions", documents_value(report, "predict"));
-	json_put(root, "branches", documents_value(report, "branches"));
+	json_put(root, "explanations", json_documents_value(report, "explain"));
+	json_put(root, "predictions", json_documents_value(report, "predict"));
+	json_put(root, "branches", json_documents_value(report, "branches"));
 	return json_document(root);
 }
 
 const struct report_format format_json = {
 	.name = "json",
 	.summary = "As JSON, with all stored data",
-	.make = make_json,
+	.make = json_make,
 };

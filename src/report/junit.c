@@ -12,7 +12,7 @@
 #include "report/suite.h"
 #include "report/text.h"
 
-static void add_escaped(struct strbuf *out, const char *text)
+static void junit_add_escaped(struct strbuf *out, const char *text)
 {
 	char *visible = visible_text(text, true);
 
@@ -36,13 +36,13 @@ static void add_escaped(struct strbuf *out, const char *text)
 static void junit_add_attribute(struct strbuf *out, const char *name, const char *text)
 {
 	strbuf_addf(out, " %s=\"", name);
-	add_escaped(out, text ? text : "");
+	junit_add_escaped(out, text ? text : "");
 	strbuf_adds(out, "\"");
 }
 
 /* Returns the time from the campaign's recorded progress; if that is missing or ends earlier, the
  * full duration. */
-static double seconds_until(const struct report_campaign *campaign, uint32_t number)
+static double junit_seconds_until(const struct report_campaign *campaign, uint32_t number)
 {
 	json_t *course = campaign->course ? json_loads(campaign->course, 0, NULL) : NULL, *moment;
 	double seconds = campaign->seconds;
@@ -61,8 +61,8 @@ static double seconds_until(const struct report_campaign *campaign, uint32_t num
 
 /* Begins a test case. `classname` is the program, so that a CI system lists the program's cases
  * together. */
-static void begin_case(struct strbuf *out, const struct report_campaign *campaign, const char *name,
-	double seconds)
+static void junit_begin_case(struct strbuf *out, const struct report_campaign *campaign,
+	const char *name, double seconds)
 {
 	strbuf_adds(out, "    <testcase");
 	junit_add_attribute(out, "classname", campaign ? campaign->command : "raddle");
@@ -70,7 +70,7 @@ static void begin_case(struct strbuf *out, const struct report_campaign *campaig
 	strbuf_addf(out, " time=\"%.3f\"", seconds);
 }
 
-static void add_failed_case(struct strbuf *out, const struct report_campaign *campaign,
+static void junit_add_failed_case(struct strbuf *out, const struct report_campaign *campaign,
 	const struct finding *finding, double seconds)
 {
 	static const struct report_style plain = {
@@ -79,12 +79,12 @@ static void add_failed_case(struct strbuf *out, const struct report_campaign *ca
 
 	strbuf_init(&text);
 	report_finding(finding, &plain, &text);
-	begin_case(out, campaign, finding->title, seconds);
+	junit_begin_case(out, campaign, finding->title, seconds);
 	strbuf_adds(out, ">\n      <failure");
 	junit_add_attribute(out, "type", outcome_descriptions[finding->kind].word);
 	junit_add_attribute(out, "message", finding->title);
 	strbuf_adds(out, ">");
-	add_escaped(out, text.text);
+	junit_add_escaped(out, text.text);
 	strbuf_adds(out, "</failure>\n    </testcase>\n");
 	strbuf_release(&text);
 }
@@ -92,20 +92,20 @@ static void add_failed_case(struct strbuf *out, const struct report_campaign *ca
 enum campaign_result { CAMPAIGN_PASSED, CAMPAIGN_FAILED, CAMPAIGN_EMPTY };
 
 /* Returns the result of a campaign that has no new findings. */
-static enum campaign_result result_of(const struct report_campaign *campaign)
+static enum campaign_result junit_result_of(const struct report_campaign *campaign)
 {
 	if (!campaign->runs)
 		return CAMPAIGN_EMPTY;
 	return campaign->failures ? CAMPAIGN_FAILED : CAMPAIGN_PASSED;
 }
 
-static void add_campaign_case(struct strbuf *out, const struct report_campaign *campaign)
+static void junit_add_campaign_case(struct strbuf *out, const struct report_campaign *campaign)
 {
 	const unsigned long long runs = campaign->runs, failures = campaign->failures;
 
-	begin_case(out, campaign, "schedules", campaign->seconds);
+	junit_begin_case(out, campaign, "schedules", campaign->seconds);
 	strbuf_adds(out, ">\n      ");
-	switch (result_of(campaign)) {
+	switch (junit_result_of(campaign)) {
 	case CAMPAIGN_EMPTY:
 		strbuf_adds(out, "<error type=\"empty\" message=\"no schedule was run\"/>");
 		break;
@@ -119,7 +119,7 @@ static void add_campaign_case(struct strbuf *out, const struct report_campaign *
 		strbuf_addf(out, "<system-out>no failure in %llu schedules", runs);
 		if (campaign->strategy) {
 			strbuf_adds(out, ", strategy ");
-			add_escaped(out, campaign->strategy);
+			junit_add_escaped(out, campaign->strategy);
 		}
 		strbuf_addf(out, ", seed %llu</system-out>", (unsigned long long)campaign->seed);
 	}
@@ -131,7 +131,7 @@ static bool junit_is_of(const struct report *report, uint32_t finding, int64_t c
 	return (report->finding_campaigns ? report->finding_campaigns[finding] : 0) == campaign;
 }
 
-static bool is_of_any(const struct report *report, uint32_t finding)
+static bool junit_is_of_any(const struct report *report, uint32_t finding)
 {
 	for (uint32_t i = 0; i < report->campaign_count; i++)
 		if (junit_is_of(report, finding, report->campaigns[i].id))
@@ -140,7 +140,7 @@ static bool is_of_any(const struct report *report, uint32_t finding)
 }
 
 /* Adds one test suite. `campaign` NULL: the suite of findings that belong to no listed campaign. */
-static void add_suite(
+static void junit_add_suite(
 	struct strbuf *out, const struct report *report, const struct report_campaign *campaign)
 {
 	uint32_t failed = 0, errors = 0, cases = 0;
@@ -151,17 +151,17 @@ static void add_suite(
 	for (uint32_t i = 0; i < report->finding_count; i++) {
 		double until;
 
-		if (campaign ? !junit_is_of(report, i, campaign->id) : is_of_any(report, i))
+		if (campaign ? !junit_is_of(report, i, campaign->id) : junit_is_of_any(report, i))
 			continue;
-		until = campaign ? seconds_until(campaign, ++failed) : (failed++, 0.0);
-		add_failed_case(&body, campaign, &report->findings[i], until - last);
+		until = campaign ? junit_seconds_until(campaign, ++failed) : (failed++, 0.0);
+		junit_add_failed_case(&body, campaign, &report->findings[i], until - last);
 		last = until;
 	}
 	cases = failed;
 	if (campaign && !failed) {
-		add_campaign_case(&body, campaign);
-		failed = result_of(campaign) == CAMPAIGN_FAILED;
-		errors = result_of(campaign) == CAMPAIGN_EMPTY;
+		junit_add_campaign_case(&body, campaign);
+		failed = junit_result_of(campaign) == CAMPAIGN_FAILED;
+		errors = junit_result_of(campaign) == CAMPAIGN_EMPTY;
 		cases = 1;
 	}
 	strbuf_adds(out, "  <testsuite");
@@ -174,19 +174,19 @@ static void add_suite(
 	strbuf_release(&body);
 }
 
-static char *make_junit(const struct report *report)
+static char *junit_make(const struct report *report)
 {
 	bool has_others = !report->campaign_count;
 	struct strbuf out;
 
 	for (uint32_t i = 0; i < report->finding_count; i++)
-		has_others |= !is_of_any(report, i);
+		has_others |= !junit_is_of_any(report, i);
 	strbuf_init(&out);
 	strbuf_adds(&out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
 	for (uint32_t i = 0; i < report->campaign_count; i++)
-		add_suite(&out, report, &report->campaigns[i]);
+		junit_add_suite(&out, report, &report->campaigns[i]);
 	if (has_others)
-		add_suite(&out, report, NULL);
+		junit_add_suite(&out, report, NULL);
 	strbuf_adds(&out, "</testsuites>\n");
 	return strbuf_detach(&out);
 }
@@ -194,7 +194,7 @@ static char *make_junit(const struct report *report)
 const struct report_format format_junit = {
 	.name = "junit",
 	.summary = "As JUnit XML, for CI systems",
-	.make = make_junit,
+	.make = junit_make,
 };
 
 static void junit_add_suite_case(
@@ -215,7 +215,7 @@ static void junit_add_suite_case(
 	if (!is_passed)
 		junit_add_attribute(out, "message", of->message);
 	strbuf_adds(out, ">");
-	add_escaped(out, is_passed ? of->message : of->text ? of->text : "");
+	junit_add_escaped(out, is_passed ? of->message : of->text ? of->text : "");
 	strbuf_addf(out, "</%s>\n    </testcase>\n", elements[of->result]);
 }
 

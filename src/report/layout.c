@@ -16,7 +16,7 @@ unsigned style_columns(const struct report_style *style)
 }
 
 /* Returns whether the byte continues a UTF-8 sequence and so takes no column. */
-static bool is_continuation(char byte)
+static bool layout_is_continuation(char byte)
 {
 	return ((unsigned char)byte & 0xc0) == 0x80;
 }
@@ -26,7 +26,7 @@ unsigned text_columns(const char *text)
 	unsigned columns = 0;
 
 	for (; *text; text++)
-		columns += !is_continuation(*text);
+		columns += !layout_is_continuation(*text);
 	return columns;
 }
 
@@ -50,7 +50,7 @@ void add_heading(struct strbuf *out, const struct report_style *style, const cha
 }
 
 /* Returns whether a name that is wider than its column may be broken after this byte. */
-static bool is_joint(const char *at)
+static bool layout_is_joint(const char *at)
 {
 	return strchr(",<>(/.:_-", at[0]) && at[1] && at[1] != ':' && at[1] != '>' && at[1] != ')';
 }
@@ -62,11 +62,11 @@ size_t next_piece(const char **text, unsigned width)
 	size_t length;
 
 	for (unsigned columns = 0; *at && *at != '\n'; at++) {
-		if (!is_continuation(*at) && columns++ == width)
+		if (!layout_is_continuation(*at) && columns++ == width)
 			break;
 		if (*at == ' ')
 			blank = at;
-		else if (is_joint(at))
+		else if (layout_is_joint(at))
 			joint = at + 1;
 	}
 	if (*at && *at != '\n' && *at != ' ') {
@@ -82,7 +82,7 @@ size_t next_piece(const char **text, unsigned width)
 	return length;
 }
 
-static void add_blanks(struct strbuf *out, unsigned count)
+static void layout_add_blanks(struct strbuf *out, unsigned count)
 {
 	while (count--)
 		strbuf_adds(out, " ");
@@ -103,15 +103,16 @@ void add_wrapped(struct strbuf *out, const struct report_style *style, const cha
 		strbuf_add(out, piece, length);
 		strbuf_adds(out, "\n");
 		if (*rest)
-			add_blanks(out, indent);
+			layout_add_blanks(out, indent);
 		width = columns - indent;
 	} while (*rest);
 	free(visible);
 }
 
 /* Writes one line of the cells' remaining text. Returns false if nothing was left. */
-static bool add_row_line(struct strbuf *out, const struct report_style *style, unsigned indent,
-	const struct row_cell *cells, const char **rest, const unsigned *widths, unsigned count)
+static bool layout_add_row_line(struct strbuf *out, const struct report_style *style,
+	unsigned indent, const struct row_cell *cells, const char **rest, const unsigned *widths,
+	unsigned count)
 {
 	unsigned pending = indent;
 	bool has_more = false;
@@ -122,11 +123,11 @@ static bool add_row_line(struct strbuf *out, const struct report_style *style, u
 		unsigned used = 0;
 
 		for (size_t byte = 0; byte < length; byte++)
-			used += !is_continuation(start[byte]);
+			used += !layout_is_continuation(start[byte]);
 		if (length) {
 			const bool is_coloured = style->has_colour && *cells[i].colour;
 
-			add_blanks(out, pending);
+			layout_add_blanks(out, pending);
 			pending = 0;
 			if (is_coloured)
 				strbuf_addf(out, "\033[%sm", cells[i].colour);
@@ -150,7 +151,7 @@ void add_row(struct strbuf *out, const struct report_style *style, unsigned inde
 	BUG_ON(count > CELLS_MAX);
 	for (unsigned i = 0; i < count; i++)
 		rest[i] = visible[i] = visible_text(cells[i].text ? cells[i].text : "", true);
-	while (add_row_line(out, style, indent, cells, rest, widths, count))
+	while (layout_add_row_line(out, style, indent, cells, rest, widths, count))
 		;
 	for (unsigned i = 0; i < count; i++)
 		free(visible[i]);

@@ -12,7 +12,7 @@
 
 #define CATEGORY "raddle"
 
-static json_int_t track_of(json_t *tracks, const char *thread)
+static json_int_t perfetto_track_of(json_t *tracks, const char *thread)
 {
 	char *name = visible_text(thread, true); /* JSON object names must be UTF-8 */
 	json_t *known = json_object_get(tracks, name);
@@ -25,7 +25,8 @@ static json_int_t track_of(json_t *tracks, const char *thread)
 	return json_integer_value(known);
 }
 
-static json_t *event_value(const char *phase, json_t *name, uint32_t process, json_int_t track)
+static json_t *perfetto_event_value(
+	const char *phase, json_t *name, uint32_t process, json_int_t track)
 {
 	json_t *event = json_object();
 
@@ -37,19 +38,22 @@ static json_t *event_value(const char *phase, json_t *name, uint32_t process, js
 	return event;
 }
 
-static json_t *name_value(const char *what, json_t *name, uint32_t process, json_int_t track)
+static json_t *perfetto_name_value(
+	const char *what, json_t *name, uint32_t process, json_int_t track)
 {
-	json_t *event = event_value("M", json_string(what), process, track), *args = json_object();
+	json_t *event = perfetto_event_value("M", json_string(what), process, track),
+	       *args = json_object();
 
 	json_put(args, "name", name);
 	json_put(event, "args", args);
 	return event;
 }
 
-static json_t *slice_value(const struct finding_step *step, uint32_t process, json_int_t track)
+static json_t *perfetto_slice_value(
+	const struct finding_step *step, uint32_t process, json_int_t track)
 {
 	json_t *args = json_object();
-	json_t *event = event_value("X",
+	json_t *event = perfetto_event_value("X",
 		json_textf("%s%s%s", step->verb, step->object ? " " : "",
 			step->object ? step->object : ""),
 		process, track);
@@ -69,10 +73,11 @@ static json_t *slice_value(const struct finding_step *step, uint32_t process, js
 	return event;
 }
 
-static json_t *arrow_value(const struct finding_step *step, uint32_t process, json_int_t track,
-	bool is_begin, uint64_t arrow)
+static json_t *perfetto_arrow_value(const struct finding_step *step, uint32_t process,
+	json_int_t track, bool is_begin, uint64_t arrow)
 {
-	json_t *event = event_value(is_begin ? "s" : "f", json_string("switch"), process, track);
+	json_t *event =
+		perfetto_event_value(is_begin ? "s" : "f", json_string("switch"), process, track);
 
 	json_put(event, "id", json_count(arrow));
 	json_put(event, "ts", json_count(step->step));
@@ -88,27 +93,30 @@ static void perfetto_add_finding(
 	const char *thread;
 
 	json_append(events,
-		name_value("process_name",
+		perfetto_name_value("process_name",
 			json_textf("%s %s", finding->id, finding->title ? finding->title : ""),
 			process, 0));
 	for (uint32_t i = 0; i < finding->step_count; i++) {
 		const struct finding_step *step = &finding->steps[i];
-		const json_int_t track = track_of(tracks, step->thread);
+		const json_int_t track = perfetto_track_of(tracks, step->thread);
 
 		if (i && strcmp(finding->steps[i - 1].thread, step->thread) != 0) {
-			json_append(events, arrow_value(&finding->steps[i - 1], process,
-						    track_of(tracks, finding->steps[i - 1].thread),
-						    true, ++*arrows));
-			json_append(events, arrow_value(step, process, track, false, *arrows));
+			json_append(events,
+				perfetto_arrow_value(&finding->steps[i - 1], process,
+					perfetto_track_of(tracks, finding->steps[i - 1].thread),
+					true, ++*arrows));
+			json_append(
+				events, perfetto_arrow_value(step, process, track, false, *arrows));
 		}
-		json_append(events, slice_value(step, process, track));
+		json_append(events, perfetto_slice_value(step, process, track));
 	}
-	json_object_foreach(tracks, thread, number) json_append(events,
-		name_value("thread_name", json_text(thread), process, json_integer_value(number)));
+	json_object_foreach(tracks, thread, number)
+		json_append(events, perfetto_name_value("thread_name", json_text(thread), process,
+					    json_integer_value(number)));
 	json_decref(tracks);
 }
 
-static char *make_perfetto(const struct report *report)
+static char *perfetto_make(const struct report *report)
 {
 	json_t *root = json_object(), *events = json_array();
 	uint64_t arrows = 0;
@@ -123,5 +131,5 @@ static char *make_perfetto(const struct report *report)
 const struct report_format format_perfetto = {
 	.name = "perfetto",
 	.summary = "As a trace for the Perfetto viewer, a track for each thread",
-	.make = make_perfetto,
+	.make = perfetto_make,
 };

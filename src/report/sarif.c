@@ -13,7 +13,7 @@
 
 #define SCHEMA "https://json.schemastore.org/sarif-2.1.0.json"
 
-static json_t *uri_value(const char *path)
+static json_t *sarif_uri_value(const char *path)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				    "-._~/!$&'()*+,;=@";
@@ -42,7 +42,7 @@ json_t *sarif_message(json_t *text)
 	return message;
 }
 
-static bool is_in_user_code(const struct finding_frame *frame)
+static bool sarif_is_in_user_code(const struct finding_frame *frame)
 {
 	return frame && frame->file && frame->line && !frame->is_system;
 }
@@ -53,11 +53,11 @@ json_t *sarif_location(const struct finding_frame *frame, json_t *text)
 {
 	json_t *location = json_object();
 
-	if (is_in_user_code(frame)) {
+	if (sarif_is_in_user_code(frame)) {
 		json_t *artifact = json_object(), *region = json_object();
 		json_t *physical = json_object();
 
-		json_put(artifact, "uri", uri_value(frame->file));
+		json_put(artifact, "uri", sarif_uri_value(frame->file));
 		json_put(region, "startLine", json_integer(frame->line));
 		json_put(physical, "artifactLocation", artifact);
 		json_put(physical, "region", region);
@@ -76,7 +76,7 @@ json_t *sarif_location(const struct finding_frame *frame, json_t *text)
 	return location;
 }
 
-static json_t *step_value(const struct finding_step *step)
+static json_t *sarif_step_value(const struct finding_step *step)
 {
 	json_t *value = json_object();
 
@@ -93,7 +93,7 @@ static json_t *step_value(const struct finding_step *step)
 }
 
 /* Returns the thread's thread flow in `flows`; added if missing. */
-static json_t *thread_flow(json_t *flows, const char *thread)
+static json_t *sarif_thread_flow(json_t *flows, const char *thread)
 {
 	json_t *flow, *locations;
 	size_t index;
@@ -115,15 +115,15 @@ static json_t *thread_flow(json_t *flows, const char *thread)
  * most. */
 #define FLOW_STEPS_MOST 500u
 
-static json_t *code_flows_value(const struct finding *finding)
+static json_t *sarif_code_flows_value(const struct finding *finding)
 {
 	json_t *flows = json_array(), *code_flow = json_object(), *list = json_array();
 	const uint32_t count = finding->step_count;
 	const uint32_t shown = count < FLOW_STEPS_MOST ? count : FLOW_STEPS_MOST;
 
 	for (uint32_t i = count - shown; i < count; i++)
-		json_append(thread_flow(flows, finding->steps[i].thread),
-			step_value(&finding->steps[i]));
+		json_append(sarif_thread_flow(flows, finding->steps[i].thread),
+			sarif_step_value(&finding->steps[i]));
 	json_put(code_flow, "message",
 		sarif_message(json_textf("the last %u steps of the failing run", shown)));
 	json_put(code_flow, "threadFlows", flows);
@@ -148,19 +148,19 @@ static json_t *sarif_stack_value(const struct finding_stack *stack, json_t *text
 	return value;
 }
 
-static json_t *access_words(const struct finding_access *access)
+static json_t *sarif_access_words(const struct finding_access *access)
 {
 	return json_textf("%s %s it%s%s", access->thread, access->verb,
 		access->held ? ", holding " : "", access->held ? access->held : "");
 }
 
-static json_t *wait_words(const struct finding_wait *wait)
+static json_t *sarif_wait_words(const struct finding_wait *wait)
 {
 	return json_textf("%s %s %s%s%s", wait->thread, wait->verb, wait->object,
 		wait->holder ? ", held by " : "", wait->holder ? wait->holder : "");
 }
 
-static json_t *stacks_value(const struct finding *finding)
+static json_t *sarif_stacks_value(const struct finding *finding)
 {
 	json_t *list = json_array();
 
@@ -170,39 +170,39 @@ static json_t *stacks_value(const struct finding *finding)
 						  finding->failing_thread ? finding->failing_thread
 									  : "the failing thread")));
 	for (uint32_t i = 0; i < finding->wait_count; i++)
-		json_append(list,
-			sarif_stack_value(&finding->waits[i].at, wait_words(&finding->waits[i])));
+		json_append(list, sarif_stack_value(&finding->waits[i].at,
+					  sarif_wait_words(&finding->waits[i])));
 	for (unsigned i = 0; i < FINDING_ACCESSES; i++)
 		if (finding->race[i].thread)
 			json_append(list, sarif_stack_value(&finding->race[i].at,
-						  access_words(&finding->race[i])));
+						  sarif_access_words(&finding->race[i])));
 	return list;
 }
 
-static json_t *related_value(const struct finding *finding)
+static json_t *sarif_related_value(const struct finding *finding)
 {
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < finding->wait_count; i++)
 		json_append(list, sarif_location(finding_user_frame(&finding->waits[i].at),
-					  wait_words(&finding->waits[i])));
+					  sarif_wait_words(&finding->waits[i])));
 	for (unsigned i = 0; i < FINDING_ACCESSES; i++)
 		if (finding->race[i].thread)
 			json_append(list, sarif_location(finding_user_frame(&finding->race[i].at),
-						  access_words(&finding->race[i])));
+						  sarif_access_words(&finding->race[i])));
 	return list;
 }
 
 /* Returns the last step in user code: of the failing thread if it has such a step, else of any
  * thread. */
-static const struct finding_frame *last_step_place(const struct finding *finding)
+static const struct finding_frame *sarif_last_step_place(const struct finding *finding)
 {
 	const struct finding_frame *last = NULL;
 
 	for (uint32_t i = finding->step_count; i--;) {
 		const struct finding_step *step = &finding->steps[i];
 
-		if (!is_in_user_code(&step->where))
+		if (!sarif_is_in_user_code(&step->where))
 			continue;
 		if (!finding->failing_thread || !strcmp(step->thread, finding->failing_thread))
 			return &step->where;
@@ -217,14 +217,14 @@ static const struct finding_frame *sarif_place_of(const struct finding *finding)
 {
 	const struct finding_frame *frame = finding_user_frame(&finding->at);
 
-	if (!is_in_user_code(frame) && finding->race[FINDING_LATER].thread)
+	if (!sarif_is_in_user_code(frame) && finding->race[FINDING_LATER].thread)
 		frame = finding_user_frame(&finding->race[FINDING_LATER].at);
-	for (uint32_t i = 0; i < finding->wait_count && !is_in_user_code(frame); i++)
+	for (uint32_t i = 0; i < finding->wait_count && !sarif_is_in_user_code(frame); i++)
 		frame = finding_user_frame(&finding->waits[i].at);
-	return is_in_user_code(frame) ? frame : last_step_place(finding);
+	return sarif_is_in_user_code(frame) ? frame : sarif_last_step_place(finding);
 }
 
-static json_t *properties_value(const struct finding *finding)
+static json_t *sarif_properties_value(const struct finding *finding)
 {
 	json_t *value = json_object();
 	struct strbuf schedule;
@@ -241,7 +241,7 @@ static json_t *properties_value(const struct finding *finding)
 	return value;
 }
 
-static json_t *result_value(const struct finding *finding, size_t rule)
+static json_t *sarif_result_value(const struct finding *finding, size_t rule)
 {
 	json_t *value = json_object(), *locations = json_array(), *prints = json_object();
 
@@ -256,12 +256,12 @@ static json_t *result_value(const struct finding *finding, size_t rule)
 		sarif_message(json_textf("%s%s%s", finding->title ? finding->title : "",
 			finding->detail ? "\n" : "", finding->detail ? finding->detail : "")));
 	json_put(value, "locations", locations);
-	json_put(value, "relatedLocations", related_value(finding));
-	json_put(value, "stacks", stacks_value(finding));
+	json_put(value, "relatedLocations", sarif_related_value(finding));
+	json_put(value, "stacks", sarif_stacks_value(finding));
 	if (finding->step_count)
-		json_put(value, "codeFlows", code_flows_value(finding));
+		json_put(value, "codeFlows", sarif_code_flows_value(finding));
 	json_put(value, "partialFingerprints", prints);
-	json_put(value, "properties", properties_value(finding));
+	json_put(value, "properties", sarif_properties_value(finding));
 	return value;
 }
 
@@ -282,7 +282,7 @@ size_t sarif_rule(json_t *rules, const char *id, const char *sentence)
 	return json_array_size(rules) - 1;
 }
 
-static json_t *invocations_value(const struct report_campaign *campaign)
+static json_t *sarif_invocations_value(const struct report_campaign *campaign)
 {
 	json_t *value = json_object(), *list = json_array();
 	const time_t started = (time_t)campaign->started;
@@ -298,7 +298,7 @@ static json_t *invocations_value(const struct report_campaign *campaign)
 	return list;
 }
 
-static char *make_sarif(const struct report *report)
+static char *sarif_make(const struct report *report)
 {
 	json_t *root = json_object(), *runs = json_array(), *run = json_object();
 	json_t *driver = json_object(), *tool = json_object();
@@ -308,7 +308,7 @@ static char *make_sarif(const struct report *report)
 		const struct finding *finding = &report->findings[i];
 		const struct outcome_description *kind = &outcome_descriptions[finding->kind];
 		json_t *result =
-			result_value(finding, sarif_rule(rules, kind->word, kind->sentence));
+			sarif_result_value(finding, sarif_rule(rules, kind->word, kind->sentence));
 
 		sarif_add_explanation(report, finding->id, result);
 		json_append(results, result);
@@ -320,7 +320,7 @@ static char *make_sarif(const struct report *report)
 	json_put(tool, "driver", driver);
 	json_put(run, "tool", tool);
 	if (report->campaign)
-		json_put(run, "invocations", invocations_value(report->campaign));
+		json_put(run, "invocations", sarif_invocations_value(report->campaign));
 	json_put(run, "columnKind", json_string("utf16CodeUnits"));
 	json_put(run, "results", results);
 	json_append(runs, run);
@@ -333,5 +333,5 @@ static char *make_sarif(const struct report *report)
 const struct report_format format_sarif = {
 	.name = "sarif",
 	.summary = "As SARIF 2.1.0, for code hosting sites and editors",
-	.make = make_sarif,
+	.make = sarif_make,
 };

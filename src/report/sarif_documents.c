@@ -27,7 +27,7 @@ static json_t *sarif_documents_place_value(const json_t *place, json_t *text)
 	return sarif_location(&frame, text);
 }
 
-static void add_pattern(json_t *answer, json_t *result)
+static void sarif_documents_add_pattern(json_t *answer, json_t *result)
 {
 	json_t *related = json_object_get(result, "relatedLocations");
 	json_t *message = json_object_get(result, "message");
@@ -68,7 +68,7 @@ void sarif_add_explanation(const struct report *report, const char *finding, jso
 		value = json_loads(document->text, 0, NULL);
 		answer = json_array_get(json_object_get(value, "answers"), 0);
 		if (answer)
-			add_pattern(answer, result);
+			sarif_documents_add_pattern(answer, result);
 		json_decref(value);
 	}
 }

@@ -13,7 +13,7 @@
 #define INDENT 2
 #define OUTPUT_LINES_MAX 10
 
-static void report_title(
+static void text_report_title(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
 	const char *title =
@@ -72,7 +72,7 @@ static void text_add_place(struct strbuf *out, const struct finding_frame *frame
 		strbuf_adds(out, "?");
 }
 
-static bool is_held_before(const struct finding *finding, uint32_t index)
+static bool text_is_held_before(const struct finding *finding, uint32_t index)
 {
 	const struct finding_wait *wait = &finding->waits[index];
 
@@ -88,14 +88,14 @@ static bool is_held_before(const struct finding *finding, uint32_t index)
 }
 
 /* Appends the object that this thread holds and others wait for: "mutex m, taken at bank.c:12". */
-static void add_held(struct strbuf *out, const struct finding *finding, const char *thread)
+static void text_add_held(struct strbuf *out, const struct finding *finding, const char *thread)
 {
 	for (uint32_t i = 0; i < finding->wait_count; i++) {
 		const struct finding_wait *wait = &finding->waits[i];
 
 		if (!wait->holder || !wait->object || strcmp(wait->holder, thread) ||
 			(!wait->held_since.file && !wait->held_since.function) ||
-			is_held_before(finding, i))
+			text_is_held_before(finding, i))
 			continue;
 		strbuf_addf(out, "%s%.*s taken at ", out->length ? ", " : "",
 			finding_short_name(wait->object), wait->object);
@@ -103,7 +103,7 @@ static void add_held(struct strbuf *out, const struct finding *finding, const ch
 	}
 }
 
-static void add_wanted(struct strbuf *out, const struct finding_wait *wait)
+static void text_add_wanted(struct strbuf *out, const struct finding_wait *wait)
 {
 	finding_add_blocked_on(wait, out);
 	strbuf_adds(out, " at ");
@@ -116,7 +116,7 @@ static void add_wanted(struct strbuf *out, const struct finding_wait *wait)
 			wait->lost_signals == 1 ? "" : "s");
 }
 
-static unsigned thread_columns(const struct finding *finding, const char *path)
+static unsigned text_thread_columns(const struct finding *finding, const char *path)
 {
 	struct strbuf text;
 	unsigned columns;
@@ -139,7 +139,7 @@ static void text_add_waits(const struct finding *finding, const char *heading,
 	if (!finding->wait_count)
 		return;
 	for (uint32_t i = 0; i < finding->wait_count; i++) {
-		const unsigned length = thread_columns(finding, finding->waits[i].thread);
+		const unsigned length = text_thread_columns(finding, finding->waits[i].thread);
 
 		widths[0] = length > widths[0] && length <= 20 ? length : widths[0];
 	}
@@ -153,8 +153,8 @@ static void text_add_waits(const struct finding *finding, const char *heading,
 		strbuf_init(&thread);
 		strbuf_init(&held);
 		strbuf_init(&wanted);
-		add_held(&held, finding, wait->thread);
-		add_wanted(&wanted, wait);
+		text_add_held(&held, finding, wait->thread);
+		text_add_wanted(&wanted, wait);
 		finding_add_thread(finding, wait->thread, &thread);
 		cells[0] = (struct row_cell){
 			thread.text, wait->is_on_cycle ? COLOUR_ALARM : COLOUR_NONE};
@@ -186,7 +186,7 @@ struct object_list {
 	unsigned count;
 };
 
-static void list_object(struct object_list *list, const char *object)
+static void text_list_object(struct object_list *list, const char *object)
 {
 	if (!object || !object[finding_short_name(object)] || list->count == OBJECTS_MAX)
 		return;
@@ -197,16 +197,16 @@ static void list_object(struct object_list *list, const char *object)
 }
 
 /* Lists the full names of objects that the tables abbreviate, those of the waits first. */
-static void report_objects(
+static void text_report_objects(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
 	struct object_list list = {.count = 0};
 
 	for (uint32_t i = 0; i < finding->wait_count; i++)
-		list_object(&list, finding->waits[i].object);
+		text_list_object(&list, finding->waits[i].object);
 	for (uint32_t i = finding->step_count; i--;)
 		if (!finding->steps[i].where.is_system)
-			list_object(&list, finding->steps[i].object);
+			text_list_object(&list, finding->steps[i].object);
 	if (!list.count)
 		return;
 	add_heading(out, style, "unnamed objects");
@@ -216,7 +216,7 @@ static void report_objects(
 	}
 }
 
-static void report_output(
+static void text_report_output(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
 	const char *start = finding->output;
@@ -243,14 +243,14 @@ static void report_output(
 	}
 }
 
-static void add_fact(struct strbuf *out, const struct report_style *style, const char *name,
+static void text_add_fact(struct strbuf *out, const struct report_style *style, const char *name,
 	const struct strbuf *text)
 {
 	strbuf_addf(out, "%-9s ", name);
 	add_wrapped(out, style, text->text, 10, 10);
 }
 
-static void add_repeats(const struct finding *finding, struct strbuf *text)
+static void text_add_repeats(const struct finding *finding, struct strbuf *text)
 {
 	if (!finding->replays)
 		return;
@@ -270,7 +270,7 @@ static void text_add_counts(struct strbuf *text, uint32_t switches, uint32_t pre
 }
 
 /* Adds depth and radius in the terms of the guarantees of pct and rpro. */
-static void add_depth(struct strbuf *text, const struct finding *finding)
+static void text_add_depth(struct strbuf *text, const struct finding *finding)
 {
 	const uint32_t points = finding->depth - 1;
 
@@ -287,7 +287,7 @@ static void add_depth(struct strbuf *text, const struct finding *finding)
 }
 
 /* Warns about changed source files: the report shows their lines as kept when the finding was made. */
-static void add_changed_sources(
+static void text_add_changed_sources(
 	struct strbuf *text, const struct finding *finding, const struct report_style *style)
 {
 	json_t *sources = finding->sources ? json_loads(finding->sources, 0, NULL) : NULL;
@@ -307,7 +307,7 @@ static void add_changed_sources(
 
 /* Adds the facts of the finding: strategy and run that found it, minimised size, repetition, and
  * the replay command. */
-static void report_facts(
+static void text_report_facts(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
 	/* Findings of older versions may have the run number 0. */
@@ -321,7 +321,7 @@ static void report_facts(
 			finding->seed, before % FINDING_SHARD_RUNS + 1);
 		if (before >= FINDING_SHARD_RUNS)
 			strbuf_addf(&text, " of shard %" PRIu64, before / FINDING_SHARD_RUNS + 1);
-		add_fact(out, style, "found by", &text);
+		text_add_fact(out, style, "found by", &text);
 		strbuf_clear(&text);
 	}
 	if (finding->schedule.segment_count) {
@@ -334,21 +334,21 @@ static void report_facts(
 		}
 		if (finding->incomplete)
 			strbuf_addf(&text, "; perhaps not minimal: %s", finding->incomplete);
-		add_fact(out, style, "schedule", &text);
+		text_add_fact(out, style, "schedule", &text);
 		strbuf_clear(&text);
 	}
 	if (finding->depth) {
-		add_depth(&text, finding);
-		add_fact(out, style, "needs", &text);
+		text_add_depth(&text, finding);
+		text_add_fact(out, style, "needs", &text);
 		strbuf_clear(&text);
 	}
-	add_repeats(finding, &text);
+	text_add_repeats(finding, &text);
 	if (text.length)
-		add_fact(out, style, "replays", &text);
+		text_add_fact(out, style, "replays", &text);
 	strbuf_clear(&text);
-	add_changed_sources(&text, finding, style);
+	text_add_changed_sources(&text, finding, style);
 	if (text.length)
-		add_fact(out, style, "sources", &text);
+		text_add_fact(out, style, "sources", &text);
 	/* Never wrapped, so that it can be copied. */
 	if (*finding->id)
 		strbuf_addf(out, "%-9s raddle replay %s%s\n", "again", finding->id,
@@ -359,12 +359,12 @@ static void report_facts(
 void report_finding(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
-	report_title(finding, style, out);
+	text_report_title(finding, style, out);
 	report_cause(finding, style, out);
 	text_add_waits(finding, "wait-for graph", "blocked on", style, out);
 	report_stacks(finding, style, out);
 	report_interleaving(finding, style, out);
-	report_objects(finding, style, out);
-	report_output(finding, style, out);
-	report_facts(finding, style, out);
+	text_report_objects(finding, style, out);
+	text_report_output(finding, style, out);
+	text_report_facts(finding, style, out);
 }

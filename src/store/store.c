@@ -314,7 +314,7 @@ void store_close(struct store *store)
 	free(store);
 }
 
-static void bind_progress(sqlite3_stmt *statement, const struct store_campaign *campaign)
+static void store_bind_progress(sqlite3_stmt *statement, const struct store_campaign *campaign)
 {
 	char seed[24];
 
@@ -348,7 +348,7 @@ int store_campaign_begin(struct store *store, struct store_campaign *campaign, s
 		err);
 	if (status)
 		return status;
-	bind_progress(statement, campaign);
+	store_bind_progress(statement, campaign);
 	(void)snprintf(target, sizeof target, "%016" PRIx64, campaign->target); /* 16 digits */
 	store_bind_text(statement, 11, campaign->command);
 	store_bind_text(statement, 12, campaign->options);
@@ -379,7 +379,7 @@ int store_campaign_update(
 		err);
 	if (status)
 		return status;
-	bind_progress(statement, campaign);
+	store_bind_progress(statement, campaign);
 	store_bind_integer(statement, 11, campaign->id);
 	if (sqlite3_step(statement) != SQLITE_DONE)
 		status = store_error(store, "write to", err);

@@ -32,7 +32,7 @@ void store_open_aside(struct store **out)
 }
 
 /* Copies everything except the id. */
-static void copy_campaign(struct store_campaign *to, const struct store_campaign *from)
+static void store_aside_copy_campaign(struct store_campaign *to, const struct store_campaign *from)
 {
 	const int64_t id = to->id;
 
@@ -53,13 +53,13 @@ void store_aside_begin(struct store_aside *aside, struct store_campaign *campaig
 		array_room(aside->campaigns, aside->campaign_count, sizeof *aside->campaigns);
 	campaign->id = aside->campaign_count + 1;
 	aside->campaigns[aside->campaign_count] = (struct store_campaign){.id = campaign->id};
-	copy_campaign(&aside->campaigns[aside->campaign_count++], campaign);
+	store_aside_copy_campaign(&aside->campaigns[aside->campaign_count++], campaign);
 }
 
 void store_aside_update(struct store_aside *aside, const struct store_campaign *campaign)
 {
 	BUG_ON(campaign->id < 1 || campaign->id > aside->campaign_count);
-	copy_campaign(&aside->campaigns[campaign->id - 1], campaign);
+	store_aside_copy_campaign(&aside->campaigns[campaign->id - 1], campaign);
 }
 
 void store_aside_add(struct store_aside *aside, int64_t campaign, struct finding *finding)
@@ -104,24 +104,25 @@ void store_aside_free(struct store_aside *aside)
 	free(aside);
 }
 
-static void pack_text(struct strbuf *answer, const char *text)
+static void store_aside_pack_text(struct strbuf *answer, const char *text)
 {
 	forked_job_add_text(answer, text, text ? strlen(text) : 0);
 }
 
-static void pack_campaign(const struct store_campaign *campaign, struct strbuf *answer)
+static void store_aside_pack_campaign(const struct store_campaign *campaign, struct strbuf *answer)
 {
 	/* The receiver uses the numbers and replaces the pointers. */
 	strbuf_add(answer, (const char *)campaign, sizeof *campaign);
-	pack_text(answer, campaign->command);
-	pack_text(answer, campaign->options);
-	pack_text(answer, campaign->strategy);
-	pack_text(answer, campaign->state);
-	pack_text(answer, campaign->restart);
-	pack_text(answer, campaign->course);
+	store_aside_pack_text(answer, campaign->command);
+	store_aside_pack_text(answer, campaign->options);
+	store_aside_pack_text(answer, campaign->strategy);
+	store_aside_pack_text(answer, campaign->state);
+	store_aside_pack_text(answer, campaign->restart);
+	store_aside_pack_text(answer, campaign->course);
 }
 
-static bool unpack_campaign(struct store_campaign *campaign, struct forked_job_reading *reading)
+static bool store_aside_unpack_campaign(
+	struct store_campaign *campaign, struct forked_job_reading *reading)
 {
 	struct store_campaign numbers;
 
@@ -145,18 +146,18 @@ void store_aside_pack(const struct store *store, struct strbuf *answer)
 	strbuf_add(answer, (const char *)&aside->campaign_count, sizeof aside->campaign_count);
 	strbuf_add(answer, (const char *)&aside->finding_count, sizeof aside->finding_count);
 	for (uint32_t i = 0; i < aside->campaign_count; i++)
-		pack_campaign(&aside->campaigns[i], answer);
+		store_aside_pack_campaign(&aside->campaigns[i], answer);
 	for (uint32_t i = 0; i < aside->finding_count; i++) {
 		const struct aside_finding *finding = &aside->findings[i];
 
 		strbuf_add(answer, (const char *)&finding->campaign, sizeof finding->campaign);
 		strbuf_add(answer, (const char *)&finding->times, sizeof finding->times);
-		pack_text(answer, finding->json);
+		store_aside_pack_text(answer, finding->json);
 		forked_job_add_text(answer, finding->trace, finding->trace_size);
 	}
 }
 
-static int unpack_finding(struct store_aside_finding *out, uint32_t campaigns,
+static int store_aside_unpack_finding(struct store_aside_finding *out, uint32_t campaigns,
 	struct forked_job_reading *reading, struct error *err)
 {
 	char *json, *trace = NULL;
@@ -196,11 +197,12 @@ int store_aside_unpack(
 	unpacked->campaigns = array_new(campaigns + 1u, sizeof *unpacked->campaigns);
 	unpacked->findings = array_new(findings + 1u, sizeof *unpacked->findings);
 	while (result == 0 && unpacked->campaign_count < campaigns)
-		if (!unpack_campaign(&unpacked->campaigns[unpacked->campaign_count++], reading))
+		if (!store_aside_unpack_campaign(
+			    &unpacked->campaigns[unpacked->campaign_count++], reading))
 			result = error_set(
 				err, ERROR_FORMAT, "the result of a raddle process is truncated");
 	while (result == 0 && unpacked->finding_count < findings) {
-		result = unpack_finding(
+		result = store_aside_unpack_finding(
 			&unpacked->findings[unpacked->finding_count], campaigns, reading, err);
 		unpacked->finding_count += result == 0;
 	}

@@ -34,7 +34,7 @@
 /* Limit on the size of a value. The largest ones are documents of campaigns, of some megabytes. */
 #define VALUE_BYTES_MAX (64 << 20)
 
-static int database_refuse(
+static int store_database_refuse(
 	struct store *store, const char *file, const char *why, struct error *err)
 {
 	return error_set(err, ERROR_STORE,
@@ -43,7 +43,8 @@ static int database_refuse(
 }
 
 /* Opens a regular file; *fd is -1 if it does not exist. Fails for any other kind of file. */
-static int database_open_file(struct store *store, const char *name, int *fd, struct error *err)
+static int store_database_open_file(
+	struct store *store, const char *name, int *fd, struct error *err)
 {
 	struct stat status;
 
@@ -55,12 +56,12 @@ static int database_open_file(struct store *store, const char *name, int *fd, st
 	if (*fd >= 0)
 		(void)close(*fd); /* the file was opened for reading */
 	*fd = -1;
-	return database_refuse(store, name, "is no regular file", err);
+	return store_database_refuse(store, name, "is no regular file", err);
 }
 
 /* Refuses a database in write-ahead mode, for which SQLite would create and map further files in
  * the store. */
-static int database_check_header(struct store *store, int fd, struct error *err)
+static int store_database_check_header(struct store *store, int fd, struct error *err)
 {
 	unsigned char header[20];
 	const ssize_t got = pread(fd, header, sizeof header, 0);
@@ -70,12 +71,12 @@ static int database_check_header(struct store *store, int fd, struct error *err)
 		return 0;
 	if (header[18] <= 1 && header[19] <= 1)
 		return 0;
-	return database_refuse(store, DATABASE, "has a write-ahead log", err);
+	return store_database_refuse(store, DATABASE, "has a write-ahead log", err);
 }
 
 /* Refuses a journal that names a super-journal, which SQLite may delete
  * (www.sqlite.org/fileformat.html#the_rollback_journal). */
-static int database_check_journal(struct store *store, int fd, struct error *err)
+static int store_database_check_journal(struct store *store, int fd, struct error *err)
 {
 	static const unsigned char magic[8] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
 	unsigned char end[sizeof magic];
@@ -86,25 +87,26 @@ static int database_check_journal(struct store *store, int fd, struct error *err
 	if (pread(fd, end, sizeof end, status.st_size - (off_t)sizeof end) != (ssize_t)sizeof end ||
 		memcmp(end, magic, sizeof magic) != 0)
 		return 0;
-	return database_refuse(store, JOURNAL, "names a super-journal", err);
+	return store_database_refuse(store, JOURNAL, "names a super-journal", err);
 }
 
-static int database_check_files(struct store *store, struct error *err)
+static int store_database_check_files(struct store *store, struct error *err)
 {
 	static const char *const never[] = {DATABASE "-wal", DATABASE "-shm"};
-	int fd, status = database_open_file(store, DATABASE, &fd, err);
+	int fd, status = store_database_open_file(store, DATABASE, &fd, err);
 
 	if (!status && fd >= 0) {
-		status = database_check_header(store, fd, err);
+		status = store_database_check_header(store, fd, err);
 		(void)close(fd); /* the file was opened for reading */
 	}
 	for (size_t i = 0; !status && i < sizeof never / sizeof *never; i++)
 		if (!faccessat(store->folder_fd, never[i], F_OK, AT_SYMLINK_NOFOLLOW))
-			status = database_refuse(store, never[i], "is a write-ahead log", err);
+			status =
+				store_database_refuse(store, never[i], "is a write-ahead log", err);
 	if (!status)
-		status = database_open_file(store, JOURNAL, &fd, err);
+		status = store_database_open_file(store, JOURNAL, &fd, err);
 	if (!status && fd >= 0) {
-		status = database_check_journal(store, fd, err);
+		status = store_database_check_journal(store, fd, err);
 		(void)close(fd); /* the file was opened for reading */
 	}
 	return status;
@@ -112,7 +114,7 @@ static int database_check_files(struct store *store, struct error *err)
 
 /* Creates the database with mode 0600: SQLite would apply the umask only, and gives the journal the
  * same mode. */
-static void database_create(struct store *store)
+static void store_database_create(struct store *store)
 {
 	const int fd = openat(store->folder_fd, DATABASE,
 		O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -123,14 +125,14 @@ static void database_create(struct store *store)
 	(void)close(fd);	/* empty */
 }
 
-static int database_count_progress(void *count)
+static int store_database_count_progress(void *count)
 {
 	return ++*(unsigned *)count > PROGRESS_LIMIT;
 }
 
 /* Protects against hostile files as in https://www.sqlite.org/security.html, "Untrusted SQLite
  * Database Files". */
-static void database_protect(struct store *store)
+static void store_database_protect(struct store *store)
 {
 	sqlite3 *database = store->database;
 
@@ -144,10 +146,11 @@ static void database_protect(struct store *store)
 	(void)sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
 	store->progress = 0;
 	sqlite3_progress_handler(
-		database, PROGRESS_EVERY, database_count_progress, &store->progress);
+		database, PROGRESS_EVERY, store_database_count_progress, &store->progress);
 }
 
-static int database_open_at(struct store *store, const char *folder, int flags, struct error *err)
+static int store_database_open_at(
+	struct store *store, const char *folder, int flags, struct error *err)
 {
 	char *path;
 	int status;
@@ -157,11 +160,11 @@ static int database_open_at(struct store *store, const char *folder, int flags, 
 	free(path);
 	if (status != SQLITE_OK)
 		return store_error(store, "open", err);
-	database_protect(store);
+	store_database_protect(store);
 	return store_execute(store, "PRAGMA cell_size_check=ON; PRAGMA mmap_size=0", "open", err);
 }
 
-static bool database_copy_file(struct store *store, const char *name)
+static bool store_database_copy_file(struct store *store, const char *name)
 {
 	char *path;
 	int from, to;
@@ -182,7 +185,7 @@ static bool database_copy_file(struct store *store, const char *name)
 
 /* Opens a copy of the database, which rolls the copy's journal back. No raddle writes to the
  * originals meanwhile. */
-static int database_open_copy(struct store *store, struct error *err)
+static int store_database_open_copy(struct store *store, struct error *err)
 {
 	const char *temporary = getenv("TMPDIR");
 
@@ -198,12 +201,12 @@ static int database_open_copy(struct store *store, struct error *err)
 			"it (%s); free some space or set TMPDIR",
 			store->folder, strerror(errno));
 	}
-	if (!database_copy_file(store, DATABASE) || !database_copy_file(store, JOURNAL))
+	if (!store_database_copy_file(store, DATABASE) || !store_database_copy_file(store, JOURNAL))
 		return error_set(err, ERROR_STORE,
 			"%s was left by a raddle that was killed, and cannot be copied to %s; free "
 			"some space or set TMPDIR",
 			store->folder, store->copy);
-	return database_open_at(store, store->copy, SQLITE_OPEN_READWRITE, err);
+	return store_database_open_at(store, store->copy, SQLITE_OPEN_READWRITE, err);
 }
 
 void store_remove_copy(struct store *store)
@@ -226,7 +229,7 @@ void store_remove_copy(struct store *store)
 
 /* Opens the database. sqlite3_open_v2() does not access the file yet. Returns SQLite's extended
  * result code. */
-static int database_look(struct store *store)
+static int store_database_look(struct store *store)
 {
 	(void)sqlite3_exec(store->database, "SELECT 1 FROM sqlite_schema", NULL, NULL, NULL);
 	return sqlite3_extended_errcode(store->database);
@@ -237,7 +240,7 @@ int store_connect(struct store *store, struct error *err)
 	const int flags =
 		store->access == STORE_WRITE ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
 	char path[PATH_MAX];
-	int status = database_check_files(store, err);
+	int status = store_database_check_files(store, err);
 
 	if (status)
 		return status;
@@ -247,11 +250,11 @@ int store_connect(struct store *store, struct error *err)
 		return error_set(err, ERROR_STORE, "cannot open %s: %s; move it to a shorter path",
 			store->folder, strerror(errno));
 	if (store->access == STORE_WRITE)
-		database_create(store);
-	status = database_open_at(store, path, flags, err);
+		store_database_create(store);
+	status = store_database_open_at(store, path, flags, err);
 	if (!status && store->access == STORE_READ &&
-		database_look(store) == SQLITE_READONLY_ROLLBACK)
-		status = database_open_copy(store, err);
+		store_database_look(store) == SQLITE_READONLY_ROLLBACK)
+		status = store_database_open_copy(store, err);
 	return status;
 }
 
@@ -260,7 +263,7 @@ static const char schema_query[] =
 	" coalesce(sql, ''), char(10)) FROM (SELECT * FROM sqlite_schema ORDER BY type, name)";
 
 /* Returns all entries of the schema as one text, which the caller frees; NULL if unreadable. */
-static char *schema_text(sqlite3 *database)
+static char *store_database_schema_text(sqlite3 *database)
 {
 	sqlite3_stmt *statement;
 	char *text = NULL;
@@ -281,8 +284,8 @@ int store_check_schema(struct store *store, struct error *err)
 
 	BUG_ON(sqlite3_open(":memory:", &fresh) != SQLITE_OK);
 	BUG_ON(sqlite3_exec(fresh, store_schema, NULL, NULL, NULL) != SQLITE_OK);
-	expected = schema_text(fresh);
-	found = schema_text(store->database);
+	expected = store_database_schema_text(fresh);
+	found = store_database_schema_text(store->database);
 	BUG_ON(!expected);
 	is_same = found && !strcmp(expected, found);
 	free(expected);
@@ -290,5 +293,5 @@ int store_check_schema(struct store *store, struct error *err)
 	BUG_ON(sqlite3_close(fresh) != SQLITE_OK);
 	if (is_same)
 		return 0;
-	return database_refuse(store, DATABASE, "has other tables, views or triggers", err);
+	return store_database_refuse(store, DATABASE, "has other tables, views or triggers", err);
 }

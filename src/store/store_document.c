@@ -9,7 +9,7 @@
 #include "store/store_internal.h"
 #include "findings/source_lines.h"
 
-static int64_t finding_number(const char *id)
+static int64_t store_document_finding_number(const char *id)
 {
 	return id && *id ? strtoll(id + 1, NULL, 10) : 0;
 }
@@ -28,7 +28,7 @@ int store_put_document(
 		return status;
 	store_bind_text(statement, 1, document->kind);
 	store_bind_integer(statement, 2, document->campaign);
-	store_bind_integer(statement, 3, finding_number(document->finding));
+	store_bind_integer(statement, 3, store_document_finding_number(document->finding));
 	store_bind_integer(statement, 4, document->made);
 	store_bind_text(statement, 5, document->text);
 	if (sqlite3_step(statement) != SQLITE_DONE)
@@ -54,7 +54,7 @@ int store_keep_document(
 	return status;
 }
 
-static void take_row(sqlite3_stmt *statement, struct store_document *row)
+static void store_document_take_row(sqlite3_stmt *statement, struct store_document *row)
 {
 	const int64_t finding = sqlite3_column_int64(statement, 2);
 
@@ -80,7 +80,7 @@ int store_list_documents(
 		return status;
 	while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
 		*rows = array_room(*rows, *count, sizeof **rows);
-		take_row(statement, &(*rows)[(*count)++]);
+		store_document_take_row(statement, &(*rows)[(*count)++]);
 	}
 	if (result != SQLITE_DONE) {
 		status = store_error(store, "read", err);

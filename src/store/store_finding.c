@@ -24,7 +24,7 @@ struct known_finding {
 };
 
 /* Identifies a program with its folder: "./bank" in another folder is another program. */
-static char *program_of(const struct finding *finding)
+static char *store_finding_program_of(const struct finding *finding)
 {
 	const char *name = finding->argv && finding->argv[0] ? finding->argv[0] : "";
 	char *program;
@@ -37,7 +37,7 @@ static char *program_of(const struct finding *finding)
 	return program;
 }
 
-static void signature_text(const struct finding *finding, char text[17])
+static void store_finding_signature_text(const struct finding *finding, char text[17])
 {
 	(void)snprintf(text, 17, "%016" PRIx64, finding->signature); /* 16 digits */
 }
@@ -56,7 +56,7 @@ static int store_finding_find_known(struct store *store, const struct finding *f
 	*known = (struct known_finding){0};
 	if (status)
 		return status;
-	signature_text(finding, signature);
+	store_finding_signature_text(finding, signature);
 	store_bind_text(statement, 1, signature);
 	if (program)
 		store_bind_text(statement, 2, program);
@@ -73,7 +73,8 @@ static int store_finding_find_known(struct store *store, const struct finding *f
 	return status;
 }
 
-static bool is_shorter(const struct finding *finding, const struct known_finding *known)
+static bool store_finding_is_shorter(
+	const struct finding *finding, const struct known_finding *known)
 {
 	if (finding->preemptions != known->preemptions)
 		return finding->preemptions < known->preemptions;
@@ -82,13 +83,13 @@ static bool is_shorter(const struct finding *finding, const struct known_finding
 	return (int64_t)finding->schedule.step_count < known->steps;
 }
 
-static int insert_row(struct store *store, int64_t campaign, const struct finding *finding,
-	uint64_t times, struct error *err)
+static int store_finding_insert_row(struct store *store, int64_t campaign,
+	const struct finding *finding, uint64_t times, struct error *err)
 {
 	sqlite3_stmt *statement;
 	struct strbuf command;
 	char signature[17];
-	char *program = program_of(finding);
+	char *program = store_finding_program_of(finding);
 	int status = store_prepare(store, &statement,
 		"INSERT INTO findings(signature, program, kind, title, command, times_seen,"
 		" campaign, found, preemptions, switches, steps, number)"
@@ -99,7 +100,7 @@ static int insert_row(struct store *store, int64_t campaign, const struct findin
 	if (finding->argv)
 		shell_words_add(&command, finding->argv);
 	if (!status) {
-		signature_text(finding, signature);
+		store_finding_signature_text(finding, signature);
 		store_bind_text(statement, 1, signature);
 		store_bind_text(statement, 2, program);
 		store_bind_text(statement, 3, outcome_descriptions[finding->kind].word);
@@ -121,7 +122,7 @@ static int insert_row(struct store *store, int64_t campaign, const struct findin
 	return status;
 }
 
-static int replace_row(
+static int store_finding_replace_row(
 	struct store *store, const struct finding *finding, int64_t number, struct error *err)
 {
 	sqlite3_stmt *statement;
@@ -142,7 +143,8 @@ static int replace_row(
 	return status;
 }
 
-static int count_again(struct store *store, int64_t number, uint64_t times, struct error *err)
+static int store_finding_add_times(
+	struct store *store, int64_t number, uint64_t times, struct error *err)
 {
 	char sql[128];
 
@@ -158,7 +160,7 @@ int store_count_finding(struct store *store, const char *id, uint64_t times, str
 		store_aside_count(store->aside, id, times);
 		return 0;
 	}
-	return count_again(store, strtoll(id + 1, NULL, 10), times, err);
+	return store_finding_add_times(store, strtoll(id + 1, NULL, 10), times, err);
 }
 
 /* Returns a number that no finding ever had, like AUTOINCREMENT. */
@@ -169,26 +171,26 @@ static int store_finding_next_number(struct store *store, int64_t *number, struc
 		number, err);
 }
 
-static void set_id(struct finding *finding, int64_t number)
+static void store_finding_set_id(struct finding *finding, int64_t number)
 {
 	(void)snprintf(finding->id, sizeof finding->id, "F%" PRId64, number); /* fits */
 }
 
-static int add_new(struct store *store, int64_t campaign, struct finding *finding, uint64_t times,
-	struct error *err)
+static int store_finding_add_new(struct store *store, int64_t campaign, struct finding *finding,
+	uint64_t times, struct error *err)
 {
 	int64_t number = 0;
 	int status = store_finding_next_number(store, &number, err);
 
 	if (status)
 		return status;
-	set_id(finding, number);
+	store_finding_set_id(finding, number);
 	status = store_write_folder(store, finding, err);
-	return status ? status : insert_row(store, campaign, finding, times, err);
+	return status ? status : store_finding_insert_row(store, campaign, finding, times, err);
 }
 
 /* Returns whether the finding's folder exists. A folder removed by the user is written again. */
-static bool has_folder(struct store *store, const struct finding *finding)
+static bool store_finding_has_folder(struct store *store, const struct finding *finding)
 {
 	const int fd = store_open_file(store, finding->id, "finding.json");
 
@@ -197,16 +199,17 @@ static bool has_folder(struct store *store, const struct finding *finding)
 	return fd >= 0;
 }
 
-static int add_known(struct store *store, struct finding *finding,
+static int store_finding_add_known(struct store *store, struct finding *finding,
 	const struct known_finding *known, uint64_t times, struct error *err)
 {
-	int status = count_again(store, known->number, times, err);
+	int status = store_finding_add_times(store, known->number, times, err);
 
-	set_id(finding, known->number);
-	if (status || (!is_shorter(finding, known) && has_folder(store, finding)))
+	store_finding_set_id(finding, known->number);
+	if (status || (!store_finding_is_shorter(finding, known) &&
+			      store_finding_has_folder(store, finding)))
 		return status;
 	/* The row is written first: if that fails, the folder still has the old finding. */
-	status = replace_row(store, finding, known->number, err);
+	status = store_finding_replace_row(store, finding, known->number, err);
 	return status ? status : store_write_folder(store, finding, err);
 }
 
@@ -217,8 +220,8 @@ int store_put_finding(struct store *store, int64_t campaign, struct finding *fin
 	int status = store_finding_find_known(store, finding, program, &known, err);
 
 	if (!status)
-		status = known.number ? add_known(store, finding, &known, times, err)
-				      : add_new(store, campaign, finding, times, err);
+		status = known.number ? store_finding_add_known(store, finding, &known, times, err)
+				      : store_finding_add_new(store, campaign, finding, times, err);
 	*is_new = !known.number;
 	return status;
 }
@@ -236,7 +239,7 @@ int store_add_finding(struct store *store, int64_t campaign, struct finding *fin
 		return 0;
 	}
 	finding->is_own = true;
-	program = program_of(finding);
+	program = store_finding_program_of(finding);
 	status = store_execute(store, "BEGIN IMMEDIATE", "write to", err);
 	if (!status) {
 		status = store_put_finding(store, campaign, finding, program, 1, &is_unknown, err);
@@ -285,7 +288,8 @@ failed:
 }
 
 /* Fails unless the finding is stored. *command: its program's command line; the caller frees it. */
-static int is_stored(struct store *store, const char *id, char **command, struct error *err)
+static int store_finding_is_stored(
+	struct store *store, const char *id, char **command, struct error *err)
 {
 	sqlite3_stmt *statement;
 	int status = store_prepare(
@@ -307,7 +311,8 @@ static int is_stored(struct store *store, const char *id, char **command, struct
 	return status;
 }
 
-static bool has_valid_seal(struct store *store, const char *id, const char *text, size_t size)
+static bool store_finding_has_valid_seal(
+	struct store *store, const char *id, const char *text, size_t size)
 {
 	const char *const name[2] = {id, "seal"};
 	char *seal = NULL;
@@ -328,7 +333,7 @@ int store_load_finding(struct store *store, const char *id, struct finding *out,
 	char *command = NULL;
 	char *text = NULL;
 	size_t size = 0;
-	int status = is_stored(store, id, &command, err);
+	int status = store_finding_is_stored(store, id, &command, err);
 
 	if (!status && !path)
 		status = error_set(
@@ -342,7 +347,7 @@ int store_load_finding(struct store *store, const char *id, struct finding *out,
 	if (!status) {
 		status = finding_from_json(text, size, out, err);
 		if (!status)
-			out->is_own = has_valid_seal(store, id, text, size);
+			out->is_own = store_finding_has_valid_seal(store, id, text, size);
 		free(text);
 	}
 	if (!status && strcmp(out->id, id) != 0) {
@@ -406,7 +411,7 @@ void store_rows_free(struct store_finding_row *rows, uint32_t count)
 	free(rows);
 }
 
-static void read_campaign(sqlite3_stmt *statement, struct store_campaign *campaign)
+static void store_finding_read_campaign(sqlite3_stmt *statement, struct store_campaign *campaign)
 {
 	campaign->id = sqlite3_column_int64(statement, 0);
 	campaign->command = store_column_line(statement, 1);
@@ -447,7 +452,7 @@ int store_list_campaigns(
 		return status;
 	while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
 		list = array_room(list, used, sizeof *list);
-		read_campaign(statement, &list[used++]);
+		store_finding_read_campaign(statement, &list[used++]);
 	}
 	if (result != SQLITE_DONE)
 		status = store_error(store, "read", err);

@@ -48,7 +48,7 @@ static char *store_path(struct store *store, const char *a, const char *b, const
 
 /* Returns the size of the files, down to `levels` subfolders. Takes ownership of the descriptor;
  * -1: empty. */
-static uint64_t folder_bytes(int fd, int levels)
+static uint64_t store_folder_bytes(int fd, int levels)
 {
 	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
@@ -62,7 +62,8 @@ static uint64_t folder_bytes(int fd, int levels)
 		if (S_ISREG(status.st_mode))
 			bytes += (uint64_t)status.st_size;
 		else if (S_ISDIR(status.st_mode) && levels && entry->d_name[0] != '.')
-			bytes += folder_bytes(openat(fd, entry->d_name, FOLDER_FLAGS), levels - 1);
+			bytes += store_folder_bytes(
+				openat(fd, entry->d_name, FOLDER_FLAGS), levels - 1);
 	}
 	if (folder)
 		(void)closedir(folder); /* the file was opened for reading */
@@ -73,11 +74,12 @@ static uint64_t folder_bytes(int fd, int levels)
 
 uint64_t store_bytes(struct store *store)
 {
-	return store->aside ? 0 : folder_bytes(openat(store->folder_fd, ".", FOLDER_FLAGS), 2);
+	return store->aside ? 0
+			    : store_folder_bytes(openat(store->folder_fd, ".", FOLDER_FLAGS), 2);
 }
 
 /* Sets the message "cannot <doing> <path>" with the cause in errno. */
-static int folder_error(const char *doing, const char *path, struct error *err)
+static int store_folder_error(const char *doing, const char *path, struct error *err)
 {
 	const int cause = errno;
 	const char *remedy = "check the permissions of that folder";
@@ -97,7 +99,7 @@ static int folder_error(const char *doing, const char *path, struct error *err)
 		err, ERROR_STORE, "cannot %s %s: %s; %s", doing, path, strerror(cause), remedy);
 }
 
-static int folder_error_in(
+static int store_folder_error_in(
 	struct store *store, const char *doing, const char *a, const char *b, struct error *err)
 {
 	const int cause = errno;
@@ -105,47 +107,48 @@ static int folder_error_in(
 	int status;
 
 	errno = cause;
-	status = folder_error(doing, path, err);
+	status = store_folder_error(doing, path, err);
 	free(path);
 	return status;
 }
 
 /* Opens the folder, and creates it if it is missing. Does not follow a symbolic link. */
-static int folder_make(int parent, const char *name, const char *path, int *fd, struct error *err)
+static int store_folder_make(
+	int parent, const char *name, const char *path, int *fd, struct error *err)
 {
 	struct stat status;
 	const bool is_made = !mkdirat(parent, name, FOLDER_MODE);
 
 	if (!is_made && errno != EEXIST)
-		return folder_error("make the store", path, err);
+		return store_folder_error("make the store", path, err);
 	*fd = openat(parent, name, FOLDER_FLAGS);
 	if (*fd >= 0)
 		return is_made && fchmod(*fd, FOLDER_MODE)
-			       ? folder_error("make the store", path, err)
+			       ? store_folder_error("make the store", path, err)
 			       : 0;
 	if (!fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) && S_ISREG(status.st_mode))
 		return error_set(err, ERROR_STORE,
 			"cannot make the store %s: a file of that name is in the way; move it away",
 			path);
-	return folder_error("open", path, err);
+	return store_folder_error("open", path, err);
 }
 
-static int folder_open_for_writing(struct store *store, int parent, struct error *err)
+static int store_folder_open_for_writing(struct store *store, int parent, struct error *err)
 {
 	char *findings = store_path(store, "findings", NULL, NULL);
-	int status = folder_make(parent, ".raddle", store->folder, &store->folder_fd, err);
+	int status = store_folder_make(parent, ".raddle", store->folder, &store->folder_fd, err);
 
 	if (!status)
-		status = folder_make(
+		status = store_folder_make(
 			store->folder_fd, "findings", findings, &store->findings_fd, err);
 	/* EINVAL: this file system cannot sync folders, which is no error. */
 	if (!status && fsync(parent) && errno != EINVAL)
-		status = folder_error("write", store->folder, err);
+		status = store_folder_error("write", store->folder, err);
 	free(findings);
 	return status;
 }
 
-static int folder_open_for_reading(struct store *store, int parent, struct error *err)
+static int store_folder_open_for_reading(struct store *store, int parent, struct error *err)
 {
 	store->folder_fd = openat(parent, ".raddle", FOLDER_FLAGS);
 	if (store->folder_fd < 0 && errno == ENOENT)
@@ -153,10 +156,10 @@ static int folder_open_for_reading(struct store *store, int parent, struct error
 			"there is no store %s: %s; start in the folder where `raddle run` was started",
 			store->folder, strerror(errno));
 	if (store->folder_fd < 0)
-		return folder_error("open", store->folder, err);
+		return store_folder_error("open", store->folder, err);
 	store->findings_fd = openat(store->folder_fd, "findings", FOLDER_FLAGS);
 	if (store->findings_fd < 0 && errno != ENOENT)
-		return folder_error_in(store, "open", NULL, NULL, err);
+		return store_folder_error_in(store, "open", NULL, NULL, err);
 	return 0;
 }
 
@@ -167,27 +170,27 @@ int store_open_folders(struct store *store, const char *directory, struct error 
 	int status;
 
 	if (parent < 0 && store->access == STORE_WRITE)
-		return folder_error("make the store", store->folder, err);
+		return store_folder_error("make the store", store->folder, err);
 	if (parent < 0)
 		return error_set(err, ERROR_NOTFOUND,
 			"there is no store %s: %s; start in the folder where `raddle run` was started",
 			store->folder, strerror(errno));
-	status = store->access == STORE_WRITE ? folder_open_for_writing(store, parent, err)
-					      : folder_open_for_reading(store, parent, err);
+	status = store->access == STORE_WRITE ? store_folder_open_for_writing(store, parent, err)
+					      : store_folder_open_for_reading(store, parent, err);
 	(void)close(parent); /* nothing was written through it */
 	return status;
 }
 
-static int folder_sync(struct store *store, int fd, const char *name, struct error *err)
+static int store_folder_sync(struct store *store, int fd, const char *name, struct error *err)
 {
 	/* EINVAL: this file system cannot sync folders, which is no error. */
 	if (!fsync(fd) || errno == EINVAL)
 		return 0;
-	return folder_error_in(store, "write", name, NULL, err);
+	return store_folder_error_in(store, "write", name, NULL, err);
 }
 
 /* Removes a file, or a folder of files only: raddle makes no subfolders. */
-static int folder_remove(struct store *store, const char *name, struct error *err)
+static int store_folder_remove(struct store *store, const char *name, struct error *err)
 {
 	const int fd = openat(store->findings_fd, name, FOLDER_FLAGS);
 	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
@@ -203,21 +206,21 @@ static int folder_remove(struct store *store, const char *name, struct error *er
 			return 0;
 		if (is_link_or_file && !unlinkat(store->findings_fd, name, 0))
 			return 0;
-		return folder_error_in(store, "remove", name, NULL, err);
+		return store_folder_error_in(store, "remove", name, NULL, err);
 	}
 	while (!status && (entry = readdir(folder))) {
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 			continue;
 		if (unlinkat(fd, entry->d_name, 0) && errno != ENOENT)
-			status = folder_error_in(store, "clear", name, NULL, err);
+			status = store_folder_error_in(store, "clear", name, NULL, err);
 	}
 	(void)closedir(folder); /* the file was opened for reading */
 	if (!status && unlinkat(store->findings_fd, name, AT_REMOVEDIR) && errno != ENOENT)
-		status = folder_error_in(store, "remove", name, NULL, err);
+		status = store_folder_error_in(store, "remove", name, NULL, err);
 	return status;
 }
 
-static int64_t folder_number(const char *name)
+static int64_t store_folder_number(const char *name)
 {
 	char *end = NULL;
 	int64_t number;
@@ -229,9 +232,10 @@ static int64_t folder_number(const char *name)
 	return *end || errno ? 0 : number;
 }
 
-static int folder_is_orphan(struct store *store, const char *name, bool *answer, struct error *err)
+static int store_folder_is_orphan(
+	struct store *store, const char *name, bool *answer, struct error *err)
 {
-	const int64_t number = folder_number(name);
+	const int64_t number = store_folder_number(name);
 	sqlite3_stmt *statement;
 	int status, result;
 
@@ -258,7 +262,7 @@ int store_remove_orphans(struct store *store, struct error *err)
 	int status = 0;
 
 	if (!folder) {
-		status = folder_error_in(store, "read", NULL, NULL, err);
+		status = store_folder_error_in(store, "read", NULL, NULL, err);
 		if (fd >= 0)
 			(void)close(fd); /* the file was opened for reading */
 		return status;
@@ -266,9 +270,9 @@ int store_remove_orphans(struct store *store, struct error *err)
 	while (!status && (entry = readdir(folder))) {
 		bool is_left_over;
 
-		status = folder_is_orphan(store, entry->d_name, &is_left_over, err);
+		status = store_folder_is_orphan(store, entry->d_name, &is_left_over, err);
 		if (!status && is_left_over)
-			status = folder_remove(store, entry->d_name, err);
+			status = store_folder_remove(store, entry->d_name, err);
 	}
 	(void)closedir(folder); /* the file was opened for reading */
 	return status;
@@ -280,45 +284,45 @@ struct new_folder {
 	int fd;
 };
 
-static int folder_write_file(const struct new_folder *folder, const char *name, const char *bytes,
-	size_t size, struct error *err)
+static int store_folder_write_file(const struct new_folder *folder, const char *name,
+	const char *bytes, size_t size, struct error *err)
 {
 	const int fd = openat(
 		folder->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
 	int status = 0;
 
 	if (fd < 0 || fchmod(fd, FILE_MODE) || !write_all(fd, bytes, size) || fsync(fd))
-		status = folder_error_in(folder->store, "write", folder->name, name, err);
+		status = store_folder_error_in(folder->store, "write", folder->name, name, err);
 	if (fd >= 0 && close(fd) && !status)
-		status = folder_error_in(folder->store, "write", folder->name, name, err);
+		status = store_folder_error_in(folder->store, "write", folder->name, name, err);
 	return status;
 }
 
-static int folder_fill(
+static int store_folder_fill(
 	const struct new_folder *folder, const struct finding *finding, struct error *err)
 {
 	char *json = finding_to_json(finding);
 	char seal[SEAL_TEXT_BYTES];
 	struct strbuf schedule;
-	int status = folder_write_file(folder, "finding.json", json, strlen(json), err);
+	int status = store_folder_write_file(folder, "finding.json", json, strlen(json), err);
 
 	strbuf_init(&schedule);
 	schedule_text_write(&finding->schedule, &schedule);
 	if (!status && finding->is_own && folder->store->key) {
 		seal_text(folder->store->key, json, strlen(json), seal);
-		status = folder_write_file(folder, "seal", seal, strlen(seal), err);
+		status = store_folder_write_file(folder, "seal", seal, strlen(seal), err);
 	}
 	if (!status)
-		status = folder_write_file(
+		status = store_folder_write_file(
 			folder, "schedule.txt", schedule.text, schedule.length, err);
 	if (!status && finding->output)
-		status = folder_write_file(
+		status = store_folder_write_file(
 			folder, "output.txt", finding->output, strlen(finding->output), err);
 	if (!status && finding->trace)
-		status = folder_write_file(
+		status = store_folder_write_file(
 			folder, "trace", finding->trace, finding->trace_size, err);
 	if (!status)
-		status = folder_sync(folder->store, folder->fd, folder->name, err);
+		status = store_folder_sync(folder->store, folder->fd, folder->name, err);
 	strbuf_release(&schedule);
 	free(json);
 	return status;
@@ -328,17 +332,19 @@ static int folder_fill(
  * Moves a folder atomically, if the file system can. Otherwise (EINVAL) the old folder is removed
  * first; a kill in between leaves a row without folder, which loading reports.
  */
-static int folder_move(struct store *store, const char *from, const char *to, struct error *err)
+static int store_folder_move(
+	struct store *store, const char *from, const char *to, struct error *err)
 {
 	const int in = store->findings_fd;
 
 	if (!renameat2(in, from, in, to, RENAME_EXCHANGE))
-		return folder_remove(store, from, err);
+		return store_folder_remove(store, from, err);
 	if (errno != ENOENT && errno != EINVAL)
-		return folder_error_in(store, "write", to, NULL, err);
-	if (errno == EINVAL && folder_remove(store, to, err))
+		return store_folder_error_in(store, "write", to, NULL, err);
+	if (errno == EINVAL && store_folder_remove(store, to, err))
 		return ERROR_STORE;
-	return renameat(in, from, in, to) ? folder_error_in(store, "write", to, NULL, err) : 0;
+	return renameat(in, from, in, to) ? store_folder_error_in(store, "write", to, NULL, err)
+					  : 0;
 }
 
 int store_write_folder(struct store *store, const struct finding *finding, struct error *err)
@@ -350,26 +356,26 @@ int store_write_folder(struct store *store, const struct finding *finding, struc
 
 	(void)snprintf(name, sizeof name, TEMPORARY "%s", finding->id); /* sized to fit */
 	path = store_path(store, "findings", name, NULL);
-	status = folder_remove(store, name, err);
+	status = store_folder_remove(store, name, err);
 	if (!status)
-		status = folder_make(store->findings_fd, name, path, &folder.fd, err);
+		status = store_folder_make(store->findings_fd, name, path, &folder.fd, err);
 	if (!status)
-		status = folder_fill(&folder, finding, err);
+		status = store_folder_fill(&folder, finding, err);
 	if (folder.fd >= 0)
 		(void)close(folder.fd); /* every file is already synced */
 	if (!status)
-		status = folder_move(store, name, finding->id, err);
+		status = store_folder_move(store, name, finding->id, err);
 	if (!status)
-		status = folder_sync(store, store->findings_fd, NULL, err);
+		status = store_folder_sync(store, store->findings_fd, NULL, err);
 	if (status)
-		(void)folder_remove(store, name, NULL); /* a failure leaves an orphan only */
+		(void)store_folder_remove(store, name, NULL); /* a failure leaves an orphan only */
 	free(path);
 	return status;
 }
 
 char *store_finding_path(struct store *store, const char *id, const char *file)
 {
-	return folder_number(id) ? store_path(store, "findings", id, file) : NULL;
+	return store_folder_number(id) ? store_path(store, "findings", id, file) : NULL;
 }
 
 int store_open_file(struct store *store, const char *id, const char *file)

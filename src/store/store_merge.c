@@ -28,7 +28,7 @@ struct merge {
 	uint32_t finding_count;
 };
 
-static const char *program_name(const struct store_campaign *campaign)
+static const char *store_merge_program_name(const struct store_campaign *campaign)
 {
 	const char *command = campaign->command ? campaign->command : "";
 	const char *end = command + strcspn(command, " ");
@@ -40,9 +40,10 @@ static const char *program_name(const struct store_campaign *campaign)
 	return name;
 }
 
-static bool is_same_program(const struct store_campaign *a, const struct store_campaign *b)
+static bool store_merge_is_same_program(
+	const struct store_campaign *a, const struct store_campaign *b)
 {
-	const char *name = program_name(a), *other = program_name(b);
+	const char *name = store_merge_program_name(a), *other = store_merge_program_name(b);
 	const size_t length = strcspn(name, " ");
 
 	return a->target == b->target && length == strcspn(other, " ") &&
@@ -54,16 +55,16 @@ static bool store_merge_is_same_text(const char *a, const char *b)
 	return !strcmp(a ? a : "", b ? b : "");
 }
 
-static bool share_runs(const struct store_campaign *a, const struct store_campaign *b)
+static bool store_merge_share_runs(const struct store_campaign *a, const struct store_campaign *b)
 {
 	return a->seed == b->seed && store_merge_is_same_text(a->strategy, b->strategy) &&
 	       store_merge_is_same_text(a->options, b->options) &&
-	       store_merge_is_same_text(program_name(a), program_name(b)) &&
+	       store_merge_is_same_text(store_merge_program_name(a), store_merge_program_name(b)) &&
 	       a->run_first < b->run_end && b->run_first < a->run_end;
 }
 
 /* Fails for shards of different divisions of an exhaustive search, because they overlap. */
-static int check_division(const struct merge *merge, const struct store_campaign *known,
+static int store_merge_check_division(const struct merge *merge, const struct store_campaign *known,
 	const struct store_campaign *added, struct error *err)
 {
 	const uint32_t shards =
@@ -83,25 +84,26 @@ static int check_division(const struct merge *merge, const struct store_campaign
 		others > 1 ? others : shards);
 }
 
-static int check_pair(const struct merge *merge, const struct store_campaign *known,
+static int store_merge_check_pair(const struct merge *merge, const struct store_campaign *known,
 	const struct store_campaign *added, struct error *err)
 {
-	if (!is_same_program(known, added))
+	if (!store_merge_is_same_program(known, added))
 		return error_set(err, ERROR_STORE,
 			"%s/.raddle holds runs of %.*s and %s/.raddle those of %.*s%s; merge "
 			"stores of "
 			"one program and one build of it",
-			merge->folders[0], (int)strcspn(program_name(known), " "),
-			program_name(known), merge->folders[1],
-			(int)strcspn(program_name(added), " "), program_name(added),
+			merge->folders[0], (int)strcspn(store_merge_program_name(known), " "),
+			store_merge_program_name(known), merge->folders[1],
+			(int)strcspn(store_merge_program_name(added), " "),
+			store_merge_program_name(added),
 			known->target == added->target ? "" : ", another file");
-	if (share_runs(known, added))
+	if (store_merge_share_runs(known, added))
 		return error_set(err, ERROR_STORE,
 			"campaign %" PRId64 " of %s/.raddle and campaign %" PRId64
 			" of %s/.raddle made the same runs; give each part its own --shard, and "
 			"merge each store once",
 			known->id, merge->folders[0], added->id, merge->folders[1]);
-	return check_division(merge, known, added, err);
+	return store_merge_check_division(merge, known, added, err);
 }
 
 static int store_merge_check(const struct merge *merge, struct error *err)
@@ -113,7 +115,8 @@ static int store_merge_check(const struct merge *merge, struct error *err)
 				"its runs again",
 				merge->folders[1]);
 		for (uint32_t j = 0; j < merge->known_count; j++) {
-			int status = check_pair(merge, &merge->known[j], &merge->added[i], err);
+			int status = store_merge_check_pair(
+				merge, &merge->known[j], &merge->added[i], err);
 
 			if (status)
 				return status;
@@ -139,7 +142,7 @@ static int store_merge_add_campaigns(
 	return 0;
 }
 
-static int64_t new_id(const struct merge *merge, const int64_t *old_ids, int64_t old)
+static int64_t store_merge_new_id(const struct merge *merge, const int64_t *old_ids, int64_t old)
 {
 	for (uint32_t i = 0; i < merge->added_count; i++)
 		if (old_ids[i] == old)
@@ -151,7 +154,8 @@ static int64_t new_id(const struct merge *merge, const int64_t *old_ids, int64_t
 #define TRACE_BYTES_MAX ((size_t)256 << 20)
 
 /* Reads a trace to its end, because merge must not copy a damaged trace. */
-static int merge_check_trace(const struct finding *finding, const char *folder, struct error *err)
+static int store_merge_check_trace(
+	const struct finding *finding, const char *folder, struct error *err)
 {
 	struct error cause;
 
@@ -163,7 +167,8 @@ static int merge_check_trace(const struct finding *finding, const char *folder, 
 		finding->id, folder, finding->id);
 }
 
-static int merge_load_trace(const struct merge *merge, struct finding *finding, struct error *err)
+static int store_merge_load_trace(
+	const struct merge *merge, struct finding *finding, struct error *err)
 {
 	const char *const name[2] = {finding->id, "trace"};
 	const int fd = store_open_file(merge->from, name[0], name[1]);
@@ -175,7 +180,7 @@ static int merge_load_trace(const struct merge *merge, struct finding *finding, 
 		(void)close(fd); /* the file was opened for reading */
 	status = store_read_file(
 		merge->from, name, TRACE_BYTES_MAX, &finding->trace, &finding->trace_size, err);
-	return status ? status : merge_check_trace(finding, merge->folders[1], err);
+	return status ? status : store_merge_check_trace(finding, merge->folders[1], err);
 }
 
 static int store_merge_add_finding(struct merge *merge, const struct store_finding_row *row,
@@ -188,7 +193,7 @@ static int store_merge_add_finding(struct merge *merge, const struct store_findi
 
 	if (status)
 		return status;
-	status = merge_load_trace(merge, &finding, err);
+	status = store_merge_load_trace(merge, &finding, err);
 	if (!status)
 		status = store_put_finding(
 			merge->into, campaign, &finding, NULL, row->times_seen, &is_new, err);
@@ -201,7 +206,7 @@ static int store_merge_add_finding(struct merge *merge, const struct store_findi
 	return status;
 }
 
-static void rename_text(json_t *value, const char *key, const struct merge *merge)
+static void store_merge_rename_text(json_t *value, const char *key, const struct merge *merge)
 {
 	const char *text = json_string_value(json_object_get(value, key));
 
@@ -212,15 +217,15 @@ static void rename_text(json_t *value, const char *key, const struct merge *merg
 		}
 }
 
-static void rename_findings(json_t *value, const struct merge *merge)
+static void store_merge_rename_findings(json_t *value, const struct merge *merge)
 {
 	const char *key;
 	json_t *part;
 	size_t index;
 
-	rename_text(value, "finding", merge);
-	json_object_foreach(value, key, part) rename_findings(part, merge);
-	json_array_foreach(value, index, part) rename_findings(part, merge);
+	store_merge_rename_text(value, "finding", merge);
+	json_object_foreach(value, key, part) store_merge_rename_findings(part, merge);
+	json_array_foreach(value, index, part) store_merge_rename_findings(part, merge);
 }
 
 static int store_merge_add_document(struct merge *merge, const int64_t *old_ids,
@@ -230,12 +235,12 @@ static int store_merge_add_document(struct merge *merge, const int64_t *old_ids,
 	json_t *value = json_loads(from->text, 0, NULL);
 	int status = 0;
 
-	document.campaign = from->campaign ? new_id(merge, old_ids, from->campaign) : 0;
+	document.campaign = from->campaign ? store_merge_new_id(merge, old_ids, from->campaign) : 0;
 	for (uint32_t i = 0; from->finding && i < merge->finding_count; i++)
 		if (!strcmp(from->finding, merge->findings[i].from))
 			document.finding = merge->findings[i].to;
 	if (value) {
-		rename_findings(value, merge);
+		store_merge_rename_findings(value, merge);
 		document.text = json_dumps(value, JSON_COMPACT);
 		BUG_ON(!document.text);
 		status = store_put_document(merge->into, &document, err);
@@ -258,7 +263,7 @@ static int store_merge_add_documents(struct merge *merge, const int64_t *old_ids
 	return status;
 }
 
-static int add_all(struct merge *merge, struct store_merged *merged, struct error *err)
+static int store_merge_add_all(struct merge *merge, struct store_merged *merged, struct error *err)
 {
 	int64_t *old_ids = array_new(merge->added_count + 1u, sizeof *old_ids);
 	struct store_finding_row *rows = NULL;
@@ -272,8 +277,8 @@ static int add_all(struct merge *merge, struct store_merged *merged, struct erro
 		status = store_list_findings(merge->from, &rows, &count, err);
 	merge->findings = array_new(count + 1u, sizeof *merge->findings);
 	for (uint32_t i = 0; !status && i < count; i++)
-		status = store_merge_add_finding(
-			merge, &rows[i], new_id(merge, old_ids, rows[i].campaign), merged, err);
+		status = store_merge_add_finding(merge, &rows[i],
+			store_merge_new_id(merge, old_ids, rows[i].campaign), merged, err);
 	if (!status)
 		status = store_merge_add_documents(merge, old_ids, err);
 	free(merge->findings);
@@ -310,7 +315,7 @@ int store_merge(struct store *into, struct store *from, const char *const folder
 		if (!status)
 			status = store_merge_check(&merge, err);
 		if (!status)
-			status = add_all(&merge, merged, err);
+			status = store_merge_add_all(&merge, merged, err);
 		status = store_end(into, status, err);
 	}
 	store_merge_release(merge.known, merge.known_count);

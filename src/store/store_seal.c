@@ -24,7 +24,7 @@ _Static_assert(SEAL_BYTES == crypto_generichash_BYTES, "the seal is one hash");
 
 /* Creates the missing folders of the path after its first `kept` bytes. A failure shows in the
  * later open(). */
-static void seal_make_folders(char *path, size_t kept)
+static void store_seal_make_folders(char *path, size_t kept)
 {
 	char *slash = path + kept;
 
@@ -37,7 +37,7 @@ static void seal_make_folders(char *path, size_t kept)
 }
 
 /* Creates missing folders of $XDG_STATE_HOME (as XDG requires), but no home folder. */
-static int seal_open_folder(bool may_make)
+static int store_seal_open_folder(bool may_make)
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
 	const bool has_state = state && *state == '/';
@@ -55,12 +55,12 @@ static int seal_open_folder(bool may_make)
 	if (length >= (int)sizeof path)
 		return -1;
 	if (may_make)
-		seal_make_folders(path, has_state ? 0 : strlen(home));
+		store_seal_make_folders(path, has_state ? 0 : strlen(home));
 	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
 /* Reads the key. Rejects a key file that other users can access, since they could forge seals. */
-static bool seal_read_key(int folder, struct seal_key *key)
+static bool store_seal_read_key(int folder, struct seal_key *key)
 {
 	const int fd = openat(folder, "key", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat status;
@@ -77,7 +77,7 @@ static bool seal_read_key(int folder, struct seal_key *key)
 
 /* Makes a key. link() fails if a key exists, so that two concurrent processes end up with one
  * key. */
-static void seal_make_key(int folder)
+static void store_seal_make_key(int folder)
 {
 	unsigned char bytes[crypto_generichash_KEYBYTES];
 	char name[32];
@@ -105,14 +105,14 @@ struct seal_key *seal_key_open(bool may_make)
 
 	if (sodium_init() < 0)
 		return NULL;
-	folder = seal_open_folder(may_make);
+	folder = store_seal_open_folder(may_make);
 	if (folder < 0)
 		return NULL;
 	key = array_new(1, sizeof *key);
-	is_read = seal_read_key(folder, key);
+	is_read = store_seal_read_key(folder, key);
 	if (!is_read && may_make && faccessat(folder, "key", F_OK, AT_SYMLINK_NOFOLLOW)) {
-		seal_make_key(folder);
-		is_read = seal_read_key(folder, key);
+		store_seal_make_key(folder);
+		is_read = store_seal_read_key(folder, key);
 	}
 	(void)close(folder); /* the file was opened for reading */
 	if (is_read)

@@ -13,7 +13,7 @@
 
 #define STATE_NAME_BYTES 48
 
-static void state_name(int64_t campaign, bool is_new, char name[STATE_NAME_BYTES])
+static void store_state_name(int64_t campaign, bool is_new, char name[STATE_NAME_BYTES])
 {
 	(void)snprintf(name, STATE_NAME_BYTES, "state-%" PRId64 "%s", campaign,
 		is_new ? ".new" : ""); /* fits */
@@ -23,13 +23,13 @@ int store_state_create(struct store *store, int64_t campaign)
 {
 	char name[STATE_NAME_BYTES];
 
-	state_name(campaign, true, name);
+	store_state_name(campaign, true, name);
 	(void)unlinkat(store->folder_fd, name, 0); /* a killed campaign may have left the file */
 	return openat(
 		store->folder_fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
-static bool state_seal(const struct store *store, int fd)
+static bool store_state_seal(const struct store *store, int fd)
 {
 	unsigned char seal[SEAL_BYTES];
 	struct stat status;
@@ -42,24 +42,24 @@ static bool state_seal(const struct store *store, int fd)
 bool store_state_publish(struct store *store, int64_t campaign, int fd, bool is_whole)
 {
 	char name[STATE_NAME_BYTES], fresh[STATE_NAME_BYTES];
-	bool is_sealed = is_whole && state_seal(store, fd);
+	bool is_sealed = is_whole && store_state_seal(store, fd);
 
 	is_sealed &= !close(fd);
-	state_name(campaign, false, name);
-	state_name(campaign, true, fresh);
+	store_state_name(campaign, false, name);
+	store_state_name(campaign, true, fresh);
 	if (is_sealed && !renameat(store->folder_fd, fresh, store->folder_fd, name))
 		return true;
 	(void)unlinkat(store->folder_fd, fresh, 0); /* an incomplete state is of no use */
 	return false;
 }
 
-static int state_open_file(struct store *store, int64_t campaign, uint64_t *size)
+static int store_state_open_file(struct store *store, int64_t campaign, uint64_t *size)
 {
 	char name[STATE_NAME_BYTES];
 	struct stat status;
 	int fd;
 
-	state_name(campaign, false, name);
+	store_state_name(campaign, false, name);
 	fd = openat(store->folder_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd >= 0 && !fstat(fd, &status) && S_ISREG(status.st_mode)) {
 		*size = (uint64_t)status.st_size;
@@ -73,14 +73,14 @@ static int state_open_file(struct store *store, int64_t campaign, uint64_t *size
 bool store_state_exists(struct store *store, int64_t campaign)
 {
 	uint64_t size;
-	const int fd = state_open_file(store, campaign, &size);
+	const int fd = store_state_open_file(store, campaign, &size);
 
 	if (fd >= 0)
 		(void)close(fd); /* the file was opened for reading */
 	return fd >= 0;
 }
 
-static bool state_is_sealed(const struct store *store, int fd, uint64_t *size)
+static bool store_state_is_sealed(const struct store *store, int fd, uint64_t *size)
 {
 	unsigned char seal[SEAL_BYTES], kept[SEAL_BYTES];
 
@@ -97,7 +97,7 @@ int store_state_open(
 {
 	int status = 0;
 
-	*fd = state_open_file(store, campaign, size);
+	*fd = store_state_open_file(store, campaign, size);
 	if (*fd < 0)
 		return error_set(err, ERROR_NOTFOUND,
 			"campaign %" PRId64
@@ -108,7 +108,7 @@ int store_state_open(
 			"the state of campaign %" PRId64
 			" cannot be trusted: there is no key in ~/.local/state/raddle; set XDG_STATE_HOME, or start again without --resume",
 			campaign);
-	else if (!state_is_sealed(store, *fd, size))
+	else if (!store_state_is_sealed(store, *fd, size))
 		status = error_set(err, ERROR_FORMAT,
 			"the state of campaign %" PRId64
 			" is damaged, or was made by another user or on another machine; start again without --resume",
@@ -122,6 +122,6 @@ void store_state_remove(struct store *store, int64_t campaign)
 {
 	char name[STATE_NAME_BYTES];
 
-	state_name(campaign, false, name);
+	store_state_name(campaign, false, name);
 	(void)unlinkat(store->folder_fd, name, 0); /* fails if the campaign has no state */
 }

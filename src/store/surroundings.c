@@ -20,7 +20,7 @@ static const char *const ignored[] = {"_", "ASAN_OPTIONS", "SHLVL", "PWD", "OLDP
 	"LINES", "TERM", "COLORTERM", "WINDOWID", "NO_COLOR", "RADDLE_*", "SSH_*", "XDG_*",
 	"DBUS_*"};
 
-static bool is_among(const char *name, const char *const *patterns, size_t count)
+static bool surroundings_matches_any(const char *name, const char *const *patterns, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		const size_t length = strcspn(patterns[i], "*");
@@ -34,7 +34,7 @@ static bool is_among(const char *name, const char *const *patterns, size_t count
 
 static bool surroundings_is_kept(const char *name)
 {
-	return is_among(name, kept, sizeof kept / sizeof *kept);
+	return surroundings_matches_any(name, kept, sizeof kept / sizeof *kept);
 }
 
 /* Returns the value of a restored variable in UTF-8, else the hash of `entry` under the key, if
@@ -64,7 +64,7 @@ static json_t *take(void)
 
 		/* A variable whose name is not UTF-8 is omitted. */
 		if ((*entry)[strlen(name)] == '=' &&
-			!is_among(name, ignored, sizeof ignored / sizeof *ignored))
+			!surroundings_matches_any(name, ignored, sizeof ignored / sizeof *ignored))
 			(void)json_object_set_new(
 				all, name, surroundings_value_of(key, name, *entry));
 		free(name);
@@ -89,7 +89,7 @@ static void surroundings_add_name(struct strbuf *out, const char *name)
 }
 
 /* Returns whether the variable is restored and has another value now. */
-static bool is_restored(const char *name, const char *text)
+static bool surroundings_is_restored(const char *name, const char *text)
 {
 	const char *now = getenv(name);
 
@@ -105,7 +105,7 @@ void surroundings_list(const char *json, struct strbuf *out)
 	{
 		const char *text = json_string_value(value);
 
-		if (is_restored(name, text))
+		if (surroundings_is_restored(name, text))
 			strbuf_addf(out, "%s%s='%s'", out->length ? " " : "", name, text);
 	}
 	json_decref(then);
@@ -120,7 +120,7 @@ void surroundings_restore(const char *json, struct strbuf *changed)
 	{
 		const char *text = json_string_value(value);
 
-		if (is_restored(name, text) && !setenv(name, text, 1))
+		if (surroundings_is_restored(name, text) && !setenv(name, text, 1))
 			surroundings_add_name(changed, name);
 	}
 	json_object_foreach(now, name, value)
@@ -135,7 +135,7 @@ void surroundings_restore(const char *json, struct strbuf *changed)
 }
 
 /* Returns whether the stored value can be compared. Hashes of older versions have no key. */
-static bool is_comparable(const json_t *value, bool is_own)
+static bool surroundings_is_comparable(const json_t *value, bool is_own)
 {
 	const json_t *hash = json_object_get(value, "hash");
 
@@ -151,7 +151,8 @@ void surroundings_compare(const char *json, bool is_own, struct strbuf *differen
 	{
 		const json_t *other = json_object_get(now, name);
 
-		if (!other || (is_comparable(value, is_own) && is_comparable(other, is_own) &&
+		if (!other || (surroundings_is_comparable(value, is_own) &&
+				      surroundings_is_comparable(other, is_own) &&
 				      !json_equal(value, other)))
 			surroundings_add_name(different, name);
 	}

@@ -28,22 +28,22 @@ void commuting_stop(struct commuting *commuting, struct thread_id thread)
 		commuting->written[i] = commuting->touched[i] = 0;
 }
 
-static uint32_t bit_of(object_name object)
+static uint32_t commuting_bit_of(object_name object)
 {
 	return (uint32_t)(hash_mix(object) % COMMUTING_BITS);
 }
 
-static void note_other(struct commuting *commuting, const struct pending_op *op)
+static void commuting_note_other(struct commuting *commuting, const struct pending_op *op)
 {
 	commuting->is_opaque |= (op->flags & OP_WIDE) != 0;
 	if (!op->object)
 		return;
-	bitset_add(commuting->touched, bit_of(op->object));
+	bitset_add(commuting->touched, commuting_bit_of(op->object));
 	if (!(op->flags & OP_READ))
-		bitset_add(commuting->written, bit_of(op->object));
+		bitset_add(commuting->written, commuting_bit_of(op->object));
 }
 
-static bool is_plain_access(const struct pending_op *op)
+static bool commuting_is_plain_access(const struct pending_op *op)
 {
 	return op_descriptions[op->kind].object == OBJECT_MEMORY && op->object &&
 	       !(op->flags & (OP_WIDE | OP_MAYBLOCK | OP_PAUSE));
@@ -59,10 +59,10 @@ void commuting_executed(
 	if (commuting->is_stopped) {
 		commuting->has_gone_on |= thread.index == commuting->thread;
 		if (!commuting->has_gone_on)
-			note_other(commuting, op);
+			commuting_note_other(commuting, op);
 		return;
 	}
-	if (thread.index != commuting->thread || !is_plain_access(op))
+	if (thread.index != commuting->thread || !commuting_is_plain_access(op))
 		commuting->count = 0;
 	if (commuting->count == COMMUTING_STRETCH) { /* discards the earlier half */
 		commuting->count = COMMUTING_STRETCH / 2;
@@ -72,7 +72,7 @@ void commuting_executed(
 	commuting->thread = thread.index;
 	access.object = op->object;
 	access.is_read = op->flags & OP_READ;
-	if (is_plain_access(op))
+	if (commuting_is_plain_access(op))
 		commuting->stretch[commuting->count++] = access;
 }
 
@@ -86,7 +86,7 @@ uint32_t commuting_first_same(const struct commuting *commuting)
 		const struct commuting_access *access = &commuting->stretch[first - 1];
 		const uint64_t *others = access->is_read ? commuting->written : commuting->touched;
 
-		if (bitset_has(others, bit_of(access->object)))
+		if (bitset_has(others, commuting_bit_of(access->object)))
 			break;
 	}
 	return first;

@@ -28,24 +28,24 @@ struct history_change {
 _Static_assert(sizeof(struct history_entry) % sizeof(uint64_t) == 0, "entries are whole words");
 _Static_assert(sizeof(struct history_change) % sizeof(uint64_t) == 0, "changes are whole words");
 
-static struct history_entry *entry_at(struct history *history, uint64_t at)
+static struct history_entry *history_entry_at(struct history *history, uint64_t at)
 {
 	return (struct history_entry *)(history->record + at);
 }
 
-static uint64_t *enabled_of(struct history_entry *entry)
+static uint64_t *history_enabled_of(struct history_entry *entry)
 {
 	return (uint64_t *)(entry + 1);
 }
 
-static uint64_t *names_of(struct history_entry *entry)
+static uint64_t *history_names_of(struct history_entry *entry)
 {
-	return (uint64_t *)(enabled_of(entry) + BITSET_WORDS(entry->thread_count));
+	return (uint64_t *)(history_enabled_of(entry) + BITSET_WORDS(entry->thread_count));
 }
 
-static struct history_change *changes_of(struct history_entry *entry)
+static struct history_change *history_changes_of(struct history_entry *entry)
 {
-	return (struct history_change *)(names_of(entry) + entry->new_threads);
+	return (struct history_change *)(history_names_of(entry) + entry->new_threads);
 }
 
 void history_begin(
@@ -58,7 +58,7 @@ void history_begin(
 	history->used = history->count = history->decided = 0;
 }
 
-static void begin_record(struct history *history)
+static void history_begin_record(struct history *history)
 {
 	history->is_whole = true;
 	history->used = history->count = history->decided = history->last_words = 0;
@@ -68,19 +68,19 @@ static void begin_record(struct history *history)
 	history->thread_count = 0;
 }
 
-static struct schedule_view show(struct history *history, struct history_entry *entry)
+static struct schedule_view history_view_of(struct history *history, struct history_entry *entry)
 {
-	const struct history_change *changes = changes_of(entry);
+	const struct history_change *changes = history_changes_of(entry);
 
 	for (uint32_t i = 0; i < entry->new_threads; i++)
-		history->names[history->thread_count + i] = (thread_name)names_of(entry)[i];
+		history->names[history->thread_count + i] = (thread_name)history_names_of(entry)[i];
 	history->thread_count = entry->thread_count;
 	for (uint32_t i = 0; i < entry->changes; i++)
 		history->pending[changes[i].thread] = changes[i].op;
 	return (struct schedule_view){
 		.thread_count = entry->thread_count,
 		.enabled_count = entry->choices,
-		.enabled = enabled_of(entry),
+		.enabled = history_enabled_of(entry),
 		.pending = history->pending,
 		.names = history->names,
 		.current = {entry->current},
@@ -91,7 +91,7 @@ static struct schedule_view show(struct history *history, struct history_entry *
 
 /* Asks the strategy about the entry. Returns false if the strategy chose differently, and the
  * prefix ends. */
-static bool history_tell(struct history *history, struct history_entry *entry)
+static bool history_repeat_entry(struct history *history, struct history_entry *entry)
 {
 	const struct strategy *strategy = history->strategy;
 	struct schedule_view view;
@@ -104,7 +104,7 @@ static bool history_tell(struct history *history, struct history_entry *entry)
 		entry->chosen = chosen;
 		return false;
 	}
-	view = show(history, entry);
+	view = history_view_of(history, entry);
 	chosen = strategy->choose(history->state, &view).index;
 	if (chosen != entry->chosen) {
 		entry->chosen = chosen;
@@ -120,17 +120,18 @@ static bool history_tell(struct history *history, struct history_entry *entry)
  * rest of the record. */
 static uint32_t history_repeat_prefix(struct history *history, uint64_t seed)
 {
-	const uint32_t alike = history->strategy->fast_path.repeat_prefix(history->state, seed);
+	const uint32_t equal_count =
+		history->strategy->fast_path.repeat_prefix(history->state, seed);
 
-	BUG_ON(alike > history->count);
-	history->is_next_shown = history->count > alike;
-	for (; history->count > alike; history->count--) {
+	BUG_ON(equal_count > history->count);
+	history->is_next_shown = history->count > equal_count;
+	for (; history->count > equal_count; history->count--) {
 		history->used -= history->last_words;
-		history->last_words = entry_at(history, history->used)->before;
+		history->last_words = history_entry_at(history, history->used)->before;
 	}
-	history->decided = alike;
+	history->decided = equal_count;
 	history->is_open = false;
-	return alike;
+	return equal_count;
 }
 
 uint32_t history_begin_run(struct history *history, uint64_t seed)
@@ -145,11 +146,11 @@ uint32_t history_begin_run(struct history *history, uint64_t seed)
 	if (count && history->strategy->fast_path.repeat_prefix)
 		return history_repeat_prefix(history, seed);
 	history->is_next_shown = false;
-	begin_record(history);
+	history_begin_record(history);
 	history->strategy->begin_run(history->state, seed);
 	while (history->decided < count) {
-		struct history_entry *entry = entry_at(history, at);
-		const bool is_same = history_tell(history, entry);
+		struct history_entry *entry = history_entry_at(history, at);
+		const bool is_same = history_repeat_entry(history, entry);
 
 		at += entry->words;
 		history->last_words = entry->words;
@@ -170,19 +171,19 @@ void history_resume(struct history *history, uint32_t number, uint64_t at)
 	history->awaits_executed = history->is_executed_known = false;
 }
 
-bool history_meets(const struct history *history, const struct schedule_view *view)
+bool history_matches(const struct history *history, const struct schedule_view *view)
 {
 	struct history_entry *entry;
 
 	if (history->number >= history->decided + history->is_next_shown)
 		return true;
-	entry = entry_at((struct history *)history, history->at);
+	entry = history_entry_at((struct history *)history, history->at);
 	if (entry->is_value || entry->thread_count != view->thread_count ||
 		entry->choices != view->enabled_count || entry->step != view->step ||
 		entry->current != view->current.index)
 		return false;
 	for (uint32_t i = 0; i < BITSET_WORDS(view->thread_count); i++)
-		if (enabled_of(entry)[i] != view->enabled[i])
+		if (history_enabled_of(entry)[i] != view->enabled[i])
 			return false;
 	return true;
 }
@@ -190,7 +191,7 @@ bool history_meets(const struct history *history, const struct schedule_view *vi
 /* Returns NULL if no space is left; the record is invalid then. */
 static struct history_entry *history_append(struct history *history, uint64_t words)
 {
-	struct history_entry *entry = entry_at(history, history->used);
+	struct history_entry *entry = history_entry_at(history, history->used);
 
 	if (!history->is_whole || words > history->capacity - history->used) {
 		history->is_whole = false;
@@ -213,7 +214,7 @@ static bool history_is_same_op(const struct pending_op *a, const struct pending_
 	       a->object == b->object && a->site == b->site;
 }
 
-static uint32_t find_changes(
+static uint32_t history_find_changes(
 	struct history *history, const struct schedule_view *view, uint16_t *threads)
 {
 	uint32_t count = 0;
@@ -224,23 +225,24 @@ static uint32_t find_changes(
 	return count;
 }
 
-static void record_changes(struct history_entry *entry, struct history *history,
+static void history_record_changes(struct history_entry *entry, struct history *history,
 	const struct schedule_view *view, const uint16_t *threads)
 {
 	for (uint32_t i = 0; i < entry->new_threads; i++)
-		names_of(entry)[i] = history->names[history->thread_count + i] =
+		history_names_of(entry)[i] = history->names[history->thread_count + i] =
 			view->names[history->thread_count + i];
 	for (uint32_t i = 0; i < entry->changes; i++) {
-		changes_of(entry)[i] =
+		history_changes_of(entry)[i] =
 			(struct history_change){threads[i], view->pending[threads[i]]};
 		history->pending[threads[i]] = view->pending[threads[i]];
 	}
 	history->thread_count = view->thread_count;
 }
 
-static void record(struct history *history, const struct schedule_view *view, uint16_t chosen)
+static void history_record(
+	struct history *history, const struct schedule_view *view, uint16_t chosen)
 {
-	const bool is_told_again = !history->strategy->fast_path.repeat_prefix;
+	const bool is_asked_again = !history->strategy->fast_path.repeat_prefix;
 	const uint32_t words = BITSET_WORDS(view->thread_count);
 	uint16_t threads[HISTORY_THREADS];
 	struct history_entry *entry;
@@ -251,8 +253,8 @@ static void record(struct history *history, const struct schedule_view *view, ui
 	history->place = view->place;
 	if (!history->is_whole)
 		return;
-	if (is_told_again) {
-		changes = find_changes(history, view, threads);
+	if (is_asked_again) {
+		changes = history_find_changes(history, view, threads);
 		new_threads = view->thread_count - history->thread_count;
 	}
 	entry = history_append(history, WORDS_OF(struct history_entry) + words + new_threads +
@@ -267,18 +269,18 @@ static void record(struct history *history, const struct schedule_view *view, ui
 	entry->choices = view->enabled_count;
 	entry->step = view->step;
 	for (uint32_t i = 0; i < words; i++)
-		enabled_of(entry)[i] = view->enabled[i];
-	if (is_told_again)
-		record_changes(entry, history, view, threads);
+		history_enabled_of(entry)[i] = view->enabled[i];
+	if (is_asked_again)
+		history_record_changes(entry, history, view, threads);
 }
 
-static struct history_entry *take_told(struct history *history)
+static struct history_entry *history_next_entry(struct history *history)
 {
 	struct history_entry *entry;
 
 	if (history->number >= history->decided)
 		return NULL;
-	entry = entry_at(history, history->at);
+	entry = history_entry_at(history, history->at);
 	history->at += entry->words;
 	history->number++;
 	return entry;
@@ -287,7 +289,7 @@ static struct history_entry *take_told(struct history *history)
 static struct thread_id history_choose(void *state, const struct schedule_view *view)
 {
 	struct history *history = state;
-	struct history_entry *entry = take_told(history);
+	struct history_entry *entry = history_next_entry(history);
 	struct thread_id chosen;
 
 	/* A decision at a spin point is no step (engine_spin_point) and depends on real time. */
@@ -301,7 +303,7 @@ static struct thread_id history_choose(void *state, const struct schedule_view *
 	}
 	history->is_executed_known = false;
 	chosen = history->strategy->choose(history->state, view);
-	record(history, view, chosen.index);
+	history_record(history, view, chosen.index);
 	return chosen;
 }
 
@@ -325,7 +327,7 @@ static void history_ending(void *state, const struct schedule_view *view)
 static uint32_t history_choose_value(void *state, uint32_t count)
 {
 	struct history *history = state;
-	struct history_entry *entry = take_told(history);
+	struct history_entry *entry = history_next_entry(history);
 	uint32_t value;
 
 	if (entry)

@@ -55,7 +55,7 @@ uint32_t history_begin_run(struct history *history, uint64_t seed);
 /* Resumes before entry `number`, at most that of history_begin_run(), `at` in the record. */
 void history_resume(struct history *history, uint32_t number, uint64_t at);
 /* Returns whether the view equals the recorded view of this point, or nothing was recorded. */
-bool history_meets(const struct history *history, const struct schedule_view *view);
+bool history_matches(const struct history *history, const struct schedule_view *view);
 
 /* The strategy to use for the run, with the history as its state. */
 extern const struct strategy history_strategy;

@@ -123,7 +123,7 @@ static void replay_begin_run(void *state, uint64_t seed)
 		replay->index_of[i] = REPLAY_NOT_CREATED;
 }
 
-static void replay_meet(struct replay_state *replay, const struct schedule_view *view)
+static void replay_add_threads(struct replay_state *replay, const struct schedule_view *view)
 {
 	while (replay->known < view->thread_count) {
 		const uint32_t thread = replay->known++;
@@ -303,7 +303,7 @@ static struct thread_id replay_choose(void *state, const struct schedule_view *v
 {
 	struct replay_state *replay = state;
 
-	replay_meet(replay, view);
+	replay_add_threads(replay, view);
 	replay->step = view->step;
 	switch (replay->mode) {
 	case REPLAY_LOOSE:
@@ -357,7 +357,7 @@ static void replay_executed(void *state, const struct schedule_view *view, struc
 
 	uint64_t *performed = &replay->performed[thread.index];
 
-	replay_meet(replay, view);
+	replay_add_threads(replay, view);
 	if (replay->mode == REPLAY_EXACT || replay->mode == REPLAY_LOOSE)
 		++*performed;
 	else if (view->pending[thread.index].flags & OP_ACQUIRE)

@@ -15,13 +15,13 @@
 
 #define NAME_BYTES 256
 
-static const char *skip_blanks(const char *at)
+static const char *allocations_skip_blanks(const char *at)
 {
 	return at + strspn(at, " \t\r\n");
 }
 
 /* Returns the text after the closing bracket, or its end if the bracket is not closed. */
-static const char *skip_brackets(const char *at, char open, char close)
+static const char *allocations_skip_brackets(const char *at, char open, char close)
 {
 	unsigned depth = 0;
 
@@ -35,14 +35,14 @@ static const char *skip_brackets(const char *at, char open, char close)
 
 /* Reads a type such as "struct node", "bank::Node<int>". Returns the text after the name; NULL if
  * there is no name. */
-static const char *read_type(const char *at, char name[NAME_BYTES])
+static const char *allocations_read_type(const char *at, char name[NAME_BYTES])
 {
 	static const char *const words[] = {"const", "struct", "class", "union", "volatile"};
 	const char *end;
 	bool is_skipped = true;
 
 	while (is_skipped) {
-		at = skip_blanks(at);
+		at = allocations_skip_blanks(at);
 		is_skipped = false;
 		for (size_t i = 0; i < sizeof words / sizeof *words && !is_skipped; i++) {
 			const size_t length = strlen(words[i]);
@@ -54,7 +54,7 @@ static const char *read_type(const char *at, char name[NAME_BYTES])
 	for (end = at; source_is_word(*end) || !strncmp(end, "::", 2); end += *end == ':' ? 2 : 1)
 		;
 	if (end > at && *end == '<')
-		end = skip_brackets(end, '<', '>');
+		end = allocations_skip_brackets(end, '<', '>');
 	if (end == at || isdigit((unsigned char)*at) || (size_t)(end - at) >= NAME_BYTES)
 		return NULL;
 	memcpy(name, at, (size_t)(end - at));
@@ -94,7 +94,7 @@ static bool allocations_find_type(struct allocation *allocation, const char *nam
 	return types_named(allocation->symbols, allocation->module, name, type);
 }
 
-static bool visit_wanted(struct symbols *symbols, struct local *local, void *argument)
+static bool allocations_visit_wanted(struct symbols *symbols, struct local *local, void *argument)
 {
 	struct allocation *allocation = argument;
 	const char *name = dwarf_diename(&local->variable);
@@ -105,13 +105,15 @@ static bool visit_wanted(struct symbols *symbols, struct local *local, void *arg
 }
 
 /* Finds the struct that a pointer variable points to; false: there is no such local. */
-static bool find_target(struct allocation *allocation, const char *name, Dwarf_Die *type)
+static bool allocations_find_target(
+	struct allocation *allocation, const char *name, Dwarf_Die *type)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Die alias;
 
 	allocation->wanted = name;
-	if (!locals_each(allocation->symbols, allocation->code, visit_wanted, allocation) ||
+	if (!locals_each(
+		    allocation->symbols, allocation->code, allocations_visit_wanted, allocation) ||
 		dwarf_tag(&allocation->found) != DW_TAG_pointer_type ||
 		!types_of(&allocation->found, type))
 		return false;
@@ -135,7 +137,7 @@ static bool allocations_add_candidate(
 }
 
 /* Finds the type in "new T", "make_unique<T>". */
-static bool find_new(struct allocation *allocation, Dwarf_Die *type)
+static bool allocations_find_new(struct allocation *allocation, Dwarf_Die *type)
 {
 	static const char *const words[] = {"new", "make_unique"};
 	char name[NAME_BYTES];
@@ -145,13 +147,13 @@ static bool find_new(struct allocation *allocation, Dwarf_Die *type)
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		for (const char *at = allocation->text;
 			(at = source_find_word(at, words[i], allocation->text));) {
-			const char *word = skip_blanks(at);
+			const char *word = allocations_skip_blanks(at);
 
 			if (!i && *word == '(') /* placement, or std::nothrow */
-				word = skip_brackets(word, '(', ')');
+				word = allocations_skip_brackets(word, '(', ')');
 			if (i && *word++ != '<')
 				continue;
-			if (read_type(word, name) &&
+			if (allocations_read_type(word, name) &&
 				allocations_find_type(allocation, name, &candidate) &&
 				allocations_add_candidate(allocation, &candidate, type, &count))
 				return false;
@@ -160,22 +162,23 @@ static bool find_new(struct allocation *allocation, Dwarf_Die *type)
 }
 
 /* Finds the type in "(T *)malloc(...)", "static_cast<T *>(malloc(...))". */
-static bool find_cast(struct allocation *allocation, Dwarf_Die *type)
+static bool allocations_find_cast(struct allocation *allocation, Dwarf_Die *type)
 {
 	char name[NAME_BYTES];
 	Dwarf_Die candidate;
 	unsigned count = 0;
 
 	for (const char *at = allocation->text; *at; at++) {
-		const char *end = *at == '(' || *at == '<' ? read_type(at + 1, name) : NULL;
+		const char *end =
+			*at == '(' || *at == '<' ? allocations_read_type(at + 1, name) : NULL;
 
-		end = end ? skip_blanks(end) : "";
+		end = end ? allocations_skip_blanks(end) : "";
 		if (*end != '*')
 			continue;
-		end = skip_blanks(end + 1);
+		end = allocations_skip_blanks(end + 1);
 		if (*end++ != (*at == '(' ? ')' : '>'))
 			continue;
-		end = skip_blanks(end);
+		end = allocations_skip_blanks(end);
 		if (*at == '(' ? !source_is_word(*end) : *end != '(')
 			continue;
 		if (allocations_find_type(allocation, name, &candidate) &&
@@ -186,7 +189,7 @@ static bool find_cast(struct allocation *allocation, Dwarf_Die *type)
 }
 
 /* Finds the type in "sizeof(struct node)", "sizeof *node". */
-static bool find_sizeof(struct allocation *allocation, Dwarf_Die *type)
+static bool allocations_find_sizeof(struct allocation *allocation, Dwarf_Die *type)
 {
 	char name[NAME_BYTES];
 	Dwarf_Die candidate;
@@ -196,11 +199,11 @@ static bool find_sizeof(struct allocation *allocation, Dwarf_Die *type)
 		(at = source_find_word(at, "sizeof", allocation->text));) {
 		const char *word = at + strspn(at, " \t(");
 		const bool is_target = *word == '*';
-		const char *end = read_type(word + is_target, name);
+		const char *end = allocations_read_type(word + is_target, name);
 
 		if (!end || !strncmp(end, "->", 2) || *end == '.')
 			continue;
-		if ((is_target ? find_target(allocation, name, &candidate)
+		if ((is_target ? allocations_find_target(allocation, name, &candidate)
 			       : allocations_find_type(allocation, name, &candidate)) &&
 			allocations_add_candidate(allocation, &candidate, type, &count))
 			return false;
@@ -208,7 +211,7 @@ static bool find_sizeof(struct allocation *allocation, Dwarf_Die *type)
 	return count;
 }
 
-static bool find_receiver(struct allocation *allocation, Dwarf_Die *type)
+static bool allocations_find_receiver(struct allocation *allocation, Dwarf_Die *type)
 {
 	char name[NAME_BYTES];
 	Dwarf_Die candidate;
@@ -224,9 +227,9 @@ static bool find_receiver(struct allocation *allocation, Dwarf_Die *type)
 		for (start = end; start > allocation->text && source_is_word(start[-1]);)
 			start--;
 		if (start == end || (start > allocation->text && strchr(".>", start[-1])) ||
-			!read_type(start, name))
+			!allocations_read_type(start, name))
 			continue;
-		if (find_target(allocation, name, &candidate) &&
+		if (allocations_find_target(allocation, name, &candidate) &&
 			allocations_add_candidate(allocation, &candidate, type, &count))
 			return false;
 	}
@@ -234,7 +237,7 @@ static bool find_receiver(struct allocation *allocation, Dwarf_Die *type)
 }
 
 /* Returns whether the function is a C++ allocator's "T *allocate(size_t)", and finds T. */
-static bool is_allocator(Dwarf_Die *function, Dwarf_Die *type)
+static bool allocations_is_allocator(Dwarf_Die *function, Dwarf_Die *type)
 {
 	const char *name = dwarf_diename(function), *file = dwarf_decl_file(function);
 	Dwarf_Die pointer;
@@ -244,7 +247,7 @@ static bool is_allocator(Dwarf_Die *function, Dwarf_Die *type)
 	       types_of(&pointer, type);
 }
 
-static bool returns_any_pointer(Dwarf_Die *function)
+static bool allocations_returns_any_pointer(Dwarf_Die *function)
 {
 	Dwarf_Die pointer, target;
 
@@ -253,7 +256,8 @@ static bool returns_any_pointer(Dwarf_Die *function)
 }
 
 /* Returns true if the search is over; `*is_known`: a type was found. */
-static bool ask_call(struct allocation *allocation, uint64_t site, Dwarf_Die *type, bool *is_known)
+static bool allocations_ask_call(
+	struct allocation *allocation, uint64_t site, Dwarf_Die *type, bool *is_known)
 {
 	struct symbols_frame frames[CHAIN_MAX];
 	struct chain chain = {.count = 0};
@@ -273,7 +277,7 @@ static bool ask_call(struct allocation *allocation, uint64_t site, Dwarf_Die *ty
 		Dwarf_Die *function = &chain.functions[chain.count - 1 - i];
 
 		allocation->alias = NULL;
-		if (is_allocator(function, type)) {
+		if (allocations_is_allocator(function, type)) {
 			*is_known = allocation->fits(allocation->block, type);
 			return true;
 		}
@@ -283,10 +287,11 @@ static bool ask_call(struct allocation *allocation, uint64_t site, Dwarf_Die *ty
 		allocation->text = source_statement(
 			allocation->symbols, allocation->module, frames[i].file, frames[i].line);
 		*is_known =
-			allocation->text &&
-			(find_new(allocation, type) || find_cast(allocation, type) ||
-				find_sizeof(allocation, type) || find_receiver(allocation, type));
-		if (*is_known || !returns_any_pointer(function))
+			allocation->text && (allocations_find_new(allocation, type) ||
+						    allocations_find_cast(allocation, type) ||
+						    allocations_find_sizeof(allocation, type) ||
+						    allocations_find_receiver(allocation, type));
+		if (*is_known || !allocations_returns_any_pointer(function))
 			return true;
 	}
 	return false;
@@ -297,11 +302,12 @@ const char *allocation_type(struct symbols *symbols, const struct memory_block *
 {
 	struct allocation allocation = {.symbols = symbols, .block = block, .fits = fits};
 	bool is_known = false;
-	bool is_over = !block->site || ask_call(&allocation, block->site, type, &is_known);
+	bool is_over =
+		!block->site || allocations_ask_call(&allocation, block->site, type, &is_known);
 	const char *name;
 
 	for (unsigned i = 0; !is_over && i < MEMORY_BLOCK_CALLERS && block->callers[i]; i++)
-		is_over = ask_call(&allocation, block->callers[i], type, &is_known);
+		is_over = allocations_ask_call(&allocation, block->callers[i], type, &is_known);
 	if (!is_known)
 		return NULL;
 	name = types_name(symbols, type);

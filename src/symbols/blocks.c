@@ -139,14 +139,14 @@ struct type_search {
 	bool is_ambiguous;
 };
 
-static bool could_be(const struct memory_block *block, Dwarf_Die *type)
+static bool blocks_could_be(const struct memory_block *block, Dwarf_Die *type)
 {
 	const uint64_t size = types_size(type);
 
 	return types_is_struct(type) && size > 1 && block->bytes && block->bytes % size == 0;
 }
 
-static bool visit_pointer(struct symbols *symbols, struct local *local, void *argument)
+static bool blocks_visit_pointer(struct symbols *symbols, struct local *local, void *argument)
 {
 	struct type_search *search = argument;
 	Dwarf_Die type, target;
@@ -157,7 +157,7 @@ static bool visit_pointer(struct symbols *symbols, struct local *local, void *ar
 		return false;
 	tag = dwarf_tag(&type);
 	if ((tag != DW_TAG_pointer_type && tag != DW_TAG_reference_type) ||
-		!types_of(&type, &target) || !could_be(search->block, &target))
+		!types_of(&type, &target) || !blocks_could_be(search->block, &target))
 		return false;
 	if (search->bytes &&
 		!types_fits(&target, search->offset % types_size(&target), search->bytes))
@@ -188,17 +188,17 @@ static void blocks_learn(struct block_type *known, Dwarf_Die *type, const char *
 }
 
 /* `code`: a code address in the scope, not a return address. */
-static void learn_from_scope(struct symbols *symbols, struct block_type *known,
+static void blocks_learn_from_scope(struct symbols *symbols, struct block_type *known,
 	struct type_search *search, uint64_t code)
 {
 	search->text = code ? source_statement_at(symbols, code) : NULL;
 	if (search->text)
-		(void)locals_each(symbols, code, visit_pointer, search);
+		(void)locals_each(symbols, code, blocks_visit_pointer, search);
 	if (search->name && !search->is_ambiguous)
 		blocks_learn(known, &search->type, search->name, true);
 }
 
-static void learn_from_point(struct symbols *symbols, struct block_type *known,
+static void blocks_learn_from_point(struct symbols *symbols, struct block_type *known,
 	const struct memory_block *block, const struct symbols_access *access,
 	const struct site *point)
 {
@@ -207,14 +207,14 @@ static void learn_from_point(struct symbols *symbols, struct block_type *known,
 
 	if (types_named(
 		    symbols, dwfl_addrmodule(symbols->dwfl, access->site), point->type, &type) &&
-		could_be(block, &type) &&
+		blocks_could_be(block, &type) &&
 		types_is_field(&type, offset % types_size(&type), access->bytes, point->field))
 		blocks_learn(known, &type, types_name(symbols, &type), false);
 }
 
 /* Distinguishes the blocks of a shared_ptr. make_shared()'s block holds the object, which names the
  * block; that of shared_ptr(new T) holds only counters. */
-static void look_into_shared(struct symbols *symbols, struct block_type *known)
+static void blocks_look_into_shared(struct symbols *symbols, struct block_type *known)
 {
 	const char *name = dwarf_diename(&known->type);
 	const bool is_inplace = name && !strncmp(name, "_Sp_counted_ptr_inplace<", 24);
@@ -239,7 +239,7 @@ static void look_into_shared(struct symbols *symbols, struct block_type *known)
 	known->is_shared = true;
 }
 
-static void ask_allocation(
+static void blocks_ask_allocation(
 	struct symbols *symbols, struct block_type *known, const struct memory_block *block)
 {
 	Dwarf_Die type;
@@ -248,16 +248,16 @@ static void ask_allocation(
 	if (known->is_asked)
 		return;
 	known->is_asked = true;
-	name = allocation_type(symbols, block, could_be, &type);
+	name = allocation_type(symbols, block, blocks_could_be, &type);
 	if (!name)
 		return;
 	blocks_learn(known, &type, name, false);
 	known->is_declared = true;
-	look_into_shared(symbols, known);
+	blocks_look_into_shared(symbols, known);
 }
 
 /* Returns whether an equal access to this block was seen before, and marks it as seen. */
-static bool is_seen(struct block_index *index, const struct memory_block *block,
+static bool blocks_is_seen(struct block_index *index, const struct memory_block *block,
 	const struct symbols_access *access)
 {
 	struct seen_access key = {.key = {.site = access->site,
@@ -283,15 +283,16 @@ void symbols_note_access(struct symbols *symbols, const struct symbols_memory *m
 	struct type_search search = {.block = block, .bytes = access->bytes};
 	struct block_type *known;
 
-	if (!block || is_seen(index, block, access))
+	if (!block || blocks_is_seen(index, block, access))
 		return;
 	known = &index->types[block - index->blocks];
-	ask_allocation(symbols, known, block);
+	blocks_ask_allocation(symbols, known, block);
 	search.offset = access->address - block->start;
 	if (point && point->type)
-		learn_from_point(symbols, known, block, access, point);
+		blocks_learn_from_point(symbols, known, block, access, point);
 	else
-		learn_from_scope(symbols, known, &search, point ? access->site : access->site - 1);
+		blocks_learn_from_scope(
+			symbols, known, &search, point ? access->site : access->site - 1);
 	if (known->name && known->is_guess && access->bytes &&
 		!types_fits(&known->type, search.offset % known->size, access->bytes)) {
 		known->name = NULL;
@@ -299,7 +300,7 @@ void symbols_note_access(struct symbols *symbols, const struct symbols_memory *m
 	}
 }
 
-static const char *block_word(const struct memory_block *block)
+static const char *blocks_block_word(const struct memory_block *block)
 {
 	static const char *const words[BLOCK_KIND_COUNT] = {[BLOCK_MALLOC] = "malloc",
 		[BLOCK_CALLOC] = "calloc",
@@ -313,7 +314,7 @@ static const char *block_word(const struct memory_block *block)
 }
 
 /* Returns the innermost frame of the user's code with a line; NULL if there is none. */
-static const struct symbols_frame *user_frame(
+static const struct symbols_frame *blocks_user_frame(
 	struct symbols *symbols, uint64_t site, struct symbols_frame frames[PLACE_FRAMES])
 {
 	const unsigned count = site ? symbols_lookup(symbols, site, true, frames, PLACE_FRAMES) : 0;
@@ -324,16 +325,16 @@ static const struct symbols_frame *user_frame(
 	return NULL;
 }
 
-static void add_block_place(
+static void blocks_add_block_place(
 	struct symbols *symbols, const struct memory_block *block, struct strbuf *out)
 {
 	struct symbols_frame frames[PLACE_FRAMES];
-	const struct symbols_frame *frame = user_frame(symbols, block->site, frames);
+	const struct symbols_frame *frame = blocks_user_frame(symbols, block->site, frames);
 	const char *module = NULL;
 	uint64_t offset;
 
 	for (unsigned i = 0; !frame && i < MEMORY_BLOCK_CALLERS; i++)
-		frame = user_frame(symbols, block->callers[i], frames);
+		frame = blocks_user_frame(symbols, block->callers[i], frames);
 	if (frame) {
 		strbuf_addf(out, " at %s:%u", base_name(frame->file), frame->line);
 		return;
@@ -349,7 +350,7 @@ static void add_block_place(
 static void blocks_add_block(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct memory_block *block, uint64_t step, struct strbuf *out)
 {
-	add_block_place(symbols, block, out);
+	blocks_add_block_place(symbols, block, out);
 	for (uint32_t i = 1; i < memory->thread_count; i++)
 		if (memory->threads[i].name == block->thread)
 			strbuf_addf(out, " by %s", memory->threads[i].path);
@@ -359,14 +360,15 @@ static void blocks_add_block(struct symbols *symbols, const struct symbols_memor
 }
 
 /* Adds "((struct account *)malloc at bank.c:41, #3)[2].balance". */
-static void describe_typed(struct symbols *symbols, const struct symbols_memory *memory,
+static void blocks_describe_typed(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct memory_block *block, const struct symbols_access *access,
 	struct block_type *known, struct strbuf *out)
 {
 	const uint64_t offset = access->address - block->start;
 	char *name = symbols_short_name(known->name);
 
-	strbuf_addf(out, "((%s *)%s", name, known->is_shared ? "shared_ptr" : block_word(block));
+	strbuf_addf(
+		out, "((%s *)%s", name, known->is_shared ? "shared_ptr" : blocks_block_word(block));
 	free(name);
 	blocks_add_block(symbols, memory, block, access->step, out);
 	strbuf_adds(out, ")");
@@ -402,16 +404,16 @@ void blocks_describe(struct symbols *symbols, const struct symbols_memory *memor
 	const uint64_t offset = access->address - block->start;
 
 	symbols_note_access(symbols, memory, access);
-	ask_allocation(symbols, known, block);
+	blocks_ask_allocation(symbols, known, block);
 	if (known->name) {
-		describe_typed(symbols, memory, block, access, known, out);
+		blocks_describe_typed(symbols, memory, block, access, known, out);
 		return;
 	}
 	strbuf_adds(out, "(");
 	if (block->kind != BLOCK_MAPPING && block->kind != BLOCK_TEXT)
 		strbuf_addf(out, "block of %" PRIu64 " bytes allocated", block->bytes);
 	else
-		strbuf_adds(out, block_word(block));
+		strbuf_adds(out, blocks_block_word(block));
 	blocks_add_block(symbols, memory, block, access->step, out);
 	strbuf_adds(out, ")");
 	if (offset)

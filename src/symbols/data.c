@@ -39,7 +39,7 @@ const struct symbols_thread *symbols_stack_owner(
 	return owner;
 }
 
-static bool describe_thread_local(struct symbols *symbols, const struct symbols_memory *memory,
+static bool data_describe_thread_local(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access, struct strbuf *out)
 {
 	const struct variable_place place = data_place_of(access);
@@ -84,7 +84,7 @@ static bool data_describe_local(struct symbols *symbols, const struct symbols_me
 	return true;
 }
 
-static bool describe_stack(struct symbols *symbols, const struct symbols_memory *memory,
+static bool data_describe_stack(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access, struct strbuf *out)
 {
 	const struct symbols_thread *owner = symbols_stack_owner(memory, access->address);
@@ -127,11 +127,11 @@ bool symbols_describe_data(struct symbols *symbols, const struct symbols_memory 
 		blocks_describe(symbols, memory, block, access, out);
 		return true;
 	}
-	if (describe_thread_local(symbols, memory, access, out))
+	if (data_describe_thread_local(symbols, memory, access, out))
 		return true;
 	if (block) {
 		blocks_describe(symbols, memory, block, access, out);
 		return true;
 	}
-	return describe_stack(symbols, memory, access, out);
+	return data_describe_stack(symbols, memory, access, out);
 }

@@ -17,7 +17,7 @@
 
 /* Visits the variables of a scope. `is_thorough`: also of its other blocks, whose variables may
  * still be in their places. */
-static bool visit_scope(struct symbols *symbols, Dwarf_Die *scope, const struct local *local,
+static bool locals_visit_scope(struct symbols *symbols, Dwarf_Die *scope, const struct local *local,
 	bool is_thorough, locals_visit *visit, void *argument, unsigned depth)
 {
 	Dwarf_Die child;
@@ -30,8 +30,8 @@ static bool visit_scope(struct symbols *symbols, Dwarf_Die *scope, const struct 
 		switch (dwarf_tag(&child)) {
 		case DW_TAG_lexical_block:
 			if ((is_thorough || dwarf_haspc(&child, local->address) > 0) &&
-				visit_scope(symbols, &child, local, is_thorough, visit, argument,
-					depth + 1))
+				locals_visit_scope(symbols, &child, local, is_thorough, visit,
+					argument, depth + 1))
 				return true;
 			break;
 		case DW_TAG_variable:
@@ -64,7 +64,7 @@ bool locals_each(struct symbols *symbols, uint64_t address, locals_visit *visit,
 	for (int is_thorough = 0; is_thorough < 2; is_thorough++)
 		for (unsigned i = chain.count; i--;) {
 			local.function = chain.functions[i];
-			if (visit_scope(symbols, &local.function, &local, is_thorough, visit,
+			if (locals_visit_scope(symbols, &local.function, &local, is_thorough, visit,
 				    argument, 0))
 				return true;
 		}
@@ -88,13 +88,13 @@ static bool locals_push(struct evaluation *evaluation, uint64_t value)
 	return true;
 }
 
-static bool push_register(struct evaluation *evaluation, unsigned number, uint64_t offset)
+static bool locals_push_register(struct evaluation *evaluation, unsigned number, uint64_t offset)
 {
 	return number < REGISTER_RETURN && evaluation->frame->known >> number & 1 &&
 	       locals_push(evaluation, evaluation->frame->registers[number] + offset);
 }
 
-static bool frame_base(struct evaluation *evaluation, struct local *local, uint64_t *base);
+static bool locals_frame_base(struct evaluation *evaluation, struct local *local, uint64_t *base);
 
 static bool locals_combine(struct evaluation *evaluation, unsigned atom)
 {
@@ -112,17 +112,17 @@ static bool locals_combine(struct evaluation *evaluation, unsigned atom)
 	return true;
 }
 
-static bool step(struct evaluation *evaluation, const Dwarf_Op *op, struct local *local)
+static bool locals_step(struct evaluation *evaluation, const Dwarf_Op *op, struct local *local)
 {
 	uint64_t value;
 
 	if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31)
-		return push_register(evaluation, op->atom - DW_OP_breg0, op->number);
+		return locals_push_register(evaluation, op->atom - DW_OP_breg0, op->number);
 	if (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31)
 		return locals_push(evaluation, op->atom - DW_OP_lit0);
 	switch (op->atom) {
 	case DW_OP_fbreg:
-		return local && frame_base(evaluation, local, &value) &&
+		return local && locals_frame_base(evaluation, local, &value) &&
 		       locals_push(evaluation, value + op->number);
 	case DW_OP_call_frame_cfa:
 		return locals_push(evaluation, evaluation->canonical);
@@ -161,7 +161,7 @@ static bool locals_evaluate(struct evaluation *evaluation, const Dwarf_Op *ops, 
 	const unsigned before = evaluation->count;
 
 	for (size_t i = 0; i < count; i++)
-		if (!step(evaluation, &ops[i], local))
+		if (!locals_step(evaluation, &ops[i], local))
 			return false;
 	if (evaluation->count != before + 1)
 		return false;
@@ -169,7 +169,7 @@ static bool locals_evaluate(struct evaluation *evaluation, const Dwarf_Op *ops, 
 	return true;
 }
 
-static bool frame_base(struct evaluation *evaluation, struct local *local, uint64_t *base)
+static bool locals_frame_base(struct evaluation *evaluation, struct local *local, uint64_t *base)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Op *ops;
@@ -180,7 +180,7 @@ static bool frame_base(struct evaluation *evaluation, struct local *local, uint6
 		return false;
 	/* Such an operation means the value of the register here. */
 	if (count == 1 && ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31) {
-		if (!push_register(evaluation, ops[0].atom - DW_OP_reg0, 0))
+		if (!locals_push_register(evaluation, ops[0].atom - DW_OP_reg0, 0))
 			return false;
 		*base = evaluation->stack[--evaluation->count];
 		return true;
@@ -197,7 +197,7 @@ struct local_search {
 
 /* Notes whether the type has the wanted size. A declared but undefined class has no known size and
  * is accepted. */
-static void note_object(Dwarf_Die *type, void *argument)
+static void locals_note_object(Dwarf_Die *type, void *argument)
 {
 	struct local_search *search = argument;
 
@@ -206,7 +206,7 @@ static void note_object(Dwarf_Die *type, void *argument)
 	search->has_object |= !size || size == search->object_bytes;
 }
 
-static bool holds_object(struct local_search *search, Dwarf_Die *type, uint64_t offset)
+static bool locals_holds_object(struct local_search *search, Dwarf_Die *type, uint64_t offset)
 {
 	struct strbuf unused;
 
@@ -217,12 +217,12 @@ static bool holds_object(struct local_search *search, Dwarf_Die *type, uint64_t 
 	(void)types_follow(
 		&(struct types_path){
 			.type = type, .offset = offset, .bytes = search->bytes, .out = &unused},
-		note_object, search); /* the result is in has_object */
+		locals_note_object, search); /* the result is in has_object */
 	strbuf_release(&unused);
 	return search->has_object;
 }
 
-static void add_function_name(Dwarf_Die *function, struct strbuf *out)
+static void locals_add_function_name(Dwarf_Die *function, struct strbuf *out)
 {
 	const char *raw = symbols_die_linkage_name(function);
 	char *name;
@@ -235,7 +235,7 @@ static void add_function_name(Dwarf_Die *function, struct strbuf *out)
 
 /* Returns whether a location relative to the frame base holds in the whole function. Other
  * registers change. */
-static bool is_in_frame(const Dwarf_Op *op, struct local *local)
+static bool locals_is_in_frame(const Dwarf_Op *op, struct local *local)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Op *base;
@@ -251,7 +251,7 @@ static bool is_in_frame(const Dwarf_Op *op, struct local *local)
 
 /* Finds where a variable begins. Location lists have gaps at -O2, but a variable in the frame has
  * one place, so any entry serves. */
-static bool find_start(struct evaluation *evaluation, struct local *local, uint64_t *start)
+static bool locals_find_start(struct evaluation *evaluation, struct local *local, uint64_t *start)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Addr base, from, to;
@@ -267,14 +267,14 @@ static bool find_start(struct evaluation *evaluation, struct local *local, uint6
 		return true;
 	while ((at = dwarf_getlocations(&attribute, at, &base, &from, &to, &ops, &count)) > 0) {
 		evaluation->count = 0;
-		if (count && is_in_frame(ops, local) &&
+		if (count && locals_is_in_frame(ops, local) &&
 			locals_evaluate(evaluation, ops, count, local, start))
 			return true;
 	}
 	return false;
 }
 
-static bool describe_if_there(struct symbols *symbols, struct local *local, void *argument)
+static bool locals_describe_if_there(struct symbols *symbols, struct local *local, void *argument)
 {
 	struct local_search *search = argument;
 	const char *name = dwarf_diename(&local->variable);
@@ -283,25 +283,25 @@ static bool describe_if_there(struct symbols *symbols, struct local *local, void
 
 	(void)symbols;
 	if (!name || !types_of(&local->variable, &type) ||
-		!find_start(&search->evaluation, local, &start))
+		!locals_find_start(&search->evaluation, local, &start))
 		return false;
 	size = types_size(&type);
 	if (search->address - start >= (size ? size : 1))
 		return false;
-	if (!holds_object(search, &type, search->address - start))
+	if (!locals_holds_object(search, &type, search->address - start))
 		return false;
 	strbuf_addf(search->out, search->is_brief ? "%s" : "local '%s", name);
 	types_describe_inside(&type, search->address - start, search->bytes, search->out);
 	if (search->is_brief)
 		return true;
 	strbuf_adds(search->out, "' of ");
-	add_function_name(&local->function, search->out);
+	locals_add_function_name(&local->function, search->out);
 	return true;
 }
 
 /* Returns the index of the outermost frame of the user's code: main, or a thread's start
  * function. */
-static unsigned first_call(
+static unsigned locals_first_call(
 	struct symbols *symbols, const struct stack_frame *frames, unsigned count)
 {
 	while (count--) {
@@ -320,8 +320,9 @@ bool locals_describe(struct symbols *symbols, const struct local_place *place, s
 	struct stack_frame frames[FRAMES_MAX];
 	const unsigned count =
 		unwind_frames(symbols, place->pid, place->stack_pointer, frames, FRAMES_MAX);
-	const unsigned least =
-		place->is_standing || place->object_bytes ? 0 : first_call(symbols, frames, count);
+	const unsigned least = place->is_standing || place->object_bytes
+				       ? 0
+				       : locals_first_call(symbols, frames, count);
 
 	for (unsigned i = least; i + 1 < count; i++) {
 		const uint64_t low = frames[i].registers[REGISTER_RSP] - (i ? 0 : RED_ZONE_BYTES);
@@ -339,7 +340,8 @@ bool locals_describe(struct symbols *symbols, const struct local_place *place, s
 		if (!(frames[i].known & frames[i + 1].known & 1u << REGISTER_RSP) ||
 			place->address - low >= high - low)
 			continue;
-		return locals_each(symbols, frames[i].address - 1, describe_if_there, &search);
+		return locals_each(
+			symbols, frames[i].address - 1, locals_describe_if_there, &search);
 	}
 	return false;
 }
@@ -361,5 +363,5 @@ bool symbols_describe_local(
 		.out = out};
 
 	frame.registers[REGISTER_RBP] = FRAME_ADDRESS - FRAME_BASE;
-	return locals_each(symbols, place->code - 1, describe_if_there, &search);
+	return locals_each(symbols, place->code - 1, locals_describe_if_there, &search);
 }

@@ -30,7 +30,7 @@ static bool lookup_starts_with(const char *text, const char *prefix)
 }
 
 /* Returns whether the compiler or a sanitizer added the code to the user's object file. */
-static bool is_system_function(const char *function)
+static bool lookup_is_system_function(const char *function)
 {
 	static const char *const prefixes[] = {
 		"__asan_", "__tsan_", "__ubsan_", "__lsan_", "__interceptor_", "__sanitizer"};
@@ -67,7 +67,8 @@ static struct symbols_frame *lookup_add_frame(struct lookup *lookup, uint64_t ad
 	return frame;
 }
 
-static void set_function(struct symbols *symbols, struct symbols_frame *frame, const char *raw)
+static void lookup_set_function(
+	struct symbols *symbols, struct symbols_frame *frame, const char *raw)
 {
 	char *name = raw ? symbols_readable_name(raw) : NULL;
 
@@ -76,7 +77,7 @@ static void set_function(struct symbols *symbols, struct symbols_frame *frame, c
 }
 
 /* Returns the nearest line before the address, for code with line 0; 0: none. */
-static unsigned line_near(Dwarf_Die *unit, Dwarf_Line *line)
+static unsigned lookup_line_near(Dwarf_Die *unit, Dwarf_Line *line)
 {
 	const char *file = dwarf_linesrc(line, NULL, NULL);
 	unsigned near = 0;
@@ -108,7 +109,7 @@ static unsigned line_near(Dwarf_Die *unit, Dwarf_Line *line)
 #define SHORT_LINES_ALL (SHORT_LINES + 2)
 
 /* Returns false if the list of distinct lines is full. */
-static bool note_line(int *lines, unsigned *count, int line)
+static bool lookup_note_line(int *lines, unsigned *count, int line)
 {
 	for (unsigned i = 0; i < *count; i++)
 		if (lines[i] == line)
@@ -138,7 +139,7 @@ static bool lookup_note_range(Dwarf_Die *unit, Dwarf_Addr start, Dwarf_Addr end,
 		if (dwarf_lineaddr(line, &address) || address < start || address >= end ||
 			dwarf_lineno(line, &number) || !number || !own || strcmp(own, file) != 0)
 			continue;
-		if (!note_line(numbers, count, number))
+		if (!lookup_note_line(numbers, count, number))
 			return false;
 	}
 	return true;
@@ -146,7 +147,7 @@ static bool lookup_note_range(Dwarf_Die *unit, Dwarf_Addr start, Dwarf_Addr end,
 
 /* Returns whether the function is short. A function that was not inlined also has a line for its
  * end. */
-static bool is_short(Dwarf_Die *unit, Dwarf_Die *function)
+static bool lookup_is_short(Dwarf_Die *unit, Dwarf_Die *function)
 {
 	const char *file = dwarf_decl_file(function);
 	const bool has_end = dwarf_tag(function) == DW_TAG_subprogram;
@@ -157,7 +158,7 @@ static bool is_short(Dwarf_Die *unit, Dwarf_Die *function)
 
 	if (!file || dwarf_decl_line(function, &declared))
 		return false;
-	(void)note_line(numbers, &count, declared);
+	(void)lookup_note_line(numbers, &count, declared);
 	while ((at = dwarf_ranges(function, at, &base, &start, &end)) > 0)
 		if (!lookup_note_range(unit, start, end, file, numbers, &count))
 			return false;
@@ -166,7 +167,7 @@ static bool is_short(Dwarf_Die *unit, Dwarf_Die *function)
 
 /* Names a lambda. "main::{lambda()#1}::operator()" does not lead to the source, but file and line
  * do. */
-static void name_lambda(
+static void lookup_name_lambda(
 	struct symbols *symbols, struct symbols_frame *frame, Dwarf_Die *unit, Dwarf_Die *function)
 {
 	static const char call[] = "::operator()";
@@ -197,7 +198,7 @@ static void name_lambda(
 	free(text);
 }
 
-static void set_source(
+static void lookup_set_source(
 	struct symbols *symbols, struct symbols_frame *frame, Dwarf_Die *unit, Dwarf_Addr address)
 {
 	Dwarf_Line *line = dwarf_getsrc_die(unit, address);
@@ -210,10 +211,10 @@ static void set_source(
 	frame->file = symbols_shown_path(
 		symbols, dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &folder)), file);
 	if (!dwarf_lineno(line, &number))
-		frame->line = number ? (unsigned)number : line_near(unit, line);
+		frame->line = number ? (unsigned)number : lookup_line_near(unit, line);
 }
 
-static const char *symbol_at(Dwfl_Module *module, uint64_t address)
+static const char *lookup_symbol_at(Dwfl_Module *module, uint64_t address)
 {
 	GElf_Off offset;
 	GElf_Sym symbol;
@@ -225,12 +226,12 @@ static const char *symbol_at(Dwfl_Module *module, uint64_t address)
 
 /* Returns the name of a function. A mangled name includes namespace and class; for static functions
  * only the symbol has it. */
-static const char *scope_name(Dwarf_Die *scope, Dwfl_Module *module, uint64_t address)
+static const char *lookup_scope_name(Dwarf_Die *scope, Dwfl_Module *module, uint64_t address)
 {
 	const char *name = symbols_die_linkage_name(scope);
 
 	if (!name && dwarf_tag(scope) == DW_TAG_subprogram)
-		name = symbol_at(module, address);
+		name = lookup_symbol_at(module, address);
 	return name ? name : dwarf_diename(scope);
 }
 
@@ -273,7 +274,7 @@ void chain_find(Dwarf_Die *unit, Dwarf_Addr address, struct chain *chain)
 }
 
 /* Names the first frame and those it was inlined into, outwards, with their calls. */
-static void add_scopes(struct symbols *symbols, struct lookup *lookup, Dwfl_Module *module,
+static void lookup_add_scopes(struct symbols *symbols, struct lookup *lookup, Dwfl_Module *module,
 	Dwarf_Die *unit, Dwarf_Addr address)
 {
 	struct symbols_frame *frame = &lookup->frames[0];
@@ -283,9 +284,10 @@ static void add_scopes(struct symbols *symbols, struct lookup *lookup, Dwfl_Modu
 	while (chain.count && frame) {
 		Dwarf_Die *function = &chain.functions[--chain.count];
 
-		set_function(symbols, frame, scope_name(function, module, frame->address));
-		name_lambda(symbols, frame, unit, function);
-		frame->is_short = is_short(unit, function);
+		lookup_set_function(
+			symbols, frame, lookup_scope_name(function, module, frame->address));
+		lookup_name_lambda(symbols, frame, unit, function);
+		frame->is_short = lookup_is_short(unit, function);
 		if (dwarf_tag(function) == DW_TAG_subprogram)
 			break;
 		frame = lookup_add_frame(lookup, frame->address);
@@ -307,22 +309,23 @@ static void lookup_fill(struct symbols *symbols, struct lookup *lookup)
 		return;
 	if (symbols_unit_at(symbols, module, lookup->key, &unit) &&
 		dwfl_module_getdwarf(module, &bias)) {
-		set_source(symbols, first, &unit, lookup->key - bias);
-		add_scopes(symbols, lookup, module, &unit, lookup->key - bias);
+		lookup_set_source(symbols, first, &unit, lookup->key - bias);
+		lookup_add_scopes(symbols, lookup, module, &unit, lookup->key - bias);
 	}
 	if (!first->function)
-		set_function(symbols, first, symbol_at(module, first->address));
+		lookup_set_function(symbols, first, lookup_symbol_at(module, first->address));
 	for (unsigned i = 0; i < lookup->count; i++) {
 		struct symbols_frame *frame = &lookup->frames[i];
 
 		frame->module = symbols_keep(symbols, symbols_module_name(module));
-		frame->is_system = symbols_module_is_system(module) ||
-				   (frame->function && is_system_function(frame->function)) ||
-				   (frame->file && symbols_is_system_file(frame->file));
+		frame->is_system =
+			symbols_module_is_system(module) ||
+			(frame->function && lookup_is_system_function(frame->function)) ||
+			(frame->file && symbols_is_system_file(frame->file));
 	}
 }
 
-static const struct lookup *look_up(struct symbols *symbols, uint64_t address)
+static const struct lookup *lookup_look_up(struct symbols *symbols, uint64_t address)
 {
 	struct lookup *lookup;
 
@@ -351,7 +354,7 @@ unsigned symbols_lookup(struct symbols *symbols, uint64_t address, bool is_retur
 	struct symbols_frame *frames, unsigned capacity)
 {
 	const struct lookup *lookup =
-		look_up(symbols, address - (is_return_address && address ? 1 : 0));
+		lookup_look_up(symbols, address - (is_return_address && address ? 1 : 0));
 	const unsigned count = lookup->count < capacity ? lookup->count : capacity;
 
 	for (unsigned i = 0; i < count; i++) {
@@ -365,7 +368,7 @@ void symbols_describe_code(
 	struct symbols *symbols, uint64_t address, bool is_return_address, struct strbuf *out)
 {
 	const struct lookup *lookup =
-		look_up(symbols, address - (is_return_address && address ? 1 : 0));
+		lookup_look_up(symbols, address - (is_return_address && address ? 1 : 0));
 	const struct symbols_frame *frame = &lookup->frames[0];
 
 	for (unsigned i = 0; i < lookup->count; i++) {

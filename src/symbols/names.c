@@ -27,7 +27,7 @@ static bool names_is_named(const struct name_search *search, Dwarf_Die *die)
 	return is_it;
 }
 
-static bool search_die(const struct name_search *search, Dwarf_Die *parent, unsigned depth)
+static bool names_search_die(const struct name_search *search, Dwarf_Die *parent, unsigned depth)
 {
 	Dwarf_Die child;
 
@@ -41,7 +41,7 @@ static bool search_die(const struct name_search *search, Dwarf_Die *parent, unsi
 			return true;
 		if ((tag == DW_TAG_namespace || tag == DW_TAG_subprogram ||
 			    types_is_struct(&child)) &&
-			search_die(search, &child, depth + 1))
+			names_search_die(search, &child, depth + 1))
 			return true;
 	} while (!dwarf_siblingof(&child, &child));
 	return false;
@@ -55,7 +55,7 @@ struct module_visit {
 	bool is_found;
 };
 
-static int visit_module(
+static int names_visit_module(
 	Dwfl_Module *module, void **unused, const char *name, Dwarf_Addr start, void *argument)
 {
 	struct module_visit *visit = argument;
@@ -68,38 +68,38 @@ static int visit_module(
 	return visit->is_found ? DWARF_CB_ABORT : DWARF_CB_OK;
 }
 
-static bool visit_modules(struct module_visit *visit)
+static bool names_visit_modules(struct module_visit *visit)
 {
-	(void)dwfl_getmodules(visit->symbols->dwfl, visit_module, visit, 0);
+	(void)dwfl_getmodules(visit->symbols->dwfl, names_visit_module, visit, 0);
 	return visit->is_found;
 }
 
-static bool search_module(struct module_visit *visit, Dwfl_Module *module)
+static bool names_search_module(struct module_visit *visit, Dwfl_Module *module)
 {
 	Dwarf_Die *unit = NULL;
 	Dwarf_Addr bias;
 
 	while ((unit = dwfl_module_nextcu(module, unit, &bias)))
-		if (search_die(visit->argument, unit, 0))
+		if (names_search_die(visit->argument, unit, 0))
 			return true;
 	return false;
 }
 
-static bool has_name(struct symbols *symbols, const char *name, bool wants_function)
+static bool names_has_name(struct symbols *symbols, const char *name, bool wants_function)
 {
 	const struct name_search search = {.name = name, .wants_function = wants_function};
 	struct module_visit visit = {
-		.symbols = symbols, .visit = search_module, .argument = &search};
+		.symbols = symbols, .visit = names_search_module, .argument = &search};
 
-	return visit_modules(&visit);
+	return names_visit_modules(&visit);
 }
 
 bool symbols_has_function(struct symbols *symbols, const char *name)
 {
-	return has_name(symbols, name, true);
+	return names_has_name(symbols, name, true);
 }
 
-static bool find_member(Dwarf_Die *type, const char *name, size_t length, Dwarf_Die *out)
+static bool names_find_member(Dwarf_Die *type, const char *name, size_t length, Dwarf_Die *out)
 {
 	Dwarf_Die child, base;
 
@@ -113,13 +113,13 @@ static bool find_member(Dwarf_Die *type, const char *name, size_t length, Dwarf_
 			strncmp(own, name, length) == 0)
 			return types_of(&child, out);
 		if (tag == DW_TAG_inheritance && types_of(&child, &base) &&
-			find_member(&base, name, length, out))
+			names_find_member(&base, name, length, out))
 			return true;
 	} while (!dwarf_siblingof(&child, &child));
 	return false;
 }
 
-static bool search_type(struct module_visit *visit, Dwfl_Module *module)
+static bool names_search_type(struct module_visit *visit, Dwfl_Module *module)
 {
 	const char *name = visit->argument, *field = strchr(name, '.');
 	char *type_name = strndup(name, field ? (size_t)(field - name) : strlen(name));
@@ -130,7 +130,7 @@ static bool search_type(struct module_visit *visit, Dwfl_Module *module)
 	while (is_found && field) {
 		const size_t length = strcspn(++field, ".");
 
-		is_found = find_member(&type, field, length, &type);
+		is_found = names_find_member(&type, field, length, &type);
 		field = field[length] ? field + length : NULL;
 		while (dwarf_tag(&type) == DW_TAG_array_type && types_of(&type, &type))
 			;
@@ -140,9 +140,10 @@ static bool search_type(struct module_visit *visit, Dwfl_Module *module)
 
 bool symbols_has_part(struct symbols *symbols, const char *name)
 {
-	struct module_visit visit = {.symbols = symbols, .visit = search_type, .argument = name};
+	struct module_visit visit = {
+		.symbols = symbols, .visit = names_search_type, .argument = name};
 
-	return visit_modules(&visit) || has_name(symbols, name, false);
+	return names_visit_modules(&visit) || names_has_name(symbols, name, false);
 }
 
 struct text_visit {
@@ -152,7 +153,7 @@ struct text_visit {
 	int result;
 };
 
-static void visit_texts(struct text_visit *visit, Elf_Scn *section, const char *module)
+static void names_visit_texts(struct text_visit *visit, Elf_Scn *section, const char *module)
 {
 	const Elf_Data *bytes = elf_rawdata(section, NULL);
 	const char *text = bytes ? bytes->d_buf : NULL;
@@ -168,7 +169,7 @@ static void visit_texts(struct text_visit *visit, Elf_Scn *section, const char *
 	}
 }
 
-static int visit_module_texts(
+static int names_visit_module_texts(
 	Dwfl_Module *module, void **unused, const char *name, Dwarf_Addr start, void *argument)
 {
 	struct text_visit *visit = argument;
@@ -189,7 +190,7 @@ static int visit_module_texts(
 					  : NULL;
 
 		if (own && strcmp(own, visit->section) == 0)
-			visit_texts(visit, section, symbols_module_name(module));
+			names_visit_texts(visit, section, symbols_module_name(module));
 	}
 	return visit->result ? DWARF_CB_ABORT : DWARF_CB_OK;
 }
@@ -199,6 +200,6 @@ int symbols_each_text(
 {
 	struct text_visit state = {.section = section, .visit = visit, .argument = argument};
 
-	(void)dwfl_getmodules(symbols->dwfl, visit_module_texts, &state, 0);
+	(void)dwfl_getmodules(symbols->dwfl, names_visit_module_texts, &state, 0);
 	return state.result;
 }

@@ -32,7 +32,7 @@ static void owners_add_name(const struct type_list *list, const char *name)
 		list->names[(*list->count)++] = name;
 }
 
-static void add_struct(struct type_list *list, Dwarf_Die *type, unsigned depth)
+static void owners_add_struct(struct type_list *list, Dwarf_Die *type, unsigned depth)
 {
 	const char *name = types_name(list->symbols, type);
 	Dwarf_Die child, base;
@@ -44,16 +44,16 @@ static void add_struct(struct type_list *list, Dwarf_Die *type, unsigned depth)
 		return;
 	do {
 		if (dwarf_tag(&child) == DW_TAG_inheritance && types_of(&child, &base))
-			add_struct(list, &base, depth + 1);
+			owners_add_struct(list, &base, depth + 1);
 	} while (!dwarf_siblingof(&child, &child));
 }
 
-static void visit_struct(Dwarf_Die *type, void *argument)
+static void owners_visit_struct(Dwarf_Die *type, void *argument)
 {
-	add_struct(argument, type, 0);
+	owners_add_struct(argument, type, 0);
 }
 
-static void fill_place(struct symbols *symbols, Dwarf_Die *type, uint64_t offset,
+static void owners_fill_place(struct symbols *symbols, Dwarf_Die *type, uint64_t offset,
 	const struct symbols_access *access, struct symbols_part *out)
 {
 	struct type_list list = {symbols, out->types, &out->type_count, false};
@@ -64,14 +64,14 @@ static void fill_place(struct symbols *symbols, Dwarf_Die *type, uint64_t offset
 		.type = type, .offset = offset, .bytes = access->bytes, .out = &place};
 
 	strbuf_init(&place);
-	out->is_constant |= types_follow(&path, visit_struct, &list);
+	out->is_constant |= types_follow(&path, owners_visit_struct, &list);
 	out->place = strbuf_detach(&place);
 	out->is_of_library = types_is_struct(&object) && name && types_is_reserved(name) &&
 			     owners_is_of_system(&object) && !list.has_users;
 }
 
 /* Selects the element of an array of structs; `*offset` becomes relative to it. */
-static uint64_t enter_elements(Dwarf_Die *type, uint64_t *offset)
+static uint64_t owners_enter_elements(Dwarf_Die *type, uint64_t *offset)
 {
 	uint64_t skipped = 0;
 
@@ -94,7 +94,7 @@ static uint64_t enter_elements(Dwarf_Die *type, uint64_t *offset)
 	return skipped;
 }
 
-static bool part_of_static(
+static bool owners_part_of_static(
 	struct symbols *symbols, const struct symbols_access *access, struct symbols_part *out)
 {
 	struct variable_found variable;
@@ -113,9 +113,9 @@ static bool part_of_static(
 		dwarf_diename(&variable.unit));
 	out->is_constant = types_is_constant(&variable.die);
 	out->is_lasting = true;
-	out->start = variable.start + enter_elements(&type, &offset);
+	out->start = variable.start + owners_enter_elements(&type, &offset);
 	out->type = types_is_struct(&type) ? types_name(symbols, &type) : NULL;
-	fill_place(symbols, &type, offset, access, out);
+	owners_fill_place(symbols, &type, offset, access, out);
 	return true;
 }
 
@@ -125,7 +125,8 @@ static bool part_of_static(
 /* Finds the user's object of std::make_shared(), in untyped bytes after the counts
  * (bits/shared_ptr_base.h). Its type is the first template argument. Returns its start; 0: none.
  * *is_payload: the offset lies in it. */
-static uint64_t enter_payload(Dwarf_Die *type, uint64_t size, uint64_t *offset, bool *is_payload)
+static uint64_t owners_enter_payload(
+	Dwarf_Die *type, uint64_t size, uint64_t *offset, bool *is_payload)
 {
 	const char *name = dwarf_diename(type);
 	uint64_t bytes, start;
@@ -153,7 +154,7 @@ static uint64_t enter_payload(Dwarf_Die *type, uint64_t size, uint64_t *offset, 
 	return start;
 }
 
-static bool part_of_block(struct symbols *symbols, const struct symbols_memory *memory,
+static bool owners_part_of_block(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access, struct symbols_part *out)
 {
 	const struct memory_block *block = blocks_at(symbols, memory, access);
@@ -167,16 +168,16 @@ static bool part_of_block(struct symbols *symbols, const struct symbols_memory *
 	offset = access->address - block->start;
 	out->start = block->start + offset / size * size;
 	offset %= size;
-	out->start += enter_payload(&type, size, &offset, &is_payload);
+	out->start += owners_enter_payload(&type, size, &offset, &is_payload);
 	out->type = types_name(symbols, &type);
 	out->is_lasting = !block->made_step;
-	fill_place(symbols, &type, offset, access, out);
+	owners_fill_place(symbols, &type, offset, access, out);
 	out->is_of_library &= !is_payload;
 	return true;
 }
 
 /* Finds the struct around an access whose field the compiler has noted. */
-static bool part_of_field(
+static bool owners_part_of_field(
 	struct symbols *symbols, const struct symbols_access *access, struct symbols_part *out)
 {
 	const struct site *site = points_at(symbols, access->site);
@@ -195,7 +196,7 @@ static bool part_of_field(
 		return false;
 	out->start = access->address - offset;
 	out->type = types_name(symbols, &type);
-	fill_place(symbols, &type, offset, access, out);
+	owners_fill_place(symbols, &type, offset, access, out);
 	return true;
 }
 
@@ -203,13 +204,13 @@ bool symbols_part_at(struct symbols *symbols, const struct symbols_memory *memor
 	const struct symbols_access *access, struct symbols_part *out)
 {
 	*out = (struct symbols_part){0};
-	return part_of_static(symbols, access, out) ||
+	return owners_part_of_static(symbols, access, out) ||
 	       (!symbols_data_module(symbols, access->address) &&
-		       (part_of_block(symbols, memory, access, out) ||
-			       part_of_field(symbols, access, out)));
+		       (owners_part_of_block(symbols, memory, access, out) ||
+			       owners_part_of_field(symbols, access, out)));
 }
 
-static void add_parameter(const struct type_list *list, Dwarf_Die *parameter)
+static void owners_add_parameter(const struct type_list *list, Dwarf_Die *parameter)
 {
 	Dwarf_Die type, target;
 	int tag;
@@ -224,7 +225,7 @@ static void add_parameter(const struct type_list *list, Dwarf_Die *parameter)
 		owners_add_name(list, types_name(list->symbols, &target));
 }
 
-static void add_parameters(const struct type_list *list, Dwarf_Die *function)
+static void owners_add_parameters(const struct type_list *list, Dwarf_Die *function)
 {
 	Dwarf_Die child;
 
@@ -232,11 +233,11 @@ static void add_parameters(const struct type_list *list, Dwarf_Die *function)
 		return;
 	do {
 		if (dwarf_tag(&child) == DW_TAG_formal_parameter)
-			add_parameter(list, &child);
+			owners_add_parameter(list, &child);
 	} while (!dwarf_siblingof(&child, &child));
 }
 
-static void fill_routine(struct symbols *symbols, Dwarf_Die *unit, Dwarf_Die *function,
+static void owners_fill_routine(struct symbols *symbols, Dwarf_Die *unit, Dwarf_Die *function,
 	const struct symbols_frame *frame, struct symbols_routine *out)
 {
 	struct type_list list = {symbols, out->types, &out->type_count, false};
@@ -251,7 +252,7 @@ static void fill_routine(struct symbols *symbols, Dwarf_Die *unit, Dwarf_Die *fu
 			dwarf_diename(unit)),
 		.is_system = frame->is_system,
 	};
-	add_parameters(&list, function);
+	owners_add_parameters(&list, function);
 }
 
 unsigned symbols_routines_at(
@@ -275,7 +276,7 @@ unsigned symbols_routines_at(
 		count = capacity;
 	/* The innermost frame is first. */
 	for (unsigned i = 0; i < count; i++) {
-		fill_routine(
+		owners_fill_routine(
 			symbols, &unit, &chain.functions[i], &frames[chain.count - 1 - i], &out[i]);
 		if (!out[i].name)
 			return i;

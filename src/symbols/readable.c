@@ -15,7 +15,7 @@ char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *sta
 
 /* Finds the start of the last list of parameters: "a::f(int) const" -> at "(int) const"; returns
  * NULL if there is none. */
-static char *parameters_of(char *name)
+static char *readable_parameters_of(char *name)
 {
 	char *close = strrchr(name, ')');
 	unsigned depth = 0;
@@ -33,7 +33,7 @@ static char *parameters_of(char *name)
 }
 
 /* Removes ABI tags: "push[abi:cxx11]" becomes "push". */
-static void drop_tags(char *name)
+static void readable_drop_tags(char *name)
 {
 	char *tag;
 
@@ -62,7 +62,7 @@ bool symbols_is_lambda(const char *name, size_t length)
 }
 
 /* Replaces lambdas inside of a name: "submit<main::{lambda()#1}>" becomes "submit<lambda>". */
-static void shorten_lambdas(char *name)
+static void readable_shorten_lambdas(char *name)
 {
 	char *lambda;
 
@@ -85,19 +85,19 @@ static void shorten_lambdas(char *name)
 }
 
 /* Returns the length of the operator's name in "operator<<" and similar names; 0: no operator. */
-static size_t operator_length(const char *at)
+static size_t readable_operator_length(const char *at)
 {
 	return strncmp(at, "operator", 8) == 0 ? 8 + strspn(at + 8, "<>=-") : 0;
 }
 
 /* Shortens "std::map<int, int>::find" to "std::map<...>::find"; the caller frees it. */
-static char *without_arguments(const char *name)
+static char *readable_without_arguments(const char *name)
 {
 	char *text = array_new(4 * strlen(name) + 1, 1), *to = text;
 	unsigned depth = 0;
 
 	while (*name) {
-		size_t length = depth ? 0 : operator_length(name);
+		size_t length = depth ? 0 : readable_operator_length(name);
 
 		if (!length) {
 			depth -= *name == '>' && depth;
@@ -114,10 +114,10 @@ static char *without_arguments(const char *name)
 
 char *symbols_short_name(const char *name)
 {
-	return strlen(name) > NAME_MOST ? without_arguments(name) : string_copy(name);
+	return strlen(name) > NAME_MOST ? readable_without_arguments(name) : string_copy(name);
 }
 
-static bool is_lambda_itself(const char *name)
+static bool readable_is_lambda_itself(const char *name)
 {
 	const char *call = strstr(name, "::operator()");
 
@@ -132,7 +132,7 @@ char *symbols_readable_name(const char *raw)
 	char *stop, *visible;
 
 	if (name) {
-		stop = parameters_of(name);
+		stop = readable_parameters_of(name);
 	} else {
 		/* Removes glibc's prefix of internal aliases of public functions. */
 		name = string_copy(strncmp(raw, "__GI_", 5) ? raw : raw + 5);
@@ -141,9 +141,9 @@ char *symbols_readable_name(const char *raw)
 	if (stop)
 		*stop = '\0';
 	if (strncmp(raw, "_Z", 2) == 0) {
-		drop_tags(name);
-		if (!is_lambda_itself(name))
-			shorten_lambdas(name);
+		readable_drop_tags(name);
+		if (!readable_is_lambda_itself(name))
+			readable_shorten_lambdas(name);
 	}
 	if (strncmp(raw, "_Z", 2) == 0 && strlen(name) > NAME_MOST) {
 		char *whole = name;

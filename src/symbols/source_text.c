@@ -27,7 +27,7 @@ struct source_text {
 	UT_hash_handle hh;
 };
 
-static FILE *open_source(const char *path, Dwfl_Module *module)
+static FILE *source_text_open_source(const char *path, Dwfl_Module *module)
 {
 	const char *program = NULL;
 	struct stat source, linked;
@@ -42,7 +42,7 @@ static FILE *open_source(const char *path, Dwfl_Module *module)
 }
 
 /* Adds the line, and neighbouring lines that belong to its statement. */
-static void read_statement(FILE *stream, unsigned line, char *out)
+static void source_text_read_statement(FILE *stream, unsigned line, char *out)
 {
 	size_t capacity = 0, used = 0;
 	bool is_over = false;
@@ -65,18 +65,18 @@ static void read_statement(FILE *stream, unsigned line, char *out)
 	out[used] = '\0';
 }
 
-static char *read_source(
+static char *source_text_read_source(
 	struct symbols *symbols, Dwfl_Module *module, const char *file, unsigned line)
 {
 	char text[STATEMENT_BYTES], *path = NULL, *copy;
 	FILE *stream;
 
 	BUG_ON(asprintf(&path, "%s%s", *file == '/' ? "" : symbols->working_folder, file) < 0);
-	stream = open_source(path, module);
+	stream = source_text_open_source(path, module);
 	free(path);
 	if (!stream)
 		return NULL;
-	read_statement(stream, line, text);
+	source_text_read_statement(stream, line, text);
 	(void)fclose(stream); /* opened for reading only */
 	copy = string_copy(text);
 	return copy;
@@ -93,7 +93,7 @@ const char *source_statement(
 		return found->text;
 	found = array_new(1, sizeof *found);
 	found->key = key.key;
-	found->text = line ? read_source(symbols, module, file, line) : NULL;
+	found->text = line ? source_text_read_source(symbols, module, file, line) : NULL;
 	HASH_ADD(hh, symbols->source_texts, key, sizeof found->key, found);
 	return found->text;
 }

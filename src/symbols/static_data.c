@@ -129,7 +129,7 @@ static void static_data_add_variables(const struct surroundings *surroundings, D
 }
 
 /* Returns the scope for declarations in a namespace or function, which may have no mangled name. */
-static const char *scope_of(const struct surroundings *around, Dwarf_Die *die)
+static const char *static_data_scope_of(const struct surroundings *around, Dwarf_Die *die)
 {
 	const bool is_function = dwarf_tag(die) == DW_TAG_subprogram;
 	const char *raw = is_function ? symbols_die_linkage_name(die) : NULL;
@@ -149,7 +149,8 @@ static const char *scope_of(const struct surroundings *around, Dwarf_Die *die)
 }
 
 /* Descends only into DIEs that can contain variables. */
-static void add_children(const struct surroundings *around, Dwarf_Die *parent, unsigned depth)
+static void static_data_add_children(
+	const struct surroundings *around, Dwarf_Die *parent, unsigned depth)
 {
 	Dwarf_Die child;
 
@@ -165,13 +166,13 @@ static void add_children(const struct surroundings *around, Dwarf_Die *parent, u
 			break;
 		case DW_TAG_namespace:
 		case DW_TAG_subprogram:
-			inner.scope = scope_of(around, &child);
+			inner.scope = static_data_scope_of(around, &child);
 			inner.is_in_function |= tag == DW_TAG_subprogram;
-			add_children(&inner, &child, depth + 1);
+			static_data_add_children(&inner, &child, depth + 1);
 			break;
 		case DW_TAG_lexical_block:
 		case DW_TAG_inlined_subroutine:
-			add_children(around, &child, depth + 1);
+			static_data_add_children(around, &child, depth + 1);
 			break;
 		}
 	} while (!dwarf_siblingof(&child, &child));
@@ -190,11 +191,11 @@ static const struct variable_index *static_data_index_of(
 	index = array_new(1, sizeof *index);
 	index->module = module;
 	while ((unit = dwfl_module_nextcu(module, unit, &bias)))
-		add_children(&(struct surroundings){.symbols = symbols,
-				     .index = index,
-				     .unit = unit,
-				     .bias = bias,
-				     .scope = ""},
+		static_data_add_children(&(struct surroundings){.symbols = symbols,
+						 .index = index,
+						 .unit = unit,
+						 .bias = bias,
+						 .scope = ""},
 			unit, 0);
 	HASH_ADD_PTR(symbols->variables, module, index);
 	return index;
@@ -222,7 +223,7 @@ static const struct variable *static_data_find_variable(
 	return NULL;
 }
 
-static void add_declaration(struct symbols *symbols, Dwarf_Die *die, struct strbuf *out)
+static void static_data_add_declaration(struct symbols *symbols, Dwarf_Die *die, struct strbuf *out)
 {
 	const char *file = symbols_die_file(symbols, die, DW_AT_decl_file);
 
@@ -233,7 +234,7 @@ static void add_declaration(struct symbols *symbols, Dwarf_Die *die, struct strb
 
 /* Returns the mangled name; NULL if there is none, or variable->scope has it. gcc gives the
  * anonymous namespace only to the symbol. */
-static const char *mangled_name(Dwfl_Module *module, const struct variable *variable)
+static const char *static_data_mangled_name(Dwfl_Module *module, const struct variable *variable)
 {
 	Dwarf_Die die = variable->die;
 	const char *raw;
@@ -248,11 +249,11 @@ static const char *mangled_name(Dwfl_Module *module, const struct variable *vari
 	return raw && !offset && !strncmp(raw, "_Z", 2) ? raw : NULL;
 }
 
-static void describe_variable(struct symbols *symbols, Dwfl_Module *module,
+static void static_data_describe_variable(struct symbols *symbols, Dwfl_Module *module,
 	const struct variable *variable, const struct variable_place *place, struct strbuf *out)
 {
 	Dwarf_Die die = variable->die, type;
-	const char *mangled = mangled_name(module, variable);
+	const char *mangled = static_data_mangled_name(module, variable);
 	const char *raw = mangled ? mangled : dwarf_diename(&die);
 	char *name = raw ? symbols_readable_name(raw) : NULL;
 	const uint64_t offset = place->place - variable->start + variable->inner;
@@ -265,7 +266,7 @@ static void describe_variable(struct symbols *symbols, Dwfl_Module *module,
 	else if (offset)
 		strbuf_addf(out, "+%llu", (unsigned long long)offset);
 	if (!place->is_brief)
-		add_declaration(symbols, &die, out);
+		static_data_add_declaration(symbols, &die, out);
 	free(name);
 }
 
@@ -293,7 +294,7 @@ bool variables_describe(struct symbols *symbols, Dwfl_Module *module,
 		static_data_index_of(symbols, module), place->place, place->is_thread_local);
 
 	if (variable)
-		describe_variable(symbols, module, variable, place, out);
+		static_data_describe_variable(symbols, module, variable, place, out);
 	return variable;
 }
 

@@ -24,7 +24,7 @@ struct kept_text {
 
 /* Opens the debug file beside the object, if it has the object's build id. Returns a descriptor or
  * -1. */
-static int open_debuglink(Dwfl_Module *module, const char *path)
+static int symbols_open_debuglink(Dwfl_Module *module, const char *path)
 {
 	const unsigned char *wanted;
 	GElf_Addr address;
@@ -47,7 +47,7 @@ static int open_debuglink(Dwfl_Module *module, const char *path)
 	return -1;
 }
 
-static int find_debuginfo(Dwfl_Module *module, void **user_data, const char *module_name,
+static int symbols_find_debuginfo(Dwfl_Module *module, void **user_data, const char *module_name,
 	Dwarf_Addr base, const char *file, const char *link, GElf_Word crc, char **found)
 {
 	static const char *const formats[] = {"%.*s%s", "%.*s.debug/%s", "/usr/lib/debug%.*s%s"};
@@ -59,7 +59,7 @@ static int find_debuginfo(Dwfl_Module *module, void **user_data, const char *mod
 		char *path = NULL;
 
 		BUG_ON(asprintf(&path, formats[i], (int)(slash + 1 - file), file, link) < 0);
-		fd = open_debuglink(module, path);
+		fd = symbols_open_debuglink(module, path);
 		if (fd >= 0)
 			*found = path;
 		else
@@ -70,12 +70,12 @@ static int find_debuginfo(Dwfl_Module *module, void **user_data, const char *mod
 
 static const Dwfl_Callbacks callbacks = {
 	.find_elf = dwfl_linux_proc_find_elf,
-	.find_debuginfo = find_debuginfo,
+	.find_debuginfo = symbols_find_debuginfo,
 };
 
 /* Assigns zeroed data (.bss) after an object's last file mapping to the object. The kernel shows it
  * as anonymous memory. */
-static void claim_zeroed_data(FILE *maps, struct strbuf *out)
+static void symbols_claim_zeroed_data(FILE *maps, struct strbuf *out)
 {
 	char owner[4200] = "";
 	char *line = NULL;
@@ -103,7 +103,7 @@ static void claim_zeroed_data(FILE *maps, struct strbuf *out)
 	free(line);
 }
 
-static int report_modules(struct symbols *symbols, pid_t pid)
+static int symbols_report_modules(struct symbols *symbols, pid_t pid)
 {
 	char path[32];
 	struct strbuf text;
@@ -115,7 +115,7 @@ static int report_modules(struct symbols *symbols, pid_t pid)
 	if (!maps)
 		return errno;
 	strbuf_init(&text);
-	claim_zeroed_data(maps, &text);
+	symbols_claim_zeroed_data(maps, &text);
 	(void)fclose(maps); /* the file was opened for reading */
 	claimed = text.length ? fmemopen(text.text, text.length, "r") : NULL;
 	if (claimed) {
@@ -139,7 +139,7 @@ int symbols_from_process(struct symbols **out, pid_t pid, struct error *err)
 	free(folder);
 	symbols->dwfl = dwfl_begin(&callbacks);
 	BUG_ON(!symbols->dwfl);
-	status = report_modules(symbols, pid);
+	status = symbols_report_modules(symbols, pid);
 	if (!status) {
 		*out = symbols;
 		return 0;
@@ -225,7 +225,7 @@ bool symbols_module_is_system(Dwfl_Module *module)
 	return false;
 }
 
-/* Returns the module. claim_zeroed_data() has assigned the anonymous memory after a module's data
+/* Returns the module. symbols_claim_zeroed_data() has assigned the anonymous memory after a module's data
  * to the module. */
 Dwfl_Module *symbols_data_module(struct symbols *symbols, uint64_t address)
 {
@@ -244,7 +244,7 @@ Dwfl_Module *symbols_data_module(struct symbols *symbols, uint64_t address)
 	return NULL;
 }
 
-static bool has_symbol_table(Dwfl_Module *module)
+static bool symbols_has_symbol_table(Dwfl_Module *module)
 {
 	GElf_Addr bias;
 	Elf *elf = dwfl_module_getelf(module, &bias);
@@ -275,7 +275,7 @@ const char *symbols_lacks_debug_information(
 
 	if (!module || symbols_module_is_system(module) || dwfl_module_nextcu(module, NULL, &bias))
 		return NULL;
-	*has_symbols = has_symbol_table(module);
+	*has_symbols = symbols_has_symbol_table(module);
 	return symbols_module_name(module);
 }
 

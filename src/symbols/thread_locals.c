@@ -15,7 +15,7 @@
 #define BASE_VECTOR 8
 #define VECTOR_ENTRY 16
 
-static uint64_t block_bytes(Dwfl_Module *module)
+static uint64_t thread_locals_block_bytes(Dwfl_Module *module)
 {
 	GElf_Addr bias;
 	Elf *elf = module ? dwfl_module_getelf(module, &bias) : NULL;
@@ -42,7 +42,8 @@ struct link_search {
 };
 
 /* Finds the list's address through the dynamic section of an object. */
-static int find_list(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr start, void *to)
+static int thread_locals_find_list(
+	Dwfl_Module *module, void **user, const char *name, Dwarf_Addr start, void *to)
 {
 	struct link_search *search = to;
 	GElf_Addr bias;
@@ -77,14 +78,15 @@ static int find_list(Dwfl_Module *module, void **user, const char *name, Dwarf_A
 }
 
 /* Sorts the modules by number; returns their count. */
-static unsigned number_modules(struct symbols *symbols, pid_t pid, Dwfl_Module **modules)
+static unsigned thread_locals_number_modules(
+	struct symbols *symbols, pid_t pid, Dwfl_Module **modules)
 {
 	struct link_search search = {.symbols = symbols, .pid = pid};
 	uint64_t map, section;
 	unsigned count = 0;
 
 	/* the return value is not needed */
-	(void)dwfl_getmodules(symbols->dwfl, find_list, &search, 0);
+	(void)dwfl_getmodules(symbols->dwfl, thread_locals_find_list, &search, 0);
 	map = search.map;
 	for (unsigned i = 0; map && i < MODULES_MAX && count < MODULES_MAX; i++) {
 		Dwfl_Module *module;
@@ -92,7 +94,7 @@ static unsigned number_modules(struct symbols *symbols, pid_t pid, Dwfl_Module *
 		if (!unwind_read(symbols, pid, map + offsetof(struct link_map, l_ld), &section))
 			break;
 		module = dwfl_addrmodule(symbols->dwfl, section);
-		if (block_bytes(module))
+		if (thread_locals_block_bytes(module))
 			modules[count++] = module;
 		if (!unwind_read(symbols, pid, map + offsetof(struct link_map, l_next), &map))
 			break;
@@ -108,7 +110,7 @@ bool thread_locals_describe(struct symbols *symbols, pid_t pid, uint64_t thread_
 
 	if (!numbers) {
 		numbers = symbols->numbers = array_new(1, sizeof *numbers);
-		numbers->count = number_modules(symbols, pid, numbers->modules);
+		numbers->count = thread_locals_number_modules(symbols, pid, numbers->modules);
 	}
 	if (!unwind_read(symbols, pid, thread_base + BASE_VECTOR, &vector))
 		return false;
@@ -116,7 +118,7 @@ bool thread_locals_describe(struct symbols *symbols, pid_t pid, uint64_t thread_
 		Dwfl_Module *module = numbers->modules[i];
 
 		if (!unwind_read(symbols, pid, vector + (i + 1) * VECTOR_ENTRY, &block) ||
-			access->place - block >= block_bytes(module))
+			access->place - block >= thread_locals_block_bytes(module))
 			continue;
 		return variables_describe(symbols, module,
 			&(struct variable_place){.place = access->place - block,

@@ -24,7 +24,7 @@ struct type_index {
 	UT_hash_handle hh;
 };
 
-static void cut(struct strbuf *text, size_t length)
+static void type_names_cut(struct strbuf *text, size_t length)
 {
 	if (text->length > length)
 		text->text[text->length = length] = '\0';
@@ -50,7 +50,7 @@ static void type_names_add_type(
 }
 
 /* `prefix`: the scope, "bank::"; unchanged on return. */
-static void add_types(
+static void type_names_add_types(
 	struct type_index *index, Dwarf_Die *parent, struct strbuf *prefix, unsigned depth)
 {
 	const size_t length = prefix->length;
@@ -82,9 +82,9 @@ static void add_types(
 		} else {
 			if (is_type || tag == DW_TAG_namespace)
 				strbuf_adds(prefix, "::");
-			add_types(index, &child, prefix, depth + 1);
+			type_names_add_types(index, &child, prefix, depth + 1);
 		}
-		cut(prefix, length);
+		type_names_cut(prefix, length);
 	} while (!dwarf_siblingof(&child, &child));
 }
 
@@ -102,7 +102,7 @@ static struct type_index *type_names_index_of(struct symbols *symbols, Dwfl_Modu
 	index->module = module;
 	strbuf_init(&prefix);
 	while ((unit = dwfl_module_nextcu(module, unit, &bias)))
-		add_types(index, unit, &prefix, 0);
+		type_names_add_types(index, unit, &prefix, 0);
 	strbuf_release(&prefix);
 	HASH_ADD_PTR(symbols->types, module, index);
 	return index;

@@ -59,7 +59,7 @@ bool types_is_constant(Dwarf_Die *die)
 
 /* Finds the number of elements per dimension, outermost first; 0: unknown. Returns 0: no such
  * array. */
-static unsigned dimensions_of(Dwarf_Die *array, uint64_t counts[DIMENSIONS_MAX])
+static unsigned types_dimensions_of(Dwarf_Die *array, uint64_t counts[DIMENSIONS_MAX])
 {
 	Dwarf_Die child;
 	unsigned count = 0;
@@ -94,10 +94,10 @@ struct descent {
 	struct strbuf *out;
 };
 
-static bool step_into_array(struct descent *descent)
+static bool types_step_into_array(struct descent *descent)
 {
 	uint64_t counts[DIMENSIONS_MAX];
-	const unsigned count = dimensions_of(&descent->type, counts);
+	const unsigned count = types_dimensions_of(&descent->type, counts);
 	Dwarf_Word stride;
 	Dwarf_Die element;
 
@@ -142,11 +142,12 @@ static bool types_place_of(Dwarf_Die *member, Dwarf_Die *type, uint64_t *place, 
 
 /* Returns whether it is a flexible array at the end, which has no size and extends to the end of
  * the object. */
-static bool is_open_array(Dwarf_Die *type)
+static bool types_is_open_array(Dwarf_Die *type)
 {
 	uint64_t counts[DIMENSIONS_MAX];
 
-	return dwarf_tag(type) == DW_TAG_array_type && dimensions_of(type, counts) && !counts[0];
+	return dwarf_tag(type) == DW_TAG_array_type && types_dimensions_of(type, counts) &&
+	       !counts[0];
 }
 
 /* How well a member fits an access. This decides between the members of a union. */
@@ -158,19 +159,20 @@ enum fit {
 	FIT_EXACT
 };
 
-static enum fit fit_of(Dwarf_Die *type, uint64_t offset, uint64_t bytes, unsigned depth);
+static enum fit types_fit_of(Dwarf_Die *type, uint64_t offset, uint64_t bytes, unsigned depth);
 
-static enum fit fit_of_array(Dwarf_Die *type, uint64_t offset, uint64_t bytes, unsigned depth)
+static enum fit types_fit_of_array(Dwarf_Die *type, uint64_t offset, uint64_t bytes, unsigned depth)
 {
 	Dwarf_Die element;
 	uint64_t size;
 
 	if (!types_of(type, &element) || !(size = types_size(&element)))
 		return FIT_INSIDE;
-	return fit_of(&element, offset % size, bytes, depth + 1);
+	return types_fit_of(&element, offset % size, bytes, depth + 1);
 }
 
-static enum fit fit_of_members(Dwarf_Die *type, uint64_t offset, uint64_t bytes, unsigned depth)
+static enum fit types_fit_of_members(
+	Dwarf_Die *type, uint64_t offset, uint64_t bytes, unsigned depth)
 {
 	enum fit best = FIT_INSIDE;
 	Dwarf_Die member, inner;
@@ -184,15 +186,15 @@ static enum fit fit_of_members(Dwarf_Die *type, uint64_t offset, uint64_t bytes,
 
 		if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
 			!types_place_of(&member, &inner, &place, &size) || offset < place ||
-			(offset - place >= size && !is_open_array(&inner)))
+			(offset - place >= size && !types_is_open_array(&inner)))
 			continue;
-		fit = fit_of(&inner, offset - place, bytes, depth + 1);
+		fit = types_fit_of(&inner, offset - place, bytes, depth + 1);
 		best = fit > best ? fit : best;
 	} while (!dwarf_siblingof(&member, &member));
 	return best;
 }
 
-static enum fit fit_of(Dwarf_Die *type, uint64_t offset, uint64_t bytes, unsigned depth)
+static enum fit types_fit_of(Dwarf_Die *type, uint64_t offset, uint64_t bytes, unsigned depth)
 {
 	const uint64_t size = types_size(type);
 	const int tag = dwarf_tag(type);
@@ -200,10 +202,10 @@ static enum fit fit_of(Dwarf_Die *type, uint64_t offset, uint64_t bytes, unsigne
 	if (!offset && size == bytes)
 		return FIT_EXACT;
 	if (depth < DEPTH_MAX && tag == DW_TAG_array_type)
-		return fit_of_array(type, offset, bytes, depth);
+		return types_fit_of_array(type, offset, bytes, depth);
 	if (depth < DEPTH_MAX && (tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
 					 tag == DW_TAG_union_type))
-		return fit_of_members(type, offset, bytes, depth);
+		return types_fit_of_members(type, offset, bytes, depth);
 	if (offset)
 		return FIT_INSIDE;
 	return size < bytes ? FIT_SHORTER : FIT_LONGER;
@@ -216,7 +218,7 @@ bool types_is_reserved(const char *name)
 }
 
 /* Returns whether it is a member that programs cannot name, such as "c" of std::queue. */
-static bool is_hidden_member(Dwarf_Die *member)
+static bool types_is_hidden_member(Dwarf_Die *member)
 {
 	const char *file = dwarf_decl_file(member);
 	Dwarf_Attribute attribute;
@@ -226,11 +228,11 @@ static bool is_hidden_member(Dwarf_Die *member)
 	       access != DW_ACCESS_public && file && symbols_is_system_file(file);
 }
 
-static void add_member(struct descent *descent, Dwarf_Die *member, uint64_t place)
+static void types_add_member(struct descent *descent, Dwarf_Die *member, uint64_t place)
 {
 	const char *name = dwarf_diename(member);
 
-	if (!name || types_is_reserved(name) || is_hidden_member(member)) {
+	if (!name || types_is_reserved(name) || types_is_hidden_member(member)) {
 		descent->hidden += place;
 		return;
 	}
@@ -241,7 +243,7 @@ static void add_member(struct descent *descent, Dwarf_Die *member, uint64_t plac
 
 /* Returns whether it is the raw bytes of glibc's pthread_mutex_t or a similar type, where an index
  * has no meaning. */
-static bool is_raw_storage(Dwarf_Die *type, Dwarf_Die *member)
+static bool types_is_raw_storage(Dwarf_Die *type, Dwarf_Die *member)
 {
 	const char *name = dwarf_diename(member);
 
@@ -250,7 +252,7 @@ static bool is_raw_storage(Dwarf_Die *type, Dwarf_Die *member)
 
 /* Base classes and unnamed members add no name. Returns false for the whole struct, or for no
  * member. */
-static bool step_into_struct(struct descent *descent)
+static bool types_step_into_struct(struct descent *descent)
 {
 	Dwarf_Die member, best, best_type, type;
 	enum fit best_fit = FIT_NONE, fit;
@@ -268,10 +270,10 @@ static bool step_into_struct(struct descent *descent)
 			continue;
 		members++;
 		if (descent->offset < place ||
-			(descent->offset - place >= bytes && !is_open_array(&type)))
+			(descent->offset - place >= bytes && !types_is_open_array(&type)))
 			continue;
-		fit = fit_of(&type, descent->offset - place, descent->bytes, 0);
-		if (fit <= best_fit || is_raw_storage(&descent->type, &member))
+		fit = types_fit_of(&type, descent->offset - place, descent->bytes, 0);
+		if (fit <= best_fit || types_is_raw_storage(&descent->type, &member))
 			continue;
 		best_fit = fit;
 		best = member;
@@ -283,7 +285,7 @@ static bool step_into_struct(struct descent *descent)
 	if (!best_fit || (!descent->offset && members > 1 && best_bytes < descent->bytes))
 		return false;
 	descent->is_constant |= types_is_constant(&best);
-	add_member(descent, &best, best_place);
+	types_add_member(descent, &best, best_place);
 	descent->offset -= best_place;
 	descent->type = best_type;
 	return true;
@@ -301,13 +303,13 @@ bool types_follow(struct types_path *path, types_visit *visit, void *argument)
 		const int tag = dwarf_tag(&descent.type);
 
 		if (tag == DW_TAG_array_type)
-			continues = step_into_array(&descent);
+			continues = types_step_into_array(&descent);
 		else if (!types_is_struct(&descent.type))
 			break;
 		else {
 			if (visit)
 				visit(&descent.type, argument);
-			continues = step_into_struct(&descent);
+			continues = types_step_into_struct(&descent);
 		}
 	}
 	if (descent.offset + descent.hidden)
@@ -325,11 +327,11 @@ void types_describe_inside(Dwarf_Die *type, uint64_t offset, uint64_t bytes, str
 
 bool types_fits(Dwarf_Die *type, uint64_t offset, uint64_t bytes)
 {
-	return fit_of(type, offset, bytes, 0) > FIT_INSIDE;
+	return types_fit_of(type, offset, bytes, 0) > FIT_INSIDE;
 }
 
 /* Returns whether ".points[1].x" contains "points.x", or ends inside it. */
-static bool says_field(const char *inside, const char *field)
+static bool types_says_field(const char *inside, const char *field)
 {
 	for (; *field; inside++) {
 		if (*inside == '[')
@@ -352,13 +354,13 @@ bool types_is_field(Dwarf_Die *type, uint64_t offset, uint64_t bytes, const char
 		return types_fits(type, offset, bytes);
 	strbuf_init(&inside);
 	types_describe_inside(type, offset, bytes, &inside);
-	is_field = says_field(inside.text, field);
+	is_field = types_says_field(inside.text, field);
 	strbuf_release(&inside);
 	return is_field;
 }
 
 /* Returns a name such as "bank::account" for a C++ type in a namespace or class. */
-static const char *scoped_name(struct symbols *symbols, Dwarf_Die *type)
+static const char *types_scoped_name(struct symbols *symbols, Dwarf_Die *type)
 {
 	Dwarf_Die *scopes = NULL;
 	const int count = dwarf_getscopes_die(type, &scopes);
@@ -395,7 +397,7 @@ const char *types_name(struct symbols *symbols, Dwarf_Die *type)
 		(void)dwarf_formudata(dwarf_attr(&unit, DW_AT_language, &language), &number);
 	if (number != DW_LANG_C89 && number != DW_LANG_C && number != DW_LANG_C99 &&
 		number != DW_LANG_C11)
-		return scoped_name(symbols, type);
+		return types_scoped_name(symbols, type);
 	BUG_ON(asprintf(&full, "%s %s", dwarf_tag(type) == DW_TAG_union_type ? "union" : "struct",
 		       name) < 0);
 	kept = symbols_keep(symbols, full);

@@ -19,7 +19,7 @@ struct unit_index {
 	UT_hash_handle hh;
 };
 
-static int compare_ranges(const void *a, const void *b)
+static int units_compare_ranges(const void *a, const void *b)
 {
 	const uint64_t first = ((const struct unit_range *)a)->start;
 	const uint64_t second = ((const struct unit_range *)b)->start;
@@ -51,7 +51,7 @@ static const struct unit_index *units_index_of(struct symbols *symbols, Dwfl_Mod
 		}
 	}
 	if (index->count)
-		qsort(index->ranges, index->count, sizeof *index->ranges, compare_ranges);
+		qsort(index->ranges, index->count, sizeof *index->ranges, units_compare_ranges);
 	HASH_ADD_PTR(symbols->units, module, index);
 	return index;
 }

@@ -28,7 +28,7 @@ enum saved_word {
 };
 
 /* Reads memory through /proc/PID/mem, for containers whose engine refuses process_vm_readv(). */
-static bool read_memory_file(pid_t pid, uint64_t address, void *to, size_t size)
+static bool unwind_read_memory_file(pid_t pid, uint64_t address, void *to, size_t size)
 {
 	char path[32];
 	ssize_t got;
@@ -50,11 +50,11 @@ bool unwind_read_memory(pid_t pid, uint64_t address, void *to, size_t size)
 	const ssize_t got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
 
 	if (got < 0 && (errno == EPERM || errno == ENOSYS))
-		return read_memory_file(pid, address, to, size);
+		return unwind_read_memory_file(pid, address, to, size);
 	return got == (ssize_t)size;
 }
 
-static bool read_page(struct unwind *unwind, uint64_t start)
+static bool unwind_read_page(struct unwind *unwind, uint64_t start)
 {
 	if (unwind->page_start == start)
 		return true;
@@ -72,7 +72,7 @@ static bool unwind_read_word(struct unwind *unwind, uint64_t address, uint64_t *
 	for (unsigned i = 0; i < sizeof bytes; i++) {
 		const uint64_t at = address + i;
 
-		if (!read_page(unwind, at & ~(uint64_t)(sizeof unwind->page - 1)))
+		if (!unwind_read_page(unwind, at & ~(uint64_t)(sizeof unwind->page - 1)))
 			return false;
 		bytes[i] = unwind->page[at % sizeof unwind->page];
 	}
@@ -89,7 +89,7 @@ static pid_t unwind_next_thread(Dwfl *dwfl, void *symbols, void **thread)
 	return ((struct symbols *)symbols)->unwind.pid;
 }
 
-static bool get_thread(Dwfl *dwfl, pid_t tid, void *symbols, void **thread)
+static bool unwind_get_thread(Dwfl *dwfl, pid_t tid, void *symbols, void **thread)
 {
 	(void)dwfl;
 	(void)tid; /* the only thread is the unwound fiber */
@@ -106,13 +106,13 @@ bool unwind_read(struct symbols *symbols, pid_t pid, uint64_t address, uint64_t 
 	return unwind_read_word(&symbols->unwind, address, value);
 }
 
-static bool memory_read(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void *symbols)
+static bool unwind_memory_read(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void *symbols)
 {
 	(void)dwfl;
 	return unwind_read_word(&((struct symbols *)symbols)->unwind, address, result);
 }
 
-static bool set_initial_registers(Dwfl_Thread *thread, void *argument)
+static bool unwind_set_initial_registers(Dwfl_Thread *thread, void *argument)
 {
 	struct unwind *unwind = &((struct symbols *)argument)->unwind;
 	Dwarf_Word registers[REGISTER_COUNT] = {0};
@@ -132,12 +132,12 @@ static bool set_initial_registers(Dwfl_Thread *thread, void *argument)
 
 static const Dwfl_Thread_Callbacks thread_callbacks = {
 	.next_thread = unwind_next_thread,
-	.get_thread = get_thread,
-	.memory_read = memory_read,
-	.set_initial_registers = set_initial_registers,
+	.get_thread = unwind_get_thread,
+	.memory_read = unwind_memory_read,
+	.set_initial_registers = unwind_set_initial_registers,
 };
 
-static void take_registers(Dwfl_Frame *frame, uint64_t address, struct stack_frame *to)
+static void unwind_take_registers(Dwfl_Frame *frame, uint64_t address, struct stack_frame *to)
 {
 	*to = (struct stack_frame){.address = address};
 	for (unsigned i = 0; i < REGISTER_RETURN; i++)
@@ -145,7 +145,7 @@ static void take_registers(Dwfl_Frame *frame, uint64_t address, struct stack_fra
 			to->known |= 1u << i;
 }
 
-static int take_frame(Dwfl_Frame *frame, void *argument)
+static int unwind_take_frame(Dwfl_Frame *frame, void *argument)
 {
 	struct symbols *symbols = argument;
 	struct unwind *unwind = &symbols->unwind;
@@ -167,12 +167,12 @@ static int take_frame(Dwfl_Frame *frame, void *argument)
 	if (unwind->addresses)
 		unwind->addresses[unwind->count] = address;
 	if (unwind->frames)
-		take_registers(frame, address, &unwind->frames[unwind->count]);
+		unwind_take_registers(frame, address, &unwind->frames[unwind->count]);
 	unwind->count++;
 	return unwind->count < unwind->capacity ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
 
-static unsigned walk(struct symbols *symbols, pid_t pid, uint64_t stack_pointer)
+static unsigned unwind_walk(struct symbols *symbols, pid_t pid, uint64_t stack_pointer)
 {
 	struct unwind *unwind = &symbols->unwind;
 
@@ -188,7 +188,7 @@ static unsigned walk(struct symbols *symbols, pid_t pid, uint64_t stack_pointer)
 	unwind->count = 0;
 	unwind->last_frame = 0;
 	/* The walk may end for any reason: all frames before are valid. */
-	(void)dwfl_getthread_frames(symbols->dwfl, pid, take_frame, symbols);
+	(void)dwfl_getthread_frames(symbols->dwfl, pid, unwind_take_frame, symbols);
 	return unwind->count;
 }
 
@@ -199,7 +199,7 @@ unsigned symbols_unwind(struct symbols *symbols, pid_t pid, uint64_t stack_point
 	symbols->unwind.addresses = addresses;
 	symbols->unwind.frames = NULL;
 	symbols->unwind.capacity = capacity;
-	return walk(symbols, pid, stack_pointer);
+	return unwind_walk(symbols, pid, stack_pointer);
 }
 
 unsigned unwind_frames(struct symbols *symbols, pid_t pid, uint64_t stack_pointer,
@@ -208,5 +208,5 @@ unsigned unwind_frames(struct symbols *symbols, pid_t pid, uint64_t stack_pointe
 	symbols->unwind.addresses = NULL;
 	symbols->unwind.frames = frames;
 	symbols->unwind.capacity = capacity;
-	return walk(symbols, pid, stack_pointer);
+	return unwind_walk(symbols, pid, stack_pointer);
 }

@@ -49,12 +49,12 @@ static bool schedule_text_is_blank(char byte)
 	return byte == ' ' || byte == '\t' || byte == '\r';
 }
 
-static bool piece_is(struct piece piece, const char *word)
+static bool schedule_text_piece_is(struct piece piece, const char *word)
 {
 	return piece.length == strlen(word) && !memcmp(piece.start, word, piece.length);
 }
 
-static int parser_refuse(struct parser *parser, const char *cause, struct piece what)
+static int schedule_text_parser_refuse(struct parser *parser, const char *cause, struct piece what)
 {
 	int length = what.length > 60 ? 60 : (int)what.length;
 	char shown[64];
@@ -67,7 +67,7 @@ static int parser_refuse(struct parser *parser, const char *cause, struct piece 
 		parser->line, cause, shown);
 }
 
-static int parser_no_memory(struct parser *parser)
+static int schedule_text_parser_no_memory(struct parser *parser)
 {
 	return error_set(parser->err, ERROR_NOMEM,
 		"%s:%u: out of memory; the schedule is too long for this machine", parser->path,
@@ -101,7 +101,7 @@ static unsigned schedule_text_read_hex(char digit)
 }
 
 /* Reads "main" or "main.0.2" as the stable name. Returns false if there is no creation path. */
-static bool read_path(struct piece piece, thread_name *name)
+static bool schedule_text_read_path(struct piece piece, thread_name *name)
 {
 	const char *at = piece.start;
 	const char *const end = piece.start + piece.length;
@@ -118,7 +118,7 @@ static bool read_path(struct piece piece, thread_name *name)
 		while (at < end && *at != '.')
 			at++;
 		ordinal.length = (size_t)(at - ordinal.start);
-		if (piece_is(ordinal, THREAD_PATH_DRAINER))
+		if (schedule_text_piece_is(ordinal, THREAD_PATH_DRAINER))
 			value = THREAD_ORDINAL_DRAINER;
 		else if (!schedule_text_read_number(ordinal, ORDINAL_MAX, &value))
 			return false;
@@ -132,11 +132,11 @@ thread_name thread_path_name(const char *path)
 {
 	thread_name name;
 
-	return read_path((struct piece){path, strlen(path)}, &name) ? name : 0;
+	return schedule_text_read_path((struct piece){path, strlen(path)}, &name) ? name : 0;
 }
 
 /* Advances to the next line that is neither blank nor a comment; false at the end of the file. */
-static bool parser_next_line(struct parser *parser)
+static bool schedule_text_parser_next_line(struct parser *parser)
 {
 	while (parser->at < parser->end) {
 		const char *start = parser->at;
@@ -159,7 +159,7 @@ static bool parser_next_line(struct parser *parser)
 
 /* Splits a line into words. A word that starts with # begins a comment. A result of WORDS_MAX means
  * "too many". */
-static unsigned split_words(struct piece line, struct piece words[WORDS_MAX])
+static unsigned schedule_text_split_words(struct piece line, struct piece words[WORDS_MAX])
 {
 	unsigned count = 0;
 	const char *at = line.start;
@@ -179,13 +179,15 @@ static unsigned split_words(struct piece line, struct piece words[WORDS_MAX])
 	return count;
 }
 
-static int read_version(struct parser *parser)
+static int schedule_text_read_version(struct parser *parser)
 {
 	struct piece words[WORDS_MAX];
 	uint64_t version;
 
-	if (!parser_next_line(parser) || split_words(parser->text, words) != 3 ||
-		!piece_is(words[0], "raddle") || !piece_is(words[1], "schedule") ||
+	if (!schedule_text_parser_next_line(parser) ||
+		schedule_text_split_words(parser->text, words) != 3 ||
+		!schedule_text_piece_is(words[0], "raddle") ||
+		!schedule_text_piece_is(words[1], "schedule") ||
 		!schedule_text_read_number(words[2], UINT32_MAX, &version))
 		return error_set(parser->err, ERROR_FORMAT,
 			"%s: this is not a schedule: it does not start with \"raddle schedule "
@@ -201,15 +203,15 @@ static int read_version(struct parser *parser)
 	return 0;
 }
 
-static int read_text(struct parser *parser, struct piece piece, char **out)
+static int schedule_text_read_text(struct parser *parser, struct piece piece, char **out)
 {
 	char *text, *to;
 
 	if (*out)
-		return parser_refuse(parser, "this line stands twice", parser->text);
+		return schedule_text_parser_refuse(parser, "this line stands twice", parser->text);
 	text = to = malloc(piece.length + 1);
 	if (!text)
-		return parser_no_memory(parser);
+		return schedule_text_parser_no_memory(parser);
 	for (size_t i = 0; i < piece.length; i++) {
 		unsigned value = (unsigned char)piece.start[i];
 
@@ -224,7 +226,8 @@ static int read_text(struct parser *parser, struct piece piece, char **out)
 		}
 		if (!value) {
 			free(text);
-			return parser_refuse(parser, "a wrong \\x escape or a zero byte", piece);
+			return schedule_text_parser_refuse(
+				parser, "a wrong \\x escape or a zero byte", piece);
 		}
 		*to++ = (char)value;
 	}
@@ -240,8 +243,9 @@ static int schedule_text_find_thread(struct parser *parser, struct piece path, u
 	thread_name name;
 	uint32_t slot;
 
-	if (!read_path(path, &name))
-		return parser_refuse(parser, "not a thread (main, main.0, main.0.2, ...)", path);
+	if (!schedule_text_read_path(path, &name))
+		return schedule_text_parser_refuse(
+			parser, "not a thread (main, main.0, main.0.2, ...)", path);
 	for (slot = name % SLOT_COUNT; parser->slots[slot]; slot = (slot + 1) % SLOT_COUNT) {
 		thread = &file->threads[parser->slots[slot] - 1];
 		if (thread->name != name)
@@ -249,20 +253,21 @@ static int schedule_text_find_thread(struct parser *parser, struct piece path, u
 		/* Two paths with the same hash would be indistinguishable in a run. */
 		if (strlen(thread->path) != path.length ||
 			memcmp(thread->path, path.start, path.length))
-			return parser_refuse(parser,
+			return schedule_text_parser_refuse(parser,
 				"this thread cannot be distinguished from another one", path);
 		*index = (uint16_t)(parser->slots[slot] - 1);
 		return 0;
 	}
 	if (file->thread_count == THREAD_CAPACITY)
-		return parser_refuse(parser, "more threads than a run may have", path);
+		return schedule_text_parser_refuse(
+			parser, "more threads than a run may have", path);
 	if (file->thread_count == parser->thread_capacity) {
 		uint32_t capacity = parser->thread_capacity ? 2 * parser->thread_capacity : 16;
 		struct schedule_thread *grown =
 			realloc(file->threads, capacity * sizeof *file->threads);
 
 		if (!grown)
-			return parser_no_memory(parser);
+			return schedule_text_parser_no_memory(parser);
 		file->threads = grown;
 		parser->thread_capacity = capacity;
 	}
@@ -270,13 +275,13 @@ static int schedule_text_find_thread(struct parser *parser, struct piece path, u
 	thread->name = name;
 	thread->path = strndup(path.start, path.length);
 	if (!thread->path)
-		return parser_no_memory(parser);
+		return schedule_text_parser_no_memory(parser);
 	*index = (uint16_t)file->thread_count++;
 	parser->slots[slot] = (uint16_t)file->thread_count;
 	return 0;
 }
 
-static int add_segment(struct parser *parser, struct schedule_segment segment)
+static int schedule_text_add_segment(struct parser *parser, struct schedule_segment segment)
 {
 	struct schedule_file *file = &parser->file;
 
@@ -288,7 +293,7 @@ static int add_segment(struct parser *parser, struct schedule_segment segment)
 				: NULL;
 
 		if (!grown)
-			return parser_no_memory(parser);
+			return schedule_text_parser_no_memory(parser);
 		file->segments = grown;
 		parser->segment_capacity = capacity;
 	}
@@ -296,22 +301,25 @@ static int add_segment(struct parser *parser, struct schedule_segment segment)
 	return 0;
 }
 
-static int read_value_line(struct parser *parser, const struct piece *words, unsigned count)
+static int schedule_text_read_value_line(
+	struct parser *parser, const struct piece *words, unsigned count)
 {
 	uint64_t value, possibilities;
 
-	if (count != 4 || !piece_is(words[2], "of") ||
+	if (count != 4 || !schedule_text_piece_is(words[2], "of") ||
 		!schedule_text_read_number(words[1], UINT16_MAX, &value) ||
 		!schedule_text_read_number(words[3], UINT32_MAX, &possibilities) ||
 		value >= possibilities)
-		return parser_refuse(parser,
+		return schedule_text_parser_refuse(parser,
 			"not a value choice (\"value 1 of 3\", counted from 0)", parser->text);
-	return add_segment(parser, (struct schedule_segment){.thread = (uint16_t)value,
-					   .flags = SEGMENT_VALUE,
-					   .count = (uint32_t)possibilities});
+	return schedule_text_add_segment(
+		parser, (struct schedule_segment){.thread = (uint16_t)value,
+				.flags = SEGMENT_VALUE,
+				.count = (uint32_t)possibilities});
 }
 
-static int read_step_line(struct parser *parser, const struct piece *words, unsigned count)
+static int schedule_text_read_step_line(
+	struct parser *parser, const struct piece *words, unsigned count)
 {
 	struct schedule_segment segment = {0};
 	uint64_t steps;
@@ -320,33 +328,37 @@ static int read_step_line(struct parser *parser, const struct piece *words, unsi
 	if (status)
 		return status;
 	if (count < 2 || !schedule_text_read_number(words[1], UINT32_MAX, &steps) || !steps)
-		return parser_refuse(
+		return schedule_text_parser_refuse(
 			parser, "a thread needs a number of steps from 1 on", parser->text);
 	for (unsigned i = 2; i < count; i++) {
-		const uint16_t flag = piece_is(words[i], "preempts") ? SEGMENT_PREEMPTS
-				      : piece_is(words[i], "stalls") ? SEGMENT_STALLS
-								     : 0;
+		const uint16_t flag = schedule_text_piece_is(words[i], "preempts")
+					      ? SEGMENT_PREEMPTS
+				      : schedule_text_piece_is(words[i], "stalls") ? SEGMENT_STALLS
+										   : 0;
 
 		if (!flag || flag <= segment.flags)
-			return parser_refuse(parser,
+			return schedule_text_parser_refuse(parser,
 				"only \"preempts\" and \"stalls\" may follow the steps",
 				parser->text);
 		segment.flags |= flag;
 	}
 	segment.count = (uint32_t)steps;
 	if (__builtin_add_overflow(parser->file.step_count, steps, &parser->file.step_count))
-		return parser_refuse(parser, "more steps than can be counted", parser->text);
-	return add_segment(parser, segment);
+		return schedule_text_parser_refuse(
+			parser, "more steps than can be counted", parser->text);
+	return schedule_text_add_segment(parser, segment);
 }
 
-static int read_layout_line(struct parser *parser, const struct piece *words, unsigned count)
+static int schedule_text_read_layout_line(
+	struct parser *parser, const struct piece *words, unsigned count)
 {
 	uint64_t layout;
 
 	if (parser->has_layout)
-		return parser_refuse(parser, "this line stands twice", parser->text);
+		return schedule_text_parser_refuse(parser, "this line stands twice", parser->text);
 	if (count != 2 || !schedule_text_read_number(words[1], LAYOUT_MAX, &layout))
-		return parser_refuse(parser, "not a layout (a number up to 65535)", parser->text);
+		return schedule_text_parser_refuse(
+			parser, "not a layout (a number up to 65535)", parser->text);
 	parser->has_layout = true;
 	parser->file.layout = (uint32_t)layout;
 	return 0;
@@ -355,31 +367,32 @@ static int read_layout_line(struct parser *parser, const struct piece *words, un
 static int schedule_text_read_line(struct parser *parser)
 {
 	struct piece words[WORDS_MAX];
-	const unsigned count = split_words(parser->text, words);
+	const unsigned count = schedule_text_split_words(parser->text, words);
 	struct piece rest = {.start = words[0].start + words[0].length};
 
 	while (rest.start < parser->text.start + parser->text.length &&
 		schedule_text_is_blank(*rest.start))
 		rest.start++;
 	rest.length = (size_t)(parser->text.start + parser->text.length - rest.start);
-	if (piece_is(words[0], "value"))
-		return read_value_line(parser, words, count);
+	if (schedule_text_piece_is(words[0], "value"))
+		return schedule_text_read_value_line(parser, words, count);
 	if (words[0].length >= 4 && !memcmp(words[0].start, "main", 4))
-		return read_step_line(parser, words, count);
+		return schedule_text_read_step_line(parser, words, count);
 	if (parser->file.segment_count)
-		return parser_refuse(parser, "neither a thread nor a value choice", parser->text);
-	if (piece_is(words[0], "program"))
-		return read_text(parser, rest, &parser->file.program);
-	if (piece_is(words[0], "outcome"))
-		return read_text(parser, rest, &parser->file.outcome);
-	if (piece_is(words[0], "steps") && count == 2 && !parser->has_steps &&
+		return schedule_text_parser_refuse(
+			parser, "neither a thread nor a value choice", parser->text);
+	if (schedule_text_piece_is(words[0], "program"))
+		return schedule_text_read_text(parser, rest, &parser->file.program);
+	if (schedule_text_piece_is(words[0], "outcome"))
+		return schedule_text_read_text(parser, rest, &parser->file.outcome);
+	if (schedule_text_piece_is(words[0], "steps") && count == 2 && !parser->has_steps &&
 		schedule_text_read_number(words[1], UINT64_MAX, &parser->declared_steps)) {
 		parser->has_steps = true;
 		return 0;
 	}
-	if (piece_is(words[0], "layout"))
-		return read_layout_line(parser, words, count);
-	return parser_refuse(parser, "not a line of a schedule", parser->text);
+	if (schedule_text_piece_is(words[0], "layout"))
+		return schedule_text_read_layout_line(parser, words, count);
+	return schedule_text_parser_refuse(parser, "not a line of a schedule", parser->text);
 }
 
 int schedule_text_parse(const char *bytes, size_t size, const char *path, struct schedule_file *out,
@@ -394,8 +407,8 @@ int schedule_text_parse(const char *bytes, size_t size, const char *path, struct
 	parser->at = bytes;
 	parser->end = bytes + size;
 	parser->err = err;
-	status = read_version(parser);
-	while (!status && parser_next_line(parser))
+	status = schedule_text_read_version(parser);
+	while (!status && schedule_text_parser_next_line(parser))
 		status = schedule_text_read_line(parser);
 	if (!status && parser->has_steps && parser->declared_steps != parser->file.step_count)
 		status = error_set(err, ERROR_FORMAT,
@@ -425,7 +438,7 @@ int schedule_text_read(const char *path, struct schedule_file *out, struct error
 }
 
 /* Writes text in which control characters, backslashes and blanks at either end become \xHH. */
-static void write_escaped(struct strbuf *out, const char *text)
+static void schedule_text_write_escaped(struct strbuf *out, const char *text)
 {
 	const size_t length = strlen(text);
 
@@ -445,12 +458,12 @@ void schedule_text_write(const struct schedule_file *file, struct strbuf *out)
 	strbuf_addf(out, "raddle schedule %d\n", SCHEDULE_TEXT_VERSION);
 	if (file->program) {
 		strbuf_adds(out, "program ");
-		write_escaped(out, file->program);
+		schedule_text_write_escaped(out, file->program);
 		strbuf_adds(out, "\n");
 	}
 	if (file->outcome) {
 		strbuf_adds(out, "outcome ");
-		write_escaped(out, file->outcome);
+		schedule_text_write_escaped(out, file->outcome);
 		strbuf_adds(out, "\n");
 	}
 	strbuf_addf(out, "steps %" PRIu64 "\n", file->step_count);

@@ -39,14 +39,14 @@ struct trace_reader {
 	bool is_over;
 };
 
-static int refuse(struct trace_reader *reader, const char *cause, struct error *err)
+static int trace_reader_refuse(struct trace_reader *reader, const char *cause, struct error *err)
 {
 	return error_set(err, ERROR_FORMAT,
 		"the trace %s is damaged: %s; record it again with `raddle replay --trace`",
 		reader->name, cause);
 }
 
-static uint64_t take_number(struct block_cursor *cursor, unsigned size)
+static uint64_t trace_reader_take_number(struct block_cursor *cursor, unsigned size)
 {
 	uint64_t value;
 
@@ -60,9 +60,9 @@ static uint64_t take_number(struct block_cursor *cursor, unsigned size)
 	return value;
 }
 
-static char *take_text(struct block_cursor *cursor)
+static char *trace_reader_take_text(struct block_cursor *cursor)
 {
-	const size_t length = take_number(cursor, 2);
+	const size_t length = trace_reader_take_number(cursor, 2);
 	char *text;
 
 	if ((size_t)(cursor->end - cursor->at) < length || memchr(cursor->at, '\0', length)) {
@@ -76,7 +76,7 @@ static char *take_text(struct block_cursor *cursor)
 }
 
 /* Returns the next bytes of the trace. Returns NULL if fewer are left. */
-static const unsigned char *take_bytes(struct block_cursor *cursor, size_t size)
+static const unsigned char *trace_reader_take_bytes(struct block_cursor *cursor, size_t size)
 {
 	const unsigned char *bytes = cursor->at;
 
@@ -87,15 +87,17 @@ static const unsigned char *take_bytes(struct block_cursor *cursor, size_t size)
 }
 
 /* Reads the next block, which the cursor then covers. Verifies checksums and sizes. */
-static int read_block(struct trace_reader *reader, struct block_cursor *cursor, struct error *err)
+static int trace_reader_read_block(
+	struct trace_reader *reader, struct block_cursor *cursor, struct error *err)
 {
-	const unsigned char *bytes = take_bytes(&reader->rest, TRACE_BLOCK_HEADER_BYTES);
+	const unsigned char *bytes =
+		trace_reader_take_bytes(&reader->rest, TRACE_BLOCK_HEADER_BYTES);
 	struct trace_block_header *header = &reader->header;
 	const unsigned char *stored;
 	size_t plain;
 
 	if (!bytes)
-		return refuse(reader, "it ends too early", err);
+		return trace_reader_refuse(reader, "it ends too early", err);
 	header->kind = (uint32_t)bytes_get(bytes, 4);
 	header->item_count = (uint32_t)bytes_get(bytes + 4, 4);
 	header->plain_bytes = (uint32_t)bytes_get(bytes + 8, 4);
@@ -104,22 +106,22 @@ static int read_block(struct trace_reader *reader, struct block_cursor *cursor, 
 	if (bytes_get(bytes + 24, 8) != hash_bytes(bytes, 24) ||
 		header->plain_bytes > TRACE_BLOCK_MAX ||
 		header->stored_bytes > ZSTD_compressBound(TRACE_BLOCK_MAX))
-		return refuse(reader, "the head of a block is wrong", err);
-	stored = take_bytes(&reader->rest, header->stored_bytes);
+		return trace_reader_refuse(reader, "the head of a block is wrong", err);
+	stored = trace_reader_take_bytes(&reader->rest, header->stored_bytes);
 	if (!stored)
-		return refuse(reader, "it ends too early", err);
+		return trace_reader_refuse(reader, "it ends too early", err);
 	if (hash_bytes(stored, header->stored_bytes) != header->checksum)
-		return refuse(reader, "a checksum is wrong", err);
+		return trace_reader_refuse(reader, "a checksum is wrong", err);
 	plain = ZSTD_decompress(reader->plain, TRACE_BLOCK_MAX, stored, header->stored_bytes);
 	if (ZSTD_isError(plain) || plain != header->plain_bytes)
-		return refuse(reader, "a block cannot be uncompressed", err);
+		return trace_reader_refuse(reader, "a block cannot be uncompressed", err);
 	*cursor = (struct block_cursor){.at = reader->plain, .end = reader->plain + plain};
 	return 0;
 }
 
 static int trace_reader_read_header(struct trace_reader *reader, struct error *err)
 {
-	const unsigned char *header = take_bytes(&reader->rest, TRACE_HEADER_BYTES);
+	const unsigned char *header = trace_reader_take_bytes(&reader->rest, TRACE_HEADER_BYTES);
 	uint64_t version;
 
 	if (!header || memcmp(header, TRACE_MAGIC, 8))
@@ -133,7 +135,7 @@ static int trace_reader_read_header(struct trace_reader *reader, struct error *e
 			"record it again",
 			reader->name, version, TRACE_VERSION);
 	if (bytes_get(header + 16, 8) != hash_bytes(header, 16))
-		return refuse(reader, "its head is wrong", err);
+		return trace_reader_refuse(reader, "its head is wrong", err);
 	return 0;
 }
 
@@ -146,20 +148,20 @@ static int trace_reader_find_kind(const char *name)
 }
 
 /* Kinds are matched by name, so a version with additional kinds can read older traces. */
-static int read_head(struct trace_reader *reader, struct error *err)
+static int trace_reader_read_head(struct trace_reader *reader, struct error *err)
 {
 	struct block_cursor cursor;
-	int status = read_block(reader, &cursor, err);
+	int status = trace_reader_read_block(reader, &cursor, err);
 
 	if (status)
 		return status;
 	if (reader->header.kind != TRACE_BLOCK_HEAD || reader->header.item_count > 256)
-		return refuse(reader, "it does not start with its program", err);
-	reader->program = take_text(&cursor);
+		return trace_reader_refuse(reader, "it does not start with its program", err);
+	reader->program = trace_reader_take_text(&cursor);
 	BUG_ON(!reader->program);
 	reader->run.program = reader->program;
 	while (reader->kind_count < reader->header.item_count && !cursor.is_bad) {
-		char *name = take_text(&cursor);
+		char *name = trace_reader_take_text(&cursor);
 		const int kind = name ? trace_reader_find_kind(name) : -1;
 
 		BUG_ON(!name);
@@ -174,7 +176,7 @@ static int read_head(struct trace_reader *reader, struct error *err)
 		reader->kinds[reader->kind_count++] = (uint8_t)kind;
 	}
 	if (!status && (cursor.is_bad || cursor.at != cursor.end))
-		status = refuse(reader, "the names of operations are wrong", err);
+		status = trace_reader_refuse(reader, "the names of operations are wrong", err);
 	return status;
 }
 
@@ -184,15 +186,15 @@ static int trace_reader_take_thread(
 	struct trace_thread *thread;
 
 	if (reader->run.thread_count == THREAD_CAPACITY)
-		return refuse(reader, "it has more threads than a run may have", err);
+		return trace_reader_refuse(reader, "it has more threads than a run may have", err);
 	thread = &reader->threads[reader->run.thread_count++];
-	thread->path = take_text(cursor);
-	thread->label = take_text(cursor);
+	thread->path = trace_reader_take_text(cursor);
+	thread->label = trace_reader_take_text(cursor);
 	BUG_ON(!thread->path || !thread->label);
-	thread->create_site = take_number(cursor, 8);
-	thread->start = take_number(cursor, 8);
+	thread->create_site = trace_reader_take_number(cursor, 8);
+	thread->start = trace_reader_take_number(cursor, 8);
 	if (cursor->is_bad || !thread_path_name(thread->path))
-		return refuse(reader, "a thread has no path of creations", err);
+		return trace_reader_refuse(reader, "a thread has no path of creations", err);
 	return 0;
 }
 
@@ -201,38 +203,39 @@ static int trace_reader_read_threads(struct trace_reader *reader, struct error *
 {
 	int status;
 
-	while (!(status = read_block(reader, &reader->cursor, err)) &&
+	while (!(status = trace_reader_read_block(reader, &reader->cursor, err)) &&
 		reader->header.kind == TRACE_BLOCK_THREADS) {
 		for (uint32_t i = 0; i < reader->header.item_count && !status; i++)
 			status = trace_reader_take_thread(reader, &reader->cursor, err);
 		if (!status && reader->cursor.at != reader->cursor.end)
-			status = refuse(reader, "the threads do not end where they should", err);
+			status = trace_reader_refuse(
+				reader, "the threads do not end where they should", err);
 		if (status)
 			break;
 	}
 	return status;
 }
 
-static bool take_event(struct trace_reader *reader, struct trace_event *event)
+static bool trace_reader_take_event(struct trace_reader *reader, struct trace_event *event)
 {
 	struct block_cursor *cursor = &reader->cursor;
 	uint64_t kind;
 
-	event->step = take_number(cursor, 8);
-	event->site = take_number(cursor, 8);
-	event->address = take_number(cursor, 8);
-	event->object = (object_name)take_number(cursor, 4);
-	event->thread = (uint16_t)take_number(cursor, 2);
-	kind = take_number(cursor, 1);
-	event->enabled = (uint8_t)take_number(cursor, 1);
+	event->step = trace_reader_take_number(cursor, 8);
+	event->site = trace_reader_take_number(cursor, 8);
+	event->address = trace_reader_take_number(cursor, 8);
+	event->object = (object_name)trace_reader_take_number(cursor, 4);
+	event->thread = (uint16_t)trace_reader_take_number(cursor, 2);
+	kind = trace_reader_take_number(cursor, 1);
+	event->enabled = (uint8_t)trace_reader_take_number(cursor, 1);
 	for (unsigned i = 0; i < TRACE_CALLERS; i++)
-		event->callers[i] = take_number(cursor, 8);
-	event->bytes = (uint32_t)take_number(cursor, 4);
-	event->order = (uint8_t)take_number(cursor, 1);
-	event->call = (uint8_t)take_number(cursor, 1);
-	event->result = (uint8_t)take_number(cursor, 1);
-	event->number = (uint16_t)take_number(cursor, 2);
-	event->other = (uint16_t)take_number(cursor, 2);
+		event->callers[i] = trace_reader_take_number(cursor, 8);
+	event->bytes = (uint32_t)trace_reader_take_number(cursor, 4);
+	event->order = (uint8_t)trace_reader_take_number(cursor, 1);
+	event->call = (uint8_t)trace_reader_take_number(cursor, 1);
+	event->result = (uint8_t)trace_reader_take_number(cursor, 1);
+	event->number = (uint16_t)trace_reader_take_number(cursor, 2);
+	event->other = (uint16_t)trace_reader_take_number(cursor, 2);
 	event->frame = 0; /* the file has no such fields */
 	event->frame_offset = 0;
 	if (cursor->is_bad || kind >= reader->kind_count || event->step < reader->last_step ||
@@ -244,16 +247,16 @@ static bool take_event(struct trace_reader *reader, struct trace_event *event)
 	return true;
 }
 
-static int read_events(struct trace_reader *reader, struct error *err)
+static int trace_reader_read_events(struct trace_reader *reader, struct error *err)
 {
 	const uint32_t count = reader->header.item_count;
 
 	/* Empty blocks are refused: a file could contain any number of them. */
 	if (!count || (uint64_t)count * TRACE_EVENT_BYTES != reader->header.plain_bytes)
-		return refuse(reader, "a block of events has a wrong length", err);
+		return trace_reader_refuse(reader, "a block of events has a wrong length", err);
 	for (uint32_t i = 0; i < count; i++)
-		if (!take_event(reader, &reader->events[i]))
-			return refuse(reader, "an event names what there is not", err);
+		if (!trace_reader_take_event(reader, &reader->events[i]))
+			return trace_reader_refuse(reader, "an event names what there is not", err);
 	reader->run.event_count += count;
 	return 0;
 }
@@ -263,9 +266,9 @@ static bool trace_reader_is_thread(const struct trace_reader *reader, struct thr
 	return thread.index < reader->run.thread_count || thread_same(thread, THREAD_NONE);
 }
 
-static bool take_op(struct trace_reader *reader, uint8_t *op)
+static bool trace_reader_take_op(struct trace_reader *reader, uint8_t *op)
 {
-	const uint64_t kind = take_number(&reader->cursor, 1);
+	const uint64_t kind = trace_reader_take_number(&reader->cursor, 1);
 
 	if (reader->cursor.is_bad || kind >= reader->kind_count)
 		return false;
@@ -273,30 +276,30 @@ static bool take_op(struct trace_reader *reader, uint8_t *op)
 	return true;
 }
 
-static bool take_edge(struct trace_reader *reader, struct wait_edge *edge)
+static bool trace_reader_take_edge(struct trace_reader *reader, struct wait_edge *edge)
 {
 	struct block_cursor *cursor = &reader->cursor;
 	uint64_t flags;
 	bool is_known;
 
-	edge->waiter.index = (uint16_t)take_number(cursor, 2);
-	edge->holder.index = (uint16_t)take_number(cursor, 2);
-	is_known = take_op(reader, &edge->op);
-	flags = take_number(cursor, 1);
+	edge->waiter.index = (uint16_t)trace_reader_take_number(cursor, 2);
+	edge->holder.index = (uint16_t)trace_reader_take_number(cursor, 2);
+	is_known = trace_reader_take_op(reader, &edge->op);
+	flags = trace_reader_take_number(cursor, 1);
 	edge->is_on_cycle = flags & 1;
 	edge->is_in_child = flags >> 1 & 1;
-	edge->lost_signals = (uint16_t)take_number(cursor, 2);
-	edge->object = (object_name)take_number(cursor, 4);
-	edge->object_address = take_number(cursor, 8);
-	edge->site = take_number(cursor, 8);
-	edge->holder_site = take_number(cursor, 8);
+	edge->lost_signals = (uint16_t)trace_reader_take_number(cursor, 2);
+	edge->object = (object_name)trace_reader_take_number(cursor, 4);
+	edge->object_address = trace_reader_take_number(cursor, 8);
+	edge->site = trace_reader_take_number(cursor, 8);
+	edge->holder_site = trace_reader_take_number(cursor, 8);
 	return is_known && !cursor->is_bad && trace_reader_is_thread(reader, edge->holder) &&
 	       trace_reader_is_thread(reader, edge->waiter);
 }
 
-static bool take_kind(struct block_cursor *cursor, uint16_t *kind)
+static bool trace_reader_take_kind(struct block_cursor *cursor, uint16_t *kind)
 {
-	char *word = take_text(cursor);
+	char *word = trace_reader_take_text(cursor);
 	bool is_known = false;
 
 	BUG_ON(!word);
@@ -308,26 +311,26 @@ static bool take_kind(struct block_cursor *cursor, uint16_t *kind)
 	return is_known;
 }
 
-static bool take_outcome(struct trace_reader *reader, struct outcome *outcome)
+static bool trace_reader_take_outcome(struct trace_reader *reader, struct outcome *outcome)
 {
 	struct block_cursor *cursor = &reader->cursor;
 	char *text;
-	bool is_good = take_kind(cursor, &outcome->kind);
+	bool is_good = trace_reader_take_kind(cursor, &outcome->kind);
 
-	outcome->thread.index = (uint16_t)take_number(cursor, 2);
-	outcome->code = (int32_t)(uint32_t)take_number(cursor, 4);
-	outcome->step = take_number(cursor, 8);
-	outcome->site = take_number(cursor, 8);
-	outcome->address = take_number(cursor, 8);
-	outcome->clock_ns = take_number(cursor, 8);
-	outcome->waits_left_out = (uint32_t)take_number(cursor, 4);
-	is_good &= take_op(reader, &outcome->op);
-	is_good &= take_op(reader, &outcome->other_op);
-	outcome->other_thread.index = (uint16_t)take_number(cursor, 2);
-	outcome->other_step = take_number(cursor, 8);
-	outcome->other_site = take_number(cursor, 8);
+	outcome->thread.index = (uint16_t)trace_reader_take_number(cursor, 2);
+	outcome->code = (int32_t)(uint32_t)trace_reader_take_number(cursor, 4);
+	outcome->step = trace_reader_take_number(cursor, 8);
+	outcome->site = trace_reader_take_number(cursor, 8);
+	outcome->address = trace_reader_take_number(cursor, 8);
+	outcome->clock_ns = trace_reader_take_number(cursor, 8);
+	outcome->waits_left_out = (uint32_t)trace_reader_take_number(cursor, 4);
+	is_good &= trace_reader_take_op(reader, &outcome->op);
+	is_good &= trace_reader_take_op(reader, &outcome->other_op);
+	outcome->other_thread.index = (uint16_t)trace_reader_take_number(cursor, 2);
+	outcome->other_step = trace_reader_take_number(cursor, 8);
+	outcome->other_site = trace_reader_take_number(cursor, 8);
 	is_good &= trace_reader_is_thread(reader, outcome->other_thread);
-	text = take_text(cursor);
+	text = trace_reader_take_text(cursor);
 	BUG_ON(!text);
 	is_good &= strlen(text) < sizeof outcome->text &&
 		   reader->header.item_count <= OUTCOME_WAITS_MAX &&
@@ -336,23 +339,23 @@ static bool take_outcome(struct trace_reader *reader, struct outcome *outcome)
 		memcpy(outcome->text, text, strlen(text) + 1);
 	free(text);
 	while (is_good && outcome->wait_count < reader->header.item_count)
-		is_good = take_edge(reader, &outcome->waits[outcome->wait_count++]);
+		is_good = trace_reader_take_edge(reader, &outcome->waits[outcome->wait_count++]);
 	return is_good && !cursor->is_bad && cursor->at == cursor->end;
 }
 
-static int read_end(struct trace_reader *reader, struct error *err)
+static int trace_reader_read_end(struct trace_reader *reader, struct error *err)
 {
 	struct outcome *outcome = &reader->run.outcome;
-	const uint64_t event_count = take_number(&reader->cursor, 8);
+	const uint64_t event_count = trace_reader_take_number(&reader->cursor, 8);
 
-	reader->run.events_dropped = take_number(&reader->cursor, 8);
+	reader->run.events_dropped = trace_reader_take_number(&reader->cursor, 8);
 	memset(outcome, 0, sizeof *outcome);
 	if (event_count != reader->run.event_count)
-		return refuse(reader, "events are missing", err);
-	if (!take_outcome(reader, outcome))
-		return refuse(reader, "its outcome makes no sense", err);
+		return trace_reader_refuse(reader, "events are missing", err);
+	if (!trace_reader_take_outcome(reader, outcome))
+		return trace_reader_refuse(reader, "its outcome makes no sense", err);
 	if (reader->rest.at != reader->rest.end)
-		return refuse(reader, "something follows its end", err);
+		return trace_reader_refuse(reader, "something follows its end", err);
 	reader->is_over = true;
 	return 0;
 }
@@ -363,7 +366,7 @@ int trace_reader_next(struct trace_reader *reader, const struct trace_event **ev
 	int status = 0;
 
 	if (!reader->is_over && !reader->has_block)
-		status = read_block(reader, &reader->cursor, err);
+		status = trace_reader_read_block(reader, &reader->cursor, err);
 	reader->has_block = false;
 	if (status || reader->is_over) {
 		if (!status)
@@ -372,13 +375,13 @@ int trace_reader_next(struct trace_reader *reader, const struct trace_event **ev
 	}
 	switch (reader->header.kind) {
 	case TRACE_BLOCK_EVENTS:
-		status = read_events(reader, err);
+		status = trace_reader_read_events(reader, err);
 		break;
 	case TRACE_BLOCK_END:
-		status = read_end(reader, err);
+		status = trace_reader_read_end(reader, err);
 		break;
 	default:
-		status = refuse(reader, "a block is not where it belongs", err);
+		status = trace_reader_refuse(reader, "a block is not where it belongs", err);
 	}
 	if (status)
 		return status;
@@ -424,7 +427,7 @@ int trace_reader_open(struct trace_reader **out, const void *bytes, size_t size,
 	reader->events = array_new(TRACE_BLOCK_MAX / TRACE_EVENT_BYTES, sizeof *reader->events);
 	status = trace_reader_read_header(reader, err);
 	if (!status)
-		status = read_head(reader, err);
+		status = trace_reader_read_head(reader, err);
 	if (!status)
 		status = trace_reader_read_threads(reader, err);
 	reader->has_block = !status;

@@ -39,7 +39,7 @@ void judge_close(struct judge *judge)
 }
 
 /* Runs the judge. Returns its exit status, or a negative error code. */
-static int wait_for_judge(pid_t pid, const char *command, struct error *err)
+static int judge_wait_for(pid_t pid, const char *command, struct error *err)
 {
 	int status;
 
@@ -92,7 +92,7 @@ int judge_run(const struct judge *judge, int printed, struct outcome *outcome, s
 	(void)close(launch.input); /* the file was opened for reading */
 	if (pid < 0)
 		return pid;
-	verdict = wait_for_judge(pid, judge->command, err);
+	verdict = judge_wait_for(pid, judge->command, err);
 	if (verdict < 0)
 		return verdict;
 	if (verdict == 0) {

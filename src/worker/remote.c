@@ -47,7 +47,8 @@ void remote_pack_end(struct strbuf *message)
 	strbuf_add(message, (const char *)&end, sizeof end);
 }
 
-static bool is_in_place(const struct contract *contract, const struct remote_extent *extent)
+static bool remote_is_valid_extent(
+	const struct contract *contract, const struct remote_extent *extent)
 {
 	const struct remote_extent areas[] = {
 		{contract->strategy_offset, contract->strategy_bytes},
@@ -82,7 +83,7 @@ bool remote_unpack(struct worker *worker, const char *bytes, size_t size)
 		at += sizeof extent;
 		if (!extent.bytes)
 			return true;
-		if (extent.bytes > size - at || !is_in_place(contract, &extent))
+		if (extent.bytes > size - at || !remote_is_valid_extent(contract, &extent))
 			return false;
 		memcpy((char *)contract + extent.offset, bytes + at, extent.bytes);
 		at += extent.bytes;

@@ -25,7 +25,7 @@ void watchdog_reset(struct watchdog *watchdog, uint64_t limit_ns)
 	*watchdog = (struct watchdog){.limit_ns = limit_ns, .run_number = UINT64_MAX};
 }
 
-static uint64_t processor_time_ns(pid_t pid)
+static uint64_t watchdog_processor_time_ns(pid_t pid)
 {
 	struct timespec time;
 	clockid_t clock;
@@ -36,7 +36,7 @@ static uint64_t processor_time_ns(pid_t pid)
 }
 
 /* Returns whether the process sleeps. A runnable process that waits for a processor does not. */
-static bool is_asleep(pid_t pid)
+static bool watchdog_is_asleep(pid_t pid)
 {
 	char path[64];
 	char line[512];
@@ -55,7 +55,7 @@ static bool is_asleep(pid_t pid)
 	return state && state[1] == ' ' && state[2] != 'R' && state[2] != 'Z' && state[2] != 'X';
 }
 
-static bool has_moved(struct watchdog *watchdog, const struct contract *contract)
+static bool watchdog_has_moved(struct watchdog *watchdog, const struct contract *contract)
 {
 	uint64_t run = __atomic_load_n(&contract->run_number, __ATOMIC_RELAXED);
 	uint64_t beat = __atomic_load_n(&contract->heartbeat, __ATOMIC_RELAXED);
@@ -70,7 +70,7 @@ static bool has_moved(struct watchdog *watchdog, const struct contract *contract
 }
 
 /* Returns whether the runtime has extended the limit, which is then measured from now on. */
-static bool is_extended(struct watchdog *watchdog, const struct contract *contract)
+static bool watchdog_is_extended(struct watchdog *watchdog, const struct contract *contract)
 {
 	uint32_t extensions = __atomic_load_n(&contract->hang_extensions, __ATOMIC_RELAXED);
 
@@ -80,7 +80,8 @@ static bool is_extended(struct watchdog *watchdog, const struct contract *contra
 	return true;
 }
 
-static void bite(struct watchdog *watchdog, pid_t pid, uint64_t processor_ns, uint64_t now_ns)
+static void watchdog_signal_stalled(
+	struct watchdog *watchdog, pid_t pid, uint64_t processor_ns, uint64_t now_ns)
 {
 	uint64_t stalled_ns = processor_ns - watchdog->processor_ns;
 
@@ -113,24 +114,24 @@ static void bite(struct watchdog *watchdog, pid_t pid, uint64_t processor_ns, ui
 void watchdog_look(struct watchdog *watchdog, const struct contract *contract, uint64_t now_ns)
 {
 	pid_t pid = (pid_t)__atomic_load_n(&contract->guest_pid, __ATOMIC_RELAXED);
-	uint64_t since_ns = now_ns - watchdog->looked_ns;
+	uint64_t since_ns = now_ns - watchdog->checked_ns;
 	uint64_t processor_ns;
 
 	if (since_ns < LOOK_EVERY_NS || pid <= 0)
 		return;
-	watchdog->looked_ns = now_ns;
+	watchdog->checked_ns = now_ns;
 	/* Before the first thread creation there is no heartbeat: a start-up is no hang. */
-	if (has_moved(watchdog, contract) ||
+	if (watchdog_has_moved(watchdog, contract) ||
 		!__atomic_load_n(&contract->is_live, __ATOMIC_RELAXED) ||
 		__atomic_load_n(&contract->is_waiting_outside, __ATOMIC_RELAXED)) {
 		watchdog->state = WATCHDOG_SILENT;
 		watchdog->has_asked_spin = watchdog->has_asked_native = false;
-		watchdog->processor_ns = processor_time_ns(pid);
+		watchdog->processor_ns = watchdog_processor_time_ns(pid);
 		watchdog->asleep_ns = 0;
 		return;
 	}
-	processor_ns = processor_time_ns(pid);
-	if (is_extended(watchdog, contract)) {
+	processor_ns = watchdog_processor_time_ns(pid);
+	if (watchdog_is_extended(watchdog, contract)) {
 		watchdog->state = WATCHDOG_SILENT;
 		watchdog->processor_ns = processor_ns;
 		watchdog->asleep_ns = 0;
@@ -139,7 +140,7 @@ void watchdog_look(struct watchdog *watchdog, const struct contract *contract, u
 	if (processor_ns < watchdog->processor_ns)
 		watchdog->processor_ns = processor_ns;
 	/* A delay between two checks must not count as sleep of the guest. */
-	if (is_asleep(pid))
+	if (watchdog_is_asleep(pid))
 		watchdog->asleep_ns += since_ns < 2 * LOOK_EVERY_NS ? since_ns : LOOK_EVERY_NS;
-	bite(watchdog, pid, processor_ns, now_ns);
+	watchdog_signal_stalled(watchdog, pid, processor_ns, now_ns);
 }

@@ -19,7 +19,7 @@ enum watchdog_state {
 struct watchdog {
 	uint64_t limit_ns; /* 0: never ends a run */
 	enum watchdog_state state;
-	uint64_t looked_ns; /* time when watchdog_look() last acted */
+	uint64_t checked_ns; /* time when watchdog_look() last acted */
 	/* State of the guest at its last progress. */
 	uint64_t run_number;
 	uint64_t heartbeat;

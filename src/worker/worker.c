@@ -82,7 +82,7 @@ int worker_open(struct worker *worker, const struct worker_params *params, struc
 	return result;
 }
 
-static void close_file(int *file)
+static void worker_close_file(int *file)
 {
 	if (*file >= 0)
 		(void)close(*file); /* an input, or /dev/null: no data can be lost */
@@ -100,8 +100,8 @@ void worker_close(struct worker *worker)
 	worker->environment = NULL;
 	capture_close(&worker->capture);
 	capture_close(&worker->capture_error);
-	close_file(&worker->input);
-	close_file(&worker->null);
+	worker_close_file(&worker->input);
+	worker_close_file(&worker->null);
 	judge_close(&worker->judge);
 }
 
@@ -113,7 +113,7 @@ void worker_clear_strategy(struct worker *worker, size_t bytes)
 }
 
 /* Opens standard input. Each process reads its input from the beginning. */
-static int reopen_input(const struct worker *worker)
+static int worker_reopen_input(const struct worker *worker)
 {
 	return open(
 		worker->params.input ? worker->params.input : "/dev/null", O_RDONLY | O_CLOEXEC);
@@ -122,7 +122,7 @@ static int reopen_input(const struct worker *worker)
 /* Returns whether the program prints to the command's own descriptor. This is so for a file; to
  * pipes and terminals, raddle itself prints. A replay prints to a file, and must have the same
  * scheduling points. */
-static bool prints_itself(const struct worker *worker, int descriptor)
+static bool worker_target_prints(const struct worker *worker, int descriptor)
 {
 	struct stat status;
 
@@ -135,7 +135,7 @@ static int worker_start_process(struct worker *worker, struct error *err)
 {
 	struct contract *contract = worker->contract;
 	struct contract *shared = worker->block.shared;
-	int input = reopen_input(worker);
+	int input = worker_reopen_input(worker);
 	int output = worker->capture.file >= 0 ? worker->capture.file : worker->null;
 	int error_output = worker->capture_error.file >= 0 ? worker->capture_error.file : output;
 	struct launch launch = {
@@ -146,8 +146,9 @@ static int worker_start_process(struct worker *worker, struct error *err)
 		.input = worker->params.reads_ours ? STDIN_FILENO
 			 : input >= 0		   ? input
 						   : worker->input,
-		.output = prints_itself(worker, STDOUT_FILENO) ? STDOUT_FILENO : output,
-		.error_output = prints_itself(worker, STDERR_FILENO) ? STDERR_FILENO : error_output,
+		.output = worker_target_prints(worker, STDOUT_FILENO) ? STDOUT_FILENO : output,
+		.error_output =
+			worker_target_prints(worker, STDERR_FILENO) ? STDERR_FILENO : error_output,
 	};
 	pid_t pid;
 
@@ -219,7 +220,7 @@ static bool worker_has_ended(const struct worker *worker)
 	       ended.si_pid == worker->pid;
 }
 
-static void command_guest(struct worker *worker, enum contract_command command)
+static void worker_command_guest(struct worker *worker, enum contract_command command)
 {
 	__atomic_store_n(&worker->block.shared->command, command, __ATOMIC_SEQ_CST);
 	(void)syscall(SYS_futex, &worker->block.shared->command, FUTEX_WAKE, 1, NULL, NULL, 0);
@@ -239,7 +240,7 @@ int worker_begin_single_run(struct worker *worker, struct error *err)
 	return worker_start_process(worker, err);
 }
 
-static void command_batch(struct worker *worker)
+static void worker_command_batch(struct worker *worker)
 {
 	worker->contract->plan.is_fresh_state |= worker->is_strategy_fresh;
 	worker->is_strategy_fresh = false;
@@ -247,10 +248,10 @@ static void command_batch(struct worker *worker)
 	watchdog_reset(&worker->watchdog, worker->params.hang_ns);
 	contract_publish(&worker->block);
 	__atomic_store_n(&worker->block.shared->report, REPORT_NONE, __ATOMIC_SEQ_CST);
-	command_guest(worker, COMMAND_RUN);
+	worker_command_guest(worker, COMMAND_RUN);
 }
 
-static void set_stop(struct worker *worker, uint32_t stop)
+static void worker_set_stop(struct worker *worker, uint32_t stop)
 {
 	worker->contract->stop = stop;
 	__atomic_store_n(&worker->block.shared->stop, stop, __ATOMIC_SEQ_CST);
@@ -262,7 +263,7 @@ int worker_begin(struct worker *worker, struct error *err)
 	int result;
 
 	worker->was_killed_outside = false;
-	set_stop(worker, 0);
+	worker_set_stop(worker, 0);
 	if (worker->params.remote) {
 		remote_begin(worker);
 		return 0;
@@ -276,7 +277,7 @@ int worker_begin(struct worker *worker, struct error *err)
 	}
 	if (worker->state == WORKER_IDLE && worker->restart == contract->plan.restart &&
 		worker->layout == contract->plan.layout) {
-		command_batch(worker);
+		worker_command_batch(worker);
 		return 0;
 	}
 	worker_kill(worker);
@@ -292,7 +293,7 @@ void worker_stop(struct worker *worker)
 {
 	if (worker->params.remote)
 		remote_stop(worker);
-	set_stop(worker, 1);
+	worker_set_stop(worker, 1);
 	worker->batch_end = worker->batch_next;
 }
 
@@ -376,7 +377,7 @@ static int worker_take_ring(struct worker *worker, enum contract_report *report,
 	if (result < 0)
 		return result;
 	if (rung == REPORT_READY) {
-		command_batch(worker);
+		worker_command_batch(worker);
 		return 0;
 	}
 	worker->state = WORKER_IDLE;
@@ -444,13 +445,13 @@ void worker_sleep(struct worker *const *workers, unsigned count, uint64_t timeou
 	doorbell_wait(bells, count, timeout_ns < TICK_NS ? timeout_ns : TICK_NS);
 }
 
-static bool is_ending(const struct worker *worker)
+static bool worker_is_ending(const struct worker *worker)
 {
 	return worker->contract->plan.restart == RESTART_EXEC &&
 	       worker->contract->report != REPORT_NONE;
 }
 
-static bool take_care(struct worker *worker)
+static bool worker_serve_guest(struct worker *worker)
 {
 	const enum worker_care care =
 		worker->params.care ? worker->params.care(worker->params.care_context) : CARE_NONE;
@@ -473,7 +474,7 @@ int worker_run(struct worker *worker, const volatile int *is_interrupted,
 		result = worker_poll(worker, report, err);
 		if (result < 0 || *report != REPORT_NONE)
 			break;
-		if (!take_care(worker) || *is_interrupted) {
+		if (!worker_serve_guest(worker) || *is_interrupted) {
 			worker_kill(worker);
 			return error_set(err, ERROR_INTERRUPTED, "interrupted");
 		}
@@ -483,7 +484,7 @@ int worker_run(struct worker *worker, const volatile int *is_interrupted,
 			*report = REPORT_DIED;
 			break;
 		}
-		worker_sleep(&worker, 1, is_ending(worker) ? ENDING_NS : TICK_NS);
+		worker_sleep(&worker, 1, worker_is_ending(worker) ? ENDING_NS : TICK_NS);
 	}
 	return result;
 }

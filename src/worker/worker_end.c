@@ -17,7 +17,7 @@ bool worker_is_failure(const struct worker *worker)
 }
 
 /* Derives the outcome from the exit status if the guest has published none. */
-static void take_exit_status(struct worker *worker)
+static void worker_end_take_exit_status(struct worker *worker)
 {
 	struct outcome *outcome = &worker->contract->outcome;
 	int status = worker->exit_status;
@@ -33,14 +33,14 @@ static void take_exit_status(struct worker *worker)
 }
 
 /* Updates the totals for a guest that was killed, or whose end the runtime did not see. */
-static void account_silent_end(struct worker *worker)
+static void worker_end_account_silent_end(struct worker *worker)
 {
 	struct contract *contract = worker->contract;
 	const struct strategy *strategy = strategies[contract->plan.strategy];
 	struct contract_run *run;
 	struct run_summary summary;
 
-	take_exit_status(worker);
+	worker_end_take_exit_status(worker);
 	contract->known_failure = 0;
 	contract->outcome.step = contract->heartbeat;
 	contract->is_elsewhere = contract->is_live && strategy->search.is_elsewhere &&
@@ -85,7 +85,7 @@ int worker_pass_output_on(struct worker *worker, struct error *err)
 }
 
 /* Returns whether a SIGKILL of another origin (the user, or lack of memory) ended the process. */
-static bool is_killed_outside(const struct worker *worker)
+static bool worker_end_is_killed_outside(const struct worker *worker)
 {
 	return WIFSIGNALED(worker->exit_status) && WTERMSIG(worker->exit_status) == SIGKILL &&
 	       worker->watchdog.state != WATCHDOG_KILLED;
@@ -93,7 +93,7 @@ static bool is_killed_outside(const struct worker *worker)
 
 /* Returns whether no further run may be made before the campaign has seen this one. See
  * runtime_is_exhausted(). */
-static bool is_exhausted(const struct worker *worker)
+static bool worker_end_is_exhausted(const struct worker *worker)
 {
 	struct contract *contract = worker->contract;
 	const struct strategy *strategy = strategies[contract->plan.strategy];
@@ -132,7 +132,8 @@ static int worker_judge_run(struct worker *worker, struct error *err)
 }
 
 /* Handles the end of a run's process, with restart exec. */
-static int end_single_run(struct worker *worker, enum contract_report *report, struct error *err)
+static int worker_end_single_run(
+	struct worker *worker, enum contract_report *report, struct error *err)
 {
 	struct contract *contract = worker->contract;
 	int result;
@@ -142,12 +143,12 @@ static int end_single_run(struct worker *worker, enum contract_report *report, s
 		return 0;
 	}
 	if (contract->outcome.kind == OUTCOME_NONE) {
-		if (is_killed_outside(worker)) {
+		if (worker_end_is_killed_outside(worker)) {
 			worker->was_killed_outside = true;
 			*report = REPORT_DIED;
 			return 0;
 		}
-		account_silent_end(worker);
+		worker_end_account_silent_end(worker);
 	}
 	if (worker->judge.command) {
 		result = worker_judge_run(worker, err);
@@ -160,7 +161,8 @@ static int end_single_run(struct worker *worker, enum contract_report *report, s
 		return 0;
 	}
 	/* A run without a thread creation is reported before it is repeated. */
-	if (worker->batch_next >= worker->batch_end || !contract->is_live || is_exhausted(worker)) {
+	if (worker->batch_next >= worker->batch_end || !contract->is_live ||
+		worker_end_is_exhausted(worker)) {
 		*report = REPORT_BATCH;
 		return 0;
 	}
@@ -169,8 +171,8 @@ static int end_single_run(struct worker *worker, enum contract_report *report, s
 }
 
 /* Handles the end of all processes of a run. `state` is the worker's state before that. */
-static int account_end(struct worker *worker, enum worker_state state, enum contract_report *report,
-	struct error *err)
+static int worker_end_account_end(struct worker *worker, enum worker_state state,
+	enum contract_report *report, struct error *err)
 {
 	struct contract *contract = worker->contract;
 	int result = worker_pass_output_on(worker, err);
@@ -184,23 +186,23 @@ static int account_end(struct worker *worker, enum worker_state state, enum cont
 	if (result < 0)
 		return result;
 	if (contract->plan.restart == RESTART_EXEC)
-		return end_single_run(worker, report, err);
+		return worker_end_single_run(worker, report, err);
 	if (contract->report != REPORT_NONE && contract->report != REPORT_READY) {
 		*report = (enum contract_report)contract->report;
 		if (contract->outcome.kind == OUTCOME_NONE)
-			take_exit_status(worker);
+			worker_end_take_exit_status(worker);
 		return 0;
 	}
 	if (worker->watchdog.state == WATCHDOG_KILLED) {
-		account_silent_end(worker);
+		worker_end_account_silent_end(worker);
 		*report = REPORT_FAILURE;
 		return 0;
 	}
-	worker->was_killed_outside = is_killed_outside(worker);
+	worker->was_killed_outside = worker_end_is_killed_outside(worker);
 	/* A program without threads never becomes a server: its process was a plain run. */
 	if (state == WORKER_STARTING && contract->outcome.kind == OUTCOME_NONE &&
 		!worker->was_killed_outside)
-		account_silent_end(worker);
+		worker_end_account_silent_end(worker);
 	*report = REPORT_DIED;
 	return 0;
 }
@@ -231,7 +233,7 @@ int worker_process_ended(struct worker *worker, enum contract_report *report, st
 		return 0;
 	}
 	worker_reap(worker);
-	return account_end(worker, state, report, err);
+	return worker_end_account_end(worker, state, report, err);
 }
 
 int worker_follow(struct worker *worker, enum contract_report *report, struct error *err)
@@ -252,5 +254,5 @@ int worker_follow(struct worker *worker, enum contract_report *report, struct er
 	/* The daemon has ended without creating a thread. */
 	worker->is_left = false;
 	worker->state = WORKER_EMPTY;
-	return account_end(worker, state, report, err);
+	return worker_end_account_end(worker, state, report, err);
 }

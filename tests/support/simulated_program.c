@@ -32,7 +32,7 @@ struct machine {
 	uint32_t semaphore[SIMULATED_OBJECTS];
 	int32_t variable[SIMULATED_OBJECTS];
 	uint64_t enabled[BITSET_WORDS(THREAD_CAPACITY)];
-	uint64_t alike[BITSET_WORDS(THREAD_CAPACITY)];
+	uint64_t equals_previous[BITSET_WORDS(THREAD_CAPACITY)];
 	struct pending_op pending[THREAD_CAPACITY];
 	thread_name names[THREAD_CAPACITY];
 	struct machine_thread threads[THREAD_CAPACITY];
@@ -221,7 +221,7 @@ static enum outcome_kind machine_apply(uint32_t index, const struct simulated_op
 		if (thread->children > 1 &&
 			machine.threads[machine_child(index, thread->children - 2u)].code ==
 				machine.threads[child].code)
-			bitset_add(machine.alike, child);
+			bitset_add(machine.equals_previous, child);
 		machine_announce(child);
 		break;
 	case SIMULATED_LOCK:
@@ -314,12 +314,12 @@ static void machine_begin(struct simulated_run *run)
 	machine.view = (struct schedule_view){.enabled = machine.enabled,
 		.pending = machine.pending,
 		.names = machine.names,
-		.alike = machine.alike,
+		.equals_previous = machine.equals_previous,
 		.is_common = machine_is_common,
 		/* Threads that all stand at their start: no thread moved last. */
 		.current = program->initial_count > 1 ? THREAD_NONE : (struct thread_id){0}};
 	rng_seed(&machine.values, hash_pair(run->seed, 1));
-	memset(machine.alike, 0, sizeof machine.alike);
+	memset(machine.equals_previous, 0, sizeof machine.equals_previous);
 	for (uint32_t i = 0; i < SIMULATED_OBJECTS; i++) {
 		machine.owner[i] = NOBODY;
 		machine.semaphore[i] = 0;

@@ -61,7 +61,7 @@ const struct held_lock *held_locks_of(
 }
 
 /* Returns whether an operation of this kind acquires a lock for reading. */
-static bool op_takes_shared(enum op_kind kind)
+static bool held_locks_op_takes_shared(enum op_kind kind)
 {
 	return kind == OP_RWLOCK_RDLOCK || kind == OP_RWLOCK_TRYRDLOCK;
 }
@@ -89,7 +89,7 @@ static void held_locks_take(struct held_locks *held, const struct trace_event *e
 {
 	struct held_list *list = &held->threads[event->thread];
 	struct lock_owner *owner = held_locks_find_owner(held, event->address);
-	const bool is_shared = op_takes_shared(event->kind);
+	const bool is_shared = held_locks_op_takes_shared(event->kind);
 
 	ARRAY_APPEND(list->locks, list->count,
 		(struct held_lock){.address = event->address,
@@ -123,7 +123,7 @@ static void held_locks_drop(struct held_locks *held, uint32_t thread, const stru
 		list->locks[i] = list->locks[i + 1];
 }
 
-static void drop_from_anybody(struct held_locks *held, uint64_t address)
+static void held_locks_drop_from_anybody(struct held_locks *held, uint64_t address)
 {
 	const struct lock_owner *owner = held_locks_find_owner(held, address);
 	struct held_lock *lock;
@@ -135,12 +135,12 @@ static void drop_from_anybody(struct held_locks *held, uint64_t address)
 		held_locks_drop(held, owner->writer, lock);
 }
 
-static bool is_attempt(enum op_kind kind)
+static bool held_locks_is_attempt(enum op_kind kind)
 {
 	return !(op_descriptions[kind].flags & OP_MAYBLOCK);
 }
 
-static bool takes_lock(const struct trace_event *event)
+static bool held_locks_takes_lock(const struct trace_event *event)
 {
 	/* COND_WAKE ends a wait without a signal; its mutex is acquired by a later event. */
 	return event->address && op_descriptions[event->kind].flags & OP_ACQUIRE &&
@@ -151,21 +151,23 @@ enum lock_effect held_locks_effect(const struct held_locks *held, const struct t
 {
 	const struct lock_owner *owner;
 
-	if (!takes_lock(event) || held_locks_find_held(held, event->thread, event->address))
+	if (!held_locks_takes_lock(event) ||
+		held_locks_find_held(held, event->thread, event->address))
 		return LOCK_NOTHING;
 	owner = held_locks_find_owner(held, event->address);
-	if (owner && (owner->writer != NOBODY || (owner->readers && !op_takes_shared(event->kind))))
+	if (owner && (owner->writer != NOBODY ||
+			     (owner->readers && !held_locks_op_takes_shared(event->kind))))
 		return LOCK_NOTHING;
-	return is_attempt(event->kind) ? LOCK_TAKEN : LOCK_WAITED_FOR;
+	return held_locks_is_attempt(event->kind) ? LOCK_TAKEN : LOCK_WAITED_FOR;
 }
 
 /* Handles a repeated acquisition. A failed attempt at a non-recursive mutex has the same events. */
-static void take_again(
+static void held_locks_take_again(
 	struct held_locks *held, struct held_lock *lock, const struct trace_event *event)
 {
 	struct lock_owner *owner = held_locks_find_owner(held, event->address);
 
-	owner->is_recursive |= !is_attempt(event->kind);
+	owner->is_recursive |= !held_locks_is_attempt(event->kind);
 	if (owner->is_recursive || lock->is_shared || event->kind == OP_FILE_TRYLOCK)
 		lock->depth++;
 }
@@ -175,7 +177,7 @@ static void held_locks_release(struct held_locks *held, uint32_t thread, uint64_
 	struct held_lock *lock = held_locks_find_held(held, thread, address);
 
 	if (!lock)
-		drop_from_anybody(held, address);
+		held_locks_drop_from_anybody(held, address);
 	else if (!--lock->depth)
 		held_locks_drop(held, thread, lock);
 }
@@ -185,12 +187,12 @@ void held_locks_add(struct held_locks *held, const struct trace_event *event, ui
 	const enum lock_effect effect = held_locks_effect(held, event);
 	struct held_lock *lock;
 
-	if (takes_lock(event)) {
+	if (held_locks_takes_lock(event)) {
 		lock = held_locks_find_held(held, event->thread, event->address);
 		if (effect != LOCK_NOTHING)
 			held_locks_take(held, event);
 		else if (lock)
-			take_again(held, lock, event);
+			held_locks_take_again(held, lock, event);
 		return;
 	}
 	if (op_descriptions[event->kind].flags & OP_RELEASE) {
@@ -205,7 +207,7 @@ void held_locks_add(struct held_locks *held, const struct trace_event *event, ui
 		break;
 	case OP_MUTEX_DESTROY:
 	case OP_RWLOCK_DESTROY:
-		drop_from_anybody(held, event->address);
+		held_locks_drop_from_anybody(held, event->address);
 		break;
 	case OP_THREAD_EXIT:
 		/*

@@ -39,7 +39,7 @@ struct thread_order {
 	struct passage *passages;
 };
 
-static struct epoch *new_epoch(
+static struct epoch *thread_order_new_epoch(
 	struct thread_order *order, uint32_t thread, uint32_t number, const uint32_t *before)
 {
 	struct epoch *epoch = array_new(1, sizeof *epoch);
@@ -54,15 +54,17 @@ static struct epoch *new_epoch(
 	return epoch;
 }
 
-static void next_epoch(struct thread_order *order, uint32_t index)
+static void thread_order_next_epoch(struct thread_order *order, uint32_t index)
 {
 	struct ordered_thread *thread = &order->threads[index];
 
-	thread->epoch = new_epoch(order, index, thread->epoch->number + 1, thread->epoch->before);
+	thread->epoch = thread_order_new_epoch(
+		order, index, thread->epoch->number + 1, thread->epoch->before);
 }
 
 /* Finds the thread's parent by its name: "main.0.2" is the third child of "main.0". */
-static void find_parent(struct thread_order *order, const struct trace_run *run, uint32_t index)
+static void thread_order_find_parent(
+	struct thread_order *order, const struct trace_run *run, uint32_t index)
 {
 	struct ordered_thread *thread = &order->threads[index];
 	const char *dot = strrchr(run->threads[index].path, '.');
@@ -87,8 +89,8 @@ struct thread_order *thread_order_new(const struct trace_run *run)
 	for (uint32_t i = 0; i < run->thread_count; i++)
 		order->threads[i].name = thread_path_name(run->threads[i].path);
 	for (uint32_t i = 0; i < run->thread_count; i++) {
-		find_parent(order, run, i);
-		order->threads[i].epoch = new_epoch(order, i, 1, NULL);
+		thread_order_find_parent(order, run, i);
+		order->threads[i].epoch = thread_order_new_epoch(order, i, 1, NULL);
 	}
 	return order;
 }
@@ -149,7 +151,7 @@ uint32_t thread_order_joined(const struct thread_order *order, const struct trac
 
 /* Orders the child's events after all events of its creator so far. A failed creation has no
  * child. */
-static void note_creation(struct thread_order *order, uint32_t creator)
+static void thread_order_note_creation(struct thread_order *order, uint32_t creator)
 {
 	struct ordered_thread *parent = &order->threads[creator];
 	const uint32_t ordinal = parent->created++;
@@ -165,10 +167,10 @@ static void note_creation(struct thread_order *order, uint32_t creator)
 		child->before_start = child->epoch->before;
 		break;
 	}
-	next_epoch(order, creator);
+	thread_order_next_epoch(order, creator);
 }
 
-static void note_join(struct thread_order *order, const struct trace_event *event)
+static void thread_order_note_join(struct thread_order *order, const struct trace_event *event)
 {
 	const uint32_t joined = thread_order_joined(order, event);
 	struct ordered_thread *waiter = &order->threads[event->thread];
@@ -177,7 +179,7 @@ static void note_join(struct thread_order *order, const struct trace_event *even
 	if (joined == THREAD_CAPACITY)
 		return;
 	last = order->threads[joined].epoch;
-	next_epoch(order, event->thread);
+	thread_order_next_epoch(order, event->thread);
 	for (uint32_t i = 0; i < order->thread_count; i++)
 		if (waiter->epoch->before[i] < last->before[i])
 			waiter->epoch->before[i] = last->before[i];
@@ -188,13 +190,13 @@ void thread_order_add(struct thread_order *order, const struct trace_event *even
 {
 	switch (event->kind) {
 	case OP_THREAD_CREATE:
-		note_creation(order, event->thread);
+		thread_order_note_creation(order, event->thread);
 		break;
 	case OP_THREAD_EXIT:
 		order->threads[event->thread].record = event->address;
 		break;
 	case OP_THREAD_JOIN:
-		note_join(order, event);
+		thread_order_note_join(order, event);
 		break;
 	default:
 		break;
@@ -209,7 +211,7 @@ static void thread_order_merge(
 			into[i] = from[i];
 }
 
-static uint32_t *passage_before(struct thread_order *order, uint64_t address)
+static uint32_t *thread_order_passage_before(struct thread_order *order, uint64_t address)
 {
 	struct passage *passage;
 
@@ -234,13 +236,13 @@ static void thread_order_add_past(struct thread_order *order, uint32_t thread, u
 
 static void thread_order_learn(struct thread_order *order, uint32_t thread, const uint32_t *from)
 {
-	next_epoch(order, thread);
+	thread_order_next_epoch(order, thread);
 	thread_order_merge(order, order->threads[thread].epoch->before, from);
 	/* The thread's own entry is unused, because epochs of one thread are ordered by number. */
 	order->threads[thread].epoch->before[thread] = 0;
 }
 
-static void note_wait(struct thread_order *order, const struct trace_event *event)
+static void thread_order_note_wait(struct thread_order *order, const struct trace_event *event)
 {
 	struct ordered_thread *thread = &order->threads[event->thread];
 
@@ -250,12 +252,12 @@ static void note_wait(struct thread_order *order, const struct trace_event *even
 	memset(thread->woken_by, 0, order->thread_count * sizeof *thread->woken_by);
 }
 
-static void note_signal(struct thread_order *order, const struct trace_event *event)
+static void thread_order_note_signal(struct thread_order *order, const struct trace_event *event)
 {
 	for (uint32_t i = 0; i < order->thread_count; i++)
 		if (event->address && order->threads[i].waits_on == event->address)
 			thread_order_add_past(order, event->thread, order->threads[i].woken_by);
-	next_epoch(order, event->thread);
+	thread_order_next_epoch(order, event->thread);
 }
 
 void thread_order_add_waits(struct thread_order *order, const struct trace_event *event)
@@ -273,22 +275,24 @@ void thread_order_add_waits(struct thread_order *order, const struct trace_event
 	}
 	switch (event->kind) {
 	case OP_COND_WAIT:
-		note_wait(order, event);
+		thread_order_note_wait(order, event);
 		break;
 	case OP_COND_SIGNAL:
 	case OP_COND_BROADCAST:
-		note_signal(order, event);
+		thread_order_note_signal(order, event);
 		break;
 	case OP_BARRIER_ARRIVE:
 	case OP_SEM_POST:
 	case OP_ONCE_DONE:
-		thread_order_add_past(order, event->thread, passage_before(order, event->address));
-		next_epoch(order, event->thread);
+		thread_order_add_past(
+			order, event->thread, thread_order_passage_before(order, event->address));
+		thread_order_next_epoch(order, event->thread);
 		break;
 	case OP_BARRIER_LEAVE:
 	case OP_SEM_WAIT:
 	case OP_ONCE_ENTER:
-		thread_order_learn(order, event->thread, passage_before(order, event->address));
+		thread_order_learn(
+			order, event->thread, thread_order_passage_before(order, event->address));
 		break;
 	default:
 		thread_order_add(order, event);
@@ -303,7 +307,7 @@ bool epoch_is_before(const struct epoch *first, const struct epoch *second)
 	return second->before[first->thread] >= first->number;
 }
 
-static bool overlaps_thread(const struct epoch *epoch, thread_name name)
+static bool thread_order_overlaps_thread(const struct epoch *epoch, thread_name name)
 {
 	const uint32_t index = thread_order_find(epoch->order, name);
 	const struct ordered_thread *thread;
@@ -322,6 +326,7 @@ bool epochs_overlap(const struct epoch *first, const struct epoch *second)
 		return first->thread != second->thread &&
 		       first->before[second->thread] < second->number &&
 		       second->before[first->thread] < first->number;
-	return overlaps_thread(first, thread_order_name(second->order, second->thread)) &&
-	       overlaps_thread(second, thread_order_name(first->order, first->thread));
+	return thread_order_overlaps_thread(
+		       first, thread_order_name(second->order, second->thread)) &&
+	       thread_order_overlaps_thread(second, thread_order_name(first->order, first->thread));
 }

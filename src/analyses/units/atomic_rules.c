@@ -100,7 +100,7 @@ int atomic_rules_read(struct atomic_rules *rules, const char *path, struct error
 	return result;
 }
 
-static const char *without_word(const char *name)
+static const char *atomic_rules_without_word(const char *name)
 {
 	static const char *const words[] = {"struct ", "class ", "union "};
 
@@ -111,7 +111,7 @@ static const char *without_word(const char *name)
 }
 
 /* Returns the end of the struct's name in "bank::account.checking". */
-static size_t struct_length(const char *part)
+static size_t atomic_rules_struct_length(const char *part)
 {
 	const char *dot = strchr(part, '.');
 
@@ -151,7 +151,7 @@ enum atomic_verdict atomic_rules_unit(const struct atomic_rules *rules, const ch
 	return verdict;
 }
 
-static bool means_place(const char *field, const char *place)
+static bool atomic_rules_means_place(const char *field, const char *place)
 {
 	const size_t length = strlen(field);
 
@@ -161,7 +161,7 @@ static bool means_place(const char *field, const char *place)
 	       (place[length] == '\0' || strchr(".[+", place[length]));
 }
 
-static bool means_inner_place(const char *field, const char *place)
+static bool atomic_rules_means_inner_place(const char *field, const char *place)
 {
 	const size_t length = strlen(field), all = strlen(place);
 
@@ -169,21 +169,22 @@ static bool means_inner_place(const char *field, const char *place)
 	       strcmp(place + all - length, field) == 0;
 }
 
-static bool means_part(const char *name, const struct symbols_part *part)
+static bool atomic_rules_means_part(const char *name, const struct symbols_part *part)
 {
-	const size_t length = struct_length(name);
+	const size_t length = atomic_rules_struct_length(name);
 
 	if (part->variable && strcmp(name, part->variable) == 0)
 		return true;
 	for (uint32_t i = 0; i < part->type_count; i++) {
-		const char *type = without_word(part->types[i]);
+		const char *type = atomic_rules_without_word(part->types[i]);
 
-		if (strlen(type) != length || strncmp(type, without_word(name), length) != 0)
+		if (strlen(type) != length ||
+			strncmp(type, atomic_rules_without_word(name), length) != 0)
 			continue;
 		if (!name[length])
 			return true;
-		return means_place(name + length + 1, part->place) ||
-		       (i && means_inner_place(name + length + 1, part->place));
+		return atomic_rules_means_place(name + length + 1, part->place) ||
+		       (i && atomic_rules_means_inner_place(name + length + 1, part->place));
 	}
 	return false;
 }
@@ -195,17 +196,18 @@ const struct atomic_rule *atomic_rules_part(
 
 	for (uint32_t i = 0; i < rules->count; i++)
 		for (uint32_t name = 0; name < rules->items[i].part_count; name++)
-			if (means_part(rules->items[i].parts[name], part))
+			if (atomic_rules_means_part(rules->items[i].parts[name], part))
 				found = &rules->items[i];
 	return found;
 }
 
 bool atomic_rule_is_of_objects(const struct atomic_rule *rule)
 {
-	const size_t length = struct_length(rule->parts[0]);
+	const size_t length = atomic_rules_struct_length(rule->parts[0]);
 
 	for (uint32_t i = 0; i < rule->part_count; i++)
-		if (struct_length(rule->parts[i]) != length || !rule->parts[i][length] ||
+		if (atomic_rules_struct_length(rule->parts[i]) != length ||
+			!rule->parts[i][length] ||
 			strncmp(rule->parts[i], rule->parts[0], length) != 0)
 			return false;
 	return true;

@@ -47,7 +47,7 @@ struct atomic_sets *atomic_sets_new(struct symbols *symbols, const struct atomic
 	return sets;
 }
 
-static void forget_members(struct atomic_sets *sets)
+static void atomic_sets_forget_members(struct atomic_sets *sets)
 {
 	struct member_entry *entry, *next;
 
@@ -65,7 +65,7 @@ void atomic_sets_free(struct atomic_sets *sets)
 
 	if (!sets)
 		return;
-	forget_members(sets);
+	atomic_sets_forget_members(sets);
 	HASH_ITER(hh, sets->places, place, next)
 	{
 		HASH_DEL(sets->places, place);
@@ -97,7 +97,7 @@ static struct symbols_access atomic_sets_access_of(
 void atomic_sets_begin_run(struct atomic_sets *sets, const struct symbols_memory *memory,
 	const struct trace_event *events, uint64_t count)
 {
-	forget_members(sets);
+	atomic_sets_forget_members(sets);
 	sets->memory = memory;
 	for (uint64_t i = 0; i < count && sets->symbols; i++) {
 		const struct symbols_access access =
@@ -125,7 +125,7 @@ static uint32_t atomic_sets_find_kind(struct atomic_sets *sets, const char *name
 
 /* Writes "entries[].key" for ".entries[1].key", after the variable's name if the variable is no
  * struct. */
-static char *part_name(const struct symbols_part *part)
+static char *atomic_sets_part_name(const struct symbols_part *part)
 {
 	const char *start = part->type ? part->place : part->variable;
 	const char *rest = part->type ? "" : part->place;
@@ -142,9 +142,9 @@ static char *part_name(const struct symbols_part *part)
 	return name;
 }
 
-static void add_part(struct atomic_kind *kind, const struct symbols_part *part)
+static void atomic_sets_add_part(struct atomic_kind *kind, const struct symbols_part *part)
 {
-	char *name = part_name(part);
+	char *name = atomic_sets_part_name(part);
 
 	for (uint32_t i = 0; i < kind->part_count; i++) {
 		if (strcmp(kind->parts[i], name) != 0)
@@ -156,7 +156,7 @@ static void add_part(struct atomic_kind *kind, const struct symbols_part *part)
 }
 
 /* Assigns the member to a set. Returns false if the member belongs to none. */
-static bool classify(struct atomic_sets *sets, struct atomic_member *member)
+static bool atomic_sets_classify(struct atomic_sets *sets, struct atomic_member *member)
 {
 	const struct symbols_part *part = &member->part;
 	const struct atomic_rule *rule = atomic_rules_part(sets->rules, part);
@@ -181,7 +181,7 @@ static bool classify(struct atomic_sets *sets, struct atomic_member *member)
 	} else {
 		return false;
 	}
-	add_part(&sets->kinds[member->kind], part);
+	atomic_sets_add_part(&sets->kinds[member->kind], part);
 	return true;
 }
 
@@ -199,7 +199,7 @@ const struct atomic_member *atomic_sets_member(
 		entry->key = key.key;
 		entry->is_member = symbols_part_at(sets->symbols, sets->memory, &access,
 					   &entry->member.part) &&
-				   classify(sets, &entry->member);
+				   atomic_sets_classify(sets, &entry->member);
 		HASH_ADD(hh, sets->members, key, sizeof entry->key, entry);
 	}
 	return entry->is_member ? &entry->member : NULL;
@@ -235,7 +235,8 @@ const struct atomic_place *atomic_sets_place(struct atomic_sets *sets, uint64_t 
 	return &entry->place;
 }
 
-static bool shares_struct(const struct symbols_part *part, const struct symbols_routine *routine)
+static bool atomic_sets_shares_struct(
+	const struct symbols_part *part, const struct symbols_routine *routine)
 {
 	for (uint32_t i = 0; i < part->type_count; i++)
 		for (uint32_t j = 0; j < routine->type_count; j++)
@@ -244,14 +245,16 @@ static bool shares_struct(const struct symbols_part *part, const struct symbols_
 	return false;
 }
 
-static bool is_own_unit(const struct atomic_routine *routine, const struct symbols_part *part)
+static bool atomic_sets_is_own_unit(
+	const struct atomic_routine *routine, const struct symbols_part *part)
 {
 	if (!routine || routine->verdict != ATOMIC_UNSAID)
 		return routine && routine->verdict == ATOMIC_YES;
-	return !routine->routine.is_system && shares_struct(part, &routine->routine);
+	return !routine->routine.is_system && atomic_sets_shares_struct(part, &routine->routine);
 }
 
-static bool is_file_unit(const struct atomic_call *call, const struct symbols_part *part)
+static bool atomic_sets_is_file_unit(
+	const struct atomic_call *call, const struct symbols_part *part)
 {
 	const struct atomic_routine *routine = call->routine;
 
@@ -272,10 +275,10 @@ static uint32_t atomic_sets_find_owner(
 	const struct symbols_part *part, const struct atomic_call *stack, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
-		if (is_own_unit(stack[i].routine, part))
+		if (atomic_sets_is_own_unit(stack[i].routine, part))
 			return i;
 	for (uint32_t i = 0; i < count; i++)
-		if (is_file_unit(&stack[i], part))
+		if (atomic_sets_is_file_unit(&stack[i], part))
 			return i;
 	for (uint32_t i = count; i--;)
 		if (stack[i].routine && !stack[i].routine->routine.is_system &&

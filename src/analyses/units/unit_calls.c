@@ -40,7 +40,7 @@ struct unit_calls {
 };
 
 /* Updates the inlined calls of the innermost entered function for the thread's code address. */
-static void be_at(struct unit_calls *calls, struct call_stack *stack, uint64_t address)
+static void unit_calls_be_at(struct unit_calls *calls, struct call_stack *stack, uint64_t address)
 {
 	const struct atomic_place *place = atomic_sets_place(calls->sets, address);
 	struct frame *frame;
@@ -72,7 +72,7 @@ static void unit_calls_enter(struct unit_calls *calls, const struct trace_event 
 	const struct atomic_place *place = atomic_sets_place(calls->sets, event->site);
 
 	if (event->callers[0])
-		be_at(calls, stack, event->callers[0] - 1);
+		unit_calls_be_at(calls, stack, event->callers[0] - 1);
 	if (stack->depth == STACK_MOST)
 		return;
 	stack->frames[stack->depth++] = (struct frame){
@@ -83,20 +83,22 @@ static void unit_calls_enter(struct unit_calls *calls, const struct trace_event 
 	};
 }
 
-static void end_activation(struct unit_calls *calls, uint32_t activation, enum unit_ending ending)
+static void unit_calls_end_activation(
+	struct unit_calls *calls, uint32_t activation, enum unit_ending ending)
 {
 	while (calls->ending_count <= activation)
 		ARRAY_APPEND(calls->endings, calls->ending_count, UNIT_RETURNED);
 	calls->endings[activation] = (uint8_t)ending;
 }
 
-static void end_frame(struct unit_calls *calls, const struct frame *frame, enum unit_ending ending)
+static void unit_calls_end_frame(
+	struct unit_calls *calls, const struct frame *frame, enum unit_ending ending)
 {
 	if (ending == UNIT_RETURNED)
 		return;
-	end_activation(calls, frame->activation, ending);
+	unit_calls_end_activation(calls, frame->activation, ending);
 	for (uint32_t i = 0; i < frame->inlined_count; i++)
-		end_activation(calls, frame->inlined[i].activation, ending);
+		unit_calls_end_activation(calls, frame->inlined[i].activation, ending);
 }
 
 static void unit_calls_leave(struct unit_calls *calls, const struct trace_event *event)
@@ -105,16 +107,16 @@ static void unit_calls_leave(struct unit_calls *calls, const struct trace_event 
 
 	/* Inner functions without a leave event end with it. */
 	while (stack->depth && stack->frames[stack->depth - 1].address <= event->address)
-		end_frame(calls, &stack->frames[--stack->depth],
+		unit_calls_end_frame(calls, &stack->frames[--stack->depth],
 			event->bytes ? UNIT_LEFT : UNIT_RETURNED);
 }
 
-static void leave_all(struct unit_calls *calls, uint32_t thread, enum unit_ending ending)
+static void unit_calls_leave_all(struct unit_calls *calls, uint32_t thread, enum unit_ending ending)
 {
 	struct call_stack *stack = &calls->stacks[thread];
 
 	while (stack->depth)
-		end_frame(calls, &stack->frames[--stack->depth], ending);
+		unit_calls_end_frame(calls, &stack->frames[--stack->depth], ending);
 }
 
 static void unit_calls_add_call(struct atomic_call *list, uint32_t *count,
@@ -173,21 +175,21 @@ bool unit_calls_add(struct unit_calls *calls, const struct trace_event *event)
 		unit_calls_leave(calls, event);
 		return true;
 	case OP_THREAD_EXIT:
-		leave_all(calls, event->thread, UNIT_LEFT);
+		unit_calls_leave_all(calls, event->thread, UNIT_LEFT);
 		break;
 	}
 	/* `site` is the address of an access itself, but the return address of a call. */
 	if (op_descriptions[event->kind].object == OBJECT_MEMORY)
-		be_at(calls, stack, event->site);
+		unit_calls_be_at(calls, stack, event->site);
 	else if (event->site)
-		be_at(calls, stack, event->site - 1);
+		unit_calls_be_at(calls, stack, event->site - 1);
 	return false;
 }
 
 void unit_calls_end(struct unit_calls *calls)
 {
 	for (uint32_t i = 0; i < calls->thread_count; i++)
-		leave_all(calls, i, UNIT_OPEN);
+		unit_calls_leave_all(calls, i, UNIT_OPEN);
 }
 
 struct unit_calls *unit_calls_new(struct atomic_sets *sets, uint32_t thread_count)

@@ -47,7 +47,8 @@ struct reading {
 	uint32_t ending_count;
 };
 
-static uint32_t find_event(const struct unit_trace *trace, const struct trace_event *event)
+static uint32_t unit_trace_find_event(
+	const struct unit_trace *trace, const struct trace_event *event)
 {
 	uint32_t low;
 
@@ -58,7 +59,7 @@ static uint32_t find_event(const struct unit_trace *trace, const struct trace_ev
 	return low;
 }
 
-static uint32_t lockset_of(struct reading *reading, uint32_t thread)
+static uint32_t unit_trace_lockset_of(struct reading *reading, uint32_t thread)
 {
 	struct unit_trace *trace = reading->trace;
 	struct lockset set = {.first = trace->lock_count};
@@ -70,7 +71,7 @@ static uint32_t lockset_of(struct reading *reading, uint32_t thread)
 	for (uint32_t i = 0; i < set.count; i++)
 		ARRAY_APPEND(trace->locks, trace->lock_count,
 			(struct unit_lock){.address = held[i].address,
-				.taken = find_event(trace, &held[i].taken),
+				.taken = unit_trace_find_event(trace, &held[i].taken),
 				.is_shared = held[i].is_shared});
 	ARRAY_APPEND(trace->locksets, trace->lockset_count, set);
 	reading->locksets_now[thread] = trace->lockset_count;
@@ -88,7 +89,8 @@ const struct unit_lock *unit_trace_lock(
 	return NULL;
 }
 
-static uint32_t find_instance(struct reading *reading, const struct atomic_member *member)
+static uint32_t unit_trace_find_instance(
+	struct reading *reading, const struct atomic_member *member)
 {
 	struct unit_trace *trace = reading->trace;
 	struct instance_entry *entry, key = {.key = {.kind = UNIT_NO_SET}};
@@ -111,7 +113,7 @@ static uint32_t find_instance(struct reading *reading, const struct atomic_membe
 	return entry->instance;
 }
 
-static uint32_t add_unit(struct reading *reading, const struct unit *unit)
+static uint32_t unit_trace_add_unit(struct reading *reading, const struct unit *unit)
 {
 	struct unit_trace *trace = reading->trace;
 	struct unit_instance *instance = &trace->instances[unit->instance];
@@ -122,18 +124,19 @@ static uint32_t add_unit(struct reading *reading, const struct unit *unit)
 	return trace->unit_count++;
 }
 
-static uint32_t find_unit(struct reading *reading, const struct trace_event *event,
+static uint32_t unit_trace_find_unit(struct reading *reading, const struct trace_event *event,
 	const struct atomic_member *member)
 {
 	struct atomic_call calls[UNIT_CALLS_MOST];
 	const uint32_t count = unit_calls_list(reading->calls, event->thread, calls);
 	const uint32_t owner =
 		member ? atomic_sets_owner(reading->sets, member, calls, count) : count;
-	struct unit unit = {.thread = event->thread, .instance = find_instance(reading, member)};
+	struct unit unit = {
+		.thread = event->thread, .instance = unit_trace_find_instance(reading, member)};
 	struct unit_entry *entry, key;
 
 	if (owner == count)
-		return add_unit(reading, &unit);
+		return unit_trace_add_unit(reading, &unit);
 	unit.activation = calls[owner].activation;
 	unit.routine = calls[owner].routine;
 	memset(&key, 0, sizeof key);
@@ -144,7 +147,7 @@ static uint32_t find_unit(struct reading *reading, const struct trace_event *eve
 		return entry->unit;
 	entry = array_new(1, sizeof *entry);
 	entry->key = key.key;
-	entry->unit = add_unit(reading, &unit);
+	entry->unit = unit_trace_add_unit(reading, &unit);
 	HASH_ADD(hh, reading->units, key, sizeof entry->key, entry);
 	return entry->unit;
 }
@@ -161,7 +164,7 @@ static void unit_trace_add_access(struct reading *reading, uint32_t index,
 		trace->is_cut = true;
 		return;
 	}
-	number = find_unit(reading, event, member);
+	number = unit_trace_find_unit(reading, event, member);
 	unit = &trace->units[number];
 	if (!unit->count++)
 		unit->begins = index;
@@ -171,13 +174,13 @@ static void unit_trace_add_access(struct reading *reading, uint32_t index,
 			.event = index,
 			.unit = number,
 			.location = location,
-			.lockset = lockset_of(reading, event->thread),
+			.lockset = unit_trace_lockset_of(reading, event->thread),
 			.epoch = thread_order_epoch(trace->order, event->thread),
 			.is_write = !(op_descriptions[event->kind].flags & OP_READ),
 		});
 }
 
-static void read_access(struct reading *reading, uint32_t index)
+static void unit_trace_read_access(struct reading *reading, uint32_t index)
 {
 	const struct trace_event *event = &reading->trace->events[index];
 	const uint64_t end = event->address + (event->bytes ? event->bytes : 1);
@@ -191,7 +194,7 @@ static void read_access(struct reading *reading, uint32_t index)
 	}
 }
 
-static void read_event(struct reading *reading, const uint32_t *next, uint32_t index)
+static void unit_trace_read_event(struct reading *reading, const uint32_t *next, uint32_t index)
 {
 	struct unit_trace *trace = reading->trace;
 	const struct trace_event *event = &trace->events[index];
@@ -200,7 +203,7 @@ static void read_event(struct reading *reading, const uint32_t *next, uint32_t i
 		return;
 	trace->contexts[index] = unit_calls_context(reading->calls, event->thread);
 	if (op_descriptions[event->kind].object == OBJECT_MEMORY) {
-		read_access(reading, index);
+		unit_trace_read_access(reading, index);
 		return;
 	}
 	thread_order_add_waits(trace->order, event);
@@ -226,7 +229,7 @@ static uint32_t *unit_trace_index_next(const struct unit_trace *trace, uint32_t 
 	return next;
 }
 
-static void index_units(struct unit_trace *trace)
+static void unit_trace_index_units(struct unit_trace *trace)
 {
 	uint32_t first = 0;
 
@@ -243,7 +246,7 @@ static void index_units(struct unit_trace *trace)
 	}
 }
 
-static void end_units(struct reading *reading)
+static void unit_trace_end_units(struct reading *reading)
 {
 	unit_calls_end(reading->calls);
 	for (uint32_t i = 0; i < reading->trace->unit_count; i++) {
@@ -253,7 +256,7 @@ static void end_units(struct reading *reading)
 	}
 }
 
-static void reading_release(struct reading *reading)
+static void unit_trace_reading_release(struct reading *reading)
 {
 	struct unit_entry *unit, *next_unit;
 	struct instance_entry *instance, *next_instance;
@@ -289,11 +292,11 @@ struct unit_trace *unit_trace_new(struct atomic_sets *sets, const struct trace_r
 	reading.locksets_now = array_new(run->thread_count, sizeof *reading.locksets_now);
 	next = unit_trace_index_next(trace, run->thread_count);
 	for (uint32_t i = 0; i < count; i++)
-		read_event(&reading, next, i);
-	end_units(&reading);
-	index_units(trace);
+		unit_trace_read_event(&reading, next, i);
+	unit_trace_end_units(&reading);
+	unit_trace_index_units(trace);
 	free(next);
-	reading_release(&reading);
+	unit_trace_reading_release(&reading);
 	return trace;
 }
 

@@ -86,7 +86,7 @@ Z3_ast constraints_before(
 		constraints_time(constraints, second));
 }
 
-static Z3_ast switch_goes(
+static Z3_ast constraints_switch_takes_edge(
 	struct constraints *constraints, const struct walk_event *event, Z3_ast value)
 {
 	struct term *term = walk_event_term(constraints->walk, event);
@@ -112,7 +112,8 @@ static Z3_ast constraints_equals(struct constraints *constraints, struct term *t
 		constraints_bits(constraints, term->width, value));
 }
 
-static Z3_ast is_outside(struct constraints *constraints, const struct walk_event *event)
+static Z3_ast constraints_is_outside(
+	struct constraints *constraints, const struct walk_event *event)
 {
 	struct term *term = walk_event_term(constraints->walk, event);
 	Z3_ast at = constraints_term(constraints, term);
@@ -125,7 +126,8 @@ static Z3_ast is_outside(struct constraints *constraints, const struct walk_even
 
 /* Returns the condition that the term is one of the possible addresses; without open addresses, the
  * recorded one. */
-static Z3_ast is_one_of_addresses(struct constraints *constraints, const struct walk_event *event)
+static Z3_ast constraints_is_one_of_addresses(
+	struct constraints *constraints, const struct walk_event *event)
 {
 	struct term *term = walk_event_term(constraints->walk, event);
 	const struct address_set *set =
@@ -146,7 +148,8 @@ Z3_ast constraints_as_it_was(struct constraints *constraints, const struct walk_
 	switch (event->kind) {
 	case EVENT_BRANCH:
 		if (LLVMIsASwitchInst(event_instruction(event)))
-			return switch_goes(constraints, event, constraints_term(constraints, term));
+			return constraints_switch_takes_edge(
+				constraints, event, constraints_term(constraints, term));
 		return constraints_equals(constraints, term, event->is_taken);
 	case EVENT_CHOICE:
 		return NULL; /* another result changes no control flow */
@@ -158,10 +161,11 @@ Z3_ast constraints_as_it_was(struct constraints *constraints, const struct walk_
 				    : constraints_equals(constraints, term, 0);
 	case EVENT_INDEX:
 		if (event->is_open)
-			return Z3_mk_not(constraints->z3, is_outside(constraints, event));
+			return Z3_mk_not(
+				constraints->z3, constraints_is_outside(constraints, event));
 		return constraints_equals(constraints, term, event->value);
 	case EVENT_ADDRESS:
-		return event->is_open ? is_one_of_addresses(constraints, event)
+		return event->is_open ? constraints_is_one_of_addresses(constraints, event)
 				      : constraints_equals(constraints, term, event->value);
 	case EVENT_VALUE:
 		return constraints_equals(constraints, term, event->value);
@@ -171,20 +175,21 @@ Z3_ast constraints_as_it_was(struct constraints *constraints, const struct walk_
 }
 
 /* A pointer to a member behind a null pointer counts as null, too. */
-static Z3_ast is_null(struct constraints *constraints, const struct walk_event *event)
+static Z3_ast constraints_is_null(struct constraints *constraints, const struct walk_event *event)
 {
 	struct term *term = walk_event_term(constraints->walk, event);
 	return Z3_mk_bvult(constraints->z3, constraints_term(constraints, term),
 		constraints_bits(constraints, term->width, NULL_PAGE));
 }
 
-static Z3_ast is_elsewhere(struct constraints *constraints, const struct walk_event *event)
+static Z3_ast constraints_is_elsewhere(
+	struct constraints *constraints, const struct walk_event *event)
 {
 	struct term *term = walk_event_term(constraints->walk, event);
 	Z3_ast either[2];
 
 	either[0] = constraints_equals(constraints, term, event->value);
-	either[1] = is_null(constraints, event);
+	either[1] = constraints_is_null(constraints, event);
 	return Z3_mk_not(constraints->z3, Z3_mk_or(constraints->z3, 2, either));
 }
 
@@ -199,17 +204,18 @@ Z3_ast constraints_otherwise(struct constraints *constraints, const struct walk_
 	case EVENT_DIVISOR:
 		return event->value ? constraints_equals(constraints, term, 0) : NULL;
 	case EVENT_INDEX:
-		return is_outside(constraints, event);
+		return constraints_is_outside(constraints, event);
 	case EVENT_TARGET:
-		return is_elsewhere(constraints, event);
+		return constraints_is_elsewhere(constraints, event);
 	case EVENT_ADDRESS:
-		return is_null(constraints, event);
+		return constraints_is_null(constraints, event);
 	default:
 		return NULL;
 	}
 }
 
-static bool has_moment(const struct constraints *constraints, const struct walk_event *event)
+static bool constraints_has_time(
+	const struct constraints *constraints, const struct walk_event *event)
 {
 	if (event->kind == EVENT_FENCE)
 		return constraints->has_store_buffers;
@@ -218,7 +224,7 @@ static bool has_moment(const struct constraints *constraints, const struct walk_
 }
 
 /* Returns whether the thread waits here until its store buffer is empty. */
-static bool drains(const struct walked_thread *walked, uint32_t index)
+static bool constraints_drains(const struct walked_thread *walked, uint32_t index)
 {
 	const struct walk_event *event = &walked->events[index];
 
@@ -237,8 +243,8 @@ struct program_order {
 	Z3_ast done, written;
 };
 
-static void place(struct constraints *constraints, struct program_order *order, Z3_ast at,
-	bool is_write, bool is_drain)
+static void constraints_place_event(struct constraints *constraints, struct program_order *order,
+	Z3_ast at, bool is_write, bool is_drain)
 {
 	constraints_add(constraints, Z3_mk_lt(constraints->z3, order->done, at));
 	if (constraints->has_store_buffers && (is_write || is_drain))
@@ -264,18 +270,18 @@ static void constraints_add_thread(struct constraints *constraints, uint16_t thr
 	constraints_add(constraints, Z3_mk_le(constraints->z3, constraints->cuts[thread],
 					     constraints_number(constraints, end)));
 	for (uint32_t i = begin; i < end; i++) {
-		if (!has_moment(constraints, &walked->events[i]))
+		if (!constraints_has_time(constraints, &walked->events[i]))
 			continue;
 		times[i] = Z3_mk_fresh_const(constraints->z3, "at", constraints->integer);
-		place(constraints, &order, times[i], walked->events[i].kind == EVENT_WRITE,
-			drains(walked, i));
+		constraints_place_event(constraints, &order, times[i],
+			walked->events[i].kind == EVENT_WRITE, constraints_drains(walked, i));
 	}
 }
 
 /* Adds constraints: the thread's branches before its cut have their recorded outcomes, and values
  * that are not modelled stay equal. The cut does not divide an atomic update, or the pieces of a
  * copy. */
-static void add_outcomes(struct constraints *constraints, uint16_t thread)
+static void constraints_add_outcomes(struct constraints *constraints, uint16_t thread)
 {
 	const struct walked_thread *walked = &constraints->walk->threads[thread];
 
@@ -300,8 +306,8 @@ static void add_outcomes(struct constraints *constraints, uint16_t thread)
 	}
 }
 
-static Z3_ast left_before(struct constraints *constraints, const struct order_section *first,
-	const struct order_section *second)
+static Z3_ast constraints_is_left_before(struct constraints *constraints,
+	const struct order_section *first, const struct order_section *second)
 {
 	const struct event_id end = {first->thread, first->end};
 	const struct event_id begin = {second->thread, second->begin};
@@ -312,7 +318,7 @@ static Z3_ast left_before(struct constraints *constraints, const struct order_se
 		constraints_before(constraints, end, begin));
 }
 
-static void exclude(struct constraints *constraints, const struct order_section *a,
+static void constraints_exclude(struct constraints *constraints, const struct order_section *a,
 	const struct order_section *b)
 {
 	const struct event_id first = {a->thread, a->begin}, second = {b->thread, b->begin};
@@ -325,13 +331,12 @@ static void exclude(struct constraints *constraints, const struct order_section 
 		(b->end != UINT32_MAX && order_is_before(constraints->order,
 						 (struct event_id){b->thread, b->end}, first)))
 		return;
-	constraints_add(
-		constraints, constraints_implies(constraints,
-				     constraints_and(constraints,
-					     constraints_comes_as_it_did(constraints, first),
-					     constraints_comes_as_it_did(constraints, second)),
-				     constraints_or(constraints, left_before(constraints, a, b),
-					     left_before(constraints, b, a))));
+	constraints_add(constraints,
+		constraints_implies(constraints,
+			constraints_and(constraints, constraints_is_as_recorded(constraints, first),
+				constraints_is_as_recorded(constraints, second)),
+			constraints_or(constraints, constraints_is_left_before(constraints, a, b),
+				constraints_is_left_before(constraints, b, a))));
 }
 
 Z3_ast constraints_is_inside(
@@ -339,7 +344,7 @@ Z3_ast constraints_is_inside(
 {
 	const struct event_id begin = {section->thread, section->begin};
 	const struct event_id end = {section->thread, section->end};
-	Z3_ast in = constraints_and(constraints, constraints_comes_as_it_did(constraints, begin),
+	Z3_ast in = constraints_and(constraints, constraints_is_as_recorded(constraints, begin),
 		constraints_before(constraints, begin, event));
 
 	if (section->end == UINT32_MAX || !constraints_has(constraints, end))
@@ -350,7 +355,7 @@ Z3_ast constraints_is_inside(
 			constraints_before(constraints, event, end)));
 }
 
-static void add_locks(struct constraints *constraints)
+static void constraints_add_locks(struct constraints *constraints)
 {
 	const struct order *order = constraints->order;
 	const struct order_section **sections =
@@ -362,11 +367,11 @@ static void add_locks(struct constraints *constraints)
 			sections[count++] = &order->sections[i];
 	for (uint32_t i = 0; i < count && !constraints_is_late(constraints); i++)
 		for (uint32_t j = i + 1; j < count; j++)
-			exclude(constraints, sections[i], sections[j]);
+			constraints_exclude(constraints, sections[i], sections[j]);
 	free(sections);
 }
 
-static void add_failed_tries(struct constraints *constraints)
+static void constraints_add_failed_tries(struct constraints *constraints)
 {
 	const struct order *order = constraints->order;
 
@@ -389,12 +394,12 @@ static void add_failed_tries(struct constraints *constraints)
 			somewhere = constraints_or(constraints, somewhere, taken);
 		constraints_add(constraints,
 			constraints_implies(constraints,
-				constraints_comes_as_it_did(constraints, failure->event),
+				constraints_is_as_recorded(constraints, failure->event),
 				somewhere));
 	}
 }
 
-static void ignore_error(Z3_context z3, Z3_error_code code)
+static void constraints_ignore_error(Z3_context z3, Z3_error_code code)
 {
 	(void)z3;
 	(void)code; /* results are checked where they are used */
@@ -417,7 +422,7 @@ void constraints_open(struct constraints *constraints, const struct walk *walk,
 		NULL, &constraints->term_capacity, sizeof *constraints->terms, 0, 1024);
 	constraints->z3 = Z3_mk_context(configuration);
 	Z3_del_config(configuration);
-	Z3_set_error_handler(constraints->z3, ignore_error);
+	Z3_set_error_handler(constraints->z3, constraints_ignore_error);
 	constraints->solver = Z3_mk_simple_solver(constraints->z3);
 	Z3_solver_inc_ref(constraints->z3, constraints->solver);
 	constraints->integer = Z3_mk_int_sort(constraints->z3);
@@ -428,13 +433,13 @@ void constraints_open(struct constraints *constraints, const struct walk *walk,
 	constraints_list_sections(constraints);
 	constraints_add_edges(constraints);
 	constraints_add_rounds(constraints);
-	add_locks(constraints);
-	add_failed_tries(constraints);
+	constraints_add_locks(constraints);
+	constraints_add_failed_tries(constraints);
 	constraints_add_operations(constraints);
 	constraints_add_conditions(constraints);
 	constraints_add_memory(constraints);
 	for (uint32_t i = 0; i < threads; i++)
-		add_outcomes(constraints, (uint16_t)i);
+		constraints_add_outcomes(constraints, (uint16_t)i);
 }
 
 void constraints_close(struct constraints *constraints)

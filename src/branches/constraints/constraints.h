@@ -143,7 +143,7 @@ bool constraints_is_open_round(
 	const struct constraints *constraints, const struct order_round *round);
 /* Returns the condition that the thread arrives last at the barrier of this arrival or leave; NULL
  * if it is neither. */
-Z3_ast constraints_comes_last(
+Z3_ast constraints_is_last_arrival(
 	struct constraints *constraints, struct event_id event, bool *was_last);
 /* Returns the condition that the thread reaches the goal after its last step; NULL if nothing can
  * block the thread there. */
@@ -154,8 +154,8 @@ Z3_ast constraints_is_held_at_barrier(
 	struct constraints *constraints, struct event_id arrival, struct event_id event);
 /* Returns the condition that the operation, if it happens, has another result than in the run; NULL
  * if it never has. */
-Z3_ast constraints_comes_otherwise(struct constraints *constraints, struct event_id event);
-Z3_ast constraints_comes_as_it_did(struct constraints *constraints, struct event_id event);
+Z3_ast constraints_differs_from_run(struct constraints *constraints, struct event_id event);
+Z3_ast constraints_is_as_recorded(struct constraints *constraints, struct event_id event);
 
 /* Returns the condition that a try-lock that failed in the run succeeds before the event, and keeps
  * the lock; may be NULL. */

@@ -18,7 +18,7 @@ static const struct walk_event *constraints_aliases_event_of(
 	return &constraints->walk->threads[id.thread].events[id.index];
 }
 
-static const struct address_set *set_of(
+static const struct address_set *constraints_aliases_addresses_of(
 	const struct constraints *constraints, const struct place_access *access)
 {
 	if (!constraints->has_open_addresses || constraints_is_past(constraints, access->id))
@@ -36,7 +36,7 @@ static uint32_t constraints_aliases_root_of(struct place_group *groups, uint32_t
 }
 
 /* Returns the group of an address. UINT32_MAX: no access to the address before the window's end. */
-static uint32_t group_at(const struct place_groups *groups, uint64_t address)
+static uint32_t constraints_aliases_group_at(const struct place_groups *groups, uint64_t address)
 {
 	uint32_t first;
 
@@ -54,10 +54,11 @@ static void constraints_aliases_unite(
 	const struct place_group *group = &groups->items[number];
 
 	for (uint32_t i = group->first; i < group->first + group->count; i++) {
-		const struct address_set *set = set_of(constraints, &groups->accesses[i]);
+		const struct address_set *set =
+			constraints_aliases_addresses_of(constraints, &groups->accesses[i]);
 
 		for (uint32_t j = 0; set && j < set->count; j++) {
-			const uint32_t other = group_at(groups, set->items[j]);
+			const uint32_t other = constraints_aliases_group_at(groups, set->items[j]);
 			const uint32_t root = constraints_aliases_root_of(groups->items, number);
 
 			if (other != UINT32_MAX)
@@ -76,7 +77,7 @@ struct meeting {
 	bool *is_candidate; /* by item: a write that the current read may see */
 };
 
-static void add_items(struct meeting *meeting, const struct place_group *group)
+static void constraints_aliases_add_items(struct meeting *meeting, const struct place_group *group)
 {
 	for (uint32_t i = group->first; i < group->first + group->count; i++) {
 		if (constraints_is_past(meeting->constraints, meeting->groups->accesses[i].id))
@@ -85,7 +86,7 @@ static void add_items(struct meeting *meeting, const struct place_group *group)
 	}
 }
 
-static bool is_too_costly(const struct meeting *meeting)
+static bool constraints_aliases_is_too_costly(const struct meeting *meeting)
 {
 	uint64_t writes = 0;
 
@@ -97,7 +98,7 @@ static bool is_too_costly(const struct meeting *meeting)
 static struct term *constraints_aliases_term_of(
 	const struct meeting *meeting, const struct place_access *access)
 {
-	return set_of(meeting->constraints, access)
+	return constraints_aliases_addresses_of(meeting->constraints, access)
 		       ? walk_event_at(meeting->constraints->walk,
 				 constraints_aliases_event_of(meeting->constraints, access->id))
 		       : NULL;
@@ -112,10 +113,11 @@ static Z3_ast constraints_aliases_is_at(
 		constraints_bits(constraints, term->width, address));
 }
 
-static bool may_be_at(
+static bool constraints_aliases_may_be_at(
 	const struct meeting *meeting, const struct place_access *access, uint64_t address)
 {
-	const struct address_set *set = set_of(meeting->constraints, access);
+	const struct address_set *set =
+		constraints_aliases_addresses_of(meeting->constraints, access);
 
 	for (uint32_t i = 0; set && i < set->count; i++)
 		if (set->items[i] == address)
@@ -126,12 +128,12 @@ static bool may_be_at(
 static bool constraints_aliases_may_overlap(
 	const struct meeting *meeting, const struct place_access *a, const struct place_access *b)
 {
-	const struct address_set *set = set_of(meeting->constraints, a);
+	const struct address_set *set = constraints_aliases_addresses_of(meeting->constraints, a);
 
 	for (uint32_t i = 0; set && i < set->count; i++)
-		if (may_be_at(meeting, b, set->items[i]))
+		if (constraints_aliases_may_be_at(meeting, b, set->items[i]))
 			return true;
-	return !set && may_be_at(meeting, b, a->address);
+	return !set && constraints_aliases_may_be_at(meeting, b, a->address);
 }
 
 /* Returns the condition that both accesses go to one address; NULL: always. Compares each term with
@@ -143,7 +145,7 @@ static Z3_ast constraints_aliases_overlap(
 	struct constraints *constraints = meeting->constraints;
 	struct term *first = constraints_aliases_term_of(meeting, a),
 		    *second = constraints_aliases_term_of(meeting, b);
-	const struct address_set *set = set_of(constraints, a);
+	const struct address_set *set = constraints_aliases_addresses_of(constraints, a);
 	Z3_ast any = NULL;
 
 	if (first == second)
@@ -154,7 +156,7 @@ static Z3_ast constraints_aliases_overlap(
 	for (uint32_t i = 0; i < set->count; i++) {
 		Z3_ast both;
 
-		if (!may_be_at(meeting, b, set->items[i]))
+		if (!constraints_aliases_may_be_at(meeting, b, set->items[i]))
 			continue;
 		both = constraints_and(constraints,
 			constraints_aliases_is_at(meeting, first, set->items[i]),
@@ -252,7 +254,7 @@ static Z3_ast constraints_aliases_reads_from(
 static bool constraints_aliases_find_initial(
 	const struct meeting *meeting, uint64_t address, uint32_t bytes, uint64_t *value)
 {
-	const uint32_t number = group_at(meeting->groups, address);
+	const uint32_t number = constraints_aliases_group_at(meeting->groups, address);
 	const struct place_group *group = &meeting->groups->items[number];
 
 	if (number == UINT32_MAX)
@@ -261,12 +263,13 @@ static bool constraints_aliases_find_initial(
 		&meeting->groups->accesses[group->first], group->count, value);
 }
 
-static bool is_written_before(
+static bool constraints_aliases_is_written_before(
 	const struct meeting *meeting, const struct place_access *read, uint64_t address)
 {
 	for (uint32_t i = 0; i < meeting->count; i++)
 		if (meeting->is_candidate[i] && constraints_is_certain(meeting->items[i]) &&
-			!set_of(meeting->constraints, meeting->items[i]) &&
+			!constraints_aliases_addresses_of(
+				meeting->constraints, meeting->items[i]) &&
 			meeting->items[i]->address == address &&
 			order_is_before(
 				meeting->constraints->order, meeting->items[i]->id, read->id))
@@ -284,7 +287,7 @@ static Z3_ast constraints_aliases_reads_initial(
 	uint64_t value;
 	Z3_ast result;
 
-	if (is_written_before(meeting, read, address) ||
+	if (constraints_aliases_is_written_before(meeting, read, address) ||
 		!constraints_aliases_find_initial(meeting, address, read->bytes, &value))
 		return NULL;
 	result = constraints_aliases_gives(
@@ -293,7 +296,8 @@ static Z3_ast constraints_aliases_reads_initial(
 		result = constraints_and(
 			constraints, result, constraints_aliases_is_at(meeting, term, address));
 	for (uint32_t i = 0; i < meeting->count; i++)
-		if (meeting->is_candidate[i] && may_be_at(meeting, meeting->items[i], address))
+		if (meeting->is_candidate[i] &&
+			constraints_aliases_may_be_at(meeting, meeting->items[i], address))
 			result = constraints_and(constraints, result,
 				constraints_aliases_is_unseen(
 					meeting, meeting->items[i], NULL, read));
@@ -303,7 +307,7 @@ static Z3_ast constraints_aliases_reads_initial(
 static void constraints_aliases_add_read(struct meeting *meeting, const struct place_access *read)
 {
 	struct constraints *constraints = meeting->constraints;
-	const struct address_set *set = set_of(constraints, read);
+	const struct address_set *set = constraints_aliases_addresses_of(constraints, read);
 	Z3_ast any = Z3_mk_false(constraints->z3);
 
 	for (uint32_t i = 0; i < meeting->count; i++)
@@ -324,7 +328,7 @@ static void constraints_aliases_add_read(struct meeting *meeting, const struct p
 		constraints_implies(constraints, constraints_happens(constraints, read->id), any));
 }
 
-static void keep_addresses(struct meeting *meeting)
+static void constraints_aliases_keep_addresses(struct meeting *meeting)
 {
 	for (uint32_t i = 0; i < meeting->count; i++) {
 		struct term *term = constraints_aliases_term_of(meeting, meeting->items[i]);
@@ -339,17 +343,18 @@ static void keep_addresses(struct meeting *meeting)
 	}
 }
 
-static void add_meeting(struct constraints *constraints, struct place_groups *groups, uint32_t root)
+static void constraints_aliases_add_group(
+	struct constraints *constraints, struct place_groups *groups, uint32_t root)
 {
 	struct meeting meeting = {.constraints = constraints, .groups = groups};
 	bool is_open;
 
 	for (uint32_t i = 0; i < groups->count; i++)
 		if (constraints_aliases_root_of(groups->items, i) == root)
-			add_items(&meeting, &groups->items[i]);
-	is_open = !is_too_costly(&meeting);
+			constraints_aliases_add_items(&meeting, &groups->items[i]);
+	is_open = !constraints_aliases_is_too_costly(&meeting);
 	if (!is_open)
-		keep_addresses(&meeting);
+		constraints_aliases_keep_addresses(&meeting);
 	meeting.is_candidate = array_new(meeting.count + 1u, sizeof *meeting.is_candidate);
 	for (uint32_t i = 0; is_open && i < meeting.count && !constraints_is_late(constraints); i++)
 		if (!meeting.items[i]->is_write)
@@ -367,7 +372,7 @@ void constraints_add_aliases(struct constraints *constraints, struct place_group
 		constraints_aliases_unite(constraints, groups, i);
 	for (uint32_t i = 0; i < groups->count; i++)
 		if (constraints_aliases_root_of(groups->items, i) == i && groups->items[i].is_open)
-			add_meeting(constraints, groups, i);
+			constraints_aliases_add_group(constraints, groups, i);
 	for (uint32_t i = 0; i < groups->count; i++)
 		groups->items[i].is_open =
 			groups->items[constraints_aliases_root_of(groups->items, i)].is_open;

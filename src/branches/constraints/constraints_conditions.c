@@ -17,7 +17,8 @@ struct wakes {
 	Z3_ast *woken; /* by wait: some signal wakes it */
 };
 
-static Z3_ast *wake_of(const struct wakes *wakes, uint32_t wait, uint32_t signal)
+static Z3_ast *constraints_conditions_wake_of(
+	const struct wakes *wakes, uint32_t wait, uint32_t signal)
 {
 	return &wakes->wakes[(size_t)wait * wakes->condition->signal_count + signal];
 }
@@ -29,8 +30,8 @@ static bool constraints_conditions_is_in_window(
 }
 
 /* Returns whether happens-before allows the wake-up. Events before the window are as recorded. */
-static bool may_wake(const struct constraints *constraints, const struct order_wait *wait,
-	const struct order_condition *condition, uint32_t signal)
+static bool constraints_conditions_may_wake(const struct constraints *constraints,
+	const struct order_wait *wait, const struct order_condition *condition, uint32_t signal)
 {
 	const struct event_id at = condition->signals[signal].at;
 
@@ -60,13 +61,15 @@ static void constraints_conditions_add_distinct(
 			constraints_before(constraints, second, first)));
 }
 
-static Z3_ast is_woken(struct constraints *constraints, const struct wakes *wakes, uint32_t wait)
+static Z3_ast constraints_conditions_is_woken(
+	struct constraints *constraints, const struct wakes *wakes, uint32_t wait)
 {
 	Z3_ast any = Z3_mk_false(constraints->z3);
 
 	for (uint32_t i = 0; i < wakes->condition->signal_count; i++)
-		if (*wake_of(wakes, wait, i))
-			any = constraints_or(constraints, any, *wake_of(wakes, wait, i));
+		if (*constraints_conditions_wake_of(wakes, wait, i))
+			any = constraints_or(
+				constraints, any, *constraints_conditions_wake_of(wakes, wait, i));
 	return any;
 }
 
@@ -81,7 +84,7 @@ static void constraints_conditions_add_wait(
 
 	for (uint32_t i = 0; i < condition->signal_count; i++) {
 		const struct event_id at = condition->signals[i].at;
-		Z3_ast wake = *wake_of(wakes, number, i);
+		Z3_ast wake = *constraints_conditions_wake_of(wakes, number, i);
 
 		if (!wake || constraints_is_past(constraints, at))
 			continue;
@@ -104,15 +107,16 @@ static void constraints_conditions_add_wait(
 					     Z3_mk_not(constraints->z3, wakes->woken[number])));
 }
 
-static Z3_ast is_woken_before(struct constraints *constraints, const struct wakes *wakes,
-	uint32_t wait, struct event_id event)
+static Z3_ast constraints_conditions_is_woken_before(struct constraints *constraints,
+	const struct wakes *wakes, uint32_t wait, struct event_id event)
 {
 	Z3_ast any = Z3_mk_false(constraints->z3);
 
 	for (uint32_t i = 0; i < wakes->condition->signal_count; i++)
-		if (*wake_of(wakes, wait, i))
+		if (*constraints_conditions_wake_of(wakes, wait, i))
 			any = constraints_or(constraints, any,
-				constraints_and(constraints, *wake_of(wakes, wait, i),
+				constraints_and(constraints,
+					*constraints_conditions_wake_of(wakes, wait, i),
 					constraints_happens_before(constraints,
 						wakes->condition->signals[i].at, event)));
 	return any;
@@ -145,7 +149,7 @@ static void constraints_conditions_add_signal(
 	unsigned count = 0;
 
 	for (uint32_t i = 0; i < condition->wait_count; i++) {
-		Z3_ast wake = *wake_of(wakes, i, number);
+		Z3_ast wake = *constraints_conditions_wake_of(wakes, i, number);
 
 		if (!wake)
 			continue;
@@ -156,19 +160,21 @@ static void constraints_conditions_add_signal(
 		constraints_add(constraints, Z3_mk_atmost(constraints->z3, count, woken, 1));
 	free(woken);
 	for (uint32_t i = 0; i < condition->wait_count; i++)
-		if (*wake_of(wakes, i, number))
+		if (*constraints_conditions_wake_of(wakes, i, number))
 			constraints_add(constraints,
 				constraints_implies(constraints,
 					constraints_and(constraints, happens,
 						constraints_conditions_waits_for(
 							constraints, wakes, i, signal->at)),
-					signal->is_broadcast ? *wake_of(wakes, i, number) : any));
+					signal->is_broadcast
+						? *constraints_conditions_wake_of(wakes, i, number)
+						: any));
 	for (uint32_t i = number + 1; i < condition->signal_count; i++)
 		constraints_conditions_add_distinct(
 			constraints, signal->at, condition->signals[i].at);
 }
 
-static void open_wakes(struct constraints *constraints, struct wakes *wakes)
+static void constraints_conditions_open_wakes(struct constraints *constraints, struct wakes *wakes)
 {
 	const struct order_condition *condition = wakes->condition;
 
@@ -179,13 +185,14 @@ static void open_wakes(struct constraints *constraints, struct wakes *wakes)
 	for (uint32_t i = 0; i < condition->wait_count; i++) {
 		wakes->times[i] = Z3_mk_fresh_const(constraints->z3, "woken", constraints->integer);
 		for (uint32_t j = 0; j < condition->signal_count; j++)
-			if (may_wake(constraints, &condition->waits[i], condition, j))
-				*wake_of(wakes, i, j) =
+			if (constraints_conditions_may_wake(
+				    constraints, &condition->waits[i], condition, j))
+				*constraints_conditions_wake_of(wakes, i, j) =
 					constraints_is_past(constraints, condition->signals[j].at)
 						? Z3_mk_true(constraints->z3)
 						: Z3_mk_fresh_const(constraints->z3, "wakes",
 							  Z3_mk_bool_sort(constraints->z3));
-		wakes->woken[i] = is_woken(constraints, wakes, i);
+		wakes->woken[i] = constraints_conditions_is_woken(constraints, wakes, i);
 	}
 }
 
@@ -201,7 +208,7 @@ void constraints_add_conditions(struct constraints *constraints)
 		if (!condition->is_known)
 			continue;
 		wakes->condition = condition;
-		open_wakes(constraints, wakes);
+		constraints_conditions_open_wakes(constraints, wakes);
 		for (uint32_t j = 0; j < condition->wait_count; j++)
 			if (!constraints_is_past(constraints, condition->waits[j].at) ||
 				!condition->waits[j].has_back ||
@@ -219,7 +226,7 @@ void constraints_add_conditions(struct constraints *constraints)
 				constraints_add(constraints,
 					constraints_implies(constraints,
 						constraints_happens(constraints, wait->back),
-						is_woken_before(
+						constraints_conditions_is_woken_before(
 							constraints, wakes, j, wait->back)));
 		}
 	}
@@ -245,7 +252,7 @@ Z3_ast constraints_is_woken_before(
 			if (condition->waits[j].has_back &&
 				condition->waits[j].back.thread == back.thread &&
 				condition->waits[j].back.index == back.index)
-				return is_woken_before(
+				return constraints_conditions_is_woken_before(
 					constraints, &constraints->wakes[i], j, event);
 	}
 	return NULL;
@@ -256,5 +263,5 @@ Z3_ast constraints_wakes(
 {
 	const struct wakes *wakes = &constraints->wakes[condition];
 
-	return wakes->condition ? *wake_of(wakes, wait, signal) : NULL;
+	return wakes->condition ? *constraints_conditions_wake_of(wakes, wait, signal) : NULL;
 }

@@ -34,7 +34,7 @@ static bool constraints_memory_is_access(const struct walk_event *event)
 	return event->kind == EVENT_READ || event->kind == EVENT_WRITE;
 }
 
-static void mark_lines(const struct constraints *constraints, uint64_t *lines)
+static void constraints_memory_mark_lines(const struct constraints *constraints, uint64_t *lines)
 {
 	const struct walk *walk = constraints->walk;
 
@@ -50,7 +50,7 @@ static void mark_lines(const struct constraints *constraints, uint64_t *lines)
 		}
 }
 
-static bool has_line(const uint64_t *lines, const struct walk_event *event)
+static bool constraints_memory_has_line(const uint64_t *lines, const struct walk_event *event)
 {
 	return bitset_has(lines, event->address >> 3 & (LINES - 1)) ||
 	       bitset_has(lines, (event->address + event->bytes - 1) >> 3 & (LINES - 1));
@@ -63,13 +63,14 @@ static void constraints_memory_collect(const struct constraints *constraints, st
 	const struct walk *walk = constraints->walk;
 	uint64_t lines[LINES / 64] = {0};
 
-	mark_lines(constraints, lines);
+	constraints_memory_mark_lines(constraints, lines);
 	for (uint32_t thread = 0; thread < walk->record->thread_count; thread++) {
 		for (uint64_t i = 0; i < constraints->window->end[thread]; i++) {
 			const struct walk_event *event = &walk->threads[thread].events[i];
 
 			if (!constraints_memory_is_access(event) ||
-				(!constraints->has_open_addresses && !has_line(lines, event)))
+				(!constraints->has_open_addresses &&
+					!constraints_memory_has_line(lines, event)))
 				continue;
 			ARRAY_APPEND(list->items, list->count,
 				(struct place_access){.address = event->address,
@@ -154,19 +155,20 @@ struct read_case {
 	bool *is_candidate; /* by item: write that the read may see */
 };
 
-static bool is_in_section(const struct order_section *section, struct event_id event)
+static bool constraints_memory_is_in_section(
+	const struct order_section *section, struct event_id event)
 {
 	return event.thread == section->thread && event.index > section->begin &&
 	       event.index < section->end;
 }
 
 /* Returns the thread's previous access to the place in the same section; NULL if there is none. */
-static const struct place_access *seen_before(const struct read_case *of)
+static const struct place_access *constraints_memory_seen_before(const struct read_case *of)
 {
 	const struct place_access *last = NULL;
 
 	for (uint32_t i = 0; of->section && i < of->count; i++)
-		if (is_in_section(of->section, of->items[i].id) &&
+		if (constraints_memory_is_in_section(of->section, of->items[i].id) &&
 			of->items[i].id.index < of->read->id.index &&
 			(!last || of->items[i].id.index > last->id.index))
 			last = &of->items[i];
@@ -175,7 +177,8 @@ static const struct place_access *seen_before(const struct read_case *of)
 
 /* Returns whether the writer certainly writes again before it releases the lock that the reader
  * needs. */
-static bool is_covered(const struct read_case *of, const struct place_access *write)
+static bool constraints_memory_is_covered(
+	const struct read_case *of, const struct place_access *write)
 {
 	const struct order_section *section =
 		of->section ? constraints_section_of(of->constraints, write->id, of->lock) : NULL;
@@ -184,7 +187,7 @@ static bool is_covered(const struct read_case *of, const struct place_access *wr
 		return false;
 	for (uint32_t i = 0; i < of->count; i++)
 		if (constraints_is_certain(&of->items[i]) &&
-			is_in_section(section, of->items[i].id) &&
+			constraints_memory_is_in_section(section, of->items[i].id) &&
 			of->items[i].id.index > write->id.index)
 			return true;
 	return false;
@@ -200,7 +203,7 @@ static bool constraints_memory_may_be_read(const struct read_case *of, uint32_t 
 		return false;
 	if (write->id.thread == of->read->id.thread && write->id.index > of->read->id.index)
 		return false;
-	if (is_covered(of, write))
+	if (constraints_memory_is_covered(of, write))
 		return false;
 	for (uint32_t i = 0; i < of->count; i++)
 		if (i != number && constraints_is_certain(&of->items[i]) &&
@@ -210,7 +213,7 @@ static bool constraints_memory_may_be_read(const struct read_case *of, uint32_t 
 	return true;
 }
 
-static bool is_initial_hidden(const struct read_case *of)
+static bool constraints_memory_is_initial_hidden(const struct read_case *of)
 {
 	for (uint32_t i = 0; i < of->count; i++)
 		if (constraints_is_certain(&of->items[i]) &&
@@ -289,7 +292,7 @@ static Z3_ast constraints_memory_reads_initial(const struct read_case *of, uint6
 
 /* Adds the constraint that the value that the thread saw or wrote in the same section is
  * unchanged. */
-static void add_seen(const struct read_case *of, const struct place_access *seen)
+static void constraints_memory_add_seen(const struct read_case *of, const struct place_access *seen)
 {
 	struct constraints *constraints = of->constraints;
 
@@ -302,11 +305,11 @@ static void constraints_memory_add_read(struct read_case *of)
 {
 	struct constraints *constraints = of->constraints;
 	Z3_ast any = Z3_mk_false(constraints->z3);
-	const struct place_access *seen = seen_before(of);
+	const struct place_access *seen = constraints_memory_seen_before(of);
 	uint64_t initial;
 
 	if (seen) {
-		add_seen(of, seen);
+		constraints_memory_add_seen(of, seen);
 		return;
 	}
 
@@ -317,7 +320,7 @@ static void constraints_memory_add_read(struct read_case *of)
 		if (of->is_candidate[i])
 			any = constraints_or(
 				constraints, any, constraints_memory_reads_from(of, i));
-	if (!is_initial_hidden(of) &&
+	if (!constraints_memory_is_initial_hidden(of) &&
 		constraints_find_initial(constraints, of->items, of->count, &initial))
 		any = constraints_or(
 			constraints, any, constraints_memory_reads_initial(of, initial));
@@ -383,8 +386,8 @@ static void constraints_memory_add_group(struct place_groups *groups, uint32_t f
 	}
 }
 
-static bool is_hidden(const struct constraints *constraints, const struct place_groups *groups,
-	const struct place_group *group)
+static bool constraints_memory_is_hidden(const struct constraints *constraints,
+	const struct place_groups *groups, const struct place_group *group)
 {
 	for (uint32_t i = group->first; i < group->first + group->count; i++)
 		if (hidden_has(constraints->order, groups->accesses[i].address,
@@ -410,7 +413,7 @@ void constraints_add_memory(struct constraints *constraints)
 			continue;
 		if (group->is_mixed)
 			constraints_add_mixed(constraints, &list.items[group->first], group->count);
-		else if (is_hidden(constraints, &groups, group))
+		else if (constraints_memory_is_hidden(constraints, &groups, group))
 			constraints_keep_reads(
 				constraints, &list.items[group->first], group->count);
 		else

@@ -9,7 +9,8 @@
 #define COST_MOST 100000
 
 /* Returns the bounds of the accesses, sorted and unique. The caller frees the list. */
-static uint64_t *find_bounds(const struct place_access *items, uint32_t count, uint32_t *bounds)
+static uint64_t *constraints_mixed_find_bounds(
+	const struct place_access *items, uint32_t count, uint32_t *bounds)
 {
 	uint64_t *list = array_new(2 * (uint64_t)count + 1, sizeof *list);
 	for (uint32_t i = 0; i < count; i++) {
@@ -45,7 +46,7 @@ void constraints_add_mixed(
 	struct constraints *constraints, const struct place_access *items, uint32_t count)
 {
 	uint32_t bounds;
-	uint64_t *list = find_bounds(items, count, &bounds);
+	uint64_t *list = constraints_mixed_find_bounds(items, count, &bounds);
 	struct place_access *part = array_new(count, sizeof *part);
 	/* A thread with store buffers may see its own write in a part of a larger read only. */
 	if (constraints->has_store_buffers || (uint64_t)bounds * count > COST_MOST) {

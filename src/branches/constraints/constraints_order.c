@@ -3,7 +3,7 @@
 #include "branches/constraints/constraints.h"
 
 /* Adds the constraint that the store buffer of a thread is empty when the thread has ended. */
-static void drain(struct constraints *constraints, const struct order_edge *edge)
+static void constraints_order_drain(struct constraints *constraints, const struct order_edge *edge)
 {
 	const struct walked_thread *walked = &constraints->walk->threads[edge->first.thread];
 
@@ -19,7 +19,8 @@ static void drain(struct constraints *constraints, const struct order_edge *edge
 		}
 }
 
-static bool is_op(const struct constraints *constraints, struct event_id id, enum op_kind kind)
+static bool constraints_order_is_op(
+	const struct constraints *constraints, struct event_id id, enum op_kind kind)
 {
 	const struct walk_event *event = &constraints->walk->threads[id.thread].events[id.index];
 
@@ -30,7 +31,8 @@ static bool is_op(const struct constraints *constraints, struct event_id id, enu
 /* Adds the edge of a pthread_once(). A thread that finds the routine done makes no step there: its
  * previous step must follow the end of the routine. Returns true if this edge is handled. If the
  * thread has a step of its own (OP_ONCE_ENTER), its previous step preceded that end. */
-static bool add_once(struct constraints *constraints, const struct order_edge *edge)
+static bool constraints_order_add_once(
+	struct constraints *constraints, const struct order_edge *edge)
 {
 	const struct walk_event *second =
 		&constraints->walk->threads[edge->second.thread].events[edge->second.index];
@@ -42,8 +44,9 @@ static bool add_once(struct constraints *constraints, const struct order_edge *e
 							     edge->first, edge->second)));
 		return true;
 	}
-	if (edge->second.index && is_op(constraints, edge->second, OP_ONCE_ENTER) &&
-		is_op(constraints, edge->first, OP_ONCE_DONE))
+	if (edge->second.index &&
+		constraints_order_is_op(constraints, edge->second, OP_ONCE_ENTER) &&
+		constraints_order_is_op(constraints, edge->first, OP_ONCE_DONE))
 		constraints_add(constraints, constraints_implies(constraints,
 						     constraints_happens(constraints, edge->second),
 						     constraints_before(constraints,
@@ -54,7 +57,8 @@ static bool add_once(struct constraints *constraints, const struct order_edge *e
 }
 
 /* Returns NULL if the read always goes to its recorded address. */
-static Z3_ast goes_there(struct constraints *constraints, const struct walk_event *read)
+static Z3_ast constraints_order_has_recorded_address(
+	struct constraints *constraints, const struct walk_event *read)
 {
 	struct term *at = walk_event_at(constraints->walk, read);
 
@@ -65,7 +69,7 @@ static Z3_ast goes_there(struct constraints *constraints, const struct walk_even
 }
 
 /* Adds constraints: a read of a block's first bytes does not happen after the block is freed. */
-static void add_lives(struct constraints *constraints)
+static void constraints_order_add_block_lives(struct constraints *constraints)
 {
 	const struct order *order = constraints->order;
 
@@ -80,7 +84,7 @@ static void add_lives(struct constraints *constraints)
 			continue;
 		both = constraints_and(constraints, constraints_happens(constraints, life->read),
 			constraints_happens(constraints, life->last));
-		there = goes_there(constraints,
+		there = constraints_order_has_recorded_address(constraints,
 			&constraints->walk->threads[life->read.thread].events[life->read.index]);
 		constraints_add(constraints,
 			constraints_implies(constraints,
@@ -108,15 +112,15 @@ void constraints_add_edges(struct constraints *constraints)
 					constraints_happens(constraints, edge->second)));
 			continue;
 		}
-		if (add_once(constraints, edge))
+		if (constraints_order_add_once(constraints, edge))
 			continue;
 		constraints_add(
 			constraints, constraints_before(constraints, edge->first, edge->second));
-		drain(constraints, edge);
+		constraints_order_drain(constraints, edge);
 		constraints_add(
 			constraints, constraints_implies(constraints,
 					     constraints_happens(constraints, edge->second),
 					     constraints_happens(constraints, edge->first)));
 	}
-	add_lives(constraints);
+	constraints_order_add_block_lives(constraints);
 }

@@ -26,7 +26,7 @@ static const struct record_op *constraints_outcomes_op_of(
 		       : NULL;
 }
 
-Z3_ast constraints_comes_otherwise(struct constraints *constraints, struct event_id event)
+Z3_ast constraints_differs_from_run(struct constraints *constraints, struct event_id event)
 {
 	const struct walk_event *of = constraints_outcomes_event_of(constraints, event);
 	struct term *term;
@@ -39,9 +39,9 @@ Z3_ast constraints_comes_otherwise(struct constraints *constraints, struct event
 		constraints_bits(constraints, term->width, of->address));
 }
 
-Z3_ast constraints_comes_as_it_did(struct constraints *constraints, struct event_id event)
+Z3_ast constraints_is_as_recorded(struct constraints *constraints, struct event_id event)
 {
-	Z3_ast otherwise = constraints_comes_otherwise(constraints, event);
+	Z3_ast otherwise = constraints_differs_from_run(constraints, event);
 	Z3_ast happens = constraints_happens(constraints, event);
 
 	return otherwise ? constraints_and(
@@ -79,7 +79,7 @@ static bool constraints_outcomes_excludes(
 static Z3_ast constraints_outcomes_is_taken(
 	struct constraints *constraints, const struct order_failure *failure)
 {
-	Z3_ast otherwise = constraints_comes_otherwise(constraints, failure->event);
+	Z3_ast otherwise = constraints_differs_from_run(constraints, failure->event);
 
 	return otherwise ? constraints_and(constraints,
 				   constraints_happens(constraints, failure->event), otherwise)
@@ -110,7 +110,8 @@ Z3_ast constraints_is_taken_before(
 }
 
 /* Adds constraints: a lock acquired by such a try-lock excludes the sections of other threads. */
-static void add_taken(struct constraints *constraints, const struct order_failure *failure)
+static void constraints_outcomes_add_taken(
+	struct constraints *constraints, const struct order_failure *failure)
 {
 	const struct order *order = constraints->order;
 	Z3_ast taken = constraints_outcomes_is_taken(constraints, failure);
@@ -125,7 +126,7 @@ static void add_taken(struct constraints *constraints, const struct order_failur
 			(section->is_shared && failure->is_shared) ||
 			!constraints_counts(constraints, section))
 			continue;
-		out = Z3_mk_not(constraints->z3, constraints_comes_as_it_did(constraints, begin));
+		out = Z3_mk_not(constraints->z3, constraints_is_as_recorded(constraints, begin));
 		if (section->end != UINT32_MAX)
 			out = constraints_or(constraints, out,
 				constraints_happens_before(constraints, end, failure->event));
@@ -148,7 +149,7 @@ static void add_taken(struct constraints *constraints, const struct order_failur
 
 /* Returns the condition that the try-lock's recorded result contradicts the state of the lock
  * here. */
-static Z3_ast try_comes_otherwise(
+static Z3_ast constraints_outcomes_try_differs(
 	struct constraints *constraints, struct event_id event, const struct record_op *op)
 {
 	const bool has_failed = op->flags & RECORD_OP_FAILED;
@@ -188,8 +189,9 @@ static Z3_ast try_comes_otherwise(
 
 /* Returns the condition that the semaphore's value, computed from posts and waits, is at least, or
  * exactly, `value`. */
-static Z3_ast has_value(struct constraints *constraints, const struct order_semaphore *semaphore,
-	const struct order_use *use, uint32_t value, bool is_exact)
+static Z3_ast constraints_outcomes_has_value(struct constraints *constraints,
+	const struct order_semaphore *semaphore, const struct order_use *use, uint32_t value,
+	bool is_exact)
 {
 	Z3_ast *parts = array_new(semaphore->count, sizeof *parts);
 	int *factors = array_new(semaphore->count, sizeof *factors);
@@ -205,7 +207,7 @@ static Z3_ast has_value(struct constraints *constraints, const struct order_sema
 			continue;
 		before = constraints_happens_before(constraints, other->event, use->event);
 		if (other->kind == OP_SEM_WAIT) {
-			Z3_ast otherwise = constraints_comes_otherwise(constraints, other->event);
+			Z3_ast otherwise = constraints_differs_from_run(constraints, other->event);
 
 			if (other->has_failed && !otherwise)
 				continue;
@@ -232,26 +234,29 @@ static Z3_ast has_value(struct constraints *constraints, const struct order_sema
 	return result;
 }
 
-static void add_use(struct constraints *constraints, const struct order_semaphore *semaphore,
-	const struct order_use *use)
+static void constraints_outcomes_add_use(struct constraints *constraints,
+	const struct order_semaphore *semaphore, const struct order_use *use)
 {
-	Z3_ast otherwise = constraints_comes_otherwise(constraints, use->event);
+	Z3_ast otherwise = constraints_differs_from_run(constraints, use->event);
 	Z3_ast as_it_was;
 
 	if (use->kind == OP_SEM_POST)
 		return;
-	as_it_was = use->kind == OP_SEM_READ
-			    ? has_value(constraints, semaphore, use, use->value, true)
-		    : use->has_failed ? has_value(constraints, semaphore, use, 0, true)
-				      : has_value(constraints, semaphore, use, 1, false);
+	as_it_was = use->kind == OP_SEM_READ ? constraints_outcomes_has_value(constraints,
+						       semaphore, use, use->value, true)
+		    : use->has_failed
+			    ? constraints_outcomes_has_value(constraints, semaphore, use, 0, true)
+			    : constraints_outcomes_has_value(constraints, semaphore, use, 1, false);
 	constraints_add(constraints,
 		constraints_implies(constraints,
-			constraints_comes_as_it_did(constraints, use->event), as_it_was));
+			constraints_is_as_recorded(constraints, use->event), as_it_was));
 	if (otherwise)
 		constraints_add(constraints,
 			constraints_implies(constraints, otherwise,
-				use->has_failed ? has_value(constraints, semaphore, use, 1, false)
-						: has_value(constraints, semaphore, use, 0, true)));
+				use->has_failed ? constraints_outcomes_has_value(
+							  constraints, semaphore, use, 1, false)
+						: constraints_outcomes_has_value(
+							  constraints, semaphore, use, 0, true)));
 }
 
 /* Counts of posts and waits are defined only for uses at different times. */
@@ -280,7 +285,7 @@ static void constraints_outcomes_add_semaphore(
 	for (uint32_t i = 0; i < semaphore->count && !constraints_is_late(constraints); i++) {
 		if (!constraints_outcomes_is_in_window(constraints, &semaphore->uses[i]))
 			continue;
-		add_use(constraints, semaphore, &semaphore->uses[i]);
+		constraints_outcomes_add_use(constraints, semaphore, &semaphore->uses[i]);
 		for (uint32_t j = i + 1; j < semaphore->count; j++)
 			if (constraints_outcomes_is_in_window(constraints, &semaphore->uses[j]))
 				constraints_outcomes_add_distinct(
@@ -288,7 +293,8 @@ static void constraints_outcomes_add_semaphore(
 	}
 }
 
-static const struct order_semaphore *semaphore_at(const struct order *order, uint64_t address)
+static const struct order_semaphore *constraints_outcomes_semaphore_at(
+	const struct order *order, uint64_t address)
 {
 	for (uint32_t i = 0; i < order->semaphore_count; i++)
 		if (order->semaphores[i].address == address)
@@ -296,22 +302,24 @@ static const struct order_semaphore *semaphore_at(const struct order *order, uin
 	return NULL;
 }
 
-static Z3_ast may_come_otherwise(struct constraints *constraints, struct event_id event)
+static Z3_ast constraints_outcomes_may_differ(
+	struct constraints *constraints, struct event_id event)
 {
 	const struct record_op *op = constraints_outcomes_op_of(constraints, event);
 
 	switch (op->kind) {
 	case OP_BARRIER_ARRIVE: /* an open round is handled in constraints_outcomes_add_outcome() */
 		return Z3_mk_false(constraints->z3);
-	case OP_SEM_TRYWAIT: /* a known semaphore is handled in add_use() */
+	case OP_SEM_TRYWAIT: /* a known semaphore is handled in constraints_outcomes_add_use() */
 		return Z3_mk_false(constraints->z3);
 	default:
-		return try_comes_otherwise(constraints, event, op);
+		return constraints_outcomes_try_differs(constraints, event, op);
 	}
 }
 
 /* Returns the thread's next operation on the lock, which it does not reach with another result. */
-static uint32_t end_behind(const struct constraints *constraints, struct event_id event)
+static uint32_t constraints_outcomes_next_on_lock(
+	const struct constraints *constraints, struct event_id event)
 {
 	const struct walked_thread *walked = &constraints->walk->threads[event.thread];
 	const uint64_t lock = constraints_outcomes_op_of(constraints, event)->address;
@@ -333,7 +341,7 @@ static void constraints_outcomes_add_outcome(struct constraints *constraints, st
 	struct term *term = walk_event_term(
 		constraints->walk, constraints_outcomes_event_of(constraints, event));
 	const struct record_op *op = constraints_outcomes_op_of(constraints, event);
-	Z3_ast otherwise = constraints_comes_otherwise(constraints, event);
+	Z3_ast otherwise = constraints_differs_from_run(constraints, event);
 
 	if (!otherwise)
 		return;
@@ -347,16 +355,19 @@ static void constraints_outcomes_add_outcome(struct constraints *constraints, st
 	if (!op || constraints->has_store_buffers)
 		return;
 	if (constraints_has_open_round(constraints, event) ||
-		(op->kind == OP_SEM_TRYWAIT && semaphore_at(constraints->order, op->address)))
+		(op->kind == OP_SEM_TRYWAIT &&
+			constraints_outcomes_semaphore_at(constraints->order, op->address)))
 		return;
 	constraints_add(constraints,
 		constraints_implies(constraints,
 			constraints_and(
 				constraints, constraints_happens(constraints, event), otherwise),
-			constraints_and(constraints, may_come_otherwise(constraints, event),
+			constraints_and(constraints,
+				constraints_outcomes_may_differ(constraints, event),
 				Z3_mk_le(constraints->z3, constraints->cuts[event.thread],
 					Z3_mk_int(constraints->z3,
-						(int)end_behind(constraints, event),
+						(int)constraints_outcomes_next_on_lock(
+							constraints, event),
 						constraints->integer)))));
 }
 
@@ -368,7 +379,7 @@ void constraints_add_operations(struct constraints *constraints)
 			i++)
 			constraints_outcomes_add_outcome(constraints, (struct event_id){thread, i});
 	for (uint32_t i = 0; i < constraints->order->failure_count; i++)
-		add_taken(constraints, &constraints->order->failures[i]);
+		constraints_outcomes_add_taken(constraints, &constraints->order->failures[i]);
 	for (uint32_t i = 0; i < constraints->order->semaphore_count; i++)
 		constraints_outcomes_add_semaphore(constraints, &constraints->order->semaphores[i]);
 }

@@ -27,7 +27,8 @@ static Z3_ast constraints_rounds_is_complete(
 }
 
 /* Returns the thread's next event with a time. UINT32_MAX: there is none in the window. */
-static uint32_t next_moment(const struct constraints *constraints, struct event_id event)
+static uint32_t constraints_rounds_next_timed_event(
+	const struct constraints *constraints, struct event_id event)
 {
 	for (uint32_t i = event.index + 1; i < constraints->window->end[event.thread]; i++)
 		if (constraints->times[event.thread][i])
@@ -36,12 +37,13 @@ static uint32_t next_moment(const struct constraints *constraints, struct event_
 }
 
 /* Adds constraints: events after the barrier follow all arrivals. */
-static void add_way_out(struct constraints *constraints, const struct order_round *round,
-	const struct order_arrival *arrival, Z3_ast complete)
+static void constraints_rounds_add_leaving(struct constraints *constraints,
+	const struct order_round *round, const struct order_arrival *arrival, Z3_ast complete)
 {
 	const bool is_last = arrival->leave == ORDER_NONE;
 	const struct event_id next = {arrival->at.thread,
-		is_last ? next_moment(constraints, arrival->at) : arrival->leave};
+		is_last ? constraints_rounds_next_timed_event(constraints, arrival->at)
+			: arrival->leave};
 	const struct event_id reached = {
 		arrival->at.thread, is_last ? arrival->at.index + 1 : arrival->leave};
 
@@ -70,15 +72,16 @@ static Z3_ast constraints_rounds_is_last(struct constraints *constraints,
 	return result;
 }
 
-static void add_round(struct constraints *constraints, const struct order_round *round)
+static void constraints_rounds_add_round(
+	struct constraints *constraints, const struct order_round *round)
 {
 	Z3_ast complete = constraints_rounds_is_complete(constraints, round);
 
 	for (uint32_t i = 0; i < round->count; i++) {
 		const struct order_arrival *arrival = &round->arrivals[i];
-		Z3_ast otherwise = constraints_comes_otherwise(constraints, arrival->at);
+		Z3_ast otherwise = constraints_differs_from_run(constraints, arrival->at);
 
-		add_way_out(constraints, round, arrival, complete);
+		constraints_rounds_add_leaving(constraints, round, arrival, complete);
 		for (uint32_t j = i + 1; j < round->count; j++)
 			constraints_add(constraints,
 				constraints_or(constraints,
@@ -103,12 +106,13 @@ void constraints_add_rounds(struct constraints *constraints)
 
 	for (uint32_t i = 0; i < order->round_count && !constraints_is_late(constraints); i++)
 		if (constraints_is_open_round(constraints, &order->rounds[i]))
-			add_round(constraints, &order->rounds[i]);
+			constraints_rounds_add_round(constraints, &order->rounds[i]);
 }
 
 /* Returns whether the event belongs to the barrier. A quick test: long runs have many rounds, but
  * few events belong to one. */
-static bool is_at_barrier(const struct constraints *constraints, struct event_id id)
+static bool constraints_rounds_is_at_barrier(
+	const struct constraints *constraints, struct event_id id)
 {
 	const struct walk_event *event = &constraints->walk->threads[id.thread].events[id.index];
 
@@ -117,12 +121,12 @@ static bool is_at_barrier(const struct constraints *constraints, struct event_id
 		       OBJECT_BARRIER;
 }
 
-static const struct order_round *round_at(
+static const struct order_round *constraints_rounds_round_at(
 	const struct constraints *constraints, struct event_id arrival)
 {
 	const struct order *order = constraints->order;
 
-	if (!is_at_barrier(constraints, arrival))
+	if (!constraints_rounds_is_at_barrier(constraints, arrival))
 		return NULL;
 	for (uint32_t i = 0; i < order->round_count; i++)
 		for (uint32_t j = 0; j < order->rounds[i].count; j++)
@@ -136,7 +140,7 @@ static const struct order_round *round_at(
 
 bool constraints_has_open_round(const struct constraints *constraints, struct event_id arrival)
 {
-	return round_at(constraints, arrival) != NULL;
+	return constraints_rounds_round_at(constraints, arrival) != NULL;
 }
 
 Z3_ast constraints_is_reached(struct constraints *constraints, struct event_id goal)
@@ -146,7 +150,7 @@ Z3_ast constraints_is_reached(struct constraints *constraints, struct event_id g
 	for (uint32_t i = goal.index; i-- > constraints->window->begin[goal.thread];) {
 		if (!constraints->times[goal.thread][i])
 			continue;
-		round = round_at(constraints, (struct event_id){goal.thread, i});
+		round = constraints_rounds_round_at(constraints, (struct event_id){goal.thread, i});
 		return round ? constraints_rounds_is_complete(constraints, round) : NULL;
 	}
 	return NULL;
@@ -155,7 +159,7 @@ Z3_ast constraints_is_reached(struct constraints *constraints, struct event_id g
 Z3_ast constraints_is_held_at_barrier(
 	struct constraints *constraints, struct event_id arrival, struct event_id event)
 {
-	const struct order_round *round = round_at(constraints, arrival);
+	const struct order_round *round = constraints_rounds_round_at(constraints, arrival);
 	Z3_ast any = Z3_mk_false(constraints->z3);
 
 	for (uint32_t i = 0; round && i < round->count; i++)
@@ -164,12 +168,12 @@ Z3_ast constraints_is_held_at_barrier(
 	return round ? any : NULL;
 }
 
-Z3_ast constraints_comes_last(
+Z3_ast constraints_is_last_arrival(
 	struct constraints *constraints, struct event_id event, bool *was_last)
 {
 	const struct order *order = constraints->order;
 
-	if (!is_at_barrier(constraints, event))
+	if (!constraints_rounds_is_at_barrier(constraints, event))
 		return NULL;
 	for (uint32_t i = 0; i < order->round_count; i++) {
 		const struct order_round *round = &order->rounds[i];

@@ -18,7 +18,8 @@ bool constraints_counts(const struct constraints *constraints, const struct orde
 
 /* Returns whether the thread surely holds the lock. After a try-lock with another result it may run
  * without the lock, unless a branch on the result follows at once. */
-static bool is_sure(const struct constraints *constraints, const struct order_section *section)
+static bool constraints_sections_is_sure(
+	const struct constraints *constraints, const struct order_section *section)
 {
 	const struct walked_thread *walked = &constraints->walk->threads[section->thread];
 	const struct walk_event *begin = &walked->events[section->begin];
@@ -40,7 +41,8 @@ void constraints_list_sections(struct constraints *constraints)
 		const struct order_section *section = &order->sections[i];
 		struct section_list *list = &constraints->sections[section->thread];
 
-		if (!constraints_counts(constraints, section) || !is_sure(constraints, section))
+		if (!constraints_counts(constraints, section) ||
+			!constraints_sections_is_sure(constraints, section))
 			continue;
 		ARRAY_APPEND(list->items, list->count, section);
 	}
@@ -71,7 +73,7 @@ const struct order_section *constraints_section_of(
 	return NULL;
 }
 
-static bool guards(const struct constraints *constraints, uint64_t lock,
+static bool constraints_sections_guards(const struct constraints *constraints, uint64_t lock,
 	const struct place_access *items, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -101,7 +103,8 @@ bool constraints_find_guard(const struct constraints *constraints, const struct 
 	for (uint32_t i = 0; i < list->count; i++)
 		if (constraints_sections_is_in(list->items[i], items[write].id) &&
 			!list->items[i]->is_shared &&
-			guards(constraints, list->items[i]->lock, items, count)) {
+			constraints_sections_guards(
+				constraints, list->items[i]->lock, items, count)) {
 			*lock = list->items[i]->lock;
 			return true;
 		}

@@ -9,14 +9,14 @@ Z3_ast constraints_bits(struct constraints *constraints, uint32_t width, uint64_
 	return Z3_mk_unsigned_int64(constraints->z3, value, Z3_mk_bv_sort(constraints->z3, width));
 }
 
-static Z3_ast from_bool(struct constraints *constraints, Z3_ast condition)
+static Z3_ast constraints_terms_from_bool(struct constraints *constraints, Z3_ast condition)
 {
 	return Z3_mk_ite(constraints->z3, condition, constraints_bits(constraints, 1, 1),
 		constraints_bits(constraints, 1, 0));
 }
 
 /* Returns the n >= 1 of a term that is the constant 2^n; 0: another term. */
-static uint32_t shift_of(const struct term *term)
+static uint32_t constraints_terms_shift_of(const struct term *term)
 {
 	const bool is_power = term->op == TERM_CONSTANT && term->value > 1 &&
 			      !(term->value & (term->value - 1)) &&
@@ -27,7 +27,7 @@ static uint32_t shift_of(const struct term *term)
 
 /* Divides a signed number by 2^n through shifts, because a solver's divider is thousands of times
  * larger. */
-static Z3_ast divide_by_power(
+static Z3_ast constraints_terms_divide_by_power(
 	struct constraints *constraints, const struct term *term, Z3_ast a, uint32_t shift)
 {
 	Z3_context z3 = constraints->z3;
@@ -40,7 +40,7 @@ static Z3_ast divide_by_power(
 	return term->sub == LLVMSDiv ? quotient : Z3_mk_bvsub(z3, a, Z3_mk_bvshl(z3, quotient, by));
 }
 
-static Z3_ast binary(Z3_context z3, uint8_t opcode, Z3_ast a, Z3_ast b)
+static Z3_ast constraints_terms_binary(Z3_context z3, uint8_t opcode, Z3_ast a, Z3_ast b)
 {
 	switch (opcode) {
 	case LLVMAdd:
@@ -100,17 +100,17 @@ static Z3_ast constraints_terms_compare(Z3_context z3, uint8_t predicate, Z3_ast
 	}
 }
 
-static Z3_sort float_sort(Z3_context z3, uint32_t width)
+static Z3_sort constraints_terms_float_sort(Z3_context z3, uint32_t width)
 {
 	return width == 32 ? Z3_mk_fpa_sort_32(z3) : Z3_mk_fpa_sort_64(z3);
 }
 
-static Z3_ast as_float(Z3_context z3, Z3_ast bits, uint32_t width)
+static Z3_ast constraints_terms_as_float(Z3_context z3, Z3_ast bits, uint32_t width)
 {
-	return Z3_mk_fpa_to_fp_bv(z3, bits, float_sort(z3, width));
+	return Z3_mk_fpa_to_fp_bv(z3, bits, constraints_terms_float_sort(z3, width));
 }
 
-static Z3_ast float_binary(Z3_context z3, uint8_t opcode, Z3_ast a, Z3_ast b)
+static Z3_ast constraints_terms_float_binary(Z3_context z3, uint8_t opcode, Z3_ast a, Z3_ast b)
 {
 	Z3_ast nearest = Z3_mk_fpa_round_nearest_ties_to_even(z3);
 
@@ -129,7 +129,7 @@ static Z3_ast float_binary(Z3_context z3, uint8_t opcode, Z3_ast a, Z3_ast b)
 }
 
 /* Compares floating-point numbers. Bits of the predicate: equal, greater, less, unordered. */
-static Z3_ast float_compare(Z3_context z3, uint8_t predicate, Z3_ast a, Z3_ast b)
+static Z3_ast constraints_terms_float_compare(Z3_context z3, uint8_t predicate, Z3_ast a, Z3_ast b)
 {
 	Z3_ast parts[4];
 	unsigned count = 0;
@@ -146,7 +146,8 @@ static Z3_ast float_compare(Z3_context z3, uint8_t predicate, Z3_ast a, Z3_ast b
 	return count ? Z3_mk_or(z3, count, parts) : Z3_mk_false(z3);
 }
 
-static Z3_ast conversion(struct constraints *constraints, const struct term *term, Z3_ast a)
+static Z3_ast constraints_terms_conversion(
+	struct constraints *constraints, const struct term *term, Z3_ast a)
 {
 	Z3_context z3 = constraints->z3;
 	Z3_ast nearest = Z3_mk_fpa_round_nearest_ties_to_even(z3);
@@ -155,22 +156,28 @@ static Z3_ast conversion(struct constraints *constraints, const struct term *ter
 	switch (term->op) {
 	case CODE_FROM_SIGNED:
 		return Z3_mk_fpa_to_ieee_bv(
-			z3, Z3_mk_fpa_to_fp_signed(z3, nearest, a, float_sort(z3, term->width)));
+			z3, Z3_mk_fpa_to_fp_signed(
+				    z3, nearest, a, constraints_terms_float_sort(z3, term->width)));
 	case CODE_FROM_UNSIGNED:
 		return Z3_mk_fpa_to_ieee_bv(
-			z3, Z3_mk_fpa_to_fp_unsigned(z3, nearest, a, float_sort(z3, term->width)));
+			z3, Z3_mk_fpa_to_fp_unsigned(
+				    z3, nearest, a, constraints_terms_float_sort(z3, term->width)));
 	case CODE_TO_SIGNED:
-		return Z3_mk_fpa_to_sbv(z3, zero, as_float(z3, a, term->sub), term->width);
+		return Z3_mk_fpa_to_sbv(
+			z3, zero, constraints_terms_as_float(z3, a, term->sub), term->width);
 	case CODE_TO_UNSIGNED:
-		return Z3_mk_fpa_to_ubv(z3, zero, as_float(z3, a, term->sub), term->width);
+		return Z3_mk_fpa_to_ubv(
+			z3, zero, constraints_terms_as_float(z3, a, term->sub), term->width);
 	default:
 		return Z3_mk_fpa_to_ieee_bv(
-			z3, Z3_mk_fpa_to_fp_float(z3, nearest, as_float(z3, a, term->sub),
-				    float_sort(z3, term->width)));
+			z3, Z3_mk_fpa_to_fp_float(z3, nearest,
+				    constraints_terms_as_float(z3, a, term->sub),
+				    constraints_terms_float_sort(z3, term->width)));
 	}
 }
 
-static Z3_ast smaller(struct constraints *constraints, uint8_t sub, Z3_ast a, Z3_ast b)
+static Z3_ast constraints_terms_smaller(
+	struct constraints *constraints, uint8_t sub, Z3_ast a, Z3_ast b)
 {
 	Z3_context z3 = constraints->z3;
 
@@ -188,7 +195,7 @@ static Z3_ast smaller(struct constraints *constraints, uint8_t sub, Z3_ast a, Z3
 	}
 }
 
-static Z3_ast intrinsic(
+static Z3_ast constraints_terms_intrinsic(
 	struct constraints *constraints, const struct term *term, Z3_ast a, Z3_ast b)
 {
 	Z3_context z3 = constraints->z3;
@@ -209,18 +216,19 @@ static Z3_ast intrinsic(
 	case INTRINSIC_SQUARE_ROOT:
 		return Z3_mk_fpa_to_ieee_bv(
 			z3, Z3_mk_fpa_sqrt(z3, Z3_mk_fpa_round_nearest_ties_to_even(z3),
-				    as_float(z3, a, term->width)));
+				    constraints_terms_as_float(z3, a, term->width)));
 	case INTRINSIC_UNSIGNED_MIN:
 	case INTRINSIC_UNSIGNED_MAX:
 	case INTRINSIC_SIGNED_MIN:
 	case INTRINSIC_SIGNED_MAX:
-		return smaller(constraints, term->sub, a, b);
+		return constraints_terms_smaller(constraints, term->sub, a, b);
 	default:
 		return constraints_count(constraints, term, a);
 	}
 }
 
-static Z3_ast updated(struct constraints *constraints, const struct term *term, Z3_ast a, Z3_ast b)
+static Z3_ast constraints_terms_updated(
+	struct constraints *constraints, const struct term *term, Z3_ast a, Z3_ast b)
 {
 	Z3_context z3 = constraints->z3;
 
@@ -240,19 +248,19 @@ static Z3_ast updated(struct constraints *constraints, const struct term *term, 
 	case LLVMAtomicRMWBinOpXor:
 		return Z3_mk_bvxor(z3, a, b);
 	case LLVMAtomicRMWBinOpMax:
-		return smaller(constraints, INTRINSIC_SIGNED_MAX, a, b);
+		return constraints_terms_smaller(constraints, INTRINSIC_SIGNED_MAX, a, b);
 	case LLVMAtomicRMWBinOpMin:
-		return smaller(constraints, INTRINSIC_SIGNED_MIN, a, b);
+		return constraints_terms_smaller(constraints, INTRINSIC_SIGNED_MIN, a, b);
 	case LLVMAtomicRMWBinOpUMax:
-		return smaller(constraints, INTRINSIC_UNSIGNED_MAX, a, b);
+		return constraints_terms_smaller(constraints, INTRINSIC_UNSIGNED_MAX, a, b);
 	case LLVMAtomicRMWBinOpUMin:
-		return smaller(constraints, INTRINSIC_UNSIGNED_MIN, a, b);
+		return constraints_terms_smaller(constraints, INTRINSIC_UNSIGNED_MIN, a, b);
 	default:
 		return NULL;
 	}
 }
 
-static Z3_ast translate(
+static Z3_ast constraints_terms_translate(
 	struct constraints *constraints, const struct term *term, Z3_ast a, Z3_ast b, Z3_ast c)
 {
 	Z3_context z3 = constraints->z3;
@@ -261,20 +269,23 @@ static Z3_ast translate(
 	switch (term->op) {
 	case CODE_BINARY:
 		if ((term->sub == LLVMSDiv || term->sub == LLVMSRem) &&
-			shift_of(term_operand(term, 1)))
-			return divide_by_power(
-				constraints, term, a, shift_of(term_operand(term, 1)));
-		return binary(z3, term->sub, a, b);
+			constraints_terms_shift_of(term_operand(term, 1)))
+			return constraints_terms_divide_by_power(constraints, term, a,
+				constraints_terms_shift_of(term_operand(term, 1)));
+		return constraints_terms_binary(z3, term->sub, a, b);
 	case CODE_COMPARE:
-		return from_bool(constraints, constraints_terms_compare(z3, term->sub, a, b));
+		return constraints_terms_from_bool(
+			constraints, constraints_terms_compare(z3, term->sub, a, b));
 	case CODE_FLOAT:
-		result = float_binary(
-			z3, term->sub, as_float(z3, a, term->width), as_float(z3, b, term->width));
+		result = constraints_terms_float_binary(z3, term->sub,
+			constraints_terms_as_float(z3, a, term->width),
+			constraints_terms_as_float(z3, b, term->width));
 		return result ? Z3_mk_fpa_to_ieee_bv(z3, result) : NULL;
 	case CODE_FLOAT_COMPARE:
-		return from_bool(constraints,
-			float_compare(z3, term->sub, as_float(z3, a, term_operand(term, 0)->width),
-				as_float(z3, b, term_operand(term, 1)->width)));
+		return constraints_terms_from_bool(constraints,
+			constraints_terms_float_compare(z3, term->sub,
+				constraints_terms_as_float(z3, a, term_operand(term, 0)->width),
+				constraints_terms_as_float(z3, b, term_operand(term, 1)->width)));
 	case CODE_FLOAT_NEGATE:
 		return Z3_mk_bvxor(z3, a,
 			constraints_bits(
@@ -288,22 +299,22 @@ static Z3_ast translate(
 	case CODE_SELECT:
 		return Z3_mk_ite(z3, Z3_mk_eq(z3, a, constraints_bits(constraints, 1, 1)), b, c);
 	case CODE_INTRINSIC:
-		return intrinsic(constraints, term, a, b);
+		return constraints_terms_intrinsic(constraints, term, a, b);
 	case CODE_UPDATE:
-		return updated(constraints, term, a, b);
+		return constraints_terms_updated(constraints, term, a, b);
 	case CODE_FROM_SIGNED:
 	case CODE_FROM_UNSIGNED:
 	case CODE_TO_SIGNED:
 	case CODE_TO_UNSIGNED:
 	case CODE_FLOAT_CONVERT:
-		return conversion(constraints, term, a);
+		return constraints_terms_conversion(constraints, term, a);
 	default:
 		return NULL;
 	}
 }
 
 /* Returns the variable of a read. A variable read before the window has its recorded value. */
-static Z3_ast variable(struct constraints *constraints, const struct term *term)
+static Z3_ast constraints_terms_variable(struct constraints *constraints, const struct term *term)
 {
 	Z3_symbol name = Z3_mk_int_symbol(constraints->z3, (int)term->number);
 
@@ -338,7 +349,7 @@ static uint32_t constraints_terms_cost_of(const struct term *term)
 		if (term->width <= 16)
 			return 0;
 		if (constraints_terms_is_division(term->sub))
-			return shift_of(term_operand(term, 1))
+			return constraints_terms_shift_of(term_operand(term, 1))
 				       ? 0
 				       : (1u + has_unknowns) * COST_OF_PRODUCT;
 		return term->sub == LLVMMul && has_unknowns ? COST_OF_PRODUCT : 0;
@@ -358,7 +369,7 @@ static uint32_t constraints_terms_cost_of(const struct term *term)
 	}
 }
 
-static bool is_too_hard(struct constraints *constraints, const struct term *term)
+static bool constraints_terms_is_too_hard(struct constraints *constraints, const struct term *term)
 {
 	const uint32_t cost = constraints_terms_cost_of(term);
 
@@ -377,7 +388,8 @@ static bool constraints_terms_only_looks(const struct walk_event *event)
 
 /* Returns the condition that the term is used. A use follows the term's last read and the checks of
  * its divisors and addresses. */
-static Z3_ast is_used(const struct constraints *constraints, const struct term *term)
+static Z3_ast constraints_terms_is_used(
+	const struct constraints *constraints, const struct term *term)
 {
 	const struct event_id read = constraints->order->reads[term->number];
 	const struct walked_thread *thread = &constraints->walk->threads[read.thread];
@@ -391,7 +403,7 @@ static Z3_ast is_used(const struct constraints *constraints, const struct term *
 
 /* Makes the operands keep their recorded values where the term is used, so that the constraint is
  * sound. */
-static Z3_ast keep_value(struct constraints *constraints, struct term *term)
+static Z3_ast constraints_terms_keep_value(struct constraints *constraints, struct term *term)
 {
 	struct term *parts[3] = {
 		term_operand(term, 0), term_operand(term, 1), term_operand(term, 2)};
@@ -399,7 +411,8 @@ static Z3_ast keep_value(struct constraints *constraints, struct term *term)
 	for (int i = 0; i < 3; i++)
 		if (parts[i] && parts[i]->op != TERM_CONSTANT)
 			constraints_add(constraints,
-				constraints_implies(constraints, is_used(constraints, term),
+				constraints_implies(constraints,
+					constraints_terms_is_used(constraints, term),
 					Z3_mk_eq(constraints->z3,
 						constraints_term(constraints, parts[i]),
 						constraints_bits(constraints, parts[i]->width,
@@ -419,12 +432,12 @@ Z3_ast constraints_term(struct constraints *constraints, struct term *term)
 	if (term->op == TERM_CONSTANT) {
 		result = constraints_bits(constraints, term->width, term->value);
 	} else if (term->op == TERM_VARIABLE) {
-		result = variable(constraints, term);
+		result = constraints_terms_variable(constraints, term);
 	} else if (constraints_is_past(constraints, constraints->order->reads[term->number])) {
 		/* The term's reads precede the window: its value is known. */
 		result = constraints_bits(constraints, term->width, term->value);
-	} else if (!is_too_hard(constraints, term)) {
-		result = translate(constraints, term,
+	} else if (!constraints_terms_is_too_hard(constraints, term)) {
+		result = constraints_terms_translate(constraints, term,
 			constraints_term(constraints, term_operand(term, 0)),
 			term_operand(term, 1) ? constraints_term(constraints, term_operand(term, 1))
 					      : NULL,
@@ -432,7 +445,7 @@ Z3_ast constraints_term(struct constraints *constraints, struct term *term)
 					      : NULL);
 	}
 	if (!result)
-		result = keep_value(constraints, term);
+		result = constraints_terms_keep_value(constraints, term);
 	constraints->terms = slots_reserve(constraints->terms, &constraints->term_capacity,
 		sizeof *constraints->terms, constraints->term_count++, 0);
 	*(struct solver_term *)slots_find(constraints->terms, constraints->term_capacity,

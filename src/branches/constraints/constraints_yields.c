@@ -46,7 +46,8 @@ static const struct record_op *constraints_yields_op_of(
 		       : NULL;
 }
 
-static bool is_yield(const struct constraints *constraints, const struct walk_event *event)
+static bool constraints_yields_is_yield(
+	const struct constraints *constraints, const struct walk_event *event)
 {
 	const struct record_op *op = constraints_yields_op_of(constraints, event);
 
@@ -60,7 +61,8 @@ static bool constraints_yields_is_step(const struct walk_event *event)
 }
 
 /* Returns the thread's last step among its events below `end`; NONE: none. */
-static uint32_t step_below(const struct constraints *constraints, uint16_t thread, uint32_t end)
+static uint32_t constraints_yields_step_below(
+	const struct constraints *constraints, uint16_t thread, uint32_t end)
 {
 	for (uint32_t i = end; i-- > 0;)
 		if (constraints_yields_is_step(&constraints->walk->threads[thread].events[i]))
@@ -68,7 +70,7 @@ static uint32_t step_below(const struct constraints *constraints, uint16_t threa
 	return NONE;
 }
 
-static void open_blockers(const struct order *order, struct blockers *blockers)
+static void constraints_yields_open_blockers(const struct order *order, struct blockers *blockers)
 {
 	blockers->edges = array_new(order->thread_count + 1u, sizeof *blockers->edges);
 	blockers->next = array_new(order->edge_count + 1u, sizeof *blockers->next);
@@ -87,7 +89,7 @@ static void open_blockers(const struct order *order, struct blockers *blockers)
 	}
 }
 
-static bool is_leave(const struct constraints *constraints, struct event_id id)
+static bool constraints_yields_is_leave(const struct constraints *constraints, struct event_id id)
 {
 	const struct record_op *op =
 		constraints_yields_op_of(constraints, constraints_yields_event_of(constraints, id));
@@ -95,8 +97,8 @@ static bool is_leave(const struct constraints *constraints, struct event_id id)
 	return op && op->kind == OP_BARRIER_LEAVE;
 }
 
-static Z3_ast is_locked(struct constraints *constraints, const struct record_op *op,
-	struct event_id step, struct event_id yield)
+static Z3_ast constraints_yields_is_locked(struct constraints *constraints,
+	const struct record_op *op, struct event_id step, struct event_id yield)
 {
 	const struct order *order = constraints->order;
 	const bool is_read = op_descriptions[op->kind].flags & OP_READ;
@@ -115,8 +117,8 @@ static Z3_ast is_locked(struct constraints *constraints, const struct record_op 
 	return taken ? constraints_or(constraints, any, taken) : any;
 }
 
-static Z3_ast is_blocked(struct constraints *constraints, const struct blockers *blockers,
-	struct event_id step, struct event_id yield)
+static Z3_ast constraints_yields_is_blocked(struct constraints *constraints,
+	const struct blockers *blockers, struct event_id step, struct event_id yield)
 {
 	const struct record_op *op = constraints_yields_op_of(
 		constraints, constraints_yields_event_of(constraints, step));
@@ -155,14 +157,16 @@ static Z3_ast is_blocked(struct constraints *constraints, const struct blockers 
 			constraints_happens_later(
 				constraints, constraints->order->edges[i].first, yield));
 	if (op_descriptions[op->kind].flags & OP_ACQUIRE)
-		any = constraints_or(constraints, any, is_locked(constraints, op, step, yield));
+		any = constraints_or(constraints, any,
+			constraints_yields_is_locked(constraints, op, step, yield));
 	return any;
 }
 
 /* Adds the constraint: if `when` (may be NULL) holds and step `last` (or NONE) is made, `next`
  * precedes or is blocked. */
-static void add_next(struct constraints *constraints, const struct blockers *blockers,
-	const struct yield *yield, const struct pair *pair, Z3_ast when)
+static void constraints_yields_add_next(struct constraints *constraints,
+	const struct blockers *blockers, const struct yield *yield, const struct pair *pair,
+	Z3_ast when)
 {
 	const uint32_t last = pair->last;
 	const struct event_id next = pair->next;
@@ -190,7 +194,7 @@ static void add_next(struct constraints *constraints, const struct blockers *blo
 	held = last == NONE ? NULL
 			    : constraints_is_held_at_barrier(
 				      constraints, (struct event_id){next.thread, last}, yield->at);
-	blocked = is_blocked(constraints, blockers, next, yield->at);
+	blocked = constraints_yields_is_blocked(constraints, blockers, next, yield->at);
 	if (held)
 		blocked = constraints_or(constraints, blocked, held);
 	constraints_add(constraints,
@@ -211,28 +215,28 @@ static void constraints_yields_add_pair(struct constraints *constraints,
 {
 	const struct event_id last = {pair.next.thread, pair.last};
 	bool was_last;
-	Z3_ast at_once = constraints_comes_last(constraints, pair.next, &was_last);
+	Z3_ast at_once = constraints_is_last_arrival(constraints, pair.next, &was_last);
 
-	if (!is_leave(constraints, pair.next))
+	if (!constraints_yields_is_leave(constraints, pair.next))
 		at_once = NULL;
-	add_next(constraints, blockers, yield, &pair,
+	constraints_yields_add_next(constraints, blockers, yield, &pair,
 		at_once ? Z3_mk_not(constraints->z3, at_once) : NULL);
-	if (pair.last == NONE || !is_leave(constraints, last))
+	if (pair.last == NONE || !constraints_yields_is_leave(constraints, last))
 		return;
-	at_once = constraints_comes_last(constraints, last, &was_last);
+	at_once = constraints_is_last_arrival(constraints, last, &was_last);
 	if (!at_once)
 		return;
 	pair.last = pair.before;
-	add_next(constraints, blockers, yield, &pair, at_once);
+	constraints_yields_add_next(constraints, blockers, yield, &pair, at_once);
 }
 
-static void add_other(struct constraints *constraints, const struct blockers *blockers,
-	const struct yield *yield, uint16_t other)
+static void constraints_yields_add_other(struct constraints *constraints,
+	const struct blockers *blockers, const struct yield *yield, uint16_t other)
 {
 	const struct order *order = constraints->order;
 	const struct walked_thread *walked = &constraints->walk->threads[other];
 	const uint32_t begin = constraints->window->begin[other];
-	const uint32_t past = step_below(constraints, other, begin);
+	const uint32_t past = constraints_yields_step_below(constraints, other, begin);
 	uint32_t before = NONE, last = NONE, left = STEPS_MOST;
 
 	/* The other thread has moved since then, before the window. */
@@ -263,10 +267,11 @@ static void add_other(struct constraints *constraints, const struct blockers *bl
 
 /* Keeps the barrier: after it, the yielding thread arrives as in the run. This is stricter than
  * necessary. */
-static void keep_barrier(struct constraints *constraints, const struct yield *yield)
+static void constraints_yields_keep_barrier(
+	struct constraints *constraints, const struct yield *yield)
 {
 	bool was_last;
-	Z3_ast is_last = constraints_comes_last(constraints, yield->before, &was_last);
+	Z3_ast is_last = constraints_is_last_arrival(constraints, yield->before, &was_last);
 
 	if (is_last)
 		constraints_add(constraints,
@@ -286,19 +291,21 @@ void constraints_add_yields(struct constraints *constraints)
 			i++) {
 			struct yield yield = {.at = {thread, i}};
 
-			if (!is_yield(constraints, &constraints->walk->threads[thread].events[i]))
+			if (!constraints_yields_is_yield(
+				    constraints, &constraints->walk->threads[thread].events[i]))
 				continue;
-			yield.before =
-				(struct event_id){thread, step_below(constraints, thread, i)};
+			yield.before = (struct event_id){
+				thread, constraints_yields_step_below(constraints, thread, i)};
 			if (yield.before.index == NONE)
 				continue;
 			yield.is_before_window = constraints_is_past(constraints, yield.before);
-			keep_barrier(constraints, &yield);
+			constraints_yields_keep_barrier(constraints, &yield);
 			if (!blockers.edges)
-				open_blockers(constraints->order, &blockers);
+				constraints_yields_open_blockers(constraints->order, &blockers);
 			for (uint16_t other = 0; other < threads; other++)
 				if (other != thread)
-					add_other(constraints, &blockers, &yield, other);
+					constraints_yields_add_other(
+						constraints, &blockers, &yield, other);
 		}
 	if (blockers.edges) {
 		for (uint32_t i = 0; i < constraints->order->thread_count; i++)

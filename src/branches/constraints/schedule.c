@@ -92,7 +92,8 @@ static void schedule_add(struct scheduled_events *list, struct scheduled_event e
  * Those before the thread's next operation are made at once, as the constraints on yields expect
  * the thread before that operation (constraints_yields.c).
  */
-static uint64_t steps_with(const struct constraints *constraints, struct event_id id, int64_t cut)
+static uint64_t schedule_steps_with(
+	const struct constraints *constraints, struct event_id id, int64_t cut)
 {
 	const struct walked_thread *walked = &constraints->walk->threads[id.thread];
 
@@ -106,12 +107,12 @@ static uint64_t steps_with(const struct constraints *constraints, struct event_i
 
 /* Returns the steps of a thread. A thread that waits at a barrier, but did not in the run, makes no
  * further steps at once. */
-static struct solution_steps steps_of(const struct constraints *constraints,
+static struct solution_steps schedule_steps_of(const struct constraints *constraints,
 	const struct shifts *shifts, struct event_id id, int64_t cut)
 {
 	struct solution_steps steps = {
 		constraints->walk->threads[id.thread].events[id.index].step + 1,
-		steps_with(constraints, id, cut)};
+		schedule_steps_with(constraints, id, cut)};
 
 	for (uint32_t i = 0; i < shifts->count; i++)
 		if (shifts->items[i].by > 0 && shifts->items[i].behind.thread == id.thread &&
@@ -153,7 +154,8 @@ static void schedule_collect(const struct constraints *constraints, Z3_model mod
 					(struct scheduled_event){
 						.at = schedule_value_of(constraints, model, at),
 						.id = id,
-						.steps = steps_of(constraints, shifts, id, cut)});
+						.steps = schedule_steps_of(
+							constraints, shifts, id, cut)});
 		}
 	}
 }
@@ -163,7 +165,7 @@ struct round_outcome {
 	int64_t at;
 };
 
-static struct round_outcome outcome_of(
+static struct round_outcome schedule_outcome_of(
 	const struct constraints *constraints, Z3_model model, const struct order_round *round)
 {
 	struct round_outcome outcome = {.last = ORDER_NONE};
@@ -194,16 +196,16 @@ static void schedule_add_leave(const struct constraints *constraints, Z3_model m
 	const uint64_t own = constraints->walk->threads[arrival.thread].events[arrival.index].step;
 	const uint64_t before = schedule_shifts_apply(shifts, arrival, own + 1);
 
-	schedule_add(
-		list, (struct scheduled_event){.at = at,
-			      .id = arrival,
-			      .steps = {before + 1, schedule_shifts_apply(shifts, arrival,
-							    steps_with(constraints, arrival, cut)) +
-							    1},
-			      .is_behind = true});
+	schedule_add(list, (struct scheduled_event){.at = at,
+				   .id = arrival,
+				   .steps = {before + 1,
+					   schedule_shifts_apply(shifts, arrival,
+						   schedule_steps_with(constraints, arrival, cut)) +
+						   1},
+				   .is_behind = true});
 }
 
-static void shift_rounds(
+static void schedule_shift_rounds(
 	const struct constraints *constraints, Z3_model model, struct shifts *shifts)
 {
 	const struct order *order = constraints->order;
@@ -214,7 +216,7 @@ static void shift_rounds(
 
 		if (!constraints_is_open_round(constraints, round))
 			continue;
-		last = outcome_of(constraints, model, round).last;
+		last = schedule_outcome_of(constraints, model, round).last;
 		if (last == round->last)
 			continue;
 		schedule_shifts_add(shifts, round->arrivals[round->last].at, 1);
@@ -223,7 +225,7 @@ static void shift_rounds(
 	}
 }
 
-static void add_leaves(const struct constraints *constraints, Z3_model model,
+static void schedule_add_leaves(const struct constraints *constraints, Z3_model model,
 	const struct shifts *shifts, uint16_t goal, struct scheduled_events *list)
 {
 	const struct order *order = constraints->order;
@@ -235,7 +237,7 @@ static void add_leaves(const struct constraints *constraints, Z3_model model,
 
 		if (!constraints_is_open_round(constraints, round))
 			continue;
-		outcome = outcome_of(constraints, model, round);
+		outcome = schedule_outcome_of(constraints, model, round);
 		was = round->arrivals[round->last].at;
 		if (outcome.last != round->last && outcome.last != ORDER_NONE &&
 			(was.thread == goal ||
@@ -281,7 +283,8 @@ static void schedule_add_event(struct solution *solution, struct values *values,
 }
 
 /* Returns whether a later read of the thread precedes the write in the model. */
-static bool is_delayed(const struct constraints *constraints, Z3_model model, struct event_id write)
+static bool schedule_is_delayed(
+	const struct constraints *constraints, Z3_model model, struct event_id write)
 {
 	const struct walked_thread *walked = &constraints->walk->threads[write.thread];
 	Z3_ast *times = constraints->times[write.thread];
@@ -296,7 +299,7 @@ static bool is_delayed(const struct constraints *constraints, Z3_model model, st
 	return false;
 }
 
-static void find_delayed(
+static void schedule_find_delayed(
 	struct solution *solution, const struct constraints *constraints, Z3_model model)
 {
 	for (uint16_t thread = 0; thread < constraints->walk->record->thread_count; thread++)
@@ -306,7 +309,7 @@ static void find_delayed(
 
 			if (constraints->walk->threads[thread].events[i].kind != EVENT_WRITE ||
 				!constraints->times[thread][i] ||
-				!is_delayed(constraints, model, id))
+				!schedule_is_delayed(constraints, model, id))
 				continue;
 			ARRAY_APPEND(solution->delayed, solution->delayed_count, id);
 		}
@@ -343,9 +346,9 @@ void solution_take(struct solution *solution, struct constraints *constraints, Z
 
 	*solution = (struct solution){0};
 	values_open(&values, constraints->order);
-	shift_rounds(constraints, model, &shifts);
+	schedule_shift_rounds(constraints, model, &shifts);
 	schedule_collect(constraints, model, &shifts, &list);
-	add_leaves(constraints, model, &shifts, goal.thread, &list);
+	schedule_add_leaves(constraints, model, &shifts, goal.thread, &list);
 	if (list.count)
 		qsort(list.items, list.count, sizeof *list.items, schedule_compare);
 	wanted = schedule_shifts_apply(&shifts, goal, wanted);
@@ -367,7 +370,7 @@ void solution_take(struct solution *solution, struct constraints *constraints, Z
 	if (done[goal.thread] < wanted)
 		solution_add(solution, goal.thread, wanted - done[goal.thread]);
 	if (constraints->has_store_buffers)
-		find_delayed(solution, constraints, model);
+		schedule_find_delayed(solution, constraints, model);
 	values_close(&values);
 	free(shifts.items);
 	shifts = (struct shifts){0};

@@ -28,7 +28,7 @@ void values_close(struct values *values)
 	*values = (struct values){0};
 }
 
-static void take_out(struct values_queue *queue, uint32_t at)
+static void values_remove_wait(struct values_queue *queue, uint32_t at)
 {
 	queue->count--;
 	memmove(&queue->waits[at], &queue->waits[at + 1],
@@ -50,12 +50,12 @@ static struct value_choice values_wake(struct values *values, uint32_t condition
 		if (wakes(context, condition, queue->waits[i], signal))
 			choice = (struct value_choice){i, queue->count};
 	choice.count = queue->count > 1 ? queue->count : 0;
-	take_out(queue, choice.value);
+	values_remove_wait(queue, choice.value);
 	return choice;
 }
 
-static struct value_choice meet(struct values *values, uint32_t number, struct event_id event,
-	values_wakes *wakes, void *context)
+static struct value_choice values_apply_event(struct values *values, uint32_t number,
+	struct event_id event, values_wakes *wakes, void *context)
 {
 	const struct order_condition *condition = &values->order->conditions[number];
 	struct values_queue *queue = &values->queues[number];
@@ -69,7 +69,7 @@ static struct value_choice meet(struct values *values, uint32_t number, struct e
 	for (uint32_t i = queue->count; i-- > 0;)
 		if (condition->waits[queue->waits[i]].has_left &&
 			values_is_same(condition->waits[queue->waits[i]].left, event))
-			take_out(queue, i);
+			values_remove_wait(queue, i);
 	return (struct value_choice){0};
 }
 
@@ -84,7 +84,8 @@ struct value_choice values_at_rendezvous(
 		return (struct value_choice){0};
 	condition = order_condition_at(values->order, walk->record->ops[event->value].address);
 	return condition && condition->is_reported
-		       ? meet(values, (uint32_t)(condition - values->order->conditions), id, wakes,
+		       ? values_apply_event(values,
+				 (uint32_t)(condition - values->order->conditions), id, wakes,
 				 context)
 		       : (struct value_choice){0};
 }

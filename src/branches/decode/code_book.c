@@ -59,7 +59,7 @@ bool code_book_matches(const char *pattern, const char *path)
 	return fnmatch(pattern, path, 0) == 0 || (last && fnmatch(pattern, last + 1, 0) == 0);
 }
 
-static bool is_in_file(LLVMValueRef function, const char *pattern)
+static bool code_book_is_in_file(LLVMValueRef function, const char *pattern)
 {
 	LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
 	LLVMMetadataRef file = subprogram ? LLVMDIScopeGetFile(subprogram) : NULL;
@@ -87,14 +87,14 @@ bool code_book_exclude(struct code_book *book, const char *pattern)
 
 		if (fnmatch(pattern, name, 0) == 0 || fnmatch(pattern, readable, 0) == 0 ||
 			code_book_matches(pattern, book->image->paths[unit->file]) ||
-			is_in_file(function->value, pattern))
+			code_book_is_in_file(function->value, pattern))
 			function->is_excluded = is_any = true;
 		free(readable);
 	}
 	return is_any;
 }
 
-static void release_function(struct function *function)
+static void code_book_release_function(struct function *function)
 {
 	for (uint32_t i = 0; i < function->code_count; i++) {
 		struct code *code = &function->codes[i];
@@ -127,7 +127,7 @@ static void release_function(struct function *function)
 void code_book_close(struct code_book *book)
 {
 	for (uint32_t i = 0; i < book->function_count; i++)
-		release_function(&book->functions[i]);
+		code_book_release_function(&book->functions[i]);
 	for (uint32_t i = 0; i < book->constant_count; i++)
 		free(book->constants[i / 64][i % 64].bytes);
 	for (uint32_t i = 0; i * 64 < book->constant_count; i++)

@@ -16,7 +16,7 @@ static bool code_ops_is_constant(const struct maker *maker, int32_t operand)
 }
 
 /* Chooses the form with two registers, or the following one if the second operand is constant. */
-static void set_pair(struct maker *maker, enum run run)
+static void code_ops_set_pair(struct maker *maker, enum run run)
 {
 	const int32_t b = maker->code->b;
 
@@ -30,18 +30,18 @@ static void set_pair(struct maker *maker, enum run run)
 }
 
 /* Chooses a specialised shift. There is one only for a constant amount below the width. */
-static bool set_shift(struct maker *maker, enum run run)
+static bool code_ops_set_shift(struct maker *maker, enum run run)
 {
 	const struct maker before = *maker;
 
-	set_pair(maker, run);
+	code_ops_set_pair(maker, run);
 	if (maker->op->run == run + 1 && (uint64_t)maker->op->immediate < maker->code->width)
 		return true;
 	*maker = before;
 	return false;
 }
 
-static void make_binary(struct maker *maker)
+static void code_ops_make_binary(struct maker *maker)
 {
 	const bool is_wide = maker->code->width == 64;
 
@@ -49,33 +49,33 @@ static void make_binary(struct maker *maker)
 	maker->op->scale = maker->code->sub;
 	if (maker->code->sub == LLVMAnd || maker->code->sub == LLVMOr ||
 		maker->code->sub == LLVMXor) {
-		set_pair(maker, maker->code->sub == LLVMAnd  ? RUN_AND
-				: maker->code->sub == LLVMOr ? RUN_OR
-							     : RUN_XOR);
+		code_ops_set_pair(maker, maker->code->sub == LLVMAnd  ? RUN_AND
+					 : maker->code->sub == LLVMOr ? RUN_OR
+								      : RUN_XOR);
 		return;
 	}
 	if (!is_wide && maker->code->width != 32)
 		return;
 	switch (maker->code->sub) {
 	case LLVMAdd:
-		set_pair(maker, is_wide ? RUN_ADD : RUN_ADD32);
+		code_ops_set_pair(maker, is_wide ? RUN_ADD : RUN_ADD32);
 		return;
 	case LLVMSub:
-		set_pair(maker, is_wide ? RUN_SUB : RUN_SUB32);
+		code_ops_set_pair(maker, is_wide ? RUN_SUB : RUN_SUB32);
 		return;
 	case LLVMMul:
-		set_pair(maker, is_wide ? RUN_MUL : RUN_MUL32);
+		code_ops_set_pair(maker, is_wide ? RUN_MUL : RUN_MUL32);
 		return;
 	case LLVMShl:
-		if (set_shift(maker, is_wide ? RUN_SHL : RUN_SHL32))
+		if (code_ops_set_shift(maker, is_wide ? RUN_SHL : RUN_SHL32))
 			return;
 		break;
 	case LLVMLShr:
-		if (set_shift(maker, RUN_LSHR))
+		if (code_ops_set_shift(maker, RUN_LSHR))
 			return;
 		break;
 	case LLVMAShr:
-		if (set_shift(maker, is_wide ? RUN_ASHR : RUN_ASHR32))
+		if (code_ops_set_shift(maker, is_wide ? RUN_ASHR : RUN_ASHR32))
 			return;
 		break;
 	default:
@@ -88,7 +88,7 @@ static void make_binary(struct maker *maker)
 
 /* Makes a comparison in one of four forms: plain or fused with the branch, each with a register or
  * a constant. */
-static void make_compare(struct maker *maker)
+static void code_ops_make_compare(struct maker *maker)
 {
 	static const struct {
 		uint8_t predicate;
@@ -105,14 +105,14 @@ static void make_compare(struct maker *maker)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		if (rows[i].predicate != maker->code->sub)
 			continue;
-		set_pair(maker, maker->code->width == 64 ? rows[i].wide : rows[i].narrow);
+		code_ops_set_pair(maker, maker->code->width == 64 ? rows[i].wide : rows[i].narrow);
 		/* Order of the forms: plain, fused; then the same two with a constant. */
 		if (code_ops_is_constant(maker, maker->code->b))
 			maker->op->run++;
 	}
 }
 
-static void make_float(struct maker *maker)
+static void code_ops_make_float(struct maker *maker)
 {
 	if (maker->code->width != 64)
 		return;
@@ -134,7 +134,7 @@ static void make_float(struct maker *maker)
 	}
 }
 
-static void make_address(struct maker *maker)
+static void code_ops_make_address(struct maker *maker)
 {
 	const struct code *code = maker->code;
 
@@ -149,7 +149,7 @@ static void make_address(struct maker *maker)
 	}
 }
 
-static void make_access(struct maker *maker)
+static void code_ops_make_access(struct maker *maker)
 {
 	const struct code *code = maker->code;
 	const bool is_load = code->op == CODE_LOAD;
@@ -182,7 +182,7 @@ static void make_access(struct maker *maker)
 	maker->op->number = code->site;
 }
 
-static void make_cast(struct maker *maker)
+static void code_ops_make_cast(struct maker *maker)
 {
 	const struct code *code = maker->code;
 
@@ -199,7 +199,7 @@ static void make_cast(struct maker *maker)
 	}
 }
 
-static void make_op(struct maker *maker)
+static void code_ops_make_op(struct maker *maker)
 {
 	const struct code *code = maker->code;
 
@@ -212,13 +212,13 @@ static void make_op(struct maker *maker)
 		.b = code->b};
 	switch (code->op) {
 	case CODE_BINARY:
-		make_binary(maker);
+		code_ops_make_binary(maker);
 		return;
 	case CODE_COMPARE:
-		make_compare(maker);
+		code_ops_make_compare(maker);
 		return;
 	case CODE_FLOAT:
-		make_float(maker);
+		code_ops_make_float(maker);
 		return;
 	case CODE_FLOAT_COMPARE:
 		maker->op->scale = code->sub;
@@ -229,14 +229,14 @@ static void make_op(struct maker *maker)
 	case CODE_MOVE:
 	case CODE_TRUNCATE:
 	case CODE_SIGN_EXTEND:
-		make_cast(maker);
+		code_ops_make_cast(maker);
 		return;
 	case CODE_ADDRESS:
-		make_address(maker);
+		code_ops_make_address(maker);
 		return;
 	case CODE_LOAD:
 	case CODE_STORE:
-		make_access(maker);
+		code_ops_make_access(maker);
 		return;
 	case CODE_SELECT:
 		maker->op->run = RUN_SELECT;
@@ -255,7 +255,7 @@ static void make_op(struct maker *maker)
 	}
 }
 
-static bool is_compare(const struct op *op)
+static bool code_ops_is_compare(const struct op *op)
 {
 	return op->run == RUN_FCMP || op->run >= RUN_EQ;
 }
@@ -268,12 +268,12 @@ void code_make_ops(struct function *function)
 	for (uint32_t i = 0; i < function->code_count; i++) {
 		maker.code = &function->codes[i];
 		maker.op = &function->ops[i];
-		make_op(&maker);
+		code_ops_make_op(&maker);
 	}
 	for (uint32_t i = 1; i < function->code_count; i++) {
 		struct op *op = &function->ops[i - 1];
 
-		if (op[1].run == RUN_BRANCH && is_compare(op) && op[1].a == op->to)
+		if (op[1].run == RUN_BRANCH && code_ops_is_compare(op) && op[1].a == op->to)
 			op->run++;
 	}
 }

@@ -182,7 +182,7 @@ static void decode_instruction(struct decoder *decoder, LLVMValueRef instruction
 	}
 }
 
-static void number_registers(struct decoder *decoder)
+static void decode_number_registers(struct decoder *decoder)
 {
 	struct function *function = decoder->function;
 	uint32_t next = 0;
@@ -210,7 +210,7 @@ static void number_registers(struct decoder *decoder)
 }
 
 /* Reads the sites that report parameters, which are attached to the first instruction. */
-static void read_parameters(struct decoder *decoder)
+static void decode_read_parameters(struct decoder *decoder)
 {
 	struct function *function = decoder->function;
 	LLVMValueRef first = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function->value));
@@ -232,22 +232,22 @@ static void read_parameters(struct decoder *decoder)
 	}
 }
 
-static void fix_edge(struct edge *edge, const uint32_t *starts)
+static void decode_fix_edge(struct edge *edge, const uint32_t *starts)
 {
 	edge->target = starts[edge->target];
 }
 
-static void fix_edges(struct function *function, const uint32_t *starts)
+static void decode_fix_edges(struct function *function, const uint32_t *starts)
 {
 	for (uint32_t i = 0; i < function->code_count; i++) {
 		struct code *code = &function->codes[i];
 
 		if (code->op == CODE_GO || code->op == CODE_BRANCH || code->op == CODE_SWITCH)
 			for (uint32_t j = 0; j < code->count; j++)
-				fix_edge(&code->edges[j], starts);
+				decode_fix_edge(&code->edges[j], starts);
 		if (code->normal) {
-			fix_edge(code->normal, starts);
-			fix_edge(code->unwind, starts);
+			decode_fix_edge(code->normal, starts);
+			decode_fix_edge(code->unwind, starts);
 		}
 	}
 }
@@ -279,19 +279,19 @@ void code_decode(struct code_book *book, struct function *function)
 		return;
 	function->is_decoded = true;
 	function->is_marked = !LLVMHasPrefixData(function->value);
-	number_registers(&decoder);
+	decode_number_registers(&decoder);
 	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function->value); block;
 		block = LLVMGetNextBasicBlock(block))
 		value_map_set(&decoder.blocks, block, count++);
 	starts = array_new(count + 1u, sizeof *starts);
-	read_parameters(&decoder);
+	decode_read_parameters(&decoder);
 	count = 0;
 	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function->value); block;
 		block = LLVMGetNextBasicBlock(block)) {
 		starts[count++] = function->code_count;
 		decode_block(&decoder, block);
 	}
-	fix_edges(function, starts);
+	decode_fix_edges(function, starts);
 	function->register_count = function->value_count + function->constant_count;
 	code_make_ops(function);
 	free(starts);

@@ -26,7 +26,7 @@ static const struct {
 };
 
 /* Returns whether the intrinsic has no effect on values or memory. */
-static bool is_idle(const char *name)
+static bool decode_call_is_idle(const char *name)
 {
 	static const char *const starts[] = {"lifetime.", "dbg.", "assume", "experimental.noalias",
 		"prefetch", "va_start", "va_end", "va_copy", "stackrestore", "invariant.",
@@ -39,7 +39,7 @@ static bool is_idle(const char *name)
 }
 
 /* Adds one code per lane of the result; with.overflow intrinsics have two result registers. */
-static void add_lanes(
+static void decode_call_add_lanes(
 	struct decoder *decoder, LLVMValueRef call, enum intrinsic number, enum code_op op)
 {
 	LLVMTypeRef type = LLVMTypeOf(LLVMGetArgOperand(call, 0));
@@ -68,7 +68,7 @@ static void add_lanes(
 	}
 }
 
-static void add_reduction(struct decoder *decoder, LLVMValueRef call, const char *name)
+static void decode_call_add_reduction(struct decoder *decoder, LLVMValueRef call, const char *name)
 {
 	static const struct {
 		const char *name;
@@ -101,7 +101,7 @@ static void add_reduction(struct decoder *decoder, LLVMValueRef call, const char
 	}
 }
 
-static void add_copy(struct decoder *decoder, LLVMValueRef call, bool is_fill)
+static void decode_call_add_copy(struct decoder *decoder, LLVMValueRef call, bool is_fill)
 {
 	const int32_t a = decode_operand(decoder, LLVMGetArgOperand(call, 0));
 	const int32_t b = decode_operand(decoder, LLVMGetArgOperand(call, 1));
@@ -140,7 +140,8 @@ static void add_copy(struct decoder *decoder, LLVMValueRef call, bool is_fill)
 	}
 }
 
-static void set_result(const struct decoder *decoder, struct code *code, LLVMValueRef call)
+static void decode_call_set_result(
+	const struct decoder *decoder, struct code *code, LLVMValueRef call)
 {
 	LLVMTypeRef type = LLVMTypeOf(call);
 
@@ -182,7 +183,7 @@ void decode_recorded(struct decoder *decoder, LLVMValueRef instruction)
 
 	code->operands = operands;
 	code->count = count;
-	set_result(decoder, code, instruction);
+	decode_call_set_result(decoder, code, instruction);
 }
 
 static enum intrinsic decode_call_intrinsic(const char *name)
@@ -199,12 +200,12 @@ static void decode_intrinsic(struct decoder *decoder, LLVMValueRef call, const c
 
 	if (decode_site(decoder, call, SITE_RESULT, SITE_RETURNS_TWICE) != SITE_NONE) {
 		decode_recorded(decoder, call);
-	} else if (is_idle(name)) {
+	} else if (decode_call_is_idle(name)) {
 		decode_add(decoder, CODE_NOTHING, call);
 	} else if (decode_call_starts_with(name, "memcpy.") ||
 		   decode_call_starts_with(name, "memmove.") ||
 		   decode_call_starts_with(name, "memset.")) {
-		add_copy(decoder, call, name[3] == 's');
+		decode_call_add_copy(decoder, call, name[3] == 's');
 	} else if (decode_call_starts_with(name, "trap") ||
 		   decode_call_starts_with(name, "ubsantrap") ||
 		   decode_call_starts_with(name, "eh.resume")) {
@@ -216,15 +217,15 @@ static void decode_intrinsic(struct decoder *decoder, LLVMValueRef call, const c
 		code->width = 64;
 		code->a = a;
 	} else if (number == INTRINSIC_REDUCE) {
-		add_reduction(decoder, call, name);
+		decode_call_add_reduction(decoder, call, name);
 	} else if (number != INTRINSIC_UNKNOWN) {
-		add_lanes(decoder, call, number, CODE_INTRINSIC);
+		decode_call_add_lanes(decoder, call, number, CODE_INTRINSIC);
 	} else {
 		decode_unknown(decoder, call, name - strlen("llvm."));
 	}
 }
 
-static bool never_returns(LLVMValueRef call)
+static bool decode_call_never_returns(LLVMValueRef call)
 {
 	const unsigned kind = LLVMGetEnumAttributeKindForName("noreturn", 8);
 	LLVMValueRef callee = LLVMGetCalledValue(call);
@@ -236,7 +237,7 @@ static bool never_returns(LLVMValueRef call)
 
 /* Finds the kind of allocation by name, because code without bitcode is unknown. C++ operators may
  * have further parameters. */
-static enum allocation allocation_of(LLVMValueRef callee)
+static enum allocation decode_call_allocation_of(LLVMValueRef callee)
 {
 	static const struct {
 		const char *name;
@@ -259,7 +260,7 @@ static enum allocation allocation_of(LLVMValueRef callee)
 }
 
 /* Returns whether the assembly writes a result to memory: constraint "=*". */
-static bool writes_unseen(LLVMValueRef callee)
+static bool decode_call_writes_unseen(LLVMValueRef callee)
 {
 	size_t length;
 	const char *constraints =
@@ -268,7 +269,7 @@ static bool writes_unseen(LLVMValueRef callee)
 	return constraints && memmem(constraints, length, "=*", 2);
 }
 
-static bool has_site(
+static bool decode_call_has_site(
 	const struct decoder *decoder, LLVMValueRef call, enum site_kind a, enum site_kind b)
 {
 	const struct image *image = decoder->image;
@@ -294,13 +295,14 @@ static bool decode_call_depends_on_bytes(LLVMValueRef callee)
 	return false;
 }
 
-static void look_at_effects(struct decoder *decoder, struct code *code, LLVMValueRef call)
+static void decode_call_set_effects(struct decoder *decoder, struct code *code, LLVMValueRef call)
 {
 	code->is_used = LLVMGetFirstUse(call) != NULL;
-	code->writes_bytes = has_site(decoder, call, SITE_RANGE_WRITE, SITE_STRING_WRITE);
+	code->writes_bytes =
+		decode_call_has_site(decoder, call, SITE_RANGE_WRITE, SITE_STRING_WRITE);
 	code->reads_bytes = !code->sub && (code->is_used || code->writes_bytes) &&
 			    decode_call_depends_on_bytes(LLVMGetCalledValue(call)) &&
-			    has_site(decoder, call, SITE_RANGE_READ, SITE_STRING_READ);
+			    decode_call_has_site(decoder, call, SITE_RANGE_READ, SITE_STRING_READ);
 }
 
 static void decode_call_add_call(struct decoder *decoder, LLVMValueRef call)
@@ -323,15 +325,15 @@ static void decode_call_add_call(struct decoder *decoder, LLVMValueRef call)
 	code = decode_add(decoder, CODE_CALL, call);
 	code->a = target;
 	code->sub = is_assembly;
-	code->allocates = (uint8_t)allocation_of(callee);
+	code->allocates = (uint8_t)decode_call_allocation_of(callee);
 	code->outcome = (uint8_t)decode_outcome(call);
-	code->is_blind = writes_unseen(callee);
+	code->is_blind = decode_call_writes_unseen(callee);
 	code->operands = operands;
 	code->count = count;
-	set_result(decoder, code, call);
-	code->is_noreturn = never_returns(call);
+	decode_call_set_result(decoder, code, call);
+	code->is_noreturn = decode_call_never_returns(call);
 	code->reads = reads;
-	look_at_effects(decoder, code, call);
+	decode_call_set_effects(decoder, code, call);
 	code->normal = normal;
 	code->unwind = unwind;
 }

@@ -10,7 +10,7 @@ static uint64_t decode_constant_mask(uint64_t value, uint32_t width)
 	return width >= 64 ? value : value & ((UINT64_C(1) << width) - 1);
 }
 
-static uint64_t float_bits(LLVMValueRef constant, bool is_single)
+static uint64_t decode_constant_float_bits(LLVMValueRef constant, bool is_single)
 {
 	LLVMBool is_inexact;
 	const double value = LLVMConstRealGetDouble(constant, &is_inexact);
@@ -24,15 +24,17 @@ static uint64_t float_bits(LLVMValueRef constant, bool is_single)
 	return bits;
 }
 
-static bool scalar(struct image *image, uint32_t unit, LLVMValueRef constant, uint64_t *value);
+static bool decode_constant_scalar(
+	struct image *image, uint32_t unit, LLVMValueRef constant, uint64_t *value);
 
-static bool offset_of(struct image *image, uint32_t unit, LLVMValueRef expression, uint64_t *value)
+static bool decode_constant_offset_of(
+	struct image *image, uint32_t unit, LLVMValueRef expression, uint64_t *value)
 {
 	LLVMTargetDataRef layout = image->program.units[unit].layout;
 	LLVMTypeRef type = LLVMGetGEPSourceElementType(expression);
 	const int count = LLVMGetNumOperands(expression);
 
-	if (!scalar(image, unit, LLVMGetOperand(expression, 0), value))
+	if (!decode_constant_scalar(image, unit, LLVMGetOperand(expression, 0), value))
 		return false;
 	for (int i = 1; i < count; i++) {
 		LLVMValueRef operand = LLVMGetOperand(expression, (unsigned)i);
@@ -53,28 +55,29 @@ static bool offset_of(struct image *image, uint32_t unit, LLVMValueRef expressio
 	return true;
 }
 
-static bool expression(struct image *image, uint32_t unit, LLVMValueRef constant, uint64_t *value)
+static bool decode_constant_expression(
+	struct image *image, uint32_t unit, LLVMValueRef constant, uint64_t *value)
 {
 	uint64_t second;
 
 	switch (LLVMGetConstOpcode(constant)) {
 	case LLVMGetElementPtr:
-		return offset_of(image, unit, constant, value);
+		return decode_constant_offset_of(image, unit, constant, value);
 	case LLVMPtrToInt:
 	case LLVMIntToPtr:
 	case LLVMBitCast:
 	case LLVMAddrSpaceCast:
-		return scalar(image, unit, LLVMGetOperand(constant, 0), value);
+		return decode_constant_scalar(image, unit, LLVMGetOperand(constant, 0), value);
 	case LLVMTrunc:
-		if (!scalar(image, unit, LLVMGetOperand(constant, 0), value))
+		if (!decode_constant_scalar(image, unit, LLVMGetOperand(constant, 0), value))
 			return false;
 		*value = decode_constant_mask(*value, LLVMGetIntTypeWidth(LLVMTypeOf(constant)));
 		return true;
 	case LLVMAdd:
 	case LLVMSub:
 	case LLVMXor:
-		if (!scalar(image, unit, LLVMGetOperand(constant, 0), value) ||
-			!scalar(image, unit, LLVMGetOperand(constant, 1), &second))
+		if (!decode_constant_scalar(image, unit, LLVMGetOperand(constant, 0), value) ||
+			!decode_constant_scalar(image, unit, LLVMGetOperand(constant, 1), &second))
 			return false;
 		*value = LLVMGetConstOpcode(constant) == LLVMAdd   ? *value + second
 			 : LLVMGetConstOpcode(constant) == LLVMSub ? *value - second
@@ -86,7 +89,8 @@ static bool expression(struct image *image, uint32_t unit, LLVMValueRef constant
 	}
 }
 
-static bool scalar(struct image *image, uint32_t unit, LLVMValueRef constant, uint64_t *value)
+static bool decode_constant_scalar(
+	struct image *image, uint32_t unit, LLVMValueRef constant, uint64_t *value)
 {
 	*value = 0;
 	if (LLVMIsNull(constant) || LLVMIsUndef(constant) || LLVMIsPoison(constant))
@@ -102,19 +106,20 @@ static bool scalar(struct image *image, uint32_t unit, LLVMValueRef constant, ui
 
 		if (kind != LLVMFloatTypeKind && kind != LLVMDoubleTypeKind)
 			return false;
-		*value = float_bits(constant, kind == LLVMFloatTypeKind);
+		*value = decode_constant_float_bits(constant, kind == LLVMFloatTypeKind);
 		return true;
 	}
 	if (LLVMIsAGlobalAlias(constant))
-		return scalar(image, unit, LLVMAliasGetAliasee(constant), value);
+		return decode_constant_scalar(image, unit, LLVMAliasGetAliasee(constant), value);
 	if (LLVMIsAGlobalValue(constant)) {
 		*value = image_address(image, unit, constant);
 		return true;
 	}
-	return LLVMIsAConstantExpr(constant) && expression(image, unit, constant, value);
+	return LLVMIsAConstantExpr(constant) &&
+	       decode_constant_expression(image, unit, constant, value);
 }
 
-static unsigned member_count(LLVMTypeRef type)
+static unsigned decode_constant_member_count(LLVMTypeRef type)
 {
 	switch (LLVMGetTypeKind(type)) {
 	case LLVMStructTypeKind:
@@ -128,12 +133,12 @@ static unsigned member_count(LLVMTypeRef type)
 	}
 }
 
-static LLVMValueRef member(LLVMValueRef constant, unsigned index)
+static LLVMValueRef decode_constant_member(LLVMValueRef constant, unsigned index)
 {
 	return LLVMGetAggregateElement(constant, index);
 }
 
-static bool is_aggregate(LLVMTypeRef type)
+static bool decode_constant_is_aggregate(LLVMTypeRef type)
 {
 	const LLVMTypeKind kind = LLVMGetTypeKind(type);
 
@@ -172,8 +177,8 @@ static bool decode_constant_wide(LLVMValueRef constant, uint64_t *registers)
 	return LLVMIsAConstantFP(constant) || LLVMIsAConstantInt(constant) || LLVMIsUndef(constant);
 }
 
-static bool fill_registers(struct image *image, uint32_t unit, LLVMValueRef constant,
-	uint64_t *registers, uint32_t *at)
+static bool decode_constant_fill_registers(struct image *image, uint32_t unit,
+	LLVMValueRef constant, uint64_t *registers, uint32_t *at)
 {
 	LLVMTypeRef type = LLVMTypeOf(constant);
 
@@ -181,12 +186,12 @@ static bool fill_registers(struct image *image, uint32_t unit, LLVMValueRef cons
 		*at += 2;
 		return decode_constant_wide(constant, &registers[*at - 2]);
 	}
-	if (!is_aggregate(type))
-		return scalar(image, unit, constant, &registers[(*at)++]);
-	for (unsigned i = 0; i < member_count(type); i++) {
-		LLVMValueRef part = member(constant, i);
+	if (!decode_constant_is_aggregate(type))
+		return decode_constant_scalar(image, unit, constant, &registers[(*at)++]);
+	for (unsigned i = 0; i < decode_constant_member_count(type); i++) {
+		LLVMValueRef part = decode_constant_member(constant, i);
 
-		if (!part || !fill_registers(image, unit, part, registers, at))
+		if (!part || !decode_constant_fill_registers(image, unit, part, registers, at))
 			return false;
 	}
 	return true;
@@ -196,10 +201,10 @@ bool decode_constant(struct image *image, uint32_t unit, LLVMValueRef constant, 
 {
 	uint32_t at = 0;
 
-	return fill_registers(image, unit, constant, registers, &at);
+	return decode_constant_fill_registers(image, unit, constant, registers, &at);
 }
 
-static uint64_t member_offset(
+static uint64_t decode_constant_member_offset(
 	LLVMTargetDataRef layout, LLVMTypeRef type, LLVMValueRef part, unsigned index)
 {
 	if (LLVMGetTypeKind(type) == LLVMStructTypeKind)
@@ -207,7 +212,8 @@ static uint64_t member_offset(
 	return index * LLVMABISizeOfType(layout, LLVMTypeOf(part));
 }
 
-static void fill_bytes(struct image *image, uint32_t unit, LLVMValueRef constant, uint8_t *bytes)
+static void decode_constant_fill_bytes(
+	struct image *image, uint32_t unit, LLVMValueRef constant, uint8_t *bytes)
 {
 	LLVMTargetDataRef layout = image->program.units[unit].layout;
 	LLVMTypeRef type = LLVMTypeOf(constant);
@@ -215,24 +221,26 @@ static void fill_bytes(struct image *image, uint32_t unit, LLVMValueRef constant
 
 	if (LLVMIsNull(constant) || LLVMIsUndef(constant))
 		return;
-	if (!is_aggregate(type)) {
+	if (!decode_constant_is_aggregate(type)) {
 		const uint64_t size = LLVMStoreSizeOfType(layout, type);
 
 		if (decode_is_wide(type) ? decode_constant_wide(constant, words)
-					 : scalar(image, unit, constant, &words[0]))
+					 : decode_constant_scalar(image, unit, constant, &words[0]))
 			memcpy(bytes, words, size < sizeof words ? size : sizeof words);
 		return;
 	}
-	for (unsigned i = 0; i < member_count(type); i++) {
-		LLVMValueRef part = member(constant, i);
+	for (unsigned i = 0; i < decode_constant_member_count(type); i++) {
+		LLVMValueRef part = decode_constant_member(constant, i);
 
 		if (part)
-			fill_bytes(image, unit, part, bytes + member_offset(layout, type, part, i));
+			decode_constant_fill_bytes(image, unit, part,
+				bytes + decode_constant_member_offset(layout, type, part, i));
 	}
 }
 
 /* Finds the definition of the global: in this unit, or in another one under the same name. */
-static LLVMValueRef find_definition(const struct image *image, uint32_t *unit, LLVMValueRef global)
+static LLVMValueRef decode_constant_find_definition(
+	const struct image *image, uint32_t *unit, LLVMValueRef global)
 {
 	size_t length;
 	const char *name = LLVMGetValueName2(global, &length);
@@ -257,7 +265,7 @@ const struct constant_block *decode_constant_block(struct decoder *decoder, LLVM
 	struct code_book *book = decoder->book;
 	uint32_t unit = decoder->function->unit;
 	struct constant_block *block;
-	LLVMValueRef definition = find_definition(decoder->image, &unit, global);
+	LLVMValueRef definition = decode_constant_find_definition(decoder->image, &unit, global);
 
 	if (!definition)
 		return NULL;
@@ -278,6 +286,7 @@ const struct constant_block *decode_constant_block(struct decoder *decoder, LLVM
 	block->size = LLVMABISizeOfType(
 		decoder->image->program.units[unit].layout, LLVMGlobalGetValueType(definition));
 	block->bytes = array_new(block->size + 8, 1);
-	fill_bytes(decoder->image, unit, LLVMGetInitializer(definition), block->bytes);
+	decode_constant_fill_bytes(
+		decoder->image, unit, LLVMGetInitializer(definition), block->bytes);
 	return block;
 }

@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "branches/decode/code.h"
 
-static uint32_t phi_registers(const struct decoder *decoder, LLVMBasicBlockRef block)
+static uint32_t decode_flow_phi_registers(const struct decoder *decoder, LLVMBasicBlockRef block)
 {
 	uint32_t count = 0;
 
@@ -14,7 +14,7 @@ static uint32_t phi_registers(const struct decoder *decoder, LLVMBasicBlockRef b
 	return count;
 }
 
-static LLVMValueRef incoming(LLVMValueRef phi, LLVMBasicBlockRef from)
+static LLVMValueRef decode_flow_incoming(LLVMValueRef phi, LLVMBasicBlockRef from)
 {
 	for (unsigned i = 0; i < LLVMCountIncoming(phi); i++)
 		if (LLVMGetIncomingBlock(phi, i) == from)
@@ -23,7 +23,7 @@ static LLVMValueRef incoming(LLVMValueRef phi, LLVMBasicBlockRef from)
 }
 
 /* Returns whether a move reads a register that an earlier move writes. Long lists are assumed to. */
-static bool is_entangled(const struct edge *edge)
+static bool decode_flow_is_entangled(const struct edge *edge)
 {
 	if (edge->count > 64)
 		return true;
@@ -34,10 +34,10 @@ static bool is_entangled(const struct edge *edge)
 	return false;
 }
 
-static void fill_edge(
+static void decode_flow_fill_edge(
 	struct decoder *decoder, struct edge *edge, LLVMBasicBlockRef from, LLVMBasicBlockRef to)
 {
-	const uint32_t count = phi_registers(decoder, to);
+	const uint32_t count = decode_flow_phi_registers(decoder, to);
 
 	/* The block's number, until all blocks are decoded; then the index of its first code. */
 	edge->target = value_map_get(&decoder->blocks, to);
@@ -46,19 +46,19 @@ static void fill_edge(
 		phi = LLVMGetNextInstruction(phi)) {
 		const uint32_t lanes = decode_registers(decoder, LLVMTypeOf(phi));
 		const int32_t target = decode_operand(decoder, phi);
-		const int32_t source = decode_operand(decoder, incoming(phi, from));
+		const int32_t source = decode_operand(decoder, decode_flow_incoming(phi, from));
 
 		for (uint32_t i = 0; i < lanes; i++)
 			edge->moves[edge->count++] =
 				(struct move){decode_lane(target, i), decode_lane(source, i)};
 	}
-	edge->is_entangled = is_entangled(edge);
+	edge->is_entangled = decode_flow_is_entangled(edge);
 }
 
 struct edge *decode_edge(struct decoder *decoder, LLVMValueRef from, LLVMBasicBlockRef to)
 {
 	struct edge *edge = array_new(1, sizeof *edge);
-	fill_edge(decoder, edge, LLVMGetInstructionParent(from), to);
+	decode_flow_fill_edge(decoder, edge, LLVMGetInstructionParent(from), to);
 	return edge;
 }
 
@@ -84,7 +84,7 @@ void decode_end(struct decoder *decoder, LLVMValueRef instruction)
 	struct code *code;
 
 	for (unsigned i = 0; i < count; i++) {
-		fill_edge(decoder, &edges[i], LLVMGetInstructionParent(instruction),
+		decode_flow_fill_edge(decoder, &edges[i], LLVMGetInstructionParent(instruction),
 			LLVMGetSuccessor(instruction, i));
 		if (is_switch && i)
 			edges[i].value =

@@ -67,7 +67,7 @@ static LLVMTypeRef decode_memory_lane_of(LLVMTypeRef type)
 }
 
 /* Sets the type of an access. Returns false unless the lanes are whole bytes without gaps. */
-static bool set_type(struct decoder *decoder, struct code *code, LLVMTypeRef type)
+static bool decode_memory_set_type(struct decoder *decoder, struct code *code, LLVMTypeRef type)
 {
 	const bool is_wide = decode_is_wide(type);
 	LLVMTypeRef lane = decode_memory_lane_of(type);
@@ -107,19 +107,19 @@ static void decode_access(struct decoder *decoder, LLVMValueRef instruction, boo
 	code->place = place;
 	code->constant = constant;
 	code->object = object;
-	if (!set_type(decoder, code, type)) {
+	if (!decode_memory_set_type(decoder, code, type)) {
 		code->op = CODE_UNKNOWN;
 		code->text = "an access of a type of more than 64 bits";
 	}
 }
 
-static LLVMTypeRef scalar_of(LLVMTypeRef type)
+static LLVMTypeRef decode_memory_scalar_of(LLVMTypeRef type)
 {
 	return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
 }
 
 /* Returns the register of a lane of a vector, or the first register of another value. */
-static int32_t lane_at(struct decoder *decoder, LLVMValueRef value, uint32_t lane)
+static int32_t decode_memory_lane_at(struct decoder *decoder, LLVMValueRef value, uint32_t lane)
 {
 	const int32_t operand = decode_operand(decoder, value);
 
@@ -128,7 +128,7 @@ static int32_t lane_at(struct decoder *decoder, LLVMValueRef value, uint32_t lan
 }
 
 /* Returns the constant index that is equal in all lanes; NULL if not constant. */
-static LLVMValueRef number_in(LLVMValueRef index, uint32_t lane)
+static LLVMValueRef decode_memory_number_in(LLVMValueRef index, uint32_t lane)
 {
 	LLVMValueRef number = index;
 
@@ -143,7 +143,7 @@ static void decode_memory_add_address(
 	LLVMTargetDataRef layout = decoder->unit->layout;
 	LLVMTypeRef type = LLVMGetGEPSourceElementType(instruction);
 	const int count = LLVMGetNumOperands(instruction);
-	const int32_t a = lane_at(decoder, LLVMGetOperand(instruction, 0), lane);
+	const int32_t a = decode_memory_lane_at(decoder, LLVMGetOperand(instruction, 0), lane);
 	struct address_term *terms = array_new((size_t)count, sizeof *terms);
 	int64_t immediate = 0;
 	uint32_t used = 0;
@@ -151,7 +151,7 @@ static void decode_memory_add_address(
 
 	for (int i = 1; i < count; i++) {
 		LLVMValueRef index = LLVMGetOperand(instruction, (unsigned)i);
-		LLVMValueRef number = number_in(index, lane);
+		LLVMValueRef number = decode_memory_number_in(index, lane);
 		int64_t scale;
 
 		if (i > 1 && LLVMGetTypeKind(type) == LLVMStructTypeKind) {
@@ -168,8 +168,10 @@ static void decode_memory_add_address(
 			immediate += scale * LLVMConstIntGetSExtValue(number);
 			continue;
 		}
-		terms[used++] = (struct address_term){.operand = lane_at(decoder, index, lane),
-			.width = (uint8_t)decode_width(decoder, scalar_of(LLVMTypeOf(index))),
+		terms[used++] = (struct address_term){
+			.operand = decode_memory_lane_at(decoder, index, lane),
+			.width = (uint8_t)decode_width(
+				decoder, decode_memory_scalar_of(LLVMTypeOf(index))),
 			.scale = scale};
 	}
 	code = decode_add(decoder, CODE_ADDRESS, instruction);
@@ -191,7 +193,7 @@ static void decode_address(struct decoder *decoder, LLVMValueRef instruction)
 
 /* Returns the site of a local. The first instruction also carries the sites of parameters, which
  * are skipped. */
-static uint32_t site_of_local(const struct decoder *decoder, LLVMValueRef local)
+static uint32_t decode_memory_site_of_local(const struct decoder *decoder, LLVMValueRef local)
 {
 	uint32_t site = decode_site(decoder, local, SITE_ADDRESS, SITE_ADDRESS);
 
@@ -205,7 +207,7 @@ static void decode_local(struct decoder *decoder, LLVMValueRef instruction)
 {
 	LLVMTypeRef type = LLVMGetAllocatedType(instruction);
 	const int32_t a = decode_operand(decoder, LLVMGetOperand(instruction, 0));
-	const uint32_t site = site_of_local(decoder, instruction);
+	const uint32_t site = decode_memory_site_of_local(decoder, instruction);
 	struct code *code = decode_add(decoder, CODE_LOCAL, instruction);
 
 	code->a = a;
@@ -242,7 +244,7 @@ static void decode_atomic(struct decoder *decoder, LLVMValueRef instruction, boo
 	code->object = object;
 	if (is_update)
 		code->sub = (uint8_t)LLVMGetAtomicRMWBinOp(instruction);
-	if (set_type(decoder, code, type) && !code->is_vector)
+	if (decode_memory_set_type(decoder, code, type) && !code->is_vector)
 		return;
 	code->op = CODE_UNKNOWN;
 	code->text = "an atomic access of more than 64 bits";

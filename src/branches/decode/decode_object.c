@@ -46,7 +46,7 @@ static bool decode_object_follow(
 }
 
 /* Finds the array that the last index selects from, if all earlier indices are constant. */
-static bool find_array(
+static bool decode_object_find_array(
 	struct decoder *decoder, LLVMValueRef instruction, struct object_part *object)
 {
 	const int count = LLVMGetNumOperands(instruction);
@@ -71,7 +71,7 @@ static bool find_array(
 	return false;
 }
 
-static uint64_t bytes_of_local(const struct decoder *decoder, LLVMValueRef local)
+static uint64_t decode_object_bytes_of_local(const struct decoder *decoder, LLVMValueRef local)
 {
 	LLVMValueRef count = LLVMGetOperand(local, 0);
 
@@ -83,7 +83,7 @@ static uint64_t bytes_of_local(const struct decoder *decoder, LLVMValueRef local
 
 /* Returns the size of a global; 0: the variable is defined elsewhere, or its size may differ in
  * another unit. */
-static uint64_t bytes_of_global(const struct decoder *decoder, LLVMValueRef global)
+static uint64_t decode_object_bytes_of_global(const struct decoder *decoder, LLVMValueRef global)
 {
 	LLVMTypeRef type = LLVMGlobalGetValueType(global);
 
@@ -98,7 +98,7 @@ struct object_part decode_object(struct decoder *decoder, LLVMValueRef pointer)
 	LLVMValueRef root = pointer;
 
 	while (LLVMIsAGetElementPtrInst(root)) {
-		if (find_array(decoder, root, &object))
+		if (decode_object_find_array(decoder, root, &object))
 			return object;
 		root = LLVMGetOperand(root, 0);
 	}
@@ -106,9 +106,9 @@ struct object_part decode_object(struct decoder *decoder, LLVMValueRef pointer)
 	if (root == pointer || LLVMGetTypeKind(LLVMTypeOf(root)) != LLVMPointerTypeKind)
 		return object;
 	if (LLVMIsAAllocaInst(root))
-		object.bytes = bytes_of_local(decoder, root);
+		object.bytes = decode_object_bytes_of_local(decoder, root);
 	else if (LLVMIsAGlobalVariable(root))
-		object.bytes = bytes_of_global(decoder, root);
+		object.bytes = decode_object_bytes_of_global(decoder, root);
 	object.base = decode_operand(decoder, root);
 	return object;
 }

@@ -1,7 +1,7 @@
 /* Translates instructions that compute, select or extract values. */
 #include "branches/decode/code.h"
 
-static LLVMTypeRef element_of(LLVMTypeRef type)
+static LLVMTypeRef decode_value_element_of(LLVMTypeRef type)
 {
 	return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
 }
@@ -49,7 +49,8 @@ static enum code_op decode_value_op_of(LLVMOpcode opcode)
 	}
 }
 
-static uint8_t sub_of(struct decoder *decoder, LLVMValueRef instruction, enum code_op op)
+static uint8_t decode_value_sub_of(
+	struct decoder *decoder, LLVMValueRef instruction, enum code_op op)
 {
 	switch (op) {
 	case CODE_BINARY:
@@ -60,8 +61,8 @@ static uint8_t sub_of(struct decoder *decoder, LLVMValueRef instruction, enum co
 	case CODE_FLOAT_COMPARE:
 		return (uint8_t)LLVMGetFCmpPredicate(instruction);
 	default:
-		return (uint8_t)decode_width(
-			decoder, element_of(LLVMTypeOf(LLVMGetOperand(instruction, 0))));
+		return (uint8_t)decode_width(decoder,
+			decode_value_element_of(LLVMTypeOf(LLVMGetOperand(instruction, 0))));
 	}
 }
 
@@ -76,7 +77,8 @@ static bool decode_reshape(struct decoder *decoder, LLVMValueRef instruction)
 
 	if (LLVMGetInstructionOpcode(instruction) != LLVMBitCast || before == after)
 		return false;
-	if (!decode_width(decoder, element_of(from)) || !decode_width(decoder, element_of(to)) ||
+	if (!decode_width(decoder, decode_value_element_of(from)) ||
+		!decode_width(decoder, decode_value_element_of(to)) ||
 		LLVMSizeOfTypeInBits(decoder->unit->layout, to) > RESHAPED_BITS) {
 		decode_unknown(decoder, instruction, "a vector taken for another");
 		return true;
@@ -84,9 +86,9 @@ static bool decode_reshape(struct decoder *decoder, LLVMValueRef instruction)
 	code = decode_add(decoder, CODE_RESHAPE, instruction);
 	code->a = a;
 	code->count = before;
-	code->sub = (uint8_t)decode_width(decoder, element_of(from));
+	code->sub = (uint8_t)decode_width(decoder, decode_value_element_of(from));
 	code->bytes = after;
-	code->width = (uint8_t)decode_width(decoder, element_of(to));
+	code->width = (uint8_t)decode_width(decoder, decode_value_element_of(to));
 	return true;
 }
 
@@ -96,8 +98,9 @@ void decode_lanes(struct decoder *decoder, LLVMValueRef instruction)
 	const uint32_t lanes = decode_registers(decoder, LLVMTypeOf(instruction));
 	const bool compares = op == CODE_COMPARE || op == CODE_FLOAT_COMPARE;
 	const uint32_t width = decode_width(decoder,
-		element_of(LLVMTypeOf(compares ? LLVMGetOperand(instruction, 0) : instruction)));
-	const uint8_t sub = sub_of(decoder, instruction, op);
+		decode_value_element_of(
+			LLVMTypeOf(compares ? LLVMGetOperand(instruction, 0) : instruction)));
+	const uint8_t sub = decode_value_sub_of(decoder, instruction, op);
 	const int32_t a = decode_operand_at(decoder, instruction, 0);
 	const int32_t b = LLVMGetNumOperands(instruction) > 1
 				  ? decode_operand_at(decoder, instruction, 1)
@@ -138,12 +141,13 @@ void decode_select(struct decoder *decoder, LLVMValueRef instruction)
 		code->b = decode_lane(b, i);
 		code->c = decode_lane(c, i);
 		code->branch = i ? UINT32_MAX : branch;
-		code->width = (uint8_t)decode_width(decoder, element_of(LLVMTypeOf(instruction)));
+		code->width = (uint8_t)decode_width(
+			decoder, decode_value_element_of(LLVMTypeOf(instruction)));
 	}
 }
 
-static void move_lanes(struct decoder *decoder, LLVMValueRef instruction, uint32_t first,
-	int32_t from, uint32_t count)
+static void decode_value_move_lanes(struct decoder *decoder, LLVMValueRef instruction,
+	uint32_t first, int32_t from, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		struct code *code = decode_add(decoder, CODE_MOVE, instruction);
@@ -154,7 +158,7 @@ static void move_lanes(struct decoder *decoder, LLVMValueRef instruction, uint32
 	}
 }
 
-static uint32_t member_register(
+static uint32_t decode_value_member_register(
 	const struct decoder *decoder, LLVMTypeRef type, LLVMValueRef instruction)
 {
 	const unsigned *indices = LLVMGetIndices(instruction);
@@ -176,18 +180,18 @@ static uint32_t member_register(
 void decode_member(struct decoder *decoder, LLVMValueRef instruction)
 {
 	LLVMTypeRef type = LLVMTypeOf(LLVMGetOperand(instruction, 0));
-	const uint32_t at = member_register(decoder, type, instruction);
+	const uint32_t at = decode_value_member_register(decoder, type, instruction);
 	const int32_t a = decode_operand_at(decoder, instruction, 0);
 	int32_t b;
 
 	if (LLVMIsAExtractValueInst(instruction)) {
-		move_lanes(decoder, instruction, 0, decode_lane(a, at),
+		decode_value_move_lanes(decoder, instruction, 0, decode_lane(a, at),
 			decode_registers(decoder, LLVMTypeOf(instruction)));
 		return;
 	}
 	b = decode_operand_at(decoder, instruction, 1);
-	move_lanes(decoder, instruction, 0, a, decode_registers(decoder, type));
-	move_lanes(decoder, instruction, at, b,
+	decode_value_move_lanes(decoder, instruction, 0, a, decode_registers(decoder, type));
+	decode_value_move_lanes(decoder, instruction, at, b,
 		decode_registers(decoder, LLVMTypeOf(LLVMGetOperand(instruction, 1))));
 }
 
@@ -224,7 +228,7 @@ void decode_element(struct decoder *decoder, LLVMValueRef instruction)
 	struct code *code;
 
 	if (is_insert)
-		move_lanes(decoder, instruction, 0, a, lanes);
+		decode_value_move_lanes(decoder, instruction, 0, a, lanes);
 	code = decode_add(decoder, is_insert ? CODE_PLACE : CODE_PICK, instruction);
 	code->a = a;
 	code->b = b;

@@ -13,7 +13,7 @@
 #define MADE_UP_START UINT64_C(0x7ffff80000000000)
 
 /* Returns the object with the greatest base below the address. */
-static uint32_t object_around(const struct run_record *record, uint64_t address)
+static uint32_t image_object_around(const struct run_record *record, uint64_t address)
 {
 	uint32_t best = UINT32_MAX;
 
@@ -25,7 +25,8 @@ static uint32_t object_around(const struct run_record *record, uint64_t address)
 	return best;
 }
 
-static const char *object_path(const struct image *image, uint32_t object, const char *program)
+static const char *image_object_path(
+	const struct image *image, uint32_t object, const char *program)
 {
 	const char *path = image->record->objects[object].path;
 
@@ -33,7 +34,7 @@ static const char *object_path(const struct image *image, uint32_t object, const
 }
 
 /* Returns whether the sites in the file equal those of the recorded process. */
-static bool is_same_build(const struct program_file *file, const struct run_module *module)
+static bool image_is_same_build(const struct program_file *file, const struct run_module *module)
 {
 	size_t size;
 	const void *sites = site_table_section(file->sites, "raddle_sites", &size);
@@ -46,7 +47,7 @@ static bool is_same_build(const struct program_file *file, const struct run_modu
  * Optimisation at link time, which Clang marks, inlines functions and merges variables across
  * units.
  */
-static int check_units(const struct image *image, struct error *err)
+static int image_check_units(const struct image *image, struct error *err)
 {
 	static const char mark[] = "EnableSplitLTOUnit";
 
@@ -64,26 +65,26 @@ static int check_units(const struct image *image, struct error *err)
 	return 0;
 }
 
-static int load_files(struct image *image, const char *program, struct error *err)
+static int image_load_files(struct image *image, const char *program, struct error *err)
 {
 	const struct run_record *record = image->record;
 	int status;
 
 	image->paths = array_new(record->module_count + 1u, sizeof *image->paths);
 	for (uint32_t i = 0; i < record->module_count; i++) {
-		const uint32_t object = object_around(record, record->modules[i].records);
+		const uint32_t object = image_object_around(record, record->modules[i].records);
 
 		if (object == UINT32_MAX)
 			return error_set(err, ERROR_FORMAT,
 				"the record does not say where the program was; record it again");
-		image->paths[i] = string_copy(object_path(image, object, program));
+		image->paths[i] = string_copy(image_object_path(image, object, program));
 	}
 	status = program_load(
 		&image->program, (const char *const *)image->paths, record->module_count, err);
 	if (status == 0)
-		status = check_units(image, err);
+		status = image_check_units(image, err);
 	for (uint32_t i = 0; i < record->module_count && status == 0; i++)
-		if (!is_same_build(&image->program.files[i], &record->modules[i]))
+		if (!image_is_same_build(&image->program.files[i], &record->modules[i]))
 			status = error_set(err, ERROR_VERSION,
 				"the record is of another build of %s; record it again",
 				image->paths[i]);
@@ -101,7 +102,7 @@ static void image_open_symbols(struct image *image, const char *program)
 }
 
 /* Tests the first local symbol only. */
-static bool has_locals_of(
+static bool image_has_locals_of(
 	const struct symbol_file *symbols, uint32_t group, const struct unit *unit)
 {
 	LLVMValueRef first = LLVMGetFirstGlobal(unit->module);
@@ -119,17 +120,17 @@ static bool has_locals_of(
 
 /* Finds the symbols of a unit. Local symbols follow their source file's name; groups of one name
  * have the order of the units. */
-static uint32_t find_group(const struct symbol_file *symbols, const struct unit *unit,
+static uint32_t image_find_group(const struct symbol_file *symbols, const struct unit *unit,
 	const char *name, const bool *is_taken)
 {
 	for (uint32_t group = 1; group <= symbols->group_count; group++)
 		if (!is_taken[group] && strcmp(symbols->groups[group], name) == 0 &&
-			has_locals_of(symbols, group, unit))
+			image_has_locals_of(symbols, group, unit))
 			return group;
 	return 0;
 }
 
-static void match_groups(struct image *image)
+static void image_match_groups(struct image *image)
 {
 	const struct program *program = &image->program;
 	uint32_t file = UINT32_MAX;
@@ -139,8 +140,8 @@ static void match_groups(struct image *image)
 	image->unit_object = array_new(program->unit_count + 1u, sizeof *image->unit_object);
 	for (uint32_t i = 0; i < program->unit_count; i++) {
 		const struct unit *unit = &program->units[i];
-		const uint32_t object =
-			object_around(image->record, image->record->modules[unit->file].records);
+		const uint32_t object = image_object_around(
+			image->record, image->record->modules[unit->file].records);
 		const struct symbol_file *symbols = &image->files[object];
 		size_t length;
 		char *name = string_copy(LLVMGetSourceFileName(unit->module, &length));
@@ -150,14 +151,14 @@ static void match_groups(struct image *image)
 		}
 		file = unit->file;
 		image->unit_object[i] = object;
-		image->unit_group[i] = find_group(symbols, unit, basename(name), is_taken);
+		image->unit_group[i] = image_find_group(symbols, unit, basename(name), is_taken);
 		is_taken[image->unit_group[i]] = true;
 		free(name);
 	}
 	free(is_taken);
 }
 
-static uint64_t find_global(const struct image *image, uint32_t unit, const char *name)
+static uint64_t image_find_global(const struct image *image, uint32_t unit, const char *name)
 {
 	uint64_t address = symbol_file_find(&image->files[image->unit_object[unit]], name, 0);
 
@@ -168,7 +169,7 @@ static uint64_t find_global(const struct image *image, uint32_t unit, const char
 }
 
 /* Finds a hidden symbol, which is local in the file: the linker may place it after any group. */
-static uint64_t find_anywhere(const struct image *image, uint32_t unit, const char *name)
+static uint64_t image_find_anywhere(const struct image *image, uint32_t unit, const char *name)
 {
 	const struct symbol_file *file = &image->files[image->unit_object[unit]];
 	uint64_t address = 0;
@@ -178,7 +179,7 @@ static uint64_t find_anywhere(const struct image *image, uint32_t unit, const ch
 	return address;
 }
 
-static uint64_t bytes_of(const struct unit *unit, LLVMValueRef global)
+static uint64_t image_bytes_of(const struct unit *unit, LLVMValueRef global)
 {
 	LLVMTypeRef type = LLVMGlobalGetValueType(global);
 
@@ -187,7 +188,7 @@ static uint64_t bytes_of(const struct unit *unit, LLVMValueRef global)
 		       : LLVMABISizeOfType(unit->layout, type);
 }
 
-static uint64_t find_address(struct image *image, uint32_t unit, LLVMValueRef global)
+static uint64_t image_find_address(struct image *image, uint32_t unit, LLVMValueRef global)
 {
 	const LLVMLinkage linkage = LLVMGetLinkage(global);
 	size_t length;
@@ -198,13 +199,14 @@ static uint64_t find_address(struct image *image, uint32_t unit, LLVMValueRef gl
 		address = symbol_file_find(
 			&image->files[image->unit_object[unit]], name, image->unit_group[unit]);
 	else if (length && linkage != LLVMPrivateLinkage)
-		address = find_global(image, unit, name);
+		address = image_find_global(image, unit, name);
 	if (!address && length && linkage != LLVMPrivateLinkage && !LLVMIsDeclaration(global))
-		address = find_anywhere(image, unit, name);
+		address = image_find_anywhere(image, unit, name);
 	if (address)
 		return address;
 	address = image->next_made_up;
-	image->next_made_up += (bytes_of(&image->program.units[unit], global) + 63) & ~UINT64_C(31);
+	image->next_made_up +=
+		(image_bytes_of(&image->program.units[unit], global) + 63) & ~UINT64_C(31);
 	return address;
 }
 
@@ -216,7 +218,7 @@ uint64_t image_address(struct image *image, uint32_t unit, LLVMValueRef global)
 		return image->addresses[known];
 	image->addresses =
 		array_room(image->addresses, image->address_count, sizeof *image->addresses);
-	image->addresses[image->address_count] = find_address(image, unit, global);
+	image->addresses[image->address_count] = image_find_address(image, unit, global);
 	value_map_set(&image->address_of, global, image->address_count);
 	return image->addresses[image->address_count++];
 }
@@ -233,7 +235,7 @@ static bool image_is_named(LLVMValueRef function, const char *name)
 }
 
 /* Units of which the linker kept another unit's copy of inline functions are skipped. */
-static uint32_t unit_of_site(
+static uint32_t image_unit_of_site(
 	const struct image *image, uint32_t file, const struct site *site, uint32_t from)
 {
 	const struct program *program = &image->program;
@@ -251,7 +253,7 @@ static uint32_t unit_of_site(
 	return UINT32_MAX;
 }
 
-static void attach(struct image *image, uint32_t number)
+static void image_attach(struct image *image, uint32_t number)
 {
 	struct image_site *site = &image->sites[number];
 	const struct unit *unit = &image->program.units[site->unit];
@@ -277,7 +279,7 @@ static void attach(struct image *image, uint32_t number)
 	*at = number;
 }
 
-static void map_sites(struct image *image)
+static void image_map_sites(struct image *image)
 {
 	const struct run_record *record = image->record;
 
@@ -296,7 +298,7 @@ static void map_sites(struct image *image)
 			if (unit != UINT32_MAX && from->function_number < function)
 				unit++;
 			function = from->function_number;
-			unit = unit_of_site(image, file, from, unit == UINT32_MAX ? 0 : unit);
+			unit = image_unit_of_site(image, file, from, unit == UINT32_MAX ? 0 : unit);
 			*site = (struct image_site){.kind = from->kind,
 				.order = from->order,
 				.bytes = from->bytes,
@@ -307,7 +309,7 @@ static void map_sites(struct image *image)
 				.source = from,
 				.file = file};
 			if (unit != UINT32_MAX)
-				attach(image, module->first + i);
+				image_attach(image, module->first + i);
 		}
 	}
 }
@@ -318,11 +320,11 @@ int image_open(struct image *image, const struct run_record *record, const char 
 	int status;
 
 	*image = (struct image){.record = record, .next_made_up = MADE_UP_START};
-	status = load_files(image, program, err);
+	status = image_load_files(image, program, err);
 	if (status == 0) {
 		image_open_symbols(image, program);
-		match_groups(image);
-		map_sites(image);
+		image_match_groups(image);
+		image_map_sites(image);
 	} else {
 		image_close(image);
 	}

@@ -20,7 +20,8 @@ static int symbol_file_compare(const void *left, const void *right)
 	return a->group < b->group ? -1 : a->group > b->group;
 }
 
-static void add_symbols(struct symbol_file *file, Elf_Scn *section, size_t strings, uint64_t base)
+static void symbol_file_add_symbols(
+	struct symbol_file *file, Elf_Scn *section, size_t strings, uint64_t base)
 {
 	Elf_Data *contents = elf_getdata(section, NULL);
 	GElf_Sym symbol;
@@ -56,7 +57,7 @@ void symbol_file_open(struct symbol_file *file, const char *path, uint64_t base)
 	while (file->elf && (section = elf_nextscn(file->elf, section)))
 		if (gelf_getshdr(section, &header) &&
 			(header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
-			add_symbols(file, section, header.sh_link, base);
+			symbol_file_add_symbols(file, section, header.sh_link, base);
 	(void)elf_cntl(file->elf, ELF_C_FDREAD); /* the descriptor is not needed any more */
 	if (descriptor >= 0)
 		(void)close(descriptor); /* opened for reading only */

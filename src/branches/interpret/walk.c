@@ -104,7 +104,7 @@ void walk_close(struct walk *walk)
 }
 
 /* Notes the static variables of the instrumented modules as objects. */
-static void note_variables(struct walk *walk)
+static void walk_note_variables(struct walk *walk)
 {
 	struct image *image = walk->book->image;
 
@@ -125,7 +125,7 @@ static void note_variables(struct walk *walk)
 void walk_run(struct walk *walk, unsigned mode)
 {
 	if (!walk->objects.is_complete)
-		note_variables(walk);
+		walk_note_variables(walk);
 	if (mode & WALK_SHARING)
 		walk_open_sharing(walk);
 	else

@@ -26,7 +26,7 @@ enum step walk_outside_of_own(struct walker *walker)
 	return walk_end_at(walker, WALK_CRASHED, "an access outside of the local or constant");
 }
 
-static void note_read(struct walker *walker, const struct code *code, uint64_t address)
+static void walk_access_note_read(struct walker *walker, const struct code *code, uint64_t address)
 {
 	if (!walker->is_live)
 		return;
@@ -52,7 +52,7 @@ static void walk_access_note_write(
 }
 
 /* Returns the bytes of a lane. The last lane of a long double has two bytes. */
-static uint32_t lane_bytes(const struct code *code, uint32_t lane)
+static uint32_t walk_access_lane_bytes(const struct code *code, uint32_t lane)
 {
 	const uint32_t whole = code->is_vector ? code->width / 8u : code->bytes;
 	const uint32_t left = code->bytes - lane * whole;
@@ -62,7 +62,7 @@ static uint32_t lane_bytes(const struct code *code, uint32_t lane)
 
 /* Makes the terms of the loaded lanes. All lanes form one access: no scheduling point lies between
  * them. */
-static void set_loaded_term(
+static void walk_access_set_loaded_term(
 	struct walker *walker, const struct code *code, uint64_t address, const uint64_t *parts)
 {
 	const uint32_t lane = code->is_vector ? code->width / 8u : code->bytes;
@@ -70,7 +70,7 @@ static void set_loaded_term(
 
 	walker->where = walk_open_address(walker, code, code->a, address);
 	for (uint32_t i = 0; i < code->count; i++) {
-		const uint32_t bytes = lane_bytes(code, i);
+		const uint32_t bytes = walk_access_lane_bytes(code, i);
 		uint64_t value = 0;
 		struct term *term;
 
@@ -85,12 +85,12 @@ static void set_loaded_term(
 }
 
 /* Returns whether it is the common case: one value in one register. */
-static inline bool is_of_one(const struct code *code)
+static inline bool walk_access_is_of_one(const struct code *code)
 {
 	return !code->is_vector && code->bytes <= 8 && code->count == 1;
 }
 
-static inline enum step read_parts(
+static inline enum step walk_access_read_parts(
 	struct walker *walker, const struct code *code, uint64_t address, uint64_t *parts)
 {
 	const uint8_t *memory;
@@ -111,15 +111,16 @@ static inline enum step read_parts(
 		if (step != STEP_NEXT)
 			return step;
 	}
-	note_read(walker, code, address);
+	walk_access_note_read(walker, code, address);
 	return STEP_NEXT;
 }
 
-static enum step load_one(struct walker *walker, const struct code *code, uint64_t *registers)
+static enum step walk_access_load_one(
+	struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	const uint64_t address = registers[code->a];
 	uint64_t value = 0;
-	const enum step step = read_parts(walker, code, address, &value);
+	const enum step step = walk_access_read_parts(walker, code, address, &value);
 	struct term *term;
 
 	if (step != STEP_NEXT)
@@ -143,9 +144,9 @@ enum step walk_load(struct walker *walker, const struct code *code, uint64_t *re
 	uint64_t parts[ACCESS_BYTES_MOST / 8] = {0};
 	enum step step;
 
-	if (is_of_one(code))
-		return load_one(walker, code, registers);
-	step = read_parts(walker, code, address, parts);
+	if (walk_access_is_of_one(code))
+		return walk_access_load_one(walker, code, registers);
+	step = walk_access_read_parts(walker, code, address, parts);
 	if (step != STEP_NEXT)
 		return step;
 	if (!code->is_vector)
@@ -156,11 +157,11 @@ enum step walk_load(struct walker *walker, const struct code *code, uint64_t *re
 			code->width / 8u);
 	}
 	if (walker->mode & WALK_EVENTS)
-		set_loaded_term(walker, code, address, parts);
+		walk_access_set_loaded_term(walker, code, address, parts);
 	return STEP_NEXT;
 }
 
-static void set_stored_term(
+static void walk_access_set_stored_term(
 	struct walker *walker, const struct code *code, uint64_t address, const uint64_t *parts)
 {
 	const uint32_t lane = code->is_vector ? code->width / 8u : code->bytes;
@@ -168,7 +169,7 @@ static void set_stored_term(
 
 	walker->where = walk_open_address(walker, code, code->b, address);
 	for (uint32_t i = 0; i < code->count; i++) {
-		const uint32_t bytes = lane_bytes(code, i);
+		const uint32_t bytes = walk_access_lane_bytes(code, i);
 		uint64_t value = 0;
 
 		memcpy(&value, (const uint8_t *)parts + i * lane, bytes);
@@ -212,7 +213,8 @@ static inline enum step walk_access_write_parts(
 	return STEP_NEXT;
 }
 
-static enum step store_one(struct walker *walker, const struct code *code, uint64_t *registers)
+static enum step walk_access_store_one(
+	struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	const uint64_t address = registers[code->b], value = registers[code->a];
 	const enum step step = walk_access_write_parts(walker, code, address, &value);
@@ -232,8 +234,8 @@ enum step walk_store(struct walker *walker, const struct code *code, uint64_t *r
 	uint64_t parts[ACCESS_BYTES_MOST / 8] = {0};
 	enum step step;
 
-	if (is_of_one(code))
-		return store_one(walker, code, registers);
+	if (walk_access_is_of_one(code))
+		return walk_access_store_one(walker, code, registers);
 	if (!code->is_vector)
 		parts[0] = registers[code->a];
 	for (uint32_t i = 0; code->is_vector && i < code->count; i++) {
@@ -245,7 +247,7 @@ enum step walk_store(struct walker *walker, const struct code *code, uint64_t *r
 	if (step != STEP_NEXT)
 		return step;
 	if (walker->mode & WALK_EVENTS)
-		set_stored_term(walker, code, address, parts);
+		walk_access_set_stored_term(walker, code, address, parts);
 	return STEP_NEXT;
 }
 
@@ -270,7 +272,7 @@ enum step walk_local(struct walker *walker, const struct code *code, uint64_t *r
 	return STEP_NEXT;
 }
 
-static enum step read_old(
+static enum step walk_access_read_old(
 	struct walker *walker, const struct code *code, uint64_t address, uint64_t *old)
 {
 	uint8_t *memory;
@@ -285,7 +287,7 @@ static enum step read_old(
 	return STEP_NEXT;
 }
 
-static void write_new(
+static void walk_access_write_new(
 	struct walker *walker, const struct code *code, uint64_t address, uint64_t value)
 {
 	if (code->place == PLACE_SITE) {
@@ -300,8 +302,8 @@ static void write_new(
 		code->bytes);
 }
 
-static void update_terms(struct walker *walker, const struct code *code, uint64_t address,
-	uint64_t old, uint64_t value)
+static void walk_access_update_terms(struct walker *walker, const struct code *code,
+	uint64_t address, uint64_t old, uint64_t value)
 {
 	struct term_arena *arena = &walker->walk->terms;
 	struct term *operand = walk_operand_term(walker, code->b);
@@ -331,7 +333,7 @@ static void update_terms(struct walker *walker, const struct code *code, uint64_
 }
 
 /* Pins the constant result of an update in an excluded function after the write. */
-static void forget_old(struct walker *walker, const struct code *code)
+static void walk_access_forget_old(struct walker *walker, const struct code *code)
 {
 	if (!walker->frames[walker->frame_count - 1].function->is_excluded)
 		return;
@@ -345,16 +347,16 @@ enum step walk_update(struct walker *walker, const struct code *code, uint64_t *
 {
 	const uint64_t address = registers[code->a];
 	uint64_t old, value;
-	const enum step step = read_old(walker, code, address, &old);
+	const enum step step = walk_access_read_old(walker, code, address, &old);
 
 	if (step != STEP_NEXT)
 		return step;
 	old = compute_mask(old, code->width);
 	value = compute_update(code->sub, code->width, old, registers[code->b]);
-	write_new(walker, code, address, value);
+	walk_access_write_new(walker, code, address, value);
 	if (walker->mode & WALK_EVENTS) {
-		update_terms(walker, code, address, old, value);
-		forget_old(walker, code);
+		walk_access_update_terms(walker, code, address, old, value);
+		walk_access_forget_old(walker, code);
 	}
 	registers[code->to] = old;
 	return STEP_NEXT;
@@ -370,8 +372,8 @@ struct term *walk_term_of(struct walker *walker, int32_t operand, uint32_t width
 
 /* Makes the terms of a compare-exchange. A failed comparison is a write of the old value: no thread
  * can distinguish it from no write. */
-static void exchange_terms(struct walker *walker, const struct code *code, uint64_t address,
-	uint64_t old, uint64_t value)
+static void walk_access_exchange_terms(struct walker *walker, const struct code *code,
+	uint64_t address, uint64_t old, uint64_t value)
 {
 	struct term_arena *arena = &walker->walk->terms;
 	struct term *expected = walk_term_of(walker, code->b, code->width);
@@ -410,16 +412,16 @@ enum step walk_exchange(struct walker *walker, const struct code *code, uint64_t
 {
 	const uint64_t address = registers[code->a];
 	uint64_t old, value;
-	const enum step step = read_old(walker, code, address, &old);
+	const enum step step = walk_access_read_old(walker, code, address, &old);
 
 	if (step != STEP_NEXT)
 		return step;
 	old = compute_mask(old, code->width);
 	value = old == registers[code->b] ? registers[code->c] : old;
-	write_new(walker, code, address, value);
+	walk_access_write_new(walker, code, address, value);
 	if (walker->mode & WALK_EVENTS) {
-		exchange_terms(walker, code, address, old, value);
-		forget_old(walker, code);
+		walk_access_exchange_terms(walker, code, address, old, value);
+		walk_access_forget_old(walker, code);
 	}
 	registers[code->to + 1] = old == registers[code->b];
 	registers[code->to] = old;

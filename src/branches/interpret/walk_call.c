@@ -1,7 +1,7 @@
 /* Calls and returns: of functions with bitcode, which are interpreted, and of code without. */
 #include "branches/interpret/walk_internal.h"
 
-static void continue_behind(struct walker *walker, const struct code *call)
+static void walk_call_continue_behind(struct walker *walker, const struct code *call)
 {
 	if (call->normal) {
 		walker->instructions += call->instructions;
@@ -12,7 +12,7 @@ static void continue_behind(struct walker *walker, const struct code *call)
 }
 
 /* Sets the term of a result. The results of calls in an excluded function are constants. */
-static void set_result_term(
+static void walk_call_set_result_term(
 	struct walker *walker, const struct code *call, uint32_t number, struct term *term)
 {
 	if (term && walker->frames[walker->frame_count - 1].function->is_excluded) {
@@ -44,7 +44,7 @@ enum step walk_finish(struct walker *walker, const struct code *code, uint64_t *
 	for (uint32_t i = 0; i < code->count && call->to >= 0; i++) {
 		walk_registers(walker)[call->to + (int32_t)i] = registers[code->a + (int32_t)i];
 		if (walker->mode & WALK_EVENTS)
-			set_result_term(walker, call, i,
+			walk_call_set_result_term(walker, call, i,
 				left.is_symbolic
 					? walker->terms[left.registers + (uint64_t)code->a + i]
 					: NULL);
@@ -55,12 +55,13 @@ enum step walk_finish(struct walker *walker, const struct code *code, uint64_t *
 		walker->frames[walker->frame_count - 1].addresses = UINT8_MAX;
 		return STEP_MOVED;
 	}
-	continue_behind(walker, call);
+	walk_call_continue_behind(walker, call);
 	return STEP_MOVED;
 }
 
 /* Returns NULL for code without bitcode. Caches the last callee, which is usually right. */
-static struct function *callee_of(struct walker *walker, const struct code *code, uint64_t target)
+static struct function *walk_call_callee_of(
+	struct walker *walker, const struct code *code, uint64_t target)
 {
 	struct function *caller = walker->frames[walker->frame_count - 1].function;
 	struct code *known = &caller->codes[code - caller->codes];
@@ -74,7 +75,7 @@ static struct function *callee_of(struct walker *walker, const struct code *code
 	return known->callee;
 }
 
-static enum step call_inside(
+static enum step walk_call_inside(
 	struct walker *walker, const struct code *code, struct function *callee)
 {
 	const struct frame caller = walker->frames[walker->frame_count - 1];
@@ -96,7 +97,7 @@ static enum step call_inside(
 
 /* Leaves a symbolic allocation size open: it may become smaller, but not zero. Other sizes are
  * pinned. */
-static bool open_size(struct walker *walker, const struct code *code, uint32_t argument)
+static bool walk_call_open_size(struct walker *walker, const struct code *code, uint32_t argument)
 {
 	struct term_arena *arena = &walker->walk->terms;
 	const bool is_size = (code->allocates == ALLOCATION_FIRST && argument == 0) ||
@@ -114,12 +115,12 @@ static bool open_size(struct walker *walker, const struct code *code, uint32_t a
 	return true;
 }
 
-static void pin_arguments(struct walker *walker, const struct code *code, bool is_noted)
+static void walk_call_pin_arguments(struct walker *walker, const struct code *code, bool is_noted)
 {
 	bool has_any = false;
 
 	for (uint32_t i = 0; i < code->count; i++)
-		if (!open_size(walker, code, i))
+		if (!walk_call_open_size(walker, code, i))
 			has_any |=
 				walk_pin(walker, EVENT_VALUE,
 					walk_operand_term(walker, code->operands[i]), code) != NULL;
@@ -162,7 +163,7 @@ enum step walk_report_results(struct walker *walker, const struct code *code, ui
 }
 
 /* Returns whether a memory access of the function is a scheduling point of the run. */
-static bool has_point(const struct walker *walker, const struct code *code)
+static bool walk_call_has_point(const struct walker *walker, const struct code *code)
 {
 	const struct image *image = walker->book->image;
 	uint32_t site = walker->walk->record->points
@@ -177,7 +178,8 @@ static bool has_point(const struct walker *walker, const struct code *code)
 }
 
 /* Returns whether the function's effect depends on shared memory whose address it received. */
-static bool note_reads(struct walker *walker, const struct code *code, const uint64_t *registers)
+static bool walk_call_note_reads(
+	struct walker *walker, const struct code *code, const uint64_t *registers)
 {
 	if (!walker->is_live || !(walker->mode & (WALK_SHARING | WALK_EVENTS)) ||
 		!code->reads_bytes)
@@ -200,7 +202,8 @@ static bool note_reads(struct walker *walker, const struct code *code, const uin
 
 /* Notes that a library function or assembly code wrote shared memory through one of its
  * arguments. */
-static void note_effect(struct walker *walker, const struct code *code, const uint64_t *registers)
+static void walk_call_note_effect(
+	struct walker *walker, const struct code *code, const uint64_t *registers)
 {
 	if (!walker->is_live || !(code->sub || code->writes_bytes))
 		return;
@@ -217,7 +220,8 @@ static void note_effect(struct walker *walker, const struct code *code, const ui
 }
 
 /* Does the same in WALK_SHARING, before the shared memory is known. */
-static void note_opaque(struct walker *walker, const struct code *code, const uint64_t *registers)
+static void walk_call_note_opaque(
+	struct walker *walker, const struct code *code, const uint64_t *registers)
 {
 	if (code->is_blind)
 		walker->walk->shared.is_ordered = false;
@@ -227,7 +231,7 @@ static void note_opaque(struct walker *walker, const struct code *code, const ui
 
 /* Pins the called function: otherwise another function might be called here, or an address that is
  * no function. */
-static void pin_callee(struct walker *walker, const struct code *code)
+static void walk_call_pin_callee(struct walker *walker, const struct code *code)
 {
 	struct term *term = walk_operand_term(walker, code->a);
 	struct walk_event *event = walk_pin(walker, EVENT_TARGET, term, code);
@@ -244,30 +248,31 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 {
 	struct frame *frame = &walker->frames[walker->frame_count - 1];
 	const bool has_returned = frame->addresses == UINT8_MAX;
-	struct function *callee = has_returned ? NULL : callee_of(walker, code, registers[code->a]);
+	struct function *callee =
+		has_returned ? NULL : walk_call_callee_of(walker, code, registers[code->a]);
 	struct library_walk *library = walker->room->library;
 	enum step step;
 	const bool is_followed = code->reads && !has_returned;
 	bool is_noted;
 
 	if (walker->mode & WALK_EVENTS && !code->sub && !has_returned)
-		pin_callee(walker, code);
+		walk_call_pin_callee(walker, code);
 	if (callee) {
 		if (walker->mode & WALK_EVENTS && callee->is_excluded)
 			/* Excluded on purpose: not counted as unknown */
-			pin_arguments(walker, code, true);
-		return call_inside(walker, code, callee);
+			walk_call_pin_arguments(walker, code, true);
+		return walk_call_inside(walker, code, callee);
 	}
 	if (is_followed) {
 		step = walk_library_read(walker, code, registers, library);
 		if (step != STEP_NEXT)
 			return step;
 	}
-	if (!has_returned && has_point(walker, code))
+	if (!has_returned && walk_call_has_point(walker, code))
 		walk_settle(walker);
-	is_noted = !has_returned && !is_followed && note_reads(walker, code, registers);
+	is_noted = !has_returned && !is_followed && walk_call_note_reads(walker, code, registers);
 	if (walker->mode & WALK_EVENTS && !has_returned && !is_followed && code->is_used)
-		pin_arguments(walker, code, is_noted);
+		walk_call_pin_arguments(walker, code, is_noted);
 	if (walker->mode & WALK_EVENTS && !has_returned && code->outcome)
 		walk_note_entry(walker, code, registers);
 	if (code->is_noreturn && !has_returned)
@@ -276,10 +281,10 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 	if (step != STEP_NEXT)
 		return step;
 	if (walker->mode & WALK_EVENTS && !has_returned && !is_followed)
-		note_effect(walker, code, registers);
+		walk_call_note_effect(walker, code, registers);
 	if (walker->mode & WALK_SHARING && walker->is_live && !has_returned &&
 		(code->sub || code->writes_bytes))
-		note_opaque(walker, code, registers);
+		walk_call_note_opaque(walker, code, registers);
 	if (code->allocates && !has_returned)
 		walk_note_allocation(walker, code, registers);
 	frame->addresses = 0;
@@ -296,7 +301,7 @@ enum step walk_call(struct walker *walker, const struct code *code, uint64_t *re
 		walk_library_result(walker, code, registers, library);
 	if (!code->normal)
 		return STEP_NEXT;
-	continue_behind(walker, code);
+	walk_call_continue_behind(walker, code);
 	return STEP_MOVED;
 }
 

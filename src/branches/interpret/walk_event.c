@@ -38,7 +38,7 @@ void walk_trim_events(struct walk *walk, struct walked_thread *out)
 
 /* Returns whether the function is a synchronisation operation. Programs do not compute with the
  * contents of its objects. */
-static bool is_operation(const char *name)
+static bool walk_event_is_operation(const char *name)
 {
 	static const char *const prefixes[] = {"pthread_", "sem_", "mtx_", "cnd_", "thrd_"};
 
@@ -58,7 +58,7 @@ void walk_note_unknown(struct walker *walker, const struct code *call, bool is_r
 						      : "a pointer";
 	uint32_t i = 0;
 
-	if (walker->is_before || (is_read && is_operation(name)))
+	if (walker->is_before || (is_read && walk_event_is_operation(name)))
 		return;
 	while (i < walk->unknown_count &&
 		(walk->unknowns[i].is_read != is_read || strcmp(walk->unknowns[i].name, name) != 0))

@@ -31,7 +31,8 @@ struct term *walk_comparison_term(
 		       : term_make(arena, &like);
 }
 
-static struct term *extended(struct term_arena *arena, struct term *term, bool is_signed)
+static struct term *walk_intrinsic_extended(
+	struct term_arena *arena, struct term *term, bool is_signed)
 {
 	const uint64_t value =
 		is_signed ? (uint64_t)compute_signed(term->value, term->width) : term->value;
@@ -53,7 +54,7 @@ struct intrinsic_terms {
 
 /* Computes a signed sum or difference with its overflow. A sum overflows if both operands have one
  * sign and the result the other; a difference, correspondingly. */
-static struct intrinsic_terms signed_sum(
+static struct intrinsic_terms walk_intrinsic_signed_sum(
 	struct term_arena *arena, LLVMOpcode opcode, struct term *a, struct term *b)
 {
 	struct term *value = walk_binary_term(arena, opcode, a, b);
@@ -66,7 +67,7 @@ static struct intrinsic_terms signed_sum(
 			       term_constant(arena, a->width, 0))};
 }
 
-static struct intrinsic_terms product(
+static struct intrinsic_terms walk_intrinsic_product(
 	struct walker *walker, struct term *a, struct term *b, bool is_signed)
 {
 	struct term_arena *arena = &walker->walk->terms;
@@ -80,11 +81,12 @@ static struct intrinsic_terms product(
 			walk_comparison_term(arena, LLVMIntUGT, a,
 				term_constant(
 					arena, width, compute_mask(UINT64_MAX, width) / b->value))};
-	whole = walk_binary_term(
-		arena, LLVMMul, extended(arena, a, is_signed), extended(arena, b, is_signed));
+	whole = walk_binary_term(arena, LLVMMul, walk_intrinsic_extended(arena, a, is_signed),
+		walk_intrinsic_extended(arena, b, is_signed));
 	value = walk_resize(walker, whole, width);
-	return (struct intrinsic_terms){value,
-		walk_comparison_term(arena, LLVMIntNE, whole, extended(arena, value, is_signed))};
+	return (struct intrinsic_terms){
+		value, walk_comparison_term(arena, LLVMIntNE, whole,
+			       walk_intrinsic_extended(arena, value, is_signed))};
 }
 
 static struct intrinsic_terms walk_intrinsic_terms(
@@ -102,11 +104,11 @@ static struct intrinsic_terms walk_intrinsic_terms(
 		return (struct intrinsic_terms){walk_binary_term(arena, LLVMSub, a, b),
 			walk_comparison_term(arena, LLVMIntULT, a, b)};
 	case INTRINSIC_SIGNED_ADD_OVERFLOW:
-		return signed_sum(arena, LLVMAdd, a, b);
+		return walk_intrinsic_signed_sum(arena, LLVMAdd, a, b);
 	case INTRINSIC_SIGNED_SUB_OVERFLOW:
-		return signed_sum(arena, LLVMSub, a, b);
+		return walk_intrinsic_signed_sum(arena, LLVMSub, a, b);
 	default:
-		return product(walker, a, b, sub == INTRINSIC_SIGNED_MUL_OVERFLOW);
+		return walk_intrinsic_product(walker, a, b, sub == INTRINSIC_SIGNED_MUL_OVERFLOW);
 	}
 }
 

@@ -13,7 +13,7 @@
 #pragma GCC diagnostic ignored "-Wpedantic"
 
 /* Returns whether the access is an event or involves terms. Counts the step of any other access. */
-static inline bool must_look(
+static inline bool walk_loop_is_relevant_access(
 	struct walker *walker, uint32_t site, uint64_t address, uint32_t bytes, bool is_write)
 {
 	if (walker->is_checked || walk_may_have_term(walker, address, bytes))
@@ -28,7 +28,7 @@ static inline bool must_look(
 	return false;
 }
 
-static inline double as_double(uint64_t bits)
+static inline double walk_loop_as_double(uint64_t bits)
 {
 	double value;
 
@@ -36,7 +36,7 @@ static inline double as_double(uint64_t bits)
 	return value;
 }
 
-static inline uint64_t as_bits(double value)
+static inline uint64_t walk_loop_as_bits(double value)
 {
 	uint64_t bits;
 
@@ -45,19 +45,20 @@ static inline uint64_t as_bits(double value)
 }
 
 /* LLVM's predicate is a bit set: 1 equal, 2 greater, 4 less, 8 unordered. */
-static inline uint64_t compare_doubles(uint8_t predicate, double x, double y)
+static inline uint64_t walk_loop_compare_doubles(uint8_t predicate, double x, double y)
 {
 	return (predicate & 1 && x == y) | (predicate & 2 && x > y) | (predicate & 4 && x < y) |
 	       (predicate & 8 && (x != x || y != y));
 }
 
-static inline void make_moves(const struct edge *edge, uint64_t *r)
+static inline void walk_loop_make_moves(const struct edge *edge, uint64_t *r)
 {
 	for (uint32_t i = 0; i < edge->count; i++)
 		r[edge->moves[i].to] = r[edge->moves[i].from];
 }
 
-static inline void make_symbolic_moves(const struct edge *edge, uint64_t *r, struct term **t)
+static inline void walk_loop_make_symbolic_moves(
+	const struct edge *edge, uint64_t *r, struct term **t)
 {
 	for (uint32_t i = 0; i < edge->count; i++) {
 		const struct move move = edge->moves[i];
@@ -79,7 +80,7 @@ static inline bool walk_loop_has_term(struct term **t, int32_t number)
 }
 
 /* Returns whether an operand has a term. Evaluation without short circuit needs only one branch. */
-static inline bool has_terms(struct term **t, int32_t first, int32_t second)
+static inline bool walk_loop_has_terms(struct term **t, int32_t first, int32_t second)
 {
 	return (unsigned)walk_loop_has_term(t, first) | (unsigned)walk_loop_has_term(t, second);
 }
@@ -192,7 +193,8 @@ static inline uint64_t walk_loop_derive(
 		type value;                                                                        \
 		if (UNLIKELY(!walker->left) ||                                                     \
 			(UNLIKELY(walker->is_watching) &&                                          \
-				must_look(walker, op->number, address, bytes, false)))             \
+				walk_loop_is_relevant_access(                                      \
+					walker, op->number, address, bytes, false)))               \
 			goto slow_load;                                                            \
 		memcpy(&value, memory + record_place_of(address), bytes);                          \
 		r[op->to] = value;                                                                 \
@@ -221,7 +223,7 @@ static inline uint64_t walk_loop_derive(
 		const uint64_t address = r[op->b];                                                 \
 		const type value = (type)r[op->a];                                                 \
 		if (UNLIKELY(walker->is_watching) &&                                               \
-			must_look(walker, op->number, address, bytes, true))                       \
+			walk_loop_is_relevant_access(walker, op->number, address, bytes, true))    \
 			goto slow_store;                                                           \
 		memcpy(memory + record_place_of(address), &value, bytes);                          \
 		touched[record_place_of(address) >> ROOM_PAGE_BITS] = 1;                           \
@@ -316,12 +318,15 @@ run_COMPUTE:
 	TWO(BINARY, compute_binary(op->scale, op->width, a, b))
 	ONE(MOVE, a)
 	ONE(SIGN, compute_mask((uint64_t)compute_signed(a, op->scale), op->width))
-	TWO(FADD, as_bits(as_double(a) + as_double(b)))
-	TWO(FSUB, as_bits(as_double(a) - as_double(b)))
-	TWO(FMUL, as_bits(as_double(a) * as_double(b)))
-	TWO(FDIV, as_bits(as_double(a) / as_double(b)))
-	TWO(FCMP, compare_doubles(op->scale, as_double(a), as_double(b)))
-	WITH_BRANCH(FCMP_GO, r[op->b], compare_doubles(op->scale, as_double(a), as_double(b)))
+	TWO(FADD, walk_loop_as_bits(walk_loop_as_double(a) + walk_loop_as_double(b)))
+	TWO(FSUB, walk_loop_as_bits(walk_loop_as_double(a) - walk_loop_as_double(b)))
+	TWO(FMUL, walk_loop_as_bits(walk_loop_as_double(a) * walk_loop_as_double(b)))
+	TWO(FDIV, walk_loop_as_bits(walk_loop_as_double(a) / walk_loop_as_double(b)))
+	TWO(FCMP, walk_loop_compare_doubles(
+			  op->scale, walk_loop_as_double(a), walk_loop_as_double(b)))
+	WITH_BRANCH(FCMP_GO, r[op->b],
+		walk_loop_compare_doubles(
+			op->scale, walk_loop_as_double(a), walk_loop_as_double(b)))
 	ONE(ADDRESS_I, a + (uint64_t)op->immediate)
 	TWO(ADDRESS_X, a + b * op->scale + (uint64_t)op->immediate)
 	DO_COMPARE(EQ, a == b)
@@ -378,20 +383,20 @@ take:
 	if (UNLIKELY(edge->is_entangled))
 		walk_take_edge(walker, edge);
 	else if (table == symbolic)
-		make_symbolic_moves(edge, r, t);
+		walk_loop_make_symbolic_moves(edge, r, t);
 	else
-		make_moves(edge, r);
+		walk_loop_make_moves(edge, r);
 	op = function->ops + edge->target;
 	DISPATCH;
 
 	/* The operations from here on belong to frames that have symbolic registers. */
 symbolic_both_go:
-	if (has_terms(t, op->a, op->b))
+	if (walk_loop_has_terms(t, op->a, op->b))
 		goto derive;
 	t[op->to] = NULL;
 	goto *plain[op->run - 1];
 symbolic_both:
-	if (has_terms(t, op->a, op->b))
+	if (walk_loop_has_terms(t, op->a, op->b))
 		goto derive;
 	t[op->to] = NULL;
 	goto *plain[op->run];
@@ -411,11 +416,11 @@ symbolic_load:
 	t[op->to] = NULL;
 	goto *plain[op->run];
 symbolic_store:
-	if (has_terms(t, op->a, op->b))
+	if (walk_loop_has_terms(t, op->a, op->b))
 		goto slow_store;
 	goto *plain[op->run];
 symbolic_select:
-	if ((unsigned)has_terms(t, op->a, op->b) | (unsigned)walk_loop_has_term(t, op->c))
+	if ((unsigned)walk_loop_has_terms(t, op->a, op->b) | (unsigned)walk_loop_has_term(t, op->c))
 		goto run_SLOW;
 	t[op->to] = NULL;
 	goto run_SELECT;

@@ -135,19 +135,20 @@ bool walk_initial(const struct walk *walk, uint64_t address, uint32_t bytes, uin
 	return walk_before(walk, address, bytes, value) == bytes || is_known;
 }
 
-static struct shadow *find_shadow(const struct walker *walker, uint64_t address)
+static struct shadow *walk_memory_find_shadow(const struct walker *walker, uint64_t address)
 {
 	return slots_find(
 		walker->shadows, walker->shadow_capacity, sizeof *walker->shadows, address);
 }
 
 /* Returns a shadow that overlaps the range, or NULL. Both have at most eight bytes. */
-static struct shadow *overlapping(const struct walker *walker, uint64_t address, uint32_t bytes)
+static struct shadow *walk_memory_overlapping(
+	const struct walker *walker, uint64_t address, uint32_t bytes)
 {
 	if (!walk_may_have_term(walker, address, bytes))
 		return NULL;
 	for (uint64_t at = address - 7; at != address + bytes; at++) {
-		struct shadow *shadow = find_shadow(walker, at);
+		struct shadow *shadow = walk_memory_find_shadow(walker, at);
 
 		if (shadow->address && shadow->term && shadow->address + shadow->bytes > address)
 			return shadow;
@@ -155,12 +156,12 @@ static struct shadow *overlapping(const struct walker *walker, uint64_t address,
 	return NULL;
 }
 
-static void write_shadow(
+static void walk_memory_write_shadow(
 	struct walker *walker, uint64_t address, uint32_t bytes, uint64_t value, struct term *term)
 {
 	struct shadow *shadow;
 
-	while ((shadow = overlapping(walker, address, bytes)))
+	while ((shadow = walk_memory_overlapping(walker, address, bytes)))
 		shadow->term = NULL;
 	if (!term && walker->when)
 		term = term_constant(&walker->walk->terms, 8 * bytes, value);
@@ -168,7 +169,7 @@ static void write_shadow(
 		return;
 	walker->shadows = slots_reserve(walker->shadows, &walker->shadow_capacity,
 		sizeof *walker->shadows, walker->shadow_count, 256);
-	shadow = find_shadow(walker, address);
+	shadow = walk_memory_find_shadow(walker, address);
 	walker->shadow_count += !shadow->address;
 	*shadow = (struct shadow){
 		.address = address, .bytes = bytes, .term = term, .when = walker->when};
@@ -176,10 +177,10 @@ static void write_shadow(
 		bitset_add(walker->shadow_lines, (uint32_t)(word & (WALK_LINES - 1)));
 }
 
-static struct term *read_shadow(struct walker *walker, const struct code *code, uint64_t address,
-	uint32_t bytes, uint64_t value)
+static struct term *walk_memory_read_shadow(struct walker *walker, const struct code *code,
+	uint64_t address, uint32_t bytes, uint64_t value)
 {
-	struct shadow *shadow = overlapping(walker, address, bytes);
+	struct shadow *shadow = walk_memory_overlapping(walker, address, bytes);
 
 	if (!shadow)
 		return NULL;
@@ -193,7 +194,7 @@ static struct term *read_shadow(struct walker *walker, const struct code *code, 
 			return term_is_fixed(part) || part->op == TERM_CONSTANT ? NULL : part;
 	}
 	/* The shadows do not cover the read, or are obsolete: this run's value is kept. */
-	for (; shadow; shadow = overlapping(walker, address, bytes)) {
+	for (; shadow; shadow = walk_memory_overlapping(walker, address, bytes)) {
 		walk_pin(walker, EVENT_VALUE, shadow->term, code);
 		walk_pin(walker, EVENT_VALUE, shadow->when, code);
 		shadow->term = NULL;
@@ -206,7 +207,7 @@ static uint64_t walk_memory_key_of(const struct code *code, uint64_t address)
 	return code->place == PLACE_LOCAL ? address | WALK_LOCAL_KEY : address;
 }
 
-static bool is_event(
+static bool walk_memory_is_event(
 	struct walker *walker, const struct code *code, uint64_t address, uint32_t bytes)
 {
 	return code->place == PLACE_SITE && walker->is_live &&
@@ -214,7 +215,7 @@ static bool is_event(
 }
 
 /* Returns the term, or NULL in an excluded function, whose reads give constants. */
-static struct term *unless_excluded(
+static struct term *walk_memory_unless_excluded(
 	struct walker *walker, const struct code *code, struct term *term)
 {
 	/* forget_old() does the same after the write of an update. */
@@ -231,9 +232,10 @@ struct term *walk_read_term(struct walker *walker, const struct code *code, uint
 	struct walk_event *event;
 	struct term *term;
 
-	if (!is_event(walker, code, address, bytes))
-		return unless_excluded(walker, code,
-			read_shadow(walker, code, walk_memory_key_of(code, address), bytes, value));
+	if (!walk_memory_is_event(walker, code, address, bytes))
+		return walk_memory_unless_excluded(walker, code,
+			walk_memory_read_shadow(
+				walker, code, walk_memory_key_of(code, address), bytes, value));
 	if (walker->is_before) {
 		walk_note_steps(walker);
 		return NULL;
@@ -248,7 +250,7 @@ struct term *walk_read_term(struct walker *walker, const struct code *code, uint
 	event->access.at = term_place(&walker->walk->terms, walker->where);
 	event_set_instruction(event, code->value);
 	event->step = (uint32_t)(walker->steps - 1);
-	return unless_excluded(walker, code, term);
+	return walk_memory_unless_excluded(walker, code, term);
 }
 
 void walk_write_term(struct walker *walker, const struct code *code, uint64_t address,
@@ -260,8 +262,9 @@ void walk_write_term(struct walker *walker, const struct code *code, uint64_t ad
 		term = NULL;
 	if (term)
 		term = walk_resize(walker, term, 8 * bytes);
-	if (!is_event(walker, code, address, bytes)) {
-		write_shadow(walker, walk_memory_key_of(code, address), bytes, value, term);
+	if (!walk_memory_is_event(walker, code, address, bytes)) {
+		walk_memory_write_shadow(
+			walker, walk_memory_key_of(code, address), bytes, value, term);
 		return;
 	}
 	if (walker->is_before) {

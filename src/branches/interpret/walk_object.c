@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "branches/interpret/walk_internal.h"
 
-static struct object_time now(const struct walker *walker)
+static struct object_time walk_object_time_now(const struct walker *walker)
 {
 	return (struct object_time){walker->position, walker->object_count};
 }
@@ -15,21 +15,21 @@ void walk_note_object(struct walker *walker, uint64_t address, uint64_t bytes)
 
 	walker->object_count++;
 	if (!table->is_complete)
-		objects_add(table, address, bytes, now(walker));
+		objects_add(table, address, bytes, walk_object_time_now(walker));
 }
 
 /* Longer blocks are not recorded word by word. */
 #define ZEROS_MOST (UINT64_C(1) << 20)
 
 /* Notes a calloc() before the second thread exists. */
-static void note_zeros(struct walker *walker, uint64_t given, uint64_t bytes)
+static void walk_object_note_zeros(struct walker *walker, uint64_t given, uint64_t bytes)
 {
 	for (uint64_t done = 0; bytes <= ZEROS_MOST && done < bytes; done += 8)
 		walk_note_initial(
 			walker, given + done, bytes - done < 8 ? (uint32_t)(bytes - done) : 8, 0);
 }
 
-static void note_release(struct walker *walker, uint64_t address)
+static void walk_object_note_release(struct walker *walker, uint64_t address)
 {
 	struct walk *walk = walker->walk;
 
@@ -50,12 +50,12 @@ void walk_note_allocation(struct walker *walker, const struct code *call, const 
 
 	if ((call->allocates == ALLOCATION_END || call->allocates == ALLOCATION_MOVE) && first) {
 		walk_note_object(walker, first, 0);
-		note_release(walker, first);
+		walk_object_note_release(walker, first);
 	}
 	if (call->allocates == ALLOCATION_END || !given)
 		return;
 	if (call->allocates == ALLOCATION_PRODUCT && !walker->is_live)
-		note_zeros(walker, given, first * second);
+		walk_object_note_zeros(walker, given, first * second);
 	walk_note_object(walker, given,
 		call->allocates == ALLOCATION_FIRST	? first
 		: call->allocates == ALLOCATION_PRODUCT ? first * second
@@ -63,7 +63,7 @@ void walk_note_allocation(struct walker *walker, const struct code *call, const 
 }
 
 /* Returns false if the object is unknown. */
-static bool find_part(
+static bool walk_object_find_part(
 	const struct walker *walker, const struct code *code, uint64_t *begin, uint64_t *bytes)
 {
 	const struct object_part *object = &code->object;
@@ -75,7 +75,8 @@ static bool find_part(
 	base = walker->registers[frame->registers + (uint64_t)object->base];
 	*begin = base + (uint64_t)object->offset;
 	*bytes = object->bytes ? object->bytes
-			       : objects_bytes(&walker->walk->objects, base, now(walker));
+			       : objects_bytes(&walker->walk->objects, base,
+					 walk_object_time_now(walker));
 	return *bytes != 0;
 }
 
@@ -83,7 +84,8 @@ static bool find_part(
  * Restricts the term to the object of this run, whose bounds alone are known. The result is the
  * address while the base has this run's value, and this run's address otherwise.
  */
-static struct term *for_this_base(struct walker *walker, struct term *address, struct term *base)
+static struct term *walk_object_restrict_to_base(
+	struct walker *walker, struct term *address, struct term *base)
 {
 	struct term_arena *arena = &walker->walk->terms;
 	struct term_like compare = {.op = CODE_COMPARE,
@@ -104,7 +106,7 @@ static struct term *for_this_base(struct walker *walker, struct term *address, s
 
 /* Adds an event without pinning the term: the events that follow are valid for other addresses,
  * too. */
-static struct walk_event *add_open(
+static struct walk_event *walk_object_add_open(
 	struct walker *walker, enum event_kind kind, struct term *address, const struct code *code)
 {
 	struct walk_event *event = walk_add_event(walker, kind);
@@ -127,8 +129,8 @@ static void walk_object_add_index(struct walker *walker, const struct code *code
 		(void)walk_pin(walker, EVENT_INDEX, address, code);
 		return;
 	}
-	event = add_open(
-		walker, EVENT_INDEX, base ? for_this_base(walker, address, base) : address, code);
+	event = walk_object_add_open(walker, EVENT_INDEX,
+		base ? walk_object_restrict_to_base(walker, address, base) : address, code);
 	event->is_open = is_open;
 }
 
@@ -142,7 +144,7 @@ struct choice {
 };
 
 /* Returns whether all values of the term are constants inside the object that starts at `begin`. */
-static bool is_choice_in(struct choice *choice, const struct term *term, uint64_t begin)
+static bool walk_object_is_choice_in(struct choice *choice, const struct term *term, uint64_t begin)
 {
 	if (!choice->left)
 		return false;
@@ -150,31 +152,32 @@ static bool is_choice_in(struct choice *choice, const struct term *term, uint64_
 	if (term->op == TERM_CONSTANT || term == choice->base)
 		return term->value - begin < choice->bytes;
 	if (term->op == CODE_SELECT)
-		return is_choice_in(choice, term_operand(term, 1), begin) &&
-		       is_choice_in(choice, term_operand(term, 2), begin);
+		return walk_object_is_choice_in(choice, term_operand(term, 1), begin) &&
+		       walk_object_is_choice_in(choice, term_operand(term, 2), begin);
 	if (term->op != CODE_BINARY || term->sub != LLVMAdd)
 		return false;
 	if (term_operand(term, 1)->op == TERM_CONSTANT)
-		return is_choice_in(
+		return walk_object_is_choice_in(
 			choice, term_operand(term, 0), begin - term_operand(term, 1)->value);
 	return term_operand(term, 0) == choice->base &&
-	       is_choice_in(choice, term_operand(term, 1), begin - term_operand(term, 0)->value);
+	       walk_object_is_choice_in(
+		       choice, term_operand(term, 1), begin - term_operand(term, 0)->value);
 }
 
-static bool is_choice(
+static bool walk_object_is_choice(
 	const struct term *term, const struct term *base, uint64_t begin, uint64_t bytes)
 {
 	struct choice choice = {.base = base, .bytes = bytes, .left = CHOICES_MOST};
 
-	return is_choice_in(&choice, term, begin);
+	return walk_object_is_choice_in(&choice, term, begin);
 }
 
-static void report_address(
+static void walk_object_report_address(
 	struct walker *walker, const struct code *code, struct term *term, bool is_open)
 {
 	const uint64_t number = walker->out->count;
 	uint64_t begin, bytes;
-	const bool has_part = find_part(walker, code, &begin, &bytes);
+	const bool has_part = walk_object_find_part(walker, code, &begin, &bytes);
 	struct term *base;
 
 	/*
@@ -185,12 +188,13 @@ static void report_address(
 	 */
 	base = has_part ? walk_operand_term(walker, code->object.base) : NULL;
 	if (has_part && !walker->walk->part.begin && term->value - begin < bytes &&
-		!((is_open || base) && is_choice(term, base, begin, bytes)))
+		!((is_open || base) && walk_object_is_choice(term, base, begin, bytes)))
 		walk_object_add_index(walker, code, term, base, is_open);
 	/* The question about a known object is whether the index leaves it. */
 	if (is_open)
-		add_open(walker, EVENT_ADDRESS, term, code)->is_never_null =
-			(has_part && !base) || is_choice(term, NULL, NULL_PAGE, INT64_MAX);
+		walk_object_add_open(walker, EVENT_ADDRESS, term, code)->is_never_null =
+			(has_part && !base) ||
+			walk_object_is_choice(term, NULL, NULL_PAGE, INT64_MAX);
 	else
 		/* NULL: the index event pinned the term */
 		(void)walk_pin(walker, EVENT_ADDRESS, term, code);
@@ -213,12 +217,12 @@ struct term *walk_open_address(
 		!walker->frames[walker->frame_count - 1].function->is_excluded) {
 		if (walk_is_shared(walk, address, code->bytes)) {
 			if (!term->is_reported)
-				report_address(walker, code, term, true);
+				walk_object_report_address(walker, code, term, true);
 			term->is_reported = true;
 			return term;
 		}
 		walk_want(walk, address >> 3);
 	}
-	report_address(walker, code, term, false);
+	walk_object_report_address(walker, code, term, false);
 	return NULL;
 }

@@ -7,7 +7,7 @@
 #include "model/op.h"
 #include "branches/interpret/walk_internal.h"
 
-static bool is_told_by(const struct record_op *op, enum outcome outcome)
+static bool walk_outcome_is_recorded_by(const struct record_op *op, enum outcome outcome)
 {
 	switch (op->kind) {
 	case OP_MUTEX_TRYLOCK:
@@ -33,7 +33,7 @@ static struct walk_event *walk_outcome_event_of(const struct walker *walker, enu
 
 		if (event->kind != EVENT_OP || event->value == UINT64_MAX)
 			return NULL;
-		if (is_told_by(&walker->walk->record->ops[event->value], outcome))
+		if (walk_outcome_is_recorded_by(&walker->walk->record->ops[event->value], outcome))
 			return event;
 		if (walker->walk->record->ops[event->value].kind != OP_BARRIER_LEAVE)
 			return NULL;
@@ -41,7 +41,7 @@ static struct walk_event *walk_outcome_event_of(const struct walker *walker, enu
 	return NULL;
 }
 
-static void note_semaphore(struct walk *walk, uint64_t address, uint64_t value)
+static void walk_outcome_note_semaphore(struct walk *walk, uint64_t address, uint64_t value)
 {
 	for (uint32_t i = 0; i < walk->semaphore_count; i++)
 		if (walk->semaphores[i].address == address) {
@@ -61,7 +61,7 @@ void walk_note_entry(struct walker *walker, const struct code *call, const uint6
 		return;
 	object = registers[call->operands[0]];
 	if (call->outcome == OUTCOME_BEGINNING && call->count == 3)
-		note_semaphore(walker->walk, object, registers[call->operands[2]]);
+		walk_outcome_note_semaphore(walker->walk, object, registers[call->operands[2]]);
 	if (call->outcome != OUTCOME_ONCE || !walker->is_live || walker->is_before ||
 		(op && op->address == object &&
 			(op->kind == OP_ONCE_ENTER || op->kind == OP_ONCE_DONE)))

@@ -61,7 +61,8 @@ static bool walk_perform_is_division(const struct code *code)
 	       code->sub != LLVMFDiv;
 }
 
-static enum step go(struct walker *walker, const struct code *code, uint64_t *registers)
+static enum step walk_perform_jump(
+	struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	uint32_t edge = 0;
 
@@ -106,7 +107,8 @@ void walk_set_computed_term(
 	terms[code->to] = walk_derive(walker, code, terms, value);
 }
 
-static void select_value(struct walker *walker, const struct code *code, uint64_t *registers)
+static void walk_perform_select_value(
+	struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	const uint64_t condition = registers[code->a];
 
@@ -165,7 +167,8 @@ static enum step walk_perform_recorded(
 	return STEP_NEXT;
 }
 
-static void reshape(struct walker *walker, const struct code *code, uint64_t *registers)
+static void walk_perform_reshape(
+	struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	compute_reshape(code, registers);
 	if (!(walker->mode & WALK_EVENTS))
@@ -179,7 +182,7 @@ static void reshape(struct walker *walker, const struct code *code, uint64_t *re
 
 /* Passes a fence. The pending write stays pending, unless the fence is a scheduling point of the
  * run. */
-static enum step pass_fence(struct walker *walker, uint32_t site)
+static enum step walk_perform_pass_fence(struct walker *walker, uint32_t site)
 {
 	if (walk_is_point(walker, site))
 		walk_settle(walker);
@@ -197,13 +200,13 @@ enum step walk_perform(struct walker *walker, const struct code *code, uint64_t 
 	case CODE_GO:
 	case CODE_BRANCH:
 	case CODE_SWITCH:
-		return go(walker, code, registers);
+		return walk_perform_jump(walker, code, registers);
 	case CODE_CALL:
 		return walk_call(walker, code, registers);
 	case CODE_RETURN:
 		return walk_finish(walker, code, registers);
 	case CODE_SELECT:
-		select_value(walker, code, registers);
+		walk_perform_select_value(walker, code, registers);
 		return STEP_NEXT;
 	case CODE_PICK:
 	case CODE_PLACE:
@@ -223,9 +226,9 @@ enum step walk_perform(struct walker *walker, const struct code *code, uint64_t 
 		return walk_perform_recorded(walker, code, registers);
 	case CODE_REPORT:
 		walk_note_fence(walker, code);
-		return pass_fence(walker, code->site);
+		return walk_perform_pass_fence(walker, code->site);
 	case CODE_RESHAPE:
-		reshape(walker, code, registers);
+		walk_perform_reshape(walker, code, registers);
 		return STEP_NEXT;
 	case CODE_NOTHING:
 		return STEP_NEXT;

@@ -31,8 +31,8 @@ struct range {
 };
 
 /* Returns the size of the next piece: at most a word, and the smallest size of other accesses. */
-static uint32_t piece_at(const struct walker *walker, const struct side *side, uint64_t done,
-	uint64_t left, uint32_t most)
+static uint32_t walk_range_piece_at(const struct walker *walker, const struct side *side,
+	uint64_t done, uint64_t left, uint32_t most)
 {
 	const uint64_t address = side->address + done;
 	uint32_t bytes = side->code.place == PLACE_SITE ? walk_piece(walker->walk, address) : 8;
@@ -42,15 +42,17 @@ static uint32_t piece_at(const struct walker *walker, const struct side *side, u
 	return bytes;
 }
 
-static uint32_t next_piece(
+static uint32_t walk_range_next_piece(
 	const struct walker *walker, const struct range *range, bool is_copy, uint64_t done)
 {
-	const uint32_t bytes = piece_at(walker, &range->to, done, range->bytes - done, 8);
+	const uint32_t bytes =
+		walk_range_piece_at(walker, &range->to, done, range->bytes - done, 8);
 
-	return is_copy ? piece_at(walker, &range->from, done, range->bytes - done, bytes) : bytes;
+	return is_copy ? walk_range_piece_at(walker, &range->from, done, range->bytes - done, bytes)
+		       : bytes;
 }
 
-static uint64_t contents_at(const struct range *range, uint64_t done, uint32_t bytes)
+static uint64_t walk_range_contents_at(const struct range *range, uint64_t done, uint32_t bytes)
 {
 	uint64_t value = 0;
 
@@ -58,20 +60,22 @@ static uint64_t contents_at(const struct range *range, uint64_t done, uint32_t b
 	return value;
 }
 
-static void read_pieces(struct walker *walker, struct range *range)
+static void walk_range_read_pieces(struct walker *walker, struct range *range)
 {
 	const uint64_t first = walker->out->count;
 	uint32_t bytes;
 
 	for (uint64_t done = 0; done < range->bytes; done += bytes) {
-		bytes = next_piece(walker, range, true, done);
-		range->terms[done] = walk_read_term(walker, &range->from.code,
-			range->from.address + done, bytes, contents_at(range, done, bytes));
+		bytes = walk_range_next_piece(walker, range, true, done);
+		range->terms[done] =
+			walk_read_term(walker, &range->from.code, range->from.address + done, bytes,
+				walk_range_contents_at(range, done, bytes));
 	}
 	walk_join_events(walker, first);
 }
 
-static bool is_any_shared(const struct walker *walker, const struct side *side, uint64_t bytes)
+static bool walk_range_is_any_shared(
+	const struct walker *walker, const struct side *side, uint64_t bytes)
 {
 	return side->code.place == PLACE_SITE && bytes &&
 	       (bytes > NOTED_MOST || walk_is_shared(walker->walk, side->address, (uint32_t)bytes));
@@ -97,31 +101,33 @@ static void walk_range_write_pieces(struct walker *walker, const struct range *r
 	uint32_t bytes;
 
 	for (uint64_t done = 0; done < range->bytes; done += bytes) {
-		bytes = next_piece(walker, range, is_copy, done);
-		if (range->is_open && is_any_shared(walker, &range->to, range->bytes)) {
+		bytes = walk_range_next_piece(walker, range, is_copy, done);
+		if (range->is_open && walk_range_is_any_shared(walker, &range->to, range->bytes)) {
 			walk_range_write_bytes(walker, range, is_copy, done, bytes);
 			continue;
 		}
 		walker->when = range->is_open ? walk_is_whole(walker, &range->to.code) : NULL;
 		walk_write_term(walker, &range->to.code, range->to.address + done, bytes,
-			contents_at(range, done, bytes), is_copy ? range->terms[done] : NULL);
+			walk_range_contents_at(range, done, bytes),
+			is_copy ? range->terms[done] : NULL);
 	}
 	walker->when = NULL;
 	walk_join_events(walker, first);
 }
 
-static void note_initials(struct walker *walker, const struct range *range)
+static void walk_range_note_initials(struct walker *walker, const struct range *range)
 {
 	uint32_t bytes;
 
 	for (uint64_t done = 0; done < range->bytes; done += bytes) {
-		bytes = next_piece(walker, range, false, done);
-		walk_note_initial(
-			walker, range->to.address + done, bytes, contents_at(range, done, bytes));
+		bytes = walk_range_next_piece(walker, range, false, done);
+		walk_note_initial(walker, range->to.address + done, bytes,
+			walk_range_contents_at(range, done, bytes));
 	}
 }
 
-static void note_side(struct walker *walker, const struct side *side, uint64_t bytes, bool is_write)
+static void walk_range_note_side(
+	struct walker *walker, const struct side *side, uint64_t bytes, bool is_write)
 {
 	if (side->code.place != PLACE_SITE || !walker->is_live)
 		return;
@@ -134,7 +140,7 @@ static void note_side(struct walker *walker, const struct side *side, uint64_t b
 }
 
 /* Returns true if the length stays open towards smaller values. */
-static bool pin_operands(struct walker *walker, const struct code *code)
+static bool walk_range_pin_operands(struct walker *walker, const struct code *code)
 {
 	bool has_any =
 		walk_pin(walker, EVENT_ADDRESS, walk_operand_term(walker, code->a), code) != NULL;
@@ -156,18 +162,18 @@ static void walk_range_note_range(
 	const uint64_t first = walker->out->count;
 
 	if (is_copy)
-		note_side(walker, &range->from, range->bytes, false);
+		walk_range_note_side(walker, &range->from, range->bytes, false);
 	if (is_followed && walker->mode & WALK_SHARING && walker->is_live && is_known)
 		walk_note_copy(walker->walk, range->from.address, range->to.address, range->bytes);
 	/* A copied range is read after the scheduling point of the write. */
 	if (is_followed)
-		note_side(walker, &range->to, range->bytes, true);
+		walk_range_note_side(walker, &range->to, range->bytes, true);
 	if (walker->mode & WALK_EVENTS && is_known)
-		range->is_open = pin_operands(walker, &range->to.code);
+		range->is_open = walk_range_pin_operands(walker, &range->to.code);
 	if (walker->mode & WALK_EVENTS && is_known && is_copy)
-		read_pieces(walker, range);
+		walk_range_read_pieces(walker, range);
 	if (!is_followed)
-		note_side(walker, &range->to, range->bytes, true);
+		walk_range_note_side(walker, &range->to, range->bytes, true);
 	if (!(walker->mode & WALK_EVENTS))
 		return;
 	if (is_known) {
@@ -175,9 +181,9 @@ static void walk_range_note_range(
 		if (is_followed)
 			walk_join_events(walker, first);
 		if (!walker->is_live && range->to.code.place == PLACE_SITE)
-			note_initials(walker, range);
-	} else if (is_any_shared(walker, &range->from, range->bytes) ||
-		   is_any_shared(walker, &range->to, range->bytes)) {
+			walk_range_note_initials(walker, range);
+	} else if (walk_range_is_any_shared(walker, &range->from, range->bytes) ||
+		   walk_range_is_any_shared(walker, &range->to, range->bytes)) {
 		walk_note_unknown(walker, &range->to.code, false);
 	}
 }
@@ -192,7 +198,7 @@ static struct side walk_range_side_of(
 	return side;
 }
 
-static enum step walk_range_read_told(
+static enum step walk_range_read_recorded(
 	struct walker *walker, uint64_t from, uint64_t bytes, uint8_t *target)
 {
 	for (uint64_t done = 0; done < bytes; done += 8) {
@@ -208,7 +214,8 @@ static enum step walk_range_read_told(
 }
 
 /* Returns whether the record reports the bytes of a copy. Mirrors the recorder. */
-static bool walk_range_is_told(const struct walker *walker, const struct code *code, uint64_t bytes)
+static bool walk_range_is_recorded(
+	const struct walker *walker, const struct code *code, uint64_t bytes)
 {
 	const uint16_t flags = code->place_from == PLACE_SITE && code->site != SITE_NONE
 				       ? walker->book->image->sites[code->site].bytes
@@ -218,7 +225,7 @@ static bool walk_range_is_told(const struct walker *walker, const struct code *c
 	       (flags & SITE_FOLLOWED && bytes <= SITE_FOLLOWED_MOST);
 }
 
-static void drop_before(struct walker *walker, uint32_t site)
+static void walk_range_settle_or_drop(struct walker *walker, uint32_t site)
 {
 	if (walk_is_point(walker, site))
 		walk_settle(walker);
@@ -226,7 +233,7 @@ static void drop_before(struct walker *walker, uint32_t site)
 		walk_drop(walker);
 }
 
-static void look_back(struct walker *walker, const struct code *code)
+static void walk_range_settle_source(struct walker *walker, const struct code *code)
 {
 	const uint16_t flags =
 		code->site != SITE_NONE ? walker->book->image->sites[code->site].bytes : 0;
@@ -234,12 +241,12 @@ static void look_back(struct walker *walker, const struct code *code)
 	if (code->place_from == PLACE_SITE && flags & (SITE_COPIED | SITE_FOLLOWED))
 		walk_settle(walker);
 	else if (code->place != PLACE_LOCAL)
-		drop_before(walker, code->site_to);
+		walk_range_settle_or_drop(walker, code->site_to);
 }
 
 /* *source: NULL if the walk does not store it. Returns false if the address is outside of stored
  * memory. */
-static bool find_source(
+static bool walk_range_find_source(
 	struct walker *walker, const struct code *code, struct range *range, const uint8_t **source)
 {
 	*source = NULL;
@@ -253,7 +260,7 @@ static bool find_source(
 enum step walk_copy(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	const uint64_t bytes = registers[code->c];
-	const bool is_read = walk_range_is_told(walker, code, bytes);
+	const bool is_read = walk_range_is_recorded(walker, code, bytes);
 	const uint8_t *source;
 	uint8_t *target = NULL;
 	struct range range; /* `contents` is initialised only where it is read */
@@ -264,14 +271,15 @@ enum step walk_copy(struct walker *walker, const struct code *code, uint64_t *re
 	range.to = walk_range_side_of(code, code->place, code->site_to, registers[code->a]);
 	if (code->place == PLACE_LOCAL)
 		target = walk_own_memory(walker, code, PLACE_LOCAL, range.to.address, bytes);
-	if ((code->place == PLACE_LOCAL && !target) || !find_source(walker, code, &range, &source))
+	if ((code->place == PLACE_LOCAL && !target) ||
+		!walk_range_find_source(walker, code, &range, &source))
 		return walk_outside_of_own(walker);
 	if (target && !source && !is_read)
 		return walk_end_at(walker, WALK_UNKNOWN, "a copy of more than 4096 bytes");
-	look_back(walker, code);
+	walk_range_settle_source(walker, code);
 	if (is_read) {
 		const enum step step =
-			walk_range_read_told(walker, range.from.address, bytes, range.contents);
+			walk_range_read_recorded(walker, range.from.address, bytes, range.contents);
 
 		if (step != STEP_NEXT)
 			return step;
@@ -302,7 +310,7 @@ enum step walk_fill(struct walker *walker, const struct code *code, uint64_t *re
 			return walk_outside_of_own(walker);
 		memset(target, (int)registers[code->b], bytes);
 	} else {
-		drop_before(walker, code->site_to);
+		walk_range_settle_or_drop(walker, code->site_to);
 	}
 	range.to = walk_range_side_of(code, code->place, code->site_to, to);
 	range.bytes = bytes;

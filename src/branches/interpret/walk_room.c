@@ -12,7 +12,7 @@
 /* If more than this was written, the pages are returned to the kernel instead of cleared. */
 #define KEPT_BYTES (UINT64_C(8) << 20)
 
-static void *reserve(uint64_t bytes)
+static void *walk_room_reserve(uint64_t bytes)
 {
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -24,16 +24,16 @@ static void *reserve(uint64_t bytes)
 struct walk_room *walk_room_new(void)
 {
 	struct walk_room *room = array_new(1, sizeof *room);
-	room->frames = reserve(FRAMES_MOST * sizeof *room->frames);
-	room->registers = reserve(REGISTERS_MOST * sizeof *room->registers);
-	room->terms = reserve(REGISTERS_MOST * sizeof(struct term *));
-	room->locals = reserve(LOCALS_MOST);
-	room->memory = reserve(RECORD_MEMORY_BYTES + RECORD_MEMORY_SLACK);
+	room->frames = walk_room_reserve(FRAMES_MOST * sizeof *room->frames);
+	room->registers = walk_room_reserve(REGISTERS_MOST * sizeof *room->registers);
+	room->terms = walk_room_reserve(REGISTERS_MOST * sizeof(struct term *));
+	room->locals = walk_room_reserve(LOCALS_MOST);
+	room->memory = walk_room_reserve(RECORD_MEMORY_BYTES + RECORD_MEMORY_SLACK);
 	room->touched = array_new(ROOM_PAGES, 1);
 	room->values = array_new(RECORD_VALUES, sizeof *room->values);
 	room->seen = array_new(SEEN_SLOTS, sizeof *room->seen);
 	room->shadow_lines = array_new(BITSET_WORDS(WALK_LINES), sizeof *room->shadow_lines);
-	room->library = reserve(sizeof *room->library);
+	room->library = walk_room_reserve(sizeof *room->library);
 	return room;
 }
 
@@ -55,7 +55,7 @@ void walk_room_free(struct walk_room *room)
 	free(room);
 }
 
-static void clear_memory(struct walk_room *room)
+static void walk_room_clear_memory(struct walk_room *room)
 {
 	uint64_t cleared = 0, page = 0;
 	uint8_t *touched;
@@ -75,7 +75,7 @@ static void clear_memory(struct walk_room *room)
 }
 
 /* Clears the slots that a walk has used. Most threads use few. */
-static void clear_slots(uint64_t *slots, uint8_t *used, uint32_t count)
+static void walk_room_clear_slots(uint64_t *slots, uint8_t *used, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		if (!used[i])
@@ -87,12 +87,12 @@ static void clear_slots(uint64_t *slots, uint8_t *used, uint32_t count)
 
 void walk_room_clear(struct walk_room *room, uint64_t locals)
 {
-	clear_memory(room);
+	walk_room_clear_memory(room);
 	if (locals > KEPT_BYTES)
 		(void)madvise(room->locals, LOCALS_MOST, MADV_DONTNEED); /* cannot fail either */
 	else
 		memset(room->locals, 0, locals);
-	clear_slots(room->values, room->reported, sizeof room->reported);
-	clear_slots(room->seen, room->looked, sizeof room->looked);
+	walk_room_clear_slots(room->values, room->reported, sizeof room->reported);
+	walk_room_clear_slots(room->seen, room->looked, sizeof room->looked);
 	memset(room->shadow_lines, 0, BITSET_WORDS(WALK_LINES) * sizeof *room->shadow_lines);
 }

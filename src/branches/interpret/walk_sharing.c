@@ -41,14 +41,14 @@ static struct shared_word *walk_sharing_add_word(struct shared_map *map, uint64_
 
 static const struct shared_span nothing = {1, 0};
 
-static bool is_nothing(struct shared_span span)
+static bool walk_sharing_is_nothing(struct shared_span span)
 {
 	return span.first > span.last;
 }
 
 static void walk_sharing_extend(struct shared_span *span, uint16_t segment)
 {
-	if (is_nothing(*span)) {
+	if (walk_sharing_is_nothing(*span)) {
 		*span = (struct shared_span){segment, segment};
 		return;
 	}
@@ -56,13 +56,13 @@ static void walk_sharing_extend(struct shared_span *span, uint16_t segment)
 	span->last = segment > span->last ? segment : span->last;
 }
 
-static struct shared_access *next_access(
+static struct shared_access *walk_sharing_next_access(
 	const struct shared_map *map, const struct shared_access *access)
 {
 	return access->next ? &map->accesses[access->next - 1] : NULL;
 }
 
-static void taint(struct shared_map *map, uint16_t thread, uint16_t segment)
+static void walk_sharing_taint(struct shared_map *map, uint16_t thread, uint16_t segment)
 {
 	if (thread >= map->thread_count || map->tainted[thread] <= segment)
 		return;
@@ -71,12 +71,12 @@ static void taint(struct shared_map *map, uint16_t thread, uint16_t segment)
 }
 
 /* Handles a word that turns out to be shared: its readers may have read another value. */
-static void taint_readers(struct shared_map *map, const struct shared_word *word)
+static void walk_sharing_taint_readers(struct shared_map *map, const struct shared_word *word)
 {
 	for (const struct shared_access *i = &word->access; word->access_count && i;
-		i = next_access(map, i))
-		if (!is_nothing(i->reads))
-			taint(map, i->thread, i->reads.first);
+		i = walk_sharing_next_access(map, i))
+		if (!walk_sharing_is_nothing(i->reads))
+			walk_sharing_taint(map, i->thread, i->reads.first);
 }
 
 /* Returns NULL if the limit is reached. */
@@ -92,7 +92,7 @@ static struct shared_access *walk_sharing_access_of(
 		word->access = fresh;
 		return &word->access;
 	}
-	for (i = &word->access; i; last = i, i = next_access(map, i))
+	for (i = &word->access; i; last = i, i = walk_sharing_next_access(map, i))
 		if (i->thread == thread && i->halves == halves)
 			return i;
 	if (word->access_count == ACCESSES_MOST)
@@ -112,30 +112,33 @@ static struct shared_access *walk_sharing_access_of(
 	return &map->accesses[map->access_count - 1];
 }
 
-static bool comes_before(const struct segments *segments, uint16_t thread, struct shared_span span,
-	uint16_t other_thread, struct shared_span other)
+static bool walk_sharing_is_ordered_before(const struct segments *segments, uint16_t thread,
+	struct shared_span span, uint16_t other_thread, struct shared_span other)
 {
 	return segments_are_ordered(segments, thread, span.last, other_thread, other.first);
 }
 
-static bool is_ordered(const struct segments *segments, uint16_t thread, struct shared_span span,
-	uint16_t other_thread, struct shared_span other)
+static bool walk_sharing_is_ordered(const struct segments *segments, uint16_t thread,
+	struct shared_span span, uint16_t other_thread, struct shared_span other)
 {
-	return is_nothing(span) || is_nothing(other) ||
-	       comes_before(segments, thread, span, other_thread, other) ||
-	       comes_before(segments, other_thread, other, thread, span);
+	return walk_sharing_is_nothing(span) || walk_sharing_is_nothing(other) ||
+	       walk_sharing_is_ordered_before(segments, thread, span, other_thread, other) ||
+	       walk_sharing_is_ordered_before(segments, other_thread, other, thread, span);
 }
 
-static bool has_conflict(const struct shared_map *map, const struct segments *segments,
+static bool walk_sharing_has_conflict(const struct shared_map *map, const struct segments *segments,
 	const struct shared_word *word, const struct shared_access *access)
 {
-	for (const struct shared_access *i = &word->access; i; i = next_access(map, i)) {
+	for (const struct shared_access *i = &word->access; i;
+		i = walk_sharing_next_access(map, i)) {
 		if (i->thread == access->thread || !(i->halves & access->halves))
 			continue;
-		if (!is_ordered(segments, i->thread, i->writes, access->thread, access->reads) ||
-			!is_ordered(
+		if (!walk_sharing_is_ordered(
+			    segments, i->thread, i->writes, access->thread, access->reads) ||
+			!walk_sharing_is_ordered(
 				segments, i->thread, i->writes, access->thread, access->writes) ||
-			!is_ordered(segments, i->thread, i->reads, access->thread, access->writes))
+			!walk_sharing_is_ordered(
+				segments, i->thread, i->reads, access->thread, access->writes))
 			return true;
 	}
 	return false;
@@ -161,20 +164,20 @@ static void walk_sharing_share(
 	access = word->is_unordered ? NULL
 				    : walk_sharing_access_of(map, word, walker->thread, halves);
 	if (!access) {
-		/* The access is not recorded, so taint_readers() would miss this reader. */
+		/* The access is not recorded, so walk_sharing_taint_readers() would miss this reader. */
 		word->is_unordered = true;
 		if (!is_write)
-			taint(map, walker->thread, walker->segment);
+			walk_sharing_taint(map, walker->thread, walker->segment);
 		return;
 	}
 	walk_sharing_extend(is_write ? &access->writes : &access->reads, walker->segment);
-	if (has_conflict(map, walker->walk->segments, word, access)) {
+	if (walk_sharing_has_conflict(map, walker->walk->segments, word, access)) {
 		word->is_unordered = true;
-		taint_readers(map, word);
+		walk_sharing_taint_readers(map, word);
 	}
 }
 
-static uint16_t halves_of(uint64_t word, uint64_t address, uint32_t bytes)
+static uint16_t walk_sharing_halves_of(uint64_t word, uint64_t address, uint32_t bytes)
 {
 	const uint64_t begin = word << 3, end = address + bytes;
 
@@ -185,7 +188,7 @@ static uint16_t halves_of(uint64_t word, uint64_t address, uint32_t bytes)
 void walk_note_sharing(struct walker *walker, uint64_t address, uint32_t bytes, bool is_write)
 {
 	for (uint64_t word = address >> 3; word <= (address + bytes - 1) >> 3; word++) {
-		const uint16_t halves = halves_of(word, address, bytes);
+		const uint16_t halves = walk_sharing_halves_of(word, address, bytes);
 		const uint64_t slot = (2 * word + (halves == 2)) & (SEEN_SLOTS - 1);
 		uint64_t *seen = &walker->seen[slot];
 		/* Addresses have 47 bits, segment numbers 15. */
@@ -214,17 +217,18 @@ void walk_note_opaque(struct walker *walker, uint64_t address)
 	walker->walk->shared.is_changed = true;
 }
 
-static bool may_be_another(const struct shared_map *map, const struct shared_word *word)
+static bool walk_sharing_may_be_another(
+	const struct shared_map *map, const struct shared_word *word)
 {
-	for (const struct shared_access *i = &word->access; i; i = next_access(map, i))
-		if (!is_nothing(i->writes) && i->thread < map->thread_count &&
+	for (const struct shared_access *i = &word->access; i; i = walk_sharing_next_access(map, i))
+		if (!walk_sharing_is_nothing(i->writes) && i->thread < map->thread_count &&
 			map->tainted[i->thread] <= i->writes.last)
 			return true;
 	return false;
 }
 
 /* Marks words after an address that a function received, because they may hold unknown values. */
-static void spread_opaque(struct shared_map *map)
+static void walk_sharing_spread_opaque(struct shared_map *map)
 {
 	for (uint64_t i = 0; i < map->capacity; i++) {
 		struct shared_word *word = &map->words[i];
@@ -244,12 +248,12 @@ static void spread_opaque(struct shared_map *map)
 }
 
 /* Marks the threads of a tainted creator, which may pass other values to them. */
-static void taint_created(struct shared_map *map, const struct segments *segments)
+static void walk_sharing_taint_created(struct shared_map *map, const struct segments *segments)
 {
 	for (uint32_t i = 0; segments && i < map->thread_count; i++)
 		if (segments->creator[i] < map->thread_count &&
 			map->tainted[segments->creator[i]] <= segments->created[i])
-			taint(map, (uint16_t)i, 0);
+			walk_sharing_taint(map, (uint16_t)i, 0);
 }
 
 void walk_settle_sharing(struct walk *walk)
@@ -258,7 +262,7 @@ void walk_settle_sharing(struct walk *walk)
 
 	if (!map->is_changed)
 		return;
-	spread_opaque(map);
+	walk_sharing_spread_opaque(map);
 	do {
 		map->is_changed = false;
 		for (uint64_t i = 0; i < map->capacity; i++) {
@@ -267,12 +271,12 @@ void walk_settle_sharing(struct walk *walk)
 			if (!word->address || word->is_shared || !word->is_many ||
 				!word->is_written)
 				continue;
-			word->is_shared =
-				!map->is_ordered || word->is_unordered || may_be_another(map, word);
+			word->is_shared = !map->is_ordered || word->is_unordered ||
+					  walk_sharing_may_be_another(map, word);
 			if (word->is_shared && map->is_ordered)
-				taint_readers(map, word);
+				walk_sharing_taint_readers(map, word);
 		}
-		taint_created(map, walk->segments);
+		walk_sharing_taint_created(map, walk->segments);
 	} while (map->is_changed);
 }
 
@@ -299,7 +303,7 @@ void walk_release_sharing(struct walk *walk)
 	walk->shared = (struct shared_map){0};
 }
 
-static bool is_word_shared(const struct walk *walk, uint64_t word)
+static bool walk_sharing_is_word_shared(const struct walk *walk, uint64_t word)
 {
 	return walk->shared.capacity && walk_sharing_find_word(&walk->shared, word + 1)->is_shared;
 }
@@ -311,7 +315,7 @@ bool walk_is_shared(const struct walk *walk, uint64_t address, uint32_t bytes)
 	for (uint64_t word = address >> 3; word <= (address + bytes - 1) >> 3; word++)
 		if (walk->shared_lines ? *(const uint64_t *)slots_find(walk->shared_words,
 						 walk->shared_capacity, sizeof(uint64_t), word + 1)
-				       : is_word_shared(walk, word))
+				       : walk_sharing_is_word_shared(walk, word))
 			return true;
 	return false;
 }
@@ -321,11 +325,11 @@ bool walk_share(struct walk *walk, uint64_t word)
 	struct shared_map *map = &walk->shared;
 	struct shared_word *found;
 
-	if (is_word_shared(walk, word))
+	if (walk_sharing_is_word_shared(walk, word))
 		return false;
 	found = walk_sharing_add_word(map, word);
 	found->is_many = found->is_written = found->is_shared = true;
-	taint_readers(map, found);
+	walk_sharing_taint_readers(map, found);
 	return true;
 }
 

@@ -79,7 +79,7 @@ bool walk_push(struct walker *walker, struct function *function, bool is_from_ou
 	return true;
 }
 
-static void pop_to(struct walker *walker, uint32_t count)
+static void walk_stream_pop_to(struct walker *walker, uint32_t count)
 {
 	while (walker->frame_count > count) {
 		const struct frame *frame = &walker->frames[--walker->frame_count];
@@ -90,7 +90,7 @@ static void pop_to(struct walker *walker, uint32_t count)
 }
 
 /* Makes simultaneous moves: all sources are read before the first write. */
-static void move_values(
+static void walk_stream_move_values(
 	struct walker *walker, const struct edge *edge, uint64_t *values, struct term **terms)
 {
 	uint64_t *registers = walk_registers(walker);
@@ -115,12 +115,12 @@ void walk_take_edge(struct walker *walker, const struct edge *edge)
 
 	frame->at = frame->function->codes + edge->target;
 	if (edge->count <= MOVES_INLINE) {
-		move_values(walker, edge, values, terms);
+		walk_stream_move_values(walker, edge, values, terms);
 		return;
 	}
 	more = array_new(edge->count, sizeof *more);
 	more_terms = array_new(edge->count, sizeof(struct term *));
-	move_values(walker, edge, more, more_terms);
+	walk_stream_move_values(walker, edge, more, more_terms);
 	free(more);
 	free(more_terms);
 }
@@ -152,7 +152,7 @@ static enum step walk_stream_enter(struct walker *walker)
 #define OPS_BETWEEN 16u
 
 /* Returns the op with this step, from index `first` on; UINT64_MAX: none. */
-static uint64_t find_op(const struct run_record *record, uint64_t step, uint64_t first)
+static uint64_t walk_stream_find_op(const struct run_record *record, uint64_t step, uint64_t first)
 {
 	uint64_t end = record->op_count;
 
@@ -181,12 +181,12 @@ const struct record_op *walk_coming_op(const struct walker *walker)
 	if (walker->left ||
 		!(is_next || walker->tag == RECORD_SYNC || walker->tag == RECORD_SYNC_OUTSIDE))
 		return NULL;
-	number = find_op(
+	number = walk_stream_find_op(
 		record, walker->op_step + (is_next ? 1 : walk_number(&look)), walker->op_number);
 	return number == UINT64_MAX ? NULL : &record->ops[number];
 }
 
-static void sync(struct walker *walker)
+static void walk_stream_read_sync(struct walker *walker)
 {
 	const bool is_next = walker->tag == RECORD_NEXT || walker->tag == RECORD_NEXT_OUTSIDE;
 	const bool is_outside =
@@ -204,7 +204,7 @@ static void sync(struct walker *walker)
 	else
 		walk_settle(walker);
 	if (walker->mode & (WALK_EVENTS | WALK_SHARING) && !walker->is_over)
-		op = find_op(record, walker->op_step, walker->op_number);
+		op = walk_stream_find_op(record, walker->op_step, walker->op_number);
 	if (op != UINT64_MAX)
 		walker->op_number = op;
 	if (walker->mode & WALK_EVENTS && !walker->is_over) {
@@ -221,7 +221,8 @@ static void sync(struct walker *walker)
 
 /* Continues at a landing pad, after an exception. The innermost active call with this pad is the
  * right one. */
-static enum step land(struct walker *walker, LLVMValueRef pad, uint64_t value, uint64_t second)
+static enum step walk_stream_enter_landing_pad(
+	struct walker *walker, LLVMValueRef pad, uint64_t value, uint64_t second)
 {
 	for (uint32_t i = walker->frame_count; i-- > 0;) {
 		const struct frame *frame = &walker->frames[i];
@@ -233,7 +234,7 @@ static enum step land(struct walker *walker, LLVMValueRef pad, uint64_t value, u
 		if (landing->value != pad)
 			continue;
 		walker->instructions += call->instructions;
-		pop_to(walker, i + 1);
+		walk_stream_pop_to(walker, i + 1);
 		walk_take_edge(walker, call->unwind);
 		walk_registers(walker)[landing->to] = value;
 		walk_registers(walker)[landing->to + 1] = second;
@@ -243,7 +244,7 @@ static enum step land(struct walker *walker, LLVMValueRef pad, uint64_t value, u
 	return walk_end_at(walker, WALK_LOST, "an exception that lands nowhere");
 }
 
-static enum step return_again(struct walker *walker, LLVMValueRef call, uint64_t value)
+static enum step walk_stream_return_again(struct walker *walker, LLVMValueRef call, uint64_t value)
 {
 	for (uint32_t i = walker->frame_count; i-- > 0;) {
 		const struct function *function = walker->frames[i].function;
@@ -255,7 +256,7 @@ static enum step return_again(struct walker *walker, LLVMValueRef call, uint64_t
 
 			if (code->value != call || code->op != CODE_CALL)
 				continue;
-			pop_to(walker, i + 1);
+			walk_stream_pop_to(walker, i + 1);
 			walk_registers(walker)[code->to] = value;
 			walker->frames[i].at = code + 1;
 			return STEP_MOVED;
@@ -284,8 +285,9 @@ static enum step walk_stream_jump(struct walker *walker, uint32_t waiting)
 		&image->program.units[of->unit], of->function_number, of->instruction_number);
 	walk_drop(walker);
 	walk_next_entry(walker);
-	return of->kind == SITE_LANDING ? land(walker, instruction, value, second)
-					: return_again(walker, instruction, value);
+	return of->kind == SITE_LANDING
+		       ? walk_stream_enter_landing_pad(walker, instruction, value, second)
+		       : walk_stream_return_again(walker, instruction, value);
 }
 
 static bool walk_stream_check(struct walker *walker, uint32_t site, uint64_t address)
@@ -301,7 +303,7 @@ static bool walk_stream_check(struct walker *walker, uint32_t site, uint64_t add
 	return false;
 }
 
-static enum step at_entry(struct walker *walker, uint32_t waiting)
+static enum step walk_stream_at_entry(struct walker *walker, uint32_t waiting)
 {
 	switch (walker->tag) {
 	case RECORD_ENTER:
@@ -313,7 +315,7 @@ static enum step at_entry(struct walker *walker, uint32_t waiting)
 	case RECORD_NEXT:
 	case RECORD_SYNC_OUTSIDE:
 	case RECORD_NEXT_OUTSIDE:
-		sync(walker);
+		walk_stream_read_sync(walker);
 		return walker->is_over ? STEP_OVER : STEP_NEXT;
 	case RECORD_TURN:
 		walk_reach(walker, walker->position + walk_number(walker));
@@ -362,7 +364,7 @@ static enum step walk_wait(struct walker *walker, uint32_t site, uint64_t addres
 		}
 		if ((walker->tag == RECORD_READ || walker->tag == RECORD_VALUE) && is_checked)
 			return STEP_ENTRY;
-		step = at_entry(walker, site);
+		step = walk_stream_at_entry(walker, site);
 		if (step != STEP_NEXT)
 			return step;
 	}
@@ -378,7 +380,7 @@ enum step walk_pass(struct walker *walker, uint32_t site, uint64_t address)
 				walker, WALK_LOST, "a report that was predicted elsewhere");
 		if (walker->tag == RECORD_REPORT)
 			return walk_stream_check(walker, site, address) ? STEP_NEXT : STEP_OVER;
-		step = at_entry(walker, site);
+		step = walk_stream_at_entry(walker, site);
 		if (step != STEP_NEXT)
 			return step;
 	}
@@ -397,7 +399,7 @@ enum step walk_wait_outside(struct walker *walker)
 			walk_next_entry(walker);
 			continue;
 		}
-		step = at_entry(walker, SITE_NONE);
+		step = walk_stream_at_entry(walker, SITE_NONE);
 		if (step != STEP_NEXT)
 			return step;
 	}

@@ -8,7 +8,7 @@
 
 #define DEPTH_MOST 16
 
-static uint64_t common_divisor(uint64_t a, uint64_t b)
+static uint64_t walk_table_common_divisor(uint64_t a, uint64_t b)
 {
 	while (b) {
 		const uint64_t rest = a % b;
@@ -20,15 +20,16 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 }
 
 /* Returns a number that divides the difference of any two values of the term; 0: one value only. */
-static uint64_t stride_of(const struct term *term, uint32_t depth)
+static uint64_t walk_table_stride_of(const struct term *term, uint32_t depth)
 {
 	if (term->op == TERM_CONSTANT)
 		return 0;
 	if (term->op != CODE_BINARY || depth == DEPTH_MOST)
 		return 1;
 	if (term->sub == LLVMAdd)
-		return common_divisor(stride_of(term_operand(term, 0), depth + 1),
-			stride_of(term_operand(term, 1), depth + 1));
+		return walk_table_common_divisor(
+			walk_table_stride_of(term_operand(term, 0), depth + 1),
+			walk_table_stride_of(term_operand(term, 1), depth + 1));
 	if (term->sub == LLVMMul && term_operand(term, 1)->op == TERM_CONSTANT)
 		return term_operand(term, 1)->value;
 	return 1;
@@ -45,7 +46,7 @@ static bool walk_table_measure(struct table *table, const struct term *address, 
 {
 	const uint64_t at = address->value - table->block->address;
 
-	table->stride = stride_of(address, 0);
+	table->stride = walk_table_stride_of(address, 0);
 	if (!table->stride || at >= table->block->size)
 		return false;
 	table->first = at % table->stride;
@@ -54,7 +55,7 @@ static bool walk_table_measure(struct table *table, const struct term *address, 
 	       bytes <= table->block->size - table->first - (table->count - 1) * table->stride;
 }
 
-static uint64_t value_in(const struct table *table, uint64_t offset, uint32_t bytes)
+static uint64_t walk_table_value_in(const struct table *table, uint64_t offset, uint32_t bytes)
 {
 	uint64_t value = 0;
 
@@ -63,8 +64,8 @@ static uint64_t value_in(const struct table *table, uint64_t offset, uint32_t by
 }
 
 /* Adds the event that asks whether the index can leave the table. */
-static void tell_index(struct walker *walker, const struct code *code, struct term *address,
-	const struct constant_block *block)
+static void walk_table_add_index_event(struct walker *walker, const struct code *code,
+	struct term *address, const struct constant_block *block)
 {
 	struct walk_event *event = walk_add_event(walker, EVENT_INDEX);
 
@@ -80,12 +81,13 @@ static void tell_index(struct walker *walker, const struct code *code, struct te
 static struct term *walk_table_choose(
 	struct term_arena *arena, struct term *address, const struct table *table, uint32_t bytes)
 {
-	const uint64_t value = value_in(table, address->value - table->block->address, bytes);
+	const uint64_t value =
+		walk_table_value_in(table, address->value - table->block->address, bytes);
 	struct term *result = term_constant(arena, 8 * bytes, value);
 
 	for (uint64_t i = 0; i < table->count; i++) {
 		const uint64_t offset = table->first + i * table->stride;
-		const uint64_t other = value_in(table, offset, bytes);
+		const uint64_t other = walk_table_value_in(table, offset, bytes);
 		struct term_like is_there = {.op = CODE_COMPARE,
 			.sub = LLVMIntEQ,
 			.width = 1,
@@ -116,6 +118,6 @@ struct term *walk_table_term(struct walker *walker, const struct code *code)
 		!walk_table_measure(&table, address, code->bytes))
 		return NULL;
 	if (!address->is_reported)
-		tell_index(walker, code, address, table.block);
+		walk_table_add_index_event(walker, code, address, table.block);
 	return walk_table_choose(&walker->walk->terms, address, &table, code->bytes);
 }

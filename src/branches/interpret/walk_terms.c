@@ -27,7 +27,7 @@ static inline struct term *walk_terms_term_of(const struct values *values, int32
 	return term && !term_is_fixed(term) ? term : NULL;
 }
 
-static inline struct term *or_constant(
+static inline struct term *walk_terms_or_constant(
 	const struct values *values, struct term *term, int32_t operand, uint32_t width)
 {
 	return term ? term : term_constant(values->arena, width, values->registers[operand]);
@@ -55,7 +55,7 @@ struct term *walk_bytes_term(
 	return walk_resize(walker, word, 8 * bytes);
 }
 
-static struct term *sum_of(struct term_arena *arena, struct term *a, struct term *b)
+static struct term *walk_terms_sum_of(struct term_arena *arena, struct term *a, struct term *b)
 {
 	const struct term_like like = {.op = CODE_BINARY,
 		.sub = LLVMAdd,
@@ -72,10 +72,10 @@ static struct term *sum_of(struct term_arena *arena, struct term *a, struct term
 }
 
 /* Returns the index, sign-extended to 64 bits and multiplied by its scale. */
-static struct term *scaled(const struct values *values, const struct address_term *of)
+static struct term *walk_terms_scaled(const struct values *values, const struct address_term *of)
 {
 	struct term_arena *arena = values->arena;
-	struct term *index = or_constant(
+	struct term *index = walk_terms_or_constant(
 		values, walk_terms_term_of(values, of->operand), of->operand, of->width);
 	const struct term_like extend = {.op = CODE_SIGN_EXTEND,
 		.sub = of->width,
@@ -94,7 +94,7 @@ static struct term *scaled(const struct values *values, const struct address_ter
 	return term_make(arena, &product);
 }
 
-static struct term *derive_address(const struct values *values, const struct code *code)
+static struct term *walk_terms_derive_address(const struct values *values, const struct code *code)
 {
 	struct term_arena *arena = values->arena;
 	struct term *sum = walk_terms_term_of(values, code->a);
@@ -104,16 +104,17 @@ static struct term *derive_address(const struct values *values, const struct cod
 		has_term |= walk_terms_term_of(values, code->terms[i].operand) != NULL;
 	if (!has_term)
 		return NULL;
-	sum = or_constant(values, sum, code->a, 64);
+	sum = walk_terms_or_constant(values, sum, code->a, 64);
 	if (code->immediate)
-		sum = sum_of(arena, sum, term_constant(arena, 64, (uint64_t)code->immediate));
+		sum = walk_terms_sum_of(
+			arena, sum, term_constant(arena, 64, (uint64_t)code->immediate));
 	for (uint32_t i = 0; i < code->count; i++)
-		sum = sum_of(arena, sum, scaled(values, &code->terms[i]));
+		sum = walk_terms_sum_of(arena, sum, walk_terms_scaled(values, &code->terms[i]));
 	return sum;
 }
 
 /* Returns the number of operands. Also sets the width of the first operands. */
-static uint32_t operands_of(const struct code *code, uint32_t *width)
+static uint32_t walk_terms_operands_of(const struct code *code, uint32_t *width)
 {
 	*width = code->width;
 	switch (code->op) {
@@ -138,13 +139,13 @@ struct term *walk_derive(
 {
 	const struct values values = {&walker->walk->terms, terms, walk_registers(walker)};
 	uint32_t width;
-	const uint32_t count = operands_of(code, &width);
+	const uint32_t count = walk_terms_operands_of(code, &width);
 	struct term *a, *b, *c;
 	struct term_like like = {
 		.op = code->op, .sub = code->sub, .width = code->width, .value = value};
 
 	if (code->op == CODE_ADDRESS)
-		return derive_address(&values, code);
+		return walk_terms_derive_address(&values, code);
 	a = walk_terms_term_of(&values, code->a);
 	b = count > 1 ? walk_terms_term_of(&values, code->b) : NULL;
 	c = count > 2 ? walk_terms_term_of(&values, code->c) : NULL;
@@ -154,9 +155,9 @@ struct term *walk_derive(
 		return a;
 	if (code->op == CODE_COMPARE || code->op == CODE_FLOAT_COMPARE)
 		like.width = 1;
-	like.a = or_constant(&values, a, code->a, width);
+	like.a = walk_terms_or_constant(&values, a, code->a, width);
 	if (count > 1)
-		like.b = or_constant(&values, b, code->b, width);
+		like.b = walk_terms_or_constant(&values, b, code->b, width);
 	if (!c && code->op == CODE_INTRINSIC &&
 		(code->sub == INTRINSIC_FUNNEL_LEFT || code->sub == INTRINSIC_FUNNEL_RIGHT))
 		return walk_funnel_term(walker, code, like.a, like.b, values.registers[code->c]);
@@ -181,14 +182,14 @@ void walk_open_visits(struct walker *walker)
 	}
 }
 
-static void note_callers(const struct walker *walker, struct walk_watch *watch)
+static void walk_terms_note_callers(const struct walker *walker, struct walk_watch *watch)
 {
 	watch->caller_count = 0;
 	for (uint64_t i = walker->frame_count - 1; i-- && watch->caller_count < WALK_CALLERS_MOST;)
 		watch->callers[watch->caller_count++] = walker->frames[i].at->value;
 }
 
-static void look_at_watches(
+static void walk_terms_check_watches(
 	struct walker *walker, const struct code *code, uint64_t occurrence, uint64_t outcome)
 {
 	for (uint32_t i = 0; i < walker->walk->watch_count; i++) {
@@ -200,11 +201,11 @@ static void look_at_watches(
 		watch->is_reached = true;
 		watch->outcome = outcome;
 		watch->position = walker->position;
-		note_callers(walker, watch);
+		walk_terms_note_callers(walker, watch);
 	}
 }
 
-static bool is_noted(const struct walker *walker, const struct term *term)
+static bool walk_terms_is_noted(const struct walker *walker, const struct term *term)
 {
 	if (walker->mode & WALK_PATHS)
 		return walker->is_live;
@@ -219,8 +220,8 @@ static void walk_terms_note(struct walker *walker, const struct code *code, enum
 	struct walk_event *event;
 
 	if (walker->mode & WALK_COUNTING)
-		look_at_watches(walker, code, occurrence, outcome);
-	if (!is_noted(walker, term))
+		walk_terms_check_watches(walker, code, occurrence, outcome);
+	if (!walk_terms_is_noted(walker, term))
 		return;
 	event = walk_add_event(walker, kind);
 	event->term = term_place(&walker->walk->terms, term);

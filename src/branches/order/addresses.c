@@ -47,7 +47,8 @@ static void addresses_add_value(struct value_set *set, uint64_t value)
 		set->items[set->count++] = value;
 }
 
-static struct place *place_slot(const struct builder *builder, uint64_t address, uint32_t bytes)
+static struct place *addresses_place_slot(
+	const struct builder *builder, uint64_t address, uint32_t bytes)
 {
 	const uint64_t mask = builder->place_capacity - 1;
 	uint64_t at = (address << 4 | bytes) * UINT64_C(0x9e3779b97f4a7c15) >> 20 & mask;
@@ -58,7 +59,7 @@ static struct place *place_slot(const struct builder *builder, uint64_t address,
 	return &builder->places[at];
 }
 
-static void grow_places(struct builder *builder)
+static void addresses_grow_places(struct builder *builder)
 {
 	struct place *before = builder->places;
 	const uint64_t count = builder->place_capacity;
@@ -67,13 +68,14 @@ static void grow_places(struct builder *builder)
 	builder->places = array_new(builder->place_capacity, sizeof *builder->places);
 	for (uint64_t i = 0; i < count; i++)
 		if (before[i].address)
-			*place_slot(builder, before[i].address, before[i].bytes) = before[i];
+			*addresses_place_slot(builder, before[i].address, before[i].bytes) =
+				before[i];
 	free(before);
 }
 
 static void addresses_add_place(struct builder *builder, const struct walk_event *event)
 {
-	struct place *place = place_slot(builder, event->address, event->bytes);
+	struct place *place = addresses_place_slot(builder, event->address, event->bytes);
 	uint64_t initial;
 
 	if (!place->address) {
@@ -85,32 +87,32 @@ static void addresses_add_place(struct builder *builder, const struct walk_event
 	/* A read value that no visible write explains belongs to the set, too. */
 	addresses_add_value(&place->values, event->value);
 	if (2 * ++builder->place_count > builder->place_capacity)
-		grow_places(builder);
+		addresses_grow_places(builder);
 }
 
-static bool has_place(const struct builder *builder, uint64_t address, uint32_t bytes)
+static bool addresses_has_place(const struct builder *builder, uint64_t address, uint32_t bytes)
 {
-	return place_slot(builder, address, bytes)->address != 0;
+	return addresses_place_slot(builder, address, bytes)->address != 0;
 }
 
 /* Returns whether accesses of other size or start overlap these bytes, or hidden writes do. */
-static bool is_cut_up(const struct builder *builder, uint64_t address, uint32_t bytes)
+static bool addresses_is_overlapped(const struct builder *builder, uint64_t address, uint32_t bytes)
 {
 	if (hidden_has(builder->order, address, bytes))
 		return true;
 	for (uint64_t at = address - 7; at < address + bytes; at++)
 		for (uint32_t size = 1; size <= 8; size++)
 			if ((at != address || size != bytes) && at + size > address &&
-				has_place(builder, at, size))
+				addresses_has_place(builder, at, size))
 				return true;
 	return false;
 }
 
-static void list_places(struct builder *builder)
+static void addresses_list_places(struct builder *builder)
 {
 	const struct walk *walk = builder->walk;
 
-	grow_places(builder);
+	addresses_grow_places(builder);
 	for (uint32_t i = 0; i < walk->record->thread_count; i++)
 		for (uint64_t j = 0; j < walk->threads[i].count; j++) {
 			const struct walk_event *event = &walk->threads[i].events[j];
@@ -120,7 +122,7 @@ static void list_places(struct builder *builder)
 		}
 }
 
-static bool is_static(const struct walk *walk, uint64_t address, uint32_t bytes)
+static bool addresses_is_static(const struct walk *walk, uint64_t address, uint32_t bytes)
 {
 	const struct run_record *record = walk->record;
 
@@ -131,9 +133,11 @@ static bool is_static(const struct walk *walk, uint64_t address, uint32_t bytes)
 	return false;
 }
 
-static void find_values(struct builder *builder, const struct term *term, struct value_set *out);
+static void addresses_find_values(
+	struct builder *builder, const struct term *term, struct value_set *out);
 
-static const struct value_set *values_of_read(struct builder *builder, const struct term *variable)
+static const struct value_set *addresses_values_of_read(
+	struct builder *builder, const struct term *variable)
 {
 	struct value_set *set = &builder->variables[variable->number];
 	const struct event_id id = builder->order->reads[variable->number];
@@ -151,13 +155,15 @@ static const struct value_set *values_of_read(struct builder *builder, const str
 		return set;
 	}
 	if (at)
-		find_values(builder, at, &where);
+		addresses_find_values(builder, at, &where);
 	for (uint32_t i = 0; i < where.count; i++) {
-		const struct place *place = place_slot(builder, where.items[i], read->bytes);
+		const struct place *place =
+			addresses_place_slot(builder, where.items[i], read->bytes);
 		uint64_t initial;
 
 		/* The place is static data that was not accessed, such as a vtable pointer. */
-		if (!place->address && is_static(builder->walk, where.items[i], read->bytes) &&
+		if (!place->address &&
+			addresses_is_static(builder->walk, where.items[i], read->bytes) &&
 			walk_initial(builder->walk, where.items[i], read->bytes, &initial))
 			addresses_add_value(set, initial);
 		for (uint32_t j = 0; place->address && j < place->values.count; j++)
@@ -176,7 +182,7 @@ static void addresses_combine(
 	for (int i = 0; i < 3; i++)
 		if (parts[i]) {
 			sets[i].count = 0;
-			find_values(builder, parts[i], &sets[i]);
+			addresses_find_values(builder, parts[i], &sets[i]);
 		}
 	for (uint32_t i = 0; i < sets[0].count; i++)
 		for (uint32_t j = 0; j < sets[1].count; j++)
@@ -190,44 +196,47 @@ static void addresses_combine(
 			}
 }
 
-static void find_values(struct builder *builder, const struct term *term, struct value_set *out)
+static void addresses_find_values(
+	struct builder *builder, const struct term *term, struct value_set *out)
 {
 	addresses_add_value(out, term->value);
 	if (term->op == TERM_CONSTANT || term->size > SIZE_MOST)
 		return;
 	if (term->op == TERM_VARIABLE)
-		*out = *values_of_read(builder, term);
+		*out = *addresses_values_of_read(builder, term);
 	else if (term_operand(term, 0))
 		addresses_combine(builder, term, out);
 }
 
-static void open_builder(struct builder *builder, const struct order *order)
+static void addresses_open_builder(struct builder *builder, const struct order *order)
 {
 	*builder = (struct builder){.order = order, .walk = order->walk};
 	builder->variables =
 		array_new(order->walk->terms.variable_count + 1u, sizeof *builder->variables);
-	list_places(builder);
+	addresses_list_places(builder);
 }
 
-static void close_builder(struct builder *builder)
+static void addresses_close_builder(struct builder *builder)
 {
 	free(builder->places);
 	free(builder->variables);
 }
 
-static bool may_lead_to(const struct builder *builder, uint64_t address, uint32_t bytes)
+static bool addresses_may_lead_to(const struct builder *builder, uint64_t address, uint32_t bytes)
 {
-	return address >= NULL_PAGE && !is_cut_up(builder, address, bytes) &&
-	       (has_place(builder, address, bytes) || is_static(builder->walk, address, bytes));
+	return address >= NULL_PAGE && !addresses_is_overlapped(builder, address, bytes) &&
+	       (addresses_has_place(builder, address, bytes) ||
+		       addresses_is_static(builder->walk, address, bytes));
 }
 
-static struct address_set *set_slot(const struct addresses *addresses, const struct term *term)
+static struct address_set *addresses_set_slot(
+	const struct addresses *addresses, const struct term *term)
 {
 	return slots_find(addresses->sets, addresses->capacity, sizeof *addresses->sets,
 		(uint64_t)(uintptr_t)term);
 }
 
-static void add_set(
+static void addresses_add_set(
 	struct addresses *addresses, struct builder *builder, const struct walk_event *access)
 {
 	const struct term *at = walk_event_at(builder->walk, access);
@@ -236,7 +245,7 @@ static void add_set(
 
 	addresses->sets = slots_reserve(addresses->sets, &addresses->capacity,
 		sizeof *addresses->sets, addresses->count, 64);
-	set = set_slot(addresses, at);
+	set = addresses_set_slot(addresses, at);
 	if (set->term) {
 		/* Accesses of two sizes use this term: only the address of the run is kept. */
 		if (set->bytes != access->bytes)
@@ -248,11 +257,11 @@ static void add_set(
 		.count = 1,
 		.items = {access->address}};
 	addresses->count++;
-	if (!is_cut_up(builder, access->address, access->bytes))
-		find_values(builder, at, &values);
+	if (!addresses_is_overlapped(builder, access->address, access->bytes))
+		addresses_find_values(builder, at, &values);
 	for (uint32_t i = 0; i < values.count; i++)
 		if (values.items[i] != access->address &&
-			may_lead_to(builder, values.items[i], access->bytes))
+			addresses_may_lead_to(builder, values.items[i], access->bytes))
 			set->items[set->count++] = values.items[i];
 }
 
@@ -264,12 +273,12 @@ void addresses_build(struct addresses *addresses, const struct order *order)
 	*addresses = (struct addresses){0};
 	if (!walk->has_open_addresses)
 		return;
-	open_builder(&builder, order);
+	addresses_open_builder(&builder, order);
 	for (uint32_t i = 0; i < order->thread_count; i++)
 		for (uint64_t j = 0; j < walk->threads[i].count; j++)
 			if (walk_event_at(walk, &walk->threads[i].events[j]))
-				add_set(addresses, &builder, &walk->threads[i].events[j]);
-	close_builder(&builder);
+				addresses_add_set(addresses, &builder, &walk->threads[i].events[j]);
+	addresses_close_builder(&builder);
 }
 
 void addresses_release(struct addresses *addresses)
@@ -281,7 +290,7 @@ void addresses_release(struct addresses *addresses)
 const struct address_set *addresses_find(const struct addresses *addresses, const struct term *term)
 {
 	const struct address_set *set =
-		addresses->capacity && term ? set_slot(addresses, term) : NULL;
+		addresses->capacity && term ? addresses_set_slot(addresses, term) : NULL;
 
 	return set && set->term && set->count > 1 ? set : NULL;
 }
@@ -291,7 +300,7 @@ uint32_t addresses_share(struct walk *walk, const struct order *order)
 	struct builder builder;
 	uint32_t count = 0;
 
-	open_builder(&builder, order);
+	addresses_open_builder(&builder, order);
 	for (uint32_t i = 0; i < walk->wanted_count; i++)
 		count += walk_share(walk, walk->wanted[i]);
 	walk->wanted_count = 0;
@@ -302,12 +311,12 @@ uint32_t addresses_share(struct walk *walk, const struct order *order)
 			struct value_set values = {.count = 0};
 
 			if (at)
-				find_values(&builder, at, &values);
+				addresses_find_values(&builder, at, &values);
 			for (uint32_t k = 0; k < values.count; k++)
 				if (values.items[k] >= NULL_PAGE &&
 					walk_is_known(walk, values.items[k] >> 3))
 					count += walk_share(walk, values.items[k] >> 3);
 		}
-	close_builder(&builder);
+	addresses_close_builder(&builder);
 	return count;
 }

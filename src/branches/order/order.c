@@ -4,14 +4,14 @@
 #include "base/search.h"
 #include "branches/order/order_internal.h"
 
-static int compare_steps(const void *left, const void *right)
+static int order_compare_steps(const void *left, const void *right)
 {
 	const struct op_event *a = left, *b = right;
 
 	return a->op->step < b->op->step ? -1 : a->op->step > b->op->step;
 }
 
-static void list_ops(const struct walk *walk, uint32_t threads, struct op_list *list)
+static void order_list_ops(const struct walk *walk, uint32_t threads, struct op_list *list)
 {
 	for (uint32_t thread = 0; thread < threads; thread++) {
 		for (uint64_t i = 0; i < walk->threads[thread].count; i++) {
@@ -25,7 +25,7 @@ static void list_ops(const struct walk *walk, uint32_t threads, struct op_list *
 		}
 	}
 	if (list->count)
-		qsort(list->items, list->count, sizeof *list->items, compare_steps);
+		qsort(list->items, list->count, sizeof *list->items, order_compare_steps);
 }
 
 void order_add_edge(struct order *order, struct event_id first, struct event_id second)
@@ -64,7 +64,7 @@ static bool order_gives(const struct record_op *op)
 	       op->kind == OP_SPIN_UNLOCK || op->kind == OP_FILE_UNLOCK || op->kind == OP_COND_WAIT;
 }
 
-static struct order_section *open_section(struct order *order, uint16_t thread, uint64_t lock)
+static struct order_section *order_open_section(struct order *order, uint16_t thread, uint64_t lock)
 {
 	for (uint32_t i = order->section_count; i-- > 0;) {
 		struct order_section *section = &order->sections[i];
@@ -76,18 +76,18 @@ static struct order_section *open_section(struct order *order, uint16_t thread, 
 	return NULL;
 }
 
-static void add_section(struct order *order, struct order_section section)
+static void order_add_section(struct order *order, struct order_section section)
 {
 	ARRAY_APPEND(order->sections, order->section_count, section);
 }
 
-static void begin_section(struct order *order, const struct op_event *event, bool is_shared)
+static void order_begin_section(struct order *order, const struct op_event *event, bool is_shared)
 {
-	add_section(order, (struct order_section){.lock = order_lock_of(event->op),
-				   .thread = event->id.thread,
-				   .begin = event->id.index,
-				   .end = UINT32_MAX,
-				   .is_shared = is_shared});
+	order_add_section(order, (struct order_section){.lock = order_lock_of(event->op),
+					 .thread = event->id.thread,
+					 .begin = event->id.index,
+					 .end = UINT32_MAX,
+					 .is_shared = is_shared});
 }
 
 /* The acquisitions of a recursive lock form one section. */
@@ -97,7 +97,7 @@ struct depth {
 	uint32_t depth;
 };
 
-static uint32_t *depth_of(struct depth *depths, uint32_t *count, const struct op_event *event)
+static uint32_t *order_depth_of(struct depth *depths, uint32_t *count, const struct op_event *event)
 {
 	const uint64_t lock = order_lock_of(event->op);
 
@@ -113,7 +113,7 @@ static uint32_t *depth_of(struct depth *depths, uint32_t *count, const struct op
  * before the examined part of the run. Its section begins with the thread's first operation. The
  * mode of a read-write lock is unknown; shared is the weaker claim.
  */
-static void find_early_sections(struct order *order, const struct op_list *list)
+static void order_find_early_sections(struct order *order, const struct op_list *list)
 {
 	struct depth *met = array_new(list->count + 1u, sizeof *met);
 	uint32_t count = 0;
@@ -127,14 +127,14 @@ static void find_early_sections(struct order *order, const struct op_list *list)
 		if ((event->id.thread && !order->walk->part.begin) ||
 			!(order_takes(event->op, &is_shared) || order_gives(event->op)))
 			continue;
-		(void)depth_of(met, &count, event);
+		(void)order_depth_of(met, &count, event);
 		if (count == before || !order_gives(event->op) ||
 			event->op->flags & RECORD_OP_FAILED)
 			continue;
 		while (list->items[first].id.thread != event->id.thread)
 			first++;
 		if (first < i)
-			add_section(
+			order_add_section(
 				order, (struct order_section){.lock = order_lock_of(event->op),
 					       .thread = event->id.thread,
 					       .begin = list->items[first].id.index,
@@ -144,12 +144,12 @@ static void find_early_sections(struct order *order, const struct op_list *list)
 	free(met);
 }
 
-static void find_sections(struct order *order, const struct op_list *list)
+static void order_find_sections(struct order *order, const struct op_list *list)
 {
 	struct depth *depths = array_new(list->count + 1u, sizeof *depths);
 	uint32_t depth_count = 0;
 
-	find_early_sections(order, list);
+	order_find_early_sections(order, list);
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct op_event *event = &list->items[i];
 		const bool has_failed = event->op->flags & RECORD_OP_FAILED;
@@ -160,12 +160,12 @@ static void find_sections(struct order *order, const struct op_list *list)
 				ARRAY_APPEND(order->failures, order->failure_count,
 					(struct order_failure){
 						order_lock_of(event->op), event->id, is_shared});
-			} else if ((*depth_of(depths, &depth_count, event))++ == 0)
-				begin_section(order, event, is_shared);
+			} else if ((*order_depth_of(depths, &depth_count, event))++ == 0)
+				order_begin_section(order, event, is_shared);
 		} else if (order_gives(event->op)) {
-			struct order_section *section =
-				open_section(order, event->id.thread, order_lock_of(event->op));
-			uint32_t *depth = depth_of(depths, &depth_count, event);
+			struct order_section *section = order_open_section(
+				order, event->id.thread, order_lock_of(event->op));
+			uint32_t *depth = order_depth_of(depths, &depth_count, event);
 
 			*depth -= *depth > 0;
 			if (section && !*depth)
@@ -222,7 +222,7 @@ static struct event_id order_first_of(const struct walk *walk, uint16_t thread)
 	return (struct event_id){thread, 0};
 }
 
-static void add_thread_edges(struct order *order, const struct op_event *event)
+static void order_add_thread_edges(struct order *order, const struct op_event *event)
 {
 	const struct record_op *op = event->op;
 	const struct walk *walk = order->walk;
@@ -258,7 +258,7 @@ static bool order_is_kept(uint8_t kind)
 	}
 }
 
-static void add_kept_edge(struct order *order, const struct op_list *list, uint32_t later)
+static void order_add_kept_edge(struct order *order, const struct op_list *list, uint32_t later)
 {
 	const struct op_event *event = &list->items[later];
 
@@ -276,7 +276,7 @@ static void add_kept_edge(struct order *order, const struct op_list *list, uint3
 
 /* Adds the edge of a wait for a system signal or input: it follows the last one that another thread
  * sent before. */
-static void add_arrival_edge(
+static void order_add_arrival_edge(
 	struct order *order, const struct op_list *list, uint32_t wait, uint8_t kind)
 {
 	const struct op_event *event = &list->items[wait];
@@ -297,24 +297,24 @@ static void order_add_edges(struct order *order, const struct op_list *list)
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct op_event *event = &list->items[i];
 
-		add_thread_edges(order, event);
+		order_add_thread_edges(order, event);
 		switch (event->op->kind) {
 		case OP_SEM_WAIT:
 		case OP_SEM_TRYWAIT:
 		case OP_SEM_POST:
 			break;
 		case OP_SIGNAL_WAIT:
-			add_arrival_edge(order, list, i, OP_SIGNAL_SEND);
-			add_kept_edge(order, list, i);
+			order_add_arrival_edge(order, list, i, OP_SIGNAL_SEND);
+			order_add_kept_edge(order, list, i);
 			break;
 		case OP_FD_READ:
 		case OP_FD_POLL:
-			add_arrival_edge(order, list, i, OP_FD_WRITE);
-			add_kept_edge(order, list, i);
+			order_add_arrival_edge(order, list, i, OP_FD_WRITE);
+			order_add_kept_edge(order, list, i);
 			break;
 		default:
 			if (order_is_kept(event->op->kind))
-				add_kept_edge(order, list, i);
+				order_add_kept_edge(order, list, i);
 		}
 	}
 }
@@ -324,8 +324,8 @@ void order_build(struct order *order, const struct walk *walk)
 	struct op_list list = {0};
 
 	*order = (struct order){.walk = walk, .thread_count = walk->record->thread_count};
-	list_ops(walk, order->thread_count, &list);
-	find_sections(order, &list);
+	order_list_ops(walk, order->thread_count, &list);
+	order_find_sections(order, &list);
 	order_sections_build(
 		&order->by_thread, order->sections, order->section_count, order->thread_count);
 	order_add_edges(order, &list);

@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "branches/order/order_internal.h"
 
-static int compare_edges(const void *left, const void *right)
+static int order_clocks_compare_edges(const void *left, const void *right)
 {
 	const struct order_edge *a = left, *b = right;
 
@@ -15,13 +15,13 @@ static int compare_edges(const void *left, const void *right)
 	return a->second.index < b->second.index ? -1 : a->second.index > b->second.index;
 }
 
-static uint32_t *row_of(
+static uint32_t *order_clocks_row_of(
 	const struct order *order, const struct order_clocks *clocks, uint32_t number)
 {
 	return clocks->rows + (uint64_t)number * order->thread_count;
 }
 
-static uint32_t add_row(const struct order *order, struct order_clocks *clocks)
+static uint32_t order_clocks_add_row(const struct order *order, struct order_clocks *clocks)
 {
 	clocks->rows = array_room(
 		clocks->rows, clocks->row_count, order->thread_count * sizeof *clocks->rows);
@@ -31,8 +31,8 @@ static uint32_t add_row(const struct order *order, struct order_clocks *clocks)
 
 /* Joins the rows of two events. The event gets a row of its own (`is_own`: it has one) only if
  * `other` adds something. */
-static void join(struct order *order, struct order_clocks *clocks, struct event_id event,
-	struct event_id other, bool *is_own)
+static void order_clocks_join(struct order *order, struct order_clocks *clocks,
+	struct event_id event, struct event_id other, bool *is_own)
 {
 	const uint32_t threads = order->thread_count;
 	uint32_t *number = &clocks->numbers[event.thread][event.index];
@@ -40,17 +40,18 @@ static void join(struct order *order, struct order_clocks *clocks, struct event_
 	for (uint32_t i = 0; i < threads; i++) {
 		const uint32_t count = order_clock_of(order, clocks, other, (uint16_t)i);
 
-		if (i == event.thread || count <= row_of(order, clocks, *number)[i])
+		if (i == event.thread || count <= order_clocks_row_of(order, clocks, *number)[i])
 			continue;
 		if (!*is_own) {
-			const uint32_t added = add_row(order, clocks);
+			const uint32_t added = order_clocks_add_row(order, clocks);
 
-			memcpy(row_of(order, clocks, added), row_of(order, clocks, *number),
+			memcpy(order_clocks_row_of(order, clocks, added),
+				order_clocks_row_of(order, clocks, *number),
 				threads * sizeof *clocks->rows);
 			*number = added;
 			*is_own = true;
 		}
-		row_of(order, clocks, *number)[i] = count;
+		order_clocks_row_of(order, clocks, *number)[i] = count;
 	}
 }
 
@@ -59,7 +60,7 @@ struct position {
 	struct event_id id;
 };
 
-static int compare_positions(const void *left, const void *right)
+static int order_clocks_compare_positions(const void *left, const void *right)
 {
 	const struct position *a = left, *b = right;
 
@@ -70,7 +71,7 @@ static int compare_positions(const void *left, const void *right)
 	return a->id.index < b->id.index ? -1 : a->id.index > b->id.index;
 }
 
-static void sort_events(struct order *order)
+static void order_clocks_sort_events(struct order *order)
 {
 	const struct walk *walk = order->walk;
 	struct position *list;
@@ -84,7 +85,7 @@ static void sort_events(struct order *order)
 		for (uint64_t j = 0; j < walk->threads[i].count; j++)
 			list[order->event_count++] = (struct position){
 				walk->threads[i].events[j].position, {(uint16_t)i, (uint32_t)j}};
-	qsort(list, count, sizeof *list, compare_positions);
+	qsort(list, count, sizeof *list, order_clocks_compare_positions);
 	for (uint64_t i = 0; i < count; i++)
 		order->events[i] = list[i].id;
 	free(list);
@@ -101,7 +102,7 @@ struct last_events {
 	uint64_t capacity;
 };
 
-static struct last_event *last_at(const struct last_events *table, uint64_t address)
+static struct last_event *order_clocks_last_at(const struct last_events *table, uint64_t address)
 {
 	uint64_t at = address * UINT64_C(0x9e3779b97f4a7c15) >> 20 & (table->capacity - 1);
 
@@ -112,7 +113,7 @@ static struct last_event *last_at(const struct last_events *table, uint64_t addr
 
 /* Notes the accidental order of this run: previous access to the word, previous holder of the
  * lock. */
-static void note_past(
+static void order_clocks_note_past(
 	struct order *order, struct last_events *table, struct event_id id, bool *is_own)
 {
 	const struct walk_event *event = &order->walk->threads[id.thread].events[id.index];
@@ -125,15 +126,15 @@ static void note_past(
 		!(op && (op->address || op->kind == OP_COND_WAIT)))
 		return;
 	address = op ? order_lock_of(op) : event->address >> 3;
-	last = last_at(table, address);
+	last = order_clocks_last_at(table, address);
 	if (last->address && last->id.thread != id.thread)
-		join(order, &order->pasts, id, last->id, is_own);
+		order_clocks_join(order, &order->pasts, id, last->id, is_own);
 	if (event->kind != EVENT_READ)
 		*last = (struct last_event){address + 1, id};
 }
 
 /* Gives the event the row of the thread's previous event; a first event has the empty row 0. */
-static void inherit(struct order_clocks *clocks, struct event_id id)
+static void order_clocks_inherit(struct order_clocks *clocks, struct event_id id)
 {
 	uint32_t *numbers = clocks->numbers[id.thread];
 
@@ -141,7 +142,7 @@ static void inherit(struct order_clocks *clocks, struct event_id id)
 }
 
 /* Edges go forward in the run: one pass is enough. */
-static void fill_clocks(struct order *order)
+static void order_clocks_fill_clocks(struct order *order)
 {
 	uint32_t *next = array_new(order->thread_count + 1u, sizeof *next);
 	struct last_events table = {.capacity = 1024};
@@ -156,24 +157,25 @@ static void fill_clocks(struct order *order)
 		uint32_t *edge = &next[id.thread];
 		bool has_clock = false, has_past = false;
 
-		inherit(&order->clocks, id);
-		inherit(&order->pasts, id);
+		order_clocks_inherit(&order->clocks, id);
+		order_clocks_inherit(&order->pasts, id);
 		for (; *edge < order->edge_count &&
 			order->edges[*edge].second.thread == id.thread &&
 			order->edges[*edge].second.index == id.index;
 			(*edge)++) {
 			if (!order->edges[*edge].is_usual)
-				join(order, &order->clocks, id, order->edges[*edge].first,
-					&has_clock);
-			join(order, &order->pasts, id, order->edges[*edge].first, &has_past);
+				order_clocks_join(order, &order->clocks, id,
+					order->edges[*edge].first, &has_clock);
+			order_clocks_join(
+				order, &order->pasts, id, order->edges[*edge].first, &has_past);
 		}
-		note_past(order, &table, id, &has_past);
+		order_clocks_note_past(order, &table, id, &has_past);
 	}
 	free(table.items);
 	free(next);
 }
 
-static void open_clocks(struct order *order, struct order_clocks *clocks)
+static void order_clocks_open_clocks(struct order *order, struct order_clocks *clocks)
 {
 	const uint32_t threads = order->thread_count;
 
@@ -182,7 +184,8 @@ static void open_clocks(struct order *order, struct order_clocks *clocks)
 		clocks->numbers[i] =
 			array_new(order->walk->threads[i].count + 1, sizeof **clocks->numbers);
 	}
-	memset(row_of(order, clocks, add_row(order, clocks)), 0, threads * sizeof *clocks->rows);
+	memset(order_clocks_row_of(order, clocks, order_clocks_add_row(order, clocks)), 0,
+		threads * sizeof *clocks->rows);
 }
 
 void order_release_clocks(struct order_clocks *clocks, uint32_t threads)
@@ -193,7 +196,7 @@ void order_release_clocks(struct order_clocks *clocks, uint32_t threads)
 	free(clocks->rows);
 }
 
-static void list_reads(struct order *order)
+static void order_clocks_list_reads(struct order *order)
 {
 	const struct walk *walk = order->walk;
 
@@ -210,11 +213,12 @@ static void list_reads(struct order *order)
 
 void order_fill_clocks(struct order *order)
 {
-	list_reads(order);
+	order_clocks_list_reads(order);
 	if (order->edge_count)
-		qsort(order->edges, order->edge_count, sizeof *order->edges, compare_edges);
-	sort_events(order);
-	open_clocks(order, &order->clocks);
-	open_clocks(order, &order->pasts);
-	fill_clocks(order);
+		qsort(order->edges, order->edge_count, sizeof *order->edges,
+			order_clocks_compare_edges);
+	order_clocks_sort_events(order);
+	order_clocks_open_clocks(order, &order->clocks);
+	order_clocks_open_clocks(order, &order->pasts);
+	order_clocks_fill_clocks(order);
 }

@@ -17,7 +17,8 @@ const struct order_condition *order_condition_at(const struct order *order, uint
 	return NULL;
 }
 
-static struct order_condition *condition_of(struct order *order, const struct record_op *op)
+static struct order_condition *order_conditions_condition_of(
+	struct order *order, const struct record_op *op)
 {
 	for (uint32_t i = 0; i < order->condition_count; i++)
 		if (order->conditions[i].address == op->address)
@@ -30,7 +31,8 @@ static struct order_condition *condition_of(struct order *order, const struct re
 }
 
 /* Returns the thread's last wait; NULL if there is none. */
-static struct order_wait *last_wait(const struct order_condition *condition, uint16_t thread)
+static struct order_wait *order_conditions_last_wait(
+	const struct order_condition *condition, uint16_t thread)
 {
 	for (uint32_t i = condition->wait_count; i-- > 0;)
 		if (condition->waits[i].at.thread == thread)
@@ -63,7 +65,7 @@ static void order_conditions_wake(struct order_condition *condition)
  */
 static void order_conditions_leave(struct order_condition *condition, const struct op_event *event)
 {
-	struct order_wait *wait = last_wait(condition, event->id.thread);
+	struct order_wait *wait = order_conditions_last_wait(condition, event->id.thread);
 
 	if (!wait)
 		return;
@@ -82,7 +84,7 @@ static void order_conditions_leave(struct order_condition *condition, const stru
 }
 
 /* `waiting`: by thread, the condition variable that its previous operation waited on, or NONE. */
-static void order_conditions_meet(
+static void order_conditions_add_op(
 	struct order *order, uint32_t *waiting, const struct op_event *event)
 {
 	const struct record_op *op = event->op;
@@ -91,14 +93,14 @@ static void order_conditions_meet(
 
 	*mine = NONE;
 	if (op->kind == OP_COND_WAIT) {
-		struct order_condition *condition = condition_of(order, op);
+		struct order_condition *condition = order_conditions_condition_of(order, op);
 
 		ARRAY_APPEND(condition->waits, condition->wait_count,
 			(struct order_wait){
 				.at = event->id, .signal = NONE, .begin = condition->signal_count});
 		*mine = (uint32_t)(condition - order->conditions);
 	} else if (op->kind == OP_COND_SIGNAL || op->kind == OP_COND_BROADCAST) {
-		struct order_condition *condition = condition_of(order, op);
+		struct order_condition *condition = order_conditions_condition_of(order, op);
 
 		ARRAY_APPEND(condition->signals, condition->signal_count,
 			(struct order_signal){.at = event->id,
@@ -146,7 +148,7 @@ void order_add_conditions(struct order *order, const struct op_list *list)
 	for (uint32_t i = 0; i < order->thread_count; i++)
 		waiting[i] = NONE;
 	for (uint32_t i = 0; i < list->count; i++)
-		order_conditions_meet(order, waiting, &list->items[i]);
+		order_conditions_add_op(order, waiting, &list->items[i]);
 	for (uint32_t i = 0; i < order->condition_count; i++) {
 		struct order_condition *condition = &order->conditions[i];
 

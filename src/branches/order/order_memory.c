@@ -104,7 +104,7 @@ static int order_lives_compare(const void *left, const void *right)
 }
 
 /* Lists the freed blocks, sorted by address, then by the order of the run. */
-static struct release *list_releases(const struct walk *walk)
+static struct release *order_memory_list_releases(const struct walk *walk)
 {
 	struct release *list = array_new(walk->release_count + 1u, sizeof *list);
 	for (uint32_t i = 0; i < walk->release_count; i++) {
@@ -120,7 +120,7 @@ static struct release *list_releases(const struct walk *walk)
 }
 
 /* Returns NULL if the block was not freed. */
-static const struct release *find_release(
+static const struct release *order_memory_find_release(
 	const struct release *list, uint32_t count, uint64_t address, uint64_t position)
 {
 	const struct release wanted = {.address = address, .position = position + 1};
@@ -130,7 +130,8 @@ static const struct release *find_release(
 	return first < count && list[first].address == address ? &list[first] : NULL;
 }
 
-static void add_life(struct order *order, struct event_id read, const struct release *release)
+static void order_memory_add_life(
+	struct order *order, struct event_id read, const struct release *release)
 {
 	if (!release || release->last.thread == read.thread ||
 		order_is_before(order, read, release->last))
@@ -145,14 +146,15 @@ void order_add_lives(struct order *order)
 
 	if (!walk->release_count)
 		return;
-	list = list_releases(walk);
+	list = order_memory_list_releases(walk);
 	for (uint32_t i = 0; i < order->thread_count; i++)
 		for (uint64_t j = 0; j < walk->threads[i].count; j++) {
 			const struct walk_event *event = &walk->threads[i].events[j];
 
 			if (event->kind == EVENT_READ)
-				add_life(order, (struct event_id){(uint16_t)i, (uint32_t)j},
-					find_release(list, walk->release_count,
+				order_memory_add_life(order,
+					(struct event_id){(uint16_t)i, (uint32_t)j},
+					order_memory_find_release(list, walk->release_count,
 						event->address & ~(uint64_t)(ALIGNMENT - 1),
 						event->position));
 		}
@@ -173,7 +175,7 @@ struct contents {
 
 #define IS_INITIAL_KNOWN 256u
 
-static bool has(const struct contents *contents, uint64_t address, uint32_t value)
+static bool order_memory_has(const struct contents *contents, uint64_t address, uint32_t value)
 {
 	const uint64_t key = address << 9 | value;
 
@@ -181,7 +183,7 @@ static bool has(const struct contents *contents, uint64_t address, uint32_t valu
 					     sizeof *contents->keys, key);
 }
 
-static void hidden_put(struct contents *contents, uint64_t address, uint32_t value)
+static void order_memory_hidden_put(struct contents *contents, uint64_t address, uint32_t value)
 {
 	const uint64_t key = address << 9 | value;
 	uint64_t *slot;
@@ -193,13 +195,14 @@ static void hidden_put(struct contents *contents, uint64_t address, uint32_t val
 	*slot = key;
 }
 
-static void put_written(struct contents *contents, const struct walk_event *event)
+static void order_memory_put_written(struct contents *contents, const struct walk_event *event)
 {
 	for (uint32_t i = 0; i < event->bytes; i++)
-		hidden_put(contents, event->address + i, (uint8_t)(event->value >> 8 * i));
+		order_memory_hidden_put(
+			contents, event->address + i, (uint8_t)(event->value >> 8 * i));
 }
 
-static void put_initial(
+static void order_memory_put_initial(
 	struct contents *contents, const struct order *order, const struct walk_event *read)
 {
 	uint64_t initial;
@@ -207,30 +210,32 @@ static void put_initial(
 			      order_first_value(order, read->address, read->bytes, &initial);
 
 	for (uint32_t i = 0; i < read->bytes; i++) {
-		if (has(contents, read->address + i, IS_INITIAL_KNOWN))
+		if (order_memory_has(contents, read->address + i, IS_INITIAL_KNOWN))
 			continue;
-		hidden_put(contents, read->address + i, IS_INITIAL_KNOWN);
+		order_memory_hidden_put(contents, read->address + i, IS_INITIAL_KNOWN);
 		if (is_known)
-			hidden_put(contents, read->address + i, (uint8_t)(initial >> 8 * i));
+			order_memory_hidden_put(
+				contents, read->address + i, (uint8_t)(initial >> 8 * i));
 	}
 }
 
-static bool is_explained(const struct contents *contents, const struct walk_event *read)
+static bool order_memory_is_explained(
+	const struct contents *contents, const struct walk_event *read)
 {
 	for (uint32_t i = 0; i < read->bytes; i++)
-		if (!has(contents, read->address + i, (uint8_t)(read->value >> 8 * i)))
+		if (!order_memory_has(contents, read->address + i, (uint8_t)(read->value >> 8 * i)))
 			return false;
 	return true;
 }
 
-static void hidden_add(struct order *order, uint64_t word)
+static void order_memory_hidden_add(struct order *order, uint64_t word)
 {
 	if (order->hidden_count && order->hidden[order->hidden_count - 1] == word)
 		return;
 	ARRAY_APPEND(order->hidden, order->hidden_count, word);
 }
 
-static void find_unexplained(struct order *order)
+static void order_memory_find_unexplained(struct order *order)
 {
 	struct contents contents = {0};
 
@@ -241,14 +246,14 @@ static void find_unexplained(struct order *order)
 				&order->walk->threads[id.thread].events[id.index];
 
 			if (!round && event->kind == EVENT_WRITE)
-				put_written(&contents, event);
+				order_memory_put_written(&contents, event);
 			if (!round || event->kind != EVENT_READ)
 				continue;
-			put_initial(&contents, order, event);
-			if (is_explained(&contents, event))
+			order_memory_put_initial(&contents, order, event);
+			if (order_memory_is_explained(&contents, event))
 				continue;
-			hidden_add(order, event->address >> 3);
-			hidden_add(order, (event->address + event->bytes - 1) >> 3);
+			order_memory_hidden_add(order, event->address >> 3);
+			order_memory_hidden_add(order, (event->address + event->bytes - 1) >> 3);
 		}
 	free(contents.keys);
 }
@@ -282,18 +287,20 @@ struct histories {
 	uint64_t access_count, access_capacity;
 };
 
-static const struct walk_event *hidden_event_of(const struct order *order, struct event_id id)
+static const struct walk_event *order_memory_hidden_event_of(
+	const struct order *order, struct event_id id)
 {
 	return &order->walk->threads[id.thread].events[id.index];
 }
 
-static bool is_in_one_word(const struct walk_event *event)
+static bool order_memory_is_in_one_word(const struct walk_event *event)
 {
 	return (event->kind == EVENT_READ || event->kind == EVENT_WRITE) &&
 	       event->address >> 3 == (event->address + event->bytes - 1) >> 3;
 }
 
-static void hidden_note_write(struct histories *histories, struct event_id id, uint64_t word)
+static void order_memory_hidden_note_write(
+	struct histories *histories, struct event_id id, uint64_t word)
 {
 	struct written_word *slot;
 
@@ -314,10 +321,10 @@ static void hidden_note_write(struct histories *histories, struct event_id id, u
 }
 
 /* Returns the thread's previous access to the word; returns NULL if there is none. */
-static const struct walk_event *exchange_last(
+static const struct walk_event *order_memory_exchange_last(
 	struct histories *histories, const struct order *order, struct event_id id, uint32_t *index)
 {
-	const uint64_t word = hidden_event_of(order, id)->address >> 3;
+	const uint64_t word = order_memory_hidden_event_of(order, id)->address >> 3;
 	const uint64_t key = (word + 1) * THREAD_CAPACITY + id.thread;
 	struct last_access *slot;
 	bool has_one;
@@ -331,20 +338,21 @@ static const struct walk_event *exchange_last(
 	slot->key = key;
 	*index = slot->index;
 	slot->index = id.index;
-	return has_one ? hidden_event_of(order, (struct event_id){id.thread, *index}) : NULL;
+	return has_one ? order_memory_hidden_event_of(order, (struct event_id){id.thread, *index})
+		       : NULL;
 }
 
 /* Returns whether another thread may have written the word between `first` (NULL: start) and the
  * read. */
-static bool may_be_written(const struct histories *histories, const struct order *order,
-	const struct event_id *first, struct event_id read)
+static bool order_memory_may_be_written(const struct histories *histories,
+	const struct order *order, const struct event_id *first, struct event_id read)
 {
 	const struct written_word *slot;
 
 	if (!histories->word_capacity)
 		return false;
 	slot = slots_find(histories->words, histories->word_capacity, sizeof *histories->words,
-		(hidden_event_of(order, read)->address >> 3) + 1);
+		(order_memory_hidden_event_of(order, read)->address >> 3) + 1);
 	if (!slot->key || slot->count > WRITES_MOST)
 		return slot->key;
 	for (uint32_t at = slot->newest; at; at = histories->writes[at - 1].older) {
@@ -357,7 +365,7 @@ static bool may_be_written(const struct histories *histories, const struct order
 	return false;
 }
 
-static bool is_other(
+static bool order_memory_is_other(
 	const struct order *order, const struct walk_event *last, const struct walk_event *read)
 {
 	uint64_t value;
@@ -370,30 +378,32 @@ static bool is_other(
 }
 
 /* Changes by code without bitcode in the reading thread itself: pthread_create() stores an id. */
-static void find_changed(struct order *order)
+static void order_memory_find_changed(struct order *order)
 {
 	struct histories histories = {0};
 
 	for (uint64_t i = 0; i < order->event_count; i++) {
-		const struct walk_event *event = hidden_event_of(order, order->events[i]);
+		const struct walk_event *event =
+			order_memory_hidden_event_of(order, order->events[i]);
 
 		if (event->kind != EVENT_WRITE)
 			continue;
-		hidden_note_write(&histories, order->events[i], event->address >> 3);
-		if (!is_in_one_word(event))
-			hidden_note_write(&histories, order->events[i], (event->address >> 3) + 1);
+		order_memory_hidden_note_write(&histories, order->events[i], event->address >> 3);
+		if (!order_memory_is_in_one_word(event))
+			order_memory_hidden_note_write(
+				&histories, order->events[i], (event->address >> 3) + 1);
 	}
 	for (uint64_t i = 0; i < order->event_count; i++) {
 		const struct event_id id = order->events[i];
-		const struct walk_event *event = hidden_event_of(order, id), *last;
+		const struct walk_event *event = order_memory_hidden_event_of(order, id), *last;
 		struct event_id before = {.thread = id.thread};
 
-		if (!is_in_one_word(event))
+		if (!order_memory_is_in_one_word(event))
 			continue;
-		last = exchange_last(&histories, order, id, &before.index);
-		if (event->kind == EVENT_READ && is_other(order, last, event) &&
-			!may_be_written(&histories, order, last ? &before : NULL, id))
-			hidden_add(order, event->address >> 3);
+		last = order_memory_exchange_last(&histories, order, id, &before.index);
+		if (event->kind == EVENT_READ && order_memory_is_other(order, last, event) &&
+			!order_memory_may_be_written(&histories, order, last ? &before : NULL, id))
+			order_memory_hidden_add(order, event->address >> 3);
 	}
 	free(histories.words);
 	free(histories.writes);
@@ -402,8 +412,8 @@ static void find_changed(struct order *order)
 
 void hidden_find(struct order *order)
 {
-	find_unexplained(order);
-	find_changed(order);
+	order_memory_find_unexplained(order);
+	order_memory_find_changed(order);
 	if (order->hidden_count)
 		qsort(order->hidden, order->hidden_count, sizeof *order->hidden, compare_numbers);
 }

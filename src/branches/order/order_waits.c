@@ -10,20 +10,20 @@
 
 #define NONE UINT32_MAX
 
-static bool is_take(const struct record_op *op)
+static bool order_waits_is_take(const struct record_op *op)
 {
 	return (op->kind == OP_SEM_WAIT || op->kind == OP_SEM_TRYWAIT) &&
 	       !(op->flags & RECORD_OP_FAILED);
 }
 
-static bool is_use(const struct record_op *op)
+static bool order_waits_is_use(const struct record_op *op)
 {
 	return op->kind == OP_SEM_WAIT || op->kind == OP_SEM_TRYWAIT || op->kind == OP_SEM_POST ||
 	       op->kind == OP_SEM_READ;
 }
 
 /* Posts may change their order. Constraints replace edges that are `is_usual`. */
-static void add_wait_edge(
+static void order_waits_add_wait_edge(
 	struct order *order, const struct op_list *list, uint32_t wait, bool is_usual)
 {
 	const struct op_event *event = &list->items[wait];
@@ -37,7 +37,7 @@ static void add_wait_edge(
 			before->op->flags & RECORD_OP_FAILED)
 			continue;
 		posts += before->op->kind == OP_SEM_POST;
-		waits += is_take(before->op);
+		waits += order_waits_is_take(before->op);
 		if (waits > posts + surplus)
 			surplus = waits - posts;
 	}
@@ -74,11 +74,11 @@ static const struct walk_semaphore *order_waits_find_known(
 	for (uint32_t i = 0; i < list->count && value >= 0; i++) {
 		const struct record_op *op = list->items[i].op;
 
-		if (op->address != address || !is_use(op))
+		if (op->address != address || !order_waits_is_use(op))
 			continue;
 		count++;
 		value += op->kind == OP_SEM_POST;
-		value -= is_take(op);
+		value -= order_waits_is_take(op);
 		/* An interrupted wait failed although the value was positive. */
 		if (op->kind != OP_SEM_POST && op->flags & RECORD_OP_FAILED && value)
 			return NULL;
@@ -101,7 +101,7 @@ static struct order_semaphore *order_waits_add_semaphore(
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct record_op *op = list->items[i].op;
 
-		if (op->address != of->address || !is_use(op))
+		if (op->address != of->address || !order_waits_is_use(op))
 			continue;
 		semaphore->uses[semaphore->count++] = (struct order_use){.event = list->items[i].id,
 			.kind = op->kind == OP_SEM_TRYWAIT ? OP_SEM_WAIT : op->kind,
@@ -109,13 +109,13 @@ static struct order_semaphore *order_waits_add_semaphore(
 			.has_failed = op->flags & RECORD_OP_FAILED,
 			.value = value};
 		value += op->kind == OP_SEM_POST;
-		value -= is_take(op);
+		value -= order_waits_is_take(op);
 	}
 	return semaphore;
 }
 
 /* If one thread posts, a thread's n-th wait needs the n-th post, minus the initial value. */
-static void add_sure_edges(struct order *order, const struct order_semaphore *semaphore)
+static void order_waits_add_sure_edges(struct order *order, const struct order_semaphore *semaphore)
 {
 	uint32_t *takes = array_new(order->thread_count + 1u, sizeof *takes);
 	uint32_t poster = NONE;
@@ -157,14 +157,16 @@ void order_add_semaphores(struct order *order, const struct op_list *list)
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct record_op *op = list->items[i].op;
 		const struct walk_semaphore *known =
-			is_use(op) && !order_waits_is_listed(order, op->address)
+			order_waits_is_use(op) && !order_waits_is_listed(order, op->address)
 				? order_waits_find_known(order, list, op->address)
 				: NULL;
 
 		if (known)
-			add_sure_edges(order, order_waits_add_semaphore(order, list, known));
-		if (is_take(op))
-			add_wait_edge(order, list, i, order_waits_is_listed(order, op->address));
+			order_waits_add_sure_edges(
+				order, order_waits_add_semaphore(order, list, known));
+		if (order_waits_is_take(op))
+			order_waits_add_wait_edge(
+				order, list, i, order_waits_is_listed(order, op->address));
 	}
 }
 
@@ -185,7 +187,7 @@ void order_add_once(struct order *order, const struct op_list *list)
 						(struct event_id){(uint16_t)thread, (uint32_t)j});
 }
 
-static struct order_round *open_round(struct order *order, const struct record_op *op)
+static struct order_round *order_waits_open_round(struct order *order, const struct record_op *op)
 {
 	struct order_round *round;
 
@@ -202,7 +204,7 @@ static struct order_round *open_round(struct order *order, const struct record_o
 	return round;
 }
 
-static const struct order_round *round_before(
+static const struct order_round *order_waits_round_before(
 	const struct order *order, const struct order_round *round)
 {
 	for (const struct order_round *before = round; before-- > order->rounds;)
@@ -211,7 +213,7 @@ static const struct order_round *round_before(
 	return NULL;
 }
 
-static bool has_thread(const struct order_round *round, uint16_t thread)
+static bool order_waits_has_thread(const struct order_round *round, uint16_t thread)
 {
 	for (uint32_t i = 0; i < round->count; i++)
 		if (round->arrivals[i].at.thread == thread)
@@ -221,12 +223,12 @@ static bool has_thread(const struct order_round *round, uint16_t thread)
 
 /* Adds an arrival at a barrier. The thread has left the previous round, or follows all arrivals of
  * that round. */
-static void add_arrival(struct order *order, const struct op_event *event)
+static void order_waits_add_arrival(struct order *order, const struct op_event *event)
 {
-	struct order_round *round = open_round(order, event->op);
-	const struct order_round *before = round_before(order, round);
+	struct order_round *round = order_waits_open_round(order, event->op);
+	const struct order_round *before = order_waits_round_before(order, round);
 
-	if (before && !has_thread(before, event->id.thread))
+	if (before && !order_waits_has_thread(before, event->id.thread))
 		for (uint32_t i = 0; i < before->count; i++)
 			order_add_edge(order, before->arrivals[i].at, event->id);
 	ARRAY_APPEND(round->arrivals, round->count,
@@ -235,7 +237,7 @@ static void add_arrival(struct order *order, const struct op_event *event)
 		round->last = round->count - 1;
 }
 
-static void add_round_edge(
+static void order_waits_add_round_edge(
 	struct order *order, uint32_t round, struct event_id first, struct event_id second)
 {
 	const uint32_t count = order->edge_count;
@@ -255,7 +257,7 @@ static void order_rounds_add_leave(struct order *order, const struct op_event *e
 		for (uint32_t i = 0; i < round->count; i++)
 			if (round->arrivals[i].at.thread == event->id.thread)
 				round->arrivals[i].leave = event->id.index;
-		add_round_edge(order, (uint32_t)(round - order->rounds),
+		order_waits_add_round_edge(order, (uint32_t)(round - order->rounds),
 			round->arrivals[round->last].at, event->id);
 		return;
 	}
@@ -272,7 +274,7 @@ void order_add_rounds(struct order *order, const struct op_list *list)
 		const struct op_event *event = &list->items[i];
 
 		if (event->op->kind == OP_BARRIER_ARRIVE)
-			add_arrival(order, event);
+			order_waits_add_arrival(order, event);
 		else if (event->op->kind == OP_BARRIER_LEAVE)
 			order_rounds_add_leave(order, event);
 	}
@@ -281,7 +283,7 @@ void order_add_rounds(struct order *order, const struct op_list *list)
 
 		round->is_known = is_whole && round->last != ORDER_NONE;
 		for (uint32_t j = 0; round->last != ORDER_NONE && j < round->count; j++)
-			add_round_edge(
+			order_waits_add_round_edge(
 				order, i, round->arrivals[j].at, round->arrivals[round->last].at);
 	}
 }
@@ -308,7 +310,7 @@ struct last_ops {
 
 /* Returns whether the wait ended by an event outside: other threads moved during the wait, but none
  * wrote to a descriptor. */
-static bool waited_for_outside(const struct order *order, const struct last_ops *last,
+static bool order_waits_waited_for_outside(const struct order *order, const struct last_ops *last,
 	const struct op_list *list, uint32_t at)
 {
 	const uint16_t thread = list->items[at].id.thread;
@@ -321,7 +323,7 @@ static bool waited_for_outside(const struct order *order, const struct last_ops 
 	return true;
 }
 
-static bool waits_for_time(const struct order *order, const struct last_ops *last,
+static bool order_waits_for_time(const struct order *order, const struct last_ops *last,
 	const struct op_list *list, uint32_t at)
 {
 	const struct record_op *op = list->items[at].op;
@@ -335,7 +337,8 @@ static bool waits_for_time(const struct order *order, const struct last_ops *las
 		return op->flags & RECORD_OP_FAILED;
 	case OP_FD_POLL:
 	case OP_FD_READ:
-		return op->flags & RECORD_OP_FAILED || waited_for_outside(order, last, list, at);
+		return op->flags & RECORD_OP_FAILED ||
+		       order_waits_waited_for_outside(order, last, list, at);
 	default:
 		return false;
 	}
@@ -374,7 +377,7 @@ void order_add_times(struct order *order, const struct op_list *list)
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct op_event *event = &list->items[i];
 
-		if (waits_for_time(order, last, list, i))
+		if (order_waits_for_time(order, last, list, i))
 			order_times_add_time(
 				order, event->id, &reported[(size_t)event->id.thread * threads]);
 		last[event->id.thread].any = i + 1;

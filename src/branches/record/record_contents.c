@@ -12,7 +12,7 @@ struct writer {
 	size_t size, capacity;
 };
 
-static void put_bytes(struct writer *writer, const void *bytes, size_t size)
+static void record_contents_put_bytes(struct writer *writer, const void *bytes, size_t size)
 {
 	if (size > writer->capacity - writer->size) {
 		writer->capacity = 2 * (writer->size + size) + 4096;
@@ -28,10 +28,11 @@ static void record_contents_put_number(struct writer *writer, uint64_t number)
 {
 	uint8_t bytes[RECORD_NUMBER_MOST + RECORD_NUMBER_SLACK];
 
-	put_bytes(writer, bytes, (size_t)(record_number_put(bytes, number) - bytes));
+	record_contents_put_bytes(
+		writer, bytes, (size_t)(record_number_put(bytes, number) - bytes));
 }
 
-static void put_threads(struct writer *writer, const struct run_record *record)
+static void record_contents_put_threads(struct writer *writer, const struct run_record *record)
 {
 	record_contents_put_number(writer, record->thread_count);
 	for (uint32_t i = 0; i < record->thread_count; i++) {
@@ -41,11 +42,11 @@ static void put_threads(struct writer *writer, const struct run_record *record)
 		record_contents_put_number(writer, thread->parent);
 		record_contents_put_number(writer, thread->ordinal);
 		record_contents_put_number(writer, thread->size);
-		put_bytes(writer, thread->bytes, thread->size);
+		record_contents_put_bytes(writer, thread->bytes, thread->size);
 	}
 }
 
-static void put_places(struct writer *writer, const struct run_record *record)
+static void record_contents_put_places(struct writer *writer, const struct run_record *record)
 {
 	record_contents_put_number(writer, record->module_count);
 	for (uint32_t i = 0; i < record->module_count; i++) {
@@ -60,18 +61,18 @@ static void put_places(struct writer *writer, const struct run_record *record)
 
 		record_contents_put_number(writer, record->objects[i].base);
 		record_contents_put_number(writer, strlen(path));
-		put_bytes(writer, path, strlen(path));
+		record_contents_put_bytes(writer, path, strlen(path));
 	}
 	record_contents_put_number(writer, record->image_count);
 	for (uint32_t i = 0; i < record->image_count; i++) {
 		record_contents_put_number(writer, record->images[i].address);
 		record_contents_put_number(writer, record->images[i].bytes);
-		put_bytes(writer, record->image_bytes + record->images[i].offset,
+		record_contents_put_bytes(writer, record->image_bytes + record->images[i].offset,
 			record->images[i].bytes);
 	}
 }
 
-static void put_ops(struct writer *writer, const struct run_record *record)
+static void record_contents_put_ops(struct writer *writer, const struct run_record *record)
 {
 	uint64_t step = 0;
 
@@ -97,9 +98,9 @@ uint8_t *record_contents(const struct run_record *record, size_t *size)
 
 	record_contents_put_number(
 		&writer, (record->is_partial ? 1u : 0u) | (record->is_checked ? 2u : 0u));
-	put_threads(&writer, record);
-	put_places(&writer, record);
-	put_ops(&writer, record);
+	record_contents_put_threads(&writer, record);
+	record_contents_put_places(&writer, record);
+	record_contents_put_ops(&writer, record);
 	*size = writer.size;
 	return writer.bytes;
 }
@@ -144,7 +145,8 @@ static uint64_t record_contents_get_count(
 	return reader->status == 0 ? count : 0;
 }
 
-static uint8_t *get_bytes(struct reader *reader, uint64_t size, uint64_t room, const char *what)
+static uint8_t *record_contents_get_bytes(
+	struct reader *reader, uint64_t size, uint64_t room, const char *what)
 {
 	uint8_t *bytes;
 
@@ -165,7 +167,7 @@ static void *record_contents_allocate(uint64_t count, size_t bytes)
 	return memory;
 }
 
-static void get_threads(struct reader *reader, struct run_record *record)
+static void record_contents_get_threads(struct reader *reader, struct run_record *record)
 {
 	record->thread_count = (uint32_t)record_contents_get_count(
 		reader, THREAD_CAPACITY, 4, "the number of threads");
@@ -183,7 +185,8 @@ static void get_threads(struct reader *reader, struct run_record *record)
 			reader, UINT16_MAX, "the number of a thread");
 		thread->size =
 			record_contents_get_number(reader, UINT64_MAX, "the entries of a thread");
-		thread->bytes = get_bytes(reader, thread->size, 0, "the entries of a thread");
+		thread->bytes = record_contents_get_bytes(
+			reader, thread->size, 0, "the entries of a thread");
 		if (reader->status == 0)
 			record->bytes += thread->size;
 	}
@@ -191,7 +194,7 @@ static void get_threads(struct reader *reader, struct run_record *record)
 		record_contents_damaged(reader, "the number of threads");
 }
 
-static void get_modules(struct reader *reader, struct run_record *record)
+static void record_contents_get_modules(struct reader *reader, struct run_record *record)
 {
 	uint32_t first = 0;
 
@@ -212,7 +215,7 @@ static void get_modules(struct reader *reader, struct run_record *record)
 	}
 }
 
-static void get_objects(struct reader *reader, struct run_record *record)
+static void record_contents_get_objects(struct reader *reader, struct run_record *record)
 {
 	record->object_count = (uint32_t)record_contents_get_count(
 		reader, RECORD_OBJECTS_MAX, 2, "the number of files");
@@ -230,7 +233,7 @@ static void get_objects(struct reader *reader, struct run_record *record)
 	}
 }
 
-static void get_images(struct reader *reader, struct run_record *record)
+static void record_contents_get_images(struct reader *reader, struct run_record *record)
 {
 	const uint8_t *start;
 
@@ -254,7 +257,7 @@ static void get_images(struct reader *reader, struct run_record *record)
 	}
 }
 
-static void get_ops(struct reader *reader, struct run_record *record)
+static void record_contents_get_ops(struct reader *reader, struct run_record *record)
 {
 	const uint8_t *start = reader->at;
 	uint64_t step = 0;
@@ -295,15 +298,15 @@ int record_contents_read(struct run_record *record, const uint8_t *bytes, size_t
 	record->is_partial = flags & 1;
 	record->is_checked = flags & 2;
 	if (reader.status == 0)
-		get_threads(&reader, record);
+		record_contents_get_threads(&reader, record);
 	if (reader.status == 0)
-		get_modules(&reader, record);
+		record_contents_get_modules(&reader, record);
 	if (reader.status == 0)
-		get_objects(&reader, record);
+		record_contents_get_objects(&reader, record);
 	if (reader.status == 0)
-		get_images(&reader, record);
+		record_contents_get_images(&reader, record);
 	if (reader.status == 0)
-		get_ops(&reader, record);
+		record_contents_get_ops(&reader, record);
 	if (reader.status == 0 && reader.at != reader.end)
 		record_contents_damaged(&reader, "there is something behind its end");
 	if (reader.status < 0)

@@ -18,7 +18,7 @@
 #define PLAIN_MOST (UINT64_C(1) << 36)
 
 /* Compresses contents with zstd's checksum. The caller frees the bytes. */
-static uint8_t *compress(const struct run_record *record, struct record_file_head *head)
+static uint8_t *record_file_compress(const struct run_record *record, struct record_file_head *head)
 {
 	size_t size, room, stored;
 	uint8_t *plain = record_contents(record, &size), *bytes;
@@ -40,7 +40,7 @@ static uint8_t *compress(const struct run_record *record, struct record_file_hea
 }
 
 /* Removes a partly written record. Special files such as /dev/full stay. */
-static void remove_half(const char *path)
+static void record_file_remove_half(const char *path)
 {
 	struct stat state;
 
@@ -58,14 +58,14 @@ int record_file_write(const struct run_record *record, const char *path, struct 
 	if (!file)
 		return error_set(err, ERROR_IO, "cannot write %s: %s; choose another file", path,
 			strerror(errno));
-	bytes = compress(record, &head);
+	bytes = record_file_compress(record, &head);
 	is_whole = fwrite(&head, sizeof head, 1, file) == 1 &&
 		   fwrite(bytes, 1, head.stored_bytes, file) == head.stored_bytes;
 	free(bytes);
 	if (fclose(file) != 0 || !is_whole) {
 		const int reason = errno;
 
-		remove_half(path);
+		record_file_remove_half(path);
 		return error_set(err, ERROR_IO, "cannot write %s: %s; is there room?", path,
 			strerror(reason));
 	}
@@ -77,7 +77,8 @@ static int record_file_damaged(struct error *err, const char *path, const char *
 	return error_set(err, ERROR_FORMAT, "%s %s; record the run again", path, what);
 }
 
-static int check_head(const struct record_file_head *head, const char *path, struct error *err)
+static int record_file_check_head(
+	const struct record_file_head *head, const char *path, struct error *err)
 {
 	if (memcmp(head->magic, RECORD_FILE_MAGIC, sizeof head->magic) != 0)
 		return error_set(err, ERROR_FORMAT,
@@ -94,7 +95,7 @@ static int check_head(const struct record_file_head *head, const char *path, str
 
 /* Reads the bytes after the header. Returns NULL if the file is shorter or longer than the header
  * says. */
-static uint8_t *read_rest(FILE *file, const struct record_file_head *head)
+static uint8_t *record_file_read_rest(FILE *file, const struct record_file_head *head)
 {
 	uint8_t *bytes;
 	long size;
@@ -110,7 +111,7 @@ static uint8_t *read_rest(FILE *file, const struct record_file_head *head)
 	return NULL;
 }
 
-static int read_contents(struct run_record *record, const struct record_file_head *head,
+static int record_file_read_contents(struct run_record *record, const struct record_file_head *head,
 	const uint8_t *stored, const char *path, struct error *err)
 {
 	const uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -147,11 +148,11 @@ int record_file_read(struct run_record *record, const char *path, struct error *
 		status = error_set(err, ERROR_FORMAT,
 			"%s is no record of a run; give a file that --save-record wrote", path);
 	else
-		status = check_head(&head, path, err);
+		status = record_file_check_head(&head, path, err);
 	if (status == 0)
-		stored = read_rest(file, &head);
+		stored = record_file_read_rest(file, &head);
 	if (status == 0)
-		status = stored ? read_contents(record, &head, stored, path, err)
+		status = stored ? record_file_read_contents(record, &head, stored, path, err)
 				: record_file_damaged(err, path, "is cut short");
 	free(stored);
 	(void)fclose(file); /* opened for reading: nothing to lose */

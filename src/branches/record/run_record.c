@@ -38,18 +38,19 @@ void run_record_release(struct run_record *record)
 	*record = (struct run_record){0};
 }
 
-static const struct record_chunk *chunk_at(const struct record_area *area, uint64_t offset)
+static const struct record_chunk *run_record_chunk_at(
+	const struct record_area *area, uint64_t offset)
 {
 	return (const struct record_chunk *)((const char *)area + offset);
 }
 
 /* Returns the number of bytes used in a chunk. For the last chunk, only the thread's write position
  * shows it. */
-static uint64_t chunk_used(
+static uint64_t run_record_chunk_used(
 	const struct record_area *area, const struct record_thread *thread, uint64_t offset)
 {
 	if (offset != thread->last)
-		return chunk_at(area, offset)->used;
+		return run_record_chunk_at(area, offset)->used;
 	/* Pointers of the guest: only their difference has a meaning here. */
 	return RECORD_CHUNK_BYTES - sizeof(struct record_chunk) -
 	       (uint64_t)(thread->end - thread->at);
@@ -62,10 +63,10 @@ static bool run_record_has_chunks(
 {
 	uint64_t chunks = bytes / RECORD_CHUNK_BYTES;
 
-	for (uint64_t at = thread->first; at; at = chunk_at(area, at)->next)
+	for (uint64_t at = thread->first; at; at = run_record_chunk_at(area, at)->next)
 		if (at < record_area_start() || at > bytes - RECORD_CHUNK_BYTES ||
 			at % sizeof(struct record_chunk) || !chunks-- ||
-			chunk_used(area, thread, at) >
+			run_record_chunk_used(area, thread, at) >
 				RECORD_CHUNK_BYTES - sizeof(struct record_chunk))
 			return false;
 	return true;
@@ -90,28 +91,30 @@ static bool run_record_is_area_valid(const struct record_area *area, uint64_t by
 	return run_record_has_chunks(area, bytes, &area->ops) && run_record_has_images(area, bytes);
 }
 
-static uint64_t size_of(const struct record_area *area, const struct record_thread *thread)
+static uint64_t run_record_size_of(
+	const struct record_area *area, const struct record_thread *thread)
 {
 	uint64_t size = 0;
 
-	for (uint64_t at = thread->first; at; at = chunk_at(area, at)->next)
-		size += chunk_used(area, thread, at);
+	for (uint64_t at = thread->first; at; at = run_record_chunk_at(area, at)->next)
+		size += run_record_chunk_used(area, thread, at);
 	return size;
 }
 
 /* Copies all chunks to `at`, which has room for them. */
-static void copy_chunks(
+static void run_record_copy_chunks(
 	const struct record_area *area, const struct record_thread *thread, uint8_t *at)
 {
-	for (uint64_t chunk = thread->first; chunk; chunk = chunk_at(area, chunk)->next) {
-		const uint64_t used = chunk_used(area, thread, chunk);
+	for (uint64_t chunk = thread->first; chunk;
+		chunk = run_record_chunk_at(area, chunk)->next) {
+		const uint64_t used = run_record_chunk_used(area, thread, chunk);
 
-		memcpy(at, chunk_at(area, chunk) + 1, used);
+		memcpy(at, run_record_chunk_at(area, chunk) + 1, used);
 		at += used;
 	}
 }
 
-static void *enlarge(void *memory, uint64_t bytes)
+static void *run_record_enlarge(void *memory, uint64_t bytes)
 {
 	memory = realloc(memory, bytes + 1);
 	BUG_ON(!memory);
@@ -159,14 +162,14 @@ static bool run_record_reserve(struct run_thread *thread, uint64_t bytes)
 {
 	if (bytes > MEMORY_MOST)
 		return run_record_map(thread, bytes);
-	thread->bytes = enlarge(thread->bytes, bytes);
+	thread->bytes = run_record_enlarge(thread->bytes, bytes);
 	return true;
 }
 
 static void run_record_take_thread(struct run_record *record, struct run_thread *thread,
 	const struct record_area *area, const struct record_thread *from)
 {
-	const uint64_t size = size_of(area, from);
+	const uint64_t size = run_record_size_of(area, from);
 
 	record->bytes += size;
 	if (size && !record->is_partial)
@@ -174,7 +177,7 @@ static void run_record_take_thread(struct run_record *record, struct run_thread 
 			!run_record_reserve(thread, thread->size + size + END_BYTES_MOST);
 	if (!size || record->is_partial)
 		return;
-	copy_chunks(area, from, thread->bytes + thread->size);
+	run_record_copy_chunks(area, from, thread->bytes + thread->size);
 	thread->size += size;
 }
 
@@ -188,49 +191,51 @@ static void run_record_take_threads(
 		if (area->threads[i].first)
 			threads = i + 1;
 	if (threads > record->thread_count) {
-		record->threads = enlarge(record->threads, threads * sizeof *record->threads);
+		record->threads =
+			run_record_enlarge(record->threads, threads * sizeof *record->threads);
 		memset(record->threads + record->thread_count, 0,
 			(threads - record->thread_count) * sizeof *record->threads);
 		record->thread_count = threads;
 	}
 	for (uint32_t i = 0; i < record->thread_count; i++)
-		size += record->threads[i].size + size_of(area, &area->threads[i]);
+		size += record->threads[i].size + run_record_size_of(area, &area->threads[i]);
 	record->is_partial |= size > most;
 	for (uint32_t i = 0; i < record->thread_count; i++)
 		run_record_take_thread(record, &record->threads[i], area, &area->threads[i]);
 }
 
-static void add_op(struct run_record *record, const struct record_op *op)
+static void run_record_add_op(struct run_record *record, const struct record_op *op)
 {
 	if (record->op_count == record->op_capacity) {
 		record->op_capacity = record->op_capacity ? 2 * record->op_capacity : 64;
-		record->ops = enlarge(record->ops, record->op_capacity * sizeof *record->ops);
+		record->ops =
+			run_record_enlarge(record->ops, record->op_capacity * sizeof *record->ops);
 	}
 	record->ops[record->op_count++] = *op;
 }
 
-static void take_ops(struct run_record *record, const struct record_area *area)
+static void run_record_take_ops(struct run_record *record, const struct record_area *area)
 {
-	const uint64_t size = size_of(area, &area->ops);
-	uint8_t *bytes = enlarge(NULL, size);
+	const uint64_t size = run_record_size_of(area, &area->ops);
+	uint8_t *bytes = run_record_enlarge(NULL, size);
 	const uint8_t *at = bytes;
 
 	if (!record->op_stream)
 		record->op_stream = array_new(1, sizeof *record->op_stream);
-	copy_chunks(area, &area->ops, bytes);
+	run_record_copy_chunks(area, &area->ops, bytes);
 	while (at < bytes + size) {
 		struct record_op op;
 
 		at = op_stream_read(record->op_stream, at, bytes + size, &op);
-		add_op(record, &op);
+		run_record_add_op(record, &op);
 	}
 	record->bytes += size;
 	free(bytes);
 }
 
-static void take_images(struct run_record *record, const struct record_area *area)
+static void run_record_take_images(struct run_record *record, const struct record_area *area)
 {
-	record->images = enlarge(
+	record->images = run_record_enlarge(
 		record->images, (record->image_count + area->image_count) * sizeof *record->images);
 	for (uint32_t i = 0; i < area->image_count; i++) {
 		const struct record_image *from = &area->images[i];
@@ -239,14 +244,14 @@ static void take_images(struct run_record *record, const struct record_area *are
 		*image = *from;
 		image->offset = record->image_size;
 		record->image_bytes =
-			enlarge(record->image_bytes, record->image_size + from->bytes);
+			run_record_enlarge(record->image_bytes, record->image_size + from->bytes);
 		memcpy(record->image_bytes + record->image_size, (const char *)area + from->offset,
 			from->bytes);
 		record->image_size += from->bytes;
 	}
 }
 
-static void empty(struct record_thread *thread)
+static void run_record_empty(struct record_thread *thread)
 {
 	thread->first = thread->last = 0;
 	thread->at = thread->end = NULL;
@@ -258,22 +263,22 @@ bool run_record_take(struct run_record *record, struct record_area *area, uint64
 	if (!run_record_is_area_valid(area, bytes))
 		return false;
 	run_record_take_threads(record, area, threads, most);
-	take_ops(record, area);
-	take_images(record, area);
+	run_record_take_ops(record, area);
+	run_record_take_images(record, area);
 	for (uint32_t i = 0; i < THREAD_CAPACITY; i++)
-		empty(&area->threads[i]);
-	empty(&area->ops);
+		run_record_empty(&area->threads[i]);
+	run_record_empty(&area->ops);
 	area->image_count = 0;
 	area->used = record_area_start();
 	return true;
 }
 
-static void append_end(struct run_thread *thread, uint64_t predicted)
+static void run_record_append_end(struct run_thread *thread, uint64_t predicted)
 {
 	const uint64_t number = predicted << RECORD_TAG_BITS | RECORD_END;
 
 	if (!thread->mapped) /* else run_record_take_thread() has reserved the space */
-		thread->bytes = enlarge(thread->bytes, thread->size + END_BYTES_MOST);
+		thread->bytes = run_record_enlarge(thread->bytes, thread->size + END_BYTES_MOST);
 	thread->size =
 		(uint64_t)(record_number_put(thread->bytes + thread->size, number) - thread->bytes);
 }
@@ -299,12 +304,14 @@ bool run_record_finish(struct run_record *record, const struct record_area *area
 	for (uint32_t i = 0; i < record->thread_count; i++) {
 		const uint64_t before = record->threads[i].size;
 
-		append_end(&record->threads[i], area->is_cut ? area->threads[i].predicted_at_cut
-							     : area->threads[i].predicted);
+		run_record_append_end(
+			&record->threads[i], area->is_cut ? area->threads[i].predicted_at_cut
+							  : area->threads[i].predicted);
 		record->bytes += record->threads[i].size - before;
 	}
 	record->object_count = area->object_count;
-	record->objects = enlarge(record->objects, record->object_count * sizeof *record->objects);
+	record->objects =
+		run_record_enlarge(record->objects, record->object_count * sizeof *record->objects);
 	memcpy(record->objects, area->objects, record->object_count * sizeof *record->objects);
 	for (uint32_t i = 0; i < record->object_count; i++)
 		record->objects[i].path[sizeof record->objects[i].path - 1] = '\0';

@@ -70,12 +70,12 @@ bool chunk_is_whole(const struct sensitivity *analysis, uint32_t window)
 	return analysis->order.event_count <= (uint64_t)WINDOWS_TOGETHER * window;
 }
 
-static bool is_global(const struct sensitivity *analysis, uint32_t window)
+static bool chunks_is_global(const struct sensitivity *analysis, uint32_t window)
 {
 	return analysis->options.is_global || chunk_is_whole(analysis, window);
 }
 
-static uint64_t global_size(const struct sensitivity *analysis, uint32_t window)
+static uint64_t chunks_global_size(const struct sensitivity *analysis, uint32_t window)
 {
 	return chunk_is_whole(analysis, window) ? analysis->order.event_count
 						: (uint64_t)WINDOWS_TOGETHER * window;
@@ -86,7 +86,7 @@ struct word_access {
 	bool is_write;
 };
 
-static int compare_accesses(const void *left, const void *right)
+static int chunks_compare_accesses(const void *left, const void *right)
 {
 	const struct word_access *a = left, *b = right;
 
@@ -115,7 +115,7 @@ static uint64_t chunks_cost_of(const struct walk *walk, const struct order_windo
 					event->address >> 3, event->kind == EVENT_WRITE};
 		}
 	if (count)
-		qsort(list, count, sizeof *list, compare_accesses);
+		qsort(list, count, sizeof *list, chunks_compare_accesses);
 	for (size_t i = 0, next; i < count; i = next) {
 		uint64_t writes = 0;
 
@@ -128,7 +128,7 @@ static uint64_t chunks_cost_of(const struct walk *walk, const struct order_windo
 }
 
 /* Locks of the critical sections that overlap the window. `list` NULL: only counts. */
-static size_t list_locks(
+static size_t chunks_list_locks(
 	const struct order *order, const struct order_window *window, struct word_access *list)
 {
 	const struct order_sections *index = &order->by_thread;
@@ -151,15 +151,15 @@ static size_t list_locks(
 }
 
 /* Returns the cost of locks: one term per pair of critical sections of one lock. */
-static uint64_t cost_of_locks(const struct order *order, const struct order_window *window)
+static uint64_t chunks_cost_of_locks(const struct order *order, const struct order_window *window)
 {
-	const size_t count = list_locks(order, window, NULL);
+	const size_t count = chunks_list_locks(order, window, NULL);
 	struct word_access *list = array_new(count + 1, sizeof *list);
 	uint64_t cost = 0;
 
-	(void)list_locks(order, window, list); /* the same number again */
+	(void)chunks_list_locks(order, window, list); /* the same number again */
 	if (count)
-		qsort(list, count, sizeof *list, compare_accesses);
+		qsort(list, count, sizeof *list, chunks_compare_accesses);
 	for (size_t i = 0, next; i < count; i = next) {
 		for (next = i; next < count && list[next].word == list[i].word; next++)
 			;
@@ -169,18 +169,21 @@ static uint64_t cost_of_locks(const struct order *order, const struct order_wind
 	return cost;
 }
 
-static bool is_too_large(const struct sensitivity *analysis, const struct order_window *window)
+static bool chunks_is_too_large(
+	const struct sensitivity *analysis, const struct order_window *window)
 {
-	return chunks_cost_of(&analysis->walk, window) + cost_of_locks(&analysis->order, window) >
+	return chunks_cost_of(&analysis->walk, window) +
+		       chunks_cost_of_locks(&analysis->order, window) >
 	       COST_MOST;
 }
 
 /* Shortens windows until the cost is below the limit. */
-static void shorten(const struct sensitivity *analysis, struct order_window *window)
+static void chunks_shorten(const struct sensitivity *analysis, struct order_window *window)
 {
 	const struct walk *walk = &analysis->walk;
 
-	for (uint32_t size = UINT32_MAX; size > WINDOW_LEAST && is_too_large(analysis, window);) {
+	for (uint32_t size = UINT32_MAX;
+		size > WINDOW_LEAST && chunks_is_too_large(analysis, window);) {
 		uint32_t longest = 0;
 
 		for (uint32_t i = 0; i < walk->record->thread_count; i++)
@@ -193,7 +196,7 @@ static void shorten(const struct sensitivity *analysis, struct order_window *win
 	}
 }
 
-static void set_global_ends(const struct order *order, const struct chunk_cursor *cursor,
+static void chunks_set_global_ends(const struct order *order, const struct chunk_cursor *cursor,
 	uint64_t count, struct order_window *window)
 {
 	for (uint32_t i = 0; i < order->thread_count; i++)
@@ -202,18 +205,18 @@ static void set_global_ends(const struct order *order, const struct chunk_cursor
 		window->end[order->events[cursor->global_end + i].thread]++;
 }
 
-static bool next_global(
+static bool chunks_next_global(
 	const struct sensitivity *analysis, struct chunk_cursor *cursor, struct chunk *chunk)
 {
 	const struct order *order = &analysis->order;
 	const uint64_t room = order->event_count - cursor->global_end;
-	const uint64_t wanted = global_size(analysis, cursor->window);
+	const uint64_t wanted = chunks_global_size(analysis, cursor->window);
 	uint64_t count = room < wanted ? room : wanted;
 
-	set_global_ends(order, cursor, count, &chunk->window);
-	while (count > WINDOW_LEAST && is_too_large(analysis, &chunk->window)) {
+	chunks_set_global_ends(order, cursor, count, &chunk->window);
+	while (count > WINDOW_LEAST && chunks_is_too_large(analysis, &chunk->window)) {
 		count /= 2;
-		set_global_ends(order, cursor, count, &chunk->window);
+		chunks_set_global_ends(order, cursor, count, &chunk->window);
 	}
 	for (uint32_t i = 0; i < order->thread_count; i++)
 		cursor->ends[i] = chunk->window.end[i];
@@ -226,7 +229,7 @@ static bool next_global(
 
 /* Returns the words that the thread reads in its window, sorted and unique. The caller frees the
  * list. */
-static uint64_t *words_read(
+static uint64_t *chunks_words_read(
 	const struct walk *walk, const struct order_window *window, uint32_t thread, size_t *count)
 {
 	uint64_t *words =
@@ -247,7 +250,7 @@ static uint64_t *words_read(
 }
 
 /* Marks the words that the thread writes in its window. Returns how many no partner writes yet. */
-static uint32_t words_written(const struct walk *walk, const struct order_window *window,
+static uint32_t chunks_words_written(const struct walk *walk, const struct order_window *window,
 	uint32_t thread, const uint64_t *words, size_t count, bool *is_written)
 {
 	uint32_t written = 0;
@@ -281,9 +284,9 @@ static void chunks_add_waits(const struct order *order, const struct order_windo
 }
 
 /* Returns the thread with the highest score: waits, plus words read that no partner writes yet. */
-static uint32_t best_partner(const struct sensitivity *analysis, const struct order_window *window,
-	const uint64_t *words, size_t count, const bool *is_written, const uint32_t *waits,
-	const bool *is_partner)
+static uint32_t chunks_best_partner(const struct sensitivity *analysis,
+	const struct order_window *window, const uint64_t *words, size_t count,
+	const bool *is_written, const uint32_t *waits, const bool *is_partner)
 {
 	bool *own = array_new(count + 1, 1);
 	uint32_t best = UINT32_MAX, most = 0;
@@ -294,7 +297,8 @@ static uint32_t best_partner(const struct sensitivity *analysis, const struct or
 		if (is_partner[i])
 			continue;
 		memcpy(own, is_written, count);
-		score = 1 + waits[i] + words_written(&analysis->walk, window, i, words, count, own);
+		score = 1 + waits[i] +
+			chunks_words_written(&analysis->walk, window, i, words, count, own);
 		if (score > most) {
 			best = i;
 			most = score;
@@ -304,32 +308,33 @@ static uint32_t best_partner(const struct sensitivity *analysis, const struct or
 	return best;
 }
 
-static void choose_partners(const struct sensitivity *analysis, struct order_window *window,
+static void chunks_choose_partners(const struct sensitivity *analysis, struct order_window *window,
 	uint32_t thread, bool is_near)
 {
 	const uint32_t threads = analysis->order.thread_count;
 	uint32_t *waits = array_new(threads + 1u, sizeof *waits);
 	bool *is_partner = array_new(threads + 1u, sizeof *is_partner);
 	size_t count;
-	uint64_t *words = words_read(&analysis->walk, window, thread, &count);
+	uint64_t *words = chunks_words_read(&analysis->walk, window, thread, &count);
 	bool *is_written = array_new(count + 1, sizeof *is_written);
 
 	chunks_add_waits(&analysis->order, window, thread, waits);
 	is_partner[thread] = true;
 	for (uint32_t round = 0; round < PARTNERS_MOST; round++) {
-		const uint32_t best =
-			best_partner(analysis, window, words, count, is_written, waits, is_partner);
+		const uint32_t best = chunks_best_partner(
+			analysis, window, words, count, is_written, waits, is_partner);
 
 		is_partner[best] = true;
-		(void)words_written(&analysis->walk, window, best, words, count, is_written);
+		(void)chunks_words_written(&analysis->walk, window, best, words, count, is_written);
 	}
 	for (uint32_t more = PARTNERS_MOST; is_near && more < PARTNERS_NEAR_MOST; more++) {
 		uint32_t best;
 
 		memset(is_written, 0, count + 1);
-		best = best_partner(analysis, window, words, count, is_written, waits, is_partner);
-		if (best == UINT32_MAX ||
-			!words_written(&analysis->walk, window, best, words, count, is_written))
+		best = chunks_best_partner(
+			analysis, window, words, count, is_written, waits, is_partner);
+		if (best == UINT32_MAX || !chunks_words_written(&analysis->walk, window, best,
+						  words, count, is_written))
 			break;
 		is_partner[best] = true;
 	}
@@ -344,7 +349,8 @@ static void choose_partners(const struct sensitivity *analysis, struct order_win
 
 /* Finds the previous event of the thread, or the event that created the thread. Returns false if
  * there is none. */
-static bool find_before(const struct order *order, struct event_id event, struct event_id *out)
+static bool chunks_find_before(
+	const struct order *order, struct event_id event, struct event_id *out)
 {
 	if (event.index) {
 		*out = (struct event_id){event.thread, event.index - 1};
@@ -361,11 +367,12 @@ static bool find_before(const struct order *order, struct event_id event, struct
 }
 
 /* Moves window beginnings behind everything that happened before the event in this run. */
-static void add_past(const struct order *order, struct order_window *window, struct event_id event)
+static void chunks_add_past(
+	const struct order *order, struct order_window *window, struct event_id event)
 {
 	struct event_id before;
 
-	if (!find_before(order, event, &before))
+	if (!chunks_find_before(order, event, &before))
 		return;
 	for (uint32_t i = 0; i < order->thread_count; i++) {
 		const uint32_t count = order_clock_of(order, &order->pasts, before, (uint16_t)i);
@@ -379,26 +386,26 @@ static void add_past(const struct order *order, struct order_window *window, str
  * Windows begin where the threads stand when the thread reaches its event. Threads that do not
  * exist yet are created, unless that needs events of the thread's own window.
  */
-static void begin_windows(
+static void chunks_begin_windows(
 	const struct order *order, struct event_id event, struct order_window *window)
 {
 	for (uint32_t i = 0; i < order->thread_count; i++)
 		window->begin[i] = (uint32_t)order->walk->threads[i].first;
-	add_past(order, window, event);
+	chunks_add_past(order, window, event);
 	for (uint32_t i = 0; i < order->thread_count; i++) {
 		const struct event_id first = {(uint16_t)i, 0};
 		struct event_id creation;
 
-		if (!window->begin[i] && find_before(order, first, &creation) &&
+		if (!window->begin[i] && chunks_find_before(order, first, &creation) &&
 			order_clock_of(order, &order->pasts, creation, event.thread) <=
 				window->begin[event.thread])
-			add_past(order, window, first);
+			chunks_add_past(order, window, first);
 	}
 }
 
 /* Finds the next window, round robin: queries per place are limited, so that all threads get their
  * share. */
-static bool find_window(const struct sensitivity *analysis, struct chunk_cursor *cursor)
+static bool chunks_find_window(const struct sensitivity *analysis, struct chunk_cursor *cursor)
 {
 	const uint32_t threads = analysis->order.thread_count;
 
@@ -417,16 +424,16 @@ static bool find_window(const struct sensitivity *analysis, struct chunk_cursor 
 
 /* Finds the next window of one thread. The windows of the other threads begin as early as
  * possible. */
-static bool next_distributed(
+static bool chunks_next_distributed(
 	const struct sensitivity *analysis, struct chunk_cursor *cursor, struct chunk *chunk)
 {
 	const struct order *order = &analysis->order;
 	const struct walk *walk = &analysis->walk;
 
-	if (!find_window(analysis, cursor))
+	if (!chunks_find_window(analysis, cursor))
 		return false;
 	chunk->begin = cursor->ends[cursor->thread];
-	begin_windows(
+	chunks_begin_windows(
 		order, (struct event_id){cursor->thread, (uint32_t)chunk->begin}, &chunk->window);
 	for (uint32_t i = 0; i < order->thread_count; i++) {
 		const uint64_t end = chunk->window.begin[i] + (uint64_t)cursor->window;
@@ -435,10 +442,10 @@ static bool next_distributed(
 			(uint32_t)(end < walk->threads[i].count ? end : walk->threads[i].count);
 	}
 	if (order->thread_count > PARTNERS_MOST + 1)
-		choose_partners(analysis, &chunk->window, cursor->thread,
+		chunks_choose_partners(analysis, &chunk->window, cursor->thread,
 			cursor->window <= SEARCH_NEAR_WINDOW);
 	chunk->first = chunk->last = cursor->thread;
-	shorten(analysis, &chunk->window);
+	chunks_shorten(analysis, &chunk->window);
 	cursor->ends[cursor->thread] = chunk->window.end[cursor->thread];
 	cursor->thread = (uint16_t)((cursor->thread + 1u) % order->thread_count);
 	return true;
@@ -447,8 +454,9 @@ static bool next_distributed(
 bool chunk_next(
 	const struct sensitivity *analysis, struct chunk_cursor *cursor, struct chunk *chunk)
 {
-	return is_global(analysis, cursor->window) ? next_global(analysis, cursor, chunk)
-						   : next_distributed(analysis, cursor, chunk);
+	return chunks_is_global(analysis, cursor->window)
+		       ? chunks_next_global(analysis, cursor, chunk)
+		       : chunks_next_distributed(analysis, cursor, chunk);
 }
 
 uint64_t chunk_count(const struct sensitivity *analysis, uint32_t window)
@@ -456,8 +464,8 @@ uint64_t chunk_count(const struct sensitivity *analysis, uint32_t window)
 	const uint64_t events = analysis->order.event_count;
 	uint64_t count = 0;
 
-	if (is_global(analysis, window))
-		return events ? (events - 1) / global_size(analysis, window) + 1 : 0;
+	if (chunks_is_global(analysis, window))
+		return events ? (events - 1) / chunks_global_size(analysis, window) + 1 : 0;
 	for (uint32_t i = 0; i < analysis->order.thread_count; i++)
 		count += (analysis->walk.threads[i].count - analysis->walk.threads[i].first +
 				 window - 1) /

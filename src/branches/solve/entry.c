@@ -74,7 +74,7 @@ static int entry_open(struct sensitivity **out, const struct run_record *record,
 }
 
 /* Returns a text such as "FILE:LINE, FILE:LINE". */
-static const char *entry_tell_delayed(struct sensitivity *analysis, const struct worker *worker)
+static const char *entry_list_delayed(struct sensitivity *analysis, const struct worker *worker)
 {
 	const struct solution *solution = &worker->solution;
 
@@ -112,7 +112,7 @@ static bool entry_next(struct sensitivity *analysis, struct sensitive_candidate 
 		.segment_count = worker->solution.count,
 		.chosen = analysis->walk.chosen};
 	if (worker->pass == PASS_RELAXED)
-		out->delayed = entry_tell_delayed(analysis, worker);
+		out->delayed = entry_list_delayed(analysis, worker);
 	places_describe(analysis, event_instruction(event), &out->place);
 	places_name_variables(analysis, walk_event_term(&analysis->walk, event));
 	out->variables = analysis->variables.text;
@@ -132,7 +132,7 @@ static bool entry_is_same_run(const struct run_record *a, const struct run_recor
 
 /* Returns whether the events correspond. An access outside of its object has only an EVENT_ADDRESS,
  * with the bounds. */
-static bool corresponds(const struct walk_event *own, const struct walk_event *event)
+static bool entry_corresponds(const struct walk_event *own, const struct walk_event *event)
 {
 	if (event_instruction(own) != event_instruction(event))
 		return false;
@@ -148,15 +148,15 @@ static const struct walk_event *entry_find_own(const struct walked_thread *recor
 	uint64_t left = 0;
 
 	for (const struct walk_event *i = recorded->events; i < event; i++)
-		left += corresponds(i, event);
+		left += entry_corresponds(i, event);
 	for (uint64_t i = 0; i < thread->count; i++)
-		if (corresponds(&thread->events[i], event) && !left--)
+		if (entry_corresponds(&thread->events[i], event) && !left--)
 			return &thread->events[i];
 	return NULL;
 }
 
 /* Judges a null pointer: it counts if the thread took the same path and crashed at this access. */
-static enum sensitivity_verdict judge_pointer(const struct walk *walk, uint16_t number,
+static enum sensitivity_verdict entry_judge_pointer(const struct walk *walk, uint16_t number,
 	struct event_id goal, const struct walk_event *own)
 {
 	const struct walked_thread *thread = &walk->threads[number];
@@ -174,7 +174,7 @@ static enum sensitivity_verdict judge_pointer(const struct walk *walk, uint16_t 
 	return own->value < NULL_PAGE ? VERDICT_FLIPPED : VERDICT_NOT_REACHED;
 }
 
-static enum sensitivity_verdict judge_event(
+static enum sensitivity_verdict entry_judge_event(
 	struct sensitivity *analysis, const struct walk *crashed, uint16_t thread)
 {
 	const struct event_id goal = analysis->search.current->goal;
@@ -195,7 +195,7 @@ static enum sensitivity_verdict judge_event(
 	walk.objects = (struct object_table){0};
 	own = entry_find_own(&analysis->walk.threads[goal.thread], &walk.threads[thread], event);
 	if (event->kind == EVENT_ADDRESS)
-		verdict = judge_pointer(&walk, thread, goal, own);
+		verdict = entry_judge_pointer(&walk, thread, goal, own);
 	else if (own && event->kind == EVENT_TARGET)
 		verdict = own->value == event->value ? VERDICT_SAME : VERDICT_FLIPPED;
 	else if (own && event->kind == EVENT_DIVISOR)
@@ -233,7 +233,7 @@ static enum sensitivity_verdict entry_check(
 		}
 		if (event->kind == EVENT_INDEX || event->kind == EVENT_DIVISOR ||
 			event->kind == EVENT_ADDRESS || event->kind == EVENT_TARGET)
-			verdict = judge_event(analysis, &walk, watch.thread);
+			verdict = entry_judge_event(analysis, &walk, watch.thread);
 		else if (watch.is_reached)
 			verdict =
 				watch.outcome != event->case_value ? VERDICT_FLIPPED : VERDICT_SAME;
@@ -288,7 +288,8 @@ static void entry_take_run(struct sensitivity *analysis, const struct sensitive_
 }
 
 /* Cuts the list off at the end of the buffer. */
-static void tell_unmatched(const struct sensitivity *analysis, struct sensitivity_figures *figures)
+static void entry_list_unmatched(
+	const struct sensitivity *analysis, struct sensitivity_figures *figures)
 {
 	size_t used = 0;
 
@@ -309,7 +310,7 @@ static void entry_figures(struct sensitivity *analysis, struct sensitivity_figur
 	(void)pthread_mutex_lock(&analysis->search.lock); /* default mutex: cannot fail */
 	*out = analysis->figures;
 	(void)pthread_mutex_unlock(&analysis->search.lock);
-	tell_unmatched(analysis, out);
+	entry_list_unmatched(analysis, out);
 }
 
 static bool entry_plan_run(struct sensitivity *analysis, struct sensitive_trial *out)

@@ -57,7 +57,7 @@ static void interleavings_add_variables(struct condition *condition, const struc
 	interleavings_add_variables(condition, term_operand(term, 2));
 }
 
-static bool has_variable(const struct condition *condition, uint32_t number)
+static bool interleavings_has_variable(const struct condition *condition, uint32_t number)
 {
 	for (uint32_t i = 0; i < condition->variable_count; i++)
 		if (condition->variables[i] == number)
@@ -65,7 +65,7 @@ static bool has_variable(const struct condition *condition, uint32_t number)
 	return false;
 }
 
-static bool has_word(const struct condition *condition, uint64_t address)
+static bool interleavings_has_word(const struct condition *condition, uint64_t address)
 {
 	for (uint32_t i = 0; i < condition->word_count; i++)
 		if (condition->words[i] == address >> 3)
@@ -74,7 +74,8 @@ static bool has_word(const struct condition *condition, uint64_t address)
 }
 
 /* Finds the words of the condition's variables that its own thread has read. */
-static void find_words(struct condition *condition, const struct walk *walk, struct event_id goal)
+static void interleavings_find_words(
+	struct condition *condition, const struct walk *walk, struct event_id goal)
 {
 	const struct walked_thread *thread = &walk->threads[goal.thread];
 
@@ -86,8 +87,10 @@ static void find_words(struct condition *condition, const struct walk *walk, str
 		const struct walk_event *event = &thread->events[i];
 
 		if (event->kind == EVENT_READ &&
-			has_variable(condition, walk_event_term(walk, event)->number) &&
-			!has_word(condition, event->address) && condition->word_count < WORDS_MOST)
+			interleavings_has_variable(
+				condition, walk_event_term(walk, event)->number) &&
+			!interleavings_has_word(condition, event->address) &&
+			condition->word_count < WORDS_MOST)
 			condition->words[condition->word_count++] = event->address >> 3;
 	}
 }
@@ -134,13 +137,13 @@ static void interleavings_pick(struct picked_list *list, struct event_id id, uin
 	ARRAY_APPEND(list->items, list->count, (struct picked){time, id});
 }
 
-static bool is_performed(const struct walk *walk, const struct walk_event *event)
+static bool interleavings_is_performed(const struct walk *walk, const struct walk_event *event)
 {
 	return event->kind == EVENT_OP && event->value != UINT64_MAX &&
 	       walk->record->ops[event->value].kind != OP_THREAD_CREATED;
 }
 
-static bool is_of_threads(const struct walk *walk, const struct walk_event *event)
+static bool interleavings_is_of_threads(const struct walk *walk, const struct walk_event *event)
 {
 	const uint8_t kind = walk->record->ops[event->value].kind;
 
@@ -159,18 +162,18 @@ static void interleavings_pick_thread(struct picked_list *list, struct interleav
 
 	for (uint64_t i = cursor->walk->threads[cursor->thread].first; i < end; i++) {
 		const struct event_id id = {cursor->thread, (uint32_t)i};
-		const bool is_op = is_performed(cursor->walk, &events[i]);
+		const bool is_op = interleavings_is_performed(cursor->walk, &events[i]);
 		uint64_t time;
 
 		if (!is_op && ((events[i].kind != EVENT_READ && events[i].kind != EVENT_WRITE) ||
-				      !has_word(condition, events[i].address)))
+				      !interleavings_has_word(condition, events[i].address)))
 			continue;
 		time = interleavings_time_of(cursor, &events[i]);
 		if (time == UINT64_MAX)
 			return;
 		if (!is_op && last_op.index != UINT32_MAX)
 			interleavings_pick(list, last_op, time_of_op);
-		if (!is_op || wants_op || is_of_threads(cursor->walk, &events[i]))
+		if (!is_op || wants_op || interleavings_is_of_threads(cursor->walk, &events[i]))
 			interleavings_pick(list, id, time);
 		wants_op = !is_op;
 		last_op.index = is_op ? (uint32_t)i : UINT32_MAX;
@@ -198,8 +201,8 @@ static uint64_t interleavings_count_before(const struct walked_thread *thread, u
 }
 
 /* Selects steps in the order of positions. */
-static void pick_recorded(struct picked_list *list, const struct walk *walk, struct event_id goal,
-	const struct condition *condition)
+static void interleavings_pick_recorded(struct picked_list *list, const struct walk *walk,
+	struct event_id goal, const struct condition *condition)
 {
 	const uint64_t position = walk->threads[goal.thread].events[goal.index].position;
 
@@ -216,7 +219,7 @@ static void pick_recorded(struct picked_list *list, const struct walk *walk, str
 }
 
 /* Selects steps in the order of the schedule, whose threads are numbered as in the record. */
-static void pick_flipped(struct picked_list *list, const struct walk *walk,
+static void interleavings_pick_flipped(struct picked_list *list, const struct walk *walk,
 	const struct sensitivity *analysis, struct event_id goal, const struct condition *condition)
 {
 	const struct run_record *record = analysis->walk.record;
@@ -237,7 +240,7 @@ static void pick_flipped(struct picked_list *list, const struct walk *walk,
 		qsort(list->items, list->count, sizeof *list->items, interleavings_compare);
 }
 
-static void set_place(
+static void interleavings_set_place(
 	struct sensitivity *analysis, struct sensitive_step *step, LLVMValueRef instruction)
 {
 	struct sensitive_place place = {.function = "", .file = "", .directory = ""};
@@ -251,7 +254,7 @@ static void set_place(
 	step->column = place.column;
 }
 
-static char *value_text(const struct walk_event *event)
+static char *interleavings_value_text(const struct walk_event *event)
 {
 	const uint64_t value = event->value;
 	char text[24];
@@ -276,7 +279,7 @@ static char *value_text(const struct walk_event *event)
 }
 
 /* Describes an op in a step. The caller adds the source location and the name of the lock. */
-static void tell_op(const struct record_op *op, struct sensitive_step *step)
+static void interleavings_describe_op(const struct record_op *op, struct sensitive_step *step)
 {
 	const struct op_description *description = &op_descriptions[op->kind];
 
@@ -290,7 +293,7 @@ static void tell_op(const struct record_op *op, struct sensitive_step *step)
 	step->site = op->site;
 }
 
-static void tell_access(
+static void interleavings_describe_access(
 	struct sensitivity *analysis, const struct walk_event *event, struct sensitive_step *step)
 {
 	struct strbuf name;
@@ -300,24 +303,25 @@ static void tell_access(
 	step->other = UINT16_MAX;
 	places_name_access(analysis, event, &name);
 	step->object = strbuf_detach(&name);
-	step->value = value_text(event);
+	step->value = interleavings_value_text(event);
 	step->address = event->address;
 }
 
-static void tell(struct sensitivity *analysis, const struct walk *walk, struct event_id id,
-	struct sensitive_step *step)
+static void interleavings_describe_event(struct sensitivity *analysis, const struct walk *walk,
+	struct event_id id, struct sensitive_step *step)
 {
 	const struct walk_event *event = &walk->threads[id.thread].events[id.index];
 
 	*step = (struct sensitive_step){.thread = id.thread};
-	set_place(analysis, step, event->kind == EVENT_OP ? NULL : event_instruction(event));
+	interleavings_set_place(
+		analysis, step, event->kind == EVENT_OP ? NULL : event_instruction(event));
 	if (event->kind == EVENT_OP)
-		tell_op(&walk->record->ops[event->value], step);
+		interleavings_describe_op(&walk->record->ops[event->value], step);
 	else
-		tell_access(analysis, event, step);
+		interleavings_describe_access(analysis, event, step);
 }
 
-static void report_goal(struct sensitivity *analysis, const struct walk_event *event,
+static void interleavings_report_goal(struct sensitivity *analysis, const struct walk_event *event,
 	uint16_t thread, bool is_flipped, bool is_taken, struct sensitive_step *step)
 {
 	static const char *const sides[][2] = {
@@ -337,10 +341,10 @@ static void report_goal(struct sensitivity *analysis, const struct walk_event *e
 		.verb = "finds",
 		.object = string_copy(text),
 		.other = UINT16_MAX};
-	set_place(analysis, step, event_instruction(event));
+	interleavings_set_place(analysis, step, event_instruction(event));
 }
 
-static void report_all(struct sensitivity *analysis, const struct walk *walk,
+static void interleavings_report_all(struct sensitivity *analysis, const struct walk *walk,
 	const struct picked_list *list, struct sensitive_interleaving *out)
 {
 	const uint32_t first = list->count > STEPS_MOST ? list->count - STEPS_MOST : 0;
@@ -348,11 +352,12 @@ static void report_all(struct sensitivity *analysis, const struct walk *walk,
 	*out = (struct sensitive_interleaving){.left_out = first};
 	out->steps = array_new(list->count - first + 1u, sizeof *out->steps);
 	for (uint32_t i = first; i < list->count; i++)
-		tell(analysis, walk, list->items[i].id, &out->steps[out->count++]);
+		interleavings_describe_event(
+			analysis, walk, list->items[i].id, &out->steps[out->count++]);
 }
 
 /* Finds the same branch in another run; index UINT32_MAX: the run did not reach it. */
-static struct event_id find_goal(
+static struct event_id interleavings_find_goal(
 	const struct walk *walk, uint16_t thread, const struct walk_event *goal)
 {
 	const struct walked_thread *walked = &walk->threads[thread];
@@ -376,10 +381,10 @@ void interleavings_describe(struct sensitivity *analysis, const struct run_recor
 	uint64_t *own_chosen;
 	struct walk walk;
 
-	find_words(&condition, &analysis->walk, goal);
-	pick_recorded(&list, &analysis->walk, goal, &condition);
-	report_all(analysis, &analysis->walk, &list, &out[SENSITIVE_RECORDED]);
-	report_goal(analysis, event, goal.thread, false, event->is_taken,
+	interleavings_find_words(&condition, &analysis->walk, goal);
+	interleavings_pick_recorded(&list, &analysis->walk, goal, &condition);
+	interleavings_report_all(analysis, &analysis->walk, &list, &out[SENSITIVE_RECORDED]);
+	interleavings_report_goal(analysis, event, goal.thread, false, event->is_taken,
 		&out[SENSITIVE_RECORDED].steps[out[SENSITIVE_RECORDED].count++]);
 
 	walk_open(&walk, &analysis->book, run);
@@ -394,14 +399,14 @@ void interleavings_describe(struct sensitivity *analysis, const struct run_recor
 	walk_run(&walk, WALK_EVENTS);
 	walk.shared = (struct shared_map){0};
 	walk.chosen = own_chosen;
-	flipped = find_goal(&walk, thread, event);
+	flipped = interleavings_find_goal(&walk, thread, event);
 	/* The run crashed before the event: use the words of the record's condition. */
 	if (flipped.index != UINT32_MAX)
-		find_words(&condition, &walk, flipped);
+		interleavings_find_words(&condition, &walk, flipped);
 	list.count = 0;
-	pick_flipped(&list, &walk, analysis, flipped, &condition);
-	report_all(analysis, &walk, &list, &out[SENSITIVE_FLIPPED]);
-	report_goal(analysis, event, thread, true, !event->is_taken,
+	interleavings_pick_flipped(&list, &walk, analysis, flipped, &condition);
+	interleavings_report_all(analysis, &walk, &list, &out[SENSITIVE_FLIPPED]);
+	interleavings_report_goal(analysis, event, thread, true, !event->is_taken,
 		&out[SENSITIVE_FLIPPED].steps[out[SENSITIVE_FLIPPED].count++]);
 	out[SENSITIVE_FLIPPED].called_from = places_called_from(event_instruction(event),
 		analysis->flipped_callers, analysis->flipped_caller_count);

@@ -45,7 +45,7 @@ static uint32_t loops_number_of(const struct graph *graph, LLVMBasicBlockRef blo
 	return (uint32_t)(found - graph->blocks);
 }
 
-static void open_graph(struct graph *graph, LLVMValueRef function)
+static void loops_open_graph(struct graph *graph, LLVMValueRef function)
 {
 	graph->count = LLVMCountBasicBlocks(function);
 	graph->blocks = array_new(graph->count, sizeof *graph->blocks);
@@ -103,7 +103,7 @@ static bool loops_add(struct loop_body *body, LLVMBasicBlockRef block)
 }
 
 /* Adds the predecessors of a block; for the head, only those that the head dominates. */
-static bool add_before(
+static bool loops_add_before(
 	struct graph *graph, struct loop_body *body, LLVMBasicBlockRef block, bool is_head)
 {
 	for (LLVMUseRef use = LLVMGetFirstUse(LLVMBasicBlockAsValue(block)); use;
@@ -127,12 +127,13 @@ static bool add_before(
 static void loops_collect(struct graph *graph, LLVMBasicBlockRef head, struct loop_body *body)
 {
 	body->count = 0;
-	if (!add_before(graph, body, head, true) || !body->count || !loops_add(body, head)) {
+	if (!loops_add_before(graph, body, head, true) || !body->count || !loops_add(body, head)) {
 		body->count = 0;
 		return;
 	}
 	for (unsigned i = 0; i < body->count; i++)
-		if (body->blocks[i] != head && !add_before(graph, body, body->blocks[i], false)) {
+		if (body->blocks[i] != head &&
+			!loops_add_before(graph, body, body->blocks[i], false)) {
 			body->count = 0;
 			return;
 		}
@@ -148,7 +149,7 @@ static bool loops_around(LLVMBasicBlockRef block, struct loop_body *body)
 	body->count = 0;
 	if (LLVMCountBasicBlocks(function) > FUNCTION_BLOCKS_MOST)
 		return false;
-	open_graph(&graph, function);
+	loops_open_graph(&graph, function);
 	/* Backwards from the block: the first head found belongs to the innermost loop. */
 	(void)loops_add(&heads, block);
 	for (unsigned i = 0; i < heads.count && !is_found; i++) {
@@ -156,7 +157,7 @@ static bool loops_around(LLVMBasicBlockRef block, struct loop_body *body)
 			    loops_number_of(&graph, block)))
 			loops_collect(&graph, heads.blocks[i], body);
 		is_found = loops_body_has(body, block);
-		(void)add_before(&graph, &heads, heads.blocks[i], false);
+		(void)loops_add_before(&graph, &heads, heads.blocks[i], false);
 	}
 	free(graph.blocks);
 	free(graph.seen);
@@ -166,7 +167,7 @@ static bool loops_around(LLVMBasicBlockRef block, struct loop_body *body)
 
 /* Returns whether a waiting loop may contain the call. `is_spinning`: no lock or condition
  * variable. */
-static bool is_patient_call(LLVMValueRef call, bool is_spinning)
+static bool loops_may_contain_call(LLVMValueRef call, bool is_spinning)
 {
 	/* The names of locks and condition variables precede the others. */
 	static const char *const names[] = {"pthread_mutex_lock", "pthread_mutex_unlock",
@@ -197,7 +198,7 @@ static bool loops_only_looks(LLVMBasicBlockRef block, bool is_spinning)
 	for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
 		if (LLVMIsAStoreInst(i) && !LLVMIsAAllocaInst(LLVMGetOperand(i, 1)))
 			return false;
-		if (LLVMIsACallInst(i) && !is_patient_call(i, is_spinning))
+		if (LLVMIsACallInst(i) && !loops_may_contain_call(i, is_spinning))
 			return false;
 		if (LLVMIsAInvokeInst(i) || LLVMIsAReturnInst(i))
 			return false;
@@ -208,14 +209,14 @@ static bool loops_only_looks(LLVMBasicBlockRef block, bool is_spinning)
 /* Limit of operations between a value and its value in the previous iteration. */
 #define CHAIN_MOST 6
 
-static bool comes_from(LLVMValueRef value, LLVMValueRef phi, unsigned most)
+static bool loops_depends_on_phi(LLVMValueRef value, LLVMValueRef phi, unsigned most)
 {
 	if (value == phi)
 		return true;
 	if (!most || !LLVMIsAInstruction(value) || LLVMIsAPHINode(value) || LLVMIsACallInst(value))
 		return false;
 	for (int i = 0; i < LLVMGetNumOperands(value); i++)
-		if (comes_from(LLVMGetOperand(value, (unsigned)i), phi, most - 1))
+		if (loops_depends_on_phi(LLVMGetOperand(value, (unsigned)i), phi, most - 1))
 			return true;
 	return false;
 }
@@ -229,7 +230,7 @@ static bool loops_counts(LLVMBasicBlockRef block)
 		for (unsigned j = 0; j < LLVMCountIncoming(i); j++) {
 			LLVMValueRef value = LLVMGetIncomingValue(i, j);
 
-			if ((value != i && comes_from(value, i, CHAIN_MOST)) ||
+			if ((value != i && loops_depends_on_phi(value, i, CHAIN_MOST)) ||
 				LLVMIsALoadInst(value))
 				return true;
 		}
@@ -237,7 +238,7 @@ static bool loops_counts(LLVMBasicBlockRef block)
 }
 
 /* Returns the last successor outside of the loop; -1: the branch does not end a waiting loop. */
-static int end_of_waiting_loop(LLVMValueRef branch, bool is_spinning)
+static int loops_end_of_waiting_loop(LLVMValueRef branch, bool is_spinning)
 {
 	struct loop_body body;
 	int leaves = -1;
@@ -254,7 +255,7 @@ static int end_of_waiting_loop(LLVMValueRef branch, bool is_spinning)
 }
 
 /* Optimisers peel the first test of a loop: the loop's branch is a successor on the same line. */
-static LLVMValueRef branch_behind(LLVMValueRef branch, unsigned successor)
+static LLVMValueRef loops_branch_behind(LLVMValueRef branch, unsigned successor)
 {
 	LLVMBasicBlockRef block = LLVMGetSuccessor(branch, successor);
 	LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
@@ -267,17 +268,18 @@ static LLVMValueRef branch_behind(LLVMValueRef branch, unsigned successor)
 		       : NULL;
 }
 
-static int end_of_wait(LLVMValueRef branch, bool is_spinning)
+static int loops_end_of_wait(LLVMValueRef branch, bool is_spinning)
 {
 	const unsigned count = LLVMGetNumSuccessors(branch);
-	const int leaves = end_of_waiting_loop(branch, is_spinning);
+	const int leaves = loops_end_of_waiting_loop(branch, is_spinning);
 
 	if (leaves >= 0)
 		return leaves;
 	for (unsigned i = 0; i < count; i++) {
-		LLVMValueRef behind = branch_behind(branch, i);
+		LLVMValueRef behind = loops_branch_behind(branch, i);
 
-		if (behind && behind != branch && end_of_waiting_loop(behind, is_spinning) >= 0)
+		if (behind && behind != branch &&
+			loops_end_of_waiting_loop(behind, is_spinning) >= 0)
 			return i ? 0 : (int)count - 1;
 	}
 	return -1;
@@ -285,10 +287,10 @@ static int end_of_wait(LLVMValueRef branch, bool is_spinning)
 
 bool loop_is_waiting(LLVMValueRef branch)
 {
-	return end_of_wait(branch, false) >= 0;
+	return loops_end_of_wait(branch, false) >= 0;
 }
 
 int loop_spin_leaves(LLVMValueRef branch)
 {
-	return LLVMGetNumSuccessors(branch) == 2 ? end_of_wait(branch, true) : -1;
+	return LLVMGetNumSuccessors(branch) == 2 ? loops_end_of_wait(branch, true) : -1;
 }

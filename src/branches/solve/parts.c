@@ -19,7 +19,7 @@
 #define ADDRESS_ROUNDS_MOST 4
 
 /* Returns a hash of the outcomes of all branches on shared memory. */
-static uint64_t path_of(const struct walk *walk)
+static uint64_t parts_path_of(const struct walk *walk)
 {
 	uint64_t hash = 0;
 
@@ -42,7 +42,7 @@ static uint64_t path_of(const struct walk *walk)
 }
 
 /* Lists names as far as the buffer has room: "memcpy 3, read 1". Returns the total. */
-static uint64_t count_unknown(const struct walk *walk, bool is_read, char *text, size_t bytes)
+static uint64_t parts_count_unknown(const struct walk *walk, bool is_read, char *text, size_t bytes)
 {
 	size_t used = 0;
 	uint64_t count = 0;
@@ -67,19 +67,19 @@ static uint64_t count_unknown(const struct walk *walk, bool is_read, char *text,
 	return count;
 }
 
-static bool is_unfinished(const struct walked_thread *thread)
+static bool parts_is_unfinished(const struct walked_thread *thread)
 {
 	return thread->summary.end == WALK_UNKNOWN || thread->summary.end == WALK_LOST;
 }
 
 /* Returns the number of threads that ended for this reason; 0: an earlier thread already reported
  * it. */
-static uint32_t count_alike(const struct walk *walk, uint32_t first)
+static uint32_t parts_count_equal_reasons(const struct walk *walk, uint32_t first)
 {
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < walk->record->thread_count; i++) {
-		if (!is_unfinished(&walk->threads[i]) ||
+		if (!parts_is_unfinished(&walk->threads[i]) ||
 			strcmp(walk->threads[i].summary.reason,
 				walk->threads[first].summary.reason) != 0)
 			continue;
@@ -91,12 +91,14 @@ static uint32_t count_alike(const struct walk *walk, uint32_t first)
 }
 
 /* Counts why threads could not be walked to their ends, as far as the buffer has room. */
-static void count_reasons(struct sensitivity_figures *figures, const struct walk *walk)
+static void parts_count_reasons(struct sensitivity_figures *figures, const struct walk *walk)
 {
 	size_t used = 0;
 
 	for (uint32_t i = 0; i < walk->record->thread_count; i++) {
-		const uint32_t count = is_unfinished(&walk->threads[i]) ? count_alike(walk, i) : 0;
+		const uint32_t count = parts_is_unfinished(&walk->threads[i])
+					       ? parts_count_equal_reasons(walk, i)
+					       : 0;
 
 		if (!count || used >= sizeof figures->unfinished)
 			continue;
@@ -109,7 +111,7 @@ static void count_reasons(struct sensitivity_figures *figures, const struct walk
 	}
 }
 
-static void count_run(struct sensitivity *analysis)
+static void parts_count_run(struct sensitivity *analysis)
 {
 	struct sensitivity_figures *figures = &analysis->figures;
 	const struct walk *walk = &analysis->walk;
@@ -119,14 +121,14 @@ static void count_run(struct sensitivity *analysis)
 		const struct walked_thread *thread = &walk->threads[i];
 
 		figures->instructions += thread->summary.instructions;
-		figures->unfinished_threads += is_unfinished(thread);
+		figures->unfinished_threads += parts_is_unfinished(thread);
 	}
-	count_reasons(figures, walk);
+	parts_count_reasons(figures, walk);
 	for (uint64_t i = 0; i < walk->shared.capacity; i++)
 		figures->shared_words += walk->shared.words[i].is_shared;
 }
 
-static void count_events(struct sensitivity *analysis)
+static void parts_count_events(struct sensitivity *analysis)
 {
 	struct sensitivity_figures *figures = &analysis->figures;
 	const struct walk *walk = &analysis->walk;
@@ -139,14 +141,14 @@ static void count_events(struct sensitivity *analysis)
 		figures->branches += thread->branch_count;
 	}
 	figures->unknown_writes =
-		count_unknown(walk, false, figures->unknown, sizeof figures->unknown);
-	figures->unknown_uses =
-		count_unknown(walk, true, figures->unknown_users, sizeof figures->unknown_users);
+		parts_count_unknown(walk, false, figures->unknown, sizeof figures->unknown);
+	figures->unknown_uses = parts_count_unknown(
+		walk, true, figures->unknown_users, sizeof figures->unknown_users);
 }
 
 /* Updates the numbers of steps and points. A walk counts only the steps of its part, but the run
  * has at least one step per shared access. */
-static void count_steps(struct sensitivity *analysis)
+static void parts_count_steps(struct sensitivity *analysis)
 {
 	const struct walk *walk = &analysis->walk;
 	uint64_t steps = 0, accesses = 0;
@@ -169,7 +171,7 @@ static void count_steps(struct sensitivity *analysis)
 }
 
 /* Returns a hash of the record for runs processed in parts: equal for equal records. */
-static uint64_t path_of_record(const struct run_record *record)
+static uint64_t parts_path_of_record(const struct run_record *record)
 {
 	uint64_t hash = 0;
 
@@ -183,7 +185,7 @@ static uint64_t path_of_record(const struct run_record *record)
 #define OPEN_INSTRUCTIONS_MOST UINT64_C(100000000)
 #define OPEN_EVENTS_MOST 20000
 
-static bool may_have_open_addresses(const struct sensitivity *analysis)
+static bool parts_may_have_open_addresses(const struct sensitivity *analysis)
 {
 	uint64_t events = 0;
 
@@ -195,7 +197,7 @@ static bool may_have_open_addresses(const struct sensitivity *analysis)
 }
 
 /* Makes memory of one thread shared if open addresses may refer to it. */
-static void share_addresses(struct sensitivity *analysis)
+static void parts_share_addresses(struct sensitivity *analysis)
 {
 	for (uint32_t round = 0; round < ADDRESS_ROUNDS_MOST; round++) {
 		struct order order;
@@ -212,17 +214,17 @@ static void share_addresses(struct sensitivity *analysis)
 	}
 }
 
-static void open_part(struct sensitivity *analysis)
+static void parts_open_part(struct sensitivity *analysis)
 {
 	uint64_t begin = thread_processor_ns(), took;
 
 	analysis->walk.part = analysis->parts[analysis->part];
-	analysis->walk.has_open_addresses = may_have_open_addresses(analysis);
+	analysis->walk.has_open_addresses = parts_may_have_open_addresses(analysis);
 	walk_run(&analysis->walk, WALK_EVENTS);
 	if (analysis->walk.has_open_addresses)
-		share_addresses(analysis);
-	count_steps(analysis);
-	count_events(analysis);
+		parts_share_addresses(analysis);
+	parts_count_steps(analysis);
+	parts_count_events(analysis);
 	took = thread_processor_ns() - begin;
 	analysis->figures.walk_ns += took;
 	analysis->figures.events_ns += took;
@@ -245,13 +247,13 @@ void parts_open(struct sensitivity *analysis)
 	walk_open(&analysis->walk, &analysis->book, record);
 	walk_run(&analysis->walk, WALK_SHARING);
 	walk_run(&analysis->walk, WALK_CHOOSING);
-	count_run(analysis);
+	parts_count_run(analysis);
 	analysis->part_count = walk_divide(&analysis->walk, most, &analysis->parts);
 	analysis->figures.parts = analysis->part_count;
 	analysis->figures.walk_ns = thread_processor_ns() - begin;
-	open_part(analysis);
-	analysis->figures.path =
-		analysis->part_count > 1 ? path_of_record(record) : path_of(&analysis->walk);
+	parts_open_part(analysis);
+	analysis->figures.path = analysis->part_count > 1 ? parts_path_of_record(record)
+							  : parts_path_of(&analysis->walk);
 }
 
 bool parts_next(struct sensitivity *analysis)
@@ -263,7 +265,7 @@ bool parts_next(struct sensitivity *analysis)
 	order_release(&analysis->order);
 	walk_forget_events(&analysis->walk);
 	analysis->part++;
-	open_part(analysis);
+	parts_open_part(analysis);
 	return !code_book_is_interrupted(&analysis->book);
 }
 

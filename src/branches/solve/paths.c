@@ -16,46 +16,47 @@ struct departure {
 	uint64_t index; /* index of the event in the thread's path */
 };
 
-static bool is_branch(const struct walk_event *event)
+static bool paths_is_branch(const struct walk_event *event)
 {
 	return event->kind == EVENT_BRANCH || event->kind == EVENT_CHOICE;
 }
 
 /* Returns whether both events are the same. Another address is no departure: it may depend on the
  * schedule. */
-static bool is_same_point(const struct walk_event *a, const struct walk_event *b)
+static bool paths_is_same_point(const struct walk_event *a, const struct walk_event *b)
 {
 	if (a->kind != b->kind)
 		return false;
-	if (is_branch(a))
+	if (paths_is_branch(a))
 		return event_instruction(a) == event_instruction(b);
 	return a->site == b->site;
 }
 
 /* Returns whether the path departs. A flipped choice (select) is no departure: control flow is the
  * same. */
-static bool departs(const struct walk_event *a, const struct walk_event *b)
+static bool paths_diverge_at(const struct walk_event *a, const struct walk_event *b)
 {
-	return !is_same_point(a, b) || (a->kind == EVENT_BRANCH && a->case_value != b->case_value);
+	return !paths_is_same_point(a, b) ||
+	       (a->kind == EVENT_BRANCH && a->case_value != b->case_value);
 }
 
-static bool is_modelled(
+static bool paths_is_modelled(
 	const struct sensitivity *analysis, uint16_t thread, const struct walk_event *branch)
 {
 	const struct walked_thread *walked = &analysis->walk.threads[thread];
 
 	for (uint64_t i = 0; i < walked->count; i++)
 		if (event_instruction(&walked->events[i]) == event_instruction(branch) &&
-			is_branch(&walked->events[i]) &&
+			paths_is_branch(&walked->events[i]) &&
 			walked->events[i].occurrence == branch->occurrence)
 			return true;
 	return false;
 }
 
-static void note_flip(
+static void paths_note_flip(
 	struct sensitivity *analysis, uint16_t thread, const struct walk_event *branch)
 {
-	const bool has_term = is_modelled(analysis, thread, branch);
+	const bool has_term = paths_is_modelled(analysis, thread, branch);
 	struct observed *item = NULL;
 
 	for (uint32_t i = 0; i < analysis->observed_count && !item; i++)
@@ -74,12 +75,12 @@ static void note_flip(
 	item->count++;
 }
 
-static uint64_t common_length(const struct walked_thread *a, const struct walked_thread *b)
+static uint64_t paths_common_length(const struct walked_thread *a, const struct walked_thread *b)
 {
 	return a->count < b->count ? a->count : b->count;
 }
 
-static struct departure find_departure(const struct walk *record, const struct walk *run)
+static struct departure paths_find_divergence(const struct walk *record, const struct walk *run)
 {
 	struct departure result = {.position = UINT64_MAX};
 
@@ -91,8 +92,8 @@ static struct departure find_departure(const struct walk *record, const struct w
 		if (other == UINT16_MAX)
 			continue;
 		b = &run->threads[other];
-		for (uint64_t i = 0; i < common_length(a, b); i++) {
-			if (!departs(&a->events[i], &b->events[i]))
+		for (uint64_t i = 0; i < paths_common_length(a, b); i++) {
+			if (!paths_diverge_at(&a->events[i], &b->events[i]))
 				continue;
 			if (b->events[i].position < result.position)
 				result = (struct departure){b->events[i].position, thread, i};
@@ -103,25 +104,25 @@ static struct departure find_departure(const struct walk *record, const struct w
 }
 
 /* Notes the flipped choices up to the departure, and the branch there. */
-static void note_thread(struct sensitivity *analysis, const struct walk *run, uint16_t thread,
+static void paths_note_thread(struct sensitivity *analysis, const struct walk *run, uint16_t thread,
 	const struct departure *departure)
 {
 	const struct walk *record = &analysis->path;
 	const uint16_t other = runs_thread_named(run->record, record->record->threads[thread].name);
 	const struct walked_thread *a = &record->threads[thread];
 
-	for (uint64_t i = 0; other != UINT16_MAX && i < common_length(a, &run->threads[other]);
-		i++) {
+	for (uint64_t i = 0;
+		other != UINT16_MAX && i < paths_common_length(a, &run->threads[other]); i++) {
 		const struct walk_event *event = &run->threads[other].events[i];
 		const bool is_last = departure->position != UINT64_MAX &&
 				     thread == departure->thread && i == departure->index;
 
 		if (event->position > departure->position ||
-			(departs(&a->events[i], event) && !is_last))
+			(paths_diverge_at(&a->events[i], event) && !is_last))
 			return;
-		if (is_same_point(&a->events[i], event) && is_branch(event) &&
+		if (paths_is_same_point(&a->events[i], event) && paths_is_branch(event) &&
 			a->events[i].case_value != event->case_value)
-			note_flip(analysis, thread, &a->events[i]);
+			paths_note_flip(analysis, thread, &a->events[i]);
 		if (is_last)
 			return;
 	}
@@ -140,7 +141,7 @@ const uint64_t *paths_accesses(struct sensitivity *analysis)
 	return analysis->accesses;
 }
 
-static bool is_followed(const struct walk *walk)
+static bool paths_is_followed(const struct walk *walk)
 {
 	for (uint32_t i = 0; i < walk->record->thread_count; i++)
 		if (walk->threads[i].summary.end == WALK_UNKNOWN ||
@@ -162,10 +163,10 @@ bool paths_observe(struct sensitivity *analysis, const struct run_record *run)
 	}
 	walk_open(&walk, &analysis->book, run);
 	walk_run(&walk, WALK_PATHS);
-	result = is_followed(&walk);
-	departure = find_departure(&analysis->path, &walk);
+	result = paths_is_followed(&walk);
+	departure = paths_find_divergence(&analysis->path, &walk);
 	for (uint16_t i = 0; result && i < analysis->path.record->thread_count; i++)
-		note_thread(analysis, &walk, i, &departure);
+		paths_note_thread(analysis, &walk, i, &departure);
 	walk_close(&walk);
 	return result;
 }

@@ -14,7 +14,7 @@
 enum { OPERAND_SCOPE = 1, OPERAND_NAME, OPERAND_LINKAGE_NAME };
 
 /* Reads the metadata operands of a scope in LLVM's layout; false: another layout. */
-static bool read_operands(
+static bool place_function_read_operands(
 	LLVMContextRef context, LLVMMetadataRef scope, LLVMValueRef operands[OPERANDS_MOST])
 {
 	LLVMValueRef node = LLVMMetadataAsValue(context, scope);
@@ -33,7 +33,7 @@ static const char *place_function_name_of(LLVMContextRef context, LLVMMetadataRe
 		LLVMValueRef operands[OPERANDS_MOST] = {NULL};
 		unsigned length;
 
-		if (!read_operands(context, scope, operands))
+		if (!place_function_read_operands(context, scope, operands))
 			return NULL;
 		if (LLVMGetMetadataKind(scope) == LLVMDISubprogramMetadataKind) {
 			LLVMValueRef name = operands[OPERAND_LINKAGE_NAME]
@@ -64,7 +64,7 @@ char *places_function(LLVMValueRef instruction)
 	return symbols_readable_name(name ? name : LLVMGetValueName2(function, &length));
 }
 
-static char *file_of(LLVMMetadataRef location)
+static char *place_function_file_of(LLVMMetadataRef location)
 {
 	LLVMMetadataRef file = LLVMDIScopeGetFile(LLVMDILocationGetScope(location));
 	unsigned length = 0;
@@ -87,7 +87,7 @@ static bool place_function_is_of_system(const char *file)
 static LLVMMetadataRef place_function_find_own(LLVMMetadataRef location, char **file)
 {
 	for (; location; location = LLVMDILocationGetInlinedAt(location)) {
-		*file = file_of(location);
+		*file = place_function_file_of(location);
 		if (!place_function_is_of_system(*file))
 			return location;
 		free(*file);

@@ -10,7 +10,7 @@
 #include "branches/values/slots.h"
 #include "symbols/symbols.h"
 
-static bool ends_the_program(LLVMBasicBlockRef block)
+static bool places_ends_the_program(LLVMBasicBlockRef block)
 {
 	const unsigned kind = LLVMGetEnumAttributeKindForName("noreturn", 8);
 
@@ -44,7 +44,7 @@ enum sensitive_kind places_kind(const struct walk_event *event)
 	default:
 		if (LLVMIsASwitchInst(event_instruction(event)))
 			return SENSITIVE_SWITCH;
-		return ends_the_program(LLVMGetSuccessor(
+		return places_ends_the_program(LLVMGetSuccessor(
 			       event_instruction(event), event->case_value ? 0 : 1))
 			       ? SENSITIVE_ASSERTION
 			       : SENSITIVE_BRANCH;
@@ -102,7 +102,7 @@ static uint64_t places_key_of(const struct walk_event *event)
 
 /* Returns whether a pattern such as "name" or "*part*" matches the instruction's function or
  * file. */
-static bool is_excluded(struct sensitivity *analysis, LLVMValueRef instruction)
+static bool places_is_excluded(struct sensitivity *analysis, LLVMValueRef instruction)
 {
 	struct sensitive_place place;
 	const char *linked;
@@ -158,14 +158,15 @@ static LLVMValueRef places_object_of(LLVMValueRef pointer)
 }
 
 /* Notes the edge that the branch took, which determines the pass that asks about the event. */
-static void note_way(struct places *places, struct place_slot *slot, const struct walk_event *event)
+static void places_note_edge(
+	struct places *places, struct place_slot *slot, const struct walk_event *event)
 {
-	bool *has_way = &slot->has_way[event->case_value != 0];
+	bool *is_edge_noted = &slot->is_edge_noted[event->case_value != 0];
 	struct asked *place;
 
-	if (*has_way || slot->place == PLACE_NONE)
+	if (*is_edge_noted || slot->place == PLACE_NONE)
 		return;
-	*has_way = true;
+	*is_edge_noted = true;
 	place = &places->items[slot->place];
 	if (sensitive_is_failure(places_kind(event)))
 		place->has_failures = true;
@@ -191,12 +192,12 @@ void places_fill(struct sensitivity *analysis)
 				sizeof *places->slots, places_key_of(event));
 			if (!slot->key) {
 				slot->key = places_key_of(event);
-				slot->place = is_excluded(analysis, event_instruction(event))
+				slot->place = places_is_excluded(analysis, event_instruction(event))
 						      ? PLACE_NONE
 						      : places_add(analysis, event);
 				places->slot_count++;
 			}
-			note_way(places, slot, event);
+			places_note_edge(places, slot, event);
 		}
 }
 
@@ -227,7 +228,7 @@ static char *places_text_of(const char *text, unsigned length)
 
 /* Returns an instruction with a source location. Optimisers drop some; those of operands or earlier
  * instructions replace them. */
-static LLVMValueRef with_place(LLVMValueRef instruction)
+static LLVMValueRef places_nearest_located(LLVMValueRef instruction)
 {
 	const int count = LLVMGetNumOperands(instruction);
 
@@ -255,7 +256,7 @@ void places_describe(
 	unsigned length = 0;
 	const char *text;
 
-	instruction = with_place(instruction);
+	instruction = places_nearest_located(instruction);
 	text = LLVMGetDebugLocFilename(instruction, &length);
 	free(analysis->file);
 	free(analysis->function);
@@ -273,7 +274,8 @@ void places_describe(
 		.column = LLVMGetDebugLocColumn(instruction)};
 }
 
-static const struct walk_event *read_of(const struct sensitivity *analysis, uint32_t variable)
+static const struct walk_event *places_read_of(
+	const struct sensitivity *analysis, uint32_t variable)
 {
 	const struct event_id id = analysis->order.reads[variable];
 
@@ -350,7 +352,7 @@ static void places_add_variables(
 		return;
 	if (term->op == TERM_VARIABLE) {
 		places_name_variable(
-			&analysis->variables, analysis, read_of(analysis, term->number));
+			&analysis->variables, analysis, places_read_of(analysis, term->number));
 		return;
 	}
 	places_add_variables(analysis, term_operand(term, 0), depth + 1);

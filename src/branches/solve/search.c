@@ -102,7 +102,7 @@ static void search_begin(struct sensitivity *analysis)
 
 /* Waits for the workers, at most until the next progress report. Caller holds search.lock, which
  * the progress callback releases. */
-static void wait_for_workers(struct sensitivity *analysis)
+static void search_wait_for_workers(struct sensitivity *analysis)
 {
 	struct search *search = &analysis->search;
 	struct sensitivity_figures figures;
@@ -150,7 +150,7 @@ struct worker *search_next(struct sensitivity *analysis)
 				search->current = &search->workers[i];
 		if (search->current || !search->running || search->is_stopping)
 			break;
-		wait_for_workers(analysis);
+		search_wait_for_workers(analysis);
 		if (search_is_late(analysis))
 			search_interrupt(search);
 		if (search->running && search_is_late(analysis) &&
@@ -185,7 +185,7 @@ void search_continue(struct sensitivity *analysis, bool is_proven)
 
 /* Interrupts all solvers and waits for their ends. Returns false if one ignores the interruption;
  * its memory is then leaked. Caller holds search.lock. */
-static bool wait_for_ends(struct search *search)
+static bool search_wait_for_ends(struct search *search)
 {
 	const uint64_t end = search_now_ns() + GRACE_NS;
 
@@ -207,7 +207,7 @@ bool search_close(struct sensitivity *analysis)
 	(void)pthread_mutex_lock(&search->lock);
 	search->is_stopping = true;
 	(void)pthread_cond_broadcast(&search->changed);
-	have_ended = wait_for_ends(search);
+	have_ended = search_wait_for_ends(search);
 	(void)pthread_mutex_unlock(&search->lock);
 	for (uint32_t i = 0; i < search->worker_count && have_ended; i++) {
 		(void)pthread_join(search->workers[i].thread, NULL);
@@ -248,7 +248,7 @@ bool search_counts(enum search_pass pass)
 
 /* Returns whether the run is one chunk, which needs only one pass in large windows, with open
  * addresses. */
-static bool is_open_at_once(const struct sensitivity *analysis)
+static bool search_is_one_chunk(const struct sensitivity *analysis)
 {
 	return chunk_is_whole(analysis, analysis->options.window);
 }
@@ -259,7 +259,7 @@ enum constraints_kind search_kind(const struct sensitivity *analysis, enum searc
 		return CONSTRAINTS_STORE_BUFFERS;
 	if (search_is_near(pass) && analysis->order.event_count > SEARCH_OPEN_AT_ONCE_MOST)
 		return CONSTRAINTS_PLAIN;
-	return search_is_open(pass) || search_is_near(pass) || is_open_at_once(analysis)
+	return search_is_open(pass) || search_is_near(pass) || search_is_one_chunk(analysis)
 		       ? CONSTRAINTS_OPEN
 		       : CONSTRAINTS_PLAIN;
 }
@@ -292,7 +292,8 @@ bool search_has_pass(const struct sensitivity *analysis, enum search_pass pass)
 	if (search_is_near(pass) && (options->is_global || options->window <= SEARCH_NEAR_WINDOW ||
 					    chunk_is_whole(analysis, SEARCH_NEAR_WINDOW)))
 		return false;
-	if (search_is_open(pass) && (is_open_at_once(analysis) || !analysis->order.addresses.count))
+	if (search_is_open(pass) &&
+		(search_is_one_chunk(analysis) || !analysis->order.addresses.count))
 		return false;
 	if (pass == PASS_RELAXED)
 		return options->has_store_buffers;
@@ -367,7 +368,7 @@ void turns_begin(struct worker *worker)
 }
 
 /* Returns whether all queries of this chunk would also have been asked after the settled chunks. */
-static bool stands(const struct worker *worker)
+static bool search_is_chunk_valid(const struct worker *worker)
 {
 	const struct places *places = &worker->analysis->places;
 
@@ -387,7 +388,7 @@ bool turns_take(struct worker *worker)
 		(void)pthread_cond_wait(
 			&search->changed, &search->lock); /* this wait cannot fail */
 	if (!worker->has_turn)
-		worker->is_void = !stands(worker);
+		worker->is_void = !search_is_chunk_valid(worker);
 	worker->has_turn = true;
 	return !worker->is_void && !search->is_stopping;
 }

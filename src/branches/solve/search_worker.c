@@ -12,7 +12,7 @@
 /* Relevancy-based case split halves the time of Z3's default on programs with many locks. */
 #define CASE_SPLIT_RELEVANT 3
 
-static void set_parameters(struct constraints *constraints, uint64_t query_ns)
+static void search_worker_set_parameters(struct constraints *constraints, uint64_t query_ns)
 {
 	const uint64_t limit_ms = query_ns < 1000000 ? 1 : query_ns / 1000000;
 	Z3_params parameters = Z3_mk_params(constraints->z3);
@@ -28,7 +28,8 @@ static void set_parameters(struct constraints *constraints, uint64_t query_ns)
 }
 
 /* Returns whether all other threads stop before scheduling points only in the model. */
-static bool keeps_others(const struct constraints *constraints, Z3_model model, uint16_t thread)
+static bool search_worker_keeps_others(
+	const struct constraints *constraints, Z3_model model, uint16_t thread)
 {
 	for (uint16_t other = 0; other < constraints->walk->record->thread_count; other++) {
 		const uint32_t begin = constraints->window->begin[other];
@@ -46,7 +47,7 @@ static bool keeps_others(const struct constraints *constraints, Z3_model model, 
 }
 
 /* Returns true if no better model is needed. */
-static bool take_answer(struct worker *worker, struct event_id goal)
+static bool search_worker_take_answer(struct worker *worker, struct event_id goal)
 {
 	struct constraints *constraints = &worker->constraints;
 	Z3_model model = Z3_solver_get_model(constraints->z3, constraints->solver);
@@ -55,7 +56,7 @@ static bool take_answer(struct worker *worker, struct event_id goal)
 	Z3_model_inc_ref(constraints->z3, model);
 	solution_release(&worker->solution);
 	solution_take(&worker->solution, constraints, model, goal);
-	is_good = keeps_others(constraints, model, goal.thread);
+	is_good = search_worker_keeps_others(constraints, model, goal.thread);
 	Z3_model_dec_ref(constraints->z3, model);
 	return is_good;
 }
@@ -65,7 +66,7 @@ static bool take_answer(struct worker *worker, struct event_id goal)
  * have read a value that leads to another path. A run continues that thread up to its next step,
  * and its writes there are unknown to the model.
  */
-static void keep_others_on_path(struct constraints *constraints, uint16_t thread)
+static void search_worker_keep_others_on_path(struct constraints *constraints, uint16_t thread)
 {
 	for (uint16_t other = 0; other < constraints->walk->record->thread_count; other++)
 		for (uint32_t i = constraints->window->begin[other] + 1;
@@ -78,7 +79,8 @@ static void keep_others_on_path(struct constraints *constraints, uint16_t thread
 								constraints->integer))));
 }
 
-static bool is_end_of_run(const struct walk *walk, uint16_t thread, const struct walk_event *event)
+static bool search_worker_is_end_of_run(
+	const struct walk *walk, uint16_t thread, const struct walk_event *event)
 {
 	const struct record_op *op;
 
@@ -93,7 +95,7 @@ static bool is_end_of_run(const struct walk *walk, uint16_t thread, const struct
 }
 
 /* Adds the constraint: an event of another thread that ended the run does not happen. */
-static void keep_run_going(struct constraints *constraints, uint16_t thread)
+static void search_worker_keep_run_going(struct constraints *constraints, uint16_t thread)
 {
 	const struct walk *walk = constraints->walk;
 
@@ -102,7 +104,8 @@ static void keep_run_going(struct constraints *constraints, uint16_t thread)
 
 		if (other != thread && count && constraints->window->end[other] == count &&
 			constraints->window->begin[other] < count &&
-			is_end_of_run(walk, other, &walk->threads[other].events[count - 1]))
+			search_worker_is_end_of_run(
+				walk, other, &walk->threads[other].events[count - 1]))
 			Z3_solver_assert(constraints->z3, constraints->solver,
 				Z3_mk_lt(constraints->z3, constraints->cuts[other],
 					Z3_mk_int(constraints->z3, (int)count,
@@ -114,7 +117,7 @@ static void keep_run_going(struct constraints *constraints, uint16_t thread)
  * A failure right after a read would end the run before the goal. If another path prevents it, the
  * proving run shows that.
  */
-static void keep_others_from_failing(struct constraints *constraints, uint16_t thread)
+static void search_worker_keep_others_from_failing(struct constraints *constraints, uint16_t thread)
 {
 	for (uint16_t other = 0; other < constraints->walk->record->thread_count; other++)
 		for (uint32_t i = constraints->window->begin[other];
@@ -126,7 +129,7 @@ static void keep_others_from_failing(struct constraints *constraints, uint16_t t
 			if (!places_is_asked(event) || event->kind == EVENT_INDEX ||
 				!sensitive_is_failure(places_kind(event)))
 				continue;
-			fails = is_end_of_run(constraints->walk, other, event)
+			fails = search_worker_is_end_of_run(constraints->walk, other, event)
 					? constraints_as_it_was(constraints, event)
 					: constraints_otherwise(constraints, event);
 			stands = Z3_mk_eq(constraints->z3, constraints->cuts[other],
@@ -138,20 +141,20 @@ static void keep_others_from_failing(struct constraints *constraints, uint16_t t
 		}
 }
 
-static Z3_lbool ask_without_failures(struct worker *worker, struct event_id goal)
+static Z3_lbool search_worker_ask_without_failures(struct worker *worker, struct event_id goal)
 {
 	struct constraints *constraints = &worker->constraints;
 	Z3_lbool answer;
 
-	keep_others_from_failing(constraints, goal.thread);
+	search_worker_keep_others_from_failing(constraints, goal.thread);
 	answer = Z3_solver_check(constraints->z3, constraints->solver);
 	if (answer == Z3_L_TRUE)
-		(void)take_answer(worker, goal);
+		(void)search_worker_take_answer(worker, goal);
 	return answer;
 }
 
 /* Prefers a schedule that keeps the other threads on their recorded paths. */
-static Z3_lbool ask(struct worker *worker, struct event_id goal)
+static Z3_lbool search_worker_ask_solver(struct worker *worker, struct event_id goal)
 {
 	struct constraints *constraints = &worker->constraints;
 	const struct walk_event *event =
@@ -164,29 +167,29 @@ static Z3_lbool ask(struct worker *worker, struct event_id goal)
 		return Z3_L_FALSE;
 	Z3_solver_push(constraints->z3, constraints->solver);
 	Z3_solver_assert(constraints->z3, constraints->solver, otherwise);
-	keep_run_going(constraints, goal.thread);
+	search_worker_keep_run_going(constraints, goal.thread);
 	if (reached)
 		Z3_solver_assert(constraints->z3, constraints->solver, reached);
 	Z3_solver_assert(constraints->z3, constraints->solver,
 		Z3_mk_eq(constraints->z3, constraints->cuts[goal.thread],
 			Z3_mk_int(constraints->z3, (int)goal.index, constraints->integer)));
 	answer = Z3_solver_check(constraints->z3, constraints->solver);
-	if (answer == Z3_L_TRUE && !take_answer(worker, goal)) {
+	if (answer == Z3_L_TRUE && !search_worker_take_answer(worker, goal)) {
 		Z3_solver_push(constraints->z3, constraints->solver);
-		keep_others_on_path(constraints, goal.thread);
+		search_worker_keep_others_on_path(constraints, goal.thread);
 		better = Z3_solver_check(constraints->z3, constraints->solver);
 		if (better == Z3_L_TRUE)
-			(void)take_answer(worker, goal);
+			(void)search_worker_take_answer(worker, goal);
 		Z3_solver_pop(constraints->z3, constraints->solver, 1);
 		if (better == Z3_L_FALSE)
-			answer = ask_without_failures(worker, goal);
+			answer = search_worker_ask_without_failures(worker, goal);
 	}
 	Z3_solver_pop(constraints->z3, constraints->solver, 1);
 	return answer;
 }
 
 /* Waits for the judgement of the caller's thread. Caller holds search.lock. */
-static void hand_over(struct worker *worker)
+static void search_worker_await_judgement(struct worker *worker)
 {
 	struct search *search = &worker->analysis->search;
 
@@ -197,7 +200,7 @@ static void hand_over(struct worker *worker)
 }
 
 /* Returns the queries of a chunk: one chunk cannot use up all queries about a place. */
-static uint32_t queries_of_chunk(const struct worker *worker)
+static uint32_t search_worker_queries_of_chunk(const struct worker *worker)
 {
 	const struct sensitivity *analysis = worker->analysis;
 	const uint32_t part = analysis->options.queries_most / QUERIES_PARTS;
@@ -208,13 +211,14 @@ static uint32_t queries_of_chunk(const struct worker *worker)
 }
 
 /* Counts the query. Caller holds search.lock. */
-static bool admit(struct worker *worker, uint32_t place)
+static bool search_worker_admit_query(struct worker *worker, uint32_t place)
 {
 	struct sensitivity *analysis = worker->analysis;
 
 	if (!turns_is_open(worker, place) || analysis->search.is_stopping)
 		return false;
-	if (!worker->constraints.is_cut && worker->queries[place] < queries_of_chunk(worker) &&
+	if (!worker->constraints.is_cut &&
+		worker->queries[place] < search_worker_queries_of_chunk(worker) &&
 		analysis->places.items[place].queries + worker->queries[place] <
 			turns_queries_most(worker) &&
 		!search_is_late(analysis)) {
@@ -238,10 +242,10 @@ static void search_worker_look_at(struct worker *worker, struct event_id goal)
 			&analysis->walk.threads[goal.thread].events[goal.index], &place))
 		return;
 	(void)pthread_mutex_lock(&search->lock); /* default mutex: cannot fail */
-	if (!admit(worker, place))
+	if (!search_worker_admit_query(worker, place))
 		goto out;
 	(void)pthread_mutex_unlock(&search->lock);
-	answer = ask(worker, goal);
+	answer = search_worker_ask_solver(worker, goal);
 	(void)pthread_mutex_lock(&search->lock);
 	analysis->figures.solve_ns += search_now_ns() - begin;
 	/* A near query that times out is repeated in the large window. */
@@ -250,7 +254,7 @@ static void search_worker_look_at(struct worker *worker, struct event_id goal)
 	if (answer == Z3_L_TRUE && !search_is_late(analysis) && turns_take(worker)) {
 		worker->goal = goal;
 		worker->place = place;
-		hand_over(worker);
+		search_worker_await_judgement(worker);
 	}
 out:
 	(void)pthread_mutex_unlock(&search->lock);
@@ -258,7 +262,7 @@ out:
 
 /* Returns whether the chunk has goals. When time is up, counts the branches left out. The caller
  * holds search.lock. */
-static bool has_goals(const struct worker *worker)
+static bool search_worker_has_goals(const struct worker *worker)
 {
 	struct sensitivity *analysis = worker->analysis;
 	const struct chunk *chunk = &worker->chunk;
@@ -285,7 +289,7 @@ static bool has_goals(const struct worker *worker)
 }
 
 /* A self-check: returns whether the constraints exclude the recorded run itself. */
-static bool contradicts(struct worker *worker)
+static bool search_worker_contradicts(struct worker *worker)
 {
 	struct constraints *constraints = &worker->constraints;
 	const struct walk *walk = &worker->analysis->walk;
@@ -304,7 +308,7 @@ static bool contradicts(struct worker *worker)
 }
 
 /* Publishes the solver so that search_close() can interrupt it. */
-static void set_solver(struct worker *worker, Z3_context z3)
+static void search_worker_set_solver(struct worker *worker, Z3_context z3)
 {
 	struct search *search = &worker->analysis->search;
 
@@ -313,7 +317,7 @@ static void set_solver(struct worker *worker, Z3_context z3)
 	(void)pthread_mutex_unlock(&search->lock);
 }
 
-static uint64_t question_ns(const struct sensitivity *analysis, enum search_pass pass)
+static uint64_t search_worker_question_ns(const struct sensitivity *analysis, enum search_pass pass)
 {
 	const uint64_t all_ns = analysis->options.query_ns;
 	const uint64_t part_ns = all_ns / SEARCH_NEAR_QUERY_PART;
@@ -322,7 +326,7 @@ static uint64_t question_ns(const struct sensitivity *analysis, enum search_pass
 	return search_is_near(pass) && near_ns < all_ns ? near_ns : all_ns;
 }
 
-static void open_constraints(struct worker *worker)
+static void search_worker_open_constraints(struct worker *worker)
 {
 	struct sensitivity *analysis = worker->analysis;
 	struct constraints *constraints = &worker->constraints;
@@ -333,10 +337,11 @@ static void open_constraints(struct worker *worker)
 
 	constraints_open(constraints, &analysis->walk, &analysis->order, &worker->chunk.window,
 		search_kind(analysis, worker->pass), search_end_ns(analysis));
-	set_parameters(constraints, question_ns(analysis, worker->pass));
-	set_solver(worker, constraints->z3);
+	search_worker_set_parameters(
+		constraints, search_worker_question_ns(analysis, worker->pass));
+	search_worker_set_solver(worker, constraints->z3);
 	is_wrong = !constraints->is_cut && chunk_is_all(&worker->chunk, analysis) &&
-		   contradicts(worker);
+		   search_worker_contradicts(worker);
 	constraints_add_yields(constraints);
 	solve_ns = search_now_ns() - begin;
 	(void)pthread_mutex_lock(&search->lock);
@@ -352,20 +357,20 @@ static void search_chunk(struct worker *worker)
 {
 	const struct chunk *chunk = &worker->chunk;
 
-	open_constraints(worker);
+	search_worker_open_constraints(worker);
 	for (uint32_t thread = chunk->first; thread <= chunk->last; thread++)
 		for (uint64_t i = thread == chunk->first ? chunk->begin
 							 : chunk->window.begin[thread];
 			i < chunk->window.end[thread]; i++)
 			search_worker_look_at(
 				worker, (struct event_id){(uint16_t)thread, (uint32_t)i});
-	set_solver(worker, NULL);
+	search_worker_set_solver(worker, NULL);
 	constraints_close(&worker->constraints);
 }
 
 /* Returns whether the pass has queries. A pass that counts left-out events must visit all
  * chunks. */
-static bool has_questions(const struct worker *worker)
+static bool search_worker_has_questions(const struct worker *worker)
 {
 	const struct places *places = &worker->analysis->places;
 
@@ -381,14 +386,15 @@ static bool has_questions(const struct worker *worker)
 }
 
 /* Returns false if the search is complete. Caller holds search.lock. */
-static bool next_chunk(struct worker *worker)
+static bool search_worker_next_chunk(struct worker *worker)
 {
 	struct sensitivity *analysis = worker->analysis;
 	struct search *search = &analysis->search;
 
 	while (search->pass < PASS_COUNT && !search->is_stopping) {
 		worker->pass = search->pass;
-		if (search_has_pass(analysis, search->pass) && has_questions(worker) &&
+		if (search_has_pass(analysis, search->pass) &&
+			search_worker_has_questions(worker) &&
 			(search_is_late(analysis)
 					? search_rest(analysis, &search->cursor, &worker->chunk)
 					: chunk_next(analysis, &search->cursor, &worker->chunk))) {
@@ -402,7 +408,7 @@ static bool next_chunk(struct worker *worker)
 }
 
 /* Counts a chunk that was not settled: queries ahead of its turn may still be unanswered. */
-static void count_chunk(const struct worker *worker)
+static void search_worker_count_chunk(const struct worker *worker)
 {
 	struct sensitivity *analysis = worker->analysis;
 	const struct chunk *chunk = &worker->chunk;
@@ -430,12 +436,13 @@ void search_count_left(struct sensitivity *analysis)
 
 	for (uint32_t i = 0; i < search->worker_count; i++) {
 		if (search->workers[i].is_asking && search_counts(search->workers[i].pass))
-			count_chunk(&search->workers[i]);
+			search_worker_count_chunk(&search->workers[i]);
 		search->workers[i].is_asking = false;
 	}
 	chunk_open(&counter.chunk, analysis);
-	while (next_chunk(&counter))
-		(void)has_goals(&counter); /* the result is false, because time is up */
+	while (search_worker_next_chunk(&counter))
+		(void)search_worker_has_goals(
+			&counter); /* the result is false, because time is up */
 	chunk_release(&counter.chunk);
 }
 
@@ -445,8 +452,8 @@ void *search_work(void *context)
 	struct search *search = &worker->analysis->search;
 
 	(void)pthread_mutex_lock(&search->lock);
-	while (next_chunk(worker)) {
-		if (!has_goals(worker))
+	while (search_worker_next_chunk(worker)) {
+		if (!search_worker_has_goals(worker))
 			continue;
 		worker->number = search->given++;
 		worker->is_asking = true;

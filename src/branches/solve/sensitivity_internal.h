@@ -40,7 +40,7 @@ struct place_slot {
 	uint64_t key; /* 16 times the address of the instruction, plus the kind of event */
 	uint32_t place;
 	/* The first edge was taken in the run; another edge was taken. */
-	bool has_way[2];
+	bool is_edge_noted[2];
 };
 
 struct places {

@@ -50,7 +50,7 @@ uint64_t compute_float_compare(uint8_t predicate, uint32_t width, uint64_t a, ui
 	return (predicate & 1 && x == y) || (predicate & 2 && x > y) || (predicate & 4 && x < y);
 }
 
-static uint64_t to_integer(double value, uint32_t width, bool is_signed)
+static uint64_t compute_to_integer(double value, uint32_t width, bool is_signed)
 {
 	if (is_signed)
 		return compute_mask(value >= 9223372036854775808.0 || value < -9223372036854775808.0
@@ -79,20 +79,20 @@ uint64_t compute_conversion(const struct code *code, uint64_t a)
 		}
 		return compute_bits((double)a, code->width);
 	case CODE_TO_SIGNED:
-		return to_integer(compute_double(a, code->sub), code->width, true);
+		return compute_to_integer(compute_double(a, code->sub), code->width, true);
 	case CODE_TO_UNSIGNED:
-		return to_integer(compute_double(a, code->sub), code->width, false);
+		return compute_to_integer(compute_double(a, code->sub), code->width, false);
 	default:
 		return compute_bits(compute_double(a, code->sub), code->width);
 	}
 }
 
-static uint64_t leading_zeros(uint64_t a, uint32_t width)
+static uint64_t compute_leading_zeros(uint64_t a, uint32_t width)
 {
 	return a ? (uint64_t)__builtin_clzll(a) - (64 - width) : width;
 }
 
-static uint64_t reverse_bits(uint64_t a, uint32_t width)
+static uint64_t compute_reverse_bits(uint64_t a, uint32_t width)
 {
 	uint64_t result = 0;
 
@@ -101,7 +101,8 @@ static uint64_t reverse_bits(uint64_t a, uint32_t width)
 	return result;
 }
 
-static uint64_t funnel(uint64_t high, uint64_t low, uint64_t shift, uint32_t width, bool is_left)
+static uint64_t compute_funnel(
+	uint64_t high, uint64_t low, uint64_t shift, uint32_t width, bool is_left)
 {
 	shift %= width;
 	if (!shift)
@@ -111,7 +112,7 @@ static uint64_t funnel(uint64_t high, uint64_t low, uint64_t shift, uint32_t wid
 	return compute_mask(high << shift | low >> (width - shift), width);
 }
 
-static uint64_t overflow(const struct code *code, uint64_t a, uint64_t b, uint64_t *second)
+static uint64_t compute_overflow(const struct code *code, uint64_t a, uint64_t b, uint64_t *second)
 {
 	const uint32_t width = code->width;
 	const wide x = compute_signed(a, width), y = compute_signed(b, width);
@@ -168,20 +169,20 @@ uint64_t compute_intrinsic(
 	case INTRINSIC_COUNT_ONES:
 		return (uint64_t)__builtin_popcountll(a);
 	case INTRINSIC_LEADING_ZEROS:
-		return leading_zeros(a, width);
+		return compute_leading_zeros(a, width);
 	case INTRINSIC_TRAILING_ZEROS:
 		return a ? (uint64_t)__builtin_ctzll(a) : width;
 	case INTRINSIC_FUNNEL_LEFT:
-		return funnel(a, b, c, width, true);
+		return compute_funnel(a, b, c, width, true);
 	case INTRINSIC_FUNNEL_RIGHT:
-		return funnel(a, b, c, width, false);
+		return compute_funnel(a, b, c, width, false);
 	case INTRINSIC_UNSIGNED_ADD_SATURATING:
 		return a > compute_mask(UINT64_MAX, width) - b ? compute_mask(UINT64_MAX, width)
 							       : a + b;
 	case INTRINSIC_UNSIGNED_SUB_SATURATING:
 		return a > b ? a - b : 0;
 	case INTRINSIC_BIT_REVERSE:
-		return reverse_bits(a, width);
+		return compute_reverse_bits(a, width);
 	case INTRINSIC_FUSED: /* two roundings, as code without a fused instruction computes */
 		return compute_float(LLVMFAdd, width, compute_float(LLVMFMul, width, a, b), c);
 	case INTRINSIC_FLOAT_ABSOLUTE:
@@ -189,7 +190,7 @@ uint64_t compute_intrinsic(
 	case INTRINSIC_SQUARE_ROOT:
 		return compute_bits(sqrt(compute_double(a, width)), width);
 	default:
-		return overflow(code, a, b, second);
+		return compute_overflow(code, a, b, second);
 	}
 }
 
@@ -230,13 +231,13 @@ uint64_t compute_update(uint8_t op, uint32_t width, uint64_t old, uint64_t opera
 }
 
 /* Writes up to 64 bits, least significant first, at any bit position. */
-static void put_bits(uint8_t *bytes, uint32_t at, uint32_t count, uint64_t value)
+static void compute_put_bits(uint8_t *bytes, uint32_t at, uint32_t count, uint64_t value)
 {
 	for (uint32_t i = 0; i < count; i++)
 		bytes[(at + i) / 8] |= (uint8_t)((value >> i & 1) << (at + i) % 8);
 }
 
-static uint64_t get_bits(const uint8_t *bytes, uint32_t at, uint32_t count)
+static uint64_t compute_get_bits(const uint8_t *bytes, uint32_t at, uint32_t count)
 {
 	uint64_t value = 0;
 
@@ -252,14 +253,14 @@ void compute_as_lanes(
 
 	for (uint32_t i = 0; i < before.count; i++) {
 		if (before.width % 8)
-			put_bits(bytes, i * before.width, before.width, from[i]);
+			compute_put_bits(bytes, i * before.width, before.width, from[i]);
 		else
 			memcpy(bytes + i * (before.width / 8), &from[i], before.width / 8);
 	}
 	for (uint32_t i = 0; i < after.count; i++) {
 		to[i] = 0;
 		if (after.width % 8)
-			to[i] = get_bits(bytes, i * after.width, after.width);
+			to[i] = compute_get_bits(bytes, i * after.width, after.width);
 		else
 			memcpy(&to[i], bytes + i * (after.width / 8), after.width / 8);
 	}

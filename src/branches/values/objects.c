@@ -7,7 +7,7 @@
 #include "base/search.h"
 #include "branches/values/slots.h"
 
-static int compare_times(struct object_time a, struct object_time b)
+static int objects_compare_times(struct object_time a, struct object_time b)
 {
 	if (a.position != b.position)
 		return a.position < b.position ? -1 : 1;
@@ -17,7 +17,7 @@ static int compare_times(struct object_time a, struct object_time b)
 static int objects_compare(const void *left, const void *right)
 {
 	const struct object *a = left, *b = right;
-	const int order = compare_times(a->time, b->time);
+	const int order = objects_compare_times(a->time, b->time);
 
 	if (a->address != b->address)
 		return a->address < b->address ? -1 : 1;
@@ -71,7 +71,7 @@ uint64_t objects_bytes(const struct object_table *table, uint64_t address, struc
 	if (!place || !place->address)
 		return 0;
 	SEARCH(first, place->first, place->first + place->count,
-		compare_times(table->items[first].time, time) <= 0);
+		objects_compare_times(table->items[first].time, time) <= 0);
 	return first > place->first ? table->items[first - 1].bytes : 0;
 }
 

@@ -11,13 +11,13 @@
 /* Limit of the array `before`: 32 MB. */
 #define BEFORE_MOST (UINT64_C(1) << 24)
 
-static bool creates(const struct run_record *record, const struct record_op *op)
+static bool segments_creates(const struct run_record *record, const struct record_op *op)
 {
 	return op->kind == OP_THREAD_CREATE && !(op->flags & RECORD_OP_FAILED) &&
 	       op->other < record->thread_count && op->other != op->thread;
 }
 
-static bool joins(const struct run_record *record, const struct record_op *op)
+static bool segments_joins(const struct run_record *record, const struct record_op *op)
 {
 	return (op->kind == OP_THREAD_JOIN || op->kind == OP_THREAD_TRYJOIN) &&
 	       !(op->flags & RECORD_OP_FAILED) && op->other < record->thread_count &&
@@ -25,7 +25,7 @@ static bool joins(const struct run_record *record, const struct record_op *op)
 }
 
 /* Returns whether the program cannot compute with another outcome of the op. */
-static bool has_one_outcome(const struct record_op *op)
+static bool segments_has_one_outcome(const struct record_op *op)
 {
 	switch (op->kind) {
 	case OP_THREAD_BEGIN:
@@ -44,13 +44,14 @@ static bool has_one_outcome(const struct record_op *op)
 }
 
 /* Returns false if too many segments. */
-static bool count_all(struct segments *segments, const struct run_record *record)
+static bool segments_count_all(struct segments *segments, const struct run_record *record)
 {
 	uint32_t total = 0;
 
 	for (uint64_t i = 0; i < record->op_count; i++)
 		if (record->ops[i].thread < record->thread_count &&
-			(creates(record, &record->ops[i]) || joins(record, &record->ops[i])))
+			(segments_creates(record, &record->ops[i]) ||
+				segments_joins(record, &record->ops[i])))
 			segments->first[record->ops[i].thread + 1]++;
 	for (uint32_t i = 0; i < record->thread_count; i++) {
 		if (segments->first[i + 1] >= SEGMENTS_MOST)
@@ -68,7 +69,8 @@ static void segments_merge(uint16_t *into, const uint16_t *from, uint32_t count)
 			into[i] = from[i];
 }
 
-static void begin_next(struct segments *segments, uint32_t *now, const struct record_op *op)
+static void segments_begin_next(
+	struct segments *segments, uint32_t *now, const struct record_op *op)
 {
 	const uint32_t count = segments->thread_count;
 	const uint32_t segment = now[op->thread]++;
@@ -102,10 +104,10 @@ static void segments_fill(struct segments *segments, const struct run_record *re
 
 		if (op->thread >= record->thread_count)
 			continue;
-		if (creates(record, op) || joins(record, op))
-			begin_next(segments, now, op);
+		if (segments_creates(record, op) || segments_joins(record, op))
+			segments_begin_next(segments, now, op);
 		segment = now[op->thread] - segments->first[op->thread];
-		if (!has_one_outcome(op) && segments->tried[op->thread] > segment)
+		if (!segments_has_one_outcome(op) && segments->tried[op->thread] > segment)
 			segments->tried[op->thread] = (uint16_t)segment;
 	}
 	free(now);
@@ -118,7 +120,7 @@ struct segments *segments_new(const struct run_record *record)
 
 	segments->thread_count = record->thread_count;
 	segments->first = array_new(record->thread_count + 1u, sizeof *segments->first);
-	if (!count_all(segments, record)) {
+	if (!segments_count_all(segments, record)) {
 		segments_free(segments);
 		return NULL;
 	}

@@ -25,7 +25,7 @@ uint64_t thread_processor_ns(void)
 }
 
 /* Reserves the range so that the small pages end where the first huge page begins. */
-static void open_it(struct stretch *stretch)
+static void stretch_map(struct stretch *stretch)
 {
 	uint64_t small_end;
 
@@ -41,7 +41,7 @@ static void open_it(struct stretch *stretch)
 		MADV_HUGEPAGE);
 }
 
-static void add_huge(struct stretch *stretch)
+static void stretch_add_huge(struct stretch *stretch)
 {
 	const uint64_t begin = thread_processor_ns();
 
@@ -51,7 +51,7 @@ static void add_huge(struct stretch *stretch)
 		atomic_store_explicit(&is_huge_slow, true, memory_order_relaxed);
 }
 
-static void end_huge(struct stretch *stretch)
+static void stretch_end_huge(struct stretch *stretch)
 {
 	(void)madvise(
 		stretch->memory + stretch->ready, STRETCH_BYTES - stretch->ready, MADV_NOHUGEPAGE);
@@ -68,15 +68,15 @@ static void stretch_add_small(struct stretch *stretch)
 void stretch_reach(struct stretch *stretch, uint64_t bytes)
 {
 	if (!stretch->mapping)
-		open_it(stretch);
+		stretch_map(stretch);
 	BUG_ON(bytes > STRETCH_BYTES);
 	while (stretch->ready < bytes)
 		if (stretch->is_small) {
 			stretch_add_small(stretch);
 		} else if (atomic_load_explicit(&is_huge_slow, memory_order_relaxed)) {
-			end_huge(stretch);
+			stretch_end_huge(stretch);
 		} else {
-			add_huge(stretch);
+			stretch_add_huge(stretch);
 		}
 }
 

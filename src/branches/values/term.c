@@ -6,7 +6,7 @@
 
 /* Returns whether the term is a sum or product with constants. Ignored overflow of a product may
  * lose huge indices. */
-static bool is_one_to_one(const struct term_like *like)
+static bool term_is_one_to_one(const struct term_like *like)
 {
 	const struct term *const variable =
 		like->b && like->a->op == TERM_CONSTANT ? like->b : like->a;
@@ -23,7 +23,7 @@ static bool is_one_to_one(const struct term_like *like)
 	return like->sub == LLVMAdd || like->sub == LLVMSub || like->sub == LLVMXor;
 }
 
-static inline uint32_t bits_of(bool is_one_to_one, uint32_t number)
+static inline uint32_t term_bits_of(bool is_one_to_one, uint32_t number)
 {
 	const struct term term = {.is_one_to_one = is_one_to_one, .number = number};
 
@@ -71,7 +71,7 @@ struct term *term_make(struct term_arena *arena, const struct term_like *like)
 	term->sub = like->sub;
 	term->width = like->width;
 	term->size = sum.size > UINT8_MAX ? UINT8_MAX : (uint8_t)sum.size;
-	term->bits = bits_of(sum.sole && is_one_to_one(like), sum.number);
+	term->bits = term_bits_of(sum.sole && term_is_one_to_one(like), sum.number);
 	term->value = like->value;
 	return term;
 }
@@ -86,7 +86,7 @@ bool term_pin(struct term *term)
 	return true;
 }
 
-static struct term *make_leaf(
+static struct term *term_make_leaf(
 	struct term_arena *arena, enum term_op op, uint32_t width, uint64_t value)
 {
 	struct term *term = term_new(arena, TERM_LEAF_BYTES);
@@ -96,14 +96,15 @@ static struct term *make_leaf(
 	term->sub = 0;
 	term->width = (uint8_t)width;
 	term->size = 1;
-	term->bits = bits_of(op == TERM_VARIABLE, op == TERM_VARIABLE ? arena->variable_count : 0);
+	term->bits =
+		term_bits_of(op == TERM_VARIABLE, op == TERM_VARIABLE ? arena->variable_count : 0);
 	term->value = value;
 	return term;
 }
 
 struct term *term_variable(struct term_arena *arena, uint32_t width, uint64_t value)
 {
-	struct term *term = make_leaf(arena, TERM_VARIABLE, width, value);
+	struct term *term = term_make_leaf(arena, TERM_VARIABLE, width, value);
 
 	BUG_ON(++arena->variable_count >> 28); /* fails after 268 million reads */
 	return term;
@@ -115,7 +116,7 @@ struct term *term_constant(struct term_arena *arena, uint32_t width, uint64_t va
 	struct term **recent = &arena->recent[hash >> 54 & (TERMS_RECENT - 1)];
 
 	if (!*recent || (*recent)->value != value || (*recent)->width != (uint8_t)width)
-		*recent = make_leaf(arena, TERM_CONSTANT, width, value);
+		*recent = term_make_leaf(arena, TERM_CONSTANT, width, value);
 	return *recent;
 }
 

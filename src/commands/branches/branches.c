@@ -73,7 +73,7 @@ uint64_t branches_run_until_ns(const struct branches_state *state)
 }
 
 /* Reserves time for the investigation of the first failure. */
-static void keep_time_back(struct branches_state *state)
+static void branches_reserve_time(struct branches_state *state)
 {
 	const uint64_t left = branches_time_left(state);
 
@@ -133,7 +133,7 @@ static bool branches_is_known(
 }
 
 /* Queues the run for analysis. Takes ownership of it. */
-static void add_trace(struct branches_state *state, struct recorded *run, uint32_t round)
+static void branches_add_trace(struct branches_state *state, struct recorded *run, uint32_t round)
 {
 	if (state->trace_count == state->options->rounds * 8 && round) {
 		recorded_release(run);
@@ -171,13 +171,13 @@ static int branches_take_flipped(struct branches_state *state, const struct reco
 			status = branches_go_on(state, *request, branch, err);
 	}
 	if (state->options->rounds > 1 && !run->is_failure)
-		add_trace(state, run, state->trace->round + 1);
+		branches_add_trace(state, run, state->trace->round + 1);
 	return status;
 }
 
 /* Takes a run that fails before it reaches its branch: a failure of the program, not an answer. */
-static void take_early(struct branches_state *state, const struct sensitive_candidate *candidate,
-	const struct recorded *run)
+static void branches_add_early_failure(struct branches_state *state,
+	const struct sensitive_candidate *candidate, const struct recorded *run)
 {
 	struct sensitive_branch *branch =
 		branches_add_early(state->result, &state->trace->run.record, candidate, run);
@@ -188,8 +188,8 @@ static void take_early(struct branches_state *state, const struct sensitive_cand
 	branches_add_failure(state, branch, run, candidate->chosen);
 }
 
-static int prove(struct branches_state *state, const struct sensitive_candidate *candidate,
-	struct error *err)
+static int branches_confirm_candidate(struct branches_state *state,
+	const struct sensitive_candidate *candidate, struct error *err)
 {
 	const struct run_record *record = &state->trace->run.record;
 	thread_name *names = array_new(record->thread_count + 1u, sizeof *names);
@@ -232,11 +232,11 @@ static int prove(struct branches_state *state, const struct sensitive_candidate 
 		else if (run.is_cut)
 			state->result->cut_count++;
 		else if (verdict == VERDICT_NOT_REACHED && branches_failed_early(&run, candidate))
-			take_early(state, candidate, &run);
+			branches_add_early_failure(state, candidate, &run);
 		/* An interrupted comparison of the runs shows nothing. */
 		else if (!*state->options->campaign.is_interrupted)
 			branches_add_unproven(state->result, record, candidate, &run, verdict);
-		keep_time_back(state);
+		branches_reserve_time(state);
 		sensitivity_settle(state->analysis, verdict);
 	}
 	recorded_release(&run);
@@ -246,7 +246,7 @@ static int prove(struct branches_state *state, const struct sensitive_candidate 
 
 /* Reports branches that need delayed writes. A controlled run cannot delay writes: threads see each
  * other's writes at once. */
-static void branches_tell_delayed(
+static void branches_report_delayed(
 	struct branches_state *state, const struct sensitive_candidate *candidate)
 {
 	struct sensitive_branch *branch =
@@ -284,7 +284,7 @@ static bool branches_is_repeated(struct branches_state *state, uint64_t path)
 	return false;
 }
 
-static int search_trace(struct branches_state *state, struct error *err)
+static int branches_search_trace(struct branches_state *state, struct error *err)
 {
 	struct sensitive_candidate candidate;
 	int status = branches_observe(state, err);
@@ -297,14 +297,15 @@ static int search_trace(struct branches_state *state, struct error *err)
 		(void)branches_report_progress(
 			state, &figures); /* the caller checks for the end of the time */
 		if (candidate.delayed)
-			branches_tell_delayed(state, &candidate);
+			branches_report_delayed(state, &candidate);
 		else
-			status = prove(state, &candidate, err);
+			status = branches_confirm_candidate(state, &candidate, err);
 	}
 	return status;
 }
 
-static void add_figures(struct branches_result *result, const struct sensitivity_figures *figures)
+static void branches_add_figures(
+	struct branches_result *result, const struct sensitivity_figures *figures)
 {
 	struct sensitivity_figures *total = &result->figures;
 
@@ -350,21 +351,21 @@ static int branches_analyse(
 		return status == ERROR_INTERRUPTED ? 0 : status;
 	sensitivity_figures(state->analysis, &figures);
 	if (!branches_is_repeated(state, figures.path)) {
-		status = search_trace(state, err);
+		status = branches_search_trace(state, err);
 		/* An interrupt does not invalidate what was shown before. */
 		if (status == ERROR_INTERRUPTED)
 			status = 0;
 		if (status == 0 && state->options->samples && !trace->round)
 			status = branches_sample(state, err);
 		sensitivity_figures(state->analysis, &figures);
-		add_figures(state->result, &figures);
+		branches_add_figures(state->result, &figures);
 	}
 	if (!sensitivity_close(state->analysis))
 		state->result->has_left_thread = true;
 	return status;
 }
 
-static int analyse_all(struct branches_state *state, struct error *err)
+static int branches_analyse_all(struct branches_state *state, struct error *err)
 {
 	const uint32_t rounds = state->options->rounds ? state->options->rounds : 1;
 	int status = 0;
@@ -384,7 +385,7 @@ static int analyse_all(struct branches_state *state, struct error *err)
 	return status;
 }
 
-static void release_state(struct branches_state *state)
+static void branches_release_state(struct branches_state *state)
 {
 	for (uint32_t i = 0; i < state->trace_count; i++)
 		recorded_release(&state->traces[i].run);
@@ -421,7 +422,7 @@ static int branches_check(const struct recorded *first, const char *program, str
 }
 
 /* Takes the first run to analyse: made now, or read from a saved record. */
-static int take_first(struct branches_state *state, const struct record_request *request,
+static int branches_take_first(struct branches_state *state, const struct record_request *request,
 	struct recorded *first, struct error *err)
 {
 	const struct branches_options *options = state->options;
@@ -449,7 +450,7 @@ int branches_search(
 		return status;
 	status = branches_check_build(&target, err);
 	if (status == 0)
-		status = take_first(&state, &request, &first, err);
+		status = branches_take_first(&state, &request, &first, err);
 	if (status == 0)
 		status = branches_check(&first, program, err);
 	if (status == 0 && options->save_record)
@@ -464,13 +465,13 @@ int branches_search(
 		out->is_failing = first.is_failure;
 		out->outcome = first.run.outcome;
 		state.program = target.path;
-		add_trace(&state, &first, 0);
-		status = analyse_all(&state, err);
+		branches_add_trace(&state, &first, 0);
+		status = branches_analyse_all(&state, err);
 		if (status == 0)
 			status = branches_keep_failures(&state, err);
 		out->seconds = (double)(platform_monotonic_ns() - state.begin_ns) / 1e9;
 	}
-	release_state(&state);
+	branches_release_state(&state);
 	recorded_release(&first);
 	target_release(&target);
 	return status;

@@ -21,7 +21,7 @@
  */
 #define REPLAY_LIMIT_NS UINT64_C(60000000000)
 
-static char *command_line(char *const *argv)
+static char *branches_finding_command_line(char *const *argv)
 {
 	struct strbuf text;
 
@@ -32,7 +32,7 @@ static char *command_line(char *const *argv)
 }
 
 /* Fills a view in which every access at a chosen site is a scheduling point. */
-static void view_chosen(
+static void branches_finding_view_chosen(
 	struct memory_view *view, const struct run_record *record, const uint64_t *chosen)
 {
 	*view = (struct memory_view){.mode = MEMORY_ALL, .module_count = record->module_count};
@@ -52,11 +52,11 @@ static void view_chosen(
 	}
 }
 
-static void fill_row(const struct campaign_options *options, const struct branches_result *result,
-	struct store_campaign *row)
+static void branches_finding_fill_row(const struct campaign_options *options,
+	const struct branches_result *result, struct store_campaign *row)
 {
 	*row = (struct store_campaign){.id = result->campaign,
-		.command = command_line(options->argv),
+		.command = branches_finding_command_line(options->argv),
 		.options = settings_to_json(&options->settings),
 		.strategy = string_copy("branches"),
 		.seed = options->seed,
@@ -69,7 +69,7 @@ static void fill_row(const struct campaign_options *options, const struct branch
 }
 
 /* Notes the program's build: stores of different builds are not merged. */
-static int tell_target(
+static int branches_finding_note_build(
 	const struct campaign_options *options, struct store_campaign *row, struct error *err)
 {
 	struct target target = {0};
@@ -81,7 +81,7 @@ static int tell_target(
 	return status;
 }
 
-static int open_row(struct store **store, const struct campaign_options *options,
+static int branches_finding_open_row(struct store **store, const struct campaign_options *options,
 	struct branches_result *result, struct error *err)
 {
 	const char *folder = *result->fallback ? result->fallback : options->directory;
@@ -90,8 +90,8 @@ static int open_row(struct store **store, const struct campaign_options *options
 
 	if (status < 0)
 		return status;
-	fill_row(options, result, &row);
-	status = tell_target(options, &row, err);
+	branches_finding_fill_row(options, result, &row);
+	status = branches_finding_note_build(options, &row, err);
 	if (status == 0)
 		status = row.id ? store_campaign_update(*store, &row, err)
 				: store_campaign_begin(*store, &row, err);
@@ -110,7 +110,7 @@ static int branches_finding_store(const struct campaign_options *options,
 	struct store_document document = {.kind = "branches", .text = (char *)(uintptr_t)json};
 	struct store *store;
 	bool is_new;
-	int status = open_row(&store, options, result, err);
+	int status = branches_finding_open_row(&store, options, result, err);
 
 	if (status < 0)
 		return status;
@@ -181,8 +181,8 @@ static uint64_t branches_finding_time_left(const struct branches_state *state)
 }
 
 /* Divides the remaining time into equal shares. `run_ns`: duration of one run. */
-static void limit_minimising(const struct branches_state *state, uint32_t left, uint64_t run_ns,
-	struct investigation *investigation)
+static void branches_finding_limit_minimising(const struct branches_state *state, uint32_t left,
+	uint64_t run_ns, struct investigation *investigation)
 {
 	const uint64_t share = branches_finding_time_left(state) / left,
 		       behind = RUNS_BEHIND * run_ns;
@@ -197,16 +197,16 @@ static void limit_minimising(const struct branches_state *state, uint32_t left, 
 }
 
 /* Returns whether more time could have improved the result. */
-static bool is_limited(const struct investigation *investigation)
+static bool branches_finding_is_limited(const struct investigation *investigation)
 {
 	return investigation->without_minimising ||
 	       (investigation->minimise_ns &&
 		       investigation->minimise_ns < MINIMISE_BUDGET.slow_time_ns);
 }
 
-static int investigate_run(struct branches_state *state, struct branches_failure *of,
-	const struct target *target, uint32_t left, struct sensitive_branch *reported,
-	struct error *err)
+static int branches_finding_investigate_run(struct branches_state *state,
+	struct branches_failure *of, const struct target *target, uint32_t left,
+	struct sensitive_branch *reported, struct error *err)
 {
 	static const volatile int never = 0;
 	const struct campaign_options *options = &state->options->campaign;
@@ -233,7 +233,8 @@ static int investigate_run(struct branches_state *state, struct branches_failure
 	/* --check judges ended processes: every run needs a process of its own. */
 	if (!options->settings.check)
 		investigation.probe.restart = restart_fastest(options->settings.executor);
-	limit_minimising(state, left, platform_monotonic_ns() - begin, &investigation);
+	branches_finding_limit_minimising(
+		state, left, platform_monotonic_ns() - begin, &investigation);
 	if (is_interrupted)
 		investigation.until_ns = begin + INTERRUPTED_NS;
 	status = investigate(&investigation, &of->failure, &finding, err);
@@ -247,9 +248,10 @@ static int investigate_run(struct branches_state *state, struct branches_failure
 		reported->is_in_fallback = *state->result->fallback;
 		(void)snprintf(
 			reported->finding, sizeof reported->finding, "%s", finding.id); /* fits */
-		reported->kept = !investigation.incomplete || !is_limited(&investigation)
-					 ? KEPT_MINIMAL
-					 : KEPT_AS_IT_WAS;
+		reported->kept =
+			!investigation.incomplete || !branches_finding_is_limited(&investigation)
+				? KEPT_MINIMAL
+				: KEPT_AS_IT_WAS;
 	}
 	finding_release(&finding);
 	return status;
@@ -271,7 +273,7 @@ void branches_add_failure(struct branches_state *state, struct sensitive_branch 
 	added = &state->failures[state->failure_count++];
 	*added = (struct branches_failure){.key = branch->failure};
 	failure_copy(&added->failure, &run->run);
-	view_chosen(&added->view, &run->record, chosen);
+	branches_finding_view_chosen(&added->view, &run->record, chosen);
 }
 
 /* Copies the result to all branches that led to the same failure. */
@@ -303,8 +305,8 @@ int branches_keep_failures(struct branches_state *state, struct error *err)
 
 		/* The first failure is always investigated: this costs a run or two. */
 		if (!i || branches_finding_time_left(state) != 1)
-			status = investigate_run(state, &state->failures[i], &target,
-				state->failure_count - i, &reported, err);
+			status = branches_finding_investigate_run(state, &state->failures[i],
+				&target, state->failure_count - i, &reported, err);
 		branches_finding_report(state->result, state->failures[i].key, &reported);
 	}
 	target_release(&target);

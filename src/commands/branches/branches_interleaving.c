@@ -14,7 +14,7 @@ static char *branches_interleaving_copy(const char *text)
 	return text && *text ? string_copy(text) : NULL;
 }
 
-static char *path_in(const char *directory, const char *file)
+static char *branches_interleaving_path_in(const char *directory, const char *file)
 {
 	const struct sensitive_place place = {.file = file, .directory = directory};
 
@@ -75,7 +75,7 @@ static void branches_interleaving_take(struct branches_state *state,
 			.verb = string_copy(step->verb),
 			.value = branches_interleaving_copy(step->value),
 			.function = branches_interleaving_copy(step->function),
-			.file = path_in(step->directory, step->file),
+			.file = branches_interleaving_path_in(step->directory, step->file),
 			.line = step->line,
 			.is_switch = to->count && step[-1].thread != step->thread};
 		out->object = step->other < record->thread_count

@@ -13,7 +13,7 @@ static json_t *branches_json_text_or_null(const char *text)
 }
 
 /* Returns a step as in a finding, with its value in addition. */
-static json_t *step_to_json(const struct branch_step *step, uint32_t number)
+static json_t *branches_json_step_to_json(const struct branch_step *step, uint32_t number)
 {
 	json_t *value = json_pack(
 		"{s:I, s:s, s:s, s:o, s:o, s:b, s:b, s:{s:o, s:o, s:I, s:n, s:b}}", "step",
@@ -28,12 +28,13 @@ static json_t *step_to_json(const struct branch_step *step, uint32_t number)
 	return value;
 }
 
-static json_t *interleaving_to_json(const struct branch_interleaving *interleaving)
+static json_t *branches_json_interleaving_to_json(const struct branch_interleaving *interleaving)
 {
 	json_t *steps = json_array(), *value;
 
 	for (uint32_t i = 0; i < interleaving->count; i++)
-		BUG_ON(json_array_append_new(steps, step_to_json(&interleaving->steps[i], i + 1)));
+		BUG_ON(json_array_append_new(
+			steps, branches_json_step_to_json(&interleaving->steps[i], i + 1)));
 	value = json_pack(
 		"{s:o, s:I}", "steps", steps, "steps_left_out", (json_int_t)interleaving->left_out);
 	BUG_ON(!value);
@@ -42,7 +43,7 @@ static json_t *interleaving_to_json(const struct branch_interleaving *interleavi
 
 /* Parses "shop.cc:12 in sell". A file name may contain colons: the last one with a number ends
  * it. */
-static json_t *caller_to_json(const char *text)
+static json_t *branches_json_caller_to_json(const char *text)
 {
 	const char *end = strstr(text, " in "), *colon = NULL;
 
@@ -55,7 +56,7 @@ static json_t *caller_to_json(const char *text)
 		branches_json_text_or_null(end ? end + strlen(" in ") : NULL));
 }
 
-static json_t *branch_to_json(const struct sensitive_branch *branch)
+static json_t *branches_json_branch_to_json(const struct sensitive_branch *branch)
 {
 	json_t *value = json_pack("{s:s, s:s, s:s, s:I, s:I, s:s, s:s, s:b, s:I, s:s, s:s, s:I}",
 		"kind", sensitive_kind_words[branch->kind], "function", branch->function, "file",
@@ -74,7 +75,8 @@ static json_t *branch_to_json(const struct sensitive_branch *branch)
 		BUG_ON(json_object_set_new(value, "finding", json_string(branch->finding)));
 	if (branch->called_from) {
 		BUG_ON(json_object_set_new(value, "called_from", json_string(branch->called_from)));
-		BUG_ON(json_object_set_new(value, "caller", caller_to_json(branch->called_from)));
+		BUG_ON(json_object_set_new(
+			value, "caller", branches_json_caller_to_json(branch->called_from)));
 	}
 	if (branch->round)
 		BUG_ON(json_object_set_new(value, "round", json_integer(branch->round)));
@@ -85,13 +87,15 @@ static json_t *branch_to_json(const struct sensitive_branch *branch)
 	if (branch->interleavings[SENSITIVE_RECORDED].count)
 		BUG_ON(json_object_set_new(value, "interleavings",
 			json_pack("{s:o, s:o}", "recorded",
-				interleaving_to_json(&branch->interleavings[SENSITIVE_RECORDED]),
+				branches_json_interleaving_to_json(
+					&branch->interleavings[SENSITIVE_RECORDED]),
 				"flipped",
-				interleaving_to_json(&branch->interleavings[SENSITIVE_FLIPPED]))));
+				branches_json_interleaving_to_json(
+					&branch->interleavings[SENSITIVE_FLIPPED]))));
 	return value;
 }
 
-static json_t *figures_to_json(const struct branches_result *result)
+static json_t *branches_json_figures_to_json(const struct branches_result *result)
 {
 	const struct sensitivity_figures *figures = &result->figures;
 	json_t *value = json_pack(
@@ -143,7 +147,7 @@ static json_t *figures_to_json(const struct branches_result *result)
 	return value;
 }
 
-static json_t *samples_to_json(const struct branches_result *result)
+static json_t *branches_json_samples_to_json(const struct branches_result *result)
 {
 	json_t *list = json_array(), *value;
 
@@ -163,7 +167,7 @@ static json_t *samples_to_json(const struct branches_result *result)
 	return value;
 }
 
-static json_t *early_to_json(const struct branches_result *result)
+static json_t *branches_json_early_to_json(const struct branches_result *result)
 {
 	json_t *list = json_array();
 
@@ -188,16 +192,17 @@ char *branches_to_json(const struct branches_result *result)
 	char *text;
 
 	for (uint32_t i = 0; i < result->count; i++)
-		BUG_ON(json_array_append_new(branches, branch_to_json(&result->items[i])));
+		BUG_ON(json_array_append_new(
+			branches, branches_json_branch_to_json(&result->items[i])));
 	for (uint32_t i = 0; i < result->unproven_count; i++)
 		BUG_ON(json_array_append_new(unproven, json_string(result->unproven[i])));
 	all = json_pack("{s:o, s:o, s:o}", "branches", branches, "unproven", unproven, "figures",
-		figures_to_json(result));
+		branches_json_figures_to_json(result));
 	BUG_ON(!all);
 	if (result->early_count)
-		BUG_ON(json_object_set_new(all, "failures", early_to_json(result)));
+		BUG_ON(json_object_set_new(all, "failures", branches_json_early_to_json(result)));
 	if (result->samples)
-		BUG_ON(json_object_set_new(all, "samples", samples_to_json(result)));
+		BUG_ON(json_object_set_new(all, "samples", branches_json_samples_to_json(result)));
 	text = json_dumps(all, JSON_INDENT(2));
 	BUG_ON(!text);
 	json_decref(all);

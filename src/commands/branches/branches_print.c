@@ -18,7 +18,7 @@ const char *const sensitive_kind_words[SENSITIVE_KIND_COUNT] = {
 	[SENSITIVE_INDEX] = "index out of bounds",
 };
 
-static void print_line(const struct sensitive_branch *branch)
+static void branches_print_line(const struct sensitive_branch *branch)
 {
 	struct strbuf text;
 
@@ -28,7 +28,7 @@ static void print_line(const struct sensitive_branch *branch)
 	strbuf_release(&text);
 }
 
-static void print_outcomes(const struct sensitive_branch *branch)
+static void branches_print_outcomes(const struct sensitive_branch *branch)
 {
 	if (branch->delayed)
 		return;
@@ -51,7 +51,7 @@ static void print_outcomes(const struct sensitive_branch *branch)
 			branch->round == 1 ? "branch" : "branches");
 }
 
-static void print_finding(const struct sensitive_branch *branch, const char *store)
+static void branches_print_finding(const struct sensitive_branch *branch, const char *store)
 {
 	switch (branch->kept) {
 	case KEPT_NOT:
@@ -69,7 +69,7 @@ static void print_finding(const struct sensitive_branch *branch, const char *sto
 	}
 }
 
-static void print_class(const struct sensitive_branch *branch, const char *store)
+static void branches_print_class(const struct sensitive_branch *branch, const char *store)
 {
 	printf("    %s", branch_class_words[branch->class]);
 	if (branch->class == CLASS_BUG)
@@ -81,25 +81,25 @@ static void print_class(const struct sensitive_branch *branch, const char *store
 	fputc('\n', stdout);
 	if (branch->class != CLASS_BUG)
 		return;
-	print_finding(branch, store);
+	branches_print_finding(branch, store);
 }
 
-static void print_schedule(const char *schedule);
+static void branches_print_schedule(const char *schedule);
 
-static void print_early(const struct sensitive_branch *branch, const char *store)
+static void branches_print_early(const struct sensitive_branch *branch, const char *store)
 {
 	printf("failure: %s, before a run reached %s:%u in %s (%s)\n",
 		outcome_descriptions[branch->outcome.kind].word, branch->file, branch->line,
 		branch->function, branch->thread);
-	print_schedule(branch->schedule);
-	print_finding(branch, store);
+	branches_print_schedule(branch->schedule);
+	branches_print_finding(branch, store);
 	fputc('\n', stdout);
 }
 
 /* Maximum number of printed segments. The JSON has all segments. */
 #define SEGMENTS_MOST 40
 
-static void print_schedule(const char *schedule)
+static void branches_print_schedule(const char *schedule)
 {
 	const char *end = schedule;
 	uint64_t left = 0;
@@ -117,7 +117,7 @@ static void print_schedule(const char *schedule)
 	printf("\n");
 }
 
-static void print_branch(const struct sensitive_branch *branch, const char *store)
+static void branches_print_branch(const struct sensitive_branch *branch, const char *store)
 {
 	if (branch->line)
 		printf("%s: %s:%u in %s (%s)\n", sensitive_kind_words[branch->kind], branch->file,
@@ -125,25 +125,25 @@ static void print_branch(const struct sensitive_branch *branch, const char *stor
 	else
 		printf("%s: in %s (%s), whose lines are not known: compile with -g\n",
 			sensitive_kind_words[branch->kind], branch->function, branch->thread);
-	print_line(branch);
+	branches_print_line(branch);
 	if (branch->called_from)
 		printf("    called from %s\n", branch->called_from);
 	if (*branch->variables)
 		printf("    depends on %s\n", branch->variables);
-	print_outcomes(branch);
+	branches_print_outcomes(branch);
 	if (branch->delayed) {
 		printf("    only if other threads see writes late (store buffers): %s\n",
 			branch->delayed);
 		printf("    not proven: runs under raddle see every write at once\n");
 	} else {
-		print_schedule(branch->schedule);
-		print_class(branch, store);
+		branches_print_schedule(branch->schedule);
+		branches_print_class(branch, store);
 	}
 	fputc('\n', stdout);
 }
 
 /* Prints the branches that random runs have shown and the search has missed. */
-static void print_samples(const struct branches_result *result)
+static void branches_print_samples(const struct branches_result *result)
 {
 	uint32_t missed = 0;
 
@@ -162,7 +162,7 @@ static void print_samples(const struct branches_result *result)
 	}
 }
 
-static void print_defects(const struct branches_result *result)
+static void branches_print_defects(const struct branches_result *result)
 {
 	if (result->unproven_count)
 		printf("%u solutions did not happen in a run, because of a defect of raddle's model:\n",
@@ -176,7 +176,7 @@ static void print_defects(const struct branches_result *result)
 		printf("the recorded run contradicts raddle's own model: a defect of raddle\n");
 }
 
-static void print_limits(const struct branches_result *result)
+static void branches_print_limits(const struct branches_result *result)
 {
 	const struct sensitivity_figures *figures = &result->figures;
 
@@ -232,9 +232,11 @@ void branches_print(const struct branches_result *result, const char *directory,
 	next_add_store(&stores[0], directory);
 	next_add_store(&stores[1], result->fallback);
 	for (uint32_t i = 0; i < result->count; i++)
-		print_branch(&result->items[i], stores[result->items[i].is_in_fallback].text);
+		branches_print_branch(
+			&result->items[i], stores[result->items[i].is_in_fallback].text);
 	for (uint32_t i = 0; i < result->early_count; i++)
-		print_early(&result->early[i], stores[result->early[i].is_in_fallback].text);
+		branches_print_early(
+			&result->early[i], stores[result->early[i].is_in_fallback].text);
 	strbuf_release(&stores[0]);
 	strbuf_release(&stores[1]);
 	if (is_quiet)
@@ -250,7 +252,7 @@ void branches_print(const struct branches_result *result, const char *directory,
 	if (result->traces > 1)
 		printf("%u runs were analysed\n", result->traces);
 	if (result->samples)
-		print_samples(result);
-	print_defects(result);
-	print_limits(result);
+		branches_print_samples(result);
+	branches_print_defects(result);
+	branches_print_limits(result);
 }

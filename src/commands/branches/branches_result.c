@@ -37,7 +37,7 @@ char *branches_thread_name(const struct run_record *record, uint16_t thread)
 /* Limit on the printed segments of unproven schedules. */
 #define UNPROVEN_SEGMENTS_MOST 400
 
-static char *schedule_text(
+static char *branches_result_schedule_text(
 	const struct run_record *record, const struct sensitive_candidate *candidate, uint32_t most)
 {
 	struct strbuf text;
@@ -71,8 +71,9 @@ char *branches_path_of(const struct sensitive_place *place)
 	return strbuf_detach(&path);
 }
 
-static struct sensitive_branch *add_to(struct sensitive_branch **list, uint32_t *count,
-	const struct run_record *record, const struct sensitive_candidate *candidate)
+static struct sensitive_branch *branches_result_add_to(struct sensitive_branch **list,
+	uint32_t *count, const struct run_record *record,
+	const struct sensitive_candidate *candidate)
 {
 	struct sensitive_branch *branch;
 
@@ -88,7 +89,7 @@ static struct sensitive_branch *add_to(struct sensitive_branch **list, uint32_t 
 		.variables = string_copy(candidate->variables),
 		.occurrence = candidate->occurrence,
 		.was_taken = candidate->was_taken,
-		.schedule = schedule_text(record, candidate, UINT32_MAX),
+		.schedule = branches_result_schedule_text(record, candidate, UINT32_MAX),
 		.class = candidate->is_waiting ? CLASS_AD_HOC : CLASS_BENIGN};
 	return branch;
 }
@@ -96,7 +97,7 @@ static struct sensitive_branch *add_to(struct sensitive_branch **list, uint32_t 
 struct sensitive_branch *branches_add(struct branches_result *result,
 	const struct run_record *record, const struct sensitive_candidate *candidate)
 {
-	return add_to(&result->items, &result->count, record, candidate);
+	return branches_result_add_to(&result->items, &result->count, record, candidate);
 }
 
 bool branches_failed_early(const struct recorded *run, const struct sensitive_candidate *candidate)
@@ -109,7 +110,7 @@ bool branches_failed_early(const struct recorded *run, const struct sensitive_ca
 	return run->is_failure && !run->has_diverged && run->run.step_count <= steps;
 }
 
-static bool has_failure(
+static bool branches_result_has_failure(
 	const struct sensitive_branch *items, uint32_t count, const struct outcome *outcome)
 {
 	for (uint32_t i = 0; i < count; i++)
@@ -122,17 +123,17 @@ struct sensitive_branch *branches_add_early(struct branches_result *result,
 	const struct run_record *record, const struct sensitive_candidate *candidate,
 	const struct recorded *run)
 {
-	if (has_failure(result->items, result->count, &run->run.outcome) ||
-		has_failure(result->early, result->early_count, &run->run.outcome))
+	if (branches_result_has_failure(result->items, result->count, &run->run.outcome) ||
+		branches_result_has_failure(result->early, result->early_count, &run->run.outcome))
 		return NULL;
-	return add_to(&result->early, &result->early_count, record, candidate);
+	return branches_result_add_to(&result->early, &result->early_count, record, candidate);
 }
 
 void branches_add_unproven(struct branches_result *result, const struct run_record *record,
 	const struct sensitive_candidate *candidate, const struct recorded *run,
 	enum sensitivity_verdict verdict)
 {
-	char *schedule = schedule_text(record, candidate, UNPROVEN_SEGMENTS_MOST);
+	char *schedule = branches_result_schedule_text(record, candidate, UNPROVEN_SEGMENTS_MOST);
 	struct strbuf text;
 
 	strbuf_init(&text);
@@ -148,7 +149,7 @@ void branches_add_unproven(struct branches_result *result, const struct run_reco
 	ARRAY_APPEND(result->unproven, result->unproven_count, strbuf_detach(&text));
 }
 
-static void release_list(struct sensitive_branch *items, uint32_t count)
+static void branches_result_release_list(struct sensitive_branch *items, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		free(items[i].function);
@@ -167,8 +168,8 @@ static void release_list(struct sensitive_branch *items, uint32_t count)
 
 void branches_result_release(struct branches_result *result)
 {
-	release_list(result->items, result->count);
-	release_list(result->early, result->early_count);
+	branches_result_release_list(result->items, result->count);
+	branches_result_release_list(result->early, result->early_count);
 	for (uint32_t i = 0; i < result->observed_count; i++) {
 		free(result->observed[i].file);
 		free(result->observed[i].path);

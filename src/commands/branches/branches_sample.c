@@ -14,7 +14,7 @@
 #define TURNS_MOST 4
 
 /* Draws long time slices, which a random walk would hardly ever produce. */
-static uint32_t draw_turns(
+static uint32_t branches_sample_draw_turns(
 	struct rng *rng, uint32_t threads, uint32_t steps, struct schedule_segment *segments)
 {
 	const uint32_t count = rng_below(rng, TURNS_MOST + 1);
@@ -39,7 +39,7 @@ static bool branches_sample_has_time(const struct branches_state *state)
 	       platform_monotonic_ns() - state->begin_ns < limit + BEHIND_NS + limit / BEHIND_PART;
 }
 
-static void take_observations(struct branches_state *state)
+static void branches_sample_take_observations(struct branches_state *state)
 {
 	struct branches_result *result = state->result;
 	struct sensitive_observation seen;
@@ -73,7 +73,7 @@ static bool branches_sample_is_over(const struct branches_state *state, uint64_t
 }
 
 /* Copies the names by which schedules find the threads in other runs. The caller frees the list. */
-static thread_name *copy_names(const struct run_record *record)
+static thread_name *branches_sample_copy_names(const struct run_record *record)
 {
 	thread_name *names = array_new(record->thread_count + 1u, sizeof *names);
 	for (uint32_t i = 0; i < record->thread_count; i++)
@@ -85,7 +85,7 @@ int branches_observe(struct branches_state *state, struct error *err)
 {
 	const struct run_record *record = &state->trace->run.record;
 	const uint64_t begin_ns = platform_monotonic_ns();
-	thread_name *names = copy_names(record);
+	thread_name *names = branches_sample_copy_names(record);
 	struct sensitive_trial trial;
 	int status = 0;
 
@@ -118,7 +118,7 @@ int branches_observe(struct branches_state *state, struct error *err)
 int branches_sample(struct branches_state *state, struct error *err)
 {
 	const struct run_record *record = &state->trace->run.record;
-	thread_name *names = copy_names(record);
+	thread_name *names = branches_sample_copy_names(record);
 	struct schedule_segment segments[TURNS_MOST];
 	/* steps of a run with all sites as points; measured by the first run */
 	uint32_t steps = 16;
@@ -134,7 +134,8 @@ int branches_sample(struct branches_state *state, struct error *err)
 			.like = record,
 			.chosen = sensitivity_accesses(state->analysis),
 			.segments = segments,
-			.segment_count = draw_turns(&rng, record->thread_count, steps, segments),
+			.segment_count = branches_sample_draw_turns(
+				&rng, record->thread_count, steps, segments),
 			.names = names,
 			.name_count = record->thread_count,
 			.random_seed = i};
@@ -149,7 +150,7 @@ int branches_sample(struct branches_state *state, struct error *err)
 		}
 		recorded_release(&run);
 	}
-	take_observations(state);
+	branches_sample_take_observations(state);
 	free(names);
 	return status;
 }

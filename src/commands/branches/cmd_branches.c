@@ -101,7 +101,7 @@ struct branches_arguments {
 	bool is_quiet;
 };
 
-static void add_exclude(struct branches_arguments *arguments, const char *pattern)
+static void cmd_branches_add_exclude(struct branches_arguments *arguments, const char *pattern)
 {
 	struct sensitivity_options *options = &arguments->options.sensitivity;
 
@@ -110,7 +110,7 @@ static void add_exclude(struct branches_arguments *arguments, const char *patter
 }
 
 /* Parses "100..2000", "100..", "..2000". */
-static void parse_points(
+static void cmd_branches_parse_points(
 	const char *text, struct sensitivity_options *search, struct argp_state *state)
 {
 	const char *dots = strstr(text, "..");
@@ -152,7 +152,7 @@ static const struct option_value branches_values[] = {
 	{0},
 };
 
-static error_t parse_branches(int key, char *text, struct argp_state *state)
+static error_t cmd_branches_parse_branches(int key, char *text, struct argp_state *state)
 {
 	struct branches_arguments *arguments = state->input;
 	struct branches_options *options = &arguments->options;
@@ -161,10 +161,10 @@ static error_t parse_branches(int key, char *text, struct argp_state *state)
 
 	switch (key) {
 	case OPTION_EXCLUDE:
-		add_exclude(arguments, text);
+		cmd_branches_add_exclude(arguments, text);
 		return 0;
 	case OPTION_POINTS:
-		parse_points(text, &options->sensitivity, state);
+		cmd_branches_parse_points(text, &options->sensitivity, state);
 		return 0;
 	case 'q':
 		arguments->is_quiet = true;
@@ -197,7 +197,7 @@ static error_t parse_branches(int key, char *text, struct argp_state *state)
 
 static const struct argp branches_argp = {
 	.options = branches_options,
-	.parser = parse_branches,
+	.parser = cmd_branches_parse_branches,
 	.args_doc = "-- PROGRAM [ARG...]",
 	.doc = "Records a run of PROGRAM, which raddle-cc has built, searches it for branches whose "
 	       "outcome depends on the schedule, and runs the schedule that gives the other outcome. "
@@ -206,7 +206,7 @@ static const struct argp branches_argp = {
 	       "raddle could not work.",
 };
 
-static void show_progress(void *context, const struct branches_progress *progress)
+static void cmd_branches_show_progress(void *context, const struct branches_progress *progress)
 {
 	(void)context;
 	terminal_live("%u found; run %u of %u, part %llu of %llu, %llu queries", progress->found,
@@ -228,20 +228,20 @@ static void cmd_branches_say_next(
 }
 
 /* Returns whether a branch changed its direction, or a run failed on the path to one. */
-static bool has_shown(const struct branches_result *result)
+static bool cmd_branches_has_shown(const struct branches_result *result)
 {
 	return result->count > result->relaxed_count || result->early_count;
 }
 
 /* Returns whether no query was made: such a result says nothing about the program. */
-static bool has_asked_nothing(const struct branches_result *result)
+static bool cmd_branches_has_asked_nothing(const struct branches_result *result)
 {
 	return result->figures.unasked && result->figures.unasked >= result->figures.branches &&
-	       !has_shown(result) && !result->is_interrupted;
+	       !cmd_branches_has_shown(result) && !result->is_interrupted;
 }
 
 /* Fails because the command was stopped before it had analysed a run. */
-static int fail_stopped(const struct branches_arguments *arguments)
+static int cmd_branches_fail_stopped(const struct branches_arguments *arguments)
 {
 	const bool is_late = command_stop_reason() == STOP_TIME;
 
@@ -265,7 +265,7 @@ static int cmd_branches_work(const struct branches_arguments *arguments)
 		status = ERROR_INTERRUPTED;
 	}
 	if (command_stop_reason() && status == ERROR_INTERRUPTED)
-		return fail_stopped(arguments);
+		return cmd_branches_fail_stopped(arguments);
 	if (status < 0)
 		return command_fail("%s", err.text);
 	text = branches_to_json(&result);
@@ -275,20 +275,20 @@ static int cmd_branches_work(const struct branches_arguments *arguments)
 		(void)printf("%s\n", text); /* main checks the stream */
 	else
 		branches_print(&result, arguments->options.campaign.directory, arguments->is_quiet);
-	if (stored == 0 && has_shown(&result))
+	if (stored == 0 && cmd_branches_has_shown(&result))
 		cmd_branches_say_next(arguments, &result);
 	if (*result.fallback)
 		(void)fprintf(stderr,
 			"note: the store in %s refuses results; they are in %s/.raddle: free some space, and merge them from there with raddle merge\n",
 			arguments->options.campaign.directory, result.fallback);
 	free(text);
-	status = has_shown(&result) ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
+	status = cmd_branches_has_shown(&result) ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
 	if (stored < 0) {
 		const int failed = command_fail("%s", err.text);
 
 		/* the results are already printed */
-		status = has_shown(&result) ? status : failed;
-	} else if (has_asked_nothing(&result))
+		status = cmd_branches_has_shown(&result) ? status : failed;
+	} else if (cmd_branches_has_asked_nothing(&result))
 		status = command_fail(
 			"none of %llu branch events was examined, so there is no result; give it more time (--time), or more --queries",
 			(unsigned long long)result.figures.branches);
@@ -299,7 +299,7 @@ static int cmd_branches_work(const struct branches_arguments *arguments)
 	return status;
 }
 
-static int branches_run_command(int argc, char **argv)
+static int cmd_branches_run_command(int argc, char **argv)
 {
 	struct branches_arguments arguments = {
 		.options = {.sensitivity = {.query_ns = UINT64_C(10000000000),
@@ -316,7 +316,7 @@ static int branches_run_command(int argc, char **argv)
 	options->campaign.settings.stall_ns = 0;
 	options->campaign.is_interrupted = command_interruption();
 	options->sensitivity.workers = cores_available();
-	options->progress = show_progress;
+	options->progress = cmd_branches_show_progress;
 	argp_parse(&branches_argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
 	/* Random runs for comparison have a time limit of their own. */
 	if (!options->samples && options->sensitivity.time_ns) {
@@ -340,5 +340,5 @@ const struct command command_branches = {
 	.name = "branches",
 	.summary = "find branches whose outcome depends on the schedule, and show both outcomes",
 	.argp = &branches_argp,
-	.run = branches_run_command,
+	.run = cmd_branches_run_command,
 };

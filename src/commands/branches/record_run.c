@@ -19,7 +19,7 @@
 #define ROOM_BYTES (UINT64_C(64) << 20)
 
 /* Builds the view with the chosen sites of each module, for the runtime. */
-static void build_view(const struct record_request *request, struct memory_view *view)
+static void record_run_build_view(const struct record_request *request, struct memory_view *view)
 {
 	const struct run_record *like = request->like;
 
@@ -43,7 +43,7 @@ static void build_view(const struct record_request *request, struct memory_view 
 	}
 }
 
-static void take_modules(struct run_record *record, const struct contract_memory *memory)
+static void record_run_take_modules(struct run_record *record, const struct contract_memory *memory)
 {
 	record->module_count = memory->module_count;
 	record->modules = array_new(record->module_count + 1u, sizeof *record->modules);
@@ -59,7 +59,7 @@ static void take_modules(struct run_record *record, const struct contract_memory
 }
 
 /* Copies the chosen sites as the passes over the record need them. */
-static uint64_t *copy_points(const struct record_request *request)
+static uint64_t *record_run_copy_points(const struct record_request *request)
 {
 	const struct run_record *like = request->like;
 	uint32_t sites = 0;
@@ -83,7 +83,7 @@ struct taking {
 	struct run_record *record;
 };
 
-static void take_entries(struct taking *taking)
+static void record_run_take_entries(struct taking *taking)
 {
 	struct worker *worker = &taking->probe.worker;
 
@@ -92,7 +92,7 @@ static void take_entries(struct taking *taking)
 		worker->damage = "record";
 }
 
-static enum worker_care care(void *context)
+static enum worker_care record_run_serve_runtime(void *context)
 {
 	struct taking *taking = context;
 	uint32_t *is_waiting = &taking->area->is_waiting;
@@ -100,7 +100,7 @@ static enum worker_care care(void *context)
 	/* pairs with the runtime's release store */
 	if (!__atomic_load_n(is_waiting, __ATOMIC_ACQUIRE))
 		return CARE_NONE;
-	take_entries(taking);
+	record_run_take_entries(taking);
 	__atomic_store_n(is_waiting, 0, __ATOMIC_RELEASE);
 	platform_futex_wake(is_waiting, 1, true);
 	return CARE_TAKEN;
@@ -128,7 +128,7 @@ static void record_run_prepare(struct taking *taking, const struct record_reques
 }
 
 /* Returns the time limit of the run, which may wait forever for something outside the program. */
-static uint64_t time_of(const struct record_request *request)
+static uint64_t record_run_time_of(const struct record_request *request)
 {
 	const uint64_t now = platform_monotonic_ns();
 
@@ -163,14 +163,14 @@ static int record_run_run(struct taking *taking, const struct record_request *re
 				.runtime = options->runtime,
 				.output = OUTPUT_DISCARD,
 				.sizes = {.record_bytes = AREA_BYTES},
-				.care = care,
+				.care = record_run_serve_runtime,
 				.care_context = taking},
 			.settings = &options->settings,
 			.memory = view,
 			.restart = RESTART_EXEC,
 			/* makes the process stop for inspection even if the run passes */
 			.trace_events = request->wants_symbols,
-			.run_limit_ns = time_of(request),
+			.run_limit_ns = record_run_time_of(request),
 			.is_interrupted = options->is_interrupted,
 		},
 		err);
@@ -179,7 +179,7 @@ static int record_run_run(struct taking *taking, const struct record_request *re
 		status = probe_run(&taking->probe, &plan, err);
 	}
 	if (status == 0) {
-		take_entries(taking);
+		record_run_take_entries(taking);
 		if (!run_record_finish(taking->record, taking->area))
 			taking->probe.worker.damage = "record";
 		status = worker_check(&taking->probe.worker, err);
@@ -188,7 +188,7 @@ static int record_run_run(struct taking *taking, const struct record_request *re
 	return status;
 }
 
-static void record_run_tell(
+static void record_run_report(
 	struct recorded *out, const struct record_request *request, struct probe *probe)
 {
 	struct contract *contract = probe->worker.contract;
@@ -201,8 +201,8 @@ static void record_run_tell(
 	out->record.has_crashed = out->run.outcome.kind == OUTCOME_CRASH;
 	out->record.crashed_thread = out->run.outcome.thread.index;
 	out->record.crash_address = out->run.outcome.address;
-	take_modules(&out->record, contract_memory(contract));
-	out->record.points = copy_points(request);
+	record_run_take_modules(&out->record, contract_memory(contract));
+	out->record.points = record_run_copy_points(request);
 	for (uint32_t i = 0; i < out->record.thread_count; i++) {
 		struct run_thread *thread = &out->record.threads[i];
 
@@ -220,7 +220,7 @@ static void record_run_tell(
 }
 
 /* Returns the processor time of all children that were waited for. */
-static uint64_t children_ns(void)
+static uint64_t record_run_children_ns(void)
 {
 	struct rusage usage;
 
@@ -233,17 +233,17 @@ int record_run(const struct record_request *request, struct recorded *out, struc
 {
 	struct memory_view view = {0};
 	struct taking taking = {.record = &out->record};
-	const uint64_t before = children_ns(), begin = platform_monotonic_ns();
+	const uint64_t before = record_run_children_ns(), begin = platform_monotonic_ns();
 	int status;
 
 	*out = (struct recorded){0};
-	build_view(request, &view);
+	record_run_build_view(request, &view);
 	status = record_run_run(&taking, request, &view, err);
 	out->run_ns = platform_monotonic_ns() - begin;
 	if (status == 0)
-		record_run_tell(out, request, &taking.probe);
+		record_run_report(out, request, &taking.probe);
 	probe_close(&taking.probe);
-	out->processor_ns = children_ns() - before;
+	out->processor_ns = record_run_children_ns() - before;
 	memory_view_release(&view);
 	return status;
 }

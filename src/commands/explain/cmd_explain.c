@@ -103,7 +103,7 @@ static const struct option_value explain_values[] = {
 	{0},
 };
 
-static error_t parse_explain(int key, char *text, struct argp_state *state)
+static error_t cmd_explain_parse_explain(int key, char *text, struct argp_state *state)
 {
 	struct explain_arguments *arguments = state->input;
 
@@ -132,7 +132,7 @@ static error_t parse_explain(int key, char *text, struct argp_state *state)
 
 static const struct argp explain_argp = {
 	.options = explain_options,
-	.parser = parse_explain,
+	.parser = cmd_explain_parse_explain,
 	.args_doc = "FINDING",
 	.doc = "Runs the finding's program many times, ranks the orders of accesses to shared "
 	       "variables by how well they separate failing runs from passing ones, and forces and "
@@ -154,7 +154,8 @@ static void cmd_explain_say_next(
 	strbuf_release(&words);
 }
 
-static int say(const struct explain_result *result, const struct explain_arguments *arguments)
+static int cmd_explain_say(
+	const struct explain_result *result, const struct explain_arguments *arguments)
 {
 	const bool is_json = arguments->is_json;
 	char *text;
@@ -211,7 +212,8 @@ static int cmd_explain_measure(
 	return EXIT_NOTHING_FOUND;
 }
 
-static int explain_finding(const struct finding *finding, const struct explain_arguments *arguments)
+static int cmd_explain_finding(
+	const struct finding *finding, const struct explain_arguments *arguments)
 {
 	struct explain_result result;
 	struct error err;
@@ -220,7 +222,7 @@ static int explain_finding(const struct finding *finding, const struct explain_a
 	if (explain_work(&result, finding, &arguments->options, &arguments->work, &err) < 0)
 		return command_fail("%s", err.text);
 	cmd_explain_keep(&result, arguments);
-	status = say(&result, arguments);
+	status = cmd_explain_say(&result, arguments);
 	explain_result_release(&result);
 	return status;
 }
@@ -251,7 +253,7 @@ static int cmd_explain_load(
 	return result;
 }
 
-static int explain_run_command(int argc, char **argv)
+static int cmd_explain_run_command(int argc, char **argv)
 {
 	struct explain_arguments arguments = {.directory = ".",
 		.strategy = STRATEGY_STANDARD ",even=1",
@@ -274,7 +276,7 @@ static int explain_run_command(int argc, char **argv)
 		return command_fail("%s", err.text);
 	}
 	status = arguments.is_measuring ? cmd_explain_measure(&finding, &arguments)
-					: explain_finding(&finding, &arguments);
+					: cmd_explain_finding(&finding, &arguments);
 	finding_release(&finding);
 	free(runtime);
 	return status;
@@ -284,5 +286,5 @@ const struct command command_explain = {
 	.name = "explain",
 	.summary = "find the order of accesses that causes a failure",
 	.argp = &explain_argp,
-	.run = explain_run_command,
+	.run = cmd_explain_run_command,
 };

@@ -31,7 +31,8 @@ uint64_t explain_elapsed_ns(const struct explain *explain)
 }
 
 /* Replays the finding for its failure's key and, if the process stops, its symbols. */
-static int replay_own_run(struct explain *explain, bool stands_still, struct error *err)
+static int explain_replay_own_run(
+	struct explain *explain, bool is_process_stopped, struct error *err)
 {
 	struct probe_params params = explain->setting.probe;
 	struct probe probe;
@@ -45,7 +46,7 @@ static int replay_own_run(struct explain *explain, bool stands_still, struct err
 	if (result < 0)
 		return result;
 	contract = probe.worker.contract;
-	contract->plan.inspect = stands_still;
+	contract->plan.inspect = is_process_stopped;
 	result = probe_run(&probe, &explain->setting.plan, err);
 	if (result == 0) {
 		/* Places are addresses if the symbols cannot be read. */
@@ -60,13 +61,13 @@ static int replay_own_run(struct explain *explain, bool stands_still, struct err
 	return result;
 }
 
-static int replay_for_symbols(struct explain *explain, struct error *err)
+static int explain_replay_for_symbols(struct explain *explain, struct error *err)
 {
-	const int result = replay_own_run(explain, true, err);
+	const int result = explain_replay_own_run(explain, true, err);
 
 	if (result < 0 || explain->finding->kind != OUTCOME_CHECK_FAILED)
 		return result;
-	return replay_own_run(explain, false, err);
+	return explain_replay_own_run(explain, false, err);
 }
 
 void *explain_patterns_state(const struct worker *worker)
@@ -80,7 +81,7 @@ void *explain_patterns_state(const struct worker *worker)
 #define STEPS_LEAST 20000u
 #define STEPS_TIMES 50u
 
-static uint64_t step_limit(const struct explain *explain)
+static uint64_t explain_step_limit(const struct explain *explain)
 {
 	const uint64_t limit = explain->setting.settings.step_limit;
 	uint64_t steps = STEPS_TIMES * explain->finding->schedule.step_count;
@@ -90,7 +91,7 @@ static uint64_t step_limit(const struct explain *explain)
 	return explain->finding->kind == OUTCOME_LIVELOCK || steps > limit ? limit : steps;
 }
 
-static int open_worker(struct explain *explain, struct error *err)
+static int explain_open_worker(struct explain *explain, struct error *err)
 {
 	const struct explain_options *options = explain->options;
 	const struct settings *settings = &explain->setting.settings;
@@ -123,7 +124,7 @@ static int open_worker(struct explain *explain, struct error *err)
 	settings_to_plan(settings, plan);
 	if (!explain->finding->depends_on_time)
 		plan->stall_ns = 0;
-	plan->step_limit = step_limit(explain);
+	plan->step_limit = explain_step_limit(explain);
 	races_apply(&settings->races, worker->contract);
 	plan->restart = settings->check ? RESTART_EXEC : restart_fastest(settings->executor);
 	plan->strategy = options->strategy;
@@ -155,10 +156,10 @@ int explain_open(struct explain **out, const struct finding *finding,
 		explain->setting.settings.step_limit =
 			trace_window_loop_limit(finding, explain->setting.settings.step_limit);
 	if (result == 0)
-		result = replay_for_symbols(explain, err);
+		result = explain_replay_for_symbols(explain, err);
 	explain_places_init(&explain->places, explain->symbols);
 	if (result == 0)
-		result = open_worker(explain, err);
+		result = explain_open_worker(explain, err);
 	if (result < 0) {
 		explain_close(explain);
 		return result;
@@ -208,7 +209,7 @@ struct symbols *explain_symbols(const struct explain *explain)
 
 /* Returns whether the run failed like the finding. Two copies of a line made by the compiler are
  * one place, as in a finding's signature. */
-static bool is_same_failure(struct explain *explain, const struct outcome *outcome)
+static bool explain_is_same_failure(struct explain *explain, const struct outcome *outcome)
 {
 	const struct outcome *own = &explain->failure;
 	const bool is_abort = outcome->kind == OUTCOME_ABORT;
@@ -230,8 +231,9 @@ static enum explain_verdict explain_verdict_of(struct explain *explain)
 		return EXPLAIN_PASSED;
 	if (outcome->kind != explain->finding->kind || outcome->code != explain->finding->code)
 		return EXPLAIN_OTHER;
-	return !explain_repeats(explain) || is_same_failure(explain, outcome) ? EXPLAIN_FAILED
-									      : EXPLAIN_OTHER;
+	return !explain_repeats(explain) || explain_is_same_failure(explain, outcome)
+		       ? EXPLAIN_FAILED
+		       : EXPLAIN_OTHER;
 }
 
 static int explain_run_once(struct explain *explain, struct error *err)
@@ -285,7 +287,7 @@ void explain_place_patterns(
 	}
 }
 
-static void take_patterns(struct explain *explain, struct explain_run *run)
+static void explain_take_patterns(struct explain *explain, struct explain_run *run)
 {
 	void *state = explain_patterns_state(&explain->made->worker);
 	const struct pattern *patterns;
@@ -313,7 +315,7 @@ int explain_run(struct explain *explain, struct explain_run *run, struct error *
 		.steps = explain->made->worker.contract->outcome.step,
 	};
 	if (!explain->options->without_patterns) {
-		take_patterns(explain, run);
+		explain_take_patterns(explain, run);
 		explain_keep(explain, run);
 	}
 	explain_runs_resume(explain);

@@ -8,7 +8,7 @@
 #define RUNS_FOR_RATE 3.0
 #define FORBIDDEN_RUNS_MOST 3000
 #define FORBIDDEN_TRIES 5
-/* Limits used by could_forbid() and was_driven(). */
+/* Limits used by explain_cause_has_forbidden() and explain_cause_was_forced(). */
 #define ESCAPED_PART 0.7
 #define FORCED_TIMES 1.5
 /* Least number of runs of each sort. Fewer runs prove nothing. */
@@ -24,7 +24,7 @@ void explain_cause_release(struct explain_cause *cause)
 	pattern_ranking_release(&cause->residue);
 }
 
-bool explain_comes_without(const struct explain_cause *cause, uint64_t key)
+bool explain_occurs_without(const struct explain_cause *cause, uint64_t key)
 {
 	return pattern_ranking_find(&cause->residue, key) != NULL;
 }
@@ -38,7 +38,8 @@ static bool explain_cause_shows(const struct explain_run *run, uint64_t key)
 }
 
 /* Returns whether the run showed the pattern between these threads; NULL means any. */
-static bool shows_between(const struct explain_run *run, uint64_t key, const thread_name *names)
+static bool explain_cause_shows_between_threads(
+	const struct explain_run *run, uint64_t key, const thread_name *names)
 {
 	for (uint32_t i = 0; i < run->pattern_count; i++)
 		if (run->patterns[i].key == key)
@@ -47,13 +48,13 @@ static bool shows_between(const struct explain_run *run, uint64_t key, const thr
 	return false;
 }
 
-static void count(struct rate *rate, const struct explain_run *run)
+static void explain_cause_count(struct rate *rate, const struct explain_run *run)
 {
 	rate->runs++;
 	rate->failed += run->verdict == EXPLAIN_FAILED;
 }
 
-static bool fails_more_than(const struct rate *rate, double part)
+static bool explain_cause_fails_more_than(const struct rate *rate, double part)
 {
 	double low, high;
 
@@ -61,7 +62,7 @@ static bool fails_more_than(const struct rate *rate, double part)
 	return low > part;
 }
 
-static bool is_unclear(const struct rate *rate)
+static bool explain_cause_is_unclear(const struct rate *rate)
 {
 	double low, high;
 
@@ -69,8 +70,8 @@ static bool is_unclear(const struct rate *rate)
 	return low <= FORCED_LOW && high > FORCED_LOW;
 }
 
-static int force(struct explain *explain, const struct explain_test *test, const thread_name *names,
-	struct explain_cause *cause, struct error *err)
+static int explain_cause_force(struct explain *explain, const struct explain_test *test,
+	const thread_name *names, struct explain_cause *cause, struct error *err)
 {
 	uint32_t wanted = test->runs;
 
@@ -83,9 +84,10 @@ static int force(struct explain *explain, const struct explain_test *test, const
 		if (result < 0)
 			return result;
 		cause->forced_tries++;
-		if (run.verdict != EXPLAIN_OTHER && shows_between(&run, cause->key, names))
-			count(&cause->forced, &run);
-		if (cause->forced.runs == test->runs && is_unclear(&cause->forced))
+		if (run.verdict != EXPLAIN_OTHER &&
+			explain_cause_shows_between_threads(&run, cause->key, names))
+			explain_cause_count(&cause->forced, &run);
+		if (cause->forced.runs == test->runs && explain_cause_is_unclear(&cause->forced))
 			wanted = MORE_RUNS * test->runs;
 	}
 	return 0;
@@ -93,28 +95,29 @@ static int force(struct explain *explain, const struct explain_test *test, const
 
 /* Forces the pattern between the threads of failing runs; between others the pattern may be
  * harmless. */
-static int force_between(struct explain *explain, const struct explain_test *test,
+static int explain_cause_force_between(struct explain *explain, const struct explain_test *test,
 	struct explain_cause *cause, struct error *err)
 {
 	struct explain_cause between = *cause;
 	thread_name names[PATTERN_THREADS];
 	int result;
 
-	if (fails_more_than(&cause->forced, FORCED_LOW) ||
+	if (explain_cause_fails_more_than(&cause->forced, FORCED_LOW) ||
 		!explain_find_threads(explain, cause->key, names))
 		return 0;
 	between.forced = (struct rate){0};
 	between.forced_tries = 0;
-	result = force(explain, test, names, &between, err);
+	result = explain_cause_force(explain, test, names, &between, err);
 	if (result < 0 || between.forced.runs < RUNS_LEAST ||
-		!fails_more_than(&between.forced, FORCED_LOW))
+		!explain_cause_fails_more_than(&between.forced, FORCED_LOW))
 		return result;
 	between.is_between = true;
 	*cause = between;
 	return 0;
 }
 
-static bool shows_any(const struct explain_run *run, const struct explain_cause *cause)
+static bool explain_cause_shows_any_pattern(
+	const struct explain_run *run, const struct explain_cause *cause)
 {
 	for (uint32_t i = 0; i < cause->pattern_count; i++)
 		if (explain_cause_shows(run, cause->patterns[i].key))
@@ -122,19 +125,19 @@ static bool shows_any(const struct explain_run *run, const struct explain_cause 
 	return false;
 }
 
-static bool is_hopeless(const struct explain_cause *cause)
+static bool explain_cause_cannot_forbid(const struct explain_cause *cause)
 {
 	return cause->forbidden_tries >= TRIES_PER_RUN * RUNS_LEAST &&
 	       cause->forbidden.runs < RUNS_LEAST;
 }
 
-static int forbid(struct explain *explain, const struct explain_test *test,
+static int explain_cause_forbid(struct explain *explain, const struct explain_test *test,
 	struct explain_cause *cause, struct error *err)
 {
 	cause->forbidden = (struct rate){0};
 	cause->forbidden_tries = cause->forbidden_others = 0;
 	explain_forbid(explain, cause->patterns, cause->pattern_count);
-	while (cause->forbidden.runs < test->runs && !is_hopeless(cause) &&
+	while (cause->forbidden.runs < test->runs && !explain_cause_cannot_forbid(cause) &&
 		cause->forbidden_tries < FORBIDDEN_TRIES * test->runs &&
 		explain_elapsed_ns(explain) < test->until_ns) {
 		struct explain_run run;
@@ -144,16 +147,16 @@ static int forbid(struct explain *explain, const struct explain_test *test,
 			return result;
 		cause->forbidden_tries++;
 		cause->forbidden_others += run.verdict == EXPLAIN_OTHER;
-		if (run.verdict == EXPLAIN_OTHER || shows_any(&run, cause))
+		if (run.verdict == EXPLAIN_OTHER || explain_cause_shows_any_pattern(&run, cause))
 			continue;
-		count(&cause->forbidden, &run);
+		explain_cause_count(&cause->forbidden, &run);
 		pattern_ranking_add(&cause->residue, run.patterns, run.pattern_count,
 			run.verdict == EXPLAIN_FAILED);
 	}
 	return 0;
 }
 
-static bool share_function(
+static bool explain_cause_share_function(
 	struct explain *explain, const struct pattern *a, const struct pattern *b)
 {
 	for (unsigned i = 0; i < pattern_access_count(a); i++)
@@ -164,7 +167,7 @@ static bool share_function(
 	return false;
 }
 
-static bool share_variable(const struct pattern *a, const struct pattern *b)
+static bool explain_cause_share_variable(const struct pattern *a, const struct pattern *b)
 {
 	for (unsigned i = 0; i < PATTERN_VARIABLES_MAX; i++)
 		for (unsigned j = 0; j < PATTERN_VARIABLES_MAX; j++)
@@ -181,13 +184,13 @@ static bool explain_cause_is_same(struct explain *explain, const struct pattern_
 	const struct pattern_record *known = pattern_ranking_find(ranking, pattern->key);
 
 	return (known && known->explanation == record->explanation) ||
-	       (share_variable(pattern, &record->pattern) &&
-		       share_function(explain, pattern, &record->pattern));
+	       (explain_cause_share_variable(pattern, &record->pattern) &&
+		       explain_cause_share_function(explain, pattern, &record->pattern));
 }
 
 /* Returns the most suspicious pattern of the explanation in runs that failed with the cause
  * forbidden. */
-static const struct pattern *same_conflict(struct explain *explain,
+static const struct pattern *explain_cause_same_conflict(struct explain *explain,
 	const struct pattern_ranking *ranking, const struct pattern_record *record,
 	struct pattern_ranking *residue)
 {
@@ -216,26 +219,27 @@ static const struct pattern *same_conflict(struct explain *explain,
 	return order ? order : also_passed;
 }
 
-static int find_forbidden(struct explain *explain, const struct pattern_ranking *ranking,
-	const struct pattern_record *record, const struct explain_test *test,
-	struct explain_cause *cause, struct error *err)
+static int explain_cause_find_forbidden(struct explain *explain,
+	const struct pattern_ranking *ranking, const struct pattern_record *record,
+	const struct explain_test *test, struct explain_cause *cause, struct error *err)
 {
 	for (;;) {
 		const struct pattern *more = NULL;
 		int result;
 
 		pattern_ranking_release(&cause->residue);
-		result = forbid(explain, test, cause, err);
+		result = explain_cause_forbid(explain, test, cause, err);
 		if (result == 0 && cause->forbidden.failed &&
 			cause->pattern_count < EXPLAIN_FORBIDDEN_MAX)
-			more = same_conflict(explain, ranking, record, &cause->residue);
+			more = explain_cause_same_conflict(
+				explain, ranking, record, &cause->residue);
 		if (result < 0 || !more)
 			return result;
 		cause->patterns[cause->pattern_count++] = *more;
 	}
 }
 
-static uint32_t forbidden_runs(const struct pattern_ranking *ranking, uint32_t runs)
+static uint32_t explain_cause_forbidden_runs(const struct pattern_ranking *ranking, uint32_t runs)
 {
 	const uint32_t all = ranking->failed + ranking->passed;
 	double wanted;
@@ -249,7 +253,7 @@ static uint32_t forbidden_runs(const struct pattern_ranking *ranking, uint32_t r
 }
 
 /* Returns the fraction of the compared runs that show the pattern. */
-static double natural_rate(
+static double explain_cause_compared_rate(
 	const struct pattern_ranking *ranking, const struct pattern_record *record)
 {
 	return (double)(record->failed + record->passed) / (ranking->failed + ranking->passed);
@@ -257,7 +261,8 @@ static double natural_rate(
 
 /* Returns whether the pattern was far rarer than in compared runs. Otherwise runs lack the pattern
  * by chance, and only repeat the correlation. */
-static bool could_forbid(const struct pattern_ranking *ranking, const struct explain_cause *cause)
+static bool explain_cause_has_forbidden(
+	const struct pattern_ranking *ranking, const struct explain_cause *cause)
 {
 	const double escaped =
 		(double)(cause->forbidden_tries - cause->forbidden.runs - cause->forbidden_others) /
@@ -269,7 +274,7 @@ static bool could_forbid(const struct pattern_ranking *ranking, const struct exp
 		const struct pattern_record *known =
 			pattern_ranking_find(ranking, cause->patterns[i].key);
 
-		natural += known ? natural_rate(ranking, known) : 0;
+		natural += known ? explain_cause_compared_rate(ranking, known) : 0;
 	}
 	return cause->forbidden.runs >= RUNS_LEAST && escaped <= ESCAPED_PART * natural;
 }
@@ -278,10 +283,10 @@ static bool could_forbid(const struct pattern_ranking *ranking, const struct exp
  * Returns whether the strategy caused the pattern. If not clearly more frequent than in compared
  * runs, forced runs are an ordinary sample and need a higher failure rate.
  */
-static bool was_driven(const struct pattern_ranking *ranking, const struct pattern_record *record,
-	const struct explain_cause *cause)
+static bool explain_cause_was_forced(const struct pattern_ranking *ranking,
+	const struct pattern_record *record, const struct explain_cause *cause)
 {
-	const double natural = natural_rate(ranking, record);
+	const double natural = explain_cause_compared_rate(ranking, record);
 	const double shown = (double)cause->forced.runs / (cause->forced_tries + 1);
 
 	return shown >= FORCED_TIMES * natural || 1 - shown <= ESCAPED_PART * (1 - natural);
@@ -289,24 +294,25 @@ static bool was_driven(const struct pattern_ranking *ranking, const struct patte
 
 /* Repeats the runs without the pattern, in greater number, if the first ones all passed but were
  * too few to show that raddle prevented the pattern. */
-static int forbid_more(struct explain *explain, const struct pattern_ranking *ranking,
+static int explain_cause_forbid_more(struct explain *explain, const struct pattern_ranking *ranking,
 	const struct explain_test *test, struct explain_cause *cause, struct error *err)
 {
 	const struct explain_test more = {
 		.runs = MORE_RUNS * test->runs, .until_ns = test->until_ns};
 
 	if (cause->forbidden.failed || cause->forbidden.runs < test->runs ||
-		could_forbid(ranking, cause))
+		explain_cause_has_forbidden(ranking, cause))
 		return 0;
 	pattern_ranking_release(&cause->residue);
-	return forbid(explain, &more, cause, err);
+	return explain_cause_forbid(explain, &more, cause, err);
 }
 
-static bool fails_if_forced(const struct pattern_ranking *ranking,
+static bool explain_cause_fails_if_forced(const struct pattern_ranking *ranking,
 	const struct pattern_record *record, const struct explain_cause *cause)
 {
-	return fails_more_than(&cause->forced,
-		was_driven(ranking, record, cause) ? FORCED_LOW : FORCED_LOW_UNDRIVEN);
+	return explain_cause_fails_more_than(&cause->forced,
+		explain_cause_was_forced(ranking, record, cause) ? FORCED_LOW
+								 : FORCED_LOW_UNDRIVEN);
 }
 
 int explain_find_cause(struct explain *explain, const struct pattern_ranking *ranking,
@@ -314,26 +320,29 @@ int explain_find_cause(struct explain *explain, const struct pattern_ranking *ra
 	struct explain_cause *out, struct error *err)
 {
 	const struct explain_test forbidding = {
-		.runs = forbidden_runs(ranking, test->runs), .until_ns = test->until_ns};
+		.runs = explain_cause_forbidden_runs(ranking, test->runs),
+		.until_ns = test->until_ns};
 	struct explain_cause cause = {.key = record->pattern.key, .pattern_count = 1};
 	int result;
 
 	cause.patterns[0] = record->pattern;
-	result = force(explain, test, NULL, &cause, err);
+	result = explain_cause_force(explain, test, NULL, &cause, err);
 	if (result == 0)
-		result = force_between(explain, test, &cause, err);
+		result = explain_cause_force_between(explain, test, &cause, err);
 	if (result == 0)
-		result = find_forbidden(explain, ranking, record, &forbidding, &cause, err);
+		result = explain_cause_find_forbidden(
+			explain, ranking, record, &forbidding, &cause, err);
 	if (result == 0)
-		result = forbid_more(explain, ranking, &forbidding, &cause, err);
+		result = explain_cause_forbid_more(explain, ranking, &forbidding, &cause, err);
 	if (result < 0) {
 		explain_cause_release(&cause);
 		return result;
 	}
 	cause.could_force = cause.forced.runs >= RUNS_LEAST;
-	cause.could_forbid = could_forbid(ranking, &cause);
+	cause.could_forbid = explain_cause_has_forbidden(ranking, &cause);
 	cause.is_tested = cause.could_force && cause.could_forbid;
-	cause.is_cause = cause.is_tested && fails_if_forced(ranking, record, &cause) &&
+	cause.is_cause = cause.is_tested &&
+			 explain_cause_fails_if_forced(ranking, record, &cause) &&
 			 cause.forbidden.failed == 0;
 	*out = cause;
 	return 0;

@@ -45,4 +45,4 @@ int explain_find_cause(struct explain *explain, const struct pattern_ranking *ra
 	struct explain_cause *out, struct error *err);
 
 /* Returns whether the pattern occurs in runs where this cause is forbidden. */
-bool explain_comes_without(const struct explain_cause *cause, uint64_t key);
+bool explain_occurs_without(const struct explain_cause *cause, uint64_t key);

@@ -5,7 +5,7 @@
 #include "commands/explain/explain_orders_internal.h"
 
 /* The orders of a kind of access by ascending strength. */
-static const uint8_t *orders_ladder(uint8_t kind, enum memory_model model)
+static const uint8_t *explain_orders_ladder(uint8_t kind, enum memory_model model)
 {
 	static const uint8_t sequential[] = {ORDER_SEQUENTIAL};
 	static const uint8_t load[] = {ORDER_ACQUIRE, ORDER_SEQUENTIAL};
@@ -27,18 +27,18 @@ static const uint8_t *orders_ladder(uint8_t kind, enum memory_model model)
 	}
 }
 
-static bool orders_is_stronger(uint8_t order, uint8_t than)
+static bool explain_orders_is_stronger(uint8_t order, uint8_t than)
 {
 	return order > than && !(order == ORDER_RELEASE && than == ORDER_ACQUIRE);
 }
 
 /* Replaces the changes, one after the other, by the weakest orders that suffice. */
-static int orders_weaken(struct orders_search *search, struct orders_repair *repair)
+static int explain_orders_weaken(struct orders_search *search, struct orders_repair *repair)
 {
 	for (uint32_t i = 0; i < repair->count; i++) {
 		const struct orders_place *place = &search->out->places[repair->changes[i].place];
 		const bool is_fence = repair->changes[i].is_fence;
-		const uint8_t *ladder = orders_ladder(
+		const uint8_t *ladder = explain_orders_ladder(
 			is_fence ? (uint8_t)OP_ATOMIC_UPDATE : place->kind, search->out->model);
 
 		for (; *ladder != ORDER_SEQUENTIAL; ladder++) {
@@ -46,7 +46,7 @@ static int orders_weaken(struct orders_search *search, struct orders_repair *rep
 			enum orders_trial trial;
 			int result;
 
-			if (!is_fence && !orders_is_stronger(*ladder, place->order))
+			if (!is_fence && !explain_orders_is_stronger(*ladder, place->order))
 				continue;
 			weaker.changes[i].order = *ladder;
 			result = orders_try(search, &weaker, &trial);
@@ -62,7 +62,7 @@ static int orders_weaken(struct orders_search *search, struct orders_repair *rep
 }
 
 /* Sequential consistency counts more than a pair of release and acquire. */
-static uint32_t orders_strength(const struct orders_repair *repair)
+static uint32_t explain_orders_strength(const struct orders_repair *repair)
 {
 	static const uint8_t strengths[] = {[ORDER_CONSUME] = 1,
 		[ORDER_ACQUIRE] = 1,
@@ -77,10 +77,11 @@ static uint32_t orders_strength(const struct orders_repair *repair)
 }
 
 /* Keeps repairs of the least strength. */
-static void orders_keep(struct explain_orders *out, const struct orders_repair *repair)
+static void explain_orders_keep(struct explain_orders *out, const struct orders_repair *repair)
 {
-	const uint32_t strength = orders_strength(repair);
-	const uint32_t least = out->repair_count ? orders_strength(&out->repairs[0]) : strength;
+	const uint32_t strength = explain_orders_strength(repair);
+	const uint32_t least =
+		out->repair_count ? explain_orders_strength(&out->repairs[0]) : strength;
 
 	if (strength < least)
 		out->repair_count = 0;
@@ -89,8 +90,8 @@ static void orders_keep(struct explain_orders *out, const struct orders_repair *
 }
 
 /* Adds the change with the strongest order. Returns false if it has no effect under the model. */
-static bool orders_add_change(const struct explain_orders *out, struct orders_repair *repair,
-	uint32_t place, bool is_fence)
+static bool explain_orders_add_change(const struct explain_orders *out,
+	struct orders_repair *repair, uint32_t place, bool is_fence)
 {
 	const bool is_load =
 		out->places[place].kind == OP_LOAD || out->places[place].kind == OP_ATOMIC_LOAD;
@@ -103,19 +104,19 @@ static bool orders_add_change(const struct explain_orders *out, struct orders_re
 }
 
 /* Tries the changes, and keeps the least ones that suffice. */
-static int orders_examine(
+static int explain_orders_examine(
 	struct orders_search *search, struct orders_repair *repair, enum orders_trial *trial)
 {
 	int result = orders_try(search, repair, trial);
 
 	if (result == 0 && *trial == TRIAL_PASSES) {
-		result = orders_weaken(search, repair);
-		orders_keep(search->out, repair);
+		result = explain_orders_weaken(search, repair);
+		explain_orders_keep(search->out, repair);
 	}
 	return result;
 }
 
-static int orders_try_singles(struct orders_search *search, bool is_fence)
+static int explain_orders_try_singles(struct orders_search *search, bool is_fence)
 {
 	struct explain_orders *out = search->out;
 	int result = 0;
@@ -124,16 +125,16 @@ static int orders_try_singles(struct orders_search *search, bool is_fence)
 		struct orders_repair repair = {0};
 		enum orders_trial trial = TRIAL_UNFINISHED;
 
-		if (!orders_add_change(out, &repair, i, is_fence))
+		if (!explain_orders_add_change(out, &repair, i, is_fence))
 			continue;
-		result = orders_examine(search, &repair, &trial);
+		result = explain_orders_examine(search, &repair, &trial);
 		if (result == 0 && trial == TRIAL_FAILS && !is_fence)
 			out->failing[out->failing_count++] = repair.changes[0];
 	}
 	return result;
 }
 
-static int orders_try_pairs(struct orders_search *search, bool is_fence)
+static int explain_orders_try_pairs(struct orders_search *search, bool is_fence)
 {
 	struct explain_orders *out = search->out;
 	int result = 0;
@@ -143,15 +144,15 @@ static int orders_try_pairs(struct orders_search *search, bool is_fence)
 			struct orders_repair repair = {0};
 			enum orders_trial trial;
 
-			if (orders_add_change(out, &repair, i, is_fence) &&
-				orders_add_change(out, &repair, j, is_fence))
-				result = orders_examine(search, &repair, &trial);
+			if (explain_orders_add_change(out, &repair, i, is_fence) &&
+				explain_orders_add_change(out, &repair, j, is_fence))
+				result = explain_orders_examine(search, &repair, &trial);
 		}
 	return result;
 }
 
 /* Leaves out one access after the other. */
-static int orders_reduce(struct orders_search *search, struct orders_repair *repair)
+static int explain_orders_reduce(struct orders_search *search, struct orders_repair *repair)
 {
 	for (uint32_t i = 0; i < repair->count;) {
 		struct orders_repair fewer = *repair;
@@ -173,7 +174,7 @@ static int orders_reduce(struct orders_search *search, struct orders_repair *rep
 }
 
 /* Begins with all accesses changed; with fences, only if orders do not suffice. */
-static int orders_try_all(struct orders_search *search, bool is_fence, bool *is_sufficient)
+static int explain_orders_try_all(struct orders_search *search, bool is_fence, bool *is_sufficient)
 {
 	struct explain_orders *out = search->out;
 	struct orders_repair repair = {0};
@@ -181,21 +182,21 @@ static int orders_try_all(struct orders_search *search, bool is_fence, bool *is_
 	int result;
 
 	for (uint32_t i = 0; i < out->place_count; i++)
-		(void)orders_add_change(out, &repair, i, is_fence);
+		(void)explain_orders_add_change(out, &repair, i, is_fence);
 	result = orders_try(search, &repair, &trial);
 	*is_sufficient = trial == TRIAL_PASSES;
 	if (result < 0 || !*is_sufficient || out->repair_count)
 		return result;
-	result = orders_reduce(search, &repair);
+	result = explain_orders_reduce(search, &repair);
 	if (result == 0)
-		result = orders_weaken(search, &repair);
+		result = explain_orders_weaken(search, &repair);
 	if (result == 0)
-		orders_keep(out, &repair);
+		explain_orders_keep(out, &repair);
 	return result;
 }
 
 /* Singles, then pairs: first orders, then fences. */
-static int orders_try_few(struct orders_search *search)
+static int explain_orders_try_few(struct orders_search *search)
 {
 	int result = 0;
 
@@ -203,23 +204,23 @@ static int orders_try_few(struct orders_search *search)
 		for (uint32_t is_fence = 0; is_fence < 2; is_fence++) {
 			if (result < 0 || search->out->repair_count || search->out->is_unfinished)
 				return result;
-			result = size == 1 ? orders_try_singles(search, is_fence)
-					   : orders_try_pairs(search, is_fence);
+			result = size == 1 ? explain_orders_try_singles(search, is_fence)
+					   : explain_orders_try_pairs(search, is_fence);
 		}
 	return result;
 }
 
-static int orders_try_changes(struct orders_search *search)
+static int explain_orders_try_changes(struct orders_search *search)
 {
 	struct explain_orders *out = search->out;
 	bool is_sufficient = false;
-	int result = orders_try_few(search);
+	int result = explain_orders_try_few(search);
 
 	if (result < 0 || out->repair_count || out->is_unfinished)
 		return result;
-	result = orders_try_all(search, false, &is_sufficient);
+	result = explain_orders_try_all(search, false, &is_sufficient);
 	if (result == 0 && !is_sufficient && !out->is_unfinished)
-		result = orders_try_all(search, true, &is_sufficient);
+		result = explain_orders_try_all(search, true, &is_sufficient);
 	out->is_hopeless = result == 0 && !is_sufficient && !out->is_unfinished;
 	return result;
 }
@@ -243,7 +244,7 @@ int explain_find_orders(
 		return result;
 	result = orders_measure(&search);
 	if (result == 0 && out->is_repeatable)
-		result = orders_try_changes(&search);
+		result = explain_orders_try_changes(&search);
 	probe_close(&search.probe);
 	return result;
 }

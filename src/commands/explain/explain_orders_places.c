@@ -2,7 +2,8 @@
 #include "commands/explain/explain_orders_internal.h"
 #include "investigate/trace_window.h"
 
-static bool orders_is_weak(uint8_t kind, uint8_t order, enum memory_model model)
+static bool explain_orders_places_orders_is_weak(
+	uint8_t kind, uint8_t order, enum memory_model model)
 {
 	switch (kind) {
 	case OP_LOAD:
@@ -17,14 +18,14 @@ static bool orders_is_weak(uint8_t kind, uint8_t order, enum memory_model model)
 	}
 }
 
-static void orders_add_place(
+static void explain_orders_places_orders_add_place(
 	struct orders_search *search, uint64_t site, uint8_t kind, uint8_t order)
 {
 	struct explain_orders *out = search->out;
 	const uint64_t id = explain_site(search->explain, site)->id;
 	struct orders_place *place;
 
-	if (!site || !orders_is_weak(kind, order, out->model))
+	if (!site || !explain_orders_places_orders_is_weak(kind, order, out->model))
 		return;
 	for (uint32_t i = 0; i < out->place_count; i++) {
 		place = &out->places[i];
@@ -46,7 +47,7 @@ static void orders_add_place(
 }
 
 /* The event of the access at the site; NULL: none. */
-static const struct trace_event *orders_event_at(
+static const struct trace_event *explain_orders_places_orders_event_at(
 	const struct trace_event *events, uint64_t count, uint64_t site)
 {
 	for (uint64_t i = 0; i < count; i++)
@@ -55,17 +56,21 @@ static const struct trace_event *orders_event_at(
 	return NULL;
 }
 
-static void orders_add_event(struct orders_search *search, const struct trace_event *event)
+static void explain_orders_places_orders_add_event(
+	struct orders_search *search, const struct trace_event *event)
 {
 	/* the order of a drained store is not known, but weak */
 	if (event->kind == OP_DRAIN || event->kind == OP_BUFFER)
-		orders_add_place(search, event->site, OP_STORE, ORDER_RELAXED);
+		explain_orders_places_orders_add_place(
+			search, event->site, OP_STORE, ORDER_RELAXED);
 	else
-		orders_add_place(search, event->site, event->kind, event->order);
+		explain_orders_places_orders_add_place(
+			search, event->site, event->kind, event->order);
 }
 
 /* The accesses of the delayed stores, then the other atomic ones, the latest first. */
-static void orders_add_events(struct orders_search *search, struct contract *contract)
+static void explain_orders_places_orders_add_events(
+	struct orders_search *search, struct contract *contract)
 {
 	const struct delayed_stores *delayed = &contract->delayed;
 	const struct trace_event *events = contract_area(contract, contract->trace_offset);
@@ -77,15 +82,16 @@ static void orders_add_events(struct orders_search *search, struct contract *con
 		const uint64_t sites[] = {store->site, store->observer_site, store->passing_site};
 
 		for (uint32_t j = 0; j < sizeof sites / sizeof *sites; j++) {
-			const struct trace_event *event = orders_event_at(events, count, sites[j]);
+			const struct trace_event *event =
+				explain_orders_places_orders_event_at(events, count, sites[j]);
 
 			if (event)
-				orders_add_event(search, event);
+				explain_orders_places_orders_add_event(search, event);
 		}
 	}
 	for (uint64_t i = count; i-- > 0;)
 		if (events[i].kind != OP_LOAD && events[i].kind != OP_STORE)
-			orders_add_event(search, &events[i]);
+			explain_orders_places_orders_add_event(search, &events[i]);
 }
 
 int orders_collect(struct orders_search *search)
@@ -103,7 +109,7 @@ int orders_collect(struct orders_search *search)
 	result = probe_run(&probe, &explain->setting.plan, search->err);
 	if (result == 0 && probe.is_failure && probe.worker.contract->delayed.count) {
 		search->out->model = explain->setting.settings.memory_model;
-		orders_add_events(search, probe.worker.contract);
+		explain_orders_places_orders_add_events(search, probe.worker.contract);
 	}
 	probe_close(&probe);
 	return result;

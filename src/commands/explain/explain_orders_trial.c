@@ -35,7 +35,7 @@ int orders_open(struct orders_search *search)
 	return result;
 }
 
-static void orders_add_site(
+static void explain_orders_trial_orders_add_site(
 	struct contract_plan *plan, uint64_t site, const struct orders_change *change)
 {
 	BUG_ON(plan->strengthened_count == STRENGTHENED_MOST);
@@ -43,7 +43,7 @@ static void orders_add_site(
 		.site = site, .order = change->order, .is_fence = change->is_fence};
 }
 
-static void orders_apply(
+static void explain_orders_trial_orders_apply(
 	struct orders_search *search, const struct orders_change *changes, uint32_t count)
 {
 	struct contract_plan *plan = &search->probe.worker.contract->plan;
@@ -55,11 +55,11 @@ static void orders_apply(
 		const struct orders_place *place = &search->out->places[changes[i].place];
 
 		for (uint32_t copy = 0; copy < place->site_count; copy++)
-			orders_add_site(plan, place->sites[copy], &changes[i]);
+			explain_orders_trial_orders_add_site(plan, place->sites[copy], &changes[i]);
 	}
 }
 
-static bool orders_time_is_up(struct orders_search *search)
+static bool explain_orders_trial_orders_time_is_up(struct orders_search *search)
 {
 	if (explain_elapsed_ns(search->explain) < search->until_ns)
 		return false;
@@ -68,7 +68,7 @@ static bool orders_time_is_up(struct orders_search *search)
 }
 
 /* Makes `most` runs of `random` and `pos` by turns, up to a failure. */
-static int orders_sample(
+static int explain_orders_trial_orders_sample(
 	struct orders_search *search, uint64_t most, uint64_t *runs, enum orders_trial *trial)
 {
 	struct probe_plan plan = {.batch = BATCH_RUNS};
@@ -79,7 +79,7 @@ static int orders_sample(
 		const uint64_t before = search->probe.run_count;
 		int result;
 
-		if (orders_time_is_up(search)) {
+		if (explain_orders_trial_orders_time_is_up(search)) {
 			*trial = TRIAL_UNFINISHED;
 			return 0;
 		}
@@ -96,7 +96,7 @@ static int orders_sample(
 }
 
 /* Returns whether all executions have been made. */
-static bool orders_is_complete(const struct orders_search *search)
+static bool explain_orders_trial_orders_is_complete(const struct orders_search *search)
 {
 	const struct contract *contract = search->probe.worker.contract;
 	struct strategy_verdict verdict = {0};
@@ -105,7 +105,7 @@ static bool orders_is_complete(const struct orders_search *search)
 	return verdict.is_complete && !(contract->features & FEATURE_HISTORY_CUT);
 }
 
-static int orders_exhaust(
+static int explain_orders_trial_orders_exhaust(
 	struct orders_search *search, struct orders_repair *repair, enum orders_trial *trial)
 {
 	struct contract *contract = search->probe.worker.contract;
@@ -121,7 +121,7 @@ static int orders_exhaust(
 		const uint64_t before = search->probe.run_count;
 		int result;
 
-		if (orders_time_is_up(search))
+		if (explain_orders_trial_orders_time_is_up(search))
 			return 0;
 		result = probe_run(&search->probe, &plan, search->err);
 		if (result < 0)
@@ -134,7 +134,7 @@ static int orders_exhaust(
 		if (!strategy_dpor.search.is_exhausted(contract_strategy(contract)) ||
 			contract_memory(contract)->newly_shared)
 			continue;
-		if (!orders_is_complete(search))
+		if (!explain_orders_trial_orders_is_complete(search))
 			return 0;
 		repair->runs = made;
 		repair->is_exhaustive = true;
@@ -151,17 +151,18 @@ int orders_try(struct orders_search *search, struct orders_repair *repair, enum 
 	int result;
 
 	repair->is_exhaustive = false;
-	orders_apply(search, repair->changes, repair->count);
-	result = orders_sample(search, RUNS_FIRST, &runs, trial);
+	explain_orders_trial_orders_apply(search, repair->changes, repair->count);
+	result = explain_orders_trial_orders_sample(search, RUNS_FIRST, &runs, trial);
 	if (result < 0 || *trial != TRIAL_PASSES)
 		return result;
 	if (!search->is_large) {
-		result = orders_exhaust(search, repair, trial);
+		result = explain_orders_trial_orders_exhaust(search, repair, trial);
 		if (result < 0 || *trial != TRIAL_UNFINISHED || search->out->is_unfinished)
 			return result;
 		search->is_large = true;
 	}
-	return orders_sample(search, search->runs_wanted, &repair->runs, trial);
+	return explain_orders_trial_orders_sample(
+		search, search->runs_wanted, &repair->runs, trial);
 }
 
 int orders_measure(struct orders_search *search)
@@ -170,8 +171,8 @@ int orders_measure(struct orders_search *search)
 	uint64_t runs = 0;
 	int result;
 
-	orders_apply(search, NULL, 0);
-	result = orders_sample(search, BASE_RUNS_MOST, &runs, &trial);
+	explain_orders_trial_orders_apply(search, NULL, 0);
+	result = explain_orders_trial_orders_sample(search, BASE_RUNS_MOST, &runs, &trial);
 	search->out->is_repeatable = result == 0 && trial == TRIAL_FAILS;
 	search->runs_wanted = RUNS_TIMES * runs < RUNS_LEAST ? RUNS_LEAST : RUNS_TIMES * runs;
 	return result;

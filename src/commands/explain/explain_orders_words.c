@@ -17,7 +17,7 @@ static const char *const orders_names[] = {
 	[ORDER_SEQUENTIAL] = "memory_order_seq_cst",
 };
 
-static const char *orders_words_noun(const struct orders_place *place)
+static const char *explain_orders_words_noun(const struct orders_place *place)
 {
 	switch (place->kind) {
 	case OP_LOAD:
@@ -31,24 +31,24 @@ static const char *orders_words_noun(const struct orders_place *place)
 	}
 }
 
-static const struct explain_place *orders_words_place(
+static const struct explain_place *explain_orders_words_place(
 	const struct explain_result *result, const struct orders_change *change)
 {
 	return explain_site(result->explain, result->orders.places[change->place].sites[0]);
 }
 
-static void orders_words_add_change(
+static void explain_orders_words_add_change(
 	struct strbuf *out, const struct explain_result *result, const struct orders_change *change)
 {
 	strbuf_addf(out,
 		change->is_fence ? "atomic_thread_fence(%s) directly before the %s at "
 				 : "%s for the %s at ",
 		orders_names[change->order],
-		orders_words_noun(&result->orders.places[change->place]));
-	explain_add_place(out, orders_words_place(result, change));
+		explain_orders_words_noun(&result->orders.places[change->place]));
+	explain_add_place(out, explain_orders_words_place(result, change));
 }
 
-static void orders_words_add_repair(
+static void explain_orders_words_add_repair(
 	struct strbuf *out, const struct explain_result *result, const struct orders_repair *repair)
 {
 	char runs[32];
@@ -56,7 +56,7 @@ static void orders_words_add_repair(
 	strbuf_adds(out, "   ");
 	for (uint32_t i = 0; i < repair->count; i++) {
 		strbuf_adds(out, !i ? "" : i + 1 == repair->count ? " and " : ", ");
-		orders_words_add_change(out, result, &repair->changes[i]);
+		explain_orders_words_add_change(out, result, &repair->changes[i]);
 	}
 	strbuf_addf(out, repair->count > 1 ? " suffice together: " : " suffices: ");
 	(void)terminal_number(repair->runs, runs);
@@ -67,7 +67,8 @@ static void orders_words_add_repair(
 		strbuf_addf(out, "none of %s runs fails\n", runs);
 }
 
-static void orders_words_add_failing(struct strbuf *out, const struct explain_result *result)
+static void explain_orders_words_add_failing(
+	struct strbuf *out, const struct explain_result *result)
 {
 	const struct explain_orders *orders = &result->orders;
 
@@ -79,8 +80,8 @@ static void orders_words_add_failing(struct strbuf *out, const struct explain_re
 		const struct orders_change *change = &orders->failing[i];
 
 		strbuf_addf(out, "%s%s at ", i ? ", the " : "",
-			orders_words_noun(&orders->places[change->place]));
-		explain_add_place(out, orders_words_place(result, change));
+			explain_orders_words_noun(&orders->places[change->place]));
+		explain_add_place(out, explain_orders_words_place(result, change));
 	}
 	strbuf_adds(out, "\n");
 }
@@ -98,8 +99,8 @@ void explain_add_orders(struct strbuf *out, const struct explain_result *result)
 		return;
 	}
 	for (uint32_t i = 0; i < orders->repair_count; i++)
-		orders_words_add_repair(out, result, &orders->repairs[i]);
-	orders_words_add_failing(out, result);
+		explain_orders_words_add_repair(out, result, &orders->repairs[i]);
+	explain_orders_words_add_failing(out, result);
 	if (orders->is_hopeless)
 		strbuf_adds(out,
 			"   nothing suffices: runs fail with memory_order_seq_cst, and with fences, at all of these accesses\n");
@@ -108,13 +109,13 @@ void explain_add_orders(struct strbuf *out, const struct explain_result *result)
 			"   the time was up before all changes were tried; give more with --time\n");
 }
 
-static json_t *orders_words_change_to_json(
+static json_t *explain_orders_words_change_to_json(
 	const struct explain_result *result, const struct orders_change *change)
 {
-	const struct explain_place *place = orders_words_place(result, change);
+	const struct explain_place *place = explain_orders_words_place(result, change);
 	json_t *out = json_pack("{s:s, s:s, s:b, s:i}", "order", orders_names[change->order],
-		"access", orders_words_noun(&result->orders.places[change->place]), "is_fence",
-		change->is_fence, "line", (int)place->line);
+		"access", explain_orders_words_noun(&result->orders.places[change->place]),
+		"is_fence", change->is_fence, "line", (int)place->line);
 
 	BUG_ON(json_object_set_new(out, "file", json_text(place->file)));
 	return out;
@@ -130,15 +131,15 @@ json_t *explain_orders_to_json(const struct explain_result *result)
 		json_t *changes = json_array();
 
 		for (uint32_t j = 0; j < repair->count; j++)
-			BUG_ON(json_array_append_new(
-				changes, orders_words_change_to_json(result, &repair->changes[j])));
+			BUG_ON(json_array_append_new(changes,
+				explain_orders_words_change_to_json(result, &repair->changes[j])));
 		BUG_ON(json_array_append_new(repairs,
 			json_pack("{s:o, s:I, s:b}", "changes", changes, "runs",
 				(json_int_t)repair->runs, "is_exhaustive", repair->is_exhaustive)));
 	}
 	for (uint32_t i = 0; i < orders->failing_count; i++)
 		BUG_ON(json_array_append_new(
-			failing, orders_words_change_to_json(result, &orders->failing[i])));
+			failing, explain_orders_words_change_to_json(result, &orders->failing[i])));
 	return json_pack("{s:s, s:b, s:b, s:o, s:o}", "memory_model",
 		memory_model_words[orders->model], "is_repeatable", orders->is_repeatable,
 		"is_unfinished", orders->is_unfinished, "repairs", repairs, "insufficient",

@@ -24,12 +24,12 @@ void explain_places_release(struct explain_places *places)
 	*places = (struct explain_places){0};
 }
 
-static uint64_t hash_text(uint64_t hash, const char *text)
+static uint64_t explain_places_hash_text(uint64_t hash, const char *text)
 {
 	return text ? hash_pair(hash, hash_bytes(text, strlen(text))) : hash_pair(hash, 0);
 }
 
-static void fill_from_symbols(struct symbols *symbols, struct explain_place *place)
+static void explain_places_fill_from_symbols(struct symbols *symbols, struct explain_place *place)
 {
 	struct symbols_frame frames[FRAMES_MAX];
 	unsigned count = symbols_lookup(
@@ -45,16 +45,17 @@ static void fill_from_symbols(struct symbols *symbols, struct explain_place *pla
 	place->is_system = count && frames[at].is_system;
 	place->function_name = frames[at].function;
 	if (place->function_name)
-		place->function = hash_text(1, place->function_name);
+		place->function = explain_places_hash_text(1, place->function_name);
 	if (!frames[at].file || !frames[at].line)
 		return;
 	place->file = frames[at].file;
 	place->line = frames[at].line;
-	place->function = hash_text(place->function, place->file);
+	place->function = explain_places_hash_text(place->function, place->file);
 	place->id = hash_pair(place->function, place->line);
 }
 
-static struct explain_place *find_slot(const struct explain_places *places, uint64_t site)
+static struct explain_place *explain_places_find_slot(
+	const struct explain_places *places, uint64_t site)
 {
 	uint32_t slot = (uint32_t)(hash_mix(site) % places->capacity);
 
@@ -72,30 +73,31 @@ static void explain_places_grow(struct explain_places *places)
 	larger.places = array_new(larger.capacity, sizeof *larger.places);
 	for (uint32_t i = 0; i < places->capacity; i++)
 		if (places->places[i].site)
-			*find_slot(&larger, places->places[i].site) = places->places[i];
+			*explain_places_find_slot(&larger, places->places[i].site) =
+				places->places[i];
 	free(places->places);
 	*places = larger;
 }
 
-static struct explain_place *place_at(struct explain_places *places, uint64_t site)
+static struct explain_place *explain_places_place_at(struct explain_places *places, uint64_t site)
 {
 	struct explain_place *place;
 
 	if (2 * places->count >= places->capacity)
 		explain_places_grow(places);
-	place = find_slot(places, site);
+	place = explain_places_find_slot(places, site);
 	if (place->site)
 		return place;
 	*place = (struct explain_place){.site = site, .id = site, .function = site};
 	places->count++;
 	if (places->symbols)
-		fill_from_symbols(places->symbols, place);
+		explain_places_fill_from_symbols(places->symbols, place);
 	return place;
 }
 
 const struct explain_place *explain_place(struct explain_places *places, uint64_t site)
 {
-	return place_at(places, site);
+	return explain_places_place_at(places, site);
 }
 
 uint64_t explain_places_key(struct explain_places *places, const struct pattern *pattern)
@@ -103,7 +105,7 @@ uint64_t explain_places_key(struct explain_places *places, const struct pattern 
 	struct pattern placed = *pattern;
 
 	for (unsigned i = 0; i < pattern_access_count(pattern); i++) {
-		struct explain_place *place = place_at(places, pattern->sites[i]);
+		struct explain_place *place = explain_places_place_at(places, pattern->sites[i]);
 
 		if (pattern_is_write(pattern, i))
 			place->is_written = true;
@@ -114,7 +116,7 @@ uint64_t explain_places_key(struct explain_places *places, const struct pattern 
 	return pattern_key(&placed);
 }
 
-static bool site_writes(uint8_t kind)
+static bool explain_places_site_writes(uint8_t kind)
 {
 	return kind != SITE_LOAD && kind != SITE_ATOMIC_LOAD && kind != SITE_RANGE_READ &&
 	       kind != SITE_STRING_READ;
@@ -122,7 +124,7 @@ static bool site_writes(uint8_t kind)
 
 void explain_places_add_program(struct explain_places *places, const char *path, uint64_t site)
 {
-	const struct explain_place known = *place_at(places, site);
+	const struct explain_place known = *explain_places_place_at(places, site);
 	struct site_table *table;
 
 	if (site_table_open(&table, path, NULL) < 0)
@@ -135,9 +137,9 @@ void explain_places_add_program(struct explain_places *places, const char *path,
 		/* The known site gives the program's load address. */
 		if (!record->point || record->kind >= SITE_FUNCTION_ENTRY)
 			continue;
-		place = place_at(places, record->point + (site - known.offset));
-		place->is_written |= site_writes(record->kind);
-		place->is_read |= !site_writes(record->kind);
+		place = explain_places_place_at(places, record->point + (site - known.offset));
+		place->is_written |= explain_places_site_writes(record->kind);
+		place->is_read |= !explain_places_site_writes(record->kind);
 	}
 	site_table_free(table);
 }
@@ -146,7 +148,7 @@ uint32_t explain_places_like(const struct explain_places *places, const struct p
 	unsigned access, uint64_t *sites, uint32_t most)
 {
 	const bool is_write = pattern_is_write(pattern, access);
-	const struct explain_place *own = find_slot(places, pattern->sites[access]);
+	const struct explain_place *own = explain_places_find_slot(places, pattern->sites[access]);
 	uint32_t count = 0;
 
 	sites[count++] = pattern->sites[access];

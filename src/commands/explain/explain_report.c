@@ -34,7 +34,7 @@ const struct finding_step *explain_shown_step(
 }
 
 /* Adds the source line that the finding holds for a place, without indentation. */
-static void add_source_line(struct strbuf *out, const struct finding *finding,
+static void explain_report_add_source_line(struct strbuf *out, const struct finding *finding,
 	const struct explain_place *place, size_t most)
 {
 	const char *kept = finding ? finding->sources : NULL;
@@ -51,7 +51,7 @@ static void add_source_line(struct strbuf *out, const struct finding *finding,
 }
 
 /* Appends the role of one of the pattern's threads: "a thread of worker", "the main thread". */
-static void add_role(struct strbuf *out, struct explain *explain, uint64_t role)
+static void explain_report_add_role(struct strbuf *out, struct explain *explain, uint64_t role)
 {
 	const char *function = role ? explain_function(explain, role) : NULL;
 
@@ -79,7 +79,7 @@ static void explain_report_add_variable(struct strbuf *out, const struct explain
 		strbuf_adds(out, "a variable");
 }
 
-static void add_accesses(struct strbuf *out, const struct explain_result *result,
+static void explain_report_add_accesses(struct strbuf *out, const struct explain_result *result,
 	const struct explain_answer *answer)
 {
 	const struct pattern *pattern = &answer->record->pattern;
@@ -98,17 +98,18 @@ static void add_accesses(struct strbuf *out, const struct explain_result *result
 		strbuf_init(&where);
 		strbuf_init(&role);
 		explain_add_place(&where, &place);
-		add_role(&role, result->explain, pattern->roles[pattern_thread(pattern, i)]);
+		explain_report_add_role(
+			&role, result->explain, pattern->roles[pattern_thread(pattern, i)]);
 		strbuf_addf(out, "   %-10s %-*s %-22s ", step ? step->thread : role.text, width,
 			explain_access_verb(answer, i), where.text);
-		add_source_line(out, result->finding, &place, 60);
+		explain_report_add_source_line(out, result->finding, &place, 60);
 		strbuf_adds(out, "\n");
 		strbuf_release(&where);
 		strbuf_release(&role);
 	}
 }
 
-static void add_rate(struct strbuf *out, const struct rate *rate)
+static void explain_report_add_rate(struct strbuf *out, const struct rate *rate)
 {
 	double low, high;
 
@@ -117,7 +118,7 @@ static void add_rate(struct strbuf *out, const struct rate *rate)
 		100 * low, 100 * high);
 }
 
-static void add_evidence(struct strbuf *out, const struct explain_result *result,
+static void explain_report_add_evidence(struct strbuf *out, const struct explain_result *result,
 	const struct explain_answer *answer)
 {
 	const struct pattern_record *record = answer->record;
@@ -137,7 +138,7 @@ static void add_evidence(struct strbuf *out, const struct explain_result *result
 	}
 	strbuf_adds(
 		out, cause->is_between ? "   forced between the same threads: " : "   forced: ");
-	add_rate(out, &cause->forced);
+	explain_report_add_rate(out, &cause->forced);
 	if (!cause->is_tested) {
 		strbuf_adds(out, "; it could not be forbidden, so the test is incomplete\n");
 		return;
@@ -147,7 +148,7 @@ static void add_evidence(struct strbuf *out, const struct explain_result *result
 		strbuf_addf(out, " with %u more pattern%s of the variable",
 			cause->pattern_count - 1, cause->pattern_count == 2 ? "" : "s");
 	strbuf_adds(out, ": ");
-	add_rate(out, &cause->forbidden);
+	explain_report_add_rate(out, &cause->forbidden);
 	strbuf_adds(out, "\n");
 }
 
@@ -178,8 +179,8 @@ static void explain_report_add_answer(
 		break;
 	}
 	strbuf_adds(out, "\n");
-	add_accesses(out, result, answer);
-	add_evidence(out, result, answer);
+	explain_report_add_accesses(out, result, answer);
+	explain_report_add_evidence(out, result, answer);
 	/* The general remedy could contradict that of a cause found in the failing run. */
 	if (number == 0 && !result->finding->remedy) {
 		strbuf_addf(out, "   what goes wrong: %s\n", explain_meaning(pattern));
@@ -242,7 +243,7 @@ static const struct finding_step **explain_report_rows_of(const struct explain_a
 	return rows;
 }
 
-static bool is_part(const struct pattern *pattern, const struct finding_step *step)
+static bool explain_report_is_part(const struct pattern *pattern, const struct finding_step *step)
 {
 	for (unsigned i = 0; pattern && i < pattern_access_count(pattern); i++)
 		if (pattern->steps[i] == step->step)
@@ -251,7 +252,7 @@ static bool is_part(const struct pattern *pattern, const struct finding_step *st
 }
 
 /* Appends "account.balance" for "((struct account *)malloc at bank.c:41, #3).balance". */
-static void add_short_object(struct strbuf *out, const char *object)
+static void explain_report_add_short_object(struct strbuf *out, const char *object)
 {
 	const char *star = strstr(object, " *)"), *end = strrchr(object, ')');
 	const char *type = object + 2;
@@ -267,8 +268,8 @@ static void add_short_object(struct strbuf *out, const char *object)
 
 /* Adds a cell. `has_object`: names the object in each row, because the rows are about more than
  * one. */
-static void add_cell(struct strbuf *out, const struct finding_step *step, bool is_marked,
-	bool has_object, int width)
+static void explain_report_add_cell(struct strbuf *out, const struct finding_step *step,
+	bool is_marked, bool has_object, int width)
 {
 	struct strbuf cell;
 
@@ -277,7 +278,7 @@ static void add_cell(struct strbuf *out, const struct finding_step *step, bool i
 		strbuf_addf(&cell, "%c %s %s", is_marked ? '>' : ' ', step->thread, step->verb);
 		if (has_object) {
 			strbuf_adds(&cell, " ");
-			add_short_object(&cell, step->object);
+			explain_report_add_short_object(&cell, step->object);
 		}
 		if (step->where.file)
 			strbuf_addf(
@@ -287,7 +288,8 @@ static void add_cell(struct strbuf *out, const struct finding_step *step, bool i
 	strbuf_release(&cell);
 }
 
-static void add_runs(struct strbuf *out, const struct explain_answer *answer, unsigned columns)
+static void explain_report_add_runs(
+	struct strbuf *out, const struct explain_answer *answer, unsigned columns)
 {
 	const struct pattern *pattern =
 		explain_shown_pattern(&answer->failing, answer->record->pattern.key);
@@ -307,9 +309,11 @@ static void add_runs(struct strbuf *out, const struct explain_answer *answer, un
 	for (uint32_t i = 0; i < left_count || i < right_count; i++) {
 		const struct finding_step *step = i < left_count ? left[i] : NULL;
 
-		add_cell(out, step, step && is_part(pattern, step), has_objects, width);
+		explain_report_add_cell(out, step, step && explain_report_is_part(pattern, step),
+			has_objects, width);
 		strbuf_adds(out, " | ");
-		add_cell(out, i < right_count ? right[i] : NULL, false, has_objects, width);
+		explain_report_add_cell(
+			out, i < right_count ? right[i] : NULL, false, has_objects, width);
 		while (out->length && out->text[out->length - 1] == ' ')
 			out->text[--out->length] = '\0';
 		strbuf_adds(out, "\n");
@@ -382,7 +386,7 @@ void explain_print(const struct explain_result *result, FILE *stream)
 		explain_report_add_answer(&out, result, i);
 	}
 	if (reported && explain_report_is_shown(result, &result->answers[0]))
-		add_runs(&out, &result->answers[0], terminal_columns(stream));
+		explain_report_add_runs(&out, &result->answers[0], terminal_columns(stream));
 	terminal_put(stream, out.text);
 	strbuf_release(&out);
 }

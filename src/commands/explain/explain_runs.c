@@ -34,15 +34,15 @@ static const struct strategy *explain_runs_strategy_of(const struct explain *exp
 /* Bound on a directed round: larger rounds would delay what the runs teach. */
 #define DRIVEN_ROUND_MOST 32u
 
-static bool is_learning(const struct explain *explain)
+static bool explain_runs_is_learning(const struct explain *explain)
 {
 	return explain->has_learnt && !explain->is_directed &&
 	       explain_runs_strategy_of(explain)->learning.learn;
 }
 
-static bool has_rounds(const struct explain *explain)
+static bool explain_runs_has_rounds(const struct explain *explain)
 {
-	return is_learning(explain) || explain->is_directed;
+	return explain_runs_is_learning(explain) || explain->is_directed;
 }
 
 static struct directed_order *explain_runs_orders_of(const struct explain_slot *slot)
@@ -50,17 +50,17 @@ static struct directed_order *explain_runs_orders_of(const struct explain_slot *
 	return ((struct directed_state *)contract_strategy(slot->worker.contract))->orders;
 }
 
-static struct contract *contract_of(const struct explain *explain, uint32_t slot)
+static struct contract *explain_runs_contract_of(const struct explain *explain, uint32_t slot)
 {
 	return explain->slots[slot].worker.contract;
 }
 
 static void explain_runs_share(struct explain *explain)
 {
-	for (uint32_t i = 1; is_learning(explain) && i < explain->slot_count; i++)
+	for (uint32_t i = 1; explain_runs_is_learning(explain) && i < explain->slot_count; i++)
 		explain_runs_strategy_of(explain)->learning.share(
-			contract_strategy(contract_of(explain, i)),
-			contract_strategy(contract_of(explain, 0)));
+			contract_strategy(explain_runs_contract_of(explain, i)),
+			contract_strategy(explain_runs_contract_of(explain, 0)));
 }
 
 static void explain_runs_begin_round(struct explain *explain, uint32_t runs)
@@ -74,7 +74,7 @@ static void explain_runs_begin_round(struct explain *explain, uint32_t runs)
 
 /* Returns the size of the next round. It grows with the number of runs, so that the first runs
  * learn from each other. */
-static uint32_t next_round_size(const struct explain *explain)
+static uint32_t explain_runs_next_round_size(const struct explain *explain)
 {
 	const uint64_t driven = explain->run_next - explain->directed_first;
 
@@ -86,8 +86,8 @@ static uint32_t next_round_size(const struct explain *explain)
 static void explain_runs_end_round(struct explain *explain)
 {
 	struct explain_round *round = &explain->round;
-	void *known = contract_strategy(contract_of(explain, 0));
-	const uint32_t next = next_round_size(explain);
+	void *known = contract_strategy(explain_runs_contract_of(explain, 0));
+	const uint32_t next = explain_runs_next_round_size(explain);
 
 	if (explain->is_directed) {
 		directed_orders_share(explain->base, explain->known_orders, explain->order_count);
@@ -97,16 +97,17 @@ static void explain_runs_end_round(struct explain *explain)
 	for (uint32_t place = 0; place < round->runs; place++)
 		if (round->maker[place])
 			explain_runs_strategy_of(explain)->learning.gather(known,
-				contract_strategy(contract_of(explain, round->maker[place])), place,
-				1);
+				contract_strategy(
+					explain_runs_contract_of(explain, round->maker[place])),
+				place, 1);
 	explain_runs_strategy_of(explain)->learning.learn(known, round->runs, next);
 	explain_runs_share(explain);
 	explain_runs_begin_round(explain, next);
 }
 
-static void take_lesson(struct explain *explain, const struct explain_slot *slot)
+static void explain_runs_learn(struct explain *explain, const struct explain_slot *slot)
 {
-	if (is_learning(explain))
+	if (explain_runs_is_learning(explain))
 		explain->round.maker[explain->run_next - explain->round.first] =
 			(uint8_t)(slot - explain->slots);
 	else if (explain->is_directed)
@@ -121,7 +122,7 @@ static int explain_runs_begin(struct explain *explain, struct explain_slot *slot
 
 	plan->run_first = slot->run;
 	plan->run_limit = 1;
-	plan->round_runs = is_learning(explain) ? round->runs : 0;
+	plan->round_runs = explain_runs_is_learning(explain) ? round->runs : 0;
 	plan->round = round->number;
 	plan->round_first = plan->runs_before = round->first;
 	if (explain->is_directed)
@@ -133,8 +134,9 @@ static int explain_runs_begin(struct explain *explain, struct explain_slot *slot
 
 static int explain_runs_give_runs(struct explain *explain, struct error *err)
 {
-	const uint64_t end =
-		has_rounds(explain) ? explain->round.first + explain->round.runs : UINT64_MAX;
+	const uint64_t end = explain_runs_has_rounds(explain)
+				     ? explain->round.first + explain->round.runs
+				     : UINT64_MAX;
 	int result = 0;
 
 	for (uint32_t i = 0; result == 0 && i < explain->active; i++) {
@@ -155,7 +157,8 @@ static int explain_runs_give_runs(struct explain *explain, struct error *err)
 	return result;
 }
 
-static int fall_back(struct explain *explain, struct explain_slot *slot, struct error *err)
+static int explain_runs_use_next_restart(
+	struct explain *explain, struct explain_slot *slot, struct error *err)
 {
 	struct contract_plan *plan = &slot->worker.contract->plan;
 	enum contract_restart next = restart_next(
@@ -187,10 +190,11 @@ static int explain_runs_take_report(struct explain *explain, struct explain_slot
 		return error_set(err, ERROR_TARGET,
 			"the program no longer creates threads; find the failure again");
 	}
-	return fall_back(explain, slot, err);
+	return explain_runs_use_next_restart(explain, slot, err);
 }
 
-static int poll_slot(struct explain *explain, struct explain_slot *slot, struct error *err)
+static int explain_runs_poll_slot(
+	struct explain *explain, struct explain_slot *slot, struct error *err)
 {
 	enum contract_report report = REPORT_NONE;
 	int result = 0;
@@ -203,7 +207,7 @@ static int poll_slot(struct explain *explain, struct explain_slot *slot, struct 
 	return result;
 }
 
-static void sleep_for_slots(struct explain *explain)
+static void explain_runs_sleep_for_slots(struct explain *explain)
 {
 	struct worker *busy[EXPLAIN_SLOTS_MAX];
 	unsigned count = 0;
@@ -222,7 +226,7 @@ static int explain_runs_wait_for(
 		int result = explain_runs_give_runs(explain, err);
 
 		for (uint32_t i = 0; result == 0 && i < explain->active; i++)
-			result = poll_slot(explain, &explain->slots[i], err);
+			result = explain_runs_poll_slot(explain, &explain->slots[i], err);
 		if (result < 0)
 			return result;
 		if (*explain->options->is_interrupted) {
@@ -230,13 +234,13 @@ static int explain_runs_wait_for(
 			return error_set(err, ERROR_INTERRUPTED, "interrupted");
 		}
 		if (wanted->state == EXPLAIN_SLOT_BUSY)
-			sleep_for_slots(explain);
+			explain_runs_sleep_for_slots(explain);
 	}
 	return 0;
 }
 
 /* Lets runs in progress end for GRACE_NS, then kills them; they are repeated later. */
-static void drain_runs(struct explain *explain)
+static void explain_runs_drain_runs(struct explain *explain)
 {
 	const uint64_t until_ns = platform_monotonic_ns() + GRACE_NS;
 
@@ -245,7 +249,8 @@ static void drain_runs(struct explain *explain)
 		struct worker *const alone = &slot->worker;
 
 		while (slot->state == EXPLAIN_SLOT_BUSY && !*explain->options->is_interrupted &&
-			platform_monotonic_ns() < until_ns && poll_slot(explain, slot, NULL) == 0)
+			platform_monotonic_ns() < until_ns &&
+			explain_runs_poll_slot(explain, slot, NULL) == 0)
 			if (slot->state == EXPLAIN_SLOT_BUSY)
 				worker_sleep(&alone, 1, GRACE_NS / 100);
 		if (slot->state != EXPLAIN_SLOT_BUSY && slot->state != EXPLAIN_SLOT_PENDING)
@@ -257,7 +262,7 @@ static void drain_runs(struct explain *explain)
 
 void explain_runs_drop(struct explain *explain)
 {
-	drain_runs(explain);
+	explain_runs_drain_runs(explain);
 	for (uint32_t i = 0; i < explain->active; i++)
 		explain->slots[i].state = EXPLAIN_SLOT_FREE;
 	explain->run_given = explain->run_next;
@@ -283,7 +288,7 @@ static bool explain_runs_is_known(const struct explain *explain, uint64_t key)
 	return explain->known_count == EXPLAIN_KNOWN_MAX;
 }
 
-static void learn_key(struct explain *explain, uint64_t key)
+static void explain_runs_learn_key(struct explain *explain, uint64_t key)
 {
 	if (!explain_runs_is_known(explain, key))
 		explain->known[explain->known_count++] = key;
@@ -297,7 +302,7 @@ static int explain_runs_make_alone(
 	const uint32_t active = explain->active;
 	int result;
 
-	drain_runs(explain);
+	explain_runs_drain_runs(explain);
 	for (uint32_t i = 0; i < active; i++)
 		worker_kill(&explain->slots[i].worker);
 	slot->state = EXPLAIN_SLOT_PENDING;
@@ -317,7 +322,8 @@ static struct explain_slot *explain_runs_slot_of(struct explain *explain, uint64
 	return NULL;
 }
 
-static int make_next(struct explain *explain, struct explain_slot **out, struct error *err)
+static int explain_runs_execute_next(
+	struct explain *explain, struct explain_slot **out, struct error *err)
 {
 	int result = explain_runs_give_runs(explain, err);
 
@@ -327,14 +333,14 @@ static int make_next(struct explain *explain, struct explain_slot **out, struct 
 	if (result == ERROR_INTERRUPTED || result == 0 || explain->active == 1)
 		return result;
 	explain_runs_serialise(explain);
-	return make_next(explain, out, err);
+	return explain_runs_execute_next(explain, out, err);
 }
 
 int explain_runs_take(struct explain *explain, struct error *err)
 {
 	struct explain_slot *slot;
 	bool is_same = true;
-	int result = make_next(explain, &slot, err);
+	int result = explain_runs_execute_next(explain, &slot, err);
 
 	if (result < 0)
 		return result;
@@ -345,13 +351,13 @@ int explain_runs_take(struct explain *explain, struct error *err)
 		return result;
 	if (!is_same || result < 0) {
 		explain_runs_serialise(explain);
-		result = make_next(explain, &slot, err);
+		result = explain_runs_execute_next(explain, &slot, err);
 		if (result < 0)
 			return result;
 	}
 	if (worker_is_failure(&slot->worker))
-		learn_key(explain, failure_key(&slot->worker.contract->outcome));
-	take_lesson(explain, slot);
+		explain_runs_learn_key(explain, failure_key(&slot->worker.contract->outcome));
+	explain_runs_learn(explain, slot);
 	explain->made = slot;
 	explain->run_next++;
 	return 0;
@@ -360,14 +366,15 @@ int explain_runs_take(struct explain *explain, struct error *err)
 void explain_runs_resume(struct explain *explain)
 {
 	explain->made->state = EXPLAIN_SLOT_FREE;
-	if (has_rounds(explain) && explain->run_next == explain->round.first + explain->round.runs)
+	if (explain_runs_has_rounds(explain) &&
+		explain->run_next == explain->round.first + explain->round.runs)
 		explain_runs_end_round(explain);
 	if (explain->has_learnt)
 		/* A run that cannot be started now is tried again when it is needed. */
 		(void)explain_runs_give_runs(explain, NULL);
 }
 
-static uint32_t directed_index(void)
+static uint32_t explain_runs_directed_index(void)
 {
 	for (uint32_t i = 0; i < strategy_count; i++)
 		if (strategies[i] == &strategy_directed)
@@ -385,7 +392,7 @@ void explain_runs_direct(
 		struct contract *contract = worker->contract;
 
 		worker_clear_strategy(worker, sizeof(struct directed_state));
-		contract->plan.strategy = directed_index();
+		contract->plan.strategy = explain_runs_directed_index();
 		contract->plan.strategy_config =
 			(struct strategy_config){.thread_capacity = THREAD_CAPACITY};
 		directed_state_set_orders(contract_strategy(contract), orders, count);
@@ -398,7 +405,7 @@ void explain_runs_direct(
 	explain_runs_begin_round(explain, 1);
 }
 
-static int open_slot(struct explain *explain, uint32_t number, struct error *err)
+static int explain_runs_open_slot(struct explain *explain, uint32_t number, struct error *err)
 {
 	const struct explain_slot *first = &explain->slots[0];
 	struct explain_slot *slot = &explain->slots[number];
@@ -429,7 +436,7 @@ void explain_runs_spread(struct explain *explain, uint32_t slots)
 		slots = 1;
 	while (!strategy_is_sequential(explain_runs_strategy_of(explain)) &&
 		explain->slot_count < slots && explain->slot_count < EXPLAIN_SLOTS_MAX &&
-		open_slot(explain, explain->slot_count, NULL) == 0)
+		explain_runs_open_slot(explain, explain->slot_count, NULL) == 0)
 		explain->slot_count++;
 	explain->active = explain->slot_count;
 	explain_runs_begin_round(explain, 1); /* the strategy has planned a round of one run */

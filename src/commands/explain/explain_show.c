@@ -10,7 +10,7 @@
 /* Limit on the steps of an interleaving that are described. */
 #define SHOWN_STEPS_MAX 200000
 
-static int compare_keys(const void *first, const void *second)
+static int explain_show_compare_keys(const void *first, const void *second)
 {
 	const uint64_t a = ((const struct explain_kept_pattern *)first)->key,
 		       b = ((const struct explain_kept_pattern *)second)->key;
@@ -18,7 +18,7 @@ static int compare_keys(const void *first, const void *second)
 	return (a > b) - (a < b);
 }
 
-static void release_kept(struct explain_kept *kept)
+static void explain_show_release_kept(struct explain_kept *kept)
 {
 	failure_release(&kept->run);
 	free(kept->patterns);
@@ -29,7 +29,7 @@ void explain_forget(struct explain *explain)
 {
 	for (unsigned verdict = 0; verdict < EXPLAIN_OTHER; verdict++) {
 		for (uint32_t i = 0; i < explain->kept_count[verdict]; i++)
-			release_kept(&explain->kept[verdict][i]);
+			explain_show_release_kept(&explain->kept[verdict][i]);
 		explain->kept_count[verdict] = 0;
 	}
 }
@@ -52,7 +52,8 @@ void explain_keep(struct explain *explain, const struct explain_run *run)
 		memcpy(kept->patterns[i].names, run->patterns[i].names,
 			sizeof kept->patterns[i].names);
 	}
-	qsort(kept->patterns, kept->pattern_count, sizeof *kept->patterns, compare_keys);
+	qsort(kept->patterns, kept->pattern_count, sizeof *kept->patterns,
+		explain_show_compare_keys);
 }
 
 void explain_shown_release(struct explain_shown *shown)
@@ -62,7 +63,7 @@ void explain_shown_release(struct explain_shown *shown)
 	*shown = (struct explain_shown){0};
 }
 
-static bool shows_key(const struct explain_shown *shown, uint64_t key)
+static bool explain_show_shows_key(const struct explain_shown *shown, uint64_t key)
 {
 	for (uint32_t i = 0; i < shown->pattern_count; i++)
 		if (shown->patterns[i].key == key)
@@ -79,9 +80,10 @@ static bool explain_show_is_wanted(const struct explain *explain, const struct p
 	const struct outcome *outcome = &probe->worker.contract->outcome;
 
 	if (verdict == EXPLAIN_PASSED)
-		return !probe->is_failure && !shows_key(shown, key);
+		return !probe->is_failure && !explain_show_shows_key(shown, key);
 	return probe->is_failure && outcome->kind == explain->finding->kind &&
-	       outcome->code == explain->finding->code && (key == ANY_KEY || shows_key(shown, key));
+	       outcome->code == explain->finding->code &&
+	       (key == ANY_KEY || explain_show_shows_key(shown, key));
 }
 
 /* Repeats the run in a process of its own. Returns false if the run is not as wanted. */
@@ -108,14 +110,16 @@ static bool explain_show_repeat(struct explain *explain, const struct probe_para
 	return is_good;
 }
 
-static const struct explain_kept_pattern *find_key(const struct explain_kept *kept, uint64_t key)
+static const struct explain_kept_pattern *explain_show_find_key(
+	const struct explain_kept *kept, uint64_t key)
 {
 	const struct explain_kept_pattern wanted = {.key = key};
 
-	return bsearch(&wanted, kept->patterns, kept->pattern_count, sizeof wanted, compare_keys);
+	return bsearch(&wanted, kept->patterns, kept->pattern_count, sizeof wanted,
+		explain_show_compare_keys);
 }
 
-static const struct explain_kept *best_kept(
+static const struct explain_kept *explain_show_best_kept(
 	const struct explain *explain, enum explain_verdict verdict, uint64_t key)
 {
 	const struct explain_kept *best = NULL;
@@ -123,7 +127,7 @@ static const struct explain_kept *best_kept(
 	for (uint32_t i = 0; i < explain->kept_count[verdict]; i++) {
 		const struct explain_kept *kept = &explain->kept[verdict][i];
 
-		if ((find_key(kept, key) != NULL) == (verdict == EXPLAIN_FAILED) &&
+		if ((explain_show_find_key(kept, key) != NULL) == (verdict == EXPLAIN_FAILED) &&
 			(!best || kept->run.switches < best->run.switches))
 			best = kept;
 	}
@@ -131,14 +135,14 @@ static const struct explain_kept *best_kept(
 }
 
 /* Counts the kept runs in which the pattern occurs first between these threads; NULL means any. */
-static uint32_t count_kept(const struct explain *explain, enum explain_verdict verdict,
+static uint32_t explain_show_count_kept(const struct explain *explain, enum explain_verdict verdict,
 	uint64_t key, const thread_name *names)
 {
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < explain->kept_count[verdict]; i++) {
 		const struct explain_kept_pattern *pattern =
-			find_key(&explain->kept[verdict][i], key);
+			explain_show_find_key(&explain->kept[verdict][i], key);
 
 		count += pattern &&
 			 (!names || !memcmp(names, pattern->names, sizeof pattern->names));
@@ -146,26 +150,27 @@ static uint32_t count_kept(const struct explain *explain, enum explain_verdict v
 	return count;
 }
 
-static double kept_score(const struct explain *explain, uint64_t key, const thread_name *names)
+static double explain_show_kept_score(
+	const struct explain *explain, uint64_t key, const thread_name *names)
 {
-	return (double)count_kept(explain, EXPLAIN_FAILED, key, names) /
+	return (double)explain_show_count_kept(explain, EXPLAIN_FAILED, key, names) /
 	       (explain->kept_count[EXPLAIN_FAILED] +
-		       count_kept(explain, EXPLAIN_PASSED, key, names));
+		       explain_show_count_kept(explain, EXPLAIN_PASSED, key, names));
 }
 
 bool explain_find_threads(const struct explain *explain, uint64_t key, thread_name *names)
 {
-	double best = kept_score(explain, key, NULL);
+	double best = explain_show_kept_score(explain, key, NULL);
 	bool is_found = false;
 
 	for (uint32_t i = 0; i < explain->kept_count[EXPLAIN_FAILED]; i++) {
 		const struct explain_kept_pattern *pattern =
-			find_key(&explain->kept[EXPLAIN_FAILED][i], key);
+			explain_show_find_key(&explain->kept[EXPLAIN_FAILED][i], key);
 		double score;
 
 		if (!pattern)
 			continue;
-		score = kept_score(explain, key, pattern->names);
+		score = explain_show_kept_score(explain, key, pattern->names);
 		if (score < best || (is_found && score == best))
 			continue;
 		best = score;
@@ -175,7 +180,7 @@ bool explain_find_threads(const struct explain *explain, uint64_t key, thread_na
 	return is_found;
 }
 
-static struct probe_params show_params(const struct explain *explain)
+static struct probe_params explain_show_params(const struct explain *explain)
 {
 	const uint64_t limit = explain->setting.settings.step_limit;
 	const uint64_t steps = explain->finding->schedule.step_count;
@@ -192,7 +197,7 @@ static struct probe_params show_params(const struct explain *explain)
 
 bool explain_own_run(struct explain *explain, struct explain_shown *out)
 {
-	const struct probe_params params = show_params(explain);
+	const struct probe_params params = explain_show_params(explain);
 
 	explain_runs_drop(explain);
 	return explain_show_repeat(
@@ -202,8 +207,8 @@ bool explain_own_run(struct explain *explain, struct explain_shown *out)
 bool explain_show(struct explain *explain, enum explain_verdict verdict, uint64_t key,
 	struct explain_shown *out)
 {
-	const struct explain_kept *kept = best_kept(explain, verdict, key);
-	struct probe_params params = show_params(explain);
+	const struct explain_kept *kept = explain_show_best_kept(explain, verdict, key);
+	struct probe_params params = explain_show_params(explain);
 	struct probe_plan plan;
 
 	/* other processes of the program could disturb the replay */

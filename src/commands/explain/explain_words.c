@@ -69,7 +69,7 @@ struct words_accesses {
 	const struct pattern *pattern;
 };
 
-static const char *words_without_namespace(const char *function)
+static const char *explain_words_without_namespace(const char *function)
 {
 	static const char unnamed[] = "(anonymous namespace)::";
 
@@ -77,7 +77,7 @@ static const char *words_without_namespace(const char *function)
 }
 
 /* Adds one thread's lines, as "bank.c:18 to bank.c:19 (pay)". */
-static void words_add_lines(struct strbuf *out, const struct explain_result *result,
+static void explain_words_add_lines(struct strbuf *out, const struct explain_result *result,
 	const struct words_accesses *accesses, unsigned party)
 {
 	const struct pattern *pattern = accesses->pattern;
@@ -98,10 +98,11 @@ static void words_add_lines(struct strbuf *out, const struct explain_result *res
 		is_first = false;
 	}
 	if (place.function_name)
-		strbuf_addf(out, " (%s)", words_without_namespace(place.function_name));
+		strbuf_addf(out, " (%s)", explain_words_without_namespace(place.function_name));
 }
 
-static bool words_is_one_line(const struct explain_result *result, const struct pattern *pattern)
+static bool explain_words_is_one_line(
+	const struct explain_result *result, const struct pattern *pattern)
 {
 	const uint64_t line = explain_site(result->explain, pattern->sites[0])->id;
 
@@ -112,7 +113,7 @@ static bool words_is_one_line(const struct explain_result *result, const struct 
 }
 
 /* Adds ", at init.c:12 (fill)": a write whose value this read returns in other runs. */
-static void words_add_writer(struct strbuf *out, const struct explain_result *result,
+static void explain_words_add_writer(struct strbuf *out, const struct explain_result *result,
 	const struct explain_answer *answer)
 {
 	const struct pattern *pattern = &answer->record->pattern;
@@ -126,7 +127,7 @@ static void words_add_writer(struct strbuf *out, const struct explain_result *re
 			explain_site(result->explain, other->sites[1])->id != place)
 			continue;
 		strbuf_adds(out, ", at ");
-		words_add_lines(out, result, &(struct words_accesses){answer, other}, 0);
+		explain_words_add_lines(out, result, &(struct words_accesses){answer, other}, 0);
 		return;
 	}
 }
@@ -140,41 +141,41 @@ void explain_add_remedy(struct strbuf *out, const struct explain_result *result,
 		pattern_access_count(pattern) == 4 && pattern_thread(pattern, 2) == 0;
 
 	if (pattern_access_count(pattern) == 1) {
-		words_add_lines(out, result, &accesses, 0);
+		explain_words_add_lines(out, result, &accesses, 0);
 		strbuf_adds(out, " has to wait until the variable is written");
-		words_add_writer(out, result, answer);
+		explain_words_add_writer(out, result, answer);
 		return;
 	}
 	if (pattern_access_count(pattern) == 2 && pattern->sites[0] == pattern->sites[1] &&
 		pattern_is_order(pattern)) {
 		strbuf_adds(out, "let ");
-		words_add_lines(out, result, &accesses, 0);
+		explain_words_add_lines(out, result, &accesses, 0);
 		strbuf_adds(out, " and the code that relies on it be one critical section");
 		return;
 	}
-	if (pattern_access_count(pattern) == 2 && !words_is_one_line(result, pattern)) {
-		words_add_lines(out, result, &accesses, 1);
+	if (pattern_access_count(pattern) == 2 && !explain_words_is_one_line(result, pattern)) {
+		explain_words_add_lines(out, result, &accesses, 1);
 		strbuf_adds(out, " has to come before ");
-		words_add_lines(out, result, &accesses, 0);
+		explain_words_add_lines(out, result, &accesses, 0);
 		strbuf_adds(out, ": let the latter wait for it");
 		return;
 	}
 	if (pattern_is_order(pattern)) {
 		strbuf_adds(out, "let ");
-		words_add_lines(out, result, &accesses, 0);
+		explain_words_add_lines(out, result, &accesses, 0);
 		strbuf_adds(out, " be one critical section, so that ");
-		words_add_lines(out, result, &accesses, 1);
+		explain_words_add_lines(out, result, &accesses, 1);
 		strbuf_adds(out, " cannot come in between");
 		return;
 	}
 	strbuf_adds(out, "make ");
-	words_add_lines(out, result, &accesses, 0);
-	if (words_is_one_line(result, pattern)) {
+	explain_words_add_lines(out, result, &accesses, 0);
+	if (explain_words_is_one_line(result, pattern)) {
 		strbuf_adds(out, " one atomic step: one lock around it");
 		return;
 	}
 	strbuf_adds(out, is_crossing ? " one atomic step, and also " : " one atomic step that ");
-	words_add_lines(out, result, &accesses, 1);
+	explain_words_add_lines(out, result, &accesses, 1);
 	strbuf_adds(out,
 		is_crossing ? ": one lock around each" : " cannot interrupt: one lock around both");
 }

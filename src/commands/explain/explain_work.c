@@ -69,7 +69,7 @@ void explain_result_drop_refuted(struct explain_result *result)
 	result->answer_count = kept;
 }
 
-static void take_run(struct explain_result *result, const struct explain_run *run)
+static void explain_work_take_run(struct explain_result *result, const struct explain_run *run)
 {
 	result->patterns_dropped += run->patterns_dropped;
 	result->accesses_dropped += run->accesses_dropped;
@@ -126,7 +126,7 @@ static int explain_work_make_runs(
 			(unsigned long long)work->runs, result->ranking.failed);
 		status = explain_run(result->explain, &run, err);
 		if (status == 0)
-			take_run(result, &run);
+			explain_work_take_run(result, &run);
 	}
 	/* An interrupted command explains the runs made so far. */
 	if (status == ERROR_INTERRUPTED)
@@ -143,7 +143,7 @@ static int explain_work_make_runs(
 		result->finding->argv[0]);
 }
 
-static void note_runs(struct explain_result *result)
+static void explain_work_note_runs(struct explain_result *result)
 {
 	struct pattern_ranking *ranking = &result->ranking;
 	struct explain_shown own;
@@ -178,7 +178,7 @@ static void note_runs(struct explain_result *result)
 	}
 }
 
-static void note_limits(struct explain_result *result, const struct explain_work *work)
+static void explain_work_note_limits(struct explain_result *result, const struct explain_work *work)
 {
 	if (result->ranking.dropped)
 		strbuf_addf(&result->notes,
@@ -195,7 +195,7 @@ static void note_limits(struct explain_result *result, const struct explain_work
 			explain_limits.variables, (unsigned long long)result->accesses_dropped);
 }
 
-static void note_symbols(struct explain_result *result)
+static void explain_work_note_symbols(struct explain_result *result)
 {
 	const struct pattern_ranking *ranking = &result->ranking;
 
@@ -206,13 +206,13 @@ static void note_symbols(struct explain_result *result)
 			"compile with -g and do not strip it\n");
 }
 
-static uint64_t same_function(void *context, uint64_t site)
+static uint64_t explain_work_same_function(void *context, uint64_t site)
 {
 	return explain_site(context, site)->function;
 }
 
 /* Chooses the first pattern of an explanation and others nearly as suspicious, atomicity first. */
-static uint32_t choose_candidates(const struct pattern_ranking *ranking,
+static uint32_t explain_work_choose_candidates(const struct pattern_ranking *ranking,
 	const struct pattern_record *first, const struct pattern_record *candidates[CAUSE_PATTERNS])
 {
 	static const unsigned sizes[] = {3, 4, 2, 1};
@@ -230,14 +230,14 @@ static uint32_t choose_candidates(const struct pattern_ranking *ranking,
 	return count;
 }
 
-static int test_answer(struct explain_result *result, struct explain_answer *answer,
+static int explain_work_test_answer(struct explain_result *result, struct explain_answer *answer,
 	const struct explain_work *work, struct error *err)
 {
 	const struct pattern_ranking *ranking = &result->ranking;
 	const struct explain_test test = {
 		.runs = CAUSE_RUNS, .until_ns = work->time_ns - work->time_ns / SHOWING_PART};
 	const struct pattern_record *candidates[CAUSE_PATTERNS];
-	const uint32_t count = choose_candidates(ranking, answer->record, candidates);
+	const uint32_t count = explain_work_choose_candidates(ranking, answer->record, candidates);
 
 	for (uint32_t i = 0; i < count; i++) {
 		const struct pattern_record *record = candidates[i];
@@ -267,7 +267,8 @@ static int test_answer(struct explain_result *result, struct explain_answer *ans
 
 /* Returns the step at which the failing run completed the answer's pattern; UINT64_MAX: not in that
  * run. */
-static uint64_t completed_in(const struct explain_answer *answer, const struct explain_shown *shown)
+static uint64_t explain_work_completed_in(
+	const struct explain_answer *answer, const struct explain_shown *shown)
 {
 	const struct pattern *pattern = explain_shown_pattern(shown, answer->record->pattern.key);
 
@@ -275,7 +276,7 @@ static uint64_t completed_in(const struct explain_answer *answer, const struct e
 }
 
 /* Returns whether two threads pass the same place in some order, which the program cannot fix. */
-static bool is_one_place_in_order(const struct explain_answer *answer)
+static bool explain_work_is_one_place_in_order(const struct explain_answer *answer)
 {
 	const struct pattern *pattern = &answer->record->pattern;
 
@@ -284,19 +285,21 @@ static bool is_one_place_in_order(const struct explain_answer *answer)
 
 /* Returns whether the answer is a consequence: it does not occur where its cause is forbidden. If
  * this holds in both directions, the earlier pattern is the cause. */
-static bool is_consequence(const struct explain_answer *first, const struct explain_answer *second)
+static bool explain_work_is_consequence(
+	const struct explain_answer *first, const struct explain_answer *second)
 {
-	if (explain_comes_without(&first->cause, second->record->pattern.key))
+	if (explain_occurs_without(&first->cause, second->record->pattern.key))
 		return false;
-	if (explain_comes_without(&second->cause, first->record->pattern.key))
+	if (explain_occurs_without(&second->cause, first->record->pattern.key))
 		return true;
-	if (is_one_place_in_order(first) != is_one_place_in_order(second))
-		return is_one_place_in_order(second);
-	return completed_in(first, &first->failing) < completed_in(second, &first->failing);
+	if (explain_work_is_one_place_in_order(first) != explain_work_is_one_place_in_order(second))
+		return explain_work_is_one_place_in_order(second);
+	return explain_work_completed_in(first, &first->failing) <
+	       explain_work_completed_in(second, &first->failing);
 }
 
 /* Marks consequences. One answer of each pair stays a cause: at least one cause remains. */
-static void find_consequences(struct explain_result *result)
+static void explain_work_find_consequences(struct explain_result *result)
 {
 	for (uint32_t j = 0; j < result->answer_count; j++) {
 		struct explain_answer *answer = &result->answers[j];
@@ -306,16 +309,16 @@ static void find_consequences(struct explain_result *result)
 
 			if (!other->cause.is_cause || other->cause.is_consequence)
 				continue;
-			if (is_consequence(other, answer)) {
+			if (explain_work_is_consequence(other, answer)) {
 				answer->cause.is_consequence = true;
 				break;
 			}
-			other->cause.is_consequence = is_consequence(answer, other);
+			other->cause.is_consequence = explain_work_is_consequence(answer, other);
 		}
 	}
 }
 
-static void join_answers(struct explain_result *result, uint32_t number, uint32_t into)
+static void explain_work_join_answers(struct explain_result *result, uint32_t number, uint32_t into)
 {
 	struct explain_answer *answer = &result->answers[number], *known = &result->answers[into];
 
@@ -336,13 +339,13 @@ static void join_answers(struct explain_result *result, uint32_t number, uint32_
 static bool explain_work_share_conflict(
 	const struct explain_result *result, const struct pattern *a, const struct pattern *b)
 {
-	return pattern_shares_conflict(a, b, same_function, result->explain);
+	return pattern_shares_conflict(a, b, explain_work_same_function, result->explain);
 }
 
 /* Returns whether both have one conflict. A cause covers all patterns that had to be forbidden with
  * it. */
-static bool is_same_conflict(const struct explain_result *result, const struct explain_answer *a,
-	const struct explain_answer *b)
+static bool explain_work_is_same_conflict(const struct explain_result *result,
+	const struct explain_answer *a, const struct explain_answer *b)
 {
 	if (explain_work_share_conflict(result, &a->record->pattern, &b->record->pattern))
 		return true;
@@ -355,40 +358,41 @@ static bool is_same_conflict(const struct explain_result *result, const struct e
 	return false;
 }
 
-static uint32_t find_same_conflict(
+static uint32_t explain_work_find_same_conflict(
 	const struct explain_result *result, uint32_t number, bool is_cause)
 {
 	for (uint32_t i = 0; i < number; i++)
 		if (result->answers[i].cause.is_cause == is_cause &&
-			is_same_conflict(result, &result->answers[i], &result->answers[number]))
+			explain_work_is_same_conflict(
+				result, &result->answers[i], &result->answers[number]))
 			return i;
 	return UINT32_MAX;
 }
 
 /* Tests the answers. A conflict with a known cause needs no test; a new cause may belong to an
  * earlier conflict. */
-static int test_answers(
+static int explain_work_test_answers(
 	struct explain_result *result, const struct explain_work *work, struct error *err)
 {
 	int status = 0;
 
 	for (uint32_t i = 0; status == 0 && i < result->answer_count && !command_stop_reason();) {
-		uint32_t same = find_same_conflict(result, i, true);
+		uint32_t same = explain_work_find_same_conflict(result, i, true);
 
 		if (same == UINT32_MAX) {
-			status = test_answer(result, &result->answers[i], work, err);
+			status = explain_work_test_answer(result, &result->answers[i], work, err);
 			if (status == 0 && result->answers[i].cause.is_cause)
-				same = find_same_conflict(result, i, false);
+				same = explain_work_find_same_conflict(result, i, false);
 		}
 		if (same == UINT32_MAX)
 			i++;
 		else
-			join_answers(result, i, same);
+			explain_work_join_answers(result, i, same);
 	}
 	return status;
 }
 
-static void show_answer(struct explain_result *result, struct explain_answer *answer)
+static void explain_work_show_answer(struct explain_result *result, struct explain_answer *answer)
 {
 	const uint64_t key = answer->record->pattern.key;
 
@@ -396,7 +400,8 @@ static void show_answer(struct explain_result *result, struct explain_answer *an
 	answer->has_passing = explain_show(result->explain, EXPLAIN_PASSED, key, &answer->passing);
 }
 
-static void choose_answers(struct explain_result *result, const struct explain_work *work)
+static void explain_work_choose_answers(
+	struct explain_result *result, const struct explain_work *work)
 {
 	const struct pattern_ranking *ranking = &result->ranking;
 
@@ -412,7 +417,7 @@ static void choose_answers(struct explain_result *result, const struct explain_w
 	}
 }
 
-static void put_causes_first(struct explain_result *result)
+static void explain_work_put_causes_first(struct explain_result *result)
 {
 	uint32_t to = 0;
 
@@ -426,7 +431,7 @@ static void put_causes_first(struct explain_result *result)
 	}
 }
 
-static void mark_foreign(struct explain_result *result)
+static void explain_work_mark_foreign(struct explain_result *result)
 {
 	for (uint32_t i = 0; i < result->ranking.count; i++) {
 		struct pattern_record *record = &result->ranking.records[i];
@@ -445,20 +450,20 @@ static int explain_work_answer(
 {
 	int status = 0;
 
-	mark_foreign(result);
+	explain_work_mark_foreign(result);
 	pattern_ranking_sort(&result->ranking, work->suspicion);
-	pattern_ranking_explain(&result->ranking, same_function, result->explain);
-	choose_answers(result, work);
+	pattern_ranking_explain(&result->ranking, explain_work_same_function, result->explain);
+	explain_work_choose_answers(result, work);
 	if (!work->without_cause)
-		status = test_answers(result, work, err);
+		status = explain_work_test_answers(result, work, err);
 	terminal_clear_live();
 	if (status < 0)
 		return status;
 	explain_result_drop_refuted(result);
 	for (uint32_t i = 0; i < result->answer_count; i++)
-		show_answer(result, &result->answers[i]);
-	find_consequences(result);
-	put_causes_first(result);
+		explain_work_show_answer(result, &result->answers[i]);
+	explain_work_find_consequences(result);
+	explain_work_put_causes_first(result);
 	return 0;
 }
 
@@ -478,12 +483,12 @@ int explain_work(struct explain_result *result, const struct finding *finding,
 	strbuf_init(&result->notes);
 	status = explain_work_make_runs(result, work, err);
 	if (status == 0) {
-		note_runs(result);
-		note_limits(result, work);
+		explain_work_note_runs(result);
+		explain_work_note_limits(result, work);
 		status = explain_work_answer(result, work, err);
 	}
 	if (status == 0)
-		note_symbols(result);
+		explain_work_note_symbols(result);
 	if (status == 0 && !result->ranking.count)
 		strbuf_adds(&result->notes,
 			"note: no order of operations by different threads on one object could matter; raddle replay --trace shows all operations\n");
@@ -494,7 +499,7 @@ int explain_work(struct explain_result *result, const struct finding *finding,
 
 #define COST_ROUNDS 7
 
-static int measure_round(
+static int explain_work_measure_round(
 	struct explain *explain, uint64_t runs, uint64_t *least_ns, struct error *err)
 {
 	uint64_t took_ns;
@@ -523,9 +528,9 @@ int explain_measure_cost(struct explain_cost *cost, const struct finding *findin
 	if (status == 0)
 		status = explain_learn(without, err);
 	for (unsigned round = 0; status == 0 && round < COST_ROUNDS; round++) {
-		status = measure_round(with, runs, &cost->with_ns, err);
+		status = explain_work_measure_round(with, runs, &cost->with_ns, err);
 		if (status == 0)
-			status = measure_round(without, runs, &cost->without_ns, err);
+			status = explain_work_measure_round(without, runs, &cost->without_ns, err);
 	}
 	explain_close(with);
 	explain_close(without);

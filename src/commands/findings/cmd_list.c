@@ -26,7 +26,7 @@ struct list_arguments {
 	bool is_json;
 };
 
-static error_t parse_list(int key, char *text, struct argp_state *state)
+static error_t cmd_list_parse_list(int key, char *text, struct argp_state *state)
 {
 	struct list_arguments *arguments = state->input;
 
@@ -56,13 +56,13 @@ static error_t parse_list(int key, char *text, struct argp_state *state)
 
 static const struct argp list_argp = {
 	.options = list_options,
-	.parser = parse_list,
+	.parser = cmd_list_parse_list,
 	.args_doc = "strategies|analyses|findings|campaigns",
 	.doc = "Lists the strategies that choose schedules, the analyses that predict failures, or the findings or campaigns of "
 	       "the store.",
 };
 
-static int list_strategies(void)
+static int cmd_list_strategies(void)
 {
 	for (uint32_t i = 0; i < strategy_count; i++) {
 		const struct strategy_option *option = strategies[i]->options;
@@ -76,7 +76,7 @@ static int list_strategies(void)
 	return 0;
 }
 
-static int list_analyses(void)
+static int cmd_list_analyses(void)
 {
 	for (uint32_t i = 0; i < analysis_count; i++)
 		(void)printf("%-12s %s\n", analyses[i]->name, analyses[i]->summary);
@@ -96,7 +96,7 @@ static int cmd_list_print_json(json_t *array)
 	return 0;
 }
 
-static json_t *finding_to_row(const struct store_finding_row *row)
+static json_t *cmd_list_finding_to_row(const struct store_finding_row *row)
 {
 	return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I}", "id", row->id, "kind", row->kind,
 		"title", row->title, "command", row->command, "times_seen",
@@ -115,7 +115,7 @@ static json_int_t cmd_list_part_of(const struct store_campaign *row)
 	return whole;
 }
 
-static json_t *campaign_to_row(const struct store_campaign *row)
+static json_t *cmd_list_campaign_to_row(const struct store_campaign *row)
 {
 	return json_pack("{s:I, s:I, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:I}", "id",
 		(json_int_t)row->id, "part_of", cmd_list_part_of(row), "command", row->command,
@@ -125,7 +125,7 @@ static json_t *campaign_to_row(const struct store_campaign *row)
 		(json_int_t)row->started);
 }
 
-static void format_day(int64_t seconds, char *text, size_t size)
+static void cmd_list_format_day(int64_t seconds, char *text, size_t size)
 {
 	time_t when = (time_t)seconds;
 	struct tm parts;
@@ -134,7 +134,7 @@ static void format_day(int64_t seconds, char *text, size_t size)
 		(void)snprintf(text, size, "?");
 }
 
-static int list_findings(struct store *store, bool is_json)
+static int cmd_list_findings(struct store *store, bool is_json)
 {
 	json_t *array = json_array();
 	struct store_finding_row *rows;
@@ -147,7 +147,7 @@ static int list_findings(struct store *store, bool is_json)
 	}
 	for (uint32_t i = 0; i < count; i++)
 		if (is_json)
-			(void)json_array_append_new(array, finding_to_row(&rows[i]));
+			(void)json_array_append_new(array, cmd_list_finding_to_row(&rows[i]));
 		else
 			(void)printf("%-5s %-16s %s (seen %llu time%s; %s)\n", rows[i].id,
 				rows[i].kind, rows[i].title, (unsigned long long)rows[i].times_seen,
@@ -161,7 +161,7 @@ static int list_findings(struct store *store, bool is_json)
 	return 0;
 }
 
-static int list_campaigns(struct store *store, bool is_json)
+static int cmd_list_campaigns(struct store *store, bool is_json)
 {
 	json_t *array = json_array();
 	struct store_campaign *rows;
@@ -179,9 +179,9 @@ static int list_campaigns(struct store *store, bool is_json)
 		if (whole)
 			(void)snprintf(
 				in_part, sizeof in_part, "  part of C%lld: ", (long long)whole);
-		format_day(rows[i].started, day, sizeof day);
+		cmd_list_format_day(rows[i].started, day, sizeof day);
 		if (is_json)
-			(void)json_array_append_new(array, campaign_to_row(&rows[i]));
+			(void)json_array_append_new(array, cmd_list_campaign_to_row(&rows[i]));
 		else
 			(void)printf("%sC%-4lld %s %-11s %llu schedules, %llu failures, %s: %s\n",
 				in_part, (long long)rows[i].id, day, rows[i].state,
@@ -199,7 +199,7 @@ static int list_campaigns(struct store *store, bool is_json)
 	return 0;
 }
 
-static int list_run(int argc, char **argv)
+static int cmd_list_run(int argc, char **argv)
 {
 	struct list_arguments arguments = {.directory = "."};
 	struct store *store;
@@ -208,17 +208,18 @@ static int list_run(int argc, char **argv)
 
 	argp_parse(&list_argp, argc, argv, 0, NULL, &arguments);
 	if (strcmp(arguments.what, "strategies") == 0)
-		return list_strategies();
+		return cmd_list_strategies();
 	if (strcmp(arguments.what, "analyses") == 0)
-		return list_analyses();
+		return cmd_list_analyses();
 	if (strcmp(arguments.what, "findings") != 0 && strcmp(arguments.what, "campaigns") != 0)
 		return command_fail(
 			"no list of %s; there are strategies, analyses, findings and campaigns",
 			arguments.what);
 	if (store_open(&store, arguments.directory, STORE_READ, &err) < 0)
 		return command_fail("%s", err.text);
-	status = strcmp(arguments.what, "findings") == 0 ? list_findings(store, arguments.is_json)
-							 : list_campaigns(store, arguments.is_json);
+	status = strcmp(arguments.what, "findings") == 0
+			 ? cmd_list_findings(store, arguments.is_json)
+			 : cmd_list_campaigns(store, arguments.is_json);
 	store_close(store);
 	return status;
 }
@@ -227,5 +228,5 @@ const struct command command_list = {
 	.name = "list",
 	.summary = "list strategies, or the findings and campaigns of the store",
 	.argp = &list_argp,
-	.run = list_run,
+	.run = cmd_list_run,
 };

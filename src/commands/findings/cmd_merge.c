@@ -23,7 +23,7 @@ struct merge_arguments {
 	bool is_quiet;
 };
 
-static error_t parse_merge(int key, char *text, struct argp_state *state)
+static error_t cmd_merge_parse_merge(int key, char *text, struct argp_state *state)
 {
 	struct merge_arguments *arguments = state->input;
 
@@ -49,7 +49,7 @@ static error_t parse_merge(int key, char *text, struct argp_state *state)
 
 static const struct argp merge_argp = {
 	.options = merge_options,
-	.parser = parse_merge,
+	.parser = cmd_merge_parse_merge,
 	.args_doc = "FOLDER...",
 	.doc = "Combines the stores FOLDER/.raddle of one campaign's shards, which raddle run --shard "
 	       "made. Equal findings become one.\v"
@@ -57,7 +57,7 @@ static const struct argp merge_argp = {
 	       "the store that could not be merged; the stores before it are merged.",
 };
 
-static int merge_one(
+static int cmd_merge_one(
 	struct store *into, const char *directory, const char *other, struct store_merged *total)
 {
 	const char *const folders[2] = {directory, other};
@@ -80,7 +80,8 @@ static int merge_one(
 	return 0;
 }
 
-static void say_merged(const struct merge_arguments *arguments, const struct store_merged *total)
+static void cmd_merge_say_merged(
+	const struct merge_arguments *arguments, const struct store_merged *total)
 {
 	char runs[32], failures[32];
 
@@ -94,7 +95,7 @@ static void say_merged(const struct merge_arguments *arguments, const struct sto
 	terminal_hint("next: raddle list %s\n", total->findings ? "findings" : "campaigns");
 }
 
-static void say_together(const struct shards *shards)
+static void cmd_merge_say_together(const struct shards *shards)
 {
 	char prefix[320];
 
@@ -125,7 +126,7 @@ static void say_together(const struct shards *shards)
 			shards->strategy, shards->cut, shards->count);
 }
 
-static int say_all_together(struct store *store)
+static int cmd_merge_say_all_together(struct store *store)
 {
 	struct shards *shards;
 	struct error err;
@@ -133,12 +134,12 @@ static int say_all_together(struct store *store)
 	const int status = shards_list(store, &shards, &count, &err);
 
 	for (uint32_t i = 0; status == 0 && i < count; i++)
-		say_together(&shards[i]);
+		cmd_merge_say_together(&shards[i]);
 	free(shards);
 	return status < 0 ? command_fail("%s", err.text) : 0;
 }
 
-static int merge_run(int argc, char **argv)
+static int cmd_merge_run(int argc, char **argv)
 {
 	struct merge_arguments arguments = {.directory = "."};
 	struct store_merged total = {0};
@@ -150,13 +151,13 @@ static int merge_run(int argc, char **argv)
 	if (store_open(&into, arguments.directory, STORE_WRITE, &err) < 0)
 		return command_fail("%s", err.text);
 	for (int i = 0; status == 0 && i < arguments.other_count; i++)
-		status = merge_one(into, arguments.directory, arguments.others[i], &total);
+		status = cmd_merge_one(into, arguments.directory, arguments.others[i], &total);
 	if (status == 0 && !arguments.is_quiet)
-		status = say_all_together(into);
+		status = cmd_merge_say_all_together(into);
 	store_close(into);
 	if (status)
 		return status;
-	say_merged(&arguments, &total);
+	cmd_merge_say_merged(&arguments, &total);
 	return total.findings ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
 }
 
@@ -164,5 +165,5 @@ const struct command command_merge = {
 	.name = "merge",
 	.summary = "combine the stores of a campaign's shards",
 	.argp = &merge_argp,
-	.run = merge_run,
+	.run = cmd_merge_run,
 };

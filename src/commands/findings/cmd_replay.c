@@ -57,7 +57,7 @@ static const struct option_value replay_values[] = {
 	{0},
 };
 
-static error_t parse_replay(int key, char *text, struct argp_state *state)
+static error_t cmd_replay_parse_replay(int key, char *text, struct argp_state *state)
 {
 	struct replay_arguments *arguments = state->input;
 
@@ -83,7 +83,7 @@ static error_t parse_replay(int key, char *text, struct argp_state *state)
 
 static const struct argp replay_argp = {
 	.options = replay_options,
-	.parser = parse_replay,
+	.parser = cmd_replay_parse_replay,
 	.args_doc = "FINDING",
 	.doc = "Runs the schedule of a finding again, the same every time, and prints the output of "
 	       "the program.\v"
@@ -122,7 +122,7 @@ struct again {
 	struct strbuf store; /* text after the finding */
 };
 
-static void again_release(struct again *again)
+static void cmd_replay_again_release(struct again *again)
 {
 	strbuf_release(&again->run);
 	strbuf_release(&again->store);
@@ -165,7 +165,7 @@ static int cmd_replay_conclude(const struct finding *finding, const struct repla
 	return EXIT_FAILURE_FOUND;
 }
 
-static int replay_once(const struct finding *finding, const struct replay_arguments *arguments,
+static int cmd_replay_once(const struct finding *finding, const struct replay_arguments *arguments,
 	const struct replay_options *options)
 {
 	struct replay_result result;
@@ -183,7 +183,7 @@ static int replay_once(const struct finding *finding, const struct replay_argume
 	next_add_finding(&again.run, finding, arguments->directory);
 	next_add_store(&again.store, arguments->directory);
 	if (replay_finding(finding, options, &result, &err) < 0) {
-		again_release(&again);
+		cmd_replay_again_release(&again);
 		return command_fail("%s", err.text);
 	}
 	if (options->is_traced) {
@@ -191,11 +191,11 @@ static int replay_once(const struct finding *finding, const struct replay_argume
 		finding_release(&result.traced);
 	}
 	status = cmd_replay_conclude(finding, &result, &again);
-	again_release(&again);
+	cmd_replay_again_release(&again);
 	return status;
 }
 
-static int replay_run(int argc, char **argv)
+static int cmd_replay_run(int argc, char **argv)
 {
 	struct replay_arguments arguments = {.directory = "."};
 	struct replay_options options = {0};
@@ -220,7 +220,7 @@ static int replay_run(int argc, char **argv)
 	options.runtime = runtime;
 	options.is_traced = arguments.is_trace;
 	options.is_interrupted = command_interruption();
-	status = replay_once(&finding, &arguments, &options);
+	status = cmd_replay_once(&finding, &arguments, &options);
 	finding_release(&finding);
 	free(runtime);
 	return status;
@@ -230,5 +230,5 @@ const struct command command_replay = {
 	.name = "replay",
 	.summary = "run the failing schedule of a finding again",
 	.argp = &replay_argp,
-	.run = replay_run,
+	.run = cmd_replay_run,
 };

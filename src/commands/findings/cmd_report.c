@@ -40,7 +40,7 @@ __attribute__((constructor)) static void add_formats(void)
 			.doc = report_formats[i]->summary};
 }
 
-static error_t parse_report(int key, char *text, struct argp_state *state)
+static error_t cmd_report_parse_report(int key, char *text, struct argp_state *state)
 {
 	struct report_arguments *arguments = state->input;
 
@@ -78,7 +78,7 @@ static error_t parse_report(int key, char *text, struct argp_state *state)
 
 static const struct argp report_argp = {
 	.options = report_options,
-	.parser = parse_report,
+	.parser = cmd_report_parse_report,
 	.args_doc = "FINDING|CAMPAIGN|all",
 	.doc = "Prints a finding, a campaign with its findings, or all findings of the store.",
 };
@@ -119,7 +119,7 @@ struct gathered {
 	uint32_t document_count;
 };
 
-static void gathered_release(struct gathered *gathered)
+static void cmd_report_gathered_release(struct gathered *gathered)
 {
 	for (uint32_t i = 0; i < gathered->finding_count; i++)
 		finding_release(&gathered->findings[i]);
@@ -155,7 +155,7 @@ static int cmd_report_add_finding(
 	return 0;
 }
 
-static int add_findings_of(
+static int cmd_report_add_findings_of(
 	struct gathered *gathered, struct store *store, int64_t campaign, struct error *err)
 {
 	struct store_finding_row *rows;
@@ -171,7 +171,7 @@ static int add_findings_of(
 	return result;
 }
 
-static int add_findings_named(
+static int cmd_report_add_findings_named(
 	struct gathered *gathered, struct store *store, json_t *value, struct error *err)
 {
 	const char *id = json_string_value(json_object_get(value, "finding"));
@@ -185,21 +185,21 @@ static int add_findings_named(
 	json_object_foreach(value, key, part)
 	{
 		if (result == 0)
-			result = add_findings_named(gathered, store, part, err);
+			result = cmd_report_add_findings_named(gathered, store, part, err);
 	}
 	json_array_foreach(value, index, part)
 	{
 		if (result == 0)
-			result = add_findings_named(gathered, store, part, err);
+			result = cmd_report_add_findings_named(gathered, store, part, err);
 	}
 	return result;
 }
 
-static int add_findings_of_document(
+static int cmd_report_add_findings_of_document(
 	struct gathered *gathered, struct store *store, const char *text, struct error *err)
 {
 	json_t *value = json_loads(text, 0, NULL);
-	const int result = add_findings_named(gathered, store, value, err);
+	const int result = cmd_report_add_findings_named(gathered, store, value, err);
 
 	json_decref(value);
 	return result;
@@ -225,7 +225,7 @@ static int cmd_report_add_documents(
 		if (row->finding || (campaign != ALL_CAMPAIGNS && row->campaign != campaign))
 			continue;
 		cmd_report_add_document(gathered, row);
-		result = add_findings_of_document(gathered, store, row->text, err);
+		result = cmd_report_add_findings_of_document(gathered, store, row->text, err);
 	}
 	for (uint32_t i = 0; i < gathered->row_count; i++)
 		if (gathered->rows[i].finding &&
@@ -235,7 +235,8 @@ static int cmd_report_add_documents(
 }
 
 /* Requires that findings and documents have been added. */
-static int add_finding_campaigns(struct gathered *gathered, struct store *store, struct error *err)
+static int cmd_report_add_finding_campaigns(
+	struct gathered *gathered, struct store *store, struct error *err)
 {
 	struct store_finding_row *rows;
 	uint32_t count;
@@ -253,7 +254,8 @@ static int add_finding_campaigns(struct gathered *gathered, struct store *store,
 	return 0;
 }
 
-static bool is_campaign_wanted(const struct gathered *gathered, int64_t campaign, int64_t wanted)
+static bool cmd_report_is_campaign_wanted(
+	const struct gathered *gathered, int64_t campaign, int64_t wanted)
 {
 	if (wanted != NO_CAMPAIGN)
 		return wanted == ALL_CAMPAIGNS || wanted == campaign;
@@ -268,14 +270,14 @@ static int cmd_report_add_campaigns(
 {
 	struct store_campaign *rows;
 	uint32_t count;
-	int result = add_finding_campaigns(gathered, store, err);
+	int result = cmd_report_add_finding_campaigns(gathered, store, err);
 
 	if (result == 0)
 		result = store_list_campaigns(store, &rows, &count, err);
 	if (result < 0)
 		return result;
 	for (uint32_t i = 0; i < count; i++)
-		if (is_campaign_wanted(gathered, rows[i].id, campaign))
+		if (cmd_report_is_campaign_wanted(gathered, rows[i].id, campaign))
 			rows[gathered->campaign_count++] = rows[i];
 		else
 			store_campaign_release(&rows[i]);
@@ -336,7 +338,7 @@ static void cmd_report_print(const struct report_arguments *arguments,
 }
 
 /* Reports on the campaign of `row`; NULL: on all campaigns, or on the one finding. */
-static int report_these(struct store *store, const struct report_arguments *arguments,
+static int cmd_report_these(struct store *store, const struct report_arguments *arguments,
 	const struct store_campaign *row, struct error *err)
 {
 	const int64_t number = row ? row->id : ALL_CAMPAIGNS;
@@ -344,7 +346,7 @@ static int report_these(struct store *store, const struct report_arguments *argu
 	struct gathered gathered = {0};
 	struct report_campaign campaign;
 	int result = is_one ? cmd_report_add_finding(&gathered, store, arguments->what, err)
-			    : add_findings_of(&gathered, store, number, err);
+			    : cmd_report_add_findings_of(&gathered, store, number, err);
 
 	if (result == 0)
 		result = cmd_report_add_documents(
@@ -356,11 +358,11 @@ static int report_these(struct store *store, const struct report_arguments *argu
 		cmd_report_describe(row, &campaign);
 	if (result == 0)
 		cmd_report_print(arguments, row ? &campaign : NULL, &gathered);
-	gathered_release(&gathered);
+	cmd_report_gathered_release(&gathered);
 	return result;
 }
 
-static int report_campaign(
+static int cmd_report_campaign(
 	struct store *store, const struct report_arguments *arguments, struct error *err)
 {
 	struct store_campaign *rows;
@@ -378,7 +380,7 @@ static int report_campaign(
 	for (uint32_t i = 0; i < count; i++) {
 		if ((uint64_t)rows[i].id == wanted && result == 0) {
 			is_found = true;
-			result = report_these(store, arguments, &rows[i], err);
+			result = cmd_report_these(store, arguments, &rows[i], err);
 		}
 		store_campaign_release(&rows[i]);
 	}
@@ -389,7 +391,7 @@ static int report_campaign(
 	return result;
 }
 
-static int report_run(int argc, char **argv)
+static int cmd_report_run(int argc, char **argv)
 {
 	struct report_arguments arguments = {.directory = "."};
 	struct store *store;
@@ -399,8 +401,8 @@ static int report_run(int argc, char **argv)
 	argp_parse(&report_argp, argc, argv, 0, NULL, &arguments);
 	if (store_open(&store, arguments.directory, STORE_READ, &err) < 0)
 		return command_fail("%s", err.text);
-	result = arguments.what[0] == 'C' ? report_campaign(store, &arguments, &err)
-					  : report_these(store, &arguments, NULL, &err);
+	result = arguments.what[0] == 'C' ? cmd_report_campaign(store, &arguments, &err)
+					  : cmd_report_these(store, &arguments, NULL, &err);
 	store_close(store);
 	return result < 0 ? command_fail("%s", err.text) : 0;
 }
@@ -409,5 +411,5 @@ const struct command command_report = {
 	.name = "report",
 	.summary = "print a finding, a campaign with its findings, or all findings",
 	.argp = &report_argp,
-	.run = report_run,
+	.run = cmd_report_run,
 };

@@ -13,7 +13,7 @@ static void show_finding_put(struct strbuf *text, FILE *stream)
 	strbuf_release(text);
 }
 
-static struct report_style style_of(FILE *stream)
+static struct report_style show_finding_style_of(FILE *stream)
 {
 	return (struct report_style){
 		.columns = terminal_columns(stream),
@@ -25,7 +25,7 @@ static struct report_style style_of(FILE *stream)
 void show_finding(const struct finding *finding, const char *store,
 	const struct source_roots *roots, FILE *stream)
 {
-	struct report_style style = style_of(stream);
+	struct report_style style = show_finding_style_of(stream);
 	struct strbuf text, option;
 
 	strbuf_init(&text);
@@ -41,7 +41,7 @@ void show_finding(const struct finding *finding, const char *store,
 void show_explanation(
 	const struct report_document *documents, uint32_t count, const char *finding, FILE *stream)
 {
-	struct report_style style = style_of(stream);
+	struct report_style style = show_finding_style_of(stream);
 	struct strbuf text;
 
 	strbuf_init(&text);
@@ -51,7 +51,7 @@ void show_explanation(
 
 void show_documents(const struct report_document *documents, uint32_t count, FILE *stream)
 {
-	struct report_style style = style_of(stream);
+	struct report_style style = show_finding_style_of(stream);
 	struct strbuf text;
 
 	strbuf_init(&text);
@@ -61,7 +61,7 @@ void show_documents(const struct report_document *documents, uint32_t count, FIL
 
 void show_candidate(const struct candidate *candidate, FILE *stream)
 {
-	struct report_style style = style_of(stream);
+	struct report_style style = show_finding_style_of(stream);
 	struct strbuf text;
 
 	strbuf_init(&text);
@@ -71,7 +71,7 @@ void show_candidate(const struct candidate *candidate, FILE *stream)
 
 void show_interleaving(const struct finding *finding, bool has_callers, FILE *stream)
 {
-	struct report_style style = style_of(stream);
+	struct report_style style = show_finding_style_of(stream);
 	struct strbuf text;
 
 	style.steps_most = 0;

@@ -69,7 +69,7 @@ static void follow_drop(struct follow *follow, struct followed *process)
 
 /* Handles a fork. A new process is a copy of its parent; its first stop may be reported before its
  * parent's. */
-static void on_fork(struct follow *follow, pid_t parent, pid_t child)
+static void follow_on_fork(struct follow *follow, pid_t parent, pid_t child)
 {
 	const struct followed *from = follow_find(follow, followed_task_process(parent));
 	struct followed_program *program = from ? from->program : NULL;
@@ -86,13 +86,13 @@ static void on_fork(struct follow *follow, pid_t parent, pid_t child)
 	process->is_fork = true;
 }
 
-static void on_clone(struct follow *follow, pid_t parent, pid_t child)
+static void follow_on_clone(struct follow *follow, pid_t parent, pid_t child)
 {
 	const pid_t owner = followed_task_process(child);
 	struct followed *process;
 
 	if (owner == child) {
-		on_fork(follow, parent, child);
+		follow_on_fork(follow, parent, child);
 		return;
 	}
 	process = follow_find(follow, owner ? owner : followed_task_process(parent));
@@ -100,7 +100,7 @@ static void on_clone(struct follow *follow, pid_t parent, pid_t child)
 		process->has_threads = true;
 }
 
-static bool is_command(const struct follow *follow, pid_t pid)
+static bool follow_is_command(const struct follow *follow, pid_t pid)
 {
 	char path[64];
 	struct stat file;
@@ -146,13 +146,13 @@ static void follow_announce(struct follow *follow, const struct followed *proces
 }
 
 /* Handles an exec. Returns false if the process is raddle itself and was detached. */
-static bool on_exec(struct follow *follow, pid_t pid)
+static bool follow_on_exec(struct follow *follow, pid_t pid)
 {
 	struct followed *process = follow_find(follow, pid);
 
 	if (!process)
 		process = follow_add(follow, pid);
-	if (is_command(follow, pid) && pid != follow->first) {
+	if (follow_is_command(follow, pid) && pid != follow->first) {
 		follow_drop(follow, process);
 		(void)ptrace(PTRACE_DETACH, pid, NULL, NULL); /* may fail: killed */
 		return false;
@@ -170,20 +170,20 @@ static bool on_exec(struct follow *follow, pid_t pid)
 	return true;
 }
 
-static bool is_stop_signal(int number)
+static bool follow_is_stop_signal(int number)
 {
 	return number == SIGSTOP || number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
 }
 
 /* Handles a stop, and resumes the task in every case. If the task was killed meanwhile, its end is
  * reported separately. */
-static void on_stop(struct follow *follow, pid_t task, int status)
+static void follow_on_stop(struct follow *follow, pid_t task, int status)
 {
 	const int event = status >> 16;
 	const int number = WSTOPSIG(status);
 	unsigned long message = 0;
 
-	if (event == PTRACE_EVENT_STOP && is_stop_signal(number)) {
+	if (event == PTRACE_EVENT_STOP && follow_is_stop_signal(number)) {
 		/* stays stopped by a job-control signal */
 		(void)ptrace(PTRACE_LISTEN, task, NULL, NULL);
 		return;
@@ -195,17 +195,17 @@ static void on_stop(struct follow *follow, pid_t task, int status)
 		(void)ptrace(PTRACE_GETEVENTMSG, task, NULL, &message);
 	}
 	if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK)
-		on_fork(follow, task, (pid_t)message);
+		follow_on_fork(follow, task, (pid_t)message);
 	else if (event == PTRACE_EVENT_CLONE)
-		on_clone(follow, task, (pid_t)message);
-	else if (event == PTRACE_EVENT_EXEC && !on_exec(follow, task))
+		follow_on_clone(follow, task, (pid_t)message);
+	else if (event == PTRACE_EVENT_EXEC && !follow_on_exec(follow, task))
 		return;
 	if (follow->is_killing)
 		(void)kill(task, SIGKILL);
 	(void)ptrace(PTRACE_CONT, task, NULL, (void *)(long)(event ? 0 : number));
 }
 
-static int status_of(const siginfo_t *ended)
+static int follow_status_of(const siginfo_t *ended)
 {
 	if (ended->si_code == CLD_EXITED)
 		return (ended->si_status & 0xff) << 8;
@@ -213,10 +213,10 @@ static int status_of(const siginfo_t *ended)
 }
 
 /* Handles the end of a process, which can still be reaped; its parent waits for the tracer. */
-static void on_end(struct follow *follow, const siginfo_t *ended)
+static void follow_on_end(struct follow *follow, const siginfo_t *ended)
 {
 	struct followed *process = follow_find(follow, ended->si_pid);
-	const int status = status_of(ended);
+	const int status = follow_status_of(ended);
 	struct follow_process known;
 
 	if (process && process->has_threads && process->program && follow->listener->ended) {
@@ -253,13 +253,13 @@ static void follow_watch(struct follow *follow, const volatile int *is_interrupt
 		}
 		if (what.si_code == CLD_EXITED || what.si_code == CLD_KILLED ||
 			what.si_code == CLD_DUMPED)
-			on_end(follow, &what);
+			follow_on_end(follow, &what);
 		else if (waitpid(what.si_pid, &status, __WALL) == what.si_pid)
-			on_stop(follow, what.si_pid, status);
+			follow_on_stop(follow, what.si_pid, status);
 	}
 }
 
-static void become_program(char *const *argv, int output, int go)
+static void follow_become_program(char *const *argv, int output, int go)
 {
 	char byte;
 
@@ -270,7 +270,7 @@ static void become_program(char *const *argv, int output, int go)
 	_exit(127);
 }
 
-static int start(struct follow *follow, char *const *argv, int output, struct error *err)
+static int follow_start(struct follow *follow, char *const *argv, int output, struct error *err)
 {
 	int go[2], number = 0;
 	pid_t child;
@@ -280,7 +280,7 @@ static int start(struct follow *follow, char *const *argv, int output, struct er
 	child = fork();
 	if (child == 0) {
 		(void)close(go[1]);
-		become_program(argv, output, go[0]);
+		follow_become_program(argv, output, go[0]);
 	}
 	(void)close(go[0]);
 	follow->first = child;
@@ -317,7 +317,7 @@ int follow_run(char *const *argv, int output, const struct follow_listener *list
 	*result = (struct follow_result){0};
 	if (stat("/proc/self/exe", &follow.command) != 0)
 		return error_set(err, ERROR_MISSING, "/proc cannot be read; mount it");
-	if (start(&follow, argv, output, err) < 0)
+	if (follow_start(&follow, argv, output, err) < 0)
 		return err->code;
 	follow_watch(&follow, is_interrupted);
 	follow_release(&follow);

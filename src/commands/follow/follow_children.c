@@ -76,7 +76,7 @@ static bool follow_children_is_known(
 	return false;
 }
 
-static bool is_here(const char *directory)
+static bool follow_children_is_current_directory(const char *directory)
 {
 	char here[PATH_MAX];
 
@@ -84,7 +84,8 @@ static bool is_here(const char *directory)
 }
 
 /* raddle run OPTIONS [--output hide] [--directory FOLDER] [--stdin FILE] -- PROGRAM ARG... */
-static char **command_for(const struct following *following, const struct follow_program *program)
+static char **follow_children_command_for(
+	const struct following *following, const struct follow_program *program)
 {
 	const struct follow_children *follow = following->follow;
 	size_t count = 0, options = 0, words = 0;
@@ -104,7 +105,7 @@ static char **command_for(const struct following *following, const struct follow
 		argv[count++] = (char *)"--output";
 		argv[count++] = (char *)"hide";
 	}
-	if (follow->origin || !is_here(program->directory)) {
+	if (follow->origin || !follow_children_is_current_directory(program->directory)) {
 		argv[count++] = (char *)"--directory";
 		argv[count++] = program->directory;
 	}
@@ -132,10 +133,10 @@ static int follow_children_wait_for(pid_t child, const volatile int *is_interrup
 
 /* Runs raddle in the user's folder, where relative paths of the options lead to their files.
  * `output`: its standard output; negative: inherited. Returns its exit status. */
-static int run_raddle(
+static int follow_children_run_raddle(
 	const struct following *following, const struct follow_program *program, int output)
 {
-	char **argv = command_for(following, program);
+	char **argv = follow_children_command_for(following, program);
 	pid_t child;
 
 	(void)fflush(stdout); /* main checks the stream */
@@ -152,12 +153,12 @@ static int run_raddle(
 			 : follow_children_wait_for(child, following->is_interrupted);
 }
 
-static int hidden_file(void)
+static int follow_children_hidden_file(void)
 {
 	return memfd_create("raddle-output", MFD_CLOEXEC);
 }
 
-static char *read_hidden(int file)
+static char *follow_children_read_hidden(int file)
 {
 	const off_t size = lseek(file, 0, SEEK_END);
 	char *text = array_new(1, (size_t)(size > 0 ? size : 0) + 1);
@@ -166,7 +167,7 @@ static char *read_hidden(int file)
 	return text;
 }
 
-static void add_status(struct strbuf *out, int status)
+static void follow_children_add_status(struct strbuf *out, int status)
 {
 	if (WIFSIGNALED(status))
 		strbuf_addf(out, "was ended natively by signal %d (%s)", WTERMSIG(status),
@@ -189,15 +190,15 @@ static char *follow_children_describe(
 		strbuf_addf(&text, ", started by %s", following->follow->argv[0]);
 	if (process->is_fork)
 		strbuf_adds(&text, ", which makes threads in a forked child");
-	if (!is_here(program->directory))
+	if (!follow_children_is_current_directory(program->directory))
 		strbuf_addf(&text, " in %s", program->directory);
 	strbuf_adds(&text, ", ");
-	add_status(&text, process->wait_status);
+	follow_children_add_status(&text, process->wait_status);
 	return strbuf_detach(&text);
 }
 
 /* Names variables set by the runner: a finding does not keep them. */
-static void say_environment(const struct follow_program *program)
+static void follow_children_say_environment(const struct follow_program *program)
 {
 	char **variables = follow_new_variables(program);
 	struct strbuf words;
@@ -231,8 +232,8 @@ static void follow_children_say_native_end(
 		following->follow->argv[0], kind);
 }
 
-static void note_json(struct following *following, const struct follow_process *process, int status,
-	const char *text)
+static void follow_children_note_json(struct following *following,
+	const struct follow_process *process, int status, const char *text)
 {
 	const struct follow_program *program = process->program;
 	json_t *command = json_array();
@@ -247,7 +248,7 @@ static void note_json(struct following *following, const struct follow_process *
 }
 
 /* Reports, even with --quiet, that a part of the request was not explored. */
-static void say_not_explored(const struct follow_process *process, const char *why)
+static void follow_children_say_not_explored(const struct follow_process *process, const char *why)
 {
 	(void)fprintf(stderr, "note: %s (process %d) %s\n", process->program->argv[0],
 		(int)process->pid, why);
@@ -257,28 +258,28 @@ static void follow_children_explore(
 	struct following *following, const struct follow_process *process)
 {
 	const struct follow_children *follow = following->follow;
-	const int output = follow->is_json || follow->is_quiet ? hidden_file() : -1;
+	const int output = follow->is_json || follow->is_quiet ? follow_children_hidden_file() : -1;
 	char *what = follow_children_describe(following, process);
 	char *text = NULL;
 	int status;
 
 	if (!follow->is_quiet)
 		(void)fprintf(stderr, "%s%s\n", following->explored ? "\n" : "", what);
-	status = run_raddle(following, process->program, output);
+	status = follow_children_run_raddle(following, process->program, output);
 	following->explored += status != EXIT_CANNOT_WORK;
 	following->has_given |= process->is_given;
 	following->failed += status == EXIT_CANNOT_WORK;
 	following->found += status == EXIT_FAILURE_FOUND;
 	if (output >= 0) {
-		text = read_hidden(output);
+		text = follow_children_read_hidden(output);
 		(void)close(output); /* the file lies in memory only */
 	}
 	if (follow->is_json)
-		note_json(following, process, status, text ? text : "");
+		follow_children_note_json(following, process, status, text ? text : "");
 	else if (text && *text)
 		(void)printf("%s\n%s", what, text); /* main checks the stream */
 	if (status == EXIT_FAILURE_FOUND && !follow->is_quiet)
-		say_environment(process->program);
+		follow_children_say_environment(process->program);
 	if (status == EXIT_FAILURE_FOUND && !follow->is_quiet)
 		follow_children_say_native_end(following, process);
 	free(text);
@@ -295,7 +296,7 @@ static bool follow_children_is_runner(
 				 : process->is_given && !process->is_fork;
 }
 
-static void on_ended(void *context, const struct follow_process *process)
+static void follow_children_on_ended(void *context, const struct follow_process *process)
 {
 	struct following *following = context;
 	const struct follow_children *follow = following->follow;
@@ -309,7 +310,7 @@ static void on_ended(void *context, const struct follow_process *process)
 	if (is_named || follow_children_is_wanted(following, process->program))
 		follow_children_explore(following, process);
 	else if (!process->is_fork && !follow->pattern && !follow->is_quiet)
-		say_not_explored(process,
+		follow_children_say_not_explored(process,
 			"makes threads, but is the system's; to explore it as well: --follow-children=PATTERN");
 }
 
@@ -324,7 +325,7 @@ static void follow_children_on_started(void *context, uint32_t programs)
 			following->found);
 }
 
-static void on_without_rights(void *context, const struct follow_program *program)
+static void follow_children_on_without_rights(void *context, const struct follow_program *program)
 {
 	(void)context; /* printed in every case: the runner may fail because of it */
 	(void)fprintf(stderr,
@@ -332,9 +333,9 @@ static void on_without_rights(void *context, const struct follow_program *progra
 		program->path);
 }
 
-static void say_tail(int output)
+static void follow_children_print_tail(int output)
 {
-	char *text = read_hidden(output);
+	char *text = follow_children_read_hidden(output);
 	const char *at = text + strlen(text);
 	int lines = 0;
 
@@ -377,7 +378,7 @@ static int follow_children_conclude(
 		follow_children_print_json(following, result);
 	strbuf_init(&text);
 	strbuf_addf(&text, "%s ", name);
-	add_status(&text, result->wait_status);
+	follow_children_add_status(&text, result->wait_status);
 	strbuf_addf(&text,
 		"; of %u program%s that %s %u made threads and %s explored, %u of them can "
 		"fail",
@@ -393,7 +394,7 @@ static int follow_children_conclude(
 		if (following->follow->is_quiet)
 			(void)fprintf(stderr, "%s failed\n", name);
 		if (output >= 0)
-			say_tail(output);
+			follow_children_print_tail(output);
 	}
 	if (following->found && !following->follow->is_quiet) {
 		strbuf_init(&text);
@@ -416,7 +417,7 @@ static int follow_children_conclude(
 }
 
 /* AddressSanitizer's leak checker traces its own process and fails if that is traced. */
-static void switch_off_leak_checker(void)
+static void follow_children_switch_off_leak_checker(void)
 {
 	const char *options = getenv("ASAN_OPTIONS");
 	struct strbuf text;
@@ -436,13 +437,13 @@ static void follow_children_release(struct following *following)
 	json_decref(following->children);
 }
 
-static int run_and_conclude(struct following *following)
+static int follow_children_run_and_conclude(struct following *following)
 {
 	const struct follow_listener listener = {.context = following,
-		.ended = on_ended,
+		.ended = follow_children_on_ended,
 		.started = follow_children_on_started,
-		.without_rights = on_without_rights};
-	const int output = following->follow->show_output ? -1 : hidden_file();
+		.without_rights = follow_children_on_without_rights};
+	const int output = following->follow->show_output ? -1 : follow_children_hidden_file();
 	struct follow_result result;
 	struct error err;
 	int status;
@@ -472,8 +473,8 @@ int follow_children_run(const struct follow_children *follow)
 			"the folder %s for the store cannot be entered (%s); create it, or give another one with --store",
 			follow->folder, strerror(errno));
 	else {
-		switch_off_leak_checker();
-		status = run_and_conclude(&following);
+		follow_children_switch_off_leak_checker();
+		status = follow_children_run_and_conclude(&following);
 	}
 	follow_children_release(&following);
 	return status;

@@ -27,7 +27,7 @@ static bool follow_program_read_file(pid_t pid, const char *name, struct strbuf 
 	return count == 0;
 }
 
-static char *read_link(pid_t pid, const char *name)
+static char *follow_program_read_link(pid_t pid, const char *name)
 {
 	char path[64], text[PATH_MAX];
 	ssize_t count;
@@ -51,7 +51,7 @@ static char **follow_program_split(const struct strbuf *strings)
 	return list;
 }
 
-static char **read_list(pid_t pid, const char *name)
+static char **follow_program_read_list(pid_t pid, const char *name)
 {
 	struct strbuf strings;
 	char **list = NULL;
@@ -63,7 +63,7 @@ static char **read_list(pid_t pid, const char *name)
 	return list;
 }
 
-static void free_list(char **list)
+static void follow_program_free_list(char **list)
 {
 	for (size_t i = 0; list && list[i]; i++)
 		free(list[i]);
@@ -71,7 +71,7 @@ static void free_list(char **list)
 }
 
 /* Keeps argv[0] where it names the file (absolute, or below the folder); else the file's path. */
-static void settle_name(struct follow_program *program)
+static void follow_program_resolve_name(struct follow_program *program)
 {
 	struct strbuf path;
 	struct stat named, file;
@@ -89,9 +89,9 @@ static void settle_name(struct follow_program *program)
 	strbuf_release(&path);
 }
 
-static void read_input(pid_t pid, struct follow_program *program)
+static void follow_program_read_input(pid_t pid, struct follow_program *program)
 {
-	char *path = read_link(pid, "fd/0");
+	char *path = follow_program_read_link(pid, "fd/0");
 	struct stat file;
 
 	if (path && stat(path, &file) == 0 && S_ISREG(file.st_mode))
@@ -102,7 +102,7 @@ static void read_input(pid_t pid, struct follow_program *program)
 
 /* Returns whether the file has set-user-id rights, which have no effect in a traced process unless
  * the tracer is privileged. */
-static bool has_rights_to_lose(const char *path)
+static bool follow_program_has_rights_to_lose(const char *path)
 {
 	struct stat file;
 
@@ -113,8 +113,8 @@ static void follow_program_release(struct followed_program *followed)
 {
 	struct follow_program *program = &followed->program;
 
-	free_list(program->argv);
-	free_list(program->environment);
+	follow_program_free_list(program->argv);
+	follow_program_free_list(program->environment);
 	free(program->path);
 	free(program->directory);
 	free(program->input);
@@ -127,17 +127,17 @@ struct followed_program *followed_program_read(pid_t pid)
 	struct follow_program *program = &followed->program;
 
 	followed->users = 1;
-	program->path = read_link(pid, "exe");
-	program->directory = read_link(pid, "cwd");
-	program->argv = read_list(pid, "cmdline");
-	program->environment = read_list(pid, "environ");
+	program->path = follow_program_read_link(pid, "exe");
+	program->directory = follow_program_read_link(pid, "cwd");
+	program->argv = follow_program_read_list(pid, "cmdline");
+	program->environment = follow_program_read_list(pid, "environ");
 	if (!program->path || !program->directory || !program->argv || !program->environment) {
 		follow_program_release(followed);
 		return NULL;
 	}
-	settle_name(program);
-	read_input(pid, program);
-	followed->has_lost_rights = has_rights_to_lose(program->path);
+	follow_program_resolve_name(program);
+	follow_program_read_input(pid, program);
+	followed->has_lost_rights = follow_program_has_rights_to_lose(program->path);
 	return followed;
 }
 

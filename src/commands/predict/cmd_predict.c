@@ -136,7 +136,7 @@ static const struct option_value predict_values[] = {
 	{0},
 };
 
-static enum predict_method parse_method(struct argp_state *state, const char *text)
+static enum predict_method cmd_predict_parse_method(struct argp_state *state, const char *text)
 {
 	enum predict_method method = METHOD_PREDICT;
 
@@ -147,7 +147,7 @@ static enum predict_method parse_method(struct argp_state *state, const char *te
 	return method;
 }
 
-static error_t parse_predict(int key, char *text, struct argp_state *state)
+static error_t cmd_predict_parse_predict(int key, char *text, struct argp_state *state)
 {
 	struct predict_arguments *arguments = state->input;
 	struct campaign_options *campaign = &arguments->options.campaign;
@@ -169,7 +169,7 @@ static error_t parse_predict(int key, char *text, struct argp_state *state)
 		arguments->shows_sets = arguments->wants_atomicity = true;
 		return 0;
 	case OPTION_METHOD:
-		arguments->method = parse_method(state, text);
+		arguments->method = cmd_predict_parse_method(state, text);
 		arguments->wants_atomicity = true;
 		return 0;
 	case ARGP_KEY_ARG:
@@ -194,7 +194,7 @@ static error_t parse_predict(int key, char *text, struct argp_state *state)
 
 static const struct argp predict_argp = {
 	.options = predict_options,
-	.parser = parse_predict,
+	.parser = cmd_predict_parse_predict,
 	.args_doc = "-- PROGRAM [ARG...]",
 	.doc = "Runs PROGRAM a few times, predicts failures of other runs from runs that pass, and drives "
 	       "the program to them. A prediction that happens is a finding. Any other prediction "
@@ -226,7 +226,7 @@ static void cmd_predict_keep(const struct predict_result *result)
 		(void)fprintf(stderr, "note: the predictions were not stored: %s\n", err.text);
 }
 
-static int say_end(const struct predict_result *result)
+static int cmd_predict_say_end(const struct predict_result *result)
 {
 	const char *program = result->options->campaign.argv[0];
 
@@ -253,7 +253,7 @@ static int say_end(const struct predict_result *result)
 }
 
 /* Fails for programs that raddle-cc has not built: they have no instrumented memory accesses. */
-static int need_memory(
+static int cmd_predict_need_memory(
 	const struct predict_arguments *arguments, struct predict_work *work, struct error *err)
 {
 	const struct predict_result *result = work->result;
@@ -272,7 +272,7 @@ static int need_memory(
 	return 0;
 }
 
-static int do_work(const struct predict_arguments *arguments)
+static int cmd_predict_do_work(const struct predict_arguments *arguments)
 {
 	struct predict_result result = {.options = &arguments->options,
 		.is_json = arguments->is_json,
@@ -302,7 +302,7 @@ static int do_work(const struct predict_arguments *arguments)
 		status = predict_record(predict, &result.recording, &err);
 	result.recorded_ns = predict_clock_ns();
 	if (status == 0)
-		status = need_memory(arguments, &work, &err);
+		status = cmd_predict_need_memory(arguments, &work, &err);
 	if (status == 0)
 		status = predict_work_begin(&work, predict, &err);
 	if (status == 0 && !arguments->shows_sets)
@@ -314,7 +314,7 @@ static int do_work(const struct predict_arguments *arguments)
 	} else if (arguments->shows_sets)
 		predict_work_show_sets(&work);
 	else
-		status = say_end(&result);
+		status = cmd_predict_say_end(&result);
 	predict_work_end(&work);
 	predict_close(predict);
 	candidates_release(&result.candidates);
@@ -324,7 +324,7 @@ static int do_work(const struct predict_arguments *arguments)
 	return status;
 }
 
-static int predict_run_command(int argc, char **argv)
+static int cmd_predict_run_command(int argc, char **argv)
 {
 	struct predict_arguments arguments = {.options = {.attempts = 50}, .candidates = 100};
 	struct campaign_options *campaign = &arguments.options.campaign;
@@ -363,7 +363,7 @@ static int predict_run_command(int argc, char **argv)
 		status = command_fail("%s", err.text);
 	} else {
 		campaign->runtime = runtime;
-		status = do_work(&arguments);
+		status = cmd_predict_do_work(&arguments);
 	}
 	free(runtime);
 	settings_release(&campaign->settings);
@@ -374,5 +374,5 @@ const struct command command_predict = {
 	.name = "predict",
 	.summary = "predict failures from passing runs, and make them happen",
 	.argp = &predict_argp,
-	.run = predict_run_command,
+	.run = cmd_predict_run_command,
 };

@@ -95,7 +95,7 @@ void recorded_run_take(struct recorded_run *run, struct contract *contract)
 	run->blocks = predict_copy_array(memory->blocks, run->block_count, sizeof *run->blocks);
 }
 
-static void take_view(struct predict *predict, struct contract *contract)
+static void predict_take_view(struct predict *predict, struct contract *contract)
 {
 	if (!predict->options->has_contexts ||
 		(predict->has_view && predict->run_count < predict->options->runs))
@@ -124,12 +124,12 @@ static void predict_on_ran(void *context, struct contract *contract)
 		recorded_run_take(run, contract);
 		run->run_ns = now - predict->last_ns;
 		predict->run_count++;
-		take_view(predict, contract);
+		predict_take_view(predict, contract);
 	}
 	predict->last_ns = now;
 }
 
-static bool is_recording_late(const struct predict *predict)
+static bool predict_is_recording_late(const struct predict *predict)
 {
 	const uint64_t limit_ns = predict->options->recording_ns;
 
@@ -137,11 +137,11 @@ static bool is_recording_late(const struct predict *predict)
 	       platform_monotonic_ns() - predict->begun_ns >= limit_ns;
 }
 
-static bool has_enough(void *context)
+static bool predict_has_enough(void *context)
 {
 	const struct predict *predict = context;
 
-	return predict->run_count == predict->wanted_count || is_recording_late(predict);
+	return predict->run_count == predict->wanted_count || predict_is_recording_late(predict);
 }
 
 static bool predict_find_file(const struct predict *predict, struct stat *file)
@@ -183,7 +183,7 @@ static const struct recording_part recording_parts[] = {
 	{&strategy_pct, 1, 1}, {&strategy_pct, 2, 3}, {&strategy_random, 0, 4}};
 #define RECORDING_PARTS (sizeof recording_parts / sizeof *recording_parts)
 
-static int record_campaign(struct predict *predict, struct campaign_options *options,
+static int predict_record_campaign(struct predict *predict, struct campaign_options *options,
 	const struct campaign_listener *listener, struct campaign_result *result, struct error *err)
 {
 	const int status = campaign_run(options, listener, result, err);
@@ -195,7 +195,7 @@ static int record_campaign(struct predict *predict, struct campaign_options *opt
 	return status;
 }
 
-static int record_part(struct predict *predict, struct campaign_options *options,
+static int predict_record_part(struct predict *predict, struct campaign_options *options,
 	const struct campaign_listener *listener, const struct recording_part *part,
 	struct campaign_result *result, struct error *err)
 {
@@ -214,10 +214,10 @@ static int record_part(struct predict *predict, struct campaign_options *options
 	options->memory = predict->has_view ? &predict->view : NULL;
 	/* The last part makes the runs that earlier parts did not achieve. */
 	predict->wanted_count = (predict->options->runs * part->until + 3) / 4;
-	if (has_enough(predict))
+	if (predict_has_enough(predict))
 		return 0;
 	options->schedules = (uint64_t)(predict->wanted_count - predict->run_count) * RUNS_FOR_ONE;
-	return record_campaign(predict, options, listener, result, err);
+	return predict_record_campaign(predict, options, listener, result, err);
 }
 
 int predict_record(struct predict *predict, struct campaign_result *result, struct error *err)
@@ -230,7 +230,7 @@ int predict_record(struct predict *predict, struct campaign_result *result, stru
 	listener.warning = NULL; /* printed as notices */
 	listener.run_context = predict;
 	listener.ran = predict_on_ran;
-	listener.is_enough = has_enough;
+	listener.is_enough = predict_has_enough;
 	predict->wanted_count = predict->options->runs;
 	options.schedules = (uint64_t)predict->options->runs * RUNS_FOR_ONE;
 	options.keep_going = true;
@@ -240,10 +240,10 @@ int predict_record(struct predict *predict, struct campaign_result *result, stru
 	predict->has_file = predict_find_file(predict, &predict->file);
 	predict->begun_ns = predict->last_ns = platform_monotonic_ns();
 	if (!predict->options->takes_turns)
-		return record_campaign(predict, &options, &listener, result, err);
+		return predict_record_campaign(predict, &options, &listener, result, err);
 	for (uint32_t i = 0; i < RECORDING_PARTS && status == 0; i++) {
-		status =
-			record_part(predict, &options, &listener, &recording_parts[i], result, err);
+		status = predict_record_part(
+			predict, &options, &listener, &recording_parts[i], result, err);
 		if (result->is_interrupted || result->has_no_threads)
 			break;
 	}
@@ -266,7 +266,7 @@ struct predict_recorded predict_recorded(const struct predict *predict, uint32_t
 		.run_ns = run->run_ns};
 }
 
-static struct finding_source recorded_run_source(
+static struct finding_source predict_recorded_run_source(
 	const struct recorded_run *run, const char *program)
 {
 	return (struct finding_source){
@@ -286,12 +286,13 @@ static struct finding_source recorded_run_source(
 
 struct finding_source predict_source(const struct predict *predict, uint32_t index)
 {
-	return recorded_run_source(&predict->runs[index], predict->options->campaign.argv[0]);
+	return predict_recorded_run_source(
+		&predict->runs[index], predict->options->campaign.argv[0]);
 }
 
 char *recorded_run_trace(const struct recorded_run *run, const char *program, size_t *size)
 {
-	struct finding_source source = recorded_run_source(run, program);
+	struct finding_source source = predict_recorded_run_source(run, program);
 	struct trace_event *events =
 		predict_copy_array(source.events, source.event_count, sizeof *events);
 	char *bytes;
@@ -359,7 +360,7 @@ struct symbols *predict_symbols(struct predict *predict)
 	return predict->symbols;
 }
 
-static void describe_scenario(
+static void predict_describe_scenario(
 	struct predict *predict, struct candidate *candidate, const struct finding_source *source)
 {
 	char **paths = array_new(source->thread_count + 1u, sizeof *paths);
@@ -382,7 +383,7 @@ int predict_describe(struct predict *predict, struct candidate *candidate, struc
 
 	predict_symbols(predict);
 	if (candidate->kind != CANDIDATE_LOCK_CYCLE) {
-		describe_scenario(predict, candidate, &source);
+		predict_describe_scenario(predict, candidate, &source);
 		return 0;
 	}
 	return candidate_describe(candidate, &source, predict->symbols, err);

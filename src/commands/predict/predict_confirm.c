@@ -24,7 +24,7 @@ struct drive {
 	uint64_t awaited_key;
 };
 
-static bool is_one_op(const struct candidate *candidate, uint32_t place)
+static bool predict_confirm_is_one_op(const struct candidate *candidate, uint32_t place)
 {
 	const struct candidate_place *places = candidate->places;
 
@@ -34,7 +34,7 @@ static bool is_one_op(const struct candidate *candidate, uint32_t place)
 
 /* Returns the place in the recorded run: the thread, and the number of the thread's earlier visits
  * to the site. */
-static struct directed_start start_of(
+static struct directed_start predict_confirm_start_of(
 	const struct predict *predict, const struct candidate *candidate)
 {
 	const struct candidate_place *place = &candidate->places[0];
@@ -49,8 +49,8 @@ static struct directed_start start_of(
 	return start;
 }
 
-static void equip_scenario(const struct predict *predict, const struct candidate *candidate,
-	struct directed_state *state)
+static void predict_confirm_equip_scenario(const struct predict *predict,
+	const struct candidate *candidate, struct directed_state *state)
 {
 	struct directed_op ops[SCENARIO_OPS_MAX];
 	uint32_t count = 0;
@@ -58,7 +58,7 @@ static void equip_scenario(const struct predict *predict, const struct candidate
 	for (uint32_t i = 0; i < candidate->place_count; i++) {
 		const struct candidate_place *place = &candidate->places[i];
 
-		if (is_one_op(candidate, i))
+		if (predict_confirm_is_one_op(candidate, i))
 			continue;
 		ops[count++] = (struct directed_op){
 			.site = place->op.site,
@@ -71,10 +71,11 @@ static void equip_scenario(const struct predict *predict, const struct candidate
 		};
 	}
 	directed_state_set_scenario(state, ops, count);
-	state->scenario.recorded = start_of(predict, candidate);
+	state->scenario.recorded = predict_confirm_start_of(predict, candidate);
 }
 
-static void equip_race(const struct candidate *candidate, struct directed_state *state)
+static void predict_confirm_equip_race(
+	const struct candidate *candidate, struct directed_state *state)
 {
 	struct directed_place places[2];
 
@@ -85,18 +86,18 @@ static void equip_race(const struct candidate *candidate, struct directed_state 
 	directed_state_set_race(state);
 }
 
-static void on_equip(void *context, void *strategy_state)
+static void predict_confirm_on_equip(void *context, void *strategy_state)
 {
 	const struct drive *drive = context;
 	const struct candidate *candidate = drive->candidate;
 	struct directed_place places[CANDIDATE_PLACES_MAX];
 
 	if (candidate_is_scenario(candidate->kind)) {
-		equip_scenario(drive->predict, candidate, strategy_state);
+		predict_confirm_equip_scenario(drive->predict, candidate, strategy_state);
 		return;
 	}
 	if (candidate->kind == CANDIDATE_RACE) {
-		equip_race(candidate, strategy_state);
+		predict_confirm_equip_race(candidate, strategy_state);
 		return;
 	}
 	for (uint32_t i = 0; i < candidate->place_count; i++) {
@@ -123,7 +124,7 @@ static void on_equip(void *context, void *strategy_state)
 	directed_state_set_ring(strategy_state);
 }
 
-static void fail_as(struct drive *drive, const char *finding)
+static void predict_confirm_fail_as(struct drive *drive, const char *finding)
 {
 	drive->attempt->fails = true;
 	drive->awaited_key = 0;
@@ -132,7 +133,7 @@ static void fail_as(struct drive *drive, const char *finding)
 
 /* Notes a run that failed. The failure's investigation may be reported before or after this
  * call. */
-static void note_failed(struct drive *drive, struct contract *contract)
+static void predict_confirm_note_failed(struct drive *drive, struct contract *contract)
 {
 	const uint64_t key = failure_key(&contract->outcome);
 	const char *finding = predict_known(drive->predict, key);
@@ -142,11 +143,12 @@ static void note_failed(struct drive *drive, struct contract *contract)
 	failure_take(&drive->kept_failed, contract);
 	drive->awaited_key = key;
 	if (finding)
-		fail_as(drive, finding);
+		predict_confirm_fail_as(drive, finding);
 }
 
 /* The run shows what the candidate predicts. The first such run that passes is kept. */
-static void note_shown(struct drive *drive, struct contract *contract, bool has_failed)
+static void predict_confirm_note_shown(
+	struct drive *drive, struct contract *contract, bool has_failed)
 {
 	struct predict_attempt *attempt = drive->attempt;
 
@@ -156,12 +158,12 @@ static void note_shown(struct drive *drive, struct contract *contract, bool has_
 	if (!has_failed && !drive->kept.segments)
 		failure_take(&drive->kept, contract);
 	if (has_failed)
-		note_failed(drive, contract);
+		predict_confirm_note_failed(drive, contract);
 }
 
 /* Examines a run of a scenario. The strategy reports a complete scenario; the judge decides whether
  * it is the predicted one. */
-static void look_at_scenario(
+static void predict_confirm_look_at_scenario(
 	struct drive *drive, struct contract *contract, struct directed_scenario *scenario)
 {
 	struct predict_attempt *attempt = drive->attempt;
@@ -169,7 +171,7 @@ static void look_at_scenario(
 	bool is_shown;
 
 	for (uint32_t i = 0, op = 0; i < drive->candidate->place_count; i++) {
-		op += i && !is_one_op(drive->candidate, i);
+		op += i && !predict_confirm_is_one_op(drive->candidate, i);
 		attempt->arrivals[i] = scenario->reached[op];
 	}
 	attempt->meetings = scenario->completions;
@@ -179,12 +181,12 @@ static void look_at_scenario(
 	directed_scenario_learn(scenario, is_shown, has_failed);
 	if (!is_shown)
 		return;
-	note_shown(drive, contract, has_failed);
+	predict_confirm_note_shown(drive, contract, has_failed);
 }
 
 /* Examines a run that drives a race. Two threads before the same memory, one about to write, are
  * the proof: no trace is needed. */
-static void look_at_race(
+static void predict_confirm_look_at_race(
 	struct drive *drive, struct contract *contract, const struct directed_state *state)
 {
 	struct predict_attempt *attempt = drive->attempt;
@@ -192,7 +194,7 @@ static void look_at_race(
 
 	if (state->meetings == attempt->meetings)
 		return;
-	note_shown(drive, contract, has_failed);
+	predict_confirm_note_shown(drive, contract, has_failed);
 }
 
 static void predict_confirm_on_ran(void *context, struct contract *contract)
@@ -204,11 +206,11 @@ static void predict_confirm_on_ran(void *context, struct contract *contract)
 	if (candidate_is_scenario(drive->candidate->kind)) {
 		attempt->runs = state->runs;
 		attempt->thrashes = state->thrashes;
-		look_at_scenario(drive, contract, &state->scenario);
+		predict_confirm_look_at_scenario(drive, contract, &state->scenario);
 		return;
 	}
 	if (drive->candidate->kind == CANDIDATE_RACE)
-		look_at_race(drive, contract, state);
+		predict_confirm_look_at_race(drive, contract, state);
 	attempt->runs = state->runs;
 	attempt->meetings = state->meetings;
 	attempt->thrashes = state->thrashes;
@@ -249,7 +251,7 @@ static void predict_confirm_on_found(void *context, const struct campaign_found 
 
 	predict_learn(drive->predict, drive->key, found->finding->id);
 	if (drive->awaited_key == drive->key && !attempt->fails)
-		fail_as(drive, found->finding->id);
+		predict_confirm_fail_as(drive, found->finding->id);
 	if (drive->candidate->kind != CANDIDATE_LOCK_CYCLE) {
 		if (listener->found)
 			listener->found(listener->context, found);
@@ -327,7 +329,7 @@ int predict_confirm(struct predict *predict, const struct candidate *candidate,
 		.minimising = predict_confirm_on_minimising,
 		.found = predict_confirm_on_found,
 		.run_context = &drive,
-		.equip = on_equip,
+		.equip = predict_confirm_on_equip,
 		.ran = predict_confirm_on_ran,
 		.is_enough = predict_confirm_is_enough,
 	};

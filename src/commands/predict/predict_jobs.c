@@ -121,7 +121,7 @@ static void predict_jobs_release(struct driven *driven)
 	store_unpacked_release(&driven->kept);
 }
 
-static void *take_array(
+static void *predict_jobs_take_array(
 	struct forked_job_reading *reading, uint32_t count, size_t size, bool *is_whole)
 {
 	void *array = array_new(count + 1u, size);
@@ -129,7 +129,8 @@ static void *take_array(
 	return array;
 }
 
-static int unpack(struct driven *driven, const struct strbuf *answer, struct error *err)
+static int predict_jobs_unpack(
+	struct driven *driven, const struct strbuf *answer, struct error *err)
 {
 	struct forked_job_reading reading = forked_job_read(answer);
 	bool is_whole = true;
@@ -141,11 +142,11 @@ static int unpack(struct driven *driven, const struct strbuf *answer, struct err
 		forked_job_take_bytes(
 			&reading, &driven->reported_count, sizeof driven->reported_count);
 	if (is_whole) {
-		driven->keys =
-			take_array(&reading, driven->known_count, sizeof *driven->keys, &is_whole);
-		driven->findings = take_array(
+		driven->keys = predict_jobs_take_array(
+			&reading, driven->known_count, sizeof *driven->keys, &is_whole);
+		driven->findings = predict_jobs_take_array(
 			&reading, driven->known_count, sizeof *driven->findings, &is_whole);
-		driven->reported = take_array(
+		driven->reported = predict_jobs_take_array(
 			&reading, driven->reported_count, sizeof *driven->reported, &is_whole);
 	}
 	if (is_whole)
@@ -153,7 +154,7 @@ static int unpack(struct driven *driven, const struct strbuf *answer, struct err
 	return error_set(err, ERROR_FORMAT, "the result of a raddle process is truncated");
 }
 
-static bool knew_too_little(const struct predict *predict, const struct driven *driven)
+static bool predict_jobs_lacks_known(const struct predict *predict, const struct driven *driven)
 {
 	for (uint32_t i = 0; i < driven->known_count; i++)
 		if (predict_known(predict, driven->keys[i]))
@@ -161,7 +162,7 @@ static bool knew_too_little(const struct predict *predict, const struct driven *
 	return false;
 }
 
-static bool repeats_alone(const struct predict *predict, const struct finding *finding)
+static bool predict_jobs_repeats_alone(const struct predict *predict, const struct finding *finding)
 {
 	const struct replay_options options = {.runtime = predict->options->campaign.runtime,
 		.is_quiet = true,
@@ -177,7 +178,7 @@ static bool repeats_alone(const struct predict *predict, const struct finding *f
 	return repeats;
 }
 
-static bool was_confirmed(const struct driven *driven, const char *aside_id)
+static bool predict_jobs_was_confirmed(const struct driven *driven, const char *aside_id)
 {
 	for (uint32_t i = 0; i < driven->reported_count; i++)
 		if (!strcmp(driven->reported[i].aside_id, aside_id))
@@ -185,15 +186,15 @@ static bool was_confirmed(const struct driven *driven, const char *aside_id)
 	return true; /* a finding that is not reported was replayed before it was kept */
 }
 
-static bool was_disturbed(const struct predict *predict, const struct driven *driven)
+static bool predict_jobs_was_disturbed(const struct predict *predict, const struct driven *driven)
 {
 	if (driven->attempt.has_no_threads || driven->attempt.is_unsteady)
 		return true;
 	for (uint32_t i = 0; i < driven->kept.finding_count; i++) {
 		const struct store_aside_finding *kept = &driven->kept.findings[i];
 
-		if (!was_confirmed(driven, kept->aside_id) ||
-			!repeats_alone(predict, &kept->finding))
+		if (!predict_jobs_was_confirmed(driven, kept->aside_id) ||
+			!predict_jobs_repeats_alone(predict, &kept->finding))
 			return true;
 	}
 	return false;
@@ -248,7 +249,7 @@ static void predict_jobs_report(const struct predict *predict, const struct driv
 }
 
 /* Accepts a result in the order of the candidates: stores, learns and reports it. */
-static int take_in(
+static int predict_jobs_accept_result(
 	struct driving *driving, uint32_t number, struct driven *driven, struct error *err)
 {
 	struct predict *predict = driving->predict;
@@ -268,7 +269,7 @@ static int take_in(
 	return 0;
 }
 
-static void notice_alone(struct driving *driving)
+static void predict_jobs_notice_exclusive(struct driving *driving)
 {
 	const struct campaign_listener *listener = driving->predict->listener;
 
@@ -283,32 +284,34 @@ static int predict_jobs_take(
 {
 	struct driving *driving = context;
 	struct driven driven;
-	int result = unpack(&driven, answer, err);
+	int result = predict_jobs_unpack(&driven, answer, err);
 
 	if (result < 0)
 		return result;
-	if (knew_too_little(driving->predict, &driven)) {
+	if (predict_jobs_lacks_known(driving->predict, &driven)) {
 		result = FORKED_JOB_AGAIN;
-	} else if (!driving->is_alone && was_disturbed(driving->predict, &driven)) {
-		notice_alone(driving);
+	} else if (!driving->is_alone && predict_jobs_was_disturbed(driving->predict, &driven)) {
+		predict_jobs_notice_exclusive(driving);
 		result = FORKED_JOB_AGAIN_ALONE;
 	} else {
-		result = take_in(driving, number, &driven, err);
+		result = predict_jobs_accept_result(driving, number, &driven, err);
 	}
 	predict_jobs_release(&driven);
 	return result;
 }
 
-static bool needs_exclusive_run(void *context, uint32_t number, const struct strbuf *answer)
+static bool predict_jobs_needs_exclusive_run(
+	void *context, uint32_t number, const struct strbuf *answer)
 {
 	const struct driving *driving = context;
 	struct driven driven;
 	bool is_needed;
 
 	(void)number;
-	if (driving->is_alone || unpack(&driven, answer, NULL) < 0)
+	if (driving->is_alone || predict_jobs_unpack(&driven, answer, NULL) < 0)
 		return false;
-	is_needed = driven.kept.finding_count && !knew_too_little(driving->predict, &driven);
+	is_needed =
+		driven.kept.finding_count && !predict_jobs_lacks_known(driving->predict, &driven);
 	predict_jobs_release(&driven);
 	return is_needed;
 }
@@ -332,7 +335,7 @@ int predict_drive(struct predict *predict, const struct predict_drive *drive, st
 		.is_interrupted = predict->options->campaign.is_interrupted,
 		.work = predict_jobs_work,
 		.take = predict_jobs_take,
-		.needs_exclusive_run = needs_exclusive_run,
+		.needs_exclusive_run = predict_jobs_needs_exclusive_run,
 		.waits = predict_jobs_on_wait};
 	const int result = predict_check_file(predict, err);
 

@@ -13,7 +13,7 @@ static json_t *predict_json_text_or_null(const char *text)
 	return text && *text ? json_text(text) : json_null();
 }
 
-static json_t *frame_to_json(const struct finding_frame *frame)
+static json_t *predict_json_frame_to_json(const struct finding_frame *frame)
 {
 	if (!frame || (!frame->function && !frame->file))
 		return json_null();
@@ -21,7 +21,7 @@ static json_t *frame_to_json(const struct finding_frame *frame)
 		"file", predict_json_text_or_null(frame->file), "line", (json_int_t)frame->line);
 }
 
-static json_t *places_to_json(
+static json_t *predict_json_places_to_json(
 	const struct candidate *candidate, const struct prediction *prediction)
 {
 	json_t *places = json_array();
@@ -34,11 +34,11 @@ static json_t *places_to_json(
 					predict_json_text_or_null(wait->thread), "verb",
 					predict_json_text_or_null(wait->verb), "object",
 					predict_json_text_or_null(wait->object), "at",
-					frame_to_json(finding_user_frame(&wait->at)), "holder",
-					predict_json_text_or_null(wait->holder), "held_since",
-					frame_to_json(&wait->held_since), "arrivals",
-					(json_int_t)prediction->attempt.arrivals[i], "run",
-					(json_int_t)candidate->places[i].run, "step",
+					predict_json_frame_to_json(finding_user_frame(&wait->at)),
+					"holder", predict_json_text_or_null(wait->holder),
+					"held_since", predict_json_frame_to_json(&wait->held_since),
+					"arrivals", (json_int_t)prediction->attempt.arrivals[i],
+					"run", (json_int_t)candidate->places[i].run, "step",
 					(json_int_t)candidate->places[i].op.step)));
 	}
 	return places;
@@ -51,7 +51,7 @@ static const char *const kind_words[CANDIDATE_KINDS] = {
 	[CANDIDATE_LOCK_WINDOW] = "lock window",
 };
 
-static void add_kind(
+static void predict_json_add_kind(
 	const struct candidate *candidate, const struct predict_attempt *attempt, json_t *value)
 {
 	const bool is_violation = candidate->kind == CANDIDATE_VIOLATION;
@@ -75,7 +75,7 @@ static void add_kind(
 			predict_json_text_or_null(candidate->units[1]))));
 }
 
-static json_t *candidate_to_json(const struct predict_result *result, uint32_t index)
+static json_t *predict_json_candidate_to_json(const struct predict_result *result, uint32_t index)
 {
 	const struct candidate *candidate = &result->candidates.items[index];
 	const struct prediction *prediction = &result->predictions[index];
@@ -92,14 +92,14 @@ static json_t *candidate_to_json(const struct predict_result *result, uint32_t i
 		(json_int_t)prediction->attempt.thrashes, "finding",
 		predict_json_text_or_null(prediction->finding), "reason",
 		predict_json_text_or_null(reason.text), "places",
-		places_to_json(candidate, prediction));
+		predict_json_places_to_json(candidate, prediction));
 	strbuf_release(&reason);
 	BUG_ON(!value);
-	add_kind(candidate, &prediction->attempt, value);
+	predict_json_add_kind(candidate, &prediction->attempt, value);
 	return value;
 }
 
-static json_t *runs_to_json(const struct predict_result *result)
+static json_t *predict_json_runs_to_json(const struct predict_result *result)
 {
 	json_t *runs = json_array();
 
@@ -115,26 +115,26 @@ static json_t *runs_to_json(const struct predict_result *result)
 	return runs;
 }
 
-static double seconds_between(uint64_t from_ns, uint64_t to_ns, uint64_t without_ns)
+static double predict_json_seconds_between(uint64_t from_ns, uint64_t to_ns, uint64_t without_ns)
 {
 	return to_ns > from_ns + without_ns ? (double)(to_ns - from_ns - without_ns) / 1e9 : 0;
 }
 
-static json_t *candidates_to_json(const struct predict_result *result, uint32_t most)
+static json_t *predict_json_candidates_to_json(const struct predict_result *result, uint32_t most)
 {
 	uint32_t *order = predict_ranking(result);
 	json_t *candidates = json_array();
 
 	for (uint32_t i = 0; i < result->candidates.count && i < most; i++)
-		json_append(candidates, candidate_to_json(result, order[i]));
+		json_append(candidates, predict_json_candidate_to_json(result, order[i]));
 	free(order);
 	return candidates;
 }
 
 void predict_print_json(const struct predict_result *result)
 {
-	json_t *candidates = candidates_to_json(result, UINT32_MAX);
-	json_t *runs = runs_to_json(result);
+	json_t *candidates = predict_json_candidates_to_json(result, UINT32_MAX);
+	json_t *runs = predict_json_runs_to_json(result);
 	char *candidate_text, *run_text;
 
 	candidate_text = json_dumps(candidates, JSON_COMPACT);
@@ -148,9 +148,9 @@ void predict_print_json(const struct predict_result *result)
 		     "\"findings\":[%s]}\n",
 		result->options->campaign.seed, result->candidates.is_cut ? "true" : "false",
 		result->watched.runs, result->runs_showing,
-		seconds_between(
+		predict_json_seconds_between(
 			result->begun_ns, result->recorded_ns, result->investigated_recording_ns),
-		seconds_between(result->recorded_ns, result->inferred_ns, 0),
+		predict_json_seconds_between(result->recorded_ns, result->inferred_ns, 0),
 		(double)result->driving_ns / 1e9,
 		(double)(result->investigated_recording_ns + result->investigated_driving_ns) / 1e9,
 		run_text, candidate_text, result->findings.text);
@@ -160,7 +160,7 @@ void predict_print_json(const struct predict_result *result)
 	json_decref(runs);
 }
 
-static json_t *steps_of_run(
+static json_t *predict_json_steps_of_run(
 	const struct predict_result *result, const uint32_t *order, uint32_t run)
 {
 	struct predict_span span = {UINT64_MAX, 0};
@@ -198,14 +198,14 @@ char *predict_to_document(const struct predict_result *result)
 
 		json_put(run, "threads", json_count(recorded.threads));
 		json_put(run, "step_count", json_count(recorded.steps));
-		json_put(run, "steps", steps_of_run(result, order, i));
+		json_put(run, "steps", predict_json_steps_of_run(result, order, i));
 		json_append(runs, run);
 	}
 	free(order);
 	json_put(document, "raddle_predictions", json_integer(1));
 	json_put(document, "candidate_count", json_count(result->candidates.count));
 	json_put(document, "is_cut", json_boolean(result->candidates.is_cut));
-	json_put(document, "candidates", candidates_to_json(result, PREDICTIONS_KEPT));
+	json_put(document, "candidates", predict_json_candidates_to_json(result, PREDICTIONS_KEPT));
 	json_put(document, "runs", runs);
 	return json_document(document);
 }

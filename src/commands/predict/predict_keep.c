@@ -22,7 +22,7 @@
 /* Small: a program may have dozens of violations, and failures are minimised already. */
 #define MINIMISE_VIOLATION_BUDGET ((struct budget){.runs = 5000, .time_ns = UINT64_C(1000000000)})
 
-static char **copy_arguments(char *const *argv)
+static char **predict_keep_copy_arguments(char *const *argv)
 {
 	size_t count = 0;
 	char **copy;
@@ -35,7 +35,7 @@ static char **copy_arguments(char *const *argv)
 	return copy;
 }
 
-static void show_recorded(
+static void predict_keep_show_recorded(
 	const struct predict *predict, const struct candidate *candidate, struct finding *finding)
 {
 	const uint32_t run = candidate->places[0].run;
@@ -53,7 +53,7 @@ static void show_recorded(
 }
 
 /* Names the finding. A failing run keeps its failure's kind, but is another finding. */
-static void name_it(const struct predict_keeping *keeping, struct finding *finding)
+static void predict_keep_set_title(const struct predict_keeping *keeping, struct finding *finding)
 {
 	char *failure = finding->title;
 	const char *title = keeping->candidate->title;
@@ -73,13 +73,14 @@ static void name_it(const struct predict_keeping *keeping, struct finding *findi
 	free(failure);
 }
 
-static void complete(const struct predict_keeping *keeping, struct finding *finding)
+static void predict_keep_complete_finding(
+	const struct predict_keeping *keeping, struct finding *finding)
 {
 	const struct predict *predict = keeping->predict;
 	const struct campaign_options *options = &predict->options->campaign;
 
-	name_it(keeping, finding);
-	finding->argv = copy_arguments(options->argv);
+	predict_keep_set_title(keeping, finding);
+	finding->argv = predict_keep_copy_arguments(options->argv);
 	finding->directory = getcwd(NULL, 0);
 	finding->input = string_copy(options->settings.input);
 	finding->settings = settings_to_json(&options->settings);
@@ -89,11 +90,11 @@ static void complete(const struct predict_keeping *keeping, struct finding *find
 	finding->seed = options->seed;
 	finding->run_number = keeping->run->run_number + 1;
 	finding->replays = finding->replays_failed_again = 1;
-	show_recorded(predict, keeping->candidate, finding);
+	predict_keep_show_recorded(predict, keeping->candidate, finding);
 	finding_keep_sources(finding);
 }
 
-static int store_it(
+static int predict_keep_store_it(
 	const struct predict *predict, int64_t campaign, struct finding *finding, struct error *err)
 {
 	struct store *store = predict->options->campaign.store;
@@ -110,7 +111,7 @@ static int store_it(
 	return result;
 }
 
-static struct probe_params probe_of(
+static struct probe_params predict_keep_probe_of(
 	const struct predict_keeping *keeping, const struct target *target)
 {
 	const struct predict *predict = keeping->predict;
@@ -146,7 +147,7 @@ static int predict_keep_repeat(const struct predict_keeping *keeping, const stru
 	const struct failure *run, struct finding *finding, bool *is_shown, struct error *err)
 {
 	const struct probe_plan plan = probe_plan_exact(run);
-	const struct probe_params params = probe_of(keeping, target);
+	const struct probe_params params = predict_keep_probe_of(keeping, target);
 	struct probe probe;
 	int result = probe_open(&probe, &params, err);
 
@@ -161,11 +162,11 @@ static int predict_keep_repeat(const struct predict_keeping *keeping, const stru
 }
 
 /* Replaces the finding by a simpler run that shows the violation and repeats. */
-static int simplify(const struct predict_keeping *keeping, const struct target *target,
+static int predict_keep_minimise(const struct predict_keeping *keeping, const struct target *target,
 	struct finding *finding, struct error *err)
 {
 	struct minimise_params params = {
-		.probe = probe_of(keeping, target),
+		.probe = predict_keep_probe_of(keeping, target),
 		.budget = MINIMISE_VIOLATION_BUDGET,
 		.shows = predict_keep_shows,
 		.shows_context = (void *)(uintptr_t)keeping, /* not modified */
@@ -215,11 +216,11 @@ int predict_keep(const struct predict_keeping *keeping, char id[32], struct erro
 		if (keeping->predict->options->campaign.without_minimising)
 			finding.incomplete = string_copy("minimising was switched off");
 		else
-			result = simplify(keeping, &target, &finding, err);
+			result = predict_keep_minimise(keeping, &target, &finding, err);
 	}
 	if (result == 0 && is_shown) {
-		complete(keeping, &finding);
-		result = store_it(keeping->predict, keeping->campaign, &finding, err);
+		predict_keep_complete_finding(keeping, &finding);
+		result = predict_keep_store_it(keeping->predict, keeping->campaign, &finding, err);
 		(void)snprintf(id, 32, "%s", finding.id); /* fits */
 	}
 	finding_release(&finding);

@@ -16,7 +16,7 @@
  * rarely far away. */
 #define BLOCKS_LOOKED_AT 64
 
-static int compare_blocks(const void *first, const void *second)
+static int predict_objects_compare_blocks(const void *first, const void *second)
 {
 	const struct memory_block *a = first, *b = second;
 
@@ -26,7 +26,7 @@ static int compare_blocks(const void *first, const void *second)
 }
 
 /* Returns the block that contained the address at that step; NULL if unknown. */
-static const struct memory_block *find_block(
+static const struct memory_block *predict_objects_find_block(
 	const struct memory_block *blocks, uint32_t count, uint64_t address, uint64_t step)
 {
 	uint32_t low;
@@ -42,10 +42,11 @@ static const struct memory_block *find_block(
 	return NULL;
 }
 
-static uint64_t lasting_name(
+static uint64_t predict_objects_lasting_name(
 	const struct memory_block *blocks, uint32_t count, const struct trace_event *event)
 {
-	const struct memory_block *block = find_block(blocks, count, event->address, event->step);
+	const struct memory_block *block =
+		predict_objects_find_block(blocks, count, event->address, event->step);
 	uint64_t name;
 
 	if (!block || !block->made_step)
@@ -61,13 +62,13 @@ void predict_name_objects(const struct recorded_run *run, struct trace_event *ev
 	struct memory_block *blocks = array_new(run->block_count + 1u, sizeof *blocks);
 
 	memcpy(blocks, run->blocks, run->block_count * sizeof *blocks);
-	qsort(blocks, run->block_count, sizeof *blocks, compare_blocks);
+	qsort(blocks, run->block_count, sizeof *blocks, predict_objects_compare_blocks);
 	for (uint64_t i = 0; i < run->event_count; i++)
 		if (events[i].address &&
 			op_descriptions[events[i].kind].flags & (OP_ACQUIRE | OP_RELEASE))
-			events[i].object =
-				(object_name)lasting_name(blocks, run->block_count, &events[i]) |
-				1; /* 0: no name */
+			events[i].object = (object_name)predict_objects_lasting_name(
+						   blocks, run->block_count, &events[i]) |
+					   1; /* 0: no name */
 	free(blocks);
 }
 

@@ -11,7 +11,7 @@
 
 /* Returns whether the program probably intends the order: orders of atomics and locks are intended
  * more often than orders of plain accesses. */
-static bool is_meant(const struct candidate *candidate)
+static bool predict_rank_is_intended(const struct candidate *candidate)
 {
 	for (uint32_t i = 0; i < candidate->place_count; i++)
 		if (candidate->places[i].op.kind == OP_LOAD ||
@@ -32,8 +32,8 @@ static int predict_rank_compare_ranks(const void *first, const void *second, voi
 	const struct prediction *x = &result->predictions[a], *y = &result->predictions[b];
 	const int orders[] = {
 		predict_rank_compare_numbers(x->state, y->state),
-		predict_rank_compare_numbers(is_meant(&result->candidates.items[a]),
-			is_meant(&result->candidates.items[b])),
+		predict_rank_compare_numbers(predict_rank_is_intended(&result->candidates.items[a]),
+			predict_rank_is_intended(&result->candidates.items[b])),
 		predict_rank_compare_numbers(y->attempt.shown_failed * (x->attempt.shown + 1),
 			x->attempt.shown_failed * (y->attempt.shown + 1)),
 		predict_rank_compare_numbers(y->attempt.shown, x->attempt.shown),
@@ -58,8 +58,8 @@ uint32_t *predict_ranking(const struct predict_result *result)
 	return order;
 }
 
-static void add_verdict(const struct candidate *candidate, const struct prediction *prediction,
-	const char *store, struct strbuf *out)
+static void predict_rank_add_verdict(const struct candidate *candidate,
+	const struct prediction *prediction, const char *store, struct strbuf *out)
 {
 	const struct predict_attempt *attempt = &prediction->attempt;
 	const bool is_benign = prediction->state == PREDICTION_BENIGN;
@@ -115,7 +115,7 @@ static void predict_rank_add_place(
 	strbuf_adds(out, "\n");
 }
 
-static void say_scenario(const struct predict_result *result, uint32_t index)
+static void predict_rank_say_scenario(const struct predict_result *result, uint32_t index)
 {
 	const struct candidate *candidate = &result->candidates.items[index];
 	const struct predict_attempt *attempt = &result->predictions[index].attempt;
@@ -128,7 +128,7 @@ static void say_scenario(const struct predict_result *result, uint32_t index)
 		predict_rank_add_place(candidate, i, &text);
 	next_add_store(&store,
 		attempt->fallback ? attempt->fallback : result->options->campaign.directory);
-	add_verdict(candidate, &result->predictions[index], store.text, &text);
+	predict_rank_add_verdict(candidate, &result->predictions[index], store.text, &text);
 	strbuf_release(&store);
 	strbuf_adds(&text, "\n");
 	terminal_put(stdout, text.text);
@@ -147,7 +147,7 @@ void predict_report_candidates(const struct predict_result *result)
 		if (result->candidates.items[order[i]].kind == CANDIDATE_LOCK_CYCLE)
 			predict_report_candidate(result, order[i]);
 		else
-			say_scenario(result, order[i]);
+			predict_rank_say_scenario(result, order[i]);
 	}
 	free(order);
 	(void)fflush(stdout); /* main checks the stream */

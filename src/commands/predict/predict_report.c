@@ -20,7 +20,7 @@ const char *const prediction_state_words[PREDICTION_STATES] = {
 	[PREDICTION_UNTRIED] = "not tried",
 };
 
-static bool is_silent(const struct predict_result *result)
+static bool predict_report_is_silent(const struct predict_result *result)
 {
 	return result->is_quiet;
 }
@@ -34,7 +34,7 @@ static void predict_report_on_started(void *context, const struct campaign_start
 		return;
 	result->has_started = true;
 	result->has_memory_sites = start->has_memory_sites;
-	if (is_silent(result))
+	if (predict_report_is_silent(result))
 		return;
 	terminal_clear_live();
 	(void)fprintf(
@@ -45,13 +45,13 @@ static void predict_report_on_progress(void *context, const struct campaign_prog
 {
 	const struct predict_result *result = context;
 
-	if (!is_silent(result))
+	if (!predict_report_is_silent(result))
 		terminal_live("recording: %" PRIu64 " runs", progress->runs);
 }
 
 void predict_report_driving(const struct predict_result *result, uint32_t candidate)
 {
-	if (!is_silent(result))
+	if (!predict_report_is_silent(result))
 		terminal_live(
 			"driving: candidate %u of %u", candidate + 1, result->candidates.count);
 }
@@ -61,7 +61,7 @@ static void predict_report_on_confirming(void *context, const struct failure *fa
 	struct predict_result *result = context;
 
 	result->investigating_since_ns = predict_clock_ns();
-	if (!is_silent(result))
+	if (!predict_report_is_silent(result))
 		terminal_live("%s; replaying it", outcome_descriptions[failure->outcome.kind].word);
 }
 
@@ -69,7 +69,7 @@ static void predict_report_on_minimising(void *context, const struct minimise_pr
 {
 	const struct predict_result *result = context;
 
-	if (!is_silent(result) && progress->runs % 16 == 0)
+	if (!predict_report_is_silent(result) && progress->runs % 16 == 0)
 		terminal_live("minimising: %" PRIu64 " runs, %u preemptions, %u switches",
 			progress->runs, progress->preemptions, progress->switches);
 }
@@ -85,11 +85,11 @@ static void predict_report_on_notice(void *context, const char *text)
 {
 	const struct predict_result *result = context;
 
-	if (!is_silent(result))
+	if (!predict_report_is_silent(result))
 		predict_report_on_warning(context, text);
 }
 
-static bool is_first_time(struct predict_result *result, const char *id)
+static bool predict_report_is_first_time(struct predict_result *result, const char *id)
 {
 	char key[40];
 	char *reported;
@@ -103,7 +103,7 @@ static bool is_first_time(struct predict_result *result, const char *id)
 	return true;
 }
 
-static void note_investigated(struct predict_result *result)
+static void predict_report_note_investigated(struct predict_result *result)
 {
 	const uint64_t took = result->investigating_since_ns
 				      ? predict_clock_ns() - result->investigating_since_ns
@@ -121,9 +121,9 @@ static void predict_report_on_found(void *context, const struct campaign_found *
 	struct predict_result *result = context;
 	char *json;
 
-	note_investigated(result);
+	predict_report_note_investigated(result);
 	terminal_clear_live();
-	if (!is_first_time(result, found->finding->id))
+	if (!predict_report_is_first_time(result, found->finding->id))
 		return;
 	result->finding_count++;
 	(void)snprintf(result->last_finding, sizeof result->last_finding, "%s", found->finding->id);
@@ -158,7 +158,7 @@ void predict_report_listen(struct predict_result *result, struct campaign_listen
 }
 
 /* Prints a text such as "1 cycle of locks, 12 violations to try". */
-static void say_candidates(const struct predict_result *result)
+static void predict_report_say_candidates(const struct predict_result *result)
 {
 	static const char *const words[CANDIDATE_KINDS] = {
 		[CANDIDATE_LOCK_CYCLE] = "cycle%s of locks",
@@ -203,12 +203,12 @@ void predict_report_recorded(const struct predict_result *result)
 		threads_most = run.threads > threads_most ? run.threads : threads_most;
 		dropped += run.events_dropped;
 	}
-	if (is_silent(result) || !runs)
+	if (predict_report_is_silent(result) || !runs)
 		return;
 	(void)fprintf(stderr,
 		"%u passing run%s recorded, up to %u threads and %s steps each: ", runs,
 		runs == 1 ? "" : "s", threads_most, terminal_number(steps_most, number));
-	say_candidates(result);
+	predict_report_say_candidates(result);
 	if (dropped)
 		(void)fprintf(stderr,
 			"note: these runs were too long, and their last %s steps were not recorded\n",
@@ -220,7 +220,7 @@ void predict_report_recorded(const struct predict_result *result)
 
 void predict_report_notes(const struct predict_result *result, const char *lines)
 {
-	if (is_silent(result))
+	if (predict_report_is_silent(result))
 		return;
 	terminal_clear_live();
 	for (const char *end; (end = strchr(lines, '\n')); lines = end + 1)
@@ -259,7 +259,8 @@ static void predict_report_add_missing(const struct candidate *candidate,
 	}
 }
 
-static bool has_missing(const struct candidate *candidate, const struct predict_attempt *attempt)
+static bool predict_report_has_missing(
+	const struct candidate *candidate, const struct predict_attempt *attempt)
 {
 	for (uint32_t i = 0; i < candidate->place_count; i++)
 		if (!attempt->arrivals[i])
@@ -293,7 +294,7 @@ struct strbuf prediction_reason(
 			"its threads were at their places together in %" PRIu64 " of %" PRIu64
 			" runs and continued: one of them does not block there for ever",
 			attempt->meetings, attempt->runs);
-	else if (has_missing(candidate, attempt))
+	else if (predict_report_has_missing(candidate, attempt))
 		predict_report_add_missing(candidate, attempt, &out);
 	else if (candidate_is_scenario(candidate->kind))
 		strbuf_addf(&out,
@@ -340,7 +341,7 @@ void predict_report_candidate(const struct predict_result *result, uint32_t inde
 }
 
 /* Returns the first attempt that showed its candidate; NULL: no finding shows a candidate. */
-static const struct predict_attempt *first_shown(const struct predict_result *result)
+static const struct predict_attempt *predict_report_first_shown(const struct predict_result *result)
 {
 	const struct predict_attempt *shown = NULL;
 	uint32_t *order = predict_ranking(result);
@@ -352,7 +353,7 @@ static const struct predict_attempt *first_shown(const struct predict_result *re
 	return shown;
 }
 
-static void add_amounts(struct strbuf *out, const struct campaign_options *campaign)
+static void predict_report_add_amounts(struct strbuf *out, const struct campaign_options *campaign)
 {
 	if (campaign->time_ns != PREDICT_TIME_NS)
 		strbuf_addf(out, " --time %" PRIu64 "ms", campaign->time_ns / 1000000);
@@ -363,7 +364,7 @@ static void add_amounts(struct strbuf *out, const struct campaign_options *campa
 static void predict_report_say_next(const struct predict_result *result)
 {
 	const struct campaign_options *campaign = &result->options->campaign;
-	const struct predict_attempt *shown = first_shown(result);
+	const struct predict_attempt *shown = predict_report_first_shown(result);
 	const char *fallback = *result->last_finding ? result->last_fallback
 			       : shown		     ? shown->fallback
 						     : NULL;
@@ -374,7 +375,7 @@ static void predict_report_say_next(const struct predict_result *result)
 	strbuf_init(&command);
 	settings.stall_ns = STALL_STANDARD_NS; /* predict makes no stalls, a campaign may */
 	next_add_store(&store, fallback && *fallback ? fallback : campaign->directory);
-	add_amounts(&command, campaign);
+	predict_report_add_amounts(&command, campaign);
 	next_add_settings(&command, &settings);
 	next_add_store(&command, campaign->directory);
 	next_add_program(&command, campaign->argv);
@@ -403,7 +404,7 @@ void predict_report_end(const struct predict_result *result)
 	terminal_clear_live();
 	for (uint32_t i = 0; i < result->candidates.count; i++)
 		counts[result->predictions[i].state]++;
-	if (is_silent(result))
+	if (predict_report_is_silent(result))
 		return;
 	if (result->candidates.count)
 		(void)fprintf(stderr, "%u confirmed, %u benign, %u not reached, %u not tried\n",

@@ -7,7 +7,7 @@
 #define STEPS_AROUND 20
 #define STEPS_MOST 2000
 
-static uint64_t events_before(const struct recorded_run *run, uint64_t step)
+static uint64_t predict_show_events_before(const struct recorded_run *run, uint64_t step)
 {
 	uint64_t low;
 
@@ -20,8 +20,9 @@ int predict_show_run(const struct predict *predict, uint32_t run, struct predict
 {
 	struct finding_source source = predict_source(predict, run);
 	const uint64_t first = span.first > STEPS_AROUND ? span.first - STEPS_AROUND : 0;
-	const uint64_t begin = events_before(&predict->runs[run], first);
-	uint64_t end = events_before(&predict->runs[run], span.last + STEPS_AROUND + 1);
+	const uint64_t begin = predict_show_events_before(&predict->runs[run], first);
+	uint64_t end =
+		predict_show_events_before(&predict->runs[run], span.last + STEPS_AROUND + 1);
 
 	if (end - begin > STEPS_MOST)
 		end = begin + STEPS_MOST;

@@ -27,7 +27,7 @@ struct note_reading {
 	struct error *err;
 };
 
-static int read_note(void *argument, const char *text, const char *module)
+static int predict_work_read_note(void *argument, const char *text, const char *module)
 {
 	struct note_reading *reading = argument;
 	char source[256];
@@ -36,14 +36,14 @@ static int read_note(void *argument, const char *text, const char *module)
 	return atomic_rules_add(reading->rules, text, source, reading->err);
 }
 
-static int read_rules(struct predict_work *work, struct error *err)
+static int predict_work_read_rules(struct predict_work *work, struct error *err)
 {
 	struct note_reading reading = {.rules = &work->rules, .err = err};
 	int result = 0;
 
 	if (work->setting.symbols)
 		result = symbols_each_text(
-			work->setting.symbols, NOTES_SECTION, read_note, &reading);
+			work->setting.symbols, NOTES_SECTION, predict_work_read_note, &reading);
 	if (result == 0 && work->atomic_sets)
 		result = atomic_rules_read(&work->rules, work->atomic_sets, err);
 	if (result == 0 && work->setting.symbols)
@@ -60,7 +60,7 @@ int predict_work_check_file(const char *atomic_sets, struct error *err)
 	return result;
 }
 
-static void choose_analyses(struct predict_work *work)
+static void predict_work_choose_analyses(struct predict_work *work)
 {
 	if (work->wants_deadlocks && work->method == METHOD_PREDICT)
 		work->analyses[work->analysis_count++] = &analysis_lock_order;
@@ -74,8 +74,8 @@ static void choose_analyses(struct predict_work *work)
 		work->analyses[work->analysis_count++] = &analysis_atomicity;
 }
 
-static int analyse_run(const struct analysis *analysis, void *state, struct predict *predict,
-	uint32_t run, struct error *err)
+static int predict_work_analyse_run(const struct analysis *analysis, void *state,
+	struct predict *predict, uint32_t run, struct error *err)
 {
 	const struct analysis_run about = {.number = run, .memory = predict_memory(predict, run)};
 	struct trace_reader *reader;
@@ -101,17 +101,18 @@ int predict_work_begin(struct predict_work *work, struct predict *predict, struc
 	if (work->wants_atomicity || work->wants_races)
 		work->setting.symbols = predict_symbols(predict);
 	work->setting.rules = &work->rules;
-	result = read_rules(work, err);
+	result = predict_work_read_rules(work, err);
 	if (result < 0)
 		return result;
-	choose_analyses(work);
+	predict_work_choose_analyses(work);
 	for (uint32_t i = 0; i < work->analysis_count; i++) {
 		work->states[i] = work->analyses[i]->begin(&work->setting);
 		/* The first run is always analysed, so that an interrupted command has a result. */
 		for (uint32_t run = 0; run < predict_run_count(predict) && result == 0 &&
 				       (run == 0 || !command_stop_reason());
 			run++)
-			result = analyse_run(work->analyses[i], work->states[i], predict, run, err);
+			result = predict_work_analyse_run(
+				work->analyses[i], work->states[i], predict, run, err);
 	}
 	return result;
 }
@@ -132,7 +133,7 @@ static void *predict_work_state_of(const struct predict_work *work, const struct
 	return NULL;
 }
 
-static struct prediction *prediction_at(struct predict_result *result, uint32_t index)
+static struct prediction *predict_work_prediction_at(struct predict_result *result, uint32_t index)
 {
 	while (result->prediction_count <= index)
 		ARRAY_APPEND(result->predictions, result->prediction_count,
@@ -140,7 +141,7 @@ static struct prediction *prediction_at(struct predict_result *result, uint32_t 
 	return &result->predictions[index];
 }
 
-static bool judge_driven(void *context, const struct predict_trace *trace)
+static bool predict_work_judge_driven(void *context, const struct predict_trace *trace)
 {
 	const struct predict_judging *judging = context;
 	const struct analysis_run run = {.number = 0, .memory = trace->memory};
@@ -161,7 +162,7 @@ static bool judge_driven(void *context, const struct predict_trace *trace)
 	return is_shown;
 }
 
-static enum prediction_state state_after(
+static enum prediction_state predict_work_state_after(
 	const struct candidate *candidate, const struct predict_attempt *attempt)
 {
 	if (!attempt->is_confirmed && attempt->is_interrupted && !attempt->runs)
@@ -176,7 +177,7 @@ static enum prediction_state state_after(
 	return candidate->kind == CANDIDATE_RACE ? PREDICTION_HARMLESS : PREDICTION_BENIGN;
 }
 
-static void *judging_of(void *context, uint32_t index)
+static void *predict_work_judging_of(void *context, uint32_t index)
 {
 	struct predict_work *work = context;
 
@@ -185,14 +186,15 @@ static void *judging_of(void *context, uint32_t index)
 	return &work->judging;
 }
 
-static void on_came(void *context, uint32_t index, const struct predict_attempt *attempt)
+static void predict_work_on_attempt(
+	void *context, uint32_t index, const struct predict_attempt *attempt)
 {
 	struct predict_work *work = context;
 	struct predict_result *result = work->result;
-	struct prediction *prediction = prediction_at(result, index);
+	struct prediction *prediction = predict_work_prediction_at(result, index);
 
 	prediction->attempt = *attempt;
-	prediction->state = state_after(&result->candidates.items[index], attempt);
+	prediction->state = predict_work_state_after(&result->candidates.items[index], attempt);
 	result->driving_ns += attempt->driven_ns;
 	result->investigated_driving_ns += attempt->kept_ns;
 	result->harmless_count += prediction->state == PREDICTION_HARMLESS;
@@ -219,7 +221,8 @@ static void predict_work_print_notes(const struct predict_work *work)
 	strbuf_release(&lines);
 }
 
-static int drive_all(struct predict_work *work, struct predict *predict, struct error *err)
+static int predict_work_drive_all(
+	struct predict_work *work, struct predict *predict, struct error *err)
 {
 	const struct candidates *candidates = &work->result->candidates;
 	const struct predict_drive drive = {.candidates = candidates->items,
@@ -227,15 +230,15 @@ static int drive_all(struct predict_work *work, struct predict *predict, struct 
 							      : (uint32_t)work->candidates,
 		.workers = work->result->options->campaign.workers,
 		.context = work,
-		.judge = judge_driven,
-		.judging = judging_of,
-		.came = on_came,
+		.judge = predict_work_judge_driven,
+		.judging = predict_work_judging_of,
+		.came = predict_work_on_attempt,
 		.waits = predict_work_on_wait};
 
 	return predict_drive(predict, &drive, err);
 }
 
-static int drive(struct predict_work *work, struct predict *predict, struct error *err)
+static int predict_work_drive(struct predict_work *work, struct predict *predict, struct error *err)
 {
 	struct predict_result *result = work->result;
 	int status = 0;
@@ -257,13 +260,13 @@ static int drive(struct predict_work *work, struct predict *predict, struct erro
 	}
 	result->inferred_ns = predict_clock_ns();
 	if (result->candidates.count)
-		(void)prediction_at(result, result->candidates.count - 1);
+		(void)predict_work_prediction_at(result, result->candidates.count - 1);
 	if (status == 0)
-		status = drive_all(work, predict, err);
+		status = predict_work_drive_all(work, predict, err);
 	return status;
 }
 
-static bool judge_watched(void *context, const struct predict_trace *trace)
+static bool predict_work_judge_watched(void *context, const struct predict_trace *trace)
 {
 	const struct predict_work *work = context;
 	struct predict_result *result = work->result;
@@ -284,7 +287,7 @@ static bool judge_watched(void *context, const struct predict_trace *trace)
 	result->runs_showing += shown.count > 0;
 	for (uint32_t i = 0; i < shown.count; i++) {
 		const uint32_t index = candidates_find(&result->candidates, shown.items[i].key);
-		struct prediction *prediction = prediction_at(result, index);
+		struct prediction *prediction = predict_work_prediction_at(result, index);
 
 		prediction->attempt.shown++;
 		prediction->attempt.shown_failed += trace->has_failed;
@@ -304,8 +307,8 @@ static int predict_work_watch(struct predict_work *work, struct predict *predict
 	int status;
 
 	result->inferred_ns = predict_clock_ns();
-	status = predict_watch(
-		predict, result->options->attempts, judge_watched, work, &result->watched, err);
+	status = predict_watch(predict, result->options->attempts, predict_work_judge_watched, work,
+		&result->watched, err);
 	result->driving_ns =
 		predict_clock_ns() - result->inferred_ns - result->investigated_driving_ns;
 
@@ -327,7 +330,7 @@ static int predict_work_watch(struct predict_work *work, struct predict *predict
 int predict_work_do(struct predict_work *work, struct predict *predict, struct error *err)
 {
 	return work->method == METHOD_MONITOR ? predict_work_watch(work, predict, err)
-					      : drive(work, predict, err);
+					      : predict_work_drive(work, predict, err);
 }
 
 void predict_work_show_sets(const struct predict_work *work)

@@ -20,7 +20,7 @@ struct run_command {
 	struct run_like like;
 };
 
-static error_t parse_run(int key, char *text, struct argp_state *state)
+static error_t cmd_run_parse_run(int key, char *text, struct argp_state *state)
 {
 	struct run_command *command = state->input;
 	struct run_arguments *arguments = &command->arguments;
@@ -45,7 +45,7 @@ static error_t parse_run(int key, char *text, struct argp_state *state)
 
 static const struct argp run_argp = {
 	.options = run_options,
-	.parser = parse_run,
+	.parser = cmd_run_parse_run,
 	.args_doc = "-- PROGRAM [ARG...]",
 	.doc = "Runs PROGRAM under many schedules until one of them fails or the budget ends. A "
 	       "failure is replayed, minimised, stored and explained.\v"
@@ -73,7 +73,7 @@ static int cmd_run_read_like(struct run_command *command, struct error *err)
 }
 
 /* Runs the campaign. A process with --mpi is one of many, of which only rank 0 prints. */
-static int run_campaign(struct run_command *command, struct run_report *report,
+static int cmd_run_campaign(struct run_command *command, struct run_report *report,
 	struct campaign_result *result, bool *is_member, struct error *err)
 {
 	const struct run_arguments *arguments = &command->arguments;
@@ -119,7 +119,7 @@ static int cmd_run_explore(struct run_command *command)
 	report.given = arguments->given;
 	report.program = arguments->program;
 	report.store = arguments->store;
-	if (run_campaign(command, &report, &result, &is_member, &err) < 0) {
+	if (cmd_run_campaign(command, &report, &result, &is_member, &err) < 0) {
 		status = command_fail("%s", err.text);
 		if (report.last_id[0] && !report.is_json)
 			status = EXIT_FAILURE_FOUND; /* the result is already printed */
@@ -173,7 +173,7 @@ static int cmd_run_start(struct run_command *command)
 							: cmd_run_explore(command);
 }
 
-static int run_run(int argc, char **argv)
+static int cmd_run_run(int argc, char **argv)
 {
 	struct run_command command = {0};
 	struct run_arguments *arguments = &command.arguments;
@@ -203,5 +203,5 @@ const struct command command_run = {
 	.name = "run",
 	.summary = "explore schedules of a program until one fails or the budget ends",
 	.argp = &run_argp,
-	.run = run_run,
+	.run = cmd_run_run,
 };

@@ -5,7 +5,7 @@
 #include "commands/run/run_report.h"
 #include "commands/run/run_verdict.h"
 
-static void print_json_promise(const struct campaign_result *result)
+static void run_json_print_json_promise(const struct campaign_result *result)
 {
 	const struct strategy_guarantee *guarantee = &result->guarantee;
 	const struct strategy_verdict *verdict = &result->verdict;
@@ -47,6 +47,6 @@ void run_report_print_json(const struct run_report *report, const struct campaig
 	if (result->pairs)
 		(void)printf("\"pairs\":{\"seen\":%u,\"in_both_orders\":%u},", result->pairs,
 			result->pairs_in_both_orders);
-	print_json_promise(result);
+	run_json_print_json_promise(result);
 	(void)printf("\"findings\":[%s]}\n", report->findings.text);
 }

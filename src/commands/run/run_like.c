@@ -21,7 +21,7 @@ struct like_reader {
 	bool has_source[2]; /* the chosen frame has a source line */
 };
 
-static const char *like_file_of(const char *path)
+static const char *run_like_file_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -30,7 +30,7 @@ static const char *like_file_of(const char *path)
 
 /* Takes a frame such as "#0 work /src/racy.c:5 (racy+0x11e7)". The innermost frame of the program
  * counts, but a frame with a source line before an interceptor, which has none. */
-static void like_read_frame(struct like_reader *reader, const char *frame)
+static void run_like_read_frame(struct like_reader *reader, const char *frame)
 {
 	const size_t length = strlen(reader->program);
 	const char *name = strchr(frame, ' '), *offset = strstr(frame, "+0x"), *module = NULL;
@@ -51,7 +51,7 @@ static void like_read_frame(struct like_reader *reader, const char *frame)
 }
 
 /* Returns false behind the second stack. */
-static bool like_read_line(struct like_reader *reader, const char *line)
+static bool run_like_read_line(struct like_reader *reader, const char *line)
 {
 	const char *text = line + strspn(line, " ");
 
@@ -66,11 +66,11 @@ static bool like_read_line(struct like_reader *reader, const char *line)
 	if (*text != '#')
 		return !(reader->access == 1 && reader->like->frames[1] && !*text);
 	if (reader->access >= 0)
-		like_read_frame(reader, text);
+		run_like_read_frame(reader, text);
 	return true;
 }
 
-static int like_check(const struct like_reader *reader, struct error *err)
+static int run_like_check(const struct like_reader *reader, struct error *err)
 {
 	const struct run_like *like = reader->like;
 
@@ -88,7 +88,8 @@ static int like_check(const struct like_reader *reader, struct error *err)
 
 int run_like_read(struct run_like *out, const char *path, const char *program, struct error *err)
 {
-	struct like_reader reader = {.like = out, .program = like_file_of(program), .access = -1};
+	struct like_reader reader = {
+		.like = out, .program = run_like_file_of(program), .access = -1};
 	struct strbuf text;
 	char *line, *rest;
 	int status;
@@ -97,11 +98,11 @@ int run_like_read(struct run_like *out, const char *path, const char *program, s
 	strbuf_init(&text);
 	status = text_file_read(fopen(path, "re"), "the report", path, &text, err);
 	rest = text.text;
-	while ((line = strsep(&rest, "\n")) && like_read_line(&reader, line))
+	while ((line = strsep(&rest, "\n")) && run_like_read_line(&reader, line))
 		continue;
 	strbuf_release(&text);
 	if (status == 0)
-		status = like_check(&reader, err);
+		status = run_like_check(&reader, err);
 	if (status < 0)
 		run_like_release(out);
 	return status;
@@ -114,7 +115,7 @@ void run_like_release(struct run_like *like)
 	*like = (struct run_like){0};
 }
 
-static void like_equip(void *context, void *strategy_state)
+static void run_like_equip(void *context, void *strategy_state)
 {
 	const struct run_like *like = context;
 	struct directed_place places[2] = {{.site = like->sites[0]}, {.site = like->sites[1]}};
@@ -123,7 +124,7 @@ static void like_equip(void *context, void *strategy_state)
 	directed_state_set_race(strategy_state);
 }
 
-static void like_on_ran(void *context, struct contract *contract)
+static void run_like_on_ran(void *context, struct contract *contract)
 {
 	const struct directed_state *state = contract_strategy(contract);
 	struct run_like *like = context;
@@ -152,8 +153,8 @@ int run_like_apply(struct run_like *like, struct campaign_options *options,
 	options->workers = 1;
 	options->like = like->sites;
 	listener->run_context = like;
-	listener->equip = like_equip;
-	listener->ran = like_on_ran;
+	listener->equip = run_like_equip;
+	listener->ran = run_like_on_ran;
 	return 0;
 }
 

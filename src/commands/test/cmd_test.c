@@ -84,7 +84,7 @@ struct test_command {
 	FILE *junit;
 };
 
-static error_t parse_test(int key, char *text, struct argp_state *state)
+static error_t cmd_test_parse_test(int key, char *text, struct argp_state *state)
 {
 	struct test_arguments *arguments = state->input;
 
@@ -126,7 +126,7 @@ static error_t parse_test(int key, char *text, struct argp_state *state)
 
 static const struct argp test_argp = {
 	.options = test_options,
-	.parser = parse_test,
+	.parser = cmd_test_parse_test,
 	.args_doc = "-- PROGRAM [ARG...]",
 	.doc = "Finds the test cases of PROGRAM, and explores schedules of each case until the time ends. A case "
 	       "that creates no thread is run once. Failures are replayed, minimised and stored.\v"
@@ -367,7 +367,7 @@ static int cmd_test_open_files(
 	return 0;
 }
 
-static int run_test(int argc, char **argv)
+static int cmd_test_run_test(int argc, char **argv)
 {
 	struct test_arguments arguments = {0};
 	struct test_command command = {.arguments = &arguments};
@@ -406,5 +406,5 @@ const struct command command_test = {
 	.name = "test",
 	.summary = "explore the test cases of a program one by one",
 	.argp = &test_argp,
-	.run = run_test,
+	.run = cmd_test_run_test,
 };

@@ -21,7 +21,7 @@ void arguments_release(struct arguments *arguments)
 	*arguments = (struct arguments){0};
 }
 
-static bool is_one_of(const char *text, const char *const *list)
+static bool arguments_is_one_of(const char *text, const char *const *list)
 {
 	for (; *list; list++)
 		if (strcmp(text, *list) == 0)
@@ -37,7 +37,7 @@ bool arguments_takes_next(const char *option)
 		"-Xclang", "-mllvm", "--param", "-target", "-arch", "-aux-info", "-dumpbase",
 		"-dumpdir", "-h", "-A", "-include-pch", "-rpath", "--sysroot", NULL};
 
-	return is_one_of(option, options);
+	return arguments_is_one_of(option, options);
 }
 
 bool arguments_is_source(const char *input)
@@ -46,10 +46,10 @@ bool arguments_is_source(const char *input)
 		".c++", ".C", ".ii", ".m", ".mi", ".mm", ".M", ".mii", ".bc", ".ll", NULL};
 	const char *suffix = strrchr(input, '.');
 
-	return suffix && is_one_of(suffix, suffixes);
+	return suffix && arguments_is_one_of(suffix, suffixes);
 }
 
-static bool is_debug(const char *option)
+static bool arguments_is_debug(const char *option)
 {
 	if (strncmp(option, "-g", 2) != 0)
 		return false;
@@ -60,14 +60,14 @@ static bool is_debug(const char *option)
 	       strncmp(option, "-gstabs", 7) == 0;
 }
 
-static void classify_option(const char *option, struct arguments_kind *kind)
+static void arguments_classify_option(const char *option, struct arguments_kind *kind)
 {
 	static const char *const stops[] = {
 		"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-emit-pch", NULL};
 
-	if (is_one_of(option, stops))
+	if (arguments_is_one_of(option, stops))
 		kind->links = false;
-	kind->names_debug |= is_debug(option);
+	kind->names_debug |= arguments_is_debug(option);
 	/* -x names the language, so an input with any suffix may be source code. */
 	if (strncmp(option, "-x", 2) == 0)
 		kind->compiles = true;
@@ -80,19 +80,19 @@ struct linking {
 	bool has_a_script; /* the user passes a linker script, or links into a relocatable object */
 };
 
-static void classify_linking(const char *option, struct linking *linking)
+static void arguments_classify_linking(const char *option, struct linking *linking)
 {
 	static const char *const others[] = {"-fuse-ld=bfd", "-fuse-ld=ld", NULL};
 	static const char *const scripts[] = {"-T", "-r", "--relocatable", NULL};
 
 	if (strncmp(option, "-fuse-ld=", 9) == 0)
-		linking->is_other = !is_one_of(option, others);
+		linking->is_other = !arguments_is_one_of(option, others);
 	linking->is_other |= strncmp(option, "--ld-path=", 10) == 0;
 	linking->gcs_sections |= strstr(option, "--gc-sections") != NULL;
 	if (strstr(option, "--no-gc-sections"))
 		linking->gcs_sections = false;
-	linking->has_a_script |=
-		is_one_of(option, scripts) || strstr(option, ",-T") || strstr(option, "--script");
+	linking->has_a_script |= arguments_is_one_of(option, scripts) || strstr(option, ",-T") ||
+				 strstr(option, "--script");
 }
 
 struct arguments_kind arguments_classify(char *const *argv)
@@ -106,10 +106,10 @@ struct arguments_kind arguments_classify(char *const *argv)
 		if (strcmp(argument, "-") == 0 || *argument == '@') {
 			kind.compiles = kind.has_inputs = true;
 		} else if (*argument == '-') {
-			classify_option(argument, &kind);
-			classify_linking(argument, &linking);
+			arguments_classify_option(argument, &kind);
+			arguments_classify_linking(argument, &linking);
 			if (strcmp(argument, "-Xlinker") == 0 && argv[1])
-				classify_linking(argv[1], &linking);
+				arguments_classify_linking(argv[1], &linking);
 			if (arguments_takes_next(argument) && argv[1])
 				argv++;
 		} else {

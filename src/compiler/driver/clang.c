@@ -55,7 +55,7 @@ int compile_ask_version(const char *program, const char *before)
 /* Returns whether the compiler's name contains its version, which is trusted, also through links.
  * --version takes as long as compiling a small file, and a build calls raddle-cc thousands of
  * times. */
-static bool names_its_version(const char *name)
+static bool clang_names_its_version(const char *name)
 {
 	const char *base = base_name(name);
 	char *real;
@@ -71,8 +71,9 @@ static bool names_its_version(const char *name)
 
 static int clang_check(char *clang, char **path, struct error *err)
 {
-	const int version = names_its_version(clang) ? COMPILE_CLANG_VERSION
-						     : compile_ask_version(clang, "clang version ");
+	const int version = clang_names_its_version(clang)
+				    ? COMPILE_CLANG_VERSION
+				    : compile_ask_version(clang, "clang version ");
 
 	if (version == COMPILE_CLANG_VERSION) {
 		*path = clang;

@@ -40,7 +40,8 @@ static int execute(char **argv, struct error *err)
 
 /* Adds the options of the pass before the user's options, which thus take precedence. clang must
  * not warn of unused ones. */
-static int add_pass(struct arguments *command, const struct arguments_kind *kind, struct error *err)
+static int compile_add_pass(
+	struct arguments *command, const struct arguments_kind *kind, struct error *err)
 {
 	struct strbuf option;
 	char *pass;
@@ -75,7 +76,7 @@ static int add_pass(struct arguments *command, const struct arguments_kind *kind
 }
 
 /* Adds the linker script that sites.ld explains. */
-static int add_script(
+static int compile_add_script(
 	struct arguments *command, const struct arguments_kind *kind, struct error *err)
 {
 	char *script;
@@ -96,7 +97,7 @@ static int add_script(
 
 /* Adds clang's linker plugin. The link has lost -flto, but objects may be bitcode and options meant
  * for the plugin. */
-static void add_plugin(struct arguments *command, const char *clang, char *const *argv)
+static void compile_add_plugin(struct arguments *command, const char *clang, char *const *argv)
 {
 	char *plugin = compile_find_plugin(clang);
 	bool is_other = plugin != NULL;
@@ -115,7 +116,7 @@ static void add_plugin(struct arguments *command, const char *clang, char *const
 
 /* Removes from `left` a linker that is too old, with a note. Fails if no other linker can do the
  * link. */
-static int choose_linker(
+static int compile_choose_linker(
 	const char *clang, char **left, void (*note)(const char *text), struct error *err)
 {
 	int version;
@@ -163,17 +164,17 @@ static int compile_run_clang(const struct compile_options *options, char **argv,
 		note("-fopenmp needs the OpenMP of clang 19, which is not there; install it "
 		     "(apt-get install libomp-19-dev)");
 	if (kind.links && kind.has_inputs)
-		result = choose_linker(clang, argv, note, err);
+		result = compile_choose_linker(clang, argv, note, err);
 	kind = arguments_classify(argv);
 	arguments_add(&command, clang);
 	if (options->is_cxx)
 		arguments_add(&command, "--driver-mode=g++");
 	if (result == 0)
-		result = add_pass(&command, &kind, err);
+		result = compile_add_pass(&command, &kind, err);
 	if (result == 0)
-		result = add_script(&command, &kind, err);
+		result = compile_add_script(&command, &kind, err);
 	if (has_dropped_lto && kind.links)
-		add_plugin(&command, clang, argv);
+		compile_add_plugin(&command, clang, argv);
 	for (at = argv; *at; at++)
 		arguments_add(&command, *at);
 	if (options->is_cxx)

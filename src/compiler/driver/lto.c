@@ -22,7 +22,7 @@ bool compile_is_lld(const char *option)
 }
 
 /* Returns the path of a file of clang's installation, which the caller frees; NULL if not found. */
-static char *file_beside(const char *clang, const char *name)
+static char *lto_file_beside(const char *clang, const char *name)
 {
 	char *real = realpath(clang, NULL);
 	struct strbuf path;
@@ -40,9 +40,9 @@ static char *file_beside(const char *clang, const char *name)
 
 /* Returns the version of the lld that clang uses: its own, or the one in PATH. 0: none, which clang
  * reports. */
-static int lld_version(const char *clang)
+static int lto_lld_version(const char *clang)
 {
-	char *lld = file_beside(clang, "ld.lld");
+	char *lld = lto_file_beside(clang, "ld.lld");
 	int version = 0;
 
 	if (!lld)
@@ -53,7 +53,7 @@ static int lld_version(const char *clang)
 	return version;
 }
 
-static bool needs_lto(const char *option)
+static bool lto_needs(const char *option)
 {
 	return strncmp(option, "-fsanitize=cfi", 14) == 0 || strstr(option, ",cfi") ||
 	       strcmp(option, "-fwhole-program-vtables") == 0 ||
@@ -67,7 +67,7 @@ bool compile_drop_lto(char **argv)
 	bool is_dropped = false;
 
 	for (char **from = argv; *from; from++)
-		if (needs_lto(*from))
+		if (lto_needs(*from))
 			return false;
 	for (char **from = argv; *from; from++) {
 		const bool takes_next = arguments_takes_next(*from) && from[1];
@@ -86,7 +86,7 @@ bool compile_drop_lto(char **argv)
 
 char *compile_find_plugin(const char *clang)
 {
-	return file_beside(clang, "../lib/LLVMgold.so");
+	return lto_file_beside(clang, "../lib/LLVMgold.so");
 }
 
 enum compile_lto compile_judge_lto(const char *clang, char *const *argv, int *version)
@@ -114,7 +114,7 @@ enum compile_lto compile_judge_lto(const char *clang, char *const *argv, int *ve
 	free(plugin);
 	if (!is_lld)
 		return has_plugin ? LTO_FITS : LTO_NO_PLUGIN;
-	*version = lld_version(clang);
+	*version = lto_lld_version(clang);
 	if (*version == 0 || *version >= COMPILE_CLANG_VERSION)
 		return LTO_FITS;
 	return has_plugin ? LTO_OLD_LLD : LTO_OLD_LLD_ONLY;

@@ -7,7 +7,7 @@
 #include "base/strbuf.h"
 #include "compiler/driver/compile.h"
 
-static bool has_header(const char *folder)
+static bool openmp_has_header(const char *folder)
 {
 	struct strbuf path;
 	bool has;
@@ -19,7 +19,7 @@ static bool has_header(const char *folder)
 	return has;
 }
 
-static bool clang_has_header(const char *clang)
+static bool openmp_clang_has_header(const char *clang)
 {
 	char *real = realpath(clang, NULL);
 	struct strbuf folder;
@@ -29,14 +29,14 @@ static bool clang_has_header(const char *clang)
 		return true; /* unknown: no warning */
 	strbuf_init(&folder);
 	strbuf_addf(&folder, "%s/../lib/clang/19/include", dirname(real));
-	has = has_header(folder.text);
+	has = openmp_has_header(folder.text);
 	strbuf_release(&folder);
 	free(real);
 	return has;
 }
 
 /* Returns the folder of -Ifolder or -I folder; NULL for another option. */
-static const char *folder_of(char *const *option)
+static const char *openmp_folder_of(char *const *option)
 {
 	static const char *const options[] = {"-I", "-isystem", "-idirafter"};
 
@@ -54,14 +54,14 @@ bool compile_lacks_openmp(const char *clang, char *const *argv)
 	bool is_wanted = false;
 
 	for (; *argv; argv++) {
-		const char *folder = folder_of(argv);
+		const char *folder = openmp_folder_of(argv);
 
 		if (strcmp(*argv, "-fopenmp") == 0 || strcmp(*argv, "-fopenmp=libomp") == 0)
 			is_wanted = true;
 		else if (strcmp(*argv, "-fno-openmp") == 0)
 			is_wanted = false;
-		else if (folder && has_header(folder))
+		else if (folder && openmp_has_header(folder))
 			return false;
 	}
-	return is_wanted && !clang_has_header(clang);
+	return is_wanted && !openmp_clang_has_header(clang);
 }

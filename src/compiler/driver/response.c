@@ -31,7 +31,7 @@ static char *response_read_file(const char *path)
 
 /* Reads the next word as clang does: quotes keep blanks, a backslash escapes. Returns the text
  * after the word. */
-static const char *take_word(const char *at, struct strbuf *word)
+static const char *response_take_word(const char *at, struct strbuf *word)
 {
 	char quote = '\0';
 
@@ -49,9 +49,9 @@ static const char *take_word(const char *at, struct strbuf *word)
 	return at;
 }
 
-static void add_opened(struct arguments *out, const char *argument, unsigned depth);
+static void response_add_opened(struct arguments *out, const char *argument, unsigned depth);
 
-static void add_words(struct arguments *out, const char *text, unsigned depth)
+static void response_add_words(struct arguments *out, const char *text, unsigned depth)
 {
 	struct strbuf word;
 
@@ -61,25 +61,25 @@ static void add_words(struct arguments *out, const char *text, unsigned depth)
 			text++;
 		if (!*text)
 			break;
-		text = take_word(text, &word);
-		add_opened(out, word.text, depth);
+		text = response_take_word(text, &word);
+		response_add_opened(out, word.text, depth);
 	}
 	strbuf_release(&word);
 }
 
-static void add_opened(struct arguments *out, const char *argument, unsigned depth)
+static void response_add_opened(struct arguments *out, const char *argument, unsigned depth)
 {
 	char *text =
 		*argument == '@' && depth < DEPTH_MOST ? response_read_file(argument + 1) : NULL;
 
 	if (text)
-		add_words(out, text, depth + 1);
+		response_add_words(out, text, depth + 1);
 	else
 		arguments_add(out, argument);
 	free(text);
 }
 
-static bool names_lto(const struct arguments *arguments)
+static bool response_names_lto(const struct arguments *arguments)
 {
 	for (size_t i = 0; i < arguments->count; i++)
 		if (strncmp(arguments->items[i], "-flto", 5) == 0)
@@ -96,8 +96,8 @@ bool compile_open_files(char *const *argv, struct arguments *out)
 		struct arguments words = {0};
 
 		if (**argv == '@')
-			add_opened(&words, *argv, 0);
-		if (!names_lto(&words)) {
+			response_add_opened(&words, *argv, 0);
+		if (!response_names_lto(&words)) {
 			arguments_add(out, *argv);
 		} else {
 			is_needed = true;

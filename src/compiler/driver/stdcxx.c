@@ -8,7 +8,7 @@
 
 /* Returns whether the option excludes raddle's parts: another or no standard library, another
  * architecture, a relocatable link. */
-static bool is_against(const char *option)
+static bool stdcxx_is_against(const char *option)
 {
 	static const char *const options[] = {"-stdlib=libc++", "-nostdlib", "-nostdlib++",
 		"-nodefaultlibs", "-r", "--relocatable", "-Wl,-r", "-Wl,--relocatable", "-m32",
@@ -29,7 +29,7 @@ void compile_add_stdcxx(
 	if (!kind->links || !kind->has_inputs)
 		return;
 	for (char *const *at = argv; *at; at++)
-		if (is_against(*at))
+		if (stdcxx_is_against(*at))
 			return;
 	/* raddle may have been built without the library: then the program uses libstdc++ unchanged. */
 	if (installed_find("libraddle-stdcxx.a", &library, &err) < 0)

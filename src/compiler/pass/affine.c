@@ -11,7 +11,7 @@
 #define TURNS_LEAST 8
 #define TURNS_MOST (UINT64_C(1) << 40)
 
-static LLVMValueRef incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block)
+static LLVMValueRef affine_incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block)
 {
 	for (unsigned i = 0; i < LLVMCountIncoming(phi); i++)
 		if (LLVMGetIncomingBlock(phi, i) == block)
@@ -20,7 +20,7 @@ static LLVMValueRef incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block)
 }
 
 /* Returns false if the byte offset of the pointer arithmetic is not constant. */
-static bool constant_offset(LLVMValueRef gep, int64_t *bytes, LLVMTargetDataRef layout)
+static bool affine_constant_offset(LLVMValueRef gep, int64_t *bytes, LLVMTargetDataRef layout)
 {
 	if (LLVMGetNumOperands(gep) != 2 || !LLVMIsAConstantInt(LLVMGetOperand(gep, 1)))
 		return false;
@@ -30,20 +30,20 @@ static bool constant_offset(LLVMValueRef gep, int64_t *bytes, LLVMTargetDataRef 
 }
 
 /* Finds the constant increment of a phi in the header; false: not an induction variable. */
-static bool step_of(const struct loop *loop, LLVMValueRef phi, int64_t *step)
+static bool affine_step_of(const struct loop *loop, LLVMValueRef phi, int64_t *step)
 {
 	LLVMValueRef next;
 
 	if (!LLVMIsAPHINode(phi) || LLVMGetInstructionParent(phi) != loop->header)
 		return false;
-	next = incoming_from(phi, loop->latch);
+	next = affine_incoming_from(phi, loop->latch);
 	if (!LLVMIsAInstruction(next) || LLVMGetNumOperands(next) < 2 ||
 		LLVMGetOperand(next, 0) != phi)
 		return false;
 	if (LLVMIsAGetElementPtrInst(next)) {
 		LLVMModuleRef module = LLVMGetGlobalParent(LLVMGetBasicBlockParent(loop->header));
 
-		return constant_offset(next, step, LLVMGetModuleDataLayout(module));
+		return affine_constant_offset(next, step, LLVMGetModuleDataLayout(module));
 	}
 	if (LLVMGetInstructionOpcode(next) != LLVMAdd ||
 		!LLVMIsAConstantInt(LLVMGetOperand(next, 1)) ||
@@ -54,19 +54,19 @@ static bool step_of(const struct loop *loop, LLVMValueRef phi, int64_t *step)
 }
 
 /* Returns the counter if `value` is the counter or its next value, else NULL. */
-static LLVMValueRef counter_of(const struct loop *loop, LLVMValueRef value)
+static LLVMValueRef affine_counter_of(const struct loop *loop, LLVMValueRef value)
 {
 	int64_t step;
 
-	if (step_of(loop, value, &step))
+	if (affine_step_of(loop, value, &step))
 		return value;
 	if (!LLVMIsAInstruction(value) || LLVMGetNumOperands(value) < 1)
 		return NULL;
 	value = LLVMGetOperand(value, 0);
-	return step_of(loop, value, &step) ? value : NULL;
+	return affine_step_of(loop, value, &step) ? value : NULL;
 }
 
-static LLVMIntPredicate inverse(LLVMIntPredicate predicate)
+static LLVMIntPredicate affine_inverse(LLVMIntPredicate predicate)
 {
 	static const LLVMIntPredicate inverses[] = {
 		[LLVMIntEQ] = LLVMIntNE,
@@ -85,7 +85,7 @@ static LLVMIntPredicate inverse(LLVMIntPredicate predicate)
 }
 
 /* Returns whether `counter predicate bound` becomes false when the counter has moved far enough. */
-static bool predicate_ends(LLVMIntPredicate predicate, int64_t step)
+static bool affine_predicate_ends(LLVMIntPredicate predicate, int64_t step)
 {
 	switch (predicate) {
 	case LLVMIntNE:
@@ -105,7 +105,7 @@ static bool predicate_ends(LLVMIntPredicate predicate, int64_t step)
 	}
 }
 
-static bool count_at(struct loop *loop, LLVMBasicBlockRef block)
+static bool affine_count_at(struct loop *loop, LLVMBasicBlockRef block)
 {
 	LLVMValueRef branch = LLVMGetBasicBlockTerminator(block);
 	LLVMValueRef compare, next;
@@ -119,35 +119,35 @@ static bool count_at(struct loop *loop, LLVMBasicBlockRef block)
 		return false;
 	predicate = LLVMGetICmpPredicate(compare);
 	if (!loop_has_block(loop, LLVMGetSuccessor(branch, 0)))
-		predicate = inverse(predicate);
-	loop->counter = counter_of(loop, LLVMGetOperand(compare, 0));
+		predicate = affine_inverse(predicate);
+	loop->counter = affine_counter_of(loop, LLVMGetOperand(compare, 0));
 	loop->bound = LLVMGetOperand(compare, 1);
 	if (!loop->counter || loop_has(loop, loop->bound) ||
-		!step_of(loop, loop->counter, &loop->step))
+		!affine_step_of(loop, loop->counter, &loop->step))
 		return false;
 	/* The compared value must be the counter or its next value, not another value derived from
 	 * the counter. */
-	next = incoming_from(loop->counter, loop->latch);
+	next = affine_incoming_from(loop->counter, loop->latch);
 	if (LLVMGetOperand(compare, 0) != loop->counter && LLVMGetOperand(compare, 0) != next)
 		return false;
 	loop->is_exact = predicate == LLVMIntNE;
 	return loop->step && loop->step > -INT32_MAX && loop->step < INT32_MAX &&
-	       predicate_ends(predicate, loop->step);
+	       affine_predicate_ends(predicate, loop->step);
 }
 
 bool affine_count(struct loop *loop)
 {
-	return count_at(loop, loop->latch) || count_at(loop, loop->header);
+	return affine_count_at(loop, loop->latch) || affine_count_at(loop, loop->header);
 }
 
-static LLVMValueRef widened(struct instrument *instrument, LLVMValueRef value)
+static LLVMValueRef affine_widened(struct instrument *instrument, LLVMValueRef value)
 {
 	if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind)
 		return LLVMBuildPtrToInt(instrument->builder, value, instrument->i64, "");
 	return LLVMBuildIntCast2(instrument->builder, value, instrument->i64, true, "");
 }
 
-static bool is_narrow(LLVMValueRef value)
+static bool affine_is_narrow(LLVMValueRef value)
 {
 	return LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMIntegerTypeKind &&
 	       LLVMGetIntTypeWidth(LLVMTypeOf(value)) < 64;
@@ -162,8 +162,9 @@ struct loop_turns affine_turns(struct instrument *instrument, const struct loop 
 {
 	LLVMBuilderRef builder = instrument->builder;
 	const uint64_t step = (uint64_t)(loop->step > 0 ? loop->step : -loop->step);
-	LLVMValueRef start = incoming_from(loop->counter, loop->outside);
-	LLVMValueRef first = widened(instrument, start), end = widened(instrument, loop->bound);
+	LLVMValueRef start = affine_incoming_from(loop->counter, loop->outside);
+	LLVMValueRef first = affine_widened(instrument, start),
+		     end = affine_widened(instrument, loop->bound);
 	LLVMValueRef distance = loop->step > 0 ? LLVMBuildSub(builder, end, first, "")
 					       : LLVMBuildSub(builder, first, end, "");
 	LLVMValueRef turns = LLVMBuildUDiv(builder, distance, affine_number(instrument, step), "");
@@ -180,7 +181,7 @@ struct loop_turns affine_turns(struct instrument *instrument, const struct loop 
 				affine_number(instrument, 0), ""),
 			"");
 	/* If neither is negative, signed and unsigned comparisons are equivalent. */
-	if (is_narrow(loop->counter))
+	if (affine_is_narrow(loop->counter))
 		fit = LLVMBuildAnd(builder, fit,
 			LLVMBuildICmp(builder, LLVMIntSGE, LLVMBuildOr(builder, first, end, ""),
 				affine_number(instrument, 0), ""),
@@ -209,11 +210,11 @@ static bool affine_phi(const struct affine *at, LLVMValueRef phi, LLVMValueRef *
 	LLVMBuilderRef builder = at->instrument->builder;
 	int64_t step;
 
-	if (!step_of(at->loop, phi, &step))
+	if (!affine_step_of(at->loop, phi, &step))
 		return false;
 	if (!at->is_built)
 		return true;
-	*out = widened(at->instrument, incoming_from(phi, at->loop->outside));
+	*out = affine_widened(at->instrument, affine_incoming_from(phi, at->loop->outside));
 	if (at->turn)
 		*out = LLVMBuildAdd(builder, *out,
 			LLVMBuildMul(builder, at->turn,
@@ -228,7 +229,7 @@ static bool affine_add_index(const struct affine *at, LLVMValueRef index, uint64
 	LLVMBuilderRef builder = at->instrument->builder;
 	LLVMValueRef value = NULL;
 
-	if (is_narrow(index) && loop_has(at->loop, index))
+	if (affine_is_narrow(index) && loop_has(at->loop, index))
 		return false;
 	if (!affine(at, index, depth + 1, &value))
 		return false;
@@ -320,7 +321,7 @@ static bool affine(const struct affine *at, LLVMValueRef value, unsigned depth, 
 		return false;
 	if (!loop_has(at->loop, value)) {
 		if (at->is_built)
-			*out = widened(at->instrument, value);
+			*out = affine_widened(at->instrument, value);
 		return true;
 	}
 	switch (LLVMGetInstructionOpcode(value)) {
@@ -336,7 +337,7 @@ static bool affine(const struct affine *at, LLVMValueRef value, unsigned depth, 
 	case LLVMMul:
 	case LLVMShl:
 	case LLVMOr:
-		return !is_narrow(value) && affine_sum(at, value, depth, out);
+		return !affine_is_narrow(value) && affine_sum(at, value, depth, out);
 	default:
 		return false;
 	}

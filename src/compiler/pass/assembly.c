@@ -14,7 +14,7 @@ struct memory_operand {
 
 #define OPERANDS_MOST 8
 
-static LLVMTypeRef operand_type(LLVMValueRef call, unsigned argument)
+static LLVMTypeRef assembly_operand_type(LLVMValueRef call, unsigned argument)
 {
 	const unsigned kind = LLVMGetEnumAttributeKindForName("elementtype", 11);
 	LLVMAttributeRef type = LLVMGetCallSiteEnumAttribute(call, argument + 1, kind);
@@ -43,7 +43,7 @@ static unsigned assembly_add_operand(
  * Operands are call arguments in the order of their constraints, without register results ("=r"),
  * labels ("!i") and clobbers ("~{cc}"). A star marks memory.
  */
-static unsigned find_operands(LLVMValueRef call, struct memory_operand *operands)
+static unsigned assembly_find_operands(LLVMValueRef call, struct memory_operand *operands)
 {
 	size_t length;
 	const char *at = LLVMGetInlineAsmConstraintString(LLVMGetCalledValue(call), &length);
@@ -61,7 +61,8 @@ static unsigned find_operands(LLVMValueRef call, struct memory_operand *operands
 		if (is_memory)
 			count = assembly_add_operand(operands, count,
 				(struct memory_operand){LLVMGetArgOperand(call, argument),
-					operand_type(call, argument), !is_output, is_output});
+					assembly_operand_type(call, argument), !is_output,
+					is_output});
 		if (*at != '!' && (is_memory || !is_output))
 			argument++;
 		at += bytes + (comma != NULL);
@@ -71,7 +72,7 @@ static unsigned find_operands(LLVMValueRef call, struct memory_operand *operands
 
 /* Returns whether the assembly has no instructions: a compiler barrier. It may name memory
  * nevertheless. */
-static bool does_nothing(LLVMValueRef call)
+static bool assembly_does_nothing(LLVMValueRef call)
 {
 	size_t length;
 	const char *text = LLVMGetInlineAsmAsmString(LLVMGetCalledValue(call), &length);
@@ -97,7 +98,7 @@ void collect_assembly_fence(struct instrument *instrument, const struct site *si
 
 	if (!assembly_has_word(site->instruction, "mfence") &&
 		(!assembly_has_word(site->instruction, "lock") ||
-			find_operands(site->instruction, operands)))
+			assembly_find_operands(site->instruction, operands)))
 		return;
 	fence.kind = SITE_FENCE;
 	fence.order = SITE_SEQUENTIAL | SITE_UNRECORDED;
@@ -108,7 +109,7 @@ bool assembly_names_memory(LLVMValueRef call)
 {
 	struct memory_operand operands[OPERANDS_MOST];
 
-	return LLVMIsACallInst(call) && find_operands(call, operands) > 0;
+	return LLVMIsACallInst(call) && assembly_find_operands(call, operands) > 0;
 }
 
 /* Collects the accesses of assembly. It is usually one atomic instruction; every x86-64 access has
@@ -118,9 +119,9 @@ void collect_assembly(struct instrument *instrument, const struct site *site)
 	struct memory_operand operands[OPERANDS_MOST];
 	unsigned count;
 
-	if (does_nothing(site->instruction))
+	if (assembly_does_nothing(site->instruction))
 		return;
-	count = find_operands(site->instruction, operands);
+	count = assembly_find_operands(site->instruction, operands);
 	for (unsigned i = 0; i < count; i++) {
 		const struct memory_operand *operand = &operands[i];
 		struct site access = *site;

@@ -10,7 +10,7 @@
 #define START "__atomic_"
 
 /* Compares the name after START with `word`. *bytes receives the size suffix of "_16", 0: none. */
-static bool is_called(const char *name, const char *word, unsigned *bytes)
+static bool atomic_calls_is_called(const char *name, const char *word, unsigned *bytes)
 {
 	const size_t length = strlen(word);
 	char *end;
@@ -32,14 +32,14 @@ static enum site_kind atomic_calls_kind_of(const char *name, unsigned *bytes)
 		"fetch_or", "fetch_xor", "fetch_nand", "add_fetch", "sub_fetch", "and_fetch",
 		"or_fetch", "xor_fetch", "nand_fetch"};
 
-	if (is_called(name, "load", bytes))
+	if (atomic_calls_is_called(name, "load", bytes))
 		return SITE_ATOMIC_LOAD;
-	if (is_called(name, "store", bytes))
+	if (atomic_calls_is_called(name, "store", bytes))
 		return SITE_ATOMIC_STORE;
-	if (is_called(name, "compare_exchange", bytes))
+	if (atomic_calls_is_called(name, "compare_exchange", bytes))
 		return SITE_COMPARE_EXCHANGE;
 	for (size_t i = 0; i < sizeof updates / sizeof *updates; i++)
-		if (is_called(name, updates[i], bytes))
+		if (atomic_calls_is_called(name, updates[i], bytes))
 			return SITE_ATOMIC_UPDATE;
 	return SITE_KIND_COUNT;
 }

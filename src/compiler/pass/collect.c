@@ -36,7 +36,7 @@ uint16_t type_bytes(const struct instrument *instrument, LLVMTypeRef type)
 
 /* Returns whether nothing between two instructions of a block reports to the runtime or allows a
  * context switch. */
-static bool is_alone_between(LLVMValueRef first, LLVMValueRef last)
+static bool collect_is_alone_between(LLVMValueRef first, LLVMValueRef last)
 {
 	LLVMValueRef at = LLVMGetNextInstruction(first);
 
@@ -48,7 +48,7 @@ static bool is_alone_between(LLVMValueRef first, LLVMValueRef last)
 
 /* Marks a write to the location that the previous site has read: the recorder needs only one of the
  * two reports. */
-static void note_write_back(struct instrument *instrument, struct site *write)
+static void collect_note_write_back(struct instrument *instrument, struct site *write)
 {
 	struct site *read =
 		instrument->site_count ? &instrument->sites[instrument->site_count - 1] : NULL;
@@ -57,7 +57,7 @@ static void note_write_back(struct instrument *instrument, struct site *write)
 		read->pointer != write->pointer || read->bytes != write->bytes ||
 		read->bytes > sizeof(uint64_t) || read->function != write->function ||
 		(read->flags | write->flags) & SITE_VOLATILE ||
-		!is_alone_between(read->instruction, write->instruction))
+		!collect_is_alone_between(read->instruction, write->instruction))
 		return;
 	read->flags |= SITE_WRITTEN_BACK;
 	write->flags |= SITE_WRITES_BACK;
@@ -75,11 +75,11 @@ static void collect_add_access(struct instrument *instrument, struct site site,
 	site.bytes = type_bytes(instrument, type);
 	if (LLVMGetTypeKind(type) == LLVMVectorTypeKind)
 		site.flags |= SITE_VECTOR;
-	note_write_back(instrument, &site);
+	collect_note_write_back(instrument, &site);
 	add_site(instrument, &site);
 }
 
-static void add_plain(struct instrument *instrument, struct site site, LLVMValueRef pointer,
+static void collect_add_plain(struct instrument *instrument, struct site site, LLVMValueRef pointer,
 	LLVMTypeRef type, enum site_kind plain, enum site_kind atomic)
 {
 	const LLVMAtomicOrdering order = LLVMGetOrdering(site.instruction);
@@ -95,7 +95,7 @@ static void add_plain(struct instrument *instrument, struct site site, LLVMValue
 
 /* Adds the site of assembly. Assembly that clobbers or takes memory (a star) may access more than
  * its operands. */
-static void add_assembly(struct instrument *instrument, struct site site)
+static void collect_add_assembly(struct instrument *instrument, struct site site)
 {
 	size_t length;
 	const char *constraints =
@@ -109,7 +109,7 @@ static void add_assembly(struct instrument *instrument, struct site site)
 	add_site(instrument, &site);
 }
 
-static bool add_fence_call(struct instrument *instrument, struct site site)
+static bool collect_add_fence_call(struct instrument *instrument, struct site site)
 {
 	const char *name = called_name(site.instruction);
 
@@ -148,7 +148,7 @@ static const struct vector_call vector_calls[] = {
 	{"llvm.x86.avx512.mask.scatter", SITE_OPAQUE, 0, 0},
 };
 
-static bool add_vector(struct instrument *instrument, struct site site)
+static bool collect_add_vector(struct instrument *instrument, struct site site)
 {
 	const char *name = called_name(site.instruction);
 	const struct vector_call *call = vector_calls;
@@ -171,7 +171,7 @@ static bool add_vector(struct instrument *instrument, struct site site)
 	return true;
 }
 
-static void add_exchange(struct instrument *instrument, struct site site)
+static void collect_add_exchange(struct instrument *instrument, struct site site)
 {
 	LLVMValueRef expected = LLVMGetOperand(site.instruction, 1);
 
@@ -186,17 +186,17 @@ static void add_exchange(struct instrument *instrument, struct site site)
 		LLVMTypeOf(expected), SITE_COMPARE_EXCHANGE);
 }
 
-static void add_instruction(struct instrument *instrument, struct site site)
+static void collect_add_instruction(struct instrument *instrument, struct site site)
 {
 	LLVMValueRef instruction = site.instruction;
 
 	switch (LLVMGetInstructionOpcode(instruction)) {
 	case LLVMLoad:
-		add_plain(instrument, site, LLVMGetOperand(instruction, 0), LLVMTypeOf(instruction),
-			SITE_LOAD, SITE_ATOMIC_LOAD);
+		collect_add_plain(instrument, site, LLVMGetOperand(instruction, 0),
+			LLVMTypeOf(instruction), SITE_LOAD, SITE_ATOMIC_LOAD);
 		return;
 	case LLVMStore:
-		add_plain(instrument, site, LLVMGetOperand(instruction, 1),
+		collect_add_plain(instrument, site, LLVMGetOperand(instruction, 1),
 			LLVMTypeOf(LLVMGetOperand(instruction, 0)), SITE_STORE, SITE_ATOMIC_STORE);
 		return;
 	case LLVMAtomicRMW:
@@ -205,7 +205,7 @@ static void add_instruction(struct instrument *instrument, struct site site)
 			LLVMTypeOf(instruction), SITE_ATOMIC_UPDATE);
 		return;
 	case LLVMAtomicCmpXchg:
-		add_exchange(instrument, site);
+		collect_add_exchange(instrument, site);
 		return;
 	case LLVMFence:
 		site.order = orders[LLVMGetOrdering(instruction)];
@@ -215,13 +215,14 @@ static void add_instruction(struct instrument *instrument, struct site site)
 	case LLVMCall:
 	case LLVMInvoke:
 		if (LLVMIsAInlineAsm(LLVMGetCalledValue(instruction)))
-			add_assembly(instrument, site);
-		else if (!add_fence_call(instrument, site) && !add_vector(instrument, site) &&
+			collect_add_assembly(instrument, site);
+		else if (!collect_add_fence_call(instrument, site) &&
+			 !collect_add_vector(instrument, site) &&
 			 !collect_atomic_call(instrument, &site))
 			collect_library_call(instrument, &site);
 		return;
 	case LLVMCallBr:
-		add_assembly(instrument, site);
+		collect_add_assembly(instrument, site);
 		return;
 	default:
 		return;
@@ -229,7 +230,7 @@ static void add_instruction(struct instrument *instrument, struct site site)
 }
 
 /* Returns the position after the allocas of the entry block, which must stay together. */
-static LLVMValueRef first_place(LLVMValueRef function)
+static LLVMValueRef collect_first_place(LLVMValueRef function)
 {
 	LLVMValueRef place = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function));
 
@@ -238,7 +239,7 @@ static LLVMValueRef first_place(LLVMValueRef function)
 	return place;
 }
 
-static bool is_intrinsic(LLVMValueRef call)
+static bool collect_is_intrinsic(LLVMValueRef call)
 {
 	const char *name = called_name(call);
 
@@ -246,7 +247,7 @@ static bool is_intrinsic(LLVMValueRef call)
 }
 
 /* A tail call must directly precede its return: the point of the exit stands before the call. */
-static bool is_exit(LLVMValueRef instruction)
+static bool collect_is_exit(LLVMValueRef instruction)
 {
 	LLVMValueRef other;
 
@@ -254,12 +255,12 @@ static bool is_exit(LLVMValueRef instruction)
 		other = LLVMGetNextInstruction(instruction);
 		return LLVMIsAReturnInst(other) &&
 		       !LLVMIsAInlineAsm(LLVMGetCalledValue(instruction)) &&
-		       !is_intrinsic(instruction);
+		       !collect_is_intrinsic(instruction);
 	}
 	if (!LLVMIsAReturnInst(instruction))
 		return false;
 	other = LLVMGetPreviousInstruction(instruction);
-	return !other || !LLVMIsACallInst(other) || !is_exit(other);
+	return !other || !LLVMIsACallInst(other) || !collect_is_exit(other);
 }
 
 static bool collect_is_inside(LLVMValueRef function)
@@ -275,7 +276,7 @@ void collect_sites(struct instrument *instrument, LLVMValueRef function, uint32_
 	struct site site = {.function = function, .function_number = function_number};
 	struct site entry = site;
 
-	entry.instruction = first_place(function);
+	entry.instruction = collect_first_place(function);
 	entry.kind = SITE_FUNCTION_ENTRY;
 	entry.flags = collect_is_inside(function) ? SITE_INSIDE : 0;
 	add_site(instrument, &entry);
@@ -286,9 +287,9 @@ void collect_sites(struct instrument *instrument, LLVMValueRef function, uint32_
 		for (LLVMValueRef instruction = LLVMGetFirstInstruction(block); instruction;
 			instruction = LLVMGetNextInstruction(instruction)) {
 			site.instruction = instruction;
-			add_instruction(instrument, site);
+			collect_add_instruction(instrument, site);
 			collect_values(instrument, &site, entry.instruction);
-			if (is_exit(instruction)) {
+			if (collect_is_exit(instruction)) {
 				struct site leave = site;
 
 				leave.kind = SITE_FUNCTION_EXIT;

@@ -45,7 +45,7 @@ static void *fields_grow(void *items, size_t count, size_t *capacity, size_t siz
 	return items;
 }
 
-static bool see(struct field_types *types, LLVMMetadataRef node)
+static bool fields_mark_visited(struct field_types *types, LLVMMetadataRef node)
 {
 	size_t slot;
 
@@ -60,7 +60,8 @@ static bool see(struct field_types *types, LLVMMetadataRef node)
 		types->seen_count = 0;
 		for (size_t i = 0; i < old_capacity; i++)
 			if (old[i])
-				(void)see(types, old[i]); /* always new in the larger table */
+				(void)fields_mark_visited(
+					types, old[i]); /* always new in the larger table */
 		free(old);
 	}
 	slot = ((uintptr_t)node >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 20 &
@@ -73,9 +74,9 @@ static bool see(struct field_types *types, LLVMMetadataRef node)
 	return true;
 }
 
-static void enqueue(struct field_types *types, LLVMValueRef node)
+static void fields_enqueue(struct field_types *types, LLVMValueRef node)
 {
-	if (!node || !LLVMIsAMDNode(node) || !see(types, LLVMValueAsMetadata(node)))
+	if (!node || !LLVMIsAMDNode(node) || !fields_mark_visited(types, LLVMValueAsMetadata(node)))
 		return;
 	types->queue = fields_grow(
 		types->queue, types->queue_count, &types->queue_capacity, sizeof(*types->queue));
@@ -93,7 +94,7 @@ static LLVMValueRef fields_operand(LLVMValueRef node, unsigned index)
 	return operands[index];
 }
 
-static const char *string_operand(LLVMValueRef node, unsigned index)
+static const char *fields_string_operand(LLVMValueRef node, unsigned index)
 {
 	LLVMValueRef value = fields_operand(node, index);
 	unsigned length;
@@ -101,9 +102,9 @@ static const char *string_operand(LLVMValueRef node, unsigned index)
 	return value && LLVMIsAMDString(value) ? LLVMGetMDString(value, &length) : NULL;
 }
 
-static void note_type(struct field_types *types, LLVMValueRef node)
+static void fields_note_type(struct field_types *types, LLVMValueRef node)
 {
-	const char *name = string_operand(node, DI_NAME);
+	const char *name = fields_string_operand(node, DI_NAME);
 
 	if (!name || !fields_operand(node, DI_ELEMENTS))
 		return;
@@ -112,21 +113,21 @@ static void note_type(struct field_types *types, LLVMValueRef node)
 	types->types[types->type_count++] = (struct known_type){.name = strdup(name), .node = node};
 }
 
-static void visit(struct field_types *types, LLVMValueRef node)
+static void fields_visit(struct field_types *types, LLVMValueRef node)
 {
 	LLVMValueRef operands[OPERANDS_MOST];
 	const unsigned count = (unsigned)LLVMGetMDNodeNumOperands(node);
 
 	if (LLVMGetMetadataKind(LLVMValueAsMetadata(node)) == LLVMDICompositeTypeMetadataKind)
-		note_type(types, node);
+		fields_note_type(types, node);
 	if (count > OPERANDS_MOST)
 		return;
 	LLVMGetMDNodeOperands(node, operands);
 	for (unsigned i = 0; i < count; i++)
-		enqueue(types, operands[i]);
+		fields_enqueue(types, operands[i]);
 }
 
-static int compare_types(const void *a, const void *b)
+static int fields_compare_types(const void *a, const void *b)
 {
 	return strcmp(((const struct known_type *)a)->name, ((const struct known_type *)b)->name);
 }
@@ -144,14 +145,14 @@ struct field_types *field_types_new(struct instrument *instrument)
 		LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
 
 		if (subprogram)
-			enqueue(types, LLVMMetadataAsValue(context, subprogram));
+			fields_enqueue(types, LLVMMetadataAsValue(context, subprogram));
 	}
 	for (size_t i = 0; i < types->queue_count; i++)
-		visit(types, types->queue[i]);
+		fields_visit(types, types->queue[i]);
 	free(types->queue);
 	free(types->seen);
 	if (types->type_count)
-		qsort(types->types, types->type_count, sizeof *types->types, compare_types);
+		qsort(types->types, types->type_count, sizeof *types->types, fields_compare_types);
 	return types;
 }
 
@@ -166,16 +167,16 @@ void field_types_free(struct field_types *types)
 static LLVMValueRef fields_find_type(const struct field_types *types, const char *name)
 {
 	const struct known_type key = {.name = (char *)(uintptr_t)name};
-	const struct known_type *found = types->type_count
-						 ? bsearch(&key, types->types, types->type_count,
-							   sizeof *types->types, compare_types)
-						 : NULL;
+	const struct known_type *found =
+		types->type_count ? bsearch(&key, types->types, types->type_count,
+					    sizeof *types->types, fields_compare_types)
+				  : NULL;
 
 	return found ? found->node : NULL;
 }
 
 /* Returns the type without typedefs and qualifiers; NULL for a pointer. */
-static LLVMValueRef strip_type(LLVMValueRef type)
+static LLVMValueRef fields_strip_type(LLVMValueRef type)
 {
 	for (unsigned i = 0; type && i < 16; i++) {
 		const LLVMMetadataRef node = LLVMValueAsMetadata(type);
@@ -191,7 +192,7 @@ static LLVMValueRef strip_type(LLVMValueRef type)
 	return type;
 }
 
-static bool member_holds(LLVMValueRef member, uint64_t offset, uint64_t *start)
+static bool fields_member_holds(LLVMValueRef member, uint64_t offset, uint64_t *start)
 {
 	LLVMMetadataRef type = LLVMValueAsMetadata(member);
 
@@ -201,7 +202,7 @@ static bool member_holds(LLVMValueRef member, uint64_t offset, uint64_t *start)
 	return offset >= *start && offset - *start < (LLVMDITypeGetSizeInBits(type) + 7) / 8;
 }
 
-static bool is_bit_field(LLVMValueRef member)
+static bool fields_is_bit_field(LLVMValueRef member)
 {
 	return LLVMDITypeGetFlags(LLVMValueAsMetadata(member)) & LLVMDIFlagBitField;
 }
@@ -212,7 +213,8 @@ struct field_path {
 	bool is_bit_field;
 };
 
-static void add_path(LLVMValueRef type, uint64_t offset, struct field_path *path, unsigned depth)
+static void fields_add_path(
+	LLVMValueRef type, uint64_t offset, struct field_path *path, unsigned depth)
 {
 	LLVMValueRef elements = type ? fields_operand(type, DI_ELEMENTS) : NULL;
 	const unsigned count = elements ? (unsigned)LLVMGetMDNodeNumOperands(elements) : 0;
@@ -223,21 +225,22 @@ static void add_path(LLVMValueRef type, uint64_t offset, struct field_path *path
 		const char *name;
 		uint64_t start;
 
-		if (!member || !LLVMIsAMDNode(member) || !member_holds(member, offset, &start))
+		if (!member || !LLVMIsAMDNode(member) ||
+			!fields_member_holds(member, offset, &start))
 			continue;
-		name = string_operand(member, DI_NAME);
+		name = fields_string_operand(member, DI_NAME);
 		if (name && *name && length + strlen(name) + 2 < path->size)
 			(void)snprintf(path->text + length, path->size - length, "%s%s",
 				length ? "." : "", name);
-		path->is_bit_field |= is_bit_field(member);
-		add_path(strip_type(fields_operand(member, DI_BASE_TYPE)), offset - start, path,
-			depth + 1);
+		path->is_bit_field |= fields_is_bit_field(member);
+		fields_add_path(fields_strip_type(fields_operand(member, DI_BASE_TYPE)),
+			offset - start, path, depth + 1);
 		return;
 	}
 }
 
 /* Reads the TBAA tag: (base type, access type, offset). Returns false if it names no struct. */
-static bool field_by_tag(const struct site *site, const char **type, uint64_t *offset)
+static bool fields_field_by_tag(const struct site *site, const char **type, uint64_t *offset)
 {
 	LLVMValueRef tag = LLVMGetMetadata(site->instruction, LLVMGetMDKindID("tbaa", 4));
 	LLVMValueRef base, place;
@@ -248,13 +251,13 @@ static bool field_by_tag(const struct site *site, const char **type, uint64_t *o
 	place = fields_operand(tag, 2);
 	if (!base || base == fields_operand(tag, 1) || !place || !LLVMIsAConstantInt(place))
 		return false;
-	*type = string_operand(base, 0);
+	*type = fields_string_operand(base, 0);
 	*offset = LLVMConstIntGetZExtValue(place);
 	return *type && **type;
 }
 
 /* Reads the struct type of the address computation, for example "struct.account". */
-static bool field_by_address(
+static bool fields_field_by_address(
 	struct instrument *instrument, const struct site *site, const char **type, uint64_t *offset)
 {
 	LLVMValueRef index;
@@ -277,7 +280,7 @@ static bool field_by_address(
 }
 
 /* Demangles a type name; "_ZTS7account" and "_ZTSN4bank7accountE" give the last component. */
-static const char *plain_name(const char *type, char *buffer, size_t size)
+static const char *fields_plain_name(const char *type, char *buffer, size_t size)
 {
 	const char *at = type;
 
@@ -306,12 +309,12 @@ bool site_field(const struct field_types *types, struct site *site, char *type, 
 	const char *name;
 	uint64_t offset;
 
-	if (!field_by_tag(site, &name, &offset) &&
-		!field_by_address(types->instrument, site, &name, &offset))
+	if (!fields_field_by_tag(site, &name, &offset) &&
+		!fields_field_by_address(types->instrument, site, &name, &offset))
 		return false;
-	(void)snprintf(type, type_size, "%s", plain_name(name, field, field_size));
+	(void)snprintf(type, type_size, "%s", fields_plain_name(name, field, field_size));
 	field[0] = '\0';
-	add_path(fields_find_type(types, type), offset, &path, 0);
+	fields_add_path(fields_find_type(types, type), offset, &path, 0);
 	if (path.is_bit_field)
 		site->flags |= SITE_BIT_FIELD;
 	if (!field[0])

@@ -33,7 +33,7 @@ const char *called_name(LLVMValueRef call)
 }
 
 /* Returns whether a call may keep the address, pass it on, or access the memory invisibly. */
-static bool call_leaks(LLVMValueRef call)
+static bool filter_call_leaks(LLVMValueRef call)
 {
 	const char *name = called_name(call);
 
@@ -46,9 +46,10 @@ static bool call_leaks(LLVMValueRef call)
 	return true;
 }
 
-static bool escapes(struct walk *walk, LLVMValueRef address, unsigned depth);
+static bool filter_escapes(struct walk *walk, LLVMValueRef address, unsigned depth);
 
-static bool use_leaks(struct walk *walk, LLVMValueRef user, LLVMValueRef address, unsigned depth)
+static bool filter_use_leaks(
+	struct walk *walk, LLVMValueRef user, LLVMValueRef address, unsigned depth)
 {
 	if (LLVMIsALoadInst(user) || LLVMIsAICmpInst(user))
 		return false;
@@ -59,14 +60,14 @@ static bool use_leaks(struct walk *walk, LLVMValueRef user, LLVMValueRef address
 	if (LLVMIsAAtomicCmpXchgInst(user))
 		return LLVMGetOperand(user, 1) == address || LLVMGetOperand(user, 2) == address;
 	if (LLVMIsAGetElementPtrInst(user) || LLVMIsABitCastInst(user))
-		return escapes(walk, user, depth + 1);
+		return filter_escapes(walk, user, depth + 1);
 	if (LLVMIsACallInst(user) || LLVMIsAInvokeInst(user))
-		return call_leaks(user) &&
+		return filter_call_leaks(user) &&
 		       !(walk->is_list && filter_starts_with(called_name(user), "llvm.va_"));
 	return true;
 }
 
-static bool escapes(struct walk *walk, LLVMValueRef address, unsigned depth)
+static bool filter_escapes(struct walk *walk, LLVMValueRef address, unsigned depth)
 {
 	if (depth > DEPTH_MOST || walk->count == VALUES_MOST)
 		return true;
@@ -75,7 +76,7 @@ static bool escapes(struct walk *walk, LLVMValueRef address, unsigned depth)
 			return false;
 	walk->seen[walk->count++] = address;
 	for (LLVMUseRef use = LLVMGetFirstUse(address); use; use = LLVMGetNextUse(use))
-		if (use_leaks(walk, LLVMGetUser(use), address, depth))
+		if (filter_use_leaks(walk, LLVMGetUser(use), address, depth))
 			return true;
 	return false;
 }
@@ -110,14 +111,14 @@ bool filter_is_private(LLVMValueRef allocation)
 {
 	struct walk walk = {.count = 0};
 
-	return !escapes(&walk, allocation, 0);
+	return !filter_escapes(&walk, allocation, 0);
 }
 
 bool filter_is_private_list(LLVMValueRef allocation)
 {
 	struct walk walk = {.is_list = true};
 
-	return !escapes(&walk, allocation, 0);
+	return !filter_escapes(&walk, allocation, 0);
 }
 
 bool filter_skips(LLVMValueRef pointer, bool is_write)

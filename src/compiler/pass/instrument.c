@@ -64,7 +64,7 @@ void instrument_mark(LLVMModuleRef module)
 	}
 }
 
-static void unmark(LLVMModuleRef module)
+static void instrument_unmark(LLVMModuleRef module)
 {
 	const unsigned kind = LLVMGetEnumAttributeKindForName(SANITIZED, strlen(SANITIZED));
 
@@ -79,7 +79,7 @@ static void unmark(LLVMModuleRef module)
 	}
 }
 
-static bool is_instrumented(LLVMValueRef function)
+static bool instrument_is_instrumented(LLVMValueRef function)
 {
 	return LLVMGetLinkage(function) != LLVMAvailableExternallyLinkage &&
 	       !instrument_has_attribute(function, "naked") &&
@@ -87,7 +87,7 @@ static bool is_instrumented(LLVMValueRef function)
 }
 
 /* Stubs push onto the stack: no function, also no inlined one, may use the red zone. */
-static void add_text_attribute(
+static void instrument_add_text_attribute(
 	LLVMContextRef context, LLVMValueRef function, const char *name, const char *value)
 {
 	LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
@@ -99,11 +99,12 @@ static void add_text_attribute(
  * The recorder finds the caller by frame and return address. Functions therefore keep their frame
  * pointer, and those called from code without bitcode make no tail calls.
  */
-static void keep_frame(struct instrument *instrument, LLVMValueRef function)
+static void instrument_keep_frame(struct instrument *instrument, LLVMValueRef function)
 {
-	add_text_attribute(instrument->context, function, "frame-pointer", "all");
+	instrument_add_text_attribute(instrument->context, function, "frame-pointer", "all");
 	if (is_called_from_outside(function))
-		add_text_attribute(instrument->context, function, "disable-tail-calls", "true");
+		instrument_add_text_attribute(
+			instrument->context, function, "disable-tail-calls", "true");
 }
 
 static void instrument_collect(struct instrument *instrument)
@@ -114,9 +115,9 @@ static void instrument_collect(struct instrument *instrument)
 		function = LLVMGetNextFunction(function)) {
 		if (LLVMIsDeclaration(function))
 			continue;
-		if (is_instrumented(function)) {
+		if (instrument_is_instrumented(function)) {
 			collect_sites(instrument, function, number);
-			keep_frame(instrument, function);
+			instrument_keep_frame(instrument, function);
 			mark_function(instrument, function);
 		}
 		instrument_add_attribute(instrument->context, function, "noredzone");
@@ -124,7 +125,7 @@ static void instrument_collect(struct instrument *instrument)
 	}
 }
 
-static void mark_done(struct instrument *instrument)
+static void instrument_mark_done(struct instrument *instrument)
 {
 	LLVMMetadataRef one =
 		LLVMValueAsMetadata(LLVMConstInt(instrument->i32, INSTRUMENT_ABI_VERSION, 0));
@@ -135,7 +136,7 @@ static void mark_done(struct instrument *instrument)
 }
 
 /* Serves raddle's tests: an invalid module would otherwise fail later in an unrelated place. */
-static void verify(LLVMModuleRef module)
+static void instrument_verify(LLVMModuleRef module)
 {
 	char *message = NULL;
 
@@ -150,7 +151,7 @@ static void verify(LLVMModuleRef module)
 }
 
 /* raddle-cc --warn-opaque: warns about memory accesses that the pass cannot analyse. */
-static void warn_of_opaque(const struct instrument *instrument)
+static void instrument_warn_of_opaque(const struct instrument *instrument)
 {
 	for (size_t i = 0; getenv("RADDLE_WARN_OPAQUE") && i < instrument->site_count; i++) {
 		const struct site *site = &instrument->sites[i];
@@ -173,7 +174,7 @@ static void warn_of_opaque(const struct instrument *instrument)
 
 /* Names private constants by local symbols, so that a walk of a recorded run finds their
  * addresses. */
-static void name_constants(LLVMModuleRef module)
+static void instrument_name_constants(LLVMModuleRef module)
 {
 	for (LLVMValueRef global = LLVMGetFirstGlobal(module); global;
 		global = LLVMGetNextGlobal(global)) {
@@ -214,25 +215,25 @@ bool instrument_module(LLVMModuleRef module)
 
 	if (LLVMGetNamedMetadata(module, DONE, strlen(DONE)))
 		return false;
-	unmark(module);
+	instrument_unmark(module);
 	if (!instrument_is_for_us(module))
 		return true;
 	instrument.builder = LLVMCreateBuilderInContext(context);
-	name_constants(module);
+	instrument_name_constants(module);
 	lower_gotos(&instrument);
 	split_invokes(&instrument);
 	lower_lists(&instrument);
 	embed_bitcode(&instrument);
 	instrument_collect(&instrument);
-	warn_of_opaque(&instrument);
+	instrument_warn_of_opaque(&instrument);
 	if (instrument.site_count) {
 		describe_sites(&instrument);
 		split_loops(&instrument);
 		insert_points(&instrument);
 		insert_registration(&instrument);
 	}
-	mark_done(&instrument);
-	verify(module);
+	instrument_mark_done(&instrument);
+	instrument_verify(module);
 	LLVMDisposeBuilder(instrument.builder);
 	free(instrument.sites);
 	return true;

@@ -14,7 +14,7 @@ struct labels {
 	unsigned count;
 };
 
-static LLVMValueRef goto_of(LLVMBasicBlockRef block)
+static LLVMValueRef labels_goto_of(LLVMBasicBlockRef block)
 {
 	LLVMValueRef last = LLVMGetBasicBlockTerminator(block);
 
@@ -31,7 +31,7 @@ static unsigned labels_number_of(const struct labels *labels, LLVMBasicBlockRef 
 }
 
 /* Returns whether a call or inline assembly uses the label: assembly may jump to it. */
-static bool label_escapes(LLVMValueRef label)
+static bool labels_label_escapes(LLVMValueRef label)
 {
 	for (LLVMUseRef use = LLVMGetFirstUse(label); use; use = LLVMGetNextUse(use))
 		if (LLVMIsACallInst(LLVMGetUser(use)) || LLVMIsACallBrInst(LLVMGetUser(use)))
@@ -39,18 +39,18 @@ static bool label_escapes(LLVMValueRef label)
 	return false;
 }
 
-static bool collect_labels(LLVMValueRef function, struct labels *labels)
+static bool labels_collect(LLVMValueRef function, struct labels *labels)
 {
 	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
 		block = LLVMGetNextBasicBlock(block)) {
-		LLVMValueRef jump = goto_of(block);
+		LLVMValueRef jump = labels_goto_of(block);
 
 		for (unsigned i = 0; jump && i < LLVMGetNumSuccessors(jump); i++) {
 			LLVMBasicBlockRef to = LLVMGetSuccessor(jump, i);
 
 			if (labels_number_of(labels, to) < labels->count)
 				continue;
-			if (label_escapes(LLVMBlockAddress(function, to)))
+			if (labels_label_escapes(LLVMBlockAddress(function, to)))
 				return false;
 			labels->blocks = realloc(
 				labels->blocks, (labels->count + 1) * sizeof(LLVMBasicBlockRef));
@@ -62,7 +62,7 @@ static bool collect_labels(LLVMValueRef function, struct labels *labels)
 	return labels->count != 0;
 }
 
-static void replace_goto(
+static void labels_replace_goto(
 	struct instrument *instrument, const struct labels *labels, LLVMValueRef jump)
 {
 	const unsigned ways = LLVMGetNumSuccessors(jump);
@@ -97,15 +97,15 @@ static void labels_lower(struct instrument *instrument, LLVMValueRef function)
 {
 	struct labels labels = {0};
 
-	if (collect_labels(function, &labels)) {
+	if (labels_collect(function, &labels)) {
 		for (unsigned i = 0; i < labels.count; i++)
 			LLVMReplaceAllUsesWith(LLVMBlockAddress(function, labels.blocks[i]),
 				LLVMConstIntToPtr(LLVMConstInt(instrument->i64, i + 1, false),
 					instrument->pointer));
 		for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
 			block = LLVMGetNextBasicBlock(block))
-			if (goto_of(block))
-				replace_goto(instrument, &labels, goto_of(block));
+			if (labels_goto_of(block))
+				labels_replace_goto(instrument, &labels, labels_goto_of(block));
 	}
 	free(labels.blocks);
 }

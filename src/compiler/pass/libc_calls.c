@@ -50,23 +50,23 @@ static const struct library_call library_calls[] = {
 	{"llvm.memset.", {WRITE(0, 2), NOTHING, NOTHING}},
 };
 
-static bool names_call(const char *row, const char *name)
+static bool libc_calls_names_call(const char *row, const char *name)
 {
 	/* The name of an intrinsic ends with the types of its arguments. */
 	return strncmp(row, "llvm.", 5) == 0 ? strncmp(name, row, strlen(row)) == 0
 					     : strcmp(name, row) == 0;
 }
 
-static const struct library_call *find_call(const char *name)
+static const struct library_call *libc_calls_find_call(const char *name)
 {
 	for (size_t i = 0; i < sizeof library_calls / sizeof *library_calls; i++)
-		if (names_call(library_calls[i].name, name))
+		if (libc_calls_names_call(library_calls[i].name, name))
 			return &library_calls[i];
 	return NULL;
 }
 
 /* Sets the length of the access. Returns false if the call does not match the standard declaration. */
-static bool set_length(
+static bool libc_calls_set_length(
 	struct instrument *instrument, struct site *site, const struct library_access *access)
 {
 	LLVMValueRef call = site->instruction;
@@ -110,7 +110,7 @@ static bool libc_calls_is_recomputed(const char *name)
 	return false;
 }
 
-static void set_copy(struct site *site, bool is_read)
+static void libc_calls_set_copy(struct site *site, bool is_read)
 {
 	LLVMValueRef call = site->instruction;
 	const char *name = called_name(call);
@@ -122,7 +122,7 @@ static void set_copy(struct site *site, bool is_read)
 	site->follows = is_copy && !is_private && !filter_skips(LLVMGetArgOperand(call, 1), false);
 }
 
-static void collect_access(
+static void libc_calls_collect_access(
 	struct instrument *instrument, struct site site, const struct library_access *access)
 {
 	LLVMValueRef call = site.instruction;
@@ -134,13 +134,13 @@ static void collect_access(
 	if (LLVMGetTypeKind(LLVMTypeOf(site.pointer)) != LLVMPointerTypeKind)
 		return; /* another function of the program with this name */
 	site.kind = access->kind;
-	set_copy(&site, access->kind == SITE_RANGE_READ);
+	libc_calls_set_copy(&site, access->kind == SITE_RANGE_READ);
 	if ((access->kind == SITE_RANGE_READ || access->kind == SITE_STRING_READ) &&
 		libc_calls_is_recomputed(called_name(call)))
 		site.contents = (uint8_t)(SITE_CONTENTS | access->pointer << SITE_ARGUMENT_SHIFT);
 	if (!filter_skips(site.pointer,
 		    access->kind == SITE_RANGE_WRITE || access->kind == SITE_STRING_WRITE) &&
-		set_length(instrument, &site, access))
+		libc_calls_set_length(instrument, &site, access))
 		add_site(instrument, &site);
 }
 
@@ -152,9 +152,9 @@ void collect_library_call(struct instrument *instrument, const struct site *site
 
 	if (!callee || !LLVMIsAFunction(callee) || !LLVMIsDeclaration(callee))
 		return;
-	call = find_call(LLVMGetValueName2(callee, &length));
+	call = libc_calls_find_call(LLVMGetValueName2(callee, &length));
 	for (unsigned i = 0; call && i < ACCESSES_MOST; i++)
 		if (call->accesses[i].pointer != NONE)
-			collect_access(instrument, *site, &call->accesses[i]);
+			libc_calls_collect_access(instrument, *site, &call->accesses[i]);
 	collect_printf_call(instrument, site);
 }

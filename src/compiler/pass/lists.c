@@ -12,20 +12,20 @@
 /* The struct va_list of the x86-64 ABI: two 32-bit offsets and two pointers. */
 #define LIST_WORDS 3
 
-static bool has_parameter_attribute(LLVMValueRef function, unsigned number, const char *name)
+static bool lists_has_parameter_attribute(LLVMValueRef function, unsigned number, const char *name)
 {
 	return LLVMGetEnumAttributeAtIndex(
 		function, number + 1, LLVMGetEnumAttributeKindForName(name, strlen(name)));
 }
 
-static bool calls(LLVMValueRef instruction, const char *start)
+static bool lists_calls(LLVMValueRef instruction, const char *start)
 {
 	const char *name = LLVMIsACallInst(instruction) ? called_name(instruction) : NULL;
 
 	return name && strncmp(name, start, strlen(start)) == 0;
 }
 
-static bool is_private_list(LLVMValueRef address)
+static bool lists_is_private_list(LLVMValueRef address)
 {
 	while (LLVMIsAGetElementPtrInst(address) || LLVMIsABitCastInst(address))
 		address = LLVMGetOperand(address, 0);
@@ -37,7 +37,7 @@ static bool is_private_list(LLVMValueRef address)
  * area. The lower half is for general-purpose registers, the upper half for vector registers.
  * Returns NULL if a parameter is of another class.
  */
-static LLVMValueRef first_word(const struct instrument *instrument, LLVMValueRef function)
+static LLVMValueRef lists_first_word(const struct instrument *instrument, LLVMValueRef function)
 {
 	uint64_t general = 0, vector = 0;
 
@@ -45,8 +45,8 @@ static LLVMValueRef first_word(const struct instrument *instrument, LLVMValueRef
 		LLVMTypeRef type = LLVMTypeOf(LLVMGetParam(function, i));
 		const LLVMTypeKind kind = LLVMGetTypeKind(type);
 
-		if (has_parameter_attribute(function, i, "byval") ||
-			has_parameter_attribute(function, i, "nest"))
+		if (lists_has_parameter_attribute(function, i, "byval") ||
+			lists_has_parameter_attribute(function, i, "nest"))
 			return NULL;
 		if (kind == LLVMPointerTypeKind ||
 			(kind == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) <= 64))
@@ -60,7 +60,7 @@ static LLVMValueRef first_word(const struct instrument *instrument, LLVMValueRef
 }
 
 /* Copies the list word by word before `before`, at the source position of `place`. */
-static void copy_list(struct instrument *instrument, LLVMValueRef to, LLVMValueRef from,
+static void lists_copy_list(struct instrument *instrument, LLVMValueRef to, LLVMValueRef from,
 	LLVMValueRef first, LLVMValueRef before, LLVMValueRef place)
 {
 	LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(before));
@@ -86,7 +86,7 @@ static void copy_list(struct instrument *instrument, LLVMValueRef to, LLVMValueR
 	}
 }
 
-static LLVMValueRef add_list(struct instrument *instrument, LLVMValueRef function)
+static LLVMValueRef lists_add_list(struct instrument *instrument, LLVMValueRef function)
 {
 	LLVMValueRef list;
 
@@ -103,21 +103,23 @@ static void lists_lower(struct instrument *instrument, LLVMValueRef function, LL
 	LLVMValueRef next = LLVMGetNextInstruction(call);
 	LLVMValueRef list, started;
 
-	if (calls(call, "llvm.va_start")) {
+	if (lists_calls(call, "llvm.va_start")) {
 		list = LLVMGetArgOperand(call, 0);
-		if (!is_private_list(list))
+		if (!lists_is_private_list(list))
 			return;
-		started = add_list(instrument, function);
+		started = lists_add_list(instrument, function);
 		LLVMSetOperand(call, 0, started);
-		copy_list(instrument, list, started, first_word(instrument, function), next, call);
-	} else if (calls(call, "llvm.va_copy")) {
+		lists_copy_list(instrument, list, started, lists_first_word(instrument, function),
+			next, call);
+	} else if (lists_calls(call, "llvm.va_copy")) {
 		list = LLVMGetArgOperand(call, 0);
 		started = LLVMGetArgOperand(call, 1);
-		if (!is_private_list(list) && !is_private_list(started))
+		if (!lists_is_private_list(list) && !lists_is_private_list(started))
 			return;
-		copy_list(instrument, list, started, NULL, call, call);
+		lists_copy_list(instrument, list, started, NULL, call, call);
 		LLVMInstructionEraseFromParent(call);
-	} else if (calls(call, "llvm.va_end") && is_private_list(LLVMGetArgOperand(call, 0))) {
+	} else if (lists_calls(call, "llvm.va_end") &&
+		   lists_is_private_list(LLVMGetArgOperand(call, 0))) {
 		LLVMInstructionEraseFromParent(call); /* has no effect on x86-64 */
 	}
 }

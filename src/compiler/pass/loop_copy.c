@@ -12,7 +12,7 @@ struct copies {
 	unsigned count;
 };
 
-static LLVMBasicBlockRef copy_of_block(const struct copies *copies, LLVMBasicBlockRef block)
+static LLVMBasicBlockRef loop_copy_of_block(const struct copies *copies, LLVMBasicBlockRef block)
 {
 	for (unsigned i = 0; i < copies->loop->block_count; i++)
 		if (copies->loop->blocks[i] == block)
@@ -30,7 +30,7 @@ static LLVMValueRef loop_copy_copy_of(const struct copies *copies, LLVMValueRef 
 	return value;
 }
 
-static bool is_used_behind(const struct loop *loop, LLVMValueRef value)
+static bool loop_copy_is_used_behind(const struct loop *loop, LLVMValueRef value)
 {
 	for (LLVMUseRef use = LLVMGetFirstUse(value); use; use = LLVMGetNextUse(use))
 		if (!loop_has(loop, LLVMGetUser(use)))
@@ -39,7 +39,7 @@ static bool is_used_behind(const struct loop *loop, LLVMValueRef value)
 }
 
 /* Returns whether `user` is a phi in an exit block; such a phi only gets further incoming values. */
-static bool is_exit_phi(const struct loop *loop, LLVMValueRef user)
+static bool loop_copy_is_exit_phi(const struct loop *loop, LLVMValueRef user)
 {
 	if (!LLVMIsAPHINode(user))
 		return false;
@@ -50,11 +50,11 @@ static bool is_exit_phi(const struct loop *loop, LLVMValueRef user)
 }
 
 /* An exit phi that receives the value on an edge from outside the loop needs a new phi, too. */
-static bool needs_phi(const struct loop *loop, LLVMValueRef value, LLVMValueRef user)
+static bool loop_copy_needs_phi(const struct loop *loop, LLVMValueRef value, LLVMValueRef user)
 {
 	if (loop_has(loop, user))
 		return false;
-	if (!is_exit_phi(loop, user))
+	if (!loop_copy_is_exit_phi(loop, user))
 		return true;
 	for (unsigned i = 0; i < LLVMCountIncoming(user); i++)
 		if (LLVMGetIncomingValue(user, i) == value &&
@@ -64,7 +64,7 @@ static bool needs_phi(const struct loop *loop, LLVMValueRef value, LLVMValueRef 
 }
 
 /* Returns the only exit block if all its predecessors are in the loop; else NULL. */
-static LLVMBasicBlockRef only_exit(const struct loop *loop)
+static LLVMBasicBlockRef loop_copy_only_exit(const struct loop *loop)
 {
 	LLVMBasicBlockRef exit = NULL;
 
@@ -92,19 +92,19 @@ static LLVMBasicBlockRef only_exit(const struct loop *loop)
 
 bool loop_copy_is_possible(const struct loop *loop)
 {
-	const bool has_only_exit = only_exit(loop) != NULL;
+	const bool has_only_exit = loop_copy_only_exit(loop) != NULL;
 
 	for (unsigned i = 0; i < loop->block_count; i++)
 		for (LLVMValueRef value = LLVMGetFirstInstruction(loop->blocks[i]); value;
 			value = LLVMGetNextInstruction(value))
 			for (LLVMUseRef use = LLVMGetFirstUse(value); use && !has_only_exit;
 				use = LLVMGetNextUse(use))
-				if (needs_phi(loop, value, LLVMGetUser(use)))
+				if (loop_copy_needs_phi(loop, value, LLVMGetUser(use)))
 					return false;
 	return true;
 }
 
-static void replace_operands(LLVMValueRef user, LLVMValueRef old, LLVMValueRef new)
+static void loop_copy_replace_operands(LLVMValueRef user, LLVMValueRef old, LLVMValueRef new)
 {
 	for (int i = 0; i < LLVMGetNumOperands(user); i++)
 		if (LLVMGetOperand(user, (unsigned)i) == old)
@@ -112,7 +112,8 @@ static void replace_operands(LLVMValueRef user, LLVMValueRef old, LLVMValueRef n
 }
 
 /* Merges the value and its copy by a phi in the exit block, and makes all later users use the phi. */
-static void merge_result(const struct copies *copies, LLVMValueRef value, LLVMBasicBlockRef exit)
+static void loop_copy_merge_result(
+	const struct copies *copies, LLVMValueRef value, LLVMBasicBlockRef exit)
 {
 	LLVMBuilderRef builder = copies->instrument->builder;
 	LLVMValueRef copy = loop_copy_copy_of(copies, value);
@@ -125,7 +126,7 @@ static void merge_result(const struct copies *copies, LLVMValueRef value, LLVMBa
 		/* A user may refer to the value twice, so replacing an operand may invalidate the
 		 * next use. */
 		next = LLVMGetNextUse(use);
-		if (user == phi || !needs_phi(copies->loop, value, user))
+		if (user == phi || !loop_copy_needs_phi(copies->loop, value, user))
 			continue;
 		if (!phi) {
 			LLVMPositionBuilderBeforeInstrAndDbgRecords(
@@ -134,7 +135,7 @@ static void merge_result(const struct copies *copies, LLVMValueRef value, LLVMBa
 			next = LLVMGetFirstUse(value);
 			continue;
 		}
-		replace_operands(user, value, phi);
+		loop_copy_replace_operands(user, value, phi);
 		next = LLVMGetFirstUse(value);
 	}
 	for (unsigned i = 0; phi && i < copies->loop->block_count; i++) {
@@ -150,7 +151,7 @@ static void merge_result(const struct copies *copies, LLVMValueRef value, LLVMBa
 	}
 }
 
-static void extend_phis(const struct copies *copies, LLVMBasicBlockRef exit)
+static void loop_copy_extend_phis(const struct copies *copies, LLVMBasicBlockRef exit)
 {
 	for (LLVMValueRef phi = LLVMGetFirstInstruction(exit); LLVMIsAPHINode(phi);
 		phi = LLVMGetNextInstruction(phi)) {
@@ -158,7 +159,7 @@ static void extend_phis(const struct copies *copies, LLVMBasicBlockRef exit)
 
 		for (unsigned i = 0; i < count; i++) {
 			LLVMBasicBlockRef from = LLVMGetIncomingBlock(phi, i);
-			LLVMBasicBlockRef copy = copy_of_block(copies, from);
+			LLVMBasicBlockRef copy = loop_copy_of_block(copies, from);
 			LLVMValueRef value =
 				loop_copy_copy_of(copies, LLVMGetIncomingValue(phi, i));
 
@@ -168,7 +169,7 @@ static void extend_phis(const struct copies *copies, LLVMBasicBlockRef exit)
 	}
 }
 
-static void extend_exits(const struct copies *copies)
+static void loop_copy_extend_exits(const struct copies *copies)
 {
 	const struct loop *loop = copies->loop;
 	LLVMBasicBlockRef done[2 * LOOP_BLOCKS_MOST];
@@ -186,12 +187,12 @@ static void extend_exits(const struct copies *copies)
 			if (loop_has_block(loop, exit) || known < count)
 				continue;
 			done[count++] = exit;
-			extend_phis(copies, exit);
+			loop_copy_extend_phis(copies, exit);
 		}
 	}
 }
 
-static void copy_instructions(struct copies *copies, unsigned block)
+static void loop_copy_instructions(struct copies *copies, unsigned block)
 {
 	LLVMBuilderRef builder = copies->instrument->builder;
 	LLVMValueRef one = LLVMGetFirstInstruction(copies->loop->blocks[block]);
@@ -213,13 +214,13 @@ static void copy_instructions(struct copies *copies, unsigned block)
 }
 
 /* Fills a phi of the copy. The edge from outside starts at `entry`. */
-static void connect_phi(
+static void loop_copy_connect_phi(
 	const struct copies *copies, LLVMValueRef phi, LLVMValueRef copy, LLVMBasicBlockRef entry)
 {
 	for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) {
 		LLVMBasicBlockRef from = LLVMGetIncomingBlock(phi, i);
 		LLVMBasicBlockRef block =
-			from == copies->loop->outside ? entry : copy_of_block(copies, from);
+			from == copies->loop->outside ? entry : loop_copy_of_block(copies, from);
 		LLVMValueRef value = loop_copy_copy_of(copies, LLVMGetIncomingValue(phi, i));
 
 		LLVMAddIncoming(copy, &value, &block, 1);
@@ -232,7 +233,7 @@ static void loop_copy_connect(const struct copies *copies, LLVMBasicBlockRef ent
 		LLVMValueRef copy = copies->to[i];
 
 		if (LLVMIsAPHINode(copy)) {
-			connect_phi(copies, copies->from[i], copy, entry);
+			loop_copy_connect_phi(copies, copies->from[i], copy, entry);
 			continue;
 		}
 		for (int j = 0; j < LLVMGetNumOperands(copy); j++) {
@@ -245,7 +246,8 @@ static void loop_copy_connect(const struct copies *copies, LLVMBasicBlockRef ent
 		if (!LLVMIsATerminatorInst(copy))
 			continue;
 		for (unsigned j = 0; j < LLVMGetNumSuccessors(copy); j++)
-			LLVMSetSuccessor(copy, j, copy_of_block(copies, LLVMGetSuccessor(copy, j)));
+			LLVMSetSuccessor(
+				copy, j, loop_copy_of_block(copies, LLVMGetSuccessor(copy, j)));
 	}
 }
 
@@ -253,7 +255,7 @@ LLVMBasicBlockRef loop_copy(
 	struct instrument *instrument, const struct loop *loop, LLVMBasicBlockRef entry)
 {
 	struct copies *copies = calloc(1, sizeof *copies);
-	LLVMBasicBlockRef exit = only_exit(loop);
+	LLVMBasicBlockRef exit = loop_copy_only_exit(loop);
 	LLVMBasicBlockRef header;
 
 	if (!copies)
@@ -264,12 +266,12 @@ LLVMBasicBlockRef loop_copy(
 		copies->blocks[i] = LLVMAppendBasicBlockInContext(
 			instrument->context, LLVMGetBasicBlockParent(loop->header), "");
 	for (unsigned i = 0; i < loop->block_count; i++)
-		copy_instructions(copies, i);
+		loop_copy_instructions(copies, i);
 	loop_copy_connect(copies, entry);
-	extend_exits(copies);
+	loop_copy_extend_exits(copies);
 	for (unsigned i = 0; exit && i < copies->count; i++)
-		if (is_used_behind(loop, copies->from[i]))
-			merge_result(copies, copies->from[i], exit);
+		if (loop_copy_is_used_behind(loop, copies->from[i]))
+			loop_copy_merge_result(copies, copies->from[i], exit);
 	header = copies->blocks[0];
 	free(copies);
 	return header;

@@ -22,7 +22,7 @@ bool loop_has(const struct loop *loop, LLVMValueRef value)
 
 /* Collects the predecessors of the block, at most `room`. Returns their number, or a number above
  * `room`. */
-static unsigned ways_into(LLVMBasicBlockRef block, LLVMBasicBlockRef *ways, unsigned room)
+static unsigned loops_predecessors(LLVMBasicBlockRef block, LLVMBasicBlockRef *ways, unsigned room)
 {
 	unsigned count = 0;
 
@@ -39,7 +39,7 @@ static unsigned ways_into(LLVMBasicBlockRef block, LLVMBasicBlockRef *ways, unsi
 
 /* Gathers the blocks that reach the latch without the header. Returns false if there are too many
  * blocks, or another entry. */
-static bool gather_blocks(struct loop *loop, LLVMBasicBlockRef entry)
+static bool loops_gather_blocks(struct loop *loop, LLVMBasicBlockRef entry)
 {
 	loop->blocks[0] = loop->header;
 	loop->block_count = 1;
@@ -47,7 +47,7 @@ static bool gather_blocks(struct loop *loop, LLVMBasicBlockRef entry)
 		loop->blocks[loop->block_count++] = loop->latch;
 	for (unsigned i = 1; i < loop->block_count; i++) {
 		LLVMBasicBlockRef ways[LOOP_BLOCKS_MOST];
-		const unsigned count = ways_into(loop->blocks[i], ways, LOOP_BLOCKS_MOST);
+		const unsigned count = loops_predecessors(loop->blocks[i], ways, LOOP_BLOCKS_MOST);
 
 		if (count > LOOP_BLOCKS_MOST || loop->blocks[i] == entry)
 			return false;
@@ -63,7 +63,7 @@ static bool gather_blocks(struct loop *loop, LLVMBasicBlockRef entry)
 }
 
 /* Returns whether the blocks have a topological order without the edge to the header: no inner loop. */
-static bool has_no_loop_inside(const struct loop *loop)
+static bool loops_has_no_loop_inside(const struct loop *loop)
 {
 	bool is_done[LOOP_BLOCKS_MOST] = {true};
 	bool has_moved = true;
@@ -73,7 +73,8 @@ static bool has_no_loop_inside(const struct loop *loop)
 		has_moved = false;
 		for (unsigned i = 1; i < loop->block_count; i++) {
 			LLVMBasicBlockRef ways[LOOP_BLOCKS_MOST];
-			const unsigned count = ways_into(loop->blocks[i], ways, LOOP_BLOCKS_MOST);
+			const unsigned count =
+				loops_predecessors(loop->blocks[i], ways, LOOP_BLOCKS_MOST);
 			unsigned before = 0;
 
 			if (is_done[i])
@@ -90,22 +91,22 @@ static bool has_no_loop_inside(const struct loop *loop)
 	return !left;
 }
 
-static bool find_loop(LLVMBasicBlockRef header, LLVMBasicBlockRef entry, struct loop *loop)
+static bool loops_find_loop(LLVMBasicBlockRef header, LLVMBasicBlockRef entry, struct loop *loop)
 {
 	LLVMBasicBlockRef ways[2];
 
-	if (!LLVMIsAPHINode(LLVMGetFirstInstruction(header)) || ways_into(header, ways, 2) != 2 ||
-		ways[0] == ways[1])
+	if (!LLVMIsAPHINode(LLVMGetFirstInstruction(header)) ||
+		loops_predecessors(header, ways, 2) != 2 || ways[0] == ways[1])
 		return false;
 	for (unsigned i = 0; i < 2; i++) {
 		*loop = (struct loop){.header = header, .latch = ways[i], .outside = ways[1 - i]};
-		if (gather_blocks(loop, entry) && has_no_loop_inside(loop))
+		if (loops_gather_blocks(loop, entry) && loops_has_no_loop_inside(loop))
 			return true;
 	}
 	return false;
 }
 
-static bool touches_no_memory(LLVMValueRef call)
+static bool loops_touches_no_memory(LLVMValueRef call)
 {
 	static const char *const harmless[] = {
 		"llvm.assume", "llvm.experimental.noalias.scope.decl"};
@@ -124,7 +125,7 @@ static bool touches_no_memory(LLVMValueRef call)
 }
 
 /* Returns false if the instruction allows a context switch or accesses memory in an unsupported way. */
-static bool is_fit(LLVMValueRef instruction)
+static bool loops_is_fit_instruction(LLVMValueRef instruction)
 {
 	switch (LLVMGetInstructionOpcode(instruction)) {
 	case LLVMLoad:
@@ -132,7 +133,7 @@ static bool is_fit(LLVMValueRef instruction)
 		return !LLVMGetVolatile(instruction) &&
 		       LLVMGetOrdering(instruction) == LLVMAtomicOrderingNotAtomic;
 	case LLVMCall:
-		return touches_no_memory(instruction);
+		return loops_touches_no_memory(instruction);
 	case LLVMBr:
 	case LLVMSwitch:
 		return true;
@@ -147,21 +148,21 @@ static bool is_fit(LLVMValueRef instruction)
 	}
 }
 
-static bool is_loop_fit(const struct loop *loop)
+static bool loops_is_loop_fit(const struct loop *loop)
 {
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < loop->block_count; i++)
 		for (LLVMValueRef one = LLVMGetFirstInstruction(loop->blocks[i]); one;
 			one = LLVMGetNextInstruction(one))
-			if (++count > LOOP_INSTRUCTIONS_MOST || !is_fit(one))
+			if (++count > LOOP_INSTRUCTIONS_MOST || !loops_is_fit_instruction(one))
 				return false;
 	return true;
 }
 
 /* Collects the accesses of the loop. Value sites are ignored: in recorded runs the guard never
  * selects the copy without points. */
-static bool gather_accesses(
+static bool loops_gather_accesses(
 	struct instrument *instrument, size_t first_site, size_t end_site, struct loop *loop)
 {
 	for (size_t i = first_site; i < end_site; i++) {
@@ -198,7 +199,7 @@ static LLVMValueRef loops_root_of(
 	return pointer;
 }
 
-static unsigned gather_ranges(const struct instrument *instrument, const struct loop *loop,
+static unsigned loops_gather_ranges(const struct instrument *instrument, const struct loop *loop,
 	struct range ranges[RANGES_MOST])
 {
 	unsigned count = 0;
@@ -222,7 +223,7 @@ static unsigned gather_ranges(const struct instrument *instrument, const struct 
 }
 
 /* The default for programs that run without raddle: no memory is observed. */
-static LLVMValueRef nothing_wanted(struct instrument *instrument)
+static LLVMValueRef loops_default_wanted(struct instrument *instrument)
 {
 	static const char name[] = "raddle.nothing_wanted";
 	LLVMValueRef global = LLVMGetNamedGlobal(instrument->module, name);
@@ -243,7 +244,7 @@ static LLVMValueRef nothing_wanted(struct instrument *instrument)
 
 /* Loads the bounds of the observed memory, from the runtime's struct wanted_memory if the runtime
  * is loaded. */
-static void load_wanted(struct instrument *instrument, LLVMValueRef words[2 * WANTED_PARTS])
+static void loops_load_wanted(struct instrument *instrument, LLVMValueRef words[2 * WANTED_PARTS])
 {
 	LLVMBuilderRef builder = instrument->builder;
 	LLVMTypeRef type = LLVMFunctionType(instrument->pointer, NULL, 0, false);
@@ -255,7 +256,7 @@ static void load_wanted(struct instrument *instrument, LLVMValueRef words[2 * WA
 		NULL, 0, "");
 
 	wanted = LLVMBuildSelect(builder, LLVMBuildIsNull(builder, wanted, ""),
-		nothing_wanted(instrument), wanted, "");
+		loops_default_wanted(instrument), wanted, "");
 	for (unsigned i = 0; i < 2 * WANTED_PARTS; i++)
 		words[i] = LLVMBuildLoad2(builder, instrument->i64,
 			LLVMBuildGEP2(builder, instrument->i64, wanted,
@@ -264,7 +265,7 @@ static void load_wanted(struct instrument *instrument, LLVMValueRef words[2 * WA
 }
 
 /* Emits the test that no memory of the range is observed. */
-static LLVMValueRef build_missed(struct instrument *instrument, const struct loop *loop,
+static LLVMValueRef loops_build_missed(struct instrument *instrument, const struct loop *loop,
 	const struct range *range, LLVMValueRef last_turn, LLVMValueRef words[2 * WANTED_PARTS])
 {
 	LLVMBuilderRef builder = instrument->builder;
@@ -286,7 +287,7 @@ static LLVMValueRef build_missed(struct instrument *instrument, const struct loo
 	return all;
 }
 
-static void build_guard(struct instrument *instrument, const struct loop *loop,
+static void loops_build_guard(struct instrument *instrument, const struct loop *loop,
 	const struct range *ranges, unsigned count, LLVMBasicBlockRef copy)
 {
 	LLVMBuilderRef builder = instrument->builder;
@@ -297,15 +298,15 @@ static void build_guard(struct instrument *instrument, const struct loop *loop,
 	LLVMSetCurrentDebugLocation2(builder, NULL);
 	LLVMPositionBuilderAtEnd(builder, loop->outside);
 	turns = affine_turns(instrument, loop);
-	load_wanted(instrument, words);
+	loops_load_wanted(instrument, words);
 	all = turns.is_fit;
 	for (unsigned i = 0; i < count; i++)
 		all = LLVMBuildAnd(builder, all,
-			build_missed(instrument, loop, &ranges[i], turns.last, words), "");
+			loops_build_missed(instrument, loop, &ranges[i], turns.last, words), "");
 	LLVMBuildCondBr(builder, all, copy, loop->header);
 }
 
-static void replace_in_sites(
+static void loops_replace_in_sites(
 	struct instrument *instrument, size_t first, size_t end, LLVMValueRef old, LLVMValueRef new)
 {
 	for (size_t i = first; i < end; i++) {
@@ -320,7 +321,7 @@ static void replace_in_sites(
 
 /* Inserts a block in front of the loop. Its phis are rebuilt, because LLVM-C cannot change incoming
  * blocks. */
-static void add_entry(
+static void loops_add_entry(
 	struct instrument *instrument, struct loop *loop, size_t first_site, size_t end_site)
 {
 	LLVMBasicBlockRef entry =
@@ -341,7 +342,7 @@ static void add_entry(
 			LLVMAddIncoming(new, &value, &from, 1);
 		}
 		LLVMReplaceAllUsesWith(phi, new);
-		replace_in_sites(instrument, first_site, end_site, phi, new);
+		loops_replace_in_sites(instrument, first_site, end_site, phi, new);
 		LLVMInstructionEraseFromParent(phi);
 		phi = next;
 	}
@@ -358,18 +359,18 @@ static void loops_split(
 	LLVMBasicBlockRef copy;
 	unsigned count;
 
-	if (gather_ranges(instrument, loop, ranges) > RANGES_MOST)
+	if (loops_gather_ranges(instrument, loop, ranges) > RANGES_MOST)
 		return;
-	add_entry(instrument, loop, first_site, end_site);
+	loops_add_entry(instrument, loop, first_site, end_site);
 	/* The header has new phis. */
 	if (!affine_count(loop))
 		abort(); /* cannot fail: it succeeded before */
-	count = gather_ranges(instrument, loop, ranges);
+	count = loops_gather_ranges(instrument, loop, ranges);
 	copy = loop_copy(instrument, loop, loop->outside);
-	build_guard(instrument, loop, ranges, count, copy);
+	loops_build_guard(instrument, loop, ranges, count, copy);
 }
 
-static bool is_small(const struct instrument *instrument, LLVMValueRef function)
+static bool loops_is_small(const struct instrument *instrument, LLVMValueRef function)
 {
 	static const char *const names[] = {"optsize", "minsize", "optnone"};
 
@@ -381,21 +382,23 @@ static bool is_small(const struct instrument *instrument, LLVMValueRef function)
 	return false;
 }
 
-static void split_of_function(struct instrument *instrument, size_t first_site, size_t end_site)
+static void loops_split_of_function(
+	struct instrument *instrument, size_t first_site, size_t end_site)
 {
 	LLVMValueRef function = instrument->sites[first_site].function;
 	LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(function);
 	LLVMBasicBlockRef last = LLVMGetLastBasicBlock(function);
 	LLVMBasicBlockRef next;
 
-	if (is_small(instrument, function))
+	if (loops_is_small(instrument, function))
 		return;
 	for (LLVMBasicBlockRef block = entry;; block = next) {
 		struct loop loop;
 
 		next = LLVMGetNextBasicBlock(block);
-		if (find_loop(block, entry, &loop) && is_loop_fit(&loop) && affine_count(&loop) &&
-			gather_accesses(instrument, first_site, end_site, &loop) &&
+		if (loops_find_loop(block, entry, &loop) && loops_is_loop_fit(&loop) &&
+			affine_count(&loop) &&
+			loops_gather_accesses(instrument, first_site, end_site, &loop) &&
 			loop_copy_is_possible(&loop))
 			loops_split(instrument, &loop, first_site, end_site);
 		if (block == last) /* the following blocks are copies */
@@ -412,6 +415,6 @@ void split_loops(struct instrument *instrument)
 		while (end < instrument->site_count &&
 			instrument->sites[end].function == instrument->sites[first].function)
 			end++;
-		split_of_function(instrument, first, end);
+		loops_split_of_function(instrument, first, end);
 	}
 }

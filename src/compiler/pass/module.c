@@ -37,7 +37,7 @@ void keep_global(struct instrument *instrument, LLVMValueRef global)
 }
 
 /* Makes the global unique per executable or library, although each unit defines it. */
-static void make_unique(struct instrument *instrument, LLVMValueRef global, const char *name)
+static void module_make_unique(struct instrument *instrument, LLVMValueRef global, const char *name)
 {
 	LLVMComdatRef comdat = LLVMGetOrInsertComdat(instrument->module, name);
 
@@ -48,7 +48,7 @@ static void make_unique(struct instrument *instrument, LLVMValueRef global, cons
 }
 
 /* Weak, because the section is missing if the linker drops every function with sites. */
-static LLVMValueRef section_end(struct instrument *instrument, const char *name)
+static LLVMValueRef module_section_end(struct instrument *instrument, const char *name)
 {
 	LLVMValueRef end =
 		LLVMAddGlobal(instrument->module, LLVMInt8TypeInContext(instrument->context), name);
@@ -58,18 +58,18 @@ static LLVMValueRef section_end(struct instrument *instrument, const char *name)
 	return end;
 }
 
-static LLVMValueRef make_descriptor(struct instrument *instrument)
+static LLVMValueRef module_make_descriptor(struct instrument *instrument)
 {
 	LLVMValueRef members[4] = {LLVMConstInt(instrument->i32, INSTRUMENT_MAGIC, 0),
 		LLVMConstInt(instrument->i32, INSTRUMENT_ABI_VERSION, 0),
-		section_end(instrument, "__start_raddle_sites"),
-		section_end(instrument, "__stop_raddle_sites")};
+		module_section_end(instrument, "__start_raddle_sites"),
+		module_section_end(instrument, "__stop_raddle_sites")};
 	LLVMValueRef value = LLVMConstStructInContext(instrument->context, members, 4, false);
 	LLVMValueRef global = LLVMAddGlobal(
 		instrument->module, LLVMTypeOf(value), "raddle_instrumented_module_v1");
 
 	LLVMSetInitializer(global, value);
-	make_unique(instrument, global, "raddle_instrumented_module_v1");
+	module_make_unique(instrument, global, "raddle_instrumented_module_v1");
 	return global;
 }
 
@@ -77,7 +77,7 @@ static LLVMValueRef make_descriptor(struct instrument *instrument)
  * Calls the runtime's function if the runtime is loaded. The global offset table holds its address:
  * the compiler would treat a weak symbol as null in a non-PIC program.
  */
-static LLVMValueRef make_caller(struct instrument *instrument, LLVMValueRef descriptor,
+static LLVMValueRef module_make_caller(struct instrument *instrument, LLVMValueRef descriptor,
 	const char *name, const char *code, size_t length)
 {
 	LLVMTypeRef type = LLVMFunctionType(instrument->nothing, NULL, 0, false);
@@ -90,7 +90,7 @@ static LLVMValueRef make_caller(struct instrument *instrument, LLVMValueRef desc
 	LLVMBasicBlockRef end = LLVMAppendBasicBlockInContext(instrument->context, function, "");
 	LLVMValueRef hook;
 
-	make_unique(instrument, function, name);
+	module_make_unique(instrument, function, name);
 	LLVMPositionBuilderAtEnd(instrument->builder, entry);
 	hook = LLVMBuildCall2(instrument->builder, load_type,
 		LLVMGetInlineAsm(load_type, code, length, TEXT("=r"), false, false,
@@ -106,7 +106,8 @@ static LLVMValueRef make_caller(struct instrument *instrument, LLVMValueRef desc
 	return function;
 }
 
-static void add_to_list(struct instrument *instrument, const char *name, LLVMValueRef function)
+static void module_add_to_list(
+	struct instrument *instrument, const char *name, LLVMValueRef function)
 {
 	LLVMValueRef old = LLVMGetNamedGlobal(instrument->module, name);
 	LLVMValueRef initial = old ? LLVMGetInitializer(old) : NULL;
@@ -149,20 +150,20 @@ static void module_add_note(struct instrument *instrument)
 
 void insert_registration(struct instrument *instrument)
 {
-	LLVMValueRef descriptor = make_descriptor(instrument);
+	LLVMValueRef descriptor = module_make_descriptor(instrument);
 
-	add_to_list(instrument, "llvm.global_ctors",
-		make_caller(instrument, descriptor, "raddle_module_constructor_v1",
+	module_add_to_list(instrument, "llvm.global_ctors",
+		module_make_caller(instrument, descriptor, "raddle_module_constructor_v1",
 			TEXT(".weak raddle_module_loaded\n\t"
 			     "movq raddle_module_loaded@GOTPCREL(%rip), $0")));
-	add_to_list(instrument, "llvm.global_dtors",
-		make_caller(instrument, descriptor, "raddle_module_destructor_v1",
+	module_add_to_list(instrument, "llvm.global_dtors",
+		module_make_caller(instrument, descriptor, "raddle_module_destructor_v1",
 			TEXT(".weak raddle_module_unloaded\n\t"
 			     "movq raddle_module_unloaded@GOTPCREL(%rip), $0")));
 	module_add_note(instrument);
 }
 
-static char *write_ascii(char *at, const unsigned char *bytes, size_t size)
+static char *module_write_ascii(char *at, const unsigned char *bytes, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {
 		if (i % 64 == 0)
@@ -208,7 +209,7 @@ void embed_bitcode(struct instrument *instrument)
 		"\t.pushsection .raddle.bitcode, \"\", @progbits\n\t.balign 8\n"
 		"\t.long %u, %u\n\t.quad %zu, %zu\n",
 		INSTRUMENT_MAGIC, INSTRUMENT_ABI_VERSION, plain, size);
-	at = write_ascii(at, stored, size);
+	at = module_write_ascii(at, stored, size);
 	at += sprintf(at, "\t.balign 8\n\t.popsection\n");
 	LLVMAppendModuleInlineAsm(instrument->module, text, (size_t)(at - text));
 	LLVMDisposeMemoryBuffer(buffer);

@@ -51,7 +51,7 @@ static uint64_t places_hash_of(const char *text, LLVMMetadataRef location)
 	return hash;
 }
 
-static struct table_entry *table_slot(
+static struct table_entry *places_table_slot(
 	const struct table *table, const char *text, LLVMMetadataRef location)
 {
 	size_t slot = places_hash_of(text, location) & (table->capacity - 1);
@@ -66,7 +66,7 @@ static struct table_entry *table_slot(
 	}
 }
 
-static struct table_entry *table_find(
+static struct table_entry *places_table_find(
 	struct table *table, const char *text, LLVMMetadataRef location)
 {
 	if (2 * table->count >= table->capacity) {
@@ -76,15 +76,15 @@ static struct table_entry *table_find(
 		bigger.entries = places_allocate(bigger.capacity, sizeof *bigger.entries);
 		for (size_t i = 0; i < table->capacity; i++)
 			if (table->entries[i].global)
-				*table_slot(&bigger, table->entries[i].text,
+				*places_table_slot(&bigger, table->entries[i].text,
 					table->entries[i].location) = table->entries[i];
 		free(table->entries);
 		*table = bigger;
 	}
-	return table_slot(table, text, location);
+	return places_table_slot(table, text, location);
 }
 
-static void table_release(struct table *table)
+static void places_table_release(struct table *table)
 {
 	for (size_t i = 0; i < table->capacity; i++)
 		free(table->entries[i].text);
@@ -103,9 +103,9 @@ static LLVMValueRef places_add_constant(
 	return global;
 }
 
-static LLVMValueRef string_constant(struct writer *writer, const char *text)
+static LLVMValueRef places_string_constant(struct writer *writer, const char *text)
 {
-	struct table_entry *entry = table_find(&writer->strings, text, NULL);
+	struct table_entry *entry = places_table_find(&writer->strings, text, NULL);
 	LLVMValueRef value;
 
 	if (entry->global)
@@ -119,7 +119,7 @@ static LLVMValueRef string_constant(struct writer *writer, const char *text)
 	return entry->global;
 }
 
-static LLVMValueRef member_address(const struct writer *writer, LLVMValueRef global,
+static LLVMValueRef places_member_address(const struct writer *writer, LLVMValueRef global,
 	LLVMTypeRef type, const unsigned *path, unsigned count)
 {
 	LLVMValueRef indices[4];
@@ -130,7 +130,7 @@ static LLVMValueRef member_address(const struct writer *writer, LLVMValueRef glo
 	return LLVMConstInBoundsGEP2(type, global, indices, count + 1);
 }
 
-static LLVMValueRef distance(const struct writer *writer, LLVMValueRef to, LLVMValueRef from)
+static LLVMValueRef places_distance(const struct writer *writer, LLVMValueRef to, LLVMValueRef from)
 {
 	const struct instrument *instrument = writer->instrument;
 
@@ -144,7 +144,7 @@ static LLVMValueRef places_number(const struct writer *writer, uint32_t value)
 	return LLVMConstInt(writer->instrument->i32, value, 0);
 }
 
-static LLVMMetadataRef subprogram_of(const struct writer *writer, LLVMMetadataRef scope)
+static LLVMMetadataRef places_subprogram_of(const struct writer *writer, LLVMMetadataRef scope)
 {
 	for (unsigned depth = 0; scope && depth < 64; depth++) {
 		LLVMValueRef operands[2];
@@ -178,7 +178,7 @@ static LLVMMetadataRef subprogram_of(const struct writer *writer, LLVMMetadataRe
 /* Returns the subprogram's linkage name, else its name, which the caller frees; NULL if there is
  * none. -gline-tables-only omits linkage names; then the symbol names `function` and functions
  * specialised from it. */
-static char *subprogram_name(
+static char *places_subprogram_name(
 	const struct writer *writer, LLVMMetadataRef subprogram, const char *function)
 {
 	LLVMValueRef operands[32];
@@ -201,7 +201,7 @@ static char *subprogram_name(
 	return name ? strdup(name) : NULL;
 }
 
-static LLVMValueRef place_global(
+static LLVMValueRef places_place_global(
 	struct writer *writer, LLVMMetadataRef location, const char *function);
 
 static LLVMValueRef places_place_value(struct writer *writer, LLVMMetadataRef location,
@@ -210,29 +210,28 @@ static LLVMValueRef places_place_value(struct writer *writer, LLVMMetadataRef lo
 {
 	struct instrument *instrument = writer->instrument;
 	LLVMMetadataRef scope = location ? LLVMDILocationGetScope(location) : NULL;
-	LLVMMetadataRef subprogram = subprogram_of(writer, scope);
+	LLVMMetadataRef subprogram = places_subprogram_of(writer, scope);
 	LLVMMetadataRef file = scope ? LLVMDIScopeGetFile(scope) : NULL;
 	LLVMMetadataRef outer = location ? LLVMDILocationGetInlinedAt(location) : NULL;
 	unsigned length = 0;
 	const char *file_name = file ? LLVMDIFileGetFilename(file, &length) : NULL;
-	char *name = subprogram_name(writer, subprogram, outer ? NULL : function);
+	char *name = places_subprogram_name(writer, subprogram, outer ? NULL : function);
 	LLVMValueRef targets[3] = {NULL, NULL, NULL};
 	LLVMValueRef members[6];
 	unsigned member[4];
 
-	targets[0] = name && *name ? string_constant(writer, name) : NULL;
-	targets[1] = file_name && *file_name ? string_constant(writer, file_name) : NULL;
-	targets[2] = outer ? place_global(writer, outer, function) : NULL;
+	targets[0] = name && *name ? places_string_constant(writer, name) : NULL;
+	targets[1] = file_name && *file_name ? places_string_constant(writer, file_name) : NULL;
+	targets[2] = outer ? places_place_global(writer, outer, function) : NULL;
 	free(name);
 	for (unsigned i = 0; i < count; i++)
 		member[i] = path[i];
 	for (unsigned i = 0; i < 3; i++) {
 		member[count] = i;
-		members[i] =
-			targets[i]
-				? distance(writer, targets[i],
-					  member_address(writer, global, type, member, count + 1))
-				: places_number(writer, 0);
+		members[i] = targets[i] ? places_distance(writer, targets[i],
+						  places_member_address(
+							  writer, global, type, member, count + 1))
+					: places_number(writer, 0);
 	}
 	members[3] = places_number(writer, location ? LLVMDILocationGetLine(location) : 0);
 	members[4] =
@@ -241,16 +240,16 @@ static LLVMValueRef places_place_value(struct writer *writer, LLVMMetadataRef lo
 	return LLVMConstStructInContext(instrument->context, members, 6, false);
 }
 
-static LLVMValueRef place_global(
+static LLVMValueRef places_place_global(
 	struct writer *writer, LLVMMetadataRef location, const char *function)
 {
-	LLVMValueRef global = table_find(&writer->places, NULL, location)->global;
+	LLVMValueRef global = places_table_find(&writer->places, NULL, location)->global;
 	struct table_entry *entry;
 
 	if (global)
 		return global;
 	global = places_add_constant(writer->instrument, writer->place_type, INFO_SECTION, 4);
-	entry = table_find(&writer->places, NULL, location);
+	entry = places_table_find(&writer->places, NULL, location);
 	entry->location = location;
 	entry->global = global;
 	writer->places.count++;
@@ -259,7 +258,7 @@ static LLVMValueRef place_global(
 	return global;
 }
 
-static LLVMValueRef text_offset(
+static LLVMValueRef places_text_offset(
 	struct writer *writer, const char *text, unsigned index, unsigned member)
 {
 	const struct instrument *instrument = writer->instrument;
@@ -267,12 +266,12 @@ static LLVMValueRef text_offset(
 
 	if (!*text)
 		return places_number(writer, 0);
-	return distance(writer, string_constant(writer, text),
-		member_address(
+	return places_distance(writer, places_string_constant(writer, text),
+		places_member_address(
 			writer, instrument->descriptions, instrument->descriptions_type, path, 2));
 }
 
-static LLVMValueRef info_value(struct writer *writer, struct site *site, unsigned index)
+static LLVMValueRef places_info_value(struct writer *writer, struct site *site, unsigned index)
 {
 	struct instrument *instrument = writer->instrument;
 	LLVMMetadataRef location = LLVMInstructionGetDebugLoc(site->instruction);
@@ -286,8 +285,8 @@ static LLVMValueRef info_value(struct writer *writer, struct site *site, unsigne
 	members[0] =
 		places_place_value(writer, location, LLVMGetValueName2(site->function, &length),
 			instrument->descriptions, instrument->descriptions_type, path, 2);
-	members[1] = text_offset(writer, has_field ? type : "", index, 1);
-	members[2] = text_offset(writer, has_field ? field : "", index, 2);
+	members[1] = places_text_offset(writer, has_field ? type : "", index, 1);
+	members[2] = places_text_offset(writer, has_field ? field : "", index, 2);
 	members[3] = places_number(writer, site->flags);
 	members[4] = places_number(writer, site->function_number);
 	members[5] = places_number(writer, site->instruction_number);
@@ -314,13 +313,13 @@ void describe_sites(struct instrument *instrument)
 	instrument->descriptions =
 		places_add_constant(instrument, instrument->descriptions_type, INFO_SECTION, 4);
 	for (size_t i = 0; i < instrument->site_count; i++)
-		values[i] = info_value(&writer, &instrument->sites[i], (unsigned)i);
+		values[i] = places_info_value(&writer, &instrument->sites[i], (unsigned)i);
 	LLVMSetInitializer(instrument->descriptions,
 		LLVMConstArray2(writer.info_type, values, instrument->site_count));
 	keep_global(instrument, instrument->descriptions);
 	field_types_free(writer.fields);
-	table_release(&writer.strings);
-	table_release(&writer.places);
+	places_table_release(&writer.strings);
+	places_table_release(&writer.places);
 	free(values);
 }
 

@@ -61,7 +61,7 @@ static const char with_pointer_and_length[] =
 
 /* Names the runtime function that the stub calls. Plain accesses of sizes 1 to 16 have specialised
  * functions. */
-static void entry_of(const struct site *site, char entry[ENTRY_BYTES])
+static void points_entry_of(const struct site *site, char entry[ENTRY_BYTES])
 {
 	const bool is_plain = (site->kind == SITE_LOAD || site->kind == SITE_STORE) && !site->order;
 
@@ -72,7 +72,7 @@ static void entry_of(const struct site *site, char entry[ENTRY_BYTES])
 		(void)snprintf(entry, ENTRY_BYTES, "raddle_site_v3");
 }
 
-static size_t fill_in(
+static size_t points_fill_in(
 	const char *text, size_t length, const char *name, const char *entry, char out[TEXT_BYTES])
 {
 	const size_t gap = strlen(name);
@@ -97,14 +97,14 @@ static size_t fill_in(
 
 /* Marks the call "convergent", which prevents that code generators duplicate the end of a block and
  * so the point. */
-static void keep_single(struct instrument *instrument, LLVMValueRef call)
+static void points_keep_single(struct instrument *instrument, LLVMValueRef call)
 {
 	LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,
 		LLVMCreateEnumAttribute(
 			instrument->context, LLVMGetEnumAttributeKindForName("convergent", 10), 0));
 }
 
-static LLVMValueRef build_asm(struct instrument *instrument, const struct site *site,
+static LLVMValueRef points_build_asm(struct instrument *instrument, const struct site *site,
 	const char *text, size_t length, const char *operand_constraints, LLVMValueRef *operands,
 	unsigned count)
 {
@@ -124,17 +124,17 @@ static LLVMValueRef build_asm(struct instrument *instrument, const struct site *
 	for (unsigned i = 0; i < count; i++)
 		types[i] = LLVMTypeOf(all[i]);
 	type = LLVMFunctionType(instrument->nothing, types, count, false);
-	entry_of(site, entry);
-	length = fill_in(text, length, CALLEE, callee, named);
-	length = fill_in(named, length, ENTRY, entry, filled);
+	points_entry_of(site, entry);
+	length = points_fill_in(text, length, CALLEE, callee, named);
+	length = points_fill_in(named, length, ENTRY, entry, filled);
 	code = LLVMGetInlineAsm(type, filled, length, constraints, strlen(constraints), true, false,
 		LLVMInlineAsmDialectATT, false);
 	code = LLVMBuildCall2(instrument->builder, type, code, all, count, "");
-	keep_single(instrument, code);
+	points_keep_single(instrument, code);
 	return code;
 }
 
-static void set_memory_operand(struct instrument *instrument, LLVMValueRef call)
+static void points_set_memory_operand(struct instrument *instrument, LLVMValueRef call)
 {
 	const unsigned element = LLVMGetEnumAttributeKindForName("elementtype", 11);
 
@@ -143,7 +143,7 @@ static void set_memory_operand(struct instrument *instrument, LLVMValueRef call)
 			instrument->context, element, LLVMInt8TypeInContext(instrument->context)));
 }
 
-static LLVMValueRef as_length(struct instrument *instrument, LLVMValueRef length)
+static LLVMValueRef points_as_length(struct instrument *instrument, LLVMValueRef length)
 {
 	if (LLVMTypeOf(length) == instrument->i64 ||
 		LLVMGetTypeKind(LLVMTypeOf(length)) == LLVMPointerTypeKind)
@@ -151,7 +151,7 @@ static LLVMValueRef as_length(struct instrument *instrument, LLVMValueRef length
 	return LLVMBuildZExt(instrument->builder, length, instrument->i64, "");
 }
 
-static LLVMValueRef least(struct instrument *instrument, LLVMValueRef a, LLVMValueRef b)
+static LLVMValueRef points_least(struct instrument *instrument, LLVMValueRef a, LLVMValueRef b)
 {
 	LLVMBuilderRef builder = instrument->builder;
 
@@ -160,7 +160,7 @@ static LLVMValueRef least(struct instrument *instrument, LLVMValueRef a, LLVMVal
 
 /* Returns the number of bytes that a call of snprintf() or similar writes. Its result does not
  * count the NUL. */
-static LLVMValueRef printed_bytes(struct instrument *instrument, const struct site *site)
+static LLVMValueRef points_printed_bytes(struct instrument *instrument, const struct site *site)
 {
 	LLVMBuilderRef builder = instrument->builder;
 	LLVMValueRef none = LLVMConstNull(instrument->i64);
@@ -168,12 +168,12 @@ static LLVMValueRef printed_bytes(struct instrument *instrument, const struct si
 	LLVMValueRef bytes = LLVMBuildAdd(builder, length, LLVMConstInt(instrument->i64, 1, 0), "");
 
 	if (site->items)
-		bytes = least(instrument, bytes, as_length(instrument, site->items));
+		bytes = points_least(instrument, bytes, points_as_length(instrument, site->items));
 	return LLVMBuildSelect(
 		builder, LLVMBuildICmp(builder, LLVMIntSLT, length, none, ""), none, bytes, "");
 }
 
-static LLVMValueRef length_behind(struct instrument *instrument, const struct site *site)
+static LLVMValueRef points_length_behind(struct instrument *instrument, const struct site *site)
 {
 	LLVMBuilderRef builder = instrument->builder;
 	LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(site->length));
@@ -184,24 +184,24 @@ static LLVMValueRef length_behind(struct instrument *instrument, const struct si
 		length = LLVMBuildSelect(builder,
 			LLVMBuildICmp(builder, LLVMIntSLT, site->length, zero, ""), zero,
 			site->length, "");
-		return as_length(instrument, length);
+		return points_as_length(instrument, length);
 	case BEHIND_PRINTED:
-		return printed_bytes(instrument, site);
+		return points_printed_bytes(instrument, site);
 	case BEHIND_ITEMS:
-		return LLVMBuildMul(builder, as_length(instrument, site->length),
-			as_length(instrument, site->items), "");
+		return LLVMBuildMul(builder, points_as_length(instrument, site->length),
+			points_as_length(instrument, site->items), "");
 	default:
-		return as_length(instrument, site->length);
+		return points_as_length(instrument, site->length);
 	}
 }
 
-static LLVMValueRef as_register(struct instrument *instrument, LLVMValueRef value)
+static LLVMValueRef points_as_register(struct instrument *instrument, LLVMValueRef value)
 {
 	LLVMBuilderRef builder = instrument->builder;
 
 	switch (LLVMGetTypeKind(LLVMTypeOf(value))) {
 	case LLVMFloatTypeKind:
-		return as_register(
+		return points_as_register(
 			instrument, LLVMBuildBitCast(builder, value, instrument->i32, ""));
 	case LLVMDoubleTypeKind:
 		return LLVMBuildBitCast(builder, value, instrument->i64, "");
@@ -214,7 +214,7 @@ static LLVMValueRef as_register(struct instrument *instrument, LLVMValueRef valu
 	}
 }
 
-static LLVMValueRef word_of(struct instrument *instrument, const struct site *site)
+static LLVMValueRef points_word_of(struct instrument *instrument, const struct site *site)
 {
 	LLVMBuilderRef builder = instrument->builder;
 	const unsigned bits =
@@ -228,34 +228,37 @@ static LLVMValueRef word_of(struct instrument *instrument, const struct site *si
 	return LLVMBuildIntCast2(builder, value, instrument->i64, false, "");
 }
 
-static LLVMValueRef member_of(struct instrument *instrument, const struct site *site)
+static LLVMValueRef points_member_of(struct instrument *instrument, const struct site *site)
 {
 	const LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(site->value));
 
 	if (kind == LLVMVectorTypeKind || kind == LLVMX86_FP80TypeKind ||
 		(kind == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(LLVMTypeOf(site->value)) > 64))
-		return word_of(instrument, site);
+		return points_word_of(instrument, site);
 	if (LLVMGetTypeKind(LLVMTypeOf(site->value)) != LLVMStructTypeKind)
 		return site->value;
 	return LLVMBuildExtractValue(instrument->builder, site->value, site->bytes, "");
 }
 
-static LLVMValueRef build_value(struct instrument *instrument, const struct site *site,
+static LLVMValueRef points_build_value(struct instrument *instrument, const struct site *site,
 	LLVMValueRef description, LLVMValueRef properties, LLVMValueRef own)
 {
-	LLVMValueRef value = as_register(instrument, member_of(instrument, site));
+	LLVMValueRef value = points_as_register(instrument, points_member_of(instrument, site));
 
 	if (site->length)
-		return build_asm(instrument, site, TEXT(with_pointer_and_length), "r,{rsi},i,i,i",
+		return points_build_asm(instrument, site, TEXT(with_pointer_and_length),
+			"r,{rsi},i,i,i",
 			(LLVMValueRef[]){value, site->length, description, properties, own}, 5);
 	if (site->kind == SITE_LANDING)
-		return build_asm(instrument, site, TEXT(with_pointer_and_length), "r,{rsi},i,i,i",
+		return points_build_asm(instrument, site, TEXT(with_pointer_and_length),
+			"r,{rsi},i,i,i",
 			(LLVMValueRef[]){value,
-				as_length(instrument, LLVMBuildExtractValue(instrument->builder,
-							      site->value, 1, "")),
+				points_as_length(
+					instrument, LLVMBuildExtractValue(instrument->builder,
+							    site->value, 1, "")),
 				description, properties, own},
 			5);
-	return build_asm(instrument, site, TEXT(with_pointer), "r,i,i,i",
+	return points_build_asm(instrument, site, TEXT(with_pointer), "r,i,i,i",
 		(LLVMValueRef[]){value, description, properties, own}, 4);
 }
 
@@ -266,7 +269,7 @@ static LLVMValueRef points_place_of(const struct site *site)
 	return site->behind ? place_behind(site->instruction) : site->instruction;
 }
 
-static LLVMValueRef build_point(
+static LLVMValueRef points_build_point(
 	struct instrument *instrument, const struct site *site, LLVMValueRef description)
 {
 	LLVMValueRef properties = LLVMConstInt(instrument->i32,
@@ -275,33 +278,35 @@ static LLVMValueRef build_point(
 	LLVMValueRef call;
 
 	if (site->value)
-		return build_value(instrument, site, description, properties, own);
+		return points_build_value(instrument, site, description, properties, own);
 	if (site->kind == SITE_OPAQUE)
-		return build_asm(instrument, site, TEXT(without_point), "i,i,i",
+		return points_build_asm(instrument, site, TEXT(without_point), "i,i,i",
 			(LLVMValueRef[]){description, properties, own}, 3);
 	if (site->kind == SITE_RESULT && site->length)
-		return build_asm(instrument, site, TEXT(without_address_but_length), "{rsi},i,i,i",
-			(LLVMValueRef[]){site->length, description, properties, own}, 4);
+		return points_build_asm(instrument, site, TEXT(without_address_but_length),
+			"{rsi},i,i,i", (LLVMValueRef[]){site->length, description, properties, own},
+			4);
 	if (!site->pointer)
-		return build_asm(instrument, site, TEXT(without_address), "i,i,i",
+		return points_build_asm(instrument, site, TEXT(without_address), "i,i,i",
 			(LLVMValueRef[]){description, properties, own}, 3);
 	if (filter_is_thread_local(site->pointer) && site->length)
-		return build_asm(instrument, site, TEXT(with_pointer_and_length), "r,{rsi},i,i,i",
-			(LLVMValueRef[]){site->pointer, length_behind(instrument, site),
+		return points_build_asm(instrument, site, TEXT(with_pointer_and_length),
+			"r,{rsi},i,i,i",
+			(LLVMValueRef[]){site->pointer, points_length_behind(instrument, site),
 				description, properties, own},
 			5);
 	if (filter_is_thread_local(site->pointer))
-		return build_asm(instrument, site, TEXT(with_pointer), "r,i,i,i",
+		return points_build_asm(instrument, site, TEXT(with_pointer), "r,i,i,i",
 			(LLVMValueRef[]){site->pointer, description, properties, own}, 4);
 	if (site->length)
-		call = build_asm(instrument, site, TEXT(with_length), "*m,{rsi},i,i,i",
-			(LLVMValueRef[]){site->pointer, length_behind(instrument, site),
+		call = points_build_asm(instrument, site, TEXT(with_length), "*m,{rsi},i,i,i",
+			(LLVMValueRef[]){site->pointer, points_length_behind(instrument, site),
 				description, properties, own},
 			5);
 	else
-		call = build_asm(instrument, site, TEXT(with_address), "*m,i,i,i",
+		call = points_build_asm(instrument, site, TEXT(with_address), "*m,i,i,i",
 			(LLVMValueRef[]){site->pointer, description, properties, own}, 4);
-	set_memory_operand(instrument, call);
+	points_set_memory_operand(instrument, call);
 	return call;
 }
 
@@ -341,7 +346,7 @@ void insert_points(struct instrument *instrument)
 
 		LLVMPositionBuilderBeforeInstrAndDbgRecords(
 			instrument->builder, points_place_of(site));
-		call = build_point(instrument, site, site_description(instrument, i));
+		call = points_build_point(instrument, site, site_description(instrument, i));
 		copy_place(call, site->instruction, site->function);
 		LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,
 			LLVMCreateEnumAttribute(instrument->context, nounwind, 0));

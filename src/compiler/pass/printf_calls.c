@@ -53,7 +53,7 @@ static const char *printf_calls_read_number(const char *at, unsigned long *numbe
 }
 
 /* Reads a conversion; `at` points after the '%'. */
-static const char *read_conversion(const char *at, struct conversion *out)
+static const char *printf_calls_read_conversion(const char *at, struct conversion *out)
 {
 	unsigned long width;
 
@@ -75,8 +75,8 @@ static const char *read_conversion(const char *at, struct conversion *out)
 	return *at ? at + 1 : at;
 }
 
-static void add_string(struct instrument *instrument, struct site site, LLVMValueRef string,
-	const struct conversion *conversion)
+static void printf_calls_add_string(struct instrument *instrument, struct site site,
+	LLVMValueRef string, const struct conversion *conversion)
 {
 	if (LLVMGetTypeKind(LLVMTypeOf(string)) != LLVMPointerTypeKind ||
 		LLVMIsAConstantPointerNull(string) || filter_skips(string, false))
@@ -88,14 +88,14 @@ static void add_string(struct instrument *instrument, struct site site, LLVMValu
 	add_site(instrument, &site);
 }
 
-static void read_format(struct instrument *instrument, const struct site *site, const char *format,
-	unsigned argument)
+static void printf_calls_read_format(struct instrument *instrument, const struct site *site,
+	const char *format, unsigned argument)
 {
 	const unsigned count = LLVMGetNumArgOperands(site->instruction);
 	struct conversion conversion;
 
 	for (const char *at = strchr(format, '%'); at; at = strchr(at, '%')) {
-		at = read_conversion(at + 1, &conversion);
+		at = printf_calls_read_conversion(at + 1, &conversion);
 		if (!conversion.kind)
 			return;
 		if (conversion.kind == '%' || conversion.kind == 'm')
@@ -104,14 +104,14 @@ static void read_format(struct instrument *instrument, const struct site *site, 
 		if (argument >= count)
 			return; /* fewer arguments than the format needs */
 		if (conversion.kind == 's' && !conversion.is_wide && !conversion.is_cut_by_star)
-			add_string(instrument, *site,
+			printf_calls_add_string(instrument, *site,
 				LLVMGetArgOperand(site->instruction, argument), &conversion);
 		argument++;
 	}
 }
 
 /* Returns the text of a constant string; NULL if not constant. */
-static const char *constant_text(LLVMValueRef value)
+static const char *printf_calls_constant_text(LLVMValueRef value)
 {
 	LLVMValueRef content;
 	const char *text;
@@ -137,8 +137,8 @@ void collect_printf_call(struct instrument *instrument, const struct site *site)
 
 		if (strcmp(name, printing_calls[i].name) != 0 || format >= count)
 			continue;
-		text = constant_text(LLVMGetArgOperand(site->instruction, format));
+		text = printf_calls_constant_text(LLVMGetArgOperand(site->instruction, format));
 		if (text)
-			read_format(instrument, site, text, format + 1);
+			printf_calls_read_format(instrument, site, text, format + 1);
 	}
 }

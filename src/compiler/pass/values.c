@@ -24,7 +24,7 @@ static bool values_has_attribute(LLVMValueRef call, const char *name)
 }
 
 /* Returns whether a value of the type fits in a general-purpose register, as raw bits if needed. */
-static bool is_word(LLVMTypeRef type)
+static bool values_is_word(LLVMTypeRef type)
 {
 	switch (LLVMGetTypeKind(type)) {
 	case LLVMIntegerTypeKind:
@@ -61,7 +61,7 @@ bool is_called_from_outside(LLVMValueRef function)
 	return !is_used || strcmp(name, "main") == 0;
 }
 
-static bool is_copied(LLVMValueRef function, unsigned parameter)
+static bool values_is_copied(LLVMValueRef function, unsigned parameter)
 {
 	return LLVMGetEnumAttributeAtIndex(
 		function, parameter + 1, LLVMGetEnumAttributeKindForName("byval", 5));
@@ -77,14 +77,14 @@ void collect_arguments(struct instrument *instrument, const struct site *entry)
 		site.kind = SITE_ARGUMENT;
 		site.value = LLVMGetParam(entry->function, i);
 		site.bytes = (uint16_t)i;
-		if (is_outside && is_word(LLVMTypeOf(site.value)))
+		if (is_outside && values_is_word(LLVMTypeOf(site.value)))
 			add_site(instrument, &site);
 	}
 	for (unsigned i = 0; i < count; i++) {
 		site.kind = SITE_ADDRESS;
 		site.value = LLVMGetParam(entry->function, i);
 		site.bytes = (uint16_t)(i + 1);
-		if (is_copied(entry->function, i))
+		if (values_is_copied(entry->function, i))
 			add_site(instrument, &site);
 	}
 }
@@ -118,7 +118,7 @@ static void values_add_local(
 }
 
 /* Returns the number of 64-bit words of a value that is reported word by word; 0: not reported. */
-static unsigned words_of(struct instrument *instrument, LLVMTypeRef type)
+static unsigned values_words_of(struct instrument *instrument, LLVMTypeRef type)
 {
 	const LLVMTypeKind kind = LLVMGetTypeKind(type);
 	const uint64_t bits = LLVMSizeOfTypeInBits(instrument->layout, type);
@@ -137,9 +137,9 @@ static unsigned words_of(struct instrument *instrument, LLVMTypeRef type)
 static bool values_is_reported(struct instrument *instrument, LLVMTypeRef type)
 {
 	if (LLVMGetTypeKind(type) != LLVMStructTypeKind)
-		return is_word(type) || words_of(instrument, type);
+		return values_is_word(type) || values_words_of(instrument, type);
 	for (unsigned i = 0; i < LLVMCountStructElementTypes(type); i++)
-		if (!is_word(LLVMStructGetTypeAtIndex(type, i)))
+		if (!values_is_word(LLVMStructGetTypeAtIndex(type, i)))
 			return false;
 	return true;
 }
@@ -176,7 +176,7 @@ static bool values_is_computed(LLVMValueRef call)
 }
 
 /* Returns whether the call may leave the code that has bitcode, as far as visible in this unit. */
-static bool leaves(struct instrument *instrument, LLVMValueRef call)
+static bool values_leaves(struct instrument *instrument, LLVMValueRef call)
 {
 	LLVMValueRef callee = LLVMGetCalledValue(call);
 
@@ -196,7 +196,7 @@ static bool leaves(struct instrument *instrument, LLVMValueRef call)
  * Functions that the compiler knows are excluded: the compiler may remove the call, and the
  * reference would be undefined for the linker.
  */
-static void add_callee(const struct instrument *instrument, struct site *site)
+static void values_add_callee(const struct instrument *instrument, struct site *site)
 {
 	LLVMValueRef callee = LLVMGetCalledValue(site->instruction);
 	size_t length;
@@ -244,20 +244,20 @@ static void values_add_words(struct instrument *instrument, struct site site)
 
 	if (is_struct)
 		count = LLVMCountStructElementTypes(type);
-	else if (LLVMGetTypeKind(type) != LLVMVoidTypeKind && !is_word(type))
-		count = words_of(instrument, type);
-	site.value = is_struct || count || is_word(type) ? site.instruction : NULL;
+	else if (LLVMGetTypeKind(type) != LLVMVoidTypeKind && !values_is_word(type))
+		count = values_words_of(instrument, type);
+	site.value = is_struct || count || values_is_word(type) ? site.instruction : NULL;
 	/* A call without a result gets a site, too, because it may have changed memory. */
 	if (!is_struct && !count)
 		add_site(instrument, &site);
 	for (unsigned i = count; i-- > 0;) {
 		site.bytes = (uint16_t)i;
-		if (!is_struct || is_word(LLVMStructGetTypeAtIndex(type, i)))
+		if (!is_struct || values_is_word(LLVMStructGetTypeAtIndex(type, i)))
 			add_site(instrument, &site);
 	}
 }
 
-static void add_result(struct instrument *instrument, struct site site)
+static void values_add_result(struct instrument *instrument, struct site site)
 {
 	site.before = place_behind(site.instruction);
 	if (!site.before)
@@ -267,7 +267,7 @@ static void add_result(struct instrument *instrument, struct site site)
 	site.kind = values_has_attribute(site.instruction, "returns_twice") ? SITE_RETURNS_TWICE
 									    : SITE_RESULT;
 	if (site.kind == SITE_RESULT)
-		add_callee(instrument, &site);
+		values_add_callee(instrument, &site);
 	values_add_words(instrument, site);
 }
 
@@ -282,9 +282,9 @@ void collect_values(struct instrument *instrument, const struct site *site, LLVM
 		return;
 	case LLVMCall:
 	case LLVMInvoke:
-		if (leaves(instrument, instruction) &&
+		if (values_leaves(instrument, instruction) &&
 			!values_has_attribute(instruction, "noreturn"))
-			add_result(instrument, *site);
+			values_add_result(instrument, *site);
 		return;
 	case LLVMLandingPad:
 		value.kind = SITE_LANDING;

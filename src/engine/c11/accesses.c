@@ -1,7 +1,7 @@
 /* Loads, stores, updates and fences by the rules of C11; see engine/c11.h. */
 #include "engine/c11/c11_internal.h"
 
-static const struct c11_store *access_newest(const struct c11_location *location)
+static const struct c11_store *accesses_access_newest(const struct c11_location *location)
 {
 	return &location->stores[location->count - 1];
 }
@@ -16,22 +16,22 @@ void c11_settle(void)
 	switch (kind) {
 	case C11_OLD_LOAD: /* another value is that of an unseen store */
 		if (c11_peek(location) == store->value)
-			c11_poke(location, access_newest(location)->value);
+			c11_poke(location, accesses_access_newest(location)->value);
 		return;
 	case C11_NEW_STORE:
 		store->value = c11_peek(location);
 		return;
 	case C11_INSERTED_STORE:
 		store->value = c11_peek(location);
-		c11_poke(location, access_newest(location)->value);
+		c11_poke(location, accesses_access_newest(location)->value);
 		return;
 	default:
 		return;
 	}
 }
 
-static void access_set_pending(enum c11_pending_kind kind, const struct c11_location *location,
-	const struct c11_store *store)
+static void accesses_access_set_pending(enum c11_pending_kind kind,
+	const struct c11_location *location, const struct c11_store *store)
 {
 	c11.pending_kind = (uint8_t)kind;
 	c11.pending_location = c11_number(location);
@@ -39,8 +39,8 @@ static void access_set_pending(enum c11_pending_kind kind, const struct c11_loca
 }
 
 /* `op` does not see the store `hidden`, or precedes it in modification order (!is_read). */
-static void access_report(const struct engine_op *op, const struct c11_store *hidden, bool is_read,
-	uint64_t old_value)
+static void accesses_access_report(const struct engine_op *op, const struct c11_store *hidden,
+	bool is_read, uint64_t old_value)
 {
 	if (!c11.delayed || c11.delayed->count++ >= DELAYED_STORES_MOST)
 		return;
@@ -58,7 +58,7 @@ static void access_report(const struct engine_op *op, const struct c11_store *hi
 	};
 }
 
-static uint32_t access_least_stamp(uint8_t order, uint16_t number)
+static uint32_t accesses_access_least_stamp(uint8_t order, uint16_t number)
 {
 	const uint32_t own = c11_self()->now.stamps[number];
 	const uint32_t sequential = c11.sequential.stamps[number];
@@ -68,7 +68,7 @@ static uint32_t access_least_stamp(uint8_t order, uint16_t number)
 
 /* Returns one of the ages, as the strategy chooses. The age of a store is the number of newer
  * ones; ages[0] is 0. An access without a point reads the newest store. */
-static uint32_t access_choose_age(const uint32_t *ages, uint32_t count, bool is_point)
+static uint32_t accesses_access_choose_age(const uint32_t *ages, uint32_t count, bool is_point)
 {
 	struct c11_thread *self = c11_self();
 	uint32_t age = 0;
@@ -81,7 +81,8 @@ static uint32_t access_choose_age(const uint32_t *ages, uint32_t count, bool is_
 	return age;
 }
 
-static void access_note_read(const struct c11_location *location, const struct c11_store *store)
+static void accesses_access_note_read(
+	const struct c11_location *location, const struct c11_store *store)
 {
 	c11.messages_of_access.read = c11_message_number(location, store);
 	c11.messages_of_access.is_of_all = !store->site && c11.has_lost;
@@ -96,40 +97,41 @@ struct store_messages c11_take_messages(void)
 }
 
 /* Memory holds the value of the chosen store, until c11_settle(). */
-static void access_show_old(
+static void accesses_access_show_old(
 	const struct engine_op *op, struct c11_location *location, const struct c11_store *store)
 {
-	if (store == access_newest(location))
+	if (store == accesses_access_newest(location))
 		return;
-	access_report(op, store + 1, true, store->value);
+	accesses_access_report(op, store + 1, true, store->value);
 	c11_poke(location, store->value);
-	access_set_pending(C11_OLD_LOAD, location, store);
+	accesses_access_set_pending(C11_OLD_LOAD, location, store);
 }
 
-static void access_load(const struct engine_op *op, struct c11_location *location, bool is_point)
+static void accesses_access_load(
+	const struct engine_op *op, struct c11_location *location, bool is_point)
 {
 	const uint16_t number = c11_number(location);
-	const uint32_t least = access_least_stamp(op->order, number);
-	const struct c11_store *store = access_newest(location);
+	const uint32_t least = accesses_access_least_stamp(op->order, number);
+	const struct c11_store *store = accesses_access_newest(location);
 	uint32_t ages[C11_STORES], count = 0;
 
 	while (count < location->count && (!count || store[-(int)count].stamp >= least)) {
 		ages[count] = count;
 		count++;
 	}
-	store -= access_choose_age(ages, count, is_point);
+	store -= accesses_access_choose_age(ages, count, is_point);
 	c11_raise(&c11_self()->now, number, store->stamp);
 	c11_receive(c11_message(location, store), op->order);
-	access_note_read(location, store);
-	access_show_old(op, location, store);
+	accesses_access_note_read(location, store);
+	accesses_access_show_old(op, location, store);
 }
 
 /* Returns the index of the store before which the new one comes in modification order; the
  * strategy chooses among those that the thread's view permits. */
-static uint32_t access_place(const struct engine_op *op, const struct c11_location *location,
-	bool is_point, uint32_t *stamp)
+static uint32_t accesses_access_place(const struct engine_op *op,
+	const struct c11_location *location, bool is_point, uint32_t *stamp)
 {
-	const uint32_t least = access_least_stamp(op->order, c11_number(location));
+	const uint32_t least = accesses_access_least_stamp(op->order, c11_number(location));
 	uint32_t stamps[C11_STORES], indices[C11_STORES], count = 0, chosen;
 
 	for (uint32_t i = location->count - 1; i > 0 && location->stores[i].stamp > least; i--) {
@@ -151,7 +153,7 @@ static uint32_t access_place(const struct engine_op *op, const struct c11_locati
 }
 
 /* The newest store of the thread whose release sequence its later relaxed stores continue. */
-static const struct c11_store *access_own_release(const struct c11_location *location)
+static const struct c11_store *accesses_access_own_release(const struct c11_location *location)
 {
 	for (uint32_t i = location->count; i-- > 0;)
 		if (thread_same(location->stores[i].writer, engine_current()->id))
@@ -159,7 +161,7 @@ static const struct c11_store *access_own_release(const struct c11_location *loc
 	return NULL;
 }
 
-static void access_add_message(
+static void accesses_access_add_message(
 	struct c11_location *location, struct c11_store *store, const struct c11_view *message)
 {
 	struct c11_view *own = c11_message(location, store);
@@ -173,12 +175,12 @@ static void access_add_message(
 }
 
 /* Adds a store. `read`: the message of the store that an update has read; else NULL. */
-static void access_store(const struct engine_op *op, struct c11_location *location, uint32_t index,
-	uint32_t stamp, const struct c11_view *read)
+static void accesses_access_store(const struct engine_op *op, struct c11_location *location,
+	uint32_t index, uint32_t stamp, const struct c11_view *read)
 {
 	struct c11_thread *self = c11_self();
 	const struct c11_store *sequence =
-		c11_releases(op->order) ? NULL : access_own_release(location);
+		c11_releases(op->order) ? NULL : accesses_access_own_release(location);
 	const struct c11_view *own = sequence ? c11_message(location, sequence) : NULL;
 	const uint16_t number = c11_number(location);
 	struct c11_store *store;
@@ -199,25 +201,25 @@ static void access_store(const struct engine_op *op, struct c11_location *locati
 	c11_raise(&self->now, number, stamp);
 	if (op->order == ORDER_SEQUENTIAL)
 		c11_raise(&c11.sequential, number, stamp);
-	access_add_message(location, store,
+	accesses_access_add_message(location, store,
 		c11_releases(op->order) ? &self->now
 		: self->has_fenced	? &self->fenced
 					: NULL);
-	access_add_message(location, store, own || read ? &received : NULL);
+	accesses_access_add_message(location, store, own || read ? &received : NULL);
 	if (store->message)
 		c11_raise(c11_message(location, store), number, stamp);
 	c11.messages_of_access.written = c11_message_number(location, store);
-	if (store == access_newest(location)) {
-		access_set_pending(C11_NEW_STORE, location, store);
+	if (store == accesses_access_newest(location)) {
+		accesses_access_set_pending(C11_NEW_STORE, location, store);
 		return;
 	}
 	if (!store->is_update)
-		access_report(op, store + 1, false, 0);
-	access_set_pending(C11_INSERTED_STORE, location, store);
+		accesses_access_report(op, store + 1, false, 0);
+	accesses_access_set_pending(C11_INSERTED_STORE, location, store);
 }
 
 /* Returns whether an update that reads this store writes. */
-static bool access_writes(const struct engine_op *op, const struct c11_location *location,
+static bool accesses_access_writes(const struct engine_op *op, const struct c11_location *location,
 	const struct c11_store *store)
 {
 	const unsigned unused_bits = 64 - 8 * location->bytes;
@@ -228,15 +230,15 @@ static bool access_writes(const struct engine_op *op, const struct c11_location 
 
 /* Returns whether an update may read this store. It then writes directly after the store, which no
  * other update may have done. */
-static bool access_may_update(const struct engine_op *op, const struct c11_location *location,
-	const struct c11_store *store)
+static bool accesses_access_may_update(const struct engine_op *op,
+	const struct c11_location *location, const struct c11_store *store)
 {
-	const bool writes = access_writes(op, location, store);
+	const bool writes = accesses_access_writes(op, location, store);
 	const uint8_t order = writes ? op->order : op->order_of_failure;
 
-	if (store == access_newest(location))
+	if (store == accesses_access_newest(location))
 		return true;
-	if (store->stamp < access_least_stamp(order, c11_number(location)))
+	if (store->stamp < accesses_access_least_stamp(order, c11_number(location)))
 		return false;
 	if (!writes)
 		return true;
@@ -248,19 +250,20 @@ static bool access_may_update(const struct engine_op *op, const struct c11_locat
 	return false;
 }
 
-static void access_update(const struct engine_op *op, struct c11_location *location, bool is_point)
+static void accesses_access_update(
+	const struct engine_op *op, struct c11_location *location, bool is_point)
 {
-	const struct c11_store *store = access_newest(location);
+	const struct c11_store *store = accesses_access_newest(location);
 	uint32_t ages[C11_STORES], count = 0, stamp;
 
 	for (uint32_t age = 0; age < location->count; age++)
-		if (access_may_update(op, location, store - age))
+		if (accesses_access_may_update(op, location, store - age))
 			ages[count++] = age;
-	store -= access_choose_age(ages, count, is_point);
+	store -= accesses_access_choose_age(ages, count, is_point);
 	c11_raise(&c11_self()->now, c11_number(location), store->stamp);
-	access_note_read(location, store);
-	access_show_old(op, location, store);
-	if (!access_writes(op, location, store)) {
+	accesses_access_note_read(location, store);
+	accesses_access_show_old(op, location, store);
+	if (!accesses_access_writes(op, location, store)) {
 		c11_receive(c11_message(location, store), op->order_of_failure);
 		return;
 	}
@@ -268,12 +271,12 @@ static void access_update(const struct engine_op *op, struct c11_location *locat
 	stamp = store->stamp + 1;
 	if (c11.stamp < stamp)
 		c11.stamp = stamp;
-	access_store(op, location, (uint32_t)(store - location->stores) + 1, stamp,
+	accesses_access_store(op, location, (uint32_t)(store - location->stores) + 1, stamp,
 		c11_message(location, store));
 }
 
 /* The location of the access. NULL: the access is made without a history. */
-static struct c11_location *access_location(const struct engine_op *op, bool is_point)
+static struct c11_location *accesses_access_location(const struct engine_op *op, bool is_point)
 {
 	const bool is_plain = op->kind == OP_LOAD || op->kind == OP_STORE;
 	const bool is_read = op_descriptions[op->kind].flags & OP_READ;
@@ -316,17 +319,17 @@ void c11_access(const struct engine_op *op, bool is_point)
 		c11_fence(op);
 		return;
 	}
-	location = access_location(op, is_point);
+	location = accesses_access_location(op, is_point);
 	c11.messages_of_access.is_known = location != NULL;
 	if (!location) {
 		if (op->kind != OP_STORE && op->kind != OP_ATOMIC_STORE && c11.has_lost)
 			c11_receive(&c11.lost, op->order);
 	} else if (op_descriptions[op->kind].flags & OP_READ) {
-		access_load(op, location, is_point);
+		accesses_access_load(op, location, is_point);
 	} else if (op->kind == OP_ATOMIC_UPDATE) {
-		access_update(op, location, is_point);
+		accesses_access_update(op, location, is_point);
 	} else {
-		index = access_place(op, location, is_point, &stamp);
-		access_store(op, location, index, stamp, NULL);
+		index = accesses_access_place(op, location, is_point, &stamp);
+		accesses_access_store(op, location, index, stamp, NULL);
 	}
 }

@@ -6,7 +6,7 @@
 
 struct c11_state c11;
 
-static uint16_t *location_bucket(uintptr_t address)
+static uint16_t *locations_location_bucket(uintptr_t address)
 {
 	const uintptr_t granule = address / C11_BYTES_MOST;
 
@@ -31,11 +31,11 @@ void c11_poke(const struct c11_location *location, uint64_t value)
 		to[i] = (unsigned char)(value >> 8 * i);
 }
 
-static void location_drop(struct c11_location *location)
+static void locations_location_drop(struct c11_location *location)
 {
 	const struct c11_view *message =
 		c11_message(location, &location->stores[location->count - 1]);
-	uint16_t *link = location_bucket(location->address);
+	uint16_t *link = locations_location_bucket(location->address);
 
 	if (message && c11.has_lost)
 		c11_join(&c11.lost, message);
@@ -48,7 +48,8 @@ static void location_drop(struct c11_location *location)
 	location->bytes = 0;
 }
 
-static bool location_overlaps(const struct c11_location *location, uintptr_t address, size_t bytes)
+static bool locations_location_overlaps(
+	const struct c11_location *location, uintptr_t address, size_t bytes)
 {
 	return location->address < address + bytes && address < location->address + location->bytes;
 }
@@ -58,14 +59,15 @@ bool c11_knows(const void *start, size_t bytes)
 	const uintptr_t address = (uintptr_t)start;
 
 	if (address / C11_BYTES_MOST == (address + bytes - 1) / C11_BYTES_MOST) {
-		for (uint16_t i = *location_bucket(address); i != C11_NONE;
+		for (uint16_t i = *locations_location_bucket(address); i != C11_NONE;
 			i = c11.locations[i].next)
-			if (location_overlaps(&c11.locations[i], address, bytes))
+			if (locations_location_overlaps(&c11.locations[i], address, bytes))
 				return true;
 		return false;
 	}
 	for (uint32_t i = 0; i < c11.location_count; i++)
-		if (c11.locations[i].bytes && location_overlaps(&c11.locations[i], address, bytes))
+		if (c11.locations[i].bytes &&
+			locations_location_overlaps(&c11.locations[i], address, bytes))
 			return true;
 	return false;
 }
@@ -77,12 +79,12 @@ void c11_forget(const void *start, size_t bytes)
 	c11_settle();
 	for (uint32_t i = 0; i < c11.location_count; i++)
 		if (c11.locations[i].bytes &&
-			location_overlaps(&c11.locations[i], (uintptr_t)start, bytes))
-			location_drop(&c11.locations[i]);
+			locations_location_overlaps(&c11.locations[i], (uintptr_t)start, bytes))
+			locations_location_drop(&c11.locations[i]);
 }
 
 /* The moving thread reads a part of the newest store, or more than the store. */
-static void location_read_newest(struct c11_location *location, uint8_t order)
+static void locations_location_read_newest(struct c11_location *location, uint8_t order)
 {
 	const struct c11_store *newest = &location->stores[location->count - 1];
 	struct c11_view *now = &c11_self()->now;
@@ -96,9 +98,9 @@ static void location_read_newest(struct c11_location *location, uint8_t order)
 void c11_read_across(const struct engine_op *op)
 {
 	for (uint32_t i = 0; i < c11.location_count; i++)
-		if (c11.locations[i].bytes &&
-			location_overlaps(&c11.locations[i], (uintptr_t)op->address, op->bytes))
-			location_read_newest(&c11.locations[i], op->order);
+		if (c11.locations[i].bytes && locations_location_overlaps(&c11.locations[i],
+						      (uintptr_t)op->address, op->bytes))
+			locations_location_read_newest(&c11.locations[i], op->order);
 }
 
 struct c11_location *c11_find(const struct engine_op *op, bool *was_unseen)
@@ -108,29 +110,29 @@ struct c11_location *c11_find(const struct engine_op *op, bool *was_unseen)
 	uint16_t next;
 
 	*was_unseen = false;
-	for (uint16_t i = *location_bucket(start); i != C11_NONE; i = next) {
+	for (uint16_t i = *locations_location_bucket(start); i != C11_NONE; i = next) {
 		struct c11_location *location = &c11.locations[i];
 		const bool is_exact = location->address == start && location->bytes == op->bytes;
 
 		next = location->next;
-		if (!location_overlaps(location, start, op->bytes))
+		if (!locations_location_overlaps(location, start, op->bytes))
 			continue;
 		if (is_exact && c11_peek(location) == location->stores[location->count - 1].value)
 			return location;
 		*was_unseen |= is_exact;
 		if (is_read && !is_exact) {
-			location_read_newest(location, op->order);
+			locations_location_read_newest(location, op->order);
 			continue;
 		}
 		engine_note_feature(FEATURE_MIXED_CUT);
-		location_drop(location);
+		locations_location_drop(location);
 	}
 	return NULL;
 }
 
 struct c11_location *c11_location_new(const void *address, size_t bytes)
 {
-	uint16_t *bucket = location_bucket((uintptr_t)address);
+	uint16_t *bucket = locations_location_bucket((uintptr_t)address);
 	struct c11_location *location;
 	uint32_t number;
 
@@ -142,7 +144,7 @@ struct c11_location *c11_location_new(const void *address, size_t bytes)
 		number = c11.next_replaced++ % C11_LOCATIONS;
 		if (c11.locations[number].bytes) {
 			engine_note_feature(FEATURE_HISTORY_CUT);
-			location_drop(&c11.locations[number]);
+			locations_location_drop(&c11.locations[number]);
 		}
 	}
 	location = &c11.locations[number];

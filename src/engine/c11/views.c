@@ -64,7 +64,8 @@ void c11_begin_thread(struct thread_id created)
 	thread->old_reads = 0;
 }
 
-static void view_receive(struct c11_thread *self, const struct c11_view *message, uint8_t order)
+static void views_view_receive(
+	struct c11_thread *self, const struct c11_view *message, uint8_t order)
 {
 	if (c11_acquires(order)) {
 		c11_join(&self->now, message);
@@ -79,7 +80,7 @@ static void view_receive(struct c11_thread *self, const struct c11_view *message
 void c11_receive(const struct c11_view *message, uint8_t order)
 {
 	if (message)
-		view_receive(c11_self(), message, order);
+		views_view_receive(c11_self(), message, order);
 }
 
 void c11_receive_all(uint8_t order)
@@ -92,10 +93,10 @@ void c11_receive_all(uint8_t order)
 		if (location->bytes)
 			newest.stamps[i] = location->stores[location->count - 1].stamp;
 	}
-	view_receive(c11_self(), &newest, order);
+	views_view_receive(c11_self(), &newest, order);
 }
 
-static uint32_t view_of_object(object_name name)
+static uint32_t views_view_of_object(object_name name)
 {
 	for (uint32_t i = 0, at = name; i < C11_OBJECTS; i++, at++)
 		if (!c11.names[at % C11_OBJECTS] || c11.names[at % C11_OBJECTS] == name)
@@ -105,10 +106,10 @@ static uint32_t view_of_object(object_name name)
 }
 
 /* The view of an object: of a lock, or an address that an annotation names. */
-static void view_join_object(object_name name, bool acquires, bool releases)
+static void views_view_join_object(object_name name, bool acquires, bool releases)
 {
 	struct c11_thread *self = c11_self();
-	const uint32_t number = view_of_object(name);
+	const uint32_t number = views_view_of_object(name);
 	struct c11_view *view = &c11.objects[number];
 	const bool is_used = c11.names[number];
 
@@ -129,7 +130,7 @@ void c11_fence(const struct engine_op *op)
 	struct c11_thread *self = c11_self();
 
 	if (op->argument) {
-		view_join_object(engine_object_name((const void *)(uintptr_t)op->argument),
+		views_view_join_object(engine_object_name((const void *)(uintptr_t)op->argument),
 			c11_acquires(op->order), c11_releases(op->order));
 		return;
 	}
@@ -145,7 +146,7 @@ void c11_fence(const struct engine_op *op)
 	}
 }
 
-static void view_synchronise_with_thread(const struct engine_op *op)
+static void views_view_synchronise_with_thread(const struct engine_op *op)
 {
 	const struct engine_thread *other = op->address;
 	struct c11_view *view, *own = &c11_self()->now;
@@ -179,21 +180,22 @@ void c11_synchronise(const struct engine_op *op)
 	case OBJECT_MEMORY:
 		return;
 	case OBJECT_THREAD:
-		view_synchronise_with_thread(op);
+		views_view_synchronise_with_thread(op);
 		return;
 	case OBJECT_COND: /* the wait releases the mutex */
 		if (op->kind == OP_COND_WAIT)
-			view_join_object(engine_object_name((const void *)(uintptr_t)op->argument),
-				false, true);
+			views_view_join_object(
+				engine_object_name((const void *)(uintptr_t)op->argument), false,
+				true);
 		return;
 	case OBJECT_FD: /* a poll does not say which descriptors are ready */
 	case OBJECT_CHILD:
 	case OBJECT_SIGNAL:
-		view_join_object(class, true, true);
+		views_view_join_object(class, true, true);
 		return;
 	default:
 		break;
 	}
-	view_join_object(op->object ? op->object : engine_object_name(op->address),
+	views_view_join_object(op->object ? op->object : engine_object_name(op->address),
 		!(flags & OP_RELEASE), !(flags & OP_ACQUIRE));
 }

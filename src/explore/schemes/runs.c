@@ -176,7 +176,7 @@ void runs_request(struct campaign *campaign)
 	campaign->runs.end = end;
 }
 
-static uint64_t sequence_runs_made(const struct campaign *campaign)
+static uint64_t runs_sequence_runs_made(const struct campaign *campaign)
 {
 	const struct contract_totals *totals = &campaign->workers[0].worker.contract->totals;
 
@@ -243,6 +243,6 @@ const struct scheme scheme_sequence = {
 	.take_failure = sequence_take_failure,
 	.is_finished = sequence_is_finished,
 	.ignore_race = sequence_ignore_race,
-	.runs_made = sequence_runs_made,
+	.runs_made = runs_sequence_runs_made,
 	.add_totals = sequence_add_totals,
 };

@@ -87,7 +87,7 @@ static int shards_keep(struct store *store, int64_t campaign,
 	"some loads could not read every old store that C11 permits, because "
 
 /* Why loads of --memory-model c11 had too few stores to choose from; NULL: they had all. */
-static const char *verdict_missing_stores(uint32_t features)
+static const char *shards_verdict_missing_stores(uint32_t features)
 {
 	if (features & FEATURE_THREADS_CUT)
 		return OLD_STORES_ARE_MISSING "raddle keeps views of 64 threads";
@@ -102,7 +102,7 @@ static const char *verdict_missing_stores(uint32_t features)
 }
 
 /* Reduces the verdict: it covers only a part of the schedules. */
-static void verdict_reduce(struct strategy_verdict *verdict, const char *reason)
+static void shards_verdict_reduce(struct strategy_verdict *verdict, const char *reason)
 {
 	verdict->is_complete = false;
 	verdict->missing = reason;
@@ -127,11 +127,12 @@ void verdict_take(struct campaign *campaign)
 	if (!campaign->rounds)
 		strategy->search.verdict(contract_strategy(contract), &result->verdict);
 	if (campaign->tasks && campaign->tasks->differ)
-		verdict_reduce(&result->verdict, PROCESSES_DIFFER);
+		shards_verdict_reduce(&result->verdict, PROCESSES_DIFFER);
 	else if (contract->features & FEATURE_CHILD_THREADS)
-		verdict_reduce(&result->verdict, CHILDREN_HAVE_OTHERS);
+		shards_verdict_reduce(&result->verdict, CHILDREN_HAVE_OTHERS);
 	else if (result->features & FEATURES_OF_CUTS)
-		verdict_reduce(&result->verdict, verdict_missing_stores(result->features));
+		shards_verdict_reduce(
+			&result->verdict, shards_verdict_missing_stores(result->features));
 }
 
 int verdict_keep(struct campaign *campaign, bool is_over, struct error *err)

@@ -36,7 +36,7 @@ void *tasks_map_state(const struct campaign *campaign)
 	return state == MAP_FAILED ? NULL : state;
 }
 
-static void tasks_unmap_state(const struct campaign *campaign, void *state)
+static void task_tasks_unmap_state(const struct campaign *campaign, void *state)
 {
 	if (state) /* munmap() cannot fail: the mapping is raddle's own */
 		(void)munmap(state, campaign->workers[0].worker.contract->strategy_bytes);
@@ -49,8 +49,8 @@ void tasks_release_task(struct campaign *campaign, struct task *task)
 	while (task->failure_count)
 		failure_discard(&task->failures[--task->failure_count]);
 	free(task->failures);
-	tasks_unmap_state(campaign, task->state);
-	tasks_unmap_state(campaign, task->synchronised);
+	task_tasks_unmap_state(campaign, task->state);
+	task_tasks_unmap_state(campaign, task->synchronised);
 	free(task);
 }
 

@@ -25,7 +25,7 @@ static bool tasks_are_synchronised(const struct campaign *campaign)
 }
 
 /* Returns the duration of SYNCHRONISE_RUNS runs, at least the minimum interval. */
-static uint64_t interval_ns(const struct campaign *campaign)
+static uint64_t tasks_synchronise_interval_ns(const struct campaign *campaign)
 {
 	const struct contract_totals *totals = &campaign->workers[0].worker.contract->totals;
 	const uint64_t elapsed_ns = platform_monotonic_ns() - campaign->times.started_ns;
@@ -43,7 +43,7 @@ uint64_t tasks_synchronise_due(struct campaign *campaign)
 
 	if (!tasks_are_synchronised(campaign) || campaign->tasks->is_synchronising)
 		return UINT64_MAX;
-	due_ns = campaign->tasks->synchronised_ns + interval_ns(campaign);
+	due_ns = campaign->tasks->synchronised_ns + tasks_synchronise_interval_ns(campaign);
 	if (now_ns < due_ns)
 		return due_ns - now_ns;
 	campaign->tasks->is_synchronising = true;

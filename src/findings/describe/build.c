@@ -42,7 +42,7 @@ char *finding_thread_path(
 	return strbuf_detach(&path);
 }
 
-static int contradiction(struct error *err, const char *what, uint64_t number)
+static int build_contradiction(struct error *err, const char *what, uint64_t number)
 {
 	return error_set(err, ERROR_FORMAT,
 		"the evidence of the run contradicts itself: %s %" PRIu64
@@ -51,18 +51,18 @@ static int contradiction(struct error *err, const char *what, uint64_t number)
 }
 
 /* Gives the thread its place in the file in the order of first appearance. */
-static int place_thread(struct schedule_file *file, const struct finding_source *source,
+static int build_place_thread(struct schedule_file *file, const struct finding_source *source,
 	uint32_t *places, uint16_t index, struct error *err)
 {
 	char *path;
 
 	if (index && index >= source->thread_count)
-		return contradiction(err, "the schedule names thread", index);
+		return build_contradiction(err, "the schedule names thread", index);
 	if (places[index])
 		return 0;
 	path = finding_thread_path(source->threads, source->thread_count, index);
 	if (!path)
-		return contradiction(err, "no path of creations leads to thread", index);
+		return build_contradiction(err, "no path of creations leads to thread", index);
 	file->threads[file->thread_count] =
 		(struct schedule_thread){.name = thread_path_name(path), .path = path};
 	places[index] = ++file->thread_count;
@@ -70,7 +70,7 @@ static int place_thread(struct schedule_file *file, const struct finding_source 
 }
 
 /* Converts thread indices to names. Release *out with schedule_file_release. */
-static int finding_schedule_from_segments(
+static int build_finding_schedule_from_segments(
 	struct schedule_file *out, const struct finding_source *source, struct error *err)
 {
 	const uint32_t thread_count = source->thread_count ? source->thread_count : 1;
@@ -88,7 +88,7 @@ static int finding_schedule_from_segments(
 		struct schedule_segment segment = source->segments[i];
 
 		if (!(segment.flags & SEGMENT_VALUE)) {
-			status = place_thread(&file, source, places, segment.thread, err);
+			status = build_place_thread(&file, source, places, segment.thread, err);
 			if (status)
 				break;
 			segment.thread = (uint16_t)(places[segment.thread] - 1);
@@ -110,53 +110,55 @@ static bool build_is_thread(const struct finding_source *source, struct thread_i
 	       thread_same(thread, THREAD_NONE);
 }
 
-static int check_source(const struct finding_source *source, struct error *err)
+static int build_check_source(const struct finding_source *source, struct error *err)
 {
 	const struct outcome *outcome = source->outcome;
 
 	if (outcome->kind >= OUTCOME_KIND_COUNT)
-		return contradiction(err, "there is no outcome of kind", outcome->kind);
+		return build_contradiction(err, "there is no outcome of kind", outcome->kind);
 	if (source->thread_count > THREAD_CAPACITY)
-		return contradiction(err, "the number of threads is", source->thread_count);
+		return build_contradiction(err, "the number of threads is", source->thread_count);
 	if (outcome->wait_count > OUTCOME_WAITS_MAX)
-		return contradiction(err, "the number of waiting threads is", outcome->wait_count);
+		return build_contradiction(
+			err, "the number of waiting threads is", outcome->wait_count);
 	/* A failing process wrote the text, which may be damaged. */
 	if (!memchr(outcome->text, '\0', sizeof outcome->text))
-		return contradiction(
+		return build_contradiction(
 			err, "the outcome's text is longer than", sizeof outcome->text - 1);
 	if (!build_is_thread(source, outcome->thread))
-		return contradiction(err, "the outcome names thread", outcome->thread.index);
+		return build_contradiction(err, "the outcome names thread", outcome->thread.index);
 	if (!build_is_thread(source, outcome->other_thread))
-		return contradiction(err, "the outcome names thread", outcome->other_thread.index);
+		return build_contradiction(
+			err, "the outcome names thread", outcome->other_thread.index);
 	if (outcome->op >= OP_KIND_COUNT || outcome->other_op >= OP_KIND_COUNT)
-		return contradiction(err, "there is no access of kind", outcome->op);
+		return build_contradiction(err, "there is no access of kind", outcome->op);
 	for (uint32_t i = 0; i < outcome->wait_count; i++) {
 		const struct wait_edge *edge = &outcome->waits[i];
 
 		if (edge->op >= OP_KIND_COUNT)
-			return contradiction(err, "there is no operation of kind", edge->op);
+			return build_contradiction(err, "there is no operation of kind", edge->op);
 		if (!build_is_thread(source, edge->waiter) ||
 			!build_is_thread(source, edge->holder))
-			return contradiction(err,
+			return build_contradiction(err,
 				"a wait names threads that are not there, such as",
 				edge->waiter.index);
 	}
 	for (uint64_t i = 0; i < source->event_count; i++) {
 		if (source->events[i].kind >= OP_KIND_COUNT)
-			return contradiction(
+			return build_contradiction(
 				err, "there is no operation of kind", source->events[i].kind);
 		if (source->events[i].thread >= source->thread_count)
-			return contradiction(
+			return build_contradiction(
 				err, "the trace names thread", source->events[i].thread);
 		if (i && source->events[i].step < source->events[i - 1].step)
-			return contradiction(
+			return build_contradiction(
 				err, "the trace goes back to step", source->events[i].step);
 	}
 	return 0;
 }
 
 /* Notes each thread's last step. The failing thread counts as alive after its last step. */
-static void note_last_steps(struct builder *builder)
+static void build_note_last_steps(struct builder *builder)
 {
 	const struct finding_source *source = builder->source;
 
@@ -166,7 +168,7 @@ static void note_last_steps(struct builder *builder)
 		builder->threads[source->outcome->thread.index].last_step = UINT64_MAX;
 }
 
-static int make_paths(struct builder *builder, struct error *err)
+static int build_make_paths(struct builder *builder, struct error *err)
 {
 	const struct finding_source *source = builder->source;
 
@@ -175,19 +177,19 @@ static int make_paths(struct builder *builder, struct error *err)
 	for (uint32_t i = 0; i < source->thread_count; i++) {
 		builder->paths[i] = finding_thread_path(source->threads, source->thread_count, i);
 		if (!builder->paths[i])
-			return contradiction(err, "no path of creations leads to thread", i);
+			return build_contradiction(err, "no path of creations leads to thread", i);
 		builder->threads[i] =
 			(struct symbols_thread){.name = thread_path_name(builder->paths[i]),
 				.path = builder->paths[i],
 				.stack_pointer = source->threads[i].stack_pointer,
 				.thread_base = source->threads[i].thread_base};
 	}
-	note_last_steps(builder);
+	build_note_last_steps(builder);
 	return 0;
 }
 
 /* The verb of a wait in progress: a blocked thread has not completed the operation that it is blocked on. */
-static const char *waiting_verb(const struct wait_edge *edge)
+static const char *build_waiting_verb(const struct wait_edge *edge)
 {
 	if (edge->call && edge->call < CALL_KIND_COUNT)
 		return call_verbs[edge->call];
@@ -201,7 +203,7 @@ static const char *waiting_verb(const struct wait_edge *edge)
 	}
 }
 
-static void fill_wait(
+static void build_fill_wait(
 	const struct builder *builder, const struct wait_edge *edge, struct finding_wait *wait)
 {
 	if (edge->is_in_child)
@@ -209,7 +211,7 @@ static void fill_wait(
 			       builder_thread(builder, edge->waiter)) < 0);
 	else
 		wait->thread = string_copy(builder_thread(builder, edge->waiter));
-	wait->verb = string_copy(waiting_verb(edge));
+	wait->verb = string_copy(build_waiting_verb(edge));
 	wait->object = builder_wait_object(builder, edge);
 	builder_stack(
 		builder, edge->is_in_child ? THREAD_NONE : edge->waiter, edge->site, &wait->at);
@@ -231,7 +233,7 @@ static void fill_wait(
 }
 
 /* Unnamed threads carry the name of the process, which distinguishes none. */
-static void fill_threads(struct builder *builder)
+static void build_fill_threads(struct builder *builder)
 {
 	const struct finding_source *source = builder->source;
 	struct finding *finding = builder->finding;
@@ -244,7 +246,7 @@ static void fill_threads(struct builder *builder)
 					.label = visible_text(source->threads[i].label, false)};
 }
 
-static char *thread_name_text(const struct finding *finding, const char *path)
+static char *build_thread_name_text(const struct finding *finding, const char *path)
 {
 	struct strbuf text;
 
@@ -265,18 +267,18 @@ static void build_fill(struct builder *builder)
 	const struct outcome *outcome = builder->source->outcome;
 	struct finding *finding = builder->finding;
 
-	fill_threads(builder);
+	build_fill_threads(builder);
 	finding->kind = (enum outcome_kind)outcome->kind;
 	finding->code = outcome->code;
 	if (!thread_same(outcome->thread, THREAD_NONE)) {
 		finding->failing_thread = string_copy(builder_thread(builder, outcome->thread));
 		builder_stack(builder, outcome->thread,
 			outcome->site + build_is_instruction(outcome), &finding->at);
-		builder->failing_name = thread_name_text(finding, finding->failing_thread);
+		builder->failing_name = build_thread_name_text(finding, finding->failing_thread);
 	}
 	finding->waits = array_new(outcome->wait_count, sizeof *finding->waits);
 	for (; finding->wait_count < outcome->wait_count; finding->wait_count++)
-		fill_wait(builder, &outcome->waits[finding->wait_count],
+		build_fill_wait(builder, &outcome->waits[finding->wait_count],
 			&finding->waits[finding->wait_count]);
 	builder_fill_race(builder);
 	builder_fill_steps(builder);
@@ -292,7 +294,7 @@ static void build_fill(struct builder *builder)
 	free(builder->failing_name);
 }
 
-static struct trace_thread *threads_of(const struct finding_source *source, char **paths)
+static struct trace_thread *build_threads_of(const struct finding_source *source, char **paths)
 {
 	struct trace_thread *threads = array_new(source->thread_count + 1u, sizeof *threads);
 
@@ -304,7 +306,7 @@ static struct trace_thread *threads_of(const struct finding_source *source, char
 	return threads;
 }
 
-static char *write_trace(const struct finding_source *source, char **paths, size_t *size)
+static char *build_write_trace(const struct finding_source *source, char **paths, size_t *size)
 {
 	struct trace_run run = {.program = source->program, .thread_count = source->thread_count};
 	struct trace_thread *threads;
@@ -312,7 +314,7 @@ static char *write_trace(const struct finding_source *source, char **paths, size
 
 	if (!source->event_count)
 		return NULL;
-	threads = threads_of(source, paths);
+	threads = build_threads_of(source, paths);
 	run.threads = threads;
 	writer = trace_writer_new(&run);
 	free(threads);
@@ -327,7 +329,7 @@ int finding_build(struct finding *out, const struct finding_source *source, stru
 	struct finding_source resolved = *source;
 	struct builder builder = {.source = &resolved, .symbols = symbols, .finding = &finding};
 	struct outcome outcome;
-	int status = check_source(source, err);
+	int status = build_check_source(source, err);
 
 	if (!status) {
 		outcome = *source->outcome;
@@ -335,12 +337,12 @@ int finding_build(struct finding *out, const struct finding_source *source, stru
 		resolved.outcome = &outcome;
 	}
 	if (!status)
-		status = make_paths(&builder, err);
+		status = build_make_paths(&builder, err);
 	if (!status)
-		status = finding_schedule_from_segments(&finding.schedule, &resolved, err);
+		status = build_finding_schedule_from_segments(&finding.schedule, &resolved, err);
 	if (!status) {
-		builder.finding->trace =
-			write_trace(builder.source, builder.paths, &builder.finding->trace_size);
+		builder.finding->trace = build_write_trace(
+			builder.source, builder.paths, &builder.finding->trace_size);
 		builder_note_first_uses(&builder);
 		builder_note_wrappers(&builder);
 		builder_note_accesses(&builder);
@@ -367,7 +369,7 @@ char *finding_trace_bytes(const struct finding_source *source, size_t *size)
 		paths[i] = finding_thread_path(source->threads, source->thread_count, i);
 		BUG_ON(!paths[i]); /* the table of a passing run is consistent */
 	}
-	bytes = write_trace(source, paths, size);
+	bytes = build_write_trace(source, paths, size);
 	for (uint32_t i = 0; i < source->thread_count; i++)
 		free(paths[i]);
 	free(paths);

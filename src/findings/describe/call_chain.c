@@ -69,7 +69,7 @@ static void call_chain_find_chain(
 		call_chain_add_place(builder, event->callers[i], PLACE_OF_CALL, chain);
 }
 
-static char *wrapper_name(const struct symbols_frame *frame)
+static char *call_chain_wrapper_name(const struct symbols_frame *frame)
 {
 	char *name;
 
@@ -77,7 +77,7 @@ static char *wrapper_name(const struct symbols_frame *frame)
 	return name;
 }
 
-static uint64_t line_key(const struct symbols_frame *frame)
+static uint64_t call_chain_line_key(const struct symbols_frame *frame)
 {
 	uint64_t key = frame->line;
 
@@ -86,11 +86,11 @@ static uint64_t line_key(const struct symbols_frame *frame)
 	return key;
 }
 
-static void note_call(struct builder *builder, const struct symbols_frame *callee,
+static void call_chain_note_call(struct builder *builder, const struct symbols_frame *callee,
 	const struct symbols_frame *caller)
 {
-	char *name = wrapper_name(callee);
-	const uint64_t key = line_key(caller);
+	char *name = call_chain_wrapper_name(callee);
+	const uint64_t key = call_chain_line_key(caller);
 	struct wrapper *wrapper;
 
 	HASH_FIND_STR(builder->wrappers, name, wrapper);
@@ -119,7 +119,8 @@ void builder_note_wrappers(struct builder *builder)
 		call_chain_find_chain(builder, &source->events[i], &chain);
 		for (unsigned at = 0; at + 1 < chain.count; at++)
 			if (chain.frames[at].is_short)
-				note_call(builder, &chain.frames[at], &chain.frames[at + 1]);
+				call_chain_note_call(
+					builder, &chain.frames[at], &chain.frames[at + 1]);
 	}
 }
 
@@ -135,7 +136,7 @@ void builder_forget_wrappers(struct builder *builder)
 	}
 }
 
-static bool is_header(const char *file)
+static bool call_chain_is_header(const char *file)
 {
 	const char *dot = strrchr(file, '.');
 
@@ -149,15 +150,16 @@ bool builder_is_wrapper(const struct builder *builder, const struct symbols_fram
 
 	if (!frame->is_short || frame->is_system || !frame->file)
 		return false;
-	name = wrapper_name(frame);
+	name = call_chain_wrapper_name(frame);
 	HASH_FIND_STR(builder->wrappers, name, wrapper);
 	free(name);
 	/* A function without callers is the start function of a thread, hence no wrapper. */
-	return wrapper && (wrapper->count == WRAPPER_CALLERS || is_header(frame->file));
+	return wrapper && (wrapper->count == WRAPPER_CALLERS || call_chain_is_header(frame->file));
 }
 
 /* Index of the innermost frame that is no wrapper; 0 where all frames are wrappers. */
-static unsigned shown_frame(const struct builder *builder, const struct call_chain *chain)
+static unsigned call_chain_shown_frame(
+	const struct builder *builder, const struct call_chain *chain)
 {
 	for (unsigned i = 0; i < chain->count; i++)
 		if (!builder_is_wrapper(builder, &chain->frames[i]))
@@ -173,7 +175,7 @@ struct finding_frame builder_event_frame(
 	call_chain_find_chain(builder, event, &chain);
 	if (!chain.count)
 		return builder_frame_at(builder, event->site, call_chain_place_of(event));
-	return builder_frame_from(builder, &chain.frames[shown_frame(builder, &chain)]);
+	return builder_frame_from(builder, &chain.frames[call_chain_shown_frame(builder, &chain)]);
 }
 
 void builder_add_event_place(
@@ -189,7 +191,7 @@ void builder_add_event_place(
 
 /* Returns "push_back" for "std::vector<int>::push_back". NULL for methods of atomics: reports show
  * these as accesses, not as calls. */
-static const char *method_of(const struct symbols_frame *frame)
+static const char *call_chain_method_of(const struct symbols_frame *frame)
 {
 	const char *method = frame->function, *at = frame->function;
 	unsigned depth = 0;
@@ -206,10 +208,10 @@ static const char *method_of(const struct symbols_frame *frame)
 }
 
 /* The library call of a step, such as "jobs.push_back(...)", where the accessed memory belongs to a named variable. */
-static char *library_call(
+static char *call_chain_library_call(
 	const struct call_chain *chain, const struct trace_event *event, const char *object)
 {
-	const char *method = chain->library.function ? method_of(&chain->library) : NULL;
+	const char *method = chain->library.function ? call_chain_method_of(&chain->library) : NULL;
 	/* A library's own variable means nothing to a reader. */
 	const bool is_named =
 		object && strncmp(object, "memory ", 7) && strncmp(object, "std::", 5);
@@ -268,12 +270,12 @@ void builder_fill_place(
 	unsigned shown;
 
 	call_chain_find_chain(builder, event, &chain);
-	step->library_call = library_call(&chain, event, step->object);
+	step->library_call = call_chain_library_call(&chain, event, step->object);
 	if (!chain.count) {
 		step->where = builder_frame_at(builder, event->site, call_chain_place_of(event));
 		return;
 	}
-	shown = shown_frame(builder, &chain);
+	shown = call_chain_shown_frame(builder, &chain);
 	step->where = builder_frame_from(builder, &chain.frames[shown]);
 	call_chain_continue_call(builder, step);
 	if (shown)

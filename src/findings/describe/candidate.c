@@ -62,7 +62,7 @@ void candidates_add(struct candidates *candidates, struct candidate *candidate)
 	*candidate = (struct candidate){0};
 }
 
-static uint64_t event_code(const struct trace_event *event)
+static uint64_t candidate_event_code(const struct trace_event *event)
 {
 	uint64_t code = hash_pair(event->kind, event->site);
 
@@ -83,7 +83,7 @@ uint64_t candidate_scenario_key(const struct candidate *candidate)
 	return key;
 }
 
-static int compare_codes(const void *first, const void *second)
+static int candidate_compare_codes(const void *first, const void *second)
 {
 	const uint64_t a = *(const uint64_t *)first, b = *(const uint64_t *)second;
 
@@ -96,9 +96,9 @@ uint64_t candidate_key(const struct candidate *candidate)
 	uint64_t key = hash_mix((uint64_t)candidate->kind + 1);
 
 	for (uint32_t i = 0; i < candidate->place_count; i++)
-		codes[i] = hash_pair(event_code(&candidate->places[i].op),
-			event_code(&candidate->places[i].taken));
-	qsort(codes, candidate->place_count, sizeof *codes, compare_codes);
+		codes[i] = hash_pair(candidate_event_code(&candidate->places[i].op),
+			candidate_event_code(&candidate->places[i].taken));
+	qsort(codes, candidate->place_count, sizeof *codes, candidate_compare_codes);
 	for (uint32_t i = 0; i < candidate->place_count; i++)
 		if (!i || codes[i] != codes[i - 1])
 			key = hash_pair(key, codes[i]);
@@ -153,8 +153,8 @@ static struct thread_id candidate_find_thread(const struct finding_source *sourc
 }
 
 /* Makes an outcome as if the run had ended with the threads blocked at their places. */
-static void fill_outcome(const struct candidate *candidate, const struct finding_source *source,
-	struct outcome *outcome)
+static void candidate_fill_outcome(const struct candidate *candidate,
+	const struct finding_source *source, struct outcome *outcome)
 {
 	const uint32_t count = candidate->place_count;
 
@@ -203,7 +203,7 @@ static void candidate_add_clause(
 	candidate_add_place(&before->held_since, out);
 }
 
-static void fill_title(struct candidate *candidate)
+static void candidate_fill_title(struct candidate *candidate)
 {
 	struct strbuf title;
 
@@ -223,7 +223,7 @@ int candidate_describe(struct candidate *candidate, const struct finding_source 
 	struct finding words;
 	int result;
 
-	fill_outcome(candidate, source, &outcome);
+	candidate_fill_outcome(candidate, source, &outcome);
 	as_if.outcome = &outcome;
 	as_if.steps_most = 1;
 	result = finding_build(&words, &as_if, symbols, err);
@@ -234,6 +234,6 @@ int candidate_describe(struct candidate *candidate, const struct finding_source 
 	words.waits = NULL;
 	words.wait_count = 0;
 	finding_release(&words);
-	fill_title(candidate);
+	candidate_fill_title(candidate);
 	return 0;
 }

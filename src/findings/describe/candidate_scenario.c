@@ -9,7 +9,8 @@
 #include "findings/describe/candidate.h"
 #include "model/pattern.h"
 
-static char *object_words(const struct candidate_words *words, const struct trace_event *event)
+static char *candidate_scenario_object_words(
+	const struct candidate_words *words, const struct trace_event *event)
 {
 	const struct symbols_access access = {.address = event->address,
 		.bytes = event->bytes,
@@ -39,20 +40,20 @@ static void candidate_scenario_describe_place(const struct candidate_words *word
 					      ? words->paths[place->op.thread]
 					      : "a thread"),
 		.verb = string_copy(op_descriptions[place->op.kind].verb),
-		.object = object_words(words, &place->op),
+		.object = candidate_scenario_object_words(words, &place->op),
 	};
 	builder_access_stack(&builder, place->op.site, place->op.callers, count, &out->at);
 }
 
 /* The function of an access that belongs to no unit of work. */
-static const char *function_of(const struct candidate *candidate, uint32_t place)
+static const char *candidate_scenario_function_of(const struct candidate *candidate, uint32_t place)
 {
 	const struct finding_frame *frame = finding_user_frame(&candidate->waits[place].at);
 
 	return frame && frame->function ? frame->function : "a thread";
 }
 
-static char *title_of(const struct candidate *candidate)
+static char *candidate_scenario_title_of(const struct candidate *candidate)
 {
 	const char *first = candidate->units[0], *second = candidate->units[1];
 	char *title;
@@ -64,7 +65,8 @@ static char *title_of(const struct candidate *candidate)
 			       pattern_descriptions[candidate->pattern].text) < 0);
 	else if (candidate->kind == CANDIDATE_RACE)
 		BUG_ON(asprintf(&title, "race for %s: %s and %s", candidate->waits[0].object,
-			       function_of(candidate, 0), function_of(candidate, 1)) < 0);
+			       candidate_scenario_function_of(candidate, 0),
+			       candidate_scenario_function_of(candidate, 1)) < 0);
 	else
 		BUG_ON(asprintf(&title,
 			       "%s acquires %s twice in one critical section, and %s acquires it in between",
@@ -82,18 +84,18 @@ void candidate_describe_scenario(struct candidate *candidate, const struct candi
 		candidate_scenario_describe_place(
 			words, &candidate->places[i], &candidate->waits[i]);
 	candidate->wait_count = candidate->place_count;
-	candidate->title = title_of(candidate);
+	candidate->title = candidate_scenario_title_of(candidate);
 }
 
-static bool has_same_name(const char *a, const char *b)
+static bool candidate_scenario_has_same_name(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static bool has_same_units(const struct candidate *a, const struct candidate *b)
+static bool candidate_scenario_has_same_units(const struct candidate *a, const struct candidate *b)
 {
-	return a->kind == b->kind && has_same_name(a->units[0], b->units[0]) &&
-	       has_same_name(a->units[1], b->units[1]);
+	return a->kind == b->kind && candidate_scenario_has_same_name(a->units[0], b->units[0]) &&
+	       candidate_scenario_has_same_name(a->units[1], b->units[1]);
 }
 
 void candidates_mix(struct candidates *candidates)
@@ -105,7 +107,8 @@ void candidates_mix(struct candidates *candidates)
 
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t before = i; before-- > 0;)
-			if (has_same_units(&candidates->items[before], &candidates->items[i])) {
+			if (candidate_scenario_has_same_units(
+				    &candidates->items[before], &candidates->items[i])) {
 				turns[i] = turns[before] + 1;
 				break;
 			}

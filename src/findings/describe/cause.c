@@ -17,7 +17,7 @@ struct signals_story {
 	const char *waiter, *signaller;
 };
 
-static char *story_object(const struct builder *builder, const struct trace_event *event)
+static char *cause_story_object(const struct builder *builder, const struct trace_event *event)
 {
 	char *name = builder_event_object(builder, event);
 
@@ -26,36 +26,36 @@ static char *story_object(const struct builder *builder, const struct trace_even
 	return name;
 }
 
-static void story_add_place(
+static void cause_story_add_place(
 	const struct signals_story *story, const char *before, uint64_t event, struct strbuf *out)
 {
 	strbuf_adds(out, before);
 	builder_add_event_place(story->builder, &story->events[event], out);
 }
 
-/* Does what story_add_place() does, in the cause, and marks the step. */
-static void story_add_step(
+/* Does what cause_story_add_place() does, in the cause, and marks the step. */
+static void cause_story_add_step(
 	const struct signals_story *story, const char *before, uint64_t event, struct strbuf *cause)
 {
 	builder_mark_cause(story->builder, event, cause);
-	story_add_place(story, before, event, cause);
+	cause_story_add_place(story, before, event, cause);
 }
 
-static const char *story_thread(const struct signals_story *story, uint64_t event)
+static const char *cause_story_thread(const struct signals_story *story, uint64_t event)
 {
 	return builder_thread(story->builder, (struct thread_id){story->events[event].thread});
 }
 
-static void story_add_signal(const struct signals_story *story, struct strbuf *out)
+static void cause_story_add_signal(const struct signals_story *story, struct strbuf *out)
 {
 	const bool is_broadcast = story->events[story->signals->signal].kind == OP_COND_BROADCAST;
 
 	strbuf_addf(out, "%s %s %s", story->signaller, is_broadcast ? "broadcast on" : "signalled",
 		story->cond);
-	story_add_step(story, " at ", story->signals->signal, out);
+	cause_story_add_step(story, " at ", story->signals->signal, out);
 }
 
-static bool story_signaller_holds(const struct signals_story *story, uint64_t event)
+static bool cause_story_signaller_holds(const struct signals_story *story, uint64_t event)
 {
 	const struct signal_history *signals = story->signals;
 
@@ -65,22 +65,23 @@ static bool story_signaller_holds(const struct signals_story *story, uint64_t ev
 }
 
 /* Adds whether the signaller held the waiter's mutex: ", holding mutex m" or ", without holding mutex m". */
-static void story_add_held(const struct signals_story *story, uint64_t event, struct strbuf *out)
+static void cause_story_add_held(
+	const struct signals_story *story, uint64_t event, struct strbuf *out)
 {
 	if (story->mutex)
 		strbuf_addf(out, ", %s %s",
-			story_signaller_holds(story, event) ? "holding" : "without holding",
+			cause_story_signaller_holds(story, event) ? "holding" : "without holding",
 			story->mutex);
 }
 
-static void story_add_wait_after(const struct signals_story *story, struct strbuf *out)
+static void cause_story_add_wait_after(const struct signals_story *story, struct strbuf *out)
 {
 	strbuf_addf(out, "%s began to wait", story->waiter);
-	story_add_step(story, " at ", story->signals->wait, out);
+	cause_story_add_step(story, " at ", story->signals->wait, out);
 	strbuf_adds(out, " after that signal, and no other signal followed\n");
 }
 
-static void story_add_receivers(const struct signals_story *story, struct strbuf *out)
+static void cause_story_add_receivers(const struct signals_story *story, struct strbuf *out)
 {
 	if (story->signals->waiting)
 		strbuf_addf(out, ", when %s did not wait yet\n", story->waiter);
@@ -88,139 +89,139 @@ static void story_add_receivers(const struct signals_story *story, struct strbuf
 		strbuf_adds(out, ", when no thread waited\n");
 }
 
-static void story_unsignalled(const struct signals_story *story, struct strbuf *out)
+static void cause_story_unsignalled(const struct signals_story *story, struct strbuf *out)
 {
 	if (!story->cond)
 		return;
 	strbuf_addf(out, "%s began to wait on %s", story->waiter, story->cond);
-	story_add_step(story, " at ", story->signals->wait, out);
+	cause_story_add_step(story, " at ", story->signals->wait, out);
 	strbuf_addf(out, ", and no thread signalled it in this run\n");
 }
 
-static void story_missed(const struct signals_story *story, struct strbuf *out)
+static void cause_story_missed(const struct signals_story *story, struct strbuf *out)
 {
 	const struct signal_history *signals = story->signals;
 
 	if (signals->loss == SIGNAL_BEHIND_TEST) {
 		strbuf_addf(out, "%s locked %s", story->waiter, story->mutex);
-		story_add_step(story, " at ", signals->lock, out);
+		cause_story_add_step(story, " at ", signals->lock, out);
 		strbuf_adds(out, "\n");
 	}
 	if (signals->test != NO_EVENT) {
 		strbuf_addf(out, "%s read %s", story->waiter, story->variable);
-		story_add_step(story, " at ", signals->test, out);
+		cause_story_add_step(story, " at ", signals->test, out);
 		strbuf_addf(out, "\n%s changed %s", story->signaller, story->variable);
-		story_add_step(story, " at ", signals->change, out);
+		cause_story_add_step(story, " at ", signals->change, out);
 		strbuf_adds(out, " after that");
-		story_add_held(story, signals->change, out);
+		cause_story_add_held(story, signals->change, out);
 		strbuf_adds(out, "\n");
 	}
-	story_add_signal(story, out);
+	cause_story_add_signal(story, out);
 	if (signals->test == NO_EVENT)
-		story_add_held(story, signals->signal, out);
-	story_add_receivers(story, out);
+		cause_story_add_held(story, signals->signal, out);
+	cause_story_add_receivers(story, out);
 	if (signals->loss == SIGNAL_BEFORE_WAIT && signals->lock > signals->signal &&
 		story->mutex) {
 		strbuf_addf(out, "%s locked %s", story->waiter, story->mutex);
-		story_add_step(story, " at ", signals->lock, out);
+		cause_story_add_step(story, " at ", signals->lock, out);
 		strbuf_adds(out, " only after that\n");
 	}
-	story_add_wait_after(story, out);
+	cause_story_add_wait_after(story, out);
 }
 
-static void story_remedy_missed(const struct signals_story *story, struct strbuf *out)
+static void cause_story_remedy_missed(const struct signals_story *story, struct strbuf *out)
 {
 	const struct signal_history *signals = story->signals;
 
 	if (signals->loss == SIGNAL_BEHIND_TEST && signals->change != NO_EVENT) {
 		strbuf_addf(out, "hold %s while %s is changed", story->mutex, story->variable);
-		story_add_place(story, " (", signals->change, out);
+		cause_story_add_place(story, " (", signals->change, out);
 		strbuf_adds(out,
 			"), so that the change comes before the test or after the wait has begun");
 	} else if (signals->loss == SIGNAL_BEHIND_TEST) {
 		strbuf_addf(out, "hold %s while what %s waits for is changed, before the signal",
 			story->mutex, story->waiter);
-		story_add_place(story, " at ", signals->signal, out);
+		cause_story_add_place(story, " at ", signals->signal, out);
 	} else {
 		strbuf_addf(out, "test %s in a loop around the wait",
 			story->variable ? story->variable : "the condition");
-		story_add_place(story, " at ", signals->wait, out);
+		cause_story_add_place(story, " at ", signals->wait, out);
 		strbuf_addf(out,
 			", under the same lock%s%s: a signal that finds no waiter is not kept",
 			story->mutex ? " of " : "", story->mutex ? story->mutex : "");
 	}
 }
 
-static void story_stolen(const struct signals_story *story, struct strbuf *out)
+static void cause_story_stolen(const struct signals_story *story, struct strbuf *out)
 {
 	const struct signal_history *signals = story->signals;
 
 	strbuf_addf(out, "%s began to wait on %s", story->waiter, story->cond);
-	story_add_step(story, " at ", signals->wait, out);
+	cause_story_add_step(story, " at ", signals->wait, out);
 	strbuf_adds(out, "\n");
 	if (signals->change != NO_EVENT) {
 		strbuf_addf(out, "%s changed %s", story->signaller, story->variable);
-		story_add_step(story, " at ", signals->change, out);
-		story_add_held(story, signals->change, out);
+		cause_story_add_step(story, " at ", signals->change, out);
+		cause_story_add_held(story, signals->change, out);
 		strbuf_adds(out, "\n");
 	}
-	story_add_signal(story, out);
+	cause_story_add_signal(story, out);
 	if (signals->change == NO_EVENT) {
-		story_add_held(story, signals->signal, out);
+		cause_story_add_held(story, signals->signal, out);
 		strbuf_adds(out, story->mutex ? "," : "");
 	}
 	strbuf_addf(out, " while %" PRIu32 " threads waited; that woke %s", signals->waiting,
-		story_thread(story, signals->woken));
-	story_add_place(story, ", which waited at ", signals->woken, out);
+		cause_story_thread(story, signals->woken));
+	cause_story_add_place(story, ", which waited at ", signals->woken, out);
 	strbuf_adds(out, "\n");
 	if (signals->again == NO_EVENT) {
 		strbuf_addf(out, "no signal was left for %s\n", story->waiter);
 		return;
 	}
 	strbuf_addf(out, "%s found its condition false and waited again",
-		story_thread(story, signals->again));
-	story_add_step(story, " at ", signals->again, out);
+		cause_story_thread(story, signals->again));
+	cause_story_add_step(story, " at ", signals->again, out);
 	strbuf_addf(out, ": the signal was used up, and %s did not get it\n", story->waiter);
 }
 
-static void story_remedy_stolen(const struct signals_story *story, struct strbuf *out)
+static void cause_story_remedy_stolen(const struct signals_story *story, struct strbuf *out)
 {
 	const struct signal_history *signals = story->signals;
 
-	story_add_place(
+	cause_story_add_place(
 		story, "call pthread_cond_broadcast (notify_all) at ", signals->signal, out);
 	if (story->events[signals->woken].site == story->events[signals->wait].site)
 		strbuf_adds(out, ", or signal once for each thread that waits");
 	else
-		story_add_place(story, ", or give the wait at ", signals->wait, out),
+		cause_story_add_place(story, ", or give the wait at ", signals->wait, out),
 			strbuf_adds(out, " a condition variable of its own");
 }
 
-static void builder_signals_cause(
+static void cause_builder_signals(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
 {
 	const struct signal_history *signals = &builder->signals;
 	const struct trace_event *events = builder->source->events;
 	struct signals_story story = {.builder = builder, .signals = signals, .events = events};
 
-	story.waiter = story_thread(&story, signals->wait);
-	story.cond = story_object(builder, &events[signals->wait]);
+	story.waiter = cause_story_thread(&story, signals->wait);
+	story.cond = cause_story_object(builder, &events[signals->wait]);
 	if (!story.cond || signals->signal == NO_EVENT) {
-		story_unsignalled(&story, cause);
+		cause_story_unsignalled(&story, cause);
 		free(story.cond);
 		return;
 	}
-	story.signaller = story_thread(&story, signals->signal);
+	story.signaller = cause_story_thread(&story, signals->signal);
 	if (signals->lock != NO_EVENT)
-		story.mutex = story_object(builder, &events[signals->lock]);
+		story.mutex = cause_story_object(builder, &events[signals->lock]);
 	if (signals->change != NO_EVENT)
-		story.variable = story_object(builder, &events[signals->change]);
+		story.variable = cause_story_object(builder, &events[signals->change]);
 	if (signals->signal < signals->wait) {
-		story_missed(&story, cause);
-		story_remedy_missed(&story, remedy);
+		cause_story_missed(&story, cause);
+		cause_story_remedy_missed(&story, remedy);
 	} else if (signals->woken != NO_EVENT) {
-		story_stolen(&story, cause);
-		story_remedy_stolen(&story, remedy);
+		cause_story_stolen(&story, cause);
+		cause_story_remedy_stolen(&story, remedy);
 	}
 	free(story.cond);
 	free(story.mutex);
@@ -246,7 +247,7 @@ void builder_fill_cause(struct builder *builder)
 	switch (builder->finding->kind) {
 	case OUTCOME_LOST_WAKEUP:
 		if (builder->culprit != UINT32_MAX)
-			builder_signals_cause(builder, &cause, &remedy);
+			cause_builder_signals(builder, &cause, &remedy);
 		break;
 	case OUTCOME_DEADLOCK:
 	case OUTCOME_SELF_DEADLOCK:

@@ -19,22 +19,22 @@ struct segment_walk {
 	bool is_lost;  /* trace and schedule disagree: preemptions are no longer marked */
 };
 
-static void skip_values(struct segment_walk *walk)
+static void interleaving_skip_values(struct segment_walk *walk)
 {
 	while (walk->segment < walk->source->segment_count &&
 		walk->source->segments[walk->segment].flags & SEGMENT_VALUE)
 		walk->segment++;
 }
 
-static void advance(struct segment_walk *walk, uint64_t steps)
+static void interleaving_advance(struct segment_walk *walk, uint64_t steps)
 {
-	skip_values(walk);
+	interleaving_skip_values(walk);
 	walk->used += steps;
 	while (walk->segment < walk->source->segment_count &&
 		walk->used >= walk->source->segments[walk->segment].count) {
 		walk->used -= walk->source->segments[walk->segment].count;
 		walk->segment++;
-		skip_values(walk);
+		interleaving_skip_values(walk);
 	}
 }
 
@@ -49,7 +49,7 @@ static bool interleaving_is_preemption(struct segment_walk *walk, uint16_t threa
 }
 
 /* The thread made by this creation. Its number follows from the parent's earlier creations. */
-static char *created_thread(
+static char *interleaving_created_thread(
 	const struct builder *builder, const struct trace_event *event, uint32_t ordinal)
 {
 	const struct finding_source *source = builder->source;
@@ -62,7 +62,7 @@ static char *created_thread(
 	return object;
 }
 
-static void fill_step(
+static void interleaving_fill_step(
 	const struct builder *builder, const struct trace_event *event, struct finding_step *step)
 {
 	step->step = event->step;
@@ -79,7 +79,7 @@ static void fill_step(
  */
 #define STEPS_ALONE 24
 
-static uint64_t kept_end(const struct finding_source *source, uint64_t most)
+static uint64_t interleaving_kept_end(const struct finding_source *source, uint64_t most)
 {
 	uint64_t last = source->event_count;
 
@@ -94,7 +94,7 @@ static uint64_t kept_end(const struct finding_source *source, uint64_t most)
 }
 
 /* Start of the kept events: before the recorded window there are only thread creations. */
-static uint64_t kept_first(const struct finding_source *source, uint64_t first)
+static uint64_t interleaving_kept_first(const struct finding_source *source, uint64_t first)
 {
 	while (first < source->event_count && source->events[first].step < source->events_from)
 		first++;
@@ -108,8 +108,8 @@ void builder_fill_steps(struct builder *builder)
 	struct finding *finding = builder->finding;
 	struct segment_walk walk = {.source = source};
 	const uint64_t most = source->steps_most ? source->steps_most : STEPS_STANDARD;
-	const uint64_t end = kept_end(source, most);
-	const uint64_t first = kept_first(source, end > most ? end - most : 0);
+	const uint64_t end = interleaving_kept_end(source, most);
+	const uint64_t first = interleaving_kept_first(source, end > most ? end - most : 0);
 
 	builder->first_step = first;
 	finding->steps = array_new(end - first + 1, sizeof *finding->steps);
@@ -125,14 +125,15 @@ void builder_fill_steps(struct builder *builder)
 		struct finding_step *step = &finding->steps[finding->step_count];
 		bool preempts;
 
-		advance(&walk, i ? event->step - source->events[i - 1].step : 0);
+		interleaving_advance(&walk, i ? event->step - source->events[i - 1].step : 0);
 		preempts = is_switch && interleaving_is_preemption(&walk, event->thread);
 		created[event->thread] += is_creation;
 		if (i < first)
 			continue;
-		fill_step(builder, event, step);
+		interleaving_fill_step(builder, event, step);
 		if (is_creation && !step->object)
-			step->object = created_thread(builder, event, created[event->thread] - 1);
+			step->object = interleaving_created_thread(
+				builder, event, created[event->thread] - 1);
 		step->is_switch = is_switch;
 		step->is_preemption = preempts;
 		finding->step_count++;

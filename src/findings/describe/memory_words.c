@@ -70,7 +70,7 @@ static uint64_t memory_words_frame_code(const struct trace_event *event)
  * whose thread had the frame; plain memory from the access itself. `class` and size exclude most
  * objects of other calls.
  */
-static bool add_returned_local(const struct builder *builder, enum object_class class,
+static bool memory_words_add_returned_local(const struct builder *builder, enum object_class class,
 	const struct symbols_access *access, struct strbuf *out)
 {
 	const struct finding_source *source = builder->source;
@@ -160,7 +160,7 @@ char *builder_memory(const struct builder *builder, const struct symbols_access 
 	strbuf_init(&text);
 	if (!builder->symbols ||
 		(!symbols_describe_data(builder->symbols, &memory, access, &text) &&
-			!add_returned_local(builder, OBJECT_MEMORY, access, &text))) {
+			!memory_words_add_returned_local(builder, OBJECT_MEMORY, access, &text))) {
 		owner = symbols_stack_owner(&memory, access->address);
 		if (owner && memory_words_add_shared_local(
 				     builder, (uint32_t)(owner - builder->threads), access, &text))
@@ -192,7 +192,7 @@ bool builder_add_placed_name(const struct builder *builder, enum object_class cl
 	if (!is_named) {
 		strbuf_release(&name);
 		strbuf_init(&name);
-		is_named = add_returned_local(builder, class, &access, &name);
+		is_named = memory_words_add_returned_local(builder, class, &access, &name);
 	}
 	if (is_named)
 		strbuf_addf(out, " %s", name.text);

@@ -19,7 +19,7 @@ static void operations_add_signal(unsigned number, struct strbuf *out)
 }
 
 /* Adds the verb of a sent signal: "sends SIGUSR1 to" (a thread), "sends SIGTERM to the process", "raises SIGABRT". */
-static void add_sending(const struct trace_event *event, struct strbuf *out)
+static void operations_add_sending(const struct trace_event *event, struct strbuf *out)
 {
 	const bool is_raised = event->other && event->other - 1 == event->thread;
 
@@ -29,10 +29,10 @@ static void add_sending(const struct trace_event *event, struct strbuf *out)
 		strbuf_adds(out, event->address ? " to" : " to the process");
 }
 
-static void add_verb(const struct trace_event *event, struct strbuf *out)
+static void operations_add_verb(const struct trace_event *event, struct strbuf *out)
 {
 	if (event->kind == OP_SIGNAL_SEND && event->number)
-		add_sending(event, out);
+		operations_add_sending(event, out);
 	else if (event->call && event->call < CALL_KIND_COUNT)
 		strbuf_adds(out, call_verbs[event->call]);
 	else
@@ -40,7 +40,8 @@ static void add_verb(const struct trace_event *event, struct strbuf *out)
 }
 
 /* Adds how an operation ended early. OP_COND_WAKE, the end of a condition wait, takes the verb of the wait. */
-static void add_ended_verb(const struct trace_event *event, const char *how, struct strbuf *out)
+static void operations_add_ended_verb(
+	const struct trace_event *event, const char *how, struct strbuf *out)
 {
 	struct strbuf verb;
 
@@ -48,7 +49,7 @@ static void add_ended_verb(const struct trace_event *event, const char *how, str
 	if (event->kind == OP_COND_WAKE)
 		strbuf_adds(&verb, op_descriptions[OP_COND_WAIT].verb);
 	else
-		add_verb(event, &verb);
+		operations_add_verb(event, &verb);
 	strbuf_addf(out, "%s ", how);
 	finding_add_gerund(verb.text, out);
 	strbuf_release(&verb);
@@ -61,21 +62,21 @@ char *builder_event_verb(const struct trace_event *event)
 	strbuf_init(&out);
 	switch (event->result) {
 	case RESULT_TIMED_OUT:
-		add_ended_verb(event, "times out", &out);
+		operations_add_ended_verb(event, "times out", &out);
 		break;
 	case RESULT_INTERRUPTED:
-		add_ended_verb(event, "is interrupted by a signal", &out);
+		operations_add_ended_verb(event, "is interrupted by a signal", &out);
 		break;
 	case RESULT_CANCELLED:
-		add_ended_verb(event, "is cancelled", &out);
+		operations_add_ended_verb(event, "is cancelled", &out);
 		break;
 	default:
-		add_verb(event, &out);
+		operations_add_verb(event, &out);
 	}
 	return strbuf_detach(&out);
 }
 
-static char *descriptor_name(uint16_t number)
+static char *operations_descriptor_name(uint16_t number)
 {
 	const int fd = descriptor_of(number);
 	char *name = NULL;
@@ -88,7 +89,7 @@ static char *descriptor_name(uint16_t number)
 char *builder_operand(const struct builder *builder, const struct trace_event *event)
 {
 	const enum object_class class = op_descriptions[event->kind].object;
-	char *name = class == OBJECT_FD ? descriptor_name(event->number) : NULL;
+	char *name = class == OBJECT_FD ? operations_descriptor_name(event->number) : NULL;
 
 	if (name)
 		return name;
@@ -104,8 +105,9 @@ char *builder_operand(const struct builder *builder, const struct trace_event *e
 
 char *builder_wait_object(const struct builder *builder, const struct wait_edge *edge)
 {
-	char *name = op_descriptions[edge->op].object == OBJECT_FD ? descriptor_name(edge->number)
-								   : NULL;
+	char *name = op_descriptions[edge->op].object == OBJECT_FD
+			     ? operations_descriptor_name(edge->number)
+			     : NULL;
 
 	return name ? name : builder_object(builder, (enum op_kind)edge->op, edge->object_address);
 }

@@ -13,7 +13,7 @@ struct held_locks {
 	unsigned count;
 };
 
-static void hold(struct held_locks *held, const struct trace_event *event)
+static void race_add_held(struct held_locks *held, const struct trace_event *event)
 {
 	for (unsigned i = 0; i < held->count; i++)
 		if (held->taken[i]->address == event->address)
@@ -22,7 +22,7 @@ static void hold(struct held_locks *held, const struct trace_event *event)
 		held->taken[held->count++] = event;
 }
 
-static void let_go(struct held_locks *held, uint64_t address)
+static void race_remove_held(struct held_locks *held, uint64_t address)
 {
 	for (unsigned i = 0; i < held->count; i++)
 		if (held->taken[i]->address == address) {
@@ -32,7 +32,7 @@ static void let_go(struct held_locks *held, uint64_t address)
 }
 
 /* A try-lock succeeded if the thread's next operation on the lock is a release. */
-static bool has_succeeded(const struct finding_source *source, uint64_t at)
+static bool race_try_has_succeeded(const struct finding_source *source, uint64_t at)
 {
 	const struct trace_event *try = &source->events[at];
 
@@ -55,10 +55,10 @@ static void race_find_held(const struct finding_source *source, struct thread_id
 		if (event->thread != thread.index)
 			continue;
 		if (op->flags & OP_RELEASE)
-			let_go(held, event->address);
+			race_remove_held(held, event->address);
 		else if (op->flags & OP_ACQUIRE && event->kind != OP_COND_WAKE &&
-			 (op->flags & OP_MAYBLOCK || has_succeeded(source, i)))
-			hold(held, event);
+			 (op->flags & OP_MAYBLOCK || race_try_has_succeeded(source, i)))
+			race_add_held(held, event);
 	}
 }
 
@@ -74,7 +74,7 @@ bool builder_holds(
 	return false;
 }
 
-static char *held_words(const struct builder *builder, struct thread_id thread, uint64_t step)
+static char *race_held_words(const struct builder *builder, struct thread_id thread, uint64_t step)
 {
 	struct held_locks held = {.count = 0};
 	struct strbuf text;
@@ -188,12 +188,12 @@ void builder_fill_race(struct builder *builder)
 				? race_verb(builder, outcome->other_thread, outcome->other_step,
 					  (enum op_kind)outcome->other_op)
 				: string_copy("frees");
-	earlier->held = held_words(builder, outcome->other_thread, outcome->other_step);
+	earlier->held = race_held_words(builder, outcome->other_thread, outcome->other_step);
 	race_fill_earlier_stack(builder, &earlier->at);
 	later->thread = string_copy(builder_thread(builder, outcome->thread));
 	later->verb = outcome->kind == OUTCOME_DOUBLE_FREE
 			      ? string_copy("frees")
 			      : race_verb(builder, outcome->thread, now, (enum op_kind)outcome->op);
-	later->held = held_words(builder, outcome->thread, now);
+	later->held = race_held_words(builder, outcome->thread, now);
 	builder_stack(builder, outcome->thread, outcome->site, &later->at);
 }

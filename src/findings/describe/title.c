@@ -62,7 +62,7 @@ static bool title_is_waiting(const struct finding *finding, const char *thread)
 }
 
 /* Adds where a holder that has ended, and will never release the lock, acquired it. */
-static void add_gone_holder(const struct builder *builder, const struct finding_wait *wait,
+static void title_add_gone_holder(const struct builder *builder, const struct finding_wait *wait,
 	bool is_in_child, struct strbuf *out)
 {
 	if (!wait->holder || !wait->held_since.module ||
@@ -74,7 +74,7 @@ static void add_gone_holder(const struct builder *builder, const struct finding_
 }
 
 /* A wait for something that this thread holds; returns NULL if there is none. */
-static const struct finding_wait *held_by(const struct finding *finding, const char *thread)
+static const struct finding_wait *title_held_by(const struct finding *finding, const char *thread)
 {
 	for (uint32_t i = 0; i < finding->wait_count; i++) {
 		const struct finding_wait *wait = &finding->waits[i];
@@ -86,7 +86,7 @@ static const struct finding_wait *held_by(const struct finding *finding, const c
 	return NULL;
 }
 
-static void add_owner(const struct builder *builder, struct strbuf *out)
+static void title_add_owner(const struct builder *builder, struct strbuf *out)
 {
 	const struct outcome *outcome = builder->source->outcome;
 	const struct wait_edge edge = {.holder = outcome->other_thread,
@@ -124,7 +124,7 @@ static void title_add_clause(const struct builder *builder, uint32_t index, stru
 {
 	const struct finding *finding = builder->finding;
 	const struct finding_wait *wait = &finding->waits[index];
-	const struct finding_wait *held = held_by(finding, wait->thread);
+	const struct finding_wait *held = title_held_by(finding, wait->thread);
 	const struct wait_edge *edge = &builder->source->outcome->waits[index];
 
 	finding_add_thread(finding, wait->thread, out);
@@ -134,7 +134,7 @@ static void title_add_clause(const struct builder *builder, uint32_t index, stru
 		strbuf_adds(out, ") and");
 	}
 	title_add_wait(wait, edge, true, out);
-	add_gone_holder(builder, wait, edge->is_in_child, out);
+	title_add_gone_holder(builder, wait, edge->is_in_child, out);
 }
 
 /*
@@ -158,7 +158,7 @@ static uint32_t title_clause(const struct builder *builder, bool has_cycle, uint
 	return UINT32_MAX;
 }
 
-static void deadlock_title(const struct builder *builder, struct strbuf *out)
+static void title_deadlock(const struct builder *builder, struct strbuf *out)
 {
 	const struct finding *finding = builder->finding;
 	bool has_cycle = false;
@@ -180,7 +180,7 @@ static void deadlock_title(const struct builder *builder, struct strbuf *out)
 		strbuf_adds(out, outcome_descriptions[finding->kind].sentence);
 }
 
-static void self_deadlock_title(const struct builder *builder, struct strbuf *out)
+static void title_self_deadlock(const struct builder *builder, struct strbuf *out)
 {
 	const struct finding *finding = builder->finding;
 
@@ -199,7 +199,7 @@ static void self_deadlock_title(const struct builder *builder, struct strbuf *ou
 	strbuf_adds(out, outcome_descriptions[finding->kind].sentence);
 }
 
-static void lost_wakeup_title(const struct builder *builder, struct strbuf *out)
+static void title_lost_wakeup(const struct builder *builder, struct strbuf *out)
 {
 	const struct signal_history *signals = &builder->signals;
 	const struct trace_event *events = builder->source->events;
@@ -231,19 +231,20 @@ static void lost_wakeup_title(const struct builder *builder, struct strbuf *out)
 			builder_thread(builder, (struct thread_id){events[signals->woken].thread}));
 }
 
-static const char *failing(const struct builder *builder)
+static const char *title_failing_thread(const struct builder *builder)
 {
 	return builder->failing_name ? builder->failing_name : "a thread";
 }
 
-static void crash_title(const struct builder *builder, struct strbuf *out)
+static void title_crash(const struct builder *builder, struct strbuf *out)
 {
 	const char *name = sigabbrev_np(builder->finding->code);
 
 	if (name)
-		strbuf_addf(out, "%s got SIG%s in ", failing(builder), name);
+		strbuf_addf(out, "%s got SIG%s in ", title_failing_thread(builder), name);
 	else
-		strbuf_addf(out, "%s got signal %d in ", failing(builder), builder->finding->code);
+		strbuf_addf(out, "%s got signal %d in ", title_failing_thread(builder),
+			builder->finding->code);
 	title_add_function(&builder->finding->at, out);
 	/* The first page is never mapped: the address is a null pointer, or a member of one. */
 	if (builder->finding->code == SIGSEGV && builder->source->outcome->address < 4096)
@@ -251,28 +252,29 @@ static void crash_title(const struct builder *builder, struct strbuf *out)
 }
 
 /* Adds "main.1 unlocks mutex m (bank.c:9)" and the holder. */
-static void misuse_title(
+static void title_misuse(
 	const struct builder *builder, const char *verb, const char *rest, struct strbuf *out)
 {
 	const struct outcome *outcome = builder->source->outcome;
 	const enum op_kind acquire = outcome->op ? (enum op_kind)outcome->op : OP_MUTEX_LOCK;
 	char *object = builder_object(builder, acquire, outcome->address);
 
-	strbuf_addf(out, "%s %s %s", failing(builder), verb, object ? object : "a lock");
+	strbuf_addf(
+		out, "%s %s %s", title_failing_thread(builder), verb, object ? object : "a lock");
 	title_add_place(&builder->finding->at, out);
 	strbuf_adds(out, rest);
-	add_owner(builder, out);
+	title_add_owner(builder, out);
 	free(object);
 }
 
-static void place_title(const struct builder *builder, const char *does, struct strbuf *out)
+static void title_place(const struct builder *builder, const char *does, struct strbuf *out)
 {
-	strbuf_addf(out, "%s %s ", failing(builder), does);
+	strbuf_addf(out, "%s %s ", title_failing_thread(builder), does);
 	title_add_function(&builder->finding->at, out);
 }
 
 /* Title of a wrong unlock, or of a condition wait, which begins with an unlock. */
-static void unlock_title(const struct builder *builder, struct strbuf *out)
+static void title_unlock(const struct builder *builder, struct strbuf *out)
 {
 	const struct finding_source *source = builder->source;
 	const struct trace_event *last =
@@ -280,7 +282,7 @@ static void unlock_title(const struct builder *builder, struct strbuf *out)
 	const bool is_wait =
 		last && last->kind == OP_COND_WAIT && last->thread == source->outcome->thread.index;
 
-	misuse_title(builder, is_wait ? "waits on a condition variable with" : "unlocks",
+	title_misuse(builder, is_wait ? "waits on a condition variable with" : "unlocks",
 		", which it does not hold", out);
 }
 
@@ -293,7 +295,7 @@ static void title_add_text(const struct builder *builder, struct strbuf *out)
 }
 
 /* Adds glibc's message about the abort, unless the title already has it. */
-static void add_abort_message(const struct builder *builder, struct strbuf *out)
+static void title_add_abort_message(const struct builder *builder, struct strbuf *out)
 {
 	const pid_t pid = builder->source->pid;
 	const char *assertion;
@@ -312,7 +314,7 @@ static void add_abort_message(const struct builder *builder, struct strbuf *out)
 }
 
 /* "main.0 writes counter (racy.c:12) while main.1 reads it (racy.c:20)" */
-static void race_title(const struct builder *builder, struct strbuf *out)
+static void title_race(const struct builder *builder, struct strbuf *out)
 {
 	const struct finding *finding = builder->finding;
 	const struct finding_access *earlier = &finding->race[FINDING_EARLIER];
@@ -330,7 +332,7 @@ static void race_title(const struct builder *builder, struct strbuf *out)
 }
 
 /* "main.0 reads session->mode (device.c:18), which main.1 has freed (device.c:30)" */
-static void freed_title(const struct builder *builder, struct strbuf *out)
+static void title_freed(const struct builder *builder, struct strbuf *out)
 {
 	const struct finding *finding = builder->finding;
 	const struct finding_access *earlier = &finding->race[FINDING_EARLIER];
@@ -350,69 +352,70 @@ static void freed_title(const struct builder *builder, struct strbuf *out)
 	title_add_place(&earlier->at, out);
 }
 
-static void livelock_title(const struct builder *builder, struct strbuf *out)
+static void title_livelock(const struct builder *builder, struct strbuf *out)
 {
 	const struct outcome *outcome = builder->source->outcome;
 
 	if (!outcome->text[0])
 		strbuf_addf(out, "the program does not end within %" PRIu64 " steps; last, ",
 			outcome->step);
-	place_title(builder, outcome->text[0] ? "repeats a loop for ever in" : "was in", out);
+	title_place(builder, outcome->text[0] ? "repeats a loop for ever in" : "was in", out);
 }
 
-static void add_title(const struct builder *builder, struct strbuf *out)
+static void title_add(const struct builder *builder, struct strbuf *out)
 {
 	const struct finding *finding = builder->finding;
 
 	switch (finding->kind) {
 	case OUTCOME_DEADLOCK:
-		deadlock_title(builder, out);
+		title_deadlock(builder, out);
 		break;
 	case OUTCOME_SELF_DEADLOCK:
-		self_deadlock_title(builder, out);
+		title_self_deadlock(builder, out);
 		break;
 	case OUTCOME_LOST_WAKEUP:
-		lost_wakeup_title(builder, out);
+		title_lost_wakeup(builder, out);
 		break;
 	case OUTCOME_HANG:
-		place_title(builder, "runs on without reaching a scheduling point in", out);
+		title_place(builder, "runs on without reaching a scheduling point in", out);
 		break;
 	case OUTCOME_LIVELOCK:
-		livelock_title(builder, out);
+		title_livelock(builder, out);
 		break;
 	case OUTCOME_EXIT:
 		strbuf_addf(out, "the program ended with status %d", finding->code);
 		break;
 	case OUTCOME_ABORT:
-		place_title(builder, "aborted in", out);
-		add_abort_message(builder, out);
+		title_place(builder, "aborted in", out);
+		title_add_abort_message(builder, out);
 		break;
 	case OUTCOME_CRASH:
-		crash_title(builder, out);
+		title_crash(builder, out);
 		break;
 	case OUTCOME_SANITIZER:
-		place_title(builder, "made a sanitizer report an error in", out);
+		title_place(builder, "made a sanitizer report an error in", out);
 		title_add_text(builder, out);
 		break;
 	case OUTCOME_UNLOCK_NOT_OWNED:
-		unlock_title(builder, out);
+		title_unlock(builder, out);
 		break;
 	case OUTCOME_DESTROY_HELD:
-		misuse_title(builder, "destroys", " while it is held", out);
+		title_misuse(builder, "destroys", " while it is held", out);
 		break;
 	case OUTCOME_RACE:
-		race_title(builder, out);
+		title_race(builder, out);
 		break;
 	case OUTCOME_USE_AFTER_FREE:
 	case OUTCOME_DOUBLE_FREE:
-		freed_title(builder, out);
+		title_freed(builder, out);
 		break;
 	case OUTCOME_JOIN_SELF:
-		strbuf_addf(out, "%s joins itself", failing(builder));
+		strbuf_addf(out, "%s joins itself", title_failing_thread(builder));
 		title_add_place(&finding->at, out);
 		break;
 	case OUTCOME_JOIN_GONE:
-		strbuf_addf(out, "%s joins a thread that no longer exists", failing(builder));
+		strbuf_addf(out, "%s joins a thread that no longer exists",
+			title_failing_thread(builder));
 		title_add_place(&finding->at, out);
 		break;
 	default:
@@ -428,7 +431,7 @@ char *builder_title(const struct builder *builder)
 
 	strbuf_init(&out);
 	strbuf_addf(&out, "%s: ", outcome_descriptions[builder->finding->kind].word);
-	add_title(builder, &out);
+	title_add(builder, &out);
 	title = visible_text(out.text, false);
 	strbuf_release(&out);
 	return title;

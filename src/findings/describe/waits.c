@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "findings/describe/build_internal.h"
 
-static bool closes_circle(struct outcome *outcome, const struct wait_edge *start)
+static bool waits_is_in_cycle(struct outcome *outcome, const struct wait_edge *start)
 {
 	const struct wait_edge *edge = start;
 
@@ -34,7 +34,7 @@ static int waits_takes(const struct trace_event *event, enum op_kind kind)
 	return (event->kind == OP_RWLOCK_RDLOCK) - (event->kind == OP_RWLOCK_UNLOCK);
 }
 
-static struct balance *balances(
+static struct balance *waits_count_balances(
 	const struct finding_source *source, const struct wait_edge *edge, bool *is_lock)
 {
 	struct balance *balance = array_new(source->thread_count + 1u, sizeof *balance);
@@ -56,12 +56,12 @@ static struct balance *balances(
 }
 
 /* Sets the holder: the first one that closes a cycle, else the first one. */
-static void find_holder(
+static void waits_find_holder(
 	const struct finding_source *source, struct outcome *outcome, struct wait_edge *edge)
 {
 	const struct wait_edge before = *edge;
 	bool is_lock;
-	struct balance *balance = balances(source, edge, &is_lock);
+	struct balance *balance = waits_count_balances(source, edge, &is_lock);
 	struct wait_edge first = before;
 
 	for (uint32_t i = 0; is_lock && i < source->thread_count && !edge->is_on_cycle; i++) {
@@ -69,7 +69,7 @@ static void find_holder(
 			continue;
 		edge->holder = (struct thread_id){(uint16_t)i};
 		edge->holder_site = balance[i].site;
-		edge->is_on_cycle = closes_circle(outcome, edge);
+		edge->is_on_cycle = waits_is_in_cycle(outcome, edge);
 		if (thread_same(first.holder, THREAD_NONE))
 			first = *edge;
 	}
@@ -93,34 +93,34 @@ void resolve_waits(const struct finding_source *source, struct outcome *outcome)
 		if (edge->is_on_cycle ||
 			!((edge->op == OP_SEM_WAIT && is_open) || edge->op == OP_RWLOCK_WRLOCK))
 			continue;
-		find_holder(source, outcome, edge);
+		waits_find_holder(source, outcome, edge);
 		has_changed = true;
 	}
 	/* Edges examined first did not know the later ones: repeat. */
 	for (uint32_t i = 0; i < outcome->wait_count && has_changed; i++)
-		outcome->waits[i].is_on_cycle = closes_circle(outcome, &outcome->waits[i]);
+		outcome->waits[i].is_on_cycle = waits_is_in_cycle(outcome, &outcome->waits[i]);
 }
 
-static bool ends_wait(const struct trace_event *event, enum object_class class)
+static bool waits_ends_wait(const struct trace_event *event, enum object_class class)
 {
 	if (class == OBJECT_COND)
 		return event->kind == OP_COND_SIGNAL || event->kind == OP_COND_BROADCAST;
 	return event->kind == OP_SEM_POST;
 }
 
-static const struct trace_event *last_ending(
+static const struct trace_event *waits_last_ending(
 	const struct builder *builder, const struct wait_edge *edge, enum object_class class)
 {
 	for (uint64_t i = builder->source->event_count; i--;) {
 		const struct trace_event *event = &builder->source->events[i];
 
-		if (event->address == edge->object_address && ends_wait(event, class))
+		if (event->address == edge->object_address && waits_ends_wait(event, class))
 			return event;
 	}
 	return NULL;
 }
 
-static bool has_earlier_wait(const struct outcome *outcome, uint32_t index)
+static bool waits_has_earlier_wait(const struct outcome *outcome, uint32_t index)
 {
 	for (uint32_t i = 0; i < index; i++)
 		if (outcome->waits[i].object_address == outcome->waits[index].object_address)
@@ -129,7 +129,8 @@ static bool has_earlier_wait(const struct outcome *outcome, uint32_t index)
 }
 
 /* Adds a thread that may be the one to end the wait, but is blocked by the waiter. */
-static void add_kept_off(const struct builder *builder, uint32_t index, struct strbuf *out)
+static void waits_add_blocked_ender(
+	const struct builder *builder, uint32_t index, struct strbuf *out)
 {
 	const struct outcome *outcome = builder->source->outcome;
 	const struct finding *finding = builder->finding;
@@ -160,9 +161,10 @@ void builder_add_hopes(const struct builder *builder, struct strbuf *out)
 		const struct trace_event *event;
 
 		if ((class != OBJECT_COND && class != OBJECT_SEM) || !object ||
-			!thread_same(edge->holder, THREAD_NONE) || has_earlier_wait(outcome, i))
+			!thread_same(edge->holder, THREAD_NONE) ||
+			waits_has_earlier_wait(outcome, i))
 			continue;
-		event = last_ending(builder, edge, class);
+		event = waits_last_ending(builder, edge, class);
 		strbuf_addf(out, "%.*s was ", finding_short_name(object), object);
 		if (event) {
 			strbuf_addf(out, "last %s by %s at ",
@@ -175,7 +177,7 @@ void builder_add_hopes(const struct builder *builder, struct strbuf *out)
 		} else {
 			strbuf_adds(out, "not signalled in what was recorded of this run");
 		}
-		add_kept_off(builder, i, out);
+		waits_add_blocked_ender(builder, i, out);
 		strbuf_adds(out, "\n");
 	}
 }

@@ -27,7 +27,7 @@ struct first_use {
 	UT_hash_handle hh;
 };
 
-static struct first_use *find_first_use(
+static struct first_use *words_find_first_use(
 	const struct builder *builder, enum object_class class, uint64_t address)
 {
 	const struct object_key key = {.address = address, .class = class};
@@ -46,7 +46,7 @@ void builder_note_first_uses(struct builder *builder)
 		const enum object_class class = op_descriptions[event->kind].object;
 		struct first_use *use;
 
-		if (!event->address || find_first_use(builder, class, event->address))
+		if (!event->address || words_find_first_use(builder, class, event->address))
 			continue;
 		use = array_new(1, sizeof *use);
 		use->key = (struct object_key){.address = event->address, .class = class};
@@ -76,7 +76,8 @@ const char *builder_thread(const struct builder *builder, struct thread_id threa
 
 /* Adds the source name of static data, without its declaration's place. Returns false if there is
  * no name. */
-static bool add_static_name(const struct builder *builder, uint64_t address, struct strbuf *out)
+static bool words_add_static_name(
+	const struct builder *builder, uint64_t address, struct strbuf *out)
 {
 	const char *module = NULL;
 	struct strbuf name;
@@ -120,7 +121,7 @@ static void words_add_thread_name(
 void builder_add_first_use(const struct builder *builder, enum object_class class, uint64_t address,
 	struct strbuf *out)
 {
-	const struct first_use *use = find_first_use(builder, class, address);
+	const struct first_use *use = words_find_first_use(builder, class, address);
 	struct finding_frame frame;
 
 	if (!use)
@@ -151,7 +152,7 @@ char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t 
 		return strbuf_detach(&text);
 	}
 	strbuf_adds(&text, object_class_text(class));
-	if (!add_static_name(builder, address, &text) &&
+	if (!words_add_static_name(builder, address, &text) &&
 		!builder_add_placed_name(builder, class, address, &text))
 		builder_add_first_use(builder, class, address, &text);
 	return strbuf_detach(&text);
@@ -204,7 +205,7 @@ struct finding_frame builder_frame_at(
 }
 
 /* The innermost frame of the user's code at a return address, else the innermost frame. */
-static struct finding_frame builder_frame(const struct builder *builder, uint64_t site)
+static struct finding_frame words_builder_frame(const struct builder *builder, uint64_t site)
 {
 	return builder_frame_at(builder, site, PLACE_OF_CALL);
 }
@@ -220,7 +221,7 @@ struct finding_frame builder_held_since(const struct builder *builder, const str
 			event->address == edge->object_address)
 			return builder_event_frame(builder, event);
 	}
-	return builder_frame(builder, edge->holder_site);
+	return words_builder_frame(builder, edge->holder_site);
 }
 
 static void words_add_frames(const struct builder *builder, uint64_t site, enum code_place place,
@@ -235,7 +236,7 @@ static void words_add_frames(const struct builder *builder, uint64_t site, enum 
 		stack->frames[stack->count++] = builder_frame_from(builder, &frames[i]);
 }
 
-static bool is_runtime(const struct builder *builder, uint64_t address)
+static bool words_is_runtime(const struct builder *builder, uint64_t address)
 {
 	const char *module = NULL;
 
@@ -245,7 +246,7 @@ static bool is_runtime(const struct builder *builder, uint64_t address)
 
 /* Returns the number of the runtime's inner frames to leave out. The function that the target
  * called stays. */
-static unsigned skip_runtime(
+static unsigned words_skip_runtime(
 	const struct builder *builder, const uint64_t *addresses, unsigned count)
 {
 	const enum outcome_kind kind = (enum outcome_kind)builder->source->outcome->kind;
@@ -253,7 +254,7 @@ static unsigned skip_runtime(
 		kind == OUTCOME_CRASH || kind == OUTCOME_ABORT || kind == OUTCOME_EXIT;
 	unsigned skipped = 0;
 
-	while (skipped < count && is_runtime(builder, addresses[skipped]))
+	while (skipped < count && words_is_runtime(builder, addresses[skipped]))
 		skipped++;
 	/* A signal handler of the runtime was not called by the target. */
 	if (is_handler)
@@ -262,10 +263,10 @@ static unsigned skip_runtime(
 }
 
 /* Number of addresses without the outermost frames, in which the runtime starts the thread. */
-static unsigned count_without_start(
+static unsigned words_count_without_start(
 	const struct builder *builder, const uint64_t *addresses, unsigned count)
 {
-	while (builder->symbols && count > 1 && is_runtime(builder, addresses[count - 1]))
+	while (builder->symbols && count > 1 && words_is_runtime(builder, addresses[count - 1]))
 		count--;
 	return count;
 }
@@ -275,11 +276,11 @@ void builder_access_stack(const struct builder *builder, uint64_t site, const ui
 {
 	unsigned callers = 0;
 
-	while (builder->symbols && callers < count && is_runtime(builder, addresses[callers]))
+	while (builder->symbols && callers < count && words_is_runtime(builder, addresses[callers]))
 		callers++;
 	words_add_frames(builder, site, PLACE_OF_ACCESS, stack);
 	/* The innermost frame of the target is replaced by that of `site`. */
-	count = count_without_start(builder, addresses, count);
+	count = words_count_without_start(builder, addresses, count);
 	for (unsigned i = callers + 1; i < count; i++)
 		words_add_frames(builder, addresses[i], PLACE_OF_CALL, stack);
 }
@@ -300,12 +301,12 @@ void builder_stack(const struct builder *builder, struct thread_id thread, uint6
 		builder_access_stack(builder, site, addresses, count, stack);
 		return;
 	}
-	count = count_without_start(builder, addresses, count);
-	skipped = skip_runtime(builder, addresses, count);
+	count = words_count_without_start(builder, addresses, count);
+	skipped = words_skip_runtime(builder, addresses, count);
 	if (skipped == count) /* the failing code lies in no module, which ends the stack */
 		words_add_frames(builder, site, PLACE_OF_CALL, stack);
 	for (unsigned i = skipped; i < count; i++)
-		if (i == skipped || !is_runtime(builder, addresses[i]))
+		if (i == skipped || !words_is_runtime(builder, addresses[i]))
 			words_add_frames(builder, addresses[i], PLACE_OF_CALL, stack);
 }
 

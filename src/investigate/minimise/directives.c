@@ -23,7 +23,7 @@ static void directives_insert(
 }
 
 /* The first item of the same thread with an equal or later `after`, else the end. */
-static uint32_t place_before_equals(
+static uint32_t directives_place_before_equals(
 	const struct directives *directives, const struct replay_directive *directive)
 {
 	for (uint32_t i = 0; i < directives->count; i++)
@@ -42,13 +42,13 @@ struct walk {
 	uint16_t thread; /* thread of the last step; UINT16_MAX before the first step */
 };
 
-static void walk_init(struct walk *walk, const struct failure *failure)
+static void directives_walk_init(struct walk *walk, const struct failure *failure)
 {
 	*walk = (struct walk){.failure = failure, .thread = UINT16_MAX};
 	walk->performed = array_new(THREAD_CAPACITY, sizeof *walk->performed);
 }
 
-static const struct schedule_segment *walk_here(struct walk *walk)
+static const struct schedule_segment *directives_walk_here(struct walk *walk)
 {
 	while (walk->segment < walk->failure->segment_count) {
 		const struct schedule_segment *segment = &walk->failure->segments[walk->segment];
@@ -64,7 +64,8 @@ static const struct schedule_segment *walk_here(struct walk *walk)
 	return NULL;
 }
 
-static void walk_take(struct walk *walk, const struct schedule_segment *segment, uint32_t count)
+static void directives_walk_take(
+	struct walk *walk, const struct schedule_segment *segment, uint32_t count)
 {
 	walk->thread = segment->thread;
 	walk->performed[segment->thread] += count;
@@ -78,8 +79,8 @@ void directives_from_preemptions(struct directives *directives, const struct fai
 	struct walk walk;
 
 	directives_release(directives);
-	walk_init(&walk, failure);
-	while ((segment = walk_here(&walk)) != NULL) {
+	directives_walk_init(&walk, failure);
+	while ((segment = directives_walk_here(&walk)) != NULL) {
 		if (segment->flags & SEGMENT_PREEMPTS && walk.thread < failure->thread_count &&
 			segment->thread < failure->thread_count && walk.thread != segment->thread)
 			directives_insert(directives, directives->count,
@@ -89,7 +90,7 @@ void directives_from_preemptions(struct directives *directives, const struct fai
 					.after = walk.performed[walk.thread],
 					.stalls = segment->flags & SEGMENT_STALLS,
 				});
-		walk_take(&walk, segment, segment->count);
+		directives_walk_take(&walk, segment, segment->count);
 	}
 	free(walk.performed);
 }
@@ -120,7 +121,8 @@ static void directives_add_missing(struct directives *directives, const struct f
 			missing.after = directive->after;
 		}
 	}
-	directives_insert(directives, place_before_equals(directives, &missing), missing);
+	directives_insert(
+		directives, directives_place_before_equals(directives, &missing), missing);
 }
 
 bool directives_mend(struct directives *directives, const struct failure *wanted,
@@ -130,11 +132,11 @@ bool directives_mend(struct directives *directives, const struct failure *wanted
 	struct walk there;
 	bool has_parted = false;
 
-	walk_init(&here, run);
-	walk_init(&there, wanted);
+	directives_walk_init(&here, run);
+	directives_walk_init(&there, wanted);
 	for (;;) {
-		const struct schedule_segment *now = walk_here(&here);
-		const struct schedule_segment *then = walk_here(&there);
+		const struct schedule_segment *now = directives_walk_here(&here);
+		const struct schedule_segment *then = directives_walk_here(&there);
 		uint32_t now_left, then_left;
 
 		if (!now || !then)
@@ -150,8 +152,8 @@ bool directives_mend(struct directives *directives, const struct failure *wanted
 		}
 		now_left = now->count - here.used;
 		then_left = then->count - there.used;
-		walk_take(&here, now, now_left < then_left ? now_left : then_left);
-		walk_take(&there, then, now_left < then_left ? now_left : then_left);
+		directives_walk_take(&here, now, now_left < then_left ? now_left : then_left);
+		directives_walk_take(&there, then, now_left < then_left ? now_left : then_left);
 	}
 	free(here.performed);
 	free(there.performed);

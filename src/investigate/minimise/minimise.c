@@ -19,12 +19,12 @@ struct minimiser {
 	bool (*ahead)(struct minimiser *minimiser, uint32_t ahead, struct probe_plan *plan);
 	const struct probe_plan *plan; /* the current candidate */
 	struct position {
-		const struct failure *whole; /* state of cut_to_prefix() */
+		const struct failure *whole; /* state of minimise_cut_to_prefix() */
 		uint32_t low, high, middle;
 		const struct directives *directives; /* state of minimise_reduce() */
 		uint32_t chunk, end;
 		bool has_shrunk;
-		uint32_t from, to; /* state of move_segments() */
+		uint32_t from, to; /* state of minimise_move_segments() */
 	} at;
 	struct directives fewer; /* plan buffers for later candidates */
 	struct failure moved;
@@ -56,7 +56,7 @@ static void minimise_set_best(struct minimiser *minimiser, struct failure *run)
 	*minimiser->best = *run;
 }
 
-static bool shows_again(const struct minimiser *minimiser)
+static bool minimise_shows_again(const struct minimiser *minimiser)
 {
 	const struct minimise_params *params = minimiser->params;
 
@@ -64,7 +64,7 @@ static bool shows_again(const struct minimiser *minimiser)
 			     : probe_shows(minimiser->made, minimiser->best);
 }
 
-static bool plan_of_sequence(void *context, uint32_t ahead, struct probe_plan *plan)
+static bool minimise_plan_of_sequence(void *context, uint32_t ahead, struct probe_plan *plan)
 {
 	struct minimiser *minimiser = context;
 
@@ -79,7 +79,7 @@ static int minimise_make_run(
 {
 	const struct minimise_ahead *ahead = minimiser->params->ahead;
 	const struct minimise_sequence sequence = {
-		.number = minimiser->runs, .context = minimiser, .plan = plan_of_sequence};
+		.number = minimiser->runs, .context = minimiser, .plan = minimise_plan_of_sequence};
 	int result;
 
 	minimiser->plan = plan;
@@ -101,15 +101,15 @@ static void minimise_turn(struct minimiser *minimiser)
 }
 
 /* Makes one run. *run receives it; *shows: the run shows the same failure. */
-static int try_plan(struct minimiser *minimiser, const struct probe_plan *plan, bool *shows,
-	struct failure *run, struct error *err)
+static int minimise_try_plan(struct minimiser *minimiser, const struct probe_plan *plan,
+	bool *shows, struct failure *run, struct error *err)
 {
 	int result = minimise_make_run(minimiser, plan, err);
 
 	if (result < 0)
 		return result;
 	failure_take(run, minimiser->made->worker.contract);
-	*shows = !run->is_truncated && shows_again(minimiser);
+	*shows = !run->is_truncated && minimise_shows_again(minimiser);
 	if (minimiser->params->progress)
 		minimiser->params->progress(minimiser->params->context,
 			&(struct minimise_progress){.runs = minimiser->runs,
@@ -121,14 +121,14 @@ static int try_plan(struct minimiser *minimiser, const struct probe_plan *plan, 
 /* Condition for a run to become the best, compared to the best so far. */
 enum improvement { NO_WORSE, BETTER };
 
-/* Does what try_plan() does; a run that shows the failure and is good enough becomes the best
+/* Does what minimise_try_plan() does; a run that shows the failure and is good enough becomes the best
  * run. */
-static int try_to_improve(struct minimiser *minimiser, const struct probe_plan *plan,
+static int minimise_try_to_improve(struct minimiser *minimiser, const struct probe_plan *plan,
 	enum improvement wanted, bool *is_taken, struct error *err)
 {
 	struct failure run = {0};
 	bool shows = false;
-	int result = try_plan(minimiser, plan, &shows, &run, err);
+	int result = minimise_try_plan(minimiser, plan, &shows, &run, err);
 
 	*is_taken = result == 0 && shows &&
 		    minimise_is_better(minimiser, &run, wanted == BETTER ? -1 : 0);
@@ -160,13 +160,14 @@ static int minimise_without_delays(struct minimiser *minimiser, struct error *er
 		i < (minimiser->best->delayed_count > 1 ? SINGLE_DELAY_RUNS : DELAY_FREE_RUNS) &&
 		minimise_has_budget(minimiser);
 		i++)
-		result = try_to_improve(minimiser, &plan, BETTER, &is_taken, err);
+		result = minimise_try_to_improve(minimiser, &plan, BETTER, &is_taken, err);
 	return result;
 }
 
 /* 1: the shortest prefix that is needed, the rest without preemptions. */
 
-static bool cut_ahead(struct minimiser *minimiser, uint32_t ahead, struct probe_plan *plan)
+static bool minimise_predict_cut(
+	struct minimiser *minimiser, uint32_t ahead, struct probe_plan *plan)
 {
 	const struct position *at = &minimiser->at;
 	uint32_t low = at->low, middle = at->middle;
@@ -180,7 +181,7 @@ static bool cut_ahead(struct minimiser *minimiser, uint32_t ahead, struct probe_
 	return low < at->high;
 }
 
-static int cut_to_prefix(struct minimiser *minimiser, struct error *err)
+static int minimise_cut_to_prefix(struct minimiser *minimiser, struct error *err)
 {
 	struct failure whole = {0};
 	struct probe_plan plan;
@@ -191,14 +192,14 @@ static int cut_to_prefix(struct minimiser *minimiser, struct error *err)
 
 	failure_copy(&whole, minimiser->best);
 	plan = probe_plan_exact(&whole);
-	minimiser->ahead = cut_ahead;
+	minimiser->ahead = minimise_predict_cut;
 	/* Tries the empty prefix first, then bisects. */
 	for (uint32_t middle = 0; low < high && minimise_has_budget(minimiser);
 		middle = low + (high - low) / 2) {
 		plan.segment_count = middle;
 		minimiser->at = (struct position){
 			.whole = &whole, .low = low, .high = high, .middle = middle};
-		result = try_to_improve(minimiser, &plan, NO_WORSE, &is_taken, err);
+		result = minimise_try_to_improve(minimiser, &plan, NO_WORSE, &is_taken, err);
 		if (result < 0)
 			break;
 		if (is_taken)
@@ -214,7 +215,7 @@ static int cut_to_prefix(struct minimiser *minimiser, struct error *err)
 
 /* 2: in a long schedule, blocks with the steps of each thread together. */
 
-static int coalesce_segments(struct minimiser *minimiser, struct error *err)
+static int minimise_coalesce_segments(struct minimiser *minimiser, struct error *err)
 {
 	struct coalesce_block block;
 	bool is_there = coalesce_first(minimiser->best, &block);
@@ -225,7 +226,7 @@ static int coalesce_segments(struct minimiser *minimiser, struct error *err)
 		struct probe_plan plan = coalesce_plan(&joined, minimiser->best, &block);
 		bool is_taken;
 
-		result = try_to_improve(minimiser, &plan, BETTER, &is_taken, err);
+		result = minimise_try_to_improve(minimiser, &plan, BETTER, &is_taken, err);
 		failure_release(&joined);
 		is_there = coalesce_next(minimiser->best, &block, is_taken);
 	}
@@ -234,7 +235,7 @@ static int coalesce_segments(struct minimiser *minimiser, struct error *err)
 
 /* 3: directives that show the failure. */
 
-static struct probe_plan loose_plan(
+static struct probe_plan minimise_loose_plan(
 	const struct directives *directives, const struct failure *values)
 {
 	return (struct probe_plan){
@@ -247,7 +248,7 @@ static struct probe_plan loose_plan(
 }
 
 /* Preemptions first; each run adds the first missing switch at a wait, until the failure shows. */
-static int find_directives(struct minimiser *minimiser, struct directives *directives,
+static int minimise_find_directives(struct minimiser *minimiser, struct directives *directives,
 	bool *is_found, struct error *err)
 {
 	struct failure wanted = {0};
@@ -261,9 +262,9 @@ static int find_directives(struct minimiser *minimiser, struct directives *direc
 	failure_copy(&wanted, minimiser->best);
 	directives_from_preemptions(directives, &wanted);
 	while (minimise_has_budget(minimiser)) {
-		struct probe_plan plan = loose_plan(directives, &wanted);
+		struct probe_plan plan = minimise_loose_plan(directives, &wanted);
 
-		result = try_plan(minimiser, &plan, is_found, &run, err);
+		result = minimise_try_plan(minimiser, &plan, is_found, &run, err);
 		if (result < 0 || *is_found)
 			break;
 		if (!directives_mend(directives, &wanted, &run, &parted_at))
@@ -284,16 +285,16 @@ static int find_directives(struct minimiser *minimiser, struct directives *direc
 /* 4: ddmin. */
 
 /* *is_taken: the failure still shows without the items [from, to), and they are removed. */
-static int try_without(struct minimiser *minimiser, struct directives *directives, uint32_t from,
-	uint32_t to, bool *is_taken, struct error *err)
+static int minimise_try_without(struct minimiser *minimiser, struct directives *directives,
+	uint32_t from, uint32_t to, bool *is_taken, struct error *err)
 {
 	struct directives fewer = {0};
 	struct probe_plan plan;
 	int result;
 
 	directives_without(&fewer, directives, from, to);
-	plan = loose_plan(&fewer, minimiser->best);
-	result = try_to_improve(minimiser, &plan, NO_WORSE, is_taken, err);
+	plan = minimise_loose_plan(&fewer, minimiser->best);
+	result = minimise_try_to_improve(minimiser, &plan, NO_WORSE, is_taken, err);
 	if (result == 0 && *is_taken) {
 		directives_release(directives);
 		*directives = fewer;
@@ -304,7 +305,8 @@ static int try_without(struct minimiser *minimiser, struct directives *directive
 }
 
 /* Predicts the chunks that follow if the items being tried have to stay. */
-static bool reduce_ahead(struct minimiser *minimiser, uint32_t ahead, struct probe_plan *plan)
+static bool minimise_predict_reduction(
+	struct minimiser *minimiser, uint32_t ahead, struct probe_plan *plan)
 {
 	struct position at = minimiser->at;
 
@@ -321,7 +323,7 @@ static bool reduce_ahead(struct minimiser *minimiser, uint32_t ahead, struct pro
 	directives_release(&minimiser->fewer);
 	directives_without(&minimiser->fewer, at.directives,
 		at.end > at.chunk ? at.end - at.chunk : 0, at.end);
-	*plan = loose_plan(&minimiser->fewer, minimiser->best);
+	*plan = minimise_loose_plan(&minimiser->fewer, minimiser->best);
 	return true;
 }
 
@@ -331,7 +333,7 @@ static int minimise_reduce(
 {
 	uint32_t chunk = (directives->count + 1) / 2;
 
-	minimiser->ahead = reduce_ahead;
+	minimiser->ahead = minimise_predict_reduction;
 	while (directives->count > 0) {
 		bool has_shrunk = false;
 
@@ -345,7 +347,8 @@ static int minimise_reduce(
 				.chunk = chunk,
 				.end = end,
 				.has_shrunk = has_shrunk};
-			result = try_without(minimiser, directives, start, end, &is_taken, err);
+			result = minimise_try_without(
+				minimiser, directives, start, end, &is_taken, err);
 			if (result < 0)
 				return result;
 			has_shrunk |= is_taken;
@@ -361,7 +364,8 @@ static int minimise_reduce(
 
 /* 5: segments moved or dropped. */
 
-static bool move_ahead(struct minimiser *minimiser, uint32_t ahead, struct probe_plan *plan)
+static bool minimise_predict_move(
+	struct minimiser *minimiser, uint32_t ahead, struct probe_plan *plan)
 {
 	struct segment_move move = {.from = minimiser->at.from,
 		.to = minimiser->at.to,
@@ -374,12 +378,12 @@ static bool move_ahead(struct minimiser *minimiser, uint32_t ahead, struct probe
 	return true;
 }
 
-static int try_move(struct minimiser *minimiser, const struct segment_move *move, bool *is_better,
-	struct error *err)
+static int minimise_try_move(struct minimiser *minimiser, const struct segment_move *move,
+	bool *is_better, struct error *err)
 {
 	struct failure moved = {0};
 	struct probe_plan plan = move_plan(&moved, minimiser->best, move);
-	int result = try_to_improve(minimiser, &plan, BETTER, is_better, err);
+	int result = minimise_try_to_improve(minimiser, &plan, BETTER, is_better, err);
 
 	failure_release(&moved);
 	return result;
@@ -389,7 +393,7 @@ static int try_move(struct minimiser *minimiser, const struct segment_move *move
  * Removing directives cannot change which of two threads runs first, nor a detour over a third.
  * After an improvement all phases start again.
  */
-static int move_segments(struct minimiser *minimiser, bool *is_better, struct error *err)
+static int minimise_move_segments(struct minimiser *minimiser, bool *is_better, struct error *err)
 {
 	const struct failure *best = minimiser->best;
 	struct segment_move move = {0};
@@ -397,10 +401,10 @@ static int move_segments(struct minimiser *minimiser, bool *is_better, struct er
 	int result = 0;
 
 	*is_better = false;
-	minimiser->ahead = move_ahead;
+	minimiser->ahead = minimise_predict_move;
 	while (is_there && result == 0 && !*is_better && minimise_has_budget(minimiser)) {
 		minimiser->at = (struct position){.from = move.from, .to = move.to};
-		result = try_move(minimiser, &move, is_better, err);
+		result = minimise_try_move(minimiser, &move, is_better, err);
 		is_there = !*is_better && move_next(best, &move);
 	}
 	return result;
@@ -409,7 +413,7 @@ static int move_segments(struct minimiser *minimiser, bool *is_better, struct er
 /* 6: fewer stalled threads, shorter stalls. */
 
 /* *is_better: the failure shows with less stalling if `thread` runs some steps before the stall. */
-static int try_before_stall(struct minimiser *minimiser, uint32_t stall, uint16_t thread,
+static int minimise_try_before_stall(struct minimiser *minimiser, uint32_t stall, uint16_t thread,
 	bool *is_better, struct error *err)
 {
 	struct failure run = {0};
@@ -421,14 +425,14 @@ static int try_before_stall(struct minimiser *minimiser, uint32_t stall, uint16_
 		const struct probe_plan plan = move_plan_before_stall(
 			&run, minimiser->best, stall, thread, steps ? steps : UINT32_MAX);
 
-		result = try_to_improve(minimiser, &plan, BETTER, is_better, err);
+		result = minimise_try_to_improve(minimiser, &plan, BETTER, is_better, err);
 	}
 	failure_release(&run);
 	return result;
 }
 
 /* After an improvement all phases start again. */
-static int reduce_stalls(struct minimiser *minimiser, bool *is_better, struct error *err)
+static int minimise_reduce_stalls(struct minimiser *minimiser, bool *is_better, struct error *err)
 {
 	const struct failure *best = minimiser->best;
 	int result = 0;
@@ -440,7 +444,7 @@ static int reduce_stalls(struct minimiser *minimiser, bool *is_better, struct er
 					  thread < best->thread_count && result == 0 && !*is_better;
 			thread++)
 			if (thread != best->segments[i].thread)
-				result = try_before_stall(
+				result = minimise_try_before_stall(
 					minimiser, i, (uint16_t)thread, is_better, err);
 	return result;
 }
@@ -453,20 +457,20 @@ static int minimise_in_rounds(struct minimiser *minimiser, struct error *err)
 	int result = minimise_without_delays(minimiser, err);
 
 	if (result == 0)
-		result = cut_to_prefix(minimiser, err);
+		result = minimise_cut_to_prefix(minimiser, err);
 	if (result == 0)
-		result = coalesce_segments(minimiser, err);
+		result = minimise_coalesce_segments(minimiser, err);
 	while (result == 0 && is_better) {
 		is_better = false;
 		minimiser->ahead = NULL; /* the next plan depends on the result of this run */
 		minimise_turn(minimiser);
-		result = find_directives(minimiser, &directives, &is_found, err);
+		result = minimise_find_directives(minimiser, &directives, &is_found, err);
 		if (result == 0 && is_found)
 			result = minimise_reduce(minimiser, &directives, err);
 		if (result == 0)
-			result = move_segments(minimiser, &is_better, err);
+			result = minimise_move_segments(minimiser, &is_better, err);
 		if (result == 0 && !is_better)
-			result = reduce_stalls(minimiser, &is_better, err);
+			result = minimise_reduce_stalls(minimiser, &is_better, err);
 	}
 	directives_release(&directives);
 	return result;

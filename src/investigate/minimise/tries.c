@@ -20,14 +20,14 @@ static uint64_t tries_digest_of(const struct probe_plan *plan)
 }
 
 /* Programs that bind a name, such as a port, conflict with each other. */
-static bool pays(const struct tries *tries, const struct probe *own)
+static bool tries_is_parallel_faster(const struct tries *tries, const struct probe *own)
 {
 	return tries->wanted > 1 && !tries->has_failed && tries->runs >= PAYS_AFTER_RUNS &&
 	       !own->worker.contract->takes_name &&
-	       tries->runs_ns >= tries->runs * tries->pays_from_ns;
+	       tries->runs_ns >= tries->runs * tries->parallel_from_ns;
 }
 
-static int make_own(struct tries *tries, struct probe *own,
+static int tries_execute_own(struct tries *tries, struct probe *own,
 	const struct minimise_sequence *sequence, struct error *err)
 {
 	const uint64_t begun_ns = platform_monotonic_ns();
@@ -42,7 +42,7 @@ static int make_own(struct tries *tries, struct probe *own,
 	return result;
 }
 
-static void open_slots(struct tries *tries, struct probe *own)
+static void tries_open_slots(struct tries *tries, struct probe *own)
 {
 	tries->slots[0] = (struct try_slot){.probe = own};
 	tries->count = 1;
@@ -70,7 +70,7 @@ static struct try_slot *tries_slot_of(struct tries *tries, uint64_t number, uint
 	return NULL;
 }
 
-static struct try_slot *free_slot(struct tries *tries)
+static struct try_slot *tries_free_slot(struct tries *tries)
 {
 	for (uint32_t i = 0; i < tries->count; i++)
 		if (tries->slots[i].state == TRY_FREE)
@@ -92,10 +92,10 @@ static int tries_set_out(
 	return result;
 }
 
-static void send_ahead(struct tries *tries, const struct minimise_sequence *sequence)
+static void tries_start_ahead(struct tries *tries, const struct minimise_sequence *sequence)
 {
 	for (uint32_t ahead = 1; ahead < tries->count && !tries->has_failed; ahead++) {
-		struct try_slot *slot = free_slot(tries);
+		struct try_slot *slot = tries_free_slot(tries);
 		struct probe_plan plan;
 
 		if (!slot || !sequence->plan(sequence->context, ahead, &plan))
@@ -146,7 +146,7 @@ static int tries_wait_for(struct tries *tries, struct try_slot *wanted,
 	const struct minimise_sequence *sequence, struct error *err)
 {
 	for (;;) {
-		send_ahead(tries, sequence);
+		tries_start_ahead(tries, sequence);
 		for (uint32_t i = 0; i < tries->count; i++)
 			tries_look_at(tries, &tries->slots[i]);
 		if (wanted->state != TRY_BUSY)
@@ -168,15 +168,15 @@ static int tries_make_run(void *context, struct probe *own,
 	int result = 0;
 
 	*made = own;
-	if (!tries->is_on && !pays(tries, own))
-		return make_own(tries, own, sequence, err);
+	if (!tries->is_on && !tries_is_parallel_faster(tries, own))
+		return tries_execute_own(tries, own, sequence, err);
 	if (!tries->is_on)
-		open_slots(tries, own);
+		tries_open_slots(tries, own);
 	(void)sequence->plan(sequence->context, 0, &plan); /* candidate 0 always exists */
 	slot = tries_slot_of(tries, sequence->number, tries_digest_of(&plan));
 	tries->ahead_runs += slot != NULL;
 	if (!slot) {
-		slot = free_slot(tries); /* the probe of the last run, at least, is free */
+		slot = tries_free_slot(tries); /* the probe of the last run, at least, is free */
 		result = tries_set_out(slot, sequence->number, &plan, err);
 	}
 	if (result == 0)
@@ -211,7 +211,7 @@ static void tries_turn(void *context)
 void tries_init(struct tries *tries, const struct probe_params *params, uint32_t slots)
 {
 	*tries = (struct tries){.params = params,
-		.pays_from_ns = PAYS_FROM_NS,
+		.parallel_from_ns = PAYS_FROM_NS,
 		.wanted = slots < TRIES_MOST ? slots : TRIES_MOST,
 		.ahead = {.context = tries, .run = tries_make_run, .turn = tries_turn}};
 }

@@ -30,7 +30,7 @@ struct tries {
 	const struct probe_params *params;
 	/* Additional probes are opened once the runs are known to be long enough. */
 	uint32_t wanted, count;
-	uint64_t pays_from_ns; /* least duration of a run that justifies side-by-side probes */
+	uint64_t parallel_from_ns; /* least duration of a run that justifies side-by-side probes */
 	bool is_on, has_failed;
 	uint64_t runs, runs_ns; /* made by the single probe before */
 	uint64_t ahead_runs;	/* speculative runs whose result was used */

@@ -127,7 +127,7 @@ static void probe_note_run(struct probe *probe, uint64_t runs)
 	probe->has_diverged |= state->diverged != 0;
 }
 
-static bool needs_restart(const struct probe *probe, enum contract_restart *next)
+static bool probe_needs_restart(const struct probe *probe, enum contract_restart *next)
 {
 	const struct contract *contract = probe->worker.contract;
 
@@ -156,7 +156,8 @@ int probe_poll(struct probe *probe, bool *is_over, bool *is_spoilt, struct error
 	int result = worker_poll(&probe->worker, &probe->report, err);
 
 	*is_over = result == 0 && probe->report != REPORT_NONE;
-	*is_spoilt = *is_over && (probe->report == REPORT_REFUSED || needs_restart(probe, &next));
+	*is_spoilt =
+		*is_over && (probe->report == REPORT_REFUSED || probe_needs_restart(probe, &next));
 	if (*is_over && !*is_spoilt)
 		probe_note_run(probe, 1);
 	return result;
@@ -176,7 +177,7 @@ int probe_run(struct probe *probe, const struct probe_plan *plan, struct error *
 		result = worker_run(worker, probe->is_interrupted, &probe->report, err);
 		if (result < 0)
 			return result;
-		if (!needs_restart(probe, &next)) {
+		if (!probe_needs_restart(probe, &next)) {
 			if (probe->report == REPORT_REFUSED)
 				return error_set(err, ERROR_TARGET, "%s", contract->outcome.text);
 			break;

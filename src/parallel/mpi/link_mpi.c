@@ -20,7 +20,7 @@ struct sending {
 static struct sending *sendings;
 static struct link link_mpi;
 
-static void tidy(void)
+static void link_mpi_free_sent(void)
 {
 	for (struct sending **at = &sendings; *at;) {
 		struct sending *sending = *at;
@@ -37,7 +37,7 @@ static void tidy(void)
 	}
 }
 
-static void mpi_send(uint32_t to, uint32_t tag, const void *bytes, size_t size)
+static void link_mpi_send(uint32_t to, uint32_t tag, const void *bytes, size_t size)
 {
 	struct sending *sending = malloc(sizeof *sending + size);
 
@@ -45,7 +45,7 @@ static void mpi_send(uint32_t to, uint32_t tag, const void *bytes, size_t size)
 		abort();
 	if (size)
 		memcpy(sending->bytes, bytes, size);
-	tidy();
+	link_mpi_free_sent();
 	if (MPI_Isend(sending->bytes, (int)size, MPI_BYTE, (int)to, (int)tag, MPI_COMM_WORLD,
 		    &sending->request) != MPI_SUCCESS) {
 		free(sending);
@@ -64,7 +64,7 @@ struct receiving {
 
 static struct receiving *receivings;
 
-static void begin_receiving(void)
+static void link_mpi_begin_receiving(void)
 {
 	struct receiving **last = &receivings, *receiving;
 	MPI_Status status;
@@ -96,7 +96,7 @@ static void begin_receiving(void)
 }
 
 /* Returns true if an older message of the same sender is still incomplete. */
-static bool is_later(const struct receiving *receiving)
+static bool link_mpi_has_older_message(const struct receiving *receiving)
 {
 	for (const struct receiving *i = receivings; i != receiving; i = i->next)
 		if (i->message.from == receiving->message.from)
@@ -104,15 +104,15 @@ static bool is_later(const struct receiving *receiving)
 	return false;
 }
 
-static bool mpi_receive(struct link_message *message)
+static bool link_mpi_receive(struct link_message *message)
 {
-	tidy();
-	begin_receiving();
+	link_mpi_free_sent();
+	link_mpi_begin_receiving();
 	for (struct receiving **at = &receivings; *at; at = &(*at)->next) {
 		struct receiving *receiving = *at;
 		int is_done = 0;
 
-		if (is_later(receiving) ||
+		if (link_mpi_has_older_message(receiving) ||
 			MPI_Test(&receiving->request, &is_done, MPI_STATUS_IGNORE) != MPI_SUCCESS ||
 			!is_done)
 			continue;
@@ -124,7 +124,7 @@ static bool mpi_receive(struct link_message *message)
 	return false;
 }
 
-static void mpi_end(bool all_are_here)
+static void link_mpi_end(bool all_are_here)
 {
 	if (all_are_here)
 		(void)MPI_Finalize(); /* errors are irrelevant, because the process ends */
@@ -148,9 +148,9 @@ const struct link *raddle_link_begin(struct error *err)
 	link_mpi = (struct link){
 		.rank = (uint32_t)rank,
 		.ranks = (uint32_t)ranks,
-		.send = mpi_send,
-		.receive = mpi_receive,
-		.end = mpi_end,
+		.send = link_mpi_send,
+		.receive = link_mpi_receive,
+		.end = link_mpi_end,
 	};
 	return &link_mpi;
 }

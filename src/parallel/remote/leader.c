@@ -73,7 +73,7 @@ static void leader_take_back(struct leader *leader)
 			leader_answer(leader, rank);
 }
 
-static void take_started(struct leader *leader, const struct link_message *message)
+static void leader_take_started(struct leader *leader, const struct link_message *message)
 {
 	struct wire_started started;
 	struct campaign_start start;
@@ -95,7 +95,7 @@ static void take_started(struct leader *leader, const struct link_message *messa
 		leader->roll.listener->started(leader->roll.listener->context, &start);
 }
 
-static void take_done(struct leader *leader, const struct link_message *message)
+static void leader_take_done(struct leader *leader, const struct link_message *message)
 {
 	struct wire_done done;
 	bool counts;
@@ -136,7 +136,7 @@ static void leader_take_message(struct leader *leader, const struct link_message
 		leader->roll.link->send(message->from, WIRE_ALIVE, NULL, 0);
 		break;
 	case WIRE_STARTED:
-		take_started(leader, message);
+		leader_take_started(leader, message);
 		break;
 	case WIRE_FINDING:
 		leader_take_finding(leader, message);
@@ -147,7 +147,7 @@ static void leader_take_message(struct leader *leader, const struct link_message
 		break;
 	case WIRE_DONE:
 	case WIRE_LEFT:
-		take_done(leader, message);
+		leader_take_done(leader, message);
 		break;
 	case WIRE_FAILED:
 		member->state = MEMBER_LEFT;
@@ -192,13 +192,13 @@ static void leader_report_progress(struct leader *leader)
 	}
 }
 
-static bool is_time_up(const struct leader *leader)
+static bool leader_is_time_up(const struct leader *leader)
 {
 	return leader->options->time_ns &&
 	       platform_monotonic_ns() - leader->started_ns >= leader->options->time_ns;
 }
 
-static uint32_t count_members(const struct leader *leader, uint64_t within_ns)
+static uint32_t leader_count_members(const struct leader *leader, uint64_t within_ns)
 {
 	const uint64_t now_ns = platform_monotonic_ns();
 	uint32_t count = 0;
@@ -224,12 +224,12 @@ static void leader_listen_once(struct leader *leader)
 		(void)usleep(NAP_US); /* a shorter sleep does no harm */
 }
 
-static void lead(struct leader *leader)
+static void leader_serve_members(struct leader *leader)
 {
 	uint64_t until_ns = UINT64_MAX;
 
 	/* If all remote workers are silent, the leader's machine may have stalled. */
-	while (count_members(leader, CLUSTER_PATIENCE * leader->roll.silent_ns) &&
+	while (leader_count_members(leader, CLUSTER_PATIENCE * leader->roll.silent_ns) &&
 		platform_monotonic_ns() < until_ns) {
 		leader_listen_once(leader);
 		leader_take_back(leader);
@@ -237,7 +237,7 @@ static void lead(struct leader *leader)
 		if (*leader->options->is_interrupted)
 			leader->result->is_interrupted = true;
 		if (leader->result->is_interrupted || leader->roll.failure.code ||
-			is_time_up(leader))
+			leader_is_time_up(leader))
 			leader_say_stop(leader);
 		if (leader->is_stopping && until_ns == UINT64_MAX)
 			until_ns = platform_monotonic_ns() + FAREWELL_NS;
@@ -252,7 +252,7 @@ static void lead(struct leader *leader)
 /* Ends without waiting for lost remote workers. */
 static void leader_say_farewell(struct leader *leader, struct error *failure)
 {
-	struct wire_end end = {.all_are_here = count_members(leader, UINT64_MAX) == 0};
+	struct wire_end end = {.all_are_here = leader_count_members(leader, UINT64_MAX) == 0};
 
 	leader_keep_unsaved(leader);
 	for (uint32_t rank = 1; rank < leader->roll.link->ranks; rank++) {
@@ -327,7 +327,7 @@ int cluster_lead(const struct link *link, const struct campaign_options *options
 	if (status < 0)
 		leader.roll.failure = *err;
 	result->campaign = leader.row.id;
-	lead(&leader);
+	leader_serve_members(&leader);
 	leader_say_farewell(&leader, &leader.roll.failure);
 	if (leader.row.id && leader_save(&leader,
 				     leader.roll.failure.code ? "failed"

@@ -38,8 +38,8 @@ void leader_keep_unsaved(struct leader *leader)
 		leader->has_unsaved[rank] = false;
 }
 
-static void put_aside(struct leader *leader, uint32_t from, const struct finding *finding,
-	const struct wire_finding *head, const struct error *err)
+static void leader_findings_keep_unsaved(struct leader *leader, uint32_t from,
+	const struct finding *finding, const struct wire_finding *head, const struct error *err)
 {
 	struct unsaved *unsaved = array_new(1, sizeof *unsaved);
 	*unsaved = (struct unsaved){leader->unsaved, from, *head, *finding};
@@ -64,7 +64,7 @@ void leader_take_finding(struct leader *leader, const struct link_message *messa
 		return;
 	}
 	if (leader_findings_keep(leader, &finding, &head, &err) < 0)
-		put_aside(leader, message->from, &finding, &head, &err);
+		leader_findings_keep_unsaved(leader, message->from, &finding, &head, &err);
 	else
 		finding_release(&finding);
 }

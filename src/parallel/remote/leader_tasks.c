@@ -84,7 +84,8 @@ static bool leader_tasks_listen_once(struct tasks_leader *leader)
 }
 
 /* Returns true if each remote worker has reached the state or is silent. */
-static bool are_all(const struct tasks_leader *leader, enum member_state at_least)
+static bool leader_tasks_have_all_reached(
+	const struct tasks_leader *leader, enum member_state at_least)
 {
 	for (uint32_t rank = 1; rank < leader->roll.link->ranks; rank++)
 		if (leader->roll.members[rank].state < at_least &&
@@ -98,12 +99,12 @@ static void leader_tasks_wait_for(
 {
 	const uint64_t until_ns = platform_monotonic_ns() + most_ns;
 
-	while (!are_all(leader, state) && platform_monotonic_ns() < until_ns)
+	while (!leader_tasks_have_all_reached(leader, state) && platform_monotonic_ns() < until_ns)
 		if (!leader_tasks_listen_once(leader))
 			(void)usleep(NAP_US); /* a shorter sleep does no harm */
 }
 
-static void remote_send(void *context, uint32_t number, const void *bytes, size_t size)
+static void leader_tasks_remote_send(void *context, uint32_t number, const void *bytes, size_t size)
 {
 	struct tasks_leader *leader = context;
 	struct tasks_report *report = &leader->reports[number + 1];
@@ -113,14 +114,14 @@ static void remote_send(void *context, uint32_t number, const void *bytes, size_
 	leader->roll.link->send(number + 1, WIRE_PART, bytes, size);
 }
 
-static void remote_rest(void *context, uint32_t number)
+static void leader_tasks_remote_rest(void *context, uint32_t number)
 {
 	const struct tasks_leader *leader = context;
 
 	leader->roll.link->send(number + 1, WIRE_REST, NULL, 0);
 }
 
-static char *remote_receive(void *context, uint32_t number, size_t *size)
+static char *leader_tasks_remote_receive(void *context, uint32_t number, size_t *size)
 {
 	struct tasks_leader *leader = context;
 	struct tasks_report *report = &leader->reports[number + 1];
@@ -134,7 +135,7 @@ static char *remote_receive(void *context, uint32_t number, size_t *size)
 	return bytes;
 }
 
-static bool remote_lost(void *context, uint32_t number)
+static bool leader_tasks_remote_lost(void *context, uint32_t number)
 {
 	struct tasks_leader *leader = context;
 	const struct roll_member *member = &leader->roll.members[number + 1];
@@ -193,15 +194,15 @@ static void leader_tasks_on_found(void *context, const struct campaign_found *fo
 		leader->roll.listener->found(leader->roll.listener->context, found);
 }
 
-static int make_campaign(
+static int leader_tasks_make_campaign(
 	struct tasks_leader *leader, struct campaign_result *result, struct error *err)
 {
 	const struct remote_link remote = {.context = leader,
 		.count = leader->roll.link->ranks - 1,
-		.send = remote_send,
-		.stop = remote_rest,
-		.receive = remote_receive,
-		.is_lost = remote_lost};
+		.send = leader_tasks_remote_send,
+		.stop = leader_tasks_remote_rest,
+		.receive = leader_tasks_remote_receive,
+		.is_lost = leader_tasks_remote_lost};
 	const struct campaign_listener listener = {.context = leader,
 		.started = leader_tasks_on_started,
 		.progress = leader_tasks_on_progress,
@@ -262,7 +263,7 @@ int leader_lead_tasks(const struct link *link, const struct campaign_options *op
 	if (status == 0)
 		leader_tasks_wait_for(&leader, MEMBER_WAITS, WELCOME_NS);
 	if (status == 0 && !leader.roll.failure.code)
-		status = make_campaign(&leader, result, err);
+		status = leader_tasks_make_campaign(&leader, result, err);
 	leader_tasks_say_farewell(&leader);
 	if (leader.roll.failure.code) {
 		*err = leader.roll.failure;

@@ -51,12 +51,12 @@ void lease_table_free(struct lease_table *leases)
 	free(leases);
 }
 
-static bool is_empty(const struct lease_table_unit *unit)
+static bool lease_table_is_empty(const struct lease_table_unit *unit)
 {
 	return unit->first == unit->end;
 }
 
-static uint64_t unit_size(const struct lease_table *leases, const struct rank *rank)
+static uint64_t lease_table_unit_size(const struct lease_table *leases, const struct rank *rank)
 {
 	const uint64_t left = leases->options.end - leases->next;
 	const uint64_t part = left / (PARTS_LEFT * (uint64_t)leases->options.ranks) + 1;
@@ -69,7 +69,7 @@ static uint64_t unit_size(const struct lease_table *leases, const struct rank *r
 
 static void take_back(struct lease_table *leases, struct rank *rank)
 {
-	if (is_empty(&rank->unit) || rank->is_taken_back)
+	if (lease_table_is_empty(&rank->unit) || rank->is_taken_back)
 		return;
 	rank->is_taken_back = true;
 	BUG_ON(leases->returned_count == leases->options.ranks);
@@ -90,7 +90,7 @@ enum lease_table_answer lease_table_ask(
 	struct rank *rank = &leases->ranks[index];
 
 	BUG_ON(index >= leases->options.ranks);
-	if (!is_empty(&rank->unit))
+	if (!lease_table_is_empty(&rank->unit))
 		lease_table_lose(leases, index);
 	rank->heard_ns = now_ns;
 	if (lease_table_is_over(leases))
@@ -99,7 +99,7 @@ enum lease_table_answer lease_table_ask(
 		rank->unit = leases->returned[--leases->returned_count];
 	} else if (leases->next < leases->options.end) {
 		rank->unit.first = leases->next;
-		rank->unit.end = leases->next += unit_size(leases, rank);
+		rank->unit.end = leases->next += lease_table_unit_size(leases, rank);
 	} else {
 		return LEASE_WAIT;
 	}
@@ -113,7 +113,8 @@ void lease_table_heard(struct lease_table *leases, uint32_t index, uint64_t now_
 	leases->ranks[index].heard_ns = now_ns;
 }
 
-static void learn_pace(const struct lease_table *leases, struct rank *rank, uint64_t took_ns)
+static void lease_table_learn_pace(
+	const struct lease_table *leases, struct rank *rank, uint64_t took_ns)
 {
 	const uint64_t runs = rank->unit.end - rank->unit.first;
 	const double wanted =
@@ -125,7 +126,8 @@ static void learn_pace(const struct lease_table *leases, struct rank *rank, uint
 }
 
 /* Removes a completed unit from the returned ones. Returns false if it is not among them. */
-static bool take_from_returned(struct lease_table *leases, const struct lease_table_unit *unit)
+static bool lease_table_take_from_returned(
+	struct lease_table *leases, const struct lease_table_unit *unit)
 {
 	for (uint32_t i = 0; i < leases->returned_count; i++) {
 		if (leases->returned[i].first != unit->first)
@@ -138,12 +140,12 @@ static bool take_from_returned(struct lease_table *leases, const struct lease_ta
 
 /* Marks another rank's copy of the unit as taken back, so that its completion there does not
  * count. */
-static bool take_from_rank(struct lease_table *leases, const struct rank *from)
+static bool lease_table_take_from_rank(struct lease_table *leases, const struct rank *from)
 {
 	for (uint32_t i = 0; i < leases->options.ranks; i++) {
 		struct rank *rank = &leases->ranks[i];
 
-		if (rank == from || rank->is_taken_back || is_empty(&rank->unit) ||
+		if (rank == from || rank->is_taken_back || lease_table_is_empty(&rank->unit) ||
 			rank->unit.first != from->unit.first)
 			continue;
 		rank->is_taken_back = true;
@@ -158,12 +160,13 @@ bool lease_table_done(struct lease_table *leases, uint32_t index, uint64_t now_n
 	bool counts = !rank->is_taken_back;
 
 	rank->heard_ns = now_ns;
-	if (is_empty(&rank->unit))
+	if (lease_table_is_empty(&rank->unit))
 		return false;
 	/* A lost unit that is returned, or leased to another rank, has not been counted yet. */
 	if (!counts)
-		counts = take_from_returned(leases, &rank->unit) || take_from_rank(leases, rank);
-	learn_pace(leases, rank, took_ns);
+		counts = lease_table_take_from_returned(leases, &rank->unit) ||
+			 lease_table_take_from_rank(leases, rank);
+	lease_table_learn_pace(leases, rank, took_ns);
 	if (counts)
 		leases->made += rank->unit.end - rank->unit.first;
 	rank->unit = (struct lease_table_unit){0};
@@ -188,7 +191,7 @@ uint32_t lease_table_take_back(struct lease_table *leases, uint64_t now_ns)
 	for (uint32_t i = leases->options.ranks; i-- > 0;) {
 		struct rank *rank = &leases->ranks[i];
 
-		if (is_empty(&rank->unit) || rank->is_taken_back ||
+		if (lease_table_is_empty(&rank->unit) || rank->is_taken_back ||
 			now_ns - rank->heard_ns < leases->options.silent_ns)
 			continue;
 		take_back(leases, rank);
@@ -207,7 +210,8 @@ uint64_t lease_table_made_below(const struct lease_table *leases)
 	for (uint32_t i = 0; i < leases->options.ranks; i++) {
 		const struct rank *rank = &leases->ranks[i];
 
-		if (!is_empty(&rank->unit) && !rank->is_taken_back && rank->unit.first < below)
+		if (!lease_table_is_empty(&rank->unit) && !rank->is_taken_back &&
+			rank->unit.first < below)
 			below = rank->unit.first;
 	}
 	return below;

@@ -146,7 +146,7 @@ static void member_on_ran(void *context, struct contract *contract)
 	member_show_life(context);
 }
 
-static bool next_unit(struct member *member)
+static bool member_next_unit(struct member *member)
 {
 	while (!member->has_unit && !member->is_stopped) {
 		member_listen(member);
@@ -157,13 +157,13 @@ static bool next_unit(struct member *member)
 	return member->has_unit && !member->is_stopped;
 }
 
-static bool on_more_runs(void *context, uint64_t *first, uint64_t *end)
+static bool member_on_more_runs(void *context, uint64_t *first, uint64_t *end)
 {
 	struct member *member = context;
 
 	if (member->has_started)
 		member_report_done(member, WIRE_DONE);
-	if (!next_unit(member))
+	if (!member_next_unit(member))
 		return false;
 	member->has_unit = false;
 	member->has_started = true;
@@ -173,7 +173,7 @@ static bool on_more_runs(void *context, uint64_t *first, uint64_t *end)
 	return true;
 }
 
-static int say_hello(struct member *member, struct error *err)
+static int member_say_hello(struct member *member, struct error *err)
 {
 	struct wire_hello hello = {0};
 	struct target target;
@@ -191,7 +191,7 @@ static int say_hello(struct member *member, struct error *err)
 	return 0;
 }
 
-static int make_folder(struct member *member, struct error *err)
+static int member_make_folder(struct member *member, struct error *err)
 {
 	const char *temporary = getenv("TMPDIR");
 
@@ -205,7 +205,8 @@ static int make_folder(struct member *member, struct error *err)
 		member->link->rank, member->folder);
 }
 
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
+static int member_remove_entry(
+	const char *path, const struct stat *status, int kind, struct FTW *place)
 {
 	(void)status;
 	(void)kind;
@@ -214,9 +215,9 @@ static int remove_entry(const char *path, const struct stat *status, int kind, s
 	return 0;
 }
 
-static void remove_folder(const char *folder)
+static void member_remove_folder(const char *folder)
 {
-	(void)nftw(folder, remove_entry, 8,
+	(void)nftw(folder, member_remove_entry, 8,
 		FTW_DEPTH | FTW_PHYS); /* an error leaves files in the temporary folder */
 }
 
@@ -231,7 +232,7 @@ static int member_make_runs(struct member *member, struct error *err)
 		.found = member_on_found,
 		.run_context = member,
 		.ran = member_on_ran,
-		.more_runs = on_more_runs,
+		.more_runs = member_on_more_runs,
 	};
 	struct campaign_options options = *member->options;
 	struct campaign_result result;
@@ -253,10 +254,10 @@ int cluster_follow(const struct link *link, const struct campaign_options *optio
 		.silent_ns = silent_ns,
 		.leader_ns = platform_monotonic_ns()};
 	const bool has_tasks = cluster_has_tasks(options);
-	int status = has_tasks ? 0 : make_folder(&member, err);
+	int status = has_tasks ? 0 : member_make_folder(&member, err);
 
 	if (status == 0)
-		status = say_hello(&member, err);
+		status = member_say_hello(&member, err);
 	if (status == 0)
 		status = has_tasks ? member_make_tasks(&member, err)
 				   : member_make_runs(&member, err);
@@ -274,7 +275,7 @@ int cluster_follow(const struct link *link, const struct campaign_options *optio
 		(void)usleep(MEMBER_NAP_US); /* a shorter sleep does no harm */
 	}
 	if (!member.end.keeps_folder && *member.folder && !member.has_no_leader)
-		remove_folder(member.folder);
+		member_remove_folder(member.folder);
 	link->end(member.end.all_are_here);
 	if (!member.has_no_leader)
 		return 0;

@@ -26,7 +26,7 @@ static char *member_next_task(void *context, size_t *size)
 	return task;
 }
 
-static enum serve_wish wish(void *context)
+static enum serve_wish member_tasks_next_wish(void *context)
 {
 	struct member *member = context;
 
@@ -47,7 +47,7 @@ int member_make_tasks(struct member *member, struct error *err)
 {
 	const struct serve_link link = {.context = member,
 		.next = member_next_task,
-		.wish = wish,
+		.wish = member_tasks_next_wish,
 		.send = member_tasks_send_report};
 	const int status = campaign_serve(member->options, &link, err);
 

@@ -58,7 +58,7 @@ struct frame_bytes {
 	const uint8_t *at, *end;
 };
 
-static uint64_t frame_number(struct frame_bytes *bytes, unsigned size)
+static uint64_t frames_frame_number(struct frame_bytes *bytes, unsigned size)
 {
 	uint64_t value = 0;
 
@@ -69,7 +69,7 @@ static uint64_t frame_number(struct frame_bytes *bytes, unsigned size)
 	return value;
 }
 
-static uint64_t frame_uleb(struct frame_bytes *bytes)
+static uint64_t frames_frame_uleb(struct frame_bytes *bytes)
 {
 	uint64_t value = 0;
 
@@ -81,10 +81,10 @@ static uint64_t frame_uleb(struct frame_bytes *bytes)
 	return value;
 }
 
-static int64_t frame_sleb(struct frame_bytes *bytes)
+static int64_t frames_frame_sleb(struct frame_bytes *bytes)
 {
 	const uint8_t *start = bytes->at;
-	const uint64_t value = frame_uleb(bytes);
+	const uint64_t value = frames_frame_uleb(bytes);
 	const unsigned bits = 7 * (unsigned)(bytes->at - start);
 
 	if (bits && bits < 64 && bytes->at[-1] & 0x40)
@@ -93,7 +93,7 @@ static int64_t frame_sleb(struct frame_bytes *bytes)
 }
 
 /* Returns the body of the CIE or FDE at `start`. *id: the word before it. */
-static struct frame_bytes frame_entry(const uint8_t *start, uint32_t *id)
+static struct frame_bytes frames_frame_entry(const uint8_t *start, uint32_t *id)
 {
 	uint32_t length;
 
@@ -107,7 +107,7 @@ static struct frame_bytes frame_entry(const uint8_t *start, uint32_t *id)
 
 /* Returns the last FDE at or before `code` in the sorted table of .eh_frame_hdr; NULL if there is
  * none. */
-static const uint8_t *frame_find_entry(const uint8_t *header, uint64_t code)
+static const uint8_t *frames_frame_find_entry(const uint8_t *header, uint64_t code)
 {
 	const int32_t *table = (const int32_t *)(const void *)(header + 12);
 	const int64_t wanted = (int64_t)(code - (uint64_t)(uintptr_t)header);
@@ -128,10 +128,10 @@ struct frame_common {
 	struct frame_bytes instructions;
 };
 
-static bool frame_read_common(const uint8_t *start, struct frame_common *common)
+static bool frames_frame_read_common(const uint8_t *start, struct frame_common *common)
 {
 	uint32_t id = 1;
-	struct frame_bytes bytes = frame_entry(start, &id);
+	struct frame_bytes bytes = frames_frame_entry(start, &id);
 	const char *augmentation = (const char *)bytes.at + 1;
 	uint8_t encoding = 0;
 	uint64_t length;
@@ -141,18 +141,19 @@ static bool frame_read_common(const uint8_t *start, struct frame_common *common)
 		strchr(augmentation, 'S'))
 		return false;
 	bytes.at += 1 + strlen(augmentation) + 1;
-	common->code_factor = frame_uleb(&bytes);
-	common->data_factor = frame_sleb(&bytes);
-	(void)frame_uleb(&bytes);
-	length = frame_uleb(&bytes);
+	common->code_factor = frames_frame_uleb(&bytes);
+	common->data_factor = frames_frame_sleb(&bytes);
+	(void)frames_frame_uleb(&bytes);
+	length = frames_frame_uleb(&bytes);
 	common->instructions = (struct frame_bytes){.at = bytes.at + length, .end = bytes.end};
 	for (const char *at = augmentation + 1; *at; at++) {
 		if (*at == 'R')
-			encoding = (uint8_t)frame_number(&bytes, 1);
+			encoding = (uint8_t)frames_frame_number(&bytes, 1);
 		else if (*at == 'L')
-			(void)frame_number(&bytes, 1);
+			(void)frames_frame_number(&bytes, 1);
 		else if (*at == 'P')
-			(void)frame_number(&bytes, frame_number(&bytes, 1) & 4 ? 8 : 4);
+			(void)frames_frame_number(
+				&bytes, frames_frame_number(&bytes, 1) & 4 ? 8 : 4);
 		else
 			return false;
 	}
@@ -166,28 +167,28 @@ struct frame_machine {
 	uint64_t at, code;
 };
 
-static void frame_save(struct frame_machine *machine, uint64_t saved, uint64_t factored)
+static void frames_frame_save(struct frame_machine *machine, uint64_t saved, uint64_t factored)
 {
 	if (saved == FRAME_RBP)
 		machine->rule.base_pointer =
 			(int16_t)((int64_t)factored * machine->common->data_factor);
 }
 
-static void frame_restore(struct frame_machine *machine, uint64_t restored)
+static void frames_frame_restore(struct frame_machine *machine, uint64_t restored)
 {
 	if (restored == FRAME_RBP)
 		machine->rule.base_pointer = machine->initial.base_pointer;
 }
 
 /* Returns false if the instruction defines a rule of another form. */
-static bool frame_define(
+static bool frames_frame_define(
 	struct frame_machine *machine, uint8_t instruction, struct frame_bytes *bytes)
 {
 	switch (instruction) {
 	case CFA_NOP:
 		return true;
 	case CFA_GNU_ARGUMENTS:
-		(void)frame_uleb(bytes);
+		(void)frames_frame_uleb(bytes);
 		return true;
 	case CFA_REMEMBER:
 		if (machine->depth == REMEMBERED_MOST)
@@ -200,14 +201,14 @@ static bool frame_define(
 		machine->rule = machine->remembered[--machine->depth];
 		return true;
 	case CFA_DEFINE:
-		machine->rule.base = (uint16_t)frame_uleb(bytes);
-		machine->rule.distance = (int32_t)frame_uleb(bytes);
+		machine->rule.base = (uint16_t)frames_frame_uleb(bytes);
+		machine->rule.distance = (int32_t)frames_frame_uleb(bytes);
 		return true;
 	case CFA_DEFINE_REGISTER:
-		machine->rule.base = (uint16_t)frame_uleb(bytes);
+		machine->rule.base = (uint16_t)frames_frame_uleb(bytes);
 		return true;
 	case CFA_DEFINE_OFFSET:
-		machine->rule.distance = (int32_t)frame_uleb(bytes);
+		machine->rule.distance = (int32_t)frames_frame_uleb(bytes);
 		return true;
 	default:
 		return false;
@@ -215,7 +216,7 @@ static bool frame_define(
 }
 
 /* Runs the instructions up to the wanted address. Returns false for a rule of another form. */
-static bool frame_run(struct frame_machine *machine, struct frame_bytes bytes)
+static bool frames_frame_run(struct frame_machine *machine, struct frame_bytes bytes)
 {
 	while (bytes.at < bytes.end && machine->at <= machine->code) {
 		const uint8_t instruction = *bytes.at++;
@@ -226,19 +227,19 @@ static bool frame_run(struct frame_machine *machine, struct frame_bytes bytes)
 			distance = instruction & 0x3f;
 			break;
 		case CFA_OFFSET:
-			frame_save(machine, instruction & 0x3f, frame_uleb(&bytes));
+			frames_frame_save(machine, instruction & 0x3f, frames_frame_uleb(&bytes));
 			continue;
 		case CFA_RESTORE:
-			frame_restore(machine, instruction & 0x3f);
+			frames_frame_restore(machine, instruction & 0x3f);
 			continue;
 		default:
 			if (instruction == CFA_ADVANCE_1)
-				distance = frame_number(&bytes, 1);
+				distance = frames_frame_number(&bytes, 1);
 			else if (instruction == CFA_ADVANCE_2)
-				distance = frame_number(&bytes, 2);
+				distance = frames_frame_number(&bytes, 2);
 			else if (instruction == CFA_ADVANCE_4)
-				distance = frame_number(&bytes, 4);
-			else if (frame_define(machine, instruction, &bytes))
+				distance = frames_frame_number(&bytes, 4);
+			else if (frames_frame_define(machine, instruction, &bytes))
 				continue;
 			else
 				return false;
@@ -248,7 +249,7 @@ static bool frame_run(struct frame_machine *machine, struct frame_bytes bytes)
 	return true;
 }
 
-static struct frame_rule frame_find_rule(uint64_t return_address)
+static struct frame_rule frames_frame_find_rule(uint64_t return_address)
 {
 	static const struct frame_rule none;
 	struct frame_common common;
@@ -261,22 +262,22 @@ static struct frame_rule frame_find_rule(uint64_t return_address)
 
 	if (!return_address || _dl_find_object((void *)(uintptr_t)machine.code, &object))
 		return none;
-	entry = frame_find_entry(object.dlfo_eh_frame, machine.code);
+	entry = frames_frame_find_entry(object.dlfo_eh_frame, machine.code);
 	if (!entry)
 		return none;
-	bytes = frame_entry(entry, &id);
-	if (!id || !frame_read_common(entry + sizeof id - id, &common))
+	bytes = frames_frame_entry(entry, &id);
+	if (!id || !frames_frame_read_common(entry + sizeof id - id, &common))
 		return none;
 	machine.at = (uint64_t)(uintptr_t)bytes.at;
-	machine.at += (uint64_t)(int64_t)(int32_t)frame_number(&bytes, 4);
-	bytes_of_code = frame_number(&bytes, 4);
+	machine.at += (uint64_t)(int64_t)(int32_t)frames_frame_number(&bytes, 4);
+	bytes_of_code = frames_frame_number(&bytes, 4);
 	if (machine.code - machine.at >= bytes_of_code)
 		return none;
-	bytes.at += frame_uleb(&bytes);
-	if (!frame_run(&machine, common.instructions))
+	bytes.at += frames_frame_uleb(&bytes);
+	if (!frames_frame_run(&machine, common.instructions))
 		return none;
 	machine.initial = machine.rule;
-	if (!frame_run(&machine, bytes))
+	if (!frames_frame_run(&machine, bytes))
 		return none;
 	return machine.rule.base == FRAME_RSP || machine.rule.base == FRAME_RBP ? machine.rule
 										: none;
@@ -287,7 +288,7 @@ void frames_set_up(void)
 	rules = platform_map(RULES_KEPT * sizeof *rules, true);
 }
 
-static struct frame_rule frame_rule_of(uint64_t return_address)
+static struct frame_rule frames_frame_rule_of(uint64_t return_address)
 {
 	struct kept_rule *slot =
 		rules ? &rules[hash_mix(return_address) % RULES_KEPT] : &(struct kept_rule){0};
@@ -298,7 +299,7 @@ static struct frame_rule frame_rule_of(uint64_t return_address)
 		memcpy(&rule, &kept, sizeof rule);
 		return rule;
 	}
-	rule = frame_find_rule(return_address);
+	rule = frames_frame_find_rule(return_address);
 	memcpy(&kept, &rule, sizeof kept);
 	slot->rule = kept;
 	slot->key = return_address ^ kept;
@@ -307,7 +308,7 @@ static struct frame_rule frame_rule_of(uint64_t return_address)
 
 bool frame_leave(struct frame *frame, frame_read *read, void *context)
 {
-	const struct frame_rule rule = frame_rule_of(frame->return_address);
+	const struct frame_rule rule = frames_frame_rule_of(frame->return_address);
 	const uint64_t start = rule.base == FRAME_RSP ? frame->stack_pointer : frame->base_pointer;
 	const uint64_t least = frame->stack_pointer ? frame->stack_pointer : start;
 	const uint64_t top = start + (uint64_t)(int64_t)rule.distance;

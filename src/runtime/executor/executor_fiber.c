@@ -4,11 +4,11 @@
  * (platform_thread_vanish). Therefore pthread_self(), errno, TLS, stack guards, dlopen's TLS and
  * debuggers work as usual.
  *
- * Life of a donor: donor_new() creates it, in advance (fiber_pool_grow()) or on demand.
- * fiber_spawn() gives it to a thread. fiber_reap() returns it to the free list; the next
- * fiber_spawn() renews its thread-local block. Each class of stack sizes has its own free list.
+ * Life of a donor: executor_fiber_donor_new() creates it, in advance (fiber_pool_grow()) or on demand.
+ * executor_fiber_spawn() gives it to a thread. executor_fiber_reap() returns it to the free list; the next
+ * executor_fiber_spawn() renews its thread-local block. Each class of stack sizes has its own free list.
  *
- * Runs in the moving thread, except donor_main(). The donors' table belongs to the rewind's image.
+ * Runs in the moving thread, except executor_fiber_donor_main(). The donors' table belongs to the rewind's image.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -65,7 +65,7 @@ struct donor_request {
 	uint32_t is_ready; /* futex: the creator waits for 1 */
 };
 
-static void *donor_main(void *argument)
+static void *executor_fiber_donor_main(void *argument)
 {
 	struct donor own;
 	struct donor_request *request = argument;
@@ -80,7 +80,7 @@ static void *donor_main(void *argument)
 	platform_thread_vanish(&request->is_ready);
 }
 
-static int donor_create(const pthread_attr_t *own, struct donor_request *request)
+static int executor_fiber_donor_create(const pthread_attr_t *own, struct donor_request *request)
 {
 	const bool was_up = runtime_is_up;
 	pthread_t handle;
@@ -93,7 +93,7 @@ static int donor_create(const pthread_attr_t *own, struct donor_request *request
 	if (request->stack.start)
 		thread_stack_lend(&request->stack);
 	runtime_is_up = true; /* the new thread may call interposed functions for a sanitizer */
-	error = REAL(pthread_create)(&handle, own, donor_main, request);
+	error = REAL(pthread_create)(&handle, own, executor_fiber_donor_main, request);
 	while (!error && /* pairs with the store of platform_thread_vanish */
 		!__atomic_load_n(&request->is_ready, __ATOMIC_ACQUIRE))
 		platform_futex_wait(&request->is_ready, 0, UINT64_MAX, false);
@@ -107,7 +107,7 @@ static int donor_create(const pthread_attr_t *own, struct donor_request *request
 
 /* Makes a donor of the class. Returns NULL if glibc cannot make the thread. `size`: used if no slot
  * of the class is free. */
-static struct donor *donor_new(uint32_t size_class, size_t size)
+static struct donor *executor_fiber_donor_new(uint32_t size_class, size_t size)
 {
 	struct donor_request request = {
 		.donor = fibers.made < THREAD_CAPACITY ? &donors[fibers.made] : NULL};
@@ -120,7 +120,7 @@ static struct donor *donor_new(uint32_t size_class, size_t size)
 		(void)pthread_attr_setstack(&own, request.stack.start, request.stack.stack_bytes);
 	else /* the slot is taken: glibc chooses the stack */
 		(void)pthread_attr_setstacksize(&own, size);
-	error = donor_create(&own, &request);
+	error = executor_fiber_donor_create(&own, &request);
 	(void)pthread_attr_destroy(&own);
 	if (error) {
 		if (request.stack.start)
@@ -139,7 +139,7 @@ static struct donor *donor_new(uint32_t size_class, size_t size)
 	return request.donor;
 }
 
-static void fiber_set_up(void)
+static void executor_fiber_set_up(void)
 {
 	if (fibers.switch_to)
 		return;
@@ -150,14 +150,15 @@ static void fiber_set_up(void)
 	fibers.ctype_init = (void (*)(void))SYMBOL_SLOT("__ctype_init")->function;
 }
 
-static void donor_pool_grow(uint32_t size_class, uint32_t count)
+static void executor_fiber_donor_pool_grow(uint32_t size_class, uint32_t count)
 {
 	struct donor **end = &fibers.pools[size_class].free;
 
 	while (*end)
 		end = &(*end)->next;
 	while (count--) {
-		struct donor *donor = donor_new(size_class, thread_stack_standard_bytes());
+		struct donor *donor =
+			executor_fiber_donor_new(size_class, thread_stack_standard_bytes());
 
 		if (!donor)
 			break;
@@ -168,9 +169,9 @@ static void donor_pool_grow(uint32_t size_class, uint32_t count)
 
 void fiber_pool_grow(const struct fiber_counts *counts)
 {
-	fiber_set_up();
+	executor_fiber_set_up();
 	for (uint32_t i = 0; i < THREAD_STACK_CLASSES; i++)
-		donor_pool_grow(i, counts->of_class[i]);
+		executor_fiber_donor_pool_grow(i, counts->of_class[i]);
 	fibers.made_last = NULL;
 }
 
@@ -207,7 +208,7 @@ struct fiber_counts fiber_pool_lacked(void)
 	return counts;
 }
 
-static uint32_t pool_index_of(const struct donor *donor)
+static uint32_t executor_fiber_pool_index_of(const struct donor *donor)
 {
 	return donor >= donors && donor < donors + THREAD_CAPACITY ? (uint32_t)(donor - donors)
 								   : FIBER_NOT_POOLED;
@@ -215,7 +216,7 @@ static uint32_t pool_index_of(const struct donor *donor)
 
 uint32_t fiber_index_of(const struct engine_thread *thread)
 {
-	return pool_index_of(thread->executor_part);
+	return executor_fiber_pool_index_of(thread->executor_part);
 }
 
 uint64_t *fiber_used_at(uint32_t pool_index)
@@ -240,12 +241,12 @@ void fiber_each_pooled(fiber_visit_pooled *visit, void *argument)
 {
 	for (uint32_t i = 0; i < THREAD_STACK_CLASSES; i++)
 		for (struct donor *donor = fibers.pools[i].free; donor; donor = donor->next)
-			visit(donor->stack_top, donor->stack.used_end, pool_index_of(donor),
-				argument);
+			visit(donor->stack_top, donor->stack.used_end,
+				executor_fiber_pool_index_of(donor), argument);
 }
 
 /* Reads what the attributes say about the stack: the caller's own, or a larger size. */
-static void fiber_read_attributes(
+static void executor_fiber_read_attributes(
 	const pthread_attr_t *attributes, char **stack, size_t *stack_size, uint32_t *size_class)
 {
 	void *address = NULL;
@@ -263,7 +264,7 @@ static void fiber_read_attributes(
 }
 
 /* Runs `function` with the thread-local base of another thread. */
-static void fiber_with_base(uintptr_t base, void (*function)(void))
+static void executor_fiber_with_base(uintptr_t base, void (*function)(void))
 {
 	uintptr_t own = context_thread_base();
 
@@ -273,35 +274,35 @@ static void fiber_with_base(uintptr_t base, void (*function)(void))
 }
 
 /* Renews the donor as glibc renews a cached stack. */
-static void donor_renew(struct donor *donor)
+static void executor_fiber_donor_renew(struct donor *donor)
 {
 	(void)fibers.tls_init((void *)donor->thread_base, true);
-	fiber_with_base(donor->thread_base, fibers.ctype_init);
+	executor_fiber_with_base(donor->thread_base, fibers.ctype_init);
 	donor->is_used = false;
 }
 
-static int fiber_spawn(struct engine_thread *thread, const void *attributes)
+static int executor_fiber_spawn(struct engine_thread *thread, const void *attributes)
 {
 	struct donor *donor;
 	char *stack;
 	size_t stack_size = 0;
 	uint32_t size_class;
 
-	fiber_set_up();
-	fiber_read_attributes(attributes, &stack, &stack_size, &size_class);
+	executor_fiber_set_up();
+	executor_fiber_read_attributes(attributes, &stack, &stack_size, &size_class);
 	donor = size_class < THREAD_STACK_CLASSES ? fibers.pools[size_class].free : NULL;
 	if (donor) {
 		fibers.pools[size_class].free = donor->next;
 		if (donor->is_used)
-			donor_renew(donor);
+			executor_fiber_donor_renew(donor);
 	} else {
-		donor = donor_new(
+		donor = executor_fiber_donor_new(
 			size_class, size_class ? stack_size : thread_stack_standard_bytes());
 		if (!donor)
 			return EAGAIN;
 	}
-	if (fiber_used_at(pool_index_of(donor)))
-		*fiber_used_at(pool_index_of(donor)) = fiber_time();
+	if (fiber_used_at(executor_fiber_pool_index_of(donor)))
+		*fiber_used_at(executor_fiber_pool_index_of(donor)) = fiber_time();
 	thread->executor_part = donor;
 	thread->handle = donor->thread_base;
 	thread->kernel_id = donor->kernel_id;
@@ -310,13 +311,13 @@ static int fiber_spawn(struct engine_thread *thread, const void *attributes)
 	return 0;
 }
 
-static void fiber_transfer(struct engine_thread *from, struct engine_thread *to)
+static void executor_fiber_transfer(struct engine_thread *from, struct engine_thread *to)
 {
 	fibers.switch_to(&from->context, &to->context);
 }
 
 /* Returns the donor unrenewed: the next use renews it, and most runs end earlier. */
-static void fiber_reap(struct engine_thread *thread)
+static void executor_fiber_reap(struct engine_thread *thread)
 {
 	struct donor *donor = thread->executor_part;
 
@@ -330,7 +331,7 @@ static void fiber_reap(struct engine_thread *thread)
 }
 
 /* Forgets the donors of other threads, whose stacks glibc's fork has reclaimed. */
-static void fiber_after_fork(struct engine_thread *self)
+static void executor_fiber_after_fork(struct engine_thread *self)
 {
 	(void)self;
 	for (uint32_t i = 0; i < THREAD_STACK_CLASSES; i++)
@@ -341,9 +342,9 @@ const struct executor executor_fiber = {
 	.name = "fiber",
 	.can_clone = true,
 	.can_rewind = true,
-	.spawn = fiber_spawn,
-	.transfer = fiber_transfer,
-	.finish = fiber_transfer,
-	.reap = fiber_reap,
-	.after_fork = fiber_after_fork,
+	.spawn = executor_fiber_spawn,
+	.transfer = executor_fiber_transfer,
+	.finish = executor_fiber_transfer,
+	.reap = executor_fiber_reap,
+	.after_fork = executor_fiber_after_fork,
 };

@@ -45,14 +45,14 @@ static struct kernel_slots {
 	uint16_t free[THREAD_CAPACITY]; /* returned slots, the latest last */
 } kernel_slots[THREAD_STACK_CLASSES];
 
-static struct kernel_part *kernel_part(const struct engine_thread *thread)
+static struct kernel_part *executor_kernel_part(const struct engine_thread *thread)
 {
 	return &kernel_parts[thread->id.index];
 }
 
-static void kernel_take_baton(struct kernel_part *part)
+static void executor_kernel_take_baton(struct kernel_part *part)
 {
-	/* Acquire: pairs with the release in kernel_give_baton(). */
+	/* Acquire: pairs with the release in executor_kernel_give_baton(). */
 	while (!__atomic_load_n(&part->baton, __ATOMIC_ACQUIRE))
 		platform_futex_wait(&part->baton, 0, UINT64_MAX, false);
 	__atomic_store_n(&part->baton, 0, __ATOMIC_RELAXED);
@@ -67,7 +67,7 @@ static void kernel_take_baton(struct kernel_part *part)
 	}
 }
 
-static void kernel_give_baton(struct kernel_part *part)
+static void executor_kernel_give_baton(struct kernel_part *part)
 {
 	__atomic_store_n(&part->baton, 1, __ATOMIC_RELEASE); /* pairs with kernel_take_baton */
 	platform_futex_wake(&part->baton, 1, false);
@@ -80,7 +80,7 @@ static const uint64_t kernel_faults = FAULT(SIGSYS) | FAULT(SIGSEGV) | FAULT(SIG
 				      FAULT(SIGTRAP) | FAULT(SIGPIPE);
 
 /* Writes a path such as "main.0.2", backwards from `end`; returns its start. */
-static char *kernel_write_path(const struct engine_thread *thread, char *end)
+static char *executor_kernel_write_path(const struct engine_thread *thread, char *end)
 {
 	unsigned number = thread->ordinal;
 
@@ -91,33 +91,33 @@ static char *kernel_write_path(const struct engine_thread *thread, char *end)
 		number /= 10;
 	} while (number);
 	*--end = '.';
-	return kernel_write_path(engine_thread(thread->parent.index), end);
+	return executor_kernel_write_path(engine_thread(thread->parent.index), end);
 }
 
 /* Names the kernel thread for debuggers, until the program sets a name. */
-static void kernel_name_thread(const struct engine_thread *thread)
+static void executor_kernel_name_thread(const struct engine_thread *thread)
 {
 	char path[4096] = "";
 
 	if (runtime.contract && runtime.contract->plan.stop_for_debugger)
-		(void)platform_call(
-			SYS_prctl, PR_SET_NAME, kernel_write_path(thread, path + sizeof path - 1));
+		(void)platform_call(SYS_prctl, PR_SET_NAME,
+			executor_kernel_write_path(thread, path + sizeof path - 1));
 }
 
-static void *kernel_thread_entry(void *argument)
+static void *executor_kernel_thread_entry(void *argument)
 {
 	struct engine_thread *thread = argument;
 
 	thread->handle = context_thread_base();
 	thread->kernel_id = (int)platform_call(SYS_gettid);
 	thread->context.thread_base = thread->handle;
-	(void)platform_call(SYS_prctl, PR_GET_TID_ADDRESS, &kernel_part(thread)->alive);
-	kernel_part(thread)->crash_stack = runtime_crash_stack(NULL);
-	kernel_name_thread(thread);
+	(void)platform_call(SYS_prctl, PR_GET_TID_ADDRESS, &executor_kernel_part(thread)->alive);
+	executor_kernel_part(thread)->crash_stack = runtime_crash_stack(NULL);
+	executor_kernel_name_thread(thread);
 	(void)platform_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &kernel_faults, NULL, 8);
 	/* The creator waits for the handle. */
-	kernel_give_baton(&kernel_parts[THREAD_CAPACITY - 1]);
-	kernel_take_baton(kernel_part(thread));
+	executor_kernel_give_baton(&kernel_parts[THREAD_CAPACITY - 1]);
+	executor_kernel_take_baton(executor_kernel_part(thread));
 	if (runtime.has_dispatch)
 		(void)runtime_dispatch_arm();
 	thread_stack_enter_at(thread_stack_top(__builtin_frame_address(0)), thread);
@@ -130,7 +130,7 @@ static void *kernel_thread_entry(void *argument)
 }
 
 /* Returns false if the attributes name a stack of the caller. */
-static bool kernel_wants_stack(const pthread_attr_t *attributes, size_t *size)
+static bool executor_kernel_wants_stack(const pthread_attr_t *attributes, size_t *size)
 {
 	void *stack = NULL;
 
@@ -146,7 +146,7 @@ static bool kernel_wants_stack(const pthread_attr_t *attributes, size_t *size)
 
 /* A thread on the caller's own stack uses a slot, too, as under fibers: both executors must assign
  * equal slots. */
-static void kernel_find_stack(struct kernel_part *part, bool is_wanted, size_t size)
+static void executor_kernel_find_stack(struct kernel_part *part, bool is_wanted, size_t size)
 {
 	const uint32_t size_class = is_wanted ? thread_stack_class(size) : 0;
 	struct kernel_slots *slots = &kernel_slots[size_class % THREAD_STACK_CLASSES];
@@ -163,20 +163,20 @@ static void kernel_find_stack(struct kernel_part *part, bool is_wanted, size_t s
 		slots->given++;
 }
 
-/* The real thread is always joinable for glibc: kernel_reap() joins it. */
-static int kernel_real_attributes(
+/* The real thread is always joinable for glibc: executor_kernel_reap() joins it. */
+static int executor_kernel_real_attributes(
 	struct kernel_part *part, const pthread_attr_t *attributes, pthread_attr_t *own)
 {
 	size_t size;
 	size_t guard;
-	const bool is_wanted = kernel_wants_stack(attributes, &size);
+	const bool is_wanted = executor_kernel_wants_stack(attributes, &size);
 
 	(void)pthread_attr_init(own);
 	if (attributes) {
 		(void)pthread_attr_getguardsize(attributes, &guard);
 		(void)pthread_attr_setguardsize(own, guard);
 	}
-	kernel_find_stack(part, is_wanted, size);
+	executor_kernel_find_stack(part, is_wanted, size);
 	if (part->stack.start)
 		return pthread_attr_setstack(
 			own, part->stack.start + part->stack.stack_bytes - size, size);
@@ -190,7 +190,7 @@ static int kernel_real_attributes(
 }
 
 /* Called when the real thread has ended or was never created. */
-static void kernel_give_stack_back(struct kernel_part *part)
+static void executor_kernel_give_stack_back(struct kernel_part *part)
 {
 	if (part->stack.start)
 		thread_stack_unmap(&part->stack);
@@ -203,7 +203,7 @@ static void kernel_give_stack_back(struct kernel_part *part)
 	part->slot = THREAD_CAPACITY;
 }
 
-static int kernel_spawn(struct engine_thread *thread, const void *attributes)
+static int executor_kernel_spawn(struct engine_thread *thread, const void *attributes)
 {
 	struct kernel_part *part;
 	pthread_attr_t own;
@@ -215,61 +215,61 @@ static int kernel_spawn(struct engine_thread *thread, const void *attributes)
 		kernel_parts = platform_map(THREAD_CAPACITY * sizeof *kernel_parts, false);
 	if (!kernel_parts)
 		return EAGAIN;
-	part = kernel_part(thread);
+	part = executor_kernel_part(thread);
 	*part = (struct kernel_part){.slot = THREAD_CAPACITY};
-	error = kernel_real_attributes(part, attributes, &own);
+	error = executor_kernel_real_attributes(part, attributes, &own);
 	if (error) {
-		kernel_give_stack_back(part);
+		executor_kernel_give_stack_back(part);
 		return error;
 	}
 	(void)platform_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &old, 8);
 	runtime_dispatch_pause();
 	if (part->stack.start)
 		thread_stack_lend(&part->stack);
-	error = REAL(pthread_create)(&part->real, &own, kernel_thread_entry, thread);
+	error = REAL(pthread_create)(&part->real, &own, executor_kernel_thread_entry, thread);
 	thread_stack_lend_end(&part->stack);
 	runtime_dispatch_resume();
 	(void)platform_call(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, 8);
 	(void)pthread_attr_destroy(&own);
 	if (!error)
-		kernel_take_baton(&kernel_parts[THREAD_CAPACITY - 1]);
+		executor_kernel_take_baton(&kernel_parts[THREAD_CAPACITY - 1]);
 	else
-		kernel_give_stack_back(part);
+		executor_kernel_give_stack_back(part);
 	return error;
 }
 
-static void kernel_transfer(struct engine_thread *from, struct engine_thread *to)
+static void executor_kernel_transfer(struct engine_thread *from, struct engine_thread *to)
 {
-	kernel_give_baton(kernel_part(to));
-	kernel_take_baton(kernel_part(from));
+	executor_kernel_give_baton(executor_kernel_part(to));
+	executor_kernel_take_baton(executor_kernel_part(from));
 }
 
 /* Keeps main's kernel thread, without which debuggers and /proc regard the process as dead. */
-static void kernel_finish(struct engine_thread *from, struct engine_thread *to)
+static void executor_kernel_finish(struct engine_thread *from, struct engine_thread *to)
 {
-	if (from->id.index != 0 && kernel_part(from)->alive)
-		kernel_leaving = kernel_part(from);
-	kernel_give_baton(kernel_part(to));
+	if (from->id.index != 0 && executor_kernel_part(from)->alive)
+		kernel_leaving = executor_kernel_part(from);
+	executor_kernel_give_baton(executor_kernel_part(to));
 	if (from->id.index == 0)
 		for (;;)
 			(void)platform_call(SYS_pause);
 }
 
-static void kernel_reap(struct engine_thread *thread)
+static void executor_kernel_reap(struct engine_thread *thread)
 {
 	if (thread->id.index == 0)
 		return;
 	runtime_dispatch_pause();
-	(void)REAL(pthread_join)(kernel_part(thread)->real, NULL);
+	(void)REAL(pthread_join)(executor_kernel_part(thread)->real, NULL);
 	runtime_dispatch_resume();
-	runtime_crash_stack_free(kernel_part(thread)->crash_stack);
-	kernel_give_stack_back(kernel_part(thread));
+	runtime_crash_stack_free(executor_kernel_part(thread)->crash_stack);
+	executor_kernel_give_stack_back(executor_kernel_part(thread));
 }
 
 const struct executor executor_kernel = {
 	.name = "kernel",
-	.spawn = kernel_spawn,
-	.transfer = kernel_transfer,
-	.finish = kernel_finish,
-	.reap = kernel_reap,
+	.spawn = executor_kernel_spawn,
+	.transfer = executor_kernel_transfer,
+	.finish = executor_kernel_finish,
+	.reap = executor_kernel_reap,
 };

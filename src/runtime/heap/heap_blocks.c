@@ -20,7 +20,7 @@ static struct {
 	uint32_t count; /* entries of this process; the contract has a copy */
 } blocks;
 
-static struct contract_memory *blocks_memory(void)
+static struct contract_memory *heap_blocks_memory(void)
 {
 	struct contract *contract = runtime.contract;
 
@@ -30,14 +30,14 @@ static struct contract_memory *blocks_memory(void)
 	return contract_area(contract, contract->memory_offset);
 }
 
-static uint32_t *blocks_head(uintptr_t start)
+static uint32_t *heap_blocks_head(uintptr_t start)
 {
 	return &blocks.index->heads[hash_mix(start) % HEADS];
 }
 
 void heap_blocks_made(const struct heap_block *block, uint8_t kind)
 {
-	struct contract_memory *memory = blocks_memory();
+	struct contract_memory *memory = heap_blocks_memory();
 	struct memory_block *entry;
 	uint32_t *head;
 
@@ -59,18 +59,18 @@ void heap_blocks_made(const struct heap_block *block, uint8_t kind)
 		.kind = kind};
 	runtime_note_callers(engine_current(), block->site, false, entry->callers,
 		sizeof entry->callers / sizeof *entry->callers);
-	head = blocks_head(block->start);
+	head = heap_blocks_head(block->start);
 	blocks.index->older[blocks.count - 1] = *head;
 	*head = blocks.count;
 }
 
 void heap_blocks_freed(uintptr_t start)
 {
-	struct contract_memory *memory = blocks_memory();
+	struct contract_memory *memory = heap_blocks_memory();
 
 	if (!memory || !blocks.index)
 		return;
-	for (uint32_t at = *blocks_head(start); at; at = blocks.index->older[at - 1]) {
+	for (uint32_t at = *heap_blocks_head(start); at; at = blocks.index->older[at - 1]) {
 		struct memory_block *entry = &memory->blocks[at - 1];
 
 		if (entry->start != start)

@@ -12,7 +12,7 @@ static struct {
 	uint32_t run; /* run of the latest free; 0: none */
 } frees;
 
-static struct heap_free *frees_place(uintptr_t start)
+static struct heap_free *heap_frees_place(uintptr_t start)
 {
 	return &frees.places[start / 16 % PLACES];
 }
@@ -21,7 +21,7 @@ void heap_frees_note(uintptr_t start, uint64_t site, uint32_t run)
 {
 	if (!engine_is_live())
 		return;
-	*frees_place(start) = (struct heap_free){.start = start,
+	*heap_frees_place(start) = (struct heap_free){.start = start,
 		.site = site,
 		.step = engine_step(),
 		.thread = engine_current()->id,
@@ -36,7 +36,7 @@ bool heap_frees_any(uint32_t run)
 
 bool heap_frees_find(uintptr_t start, uint32_t run, struct heap_free *out)
 {
-	const struct heap_free *place = frees_place(start);
+	const struct heap_free *place = heap_frees_place(start);
 
 	if (place->start != start || place->run != run)
 		return false;

@@ -16,7 +16,7 @@ void heap_outside_set_up(struct heap_outside *table)
 }
 
 /* Returns the index of the first block that ends after the address. */
-static uint32_t outside_at(uintptr_t address)
+static uint32_t heap_outside_at(uintptr_t address)
 {
 	uint32_t low;
 
@@ -34,7 +34,7 @@ static void outside_remove(uint32_t index)
 
 void heap_outside_add(const struct heap_outside *block)
 {
-	uint32_t index = outside_at(block->start);
+	uint32_t index = heap_outside_at(block->start);
 
 	/* Blocks in this range have been unmapped without a call that the runtime saw. */
 	while (index < outside.count && outside.blocks[index].start < block->start + block->bytes)
@@ -49,7 +49,7 @@ void heap_outside_add(const struct heap_outside *block)
 
 struct heap_outside *heap_outside_find(uintptr_t address)
 {
-	const uint32_t index = outside_at(address);
+	const uint32_t index = heap_outside_at(address);
 
 	return index < outside.count && outside.blocks[index].start <= address
 		       ? &outside.blocks[index]
@@ -64,7 +64,7 @@ const struct heap_outside *heap_outside_all(uint32_t *count)
 
 void heap_outside_remove(uintptr_t start)
 {
-	const uint32_t index = outside_at(start);
+	const uint32_t index = heap_outside_at(start);
 
 	if (index < outside.count && outside.blocks[index].start == start)
 		outside_remove(index);
@@ -75,7 +75,7 @@ void heap_unmapped(const void *start, size_t bytes)
 	const uintptr_t from = (uintptr_t)start, end = from + bytes;
 
 	memory_renamed(0, SIZE_MAX);
-	for (uint32_t index = outside_at(from);
+	for (uint32_t index = heap_outside_at(from);
 		index < outside.count && outside.blocks[index].start < end;) {
 		struct heap_outside *block = &outside.blocks[index];
 

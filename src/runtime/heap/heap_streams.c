@@ -26,7 +26,7 @@ const struct heap_stream *heap_stream(uint16_t index)
 	return &streams.all[index];
 }
 
-static struct heap_stream *streams_find(uint64_t site, thread_name thread, uint8_t kind)
+static struct heap_stream *heap_streams_find(uint64_t site, thread_name thread, uint8_t kind)
 {
 	uint16_t *head = &streams.heads[hash_pair(site, thread) % HEAP_STREAM_HEADS];
 	struct heap_stream *stream;
@@ -46,7 +46,7 @@ static struct heap_stream *streams_find(uint64_t site, thread_name thread, uint8
 	return stream;
 }
 
-static struct heap_stream *streams_of(uint64_t site, uint8_t kind)
+static struct heap_stream *heap_streams_of(uint64_t site, uint8_t kind)
 {
 	const thread_name thread = engine_current()->name;
 	uint16_t *index = &streams.latest[(site ^ site >> 6) % LATEST];
@@ -54,14 +54,14 @@ static struct heap_stream *streams_of(uint64_t site, uint8_t kind)
 
 	if (*index && stream->site == site && stream->thread == thread)
 		return stream;
-	stream = streams_find(site, thread, kind);
+	stream = heap_streams_find(site, thread, kind);
 	*index = (uint16_t)(stream - streams.all);
 	return stream;
 }
 
 struct heap_record heap_new_record(uint64_t site, uint8_t kind, uint32_t run)
 {
-	struct heap_stream *stream = streams_of(site, kind);
+	struct heap_stream *stream = heap_streams_of(site, kind);
 	uint32_t ordinal;
 
 	if (stream->run != run)

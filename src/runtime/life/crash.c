@@ -63,7 +63,7 @@ __attribute__((force_align_arg_pointer)) static void crash_continue(void)
 
 /* Makes the return from this signal frame call `entry` at the interrupted instruction, or in its
  * place if the stack already has the return address of a call to no code. */
-static void runtime_divert(void *context, void (*entry)(void), bool is_called)
+static void crash_runtime_divert(void *context, void (*entry)(void), bool is_called)
 {
 	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
 	uint64_t *top = (uint64_t *)registers[REG_RSP] - 1;
@@ -152,7 +152,7 @@ void runtime_crash(int signal, const siginfo_t *info, void *context)
 		text_add(&text, "stack overflow");
 		runtime_finish_run(); /* here, because the thread's own stack has no room */
 	}
-	runtime_divert(context, crash_continue, caller != 0);
+	crash_runtime_divert(context, crash_continue, caller != 0);
 }
 
 static void crash_handle(int signal, siginfo_t *info, void *context)
@@ -183,7 +183,7 @@ void runtime_hang(void *context)
 		runtime_refuse(
 			"a library waits by its own system call, as libgomp does; raddle sees this only with Syscall User Dispatch: Linux 5.11, without --no-dispatch");
 	crash_record(OUTCOME_HANG, 0, (uint64_t)registers[REG_RIP], 0);
-	runtime_divert(context, crash_continue, false);
+	crash_runtime_divert(context, crash_continue, false);
 }
 
 void runtime_fail_run(enum outcome_kind kind, const char *why)

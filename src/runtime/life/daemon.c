@@ -38,7 +38,7 @@ void daemon_forked(long parent_pid)
 		daemons.first_pid = (uint32_t)parent_pid;
 }
 
-static void sleep_a_little(void)
+static void daemon_sleep_a_little(void)
 {
 	const struct timespec time = {.tv_nsec = 1000000};
 
@@ -76,7 +76,7 @@ bool daemon_is_left(int status, uint32_t children)
 	for (int i = 0; i < PATIENCE_MS && daemon_state() == DAEMON_NONE; i++) {
 		if (!children || !children_alive(pids))
 			return false;
-		sleep_a_little();
+		daemon_sleep_a_little();
 	}
 	if (daemon_state() == DAEMON_NONE)
 		return false;
@@ -93,14 +93,14 @@ bool daemon_becomes_program(void)
 		return false;
 	daemons.is_daemon = false;
 	for (int i = 0; i < PATIENCE_MS && daemon_state() != DAEMON_LEFT; i++)
-		sleep_a_little();
+		daemon_sleep_a_little();
 	if (contract->is_live || !__atomic_compare_exchange_n(&contract->guest_pid, &guest,
 					 (uint32_t)platform_call(SYS_getpid), false,
 					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return false;
 	/* This process is then a child of the command, and dies with it. */
 	for (int i = 0; i < PATIENCE_MS && platform_call(SYS_getppid) != contract->host_pid; i++)
-		sleep_a_little();
+		daemon_sleep_a_little();
 	/* Makes the command read the new guest_pid. */
 	__atomic_add_fetch(&contract->doorbell, 1, __ATOMIC_RELEASE);
 	platform_futex_wake(&contract->doorbell, 1, true);

@@ -374,7 +374,7 @@ bool runtime_is_exhausted(void)
 	       strategy->search.is_exhausted(run_strategy_state(runtime.contract));
 }
 
-static __attribute__((noreturn)) void refuse(const char *why, enum contract_refusal refusal)
+static __attribute__((noreturn)) void run_refuse(const char *why, enum contract_refusal refusal)
 {
 	struct contract *contract = runtime.contract;
 	struct text text;
@@ -391,12 +391,12 @@ static __attribute__((noreturn)) void refuse(const char *why, enum contract_refu
 
 void runtime_refuse(const char *why)
 {
-	refuse(why, REFUSAL_PROGRAM);
+	run_refuse(why, REFUSAL_PROGRAM);
 }
 
 void runtime_refuse_restart(const char *why)
 {
-	refuse(why, REFUSAL_RESTART);
+	run_refuse(why, REFUSAL_RESTART);
 }
 
 void runtime_mark_outside(bool is_outside)

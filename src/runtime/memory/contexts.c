@@ -40,7 +40,7 @@ void contexts_begin_run(void)
 		contexts->generation++;
 }
 
-static struct context_stack *context_stack(struct thread_id thread)
+static struct context_stack *contexts_context_stack(struct thread_id thread)
 {
 	struct context_stack *stack = &contexts->stacks[thread.index];
 
@@ -51,7 +51,7 @@ static struct context_stack *context_stack(struct thread_id thread)
 	return stack;
 }
 
-static void context_trace(struct thread_id thread, const struct context_frame *frame,
+static void contexts_context_trace(struct thread_id thread, const struct context_frame *frame,
 	enum op_kind kind, uint64_t step, bool has_returned)
 {
 	struct contract *contract = runtime.contract;
@@ -77,12 +77,12 @@ void contexts_report(struct thread_id thread, uint64_t step)
 
 	if (!contexts)
 		return;
-	stack = context_stack(thread);
+	stack = contexts_context_stack(thread);
 	for (uint32_t i = 0; i < stack->depth; i++) {
 		if (stack->frames[i].is_reported)
 			continue;
 		stack->frames[i].is_reported = true;
-		context_trace(thread, &stack->frames[i], OP_ENTER, step, true);
+		contexts_context_trace(thread, &stack->frames[i], OP_ENTER, step, true);
 	}
 }
 
@@ -93,7 +93,7 @@ bool contexts_callers(struct thread_id thread, uint64_t site, uint64_t *callers,
 	(void)site;
 	if (!contexts)
 		return false;
-	stack = context_stack(thread);
+	stack = contexts_context_stack(thread);
 	if (!stack->depth)
 		return false;
 	for (uint32_t i = 0; i < stack->depth && i < capacity; i++)
@@ -103,24 +103,24 @@ bool contexts_callers(struct thread_id thread, uint64_t site, uint64_t *callers,
 
 /* Drops the frames below `below`, whose functions have been left. `returning`: frame of a function
  * that returns now; 0: none. Others were left by a tail call, an exception or longjmp. */
-static void context_drop(
+static void contexts_context_drop(
 	struct thread_id thread, struct context_stack *stack, uintptr_t below, uintptr_t returning)
 {
 	while (stack->depth && stack->frames[stack->depth - 1].frame < below) {
 		const struct context_frame *frame = &stack->frames[--stack->depth];
 
 		if (frame->is_reported)
-			context_trace(thread, frame, OP_LEAVE, engine_step(),
+			contexts_context_trace(thread, frame, OP_LEAVE, engine_step(),
 				frame->is_tail || frame->frame == returning);
 	}
 }
 
-static uint64_t context_site(const struct site_record *record)
+static uint64_t contexts_context_site(const struct site_record *record)
 {
 	return (uint64_t)(uintptr_t)&record->point + (uint64_t)(int64_t)record->point;
 }
 
-static void context_enter(
+static void contexts_context_enter(
 	struct context_stack *stack, const struct site_record *record, uintptr_t frame)
 {
 	const uint32_t outer = stack->depth ? stack->frames[stack->depth - 1].context : 0;
@@ -130,7 +130,7 @@ static void context_enter(
 		return;
 	entered = &stack->frames[stack->depth++];
 	*entered = (struct context_frame){
-		.site = context_site(record),
+		.site = contexts_context_site(record),
 		.return_address = ((const uint64_t *)frame)[1],
 		.frame = frame,
 	};
@@ -140,7 +140,7 @@ static void context_enter(
 
 /* Returns whether the innermost function has made a tail call to this one. Both have the same
  * frame. */
-static bool context_is_called_instead(
+static bool contexts_context_is_called_instead(
 	const struct context_stack *stack, const struct site_record *record, uintptr_t frame)
 {
 	const struct context_frame *top = stack->depth ? &stack->frames[stack->depth - 1] : NULL;
@@ -148,7 +148,7 @@ static bool context_is_called_instead(
 	/* The same function again is more likely a new call than a tail call. */
 	return top && top->is_tail && top->frame == frame &&
 	       top->return_address == ((const uint64_t *)frame)[1] &&
-	       top->site != context_site(record);
+	       top->site != contexts_context_site(record);
 }
 
 void contexts_note(const struct site_record *record, uintptr_t frame)
@@ -162,26 +162,26 @@ void contexts_note(const struct site_record *record, uintptr_t frame)
 		frame - here > FRAME_DISTANCE_MOST)
 		return;
 	thread = engine_current()->id;
-	stack = context_stack(thread);
+	stack = contexts_context_stack(thread);
 	switch (record->kind) {
 	case SITE_FUNCTION_ENTRY:
-		context_drop(
-			thread, stack, frame + !context_is_called_instead(stack, record, frame), 0);
-		context_enter(stack, record, frame);
+		contexts_context_drop(thread, stack,
+			frame + !contexts_context_is_called_instead(stack, record, frame), 0);
+		contexts_context_enter(stack, record, frame);
 		break;
 	case SITE_FUNCTION_EXIT:
-		context_drop(thread, stack, frame + (record->bytes != SITE_TAIL), frame);
+		contexts_context_drop(thread, stack, frame + (record->bytes != SITE_TAIL), frame);
 		if (stack->depth && stack->frames[stack->depth - 1].frame == frame)
 			stack->frames[stack->depth - 1].is_tail = true;
 		break;
 	default:
-		context_drop(thread, stack, frame, 0);
+		contexts_context_drop(thread, stack, frame, 0);
 	}
 }
 
 uint32_t contexts_of(struct thread_id thread)
 {
-	const struct context_stack *stack = context_stack(thread);
+	const struct context_stack *stack = contexts_context_stack(thread);
 
 	return stack->depth ? stack->frames[stack->depth - 1].context : 0;
 }

@@ -25,7 +25,7 @@ static HOT_STATE bool records_quickly;
 #define WATCHED_EVERY 16
 
 /* Reports the suppressed race at once: the other access is not known later. */
-static void detect_let_pass(const struct detector_event *event)
+static void detect_report_suppressed(const struct detector_event *event)
 {
 	if (!race_is_watching(detect_states[DETECTOR_race]) &&
 		race_has_suppressed(detect_states[DETECTOR_race]))
@@ -40,7 +40,7 @@ static void detect_event(const struct detector_event *event)
 		if (detect_states[i] && detectors[i]->observe(detect_states[i], event, &verdict))
 			engine_fail_by_verdict(&verdict);
 	if (detect_states[DETECTOR_race])
-		detect_let_pass(event);
+		detect_report_suppressed(event);
 }
 
 static HOT_STATE struct detector_event quick_event;
@@ -103,7 +103,7 @@ static HOT_STATE struct detector_event plain_event = {
 	.other = {UINT16_MAX},
 };
 
-static void record_word(uint64_t address, uint64_t end, object_name name)
+static void detect_record_word(uint64_t address, uint64_t end, object_name name)
 {
 	struct outcome verdict; /* stays unused: patterns never fail */
 
@@ -115,7 +115,7 @@ static void record_word(uint64_t address, uint64_t end, object_name name)
 }
 
 /* Fast path of the patterns detector: plain accesses to one or two granules. */
-static bool record_quickly(const struct engine_performed *performed)
+static bool detect_record_quickly(const struct engine_performed *performed)
 {
 	const uint64_t address = (uint64_t)(uintptr_t)performed->address;
 	const uint64_t end = address + performed->bytes;
@@ -133,9 +133,9 @@ static bool record_quickly(const struct engine_performed *performed)
 	plain_event.role = (uint64_t)(uintptr_t)thread->start;
 	plain_event.thread = performed->thread;
 	plain_event.kind = performed->kind;
-	record_word(address, end < first_end ? end : first_end, performed->object);
+	detect_record_word(address, end < first_end ? end : first_end, performed->object);
 	if (end > first_end)
-		record_word(first_end, end, performed->next_object);
+		detect_record_word(first_end, end, performed->next_object);
 	return true;
 }
 
@@ -221,7 +221,7 @@ static void detect_any(const struct engine_performed *performed)
 
 void runtime_detect(const struct engine_performed *performed)
 {
-	if (!record_quickly(performed))
+	if (!detect_record_quickly(performed))
 		detect_any(performed);
 }
 

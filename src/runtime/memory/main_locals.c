@@ -39,7 +39,7 @@ static uintptr_t main_stack_end(void)
 }
 
 /* Returns whether the address lies at or above a reported local. */
-static bool is_reported_of(uintptr_t address)
+static bool main_locals_is_reported_of(uintptr_t address)
 {
 	for (uint32_t i = 0; i < main_locals.count; i++)
 		if (address + GRANULE_BYTES > main_locals.locals[i].address)
@@ -53,7 +53,7 @@ uint32_t main_locals_depth(const void *address)
 	const uintptr_t end = main_stack_end();
 
 	if (main_locals.is_overfull || at >= end || (end - at) / GRANULE_BYTES > UINT32_MAX ||
-		!is_reported_of(at))
+		!main_locals_is_reported_of(at))
 		return 0;
 	return (uint32_t)((end - at) / GRANULE_BYTES);
 }

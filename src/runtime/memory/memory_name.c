@@ -35,7 +35,7 @@ static variable_name memory_name_name_of(uint64_t family, uint64_t owner, uint64
 	return hash_pair(hash_pair(family, owner), offset / 8) | 1;
 }
 
-static void find_stack_standard(void)
+static void memory_name_find_stack_standard(void)
 {
 	pthread_attr_t none;
 
@@ -49,7 +49,7 @@ static void find_stack_standard(void)
 /* Stack, thread-local variables and glibc's block lie in one mapping, in this order, with the
  * thread-local base at a fixed place. The distance to the base is a name that is equal under every
  * executor and in every pooled stack. */
-static uintptr_t stack_reach(const struct engine_thread *thread)
+static uintptr_t memory_name_stack_reach(const struct engine_thread *thread)
 {
 	const uintptr_t pointer = thread == engine_current()
 					  ? (uintptr_t)__builtin_frame_address(0)
@@ -64,7 +64,7 @@ static uintptr_t stack_reach(const struct engine_thread *thread)
 /* Separates main's original frames from the stack of its own that main's code may have. */
 #define MAIN_FRAME_DEPTH ((uint64_t)1 << 40)
 
-static bool main_holds(uintptr_t address, uint64_t *depth)
+static bool memory_name_main_holds(uintptr_t address, uint64_t *depth)
 {
 	const uintptr_t end = (uintptr_t)__libc_stack_end;
 	const uintptr_t base = engine_thread(0)->handle;
@@ -88,33 +88,35 @@ static bool main_holds(uintptr_t address, uint64_t *depth)
 			      : address - base < THREAD_BLOCK_BYTES;
 }
 
-static bool thread_holds(const struct engine_thread *thread, uintptr_t address, uint64_t *depth)
+static bool memory_name_thread_holds(
+	const struct engine_thread *thread, uintptr_t address, uint64_t *depth)
 {
 	const uintptr_t base = thread->handle;
 
 	*depth = base - address;
 	if (!base)
 		return false;
-	return address < base ? base - address < stack_reach(thread)
+	return address < base ? base - address < memory_name_stack_reach(thread)
 			      : address - base < THREAD_BLOCK_BYTES;
 }
 
 /* Names an address on a stack by the thread with the nearest thread-local base above the
  * address. */
-static variable_name stack_name(uintptr_t address)
+static variable_name memory_name_stack_name(uintptr_t address)
 {
 	const struct engine_thread *self = engine_current(), *owner = NULL;
 	const uintptr_t lowest = engine_lowest_handle() - STACK_BYTES_MOST;
 	uint64_t depth = 0, nearest = UINT64_MAX;
 
 	if (self->id.index && address >= (uintptr_t)__builtin_frame_address(0) &&
-		thread_holds(self, address, &depth))
+		memory_name_thread_holds(self, address, &depth))
 		return memory_name_name_of(FAMILY_STACK, self->name, depth);
 	/* Most addresses that are no stack memory lie far below all stacks. */
 	for (uint32_t i = 1; i < engine_thread_count() && address >= lowest; i++) {
 		const struct engine_thread *thread = engine_thread(i);
 
-		if (thread->state != THREAD_REAPED && thread_holds(thread, address, &depth) &&
+		if (thread->state != THREAD_REAPED &&
+			memory_name_thread_holds(thread, address, &depth) &&
 			depth + THREAD_BLOCK_BYTES < nearest) {
 			nearest = depth + THREAD_BLOCK_BYTES;
 			owner = thread;
@@ -122,7 +124,7 @@ static variable_name stack_name(uintptr_t address)
 	}
 	if (owner)
 		return memory_name_name_of(FAMILY_STACK, owner->name, nearest - THREAD_BLOCK_BYTES);
-	if (main_holds(address, &depth))
+	if (memory_name_main_holds(address, &depth))
 		return memory_name_name_of(FAMILY_STACK, engine_thread(0)->name, depth);
 	return 0;
 }
@@ -133,10 +135,11 @@ bool memory_is_own_stack(const void *address)
 	const uintptr_t at = (uintptr_t)address;
 	uint64_t depth;
 
-	find_stack_standard();
+	memory_name_find_stack_standard();
 	if (at < (uintptr_t)__builtin_frame_address(0))
 		return false;
-	return self->id.index ? thread_holds(self, at, &depth) : main_holds(at, &depth);
+	return self->id.index ? memory_name_thread_holds(self, at, &depth)
+			      : memory_name_main_holds(at, &depth);
 }
 
 bool memory_is_common(const void *pointer)
@@ -149,15 +152,15 @@ bool memory_is_common(const void *pointer)
 		return block.thread == THREAD_NAME_MAIN;
 	if (engine_static_name((const void *)address))
 		return true;
-	find_stack_standard();
+	memory_name_find_stack_standard();
 	for (uint32_t i = 1; i < engine_thread_count(); i++)
-		if (thread_holds(engine_thread(i), address, &depth))
+		if (memory_name_thread_holds(engine_thread(i), address, &depth))
 			return false;
-	return main_holds(address, &depth);
+	return memory_name_main_holds(address, &depth);
 }
 
 /* Names static data of modules loaded after the engine got its list. */
-static variable_name late_module_name(uintptr_t address)
+static variable_name memory_name_late_module_name(uintptr_t address)
 {
 	struct dl_find_object object;
 	const char *name;
@@ -183,7 +186,7 @@ uint64_t memory_code_name(uint64_t address)
 		address - (uint64_t)(uintptr_t)object.dlfo_map_start);
 }
 
-static variable_name name_in_block(const struct heap_block *block, uintptr_t address)
+static variable_name memory_name_in_block(const struct heap_block *block, uintptr_t address)
 {
 	return hash_pair(
 		       (uint64_t)block->ordinal << 32 | block->name, (address - block->start) / 8) |
@@ -197,7 +200,7 @@ variable_name memory_name_ahead(const void *pointer, size_t bytes)
 
 	return heap_find((const void *)address, &block) &&
 			       address + bytes - block.start < block.bytes
-		       ? name_in_block(&block, address + bytes)
+		       ? memory_name_in_block(&block, address + bytes)
 		       : 0;
 }
 
@@ -208,7 +211,7 @@ variable_name memory_lasting_name(const void *pointer)
 
 	/* A freed block keeps its name: a use after free accesses the same variable. */
 	if (heap_find_any((const void *)address, &block))
-		return name_in_block(&block, address);
+		return memory_name_in_block(&block, address);
 	return engine_static_name((const void *)address);
 }
 
@@ -216,8 +219,9 @@ variable_name memory_quick_name(const void *pointer)
 {
 	const variable_name name = memory_lasting_name(pointer);
 
-	return name || !stack_standard_bytes ? name
-					     : stack_name((uintptr_t)pointer & ~(uintptr_t)7);
+	return name || !stack_standard_bytes
+		       ? name
+		       : memory_name_stack_name((uintptr_t)pointer & ~(uintptr_t)7);
 }
 
 variable_name memory_variable_name(const void *pointer)
@@ -225,10 +229,10 @@ variable_name memory_variable_name(const void *pointer)
 	const uintptr_t address = (uintptr_t)pointer & ~(uintptr_t)7;
 	variable_name name;
 
-	find_stack_standard();
+	memory_name_find_stack_standard();
 	name = memory_quick_name(pointer);
 	if (!name)
-		name = late_module_name(address);
+		name = memory_name_late_module_name(address);
 	/* Loader, sanitizers, early mappings: the address, equal while the layout is. */
 	return name ? name : memory_name_name_of(FAMILY_REST, 0, address);
 }
@@ -237,7 +241,7 @@ object_name memory_object_name(const void *pointer)
 {
 	variable_name name;
 
-	find_stack_standard();
+	memory_name_find_stack_standard();
 	name = memory_quick_name(pointer);
 	/* Small objects may share one granule: the offset is part of the name. */
 	return name ? (object_name)hash_pair(name, (uintptr_t)pointer & 7) | 1 : 0;

@@ -26,7 +26,7 @@
 #define PROFILE_EVERY 64
 #define PROFILES_OF_ALL 16
 
-static bool profile_is_due(uint64_t number)
+static bool memory_prepare_profile_is_due(uint64_t number)
 {
 	uint64_t every = PROFILE_EVERY;
 
@@ -148,7 +148,7 @@ static bool memory_prepare_in_round(
 	if (is_new)
 		memory_enter_round(memory);
 	*is_profile = plan->runs_before + (number - plan->round_first) < PROFILE_RUNS_FIRST ||
-		      profile_is_due(number) ||
+		      memory_prepare_profile_is_due(number) ||
 		      (memory->round_has_points && number == plan->round_first);
 	return is_new || *is_profile || memory->was_profile;
 }
@@ -170,7 +170,8 @@ void memory_prepare_run(uint64_t number)
 	if (runtime.contract->plan.round_runs) {
 		must_choose = memory_prepare_in_round(memory, number, &is_profile);
 	} else {
-		is_profile = memory->profile_runs < PROFILE_RUNS_FIRST || profile_is_due(number);
+		is_profile = memory->profile_runs < PROFILE_RUNS_FIRST ||
+			     memory_prepare_profile_is_due(number);
 		if (memory->newly_shared) {
 			memory_promote(memory);
 			is_profile = true; /* the run learns which sites touch the new points */
@@ -217,7 +218,7 @@ bool memory_take_change(void)
 /* Returns whether the site must stay on. Atomics order other accesses: a race detector must see
  * each of them. A write that is not seen would overtake the stores in the store buffer, and an atomic
  * that is not seen would order nothing under c11. */
-static bool site_is_watched(uint8_t kind)
+static bool memory_prepare_site_is_watched(uint8_t kind)
 {
 	const struct contract_plan *plan = &runtime.contract->plan;
 
@@ -236,7 +237,7 @@ static bool memory_prepare_site_is_on(uint8_t kind, uint8_t *state)
 	if (kind >= SITE_FUNCTION_ENTRY)
 		return runtime.contract->plan.has_contexts && kind != SITE_OPAQUE;
 	/* A watched site is a scheduling point, so replays without the detector need it too. */
-	if (site_is_watched(kind))
+	if (memory_prepare_site_is_watched(kind))
 		*state |= SITE_ON;
 	return *state & (SITE_ON | SITE_RESTED);
 }

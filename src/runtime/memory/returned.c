@@ -41,13 +41,13 @@ static struct {
  * not known here. */
 #define SHADOW_FREED 0xfd
 struct shadow {
-	bool is_looked_for;
+	bool is_searched;
 	size_t scale; /* 0: no shadow memory */
 	size_t offset;
 };
 static struct shadow shadow; /* the first run writes it once */
 
-static bool shadow_says_freed(uintptr_t address)
+static bool returned_shadow_says_freed(uintptr_t address)
 {
 	uint64_t value;
 
@@ -57,8 +57,8 @@ static bool shadow_says_freed(uintptr_t address)
 
 void returned_look_for_shadow(void)
 {
-	if (!shadow.is_looked_for) {
-		shadow.is_looked_for = true;
+	if (!shadow.is_searched) {
+		shadow.is_searched = true;
 		if (runtime.sanitizer_shadow)
 			runtime.sanitizer_shadow(&shadow.scale, &shadow.offset);
 	}
@@ -107,7 +107,7 @@ static void returned_report(const struct returned_block *block, enum outcome_kin
 
 /* Returns whether free() is glibc's. Other allocators may reuse memory without a call that the
  * runtime sees. */
-static bool returned_goes_to_glibc(void)
+static bool returned_is_freed_by_glibc(void)
 {
 	return (uintptr_t)REAL(free) == (uintptr_t)__libc_free;
 }
@@ -132,9 +132,9 @@ void returned_note(void *block, uint64_t site)
 	const struct returned_block *known;
 	size_t bytes;
 
-	if (!block || !returned_is_wanted() || !(shadow.scale || returned_goes_to_glibc()))
+	if (!block || !returned_is_wanted() || !(shadow.scale || returned_is_freed_by_glibc()))
 		return;
-	if (shadow.scale && shadow_says_freed(start))
+	if (shadow.scale && returned_shadow_says_freed(start))
 		return; /* AddressSanitizer has the better report */
 	known = returned_find(start);
 	if (known && known->start == start && !shadow.scale)
@@ -184,7 +184,7 @@ void returned_check_use(const struct engine_op *op)
 	if (!op->address || !(returned.count || shadow.scale) || !returned_is_wanted())
 		return;
 	block = returned_find((uintptr_t)op->address);
-	if (shadow.scale ? shadow_says_freed((uintptr_t)op->address) : block != NULL)
+	if (shadow.scale ? returned_shadow_says_freed((uintptr_t)op->address) : block != NULL)
 		returned_report(block, OUTCOME_USE_AFTER_FREE, (uintptr_t)op->address, op->site,
 			(enum op_kind)op->kind);
 }

@@ -17,7 +17,7 @@
 static HOT_STATE struct memory_visit site_visit;
 
 /* Moves the start of the access to the end of the string. */
-static void memory_append(struct memory_access *access, const struct site_record *record)
+static void site_visit_memory_append(struct memory_access *access, const struct site_record *record)
 {
 	size_t bytes;
 
@@ -92,7 +92,7 @@ static inline bool site_read_length(
 		access->bytes = length;
 		if (!length)
 			return false;
-		memory_append(access, record);
+		site_visit_memory_append(access, record);
 		break;
 	case SITE_STRING_READ:
 		access->bytes = guarded_string_bytes(access->address, length);
@@ -102,7 +102,7 @@ static inline bool site_read_length(
 		if (!length)
 			return false;
 		access->bytes = guarded_string_bytes((const char *)length, SIZE_MAX);
-		memory_append(access, record);
+		site_visit_memory_append(access, record);
 		break;
 	case SITE_COMPARE_EXCHANGE:
 		access->order_of_failure = (uint8_t)site_record_order_of_failure(record);

@@ -283,7 +283,7 @@ static void record_access(const struct site_record *site, uint64_t address, uint
 }
 
 /* Returns whether the walk checks reports of this kind one by one. */
-static bool is_checked_kind(uint8_t kind)
+static bool record_is_checked_kind(uint8_t kind)
 {
 	return kind <= SITE_FENCE || kind >= SITE_RESULT;
 }
@@ -325,7 +325,7 @@ void record_report(
 		return;
 	}
 	moving->wants_arguments = 0;
-	if (record_state.area->is_checked && is_checked_kind(site->kind))
+	if (record_state.area->is_checked && record_is_checked_kind(site->kind))
 		record_checked(site_index(site), address);
 	record_look_back(site);
 	switch (site->kind) {

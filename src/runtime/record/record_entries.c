@@ -29,13 +29,13 @@ void record_have_emptied(void)
 	area->filled = 0;
 }
 
-static bool has_room(const struct record_area *area)
+static bool record_entries_has_room(const struct record_area *area)
 {
 	return area->used <= area->room && area->bytes - area->used >= RECORD_CHUNK_BYTES;
 }
 
 /* Populates the next chunk's pages: a thread that filled one chunk fills the next. */
-static void make_pages(void *chunk)
+static void record_entries_make_pages(void *chunk)
 {
 	static uintptr_t end; /* end of the populated pages */
 
@@ -69,16 +69,16 @@ bool record_more(struct record_thread *thread)
 
 	area->filled += thread->last != 0;
 	if (area->is_emptied && !area->is_full &&
-		(!has_room(area) || area->filled >= RECORD_FILLED_MOST))
+		(!record_entries_has_room(area) || area->filled >= RECORD_FILLED_MOST))
 		record_have_emptied();
 	record_entries_publish_used(thread);
-	if (area->is_full || !has_room(area)) {
+	if (area->is_full || !record_entries_has_room(area)) {
 		area->is_full = 1;
 		return false;
 	}
 	chunk = (struct record_chunk *)(base + area->used);
 	if (area->filled)
-		make_pages(chunk);
+		record_entries_make_pages(chunk);
 	chunk->next = 0; /* the area may hold an older link */
 	if (thread->last)
 		((struct record_chunk *)(base + thread->last))->next = area->used;

@@ -9,7 +9,7 @@
 #include "runtime/guarded_read.h"
 #include "runtime/record/record_internal.h"
 
-static bool fetch(uint64_t address, uint32_t bytes, uint64_t *value)
+static bool record_marks_fetch(uint64_t address, uint32_t bytes, uint64_t *value)
 {
 	return guarded_read((const void *)address, bytes, value);
 }
@@ -18,7 +18,8 @@ bool record_is_marked(uint64_t function)
 {
 	uint64_t mark;
 
-	return fetch(function - sizeof mark, sizeof mark, &mark) && mark == SITE_FUNCTION_MARK;
+	return record_marks_fetch(function - sizeof mark, sizeof mark, &mark) &&
+	       mark == SITE_FUNCTION_MARK;
 }
 
 /* Returns the target of a PLT entry, which an executable that is not position-independent may use
@@ -27,16 +28,18 @@ static uint64_t record_behind_linkage(uint64_t function)
 {
 	uint64_t code, distance, target;
 
-	if (!fetch(function, 4, &code))
+	if (!record_marks_fetch(function, 4, &code))
 		return 0;
 	if (code == 0xfa1e0ff3) /* endbr64 */
 		function += 4;
-	if (!fetch(function, 1, &code))
+	if (!record_marks_fetch(function, 1, &code))
 		return 0;
 	if (code == 0xf2) /* bnd */
 		function++;
-	if (!fetch(function, 2, &code) || code != 0x25ff || !fetch(function + 2, 4, &distance) ||
-		!fetch(function + 6 + (uint64_t)(int64_t)(int32_t)distance, 8, &target))
+	if (!record_marks_fetch(function, 2, &code) || code != 0x25ff ||
+		!record_marks_fetch(function + 2, 4, &distance) ||
+		!record_marks_fetch(
+			function + 6 + (uint64_t)(int64_t)(int32_t)distance, 8, &target))
 		return 0;
 	return target;
 }
@@ -62,7 +65,7 @@ bool record_is_recomputed(const struct site_record *site, uint64_t length)
 	return record_is_marked(callee) || record_is_marked(record_behind_linkage(callee));
 }
 
-static int note_first(struct dl_phdr_info *info, size_t size, void *out)
+static int record_marks_note_first(struct dl_phdr_info *info, size_t size, void *out)
 {
 	(void)size;
 	*(uint64_t *)out = info->dlpi_addr;
@@ -75,6 +78,6 @@ void record_look_at_linkage(void)
 {
 	uint64_t base = 0;
 
-	(void)dl_iterate_phdr(note_first, &base);
+	(void)dl_iterate_phdr(record_marks_note_first, &base);
 	record_state.may_link = !base;
 }

@@ -101,7 +101,7 @@ bool record_missed_enter(uint64_t nothing, uint64_t known, uintptr_t frame)
 }
 
 /* Called before a read is recorded. Returns false if nothing is recorded now. */
-static bool begin_reading(void)
+static bool record_missed_begin_reading(void)
 {
 	if (record_is_off())
 		return false;
@@ -114,7 +114,7 @@ bool record_missed_copied(uint64_t from, uint64_t known, uintptr_t frame, uint64
 {
 	(void)known;
 	(void)frame;
-	if (!begin_reading())
+	if (!record_missed_begin_reading())
 		return false;
 	record_state.moving->copied_from = from;
 	if (length <= SITE_COPIED_MOST)
@@ -139,7 +139,7 @@ bool record_missed_string(uint64_t address, uint64_t known, uintptr_t frame, uin
 {
 	(void)known;
 	(void)frame;
-	if (!begin_reading())
+	if (!record_missed_begin_reading())
 		return false;
 	record_string(address, length);
 	return true;
@@ -149,7 +149,7 @@ bool record_missed_contents(uint64_t address, uint64_t known, uintptr_t frame, u
 {
 	(void)known;
 	(void)frame;
-	if (!begin_reading())
+	if (!record_missed_begin_reading())
 		return false;
 	record_range(address, length);
 	return true;

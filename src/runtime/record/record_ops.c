@@ -5,7 +5,7 @@
 #include "runtime/record/record_internal.h"
 #include "runtime/runtime.h"
 
-static bool is_memory(uint8_t kind)
+static bool record_ops_is_memory(uint8_t kind)
 {
 	return op_descriptions[kind].object == OBJECT_MEMORY || kind == OP_FENCE;
 }
@@ -85,7 +85,7 @@ void record_step(const struct engine_thread *thread, const struct engine_op *op,
 	if (area->points_most && area->position >= area->points_most && !area->is_cut)
 		record_cut();
 	record_stand(index == record_state.moving->index ? op : engine_current()->op);
-	if (!is_memory(op->kind))
+	if (!record_ops_is_memory(op->kind))
 		record_sync(index, step);
 }
 
@@ -111,7 +111,7 @@ void record_performed(const struct engine_performed *performed)
 		.flags = (uint8_t)((performed->has_failed ? RECORD_OP_FAILED : 0) |
 				   (performed->is_last ? RECORD_OP_LAST : 0))};
 
-	if (is_memory(performed->kind) || !record_room(ops))
+	if (record_ops_is_memory(performed->kind) || !record_room(ops))
 		return;
 	ops->at = op_stream_write(&record_state.ops, &op, ops->at);
 }

@@ -40,7 +40,8 @@ struct record_moving *record_stubs_open(void)
 	return record_region_state;
 }
 
-static void put_flush_of(struct writer *writer, unsigned bytes, const char *move, size_t length)
+static void record_region_put_flush_of(
+	struct writer *writer, unsigned bytes, const char *move, size_t length)
 {
 	PUT(writer, "\x83\x3c\x25"); /* cmpl $bytes, pending_bytes */
 	put_word(writer, STATE(pending_bytes));
@@ -55,7 +56,7 @@ static void put_flush_of(struct writer *writer, unsigned bytes, const char *move
 }
 
 /* Writes the routine that copies the pending write into the thread's copy of memory. */
-static void put_flush_routine(struct stub_region *region, struct writer *writer)
+static void record_region_put_flush_routine(struct stub_region *region, struct writer *writer)
 {
 	static void (*const kinds[STUB_COUNT])(void) = {
 		[STUB_GENERAL] = raddle_site_v3,
@@ -89,7 +90,7 @@ static void put_flush_routine(struct stub_region *region, struct writer *writer)
 	put_word(writer, RECORD_MEMORY_BYTES - 1);
 	PUT(writer, "\x4c\x03\x1c\x25"); /* add memory, %r11 */
 	put_word(writer, STATE(memory));
-#define MOVE(bytes, code) put_flush_of(writer, bytes, code, sizeof(code) - 1)
+#define MOVE(bytes, code) record_region_put_flush_of(writer, bytes, code, sizeof(code) - 1)
 	MOVE(8, "\x4d\x8b\x12\x4d\x89\x13"); /* mov (%r10), %r10; mov %r10, (%r11) */
 	MOVE(4, "\x45\x8b\x12\x45\x89\x13");
 	MOVE(1, "\x45\x8a\x12\x45\x88\x13");
@@ -111,7 +112,7 @@ static void put_flush_routine(struct stub_region *region, struct writer *writer)
 	PUT(writer, "\xc3");
 }
 
-static bool region_map(struct stub_region *region, uintptr_t code_start)
+static bool record_region_map(struct stub_region *region, uintptr_t code_start)
 {
 	/* The region lies below the module, because the heap grows above the executable. */
 	const uintptr_t below = (code_start & ~(PAGE - 1)) - 2 * REGION_BYTES;
@@ -138,7 +139,7 @@ static bool region_map(struct stub_region *region, uintptr_t code_start)
 	return false;
 }
 
-static bool region_has_room(const struct stub_region *region)
+static bool record_region_has_room(const struct stub_region *region)
 {
 	return (size_t)((unsigned char *)region->pieces - region->at) >
 	       PIECE_MOST + sizeof(struct stub_piece);
@@ -150,20 +151,20 @@ struct stub_region *record_region_for(uintptr_t code_start)
 	struct writer writer;
 
 	for (uint32_t i = stubs.region_count; i-- > 0;)
-		if (region_has_room(&stubs.regions[i]) &&
+		if (record_region_has_room(&stubs.regions[i]) &&
 			code_start - (uintptr_t)stubs.regions[i].start <
 				REGION_REACH + 4 * REGION_BYTES)
 			return &stubs.regions[i];
 	if (stubs.is_refused || stubs.region_count == REGIONS_MOST)
 		return NULL;
 	region = &stubs.regions[stubs.region_count];
-	if (!region_map(region, code_start)) {
+	if (!record_region_map(region, code_start)) {
 		stubs.is_refused = true;
 		return NULL;
 	}
 	stubs.region_count++;
 	writer.at = region->at;
-	put_flush_routine(region, &writer);
+	record_region_put_flush_routine(region, &writer);
 	region->at = writer.at;
 	return region;
 }

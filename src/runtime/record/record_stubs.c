@@ -23,16 +23,16 @@
 enum { SAVED_OPERAND = 0xe0, SAVED_D = 0xd8 };
 
 /* cmpq $0, pending */
-static void put_is_pending(struct writer *writer)
+static void record_stubs_put_is_pending(struct writer *writer)
 {
 	PUT(writer, "\x48\x83\x3c\x25");
 	put_word(writer, STATE(pending));
 	put_byte(writer, 0);
 }
 
-static void put_flush(struct writer *writer, const struct stub_region *region)
+static void record_stubs_put_flush(struct writer *writer, const struct stub_region *region)
 {
-	put_is_pending(writer);
+	record_stubs_put_is_pending(writer);
 	PUT(writer, "\x74\x0f");	 /* je: skips the rest */
 	PUT(writer, "\x4c\x89\x54\x24"); /* mov %r10, ...(%rsp) */
 	put_byte(writer, SAVED_OPERAND);
@@ -56,7 +56,7 @@ struct piece {
 	bool needs_d;
 };
 
-static void slow_if(struct piece *piece, const char *jump)
+static void record_stubs_slow_if(struct piece *piece, const char *jump)
 {
 	put(&piece->writer, jump, 2);
 	piece->slow[piece->slow_count++] = put_forward(&piece->writer);
@@ -67,13 +67,13 @@ static void slow_if(struct piece *piece, const char *jump)
 #define ALWAYS "\x90\xe9" /* nop; jmp */
 #define IF_NEGATIVE "\x0f\x88"
 
-static bool ends_operand(const unsigned char *at)
+static bool record_stubs_ends_operand(const unsigned char *at)
 {
 	return at[0] == 0x41 && at[1] == 0x53;
 }
 
 /* Returns the length of the instruction; 0: an unknown instruction. */
-static size_t operand_bytes(const unsigned char *at)
+static size_t record_stubs_operand_bytes(const unsigned char *at)
 {
 	const unsigned char mode = at[2];
 	size_t address;
@@ -92,7 +92,7 @@ static size_t operand_bytes(const unsigned char *at)
 }
 
 /* Returns true if the operand is %rsp or an address relative to it. */
-static bool is_of_stack(const unsigned char *at)
+static bool record_stubs_is_of_stack(const unsigned char *at)
 {
 	if (at[0] == 0x41) /* the operand is 0 */
 		return false;
@@ -103,17 +103,18 @@ static bool is_of_stack(const unsigned char *at)
 
 /* Writes the operand instruction, which follows pop %r11 in the stub. Adjusts an operand relative
  * to the stack pointer or to %rip. Returns false if the instruction is unknown. */
-static bool put_operand(struct piece *piece)
+static bool record_stubs_put_operand(struct piece *piece)
 {
 	static const unsigned char pop[] = {0x41, 0x5b}, push[] = {0x41, 0x53};
 	const unsigned char *from = piece->own + sizeof pop;
-	const size_t length = operand_bytes(from);
+	const size_t length = record_stubs_operand_bytes(from);
 	int32_t distance;
 	int64_t here;
 
-	if (memcmp(piece->own, pop, sizeof pop) != 0 || !length || !ends_operand(from + length))
+	if (memcmp(piece->own, pop, sizeof pop) != 0 || !length ||
+		!record_stubs_ends_operand(from + length))
 		return false;
-	if (is_of_stack(from)) {
+	if (record_stubs_is_of_stack(from)) {
 		put(&piece->writer, (const char *)pop, sizeof pop);
 		put(&piece->writer, (const char *)from, length);
 		put(&piece->writer, (const char *)push, sizeof push);
@@ -134,7 +135,7 @@ static bool put_operand(struct piece *piece)
 }
 
 /* Writes the distance to the record. Returns false if the record is too far away. */
-static bool put_record(struct piece *piece)
+static bool record_stubs_put_record(struct piece *piece)
 {
 	const int64_t distance =
 		(int64_t)(uintptr_t)piece->site - (int64_t)(uintptr_t)piece->writer.at;
@@ -143,7 +144,7 @@ static bool put_record(struct piece *piece)
 	return distance == (int32_t)distance;
 }
 
-static void put_count(struct piece *piece, uint32_t count)
+static void record_stubs_put_count(struct piece *piece, uint32_t count)
 {
 	struct writer *writer = &piece->writer;
 
@@ -155,7 +156,7 @@ static void put_count(struct piece *piece, uint32_t count)
 	piece->counted = count;
 }
 
-static void put_pending(struct piece *piece)
+static void record_stubs_put_pending(struct piece *piece)
 {
 	struct writer *writer = &piece->writer;
 
@@ -167,7 +168,7 @@ static void put_pending(struct piece *piece)
 }
 
 /* Compares with the thread's copy. The value is loaded into %rdx, or over the operand. */
-static void put_compare(struct piece *piece, uint32_t bytes, uint32_t at)
+static void record_stubs_put_compare(struct piece *piece, uint32_t bytes, uint32_t at)
 {
 	struct writer *writer = &piece->writer;
 	const unsigned wide = bytes == 8 ? 8 : 0;
@@ -181,7 +182,7 @@ static void put_compare(struct piece *piece, uint32_t bytes, uint32_t at)
 		put_byte(writer, 0x52 | i);
 		put_byte(writer, at);
 	}
-	slow_if(piece, IF_NOT_EQUAL);
+	record_stubs_slow_if(piece, IF_NOT_EQUAL);
 }
 
 /* Returns the slow path for this size. Each word size has its own. */
@@ -190,13 +191,13 @@ static enum stub_kind record_stubs_kind_of(enum stub_kind kind, uint32_t bytes)
 	return bytes > 8 ? kind : kind + 1 + (unsigned)__builtin_ctz(bytes);
 }
 
-static bool is_of_word(enum stub_kind kind)
+static bool record_stubs_is_of_word(enum stub_kind kind)
 {
 	return (kind >= STUB_READ_1 && kind <= STUB_READ_8) ||
 	       (kind >= STUB_UPDATE_1 && kind <= STUB_UPDATE_8);
 }
 
-static bool put_read(struct piece *piece)
+static bool record_stubs_put_read(struct piece *piece)
 {
 	struct writer *writer = &piece->writer;
 	const uint32_t bytes = piece->site->bytes;
@@ -205,18 +206,18 @@ static bool put_read(struct piece *piece)
 		return false;
 	piece->kind = record_stubs_kind_of(STUB_READ, bytes);
 	piece->known = bytes;
-	put_flush(writer, piece->region);
+	record_stubs_put_flush(writer, piece->region);
 	PUT(writer, "\x45\x89\xd3\x41\x81\xe3"); /* mov %r10d, %r11d; and $..., %r11d */
 	put_word(writer, RECORD_MEMORY_BYTES - 1);
 	PUT(writer, "\x4c\x03\x1c\x25"); /* add memory, %r11 */
 	put_word(writer, STATE(memory));
 	for (uint32_t done = 0; done < bytes; done += 8)
-		put_compare(piece, bytes < 8 ? bytes : 8, done);
-	put_count(piece, bytes < 8 ? 1 : bytes / 8);
+		record_stubs_put_compare(piece, bytes < 8 ? bytes : 8, done);
+	record_stubs_put_count(piece, bytes < 8 ? 1 : bytes / 8);
 	return true;
 }
 
-static void put_value(struct piece *piece, uint32_t index)
+static void record_stubs_put_value(struct piece *piece, uint32_t index)
 {
 	struct writer *writer = &piece->writer;
 
@@ -225,12 +226,12 @@ static void put_value(struct piece *piece, uint32_t index)
 	put_word(writer, STATE(values));
 	PUT(writer, "\x4d\x3b\x93"); /* cmp slot(%r11), %r10 */
 	put_word(writer, piece->known * sizeof(uint64_t));
-	slow_if(piece, IF_NOT_EQUAL);
-	put_count(piece, 1);
+	record_stubs_slow_if(piece, IF_NOT_EQUAL);
+	record_stubs_put_count(piece, 1);
 }
 
 /* Writes a return if the callee in %rsi is marked: its result is recomputed. */
-static void put_unless_marked(struct piece *piece)
+static void record_stubs_put_unless_marked(struct piece *piece)
 {
 	struct writer *writer = &piece->writer;
 
@@ -240,7 +241,7 @@ static void put_unless_marked(struct piece *piece)
 	PUT(writer, "\x4c\x39\x5e\xf8\x75\x01\xc3"); /* cmp %r11, -8(%rsi); jne behind; ret */
 }
 
-static bool put_result(struct piece *piece, uint32_t index)
+static bool record_stubs_put_result(struct piece *piece, uint32_t index)
 {
 	const struct site_record *site = piece->site;
 
@@ -249,15 +250,16 @@ static bool put_result(struct piece *piece, uint32_t index)
 		return false;
 	piece->kind = STUB_RESULT;
 	if (site->order & SITE_CALLEE_GIVEN)
-		put_unless_marked(piece);
-	put_is_pending(&piece->writer);
-	slow_if(piece, IF_NOT_EQUAL);
-	put_value(piece, index);
+		record_stubs_put_unless_marked(piece);
+	record_stubs_put_is_pending(&piece->writer);
+	record_stubs_slow_if(piece, IF_NOT_EQUAL);
+	record_stubs_put_value(piece, index);
 	return true;
 }
 
 /* Writes a function's entry; predicted is a call from the same module. */
-static bool put_entry(struct piece *piece, uint32_t index, uintptr_t code_start, uintptr_t code_end)
+static bool record_stubs_put_entry(
+	struct piece *piece, uint32_t index, uintptr_t code_start, uintptr_t code_end)
 {
 	struct writer *writer = &piece->writer;
 	const int64_t distance = (int64_t)code_start - (int64_t)(uintptr_t)(writer->at + 4 + 7);
@@ -271,7 +273,7 @@ static bool put_entry(struct piece *piece, uint32_t index, uintptr_t code_start,
 	put_word(writer, (uint64_t)distance);
 	PUT(writer, "\x4d\x29\xd3\x49\x81\xfb"); /* sub %r10, %r11; cmp $size, %r11 */
 	put_word(writer, code_end - code_start);
-	slow_if(piece, IF_NOT_BELOW);
+	record_stubs_slow_if(piece, IF_NOT_BELOW);
 	PUT(writer, "\xc7\x04\x25"); /* movl $0, wants_arguments */
 	put_word(writer, STATE(wants_arguments));
 	put_word(writer, 0);
@@ -279,36 +281,37 @@ static bool put_entry(struct piece *piece, uint32_t index, uintptr_t code_start,
 }
 
 /* Handles a report that has no fast path. */
-static void put_looked_at(struct piece *piece, enum stub_kind kind)
+static void record_stubs_put_slow_report(struct piece *piece, enum stub_kind kind)
 {
 	piece->kind = kind;
-	slow_if(piece, ALWAYS);
+	record_stubs_slow_if(piece, ALWAYS);
 }
 
-static void put_range(struct piece *piece)
+static void record_stubs_put_range(struct piece *piece)
 {
 	const struct site_record *site = piece->site;
 	const bool is_range = site->kind == SITE_RANGE_READ;
 	struct writer *writer = &piece->writer;
 
 	if (site->kind == SITE_RANGE_WRITE && site->bytes & SITE_FOLLOWED) {
-		put_looked_at(piece, STUB_COPY);
+		record_stubs_put_slow_report(piece, STUB_COPY);
 	} else if (site->kind == SITE_RANGE_WRITE || site->kind == SITE_STRING_WRITE) {
 		piece->kind = STUB_RANGE; /* the range may overlap the pending write */
-		put_is_pending(writer);
-		slow_if(piece, IF_NOT_EQUAL);
+		record_stubs_put_is_pending(writer);
+		record_stubs_slow_if(piece, IF_NOT_EQUAL);
 	} else if (is_range && site->bytes & SITE_COPIED) {
-		put_looked_at(piece, STUB_COPIED);
+		record_stubs_put_slow_report(piece, STUB_COPIED);
 	} else if (site->bytes & SITE_CONTENTS) {
-		put_looked_at(piece, is_range ? STUB_CONTENTS : STUB_STRING);
+		record_stubs_put_slow_report(piece, is_range ? STUB_CONTENTS : STUB_STRING);
 	} else if (is_range && site->bytes & SITE_FOLLOWED) {
-		put_flush(writer, piece->region);
+		record_stubs_put_flush(writer, piece->region);
 		PUT(writer, "\x4c\x89\x14\x25"); /* mov %r10, copied_from */
 		put_word(writer, STATE(copied_from));
 	}
 }
 
-static bool put_body(struct piece *piece, uint32_t index, uintptr_t code_start, uintptr_t code_end)
+static bool record_stubs_put_body(
+	struct piece *piece, uint32_t index, uintptr_t code_start, uintptr_t code_end)
 {
 	struct writer *writer = &piece->writer;
 
@@ -316,63 +319,63 @@ static bool put_body(struct piece *piece, uint32_t index, uintptr_t code_start, 
 		return false;
 	switch (piece->site->kind) {
 	case SITE_LOAD:
-		if (!put_read(piece))
+		if (!record_stubs_put_read(piece))
 			return false;
 		if (record_pends(piece->site)) {
 			piece->kind = record_stubs_kind_of(STUB_UPDATE, piece->site->bytes);
-			(void)put_operand(piece); /* succeeded before */
-			put_pending(piece);
+			(void)record_stubs_put_operand(piece); /* succeeded before */
+			record_stubs_put_pending(piece);
 		}
 		return true;
 	case SITE_ATOMIC_LOAD:
-		return put_read(piece);
+		return record_stubs_put_read(piece);
 	case SITE_ATOMIC_UPDATE:
 	case SITE_COMPARE_EXCHANGE:
-		if (!put_read(piece))
+		if (!record_stubs_put_read(piece))
 			return false;
 		piece->kind = record_stubs_kind_of(STUB_UPDATE, piece->site->bytes);
-		put_pending(piece);
+		record_stubs_put_pending(piece);
 		return true;
 	case SITE_STORE:
 	case SITE_ATOMIC_STORE:
-		put_flush(writer, piece->region);
-		put_pending(piece);
+		record_stubs_put_flush(writer, piece->region);
+		record_stubs_put_pending(piece);
 		return true;
 	case SITE_FUNCTION_ENTRY:
-		return put_entry(piece, index, code_start, code_end);
+		return record_stubs_put_entry(piece, index, code_start, code_end);
 	case SITE_ARGUMENT:
 		piece->kind = STUB_ARGUMENT;
 		PUT(writer, "\x83\x3c\x25"); /* cmpl $0, wants_arguments */
 		put_word(writer, STATE(wants_arguments));
 		put_byte(writer, 0);
-		slow_if(piece, IF_NOT_EQUAL);
+		record_stubs_slow_if(piece, IF_NOT_EQUAL);
 		return true;
 	case SITE_RESULT:
-		return put_result(piece, index);
+		return record_stubs_put_result(piece, index);
 	case SITE_ADDRESS:
 		piece->kind = STUB_ADDRESS;
-		put_flush(writer, piece->region);
-		put_value(piece, index);
+		record_stubs_put_flush(writer, piece->region);
+		record_stubs_put_value(piece, index);
 		return true;
 	case SITE_RANGE_READ:
 	case SITE_RANGE_WRITE:
 	case SITE_STRING_READ:
 	case SITE_STRING_WRITE:
-		put_range(piece);
+		record_stubs_put_range(piece);
 		return true;
 	default:
 		return false;
 	}
 }
 
-static bool needs_d(const struct site_record *site)
+static bool record_stubs_needs_d(const struct site_record *site)
 {
 	return site->kind == SITE_ATOMIC_UPDATE || site->kind == SITE_COMPARE_EXCHANGE ||
 	       ((site->kind == SITE_LOAD || site->kind == SITE_ATOMIC_LOAD) && site->bytes > 8);
 }
 
 /* Writes a return, or the jump to the slow path. */
-static void put_end(struct piece *piece, bool is_slow)
+static void record_stubs_put_end(struct piece *piece, bool is_slow)
 {
 	struct writer *writer = &piece->writer;
 
@@ -384,7 +387,7 @@ static void put_end(struct piece *piece, bool is_slow)
 		PUT(writer, "\xc3");
 		return;
 	}
-	(void)put_operand(piece); /* succeeded before */
+	(void)record_stubs_put_operand(piece); /* succeeded before */
 	if (piece->kind == STUB_RANGE) {
 		PUT(writer, "\x4c\x8d\x1d"); /* lea record, %r11 */
 		put_distance(writer, (const unsigned char *)piece->site);
@@ -396,11 +399,11 @@ static void put_end(struct piece *piece, bool is_slow)
 	put_distance(writer, piece->region->kinds + piece->kind * sizeof(uint64_t));
 }
 
-static void put_ends(struct piece *piece)
+static void record_stubs_put_ends(struct piece *piece)
 {
 	struct writer *writer = &piece->writer;
 
-	put_end(piece, false);
+	record_stubs_put_end(piece, false);
 	if (piece->turn) {
 		land(writer, piece->turn);
 		PUT(writer, "\x48\x83\x04\x25"); /* addq $counted, left */
@@ -415,31 +418,32 @@ const unsigned char *record_stub_of(
 	const struct site_record *site, uint32_t index, uintptr_t code_start, uintptr_t code_end)
 {
 	struct stub_region *region = record_region_for(code_start);
-	struct piece piece = {.region = region, .site = site, .needs_d = needs_d(site)};
+	struct piece piece = {
+		.region = region, .site = site, .needs_d = record_stubs_needs_d(site)};
 	unsigned char *start, *failed;
 
 	if (!region)
 		return NULL;
 	piece.writer.at = region->at;
 	piece.own = (const unsigned char *)&site->stub + site->stub;
-	if (!put_record(&piece))
+	if (!record_stubs_put_record(&piece))
 		return NULL;
 	start = piece.writer.at;
-	if (!put_operand(&piece))
+	if (!record_stubs_put_operand(&piece))
 		return NULL;
 	if (piece.needs_d) {
 		PUT(&piece.writer, "\x48\x89\x54\x24"); /* mov %rdx, ...(%rsp) */
 		put_byte(&piece.writer, SAVED_D);
 	}
-	if (!put_body(&piece, index, code_start, code_end))
+	if (!record_stubs_put_body(&piece, index, code_start, code_end))
 		return NULL;
-	put_ends(&piece);
+	record_stubs_put_ends(&piece);
 	failed = piece.writer.at;
-	put_end(&piece, true);
-	if (is_of_word(piece.kind)) {
+	record_stubs_put_end(&piece, true);
+	if (record_stubs_is_of_word(piece.kind)) {
 		failed = piece.writer.at;
 		piece.kind = STUB_GENERAL;
-		put_end(&piece, true);
+		record_stubs_put_end(&piece, true);
 	}
 	*--region->pieces = (struct stub_piece){.start = (uint32_t)(start - region->start),
 		.slow = (uint32_t)(failed - region->start)};

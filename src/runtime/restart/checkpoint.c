@@ -93,7 +93,7 @@ struct collection {
 	bool is_complete;
 };
 
-static void keep_piece(void *argument, void *start, size_t bytes)
+static void checkpoint_keep_piece(void *argument, void *start, size_t bytes)
 {
 	struct collection *collection = argument;
 	struct checkpoint_piece *piece =
@@ -120,7 +120,7 @@ static bool checkpoint_is_own(const struct undo_memory *own, const char *pointer
 }
 
 /* Finds the lowest mapped page: main's stack grows on demand. */
-static char *stack_bottom(const struct image_stack *stack, char *page)
+static char *checkpoint_stack_bottom(const struct image_stack *stack, char *page)
 {
 	unsigned char residency;
 
@@ -131,7 +131,8 @@ static char *stack_bottom(const struct image_stack *stack, char *page)
 }
 
 /* Keeps every touched page of a stack whose used part is unknown. */
-static void keep_whole_stack(struct collection *collection, const struct image_stack *stack)
+static void checkpoint_keep_whole_stack(
+	struct collection *collection, const struct image_stack *stack)
 {
 	char *top = (char *)((uintptr_t)stack->end & ~(uintptr_t)(PAGE_BYTES - 1));
 	char *bottom = stack->floor;
@@ -139,20 +140,20 @@ static void keep_whole_stack(struct collection *collection, const struct image_s
 	const size_t most = OWN_PAGES_MAX * PAGE_BYTES;
 
 	if (top < stack->end)
-		keep_piece(collection, top, (size_t)(stack->end - top));
+		checkpoint_keep_piece(collection, top, (size_t)(stack->end - top));
 	if ((size_t)(top - bottom) > most ||
 		platform_failed(platform_call(SYS_mincore, bottom, top - bottom, residency))) {
-		bottom = stack_bottom(stack, top);
+		bottom = checkpoint_stack_bottom(stack, top);
 		(void)platform_call(SYS_mincore, bottom, top - bottom, residency);
 	}
 	for (size_t page = 0; page < (size_t)(top - bottom) / PAGE_BYTES; page++)
 		if (residency[page] & 1)
-			keep_piece(collection, bottom + page * PAGE_BYTES, PAGE_BYTES);
+			checkpoint_keep_piece(collection, bottom + page * PAGE_BYTES, PAGE_BYTES);
 }
 
 /* Keeps the part in use since the starting point. A thread that runs on other memory (coroutines,
  * signal handlers) still has frames on its own stack. */
-static void keep_stack(
+static void checkpoint_keep_stack(
 	struct collection *collection, const struct engine_thread *thread, const void *pointer)
 {
 	const struct image *image = collection->checkpoints->image;
@@ -168,28 +169,29 @@ static void keep_stack(
 	if (pool_index != FIBER_NOT_POOLED)
 		bitset_add(collection->checkpoint->point.alive, pool_index);
 	if (is_at_home && low < own.end)
-		keep_piece(collection, low, (size_t)(own.end - low));
+		checkpoint_keep_piece(collection, low, (size_t)(own.end - low));
 	else if (!is_at_home && has_own)
-		keep_whole_stack(collection, &own);
+		checkpoint_keep_whole_stack(collection, &own);
 	if (!is_at_home && whereabouts != IMAGE_MEMORY &&
 		!checkpoint_is_own(collection->checkpoint->own, low))
 		collection->is_complete = false;
 }
 
-static void keep_stacks(struct collection *collection)
+static void checkpoint_keep_stacks(struct collection *collection)
 {
 	const struct engine_thread *moving = engine_current();
 
-	keep_stack(collection, moving, collection->checkpoint->place.context.stack_pointer);
+	checkpoint_keep_stack(
+		collection, moving, collection->checkpoint->place.context.stack_pointer);
 	for (uint32_t i = 0; i < engine_thread_count(); i++) {
 		const struct engine_thread *thread = engine_thread(i);
 
 		if (thread->state == THREAD_ALIVE && thread != moving)
-			keep_stack(collection, thread, thread->context.stack_pointer);
+			checkpoint_keep_stack(collection, thread, thread->context.stack_pointer);
 	}
 }
 
-static void keep_range(struct collection *collection, const struct undo_range *range)
+static void checkpoint_keep_range(struct collection *collection, const struct undo_range *range)
 {
 	const size_t pages = (range->end - range->start) / PAGE_BYTES;
 	unsigned char *residency = collection->checkpoints->residency;
@@ -199,28 +201,29 @@ static void keep_range(struct collection *collection, const struct undo_range *r
 		collection->is_complete = false;
 	for (size_t page = 0; page < pages && collection->is_complete; page++)
 		if (residency[page] & 1)
-			keep_piece(
+			checkpoint_keep_piece(
 				collection, (char *)range->start + page * PAGE_BYTES, PAGE_BYTES);
 }
 
-static struct undo_range grown_heap(const struct undo_memory *own)
+static struct undo_range checkpoint_grown_heap(const struct undo_memory *own)
 {
 	return (struct undo_range){(undo_program_break() + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1),
 		((uintptr_t)own->program_break + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1)};
 }
 
-static void keep_own(struct collection *collection)
+static void checkpoint_keep_own(struct collection *collection)
 {
 	const struct undo_memory *own = collection->checkpoint->own;
-	const struct undo_range heap = grown_heap(own);
+	const struct undo_range heap = checkpoint_grown_heap(own);
 
 	for (uint32_t i = 0; i < own->range_count; i++)
-		keep_range(collection, &own->ranges[i]);
+		checkpoint_keep_range(collection, &own->ranges[i]);
 	if (heap.end > heap.start)
-		keep_range(collection, &heap);
+		checkpoint_keep_range(collection, &heap);
 }
 
-static void note_schedule(struct checkpoint *checkpoint, const struct schedule *recording)
+static void checkpoint_note_schedule(
+	struct checkpoint *checkpoint, const struct schedule *recording)
 {
 	checkpoint->segments = recording->count;
 	checkpoint->steps = recording->step_count;
@@ -256,10 +259,10 @@ bool checkpoint_take(struct checkpoints *checkpoints, const struct checkpoint_pl
 		checkpoints_drop(checkpoints);
 		return false;
 	}
-	keep_stacks(&collection);
-	engine_each_saved(keep_piece, &collection);
-	keep_own(&collection);
-	note_schedule(checkpoint, recording);
+	checkpoint_keep_stacks(&collection);
+	engine_each_saved(checkpoint_keep_piece, &collection);
+	checkpoint_keep_own(&collection);
+	checkpoint_note_schedule(checkpoint, recording);
 	if (!collection.is_complete ||
 		!image_keep_versions(
 			checkpoints->image, &checkpoints->memory, before, &checkpoint->versions)) {
@@ -289,9 +292,9 @@ uint64_t checkpoints_saved(const struct checkpoints *checkpoints)
 }
 
 /* Clears pages without a copy, which were not resident and read as zero. */
-static void clear_own(const struct undo_memory *own)
+static void checkpoint_clear_own(const struct undo_memory *own)
 {
-	const struct undo_range heap = grown_heap(own);
+	const struct undo_range heap = checkpoint_grown_heap(own);
 
 	for (uint32_t i = 0; i < own->range_count; i++)
 		(void)platform_call(SYS_madvise, own->ranges[i].start,
@@ -300,7 +303,8 @@ static void clear_own(const struct undo_memory *own)
 		(void)platform_call(SYS_madvise, heap.start, heap.end - heap.start, MADV_DONTNEED);
 }
 
-static void restore_schedule(const struct checkpoint *checkpoint, struct schedule *recording)
+static void checkpoint_restore_schedule(
+	const struct checkpoint *checkpoint, struct schedule *recording)
 {
 	recording->count = checkpoint->segments;
 	recording->step_count = checkpoint->steps;
@@ -320,9 +324,9 @@ bool checkpoints_restore(
 	*pages += image_restore(checkpoints->image, last ? &last->point : NULL, &is_restored);
 	if (!last)
 		return is_complete && is_restored;
-	clear_own(last->own);
+	checkpoint_clear_own(last->own);
 	for (const struct checkpoint_piece *piece = last->pieces; piece; piece = piece->next)
 		platform_copy(piece->start, piece->content, piece->bytes);
-	restore_schedule(last, recording);
+	checkpoint_restore_schedule(last, recording);
 	return is_complete && is_restored;
 }

@@ -14,7 +14,7 @@
 #include "platform/platform.h"
 
 /* Avoids libc's string functions, which may belong to a sanitizer. */
-static uint64_t path_name(long folder, const char *path)
+static uint64_t created_paths_path_name(long folder, const char *path)
 {
 	size_t length = 0;
 	uint64_t name;
@@ -26,7 +26,7 @@ static uint64_t path_name(long folder, const char *path)
 	return name ? name : 1;
 }
 
-static uint64_t *path_slot(struct created_paths *paths, uint64_t name)
+static uint64_t *created_paths_path_slot(struct created_paths *paths, uint64_t name)
 {
 	uint32_t at = (uint32_t)(name % (CREATED_PATHS_MAX * 2));
 
@@ -36,10 +36,10 @@ static uint64_t *path_slot(struct created_paths *paths, uint64_t name)
 }
 
 /* Paths beyond the table's size count as foreign. */
-static void path_add(struct created_paths *paths, long folder, const char *path)
+static void created_paths_path_add(struct created_paths *paths, long folder, const char *path)
 {
-	uint64_t name = path_name(folder, path);
-	uint64_t *slot = path_slot(paths, name);
+	uint64_t name = created_paths_path_name(folder, path);
+	uint64_t *slot = created_paths_path_slot(paths, name);
 
 	if (*slot == name || paths->count == CREATED_PATHS_MAX)
 		return;
@@ -48,9 +48,10 @@ static void path_add(struct created_paths *paths, long folder, const char *path)
 }
 
 /* Names are never removed: the run may create and remove a path again. */
-static bool path_is_foreign(struct created_paths *paths, long folder, const char *path)
+static bool created_paths_path_is_foreign(
+	struct created_paths *paths, long folder, const char *path)
 {
-	return !*path_slot(paths, path_name(folder, path));
+	return !*created_paths_path_slot(paths, created_paths_path_name(folder, path));
 }
 
 void created_paths_clear(struct created_paths *paths)
@@ -61,7 +62,7 @@ void created_paths_clear(struct created_paths *paths)
 
 /* A file opened with O_CREAT alone may have existed; then only an empty file can be created
  * again. */
-static void note_open(
+static void created_paths_note_open(
 	struct created_paths *paths, long folder, const char *path, long flags, long descriptor)
 {
 	struct stat status;
@@ -71,20 +72,21 @@ static void note_open(
 	if (!(flags & (O_EXCL | O_TRUNC)) &&
 		(platform_failed(platform_call(SYS_fstat, descriptor, &status)) || status.st_size))
 		return;
-	path_add(paths, folder, path);
+	created_paths_path_add(paths, folder, path);
 }
 
-static bool note_rename(struct created_paths *paths, long from_folder, const char *from,
-	long to_folder, const char *to)
+static bool created_paths_note_rename(struct created_paths *paths, long from_folder,
+	const char *from, long to_folder, const char *to)
 {
-	bool is_foreign = path_is_foreign(paths, from_folder, from);
+	bool is_foreign = created_paths_path_is_foreign(paths, from_folder, from);
 
-	path_add(paths, to_folder, to);
+	created_paths_path_add(paths, to_folder, to);
 	return is_foreign;
 }
 
 /* Records a socket's name in the file system, which is removed like a file's. */
-static void note_bind(struct created_paths *paths, const struct sockaddr *address, long bytes)
+static void created_paths_note_bind(
+	struct created_paths *paths, const struct sockaddr *address, long bytes)
 {
 	const struct sockaddr_un *local = (const struct sockaddr_un *)address;
 	long end = offsetof(struct sockaddr_un, sun_path);
@@ -94,24 +96,26 @@ static void note_bind(struct created_paths *paths, const struct sockaddr *addres
 	while (end < bytes && ((const char *)local)[end])
 		end++;
 	if (end < bytes)
-		path_add(paths, AT_FDCWD, local->sun_path);
+		created_paths_path_add(paths, AT_FDCWD, local->sun_path);
 }
 
 /* Records paths of calls that also concern descriptors, which the caller logs. */
-static void note_descriptor(struct created_paths *paths, long number, const long a[6], long result)
+static void created_paths_note_descriptor(
+	struct created_paths *paths, long number, const long a[6], long result)
 {
 	switch (number) {
 	case SYS_creat:
-		note_open(paths, AT_FDCWD, (const char *)a[0], O_CREAT | O_TRUNC, result);
+		created_paths_note_open(
+			paths, AT_FDCWD, (const char *)a[0], O_CREAT | O_TRUNC, result);
 		break;
 	case SYS_open:
-		note_open(paths, AT_FDCWD, (const char *)a[0], a[1], result);
+		created_paths_note_open(paths, AT_FDCWD, (const char *)a[0], a[1], result);
 		break;
 	case SYS_openat:
-		note_open(paths, a[0], (const char *)a[1], a[2], result);
+		created_paths_note_open(paths, a[0], (const char *)a[1], a[2], result);
 		break;
 	case SYS_bind:
-		note_bind(paths, (const struct sockaddr *)a[1], a[2]);
+		created_paths_note_bind(paths, (const struct sockaddr *)a[1], a[2]);
 		break;
 	default:
 		break;
@@ -124,39 +128,39 @@ bool created_paths_note(
 	*is_foreign = false;
 	switch (number) {
 	case SYS_mkdir:
-		path_add(paths, AT_FDCWD, (const char *)a[0]);
+		created_paths_path_add(paths, AT_FDCWD, (const char *)a[0]);
 		return true;
 	case SYS_mkdirat:
-		path_add(paths, a[0], (const char *)a[1]);
+		created_paths_path_add(paths, a[0], (const char *)a[1]);
 		return true;
 	case SYS_link:
 	case SYS_symlink:
-		path_add(paths, AT_FDCWD, (const char *)a[1]);
+		created_paths_path_add(paths, AT_FDCWD, (const char *)a[1]);
 		return true;
 	case SYS_symlinkat:
-		path_add(paths, a[1], (const char *)a[2]);
+		created_paths_path_add(paths, a[1], (const char *)a[2]);
 		return true;
 	case SYS_linkat:
-		path_add(paths, a[2], (const char *)a[3]);
+		created_paths_path_add(paths, a[2], (const char *)a[3]);
 		return true;
 	case SYS_unlink:
 	case SYS_rmdir:
-		*is_foreign = path_is_foreign(paths, AT_FDCWD, (const char *)a[0]);
+		*is_foreign = created_paths_path_is_foreign(paths, AT_FDCWD, (const char *)a[0]);
 		return true;
 	case SYS_unlinkat:
-		*is_foreign = path_is_foreign(paths, a[0], (const char *)a[1]);
+		*is_foreign = created_paths_path_is_foreign(paths, a[0], (const char *)a[1]);
 		return true;
 	case SYS_rename:
-		*is_foreign = note_rename(
+		*is_foreign = created_paths_note_rename(
 			paths, AT_FDCWD, (const char *)a[0], AT_FDCWD, (const char *)a[1]);
 		return true;
 	case SYS_renameat:
 	case SYS_renameat2:
-		*is_foreign =
-			note_rename(paths, a[0], (const char *)a[1], a[2], (const char *)a[3]);
+		*is_foreign = created_paths_note_rename(
+			paths, a[0], (const char *)a[1], a[2], (const char *)a[3]);
 		return true;
 	default:
-		note_descriptor(paths, number, a, result);
+		created_paths_note_descriptor(paths, number, a, result);
 		return false;
 	}
 }

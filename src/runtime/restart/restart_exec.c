@@ -6,13 +6,13 @@
 #include "runtime/memory.h"
 #include "runtime/runtime.h"
 
-static void exec_at_main(void)
+static void restart_exec_at_main(void)
 {
 	outcome_set(&runtime.contract->outcome, OUTCOME_NONE, THREAD_NONE, 0);
 	runtime.contract->is_live = 0;
 }
 
-static void exec_at_first_create(void)
+static void restart_exec_at_first_create(void)
 {
 	runtime.has_dispatch = !runtime.contract->plan.without_dispatch && runtime_dispatch_arm();
 	runtime.contract->has_dispatch = runtime.has_dispatch;
@@ -24,8 +24,8 @@ static void exec_at_first_create(void)
 	runtime_begin_run(runtime.contract->plan.run_first, NULL);
 }
 
-static void exec_finish(int status) __attribute__((noreturn));
-static void exec_finish(int status)
+static void restart_exec_finish(int status) __attribute__((noreturn));
+static void restart_exec_finish(int status)
 {
 	const struct outcome *outcome = &runtime.contract->outcome;
 	bool is_failure = runtime_account_run();
@@ -52,7 +52,7 @@ static void exec_finish(int status)
 
 const struct restart restart_exec = {
 	.name = "exec",
-	.at_main = exec_at_main,
-	.at_first_create = exec_at_first_create,
-	.finish = exec_finish,
+	.at_main = restart_exec_at_main,
+	.at_first_create = restart_exec_at_first_create,
+	.finish = restart_exec_finish,
 };

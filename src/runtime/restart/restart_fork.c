@@ -3,7 +3,7 @@
  * thread creation), and every run is a child of it. The fork is a raw clone without exit signal: no
  * SIGCHLD, no atfork handler, no lock of glibc.
  *
- * The child sets guest_pid and begins the run; fork_serve() returns in the child only. The server
+ * The child sets guest_pid and begins the run; restart_fork_serve() returns in the child only. The server
  * waits for the child, completes an outcome that the child could not write, and accounts for the
  * run. It runs in the target's main thread, before any other thread exists.
  */
@@ -32,10 +32,10 @@ static struct fiber_counts *fork_made_in_run; /* lies in shared memory; set befo
 /* Descriptors below this number may be pipes and sockets that the program opens. */
 #define CHANNELS_MAX 256
 
-/* Inherited, so their other sides lie outside of the program. Written by fork_create_at_main(). */
+/* Inherited, so their other sides lie outside of the program. Written by restart_fork_create_at_main(). */
 static uint64_t fork_channels_at_main[BITSET_WORDS(CHANNELS_MAX)];
 
-static void fork_child_set_up(void)
+static void restart_fork_child_set_up(void)
 {
 	struct contract *contract = runtime.contract;
 
@@ -49,7 +49,7 @@ static void fork_child_set_up(void)
 }
 
 /* Derives the outcome from the exit status, if the child wrote none. */
-static void fork_complete_outcome(struct contract *contract, int status)
+static void restart_fork_complete_outcome(struct contract *contract, int status)
 {
 	struct outcome *outcome = &contract->outcome;
 
@@ -64,7 +64,7 @@ static void fork_complete_outcome(struct contract *contract, int status)
 	outcome->step = contract->heartbeat;
 }
 
-static void fork_grow_pool(void)
+static void restart_fork_grow_pool(void)
 {
 	if (!fork_made_in_run)
 		return;
@@ -73,7 +73,7 @@ static void fork_grow_pool(void)
 }
 
 /* Returns 0 in the server at the end of the batch, and sets *report. Returns 1 in a child. */
-static int fork_batch(uint64_t *number, enum contract_report *report)
+static int restart_fork_batch(uint64_t *number, enum contract_report *report)
 {
 	struct contract *contract = runtime.contract;
 	const struct contract_plan *plan = &contract->plan;
@@ -89,10 +89,10 @@ static int fork_batch(uint64_t *number, enum contract_report *report)
 		/* The result does not matter: no run continues from an earlier one. */
 		(void)focus_prepare_run(*number);
 		memory_switch_sites();
-		fork_grow_pool();
+		restart_fork_grow_pool();
 		pid = platform_fork();
 		if (pid == 0) {
-			fork_child_set_up();
+			restart_fork_child_set_up();
 			return 1;
 		}
 		if (platform_failed(pid))
@@ -108,7 +108,7 @@ static int fork_batch(uint64_t *number, enum contract_report *report)
 			contract->outcome.kind == OUTCOME_NONE)
 			(void)platform_call(SYS_kill, contract->guest_pid, SIGKILL);
 		undo_restore_offsets();
-		fork_complete_outcome(contract, status);
+		restart_fork_complete_outcome(contract, status);
 		/* The run shared an object (a pipe) with the server: its failure proves nothing. */
 		if (contract->taint == TAINT_SHARED && runtime.restart == &restart_fork_create &&
 			outcome_is_failure(&contract->outcome))
@@ -133,7 +133,7 @@ static int fork_batch(uint64_t *number, enum contract_report *report)
 }
 
 /* Returns once per run, in a child, with the number of the run. */
-static uint64_t fork_serve(void)
+static uint64_t restart_fork_serve(void)
 {
 	enum contract_report report = REPORT_READY;
 	uint64_t number;
@@ -148,12 +148,12 @@ static uint64_t fork_serve(void)
 		if (runtime_report_and_wait(report) == COMMAND_LEAVE)
 			for (;;)
 				(void)platform_call(SYS_exit_group, 0);
-		if (fork_batch(&number, &report))
+		if (restart_fork_batch(&number, &report))
 			return number;
 	}
 }
 
-static void fork_go_live(uint64_t number)
+static void restart_fork_go_live(uint64_t number)
 {
 	runtime.has_dispatch = !runtime.contract->plan.without_dispatch && runtime_dispatch_arm();
 	runtime.contract->has_dispatch = runtime.has_dispatch;
@@ -161,7 +161,7 @@ static void fork_go_live(uint64_t number)
 }
 
 /* Adds the pipes and sockets that are open, and returns whether `channels` lacked one of them. */
-static bool fork_note_channels(uint64_t channels[BITSET_WORDS(CHANNELS_MAX)])
+static bool restart_fork_note_channels(uint64_t channels[BITSET_WORDS(CHANNELS_MAX)])
 {
 	bool is_new = false;
 
@@ -178,11 +178,11 @@ static bool fork_note_channels(uint64_t channels[BITSET_WORDS(CHANNELS_MAX)])
 }
 
 /* Runs are other processes than the server, which keeps its descriptors and its children. */
-static void fork_refuse_shared(void)
+static void restart_fork_refuse_shared(void)
 {
 	siginfo_t child;
 
-	if (fork_note_channels(fork_channels_at_main))
+	if (restart_fork_note_channels(fork_channels_at_main))
 		runtime_refuse_restart(
 			"opens a pipe or socket before its first thread, and each fork has a copy");
 	if (!platform_failed(platform_call(
@@ -191,34 +191,34 @@ static void fork_refuse_shared(void)
 			"forks before its first thread, and forked runs are not the child's parent");
 }
 
-static void fork_create_at_main(void)
+static void restart_fork_create_at_main(void)
 {
-	(void)fork_note_channels(fork_channels_at_main);
+	(void)restart_fork_note_channels(fork_channels_at_main);
 	runtime_await_run();
 }
 
-static void fork_create_at_first_create(void)
+static void restart_fork_create_at_first_create(void)
 {
 	uint64_t number;
 
-	fork_refuse_shared();
-	number = fork_serve();
+	restart_fork_refuse_shared();
+	number = restart_fork_serve();
 	undo_begin_run();
-	fork_go_live(number);
+	restart_fork_go_live(number);
 }
 
-static void fork_main_at_main(void)
+static void restart_fork_main_at_main(void)
 {
-	(void)fork_serve();
+	(void)restart_fork_serve();
 }
 
-static void fork_main_at_first_create(void)
+static void restart_fork_main_at_first_create(void)
 {
-	fork_go_live(runtime.contract->run_number);
+	restart_fork_go_live(runtime.contract->run_number);
 }
 
-static void fork_finish(int status) __attribute__((noreturn));
-static void fork_finish(int status)
+static void restart_fork_finish(int status) __attribute__((noreturn));
+static void restart_fork_finish(int status)
 {
 	const struct outcome *outcome = &runtime.contract->outcome;
 
@@ -232,14 +232,14 @@ static void fork_finish(int status)
 
 const struct restart restart_fork_create = {
 	.name = "fork_create",
-	.at_main = fork_create_at_main,
-	.at_first_create = fork_create_at_first_create,
-	.finish = fork_finish,
+	.at_main = restart_fork_create_at_main,
+	.at_first_create = restart_fork_create_at_first_create,
+	.finish = restart_fork_finish,
 };
 
 const struct restart restart_fork_main = {
 	.name = "fork_main",
-	.at_main = fork_main_at_main,
-	.at_first_create = fork_main_at_first_create,
-	.finish = fork_finish,
+	.at_main = restart_fork_main_at_main,
+	.at_first_create = restart_fork_main_at_first_create,
+	.finish = restart_fork_finish,
 };

@@ -57,7 +57,7 @@ struct rewind {
 /* Constant from the starting point on. */
 static struct rewind *rewind_server;
 
-static void rewind_switch(struct context *from, struct context *to)
+static void restart_rewind_switch(struct context *from, struct context *to)
 {
 	to->thread_base = to->thread_base ? to->thread_base : context_thread_base();
 	if (context_has_fsgsbase())
@@ -66,13 +66,13 @@ static void rewind_switch(struct context *from, struct context *to)
 		context_switch_prctl(from, to);
 }
 
-static void rewind_resume(enum rewind_job job)
+static void restart_rewind_resume(enum rewind_job job)
 {
 	rewind_server->job = job;
-	rewind_switch(&rewind_server->server, &rewind_server->start);
+	restart_rewind_switch(&rewind_server->server, &rewind_server->start);
 }
 
-static bool rewind_take_image(void)
+static bool restart_rewind_take_image(void)
 {
 	struct rewind *server = rewind_server;
 
@@ -85,14 +85,14 @@ static bool rewind_take_image(void)
 	return true;
 }
 
-static void rewind_break(const char *why)
+static void restart_rewind_break(const char *why)
 {
 	rewind_server->is_broken = true;
 	runtime_taint(why, 0);
 }
 
 /* Waits for a kernel thread that ends: until then the kernel may write to its thread block. */
-static void rewind_await_leaving(int kernel_id)
+static void restart_rewind_await_leaving(int kernel_id)
 {
 	const long process = platform_call(SYS_getpid);
 
@@ -102,7 +102,7 @@ static void rewind_await_leaving(int kernel_id)
 
 /* Grows the pool after a run that needed more: a rewind discards blocks made during a run. Blocks
  * that the pool can hold become permanent, at the same addresses. */
-static void rewind_grow_pool(void)
+static void restart_rewind_grow_pool(void)
 {
 	struct rewind *server = rewind_server;
 	bool is_growing = false;
@@ -111,7 +111,7 @@ static void rewind_grow_pool(void)
 	for (uint32_t i = 0; i < server->made_in_run; i++) {
 		const struct fiber_made *made = &server->made[i];
 
-		rewind_await_leaving(made->kernel_id);
+		restart_rewind_await_leaving(made->kernel_id);
 		if (made->start)
 			platform_unmap(made->start, made->bytes);
 		if (made->size_class == THREAD_STACK_CLASSES)
@@ -121,13 +121,14 @@ static void rewind_grow_pool(void)
 	}
 	if (!is_growing)
 		return;
-	rewind_resume(FORKED_JOB_GROW_POOL);
-	if (!rewind_take_image())
-		rewind_break("made so many threads that memory is too scattered for an image");
+	restart_rewind_resume(FORKED_JOB_GROW_POOL);
+	if (!restart_rewind_take_image())
+		restart_rewind_break(
+			"made so many threads that memory is too scattered for an image");
 }
 
 /* Reverts kernel objects only: the next run's beginning determines the memory to restore. */
-static void rewind_undo(void)
+static void restart_rewind_undo(void)
 {
 	struct rewind *server = rewind_server;
 
@@ -136,21 +137,21 @@ static void rewind_undo(void)
 		return;
 	resume_forget();
 	if (!resume_restore(server->image, &runtime.contract->totals.pages_restored))
-		rewind_break("changed memory that cannot be put back");
+		restart_rewind_break("changed memory that cannot be put back");
 	else
-		rewind_grow_pool();
+		restart_rewind_grow_pool();
 }
 
 /* Makes one run, with the checkpoints that it requests. Returns false if abandoned, must be made
  * again. */
-static bool rewind_run(const struct checkpoint_place *place)
+static bool restart_rewind_run(const struct checkpoint_place *place)
 {
 	struct rewind *server = rewind_server;
 	struct context from = place ? place->context : server->start;
 
 	server->job = FORKED_JOB_RUN;
 	for (;;) {
-		rewind_switch(&server->server, &from);
+		restart_rewind_switch(&server->server, &from);
 		if (server->request == REQUEST_END)
 			return true;
 		if (server->request == REQUEST_ABANDON)
@@ -162,7 +163,7 @@ static bool rewind_run(const struct checkpoint_place *place)
 }
 
 /* Makes the run. Returns false if abandoned, or its memory cannot be restored. */
-static bool rewind_make_run(uint64_t number)
+static bool restart_rewind_make_run(uint64_t number)
 {
 	const struct checkpoint_place *place;
 
@@ -173,18 +174,18 @@ static bool rewind_make_run(uint64_t number)
 	runtime.contract->taint = TAINT_NONE;
 	place = resume_choose(number);
 	if (!resume_restore(rewind_server->image, &runtime.contract->totals.pages_restored)) {
-		rewind_break("changed memory that cannot be put back");
+		restart_rewind_break("changed memory that cannot be put back");
 		return false;
 	}
 	memory_switch_sites();
-	if (rewind_run(place))
+	if (restart_rewind_run(place))
 		return true;
 	resume_give_up();
-	rewind_undo();
+	restart_rewind_undo();
 	return false;
 }
 
-static enum contract_report rewind_batch(void)
+static enum contract_report restart_rewind_batch(void)
 {
 	struct contract *contract = runtime.contract;
 	const struct contract_plan *plan = &contract->plan;
@@ -192,7 +193,7 @@ static enum contract_report rewind_batch(void)
 	for (uint64_t i = 0; i < plan->run_limit && !contract->stop; i++) {
 		bool is_failure;
 
-		while (!rewind_server->is_broken && !rewind_make_run(plan->run_first + i))
+		while (!rewind_server->is_broken && !restart_rewind_make_run(plan->run_first + i))
 			continue;
 		if (rewind_server->is_broken)
 			return REPORT_TAINTED;
@@ -200,7 +201,7 @@ static enum contract_report rewind_batch(void)
 		if (contract->taint != TAINT_NONE)
 			rewind_server->is_broken = true;
 		else
-			rewind_undo();
+			restart_rewind_undo();
 		resume_run_ended();
 		if (is_failure)
 			return REPORT_FAILURE;
@@ -210,34 +211,34 @@ static enum contract_report rewind_batch(void)
 	return rewind_server->is_broken ? REPORT_TAINTED : REPORT_BATCH;
 }
 
-static void rewind_serve(void *unused)
+static void restart_rewind_serve(void *unused)
 {
 	enum contract_report report = REPORT_READY;
 
 	(void)unused;
-	if (!rewind_take_image()) /* the command tries the next restart */
+	if (!restart_rewind_take_image()) /* the command tries the next restart */
 		runtime_refuse_restart(
 			"the program's memory is too large or too scattered for an image");
 	while (runtime_report_and_wait(report) != COMMAND_LEAVE)
-		report = rewind_batch();
+		report = restart_rewind_batch();
 	for (;;)
 		(void)platform_call(SYS_exit_group, 0);
 }
 
 /* Called at main. Without dispatch the other restart takes over at the first thread. */
-static void rewind_at_main(void)
+static void restart_rewind_at_main(void)
 {
 	restart_fork_create.at_main();
 }
 
-static bool rewind_is_possible(void)
+static bool restart_rewind_is_possible(void)
 {
 	return runtime.executor->can_rewind && !runtime.contract->plan.without_dispatch &&
 	       runtime_dispatch_arm();
 }
 
 /* Called at each decision (engine_set_deciding()): takes a checkpoint if one is due. */
-static void rewind_deciding(const struct schedule_view *view)
+static void restart_rewind_deciding(const struct schedule_view *view)
 {
 	struct rewind *server = rewind_server;
 	const enum resume_wish wish = resume_at_decision(view, &server->place);
@@ -248,7 +249,7 @@ static void rewind_deciding(const struct schedule_view *view)
 	if (server->request == REQUEST_ABANDON)
 		server->made_in_run = fiber_made_since_snapshot(server->made, THREAD_CAPACITY);
 	server->place.context.thread_base = context_thread_base();
-	rewind_switch(&server->place.context, &server->server);
+	restart_rewind_switch(&server->place.context, &server->server);
 	if (server->job == FORKED_JOB_RUN) {
 		undo_begin_run();
 		runtime_resume_run(server->number);
@@ -256,11 +257,11 @@ static void rewind_deciding(const struct schedule_view *view)
 	resume_continue();
 }
 
-static void rewind_at_first_create(void)
+static void restart_rewind_at_first_create(void)
 {
 	struct rewind *server;
 
-	if (!rewind_is_possible()) {
+	if (!restart_rewind_is_possible()) {
 		/* The runtime without dispatch does not see a run's changes in the kernel. */
 		runtime.contract->taint = TAINT_REWIND;
 		runtime.restart = &restart_fork_create;
@@ -280,23 +281,23 @@ static void rewind_at_first_create(void)
 		runtime_refuse_restart("out of memory for the rewind server");
 	resume_set_up();
 	context_make(&server->server, (char *)server->stack + SERVER_STACK_BYTES,
-		context_thread_base(), rewind_serve, NULL);
+		context_thread_base(), restart_rewind_serve, NULL);
 	server->start.thread_base = context_thread_base();
-	rewind_switch(&server->start, &server->server);
+	restart_rewind_switch(&server->start, &server->server);
 	/* Reached once per forked job, with memory as at this switch. */
 	while (server->job == FORKED_JOB_GROW_POOL) {
 		fiber_pool_grow(&server->pool_wanted);
-		rewind_switch(&server->start, &server->server);
+		restart_rewind_switch(&server->start, &server->server);
 	}
 	runtime_dispatch_resume();
 	undo_begin_run();
-	engine_set_deciding(resume_history() ? rewind_deciding : NULL);
+	engine_set_deciding(resume_history() ? restart_rewind_deciding : NULL);
 	runtime_begin_run(server->number, resume_history());
 	resume_continue();
 }
 
-static void rewind_finish(int status) __attribute__((noreturn));
-static void rewind_finish(int status)
+static void restart_rewind_finish(int status) __attribute__((noreturn));
+static void restart_rewind_finish(int status)
 {
 	struct context unused;
 
@@ -307,13 +308,13 @@ static void rewind_finish(int status)
 		fiber_made_since_snapshot(rewind_server->made, THREAD_CAPACITY);
 	runtime_dispatch_pause();
 	rewind_server->request = REQUEST_END;
-	rewind_switch(&unused, &rewind_server->server);
+	restart_rewind_switch(&unused, &rewind_server->server);
 	__builtin_trap();
 }
 
 const struct restart restart_rewind = {
 	.name = "rewind",
-	.at_main = rewind_at_main,
-	.at_first_create = rewind_at_first_create,
-	.finish = rewind_finish,
+	.at_main = restart_rewind_at_main,
+	.at_first_create = restart_rewind_at_first_create,
+	.finish = restart_rewind_finish,
 };

@@ -192,7 +192,7 @@ static const char *resume_obstacle(void)
 	return undo_obstacle();
 }
 
-static void resume_tell_obstacle(const char *obstacle)
+static void resume_report_obstacle(const char *obstacle)
 {
 	struct contract *contract = runtime.contract;
 	struct text text;
@@ -244,7 +244,7 @@ enum resume_wish resume_at_decision(
 
 	if (!resume || !resume->is_on)
 		return RESUME_CONTINUE;
-	if (!history_meets(resume->history, view))
+	if (!history_matches(resume->history, view))
 		return RESUME_ABANDON;
 	if (!resume_is_place())
 		return RESUME_CONTINUE;
@@ -257,7 +257,7 @@ enum resume_wish resume_at_decision(
 		return RESUME_CONTINUE;
 	obstacle = resume_obstacle();
 	if (obstacle) {
-		resume_tell_obstacle(obstacle);
+		resume_report_obstacle(obstacle);
 		resume->moved += ticks; /* defers the next check */
 		resume->behind += ticks;
 		return RESUME_CONTINUE;

@@ -53,7 +53,7 @@ void undo_forget_shared(const void *start, size_t bytes)
 }
 
 /* Copies memory. The kernel skips pages that are unmapped or not writable. */
-static void shared_copy(void *to, const void *from, size_t bytes)
+static void undo_shared_copy(void *to, const void *from, size_t bytes)
 {
 	(void)platform_read(from, to, bytes);
 }
@@ -74,7 +74,7 @@ void undo_save_shared(void)
 		entry->copy = platform_map(entry->bytes, true);
 		if (!entry->copy)
 			continue;
-		shared_copy(entry->copy, entry->start, entry->bytes);
+		undo_shared_copy(entry->copy, entry->start, entry->bytes);
 		shared.is_saved = true;
 	}
 }
@@ -91,7 +91,7 @@ void undo_restore_shared(void)
 {
 	for (int i = 0; shared.is_saved && i < SHARED_MAX; i++)
 		if (shared.entries[i].start && shared.entries[i].copy)
-			shared_copy(shared.entries[i].start, shared.entries[i].copy,
+			undo_shared_copy(shared.entries[i].start, shared.entries[i].copy,
 				shared.entries[i].bytes);
 }
 

@@ -315,7 +315,7 @@ static uint64_t quick_part_end(uint64_t at, uint64_t end)
 }
 
 /* Returns false if the race detector needs the full path. */
-static bool quick_tell(uint64_t address, uint64_t end, uint64_t site, bool is_write)
+static bool quick_report_access(uint64_t address, uint64_t end, uint64_t site, bool is_write)
 {
 	struct race_plain access = {.site = site,
 		.step = engine_step(),
@@ -355,7 +355,7 @@ bool quick_passes(uint64_t address, uint32_t properties, uint64_t site, uint8_t 
 			return false;
 		is_shared |= (known->flags & VARIABLE_POINT) != 0;
 	}
-	if (is_shared && !quick_tell(address, end, site, is_write))
+	if (is_shared && !quick_report_access(address, end, site, is_write))
 		return false;
 	sites_now.left--;
 	quick_remember(address, properties, !is_shared);

@@ -253,7 +253,7 @@ bool sites_find_code(uintptr_t code, uintptr_t *start, uintptr_t *end)
 	return false;
 }
 
-static unsigned char *site_point(const struct site_record *record)
+static unsigned char *sites_site_point(const struct site_record *record)
 {
 	return (unsigned char *)(uintptr_t)&record->point + record->point;
 }
@@ -264,9 +264,9 @@ static unsigned char *site_point(const struct site_record *record)
 
 /* Turning a site off leaves the distance, which site_thunk.S reads: sites_turn_off() may interrupt
  * the thunk. */
-static void site_patch(const struct site_record *record, bool is_on)
+static void sites_site_patch(const struct site_record *record, bool is_on)
 {
-	unsigned char *point = site_point(record);
+	unsigned char *point = sites_site_point(record);
 	const unsigned char *stub = is_on && sites_quick_stub ? sites_quick_stub(record) : NULL;
 	int32_t distance;
 
@@ -282,12 +282,12 @@ static void site_patch(const struct site_record *record, bool is_on)
 	__asm__ volatile("movl %0, 1(%1)" : : "r"(distance), "r"(point) : "memory");
 }
 
-static bool site_is_patched(const struct site_record *record)
+static bool sites_site_is_patched(const struct site_record *record)
 {
-	return *site_point(record) == OPCODE_CALL;
+	return *sites_site_point(record) == OPCODE_CALL;
 }
 
-static bool site_has_point(const struct site_record *record)
+static bool sites_site_has_point(const struct site_record *record)
 {
 	return record->kind != SITE_OPAQUE;
 }
@@ -311,10 +311,10 @@ static bool sites_switch_module(
 
 	for (uint32_t i = 0; i < module->count; i++) {
 		const struct site_record *record = &module->first[i];
-		const uintptr_t point = (uintptr_t)site_point(record);
+		const uintptr_t point = (uintptr_t)sites_site_point(record);
 
-		if (!site_has_point(record) ||
-			is_on(record->kind, &states[i]) == site_is_patched(record))
+		if (!sites_site_has_point(record) ||
+			is_on(record->kind, &states[i]) == sites_site_is_patched(record))
 			continue;
 		first = point < first ? point : first;
 		end = point + POINT_BYTES > end ? point + POINT_BYTES : end;
@@ -326,9 +326,9 @@ static bool sites_switch_module(
 	for (uint32_t i = 0; i < module->count; i++) {
 		const struct site_record *record = &module->first[i];
 
-		if (site_has_point(record) &&
-			is_on(record->kind, &states[i]) != site_is_patched(record))
-			site_patch(record, is_on(record->kind, &states[i]));
+		if (sites_site_has_point(record) &&
+			is_on(record->kind, &states[i]) != sites_site_is_patched(record))
+			sites_site_patch(record, is_on(record->kind, &states[i]));
 	}
 	return sites_open(first, end, false);
 }
@@ -352,18 +352,18 @@ bool sites_switch(bool (*is_on)(uint8_t kind, uint8_t *state))
 
 void site_turn_off(const struct site_record *record)
 {
-	const uintptr_t point = (uintptr_t)site_point(record);
+	const uintptr_t point = (uintptr_t)sites_site_point(record);
 
 	sites_are_open = true;
 	if (sites_open(point, point + POINT_BYTES, true)) {
-		site_patch(record, false);
+		sites_site_patch(record, false);
 		(void)sites_open(
 			point, point + POINT_BYTES, false); /* cannot fail: it was writable */
 	}
 	sites_are_open = false;
 }
 
-static bool site_is_off(uint8_t kind, uint8_t *state)
+static bool sites_site_is_off(uint8_t kind, uint8_t *state)
 {
 	(void)kind;
 	(void)state;
@@ -372,7 +372,7 @@ static bool site_is_off(uint8_t kind, uint8_t *state)
 
 bool sites_turn_off(void)
 {
-	return !sites_are_open && sites_switch(site_is_off);
+	return !sites_are_open && sites_switch(sites_site_is_off);
 }
 
 /* Turns on the sites of main's locals, which report before the first run. */
@@ -381,11 +381,11 @@ static void sites_watch_main(const struct site_module *module)
 	sites_are_open = true;
 	for (uint32_t i = 0; i < module->count; i++) {
 		const struct site_record *record = &module->first[i];
-		const uintptr_t point = (uintptr_t)site_point(record);
+		const uintptr_t point = (uintptr_t)sites_site_point(record);
 
 		if (!main_locals_has(record) || !sites_open(point, point + POINT_BYTES, true))
 			continue;
-		site_patch(record, true);
+		sites_site_patch(record, true);
 		(void)sites_open(
 			point, point + POINT_BYTES, false); /* cannot fail: it was writable */
 		sites_are_live = SITES_LIVE;

@@ -23,7 +23,7 @@ static size_t directed_state_bytes(const struct strategy_config *config)
 	return sizeof(struct directed_state);
 }
 
-static void directed_clear_meeting(struct directed_state *directed)
+static void directed_clear_candidates(struct directed_state *directed)
 {
 	directed->has_met = false;
 	directed->next = directed->place_count;
@@ -36,7 +36,7 @@ static void directed_clear_meeting(struct directed_state *directed)
 
 static void directed_start_over(struct directed_state *directed)
 {
-	directed_clear_meeting(directed);
+	directed_clear_candidates(directed);
 	directed->is_approaching = directed->by_approach;
 }
 
@@ -182,7 +182,7 @@ static void directed_leave_approaches(
 		if (directed->places[i].approach_site)
 			bitset_add(directed->is_let_on, directed->gone[i]);
 	}
-	directed_clear_meeting(directed);
+	directed_clear_candidates(directed);
 	directed->is_approaching = false;
 	directed->gone_since = view->step;
 }

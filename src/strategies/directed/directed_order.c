@@ -5,7 +5,8 @@
 #define NOBODY UINT16_MAX
 #define SKIPPED_MOST 6
 
-static bool access_fits(const struct directed_access *access, const struct pending_op *op)
+static bool directed_order_access_fits(
+	const struct directed_access *access, const struct pending_op *op)
 {
 	for (uint32_t i = 0; i < access->site_count; i++)
 		if (access->sites[i] == op->site)
@@ -13,7 +14,7 @@ static bool access_fits(const struct directed_access *access, const struct pendi
 	return false;
 }
 
-static void order_restart(struct directed_order *order)
+static void directed_order_restart(struct directed_order *order)
 {
 	order->next = 0;
 	order->threads[0] = order->threads[1] = NOBODY;
@@ -23,7 +24,7 @@ static void order_restart(struct directed_order *order)
 
 /* Draws how many matching accesses are skipped: half of the runs begin with the first, a quarter
  * with the second, and so on. */
-static uint32_t draw_skipped(struct rng *rng)
+static uint32_t directed_order_draw_skipped(struct rng *rng)
 {
 	uint32_t skipped = 0;
 
@@ -35,12 +36,12 @@ static uint32_t draw_skipped(struct rng *rng)
 void directed_order_begin_run(struct directed_order *order, struct rng *rng)
 {
 	order->drawn = (struct directed_order_draw){
-		.skipped = draw_skipped(rng),
+		.skipped = directed_order_draw_skipped(rng),
 		.is_home = order->homes[0] && rng_below(rng, 2),
 	};
 	if (order->has_good && rng_below(rng, 2))
 		order->drawn = order->good;
-	order_restart(order);
+	directed_order_restart(order);
 	order->mutual = 0;
 	order->skipped = order->drawn.skipped;
 	order->is_done = false;
@@ -54,28 +55,30 @@ static bool directed_order_is_write(const struct pending_op *op)
 	return op->object && !(op->flags & OP_READ);
 }
 
-static uint32_t written_bit(object_name object)
+static uint32_t directed_order_written_bit(object_name object)
 {
 	return (uint32_t)(object * UINT32_C(2654435761) >> 16) % DIRECTED_WRITTEN_BITS;
 }
 
-static bool early_read_holds(const struct directed_order *order, const struct pending_op *op)
+static bool directed_order_early_read_holds(
+	const struct directed_order *order, const struct pending_op *op)
 {
 	if (!order->is_forbidden)
 		return !order->is_done && directed_order_is_write(op) &&
 		       op->object == order->object;
-	return access_fits(&order->accesses[0], op) &&
-	       !bitset_has(order->written, written_bit(op->object));
+	return directed_order_access_fits(&order->accesses[0], op) &&
+	       !bitset_has(order->written, directed_order_written_bit(op->object));
 }
 
-static void early_read_executed(struct directed_order *order, const struct pending_op *op)
+static void directed_order_early_read_executed(
+	struct directed_order *order, const struct pending_op *op)
 {
 	if (directed_order_is_write(op))
-		bitset_add(order->written, written_bit(op->object));
-	order->is_done |= access_fits(&order->accesses[0], op);
+		bitset_add(order->written, directed_order_written_bit(op->object));
+	order->is_done |= directed_order_access_fits(&order->accesses[0], op);
 }
 
-static bool order_is_due(
+static bool directed_order_is_due(
 	const struct directed_order *order, const struct schedule_view *view, uint32_t thread)
 {
 	const struct pending_op *op = &view->pending[thread];
@@ -84,32 +87,33 @@ static bool order_is_due(
 	const object_name object = order->objects[access->variable];
 	const thread_name name = order->names[access->party];
 
-	return (!name || name == view->names[thread]) && access_fits(access, op) &&
+	return (!name || name == view->names[thread]) && directed_order_access_fits(access, op) &&
 	       (!object || object == op->object) &&
 	       (bound == NOBODY ? thread != order->threads[!access->party] : thread == bound);
 }
 
-static bool order_is_about(const struct directed_order *order, const struct pending_op *op)
+static bool directed_order_concerns(const struct directed_order *order, const struct pending_op *op)
 {
 	return op->object && (op->object == order->objects[0] || op->object == order->objects[1]);
 }
 
-static bool order_spoils(
+static bool directed_order_violates(
 	const struct directed_order *order, const struct pending_op *op, uint32_t thread)
 {
 	const uint8_t party = !order->accesses[order->next].party;
 
 	if (thread != order->threads[party])
 		return false;
-	if (order_is_about(order, op))
+	if (directed_order_concerns(order, op))
 		return true;
 	for (uint32_t i = order->next; i < order->access_count; i++)
-		if (order->accesses[i].party == party && access_fits(&order->accesses[i], op))
+		if (order->accesses[i].party == party &&
+			directed_order_access_fits(&order->accesses[i], op))
 			return true;
 	return false;
 }
 
-static bool forced_holds(
+static bool directed_order_forced_holds(
 	const struct directed_order *order, const struct schedule_view *view, uint32_t thread)
 {
 	const struct pending_op *op = &view->pending[thread];
@@ -121,14 +125,15 @@ static bool forced_holds(
 	if (order->next == 0 && object && object != op->object)
 		return false;
 	if (order->next == 0 && second)
-		return second == view->names[thread] && access_fits(&order->accesses[1], op);
+		return second == view->names[thread] &&
+		       directed_order_access_fits(&order->accesses[1], op);
 	if (order->next == 0)
-		return access_fits(&order->accesses[1], op) &&
-		       !access_fits(&order->accesses[0], op);
-	return order_spoils(order, op, thread);
+		return directed_order_access_fits(&order->accesses[1], op) &&
+		       !directed_order_access_fits(&order->accesses[0], op);
+	return directed_order_violates(order, op, thread);
 }
 
-static void forced_executed(
+static void directed_order_forced_executed(
 	struct directed_order *order, const struct schedule_view *view, uint32_t thread)
 {
 	const struct pending_op *op = &view->pending[thread];
@@ -137,14 +142,14 @@ static void forced_executed(
 	if (order->is_done)
 		return;
 	/* The thread was released by thrashing, or has ended: the order restarts. */
-	if (order->next && !order_is_due(order, view, thread) &&
-		(order_spoils(order, op, thread) ||
+	if (order->next && !directed_order_is_due(order, view, thread) &&
+		(directed_order_violates(order, op, thread) ||
 			(op->kind == OP_THREAD_EXIT &&
 				(thread == order->threads[0] || thread == order->threads[1])))) {
-		order_restart(order);
+		directed_order_restart(order);
 		access = &order->accesses[0];
 	}
-	if (!order_is_due(order, view, thread))
+	if (!directed_order_is_due(order, view, thread))
 		return;
 	if (order->next == 0 && order->skipped) {
 		order->skipped--;
@@ -156,10 +161,10 @@ static void forced_executed(
 		return;
 	order->good = order->drawn;
 	order->has_good = true;
-	order_restart(order);
+	directed_order_restart(order);
 }
 
-static uint32_t order_last(const struct directed_order *order)
+static uint32_t directed_order_last(const struct directed_order *order)
 {
 	uint32_t last = order->access_count - 1;
 
@@ -168,7 +173,7 @@ static uint32_t order_last(const struct directed_order *order)
 	return last;
 }
 
-static bool is_past_danger(const struct directed_order *order, object_name object)
+static bool directed_order_is_open_for(const struct directed_order *order, object_name object)
 {
 	for (uint32_t i = 0; i < order->open_count; i++)
 		if (order->open[i].object == object)
@@ -185,13 +190,14 @@ static bool order_is_open(const struct directed_order *order, const struct sched
 		const uint16_t other = order->open[i].thread;
 
 		if (other != thread && (!object || order->open[i].object == object) &&
-			!access_fits(&order->accesses[0], &view->pending[other]))
+			!directed_order_access_fits(&order->accesses[0], &view->pending[other]))
 			return true;
 	}
 	return false;
 }
 
-static bool access_conflicts(const struct directed_access *a, const struct directed_access *b)
+static bool directed_order_access_conflicts(
+	const struct directed_access *a, const struct directed_access *b)
 {
 	if (a->function && a->function == b->function)
 		return true;
@@ -204,13 +210,15 @@ static bool access_conflicts(const struct directed_access *a, const struct direc
 
 /* Returns whether a thread that has begun one order reaches the other thread's accesses of the
  * other. */
-static bool order_conflicts(const struct directed_order *order, const struct directed_order *other)
+static bool directed_order_conflicts(
+	const struct directed_order *order, const struct directed_order *other)
 {
 	for (uint32_t i = 1; i < order->access_count; i++)
 		for (uint32_t j = 1; j < other->access_count; j++)
 			if (order->accesses[i].party == order->accesses[0].party &&
 				other->accesses[j].party != other->accesses[0].party &&
-				access_conflicts(&order->accesses[i], &other->accesses[j]))
+				directed_order_access_conflicts(
+					&order->accesses[i], &other->accesses[j]))
 				return true;
 	return false;
 }
@@ -221,16 +229,16 @@ void directed_orders_relate(struct directed_order *orders, uint32_t count)
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t j = 0; j < count; j++)
 			if (orders[i].is_forbidden && orders[j].is_forbidden &&
-				order_conflicts(&orders[i], &orders[j]))
+				directed_order_conflicts(&orders[i], &orders[j]))
 				orders[i].mutual |= 1u << j;
 }
 
-static bool begins_in_vain(const struct directed_order *orders, uint32_t at,
+static bool directed_order_begins_excluded(const struct directed_order *orders, uint32_t at,
 	const struct schedule_view *view, uint32_t thread)
 {
 	const struct pending_op *op = &view->pending[thread];
 
-	if (!access_fits(&orders[at].accesses[0], op))
+	if (!directed_order_access_fits(&orders[at].accesses[0], op))
 		return false;
 	for (uint32_t i = 0; i < DIRECTED_ORDERS_MAX; i++)
 		if (orders[at].mutual >> i & 1 &&
@@ -239,17 +247,18 @@ static bool begins_in_vain(const struct directed_order *orders, uint32_t at,
 	return false;
 }
 
-static bool forbidden_holds(
+static bool directed_order_forbidden_holds(
 	const struct directed_order *order, const struct schedule_view *view, uint32_t thread)
 {
 	const struct pending_op *op = &view->pending[thread];
-	const uint32_t last = order_last(order);
+	const uint32_t last = directed_order_last(order);
 
 	if (order->access_count == 2)
-		return access_fits(&order->accesses[0], op) &&
-		       !access_fits(&order->accesses[1], op) && !is_past_danger(order, op->object);
+		return directed_order_access_fits(&order->accesses[0], op) &&
+		       !directed_order_access_fits(&order->accesses[1], op) &&
+		       !directed_order_is_open_for(order, op->object);
 	for (uint32_t i = 1; i < last; i++)
-		if (access_fits(&order->accesses[i], op) &&
+		if (directed_order_access_fits(&order->accesses[i], op) &&
 			order_is_open(order, view, thread,
 				order->accesses[i].variable == order->accesses[0].variable
 					? op->object
@@ -258,7 +267,7 @@ static bool forbidden_holds(
 	return false;
 }
 
-static void order_open(struct directed_order *order, uint32_t thread, object_name object)
+static void directed_order_open(struct directed_order *order, uint32_t thread, object_name object)
 {
 	if (order->open_count == DIRECTED_OPEN_MAX)
 		return;
@@ -268,25 +277,27 @@ static void order_open(struct directed_order *order, uint32_t thread, object_nam
 
 /* Returns whether the op ends the order. Other accesses to the object do not: one name may cover
  * two adjacent variables. */
-static bool order_closes(const struct directed_order *order, const struct pending_op *op)
+static bool directed_order_closes(const struct directed_order *order, const struct pending_op *op)
 {
-	return op->kind == OP_THREAD_EXIT || access_fits(&order->accesses[order_last(order)], op) ||
-	       access_fits(&order->accesses[0], op);
+	return op->kind == OP_THREAD_EXIT ||
+	       directed_order_access_fits(&order->accesses[directed_order_last(order)], op) ||
+	       directed_order_access_fits(&order->accesses[0], op);
 }
 
-static void forbidden_executed(
+static void directed_order_forbidden_executed(
 	struct directed_order *order, const struct pending_op *op, uint32_t thread)
 {
 	if (order->access_count == 2) {
-		if (access_fits(&order->accesses[1], op) && !is_past_danger(order, op->object))
-			order_open(order, thread, op->object);
+		if (directed_order_access_fits(&order->accesses[1], op) &&
+			!directed_order_is_open_for(order, op->object))
+			directed_order_open(order, thread, op->object);
 		return;
 	}
 	for (uint32_t at = 0; at < order->open_count; at++)
-		if (order->open[at].thread == thread && order_closes(order, op))
+		if (order->open[at].thread == thread && directed_order_closes(order, op))
 			order->open[at--] = order->open[--order->open_count];
-	if (access_fits(&order->accesses[0], op))
-		order_open(order, thread, op->object);
+	if (directed_order_access_fits(&order->accesses[0], op))
+		directed_order_open(order, thread, op->object);
 }
 
 bool directed_order_holds(const struct directed_order *orders, uint32_t at,
@@ -295,18 +306,19 @@ bool directed_order_holds(const struct directed_order *orders, uint32_t at,
 	const struct directed_order *order = &orders[at];
 
 	if (order->access_count == 1)
-		return early_read_holds(order, &view->pending[thread]);
+		return directed_order_early_read_holds(order, &view->pending[thread]);
 	if (!order->is_forbidden)
-		return forced_holds(order, view, thread);
-	return forbidden_holds(order, view, thread) ||
-	       (order->access_count > 2 && begins_in_vain(orders, at, view, thread));
+		return directed_order_forced_holds(order, view, thread);
+	return directed_order_forbidden_holds(order, view, thread) ||
+	       (order->access_count > 2 &&
+		       directed_order_begins_excluded(orders, at, view, thread));
 }
 
 bool directed_order_interleaves(
 	const struct directed_order *order, const struct schedule_view *view, uint32_t thread)
 {
 	return order->is_forbidden && order->access_count > 1 &&
-	       forbidden_holds(order, view, thread);
+	       directed_order_forbidden_holds(order, view, thread);
 }
 
 bool directed_order_has_gate(const struct directed_order *order, object_name object)
@@ -326,7 +338,7 @@ bool directed_order_is_open(const struct directed_order *order, const struct sch
 bool directed_order_begins(const struct directed_order *order, const struct pending_op *op)
 {
 	return order->is_forbidden && order->access_count > 2 &&
-	       access_fits(&order->accesses[0], op);
+	       directed_order_access_fits(&order->accesses[0], op);
 }
 
 void directed_order_learn(struct directed_order *order, const struct schedule_view *view)
@@ -347,7 +359,7 @@ bool directed_order_wants(
 	const struct directed_order *order, const struct schedule_view *view, uint32_t thread)
 {
 	return !order->is_forbidden && !order->is_done && order->next && order->access_count > 1 &&
-	       order_is_due(order, view, thread);
+	       directed_order_is_due(order, view, thread);
 }
 
 void directed_order_executed(
@@ -356,9 +368,9 @@ void directed_order_executed(
 	const struct pending_op *op = &view->pending[thread];
 
 	if (order->access_count == 1)
-		early_read_executed(order, op);
+		directed_order_early_read_executed(order, op);
 	else if (order->is_forbidden)
-		forbidden_executed(order, op, thread);
+		directed_order_forbidden_executed(order, op, thread);
 	else
-		forced_executed(order, view, thread);
+		directed_order_forced_executed(order, view, thread);
 }

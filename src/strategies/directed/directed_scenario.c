@@ -10,7 +10,7 @@
 /* Each completion adds 1 to the trust in a proven start; each run without one subtracts 1. */
 #define TRUST_MOST 3
 
-static void scenario_restart(struct directed_scenario *scenario)
+static void directed_scenario_restart(struct directed_scenario *scenario)
 {
 	scenario->next = 0;
 	scenario->threads[0] = scenario->threads[1] = NOBODY;
@@ -18,7 +18,8 @@ static void scenario_restart(struct directed_scenario *scenario)
 }
 
 /* Draws the start of a run. Ordinal 0: the first op that is not skipped. */
-static struct directed_start draw_start(struct directed_scenario *scenario, struct rng *rng)
+static struct directed_start directed_scenario_draw_start(
+	struct directed_scenario *scenario, struct rng *rng)
 {
 	const uint32_t part = scenario->has_failed ? FAILING_PART : HARMLESS_PART;
 
@@ -38,9 +39,9 @@ static struct directed_start draw_start(struct directed_scenario *scenario, stru
 
 void directed_scenario_begin_run(struct directed_scenario *scenario, struct rng *rng)
 {
-	scenario_restart(scenario);
+	directed_scenario_restart(scenario);
 	scenario->skipped = 0;
-	scenario->wanted = draw_start(scenario, rng);
+	scenario->wanted = directed_scenario_draw_start(scenario, rng);
 	if (scenario->wanted.ordinal)
 		scenario->threads[scenario->ops[0].party] = scenario->wanted.thread;
 	scenario->parties = scenario->wanted;
@@ -68,34 +69,36 @@ void directed_scenario_learn(struct directed_scenario *scenario, bool is_shown, 
 	}
 }
 
-static bool is_over(const struct directed_scenario *scenario)
+static bool directed_scenario_is_complete(const struct directed_scenario *scenario)
 {
 	return !scenario->op_count || scenario->completed == COMPLETIONS_WANTED;
 }
 
-static bool has_context(const struct schedule_view *view, uint32_t thread, uint32_t context)
+static bool directed_scenario_has_context(
+	const struct schedule_view *view, uint32_t thread, uint32_t context)
 {
 	return !context || !view->contexts || view->contexts[thread] == context;
 }
 
-static bool fits_op(const struct directed_op *op, const struct schedule_view *view, uint32_t thread)
+static bool directed_scenario_fits_op(
+	const struct directed_op *op, const struct schedule_view *view, uint32_t thread)
 {
 	const struct pending_op *pending = &view->pending[thread];
 
 	return pending->site == op->site && pending->kind == op->kind &&
-	       has_context(view, thread, op->context);
+	       directed_scenario_has_context(view, thread, op->context);
 }
 
-static bool fits_gate(
+static bool directed_scenario_fits_gate(
 	const struct directed_op *op, const struct schedule_view *view, uint32_t thread)
 {
 	const struct pending_op *pending = &view->pending[thread];
 
 	return op->gate_site && pending->site == op->gate_site && pending->flags & OP_ACQUIRE &&
-	       has_context(view, thread, op->gate_context);
+	       directed_scenario_has_context(view, thread, op->gate_context);
 }
 
-static bool could_be_of(
+static bool directed_scenario_could_be_of(
 	const struct directed_scenario *scenario, const struct directed_op *op, uint32_t thread)
 {
 	const uint16_t bound = scenario->threads[op->party];
@@ -103,8 +106,8 @@ static bool could_be_of(
 	return bound == NOBODY ? thread != scenario->threads[!op->party] : thread == bound;
 }
 
-static bool could_be_about(const struct directed_scenario *scenario, const struct directed_op *op,
-	const struct pending_op *pending)
+static bool directed_scenario_may_concern(const struct directed_scenario *scenario,
+	const struct directed_op *op, const struct pending_op *pending)
 {
 	const object_name object = scenario->objects[op->variable];
 
@@ -116,16 +119,18 @@ static bool directed_scenario_is_due(
 {
 	const struct directed_op *op = &scenario->ops[scenario->next];
 
-	return fits_op(op, view, thread) && could_be_of(scenario, op, thread) &&
-	       could_be_about(scenario, op, &view->pending[thread]);
+	return directed_scenario_fits_op(op, view, thread) &&
+	       directed_scenario_could_be_of(scenario, op, thread) &&
+	       directed_scenario_may_concern(scenario, op, &view->pending[thread]);
 }
 
-static bool leads_to_due(
+static bool directed_scenario_leads_to_due(
 	const struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread)
 {
 	const struct directed_op *op = &scenario->ops[scenario->next];
 
-	return could_be_of(scenario, op, thread) && fits_gate(op, view, thread);
+	return directed_scenario_could_be_of(scenario, op, thread) &&
+	       directed_scenario_fits_gate(op, view, thread);
 }
 
 bool directed_scenario_holds(
@@ -133,18 +138,20 @@ bool directed_scenario_holds(
 {
 	const uint8_t turn = scenario->ops[scenario->next].party;
 
-	if (is_over(scenario) || directed_scenario_is_due(scenario, view, thread) ||
-		leads_to_due(scenario, view, thread))
+	if (directed_scenario_is_complete(scenario) ||
+		directed_scenario_is_due(scenario, view, thread) ||
+		directed_scenario_leads_to_due(scenario, view, thread))
 		return false;
 	for (uint32_t i = scenario->next + 1; i < scenario->op_count; i++) {
 		const struct directed_op *op = &scenario->ops[i];
 
 		/* Later ops of the party that moves next follow its current op in any case. */
-		if (op->party == turn || !could_be_of(scenario, op, thread))
+		if (op->party == turn || !directed_scenario_could_be_of(scenario, op, thread))
 			continue;
-		if (op->gate_site ? fits_gate(op, view, thread)
-				  : fits_op(op, view, thread) &&
-					    could_be_about(scenario, op, &view->pending[thread]))
+		if (op->gate_site ? directed_scenario_fits_gate(op, view, thread)
+				  : directed_scenario_fits_op(op, view, thread) &&
+					    directed_scenario_may_concern(
+						    scenario, op, &view->pending[thread]))
 			return true;
 	}
 	return false;
@@ -161,7 +168,7 @@ void directed_scenario_waits(struct directed_scenario *scenario, const struct sc
 bool directed_scenario_wants(
 	const struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread)
 {
-	return !is_over(scenario) && scenario->next &&
+	return !directed_scenario_is_complete(scenario) && scenario->next &&
 	       directed_scenario_is_due(scenario, view, thread);
 }
 
@@ -177,13 +184,13 @@ bool directed_scenario_is_outsider(const struct directed_scenario *scenario, uin
 
 bool directed_scenario_favours(const struct directed_scenario *scenario, uint32_t thread)
 {
-	return !is_over(scenario) && scenario->next &&
+	return !directed_scenario_is_complete(scenario) && scenario->next &&
 	       scenario->threads[scenario->ops[scenario->next].party] == thread;
 }
 
 /* Returns whether a bound thread performs an op before it is due, because thrashing released the
  * thread. */
-static bool leaves_turn(
+static bool directed_scenario_violates_turn(
 	const struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread)
 {
 	if (!scenario->next || (thread != scenario->threads[0] && thread != scenario->threads[1]))
@@ -191,14 +198,15 @@ static bool leaves_turn(
 	if (view->pending[thread].kind == OP_THREAD_EXIT)
 		return true;
 	for (uint32_t i = scenario->next + 1; i < scenario->op_count; i++)
-		if (could_be_of(scenario, &scenario->ops[i], thread) &&
-			fits_op(&scenario->ops[i], view, thread) &&
-			could_be_about(scenario, &scenario->ops[i], &view->pending[thread]))
+		if (directed_scenario_could_be_of(scenario, &scenario->ops[i], thread) &&
+			directed_scenario_fits_op(&scenario->ops[i], view, thread) &&
+			directed_scenario_may_concern(
+				scenario, &scenario->ops[i], &view->pending[thread]))
 			return true;
 	return false;
 }
 
-static bool is_at_first_site(
+static bool directed_scenario_is_at_first_site(
 	const struct directed_scenario *scenario, const struct schedule_view *view, uint32_t thread)
 {
 	const struct pending_op *pending = &view->pending[thread];
@@ -208,7 +216,7 @@ static bool is_at_first_site(
 }
 
 /* Returns whether the first op, which is due, is skipped, as the run begins at another one. */
-static bool is_let_pass(struct directed_scenario *scenario, uint32_t thread)
+static bool directed_scenario_is_skipped(struct directed_scenario *scenario, uint32_t thread)
 {
 	if (!scenario->wanted.ordinal) {
 		if (!scenario->skipped)
@@ -228,20 +236,21 @@ void directed_scenario_executed(
 {
 	const struct directed_op *op;
 
-	if (is_over(scenario))
+	if (directed_scenario_is_complete(scenario))
 		return;
-	scenario->firsts += fits_op(&scenario->ops[0], view, thread);
-	scenario->comings[thread % SCENARIO_THREADS] += is_at_first_site(scenario, view, thread);
+	scenario->firsts += directed_scenario_fits_op(&scenario->ops[0], view, thread);
+	scenario->comings[thread % SCENARIO_THREADS] +=
+		directed_scenario_is_at_first_site(scenario, view, thread);
 	if (!directed_scenario_is_due(scenario, view, thread) &&
-		leaves_turn(scenario, view, thread))
-		scenario_restart(scenario);
+		directed_scenario_violates_turn(scenario, view, thread))
+		directed_scenario_restart(scenario);
 	/* The first op is repeated before the other party has continued: the later one counts. */
 	if (scenario->next == 1 && thread == scenario->threads[scenario->ops[0].party] &&
-		fits_op(&scenario->ops[0], view, thread))
-		scenario_restart(scenario);
+		directed_scenario_fits_op(&scenario->ops[0], view, thread))
+		directed_scenario_restart(scenario);
 	if (!directed_scenario_is_due(scenario, view, thread))
 		return;
-	if (scenario->next == 0 && is_let_pass(scenario, thread))
+	if (scenario->next == 0 && directed_scenario_is_skipped(scenario, thread))
 		return;
 	if (scenario->next == 0) {
 		scenario->began = (struct directed_start){.thread = (uint16_t)thread,
@@ -264,5 +273,5 @@ void directed_scenario_executed(
 		scenario->completed_from.other = scenario->threads[!scenario->ops[0].party];
 		scenario->completed_from.is_alone = scenario->parties.is_alone;
 	}
-	scenario_restart(scenario);
+	directed_scenario_restart(scenario);
 }

@@ -104,13 +104,13 @@ static void dpor_begin_run(void *state, uint64_t seed)
 		dpor->buffer_of[i] = 0;
 	}
 	for (uint32_t i = 0; i < DPOR_BUCKETS; i++)
-		dpor->last_alike[i] = DPOR_NONE;
+		dpor->last_in_bucket[i] = DPOR_NONE;
 	dpor->last_wide = DPOR_NONE;
 	dpor_share_recount(dpor);
 }
 
 /* The search no longer controls this run, which continues with default choices. */
-static bool is_adrift(const struct dpor *dpor)
+static bool dpor_has_lost_control(const struct dpor *dpor)
 {
 	return dpor->is_blocked || dpor->has_diverged || dpor->is_lost || dpor->is_exhausted;
 }
@@ -120,7 +120,7 @@ static uint32_t dpor_repeat_prefix(void *state, uint64_t seed)
 	struct dpor *dpor = state;
 	const uint32_t from = dpor->first_new;
 
-	if (is_adrift(dpor) || from >= dpor->depth) {
+	if (dpor_has_lost_control(dpor) || from >= dpor->depth) {
 		dpor_begin_run(state, seed);
 		return 0;
 	}
@@ -141,7 +141,7 @@ static uint32_t dpor_repeat_prefix(void *state, uint64_t seed)
 	return from;
 }
 
-static void drop_dead_branches(
+static void dpor_drop_dead_branches(
 	struct dpor *dpor, struct dpor_step *step, const struct schedule_view *view)
 {
 	while (step->wakeup != DPOR_NONE &&
@@ -153,7 +153,7 @@ static void drop_dead_branches(
 	}
 }
 
-static void put_before(
+static void dpor_put_before(
 	struct dpor *dpor, struct dpor_step *step, const struct schedule_view *view, uint32_t index)
 {
 	const struct dpor_op op = dpor_op_of(dpor, view, index);
@@ -165,7 +165,7 @@ static void put_before(
 	step->wakeup = branch;
 }
 
-static struct thread_id choose_new(struct dpor *dpor, const struct schedule_view *view)
+static struct thread_id dpor_choose_new(struct dpor *dpor, const struct schedule_view *view)
 {
 	struct dpor_step *step = dpor_push_step(dpor);
 	struct dpor_op op;
@@ -173,7 +173,7 @@ static struct thread_id choose_new(struct dpor *dpor, const struct schedule_view
 
 	if (!step)
 		return view_default(view);
-	drop_dead_branches(dpor, step, view);
+	dpor_drop_dead_branches(dpor, step, view);
 	if (step->wakeup == DPOR_NONE) {
 		index = dpor_somebody_awake(dpor, step, view);
 		if (index == DPOR_NONE && dpor->share.held && !dpor_enabled_slots(dpor, view)) {
@@ -195,36 +195,36 @@ static struct thread_id choose_new(struct dpor *dpor, const struct schedule_view
 			? DPOR_NONE
 			: dpor_bystander(dpor, step, view);
 	if (index != DPOR_NONE)
-		put_before(dpor, step, view, index);
+		dpor_put_before(dpor, step, view, index);
 	return (struct thread_id){dpor->index_of[dpor_branches(dpor)[step->wakeup].op.thread]};
 }
 
 /* Chooses at a step of earlier runs; the last such step uses a branch for the first time. */
-static struct thread_id choose_again(struct dpor *dpor, const struct schedule_view *view)
+static struct thread_id dpor_choose_prefix(struct dpor *dpor, const struct schedule_view *view)
 {
 	struct dpor_step *step = &dpor_steps(dpor)[dpor->depth];
 
 	if (!step->is_value && dpor->depth + 1 == dpor->step_count)
-		drop_dead_branches(dpor, step, view);
+		dpor_drop_dead_branches(dpor, step, view);
 	if (!step->is_value && step->wakeup == DPOR_NONE)
 		dpor->is_blocked = true;
 	else if (step->is_value ||
 		 !dpor_can_move(dpor, view, dpor_branches(dpor)[step->wakeup].op.thread))
 		dpor->has_diverged = true;
-	if (is_adrift(dpor))
+	if (dpor_has_lost_control(dpor))
 		return view_default(view);
 	return (struct thread_id){dpor->index_of[dpor_branches(dpor)[step->wakeup].op.thread]};
 }
 
-static inline void meet(struct dpor *dpor, const struct schedule_view *view)
+static inline void dpor_observe_view(struct dpor *dpor, const struct schedule_view *view)
 {
-	dpor_meet(dpor, view);
+	dpor_add_threads(dpor, view);
 	if (dpor->share.pair_count)
 		dpor_share_look(dpor, view);
 }
 
 /* Main while it is enabled, so that it creates the others; then the enabled thread created last. */
-static struct thread_id latest(const struct schedule_view *view)
+static struct thread_id dpor_newest_enabled(const struct schedule_view *view)
 {
 	uint32_t index = view_is_enabled(view, 0) ? 0 : view->thread_count - 1;
 
@@ -237,12 +237,13 @@ static struct thread_id dpor_choose(void *state, const struct schedule_view *vie
 {
 	struct dpor *dpor = state;
 
-	meet(dpor, view);
-	if (is_adrift(dpor))
+	dpor_observe_view(dpor, view);
+	if (dpor_has_lost_control(dpor))
 		return view_default(view);
 	if (dpor->lessons == DPOR_LESSON_LATEST)
-		return latest(view);
-	return dpor->depth < dpor->step_count ? choose_again(dpor, view) : choose_new(dpor, view);
+		return dpor_newest_enabled(view);
+	return dpor->depth < dpor->step_count ? dpor_choose_prefix(dpor, view)
+					      : dpor_choose_new(dpor, view);
 }
 
 static bool dpor_is_same_op(const struct dpor_op *a, const struct dpor_op *b)
@@ -256,8 +257,8 @@ static void dpor_executed(void *state, const struct schedule_view *view, struct 
 	struct dpor_step *step;
 	struct dpor_op op;
 
-	meet(dpor, view);
-	if (is_adrift(dpor))
+	dpor_observe_view(dpor, view);
+	if (dpor_has_lost_control(dpor))
 		return;
 	if (dpor->depth == dpor->step_count && !dpor_push_step(dpor))
 		return;
@@ -295,8 +296,8 @@ static void dpor_ending(void *state, const struct schedule_view *view)
 {
 	struct dpor *dpor = state;
 
-	meet(dpor, view);
-	if (dpor->symmetry.is_wanted && !is_adrift(dpor))
+	dpor_observe_view(dpor, view);
+	if (dpor->symmetry.is_wanted && !dpor_has_lost_control(dpor))
 		dpor_symmetry_end(dpor, view);
 	if (!dpor->share.is_held_up) /* dpor_note_left() was called already if the run is held up */
 		dpor_note_left(dpor, view);
@@ -307,7 +308,7 @@ static uint32_t dpor_choose_value(void *state, uint32_t count)
 	struct dpor *dpor = state;
 	struct dpor_step *step;
 
-	if (is_adrift(dpor))
+	if (dpor_has_lost_control(dpor))
 		return 0;
 	if (dpor->depth == dpor->step_count) {
 		step = dpor_push_step(dpor);
@@ -332,7 +333,7 @@ void dpor_forget(struct dpor *dpor)
 	dpor->branch_used = dpor->sleeper_used = 0;
 }
 
-static void begin_search(struct dpor *dpor)
+static void dpor_begin_search(struct dpor *dpor)
 {
 	dpor_forget(dpor);
 	dpor->runs = dpor->blocked_runs = dpor->diverged_runs = 0;
@@ -344,7 +345,7 @@ static void begin_search(struct dpor *dpor)
 }
 
 /* A run told interchangeable threads apart. A task ends: its owner makes the task's runs itself. */
-static void begin_without_symmetry(struct dpor *dpor)
+static void dpor_begin_without_symmetry(struct dpor *dpor)
 {
 	dpor_symmetry_drop(dpor);
 	if (dpor->share.shards)
@@ -352,10 +353,10 @@ static void begin_without_symmetry(struct dpor *dpor)
 	if (dpor->task)
 		dpor->is_lost = true;
 	else
-		begin_search(dpor);
+		dpor_begin_search(dpor);
 }
 
-static void begin_again(struct dpor *dpor)
+static void dpor_restart_search(struct dpor *dpor)
 {
 	const uint32_t last = dpor->last_step[0];
 	const uint32_t ops = last == DPOR_NONE ? 0 : dpor_steps(dpor)[last].ordinal;
@@ -363,7 +364,7 @@ static void begin_again(struct dpor *dpor)
 	if (!dpor->lessons++ || dpor->main_ops > ops)
 		dpor->main_ops = ops;
 	dpor_symmetry_learn(dpor);
-	begin_search(dpor);
+	dpor_begin_search(dpor);
 }
 
 static void dpor_end_run(void *state, const struct run_summary *summary)
@@ -373,7 +374,7 @@ static void dpor_end_run(void *state, const struct run_summary *summary)
 	if (dpor->is_exhausted || dpor->is_lost || summary->outcome == OUTCOME_TAINTED)
 		return; /* a run that proves nothing is repeated */
 	if (dpor->lessons == DPOR_LESSONS && dpor_symmetry_is_violated(dpor)) {
-		begin_without_symmetry(dpor);
+		dpor_begin_without_symmetry(dpor);
 		return;
 	}
 	if (dpor->share.is_scouting) {
@@ -381,7 +382,7 @@ static void dpor_end_run(void *state, const struct run_summary *summary)
 		return;
 	}
 	dpor->runs++;
-	dpor->blocked_runs += dpor_share_is_in_vain(dpor);
+	dpor->blocked_runs += dpor_share_is_redundant(dpor);
 	dpor->diverged_runs += dpor->has_diverged;
 	if ((!dpor->is_blocked || dpor->share.is_held_up) && !dpor->has_diverged)
 		dpor_reverse_races(dpor);
@@ -394,7 +395,7 @@ static void dpor_end_run(void *state, const struct run_summary *summary)
 		return;
 	}
 	dpor->is_exhausted = false;
-	begin_again(dpor);
+	dpor_restart_search(dpor);
 }
 
 static bool dpor_is_elsewhere(const void *state)

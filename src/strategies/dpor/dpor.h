@@ -80,9 +80,9 @@ struct dpor_step {
 	uint32_t previous; /* previous step of the same thread; DPOR_NONE: none */
 	/* store buffers: another step that enabled this one; DPOR_NONE: none */
 	uint32_t enabler;
-	uint32_t alike;	      /* previous step of the same bucket; DPOR_NONE: none */
-	uint32_t wide;	      /* previous wide step */
-	uint32_t open_before; /* open steps only: the previous open step */
+	uint32_t previous_in_bucket; /* previous step of the same bucket; DPOR_NONE: none */
+	uint32_t wide;		     /* previous wide step */
+	uint32_t open_before;	     /* open steps only: the previous open step */
 	/* branches to explore from here; the first one is the current one */
 	uint32_t wakeup;
 	uint32_t sleeper;
@@ -155,7 +155,7 @@ struct dpor {
 	uint64_t contended;
 
 	/* Last steps by bucket. An op depends only on steps of its bucket and on *wide* steps. */
-	uint32_t last_alike[DPOR_BUCKETS];
+	uint32_t last_in_bucket[DPOR_BUCKETS];
 	uint32_t last_wide;
 
 	uint32_t steps_at, clocks_at, branches_at, sleepers_at, scratch_at;
@@ -330,12 +330,12 @@ static inline uint8_t dpor_slot_of(const struct dpor *dpor, uint32_t index)
 	return index < DPOR_THREADS ? dpor->slot_of[index] : 0;
 }
 
-void dpor_meet_new(struct dpor *dpor, const struct schedule_view *view);
+void dpor_add_new_threads(struct dpor *dpor, const struct schedule_view *view);
 
-static inline void dpor_meet(struct dpor *dpor, const struct schedule_view *view)
+static inline void dpor_add_threads(struct dpor *dpor, const struct schedule_view *view)
 {
 	if (dpor->known < view->thread_count)
-		dpor_meet_new(dpor, view);
+		dpor_add_new_threads(dpor, view);
 }
 
 /* The step, with store buffers, that enabled the next step of the op's thread; DPOR_NONE: none. */

@@ -44,7 +44,7 @@ void dpor_branch_free(struct dpor *dpor, uint32_t branch)
 }
 
 /* The current branch is explored: its thread sleeps at this step from now on. */
-static void finish_branch(struct dpor *dpor, struct dpor_step *step)
+static void dpor_branches_finish_branch(struct dpor *dpor, struct dpor_step *step)
 {
 	const uint32_t done = step->wakeup;
 
@@ -62,7 +62,7 @@ static void finish_branch(struct dpor *dpor, struct dpor_step *step)
 }
 
 /* Task that owns the next run's first branch; 0: none. Branches to disabled threads are dropped. */
-static uint32_t task_of_next(struct dpor *dpor)
+static uint32_t dpor_branches_task_of_next(struct dpor *dpor)
 {
 	struct dpor_step *last = &dpor_steps(dpor)[dpor->step_count - 1];
 	uint32_t branch = last->is_value ? DPOR_NONE : last->wakeup;
@@ -97,7 +97,7 @@ void dpor_back_up(struct dpor *dpor)
 				break;
 			}
 		} else {
-			finish_branch(dpor, step);
+			dpor_branches_finish_branch(dpor, step);
 			if (step->wakeup != DPOR_NONE)
 				break;
 		}
@@ -110,7 +110,7 @@ void dpor_back_up(struct dpor *dpor)
 		dpor->sleeper_used = last->sleeper + last->sleeper_count;
 	}
 	dpor->is_exhausted = dpor->step_count == dpor->base;
-	dpor->awaited = dpor->is_exhausted ? 0 : task_of_next(dpor);
+	dpor->awaited = dpor->is_exhausted ? 0 : dpor_branches_task_of_next(dpor);
 	dpor->first_new = dpor->step_count ? dpor->step_count - 1 : 0;
 	while (dpor->open != DPOR_NONE && dpor->open >= dpor->first_new)
 		dpor->open = dpor_steps(dpor)[dpor->open].open_before;

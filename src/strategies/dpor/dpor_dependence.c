@@ -1,7 +1,7 @@
 /* Dependence between ops on different objects. */
 #include "strategies/dpor/dpor.h"
 
-static bool moves_mutex_of(const struct dpor_op *wait, const struct dpor_op *op)
+static bool dpor_dependence_moves_mutex_of(const struct dpor_op *wait, const struct dpor_op *op)
 {
 	if (!dpor_has_mutex(wait))
 		return false;
@@ -18,7 +18,7 @@ bool dpor_dependent_otherwise(const struct dpor_op *a, const struct dpor_op *b)
 		return true;
 	if (dpor_is_entangled(class_a) && class_a == class_b)
 		return true;
-	if (moves_mutex_of(a, b) || moves_mutex_of(b, a))
+	if (dpor_dependence_moves_mutex_of(a, b) || dpor_dependence_moves_mutex_of(b, a))
 		return true;
 	if (dpor_is_sequential_fence(a) || dpor_is_sequential_fence(b))
 		return a->flags & b->flags & OP_SEQUENTIAL;

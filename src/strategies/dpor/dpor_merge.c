@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static uint32_t copy_branch(struct dpor *to, struct dpor *from, uint32_t branch)
+static uint32_t dpor_merge_copy_branch(struct dpor *to, struct dpor *from, uint32_t branch)
 {
 	const struct dpor_branch *source = &dpor_branches(from)[branch];
 	const uint32_t copy = dpor_branch_new(to, &source->op);
@@ -14,10 +14,10 @@ static uint32_t copy_branch(struct dpor *to, struct dpor *from, uint32_t branch)
 	dpor_branches(to)[copy].born = source->born;
 	for (uint32_t child = source->child; child != DPOR_NONE;
 		child = dpor_branches(from)[child].sibling) {
-		const uint32_t next = copy_branch(to, from, child);
+		const uint32_t next = dpor_merge_copy_branch(to, from, child);
 
 		if (next == DPOR_NONE)
-			break; /* copy_branch() has set is_lost */
+			break; /* dpor_merge_copy_branch() has set is_lost */
 		if (last == DPOR_NONE)
 			dpor_branches(to)[copy].child = next;
 		else
@@ -32,10 +32,10 @@ uint32_t dpor_copy_list(struct dpor *to, struct dpor *from, uint32_t branch)
 	uint32_t first = DPOR_NONE, last = DPOR_NONE;
 
 	for (; branch != DPOR_NONE; branch = dpor_branches(from)[branch].sibling) {
-		const uint32_t copy = copy_branch(to, from, branch);
+		const uint32_t copy = dpor_merge_copy_branch(to, from, branch);
 
 		if (copy == DPOR_NONE)
-			return first; /* copy_branch() has set is_lost */
+			return first; /* dpor_merge_copy_branch() has set is_lost */
 		dpor_branches(to)[copy].task = dpor_branches(from)[branch].task;
 		if (last == DPOR_NONE)
 			first = copy;
@@ -124,12 +124,12 @@ bool dpor_has_gone_our_way(struct dpor *dpor, struct dpor *task, uint32_t branch
 
 /* Returns true if the branches of `a` from `one` on are the first branches of `b` from `other` on,
  * each with an equal subtree. */
-static bool begins_like(struct dpor *a, uint32_t one, struct dpor *b, uint32_t other)
+static bool dpor_merge_is_prefix(struct dpor *a, uint32_t one, struct dpor *b, uint32_t other)
 {
 	for (; one != DPOR_NONE; one = dpor_branches(a)[one].sibling) {
 		if (other == DPOR_NONE ||
 			!dpor_same_op(&dpor_branches(a)[one].op, &dpor_branches(b)[other].op) ||
-			!begins_like(
+			!dpor_merge_is_prefix(
 				a, dpor_branches(a)[one].child, b, dpor_branches(b)[other].child))
 			return false;
 		other = dpor_branches(b)[other].sibling;
@@ -149,16 +149,17 @@ enum dpor_tree dpor_choose_tree(struct dpor *dpor, struct dpor *task, uint32_t n
 		return DPOR_TREE_THEIRS;
 	a = dpor_branches(dpor)[mine->wakeup].sibling; /* the first branch is the current one */
 	b = dpor_branches(task)[other->wakeup].sibling;
-	if (begins_like(task, b, dpor, a))
+	if (dpor_merge_is_prefix(task, b, dpor, a))
 		return DPOR_TREE_OURS;
-	return begins_like(dpor, a, task, b) ? DPOR_TREE_THEIRS : DPOR_TREE_NEITHER;
+	return dpor_merge_is_prefix(dpor, a, task, b) ? DPOR_TREE_THEIRS : DPOR_TREE_NEITHER;
 }
 
 #define PATH_MOST 1024
 
 /* Weak initial: index in `ops` of the thread's first op, if independent of all earlier ones;
  * `count`: the thread has none; DPOR_NONE: a dependent op precedes. */
-static uint32_t place_in(const struct dpor_op *ops, uint32_t count, const struct dpor_op *op)
+static uint32_t dpor_merge_place_in(
+	const struct dpor_op *ops, uint32_t count, const struct dpor_op *op)
 {
 	uint32_t i = 0;
 
@@ -170,7 +171,7 @@ static uint32_t place_in(const struct dpor_op *ops, uint32_t count, const struct
 	return i;
 }
 
-static void append_path(struct dpor *dpor, uint32_t *place, const struct dpor_op *ops,
+static void dpor_merge_append_path(struct dpor *dpor, uint32_t *place, const struct dpor_op *ops,
 	uint32_t count, const struct dpor *finder)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -192,7 +193,7 @@ static void append_path(struct dpor *dpor, uint32_t *place, const struct dpor_op
  * covers, and races that its first op settles. An owner's branch for the path covers the same
  * orders if it begins with the same op and contains only ops of the path. False: it does not.
  */
-static bool merge_path(struct dpor *dpor, uint32_t *place, struct dpor_op *ops, uint32_t count,
+static bool dpor_merge_path(struct dpor *dpor, uint32_t *place, struct dpor_op *ops, uint32_t count,
 	const struct dpor *finder)
 {
 	bool is_top = true;
@@ -201,12 +202,13 @@ static bool merge_path(struct dpor *dpor, uint32_t *place, struct dpor_op *ops, 
 		uint32_t branch = *place, at = DPOR_NONE;
 
 		while (branch != DPOR_NONE &&
-			(at = place_in(ops, count, &dpor_branches(dpor)[branch].op)) == DPOR_NONE) {
+			(at = dpor_merge_place_in(ops, count, &dpor_branches(dpor)[branch].op)) ==
+				DPOR_NONE) {
 			place = &dpor_branches(dpor)[branch].sibling;
 			branch = *place;
 		}
 		if (branch == DPOR_NONE) {
-			append_path(dpor, place, ops, count, finder);
+			dpor_merge_append_path(dpor, place, ops, count, finder);
 			return true;
 		}
 		if (at == count || (is_top && at))
@@ -229,7 +231,7 @@ struct merge {
 	struct dpor_op path[PATH_MOST];
 };
 
-static bool merge_tree(struct merge *merge, uint32_t branch, uint32_t count)
+static bool dpor_merge_tree(struct merge *merge, uint32_t branch, uint32_t count)
 {
 	if (count == PATH_MOST)
 		return false;
@@ -240,12 +242,13 @@ static bool merge_tree(struct merge *merge, uint32_t branch, uint32_t count)
 		if (here->op.kind == OP_THREAD_CREATE)
 			return false; /* the op does not identify the created thread */
 		if (here->child != DPOR_NONE) {
-			if (!merge_tree(merge, here->child, count + 1))
+			if (!dpor_merge_tree(merge, here->child, count + 1))
 				return false;
 			continue;
 		}
 		memcpy(merge->path, merge->ops, (count + 1) * sizeof *merge->ops);
-		if (!merge_path(merge->dpor, merge->place, merge->path, count + 1, merge->finder))
+		if (!dpor_merge_path(
+			    merge->dpor, merge->place, merge->path, count + 1, merge->finder))
 			return false;
 	}
 	return true;
@@ -263,7 +266,7 @@ bool dpor_merge_trees(struct dpor *dpor, struct dpor *task)
 			continue;
 		merge.place = &dpor_branches(dpor)[step->wakeup].sibling;
 		step->changes++;
-		if (!merge_tree(&merge, dpor_branches(task)[other->wakeup].sibling, 0) ||
+		if (!dpor_merge_tree(&merge, dpor_branches(task)[other->wakeup].sibling, 0) ||
 			dpor->is_lost)
 			return false;
 	}
@@ -280,7 +283,7 @@ static uint32_t dpor_merge_branch_of(struct dpor *dpor, const struct dpor *task)
 }
 
 /* Returns whether the task followed the branch to its first leaf without inserted ops. */
-static bool has_gone_straight(struct dpor *dpor, struct dpor *task, uint32_t branch)
+static bool dpor_merge_is_direct_path(struct dpor *dpor, struct dpor *task, uint32_t branch)
 {
 	uint32_t next = dpor_branches(dpor)[branch].child;
 
@@ -301,7 +304,7 @@ struct walk {
 	uint32_t step, branch;
 };
 
-static uint32_t *walk_on(struct walk *walk)
+static uint32_t *dpor_merge_next_step(struct walk *walk)
 {
 	struct dpor *dpor = walk->dpor;
 
@@ -312,7 +315,7 @@ static uint32_t *walk_on(struct walk *walk)
 	return &dpor_branches(dpor)[walk->branch].sibling;
 }
 
-static bool merge_all(struct dpor *dpor, struct dpor *task, uint32_t branch)
+static bool dpor_merge_all(struct dpor *dpor, struct dpor *task, uint32_t branch)
 {
 	struct walk walk = {dpor, task, 0, branch};
 	struct merge merge = {.dpor = dpor, .task = task, .finder = task};
@@ -323,20 +326,21 @@ static bool merge_all(struct dpor *dpor, struct dpor *task, uint32_t branch)
 
 		if (other->is_value)
 			continue;
-		merge.place = walk_on(&walk);
+		merge.place = dpor_merge_next_step(&walk);
 		added = dpor_branches(task)[other->wakeup].sibling;
-		if (!dpor_has_changed(other) || begins_like(task, added, dpor, *merge.place))
+		if (!dpor_has_changed(other) ||
+			dpor_merge_is_prefix(task, added, dpor, *merge.place))
 			continue;
 		if (walk.step <= task->last)
 			dpor_steps(dpor)[walk.step].changes++;
-		if (!merge_tree(&merge, added, 0))
+		if (!dpor_merge_tree(&merge, added, 0))
 			return false;
 	}
 	return !dpor->is_lost;
 }
 
 /* Marks branches that the task neither got at the split nor found in counted runs. */
-static void mark_others(struct dpor *task, uint32_t branch)
+static void dpor_merge_mark_others(struct dpor *task, uint32_t branch)
 {
 	for (; branch != DPOR_NONE; branch = dpor_branches(task)[branch].sibling) {
 		struct dpor_branch *here = &dpor_branches(task)[branch];
@@ -347,7 +351,7 @@ static void mark_others(struct dpor *task, uint32_t branch)
 
 		if (is_later)
 			here->finder = DPOR_FINDER_OTHER;
-		mark_others(task, here->child);
+		dpor_merge_mark_others(task, here->child);
 	}
 }
 
@@ -362,14 +366,14 @@ static void dpor_merge_take_over(struct dpor *dpor, struct dpor *task, uint32_t 
 
 		if (step->is_value)
 			continue;
-		ours = *walk_on(&walk);
+		ours = *dpor_merge_next_step(&walk);
 		while ((old = dpor_branches(task)[step->wakeup].sibling) != DPOR_NONE) {
 			dpor_branches(task)[step->wakeup].sibling =
 				dpor_branches(task)[old].sibling;
 			dpor_branch_free(task, old);
 		}
 		ours = dpor_copy_list(task, dpor, ours);
-		mark_others(task, ours);
+		dpor_merge_mark_others(task, ours);
 		dpor_branches(task)[step->wakeup].sibling = ours;
 		if (walk.step <= task->last)
 			step->changes = dpor_steps(dpor)[walk.step].changes;
@@ -378,21 +382,21 @@ static void dpor_merge_take_over(struct dpor *dpor, struct dpor *task, uint32_t 
 	task->tree_hash = dpor_hash_tree(dpor, dpor_branches(dpor)[branch].child);
 }
 
-static void join_found_in(struct dpor *dpor, uint32_t branch, uint32_t task)
+static void dpor_merge_join_found_in(struct dpor *dpor, uint32_t branch, uint32_t task)
 {
 	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].sibling) {
 		if (dpor_branches(dpor)[branch].finder == task) {
 			dpor_branches(dpor)[branch].finder = 0;
 			dpor_branches(dpor)[branch].born = (uint32_t)dpor->runs;
 		}
-		join_found_in(dpor, dpor_branches(dpor)[branch].child, task);
+		dpor_merge_join_found_in(dpor, dpor_branches(dpor)[branch].child, task);
 	}
 }
 
 void dpor_join_found(struct dpor *dpor, uint32_t task)
 {
 	for (uint32_t i = 0; i < dpor->step_count; i++)
-		join_found_in(dpor, dpor_steps(dpor)[i].wakeup, task);
+		dpor_merge_join_found_in(dpor, dpor_steps(dpor)[i].wakeup, task);
 }
 
 bool dpor_synchronise(void *state, void *block)
@@ -407,7 +411,8 @@ bool dpor_synchronise(void *state, void *block)
 		return false;
 	branch = dpor_merge_branch_of(dpor, task);
 	if (branch == DPOR_NONE || !dpor_has_same_slots(dpor, task) ||
-		!has_gone_straight(dpor, task, branch) || !merge_all(dpor, task, branch))
+		!dpor_merge_is_direct_path(dpor, task, branch) ||
+		!dpor_merge_all(dpor, task, branch))
 		return false;
 	dpor_join_slots(dpor, task);
 	dpor_join_slots(task, dpor);

@@ -31,7 +31,7 @@ uint32_t *dpor_bucket(struct dpor *dpor, const struct dpor_op *op)
 {
 	const uint64_t key = dpor_key(op);
 
-	return key ? &dpor->last_alike[(key ^ key >> 16) % DPOR_BUCKETS] : NULL;
+	return key ? &dpor->last_in_bucket[(key ^ key >> 16) % DPOR_BUCKETS] : NULL;
 }
 
 void dpor_enlist(struct dpor *dpor, uint32_t step)
@@ -39,10 +39,10 @@ void dpor_enlist(struct dpor *dpor, uint32_t step)
 	struct dpor_step *self = &dpor_steps(dpor)[step];
 	uint32_t *bucket = dpor_bucket(dpor, &self->op);
 
-	self->alike = self->wide = DPOR_NONE;
+	self->previous_in_bucket = self->wide = DPOR_NONE;
 	if (!bucket)
 		return;
-	self->alike = *bucket;
+	self->previous_in_bucket = *bucket;
 	self->wide = dpor->last_wide;
 	*bucket = step;
 	if (dpor_is_wide(&self->op))
@@ -56,7 +56,7 @@ void dpor_strike(struct dpor *dpor, uint32_t step)
 
 	if (!bucket)
 		return;
-	*bucket = self->alike;
+	*bucket = self->previous_in_bucket;
 	if (dpor_is_wide(&self->op))
 		dpor->last_wide = self->wide;
 }
@@ -66,32 +66,33 @@ void dpor_look_back_begin(struct dpor *dpor, struct dpor_look_back *look, uint32
 	const struct dpor_step *self = &dpor_steps(dpor)[step];
 
 	*look = (struct dpor_look_back){.op = &self->op,
-		.alike = self->alike,
+		.previous_in_bucket = self->previous_in_bucket,
 		.wide = self->wide,
 		.all_below = dpor_is_wide(&self->op) ? step : DPOR_NONE};
 }
 
-static uint32_t look_back_pass(struct dpor *dpor, struct dpor_look_back *look)
+static uint32_t dpor_order_look_back_pass(struct dpor *dpor, struct dpor_look_back *look)
 {
 	const struct dpor_step *steps = dpor_steps(dpor);
 	uint32_t at;
 
 	if (look->all_below != DPOR_NONE)
 		return look->all_below ? --look->all_below : DPOR_NONE;
-	if (look->alike == DPOR_NONE && look->wide == DPOR_NONE)
+	if (look->previous_in_bucket == DPOR_NONE && look->wide == DPOR_NONE)
 		return DPOR_NONE;
-	at = look->wide == DPOR_NONE || (look->alike != DPOR_NONE && look->alike > look->wide)
-		     ? look->alike
+	at = look->wide == DPOR_NONE || (look->previous_in_bucket != DPOR_NONE &&
+						look->previous_in_bucket > look->wide)
+		     ? look->previous_in_bucket
 		     : look->wide;
-	if (look->alike == at)
-		look->alike = steps[at].alike;
+	if (look->previous_in_bucket == at)
+		look->previous_in_bucket = steps[at].previous_in_bucket;
 	if (look->wide == at)
 		look->wide = steps[at].wide;
 	return at;
 }
 
 /* Returns whether every op depends on both ops or on none. */
-static bool look_back_is_alike(const struct dpor_op *a, const struct dpor_op *b)
+static bool dpor_order_look_back_is_equal(const struct dpor_op *a, const struct dpor_op *b)
 {
 	return a->object == b->object && a->kind == b->kind && a->flags == b->flags &&
 	       a->second == b->second;
@@ -101,7 +102,7 @@ uint32_t dpor_look_back_next(struct dpor *dpor, struct dpor_look_back *look, con
 {
 	uint32_t at;
 
-	while ((at = look_back_pass(dpor, look)) != DPOR_NONE) {
+	while ((at = dpor_order_look_back_pass(dpor, look)) != DPOR_NONE) {
 		const struct dpor_step *step = &dpor_steps(dpor)[at];
 
 		if (step->is_value)
@@ -109,7 +110,7 @@ uint32_t dpor_look_back_next(struct dpor *dpor, struct dpor_look_back *look, con
 		if (step->op.thread != look->op->thread) {
 			if (step->ordinal > past[step->op.thread])
 				return at;
-		} else if (look_back_is_alike(&step->op, look->op)) {
+		} else if (dpor_order_look_back_is_equal(&step->op, look->op)) {
 			return DPOR_NONE;
 		}
 	}
@@ -124,14 +125,14 @@ static uint8_t dpor_order_nesting(struct dpor *dpor, uint32_t step)
 	const struct dpor_step *previous =
 		self->previous == DPOR_NONE ? NULL : &steps[self->previous];
 	const enum object_class class = dpor_class_of(&self->op);
-	uint32_t at = self->alike;
+	uint32_t at = self->previous_in_bucket;
 	uint8_t before;
 
 	if (class != OBJECT_MUTEX && class != OBJECT_RWLOCK && class != OBJECT_FILE)
 		return 0;
 	while (at != DPOR_NONE &&
 		(steps[at].op.thread != self->op.thread || steps[at].op.object != self->op.object))
-		at = steps[at].alike;
+		at = steps[at].previous_in_bucket;
 	before = at == DPOR_NONE ? 0 : steps[at].nesting;
 	if (self->op.flags & OP_RELEASE)
 		return before && class != OBJECT_FILE ? before - 1 : 0;

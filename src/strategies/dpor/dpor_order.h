@@ -54,7 +54,7 @@ uint32_t *dpor_bucket(struct dpor *dpor, const struct dpor_op *op);
  */
 struct dpor_look_back {
 	const struct dpor_op *op;
-	uint32_t alike, wide; /* next candidates */
+	uint32_t previous_in_bucket, wide; /* next candidates */
 	/* all steps below this one are candidates (wide op); else DPOR_NONE */
 	uint32_t all_below;
 };

@@ -57,7 +57,7 @@ struct dpor_step *dpor_push_step(struct dpor *dpor)
 	step = &dpor_steps(dpor)[dpor->depth];
 	*step = (struct dpor_step){.previous = DPOR_NONE,
 		.enabler = DPOR_NONE,
-		.alike = DPOR_NONE,
+		.previous_in_bucket = DPOR_NONE,
 		.wide = DPOR_NONE,
 		.wakeup = DPOR_NONE};
 	dpor_push_inherit_sleepers(dpor, step);

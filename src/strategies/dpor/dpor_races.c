@@ -8,7 +8,8 @@
  * more than a later one. A thread that was
  *   disabled before the end was not prevented by the end.
  */
-static bool has_other_order(const struct dpor_step *first, const struct dpor_step *second)
+static bool dpor_races_has_other_order(
+	const struct dpor_step *first, const struct dpor_step *second)
 {
 	const bool waits = second->op.flags & OP_MAYBLOCK;
 
@@ -27,7 +28,7 @@ static bool has_other_order(const struct dpor_step *first, const struct dpor_ste
 }
 
 /* A thread that was disabled before `first` remains disabled if no op moved ahead affects it. */
-static bool is_stuck(
+static bool dpor_races_remains_disabled(
 	struct dpor *dpor, uint32_t first, uint32_t second, const struct dpor_sequence *sequence)
 {
 	const struct dpor_step *self = &dpor_steps(dpor)[second];
@@ -46,7 +47,7 @@ static bool is_stuck(
  * its place among them. Steps after `second` do not depend on it, because they would then depend on
  * `first`.
  */
-static void other_order(
+static void dpor_races_other_order(
 	struct dpor *dpor, uint32_t first, uint32_t second, struct dpor_sequence *sequence)
 {
 	*sequence = (struct dpor_sequence){.steps = dpor_scratch(dpor)};
@@ -64,14 +65,15 @@ static void other_order(
 	sequence->core = sequence->count;
 }
 
-static bool reverse(struct dpor *dpor, uint32_t first, uint32_t second)
+static bool dpor_races_reverse(struct dpor *dpor, uint32_t first, uint32_t second)
 {
 	struct dpor_sequence sequence;
 
 	dpor_note_racy(dpor, &dpor_steps(dpor)[first].op);
 	dpor_note_racy(dpor, &dpor_steps(dpor)[second].op);
-	other_order(dpor, first, second, &sequence);
-	return is_stuck(dpor, first, second, &sequence) || dpor_add_order(dpor, first, &sequence);
+	dpor_races_other_order(dpor, first, second, &sequence);
+	return dpor_races_remains_disabled(dpor, first, second, &sequence) ||
+	       dpor_add_order(dpor, first, &sequence);
 }
 
 /*
@@ -79,7 +81,8 @@ static bool reverse(struct dpor *dpor, uint32_t first, uint32_t second)
  * a unit. The consumer of an earlier unit competes with `second`; `first` therefore does not order
  * the two.
  */
-static bool gave_one_of_many(const struct dpor_op *first, const struct dpor_op *second)
+static bool dpor_races_is_one_of_many_units(
+	const struct dpor_op *first, const struct dpor_op *second)
 {
 	if (!(second->flags & OP_MAYBLOCK) || first->kind == second->kind)
 		return false;
@@ -90,20 +93,21 @@ static bool gave_one_of_many(const struct dpor_op *first, const struct dpor_op *
  * The thread of `first` already held the lock. No schedule has `second` between the outermost
  * acquisition and this one, so `first` does not hide the race with the outermost one.
  */
-static bool is_nested_acquisition(const struct dpor_step *first)
+static bool dpor_races_is_nested_acquisition(const struct dpor_step *first)
 {
 	return first->op.flags & OP_ACQUIRE && first->nesting > 1;
 }
 
 /* The shard orders this pair: the second event waited, and follows earlier steps, too. */
-static inline bool is_settled_pair(const struct dpor_step *first, const struct dpor_step *second)
+static inline bool dpor_races_is_settled_pair(
+	const struct dpor_step *first, const struct dpor_step *second)
 {
 	return first->leads & second->follows;
 }
 
 /* Races with dependent earlier steps that nothing in between orders. Returns true if all are
  * settled. */
-static bool reverse_races_of(struct dpor *dpor, uint32_t second)
+static bool dpor_races_reverse_races_of(struct dpor *dpor, uint32_t second)
 {
 	const struct dpor_step *steps = dpor_steps(dpor);
 	const uint32_t *past = dpor_own_past(dpor, second);
@@ -117,12 +121,12 @@ static bool reverse_races_of(struct dpor *dpor, uint32_t second)
 	while ((first = dpor_look_back_next(dpor, &look, past)) != DPOR_NONE) {
 		if (steps[first].ordinal <= ordered[steps[first].op.thread] ||
 			!dpor_dependent(&steps[first].op, &steps[second].op) ||
-			!has_other_order(&steps[first], &steps[second]))
+			!dpor_races_has_other_order(&steps[first], &steps[second]))
 			continue;
-		if (!is_settled_pair(&steps[first], &steps[second]))
-			is_settled &= reverse(dpor, first, second);
-		if (!gave_one_of_many(&steps[first].op, &steps[second].op) &&
-			!is_nested_acquisition(&steps[first]))
+		if (!dpor_races_is_settled_pair(&steps[first], &steps[second]))
+			is_settled &= dpor_races_reverse(dpor, first, second);
+		if (!dpor_races_is_one_of_many_units(&steps[first].op, &steps[second].op) &&
+			!dpor_races_is_nested_acquisition(&steps[first]))
 			dpor_clock_join(dpor, ordered, dpor_clock(dpor, first));
 	}
 	return is_settled;
@@ -142,12 +146,12 @@ uint32_t dpor_first_race(struct dpor *dpor, uint32_t second,
 	while ((first = dpor_look_back_next(dpor, &look, past)) != DPOR_NONE) {
 		if (steps[first].ordinal <= ordered[steps[first].op.thread] ||
 			!dpor_dependent(&steps[first].op, &steps[second].op) ||
-			!has_other_order(&steps[first], &steps[second]))
+			!dpor_races_has_other_order(&steps[first], &steps[second]))
 			continue;
-		if (!is_settled_pair(&steps[first], &steps[second]) &&
+		if (!dpor_races_is_settled_pair(&steps[first], &steps[second]) &&
 			is_wanted(&steps[first].op, &steps[second].op))
 			return first;
-		if (!is_nested_acquisition(&steps[first]))
+		if (!dpor_races_is_nested_acquisition(&steps[first]))
 			dpor_clock_join(dpor, ordered, dpor_clock(dpor, first));
 	}
 	return DPOR_NONE;
@@ -171,7 +175,7 @@ static bool dpor_races_has_ended(struct dpor *dpor)
 }
 
 /* The pending op becomes a virtual last step of the run. */
-static uint32_t step_left(struct dpor *dpor, uint8_t slot)
+static uint32_t dpor_races_step_left(struct dpor *dpor, uint8_t slot)
 {
 	const uint32_t number = dpor->depth, last = dpor->last_step[slot];
 	const uint32_t *bucket = dpor_bucket(dpor, &dpor->left[slot]);
@@ -182,13 +186,13 @@ static uint32_t step_left(struct dpor *dpor, uint8_t slot)
 		.enabler = dpor_enabler(dpor, &dpor->left[slot]),
 		.ordinal = last == DPOR_NONE ? 1 : dpor_steps(dpor)[last].ordinal + 1,
 		.follows = dpor_share_follows(dpor, &dpor->left[slot]),
-		.alike = bucket ? *bucket : DPOR_NONE,
+		.previous_in_bucket = bucket ? *bucket : DPOR_NONE,
 		.wide = bucket || dpor_races_has_ended(dpor) ? dpor->last_wide : DPOR_NONE,
 	};
 	return number;
 }
 
-static uint32_t last_real_step(struct dpor *dpor)
+static uint32_t dpor_races_last_real_step(struct dpor *dpor)
 {
 	uint32_t step = dpor->depth;
 
@@ -198,12 +202,12 @@ static uint32_t last_real_step(struct dpor *dpor)
 }
 
 /* A thread blocked for ever has lost a race, too; an enabled one lost against the process's end. */
-static void reverse_races_of_left(struct dpor *dpor, uint8_t slot)
+static void dpor_races_reverse_races_of_left(struct dpor *dpor, uint8_t slot)
 {
-	const uint32_t step = step_left(dpor, slot);
-	const uint32_t end = last_real_step(dpor);
+	const uint32_t step = dpor_races_step_left(dpor, slot);
+	const uint32_t end = dpor_races_last_real_step(dpor);
 
-	(void)reverse_races_of(dpor, step);
+	(void)dpor_races_reverse_races_of(dpor, step);
 	if (dpor->left_enabled >> slot & 1 && end != DPOR_NONE &&
 		dpor_steps(dpor)[end].op.thread != slot) {
 		struct dpor_sequence sequence = {
@@ -234,18 +238,19 @@ void dpor_reverse_races(struct dpor *dpor)
 	while (*open != DPOR_NONE && !dpor->is_lost) {
 		struct dpor_step *step = &steps[*open];
 
-		if (reverse_races_of(dpor, *open))
+		if (dpor_races_reverse_races_of(dpor, *open))
 			*open = step->open_before;
 		else
 			open = &step->open_before;
 	}
 	for (uint32_t i = dpor->first_new; i < dpor->depth && !dpor->is_lost; i++) {
-		if (steps[i].is_value || !steps[i].has_other || reverse_races_of(dpor, i))
+		if (steps[i].is_value || !steps[i].has_other ||
+			dpor_races_reverse_races_of(dpor, i))
 			continue;
 		steps[i].open_before = dpor->open;
 		dpor->open = i;
 	}
 	for (uint8_t slot = 0; slot < dpor->slot_count && !dpor->is_lost; slot++)
 		if (dpor->left_slots >> slot & 1)
-			reverse_races_of_left(dpor, slot);
+			dpor_races_reverse_races_of_left(dpor, slot);
 }

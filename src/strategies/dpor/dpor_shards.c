@@ -15,7 +15,7 @@ static bool dpor_shards_is_about(const struct dpor_event *event, const struct dp
 	       !(event->is_change && op->flags & OP_READ);
 }
 
-static bool has_been(const struct dpor_event *event)
+static bool dpor_shards_has_happened(const struct dpor_event *event)
 {
 	return event->before >= event->ordinal;
 }
@@ -82,8 +82,8 @@ void dpor_share_look(struct dpor *dpor, const struct schedule_view *view)
 		const uint32_t index = dpor->index_of[second->thread];
 		struct dpor_op op;
 
-		if (has_been(&pair->events[pair->lead]) || index >= view->thread_count ||
-			view->pending[index].kind == OP_NONE)
+		if (dpor_shards_has_happened(&pair->events[pair->lead]) ||
+			index >= view->thread_count || view->pending[index].kind == OP_NONE)
 			continue;
 		op = dpor_op_of(dpor, view, index);
 		if (dpor_shards_is_due(second, &op))
@@ -99,12 +99,13 @@ void dpor_share_hold_up(struct dpor *dpor)
 	dpor->is_blocked = true;
 }
 
-bool dpor_share_is_in_vain(const struct dpor *dpor)
+bool dpor_share_is_redundant(const struct dpor *dpor)
 {
 	for (uint32_t i = 0; i < dpor->share.pair_count; i++) {
 		const struct dpor_pair *pair = &dpor->share.pairs[i];
 
-		if (pair->lead && !has_been(&pair->events[0]) && !has_been(&pair->events[1]))
+		if (pair->lead && !dpor_shards_has_happened(&pair->events[0]) &&
+			!dpor_shards_has_happened(&pair->events[1]))
 			return true;
 	}
 	return dpor->is_blocked;
@@ -123,7 +124,7 @@ static struct dpor_event dpor_shards_event_of(struct dpor *dpor, uint32_t number
 }
 
 /* Returns whether both ops concern one memory location or one mutex, and only that. */
-static bool is_simple(const struct dpor_op *first, const struct dpor_op *second)
+static bool dpor_shards_is_one_location(const struct dpor_op *first, const struct dpor_op *second)
 {
 	const uint8_t class = dpor_class_of(first);
 
@@ -131,7 +132,7 @@ static bool is_simple(const struct dpor_op *first, const struct dpor_op *second)
 }
 
 /* The first race of the run, in the order of its later steps, between two such events. */
-static bool find_pair(struct dpor *dpor, struct dpor_pair *pair)
+static bool dpor_shards_find_pair(struct dpor *dpor, struct dpor_pair *pair)
 {
 	const struct dpor_step *steps = dpor_steps(dpor);
 	uint32_t first;
@@ -139,7 +140,7 @@ static bool find_pair(struct dpor *dpor, struct dpor_pair *pair)
 	for (uint32_t second = 0; second < dpor->depth; second++) {
 		if (steps[second].is_value)
 			continue;
-		first = dpor_first_race(dpor, second, is_simple);
+		first = dpor_first_race(dpor, second, dpor_shards_is_one_location);
 		if (first == DPOR_NONE)
 			continue;
 		if (steps[first].op.flags & OP_READ) {
@@ -161,7 +162,7 @@ static uint32_t dpor_shards_level(const struct dpor_share *share)
 }
 
 /* Pseudo-random, so that no shard always gets the same side of the last pairs. */
-static uint32_t leaf_of(const struct dpor_share *share, uint32_t block)
+static uint32_t dpor_shards_leaf_of(const struct dpor_share *share, uint32_t block)
 {
 	const uint32_t turn = (uint32_t)(hash_pair(share->shards, block) % share->shards);
 
@@ -173,7 +174,7 @@ static uint8_t dpor_shards_side_of(const struct dpor_share *share, uint32_t leaf
 	return leaf >> (share->levels - 1 - level) & 1;
 }
 
-static void begin_tree(struct dpor *dpor)
+static void dpor_shards_begin_tree(struct dpor *dpor)
 {
 	dpor_forget(dpor);
 	memcpy(dpor->racy, dpor->share.taught, sizeof dpor->racy);
@@ -185,12 +186,12 @@ static void dpor_shards_set_out(struct dpor *dpor)
 	struct dpor_share *share = &dpor->share;
 
 	share->is_scouting = dpor_shards_level(share) < share->levels;
-	begin_tree(dpor);
+	dpor_shards_begin_tree(dpor);
 }
 
 /* Returns whether the path ends before the last level, with the leaf as the first one below its
  * end. */
-static bool is_first_below(const struct dpor_share *share)
+static bool dpor_shards_is_first_below(const struct dpor_share *share)
 {
 	return !(share->leaf & ((1u << (share->levels - dpor_shards_level(share))) - 1));
 }
@@ -201,7 +202,7 @@ bool dpor_share_next(struct dpor *dpor)
 	const uint32_t last = share->leaf;
 	uint32_t common = 0;
 
-	share->leaf = leaf_of(share, ++share->block);
+	share->leaf = dpor_shards_leaf_of(share, ++share->block);
 	if (share->leaf >> share->levels)
 		return false;
 	while (common < dpor_shards_level(share) &&
@@ -223,16 +224,16 @@ void dpor_share_scouted(struct dpor *dpor)
 	struct dpor_share *share = &dpor->share;
 	struct dpor_pair *pair = &share->pairs[share->pair_count];
 
-	if (find_pair(dpor, pair)) {
+	if (dpor_shards_find_pair(dpor, pair)) {
 		pair->lead = dpor_shards_side_of(share, share->leaf, dpor_shards_level(share));
 		share->pair_count++;
 		if (dpor_shards_level(share) == 1)
 			share->plan = hash_pair(share->plan,
 				hash_pair(pair->events[0].object, pair->events[1].ordinal));
 		dpor_shards_set_out(dpor);
-	} else if (is_first_below(share)) {
+	} else if (dpor_shards_is_first_below(share)) {
 		share->is_scouting = false;
-		begin_tree(dpor);
+		dpor_shards_begin_tree(dpor);
 	} else if (!dpor_share_next(dpor)) {
 		dpor->is_exhausted = true;
 	}
@@ -251,6 +252,6 @@ void dpor_share_begin(struct dpor *dpor)
 	share->block = 0;
 	while ((UINT32_C(1) << share->levels) < share->shards * CLASSES_PER_SHARD)
 		share->levels++;
-	share->leaf = leaf_of(share, 0);
+	share->leaf = dpor_shards_leaf_of(share, 0);
 	dpor_shards_set_out(dpor);
 }

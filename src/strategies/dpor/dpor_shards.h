@@ -73,6 +73,6 @@ void dpor_share_note(struct dpor *dpor, struct dpor_step *step);
 /* Called when all enabled threads are held: the run ends for this class. */
 void dpor_share_hold_up(struct dpor *dpor);
 /* Returns whether the ended run belongs to another class, or was redundant. */
-bool dpor_share_is_in_vain(const struct dpor *dpor);
+bool dpor_share_is_redundant(const struct dpor *dpor);
 /* Bits of the pairs for which this pending op is the waiting event. */
 uint64_t dpor_share_follows(const struct dpor *dpor, const struct dpor_op *op);

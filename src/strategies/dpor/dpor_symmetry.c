@@ -67,12 +67,13 @@ static uint32_t dpor_symmetry_member_before(const struct dpor_group *group, uint
 void dpor_symmetry_meet(struct dpor *dpor, const struct schedule_view *view, uint32_t slot)
 {
 	struct dpor_symmetry *symmetry = &dpor->symmetry;
-	const bool is_alike = view->alike && bitset_has(view->alike, dpor->index_of[slot]);
+	const bool is_alike =
+		view->equals_previous && bitset_has(view->equals_previous, dpor->index_of[slot]);
 
 	if (is_alike)
-		symmetry->alike |= dpor_symmetry_bit(slot);
+		symmetry->equals_previous |= dpor_symmetry_bit(slot);
 	else
-		symmetry->alike &= ~dpor_symmetry_bit(slot);
+		symmetry->equals_previous &= ~dpor_symmetry_bit(slot);
 	for (uint32_t i = 0; i < symmetry->group_count; i++) {
 		const struct dpor_group *group = &symmetry->groups[i];
 		const uint32_t before = dpor_symmetry_member_before(group, slot);
@@ -247,7 +248,7 @@ static bool dpor_symmetry_add_pairs(struct dpor *dpor, struct dpor_group *group)
 	return group->ordered > 1;
 }
 
-/* The groups of the run that ended: threads that main created alike and in a row. */
+/* The groups of the run that ended: threads that main created equal and in a row. */
 static void dpor_symmetry_find_groups(struct dpor *dpor)
 {
 	struct dpor_symmetry *symmetry = &dpor->symmetry;
@@ -262,7 +263,7 @@ static void dpor_symmetry_find_groups(struct dpor *dpor)
 
 		if (slot < dpor->slot_count && !is_thread)
 			continue;
-		if (is_thread && before != DPOR_NONE && symmetry->alike >> slot & 1 &&
+		if (is_thread && before != DPOR_NONE && symmetry->equals_previous >> slot & 1 &&
 			dpor_symmetry_is_in_a_row(
 				dpor, dpor->creation[before], dpor->creation[slot])) {
 			group.slots |= dpor_symmetry_bit(slot);

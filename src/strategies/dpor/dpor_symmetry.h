@@ -14,7 +14,7 @@
  *
  * Each run checks what can be seen. A run that tells the threads of a group apart ends the use of
  * symmetry: the search begins anew without it. The checks are:
- * - main creates the threads of a group alike and in a row, in every run;
+ * - main creates the threads of a group in a row, all with equal properties, in every run;
  * - main joins the threads of a group in a row, and has done so completely in a learning run,
  *   unless that run ended without a join; no other thread joins them;
  * - their results are NULL or equal to their argument, unless no thread reads the results;
@@ -62,7 +62,7 @@ struct dpor_symmetry {
 	uint8_t broken;	   /* enum dpor_asymmetry of the first violation */
 	uint32_t group_count;
 	struct dpor_group groups[DPOR_SYMMETRY_GROUPS];
-	uint64_t alike; /* slots that equal the previous thread of their creator */
+	uint64_t equals_previous; /* slots that equal the previous thread of their creator */
 	/* by slot: the thread as an object; 0: not known */
 	object_name self[DPOR_SYMMETRY_THREADS];
 	/* by slot: object of the first change that suits a pair; 0: none yet */

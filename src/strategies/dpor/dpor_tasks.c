@@ -22,7 +22,8 @@
 #include <stddef.h>
 #include <string.h>
 
-static void add_sleeper(struct dpor *dpor, struct dpor_step *step, const struct dpor_op *op)
+static void dpor_tasks_add_sleeper(
+	struct dpor *dpor, struct dpor_step *step, const struct dpor_op *op)
 {
 	if (dpor->sleeper_used == dpor->sleeper_capacity) {
 		dpor->is_lost = true;
@@ -32,7 +33,7 @@ static void add_sleeper(struct dpor *dpor, struct dpor_step *step, const struct 
 	step->sleeper_count++;
 }
 
-static void copy_sleepers(struct dpor *to, struct dpor *from, uint32_t number)
+static void dpor_tasks_copy_sleepers(struct dpor *to, struct dpor *from, uint32_t number)
 {
 	const struct dpor_step *source = &dpor_steps(from)[number];
 	struct dpor_step *step = &dpor_steps(to)[number];
@@ -40,20 +41,20 @@ static void copy_sleepers(struct dpor *to, struct dpor *from, uint32_t number)
 	step->sleeper = to->sleeper_used;
 	step->sleeper_count = 0;
 	for (uint32_t i = 0; i < source->sleeper_count; i++)
-		add_sleeper(to, step, &dpor_sleepers(from)[source->sleeper + i].op);
+		dpor_tasks_add_sleeper(to, step, &dpor_sleepers(from)[source->sleeper + i].op);
 }
 
-static void copy_clock(struct dpor *to, struct dpor *from, uint32_t step)
+static void dpor_tasks_copy_clock(struct dpor *to, struct dpor *from, uint32_t step)
 {
 	memcpy(dpor_clock(to, step), dpor_clock(from, step), DPOR_THREADS * sizeof(uint32_t));
 }
 
-static uint64_t hash_racy(const struct dpor *dpor)
+static uint64_t dpor_tasks_hash_racy(const struct dpor *dpor)
 {
 	return hash_bytes(dpor->racy, sizeof dpor->racy);
 }
 
-static uint64_t hash_open(struct dpor *dpor, uint32_t below)
+static uint64_t dpor_tasks_hash_open(struct dpor *dpor, uint32_t below)
 {
 	uint64_t hash = 1;
 
@@ -65,7 +66,7 @@ static uint64_t hash_open(struct dpor *dpor, uint32_t below)
 }
 
 /* An unexplored branch of the step that belongs to no task; DPOR_NONE: none. */
-static uint32_t find_waiting(struct dpor *dpor, const struct dpor_step *step)
+static uint32_t dpor_tasks_find_waiting(struct dpor *dpor, const struct dpor_step *step)
 {
 	uint32_t branch = step->is_value ? DPOR_NONE : step->wakeup;
 	bool is_first = true; /* the first branch is the current or the next one */
@@ -83,7 +84,8 @@ static uint32_t find_waiting(struct dpor *dpor, const struct dpor_step *step)
 }
 
 /* Puts all branches before the task's branch into the sleep set of the task's last step. */
-static void put_to_sleep(struct dpor *task, struct dpor *dpor, uint32_t number, uint32_t branch)
+static void dpor_tasks_put_to_sleep(
+	struct dpor *task, struct dpor *dpor, uint32_t number, uint32_t branch)
 {
 	const struct dpor_step *source = &dpor_steps(dpor)[number];
 	const bool is_begun = number + 1 < dpor->step_count;
@@ -97,25 +99,26 @@ static void put_to_sleep(struct dpor *task, struct dpor *dpor, uint32_t number, 
 		if (before == source->wakeup && is_begun)
 			op = &source->op;
 		if (source->enabled >> op->thread & 1)
-			add_sleeper(task, step, op);
+			dpor_tasks_add_sleeper(task, step, op);
 	}
 }
 
-static void copy_way(struct dpor *task, struct dpor *dpor, uint32_t last, uint32_t branch)
+static void dpor_tasks_copy_path(
+	struct dpor *task, struct dpor *dpor, uint32_t last, uint32_t branch)
 {
 	for (uint32_t i = 0; i <= last; i++) {
 		struct dpor_step *step = &dpor_steps(task)[i];
 
 		*step = dpor_steps(dpor)[i];
 		step->changes_had = step->changes;
-		copy_clock(task, dpor, i);
-		copy_sleepers(task, dpor, i);
+		dpor_tasks_copy_clock(task, dpor, i);
+		dpor_tasks_copy_sleepers(task, dpor, i);
 		step->wakeup = dpor_copy_list(task, dpor, i == last ? branch : step->wakeup);
 	}
-	put_to_sleep(task, dpor, last, branch);
+	dpor_tasks_put_to_sleep(task, dpor, last, branch);
 }
 
-static void split_branch(
+static void dpor_tasks_split_branch(
 	struct dpor *dpor, struct dpor *task, uint32_t number, uint32_t last, uint32_t branch)
 {
 	memcpy(task, dpor, sizeof *task);
@@ -125,14 +128,14 @@ static void split_branch(
 	task->split_runs = (uint32_t)dpor->runs;
 	task->task = number;
 	task->tree_hash = dpor_hash_tree(dpor, dpor_branches(dpor)[branch].child);
-	task->open_hash = hash_open(dpor, last);
-	task->racy_hash = hash_racy(dpor);
+	task->open_hash = dpor_tasks_hash_open(dpor, last);
+	task->racy_hash = dpor_tasks_hash_racy(dpor);
 	task->depth = task->known = 0;
 	task->branch_free = DPOR_NONE;
 	task->branch_used = task->sleeper_used = 0;
 	task->runs = task->blocked_runs = task->diverged_runs = 0;
 	task->awaited = 0;
-	copy_way(task, dpor, last, branch);
+	dpor_tasks_copy_path(task, dpor, last, branch);
 	while (task->open != DPOR_NONE && task->open >= last)
 		task->open = dpor_steps(dpor)[task->open].open_before;
 }
@@ -145,11 +148,11 @@ static bool dpor_split(void *state, void *block, uint32_t number, uint64_t most,
 	if (dpor->lessons < DPOR_LESSONS || dpor->is_exhausted || dpor->is_lost || dpor->awaited)
 		return false;
 	for (uint32_t i = dpor->base; i < dpor->step_count; i++) {
-		const uint32_t branch = find_waiting(dpor, &dpor_steps(dpor)[i]);
+		const uint32_t branch = dpor_tasks_find_waiting(dpor, &dpor_steps(dpor)[i]);
 
 		if (branch == DPOR_NONE)
 			continue;
-		split_branch(dpor, task, number, i, branch);
+		dpor_tasks_split_branch(dpor, task, number, i, branch);
 		task->is_exact = is_exact;
 		if (task->is_lost)
 			return false;
@@ -159,7 +162,7 @@ static bool dpor_split(void *state, void *block, uint32_t number, uint64_t most,
 	return false;
 }
 
-static bool has_same_sleepers(struct dpor *dpor, struct dpor *task, uint32_t number)
+static bool dpor_tasks_has_same_sleepers(struct dpor *dpor, struct dpor *task, uint32_t number)
 {
 	const struct dpor_step *a = &dpor_steps(dpor)[number], *b = &dpor_steps(task)[number];
 
@@ -177,11 +180,11 @@ static bool dpor_tasks_is_joinable(struct dpor *dpor, struct dpor *task)
 	return !dpor->is_lost && !task->is_lost && !task->diverged_runs && task->runs &&
 	       dpor->symmetry.is_active == task->symmetry.is_active &&
 	       dpor_has_same_path(dpor, task) && dpor_has_same_slots(dpor, task) &&
-	       has_same_sleepers(dpor, task, task->last) &&
+	       dpor_tasks_has_same_sleepers(dpor, task, task->last) &&
 	       dpor_has_gone_our_way(dpor, task, dpor_steps(dpor)[task->last].wakeup);
 }
 
-static bool has_same_tree(struct dpor *dpor, const struct dpor *task)
+static bool dpor_tasks_has_same_tree(struct dpor *dpor, const struct dpor *task)
 {
 	const uint32_t branch = dpor_steps(dpor)[task->last].wakeup;
 
@@ -189,17 +192,18 @@ static bool has_same_tree(struct dpor *dpor, const struct dpor *task)
 }
 
 /* Returns whether the owner's current knowledge leads to the task's runs, in the same order. */
-static bool is_exact(struct dpor *dpor, struct dpor *task)
+static bool dpor_tasks_is_exact_task(struct dpor *dpor, struct dpor *task)
 {
 	for (uint32_t i = 0; i <= task->last; i++)
 		if (dpor_steps(dpor)[i].changes != dpor_steps(task)[i].changes_had)
 			return false;
-	return has_same_tree(dpor, task) && hash_racy(dpor) == task->racy_hash &&
-	       hash_open(dpor, task->last) == task->open_hash;
+	return dpor_tasks_has_same_tree(dpor, task) &&
+	       dpor_tasks_hash_racy(dpor) == task->racy_hash &&
+	       dpor_tasks_hash_open(dpor, task->last) == task->open_hash;
 }
 
 /* The owner's tree becomes the tree that the task changed; branches keep their tasks. */
-static void join_tree(struct dpor *dpor, struct dpor *task, uint32_t number)
+static void dpor_tasks_join_tree(struct dpor *dpor, struct dpor *task, uint32_t number)
 {
 	struct dpor_step *step = &dpor_steps(dpor)[number];
 	uint32_t new = dpor_copy_list(dpor, task, dpor_steps(task)[number].wakeup);
@@ -220,7 +224,7 @@ static void join_tree(struct dpor *dpor, struct dpor *task, uint32_t number)
 }
 
 /* Steps before the task's last one remain open if they are open in both states. */
-static void join_open(struct dpor *dpor, struct dpor *task)
+static void dpor_tasks_join_open(struct dpor *dpor, struct dpor *task)
 {
 	uint32_t *mine = &dpor->open, other = task->open;
 	uint32_t first = DPOR_NONE;
@@ -246,24 +250,25 @@ static void join_open(struct dpor *dpor, struct dpor *task)
 	dpor->open = first;
 }
 
-static uint32_t end_of_sleepers(struct dpor *dpor, uint32_t step)
+static uint32_t dpor_tasks_end_of_sleepers(struct dpor *dpor, uint32_t step)
 {
 	return dpor_steps(dpor)[step].sleeper + dpor_steps(dpor)[step].sleeper_count;
 }
 
-static void join_step(struct dpor *dpor, struct dpor *task, uint32_t number)
+static void dpor_tasks_join_step(struct dpor *dpor, struct dpor *task, uint32_t number)
 {
 	struct dpor_step *step = &dpor_steps(dpor)[number];
 
 	*step = dpor_steps(task)[number];
-	step->sleeper += end_of_sleepers(dpor, task->last) - end_of_sleepers(task, task->last);
-	copy_clock(dpor, task, number);
+	step->sleeper += dpor_tasks_end_of_sleepers(dpor, task->last) -
+			 dpor_tasks_end_of_sleepers(task, task->last);
+	dpor_tasks_copy_clock(dpor, task, number);
 }
 
-static void join_sleepers(struct dpor *dpor, struct dpor *task)
+static void dpor_tasks_join_sleepers(struct dpor *dpor, struct dpor *task)
 {
-	const uint32_t from = end_of_sleepers(task, task->last);
-	const uint32_t to = end_of_sleepers(dpor, task->last);
+	const uint32_t from = dpor_tasks_end_of_sleepers(task, task->last);
+	const uint32_t to = dpor_tasks_end_of_sleepers(dpor, task->last);
 
 	if (task->sleeper_used - from > dpor->sleeper_capacity - to) {
 		dpor->is_lost = true;
@@ -273,17 +278,17 @@ static void join_sleepers(struct dpor *dpor, struct dpor *task)
 		(task->sleeper_used - from) * sizeof(struct dpor_sleeper));
 }
 
-static void join_own_steps(struct dpor *dpor, struct dpor *task)
+static void dpor_tasks_join_own_steps(struct dpor *dpor, struct dpor *task)
 {
 	for (uint32_t i = task->base; i < task->step_count; i++) {
-		join_step(dpor, task, i);
+		dpor_tasks_join_step(dpor, task, i);
 		dpor_steps(dpor)[i].wakeup = dpor_copy_list(dpor, task, dpor_steps(task)[i].wakeup);
 	}
 	dpor->step_count = task->step_count;
 	dpor->first_new = task->first_new;
 }
 
-static void join_knowledge(struct dpor *dpor, const struct dpor *task)
+static void dpor_tasks_join_knowledge(struct dpor *dpor, const struct dpor *task)
 {
 	dpor_join_slots(dpor, task);
 	for (uint32_t i = 0; i < DPOR_RACY / 64; i++)
@@ -293,9 +298,9 @@ static void join_knowledge(struct dpor *dpor, const struct dpor *task)
 }
 
 /* The path from the split to the base; the stack is then as before a run of the first leaf. */
-static void join_way(struct dpor *dpor, struct dpor *task)
+static void dpor_tasks_join_path(struct dpor *dpor, struct dpor *task)
 {
-	const bool is_same = has_same_tree(dpor, task);
+	const bool is_same = dpor_tasks_has_same_tree(dpor, task);
 	struct dpor_step *step = &dpor_steps(dpor)[task->last];
 	const struct dpor_step kept = *step;
 	uint32_t next = dpor_branches(dpor)[kept.wakeup].child;
@@ -307,9 +312,9 @@ static void join_way(struct dpor *dpor, struct dpor *task)
 	step->wakeup = kept.wakeup;
 	step->sleeper = kept.sleeper;
 	step->sleeper_count = kept.sleeper_count;
-	copy_clock(dpor, task, task->last);
+	dpor_tasks_copy_clock(dpor, task, task->last);
 	for (uint32_t i = task->last + 1; i < task->base; i++) {
-		join_step(dpor, task, i);
+		dpor_tasks_join_step(dpor, task, i);
 		step = &dpor_steps(dpor)[i];
 		if (step->op.thread == dpor_branches(dpor)[next].op.thread) {
 			step->wakeup = next;
@@ -323,7 +328,7 @@ static void join_way(struct dpor *dpor, struct dpor *task)
 	}
 	dpor->step_count = task->base;
 	dpor->first_new = task->last;
-	dpor->sleeper_used = end_of_sleepers(dpor, task->base - 1);
+	dpor->sleeper_used = dpor_tasks_end_of_sleepers(dpor, task->base - 1);
 }
 
 static void dpor_leave(void *state, uint32_t number)
@@ -344,21 +349,22 @@ static bool dpor_join(void *state, void *block, bool has_to_be_exact)
 	struct dpor *dpor = state, *task = block;
 
 	dpor_leave(dpor, task->task);
-	if (!dpor_tasks_is_joinable(dpor, task) || (has_to_be_exact && !is_exact(dpor, task)))
+	if (!dpor_tasks_is_joinable(dpor, task) ||
+		(has_to_be_exact && !dpor_tasks_is_exact_task(dpor, task)))
 		return false;
-	join_sleepers(dpor, task);
-	join_way(dpor, task);
+	dpor_tasks_join_sleepers(dpor, task);
+	dpor_tasks_join_path(dpor, task);
 	if (dpor->is_lost || !dpor_merge_trees(dpor, task))
 		return false; /* the owner runs the first leaf again */
 	for (uint32_t i = 0; i < task->base; i++)
 		if (dpor_choose_tree(dpor, task, i) == DPOR_TREE_THEIRS)
-			join_tree(dpor, task, i);
-	join_knowledge(dpor, task);
-	join_own_steps(dpor, task);
+			dpor_tasks_join_tree(dpor, task, i);
+	dpor_tasks_join_knowledge(dpor, task);
+	dpor_tasks_join_own_steps(dpor, task);
 	dpor_join_found(dpor, task->task);
-	dpor->sleeper_used = task->sleeper_used + end_of_sleepers(dpor, task->last) -
-			     end_of_sleepers(task, task->last);
-	join_open(dpor, task);
+	dpor->sleeper_used = task->sleeper_used + dpor_tasks_end_of_sleepers(dpor, task->last) -
+			     dpor_tasks_end_of_sleepers(task, task->last);
+	dpor_tasks_join_open(dpor, task);
 	if (task->is_exhausted)
 		dpor_back_up(dpor);
 	return true;

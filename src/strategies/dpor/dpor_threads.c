@@ -17,7 +17,7 @@ static void dpor_threads_note_drainer(struct dpor *dpor, uint32_t slot)
 		dpor->buffer_of[owner] = (uint8_t)slot;
 }
 
-void dpor_meet_new(struct dpor *dpor, const struct schedule_view *view)
+void dpor_add_new_threads(struct dpor *dpor, const struct schedule_view *view)
 {
 	while (dpor->known < view->thread_count) {
 		const uint32_t index = dpor->known++;

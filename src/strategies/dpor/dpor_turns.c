@@ -9,7 +9,7 @@
 
 #define EXIT_PATIENCE 256
 
-static uint64_t sleeping_slots(struct dpor *dpor, const struct dpor_step *step)
+static uint64_t dpor_turns_sleeping_slots(struct dpor *dpor, const struct dpor_step *step)
 {
 	const struct dpor_sleeper *sleepers = dpor_sleepers(dpor) + step->sleeper;
 	uint64_t slots = 0;
@@ -20,13 +20,13 @@ static uint64_t sleeping_slots(struct dpor *dpor, const struct dpor_step *step)
 }
 
 /* A release does not race: the race is between acquisitions. */
-static bool is_racing(const struct dpor *dpor, const struct dpor_op *op)
+static bool dpor_turns_is_racing(const struct dpor *dpor, const struct dpor_op *op)
 {
 	return !(op->flags & OP_RELEASE) && dpor_is_racy(dpor, op);
 }
 
 /* Object of the most recent race: threads pending there run first. 0: none. */
-static object_name last_raced(struct dpor *dpor)
+static object_name dpor_turns_last_raced(struct dpor *dpor)
 {
 	const struct dpor_step *steps = dpor_steps(dpor);
 
@@ -37,7 +37,7 @@ static object_name last_raced(struct dpor *dpor)
 }
 
 /* The end of the process waits, at most EXIT_PATIENCE steps, until no other thread is enabled. */
-static bool is_to_wait(const struct dpor *dpor, const struct dpor_op *op)
+static bool dpor_turns_is_exit_delayed(const struct dpor *dpor, const struct dpor_op *op)
 {
 	const uint32_t last = dpor->last_step[op->thread];
 
@@ -51,27 +51,29 @@ static bool is_to_wait(const struct dpor *dpor, const struct dpor_op *op)
 uint32_t dpor_somebody_awake(
 	struct dpor *dpor, const struct dpor_step *step, const struct schedule_view *view)
 {
-	const uint64_t asleep = sleeping_slots(dpor, step) | dpor->share.held;
+	const uint64_t asleep = dpor_turns_sleeping_slots(dpor, step) | dpor->share.held;
 	const uint32_t standard = view_default(view).index;
 	uint32_t best = DPOR_NONE, ending = DPOR_NONE;
 	bool is_last = false;
 	struct dpor_op op = dpor_op_of(dpor, view, standard);
 	object_name last;
 
-	if (!(asleep >> op.thread & 1) && !is_racing(dpor, &op) && !is_to_wait(dpor, &op))
+	if (!(asleep >> op.thread & 1) && !dpor_turns_is_racing(dpor, &op) &&
+		!dpor_turns_is_exit_delayed(dpor, &op))
 		return standard;
-	last = last_raced(dpor);
-	if (!(asleep >> op.thread & 1) && op.object == last && !is_to_wait(dpor, &op))
+	last = dpor_turns_last_raced(dpor);
+	if (!(asleep >> op.thread & 1) && op.object == last &&
+		!dpor_turns_is_exit_delayed(dpor, &op))
 		return standard;
 	bitset_each (index, view->enabled, view->thread_count) {
 		if (asleep >> dpor_slot_of(dpor, index) & 1)
 			continue;
 		op = dpor_op_of(dpor, view, index);
-		if (is_to_wait(dpor, &op)) {
+		if (dpor_turns_is_exit_delayed(dpor, &op)) {
 			ending = index;
 			continue;
 		}
-		if (!is_racing(dpor, &op))
+		if (!dpor_turns_is_racing(dpor, &op))
 			return index;
 		if (best != DPOR_NONE && (is_last || op.object != last))
 			continue;
@@ -124,7 +126,7 @@ struct dpor_plan dpor_plan_of(struct dpor *dpor, uint32_t branch)
 
 /* Returns whether main is about to join a thread that has ended, and has further ops after the
  * join. */
-static bool main_goes_on(struct dpor *dpor, const struct schedule_view *view)
+static bool dpor_turns_main_continues(struct dpor *dpor, const struct schedule_view *view)
 {
 	const uint32_t last = dpor->last_step[0];
 
@@ -146,16 +148,16 @@ uint32_t dpor_bystander(
 {
 	uint64_t slots = dpor_enabled_slots(dpor, view) & ~step->planned.slots;
 
-	if (slots & 1 && !main_goes_on(dpor, view))
+	if (slots & 1 && !dpor_turns_main_continues(dpor, view))
 		slots &= ~UINT64_C(1);
 	slots &= ~dpor->contended;
 	if (slots)
-		slots &= ~sleeping_slots(dpor, step);
+		slots &= ~dpor_turns_sleeping_slots(dpor, step);
 	for (; slots; slots &= slots - 1) {
 		const uint8_t slot = (uint8_t)__builtin_ctzll(slots);
 		const struct dpor_op op = dpor_op_of(dpor, view, dpor->index_of[slot]);
 
-		if (is_racing(dpor, &op) && dpor_turns_is_contended(dpor, view, &op))
+		if (dpor_turns_is_racing(dpor, &op) && dpor_turns_is_contended(dpor, view, &op))
 			dpor->contended |= UINT64_C(1) << slot;
 		else if ((op.is_plain && !(dpor_key_bit(&op) & step->planned.keys)) ||
 			 dpor_turns_is_apart(dpor, step->wakeup, &op))

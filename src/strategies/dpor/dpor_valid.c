@@ -96,7 +96,7 @@ static bool dpor_valid_has_threads(const struct dpor *dpor, uint32_t steps)
 			(dpor->index_of[i] >= THREAD_CAPACITY && dpor->index_of[i] != UINT16_MAX))
 			return false;
 	for (uint32_t i = 0; dpor->depth && i < DPOR_BUCKETS; i++)
-		if (!dpor_valid_is_link(dpor->last_alike[i], steps))
+		if (!dpor_valid_is_link(dpor->last_in_bucket[i], steps))
 			return false;
 	return !dpor->depth || dpor_valid_is_link(dpor->last_wide, steps);
 }
@@ -115,7 +115,8 @@ static bool dpor_valid_has_steps(struct dpor *dpor, uint32_t count)
 			(step->is_value && step->value >= step->value_count) ||
 			!dpor_valid_is_link(step->previous, i) ||
 			!dpor_valid_is_link(step->enabler, i) ||
-			!dpor_valid_is_link(step->alike, i) || !dpor_valid_is_link(step->wide, i))
+			!dpor_valid_is_link(step->previous_in_bucket, i) ||
+			!dpor_valid_is_link(step->wide, i))
 			return false;
 		if (i >= dpor->step_count)
 			continue;

@@ -16,7 +16,7 @@ static uint32_t dpor_wakeup_first_of(
  * Returns the index of the first step of the op's thread, `count` if the thread has no step,
  * DPOR_NONE if impossible.
  */
-static uint32_t place_of_first(struct dpor *dpor, const struct dpor_sequence *sequence,
+static uint32_t dpor_wakeup_place_of_first(struct dpor *dpor, const struct dpor_sequence *sequence,
 	uint32_t count, const struct dpor_op *op)
 {
 	const struct dpor_step *steps = dpor_steps(dpor);
@@ -33,13 +33,14 @@ static uint32_t place_of_first(struct dpor *dpor, const struct dpor_sequence *se
 	return i;
 }
 
-static bool may_come_first(
+static bool dpor_wakeup_may_come_first(
 	struct dpor *dpor, const struct dpor_sequence *sequence, const struct dpor_op *op)
 {
-	return place_of_first(dpor, sequence, sequence->count, op) != DPOR_NONE;
+	return dpor_wakeup_place_of_first(dpor, sequence, sequence->count, op) != DPOR_NONE;
 }
 
-static void remove_first_of(struct dpor *dpor, struct dpor_sequence *sequence, uint8_t thread)
+static void dpor_wakeup_remove_first_of(
+	struct dpor *dpor, struct dpor_sequence *sequence, uint8_t thread)
 {
 	const uint32_t at = dpor_wakeup_first_of(dpor, sequence, thread);
 
@@ -70,13 +71,13 @@ static uint32_t dpor_wakeup_branch_of(struct dpor *dpor, const struct dpor_seque
 }
 
 /* Returns false if the tree at *place covers the sequence. */
-static bool insert(struct dpor *dpor, uint32_t *place, struct dpor_sequence *sequence)
+static bool dpor_wakeup_insert(struct dpor *dpor, uint32_t *place, struct dpor_sequence *sequence)
 {
 	while (sequence->count) {
 		uint32_t branch = *place;
 
-		while (branch != DPOR_NONE &&
-			!may_come_first(dpor, sequence, &dpor_branches(dpor)[branch].op)) {
+		while (branch != DPOR_NONE && !dpor_wakeup_may_come_first(dpor, sequence,
+						      &dpor_branches(dpor)[branch].op)) {
 			place = &dpor_branches(dpor)[branch].sibling;
 			branch = *place;
 		}
@@ -84,7 +85,7 @@ static bool insert(struct dpor *dpor, uint32_t *place, struct dpor_sequence *seq
 			*place = dpor_wakeup_branch_of(dpor, sequence);
 			return true;
 		}
-		remove_first_of(dpor, sequence, dpor_branches(dpor)[branch].op.thread);
+		dpor_wakeup_remove_first_of(dpor, sequence, dpor_branches(dpor)[branch].op.thread);
 		place = &dpor_branches(dpor)[branch].child;
 		if (*place == DPOR_NONE)
 			return false; /* a leaf: later ops are chosen when it is reached */
@@ -98,7 +99,8 @@ static bool insert(struct dpor *dpor, uint32_t *place, struct dpor_sequence *seq
  * the core. With other later steps, that branch may precede, and its thread then sleeps when the
  * other branch is explored.
  */
-static bool is_begun_there(struct dpor *dpor, uint32_t step, const struct dpor_sequence *sequence)
+static bool dpor_wakeup_is_begun_there(
+	struct dpor *dpor, uint32_t step, const struct dpor_sequence *sequence)
 {
 	/* A task does not know earlier branches above its base that other states have found. */
 	const bool is_outside = dpor->task && !dpor->is_exact && step < dpor->base;
@@ -106,7 +108,8 @@ static bool is_begun_there(struct dpor *dpor, uint32_t step, const struct dpor_s
 
 	for (; branch != DPOR_NONE; branch = dpor_branches(dpor)[branch].sibling) {
 		const struct dpor_branch *here = &dpor_branches(dpor)[branch];
-		const uint32_t place = place_of_first(dpor, sequence, sequence->core, &here->op);
+		const uint32_t place =
+			dpor_wakeup_place_of_first(dpor, sequence, sequence->core, &here->op);
 
 		if (here->finder && (is_outside || here->finder != dpor->task))
 			return false;
@@ -124,8 +127,8 @@ bool dpor_add_order(struct dpor *dpor, uint32_t step, struct dpor_sequence *sequ
 	bool is_settled;
 
 	for (uint32_t i = 0; i < at->sleeper_count; i++) {
-		const uint32_t place =
-			place_of_first(dpor, sequence, sequence->count, &sleepers[i].op);
+		const uint32_t place = dpor_wakeup_place_of_first(
+			dpor, sequence, sequence->count, &sleepers[i].op);
 
 		if (place < sequence->core)
 			return true;
@@ -133,7 +136,7 @@ bool dpor_add_order(struct dpor *dpor, uint32_t step, struct dpor_sequence *sequ
 	}
 	if (is_had)
 		return false;
-	is_settled = is_begun_there(dpor, step, sequence);
-	at->changes += insert(dpor, &at->wakeup, sequence);
+	is_settled = dpor_wakeup_is_begun_there(dpor, step, sequence);
+	at->changes += dpor_wakeup_insert(dpor, &at->wakeup, sequence);
 	return is_settled;
 }

@@ -6,7 +6,7 @@
 #define EPOCHS_MOST 63u
 #define SEEN_MOST (ESTIMATE_SEEN / 2) /* searches end because half of the table remains free */
 
-static uint16_t accesses_new_object(struct estimate *estimate)
+static uint16_t estimate_accesses_new_object(struct estimate *estimate)
 {
 	estimate->has_grown = true;
 	if (estimate->object_count + 1 < ESTIMATE_OBJECTS)
@@ -15,7 +15,7 @@ static uint16_t accesses_new_object(struct estimate *estimate)
 }
 
 /* Number of the object if several threads access it. */
-static uint16_t accesses_object(struct estimate *estimate, uint64_t key, uint32_t slot)
+static uint16_t estimate_accesses_object(struct estimate *estimate, uint64_t key, uint32_t slot)
 {
 	uint32_t at = (uint32_t)hash_mix(key) & (ESTIMATE_SEEN - 1);
 	struct estimate_seen *seen;
@@ -33,11 +33,11 @@ static uint16_t accesses_object(struct estimate *estimate, uint64_t key, uint32_
 			.key = key, .object = ESTIMATE_PRIVATE, .slot = (uint8_t)slot};
 	}
 	if (seen->object == ESTIMATE_PRIVATE && seen->slot != slot)
-		seen->object = accesses_new_object(estimate);
+		seen->object = estimate_accesses_new_object(estimate);
 	return seen->object;
 }
 
-static uint32_t accesses_slot(struct estimate *estimate, thread_name name)
+static uint32_t estimate_accesses_slot(struct estimate *estimate, thread_name name)
 {
 	uint32_t slot = 0;
 
@@ -55,10 +55,12 @@ static uint32_t accesses_slot(struct estimate *estimate, thread_name name)
 	return slot;
 }
 
-static void accesses_add_threads(struct estimate *estimate, const struct schedule_view *view)
+static void estimate_accesses_add_threads(
+	struct estimate *estimate, const struct schedule_view *view)
 {
 	for (; estimate->known < view->thread_count; estimate->known++) {
-		const uint32_t slot = accesses_slot(estimate, view->names[estimate->known]);
+		const uint32_t slot =
+			estimate_accesses_slot(estimate, view->names[estimate->known]);
 
 		if (estimate->known == ESTIMATE_SLOTS)
 			estimate->is_lost = true;
@@ -71,7 +73,7 @@ static void accesses_add_threads(struct estimate *estimate, const struct schedul
 }
 
 /* The end of the process waits until no other thread is enabled, as in dpor. */
-static void accesses_delay_exit(struct estimate *estimate)
+static void estimate_accesses_delay_exit(struct estimate *estimate)
 {
 	for (uint32_t slot = 0; slot < estimate->slot_count; slot++)
 		if (estimate->alive >> slot & 1 && dpor_is_exit(&estimate->op[slot])) {
@@ -82,19 +84,20 @@ static void accesses_delay_exit(struct estimate *estimate)
 }
 
 /* A return from a wait acquires the mutex of the condition variable. */
-static uint16_t accesses_mutex(struct estimate *estimate, const struct dpor_op *op)
+static uint16_t estimate_accesses_mutex(struct estimate *estimate, const struct dpor_op *op)
 {
 	const uint32_t lock = estimate_lock_of_second(estimate, op->second);
 
 	if (op->kind != OP_COND_WAKE || !dpor_has_mutex(op))
 		return ESTIMATE_PRIVATE;
-	return lock == DPOR_NONE ? ESTIMATE_WIDE
-				 : accesses_object(estimate, estimate->locks[lock], op->thread);
+	return lock == DPOR_NONE
+		       ? ESTIMATE_WIDE
+		       : estimate_accesses_object(estimate, estimate->locks[lock], op->thread);
 }
 
 void estimate_read_view(struct estimate *estimate, const struct schedule_view *view)
 {
-	accesses_add_threads(estimate, view);
+	estimate_accesses_add_threads(estimate, view);
 	if (estimate->is_lost)
 		return;
 	estimate->alive = estimate->enabled = 0;
@@ -114,12 +117,13 @@ void estimate_read_view(struct estimate *estimate, const struct schedule_view *v
 			.second = pending->second,
 			.thread = slot};
 		op->is_plain = dpor_is_plain(op);
-		estimate->object[slot] = dpor_is_wide_access(op)
-						 ? ESTIMATE_WIDE
-						 : accesses_object(estimate, dpor_key(op), slot);
-		estimate->mutex[slot] = accesses_mutex(estimate, op);
+		estimate->object[slot] =
+			dpor_is_wide_access(op)
+				? ESTIMATE_WIDE
+				: estimate_accesses_object(estimate, dpor_key(op), slot);
+		estimate->mutex[slot] = estimate_accesses_mutex(estimate, op);
 	}
-	accesses_delay_exit(estimate);
+	estimate_accesses_delay_exit(estimate);
 }
 
 uint64_t estimate_held(const struct estimate *estimate, uint64_t slots)
@@ -147,7 +151,7 @@ uint32_t estimate_lock_of_second(const struct estimate *estimate, uint16_t secon
 	return DPOR_NONE;
 }
 
-static void accesses_acquire(struct estimate *estimate, uint32_t slot, uint32_t lock)
+static void estimate_accesses_acquire(struct estimate *estimate, uint32_t slot, uint32_t lock)
 {
 	const uint64_t bit = lock == DPOR_NONE ? 0 : estimate_bit(lock);
 
@@ -160,7 +164,7 @@ static void accesses_acquire(struct estimate *estimate, uint32_t slot, uint32_t 
 	estimate->depth[lock]++;
 }
 
-static void accesses_release(struct estimate *estimate, uint32_t slot, uint32_t lock)
+static void estimate_accesses_release(struct estimate *estimate, uint32_t slot, uint32_t lock)
 {
 	if (lock == DPOR_NONE || !(estimate->held[slot] >> lock & 1))
 		return;
@@ -168,27 +172,30 @@ static void accesses_release(struct estimate *estimate, uint32_t slot, uint32_t 
 		estimate->held[slot] &= ~estimate_bit(lock);
 }
 
-static void accesses_note_lock(struct estimate *estimate, uint32_t slot, const struct dpor_op *op)
+static void estimate_accesses_note_lock(
+	struct estimate *estimate, uint32_t slot, const struct dpor_op *op)
 {
 	const uint8_t class = dpor_class_of(op);
 
 	if (op->kind == OP_COND_WAIT)
-		accesses_release(estimate, slot, estimate_lock_of_second(estimate, op->second));
+		estimate_accesses_release(
+			estimate, slot, estimate_lock_of_second(estimate, op->second));
 	if (op->kind == OP_COND_WAKE)
-		accesses_acquire(estimate, slot, estimate_lock_of_second(estimate, op->second));
+		estimate_accesses_acquire(
+			estimate, slot, estimate_lock_of_second(estimate, op->second));
 	if (class != OBJECT_MUTEX && class != OBJECT_SPIN)
 		return;
 	if (op->flags & OP_ACQUIRE && estimate_lock_of(estimate, op->object) == DPOR_NONE &&
 		estimate->lock_count < ESTIMATE_LOCKS)
 		estimate->locks[estimate->lock_count++] = op->object;
 	if (op->flags & OP_ACQUIRE)
-		accesses_acquire(estimate, slot, estimate_lock_of(estimate, op->object));
+		estimate_accesses_acquire(estimate, slot, estimate_lock_of(estimate, op->object));
 	if (op->flags & OP_RELEASE)
-		accesses_release(estimate, slot, estimate_lock_of(estimate, op->object));
+		estimate_accesses_release(estimate, slot, estimate_lock_of(estimate, op->object));
 }
 
 /* Locks that another thread must not hold at the op: those held, and the one to acquire. */
-static uint64_t accesses_locks(
+static uint64_t estimate_accesses_locks(
 	const struct estimate *estimate, uint32_t slot, const struct dpor_op *op)
 {
 	const uint32_t lock = op->kind == OP_MUTEX_LOCK || op->kind == OP_SPIN_LOCK
@@ -199,7 +206,8 @@ static uint64_t accesses_locks(
 }
 
 /* Adds an access in this epoch, with these locks. Returns whether it shows anything new. */
-static bool accesses_widen(uint64_t *epochs, uint64_t *locks, uint64_t epoch, uint64_t held)
+static bool estimate_accesses_widen(
+	uint64_t *epochs, uint64_t *locks, uint64_t epoch, uint64_t held)
 {
 	const bool is_new = !(*epochs & epoch) || *locks & ~held;
 
@@ -208,7 +216,8 @@ static bool accesses_widen(uint64_t *epochs, uint64_t *locks, uint64_t epoch, ui
 	return is_new;
 }
 
-static void accesses_note(struct estimate *estimate, uint32_t slot, const struct dpor_op *op)
+static void estimate_accesses_note(
+	struct estimate *estimate, uint32_t slot, const struct dpor_op *op)
 {
 	struct estimate_access *access;
 	uint64_t locks, epoch;
@@ -216,13 +225,14 @@ static void accesses_note(struct estimate *estimate, uint32_t slot, const struct
 	if (estimate->object[slot] == ESTIMATE_PRIVATE)
 		return;
 	access = &estimate->access[slot][estimate->object[slot]];
-	locks = accesses_locks(estimate, slot, op);
+	locks = estimate_accesses_locks(estimate, slot, op);
 	epoch = estimate_bit(estimate->epoch[slot]);
-	estimate->has_grown |= accesses_widen(&access->epochs, &access->locks, epoch, locks);
+	estimate->has_grown |=
+		estimate_accesses_widen(&access->epochs, &access->locks, epoch, locks);
 	access->run_last = estimate->ordinal[slot];
 	if (estimate_direction(op) == ESTIMATE_WRITE) {
-		estimate->has_grown |=
-			accesses_widen(&access->write_epochs, &access->write_locks, epoch, locks);
+		estimate->has_grown |= estimate_accesses_widen(
+			&access->write_epochs, &access->write_locks, epoch, locks);
 		access->run_last_write = estimate->ordinal[slot];
 	}
 	/* A release has the same order as its acquisition. */
@@ -230,22 +240,23 @@ static void accesses_note(struct estimate *estimate, uint32_t slot, const struct
 		access->done[estimate_direction(op)]++;
 }
 
-static void accesses_next_epoch(struct estimate *estimate, uint32_t slot)
+static void estimate_accesses_next_epoch(struct estimate *estimate, uint32_t slot)
 {
 	if (estimate->epoch[slot] < EPOCHS_MOST)
 		estimate->epoch[slot]++;
 }
 
-static void accesses_note_thread(struct estimate *estimate, uint32_t slot, const struct dpor_op *op)
+static void estimate_accesses_note_thread(
+	struct estimate *estimate, uint32_t slot, const struct dpor_op *op)
 {
 	/* The engine announces the object at the end of the thread, a test also at its begin. */
 	if (op->object && (op->kind == OP_THREAD_BEGIN || op->kind == OP_THREAD_EXIT))
 		estimate->thread_object[slot] = op->object;
 	if (op->kind == OP_THREAD_CREATE)
-		accesses_next_epoch(estimate, slot);
+		estimate_accesses_next_epoch(estimate, slot);
 	if (op->kind != OP_THREAD_JOIN)
 		return;
-	accesses_next_epoch(estimate, slot);
+	estimate_accesses_next_epoch(estimate, slot);
 	for (uint32_t other = 0; other < estimate->slot_count; other++) {
 		uint8_t *joined = &estimate->joined[slot][other];
 
@@ -264,9 +275,10 @@ void estimate_note_op(struct estimate *estimate, uint32_t slot)
 	const struct dpor_op op = estimate->op[slot];
 
 	estimate->ordinal[slot]++;
-	accesses_note_thread(estimate, slot, &op); /* a join belongs to the epoch that it begins */
-	accesses_note(estimate, slot, &op);
-	accesses_note_lock(estimate, slot, &op);
+	estimate_accesses_note_thread(
+		estimate, slot, &op); /* a join belongs to the epoch that it begins */
+	estimate_accesses_note(estimate, slot, &op);
+	estimate_accesses_note_lock(estimate, slot, &op);
 	estimate->mover = slot;
 }
 
@@ -290,7 +302,7 @@ void estimate_begin_descent(struct estimate *estimate)
 }
 
 /* Returns whether a later op than known was the last one. */
-static bool accesses_learn_last(uint32_t *last, uint32_t run_last, bool is_first)
+static bool estimate_accesses_learn_last(uint32_t *last, uint32_t run_last, bool is_first)
 {
 	if (run_last <= *last)
 		return false;
@@ -307,9 +319,9 @@ void estimate_end_descent(struct estimate *estimate)
 
 			if (!access->epochs)
 				continue;
-			estimate->has_grown |=
-				accesses_learn_last(&access->last, access->run_last, !access->runs);
-			estimate->has_grown |= accesses_learn_last(
+			estimate->has_grown |= estimate_accesses_learn_last(
+				&access->last, access->run_last, !access->runs);
+			estimate->has_grown |= estimate_accesses_learn_last(
 				&access->last_write, access->run_last_write, !access->runs);
 			access->runs++;
 			for (uint32_t i = 0; i < 2; i++)

@@ -11,7 +11,7 @@
 #include "strategies/dpor/estimate.h"
 
 /* Later epochs of the thread that it may reach before a member of `slots` moves. */
-static uint64_t sets_epochs(const struct estimate *estimate, uint32_t slot, uint64_t slots)
+static uint64_t estimate_sets_epochs(const struct estimate *estimate, uint32_t slot, uint64_t slots)
 {
 	const uint32_t now = estimate->exists >> slot & 1 ? estimate->epoch[slot] : 0;
 	uint64_t epochs = UINT64_MAX << now;
@@ -26,8 +26,8 @@ static uint64_t sets_epochs(const struct estimate *estimate, uint32_t slot, uint
 }
 
 /* Whether the thread may access the object later. */
-static bool sets_may_access(const struct estimate *estimate, uint32_t slot, uint32_t object,
-	bool is_write, uint64_t members)
+static bool estimate_sets_may_access(const struct estimate *estimate, uint32_t slot,
+	uint32_t object, bool is_write, uint64_t members)
 {
 	const struct estimate_access *access = &estimate->access[slot][object];
 	const uint64_t epochs = is_write ? access->write_epochs : access->epochs;
@@ -36,13 +36,13 @@ static bool sets_may_access(const struct estimate *estimate, uint32_t slot, uint
 
 	if (!epochs || (is_write ? access->last_write : access->last) <= done)
 		return false;
-	if (!(epochs & sets_epochs(estimate, slot, members)))
+	if (!(epochs & estimate_sets_epochs(estimate, slot, members)))
 		return false;
 	return !locks || !(locks & estimate_held(estimate, members));
 }
 
 /* Whether `other` may perform an op dependent on the member's pending op before a member moves. */
-static bool sets_conflict(
+static bool estimate_sets_conflict(
 	const struct estimate *estimate, uint32_t member, uint32_t other, uint64_t members)
 {
 	const struct dpor_op *op = &estimate->op[member];
@@ -54,27 +54,28 @@ static bool sets_conflict(
 	if (object == ESTIMATE_WIDE || estimate->mutex[member] == ESTIMATE_WIDE)
 		return true;
 	if (estimate->mutex[member] != ESTIMATE_PRIVATE &&
-		sets_may_access(estimate, other, estimate->mutex[member], true, members))
+		estimate_sets_may_access(estimate, other, estimate->mutex[member], true, members))
 		return true;
 	if (object == ESTIMATE_PRIVATE)
 		return false;
-	return sets_may_access(estimate, other, object, needs_write, members) ||
-	       (dpor_class_of(op) == OBJECT_MEMORY &&
-		       sets_may_access(estimate, other, ESTIMATE_WIDE, needs_write, members));
+	return estimate_sets_may_access(estimate, other, object, needs_write, members) ||
+	       (dpor_class_of(op) == OBJECT_MEMORY && estimate_sets_may_access(estimate, other,
+							      ESTIMATE_WIDE, needs_write, members));
 }
 
-static uint64_t sets_conflicting(const struct estimate *estimate, uint32_t member, uint64_t members)
+static uint64_t estimate_sets_conflicting(
+	const struct estimate *estimate, uint32_t member, uint64_t members)
 {
 	uint64_t found = 0;
 
 	for (uint32_t other = 0; other < estimate->slot_count; other++)
 		if (!(members >> other & 1) && estimate_has_future(estimate, other) &&
-			sets_conflict(estimate, member, other, members))
+			estimate_sets_conflict(estimate, member, other, members))
 			found |= estimate_bit(other);
 	return found;
 }
 
-static uint64_t sets_holder(const struct estimate *estimate, uint32_t lock)
+static uint64_t estimate_sets_holder(const struct estimate *estimate, uint32_t lock)
 {
 	if (lock == DPOR_NONE)
 		return 0;
@@ -84,7 +85,7 @@ static uint64_t sets_holder(const struct estimate *estimate, uint32_t lock)
 	return 0;
 }
 
-static uint64_t sets_joined(const struct estimate *estimate, object_name thread)
+static uint64_t estimate_sets_joined(const struct estimate *estimate, object_name thread)
 {
 	for (uint32_t slot = 0; slot < estimate->slot_count; slot++)
 		if (estimate->thread_object[slot] == thread)
@@ -93,7 +94,7 @@ static uint64_t sets_joined(const struct estimate *estimate, object_name thread)
 }
 
 /* Threads without which the disabled thread stays disabled; UINT64_MAX: not known. */
-static uint64_t sets_enabling(const struct estimate *estimate, uint32_t slot)
+static uint64_t estimate_sets_enabling(const struct estimate *estimate, uint32_t slot)
 {
 	const struct dpor_op *op = &estimate->op[slot];
 	uint64_t found;
@@ -103,23 +104,23 @@ static uint64_t sets_enabling(const struct estimate *estimate, uint32_t slot)
 	if (!(op->flags & OP_MAYBLOCK) || estimate->object[slot] == ESTIMATE_WIDE)
 		return UINT64_MAX;
 	if (op->kind == OP_THREAD_JOIN)
-		return sets_joined(estimate, op->object);
+		return estimate_sets_joined(estimate, op->object);
 	if (op->kind == OP_MUTEX_LOCK || op->kind == OP_SPIN_LOCK) {
-		found = sets_holder(estimate, estimate_lock_of(estimate, op->object));
+		found = estimate_sets_holder(estimate, estimate_lock_of(estimate, op->object));
 		return found ? found : UINT64_MAX;
 	}
 	if (estimate->object[slot] == ESTIMATE_PRIVATE)
 		return UINT64_MAX;
-	found = sets_holder(estimate, estimate_lock_of_second(estimate, op->second));
+	found = estimate_sets_holder(estimate, estimate_lock_of_second(estimate, op->second));
 	for (uint32_t other = 0; other < estimate->slot_count; other++)
 		if (other != slot && estimate_has_future(estimate, other) &&
-			sets_may_access(estimate, other, estimate->object[slot], true, 0))
+			estimate_sets_may_access(estimate, other, estimate->object[slot], true, 0))
 			found |= estimate_bit(other);
 	return found;
 }
 
 /* Stops when the closure has `most` of the branches. */
-static uint64_t sets_closure(
+static uint64_t estimate_sets_closure(
 	const struct estimate *estimate, uint32_t slot, uint64_t branches, int most)
 {
 	const uint64_t all =
@@ -132,9 +133,10 @@ static uint64_t sets_closure(
 		done |= estimate_bit(member);
 		if (!estimate_has_future(estimate, member))
 			continue;
-		members |= all & (estimate->enabled >> member & 1
-						 ? sets_conflicting(estimate, member, members)
-						 : sets_enabling(estimate, member));
+		members |=
+			all & (estimate->enabled >> member & 1
+					      ? estimate_sets_conflicting(estimate, member, members)
+					      : estimate_sets_enabling(estimate, member));
 	}
 	return members;
 }
@@ -146,8 +148,8 @@ uint64_t estimate_branches(const struct estimate *estimate)
 
 	for (uint64_t left = estimate->enabled; left; left &= left - 1) {
 		const int most = __builtin_popcountll(best);
-		const uint64_t branches =
-			all & sets_closure(estimate, (uint32_t)__builtin_ctzll(left), all, most);
+		const uint64_t branches = all & estimate_sets_closure(estimate,
+							(uint32_t)__builtin_ctzll(left), all, most);
 
 		if (__builtin_popcountll(branches) < most)
 			best = branches;
@@ -158,7 +160,7 @@ uint64_t estimate_branches(const struct estimate *estimate)
 }
 
 /* Expected number of accesses that the thread has still to perform, the pending one included. */
-static double sets_left(const struct estimate *estimate, uint32_t slot, uint32_t object,
+static double estimate_sets_left(const struct estimate *estimate, uint32_t slot, uint32_t object,
 	enum estimate_direction direction)
 {
 	const struct estimate_access *access = &estimate->access[slot][object];
@@ -172,12 +174,12 @@ static double sets_left(const struct estimate *estimate, uint32_t slot, uint32_t
 	return left < is_pending ? is_pending : left;
 }
 
-static double sets_all_writes(const struct estimate *estimate, uint32_t object)
+static double estimate_sets_all_writes(const struct estimate *estimate, uint32_t object)
 {
 	double writes = 0;
 
 	for (uint32_t slot = 0; slot < estimate->slot_count; slot++)
-		writes += sets_left(estimate, slot, object, ESTIMATE_WRITE);
+		writes += estimate_sets_left(estimate, slot, object, ESTIMATE_WRITE);
 	return writes;
 }
 
@@ -187,20 +189,22 @@ static double sets_all_writes(const struct estimate *estimate, uint32_t object)
  * coefficient. Both shares are exact if no thread both reads and writes, and objects are
  * independent.
  */
-static double sets_share_of_write(const struct estimate *estimate, uint32_t slot, uint32_t object)
+static double estimate_sets_share_of_write(
+	const struct estimate *estimate, uint32_t slot, uint32_t object)
 {
-	const double writes = sets_all_writes(estimate, object);
-	const double own = sets_left(estimate, slot, object, ESTIMATE_WRITE);
+	const double writes = estimate_sets_all_writes(estimate, object);
+	const double own = estimate_sets_left(estimate, slot, object, ESTIMATE_WRITE);
 	double rivals = own, share;
 
 	for (uint32_t other = 0; other < estimate->slot_count; other++)
 		if (other != slot && !(estimate->access[other][object].write_locks &
 					     estimate_held(estimate, ~estimate_bit(other))))
-			rivals += sets_left(estimate, other, object, ESTIMATE_WRITE);
+			rivals += estimate_sets_left(estimate, other, object, ESTIMATE_WRITE);
 	share = own > 0 ? own / rivals : 1;
 	for (uint32_t other = 0; other < estimate->slot_count; other++) {
-		const double foreign = writes - sets_left(estimate, other, object, ESTIMATE_WRITE);
-		const double reads = sets_left(estimate, other, object, ESTIMATE_READ);
+		const double foreign =
+			writes - estimate_sets_left(estimate, other, object, ESTIMATE_WRITE);
+		const double reads = estimate_sets_left(estimate, other, object, ESTIMATE_READ);
 
 		if (other != slot && reads > 0 && foreign > 0)
 			share *= foreign / (foreign + reads);
@@ -208,18 +212,18 @@ static double sets_share_of_write(const struct estimate *estimate, uint32_t slot
 	return share;
 }
 
-static double sets_share_of_read(
+static double estimate_sets_share_of_read(
 	const struct estimate *estimate, uint32_t slot, uint32_t object, bool is_delayed)
 {
-	const double foreign = sets_all_writes(estimate, object) -
-			       sets_left(estimate, slot, object, ESTIMATE_WRITE);
-	const double reads = sets_left(estimate, slot, object, ESTIMATE_READ);
+	const double foreign = estimate_sets_all_writes(estimate, object) -
+			       estimate_sets_left(estimate, slot, object, ESTIMATE_WRITE);
+	const double reads = estimate_sets_left(estimate, slot, object, ESTIMATE_READ);
 
 	return (is_delayed ? foreign : reads) / (foreign + reads);
 }
 
 /* Share of the traces in which the sleeping thread is not the next one at its object. */
-static double sets_share_of_sleeper(
+static double estimate_sets_share_of_sleeper(
 	const struct estimate *estimate, uint32_t sleeper, uint64_t asleep)
 {
 	const uint16_t object = estimate->object[sleeper];
@@ -228,11 +232,11 @@ static double sets_share_of_sleeper(
 	if (object == ESTIMATE_PRIVATE)
 		return 0;
 	if (estimate_direction(&estimate->op[sleeper]) == ESTIMATE_READ)
-		return sets_share_of_read(estimate, sleeper, object, true);
+		return estimate_sets_share_of_read(estimate, sleeper, object, true);
 	for (uint32_t other = 0; other < sleeper; other++)
 		if (asleep >> other & 1 && estimate->object[other] == object)
-			before -= sets_share_of_write(estimate, other, object);
-	after = before - sets_share_of_write(estimate, sleeper, object);
+			before -= estimate_sets_share_of_write(estimate, other, object);
+	after = before - estimate_sets_share_of_write(estimate, sleeper, object);
 	return after > 0 ? after / before : 0;
 }
 
@@ -244,9 +248,10 @@ double estimate_share(const struct estimate *estimate, uint32_t slot, uint64_t a
 
 	if (object != ESTIMATE_PRIVATE && !(op->flags & OP_RELEASE))
 		share = estimate_direction(op) == ESTIMATE_READ
-				? sets_share_of_read(estimate, slot, object, false)
-				: sets_share_of_write(estimate, slot, object);
+				? estimate_sets_share_of_read(estimate, slot, object, false)
+				: estimate_sets_share_of_write(estimate, slot, object);
 	for (uint64_t left = asleep; left; left &= left - 1)
-		share *= sets_share_of_sleeper(estimate, (uint32_t)__builtin_ctzll(left), asleep);
+		share *= estimate_sets_share_of_sleeper(
+			estimate, (uint32_t)__builtin_ctzll(left), asleep);
 	return share;
 }

@@ -46,7 +46,7 @@ static void pctvb_begin_campaign(void *state, const struct strategy_config *conf
 	pctvb->threads = (uint32_t)config->option[OPTION_THREADS];
 }
 
-static double factorial(uint32_t number)
+static double pctvb_factorial(uint32_t number)
 {
 	double product = 1;
 
@@ -60,10 +60,10 @@ static double factorial(uint32_t number)
 static double pctvb_orders_of(const struct pctvb *pctvb, enum pctvb_falls falls)
 {
 	const uint32_t stops = pctvb->depth - 1;
-	double orders = factorial(pctvb->threads);
+	double orders = pctvb_factorial(pctvb->threads);
 
 	if (falls == FALLS_RANDOM)
-		return factorial(pctvb->threads + stops);
+		return pctvb_factorial(pctvb->threads + stops);
 	if (falls == FALLS_LOWEST)
 		return pctvb->threads ? orders : pctvb->threads_most;
 	for (uint32_t i = 0; i < stops && pctvb->threads_most > 1; i++)
@@ -71,7 +71,7 @@ static double pctvb_orders_of(const struct pctvb *pctvb, enum pctvb_falls falls)
 	return orders;
 }
 
-static enum pctvb_falls choose_falls(const struct pctvb *pctvb)
+static enum pctvb_falls pctvb_choose_placement(const struct pctvb *pctvb)
 {
 	if (pctvb->threads <= 2)
 		return FALLS_LOWEST;
@@ -80,12 +80,12 @@ static enum pctvb_falls choose_falls(const struct pctvb *pctvb)
 		       : FALLS_RANDOM;
 }
 
-static uint32_t variables_per_run(const struct pctvb *pctvb)
+static uint32_t pctvb_variables_per_run(const struct pctvb *pctvb)
 {
 	return pctvb->wanted < pctvb->shared_count ? pctvb->wanted : pctvb->shared_count;
 }
 
-static void swap_shared(struct pctvb *pctvb, uint32_t one, uint32_t other)
+static void pctvb_swap_shared(struct pctvb *pctvb, uint32_t one, uint32_t other)
 {
 	const uint16_t kept = pctvb->shared[one];
 
@@ -95,22 +95,22 @@ static void swap_shared(struct pctvb *pctvb, uint32_t one, uint32_t other)
 
 /* Draws variables without replacement. `shared` is unchanged afterwards: only the run's seed
  * matters. */
-static void draw_variables(struct pctvb *pctvb)
+static void pctvb_draw_variables(struct pctvb *pctvb)
 {
 	uint32_t picks[PCTVB_VARIABLES_MOST];
 
-	pctvb->drawn_count = variables_per_run(pctvb);
+	pctvb->drawn_count = pctvb_variables_per_run(pctvb);
 	for (uint32_t i = 0; i < pctvb->drawn_count; i++) {
 		picks[i] = i + rng_below(&pctvb->rng, pctvb->shared_count - i);
-		swap_shared(pctvb, i, picks[i]);
+		pctvb_swap_shared(pctvb, i, picks[i]);
 		pctvb->drawn[i] = (struct pctvb_drawn){.variable = pctvb->shared[i],
 			.class = pctvb->classes.keys[pctvb->shared[i]]};
 	}
 	for (uint32_t i = pctvb->drawn_count; i-- > 0;)
-		swap_shared(pctvb, i, picks[i]);
+		pctvb_swap_shared(pctvb, i, picks[i]);
 }
 
-static bool is_change(const struct pctvb *pctvb, uint32_t drawn, uint64_t access)
+static bool pctvb_is_change(const struct pctvb *pctvb, uint32_t drawn, uint64_t access)
 {
 	for (uint32_t i = 0; i < pctvb->change_count; i++)
 		if (pctvb->changes[i].drawn == drawn && pctvb->changes[i].access == access)
@@ -118,20 +118,20 @@ static bool is_change(const struct pctvb *pctvb, uint32_t drawn, uint64_t access
 	return false;
 }
 
-static uint64_t expected_accesses(const struct pctvb *pctvb, uint32_t drawn)
+static uint64_t pctvb_expected_accesses(const struct pctvb *pctvb, uint32_t drawn)
 {
 	return pctvb->variables[pctvb->drawn[drawn].variable].accesses.expected;
 }
 
 /* Finds access number `number` to the run's variables; false: past the end. */
-static bool find_access(const struct pctvb *pctvb, uint64_t number, struct pctvb_change *out)
+static bool pctvb_find_access(const struct pctvb *pctvb, uint64_t number, struct pctvb_change *out)
 {
 	for (uint32_t i = 0; i < pctvb->drawn_count; i++) {
-		if (number < expected_accesses(pctvb, i)) {
+		if (number < pctvb_expected_accesses(pctvb, i)) {
 			*out = (struct pctvb_change){.drawn = i, .access = number};
 			return true;
 		}
-		number -= expected_accesses(pctvb, i);
+		number -= pctvb_expected_accesses(pctvb, i);
 	}
 	return false;
 }
@@ -140,7 +140,7 @@ static bool find_access(const struct pctvb *pctvb, uint64_t number, struct pctvb
  * Draws each set of d-1 places with equal probability, among the accesses and d-1 places past the
  * end: Bentley, Floyd, "A Sample of Brilliance", CACM 30:9, 1987, algorithm F2.
  */
-static void draw_changes(struct pctvb *pctvb)
+static void pctvb_draw_changes(struct pctvb *pctvb)
 {
 	const uint32_t stops = pctvb->depth - 1;
 	uint64_t drawn[CHANGE_POINTS_MAX];
@@ -148,7 +148,7 @@ static void draw_changes(struct pctvb *pctvb)
 
 	pctvb->change_count = 0;
 	for (uint32_t i = 0; i < pctvb->drawn_count; i++)
-		accesses += expected_accesses(pctvb, i);
+		accesses += pctvb_expected_accesses(pctvb, i);
 	for (uint32_t i = 0; i < stops; i++) {
 		uint64_t place = rng_below64(&pctvb->rng, accesses + i + 1);
 
@@ -157,25 +157,25 @@ static void draw_changes(struct pctvb *pctvb)
 				place = accesses + i;
 		drawn[i] = place;
 		pctvb->change_count +=
-			find_access(pctvb, place, &pctvb->changes[pctvb->change_count]);
+			pctvb_find_access(pctvb, place, &pctvb->changes[pctvb->change_count]);
 	}
 }
 
-static void begin_drawing(struct pctvb *pctvb, uint64_t seed)
+static void pctvb_begin_drawing(struct pctvb *pctvb, uint64_t seed)
 {
 	if (pctvb->drawn_for == seed + 1)
 		return;
 	pctvb->drawn_for = seed + 1;
 	pctvb->is_focused = false;
 	rng_seed(&pctvb->rng, seed);
-	draw_variables(pctvb);
+	pctvb_draw_variables(pctvb);
 }
 
 static uint32_t pctvb_focus(void *state, uint64_t seed, object_name *objects, uint32_t capacity)
 {
 	struct pctvb *pctvb = state;
 
-	begin_drawing(pctvb, seed);
+	pctvb_begin_drawing(pctvb, seed);
 	for (uint32_t i = 0; i < pctvb->drawn_count; i++) {
 		if (i == capacity)
 			return 0;
@@ -190,8 +190,8 @@ static void pctvb_begin_run(void *state, uint64_t seed)
 	struct pctvb *pctvb = state;
 	struct priority_table *table = &pctvb->priorities;
 
-	begin_drawing(pctvb, seed);
-	pctvb->falls = choose_falls(pctvb);
+	pctvb_begin_drawing(pctvb, seed);
+	pctvb->falls = pctvb_choose_placement(pctvb);
 	/* A stopped thread may have to drop below threads that are not yet created. */
 	for (table->known = 0; table->known < pctvb->threads_most; table->known++)
 		table->priority[table->known] = rng_next(&pctvb->rng) | PRIORITY_INITIAL;
@@ -201,7 +201,7 @@ static void pctvb_begin_run(void *state, uint64_t seed)
 		pctvb->drawn[i].count = 0;
 	if (pctvb_teaches(pctvb))
 		pctvb_begin_lesson(pctvb);
-	draw_changes(pctvb);
+	pctvb_draw_changes(pctvb);
 }
 
 /* Returns whether the thread may still move, or is not yet created. */
@@ -210,7 +210,7 @@ static bool pctvb_is_ahead(const struct schedule_view *view, uint32_t thread)
 	return thread >= view->thread_count || view->pending[thread].kind != OP_NONE;
 }
 
-static uint64_t highest_below(
+static uint64_t pctvb_highest_below(
 	const struct pctvb *pctvb, const struct schedule_view *view, uint64_t limit)
 {
 	uint64_t highest = 0;
@@ -225,23 +225,25 @@ static uint64_t highest_below(
 }
 
 /* Draws a place directly below a random thread among those of priority `highest` and lower. */
-static uint64_t draw_place(struct pctvb *pctvb, const struct schedule_view *view, uint64_t highest)
+static uint64_t pctvb_draw_place(
+	struct pctvb *pctvb, const struct schedule_view *view, uint64_t highest)
 {
 	uint64_t above = highest, below;
 	uint32_t count = 1;
 
-	for (uint64_t at = highest; (at = highest_below(pctvb, view, at));)
+	for (uint64_t at = highest; (at = pctvb_highest_below(pctvb, view, at));)
 		count++;
 	for (uint32_t place = rng_below(&pctvb->rng, count); place; place--)
-		above = highest_below(pctvb, view, above);
-	below = highest_below(pctvb, view, above);
+		above = pctvb_highest_below(pctvb, view, above);
+	below = pctvb_highest_below(pctvb, view, above);
 	if (!below)
 		below = PRIORITY_INITIAL;
 	return below + (above - below) / 2;
 }
 
 /* Returns the thread that is then the highest. */
-static uint32_t fall(struct pctvb *pctvb, const struct schedule_view *view, uint32_t thread)
+static uint32_t pctvb_lower_priority(
+	struct pctvb *pctvb, const struct schedule_view *view, uint32_t thread)
 {
 	struct priority_table *table = &pctvb->priorities;
 	uint32_t next;
@@ -258,7 +260,7 @@ static uint32_t fall(struct pctvb *pctvb, const struct schedule_view *view, uint
 			PRIORITY_INITIAL | rng_below64(&pctvb->rng, limit - PRIORITY_INITIAL);
 	} else {
 		table->priority[thread] = 0; /* the thread does not count among the others */
-		table->priority[thread] = draw_place(pctvb, view, limit);
+		table->priority[thread] = pctvb_draw_place(pctvb, view, limit);
 	}
 	return next;
 }
@@ -276,7 +278,7 @@ static bool pctvb_is_stopped(struct pctvb *pctvb, const struct schedule_view *vi
 		pctvb_note_stands(pctvb, class, 1);
 	for (uint32_t i = 0; i < pctvb->drawn_count; i++)
 		if (pctvb->drawn[i].class == class)
-			return is_change(pctvb, i, pctvb->drawn[i].count++);
+			return pctvb_is_change(pctvb, i, pctvb->drawn[i].count++);
 	return false;
 }
 
@@ -315,12 +317,12 @@ static struct thread_id pctvb_choose(void *state, const struct schedule_view *vi
 	priority_table_add_thread(&pctvb->priorities, &pctvb->rng, view);
 	chosen = priority_table_first(&pctvb->priorities, view);
 	while (view->enabled_count > 1 && pctvb_is_stopped(pctvb, view, chosen))
-		chosen = fall(pctvb, view, chosen);
+		chosen = pctvb_lower_priority(pctvb, view, chosen);
 	return (struct thread_id){(uint16_t)chosen};
 }
 
 /* Returns a conservative bound of the accesses to any v variables in a run. */
-static uint64_t accesses_most(const struct pctvb *pctvb)
+static uint64_t pctvb_accesses_most(const struct pctvb *pctvb)
 {
 	uint64_t most[PCTVB_VARIABLES_MOST] = {0};
 	uint64_t accesses = 0;
@@ -328,7 +330,7 @@ static uint64_t accesses_most(const struct pctvb *pctvb)
 	for (uint32_t i = 0; i < pctvb->shared_count; i++) {
 		uint64_t count = pctvb->variables[pctvb->shared[i]].accesses.most;
 
-		for (uint32_t j = 0; j < variables_per_run(pctvb); j++) {
+		for (uint32_t j = 0; j < pctvb_variables_per_run(pctvb); j++) {
 			const uint64_t smaller = most[j] < count ? most[j] : count;
 
 			most[j] = most[j] > count ? most[j] : count;
@@ -340,7 +342,7 @@ static uint64_t accesses_most(const struct pctvb *pctvb)
 	return accesses;
 }
 
-static const char *formula_of(const struct pctvb *pctvb, enum pctvb_falls falls)
+static const char *pctvb_formula_of(const struct pctvb *pctvb, enum pctvb_falls falls)
 {
 	if (falls == FALLS_RANDOM)
 		return "1/(C(m,v)*C(k+d-1,d-1)*(t+d-1)!)";
@@ -352,16 +354,16 @@ static const char *formula_of(const struct pctvb *pctvb, enum pctvb_falls falls)
 static bool pctvb_guarantee(const void *state, struct strategy_guarantee *out)
 {
 	const struct pctvb *pctvb = state;
-	const uint32_t variables = variables_per_run(pctvb);
-	const enum pctvb_falls falls = choose_falls(pctvb);
+	const uint32_t variables = pctvb_variables_per_run(pctvb);
+	const enum pctvb_falls falls = pctvb_choose_placement(pctvb);
 
 	*out = (struct strategy_guarantee){.depth = pctvb->depth,
 		.threads = pctvb->threads_most,
-		.steps = accesses_most(pctvb),
+		.steps = pctvb_accesses_most(pctvb),
 		.variables = variables,
 		.variable_total = pctvb->shared_count,
 		.order_threads = pctvb->threads,
-		.formula = formula_of(pctvb, falls)};
+		.formula = pctvb_formula_of(pctvb, falls)};
 	if (!variables || !pctvb->threads_most)
 		return false;
 	out->probability = 1 / pctvb_orders_of(pctvb, falls);

@@ -7,7 +7,7 @@ void pctvb_begin_lesson(struct pctvb *pctvb)
 	pctvb->lessons[pctvb->place].count = 0;
 }
 
-static struct pctvb_taught *taught_of(struct pctvb *pctvb, uint64_t class)
+static struct pctvb_taught *pctvb_learn_taught_of(struct pctvb *pctvb, uint64_t class)
 {
 	struct pctvb_lesson *lesson = &pctvb->lessons[pctvb->place];
 	uint32_t index = key_table_find(&pctvb->run_classes, class);
@@ -23,14 +23,14 @@ static struct pctvb_taught *taught_of(struct pctvb *pctvb, uint64_t class)
 
 void pctvb_note_stands(struct pctvb *pctvb, uint64_t class, uint64_t count)
 {
-	struct pctvb_taught *taught = taught_of(pctvb, class);
+	struct pctvb_taught *taught = pctvb_learn_taught_of(pctvb, class);
 
 	if (taught)
 		taught->count += count;
 }
 
 /* Returns whether the order may be reversed: the thread existed at the other thread's access. */
-static bool might_precede(struct pctvb_access access, uint32_t thread)
+static bool pctvb_learn_might_precede(struct pctvb_access access, uint32_t thread)
 {
 	return access.thread && access.thread != thread + 1 && thread < access.thread_count;
 }
@@ -44,11 +44,11 @@ void pctvb_executed(void *state, const struct schedule_view *view, struct thread
 
 	if (!pctvb_teaches(pctvb) || !pctvb_has_variable(op))
 		return;
-	taught = taught_of(pctvb, op_class(op));
+	taught = pctvb_learn_taught_of(pctvb, op_class(op));
 	if (!taught || taught->is_shared)
 		return;
-	taught->is_shared = might_precede(taught->write, thread.index) ||
-			    (!is_read && might_precede(taught->read, thread.index));
+	taught->is_shared = pctvb_learn_might_precede(taught->write, thread.index) ||
+			    (!is_read && pctvb_learn_might_precede(taught->read, thread.index));
 	*(is_read ? &taught->read : &taught->write) =
 		(struct pctvb_access){(uint16_t)(thread.index + 1), (uint16_t)view->thread_count};
 }
@@ -74,7 +74,7 @@ void pctvb_begin_place(void *state, uint32_t place)
 	((struct pctvb *)state)->place = place;
 }
 
-static void copy_lesson(struct pctvb_lesson *to, const struct pctvb_lesson *from)
+static void pctvb_learn_copy_lesson(struct pctvb_lesson *to, const struct pctvb_lesson *from)
 {
 	to->outcome = from->outcome;
 	to->threads = from->threads;
@@ -93,10 +93,10 @@ void pctvb_gather(void *state, const void *other, uint32_t place, uint32_t count
 	struct pctvb *pctvb = state;
 
 	for (uint32_t i = place; i < place + count && i < PCTVB_TEACHING; i++)
-		copy_lesson(&pctvb->lessons[i], &from->lessons[i]);
+		pctvb_learn_copy_lesson(&pctvb->lessons[i], &from->lessons[i]);
 }
 
-static bool knows_accesses(const struct pctvb_lesson *lesson, uint32_t variable)
+static bool pctvb_learn_knows_accesses(const struct pctvb_lesson *lesson, uint32_t variable)
 {
 	for (uint32_t i = 0; lesson->is_focused && i < lesson->drawn_count; i++)
 		if (lesson->drawn[i] == variable)
@@ -104,7 +104,7 @@ static bool knows_accesses(const struct pctvb_lesson *lesson, uint32_t variable)
 	return !lesson->is_focused;
 }
 
-static void learn_variable(struct pctvb *pctvb, const struct pctvb_taught *taught)
+static void pctvb_learn_variable(struct pctvb *pctvb, const struct pctvb_taught *taught)
 {
 	const uint32_t number = key_table_add(&pctvb->classes, taught->class);
 	struct pctvb_variable *variable;
@@ -119,20 +119,20 @@ static void learn_variable(struct pctvb *pctvb, const struct pctvb_taught *taugh
 	pctvb->shared[pctvb->shared_count++] = (uint16_t)number;
 }
 
-static void learn_lesson(struct pctvb *pctvb, const struct pctvb_lesson *lesson)
+static void pctvb_learn_lesson(struct pctvb *pctvb, const struct pctvb_lesson *lesson)
 {
 	const bool is_whole = lesson->outcome == OUTCOME_PASSED || lesson->outcome == OUTCOME_EXIT;
 
 	for (uint32_t i = 0; i < pctvb->classes.count; i++)
 		pctvb->variables[i].count = 0;
 	for (uint32_t i = 0; i < lesson->count; i++)
-		learn_variable(pctvb, &lesson->variables[i]);
+		pctvb_learn_variable(pctvb, &lesson->variables[i]);
 	if (lesson->outcome == OUTCOME_LIVELOCK || lesson->outcome == OUTCOME_HANG)
 		return;
 	if (lesson->threads > pctvb->threads_most)
 		pctvb->threads_most = lesson->threads;
 	for (uint32_t i = 0; i < pctvb->classes.count; i++)
-		if (knows_accesses(lesson, i))
+		if (pctvb_learn_knows_accesses(lesson, i))
 			run_length_learn(
 				&pctvb->variables[i].accesses, pctvb->variables[i].count, is_whole);
 }
@@ -143,7 +143,7 @@ void pctvb_learn(void *state, uint32_t count, uint32_t next)
 
 	(void)next; /* nothing is planned */
 	for (uint32_t i = 0; i < count && i < PCTVB_TEACHING; i++)
-		learn_lesson(pctvb, &pctvb->lessons[i]);
+		pctvb_learn_lesson(pctvb, &pctvb->lessons[i]);
 }
 
 void pctvb_share(void *state, const void *other)

@@ -121,7 +121,7 @@ static enum rpro_events rpro_counted(const struct rpro *rpro)
 	return rpro->length[rpro->events].most ? rpro->events : RPRO_EVENTS_ALL;
 }
 
-static uint64_t multiply(uint64_t a, uint64_t b)
+static uint64_t rpro_multiply(uint64_t a, uint64_t b)
 {
 	uint64_t product;
 
@@ -139,10 +139,11 @@ static uint64_t rpro_need(const struct rpro *rpro, const struct rpro_member *mem
 {
 	const uint64_t places = rpro->length[rpro_counted(rpro)].most + 1;
 	const bool is_split = member->has_many_windows && rpro_pace(member) < places;
-	uint64_t need = multiply(rpro->threads_most, is_split ? rpro_pace(member) : places);
+	uint64_t need = rpro_multiply(rpro->threads_most, is_split ? rpro_pace(member) : places);
 
 	for (uint32_t d = 2; d < member->depth; d++)
-		need = multiply(need, member->radius < places / 2 ? 2 * member->radius : places);
+		need = rpro_multiply(
+			need, member->radius < places / 2 ? 2 * member->radius : places);
 	return need;
 }
 
@@ -156,7 +157,7 @@ static bool rpro_is_useful(const struct rpro *rpro, const struct rpro_member *me
 static uint64_t rpro_weight(const struct rpro *rpro, const struct rpro_member *member)
 {
 	const uint64_t need = rpro_need(rpro, member);
-	const uint64_t reach = multiply(rpro->runs + 1, REACH);
+	const uint64_t reach = rpro_multiply(rpro->runs + 1, REACH);
 	uint64_t weight = WEIGHT_ONE;
 
 	if (need > reach)
@@ -180,8 +181,8 @@ static void rpro_plan(struct rpro *rpro, uint32_t places)
 		uint32_t best = 0;
 
 		for (uint32_t i = 1; i < rpro->member_count; i++)
-			if (weight[i] && multiply(runs[i] + 1, weight[best]) <
-						 multiply(runs[best] + 1, weight[i]))
+			if (weight[i] && rpro_multiply(runs[i] + 1, weight[best]) <
+						 rpro_multiply(runs[best] + 1, weight[i]))
 				best = i;
 		runs[best]++;
 		rpro->plan[place] = (uint8_t)best;

@@ -38,7 +38,7 @@
 #define YIELDS_BEFORE_LAST 100
 #define YIELDS_LOWER_MOST 999
 
-static size_t seen_distance(const struct strategy_config *config)
+static size_t bounded_seen_offset(const struct strategy_config *config)
 {
 	const size_t bytes = offsetof(struct bounded, tree) +
 			     run_tree_bytes((uint32_t)config->option[OPTION_RUNS]);
@@ -48,7 +48,7 @@ static size_t seen_distance(const struct strategy_config *config)
 
 static size_t bounded_state_bytes(const struct strategy_config *config)
 {
-	return seen_distance(config) +
+	return bounded_seen_offset(config) +
 	       hash_set_slots((uint64_t)config->option[OPTION_RUNS]) * sizeof(uint64_t);
 }
 
@@ -57,7 +57,7 @@ static void bounded_begin_campaign(void *state, const struct strategy_config *co
 	struct bounded *bounded = state;
 
 	bounded->config = *config;
-	bounded->seen.distance = seen_distance(config) - offsetof(struct bounded, seen);
+	bounded->seen.distance = bounded_seen_offset(config) - offsetof(struct bounded, seen);
 	bounded->seen.mask = hash_set_slots((uint64_t)config->option[OPTION_RUNS]) - 1;
 	bounded->changes = config->option[OPTION_CHANGES] < 0
 				   ? CHANGES_FIRST
@@ -82,7 +82,8 @@ static bool bounded_is_valid(void *state, const struct strategy_config *config)
 		if (!strategy_is_flag(flags[i]))
 			return false;
 	if (memcmp(bounded->config.option, config->option, sizeof config->option) != 0 ||
-		bounded->seen.distance != seen_distance(config) - offsetof(struct bounded, seen) ||
+		bounded->seen.distance !=
+			bounded_seen_offset(config) - offsetof(struct bounded, seen) ||
 		bounded->seen.mask != slots - 1 || bounded->seen.count > slots / 2 + 1 ||
 		2 * (uint64_t)bounded->noted_count > slots || (uint32_t)bounded->pass > PASS_ALL ||
 		bounded->changes > CHANGES_MOST || bounded->variables > BOUNDS_SUM_MOST ||
@@ -100,7 +101,7 @@ static bool bounded_is_valid(void *state, const struct strategy_config *config)
 
 /* Returns the objects of the run's changes if the run cannot be extended; 0 if all accesses are
  * needed. */
-static uint32_t find_focus(struct bounded *bounded, object_name *objects, uint32_t capacity)
+static uint32_t bounded_find_focus(struct bounded *bounded, object_name *objects, uint32_t capacity)
 {
 	uint16_t set[RUN_TREE_DEVIATIONS_MOST];
 	uint32_t count;
@@ -125,7 +126,7 @@ static uint32_t bounded_focus(void *state, uint64_t seed, object_name *objects, 
 
 	(void)seed;
 	bounded->has_focus = true;
-	return find_focus(bounded, objects, capacity);
+	return bounded_find_focus(bounded, objects, capacity);
 }
 
 static void bounded_begin_run(void *state, uint64_t seed)
@@ -136,8 +137,8 @@ static void bounded_begin_run(void *state, uint64_t seed)
 	if (!bounded->runs) /* one seed for all runs: an order is identified by its number */
 		bounded->seed = bounded->tree.shards ? bounded->config.seed : seed;
 	/* Must not depend on the process that makes the run; does not affect later runs. */
-	bounded->is_focused =
-		bounded->has_focus && find_focus(bounded, objects, RUN_TREE_DEVIATIONS_MOST);
+	bounded->is_focused = bounded->has_focus &&
+			      bounded_find_focus(bounded, objects, RUN_TREE_DEVIATIONS_MOST);
 	bounded->priorities.known = 0;
 	for (uint32_t i = 0; i < BITSET_WORDS(bounded->names.count); i++)
 		bounded->present[i] = 0;
@@ -154,7 +155,7 @@ static void bounded_begin_run(void *state, uint64_t seed)
 	bounded->order_seed = hash_pair(bounded->seed, bounded->order);
 }
 
-static void bounded_meet(struct bounded *bounded, const struct schedule_view *view)
+static void bounded_add_threads(struct bounded *bounded, const struct schedule_view *view)
 {
 	struct priority_table *table = &bounded->priorities;
 
@@ -191,7 +192,7 @@ static bool bounded_is_stopped(
  * there. This point is not checked for a stop: a run that differs only in the place of the stop has
  * the point behind its last stop.
  */
-static uint64_t passed_point(
+static uint64_t bounded_passed_point(
 	const struct bounded *bounded, const struct schedule_view *view, uint32_t next)
 {
 	const bool has_moved = next < bounded->graph.known;
@@ -208,7 +209,7 @@ static struct thread_id bounded_choose(void *state, const struct schedule_view *
 	uint64_t old;
 	uint32_t highest, next;
 
-	bounded_meet(bounded, view);
+	bounded_add_threads(bounded, view);
 	highest = priority_table_highest(table, view);
 	if (view->enabled_count == 1 || !shared_variables_has(&view->pending[highest]))
 		return (struct thread_id){(uint16_t)highest};
@@ -224,14 +225,14 @@ static struct thread_id bounded_choose(void *state, const struct schedule_view *
 	bounded->changes_made++;
 	if (run_tree_is_past(&bounded->tree)) {
 		commuting_stop(&bounded->commuting, (struct thread_id){(uint16_t)highest});
-		bounded->passed = passed_point(bounded, view, next);
+		bounded->passed = bounded_passed_point(bounded, view, next);
 	}
 	return (struct thread_id){(uint16_t)next};
 }
 
 /* Notes a yield. A thread that yields repeatedly waits for another one: it gets the lowest priority
  * (section 5). */
-static void note_yield(struct bounded *bounded, uint32_t thread)
+static void bounded_note_yield(struct bounded *bounded, uint32_t thread)
 {
 	if (++bounded->yields[thread] <= YIELDS_BEFORE_LAST)
 		return;
@@ -254,7 +255,7 @@ static void bounded_executed(void *state, const struct schedule_view *view, stru
 	commuting_executed(&bounded->commuting, view, thread);
 	bounded->has_paused |= (view->pending[thread.index].flags & OP_PAUSE) != 0;
 	if (view->pending[thread.index].flags & OP_PAUSE)
-		note_yield(bounded, thread.index);
+		bounded_note_yield(bounded, thread.index);
 	shared_variables_learn(&bounded->shared, view, thread);
 }
 
@@ -270,7 +271,7 @@ static uint32_t bounded_choose_value(void *state, uint32_t count)
 }
 
 /* Returns the key of equivalent runs, which would also continue equally. */
-static uint64_t hash_graph(const struct bounded *bounded)
+static uint64_t bounded_hash_graph(const struct bounded *bounded)
 {
 	uint64_t key = hash_pair(bounded->graph.value, bounded->changes_made);
 	uint16_t set[RUN_TREE_DEVIATIONS_MOST];
@@ -286,10 +287,10 @@ static uint64_t hash_graph(const struct bounded *bounded)
 /* Ends a run in the tree. A run that is equivalent to an earlier one, perhaps of another thread
  * order, gets no children. The earlier order is always explored within the same bounds: t grows for
  * each v, and the orders of a larger t include those of a smaller one. */
-static void end_in_tree(struct bounded *bounded)
+static void bounded_end_in_tree(struct bounded *bounded)
 {
 	const bool is_pruned = bounded_option_of(bounded, OPTION_PRUNING) != PRUNING_NONE;
-	const uint64_t key = is_pruned ? hash_graph(bounded) : 0;
+	const uint64_t key = is_pruned ? bounded_hash_graph(bounded) : 0;
 	const uint32_t before = bounded->tree.node_count;
 	const bool is_new = bounded->task || !is_pruned || hash_set_add(&bounded->seen, key);
 
@@ -299,7 +300,7 @@ static void end_in_tree(struct bounded *bounded)
 }
 
 /* Stops that would have made the same run, up to the order of independent ops. */
-static void note_same(struct bounded *bounded)
+static void bounded_note_same(struct bounded *bounded)
 {
 	const struct commuting *commuting = &bounded->commuting;
 
@@ -336,8 +337,8 @@ static void bounded_end_run(void *state, const struct run_summary *summary)
 		/* Unknown for a focused run, which has fewer scheduling points. */
 		if (bounded_option_of(bounded, OPTION_PRUNING) != PRUNING_NONE &&
 			!bounded->is_focused)
-			note_same(bounded);
-		end_in_tree(bounded);
+			bounded_note_same(bounded);
+		bounded_end_in_tree(bounded);
 		if (!bounded->task)
 			bounded_watch_variables(bounded);
 		bounded->is_lost |= bounded->tree.is_lost;
@@ -369,7 +370,7 @@ static bool bounded_is_exhausted(const void *state)
 	return ((const struct bounded *)state)->is_exhausted;
 }
 
-static void add_bound(struct text *text, const char *name, uint32_t bound)
+static void bounded_add_bound(struct text *text, const char *name, uint32_t bound)
 {
 	text_add(text, name);
 	text_add(text, " ≤ ");
@@ -406,11 +407,11 @@ static void bounded_verdict(const void *state, struct strategy_verdict *out)
 	out->is_complete = bounded->is_exhausted && !out->missing && !out->refusal[0];
 	if (!bounded->done_variables || out->missing)
 		return;
-	add_bound(&text, "with c", bounded->done_changes);
-	add_bound(&text, ", v", bounded->done_variables);
-	add_bound(&text, ", t", bounded->done_threads);
+	bounded_add_bound(&text, "with c", bounded->done_changes);
+	bounded_add_bound(&text, ", v", bounded->done_variables);
+	bounded_add_bound(&text, ", t", bounded->done_threads);
 	if (bounded_option_of(bounded, OPTION_LOOPS))
-		add_bound(&text, ", l", bounded_option_of(bounded, OPTION_LOOPS));
+		bounded_add_bound(&text, ", l", bounded_option_of(bounded, OPTION_LOOPS));
 	out->missed = bounded->done_threads > 2 && bounded->threads_most > 2;
 	for (uint32_t i = 0; i < bounded_option_of(bounded, OPTION_RISK); i++)
 		out->missed /= 10;

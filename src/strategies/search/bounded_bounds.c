@@ -20,18 +20,18 @@ void bounded_begin_walk(struct bounded *bounded)
 
 /* Returns the number of thread orders. Two suffice for t = 2; in the other fixed orders the
  * creating thread is first. */
-static uint32_t orders_needed(const struct bounded *bounded)
+static uint32_t bounded_bounds_orders_needed(const struct bounded *bounded)
 {
 	return THREAD_ORDERS_FIXED + thread_orders_needed(bounded->threads_most, bounded->threads,
 					     bounded_option_of(bounded, OPTION_RISK),
 					     RUN_TREE_ORDERS_MOST - THREAD_ORDERS_FIXED);
 }
 
-static void begin_level(struct bounded *bounded)
+static void bounded_bounds_begin_level(struct bounded *bounded)
 {
 	const uint32_t orders[] = {[PASS_ROOTS] = THREAD_ORDERS_FIXED,
 		[PASS_FIXED] = STOPPED_ORDERS,
-		[PASS_ALL] = orders_needed(bounded)};
+		[PASS_ALL] = bounded_bounds_orders_needed(bounded)};
 	const struct run_bounds bounds = {
 		.changes = bounded->pass == PASS_ROOTS ? 0 : bounded->changes,
 		.variables = bounded->variables,
@@ -45,7 +45,7 @@ static void begin_level(struct bounded *bounded)
 
 /* Returns the largest number of variables: c changes concern at most c variables, and at most all
  * shared ones. */
-static uint32_t variables_most(const struct bounded *bounded)
+static uint32_t bounded_bounds_variables_most(const struct bounded *bounded)
 {
 	uint32_t most = bounded->changes ? bounded->changes : 1;
 
@@ -54,7 +54,7 @@ static uint32_t variables_most(const struct bounded *bounded)
 	return most < VARIABLES_MOST ? most : VARIABLES_MOST;
 }
 
-static uint32_t threads_most(const struct bounded *bounded)
+static uint32_t bounded_bounds_threads_most(const struct bounded *bounded)
 {
 	uint32_t most = THREAD_ORDERS_MOST;
 
@@ -65,12 +65,12 @@ static uint32_t threads_most(const struct bounded *bounded)
 
 /* Goes to the next bounds, along the diagonals of the grid of v and t. Returns false if all bounds
  * for this c are done. */
-static bool next_bounds(struct bounded *bounded)
+static bool bounded_bounds_next_bounds(struct bounded *bounded)
 {
 	const uint32_t fixed_v = bounded_option_of(bounded, OPTION_VARIABLES);
 	const uint32_t fixed_t = bounded_option_of(bounded, OPTION_THREADS);
-	const uint32_t most_v = fixed_v ? fixed_v : variables_most(bounded);
-	const uint32_t most_t = fixed_t ? fixed_t : threads_most(bounded);
+	const uint32_t most_v = fixed_v ? fixed_v : bounded_bounds_variables_most(bounded);
+	const uint32_t most_t = fixed_t ? fixed_t : bounded_bounds_threads_most(bounded);
 
 	for (;;) {
 		const uint32_t sum = bounded->variables + bounded->threads;
@@ -105,7 +105,7 @@ bool bounded_is_short_of_variables(const struct bounded *bounded)
 
 /* Ends the bounds: all runs within v and t are made. After the largest, c grows and all runs are
  * made again. */
-static void end_bounds(struct bounded *bounded)
+static void bounded_bounds_end_bounds(struct bounded *bounded)
 {
 	const uint64_t known = hash_pair(
 		hash_pair(bounded->shared.shared_count, bounded->names.count),
@@ -118,7 +118,7 @@ static void end_bounds(struct bounded *bounded)
 	bounded->done_changes = bounded->changes;
 	bounded->done_variables = bounded->variables;
 	bounded->done_threads = bounded->threads;
-	if (next_bounds(bounded)) {
+	if (bounded_bounds_next_bounds(bounded)) {
 		bounded->pass = PASS_FIXED;
 	} else if (bounded->config.option[OPTION_CHANGES] < 0 && bounded->changes < CHANGES_MOST) {
 		bounded->changes++;
@@ -128,7 +128,7 @@ static void end_bounds(struct bounded *bounded)
 	}
 }
 
-static void next_pass(struct bounded *bounded)
+static void bounded_bounds_next_pass(struct bounded *bounded)
 {
 	if (bounded->pass != PASS_NONE) /* if not, the bounds belong to an earlier walk */
 		run_tree_note_done(&bounded->tree);
@@ -139,7 +139,7 @@ static void next_pass(struct bounded *bounded)
 		bounded->pass = PASS_ROOTS;
 		break;
 	case PASS_ROOTS:
-		bounded->is_exhausted = !next_bounds(bounded);
+		bounded->is_exhausted = !bounded_bounds_next_bounds(bounded);
 		bounded->pass = PASS_FIXED;
 		break;
 	case PASS_FIXED:
@@ -147,8 +147,8 @@ static void next_pass(struct bounded *bounded)
 		break;
 	case PASS_ALL:
 		/* Runs with more threads than known before require more orders. */
-		if (bounded->tree.bounds.order_end == orders_needed(bounded))
-			end_bounds(bounded);
+		if (bounded->tree.bounds.order_end == bounded_bounds_orders_needed(bounded))
+			bounded_bounds_end_bounds(bounded);
 		break;
 	}
 }
@@ -173,8 +173,8 @@ void bounded_advance(struct bounded *bounded)
 			(bounded->pass == PASS_ALL ||
 				bounded->shared_used < bounded->shared.shared_count))
 			bounded_begin_walk(bounded);
-		next_pass(bounded);
+		bounded_bounds_next_pass(bounded);
 		if (!bounded->is_exhausted && bounded->pass != PASS_NONE)
-			begin_level(bounded);
+			bounded_bounds_begin_level(bounded);
 	}
 }

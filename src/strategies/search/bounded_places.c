@@ -4,14 +4,14 @@
 
 #include "base/bitset.h"
 
-static uint64_t last_place(const struct bounded *bounded)
+static uint64_t bounded_places_last_place(const struct bounded *bounded)
 {
 	return BOUNDED_STOPPED - bounded->changes_made * THREAD_ORDER_STEP;
 }
 
-static void each_below(const struct bounded *bounded, const struct schedule_view *view,
-	uint32_t stopped, uint64_t highest, void (*meet)(void *context, uint64_t priority),
-	void *context)
+static void bounded_places_each_below(const struct bounded *bounded,
+	const struct schedule_view *view, uint32_t stopped, uint64_t highest,
+	void (*meet)(void *context, uint64_t priority), void *context)
 {
 	for (uint32_t i = 0; i < view->thread_count; i++) {
 		const uint64_t priority = bounded->priorities.priority[i];
@@ -32,7 +32,7 @@ static void each_below(const struct bounded *bounded, const struct schedule_view
 	}
 }
 
-static void count_one(void *context, uint64_t priority)
+static void bounded_places_count_one(void *context, uint64_t priority)
 {
 	(void)priority;
 	++*(uint32_t *)context;
@@ -43,7 +43,8 @@ uint32_t bounded_count_places(const struct bounded *bounded, const struct schedu
 {
 	uint32_t count = 0;
 
-	each_below(bounded, view, stopped, bounded->priorities.priority[next], count_one, &count);
+	bounded_places_each_below(bounded, view, stopped, bounded->priorities.priority[next],
+		bounded_places_count_one, &count);
 	return count < UINT16_MAX ? count : UINT16_MAX;
 }
 
@@ -51,7 +52,7 @@ struct largest {
 	uint64_t limit, value;
 };
 
-static void find_largest(void *context, uint64_t priority)
+static void bounded_places_find_largest(void *context, uint64_t priority)
 {
 	struct largest *largest = context;
 
@@ -65,14 +66,15 @@ uint64_t bounded_place(const struct bounded *bounded, const struct schedule_view
 	uint64_t above = bounded->priorities.priority[next], below;
 
 	if (!place)
-		return last_place(bounded);
+		return bounded_places_last_place(bounded);
 	for (uint32_t i = 0;; i++) {
 		struct largest largest = {.limit = above};
 
-		each_below(bounded, view, stopped, above, find_largest, &largest);
+		bounded_places_each_below(
+			bounded, view, stopped, above, bounded_places_find_largest, &largest);
 		below = largest.value;
 		if (!below)
-			return last_place(bounded);
+			return bounded_places_last_place(bounded);
 		if (i + 1 == place)
 			return below + (above - below) / 2;
 		above = below;

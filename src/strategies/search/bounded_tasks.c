@@ -14,7 +14,7 @@ struct noted_run {
 	uint64_t node; /* node in the task's tree; UINT32_MAX: none */
 };
 
-static struct noted_run *noted_runs(struct bounded *task)
+static struct noted_run *bounded_tasks_noted_runs(struct bounded *task)
 {
 	return (struct noted_run *)(void *)hash_set_begin(&task->seen);
 }
@@ -24,10 +24,10 @@ void bounded_note_run(struct bounded *task, uint64_t key, uint32_t node)
 	if (2 * (uint64_t)task->noted_count + 1 > task->seen.mask)
 		task->is_lost = true;
 	else
-		noted_runs(task)[task->noted_count++] = (struct noted_run){key, node};
+		bounded_tasks_noted_runs(task)[task->noted_count++] = (struct noted_run){key, node};
 }
 
-static uint64_t hash_knowledge(const struct bounded *bounded)
+static uint64_t bounded_tasks_hash_knowledge(const struct bounded *bounded)
 {
 	const struct shared_variables *shared = &bounded->shared;
 	const uint32_t count = shared->objects.count;
@@ -54,7 +54,7 @@ static bool bounded_split(void *state, void *block, uint32_t number, uint64_t mo
 	task->runs_had = bounded->runs;
 	task->elsewhere_had = bounded->runs_elsewhere;
 	task->noted_count = 0;
-	task->knowledge = hash_knowledge(bounded);
+	task->knowledge = bounded_tasks_hash_knowledge(bounded);
 	return true;
 }
 
@@ -65,7 +65,8 @@ static void bounded_copy(void *to, const void *block)
 
 	memcpy(copy, task, offsetof(struct bounded, tree));
 	run_tree_copy(&copy->tree, &task->tree);
-	memcpy(noted_runs(copy), noted_runs(task), task->noted_count * sizeof(struct noted_run));
+	memcpy(bounded_tasks_noted_runs(copy), bounded_tasks_noted_runs(task),
+		task->noted_count * sizeof(struct noted_run));
 }
 
 static uint32_t bounded_awaited(const void *state)
@@ -103,12 +104,13 @@ static bool bounded_tasks_is_joinable(const struct bounded *bounded, struct boun
 	const uint32_t room = bounded->seen.mask / 2;
 
 	for (uint32_t i = 0; i < task->noted_count; i++)
-		if (noted_runs(task)[i].node != UINT32_MAX &&
-			noted_runs(task)[i].node >= task->tree.node_count)
+		if (bounded_tasks_noted_runs(task)[i].node != UINT32_MAX &&
+			bounded_tasks_noted_runs(task)[i].node >= task->tree.node_count)
 			return false;
-	return !task->is_lost && bounded_runs(task) && hash_knowledge(bounded) == task->knowledge &&
-	       hash_knowledge(task) == task->knowledge && bounded->seen.count <= room &&
-	       task->noted_count <= room - bounded->seen.count &&
+	return !task->is_lost && bounded_runs(task) &&
+	       bounded_tasks_hash_knowledge(bounded) == task->knowledge &&
+	       bounded_tasks_hash_knowledge(task) == task->knowledge &&
+	       bounded->seen.count <= room && task->noted_count <= room - bounded->seen.count &&
 	       run_tree_may_join(&bounded->tree, &task->tree);
 }
 
@@ -122,7 +124,7 @@ static bool bounded_join(void *state, void *block, bool is_exact)
 		return false;
 	}
 	for (uint32_t i = 0; i < task->noted_count; i++) {
-		const struct noted_run *noted = &noted_runs(task)[i];
+		const struct noted_run *noted = &bounded_tasks_noted_runs(task)[i];
 
 		if (!hash_set_add(&bounded->seen, noted->key) && noted->node != UINT32_MAX)
 			run_tree_close(&task->tree, (uint32_t)noted->node);

@@ -61,18 +61,19 @@ bool deviations_is_valid(struct deviations *deviations, uint32_t capacity)
 	       deviations_has_records(deviations);
 }
 
-static bool is_at_roots(const struct deviations *deviations)
+static bool deviations_is_at_roots(const struct deviations *deviations)
 {
 	return deviations->root < deviations->roots;
 }
 
 static uint32_t deviations_root(struct deviations *deviations)
 {
-	return is_at_roots(deviations) ? deviations->root
-				       : deviations_records(deviations)[deviations->record].root;
+	return deviations_is_at_roots(deviations)
+		       ? deviations->root
+		       : deviations_records(deviations)[deviations->record].root;
 }
 
-static uint32_t parent_of(struct deviations *deviations, uint32_t record)
+static uint32_t deviations_parent_of(struct deviations *deviations, uint32_t record)
 {
 	const uint32_t parent = deviations_records(deviations)[record].parent;
 
@@ -86,7 +87,7 @@ bool deviations_is_elsewhere(const struct deviations *deviations)
 
 /* Returns whether the children are divided among shards. The children at a point stay in one shard,
  * because only a run there shows their number. */
-static bool is_dealt(const struct deviations *deviations, uint32_t root,
+static bool deviations_is_own_shard(const struct deviations *deviations, uint32_t root,
 	const struct deviation *last, uint32_t kind, uint32_t ordinal)
 {
 	uint64_t hash =
@@ -96,40 +97,42 @@ static bool is_dealt(const struct deviations *deviations, uint32_t root,
 	return hash % deviations->shards + 1 == deviations->shard;
 }
 
-static bool is_own_point(struct deviations *deviations, uint32_t kind, uint32_t ordinal)
+static bool deviations_is_own_point(struct deviations *deviations, uint32_t kind, uint32_t ordinal)
 {
 	return !deviations->shards || deviations->path_count != 1 ||
-	       is_dealt(deviations, deviations_root(deviations), &deviations->path[0], kind,
-		       ordinal);
+	       deviations_is_own_shard(deviations, deviations_root(deviations),
+		       &deviations->path[0], kind, ordinal);
 }
 
-static bool is_own_point_of(struct deviations *deviations, uint32_t number, uint32_t ordinal)
+static bool deviations_is_own_point_of(
+	struct deviations *deviations, uint32_t number, uint32_t ordinal)
 {
 	const struct deviation_record *record = &deviations_records(deviations)[number];
-	const uint32_t parent = parent_of(deviations, number);
+	const uint32_t parent = deviations_parent_of(deviations, number);
 
 	return !deviations->shards || parent == DEVIATIONS_NONE ||
-	       parent_of(deviations, parent) != DEVIATIONS_NONE ||
-	       is_dealt(deviations, record->root, &record->last, deviations->kind, ordinal);
+	       deviations_parent_of(deviations, parent) != DEVIATIONS_NONE ||
+	       deviations_is_own_shard(
+		       deviations, record->root, &record->last, deviations->kind, ordinal);
 }
 
 uint32_t deviations_own_point_before(
 	struct deviations *deviations, uint32_t record, uint32_t ordinal)
 {
 	while (ordinal--)
-		if (is_own_point_of(deviations, record, ordinal))
+		if (deviations_is_own_point_of(deviations, record, ordinal))
 			return ordinal;
 	return DEVIATIONS_NONE;
 }
 
-static void lay_path(struct deviations *deviations)
+static void deviations_set_path(struct deviations *deviations)
 {
 	uint32_t count = 1;
 	uint32_t at;
 
 	for (at = deviations->record;
-		count <= DEVIATIONS_MOST && parent_of(deviations, at) != DEVIATIONS_NONE;
-		at = parent_of(deviations, at))
+		count <= DEVIATIONS_MOST && deviations_parent_of(deviations, at) != DEVIATIONS_NONE;
+		at = deviations_parent_of(deviations, at))
 		count++;
 	if (count > DEVIATIONS_MOST) {
 		deviations->is_lost = true;
@@ -139,7 +142,7 @@ static void lay_path(struct deviations *deviations)
 	deviations->path[count - 1] = (struct deviation){.ordinal = deviations->ordinal,
 		.alternative = (uint16_t)deviations->alternative,
 		.kind = (uint16_t)deviations->kind};
-	for (at = deviations->record; --count; at = parent_of(deviations, at))
+	for (at = deviations->record; --count; at = deviations_parent_of(deviations, at))
 		deviations->path[count - 1] = deviations_records(deviations)[at].last;
 }
 
@@ -151,13 +154,14 @@ void deviations_begin_run(struct deviations *deviations)
 	deviations->print = 0;
 	deviations->prints[DEVIATION_FREE] = deviations->prints[DEVIATION_COSTLY] = 0;
 	deviations->has_varied = false;
-	if (!is_at_roots(deviations) && !deviations->is_exhausted)
-		lay_path(deviations);
+	if (!deviations_is_at_roots(deviations) && !deviations->is_exhausted)
+		deviations_set_path(deviations);
 }
 
 /* Compares the print at or before the last deviation: it must be that of the previous child at this
  * point. */
-static void compare_print(struct deviations *deviations, enum deviation_kind kind, uint32_t print)
+static void deviations_compare_print(
+	struct deviations *deviations, enum deviation_kind kind, uint32_t print)
 {
 	const uint32_t ordinal = deviations->points[kind];
 	const struct deviation_child *last = &deviations->last_child;
@@ -183,7 +187,7 @@ uint32_t deviations_at(struct deviations *deviations, enum deviation_kind kind,
 		(uint32_t)hash_pair(deviations->print, hash_pair(what, alternatives));
 
 	if (deviations->path_at + 1 == deviations->path_count)
-		compare_print(deviations, kind, print);
+		deviations_compare_print(deviations, kind, print);
 	if (next && next->kind == kind && next->ordinal == deviations->points[kind]) {
 		deviations->path_at++;
 		deviations->points[DEVIATION_FREE] = deviations->points[DEVIATION_COSTLY] = 0;
@@ -196,13 +200,13 @@ uint32_t deviations_at(struct deviations *deviations, enum deviation_kind kind,
 		return DEVIATIONS_NONE;
 	}
 	if (deviations->path_at == deviations->path_count &&
-		is_own_point(deviations, kind, deviations->points[kind]))
+		deviations_is_own_point(deviations, kind, deviations->points[kind]))
 		deviations->prints[kind] = print;
 	deviations->points[kind]++;
 	return DEVIATIONS_NONE;
 }
 
-static void next_level(struct deviations *deviations)
+static void deviations_next_level(struct deviations *deviations)
 {
 	deviations->level++;
 	deviations->level_start = deviations->level_end;
@@ -210,10 +214,10 @@ static void next_level(struct deviations *deviations)
 	deviations->record = deviations->level_start;
 }
 
-static void end_of_records(struct deviations *deviations)
+static void deviations_end_of_records(struct deviations *deviations)
 {
 	if (deviations->kind == DEVIATION_COSTLY) {
-		next_level(deviations);
+		deviations_next_level(deviations);
 		return;
 	}
 	deviations->levels_done = deviations->level + 1;
@@ -224,7 +228,8 @@ static void end_of_records(struct deviations *deviations)
 		deviations->is_exhausted = true;
 }
 
-static bool is_at_or_behind(const struct deviations *deviations, uint32_t record, uint32_t ordinal)
+static bool deviations_is_at_or_behind(
+	const struct deviations *deviations, uint32_t record, uint32_t ordinal)
 {
 	return deviations->record != record ? deviations->record > record
 					    : deviations->ordinal >= ordinal;
@@ -235,22 +240,22 @@ static bool deviations_is_at_limit(struct deviations *deviations)
 {
 	const struct deviation_limit *nearest;
 
-	if (deviations->task &&
-		is_at_or_behind(deviations, deviations->end_record, deviations->end_ordinal)) {
+	if (deviations->task && deviations_is_at_or_behind(deviations, deviations->end_record,
+					deviations->end_ordinal)) {
 		deviations->is_exhausted = true;
 		return true;
 	}
 	if (!deviations->limit_count)
 		return false;
 	nearest = &deviations->limits[deviations->limit_count - 1];
-	if (!is_at_or_behind(deviations, nearest->record, nearest->ordinal))
+	if (!deviations_is_at_or_behind(deviations, nearest->record, nearest->ordinal))
 		return false;
 	deviations->awaited = nearest->task;
 	return true;
 }
 
 /* Called after the last child of a parent: the child's print must equal the parent's. */
-static void end_of_children(struct deviations *deviations)
+static void deviations_end_of_children(struct deviations *deviations)
 {
 	const struct deviation_child *last = &deviations->last_child;
 
@@ -268,24 +273,25 @@ void deviations_find_child(struct deviations *deviations)
 									  : deviations->count;
 
 		if (deviations->record == end) {
-			end_of_records(deviations);
+			deviations_end_of_records(deviations);
 		} else if (deviations->ordinal < deviations_records(deviations)[deviations->record]
 							 .points[deviations->kind]) {
-			if (is_own_point_of(deviations, deviations->record, deviations->ordinal))
+			if (deviations_is_own_point_of(
+				    deviations, deviations->record, deviations->ordinal))
 				return;
 			deviations->points_tried++;
 			deviations->ordinal++;
 			deviations->alternative = 0;
 			continue;
 		} else {
-			end_of_children(deviations);
+			deviations_end_of_children(deviations);
 			deviations->record++;
 		}
 		deviations->ordinal = deviations->alternative = 0;
 	}
 }
 
-static void add_record(struct deviations *deviations, bool is_extended)
+static void deviations_add_record(struct deviations *deviations, bool is_extended)
 {
 	struct deviation_record *record = &deviations_records(deviations)[deviations->count];
 
@@ -293,11 +299,12 @@ static void add_record(struct deviations *deviations, bool is_extended)
 		deviations->is_lost = true;
 		return;
 	}
-	*record = (struct deviation_record){
-		.parent = is_at_roots(deviations) ? deviations->count : deviations->record,
+	*record = (struct deviation_record){.parent = deviations_is_at_roots(deviations)
+							      ? deviations->count
+							      : deviations->record,
 		.root = deviations_root(deviations)};
 	deviations->count++;
-	if (!is_at_roots(deviations))
+	if (!deviations_is_at_roots(deviations))
 		record->last = deviations->path[deviations->path_count - 1];
 	if (!is_extended)
 		return;
@@ -307,7 +314,7 @@ static void add_record(struct deviations *deviations, bool is_extended)
 	record->prints[DEVIATION_COSTLY] = deviations->prints[DEVIATION_COSTLY];
 }
 
-static void next_child(struct deviations *deviations, bool has_diverged)
+static void deviations_next_child(struct deviations *deviations, bool has_diverged)
 {
 	deviations->children_made++;
 	if (!has_diverged)
@@ -332,11 +339,11 @@ void deviations_end_run(struct deviations *deviations, bool is_extended)
 	deviations->runs_elsewhere += deviations_is_elsewhere(deviations);
 	deviations->diverged_runs += has_diverged || deviations->has_varied;
 	if (!has_diverged)
-		add_record(deviations, is_extended);
-	if (is_at_roots(deviations))
+		deviations_add_record(deviations, is_extended);
+	if (deviations_is_at_roots(deviations))
 		deviations->root++;
 	else
-		next_child(deviations, has_diverged);
-	if (!is_at_roots(deviations))
+		deviations_next_child(deviations, has_diverged);
+	if (!deviations_is_at_roots(deviations))
 		deviations_find_child(deviations);
 }

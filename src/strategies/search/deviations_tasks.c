@@ -19,7 +19,7 @@ struct place {
 	uint32_t record, ordinal;
 };
 
-static struct place end_of_all(const struct deviations *deviations)
+static struct place deviations_tasks_end_of_all(const struct deviations *deviations)
 {
 	return (struct place){
 		deviations->kind == DEVIATION_COSTLY ? deviations->level_end : deviations->count,
@@ -53,7 +53,8 @@ static struct place deviations_tasks_continue(struct deviations *deviations, str
 }
 
 /* A root gets parent DEVIATIONS_NONE, because its new position is not known yet. */
-static struct deviation_record ancestor(struct deviations *deviations, uint32_t record)
+static struct deviation_record deviations_tasks_ancestor(
+	struct deviations *deviations, uint32_t record)
 {
 	struct deviation_record copy = deviations_records(deviations)[record];
 
@@ -63,14 +64,14 @@ static struct deviation_record ancestor(struct deviations *deviations, uint32_t 
 }
 
 /* Parents are in the order of their children: hardly any is copied twice. */
-static void give_records(
+static void deviations_tasks_give_records(
 	struct deviations *deviations, struct deviations *task, uint32_t first, uint32_t count)
 {
 	struct deviation_record *records = deviations_records(task);
 	uint32_t last = DEVIATIONS_NONE; /* the parent copied last */
 
 	for (uint32_t i = 0; i < count; i++)
-		records[i] = ancestor(deviations, first + i);
+		records[i] = deviations_tasks_ancestor(deviations, first + i);
 	task->count = count;
 	for (uint32_t i = 0; i < task->count; i++) {
 		const uint32_t parent = records[i].parent;
@@ -83,7 +84,8 @@ static void give_records(
 			records[i].parent = task->count - 1;
 		} else if (task->count < task->capacity) {
 			records[i].parent = task->count;
-			records[task->count++] = ancestor(deviations, last = parent);
+			records[task->count++] =
+				deviations_tasks_ancestor(deviations, last = parent);
 		} else {
 			task->is_lost = true;
 			return;
@@ -103,7 +105,7 @@ static void deviations_tasks_give(struct deviations *deviations, struct deviatio
 	task->last_child.record = DEVIATIONS_NONE;
 	task->before.ordinal = deviations_own_point_before(deviations, start.record, start.ordinal);
 	task->has_before = false;
-	give_records(
+	deviations_tasks_give_records(
 		deviations, task, start.record, end.record - start.record + (end.ordinal != 0));
 	task->count_given = task->count;
 	task->record = 0;
@@ -115,21 +117,22 @@ static void deviations_tasks_give(struct deviations *deviations, struct deviatio
 		deviations_find_child(task);
 }
 
-static uint64_t points_for(const struct deviations *deviations, uint64_t runs)
+static uint64_t deviations_tasks_points_for(const struct deviations *deviations, uint64_t runs)
 {
 	const uint64_t tried = deviations->points_tried + 1, made = deviations->children_made + 1;
 
 	return runs / made >= UINT64_MAX / tried ? UINT64_MAX : runs * tried / made;
 }
 
-static bool may_split(const struct deviations *deviations)
+static bool deviations_tasks_may_split(const struct deviations *deviations)
 {
 	return deviations->root >= deviations->roots && !deviations->is_exhausted &&
 	       !deviations->is_lost && !deviations->awaited &&
 	       deviations->limit_count < DEVIATIONS_TASKS_MOST;
 }
 
-static struct place start_of_free(const struct deviations *deviations, struct place here)
+static struct place deviations_tasks_start_of_free(
+	const struct deviations *deviations, struct place here)
 {
 	const struct deviation_limit *farthest = &deviations->limits[0];
 
@@ -142,14 +145,14 @@ bool deviations_split(
 {
 	const struct place here = {
 		deviations->record, deviations->ordinal + (deviations->alternative != 0)};
-	const struct place all = end_of_all(deviations);
+	const struct place all = deviations_tasks_end_of_all(deviations);
 	uint64_t wanted, ahead, size, points;
 	struct place free, start, end;
 
-	if (!may_split(deviations))
+	if (!deviations_tasks_may_split(deviations))
 		return false;
-	wanted = points_for(deviations, most);
-	free = start_of_free(deviations, here);
+	wanted = deviations_tasks_points_for(deviations, most);
+	free = deviations_tasks_start_of_free(deviations, here);
 	(void)deviations_tasks_continue(deviations, here, free, UINT64_MAX, &ahead);
 	if (wanted <= ahead)
 		return false;
@@ -199,7 +202,8 @@ void deviations_leave(struct deviations *deviations, uint32_t number)
 }
 
 /* Neighbours must have equal prints: siblings, or a last child and its parent. */
-static void join_children(struct deviations *deviations, const struct deviations *task)
+static void deviations_tasks_join_children(
+	struct deviations *deviations, const struct deviations *task)
 {
 	const struct deviation_child *last = &deviations->last_child;
 	const struct deviation_record *record = &deviations_records(deviations)[task->given_first];
@@ -246,7 +250,7 @@ bool deviations_join(struct deviations *deviations, struct deviations *task)
 		*record = deviations_records(task)[task->count_given + i];
 		record->parent += task->given_first;
 	}
-	join_children(deviations, task);
+	deviations_tasks_join_children(deviations, task);
 	deviations->runs += task->runs;
 	deviations->runs_elsewhere += task->runs_elsewhere;
 	deviations->diverged_runs += task->diverged_runs;

@@ -67,7 +67,7 @@ static void icb_begin_campaign(void *state, const struct strategy_config *config
 	deviations->shards = config->shards;
 }
 
-static void vt_begin_campaign(void *state, const struct strategy_config *config)
+static void icb_vt_begin_campaign(void *state, const struct strategy_config *config)
 {
 	icb_begin_campaign(state, config);
 	((struct icb *)state)->variable_bound = (uint32_t)config->option[OPTION_VARIABLES];
@@ -91,7 +91,7 @@ static void icb_begin_run(void *state, uint64_t seed)
 	deviations_begin_run(&icb->deviations);
 }
 
-static bool is_chosen(const struct icb *icb, const struct pending_op *op)
+static bool icb_is_chosen(const struct icb *icb, const struct pending_op *op)
 {
 	for (uint32_t i = 0; i < icb->variable_count; i++)
 		if (icb->variables[i] == op->object)
@@ -99,14 +99,14 @@ static bool is_chosen(const struct icb *icb, const struct pending_op *op)
 	return false;
 }
 
-static bool is_preemptible(const struct icb *icb, const struct pending_op *op)
+static bool icb_is_preemptible(const struct icb *icb, const struct pending_op *op)
 {
 	return !icb->variable_bound || icb->variable_count < icb->variable_bound ||
-	       is_chosen(icb, op);
+	       icb_is_chosen(icb, op);
 }
 
 /* Returns enabled thread number `number`, from 0, other than `standard`. */
-static struct thread_id another(
+static struct thread_id icb_another(
 	const struct schedule_view *view, struct thread_id standard, uint32_t number)
 {
 	bitset_each (index, view->enabled, view->thread_count) {
@@ -124,16 +124,16 @@ static struct thread_id icb_choose(void *state, const struct schedule_view *view
 	const struct pending_op *op = &view->pending[standard.index];
 	uint32_t alternative;
 
-	if (view->enabled_count == 1 || (is_preemption && !is_preemptible(icb, op)))
+	if (view->enabled_count == 1 || (is_preemption && !icb_is_preemptible(icb, op)))
 		return standard;
 	alternative =
 		deviations_at(&icb->deviations, is_preemption ? DEVIATION_COSTLY : DEVIATION_FREE,
 			view->enabled_count - 1, step_print(view, standard.index));
 	if (alternative == DEVIATIONS_NONE)
 		return standard;
-	if (is_preemption && icb->variable_count < icb->variable_bound && !is_chosen(icb, op))
+	if (is_preemption && icb->variable_count < icb->variable_bound && !icb_is_chosen(icb, op))
 		icb->variables[icb->variable_count++] = op->object;
-	return another(view, standard, alternative);
+	return icb_another(view, standard, alternative);
 }
 
 static void icb_executed(void *state, const struct schedule_view *view, struct thread_id thread)
@@ -269,7 +269,7 @@ const struct strategy strategy_vt = {
 		"exhaustive: as icb, but the first preemptions choose the variables for the later ones",
 	.options = vt_options,
 	.state_bytes = icb_state_bytes,
-	.begin_campaign = vt_begin_campaign,
+	.begin_campaign = icb_vt_begin_campaign,
 	.begin_run = icb_begin_run,
 	.choose = icb_choose,
 	.executed = icb_executed,

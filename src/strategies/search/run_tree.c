@@ -88,7 +88,7 @@ uint32_t run_tree_order(struct run_tree *tree)
 	return run_tree_is_at_roots(tree) ? tree->root : run_tree_nodes(tree)[tree->node].order;
 }
 
-static void forget_met(struct run_tree *tree)
+static void run_tree_clear_seen(struct run_tree *tree)
 {
 	tree->epoch++;
 	tree->met_count = 0;
@@ -99,7 +99,7 @@ void run_tree_begin_run(struct run_tree *tree, bool is_partial)
 {
 	const struct run_node *node = &run_tree_nodes(tree)[tree->node];
 
-	forget_met(tree);
+	run_tree_clear_seen(tree);
 	tree->path_at = tree->path_count = 0;
 	tree->alternatives = 0;
 	tree->is_repeated = false;
@@ -120,13 +120,14 @@ void run_tree_begin_run(struct run_tree *tree, bool is_partial)
 		tree->path[i] = (struct run_path){node->ordinal, node->variable, node->alternative};
 }
 
-static bool deviates(struct run_tree *tree, uint32_t variable, uint32_t ordinal)
+static bool run_tree_deviates_here(struct run_tree *tree, uint32_t variable, uint32_t ordinal)
 {
 	return tree->path_at < tree->path_count && tree->path[tree->path_at].variable == variable &&
 	       tree->path[tree->path_at].ordinal == ordinal;
 }
 
-static struct run_passed *passed_slot(struct run_tree *tree, uint32_t variable, uint32_t ordinal)
+static struct run_passed *run_tree_passed_slot(
+	struct run_tree *tree, uint32_t variable, uint32_t ordinal)
 {
 	uint32_t at = (uint32_t)hash_pair(variable, ordinal) % RUN_TREE_SAME_SLOTS;
 	struct run_passed *slot = &tree->passed[at];
@@ -142,7 +143,7 @@ static struct run_passed *passed_slot(struct run_tree *tree, uint32_t variable, 
 		       : NULL;
 }
 
-static void note_passed(struct run_tree *tree, struct run_passed *slot, uint32_t variable)
+static void run_tree_note_passed(struct run_tree *tree, struct run_passed *slot, uint32_t variable)
 {
 	if (slot->epoch != tree->passed_epoch) {
 		tree->passed_count++;
@@ -160,7 +161,7 @@ static void note_passed(struct run_tree *tree, struct run_passed *slot, uint32_t
 
 /* Compares prints at or before a child's own deviation: they must be those of the parent and the
  * siblings. */
-static void compare_prints(struct run_tree *tree, uint32_t variable)
+static void run_tree_compare_prints(struct run_tree *tree, uint32_t variable)
 {
 	const struct run_node *node = &run_tree_nodes(tree)[tree->node];
 	const struct run_points *points = run_tree_points(tree) + node->points_at + tree->entry;
@@ -174,14 +175,14 @@ static void compare_prints(struct run_tree *tree, uint32_t variable)
 		points->count == ordinal + 1)
 		tree->has_varied |=
 			points->print != print || (!tree->is_partial && points->whole != whole);
-	slot = passed_slot(tree, variable, ordinal);
+	slot = run_tree_passed_slot(tree, variable, ordinal);
 	if (!slot)
 		return;
-	note_passed(tree, slot, variable);
+	run_tree_note_passed(tree, slot, variable);
 	tree->has_varied |= slot->print != print || (!tree->is_partial && slot->whole != whole);
 }
 
-static void note_access(struct run_tree *tree, uint32_t variable, uint64_t what)
+static void run_tree_note_access(struct run_tree *tree, uint32_t variable, uint64_t what)
 {
 	const uint64_t before = hash_pair(tree->print, tree->prints[variable]);
 
@@ -199,15 +200,15 @@ bool run_tree_at(struct run_tree *tree, uint32_t variable, uint32_t places, uint
 	}
 	if (places > tree->places[variable])
 		tree->places[variable] = (uint16_t)places;
-	note_access(tree, variable, what);
+	run_tree_note_access(tree, variable, what);
 	if (tree->path_at + 1 == tree->path_count)
-		compare_prints(tree, variable);
-	if (!deviates(tree, variable, tree->counts[variable]++))
+		run_tree_compare_prints(tree, variable);
+	if (!run_tree_deviates_here(tree, variable, tree->counts[variable]++))
 		return false;
 	tree->is_repeated |= tree->path[tree->path_at].alternative >= places;
 	run_tree_note(tree, tree->prints[variable]);
 	tree->path_at++;
-	forget_met(tree);
+	run_tree_clear_seen(tree);
 	return true;
 }
 
@@ -220,10 +221,10 @@ uint32_t run_tree_value(struct run_tree *tree, uint32_t count)
 {
 	uint32_t value;
 
-	if (!deviates(tree, RUN_TREE_VALUE, tree->values++))
+	if (!run_tree_deviates_here(tree, RUN_TREE_VALUE, tree->values++))
 		return 0;
 	value = tree->path[tree->path_at++].alternative + 1u;
-	forget_met(tree);
+	run_tree_clear_seen(tree);
 	tree->alternatives = count - 1;
 	if (value < count)
 		return value;
@@ -274,7 +275,7 @@ bool run_tree_is_past(const struct run_tree *tree)
 }
 
 /* Orders variables: those with more users first; among equals those with fewer points. */
-static bool is_sooner(const struct run_points *a, const struct run_points *b,
+static bool run_tree_is_sooner(const struct run_points *a, const struct run_points *b,
 	const struct run_variable *variables)
 {
 	int users_a = 0, users_b = 0;
@@ -286,20 +287,20 @@ static bool is_sooner(const struct run_points *a, const struct run_points *b,
 	return users_a != users_b ? users_a > users_b : a->count < b->count;
 }
 
-static void sort_points(
+static void run_tree_sort_points(
 	struct run_points *points, uint32_t count, const struct run_variable *variables)
 {
 	for (uint32_t i = 1; i < count; i++) {
 		const struct run_points moved = points[i];
 		uint32_t at = i;
 
-		for (; at && is_sooner(&moved, &points[at - 1], variables); at--)
+		for (; at && run_tree_is_sooner(&moved, &points[at - 1], variables); at--)
 			points[at] = points[at - 1];
 		points[at] = moved;
 	}
 }
 
-static void note_points(
+static void run_tree_note_points(
 	struct run_tree *tree, struct run_node *node, const struct run_variable *variables)
 {
 	struct run_points *points = run_tree_points(tree) + tree->points_used;
@@ -319,7 +320,7 @@ static void note_points(
 		points[used++] = (struct run_points){tree->counts[variable], variable,
 			tree->places[variable], tree->prints[variable], tree->wholes[variable]};
 	}
-	sort_points(points, count, variables);
+	run_tree_sort_points(points, count, variables);
 	node->points_at = tree->points_used;
 	node->points_count = (uint16_t)count;
 	tree->points_used += count;
@@ -331,10 +332,10 @@ static void run_tree_note_run(struct run_tree *tree, struct run_node *node, bool
 	node->is_deferred = false;
 	node->is_closed = !is_extended;
 	if (is_extended)
-		note_points(tree, node, variables);
+		run_tree_note_points(tree, node, variables);
 }
 
-static bool is_leaf(const struct run_tree *tree)
+static bool run_tree_is_leaf(const struct run_tree *tree)
 {
 	return !run_tree_is_at_roots(tree) && !tree->values &&
 	       run_tree_changes(tree) >= tree->changes_most;
@@ -355,7 +356,7 @@ void run_tree_end_run(struct run_tree *tree, bool is_extended, const struct run_
 		return;
 	tree->diverged_runs += has_diverged;
 	tree->varied_runs += tree->has_varied;
-	if ((!has_diverged && !is_leaf(tree)) || is_deferred) {
+	if ((!has_diverged && !run_tree_is_leaf(tree)) || is_deferred) {
 		node = is_deferred ? &run_tree_nodes(tree)[tree->node]
 				   : run_tree_new_node(tree,
 					     tree->path_count ? &tree->path[tree->path_count - 1]

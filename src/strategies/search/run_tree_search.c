@@ -3,7 +3,8 @@
 
 #include "strategies/search/run_tree_internal.h"
 
-static uint32_t distinct(struct run_tree *tree, const struct run_node *node, uint16_t variable)
+static uint32_t run_tree_search_distinct(
+	struct run_tree *tree, const struct run_node *node, uint16_t variable)
 {
 	uint16_t seen[RUN_TREE_DEVIATIONS_MOST + 1] = {variable};
 	uint32_t count = 1;
@@ -20,8 +21,8 @@ static uint32_t distinct(struct run_tree *tree, const struct run_node *node, uin
 }
 
 /* Variables outside of the heap have loop number 1. */
-static uint32_t loop_number(struct run_tree *tree, const struct run_node *node, uint16_t variable,
-	const struct run_variable *variables)
+static uint32_t run_tree_search_loop_number(struct run_tree *tree, const struct run_node *node,
+	uint16_t variable, const struct run_variable *variables)
 {
 	uint32_t most = variables[variable].loop;
 
@@ -34,7 +35,7 @@ static uint32_t loop_number(struct run_tree *tree, const struct run_node *node, 
 static bool run_tree_search_is_wanted(
 	struct run_tree *tree, const struct run_node *node, uint16_t variable, uint32_t alternative)
 {
-	const uint32_t count = distinct(tree, node, variable);
+	const uint32_t count = run_tree_search_distinct(tree, node, variable);
 	const bool is_placed = node->is_placed || alternative;
 	const uint8_t *done = is_placed ? tree->done_placed : tree->done_variables;
 
@@ -42,7 +43,8 @@ static bool run_tree_search_is_wanted(
 	       (tree->bounds.has_places || !is_placed);
 }
 
-static struct run_same *same_slot(struct run_tree *tree, uint32_t variable, uint32_t ordinal)
+static struct run_same *run_tree_search_same_slot(
+	struct run_tree *tree, uint32_t variable, uint32_t ordinal)
 {
 	const uint64_t key = (uint64_t)tree->alternative << 32 | ordinal;
 	uint32_t at = (uint32_t)hash_pair(variable, key) % RUN_TREE_SAME_SLOTS;
@@ -58,12 +60,12 @@ static struct run_same *same_slot(struct run_tree *tree, uint32_t variable, uint
 
 static bool run_tree_search_is_same(struct run_tree *tree, uint32_t variable, uint32_t ordinal)
 {
-	return same_slot(tree, variable, ordinal)->epoch == tree->same_epoch;
+	return run_tree_search_same_slot(tree, variable, ordinal)->epoch == tree->same_epoch;
 }
 
 void run_tree_note_same(struct run_tree *tree, uint32_t variable, uint32_t ordinal)
 {
-	struct run_same *slot = same_slot(tree, variable, ordinal);
+	struct run_same *slot = run_tree_search_same_slot(tree, variable, ordinal);
 
 	if (run_tree_is_at_roots(tree) || tree->phase != RUN_TREE_CHANGES ||
 		!run_tree_is_past(tree) || tree->same_count >= RUN_TREE_SAME_SLOTS / 2)
@@ -105,7 +107,7 @@ struct run_node *run_tree_new_node(struct run_tree *tree, const struct run_path 
 	return node;
 }
 
-static void next_entry(struct run_tree *tree)
+static void run_tree_search_next_entry(struct run_tree *tree)
 {
 	tree->entry++;
 	tree->ordinal = tree->alternative = 0;
@@ -122,7 +124,7 @@ void run_tree_begin_node(struct run_tree *tree, uint32_t node)
 	run_tree_forget_passed(tree);
 }
 
-static void end_of_scan(struct run_tree *tree)
+static void run_tree_search_end_scan(struct run_tree *tree)
 {
 	const bool has_more_loops = tree->next_loop != UINT32_MAX &&
 				    (!tree->bounds.loops || tree->next_loop <= tree->bounds.loops);
@@ -143,7 +145,7 @@ static void end_of_scan(struct run_tree *tree)
 }
 
 /* Defers the runs of points that are equivalent to others. Returns true if another point is left. */
-static bool pass_same(struct run_tree *tree, uint16_t variable)
+static bool run_tree_search_defer_equal(struct run_tree *tree, uint16_t variable)
 {
 	const struct run_node *parent = &run_tree_nodes(tree)[tree->node];
 
@@ -165,31 +167,31 @@ static bool pass_same(struct run_tree *tree, uint16_t variable)
 
 /* The next child with a change at the entry's variable and the current place. Returns false if
  * there is none. */
-static bool is_at_place(
+static bool run_tree_search_next_at_place(
 	struct search *search, const struct run_node *node, const struct run_points *points)
 {
 	struct run_tree *tree = search->tree;
 	uint32_t loop;
 
 	if (tree->is_begun)
-		return pass_same(tree, points->variable);
+		return run_tree_search_defer_equal(tree, points->variable);
 	if (!run_tree_search_is_wanted(tree, node, points->variable, tree->alternative))
 		return false;
-	loop = loop_number(tree, node, points->variable, search->variables);
+	loop = run_tree_search_loop_number(tree, node, points->variable, search->variables);
 	if (loop > tree->loop && loop < tree->next_loop)
 		tree->next_loop = loop;
 	if (loop != tree->loop || !run_tree_is_own(tree, node))
 		return false;
 	tree->is_begun = true;
 	tree->ordinal = points->count;
-	return pass_same(tree, points->variable);
+	return run_tree_search_defer_equal(tree, points->variable);
 }
 
-static bool is_at_change(struct search *search, const struct run_node *node)
+static bool run_tree_search_is_at_change(struct search *search, const struct run_node *node)
 {
 	struct run_tree *tree = search->tree;
 
-	for (; tree->entry < node->points_count; next_entry(tree)) {
+	for (; tree->entry < node->points_count; run_tree_search_next_entry(tree)) {
 		const struct run_points *points =
 			&run_tree_points(tree)[node->points_at + tree->entry];
 		const uint32_t places = tree->bounds.has_places ? points->places : 1;
@@ -198,7 +200,7 @@ static bool is_at_change(struct search *search, const struct run_node *node)
 			!search->variables[points->variable].is_shared)
 			continue;
 		for (; tree->alternative < places; tree->alternative++) {
-			if (is_at_place(search, node, points))
+			if (run_tree_search_next_at_place(search, node, points))
 				return true;
 			tree->is_begun = false;
 		}
@@ -207,7 +209,7 @@ static bool is_at_change(struct search *search, const struct run_node *node)
 	return false;
 }
 
-static bool is_at_value(struct run_tree *tree, struct run_node *node)
+static bool run_tree_search_is_at_value(struct run_tree *tree, struct run_node *node)
 {
 	for (uint32_t i = 0; i < node->points_count; i++) {
 		const struct run_points *points = &run_tree_points(tree)[node->points_at + i];
@@ -257,12 +259,14 @@ void run_tree_find(struct run_tree *tree, const struct run_variable *variables)
 		struct run_node *node = &run_tree_nodes(tree)[tree->node];
 
 		if (tree->node == tree->node_count)
-			end_of_scan(tree);
+			run_tree_search_end_scan(tree);
 		else if (!run_tree_is_eligible(tree, node))
 			run_tree_begin_node(tree, tree->node + 1);
 		else if (tree->phase == RUN_TREE_DEFERRED ||
-			 (tree->phase == RUN_TREE_VALUES && is_at_value(tree, node)) ||
-			 (tree->phase == RUN_TREE_CHANGES && is_at_change(&search, node)))
+			 (tree->phase == RUN_TREE_VALUES &&
+				 run_tree_search_is_at_value(tree, node)) ||
+			 (tree->phase == RUN_TREE_CHANGES &&
+				 run_tree_search_is_at_change(&search, node)))
 			return;
 	}
 }

@@ -8,7 +8,8 @@
 #include "base/hash.h"
 #include "strategies/search/run_tree_internal.h"
 
-static uint64_t hash_way(struct run_tree *tree, const struct run_node *node, const uint64_t *names)
+static uint64_t run_tree_shards_hash_path(
+	struct run_tree *tree, const struct run_node *node, const uint64_t *names)
 {
 	uint64_t hash = node->order;
 
@@ -29,7 +30,7 @@ bool run_tree_is_own(struct run_tree *tree, const struct run_node *node)
 
 	if (tree->shards < 2 || node->changes + 1u < tree->changes_most)
 		return true;
-	hash = hash_pair(hash_way(tree, node, NULL), tree->alternative);
+	hash = hash_pair(run_tree_shards_hash_path(tree, node, NULL), tree->alternative);
 	return hash % tree->shards + 1 == tree->shard;
 }
 
@@ -49,7 +50,8 @@ uint64_t run_tree_plan(struct run_tree *tree, const uint64_t *names)
 
 		if (node->changes >= tree->changes_most || node->is_closed)
 			continue;
-		sum += hash_pair(hash_way(tree, node, NULL), hash_way(tree, node, names));
+		sum += hash_pair(run_tree_shards_hash_path(tree, node, NULL),
+			run_tree_shards_hash_path(tree, node, names));
 	}
 	return sum;
 }

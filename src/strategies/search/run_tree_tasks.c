@@ -18,7 +18,7 @@ struct stretch {
 	uint32_t first, end;
 };
 
-static uint64_t count_children(
+static uint64_t run_tree_tasks_count_children(
 	struct run_tree *tree, uint32_t number, const struct run_variable *variables)
 {
 	const struct run_node *node = &run_tree_nodes(tree)[number];
@@ -42,11 +42,12 @@ static uint64_t run_tree_tasks_extend(
 
 	for (stretch->end = stretch->first; stretch->end < tree->node_count && count < wanted;
 		stretch->end++)
-		count += count_children(tree, stretch->end, stretch->variables);
+		count += run_tree_tasks_count_children(tree, stretch->end, stretch->variables);
 	return count;
 }
 
-static void give_points(struct run_tree *tree, struct run_tree *task, uint32_t number)
+static void run_tree_tasks_give_points(
+	struct run_tree *tree, struct run_tree *task, uint32_t number)
 {
 	struct run_node *node = &run_tree_nodes(task)[number];
 	const struct run_points *points = run_tree_points(tree) + node->points_at;
@@ -63,7 +64,8 @@ static void give_points(struct run_tree *tree, struct run_tree *task, uint32_t n
 
 /* Copies nodes with their ancestors. Parents are in the order of their children: hardly any is
  * copied twice. */
-static void give_nodes(struct run_tree *tree, struct run_tree *task, uint32_t first, uint32_t count)
+static void run_tree_tasks_give_nodes(
+	struct run_tree *tree, struct run_tree *task, uint32_t first, uint32_t count)
 {
 	const struct run_node *from = run_tree_nodes(tree);
 	struct run_node *nodes = run_tree_nodes(task);
@@ -72,7 +74,7 @@ static void give_nodes(struct run_tree *tree, struct run_tree *task, uint32_t fi
 	memcpy(nodes, from + first, count * sizeof *nodes);
 	task->node_count = count;
 	for (uint32_t i = 0; i < count; i++)
-		give_points(tree, task, i);
+		run_tree_tasks_give_points(tree, task, i);
 	for (uint32_t i = 0; i < task->node_count; i++) {
 		const uint32_t parent = nodes[i].parent;
 
@@ -104,7 +106,7 @@ static void run_tree_tasks_give(struct run_tree *tree, struct run_tree *task, ui
 	task->given_end = stretch->end;
 	task->diverged_runs = task->varied_runs = 0;
 	task->points_used = 0;
-	give_nodes(tree, task, stretch->first, stretch->end - stretch->first);
+	run_tree_tasks_give_nodes(tree, task, stretch->first, stretch->end - stretch->first);
 	task->nodes_given = task->node_count;
 	task->next_loop = UINT32_MAX;
 	run_tree_begin_node(task, 0);
@@ -124,7 +126,7 @@ bool run_tree_split(struct run_tree *tree, struct run_tree *task, uint32_t numbe
 		tree->phase != RUN_TREE_CHANGES || tree->limit_count == RUN_TREE_TASKS_MOST)
 		return false;
 	for (uint32_t i = tree->node; i < free && i < tree->node_count && ahead < most; i++)
-		ahead += count_children(tree, i, variables);
+		ahead += run_tree_tasks_count_children(tree, i, variables);
 	if (ahead >= most)
 		return false;
 	if (most - ahead > (uint64_t)SHARE * CHILDREN_MOST)
@@ -187,7 +189,7 @@ bool run_tree_may_join(const struct run_tree *tree, struct run_tree *task)
 	       task->points_used <= tree->points_capacity - tree->points_used;
 }
 
-static void join_node(struct run_tree *tree, struct run_tree *task, uint32_t number)
+static void run_tree_tasks_join_node(struct run_tree *tree, struct run_tree *task, uint32_t number)
 {
 	struct run_node *node = &run_tree_nodes(tree)[tree->node_count++];
 
@@ -203,7 +205,7 @@ static void join_node(struct run_tree *tree, struct run_tree *task, uint32_t num
 	tree->points_used += node->points_count;
 }
 
-static void join_place(struct run_tree *tree, const struct run_tree *task)
+static void run_tree_tasks_join_place(struct run_tree *tree, const struct run_tree *task)
 {
 	if (task->is_done) {
 		run_tree_begin_node(tree, task->given_end);
@@ -226,7 +228,7 @@ void run_tree_join(
 	struct run_tree *tree, struct run_tree *task, const struct run_variable *variables)
 {
 	for (uint32_t i = task->nodes_given; i < task->node_count; i++)
-		join_node(tree, task, i);
+		run_tree_tasks_join_node(tree, task, i);
 	tree->diverged_runs += task->diverged_runs;
 	tree->varied_runs += task->varied_runs;
 	if (task->depth_most > tree->depth_most)
@@ -234,7 +236,7 @@ void run_tree_join(
 	if (task->next_loop < tree->next_loop)
 		tree->next_loop = task->next_loop;
 	tree->alternatives = task->alternatives;
-	join_place(tree, task);
+	run_tree_tasks_join_place(tree, task);
 	run_tree_leave(tree, task->task, variables);
 }
 

@@ -13,7 +13,7 @@
 #include "base/strbuf.h"
 
 /* Finds the address of the site records. Returns false if there are no sites. */
-static bool find_records(Elf *elf, uint64_t *address)
+static bool data_symbols_find_records(Elf *elf, uint64_t *address)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -47,7 +47,8 @@ static void data_symbols_add_symbol(
 	out->count++;
 }
 
-static void read_table(struct data_symbols *out, Elf *elf, Elf_Scn *section, uint64_t records)
+static void data_symbols_read_table(
+	struct data_symbols *out, Elf *elf, Elf_Scn *section, uint64_t records)
 {
 	Elf_Data *contents = elf_getdata(section, NULL);
 	GElf_Shdr header;
@@ -64,7 +65,7 @@ static void read_table(struct data_symbols *out, Elf *elf, Elf_Scn *section, uin
 				elf_strptr(elf, header.sh_link, symbol.st_name), records);
 }
 
-static int compare_symbols(const void *left, const void *right)
+static int data_symbols_compare_symbols(const void *left, const void *right)
 {
 	const struct data_symbol *a = left, *b = right;
 
@@ -81,16 +82,16 @@ static void data_symbols_read_file(struct data_symbols *out, Elf *elf)
 	GElf_Shdr header;
 	uint64_t records;
 
-	if (!find_records(elf, &records))
+	if (!data_symbols_find_records(elf, &records))
 		return;
 	while ((section = elf_nextscn(elf, section))) {
 		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_SYMTAB)
 			continue;
-		read_table(out, elf, section, records);
+		data_symbols_read_table(out, elf, section, records);
 		break; /* a file has one such section */
 	}
 	if (out->count)
-		qsort(out->symbols, out->count, sizeof *out->symbols, compare_symbols);
+		qsort(out->symbols, out->count, sizeof *out->symbols, data_symbols_compare_symbols);
 }
 
 void data_symbols_read(struct data_symbols *out, const char *path)

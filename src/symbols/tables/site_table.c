@@ -43,7 +43,8 @@ static int site_table_damaged(const struct site_table *table, struct error *err,
 }
 
 /* Returns the section's bytes in the file; none if they are absent or incomplete. */
-static struct section section_from(const struct site_table *table, const GElf_Shdr *header)
+static struct section site_table_section_from(
+	const struct site_table *table, const GElf_Shdr *header)
 {
 	if (header->sh_type == SHT_NOBITS || header->sh_offset > table->size ||
 		header->sh_size > table->size - header->sh_offset)
@@ -55,7 +56,7 @@ static struct section section_from(const struct site_table *table, const GElf_Sh
 	};
 }
 
-static struct section section_find(const struct site_table *table, const char *name)
+static struct section site_table_section_find(const struct site_table *table, const char *name)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -70,21 +71,21 @@ static struct section section_find(const struct site_table *table, const char *n
 			continue;
 		found = elf_strptr(table->elf, names, header.sh_name);
 		if (found && strcmp(found, name) == 0)
-			return section_from(table, &header);
+			return site_table_section_from(table, &header);
 	}
 	return (struct section){0};
 }
 
 const void *site_table_section(const struct site_table *table, const char *name, size_t *size)
 {
-	const struct section section = section_find(table, name);
+	const struct section section = site_table_section_find(table, name);
 
 	*size = section.contents ? section.bytes : 0;
 	return section.contents;
 }
 
 /* Returns the bytes at an address; NULL if they are not completely in the section. */
-static const unsigned char *section_bytes(
+static const unsigned char *site_table_section_bytes(
 	const struct section *section, uint64_t address, uint64_t count)
 {
 	const uint64_t offset = address - section->address;
@@ -95,14 +96,15 @@ static const unsigned char *section_bytes(
 }
 
 /* Returns the address that the offset stored at `address` refers to; 0: none. */
-static uint64_t target(uint64_t address, int32_t distance)
+static uint64_t site_table_target(uint64_t address, int32_t distance)
 {
 	return distance ? address + (uint64_t)(int64_t)distance : 0;
 }
 
 /* Reads a string: NULL for address 0 and the empty string. Returns false if there is no terminated
  * string. */
-static bool read_string(const struct site_table *table, uint64_t address, const char **text)
+static bool site_table_read_string(
+	const struct site_table *table, uint64_t address, const char **text)
 {
 	const struct section *strings = &table->strings;
 	const unsigned char *at;
@@ -110,7 +112,7 @@ static bool read_string(const struct site_table *table, uint64_t address, const 
 	*text = NULL;
 	if (!address)
 		return true;
-	at = section_bytes(strings, address, 1);
+	at = site_table_section_bytes(strings, address, 1);
 	if (!at || !memchr(at, '\0', strings->bytes - (uint64_t)(at - strings->contents)))
 		return false;
 	if (*at)
@@ -118,10 +120,11 @@ static bool read_string(const struct site_table *table, uint64_t address, const 
 	return true;
 }
 
-static bool read_place(const struct site_table *table, uint64_t address, struct site_source *place)
+static bool site_table_read_place(
+	const struct site_table *table, uint64_t address, struct site_source *place)
 {
 	const unsigned char *bytes =
-		section_bytes(&table->places, address, sizeof(struct site_place));
+		site_table_section_bytes(&table->places, address, sizeof(struct site_place));
 	struct site_place raw;
 
 	if (!bytes)
@@ -129,26 +132,30 @@ static bool read_place(const struct site_table *table, uint64_t address, struct 
 	memcpy(&raw, bytes, sizeof raw);
 	place->line = raw.line;
 	place->column = raw.column;
-	place->outer = target(address + offsetof(struct site_place, inlined_at), raw.inlined_at);
-	return read_string(table,
-		       target(address + offsetof(struct site_place, function), raw.function),
+	place->outer = site_table_target(
+		address + offsetof(struct site_place, inlined_at), raw.inlined_at);
+	return site_table_read_string(table,
+		       site_table_target(
+			       address + offsetof(struct site_place, function), raw.function),
 		       &place->function) &&
-	       read_string(table, target(address + offsetof(struct site_place, file), raw.file),
+	       site_table_read_string(table,
+		       site_table_target(address + offsetof(struct site_place, file), raw.file),
 		       &place->file);
 }
 
 bool site_table_outer(
 	const struct site_table *table, const struct site_source *place, struct site_source *outer)
 {
-	return place->outer && read_place(table, place->outer, outer);
+	return place->outer && site_table_read_place(table, place->outer, outer);
 }
 
-static bool chain_is_sound(const struct site_table *table, const struct site_source *first)
+static bool site_table_chain_is_sound(
+	const struct site_table *table, const struct site_source *first)
 {
 	struct site_source place = *first;
 
 	for (unsigned depth = 0; place.outer; depth++)
-		if (depth == OUTER_MOST || !read_place(table, place.outer, &place))
+		if (depth == OUTER_MOST || !site_table_read_place(table, place.outer, &place))
 			return false;
 	return true;
 }
@@ -162,7 +169,7 @@ const char *site_table_function(const struct site_table *table, const struct sit
 	return place.function;
 }
 
-static bool read_site(const struct site_table *table, uint32_t index, struct site *site)
+static bool site_table_read_site(const struct site_table *table, uint32_t index, struct site *site)
 {
 	const uint64_t address = table->records.address + index * sizeof(struct site_record);
 	struct site_record record;
@@ -171,14 +178,14 @@ static bool read_site(const struct site_table *table, uint32_t index, struct sit
 	uint64_t at;
 
 	memcpy(&record, table->records.contents + index * sizeof record, sizeof record);
-	at = target(address + offsetof(struct site_record, info), record.info);
-	bytes = section_bytes(&table->places, at, sizeof more);
+	at = site_table_target(address + offsetof(struct site_record, info), record.info);
+	bytes = site_table_section_bytes(&table->places, at, sizeof more);
 	if (!at || !bytes || record.kind >= SITE_KIND_COUNT ||
 		site_record_order(&record) > SITE_SEQUENTIAL)
 		return false;
 	memcpy(&more, bytes, sizeof more);
 	*site = (struct site){
-		.point = target(address, record.point),
+		.point = site_table_target(address, record.point),
 		.index = index,
 		.kind = record.kind,
 		.order = (uint8_t)site_record_order(&record),
@@ -187,16 +194,19 @@ static bool read_site(const struct site_table *table, uint32_t index, struct sit
 		.function_number = more.function_number,
 		.instruction_number = more.instruction_number,
 	};
-	return read_place(table, at, &site->place) && chain_is_sound(table, &site->place) &&
-	       read_string(table, target(at + offsetof(struct site_info, type), more.type),
+	return site_table_read_place(table, at, &site->place) &&
+	       site_table_chain_is_sound(table, &site->place) &&
+	       site_table_read_string(table,
+		       site_table_target(at + offsetof(struct site_info, type), more.type),
 		       &site->type) &&
-	       read_string(table, target(at + offsetof(struct site_info, field), more.field),
+	       site_table_read_string(table,
+		       site_table_target(at + offsetof(struct site_info, field), more.field),
 		       &site->field);
 }
 
 /* Compares points by address. Equal addresses are ordered by index, which makes the order
  * deterministic. */
-static int compare_points(const void *a, const void *b, void *sites)
+static int site_table_compare_points(const void *a, const void *b, void *sites)
 {
 	const struct site *first = (const struct site *)sites + *(const uint32_t *)a;
 	const struct site *second = (const struct site *)sites + *(const uint32_t *)b;
@@ -219,7 +229,7 @@ static int site_table_read_sites(struct site_table *table, struct error *err)
 		return error_set(
 			err, ERROR_NOMEM, "no memory for the sites of %s; free some", table->name);
 	for (uint32_t i = 0; i < count; i++) {
-		if (!read_site(table, i, &table->sites[i]))
+		if (!site_table_read_site(table, i, &table->sites[i]))
 			return error_set(err, ERROR_FORMAT,
 				"%s is damaged: the record of site %u makes no sense; build it again",
 				table->name, i);
@@ -227,13 +237,13 @@ static int site_table_read_sites(struct site_table *table, struct error *err)
 			table->by_point[table->point_count++] = i;
 	}
 	table->count = (uint32_t)count;
-	qsort_r(table->by_point, table->point_count, sizeof *table->by_point, compare_points,
-		table->sites);
+	qsort_r(table->by_point, table->point_count, sizeof *table->by_point,
+		site_table_compare_points, table->sites);
 	return 0;
 }
 
 /* Checks the notes of all units: each must have the current version. */
-static int check_notes(const struct site_table *table, struct error *err)
+static int site_table_check_notes(const struct site_table *table, struct error *err)
 {
 	struct note {
 		uint32_t name_bytes, content_bytes, type;
@@ -288,14 +298,14 @@ static int site_table_read_file(struct site_table *table, struct error *err)
 	status = site_table_check_file(table, err);
 	if (status)
 		return status;
-	table->records = section_find(table, "raddle_sites");
-	table->places = section_find(table, "raddle_info");
-	table->strings = section_find(table, "raddle_strings");
-	table->notes = section_find(table, ".note.raddle");
+	table->records = site_table_section_find(table, "raddle_sites");
+	table->places = site_table_section_find(table, "raddle_info");
+	table->strings = site_table_section_find(table, "raddle_strings");
+	table->notes = site_table_section_find(table, ".note.raddle");
 	if (!table->records.contents && !table->notes.contents)
 		return error_set(err, ERROR_NOTFOUND, "%s has no sites; build it with raddle-cc",
 			table->name);
-	status = check_notes(table, err);
+	status = site_table_check_notes(table, err);
 	return status ? status : site_table_read_sites(table, err);
 }
 

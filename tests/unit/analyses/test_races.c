@@ -104,7 +104,7 @@ static void test_races__are_found_beyond_two_accesses_under_a_lock(void **unused
 	(void)unused;
 	atomic_sets_begin_run(sets, &no_memory, events, sizeof events / sizeof *events);
 	search.trace = units = unit_trace_new(sets, &run, events, sizeof events / sizeof *events);
-	search_locations(&search);
+	races_search_locations(&search);
 	assert_int_equal(found.count, 1);
 	assert_int_equal(found.items[0].places[0].op.kind, OP_LOAD);
 	candidates_release(&found);

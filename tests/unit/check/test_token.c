@@ -129,7 +129,8 @@ static void test_token__says_where_it_is_damaged(void **state)
 	assert_is_bad("", "does not begin as a token does");
 	assert_is_bad("5b1e03c:m", "does not begin as a token does");
 	for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
-		(void)snprintf(text, sizeof text, "%08" PRIx32 ":%s", name_hash(NAME), damaged[i]);
+		(void)snprintf(
+			text, sizeof text, "%08" PRIx32 ":%s", token_name_hash(NAME), damaged[i]);
 		assert_is_bad(text, "is damaged at byte ");
 	}
 }

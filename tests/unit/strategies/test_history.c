@@ -48,7 +48,7 @@ static void wrapped_begin_run(void *state, uint64_t seed)
 
 static struct thread_id wrapped_choose(void *state, const struct schedule_view *view)
 {
-	assert_true(history_meets(state, view));
+	assert_true(history_matches(state, view));
 	return history_strategy.choose(state, view);
 }
 
@@ -227,16 +227,16 @@ static void history__knows_other_views(void **state)
 	view.enabled = &enabled;
 	view.current = THREAD_NONE;
 	/* the recorded view had three threads */
-	assert_false(history_meets(campaign.state, &view));
+	assert_false(history_matches(campaign.state, &view));
 	simulated_campaign_release(&campaign);
 
 	simulated_campaign_init(&campaign, &fewer, &wrapped, 0, 1);
 	(void)simulated_campaign_run(&campaign);
 	wrapped.begin_run(campaign.state, 1);
-	assert_true(history_meets(campaign.state, &view));
+	assert_true(history_matches(campaign.state, &view));
 	enabled = 1;
 	view.enabled_count = 1;
-	assert_false(history_meets(campaign.state, &view));
+	assert_false(history_matches(campaign.state, &view));
 	simulated_campaign_release(&campaign);
 }
 

@@ -83,7 +83,7 @@ long call_connect(const long arguments[6], uint64_t site)
 ANSWERED(int, connect, (int fd, const struct sockaddr *address, socklen_t length), connect, fd,
 	address, length);
 
-static long attempt_accept(const struct fd_transfer *transfer)
+static long connect_attempt_accept(const struct fd_transfer *transfer)
 {
 	struct msghdr *address = transfer->message;
 	struct pollfd poll = {.fd = transfer->fd, .events = POLLIN};
@@ -102,7 +102,7 @@ static long attempt_accept(const struct fd_transfer *transfer)
 }
 
 /* Returns true for a socket that listens; the kernel refuses others. */
-static bool accept_may_wait(int fd)
+static bool connect_accept_may_wait(int fd)
 {
 	int is_listening = 0;
 	unsigned int size = sizeof is_listening;
@@ -120,12 +120,12 @@ long call_accept4(const long arguments[6], uint64_t site)
 		.kind = OP_FD_READ,
 		.call = CALL_ACCEPT,
 		.site = site,
-		.attempt = attempt_accept,
+		.attempt = connect_attempt_accept,
 		.message = &where,
 		.flags = (int)arguments[3]};
 	long result;
 
-	if (fd_is_scheduled(transfer.fd, OP_FD_READ) && accept_may_wait(transfer.fd)) {
+	if (fd_is_scheduled(transfer.fd, OP_FD_READ) && connect_accept_may_wait(transfer.fd)) {
 		result = fd_transfer(&transfer);
 	} else {
 		runtime_test_cancel();
@@ -153,7 +153,7 @@ ANSWERED(int, accept4,
 	fd, address, length, flags);
 
 /* Returns true for a name that a second process cannot bind: its peers might wait forever. */
-static bool is_shared_name(const struct sockaddr *address, socklen_t length)
+static bool connect_is_shared_name(const struct sockaddr *address, socklen_t length)
 {
 	const struct sockaddr_un *local = (const struct sockaddr_un *)address;
 	const struct sockaddr_in *inet = (const struct sockaddr_in *)address;
@@ -165,11 +165,11 @@ static bool is_shared_name(const struct sockaddr *address, socklen_t length)
 	return (inet->sin_family == AF_INET || inet->sin_family == AF_INET6) && inet->sin_port;
 }
 
-static void note_name(const struct sockaddr *address, socklen_t length)
+static void connect_note_name(const struct sockaddr *address, socklen_t length)
 {
 	struct contract *contract = runtime.contract;
 
-	if (!contract || contract->takes_name || !is_shared_name(address, length))
+	if (!contract || contract->takes_name || !connect_is_shared_name(address, length))
 		return;
 	__atomic_store_n(&contract->takes_name, 1, __ATOMIC_RELAXED);
 	(void)__atomic_add_fetch(&contract->doorbell, 1, __ATOMIC_RELEASE);
@@ -186,7 +186,7 @@ long call_bind(const long arguments[6], uint64_t site)
 		fd_point(CALL_BIND, fd, site);
 	result = target_call(SYS_bind, fd, address, arguments[2]);
 	if (!platform_failed(result))
-		note_name(address, (socklen_t)arguments[2]);
+		connect_note_name(address, (socklen_t)arguments[2]);
 	fd_retry_changed();
 	return result;
 }

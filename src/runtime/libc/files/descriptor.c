@@ -53,7 +53,7 @@ long call_socketpair(const long arguments[6], uint64_t site)
 ANSWERED(int, socketpair, (int domain, int type, int protocol, int ends[2]), socketpair, domain,
 	type, protocol, ends);
 
-static long fd_made(long result, enum fd_class class, bool is_internal)
+static long descriptor_fd_made(long result, enum fd_class class, bool is_internal)
 {
 	if (!platform_failed(result))
 		fd_opened((int)result, class, is_internal, (int)result);
@@ -65,8 +65,9 @@ static long fd_made(long result, enum fd_class class, bool is_internal)
 	long call_##name(const long arguments[6], uint64_t site)                                   \
 	{                                                                                          \
 		(void)site;                                                                        \
-		return fd_made(target_call(SYS_##name, arguments[0], arguments[1], arguments[2]),  \
-			class, is_internal);                                                       \
+		return descriptor_fd_made(                                                         \
+			target_call(SYS_##name, arguments[0], arguments[1], arguments[2]), class,  \
+			is_internal);                                                              \
 	}
 MAKES(socket, FD_SOCKET, false)
 MAKES(eventfd, FD_EVENT, true)
@@ -94,11 +95,13 @@ long call_epoll_ctl(const long arguments[6], uint64_t site)
 ANSWERED(int, epoll_ctl, (int epoll_fd, int operation, int fd, struct epoll_event *event),
 	epoll_ctl, epoll_fd, operation, fd, event);
 INTERPOSED(int, inotify_init, (void),
-	(int)interpose_result(fd_made(target_call(SYS_inotify_init1, 0), FD_EVENT, false)));
+	(int)interpose_result(
+		descriptor_fd_made(target_call(SYS_inotify_init1, 0), FD_EVENT, false)));
 INTERPOSED(int, inotify_init1, (int flags),
-	(int)interpose_result(fd_made(target_call(SYS_inotify_init1, flags), FD_EVENT, false)));
+	(int)interpose_result(
+		descriptor_fd_made(target_call(SYS_inotify_init1, flags), FD_EVENT, false)));
 
-static long fd_copied(int fd, long result)
+static long descriptor_fd_copied(int fd, long result)
 {
 	if (!platform_failed(result) && (int)result != fd) {
 		fd_duplicated(fd, (int)result);
@@ -112,7 +115,7 @@ static long fd_copied(int fd, long result)
 	long call_##name(const long arguments[6], uint64_t site)                                   \
 	{                                                                                          \
 		(void)site;                                                                        \
-		return fd_copied((int)arguments[0],                                                \
+		return descriptor_fd_copied((int)arguments[0],                                     \
 			target_call(SYS_##name, arguments[0], arguments[1], arguments[2]));        \
 	}
 COPIES(dup)
@@ -133,7 +136,7 @@ struct fd_lock {
 
 /* Orders file locks for the detectors. All file locks are one object, because only the kernel knows
  * which ranges overlap. */
-static void fd_lock_orders(uint64_t site)
+static void descriptor_fd_lock_orders(uint64_t site)
 {
 	static const char any_file_lock;
 
@@ -141,13 +144,13 @@ static void fd_lock_orders(uint64_t site)
 	engine_note(OP_FILE_LOCK, &any_file_lock, site);
 }
 
-static bool is_held_by_another(long result)
+static bool descriptor_is_held_by_another(long result)
 {
 	return result == -EWOULDBLOCK || result == -EACCES;
 }
 
 /* Tries to lock, and waits for an unlock between two tries. Returns the raw result. */
-static long fd_lock_wait(const struct fd_lock *lock)
+static long descriptor_fd_lock_wait(const struct fd_lock *lock)
 {
 	bool is_try = true;
 
@@ -165,8 +168,8 @@ static long fd_lock_wait(const struct fd_lock *lock)
 		if (fd_perform(&op, &request) == WAIT_INTERRUPTED && !signals_want_restart())
 			return -EINTR;
 		result = lock->attempt(lock);
-		if (!is_held_by_another(result)) {
-			fd_lock_orders(lock->site);
+		if (!descriptor_is_held_by_another(result)) {
+			descriptor_fd_lock_orders(lock->site);
 			fd_retry_changed();
 			return result;
 		}
@@ -174,12 +177,12 @@ static long fd_lock_wait(const struct fd_lock *lock)
 	}
 }
 
-static long attempt_flock(const struct fd_lock *lock)
+static long descriptor_attempt_flock(const struct fd_lock *lock)
 {
 	return target_call(SYS_flock, lock->fd, lock->operation | LOCK_NB);
 }
 
-static long attempt_range_lock(const struct fd_lock *lock)
+static long descriptor_attempt_range_lock(const struct fd_lock *lock)
 {
 	return target_call(SYS_fcntl, lock->fd, lock->operation, lock->range);
 }
@@ -187,44 +190,44 @@ static long attempt_range_lock(const struct fd_lock *lock)
 long call_flock(const long arguments[6], uint64_t site)
 {
 	struct fd_lock lock = {.fd = (int)arguments[0],
-		.attempt = attempt_flock,
+		.attempt = descriptor_attempt_flock,
 		.operation = (int)arguments[1],
 		.site = site};
 	long result;
 
 	if (!(lock.operation & (LOCK_NB | LOCK_UN)))
-		return fd_lock_wait(&lock);
+		return descriptor_fd_lock_wait(&lock);
 	result = target_call(SYS_flock, arguments[0], arguments[1]);
-	fd_lock_orders(site);
+	descriptor_fd_lock_orders(site);
 	fd_retry_changed();
 	return result;
 }
 
 ANSWERED(int, flock, (int fd, int operation), flock, fd, operation);
 
-static long fd_range_lock(int fd, int command, struct flock *range, uint64_t site)
+static long descriptor_fd_range_lock(int fd, int command, struct flock *range, uint64_t site)
 {
 	struct fd_lock lock = {.fd = fd,
-		.attempt = attempt_range_lock,
+		.attempt = descriptor_attempt_range_lock,
 		.operation = command == F_SETLKW ? F_SETLK : F_OFD_SETLK,
 		.range = range,
 		.site = site};
 
-	return fd_lock_wait(&lock);
+	return descriptor_fd_lock_wait(&lock);
 }
 
-static long fd_control(int fd, int command, void *argument, uint64_t site)
+static long descriptor_fd_control(int fd, int command, void *argument, uint64_t site)
 {
 	long result;
 
 	switch (command) {
 	case F_SETLKW:
 	case F_OFD_SETLKW:
-		return fd_range_lock(fd, command, argument, site);
+		return descriptor_fd_range_lock(fd, command, argument, site);
 	case F_SETLK:
 	case F_OFD_SETLK:
 		result = target_call(SYS_fcntl, fd, command, argument);
-		fd_lock_orders(site);
+		descriptor_fd_lock_orders(site);
 		fd_retry_changed();
 		return result;
 	case F_DUPFD:
@@ -240,7 +243,8 @@ static long fd_control(int fd, int command, void *argument, uint64_t site)
 
 long call_fcntl(const long arguments[6], uint64_t site)
 {
-	return fd_control((int)arguments[0], (int)arguments[1], (void *)arguments[2], site);
+	return descriptor_fd_control(
+		(int)arguments[0], (int)arguments[1], (void *)arguments[2], site);
 }
 
 EXPORT int fcntl(int fd, int command, ...)
@@ -266,12 +270,13 @@ EXPORT int lockf(int fd, int command, off_t length)
 	ENTER();
 	switch (command) {
 	case F_LOCK:
-		return (int)interpose_result(fd_range_lock(fd, F_SETLKW, &range, CALL_SITE));
+		return (int)interpose_result(
+			descriptor_fd_range_lock(fd, F_SETLKW, &range, CALL_SITE));
 	case F_TLOCK:
-		return (int)interpose_result(fd_control(fd, F_SETLK, &range, CALL_SITE));
+		return (int)interpose_result(descriptor_fd_control(fd, F_SETLK, &range, CALL_SITE));
 	case F_ULOCK:
 		range.l_type = F_UNLCK;
-		return (int)interpose_result(fd_control(fd, F_SETLK, &range, CALL_SITE));
+		return (int)interpose_result(descriptor_fd_control(fd, F_SETLK, &range, CALL_SITE));
 	case F_TEST:
 		result = target_call(SYS_fcntl, fd, F_GETLK, &range);
 		if (!platform_failed(result) && range.l_type != F_UNLCK)
@@ -285,7 +290,7 @@ EXPORT int lockf(int fd, int command, off_t length)
 
 INTERPOSED(int, lockf64, (int fd, int command, off64_t length), lockf(fd, command, length));
 
-static long fd_close(int fd, uint64_t site)
+static long descriptor_fd_close(int fd, uint64_t site)
 {
 	struct engine_op op = {.kind = OP_FD_CLOSE,
 		.number = fd_number(fd),
@@ -307,12 +312,12 @@ EXPORT int close(int fd)
 {
 	ENTER();
 	runtime_test_cancel();
-	return (int)interpose_result(fd_close(fd, CALL_SITE));
+	return (int)interpose_result(descriptor_fd_close(fd, CALL_SITE));
 }
 
 int __close(int fd);
 
-INTERPOSED(int, __close, (int fd), (int)interpose_result(fd_close(fd, CALL_SITE)));
+INTERPOSED(int, __close, (int fd), (int)interpose_result(descriptor_fd_close(fd, CALL_SITE)));
 
 /* libc calls this function, too (fclose(), ...). The kernel closes the descriptor. */
 long call_close(const long arguments[6], uint64_t site)

@@ -14,19 +14,19 @@
 
 /* Returns whether the kernel rejects RWF_NOWAIT, the flag of tries that cannot block, for this
  * descriptor. */
-static bool is_unknown_to_kernel(long result)
+static bool fd_is_unknown_to_kernel(long result)
 {
 	return result == -EOPNOTSUPP || result == -ENOSYS;
 }
 
-static bool polls_ready(int fd, short events)
+static bool fd_polls_ready(int fd, short events)
 {
 	struct pollfd poll = {.fd = fd, .events = events};
 
 	return platform_call(SYS_poll, &poll, 1, 0) > 0;
 }
 
-static long attempt_read(const struct fd_transfer *transfer)
+static long fd_attempt_read(const struct fd_transfer *transfer)
 {
 	int fd = transfer->fd;
 	long result = -EOPNOTSUPP;
@@ -40,8 +40,8 @@ static long attempt_read(const struct fd_transfer *transfer)
 		result = platform_call(SYS_preadv2, fd, transfer->vector, transfer->vector_count,
 			-1, -1, RWF_NOWAIT);
 	}
-	if (is_unknown_to_kernel(result)) {
-		if (fd_waits(fd) && !polls_ready(fd, POLLIN))
+	if (fd_is_unknown_to_kernel(result)) {
+		if (fd_waits(fd) && !fd_polls_ready(fd, POLLIN))
 			return -EAGAIN;
 		result = platform_call(SYS_readv, fd, transfer->vector, transfer->vector_count);
 	}
@@ -51,7 +51,7 @@ static long attempt_read(const struct fd_transfer *transfer)
 	return result;
 }
 
-static long attempt_write(const struct fd_transfer *transfer)
+static long fd_attempt_write(const struct fd_transfer *transfer)
 {
 	int fd = transfer->fd;
 	long result;
@@ -65,10 +65,10 @@ static long attempt_write(const struct fd_transfer *transfer)
 		result = platform_call(SYS_pwritev2, fd, transfer->vector, transfer->vector_count,
 			-1, -1, RWF_NOWAIT);
 	}
-	if (is_unknown_to_kernel(result)) {
+	if (fd_is_unknown_to_kernel(result)) {
 		struct iovec first = transfer->vector[0];
 
-		if (fd_waits(fd) && !polls_ready(fd, POLLOUT))
+		if (fd_waits(fd) && !fd_polls_ready(fd, POLLOUT))
 			return -EAGAIN;
 		/* A writable pipe takes PIPE_BUF without blocking. */
 		if (first.iov_len > PIPE_BUF)
@@ -84,7 +84,7 @@ static ssize_t fd_read(int fd, const struct iovec *vector, int count, uint64_t s
 	struct fd_transfer transfer = {.fd = fd,
 		.kind = OP_FD_READ,
 		.site = site,
-		.attempt = attempt_read,
+		.attempt = fd_attempt_read,
 		.vector = vector,
 		.vector_count = count};
 
@@ -94,13 +94,13 @@ static ssize_t fd_read(int fd, const struct iovec *vector, int count, uint64_t s
 static ssize_t fd_write(int fd, const struct iovec *vector, int count, uint64_t site)
 {
 	struct fd_transfer transfer = {
-		.fd = fd, .kind = OP_FD_WRITE, .site = site, .attempt = attempt_write};
+		.fd = fd, .kind = OP_FD_WRITE, .site = site, .attempt = fd_attempt_write};
 
 	return interpose_result(fd_write_all(&transfer, vector, count));
 }
 
 /* Returns true if there is nothing to transfer, or the kernel must refuse the count. */
-static bool is_odd_vector(const struct iovec *vector, int count)
+static bool fd_is_odd_vector(const struct iovec *vector, int count)
 {
 	size_t bytes = 0;
 
@@ -111,7 +111,7 @@ static bool is_odd_vector(const struct iovec *vector, int count)
 	return !bytes;
 }
 
-static ssize_t read_from(int fd, void *buffer, size_t size, uint64_t site)
+static ssize_t fd_read_from(int fd, void *buffer, size_t size, uint64_t site)
 {
 	struct iovec vector = {.iov_base = buffer, .iov_len = size};
 
@@ -130,7 +130,7 @@ static ssize_t read_from(int fd, void *buffer, size_t size, uint64_t site)
 }
 
 /* Writes without a scheduling point. A SIGPIPE is delivered before the write returns. */
-static ssize_t write_plainly(long number, int fd, const void *what, size_t size, uint64_t site)
+static ssize_t fd_write_plainly(long number, int fd, const void *what, size_t size, uint64_t site)
 {
 	long result;
 
@@ -142,24 +142,24 @@ static ssize_t write_plainly(long number, int fd, const void *what, size_t size,
 	return interpose_result(result);
 }
 
-static ssize_t write_to(int fd, const void *buffer, size_t size, uint64_t site)
+static ssize_t fd_write_to(int fd, const void *buffer, size_t size, uint64_t site)
 {
 	struct iovec vector = {.iov_base = (void *)buffer, .iov_len = size};
 
 	if (!size || !fd_is_scheduled(fd, OP_FD_WRITE))
-		return write_plainly(SYS_write, fd, buffer, size, site);
+		return fd_write_plainly(SYS_write, fd, buffer, size, site);
 	return fd_write(fd, &vector, 1, site);
 }
 
-INTERPOSED(
-	ssize_t, read, (int fd, void *buffer, size_t size), read_from(fd, buffer, size, CALL_SITE));
+INTERPOSED(ssize_t, read, (int fd, void *buffer, size_t size),
+	fd_read_from(fd, buffer, size, CALL_SITE));
 INTERPOSED(ssize_t, write, (int fd, const void *buffer, size_t size),
-	write_to(fd, buffer, size, CALL_SITE));
+	fd_write_to(fd, buffer, size, CALL_SITE));
 
 EXPORT ssize_t readv(int fd, const struct iovec *vector, int count)
 {
 	ENTER();
-	if (!fd_is_scheduled(fd, OP_FD_READ) || is_odd_vector(vector, count)) {
+	if (!fd_is_scheduled(fd, OP_FD_READ) || fd_is_odd_vector(vector, count)) {
 		long result;
 
 		runtime_test_cancel();
@@ -174,8 +174,8 @@ EXPORT ssize_t readv(int fd, const struct iovec *vector, int count)
 EXPORT ssize_t writev(int fd, const struct iovec *vector, int count)
 {
 	ENTER();
-	if (!fd_is_scheduled(fd, OP_FD_WRITE) || is_odd_vector(vector, count))
-		return write_plainly(SYS_writev, fd, vector, (size_t)count, CALL_SITE);
+	if (!fd_is_scheduled(fd, OP_FD_WRITE) || fd_is_odd_vector(vector, count))
+		return fd_write_plainly(SYS_writev, fd, vector, (size_t)count, CALL_SITE);
 	return fd_write(fd, vector, count, CALL_SITE);
 }
 
@@ -188,33 +188,34 @@ EXPORT ssize_t __read_chk(int fd, void *buffer, size_t size, size_t capacity)
 	ENTER();
 	if (size > capacity)
 		__chk_fail();
-	return read_from(fd, buffer, size, CALL_SITE);
+	return fd_read_from(fd, buffer, size, CALL_SITE);
 }
 
 INTERPOSED(ssize_t, __read, (int fd, void *buffer, size_t size),
-	read_from(fd, buffer, size, CALL_SITE));
+	fd_read_from(fd, buffer, size, CALL_SITE));
 INTERPOSED(ssize_t, __write, (int fd, const void *buffer, size_t size),
-	write_to(fd, buffer, size, CALL_SITE));
+	fd_write_to(fd, buffer, size, CALL_SITE));
 
 /* libc's own versions bypass the interposed names. */
 EXPORT int eventfd_read(int fd, eventfd_t *value)
 {
 	ENTER();
-	return read_from(fd, value, sizeof *value, CALL_SITE) == sizeof *value ? 0 : -1;
+	return fd_read_from(fd, value, sizeof *value, CALL_SITE) == sizeof *value ? 0 : -1;
 }
 
 EXPORT int eventfd_write(int fd, eventfd_t value)
 {
 	ENTER();
-	return write_to(fd, &value, sizeof value, CALL_SITE) == sizeof value ? 0 : -1;
+	return fd_write_to(fd, &value, sizeof value, CALL_SITE) == sizeof value ? 0 : -1;
 }
 
 /* The kernel answers all transfers except scheduling points and reads of random numbers. */
-static long transfer_vector(const struct fd_transfer *wanted, const struct iovec *vector, int count)
+static long fd_transfer_vector(
+	const struct fd_transfer *wanted, const struct iovec *vector, int count)
 {
 	struct fd_transfer transfer = *wanted;
 
-	if (is_odd_vector(vector, count))
+	if (fd_is_odd_vector(vector, count))
 		return CALL_OF_KERNEL;
 	transfer.vector = vector;
 	transfer.vector_count = count;
@@ -230,74 +231,74 @@ static long transfer_vector(const struct fd_transfer *wanted, const struct iovec
 	return CALL_OF_KERNEL;
 }
 
-static struct fd_transfer reading(int fd, uint64_t site)
+static struct fd_transfer fd_reading(int fd, uint64_t site)
 {
 	return (struct fd_transfer){
-		.fd = fd, .kind = OP_FD_READ, .site = site, .attempt = attempt_read};
+		.fd = fd, .kind = OP_FD_READ, .site = site, .attempt = fd_attempt_read};
 }
 
-static struct fd_transfer writing(int fd, uint64_t site)
+static struct fd_transfer fd_writing(int fd, uint64_t site)
 {
 	return (struct fd_transfer){
-		.fd = fd, .kind = OP_FD_WRITE, .site = site, .attempt = attempt_write};
+		.fd = fd, .kind = OP_FD_WRITE, .site = site, .attempt = fd_attempt_write};
 }
 
 long call_read(const long arguments[6], uint64_t site)
 {
-	const struct fd_transfer transfer = reading((int)arguments[0], site);
+	const struct fd_transfer transfer = fd_reading((int)arguments[0], site);
 	const struct iovec vector = {
 		.iov_base = (void *)arguments[1], .iov_len = (size_t)arguments[2]};
 
-	return transfer_vector(&transfer, &vector, 1);
+	return fd_transfer_vector(&transfer, &vector, 1);
 }
 
 long call_write(const long arguments[6], uint64_t site)
 {
-	const struct fd_transfer transfer = writing((int)arguments[0], site);
+	const struct fd_transfer transfer = fd_writing((int)arguments[0], site);
 	const struct iovec vector = {
 		.iov_base = (void *)arguments[1], .iov_len = (size_t)arguments[2]};
 
-	return transfer_vector(&transfer, &vector, 1);
+	return fd_transfer_vector(&transfer, &vector, 1);
 }
 
-static bool is_bad_vector(const long arguments[6])
+static bool fd_is_bad_vector(const long arguments[6])
 {
 	return interpose_is_bad_pointer((const void *)arguments[1]);
 }
 
 long call_readv(const long arguments[6], uint64_t site)
 {
-	const struct fd_transfer transfer = reading((int)arguments[0], site);
+	const struct fd_transfer transfer = fd_reading((int)arguments[0], site);
 
-	return is_bad_vector(arguments)
+	return fd_is_bad_vector(arguments)
 		       ? CALL_OF_KERNEL
-		       : transfer_vector(
+		       : fd_transfer_vector(
 				 &transfer, (const struct iovec *)arguments[1], (int)arguments[2]);
 }
 
 long call_writev(const long arguments[6], uint64_t site)
 {
-	const struct fd_transfer transfer = writing((int)arguments[0], site);
+	const struct fd_transfer transfer = fd_writing((int)arguments[0], site);
 
-	return is_bad_vector(arguments)
+	return fd_is_bad_vector(arguments)
 		       ? CALL_OF_KERNEL
-		       : transfer_vector(
+		       : fd_transfer_vector(
 				 &transfer, (const struct iovec *)arguments[1], (int)arguments[2]);
 }
 
 /* Returns whether the call has a position or flags. Without them it is readv() or writev(); with
  * them it waits for no other thread. */
-static bool has_position_or_flags(const long arguments[6])
+static bool fd_has_position_or_flags(const long arguments[6])
 {
 	return arguments[3] != -1 || arguments[5];
 }
 
 long call_preadv2(const long arguments[6], uint64_t site)
 {
-	return has_position_or_flags(arguments) ? CALL_OF_KERNEL : call_readv(arguments, site);
+	return fd_has_position_or_flags(arguments) ? CALL_OF_KERNEL : call_readv(arguments, site);
 }
 
 long call_pwritev2(const long arguments[6], uint64_t site)
 {
-	return has_position_or_flags(arguments) ? CALL_OF_KERNEL : call_writev(arguments, site);
+	return fd_has_position_or_flags(arguments) ? CALL_OF_KERNEL : call_writev(arguments, site);
 }

@@ -124,7 +124,7 @@ long fd_transfer(const struct fd_transfer *transfer)
 	return result;
 }
 
-static size_t vector_bytes(const struct iovec *vector, int count)
+static size_t fd_transfer_vector_bytes(const struct iovec *vector, int count)
 {
 	size_t bytes = 0;
 
@@ -134,7 +134,7 @@ static size_t vector_bytes(const struct iovec *vector, int count)
 }
 
 /* Collects the entries behind the first `skip` bytes. */
-static int vector_rest(
+static int fd_transfer_vector_rest(
 	const struct iovec *vector, int count, size_t skip, struct iovec rest[VECTOR_WINDOW])
 {
 	int filled = 0;
@@ -154,7 +154,7 @@ static int vector_rest(
 long fd_write_all(struct fd_transfer *transfer, const struct iovec *vector, int count)
 {
 	struct iovec rest[VECTOR_WINDOW];
-	size_t wanted = vector_bytes(vector, count);
+	size_t wanted = fd_transfer_vector_bytes(vector, count);
 	size_t done = 0;
 
 	transfer->vector = vector;
@@ -168,6 +168,6 @@ long fd_write_all(struct fd_transfer *transfer, const struct iovec *vector, int 
 		if (!result || done >= wanted || transfer->never_waits || !fd_waits(transfer->fd))
 			return (long)done;
 		transfer->vector = rest;
-		transfer->vector_count = vector_rest(vector, count, done, rest);
+		transfer->vector_count = fd_transfer_vector_rest(vector, count, done, rest);
 	}
 }

@@ -67,12 +67,12 @@ static long poll_perform(struct poll_call *call)
 	return result;
 }
 
-static uint64_t deadline_of_timespec(const struct timespec *timeout)
+static uint64_t poll_deadline_of_timespec(const struct timespec *timeout)
 {
 	return timeout ? time_after(time_from_timespec(timeout)) : ENGINE_FOREVER;
 }
 
-static long ask_poll(const struct poll_call *call)
+static long poll_ask(const struct poll_call *call)
 {
 	return target_call(SYS_poll, call->request.polls, call->request.count, 0);
 }
@@ -93,9 +93,9 @@ static long poll_many(
 		return -EFAULT;
 	call.request = (struct fd_request){.shape = FD_SHAPE_POLL, .polls = polls, .count = count};
 	call.object = poll_object(polls, count);
-	call.ask = ask_poll;
+	call.ask = poll_ask;
 	call.never_waits = timeout && !timeout->tv_sec && !timeout->tv_nsec;
-	call.deadline_ns = deadline_of_timespec(timeout);
+	call.deadline_ns = poll_deadline_of_timespec(timeout);
 	return poll_perform(&call);
 }
 
@@ -109,13 +109,13 @@ long call_poll(const long arguments[6], uint64_t site)
 		timeout < 0 ? NULL : &limit);
 }
 
-static bool is_bad_timeout(const struct timespec *timeout)
+static bool poll_is_bad_timeout(const struct timespec *timeout)
 {
 	return timeout && (timeout->tv_sec < 0 || !time_is_valid(timeout));
 }
 
 /* Returns whether the mask has another size, which the kernel refuses. */
-static bool is_bad_mask(const void *mask, long bytes)
+static bool poll_is_bad_mask(const void *mask, long bytes)
 {
 	return mask && bytes != sizeof(uint64_t);
 }
@@ -138,9 +138,9 @@ long call_ppoll(const long arguments[6], uint64_t site)
 	uint64_t end_ns;
 	long result;
 
-	if (is_bad_timeout(timeout) || is_bad_mask(call.mask, arguments[4]))
+	if (poll_is_bad_timeout(timeout) || poll_is_bad_mask(call.mask, arguments[4]))
 		return -EINVAL;
-	end_ns = deadline_of_timespec(timeout);
+	end_ns = poll_deadline_of_timespec(timeout);
 	result = poll_many(call, (struct pollfd *)arguments[0], (nfds_t)arguments[1], timeout);
 	poll_store_remaining_time(timeout, end_ns);
 	return result;
@@ -189,7 +189,7 @@ EXPORT int __ppoll_chk(struct pollfd *polls, nfds_t count, const struct timespec
 		ANSWER(ppoll, polls, count, timeout ? &limit : NULL, mask, MASK_BYTES));
 }
 
-static long ask_select(const struct poll_call *call)
+static long poll_ask_select(const struct poll_call *call)
 {
 	struct timeval none = {0};
 
@@ -201,7 +201,7 @@ static long ask_select(const struct poll_call *call)
 		SYS_select, call->request.count, call->out[0], call->out[1], call->out[2], &none);
 }
 
-static const void *select_object(const struct poll_call *call)
+static const void *poll_select_object(const struct poll_call *call)
 {
 	for (int fd = 0; fd < (int)call->request.count; fd++)
 		for (int i = 0; i < 3; i++)
@@ -211,11 +211,11 @@ static const void *select_object(const struct poll_call *call)
 }
 
 /* The caller sets site, mask and the three sets of `call`. */
-static long select_many(struct poll_call *call, int count, const struct timespec *timeout)
+static long poll_select_many(struct poll_call *call, int count, const struct timespec *timeout)
 {
 	fd_set wanted[3];
 
-	if (count < 0 || is_bad_timeout(timeout))
+	if (count < 0 || poll_is_bad_timeout(timeout))
 		return -EINVAL;
 	if (count > FD_SETSIZE)
 		count = FD_SETSIZE;
@@ -226,11 +226,11 @@ static long select_many(struct poll_call *call, int count, const struct timespec
 		wanted[i] = *call->out[i];
 		call->request.sets[i] = &wanted[i];
 	}
-	call->object = select_object(call);
-	call->ask = ask_select;
+	call->object = poll_select_object(call);
+	call->ask = poll_ask_select;
 	call->call = CALL_SELECT;
 	call->never_waits = timeout && !timeout->tv_sec && !timeout->tv_nsec;
-	call->deadline_ns = deadline_of_timespec(timeout);
+	call->deadline_ns = poll_deadline_of_timespec(timeout);
 	return poll_perform(call);
 }
 
@@ -244,13 +244,13 @@ long call_select(const long arguments[6], uint64_t site)
 	long result;
 
 	if (!timeout)
-		return select_many(&call, (int)arguments[0], NULL);
+		return poll_select_many(&call, (int)arguments[0], NULL);
 	limit = (struct timespec){.tv_sec = timeout->tv_sec + timeout->tv_usec / 1000000,
 		.tv_nsec = timeout->tv_usec % 1000000 * 1000};
-	if (is_bad_timeout(&limit))
+	if (poll_is_bad_timeout(&limit))
 		return -EINVAL;
 	end_ns = runtime_deadline_after(&limit);
-	result = select_many(&call, (int)arguments[0], &limit);
+	result = poll_select_many(&call, (int)arguments[0], &limit);
 	poll_store_remaining_time(&limit, end_ns);
 	timeout->tv_sec = limit.tv_sec;
 	timeout->tv_usec = limit.tv_nsec / 1000;
@@ -272,10 +272,11 @@ long call_pselect6(const long arguments[6], uint64_t site)
 	uint64_t end_ns;
 	long result;
 
-	if (is_bad_timeout(timeout) || is_bad_mask(call.mask, mask ? (long)mask->bytes : 0))
+	if (poll_is_bad_timeout(timeout) ||
+		poll_is_bad_mask(call.mask, mask ? (long)mask->bytes : 0))
 		return -EINVAL;
-	end_ns = deadline_of_timespec(timeout);
-	result = select_many(&call, (int)arguments[0], timeout);
+	end_ns = poll_deadline_of_timespec(timeout);
+	result = poll_select_many(&call, (int)arguments[0], timeout);
 	poll_store_remaining_time(timeout, end_ns);
 	return result;
 }
@@ -297,14 +298,14 @@ EXPORT int pselect(int count, fd_set *restrict reads, fd_set *restrict writes,
 		pselect6, count, reads, writes, exceptions, timeout ? &limit : NULL, &with_size));
 }
 
-static long ask_epoll(const struct poll_call *call)
+static long poll_ask_epoll(const struct poll_call *call)
 {
 	return target_call(
 		SYS_epoll_pwait, call->request.fd, call->events, call->event_capacity, 0, NULL, 0);
 }
 
 /* The caller sets site and mask of `call`. */
-static long epoll_many(struct poll_call *call, int epoll_fd, struct epoll_event *events,
+static long poll_epoll_many(struct poll_call *call, int epoll_fd, struct epoll_event *events,
 	int capacity, const struct timespec *timeout)
 {
 	if (capacity <= 0) /* the kernel refuses the call with the right error */
@@ -312,12 +313,12 @@ static long epoll_many(struct poll_call *call, int epoll_fd, struct epoll_event 
 	call->request =
 		(struct fd_request){.shape = FD_SHAPE_ONE, .fd = epoll_fd, .events = POLLIN};
 	call->object = fd_object(epoll_fd);
-	call->ask = ask_epoll;
+	call->ask = poll_ask_epoll;
 	call->call = CALL_EPOLL_WAIT;
 	call->events = events;
 	call->event_capacity = capacity;
 	call->never_waits = timeout && !timeout->tv_sec && !timeout->tv_nsec;
-	call->deadline_ns = deadline_of_timespec(timeout);
+	call->deadline_ns = poll_deadline_of_timespec(timeout);
 	return poll_perform(call);
 }
 
@@ -327,9 +328,9 @@ long call_epoll_pwait(const long arguments[6], uint64_t site)
 	struct timespec limit = time_to_timespec((uint64_t)(timeout > 0 ? timeout : 0) * NS_PER_MS);
 	struct poll_call call = {.site = site, .mask = (const sigset_t *)arguments[4]};
 
-	if (is_bad_mask(call.mask, arguments[5]))
+	if (poll_is_bad_mask(call.mask, arguments[5]))
 		return -EINVAL;
-	return epoll_many(&call, (int)arguments[0], (struct epoll_event *)arguments[1],
+	return poll_epoll_many(&call, (int)arguments[0], (struct epoll_event *)arguments[1],
 		(int)arguments[2], timeout < 0 ? NULL : &limit);
 }
 
@@ -345,9 +346,9 @@ long call_epoll_pwait2(const long arguments[6], uint64_t site)
 	const struct timespec *timeout = (const struct timespec *)arguments[3];
 	struct poll_call call = {.site = site, .mask = (const sigset_t *)arguments[4]};
 
-	if (is_bad_timeout(timeout) || is_bad_mask(call.mask, arguments[5]))
+	if (poll_is_bad_timeout(timeout) || poll_is_bad_mask(call.mask, arguments[5]))
 		return -EINVAL;
-	return epoll_many(&call, (int)arguments[0], (struct epoll_event *)arguments[1],
+	return poll_epoll_many(&call, (int)arguments[0], (struct epoll_event *)arguments[1],
 		(int)arguments[2], timeout);
 }
 

@@ -30,7 +30,7 @@ struct queue_call {
 /* Object of all queues: a change of one may end a wait for another. */
 static const char any_queue;
 
-static void notifications_note_message(mqd_t queue);
+static void queue_notifications_note_message(mqd_t queue);
 
 static long queue_attempt(const struct queue_call *call)
 {
@@ -40,7 +40,7 @@ static long queue_attempt(const struct queue_call *call)
 	if (result == call->would_wait)
 		return result;
 	if (call->number == SYS_mq_timedsend && !platform_failed(result))
-		notifications_note_message((mqd_t)a[0]);
+		queue_notifications_note_message((mqd_t)a[0]);
 	if (engine_is_live())
 		runtime_taint_shared("used a message queue or a semaphore of the system");
 	fd_retry_changed();
@@ -94,7 +94,7 @@ static long queue_perform(const struct queue_call *call)
 
 static const struct timespec long_ago;
 
-static long message_call(struct queue_call *call, const struct timespec *until)
+static long queue_message_call(struct queue_call *call, const struct timespec *until)
 {
 	if (until && (!time_is_valid(until) || until->tv_sec < 0))
 		return -EINVAL;
@@ -112,7 +112,7 @@ long call_mq_timedsend(const long arguments[6], uint64_t site)
 		.events = POLLOUT,
 		.site = site};
 
-	return message_call(&call, (const struct timespec *)arguments[4]);
+	return queue_message_call(&call, (const struct timespec *)arguments[4]);
 }
 
 long call_mq_timedreceive(const long arguments[6], uint64_t site)
@@ -122,7 +122,7 @@ long call_mq_timedreceive(const long arguments[6], uint64_t site)
 		.events = POLLIN,
 		.site = site};
 
-	return message_call(&call, (const struct timespec *)arguments[4]);
+	return queue_message_call(&call, (const struct timespec *)arguments[4]);
 }
 
 ANSWERED(int, mq_send, (mqd_t queue, const char *message, size_t bytes, unsigned priority),
@@ -153,7 +153,8 @@ struct notification {
 /* Written by mq_notify() and the threads that it creates. */
 static struct notification notifications[NOTIFICATIONS_MAX];
 
-static bool notification_is_due(const struct engine_op *op, const struct engine_thread *thread)
+static bool queue_notification_is_due(
+	const struct engine_op *op, const struct engine_thread *thread)
 {
 	struct notification *notification = (struct notification *)(uintptr_t)op->argument2;
 	struct mq_attr state = {0};
@@ -167,7 +168,7 @@ static bool notification_is_due(const struct engine_op *op, const struct engine_
 	return notification->is_due;
 }
 
-static bool is_same_queue(mqd_t first, mqd_t second)
+static bool queue_is_same(mqd_t first, mqd_t second)
 {
 	struct stat one, other;
 
@@ -191,13 +192,13 @@ static bool queue_has_receiver(mqd_t queue)
 	return false;
 }
 
-static void notifications_note_message(mqd_t queue)
+static void queue_notifications_note_message(mqd_t queue)
 {
 	struct mq_attr state = {0};
 
 	for (struct notification *at = notifications; at < notifications + NOTIFICATIONS_MAX;
 		at++) {
-		if (!at->is_used || at->is_off || !is_same_queue(at->queue, queue))
+		if (!at->is_used || at->is_off || !queue_is_same(at->queue, queue))
 			continue;
 		(void)platform_call(SYS_mq_getsetattr, queue, NULL, &state);
 		if (state.mq_curmsgs != 1)
@@ -215,13 +216,13 @@ static bool queue_is_empty(mqd_t queue)
 	return !state.mq_curmsgs;
 }
 
-static void *notification_thread(void *argument)
+static void *queue_notification_thread(void *argument)
 {
 	struct notification *notification = argument;
 	struct fd_request request = {.shape = FD_SHAPE_RETRY, .fd = -1, .epoch = 0};
 	struct engine_op op = {.kind = OP_FD_POLL,
 		.address = &any_queue,
-		.ready = notification_is_due,
+		.ready = queue_notification_is_due,
 		.deadline_ns = ENGINE_FOREVER,
 		.argument2 = (uint64_t)(uintptr_t)notification};
 	bool is_off;
@@ -236,7 +237,7 @@ static void *notification_thread(void *argument)
 	return NULL;
 }
 
-static int notify_by_thread(mqd_t queue, const struct sigevent *event)
+static int queue_notify_by_thread(mqd_t queue, const struct sigevent *event)
 {
 	const struct sigevent silent = {.sigev_notify = SIGEV_NONE};
 	struct notification *notification = notifications;
@@ -255,7 +256,7 @@ static int notify_by_thread(mqd_t queue, const struct sigevent *event)
 		.function = event->sigev_notify_function,
 		.value = event->sigev_value};
 	error = runtime_start_detached(
-		event->sigev_notify_attributes, notification_thread, notification);
+		event->sigev_notify_attributes, queue_notification_thread, notification);
 	if (error)
 		notification->is_used = false;
 	return (int)interpose_result(-error);
@@ -265,7 +266,7 @@ EXPORT int mq_notify(mqd_t queue, const struct sigevent *event)
 {
 	ENTER();
 	if (event && event->sigev_notify == SIGEV_THREAD)
-		return notify_by_thread(queue, event);
+		return queue_notify_by_thread(queue, event);
 	for (int i = 0; !event && i < NOTIFICATIONS_MAX; i++)
 		if (notifications[i].is_used && notifications[i].queue == queue)
 			notifications[i].is_off = true;
@@ -301,7 +302,7 @@ ANSWERED(int, msgsnd, (int queue, const void *message, size_t bytes, int flags),
 ANSWERED(ssize_t, msgrcv, (int queue, void *message, size_t bytes, long type, int flags), msgrcv,
 	queue, message, bytes, type, flags);
 
-static long semaphores_change(int set, const struct sembuf *wanted, size_t count,
+static long queue_semaphores_change(int set, const struct sembuf *wanted, size_t count,
 	const struct timespec *timeout, uint64_t site)
 {
 	struct sembuf tries[SEMAPHORE_OPS_MAX];
@@ -327,7 +328,7 @@ static long semaphores_change(int set, const struct sembuf *wanted, size_t count
 
 long call_semtimedop(const long arguments[6], uint64_t site)
 {
-	return semaphores_change((int)arguments[0], (const struct sembuf *)arguments[1],
+	return queue_semaphores_change((int)arguments[0], (const struct sembuf *)arguments[1],
 		(size_t)arguments[2], (const struct timespec *)arguments[3], site);
 }
 

@@ -8,7 +8,7 @@
 #include "runtime/libc/system_calls.h"
 #include "runtime/libc/world.h"
 
-static long attempt_receive(const struct fd_transfer *transfer)
+static long socket_attempt_receive(const struct fd_transfer *transfer)
 {
 	long result = platform_call(
 		SYS_recvmsg, transfer->fd, transfer->message, transfer->flags | MSG_DONTWAIT);
@@ -18,7 +18,7 @@ static long attempt_receive(const struct fd_transfer *transfer)
 }
 
 /* Visits the descriptors in the message's control data. */
-static void each_descriptor(const struct msghdr *message, void (*visit)(int fd))
+static void socket_each_descriptor(const struct msghdr *message, void (*visit)(int fd))
 {
 	struct cmsghdr *control;
 
@@ -34,14 +34,14 @@ static void each_descriptor(const struct msghdr *message, void (*visit)(int fd))
 	}
 }
 
-static long receive_once(int fd, struct msghdr *message, int flags, uint64_t site)
+static long socket_receive_once(int fd, struct msghdr *message, int flags, uint64_t site)
 {
 	struct fd_transfer transfer = {.fd = fd,
 		.kind = OP_FD_READ,
 		.call = CALL_RECEIVE,
 		.never_waits = flags & MSG_DONTWAIT || flags & MSG_ERRQUEUE,
 		.site = site,
-		.attempt = attempt_receive,
+		.attempt = socket_attempt_receive,
 		.message = message,
 		.flags = flags};
 
@@ -52,17 +52,17 @@ static long receive_once(int fd, struct msghdr *message, int flags, uint64_t sit
 	return fd_transfer(&transfer);
 }
 
-static long receive_message(int fd, struct msghdr *message, int flags, uint64_t site)
+static long socket_receive_message(int fd, struct msghdr *message, int flags, uint64_t site)
 {
-	long result = receive_once(fd, message, flags, site);
+	long result = socket_receive_once(fd, message, flags, site);
 
 	/* Received descriptors may reuse known numbers */
 	if (!platform_failed(result))
-		each_descriptor(message, fd_forget);
+		socket_each_descriptor(message, fd_forget);
 	return result;
 }
 
-static bool is_stream(int fd)
+static bool socket_is_stream(int fd)
 {
 	int type = 0;
 	unsigned int size = sizeof type;
@@ -81,7 +81,7 @@ static long socket_receive(
 	int fd, void *buffer, size_t size, int flags, struct address_out from, uint64_t site)
 {
 	bool wants_all = flags & MSG_WAITALL && !(flags & (MSG_DONTWAIT | MSG_PEEK)) &&
-			 engine_is_live() && is_stream(fd);
+			 engine_is_live() && socket_is_stream(fd);
 	size_t done = 0;
 
 	for (;;) {
@@ -90,7 +90,7 @@ static long socket_receive(
 			.msg_namelen = from.length ? *from.length : 0,
 			.msg_iov = &vector,
 			.msg_iovlen = 1};
-		long result = receive_once(fd, &message, flags, site);
+		long result = socket_receive_once(fd, &message, flags, site);
 
 		if (platform_failed(result))
 			return done ? (long)done : result;
@@ -117,7 +117,7 @@ long call_recvmsg(const long arguments[6], uint64_t site)
 {
 	if (interpose_is_bad_pointer((const void *)arguments[1]))
 		return CALL_OF_KERNEL;
-	return receive_message(
+	return socket_receive_message(
 		(int)arguments[0], (struct msghdr *)arguments[1], (int)arguments[2], site);
 }
 
@@ -137,7 +137,8 @@ long call_recvmmsg(const long arguments[6], uint64_t site)
 
 		if (done && flags & MSG_WAITFORONE)
 			these |= MSG_DONTWAIT;
-		result = receive_message((int)arguments[0], &messages[done].msg_hdr, these, site);
+		result = socket_receive_message(
+			(int)arguments[0], &messages[done].msg_hdr, these, site);
 		if (platform_failed(result))
 			break;
 		messages[done].msg_len = (unsigned int)result;
@@ -178,7 +179,7 @@ EXPORT ssize_t __recvfrom_chk(int fd, void *restrict buffer, size_t size, size_t
 	return interpose_result(ANSWER(recvfrom, fd, buffer, size, flags, address, length));
 }
 
-static long attempt_send(const struct fd_transfer *transfer)
+static long socket_attempt_send(const struct fd_transfer *transfer)
 {
 	struct msghdr message = *transfer->message;
 	long result;
@@ -195,19 +196,19 @@ static long attempt_send(const struct fd_transfer *transfer)
 	return result;
 }
 
-static long send_message(int fd, const struct msghdr *message, int flags, uint64_t site)
+static long socket_send_message(int fd, const struct msghdr *message, int flags, uint64_t site)
 {
 	struct fd_transfer transfer = {.fd = fd,
 		.kind = OP_FD_WRITE,
 		.call = CALL_SEND,
 		.never_waits = flags & MSG_DONTWAIT,
 		.site = site,
-		.attempt = attempt_send,
+		.attempt = socket_attempt_send,
 		.message = (struct msghdr *)message,
 		.flags = flags};
 
 	if (!fd_is_internal(fd))
-		each_descriptor(message, fd_was_sent);
+		socket_each_descriptor(message, fd_was_sent);
 	if (!fd_is_scheduled(fd, OP_FD_WRITE) || fd_classify(fd) != FD_SOCKET) {
 		long result;
 
@@ -228,14 +229,14 @@ long call_sendto(const long arguments[6], uint64_t site)
 		.msg_iov = &vector,
 		.msg_iovlen = 1};
 
-	return send_message((int)arguments[0], &message, (int)arguments[3], site);
+	return socket_send_message((int)arguments[0], &message, (int)arguments[3], site);
 }
 
 long call_sendmsg(const long arguments[6], uint64_t site)
 {
 	if (interpose_is_bad_pointer((const void *)arguments[1]))
 		return CALL_OF_KERNEL;
-	return send_message(
+	return socket_send_message(
 		(int)arguments[0], (const struct msghdr *)arguments[1], (int)arguments[2], site);
 }
 
@@ -249,7 +250,7 @@ long call_sendmmsg(const long arguments[6], uint64_t site)
 	if (count && interpose_is_bad_pointer(messages))
 		return CALL_OF_KERNEL;
 	for (done = 0; done < count; done++) {
-		result = send_message(
+		result = socket_send_message(
 			(int)arguments[0], &messages[done].msg_hdr, (int)arguments[3], site);
 		if (platform_failed(result))
 			break;

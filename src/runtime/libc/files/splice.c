@@ -54,7 +54,7 @@ static long splice_call(const struct splice *splice)
 	return result;
 }
 
-static long attempt_splice(const struct fd_transfer *transfer)
+static long splice_attempt(const struct fd_transfer *transfer)
 {
 	const struct splice *splice =
 		(const void *)((const char *)transfer - offsetof(struct splice, transfer));
@@ -88,7 +88,7 @@ static long splice_once(struct splice *splice, uint64_t site)
 			.kind = is_reading ? OP_FD_READ : OP_FD_WRITE,
 			.never_waits = splice_never_waits(splice),
 			.site = site,
-			.attempt = attempt_splice};
+			.attempt = splice_attempt};
 		result = fd_transfer(&splice->transfer);
 		is_reading = !is_reading;
 	} while (result == OTHER_SIDE);

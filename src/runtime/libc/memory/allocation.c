@@ -42,9 +42,10 @@ static struct {
 } calls;
 
 /* Usually glibc's. */
-#define NEXT(function) __extension__((__typeof__(&function))heap_next(SYMBOL_SLOT(#function)))
+#define NEXT(function)                                                                             \
+	__extension__((__typeof__(&function))allocation_heap_next(SYMBOL_SLOT(#function)))
 
-static inline void *heap_next(struct symbol_slot *slot)
+static inline void *allocation_heap_next(struct symbol_slot *slot)
 {
 	if (__builtin_expect(!slot->function, 0)) {
 		calls.is_looking_up = true;
@@ -55,7 +56,7 @@ static inline void *heap_next(struct symbol_slot *slot)
 }
 
 /* Requests larger than the rest use the program's heap. */
-static void *lent_allocate(size_t bytes)
+static void *allocation_lent_allocate(size_t bytes)
 {
 	char *block = calls.lent;
 	const size_t rounded = (bytes + 15) & ~(size_t)15;
@@ -88,7 +89,7 @@ static void *allocation_early_allocate(size_t bytes)
 	char *block = calls.early + calls.early_used;
 
 	if (calls.lent)
-		return lent_allocate(bytes);
+		return allocation_lent_allocate(bytes);
 	if (bytes > EARLY_BYTES - calls.early_used)
 		return NULL;
 	calls.early_used += (bytes + 15) & ~(size_t)15;
@@ -97,7 +98,7 @@ static void *allocation_early_allocate(size_t bytes)
 
 /* End of the runtime's own memory that holds the block; returns NULL if it belongs to the program's
  * heap. */
-static const char *early_end(const void *block)
+static const char *allocation_early_end(const void *block)
 {
 	return (uintptr_t)block - (uintptr_t)calls.early < EARLY_BYTES
 		       ? calls.early + EARLY_BYTES
@@ -127,7 +128,7 @@ static void allocation_note(const void *block, size_t bytes, uint64_t site, uint
 
 /* Called when the allocator gives out a block, perhaps a freed one, while heap blocks are not
  * recorded. */
-static void *given(void *block, size_t bytes)
+static void *allocation_given(void *block, size_t bytes)
 {
 	returned_given_out(block, bytes);
 	return block;
@@ -161,7 +162,7 @@ EXPORT void *malloc(size_t bytes)
 	if (__builtin_expect(calls.is_looking_up, 0))
 		return allocation_early_allocate(bytes);
 	if (!heap_is_recording)
-		return given(NEXT(malloc)(bytes), bytes);
+		return allocation_given(NEXT(malloc)(bytes), bytes);
 	block = NEXT(malloc)(bytes);
 	allocation_note(block, bytes, RETURN_SITE, BLOCK_MALLOC);
 	return block;
@@ -174,7 +175,7 @@ EXPORT void *calloc(size_t count, size_t bytes)
 	if (__builtin_expect(calls.is_looking_up, 0))
 		return allocation_early_allocate(count * bytes);
 	if (!heap_is_recording)
-		return given(NEXT(calloc)(count, bytes), count * bytes);
+		return allocation_given(NEXT(calloc)(count, bytes), count * bytes);
 	block = NEXT(calloc)(count, bytes);
 	allocation_note(block, count * bytes, RETURN_SITE, BLOCK_CALLOC);
 	return block;
@@ -199,7 +200,7 @@ static void *allocation_moved(void *from, void *to, size_t bytes, uint64_t site)
 {
 	if (!from)
 		allocation_note(to, bytes, site, BLOCK_REALLOC);
-	else if (given(to, bytes))
+	else if (allocation_given(to, bytes))
 		heap_moved(from, to, bytes, site);
 	else if (!bytes) /* a size of 0 frees the block */
 		heap_freed(from, site);
@@ -210,7 +211,7 @@ static void *allocation_moved(void *from, void *to, size_t bytes, uint64_t site)
 /* Copies a block from the runtime's own memory, where blocks are never freed. */
 static void *allocation_early_move(const void *from, size_t bytes)
 {
-	const size_t most = (size_t)(early_end(from) - (const char *)from);
+	const size_t most = (size_t)(allocation_early_end(from) - (const char *)from);
 	void *to = NEXT(malloc)(bytes);
 
 	if (to)
@@ -234,7 +235,7 @@ EXPORT void *realloc(void *block, size_t bytes)
 	if (__builtin_expect(allocation_is_early(block), 0))
 		return allocation_early_move(block, bytes);
 	if (!heap_is_recording)
-		return given(NEXT(realloc)(block, bytes), bytes);
+		return allocation_given(NEXT(realloc)(block, bytes), bytes);
 	allocation_drain(block);
 	return allocation_moved(block, NEXT(realloc)(block, bytes), bytes, RETURN_SITE);
 }
@@ -256,7 +257,7 @@ EXPORT int posix_memalign(void **block, size_t alignment, size_t bytes)
 	const int error = NEXT(posix_memalign)(block, alignment, bytes);
 
 	if (!heap_is_recording)
-		(void)given(error ? NULL : *block, bytes);
+		(void)allocation_given(error ? NULL : *block, bytes);
 	else
 		allocation_note(error ? NULL : *block, bytes, RETURN_SITE, BLOCK_ALIGNED);
 	return error;
@@ -268,7 +269,7 @@ EXPORT int posix_memalign(void **block, size_t alignment, size_t bytes)
 		void *block;                                                                       \
                                                                                                    \
 		if (!heap_is_recording)                                                            \
-			return given(NEXT(function)(alignment, bytes), bytes);                     \
+			return allocation_given(NEXT(function)(alignment, bytes), bytes);          \
 		block = NEXT(function)(alignment, bytes);                                          \
 		allocation_note(block, bytes, RETURN_SITE, BLOCK_ALIGNED);                         \
 		return block;                                                                      \
@@ -282,7 +283,7 @@ ALIGNED(memalign)
 		void *block;                                                                       \
                                                                                                    \
 		if (!heap_is_recording)                                                            \
-			return given(NEXT(function)(bytes), bytes);                                \
+			return allocation_given(NEXT(function)(bytes), bytes);                     \
 		block = NEXT(function)(bytes);                                                     \
 		allocation_note(block, bytes, RETURN_SITE, BLOCK_ALIGNED);                         \
 		return block;                                                                      \
@@ -359,7 +360,7 @@ EXPORT int asprintf(char **text, const char *format, ...)
 	return length;
 }
 
-static void mapped(const void *start, size_t bytes, uint64_t site)
+static void allocation_mapped(const void *start, size_t bytes, uint64_t site)
 {
 	if (start != MAP_FAILED) {
 		calls.outer_site = 0;
@@ -376,7 +377,7 @@ static void mapped(const void *start, size_t bytes, uint64_t site)
 		if (start != MAP_FAILED && flags & MAP_SHARED && protection & PROT_WRITE)          \
 			undo_note_shared(start, bytes);                                            \
 		if (heap_is_recording)                                                             \
-			mapped(start, bytes, RETURN_SITE);                                         \
+			allocation_mapped(start, bytes, RETURN_SITE);                              \
 		return start;                                                                      \
 	}
 MAP(mmap, __off_t)
@@ -407,7 +408,7 @@ EXPORT void *mremap(void *start, size_t bytes, size_t wanted, int flags, ...)
 	moved_to = NEXT(mremap)(start, bytes, wanted, flags, target);
 	if (heap_is_recording && moved_to != MAP_FAILED) {
 		heap_unmapped(start, bytes);
-		mapped(moved_to, wanted, RETURN_SITE);
+		allocation_mapped(moved_to, wanted, RETURN_SITE);
 	}
 	return moved_to;
 }

@@ -34,7 +34,7 @@ struct thread_scheduling {
 static struct thread_scheduling settings[AFFINITY_THREADS_MAX];
 static bool has_priorities; /* a thread has, or had, a real-time policy */
 
-static struct thread_scheduling *settings_of(const struct engine_thread *thread)
+static struct thread_scheduling *affinity_settings_of(const struct engine_thread *thread)
 {
 	return thread->id.index < AFFINITY_THREADS_MAX ? &settings[thread->id.index] : NULL;
 }
@@ -71,7 +71,7 @@ EXPORT void thrd_yield(void)
 
 unsigned int affinity_processor(void)
 {
-	const struct thread_scheduling *own = settings_of(engine_current());
+	const struct thread_scheduling *own = affinity_settings_of(engine_current());
 
 	if (own && own->has_processors)
 		for (unsigned int i = 0; i < CPU_SETSIZE; i++)
@@ -95,7 +95,7 @@ EXPORT int getcpu(unsigned int *processor, unsigned int *node)
 /* Returns 0 or a positive errno. */
 static int affinity_get(const struct engine_thread *thread, size_t size, cpu_set_t *out)
 {
-	const struct thread_scheduling *own = settings_of(thread);
+	const struct thread_scheduling *own = affinity_settings_of(thread);
 	long bytes;
 
 	if (own && own->has_processors) {
@@ -113,12 +113,12 @@ static int affinity_get(const struct engine_thread *thread, size_t size, cpu_set
 	return 0;
 }
 
-static bool threads_share_processor(void)
+static bool affinity_threads_share_processor(void)
 {
 	const cpu_set_t *processors = NULL;
 
 	for (uint32_t i = 0; i < engine_thread_count(); i++) {
-		const struct thread_scheduling *own = settings_of(engine_thread(i));
+		const struct thread_scheduling *own = affinity_settings_of(engine_thread(i));
 
 		if (engine_thread(i)->state != THREAD_ALIVE)
 			continue;
@@ -131,24 +131,25 @@ static bool threads_share_processor(void)
 }
 
 /* Called after a change of a thread's policy, priority or processors. */
-static void scheduling_follow(struct engine_thread *thread)
+static void affinity_scheduling_follow(struct engine_thread *thread)
 {
 	bool has_priority = false;
 
-	thread->priority = settings_of(thread) ? settings_of(thread)->priority : 0;
+	thread->priority =
+		affinity_settings_of(thread) ? affinity_settings_of(thread)->priority : 0;
 	if (!thread->priority && !has_priorities)
 		return;
 	has_priorities = true;
 	for (uint32_t i = 0; i < engine_thread_count(); i++)
 		has_priority |=
 			engine_thread(i)->state == THREAD_ALIVE && engine_thread(i)->priority;
-	engine_follow_priorities(has_priority && threads_share_processor());
+	engine_follow_priorities(has_priority && affinity_threads_share_processor());
 }
 
 /* Sets the processors of a thread. Fails without a processor that the machine has. */
 static int affinity_set(struct engine_thread *thread, size_t size, const cpu_set_t *wanted)
 {
-	struct thread_scheduling *own = settings_of(thread);
+	struct thread_scheduling *own = affinity_settings_of(thread);
 	cpu_set_t processors;
 	long configured = sysconf(_SC_NPROCESSORS_CONF);
 
@@ -162,7 +163,7 @@ static int affinity_set(struct engine_thread *thread, size_t size, const cpu_set
 		own->processors = processors;
 		own->has_processors = true;
 	}
-	scheduling_follow(thread);
+	affinity_scheduling_follow(thread);
 	return 0;
 }
 
@@ -187,7 +188,7 @@ EXPORT int pthread_setaffinity_np(pthread_t handle, size_t size, const cpu_set_t
 long call_sched_getaffinity(const long arguments[6], uint64_t site)
 {
 	const struct engine_thread *thread = thread_of_id_or_self((pid_t)arguments[0]);
-	const struct thread_scheduling *own = thread ? settings_of(thread) : NULL;
+	const struct thread_scheduling *own = thread ? affinity_settings_of(thread) : NULL;
 	const size_t size = (size_t)(unsigned int)arguments[1];
 	long bytes;
 
@@ -231,7 +232,7 @@ ANSWERED(int, sched_setaffinity, (pid_t pid, size_t size, const cpu_set_t *wante
 	sched_setaffinity, pid, size, wanted);
 
 /* Returns 0, EINVAL or EPERM. */
-static int scheduling_check(int policy, int priority)
+static int affinity_scheduling_check(int policy, int priority)
 {
 	long least = platform_call(SYS_sched_get_priority_min, policy);
 	long most = platform_call(SYS_sched_get_priority_max, policy);
@@ -242,15 +243,15 @@ static int scheduling_check(int policy, int priority)
 	return priority > 0 && platform_call(SYS_geteuid) != 0 ? EPERM : 0;
 }
 
-static int scheduling_set(struct engine_thread *thread, int policy, int priority)
+static int affinity_scheduling_set(struct engine_thread *thread, int policy, int priority)
 {
-	struct thread_scheduling *own = settings_of(thread);
-	int error = scheduling_check(policy, priority);
+	struct thread_scheduling *own = affinity_settings_of(thread);
+	int error = affinity_scheduling_check(policy, priority);
 
 	if (!error && own) {
 		own->policy = (uint8_t)policy;
 		own->priority = (uint8_t)priority;
-		scheduling_follow(thread);
+		affinity_scheduling_follow(thread);
 	}
 	return error;
 }
@@ -261,7 +262,7 @@ EXPORT int pthread_setschedparam(pthread_t handle, int policy, const struct sche
 
 	ENTER();
 	thread = engine_thread_by_handle(handle);
-	return thread ? scheduling_set(thread, policy, wanted->sched_priority) : ESRCH;
+	return thread ? affinity_scheduling_set(thread, policy, wanted->sched_priority) : ESRCH;
 }
 
 EXPORT int pthread_setschedprio(pthread_t handle, int priority)
@@ -273,8 +274,8 @@ EXPORT int pthread_setschedprio(pthread_t handle, int priority)
 	thread = engine_thread_by_handle(handle);
 	if (!thread)
 		return ESRCH;
-	own = settings_of(thread);
-	return scheduling_set(thread, own ? own->policy : SCHED_OTHER, priority);
+	own = affinity_settings_of(thread);
+	return affinity_scheduling_set(thread, own ? own->policy : SCHED_OTHER, priority);
 }
 
 EXPORT int pthread_getschedparam(
@@ -287,7 +288,7 @@ EXPORT int pthread_getschedparam(
 	thread = engine_thread_by_handle(handle);
 	if (!thread)
 		return ESRCH;
-	own = settings_of(thread);
+	own = affinity_settings_of(thread);
 	*policy = own ? own->policy : SCHED_OTHER;
 	out->sched_priority = own ? own->priority : 0;
 	return 0;
@@ -295,7 +296,7 @@ EXPORT int pthread_getschedparam(
 
 void affinity_get_scheduling(const struct engine_thread *thread, int *policy, int *priority)
 {
-	const struct thread_scheduling *own = settings_of(thread);
+	const struct thread_scheduling *own = affinity_settings_of(thread);
 
 	*policy = own ? own->policy : SCHED_OTHER;
 	*priority = own ? own->priority : 0;
@@ -303,11 +304,12 @@ void affinity_get_scheduling(const struct engine_thread *thread, int *policy, in
 
 long affinity_set_scheduling(struct engine_thread *thread, int policy, int priority)
 {
-	return -scheduling_set(thread, policy, priority);
+	return -affinity_scheduling_set(thread, policy, priority);
 }
 
 /* Reads policy and priority. Returns false if the thread inherits those of its creator. */
-static bool attributes_schedule(const pthread_attr_t *attributes, int *policy, int *priority)
+static bool affinity_attributes_schedule(
+	const pthread_attr_t *attributes, int *policy, int *priority)
 {
 	struct sched_param parameters = {0};
 	int inherits = PTHREAD_INHERIT_SCHED;
@@ -323,9 +325,9 @@ int affinity_check(const pthread_attr_t *attributes)
 {
 	int policy, priority;
 
-	if (!attributes || !attributes_schedule(attributes, &policy, &priority))
+	if (!attributes || !affinity_attributes_schedule(attributes, &policy, &priority))
 		return 0;
-	return scheduling_check(policy, priority);
+	return affinity_scheduling_check(policy, priority);
 }
 
 static void affinity_note_stack(struct thread_scheduling *own, const pthread_attr_t *attributes)
@@ -343,8 +345,8 @@ static void affinity_note_stack(struct thread_scheduling *own, const pthread_att
 
 void affinity_inherit(struct engine_thread *thread, const pthread_attr_t *attributes)
 {
-	struct thread_scheduling *own = settings_of(thread);
-	const struct thread_scheduling *creator = settings_of(engine_current());
+	struct thread_scheduling *own = affinity_settings_of(thread);
+	const struct thread_scheduling *creator = affinity_settings_of(engine_current());
 	cpu_set_t processors;
 	int policy, priority;
 
@@ -357,14 +359,14 @@ void affinity_inherit(struct engine_thread *thread, const pthread_attr_t *attrib
 		own->stack = NULL;
 		own->stack_bytes = own->guard_bytes = 0;
 	}
-	scheduling_follow(thread);
+	affinity_scheduling_follow(thread);
 	if (!attributes)
 		return;
 	affinity_note_stack(own, attributes);
-	if (attributes_schedule(attributes, &policy, &priority)) {
+	if (affinity_attributes_schedule(attributes, &policy, &priority)) {
 		own->policy = (uint8_t)policy;
 		own->priority = (uint8_t)priority;
-		scheduling_follow(thread);
+		affinity_scheduling_follow(thread);
 	}
 	/* glibc returns all bits if no affinity was set. */
 	if (pthread_attr_getaffinity_np(attributes, sizeof processors, &processors) == 0 &&
@@ -374,7 +376,7 @@ void affinity_inherit(struct engine_thread *thread, const pthread_attr_t *attrib
 }
 
 /* Returns the requested attributes, completed with the default ones. */
-static struct thread_scheduling attributes_asked_for(const struct thread_scheduling *own)
+static struct thread_scheduling affinity_attributes_asked_for(const struct thread_scheduling *own)
 {
 	struct thread_scheduling asked = *own;
 	pthread_attr_t attributes;
@@ -387,7 +389,8 @@ static struct thread_scheduling attributes_asked_for(const struct thread_schedul
 }
 
 /* Shows a part of a pooled stack, with the requested size. */
-static void attributes_show_stack(pthread_attr_t *attributes, const struct thread_scheduling *own)
+static void affinity_attributes_show_stack(
+	pthread_attr_t *attributes, const struct thread_scheduling *own)
 {
 	size_t bytes = 0;
 	void *stack = NULL;
@@ -423,14 +426,14 @@ EXPORT int pthread_getattr_np(pthread_t handle, pthread_attr_t *attributes)
 	ENTER();
 	error = REAL(pthread_getattr_np)(handle, attributes);
 	thread = engine_thread_by_handle(handle);
-	own = thread ? settings_of(thread) : NULL;
+	own = thread ? affinity_settings_of(thread) : NULL;
 	/* glibc asks for a kernel thread that has ended; all other values are set. */
 	if (error == ESRCH && thread)
 		error = 0;
 	if (!error && own && thread->id.index != 0) {
-		const struct thread_scheduling asked = attributes_asked_for(own);
+		const struct thread_scheduling asked = affinity_attributes_asked_for(own);
 
-		attributes_show_stack(attributes, &asked);
+		affinity_attributes_show_stack(attributes, &asked);
 	}
 	if (!error && thread)
 		(void)pthread_attr_setdetachstate(attributes,

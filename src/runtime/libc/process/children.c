@@ -40,7 +40,7 @@ static long children_read(long tasks, const char *thread, char *text, size_t siz
 }
 
 /* Returns true if the child has ended and was not waited for; also if the process is no child. */
-static bool child_has_ended(int pid)
+static bool children_child_has_ended(int pid)
 {
 	siginfo_t information = {0};
 
@@ -58,7 +58,7 @@ static uint32_t children_parse(const char *text, long bytes, int pids[CHILDREN_M
 			pid = pid * 10 + (text[i] - '0');
 			continue;
 		}
-		if (pid && !child_has_ended(pid))
+		if (pid && !children_child_has_ended(pid))
 			pids[count++] = pid;
 		pid = 0;
 	}

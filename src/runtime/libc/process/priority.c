@@ -43,7 +43,7 @@ void priority_inherit(const struct engine_thread *thread)
 		*own = creator ? *creator : (struct thread_priority){0};
 }
 
-static bool has_capability(unsigned int capability)
+static bool priority_has_capability(unsigned int capability)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {0};
@@ -52,7 +52,7 @@ static bool has_capability(unsigned int capability)
 	       sets[capability / 32].effective >> capability % 32 & 1;
 }
 
-static int nice_get(const struct engine_thread *thread)
+static int priority_nice_get(const struct engine_thread *thread)
 {
 	const struct thread_priority *own = priority_of(thread);
 
@@ -62,7 +62,7 @@ static int nice_get(const struct engine_thread *thread)
 }
 
 /* Returns 0 or -EACCES: a value beyond RLIMIT_NICE needs CAP_SYS_NICE. */
-static long nice_set(const struct engine_thread *thread, int nice)
+static long priority_nice_set(const struct engine_thread *thread, int nice)
 {
 	struct thread_priority *own = priority_of(thread);
 	struct rlimit limit = {0};
@@ -72,8 +72,8 @@ static long nice_set(const struct engine_thread *thread, int nice)
 	if (nice > NICE_MOST)
 		nice = NICE_MOST;
 	(void)platform_call(SYS_prlimit64, 0, RLIMIT_NICE, NULL, &limit);
-	if (nice < nice_get(thread) && (rlim_t)(NICE_ZERO - nice) > limit.rlim_cur &&
-		!has_capability(CAP_SYS_NICE))
+	if (nice < priority_nice_get(thread) && (rlim_t)(NICE_ZERO - nice) > limit.rlim_cur &&
+		!priority_has_capability(CAP_SYS_NICE))
 		return -EACCES;
 	if (own) {
 		own->nice = (int8_t)nice;
@@ -88,7 +88,7 @@ long call_getpriority(const long arguments[6], uint64_t site)
 		arguments[0] == PRIO_PROCESS ? thread_of_id_or_self((pid_t)arguments[1]) : NULL;
 
 	(void)site;
-	return thread ? NICE_ZERO - nice_get(thread)
+	return thread ? NICE_ZERO - priority_nice_get(thread)
 		      : platform_call(SYS_getpriority, arguments[0], arguments[1]);
 }
 
@@ -98,7 +98,7 @@ long call_setpriority(const long arguments[6], uint64_t site)
 		arguments[0] == PRIO_PROCESS ? thread_of_id_or_self((pid_t)arguments[1]) : NULL;
 
 	(void)site;
-	return thread ? nice_set(thread, (int)arguments[2])
+	return thread ? priority_nice_set(thread, (int)arguments[2])
 		      : target_call(SYS_setpriority, arguments[0], arguments[1], arguments[2]);
 }
 
@@ -123,10 +123,10 @@ EXPORT int nice(int increment)
 
 	ENTER();
 	self = engine_current();
-	result = nice_set(self, nice_get(self) + increment);
+	result = priority_nice_set(self, priority_nice_get(self) + increment);
 	if (result)
 		return (int)interpose_result(-EPERM); /* POSIX's error for this function */
-	return nice_get(self);
+	return priority_nice_get(self);
 }
 
 long call_sched_setscheduler(const long arguments[6], uint64_t site)
@@ -212,7 +212,8 @@ struct scheduling_attributes {
 #define FLAG_KEEP_PARAMETERS UINT64_C(16)
 #define KNOWN_FLAGS UINT64_C(127)
 
-static long attributes_copy(struct scheduling_attributes *from, struct scheduling_attributes *to)
+static long priority_attributes_copy(
+	struct scheduling_attributes *from, struct scheduling_attributes *to)
 {
 	uint32_t bytes = from->size ? from->size : FIRST_VERSION_BYTES;
 
@@ -237,7 +238,7 @@ long call_sched_setattr(const long arguments[6], uint64_t site)
 		return -EINVAL;
 	if (!thread)
 		return target_call(SYS_sched_setattr, arguments[0], arguments[1], arguments[2]);
-	result = attributes_copy((struct scheduling_attributes *)arguments[1], &wanted);
+	result = priority_attributes_copy((struct scheduling_attributes *)arguments[1], &wanted);
 	if (result || wanted.flags & FLAG_KEEP_PARAMETERS)
 		return result;
 	affinity_get_scheduling(thread, &policy, &priority);
@@ -247,7 +248,7 @@ long call_sched_setattr(const long arguments[6], uint64_t site)
 		return -EPERM;
 	result = affinity_set_scheduling(thread, policy, (int)wanted.priority);
 	if (!result && (policy == SCHED_OTHER || policy == SCHED_BATCH))
-		result = nice_set(thread, wanted.nice) ? -EPERM : 0;
+		result = priority_nice_set(thread, wanted.nice) ? -EPERM : 0;
 	return result;
 }
 
@@ -267,7 +268,7 @@ long call_sched_getattr(const long arguments[6], uint64_t site)
 	affinity_get_scheduling(thread, &policy, &priority);
 	out->policy = (uint32_t)policy;
 	out->priority = (uint32_t)priority;
-	out->nice = policy == SCHED_OTHER || policy == SCHED_BATCH ? nice_get(thread) : 0;
+	out->nice = policy == SCHED_OTHER || policy == SCHED_BATCH ? priority_nice_get(thread) : 0;
 	return 0;
 }
 
@@ -277,7 +278,7 @@ long call_sched_getattr(const long arguments[6], uint64_t site)
 
 enum io_class { IO_NONE, IO_REALTIME, IO_BEST_EFFORT, IO_IDLE };
 
-static long io_check(long value)
+static long priority_io_check(long value)
 {
 	const long level = value & (IO_LEVELS - 1);
 
@@ -285,7 +286,10 @@ static long io_check(long value)
 	case IO_NONE:
 		return level ? -EINVAL : 0;
 	case IO_REALTIME:
-		return has_capability(CAP_SYS_ADMIN) || has_capability(CAP_SYS_NICE) ? 0 : -EPERM;
+		return priority_has_capability(CAP_SYS_ADMIN) ||
+				       priority_has_capability(CAP_SYS_NICE)
+			       ? 0
+			       : -EPERM;
 	case IO_BEST_EFFORT:
 	case IO_IDLE:
 		return 0;
@@ -304,7 +308,7 @@ long call_ioprio_set(const long arguments[6], uint64_t site)
 	if (arguments[0] != IO_WHO_PROCESS || !thread)
 		return target_call(SYS_ioprio_set, arguments[0], arguments[1], arguments[2]);
 	own = priority_of(thread);
-	error = io_check((int)arguments[2]);
+	error = priority_io_check((int)arguments[2]);
 	if (!error && own) {
 		own->io = (uint16_t)arguments[2];
 		own->has_io = true;

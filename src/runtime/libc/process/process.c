@@ -36,7 +36,7 @@ static struct {
 	char any_child; /* its address stands for all children */
 } process;
 
-static void fork_prepare(void)
+static void process_fork_prepare(void)
 {
 	uint64_t all = ~UINT64_C(0);
 
@@ -53,17 +53,17 @@ static void fork_prepare(void)
 		SYS_rt_sigprocmask, SIG_SETMASK, &all, &process.kernel_mask, sizeof all);
 }
 
-static void fork_restore_mask(void)
+static void process_fork_restore_mask(void)
 {
 	(void)platform_call(SYS_rt_sigprocmask, SIG_SETMASK, &process.kernel_mask, NULL,
 		sizeof process.kernel_mask);
 }
 
-static void fork_in_parent(void)
+static void process_fork_in_parent(void)
 {
 	process.early_children += !engine_is_live();
 	fd_were_inherited();
-	fork_restore_mask();
+	process_fork_restore_mask();
 	runtime_dispatch_resume();
 }
 
@@ -108,7 +108,7 @@ bool process_leaves_daemon(int status)
 
 /* Makes the kernel kill this child when its parent dies. A forked child's children survive it; the
  * command reaps what a run leaves. */
-static void fork_die_with_parent(void)
+static void process_fork_die_with_parent(void)
 {
 	if (!runtime.contract || !process.dies_with_parent)
 		return;
@@ -117,7 +117,7 @@ static void fork_die_with_parent(void)
 		(void)platform_call(SYS_kill, platform_call(SYS_getpid), SIGKILL);
 }
 
-static void fork_in_child(void)
+static void process_fork_in_child(void)
 {
 	const bool is_first = !runtime.is_forked_child;
 
@@ -129,9 +129,9 @@ static void fork_in_child(void)
 		daemon_forked(process.parent_pid);
 	process_become_child();
 	engine_current()->kernel_id = (int)platform_call(SYS_gettid);
-	fork_restore_mask();
+	process_fork_restore_mask();
 	if (is_first)
-		fork_die_with_parent();
+		process_fork_die_with_parent();
 }
 
 __attribute__((constructor)) static void process_constructor(void)
@@ -139,12 +139,12 @@ __attribute__((constructor)) static void process_constructor(void)
 	if (!attach_is_first())
 		return;
 	/* Registered first, so these run closer to the fork than the target's handlers. */
-	(void)pthread_atfork(
-		fork_prepare, fork_in_parent, fork_in_child); /* fails if memory is short */
+	(void)pthread_atfork(process_fork_prepare, process_fork_in_parent,
+		process_fork_in_child); /* fails if memory is short */
 }
 
 /* Forks: libc runs the pthread_atfork() handlers under a lock that detectors cannot see. */
-static pid_t fork_in_order(uint64_t site)
+static pid_t process_fork_in_order(uint64_t site)
 {
 	static const char handlers;
 	pid_t pid;
@@ -160,10 +160,10 @@ static pid_t fork_in_order(uint64_t site)
 	return pid;
 }
 
-INTERPOSED(pid_t, fork, (void), fork_in_order(CALL_SITE));
+INTERPOSED(pid_t, fork, (void), process_fork_in_order(CALL_SITE));
 
 /* vfork()'s child would run on its parent's stack with the runtime's state. */
-INTERPOSED(pid_t, vfork, (void), fork_in_order(CALL_SITE));
+INTERPOSED(pid_t, vfork, (void), process_fork_in_order(CALL_SITE));
 
 EXPORT pid_t _Fork(void)
 {
@@ -171,13 +171,13 @@ EXPORT pid_t _Fork(void)
 
 	ENTER();
 	child_run_prepare_fork();
-	fork_prepare();
+	process_fork_prepare();
 	pid = REAL(_Fork)();
 	if (pid == 0) {
-		fork_in_child();
+		process_fork_in_child();
 	} else {
 		family_forked(pid);
-		fork_in_parent();
+		process_fork_in_parent();
 	}
 	return pid;
 }
@@ -188,10 +188,10 @@ static struct {
 	void *argument;
 } cloned;
 
-static int clone_in_child(void *unused)
+static int process_clone_in_child(void *unused)
 {
 	(void)unused;
-	fork_in_child();
+	process_fork_in_child();
 	return cloned.function(cloned.argument);
 }
 
@@ -220,10 +220,11 @@ EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument
 	cloned.function = function;
 	cloned.argument = argument;
 	child_run_prepare_fork();
-	fork_prepare();
-	pid = REAL(clone)(clone_in_child, stack, flags, NULL, parent_id, thread_block, child_id);
+	process_fork_prepare();
+	pid = REAL(clone)(
+		process_clone_in_child, stack, flags, NULL, parent_id, thread_block, child_id);
 	family_forked(pid);
-	fork_in_parent();
+	process_fork_in_parent();
 	return pid;
 }
 
@@ -233,7 +234,7 @@ EXPORT int daemon(int stays_in_folder, int keeps_streams)
 	int null;
 
 	ENTER();
-	pid = fork_in_order(CALL_SITE);
+	pid = process_fork_in_order(CALL_SITE);
 	if (pid < 0)
 		return -1;
 	if (pid)
@@ -273,7 +274,7 @@ struct child_wait {
 	int options;
 };
 
-static bool child_is_ready(const struct engine_op *op, const struct engine_thread *thread)
+static bool process_child_is_ready(const struct engine_op *op, const struct engine_thread *thread)
 {
 	const struct child_wait *wait = (const struct child_wait *)(uintptr_t)op->argument;
 	siginfo_t information = {0};
@@ -285,13 +286,13 @@ static bool child_is_ready(const struct engine_op *op, const struct engine_threa
 }
 
 /* Returns 0 or -EINTR; acts on cancellation. */
-static long child_perform(const struct child_wait *wait, uint64_t site)
+static long process_child_perform(const struct child_wait *wait, uint64_t site)
 {
 	struct engine_op op = {.kind = OP_CHILD_WAIT,
 		.interruptions = INTERRUPT_SIGNAL | INTERRUPT_CANCEL,
 		.address = &process.any_child,
 		.site = site,
-		.ready = wait->options & WNOHANG ? NULL : child_is_ready,
+		.ready = wait->options & WNOHANG ? NULL : process_child_is_ready,
 		.deadline_ns = ENGINE_FOREVER,
 		.argument = (uint64_t)(uintptr_t)wait};
 
@@ -309,7 +310,7 @@ static long child_perform(const struct child_wait *wait, uint64_t site)
 	}
 }
 
-static struct child_wait child_wait_of(pid_t pid, int options)
+static struct child_wait process_child_wait_of(pid_t pid, int options)
 {
 	struct child_wait wait = {.type = P_PID, .id = (id_t)pid, .options = options | WEXITED};
 
@@ -325,7 +326,7 @@ static struct child_wait child_wait_of(pid_t pid, int options)
 /* Handles a wait that reaped a child, or failed with -ECHILD. A child created before the first
  * thread exists once for all runs: the wait of one run takes it from later runs. A forked run has
  * no such child. */
-static void child_was_reaped(void)
+static void process_child_was_reaped(void)
 {
 	(void)family_look(); /* advances the clock to the child's */
 	if (process.early_children && engine_is_live())
@@ -334,13 +335,14 @@ static void child_was_reaped(void)
 		process.early_children--;
 }
 
-static long wait_four(pid_t pid, int *status, int options, struct rusage *usage, uint64_t site)
+static long process_wait_four(
+	pid_t pid, int *status, int options, struct rusage *usage, uint64_t site)
 {
-	struct child_wait wait = child_wait_of(pid, options);
+	struct child_wait wait = process_child_wait_of(pid, options);
 	long result;
 
 	do {
-		result = child_perform(&wait, site);
+		result = process_child_perform(&wait, site);
 		if (result)
 			return result;
 		result = target_call(SYS_wait4, pid, status, options | WNOHANG, usage);
@@ -348,14 +350,14 @@ static long wait_four(pid_t pid, int *status, int options, struct rusage *usage,
 	if (!result)
 		world_failed_try(true);
 	else if (!platform_failed(result) || (result == -ECHILD && engine_is_live()))
-		child_was_reaped();
+		process_child_was_reaped();
 	engine_changed_kind(OP_CHILD_WAIT);
 	return result;
 }
 
 long call_wait4(const long arguments[6], uint64_t site)
 {
-	return wait_four((pid_t)arguments[0], (int *)arguments[1], (int)arguments[2],
+	return process_wait_four((pid_t)arguments[0], (int *)arguments[1], (int)arguments[2],
 		(struct rusage *)arguments[3], site);
 }
 
@@ -366,14 +368,14 @@ ANSWERED(pid_t, wait3, (int *status, int options, struct rusage *usage), wait4, 
 ANSWERED(pid_t, waitpid, (pid_t pid, int *status, int options), wait4, pid, status, options);
 ANSWERED(pid_t, wait, (int *status), wait4, -1, status);
 
-static long wait_by_id(
+static long process_wait_by_id(
 	const struct child_wait *wait, siginfo_t *out, struct rusage *usage, uint64_t site)
 {
 	siginfo_t information;
 	long result;
 
 	do {
-		result = child_perform(wait, site);
+		result = process_child_perform(wait, site);
 		if (result)
 			return result;
 		information = (siginfo_t){0};
@@ -384,7 +386,7 @@ static long wait_by_id(
 		world_failed_try(true);
 	if ((!result && information.si_pid && !(wait->options & WNOWAIT)) ||
 		(result == -ECHILD && engine_is_live()))
-		child_was_reaped();
+		process_child_was_reaped();
 	if (!result && out)
 		*out = information;
 	engine_changed_kind(OP_CHILD_WAIT);
@@ -397,7 +399,8 @@ long call_waitid(const long arguments[6], uint64_t site)
 		.id = (id_t)arguments[1],
 		.options = (int)arguments[3]};
 
-	return wait_by_id(&wait, (siginfo_t *)arguments[2], (struct rusage *)arguments[4], site);
+	return process_wait_by_id(
+		&wait, (siginfo_t *)arguments[2], (struct rusage *)arguments[4], site);
 }
 
 ANSWERED(int, waitid, (idtype_t type, id_t id, siginfo_t *out, int options), waitid, type, id, out,

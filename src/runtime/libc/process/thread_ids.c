@@ -19,7 +19,8 @@
 #include "runtime/libc/system_calls.h"
 #include "runtime/libc/thread_ids.h"
 
-static long call_with_kernel_id(long number, const long arguments[6], int first, int second)
+static long thread_ids_call_with_kernel_id(
+	long number, const long arguments[6], int first, int second)
 {
 	long a[6];
 
@@ -33,7 +34,7 @@ static long call_with_kernel_id(long number, const long arguments[6], int first,
 	long call_##name(const long arguments[6], uint64_t site)                                   \
 	{                                                                                          \
 		(void)site;                                                                        \
-		return call_with_kernel_id(SYS_##name, arguments, first, second);                  \
+		return thread_ids_call_with_kernel_id(SYS_##name, arguments, first, second);       \
 	}
 TAKES_ID(prlimit64, 0, 0)
 TAKES_ID(getpgid, 0, 0)
@@ -66,14 +67,14 @@ long call_pidfd_open(const long arguments[6], uint64_t site)
 	(void)site;
 	if (thread && thread->id.index && !(arguments[1] & PIDFD_OF_THREAD))
 		return -EINVAL;
-	return call_with_kernel_id(SYS_pidfd_open, arguments, 0, 0);
+	return thread_ids_call_with_kernel_id(SYS_pidfd_open, arguments, 0, 0);
 }
 
 #define PATH_BYTES 256
 #define PROC "/proc/"
 #define PROC_BYTES (sizeof PROC - 1)
 
-static bool starts_with_proc(const char *path)
+static bool thread_ids_starts_with_proc(const char *path)
 {
 	uint64_t start;
 
@@ -82,7 +83,7 @@ static bool starts_with_proc(const char *path)
 }
 
 /* Replaces a thread's id by the one that the kernel knows. */
-static size_t copy_part(struct text *to, const char *part)
+static size_t thread_ids_copy_part(struct text *to, const char *part)
 {
 	const size_t length = strcspn(part, "/");
 	long id = 0;
@@ -99,19 +100,19 @@ static size_t copy_part(struct text *to, const char *part)
 }
 
 /* Returns `buffer` where the path changes. */
-static const char *path_for_kernel(const char *path, char buffer[PATH_BYTES])
+static const char *thread_ids_path_for_kernel(const char *path, char buffer[PATH_BYTES])
 {
 	struct text text;
 	const char *at;
 
-	if (runtime.executor != &executor_fiber || !starts_with_proc(path) ||
+	if (runtime.executor != &executor_fiber || !thread_ids_starts_with_proc(path) ||
 		strnlen(path, PATH_BYTES / 2) == PATH_BYTES / 2)
 		return path;
 	text_init(&text, buffer, PATH_BYTES);
 	text_add(&text, PROC);
 	at = path + PROC_BYTES;
 	for (;;) {
-		at += copy_part(&text, at);
+		at += thread_ids_copy_part(&text, at);
 		if (!*at)
 			return buffer;
 		text_add(&text, "/");
@@ -119,11 +120,11 @@ static const char *path_for_kernel(const char *path, char buffer[PATH_BYTES])
 	}
 }
 
-static long call_with_path(long number, const long arguments[6], int index)
+static long thread_ids_call_with_path(long number, const long arguments[6], int index)
 {
 	const char *path = (const char *)arguments[index];
 	char buffer[PATH_BYTES];
-	const char *translated = path_for_kernel(path, buffer);
+	const char *translated = thread_ids_path_for_kernel(path, buffer);
 	long a[6];
 
 	if (translated == path || strcmp(translated, path) == 0)
@@ -137,7 +138,7 @@ static long call_with_path(long number, const long arguments[6], int index)
 	long call_##name(const long arguments[6], uint64_t site)                                   \
 	{                                                                                          \
 		(void)site;                                                                        \
-		return call_with_path(SYS_##name, arguments, index);                               \
+		return thread_ids_call_with_path(SYS_##name, arguments, index);                    \
 	}
 TAKES_PATH(stat, 0)
 TAKES_PATH(lstat, 0)
@@ -151,7 +152,7 @@ TAKES_PATH(readlinkat, 1)
 
 long thread_ids_open(long number, const long arguments[6])
 {
-	return call_with_path(number, arguments, number == SYS_openat);
+	return thread_ids_call_with_path(number, arguments, number == SYS_openat);
 }
 
 /* struct linux_dirent64 */
@@ -166,7 +167,7 @@ struct directory_entry {
 #define ENTRY_BYTES_MAX 48
 #define DOTS 2 /* entries 0 and 1 are "." and ".." */
 
-static bool is_task_list(int fd)
+static bool thread_ids_is_task_list(int fd)
 {
 	char link[64], path[64];
 	struct text text;
@@ -186,7 +187,7 @@ static bool is_task_list(int fd)
 	return strcmp(path, link) == 0;
 }
 
-static uint16_t write_entry(struct directory_entry *entry, uint32_t position)
+static uint16_t thread_ids_write_entry(struct directory_entry *entry, uint32_t position)
 {
 	struct text text;
 
@@ -215,14 +216,14 @@ long call_getdents64(const long arguments[6], uint64_t site)
 	long position;
 
 	(void)site;
-	if (runtime.executor != &executor_fiber || !engine_is_live() || !is_task_list(fd) ||
-		size < ENTRY_BYTES_MAX)
+	if (runtime.executor != &executor_fiber || !engine_is_live() ||
+		!thread_ids_is_task_list(fd) || size < ENTRY_BYTES_MAX)
 		return CALL_OF_KERNEL;
 	position = platform_call(SYS_lseek, fd, 0, SEEK_CUR);
 	while (position >= 0 && position < (long)count && used + ENTRY_BYTES_MAX <= size) {
 		if (position < DOTS ||
 			engine_thread((uint32_t)position - DOTS)->state == THREAD_ALIVE)
-			used += write_entry(
+			used += thread_ids_write_entry(
 				(struct directory_entry *)(at + used), (uint32_t)position);
 		position++;
 	}

@@ -9,7 +9,7 @@
 #include "runtime/libc/thread_ids.h"
 #include "runtime/libc/world.h"
 
-static siginfo_t information_of_caller(int signal, int code)
+static siginfo_t kill_information_of_caller(int signal, int code)
 {
 	siginfo_t information = {.si_signo = signal, .si_code = code};
 
@@ -31,7 +31,7 @@ static void kill_point(struct engine_thread *thread, int signal, uint64_t site)
 }
 
 /* Returns 0 or a positive errno. */
-static int send_to_thread(struct engine_thread *thread, siginfo_t information, uint64_t site)
+static int kill_send_to_thread(struct engine_thread *thread, siginfo_t information, uint64_t site)
 {
 	int signal = information.si_signo;
 
@@ -45,7 +45,7 @@ static int send_to_thread(struct engine_thread *thread, siginfo_t information, u
 	return signal_send(thread, &information);
 }
 
-static int send_to_process(siginfo_t information, uint64_t site)
+static int kill_send_to_process(siginfo_t information, uint64_t site)
 {
 	int signal = information.si_signo;
 
@@ -70,7 +70,7 @@ EXPORT int pthread_kill(pthread_t handle, int signal)
 		return ESRCH;
 	if (signal == 32 || signal == 33)
 		return EINVAL;
-	return send_to_thread(thread, information_of_caller(signal, SI_TKILL), CALL_SITE);
+	return kill_send_to_thread(thread, kill_information_of_caller(signal, SI_TKILL), CALL_SITE);
 }
 
 EXPORT int pthread_sigqueue(pthread_t handle, int signal, const union sigval value)
@@ -82,9 +82,9 @@ EXPORT int pthread_sigqueue(pthread_t handle, int signal, const union sigval val
 	thread = engine_thread_by_handle(handle);
 	if (!thread)
 		return ESRCH;
-	information = information_of_caller(signal, SI_QUEUE);
+	information = kill_information_of_caller(signal, SI_QUEUE);
 	information.si_value = value;
-	return send_to_thread(thread, information, CALL_SITE);
+	return kill_send_to_thread(thread, information, CALL_SITE);
 }
 
 EXPORT int raise(int signal)
@@ -95,12 +95,12 @@ EXPORT int raise(int signal)
 			SYS_tgkill, platform_call(SYS_getpid), platform_call(SYS_gettid), signal));
 	if (!signal_is_valid(signal))
 		return (int)interpose_result(-EINVAL);
-	return (int)interpose_result(-send_to_thread(
-		engine_current(), information_of_caller(signal, SI_TKILL), CALL_SITE));
+	return (int)interpose_result(-kill_send_to_thread(
+		engine_current(), kill_information_of_caller(signal, SI_TKILL), CALL_SITE));
 }
 
 /* Sends to another process or a group, which may include the caller. */
-static long send_through_kernel(long number, long receiver, long second, long third)
+static long kill_send_through_kernel(long number, long receiver, long second, long third)
 {
 	long result = target_call(number, receiver, second, third);
 
@@ -116,8 +116,8 @@ static bool kill_is_for_us(pid_t pid)
 long call_kill(const long arguments[6], uint64_t site)
 {
 	if (!kill_is_for_us((pid_t)arguments[0]))
-		return send_through_kernel(SYS_kill, arguments[0], arguments[1], 0);
-	return -send_to_process(information_of_caller((int)arguments[1], SI_USER), site);
+		return kill_send_through_kernel(SYS_kill, arguments[0], arguments[1], 0);
+	return -kill_send_to_process(kill_information_of_caller((int)arguments[1], SI_USER), site);
 }
 
 ANSWERED(int, kill, (pid_t pid, int signal), kill, pid, signal);
@@ -128,11 +128,11 @@ long call_rt_sigqueueinfo(const long arguments[6], uint64_t site)
 	siginfo_t information;
 
 	if (!kill_is_for_us((pid_t)arguments[0]) || interpose_is_bad_pointer(given))
-		return send_through_kernel(
+		return kill_send_through_kernel(
 			SYS_rt_sigqueueinfo, arguments[0], arguments[1], arguments[2]);
 	information = *given;
 	information.si_signo = (int)arguments[1];
-	return -send_to_process(information, site);
+	return -kill_send_to_process(information, site);
 }
 
 EXPORT int sigqueue(pid_t pid, int signal, const union sigval value)
@@ -140,38 +140,39 @@ EXPORT int sigqueue(pid_t pid, int signal, const union sigval value)
 	siginfo_t information;
 
 	ENTER();
-	information = information_of_caller(signal, SI_QUEUE);
+	information = kill_information_of_caller(signal, SI_QUEUE);
 	information.si_value = value;
 	return (int)interpose_result(ANSWER(rt_sigqueueinfo, pid, signal, &information));
 }
 
-static long send_to_id(pid_t id, const siginfo_t *information, uint64_t site)
+static long kill_send_to_id(pid_t id, const siginfo_t *information, uint64_t site)
 {
 	struct engine_thread *thread = thread_of_id(id);
 
-	return thread ? -send_to_thread(thread, *information, site) : -ESRCH;
+	return thread ? -kill_send_to_thread(thread, *information, site) : -ESRCH;
 }
 
 long call_tgkill(const long arguments[6], uint64_t site)
 {
-	const siginfo_t information = information_of_caller((int)arguments[2], SI_TKILL);
+	const siginfo_t information = kill_information_of_caller((int)arguments[2], SI_TKILL);
 
 	if ((int)arguments[0] <= 0 || (int)arguments[1] <= 0)
 		return -EINVAL;
 	if (!kill_is_for_us((pid_t)arguments[0]))
-		return send_through_kernel(SYS_tgkill, arguments[0], arguments[1], arguments[2]);
-	return send_to_id((pid_t)arguments[1], &information, site);
+		return kill_send_through_kernel(
+			SYS_tgkill, arguments[0], arguments[1], arguments[2]);
+	return kill_send_to_id((pid_t)arguments[1], &information, site);
 }
 
 long call_tkill(const long arguments[6], uint64_t site)
 {
-	const siginfo_t information = information_of_caller((int)arguments[1], SI_TKILL);
+	const siginfo_t information = kill_information_of_caller((int)arguments[1], SI_TKILL);
 
 	if ((int)arguments[0] <= 0)
 		return -EINVAL;
 	if (signals_have_left_control() || !thread_of_id((pid_t)arguments[0]))
-		return send_through_kernel(SYS_tkill, arguments[0], arguments[1], 0);
-	return send_to_id((pid_t)arguments[0], &information, site);
+		return kill_send_through_kernel(SYS_tkill, arguments[0], arguments[1], 0);
+	return kill_send_to_id((pid_t)arguments[0], &information, site);
 }
 
 ANSWERED(int, tgkill, (pid_t group, pid_t thread, int signal), tgkill, group, thread, signal);
@@ -187,5 +188,5 @@ long call_rt_tgsigqueueinfo(const long arguments[6], uint64_t site)
 		return CALL_OF_KERNEL;
 	information = *given;
 	information.si_signo = (int)arguments[2];
-	return send_to_id((pid_t)arguments[1], &information, site);
+	return kill_send_to_id((pid_t)arguments[1], &information, site);
 }

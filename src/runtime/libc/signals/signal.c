@@ -17,7 +17,7 @@ bool signal_is_valid(int signal)
 
 #define MASK_BYTES ((long)sizeof(uint64_t))
 
-static void action_to_user(const struct signal_action *action, struct sigaction *out)
+static void signal_action_to_user(const struct signal_action *action, struct sigaction *out)
 {
 	*out = (struct sigaction){.sa_flags = action->flags};
 	out->sa_handler = action->handler.plain;
@@ -38,7 +38,7 @@ static void signal_drop_pending(int signal)
 			;
 }
 
-static long action_set(int signal, const struct signal_action *wanted)
+static long signal_action_set(int signal, const struct signal_action *wanted)
 {
 	struct signal_action *action = signal_action_of(signal);
 	struct kernel_action raw = {.handler = (void *)wanted->handler.plain,
@@ -77,14 +77,15 @@ bool signals_have_handler_for_others(void)
 	return false;
 }
 
-static int action_change(int signal, const struct signal_action *wanted, struct sigaction *old)
+static int signal_action_change(
+	int signal, const struct signal_action *wanted, struct sigaction *old)
 {
 	struct sigaction before;
 
 	if (!signal_is_valid(signal) || (wanted && (signal == SIGKILL || signal == SIGSTOP)))
 		return (int)interpose_result(-EINVAL);
-	action_to_user(signal_action_of(signal), &before);
-	if (wanted && action_set(signal, wanted))
+	signal_action_to_user(signal_action_of(signal), &before);
+	if (wanted && signal_action_set(signal, wanted))
 		return (int)interpose_result(-EINVAL);
 	if (old)
 		*old = before;
@@ -98,11 +99,11 @@ EXPORT int sigaction(
 
 	ENTER();
 	if (!wanted)
-		return action_change(signal, NULL, old);
+		return signal_action_change(signal, NULL, old);
 	action = (struct signal_action){
 		.flags = wanted->sa_flags, .mask = signal_set_bits(&wanted->sa_mask)};
 	action.handler.plain = wanted->sa_handler;
-	return action_change(signal, &action, old);
+	return signal_action_change(signal, &action, old);
 }
 
 int __sigaction(
@@ -120,7 +121,7 @@ static sighandler_t signal_with_flags(int signal, sighandler_t handler, int flag
 	struct sigaction old;
 
 	action.handler.plain = handler;
-	if (handler == SIG_ERR || action_change(signal, &action, &old)) {
+	if (handler == SIG_ERR || signal_action_change(signal, &action, &old)) {
 		errno = EINVAL;
 		return SIG_ERR;
 	}
@@ -153,10 +154,10 @@ EXPORT int siginterrupt(int signal, int interrupts)
 		return (int)interpose_result(-EINVAL);
 	action = *signal_action_of(signal);
 	action.flags = interrupts ? action.flags & ~SA_RESTART : action.flags | SA_RESTART;
-	return action_change(signal, &action, NULL);
+	return signal_action_change(signal, &action, NULL);
 }
 
-static int mask_change(int how, const sigset_t *set, sigset_t *old)
+static int signal_mask_change(int how, const sigset_t *set, sigset_t *old)
 {
 	struct engine_thread *self = engine_current();
 	uint64_t mask = self->signals_blocked;
@@ -181,7 +182,7 @@ static int mask_change(int how, const sigset_t *set, sigset_t *old)
 	return 0;
 }
 
-static int mask_change_raw(int how, const sigset_t *set, sigset_t *old)
+static int signal_mask_change_raw(int how, const sigset_t *set, sigset_t *old)
 {
 	return (int)-platform_call(SYS_rt_sigprocmask, how, set, old, sizeof(uint64_t));
 }
@@ -189,8 +190,8 @@ static int mask_change_raw(int how, const sigset_t *set, sigset_t *old)
 EXPORT int pthread_sigmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
 {
 	ENTER();
-	return signals_have_left_control() ? mask_change_raw(how, set, old)
-					   : mask_change(how, set, old);
+	return signals_have_left_control() ? signal_mask_change_raw(how, set, old)
+					   : signal_mask_change(how, set, old);
 }
 
 INTERPOSED(int, sigprocmask, (int how, const sigset_t *restrict set, sigset_t *restrict old),
@@ -231,12 +232,12 @@ long call_rt_sigaction(const long arguments[6], uint64_t site)
 		return CALL_OF_KERNEL;
 	if (!signal_is_valid(signal) || arguments[3] != MASK_BYTES)
 		return -EINVAL;
-	action_to_user(signal_action_of(signal), &before);
+	signal_action_to_user(signal_action_of(signal), &before);
 	if (wanted) {
 		action.flags = (int)(wanted->flags & ~KERNEL_ACTION_RESTORER);
 		action.mask = wanted->mask;
 		action.handler.plain = (void (*)(int))wanted->handler;
-		if (signal == SIGKILL || signal == SIGSTOP || action_set(signal, &action))
+		if (signal == SIGKILL || signal == SIGSTOP || signal_action_set(signal, &action))
 			return -EINVAL;
 	}
 	if (old)
@@ -261,7 +262,7 @@ long call_rt_sigprocmask(const long arguments[6], uint64_t site)
 		return -EINVAL;
 	if (set)
 		wanted.__val[0] = *set;
-	error = mask_change((int)arguments[0], set ? &wanted : NULL, &before);
+	error = signal_mask_change((int)arguments[0], set ? &wanted : NULL, &before);
 	if (!error && old)
 		*old = before.__val[0];
 	return -error;

@@ -67,7 +67,8 @@ static bool signal_is_fault(int signal)
 
 static void signal_entry(int signal, siginfo_t *information, void *context);
 
-static void kernel_install(int signal, void *handler, unsigned long flags, uint64_t mask)
+static void signal_delivery_kernel_install(
+	int signal, void *handler, unsigned long flags, uint64_t mask)
 {
 	struct kernel_action action = {.handler = handler,
 		.flags = flags | KERNEL_ACTION_RESTORER,
@@ -94,7 +95,7 @@ static void signal_act_by_default(int signal, const siginfo_t *information)
 	delivery.dying_of = signal;
 	bit = signal_bit(signal);
 	(void)platform_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &bit, NULL, sizeof bit);
-	kernel_install(signal, (void *)signal_entry, SA_SIGINFO | SA_NODEFER, 0);
+	signal_delivery_kernel_install(signal, (void *)signal_entry, SA_SIGINFO | SA_NODEFER, 0);
 	(void)platform_call(
 		SYS_tgkill, platform_call(SYS_getpid), platform_call(SYS_gettid), signal);
 }
@@ -236,13 +237,13 @@ bool signals_deliver_now(void)
 	return runtime_deliver_signals(engine_current());
 }
 
-static bool thread_waits_for(const struct engine_thread *thread, int signal)
+static bool signal_delivery_thread_waits_for(const struct engine_thread *thread, int signal)
 {
 	return thread->op && thread->op->kind == OP_SIGNAL_WAIT &&
 	       thread->op->argument & signal_bit(signal);
 }
 
-static bool thread_takes(const struct engine_thread *thread, int signal)
+static bool signal_delivery_thread_takes(const struct engine_thread *thread, int signal)
 {
 	return thread->state == THREAD_ALIVE && !(thread->signals_blocked & signal_bit(signal));
 }
@@ -255,12 +256,12 @@ static struct engine_thread *signal_choose_thread(int signal)
 	uint32_t chosen;
 
 	for (uint32_t i = 0; i < engine_thread_count(); i++)
-		count += thread_takes(engine_thread(i), signal);
+		count += signal_delivery_thread_takes(engine_thread(i), signal);
 	if (!count)
 		return NULL;
 	chosen = signal_has_handler(signal) ? engine_choose_value(count) : 0;
 	for (uint32_t i = 0; i < engine_thread_count(); i++)
-		if (thread_takes(engine_thread(i), signal) && !chosen--)
+		if (signal_delivery_thread_takes(engine_thread(i), signal) && !chosen--)
 			return engine_thread(i);
 	return NULL;
 }
@@ -268,7 +269,7 @@ static struct engine_thread *signal_choose_thread(int signal)
 static bool signal_is_waited_for(int signal)
 {
 	for (uint32_t i = 0; i < engine_thread_count(); i++)
-		if (thread_waits_for(engine_thread(i), signal))
+		if (signal_delivery_thread_waits_for(engine_thread(i), signal))
 			return true;
 	return false;
 }
@@ -314,7 +315,7 @@ int signal_send(struct engine_thread *thread, const siginfo_t *information)
 	if (signal_bit(signal) & delivery.left_to_kernel)
 		return (int)-platform_call(
 			SYS_rt_sigqueueinfo, platform_call(SYS_getpid), signal, information);
-	if (thread && thread_takes(thread, signal) && !signal_has_handler(signal)) {
+	if (thread && signal_delivery_thread_takes(thread, signal) && !signal_has_handler(signal)) {
 		signal_act_by_default(signal, information);
 		return 0;
 	}
@@ -359,7 +360,7 @@ uint64_t signals_swap_mask(uint64_t mask)
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
 
-static bool is_in_runtime(const ucontext_t *context)
+static bool signal_delivery_is_in_runtime(const ucontext_t *context)
 {
 	uintptr_t at = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
 
@@ -395,7 +396,7 @@ static void signal_entry(int signal, siginfo_t *information, void *context)
 	signal_arrive(signal == SIGPIPE ? engine_current() : NULL, information);
 	engine_raise_attention();
 	/* A process without threads may never reach a scheduling point: its handler runs now. */
-	if (!engine_is_live() && !engine_current()->op && !is_in_runtime(context))
+	if (!engine_is_live() && !engine_current()->op && !signal_delivery_is_in_runtime(context))
 		(void)signals_deliver_now();
 	errno = old_errno;
 }
@@ -415,10 +416,10 @@ void signal_catch(int signal)
 		flags |= SA_ONSTACK;
 	if (signal == SIGCHLD && action->handler.plain == SIG_IGN)
 		flags |= SA_NOCLDWAIT;
-	kernel_install(signal, (void *)signal_entry, flags, 0);
+	signal_delivery_kernel_install(signal, (void *)signal_entry, flags, 0);
 }
 
-static void kernel_set_mask(uint64_t mask)
+static void signal_delivery_kernel_set_mask(uint64_t mask)
 {
 	(void)platform_call(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof mask);
 }
@@ -426,7 +427,7 @@ static void kernel_set_mask(uint64_t mask)
 void signal_leave_to_kernel(uint64_t mask)
 {
 	delivery.left_to_kernel |= mask & ~signal_unblockable();
-	kernel_set_mask(delivery.left_to_kernel);
+	signal_delivery_kernel_set_mask(delivery.left_to_kernel);
 }
 
 void signal_take_from_kernel(uint64_t mask)
@@ -434,7 +435,7 @@ void signal_take_from_kernel(uint64_t mask)
 	if (!(delivery.left_to_kernel & mask))
 		return;
 	delivery.left_to_kernel &= ~mask;
-	kernel_set_mask(delivery.left_to_kernel);
+	signal_delivery_kernel_set_mask(delivery.left_to_kernel);
 }
 
 void runtime_signals_set_up(void)
@@ -475,8 +476,8 @@ void signals_give_to_kernel(void)
 		const struct signal_action *action = &delivery.actions[signal];
 
 		if (!(signal_unblockable() & signal_bit(signal)) && signal != SIGSYS)
-			kernel_install(signal, (void *)action->handler.plain,
+			signal_delivery_kernel_install(signal, (void *)action->handler.plain,
 				(unsigned long)(unsigned int)action->flags, action->mask);
 	}
-	kernel_set_mask(engine_current()->signals_blocked);
+	signal_delivery_kernel_set_mask(engine_current()->signals_blocked);
 }

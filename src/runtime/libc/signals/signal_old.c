@@ -4,7 +4,7 @@
 #include "runtime/interpose.h"
 
 /* Returns -1 for an invalid signal. */
-static int mask_set_one(int how, int signal)
+static int signal_old_mask_set_one(int how, int signal)
 {
 	sigset_t set;
 
@@ -12,17 +12,17 @@ static int mask_set_one(int how, int signal)
 	return sigaddset(&set, signal) ? -1 : sigprocmask(how, &set, NULL);
 }
 
-INTERPOSED(int, sighold, (int signal), mask_set_one(SIG_BLOCK, signal));
-INTERPOSED(int, sigrelse, (int signal), mask_set_one(SIG_UNBLOCK, signal));
+INTERPOSED(int, sighold, (int signal), signal_old_mask_set_one(SIG_BLOCK, signal));
+INTERPOSED(int, sigrelse, (int signal), signal_old_mask_set_one(SIG_UNBLOCK, signal));
 
-static int set_handler(int signal, sighandler_t handler, struct sigaction *old)
+static int signal_old_set_handler(int signal, sighandler_t handler, struct sigaction *old)
 {
 	struct sigaction action = {.sa_handler = handler};
 
 	return sigaction(signal, &action, old);
 }
 
-INTERPOSED(int, sigignore, (int signal), set_handler(signal, SIG_IGN, NULL));
+INTERPOSED(int, sigignore, (int signal), signal_old_set_handler(signal, SIG_IGN, NULL));
 
 EXPORT sighandler_t sigset(int signal, sighandler_t handler)
 {
@@ -37,16 +37,17 @@ EXPORT sighandler_t sigset(int signal, sighandler_t handler)
 	if (sigprocmask(SIG_BLOCK, NULL, &mask) || sigaction(signal, NULL, &before))
 		return SIG_ERR;
 	if (handler == SIG_HOLD) {
-		if (mask_set_one(SIG_BLOCK, signal))
+		if (signal_old_mask_set_one(SIG_BLOCK, signal))
 			return SIG_ERR;
-	} else if (set_handler(signal, handler, NULL) || mask_set_one(SIG_UNBLOCK, signal)) {
+	} else if (signal_old_set_handler(signal, handler, NULL) ||
+		   signal_old_mask_set_one(SIG_UNBLOCK, signal)) {
 		return SIG_ERR;
 	}
 	return sigismember(&mask, signal) ? SIG_HOLD : before.sa_handler;
 }
 
 /* BSD masks: one bit for each of the first 32 signals. */
-static int mask_replace(int how, int bits)
+static int signal_old_mask_replace(int how, int bits)
 {
 	sigset_t set = {0}, old;
 
@@ -56,9 +57,9 @@ static int mask_replace(int how, int bits)
 	return (int)(unsigned int)old.__val[0];
 }
 
-INTERPOSED(int, sigblock, (int bits), mask_replace(SIG_BLOCK, bits));
-INTERPOSED(int, sigsetmask, (int bits), mask_replace(SIG_SETMASK, bits));
-INTERPOSED(int, siggetmask, (void), mask_replace(SIG_BLOCK, 0));
+INTERPOSED(int, sigblock, (int bits), signal_old_mask_replace(SIG_BLOCK, bits));
+INTERPOSED(int, sigsetmask, (int bits), signal_old_mask_replace(SIG_SETMASK, bits));
+INTERPOSED(int, siggetmask, (void), signal_old_mask_replace(SIG_BLOCK, 0));
 
 /* Implements sigpause() of <signal.h>: takes a signal (X/Open) or a mask (BSD). */
 int __sigpause(int signal_or_mask, int is_signal);

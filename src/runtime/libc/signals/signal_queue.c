@@ -80,7 +80,7 @@ void signal_queue_drain(void)
 	}
 }
 
-static struct pending_signal *queue_find(const struct engine_thread *thread, int signal)
+static struct pending_signal *signal_queue_find(const struct engine_thread *thread, int signal)
 {
 	for (uint32_t i = 0; i < signals.count; i++)
 		if (signals.queue[i].thread == thread &&
@@ -101,7 +101,7 @@ siginfo_t *signals_pending_of_timer(int signal, int timer)
 	return NULL;
 }
 
-static void queue_set_pending(struct engine_thread *thread, int signal, bool is_pending)
+static void signal_queue_set_pending(struct engine_thread *thread, int signal, bool is_pending)
 {
 	uint64_t *pending = thread ? &thread->signals_pending : &signals.process_pending;
 
@@ -112,7 +112,7 @@ static void queue_set_pending(struct engine_thread *thread, int signal, bool is_
 }
 
 /* Returns whether the signal is already pending. Thread NULL: for the process. */
-static bool queue_has(const struct engine_thread *thread, int signal)
+static bool signal_queue_has(const struct engine_thread *thread, int signal)
 {
 	for (uint32_t i = 0; i < signals.count; i++) {
 		const struct pending_signal *pending = &signals.queue[i];
@@ -129,22 +129,22 @@ int signal_queue_add(struct engine_thread *thread, const siginfo_t *information)
 {
 	int signal = information->si_signo;
 
-	if (signal < FIRST_REALTIME && queue_has(thread, signal))
+	if (signal < FIRST_REALTIME && signal_queue_has(thread, signal))
 		return 0;
 	if (signals.count == QUEUE_SIZE)
 		return EAGAIN;
 	signals.queue[signals.count++] =
 		(struct pending_signal){.information = *information, .thread = thread};
-	queue_set_pending(thread, signal, true);
+	signal_queue_set_pending(thread, signal, true);
 	return 0;
 }
 
 static bool queue_take(struct engine_thread *thread, int signal, siginfo_t *out)
 {
-	struct pending_signal *found = queue_find(thread, signal);
+	struct pending_signal *found = signal_queue_find(thread, signal);
 
 	if (!found) {
-		queue_set_pending(thread, signal, false);
+		signal_queue_set_pending(thread, signal, false);
 		return false;
 	}
 	if (found->information.si_code == SI_TIMER)
@@ -152,7 +152,7 @@ static bool queue_take(struct engine_thread *thread, int signal, siginfo_t *out)
 	*out = found->information;
 	signals.count--;
 	memmove(found, found + 1, (size_t)((char *)&signals.queue[signals.count] - (char *)found));
-	queue_set_pending(thread, signal, queue_find(thread, signal) != NULL);
+	signal_queue_set_pending(thread, signal, signal_queue_find(thread, signal) != NULL);
 	return true;
 }
 
@@ -173,14 +173,14 @@ uint64_t signal_queue_process(void)
 
 void signal_queue_assign(int signal, struct engine_thread *thread)
 {
-	struct pending_signal *found = queue_find(NULL, signal);
+	struct pending_signal *found = signal_queue_find(NULL, signal);
 
 	if (found) {
 		found->thread = thread;
 		found->is_assigned = true;
-		queue_set_pending(thread, signal, true);
+		signal_queue_set_pending(thread, signal, true);
 	}
-	queue_set_pending(NULL, signal, queue_find(NULL, signal) != NULL);
+	signal_queue_set_pending(NULL, signal, signal_queue_find(NULL, signal) != NULL);
 }
 
 bool signal_queue_return(struct engine_thread *thread, uint64_t set)
@@ -196,8 +196,8 @@ bool signal_queue_return(struct engine_thread *thread, uint64_t set)
 			continue;
 		pending->thread = NULL;
 		pending->is_assigned = false;
-		queue_set_pending(NULL, signal, true);
-		queue_set_pending(thread, signal, queue_find(thread, signal) != NULL);
+		signal_queue_set_pending(NULL, signal, true);
+		signal_queue_set_pending(thread, signal, signal_queue_find(thread, signal) != NULL);
 		is_any = true;
 	}
 	return is_any;

@@ -17,13 +17,13 @@ static struct {
 	bool is_set[THREAD_CAPACITY];
 } alternate;
 
-static bool signal_is_ready(const struct engine_op *op, const struct engine_thread *thread)
+static bool sigwait_signal_is_ready(const struct engine_op *op, const struct engine_thread *thread)
 {
 	return (thread->signals_pending | signal_queue_process()) & op->argument;
 }
 
 /* Returns 0 if none is pending. The thread's own signals and lower numbers are first. */
-static int signal_take(struct engine_thread *self, uint64_t set, siginfo_t *out)
+static int sigwait_signal_take(struct engine_thread *self, uint64_t set, siginfo_t *out)
 {
 	for (int signal = 1; signal <= SIGNAL_LAST; signal++)
 		if (self->signals_pending & set & signal_bit(signal) &&
@@ -37,7 +37,7 @@ static int signal_take(struct engine_thread *self, uint64_t set, siginfo_t *out)
 }
 
 /* Returns the signal, -EINTR, or -EAGAIN after a time-out. Acts on cancellation. */
-static long signal_wait(uint64_t set, siginfo_t *out, uint64_t deadline_ns, uint64_t site)
+static long sigwait_signal_wait(uint64_t set, siginfo_t *out, uint64_t deadline_ns, uint64_t site)
 {
 	struct engine_thread *self = engine_current();
 	uint64_t old_mask = self->signals_blocked;
@@ -45,7 +45,7 @@ static long signal_wait(uint64_t set, siginfo_t *out, uint64_t deadline_ns, uint
 		.interruptions = INTERRUPT_SIGNAL | INTERRUPT_CANCEL,
 		.address = self,
 		.site = site,
-		.ready = signal_is_ready,
+		.ready = sigwait_signal_is_ready,
 		.deadline_ns = deadline_ns,
 		.argument = set & ~signal_unblockable()};
 	long result = 0;
@@ -60,7 +60,8 @@ static long signal_wait(uint64_t set, siginfo_t *out, uint64_t deadline_ns, uint
 			self->signals_blocked = old_mask;
 			runtime_act_on_cancel();
 		}
-		result = reason == WAIT_INTERRUPTED ? -EINTR : signal_take(self, op.argument, out);
+		result = reason == WAIT_INTERRUPTED ? -EINTR
+						    : sigwait_signal_take(self, op.argument, out);
 		if (!result && reason == WAIT_TIMED_OUT)
 			result = -EAGAIN;
 	}
@@ -82,7 +83,7 @@ EXPORT int sigwait(const sigset_t *restrict set, int *restrict signal)
 				SYS_rt_sigtimedwait, set, NULL, NULL, sizeof(uint64_t));
 	} else {
 		do {
-			result = signal_wait(
+			result = sigwait_signal_wait(
 				signal_set_bits(set), &information, ENGINE_FOREVER, CALL_SITE);
 		} while (result == -EINTR); /* POSIX: sigwait never fails with EINTR */
 	}
@@ -106,7 +107,7 @@ long call_rt_sigtimedwait(const long arguments[6], uint64_t site)
 			arguments[3]);
 	if (timeout && (!time_is_valid(timeout) || timeout->tv_sec < 0))
 		return -EINVAL;
-	result = signal_wait(*set, &information,
+	result = sigwait_signal_wait(*set, &information,
 		timeout ? runtime_deadline_after(timeout) : ENGINE_FOREVER, site);
 	if (result > 0 && out)
 		*out = information;
@@ -114,7 +115,7 @@ long call_rt_sigtimedwait(const long arguments[6], uint64_t site)
 }
 
 /* Returns the result of a wait. A signal sent to one thread reports SI_USER, like in glibc. */
-static int wait_result(long result, siginfo_t *out)
+static int sigwait_wait_result(long result, siginfo_t *out)
 {
 	if (result > 0 && out && out->si_code == SI_TKILL)
 		out->si_code = SI_USER;
@@ -122,13 +123,13 @@ static int wait_result(long result, siginfo_t *out)
 }
 
 INTERPOSED(int, sigwaitinfo, (const sigset_t *restrict set, siginfo_t *restrict out),
-	wait_result(ANSWER(rt_sigtimedwait, set, out, NULL, MASK_BYTES), out));
+	sigwait_wait_result(ANSWER(rt_sigtimedwait, set, out, NULL, MASK_BYTES), out));
 INTERPOSED(int, sigtimedwait,
 	(const sigset_t *restrict set, siginfo_t *restrict out,
 		const struct timespec *restrict timeout),
-	wait_result(ANSWER(rt_sigtimedwait, set, out, timeout, MASK_BYTES), out));
+	sigwait_wait_result(ANSWER(rt_sigtimedwait, set, out, timeout, MASK_BYTES), out));
 
-static bool never_ready(const struct engine_op *op, const struct engine_thread *thread)
+static bool sigwait_never_ready(const struct engine_op *op, const struct engine_thread *thread)
 {
 	(void)op;
 	(void)thread;
@@ -136,14 +137,14 @@ static bool never_ready(const struct engine_op *op, const struct engine_thread *
 }
 
 /* Waits for a handler; always returns -EINTR. */
-static long handler_wait(uint64_t site)
+static long sigwait_handler_wait(uint64_t site)
 {
 	struct engine_op op = {.kind = OP_SIGNAL_WAIT,
 		.interruptions = INTERRUPT_SIGNAL | INTERRUPT_CANCEL,
 		.call = CALL_PAUSE,
 		.address = engine_current(),
 		.site = site,
-		.ready = never_ready,
+		.ready = sigwait_never_ready,
 		.deadline_ns = ENGINE_FOREVER};
 
 	if (signals_deliver_now())
@@ -158,7 +159,7 @@ long call_pause(const long arguments[6], uint64_t site)
 	(void)arguments;
 	if (signals_have_left_control())
 		return platform_call(SYS_pause);
-	return handler_wait(site);
+	return sigwait_handler_wait(site);
 }
 
 long call_rt_sigsuspend(const long arguments[6], uint64_t site)
@@ -171,7 +172,7 @@ long call_rt_sigsuspend(const long arguments[6], uint64_t site)
 		interpose_is_bad_pointer(set))
 		return platform_call(SYS_rt_sigsuspend, arguments[0], arguments[1]);
 	old_mask = signals_swap_mask(*set);
-	result = handler_wait(site);
+	result = sigwait_handler_wait(site);
 	(void)signals_swap_mask(old_mask);
 	(void)signals_deliver_now();
 	return result;
@@ -209,7 +210,7 @@ ANSWERED(int, signalfd, (int fd, const sigset_t *set, int flags), signalfd4, fd,
 /* Returns whether the thread runs on this alternate stack. The kernel's only alternate stack is the
  * runtime's, for faults of every thread. A thread's setting is remembered, for handlers with
  * SA_ONSTACK at scheduling points. */
-static bool is_on_stack(const stack_t *stack)
+static bool sigwait_is_on_stack(const stack_t *stack)
 {
 	const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
 
@@ -220,7 +221,7 @@ void *signal_stack_end(const struct engine_thread *thread)
 {
 	const stack_t *stack = &alternate.stacks[thread->id.index];
 
-	return alternate.is_set[thread->id.index] && !is_on_stack(stack)
+	return alternate.is_set[thread->id.index] && !sigwait_is_on_stack(stack)
 		       ? (char *)stack->ss_sp + stack->ss_size
 		       : NULL;
 }
@@ -229,7 +230,7 @@ void *signal_stack_end(const struct engine_thread *thread)
 #define STACK_AUTODISARM (1U << 31)
 #define STACK_BYTES_MIN 2048
 
-static bool is_stack_mode(int flags)
+static bool sigwait_is_stack_mode(int flags)
 {
 	const int mode = flags & ~(int)STACK_AUTODISARM;
 
@@ -237,11 +238,11 @@ static bool is_stack_mode(int flags)
 }
 
 /* Returns 0 if `wanted` may replace the caller's stack `before`, else -errno. */
-static long alternate_check(const stack_t *wanted, const stack_t *before)
+static long sigwait_alternate_check(const stack_t *wanted, const stack_t *before)
 {
 	if (before->ss_flags & SS_ONSTACK)
 		return -EPERM;
-	if (!is_stack_mode(wanted->ss_flags))
+	if (!sigwait_is_stack_mode(wanted->ss_flags))
 		return -EINVAL;
 	if (!(wanted->ss_flags & SS_DISABLE) && wanted->ss_size < STACK_BYTES_MIN)
 		return -ENOMEM;
@@ -261,11 +262,11 @@ long call_sigaltstack(const long arguments[6], uint64_t site)
 		return CALL_OF_KERNEL;
 	if (alternate.is_set[self]) {
 		before = alternate.stacks[self];
-		if (is_on_stack(&before))
+		if (sigwait_is_on_stack(&before))
 			before.ss_flags =
 				before.ss_flags & (int)STACK_AUTODISARM ? SS_DISABLE : SS_ONSTACK;
 	}
-	error = wanted ? alternate_check(wanted, &before) : 0;
+	error = wanted ? sigwait_alternate_check(wanted, &before) : 0;
 	if (error)
 		return error;
 	if (wanted) {

@@ -52,7 +52,7 @@ EXPORT void thrd_exit(int result)
 	pthread_exit((void *)(intptr_t)result);
 }
 
-static struct mutex *mtx_of(mtx_t *mutex)
+static struct mutex *c11_mtx_of(mtx_t *mutex)
 {
 	return (struct mutex *)mutex;
 }
@@ -63,24 +63,27 @@ EXPORT int mtx_init(mtx_t *mutex, int type)
 	if (type & ~(mtx_recursive | mtx_timed))
 		return thrd_error;
 	return c11_result(mutex_init(
-		mtx_of(mutex), type & mtx_recursive ? MUTEX_RECURSIVE : MUTEX_NORMAL, 0));
+		c11_mtx_of(mutex), type & mtx_recursive ? MUTEX_RECURSIVE : MUTEX_NORMAL, 0));
 }
 
 EXPORT void mtx_destroy(mtx_t *mutex)
 {
 	ENTER();
-	(void)mutex_destroy(mtx_of(mutex), CALL_SITE); /* the C11 function returns nothing */
+	(void)mutex_destroy(c11_mtx_of(mutex), CALL_SITE); /* the C11 function returns nothing */
 }
 
 INTERPOSED(int, mtx_lock, (mtx_t * mutex),
-	c11_result(sync_result(mutex_lock(mtx_of(mutex), ENGINE_FOREVER, CALL_SITE))));
-INTERPOSED(int, mtx_trylock, (mtx_t * mutex), c11_result(mutex_trylock(mtx_of(mutex), CALL_SITE)));
+	c11_result(sync_result(mutex_lock(c11_mtx_of(mutex), ENGINE_FOREVER, CALL_SITE))));
+INTERPOSED(
+	int, mtx_trylock, (mtx_t * mutex), c11_result(mutex_trylock(c11_mtx_of(mutex), CALL_SITE)));
 INTERPOSED(int, mtx_timedlock, (mtx_t *restrict mutex, const struct timespec *restrict time),
 	c11_result(sync_timed_result(
-		mutex_lock(mtx_of(mutex), sync_deadline(CLOCK_REALTIME, time), CALL_SITE), time)));
-INTERPOSED(int, mtx_unlock, (mtx_t * mutex), c11_result(mutex_unlock(mtx_of(mutex), CALL_SITE)));
+		mutex_lock(c11_mtx_of(mutex), sync_deadline(CLOCK_REALTIME, time), CALL_SITE),
+		time)));
+INTERPOSED(
+	int, mtx_unlock, (mtx_t * mutex), c11_result(mutex_unlock(c11_mtx_of(mutex), CALL_SITE)));
 
-static struct cond *cnd_of(cnd_t *cond)
+static struct cond *c11_cnd_of(cnd_t *cond)
 {
 	return (struct cond *)cond;
 }
@@ -88,18 +91,19 @@ static struct cond *cnd_of(cnd_t *cond)
 EXPORT int cnd_init(cnd_t *cond)
 {
 	ENTER();
-	cond_init(cnd_of(cond), CLOCK_REALTIME, false);
+	cond_init(c11_cnd_of(cond), CLOCK_REALTIME, false);
 	return thrd_success;
 }
 
 EXPORT void cnd_destroy(cnd_t *cond)
 {
 	ENTER();
-	(void)cond_destroy(cnd_of(cond), CALL_SITE);
+	(void)cond_destroy(c11_cnd_of(cond), CALL_SITE);
 }
 
 INTERPOSED(int, cnd_wait, (cnd_t * cond, mtx_t *mutex),
-	c11_result(sync_result(cond_wait(cnd_of(cond), mtx_of(mutex), ENGINE_FOREVER, CALL_SITE))));
+	c11_result(sync_result(
+		cond_wait(c11_cnd_of(cond), c11_mtx_of(mutex), ENGINE_FOREVER, CALL_SITE))));
 
 EXPORT int cnd_timedwait(
 	cnd_t *restrict cond, mtx_t *restrict mutex, const struct timespec *restrict time)
@@ -107,21 +111,21 @@ EXPORT int cnd_timedwait(
 	ENTER();
 	if (!sync_is_valid_time(time))
 		return thrd_error;
-	return c11_result(sync_result(cond_wait(
-		cnd_of(cond), mtx_of(mutex), runtime_deadline(CLOCK_REALTIME, time), CALL_SITE)));
+	return c11_result(sync_result(cond_wait(c11_cnd_of(cond), c11_mtx_of(mutex),
+		runtime_deadline(CLOCK_REALTIME, time), CALL_SITE)));
 }
 
 EXPORT int cnd_signal(cnd_t *cond)
 {
 	ENTER();
-	cond_signal(cnd_of(cond), CALL_SITE);
+	cond_signal(c11_cnd_of(cond), CALL_SITE);
 	return thrd_success;
 }
 
 EXPORT int cnd_broadcast(cnd_t *cond)
 {
 	ENTER();
-	cond_broadcast(cnd_of(cond), CALL_SITE);
+	cond_broadcast(c11_cnd_of(cond), CALL_SITE);
 	return thrd_success;
 }
 

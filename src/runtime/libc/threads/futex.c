@@ -160,7 +160,7 @@ struct vector_entry {
 	uint32_t reserved;
 };
 
-static long vector_copy(
+static long futex_vector_copy(
 	const struct vector_entry *entries, uint32_t count, struct futex_vector_word *words)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -194,7 +194,7 @@ long call_futex_waitv(const long arguments[6], uint64_t site)
 	if (timeout && ((clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME) ||
 			       !sync_is_valid_time(timeout) || timeout->tv_sec < 0))
 		return -EINVAL;
-	result = vector_copy((const struct vector_entry *)arguments[0], vector.count, words);
+	result = futex_vector_copy((const struct vector_entry *)arguments[0], vector.count, words);
 	if (result)
 		return result;
 	library_lock_note_futex(site);

@@ -45,7 +45,7 @@ static struct {
 
 /* Notes that the member has the semaphore open, or no longer. The bit FAMILY_NONE may belong to
  * several processes: it stays set in a shared table. */
-static void named_set_holder(unsigned index, uint32_t member)
+static void semaphore_named_set_holder(unsigned index, uint32_t member)
 {
 	const uint64_t bit = UINT64_C(1) << member;
 
@@ -55,7 +55,7 @@ static void named_set_holder(unsigned index, uint32_t member)
 		named_semaphores[index].holders &= ~bit;
 }
 
-static void named_share(void)
+static void semaphore_named_share(void)
 {
 	char *memory = platform_map(TABLE_BYTES, true);
 
@@ -68,17 +68,17 @@ static void named_share(void)
 		    MREMAP_MAYMOVE | MREMAP_FIXED, &named_table)))
 		named_state.is_shared = true;
 	for (unsigned i = 0; i < NAMED_MAX; i++)
-		named_set_holder(i, family_number());
+		semaphore_named_set_holder(i, family_number());
 }
 
 void semaphore_prepare_fork(void)
 {
 	if (!named_state.is_shared)
-		named_share();
+		semaphore_named_share();
 	shared_enter(named_state.is_shared);
 	for (unsigned i = 0; i < NAMED_MAX; i++)
 		if (named_state.is_shared)
-			named_set_holder(i, family_child_number());
+			semaphore_named_set_holder(i, family_child_number());
 	shared_leave(named_state.is_shared);
 }
 
@@ -88,7 +88,7 @@ static struct semaphore *semaphore_of(sem_t *semaphore)
 }
 
 /* Returns 0, EINVAL or ENAMETOOLONG. */
-static int named_check(const char **name)
+static int semaphore_named_check(const char **name)
 {
 	size_t length;
 
@@ -99,7 +99,7 @@ static int named_check(const char **name)
 	return length > NAME_MAX - strlen("sem.") ? ENAMETOOLONG : 0;
 }
 
-static struct named_semaphore *named_find(const char *name)
+static struct named_semaphore *semaphore_named_find(const char *name)
 {
 	for (unsigned i = 0; i < NAMED_MAX; i++)
 		if (named_semaphores[i].name[0] && !strcmp(named_semaphores[i].name, name))
@@ -107,7 +107,7 @@ static struct named_semaphore *named_find(const char *name)
 	return NULL;
 }
 
-static bool group_is_own(uint32_t group)
+static bool semaphore_group_is_own(uint32_t group)
 {
 	uint32_t groups[GROUPS_MAX];
 	long count = platform_call(SYS_getgroups, GROUPS_MAX, groups);
@@ -120,24 +120,26 @@ static bool group_is_own(uint32_t group)
 
 /* Returns whether the caller may open the semaphore: as for a file, this needs permission to read
  * and to write. */
-static bool named_may_open(const struct named_semaphore *named)
+static bool semaphore_named_may_open(const struct named_semaphore *named)
 {
 	const uint32_t user = (uint32_t)platform_call(SYS_geteuid);
-	const uint32_t shift = user == named->owner ? 6 : group_is_own(named->group) ? 3 : 0;
+	const uint32_t shift = user == named->owner		      ? 6
+			       : semaphore_group_is_own(named->group) ? 3
+								      : 0;
 
 	return !user || (named->mode >> shift & 6) == 6;
 }
 
 /* Returns whether the caller may unlink the semaphore. The directory of semaphores is sticky: only
  * the owner may. */
-static bool named_may_unlink(const struct named_semaphore *named)
+static bool semaphore_named_may_unlink(const struct named_semaphore *named)
 {
 	const uint32_t user = (uint32_t)platform_call(SYS_geteuid);
 
 	return !user || user == named->owner;
 }
 
-static uint32_t named_mode(mode_t wanted)
+static uint32_t semaphore_named_mode(mode_t wanted)
 {
 	const long mask = platform_call(SYS_umask, 0);
 
@@ -145,7 +147,7 @@ static uint32_t named_mode(mode_t wanted)
 	return wanted & ~(uint32_t)mask;
 }
 
-static struct named_semaphore *named_find_free(uint64_t holders, bool is_reused)
+static struct named_semaphore *semaphore_named_find_free(uint64_t holders, bool is_reused)
 {
 	for (unsigned i = 0; i < NAMED_MAX; i++) {
 		struct named_semaphore *named = &named_semaphores[i];
@@ -157,15 +159,17 @@ static struct named_semaphore *named_find_free(uint64_t holders, bool is_reused)
 	return NULL;
 }
 
-static int named_create(const char *name, unsigned value, mode_t mode, struct named_semaphore **out)
+static int semaphore_named_create(
+	const char *name, unsigned value, mode_t mode, struct named_semaphore **out)
 {
 	/* Processes of a family close semaphores at different times. Unused entries come first, so
 	 * addresses do not depend on these times as long as there are such entries. */
-	struct named_semaphore *named = named_find_free(UINT64_MAX, !named_state.is_shared);
+	struct named_semaphore *named =
+		semaphore_named_find_free(UINT64_MAX, !named_state.is_shared);
 	int error;
 
 	if (!named)
-		named = named_find_free(family_living(), true);
+		named = semaphore_named_find_free(family_living(), true);
 	if (!named)
 		return EMFILE;
 	error = semaphore_init(&named->semaphore, value, true);
@@ -176,25 +180,25 @@ static int named_create(const char *name, unsigned value, mode_t mode, struct na
 	named->was_used = true;
 	named->owner = (uint32_t)platform_call(SYS_geteuid);
 	named->group = (uint32_t)platform_call(SYS_getegid);
-	named->mode = named_mode(mode);
+	named->mode = semaphore_named_mode(mode);
 	*out = named;
 	return 0;
 }
 
 /* `mode` and `value` apply only to a new semaphore. */
-static int named_open(
+static int semaphore_named_open(
 	const char *name, int flags, mode_t mode, unsigned value, struct named_semaphore **out)
 {
-	int error = named_check(&name);
+	int error = semaphore_named_check(&name);
 
 	if (error)
 		return error;
-	*out = named_find(name);
+	*out = semaphore_named_find(name);
 	if (*out)
 		return flags & O_CREAT && flags & O_EXCL ? EEXIST
-		       : named_may_open(*out)		 ? 0
+		       : semaphore_named_may_open(*out)	 ? 0
 							 : EACCES;
-	return flags & O_CREAT ? named_create(name, value, mode, out) : ENOENT;
+	return flags & O_CREAT ? semaphore_named_create(name, value, mode, out) : ENOENT;
 }
 
 EXPORT sem_t *sem_open(const char *name, int flags, ...)
@@ -214,10 +218,10 @@ EXPORT sem_t *sem_open(const char *name, int flags, ...)
 		va_end(arguments);
 	}
 	shared_enter(named_state.is_shared);
-	error = named_open(name, flags, mode, value, &named);
+	error = semaphore_named_open(name, flags, mode, value, &named);
 	if (!error) {
 		named_state.opened[named - named_semaphores]++;
-		named_set_holder((unsigned)(named - named_semaphores), family_number());
+		semaphore_named_set_holder((unsigned)(named - named_semaphores), family_number());
 	}
 	shared_leave(named_state.is_shared);
 	if (error) {
@@ -237,7 +241,7 @@ EXPORT int sem_close(sem_t *semaphore)
 		return sync_errno_result(EINVAL);
 	named_state.opened[index]--;
 	shared_enter(named_state.is_shared);
-	named_set_holder((unsigned)index, family_number());
+	semaphore_named_set_holder((unsigned)index, family_number());
 	if (!named->name[0] && !named->holders)
 		semaphore_destroy(&named->semaphore);
 	shared_leave(named_state.is_shared);
@@ -250,14 +254,14 @@ EXPORT int sem_unlink(const char *name)
 	int error;
 
 	ENTER();
-	error = named_check(&name);
+	error = semaphore_named_check(&name);
 	if (error)
 		/* same error as glibc */
 		return sync_errno_result(error == EINVAL ? ENOENT : error);
-	named = named_find(name);
+	named = semaphore_named_find(name);
 	if (!named)
 		return sync_errno_result(ENOENT);
-	if (!named_may_unlink(named))
+	if (!semaphore_named_may_unlink(named))
 		return sync_errno_result(EACCES);
 	named->name[0] = '\0';
 	return 0;
@@ -275,7 +279,7 @@ EXPORT int sem_destroy(sem_t *semaphore)
 
 /* Restarts the wait as the kernel does for a futex: a signal whose handlers all have SA_RESTART
  * does not end a wait without deadline. */
-static int wait_restarting(sem_t *semaphore, uint64_t deadline_ns, uint64_t site)
+static int semaphore_wait_restarting(sem_t *semaphore, uint64_t deadline_ns, uint64_t site)
 {
 	int error;
 
@@ -286,7 +290,8 @@ static int wait_restarting(sem_t *semaphore, uint64_t deadline_ns, uint64_t site
 }
 
 INTERPOSED(int, sem_wait, (sem_t * semaphore),
-	sync_errno_result(sync_result(wait_restarting(semaphore, ENGINE_FOREVER, CALL_SITE))));
+	sync_errno_result(
+		sync_result(semaphore_wait_restarting(semaphore, ENGINE_FOREVER, CALL_SITE))));
 
 /* Refuses an invalid time even if the call need not wait, as glibc does. */
 EXPORT int sem_timedwait(sem_t *semaphore, const struct timespec *time)
@@ -294,8 +299,10 @@ EXPORT int sem_timedwait(sem_t *semaphore, const struct timespec *time)
 	ENTER();
 	if (!sync_is_valid_time(time))
 		return sync_errno_result(EINVAL);
-	return sync_errno_result(sync_timed_result(
-		wait_restarting(semaphore, sync_deadline(CLOCK_REALTIME, time), CALL_SITE), time));
+	return sync_errno_result(
+		sync_timed_result(semaphore_wait_restarting(semaphore,
+					  sync_deadline(CLOCK_REALTIME, time), CALL_SITE),
+			time));
 }
 
 EXPORT int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *time)
@@ -304,7 +311,7 @@ EXPORT int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespe
 	if (!sync_has_clock(clock) || !sync_is_valid_time(time))
 		return sync_errno_result(EINVAL);
 	return sync_errno_result(sync_timed_result(
-		wait_restarting(semaphore, sync_deadline(clock, time), CALL_SITE), time));
+		semaphore_wait_restarting(semaphore, sync_deadline(clock, time), CALL_SITE), time));
 }
 
 INTERPOSED(int, sem_trywait, (sem_t * semaphore),

@@ -11,7 +11,7 @@
 #include "runtime/runtime.h"
 #include "runtime/libc/world.h"
 
-static bool may_set_clock(void)
+static bool clock_set_may_set_clock(void)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct sets[2] = {0};
@@ -28,14 +28,14 @@ static long clock_set(clockid_t clock, const struct timespec *wanted)
 		return target_call(SYS_clock_settime, clock, wanted);
 	if (clock != CLOCK_REALTIME || !time_is_valid(wanted) || wanted->tv_sec < 0)
 		return -EINVAL;
-	if (!may_set_clock())
+	if (!clock_set_may_set_clock())
 		return -EPERM;
 	time = *wanted;
 	time_set_realtime(&time);
 	return 0;
 }
 
-static long day_set(const struct timeval *wanted, const struct timezone *zone)
+static long clock_set_day_set(const struct timeval *wanted, const struct timezone *zone)
 {
 	struct timespec time;
 
@@ -44,7 +44,7 @@ static long day_set(const struct timeval *wanted, const struct timezone *zone)
 	if (wanted && (wanted->tv_usec < 0 || wanted->tv_usec >= 1000000))
 		return -EINVAL;
 	if (!wanted)
-		return may_set_clock() ? 0 : -EPERM;
+		return clock_set_may_set_clock() ? 0 : -EPERM;
 	time = (struct timespec){.tv_sec = wanted->tv_sec, .tv_nsec = wanted->tv_usec * 1000};
 	return clock_set(CLOCK_REALTIME, &time);
 }
@@ -58,7 +58,7 @@ static long clock_adjust(long number, clockid_t clock, struct timex *timex)
 	if (!runtime.has_virtual_time || interpose_is_bad_pointer(timex) || !timex->modes)
 		return number == SYS_adjtimex ? target_call(SYS_adjtimex, timex)
 					      : target_call(SYS_clock_adjtime, clock, timex);
-	if (!may_set_clock())
+	if (!clock_set_may_set_clock())
 		return -EPERM;
 	result = platform_call(SYS_adjtimex, &question);
 	*timex = question;
@@ -72,7 +72,7 @@ bool time_emulate_setting(long number, const long arguments[6], long *result)
 		*result = clock_set((clockid_t)arguments[0], (const struct timespec *)arguments[1]);
 		return true;
 	case SYS_settimeofday:
-		*result = day_set((const struct timeval *)arguments[0],
+		*result = clock_set_day_set((const struct timeval *)arguments[0],
 			(const struct timezone *)arguments[1]);
 		return true;
 	case SYS_adjtimex:
@@ -90,7 +90,7 @@ bool time_emulate_setting(long number, const long arguments[6], long *result)
 INTERPOSED(int, clock_settime, (clockid_t clock, const struct timespec *wanted),
 	(int)interpose_result(clock_set(clock, wanted)));
 INTERPOSED(int, settimeofday, (const struct timeval *wanted, const struct timezone *zone),
-	(int)interpose_result(day_set(wanted, zone)));
+	(int)interpose_result(clock_set_day_set(wanted, zone)));
 INTERPOSED(int, adjtimex, (struct timex * timex),
 	(int)interpose_result(clock_adjust(SYS_adjtimex, CLOCK_REALTIME, timex)));
 INTERPOSED(int, ntp_adjtime, (struct timex * timex),
@@ -104,7 +104,7 @@ EXPORT int adjtime(const struct timeval *change, struct timeval *left)
 	ENTER();
 	if (!runtime.has_virtual_time)
 		return REAL(adjtime)(change, left);
-	if (change && !may_set_clock())
+	if (change && !clock_set_may_set_clock())
 		return (int)interpose_result(-EPERM);
 	if (left)
 		*left = (struct timeval){0};

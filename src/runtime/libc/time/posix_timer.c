@@ -50,7 +50,7 @@ static uint64_t posix_timer_timer_wake_ns(const struct posix_timer *timer)
 }
 
 /* Returns the number of missed expirations. */
-static int timer_advance(struct posix_timer *timer, uint64_t now_ns)
+static int posix_timer_advance(struct posix_timer *timer, uint64_t now_ns)
 {
 	uint64_t missed;
 
@@ -65,13 +65,13 @@ static int timer_advance(struct posix_timer *timer, uint64_t now_ns)
 	return missed < INT32_MAX ? (int)missed : INT32_MAX;
 }
 
-static bool timer_is_silent(const struct posix_timer *timer)
+static bool posix_timer_is_silent(const struct posix_timer *timer)
 {
 	return !timer->is_armed || timer->notify == SIGEV_THREAD;
 }
 
 /* Returns true if no thread can observe the expiration, and no wait ends by it. */
-static bool timer_only_counts(const struct posix_timer *timer)
+static bool posix_timer_only_counts(const struct posix_timer *timer)
 {
 	return timer->notify == SIGEV_NONE || signal_is_ignored(timer->signal) ||
 	       signals_pending_of_timer(timer->signal, (int)(timer - timers.entries));
@@ -82,27 +82,27 @@ uint64_t posix_timer_next_ns(void)
 	uint64_t next_ns = ENGINE_FOREVER;
 
 	for (int i = 0; timers.used_count && i < TIMERS_MAX; i++)
-		if (!timer_is_silent(&timers.entries[i]) &&
+		if (!posix_timer_is_silent(&timers.entries[i]) &&
 			posix_timer_timer_wake_ns(&timers.entries[i]) < next_ns &&
-			!timer_only_counts(&timers.entries[i]))
+			!posix_timer_only_counts(&timers.entries[i]))
 			next_ns = posix_timer_timer_wake_ns(&timers.entries[i]);
 	return next_ns;
 }
 
-static struct engine_thread *timer_receiver(const struct posix_timer *timer)
+static struct engine_thread *posix_timer_receiver(const struct posix_timer *timer)
 {
 	return timer->notify == SIGEV_THREAD_ID ? thread_of_id(timer->receiver) : NULL;
 }
 
 /* Counts expirations into the timer's pending signal. A timer has at most one; later expirations
  * add to its overrun count. */
-static void timer_count_into(struct posix_timer *timer, siginfo_t *pending, uint64_t now_ns)
+static void posix_timer_count_into(struct posix_timer *timer, siginfo_t *pending, uint64_t now_ns)
 {
 	int64_t overrun;
 
 	if (!timer->is_armed || timer->deadline_ns > now_ns)
 		return;
-	overrun = pending->si_overrun + INT64_C(1) + timer_advance(timer, now_ns);
+	overrun = pending->si_overrun + INT64_C(1) + posix_timer_advance(timer, now_ns);
 	timer->overrun = pending->si_overrun = overrun < INT32_MAX ? (int)overrun : INT32_MAX;
 }
 
@@ -110,8 +110,8 @@ void posix_timer_was_taken(siginfo_t *information)
 {
 	struct posix_timer *timer = &timers.entries[information->si_timerid % TIMERS_MAX];
 
-	if (timer->is_used && !timer_is_silent(timer))
-		timer_count_into(timer, information, engine_clock_ns());
+	if (timer->is_used && !posix_timer_is_silent(timer))
+		posix_timer_count_into(timer, information, engine_clock_ns());
 }
 
 bool posix_timer_fire_due(uint64_t now_ns)
@@ -124,33 +124,33 @@ bool posix_timer_fire_due(uint64_t now_ns)
 		siginfo_t *pending;
 		int missed;
 
-		if (timer_is_silent(timer) || posix_timer_timer_wake_ns(timer) > now_ns)
+		if (posix_timer_is_silent(timer) || posix_timer_timer_wake_ns(timer) > now_ns)
 			continue;
 		pending = signals_pending_of_timer(timer->signal, i);
 		if (pending) {
-			timer_count_into(timer, pending, now_ns);
+			posix_timer_count_into(timer, pending, now_ns);
 			continue;
 		}
-		missed = timer_advance(timer, now_ns);
+		missed = posix_timer_advance(timer, now_ns);
 		if (timer->notify == SIGEV_NONE)
 			continue;
 		timer->overrun = missed;
 		information.si_timerid = i;
 		information.si_overrun = timer->overrun;
 		information.si_value = timer->value;
-		signals_raise(timer_receiver(timer), &information);
+		signals_raise(posix_timer_receiver(timer), &information);
 		has_fired = true;
 	}
 	return has_fired;
 }
 
-static bool timer_is_set_anew(const struct engine_op *op, const struct engine_thread *thread)
+static bool posix_timer_is_set_anew(const struct engine_op *op, const struct engine_thread *thread)
 {
 	(void)thread;
 	return ((const struct posix_timer *)op->address)->generation != op->argument;
 }
 
-static void *timer_thread(void *argument)
+static void *posix_timer_thread(void *argument)
 {
 	struct posix_timer *timer = argument;
 	uint32_t life = timer->life;
@@ -160,20 +160,20 @@ static void *timer_thread(void *argument)
 	while (timer->is_used && timer->life == life) {
 		struct engine_op op = {.kind = OP_SLEEP,
 			.address = timer,
-			.ready = timer_is_set_anew,
+			.ready = posix_timer_is_set_anew,
 			.deadline_ns =
 				timer->is_armed ? posix_timer_timer_wake_ns(timer) : ENGINE_FOREVER,
 			.argument = timer->generation};
 
 		if (engine_perform(&op) != WAIT_TIMED_OUT)
 			continue;
-		timer->overrun = timer_advance(timer, time_now_ns());
+		timer->overrun = posix_timer_advance(timer, time_now_ns());
 		timer->function(timer->value);
 	}
 	return NULL;
 }
 
-static bool timer_can_be(clockid_t clock, const struct sigevent *event)
+static bool posix_timer_can_be(clockid_t clock, const struct sigevent *event)
 {
 	struct timespec time;
 
@@ -185,7 +185,8 @@ static bool timer_can_be(clockid_t clock, const struct sigevent *event)
 	       event->sigev_signo > 0 && event->sigev_signo < NSIG;
 }
 
-static void timer_begin(struct posix_timer *timer, clockid_t clock, const struct sigevent *event)
+static void posix_timer_begin(
+	struct posix_timer *timer, clockid_t clock, const struct sigevent *event)
 {
 	uint32_t life = timer->life + 1;
 	uint32_t generation = timer->generation + 1;
@@ -213,16 +214,16 @@ EXPORT int timer_create(clockid_t clock, struct sigevent *restrict event, timer_
 	int error;
 
 	ENTER();
-	if (!timer_can_be(clock, event))
+	if (!posix_timer_can_be(clock, event))
 		return (int)interpose_result(-EINVAL);
 	while (timer < timers.entries + TIMERS_MAX && timer->is_used)
 		timer++;
 	if (timer == timers.entries + TIMERS_MAX)
 		return (int)interpose_result(-EAGAIN);
-	timer_begin(timer, clock, event);
+	posix_timer_begin(timer, clock, event);
 	error = timer->notify == SIGEV_THREAD
 			? runtime_start_detached(
-				  event->sigev_notify_attributes, timer_thread, timer)
+				  event->sigev_notify_attributes, posix_timer_thread, timer)
 			: 0;
 	if (error) {
 		timer->is_used = false;

@@ -34,7 +34,7 @@ static uint64_t timer_wake_ns(void)
 
 /* Returns whether an expiration has no effect: the last signal is still pending, or SIGALRM is
  * ignored. */
-static bool timer_goes_unnoticed(void)
+static bool timer_has_no_effect(void)
 {
 	return signal_queue_process() & signal_bit(SIGALRM) || signal_is_ignored(SIGALRM);
 }
@@ -46,7 +46,7 @@ uint64_t timer_next_ns(void)
 
 	if (descriptor_ns < next_ns)
 		next_ns = descriptor_ns;
-	return timer.is_armed && timer_wake_ns() < next_ns && !timer_goes_unnoticed()
+	return timer.is_armed && timer_wake_ns() < next_ns && !timer_has_no_effect()
 		       ? timer_wake_ns()
 		       : next_ns;
 }
@@ -116,12 +116,12 @@ static void timer_arm(uint64_t first_ns, uint64_t interval_ns)
 	timer.hurried_ns = engine_clock_hurried_ns();
 }
 
-static uint64_t ns_from_timeval(const struct timeval *time)
+static uint64_t timer_ns_from_timeval(const struct timeval *time)
 {
 	return (uint64_t)time->tv_sec * NS_PER_SECOND + (uint64_t)time->tv_usec * NS_PER_US;
 }
 
-static struct timeval timeval_from_ns(uint64_t ns)
+static struct timeval timer_timeval_from_ns(uint64_t ns)
 {
 	/* An armed timer never shows 0. */
 	ns += NS_PER_US - 1;
@@ -149,12 +149,12 @@ EXPORT int getitimer(__itimer_which_t which, struct itimerval *out)
 	ENTER();
 	if (which != ITIMER_REAL || !time_is_virtual())
 		return (int)interpose_result(platform_call(SYS_getitimer, which, out));
-	out->it_value = timeval_from_ns(timer_left_ns());
-	out->it_interval = timeval_from_ns(timer.is_armed ? timer.interval_ns : 0);
+	out->it_value = timer_timeval_from_ns(timer_left_ns());
+	out->it_interval = timer_timeval_from_ns(timer.is_armed ? timer.interval_ns : 0);
 	return 0;
 }
 
-static bool is_valid_timeval(const struct timeval *time)
+static bool timer_is_valid_timeval(const struct timeval *time)
 {
 	return time->tv_sec >= 0 && time->tv_usec >= 0 && time->tv_usec < 1000000;
 }
@@ -169,18 +169,18 @@ EXPORT int setitimer(__itimer_which_t which, const struct itimerval *restrict wa
 		return (int)interpose_result(target_call(SYS_setitimer, which, wanted, old));
 	if (wanted)
 		next = *wanted;
-	if (!is_valid_timeval(&next.it_value) || !is_valid_timeval(&next.it_interval))
+	if (!timer_is_valid_timeval(&next.it_value) || !timer_is_valid_timeval(&next.it_interval))
 		return (int)interpose_result(-EINVAL);
 	if (old)
 		(void)getitimer(which, old);
-	timer_arm(ns_from_timeval(&next.it_value), ns_from_timeval(&next.it_interval));
+	timer_arm(timer_ns_from_timeval(&next.it_value), timer_ns_from_timeval(&next.it_interval));
 	return 0;
 }
 
 EXPORT useconds_t ualarm(useconds_t value, useconds_t interval)
 {
-	struct itimerval wanted = {.it_value = timeval_from_ns(value * NS_PER_US),
-		.it_interval = timeval_from_ns(interval * NS_PER_US)};
+	struct itimerval wanted = {.it_value = timer_timeval_from_ns(value * NS_PER_US),
+		.it_interval = timer_timeval_from_ns(interval * NS_PER_US)};
 	struct itimerval old;
 
 	ENTER();

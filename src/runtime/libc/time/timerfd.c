@@ -39,7 +39,7 @@ static struct timer_descriptor *timerfd_timer_of(int fd)
 	return NULL;
 }
 
-static bool timer_register(int fd, clockid_t clock)
+static bool timerfd_timer_register(int fd, clockid_t clock)
 {
 	for (int i = 0; i < TIMER_DESCRIPTORS_MAX; i++) {
 		if (timers.entries[i].is_used)
@@ -52,17 +52,17 @@ static bool timer_register(int fd, clockid_t clock)
 	return false;
 }
 
-static void kernel_set(int fd, int flags, const struct itimerspec *wanted)
+static void timerfd_kernel_set(int fd, int flags, const struct itimerspec *wanted)
 {
 	fd_note(SYS_write, fd, platform_call(SYS_timerfd_settime, fd, flags, wanted, NULL));
 }
 
-static void kernel_make_readable(int fd)
+static void timerfd_kernel_make_readable(int fd)
 {
 	struct itimerspec long_ago = {.it_value.tv_nsec = 1};
 	struct pollfd poll = {.fd = fd, .events = POLLIN};
 
-	kernel_set(fd, TFD_TIMER_ABSTIME, &long_ago);
+	timerfd_kernel_set(fd, TFD_TIMER_ABSTIME, &long_ago);
 	(void)platform_call(
 		SYS_poll, &poll, 1, KERNEL_TIMER_MS); /* a late kernel only delays the poll */
 }
@@ -78,7 +78,7 @@ uint64_t timerfd_next_ns(void)
 	return next_ns;
 }
 
-static void timer_expire(struct timer_descriptor *timer, uint64_t now_ns)
+static void timerfd_timer_expire(struct timer_descriptor *timer, uint64_t now_ns)
 {
 	uint64_t times = 1;
 
@@ -89,7 +89,7 @@ static void timer_expire(struct timer_descriptor *timer, uint64_t now_ns)
 		timer->is_armed = false;
 	}
 	if (!timer->expirations)
-		kernel_make_readable(timer->fd);
+		timerfd_kernel_make_readable(timer->fd);
 	timer->expirations += times;
 }
 
@@ -102,7 +102,7 @@ bool timerfd_fire_due(uint64_t now_ns)
 
 		if (!timer->is_armed || timer->deadline_ns > now_ns)
 			continue;
-		timer_expire(timer, now_ns);
+		timerfd_timer_expire(timer, now_ns);
 		has_fired = true;
 	}
 	if (has_fired)
@@ -119,12 +119,12 @@ EXPORT int timerfd_create(clockid_t clock, int flags)
 	result = target_call(SYS_timerfd_create, clock, flags);
 	if (platform_failed(result))
 		return (int)interpose_result(result);
-	is_ours = time_is_virtual() && timer_register((int)result, clock);
+	is_ours = time_is_virtual() && timerfd_timer_register((int)result, clock);
 	fd_opened((int)result, FD_EVENT, is_ours, (int)result);
 	return (int)result;
 }
 
-static bool is_valid_setting(const struct itimerspec *wanted)
+static bool timerfd_is_valid_setting(const struct itimerspec *wanted)
 {
 	return time_is_valid(&wanted->it_value) && time_is_valid(&wanted->it_interval) &&
 	       wanted->it_value.tv_sec >= 0 && wanted->it_interval.tv_sec >= 0;
@@ -151,11 +151,12 @@ EXPORT int timerfd_settime(
 	if (!timer)
 		return (int)interpose_result(
 			target_call(SYS_timerfd_settime, fd, flags, wanted, old));
-	if (flags & ~(TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET) || !is_valid_setting(wanted))
+	if (flags & ~(TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET) ||
+		!timerfd_is_valid_setting(wanted))
 		return (int)interpose_result(-EINVAL);
 	if (old)
 		timerfd_timer_show(timer, old);
-	kernel_set(fd, 0, &never);
+	timerfd_kernel_set(fd, 0, &never);
 	timer->expirations = 0;
 	timer->is_armed = wanted->it_value.tv_sec || wanted->it_value.tv_nsec;
 	timer->interval_ns = time_from_timespec(&wanted->it_interval);
@@ -186,7 +187,7 @@ void timerfd_was_read(int fd, const struct iovec *vector)
 	if (!timer || vector[0].iov_len < sizeof timer->expirations)
 		return;
 	if (timer->is_armed && timer->deadline_ns <= engine_clock_ns())
-		timer_expire(timer, engine_clock_ns());
+		timerfd_timer_expire(timer, engine_clock_ns());
 	memcpy(vector[0].iov_base, &timer->expirations, sizeof timer->expirations);
 	timer->expirations = 0;
 }

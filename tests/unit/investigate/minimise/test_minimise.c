@@ -165,7 +165,7 @@ static uint64_t compare_workers(
 	params.probe = fixture.params;
 	assert_int_equal(minimise(&one, &params, &incomplete_by_one, NULL), 0);
 	tries_init(&tries, &params.probe, workers);
-	tries.pays_from_ns = 0;
+	tries.parallel_from_ns = 0;
 	params.ahead = &tries.ahead;
 	assert_int_equal(minimise(&many, &params, &incomplete, NULL), 0);
 	ahead = tries.ahead_runs;

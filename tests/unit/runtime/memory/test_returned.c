@@ -230,7 +230,7 @@ static void test_returned__believes_a_sanitizers_shadow(void **state)
 	(void)state;
 	returned_look_for_shadow();
 	assert_int_equal(watches, 0); /* the process has no shadow */
-	shadow.is_looked_for = false;
+	shadow.is_searched = false;
 	runtime.sanitizer_shadow = tell_shadow;
 	is_foreign = true;
 	returned_look_for_shadow();

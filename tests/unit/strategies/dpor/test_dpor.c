@@ -494,7 +494,8 @@ static void dpor__looks_back_no_further_than_a_step_of_its_own(void **state)
 			pending[t].object = locks[t] / 2 % 2 ? 5 : 6 + t;
 		}
 		for (uint32_t j = 0; i == STEPS / 2 && j < i - 64; j++)
-			dpor_steps(dpor)[j].alike = dpor_steps(dpor)[j].wide = DPOR_NONE / 2;
+			dpor_steps(dpor)[j].previous_in_bucket = dpor_steps(dpor)[j].wide =
+				DPOR_NONE / 2;
 		strategy_dpor.executed(dpor, &view, (struct thread_id){(uint16_t)thread});
 		locks[thread]++;
 		view.current.index = (uint16_t)thread;
