@@ -271,7 +271,7 @@ int run_report_finish(struct run_report *report, const struct campaign_result *r
 		run_summary_print_explored(result);
 		run_summary_print_checkpoints(result);
 		run_summary_print_guarantee(result);
-		run_verdict_print(report->options, result);
+		run_verdict_print(report->options, result, report->is_unmodified);
 		run_summary_print_races(report, result);
 		run_summary_print_shortcomings(result);
 		if (result->total.findings)

@@ -86,8 +86,10 @@ static void run_verdict_print_pairs(
 		terminal_number(result->pairs, pairs));
 }
 
-void run_verdict_print(const struct campaign_options *options, const struct campaign_result *result)
+void run_verdict_print(const struct campaign_options *options, const struct campaign_result *result,
+	bool is_unmodified)
 {
+	const enum memory_model model = options->settings.memory_model;
 	char prefix[64] = "";
 	/* A failure of the runs beside a search need not be one of the search's runs. */
 	const bool is_beside = !strategies[options->strategy]->search.is_exhausted;
@@ -98,10 +100,8 @@ void run_verdict_print(const struct campaign_options *options, const struct camp
 	if (result->has_verdict && !result->verdict.refusal[0] &&
 		!(is_beside && result->total.failures))
 		verdict_say(&result->verdict, result->total.failures,
-			options->settings.memory_model
-				? memory_model_titles[options->settings.memory_model]
-				: NULL,
-			prefix);
+			/* Without instrumented stores a model has no effect. */
+			model && !is_unmodified ? memory_model_titles[model] : NULL, prefix);
 	run_verdict_print_orders(&result->orders);
 	run_verdict_print_pairs(options, result);
 }

@@ -3,6 +3,7 @@
 
 #include "explore/campaign.h"
 
-void run_verdict_print(
-	const struct campaign_options *options, const struct campaign_result *result);
+/* `is_unmodified`: the program has no instrumented accesses, and hence no memory model but sc. */
+void run_verdict_print(const struct campaign_options *options, const struct campaign_result *result,
+	bool is_unmodified);
 void run_verdict_print_json_orders(const struct campaign_orders *orders);
