@@ -27,7 +27,7 @@
 #include "strategies/strategy.h"
 
 #define CONTRACT_MAGIC UINT32_C(0x6c646472) /* "rddl" */
-#define CONTRACT_VERSION 23u
+#define CONTRACT_VERSION 24u
 #define CONTRACT_ENVIRONMENT "RADDLE_CONTRACT"
 #define CONTRACT_FILLER "RADDLE_FILLER" /* gives every environment the same size */
 
@@ -100,6 +100,7 @@ struct contract_plan {
 	uint64_t step_limit;
 	uint64_t stall_ns;     /* limit of the stalls of a run: run_stall_ns() */
 	uint32_t memory_model; /* enum memory_model */
+	uint32_t weak_limit;   /* as in engine_run */
 	uint32_t strengthened_count;
 	struct strengthened strengthened[STRENGTHENED_MOST];
 	uint32_t tolerated; /* bit OUTCOME_x: this outcome is no failure */

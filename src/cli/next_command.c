@@ -194,6 +194,8 @@ void next_add_settings(struct strbuf *out, const struct settings *settings)
 		next_command_add_time(out, "--stalls", settings->stall_ns);
 	if (settings->memory_model != standard.memory_model)
 		strbuf_addf(out, " --memory-model %s", memory_model_words[settings->memory_model]);
+	if (settings->weak_limit)
+		strbuf_addf(out, " --bounds w=%" PRIu32, settings->weak_limit - 1);
 	if (settings->has_forked_children)
 		strbuf_adds(out, " --forked-children");
 	if (settings->without_virtual_time)

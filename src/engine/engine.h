@@ -275,6 +275,7 @@ struct engine_run {
 	struct stalls *stalls; /* receives the stalls of the run; NULL: not needed */
 	enum memory_model memory_model;
 	struct delayed_stores *delayed; /* receives them; NULL: not needed */
+	uint32_t weak_limit; /* the most weak choices (weak_choices.c), plus 1; 0: no limit */
 	/* bit OUTCOME_x: such misuse does not end the run; the call continues as in glibc */
 	uint32_t tolerated;
 	/* engine_change_deferred() may defer its work; the host must not call engine_has_woken() */
@@ -479,6 +480,10 @@ void engine_clock_note_poll(void);
 /* Lets time pass as `count` steps would. */
 void engine_clock_note_calls(uint32_t count);
 void engine_note_feature(enum run_feature feature);
+/* Weak choices: old reads, early stores, and reads that pass buffered stores. Returns whether the
+ * run may make another one. */
+bool engine_may_choose_weakly(void);
+void engine_note_weak_choice(void);
 /* Notes that a thread waits at most until `deadline_ns`. */
 void engine_clock_note_deadline(uint64_t deadline_ns);
 

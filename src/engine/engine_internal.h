@@ -107,6 +107,7 @@ struct engine {
 	uint32_t stall_count;  /* stalls of the run (stall.c) */
 	uint64_t stalled_ns;   /* sum of the run's stalls, if it is limited */
 	uint32_t store_buffer_count;
+	uint32_t weak_choices;	 /* made in this run */
 	uint32_t slice_count;	 /* starved threads whose time slice has not ended (fairness.c) */
 	bool clock_was_read;	 /* a thread has read the clock in the current period */
 	uintptr_t lowest_handle; /* of the threads but main, ended ones included; 0: none */

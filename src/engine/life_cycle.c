@@ -85,6 +85,7 @@ void engine_begin_run(const struct engine_run *run)
 	engine.stall_count = 0;
 	engine.stalled_ns = 0;
 	engine.store_buffer_count = 0;
+	engine.weak_choices = 0;
 	c11_begin_run(run->memory_model == MEMORY_MODEL_C11, run->delayed);
 	rng_seed(&engine.random, run->random_seed);
 	rng_seed(&engine.value_random, ~run->seed);
@@ -139,6 +140,7 @@ void engine_renew(void)
 	engine.yielder_count = 0;
 	engine.spin_count = 0;
 	engine.store_buffer_count = 0;
+	engine.weak_choices = 0;
 	engine.step = 0;
 	engine.lease_given = 0;
 	engine.changed_count = 0;
@@ -218,6 +220,7 @@ void engine_begin_child(uint64_t random_seed)
 	}
 	self->store_buffer = 0;
 	engine.store_buffer_count = 0;
+	engine.weak_choices = 0;
 	c11_end();
 	engine.zombies = NULL;
 	engine.yielder_count = (self->yielded_at != 0) + engine.follows_priorities;

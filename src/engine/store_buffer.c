@@ -67,6 +67,20 @@ uint32_t engine_store_count(const struct engine_thread *thread)
 	return buffer ? buffer->count : 0;
 }
 
+/* Returns whether a read of the thread would pass a store that other threads may see. */
+static bool store_buffer_has_unpassed(const struct engine_thread *thread)
+{
+	struct store_buffer *buffer = store_buffer_of(thread);
+
+	for (uint32_t i = 0; i < buffer->count; i++) {
+		const struct buffered_store *store = store_buffer_at(buffer, i);
+
+		if (store->is_point && !store->passing_site)
+			return true;
+	}
+	return false;
+}
+
 bool engine_must_drain(const struct engine_thread *thread, const struct engine_op *op)
 {
 	if (!thread->store_buffer || !engine_store_count(thread))
@@ -74,6 +88,7 @@ bool engine_must_drain(const struct engine_thread *thread, const struct engine_o
 	switch (op->kind) {
 	case OP_LOAD:
 	case OP_ATOMIC_LOAD:
+		return store_buffer_has_unpassed(thread) && !engine_may_choose_weakly();
 	case OP_SPIN:
 	case OP_DRAIN:
 		return false;
@@ -144,14 +159,19 @@ static void store_buffer_report(const struct buffered_store *store)
 
 static void store_buffer_pass(struct store_buffer *buffer, const struct engine_op *op)
 {
+	bool is_weak = false;
+
 	for (uint32_t i = 0; i < buffer->count; i++) {
 		struct buffered_store *store = store_buffer_at(buffer, i);
 
 		if (store->passing_site || store_overlaps(store, (uintptr_t)op->address, op->bytes))
 			continue;
 		store->passing_site = op->site;
+		is_weak |= store->is_point;
 		store_buffer_report(store);
 	}
+	if (is_weak)
+		engine_note_weak_choice();
 }
 
 /* The store's owner does not move: memory holds the value that the observer sees. */

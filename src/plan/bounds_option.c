@@ -23,6 +23,7 @@ static const struct bound bounds[] = {
 };
 
 #define BOUND_COUNT (sizeof bounds / sizeof *bounds)
+#define WEAK_CHOICES_MOST 1000000
 #define EXAMPLE "c=2,v=2,t=3"
 
 static const struct bound *bounds_option_find_bound(char letter)
@@ -56,7 +57,7 @@ static int bounds_option_parse_bound(const char **text, uint32_t index,
 	if (!bound || start[1] != '=' || !isdigit((unsigned char)start[2]))
 		return error_set(err, ERROR_USAGE,
 			"--bounds cannot take '%.*s'; give a number for c (preemptions), v "
-			"(variables), t (threads) and, if wanted, l (loops), such as " EXAMPLE,
+			"(variables), t (threads) and, if wanted, l (loops) and w (weak choices), such as " EXAMPLE,
 			length, start);
 	value = strtol(start + 2, &end, 10);
 	if (end != start + length)
@@ -79,24 +80,50 @@ static int bounds_option_parse_bound(const char **text, uint32_t index,
 	return 0;
 }
 
-int bounds_parse(
-	const char *text, uint32_t *index, struct strategy_config *config, struct error *err)
+/* Parses "w=N". */
+static int bounds_option_parse_weak(const char **text, uint32_t *weak_limit, struct error *err)
+{
+	const int length = (int)strcspn(*text, ",");
+	char *end;
+	unsigned long value = strtoul(*text + 2, &end, 10);
+
+	if ((*text)[1] != '=' || !isdigit((unsigned char)(*text)[2]) || end != *text + length)
+		return error_set(
+			err, ERROR_USAGE, "--bounds cannot take '%.*s'; write w=2", length, *text);
+	if (value > WEAK_CHOICES_MOST)
+		return error_set(err, ERROR_USAGE, "w=%.*s is too much; w=%d is the most",
+			length - 2, *text + 2, WEAK_CHOICES_MOST);
+	if (*weak_limit)
+		return error_set(err, ERROR_USAGE, "--bounds has w twice; leave one of them out");
+	*weak_limit = (uint32_t)value + 1;
+	*text = end;
+	return 0;
+}
+
+int bounds_parse(const char *text, uint32_t *index, struct strategy_config *config,
+	uint32_t *weak_limit, struct error *err)
 {
 	struct strategy_config parsed;
-	uint32_t found = 0, given = 0;
+	uint32_t found = 0, given = 0, weak = 0;
 	int status = strategy_parse("bounded", &found, &parsed, err);
 
 	while (!status && *text) {
-		status = bounds_option_parse_bound(&text, found, &parsed, &given, err);
+		status = *text == 'w'
+				 ? bounds_option_parse_weak(&text, &weak, err)
+				 : bounds_option_parse_bound(&text, found, &parsed, &given, err);
 		text += !status && *text == ',';
 	}
-	for (size_t i = 0; i < BOUND_COUNT && !status; i++)
+	for (size_t i = 0; i < BOUND_COUNT && !status && (given || !weak); i++)
 		if (bounds[i].is_needed && !(given >> i & 1))
 			status = error_set(err, ERROR_USAGE,
 				"--bounds lacks %c; give c, v and t, such as " EXAMPLE,
 				bounds[i].letter);
 	if (status)
 		return status;
+	if (weak)
+		*weak_limit = weak;
+	if (!given && weak)
+		return 0;
 	*index = found;
 	*config = parsed;
 	return 0;

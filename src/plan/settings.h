@@ -21,6 +21,7 @@ struct settings {
 	bool has_spurious_wakeups;
 	uint64_t stall_ns; /* limit of the stalls of a run (model/stall.h) */
 	enum memory_model memory_model;
+	uint32_t weak_limit;	  /* as in engine_run */
 	bool has_forked_children; /* raddle also schedules the threads of forked children */
 	bool without_dispatch;
 	bool without_virtual_time;

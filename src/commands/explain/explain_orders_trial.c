@@ -102,7 +102,7 @@ static bool explain_orders_trial_orders_is_complete(const struct orders_search *
 	struct strategy_verdict verdict = {0};
 
 	strategy_dpor.search.verdict(contract_strategy((struct contract *)contract), &verdict);
-	return verdict.is_complete && !(contract->features & FEATURE_HISTORY_CUT);
+	return verdict.is_complete && !(contract->features & (FEATURES_OF_CUTS | FEATURE_WEAK_CUT));
 }
 
 static int explain_orders_trial_orders_exhaust(

@@ -106,7 +106,7 @@ static error_t run_arguments_parse_making(int key, char *text, struct argp_state
 		return 0;
 	case OPTION_MEMORY_MODEL:
 		if (!memory_model_parse(text, &options->settings.memory_model))
-			argp_error(state, "--memory-model is sc or tso, not %s", text);
+			argp_error(state, "--memory-model is sc, tso or c11, not %s", text);
 		return 0;
 	case OPTION_CHECKPOINTS:
 		options->checkpoints = (enum contract_checkpoints)run_arguments_parse_when(
@@ -247,12 +247,21 @@ static int run_arguments_settle_strategy(struct run_arguments *arguments, struct
 {
 	struct campaign_options *options = &arguments->options;
 
-	if (arguments->bounds && arguments->strategy)
+	const uint32_t none = strategy_count;
+	struct settings *settings = &options->settings;
+
+	options->strategy = none;
+	if (arguments->bounds && bounds_parse(arguments->bounds, &options->strategy,
+					 &options->strategy_config, &settings->weak_limit, err) < 0)
+		return err->code;
+	if (settings->weak_limit && !settings->memory_model)
+		return error_set(err, ERROR_USAGE,
+			"--bounds w limits the weak choices of --memory-model tso or c11; give one of them");
+	if (options->strategy != none && arguments->strategy)
 		return error_set(err, ERROR_USAGE,
 			"--bounds implies strategy bounded; leave --strategy out");
-	if (arguments->bounds)
-		return bounds_parse(
-			arguments->bounds, &options->strategy, &options->strategy_config, err);
+	if (options->strategy != none)
+		return 0;
 	return strategy_parse(arguments->strategy ? arguments->strategy : STRATEGY_STANDARD,
 		&options->strategy, &options->strategy_config, err);
 }

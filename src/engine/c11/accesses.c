@@ -73,10 +73,12 @@ static uint32_t accesses_access_choose_age(const uint32_t *ages, uint32_t count,
 	struct c11_thread *self = c11_self();
 	uint32_t age = 0;
 
-	if (is_point && count > 1 && self->old_reads < C11_OLD_READS_MOST)
-		age = ages[engine_choose_value(count)];
-	else if (is_point && count > 1)
+	if (is_point && count > 1 && self->old_reads >= C11_OLD_READS_MOST)
 		engine_note_feature(FEATURE_WAIT_CUT);
+	else if (is_point && count > 1 && engine_may_choose_weakly())
+		age = ages[engine_choose_value(count)];
+	if (age)
+		engine_note_weak_choice();
 	self->old_reads = age ? self->old_reads + 1 : 0;
 	return age;
 }
@@ -147,7 +149,10 @@ static uint32_t accesses_access_place(const struct engine_op *op,
 		indices[count] = i;
 		stamps[count++] = from + (location->stores[i].stamp - from) / 2;
 	}
-	chosen = is_point && count ? engine_choose_value(count + 1) : 0;
+	chosen = is_point && count && engine_may_choose_weakly() ? engine_choose_value(count + 1)
+								 : 0;
+	if (chosen)
+		engine_note_weak_choice();
 	*stamp = chosen ? stamps[chosen - 1] : (c11.stamp += C11_STAMP_STEP);
 	return chosen ? indices[chosen - 1] : location->count;
 }

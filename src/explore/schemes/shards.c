@@ -101,6 +101,9 @@ static const char *shards_verdict_missing_stores(uint32_t features)
 	return NULL;
 }
 
+#define WEAK_CHOICES_ARE_BOUNDED                                                                   \
+	"--bounds w leaves out further weak choices; give a larger w, or none"
+
 /* Reduces the verdict: it covers only a part of the schedules. */
 static void shards_verdict_reduce(struct strategy_verdict *verdict, const char *reason)
 {
@@ -133,6 +136,8 @@ void verdict_take(struct campaign *campaign)
 	else if (result->features & FEATURES_OF_CUTS)
 		shards_verdict_reduce(
 			&result->verdict, shards_verdict_missing_stores(result->features));
+	else if (result->features & FEATURE_WEAK_CUT)
+		shards_verdict_reduce(&result->verdict, WEAK_CHOICES_ARE_BOUNDED);
 }
 
 int verdict_keep(struct campaign *campaign, bool is_over, struct error *err)

@@ -1,0 +1,27 @@
+/*
+ * Limit of the weak choices of a run. With c11 a weak choice is a load of an old store, or a store
+ * that precedes an executed one in modification order. With tso it is a read that passes a store in
+ * its thread's buffer. A run without weak choices is sequentially consistent.
+ */
+#include "engine/engine_internal.h"
+
+bool engine_may_choose_weakly(void)
+{
+	if (!engine.run.weak_limit || engine.weak_choices + 1 < engine.run.weak_limit)
+		return true;
+	engine_note_feature(FEATURE_WEAK_CUT);
+	return false;
+}
+
+void engine_note_weak_choice(void)
+{
+	if (!engine.run.weak_limit || ++engine.weak_choices + 1 < engine.run.weak_limit)
+		return;
+	/* From now on reads wait until the buffers of their threads are empty. */
+	for (uint32_t i = 0; i < engine.thread_count; i++) {
+		struct engine_thread *thread = &engine.threads[i];
+
+		if (thread->op && thread->store_buffer && thread->state == THREAD_ALIVE)
+			engine_evaluate(thread);
+	}
+}
