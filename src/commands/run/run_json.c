@@ -44,7 +44,7 @@ void run_report_print_json(const struct run_report *report, const struct campaig
 		result->races, result->races_suppressed, (unsigned long long)result->checkpoints,
 		(unsigned long long)result->runs_resumed, (unsigned long long)result->digest,
 		(unsigned long long)(result->runs_made ? result->runs_made : result->total.runs));
-	if (result->pairs)
+	if (run_verdict_has_pairs(report->options, result))
 		(void)printf("\"pairs\":{\"seen\":%u,\"in_both_orders\":%u},", result->pairs,
 			result->pairs_in_both_orders);
 	run_json_print_json_promise(result);

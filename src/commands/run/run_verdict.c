@@ -72,14 +72,19 @@ static void run_verdict_print_orders(const struct campaign_orders *orders)
 }
 
 /* A search reports its scope instead. A campaign that ends at its first failure was short. */
+bool run_verdict_has_pairs(
+	const struct campaign_options *options, const struct campaign_result *result)
+{
+	return result->pairs && (!result->total.findings || options->keep_going);
+}
+
 static void run_verdict_print_pairs(
 	const struct campaign_options *options, const struct campaign_result *result)
 {
 	char both[32], pairs[32];
 
-	if (!result->pairs || result->verdict.is_complete ||
-		strategies[options->strategy]->search.is_exhausted ||
-		(result->total.findings && !options->keep_going))
+	if (!run_verdict_has_pairs(options, result) || result->verdict.is_complete ||
+		strategies[options->strategy]->search.is_exhausted)
 		return;
 	(void)fprintf(stderr, "conflicting pairs seen in both orders: %s of %s\n",
 		terminal_number(result->pairs_in_both_orders, both),
