@@ -45,7 +45,8 @@ void c11_synchronise(const struct engine_op *op);
  * point. `is_point`: the load may read an old store. Another access reads the newest one.
  */
 void c11_access(const struct engine_op *op, bool is_point);
-/* Returns the messages of the access of the last c11_access() once, then none. */
+/* Returns the store messages that the access of the last c11_access() read or wrote. A second call returns
+ * none. */
 struct store_messages c11_take_messages(void);
 /* Returns whether the memory has a history. */
 bool c11_knows(const void *start, size_t bytes);

@@ -27,48 +27,6 @@ void explain_work_init(struct explain_work *work)
 		.runs = 100, .time_ns = UINT64_C(60000000000), .limit = 100000, .answers = 3};
 }
 
-void explain_result_release(struct explain_result *result)
-{
-	for (uint32_t i = 0; i < result->answer_count; i++) {
-		explain_cause_release(&result->answers[i].cause);
-		explain_shown_release(&result->answers[i].failing);
-		explain_shown_release(&result->answers[i].passing);
-	}
-	pattern_ranking_release(&result->ranking);
-	strbuf_release(&result->notes);
-	explain_close(result->explain);
-}
-
-static bool explain_work_is_refuted(
-	const struct explain_result *result, const struct explain_answer *answer)
-{
-	const struct pattern_ranking *ranking = &result->ranking;
-	const double failing = (double)ranking->failed / (ranking->failed + ranking->passed + 1);
-	const struct explain_cause *cause = &answer->cause;
-
-	if (!answer->has_cause || cause->is_cause)
-		return false;
-	if (result->finding->remedy && answer->record->is_foreign)
-		return true;
-	return cause->could_force && cause->forced.failed <= failing * cause->forced.runs;
-}
-
-void explain_result_drop_refuted(struct explain_result *result)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < result->answer_count; i++) {
-		struct explain_answer *answer = &result->answers[i];
-
-		if (explain_work_is_refuted(result, answer))
-			explain_cause_release(&answer->cause);
-		else
-			result->answers[kept++] = *answer;
-	}
-	memset(&result->answers[kept], 0, (result->answer_count - kept) * sizeof *result->answers);
-	result->answer_count = kept;
-}
-
 static void explain_work_take_run(struct explain_result *result, const struct explain_run *run)
 {
 	result->patterns_dropped += run->patterns_dropped;
@@ -494,45 +452,5 @@ int explain_work(struct explain_result *result, const struct finding *finding,
 			"note: no order of operations by different threads on one object could matter; raddle replay --trace shows all operations\n");
 	if (status < 0)
 		explain_result_release(result);
-	return status;
-}
-
-#define COST_ROUNDS 7
-
-static int explain_work_measure_round(
-	struct explain *explain, uint64_t runs, uint64_t *least_ns, struct error *err)
-{
-	uint64_t took_ns;
-	int status = explain_measure(explain, runs, &took_ns, err);
-
-	if (status == 0 && (!*least_ns || took_ns < *least_ns))
-		*least_ns = took_ns;
-	return status;
-}
-
-int explain_measure_cost(struct explain_cost *cost, const struct finding *finding,
-	const struct explain_options *options, uint64_t runs, struct error *err)
-{
-	struct explain_options with_options = *options, without_options = *options;
-	struct explain *with = NULL, *without = NULL;
-	int status;
-
-	*cost = (struct explain_cost){0};
-	with_options.workers = without_options.workers = 1;
-	without_options.without_patterns = true;
-	status = explain_open(&with, finding, &with_options, err);
-	if (status == 0)
-		status = explain_open(&without, finding, &without_options, err);
-	if (status == 0)
-		status = explain_learn(with, err);
-	if (status == 0)
-		status = explain_learn(without, err);
-	for (unsigned round = 0; status == 0 && round < COST_ROUNDS; round++) {
-		status = explain_work_measure_round(with, runs, &cost->with_ns, err);
-		if (status == 0)
-			status = explain_work_measure_round(without, runs, &cost->without_ns, err);
-	}
-	explain_close(with);
-	explain_close(without);
 	return status;
 }

@@ -1,7 +1,10 @@
 /* Runs in the rewind server and in the moving thread. */
 #include "runtime/restart/checkpoint_cost.h"
 
-/* Runs in one stretch; more with checkpoints, because the first runs take them. */
+/*
+ * A stretch is a number of runs whose time is measured. Stretches with checkpoints are longer, because
+ * their first runs take the checkpoints.
+ */
 #define RUNS_WITHOUT 16
 #define RUNS_WITH 64
 /* Per mode, alternating. The fastest counts: disturbances only slow a stretch down. */
@@ -9,7 +12,7 @@
 /* Some milliseconds: a stretch without checkpoints ends early when a few runs take this long, */
 #define TICKS_ENOUGH (UINT64_C(1) << 23)
 #define RUNS_FEW 4
-/* A stretch also ends early when its runs take this long, however few. */
+/* A stretch of any number of runs ends early when its runs take this long. */
 #define TICKS_LONG (UINT64_C(1) << 26)
 /* Runs until the next trial, doubled each time. */
 #define RUNS_STAY 2048

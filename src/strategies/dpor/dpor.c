@@ -344,7 +344,7 @@ static void dpor_begin_search(struct dpor *dpor)
 		dpor_share_begin(dpor);
 }
 
-/* A run told interchangeable threads apart. A task ends: its owner makes the task's runs itself. */
+/* A run distinguished interchangeable threads. A task ends: its owner makes the task's runs itself. */
 static void dpor_begin_without_symmetry(struct dpor *dpor)
 {
 	dpor_symmetry_drop(dpor);

@@ -64,7 +64,7 @@ static uint32_t dpor_symmetry_member_before(const struct dpor_group *group, uint
 	return before ? 63 - (uint32_t)__builtin_clzll(before) : DPOR_NONE;
 }
 
-void dpor_symmetry_meet(struct dpor *dpor, const struct schedule_view *view, uint32_t slot)
+void dpor_symmetry_add_thread(struct dpor *dpor, const struct schedule_view *view, uint32_t slot)
 {
 	struct dpor_symmetry *symmetry = &dpor->symmetry;
 	const bool is_alike =

@@ -75,7 +75,7 @@ struct schedule_view;
 struct strategy_verdict;
 
 /* Checks a new thread of this run, if the option is set. */
-void dpor_symmetry_meet(struct dpor *dpor, const struct schedule_view *view, uint32_t slot);
+void dpor_symmetry_add_thread(struct dpor *dpor, const struct schedule_view *view, uint32_t slot);
 /* Checks the next step, before it is on the stack. `index`: its thread. */
 void dpor_symmetry_note(struct dpor *dpor, const struct schedule_view *view, uint32_t index,
 	const struct dpor_op *op);

@@ -47,7 +47,7 @@ void dpor_add_new_threads(struct dpor *dpor, const struct schedule_view *view)
 				dpor->creation[slot] ? dpor->creation[slot] - 1 : DPOR_NONE;
 		dpor_threads_note_drainer(dpor, slot);
 		if (dpor->symmetry.is_wanted)
-			dpor_symmetry_meet(dpor, view, slot);
+			dpor_symmetry_add_thread(dpor, view, slot);
 	}
 }
 
