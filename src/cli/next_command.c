@@ -84,7 +84,7 @@ static const struct argp_option *next_command_find_short(
 	return NULL;
 }
 
-/* Words of a command line, each owned. */
+/* The words of a command line. The struct owns the array and each word. */
 struct words {
 	char **list;
 	size_t count;

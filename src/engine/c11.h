@@ -29,7 +29,10 @@
 /* Name of the object of sequentially consistent fences, which depend on each other. */
 #define C11_FENCES ((object_name)0xfe9ce)
 
-/* Called before each run. `delayed` receives the old stores that the run reads; or NULL. */
+/*
+ * Called before each run. `is_on`: the run follows the memory model c11. `delayed` receives the old
+ * stores that loads of the run read; NULL if nobody needs them.
+ */
 void c11_begin_run(bool is_on, struct delayed_stores *delayed);
 /* Memory holds the newest stores from now on, and every load reads them. */
 void c11_end(void);

@@ -39,15 +39,15 @@ uint64_t engine_clock_ns(void)
 	return engine.clock_ns;
 }
 
-uint64_t engine_clock_hurried_ns(void)
+uint64_t engine_clock_accelerated_ns(void)
 {
-	return engine.hurried_ns;
+	return engine.accelerated_ns;
 }
 
 static void clock_add(uint64_t steps)
 {
 	engine.clock_ns += steps * clock_step_ns();
-	engine.hurried_ns += steps * (clock_step_ns() - CLOCK_STEP_NS);
+	engine.accelerated_ns += steps * (clock_step_ns() - CLOCK_STEP_NS);
 }
 
 static void clock_account(void)
@@ -203,7 +203,7 @@ void engine_clock_note_spin(void)
 {
 	const struct engine_op *next;
 
-	engine.hurried_ns += CLOCK_SPIN_NS;
+	engine.accelerated_ns += CLOCK_SPIN_NS;
 	engine_clock_advance_to(engine_clock_ns() + CLOCK_SPIN_NS);
 	while (!clock_somebody_moves()) {
 		next = engine_next_wait();

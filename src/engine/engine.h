@@ -461,9 +461,12 @@ extern void (*engine_thread_body)(struct engine_thread *thread);
 
 /* Returns the virtual nanoseconds since the start of the process. */
 uint64_t engine_clock_ns(void);
-/* Returns how much of the time has passed only because time passes faster while threads wait for it:
- * no evidence that the program is slow. */
-uint64_t engine_clock_hurried_ns(void);
+/*
+ * Returns the part of engine_clock_ns() that comes from acceleration: while threads wait for time, a
+ * step costs more and more of it. This part does not show that the program is slow, so it must not let
+ * an alarm end the program.
+ */
+uint64_t engine_clock_accelerated_ns(void);
 /* Does what engine_clock_ns() does, for the target: a read takes as long as a step, so polling
  * loops end. */
 uint64_t engine_clock_read_ns(void);

@@ -102,7 +102,7 @@ struct engine {
 	uint64_t timer_ns; /* next expiry of the host's timers, as known at the last period */
 	uint32_t clock_doublings; /* doublings of the time of a step */
 	/* part of clock_ns by which doublings and spin points have made time pass faster */
-	uint64_t hurried_ns;
+	uint64_t accelerated_ns;
 	uint32_t period_count; /* busy periods since no thread was enabled */
 	uint32_t stall_count;  /* stalls of the run (stall.c) */
 	uint64_t stalled_ns;   /* sum of the run's stalls, if it is limited */

@@ -144,7 +144,7 @@ void engine_renew(void)
 	engine.step = 0;
 	engine.lease_given = 0;
 	engine.changed_count = 0;
-	engine.clock_ns = engine.clock_step = engine.hurried_ns = 0;
+	engine.clock_ns = engine.clock_step = engine.accelerated_ns = 0;
 	engine.earliest_deadline = ENGINE_FOREVER;
 	engine_clock_restart();
 	engine.performed.kind = OP_NONE;

@@ -123,8 +123,8 @@ const struct order_section *constraints_section_of(
 bool constraints_find_guard(const struct constraints *constraints, const struct place_access *items,
 	uint32_t count, uint64_t *lock);
 
-/* Returns the condition that the event happens, at a smaller time. Unordered events may have
- * equal times. */
+/* Returns the condition that `event` happens, and at a smaller time than `other`. Two events without
+ * an order may have equal times. */
 Z3_ast constraints_happens_before(
 	struct constraints *constraints, struct event_id event, struct event_id other);
 /* Returns the condition that the event does not happen before the other one. */

@@ -146,7 +146,8 @@ static void predict_confirm_note_failed(struct drive *drive, struct contract *co
 		predict_confirm_fail_as(drive, finding);
 }
 
-/* The run shows what the candidate predicts. The first such run that passes is kept. */
+/* Counts a run that shows what the candidate predicts. The first such run without a failure is kept for
+ * the finding. */
 static void predict_confirm_note_shown(
 	struct drive *drive, struct contract *contract, bool has_failed)
 {

@@ -105,7 +105,7 @@ void run_verdict_print(const struct campaign_options *options, const struct camp
 	if (result->has_verdict && !result->verdict.refusal[0] &&
 		!(is_beside && result->total.failures))
 		verdict_say(&result->verdict, result->total.failures,
-			/* Without instrumented stores a model has no effect. */
+			/* raddle applies a memory model to instrumented stores only. */
 			model && !is_unmodified ? memory_model_titles[model] : NULL, prefix);
 	run_verdict_print_orders(&result->orders);
 	run_verdict_print_pairs(options, result);

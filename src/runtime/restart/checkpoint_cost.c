@@ -210,7 +210,8 @@ bool checkpoint_cost_pays_at(const struct checkpoint_cost *cost, uint32_t entry,
 
 bool checkpoint_cost_pays(const struct checkpoint_cost *cost, uint64_t ticks)
 {
-	/* Once divergences are known, a checkpoint at a divergence saves more than a timed one. */
+	/* From RUNS_BLIND runs on, checkpoints at known divergences are the better ones: a timed checkpoint
+	 * must then save TICKS_BLIND times its cost. */
 	return ticks >
 	       (cost->runs_diverged < RUNS_BLIND ? 1 : TICKS_BLIND) * cost->factor * cost->taking;
 }

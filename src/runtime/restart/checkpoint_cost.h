@@ -1,7 +1,8 @@
 /*
  * Cost model of checkpoints: does taking them make runs faster? Measured in ticks of the
  * processor's clock during the campaign. A trial alternates stretches of runs with and without
- * checkpoints; the faster mode then stays for a while. The model changes only how long runs take.
+ * checkpoints; the faster mode then stays for a while. The choice changes only the duration of runs,
+ * never their schedules.
  * Plain values, in memory that survives the run.
  *
  * A *divergence* is an entry where a run first differs from the run before it: a checkpoint there

@@ -15,7 +15,7 @@ static bool dpor_shards_is_about(const struct dpor_event *event, const struct dp
 	       !(event->is_change && op->flags & OP_READ);
 }
 
-static bool dpor_shards_has_happened(const struct dpor_event *event)
+static bool dpor_shards_is_executed(const struct dpor_event *event)
 {
 	return event->before >= event->ordinal;
 }
@@ -82,7 +82,7 @@ void dpor_share_look(struct dpor *dpor, const struct schedule_view *view)
 		const uint32_t index = dpor->index_of[second->thread];
 		struct dpor_op op;
 
-		if (dpor_shards_has_happened(&pair->events[pair->lead]) ||
+		if (dpor_shards_is_executed(&pair->events[pair->lead]) ||
 			index >= view->thread_count || view->pending[index].kind == OP_NONE)
 			continue;
 		op = dpor_op_of(dpor, view, index);
@@ -104,8 +104,8 @@ bool dpor_share_is_redundant(const struct dpor *dpor)
 	for (uint32_t i = 0; i < dpor->share.pair_count; i++) {
 		const struct dpor_pair *pair = &dpor->share.pairs[i];
 
-		if (pair->lead && !dpor_shards_has_happened(&pair->events[0]) &&
-			!dpor_shards_has_happened(&pair->events[1]))
+		if (pair->lead && !dpor_shards_is_executed(&pair->events[0]) &&
+			!dpor_shards_is_executed(&pair->events[1]))
 			return true;
 	}
 	return dpor->is_blocked;

@@ -3,8 +3,8 @@
  * as one.
  *
  * Threads are *interchangeable* if main creates them in a row, with no other step in between, with
- * the same start function, argument and attributes. Let a(i) be the first change of one common
- * object by thread i. Each trace has a mirror image, by an exchange of these threads, in which a(i)
+ * the same start function, argument and attributes. For an
+ * object that all of them change, let a(i) be the first change by thread i. Each trace has a mirror image, by an exchange of these threads, in which a(i)
  * precedes a(i + 1), and the threads that never make that change are the last ones. dpor therefore
  * explores only the program in which a(i + 1) waits for a(i): these are fixed pairs of
  * dpor_shards.h. Several groups of threads each have an object and pairs of their own.

@@ -33,7 +33,7 @@ static uint32_t dpor_wakeup_place_of_first(struct dpor *dpor, const struct dpor_
 	return i;
 }
 
-static bool dpor_wakeup_may_come_first(
+static bool dpor_wakeup_may_be_first(
 	struct dpor *dpor, const struct dpor_sequence *sequence, const struct dpor_op *op)
 {
 	return dpor_wakeup_place_of_first(dpor, sequence, sequence->count, op) != DPOR_NONE;
@@ -76,7 +76,7 @@ static bool dpor_wakeup_insert(struct dpor *dpor, uint32_t *place, struct dpor_s
 	while (sequence->count) {
 		uint32_t branch = *place;
 
-		while (branch != DPOR_NONE && !dpor_wakeup_may_come_first(dpor, sequence,
+		while (branch != DPOR_NONE && !dpor_wakeup_may_be_first(dpor, sequence,
 						      &dpor_branches(dpor)[branch].op)) {
 			place = &dpor_branches(dpor)[branch].sibling;
 			branch = *place;

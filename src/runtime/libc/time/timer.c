@@ -16,9 +16,9 @@
 static HOT_STATE struct {
 	bool is_armed;
 	uint64_t deadline_ns;
-	uint64_t interval_ns; /* 0: fires once */
-	uint64_t fired_ns;    /* time of the last expiration; 0: none since the timer was set */
-	uint64_t hurried_ns;  /* engine_clock_hurried_ns() when the timer was set */
+	uint64_t interval_ns;	 /* 0: fires once */
+	uint64_t fired_ns;	 /* time of the last expiration; 0: none since the timer was set */
+	uint64_t accelerated_ns; /* engine_clock_accelerated_ns() when the timer was set */
 } timer;
 
 /* An alarm that would end the process is postponed by the time that only passes faster because
@@ -28,7 +28,7 @@ static uint64_t timer_wake_ns(void)
 	uint64_t deadline_ns = timer.deadline_ns;
 
 	if (!timer.interval_ns && signal_has_default_action(SIGALRM))
-		deadline_ns += engine_clock_hurried_ns() - timer.hurried_ns;
+		deadline_ns += engine_clock_accelerated_ns() - timer.accelerated_ns;
 	return timer_no_sooner(deadline_ns, timer.fired_ns, timer.interval_ns);
 }
 
@@ -113,7 +113,7 @@ static void timer_arm(uint64_t first_ns, uint64_t interval_ns)
 	timer.deadline_ns = time_after(first_ns);
 	timer.interval_ns = interval_ns;
 	timer.fired_ns = 0;
-	timer.hurried_ns = engine_clock_hurried_ns();
+	timer.accelerated_ns = engine_clock_accelerated_ns();
 }
 
 static uint64_t timer_ns_from_timeval(const struct timeval *time)
