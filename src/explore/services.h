@@ -126,6 +126,8 @@ int state_load(struct campaign *campaign, struct error *err);
 
 /* Takes the verdict from the state of worker 0's strategy. */
 void verdict_take(struct campaign *campaign);
+/* Returns why a complete search does not cover all schedules; NULL: it covers them. */
+const char *verdict_missing(const struct campaign *campaign);
 /* Stores the campaign's shard and, when `is_over`, its verdict. */
 int verdict_keep(struct campaign *campaign, bool is_over, struct error *err);
 

@@ -106,6 +106,7 @@ int replay_finding(const struct finding *finding, const struct replay_options *o
 	memset(out, 0, sizeof *out);
 	if (result < 0)
 		return result;
+	out->memory_model = setting.settings.memory_model;
 	if (options->is_traced)
 		setting.probe.trace_events = trace_window_events(finding->schedule.step_count);
 	result = probe_open(&probe, &setting.probe, err);

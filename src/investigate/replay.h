@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "findings/finding.h"
+#include "model/memory_model.h"
 #include "model/outcome.h"
 
 struct replay_options {
@@ -20,6 +21,7 @@ struct replay_result {
 	bool has_diverged;	/* the program no longer follows the schedule */
 	uint64_t diverged_step; /* step of the divergence, as far as the runtime knows */
 	struct outcome outcome;
+	enum memory_model memory_model; /* of the finding and of the run */
 	struct finding traced; /* is_traced: the run as a finding; released with finding_release */
 };
 

@@ -26,6 +26,13 @@ const char *const memory_model_titles[MEMORY_MODEL_COUNT] = {
 	[MEMORY_MODEL_TSO] = "TSO",
 	[MEMORY_MODEL_C11] = "C11"};
 
+const char *memory_model_phrase(enum memory_model model)
+{
+	static const char *const phrases[MEMORY_MODEL_COUNT] = {"", " under TSO", " under C11"};
+
+	return phrases[model];
+}
+
 bool memory_model_parse(const char *word, enum memory_model *out)
 {
 	for (unsigned model = 0; model < MEMORY_MODEL_COUNT; model++) {

@@ -40,6 +40,8 @@ struct settings {
 extern const char *const memory_model_words[MEMORY_MODEL_COUNT];
 /* The same as names in sentences: "TSO", "C11". */
 extern const char *const memory_model_titles[MEMORY_MODEL_COUNT];
+/* " under TSO", " under C11"; empty for sequential consistency, the default. */
+const char *memory_model_phrase(enum memory_model model);
 bool memory_model_parse(const char *word, enum memory_model *out);
 
 void settings_init(struct settings *settings);

@@ -132,6 +132,7 @@ static int cmd_replay_conclude(const struct finding *finding, const struct repla
 	const struct again *again)
 {
 	const char *word = outcome_descriptions[result->outcome.kind].word;
+	const char *model = memory_model_phrase(result->memory_model);
 
 	(void)fflush(stdout); /* main checks the stream */
 	if (!result->is_same && finding->kind != OUTCOME_VIOLATION)
@@ -148,16 +149,17 @@ static int cmd_replay_conclude(const struct finding *finding, const struct repla
 		return EXIT_NOTHING_FOUND;
 	}
 	if (!result->is_failure) {
-		terminal_hint(
-			"%s: the run passed; next: raddle run%s\n", finding->id, again->run.text);
+		terminal_hint("%s: the run passed%s; next: raddle run%s\n", finding->id, model,
+			again->run.text);
 		return EXIT_NOTHING_FOUND;
 	}
 	if (result->has_diverged)
 		terminal_hint("note: the schedule fits the program only up to step %llu\n",
 			(unsigned long long)result->diverged_step);
 	if (result->is_same)
-		terminal_hint("%s: failed again: %s; next: raddle replay %s%s --gdb\n", finding->id,
-			finding->title ? finding->title : word, finding->id, again->store.text);
+		terminal_hint("%s: failed again%s: %s; next: raddle replay %s%s --gdb\n",
+			finding->id, model, finding->title ? finding->title : word, finding->id,
+			again->store.text);
 	else
 		terminal_hint("%s: failed, but differently: %s (%d) instead of %s (%d)\n",
 			finding->id, word, result->outcome.code,

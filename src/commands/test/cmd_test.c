@@ -207,9 +207,11 @@ static void cmd_test_print_summary(const struct test_command *command)
 		unrun += test->state == CASE_WAITING;
 		runs += test->runs;
 	}
-	(void)fprintf(stderr, "%u case%s, %s schedule%s in %.1f s; %u without threads",
+	(void)fprintf(stderr, "%u case%s, %s schedule%s%s in %.1f s; %u without threads",
 		suite->count, suite->count == 1 ? "" : "s", terminal_number(runs, number),
-		runs == 1 ? "" : "s", (double)command->explore.elapsed_ns / 1e9, single);
+		runs == 1 ? "" : "s",
+		memory_model_phrase(command->explore.options->settings.memory_model),
+		(double)command->explore.elapsed_ns / 1e9, single);
 	if (unchanged)
 		(void)fprintf(stderr, ", %u unchanged", unchanged);
 	if (broken)

@@ -296,7 +296,8 @@ static struct c11_location *accesses_access_location(const struct engine_op *op,
 			c11_read_across(op);
 			return NULL;
 		}
-		if (op->call != CALL_FREE && c11_knows(op->address, op->bytes))
+		/* A store without a point is to memory that only its thread uses: no load misses it. */
+		if (is_point && op->call != CALL_FREE && c11_knows(op->address, op->bytes))
 			engine_note_feature(FEATURE_MIXED_CUT);
 		c11_forget(op->address, op->bytes);
 		return NULL;

@@ -48,6 +48,16 @@ static void locations_location_drop(struct c11_location *location)
 	location->bytes = 0;
 }
 
+/* Notes that stores of the location are lost, unless no thread is left that could miss one. */
+static void locations_location_note_cut(
+	const struct c11_location *location, enum run_feature feature)
+{
+	const struct c11_store *newest = &location->stores[location->count - 1];
+
+	if (engine_live_count() > 1 || c11_self()->now.stamps[c11_number(location)] < newest->stamp)
+		engine_note_feature(feature);
+}
+
 static bool locations_location_overlaps(
 	const struct c11_location *location, uintptr_t address, size_t bytes)
 {
@@ -124,7 +134,7 @@ struct c11_location *c11_find(const struct engine_op *op, bool *was_unseen)
 			locations_location_read_newest(location, op->order);
 			continue;
 		}
-		engine_note_feature(FEATURE_MIXED_CUT);
+		locations_location_note_cut(location, FEATURE_MIXED_CUT);
 		locations_location_drop(location);
 	}
 	return NULL;
@@ -143,7 +153,7 @@ struct c11_location *c11_location_new(const void *address, size_t bytes)
 	} else {
 		number = c11.next_replaced++ % C11_LOCATIONS;
 		if (c11.locations[number].bytes) {
-			engine_note_feature(FEATURE_HISTORY_CUT);
+			locations_location_note_cut(&c11.locations[number], FEATURE_HISTORY_CUT);
 			locations_location_drop(&c11.locations[number]);
 		}
 	}
@@ -164,7 +174,7 @@ struct c11_store *c11_insert(struct c11_location *location, uint32_t index, uint
 	struct c11_store *stores = location->stores;
 
 	if (location->count == C11_STORES) {
-		engine_note_feature(FEATURE_HISTORY_CUT);
+		locations_location_note_cut(location, FEATURE_HISTORY_CUT);
 		index--;
 		memmove(stores, stores + 1, index * sizeof *stores);
 	} else {

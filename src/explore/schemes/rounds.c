@@ -332,7 +332,8 @@ static void rounds_end_round(struct campaign *campaign)
 	rounds_share_races(campaign);
 	rounds_notice_remark(campaign);
 	rounds_begin_round(campaign);
-	campaign->is_stopping |= rounds_verdict(campaign, &verdict) &&
+	/* Further runs may show what a reduced search left out. */
+	campaign->is_stopping |= rounds_verdict(campaign, &verdict) && !verdict_missing(campaign) &&
 				 (campaign->program.settings.has_fixed_layout ||
 					 round->layout_index >= LAYOUTS_AFTER_SEARCH);
 }

@@ -41,13 +41,13 @@ static json_t *shards_plans_of(const struct strategy_verdict *verdict)
 }
 
 /* Stores the shard, and the verdict unless `memory` (the shared memory of the last run) is NULL. */
-static int shards_keep(struct store *store, int64_t campaign,
-	const struct campaign_options *options, const struct campaign_result *result,
-	const struct memory_view *memory, struct error *err)
+static int shards_keep(
+	struct campaign *campaign, const struct memory_view *memory, struct error *err)
 {
-	const struct strategy_verdict *verdict = &result->verdict;
+	const struct campaign_options *options = campaign->options;
+	const struct strategy_verdict *verdict = &campaign->result->verdict;
 	struct store_document document = {
-		.kind = (char *)(uintptr_t)STORE_VERDICT, .campaign = campaign};
+		.kind = (char *)(uintptr_t)STORE_VERDICT, .campaign = campaign->row.id};
 	json_t *object = json_object();
 	int status;
 
@@ -61,6 +61,9 @@ static int shards_keep(struct store *store, int64_t campaign,
 		shards_put(object, "exchange", json_string(verdict->exchange));
 		shards_put(object, "missing",
 			verdict->missing ? json_string(verdict->missing) : json_null());
+		if (campaign->workers[0].worker.contract->has_memory_sites)
+			shards_put(object, "model",
+				json_string(memory_model_words[options->settings.memory_model]));
 		shards_put_number(object, "scope_order", verdict->scope_order);
 		shards_put_number(object, "runs", verdict->runs);
 		shards_put_number(object, "redundant", verdict->redundant);
@@ -72,7 +75,7 @@ static int shards_keep(struct store *store, int64_t campaign,
 	document.text = json_dumps(object, JSON_COMPACT);
 	BUG_ON(!document.text);
 	json_decref(object);
-	status = store_keep_document(store, &document, err);
+	status = store_keep_document(campaign->store, &document, err);
 	free(document.text);
 	return status;
 }
@@ -114,11 +117,35 @@ static void shards_verdict_reduce(struct strategy_verdict *verdict, const char *
 	verdict->missed = 0;
 }
 
+/* Features of the runs since the last new scheduling point: an exhaustive search began again there. */
+static uint32_t shards_verdict_features(const struct campaign *campaign)
+{
+	uint32_t features = 0;
+
+	for (uint32_t i = 0; i < campaign->worker_count; i++)
+		features |= campaign->workers[i].worker.contract->features;
+	return features;
+}
+
+const char *verdict_missing(const struct campaign *campaign)
+{
+	const uint32_t features = shards_verdict_features(campaign);
+
+	if (campaign->tasks && campaign->tasks->differ)
+		return PROCESSES_DIFFER;
+	if (campaign->workers[0].worker.contract->features & FEATURE_CHILD_THREADS)
+		return CHILDREN_HAVE_OTHERS;
+	if (features & FEATURES_OF_CUTS)
+		return shards_verdict_missing_stores(features);
+	return features & FEATURE_WEAK_CUT ? WEAK_CHOICES_ARE_BOUNDED : NULL;
+}
+
 void verdict_take(struct campaign *campaign)
 {
 	struct contract *contract = campaign->workers[0].worker.contract;
 	const struct strategy *strategy = strategies[campaign->options->strategy];
 	struct campaign_result *result = campaign->result;
+	const char *missing;
 
 	if (campaign->rounds)
 		result->has_verdict = rounds_verdict(campaign, &result->verdict);
@@ -129,15 +156,9 @@ void verdict_take(struct campaign *campaign)
 		return;
 	if (!campaign->rounds)
 		strategy->search.verdict(contract_strategy(contract), &result->verdict);
-	if (campaign->tasks && campaign->tasks->differ)
-		shards_verdict_reduce(&result->verdict, PROCESSES_DIFFER);
-	else if (contract->features & FEATURE_CHILD_THREADS)
-		shards_verdict_reduce(&result->verdict, CHILDREN_HAVE_OTHERS);
-	else if (result->features & FEATURES_OF_CUTS)
-		shards_verdict_reduce(
-			&result->verdict, shards_verdict_missing_stores(result->features));
-	else if (result->features & FEATURE_WEAK_CUT)
-		shards_verdict_reduce(&result->verdict, WEAK_CHOICES_ARE_BOUNDED);
+	missing = verdict_missing(campaign);
+	if (missing)
+		shards_verdict_reduce(&result->verdict, missing);
 }
 
 int verdict_keep(struct campaign *campaign, bool is_over, struct error *err)
@@ -149,8 +170,8 @@ int verdict_keep(struct campaign *campaign, bool is_over, struct error *err)
 		return 0;
 	if (is_over)
 		memory_view_take(&memory, contract_memory(campaign->workers[0].worker.contract));
-	status = shards_keep(campaign->store, campaign->row.id, campaign->options, campaign->result,
-		is_over && campaign->result->has_verdict ? &memory : NULL, err);
+	status = shards_keep(
+		campaign, is_over && campaign->result->has_verdict ? &memory : NULL, err);
 	memory_view_release(&memory);
 	return status;
 }
@@ -232,6 +253,7 @@ static void shards_add_shard(struct shards *sum, const json_t *object)
 	const char *scope = json_string_value(json_object_get(object, "scope"));
 	const char *missing = json_string_value(json_object_get(object, "missing"));
 	const char *exchange = json_string_value(json_object_get(object, "exchange"));
+	const char *model = json_string_value(json_object_get(object, "model"));
 	const uint64_t order = shards_get_number(object, "scope_order");
 
 	if (!sum->here || order < sum->least_order)
@@ -242,6 +264,8 @@ static void shards_add_shard(struct shards *sum, const json_t *object)
 	}
 	if (exchange)
 		(void)snprintf(all->exchange, sizeof all->exchange, "%s", exchange);
+	if (model) /* a word of another version is no model */
+		(void)memory_model_parse(model, &sum->memory_model);
 	all->is_complete = is_complete && (!sum->here || all->is_complete);
 	all->is_up_to_order = json_is_true(json_object_get(object, "up_to_order"));
 	all->runs += shards_get_number(object, "runs");

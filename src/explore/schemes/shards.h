@@ -23,7 +23,8 @@ struct shards {
 	/* numbers of shards that did not complete their work, shortened like `absent` */
 	char cut[64];
 	uint64_t failures;
-	uint64_t least_order; /* the smallest scope_order of all shards */
+	enum memory_model memory_model; /* of all shards */
+	uint64_t least_order;		/* the smallest scope_order of all shards */
 	/* verdict of all shards together; valid if no shard is missing */
 	struct strategy_verdict verdict;
 	char missing[160]; /* storage of verdict.missing, where that is not NULL */
