@@ -90,6 +90,27 @@ static size_t readable_operator_length(const char *at)
 	return strncmp(at, "operator", 8) == 0 ? 8 + strspn(at + 8, "<>=-") : 0;
 }
 
+/* Returns the function's name behind the return type, which demangled templates begin with:
+ * "void std::swap<int>" -> "std::swap<int>". */
+static const char *readable_behind_return_type(const char *name)
+{
+	const char *start = name;
+	unsigned depth = 0;
+
+	for (const char *at = name; *at;) {
+		const size_t length = depth ? 0 : readable_operator_length(at);
+
+		if (length && (at == name || at[-1] == ':' || at[-1] == ' '))
+			return start;
+		depth += strchr("<({[", *at) != NULL;
+		depth -= strchr(">)}]", *at) && depth;
+		if (*at == ' ' && !depth && at[1] != '<')
+			start = at + 1;
+		at++;
+	}
+	return start;
+}
+
 /* Shortens "std::map<int, int>::find" to "std::map<...>::find"; the caller frees it. */
 static char *readable_without_arguments(const char *name)
 {
@@ -142,6 +163,11 @@ char *symbols_readable_name(const char *raw)
 		*stop = '\0';
 	if (strncmp(raw, "_Z", 2) == 0) {
 		readable_drop_tags(name);
+		if (stop) {
+			const char *start = readable_behind_return_type(name);
+
+			memmove(name, start, strlen(start) + 1);
+		}
 		if (!readable_is_lambda_itself(name))
 			readable_shorten_lambdas(name);
 	}

@@ -52,6 +52,18 @@ static void names__of_operators_are_whole(void **state)
 	assert_name("_ZN9quadrupleImS_IiiiiES_IllllEhEptEv", "quadruple<...>::operator->");
 }
 
+static void templates__are_named_without_their_return_type(void **state)
+{
+	(void)state;
+	assert_name(
+		"_ZSt4swapIiENSt9enable_ifIXsr6__and_IEE5valueEvE4typeERT_S4_", "std::swap<int>");
+	assert_name("_Z5applyIPFivEEDTclfp_EET_", "apply<int (*)()>");
+	assert_name("_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc",
+		"std::operator<< <std::char_traits<char> >");
+	assert_name("_ZN3boxcvbEv", "box::operator bool");
+	assert_name("_ZN12_GLOBAL__N_13runIiEEiT_", "(anonymous namespace)::run<int>");
+}
+
 static void types__are_named_after_their_descriptions(void **state)
 {
 	char *name = symbols_readable_type("_ZTSNSt8__detail15_Hash_node_baseE");
@@ -99,6 +111,7 @@ int main(void)
 		cmocka_unit_test(names__lose_tags_of_the_library),
 		cmocka_unit_test(names__that_are_long_lose_the_arguments_of_templates),
 		cmocka_unit_test(names__of_operators_are_whole),
+		cmocka_unit_test(templates__are_named_without_their_return_type),
 		cmocka_unit_test(types__are_named_after_their_descriptions),
 		cmocka_unit_test(paths__lose_what_leads_back),
 		cmocka_unit_test(test_short_name__of_a_type_loses_arguments_where_it_is_long),
