@@ -42,6 +42,9 @@ const char *descriptor_noun_text(uint16_t number)
 		[DESCRIPTOR_SOCKET] = "socket",
 		[DESCRIPTOR_TERMINAL] = "terminal",
 		[DESCRIPTOR_QUEUE] = "message queue",
+		[DESCRIPTOR_EVENTFD] = "eventfd",
+		[DESCRIPTOR_EPOLL] = "epoll instance",
+		[DESCRIPTOR_TIMERFD] = "timerfd",
 	};
 	const unsigned noun = number >> DESCRIPTOR_BITS;
 

@@ -102,7 +102,10 @@ enum fd_class {
 	FD_SOCKET,
 	FD_CHARACTER, /* terminals: reads are scheduled, writes are plain */
 	FD_RANDOM,    /* /dev/urandom and /dev/random: reads return random numbers of the run */
-	FD_EVENT      /* eventfd, timerfd, epoll and any other descriptor that can be polled */
+	FD_EVENTFD,
+	FD_EPOLL,
+	FD_TIMERFD,
+	FD_EVENT /* any other descriptor that can be polled */
 };
 
 /* How a blocked operation finds out whether it is enabled, by the request in engine_op.argument. */

@@ -70,10 +70,10 @@ static long descriptor_fd_made(long result, enum fd_class class, bool is_interna
 			is_internal);                                                              \
 	}
 MAKES(socket, FD_SOCKET, false)
-MAKES(eventfd, FD_EVENT, true)
-MAKES(eventfd2, FD_EVENT, true)
-MAKES(epoll_create, FD_EVENT, true)
-MAKES(epoll_create1, FD_EVENT, true)
+MAKES(eventfd, FD_EVENTFD, true)
+MAKES(eventfd2, FD_EVENTFD, true)
+MAKES(epoll_create, FD_EPOLL, true)
+MAKES(epoll_create1, FD_EPOLL, true)
 
 ANSWERED(int, socket, (int domain, int type, int protocol), socket, domain, type, protocol);
 ANSWERED(int, eventfd, (unsigned int count, int flags), eventfd2, count, flags);

@@ -112,7 +112,7 @@ bool fd_object_is_whole(const void *object)
 {
 	const struct fd_entry *entry = object;
 
-	return entry != &table.beyond && (entry->has_object || entry->class == FD_EVENT);
+	return entry != &table.beyond && (entry->has_object || entry->class >= FD_EVENTFD);
 }
 
 uint16_t fd_number(int fd)
@@ -120,6 +120,9 @@ uint16_t fd_number(int fd)
 	static const uint8_t nouns[] = {[FD_PIPE] = DESCRIPTOR_PIPE,
 		[FD_SOCKET] = DESCRIPTOR_SOCKET,
 		[FD_CHARACTER] = DESCRIPTOR_TERMINAL,
+		[FD_EVENTFD] = DESCRIPTOR_EVENTFD,
+		[FD_EPOLL] = DESCRIPTOR_EPOLL,
+		[FD_TIMERFD] = DESCRIPTOR_TIMERFD,
 		[FD_EVENT] = DESCRIPTOR_FILE};
 	const struct fd_entry *entry = fd_entry(fd);
 	const uint8_t noun = entry ? nouns[entry->class] : 0;

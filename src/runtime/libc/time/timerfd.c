@@ -120,7 +120,7 @@ EXPORT int timerfd_create(clockid_t clock, int flags)
 	if (platform_failed(result))
 		return (int)interpose_result(result);
 	is_ours = time_is_virtual() && timerfd_timer_register((int)result, clock);
-	fd_opened((int)result, FD_EVENT, is_ours, (int)result);
+	fd_opened((int)result, FD_TIMERFD, is_ours, (int)result);
 	return (int)result;
 }
 
