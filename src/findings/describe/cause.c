@@ -238,6 +238,50 @@ static char *cause_text(struct strbuf *text)
 	return NULL;
 }
 
+/* Says which thread still holds the lock that another one, or itself, destroys. */
+static void cause_add_destroyed_lock(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
+{
+	const struct outcome *outcome = builder->source->outcome;
+	const struct wait_edge edge = {.holder = outcome->other_thread,
+		.holder_site = outcome->other_site,
+		.object_address = outcome->address};
+	const bool is_own = thread_same(outcome->other_thread, outcome->thread);
+	const char *holder = builder_thread(builder, outcome->other_thread);
+	struct finding_frame since;
+	char *lock;
+
+	if (thread_same(outcome->other_thread, THREAD_NONE) || !outcome->other_site)
+		return;
+	lock = builder_object(builder, (enum op_kind)outcome->op, outcome->address);
+	if (lock)
+		lock[finding_short_name(lock)] = '\0';
+	since = builder_held_since(builder, &edge);
+	for (uint64_t i = builder->source->event_count; i-- > 0;)
+		if (builder->source->events[i].address == outcome->address &&
+			builder->source->events[i].thread == outcome->other_thread.index &&
+			op_descriptions[builder->source->events[i].kind].flags & OP_ACQUIRE) {
+			builder_mark_cause(builder, i, cause);
+			break;
+		}
+	strbuf_addf(cause, "%s took %s at ", holder, lock ? lock : "the lock");
+	frame_place(&since, cause);
+	strbuf_addf(cause, "\n%s destroys it at ", builder_thread(builder, outcome->thread));
+	frame_place(finding_user_frame(&builder->finding->at), cause);
+	strbuf_addf(cause, ", before %s has released it\n", is_own ? "it" : holder);
+	if (is_own)
+		strbuf_adds(remedy, "release the lock before ");
+	else
+		strbuf_addf(remedy,
+			"destroy the lock when no thread can use it any more: join %s, or count its users, before ",
+			holder);
+	frame_place(finding_user_frame(&builder->finding->at), remedy);
+	free(since.function);
+	free(since.file);
+	free(since.module);
+	free(lock);
+}
+
 void builder_fill_cause(struct builder *builder)
 {
 	struct strbuf cause, remedy;
@@ -257,6 +301,9 @@ void builder_fill_cause(struct builder *builder)
 	case OUTCOME_USE_AFTER_FREE:
 	case OUTCOME_DOUBLE_FREE:
 		builder_accesses_cause(builder, &cause, &remedy);
+		break;
+	case OUTCOME_DESTROY_HELD:
+		cause_add_destroyed_lock(builder, &cause, &remedy);
 		break;
 	default:
 		break;
