@@ -327,6 +327,13 @@ static void explain_report_add_runs(
 /* If each passes with 5 % probability, 100 runs all fail with a probability of 0.6 %. */
 #define RUNS_THAT_SUFFICE 100u
 
+static bool explain_report_is_more_frequent_in_failing(
+	const struct pattern_ranking *ranking, const struct pattern_record *record)
+{
+	return (uint64_t)record->failed * ranking->passed >
+	       (uint64_t)record->passed * ranking->failed;
+}
+
 static bool explain_report_is_shown(
 	const struct explain_result *result, const struct explain_answer *answer)
 {
@@ -334,6 +341,8 @@ static bool explain_report_is_shown(
 	 * difference. */
 	if (!result->ranking.passed)
 		return answer->has_cause && answer->cause.is_tested && answer->cause.is_cause;
+	if (!explain_report_is_more_frequent_in_failing(&result->ranking, answer->record))
+		return false;
 	return !result->finding->remedy || answer->record->score >= SHOWN_SCORE_LEAST;
 }
 
