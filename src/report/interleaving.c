@@ -273,19 +273,25 @@ static void interleaving_add_left_out(const struct interleaving *table, uint64_t
 static void interleaving_add_rows(const struct interleaving *table, struct strbuf *out)
 {
 	const struct finding *finding = table->finding;
-	uint32_t library = 0, private = 0, middle = 0;
+	uint32_t library = 0, private = 0, middle = 0, repeated = 0;
 
 	for (uint32_t i = 0; i < finding->step_count; i++) {
 		library += table->rows[i] == ROW_LIBRARY;
 		private += table->rows[i] == ROW_PRIVATE;
 		middle += table->rows[i] == ROW_MIDDLE;
+		repeated += table->rows[i] == ROW_REPEATED;
 		if (table->rows[i] != ROW_SHOWN)
 			continue;
+		if (repeated)
+			interleaving_add_left_out(table, repeated, "repeated step", "", out);
 		if (middle)
 			interleaving_add_left_out(table, middle, "step", "", out);
 		middle = 0;
+		repeated = 0;
 		interleaving_add_step(table, &finding->steps[i], out);
 	}
+	if (repeated)
+		interleaving_add_left_out(table, repeated, "repeated step", "", out);
 	if (finding->later_steps_left_out)
 		interleaving_add_left_out(
 			table, finding->later_steps_left_out, "later step", "", out);
@@ -293,7 +299,7 @@ static void interleaving_add_rows(const struct interleaving *table, struct strbu
 		interleaving_add_left_out(table, library, "step", " inside libraries", out);
 	if (private)
 		interleaving_add_left_out(
-			table, private, "access", " to memory of one thread", out);
+			table, private, "access", " to memory of one thread at a time", out);
 }
 
 void report_interleaving(

@@ -1,5 +1,7 @@
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "model/op.h"
 #include "report/interleaving_rows.h"
 
@@ -8,6 +10,8 @@
 
 static bool interleaving_rows_is_access(const struct finding_step *step)
 {
+	if (!strcmp(step->verb, call_verbs[CALL_FREE]))
+		return true;
 	for (unsigned kind = 0; kind < OP_KIND_COUNT; kind++)
 		if (op_descriptions[kind].object == OBJECT_MEMORY &&
 			strcmp(op_descriptions[kind].verb, step->verb) == 0)
@@ -50,27 +54,88 @@ bool interleaving_is_folded(const struct report_style *style, const struct findi
 	return step->library_call && !style->has_system_frames && !style->has_callers;
 }
 
+/*
+ * Returns whether the step belongs to the row of the library call of an earlier step of the thread:
+ * it is part of a call at the same line, or wakes waiters there, which is what such calls do.
+ */
 static bool interleaving_rows_is_same_call(const struct report_style *style,
 	const struct finding_step *before, const struct finding_step *step)
 {
-	return !step->cause_line && interleaving_is_folded(style, step) &&
-	       interleaving_is_folded(style, before) && !step->is_switch &&
+	const bool is_wake = !strcmp(step->verb, op_descriptions[OP_FUTEX_WAKE].verb);
+
+	return !step->cause_line && !step->is_switch && interleaving_is_folded(style, before) &&
+	       (interleaving_is_folded(style, step) || is_wake) &&
 	       step->where.line == before->where.line && step->where.file && before->where.file &&
 	       !strcmp(step->where.file, before->where.file);
 }
 
-/* Returns whether the step accesses memory that, by its name, only this thread accesses. */
+static bool interleaving_rows_is_read(const struct finding_step *step)
+{
+	return !strcmp(step->verb, op_descriptions[OP_LOAD].verb) ||
+	       !strcmp(step->verb, op_descriptions[OP_ATOMIC_LOAD].verb);
+}
+
+/* Returns whether a step between two others, by the parent, creates or joins the thread `child`,
+ * given by the first `length` bytes of its path. */
+static bool interleaving_rows_parent_does(const struct finding *finding, uint32_t from, uint32_t to,
+	enum op_kind kind, const char *parent, const char *child, size_t length)
+{
+	static const char noun[] = "thread ";
+
+	for (uint32_t i = from + 1; i < to; i++) {
+		const struct finding_step *step = &finding->steps[i];
+
+		if (step->object && !strcmp(step->verb, op_descriptions[kind].verb) &&
+			!strcmp(step->thread, parent) &&
+			!strncmp(step->object, noun, sizeof noun - 1) &&
+			!strncmp(step->object + sizeof noun - 1, child, length) &&
+			!step->object[sizeof noun - 1 + length])
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Returns whether no schedule exchanges two steps: they are of one thread, the first thread creates
+ * the second one or its ancestor in between, or the second thread joins the first one.
+ */
+static bool interleaving_rows_are_ordered(
+	const struct finding *finding, uint32_t first, uint32_t second)
+{
+	const char *before = finding->steps[first].thread, *after = finding->steps[second].thread;
+	const size_t length = strlen(before), length_after = strlen(after);
+
+	if (strcmp(before, after) == 0)
+		return true;
+	if (!strncmp(before, after, length) && after[length] == '.')
+		return interleaving_rows_parent_does(finding, first, second, OP_THREAD_CREATE,
+			before, after, length + 1 + strcspn(after + length + 1, "."));
+	return !strncmp(before, after, length_after) && before[length_after] == '.' &&
+	       interleaving_rows_parent_does(
+		       finding, first, second, OP_THREAD_JOIN, after, before, length);
+}
+
+/*
+ * Returns whether no access of another thread can change places with this one: by its name, only
+ * this thread accesses the memory, or one thread hands it to the next by creating or joining it.
+ */
 static bool interleaving_rows_is_private(const struct finding *finding, uint32_t number)
 {
 	const struct finding_step *step = &finding->steps[number];
 
 	if (!step->object || !interleaving_rows_is_access(step))
 		return false;
-	for (uint32_t i = 0; i < finding->step_count; i++)
-		if (finding->steps[i].object &&
-			strcmp(finding->steps[i].object, step->object) == 0 &&
-			strcmp(finding->steps[i].thread, step->thread) != 0)
+	for (uint32_t i = 0; i < finding->step_count; i++) {
+		const struct finding_step *other = &finding->steps[i];
+
+		if (!other->object || strcmp(other->object, step->object) != 0)
+			continue;
+		if (interleaving_rows_is_read(step) && interleaving_rows_is_read(other))
+			continue;
+		if (!interleaving_rows_are_ordered(
+			    finding, i < number ? i : number, i < number ? number : i))
 			return false;
+	}
 	return true;
 }
 
@@ -95,16 +160,24 @@ static uint32_t interleaving_rows_count(
 	return count;
 }
 
+/* The state of a new thread and the captures of its function have no name. */
+static bool interleaving_rows_is_unnamed(const struct finding_step *step)
+{
+	return step->object && !strncmp(step->object, "(block of ", 10);
+}
+
 static void interleaving_rows_drop_private(
-	const struct finding *finding, enum interleaving_row *rows)
+	const struct finding *finding, bool is_unnamed, enum interleaving_row *rows)
 {
 	for (uint32_t begin = 0, end; begin < finding->step_count; begin = end) {
 		bool is_private = rows[begin] == ROW_SHOWN;
 
 		end = interleaving_rows_end(finding, rows, begin);
 		for (uint32_t i = begin; i < end && is_private; i++)
-			is_private = !interleaving_rows_is_key(finding, i) &&
-				     interleaving_rows_is_private(finding, i);
+			is_private =
+				!interleaving_rows_is_key(finding, i) &&
+				(!is_unnamed || interleaving_rows_is_unnamed(&finding->steps[i])) &&
+				interleaving_rows_is_private(finding, i);
 		for (uint32_t i = begin; i < end && is_private; i++)
 			rows[i] = ROW_PRIVATE;
 	}
@@ -129,10 +202,74 @@ static void interleaving_rows_drop_middle(
 	}
 }
 
+static bool interleaving_rows_is_same(const char *text, const char *other)
+{
+	return text == other || (text && other && !strcmp(text, other));
+}
+
+static bool interleaving_rows_is_alike(
+	const struct finding *finding, uint32_t number, uint32_t other)
+{
+	const struct finding_step *a = &finding->steps[number], *b = &finding->steps[other];
+
+	return !interleaving_rows_is_key(finding, other) && !b->is_switch &&
+	       !strcmp(a->thread, b->thread) && !strcmp(a->verb, b->verb) &&
+	       a->where.line == b->where.line && interleaving_rows_is_same(a->object, b->object) &&
+	       interleaving_rows_is_same(a->where.file, b->where.file) &&
+	       interleaving_rows_is_same(a->library_call, b->library_call);
+}
+
+/* The longest body of a loop, in rows, of which only the first turn is shown. */
+#define LOOP_MOST 8
+/* A line says how many rows are left out, so leaving out fewer hardly shortens the table. */
+#define REPEATED_LEAST 4
+
+/*
+ * Returns how many of the rows from `at` on repeat the `period` rows before them: whole turns of a
+ * loop of one thread, which no other thread interrupts.
+ */
+static uint32_t interleaving_rows_count_repeated(const struct finding *finding,
+	const uint32_t *shown, uint32_t count, uint32_t at, uint32_t period)
+{
+	uint32_t end = at;
+
+	while (end < count && interleaving_rows_is_alike(finding, shown[end - period], shown[end]))
+		end++;
+	return (end - at) / period * period;
+}
+
+/* Leaves out the further turns of loops. */
+static void interleaving_rows_drop_repeated(
+	const struct finding *finding, enum interleaving_row *rows)
+{
+	uint32_t *shown = array_new(finding->step_count + 1u, sizeof *shown);
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < finding->step_count; i++)
+		if (rows[i] == ROW_SHOWN)
+			shown[count++] = i;
+	for (uint32_t at = 1; at < count; at++)
+		for (uint32_t period = 1; period <= LOOP_MOST && period <= at; period++) {
+			const uint32_t repeated =
+				interleaving_rows_count_repeated(finding, shown, count, at, period);
+
+			if (repeated < REPEATED_LEAST)
+				continue;
+			for (uint32_t i = at; i < at + repeated; i++)
+				for (uint32_t step = shown[i];
+					step < interleaving_rows_end(finding, rows, shown[i]);
+					step++)
+					rows[step] = ROW_REPEATED;
+			at += repeated - 1;
+			break;
+		}
+	free(shown);
+}
+
 void interleaving_choose_rows(const struct finding *finding, const struct report_style *style,
 	enum interleaving_row *rows)
 {
-	uint32_t count;
+	uint32_t count, row = 0;
 
 	for (uint32_t i = 0; i < finding->step_count; i++) {
 		const struct finding_step *step = &finding->steps[i];
@@ -141,12 +278,18 @@ void interleaving_choose_rows(const struct finding *finding, const struct report
 		if (interleaving_rows_is_internal(style, step))
 			rows[i] = ROW_LIBRARY;
 		else if (i && rows[i - 1] != ROW_LIBRARY &&
-			 interleaving_rows_is_same_call(style, step - 1, step))
+			 interleaving_rows_is_same_call(style, &finding->steps[row], step))
 			rows[i] = ROW_FOLDED;
+		else
+			row = i;
 	}
-	if (!style->steps_most || interleaving_rows_count(finding, rows) <= style->steps_most)
+	if (!style->steps_most)
 		return;
-	interleaving_rows_drop_private(finding, rows);
+	interleaving_rows_drop_private(finding, true, rows);
+	interleaving_rows_drop_repeated(finding, rows);
+	if (interleaving_rows_count(finding, rows) <= style->steps_most)
+		return;
+	interleaving_rows_drop_private(finding, false, rows);
 	count = interleaving_rows_count(finding, rows);
 	if (count > style->steps_most)
 		interleaving_rows_drop_middle(finding, style->steps_most, count, rows);

@@ -10,16 +10,18 @@
 
 enum interleaving_row {
 	ROW_SHOWN,
-	ROW_FOLDED,  /* inside the library call of the step before, which shows the call */
-	ROW_LIBRARY, /* inside a library */
-	ROW_PRIVATE, /* an access to memory that no other thread accesses */
-	ROW_MIDDLE,  /* in the middle of a long interleaving */
+	ROW_FOLDED,   /* inside the library call of the step before, which shows the call */
+	ROW_LIBRARY,  /* inside a library */
+	ROW_PRIVATE,  /* an access to memory that no other thread accesses at that time */
+	ROW_REPEATED, /* a further turn of a loop whose first turn is shown */
+	ROW_MIDDLE,   /* in the middle of a long interleaving */
 };
 
 /*
  * Sets rows[i] for each step i of the finding. The table has at most style->steps_most rows, and
- * those of steps that the cause names or that are at one of few preemptions. Private accesses are
- * left out first, and then steps in the middle: the end of a run matters most.
+ * those of steps that the cause names or that are at one of few preemptions. Private accesses to
+ * memory without a name and further turns of loops are always left out; in long tables, all other
+ * private accesses as well, and then steps in the middle: the end of a run matters most.
  */
 void interleaving_choose_rows(const struct finding *finding, const struct report_style *style,
 	enum interleaving_row *rows);

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/strbuf.h"
@@ -11,6 +12,15 @@
 #define FRAMES_INNER 10
 #define FRAMES_OUTER 4
 
+/* "lambda at pool.cpp:14" names the line where the lambda begins, often the frame's line as well. */
+static void text_stacks_add_lambda_line(const struct finding_frame *frame, struct strbuf *out)
+{
+	const char *colon = strrchr(frame->function, ':');
+
+	if (!colon || strtoul(colon + 1, NULL, 10) != frame->line)
+		strbuf_addf(out, ", line %u", frame->line);
+}
+
 static void text_stacks_add_frame(
 	const struct finding_frame *frame, const struct report_style *style, struct strbuf *out)
 {
@@ -19,7 +29,7 @@ static void text_stacks_add_frame(
 	strbuf_init(&line);
 	strbuf_addf(&line, "%s", frame->function ? frame->function : "?");
 	if (frame->function && !strncmp(frame->function, "lambda at ", 10))
-		strbuf_addf(&line, ", line %u", frame->line);
+		text_stacks_add_lambda_line(frame, &line);
 	else if (frame->file && frame->line)
 		strbuf_addf(&line, " at %s:%u", frame->file, frame->line);
 	else if (frame->file) /* code without a line, made by the compiler */

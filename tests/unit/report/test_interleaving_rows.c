@@ -121,6 +121,69 @@ static void test_interleaving_rows__library_state_is_left_out(void **state)
 	assert_int_equal(count_rows(ROW_LIBRARY), 0);
 }
 
+static void test_interleaving_rows__memory_handed_to_a_new_thread_is_private(void **state)
+{
+	(void)state;
+	style.steps_most = 6;
+	add_step("main", "writes", "job");
+	add_step("main", "creates", "thread main.0");
+	add_step("main.0", "reads", "job");
+	add_step("main.0", "writes", "job");
+	add_step("main.0", "ends", NULL);
+	add_step("main", "joins", "thread main.0");
+	add_step("main", "reads", "job");
+	assert_int_equal(count_rows(ROW_PRIVATE), 4);
+	steps[1].object = (char *)"thread main.00";
+	assert_int_equal(count_rows(ROW_PRIVATE), 1);
+	steps[1].object = (char *)"thread main.0";
+	steps[5].thread =
+		(char *)"main.1"; /* another thread joins: the write and the last read meet */
+	assert_int_equal(count_rows(ROW_PRIVATE), 2);
+	assert_int_equal(rows[3], ROW_SHOWN);
+	assert_int_equal(rows[6], ROW_SHOWN);
+}
+
+static void test_interleaving_rows__unnamed_private_memory_is_never_shown(void **state)
+{
+	(void)state;
+	add_step("main", "writes", "(block of 16 bytes allocated at a.cpp:5, #1)+8");
+	add_step("main", "writes", "total");
+	add_step("main", "frees", "(block of 16 bytes allocated at a.cpp:5, #1)");
+	assert_int_equal(count_rows(ROW_PRIVATE), 2);
+}
+
+static void test_interleaving_rows__further_turns_of_a_loop_are_left_out(void **state)
+{
+	(void)state;
+	style.steps_most = 40;
+	for (unsigned i = 0; i < 4; i++) {
+		add_step("main", "locks", "mutex m")->where.line = 5;
+		add_step("main", "writes", "total")->where.line = 6;
+		add_step("main", "unlocks", "mutex m")->where.line = 7;
+	}
+	assert_int_equal(count_rows(ROW_REPEATED), 9);
+	assert_int_equal(rows[2], ROW_SHOWN);
+	assert_int_equal(rows[3], ROW_REPEATED);
+	steps[4].cause_line = 1; /* shown, and the six steps after it are like those before */
+	assert_int_equal(count_rows(ROW_REPEATED), 6);
+	assert_int_equal(rows[4], ROW_SHOWN);
+	assert_int_equal(rows[5], ROW_REPEATED);
+	assert_int_equal(rows[11], ROW_SHOWN);
+	steps[9].is_switch = true; /* another thread moved in between */
+	assert_int_equal(count_rows(ROW_REPEATED), 0);
+}
+
+static void test_interleaving_rows__wakes_belong_to_the_call(void **state)
+{
+	(void)state;
+	add_step("main", "atomically writes", "done")->library_call = (char *)"done.release(...)";
+	add_step("main", "wakes waiters of", "futex done")->where.line = 1;
+	add_step("main", "wakes waiters of", "futex done")->where.line = 2;
+	assert_int_equal(count_rows(ROW_FOLDED), 1);
+	assert_int_equal(rows[1], ROW_FOLDED);
+	assert_int_equal(rows[2], ROW_SHOWN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -133,6 +196,13 @@ int main(void)
 		cmocka_unit_test_setup(
 			test_interleaving_rows__accesses_of_one_call_share_a_row, set_up),
 		cmocka_unit_test_setup(test_interleaving_rows__library_state_is_left_out, set_up),
+		cmocka_unit_test_setup(
+			test_interleaving_rows__memory_handed_to_a_new_thread_is_private, set_up),
+		cmocka_unit_test_setup(
+			test_interleaving_rows__unnamed_private_memory_is_never_shown, set_up),
+		cmocka_unit_test_setup(
+			test_interleaving_rows__further_turns_of_a_loop_are_left_out, set_up),
+		cmocka_unit_test_setup(test_interleaving_rows__wakes_belong_to_the_call, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -215,7 +215,7 @@ static void test_report__leaves_the_middle_of_a_long_story_out_and_says_so(void 
 	assert_non_null(finding.steps);
 	for (unsigned i = 0; i < 5000; i++)
 		finding.steps[finding.step_count++] =
-			sample_step(17 + i, "main.0", "locks", "mutex m", 7);
+			sample_step(17 + i, "main.0", "locks", "mutex m", 7 + i);
 	text = report((struct report_style){.columns = 80, .steps_most = 40});
 	assert_non_null(strstr(text, "  ... 4964 steps left out ...\n"));
 	assert_non_null(strstr(text, " 5016  locks mutex m"));
