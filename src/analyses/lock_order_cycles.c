@@ -8,7 +8,6 @@
  * candidate.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyses/lock_order_internal.h"
 #include "base/array.h"

@@ -9,8 +9,6 @@
 #include <pthread.h>
 #include <stddef.h>
 
-#include "check/check_internal.h"
-
 struct contract *attach_contract(void)
 {
 	return NULL;

@@ -1,7 +1,6 @@
 /* See store_buffer.h. The buffers are part of a rewind's image. */
 #include "engine/store_buffer.h"
 
-#include "base/bug.h"
 #include "engine/engine_internal.h"
 #include "model/thread_name.h"
 

@@ -16,7 +16,6 @@
 #include "process/children.h"
 #include "process/cores.h"
 #include "worker/remote.h"
-#include "plan/memory_view.h"
 #include "plan/restart.h"
 #include "detectors/detector.h"
 #include "platform/platform.h"

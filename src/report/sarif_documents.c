@@ -1,6 +1,5 @@
 #include <string.h>
 
-#include "base/strbuf.h"
 #include "report/sarif_internal.h"
 
 static const char *sarif_documents_text_of(const json_t *value, const char *name)

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "model/op.h"
 #include "branches/constraints/constraints.h"
 
 /* wakes[wait][signal]: the signal wakes this wait; NULL means never. */

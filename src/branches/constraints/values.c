@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "model/op.h"
 
 static bool values_is_same(struct event_id a, struct event_id b)
 {

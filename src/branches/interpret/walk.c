@@ -7,7 +7,6 @@
 #include "base/array.h"
 #include "base/bitset.h"
 #include "branches/interpret/walk_internal.h"
-#include "abi/instrument_abi.h"
 
 static void walk_open_walker(
 	struct walker *walker, struct walk *walk, uint16_t thread, unsigned mode)

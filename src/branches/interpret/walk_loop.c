@@ -7,7 +7,6 @@
 
 #include "base/bitset.h"
 #include "branches/interpret/walk_internal.h"
-#include "abi/instrument_abi.h"
 
 /* Labels as values are a GNU extension of gcc and clang; a switch in a loop is slower. */
 #pragma GCC diagnostic ignored "-Wpedantic"

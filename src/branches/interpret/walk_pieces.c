@@ -3,7 +3,6 @@
  * only. Two words between which data is copied have one piece size, the smallest of any access to
  * either.
  */
-#include <stdlib.h>
 
 #include "base/array.h"
 #include "branches/interpret/walk_internal.h"

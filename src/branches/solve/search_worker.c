@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/op.h"
 #include "branches/solve/sensitivity_internal.h"
 
 /* A chunk may use this fraction of the queries about a place, but at least QUERIES_LEAST. */

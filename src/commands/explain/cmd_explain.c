@@ -6,7 +6,6 @@
 #include "analyses/patterns.h"
 #include "commands/explain/explain.h"
 #include "process/launch.h"
-#include "plan/settings.h"
 #include "store/store.h"
 #include "plan/strategy_option.h"
 #include "cli/command.h"

@@ -1,5 +1,4 @@
 /* Runs that the strategy `directed` drives to show a pattern, or to show none of several. */
-#include <string.h>
 
 #include "base/bug.h"
 #include "commands/explain/explain_internal.h"

@@ -4,7 +4,6 @@
 #include "base/bug.h"
 #include "cli/terminal.h"
 #include "commands/explain/explain_result.h"
-#include "model/op.h"
 #include "plan/settings.h"
 #include "report/json_value.h"
 

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyses/analysis.h"
 #include "base/strbuf.h"
 #include "process/launch.h"
 #include "commands/predict/predict.h"

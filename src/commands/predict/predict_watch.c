@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "exchange/contract_block.h"
 #include "commands/predict/predict_internal.h"
 #include "platform/platform.h"
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/strbuf.h"
-#include "cli/command.h"
 #include "cli/option_value.h"
 #include "cli/suppressions_option.h"
 #include "commands/run/run_options.h"

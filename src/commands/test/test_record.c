@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/hash.h"
 #include "base/visible.h"
 #include "commands/test/test_output.h"

@@ -1,6 +1,5 @@
 #include "investigate/minimise/moves.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"

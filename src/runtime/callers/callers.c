@@ -7,7 +7,6 @@
  * Runs in the moving thread, for a thread that has announced its op.
  */
 #include <string.h>
-#include <sys/syscall.h>
 
 #include "runtime/callers/frames.h"
 #include "runtime/runtime.h"

@@ -5,7 +5,6 @@
 #include <link.h>
 #include <string.h>
 
-#include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
 /* Tables of a module that list the symbols it imports. */

@@ -1,6 +1,5 @@
 /* Log of a traced run's allocations, live and freed, from which the command names addresses after
  * the run. It lies in the shared contract, so a forked child does nothing here. */
-#include <sys/syscall.h>
 
 #include "base/hash.h"
 #include "engine/engine.h"

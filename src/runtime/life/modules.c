@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
 static int modules_add(struct dl_phdr_info *info, size_t size, void *unused)

@@ -4,7 +4,6 @@
  */
 #include <sys/syscall.h>
 
-#include "runtime/contexts.h"
 #include "runtime/interpose.h"
 #include "runtime/libc/child_run.h"
 #include "runtime/libc/family.h"

@@ -12,10 +12,8 @@
 
 #include <string.h>
 
-#include "model/op.h"
 #include "runtime/record/record_access.h"
 #include "runtime/record/record_internal.h"
-#include "runtime/runtime.h"
 #include "runtime/sites.h"
 
 void record_flush(void)

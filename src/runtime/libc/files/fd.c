@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "runtime/interpose.h"
-#include "runtime/runtime.h"
 #include "runtime/libc/system_calls.h"
 #include "runtime/libc/world.h"
 

@@ -2,7 +2,6 @@
  * calls change nothing real: they check arguments, remember settings and report them. Priorities
  * affect scheduling only where the target has bound all its threads to one processor: elsewhere any
  * two threads may run in parallel. */
-#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>

@@ -10,7 +10,6 @@
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 #include "runtime/libc/system_calls.h"
-#include "runtime/libc/world.h"
 
 /* A process id read before the starting point is wrong in a fork that executes a run. The flag lets
  * the restart detect this. */

@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "model/thread_name.h"
 #include "runtime/libc/child_run.h"
-#include "runtime/interpose.h"
 #include "runtime/runtime.h"
 #include "runtime/libc/world.h"
 

@@ -2,7 +2,6 @@
  * (std::atomic::wait and static-initialiser guards use it). glibc makes every other call, which
  * Syscall User Dispatch traps. */
 #include <stdarg.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "runtime/interpose.h"
