@@ -17,7 +17,6 @@
 #define COLUMN_MAX 44
 #define COLUMNS_MAX 32
 #define FIXED_CELLS 2 /* mark and step */
-#define LEGEND "> context switch   ! preemption"
 
 struct interleaving {
 	const struct finding *finding;
@@ -116,12 +115,12 @@ static void interleaving_choose_widths(struct interleaving *table)
 		table->widths[FIXED_CELLS + i] = width - 2;
 }
 
-/* Adds the step's place in one of three forms: ", line 28", " bank.c:28", " in f". */
+/* Adds the step's place in one of three forms: " :28", " bank.c:28", " in f". */
 static void interleaving_add_where(
 	const struct interleaving *table, const struct finding_frame *where, struct strbuf *out)
 {
 	if (where->file && table->file && !strcmp(table->file, base_name(where->file)))
-		strbuf_addf(out, ", line %u", where->line);
+		strbuf_addf(out, " :%u", where->line);
 	else if (where->file)
 		strbuf_addf(out, " %s:%u", base_name(where->file), where->line);
 	else if (where->function)
@@ -302,6 +301,21 @@ static void interleaving_add_rows(const struct interleaving *table, struct strbu
 			table, private, "access", " to memory of one thread at a time", out);
 }
 
+static void interleaving_add_legend(const struct interleaving *table, struct strbuf *out)
+{
+	struct strbuf legend;
+
+	strbuf_init(&legend);
+	strbuf_adds(&legend, "> context switch   ! preemption");
+	if (table->finding->wait_count)
+		strbuf_adds(&legend, "   x blocked");
+	if (table->file)
+		strbuf_addf(&legend, "   :N line N of %s", table->file);
+	strbuf_adds(out, "  ");
+	add_wrapped(out, table->style, legend.text, INDENT, INDENT);
+	strbuf_release(&legend);
+}
+
 void report_interleaving(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
@@ -327,7 +341,5 @@ void report_interleaving(
 	interleaving_add_rows(&table, out);
 	free(table.rows);
 	interleaving_add_waits(&table, out);
-	strbuf_adds(out, "  ");
-	add_wrapped(
-		out, style, finding->wait_count ? LEGEND "   x blocked" : LEGEND, INDENT, INDENT);
+	interleaving_add_legend(&table, out);
 }

@@ -69,6 +69,16 @@ static bool interleaving_rows_is_same_call(const struct report_style *style,
 	       !strcmp(step->where.file, before->where.file);
 }
 
+/* Returns whether pthread_create returns before anything else has happened. */
+static bool interleaving_rows_is_plain_return(const struct finding *finding, uint32_t number)
+{
+	const struct finding_step *step = &finding->steps[number];
+
+	return number && !strcmp(step->verb, op_descriptions[OP_THREAD_CREATED].verb) &&
+	       !strcmp(step[-1].verb, op_descriptions[OP_THREAD_CREATE].verb) && !step->is_switch &&
+	       !interleaving_rows_is_key(finding, number);
+}
+
 static bool interleaving_rows_is_read(const struct finding_step *step)
 {
 	return !strcmp(step->verb, op_descriptions[OP_LOAD].verb) ||
@@ -279,6 +289,8 @@ void interleaving_choose_rows(const struct finding *finding, const struct report
 			rows[i] = ROW_LIBRARY;
 		else if (i && rows[i - 1] != ROW_LIBRARY &&
 			 interleaving_rows_is_same_call(style, &finding->steps[row], step))
+			rows[i] = ROW_FOLDED;
+		else if (interleaving_rows_is_plain_return(finding, i) && rows[i - 1] == ROW_SHOWN)
 			rows[i] = ROW_FOLDED;
 		else
 			row = i;

@@ -10,7 +10,7 @@
 
 enum interleaving_row {
 	ROW_SHOWN,
-	ROW_FOLDED,   /* inside the library call of the step before, which shows the call */
+	ROW_FOLDED,   /* inside the call of the step before, which shows the call */
 	ROW_LIBRARY,  /* inside a library */
 	ROW_PRIVATE,  /* an access to memory that no other thread accesses at that time */
 	ROW_REPEATED, /* a further turn of a loop whose first turn is shown */

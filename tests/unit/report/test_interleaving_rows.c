@@ -184,6 +184,20 @@ static void test_interleaving_rows__wakes_belong_to_the_call(void **state)
 	assert_int_equal(rows[2], ROW_SHOWN);
 }
 
+static void test_interleaving_rows__creation_and_return_share_a_row(void **state)
+{
+	(void)state;
+	add_step("main", "creates", "thread main.0");
+	add_step("main", "returns from pthread_create", NULL);
+	add_step("main", "creates", "thread main.1");
+	add_step("main.0", "begins", NULL)->is_switch = true;
+	add_step("main", "returns from pthread_create", NULL)->is_switch = true;
+	assert_int_equal(count_rows(ROW_FOLDED), 1);
+	assert_int_equal(rows[1], ROW_FOLDED);
+	steps[2].is_preemption = true; /* after the return */
+	assert_int_equal(count_rows(ROW_FOLDED), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -203,6 +217,8 @@ int main(void)
 		cmocka_unit_test_setup(
 			test_interleaving_rows__further_turns_of_a_loop_are_left_out, set_up),
 		cmocka_unit_test_setup(test_interleaving_rows__wakes_belong_to_the_call, set_up),
+		cmocka_unit_test_setup(
+			test_interleaving_rows__creation_and_return_share_a_row, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

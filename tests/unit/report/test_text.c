@@ -34,15 +34,13 @@ static const char expected_report[] =
 	"interleaving, in bank.c\n"
 	"         main.0                             main.1\n"
 	"  ... 12 earlier steps left out ...\n"
-	"     13  locks mutex accounts, line 41\n"
-	"  !  14                                     locks mutex accounts+40, line 51\n"
-	"     15                                     locks mutex accounts, line 52\n"
-	"  >  16  locks mutex accounts+40, line 42\n"
-	"  x      blocked on mutex accounts+40,\n"
-	"         line 42\n"
-	"  x                                         blocked on mutex accounts, line\n"
-	"                                            52\n"
-	"  > context switch   ! preemption   x blocked\n"
+	"     13  locks mutex accounts :41\n"
+	"  !  14                                     locks mutex accounts+40 :51\n"
+	"     15                                     locks mutex accounts :52\n"
+	"  >  16  locks mutex accounts+40 :42\n"
+	"  x      blocked on mutex accounts+40 :42\n"
+	"  x                                         blocked on mutex accounts :52\n"
+	"  > context switch   ! preemption   x blocked   :N line N of bank.c\n"
 	"\n"
 	"last output of the program\n"
 	"  balance 10\n"
@@ -201,7 +199,7 @@ static void test_report__becomes_a_list_when_threads_do_not_fit(void **state)
 			sample_step(17 + i, name, "locks", "mutex m", 7);
 	}
 	text = report((struct report_style){.columns = 80});
-	assert_non_null(strstr(text, " 116  main.99     locks mutex m, line 7\n"));
+	assert_non_null(strstr(text, " 116  main.99     locks mutex m :7\n"));
 	free(text);
 }
 
@@ -311,7 +309,7 @@ static void test_report__explains_short_names_once(void **state)
 	found = strstr(text, full);
 	assert_non_null(found);
 	assert_null(strstr(found + 1, full));
-	assert_non_null(strstr(text, "locks mutex #3, line 51\n"));
+	assert_non_null(strstr(text, "locks mutex #3 :51\n"));
 	assert_non_null(strstr(text, "mutex #3 taken at bank.c:41"));
 	free(text);
 }
