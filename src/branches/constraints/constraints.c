@@ -214,45 +214,10 @@ Z3_ast constraints_otherwise(struct constraints *constraints, const struct walk_
 	}
 }
 
-static bool constraints_has_time(
-	const struct constraints *constraints, const struct walk_event *event)
+static bool constraints_has_time(const struct walk_event *event)
 {
-	if (event->kind == EVENT_FENCE)
-		return constraints->has_store_buffers;
 	return event->kind == EVENT_OP ||
 	       ((event->kind == EVENT_READ || event->kind == EVENT_WRITE) && !event->is_atomic);
-}
-
-/* Returns whether the thread waits here until its store buffer is empty. */
-static bool constraints_drains(const struct walked_thread *walked, uint32_t index)
-{
-	const struct walk_event *event = &walked->events[index];
-
-	if (event->kind == EVENT_READ)
-		return index + 1 < walked->count && walked->events[index + 1].is_atomic &&
-		       walked->events[index + 1].kind == EVENT_WRITE;
-	if (event->kind == EVENT_WRITE)
-		return LLVMIsAStoreInst(event_instruction(event)) &&
-		       LLVMGetOrdering(event_instruction(event)) ==
-			       LLVMAtomicOrderingSequentiallyConsistent;
-	return true;
-}
-
-/* A thread's position: the times that its next read and its next write must follow. */
-struct program_order {
-	Z3_ast done, written;
-};
-
-static void constraints_place_event(struct constraints *constraints, struct program_order *order,
-	Z3_ast at, bool is_write, bool is_drain)
-{
-	constraints_add(constraints, Z3_mk_lt(constraints->z3, order->done, at));
-	if (constraints->has_store_buffers && (is_write || is_drain))
-		constraints_add(constraints, Z3_mk_lt(constraints->z3, order->written, at));
-	if (!constraints->has_store_buffers || !is_write || is_drain)
-		order->done = at;
-	if (is_write || is_drain)
-		order->written = at;
 }
 
 static void constraints_add_thread(struct constraints *constraints, uint16_t thread)
@@ -260,8 +225,7 @@ static void constraints_add_thread(struct constraints *constraints, uint16_t thr
 	const struct walked_thread *walked = &constraints->walk->threads[thread];
 	const uint32_t begin = constraints->window->begin[thread];
 	const uint32_t end = constraints->window->end[thread];
-	struct program_order order = {
-		constraints_number(constraints, 0), constraints_number(constraints, 0)};
+	Z3_ast before = constraints_number(constraints, 0);
 	Z3_ast *times = array_new(walked->count + 1, sizeof(Z3_ast));
 	constraints->times[thread] = times;
 	constraints->cuts[thread] = Z3_mk_fresh_const(constraints->z3, "cut", constraints->integer);
@@ -270,11 +234,11 @@ static void constraints_add_thread(struct constraints *constraints, uint16_t thr
 	constraints_add(constraints, Z3_mk_le(constraints->z3, constraints->cuts[thread],
 					     constraints_number(constraints, end)));
 	for (uint32_t i = begin; i < end; i++) {
-		if (!constraints_has_time(constraints, &walked->events[i]))
+		if (!constraints_has_time(&walked->events[i]))
 			continue;
 		times[i] = Z3_mk_fresh_const(constraints->z3, "at", constraints->integer);
-		constraints_place_event(constraints, &order, times[i],
-			walked->events[i].kind == EVENT_WRITE, constraints_drains(walked, i));
+		constraints_add(constraints, Z3_mk_lt(constraints->z3, before, times[i]));
+		before = times[i];
 	}
 }
 
@@ -416,7 +380,6 @@ void constraints_open(struct constraints *constraints, const struct walk *walk,
 		.order = order,
 		.window = window,
 		.has_open_addresses = kind == CONSTRAINTS_OPEN,
-		.has_store_buffers = kind == CONSTRAINTS_STORE_BUFFERS,
 		.end_ns = end_ns};
 	constraints->terms = slots_reserve(
 		NULL, &constraints->term_capacity, sizeof *constraints->terms, 0, 1024);

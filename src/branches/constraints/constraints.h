@@ -57,13 +57,7 @@ struct solver_term {
 
 enum constraints_kind {
 	CONSTRAINTS_PLAIN, /* all addresses as in the run */
-	CONSTRAINTS_OPEN,  /* addresses that depend on shared memory may differ (addresses.c) */
-	/*
-	 * Total store order as on x86: a read may pass earlier writes of its thread to other
-	 * places. Other threads see these writes later, in program order. Operations and atomic
-	 * updates wait until the buffer is empty. Addresses are as in the run.
-	 */
-	CONSTRAINTS_STORE_BUFFERS
+	CONSTRAINTS_OPEN   /* addresses that depend on shared memory may differ (addresses.c) */
 };
 
 struct wakes;
@@ -83,7 +77,6 @@ struct constraints {
 	uint64_t terms_made;	       /* comparisons and connectives */
 	uint32_t hard_cost;	       /* cost of floating-point operations and divisions so far */
 	bool has_open_addresses;
-	bool has_store_buffers;	   /* the time of a write is the time when other threads see it */
 	uint64_t end_ns;	   /* CLOCK_MONOTONIC: building stops then; 0: never */
 	bool is_cut;		   /* building was stopped: no conclusion is allowed */
 	struct wakes *wakes;	   /* wakes by condition variable (constraints_conditions.c) */

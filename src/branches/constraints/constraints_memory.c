@@ -223,14 +223,6 @@ static bool constraints_memory_is_initial_hidden(const struct read_case *of)
 	return false;
 }
 
-/* Returns whether the write is the thread's own last one. With store buffers, the thread sees such
- * a write even while it is in the buffer. */
-static bool constraints_memory_is_own(const struct read_case *of, uint32_t number)
-{
-	return of->constraints->has_store_buffers &&
-	       of->items[number].id.thread == of->read->id.thread;
-}
-
 static Z3_ast constraints_memory_is_unseen(
 	const struct read_case *of, uint32_t number, const struct place_access *write)
 {
@@ -245,8 +237,6 @@ static Z3_ast constraints_memory_is_unseen(
 	if (write)
 		result = constraints_or(
 			constraints, result, constraints_before(constraints, id, write->id));
-	if (constraints_memory_is_own(of, number))
-		return result;
 	return constraints_or(
 		constraints, result, constraints_before(constraints, of->read->id, id));
 }
@@ -267,8 +257,7 @@ static Z3_ast constraints_memory_reads_from(const struct read_case *of, uint32_t
 		parts[count++] = constraints_happens(constraints, write->id);
 	if (write->is_conditional)
 		parts[count++] = constraints_is_made(constraints, write);
-	if (!constraints_memory_is_own(of, number))
-		parts[count++] = constraints_before(constraints, write->id, of->read->id);
+	parts[count++] = constraints_before(constraints, write->id, of->read->id);
 	for (uint32_t i = 0; i < of->count; i++)
 		if (i != number && of->is_candidate[i])
 			parts[count++] = constraints_memory_is_unseen(of, i, write);

@@ -48,8 +48,7 @@ void constraints_add_mixed(
 	uint32_t bounds;
 	uint64_t *list = constraints_mixed_find_bounds(items, count, &bounds);
 	struct place_access *part = array_new(count, sizeof *part);
-	/* A thread with store buffers may see its own write in a part of a larger read only. */
-	if (constraints->has_store_buffers || (uint64_t)bounds * count > COST_MOST) {
+	if ((uint64_t)bounds * count > COST_MOST) {
 		constraints_keep_reads(constraints, items, count);
 		bounds = 0;
 	}

@@ -2,23 +2,6 @@
 #include "model/op.h"
 #include "branches/constraints/constraints.h"
 
-/* Adds the constraint that the store buffer of a thread is empty when the thread has ended. */
-static void constraints_order_drain(struct constraints *constraints, const struct order_edge *edge)
-{
-	const struct walked_thread *walked = &constraints->walk->threads[edge->first.thread];
-
-	for (uint32_t i = edge->first.index + 1;
-		constraints->has_store_buffers &&
-		i-- > constraints->window->begin[edge->first.thread];)
-		if (walked->events[i].kind == EVENT_WRITE &&
-			constraints->times[edge->first.thread][i]) {
-			constraints_add(constraints,
-				constraints_before(constraints,
-					(struct event_id){edge->first.thread, i}, edge->second));
-			return;
-		}
-}
-
 static bool constraints_order_is_op(
 	const struct constraints *constraints, struct event_id id, enum op_kind kind)
 {
@@ -116,7 +99,6 @@ void constraints_add_edges(struct constraints *constraints)
 			continue;
 		constraints_add(
 			constraints, constraints_before(constraints, edge->first, edge->second));
-		constraints_order_drain(constraints, edge);
 		constraints_add(
 			constraints, constraints_implies(constraints,
 					     constraints_happens(constraints, edge->second),

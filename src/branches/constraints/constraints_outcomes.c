@@ -345,14 +345,13 @@ static void constraints_outcomes_add_outcome(struct constraints *constraints, st
 
 	if (!otherwise)
 		return;
-	/* The result is as recorded for unknown operations, and if store buffers are modelled. */
-	if (constraints->has_store_buffers || !op)
+	if (!op) /* the result of an unknown operation is as recorded */
 		constraints_add(constraints, Z3_mk_not(constraints->z3, otherwise));
 	constraints_add(constraints,
 		constraints_or(constraints, otherwise,
 			Z3_mk_eq(constraints->z3, constraints_term(constraints, term),
 				constraints_bits(constraints, term->width, term->value))));
-	if (!op || constraints->has_store_buffers)
+	if (!op)
 		return;
 	if (constraints_has_open_round(constraints, event) ||
 		(op->kind == OP_SEM_TRYWAIT &&

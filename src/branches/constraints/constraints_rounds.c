@@ -12,7 +12,7 @@ bool constraints_is_open_round(
 	for (uint32_t i = 0; i < round->count; i++)
 		if (constraints_is_past(constraints, round->arrivals[i].at))
 			return false;
-	return round->is_known && !constraints->has_store_buffers;
+	return round->is_known;
 }
 
 static Z3_ast constraints_rounds_is_complete(

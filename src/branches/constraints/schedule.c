@@ -282,39 +282,6 @@ static void schedule_add_event(struct solution *solution, struct values *values,
 		solution_add(solution, event.thread, steps.with - (choice.count ? steps.own : 0));
 }
 
-/* Returns whether a later read of the thread precedes the write in the model. */
-static bool schedule_is_delayed(
-	const struct constraints *constraints, Z3_model model, struct event_id write)
-{
-	const struct walked_thread *walked = &constraints->walk->threads[write.thread];
-	Z3_ast *times = constraints->times[write.thread];
-	const int64_t cut = schedule_value_of(constraints, model, constraints->cuts[write.thread]);
-	const int64_t at = schedule_value_of(constraints, model, times[write.index]);
-
-	for (uint32_t i = write.index + 1; i < constraints->window->end[write.thread] && i < cut;
-		i++)
-		if (walked->events[i].kind == EVENT_READ &&
-			schedule_value_of(constraints, model, times[i]) < at)
-			return true;
-	return false;
-}
-
-static void schedule_find_delayed(
-	struct solution *solution, const struct constraints *constraints, Z3_model model)
-{
-	for (uint16_t thread = 0; thread < constraints->walk->record->thread_count; thread++)
-		for (uint32_t i = constraints->window->begin[thread];
-			i < constraints->window->end[thread]; i++) {
-			const struct event_id id = {thread, i};
-
-			if (constraints->walk->threads[thread].events[i].kind != EVENT_WRITE ||
-				!constraints->times[thread][i] ||
-				!schedule_is_delayed(constraints, model, id))
-				continue;
-			ARRAY_APPEND(solution->delayed, solution->delayed_count, id);
-		}
-}
-
 struct answer {
 	struct constraints *constraints;
 	Z3_model model;
@@ -369,8 +336,6 @@ void solution_take(struct solution *solution, struct constraints *constraints, Z
 	}
 	if (done[goal.thread] < wanted)
 		solution_add(solution, goal.thread, wanted - done[goal.thread]);
-	if (constraints->has_store_buffers)
-		schedule_find_delayed(solution, constraints, model);
 	values_close(&values);
 	free(shifts.items);
 	shifts = (struct shifts){0};
@@ -381,6 +346,5 @@ void solution_take(struct solution *solution, struct constraints *constraints, Z
 void solution_release(struct solution *solution)
 {
 	free(solution->segments);
-	free(solution->delayed);
 	*solution = (struct solution){0};
 }

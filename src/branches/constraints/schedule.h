@@ -8,9 +8,6 @@
 struct solution {
 	struct schedule_segment *segments;
 	uint32_t count;
-	/* Writes that other threads see after later reads, with store buffers. */
-	struct event_id *delayed;
-	uint32_t delayed_count;
 };
 
 /* Schedules everything that happens in the model before `goal`, whose thread moves last. */

@@ -54,7 +54,6 @@ enum event_kind {
 	/* same as EVENT_ADDRESS, for an address that lies in its object in this run */
 	EVENT_INDEX,
 	EVENT_VALUE, /* `term` must keep its value, because the walk cannot follow a use of it */
-	EVENT_FENCE, /* sequentially consistent */
 	/* pthread_once() at `address` found the routine completed: no operation */
 	EVENT_ONCE
 };

@@ -429,4 +429,3 @@ void walk_open_visits(struct walker *walker);
 void walk_note_branch(
 	struct walker *walker, const struct code *code, uint64_t condition, uint32_t edge);
 void walk_note_choice(struct walker *walker, const struct code *code, uint64_t condition);
-void walk_note_fence(struct walker *walker, const struct code *code);

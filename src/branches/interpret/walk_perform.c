@@ -225,7 +225,6 @@ enum step walk_perform(struct walker *walker, const struct code *code, uint64_t 
 	case CODE_VALUE:
 		return walk_perform_recorded(walker, code, registers);
 	case CODE_REPORT:
-		walk_note_fence(walker, code);
 		return walk_perform_pass_fence(walker, code->site);
 	case CODE_RESHAPE:
 		walk_perform_reshape(walker, code, registers);

@@ -242,11 +242,3 @@ void walk_note_choice(struct walker *walker, const struct code *code, uint64_t c
 {
 	walk_terms_note(walker, code, EVENT_CHOICE, condition, condition != 0);
 }
-
-void walk_note_fence(struct walker *walker, const struct code *code)
-{
-	if (walker->mode & WALK_EVENTS && walker->is_live && !walker->is_before &&
-		LLVMIsAFenceInst(code->value) &&
-		LLVMGetOrdering(code->value) == LLVMAtomicOrderingSequentiallyConsistent)
-		event_set_instruction(walk_add_event(walker, EVENT_FENCE), code->value);
-}

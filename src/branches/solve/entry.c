@@ -5,6 +5,8 @@
 
 #include "base/bug.h"
 #include "base/array.h"
+#include "base/bitset.h"
+#include "abi/instrument_abi.h"
 #include "branches/solve/loops.h"
 #include "branches/solve/sensitivity_internal.h"
 
@@ -33,7 +35,6 @@ static bool entry_close(struct sensitivity *analysis)
 	code_book_close(&analysis->book);
 	image_close(&analysis->image);
 	strbuf_release(&analysis->variables);
-	strbuf_release(&analysis->delayed);
 	free(analysis->function);
 	free(analysis->file);
 	free(analysis->directory);
@@ -52,7 +53,6 @@ static int entry_open(struct sensitivity **out, const struct run_record *record,
 	analysis->begin_ns = search_now_ns();
 	analysis->time_ns = options->time_ns;
 	strbuf_init(&analysis->variables);
-	strbuf_init(&analysis->delayed);
 	status = image_open(&analysis->image, record, program, err);
 	if (status < 0) {
 		free(analysis);
@@ -73,30 +73,12 @@ static int entry_open(struct sensitivity **out, const struct run_record *record,
 	return 0;
 }
 
-/* Returns a text such as "FILE:LINE, FILE:LINE". */
-static const char *entry_list_delayed(struct sensitivity *analysis, const struct worker *worker)
-{
-	const struct solution *solution = &worker->solution;
-
-	strbuf_clear(&analysis->delayed);
-	for (uint32_t i = 0; i < solution->delayed_count; i++) {
-		const struct event_id id = solution->delayed[i];
-		struct sensitive_place place;
-
-		places_describe(analysis,
-			event_instruction(&analysis->walk.threads[id.thread].events[id.index]),
-			&place);
-		strbuf_addf(&analysis->delayed, "%s%s:%u", i ? ", " : "", place.file, place.line);
-	}
-	return analysis->delayed.text;
-}
-
 static bool entry_next(struct sensitivity *analysis, struct sensitive_candidate *out)
 {
 	const struct worker *worker = search_next(analysis);
 	const struct walk_event *event;
 
-	while (!worker && parts_next(analysis))
+	while (!worker && !analysis->search.is_buffered && parts_next(analysis))
 		worker = search_next(analysis);
 	if (!worker)
 		return false;
@@ -111,8 +93,6 @@ static bool entry_next(struct sensitivity *analysis, struct sensitive_candidate 
 		.segments = worker->solution.segments,
 		.segment_count = worker->solution.count,
 		.chosen = analysis->walk.chosen};
-	if (worker->pass == PASS_RELAXED)
-		out->delayed = entry_list_delayed(analysis, worker);
 	places_describe(analysis, event_instruction(event), &out->place);
 	places_name_variables(analysis, walk_event_term(&analysis->walk, event));
 	out->variables = analysis->variables.text;
@@ -316,6 +296,24 @@ static void entry_figures(struct sensitivity *analysis, struct sensitivity_figur
 static bool entry_plan_run(struct sensitivity *analysis, struct sensitive_trial *out)
 {
 	return runs_plan(analysis, out);
+}
+
+static bool entry_site_writes(uint8_t kind)
+{
+	return kind == SITE_STORE || kind == SITE_RANGE_WRITE || kind == SITE_STRING_WRITE ||
+	       (kind >= SITE_ATOMIC_STORE && kind <= SITE_COMPARE_EXCHANGE);
+}
+
+static const uint64_t *entry_begin_buffered(struct sensitivity *analysis)
+{
+	if (analysis->part_count > 1)
+		return NULL;
+	runs_begin_buffered(analysis);
+	/* All stores wait in store buffers, also those that no other thread sees. */
+	for (uint32_t i = 0; i < analysis->image.site_count; i++)
+		if (entry_site_writes(analysis->image.sites[i].kind))
+			bitset_add(analysis->walk.chosen, i);
+	return analysis->walk.chosen;
 }
 
 static const uint64_t *entry_accesses(struct sensitivity *analysis)

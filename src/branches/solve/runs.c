@@ -287,7 +287,9 @@ static void runs_add_flip(
 
 	if (!runs_is_open(analysis, flip.place) || (earlier && !flip.is_first))
 		return;
-	if (!runs_copy_schedule(analysis, run, flip.goal, flip.steps, &flip.solution)) {
+	/* A buffered store is no step, so steps with store buffers are others than the record's. */
+	if (!search->is_buffered &&
+		!runs_copy_schedule(analysis, run, flip.goal, flip.steps, &flip.solution)) {
 		solution_release(&flip.solution);
 		return;
 	}
@@ -311,7 +313,7 @@ static void runs_note(struct runs_comparison *comparison, const struct walk_even
 	if (event->kind == EVENT_BRANCH && own->position < differences->first)
 		differences->first = own->position;
 	if (event->occurrence != own->occurrence ||
-		!search_is_wanted(comparison->analysis, PASS_RELAXED, event, &flip.place))
+		!search_is_wanted(comparison->analysis, PASS_ANY, event, &flip.place))
 		return;
 	ARRAY_APPEND(differences->flips, differences->count, flip);
 }
@@ -407,13 +409,25 @@ bool runs_next(struct sensitivity *analysis)
 	return false;
 }
 
+static void runs_release_flips(struct search *search)
+{
+	while (search->flip_count)
+		solution_release(&search->flips[--search->flip_count].solution);
+	search->flip_next = 0;
+}
+
+void runs_begin_buffered(struct sensitivity *analysis)
+{
+	runs_release_flips(&analysis->search);
+	analysis->search.is_buffered = true;
+}
+
 void runs_close(struct sensitivity *analysis)
 {
 	struct search *search = &analysis->search;
 
 	solution_release(&search->observer.solution);
-	while (search->flip_count)
-		solution_release(&search->flips[--search->flip_count].solution);
+	runs_release_flips(search);
 	free(search->flips);
 	free(search->holds);
 }

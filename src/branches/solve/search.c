@@ -59,7 +59,7 @@ bool search_is_wanted(const struct sensitivity *analysis, enum search_pass pass,
 		return false;
 	*out = place;
 	fails = sensitive_is_failure(places_kind(event));
-	if (pass == PASS_RELAXED)
+	if (pass == PASS_ANY)
 		return fails || !analysis->options.only_failures;
 	return search_is_of_failures(pass) ? fails : !fails;
 }
@@ -136,10 +136,12 @@ struct worker *search_next(struct sensitivity *analysis)
 {
 	struct search *search = &analysis->search;
 
-	if (!search->workers && runs_next(analysis)) {
+	if ((!search->workers || search->is_buffered) && runs_next(analysis)) {
 		search->current = &search->observer;
 		return search->current;
 	}
+	if (search->is_buffered)
+		return NULL;
 	(void)pthread_mutex_lock(&search->lock);
 	if (!search->workers)
 		search_begin(analysis);
@@ -172,12 +174,8 @@ void search_continue(struct sensitivity *analysis, bool is_proven)
 	BUG_ON(!worker);
 	place = &analysis->places.items[worker->place];
 	(void)pthread_mutex_lock(&search->lock);
-	if (worker->pass == PASS_RELAXED) {
-		place->is_relaxed = true;
-	} else {
-		place->is_proven |= is_proven;
-		place->tries += !is_proven;
-	}
+	place->is_proven |= is_proven;
+	place->tries += !is_proven;
 	worker->is_waiting = false;
 	(void)pthread_cond_broadcast(&search->changed);
 	(void)pthread_mutex_unlock(&search->lock);
@@ -255,8 +253,6 @@ static bool search_is_one_chunk(const struct sensitivity *analysis)
 
 enum constraints_kind search_kind(const struct sensitivity *analysis, enum search_pass pass)
 {
-	if (pass == PASS_RELAXED)
-		return CONSTRAINTS_STORE_BUFFERS;
 	if (search_is_near(pass) && analysis->order.event_count > SEARCH_OPEN_AT_ONCE_MOST)
 		return CONSTRAINTS_PLAIN;
 	return search_is_open(pass) || search_is_near(pass) || search_is_one_chunk(analysis)
@@ -295,8 +291,6 @@ bool search_has_pass(const struct sensitivity *analysis, enum search_pass pass)
 	if (search_is_open(pass) &&
 		(search_is_one_chunk(analysis) || !analysis->order.addresses.count))
 		return false;
-	if (pass == PASS_RELAXED)
-		return options->has_store_buffers;
 	return !options->only_failures || search_is_of_failures(pass);
 }
 
@@ -354,8 +348,6 @@ bool turns_is_open(const struct worker *worker, uint32_t place)
 {
 	const struct asked *asked = &worker->analysis->places.items[place];
 
-	if (worker->pass == PASS_RELAXED)
-		return !asked->is_proven && !asked->tries && !asked->is_relaxed;
 	return !asked->is_proven && asked->tries < TRIES_MOST;
 }
 

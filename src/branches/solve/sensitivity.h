@@ -93,12 +93,6 @@ struct sensitive_candidate {
 	const struct schedule_segment *segments; /* schedule; threads are indices in the record */
 	uint32_t segment_count;
 	const uint64_t *chosen; /* bit set over all sites: accesses that are scheduling points */
-	/*
-	 * "buffers.c:12 (main.0)": writes that other threads must see late (store buffers). The
-	 * caller lists the candidate without a run, because no interleaving shows the answer. NULL
-	 * if can be run.
-	 */
-	const char *delayed;
 };
 
 struct sensitivity_figures {
@@ -150,9 +144,7 @@ struct sensitivity_options {
 	const volatile int *is_interrupted;
 	/* Windows of this many events of the whole run, instead of per thread. */
 	bool is_global;
-	uint32_t workers; /* threads that query a solver; 0: one */
-	/* Ask again, with store buffers, about places without an answer. */
-	bool has_store_buffers;
+	uint32_t workers;	     /* threads that query a solver; 0: one */
 	const char *const *excludes; /* patterns of functions and files that are not asked about */
 	uint32_t exclude_count;
 	/* Places that the caller knows are not asked about. May be NULL. */
@@ -194,6 +186,13 @@ bool sensitivity_plan_run(struct sensitivity *analysis, struct sensitive_trial *
 void sensitivity_take_run(struct sensitivity *analysis, const struct sensitive_run *run);
 /* Returns the next candidate; false: the search is over. Skips proven places. */
 bool sensitivity_next(struct sensitivity *analysis, struct sensitive_candidate *out);
+
+/*
+ * Called after the search. From now on sensitivity_take_run() takes runs with store buffers, whose
+ * candidates (without schedules) sensitivity_next() returns. Returns the sites whose accesses are
+ * scheduling points, as in struct sensitive_candidate; NULL if the run is analysed in parts.
+ */
+const uint64_t *sensitivity_begin_buffered(struct sensitivity *analysis);
 
 enum sensitivity_verdict {
 	VERDICT_FLIPPED,

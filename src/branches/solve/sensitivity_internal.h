@@ -30,8 +30,7 @@ struct asked {
 	bool has_failures, has_others;
 	/* Guarded by search.lock. */
 	bool is_proven;
-	bool is_relaxed; /* has an answer that needs store buffers */
-	uint32_t tries;	 /* solutions that their runs did not confirm */
+	uint32_t tries; /* solutions that their runs did not confirm */
 	uint32_t queries;
 };
 
@@ -77,8 +76,8 @@ enum search_pass {
 	/* Unanswered places with open addresses, whose constraints are several times as hard. */
 	PASS_FAILURES_OPEN,
 	PASS_BRANCHES_OPEN,
-	PASS_RELAXED, /* all unanswered places, with store buffers */
-	PASS_COUNT
+	PASS_COUNT,
+	PASS_ANY = PASS_COUNT /* no pass of a search: all places count */
 };
 
 struct chunk_cursor {
@@ -133,6 +132,7 @@ struct search {
 	bool is_stopping;
 	/* Used only by the caller's thread, before workers exist. */
 	struct flip *flips; /* answers that runs have shown */
+	bool is_buffered;   /* the search is over; answers are those of runs with store buffers */
 	uint32_t flip_count, flip_next;
 	uint64_t *holds; /* events at which runs hold a thread: numbers in the order of the run */
 	uint32_t hold_count;
@@ -165,7 +165,7 @@ struct sensitivity {
 	uint32_t observed_count;
 	bool *is_matched; /* by exclude pattern: the pattern matched something */
 	/* Strings of the last candidate. */
-	struct strbuf variables, delayed;
+	struct strbuf variables;
 	char *function, *file, *directory;
 	struct sensitivity_figures figures; /* guarded by search.lock once the search has begun */
 };
@@ -253,6 +253,8 @@ void runs_observe(struct sensitivity *analysis, const struct sensitive_run *run)
 /* Called before workers exist. Returns true if search.observer holds the next answer that a run has
  * shown. */
 bool runs_next(struct sensitivity *analysis);
+/* From now on answers are those of runs with store buffers. Called after the search. */
+void runs_begin_buffered(struct sensitivity *analysis);
 void runs_close(struct sensitivity *analysis);
 /* Returns the index of the thread in the record; UINT16_MAX: there is none of this name. */
 uint16_t runs_thread_named(const struct run_record *run, thread_name name);

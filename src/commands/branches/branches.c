@@ -111,8 +111,7 @@ static bool branches_is_reported(const struct branches_result *result, enum sens
 	for (uint32_t i = 0; i < result->count; i++) {
 		const struct sensitive_branch *item = &result->items[i];
 
-		if (!item->delayed && item->line == place->line &&
-			strcmp(item->file, place->file) == 0 &&
+		if (item->line == place->line && strcmp(item->file, place->file) == 0 &&
 			(item->line || strcmp(item->function, place->function) == 0) &&
 			(item->kind == kind || (sensitive_is_condition(item->kind) &&
 						       sensitive_is_condition(kind))))
@@ -194,7 +193,7 @@ static int branches_confirm_candidate(struct branches_state *state,
 	const struct run_record *record = &state->trace->run.record;
 	thread_name *names = array_new(record->thread_count + 1u, sizeof *names);
 	struct recorded run = {0};
-	struct record_request request = {.options = &state->options->campaign,
+	struct record_request request = {.options = &state->campaign,
 		.like = record,
 		.chosen = candidate->chosen,
 		.segments = candidate->segments,
@@ -244,25 +243,10 @@ static int branches_confirm_candidate(struct branches_state *state,
 	return status;
 }
 
-/* Reports branches that need delayed writes. A controlled run cannot delay writes: threads see each
- * other's writes at once. */
-static void branches_report_delayed(
-	struct branches_state *state, const struct sensitive_candidate *candidate)
-{
-	struct sensitive_branch *branch =
-		branches_add(state->result, &state->trace->run.record, candidate);
-
-	branch->delayed = string_copy(candidate->delayed);
-	branch->round = state->trace->round;
-	state->result->relaxed_count++;
-	sensitivity_settle(state->analysis, VERDICT_NOT_REACHED);
-}
-
 static bool branches_report_progress(void *context, const struct sensitivity_figures *figures)
 {
 	const struct branches_state *state = context;
-	const struct branches_progress progress = {
-		.found = state->result->count - state->result->relaxed_count,
+	const struct branches_progress progress = {.found = state->result->count,
 		.round = state->trace_next,
 		.rounds = state->trace_count,
 		.chunks = figures->chunks_seen,
@@ -296,11 +280,10 @@ static int branches_search_trace(struct branches_state *state, struct error *err
 		sensitivity_figures(state->analysis, &figures);
 		(void)branches_report_progress(
 			state, &figures); /* the caller checks for the end of the time */
-		if (candidate.delayed)
-			branches_report_delayed(state, &candidate);
-		else
-			status = branches_confirm_candidate(state, &candidate, err);
+		status = branches_confirm_candidate(state, &candidate, err);
 	}
+	if (status == 0 && state->options->has_store_buffers)
+		status = branches_search_buffered(state, err);
 	return status;
 }
 
@@ -439,8 +422,10 @@ int branches_search(
 	const char *program = options->campaign.argv[0];
 	const struct record_request request = {
 		.options = &options->campaign, .points_most = options->sensitivity.points_to};
-	struct branches_state state = {
-		.options = options, .result = out, .begin_ns = platform_monotonic_ns()};
+	struct branches_state state = {.options = options,
+		.campaign = options->campaign,
+		.result = out,
+		.begin_ns = platform_monotonic_ns()};
 	struct recorded first = {0};
 	struct target target = {0};
 	int status = target_find(&target, program, err);

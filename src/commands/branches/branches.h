@@ -31,6 +31,7 @@ struct branches_options {
 	const char *from_record;
 	uint32_t continuations; /* random runs from each flipped branch on, to classify it */
 	uint32_t rounds;	/* runs to analyse, including those that flip a branch; 0: one */
+	bool has_store_buffers; /* also make runs under TSO */
 	uint32_t samples;	/* random runs that may reveal branches that the search missed */
 	void (*progress)(void *context, const struct branches_progress *progress);
 	void *context;
@@ -102,10 +103,8 @@ struct sensitive_branch {
 	 * header
 	 */
 	char *called_from;
-	/*
-	 * Writes that other threads must see late (weak memory); NULL if a run has shown the
-	 * branch.
-	 */
+	/* Stores that other threads saw late in the run that flipped the branch, which was a run
+	 * with store buffers; NULL for other runs. */
 	char *delayed;
 };
 
@@ -129,7 +128,8 @@ struct branches_result {
 	uint32_t early_count;
 	uint32_t
 		cut_count; /* solutions whose runs exceeded their time limit and therefore prove nothing */
-	uint32_t relaxed_count; /* number of items with `delayed` */
+	uint32_t buffered_count;   /* number of items with `delayed` */
+	bool has_no_buffered_runs; /* the run is analysed in parts */
 	struct observed_branch *observed;
 	uint32_t observed_count;
 	uint32_t samples; /* number of runs of --sample */

@@ -210,6 +210,7 @@ static int branches_finding_investigate_run(struct branches_state *state,
 {
 	static const volatile int never = 0;
 	const struct campaign_options *options = &state->options->campaign;
+	struct settings settings = options->settings;
 	const bool is_interrupted = *options->is_interrupted;
 	const uint64_t begin = platform_monotonic_ns();
 	struct investigation investigation = {.workers = state->options->sensitivity.workers,
@@ -218,7 +219,7 @@ static int branches_finding_investigate_run(struct branches_state *state,
 				  .input = options->settings.input,
 				  .runtime = options->runtime,
 				  .output = OUTPUT_KEEP},
-			.settings = &options->settings,
+			.settings = &settings,
 			.memory = &of->view,
 			.restart = RESTART_EXEC,
 			.run_limit_ns = is_interrupted ? INTERRUPTED_NS : REPLAY_LIMIT_NS,
@@ -227,6 +228,7 @@ static int branches_finding_investigate_run(struct branches_state *state,
 	int status;
 
 	memset(&finding, 0, sizeof finding);
+	settings.memory_model = of->memory_model;
 	status = branches_finding_follow(&investigation.probe, &of->failure, err);
 	if (status < 0)
 		return status;
@@ -271,7 +273,8 @@ void branches_add_failure(struct branches_state *state, struct sensitive_branch 
 	state->failures =
 		array_room(state->failures, state->failure_count, sizeof *state->failures);
 	added = &state->failures[state->failure_count++];
-	*added = (struct branches_failure){.key = branch->failure};
+	*added = (struct branches_failure){
+		.key = branch->failure, .memory_model = state->campaign.settings.memory_model};
 	failure_copy(&added->failure, &run->run);
 	branches_finding_view_chosen(&added->view, &run->record, chosen);
 }

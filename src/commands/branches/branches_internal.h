@@ -11,13 +11,15 @@ struct branches_trace {
 
 /* A failure seen during the search. It is investigated after the search, which has priority. */
 struct branches_failure {
-	uint64_t key; /* failure_key() */
+	uint64_t key;			/* failure_key() */
+	enum memory_model memory_model; /* of the run */
 	struct failure failure;
 	struct memory_view view; /* the scheduling points at memory accesses of that run */
 };
 
 struct branches_state {
 	const struct branches_options *options;
+	struct campaign_options campaign; /* those of `options`; with store buffers later */
 	struct branches_result *result;
 	const char *program; /* path */
 	uint64_t begin_ns;
@@ -75,6 +77,9 @@ char *branches_thread_name(const struct run_record *record, uint16_t thread);
 int branches_observe(struct branches_state *state, struct error *err);
 /* Makes the runs of --sample, for the first trace. */
 int branches_sample(struct branches_state *state, struct error *err);
+
+/* Makes the runs of --store-buffers, after the search. Adds the branches that they flipped. */
+int branches_search_buffered(struct branches_state *state, struct error *err);
 
 /* The caller frees the text. */
 char *branches_path_of(const struct sensitive_place *place);

@@ -82,7 +82,6 @@ static json_t *branches_json_branch_to_json(const struct sensitive_branch *branc
 		BUG_ON(json_object_set_new(value, "round", json_integer(branch->round)));
 	if (branch->delayed)
 		BUG_ON(json_object_set_new(value, "delayed", json_string(branch->delayed)));
-	BUG_ON(json_object_set_new(value, "proven", json_boolean(!branch->delayed)));
 	BUG_ON(json_object_set_new(value, "path", branches_json_text_or_null(branch->path)));
 	if (branch->interleavings[SENSITIVE_RECORDED].count)
 		BUG_ON(json_object_set_new(value, "interleavings",

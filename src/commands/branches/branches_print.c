@@ -30,8 +30,6 @@ static void branches_print_line(const struct sensitive_branch *branch)
 
 static void branches_print_outcomes(const struct sensitive_branch *branch)
 {
-	if (branch->delayed)
-		return;
 	if (branch->kind == SENSITIVE_BRANCH || branch->kind == SENSITIVE_CHOICE ||
 		branch->kind == SENSITIVE_ASSERTION)
 		printf("    %s in the recorded run, %s under the schedule below\n",
@@ -73,9 +71,13 @@ static void branches_print_class(const struct sensitive_branch *branch, const ch
 {
 	printf("    %s", branch_class_words[branch->class]);
 	if (branch->class == CLASS_BUG)
-		printf(": the run that continues %s ends as %s",
-			branch->failing_seed ? "at random" : "without preemptions",
+		printf(": the run%s ends as %s",
+			branch->delayed	       ? ""
+			: branch->failing_seed ? " that continues at random"
+					       : " that continues without preemptions",
 			outcome_descriptions[branch->outcome.kind].word);
+	else if (branch->delayed)
+		printf(": the run passed");
 	else
 		printf(": %u random runs from this branch on passed", branch->continuations);
 	fputc('\n', stdout);
@@ -131,14 +133,11 @@ static void branches_print_branch(const struct sensitive_branch *branch, const c
 	if (*branch->variables)
 		printf("    depends on %s\n", branch->variables);
 	branches_print_outcomes(branch);
-	if (branch->delayed) {
-		printf("    only if other threads see writes late (store buffers): %s\n",
+	if (branch->delayed)
+		printf("    in a run under TSO, where other threads see late: %s\n",
 			branch->delayed);
-		printf("    not proven: runs under raddle see every write at once\n");
-	} else {
-		branches_print_schedule(branch->schedule);
-		branches_print_class(branch, store);
-	}
+	branches_print_schedule(branch->schedule);
+	branches_print_class(branch, store);
 	fputc('\n', stdout);
 }
 
@@ -224,7 +223,7 @@ static void branches_print_limits(const struct branches_result *result)
 void branches_print(const struct branches_result *result, const char *directory, bool is_quiet)
 {
 	const struct sensitivity_figures *figures = &result->figures;
-	const uint32_t proven = result->count - result->relaxed_count;
+	const uint32_t proven = result->count - result->buffered_count;
 	struct strbuf stores[2]; /* option that names the command's store, and the fallback store */
 
 	strbuf_init(&stores[0]);
@@ -246,9 +245,10 @@ void branches_print(const struct branches_result *result, const char *directory,
 		proven, proven == 1 ? "branch" : "branches", (unsigned long long)figures->branches,
 		(unsigned long long)figures->critical_events, figures->threads,
 		(unsigned long long)figures->points, (unsigned long long)figures->instructions);
-	if (result->relaxed_count)
-		printf("%u more only with store buffers, which no run can show\n",
-			result->relaxed_count);
+	if (result->buffered_count)
+		printf("%u more in runs under TSO (store buffers)\n", result->buffered_count);
+	if (result->has_no_buffered_runs)
+		printf("no runs with store buffers were made, because the run is analysed in parts\n");
 	if (result->traces > 1)
 		printf("%u runs were analysed\n", result->traces);
 	if (result->samples)

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/strbuf.h"
 #include "commands/branches/branches_internal.h"
+#include "model/thread_name.h"
 
 const char *const branch_class_words[BRANCH_CLASS_COUNT] = {
 	[CLASS_BUG] = "bug",
@@ -22,7 +23,10 @@ static void branches_result_add_thread_name(
 		return;
 	}
 	branches_result_add_thread_name(out, record, of->parent);
-	strbuf_addf(out, ".%u", of->ordinal);
+	if (of->ordinal == THREAD_ORDINAL_DRAINER)
+		strbuf_adds(out, "." THREAD_PATH_DRAINER);
+	else
+		strbuf_addf(out, ".%u", of->ordinal);
 }
 
 char *branches_thread_name(const struct run_record *record, uint16_t thread)

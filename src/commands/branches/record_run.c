@@ -214,6 +214,7 @@ static void record_run_report(
 		      platform_monotonic_ns() >= request->until_ns;
 	out->has_sites = contract->has_memory_sites;
 	out->is_live = contract->is_live;
+	out->delayed = contract->delayed;
 	/* if the symbols cannot be read, only names are missing */
 	if (request->wants_symbols && probe->report == REPORT_INSPECT)
 		(void)symbols_from_process(&out->symbols, (pid_t)contract->guest_pid, NULL);

@@ -44,7 +44,8 @@ struct recorded {
 	bool is_live; /* the run created a thread */
 	/* the run was ended by its deadline: no failure, and the record is incomplete */
 	bool is_cut;
-	struct symbols *symbols; /* if requested and available */
+	struct delayed_stores delayed; /* stores that other threads saw late */
+	struct symbols *symbols;       /* if requested and available */
 	uint64_t run_ns;
 	uint64_t processor_ns; /* processor time of the process, including its start */
 };

@@ -116,7 +116,7 @@ function branchNode(branch, id, isOpen) {
 		{ title: "as recorded: " + who + recordedWords, steps: inUserCode(recorded.steps), leftOut: recorded.steps_left_out, failing: branch.thread },
 		{ title: "the other outcome: " + who + otherWords, steps: inUserCode(flipped.steps), leftOut: flipped.steps_left_out, failing: branch.thread }]);
 	return entry(id, "branch", badge(words(branch.class) || "sensitive", sort), branchTitle(branch), isOpen, runs && runs.draw,
-		branch.delayed ? element("p", { class: "detail", text: "No run can show it, because other threads would have to see these writes late: " + words(branch.delayed) }) : null,
+		branch.delayed ? element("p", { class: "detail", text: "In a run under TSO (store buffers), where other threads see late: " + words(branch.delayed) }) : null,
 		element("p", {}, breakable(branchStory(branch))),
 		branch.finding ? element("p", {}, document.createTextNode("Result: "), linkTo(branch.finding)) : null,
 		branch.finding ? section("Replay with", command("raddle replay " + words(branch.finding))) : null,

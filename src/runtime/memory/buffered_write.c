@@ -5,8 +5,7 @@
 #include "runtime/runtime.h"
 #include "runtime/spinning.h"
 
-/* Returns whether the write is a locked instruction, or not one store instruction. */
-static bool buffered_write_is_direct(const struct memory_access *access)
+bool memory_write_is_direct(const struct memory_access *access)
 {
 	return access->kind != SITE_STORE &&
 	       (access->kind != SITE_ATOMIC_STORE || access->order == SITE_SEQUENTIAL);
@@ -19,14 +18,15 @@ bool memory_buffer_write(const struct memory_visit *visit)
 	const bool is_own = memory_is_own_stack(access->address);
 	struct engine_op op;
 
+	if (!engine_has_store_buffers() || !memory_kind_writes(access->kind))
+		return false;
 	if (!visit->point && (is_own || !engine_has_buffered()))
 		return false;
 	if (visit->point)
 		memory_check_freed(access, OUTCOME_USE_AFTER_FREE);
 	op = memory_engine_op(access, visit->point);
 	op.next_object = visit->next;
-	if (!is_own && !buffered_write_is_direct(access) &&
-		engine_buffer_store(&op, visit->point)) {
+	if (!is_own && !memory_write_is_direct(access) && engine_buffer_store(&op, visit->point)) {
 		engine_note_access(&op);
 		if (visit->point)
 			runtime_trace_buffered(&op);

@@ -458,8 +458,7 @@ void memory_finish(struct memory_visit *visit)
 			engine_clock_note_calls(WAITING_VISITS);
 		visit->point = (object_name)memory_variable_name(visit->access.address);
 	}
-	if (engine_has_store_buffers() && memory_kind_writes(visit->access.kind) &&
-		memory_buffer_write(visit))
+	if (memory_buffer_write(visit))
 		return;
 	if (!visit->point) {
 		memory_pass(visit);

@@ -3,6 +3,7 @@
 #include "runtime/sites.h"
 
 #include "base/hot_state.h"
+#include "engine/store_buffer.h"
 #include "runtime/contexts.h"
 #include "runtime/filter.h"
 #include "runtime/guarded_read.h"
@@ -41,14 +42,23 @@ static bool site_is_chosen(const struct site_record *record)
 	return state && *state & SITE_CHOSEN;
 }
 
+/* Returns whether the thread waits until its store buffer is empty: always at fences, which are
+ * scheduling points with store buffers. */
+static bool site_drains(const struct memory_access *access)
+{
+	if (access->kind == SITE_FENCE)
+		return access->order == SITE_SEQUENTIAL && engine_has_store_buffers();
+	return engine_has_buffered() && memory_kind_writes(access->kind) &&
+	       memory_write_is_direct(access);
+}
+
 /* Scheduling points are the accesses at chosen sites. Returns true if site_perform() is needed. */
 static bool site_recorded(const struct site_record *record)
 {
 	const bool is_live = memory_is_watched();
 
-	site_visit.access.kind = record->kind;
 	site_visit.is_point_wanted = is_live && site_is_chosen(record);
-	if (site_visit.is_point_wanted ||
+	if (site_visit.is_point_wanted || (is_live && site_drains(&site_visit.access)) ||
 		(record_may_end_turn(record) && record_turn_is_over() && is_live))
 		return true;
 	record_report(record, site_report.address, site_report.length, site_report.frame);
@@ -57,7 +67,7 @@ static bool site_recorded(const struct site_record *record)
 
 static void site_perform_recorded(void)
 {
-	const struct memory_visit visit = {.access = site_visit.access};
+	struct memory_visit visit = {.access = site_visit.access};
 	const struct site_record *record = site_report.site;
 	const bool is_point = site_visit.is_point_wanted;
 	const uint64_t address = site_report.address, length = site_report.length;
@@ -65,8 +75,13 @@ static void site_perform_recorded(void)
 
 	record_settle(record, is_point);
 	if (is_point) {
-		memory_point(&visit, memory_variable_name(visit.access.address));
+		visit.point = (object_name)memory_variable_name(visit.access.address);
+		if (!memory_buffer_write(&visit))
+			memory_point(&visit, visit.point);
 		memory_check_freed(&visit.access, OUTCOME_USE_AFTER_FREE);
+	} else if (site_drains(&visit.access)) {
+		if (!memory_buffer_write(&visit))
+			memory_point(&visit, 0);
 	} else if (!engine_must_continue()) {
 		engine_spin_point(visit.access.site);
 	}
@@ -133,7 +148,10 @@ bool site_reached(
 			site_state(record)))
 		return false;
 	if (record_is_on()) {
-		if (record_quickly(record, (uint64_t)(uintptr_t)address, length, frame))
+		access->kind = record->kind;
+		access->order = (uint8_t)site_record_order(record);
+		if (!site_drains(access) &&
+			record_quickly(record, (uint64_t)(uintptr_t)address, length, frame))
 			return false;
 		site_report.site = record;
 		site_report.address = (uint64_t)(uintptr_t)address;
@@ -141,7 +159,6 @@ bool site_reached(
 		site_report.frame = frame;
 		access->address = address;
 		access->bytes = record->bytes;
-		access->order = (uint8_t)site_record_order(record);
 		access->site = site;
 		return site_recorded(record);
 	}

@@ -3,6 +3,7 @@
 #include <link.h>
 #include <string.h>
 
+#include "runtime/memory.h"
 #include "runtime/record.h"
 #include "runtime/record/record_internal.h"
 #include "runtime/runtime.h"
@@ -74,6 +75,13 @@ static bool record_needs_no_report(const struct site_record *site)
 	}
 }
 
+/* With store buffers, a thread may have to wait there until its buffer is empty. */
+static bool record_may_drain(const struct site_record *site)
+{
+	return runtime.contract->plan.memory_model == MEMORY_MODEL_TSO &&
+	       memory_kind_is_atomic(site->kind) && site->kind != SITE_ATOMIC_LOAD;
+}
+
 /* Chosen sites are scheduling points, which need the general path. */
 static const unsigned char *record_quick_stub(const struct site_record *site)
 {
@@ -81,7 +89,7 @@ static const unsigned char *record_quick_stub(const struct site_record *site)
 	uintptr_t start, end;
 
 	record_state.outside = 0; /* the code of a new module may have any address */
-	if (!state || *state & SITE_CHOSEN ||
+	if (!state || *state & SITE_CHOSEN || record_may_drain(site) ||
 		!sites_find_code(
 			(uintptr_t)&site->point + (uintptr_t)(intptr_t)site->point, &start, &end))
 		return NULL;

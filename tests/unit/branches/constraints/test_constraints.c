@@ -39,7 +39,6 @@ static void test_constraints__creation_orders(void **state)
 	op(trace, 0, OP_THREAD_CREATE, 0)->other = 1;
 	goal = branch(trace, 1, read(trace, 1, X, 1), 1);
 	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
-	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_STORE_BUFFERS));
 }
 
 static void test_constraints__joining_orders(void **state)
@@ -51,8 +50,6 @@ static void test_constraints__joining_orders(void **state)
 	op(trace, 0, OP_THREAD_JOIN, 0)->other = 1;
 	goal = branch(trace, 0, read(trace, 0, X, 1), 1);
 	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
-	/* An ended thread has no store buffer. */
-	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_STORE_BUFFERS));
 }
 
 /* One thread writes 1 and then 2 in a section; may the other one see 1 in its own? */
@@ -100,7 +97,7 @@ static void test_constraints__a_failed_try_lies_in_a_section(void **state)
 	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
 }
 
-/* A thread that has seen the flag also sees the writes before the flag, even with store buffers. */
+/* A thread that has seen the flag also sees the writes before the flag. */
 static void test_constraints__branches_before_keep_their_way(void **state)
 {
 	struct trace *trace = *state;
@@ -111,37 +108,6 @@ static void test_constraints__branches_before_keep_their_way(void **state)
 	(void)branch(trace, 1, read(trace, 1, Y, 1), 1);
 	goal = branch(trace, 1, read(trace, 1, X, 1), 1);
 	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
-	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_STORE_BUFFERS));
-}
-
-static void write_and_look(struct trace *trace, uint16_t thread, uint64_t own, uint64_t other,
-	uint64_t seen, uint64_t into)
-{
-	struct walk_event *event;
-	struct term *term;
-
-	write(trace, thread, own, 1);
-	term = read(trace, thread, other, seen);
-	write(trace, thread, into, seen);
-	event = &trace->walked[thread].events[trace->walked[thread].count - 1];
-	event->term = term_place(&trace->walk.terms, term);
-}
-
-static void test_constraints__only_store_buffers_let_both_miss_the_other(void **state)
-{
-	struct trace *trace = *state;
-	struct term_like either = {.op = CODE_BINARY, .sub = LLVMOr, .width = 64, .value = 1};
-	struct event_id goal;
-
-	write_and_look(trace, 1, X, Y, 0, SEEN_Y);
-	write_and_look(trace, 2, Y, X, 1, SEEN_X);
-	op(trace, 0, OP_THREAD_JOIN, 0)->other = 1;
-	op(trace, 0, OP_THREAD_JOIN, 0)->other = 2;
-	either.a = read(trace, 0, SEEN_X, 1);
-	either.b = read(trace, 0, SEEN_Y, 0);
-	goal = branch(trace, 0, term_make(&trace->walk.terms, &either), 0);
-	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
-	assert_true(may_flip(trace, goal, NULL, CONSTRAINTS_STORE_BUFFERS));
 }
 
 /* A read before the chunk has the value that it had, though the branch on it is in the chunk. */
@@ -306,7 +272,6 @@ int main(void)
 		CASE(readers_share),
 		CASE(a_failed_try_lies_in_a_section),
 		CASE(branches_before_keep_their_way),
-		CASE(only_store_buffers_let_both_miss_the_other),
 		CASE(what_was_read_before_a_chunk_is_known),
 		cmocka_unit_test_setup_teardown(
 			test_constraints__who_holds_the_lock_sees_last_writes_only, set_up,

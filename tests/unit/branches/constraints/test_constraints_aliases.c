@@ -38,7 +38,6 @@ static void test_constraints_aliases__a_read_may_go_elsewhere(void **state)
 	write(trace, 0, X, SEEN_X);
 	assert_true(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
 	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_PLAIN));
-	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_STORE_BUFFERS));
 }
 
 static void test_constraints_aliases__not_where_no_pointer_leads(void **state)
