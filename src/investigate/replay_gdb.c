@@ -58,6 +58,18 @@ static const char gdb_select[] =
 	"    frame = frame.older()\n"
 	"''')";
 
+/* Returns false for a fault by which the runtime reads the time stamp counter (rdtsc, rdtscp). */
+static const char gdb_is_failure[] =
+	"python exec('''\n"
+	"class RaddleIsFailure(gdb.Function):\n"
+	"    def invoke(self):\n"
+	"        if gdb.parse_and_eval('$_siginfo.si_code') != 128:\n"
+	"            return True\n"
+	"        code = gdb.selected_inferior().read_memory(gdb.newest_frame().pc(), 3).tobytes()\n"
+	"        return code[:2] != bytes([15, 49]) and code != bytes([15, 1, 249])\n"
+	"RaddleIsFailure('raddle_is_failure')\n"
+	"''')";
+
 /* Quotes the text for the shell in which gdb starts the program. */
 static void replay_gdb_add_quoted(struct strbuf *out, const char *text)
 {
@@ -95,6 +107,10 @@ static void replay_gdb_describe(struct gdb_command *command, const struct replay
 	replay_gdb_execute(command, "set disable-randomization on");
 	/* Signals that the runtime uses itself are hidden from the user. */
 	replay_gdb_execute(command, "handle SIGSYS nostop noprint pass");
+	replay_gdb_execute(command, "handle SIGSEGV nostop noprint pass");
+	replay_gdb_execute(command, "catch signal SIGSEGV");
+	replay_gdb_execute(command, gdb_is_failure);
+	replay_gdb_execute(command, "condition $bpnum $raddle_is_failure()");
 	strbuf_clear(&text);
 	strbuf_adds(&text, "set args");
 	for (char *const *argument = worker->params.argv + 1; *argument; argument++) {

@@ -240,7 +240,7 @@ void runtime_note_call(long number, const long arguments[6], long result);
 
 /* Takes over masks and dispositions; after runtime_crash_set_up(). */
 void runtime_signals_set_up(void);
-bool runtime_patch_vdso(void); /* vdso.c: false when the kernel refuses the change */
+bool runtime_patch_vdso(void); /* vdso.c: false if the vDSO still reads the real clocks */
 /* Called before any thread needs the unwinder of pthread_exit. */
 void runtime_load_unwinder(void);
 void runtime_add_modules(void);

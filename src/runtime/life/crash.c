@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "runtime/libc/child_run.h"
+#include "runtime/libc/time_stamp_counter.h"
 #include "runtime/guarded_read.h"
 #include "runtime/record.h"
 #include "runtime/runtime.h"
@@ -158,6 +159,7 @@ void runtime_crash(int signal, const siginfo_t *info, void *context)
 static void crash_handle(int signal, siginfo_t *info, void *context)
 {
 	if (!guarded_read_has_failed(signal, info, context) &&
+		!time_stamp_counter_has_trapped(signal, info, context) &&
 		!record_stub_has_failed(signal, info, context))
 		runtime_crash(signal, info, context);
 }

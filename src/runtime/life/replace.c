@@ -7,11 +7,13 @@
 #include <sys/wait.h>
 
 #include "runtime/interpose.h"
+#include "runtime/libc/time_stamp_counter.h"
 #include "runtime/runtime.h"
 
 /* Runs in the child. `failure` is shared with the parent. */
 static void replace_child(long number, const long arguments[6], long *failure)
 {
+	time_stamp_counter_release();
 	(void)platform_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
 	(void)platform_call(SYS_rt_sigprocmask, SIG_SETMASK, &engine_current()->signals_blocked,
 		NULL, sizeof(uint64_t));

@@ -27,6 +27,7 @@
 #include "runtime/heap.h"
 #include "runtime/interpose.h"
 #include "runtime/libc/raw_thread.h"
+#include "runtime/libc/time_stamp_counter.h"
 #include "runtime/record.h"
 #include "runtime/returned.h"
 #include "runtime/runtime.h"
@@ -391,9 +392,9 @@ static int startup_run_main(int argument_count, char **arguments, char **environ
 	attach_clean_environment(environment);
 	/* If the process has several arenas, a thread's arena depends on earlier address choices. */
 	(void)mallopt(M_ARENA_MAX, 1);
-	/* If patching fails, direct callers of the vDSO see real time; all other callers do not. */
-	if (runtime.has_virtual_time)
-		(void)runtime_patch_vdso();
+	/* If patching fails, direct callers of the vDSO see real time, and so does rdtsc. */
+	if (runtime.has_virtual_time && runtime_patch_vdso())
+		time_stamp_counter_set_up();
 	if (runtime.contract) {
 		runtime_load_unwinder();
 		runtime.has_reached_main = true;

@@ -67,8 +67,3 @@ static inline bool checkpoint_cost_knows(const struct checkpoint_cost *cost, uin
 bool checkpoint_cost_pays_at(const struct checkpoint_cost *cost, uint32_t entry, uint64_t ticks);
 /* Returns whether a timed checkpoint is due. `ticks`: since the run's begin or last checkpoint. */
 bool checkpoint_cost_pays(const struct checkpoint_cost *cost, uint64_t ticks);
-
-static inline uint64_t checkpoint_cost_ticks(void)
-{
-	return __builtin_ia32_rdtsc();
-}

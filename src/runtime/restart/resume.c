@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "abi/contract_memory.h"
+#include "runtime/libc/time_stamp_counter.h"
 #include "runtime/restart/checkpoint_cost.h"
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
@@ -122,7 +123,7 @@ const struct checkpoint_place *resume_choose(uint64_t number)
 
 	if (!resume)
 		return NULL;
-	resume->begun = checkpoint_cost_ticks();
+	resume->begun = time_stamp_counter_real();
 	resume->behind = 0;
 	resume->is_on =
 		resume_is_possible(contract) && (contract->plan.checkpoints == CHECKPOINTS_ALWAYS ||
@@ -172,7 +173,7 @@ struct history *resume_history(void)
 void resume_run_ended(void)
 {
 	if (resume)
-		checkpoint_cost_run_ended(&resume->cost, checkpoint_cost_ticks() - resume->begun);
+		checkpoint_cost_run_ended(&resume->cost, time_stamp_counter_real() - resume->begun);
 }
 
 void resume_give_up(void)
@@ -251,7 +252,7 @@ enum resume_wish resume_at_decision(
 	last = checkpoints_last(resume->checkpoints);
 	if (last && last->entry >= resume->history->number)
 		return RESUME_CONTINUE;
-	ticks = checkpoint_cost_ticks() - resume->moved;
+	ticks = time_stamp_counter_real() - resume->moved;
 	if (!resume_wants(last, ticks, &is_timed) &&
 		runtime.contract->plan.checkpoints != CHECKPOINTS_ALWAYS)
 		return RESUME_CONTINUE;
@@ -273,17 +274,17 @@ enum resume_wish resume_at_decision(
 void resume_take(const struct checkpoint_place *place)
 {
 	struct contract *contract = runtime.contract;
-	const uint64_t start = checkpoint_cost_ticks();
+	const uint64_t start = time_stamp_counter_real();
 
 	resume->behind = place->ticks;
 	if (checkpoint_take(
 		    resume->checkpoints, place, contract_area(contract, contract->schedule_offset)))
 		contract->totals.checkpoints_taken++;
-	checkpoint_cost_taken(&resume->cost, place->is_timed, checkpoint_cost_ticks() - start);
+	checkpoint_cost_taken(&resume->cost, place->is_timed, time_stamp_counter_real() - start);
 }
 
 void resume_continue(void)
 {
 	if (resume)
-		resume->moved = checkpoint_cost_ticks();
+		resume->moved = time_stamp_counter_real();
 }

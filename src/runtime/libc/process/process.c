@@ -23,6 +23,7 @@
 #include "runtime/quick.h"
 #include "runtime/sites.h"
 #include "runtime/libc/system_calls.h"
+#include "runtime/libc/time_stamp_counter.h"
 #include "runtime/libc/world.h"
 
 /* Written before a fork, read in the child. */
@@ -48,6 +49,7 @@ static void process_fork_prepare(void)
 	semaphore_prepare_fork();
 	runtime.has_forked = true;
 	runtime_dispatch_pause();
+	time_stamp_counter_release();
 	/* Blocks all signals: one that arrives early in the child would count as the parent's. */
 	(void)platform_call(
 		SYS_rt_sigprocmask, SIG_SETMASK, &all, &process.kernel_mask, sizeof all);
@@ -64,6 +66,8 @@ static void process_fork_in_parent(void)
 	process.early_children += !engine_is_live();
 	fd_were_inherited();
 	process_fork_restore_mask();
+	if (runtime.has_dispatch)
+		time_stamp_counter_trap();
 	runtime_dispatch_resume();
 }
 

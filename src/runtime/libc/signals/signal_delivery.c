@@ -9,6 +9,7 @@
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 #include "runtime/libc/signals.h"
+#include "runtime/libc/time_stamp_counter.h"
 #include "runtime/libc/world.h"
 
 /* Written by sigaction, by the delivery (SA_RESETHAND), and by a child that leaves control. */
@@ -385,7 +386,8 @@ static void signal_entry(int signal, siginfo_t *information, void *context)
 {
 	int old_errno = errno;
 
-	if (guarded_read_has_failed(signal, information, context))
+	if (guarded_read_has_failed(signal, information, context) ||
+		time_stamp_counter_has_trapped(signal, information, context))
 		return;
 	if (signal == delivery.dying_of || (signal_is_fault(signal) && information->si_code > 0) ||
 		(signal == SIGABRT && information->si_code == SI_TKILL)) {

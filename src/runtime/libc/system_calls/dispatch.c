@@ -6,8 +6,9 @@
  *
  * The handler runs in the moving thread, on its stack, and may switch to other threads. The
  * handler, and every return from a signal (platform_signal_return), must make system calls only
- * from that section. SIGSYS has two more senders: the command, when a run hangs (crash.c), and the
- * timer that detects spinning threads (memory/spin.c).
+ * from that section. SIGSYS has three more senders: the command, when a run hangs (crash.c), the
+ * timer that detects spinning threads (memory/spin.c), and a thread that reads the time stamp
+ * counter (time/time_stamp_counter.c).
  */
 #include <linux/sched.h>
 #include <sched.h>
@@ -21,6 +22,7 @@
 #include "runtime/libc/raw_thread.h"
 #include "runtime/runtime.h"
 #include "runtime/libc/system_calls.h"
+#include "runtime/libc/time_stamp_counter.h"
 
 #ifndef PR_SET_SYSCALL_USER_DISPATCH
 #define PR_SET_SYSCALL_USER_DISPATCH 59
@@ -76,13 +78,30 @@ static bool dispatch_clone(long number, const long arguments[6], greg_t *registe
 	runtime_taint("made a child process", number);
 	if (!(flags & CLONE_VM))
 		return false;
-	if (number == SYS_vfork) {
-		/* The child would return into frames of this handler, so it is forked instead. */
-		*result = platform_call(SYS_clone, SIGCHLD);
-		return true;
-	}
-	*result = platform_clone_resume(number, registers);
+	time_stamp_counter_release();
+	/* A child of vfork would return into frames of this handler, so it is forked instead. */
+	*result = number == SYS_vfork ? platform_call(SYS_clone, SIGCHLD)
+				      : platform_clone_resume(number, registers);
+	if (*result)
+		time_stamp_counter_trap();
 	return true;
+}
+
+/* Makes the call in the target's name. A child, or an executed program, reads the real time stamp
+ * counter. */
+static long dispatch_forward_call(long number, const long a[6])
+{
+	const bool is_inherited = number == SYS_clone || number == SYS_clone3 ||
+				  number == SYS_fork || number == SYS_execve ||
+				  number == SYS_execveat;
+	long result;
+
+	if (is_inherited)
+		time_stamp_counter_release();
+	result = runtime_target_call6(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	if (is_inherited && result)
+		time_stamp_counter_trap();
+	return result;
 }
 
 static bool dispatch_emulate(long number, const long arguments[6], greg_t *registers, long *result)
@@ -128,6 +147,10 @@ static void dispatch_handle(int signal, siginfo_t *info, void *context)
 			runtime_spin_tick((uint64_t)registers[REG_RIP]);
 		return;
 	}
+	if (info->si_code == SI_TKILL) {
+		time_stamp_counter_read(context);
+		return;
+	}
 	if (info->si_code != SYS_USER_DISPATCH) {
 		if (info->si_code == SI_QUEUE && info->si_value.sival_int == CONTRACT_SIGNAL_SPIN)
 			runtime_spin_look((uint64_t)registers[REG_RIP]);
@@ -141,8 +164,7 @@ static void dispatch_handle(int signal, siginfo_t *info, void *context)
 	if (runtime.contract)
 		runtime.contract->totals.system_calls_trapped++;
 	if (!dispatch_emulate(number, arguments, registers, &result)) {
-		result = runtime_target_call6(number, arguments[0], arguments[1], arguments[2],
-			arguments[3], arguments[4], arguments[5]);
+		result = dispatch_forward_call(number, arguments);
 		runtime_pass((uint64_t)registers[REG_RIP]);
 	}
 	registers[REG_RAX] = result;
@@ -157,6 +179,7 @@ void runtime_dispatch_disarm(void)
 {
 	/* Fails, which is harmless, if the dispatch was never armed. */
 	(void)platform_call(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_OFF, 0, 0, 0);
+	time_stamp_counter_release();
 }
 
 bool runtime_dispatch_arm(void)
@@ -170,6 +193,7 @@ bool runtime_dispatch_arm(void)
 	if (platform_failed(result))
 		return false;
 	dispatch.selector = dispatch.pauses == 0;
+	time_stamp_counter_trap();
 	return true;
 }
 

@@ -143,6 +143,8 @@ bool runtime_patch_vdso(void)
 	char *places[VDSO_ENTRY_COUNT];
 	size_t bytes;
 
+	if (!getauxval(AT_SYSINFO_EHDR))
+		return true; /* libc asks the kernel */
 	if (!vdso_open(&vdso))
 		return false;
 	for (size_t i = 0; i < VDSO_ENTRY_COUNT; i++) {
