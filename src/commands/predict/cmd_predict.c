@@ -40,6 +40,7 @@ enum {
 	OPTION_TOLERATE,
 	OPTION_STDIN,
 	OPTION_MAX_STEPS,
+	OPTION_MEMORY_MODEL,
 	OPTION_JSON,
 	OPTION_STORE,
 	OPTION_NO_MINIMISE
@@ -85,6 +86,9 @@ static const struct argp_option predict_options[] = {
 		"Number of recorded runs, and of driven candidates, in parallel; the result does not depend on it (all cores)",
 		2},
 	{.doc = "Environment of the program, and what counts as a failure:", .group = 3},
+	{"memory-model", OPTION_MEMORY_MODEL, "sc|tso|c11", 0,
+		"Drive candidates in runs with this memory model; recorded runs are sequentially consistent (sc)",
+		3},
 	{"stdin", OPTION_STDIN, "FILE", 0, "Every run reads FILE as its standard input", 3},
 	{"tolerate", OPTION_TOLERATE, "KINDS", 0,
 		"Kinds that are no failure, separated by commas: exit, abort, crash, ... as printed with a finding",
@@ -163,6 +167,10 @@ static error_t cmd_predict_parse_predict(int key, char *text, struct argp_state 
 	case OPTION_TOLERATE:
 		if (settings_parse_tolerated(text, &campaign->settings.tolerated, &err) < 0)
 			argp_error(state, "%s", err.text);
+		return 0;
+	case OPTION_MEMORY_MODEL:
+		if (!memory_model_parse(text, &arguments->options.memory_model))
+			argp_error(state, "--memory-model is sc, tso or c11, not %s", text);
 		return 0;
 	case OPTION_SHOW_SETS:
 		arguments->shows_sets = arguments->wants_atomicity = true;

@@ -26,6 +26,8 @@ struct predict *predict_open(
 
 	BUG_ON(options->runs > PREDICT_RUNS_MAX);
 	predict->options = options;
+	predict->driven = options->campaign.settings;
+	predict->driven.memory_model = options->memory_model;
 	predict->listener = listener;
 	return predict;
 }

@@ -24,6 +24,8 @@ struct predict_options {
 	struct campaign_options campaign;
 	uint32_t runs;	   /* passing runs to record */
 	uint32_t attempts; /* runs per candidate */
+	/* Model of the runs that drive candidates; recorded runs are sequentially consistent. */
+	enum memory_model memory_model;
 	bool has_contexts; /* runs record functions and accesses (runtime/contexts.h) */
 	/*
 	 * Each thread in turn has the highest priority. Runs that get too long are abandoned, and

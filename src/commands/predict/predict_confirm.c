@@ -342,6 +342,7 @@ int predict_confirm(struct predict *predict, const struct candidate *candidate,
 	status = predict_check_file(predict, err);
 	if (status < 0)
 		return status;
+	options.settings = predict->driven;
 	options.strategy = strategy_index(&strategy_directed);
 	options.strategy_config = (struct strategy_config){.thread_capacity = THREAD_CAPACITY};
 	options.schedules = predict->options->attempts;

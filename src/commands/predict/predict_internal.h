@@ -26,6 +26,7 @@ struct recorded_run {
 
 struct predict {
 	const struct predict_options *options;
+	struct settings driven; /* settings of runs that drive candidates; lent by options */
 	const struct campaign_listener *listener;
 	struct recorded_run runs[PREDICT_RUNS_MAX];
 	uint32_t run_count;

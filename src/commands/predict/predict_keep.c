@@ -83,7 +83,7 @@ static void predict_keep_complete_finding(
 	finding->argv = predict_keep_copy_arguments(options->argv);
 	finding->directory = getcwd(NULL, 0);
 	finding->input = string_copy(options->settings.input);
-	finding->settings = settings_to_json(&options->settings);
+	finding->settings = settings_to_json(&predict->driven);
 	finding->environment = surroundings_take();
 	finding->memory = predict->has_view ? memory_view_to_json(&predict->view) : NULL;
 	finding->strategy = string_copy("directed");
@@ -123,7 +123,7 @@ static struct probe_params predict_keep_probe_of(
 			.input = options->settings.input,
 			.runtime = options->runtime,
 			.output = OUTPUT_KEEP},
-		.settings = &options->settings,
+		.settings = &predict->driven,
 		.memory = predict->has_view ? &predict->view : NULL,
 		.restart = RESTART_EXEC,
 		.trace_events = PREDICT_EVENTS_MAX,

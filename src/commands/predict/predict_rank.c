@@ -59,7 +59,8 @@ uint32_t *predict_ranking(const struct predict_result *result)
 }
 
 static void predict_rank_add_verdict(const struct candidate *candidate,
-	const struct prediction *prediction, const char *store, struct strbuf *out)
+	const struct prediction *prediction, const char *model, const char *store,
+	struct strbuf *out)
 {
 	const struct predict_attempt *attempt = &prediction->attempt;
 	const bool is_benign = prediction->state == PREDICTION_BENIGN;
@@ -69,16 +70,16 @@ static void predict_rank_add_verdict(const struct candidate *candidate,
 	case PREDICTION_CONFIRMED:
 		strbuf_addf(out,
 			"  confirmed, and it fails: %s; it failed in %" PRIu64 " of %" PRIu64
-			" runs that showed it%s%s%s\n",
-			prediction->finding, attempt->shown_failed, attempt->shown,
+			" runs%s that showed it%s%s%s\n",
+			prediction->finding, attempt->shown_failed, attempt->shown, model,
 			*attempt->shown_by ? "; to see both: raddle replay --trace " : "",
 			attempt->shown_by, *attempt->shown_by ? store : "");
 		break;
 	case PREDICTION_HARMLESS:
 	case PREDICTION_BENIGN:
-		strbuf_addf(out, "  %s: %" PRIu64 " of %" PRIu64 " runs showed it%s%s%s%s\n",
+		strbuf_addf(out, "  %s: %" PRIu64 " of %" PRIu64 " runs%s showed it%s%s%s%s\n",
 			is_benign ? "benign" : "confirmed, no failure seen", attempt->shown,
-			attempt->runs, is_benign ? ", and none of these failed" : "",
+			attempt->runs, model, is_benign ? ", and none of these failed" : "",
 			*prediction->finding ? "; to see it: raddle replay --trace " : "",
 			prediction->finding, *prediction->finding ? store : "");
 		break;
@@ -128,7 +129,8 @@ static void predict_rank_say_scenario(const struct predict_result *result, uint3
 		predict_rank_add_place(candidate, i, &text);
 	next_add_store(&store,
 		attempt->fallback ? attempt->fallback : result->options->campaign.directory);
-	predict_rank_add_verdict(candidate, &result->predictions[index], store.text, &text);
+	predict_rank_add_verdict(candidate, &result->predictions[index],
+		memory_model_phrase(result->options->memory_model), store.text, &text);
 	strbuf_release(&store);
 	strbuf_adds(&text, "\n");
 	terminal_put(stdout, text.text);

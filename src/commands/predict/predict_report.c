@@ -373,6 +373,7 @@ static void predict_report_say_next(const struct predict_result *result)
 
 	strbuf_init(&store);
 	strbuf_init(&command);
+	settings.memory_model = result->options->memory_model;
 	settings.stall_ns = STALL_STANDARD_NS; /* predict makes no stalls, a campaign may */
 	next_add_store(&store, fallback && *fallback ? fallback : campaign->directory);
 	predict_report_add_amounts(&command, campaign);
@@ -407,8 +408,9 @@ void predict_report_end(const struct predict_result *result)
 	if (predict_report_is_silent(result))
 		return;
 	if (result->candidates.count)
-		(void)fprintf(stderr, "%u confirmed, %u benign, %u not reached, %u not tried\n",
+		(void)fprintf(stderr, "%u confirmed%s, %u benign, %u not reached, %u not tried\n",
 			counts[PREDICTION_CONFIRMED] + counts[PREDICTION_HARMLESS],
+			memory_model_phrase(result->options->memory_model),
 			counts[PREDICTION_BENIGN], counts[PREDICTION_CANDIDATE],
 			counts[PREDICTION_UNTRIED]);
 	if (command_stop_reason())
