@@ -264,6 +264,15 @@ static inline bool memory_is_focused(
 	return false;
 }
 
+/* Called when new variables become points: a site without a point may have touched one of them
+ * before, and stays on until it has executed again. */
+static inline void memory_forget_seen_sites(struct contract_memory *memory)
+{
+	for (uint32_t i = 0; i < memory->site_count; i++)
+		if (!(memory->sites[i] & SITE_SHARED))
+			memory->sites[i] &= (uint8_t)~SITE_SEEN;
+}
+
 /* Returns the index in variables[] at which a search begins, which continues cyclically. Variables
  * that share an object_name begin at the same index. */
 static inline uint32_t memory_variable_slot(variable_name name)

@@ -269,6 +269,10 @@ static void rounds_share_memory(struct campaign *campaign)
 	round->has_new_points = memory_join(blocks, campaign->worker_count);
 	round->has_new_memory = round->has_new_points && rounds_may_look(round);
 	round->single_rounds += round->has_new_memory;
+	round->has_hidden_sites =
+		!round->has_new_memory && (round->has_hidden_sites || round->has_new_points);
+	for (uint32_t i = 0; round->has_new_memory && i < campaign->worker_count; i++)
+		memory_forget_seen_sites(blocks[i]);
 }
 
 static void rounds_share_races(struct campaign *campaign)
@@ -298,7 +302,7 @@ static void rounds_notice_remark(struct campaign *campaign)
 
 /* Returns whether the search beside random runs has executed all orders. Returns false if no memory
  * access is instrumented. Also returns false after a run that ended at a race: if the race is
- * ignored later, that run was too short. */
+ * ignored later, that run was too short. Returns false while sites of new points may be off. */
 bool rounds_verdict(const struct campaign *campaign, struct strategy_verdict *out)
 {
 	const struct strategy *strategy = rounds_strategy_of(campaign);
@@ -306,7 +310,7 @@ bool rounds_verdict(const struct campaign *campaign, struct strategy_verdict *ou
 
 	if (!strategy->search.verdict || campaign->exclusive.is_active ||
 		!campaign->workers[0].worker.contract->has_memory_sites ||
-		round->counted.outcome[OUTCOME_RACE])
+		round->counted.outcome[OUTCOME_RACE] || round->has_hidden_sites)
 		return false;
 	strategy->search.verdict(round->knowledge, out);
 	return out->is_complete;

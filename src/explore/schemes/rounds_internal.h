@@ -28,7 +28,9 @@ struct rounds {
 	/* index of the first run of the round that failed and is not yet investigated; workers
 	 * begin no later run until then */
 	uint32_t hold;
-	bool has_new_points;	/* runs found new shared memory */
+	bool has_new_points; /* runs found new shared memory */
+	/* sites that touch new shared memory may be off: no round of one run followed */
+	bool has_hidden_sites;
 	bool has_new_memory;	/* runs found new shared memory: the next round has one run */
 	uint64_t single_rounds; /* number of one-run rounds caused by has_new_memory */
 	uint32_t layout;	/* memory layout of the round's runs (model/layout.h) */

@@ -92,17 +92,9 @@ static void memory_promote_one(struct contract_memory *memory, struct memory_var
 	memory->points_changed = 1;
 }
 
-/* Clears "seen" of sites without a point: they may have touched a variable before it was one. */
-static void memory_see_again(struct contract_memory *memory)
-{
-	for (uint32_t i = 0; i < memory->site_count; i++)
-		if (!(memory->sites[i] & SITE_SHARED))
-			memory->sites[i] &= (uint8_t)~SITE_SEEN;
-}
-
 static void memory_promote(struct contract_memory *memory)
 {
-	memory_see_again(memory);
+	memory_forget_seen_sites(memory);
 	if (memory->newly_shared <= MEMORY_NEWLY_SHARED_MAX)
 		for (uint32_t i = 0; i < memory->newly_shared; i++)
 			memory_promote_one(
