@@ -6,8 +6,7 @@
 
 #include "base/bug.h"
 
-/* The text of every buffer that has no allocation; never written. */
-static char empty_text[1];
+char strbuf_empty_text[1];
 
 static void strbuf_reserve(struct strbuf *buf, size_t extra)
 {
@@ -25,7 +24,7 @@ static void strbuf_reserve(struct strbuf *buf, size_t extra)
 
 void strbuf_init(struct strbuf *buf)
 {
-	*buf = (struct strbuf){.text = empty_text};
+	*buf = (struct strbuf)STRBUF_EMPTY;
 }
 
 void strbuf_release(struct strbuf *buf)

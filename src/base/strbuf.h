@@ -8,11 +8,19 @@
 #include <stddef.h>
 
 struct strbuf {
-	char *text; /* never NULL after strbuf_init */
+	char *text; /* never NULL after the initialisation */
 	size_t length;
 	size_t capacity;
 };
 
+/* The text of every buffer that has no allocation; never written. */
+extern char strbuf_empty_text[1];
+/* Initialises a buffer where it is declared: `struct strbuf text = STRBUF_EMPTY;`. */
+#define STRBUF_EMPTY                                                                               \
+	{                                                                                          \
+		.text = strbuf_empty_text                                                          \
+	}
+/* Initialises any other buffer. */
 void strbuf_init(struct strbuf *buf);
 void strbuf_release(struct strbuf *buf);
 void strbuf_clear(struct strbuf *buf);

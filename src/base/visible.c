@@ -88,11 +88,10 @@ void visible_add(struct strbuf *out, const char *text, size_t length, bool has_l
 
 char *visible_text(const char *text, bool has_lines)
 {
-	struct strbuf out;
+	struct strbuf out = STRBUF_EMPTY;
 
 	if (!text)
 		return NULL;
-	strbuf_init(&out);
 	visible_add(&out, text, strlen(text), has_lines);
 	return strbuf_detach(&out);
 }

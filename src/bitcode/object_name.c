@@ -95,10 +95,9 @@ static void object_name_drop_number(struct strbuf *out)
 char *object_name(const struct analysis *analysis, uint32_t number)
 {
 	const struct flow_object *object = &analysis->flow.objects[number];
-	struct strbuf out;
+	struct strbuf out = STRBUF_EMPTY;
 	size_t length;
 
-	strbuf_init(&out);
 	switch (object->kind) {
 	case FLOW_GLOBAL:
 	case FLOW_FUNCTION:

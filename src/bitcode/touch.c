@@ -212,9 +212,8 @@ static void touch_name_variable(const struct reader *reader, const struct start 
 {
 	const struct flow_object *object = &reader->analysis->flow.objects[start->object];
 	char *base = object_name(reader->analysis, start->object);
-	struct strbuf out;
+	struct strbuf out = STRBUF_EMPTY;
 
-	strbuf_init(&out);
 	if (object->kind == FLOW_HEAP && start->field)
 		strbuf_addf(&out, "(%s)", base);
 	else
@@ -331,9 +330,8 @@ static void touch(struct reader *reader, struct reach *reach, struct points_to_s
 
 static char *touch_describe_place(const struct site *site)
 {
-	struct strbuf out;
+	struct strbuf out = STRBUF_EMPTY;
 
-	strbuf_init(&out);
 	add_demangled(&out, site->place.function ? site->place.function : "?");
 	strbuf_addf(&out, " (%s:%u)", site->place.file ? site->place.file : "?", site->place.line);
 	return strbuf_detach(&out);

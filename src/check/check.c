@@ -47,12 +47,11 @@ static struct {
 __attribute__((format(printf, 2, 3))) static void say(
 	const struct check *check, const char *format, ...)
 {
-	struct strbuf line;
+	struct strbuf line = STRBUF_EMPTY;
 	va_list args;
 
 	if (check->options.is_quiet)
 		return;
-	strbuf_init(&line);
 	va_start(args, format);
 	strbuf_vaddf(&line, format, args);
 	va_end(args);

@@ -21,7 +21,7 @@ struct description {
 /* Loads lib/raddle/libraddle-check-places.so, beside this library. */
 static void *describe_load_places(void)
 {
-	struct strbuf path;
+	struct strbuf path = STRBUF_EMPTY;
 	Dl_info own;
 	const char *end;
 	void *library = NULL;
@@ -29,7 +29,6 @@ static void *describe_load_places(void)
 	if (!dladdr((void *)(uintptr_t)raddle_check_at, &own) || !own.dli_fname)
 		return NULL;
 	end = strrchr(own.dli_fname, '/');
-	strbuf_init(&path);
 	strbuf_add(&path, own.dli_fname, end ? (size_t)(end + 1 - own.dli_fname) : 0);
 	strbuf_adds(&path, "raddle/" PLACES_LIBRARY);
 	library = dlopen(path.text, RTLD_NOW | RTLD_LOCAL);

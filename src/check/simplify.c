@@ -85,11 +85,8 @@ static bool simplify_look_at(struct probe *probe, const struct failure *best)
 static void simplify_send(
 	int pipe, const char *name, const struct failure *found, const struct failure *best)
 {
-	struct strbuf message, run, token;
+	struct strbuf message = STRBUF_EMPTY, run = STRBUF_EMPTY, token = STRBUF_EMPTY;
 
-	strbuf_init(&message);
-	strbuf_init(&run);
-	strbuf_init(&token);
 	describe_failure(&message, &run);
 	if (best->preemptions != found->preemptions || best->switches != found->switches)
 		strbuf_addf(&run,
@@ -170,7 +167,7 @@ bool simplify_failure(const struct simplify *simplify, struct simplified *out)
 	struct contract *contract = room_contract();
 	const struct outcome outcome = contract->outcome;
 	const struct contract_totals totals = contract->totals;
-	struct strbuf all;
+	struct strbuf all = STRBUF_EMPTY;
 	int pipe[2], status;
 	bool is_reported = false;
 	long child;
@@ -181,7 +178,6 @@ bool simplify_failure(const struct simplify *simplify, struct simplified *out)
 	if (child == 0)
 		simplify_child_work(simplify, pipe[1]);
 	(void)platform_call(SYS_close, pipe[1]);
-	strbuf_init(&all);
 	if (!platform_failed(child)) {
 		is_reported =
 			simplify_receive(pipe[0], &all) && all.length && simplify_take(&all, out);

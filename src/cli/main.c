@@ -98,10 +98,9 @@ enum stop_reason command_stop_reason(void)
 
 int command_fail(const char *format, ...)
 {
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 	va_list args;
 
-	strbuf_init(&text);
 	va_start(args, format);
 	strbuf_vaddf(&text, format, args);
 	va_end(args);
@@ -142,7 +141,7 @@ static const struct command *main_compiler_named(const char *program)
 static int main_dispatch(int argc, char **argv)
 {
 	const struct command *command;
-	struct strbuf name;
+	struct strbuf name = STRBUF_EMPTY;
 	int status;
 
 	if (argc < 2)
@@ -155,7 +154,6 @@ static int main_dispatch(int argc, char **argv)
 	if (!command)
 		return command_fail(
 			"no command %s; type raddle help, or raddle run -- PROGRAM", argv[1]);
-	strbuf_init(&name);
 	strbuf_addf(&name, "raddle %s", command->name);
 	argv[1] = name.text;
 	status = command->run(argc - 1, argv + 1);

@@ -71,13 +71,11 @@ static void output_filter(struct output *output, const char *bytes, size_t size,
 static ssize_t output_write(void *cookie, const char *bytes, size_t size)
 {
 	struct output *output = cookie;
-	struct strbuf whole, out;
+	struct strbuf whole = STRBUF_EMPTY, out = STRBUF_EMPTY;
 	bool is_written;
 
 	if (output->pass == PASS_ALL)
 		return write_all(output->descriptor, bytes, size) ? (ssize_t)size : 0;
-	strbuf_init(&whole);
-	strbuf_init(&out);
 	strbuf_add(&whole, output->pending, output->pending_bytes);
 	strbuf_add(&whole, bytes, size);
 	output->pending_bytes = 0;

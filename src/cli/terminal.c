@@ -110,12 +110,11 @@ void terminal_put(FILE *stream, const char *text)
 
 void terminal_live(const char *format, ...)
 {
-	struct strbuf line;
+	struct strbuf line = STRBUF_EMPTY;
 	va_list args;
 
 	if (is_quiet || !isatty(STDERR_FILENO))
 		return;
-	strbuf_init(&line);
 	va_start(args, format);
 	strbuf_vaddf(&line, format, args);
 	va_end(args);

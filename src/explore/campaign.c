@@ -42,11 +42,10 @@ void campaign_options_init(struct campaign_options *options)
 static void campaign_say(const struct campaign *campaign,
 	void (*say)(void *context, const char *text), const char *format, va_list args)
 {
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 
 	if (!say)
 		return;
-	strbuf_init(&text);
 	strbuf_vaddf(&text, format, args);
 	say(campaign->listener->context, text.text);
 	strbuf_release(&text);

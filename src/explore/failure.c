@@ -67,11 +67,10 @@ static void failure_notice_left_out(struct campaign *campaign,
 		[PART_MINIMISING] = "complete minimising",
 		[PART_PASSING_RUN] = "a passing run for comparison",
 	};
-	struct strbuf parts;
+	struct strbuf parts = STRBUF_EMPTY;
 
 	if (!investigation->left_out)
 		return;
-	strbuf_init(&parts);
 	for (unsigned task = 0; task < INVESTIGATION_PARTS; task++)
 		if (investigation->left_out >> task & 1)
 			strbuf_addf(&parts, "%s%s", parts.length ? "; " : "", words[task]);

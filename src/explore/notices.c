@@ -91,9 +91,8 @@ static uint64_t notices_user_site(struct symbols *symbols, const uint64_t sites[
 static void notices_warn_locks(const struct campaign *campaign, const struct contract *contract)
 {
 	struct symbols *symbols = NULL;
-	struct strbuf place;
+	struct strbuf place = STRBUF_EMPTY;
 
-	strbuf_init(&place);
 	if (symbols_from_process(&symbols, (pid_t)contract->guest_pid, NULL) == 0)
 		symbols_describe_code(
 			symbols, notices_user_site(symbols, contract->unseen_sites), true, &place);

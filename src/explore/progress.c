@@ -88,9 +88,8 @@ void progress_note(struct campaign *campaign, bool is_due)
 
 char *progress_text(const struct progress *progress)
 {
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 
-	strbuf_init(&text);
 	strbuf_adds(&text, "[");
 	for (uint32_t i = 0; i < progress->count; i++) {
 		const struct progress_sample *sample = &progress->samples[i];
@@ -111,11 +110,10 @@ static char *progress_row_options(
 	const struct campaign_options *options, const struct settings *settings)
 {
 	char *text = settings_to_json(settings);
-	struct strbuf row;
+	struct strbuf row = STRBUF_EMPTY;
 
 	if (!options->part_of)
 		return text;
-	strbuf_init(&row);
 	strbuf_addf(&row, "{\"part_of\": %" PRId64 ", %s", options->part_of, strchr(text, '{') + 1);
 	free(text);
 	return strbuf_detach(&row);
@@ -124,10 +122,9 @@ static char *progress_row_options(
 void campaign_row_fill(struct store_campaign *row, const struct campaign_options *options,
 	const struct settings *settings, enum contract_restart restart)
 {
-	struct strbuf command;
+	struct strbuf command = STRBUF_EMPTY;
 	char strategy[256];
 
-	strbuf_init(&command);
 	if (options->environment && options->environment[0]) {
 		shell_words_add(&command, options->environment);
 		strbuf_adds(&command, " ");

@@ -22,9 +22,8 @@ static void serve_send_report(struct campaign *campaign, const struct serve_link
 		.newly_shared = memory->newly_shared,
 		.points_changed = memory->points_changed,
 		.contract = *worker->contract};
-	struct strbuf message;
+	struct strbuf message = STRBUF_EMPTY;
 
-	strbuf_init(&message);
 	strbuf_add(&message, (const char *)&head, sizeof head);
 	remote_pack_area(&message, worker, false);
 	if (report == REPORT_FAILURE)

@@ -12,14 +12,13 @@
 static json_t *json_write_text_value(const char *text)
 {
 	json_t *value;
-	struct strbuf hex;
+	struct strbuf hex = STRBUF_EMPTY;
 
 	if (!text)
 		return json_null();
 	value = json_string(text);
 	if (value)
 		return value;
-	strbuf_init(&hex);
 	for (const char *at = text; *at; at++)
 		strbuf_addf(&hex, "%02x", (unsigned char)*at);
 	value = json_pack("{s:s}", "hex", hex.text);
@@ -47,10 +46,9 @@ static json_t *json_write_arguments_value(char *const *argv)
 /* The schedule in its own text form, so that one reader checks both. */
 static json_t *json_write_schedule_value(const struct schedule_file *schedule)
 {
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 	json_t *value;
 
-	strbuf_init(&text);
 	schedule_text_write(schedule, &text);
 	value = json_write_text_value(text.text);
 	strbuf_release(&text);

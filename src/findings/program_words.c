@@ -172,12 +172,11 @@ static bool program_words_add_expectation(const char *output, struct strbuf *out
 void finding_title_from_output(struct finding *finding)
 {
 	const struct finding_frame *frame;
-	struct strbuf title;
+	struct strbuf title = STRBUF_EMPTY;
 	bool is_said = false;
 
 	if (!finding->output || (finding->kind != OUTCOME_ABORT && finding->kind != OUTCOME_EXIT))
 		return;
-	strbuf_init(&title);
 	strbuf_addf(&title, "%s: ", outcome_descriptions[finding->kind].word);
 	if (finding->kind == OUTCOME_EXIT) {
 		is_said = program_words_add_expectation(finding->output, &title);

@@ -36,11 +36,10 @@ static int investigate_plain_layout(struct investigation *investigation, struct 
 /* Adds to the detail that the failure needs its layout, unless that is the plain one. */
 static void investigate_describe_layout(struct finding *finding)
 {
-	struct strbuf detail;
+	struct strbuf detail = STRBUF_EMPTY;
 
 	if (!finding->schedule.layout)
 		return;
-	strbuf_init(&detail);
 	if (finding->detail)
 		strbuf_addf(&detail, "%s\n", finding->detail);
 	strbuf_addf(&detail,

@@ -26,13 +26,12 @@ static const char *program_output_report(const char *text)
 
 char *program_output_end(const struct capture *capture)
 {
-	struct strbuf all;
+	struct strbuf all = STRBUF_EMPTY;
 	const char *start;
 	char *end;
 
 	if (capture->file < 0)
 		return NULL;
-	strbuf_init(&all);
 	capture_read(capture, &all);
 	start = program_output_report(all.text);
 	if (start) {

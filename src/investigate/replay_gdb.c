@@ -87,9 +87,8 @@ static void replay_gdb_add_quoted(struct strbuf *out, const char *text)
 static void replay_gdb_describe(struct gdb_command *command, const struct replay_setting *setting,
 	const struct worker *worker)
 {
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 
-	strbuf_init(&text);
 	replay_gdb_add(command, "gdb");
 	replay_gdb_add(command, "-q");
 	replay_gdb_add(command, "-iex");

@@ -37,10 +37,9 @@ void raddle_places_describe(
 
 bool raddle_places_name_data(void *places, uint64_t address, struct strbuf *out)
 {
-	struct strbuf name;
+	struct strbuf name = STRBUF_EMPTY;
 	bool is_named;
 
-	strbuf_init(&name);
 	is_named = symbols_describe_static_data(places, address, &name);
 	/* The place of the declaration follows the name. */
 	if (is_named)

@@ -187,13 +187,11 @@ static json_t *memory_view_module_to_json(const struct memory_view_module *modul
 {
 	char name[20];
 	char fingerprint[20];
-	struct strbuf sites, chosen;
+	struct strbuf sites = STRBUF_EMPTY, chosen = STRBUF_EMPTY;
 	json_t *object;
 
 	(void)snprintf(name, sizeof name, "%016" PRIx64, module->name);
 	(void)snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, module->fingerprint);
-	strbuf_init(&sites);
-	strbuf_init(&chosen);
 	memory_view_add_ranges(&sites, module->is_on, module->count);
 	memory_view_add_ranges(&chosen, module->is_chosen, module->count);
 	object = json_pack("{s:s, s:s, s:I, s:s, s:s*}", "name", name, "fingerprint", fingerprint,

@@ -210,7 +210,7 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 static int settings_parse_tolerated_word(
 	const char *word, size_t length, uint32_t *tolerated, struct error *err)
 {
-	struct strbuf known;
+	struct strbuf known = STRBUF_EMPTY;
 	int result;
 
 	for (unsigned kind = 0; kind < OUTCOME_KIND_COUNT; kind++) {
@@ -222,7 +222,6 @@ static int settings_parse_tolerated_word(
 			return 0;
 		}
 	}
-	strbuf_init(&known);
 	for (unsigned kind = 0; kind < OUTCOME_KIND_COUNT; kind++)
 		if (outcome_descriptions[kind].is_failure)
 			strbuf_addf(&known, "%s%s", known.length ? ", " : "",

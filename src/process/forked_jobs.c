@@ -69,10 +69,9 @@ static _Noreturn void forked_jobs_do_job(
 {
 	const struct jobs *jobs = run->jobs;
 	struct forked_job_head head;
-	struct strbuf answer;
+	struct strbuf answer = STRBUF_EMPTY;
 	struct error err = {0};
 
-	strbuf_init(&answer);
 	head.status = jobs->work(jobs->context, number, run->interruption, &answer, &err);
 	if (head.status < 0) {
 		strbuf_clear(&answer);

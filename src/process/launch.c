@@ -111,9 +111,8 @@ struct environment {
 static void launch_environment_add(struct environment *to, const char *name, const char *first,
 	const char *separator, const char *then)
 {
-	struct strbuf entry;
+	struct strbuf entry = STRBUF_EMPTY;
 
-	strbuf_init(&entry);
 	strbuf_addf(&entry, "%s=%s", name, first);
 	if (then && *then)
 		strbuf_addf(&entry, "%s%s", separator, then);
@@ -137,14 +136,13 @@ static bool launch_is_replaced(const char *entry, const struct target_traits *tr
 static void launch_environment_fill_up(struct environment *out)
 {
 	size_t bytes = sizeof "" + strlen(CONTRACT_FILLER "=") + sizeof(char *);
-	struct strbuf filler;
+	struct strbuf filler = STRBUF_EMPTY;
 
 	/* The kernel aligns strings and pointers to 16 bytes: an even number needs no padding. */
 	if (out->count % 2 == 0)
 		launch_environment_add(out, CONTRACT_FILLER, "", "", NULL);
 	for (size_t i = 0; i < out->count; i++)
 		bytes += strlen(out->entries[i]) + 1 + sizeof(char *);
-	strbuf_init(&filler);
 	while ((bytes + filler.length) % ENVIRONMENT_ROUNDED_BYTES)
 		strbuf_add(&filler, "x", 1);
 	launch_environment_add(out, CONTRACT_FILLER, filler.text, "", NULL);
@@ -172,14 +170,13 @@ static void launch_add_beside(struct strbuf *to, const char *runtime, const char
 static void launch_add_audit(struct environment *to, const char *runtime)
 {
 	const char *users = getenv("LD_AUDIT");
-	struct strbuf path;
+	struct strbuf path = STRBUF_EMPTY;
 
 	if (!runtime || !launch_has_random_addresses()) {
 		if (users)
 			launch_environment_add(to, "LD_AUDIT", users, "", NULL);
 		return;
 	}
-	strbuf_init(&path);
 	launch_add_beside(&path, runtime, "libraddle-relocate.so");
 	launch_environment_add(to, "LD_AUDIT", path.text, ":", users);
 	strbuf_release(&path);
@@ -190,11 +187,10 @@ static void launch_add_audit(struct environment *to, const char *runtime)
 static void launch_add_preloads(
 	struct environment *to, const struct target_traits *traits, const char *runtime)
 {
-	struct strbuf paths;
+	struct strbuf paths = STRBUF_EMPTY;
 
 	if (!runtime)
 		return;
-	strbuf_init(&paths);
 	strbuf_addf(&paths, "%s", runtime);
 	if (traits->tsan == TSAN_SERVED) {
 		strbuf_addf(&paths, ":");

@@ -17,13 +17,12 @@
 static char *target_search_path(const char *name)
 {
 	const char *folders = getenv("PATH");
-	struct strbuf candidate;
+	struct strbuf candidate = STRBUF_EMPTY;
 	struct stat status;
 
 	/* Folders that execvp searches if PATH is not set. */
 	if (!folders || !*folders)
 		folders = "/bin:/usr/bin";
-	strbuf_init(&candidate);
 	for (;;) {
 		size_t length = strcspn(folders, ":");
 

@@ -25,10 +25,9 @@ static void documents_add_answer(
 {
 	const bool is_cause = !strcmp(documents_text_of(answer, "verdict"), "cause");
 	json_t *variables = json_object_get(answer, "variables"), *variable;
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 	size_t index;
 
-	strbuf_init(&text);
 	strbuf_addf(&text, "%s: %s", is_cause ? "the cause" : "most suspicious",
 		documents_text_of(answer, "pattern"));
 	json_array_foreach(variables, index, variable)
@@ -68,9 +67,8 @@ static void documents_add_candidate(
 {
 	const char *finding = documents_text_of(candidate, "finding"),
 		   *reason = documents_text_of(candidate, "reason");
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 
-	strbuf_init(&text);
 	strbuf_addf(&text, "%s%s%s: %s%s%s", documents_text_of(candidate, "state"),
 		*finding ? ": " : "", finding, documents_text_of(candidate, "title"),
 		*reason ? "; not reached: " : "", reason);
@@ -82,10 +80,8 @@ static void documents_add_branch(
 	const json_t *branch, size_t number, const struct report_style *style, struct strbuf *out)
 {
 	const char *finding = documents_text_of(branch, "finding");
-	struct strbuf text, label;
+	struct strbuf text = STRBUF_EMPTY, label = STRBUF_EMPTY;
 
-	strbuf_init(&text);
-	strbuf_init(&label);
 	strbuf_addf(&label, "B%zu", number);
 	strbuf_addf(&text, "%s%s%s: %s at %s:%lld in %s, depends on %s",
 		documents_text_of(branch, "class"), *finding ? ": " : "", finding,

@@ -78,9 +78,8 @@ static const char *html_add_until(struct strbuf *out, const char *page, const ch
 static char *html_make(const struct report *report)
 {
 	const char *page = html_report_html;
-	struct strbuf out;
+	struct strbuf out = STRBUF_EMPTY;
 
-	strbuf_init(&out);
 	page = html_add_until(&out, page, "@STYLE@");
 	strbuf_adds(&out, html_report_css);
 	page = html_add_until(&out, page, "@DATA@");

@@ -191,10 +191,9 @@ static void interleaving_add_step(
 	const struct interleaving *table, const struct finding_step *step, struct strbuf *out)
 {
 	const char *mark = step->is_preemption ? "!" : step->is_switch ? ">" : "";
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 	char number[24];
 
-	strbuf_init(&text);
 	if (step->cause_line)
 		strbuf_addf(&text, "[%" PRIu32 "] ", step->cause_line);
 	if (interleaving_is_folded(table->style, step))
@@ -223,9 +222,8 @@ static void interleaving_add_waits(const struct interleaving *table, struct strb
 		const struct finding_wait *wait = &finding->waits[i];
 		static const struct finding_frame nowhere = {0};
 		const struct finding_frame *where = finding_user_frame(&wait->at);
-		struct strbuf text;
+		struct strbuf text = STRBUF_EMPTY;
 
-		strbuf_init(&text);
 		strbuf_adds(&text, "blocked on ");
 		finding_add_blocked_on(wait, &text);
 		interleaving_add_where(table, where ? where : &nowhere, &text);
@@ -303,9 +301,8 @@ static void interleaving_add_rows(const struct interleaving *table, struct strbu
 
 static void interleaving_add_legend(const struct interleaving *table, struct strbuf *out)
 {
-	struct strbuf legend;
+	struct strbuf legend = STRBUF_EMPTY;
 
-	strbuf_init(&legend);
 	strbuf_adds(&legend, "> context switch   ! preemption");
 	if (table->finding->wait_count)
 		strbuf_adds(&legend, "   x blocked");
@@ -320,7 +317,7 @@ void report_interleaving(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
 	struct interleaving table = {.finding = finding, .style = style};
-	struct strbuf heading;
+	struct strbuf heading = STRBUF_EMPTY;
 
 	if (!finding->step_count)
 		return;
@@ -329,7 +326,6 @@ void report_interleaving(
 	interleaving_collect_threads(&table);
 	interleaving_choose_widths(&table);
 	interleaving_find_file(&table);
-	strbuf_init(&heading);
 	strbuf_adds(&heading, HEADING);
 	if (table.file)
 		strbuf_addf(&heading, ", in %s", table.file);

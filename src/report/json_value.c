@@ -52,11 +52,10 @@ static json_t *json_visible(json_t *value)
 
 json_t *json_textf(const char *format, ...)
 {
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 	json_t *value;
 	va_list args;
 
-	strbuf_init(&text);
 	va_start(args, format);
 	strbuf_vaddf(&text, format, args);
 	va_end(args);
@@ -74,12 +73,11 @@ char *json_document(json_t *root)
 {
 	json_t *visible = json_visible(root);
 	char *dump = json_dumps(visible, JSON_INDENT(1));
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 
 	BUG_ON(!dump);
 	json_decref(visible);
 	json_decref(root);
-	strbuf_init(&text);
 	strbuf_addf(&text, "%s\n", dump);
 	free(dump);
 	return strbuf_detach(&text);

@@ -75,9 +75,8 @@ static void junit_add_failed_case(struct strbuf *out, const struct report_campai
 {
 	static const struct report_style plain = {
 		.columns = 120, .steps_most = REPORT_STEPS_STANDARD};
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 
-	strbuf_init(&text);
 	report_finding(finding, &plain, &text);
 	junit_begin_case(out, campaign, finding->title, seconds);
 	strbuf_adds(out, ">\n      <failure");
@@ -144,10 +143,9 @@ static void junit_add_suite(
 	struct strbuf *out, const struct report *report, const struct report_campaign *campaign)
 {
 	uint32_t failed = 0, errors = 0, cases = 0;
-	struct strbuf body;
+	struct strbuf body = STRBUF_EMPTY;
 	double last = 0;
 
-	strbuf_init(&body);
 	for (uint32_t i = 0; i < report->finding_count; i++) {
 		double until;
 
@@ -177,11 +175,10 @@ static void junit_add_suite(
 static char *junit_make(const struct report *report)
 {
 	bool has_others = !report->campaign_count;
-	struct strbuf out;
+	struct strbuf out = STRBUF_EMPTY;
 
 	for (uint32_t i = 0; i < report->finding_count; i++)
 		has_others |= !junit_is_of_any(report, i);
-	strbuf_init(&out);
 	strbuf_adds(&out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
 	for (uint32_t i = 0; i < report->campaign_count; i++)
 		junit_add_suite(&out, report, &report->campaigns[i]);
@@ -222,11 +219,10 @@ static void junit_add_suite_case(
 char *report_suite_to_junit(const struct report_suite *suite)
 {
 	uint32_t counts[REPORT_CASE_ERROR + 1] = {0};
-	struct strbuf out;
+	struct strbuf out = STRBUF_EMPTY;
 
 	for (uint32_t i = 0; i < suite->count; i++)
 		counts[suite->cases[i].result]++;
-	strbuf_init(&out);
 	strbuf_adds(&out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite");
 	junit_add_attribute(&out, "name", suite->name);
 	strbuf_addf(&out,

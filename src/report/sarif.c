@@ -17,10 +17,9 @@ static json_t *sarif_uri_value(const char *path)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				    "-._~/!$&'()*+,;=@";
-	struct strbuf uri;
+	struct strbuf uri = STRBUF_EMPTY;
 	json_t *value;
 
-	strbuf_init(&uri);
 	if (path[0] == '/')
 		strbuf_adds(&uri, "file://");
 	for (const char *at = path; *at; at++) {
@@ -227,9 +226,8 @@ static const struct finding_frame *sarif_place_of(const struct finding *finding)
 static json_t *sarif_properties_value(const struct finding *finding)
 {
 	json_t *value = json_object();
-	struct strbuf schedule;
+	struct strbuf schedule = STRBUF_EMPTY;
 
-	strbuf_init(&schedule);
 	schedule_text_write(&finding->schedule, &schedule);
 	json_put(value, "id", json_text(finding->id));
 	json_put(value, "replay", json_textf("raddle replay %s", finding->id));

@@ -44,9 +44,8 @@ void report_cause(
 	add_heading(out, style, "what led to it");
 	while (line) {
 		const char *end = strchr(line, '\n');
-		struct strbuf text;
+		struct strbuf text = STRBUF_EMPTY;
 
-		strbuf_init(&text);
 		strbuf_addf(&text, "[%u] %.*s", ++number,
 			end ? (int)(end - line) : (int)strlen(line), line);
 		strbuf_adds(out, "  ");
@@ -118,10 +117,9 @@ static void text_add_wanted(struct strbuf *out, const struct finding_wait *wait)
 
 static unsigned text_thread_columns(const struct finding *finding, const char *path)
 {
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 	unsigned columns;
 
-	strbuf_init(&text);
 	finding_add_thread(finding, path, &text);
 	columns = text_columns(text.text);
 	strbuf_release(&text);
@@ -148,11 +146,8 @@ static void text_add_waits(const struct finding *finding, const char *heading,
 	add_row(out, style, INDENT, cells, widths, 3);
 	for (uint32_t i = 0; i < finding->wait_count; i++) {
 		const struct finding_wait *wait = &finding->waits[i];
-		struct strbuf thread, held, wanted;
+		struct strbuf thread = STRBUF_EMPTY, held = STRBUF_EMPTY, wanted = STRBUF_EMPTY;
 
-		strbuf_init(&thread);
-		strbuf_init(&held);
-		strbuf_init(&wanted);
 		text_add_held(&held, finding, wait->thread);
 		text_add_wanted(&wanted, wait);
 		finding_add_thread(finding, wait->thread, &thread);
@@ -312,9 +307,8 @@ static void text_report_facts(
 {
 	/* Findings of older versions may have the run number 0. */
 	const uint64_t before = finding->run_number - !!finding->run_number;
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 
-	strbuf_init(&text);
 	strbuf_adds(out, "\n");
 	if (finding->strategy) {
 		strbuf_addf(&text, "%s, seed %" PRIu64 ", run %" PRIu64, finding->strategy,

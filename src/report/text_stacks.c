@@ -24,9 +24,8 @@ static void text_stacks_add_lambda_line(const struct finding_frame *frame, struc
 static void text_stacks_add_frame(
 	const struct finding_frame *frame, const struct report_style *style, struct strbuf *out)
 {
-	struct strbuf line;
+	struct strbuf line = STRBUF_EMPTY;
 
-	strbuf_init(&line);
 	strbuf_addf(&line, "%s", frame->function ? frame->function : "?");
 	if (frame->function && !strncmp(frame->function, "lambda at ", 10))
 		text_stacks_add_lambda_line(frame, &line);
@@ -88,9 +87,8 @@ static void text_stacks_add(const char *thread, const struct finding_stack *stac
 static void text_stacks_add_thread(const struct finding *finding, const char *path,
 	const struct finding_stack *stack, const struct report_style *style, struct strbuf *out)
 {
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 
-	strbuf_init(&text);
 	finding_add_thread(finding, path, &text);
 	text_stacks_add(text.text, stack, style, out);
 	strbuf_release(&text);
@@ -104,9 +102,8 @@ static void text_stacks_add_accesses(
 			? "conflicting accesses that no synchronisation orders"
 			: "the free and the access after it");
 	if (finding->variable) {
-		struct strbuf line;
+		struct strbuf line = STRBUF_EMPTY;
 
-		strbuf_init(&line);
 		strbuf_addf(&line, "to %s", finding->variable);
 		strbuf_adds(out, "  ");
 		add_wrapped(out, style, line.text, INDENT, INDENT + 2);
@@ -114,9 +111,8 @@ static void text_stacks_add_accesses(
 	}
 	for (unsigned i = 0; i < FINDING_ACCESSES; i++) {
 		const struct finding_access *access = &finding->race[i];
-		struct strbuf text;
+		struct strbuf text = STRBUF_EMPTY;
 
-		strbuf_init(&text);
 		finding_add_thread(finding, access->thread, &text);
 		strbuf_addf(&text, " %s it%s%s", access->verb,
 			access->held ? ", holding " : ", holding no lock",

@@ -37,9 +37,8 @@
 static char *store_path(struct store *store, const char *a, const char *b, const char *c)
 {
 	const char *const parts[] = {a, b, c};
-	struct strbuf path;
+	struct strbuf path = STRBUF_EMPTY;
 
-	strbuf_init(&path);
 	strbuf_adds(&path, store->folder);
 	for (int i = 0; i < 3 && parts[i]; i++)
 		strbuf_addf(&path, "/%s", parts[i]);
@@ -303,10 +302,9 @@ static int store_folder_fill(
 {
 	char *json = finding_to_json(finding);
 	char seal[SEAL_TEXT_BYTES];
-	struct strbuf schedule;
+	struct strbuf schedule = STRBUF_EMPTY;
 	int status = store_folder_write_file(folder, "finding.json", json, strlen(json), err);
 
-	strbuf_init(&schedule);
 	schedule_text_write(&finding->schedule, &schedule);
 	if (!status && finding->is_own && folder->store->key) {
 		seal_text(folder->store->key, json, strlen(json), seal);

@@ -43,12 +43,11 @@ static bool data_describe_thread_local(struct symbols *symbols, const struct sym
 	const struct symbols_access *access, struct strbuf *out)
 {
 	const struct variable_place place = data_place_of(access);
-	struct strbuf name;
+	struct strbuf name = STRBUF_EMPTY;
 	bool is_found = false;
 
 	if (!memory->pid)
 		return false;
-	strbuf_init(&name);
 	for (uint32_t i = 0; i < memory->thread_count && !is_found; i++) {
 		const struct symbols_thread *thread = &memory->threads[i];
 		const char *file;

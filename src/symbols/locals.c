@@ -208,12 +208,11 @@ static void locals_note_object(Dwarf_Die *type, void *argument)
 
 static bool locals_holds_object(struct local_search *search, Dwarf_Die *type, uint64_t offset)
 {
-	struct strbuf unused;
+	struct strbuf unused = STRBUF_EMPTY;
 
 	if (!search->object_bytes)
 		return true;
 	search->has_object = false;
-	strbuf_init(&unused);
 	(void)types_follow(
 		&(struct types_path){
 			.type = type, .offset = offset, .bytes = search->bytes, .out = &unused},

@@ -106,7 +106,7 @@ static void symbols_claim_zeroed_data(FILE *maps, struct strbuf *out)
 static int symbols_report_modules(struct symbols *symbols, pid_t pid)
 {
 	char path[32];
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 	FILE *maps, *claimed;
 	int status = -1;
 
@@ -114,7 +114,6 @@ static int symbols_report_modules(struct symbols *symbols, pid_t pid)
 	maps = fopen(path, "re");
 	if (!maps)
 		return errno;
-	strbuf_init(&text);
 	symbols_claim_zeroed_data(maps, &text);
 	(void)fclose(maps); /* the file was opened for reading */
 	claimed = text.length ? fmemopen(text.text, text.length, "r") : NULL;

@@ -92,7 +92,7 @@ static struct type_index *type_names_index_of(struct symbols *symbols, Dwfl_Modu
 {
 	struct type_index *index;
 	Dwarf_Die *unit = NULL;
-	struct strbuf prefix;
+	struct strbuf prefix = STRBUF_EMPTY;
 	Dwarf_Addr bias;
 
 	HASH_FIND_PTR(symbols->types, &module, index);
@@ -100,7 +100,6 @@ static struct type_index *type_names_index_of(struct symbols *symbols, Dwfl_Modu
 		return index;
 	index = array_new(1, sizeof *index);
 	index->module = module;
-	strbuf_init(&prefix);
 	while ((unit = dwfl_module_nextcu(module, unit, &bias)))
 		type_names_add_types(index, unit, &prefix, 0);
 	strbuf_release(&prefix);

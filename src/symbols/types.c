@@ -346,13 +346,12 @@ static bool types_says_field(const char *inside, const char *field)
 
 bool types_is_field(Dwarf_Die *type, uint64_t offset, uint64_t bytes, const char *field)
 {
-	struct strbuf inside;
+	struct strbuf inside = STRBUF_EMPTY;
 	bool is_field;
 
 	/* An offset or an internal library member is no field name. */
 	if (!field || *field == '+' || strstr(field, "_M_") || strstr(field, "__"))
 		return types_fits(type, offset, bytes);
-	strbuf_init(&inside);
 	types_describe_inside(type, offset, bytes, &inside);
 	is_field = types_says_field(inside.text, field);
 	strbuf_release(&inside);
@@ -365,9 +364,8 @@ static const char *types_scoped_name(struct symbols *symbols, Dwarf_Die *type)
 	Dwarf_Die *scopes = NULL;
 	const int count = dwarf_getscopes_die(type, &scopes);
 	const char *kept;
-	struct strbuf name;
+	struct strbuf name = STRBUF_EMPTY;
 
-	strbuf_init(&name);
 	for (int i = count; i-- > 1;) {
 		const int tag = dwarf_tag(&scopes[i]);
 		const char *scope = dwarf_diename(&scopes[i]);

@@ -105,13 +105,12 @@ void remote_begin(struct worker *worker)
 	struct remote_head head = {.serial = ++worker->remote_serial,
 		.has_memory = !worker->remote_has_memory,
 		.contract = *worker->contract};
-	struct strbuf message;
+	struct strbuf message = STRBUF_EMPTY;
 
 	worker->remote_is_away = worker->remote_has_memory = true;
 	contract_expect(&worker->block);
 	if (remote_is_lost(worker))
 		return; /* remote_poll() reports a lost process */
-	strbuf_init(&message);
 	strbuf_add(&message, (const char *)&head, sizeof head);
 	remote_pack_area(&message, worker, false);
 	if (head.has_memory)

@@ -296,9 +296,8 @@ static void interleavings_describe_op(const struct record_op *op, struct sensiti
 static void interleavings_describe_access(
 	struct sensitivity *analysis, const struct walk_event *event, struct sensitive_step *step)
 {
-	struct strbuf name;
+	struct strbuf name = STRBUF_EMPTY;
 
-	strbuf_init(&name);
 	step->verb = event->kind == EVENT_READ ? "reads" : "writes";
 	step->other = UINT16_MAX;
 	places_name_access(analysis, event, &name);

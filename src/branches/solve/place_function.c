@@ -100,9 +100,8 @@ static char *place_function_describe(
 {
 	const char *raw = place_function_name_of(context, LLVMDILocationGetScope(location));
 	char *name = symbols_readable_name(raw ? raw : "");
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 
-	strbuf_init(&text);
 	strbuf_addf(&text, "%s:%u", file, LLVMDILocationGetLine(location));
 	if (*name)
 		strbuf_addf(&text, " in %s", name);

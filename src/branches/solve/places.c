@@ -336,9 +336,8 @@ void places_name_access(
 static void places_name_variable(
 	struct strbuf *out, const struct sensitivity *analysis, const struct walk_event *read)
 {
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 
-	strbuf_init(&text);
 	places_name_access(analysis, read, &text);
 	if (!strstr(out->text, text.text))
 		strbuf_addf(out, "%s%s", out->length ? ", " : "", text.text);

@@ -20,9 +20,8 @@ static char *branches_buffers_name_stores(
 	const struct branches_state *state, const struct recorded *run)
 {
 	const struct delayed_stores *delayed = &run->delayed;
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 
-	strbuf_init(&text);
 	for (uint32_t i = 0; i < delayed_stores_recorded(delayed); i++) {
 		const struct delayed_store *store = &delayed->items[i];
 		uint32_t first = 0;

@@ -23,9 +23,8 @@
 
 static char *branches_finding_command_line(char *const *argv)
 {
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 
-	strbuf_init(&text);
 	for (; *argv; argv++)
 		strbuf_addf(&text, "%s%s", text.length ? " " : "", *argv);
 	return strbuf_detach(&text);

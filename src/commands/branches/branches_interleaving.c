@@ -28,9 +28,8 @@ static char *branches_interleaving_object_of(
 	const struct symbols_memory memory = {0};
 	const struct symbols_access access = {
 		.address = from->address, .step = UINT64_MAX, .is_brief = true};
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 
-	strbuf_init(&text);
 	strbuf_adds(&text, from->object);
 	if (symbols && from->site && from->address && *from->object) {
 		strbuf_adds(&text, " ");

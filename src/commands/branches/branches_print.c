@@ -20,9 +20,8 @@ const char *const sensitive_kind_words[SENSITIVE_KIND_COUNT] = {
 
 static void branches_print_line(const struct sensitive_branch *branch)
 {
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 
-	strbuf_init(&text);
 	if (source_lines_get(NULL, branch->path, branch->line, &text))
 		printf("    %s\n", text.text);
 	strbuf_release(&text);

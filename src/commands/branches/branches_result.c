@@ -31,9 +31,8 @@ static void branches_result_add_thread_name(
 
 char *branches_thread_name(const struct run_record *record, uint16_t thread)
 {
-	struct strbuf name;
+	struct strbuf name = STRBUF_EMPTY;
 
-	strbuf_init(&name);
 	branches_result_add_thread_name(&name, record, thread);
 	return strbuf_detach(&name);
 }
@@ -44,9 +43,8 @@ char *branches_thread_name(const struct run_record *record, uint16_t thread)
 static char *branches_result_schedule_text(
 	const struct run_record *record, const struct sensitive_candidate *candidate, uint32_t most)
 {
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 
-	strbuf_init(&text);
 	for (uint32_t i = 0; i < candidate->segment_count && i < most; i++) {
 		const struct schedule_segment *segment = &candidate->segments[i];
 
@@ -66,9 +64,8 @@ static char *branches_result_schedule_text(
 
 char *branches_path_of(const struct sensitive_place *place)
 {
-	struct strbuf path;
+	struct strbuf path = STRBUF_EMPTY;
 
-	strbuf_init(&path);
 	if (*place->file != '/' && *place->directory)
 		strbuf_addf(&path, "%s/", place->directory);
 	strbuf_adds(&path, place->file);
@@ -138,9 +135,8 @@ void branches_add_unproven(struct branches_result *result, const struct run_reco
 	enum sensitivity_verdict verdict)
 {
 	char *schedule = branches_result_schedule_text(record, candidate, UNPROVEN_SEGMENTS_MOST);
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 
-	strbuf_init(&text);
 	strbuf_addf(&text, "%s:%u: ", candidate->place.file, candidate->place.line);
 	if (run->has_diverged)
 		strbuf_addf(&text, "the run left the schedule at step %llu",

@@ -217,9 +217,8 @@ static void cmd_branches_say_next(
 	const struct branches_arguments *arguments, const struct branches_result *result)
 {
 	const char *directory = arguments->options.campaign.directory;
-	struct strbuf store;
+	struct strbuf store = STRBUF_EMPTY;
 
-	strbuf_init(&store);
 	next_add_store(&store, *result->fallback ? result->fallback : directory);
 	terminal_hint("both interleavings of each: raddle report C%lld%s --html > report.html\n",
 		(long long)result->campaign, store.text);

@@ -143,9 +143,8 @@ static const struct argp explain_argp = {
 static void cmd_explain_say_next(
 	const struct finding *finding, const struct explain_arguments *arguments)
 {
-	struct strbuf words;
+	struct strbuf words = STRBUF_EMPTY;
 
-	strbuf_init(&words);
 	next_add_store(&words, arguments->directory);
 	terminal_hint("next: raddle replay %s%s --trace\n"
 		      "  or: raddle report %s%s --html > %s.html\n",

@@ -148,10 +148,9 @@ static json_t *explain_json_variables_to_json(const struct explain_answer *answe
 static json_t *explain_json_remedy_to_json(
 	const struct explain_result *result, const struct explain_answer *answer)
 {
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 	json_t *out;
 
-	strbuf_init(&text);
 	explain_add_remedy(&text, result, answer);
 	out = json_text(text.text);
 	strbuf_release(&text);

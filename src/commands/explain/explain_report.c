@@ -39,9 +39,8 @@ static void explain_report_add_source_line(struct strbuf *out, const struct find
 {
 	const char *kept = finding ? finding->sources : NULL;
 	json_t *sources = kept ? json_loads(kept, 0, NULL) : NULL;
-	struct strbuf line;
+	struct strbuf line = STRBUF_EMPTY;
 
-	strbuf_init(&line);
 	if (place->file && place->line)
 		(void)source_lines_get(sources, place->file, place->line, &line);
 	for (const char *text = line.text; *text && most; text++, most--)
@@ -93,10 +92,8 @@ static void explain_report_add_accesses(struct strbuf *out, const struct explain
 	for (unsigned i = 0; i < pattern_access_count(pattern); i++) {
 		const struct explain_place place = explain_answer_place(result, answer, pattern, i);
 		const struct finding_step *step = explain_answer_step(answer, i);
-		struct strbuf where, role;
+		struct strbuf where = STRBUF_EMPTY, role = STRBUF_EMPTY;
 
-		strbuf_init(&where);
-		strbuf_init(&role);
 		explain_add_place(&where, &place);
 		explain_report_add_role(
 			&role, result->explain, pattern->roles[pattern_thread(pattern, i)]);
@@ -271,9 +268,8 @@ static void explain_report_add_short_object(struct strbuf *out, const char *obje
 static void explain_report_add_cell(struct strbuf *out, const struct finding_step *step,
 	bool is_marked, bool has_object, int width)
 {
-	struct strbuf cell;
+	struct strbuf cell = STRBUF_EMPTY;
 
-	strbuf_init(&cell);
 	if (step) {
 		strbuf_addf(&cell, "%c %s %s", is_marked ? '>' : ' ', step->thread, step->verb);
 		if (has_object) {
@@ -376,12 +372,11 @@ static void explain_report_add_counts(
 void explain_print(const struct explain_result *result, FILE *stream)
 {
 	const struct report_style style = {.columns = terminal_columns(stream)};
-	struct strbuf out;
+	struct strbuf out = STRBUF_EMPTY;
 	uint32_t reported = 0;
 
 	for (uint32_t i = 0; i < result->answer_count; i++)
 		reported += explain_report_is_shown(result, &result->answers[i]);
-	strbuf_init(&out);
 	strbuf_addf(&out, "%s: ", result->finding->id);
 	strbuf_adds(&out, result->finding->title ? result->finding->title : "a failure");
 	strbuf_adds(&out, "\n");

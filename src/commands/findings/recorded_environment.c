@@ -6,9 +6,8 @@
 
 void recorded_environment_restore(const struct finding *finding)
 {
-	struct strbuf names;
+	struct strbuf names = STRBUF_EMPTY;
 
-	strbuf_init(&names);
 	surroundings_restore(finding->environment, &names);
 	if (names.length)
 		terminal_hint("note: environment variables set as when %s was found: %s\n",
@@ -18,9 +17,8 @@ void recorded_environment_restore(const struct finding *finding)
 
 void recorded_environment_compare(const struct finding *finding)
 {
-	struct strbuf names;
+	struct strbuf names = STRBUF_EMPTY;
 
-	strbuf_init(&names);
 	surroundings_compare(finding->environment, finding->is_own, &names);
 	if (names.length)
 		terminal_hint(

@@ -26,10 +26,8 @@ void show_finding(const struct finding *finding, const char *store,
 	const struct source_roots *roots, FILE *stream)
 {
 	struct report_style style = show_finding_style_of(stream);
-	struct strbuf text, option;
+	struct strbuf text = STRBUF_EMPTY, option = STRBUF_EMPTY;
 
-	strbuf_init(&text);
-	strbuf_init(&option);
 	next_add_store(&option, store);
 	style.store_option = option.text;
 	style.source_roots = roots;
@@ -42,9 +40,8 @@ void show_explanation(
 	const struct report_document *documents, uint32_t count, const char *finding, FILE *stream)
 {
 	struct report_style style = show_finding_style_of(stream);
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 
-	strbuf_init(&text);
 	report_explanation(documents, count, finding, &style, &text);
 	show_finding_put(&text, stream);
 }
@@ -52,9 +49,8 @@ void show_explanation(
 void show_documents(const struct report_document *documents, uint32_t count, FILE *stream)
 {
 	struct report_style style = show_finding_style_of(stream);
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 
-	strbuf_init(&text);
 	report_documents(documents, count, &style, &text);
 	show_finding_put(&text, stream);
 }
@@ -62,9 +58,8 @@ void show_documents(const struct report_document *documents, uint32_t count, FIL
 void show_candidate(const struct candidate *candidate, FILE *stream)
 {
 	struct report_style style = show_finding_style_of(stream);
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 
-	strbuf_init(&text);
 	report_candidate(candidate, &style, &text);
 	show_finding_put(&text, stream);
 }
@@ -72,11 +67,10 @@ void show_candidate(const struct candidate *candidate, FILE *stream)
 void show_interleaving(const struct finding *finding, bool has_callers, FILE *stream)
 {
 	struct report_style style = show_finding_style_of(stream);
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 
 	style.steps_most = 0;
 	style.has_callers = has_callers;
-	strbuf_init(&text);
 	report_interleaving(finding, &style, &text);
 	show_finding_put(&text, stream);
 }

@@ -11,9 +11,8 @@
 /* Describes everything that decides which command a replay runs. */
 static void trust_describe(const struct finding *finding, struct strbuf *out)
 {
-	struct strbuf names;
+	struct strbuf names = STRBUF_EMPTY;
 
-	strbuf_init(&names);
 	surroundings_list(finding->environment, &names);
 	if (names.length)
 		strbuf_addf(out, "env %s ", names.text);
@@ -24,9 +23,8 @@ static void trust_describe(const struct finding *finding, struct strbuf *out)
 
 static void trust_show(const char *id, const char *command)
 {
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 
-	strbuf_init(&text);
 	strbuf_addf(&text,
 		"%s was made by another user, on another machine or without a home folder for your key (XDG_STATE_HOME), or was changed; it runs:\n  %s\n",
 		id, command);
@@ -45,11 +43,10 @@ static bool trust_ask(void)
 
 int trust_finding(const struct finding *finding, bool is_trusted, struct error *err)
 {
-	struct strbuf command;
+	struct strbuf command = STRBUF_EMPTY;
 
 	if (finding->is_own || is_trusted)
 		return 0;
-	strbuf_init(&command);
 	trust_describe(finding, &command);
 	trust_show(finding->id, command.text);
 	strbuf_release(&command);

@@ -62,9 +62,8 @@ static bool follow_children_is_wanted(
 static bool follow_children_is_known(
 	struct following *following, const struct follow_program *program)
 {
-	struct strbuf key;
+	struct strbuf key = STRBUF_EMPTY;
 
-	strbuf_init(&key);
 	strbuf_addf(&key, "%s\n%s\n", program->path, program->directory);
 	shell_words_add(&key, program->argv);
 	for (size_t i = 0; i < following->known_count; i++)
@@ -182,9 +181,8 @@ static char *follow_children_describe(
 	const struct following *following, const struct follow_process *process)
 {
 	const struct follow_program *program = process->program;
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 
-	strbuf_init(&text);
 	shell_words_add(&text, program->argv);
 	if (!process->is_given)
 		strbuf_addf(&text, ", started by %s", following->follow->argv[0]);
@@ -201,9 +199,8 @@ static char *follow_children_describe(
 static void follow_children_say_environment(const struct follow_program *program)
 {
 	char **variables = follow_new_variables(program);
-	struct strbuf words;
+	struct strbuf words = STRBUF_EMPTY;
 
-	strbuf_init(&words);
 	if (*variables) {
 		strbuf_adds(&words, " ");
 		shell_words_add(&words, variables);
@@ -420,9 +417,8 @@ static int follow_children_conclude(
 static void follow_children_switch_off_leak_checker(void)
 {
 	const char *options = getenv("ASAN_OPTIONS");
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 
-	strbuf_init(&text);
 	strbuf_addf(&text, "%s%sdetect_leaks=0", options ? options : "",
 		options && *options ? ":" : "");
 	(void)setenv("ASAN_OPTIONS", text.text, 1);

@@ -53,10 +53,9 @@ static char **follow_program_split(const struct strbuf *strings)
 
 static char **follow_program_read_list(pid_t pid, const char *name)
 {
-	struct strbuf strings;
+	struct strbuf strings = STRBUF_EMPTY;
 	char **list = NULL;
 
-	strbuf_init(&strings);
 	if (follow_program_read_file(pid, name, &strings))
 		list = follow_program_split(&strings);
 	strbuf_release(&strings);
@@ -73,10 +72,9 @@ static void follow_program_free_list(char **list)
 /* Keeps argv[0] where it names the file (absolute, or below the folder); else the file's path. */
 static void follow_program_resolve_name(struct follow_program *program)
 {
-	struct strbuf path;
+	struct strbuf path = STRBUF_EMPTY;
 	struct stat named, file;
 
-	strbuf_init(&path);
 	if (program->argv[0] && program->argv[0][0] != '/')
 		strbuf_addf(&path, "%s/", program->directory);
 	strbuf_adds(&path, program->argv[0] ? program->argv[0] : "");
@@ -149,11 +147,10 @@ void followed_program_leave(struct followed_program *program)
 
 pid_t followed_task_process(pid_t task)
 {
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 	const char *line = NULL;
 	int process = 0;
 
-	strbuf_init(&text);
 	if (follow_program_read_file(task, "status", &text))
 		line = strstr(text.text, "\nTgid:");
 	if (line && sscanf(line, "\nTgid: %d", &process) != 1)

@@ -204,7 +204,7 @@ static bool predict_jobs_was_disturbed(const struct predict *predict, const stru
 static int predict_jobs_store(struct predict *predict, struct driven *driven, struct error *err)
 {
 	const struct campaign_listener *listener = predict->listener;
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 	struct error here;
 	struct store *store;
 	int result = store_open(&store, predict->options->campaign.directory, STORE_WRITE, err);
@@ -220,7 +220,6 @@ static int predict_jobs_store(struct predict *predict, struct driven *driven, st
 	if (!driven->kept.finding_count)
 		return 0;
 	driven->attempt.fallback = predict->fallback.folder;
-	strbuf_init(&text);
 	strbuf_addf(&text,
 		"a finding could not be stored (%s); it is in %s/.raddle: free some space, and merge it from there with raddle merge",
 		err->text, predict->fallback.folder);

@@ -120,10 +120,8 @@ static void predict_rank_say_scenario(const struct predict_result *result, uint3
 {
 	const struct candidate *candidate = &result->candidates.items[index];
 	const struct predict_attempt *attempt = &result->predictions[index].attempt;
-	struct strbuf text, store;
+	struct strbuf text = STRBUF_EMPTY, store = STRBUF_EMPTY;
 
-	strbuf_init(&text);
-	strbuf_init(&store);
 	strbuf_addf(&text, "P%-2u %s\n", index + 1, candidate->title);
 	for (uint32_t i = 0; i < candidate->wait_count; i++)
 		predict_rank_add_place(candidate, i, &text);

@@ -272,9 +272,8 @@ struct strbuf prediction_reason(
 	const struct candidate *candidate, const struct prediction *prediction)
 {
 	const struct predict_attempt *attempt = &prediction->attempt;
-	struct strbuf out;
+	struct strbuf out = STRBUF_EMPTY;
 
-	strbuf_init(&out);
 	if (prediction->state == PREDICTION_CONFIRMED || prediction->state == PREDICTION_HARMLESS ||
 		prediction->state == PREDICTION_BENIGN)
 		return out;
@@ -318,7 +317,7 @@ void predict_report_candidate(const struct predict_result *result, uint32_t inde
 {
 	const struct candidate *candidate = &result->candidates.items[index];
 	const struct prediction *prediction = &result->predictions[index];
-	struct strbuf reason, text;
+	struct strbuf reason, text = STRBUF_EMPTY;
 
 	terminal_clear_live();
 	if (result->is_json)
@@ -331,7 +330,6 @@ void predict_report_candidate(const struct predict_result *result, uint32_t inde
 	(void)printf("P%-2u ", index + 1);
 	show_candidate(candidate, stdout);
 	reason = prediction_reason(candidate, prediction);
-	strbuf_init(&text);
 	strbuf_addf(
 		&text, "\n  %s: %s\n\n", prediction_state_words[prediction->state], reason.text);
 	terminal_put(stdout, text.text);
@@ -369,10 +367,8 @@ static void predict_report_say_next(const struct predict_result *result)
 			       : shown		     ? shown->fallback
 						     : NULL;
 	struct settings settings = campaign->settings;
-	struct strbuf store, command;
+	struct strbuf store = STRBUF_EMPTY, command = STRBUF_EMPTY;
 
-	strbuf_init(&store);
-	strbuf_init(&command);
 	settings.memory_model = result->options->memory_model;
 	settings.stall_ns = STALL_STANDARD_NS; /* predict makes no stalls, a campaign may */
 	next_add_store(&store, fallback && *fallback ? fallback : campaign->directory);

@@ -211,9 +211,8 @@ static void predict_work_on_wait(void *context, uint32_t index)
 
 static void predict_work_print_notes(const struct predict_work *work)
 {
-	struct strbuf lines;
+	struct strbuf lines = STRBUF_EMPTY;
 
-	strbuf_init(&lines);
 	for (uint32_t i = 0; i < work->analysis_count; i++)
 		if (work->analyses[i]->add_notes)
 			work->analyses[i]->add_notes(work->states[i], &lines);

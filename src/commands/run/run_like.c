@@ -90,12 +90,11 @@ int run_like_read(struct run_like *out, const char *path, const char *program, s
 {
 	struct like_reader reader = {
 		.like = out, .program = run_like_file_of(program), .access = -1};
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 	char *line, *rest;
 	int status;
 
 	*out = (struct run_like){.path = path};
-	strbuf_init(&text);
 	status = text_file_read(fopen(path, "re"), "the report", path, &text, err);
 	rest = text.text;
 	while ((line = strsep(&rest, "\n")) && run_like_read_line(&reader, line))

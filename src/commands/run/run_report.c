@@ -93,7 +93,7 @@ static bool run_report_has_variable_bound(const struct campaign_options *options
 static void run_report_on_started(void *context, const struct campaign_start *start)
 {
 	struct run_report *report = context;
-	struct strbuf budget;
+	struct strbuf budget = STRBUF_EMPTY;
 	char strategy[256];
 	char number[32];
 
@@ -105,7 +105,6 @@ static void run_report_on_started(void *context, const struct campaign_start *st
 		return;
 	strategy_format(report->options->strategy, &report->options->strategy_config, strategy,
 		sizeof strategy);
-	strbuf_init(&budget);
 	run_report_add_budget(&budget, report->options);
 	if (start->resumed_runs)
 		strbuf_addf(&budget, ", of which %s schedules have been made",
@@ -146,13 +145,12 @@ static void run_report_on_progress(void *context, const struct campaign_progress
 	const struct run_report *report = context;
 	const struct campaign_options *options = report->options;
 	double seconds = (double)progress->exploring_ns / 1e9;
-	struct strbuf left;
+	struct strbuf left = STRBUF_EMPTY;
 	char runs[32];
 	char rate[32];
 
 	if (report->is_quiet || seconds <= 0)
 		return;
-	strbuf_init(&left);
 	if (options->time_ns > progress->elapsed_ns)
 		strbuf_addf(&left, ", %llu s left",
 			(unsigned long long)((options->time_ns - progress->elapsed_ns + 999999999) /

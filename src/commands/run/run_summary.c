@@ -54,12 +54,11 @@ static void run_summary_print_guarantee(const struct campaign_result *result)
 static void run_summary_print_explored(const struct campaign_result *result)
 {
 	double seconds = (double)result->total.exploring_ns / 1e9;
-	struct strbuf time;
+	struct strbuf time = STRBUF_EMPTY;
 	char runs[32];
 	char rate[32];
 	char steps[32];
 
-	strbuf_init(&time);
 	run_report_add_time(&time, result->total.exploring_ns);
 	(void)fprintf(stderr, "%s schedule%s in %s (%s/s), up to %u threads and %s steps each\n",
 		terminal_number(result->total.runs, runs), result->total.runs == 1 ? "" : "s",
@@ -216,9 +215,8 @@ static int run_summary_print_without_threads(
 
 static void run_summary_print_replay(const struct run_report *report)
 {
-	struct strbuf store;
+	struct strbuf store = STRBUF_EMPTY;
 
-	strbuf_init(&store);
 	next_add_store(&store, report->last_fallback ? report->last_fallback : report->store);
 	(void)fprintf(
 		stderr, "next: raddle replay %s%s --gdb, or --trace", report->last_id, store.text);

@@ -226,9 +226,8 @@ static void cmd_test_print_next(const struct test_command *command)
 	const struct test_arguments *arguments = command->arguments;
 	const struct test_finding *first = command->suite.findings;
 	static const int dropped[] = {OPTION_RESUME, OPTION_SINCE, 0};
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 
-	strbuf_init(&text);
 	if (command->explore.is_interrupted) {
 		next_add_given(&text, arguments->run.given, arguments->listing.argv, test_options,
 			dropped);

@@ -71,9 +71,8 @@ static char *test_framework_expand_word(
 	const struct {
 		const char *text, *value;
 	} places[] = {{"{}", test->name}, {"{group}", test->group}, {"{own}", test->own}};
-	struct strbuf out;
+	struct strbuf out = STRBUF_EMPTY;
 
-	strbuf_init(&out);
 	for (size_t at = 0; at < length;) {
 		bool is_place = false;
 

@@ -75,10 +75,9 @@ char *test_junit_make(const struct test_record *record, const char *store)
 	const struct test_suite *suite = record->suite;
 	struct report_case *cases = array_new(suite->count, sizeof *cases);
 	struct strbuf *texts = array_new(2 * (size_t)suite->count, sizeof *texts);
-	struct strbuf name;
+	struct strbuf name = STRBUF_EMPTY;
 	char *junit;
 
-	strbuf_init(&name);
 	shell_words_add(&name, record->argv);
 	for (uint32_t i = 0; i < suite->count; i++) {
 		strbuf_init(&texts[2 * i]);

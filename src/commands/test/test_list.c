@@ -91,10 +91,9 @@ TEST_LIST_PARSER(names)
 TEST_LIST_PARSER(googletest)
 {
 	struct test_lines *lines = test_list_begin(text);
-	struct strbuf group;
+	struct strbuf group = STRBUF_EMPTY;
 	int status;
 
-	strbuf_init(&group);
 	while ((status = test_list_next(lines, err)) > 0) {
 		const bool is_case = !strncmp(lines->line, "  ", 2);
 		char *name = lines->line + (is_case ? 2 : 0);
@@ -210,11 +209,10 @@ static void test_list_cut_boost_path(struct boost_path *path, unsigned depth)
 /* Adds the last entry of the path as a case. */
 static void test_list_add_boost(const struct boost_path *path, struct test_suite *suite)
 {
-	struct strbuf group;
+	struct strbuf group = STRBUF_EMPTY;
 
 	if (!path->depth || !path->is_enabled)
 		return;
-	strbuf_init(&group);
 	for (unsigned i = 0; i + 1 < path->depth; i++)
 		strbuf_addf(&group, "%s%s", i ? "/" : "", path->names[i]);
 	(void)test_suite_add(suite, group.text, "/", path->names[path->depth - 1]);
@@ -296,10 +294,9 @@ TEST_LIST_PARSER(check)
 {
 	static const char head[] = "Running suite ";
 	struct test_lines *lines = test_list_begin(text);
-	struct strbuf group;
+	struct strbuf group = STRBUF_EMPTY;
 	int status;
 
-	strbuf_init(&group);
 	while ((status = test_list_next(lines, err)) > 0) {
 		const char *name = test_list_read_check_line(lines->line);
 
@@ -336,10 +333,9 @@ TEST_LIST_PARSER(criterion)
 {
 	static const char *const branches[] = {"|-- ", "`-- ", "├── ", "└── "};
 	struct test_lines *lines = test_list_begin(text);
-	struct strbuf group;
+	struct strbuf group = STRBUF_EMPTY;
 	int status;
 
-	strbuf_init(&group);
 	while ((status = test_list_next(lines, err)) > 0) {
 		char *name = NULL, *end = strstr(lines->line, ": ");
 

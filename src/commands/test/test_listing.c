@@ -87,14 +87,13 @@ static int test_listing_parse(
 	const char *base = strrchr(listing->argv[0], '/');
 	char *const shell[] = {
 		(char *)"sh", (char *)"-c", (char *)(uintptr_t)listing->command, NULL};
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 	int status;
 
 	if (listing->is_one_case) {
 		(void)test_suite_add(suite, "", "", base ? base + 1 : listing->argv[0]);
 		return 0;
 	}
-	strbuf_init(&text);
 	if (listing->file)
 		status = text_file_read(fopen(listing->file, "re"), "the list of test cases",
 			listing->file, &text, err);

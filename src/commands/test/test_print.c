@@ -64,9 +64,8 @@ static void test_print_case(const struct test_case *test, int width)
 	char *name = visible_text(test->name, false);
 	const int columns = test_print_columns(name);
 	char number[32];
-	struct strbuf kinds;
+	struct strbuf kinds = STRBUF_EMPTY;
 
-	strbuf_init(&kinds);
 	test_print_add_kinds(test, &kinds);
 	(void)printf("%s%*s  %9s  %-8s  %7.2f s  %s%s\n", name,
 		columns < width ? width - columns : 0, "",
@@ -116,9 +115,8 @@ void test_print_findings(const struct test_suite *suite, const char *store)
 {
 	for (uint32_t i = 0; i < suite->finding_count; i++) {
 		const struct test_finding *finding = &suite->findings[i];
-		struct strbuf option;
+		struct strbuf option = STRBUF_EMPTY;
 
-		strbuf_init(&option);
 		next_add_store(&option, finding->fallback ? finding->fallback : store);
 		(void)printf("%2u. %s%s\n", i + 1, finding->title,
 			!finding->is_repeatable ? " (not repeatable)"

@@ -43,7 +43,7 @@ int test_record_hash_program(char *const *argv, uint64_t *bytes, struct error *e
 	char trace[] = "LD_TRACE_LOADED_OBJECTS=1";
 	char *const environment[] = {trace, NULL};
 	struct target target;
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 	char *rest = NULL;
 	int status = target_find(&target, argv[0], err);
 
@@ -51,7 +51,6 @@ int test_record_hash_program(char *const *argv, uint64_t *bytes, struct error *e
 		return status;
 	*bytes = test_record_hash_file(1, target.path);
 	target_release(&target);
-	strbuf_init(&text);
 	status = test_output_of_program(argv, environment, &text, err);
 	for (char *line = strtok_r(text.text, "\n", &rest); line && status == 0;
 		line = strtok_r(NULL, "\n", &rest)) {

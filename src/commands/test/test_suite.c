@@ -36,12 +36,11 @@ bool test_suite_add(
 	struct test_suite *suite, const char *group, const char *separator, const char *own)
 {
 	struct test_case *test;
-	struct strbuf name;
+	struct strbuf name = STRBUF_EMPTY;
 	uint32_t *slot;
 
 	if (!*own)
 		return false;
-	strbuf_init(&name);
 	strbuf_addf(&name, "%s%s%s", group, *group ? separator : "", own);
 	test_suite_add_slots(suite);
 	slot = test_suite_slot(suite, name.text);

@@ -16,9 +16,8 @@ char *compile_find_program(const char *name)
 		return access(name, X_OK) == 0 ? strdup(name) : NULL;
 	for (const char *at = path ? path : "/usr/bin:/bin"; at && !found;) {
 		const size_t length = strcspn(at, ":");
-		struct strbuf candidate;
+		struct strbuf candidate = STRBUF_EMPTY;
 
-		strbuf_init(&candidate);
 		strbuf_addf(
 			&candidate, "%.*s/%s", length ? (int)length : 1, length ? at : ".", name);
 		if (access(candidate.text, X_OK) == 0)
@@ -31,12 +30,11 @@ char *compile_find_program(const char *name)
 
 int compile_ask_version(const char *program, const char *before)
 {
-	struct strbuf command;
+	struct strbuf command = STRBUF_EMPTY;
 	char line[256] = "";
 	const char *at;
 	FILE *pipe;
 
-	strbuf_init(&command);
 	strbuf_adds(&command, "'");
 	for (const char *c = program; *c; c++)
 		strbuf_addf(&command, *c == '\'' ? "'\\''" : "%c", *c);

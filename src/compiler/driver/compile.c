@@ -43,7 +43,7 @@ static int execute(char **argv, struct error *err)
 static int compile_add_pass(
 	struct arguments *command, const struct arguments_kind *kind, struct error *err)
 {
-	struct strbuf option;
+	struct strbuf option = STRBUF_EMPTY;
 	char *pass;
 	int result;
 
@@ -52,7 +52,6 @@ static int compile_add_pass(
 	result = installed_find("libraddle-pass.so", &pass, err);
 	if (result < 0)
 		return result;
-	strbuf_init(&option);
 	strbuf_addf(&option, "-fpass-plugin=%s", pass);
 	arguments_add(command, "--start-no-unused-arguments");
 	arguments_add(command, option.text);
@@ -122,7 +121,7 @@ static int compile_choose_linker(
 	int version;
 	const enum compile_lto lto = compile_judge_lto(clang, left, &version);
 	char **to = left;
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 
 	if (lto == LTO_NO_PLUGIN)
 		note("-flto needs the linker plugin of clang 19, which is not there; install it "
@@ -134,7 +133,6 @@ static int compile_choose_linker(
 			version, COMPILE_CLANG_VERSION, COMPILE_CLANG_VERSION);
 	if (lto != LTO_OLD_LLD)
 		return 0;
-	strbuf_init(&text);
 	strbuf_addf(&text,
 		"ld.lld is of version %d and cannot read what clang %d makes with -flto: the standard "
 		"linker is used; for lld install its own (apt-get install lld-%d)",

@@ -25,11 +25,10 @@ bool compile_is_lld(const char *option)
 static char *lto_file_beside(const char *clang, const char *name)
 {
 	char *real = realpath(clang, NULL);
-	struct strbuf path;
+	struct strbuf path = STRBUF_EMPTY;
 
 	if (!real)
 		return NULL;
-	strbuf_init(&path);
 	strbuf_addf(&path, "%s/%s", dirname(real), name);
 	free(real);
 	if (access(path.text, R_OK) == 0)

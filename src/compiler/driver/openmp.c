@@ -9,10 +9,9 @@
 
 static bool openmp_has_header(const char *folder)
 {
-	struct strbuf path;
+	struct strbuf path = STRBUF_EMPTY;
 	bool has;
 
-	strbuf_init(&path);
 	strbuf_addf(&path, "%s/omp.h", folder);
 	has = access(path.text, R_OK) == 0;
 	strbuf_release(&path);
@@ -22,12 +21,11 @@ static bool openmp_has_header(const char *folder)
 static bool openmp_clang_has_header(const char *clang)
 {
 	char *real = realpath(clang, NULL);
-	struct strbuf folder;
+	struct strbuf folder = STRBUF_EMPTY;
 	bool has;
 
 	if (!real)
 		return true; /* unknown: no warning */
-	strbuf_init(&folder);
 	strbuf_addf(&folder, "%s/../lib/clang/19/include", dirname(real));
 	has = openmp_has_header(folder.text);
 	strbuf_release(&folder);

@@ -16,13 +16,12 @@
 static char *response_read_file(const char *path)
 {
 	FILE *file = fopen(path, "re");
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 	char part[4096];
 	size_t size;
 
 	if (!file)
 		return NULL;
-	strbuf_init(&text);
 	while ((size = fread(part, 1, sizeof part, file)) > 0)
 		strbuf_add(&text, part, size);
 	(void)fclose(file); /* read-only */
@@ -53,9 +52,8 @@ static void response_add_opened(struct arguments *out, const char *argument, uns
 
 static void response_add_words(struct arguments *out, const char *text, unsigned depth)
 {
-	struct strbuf word;
+	struct strbuf word = STRBUF_EMPTY;
 
-	strbuf_init(&word);
 	for (;;) {
 		while (isspace((unsigned char)*text))
 			text++;

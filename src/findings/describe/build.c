@@ -18,7 +18,7 @@ char *finding_thread_path(
 {
 	uint32_t *ordinals;
 	uint32_t depth = 0;
-	struct strbuf path;
+	struct strbuf path = STRBUF_EMPTY;
 
 	if (index && index >= thread_count)
 		return NULL;
@@ -31,7 +31,6 @@ char *finding_thread_path(
 		}
 		index = threads[index].parent.index;
 	}
-	strbuf_init(&path);
 	strbuf_adds(&path, "main");
 	while (depth--)
 		if (ordinals[depth] == THREAD_ORDINAL_DRAINER)
@@ -248,9 +247,8 @@ static void build_fill_threads(struct builder *builder)
 
 static char *build_thread_name_text(const struct finding *finding, const char *path)
 {
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 
-	strbuf_init(&text);
 	finding_add_thread(finding, path, &text);
 	return strbuf_detach(&text);
 }

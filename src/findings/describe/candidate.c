@@ -205,9 +205,8 @@ static void candidate_add_clause(
 
 static void candidate_fill_title(struct candidate *candidate)
 {
-	struct strbuf title;
+	struct strbuf title = STRBUF_EMPTY;
 
-	strbuf_init(&title);
 	for (uint32_t i = 0; i < candidate->wait_count; i++) {
 		strbuf_adds(&title, i ? "; " : "");
 		candidate_add_clause(candidate, i, &title);

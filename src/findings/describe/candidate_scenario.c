@@ -17,9 +17,8 @@ static char *candidate_scenario_object_words(
 		.site = event->site,
 		.step = event->step,
 		.is_brief = true};
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 
-	strbuf_init(&text);
 	if (!words->symbols || !words->memory ||
 		!symbols_describe_data(words->symbols, words->memory, &access, &text))
 		strbuf_adds(&text, object_class_text(op_descriptions[event->kind].object));

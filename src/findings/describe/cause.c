@@ -284,10 +284,8 @@ static void cause_add_destroyed_lock(
 
 void builder_fill_cause(struct builder *builder)
 {
-	struct strbuf cause, remedy;
+	struct strbuf cause = STRBUF_EMPTY, remedy = STRBUF_EMPTY;
 
-	strbuf_init(&cause);
-	strbuf_init(&remedy);
 	switch (builder->finding->kind) {
 	case OUTCOME_LOST_WAKEUP:
 		if (builder->culprit != UINT32_MAX)

@@ -155,9 +155,8 @@ char *builder_memory(const struct builder *builder, const struct symbols_access 
 {
 	const struct symbols_memory memory = memory_of(builder);
 	const struct symbols_thread *owner;
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 
-	strbuf_init(&text);
 	if (!builder->symbols ||
 		(!symbols_describe_data(builder->symbols, &memory, access, &text) &&
 			!memory_words_add_returned_local(builder, OBJECT_MEMORY, access, &text))) {

@@ -43,9 +43,8 @@ static void operations_add_verb(const struct trace_event *event, struct strbuf *
 static void operations_add_ended_verb(
 	const struct trace_event *event, const char *how, struct strbuf *out)
 {
-	struct strbuf verb;
+	struct strbuf verb = STRBUF_EMPTY;
 
-	strbuf_init(&verb);
 	if (event->kind == OP_COND_WAKE)
 		strbuf_adds(&verb, op_descriptions[OP_COND_WAIT].verb);
 	else
@@ -57,9 +56,8 @@ static void operations_add_ended_verb(
 
 char *builder_event_verb(const struct trace_event *event)
 {
-	struct strbuf out;
+	struct strbuf out = STRBUF_EMPTY;
 
-	strbuf_init(&out);
 	switch (event->result) {
 	case RESULT_TIMED_OUT:
 		operations_add_ended_verb(event, "times out", &out);

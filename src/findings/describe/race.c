@@ -77,12 +77,11 @@ bool builder_holds(
 static char *race_held_words(const struct builder *builder, struct thread_id thread, uint64_t step)
 {
 	struct held_locks held = {.count = 0};
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 
 	race_find_held(builder->source, thread, step, &held);
 	if (!held.count)
 		return NULL;
-	strbuf_init(&text);
 	for (unsigned i = 0; i < held.count; i++) {
 		char *object = builder_object(
 			builder, (enum op_kind)held.taken[i]->kind, held.taken[i]->address);

@@ -299,9 +299,8 @@ static void title_add_abort_message(const struct builder *builder, struct strbuf
 {
 	const pid_t pid = builder->source->pid;
 	const char *assertion;
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 
-	strbuf_init(&text);
 	if (pid && builder->symbols && symbols_abort_message(builder->symbols, pid, &text)) {
 		assertion = strstr(text.text, "Assertion `");
 		strbuf_addf(out, ": %s", assertion ? assertion : text.text);
@@ -426,10 +425,9 @@ static void title_add(const struct builder *builder, struct strbuf *out)
 
 char *builder_title(const struct builder *builder)
 {
-	struct strbuf out;
+	struct strbuf out = STRBUF_EMPTY;
 	char *title;
 
-	strbuf_init(&out);
 	strbuf_addf(&out, "%s: ", outcome_descriptions[builder->finding->kind].word);
 	title_add(builder, &out);
 	title = visible_text(out.text, false);
@@ -463,9 +461,8 @@ static void title_add_fault(const struct builder *builder, struct strbuf *out)
 char *builder_detail(const struct builder *builder)
 {
 	const struct outcome *outcome = builder->source->outcome;
-	struct strbuf out;
+	struct strbuf out = STRBUF_EMPTY;
 
-	strbuf_init(&out);
 	builder_add_stalls(builder, &out);
 	title_add_fault(builder, &out);
 	if (*outcome->text)

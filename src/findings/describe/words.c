@@ -80,7 +80,7 @@ static bool words_add_static_name(
 	const struct builder *builder, uint64_t address, struct strbuf *out)
 {
 	const char *module = NULL;
-	struct strbuf name;
+	struct strbuf name = STRBUF_EMPTY;
 	char *place;
 	bool is_named;
 
@@ -90,7 +90,6 @@ static bool words_add_static_name(
 	(void)symbols_module_offset(builder->symbols, address, &module);
 	if (!module || !strncmp(module, "libraddle", 9))
 		return false; /* the runtime's own data is not shown */
-	strbuf_init(&name);
 	is_named = symbols_describe_static_data(builder->symbols, address, &name);
 	place = strstr(name.text, " (");
 	if (place)
@@ -138,7 +137,7 @@ void builder_add_first_use(const struct builder *builder, enum object_class clas
 char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t address)
 {
 	const enum object_class class = op_descriptions[kind].object;
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 
 	/* The verb already names the object of a child or a signal. */
 	if (class == OBJECT_NOTHING || class == OBJECT_CHILD || class == OBJECT_SIGNAL || !address)
@@ -146,7 +145,6 @@ char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t 
 	if (class == OBJECT_MEMORY)
 		return builder_memory(
 			builder, &(struct symbols_access){.address = address, .step = UINT64_MAX});
-	strbuf_init(&text);
 	if (class == OBJECT_THREAD) {
 		words_add_thread_name(builder, address, &text);
 		return strbuf_detach(&text);

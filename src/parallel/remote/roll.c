@@ -27,12 +27,11 @@ void roll_close(struct roll *roll)
 
 void roll_notice(const struct roll *roll, const char *format, ...)
 {
-	struct strbuf text;
+	struct strbuf text = STRBUF_EMPTY;
 	va_list args;
 
 	if (!roll->listener->notice)
 		return;
-	strbuf_init(&text);
 	va_start(args, format);
 	strbuf_vaddf(&text, format, args);
 	va_end(args);
