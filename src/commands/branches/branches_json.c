@@ -4,25 +4,18 @@
 
 #include "base/bug.h"
 #include "commands/branches/branches_result.h"
-
-static json_t *branches_json_text_or_null(const char *text)
-{
-	json_t *value = text ? json_string(text) : NULL;
-
-	return value ? value : json_null();
-}
+#include "report/json_value.h"
 
 /* Returns a step as in a finding, with its value in addition. */
 static json_t *branches_json_step_to_json(const struct branch_step *step, uint32_t number)
 {
-	json_t *value = json_pack(
-		"{s:I, s:s, s:s, s:o, s:o, s:b, s:b, s:{s:o, s:o, s:I, s:n, s:b}}", "step",
-		(json_int_t)number, "thread", step->thread, "verb", step->verb, "object",
-		branches_json_text_or_null(step->object), "value",
-		branches_json_text_or_null(step->value), "is_switch", (int)step->is_switch,
-		"is_preemption", 0, "where", "function", branches_json_text_or_null(step->function),
-		"file", branches_json_text_or_null(step->file), "line", (json_int_t)step->line,
-		"module", "is_system", 0);
+	json_t *value =
+		json_pack("{s:I, s:s, s:s, s:o, s:o, s:b, s:b, s:{s:o, s:o, s:I, s:n, s:b}}",
+			"step", (json_int_t)number, "thread", step->thread, "verb", step->verb,
+			"object", json_text(step->object), "value", json_text(step->value),
+			"is_switch", (int)step->is_switch, "is_preemption", 0, "where", "function",
+			json_text(step->function), "file", json_text(step->file), "line",
+			(json_int_t)step->line, "module", "is_system", 0);
 
 	BUG_ON(!value);
 	return value;
@@ -33,8 +26,7 @@ static json_t *branches_json_interleaving_to_json(const struct branch_interleavi
 	json_t *steps = json_array(), *value;
 
 	for (uint32_t i = 0; i < interleaving->count; i++)
-		BUG_ON(json_array_append_new(
-			steps, branches_json_step_to_json(&interleaving->steps[i], i + 1)));
+		json_append(steps, branches_json_step_to_json(&interleaving->steps[i], i + 1));
 	value = json_pack(
 		"{s:o, s:I}", "steps", steps, "steps_left_out", (json_int_t)interleaving->left_out);
 	BUG_ON(!value);
@@ -53,7 +45,7 @@ static json_t *branches_json_caller_to_json(const char *text)
 		return json_null();
 	return json_pack("{s:s%, s:I, s:o}", "file", text, (size_t)(colon - text), "line",
 		(json_int_t)strtol(colon + 1, NULL, 10), "function",
-		branches_json_text_or_null(end ? end + strlen(" in ") : NULL));
+		json_text(end ? end + strlen(" in ") : NULL));
 }
 
 static json_t *branches_json_branch_to_json(const struct sensitive_branch *branch)
@@ -69,28 +61,27 @@ static json_t *branches_json_branch_to_json(const struct sensitive_branch *branc
 
 	BUG_ON(!value);
 	if (branch->class == CLASS_BUG)
-		BUG_ON(json_object_set_new(value, "outcome",
-			json_string(outcome_descriptions[branch->outcome.kind].word)));
+		json_put(value, "outcome",
+			json_string(outcome_descriptions[branch->outcome.kind].word));
 	if (*branch->finding)
-		BUG_ON(json_object_set_new(value, "finding", json_string(branch->finding)));
+		json_put(value, "finding", json_string(branch->finding));
 	if (branch->called_from) {
-		BUG_ON(json_object_set_new(value, "called_from", json_string(branch->called_from)));
-		BUG_ON(json_object_set_new(
-			value, "caller", branches_json_caller_to_json(branch->called_from)));
+		json_put(value, "called_from", json_string(branch->called_from));
+		json_put(value, "caller", branches_json_caller_to_json(branch->called_from));
 	}
 	if (branch->round)
-		BUG_ON(json_object_set_new(value, "round", json_integer(branch->round)));
+		json_put(value, "round", json_integer(branch->round));
 	if (branch->delayed)
-		BUG_ON(json_object_set_new(value, "delayed", json_string(branch->delayed)));
-	BUG_ON(json_object_set_new(value, "path", branches_json_text_or_null(branch->path)));
+		json_put(value, "delayed", json_string(branch->delayed));
+	json_put(value, "path", json_text(branch->path));
 	if (branch->interleavings[SENSITIVE_RECORDED].count)
-		BUG_ON(json_object_set_new(value, "interleavings",
+		json_put(value, "interleavings",
 			json_pack("{s:o, s:o}", "recorded",
 				branches_json_interleaving_to_json(
 					&branch->interleavings[SENSITIVE_RECORDED]),
 				"flipped",
 				branches_json_interleaving_to_json(
-					&branch->interleavings[SENSITIVE_FLIPPED]))));
+					&branch->interleavings[SENSITIVE_FLIPPED])));
 	return value;
 }
 
@@ -112,37 +103,30 @@ static json_t *branches_json_figures_to_json(const struct branches_result *resul
 		"is_partial", (int)result->is_partial);
 
 	BUG_ON(!value);
-	BUG_ON(json_object_set_new(
-		value, "events_ns", json_integer((json_int_t)figures->events_ns)));
-	BUG_ON(json_object_set_new(
-		value, "constraint_terms", json_integer((json_int_t)figures->constraint_terms)));
-	BUG_ON(json_object_set_new(value, "unasked", json_integer((json_int_t)figures->unasked)));
-	BUG_ON(json_object_set_new(value, "trials", json_integer((json_int_t)figures->trials)));
-	BUG_ON(json_object_set_new(value, "points", json_integer((json_int_t)figures->points)));
-	BUG_ON(json_object_set_new(
-		value, "points_from", json_integer((json_int_t)result->points_from)));
-	BUG_ON(json_object_set_new(
-		value, "points_to", json_integer((json_int_t)result->points_to)));
-	BUG_ON(json_object_set_new(value, "parts", json_integer(figures->parts)));
-	BUG_ON(json_object_set_new(value, "traces", json_integer(result->traces)));
+	json_put(value, "events_ns", json_count(figures->events_ns));
+	json_put(value, "constraint_terms", json_count(figures->constraint_terms));
+	json_put(value, "unasked", json_count(figures->unasked));
+	json_put(value, "trials", json_count(figures->trials));
+	json_put(value, "points", json_count(figures->points));
+	json_put(value, "points_from", json_count(result->points_from));
+	json_put(value, "points_to", json_count(result->points_to));
+	json_put(value, "parts", json_integer(figures->parts));
+	json_put(value, "traces", json_integer(result->traces));
 	if (result->is_failing)
-		BUG_ON(json_object_set_new(value, "outcome",
-			json_string(outcome_descriptions[result->outcome.kind].word)));
+		json_put(value, "outcome",
+			json_string(outcome_descriptions[result->outcome.kind].word));
 	if (figures->unknown_writes)
-		BUG_ON(json_object_set_new(value, "unknown_writes",
-			json_integer((json_int_t)figures->unknown_writes)));
+		json_put(value, "unknown_writes", json_count(figures->unknown_writes));
 	if (figures->unknown_writes)
-		BUG_ON(json_object_set_new(value, "unknown", json_string(figures->unknown)));
+		json_put(value, "unknown", json_string(figures->unknown));
 	if (figures->unknown_uses)
-		BUG_ON(json_object_set_new(
-			value, "unknown_uses", json_integer((json_int_t)figures->unknown_uses)));
+		json_put(value, "unknown_uses", json_count(figures->unknown_uses));
 	if (figures->unknown_uses)
-		BUG_ON(json_object_set_new(
-			value, "unknown_users", json_string(figures->unknown_users)));
+		json_put(value, "unknown_users", json_string(figures->unknown_users));
 	if (result->cut_count)
-		BUG_ON(json_object_set_new(value, "runs_cut", json_integer(result->cut_count)));
+		json_put(value, "runs_cut", json_integer(result->cut_count));
 	if (figures->unfinished_threads)
-		BUG_ON(json_object_set_new(value, "unfinished", json_string(figures->unfinished)));
+		json_put(value, "unfinished", json_string(figures->unfinished));
 	return value;
 }
 
@@ -153,12 +137,12 @@ static json_t *branches_json_samples_to_json(const struct branches_result *resul
 	for (uint32_t i = 0; i < result->observed_count; i++) {
 		const struct observed_branch *item = &result->observed[i];
 
-		BUG_ON(json_array_append_new(
+		json_append(
 			list, json_pack("{s:s, s:s, s:s, s:I, s:b, s:b, s:I}", "kind",
 				      sensitive_kind_words[item->kind], "file", item->file,
 				      "function", item->function, "line", (json_int_t)item->line,
 				      "followed", (int)item->is_modelled, "found",
-				      (int)item->is_found, "runs", (json_int_t)item->runs)));
+				      (int)item->is_found, "runs", (json_int_t)item->runs));
 	}
 	value = json_pack("{s:I, s:I, s:o}", "runs", (json_int_t)result->samples, "lost",
 		(json_int_t)result->samples_lost, "branches", list);
@@ -179,8 +163,8 @@ static json_t *branches_json_early_to_json(const struct branches_result *result)
 
 		BUG_ON(!value);
 		if (*item->finding)
-			BUG_ON(json_object_set_new(value, "finding", json_string(item->finding)));
-		BUG_ON(json_array_append_new(list, value));
+			json_put(value, "finding", json_string(item->finding));
+		json_append(list, value);
 	}
 	return list;
 }
@@ -191,17 +175,16 @@ char *branches_to_json(const struct branches_result *result)
 	char *text;
 
 	for (uint32_t i = 0; i < result->count; i++)
-		BUG_ON(json_array_append_new(
-			branches, branches_json_branch_to_json(&result->items[i])));
+		json_append(branches, branches_json_branch_to_json(&result->items[i]));
 	for (uint32_t i = 0; i < result->unproven_count; i++)
-		BUG_ON(json_array_append_new(unproven, json_string(result->unproven[i])));
+		json_append(unproven, json_string(result->unproven[i]));
 	all = json_pack("{s:o, s:o, s:o}", "branches", branches, "unproven", unproven, "figures",
 		branches_json_figures_to_json(result));
 	BUG_ON(!all);
 	if (result->early_count)
-		BUG_ON(json_object_set_new(all, "failures", branches_json_early_to_json(result)));
+		json_put(all, "failures", branches_json_early_to_json(result));
 	if (result->samples)
-		BUG_ON(json_object_set_new(all, "samples", branches_json_samples_to_json(result)));
+		json_put(all, "samples", branches_json_samples_to_json(result));
 	text = json_dumps(all, JSON_INDENT(2));
 	BUG_ON(!text);
 	json_decref(all);

@@ -1,7 +1,6 @@
 /* Result of explain_find_orders() in words and as JSON. */
 #include "commands/explain/explain_orders_words.h"
 
-#include "base/bug.h"
 #include "cli/terminal.h"
 #include "commands/explain/explain_result.h"
 #include "plan/settings.h"
@@ -116,7 +115,7 @@ static json_t *explain_orders_words_change_to_json(
 		"access", explain_orders_words_noun(&result->orders.places[change->place]),
 		"is_fence", change->is_fence, "line", (int)place->line);
 
-	BUG_ON(json_object_set_new(out, "file", json_text(place->file)));
+	json_put(out, "file", json_text(place->file));
 	return out;
 }
 
@@ -130,15 +129,15 @@ json_t *explain_orders_to_json(const struct explain_result *result)
 		json_t *changes = json_array();
 
 		for (uint32_t j = 0; j < repair->count; j++)
-			BUG_ON(json_array_append_new(changes,
-				explain_orders_words_change_to_json(result, &repair->changes[j])));
-		BUG_ON(json_array_append_new(repairs,
+			json_append(changes,
+				explain_orders_words_change_to_json(result, &repair->changes[j]));
+		json_append(repairs,
 			json_pack("{s:o, s:I, s:b}", "changes", changes, "runs",
-				(json_int_t)repair->runs, "is_exhaustive", repair->is_exhaustive)));
+				(json_int_t)repair->runs, "is_exhaustive", repair->is_exhaustive));
 	}
 	for (uint32_t i = 0; i < orders->failing_count; i++)
-		BUG_ON(json_array_append_new(
-			failing, explain_orders_words_change_to_json(result, &orders->failing[i])));
+		json_append(
+			failing, explain_orders_words_change_to_json(result, &orders->failing[i]));
 	return json_pack("{s:s, s:b, s:b, s:o, s:o}", "memory_model",
 		memory_model_words[orders->model], "is_repeatable", orders->is_repeatable,
 		"is_unfinished", orders->is_unfinished, "repairs", repairs, "insufficient",

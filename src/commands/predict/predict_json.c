@@ -29,7 +29,7 @@ static json_t *predict_json_places_to_json(
 	for (uint32_t i = 0; i < candidate->wait_count; i++) {
 		const struct finding_wait *wait = &candidate->waits[i];
 
-		BUG_ON(json_array_append_new(
+		json_append(
 			places, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I}", "thread",
 					predict_json_text_or_null(wait->thread), "verb",
 					predict_json_text_or_null(wait->verb), "object",
@@ -39,7 +39,7 @@ static json_t *predict_json_places_to_json(
 					"held_since", predict_json_frame_to_json(&wait->held_since),
 					"arrivals", (json_int_t)prediction->attempt.arrivals[i],
 					"run", (json_int_t)candidate->places[i].run, "step",
-					(json_int_t)candidate->places[i].op.step)));
+					(json_int_t)candidate->places[i].op.step));
 	}
 	return places;
 }
@@ -56,23 +56,20 @@ static void predict_json_add_kind(
 {
 	const bool is_violation = candidate->kind == CANDIDATE_VIOLATION;
 
-	BUG_ON(json_object_set_new(value, "kind", json_string(kind_words[candidate->kind])));
+	json_put(value, "kind", json_string(kind_words[candidate->kind]));
 	if (candidate->kind == CANDIDATE_LOCK_CYCLE)
 		return;
-	BUG_ON(json_object_set_new(value, "shown", json_integer((json_int_t)attempt->shown)));
-	BUG_ON(json_object_set_new(
-		value, "shown_failed", json_integer((json_int_t)attempt->shown_failed)));
-	BUG_ON(json_object_set_new(
-		value, "shown_by", predict_json_text_or_null(attempt->shown_by)));
+	json_put(value, "shown", json_count(attempt->shown));
+	json_put(value, "shown_failed", json_count(attempt->shown_failed));
+	json_put(value, "shown_by", predict_json_text_or_null(attempt->shown_by));
 	if (!is_violation)
 		return;
-	BUG_ON(json_object_set_new(
-		value, "pattern", json_string(pattern_descriptions[candidate->pattern].text)));
-	BUG_ON(json_object_set_new(value, "set", predict_json_text_or_null(candidate->set)));
-	BUG_ON(json_object_set_new(value, "has_window", json_boolean(candidate->has_window)));
-	BUG_ON(json_object_set_new(value, "units",
+	json_put(value, "pattern", json_string(pattern_descriptions[candidate->pattern].text));
+	json_put(value, "set", predict_json_text_or_null(candidate->set));
+	json_put(value, "has_window", json_boolean(candidate->has_window));
+	json_put(value, "units",
 		json_pack("[o, o]", predict_json_text_or_null(candidate->units[0]),
-			predict_json_text_or_null(candidate->units[1]))));
+			predict_json_text_or_null(candidate->units[1])));
 }
 
 static json_t *predict_json_candidate_to_json(const struct predict_result *result, uint32_t index)
@@ -106,11 +103,10 @@ static json_t *predict_json_runs_to_json(const struct predict_result *result)
 	for (uint32_t i = 0; i < predict_run_count(result->predict); i++) {
 		const struct predict_recorded run = predict_recorded(result->predict, i);
 
-		BUG_ON(json_array_append_new(
-			runs, json_pack("{s:I, s:I, s:I, s:f}", "threads", (json_int_t)run.threads,
-				      "steps", (json_int_t)run.steps, "steps_not_recorded",
-				      (json_int_t)run.events_dropped, "seconds",
-				      (double)run.run_ns / 1e9)));
+		json_append(runs, json_pack("{s:I, s:I, s:I, s:f}", "threads",
+					  (json_int_t)run.threads, "steps", (json_int_t)run.steps,
+					  "steps_not_recorded", (json_int_t)run.events_dropped,
+					  "seconds", (double)run.run_ns / 1e9));
 	}
 	return runs;
 }
