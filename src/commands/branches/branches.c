@@ -48,9 +48,7 @@ uint64_t branches_search_end_ns(const struct branches_state *state)
 /* Returns the time left for the search. 0: no limit; 1: none left. */
 static uint64_t branches_time_left(const struct branches_state *state)
 {
-	const uint64_t end = branches_search_end_ns(state), now = platform_monotonic_ns();
-
-	return !end ? 0 : now < end ? end - now : 1;
+	return record_time_until(branches_search_end_ns(state));
 }
 
 static bool branches_has_time(const struct branches_state *state)
@@ -191,22 +189,17 @@ static int branches_confirm_candidate(struct branches_state *state,
 	const struct sensitive_candidate *candidate, struct error *err)
 {
 	const struct run_record *record = &state->trace->run.record;
-	thread_name *names = array_new(record->thread_count + 1u, sizeof *names);
 	struct recorded run = {0};
 	struct record_request request = {.options = &state->campaign,
 		.like = record,
 		.chosen = candidate->chosen,
 		.segments = candidate->segments,
 		.segment_count = candidate->segment_count,
-		.names = names,
-		.name_count = record->thread_count,
 		.until_ns = branches_run_until_ns(state),
 		.wants_symbols = !state->symbols};
 	struct sensitivity_figures figures;
 	int status;
 
-	for (uint32_t i = 0; i < record->thread_count; i++)
-		names[i] = record->threads[i].name;
 	sensitivity_figures(state->analysis, &figures);
 	request.steps_most = STEPS_FACTOR * figures.steps;
 	status = branches_run(state, &request, &run, err);
@@ -239,7 +232,6 @@ static int branches_confirm_candidate(struct branches_state *state,
 		sensitivity_settle(state->analysis, verdict);
 	}
 	recorded_release(&run);
-	free(names);
 	return status;
 }
 

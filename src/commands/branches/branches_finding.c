@@ -4,7 +4,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/bitset.h"
 #include "base/array.h"
 #include "base/strbuf.h"
 #include "commands/branches/branches_internal.h"
@@ -28,27 +27,6 @@ static char *branches_finding_command_line(char *const *argv)
 	for (; *argv; argv++)
 		strbuf_addf(&text, "%s%s", text.length ? " " : "", *argv);
 	return strbuf_detach(&text);
-}
-
-/* Fills a view in which every access at a chosen site is a scheduling point. */
-static void branches_finding_view_chosen(
-	struct memory_view *view, const struct run_record *record, const uint64_t *chosen)
-{
-	*view = (struct memory_view){.mode = MEMORY_ALL, .module_count = record->module_count};
-	view->modules = array_new(record->module_count + 1u, sizeof *view->modules);
-	for (uint32_t i = 0; i < record->module_count; i++) {
-		const struct run_module *from = &record->modules[i];
-		struct memory_view_module *module = &view->modules[i];
-
-		*module = (struct memory_view_module){.name = from->name,
-			.fingerprint = from->fingerprint,
-			.count = from->count,
-			.is_on = array_new(BITSET_WORDS(from->count) + 1, sizeof(uint64_t)),
-			.is_chosen = array_new(BITSET_WORDS(from->count) + 1, sizeof(uint64_t))};
-		for (uint32_t site = 0; site < from->count; site++)
-			if (bitset_has(chosen, from->first + site))
-				bitset_add(module->is_on, site);
-	}
 }
 
 static void branches_finding_fill_row(const struct campaign_options *options,
@@ -171,19 +149,11 @@ static int branches_finding_follow(
 /* Time for a failure, and for each of its runs, after an interrupt. */
 #define INTERRUPTED_NS UINT64_C(250000000)
 
-/* Returns the time until the command's deadline. 0: no limit; 1: none left. */
-static uint64_t branches_finding_time_left(const struct branches_state *state)
-{
-	const uint64_t end = branches_end_ns(state), now = platform_monotonic_ns();
-
-	return !end ? 0 : now < end ? end - now : 1;
-}
-
 /* Divides the remaining time into equal shares. `run_ns`: duration of one run. */
 static void branches_finding_limit_minimising(const struct branches_state *state, uint32_t left,
 	uint64_t run_ns, struct investigation *investigation)
 {
-	const uint64_t share = branches_finding_time_left(state) / left,
+	const uint64_t share = record_time_until(branches_end_ns(state)) / left,
 		       behind = RUNS_BEHIND * run_ns;
 
 	investigation->until_ns = branches_end_ns(state);
@@ -275,7 +245,7 @@ void branches_add_failure(struct branches_state *state, struct sensitive_branch 
 	*added = (struct branches_failure){
 		.key = branch->failure, .memory_model = state->campaign.settings.memory_model};
 	failure_copy(&added->failure, &run->run);
-	branches_finding_view_chosen(&added->view, &run->record, chosen);
+	record_view_fill(&added->view, MEMORY_ALL, &run->record, chosen);
 }
 
 /* Copies the result to all branches that led to the same failure. */
@@ -306,7 +276,7 @@ int branches_keep_failures(struct branches_state *state, struct error *err)
 		struct sensitive_branch reported = {.kept = KEPT_NOT_LOOKED_AT};
 
 		/* The first failure is always investigated: this costs a run or two. */
-		if (!i || branches_finding_time_left(state) != 1)
+		if (!i || record_time_until(branches_end_ns(state)) != 1)
 			status = branches_finding_investigate_run(state, &state->failures[i],
 				&target, state->failure_count - i, &reported, err);
 		branches_finding_report(state->result, state->failures[i].key, &reported);

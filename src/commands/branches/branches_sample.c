@@ -72,20 +72,10 @@ static bool branches_sample_is_over(const struct branches_state *state, uint64_t
 	       (end && now >= begin_ns + (end > begin_ns ? end - begin_ns : 0) / OBSERVE_PART);
 }
 
-/* Copies the names by which schedules find the threads in other runs. The caller frees the list. */
-static thread_name *branches_sample_copy_names(const struct run_record *record)
-{
-	thread_name *names = array_new(record->thread_count + 1u, sizeof *names);
-	for (uint32_t i = 0; i < record->thread_count; i++)
-		names[i] = record->threads[i].name;
-	return names;
-}
-
 int branches_observe(struct branches_state *state, struct error *err)
 {
 	const struct run_record *record = &state->trace->run.record;
 	const uint64_t begin_ns = platform_monotonic_ns();
-	thread_name *names = branches_sample_copy_names(record);
 	struct sensitive_trial trial;
 	int status = 0;
 
@@ -96,8 +86,6 @@ int branches_observe(struct branches_state *state, struct error *err)
 			.chosen = trial.chosen,
 			.segments = trial.segments,
 			.segment_count = trial.segment_count,
-			.names = names,
-			.name_count = record->thread_count,
 			.until_ns = branches_run_until_ns(state),
 			.random_seed = trial.seed,
 			.skips_disabled = true,
@@ -111,14 +99,12 @@ int branches_observe(struct branches_state *state, struct error *err)
 							 run.run.segments, run.run.segment_count});
 		recorded_release(&run);
 	}
-	free(names);
 	return status == ERROR_INTERRUPTED ? 0 : status;
 }
 
 int branches_sample(struct branches_state *state, struct error *err)
 {
 	const struct run_record *record = &state->trace->run.record;
-	thread_name *names = branches_sample_copy_names(record);
 	struct schedule_segment segments[TURNS_MOST];
 	/* steps of a run with all sites as points; measured by the first run */
 	uint32_t steps = 16;
@@ -136,8 +122,6 @@ int branches_sample(struct branches_state *state, struct error *err)
 			.segments = segments,
 			.segment_count = branches_sample_draw_turns(
 				&rng, record->thread_count, steps, segments),
-			.names = names,
-			.name_count = record->thread_count,
 			.random_seed = i};
 		struct recorded run = {0};
 
@@ -151,6 +135,5 @@ int branches_sample(struct branches_state *state, struct error *err)
 		recorded_release(&run);
 	}
 	branches_sample_take_observations(state);
-	free(names);
 	return status;
 }

@@ -18,28 +18,24 @@
 /* Room for entries before the command collects them. */
 #define ROOM_BYTES (UINT64_C(64) << 20)
 
-/* Builds the view with the chosen sites of each module, for the runtime. */
-static void record_run_build_view(const struct record_request *request, struct memory_view *view)
+void record_view_fill(struct memory_view *view, enum memory_mode mode,
+	const struct run_record *like, const uint64_t *chosen)
 {
-	const struct run_record *like = request->like;
-
-	view->mode = MEMORY_NONE;
-	if (!like)
-		return;
-	view->module_count = like->module_count;
+	*view = (struct memory_view){.mode = mode, .module_count = like->module_count};
 	view->modules = array_new(like->module_count + 1u, sizeof *view->modules);
 	for (uint32_t i = 0; i < like->module_count; i++) {
 		const struct run_module *from = &like->modules[i];
 		struct memory_view_module *module = &view->modules[i];
 
-		module->name = from->name;
-		module->fingerprint = from->fingerprint;
-		module->count = from->count;
-		module->is_on = array_new(BITSET_WORDS(from->count) + 1, sizeof(uint64_t));
-		module->is_chosen = array_new(BITSET_WORDS(from->count) + 1, sizeof(uint64_t));
+		*module = (struct memory_view_module){.name = from->name,
+			.fingerprint = from->fingerprint,
+			.count = from->count,
+			.is_on = array_new(BITSET_WORDS(from->count) + 1, sizeof(uint64_t)),
+			.is_chosen = array_new(BITSET_WORDS(from->count) + 1, sizeof(uint64_t))};
 		for (uint32_t site = 0; site < from->count; site++)
-			if (bitset_has(request->chosen, from->first + site))
-				bitset_add(module->is_chosen, site);
+			if (bitset_has(chosen, from->first + site))
+				bitset_add(mode == MEMORY_ALL ? module->is_on : module->is_chosen,
+					site);
 	}
 }
 
@@ -127,25 +123,33 @@ static void record_run_prepare(struct taking *taking, const struct record_reques
 	taking->area = area;
 }
 
-/* Returns the time limit of the run, which may wait forever for something outside the program. */
-static uint64_t record_run_time_of(const struct record_request *request)
+uint64_t record_time_until(uint64_t until_ns)
 {
 	const uint64_t now = platform_monotonic_ns();
 
-	if (!request->until_ns)
-		return 0;
-	return now < request->until_ns ? request->until_ns - now : 1;
+	return !until_ns ? 0 : now < until_ns ? until_ns - now : 1;
+}
+
+/* Copies the names by which schedules find the threads in other runs. The caller frees the list. */
+static thread_name *record_run_copy_names(const struct run_record *record)
+{
+	thread_name *names = array_new(record->thread_count + 1u, sizeof *names);
+
+	for (uint32_t i = 0; i < record->thread_count; i++)
+		names[i] = record->threads[i].name;
+	return names;
 }
 
 static int record_run_run(struct taking *taking, const struct record_request *request,
 	const struct memory_view *view, struct error *err)
 {
 	const struct campaign_options *options = request->options;
+	thread_name *names = request->like ? record_run_copy_names(request->like) : NULL;
 	const struct probe_plan plan = {.mode = REPLAY_EXACT,
 		.segments = request->segments,
 		.segment_count = request->segment_count,
-		.names = request->names,
-		.name_count = request->name_count,
+		.names = names,
+		.name_count = names ? request->like->thread_count : 0,
 		.strategy = request->is_sampled ? &strategy_pos : NULL,
 		.skips_disabled = request->skips_disabled,
 		.is_random_after = request->random_seed != 0,
@@ -154,7 +158,8 @@ static int record_run_run(struct taking *taking, const struct record_request *re
 	int status = target_find(&target, options->argv[0], err);
 
 	if (status < 0)
-		return status;
+		goto out;
+	/* Without a limit the run may wait forever for something outside the program. */
 	status = probe_open(&taking->probe,
 		&(struct probe_params){
 			.worker = {.target = &target,
@@ -170,7 +175,7 @@ static int record_run_run(struct taking *taking, const struct record_request *re
 			.restart = RESTART_EXEC,
 			/* makes the process stop for inspection even if the run passes */
 			.trace_events = request->wants_symbols,
-			.run_limit_ns = record_run_time_of(request),
+			.run_limit_ns = record_time_until(request->until_ns),
 			.is_interrupted = options->is_interrupted,
 		},
 		err);
@@ -184,7 +189,9 @@ static int record_run_run(struct taking *taking, const struct record_request *re
 			taking->probe.worker.damage = "record";
 		status = worker_check(&taking->probe.worker, err);
 	}
+out:
 	target_release(&target);
+	free(names);
 	return status;
 }
 
@@ -232,13 +239,14 @@ static uint64_t record_run_children_ns(void)
 
 int record_run(const struct record_request *request, struct recorded *out, struct error *err)
 {
-	struct memory_view view = {0};
+	struct memory_view view = {.mode = MEMORY_NONE};
 	struct taking taking = {.record = &out->record};
 	const uint64_t before = record_run_children_ns(), begin = platform_monotonic_ns();
 	int status;
 
 	*out = (struct recorded){0};
-	record_run_build_view(request, &view);
+	if (request->like)
+		record_view_fill(&view, MEMORY_NONE, request->like, request->chosen);
 	status = record_run_run(&taking, request, &view, err);
 	out->run_ns = platform_monotonic_ns() - begin;
 	if (status == 0)

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "explore/campaign.h"
 #include "investigate/probe/failure.h"
+#include "plan/memory_view.h"
 #include "branches/record/run_record.h"
 
 /* What run to record. All zero except `options`: a run without preemptions. */
@@ -18,10 +19,8 @@ struct record_request {
 	/* record that numbers the chosen sites; NULL if no sites are chosen */
 	const struct run_record *like;
 	const uint64_t *chosen;			 /* bit set over all sites */
-	const struct schedule_segment *segments; /* thread: index in `names` */
+	const struct schedule_segment *segments; /* thread: its index in `like` */
 	uint32_t segment_count;
-	const thread_name *names;
-	uint32_t name_count;
 	uint64_t points_most; /* number of scheduling points to record; 0: all */
 	/* a run is a livelock only beyond this many steps, instead of the limit in the settings */
 	uint64_t steps_most;
@@ -51,4 +50,12 @@ struct recorded {
 };
 
 int record_run(const struct record_request *request, struct recorded *out, struct error *err);
+/*
+ * Fills a view from the chosen sites, a bit set over all sites of `like`. MEMORY_ALL: every access at
+ * such a site is a scheduling point. MEMORY_NONE: the sites are only marked as chosen.
+ */
+void record_view_fill(struct memory_view *view, enum memory_mode mode,
+	const struct run_record *like, const uint64_t *chosen);
+/* Returns the time from now to the deadline. 0: there is no deadline; 1: no time is left. */
+uint64_t record_time_until(uint64_t until_ns);
 void recorded_release(struct recorded *recorded);
