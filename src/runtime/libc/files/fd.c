@@ -25,20 +25,24 @@ static bool fd_polls_ready(int fd, short events)
 	return platform_call(SYS_poll, &poll, 1, 0) > 0;
 }
 
+/* Makes the transfer in a form that cannot block: by a call for messages on a socket, otherwise by
+ * one for vectors. */
+static long fd_try(const struct fd_transfer *transfer, long of_message, long of_vector)
+{
+	const struct msghdr message = {.msg_iov = (struct iovec *)transfer->vector,
+		.msg_iovlen = (size_t)transfer->vector_count};
+
+	if (fd_classify(transfer->fd) == FD_SOCKET)
+		return platform_call(of_message, transfer->fd, &message, MSG_DONTWAIT);
+	return platform_call(of_vector, transfer->fd, transfer->vector, transfer->vector_count, -1,
+		-1, RWF_NOWAIT);
+}
+
 static long fd_attempt_read(const struct fd_transfer *transfer)
 {
 	int fd = transfer->fd;
-	long result = -EOPNOTSUPP;
+	long result = fd_try(transfer, SYS_recvmsg, SYS_preadv2);
 
-	if (fd_classify(fd) == FD_SOCKET) {
-		struct msghdr message = {.msg_iov = (struct iovec *)transfer->vector,
-			.msg_iovlen = (size_t)transfer->vector_count};
-
-		result = platform_call(SYS_recvmsg, fd, &message, MSG_DONTWAIT);
-	} else {
-		result = platform_call(SYS_preadv2, fd, transfer->vector, transfer->vector_count,
-			-1, -1, RWF_NOWAIT);
-	}
 	if (fd_is_unknown_to_kernel(result)) {
 		if (fd_waits(fd) && !fd_polls_ready(fd, POLLIN))
 			return -EAGAIN;
@@ -53,17 +57,8 @@ static long fd_attempt_read(const struct fd_transfer *transfer)
 static long fd_attempt_write(const struct fd_transfer *transfer)
 {
 	int fd = transfer->fd;
-	long result;
+	long result = fd_try(transfer, SYS_sendmsg, SYS_pwritev2);
 
-	if (fd_classify(fd) == FD_SOCKET) {
-		struct msghdr message = {.msg_iov = (struct iovec *)transfer->vector,
-			.msg_iovlen = (size_t)transfer->vector_count};
-
-		result = platform_call(SYS_sendmsg, fd, &message, MSG_DONTWAIT);
-	} else {
-		result = platform_call(SYS_pwritev2, fd, transfer->vector, transfer->vector_count,
-			-1, -1, RWF_NOWAIT);
-	}
 	if (fd_is_unknown_to_kernel(result)) {
 		struct iovec first = transfer->vector[0];
 
@@ -78,24 +73,19 @@ static long fd_attempt_write(const struct fd_transfer *transfer)
 	return result;
 }
 
-static ssize_t fd_read(int fd, const struct iovec *vector, int count, uint64_t site)
+/* Transfers at a scheduling point. `kind`: OP_FD_READ or OP_FD_WRITE. */
+static long fd_transfer_at_point(
+	enum op_kind kind, int fd, const struct iovec *vector, int count, uint64_t site)
 {
+	const bool is_read = kind == OP_FD_READ;
 	struct fd_transfer transfer = {.fd = fd,
-		.kind = OP_FD_READ,
+		.kind = kind,
 		.site = site,
-		.attempt = fd_attempt_read,
+		.attempt = is_read ? fd_attempt_read : fd_attempt_write,
 		.vector = vector,
 		.vector_count = count};
 
-	return interpose_result(fd_transfer(&transfer));
-}
-
-static ssize_t fd_write(int fd, const struct iovec *vector, int count, uint64_t site)
-{
-	struct fd_transfer transfer = {
-		.fd = fd, .kind = OP_FD_WRITE, .site = site, .attempt = fd_attempt_write};
-
-	return interpose_result(fd_write_all(&transfer, vector, count));
+	return is_read ? fd_transfer(&transfer) : fd_write_all(&transfer, vector, count);
 }
 
 /* Returns true if there is nothing to transfer, or the kernel must refuse the count. */
@@ -125,7 +115,7 @@ static ssize_t fd_read_from(int fd, void *buffer, size_t size, uint64_t site)
 		runtime_pass(site);
 		return interpose_result(result);
 	}
-	return fd_read(fd, &vector, 1, site);
+	return interpose_result(fd_transfer_at_point(OP_FD_READ, fd, &vector, 1, site));
 }
 
 /* Writes without a scheduling point. A SIGPIPE is delivered before the write returns. */
@@ -147,7 +137,7 @@ static ssize_t fd_write_to(int fd, const void *buffer, size_t size, uint64_t sit
 
 	if (!size || !fd_is_scheduled(fd, OP_FD_WRITE))
 		return fd_write_plainly(SYS_write, fd, buffer, size, site);
-	return fd_write(fd, &vector, 1, site);
+	return interpose_result(fd_transfer_at_point(OP_FD_WRITE, fd, &vector, 1, site));
 }
 
 INTERPOSED(ssize_t, read, (int fd, void *buffer, size_t size),
@@ -167,7 +157,7 @@ EXPORT ssize_t readv(int fd, const struct iovec *vector, int count)
 		runtime_pass(CALL_SITE);
 		return interpose_result(result);
 	}
-	return fd_read(fd, vector, count, CALL_SITE);
+	return interpose_result(fd_transfer_at_point(OP_FD_READ, fd, vector, count, CALL_SITE));
 }
 
 EXPORT ssize_t writev(int fd, const struct iovec *vector, int count)
@@ -175,7 +165,7 @@ EXPORT ssize_t writev(int fd, const struct iovec *vector, int count)
 	ENTER();
 	if (!fd_is_scheduled(fd, OP_FD_WRITE) || fd_is_odd_vector(vector, count))
 		return fd_write_plainly(SYS_writev, fd, vector, (size_t)count, CALL_SITE);
-	return fd_write(fd, vector, count, CALL_SITE);
+	return interpose_result(fd_transfer_at_point(OP_FD_WRITE, fd, vector, count, CALL_SITE));
 }
 
 ssize_t __read_chk(int fd, void *buffer, size_t size, size_t capacity);
@@ -209,80 +199,57 @@ EXPORT int eventfd_write(int fd, eventfd_t value)
 }
 
 /* The kernel answers all transfers except scheduling points and reads of random numbers. */
-static long fd_transfer_vector(
-	const struct fd_transfer *wanted, const struct iovec *vector, int count)
+static long fd_answer(
+	enum op_kind kind, int fd, const struct iovec *vector, int count, uint64_t site)
 {
-	struct fd_transfer transfer = *wanted;
-
 	if (fd_is_odd_vector(vector, count))
 		return CALL_OF_KERNEL;
-	transfer.vector = vector;
-	transfer.vector_count = count;
-	if (fd_is_scheduled(transfer.fd, transfer.kind))
-		return transfer.kind == OP_FD_READ ? fd_transfer(&transfer)
-						   : fd_write_all(&transfer, vector, count);
-	if (transfer.kind == OP_FD_READ && fd_classify(transfer.fd) == FD_RANDOM) {
-		long result = target_call(SYS_readv, transfer.fd, vector, count);
+	if (fd_is_scheduled(fd, kind))
+		return fd_transfer_at_point(kind, fd, vector, count, site);
+	if (kind == OP_FD_READ && fd_classify(fd) == FD_RANDOM) {
+		long result = target_call(SYS_readv, fd, vector, count);
 
-		fd_randomise(transfer.fd, vector, count, result);
+		fd_randomise(fd, vector, count, result);
 		return result;
 	}
 	return CALL_OF_KERNEL;
 }
 
-static struct fd_transfer fd_reading(int fd, uint64_t site)
+static long fd_answer_one(enum op_kind kind, const long arguments[6], uint64_t site)
 {
-	return (struct fd_transfer){
-		.fd = fd, .kind = OP_FD_READ, .site = site, .attempt = fd_attempt_read};
+	const struct iovec vector = {
+		.iov_base = (void *)arguments[1], .iov_len = (size_t)arguments[2]};
+
+	return fd_answer(kind, (int)arguments[0], &vector, 1, site);
 }
 
-static struct fd_transfer fd_writing(int fd, uint64_t site)
+static long fd_answer_vector(enum op_kind kind, const long arguments[6], uint64_t site)
 {
-	return (struct fd_transfer){
-		.fd = fd, .kind = OP_FD_WRITE, .site = site, .attempt = fd_attempt_write};
+	const struct iovec *vector = (const struct iovec *)arguments[1];
+
+	return interpose_is_bad_pointer(vector)
+		       ? CALL_OF_KERNEL
+		       : fd_answer(kind, (int)arguments[0], vector, (int)arguments[2], site);
 }
 
 long call_read(const long arguments[6], uint64_t site)
 {
-	const struct fd_transfer transfer = fd_reading((int)arguments[0], site);
-	const struct iovec vector = {
-		.iov_base = (void *)arguments[1], .iov_len = (size_t)arguments[2]};
-
-	return fd_transfer_vector(&transfer, &vector, 1);
+	return fd_answer_one(OP_FD_READ, arguments, site);
 }
 
 long call_write(const long arguments[6], uint64_t site)
 {
-	const struct fd_transfer transfer = fd_writing((int)arguments[0], site);
-	const struct iovec vector = {
-		.iov_base = (void *)arguments[1], .iov_len = (size_t)arguments[2]};
-
-	return fd_transfer_vector(&transfer, &vector, 1);
-}
-
-static bool fd_is_bad_vector(const long arguments[6])
-{
-	return interpose_is_bad_pointer((const void *)arguments[1]);
+	return fd_answer_one(OP_FD_WRITE, arguments, site);
 }
 
 long call_readv(const long arguments[6], uint64_t site)
 {
-	const struct fd_transfer transfer = fd_reading((int)arguments[0], site);
-
-	return fd_is_bad_vector(arguments)
-		       ? CALL_OF_KERNEL
-		       : fd_transfer_vector(
-				 &transfer, (const struct iovec *)arguments[1], (int)arguments[2]);
+	return fd_answer_vector(OP_FD_READ, arguments, site);
 }
 
 long call_writev(const long arguments[6], uint64_t site)
 {
-	const struct fd_transfer transfer = fd_writing((int)arguments[0], site);
-
-	return fd_is_bad_vector(arguments)
-		       ? CALL_OF_KERNEL
-		       : fd_transfer_vector(
-				 &transfer, (const struct iovec *)arguments[1], (int)arguments[2]);
+	return fd_answer_vector(OP_FD_WRITE, arguments, site);
 }
 
 /* Returns whether the call has a position or flags. Without them it is readv() or writev(); with
