@@ -399,14 +399,8 @@ struct engine_epochs {
 void engine_count_epochs(struct engine_epochs *epochs); /* NULL turns epochs off */
 /* Called from a signal handler: the next access enters the engine. */
 void engine_end_lease(void);
-/* Details of the last op that became known after it was announced, for host.performed.
- * engine_report_rest() reports the last op at the end of a run. */
+/* Reports the last op at the end of a run to host.performed. */
 void engine_report_rest(void);
-void engine_note_other(struct thread_id other);
-void engine_note_round(uint64_t round, bool is_last);
-/* Notes the comparison of an OP_FUTEX_WAIT: the expected value in the upper 32 bits, that of the
- * word in the lower. */
-void engine_note_comparison(uint64_t values);
 /* Called from a signal handler: requests host.route_signals() at the next scheduling point. */
 void engine_raise_attention(void);
 /* Recomputes whether the pending op is enabled: a signal or a cancellation has arrived. */
@@ -487,15 +481,11 @@ void engine_note_feature(enum run_feature feature);
  * run may make another one. */
 bool engine_may_choose_weakly(void);
 void engine_note_weak_choice(void);
-/* Notes that a thread waits at most until `deadline_ns`. */
-void engine_clock_note_deadline(uint64_t deadline_ns);
 
 void engine_random_bytes(void *buffer, size_t bytes);
 
 /* Ends the run with evidence. Returns only if the run tolerates this outcome. */
 void engine_fail(enum outcome_kind kind, const void *address, uint64_t site);
-/* Does what engine_fail() does, with one line of explanation instead of an address. */
-void engine_fail_because(enum outcome_kind kind, uint64_t site, const char *why);
 /* Does what engine_fail() does, for a lock that op `acquire` acquires: adds the holder and its
  * place of acquisition to the evidence. */
 void engine_fail_at_lock(
@@ -508,4 +498,3 @@ void engine_exited(int status) __attribute__((noreturn));
  * permanently blocked, the outcome becomes their deadlock, and its text names the watchdog. */
 void engine_blame_blocked(struct outcome *outcome);
 const struct outcome *engine_private_outcome(void);
-void engine_collect_waits(struct outcome *outcome);

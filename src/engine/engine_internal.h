@@ -301,3 +301,14 @@ void engine_favour_starved(void);
 void engine_drop_slices(void);
 /* Counts a step of the thread against its time slice. */
 void engine_use_slice(struct engine_thread *thread);
+/* Details of the last op that became known after it was announced, for host.performed. */
+void engine_note_other(struct thread_id other);
+void engine_note_round(uint64_t round, bool is_last);
+/* Notes the comparison of an OP_FUTEX_WAIT: the expected value in the upper 32 bits, that of the
+ * word in the lower. */
+void engine_note_comparison(uint64_t values);
+/* Notes that a thread waits at most until `deadline_ns`. */
+void engine_clock_note_deadline(uint64_t deadline_ns);
+/* Does what engine_fail() does, with one line of explanation instead of an address. */
+void engine_fail_because(enum outcome_kind kind, uint64_t site, const char *why);
+void engine_collect_waits(struct outcome *outcome);

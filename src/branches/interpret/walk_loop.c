@@ -247,6 +247,13 @@ static inline uint64_t walk_loop_derive(
 
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
+/* An operation on symbolic registers: `slow` handles operands with terms. Without terms, the plain
+ * operation computes the result, which gets no term. */
+#define DERIVE(name, has_terms, slow, plain_run)                                                   \
+	symbolic_##name : if (has_terms) goto slow;                                                \
+	t[op->to] = NULL;                                                                          \
+	goto *plain[plain_run];
+
 /*
  * One long function: labels as values are local to a function. Smaller functions would need a call
  * per op and pass the cached state (registers, edges, counters) through memory.
@@ -389,31 +396,11 @@ take:
 	DISPATCH;
 
 	/* The operations from here on belong to frames that have symbolic registers. */
-symbolic_both_go:
-	if (walk_loop_has_terms(t, op->a, op->b))
-		goto derive;
-	t[op->to] = NULL;
-	goto *plain[op->run - 1];
-symbolic_both:
-	if (walk_loop_has_terms(t, op->a, op->b))
-		goto derive;
-	t[op->to] = NULL;
-	goto *plain[op->run];
-symbolic_first_go:
-	if (walk_loop_has_term(t, op->a))
-		goto derive;
-	t[op->to] = NULL;
-	goto *plain[op->run - 1];
-symbolic_first:
-	if (walk_loop_has_term(t, op->a))
-		goto derive;
-	t[op->to] = NULL;
-	goto *plain[op->run];
-symbolic_load:
-	if (walk_loop_has_term(t, op->a))
-		goto slow_load;
-	t[op->to] = NULL;
-	goto *plain[op->run];
+	DERIVE(both_go, walk_loop_has_terms(t, op->a, op->b), derive, op->run - 1)
+	DERIVE(both, walk_loop_has_terms(t, op->a, op->b), derive, op->run)
+	DERIVE(first_go, walk_loop_has_term(t, op->a), derive, op->run - 1)
+	DERIVE(first, walk_loop_has_term(t, op->a), derive, op->run)
+	DERIVE(load, walk_loop_has_term(t, op->a), slow_load, op->run)
 symbolic_store:
 	if (walk_loop_has_terms(t, op->a, op->b))
 		goto slow_store;

@@ -378,17 +378,6 @@ static bool minimise_predict_move(
 	return true;
 }
 
-static int minimise_try_move(struct minimiser *minimiser, const struct segment_move *move,
-	bool *is_better, struct error *err)
-{
-	struct failure moved = {0};
-	struct probe_plan plan = move_plan(&moved, minimiser->best, move);
-	int result = minimise_try_to_improve(minimiser, &plan, BETTER, is_better, err);
-
-	failure_release(&moved);
-	return result;
-}
-
 /*
  * Removing directives cannot change which of two threads runs first, nor a detour over a third.
  * After an improvement all phases start again.
@@ -403,8 +392,12 @@ static int minimise_move_segments(struct minimiser *minimiser, bool *is_better, 
 	*is_better = false;
 	minimiser->ahead = minimise_predict_move;
 	while (is_there && result == 0 && !*is_better && minimise_has_budget(minimiser)) {
+		struct failure moved = {0};
+		const struct probe_plan plan = move_plan(&moved, best, &move);
+
 		minimiser->at = (struct position){.from = move.from, .to = move.to};
-		result = minimise_try_move(minimiser, &move, is_better, err);
+		result = minimise_try_to_improve(minimiser, &plan, BETTER, is_better, err);
+		failure_release(&moved);
 		is_there = !*is_better && move_next(best, &move);
 	}
 	return result;
@@ -494,12 +487,9 @@ int minimise(struct failure *failure, const struct minimise_params *params, cons
 	if (result < 0)
 		return result;
 	result = minimise_in_rounds(&minimiser, err);
-	if (result < 0)
-		*incomplete = "minimising was interrupted";
-	else if (minimiser.is_over_budget)
-		*incomplete = "minimising reached its limit of runs or time";
-	else
-		*incomplete = NULL;
+	*incomplete = result < 0		 ? "minimising was interrupted"
+		      : minimiser.is_over_budget ? "minimising reached its limit of runs or time"
+						 : NULL;
 	directives_release(&minimiser.fewer);
 	failure_release(&minimiser.moved);
 	probe_close(&minimiser.probe);
