@@ -186,5 +186,7 @@ enum run_feature {
 	FEATURES_OF_CUTS =
 		FEATURE_HISTORY_CUT | FEATURE_WAIT_CUT | FEATURE_THREADS_CUT | FEATURE_MIXED_CUT,
 	/* the limit of weak choices left out a choice */
-	FEATURE_WEAK_CUT = 1024
+	FEATURE_WEAK_CUT = 1024,
+	/* a forked child executed a program, which runs natively */
+	FEATURE_CHILD_PROGRAM = 2048
 };

@@ -80,6 +80,7 @@ static struct timespec zero_time, some_time, bad_time = {.tv_nsec = 2000000000};
 static struct timeval zero_timeval, bad_timeval = {.tv_sec = -1};
 static struct itimerspec timer_value;
 static struct itimerval interval;
+static char *arguments[] = {(char *)"program", NULL, NULL};
 static timer_t timer;
 static struct sigevent bad_event = {.sigev_notify = 99};
 static sigset_t empty_set;

@@ -164,8 +164,8 @@ static bool follow_on_exec(struct follow *follow, pid_t pid)
 		follow->given->users++;
 	}
 	process->is_fork = process->has_threads = false;
+	follow->result->programs += follow->has_started;
 	follow->has_started = true;
-	follow->result->programs += pid != follow->first;
 	follow_announce(follow, process);
 	return true;
 }

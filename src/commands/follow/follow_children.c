@@ -82,10 +82,27 @@ static bool follow_children_is_current_directory(const char *directory)
 	return getcwd(here, sizeof here) && strcmp(here, directory) == 0;
 }
 
-/* raddle run OPTIONS [--output hide] [--directory FOLDER] [--stdin FILE] -- PROGRAM ARG... */
-static char **follow_children_command_for(
-	const struct following *following, const struct follow_program *program)
+/* Returns the word of --tolerate for the way in which the process failed natively, which the runner
+ * judges: a test that must abort is started like this. Returns NULL if it passed, or if nobody but
+ * the user judges its end. */
+static const char *follow_children_expected(const struct follow_process *process)
 {
+	const int status = process->wait_status;
+
+	if (status == 0 || process->is_given || process->is_first)
+		return NULL;
+	if (!WIFSIGNALED(status))
+		return "exit";
+	return WTERMSIG(status) == SIGABRT ? "abort" : "crash";
+}
+
+/* raddle run OPTIONS [--tolerate KIND] [--output hide] [--directory FOLDER] [--stdin FILE]
+ * -- PROGRAM ARG... */
+static char **follow_children_command_for(
+	const struct following *following, const struct follow_process *process)
+{
+	const struct follow_program *program = process->program;
+	const char *expected = follow_children_expected(process);
 	const struct follow_children *follow = following->follow;
 	size_t count = 0, options = 0, words = 0;
 	char **argv;
@@ -94,11 +111,15 @@ static char **follow_children_command_for(
 		options++;
 	while (program->argv[words])
 		words++;
-	argv = array_new(options + words + 10, sizeof *argv);
+	argv = array_new(options + words + 12, sizeof *argv);
 	argv[count++] = (char *)"raddle"; /* execve() writes to none of the words */
 	argv[count++] = (char *)"run";
 	for (size_t i = 0; i < options; i++)
 		argv[count++] = follow->options[i];
+	if (expected) {
+		argv[count++] = (char *)"--tolerate";
+		argv[count++] = (char *)expected;
+	}
 	if (follow->show_output) {
 		/* the native run prints the program's output already */
 		argv[count++] = (char *)"--output";
@@ -133,9 +154,10 @@ static int follow_children_wait_for(pid_t child, const volatile int *is_interrup
 /* Runs raddle in the user's folder, where relative paths of the options lead to their files.
  * `output`: its standard output; negative: inherited. Returns its exit status. */
 static int follow_children_run_raddle(
-	const struct following *following, const struct follow_program *program, int output)
+	const struct following *following, const struct follow_process *process, int output)
 {
-	char **argv = follow_children_command_for(following, program);
+	const struct follow_program *program = process->program;
+	char **argv = follow_children_command_for(following, process);
 	pid_t child;
 
 	(void)fflush(stdout); /* main checks the stream */
@@ -213,22 +235,6 @@ static void follow_children_say_environment(const struct follow_program *program
 	strbuf_release(&words);
 }
 
-/* A runner may expect that a program fails. How it judges the end is not known yet. */
-static void follow_children_say_native_end(
-	const struct following *following, const struct follow_process *process)
-{
-	const int status = process->wait_status;
-	const char *kind = "exit"; /* words of --tolerate */
-
-	if (status == 0)
-		return;
-	if (WIFSIGNALED(status))
-		kind = WTERMSIG(status) == SIGABRT ? "abort" : "crash";
-	(void)fprintf(stderr,
-		"note: it fails natively, too; if %s expects that, as of a test that must abort: --tolerate %s\n",
-		following->follow->argv[0], kind);
-}
-
 static void follow_children_note_json(struct following *following,
 	const struct follow_process *process, int status, const char *text)
 {
@@ -262,7 +268,11 @@ static void follow_children_explore(
 
 	if (!follow->is_quiet)
 		(void)fprintf(stderr, "%s%s\n", following->explored ? "\n" : "", what);
-	status = follow_children_run_raddle(following, process->program, output);
+	if (!follow->is_quiet && follow_children_expected(process))
+		(void)fprintf(stderr,
+			"note: it fails natively, which %s judges, as of a test that must abort; so %s is no failure here\n",
+			follow->argv[0], follow_children_expected(process));
+	status = follow_children_run_raddle(following, process, output);
 	following->explored += status != EXIT_CANNOT_WORK;
 	following->has_given |= process->is_given;
 	following->failed += status == EXIT_CANNOT_WORK;
@@ -277,8 +287,6 @@ static void follow_children_explore(
 		(void)printf("%s\n%s", what, text); /* main checks the stream */
 	if (status == EXIT_FAILURE_FOUND && !follow->is_quiet)
 		follow_children_say_environment(process->program);
-	if (status == EXIT_FAILURE_FOUND && !follow->is_quiet)
-		follow_children_say_native_end(following, process);
 	free(text);
 	free(what);
 }

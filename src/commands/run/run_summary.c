@@ -205,6 +205,9 @@ static int run_summary_print_without_threads(
 	if (result->features & FEATURE_CHILD_THREADS) {
 		scope = "made no thread itself";
 		remedy = "; a child that it forks makes threads: --forked-children explores them";
+	} else if (result->features & FEATURE_CHILD_PROGRAM) {
+		remedy =
+			"; a child executes a program, which ran natively: --follow-children explores it if it makes threads";
 	} else if (report->repeatable) {
 		remedy = "";
 	}

@@ -148,6 +148,9 @@ static void test_explore_settle(
 	test->slice_ns = result->total.exploring_ns;
 	test->runs += result->total.runs;
 	test->failures += result->total.failures;
+	if (result->features & FEATURE_CHILD_PROGRAM)
+		test_explore_on_warning(slice,
+			"a child executes a program, which ran natively, as of a death test of the style threadsafe; raddle run --follow-children with the command of the case explores it if it makes threads");
 	if (result->has_no_threads && !test->kinds && none && strstr(slice->output.text, none)) {
 		test->runs = 0;
 		test_explore_break(test,

@@ -232,6 +232,20 @@ EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument
 	return pid;
 }
 
+static void process_note_program(void)
+{
+	if (runtime.contract && runtime.is_forked_child)
+		__atomic_or_fetch(
+			&runtime.contract->features, FEATURE_CHILD_PROGRAM, __ATOMIC_RELAXED);
+}
+
+INTERPOSED(int, execv, (const char *path, char *const arguments[]),
+	(process_note_program(), REAL(execv)(path, arguments)));
+INTERPOSED(int, execve, (const char *path, char *const arguments[], char *const environment[]),
+	(process_note_program(), REAL(execve)(path, arguments, environment)));
+INTERPOSED(int, execvp, (const char *file, char *const arguments[]),
+	(process_note_program(), REAL(execvp)(file, arguments)));
+
 EXPORT int daemon(int stays_in_folder, int keeps_streams)
 {
 	pid_t pid;
