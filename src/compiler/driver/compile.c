@@ -74,6 +74,17 @@ static int compile_add_pass(
 	return 0;
 }
 
+/* Compresses the debug information of a linked file, before the user's options (-gz=none). It is half
+ * of the file, and debuggers and raddle read it only when they describe code. */
+static void compile_add_compression(struct arguments *command, const struct arguments_kind *kind)
+{
+	if (!kind->links)
+		return;
+	arguments_add(command, "--start-no-unused-arguments");
+	arguments_add(command, "-gz");
+	arguments_add(command, "--end-no-unused-arguments");
+}
+
 /* Adds the linker script that sites.ld explains. */
 static int compile_add_script(
 	struct arguments *command, const struct arguments_kind *kind, struct error *err)
@@ -171,6 +182,7 @@ static int compile_run_clang(const struct compile_options *options, char **argv,
 		result = compile_add_pass(&command, &kind, err);
 	if (result == 0)
 		result = compile_add_script(&command, &kind, err);
+	compile_add_compression(&command, &kind);
 	if (has_dropped_lto && kind.links)
 		compile_add_plugin(&command, clang, argv);
 	for (at = argv; *at; at++)

@@ -4,6 +4,8 @@
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"
@@ -24,6 +26,21 @@ bool instrument_is_builtin(const char *triple, const char *name)
 	return known.getLibFunc(name, function);
 }
 
+// Readers use the names of locals that have an address. All other names in a function, a quarter of
+// the bitcode, and all hints for the optimiser are dropped.
+static void drop_unread_parts(llvm::Function &function)
+{
+	for (llvm::Argument &argument : function.args())
+		argument.setName("");
+	for (llvm::BasicBlock &block : function)
+		block.setName("");
+	for (llvm::Instruction &instruction : llvm::instructions(function)) {
+		if (!llvm::isa<llvm::AllocaInst>(instruction))
+			instruction.setName("");
+		instruction.dropUnknownNonDebugMetadata();
+	}
+}
+
 // Readers use places of instructions and files of functions only. Types and variables, four fifths
 // of the bitcode, are also in the debug information of the object.
 LLVMMemoryBufferRef instrument_write_bitcode(LLVMModuleRef module)
@@ -31,6 +48,8 @@ LLVMMemoryBufferRef instrument_write_bitcode(LLVMModuleRef module)
 	const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*llvm::unwrap(module));
 
 	llvm::stripNonLineTableDebugInfo(*copy);
+	for (llvm::Function &function : *copy)
+		drop_unread_parts(function);
 	return LLVMWriteBitcodeToMemoryBuffer(llvm::wrap(copy.get()));
 }
 

@@ -114,6 +114,8 @@ static LLVMValueRef places_string_constant(struct writer *writer, const char *te
 	entry->text = strdup(text);
 	entry->global =
 		places_add_constant(writer->instrument, LLVMTypeOf(value), STRING_SECTION, 1);
+	/* Without an address of its own, the string is mergeable: the linker keeps one of several. */
+	LLVMSetUnnamedAddress(entry->global, LLVMGlobalUnnamedAddr);
 	LLVMSetInitializer(entry->global, value);
 	writer->strings.count++;
 	return entry->global;
