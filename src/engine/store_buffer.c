@@ -189,6 +189,7 @@ static void store_buffer_observe(struct buffered_store *store, const struct engi
 		.is_read = is_read,
 		.site = store->site,
 		.observer_site = op->site,
+		.observer_step = engine.step - 1,
 		.address = (uint64_t)(uintptr_t)store->address,
 		.value = value,
 		.old_value = old_value};

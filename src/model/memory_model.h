@@ -50,7 +50,8 @@ struct delayed_store {
 	bool is_unseen;
 	uint64_t site; /* place of the store */
 	uint64_t observer_site;
-	uint64_t passing_site; /* place of the writer's later read, which passed the store */
+	uint64_t observer_step; /* step of the observer's access, as in the trace */
+	uint64_t passing_site;	/* place of the writer's later read, which passed the store */
 	uint64_t address;
 	uint64_t value;	    /* the delayed value */
 	uint64_t old_value; /* the value in memory when the observer accessed it */

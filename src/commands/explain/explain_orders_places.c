@@ -68,7 +68,8 @@ static void explain_orders_places_orders_add_event(
 			search, event->site, event->kind, event->order);
 }
 
-/* The accesses of the delayed stores, then the other atomic ones, the latest first. */
+/* The accesses of the delayed stores, then the other atomic ones, the latest first; the plain ones of a
+ * program without atomic ones. */
 static void explain_orders_places_orders_add_events(
 	struct orders_search *search, struct contract *contract)
 {
@@ -76,6 +77,8 @@ static void explain_orders_places_orders_add_events(
 	const struct trace_event *events = contract_area(contract, contract->trace_offset);
 	const uint64_t capacity = contract->trace_bytes / sizeof *events;
 	const uint64_t count = contract->trace_count < capacity ? contract->trace_count : capacity;
+	uint32_t before;
+	bool has_atomics;
 
 	for (uint32_t i = 0; i < delayed_stores_recorded(delayed); i++) {
 		const struct delayed_store *store = &delayed->items[i];
@@ -89,8 +92,13 @@ static void explain_orders_places_orders_add_events(
 				explain_orders_places_orders_add_event(search, event);
 		}
 	}
+	before = search->out->place_count;
 	for (uint64_t i = count; i-- > 0;)
 		if (events[i].kind != OP_LOAD && events[i].kind != OP_STORE)
+			explain_orders_places_orders_add_event(search, &events[i]);
+	has_atomics = search->out->place_count > before;
+	for (uint64_t i = count; i-- > 0 && !has_atomics;)
+		if (events[i].kind == OP_LOAD || events[i].kind == OP_STORE)
 			explain_orders_places_orders_add_event(search, &events[i]);
 }
 

@@ -52,6 +52,7 @@ static void accesses_access_report(const struct engine_op *op, const struct c11_
 		.is_unseen = true,
 		.site = hidden->site,
 		.observer_site = op->site,
+		.observer_step = engine_step() - 1,
 		.address = (uint64_t)(uintptr_t)op->address,
 		.value = hidden->value,
 		.old_value = old_value,

@@ -70,13 +70,39 @@ static void delayed_stores_add_remedy(
 		remedy, " before the %s", !store->is_unseen || store->is_read ? "read" : "store");
 	if (store->is_unseen) {
 		delayed_stores_add_place(builder, store->observer, store->observer_site, remedy);
-		strbuf_adds(remedy,
-			": a memory_order_release store after the one and a memory_order_acquire load of its value before the other; or memory_order_seq_cst");
+		strbuf_addf(remedy,
+			": a memory_order_release store after that store, and a memory_order_acquire load of its value before the %s; or, where each thread stores before it reads what the other stores, memory_order_seq_cst for all of these accesses",
+			store->is_read ? "read" : "other store");
 		return;
 	}
 	delayed_stores_add_place(builder, store->writer, store->passing_site, remedy);
 	strbuf_adds(remedy,
 		": make the store memory_order_seq_cst, or put atomic_thread_fence(memory_order_seq_cst) between them");
+}
+
+/* Marks the step of the observer, and that of the store if the trace has only one that it can be. */
+static void delayed_stores_mark(const struct builder *builder, const struct delayed_store *store,
+	const struct strbuf *cause)
+{
+	const struct finding_source *source = builder->source;
+	uint64_t written = NO_EVENT, observed = NO_EVENT;
+	uint32_t stores = 0;
+
+	for (uint64_t i = 0; i < source->event_count; i++) {
+		const struct trace_event *event = &source->events[i];
+
+		if (event->thread == store->observer.index && event->site == store->observer_site &&
+			event->step == store->observer_step)
+			observed = i;
+		if (event->thread != store->writer.index || event->site != store->site ||
+			event->address != store->address)
+			continue;
+		written = i;
+		stores++;
+	}
+	builder_mark_cause(builder, observed, cause);
+	if (stores == 1)
+		builder_mark_cause(builder, written, cause);
 }
 
 static void delayed_stores_add(const struct builder *builder, const struct delayed_store *store,
@@ -89,6 +115,7 @@ static void delayed_stores_add(const struct builder *builder, const struct delay
 		.is_brief = true};
 	char *variable = builder_memory(builder, &access);
 
+	delayed_stores_mark(builder, store, cause);
 	strbuf_addf(cause, "%s %s %s", builder_thread(builder, store->observer),
 		store->is_read ? "reads" : "writes", variable);
 	free(variable);

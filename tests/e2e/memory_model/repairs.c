@@ -1,7 +1,7 @@
 /*
- * repairs mp|sb: bugs that need two stronger orders or fences, each access at a line of its own.
+ * repairs mp|sb|volatile: bugs that need two stronger orders or fences, each access at a line of its own.
  * mp: a message is published and read without release and acquire. sb: both threads read before
- * the other's store is visible.
+ * the other's store is visible. volatile: the same by variables that are not atomic.
  */
 #include <assert.h>
 #include <pthread.h>
@@ -39,15 +39,35 @@ static void *sb_second(void *unused)
 	return unused;
 }
 
+static volatile int v, w;
+
+static void *volatile_first(void *unused)
+{
+	v = 1;
+	results[0] = w;
+	return unused;
+}
+
+static void *volatile_second(void *unused)
+{
+	w = 1;
+	results[1] = v;
+	return unused;
+}
+
 int main(int argc, char **argv)
 {
-	const int is_mp = argc < 2 || strcmp(argv[1], "mp") == 0;
+	static void *(*const functions[3][2])(void *) = {
+		{mp_send, mp_receive}, {sb_first, sb_second}, {volatile_first, volatile_second}};
+	const int test = argc < 2 || strcmp(argv[1], "mp") == 0 ? 0
+			 : strcmp(argv[1], "sb") == 0		? 1
+								: 2;
 	pthread_t threads[2];
 
-	pthread_create(&threads[0], NULL, is_mp ? mp_send : sb_first, NULL);
-	pthread_create(&threads[1], NULL, is_mp ? mp_receive : sb_second, NULL);
-	pthread_join(threads[0], NULL);
-	pthread_join(threads[1], NULL);
-	assert(is_mp || results[0] || results[1]);
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, functions[test][i], NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	assert(!test || results[0] || results[1]);
 	return 0;
 }
