@@ -112,60 +112,6 @@ static int rwlock_read_now(struct rwlock *rwlock, const struct engine_thread *se
 	return 0;
 }
 
-static int rwlock_taken(struct rwlock *rwlock, struct engine_thread *self, int error)
-{
-	if (error) {
-		engine_failed();
-		return error;
-	}
-	self->held_count++;
-	engine_changed(rwlock);
-	return 0;
-}
-
-static int rwlock_take_for_reading(struct rwlock *rwlock, uint64_t site)
-{
-	struct engine_thread *self = engine_current();
-	int error;
-
-	shared_enter(rwlock->is_shared);
-	error = rwlock_read_now(rwlock, self, site);
-	shared_leave(rwlock->is_shared);
-	return rwlock_taken(rwlock, self, error);
-}
-
-int rwlock_rdlock(struct rwlock *rwlock, uint64_t deadline_ns, uint64_t site)
-{
-	struct engine_op op = {.kind = OP_RWLOCK_RDLOCK,
-		.address = rwlock,
-		.site = site,
-		.is_shared = rwlock->is_shared,
-		.ready = rwlock_is_ready_to_read,
-		.deadline_ns = deadline_ns};
-	enum engine_result result;
-	int error;
-
-	do {
-		result = engine_perform(&op);
-		error = result == WAIT_DONE ? rwlock_take_for_reading(rwlock, site)
-					    : sync_error(result);
-	} while (error == SYNC_AGAIN);
-	return error;
-}
-
-int rwlock_tryrdlock(struct rwlock *rwlock, uint64_t site)
-{
-	engine_point(OP_RWLOCK_TRYRDLOCK, rwlock, site);
-	if (rwlock_admits_readers(rwlock)) {
-		int error = rwlock_take_for_reading(rwlock, site);
-
-		if (error != SYNC_AGAIN)
-			return error;
-	}
-	engine_unproductive();
-	return EBUSY;
-}
-
 static bool rwlock_is_free(const struct rwlock *rwlock)
 {
 	return !rwlock->writer && !rwlock->readers;
@@ -190,15 +136,22 @@ static int rwlock_write_now(struct rwlock *rwlock, const struct engine_thread *s
 	return 0;
 }
 
-static int rwlock_take_for_writing(struct rwlock *rwlock, uint64_t site)
+static int rwlock_acquire(struct rwlock *rwlock, enum rwlock_access access, uint64_t site)
 {
 	struct engine_thread *self = engine_current();
 	int error;
 
 	shared_enter(rwlock->is_shared);
-	error = rwlock_write_now(rwlock, self, site);
+	error = access == RWLOCK_WRITES ? rwlock_write_now(rwlock, self, site)
+					: rwlock_read_now(rwlock, self, site);
 	shared_leave(rwlock->is_shared);
-	return rwlock_taken(rwlock, self, error);
+	if (error) {
+		engine_failed();
+		return error;
+	}
+	self->held_count++;
+	engine_changed(rwlock);
+	return 0;
 }
 
 static void rwlock_count_waiting(struct rwlock *rwlock, int change)
@@ -230,33 +183,37 @@ static enum engine_result rwlock_wait_as_preferred_writer(
 	return result;
 }
 
-int rwlock_wrlock(struct rwlock *rwlock, uint64_t deadline_ns, uint64_t site)
+int rwlock_lock(
+	struct rwlock *rwlock, enum rwlock_access access, uint64_t deadline_ns, uint64_t site)
 {
-	struct engine_op op = {.kind = OP_RWLOCK_WRLOCK,
+	const bool writes = access == RWLOCK_WRITES;
+	struct engine_op op = {.kind = writes ? OP_RWLOCK_WRLOCK : OP_RWLOCK_RDLOCK,
 		.address = rwlock,
 		.site = site,
 		.is_shared = rwlock->is_shared,
-		.ready = rwlock_is_ready_to_write,
+		.ready = writes ? rwlock_is_ready_to_write : rwlock_is_ready_to_read,
 		.deadline_ns = deadline_ns};
 	enum engine_result result;
 	int error;
 
 	do {
-		if (rwlock->kind == RWLOCK_PREFERS_WRITERS)
+		if (writes && rwlock->kind == RWLOCK_PREFERS_WRITERS)
 			result = rwlock_wait_as_preferred_writer(rwlock, &op);
 		else
 			result = engine_perform(&op);
-		error = result == WAIT_DONE ? rwlock_take_for_writing(rwlock, site)
+		error = result == WAIT_DONE ? rwlock_acquire(rwlock, access, site)
 					    : sync_error(result);
 	} while (error == SYNC_AGAIN);
 	return error;
 }
 
-int rwlock_trywrlock(struct rwlock *rwlock, uint64_t site)
+int rwlock_trylock(struct rwlock *rwlock, enum rwlock_access access, uint64_t site)
 {
-	engine_point(OP_RWLOCK_TRYWRLOCK, rwlock, site);
-	if (rwlock_is_free(rwlock)) {
-		int error = rwlock_take_for_writing(rwlock, site);
+	const bool writes = access == RWLOCK_WRITES;
+
+	engine_point(writes ? OP_RWLOCK_TRYWRLOCK : OP_RWLOCK_TRYRDLOCK, rwlock, site);
+	if (writes ? rwlock_is_free(rwlock) : rwlock_admits_readers(rwlock)) {
+		int error = rwlock_acquire(rwlock, access, site);
 
 		if (error != SYNC_AGAIN)
 			return error;

@@ -180,13 +180,14 @@ void rwlock_init(struct rwlock *rwlock, uint32_t kind, bool is_shared);
 /* Returns EBUSY if held; destroying a held lock is also a failure of the run. */
 int rwlock_destroy(struct rwlock *rwlock, uint64_t site);
 
-/* Returns 0, EDEADLK (the caller is the writer), EAGAIN (too many), ETIMEDOUT, SYNC_CANCELLED. */
-int rwlock_rdlock(struct rwlock *rwlock, uint64_t deadline_ns, uint64_t site);
-/* Same as rwlock_rdlock(), without EAGAIN. A reader that requests a write lock blocks on itself. */
-int rwlock_wrlock(struct rwlock *rwlock, uint64_t deadline_ns, uint64_t site);
-/* Try to lock. Return 0 or EBUSY; EAGAIN for too many readers. */
-int rwlock_tryrdlock(struct rwlock *rwlock, uint64_t site);
-int rwlock_trywrlock(struct rwlock *rwlock, uint64_t site);
+enum rwlock_access { RWLOCK_READS, RWLOCK_WRITES };
+
+/* Returns 0, EDEADLK (the caller is the writer), EAGAIN (too many readers), ETIMEDOUT,
+ * SYNC_CANCELLED. A reader that requests a write lock blocks on itself. */
+int rwlock_lock(
+	struct rwlock *rwlock, enum rwlock_access access, uint64_t deadline_ns, uint64_t site);
+/* Tries to lock. Returns 0 or EBUSY; EAGAIN for too many readers. */
+int rwlock_trylock(struct rwlock *rwlock, enum rwlock_access access, uint64_t site);
 /* Always returns 0; unlocking a lock that the caller does not hold is a failure of the run. */
 int rwlock_unlock(struct rwlock *rwlock, uint64_t site);
 

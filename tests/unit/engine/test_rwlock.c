@@ -47,7 +47,7 @@ static void *read_once(void *argument)
 {
 	struct scene *s = argument;
 
-	(void)rwlock_rdlock(&s->rwlock, ENGINE_FOREVER, 1);
+	(void)rwlock_lock(&s->rwlock, RWLOCK_READS, ENGINE_FOREVER, 1);
 	if (++s->readers > s->readers_most)
 		s->readers_most = s->readers;
 	s->is_mixed |= s->writers != 0;
@@ -61,7 +61,7 @@ static void *write_once(void *argument)
 {
 	struct scene *s = argument;
 
-	(void)rwlock_wrlock(&s->rwlock, ENGINE_FOREVER, 3);
+	(void)rwlock_lock(&s->rwlock, RWLOCK_WRITES, ENGINE_FOREVER, 3);
 	s->is_mixed |= s->writers++ || s->readers;
 	simulation_step();
 	s->writers--;
@@ -122,7 +122,7 @@ static void *write_for_a_microsecond(void *argument)
 {
 	struct scene *s = argument;
 
-	s->result[0] = rwlock_wrlock(&s->rwlock, engine_clock_ns() + MICROSECOND, 5);
+	s->result[0] = rwlock_lock(&s->rwlock, RWLOCK_WRITES, engine_clock_ns() + MICROSECOND, 5);
 	return NULL;
 }
 
@@ -131,13 +131,13 @@ static void read_past_waiting_writer(void *argument)
 	struct scene *s = argument;
 	struct engine_thread *writer;
 
-	(void)rwlock_rdlock(&s->rwlock, ENGINE_FOREVER, 1);
+	(void)rwlock_lock(&s->rwlock, RWLOCK_READS, ENGINE_FOREVER, 1);
 	writer = simulation_create(write_for_a_microsecond, s);
 	while (engine_clock_ns() == 0 && writer->op->kind != OP_RWLOCK_WRLOCK)
 		engine_point(OP_YIELD, NULL, 0);
 	engine_point(OP_YIELD, NULL, 0);
-	s->result[1] = rwlock_tryrdlock(&s->rwlock, 1);
-	s->result[2] = rwlock_rdlock(&s->rwlock, ENGINE_FOREVER, 1);
+	s->result[1] = rwlock_trylock(&s->rwlock, RWLOCK_READS, 1);
+	s->result[2] = rwlock_lock(&s->rwlock, RWLOCK_READS, ENGINE_FOREVER, 1);
 	s->result[3] = engine_clock_ns() > 0;
 	simulation_join(writer);
 }
@@ -169,8 +169,8 @@ static void *read_twice(void *argument)
 {
 	struct scene *s = argument;
 
-	(void)rwlock_rdlock(&s->rwlock, ENGINE_FOREVER, 11);
-	(void)rwlock_rdlock(&s->rwlock, ENGINE_FOREVER, 12);
+	(void)rwlock_lock(&s->rwlock, RWLOCK_READS, ENGINE_FOREVER, 11);
+	(void)rwlock_lock(&s->rwlock, RWLOCK_READS, ENGINE_FOREVER, 12);
 	(void)rwlock_unlock(&s->rwlock, 1);
 	(void)rwlock_unlock(&s->rwlock, 1);
 	return NULL;
@@ -220,14 +220,14 @@ static void lock_again_as_writer(void *argument)
 {
 	struct scene *s = argument;
 
-	(void)rwlock_wrlock(&s->rwlock, ENGINE_FOREVER, 1);
-	s->result[0] = rwlock_wrlock(&s->rwlock, ENGINE_FOREVER, 1);
-	s->result[1] = rwlock_rdlock(&s->rwlock, ENGINE_FOREVER, 1);
-	s->result[2] = rwlock_trywrlock(&s->rwlock, 1);
-	s->result[3] = rwlock_tryrdlock(&s->rwlock, 1);
+	(void)rwlock_lock(&s->rwlock, RWLOCK_WRITES, ENGINE_FOREVER, 1);
+	s->result[0] = rwlock_lock(&s->rwlock, RWLOCK_WRITES, ENGINE_FOREVER, 1);
+	s->result[1] = rwlock_lock(&s->rwlock, RWLOCK_READS, ENGINE_FOREVER, 1);
+	s->result[2] = rwlock_trylock(&s->rwlock, RWLOCK_WRITES, 1);
+	s->result[3] = rwlock_trylock(&s->rwlock, RWLOCK_READS, 1);
 	s->result[4] = rwlock_unlock(&s->rwlock, 1);
 	s->rwlock.readers = UINT32_MAX >> 3; /* glibc's maximum number of readers */
-	s->result[5] = rwlock_rdlock(&s->rwlock, ENGINE_FOREVER, 1);
+	s->result[5] = rwlock_lock(&s->rwlock, RWLOCK_READS, ENGINE_FOREVER, 1);
 }
 
 static void test_errors__are_those_of_posix(void **state)
@@ -246,8 +246,8 @@ static void upgrade(void *argument)
 {
 	struct scene *s = argument;
 
-	(void)rwlock_rdlock(&s->rwlock, ENGINE_FOREVER, 21);
-	(void)rwlock_wrlock(&s->rwlock, ENGINE_FOREVER, 22);
+	(void)rwlock_lock(&s->rwlock, RWLOCK_READS, ENGINE_FOREVER, 21);
+	(void)rwlock_lock(&s->rwlock, RWLOCK_WRITES, ENGINE_FOREVER, 22);
 }
 
 static void test_reader_that_writes__waits_for_itself(void **state)
@@ -271,7 +271,7 @@ static void *read_and_end(void *argument)
 {
 	struct scene *s = argument;
 
-	(void)rwlock_rdlock(&s->rwlock, ENGINE_FOREVER, 1);
+	(void)rwlock_lock(&s->rwlock, RWLOCK_READS, ENGINE_FOREVER, 1);
 	return NULL;
 }
 
@@ -289,10 +289,10 @@ static void read_often(void *argument)
 	struct scene *s = argument;
 
 	for (int i = 0; i < RWLOCK_KNOWN_READERS + 2; i++)
-		(void)rwlock_rdlock(&s->rwlock, ENGINE_FOREVER, 1);
+		(void)rwlock_lock(&s->rwlock, RWLOCK_READS, ENGINE_FOREVER, 1);
 	for (int i = 0; i < RWLOCK_KNOWN_READERS + 2; i++)
 		s->result[0] |= rwlock_unlock(&s->rwlock, 2);
-	s->result[1] = rwlock_trywrlock(&s->rwlock, 3);
+	s->result[1] = rwlock_trylock(&s->rwlock, RWLOCK_WRITES, 3);
 }
 
 static void test_many_readers__are_counted_beyond_those_known(void **state)
@@ -309,9 +309,9 @@ static void write_beside_first_reader(void *argument)
 	struct scene *s = argument;
 
 	simulation_join(simulation_create(read_and_end, s));
-	(void)rwlock_rdlock(&s->rwlock, ENGINE_FOREVER, 1);
+	(void)rwlock_lock(&s->rwlock, RWLOCK_READS, ENGINE_FOREVER, 1);
 	(void)rwlock_unlock(&s->rwlock, 1);
-	(void)rwlock_wrlock(&s->rwlock, ENGINE_FOREVER, 9);
+	(void)rwlock_lock(&s->rwlock, RWLOCK_WRITES, ENGINE_FOREVER, 9);
 }
 
 static void test_waiting_writer__is_shown_a_reader_that_stayed(void **state)
@@ -328,7 +328,7 @@ static void destroy_held(void *argument)
 {
 	struct scene *s = argument;
 
-	(void)rwlock_rdlock(&s->rwlock, ENGINE_FOREVER, 1);
+	(void)rwlock_lock(&s->rwlock, RWLOCK_READS, ENGINE_FOREVER, 1);
 	(void)rwlock_destroy(&s->rwlock, 7);
 }
 

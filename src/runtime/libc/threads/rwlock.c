@@ -25,44 +25,35 @@ EXPORT int pthread_rwlock_init(pthread_rwlock_t *rwlock, const pthread_rwlockatt
 INTERPOSED(int, pthread_rwlock_destroy, (pthread_rwlock_t * rwlock),
 	rwlock_destroy(rwlock_of(rwlock), CALL_SITE));
 INTERPOSED(int, pthread_rwlock_rdlock, (pthread_rwlock_t * rwlock),
-	sync_result(rwlock_rdlock(rwlock_of(rwlock), ENGINE_FOREVER, CALL_SITE)));
+	sync_result(rwlock_lock(rwlock_of(rwlock), RWLOCK_READS, ENGINE_FOREVER, CALL_SITE)));
 INTERPOSED(int, pthread_rwlock_wrlock, (pthread_rwlock_t * rwlock),
-	sync_result(rwlock_wrlock(rwlock_of(rwlock), ENGINE_FOREVER, CALL_SITE)));
+	sync_result(rwlock_lock(rwlock_of(rwlock), RWLOCK_WRITES, ENGINE_FOREVER, CALL_SITE)));
 INTERPOSED(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t * rwlock),
-	rwlock_tryrdlock(rwlock_of(rwlock), CALL_SITE));
+	rwlock_trylock(rwlock_of(rwlock), RWLOCK_READS, CALL_SITE));
 INTERPOSED(int, pthread_rwlock_trywrlock, (pthread_rwlock_t * rwlock),
-	rwlock_trywrlock(rwlock_of(rwlock), CALL_SITE));
+	rwlock_trylock(rwlock_of(rwlock), RWLOCK_WRITES, CALL_SITE));
 
-static int rwlock_rdlock_until(
-	pthread_rwlock_t *rwlock, clockid_t clock, const struct timespec *time, uint64_t site)
+static int rwlock_lock_until(pthread_rwlock_t *rwlock, enum rwlock_access access, clockid_t clock,
+	const struct timespec *time, uint64_t site)
 {
 	if (!sync_has_clock(clock))
 		return EINVAL;
 	return sync_timed_result(
-		rwlock_rdlock(rwlock_of(rwlock), sync_deadline(clock, time), site), time);
-}
-
-static int rwlock_wrlock_until(
-	pthread_rwlock_t *rwlock, clockid_t clock, const struct timespec *time, uint64_t site)
-{
-	if (!sync_has_clock(clock))
-		return EINVAL;
-	return sync_timed_result(
-		rwlock_wrlock(rwlock_of(rwlock), sync_deadline(clock, time), site), time);
+		rwlock_lock(rwlock_of(rwlock), access, sync_deadline(clock, time), site), time);
 }
 
 INTERPOSED(int, pthread_rwlock_timedrdlock,
 	(pthread_rwlock_t * rwlock, const struct timespec *time),
-	rwlock_rdlock_until(rwlock, CLOCK_REALTIME, time, CALL_SITE));
+	rwlock_lock_until(rwlock, RWLOCK_READS, CLOCK_REALTIME, time, CALL_SITE));
 INTERPOSED(int, pthread_rwlock_timedwrlock,
 	(pthread_rwlock_t * rwlock, const struct timespec *time),
-	rwlock_wrlock_until(rwlock, CLOCK_REALTIME, time, CALL_SITE));
+	rwlock_lock_until(rwlock, RWLOCK_WRITES, CLOCK_REALTIME, time, CALL_SITE));
 INTERPOSED(int, pthread_rwlock_clockrdlock,
 	(pthread_rwlock_t * rwlock, clockid_t clock, const struct timespec *time),
-	rwlock_rdlock_until(rwlock, clock, time, CALL_SITE));
+	rwlock_lock_until(rwlock, RWLOCK_READS, clock, time, CALL_SITE));
 INTERPOSED(int, pthread_rwlock_clockwrlock,
 	(pthread_rwlock_t * rwlock, clockid_t clock, const struct timespec *time),
-	rwlock_wrlock_until(rwlock, clock, time, CALL_SITE));
+	rwlock_lock_until(rwlock, RWLOCK_WRITES, clock, time, CALL_SITE));
 INTERPOSED(int, pthread_rwlock_unlock, (pthread_rwlock_t * rwlock),
 	rwlock_unlock(rwlock_of(rwlock), CALL_SITE));
 
