@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/strbuf.h"
 #include "base/hash.h"
 
 const char *const suspicion_words[SUSPICION_COUNT] = {
@@ -17,13 +18,11 @@ const char *const suspicion_words[SUSPICION_COUNT] = {
 
 bool suspicion_parse(const char *word, enum suspicion *out)
 {
-	for (unsigned i = 0; i < SUSPICION_COUNT; i++) {
-		if (strcmp(word, suspicion_words[i]) != 0)
-			continue;
-		*out = (enum suspicion)i;
-		return true;
-	}
-	return false;
+	const unsigned found = strings_find(suspicion_words, SUSPICION_COUNT, word);
+
+	if (found < SUSPICION_COUNT)
+		*out = (enum suspicion)found;
+	return found < SUSPICION_COUNT;
 }
 
 void pattern_ranking_release(struct pattern_ranking *ranking)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 
 char strbuf_empty_text[1];
@@ -103,4 +104,33 @@ char *string_copy_part(const char *text, size_t length)
 
 	BUG_ON(!copy);
 	return copy;
+}
+
+char **strings_copy(char *const *list)
+{
+	size_t count = 0;
+	char **copy;
+
+	while (list[count])
+		count++;
+	copy = array_new(count + 1, sizeof *copy);
+	for (size_t i = 0; i < count; i++)
+		copy[i] = string_copy(list[i]);
+	return copy;
+}
+
+void strings_free(char **list)
+{
+	for (size_t i = 0; list && list[i]; i++)
+		free(list[i]);
+	free(list);
+}
+
+unsigned strings_find(const char *const *list, unsigned count, const char *word)
+{
+	unsigned i = 0;
+
+	while (i < count && strcmp(list[i], word) != 0)
+		i++;
+	return i;
 }

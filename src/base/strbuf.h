@@ -36,5 +36,10 @@ char *strbuf_detach(struct strbuf *buf);
 
 /* Returns a copy of `text`, which the caller frees; NULL: NULL. */
 char *string_copy(const char *text);
+/* Copies a list that NULL ends, with its strings; strings_free() frees both and accepts NULL. */
+char **strings_copy(char *const *list);
+void strings_free(char **list);
+/* Returns the index of `word` in the list, or `count`. */
+unsigned strings_find(const char *const *list, unsigned count, const char *word);
 /* Returns a copy of the first `length` bytes, or of the whole text if it is shorter. */
 char *string_copy_part(const char *text, size_t length);

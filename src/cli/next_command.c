@@ -144,13 +144,6 @@ char **next_select_given(char *const *given, char *const *program,
 	return words.list;
 }
 
-void next_words_free(char **words)
-{
-	for (size_t i = 0; words[i]; i++)
-		free(words[i]);
-	free(words);
-}
-
 void next_add_given(struct strbuf *out, char *const *given, char *const *program,
 	const struct argp_option *options, const int *dropped)
 {
@@ -158,7 +151,7 @@ void next_add_given(struct strbuf *out, char *const *given, char *const *program
 
 	for (size_t i = 0; words[i]; i++)
 		next_command_add_word(out, words[i]);
-	next_words_free(words);
+	strings_free(words);
 }
 
 static void next_command_add_time(struct strbuf *out, const char *option, uint64_t time_ns)

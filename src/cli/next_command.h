@@ -16,11 +16,10 @@ void next_add_store(struct strbuf *out, const char *directory);
 /*
  * Returns the words of `given` before `program` (in the same array) that are options of the
  * zero-terminated table `options`, except the zero-terminated keys `dropped`.
- * The array ends with NULL; release it with next_words_free().
+ * The array ends with NULL; release it with strings_free().
  */
 char **next_select_given(char *const *given, char *const *program,
 	const struct argp_option *options, const int *dropped);
-void next_words_free(char **words);
 /* Appends these words. */
 void next_add_given(struct strbuf *out, char *const *given, char *const *program,
 	const struct argp_option *options, const int *dropped);

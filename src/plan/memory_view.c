@@ -21,13 +21,11 @@ const char *const memory_mode_words[MEMORY_MODE_COUNT] = {
 
 bool memory_mode_parse(const char *word, enum memory_mode *out)
 {
-	for (int mode = 0; mode < MEMORY_MODE_COUNT; mode++) {
-		if (strcmp(word, memory_mode_words[mode]) == 0) {
-			*out = (enum memory_mode)mode;
-			return true;
-		}
-	}
-	return false;
+	const unsigned found = strings_find(memory_mode_words, MEMORY_MODE_COUNT, word);
+
+	if (found < MEMORY_MODE_COUNT)
+		*out = (enum memory_mode)found;
+	return found < MEMORY_MODE_COUNT;
 }
 
 static void *memory_view_allocate(size_t count, size_t size)

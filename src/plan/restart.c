@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/strbuf.h"
+
 /* Costs measured with a program of 3 threads and 124 scheduling points. */
 const struct restart_description restart_descriptions[RESTART_COUNT] = {
 	[RESTART_REWIND] = {"rewind", "memory is put back inside the process", 9000},
@@ -28,13 +30,11 @@ bool restart_parse(const char *word, enum contract_restart *out)
 
 bool executor_parse(const char *word, enum contract_executor *out)
 {
-	for (int i = 0; i < EXECUTOR_COUNT; i++) {
-		if (strcmp(word, executor_words[i]) == 0) {
-			*out = (enum contract_executor)i;
-			return true;
-		}
-	}
-	return false;
+	const unsigned found = strings_find(executor_words, EXECUTOR_COUNT, word);
+
+	if (found < EXECUTOR_COUNT)
+		*out = (enum contract_executor)found;
+	return found < EXECUTOR_COUNT;
 }
 
 enum contract_restart restart_next(enum contract_restart restart, enum contract_executor executor)

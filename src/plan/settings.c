@@ -35,13 +35,11 @@ const char *memory_model_phrase(enum memory_model model)
 
 bool memory_model_parse(const char *word, enum memory_model *out)
 {
-	for (unsigned model = 0; model < MEMORY_MODEL_COUNT; model++) {
-		if (strcmp(word, memory_model_words[model]) != 0)
-			continue;
-		*out = (enum memory_model)model;
-		return true;
-	}
-	return false;
+	const unsigned found = strings_find(memory_model_words, MEMORY_MODEL_COUNT, word);
+
+	if (found < MEMORY_MODEL_COUNT)
+		*out = (enum memory_model)found;
+	return found < MEMORY_MODEL_COUNT;
 }
 
 void settings_init(struct settings *settings)

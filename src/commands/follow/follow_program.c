@@ -62,13 +62,6 @@ static char **follow_program_read_list(pid_t pid, const char *name)
 	return list;
 }
 
-static void follow_program_free_list(char **list)
-{
-	for (size_t i = 0; list && list[i]; i++)
-		free(list[i]);
-	free(list);
-}
-
 /* Keeps argv[0] where it names the file (absolute, or below the folder); else the file's path. */
 static void follow_program_resolve_name(struct follow_program *program)
 {
@@ -111,8 +104,8 @@ static void follow_program_release(struct followed_program *followed)
 {
 	struct follow_program *program = &followed->program;
 
-	follow_program_free_list(program->argv);
-	follow_program_free_list(program->environment);
+	strings_free(program->argv);
+	strings_free(program->environment);
 	free(program->path);
 	free(program->directory);
 	free(program->input);

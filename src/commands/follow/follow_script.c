@@ -42,19 +42,6 @@ char **follow_new_variables(const struct follow_program *program)
 	return list;
 }
 
-static char **follow_script_copy(char *const *list)
-{
-	size_t count = 0;
-	char **copy;
-
-	while (list[count])
-		count++;
-	copy = array_new(count + 1, sizeof *copy);
-	for (size_t i = 0; i < count; i++)
-		copy[i] = string_copy(list[i]);
-	return copy;
-}
-
 bool follow_script_is_interpreter(const struct follow_process *process, const char *script)
 {
 	return process->is_given ||
@@ -70,8 +57,8 @@ static bool follow_script_on_executed(void *context, const struct follow_process
 	if (!process->is_first || follow_script_is_interpreter(process, search->name))
 		return false;
 	variables = follow_new_variables(process->program);
-	script->argv = follow_script_copy(process->program->argv);
-	script->environment = follow_script_copy(variables);
+	script->argv = strings_copy(process->program->argv);
+	script->environment = strings_copy(variables);
 	free(variables);
 	return true;
 }
@@ -97,15 +84,8 @@ int follow_script_find(struct follow_script *script, char *const *argv,
 	return status;
 }
 
-static void follow_script_free_list(char **list)
-{
-	for (size_t i = 0; list && list[i]; i++)
-		free(list[i]);
-	free(list);
-}
-
 void follow_script_release(struct follow_script *script)
 {
-	follow_script_free_list(script->argv);
-	follow_script_free_list(script->environment);
+	strings_free(script->argv);
+	strings_free(script->environment);
 }

@@ -1,6 +1,5 @@
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/strbuf.h"
 #include "process/launch.h"
@@ -11,6 +10,7 @@
 #include "cli/option_value.h"
 #include "commands/predict/predict_result.h"
 #include "commands/predict/predict_work.h"
+#include "platform/platform.h"
 
 /* Default numbers of runs: lock orders hardly vary between runs, written values do. */
 /* Naming places starts the program once more; at most this part of a short budget. */
@@ -141,10 +141,9 @@ static const struct option_value predict_values[] = {
 
 static enum predict_method cmd_predict_parse_method(struct argp_state *state, const char *text)
 {
-	enum predict_method method = METHOD_PREDICT;
+	const enum predict_method method =
+		(enum predict_method)strings_find(predict_method_words, METHODS, text);
 
-	while (method < METHODS && strcmp(text, predict_method_words[method]) != 0)
-		method++;
 	if (method == METHODS)
 		argp_error(state, "--method is predict, monitor, race or atomicity, not %s", text);
 	return method;
@@ -303,11 +302,11 @@ static int cmd_predict_do_work(const struct predict_arguments *arguments)
 	strbuf_init(&result.findings);
 	predict_report_listen(&result, &listener);
 	result.predict = predict = predict_open(&arguments->options, &listener);
-	result.begun_ns = predict_clock_ns();
+	result.begun_ns = platform_monotonic_ns();
 	status = predict_work_check_file(arguments->atomic_sets, &err);
 	if (status == 0)
 		status = predict_record(predict, &result.recording, &err);
-	result.recorded_ns = predict_clock_ns();
+	result.recorded_ns = platform_monotonic_ns();
 	if (status == 0)
 		status = cmd_predict_need_memory(arguments, &work, &err);
 	if (status == 0)

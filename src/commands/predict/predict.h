@@ -46,9 +46,6 @@ struct predict *predict_open(
 	const struct predict_options *options, const struct campaign_listener *listener);
 void predict_close(struct predict *predict);
 
-/* Returns the clock for timing the phases. */
-uint64_t predict_clock_ns(void);
-
 /* Makes runs until enough have passed; failing runs become findings. */
 int predict_record(struct predict *predict, struct campaign_result *result, struct error *err);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "commands/predict/predict_internal.h"
+#include "platform/platform.h"
 
 _Static_assert(CANDIDATE_PLACES_MAX <= DIRECTED_PLACES_MAX, "every candidate can be driven");
 
@@ -302,11 +303,11 @@ static int predict_confirm_keep(struct drive *drive, int64_t campaign, struct er
 		.judge = drive->judge,
 		.context = drive->context,
 		.campaign = campaign};
-	const uint64_t begun_ns = predict_clock_ns();
+	const uint64_t begun_ns = platform_monotonic_ns();
 	const int status =
 		keeping.run->segments ? predict_keep(&keeping, attempt->shown_by, err) : 0;
 
-	attempt->kept_ns = predict_clock_ns() - begun_ns;
+	attempt->kept_ns = platform_monotonic_ns() - begun_ns;
 	if (attempt->fails || !keeping.run->segments)
 		return status;
 	memcpy(attempt->finding, attempt->shown_by, sizeof attempt->finding);

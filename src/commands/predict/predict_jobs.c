@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "process/forked_jobs.h"
 #include "commands/predict/predict_internal.h"
+#include "platform/platform.h"
 #include "investigate/replay.h"
 #include "store/store_aside.h"
 
@@ -49,7 +50,7 @@ static void predict_jobs_on_confirming(void *context, const struct failure *fail
 	struct drive_job *job = context;
 
 	(void)failure;
-	job->since_ns = predict_clock_ns();
+	job->since_ns = platform_monotonic_ns();
 }
 
 static void predict_jobs_on_found(void *context, const struct campaign_found *found)
@@ -61,7 +62,7 @@ static void predict_jobs_on_found(void *context, const struct campaign_found *fo
 	strbuf_add(&job->reported, (const char *)&reported, sizeof reported);
 	job->reported_count++;
 	if (job->since_ns)
-		job->investigated_ns += predict_clock_ns() - job->since_ns;
+		job->investigated_ns += platform_monotonic_ns() - job->since_ns;
 	job->since_ns = 0;
 }
 
@@ -95,7 +96,7 @@ static int predict_jobs_work(void *context, uint32_t number, const volatile int 
 	const struct campaign_listener listener = {.context = &job,
 		.confirming = predict_jobs_on_confirming,
 		.found = predict_jobs_on_found};
-	const uint64_t begun_ns = predict_clock_ns();
+	const uint64_t begun_ns = platform_monotonic_ns();
 	struct predict_attempt attempt;
 	int result;
 
@@ -107,7 +108,7 @@ static int predict_jobs_work(void *context, uint32_t number, const volatile int 
 	result = predict_confirm(&predict, &drive->candidates[number], drive->judge,
 		drive->judging(drive->context, number), &attempt, err);
 	attempt.kept_ns += job.investigated_ns;
-	attempt.driven_ns = predict_clock_ns() - begun_ns - attempt.kept_ns;
+	attempt.driven_ns = platform_monotonic_ns() - begun_ns - attempt.kept_ns;
 	if (result == 0)
 		predict_jobs_pack(&attempt, &predict, driving->predict->known_count, &job, answer);
 	return result; /* the process ends and frees the rest */

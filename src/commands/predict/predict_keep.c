@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/bug.h"
 #include "base/hash.h"
 #include "base/strbuf.h"
@@ -21,19 +20,6 @@
 
 /* Small: a program may have dozens of violations, and failures are minimised already. */
 #define MINIMISE_VIOLATION_BUDGET ((struct budget){.runs = 5000, .time_ns = UINT64_C(1000000000)})
-
-static char **predict_keep_copy_arguments(char *const *argv)
-{
-	size_t count = 0;
-	char **copy;
-
-	while (argv[count])
-		count++;
-	copy = array_new(count + 1, sizeof *copy);
-	for (size_t i = 0; i < count; i++)
-		copy[i] = string_copy(argv[i]);
-	return copy;
-}
 
 static void predict_keep_show_recorded(
 	const struct predict *predict, const struct candidate *candidate, struct finding *finding)
@@ -80,7 +66,7 @@ static void predict_keep_complete_finding(
 	const struct campaign_options *options = &predict->options->campaign;
 
 	predict_keep_set_title(keeping, finding);
-	finding->argv = predict_keep_copy_arguments(options->argv);
+	finding->argv = strings_copy(options->argv);
 	finding->directory = getcwd(NULL, 0);
 	finding->input = string_copy(options->settings.input);
 	finding->settings = settings_to_json(&predict->driven);

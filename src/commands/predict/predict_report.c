@@ -7,6 +7,7 @@
 #include "base/bug.h"
 #include "cli/command.h"
 #include "commands/predict/predict_result.h"
+#include "platform/platform.h"
 #include "cli/next_command.h"
 #include "commands/findings/show_finding.h"
 #include "cli/terminal.h"
@@ -20,11 +21,6 @@ const char *const prediction_state_words[PREDICTION_STATES] = {
 	[PREDICTION_UNTRIED] = "not tried",
 };
 
-static bool predict_report_is_silent(const struct predict_result *result)
-{
-	return result->is_quiet;
-}
-
 static void predict_report_on_started(void *context, const struct campaign_start *start)
 {
 	struct predict_result *result = context;
@@ -34,7 +30,7 @@ static void predict_report_on_started(void *context, const struct campaign_start
 		return;
 	result->has_started = true;
 	result->has_memory_sites = start->has_memory_sites;
-	if (predict_report_is_silent(result))
+	if (result->is_quiet)
 		return;
 	terminal_clear_live();
 	(void)fprintf(
@@ -45,13 +41,13 @@ static void predict_report_on_progress(void *context, const struct campaign_prog
 {
 	const struct predict_result *result = context;
 
-	if (!predict_report_is_silent(result))
+	if (!result->is_quiet)
 		terminal_live("recording: %" PRIu64 " runs", progress->runs);
 }
 
 void predict_report_driving(const struct predict_result *result, uint32_t candidate)
 {
-	if (!predict_report_is_silent(result))
+	if (!result->is_quiet)
 		terminal_live(
 			"driving: candidate %u of %u", candidate + 1, result->candidates.count);
 }
@@ -60,8 +56,8 @@ static void predict_report_on_confirming(void *context, const struct failure *fa
 {
 	struct predict_result *result = context;
 
-	result->investigating_since_ns = predict_clock_ns();
-	if (!predict_report_is_silent(result))
+	result->investigating_since_ns = platform_monotonic_ns();
+	if (!result->is_quiet)
 		terminal_live("%s; replaying it", outcome_descriptions[failure->outcome.kind].word);
 }
 
@@ -69,7 +65,7 @@ static void predict_report_on_minimising(void *context, const struct minimise_pr
 {
 	const struct predict_result *result = context;
 
-	if (!predict_report_is_silent(result) && progress->runs % 16 == 0)
+	if (!result->is_quiet && progress->runs % 16 == 0)
 		terminal_live("minimising: %" PRIu64 " runs, %u preemptions, %u switches",
 			progress->runs, progress->preemptions, progress->switches);
 }
@@ -85,7 +81,7 @@ static void predict_report_on_notice(void *context, const char *text)
 {
 	const struct predict_result *result = context;
 
-	if (!predict_report_is_silent(result))
+	if (!result->is_quiet)
 		predict_report_on_warning(context, text);
 }
 
@@ -106,7 +102,7 @@ static bool predict_report_is_first_time(struct predict_result *result, const ch
 static void predict_report_note_investigated(struct predict_result *result)
 {
 	const uint64_t took = result->investigating_since_ns
-				      ? predict_clock_ns() - result->investigating_since_ns
+				      ? platform_monotonic_ns() - result->investigating_since_ns
 				      : 0;
 
 	if (result->inferred_ns)
@@ -203,7 +199,7 @@ void predict_report_recorded(const struct predict_result *result)
 		threads_most = run.threads > threads_most ? run.threads : threads_most;
 		dropped += run.events_dropped;
 	}
-	if (predict_report_is_silent(result) || !runs)
+	if (result->is_quiet || !runs)
 		return;
 	(void)fprintf(stderr,
 		"%u passing run%s recorded, up to %u threads and %s steps each: ", runs,
@@ -220,7 +216,7 @@ void predict_report_recorded(const struct predict_result *result)
 
 void predict_report_notes(const struct predict_result *result, const char *lines)
 {
-	if (predict_report_is_silent(result))
+	if (result->is_quiet)
 		return;
 	terminal_clear_live();
 	for (const char *end; (end = strchr(lines, '\n')); lines = end + 1)
@@ -401,7 +397,7 @@ void predict_report_end(const struct predict_result *result)
 	terminal_clear_live();
 	for (uint32_t i = 0; i < result->candidates.count; i++)
 		counts[result->predictions[i].state]++;
-	if (predict_report_is_silent(result))
+	if (result->is_quiet)
 		return;
 	if (result->candidates.count)
 		(void)fprintf(stderr, "%u confirmed%s, %u benign, %u not reached, %u not tried\n",

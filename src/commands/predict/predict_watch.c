@@ -6,11 +6,6 @@
 #include "commands/predict/predict_internal.h"
 #include "platform/platform.h"
 
-uint64_t predict_clock_ns(void)
-{
-	return platform_monotonic_ns();
-}
-
 const char *predict_known(const struct predict *predict, uint64_t key)
 {
 	for (uint32_t i = 0; i < predict->known_count; i++)

@@ -1,4 +1,5 @@
 #include "commands/predict/predict_work.h"
+#include "platform/platform.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -257,7 +258,7 @@ static int predict_work_drive(struct predict_work *work, struct predict *predict
 		predict_report_recorded(result);
 		predict_work_print_notes(work);
 	}
-	result->inferred_ns = predict_clock_ns();
+	result->inferred_ns = platform_monotonic_ns();
 	if (result->candidates.count)
 		(void)predict_work_prediction_at(result, result->candidates.count - 1);
 	if (status == 0)
@@ -305,11 +306,11 @@ static int predict_work_watch(struct predict_work *work, struct predict *predict
 	struct predict_result *result = work->result;
 	int status;
 
-	result->inferred_ns = predict_clock_ns();
+	result->inferred_ns = platform_monotonic_ns();
 	status = predict_watch(predict, result->options->attempts, predict_work_judge_watched, work,
 		&result->watched, err);
 	result->driving_ns =
-		predict_clock_ns() - result->inferred_ns - result->investigated_driving_ns;
+		platform_monotonic_ns() - result->inferred_ns - result->investigated_driving_ns;
 
 	for (uint32_t i = 0; i < result->candidates.count; i++) {
 		struct prediction *prediction = &result->predictions[i];

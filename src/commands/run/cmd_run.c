@@ -1,6 +1,5 @@
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "explore/campaign.h"
 #include "process/launch.h"
@@ -13,6 +12,8 @@
 #include "commands/run/run_options.h"
 #include "commands/run/run_report.h"
 #include "parallel/remote/cluster.h"
+
+#include "base/strbuf.h"
 
 struct run_command {
 	struct run_arguments arguments;
@@ -160,7 +161,7 @@ static int cmd_run_follow(const struct run_arguments *arguments, bool is_script)
 			"%s is a script: it runs once, natively, and each program that it starts and that makes threads is explored\n",
 			options->argv[0]);
 	status = follow_children_run(&follow);
-	next_words_free(given);
+	strings_free(given);
 	return status;
 }
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/strbuf.h"
 #include "base/text_file.h"
 #include "cli/command.h"
@@ -12,40 +11,19 @@
 #include "commands/test/test_output.h"
 #include "process/target.h"
 
-static char **test_listing_copy(char *const *words)
-{
-	size_t count = 0;
-	char **copy;
-
-	while (words[count])
-		count++;
-	copy = array_new(count + 1, sizeof *copy);
-	for (size_t i = 0; i < count; i++) {
-		copy[i] = string_copy(words[i]);
-	}
-	return copy;
-}
-
-static void test_listing_free(char **words)
-{
-	for (size_t i = 0; words && words[i]; i++)
-		free(words[i]);
-	free(words);
-}
-
 /* Appends what the program prints when its framework lists the cases. */
 static int test_listing_ask(
 	const struct test_listing *listing, struct strbuf *out, struct error *err)
 {
 	const struct test_case none = {.name = (char *)"", .group = (char *)"", .own = (char *)""};
 	char **argv = test_framework_expand(
-		test_listing_copy(listing->argv), listing->found->list, &none, NULL);
+		strings_copy(listing->argv), listing->found->list, &none, NULL);
 	char **environment =
 		test_framework_expand(NULL, listing->found->list_environment, &none, NULL);
 	const int status = test_output_of_program(argv, environment, out, err);
 
-	test_listing_free(argv);
-	test_listing_free(environment);
+	strings_free(argv);
+	strings_free(environment);
 	return status;
 }
 
@@ -156,7 +134,7 @@ int test_listing_read(struct test_listing *listing, struct test_suite *suite, st
 		struct test_case *test = &suite->cases[i];
 
 		test->argv = test_framework_expand(
-			test_listing_copy(listing->argv), arguments, test, escaped);
+			strings_copy(listing->argv), arguments, test, escaped);
 		test->environment = test_framework_expand(
 			NULL, framework ? framework->environment : NULL, test, NULL);
 	}

@@ -56,20 +56,13 @@ bool test_suite_add(
 	return true;
 }
 
-static void test_suite_free_words(char **words)
-{
-	for (size_t i = 0; words && words[i]; i++)
-		free(words[i]);
-	free(words);
-}
-
 void test_suite_release(struct test_suite *suite)
 {
 	for (uint32_t i = 0; i < suite->count; i++) {
 		struct test_case *test = &suite->cases[i];
 
-		test_suite_free_words(test->argv);
-		test_suite_free_words(test->environment);
+		strings_free(test->argv);
+		strings_free(test->environment);
 		free(test->name);
 		free(test->group);
 		free(test->own);
