@@ -11,6 +11,9 @@
  * `dpor` makes the first half of an early round, the first quarter of a later one, and the plan the
  * other runs. Each of its runs follows from the last one: one worker makes all of them.
  *
+ * Early runs are few, so they teach more than their own arm: both leaders learn from all of them,
+ * and `dpor` learns the contended objects from the first two in place of its own learning runs.
+ *
  * Bound: of ROTATION * LATE_PERIOD consecutive planned runs after the first EARLY_RUNS, every arm
  * makes at least one. An arm that alone needs m runs on average needs at most about
  * EARLY_RUNS + 16 m planned runs here.
@@ -52,10 +55,11 @@ static const struct portfolio_arm arms[] = {
 #define ARM_RANDOM 3u	/* needs no lessons */
 #define LEADERS 2u
 #define STATE_ALIGNMENT 64u
-#define EARLY_RUNS 64u	/* most failures occur within this many runs */
-#define EARLY_PERIOD 8u /* one early run in this many is not a leader's */
-#define LATE_PERIOD 2u	/* one later run in this many is not a leader's */
-#define SEARCH_START 8u /* most bugs that random runs find easily are found before */
+#define EARLY_RUNS 64u	  /* most failures occur within this many runs */
+#define EARLY_PERIOD 8u	  /* one early run in this many is not a leader's */
+#define LATE_PERIOD 2u	  /* one later run in this many is not a leader's */
+#define OBSERVED_RUNS 32u /* in rounds of at most 16, as many as teach a leader */
+#define SEARCH_START 2u	  /* the first two runs teach the search */
 #define SEARCH_PERIOD_EARLY 2u
 #define SEARCH_PERIOD_LATE 4u
 #define SEARCH_RUNS_MOST 4096u /* a program with more orders is too big */
@@ -78,7 +82,8 @@ struct portfolio_search {
 	bool is_complete; /* all orders are executed */
 	/* no further runs follow: the search is complete, or cannot become complete */
 	bool is_over;
-	bool has_changed; /* the state has changed in the last round */
+	bool has_changed;  /* the state has changed in the last round */
+	bool is_observing; /* the run of this round shows which objects threads race for */
 	/* the program waits for a child process, whose threads the search does not schedule */
 	bool has_children;
 };
@@ -95,6 +100,9 @@ struct portfolio {
 	uint32_t arm;	   /* arm of the current or last run */
 	bool is_running;   /* between begin_run and end_run */
 	bool is_even;	   /* option `even`: the arms rotate from the first run on */
+	/* every run of this round teaches both leaders, under the place of the run in the round */
+	bool is_observed;
+	uint32_t observers; /* bits of the arms that learn from the current run of another arm */
 	struct portfolio_search search;
 	/* offset of the arm's state, and of START, from the start of this block */
 	uint64_t arm_offset[ARM_COUNT + 1];
@@ -151,8 +159,10 @@ static void portfolio_begin_campaign(void *state, const struct strategy_config *
 
 	(void)portfolio_layout(config, portfolio->arm_offset); /* only the offsets are used */
 	portfolio->is_even = config->option[0];
+	portfolio->is_observed = !portfolio->is_even;
 	/* Shards would all make the same search. */
 	portfolio->search.is_possible = !portfolio->is_even && config->shards <= 1;
+	portfolio->search.is_observing = portfolio->search.is_possible;
 	for (uint32_t i = 0; i < ARM_COUNT; i++) {
 		const struct strategy_config own = portfolio_arm_config(config, i);
 
@@ -195,6 +205,11 @@ static void portfolio_plan(struct portfolio *portfolio, uint32_t places, uint32_
 	for (uint32_t arm = 0; arm < ARM_COUNT; arm++)
 		planned[arm] = 0;
 	portfolio->search.runs = search;
+	portfolio->search.is_observing = portfolio->search.is_possible && places == 1 &&
+					 !portfolio->search.planned && !search;
+	portfolio->is_observed =
+		!portfolio->is_even &&
+		portfolio->runs + portfolio->search.planned + places <= OBSERVED_RUNS;
 	for (uint32_t place = 0; place < places; place++) {
 		const uint16_t arm = place < search ? ARM_SEARCH
 						    : portfolio_planned_arm(portfolio,
@@ -202,6 +217,8 @@ static void portfolio_plan(struct portfolio *portfolio, uint32_t places, uint32_
 
 		portfolio->plan[place] =
 			(struct portfolio_turn){.arm = arm, .place = (uint16_t)planned[arm]++};
+		if (portfolio->is_observed && arm < LEADERS)
+			portfolio->plan[place].place = (uint16_t)place;
 	}
 }
 
@@ -234,6 +251,25 @@ static bool portfolio_continues_search(struct portfolio *portfolio, uint32_t pla
 	return !search->is_broken;
 }
 
+/* Arms that learn from runs of other arms: early the leaders, and the search before its first run. */
+static void portfolio_begin_observing(struct portfolio *portfolio)
+{
+	portfolio->observers = 0;
+	for (uint32_t arm = 0; arm < ARM_COUNT; arm++) {
+		const struct strategy_learning *learning = &arms[arm].strategy->learning;
+		void *state = portfolio_arm_state(portfolio, arm);
+
+		if (arm == portfolio->arm ||
+			!(arm == ARM_SEARCH ? portfolio->search.is_observing
+					    : arm < LEADERS && portfolio->is_observed))
+			continue;
+		portfolio->observers |= 1u << arm;
+		if (learning->begin_place)
+			learning->begin_place(state, portfolio->place);
+		learning->observe(state);
+	}
+}
+
 static void portfolio_begin_run(void *state, uint64_t seed)
 {
 	struct portfolio *portfolio = state;
@@ -252,6 +288,7 @@ static void portfolio_begin_run(void *state, uint64_t seed)
 	if (strategy->learning.begin_place)
 		strategy->learning.begin_place(arm_state, turn.place);
 	strategy->begin_run(arm_state, seed);
+	portfolio_begin_observing(portfolio);
 }
 
 static bool portfolio_is_searching(const void *state)
@@ -276,6 +313,11 @@ static void portfolio_executed(
 	portfolio->search.has_children |= view->pending[thread.index].kind == OP_CHILD_WAIT;
 	if (strategy->executed)
 		strategy->executed(portfolio_arm_state(portfolio, portfolio->arm), view, thread);
+	for (uint32_t rest = portfolio->observers; rest; rest &= rest - 1) {
+		const uint32_t arm = (uint32_t)__builtin_ctz(rest);
+
+		arms[arm].strategy->executed(portfolio_arm_state(portfolio, arm), view, thread);
+	}
 }
 
 static void portfolio_ending(void *state, const struct schedule_view *view)
@@ -285,6 +327,8 @@ static void portfolio_ending(void *state, const struct schedule_view *view)
 
 	if (strategy->ending)
 		strategy->ending(portfolio_arm_state(portfolio, portfolio->arm), view);
+	if (portfolio->observers >> ARM_SEARCH & 1)
+		strategy_dpor.ending(portfolio_arm_state(portfolio, ARM_SEARCH), view);
 }
 
 static uint32_t portfolio_choose_value(void *state, uint32_t count)
@@ -311,6 +355,12 @@ static void portfolio_end_run(void *state, const struct run_summary *summary)
 		portfolio->search.made++;
 	if (strategy->end_run)
 		strategy->end_run(portfolio_arm_state(portfolio, portfolio->arm), summary);
+	for (uint32_t rest = portfolio->observers; rest; rest &= rest - 1) {
+		const uint32_t arm = (uint32_t)__builtin_ctz(rest);
+
+		if (arms[arm].strategy->end_run)
+			arms[arm].strategy->end_run(portfolio_arm_state(portfolio, arm), summary);
+	}
 }
 
 static void portfolio_begin_place(void *state, uint32_t place)
@@ -338,11 +388,15 @@ static void portfolio_gather(void *state, const void *other, uint32_t place, uin
 		if (!runs[turn.arm]++)
 			first[turn.arm] = turn.place;
 	}
+	for (uint32_t arm = 0; portfolio->is_observed && arm < LEADERS; arm++) {
+		first[arm] = place;
+		runs[arm] = count;
+	}
 	for (uint32_t arm = 0; arm < ARM_COUNT; arm++)
 		if (runs[arm] && arms[arm].strategy->learning.gather)
 			arms[arm].strategy->learning.gather(portfolio_arm_state(portfolio, arm),
 				portfolio_arm_state_of(from, arm), first[arm], runs[arm]);
-	if (runs[ARM_SEARCH])
+	if (runs[ARM_SEARCH] || portfolio->search.is_observing)
 		portfolio_copy_search(portfolio, from);
 	portfolio->search.has_children = has_children;
 }
@@ -353,7 +407,7 @@ static void portfolio_learn_search(struct portfolio *portfolio, uint32_t runs)
 	struct strategy_verdict verdict = {0};
 
 	strategy_dpor.search.verdict(portfolio_arm_state(portfolio, ARM_SEARCH), &verdict);
-	search->has_changed = runs;
+	search->has_changed = runs || search->is_observing;
 	search->is_complete = !search->is_broken && verdict.is_complete;
 	search->is_over |= search->is_broken || verdict.is_complete || verdict.missing;
 	search->planned = search->made;
@@ -370,6 +424,8 @@ static void portfolio_learn(void *state, uint32_t count, uint32_t next)
 		runs[portfolio->plan[i].arm]++;
 	portfolio->runs += count - runs[ARM_SEARCH];
 	portfolio_learn_search(portfolio, runs[ARM_SEARCH]);
+	for (uint32_t arm = 0; portfolio->is_observed && arm < LEADERS; arm++)
+		runs[arm] = count;
 	portfolio_plan(portfolio, next, planned);
 	for (uint32_t arm = 0; arm < ARM_COUNT; arm++)
 		if ((runs[arm] || planned[arm]) && arms[arm].strategy->learning.learn)
@@ -383,6 +439,7 @@ static void portfolio_share(void *state, const void *other)
 	struct portfolio *portfolio = state;
 
 	portfolio->runs = from->runs;
+	portfolio->is_observed = from->is_observed;
 	for (uint32_t arm = 0; arm < ARM_COUNT; arm++)
 		if (arms[arm].strategy->learning.share)
 			arms[arm].strategy->learning.share(portfolio_arm_state(portfolio, arm),

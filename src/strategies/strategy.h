@@ -165,6 +165,11 @@ struct strategy_learning {
 	void (*learn)(void *state, uint32_t count, uint32_t next);
 	void (*share)(void *state, const void *other);
 	/*
+	 * Replaces begin_run() if another strategy makes the choices of the run: executed() and
+	 * end_run() follow, and the run teaches. NULL: only own runs teach.
+	 */
+	void (*observe)(void *state);
+	/*
 	 * Number of places at the beginning of the round that one worker must make, in order. A run
 	 * at place 0 undoes earlier runs of the round at these places, so that any worker can make
 	 * all of them again. The program must not vary in them. NULL: 0.

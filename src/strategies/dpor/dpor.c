@@ -367,10 +367,30 @@ static void dpor_restart_search(struct dpor *dpor)
 	dpor_begin_search(dpor);
 }
 
+static void dpor_observe(void *state)
+{
+	dpor_begin_run(state, 0);
+	((struct dpor *)state)->is_observing = true;
+}
+
+/* A run whose choices another strategy made replaces the learning runs. The search has not begun. */
+static void dpor_end_observed(struct dpor *dpor)
+{
+	if (!dpor->has_diverged && !dpor->is_lost)
+		dpor_reverse_races(dpor);
+	dpor->is_observing = dpor->is_lost = dpor->is_exhausted = false;
+	dpor_restart_search(dpor);
+	dpor->lessons = DPOR_LESSONS;
+}
+
 static void dpor_end_run(void *state, const struct run_summary *summary)
 {
 	struct dpor *dpor = state;
 
+	if (dpor->is_observing) {
+		dpor_end_observed(dpor);
+		return;
+	}
 	if (dpor->is_exhausted || dpor->is_lost || summary->outcome == OUTCOME_TAINTED)
 		return; /* a run that proves nothing is repeated */
 	if (dpor->lessons == DPOR_LESSONS && dpor_symmetry_is_violated(dpor)) {
@@ -446,6 +466,7 @@ const struct strategy strategy_dpor = {
 	.ending = dpor_ending,
 	.choose_value = dpor_choose_value,
 	.end_run = dpor_end_run,
+	.learning = {.observe = dpor_observe},
 	.search = {.is_exhausted = dpor_is_exhausted,
 		.is_valid = dpor_is_valid_state,
 		.verdict = dpor_verdict,

@@ -144,6 +144,7 @@ struct dpor {
 	uint16_t index_of[DPOR_THREADS];
 	uint8_t slot_of[DPOR_THREADS];	  /* slot of a thread index in this run */
 	uint32_t known;			  /* number of thread indices with a slot */
+	bool is_observing;		  /* another strategy makes the choices of this run */
 	bool is_straight;		  /* in this run, every thread index equals its slot */
 	uint32_t last_step[DPOR_THREADS]; /* last step by slot, in this run */
 	/* DPOR_NONE: no step created the slot's thread */

@@ -94,6 +94,16 @@ static void rff_draw_constraint(struct rff *rff)
 	rff->constraint_count++;
 }
 
+static void rff_observe(void *state)
+{
+	struct rff *rff = state;
+
+	rff->known = 0;
+	rff->constraint_count = 0;
+	if (rff_teaches(rff))
+		rff_begin_lesson(rff);
+}
+
 static void rff_begin_run(void *state, uint64_t seed)
 {
 	struct rff *rff = state;
@@ -232,5 +242,6 @@ const struct strategy strategy_rff = {
 	.learning = {.begin_place = rff_begin_place,
 		.gather = rff_gather,
 		.learn = rff_learn,
-		.share = rff_share},
+		.share = rff_share,
+		.observe = rff_observe},
 };

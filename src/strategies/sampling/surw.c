@@ -95,16 +95,24 @@ static object_name surw_pick(struct surw *surw)
 	return 0;
 }
 
-static void surw_begin_run(void *state, uint64_t seed)
+static void surw_observe(void *state)
 {
 	struct surw *surw = state;
 
-	rng_seed(&surw->rng, seed);
+	surw->object = 0;
 	surw->intended = THREAD_NONE;
 	surw->known = 0;
 	surw->is_exhausted = false;
 	if (surw_teaches(surw))
 		surw_begin_lesson(surw);
+}
+
+static void surw_begin_run(void *state, uint64_t seed)
+{
+	struct surw *surw = state;
+
+	surw_observe(surw);
+	rng_seed(&surw->rng, seed);
 	surw->object = surw_pick(surw);
 	surw_expect(surw);
 }
@@ -254,5 +262,6 @@ const struct strategy strategy_surw = {
 	.learning = {.begin_place = surw_begin_place,
 		.gather = surw_gather,
 		.learn = surw_learn,
-		.share = surw_share},
+		.share = surw_share,
+		.observe = surw_observe},
 };

@@ -14,9 +14,9 @@
 #define ARMS 8	 /* those of the plan */
 #define CYCLE 16 /* after the early runs each arm has one run in so many at least */
 #define EARLY 64
-#define EARLY_SEARCH 28		   /* from the eighth early run on, one in two */
-#define PLANNED 36		   /* the other early runs */
-#define LONG_SEARCH (4 * 4096 + 8) /* a search without end is given up by then */
+#define EARLY_SEARCH 31		    /* from the third early run on, one in two */
+#define PLANNED 33		    /* the other early runs */
+#define LONG_SEARCH (4 * 4096 + 64) /* a search without end is given up by then */
 
 /* Far more orders than runs. */
 static const struct simulated_op shared[] = {ADD(0, 1), ADD(0, 1)};
@@ -87,7 +87,7 @@ static void portfolio__gives_most_early_runs_to_the_leaders(void **unused)
 
 	(void)unused;
 	assert_string_equal(tally.names[0], "surw");
-	assert_int_equal(runs_of_arm(&tally, "surw"), (PLANNED - PLANNED / 8) / 2);
+	assert_int_equal(runs_of_arm(&tally, "surw"), (PLANNED - PLANNED / 8 + 1) / 2);
 	assert_int_equal(runs_of_arm(&tally, "rff"), (PLANNED - PLANNED / 8) / 2);
 	assert_int_equal(runs_of_arm(&tally, "pct,depth=3"), 1);
 	assert_int_equal(runs_of_arm(&tally, "dpor"), EARLY_SEARCH);
@@ -121,6 +121,25 @@ static void portfolio__searches_small_programs_to_the_end(void **unused)
 	assert_false(search(&many_orders, 0, 0, EARLY).is_complete);
 	assert_false(search(&few_orders, 1, 0, EARLY).is_complete);
 	assert_false(search(&few_orders, 0, 2, EARLY).is_complete);
+}
+
+/* `dpor` by itself begins with two learning runs; here the first two runs teach it. */
+static void portfolio__searches_without_learning_runs(void **unused)
+{
+	struct simulated_campaign campaign;
+	struct strategy_verdict verdict = {0};
+	uint32_t search_runs = 0;
+
+	(void)unused;
+	simulated_campaign_init(&campaign, &few_orders, &strategy_portfolio, 0, 1);
+	for (int run = 0; run < EARLY && !verdict.is_complete; run++) {
+		assert_int_equal(simulated_campaign_run(&campaign), OUTCOME_PASSED);
+		search_runs += strcmp(portfolio_arm_name(campaign.state), "dpor") == 0;
+		strategy_portfolio.search.verdict(campaign.state, &verdict);
+	}
+	assert_true(verdict.is_complete);
+	assert_in_range(search_runs, 6, 7); /* a round may end later than the search */
+	simulated_campaign_release(&campaign);
 }
 
 static void portfolio__lets_no_arm_starve(void **unused)
@@ -186,6 +205,7 @@ int main(void)
 		cmocka_unit_test(portfolio__names_arms_that_can_be_written_as_such),
 		cmocka_unit_test(portfolio__gives_most_early_runs_to_the_leaders),
 		cmocka_unit_test(portfolio__searches_small_programs_to_the_end),
+		cmocka_unit_test(portfolio__searches_without_learning_runs),
 		cmocka_unit_test(portfolio__lets_no_arm_starve),
 		cmocka_unit_test(portfolio__makes_the_choices_of_the_arm_alone),
 		cmocka_unit_test(portfolio__guarantees_by_the_share_of_pct),
