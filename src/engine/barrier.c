@@ -31,6 +31,7 @@ int barrier_wait(struct barrier *barrier, uint64_t site)
 		.address = barrier,
 		.site = site,
 		.is_shared = barrier->is_shared,
+		.number = barrier->count <= UINT16_MAX ? (uint16_t)barrier->count : 0,
 		.ready = barrier_is_open,
 		.deadline_ns = ENGINE_FOREVER};
 	const bool is_shared = barrier->is_shared;

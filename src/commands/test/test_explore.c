@@ -139,6 +139,8 @@ static void test_explore_break(struct test_case *test, const char *why)
 	test->state = CASE_BROKEN;
 }
 
+static const char *const explore_no_run = "no run ended in its time; give more time (--time)";
+
 static void test_explore_settle(
 	struct test_slice *slice, const struct campaign_result *result, uint64_t schedules)
 {
@@ -159,16 +161,17 @@ static void test_explore_settle(
 		test->state = CASE_SINGLE;
 		test->runs = 1;
 		test->failures = test->kinds != 0;
-	} else if (!test->runs && !result->is_interrupted) {
+	} else if (!test->runs && !result->is_interrupted &&
+		   (result->waits_for_outside || slice->until_ns == UINT64_MAX)) {
 		test_explore_break(
 			test, result->waits_for_outside
 				      ? "no run ended: it waits for something outside the program"
-				      : "no run ended in its time; give more time (--time)");
+				      : explore_no_run);
 	} else if ((result->has_verdict && result->verdict.is_complete) ||
 		   (schedules && test->runs >= schedules)) {
 		test->state = CASE_COMPLETE;
-	} else if (test->runs) {
-		test->state = CASE_LIVE;
+	} else if (!result->is_interrupted || test->runs) {
+		test->state = CASE_LIVE; /* if no run has ended, a longer slice follows */
 	}
 }
 
@@ -188,12 +191,14 @@ static void test_explore_set_environment(const struct test_case *test, bool is_s
 }
 
 /* Returns the time of a campaign. Its slice usually ends it; the time ends runs that do not. */
-static uint64_t test_explore_time(uint64_t slice_ns, uint64_t left_ns)
+static uint64_t test_explore_time(const struct test_slice *slice, uint64_t left_ns)
 {
-	uint64_t time_ns = 4 * slice_ns > LONG_NS ? 4 * slice_ns : LONG_NS;
+	uint64_t time_ns = 4 * slice->slice_ns > LONG_NS ? 4 * slice->slice_ns : LONG_NS;
 
 	if (left_ns == UINT64_MAX)
 		return 0;
+	if (!slice->test->runs && time_ns < 4 * slice->test->spent_ns)
+		time_ns = 4 * slice->test->spent_ns;
 	if (time_ns < left_ns / LONG_PART)
 		time_ns = left_ns / LONG_PART;
 	return time_ns < left_ns ? time_ns : left_ns;
@@ -223,7 +228,7 @@ static void test_explore_case(struct test_slice *slice, uint64_t left_ns)
 	/* A case that later slices continue has threads. */
 	options.output = explore->none && !test->runs ? &slice->output : NULL;
 	options.resumes = test->runs > 0;
-	options.time_ns = test_explore_time(slice->slice_ns, left_ns);
+	options.time_ns = test_explore_time(slice, left_ns);
 	test->novel = 0;
 	test_explore_set_environment(test, true);
 	if (campaign_run(&options, &listener, &result, &err) < 0)
@@ -269,6 +274,9 @@ void test_explore_run(struct test_explore *explore)
 		}
 	}
 	terminal_clear_live();
+	for (uint32_t i = 0; i < explore->suite->count; i++)
+		if (explore->suite->cases[i].state == CASE_LIVE && !explore->suite->cases[i].runs)
+			test_explore_break(&explore->suite->cases[i], explore_no_run);
 	explore->elapsed_ns = now_ns - begun_ns;
 	explore->save(explore->context, explore->campaign);
 }

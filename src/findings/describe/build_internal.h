@@ -110,6 +110,9 @@ void builder_fill_place(
 
 /* ---- stalls.c ---- */
 
+/* Says why no further thread arrives at a barrier where one waits. Returns false if none waits. */
+bool builder_barrier_cause(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
 void builder_fill_stalls(struct builder *builder);
 /* Adds a line for each stalled thread: "depends on time: needs main.0 to be stalled for at least 1 ms at f.c:12". */
 void builder_add_stalls(const struct builder *builder, struct strbuf *out);

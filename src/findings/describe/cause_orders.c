@@ -294,7 +294,8 @@ void builder_deadlock_cause(
 		cause_orders_add_self(builder, cause, remedy);
 	else if (cause_orders_add_cycle(builder, cause))
 		cause_orders_add_remedy(builder, remedy);
-	else if (!cause_orders_add_gone(builder, cause, remedy) && builder->culprit != UINT32_MAX)
+	else if (!cause_orders_add_gone(builder, cause, remedy) &&
+		 !builder_barrier_cause(builder, cause, remedy) && builder->culprit != UINT32_MAX)
 		cause_orders_add_nested(builder, cause, remedy);
 }
 

@@ -1,5 +1,5 @@
 /*
- * Failures whose cause the trace of one run shows, one for each argument: mailbox, stop, house, idle, tally,
+ * Failures whose cause the trace of one run shows, one for each argument: mailbox, rounds, stop, house, idle, tally,
  * orders, spin_destroy, spin_unlock, relaxed, last_signal. The check reads line numbers from the markers behind the code.
  */
 #include <pthread.h>
@@ -49,6 +49,34 @@ static void run_mailbox(void)
 	for (int i = 0; i < 4; i++)
 		pthread_create(&threads[i], NULL, i % 2 ? read_letters : write_letters, NULL);
 	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+}
+
+/* ---- rounds: the last thread leaves before the last round ---- */
+
+static pthread_barrier_t rounds;
+
+static void *make_rounds(void *number)
+{
+	pthread_barrier_wait(&rounds);
+	pthread_mutex_lock(&lock);
+	if (finished++ || number == &rounds) {
+		pthread_mutex_unlock(&lock);
+		pthread_barrier_wait(&rounds); /* SECOND_ROUND */
+	} else {
+		pthread_mutex_unlock(&lock);
+	}
+	return NULL;
+}
+
+static void run_rounds(void)
+{
+	pthread_t threads[2];
+
+	pthread_barrier_init(&rounds, NULL, 2);
+	pthread_create(&threads[0], NULL, make_rounds, NULL);
+	pthread_create(&threads[1], NULL, make_rounds, &rounds);
+	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 }
 
@@ -385,6 +413,8 @@ int main(int argc, char **argv)
 
 	if (!strcmp(name, "mailbox"))
 		run_mailbox();
+	else if (!strcmp(name, "rounds"))
+		run_rounds();
 	else if (!strcmp(name, "stop"))
 		run_stop();
 	else if (!strcmp(name, "house"))

@@ -1,0 +1,96 @@
+/* Writes why a thread waits at a barrier for ever: which threads arrived in the last round, and
+ * which ones ended without. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/strbuf.h"
+#include "findings/describe/build_internal.h"
+
+static const struct wait_edge *barriers_wait(const struct outcome *outcome)
+{
+	for (uint32_t i = 0; i < outcome->wait_count; i++)
+		if (outcome->waits[i].op == OP_BARRIER_LEAVE && !outcome->waits[i].is_in_child)
+			return &outcome->waits[i];
+	return NULL;
+}
+
+/* Returns the thread's last event of that kind, about that object if it is not 0; else NO_EVENT. */
+static uint64_t barriers_last(
+	const struct finding_source *source, uint32_t thread, enum op_kind kind, uint64_t address)
+{
+	for (uint64_t i = source->event_count; i-- > 0;)
+		if (source->events[i].thread == thread && source->events[i].kind == kind &&
+			(!address || source->events[i].address == address))
+			return i;
+	return NO_EVENT;
+}
+
+static void barriers_add_arrivals(
+	const struct builder *builder, const struct wait_edge *wait, struct strbuf *cause)
+{
+	const struct finding_source *source = builder->source;
+
+	for (uint32_t i = 0; i < source->outcome->wait_count; i++) {
+		const struct wait_edge *other = &source->outcome->waits[i];
+		uint64_t arrival;
+
+		if (other->op != OP_BARRIER_LEAVE || other->object_address != wait->object_address)
+			continue;
+		arrival = barriers_last(
+			source, other->waiter.index, OP_BARRIER_ARRIVE, other->object_address);
+		if (arrival == NO_EVENT)
+			continue;
+		strbuf_adds(cause, "\n");
+		builder_mark_cause(builder, arrival, cause);
+		strbuf_addf(cause, "%s arrived at ", builder_thread(builder, other->waiter));
+		builder_add_event_place(builder, &source->events[arrival], cause);
+	}
+}
+
+/* Names the threads that ended, which a round of more threads than the blocked ones needed. */
+static void barriers_add_ended(
+	const struct builder *builder, const struct wait_edge *wait, struct strbuf *cause)
+{
+	const struct finding_source *source = builder->source;
+
+	for (uint16_t i = 1; i < source->thread_count; i++) {
+		const uint64_t end = barriers_last(source, i, OP_THREAD_EXIT, 0);
+		const bool has_arrived = barriers_last(source, i, OP_BARRIER_ARRIVE,
+						 wait->object_address) != NO_EVENT;
+
+		if (end == NO_EVENT)
+			continue;
+		strbuf_adds(cause, "\n");
+		builder_mark_cause(builder, end, cause);
+		strbuf_addf(cause, "%s ended %s", builder_thread(builder, (struct thread_id){i}),
+			has_arrived ? "after an earlier round" : "without arriving");
+	}
+}
+
+bool builder_barrier_cause(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
+{
+	const struct outcome *outcome = builder->source->outcome;
+	const struct wait_edge *wait = barriers_wait(outcome);
+	uint32_t waiting = 0;
+	char *barrier;
+
+	if (!wait || !wait->number || builder->source->event_count == 0)
+		return false;
+	barrier = builder_object(builder, OP_BARRIER_LEAVE, wait->object_address);
+	if (barrier)
+		barrier[finding_short_name(barrier)] = '\0';
+	for (uint32_t i = 0; i < outcome->wait_count; i++)
+		waiting += outcome->waits[i].op == OP_BARRIER_LEAVE &&
+			   outcome->waits[i].object_address == wait->object_address;
+	strbuf_addf(cause, "%s opens when %u threads have arrived, and %" PRIu32 " %s",
+		barrier ? barrier : "the barrier", (unsigned)wait->number, waiting,
+		waiting == 1 ? "has" : "have");
+	barriers_add_arrivals(builder, wait, cause);
+	barriers_add_ended(builder, wait, cause);
+	strbuf_adds(cause, "\n");
+	strbuf_adds(remedy,
+		"give the barrier the number of threads that arrive in each round, and let no thread skip a round");
+	free(barrier);
+	return true;
+}
