@@ -83,34 +83,48 @@ static bool decode_memory_set_type(struct decoder *decoder, struct code *code, L
 				  code->bytes == code->count * (width / 8));
 }
 
-static void decode_access(struct decoder *decoder, LLVMValueRef instruction, bool is_load)
+/* Decodes a load, a store, an atomic update or a compare-exchange. */
+static void decode_access(struct decoder *decoder, LLVMValueRef instruction, enum code_op op)
 {
-	LLVMValueRef pointer = LLVMGetOperand(instruction, is_load ? 0 : 1);
-	LLVMTypeRef type = LLVMTypeOf(is_load ? instruction : LLVMGetOperand(instruction, 0));
-	const int32_t a = decode_operand(decoder, LLVMGetOperand(instruction, 0));
-	const int32_t b = is_load ? 0 : decode_operand(decoder, pointer);
-	const struct object_part object = decode_object(decoder, pointer);
+	const bool is_atomic = op == CODE_UPDATE || op == CODE_EXCHANGE;
+	const unsigned count = op == CODE_LOAD ? 1 : op == CODE_EXCHANGE ? 3 : 2;
+	LLVMValueRef pointer = LLVMGetOperand(instruction, op == CODE_STORE ? 1 : 0);
+	LLVMValueRef value =
+		op == CODE_LOAD ? instruction : LLVMGetOperand(instruction, is_atomic ? 1 : 0);
 	const struct constant_block *constant = NULL;
+	int32_t operands[3] = {0};
+	struct object_part object;
 	uint8_t place = PLACE_SITE;
 	struct code *code;
+	uint32_t site;
 
-	const uint32_t site = decode_site(decoder, instruction, SITE_LOAD, SITE_ATOMIC_STORE);
-
-	if (site == SITE_NONE && !decode_place(decoder, pointer, &place, &constant)) {
+	for (unsigned i = 0; i < count; i++)
+		operands[i] = decode_operand(decoder, LLVMGetOperand(instruction, i));
+	object = decode_object(decoder, pointer);
+	site = is_atomic ? decode_site(
+				   decoder, instruction, SITE_ATOMIC_UPDATE, SITE_COMPARE_EXCHANGE)
+			 : decode_site(decoder, instruction, SITE_LOAD, SITE_ATOMIC_STORE);
+	if (site == SITE_NONE && (!decode_place(decoder, pointer, &place, &constant) ||
+					 (is_atomic && place != PLACE_LOCAL))) {
 		decode_unknown(decoder, instruction, "an access to memory that raddle-cc left out");
 		return;
 	}
-	code = decode_add(decoder, is_load ? CODE_LOAD : CODE_STORE, instruction);
-	code->a = a;
-	code->b = b;
+	code = decode_add(decoder, op, instruction);
+	code->a = operands[0];
+	code->b = operands[1];
+	code->c = operands[2];
 	code->site = site;
 	code->place = place;
 	code->constant = constant;
 	code->object = object;
-	if (!decode_memory_set_type(decoder, code, type)) {
-		code->op = CODE_UNKNOWN;
-		code->text = "an access of a type of more than 64 bits";
-	}
+	if (op == CODE_UPDATE)
+		code->sub = (uint8_t)LLVMGetAtomicRMWBinOp(instruction);
+	if (decode_memory_set_type(decoder, code, LLVMTypeOf(value)) &&
+		!(is_atomic && code->is_vector))
+		return;
+	code->op = CODE_UNKNOWN;
+	code->text = is_atomic ? "an atomic access of more than 64 bits"
+			       : "an access of a type of more than 64 bits";
 }
 
 static LLVMTypeRef decode_memory_scalar_of(LLVMTypeRef type)
@@ -216,40 +230,6 @@ static void decode_local(struct decoder *decoder, LLVMValueRef instruction)
 	code->immediate = (int64_t)LLVMABISizeOfType(decoder->unit->layout, type);
 }
 
-static void decode_atomic(struct decoder *decoder, LLVMValueRef instruction, bool is_update)
-{
-	LLVMValueRef pointer = LLVMGetOperand(instruction, 0);
-	LLVMTypeRef type = LLVMTypeOf(LLVMGetOperand(instruction, 1));
-	const int32_t a = decode_operand(decoder, pointer);
-	const int32_t b = decode_operand(decoder, LLVMGetOperand(instruction, 1));
-	const int32_t c = is_update ? 0 : decode_operand(decoder, LLVMGetOperand(instruction, 2));
-	const struct object_part object = decode_object(decoder, pointer);
-	const struct constant_block *constant = NULL;
-	const uint32_t site =
-		decode_site(decoder, instruction, SITE_ATOMIC_UPDATE, SITE_COMPARE_EXCHANGE);
-	uint8_t place = PLACE_SITE;
-	struct code *code;
-
-	if (site == SITE_NONE &&
-		(!decode_place(decoder, pointer, &place, &constant) || place != PLACE_LOCAL)) {
-		decode_unknown(decoder, instruction, "an access to memory that raddle-cc left out");
-		return;
-	}
-	code = decode_add(decoder, is_update ? CODE_UPDATE : CODE_EXCHANGE, instruction);
-	code->a = a;
-	code->b = b;
-	code->c = c;
-	code->site = site;
-	code->place = place;
-	code->object = object;
-	if (is_update)
-		code->sub = (uint8_t)LLVMGetAtomicRMWBinOp(instruction);
-	if (decode_memory_set_type(decoder, code, type) && !code->is_vector)
-		return;
-	code->op = CODE_UNKNOWN;
-	code->text = "an atomic access of more than 64 bits";
-}
-
 void decode_memory(struct decoder *decoder, LLVMValueRef instruction)
 {
 	switch (LLVMGetInstructionOpcode(instruction)) {
@@ -257,10 +237,10 @@ void decode_memory(struct decoder *decoder, LLVMValueRef instruction)
 		decode_local(decoder, instruction);
 		return;
 	case LLVMLoad:
-		decode_access(decoder, instruction, true);
+		decode_access(decoder, instruction, CODE_LOAD);
 		return;
 	case LLVMStore:
-		decode_access(decoder, instruction, false);
+		decode_access(decoder, instruction, CODE_STORE);
 		return;
 	case LLVMGetElementPtr:
 		decode_address(decoder, instruction);
@@ -270,9 +250,9 @@ void decode_memory(struct decoder *decoder, LLVMValueRef instruction)
 			decode_site(decoder, instruction, SITE_FENCE, SITE_FENCE);
 		return;
 	case LLVMAtomicRMW:
-		decode_atomic(decoder, instruction, true);
+		decode_access(decoder, instruction, CODE_UPDATE);
 		return;
 	default:
-		decode_atomic(decoder, instruction, false);
+		decode_access(decoder, instruction, CODE_EXCHANGE);
 	}
 }
