@@ -147,8 +147,9 @@ struct memory_module {
 #define MEMORY_KNOWN_MAX (UINT32_C(1) << 17) /* a power of two; an address has one slot */
 #define MEMORY_NO_VARIABLE UINT32_MAX
 struct memory_known {
-	uint64_t granule; /* address / 8 */
-	uint32_t epoch;	  /* 0: empty */
+	uint64_t granule : 48;	    /* address / 8 */
+	uint64_t allocated_at : 16; /* copy of variables[].allocated_at; 0: not looked up */
+	uint32_t epoch;		    /* 0: empty */
 	/* Index in variables[]; MEMORY_NO_VARIABLE: not in the table, and will not be added */
 	uint32_t slot;
 	object_name name;

@@ -78,15 +78,11 @@ static bool memory_has_lease(const struct memory_access *access)
 }
 
 /* Looks the place up once per variable. */
-uint16_t memory_allocated_at(
-	struct contract_memory *memory, const struct memory_known *known, const void *address)
+static void memory_look_up_place(
+	struct contract_memory *memory, struct memory_variable *variable, const void *address)
 {
-	struct memory_variable *variable;
 	struct heap_block block;
 
-	if (known->slot == MEMORY_NO_VARIABLE)
-		return 0;
-	variable = &memory->variables[known->slot];
 	if (!variable->allocated_at && heap_find_any(address, &block)) {
 		variable->allocated_at = memory_allocating_place(block.site);
 		variable->block_name = block.name;
@@ -97,7 +93,19 @@ uint16_t memory_allocated_at(
 		memory_note_static(variable, address);
 		memory_note_news(memory, variable);
 	}
-	return memory_is_on_heap(variable) ? variable->allocated_at : 0;
+}
+
+uint16_t memory_allocated_at(
+	struct contract_memory *memory, struct memory_known *known, const void *address)
+{
+	if (known->slot == MEMORY_NO_VARIABLE)
+		return 0;
+	/* The copy avoids a cache miss at each point. */
+	if (!known->allocated_at) {
+		memory_look_up_place(memory, &memory->variables[known->slot], address);
+		known->allocated_at = memory->variables[known->slot].allocated_at;
+	}
+	return known->allocated_at > MEMORY_NOT_ON_HEAP ? (uint16_t)known->allocated_at : 0;
 }
 
 /* Decides once per variable whether it was allocated at a place whose variables are points. */

@@ -48,7 +48,7 @@ bool memory_wants(
 	const struct contract_memory *memory, const struct memory_access *access, uint16_t flags);
 /* Returns the allocating place of the variable's block; 0: the variable is not in the table. */
 uint16_t memory_allocated_at(
-	struct contract_memory *memory, const struct memory_known *known, const void *address);
+	struct contract_memory *memory, struct memory_known *known, const void *address);
 
 /* Ends the run if the access touches a freed block, before the access can do harm. */
 void memory_check_freed(const struct memory_access *access, enum outcome_kind kind);

@@ -97,6 +97,7 @@ struct memory_known *memory_known_find(struct contract_memory *memory, uintptr_t
 		known->slot = (uint32_t)(variable - memory->variables);
 		known->thread = variable->thread;
 		known->flags = variable->flags;
+		known->allocated_at = variable->allocated_at;
 	}
 	return known;
 }
