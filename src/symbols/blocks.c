@@ -325,16 +325,56 @@ static const struct symbols_frame *blocks_user_frame(
 	return NULL;
 }
 
+/* Returns the user's line that allocated the block; NULL if none is known. */
+static const struct symbols_frame *blocks_place_of(struct symbols *symbols,
+	const struct memory_block *block, struct symbols_frame frames[PLACE_FRAMES])
+{
+	const struct symbols_frame *frame = blocks_user_frame(symbols, block->site, frames);
+
+	for (unsigned i = 0; !frame && i < MEMORY_BLOCK_CALLERS; i++)
+		frame = blocks_user_frame(symbols, block->callers[i], frames);
+	return frame;
+}
+
+/* An inlined function allocates at several sites of one line. */
+#define SITES_OF_LINE 8
+
+/*
+ * Returns the block's number among those of its line and thread. The runtime counts the blocks of
+ * each site; here the counts of the line's other sites, as of the block's allocation, are added.
+ */
+static uint32_t blocks_number_at_line(struct symbols *symbols, const struct symbols_memory *memory,
+	const struct memory_block *block)
+{
+	struct symbols_frame frames[PLACE_FRAMES], others[PLACE_FRAMES];
+	const struct symbols_frame *place = blocks_place_of(symbols, block, frames);
+	uint64_t sites[SITES_OF_LINE] = {block->site};
+	uint32_t number = block->ordinal, count = 1, known;
+
+	for (const struct memory_block *other = block; place && other-- > memory->blocks;) {
+		const struct symbols_frame *at;
+
+		for (known = 0; known < count && sites[known] != other->site;)
+			known++;
+		if (known < count || other->thread != block->thread || count == SITES_OF_LINE)
+			continue;
+		at = blocks_place_of(symbols, other, others);
+		if (!at || at->line != place->line || strcmp(at->file, place->file) != 0)
+			continue;
+		sites[count++] = other->site;
+		number += other->ordinal;
+	}
+	return number;
+}
+
 static void blocks_add_block_place(
 	struct symbols *symbols, const struct memory_block *block, struct strbuf *out)
 {
 	struct symbols_frame frames[PLACE_FRAMES];
-	const struct symbols_frame *frame = blocks_user_frame(symbols, block->site, frames);
+	const struct symbols_frame *frame = blocks_place_of(symbols, block, frames);
 	const char *module = NULL;
 	uint64_t offset;
 
-	for (unsigned i = 0; !frame && i < MEMORY_BLOCK_CALLERS; i++)
-		frame = blocks_user_frame(symbols, block->callers[i], frames);
 	if (frame) {
 		strbuf_addf(out, " at %s:%u", base_name(frame->file), frame->line);
 		return;
@@ -354,7 +394,7 @@ static void blocks_add_block(struct symbols *symbols, const struct symbols_memor
 	for (uint32_t i = 1; i < memory->thread_count; i++)
 		if (memory->threads[i].name == block->thread)
 			strbuf_addf(out, " by %s", memory->threads[i].path);
-	strbuf_addf(out, ", #%" PRIu32, block->ordinal);
+	strbuf_addf(out, ", #%" PRIu32, blocks_number_at_line(symbols, memory, block));
 	if (step != UINT64_MAX && block->freed_step <= step)
 		strbuf_adds(out, ", freed");
 }

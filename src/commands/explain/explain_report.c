@@ -8,6 +8,7 @@
 #include "commands/explain/explain_result.h"
 #include "cli/terminal.h"
 #include "findings/source_lines.h"
+#include "report/block_names.h"
 #include "report/text.h"
 
 /* Rows of the two runs side by side, for a screen of 24 lines. */
@@ -248,33 +249,17 @@ static bool explain_report_is_part(const struct pattern *pattern, const struct f
 	return false;
 }
 
-/* Appends "account.balance" for "((struct account *)malloc at bank.c:41, #3).balance". */
-static void explain_report_add_short_object(struct strbuf *out, const char *object)
-{
-	const char *star = strstr(object, " *)"), *end = strrchr(object, ')');
-	const char *type = object + 2;
-
-	if (strncmp(object, "((", 2) != 0 || !star || !end) {
-		strbuf_adds(out, object);
-		return;
-	}
-	if (strncmp(type, "struct ", 7) == 0)
-		type += 7;
-	strbuf_addf(out, "%.*s%s", (int)(star - type), type, end + 1);
-}
-
-/* Adds a cell. `has_object`: names the object in each row, because the rows are about more than
- * one. */
+/* Adds a cell. `names`: names the object in each row; NULL if all rows are about one object. */
 static void explain_report_add_cell(struct strbuf *out, const struct finding_step *step,
-	bool is_marked, bool has_object, int width)
+	bool is_marked, struct block_names *names, int width)
 {
 	struct strbuf cell = STRBUF_EMPTY;
 
 	if (step) {
 		strbuf_addf(&cell, "%c %s %s", is_marked ? '>' : ' ', step->thread, step->verb);
-		if (has_object) {
+		if (names) {
 			strbuf_adds(&cell, " ");
-			explain_report_add_short_object(&cell, step->object);
+			block_names_add_text(names, step->object, &cell);
 		}
 		if (step->where.file)
 			strbuf_addf(
@@ -292,6 +277,8 @@ static void explain_report_add_runs(
 	const int width = (int)(columns > 60 ? (columns - 3) / 2 : 30);
 	const struct finding_step **left, **right;
 	uint32_t left_count, right_count = 0;
+	const struct report_style style = {.columns = columns};
+	struct block_names names = {0};
 	bool has_objects = false;
 
 	if (!answer->has_failing || !pattern)
@@ -306,14 +293,16 @@ static void explain_report_add_runs(
 		const struct finding_step *step = i < left_count ? left[i] : NULL;
 
 		explain_report_add_cell(out, step, step && explain_report_is_part(pattern, step),
-			has_objects, width);
+			has_objects ? &names : NULL, width);
 		strbuf_adds(out, " | ");
-		explain_report_add_cell(
-			out, i < right_count ? right[i] : NULL, false, has_objects, width);
+		explain_report_add_cell(out, i < right_count ? right[i] : NULL, false,
+			has_objects ? &names : NULL, width);
 		while (out->length && out->text[out->length - 1] == ' ')
 			out->text[--out->length] = '\0';
 		strbuf_adds(out, "\n");
 	}
+	block_names_add_legend(&names, &style, out);
+	block_names_release(&names);
 	free((void *)left);
 	free((void *)right);
 }

@@ -141,7 +141,7 @@ char *builder_title(const struct builder *builder);
 /* Further text; returns NULL if there is none. The caller frees it. */
 char *builder_detail(const struct builder *builder);
 
-/* ---- cause.c, cause_orders.c ---- */
+/* ---- cause.c, cause_locks.c, cause_accesses.c ---- */
 
 /* Fills the finding's cause and remedy where the trace shows them. Requires that waits and races are already filled. */
 void builder_fill_cause(struct builder *builder);

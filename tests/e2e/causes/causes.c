@@ -407,6 +407,40 @@ static void run_log_in(void)
 		abort();
 }
 
+/* A lock-free stack that frees what another thread may still read. */
+struct link {
+	struct link *next;
+};
+
+static _Atomic(struct link *) top_link;
+
+static void *replace_top(void *unused)
+{
+	for (int i = 0; i < 2; i++) {
+		struct link *link = malloc(sizeof *link);
+
+		link->next = atomic_load(&top_link);
+		while (!atomic_compare_exchange_weak(&top_link, &link->next, link))
+			;
+		link = atomic_load(&top_link);
+		while (link &&
+			!atomic_compare_exchange_weak(&top_link, &link, link->next)) /* NEXT */
+			;
+		free(link); /* LINK_FREED */
+	}
+	return unused;
+}
+
+static void run_lock_free(void)
+{
+	pthread_t threads[2];
+
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, replace_top, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
@@ -435,6 +469,8 @@ int main(int argc, char **argv)
 		run_gone();
 	else if (!strcmp(name, "log_in"))
 		run_log_in();
+	else if (!strcmp(name, "lock_free"))
+		run_lock_free();
 	else
 		run_last_signal();
 	return 0;

@@ -1,0 +1,222 @@
+/* Writes in sentences why two accesses have no happens-before order. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "findings/describe/build_internal.h"
+
+static void cause_accesses_add_short(const char *object, struct strbuf *out)
+{
+	strbuf_addf(out, "%.*s", finding_short_name(object), object);
+}
+
+static void cause_accesses_add_frame(
+	const char *before, const struct finding_frame *frame, struct strbuf *out)
+{
+	strbuf_adds(out, before);
+	frame_place(frame, out);
+}
+
+/* The last release of a mutex by `later` before the step, where `earlier` acquired that mutex
+ * afterwards. Returns NULL if there is none. */
+static const struct trace_event *cause_accesses_last_release(
+	const struct finding_source *source, uint16_t later, uint16_t earlier, uint64_t step)
+{
+	const struct trace_event *release = NULL, *found = NULL;
+
+	for (uint64_t i = 0; i < source->event_count && source->events[i].step < step; i++) {
+		const struct trace_event *event = &source->events[i];
+
+		if (event->thread == later && event->kind == OP_MUTEX_UNLOCK)
+			release = event;
+		else if (release && event->thread == earlier && event->kind == OP_MUTEX_LOCK &&
+			 event->address == release->address)
+			found = release;
+	}
+	return found;
+}
+
+/* Marks the step of the later access, the last of its thread. The trace lacks an access that was prevented. */
+static void cause_accesses_mark_later(const struct builder *builder, uint32_t line)
+{
+	const struct outcome *outcome = builder->source->outcome;
+
+	for (uint64_t i = builder->source->event_count; i-- > 0;) {
+		const struct trace_event *event = &builder->source->events[i];
+
+		if (event->thread != outcome->thread.index)
+			continue;
+		if (event->kind == outcome->op)
+			builder_mark_step(builder, i, line);
+		return;
+	}
+}
+
+/* Returns whether no thread held a lock, and the later one had read an atomic variable last: the
+ * pointer of a lock-free structure. */
+static bool cause_accesses_is_lock_free(const struct builder *builder)
+{
+	const struct finding *finding = builder->finding;
+	const struct outcome *outcome = builder->source->outcome;
+
+	if (finding->race[FINDING_EARLIER].held || finding->race[FINDING_LATER].held)
+		return false;
+	for (uint64_t i = builder->source->event_count; i-- > 0;) {
+		const struct trace_event *event = &builder->source->events[i];
+
+		if (event->thread != outcome->thread.index || event->kind == outcome->op)
+			continue;
+		return event->kind == OP_ATOMIC_LOAD || event->kind == OP_ATOMIC_UPDATE;
+	}
+	return false;
+}
+
+static void cause_accesses_add_freed(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
+{
+	const struct finding *finding = builder->finding;
+	const struct outcome *outcome = builder->source->outcome;
+	const struct finding_access *earlier = &finding->race[FINDING_EARLIER];
+	const struct finding_access *later = &finding->race[FINDING_LATER];
+	const bool is_signal = outcome->op == OP_COND_SIGNAL || outcome->op == OP_COND_BROADCAST;
+	const struct trace_event *release;
+	char *mutex;
+
+	if (!outcome->other_site || thread_same(outcome->thread, outcome->other_thread))
+		return;
+	release = cause_accesses_last_release(builder->source, outcome->thread.index,
+		outcome->other_thread.index, outcome->other_step);
+	if (release) {
+		builder_mark_cause(builder, (uint64_t)(release - builder->source->events), cause);
+		mutex = builder_event_object(builder, release);
+		strbuf_addf(cause, "%s unlocked ", later->thread);
+		cause_accesses_add_short(mutex ? mutex : "a mutex", cause);
+		free(mutex);
+		strbuf_adds(cause, " at ");
+		builder_add_event_place(builder, release, cause);
+		strbuf_addf(cause, ", and %s locked it after that\n", earlier->thread);
+	}
+	builder_mark_step(builder, builder_find_earlier(builder), release ? 2 : 1);
+	cause_accesses_mark_later(builder, release ? 3 : 2);
+	strbuf_addf(cause, "%s freed the memory", earlier->thread);
+	cause_accesses_add_frame(" at ", finding_user_frame(&earlier->at), cause);
+	strbuf_addf(cause, " without waiting for %s to end", later->thread);
+	strbuf_addf(cause, "\n%s %s it after that", later->thread, later->verb);
+	cause_accesses_add_frame(" at ", finding_user_frame(&later->at), cause);
+	strbuf_adds(cause, "\n");
+	if (is_signal && release) {
+		strbuf_adds(remedy, "signal while the mutex is held, before the unlock at ");
+		builder_add_event_place(builder, release, remedy);
+	}
+	strbuf_addf(remedy, "%s %s before the free", remedy->length ? ", or join" : "join",
+		later->thread);
+	cause_accesses_add_frame(" at ", finding_user_frame(&earlier->at), remedy);
+	if (is_signal)
+		return;
+	/* A shared_ptr counts references, but is itself no atomic variable. */
+	if (finding->variable && strstr(finding->variable, ")shared_ptr at "))
+		strbuf_adds(remedy, ", or copy and assign the shared_ptr under one lock");
+	else if (cause_accesses_is_lock_free(builder))
+		strbuf_adds(remedy,
+			", or free it when no thread can reach it any more (hazard pointers, epochs)");
+	else
+		strbuf_adds(remedy,
+			", or count references and take each under the lock of the pointer");
+}
+
+/* C names of memory orders, indexed by the number in an event. */
+static const char *const order_names[] = {"memory_order_relaxed", "memory_order_consume",
+	"memory_order_acquire", "memory_order_release", "memory_order_acq_rel",
+	"memory_order_seq_cst"};
+
+static bool cause_accesses_releases(const struct trace_event *event)
+{
+	return event->order >= 3;
+}
+
+static bool cause_accesses_acquires(const struct trace_event *event)
+{
+	return event->order == 2 || event->order >= 4;
+}
+
+/* A write to an atomic variable, and the read that returned its value. */
+struct handover {
+	const struct trace_event *write, *read;
+};
+
+/*
+ * An atomic variable that the earlier thread wrote after its access and the later one read before
+ * its own. It orders them only if the write releases and the read acquires.
+ */
+static struct handover cause_accesses_find_handover(const struct finding_source *source)
+{
+	const struct outcome *outcome = source->outcome;
+	struct handover found = {.write = NULL};
+
+	for (uint64_t i = 0; i < source->event_count; i++) {
+		const struct trace_event *event = &source->events[i];
+		const bool is_update = event->kind == OP_ATOMIC_UPDATE;
+
+		if (event->thread == outcome->other_thread.index &&
+			event->step >= outcome->other_step && !found.read &&
+			(event->kind == OP_ATOMIC_STORE || is_update))
+			found.write = event;
+		if (event->thread == outcome->thread.index && found.write &&
+			event->address == found.write->address &&
+			(event->kind == OP_ATOMIC_LOAD || is_update))
+			found.read = event;
+	}
+	return found;
+}
+
+static void cause_accesses_add_atomic(const struct builder *builder,
+	const struct trace_event *event, const char *object, struct strbuf *out)
+{
+	builder_mark_cause(builder, (uint64_t)(event - builder->source->events), out);
+	strbuf_addf(out, "%s %s %s", builder_thread(builder, (struct thread_id){event->thread}),
+		op_descriptions[event->kind].verb, object);
+	strbuf_adds(out, " at ");
+	builder_add_event_place(builder, event, out);
+	strbuf_addf(out, " with %s\n",
+		order_names[event->order % (sizeof order_names / sizeof *order_names)]);
+}
+
+static void cause_accesses_add_race(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
+{
+	const struct handover handover = cause_accesses_find_handover(builder->source);
+	char *object;
+
+	if (!handover.read || (cause_accesses_releases(handover.write) &&
+				      cause_accesses_acquires(handover.read))) {
+		builder_mark_step(builder, builder_find_earlier(builder), 1);
+		cause_accesses_mark_later(builder, 2);
+		return;
+	}
+	object = builder_event_object(builder, handover.write);
+	if (!object)
+		return;
+	object[finding_short_name(object)] = '\0';
+	cause_accesses_add_atomic(builder, handover.write, object, cause);
+	cause_accesses_add_atomic(builder, handover.read, object, cause);
+	strbuf_adds(cause,
+		"these orders do not make the accesses before the write visible behind the read");
+	if (!cause_accesses_releases(handover.write)) {
+		strbuf_addf(remedy, "write %s with memory_order_release at ", object);
+		builder_add_event_place(builder, handover.write, remedy);
+	}
+	if (!cause_accesses_acquires(handover.read)) {
+		strbuf_addf(remedy, "%s%s with memory_order_acquire at ",
+			remedy->length ? ", and read " : "read ", remedy->length ? "it" : object);
+		builder_add_event_place(builder, handover.read, remedy);
+	}
+	free(object);
+}
+
+void builder_accesses_cause(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
+{
+	if (builder->finding->kind == OUTCOME_RACE)
+		cause_accesses_add_race(builder, cause, remedy);
+	else
+		cause_accesses_add_freed(builder, cause, remedy);
+}

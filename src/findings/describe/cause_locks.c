@@ -1,0 +1,300 @@
+/* Writes in sentences why threads deadlock. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "findings/describe/build_internal.h"
+
+static void cause_locks_add_short(const char *object, struct strbuf *out)
+{
+	strbuf_addf(out, "%.*s", finding_short_name(object), object);
+}
+
+static void cause_locks_add_frame(
+	const char *before, const struct finding_frame *frame, struct strbuf *out)
+{
+	strbuf_adds(out, before);
+	frame_place(frame, out);
+}
+
+static const struct wait_edge *cause_locks_edge(
+	const struct builder *builder, const struct finding_wait *wait)
+{
+	return &builder->source->outcome->waits[wait - builder->finding->waits];
+}
+
+/* The event at which the holder of an object that another thread waits for acquired it; NO_EVENT if the trace lacks it. */
+static uint64_t cause_locks_find_acquisition(
+	const struct builder *builder, const struct finding_wait *wait)
+{
+	const struct trace_event *events = builder->source->events;
+	const struct wait_edge *edge = cause_locks_edge(builder, wait);
+
+	for (uint64_t i = builder->source->event_count; i-- > 0;)
+		if (events[i].address == edge->object_address &&
+			events[i].thread == edge->holder.index &&
+			op_descriptions[events[i].kind].flags & OP_ACQUIRE)
+			return i;
+	return NO_EVENT;
+}
+
+/* The wait on the cycle whose thread needs an object that the thread of `wait` holds; returns NULL
+ * if there is none. */
+static const struct finding_wait *cause_locks_wanted_from(
+	const struct builder *builder, const struct finding_wait *wait)
+{
+	const struct finding *finding = builder->finding;
+
+	for (uint32_t i = 0; i < finding->wait_count; i++)
+		if (finding->waits[i].is_on_cycle && finding->waits[i].holder &&
+			!strcmp(finding->waits[i].holder, wait->thread))
+			return &finding->waits[i];
+	return NULL;
+}
+
+static bool cause_locks_is_lock(const struct builder *builder, const struct finding_wait *wait)
+{
+	return op_descriptions[cause_locks_edge(builder, wait)->op].flags & OP_ACQUIRE &&
+	       wait->object;
+}
+
+/* Adds one edge of a cycle: "main.0 locked mutex a at x.c:10 and waits for mutex b at x.c:11". */
+static void cause_locks_add_link(const struct builder *builder, const struct finding_wait *wait,
+	const struct finding_wait *wanted, struct strbuf *out)
+{
+	strbuf_adds(out, wait->thread);
+	if (cause_locks_edge(builder, wanted)->op != OP_THREAD_JOIN) {
+		builder_mark_cause(builder, cause_locks_find_acquisition(builder, wanted), out);
+		strbuf_adds(out, " took ");
+		cause_locks_add_short(wanted->object, out);
+		cause_locks_add_frame(" at ", &wanted->held_since, out);
+		strbuf_adds(out, " and");
+	}
+	if (cause_locks_edge(builder, wait)->op == OP_THREAD_JOIN)
+		strbuf_addf(out, " waits for %s to end", wait->holder);
+	else {
+		strbuf_adds(out, " waits for ");
+		cause_locks_add_short(wait->object, out);
+		strbuf_addf(out, ", which %s holds", wait->holder);
+	}
+	cause_locks_add_frame(", at ", finding_user_frame(&wait->at), out);
+	strbuf_adds(out, "\n");
+}
+
+static uint32_t cause_locks_count(const struct builder *builder, uint64_t first, uint64_t second)
+{
+	const struct finding_source *source = builder->source;
+	bool *holds = array_new(source->thread_count + 1u, sizeof *holds);
+	uint32_t count = 0;
+
+	for (uint64_t i = 0; i < source->event_count; i++) {
+		const struct trace_event *event = &source->events[i];
+		const uint8_t flags = op_descriptions[event->kind].flags;
+
+		if (event->address == first && flags & (OP_ACQUIRE | OP_RELEASE))
+			holds[event->thread] = flags & OP_ACQUIRE;
+		count += event->address == second && flags & OP_ACQUIRE && holds[event->thread];
+	}
+	free(holds);
+	return count;
+}
+
+/*
+ * Finds the thread that should change its order of locks. This is a thread that joins while it
+ * holds a lock. If no thread joins, it is the thread whose order this run followed least often, the
+ * last such in the cycle.
+ */
+static const struct finding_wait *cause_locks_find_odd(const struct builder *builder)
+{
+	const struct finding *finding = builder->finding;
+	const struct finding_wait *odd = NULL;
+	uint32_t least = UINT32_MAX;
+
+	for (uint32_t i = 0; i < finding->wait_count; i++) {
+		const struct finding_wait *wait = &finding->waits[i];
+		const struct finding_wait *wanted =
+			wait->is_on_cycle ? cause_locks_wanted_from(builder, wait) : NULL;
+		uint32_t count;
+
+		if (!wanted || !cause_locks_is_lock(builder, wanted))
+			continue;
+		if (cause_locks_edge(builder, wait)->op == OP_THREAD_JOIN)
+			return wait;
+		count = cause_locks_count(builder,
+			cause_locks_edge(builder, wanted)->object_address,
+			cause_locks_edge(builder, wait)->object_address);
+		if (!cause_locks_is_lock(builder, wait) || count > least)
+			continue;
+		least = count;
+		odd = wait;
+	}
+	return odd;
+}
+
+static void cause_locks_add_remedy(const struct builder *builder, struct strbuf *out)
+{
+	const struct finding_wait *odd = cause_locks_find_odd(builder);
+	const struct finding_wait *wanted = odd ? cause_locks_wanted_from(builder, odd) : NULL;
+
+	if (!wanted)
+		return;
+	if (cause_locks_edge(builder, odd)->op == OP_THREAD_JOIN) {
+		strbuf_adds(out, "release ");
+		cause_locks_add_short(wanted->object, out);
+		cause_locks_add_frame(" (taken at ", &wanted->held_since, out);
+		cause_locks_add_frame(") before the join at ", finding_user_frame(&odd->at), out);
+		return;
+	}
+	strbuf_adds(out, "take ");
+	cause_locks_add_short(odd->object, out);
+	cause_locks_add_frame(" (", finding_user_frame(&odd->at), out);
+	strbuf_adds(out, ") before ");
+	cause_locks_add_short(wanted->object, out);
+	cause_locks_add_frame(" (", &wanted->held_since, out);
+	strbuf_addf(out, ") in %s: then all threads take them in one order", odd->thread);
+}
+
+/* The wait on the cycle whose thread acquired its object first, so that the cause is in the order of time; NULL if there is no cycle. */
+static const struct finding_wait *cause_locks_find_first(const struct builder *builder)
+{
+	const struct finding *finding = builder->finding;
+	const struct finding_wait *first = NULL;
+	uint64_t earliest = NO_EVENT;
+
+	for (uint32_t i = 0; i < finding->wait_count; i++) {
+		const struct finding_wait *wait = &finding->waits[i];
+		const struct finding_wait *wanted =
+			wait->is_on_cycle ? cause_locks_wanted_from(builder, wait) : NULL;
+		const uint64_t event =
+			wanted ? cause_locks_find_acquisition(builder, wanted) : NO_EVENT;
+
+		if (wait->is_on_cycle && (!first || event < earliest)) {
+			first = wait;
+			earliest = event;
+		}
+	}
+	return first;
+}
+
+static bool cause_locks_add_cycle(const struct builder *builder, struct strbuf *cause)
+{
+	const struct finding *finding = builder->finding;
+	const struct finding_wait *const first = cause_locks_find_first(builder);
+	const struct finding_wait *wait;
+	uint32_t hops = 0;
+
+	for (wait = first; wait && hops <= finding->wait_count; hops++) {
+		const struct finding_wait *wanted = cause_locks_wanted_from(builder, wait);
+
+		if (!wanted || !wanted->object)
+			break;
+		cause_locks_add_link(builder, wait, wanted, cause);
+		wait = finding_wait_of(finding, wait->holder);
+		if (wait == first)
+			break;
+	}
+	return first != NULL;
+}
+
+static bool cause_locks_add_gone(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
+{
+	const struct finding *finding = builder->finding;
+
+	for (uint32_t i = 0; i < finding->wait_count; i++) {
+		const struct finding_wait *wait = &finding->waits[i];
+
+		if (!wait->holder || cause_locks_edge(builder, wait)->is_in_child ||
+			!cause_locks_is_lock(builder, wait) ||
+			finding_wait_of(finding, wait->holder))
+			continue;
+		builder_mark_cause(builder, cause_locks_find_acquisition(builder, wait), cause);
+		strbuf_addf(cause, "%s took ", wait->holder);
+		cause_locks_add_short(wait->object, cause);
+		cause_locks_add_frame(" at ", &wait->held_since, cause);
+		strbuf_addf(
+			cause, " and ended without releasing it\n%s waits for it", wait->thread);
+		cause_locks_add_frame(" at ", finding_user_frame(&wait->at), cause);
+		strbuf_adds(remedy, "release it on every path");
+		cause_locks_add_frame(" after ", &wait->held_since, remedy);
+		strbuf_adds(remedy, ", also where the thread is cancelled");
+		return true;
+	}
+	return false;
+}
+
+/* Adds that a thread holds a lock that others need, while that thread waits for a signal. */
+static void cause_locks_add_nested(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
+{
+	const struct finding *finding = builder->finding;
+	const struct finding_wait *waiter = &finding->waits[builder->culprit];
+
+	for (uint32_t i = 0; i < finding->wait_count; i++) {
+		const struct finding_wait *wait = &finding->waits[i];
+
+		if (!wait->holder || strcmp(wait->holder, waiter->thread) || !waiter->object ||
+			!cause_locks_is_lock(builder, wait))
+			continue;
+		builder_mark_cause(builder, cause_locks_find_acquisition(builder, wait), cause);
+		strbuf_addf(cause, "%s took ", waiter->thread);
+		cause_locks_add_short(wait->object, cause);
+		cause_locks_add_frame(" at ", &wait->held_since, cause);
+		strbuf_adds(cause, " and holds it while it waits on ");
+		cause_locks_add_short(waiter->object, cause);
+		cause_locks_add_frame(" at ", finding_user_frame(&waiter->at), cause);
+		strbuf_addf(cause, "\n%s needs ", wait->thread);
+		cause_locks_add_short(wait->object, cause);
+		cause_locks_add_frame(" at ", finding_user_frame(&wait->at), cause);
+		strbuf_adds(cause, ", and no other thread is left to signal\n");
+		strbuf_adds(remedy, "release ");
+		cause_locks_add_short(wait->object, remedy);
+		cause_locks_add_frame(
+			" before the wait at ", finding_user_frame(&waiter->at), remedy);
+		return;
+	}
+	if (builder->signals.signal == NO_EVENT) {
+		cause_locks_add_short(waiter->object ? waiter->object : "it", cause);
+		strbuf_addf(cause, ", on which %s waits", waiter->thread);
+		cause_locks_add_frame(" at ", finding_user_frame(&waiter->at), cause);
+		strbuf_adds(cause, ", was never signalled in this run\n");
+	}
+}
+
+/* Adds that a thread waits for a lock that it holds itself. */
+static void cause_locks_add_self(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
+{
+	const struct finding *finding = builder->finding;
+
+	for (uint32_t i = 0; i < finding->wait_count; i++) {
+		const struct finding_wait *wait = &finding->waits[i];
+
+		if (!wait->holder || strcmp(wait->holder, wait->thread) ||
+			!cause_locks_is_lock(builder, wait))
+			continue;
+		builder_mark_cause(builder, cause_locks_find_acquisition(builder, wait), cause);
+		strbuf_addf(cause, "%s took ", wait->thread);
+		cause_locks_add_short(wait->object, cause);
+		cause_locks_add_frame(" at ", &wait->held_since, cause);
+		strbuf_addf(cause, "\n%s waits for the same lock", wait->thread);
+		cause_locks_add_frame(" at ", finding_user_frame(&wait->at), cause);
+		strbuf_adds(cause, ", before it has released it");
+		break;
+	}
+	strbuf_adds(remedy, "release the lock first, or call a variant of the function for "
+			    "callers that hold it");
+}
+
+void builder_deadlock_cause(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
+{
+	if (builder->finding->kind == OUTCOME_SELF_DEADLOCK)
+		cause_locks_add_self(builder, cause, remedy);
+	else if (cause_locks_add_cycle(builder, cause))
+		cause_locks_add_remedy(builder, remedy);
+	else if (!cause_locks_add_gone(builder, cause, remedy) &&
+		 !builder_barrier_cause(builder, cause, remedy) && builder->culprit != UINT32_MAX)
+		cause_locks_add_nested(builder, cause, remedy);
+}
