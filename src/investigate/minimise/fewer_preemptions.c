@@ -29,19 +29,6 @@ static bool fewer_preemptions_accept(const struct probe *probe, struct failure *
 	return true;
 }
 
-/* Returns whether the search has made all its runs. */
-static bool fewer_preemptions_is_over(struct fewer_preemptions *search, const struct probe *probe)
-{
-	const void *state = contract_strategy(probe->worker.contract);
-	struct strategy_verdict verdict = {0};
-
-	if (!strategy_icb.search.is_exhausted(state))
-		return false;
-	strategy_icb.search.verdict(state, &verdict);
-	search->is_complete = verdict.is_complete;
-	return true;
-}
-
 int fewer_preemptions_search(
 	struct fewer_preemptions *search, struct failure *failure, struct error *err)
 {
@@ -55,8 +42,7 @@ int fewer_preemptions_search(
 	int result;
 
 	search->is_found = false;
-	search->is_complete = failure->preemptions == 0;
-	if (search->is_complete)
+	if (failure->preemptions == 0)
 		return 0;
 	result = probe_open(&probe, &search->probe, err);
 	if (result < 0)
@@ -67,7 +53,8 @@ int fewer_preemptions_search(
 		if (result < 0)
 			break;
 		search->is_found = fewer_preemptions_accept(&probe, failure);
-		if (search->is_found || fewer_preemptions_is_over(search, &probe))
+		if (search->is_found ||
+			strategy_icb.search.is_exhausted(contract_strategy(probe.worker.contract)))
 			break;
 	}
 	probe_close(&probe);

@@ -17,9 +17,7 @@
 struct fewer_preemptions {
 	struct probe_params probe;
 	struct budget budget;
-	/* Results: `failure` was replaced; no schedule with fewer preemptions and without stalls shows
-	 * the failure. */
-	bool is_found, is_complete;
+	bool is_found; /* result: `failure` was replaced */
 };
 
 /* Errors: runs cannot be made, or were interrupted. */
