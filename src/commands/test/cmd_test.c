@@ -204,7 +204,7 @@ static void cmd_test_print_summary(const struct test_command *command)
 		unchanged += test->state == CASE_UNCHANGED;
 		broken += test->state == CASE_BROKEN;
 		unrun += test->state == CASE_WAITING;
-		runs += test->runs;
+		runs += test->state == CASE_UNCHANGED ? 0 : test->runs;
 	}
 	(void)fprintf(stderr, "%u case%s, %s schedule%s%s in %.1f s; %u without threads",
 		suite->count, suite->count == 1 ? "" : "s", terminal_number(runs, number),
