@@ -13,6 +13,8 @@
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t *own;
+/* Volatile: the compiler must not remove memory that nobody reads. */
+static char *volatile heap;
 static long count, operations = LOCKED;
 
 static void *work(void *own_mutex)
@@ -56,7 +58,6 @@ static int run_threads(long number, void *(*body)(void *), size_t stride)
 int main(int argc, char **argv)
 {
 	const long size = argc == 3 ? atol(argv[2]) : 0;
-	char *heap;
 
 	if (size < 2)
 		return 2;
