@@ -100,6 +100,7 @@ struct contract_plan {
 	uint64_t step_limit;
 	uint64_t stall_ns;     /* limit of the stalls of a run: run_stall_ns() */
 	uint32_t memory_model; /* enum memory_model */
+	uint32_t judged_model; /* as in engine_run */
 	uint32_t weak_limit;   /* as in engine_run */
 	uint32_t strengthened_count;
 	struct strengthened strengthened[STRENGTHENED_MOST];

@@ -201,6 +201,9 @@ void next_add_settings(struct strbuf *out, const struct settings *settings)
 		strbuf_adds(out, " --executor kernel");
 	if (settings->races.are_failures)
 		strbuf_adds(out, " --fail-on race");
+	if (settings->races.weak)
+		strbuf_adds(out, settings->races.weak == MEMORY_MODEL_TSO ? " --fail-on weak:tso"
+									  : " --fail-on weak");
 	next_command_add_tolerated(out, settings->tolerated);
 	if (settings->step_limit != standard.step_limit)
 		strbuf_addf(out, " --max-steps %" PRIu64, settings->step_limit);

@@ -41,12 +41,7 @@ static void race_begin_run(void *block)
 
 bool race_ignore(void *block, struct race_pair pair)
 {
-	struct race_state *state = block;
-
-	if (state->ignored_pairs == RACE_IGNORED_MAX)
-		return false;
-	state->ignored[state->ignored_pairs++] = pair;
-	return true;
+	return race_pairs_add(&((struct race_state *)block)->ignored, pair);
 }
 
 void race_follow_thread_sanitizer(void *block)
@@ -80,18 +75,6 @@ uint32_t race_seen_list(const void *block, const struct race_seen **seen)
 
 	*seen = state->seen;
 	return state->seen_count;
-}
-
-static bool race_is_ignored(const struct race_state *state, uint64_t site, uint64_t other)
-{
-	for (uint32_t i = 0; i < state->ignored_pairs; i++) {
-		const struct race_pair *pair = &state->ignored[i];
-
-		if ((pair->site == site && pair->other == other) ||
-			(pair->site == other && pair->other == site))
-			return true;
-	}
-	return false;
 }
 
 static enum shadow_kind race_kind(const struct detector_event *event)
@@ -140,7 +123,7 @@ static void race_find_conflict(struct race_state *state, const struct detector_e
 			continue;
 		while ((access = shadow_unordered(accesses, &state->pool, now, access))) {
 			if (!some_are_ignored ||
-				!race_is_ignored(state, event->site, access->site)) {
+				!race_pairs_have(&state->ignored, event->site, access->site)) {
 				found->other = access;
 				found->other_kind = other;
 				return;

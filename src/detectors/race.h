@@ -18,6 +18,33 @@ struct race_pair {
 	uint64_t site, other; /* unordered pair */
 };
 
+/* Suppressed pairs. */
+struct race_pairs {
+	uint32_t count;
+	struct race_pair pairs[RACE_IGNORED_MAX];
+};
+
+/* Returns false if the list is full. */
+static inline bool race_pairs_add(struct race_pairs *list, struct race_pair pair)
+{
+	if (list->count == RACE_IGNORED_MAX)
+		return false;
+	list->pairs[list->count++] = pair;
+	return true;
+}
+
+static inline bool race_pairs_have(const struct race_pairs *list, uint64_t site, uint64_t other)
+{
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct race_pair *pair = &list->pairs[i];
+
+		if ((pair->site == site && pair->other == other) ||
+			(pair->site == other && pair->other == site))
+			return true;
+	}
+	return false;
+}
+
 /*
  * While the detector watches (race_watch()), a race ends no run. The detector stores the first race
  * of each site pair across runs, and suppresses the pair from then on.

@@ -22,8 +22,7 @@ struct race_thread {
 
 struct race_state {
 	/* Written by the command; kept between runs. */
-	uint32_t ignored_pairs;
-	struct race_pair ignored[RACE_IGNORED_MAX];
+	struct race_pairs ignored;
 	bool is_watching;
 	/* A relaxed store does not end the release sequence of another thread */
 	bool follows_thread_sanitizer;

@@ -11,6 +11,7 @@
  *   c11/accesses.c   loads, stores, updates and fences
  *   c11/locations.c  histories
  *   c11/views.c      views, and what synchronisation does with them
+ *   c11/robustness.c where a weak execution could depart from a sequentially consistent run
  *
  * Lahav, Vafeiadis, Kang, Hur, Dreyer, "Repairing Sequential Consistency in C/C++11", PLDI 2017
  * (RC11); views as in Kang et al., "A Promising Semantics", POPL 2017, without promises; choice of
@@ -30,10 +31,10 @@
 #define C11_FENCES ((object_name)0xfe9ce)
 
 /*
- * Called before each run. `is_on`: the run follows the memory model c11. `delayed` receives the old
- * stores that loads of the run read; NULL if nobody needs them.
+ * Called before each run. run->delayed receives the old stores that loads of the run read; NULL if
+ * nobody needs them.
  */
-void c11_begin_run(bool is_on, struct delayed_stores *delayed);
+void c11_begin_run(const struct engine_run *run);
 /* Memory holds the newest stores from now on, and every load reads them. */
 void c11_end(void);
 bool c11_is_on(void);

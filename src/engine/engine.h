@@ -273,8 +273,8 @@ struct engine_run {
 	/* limit of all stalls together (model/stall.h); 0: none, STALL_ANY: no limit */
 	uint64_t stall_ns;
 	struct stalls *stalls; /* receives the stalls of the run; NULL: not needed */
-	enum memory_model memory_model;
-	struct delayed_stores *delayed; /* receives them; NULL: not needed */
+	enum memory_model memory_model, judged_model; /* judged: by c11/robustness.h, under c11 */
+	struct delayed_stores *delayed;		      /* receives them; NULL: not needed */
 	uint32_t weak_limit; /* the most weak choices (weak_choices.c), plus 1; 0: no limit */
 	/* bit OUTCOME_x: such misuse does not end the run; the call continues as in glibc */
 	uint32_t tolerated;

@@ -225,7 +225,7 @@ void engine_fail_by_verdict(const struct outcome *verdict)
 
 	if (evidence_is_tolerated(kind))
 		return;
-	outcome_set(outcome, kind, engine.current->id, 0);
+	outcome_set(outcome, kind, engine.current->id, verdict->code);
 	outcome->address = verdict->address;
 	outcome->site = verdict->site;
 	outcome->op = verdict->op;

@@ -86,7 +86,7 @@ void engine_begin_run(const struct engine_run *run)
 	engine.stalled_ns = 0;
 	engine.store_buffer_count = 0;
 	engine.weak_choices = 0;
-	c11_begin_run(run->memory_model == MEMORY_MODEL_C11, run->delayed);
+	c11_begin_run(run);
 	rng_seed(&engine.random, run->random_seed);
 	rng_seed(&engine.value_random, ~run->seed);
 }

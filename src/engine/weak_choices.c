@@ -7,6 +7,8 @@
 
 bool engine_may_choose_weakly(void)
 {
+	if (engine.run.judged_model) /* a judged run is sequentially consistent */
+		return false;
 	if (!engine.run.weak_limit || engine.weak_choices + 1 < engine.run.weak_limit)
 		return true;
 	engine_note_feature(FEATURE_WEAK_CUT);

@@ -414,7 +414,7 @@ bool contract_is_batch_plan(const struct contract *own, const struct contract_pl
 		if (((const unsigned char *)plan)[flags[i]] > 1)
 			return false;
 	return plan->restart < RESTART_COUNT && plan->checkpoints <= CHECKPOINTS_NEVER &&
-	       plan->memory_model < MEMORY_MODEL_COUNT &&
+	       plan->memory_model < MEMORY_MODEL_COUNT && plan->judged_model < MEMORY_MODEL_COUNT &&
 	       plan->strengthened_count <= STRENGTHENED_MOST &&
 	       plan->executor == own->plan.executor && plan->strategy == own->plan.strategy &&
 	       plan->detectors == own->plan.detectors &&

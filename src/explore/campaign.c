@@ -78,7 +78,8 @@ bool campaign_watches_races(const struct campaign *campaign)
 	const struct campaign_options *options = campaign->options;
 
 	return options->watches_races && !campaign->program.settings.races.are_failures &&
-	       !options->trace_events && !strategies[options->strategy]->search.is_exhausted;
+	       !campaign->program.settings.races.weak && !options->trace_events &&
+	       !strategies[options->strategy]->search.is_exhausted;
 }
 
 static void campaign_add_up(struct campaign *campaign)

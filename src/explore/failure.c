@@ -283,7 +283,7 @@ static int failure_check_suppressions(struct campaign *campaign,
 	int result;
 
 	*is_suppressed = false;
-	if (outcome->kind != OUTCOME_RACE)
+	if (!outcome_is_of_pair(outcome->kind))
 		return 0;
 	result = failure_match_suppressions(campaign, investigation, failure, is_suppressed, err);
 	if (result < 0)
@@ -335,7 +335,7 @@ static int failure_investigate_and_keep(struct campaign *campaign,
 			campaign->result->races += outcome.kind == OUTCOME_RACE;
 		}
 		finding_release(&finding);
-		if (result == 0 && outcome.kind == OUTCOME_RACE)
+		if (result == 0 && outcome_is_of_pair(outcome.kind))
 			failure_ignore_race(campaign, &outcome);
 	}
 	failure_release(&failure);

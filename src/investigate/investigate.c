@@ -6,6 +6,7 @@
 #include "investigate/program_output.h"
 #include "investigate/investigate_internal.h"
 #include "investigate/trace_window.h"
+#include "investigate/weak_runs.h"
 #include "investigate/minimise/tries.h"
 
 #include <stdlib.h>
@@ -447,6 +448,13 @@ int investigate_schedule(struct investigation *investigation, struct failure *fa
 			passing_find(&investigation->probe, failure, &built);
 		else
 			investigation->left_out |= 1u << PART_PASSING_RUN;
+	}
+	if (failure->outcome.kind == OUTCOME_WEAK)
+		result = weak_runs_explore(investigation, failure,
+			investigate_time_left(investigation, 0), &built, err);
+	if (result < 0) {
+		finding_release(&built);
+		return result;
 	}
 	investigate_fill_replay(&built, investigation);
 	built.switches_found = switches;

@@ -48,6 +48,7 @@ uint64_t failure_key(const struct outcome *outcome)
 
 	switch (outcome->kind) {
 	case OUTCOME_RACE:
+	case OUTCOME_WEAK:
 		/* A sum: the order of the accesses is arbitrary. */
 		return hash_pair(key, hash_mix(outcome->site) + hash_mix(outcome->other_site));
 	case OUTCOME_DEADLOCK:

@@ -39,6 +39,15 @@ struct strengthened {
 	uint8_t is_fence; /* 0 or 1 */
 };
 
+/* A store that another access could precede in a weak execution (engine/c11/robustness.h). */
+struct missed_store {
+	uint64_t site; /* 0: there is no such store */
+	uint32_t step;
+	struct thread_id writer;
+	uint8_t model; /* enum memory_model: the strongest model that permits it */
+	uint8_t op;    /* enum op_kind */
+};
+
 #define DELAYED_STORES_MOST 8 /* recorded delayed stores of a run */
 
 struct delayed_store {

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "model/ids.h"
+#include "model/memory_model.h"
 
 enum op_flag {
 	OP_READ = 1,	  /* commutes with other READ ops on the same object */
@@ -161,6 +162,7 @@ struct store_messages {
 	uint16_t read;	/* of the store that is read */
 	uint16_t continued; /* of the store whose release sequence this store continues */
 	uint16_t written;
+	struct missed_store missed;
 };
 #define STORE_MESSAGES_MOST 1024
 

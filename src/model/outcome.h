@@ -88,8 +88,14 @@ static inline bool outcome_is_failure(const struct outcome *outcome)
  * describe them. */
 static inline bool outcome_has_accesses(const struct outcome *outcome)
 {
-	return outcome->kind == OUTCOME_RACE || outcome->kind == OUTCOME_USE_AFTER_FREE ||
-	       outcome->kind == OUTCOME_DOUBLE_FREE;
+	return outcome->kind == OUTCOME_RACE || outcome->kind == OUTCOME_WEAK ||
+	       outcome->kind == OUTCOME_USE_AFTER_FREE || outcome->kind == OUTCOME_DOUBLE_FREE;
+}
+
+/* Returns whether the run ends before the second of two accesses to memory that is not freed. */
+static inline bool outcome_is_of_pair(enum outcome_kind kind)
+{
+	return kind == OUTCOME_RACE || kind == OUTCOME_WEAK;
 }
 
 /* Sets kind, thread and code, and clears all other fields; wait_count 0 empties waits[]. */

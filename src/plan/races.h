@@ -1,7 +1,7 @@
 /*
- * Data races as failures: whether they are, and which pairs of code places are ignored. A pair is
- * ignored because the user suppressed it or because it is already reported. A replay must ignore
- * the same pairs.
+ * Data races, or departures of weak memory models, as failures: whether they are, and which pairs
+ * of code places are ignored. A pair is ignored because the user suppressed it or because it is
+ * already reported. A replay must ignore the same pairs.
  */
 #pragma once
 
@@ -11,13 +11,17 @@
 
 #include "base/error.h"
 #include "detectors/race.h"
+#include "model/memory_model.h"
 #include "abi/contract.h"
 
 struct symbols;
 
-/* Settings of the race detector. All zero: races are not detected. */
+/* Settings of the detectors `race` and `weak`. All zero: neither is on. */
 struct races {
 	bool are_failures;
+	/* the weakest model whose departures from sequential consistency are failures; MEMORY_MODEL_SC:
+	 * none. A campaign that judges them detects no races. */
+	enum memory_model weak;
 	struct race_pair *ignored;
 	uint32_t ignored_count;
 };
@@ -52,7 +56,7 @@ struct races_count {
 
 struct races_count races_counted(struct contract *contract);
 
-/* The caller owns the reference. Returns NULL if races are no failures. */
+/* The caller owns the reference. Returns NULL if neither detector is on. */
 json_t *races_to_json(const struct races *races);
 /* `value` NULL: written by a release that had no race detector. */
 int races_from_json(const json_t *value, struct races *out, struct error *err);

@@ -79,7 +79,8 @@ void settings_to_plan(const struct settings *settings, struct contract_plan *pla
 	plan->random_seed = settings->random_seed;
 	plan->has_spurious_wakeups = settings->has_spurious_wakeups;
 	plan->stall_ns = settings->stall_ns;
-	plan->memory_model = settings->memory_model;
+	plan->memory_model = settings->races.weak ? MEMORY_MODEL_C11 : settings->memory_model;
+	plan->judged_model = settings->races.weak;
 	plan->weak_limit = settings->weak_limit;
 	plan->has_forked_children = settings->has_forked_children;
 	plan->without_dispatch = settings->without_dispatch;
@@ -250,11 +251,14 @@ int settings_parse_tolerated(const char *words, uint32_t *tolerated, struct erro
 
 int settings_parse_fail_on(const char *words, struct settings *settings, struct error *err)
 {
-	if (strcmp(words, outcome_descriptions[OUTCOME_RACE].word) != 0)
-		return error_set(err, ERROR_USAGE,
-			"--fail-on takes race, not %s; all other failures always count (see "
-			"--tolerate)",
-			words);
-	settings->races.are_failures = true;
-	return 0;
+	settings->races.are_failures = strcmp(words, "race") == 0;
+	settings->races.weak = strcmp(words, "weak") == 0	? MEMORY_MODEL_C11
+			       : strcmp(words, "weak:tso") == 0 ? MEMORY_MODEL_TSO
+								: MEMORY_MODEL_SC;
+	if (settings->races.are_failures || settings->races.weak)
+		return 0;
+	return error_set(err, ERROR_USAGE,
+		"--fail-on takes race, weak or weak:tso, not %s; all other failures always count (see "
+		"--tolerate)",
+		words);
 }

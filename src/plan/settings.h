@@ -56,7 +56,7 @@ void settings_to_plan(const struct settings *settings, struct contract_plan *pla
 char *settings_to_json(const struct settings *settings);
 int settings_from_json(const char *text, struct settings *out, struct error *err);
 
-/* Parses the option --fail-on. "race" is a kind of failure that counts only on request. */
+/* Parses the option --fail-on: kinds of failures that count only on request. */
 int settings_parse_fail_on(const char *words, struct settings *settings, struct error *err);
 /* Adds words of outcomes.def ("exit,hang") to *tolerated. Returns a negative error for an unknown
  * word, and changes nothing then. */

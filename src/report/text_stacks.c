@@ -100,7 +100,8 @@ static void text_stacks_add_accesses(
 	add_heading(out, style,
 		finding->kind == OUTCOME_RACE
 			? "conflicting accesses that no synchronisation orders"
-			: "the free and the access after it");
+		: finding->kind == OUTCOME_WEAK ? "a store, and an access that may come before it"
+						: "the free and the access after it");
 	if (finding->variable) {
 		struct strbuf line = STRBUF_EMPTY;
 

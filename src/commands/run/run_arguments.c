@@ -270,16 +270,20 @@ static int run_arguments_settle_memory(struct run_arguments *arguments, struct e
 {
 	struct settings *settings = &arguments->options.settings;
 
+	if (settings->races.weak && settings->memory_model)
+		return error_set(err, ERROR_USAGE,
+			"--fail-on weak judges sequentially consistent runs; leave --memory-model out");
 	if (settings->races.are_failures && !arguments->has_memory_mode && !settings->memory_model)
 		settings->memory_mode = MEMORY_RACES;
 	if (settings->memory_mode == MEMORY_RACES && !settings->races.are_failures)
 		return error_set(err, ERROR_USAGE,
 			"--memory races needs --fail-on race, because it leaves out scheduling points that only races need");
-	if (settings->memory_model && settings->memory_mode != MEMORY_LEARN &&
-		settings->memory_mode != MEMORY_ALL)
+	if ((settings->memory_model || settings->races.weak) &&
+		settings->memory_mode != MEMORY_LEARN && settings->memory_mode != MEMORY_ALL)
 		return error_set(err, ERROR_USAGE,
-			"--memory-model %s needs all accesses to shared variables; leave --memory and --variables out",
-			memory_model_words[settings->memory_model]);
+			"%s%s needs all accesses to shared variables; leave --memory and --variables out",
+			settings->races.weak ? "--fail-on weak" : "--memory-model ",
+			settings->races.weak ? "" : memory_model_words[settings->memory_model]);
 	return 0;
 }
 

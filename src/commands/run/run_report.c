@@ -57,6 +57,9 @@ static void run_report_print_race_needs(
 {
 	const struct suppressions *suppressions = report->options->suppressions;
 
+	if (report->options->settings.races.weak && !start->has_memory_sites)
+		(void)fprintf(stderr,
+			"note: raddle sees no stores of the program; build it with raddle-cc for --fail-on weak\n");
 	if (!report->options->settings.races.are_failures)
 		return;
 	if (!start->has_memory_sites)
@@ -207,6 +210,9 @@ static void run_report_on_found(void *context, const struct campaign_found *foun
 	free(report->last_fallback);
 	report->last_fallback = string_copy(found->fallback);
 	report->has_last_cause = found->finding->remedy;
+	report->last_weak = found->finding->kind == OUTCOME_WEAK
+				    ? (enum memory_model)found->finding->code
+				    : MEMORY_MODEL_SC;
 	if (report->is_json) {
 		char *json = finding_to_published_json(found->finding);
 

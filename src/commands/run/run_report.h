@@ -16,6 +16,8 @@ struct run_report {
 	struct strbuf findings; /* JSON texts with commas between them */
 	char last_id[32];	/* id of the last finding, empty: none */
 	char *last_fallback;	/* its fallback store, owned; NULL: none */
+	/* the last finding is an access that this model permits; MEMORY_MODEL_SC: another failure */
+	enum memory_model last_weak;
 	bool has_last_cause; /* the last finding has a cause; for others `explain` searches one */
 	uint32_t repeatable; /* number of repeatable findings */
 	bool is_unmodified;  /* its accesses to memory are not instrumented */

@@ -216,6 +216,20 @@ static int run_summary_print_without_threads(
 	return result->total.findings ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
 }
 
+/* A run under the model shows what the access leads to. */
+static void run_summary_print_weak(const struct run_report *report)
+{
+	static const int dropped[] = {OPTION_FAIL_ON, OPTION_SCHEDULES, OPTION_RESUME, 0};
+	struct strbuf command;
+
+	strbuf_init(&command);
+	strbuf_addf(&command, " --memory-model %s", memory_model_words[report->last_weak]);
+	next_add_given(&command, report->given, report->program, run_options, dropped);
+	next_add_program(&command, report->program);
+	(void)fprintf(stderr, "next: raddle run%s\n", command.text);
+	strbuf_release(&command);
+}
+
 static void run_summary_print_replay(const struct run_report *report)
 {
 	struct strbuf store = STRBUF_EMPTY;
@@ -275,7 +289,9 @@ int run_report_finish(struct run_report *report, const struct campaign_result *r
 		run_verdict_print(report->options, result, report->is_unmodified);
 		run_summary_print_races(report, result);
 		run_summary_print_shortcomings(result);
-		if (result->total.findings)
+		if (result->total.findings && report->last_weak)
+			run_summary_print_weak(report);
+		else if (result->total.findings)
 			run_summary_print_replay(report);
 		else
 			run_summary_print_nothing_found(report, result);

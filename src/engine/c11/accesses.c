@@ -1,5 +1,6 @@
 /* Loads, stores, updates and fences by the rules of C11; see engine/c11.h. */
 #include "engine/c11/c11_internal.h"
+#include "engine/c11/robustness.h"
 
 static const struct c11_store *accesses_access_newest(const struct c11_location *location)
 {
@@ -202,6 +203,8 @@ static void accesses_access_store(const struct engine_op *op, struct c11_locatio
 	store = c11_insert(location, index, stamp);
 	store->writer = engine_current()->id;
 	store->site = op->site;
+	store->op = op->kind;
+	store->step = (uint32_t)engine_step() - 1;
 	store->is_update = op->kind == OP_ATOMIC_UPDATE;
 	store->is_release = c11_releases(op->order) || own;
 	c11_raise(&self->now, number, stamp);
@@ -256,6 +259,17 @@ static bool accesses_access_may_update(const struct engine_op *op,
 	return false;
 }
 
+bool c11_may_precede(
+	const struct engine_op *op, const struct c11_location *location, uint32_t index)
+{
+	const struct c11_store *store = &location->stores[index];
+
+	if (op->kind == OP_ATOMIC_UPDATE)
+		return accesses_access_may_update(op, location, store - 1);
+	return store->stamp > accesses_access_least_stamp(op->order, c11_number(location)) &&
+	       (op_descriptions[op->kind].flags & OP_READ || !store->is_update);
+}
+
 static void accesses_access_update(
 	const struct engine_op *op, struct c11_location *location, bool is_point)
 {
@@ -307,16 +321,31 @@ static struct c11_location *accesses_access_location(const struct engine_op *op,
 	if (was_unseen && (is_read || op->kind == OP_ATOMIC_UPDATE))
 		c11_receive_all(op->order);
 	/* A flag that only libraries set has a history, too: a value that differs from it shows that
-	 * raddle did not see the store. */
-	if (!location && op->kind != OP_LOAD)
+	 * raddle did not see the store. A judged load precedes the stores after it. */
+	if (!location && (op->kind != OP_LOAD || (is_point && robustness_is_on())))
 		location = c11_location_new(op->address, op->bytes);
 	return location;
+}
+
+static void accesses_access_perform(
+	const struct engine_op *op, struct c11_location *location, bool is_point)
+{
+	uint32_t index, stamp;
+
+	if (op_descriptions[op->kind].flags & OP_READ) {
+		accesses_access_load(op, location, is_point);
+	} else if (op->kind == OP_ATOMIC_UPDATE) {
+		accesses_access_update(op, location, is_point);
+	} else {
+		index = accesses_access_place(op, location, is_point, &stamp);
+		accesses_access_store(op, location, index, stamp, NULL);
+	}
 }
 
 void c11_access(const struct engine_op *op, bool is_point)
 {
 	struct c11_location *location;
-	uint32_t index, stamp;
+	uint32_t stamp;
 
 	if (!c11_is_on())
 		return;
@@ -331,12 +360,15 @@ void c11_access(const struct engine_op *op, bool is_point)
 	if (!location) {
 		if (op->kind != OP_STORE && op->kind != OP_ATOMIC_STORE && c11.has_lost)
 			c11_receive(&c11.lost, op->order);
-	} else if (op_descriptions[op->kind].flags & OP_READ) {
-		accesses_access_load(op, location, is_point);
-	} else if (op->kind == OP_ATOMIC_UPDATE) {
-		accesses_access_update(op, location, is_point);
+		robustness_note_unknown();
+	} else if (robustness_is_on()) {
+		if (is_point)
+			c11.messages_of_access.missed = robustness_judge(op, location);
+		stamp = accesses_access_newest(location)->stamp;
+		accesses_access_perform(op, location, is_point);
+		robustness_note_access(
+			op, location, accesses_access_newest(location)->stamp != stamp);
 	} else {
-		index = accesses_access_place(op, location, is_point, &stamp);
-		accesses_access_store(op, location, index, stamp, NULL);
+		accesses_access_perform(op, location, is_point);
 	}
 }

@@ -33,6 +33,8 @@ struct c11_store {
 	bool is_release; /* later relaxed stores of the same thread continue its release sequence */
 	struct thread_id writer;
 	bool is_update;
+	uint8_t op; /* enum op_kind */
+	uint32_t step;
 	uint64_t site; /* 0: the value before the first store */
 	uint64_t value;
 };
@@ -95,6 +97,13 @@ static inline bool c11_releases(uint8_t order)
 {
 	return order >= ORDER_RELEASE;
 }
+
+/* ---- accesses.c ---- */
+
+/* Returns whether the access may come directly before the store with this index: read the store
+ * before it, or precede it in modification order. */
+bool c11_may_precede(
+	const struct engine_op *op, const struct c11_location *location, uint32_t index);
 
 /* ---- views.c ---- */
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/c11/c11_internal.h"
+#include "engine/c11/robustness.h"
 
 struct c11_state c11;
 
@@ -42,6 +43,7 @@ static void locations_location_drop(struct c11_location *location)
 	else if (message)
 		c11_copy(&c11.lost, message);
 	c11.has_lost |= message != NULL;
+	robustness_drop_location(location);
 	while (*link != c11_number(location))
 		link = &c11.locations[*link].next;
 	*link = location->next;
@@ -103,6 +105,8 @@ static void locations_location_read_newest(struct c11_location *location, uint8_
 		engine_note_feature(FEATURE_MIXED_CUT);
 	c11_raise(now, c11_number(location), newest->stamp);
 	c11_receive(c11_message(location, newest), order);
+	if (robustness_is_on())
+		robustness_note_access(&(struct engine_op){.kind = OP_LOAD}, location, false);
 }
 
 void c11_read_across(const struct engine_op *op)
@@ -166,6 +170,7 @@ struct c11_location *c11_location_new(const void *address, size_t bytes)
 	location->stores[0] = (struct c11_store){.stamp = c11.stamp += C11_STAMP_STEP,
 		.writer = THREAD_NONE,
 		.value = c11_peek(location)};
+	robustness_begin_location(location);
 	return location;
 }
 

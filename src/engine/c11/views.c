@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/c11/c11_internal.h"
+#include "engine/c11/robustness.h"
 
 void c11_join(struct c11_view *view, const struct c11_view *other)
 {
@@ -16,15 +17,18 @@ void c11_copy(struct c11_view *view, const struct c11_view *other)
 	memcpy(view->stamps, other->stamps, c11.location_count * sizeof *view->stamps);
 }
 
-void c11_begin_run(bool is_on, struct delayed_stores *delayed)
+void c11_begin_run(const struct engine_run *run)
 {
+	const bool is_on = run->memory_model == MEMORY_MODEL_C11;
+
 	if (!is_on && !c11.is_on)
 		return;
 	/* Entries of earlier runs are less than all later stamps. */
 	if (c11.stamp >= C11_STAMP_MOST / 2)
 		memset(&c11, 0, sizeof c11);
 	c11.is_on = is_on;
-	c11.delayed = delayed;
+	c11.delayed = run->delayed;
+	robustness_begin_run(run->judged_model);
 	c11.pending_kind = C11_NOTHING;
 	c11.location_count = c11.next_replaced = 0;
 	memset(c11.names, 0, sizeof c11.names);
@@ -58,6 +62,7 @@ void c11_begin_thread(struct thread_id created)
 		c11_end();
 		return;
 	}
+	robustness_begin_thread(created);
 	thread = &c11.threads[created.index];
 	c11_copy(&thread->now, &c11_self()->now);
 	thread->has_fenced = thread->has_relaxed_reads = false;
@@ -94,6 +99,7 @@ void c11_receive_all(uint8_t order)
 			newest.stamps[i] = location->stores[location->count - 1].stamp;
 	}
 	views_view_receive(c11_self(), &newest, order);
+	robustness_receive(&newest);
 }
 
 static uint32_t views_view_of_object(object_name name)
@@ -113,6 +119,7 @@ static void views_view_join_object(object_name name, bool acquires, bool release
 	struct c11_view *view = &c11.objects[number];
 	const bool is_used = c11.names[number];
 
+	robustness_join_object(number, is_used, acquires, releases);
 	if (acquires && is_used)
 		c11_join(&self->now, view);
 	if (!releases)
@@ -137,6 +144,7 @@ void c11_fence(const struct engine_op *op)
 	if (c11_acquires(op->order) && self->has_relaxed_reads)
 		c11_join(&self->now, &self->relaxed_reads);
 	if (op->order == ORDER_SEQUENTIAL) {
+		robustness_fence();
 		c11_join(&self->now, &c11.sequential);
 		c11_copy(&c11.sequential, &self->now);
 	}
@@ -158,10 +166,12 @@ static void views_view_synchronise_with_thread(const struct engine_op *op)
 	case OP_THREAD_JOIN:
 	case OP_THREAD_TRYJOIN:
 		c11_join(own, view);
+		robustness_join_thread(engine_current()->id.index, other->id.index);
 		return;
 	case OP_THREAD_CANCEL:
 	case OP_SIGNAL_SEND:
 		c11_join(view, own);
+		robustness_join_thread(other->id.index, engine_current()->id.index);
 		return;
 	default:
 		return;
@@ -175,6 +185,8 @@ void c11_synchronise(const struct engine_op *op)
 
 	if (!c11_is_on())
 		return;
+	if (class != OBJECT_MEMORY && op->kind != OP_FENCE)
+		robustness_fence();
 	switch ((enum object_class) class) {
 	case OBJECT_NOTHING:
 	case OBJECT_MEMORY:

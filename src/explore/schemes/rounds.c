@@ -301,8 +301,9 @@ static void rounds_notice_remark(struct campaign *campaign)
 }
 
 /* Returns whether the search beside random runs has executed all orders. Returns false if no memory
- * access is instrumented. Also returns false after a run that ended at a race: if the race is
- * ignored later, that run was too short. Returns false while sites of new points may be off. */
+ * access is instrumented. Also returns false after a run that ended at a race or a weak access: if
+ * it is ignored later, that run was too short. Returns false while sites of new points may be off.
+ */
 bool rounds_verdict(const struct campaign *campaign, struct strategy_verdict *out)
 {
 	const struct strategy *strategy = rounds_strategy_of(campaign);
@@ -310,7 +311,8 @@ bool rounds_verdict(const struct campaign *campaign, struct strategy_verdict *ou
 
 	if (!strategy->search.verdict || campaign->exclusive.is_active ||
 		!campaign->workers[0].worker.contract->has_memory_sites ||
-		round->counted.outcome[OUTCOME_RACE] || round->has_hidden_sites)
+		round->counted.outcome[OUTCOME_RACE] || round->counted.outcome[OUTCOME_WEAK] ||
+		round->has_hidden_sites)
 		return false;
 	strategy->search.verdict(round->knowledge, out);
 	return out->is_complete;

@@ -152,6 +152,15 @@ void builder_deadlock_cause(
 void builder_accesses_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
 
+/* Marks the step of the later of two accesses, the last of its thread. The trace lacks an access that was prevented. */
+void builder_mark_later(const struct builder *builder, uint32_t line);
+
+/* ---- weak.c ---- */
+
+/* Title, cause and remedy of an access that a weaker memory model permits to come before a store. */
+void builder_weak_title(const struct builder *builder, struct strbuf *out);
+void builder_weak_cause(const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
+
 /* ---- race.c ---- */
 
 bool builder_holds(

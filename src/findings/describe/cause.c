@@ -295,6 +295,9 @@ void builder_fill_cause(struct builder *builder)
 	case OUTCOME_SELF_DEADLOCK:
 		builder_deadlock_cause(builder, &cause, &remedy);
 		break;
+	case OUTCOME_WEAK:
+		builder_weak_cause(builder, &cause, &remedy);
+		break;
 	case OUTCOME_RACE:
 	case OUTCOME_USE_AFTER_FREE:
 	case OUTCOME_DOUBLE_FREE:

@@ -35,8 +35,7 @@ static const struct trace_event *cause_accesses_last_release(
 	return found;
 }
 
-/* Marks the step of the later access, the last of its thread. The trace lacks an access that was prevented. */
-static void cause_accesses_mark_later(const struct builder *builder, uint32_t line)
+void builder_mark_later(const struct builder *builder, uint32_t line)
 {
 	const struct outcome *outcome = builder->source->outcome;
 
@@ -96,7 +95,7 @@ static void cause_accesses_add_freed(
 		strbuf_addf(cause, ", and %s locked it after that\n", earlier->thread);
 	}
 	builder_mark_step(builder, builder_find_earlier(builder), release ? 2 : 1);
-	cause_accesses_mark_later(builder, release ? 3 : 2);
+	builder_mark_later(builder, release ? 3 : 2);
 	strbuf_addf(cause, "%s freed the memory", earlier->thread);
 	cause_accesses_add_frame(" at ", finding_user_frame(&earlier->at), cause);
 	strbuf_addf(cause, " without waiting for %s to end", later->thread);
@@ -189,7 +188,7 @@ static void cause_accesses_add_race(
 	if (!handover.read || (cause_accesses_releases(handover.write) &&
 				      cause_accesses_acquires(handover.read))) {
 		builder_mark_step(builder, builder_find_earlier(builder), 1);
-		cause_accesses_mark_later(builder, 2);
+		builder_mark_later(builder, 2);
 		return;
 	}
 	object = builder_event_object(builder, handover.write);

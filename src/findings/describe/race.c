@@ -95,7 +95,7 @@ static char *race_held_words(const struct builder *builder, struct thread_id thr
 char *builder_race_variable(const struct builder *builder, bool is_brief)
 {
 	const struct outcome *outcome = builder->source->outcome;
-	const bool is_live = outcome->kind == OUTCOME_RACE || !outcome->other_step;
+	const bool is_live = outcome_is_of_pair(outcome->kind) || !outcome->other_step;
 
 	/* A free concerns the whole block, which keeps the name that it had before. */
 	return builder_memory(
@@ -142,7 +142,7 @@ uint64_t builder_find_earlier(const struct builder *builder)
 	const struct finding_source *source = builder->source;
 	const struct outcome *outcome = source->outcome;
 	/* The runtime notes a free by the number of steps behind it. */
-	const uint64_t step = outcome->other_step - (outcome->kind != OUTCOME_RACE);
+	const uint64_t step = outcome->other_step - !outcome_is_of_pair(outcome->kind);
 
 	for (uint64_t i = source->event_count; i-- > 0;)
 		if (source->events[i].step == step &&
@@ -183,7 +183,7 @@ void builder_fill_race(struct builder *builder)
 		return;
 	builder->finding->variable = builder_race_variable(builder, false);
 	earlier->thread = string_copy(builder_thread(builder, outcome->other_thread));
-	earlier->verb = outcome->kind == OUTCOME_RACE
+	earlier->verb = outcome_is_of_pair(outcome->kind)
 				? race_verb(builder, outcome->other_thread, outcome->other_step,
 					  (enum op_kind)outcome->other_op)
 				: string_copy("frees");

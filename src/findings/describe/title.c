@@ -404,6 +404,9 @@ static void title_add(const struct builder *builder, struct strbuf *out)
 	case OUTCOME_RACE:
 		title_race(builder, out);
 		break;
+	case OUTCOME_WEAK:
+		builder_weak_title(builder, out);
+		break;
 	case OUTCOME_USE_AFTER_FREE:
 	case OUTCOME_DOUBLE_FREE:
 		title_freed(builder, out);

@@ -22,6 +22,7 @@ function races(finding) {
 	finding.race.accesses.forEach((access, at) => pair.append(...[whereItIs(words(access.thread) + " " + words(access.verb) + " it" +
 			(access.held ? ", holding " + words(access.held) : ""), access.at, isMarked ? at + 1 : 0)].filter(Boolean)));
 	const title = finding.kind === "race" ? "The two accesses of " + words(finding.race.variable) + ", which nothing orders"
+		: finding.kind === "weak" ? "A store of " + words(finding.race.variable) + ", and an access that may come before it"
 		: "The free of " + words(finding.race.variable) + ", and the access after it";
 	return section(title, pair);
 }

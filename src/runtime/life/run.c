@@ -172,6 +172,7 @@ void runtime_begin_run(uint64_t number, struct history *history)
 		.memory_model = contract->has_memory_sites ? (enum memory_model)plan->memory_model
 							   : MEMORY_MODEL_SC,
 		.delayed = &contract->delayed,
+		.judged_model = (enum memory_model)plan->judged_model,
 		.weak_limit = plan->weak_limit,
 		.tolerated = plan->tolerated,
 		.defers_changes = record_is_on(),

@@ -4,7 +4,8 @@
  *
  * tso: Owens, Sarkar, Sewell, "A better x86 memory model: x86-TSO", TPHOLs 2009, as axioms. rc11: Lahav et al.,
  * "Repairing Sequential Consistency in C/C++11", PLDI 2017; an access that is not atomic counts as relaxed. c11: rc11,
- * and the order of sequentially consistent operations agrees with program order and reads-from. */
+ * and the order of sequentially consistent operations agrees with program order and reads-from. MODEL sc=tso or sc=c11
+ * prints instead whether the program is robust: each execution that the model allows is sequentially consistent. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -39,6 +40,7 @@ static relation sb, rf, mo, rb, rmw, location; /* location: both access the same
 static const char *model, *finals;
 static char outcomes[OUTCOMES][32];
 static int outcome_count;
+static bool is_robust = true;
 
 static bool is_write(int e)
 {
@@ -269,6 +271,12 @@ static bool c11_allows(bool is_strong)
 
 static bool model_allows(void)
 {
+	if (strncmp(model, "sc=", 3) == 0) {
+		model += 3;
+		is_robust &= !model_allows() || sc_allows();
+		model -= 3;
+		return false;
+	}
 	if (!updates_are_atomic())
 		return false;
 	if (strcmp(model, "sc") == 0)
@@ -478,6 +486,8 @@ int main(int argc, char **argv)
 	read_program(argv[2]);
 	enumerate_sources(0);
 	qsort(outcomes, (size_t)outcome_count, sizeof *outcomes, compare_outcomes);
+	if (strncmp(model, "sc=", 3) == 0)
+		puts(is_robust ? "robust" : "not robust");
 	for (int i = 0; i < outcome_count; i++)
 		puts(outcomes[i]);
 	return 0;

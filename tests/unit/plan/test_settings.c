@@ -94,20 +94,33 @@ static void test_settings__refuse_damaged_races(void **state)
 	expect_damaged_races("{\"ignored\":[[\"0x1\",\"0x\"]]}");
 	expect_damaged_races("{\"ignored\":[[\"0x1\",\"0x10000000000000000\"]]}");
 	expect_damaged_races("{\"ignored\":[\"0x1\",\"0x2\"]}");
+	expect_damaged_races("{\"ignored\":[],\"weak\":3}");
+	expect_damaged_races("{\"ignored\":[],\"weak\":-1}");
 }
 
-static void test_settings_parse_fail_on__takes_races_only(void **state)
+static void test_settings_parse_fail_on__takes_races_and_weak_accesses(void **state)
 {
-	struct settings settings;
+	struct settings settings, again;
+	char *json;
 	struct error err;
 
 	(void)state;
 	settings_init(&settings);
 	assert_int_equal(settings_parse_fail_on("hang", &settings, &err), ERROR_USAGE);
 	assert_string_equal(err.text,
-		"--fail-on takes race, not hang; all other failures always count (see "
+		"--fail-on takes race, weak or weak:tso, not hang; all other failures always count (see "
 		"--tolerate)");
 	assert_false(settings.races.are_failures);
+	assert_int_equal(settings_parse_fail_on("weak", &settings, &err), 0);
+	assert_int_equal(settings.races.weak, MEMORY_MODEL_C11);
+	assert_int_equal(settings_parse_fail_on("weak:tso", &settings, &err), 0);
+	json = settings_to_json(&settings);
+	assert_int_equal(settings_from_json(json, &again, &err), 0);
+	assert_int_equal(again.races.weak, MEMORY_MODEL_TSO);
+	assert_false(again.races.are_failures);
+	free(json);
+	settings_release(&again);
+	settings_release(&settings);
 }
 
 static void test_settings__refuse_damaged_json(void **state)
@@ -158,7 +171,7 @@ int main(void)
 		cmocka_unit_test(test_settings__survive_json),
 		cmocka_unit_test(test_settings__keep_which_races_pass),
 		cmocka_unit_test(test_settings__refuse_damaged_races),
-		cmocka_unit_test(test_settings_parse_fail_on__takes_races_only),
+		cmocka_unit_test(test_settings_parse_fail_on__takes_races_and_weak_accesses),
 		cmocka_unit_test(test_settings__refuse_damaged_json),
 		cmocka_unit_test(test_settings_parse_tolerated__names_what_there_is),
 	};
