@@ -15,6 +15,7 @@ struct buffered_store {
 	uint64_t site;
 	uint64_t passing_site; /* the first read that passed the store; 0: none */
 	object_name object, next_object;
+	uint64_t step;	/* of the run, as in the trace */
 	uint16_t steps; /* engine_thread.steps at the store */
 	uint8_t bytes;
 	bool is_point;
@@ -188,6 +189,8 @@ static void store_buffer_observe(struct buffered_store *store, const struct engi
 		.bytes = store->bytes,
 		.is_read = is_read,
 		.site = store->site,
+		.step = store->step,
+		.read_step = UINT64_MAX,
 		.observer_site = op->site,
 		.observer_step = engine.step - 1,
 		.address = (uint64_t)(uintptr_t)store->address,
@@ -333,6 +336,7 @@ bool engine_buffer_store(const struct engine_op *op, bool is_point)
 		.site = op->site,
 		.object = op->object,
 		.next_object = op->next_object,
+		.step = engine.step - 1,
 		.steps = engine.current->steps,
 		.bytes = (uint8_t)op->bytes,
 		.is_point = is_point};

@@ -87,6 +87,7 @@ static const struct finding_field step_fields[] = {
 	{FIELD(finding_step, is_switch, BOOLEAN, REQUIRED)},
 	{FIELD(finding_step, is_preemption, BOOLEAN, REQUIRED)},
 	{FIELD(finding_step, cause_line, UNSIGNED, OPTIONAL)},
+	{FIELD(finding_step, reads_from, COUNT, OPTIONAL)},
 	{0},
 };
 

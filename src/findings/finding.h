@@ -88,6 +88,9 @@ struct finding_step {
 	bool is_preemption; /* the previous thread was enabled */
 	/* number of the cause's line, or of the race's access, that names this step; 0 if none */
 	uint32_t cause_line;
+	/* Step of the older store that this load reads under a weak memory model; 0: the newest
+	 * one, the first step, or unknown. */
+	uint64_t reads_from;
 	uint64_t address; /* address of the object; only in findings that have just been built */
 };
 

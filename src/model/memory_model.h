@@ -58,6 +58,9 @@ struct delayed_store {
 	/* c11: the observer read an older store, or wrote earlier in modification order */
 	bool is_unseen;
 	uint64_t site; /* place of the store */
+	uint64_t step; /* step of the store, as in the trace */
+	/* c11: step of the older store whose value the observer read; UINT64_MAX: none, or unknown */
+	uint64_t read_step;
 	uint64_t observer_site;
 	uint64_t observer_step; /* step of the observer's access, as in the trace */
 	uint64_t passing_site;	/* place of the writer's later read, which passed the store */

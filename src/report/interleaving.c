@@ -207,6 +207,8 @@ static void interleaving_add_step(
 		strbuf_adds(&text, step->verb);
 	if (step->object && !interleaving_is_folded(table->style, step))
 		strbuf_addf(&text, " %.*s", finding_short_name(step->object), step->object);
+	if (step->reads_from)
+		strbuf_addf(&text, " (of step %" PRIu64 ")", step->reads_from);
 	if (step->inner.function)
 		interleaving_add_wrapped_place(table, step, &text);
 	else

@@ -39,9 +39,10 @@ static void accesses_access_set_pending(enum c11_pending_kind kind,
 	c11.pending_store = (uint8_t)(store - location->stores);
 }
 
-/* `op` does not see the store `hidden`, or precedes it in modification order (!is_read). */
-static void accesses_access_report(const struct engine_op *op, const struct c11_store *hidden,
-	bool is_read, uint64_t old_value)
+/* `op` reads `older` and does not see the store `hidden`; if `older` is NULL, `op` is a store that
+ * precedes `hidden` in modification order. */
+static void accesses_access_report(
+	const struct engine_op *op, const struct c11_store *hidden, const struct c11_store *older)
 {
 	if (!c11.delayed || c11.delayed->count++ >= DELAYED_STORES_MOST)
 		return;
@@ -49,14 +50,16 @@ static void accesses_access_report(const struct engine_op *op, const struct c11_
 		.writer = hidden->writer,
 		.observer = engine_current()->id,
 		.bytes = (uint16_t)op->bytes,
-		.is_read = is_read,
+		.is_read = older,
 		.is_unseen = true,
 		.site = hidden->site,
+		.step = hidden->step,
+		.read_step = older && older->site ? older->step : UINT64_MAX,
 		.observer_site = op->site,
 		.observer_step = engine_step() - 1,
 		.address = (uint64_t)(uintptr_t)op->address,
 		.value = hidden->value,
-		.old_value = old_value,
+		.old_value = older ? older->value : 0,
 	};
 }
 
@@ -106,7 +109,7 @@ static void accesses_access_show_old(
 {
 	if (store == accesses_access_newest(location))
 		return;
-	accesses_access_report(op, store + 1, true, store->value);
+	accesses_access_report(op, store + 1, store);
 	c11_poke(location, store->value);
 	accesses_access_set_pending(C11_OLD_LOAD, location, store);
 }
@@ -223,7 +226,7 @@ static void accesses_access_store(const struct engine_op *op, struct c11_locatio
 		return;
 	}
 	if (!store->is_update)
-		accesses_access_report(op, store + 1, false, 0);
+		accesses_access_report(op, store + 1, NULL);
 	accesses_access_set_pending(C11_INSERTED_STORE, location, store);
 }
 

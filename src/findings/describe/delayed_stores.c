@@ -80,29 +80,30 @@ static void delayed_stores_add_remedy(
 		": make the store memory_order_seq_cst, or put atomic_thread_fence(memory_order_seq_cst) between them");
 }
 
-/* Marks the step of the observer, and that of the store if the trace has only one that it can be. */
+/* Returns the access to the store's variable at a step; NO_EVENT if the trace lacks it. */
+static uint64_t delayed_stores_find(
+	const struct builder *builder, const struct delayed_store *store, uint64_t step)
+{
+	const struct finding_source *source = builder->source;
+
+	for (uint64_t i = 0; i < source->event_count; i++)
+		if (source->events[i].step == step && source->events[i].address == store->address)
+			return i;
+	return NO_EVENT;
+}
+
+/* Marks the steps of the observer and the store, and notes which older store the observer read. */
 static void delayed_stores_mark(const struct builder *builder, const struct delayed_store *store,
 	const struct strbuf *cause)
 {
-	const struct finding_source *source = builder->source;
-	uint64_t written = NO_EVENT, observed = NO_EVENT;
-	uint32_t stores = 0;
+	const uint64_t observed = delayed_stores_find(builder, store, store->observer_step);
+	const uint64_t at = observed - builder->first_step;
 
-	for (uint64_t i = 0; i < source->event_count; i++) {
-		const struct trace_event *event = &source->events[i];
-
-		if (event->thread == store->observer.index && event->site == store->observer_site &&
-			event->step == store->observer_step)
-			observed = i;
-		if (event->thread != store->writer.index || event->site != store->site ||
-			event->address != store->address)
-			continue;
-		written = i;
-		stores++;
-	}
 	builder_mark_cause(builder, observed, cause);
-	if (stores == 1)
-		builder_mark_cause(builder, written, cause);
+	builder_mark_cause(builder, delayed_stores_find(builder, store, store->step), cause);
+	if (observed >= builder->first_step && at < builder->finding->step_count &&
+		delayed_stores_find(builder, store, store->read_step) != NO_EVENT)
+		builder->finding->steps[at].reads_from = store->read_step;
 }
 
 static void delayed_stores_add(const struct builder *builder, const struct delayed_store *store,

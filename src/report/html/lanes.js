@@ -47,6 +47,9 @@ class Lanes {
 		this.assignLanes();
 		this.spans = this.options.spans.map(span => Object.assign({}, span, { first: this.itemOfRow[span.from], last: this.itemOfRow[span.to] ?? this.items.length }))
 			.filter(span => span.first < span.last && this.life.has(span.thread));
+		this.reads = this.steps.map((step, row) => [step, row, step.reads_from ? this.steps.findIndex(each => each.step === step.reads_from) : -1]).filter(([, , store]) => store >= 0)
+			.map(([step, row, store]) => ({ from: words(this.steps[store].thread), to: words(step.thread), first: this.itemOfRow[store], last: this.itemOfRow[row] }))
+			.filter(read => read.first < read.last && this.lanes.has(read.from) && this.lanes.has(read.to));
 	}
 
 	isCall(row) {
@@ -340,6 +343,7 @@ class Lanes {
 			svg.append(bar);
 		}
 		this.addPath(svg, item, at);
+		this.addReads(svg, at);
 		this.addSign(svg, item, at, mark);
 		return svg;
 	}
@@ -362,6 +366,17 @@ class Lanes {
 			svg.append(drawn("path", { d: "M" + from + " 0C" + from + " 8," + to + " 2," + to + " " + DOT, class: "path switch" + (step.is_preemption ? " preempts" : "") }));
 		} else if (before) svg.append(drawn("line", { x1: to, x2: to, y1: 0, y2: DOT, class: "path" + colour }));
 		if (!isLast) svg.append(drawn("line", { x1: to, x2: to, y1: DOT, y2: "100%", class: "path" + colour }));
+	}
+
+	/* An arrow, at the right edge of the graph, from an older store to the load that reads it. */
+	addReads(svg, at) {
+		const edge = GRAPH_PADDING + this.laneCount * this.laneWidth + 2;
+		for (const { from, to, first, last } of this.reads) {
+			if (at < first || at > last) continue;
+			const part = at === first ? "M" + this.x(from) + " " + DOT + "H" + edge + "V999" : at < last ? "M" + edge + " 0V999"
+				: "M" + edge + " 0V" + DOT + "H" + (this.x(to) + 6) + "m4 -3l-4 3l4 3";
+			svg.append(drawn("path", { d: part, class: "reads" }, drawn("title", { text: to + " reads the older store of " + from })));
+		}
 	}
 
 	signSize() {
