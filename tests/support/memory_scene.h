@@ -112,6 +112,12 @@ void engine_drain_freed(const void *start, size_t bytes)
 	(void)bytes;
 }
 
+bool memory_write_is_direct(const struct memory_access *access)
+{
+	(void)access;
+	return false;
+}
+
 bool memory_buffer_write(const struct memory_visit *visit)
 {
 	(void)visit;
