@@ -74,7 +74,7 @@ static bool interleaving_rows_is_plain_return(const struct finding *finding, uin
 {
 	const struct finding_step *step = &finding->steps[number];
 
-	return number && !strcmp(step->verb, op_descriptions[OP_THREAD_CREATED].verb) &&
+	return !strcmp(step->verb, op_descriptions[OP_THREAD_CREATED].verb) &&
 	       !strcmp(step[-1].verb, op_descriptions[OP_THREAD_CREATE].verb) && !step->is_switch &&
 	       !interleaving_rows_is_key(finding, number);
 }
@@ -290,7 +290,8 @@ void interleaving_choose_rows(const struct finding *finding, const struct report
 		else if (i && rows[i - 1] != ROW_LIBRARY &&
 			 interleaving_rows_is_same_call(style, &finding->steps[row], step))
 			rows[i] = ROW_FOLDED;
-		else if (interleaving_rows_is_plain_return(finding, i) && rows[i - 1] == ROW_SHOWN)
+		else if (i && !style->has_callers && rows[i - 1] == ROW_SHOWN &&
+			 interleaving_rows_is_plain_return(finding, i))
 			rows[i] = ROW_FOLDED;
 		else
 			row = i;

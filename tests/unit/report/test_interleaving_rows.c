@@ -194,6 +194,9 @@ static void test_interleaving_rows__creation_and_return_share_a_row(void **state
 	add_step("main", "returns from pthread_create", NULL)->is_switch = true;
 	assert_int_equal(count_rows(ROW_FOLDED), 1);
 	assert_int_equal(rows[1], ROW_FOLDED);
+	style.has_callers = true;
+	assert_int_equal(count_rows(ROW_FOLDED), 0);
+	style.has_callers = false;
 	steps[2].is_preemption = true; /* after the return */
 	assert_int_equal(count_rows(ROW_FOLDED), 0);
 }
