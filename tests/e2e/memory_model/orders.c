@@ -1,7 +1,7 @@
 /* orders PROGRAM FINALS [no] OUTCOME...: runs a litmus test, and aborts if the outcome is among the outcomes; with
  * "no": if it is not. PROGRAM: threads separated by |, operations by spaces. An operation is a letter W (store),
  * R (load), X (exchange), A (add), C (compare-exchange from 0) or F (fence), then a letter for its memory order:
- * n (not atomic), r, a, l (release), b (both), s (sequentially consistent), then variable and value: "Wrx1 Fs Ray".
+ * n (not atomic), r, c (consume), a, l (release), b (both), s (sequentially consistent), then variable and value: "Wrx1 Fs Ray".
  * An outcome has the results of all operations but stores and fences, then the last values of the variables in FINALS.
  * The program appends each outcome to the file that ORDERS_SEEN in the environment names. */
 #include <fcntl.h>
@@ -41,6 +41,8 @@ static int load(atomic_int *at, char order)
 		return *(int *)at;
 	case 'r':
 		return atomic_load_explicit(at, memory_order_relaxed);
+	case 'c':
+		return atomic_load_explicit(at, memory_order_consume);
 	case 'a':
 		return atomic_load_explicit(at, memory_order_acquire);
 	default:
@@ -52,6 +54,8 @@ static int exchange(atomic_int *at, char order, int value)
 	switch (order) {
 	case 'r':
 		return atomic_exchange_explicit(at, value, memory_order_relaxed);
+	case 'c':
+		return atomic_exchange_explicit(at, value, memory_order_consume);
 	case 'a':
 		return atomic_exchange_explicit(at, value, memory_order_acquire);
 	case 'l':
@@ -82,6 +86,9 @@ static int compare_exchange(atomic_int *at, char order, int value)
 static void fence(char order)
 {
 	switch (order) {
+	case 'c':
+		atomic_thread_fence(memory_order_consume);
+		return;
 	case 'a':
 		atomic_thread_fence(memory_order_acquire);
 		return;
