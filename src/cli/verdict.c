@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cli/terminal.h"
+#include "plan/settings.h"
 
 /* Prints "1,204 runs; probability that an order was missed ≤ 1e-6". */
 static void verdict_say_runs_of(const struct strategy_verdict *verdict)
@@ -66,4 +67,12 @@ void verdict_say(const struct strategy_verdict *verdict, bool has_failed, const 
 	if (verdict->asymmetry)
 		(void)fprintf(
 			stderr, "%ssymmetry=on has no effect: %s\n", prefix, verdict->asymmetry);
+}
+
+void verdict_say_model_without_sites(enum memory_model model, bool has_memory_sites)
+{
+	if (model && !has_memory_sites)
+		(void)fprintf(stderr,
+			"note: --memory-model %s has no effect, because raddle sees no stores of the program; build it with raddle-cc\n",
+			memory_model_words[model]);
 }

@@ -1,11 +1,15 @@
-/* Prints the verdict of an exhaustive strategy about the explored schedules. */
+/* Prints the verdict of an exhaustive strategy about the explored schedules, and the note that a memory
+ * model has no effect. */
 #pragma once
 
 #include <stdbool.h>
 
+#include "model/memory_model.h"
 #include "strategies/strategy.h"
 
 /* Prints a line that begins with `prefix` on stderr. `has_failed`: some schedules failed. `model`: the
  * memory model as a word, NULL for sequential consistency. */
 void verdict_say(const struct strategy_verdict *verdict, bool has_failed, const char *model,
 	const char *prefix);
+/* Prints a note on stderr if the model is not sequential consistency and the program has no sites. */
+void verdict_say_model_without_sites(enum memory_model model, bool has_memory_sites);

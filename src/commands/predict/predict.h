@@ -116,6 +116,17 @@ struct predict_attempt {
 	uint64_t shown_failed; /* such runs that failed */
 };
 
+/*
+ * Returns the model of the runs that drive this candidate. Under TSO a store that waits in a store
+ * buffer is no scheduling point, so that no thread can be stopped there. A candidate with such a
+ * store is driven in sequentially consistent runs, which TSO permits, too.
+ */
+enum memory_model predict_driven_model(
+	const struct predict_options *options, const struct candidate *candidate);
+/* Returns the first place of the candidate that is such a store; place_count: none is. */
+uint32_t predict_buffered_place(
+	const struct predict_options *options, const struct candidate *candidate);
+
 /* `judge` decides about runs of scenarios, and about the run of a race that is kept. */
 int predict_confirm(struct predict *predict, const struct candidate *candidate,
 	predict_judge *judge, void *context, struct predict_attempt *attempt, struct error *err);

@@ -316,6 +316,31 @@ static int predict_confirm_keep(struct drive *drive, int64_t campaign, struct er
 	return status;
 }
 
+uint32_t predict_buffered_place(
+	const struct predict_options *options, const struct candidate *candidate)
+{
+	uint32_t place = 0;
+
+	if (options->memory_model != MEMORY_MODEL_TSO)
+		return candidate->place_count;
+	for (; place < candidate->place_count; place++) {
+		const struct trace_event *op = &candidate->places[place].op;
+
+		if (op->kind == OP_STORE ||
+			(op->kind == OP_ATOMIC_STORE && op->order != ORDER_SEQUENTIAL))
+			break;
+	}
+	return place;
+}
+
+enum memory_model predict_driven_model(
+	const struct predict_options *options, const struct candidate *candidate)
+{
+	return predict_buffered_place(options, candidate) < candidate->place_count
+		       ? MEMORY_MODEL_SC
+		       : options->memory_model;
+}
+
 int predict_confirm(struct predict *predict, const struct candidate *candidate,
 	predict_judge *judge, void *context, struct predict_attempt *attempt, struct error *err)
 {
@@ -343,6 +368,7 @@ int predict_confirm(struct predict *predict, const struct candidate *candidate,
 	status = predict_check_file(predict, err);
 	if (status < 0)
 		return status;
+	predict->driven.memory_model = predict_driven_model(predict->options, candidate);
 	options.settings = predict->driven;
 	options.strategy = strategy_index(&strategy_directed);
 	options.strategy_config = (struct strategy_config){.thread_capacity = THREAD_CAPACITY};

@@ -92,6 +92,8 @@ static json_t *predict_json_candidate_to_json(const struct predict_result *resul
 		predict_json_places_to_json(candidate, prediction));
 	strbuf_release(&reason);
 	BUG_ON(!value);
+	json_put(value, "memory_model",
+		json_string(memory_model_words[predict_driven_model(result->options, candidate)]));
 	predict_json_add_kind(candidate, &prediction->attempt, value);
 	return value;
 }

@@ -116,6 +116,22 @@ static void predict_rank_add_place(
 	strbuf_adds(out, "\n");
 }
 
+static void predict_rank_add_driven_model(
+	const struct predict_result *result, const struct candidate *candidate, struct strbuf *out)
+{
+	const uint32_t place = predict_buffered_place(result->options, candidate);
+	const struct finding_frame *frame = NULL;
+
+	if (place < candidate->wait_count)
+		frame = finding_user_frame(&candidate->waits[place].at);
+	if (place == candidate->place_count)
+		return;
+	strbuf_adds(out, "  driven in sequentially consistent runs only: under TSO its store");
+	if (frame && frame->file)
+		strbuf_addf(out, " at %s:%u", base_name(frame->file), frame->line);
+	strbuf_adds(out, " waits in a store buffer, where raddle cannot stop a thread before it\n");
+}
+
 static void predict_rank_say_scenario(const struct predict_result *result, uint32_t index)
 {
 	const struct candidate *candidate = &result->candidates.items[index];
@@ -128,7 +144,10 @@ static void predict_rank_say_scenario(const struct predict_result *result, uint3
 	next_add_store(&store,
 		attempt->fallback ? attempt->fallback : result->options->campaign.directory);
 	predict_rank_add_verdict(candidate, &result->predictions[index],
-		memory_model_phrase(result->options->memory_model), store.text, &text);
+		memory_model_phrase(predict_driven_model(result->options, candidate)), store.text,
+		&text);
+	if (attempt->runs)
+		predict_rank_add_driven_model(result, candidate, &text);
 	strbuf_release(&store);
 	strbuf_adds(&text, "\n");
 	terminal_put(stdout, text.text);

@@ -11,6 +11,7 @@
 #include "cli/next_command.h"
 #include "commands/findings/show_finding.h"
 #include "cli/terminal.h"
+#include "cli/verdict.h"
 #include "model/stall.h"
 
 const char *const prediction_state_words[PREDICTION_STATES] = {
@@ -30,9 +31,10 @@ static void predict_report_on_started(void *context, const struct campaign_start
 		return;
 	result->has_started = true;
 	result->has_memory_sites = start->has_memory_sites;
+	terminal_clear_live();
+	verdict_say_model_without_sites(result->options->memory_model, start->has_memory_sites);
 	if (result->is_quiet)
 		return;
-	terminal_clear_live();
 	(void)fprintf(
 		stderr, "%s: recording %u passing runs\n", start->program, result->options->runs);
 }

@@ -9,6 +9,7 @@
 #include "plan/strategy_option.h"
 #include "commands/findings/show_finding.h"
 #include "cli/terminal.h"
+#include "cli/verdict.h"
 
 void run_report_init(struct run_report *report, const struct campaign_options *options,
 	bool is_json, bool is_quiet)
@@ -73,17 +74,6 @@ static void run_report_print_race_needs(
 			suppressions->without_effect == 1 ? " is" : "s are");
 }
 
-static void run_report_print_memory_model(
-	const struct run_report *report, const struct campaign_start *start)
-{
-	const enum memory_model model = report->options->settings.memory_model;
-
-	if (model && !start->has_memory_sites)
-		(void)fprintf(stderr,
-			"note: --memory-model %s has no effect, because raddle sees no stores of the program; build it with raddle-cc\n",
-			memory_model_words[model]);
-}
-
 static bool run_report_has_variable_bound(const struct campaign_options *options)
 {
 	for (const struct strategy_option *option = strategies[options->strategy]->options;
@@ -103,7 +93,8 @@ static void run_report_on_started(void *context, const struct campaign_start *st
 	report->is_unmodified = !start->has_memory_sites;
 	terminal_clear_live();
 	run_report_print_race_needs(report, start);
-	run_report_print_memory_model(report, start);
+	verdict_say_model_without_sites(
+		report->options->settings.memory_model, start->has_memory_sites);
 	if (report->is_quiet)
 		return;
 	strategy_format(report->options->strategy, &report->options->strategy_config, strategy,
