@@ -143,9 +143,18 @@ static const struct argp explain_argp = {
 static void cmd_explain_say_next(
 	const struct finding *finding, const struct explain_arguments *arguments)
 {
-	struct strbuf words = STRBUF_EMPTY;
+	struct strbuf words = STRBUF_EMPTY, program = STRBUF_EMPTY;
 
 	next_add_store(&words, arguments->directory);
+	if (finding->kind == OUTCOME_WEAK) {
+		next_add_program(&program, finding->argv);
+		terminal_hint(
+			"next: raddle run --memory-model %s%s%s; then explain the failure that it finds, to see which memory orders suffice\n",
+			memory_model_words[finding->code], words.text, program.text);
+		strbuf_release(&program);
+		strbuf_release(&words);
+		return;
+	}
 	terminal_hint("next: raddle replay %s%s --trace\n"
 		      "  or: raddle report %s%s --html > %s.html\n",
 		finding->id, words.text, finding->id, words.text, finding->id);

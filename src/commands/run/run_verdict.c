@@ -91,6 +91,19 @@ static void run_verdict_print_pairs(
 		terminal_number(result->pairs, pairs));
 }
 
+/* A search of all schedules without a weak access proves robustness (docs/memory-model.md). */
+static void run_verdict_print_robust(
+	const struct campaign_options *options, const struct campaign_result *result)
+{
+	const struct races *races = &options->settings.races;
+
+	if (races->weak && options->shards <= 1 && result->verdict.is_complete &&
+		!result->verdict.scope[0] && !result->total.failures && !races->ignored_count)
+		(void)fprintf(stderr,
+			"the program is robust: with this input, each execution under %s is sequentially consistent\n",
+			memory_model_titles[races->weak]);
+}
+
 void run_verdict_print(const struct campaign_options *options, const struct campaign_result *result,
 	bool is_unmodified)
 {
@@ -107,6 +120,8 @@ void run_verdict_print(const struct campaign_options *options, const struct camp
 		verdict_say(&result->verdict, result->total.failures,
 			/* raddle applies a memory model to instrumented stores only. */
 			model && !is_unmodified ? memory_model_titles[model] : NULL, prefix);
+	if (result->has_verdict && !is_unmodified)
+		run_verdict_print_robust(options, result);
 	run_verdict_print_orders(&result->orders);
 	run_verdict_print_pairs(options, result);
 }

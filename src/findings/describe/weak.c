@@ -70,5 +70,5 @@ void builder_weak_cause(const struct builder *builder, struct strbuf *cause, str
 	strbuf_adds(remedy, " before the access at ");
 	weak_add_place(&later->at, remedy);
 	strbuf_adds(remedy,
-		": a memory_order_release store after the one and a memory_order_acquire load of its value before the other; or memory_order_seq_cst");
+		": a memory_order_release store after that store, and a memory_order_acquire load of its value before that access; or, where each thread stores before it reads what the other stores, memory_order_seq_cst for all of these accesses");
 }
