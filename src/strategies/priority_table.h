@@ -65,7 +65,8 @@ static inline void priority_table_examine(
 }
 
 /* Returns the same as priority_table_highest(), and examines only groups of 64 threads that have
- * changed since the last call. Priorities must only decrease between two calls. */
+ * changed since the last call. Between two calls, priorities must only decrease, unless
+ * priority_table_raise() sets them. */
 static inline uint32_t priority_table_first(
 	struct priority_table *table, const struct schedule_view *view)
 {
@@ -87,7 +88,16 @@ static inline uint32_t priority_table_first(
 	return chosen;
 }
 
-/* Called when a run begins, and after a priority has risen. */
+/* Sets a priority above 0, which may exceed the thread's earlier one. No thread has priority 0, so
+ * the next priority_table_first() examines the thread's group. */
+static inline void priority_table_raise(
+	struct priority_table *table, uint32_t thread, uint64_t priority)
+{
+	table->priority[thread] = priority;
+	table->top_priority[thread / 64] = 0;
+}
+
+/* Called when a run begins, and after a priority was raised in another way. */
 static inline void priority_table_forget(struct priority_table *table)
 {
 	memset(table->examined, 0, sizeof table->examined);

@@ -10,12 +10,12 @@
  * priority of its op, which was not compared since it was drawn.
  */
 #include "base/rng.h"
+#include "strategies/priority_table.h"
 #include "strategies/strategy.h"
 
 struct pos {
 	struct rng rng;
-	uint32_t known; /* number of threads of this run with a priority */
-	uint64_t priority[THREAD_CAPACITY];
+	struct priority_table priorities;
 };
 
 static size_t pos_state_bytes(const struct strategy_config *config)
@@ -29,51 +29,48 @@ static void pos_begin_run(void *state, uint64_t seed)
 	struct pos *pos = state;
 
 	rng_seed(&pos->rng, seed);
-	pos->known = 0;
+	pos->priorities.known = 0;
+	priority_table_forget(&pos->priorities);
+}
+
+static inline void pos_draw(struct pos *pos, uint32_t thread)
+{
+	/* priority_table_raise() requires a priority above 0 */
+	priority_table_raise(&pos->priorities, thread, rng_next(&pos->rng) | 1);
 }
 
 static inline void pos_add_threads(struct pos *pos, const struct schedule_view *view)
 {
-	while (pos->known < view->thread_count)
-		pos->priority[pos->known++] = rng_next(&pos->rng);
+	while (pos->priorities.known < view->thread_count)
+		pos_draw(pos, pos->priorities.known++);
 }
 
 static struct thread_id pos_choose(void *state, const struct schedule_view *view)
 {
 	struct pos *pos = state;
-	const uint32_t word_count = BITSET_WORDS(view->thread_count);
-	uint32_t chosen = view_next_enabled(view, 0);
 
 	pos_add_threads(pos, view);
 	if (view->enabled_count == 1)
-		return (struct thread_id){(uint16_t)chosen};
-	for (uint32_t word = 0; word < word_count; word++) {
-		for (uint64_t rest = view->enabled[word]; rest; rest &= rest - 1) {
-			const uint32_t thread = word * 64 + (uint32_t)__builtin_ctzll(rest);
-
-			if (pos->priority[thread] > pos->priority[chosen])
-				chosen = thread;
-		}
-	}
-	return (struct thread_id){(uint16_t)chosen};
+		return (struct thread_id){(uint16_t)view_next_enabled(view, 0)};
+	return (struct thread_id){(uint16_t)priority_table_first(&pos->priorities, view)};
 }
 
 static void pos_executed(void *state, const struct schedule_view *view, struct thread_id thread)
 {
 	struct pos *pos = state;
-	const struct pending_op *op = &view->pending[thread.index];
+	const struct pending_op op = view->pending[thread.index];
 	const uint32_t word_count = BITSET_WORDS(view->thread_count);
 
 	pos_add_threads(pos, view);
-	for (uint32_t word = 0; op->object && word < word_count; word++) {
+	for (uint32_t word = 0; op.object && word < word_count; word++) {
 		for (uint64_t rest = view->enabled[word]; rest; rest &= rest - 1) {
 			const uint32_t other = word * 64 + (uint32_t)__builtin_ctzll(rest);
 
-			if (op_dependent(op, &view->pending[other]))
-				pos->priority[other] = rng_next(&pos->rng);
+			if (op_dependent(&op, &view->pending[other]))
+				pos_draw(pos, other);
 		}
 	}
-	pos->priority[thread.index] = rng_next(&pos->rng);
+	pos_draw(pos, thread.index);
 }
 
 const struct strategy strategy_pos = {
