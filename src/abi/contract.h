@@ -298,6 +298,8 @@ struct contract {
 	uint32_t unseen; /* [guest] bits UNSEEN_x of all runs; never reset */
 	/* [guest] call stack of the first such futex call, then 0; written before the bit */
 	uint64_t unseen_sites[UNSEEN_SITES];
+	/* [guest] place of the last step of the first run with FEATURE_STEPS_CUT; written first */
+	uint64_t limit_site;
 
 	/* [guest] the kernel refuses to fix the addresses of modules, heap and main's stack */
 	bool has_random_addresses;

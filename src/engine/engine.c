@@ -259,7 +259,7 @@ static struct engine_thread *engine_choose(void)
 	}
 	engine.step++;
 	if (__builtin_expect(engine.step >= engine.run.step_limit, 0))
-		engine_fail(OUTCOME_LIVELOCK, NULL, next->op->site);
+		engine_end_at_limit(next->op->site);
 	return engine_release(next);
 }
 
@@ -443,6 +443,8 @@ enum engine_result engine_perform_now(struct engine_op *op)
 	if (__builtin_expect(engine.run.memory_model == MEMORY_MODEL_C11, 0))
 		c11_settle();
 	engine_note_op(self, op);
+	if (__builtin_expect(engine.step >= engine.run.step_limit / 2, 0))
+		engine_note_progress(self, op);
 	if (engine_keeps_current(self, op)) {
 		engine_report_end(self, op, WAIT_DONE);
 		return WAIT_DONE;

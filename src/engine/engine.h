@@ -166,6 +166,9 @@ struct engine_thread {
 	uint8_t tries_in_row;
 	/* since the thread was last blocked; see engine_run.free_yields */
 	uint8_t free_yields_made;
+	/* progress.c: ops since the thread last waited; a try has failed in the critical section */
+	uint8_t ops_since_wait;
+	bool has_failed_try;
 	uint8_t slice;	      /* steps of a starved thread before others run (fairness.c) */
 	uint8_t store_buffer; /* number of its store buffer, from 1; 0: none */
 	uint16_t steps;	      /* ops performed, modulo 2^16 */
@@ -268,7 +271,7 @@ struct engine_run {
 	 * Otherwise a thread that yields a few times before it blocks would never block while the
 	 * others do not move. */
 	uint8_t free_yields;
-	uint64_t step_limit;	   /* a run that reaches this step count ends as a livelock */
+	uint64_t step_limit;	   /* the run ends at this step count; see progress.c */
 	bool has_spurious_wakeups; /* condition waits may end without a signal */
 	/* limit of all stalls together (model/stall.h); 0: none, STALL_ANY: no limit */
 	uint64_t stall_ns;

@@ -94,6 +94,7 @@ struct engine {
 	uint64_t clock_ns; /* virtual time at clock_step */
 	struct engine_idle_state idle;
 	struct engine_loop loop;
+	bool has_progressed;	/* progress.c */
 	uint64_t outside_count; /* engine_note_outside() */
 	uint64_t clock_step;	/* step at which clock_ns was brought up to date */
 	uint64_t due_step;	/* engine_clock_pass() must run at this step */
@@ -288,6 +289,14 @@ static inline void engine_exchange_views(
 struct engine_thread *engine_thread_slot(void);
 /* The pending op whose deadline is the first; NULL: no thread waits for time. */
 const struct engine_op *engine_next_wait(void);
+/* progress.c. Notes an op of the moving thread; accesses under a lease; a failed try; that the
+ * thread declares to wait. */
+void engine_note_progress(struct engine_thread *self, const struct engine_op *op);
+void engine_note_accesses(struct engine_thread *self, uint64_t count);
+void engine_note_failed_try(struct engine_thread *self);
+void engine_note_waiting(struct engine_thread *self);
+/* Ends the run at the limit of steps: a livelock, or an unfinished run. */
+void engine_end_at_limit(uint64_t site);
 /* loop.c. Called at the end of a busy period: may watch the operations of the next one. */
 void engine_loop_watch(void);
 /* engine_perform() while operations are watched: ends the run if the loop is endless. */

@@ -69,6 +69,7 @@ static void fairness_offer_starved(void)
 static void fairness_delay(struct engine_thread *thread, uint64_t moved)
 {
 	engine_settle();
+	engine_note_waiting(thread);
 	fairness_end_slice(thread);
 	if (!thread->yielded_at)
 		engine.yielder_count++;
@@ -183,6 +184,7 @@ void engine_unproductive(void)
 	struct engine_thread *self = engine.current;
 
 	engine_failed();
+	engine_note_failed_try(self);
 	if (self->last_address != self->failed_address)
 		self->unproductive_count = 0;
 	self->failed_address = self->last_address;

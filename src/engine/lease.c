@@ -68,6 +68,7 @@ void engine_settle_lease(void)
 	if (run->recording)
 		schedule_add_more(run->recording, engine.current->id, (uint32_t)used);
 	engine.step += used;
+	engine_note_accesses(engine.current, used);
 	engine.current->last_moved = engine.step;
 	if (run->heartbeat)
 		*run->heartbeat = engine.step - 1;

@@ -139,6 +139,7 @@ void engine_renew(void)
 	engine.thread_count = engine.live_count = 1;
 	engine.yielder_count = 0;
 	engine.spin_count = 0;
+	engine.has_progressed = false;
 	engine.store_buffer_count = 0;
 	engine.weak_choices = 0;
 	engine.step = 0;

@@ -485,7 +485,9 @@ const char *contract_refresh(struct contract_block *block)
 	own->hang_extensions = contract_exchange_load_word(&shared->hang_extensions);
 	own->is_waiting_outside = contract_exchange_load_word(&shared->is_waiting_outside);
 	own->is_live = contract_exchange_load_word(&shared->is_live) != 0;
-	own->features = contract_exchange_load_word(&shared->features);
+	/* Acquire: pairs with the release store by which the guest publishes limit_site. */
+	own->features = __atomic_load_n(&shared->features, __ATOMIC_ACQUIRE);
+	own->limit_site = contract_exchange_load(&shared->limit_site);
 	own->takes_name = contract_exchange_load_word(&shared->takes_name) != 0;
 	own->spin.is_unseen = contract_exchange_load_word(&shared->spin.is_unseen) != 0;
 	own->unseen = unseen & (UNSEEN_THREAD | UNSEEN_LOCKS | UNSEEN_CALLS);

@@ -115,6 +115,7 @@ struct campaign {
 	struct {
 		bool start, refusal, remark, limit, spinning, stop;
 		uint32_t unseen; /* bits UNSEEN_x */
+		bool steps;	 /* a run ended at the limit of steps */
 	} noticed;
 	/* known.c: failures; failure.c: suppressed races */
 	struct {

@@ -354,7 +354,7 @@ static int loop_end_workers(struct campaign *campaign, struct error *err)
 			continue;
 		loop_done_until(campaign, &campaign->workers[i], contract->run_number);
 		campaign->result->is_unfinished = true;
-		campaign->has_started |= contract->is_live != 0;
+		campaign->has_started |= contract->is_live || contract->totals.runs;
 		campaign->result->waits_for_outside |= contract->is_waiting_outside != 0;
 	}
 	return 0;

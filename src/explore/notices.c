@@ -1,4 +1,6 @@
 /* One-time notices and warnings about the target. */
+#include <inttypes.h>
+
 #include "explore/services.h"
 #include "symbols/symbols.h"
 
@@ -105,6 +107,26 @@ static void notices_warn_locks(const struct campaign *campaign, const struct con
 	symbols_free(symbols);
 }
 
+static void notices_warn_limit(struct campaign *campaign, const struct contract *contract)
+{
+	struct symbols *symbols = NULL;
+	struct strbuf place = STRBUF_EMPTY;
+
+	if (campaign->noticed.steps || !(contract->features & FEATURE_STEPS_CUT))
+		return;
+	campaign->noticed.steps = true;
+	if (symbols_from_process(&symbols, (pid_t)contract->guest_pid, NULL) == 0)
+		symbols_describe_code(symbols, contract->limit_site, true, &place);
+	else
+		strbuf_adds(&place, "an unknown place");
+	campaign_warn(campaign,
+		"a run did not end within %" PRIu64
+		" steps, last in %s, and counts as no failure, because its threads did more than wait; give it more (--max-steps N), or fewer scheduling points (without --memory all, or a smaller input)",
+		campaign->options->settings.step_limit, place.text);
+	strbuf_release(&place);
+	symbols_free(symbols);
+}
+
 static void notices_warn_calls(struct campaign *campaign, const struct contract *contract)
 {
 	/* Acquire: pairs with the release store by which the guest publishes unseen_sites. */
@@ -130,5 +152,6 @@ void notices_warn(struct campaign *campaign)
 			continue;
 		notices_warn_spinning(campaign, contract);
 		notices_warn_calls(campaign, contract);
+		notices_warn_limit(campaign, contract);
 	}
 }

@@ -190,5 +190,7 @@ enum run_feature {
 	/* the limit of weak choices left out a choice */
 	FEATURE_WEAK_CUT = 1024,
 	/* a forked child executed a program, which runs natively */
-	FEATURE_CHILD_PROGRAM = 2048
+	FEATURE_CHILD_PROGRAM = 2048,
+	/* a run reached the limit of steps: its further schedules are unknown */
+	FEATURE_STEPS_CUT = 4096
 };

@@ -98,6 +98,12 @@ static inline bool outcome_is_of_pair(enum outcome_kind kind)
 	return kind == OUTCOME_RACE || kind == OUTCOME_WEAK;
 }
 
+/* Returns whether the run was cut off at an arbitrary place. */
+static inline bool outcome_is_cut_off(enum outcome_kind kind)
+{
+	return kind == OUTCOME_LIVELOCK || kind == OUTCOME_HANG || kind == OUTCOME_STEP_LIMIT;
+}
+
 /* Sets kind, thread and code, and clears all other fields; wait_count 0 empties waits[]. */
 /* Returns the wait of a thread; NULL if it does not wait. */
 struct wait_edge *outcome_wait_of(const struct outcome *outcome, struct thread_id thread);

@@ -15,6 +15,10 @@
 #define LONGER_MINUTES 10u
 #define MINUTE_NS UINT64_C(60000000000)
 
+/* raddle does not know whether the kernel would have ended the wait. */
+static const char waits_for_outside[] =
+	"its threads waited for the kernel: for input, a socket, a timer or a process; give it more time (--time), or the input (--stdin FILE) or the peer that it waits for";
+
 /* Prints pct's guarantee for the same n, k and depth, for comparison. */
 static void run_summary_print_pct_guarantee(const struct strategy_guarantee *guarantee)
 {
@@ -125,8 +129,8 @@ static void run_summary_print_shortcomings(const struct campaign_result *result)
 	if (result->total.findings || !result->is_unfinished)
 		return;
 	if (result->waits_for_outside)
-		(void)fprintf(stderr,
-			"note: the last run did not end, because it waits for something outside the program; give it input (--stdin FILE), or let it end\n");
+		(void)fprintf(stderr, "note: the last run did not end before the time was up: %s\n",
+			waits_for_outside);
 	else
 		(void)fprintf(stderr,
 			"note: the last run did not end before the time was up; give it more time (--time)\n");
@@ -254,7 +258,7 @@ static const char *run_summary_reason_for_no_run(
 	if (result->is_interrupted)
 		return options->forwards_signals ? NULL : "the command was interrupted";
 	if (result->waits_for_outside)
-		return "it waits for something outside the program; give it input (--stdin FILE), or let it end";
+		return waits_for_outside;
 	return "the time was up; give it more time (--time)";
 }
 

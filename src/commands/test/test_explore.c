@@ -163,10 +163,10 @@ static void test_explore_settle(
 		test->failures = test->kinds != 0;
 	} else if (!test->runs && !result->is_interrupted &&
 		   (result->waits_for_outside || slice->until_ns == UINT64_MAX)) {
-		test_explore_break(
-			test, result->waits_for_outside
-				      ? "no run ended: it waits for something outside the program"
-				      : explore_no_run);
+		test_explore_break(test,
+			result->waits_for_outside
+				? "no run ended: its threads waited for the kernel, for input, a socket, a timer or a process"
+				: explore_no_run);
 	} else if ((result->has_verdict && result->verdict.is_complete) ||
 		   (schedules && test->runs >= schedules)) {
 		test->state = CASE_COMPLETE;

@@ -107,6 +107,9 @@ static const char *shards_verdict_missing_stores(uint32_t features)
 #define WEAK_CHOICES_ARE_BOUNDED                                                                   \
 	"--bounds w leaves out further weak choices; give a larger w, or none"
 
+#define RUNS_ARE_CUT                                                                               \
+	"runs ended at the limit of steps; give a larger --max-steps, or fewer scheduling points"
+
 /* Reduces the verdict: it covers only a part of the schedules. */
 static void shards_verdict_reduce(struct strategy_verdict *verdict, const char *reason)
 {
@@ -137,6 +140,8 @@ const char *verdict_missing(const struct campaign *campaign)
 		return CHILDREN_HAVE_OTHERS;
 	if (features & FEATURES_OF_CUTS)
 		return shards_verdict_missing_stores(features);
+	if (features & FEATURE_STEPS_CUT)
+		return RUNS_ARE_CUT;
 	return features & FEATURE_WEAK_CUT ? WEAK_CHOICES_ARE_BOUNDED : NULL;
 }
 
@@ -159,6 +164,10 @@ void verdict_take(struct campaign *campaign)
 	missing = verdict_missing(campaign);
 	if (missing)
 		shards_verdict_reduce(&result->verdict, missing);
+	/* What the strategy misses may come later in the runs. */
+	if (result->verdict.refusal[0] && shards_verdict_features(campaign) & FEATURE_STEPS_CUT)
+		(void)snprintf(result->verdict.refusal, sizeof result->verdict.refusal,
+			"runs ended at the limit of steps before all was known; give a larger --max-steps"); /* fits */
 }
 
 int verdict_keep(struct campaign *campaign, bool is_over, struct error *err)

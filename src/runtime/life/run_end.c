@@ -129,6 +129,16 @@ static void run_end_complete(struct outcome *outcome)
 		outcome->kind = OUTCOME_SANITIZER;
 }
 
+/* Notes that the run did not end, and the place of its last step. */
+static void run_end_note_limit(struct contract *contract, const struct outcome *outcome)
+{
+	if (outcome->kind != OUTCOME_STEP_LIMIT || contract->features & FEATURE_STEPS_CUT)
+		return;
+	contract->limit_site = outcome->site;
+	/* Release: the command reads the place after the bit. */
+	__atomic_or_fetch(&contract->features, FEATURE_STEPS_CUT, __ATOMIC_RELEASE);
+}
+
 void runtime_finish_run(void)
 {
 	struct contract *contract = runtime.contract;
@@ -152,6 +162,7 @@ void runtime_finish_run(void)
 		record_end();
 	status = outcome->code;
 	run_end_complete(outcome);
+	run_end_note_limit(contract, outcome);
 	if (outcome_is_failure(outcome) || contract->plan.is_traced || contract->plan.is_recorded) {
 		runtime_publish_threads();
 		if (contract->plan.stop_for_debugger && outcome_is_failure(outcome))

@@ -138,7 +138,7 @@ static void pct_learn(void *state, uint32_t count, uint32_t next)
 		const struct pct_lesson *lesson = &pct->lessons[i];
 
 		/* The run was cut off: its length says nothing about complete runs. */
-		if (lesson->outcome == OUTCOME_LIVELOCK || lesson->outcome == OUTCOME_HANG)
+		if (outcome_is_cut_off((enum outcome_kind)lesson->outcome))
 			continue;
 		if (lesson->threads > pct->threads_most)
 			pct->threads_most = lesson->threads;

@@ -127,7 +127,7 @@ static void pctvb_learn_lesson(struct pctvb *pctvb, const struct pctvb_lesson *l
 		pctvb->variables[i].count = 0;
 	for (uint32_t i = 0; i < lesson->count; i++)
 		pctvb_learn_variable(pctvb, &lesson->variables[i]);
-	if (lesson->outcome == OUTCOME_LIVELOCK || lesson->outcome == OUTCOME_HANG)
+	if (outcome_is_cut_off((enum outcome_kind)lesson->outcome))
 		return;
 	if (lesson->threads > pctvb->threads_most)
 		pctvb->threads_most = lesson->threads;

@@ -312,7 +312,7 @@ static void rpro_learn_one(struct rpro *rpro, const struct rpro_lesson *lesson)
 {
 	const bool is_whole = lesson->outcome == OUTCOME_PASSED || lesson->outcome == OUTCOME_EXIT;
 
-	if (lesson->outcome == OUTCOME_LIVELOCK || lesson->outcome == OUTCOME_HANG)
+	if (outcome_is_cut_off((enum outcome_kind)lesson->outcome))
 		return;
 	if (lesson->threads > rpro->threads_most)
 		rpro->threads_most = lesson->threads;
