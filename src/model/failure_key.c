@@ -89,6 +89,28 @@ uint64_t failure_place_key(const struct outcome *outcome)
 	return places ? hash_pair(failure_key(outcome), places) : failure_key(outcome);
 }
 
+static bool failure_key_has_wait(const struct outcome *outcome, const struct wait_edge *wait)
+{
+	for (uint32_t i = 0; i < outcome->wait_count; i++)
+		if (outcome->waits[i].object_group == wait->object_group &&
+			outcome->waits[i].site == wait->site)
+			return true;
+	return false;
+}
+
+bool failure_is_within(const struct outcome *outcome, const struct outcome *other)
+{
+	const struct wait_edge *last = failure_key_last_wait(outcome);
+
+	if (failure_key(outcome) != failure_key(other))
+		return false;
+	for (uint32_t i = 0; outcome->kind == OUTCOME_LOST_WAKEUP && i < outcome->wait_count; i++)
+		if (outcome->waits[i].object_group == last->object_group &&
+			!failure_key_has_wait(other, &outcome->waits[i]))
+			return false;
+	return true;
+}
+
 uint64_t failure_run_key(const struct outcome *outcome, bool is_delayed)
 {
 	const uint64_t key = failure_place_key(outcome);

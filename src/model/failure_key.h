@@ -14,6 +14,12 @@ uint64_t failure_key(const struct outcome *outcome);
  */
 uint64_t failure_place_key(const struct outcome *outcome);
 /*
+ * Returns whether a run shows the same failure as another one, or a part of it: the keys are equal, and
+ * the lost wake-ups of the object have no place that the other run lacks. Two waits for one object
+ * may be two failures, and a simpler schedule of the one must not replace the other.
+ */
+bool failure_is_within(const struct outcome *outcome, const struct outcome *other);
+/*
  * Key by which a campaign recognises the failure of a run; never 0. `is_delayed`: the run had stalls
  * or delayed stores. Its failure must not hide the same failure of a run without them.
  */

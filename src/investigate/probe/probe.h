@@ -106,5 +106,5 @@ static inline struct probe_plan probe_plan_exact(const struct failure *failure)
 static inline bool probe_shows(const struct probe *probe, const struct failure *failure)
 {
 	return probe->is_failure &&
-	       failure_key(&probe->worker.contract->outcome) == failure_key(&failure->outcome);
+	       failure_is_within(&probe->worker.contract->outcome, &failure->outcome);
 }
