@@ -232,21 +232,44 @@ static int investigate_measure_depth(
 	return depth_measure(&investigation->depth, failure, &params, err);
 }
 
+/* The searches of one minimising, which began at `begun_ns`, share its time. */
+static void investigate_limit_minimising(
+	const struct investigation *investigation, uint64_t begun_ns, struct budget *budget)
+{
+	const uint64_t past_ns = platform_monotonic_ns() - begun_ns;
+
+	if (investigation->minimise_ns)
+		investigate_limit_budget(budget, past_ns < investigation->minimise_ns
+							 ? investigation->minimise_ns - past_ns
+							 : 1);
+	investigate_limit_budget(budget, investigate_time_left(investigation, RUNS_BEHIND));
+}
+
 /* A schedule with fewer preemptions replaces the minimised one and is minimised in turn. */
-static int investigate_minimise_with_fewer(struct investigation *investigation,
-	const struct minimise_params *params, struct failure *failure, struct error *err)
+static int investigate_minimise_with_fewer(struct investigation *investigation, uint64_t begun_ns,
+	struct minimise_params *params, struct failure *failure, struct error *err)
 {
 	struct fewer_preemptions search = {
 		.probe = params->probe, .budget = FEWER_PREEMPTIONS_BUDGET};
 	int result;
 
-	if (failure->outcome.kind == OUTCOME_HANG || failure->outcome.kind == OUTCOME_LIVELOCK)
-		return 0; /* their runs need the full limit */
-	investigate_limit_budget(&search.budget, investigation->minimise_ns);
-	investigate_limit_budget(&search.budget, investigate_time_left(investigation, RUNS_BEHIND));
+	if (failure->outcome.kind == OUTCOME_HANG || failure->outcome.kind == OUTCOME_LIVELOCK) {
+		/* Their runs need the full limit. */
+		if (failure->preemptions && !investigation->incomplete)
+			investigation->incomplete =
+				"fewer preemptions are not searched for hangs and livelocks";
+		return 0;
+	}
+	investigate_limit_minimising(investigation, begun_ns, &search.budget);
 	result = fewer_preemptions_search(&search, failure, err);
-	if (result == 0 && search.is_found)
+	if (result == 0 && search.is_found) {
+		params->budget = MINIMISE_BUDGET;
+		investigate_limit_minimising(investigation, begun_ns, &params->budget);
 		result = minimise(failure, params, &investigation->incomplete, err);
+	} else if (search.is_cut_off && !investigation->incomplete) {
+		investigation->incomplete =
+			"the search for fewer preemptions reached its limit of runs or time";
+	}
 	return result;
 }
 
@@ -260,19 +283,20 @@ static int investigate_minimise_with(struct investigation *investigation, uint32
 		.progress = investigation->minimising,
 		.context = investigation->context,
 	};
+	const uint64_t begun_ns = platform_monotonic_ns();
 	struct tries tries;
 	int result;
 
 	params.probe.worker.output = OUTPUT_DISCARD;
-	investigate_limit_budget(&params.budget, investigation->minimise_ns);
-	investigate_limit_budget(&params.budget, investigate_time_left(investigation, RUNS_BEHIND));
+	investigate_limit_minimising(investigation, begun_ns, &params.budget);
 	tries_init(&tries, &params.probe, workers);
 	if (workers > 1)
 		params.ahead = &tries.ahead;
 	result = minimise(failure, &params, &investigation->incomplete, err);
 	/* A schedule that is still long has the most preemptions to lose. */
 	if (result == 0 && !failure->is_truncated)
-		result = investigate_minimise_with_fewer(investigation, &params, failure, err);
+		result = investigate_minimise_with_fewer(
+			investigation, begun_ns, &params, failure, err);
 	tries_release(&tries);
 	return result;
 }

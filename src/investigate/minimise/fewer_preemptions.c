@@ -8,6 +8,8 @@
 enum { OPTION_PREEMPTIONS, OPTION_RUNS };
 /* The least value of icb's option runs. */
 #define RUNS_LEAST 1024
+/* Batches grow while they take less than this time, so that the deadline is met. */
+#define BATCH_NS UINT64_C(20000000)
 
 static bool fewer_preemptions_accept(const struct probe *probe, struct failure *failure)
 {
@@ -41,14 +43,21 @@ int fewer_preemptions_search(
 	struct probe probe;
 	int result;
 
-	search->is_found = false;
+	search->is_found = search->is_cut_off = false;
 	if (failure->preemptions == 0)
 		return 0;
 	result = probe_open(&probe, &search->probe, err);
 	if (result < 0)
 		return result;
-	for (uint64_t runs = 0; budget_allows(&search->budget, runs, begun_ns); runs++) {
-		plan.is_continued = runs > 0;
+	for (uint64_t batch = 1;;) {
+		const uint64_t start_ns = platform_monotonic_ns(), before = probe.run_count;
+
+		search->is_cut_off = !budget_allows(&search->budget, before, begun_ns);
+		if (search->is_cut_off)
+			break;
+		plan.is_continued = before > 0;
+		plan.batch =
+			batch < search->budget.runs - before ? batch : search->budget.runs - before;
 		result = probe_run(&probe, &plan, err);
 		if (result < 0)
 			break;
@@ -56,6 +65,10 @@ int fewer_preemptions_search(
 		if (search->is_found ||
 			strategy_icb.search.is_exhausted(contract_strategy(probe.worker.contract)))
 			break;
+		if (platform_monotonic_ns() - start_ns < BATCH_NS)
+			batch *= 2;
+		else
+			batch = batch / 2 + 1;
 	}
 	probe_close(&probe);
 	return result;

@@ -11,13 +11,15 @@
 #include "investigate/probe/failure.h"
 #include "investigate/probe/probe.h"
 
-/* Enough for two preemptions in a hundred steps; fast programs make these runs in half a second. */
+/* Enough for two preemptions in a hundred steps; fast programs make these runs in a second. */
 #define FEWER_PREEMPTIONS_BUDGET ((struct budget){.runs = 10000, .time_ns = UINT64_C(3000000000)})
 
 struct fewer_preemptions {
 	struct probe_params probe;
 	struct budget budget;
-	bool is_found; /* result: `failure` was replaced */
+	/* Results. */
+	bool is_found;	 /* `failure` was replaced */
+	bool is_cut_off; /* the budget ended the search: fewer preemptions may suffice */
 };
 
 /* Errors: runs cannot be made, or were interrupted. */

@@ -284,6 +284,28 @@ static void test_fewer_preemptions__finds_the_fewest(void **state)
 	assert_int_equal(failure.preemptions, 1);
 	assert_int_equal(fewer_preemptions_search(&search, &failure, &err), 0);
 	assert_false(search.is_found);
+	assert_false(search.is_cut_off);
+	failure_release(&failure);
+	close_fixture(&fixture);
+}
+
+/* No run without preemptions fails, so three runs decide nothing. */
+static void test_fewer_preemptions__says_that_its_budget_ended_it(void **state)
+{
+	struct fewer_preemptions search = {.budget = {.runs = 3, .time_ns = UINT64_C(60000000000)}};
+	struct failure failure = {0};
+	struct fixture fixture;
+	uint32_t found;
+
+	(void)state;
+	open_fixture(&fixture, 0);
+	find_failure(&fixture, 3, &failure);
+	found = failure.preemptions;
+	search.probe = fixture.params;
+	assert_int_equal(fewer_preemptions_search(&search, &failure, NULL), 0);
+	assert_false(search.is_found);
+	assert_true(search.is_cut_off);
+	assert_int_equal(failure.preemptions, found);
 	failure_release(&failure);
 	close_fixture(&fixture);
 }
@@ -363,6 +385,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_minimise__stops_at_its_budget_with_a_failing_schedule),
 		cmocka_unit_test(test_minimise__leaves_the_same_with_any_number_of_workers),
 		cmocka_unit_test(test_fewer_preemptions__finds_the_fewest),
+		cmocka_unit_test(test_fewer_preemptions__says_that_its_budget_ended_it),
 		cmocka_unit_test(test_confirm__notices_a_schedule_that_does_not_fit),
 		cmocka_unit_test(test_investigate__leaves_out_what_there_is_no_time_for),
 	};
