@@ -18,13 +18,13 @@ struct race_pair {
 	uint64_t site, other; /* unordered pair */
 };
 
-/* Suppressed pairs. */
+/* Pairs of places whose races are suppressed: no run reports them. */
 struct race_pairs {
 	uint32_t count;
 	struct race_pair pairs[RACE_IGNORED_MAX];
 };
 
-/* Returns false if the list is full. */
+/* Adds a pair to the suppressed ones. Returns false if the list is full: the pair is then reported. */
 static inline bool race_pairs_add(struct race_pairs *list, struct race_pair pair)
 {
 	if (list->count == RACE_IGNORED_MAX)

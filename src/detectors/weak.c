@@ -14,7 +14,7 @@ static size_t weak_state_bytes(void)
 
 static void weak_begin_run(void *block)
 {
-	(void)block; /* suppressed pairs are kept */
+	(void)block; /* holds only suppressed pairs, which are those of all runs */
 }
 
 bool weak_ignore(void *block, struct race_pair pair)

@@ -309,7 +309,8 @@ static const uint64_t *entry_begin_buffered(struct sensitivity *analysis)
 	if (analysis->part_count > 1)
 		return NULL;
 	runs_begin_buffered(analysis);
-	/* All stores wait in store buffers, also those that no other thread sees. */
+	/* In runs with store buffers every store waits in a buffer, also one to memory of one thread: all
+	 * sites that write are scheduling points. */
 	for (uint32_t i = 0; i < analysis->image.site_count; i++)
 		if (entry_site_writes(analysis->image.sites[i].kind))
 			bitset_add(analysis->walk.chosen, i);

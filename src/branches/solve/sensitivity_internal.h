@@ -77,7 +77,7 @@ enum search_pass {
 	PASS_FAILURES_OPEN,
 	PASS_BRANCHES_OPEN,
 	PASS_COUNT,
-	PASS_ANY = PASS_COUNT /* no pass of a search: all places count */
+	PASS_ANY = PASS_COUNT /* not a pass: asks search_is_wanted() about the places of all */
 };
 
 struct chunk_cursor {

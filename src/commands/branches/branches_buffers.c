@@ -12,7 +12,7 @@
 
 /* As many as the search makes at most. Every second run is one of `random`, the others of `pos`. */
 #define RUNS_MOST 100
-/* The runs may take this part of the time that is left. */
+/* The runs with store buffers may take the left time divided by this. */
 #define TIME_PART 2
 
 /* Returns "write_left (buffers.c:25) by main.0, ..." with each place once. The caller frees it. */

@@ -15,7 +15,8 @@
 #define LONGER_MINUTES 10u
 #define MINUTE_NS UINT64_C(60000000000)
 
-/* raddle does not know whether the kernel would have ended the wait. */
+/* Says why no run ended. raddle sees that threads wait in system calls, but not whether the kernel would
+ * have ended the waits with more time. */
 static const char waits_for_outside[] =
 	"its threads waited for the kernel: for input, a socket, a timer or a process; give it more time (--time), or the input (--stdin FILE) or the peer that it waits for";
 
@@ -220,7 +221,8 @@ static int run_summary_print_without_threads(
 	return result->total.findings ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
 }
 
-/* A run under the model shows what the access leads to. */
+/* Prints the command that explores the program under the memory model which permits the reported
+ * access: such runs show what the access leads to. */
 static void run_summary_print_weak(const struct run_report *report)
 {
 	static const int dropped[] = {OPTION_FAIL_ON, OPTION_SCHEDULES, OPTION_RESUME, 0};

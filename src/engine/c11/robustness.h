@@ -25,7 +25,7 @@
 void robustness_begin_run(enum memory_model judged);
 bool robustness_is_on(void);
 void robustness_begin_thread(struct thread_id created);
-/* The location begins: no access to it is known. */
+/* Called when the c11 model begins to keep the history of a location: it has no accesses yet. */
 void robustness_begin_location(const struct c11_location *location);
 void robustness_drop_location(const struct c11_location *location);
 
@@ -38,12 +38,12 @@ void robustness_note_access(
 	const struct engine_op *op, const struct c11_location *location, bool has_written);
 /* The moving thread has accessed memory whose history is not known. */
 void robustness_note_unknown(void);
-/* The moving thread receives all these stores. */
+/* Notes that all stores of the view happen before what the moving thread does next. */
 void robustness_receive(const struct c11_view *view);
 
 /* The store buffer of the moving thread is empty, because of a fence or a system call. */
 void robustness_fence(void);
 /* The moving thread uses the object with this number; see views_view_join_object(). */
 void robustness_join_object(uint32_t number, bool is_used, bool acquires, bool releases);
-/* The past of one thread joins that of another one. */
+/* Adds the past of the thread `from` to that of `to`, as a join or a creation does. */
 void robustness_join_thread(uint16_t to, uint16_t from);

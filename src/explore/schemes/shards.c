@@ -164,7 +164,8 @@ void verdict_take(struct campaign *campaign)
 	missing = verdict_missing(campaign);
 	if (missing)
 		shards_verdict_reduce(&result->verdict, missing);
-	/* What the strategy misses may come later in the runs. */
+	/* A bounded search refuses to begin where it finds no shared variables; a run that was cut off may reach
+	 * them only behind the limit of steps. */
 	if (result->verdict.refusal[0] && shards_verdict_features(campaign) & FEATURE_STEPS_CUT)
 		(void)snprintf(result->verdict.refusal, sizeof result->verdict.refusal,
 			"runs ended at the limit of steps before all was known; give a larger --max-steps"); /* fits */
