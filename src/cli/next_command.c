@@ -84,7 +84,7 @@ static const struct argp_option *next_command_find_short(
 	return NULL;
 }
 
-/* The words of a command line. The struct owns the array and each word. */
+/* The command line to print, as a list of words. The struct owns the array and each word. */
 struct words {
 	char **list;
 	size_t count;

@@ -3,5 +3,6 @@
 
 #include "detectors/race.h"
 
-/* Suppresses reports of this pair of places from now on. Returns false if the list is full. */
+/* Stops reports of a store and an access at this pair of places in all further runs. Returns false if the
+ * list of suppressed pairs is full. */
 bool weak_ignore(void *state, struct race_pair pair);

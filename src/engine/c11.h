@@ -31,8 +31,8 @@
 #define C11_FENCES ((object_name)0xfe9ce)
 
 /*
- * Called before each run. run->delayed receives the old stores that loads of the run read; NULL if
- * nobody needs them.
+ * Prepares the c11 model for a run. During the run, run->delayed (which may be NULL) receives a record
+ * of each load that reads an older store.
  */
 void c11_begin_run(const struct engine_run *run);
 /* Memory holds the newest stores from now on, and every load reads them. */

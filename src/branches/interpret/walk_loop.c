@@ -247,8 +247,9 @@ static inline uint64_t walk_loop_derive(
 
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
-/* An operation on symbolic registers: `slow` handles operands with terms. Without terms, the plain
- * operation computes the result, which gets no term. */
+/* Defines the variant of an operation for registers that may have terms (values that depend on shared
+ * memory). The label `slow` handles operands with terms; without any, the plain operation computes the
+ * result, which gets no term. */
 #define DERIVE(name, has_terms, slow, plain_run)                                                   \
 	symbolic_##name : if (has_terms) goto slow;                                                \
 	t[op->to] = NULL;                                                                          \

@@ -36,7 +36,8 @@ struct missed_store robustness_judge(
 /* Called after the moving thread has accessed the location. */
 void robustness_note_access(
 	const struct engine_op *op, const struct c11_location *location, bool has_written);
-/* The moving thread has accessed memory whose history is not known. */
+/* Called after the moving thread has accessed memory for which the c11 model keeps no stores: the
+ * accesses to all locations that the model has dropped then count as made before. */
 void robustness_note_unknown(void);
 /* Notes that all stores of the view happen before what the moving thread does next. */
 void robustness_receive(const struct c11_view *view);

@@ -143,6 +143,11 @@ char *builder_detail(const struct builder *builder);
 
 /* ---- cause.c, cause_locks.c, cause_accesses.c ---- */
 
+/* Adds the object's name without the place of its first use: "mutex #3". */
+void builder_add_short_name(const char *object, struct strbuf *out);
+/* Adds `before`, and then the place: " at bank.c:41". */
+void builder_add_frame(const char *before, const struct finding_frame *frame, struct strbuf *out);
+
 /* Fills the finding's cause and remedy where the trace shows them. Requires that waits and races are already filled. */
 void builder_fill_cause(struct builder *builder);
 /* Cause and remedy of a cycle of waits, or of a lock that its holder never releases. */

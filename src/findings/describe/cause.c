@@ -8,6 +8,17 @@
 
 #include "findings/describe/build_internal.h"
 
+void builder_add_short_name(const char *object, struct strbuf *out)
+{
+	strbuf_addf(out, "%.*s", finding_short_name(object), object);
+}
+
+void builder_add_frame(const char *before, const struct finding_frame *frame, struct strbuf *out)
+{
+	strbuf_adds(out, before);
+	frame_place(frame, out);
+}
+
 /* The events that explain a lost wake-up, as indices into the trace, and the names of their objects. */
 struct signals_story {
 	const struct builder *builder;

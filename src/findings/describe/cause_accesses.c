@@ -4,18 +4,6 @@
 
 #include "findings/describe/build_internal.h"
 
-static void cause_accesses_add_short(const char *object, struct strbuf *out)
-{
-	strbuf_addf(out, "%.*s", finding_short_name(object), object);
-}
-
-static void cause_accesses_add_frame(
-	const char *before, const struct finding_frame *frame, struct strbuf *out)
-{
-	strbuf_adds(out, before);
-	frame_place(frame, out);
-}
-
 /* The last release of a mutex by `later` before the step, where `earlier` acquired that mutex
  * afterwards. Returns NULL if there is none. */
 static const struct trace_event *cause_accesses_last_release(
@@ -88,7 +76,7 @@ static void cause_accesses_add_freed(
 		builder_mark_cause(builder, (uint64_t)(release - builder->source->events), cause);
 		mutex = builder_event_object(builder, release);
 		strbuf_addf(cause, "%s unlocked ", later->thread);
-		cause_accesses_add_short(mutex ? mutex : "a mutex", cause);
+		builder_add_short_name(mutex ? mutex : "a mutex", cause);
 		free(mutex);
 		strbuf_adds(cause, " at ");
 		builder_add_event_place(builder, release, cause);
@@ -97,10 +85,10 @@ static void cause_accesses_add_freed(
 	builder_mark_step(builder, builder_find_earlier(builder), release ? 2 : 1);
 	builder_mark_later(builder, release ? 3 : 2);
 	strbuf_addf(cause, "%s freed the memory", earlier->thread);
-	cause_accesses_add_frame(" at ", finding_user_frame(&earlier->at), cause);
+	builder_add_frame(" at ", finding_user_frame(&earlier->at), cause);
 	strbuf_addf(cause, " without waiting for %s to end", later->thread);
 	strbuf_addf(cause, "\n%s %s it after that", later->thread, later->verb);
-	cause_accesses_add_frame(" at ", finding_user_frame(&later->at), cause);
+	builder_add_frame(" at ", finding_user_frame(&later->at), cause);
 	strbuf_adds(cause, "\n");
 	if (is_signal && release) {
 		strbuf_adds(remedy, "signal while the mutex is held, before the unlock at ");
@@ -108,7 +96,7 @@ static void cause_accesses_add_freed(
 	}
 	strbuf_addf(remedy, "%s %s before the free", remedy->length ? ", or join" : "join",
 		later->thread);
-	cause_accesses_add_frame(" at ", finding_user_frame(&earlier->at), remedy);
+	builder_add_frame(" at ", finding_user_frame(&earlier->at), remedy);
 	if (is_signal)
 		return;
 	/* A shared_ptr counts references, but is itself no atomic variable. */

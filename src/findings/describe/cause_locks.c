@@ -6,18 +6,6 @@
 #include "base/array.h"
 #include "findings/describe/build_internal.h"
 
-static void cause_locks_add_short(const char *object, struct strbuf *out)
-{
-	strbuf_addf(out, "%.*s", finding_short_name(object), object);
-}
-
-static void cause_locks_add_frame(
-	const char *before, const struct finding_frame *frame, struct strbuf *out)
-{
-	strbuf_adds(out, before);
-	frame_place(frame, out);
-}
-
 static const struct wait_edge *cause_locks_edge(
 	const struct builder *builder, const struct finding_wait *wait)
 {
@@ -67,18 +55,18 @@ static void cause_locks_add_link(const struct builder *builder, const struct fin
 	if (cause_locks_edge(builder, wanted)->op != OP_THREAD_JOIN) {
 		builder_mark_cause(builder, cause_locks_find_acquisition(builder, wanted), out);
 		strbuf_adds(out, " took ");
-		cause_locks_add_short(wanted->object, out);
-		cause_locks_add_frame(" at ", &wanted->held_since, out);
+		builder_add_short_name(wanted->object, out);
+		builder_add_frame(" at ", &wanted->held_since, out);
 		strbuf_adds(out, " and");
 	}
 	if (cause_locks_edge(builder, wait)->op == OP_THREAD_JOIN)
 		strbuf_addf(out, " waits for %s to end", wait->holder);
 	else {
 		strbuf_adds(out, " waits for ");
-		cause_locks_add_short(wait->object, out);
+		builder_add_short_name(wait->object, out);
 		strbuf_addf(out, ", which %s holds", wait->holder);
 	}
-	cause_locks_add_frame(", at ", finding_user_frame(&wait->at), out);
+	builder_add_frame(", at ", finding_user_frame(&wait->at), out);
 	strbuf_adds(out, "\n");
 }
 
@@ -141,17 +129,17 @@ static void cause_locks_add_remedy(const struct builder *builder, struct strbuf 
 		return;
 	if (cause_locks_edge(builder, odd)->op == OP_THREAD_JOIN) {
 		strbuf_adds(out, "release ");
-		cause_locks_add_short(wanted->object, out);
-		cause_locks_add_frame(" (taken at ", &wanted->held_since, out);
-		cause_locks_add_frame(") before the join at ", finding_user_frame(&odd->at), out);
+		builder_add_short_name(wanted->object, out);
+		builder_add_frame(" (taken at ", &wanted->held_since, out);
+		builder_add_frame(") before the join at ", finding_user_frame(&odd->at), out);
 		return;
 	}
 	strbuf_adds(out, "take ");
-	cause_locks_add_short(odd->object, out);
-	cause_locks_add_frame(" (", finding_user_frame(&odd->at), out);
+	builder_add_short_name(odd->object, out);
+	builder_add_frame(" (", finding_user_frame(&odd->at), out);
 	strbuf_adds(out, ") before ");
-	cause_locks_add_short(wanted->object, out);
-	cause_locks_add_frame(" (", &wanted->held_since, out);
+	builder_add_short_name(wanted->object, out);
+	builder_add_frame(" (", &wanted->held_since, out);
 	strbuf_addf(out, ") in %s: then all threads take them in one order", odd->thread);
 }
 
@@ -211,13 +199,13 @@ static bool cause_locks_add_gone(
 			continue;
 		builder_mark_cause(builder, cause_locks_find_acquisition(builder, wait), cause);
 		strbuf_addf(cause, "%s took ", wait->holder);
-		cause_locks_add_short(wait->object, cause);
-		cause_locks_add_frame(" at ", &wait->held_since, cause);
+		builder_add_short_name(wait->object, cause);
+		builder_add_frame(" at ", &wait->held_since, cause);
 		strbuf_addf(
 			cause, " and ended without releasing it\n%s waits for it", wait->thread);
-		cause_locks_add_frame(" at ", finding_user_frame(&wait->at), cause);
+		builder_add_frame(" at ", finding_user_frame(&wait->at), cause);
 		strbuf_adds(remedy, "release it on every path");
-		cause_locks_add_frame(" after ", &wait->held_since, remedy);
+		builder_add_frame(" after ", &wait->held_since, remedy);
 		strbuf_adds(remedy, ", also where the thread is cancelled");
 		return true;
 	}
@@ -239,25 +227,24 @@ static void cause_locks_add_nested(
 			continue;
 		builder_mark_cause(builder, cause_locks_find_acquisition(builder, wait), cause);
 		strbuf_addf(cause, "%s took ", waiter->thread);
-		cause_locks_add_short(wait->object, cause);
-		cause_locks_add_frame(" at ", &wait->held_since, cause);
+		builder_add_short_name(wait->object, cause);
+		builder_add_frame(" at ", &wait->held_since, cause);
 		strbuf_adds(cause, " and holds it while it waits on ");
-		cause_locks_add_short(waiter->object, cause);
-		cause_locks_add_frame(" at ", finding_user_frame(&waiter->at), cause);
+		builder_add_short_name(waiter->object, cause);
+		builder_add_frame(" at ", finding_user_frame(&waiter->at), cause);
 		strbuf_addf(cause, "\n%s needs ", wait->thread);
-		cause_locks_add_short(wait->object, cause);
-		cause_locks_add_frame(" at ", finding_user_frame(&wait->at), cause);
+		builder_add_short_name(wait->object, cause);
+		builder_add_frame(" at ", finding_user_frame(&wait->at), cause);
 		strbuf_adds(cause, ", and no other thread is left to signal\n");
 		strbuf_adds(remedy, "release ");
-		cause_locks_add_short(wait->object, remedy);
-		cause_locks_add_frame(
-			" before the wait at ", finding_user_frame(&waiter->at), remedy);
+		builder_add_short_name(wait->object, remedy);
+		builder_add_frame(" before the wait at ", finding_user_frame(&waiter->at), remedy);
 		return;
 	}
 	if (builder->signals.signal == NO_EVENT) {
-		cause_locks_add_short(waiter->object ? waiter->object : "it", cause);
+		builder_add_short_name(waiter->object ? waiter->object : "it", cause);
 		strbuf_addf(cause, ", on which %s waits", waiter->thread);
-		cause_locks_add_frame(" at ", finding_user_frame(&waiter->at), cause);
+		builder_add_frame(" at ", finding_user_frame(&waiter->at), cause);
 		strbuf_adds(cause, ", was never signalled in this run\n");
 	}
 }
@@ -276,10 +263,10 @@ static void cause_locks_add_self(
 			continue;
 		builder_mark_cause(builder, cause_locks_find_acquisition(builder, wait), cause);
 		strbuf_addf(cause, "%s took ", wait->thread);
-		cause_locks_add_short(wait->object, cause);
-		cause_locks_add_frame(" at ", &wait->held_since, cause);
+		builder_add_short_name(wait->object, cause);
+		builder_add_frame(" at ", &wait->held_since, cause);
 		strbuf_addf(cause, "\n%s waits for the same lock", wait->thread);
-		cause_locks_add_frame(" at ", finding_user_frame(&wait->at), cause);
+		builder_add_frame(" at ", finding_user_frame(&wait->at), cause);
 		strbuf_adds(cause, ", before it has released it");
 		break;
 	}

@@ -33,10 +33,11 @@ bool memory_begin(struct memory_visit *visit);
 void memory_finish(struct memory_visit *visit);
 /* Gives the access the order that the plan has for its site. */
 void memory_strengthen(struct memory_access *access);
-/* With store buffers: returns whether the write is a locked instruction, or not one store
- * instruction. */
+/* Returns whether a write of a run with store buffers goes to memory at once: a locked instruction, or a
+ * write of several store instructions. */
 bool memory_write_is_direct(const struct memory_access *access);
-/* With store buffers. Returns true if the write needs no scheduling point of its own. */
+/* Puts the write into the store buffer of the moving thread, if the run has store buffers. Returns true if
+ * the write needs no scheduling point of its own. */
 bool memory_buffer_write(const struct memory_visit *visit);
 /* Makes a scheduling point. `name` 0: the access is a fence. */
 void memory_point(const struct memory_visit *visit, object_name name);

@@ -75,7 +75,8 @@ static bool record_needs_no_report(const struct site_record *site)
 	}
 }
 
-/* With store buffers, a thread may have to wait there until its buffer is empty. */
+/* Returns whether a thread may have to wait at the site until its store buffer is empty: under TSO, at
+ * atomic accesses other than loads. */
 static bool record_may_drain(const struct site_record *site)
 {
 	return runtime.contract->plan.memory_model == MEMORY_MODEL_TSO &&
