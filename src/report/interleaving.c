@@ -29,7 +29,6 @@ struct interleaving {
 	unsigned widths[COLUMNS_MAX + FIXED_CELLS];
 	bool is_list;
 	const char *file; /* base name of the one source file of all steps; NULL means several */
-	struct block_names *blocks;
 };
 
 static unsigned interleaving_column_of(const struct interleaving *table, const char *thread)
@@ -150,9 +149,7 @@ static void interleaving_add_line(const struct interleaving *table, const char *
 	const unsigned count = FIXED_CELLS + (table->is_list ? 2 : table->thread_count);
 	const char *colour = *mark == '!' || *mark == 'x' ? COLOUR_ALARM : COLOUR_NONE;
 	unsigned column = FIXED_CELLS + 1;
-	struct strbuf shortened = STRBUF_EMPTY;
 
-	block_names_add_text(table->blocks, text, &shortened);
 	for (unsigned i = 0; i < count; i++)
 		cells[i].colour = COLOUR_NONE;
 	cells[0] = (struct row_cell){mark, colour};
@@ -162,9 +159,8 @@ static void interleaving_add_line(const struct interleaving *table, const char *
 			(struct row_cell){interleaving_list_name(table, thread), COLOUR_HEAD};
 	else
 		column = FIXED_CELLS + interleaving_column_of(table, thread);
-	cells[column] = (struct row_cell){shortened.text, colour};
+	cells[column] = (struct row_cell){text, colour};
 	add_row(out, table->style, INDENT, cells, table->widths, count);
-	strbuf_release(&shortened);
 }
 
 /* Adds the place of a step inside a wrapper: ", ring_push (ring.h:88) by produce at line 41". */
@@ -320,11 +316,10 @@ static void interleaving_add_legend(const struct interleaving *table, struct str
 	strbuf_release(&legend);
 }
 
-void report_interleaving(
+static void interleaving_add(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
-	struct block_names blocks = {0};
-	struct interleaving table = {.finding = finding, .style = style, .blocks = &blocks};
+	struct interleaving table = {.finding = finding, .style = style};
 	struct strbuf heading = STRBUF_EMPTY;
 
 	if (!finding->step_count)
@@ -346,6 +341,20 @@ void report_interleaving(
 	free(table.rows);
 	interleaving_add_waits(&table, out);
 	interleaving_add_legend(&table, out);
+}
+
+void report_interleaving(
+	const struct finding *finding, const struct report_style *style, struct strbuf *out)
+{
+	struct block_names blocks = {0};
+	struct report_style brief = *style;
+
+	if (style->blocks) {
+		interleaving_add(finding, style, out);
+		return;
+	}
+	brief.blocks = &blocks;
+	interleaving_add(finding, &brief, out);
 	block_names_add_legend(&blocks, style, out);
 	block_names_release(&blocks);
 }

@@ -3,6 +3,7 @@
 
 #include "base/bug.h"
 #include "base/visible.h"
+#include "report/block_names.h"
 #include "report/layout_internal.h"
 
 #define GAP 2
@@ -88,12 +89,27 @@ static void layout_add_blanks(struct strbuf *out, unsigned count)
 		strbuf_adds(out, " ");
 }
 
+/* Returns the text behind the filter of base/visible.h, with the style's names of heap blocks. The
+ * caller frees it. */
+static char *layout_visible(const struct report_style *style, const char *text)
+{
+	struct strbuf shortened = STRBUF_EMPTY;
+	char *visible;
+
+	if (!style->blocks)
+		return visible_text(text, true);
+	block_names_add_text(style->blocks, text, &shortened);
+	visible = visible_text(shortened.length ? shortened.text : "", true);
+	strbuf_release(&shortened);
+	return visible;
+}
+
 void add_wrapped(struct strbuf *out, const struct report_style *style, const char *text,
 	unsigned at, unsigned indent)
 {
 	const unsigned columns = style_columns(style);
 	unsigned width = columns > at ? columns - at : 1;
-	char *visible = visible_text(text, true);
+	char *visible = layout_visible(style, text);
 	const char *rest = visible;
 
 	do {
@@ -150,7 +166,7 @@ void add_row(struct strbuf *out, const struct report_style *style, unsigned inde
 
 	BUG_ON(count > CELLS_MAX);
 	for (unsigned i = 0; i < count; i++)
-		rest[i] = visible[i] = visible_text(cells[i].text ? cells[i].text : "", true);
+		rest[i] = visible[i] = layout_visible(style, cells[i].text ? cells[i].text : "");
 	while (layout_add_row_line(out, style, indent, cells, rest, widths, count))
 		;
 	for (unsigned i = 0; i < count; i++)

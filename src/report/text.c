@@ -7,6 +7,7 @@
 #include "base/base_name.h"
 #include "base/strbuf.h"
 #include "findings/source_lines.h"
+#include "report/block_names.h"
 #include "report/layout_internal.h"
 #include "report/text_stacks.h"
 
@@ -167,10 +168,15 @@ void report_candidate(
 {
 	const struct finding as_if = {
 		.waits = candidate->waits, .wait_count = candidate->wait_count};
+	struct block_names blocks = {0};
+	struct report_style brief = *style;
 
+	brief.blocks = &blocks;
 	if (candidate->title)
-		add_wrapped(out, style, candidate->title, 4, 4);
-	text_add_waits(&as_if, "predicted wait-for graph", "would be blocked on", style, out);
+		add_wrapped(out, &brief, candidate->title, 4, 4);
+	text_add_waits(&as_if, "predicted wait-for graph", "would be blocked on", &brief, out);
+	block_names_add_legend(&blocks, style, out);
+	block_names_release(&blocks);
 }
 
 /* Limit for a readable list; the tables themselves use the short names. */
@@ -353,11 +359,17 @@ static void text_report_facts(
 void report_finding(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
-	text_report_title(finding, style, out);
-	report_cause(finding, style, out);
-	text_add_waits(finding, "wait-for graph", "blocked on", style, out);
-	report_stacks(finding, style, out);
-	report_interleaving(finding, style, out);
+	struct block_names blocks = {0};
+	struct report_style brief = *style;
+
+	brief.blocks = &blocks;
+	text_report_title(finding, &brief, out);
+	report_cause(finding, &brief, out);
+	text_add_waits(finding, "wait-for graph", "blocked on", &brief, out);
+	report_stacks(finding, &brief, out);
+	report_interleaving(finding, &brief, out);
+	block_names_add_legend(&blocks, style, out);
+	block_names_release(&blocks);
 	text_report_objects(finding, style, out);
 	text_report_output(finding, style, out);
 	text_report_facts(finding, style, out);

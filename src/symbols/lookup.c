@@ -149,7 +149,8 @@ static bool lookup_note_range(Dwarf_Die *unit, Dwarf_Addr start, Dwarf_Addr end,
  * end. */
 static bool lookup_is_short(Dwarf_Die *unit, Dwarf_Die *function)
 {
-	const char *file = dwarf_decl_file(function);
+	Dwarf_Die declaring_unit;
+	const char *file = symbols_die_path(function, DW_AT_decl_file, &declaring_unit);
 	const bool has_end = dwarf_tag(function) == DW_TAG_subprogram;
 	int numbers[SHORT_LINES_ALL], declared = 0;
 	Dwarf_Addr base, start, end;

@@ -315,24 +315,32 @@ static bool die_number(Dwarf_Die *die, int attribute, Dwarf_Word *number)
 	return !dwarf_formudata(dwarf_attr_integrate(die, (unsigned)attribute, &value), number);
 }
 
-const char *symbols_die_file(struct symbols *symbols, Dwarf_Die *die, int attribute)
+const char *symbols_die_path(Dwarf_Die *die, int attribute, Dwarf_Die *unit)
 {
 	Dwarf_Attribute value;
 	Dwarf_Files *files;
 	Dwarf_Word number;
-	Dwarf_Die unit;
 	const char *path;
 	size_t count;
 
 	/* With link-time optimisation, another unit declares the variable and numbers its files. */
 	if (!dwarf_attr_integrate(die, (unsigned)attribute, &value) ||
 		dwarf_formudata(&value, &number) ||
-		!dwarf_cu_die(value.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) ||
-		dwarf_getsrcfiles(&unit, &files, &count) || number >= count)
+		!dwarf_cu_die(value.cu, unit, NULL, NULL, NULL, NULL, NULL, NULL) ||
+		dwarf_getsrcfiles(unit, &files, &count) || number >= count)
 		return NULL;
 	path = dwarf_filesrc(files, number, NULL, NULL);
 	/* libdw's name for the invalid file 0 before DWARF 5 */
-	if (path && !strcmp(path, "???"))
+	return path && strcmp(path, "???") ? path : NULL;
+}
+
+const char *symbols_die_file(struct symbols *symbols, Dwarf_Die *die, int attribute)
+{
+	Dwarf_Attribute value;
+	Dwarf_Die unit;
+	const char *path = symbols_die_path(die, attribute, &unit);
+
+	if (!path)
 		return NULL;
 	return symbols_shown_path(
 		symbols, dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &value)), path);

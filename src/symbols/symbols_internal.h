@@ -75,6 +75,9 @@ const char *symbols_die_linkage_name(Dwarf_Die *die);
 /* Returns the displayed path: absolute and normalised, or relative to the working folder if below
  * it. */
 const char *symbols_shown_path(struct symbols *symbols, const char *folder, const char *path);
+/* Returns the file of a DIE's DW_AT_decl_file or DW_AT_call_file as the line table has it, and the
+ * unit; NULL if there is none. libdw's dwarf_decl_file() lacks file 0, which DWARF 5 permits. */
+const char *symbols_die_path(Dwarf_Die *die, int attribute, Dwarf_Die *unit);
 /* Returns the displayed file of a DIE's DW_AT_decl_file or DW_AT_call_file; NULL if there is
  * none. */
 const char *symbols_die_file(struct symbols *symbols, Dwarf_Die *die, int attribute);

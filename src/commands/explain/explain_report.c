@@ -269,16 +269,14 @@ static void explain_report_add_cell(struct strbuf *out, const struct finding_ste
 	strbuf_release(&cell);
 }
 
-static void explain_report_add_runs(
-	struct strbuf *out, const struct explain_answer *answer, unsigned columns)
+static void explain_report_add_runs(struct strbuf *out, const struct explain_answer *answer,
+	unsigned columns, struct block_names *names)
 {
 	const struct pattern *pattern =
 		explain_shown_pattern(&answer->failing, answer->record->pattern.key);
 	const int width = (int)(columns > 60 ? (columns - 3) / 2 : 30);
 	const struct finding_step **left, **right;
 	uint32_t left_count, right_count = 0;
-	const struct report_style style = {.columns = columns};
-	struct block_names names = {0};
 	bool has_objects = false;
 
 	if (!answer->has_failing || !pattern)
@@ -293,16 +291,14 @@ static void explain_report_add_runs(
 		const struct finding_step *step = i < left_count ? left[i] : NULL;
 
 		explain_report_add_cell(out, step, step && explain_report_is_part(pattern, step),
-			has_objects ? &names : NULL, width);
+			has_objects ? names : NULL, width);
 		strbuf_adds(out, " | ");
 		explain_report_add_cell(out, i < right_count ? right[i] : NULL, false,
-			has_objects ? &names : NULL, width);
+			has_objects ? names : NULL, width);
 		while (out->length && out->text[out->length - 1] == ' ')
 			out->text[--out->length] = '\0';
 		strbuf_adds(out, "\n");
 	}
-	block_names_add_legend(&names, &style, out);
-	block_names_release(&names);
 	free((void *)left);
 	free((void *)right);
 }
@@ -360,14 +356,16 @@ static void explain_report_add_counts(
 
 void explain_print(const struct explain_result *result, FILE *stream)
 {
-	const struct report_style style = {.columns = terminal_columns(stream)};
+	struct block_names names = {0};
+	const struct report_style style = {.columns = terminal_columns(stream), .blocks = &names};
+	const char *title = result->finding->title ? result->finding->title : "a failure";
 	struct strbuf out = STRBUF_EMPTY;
 	uint32_t reported = 0;
 
 	for (uint32_t i = 0; i < result->answer_count; i++)
 		reported += explain_report_is_shown(result, &result->answers[i]);
 	strbuf_addf(&out, "%s: ", result->finding->id);
-	strbuf_adds(&out, result->finding->title ? result->finding->title : "a failure");
+	block_names_add_text(&names, title, &out);
 	strbuf_adds(&out, "\n");
 	report_cause(result->finding, &style, &out);
 	explain_add_orders(&out, result);
@@ -379,7 +377,10 @@ void explain_print(const struct explain_result *result, FILE *stream)
 		explain_report_add_answer(&out, result, i);
 	}
 	if (reported && explain_report_is_shown(result, &result->answers[0]))
-		explain_report_add_runs(&out, &result->answers[0], terminal_columns(stream));
+		explain_report_add_runs(
+			&out, &result->answers[0], terminal_columns(stream), &names);
+	block_names_add_legend(&names, &style, &out);
+	block_names_release(&names);
 	terminal_put(stream, out.text);
 	strbuf_release(&out);
 }

@@ -104,6 +104,9 @@ void builder_forget_wrappers(struct builder *builder);
 /* Is the frame's function a wrapper, a short one in a header or with several call sites? Its caller
  * is then more informative. */
 bool builder_is_wrapper(const struct builder *builder, const struct symbols_frame *frame);
+/* Returns the class of the library's method that the program calls for this event: "future" for
+ * std::future<int>::get. The caller frees it. NULL: no such method. */
+char *builder_library_class(const struct builder *builder, const struct trace_event *event);
 /* Fills the step's shown line, the wrapper or library call inside that line, and the callers of that line. */
 void builder_fill_place(
 	const struct builder *builder, const struct trace_event *event, struct finding_step *step);

@@ -136,11 +136,41 @@ void builder_forget_wrappers(struct builder *builder)
 	}
 }
 
+/* Returns "push_back" for "std::vector<int>::push_back". */
+static const char *call_chain_last_part(const char *function)
+{
+	const char *part = function;
+	unsigned depth = 0;
+
+	for (const char *at = function; *at; at++) {
+		depth += *at == '<';
+		depth -= depth && *at == '>';
+		if (!depth && at[0] == ':' && at[1] == ':')
+			part = at + 2;
+	}
+	return part;
+}
+
 static bool call_chain_is_header(const char *file)
 {
 	const char *dot = strrchr(file, '.');
 
 	return dot && (dot[1] == 'h' || !strncmp(dot, ".inl", 4) || !strcmp(dot, ".tpp"));
+}
+
+/* Returns whether "lock_owner::lock_owner" or "lock_owner::~lock_owner" names a constructor or destructor. */
+static bool call_chain_is_structor(const char *function)
+{
+	const char *method = function ? call_chain_last_part(function) : NULL;
+	const char *class = method;
+
+	if (!method || method < function + 2)
+		return false;
+	if (*method == '~')
+		return true;
+	for (class = method - 2; class > function && class[-1] != ':'; class --)
+		;
+	return !strncmp(class, method, strcspn(method, "(<"));
 }
 
 bool builder_is_wrapper(const struct builder *builder, const struct symbols_frame *frame)
@@ -154,7 +184,8 @@ bool builder_is_wrapper(const struct builder *builder, const struct symbols_fram
 	HASH_FIND_STR(builder->wrappers, name, wrapper);
 	free(name);
 	/* A function without callers is the start function of a thread, hence no wrapper. */
-	return wrapper && (wrapper->count == WRAPPER_CALLERS || call_chain_is_header(frame->file));
+	return wrapper && (wrapper->count == WRAPPER_CALLERS || call_chain_is_header(frame->file) ||
+				  call_chain_is_structor(frame->function));
 }
 
 /* Index of the innermost frame that is no wrapper; 0 where all frames are wrappers. */
@@ -193,18 +224,12 @@ void builder_add_event_place(
  * these as accesses, not as calls. */
 static const char *call_chain_method_of(const struct symbols_frame *frame)
 {
-	const char *method = frame->function, *at = frame->function;
-	unsigned depth = 0;
+	const char *function = frame->function;
 
-	if (!at || !strncmp(at, "std::atomic", 11) || !strncmp(at, "std::__atomic", 13))
+	if (!function || !strncmp(function, "std::atomic", 11) ||
+		!strncmp(function, "std::__atomic", 13))
 		return NULL;
-	for (; *at; at++) {
-		depth += *at == '<';
-		depth -= depth && *at == '>';
-		if (!depth && at[0] == ':' && at[1] == ':')
-			method = at + 2;
-	}
-	return method;
+	return call_chain_last_part(function);
 }
 
 /* The library call of a step, such as "jobs.push_back(...)", where the accessed memory belongs to a named variable. */
@@ -226,6 +251,38 @@ static char *call_chain_library_call(
 	else
 		BUG_ON(asprintf(&text, "%.*s(...)", (int)strcspn(method, "<("), method) < 0);
 	return text;
+}
+
+/* Returns the class of "std::__basic_future<int>::wait", without what marks classes of the library's
+ * own: "future". The caller frees it. NULL: the function belongs to no class. */
+static char *call_chain_class_of(const char *function)
+{
+	const char *method = function ? call_chain_last_part(function) : NULL;
+	static const char base[] = "_base", basic[] = "basic_";
+	char *name, *class;
+	size_t length;
+
+	if (!method || method < function + 2)
+		return NULL;
+	name = string_copy_part(function, (size_t)(method - 2 - function));
+	class = (char *)call_chain_last_part(name);
+	class[strcspn(class, "<")] = '\0';
+	class += strspn(class, "_");
+	class += strncmp(class, basic, sizeof basic - 1) ? 0 : sizeof basic - 1;
+	length = strlen(class);
+	if (length > sizeof base && !strcmp(class + length - (sizeof base - 1), base))
+		class[length - (sizeof base - 1)] = '\0';
+	class = string_copy(class);
+	free(name);
+	return class;
+}
+
+char *builder_library_class(const struct builder *builder, const struct trace_event *event)
+{
+	struct call_chain chain;
+
+	call_chain_find_chain(builder, event, &chain);
+	return chain.count ? call_chain_class_of(chain.library.function) : NULL;
 }
 
 static void call_chain_add_callers(const struct builder *builder, const struct call_chain *chain,
@@ -278,7 +335,8 @@ void builder_fill_place(
 	shown = call_chain_shown_frame(builder, &chain);
 	step->where = builder_frame_from(builder, &chain.frames[shown]);
 	call_chain_continue_call(builder, step);
-	if (shown)
+	/* The class of a lock, such as a guard, says less than the line that declares it. */
+	if (shown && !call_chain_is_structor(chain.frames[0].function))
 		step->inner = builder_frame_from(builder, &chain.frames[0]);
 	call_chain_add_callers(builder, &chain, shown + 1, &step->callers);
 }

@@ -120,6 +120,30 @@ static const struct finding_wait *cause_locks_find_odd(const struct builder *bui
 	return odd;
 }
 
+static bool cause_locks_is_same_line(const struct finding_frame *a, const struct finding_frame *b)
+{
+	return a && b && a->file && b->file && a->line == b->line && !strcmp(a->file, b->file);
+}
+
+/* Returns whether all threads of the cycle execute the same lines, so that only the objects that
+ * they lock differ. */
+static bool cause_locks_has_one_code(const struct builder *builder, const struct finding_wait *odd)
+{
+	const struct finding *finding = builder->finding;
+
+	for (uint32_t i = 0; i < finding->wait_count; i++) {
+		const struct finding_wait *wait = &finding->waits[i];
+
+		if (wait->is_on_cycle &&
+			(!cause_locks_is_lock(builder, wait) ||
+				!cause_locks_is_same_line(finding_user_frame(&wait->at),
+					finding_user_frame(&odd->at)) ||
+				!cause_locks_is_same_line(&wait->held_since, &odd->held_since)))
+			return false;
+	}
+	return true;
+}
+
 static void cause_locks_add_remedy(const struct builder *builder, struct strbuf *out)
 {
 	const struct finding_wait *odd = cause_locks_find_odd(builder);
@@ -132,6 +156,15 @@ static void cause_locks_add_remedy(const struct builder *builder, struct strbuf 
 		builder_add_short_name(wanted->object, out);
 		builder_add_frame(" (taken at ", &wanted->held_since, out);
 		builder_add_frame(") before the join at ", finding_user_frame(&odd->at), out);
+		return;
+	}
+	if (cause_locks_has_one_code(builder, odd)) {
+		builder_add_frame("lock the objects at ", &odd->held_since, out);
+		if (!cause_locks_is_same_line(&odd->held_since, finding_user_frame(&odd->at)))
+			builder_add_frame(" and ", finding_user_frame(&odd->at), out);
+		strbuf_adds(out,
+			" in an order that is the same in all threads, such as that of their "
+			"addresses");
 		return;
 	}
 	strbuf_adds(out, "take ");

@@ -60,6 +60,12 @@ static const uint64_t object_bytes[OBJECT_CLASS_COUNT] = {
 	[OBJECT_SEM] = sizeof(sem_t),
 };
 
+/* A futex lies in an object of the program's or a library's class: the variable at its place names it. */
+static bool memory_words_can_be_placed(enum object_class class)
+{
+	return object_bytes[class] || class == OBJECT_FUTEX;
+}
+
 static uint64_t memory_words_frame_code(const struct trace_event *event)
 {
 	return event->frame == 1 ? event->site : event->callers[event->frame - 2];
@@ -179,11 +185,12 @@ bool builder_add_placed_name(const struct builder *builder, enum object_class cl
 	const struct symbols_access access = {.address = address,
 		.step = UINT64_MAX,
 		.is_brief = true,
+		.bytes = class == OBJECT_FUTEX ? sizeof(uint32_t) : 0,
 		.object_bytes = object_bytes[class]};
 	struct strbuf name;
 	bool is_named;
 
-	if (!builder->symbols || !access.object_bytes)
+	if (!builder->symbols || !memory_words_can_be_placed(class))
 		return false;
 	strbuf_init(&name);
 	is_named = symbols_describe_data(builder->symbols, &memory, &access, &name) &&

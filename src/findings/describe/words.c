@@ -134,6 +134,48 @@ void builder_add_first_use(const struct builder *builder, enum object_class clas
 	free(frame.module);
 }
 
+/* Adds the noun of an object. A futex is named after the class whose method waits for it: "future",
+ * "latch". */
+static void words_add_noun(const struct builder *builder, enum object_class class, uint64_t address,
+	struct strbuf *out)
+{
+	char *owner = NULL;
+
+	for (uint64_t i = 0; class == OBJECT_FUTEX && i < builder->source->event_count && !owner;
+		i++) {
+		const struct trace_event *event = &builder->source->events[i];
+
+		if (event->address == address && event->kind == OP_FUTEX_WAIT)
+			owner = builder_library_class(builder, event);
+	}
+	strbuf_adds(out, owner ? owner : object_class_text(class));
+	free(owner);
+}
+
+/* Names a futex after the variable that contains it. In a library's own object that name tells
+ * nothing: then where the object is first used, and where the program made it. */
+static void words_add_futex_name(
+	const struct builder *builder, uint64_t address, struct strbuf *out)
+{
+	static const char block[] = "((std::", made[] = " *)", at[] = " at ";
+	struct strbuf name = STRBUF_EMPTY;
+	char *place, *end;
+
+	if (!words_add_static_name(builder, address, &name))
+		(void)builder_add_placed_name(builder, OBJECT_FUTEX, address, &name); /* or empty */
+	place = strstr(name.text, block) ? strstr(name.text, made) : NULL;
+	place = place ? strstr(place, at) : NULL;
+	if (name.length && !place && !strstr(name.text, "::__")) {
+		strbuf_adds(out, name.text);
+	} else {
+		builder_add_first_use(builder, OBJECT_FUTEX, address, out);
+		end = place ? strstr(place, ", #") : NULL;
+		if (end)
+			strbuf_addf(out, ", made%.*s", (int)(end - place), place);
+	}
+	strbuf_release(&name);
+}
+
 char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t address)
 {
 	const enum object_class class = op_descriptions[kind].object;
@@ -149,9 +191,11 @@ char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t 
 		words_add_thread_name(builder, address, &text);
 		return strbuf_detach(&text);
 	}
-	strbuf_adds(&text, object_class_text(class));
-	if (!words_add_static_name(builder, address, &text) &&
-		!builder_add_placed_name(builder, class, address, &text))
+	words_add_noun(builder, class, address, &text);
+	if (class == OBJECT_FUTEX)
+		words_add_futex_name(builder, address, &text);
+	else if (!words_add_static_name(builder, address, &text) &&
+		 !builder_add_placed_name(builder, class, address, &text))
 		builder_add_first_use(builder, class, address, &text);
 	return strbuf_detach(&text);
 }
