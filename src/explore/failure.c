@@ -125,8 +125,7 @@ void fallback_notify(struct campaign *campaign)
 		campaign->fallback.folder);
 }
 
-/* Notes the finding of a failure. `id`: in the campaign's store; or empty. */
-static void failure_note_finding(
+void failure_note_finding(
 	struct campaign *campaign, uint64_t key, const struct finding *finding, const char id[32])
 {
 	struct known_failure *known = known_add(campaign, key);
@@ -136,9 +135,8 @@ static void failure_note_finding(
 	memcpy(known->finding, id, sizeof known->finding);
 }
 
-static int failure_keep_finding(struct campaign *campaign,
-	const struct investigation *investigation, uint64_t key, struct finding *finding,
-	struct error *err)
+int failure_keep_finding(struct campaign *campaign, const struct investigation *investigation,
+	uint64_t key, struct finding *finding, struct error *err)
 {
 	struct campaign_found found = {
 		.finding = finding,
@@ -317,6 +315,8 @@ static int failure_investigate_and_keep(struct campaign *campaign,
 	memset(&finding, 0, sizeof finding);
 	failure_copy(&failure, &caught->failure);
 	result = investigate(investigation, &failure, &finding, err);
+	if (result == 0 && outcome.kind == OUTCOME_WEAK)
+		result = weak_failure_confirm(campaign, caught, investigation, &finding, err);
 	if (result == 0 && exclusive_doubt_others(campaign, &investigation->confirmation)) {
 		/* the failure did not repeat: a later occurrence is investigated again */
 		known_add(campaign, caught->key)->is_investigated = false;

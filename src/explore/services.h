@@ -3,6 +3,8 @@
 
 #include "explore/campaign_state.h"
 
+struct investigation;
+
 /* failure.c: from a failing run to a stored finding. */
 
 /* Copies the failure of the worker's last run; failure_discard() releases the copy. Returns false
@@ -14,8 +16,19 @@ void failure_discard(struct campaign_failure *failure);
 int failure_investigate(
 	struct campaign *campaign, const struct campaign_failure *failure, struct error *err);
 bool failure_is_suppressed(const struct campaign *campaign, uint64_t key);
+/* Notes the finding of a failure. `id`: in the campaign's store; or empty. */
+void failure_note_finding(
+	struct campaign *campaign, uint64_t key, const struct finding *finding, const char id[32]);
+/* Stores a finding and reports it to the listener. */
+int failure_keep_finding(struct campaign *campaign, const struct investigation *investigation,
+	uint64_t key, struct finding *finding, struct error *err);
 /* Reports at the end where the findings of the fallback store are. */
 void fallback_notify(struct campaign *campaign);
+
+/* weak_failure.c: makes runs under the memory model that permits a weak access. Adds to the cause what
+ * they show. A failing run becomes a finding of its own, which finding->shown_by names. */
+int weak_failure_confirm(struct campaign *campaign, const struct campaign_failure *caught,
+	const struct investigation *investigation, struct finding *finding, struct error *err);
 
 /* known.c: which failures a campaign has seen, and how often. */
 

@@ -88,6 +88,8 @@ static const struct finding_field step_fields[] = {
 	{FIELD(finding_step, is_preemption, BOOLEAN, REQUIRED)},
 	{FIELD(finding_step, cause_line, UNSIGNED, OPTIONAL)},
 	{FIELD(finding_step, reads_from, COUNT, OPTIONAL)},
+	{FIELD(finding_step, makes_visible, COUNT, OPTIONAL)},
+	{FIELD(finding_step, misses, COUNT, OPTIONAL)},
 	{0},
 };
 
@@ -118,6 +120,7 @@ const struct finding_field finding_fields[] = {
 	{FIELD(finding, failing_thread, LINE, NULLABLE)},
 	{FIELD(finding, cause, TEXT, NEWER)},
 	{FIELD(finding, remedy, TEXT, NEWER)},
+	{FIELD(finding, shown_by, ID, OPTIONAL)},
 	{FIELD(finding, switches_found, UNSIGNED, REQUIRED)},
 	{FIELD(finding, preemptions_found, UNSIGNED, REQUIRED)},
 	{FIELD(finding, switches, UNSIGNED, REQUIRED)},
@@ -126,6 +129,7 @@ const struct finding_field finding_fields[] = {
 	{FIELD(finding, replays_failed_again, UNSIGNED, REQUIRED)},
 	{FIELD(finding, incomplete, LINE, OPTIONAL)},
 	{FIELD(finding, depends_on_time, BOOLEAN, OPTIONAL)},
+	{FIELD(finding, needs_weak_memory, BOOLEAN, OPTIONAL)},
 	{LIST(finding, "stalls", OPTIONAL, stalls, stall_count, stall_fields)},
 	{FIELD(finding, depth, UNSIGNED, OPTIONAL)},
 	{"radius", FIELD_UNSIGNED, FIELD_OPTIONAL, AT(finding, radius), MARK(finding, depth)},

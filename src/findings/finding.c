@@ -218,18 +218,22 @@ static uint64_t finding_evidence_hash(const struct finding *finding)
 
 uint64_t finding_signature(const struct finding *finding)
 {
-	const uint64_t evidence = finding_evidence_hash(finding);
+	uint64_t signature = finding_evidence_hash(finding);
 
-	return finding->depends_on_time ? hash_pair(evidence, 1) : evidence;
+	if (finding->depends_on_time)
+		signature = hash_pair(signature, 1);
+	return finding->needs_weak_memory ? hash_pair(signature, 2) : signature;
 }
 
-void finding_title_add_time(struct finding *finding)
+void finding_title_add_needs(struct finding *finding)
 {
 	char *title;
 
-	if (!finding->depends_on_time || !finding->title)
+	if (!finding->title || (!finding->depends_on_time && !finding->needs_weak_memory))
 		return;
-	BUG_ON(asprintf(&title, "%s (depends on time)", finding->title) < 0);
+	BUG_ON(asprintf(&title, "%s%s%s", finding->title,
+		       finding->depends_on_time ? " (depends on time)" : "",
+		       finding->needs_weak_memory ? " (needs weak memory)" : "") < 0);
 	free(finding->title);
 	finding->title = title;
 }

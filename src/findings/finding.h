@@ -88,9 +88,12 @@ struct finding_step {
 	bool is_preemption; /* the previous thread was enabled */
 	/* number of the cause's line, or of the race's access, that names this step; 0 if none */
 	uint32_t cause_line;
-	/* Step of the older store that this load reads under a weak memory model; 0: the newest
-	 * one, the first step, or unknown. */
-	uint64_t reads_from;
+	/*
+	 * Steps of stores that this step concerns under a weak memory model; 0: none or unknown. With c11
+	 * a load reads from an older store. With tso a drain makes a buffered store visible, and a load
+	 * reads from a drain. An access misses a store that its thread does not see.
+	 */
+	uint64_t reads_from, makes_visible, misses;
 	uint64_t address; /* address of the object; only in findings that have just been built */
 };
 
@@ -108,6 +111,8 @@ struct finding {
 	/* Events that led to the failure, from the trace, one sentence per line. NULL if unknown. */
 	char *cause;
 	char *remedy; /* one line: the change that prevents the failure; NULL if unknown */
+	/* Weak access: the finding of a run under the model that makes the access and fails; "": none */
+	char shown_by[32];
 
 	/* Inputs of a replay. */
 	char **argv;	 /* ends with NULL */
@@ -131,8 +136,9 @@ struct finding {
 	struct schedule_file schedule;		    /* minimised */
 	uint32_t switches_found, preemptions_found; /* counts of the run that found the failure */
 	uint32_t switches, preemptions;		    /* counts of the minimised run */
-	char *incomplete;     /* why `schedule` may not be minimal; NULL if it is minimal */
-	bool depends_on_time; /* the minimised run has stalls */
+	char *incomplete;	/* why `schedule` may not be minimal; NULL if it is minimal */
+	bool depends_on_time;	/* the minimised run has stalls */
+	bool needs_weak_memory; /* the minimised run has delayed stores (model/memory_model.h) */
 	struct finding_stall *stalls;
 	uint32_t stall_count;
 	/* Bug depth and radius, see investigate/depth.h; depth 0: not measured. */
@@ -204,8 +210,8 @@ void finding_title_from_output(struct finding *finding);
  * expectation in the title, or else the command line. */
 void finding_sign_exit(struct finding *finding);
 
-/* Adds "(depends on time)" to the title of a finding that depends on time. */
-void finding_title_add_time(struct finding *finding);
+/* Adds "(depends on time)" and "(needs weak memory)" to the title of such findings. */
+void finding_title_add_needs(struct finding *finding);
 
 /* JSON, the stored form; the caller frees the text. The reader checks every field and is fuzzed. */
 char *finding_to_json(const struct finding *finding);

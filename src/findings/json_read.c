@@ -104,6 +104,8 @@ static void json_read_id(
 
 	if (text && strlen(text) >= field->bytes)
 		json_read_reader_refuse(reader, field->name, "is too long");
+	else if (text && !*text && field->presence == FIELD_OPTIONAL)
+		json_read_reader_refuse(reader, field->name, "is empty");
 	else if (text)
 		memcpy(member, text, strlen(text) + 1);
 	free(text);

@@ -6,7 +6,6 @@
 #include "investigate/program_output.h"
 #include "investigate/investigate_internal.h"
 #include "investigate/trace_window.h"
-#include "investigate/weak_runs.h"
 #include "investigate/minimise/tries.h"
 
 #include <stdlib.h>
@@ -119,7 +118,7 @@ static int investigate_trace_run(struct ingredients *ingredients, const struct p
 	if (result == 0) {
 		finding->output = program_output_end(&probe->worker.capture);
 		finding_title_from_output(finding);
-		finding_title_add_time(finding);
+		finding_title_add_needs(finding);
 		finding->switches = run.switches;
 		finding->preemptions = run.preemptions;
 	}
@@ -472,13 +471,6 @@ int investigate_schedule(struct investigation *investigation, struct failure *fa
 			passing_find(&investigation->probe, failure, &built);
 		else
 			investigation->left_out |= 1u << PART_PASSING_RUN;
-	}
-	if (failure->outcome.kind == OUTCOME_WEAK)
-		result = weak_runs_explore(investigation, failure,
-			investigate_time_left(investigation, 0), &built, err);
-	if (result < 0) {
-		finding_release(&built);
-		return result;
 	}
 	investigate_fill_replay(&built, investigation);
 	built.switches_found = switches;

@@ -188,6 +188,21 @@ static void interleaving_add_callers(const struct finding_step *step, struct str
 	}
 }
 
+/* Adds " (of step 3, misses step 5)": stores that weak memory concerns. */
+static void interleaving_add_stores(const struct finding_step *step, struct strbuf *out)
+{
+	const uint64_t of = step->reads_from ? step->reads_from : step->makes_visible;
+
+	if (!of && !step->misses)
+		return;
+	strbuf_adds(out, " (");
+	if (of)
+		strbuf_addf(out, "of step %" PRIu64 "%s", of, step->misses ? ", " : "");
+	if (step->misses)
+		strbuf_addf(out, "misses step %" PRIu64, step->misses);
+	strbuf_adds(out, ")");
+}
+
 static void interleaving_add_step(
 	const struct interleaving *table, const struct finding_step *step, struct strbuf *out)
 {
@@ -203,8 +218,7 @@ static void interleaving_add_step(
 		strbuf_adds(&text, step->verb);
 	if (step->object && !interleaving_is_folded(table->style, step))
 		strbuf_addf(&text, " %.*s", finding_short_name(step->object), step->object);
-	if (step->reads_from)
-		strbuf_addf(&text, " (of step %" PRIu64 ")", step->reads_from);
+	interleaving_add_stores(step, &text);
 	if (step->inner.function)
 		interleaving_add_wrapped_place(table, step, &text);
 	else

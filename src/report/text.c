@@ -313,6 +313,7 @@ static void text_report_facts(
 {
 	/* Findings of older versions may have the run number 0. */
 	const uint64_t before = finding->run_number - !!finding->run_number;
+	const char *store = style->store_option ? style->store_option : "";
 	struct strbuf text = STRBUF_EMPTY;
 
 	strbuf_adds(out, "\n");
@@ -350,9 +351,10 @@ static void text_report_facts(
 	if (text.length)
 		text_add_fact(out, style, "sources", &text);
 	/* Never wrapped, so that it can be copied. */
+	if (*finding->shown_by)
+		strbuf_addf(out, "%-9s raddle replay %s%s\n", "weak run", finding->shown_by, store);
 	if (*finding->id)
-		strbuf_addf(out, "%-9s raddle replay %s%s\n", "again", finding->id,
-			style->store_option ? style->store_option : "");
+		strbuf_addf(out, "%-9s raddle replay %s%s\n", "again", finding->id, store);
 	strbuf_release(&text);
 }
 

@@ -231,6 +231,7 @@ int store_keep_unpacked(struct store *store, struct store_unpacked *unpacked, st
 	for (uint32_t i = 0; result == 0 && i < unpacked->finding_count; i++) {
 		struct store_aside_finding *added = &unpacked->findings[i];
 
+		store_rename(unpacked, added->finding.shown_by);
 		result = store_add_finding(store, unpacked->campaigns[added->campaign].id,
 			&added->finding, &added->is_new, err);
 		if (result == 0 && added->times > 1)

@@ -183,16 +183,28 @@ static int store_merge_load_trace(
 	return status ? status : store_merge_check_trace(finding, merge->folders[1], err);
 }
 
+static char *store_merge_renamed_id(const struct merge *merge, const char *id)
+{
+	for (uint32_t i = 0; i < merge->finding_count; i++)
+		if (!strcmp(id, merge->findings[i].from))
+			return merge->findings[i].to;
+	return NULL;
+}
+
+/* A finding that another one refers to has the lower number: it is merged already. */
 static int store_merge_add_finding(struct merge *merge, const struct store_finding_row *row,
 	int64_t campaign, struct store_merged *merged, struct error *err)
 {
 	struct renamed *renamed = &merge->findings[merge->finding_count];
+	const char *shown_by;
 	struct finding finding;
 	bool is_new = false;
 	int status = store_load_finding(merge->from, row->id, &finding, err);
 
 	if (status)
 		return status;
+	shown_by = store_merge_renamed_id(merge, finding.shown_by);
+	(void)snprintf(finding.shown_by, sizeof finding.shown_by, "%s", shown_by ? shown_by : "");
 	status = store_merge_load_trace(merge, &finding, err);
 	if (!status)
 		status = store_put_finding(
@@ -209,12 +221,10 @@ static int store_merge_add_finding(struct merge *merge, const struct store_findi
 static void store_merge_rename_text(json_t *value, const char *key, const struct merge *merge)
 {
 	const char *text = json_string_value(json_object_get(value, key));
+	const char *renamed = text ? store_merge_renamed_id(merge, text) : NULL;
 
-	for (uint32_t i = 0; text && i < merge->finding_count; i++)
-		if (!strcmp(text, merge->findings[i].from)) {
-			BUG_ON(json_object_set_new(value, key, json_string(merge->findings[i].to)));
-			return;
-		}
+	if (renamed)
+		BUG_ON(json_object_set_new(value, key, json_string(renamed)));
 }
 
 static void store_merge_rename_findings(json_t *value, const struct merge *merge)
@@ -236,9 +246,8 @@ static int store_merge_add_document(struct merge *merge, const int64_t *old_ids,
 	int status = 0;
 
 	document.campaign = from->campaign ? store_merge_new_id(merge, old_ids, from->campaign) : 0;
-	for (uint32_t i = 0; from->finding && i < merge->finding_count; i++)
-		if (!strcmp(from->finding, merge->findings[i].from))
-			document.finding = merge->findings[i].to;
+	if (from->finding && store_merge_renamed_id(merge, from->finding))
+		document.finding = store_merge_renamed_id(merge, from->finding);
 	if (value) {
 		store_merge_rename_findings(value, merge);
 		document.text = json_dumps(value, JSON_COMPACT);

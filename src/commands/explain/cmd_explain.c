@@ -146,6 +146,12 @@ static void cmd_explain_say_next(
 	struct strbuf words = STRBUF_EMPTY, program = STRBUF_EMPTY;
 
 	next_add_store(&words, arguments->directory);
+	if (*finding->shown_by) {
+		terminal_hint("next: raddle explain %s%s, to see which memory orders suffice\n",
+			finding->shown_by, words.text);
+		strbuf_release(&words);
+		return;
+	}
 	if (finding->kind == OUTCOME_WEAK) {
 		next_add_program(&program, finding->argv);
 		terminal_hint(

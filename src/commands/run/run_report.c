@@ -197,11 +197,13 @@ static void run_report_on_found(void *context, const struct campaign_found *foun
 
 	terminal_clear_live();
 	report->repeatable += confirmation_is_repeatable(&found->confirmation);
-	(void)snprintf(report->last_id, sizeof report->last_id, "%s", found->finding->id);
+	(void)snprintf(report->last_id, sizeof report->last_id, "%s",
+		*found->finding->shown_by ? found->finding->shown_by : found->finding->id);
 	free(report->last_fallback);
 	report->last_fallback = string_copy(found->fallback);
+	report->is_last_delayed = found->finding->needs_weak_memory || *found->finding->shown_by;
 	report->has_last_cause = found->finding->remedy;
-	report->last_weak = found->finding->kind == OUTCOME_WEAK
+	report->last_weak = found->finding->kind == OUTCOME_WEAK && !*found->finding->shown_by
 				    ? (enum memory_model)found->finding->code
 				    : MEMORY_MODEL_SC;
 	if (report->is_json) {

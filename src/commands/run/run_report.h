@@ -14,13 +14,15 @@ struct run_report {
 	bool is_json;
 	bool is_quiet;
 	struct strbuf findings; /* JSON texts with commas between them */
-	char last_id[32];	/* id of the last finding, empty: none */
-	char *last_fallback;	/* its fallback store, owned; NULL: none */
-	/* the last finding is an access that this model permits; MEMORY_MODEL_SC: another failure */
+	char last_id[32];    /* id of the last finding, or of the one that shows it; empty: none */
+	char *last_fallback; /* its fallback store, owned; NULL: none */
+	/* the last finding is an access that this model permits, and no run has shown to fail;
+	 * MEMORY_MODEL_SC: another failure */
 	enum memory_model last_weak;
-	bool has_last_cause; /* the last finding has a cause; for others `explain` searches one */
-	uint32_t repeatable; /* number of repeatable findings */
-	bool is_unmodified;  /* its accesses to memory are not instrumented */
+	bool has_last_cause;  /* the last finding has a cause; for others `explain` searches one */
+	bool is_last_delayed; /* its run needs a memory model: `explain` tries stronger orders */
+	uint32_t repeatable;  /* number of repeatable findings */
+	bool is_unmodified;   /* its accesses to memory are not instrumented */
 };
 
 void run_report_init(struct run_report *report, const struct campaign_options *options,

@@ -246,6 +246,9 @@ static void run_summary_print_replay(const struct run_report *report)
 	if (!report->has_last_cause)
 		(void)fprintf(stderr, "; for the cause: raddle explain %s%s", report->last_id,
 			store.text);
+	else if (report->is_last_delayed)
+		(void)fprintf(stderr, "; for the memory orders that suffice: raddle explain %s%s",
+			report->last_id, store.text);
 	(void)fputs("\n", stderr);
 	strbuf_release(&store);
 }

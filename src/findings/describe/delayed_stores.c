@@ -92,18 +92,61 @@ static uint64_t delayed_stores_find(
 	return NO_EVENT;
 }
 
-/* Marks the steps of the observer and the store, and notes which older store the observer read. */
+/* Returns the displayed step of the event; NULL if it is not displayed. */
+static struct finding_step *delayed_stores_step(const struct builder *builder, uint64_t event)
+{
+	const uint64_t at = event - builder->first_step;
+
+	return event >= builder->first_step && at < builder->finding->step_count
+		       ? &builder->finding->steps[at]
+		       : NULL;
+}
+
+/* tso: links the buffered store with its drain, and the drain with the first access that reads it. */
+static void delayed_stores_link_drain(
+	const struct builder *builder, const struct delayed_store *store, uint64_t stored)
+{
+	const struct finding_source *source = builder->source;
+	uint64_t drained = NO_EVENT;
+
+	for (uint64_t i = stored + 1; i < source->event_count; i++) {
+		const struct trace_event *event = &source->events[i];
+		const bool is_read = op_descriptions[event->kind].flags & OP_READ ||
+				     event->kind == OP_ATOMIC_UPDATE;
+		struct finding_step *step = delayed_stores_step(builder, i);
+
+		if (event->address != store->address || event->thread == store->writer.index)
+			continue;
+		if (drained == NO_EVENT && event->kind == OP_DRAIN && event->site == store->site) {
+			drained = i;
+			if (step)
+				step->makes_visible = store->step;
+		} else if (drained != NO_EVENT) {
+			if (step && is_read)
+				step->reads_from = source->events[drained].step;
+			return;
+		}
+	}
+}
+
+/* Marks the steps of the observer and the store, and links them. */
 static void delayed_stores_mark(const struct builder *builder, const struct delayed_store *store,
 	const struct strbuf *cause)
 {
 	const uint64_t observed = delayed_stores_find(builder, store, store->observer_step);
-	const uint64_t at = observed - builder->first_step;
+	const uint64_t stored = delayed_stores_find(builder, store, store->step);
+	struct finding_step *step = delayed_stores_step(builder, observed);
 
 	builder_mark_cause(builder, observed, cause);
-	builder_mark_cause(builder, delayed_stores_find(builder, store, store->step), cause);
-	if (observed >= builder->first_step && at < builder->finding->step_count &&
-		delayed_stores_find(builder, store, store->read_step) != NO_EVENT)
-		builder->finding->steps[at].reads_from = store->read_step;
+	builder_mark_cause(builder, stored, cause);
+	if (step && delayed_stores_find(builder, store, store->read_step) != NO_EVENT)
+		step->reads_from = store->read_step;
+	if (stored == NO_EVENT)
+		return;
+	if (step)
+		step->misses = store->step;
+	if (!store->is_unseen)
+		delayed_stores_link_drain(builder, store, stored);
 }
 
 static void delayed_stores_add(const struct builder *builder, const struct delayed_store *store,
@@ -140,6 +183,7 @@ void builder_delayed_stores_cause(
 
 	if (delayed && delayed->count && cause->length && cause->text[cause->length - 1] != '\n')
 		strbuf_adds(cause, "\n"); /* each cause is one line */
+	builder->finding->needs_weak_memory = delayed && delayed->count;
 	for (uint32_t i = 0; delayed && i < delayed_stores_recorded(delayed); i++)
 		delayed_stores_add(builder, &delayed->items[i], cause, remedy);
 }

@@ -54,6 +54,21 @@ void failure_copy(struct failure *to, const struct failure *from)
 	to->names = failure_copy_array(from->names, from->thread_count, sizeof *to->names);
 }
 
+bool failure_has_weak_access(const struct failure *failure, const struct delayed_stores *stores)
+{
+	for (uint32_t i = 0; failure->weak_site && i < delayed_stores_recorded(stores); i++) {
+		const struct delayed_store *store = &stores->items[i];
+
+		if (store->site == failure->unseen_site &&
+			store->observer_site == failure->weak_site)
+			return true;
+		/* tso: the access passed a store, which another thread has not seen */
+		if (store->passing_site == failure->weak_site)
+			return true;
+	}
+	return !failure->weak_site;
+}
+
 int failure_compare_delays(const struct failure *a, const struct failure *b)
 {
 	if (a->delayed_count != b->delayed_count)

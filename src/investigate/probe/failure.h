@@ -25,6 +25,9 @@ struct failure {
 	uint32_t stall_count;	  /* model/stall.h */
 	uint64_t stalled_ns;	  /* sum of the stalls */
 	uint32_t stalled_threads; /* sum of the threads of each stall */
+	/* Sites of a weak access that a simpler run must make, too, and of the store that it does not
+	 * see; 0: none (investigate/weak_runs.h). */
+	uint64_t weak_site, unseen_site;
 };
 
 /* Releases the previous content of `failure` first. */
@@ -32,6 +35,9 @@ void failure_take(struct failure *failure, struct contract *contract);
 /* Overwrites `to` without releasing it. */
 void failure_copy(struct failure *to, const struct failure *from);
 void failure_release(struct failure *failure);
+
+/* Returns whether the run made the failure's weak access, if the failure names one. */
+bool failure_has_weak_access(const struct failure *failure, const struct delayed_stores *stores);
 
 /* A negative result means that `a` is simpler. Compares by the number of delayed stores, then of
  * stalls, their duration, then the stalled threads. */

@@ -102,9 +102,11 @@ static inline struct probe_plan probe_plan_exact(const struct failure *failure)
 	};
 }
 
-/* Did the last run show the same failure: kind, code, and the objects and places of its waits? */
+/* Did the last run show the same failure: kind, code, the objects and places of its waits, and the weak
+ * access? */
 static inline bool probe_shows(const struct probe *probe, const struct failure *failure)
 {
 	return probe->is_failure &&
-	       failure_is_within(&probe->worker.contract->outcome, &failure->outcome);
+	       failure_is_within(&probe->worker.contract->outcome, &failure->outcome) &&
+	       failure_has_weak_access(failure, &probe->worker.contract->delayed);
 }

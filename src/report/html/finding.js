@@ -287,6 +287,7 @@ function findingNode(finding, isOpen) {
 			["Perhaps not minimal", finding.incomplete ? words(finding.incomplete) : ""],
 			["Depth", finding.depth || ""], ["Found by", finding.strategy]]),
 		finding.remedy || finding.race || finding.kind === "violation" || findExplanation(finding) ? null : section("Search for the cause with", command("raddle explain " + id)),
+		finding.shown_by ? section("Replay the failing weak run with", command("raddle replay " + words(finding.shown_by), "raddle explain " + words(finding.shown_by))) : null,
 		section("Replay with", command("raddle replay " + id, "raddle replay " + id + " --gdb")),
 		wait ? waitsTable(finding) : null, races(finding),
 		runs ? runs.node : null, stacks(finding),

@@ -133,7 +133,7 @@ function rowsByImportance(steps, options) {
 			first.push(row);
 			objects.add(words(step.object));
 		}
-		if (step.reads_from) second.push(steps.findIndex(each => each.step === step.reads_from));
+		if (step.makes_visible || step.reads_from || step.misses) second.push(row, ...STORE_LINKS.map(link => storeRow(steps, step, step[link.field])));
 	});
 	for (const wait of waits) first.push(last.get(words(wait.thread)), lastRelease(steps, wait));
 	second.push(...preemptionsNear(steps, decisiveRow(steps, options)));

@@ -7,6 +7,20 @@
 const DOT = 12, CHUNK = 50, CHUNKS_KEPT = 8, ITEM_HEIGHT = 24, VIEW_AROUND = 400, COLOURS = 8;
 const LANE_WIDE = 18, LANE_NARROW = 2, GRAPH_SHARE = 0.3, GRAPH_PADDING = 6;
 
+/* Links of weak memory: a field of a step names the other step, which comes earlier. `shift`: distance from the graph's right edge. */
+const STORE_LINKS = [
+	{ field: "reads_from", sort: "reads", shift: 2, end: "m4 -3l-4 3l4 3", meaning: "reads the store of", legend: "reads or makes visible that store" },
+	{ field: "makes_visible", sort: "reads", shift: 2, end: "m4 -3l-4 3l4 3", meaning: "makes visible the store of", legend: "reads or makes visible that store" },
+	{ field: "misses", sort: "misses", shift: -2, end: "m3 -4v8", meaning: "does not see the store of", legend: "misses that store" },
+];
+
+/* The row of the step with this number. A buffered store has the number of the step before it: the object decides. */
+function storeRow(steps, step, number) {
+	if (!number) return -1;
+	const row = steps.findIndex(each => each.step === number && each.object === step.object);
+	return row >= 0 ? row : steps.findIndex(each => each.step === number);
+}
+
 class Lanes {
 	/* options: about, marks (maps a step to its mark or ""), differsAt (row), waits, failing, like (Lanes of a run with the same prefix) */
 	constructor(steps, options) {
@@ -47,9 +61,9 @@ class Lanes {
 		this.assignLanes();
 		this.spans = this.options.spans.map(span => Object.assign({}, span, { first: this.itemOfRow[span.from], last: this.itemOfRow[span.to] ?? this.items.length }))
 			.filter(span => span.first < span.last && this.life.has(span.thread));
-		this.reads = this.steps.map((step, row) => [step, row, step.reads_from ? this.steps.findIndex(each => each.step === step.reads_from) : -1]).filter(([, , store]) => store >= 0)
-			.map(([step, row, store]) => ({ from: words(this.steps[store].thread), to: words(step.thread), first: this.itemOfRow[store], last: this.itemOfRow[row] }))
-			.filter(read => read.first < read.last && this.lanes.has(read.from) && this.lanes.has(read.to));
+		this.links = STORE_LINKS.flatMap(link => this.steps.map((step, row) => [step, row, storeRow(this.steps, step, step[link.field])]).filter(([, , store]) => store >= 0)
+			.map(([step, row, store]) => Object.assign({ from: words(this.steps[store].thread), to: words(step.thread), first: this.itemOfRow[store], last: this.itemOfRow[row] }, link)))
+			.filter(link => link.first < link.last && this.lanes.has(link.from) && this.lanes.has(link.to));
 	}
 
 	isCall(row) {
@@ -343,7 +357,7 @@ class Lanes {
 			svg.append(bar);
 		}
 		this.addPath(svg, item, at);
-		this.addReads(svg, at);
+		this.addLinks(svg, at);
 		this.addSign(svg, item, at, mark);
 		return svg;
 	}
@@ -368,14 +382,14 @@ class Lanes {
 		if (!isLast) svg.append(drawn("line", { x1: to, x2: to, y1: DOT, y2: "100%", class: "path" + colour }));
 	}
 
-	/* An arrow, at the right edge of the graph, from an older store to the load that reads it. */
-	addReads(svg, at) {
-		const edge = GRAPH_PADDING + this.laneCount * this.laneWidth + 2;
-		for (const { from, to, first, last } of this.reads) {
+	/* Arrows, at the right edge of the graph, between stores and the steps of other threads that see or miss them. */
+	addLinks(svg, at) {
+		for (const { from, to, first, last, sort, end, meaning, shift } of this.links) {
 			if (at < first || at > last) continue;
+			const edge = GRAPH_PADDING + this.laneCount * this.laneWidth + shift;
 			const part = at === first ? "M" + this.x(from) + " " + DOT + "H" + edge + "V999" : at < last ? "M" + edge + " 0V999"
-				: "M" + edge + " 0V" + DOT + "H" + (this.x(to) + 6) + "m4 -3l-4 3l4 3";
-			svg.append(drawn("path", { d: part, class: "reads" }, drawn("title", { text: to + " reads the older store of " + from })));
+				: "M" + edge + " 0V" + DOT + "H" + (this.x(to) + 6) + end;
+			svg.append(drawn("path", { d: part, class: sort }, drawn("title", { text: to + " " + meaning + " " + from })));
 		}
 	}
 

@@ -7,11 +7,17 @@ function breakable(text) {
 	return node;
 }
 
+/* Stores that weak memory concerns: " (of step 3, misses step 5)". */
+function storeWords(step) {
+	const of = step.reads_from || step.makes_visible, parts = [of ? "of step " + of : "", step.misses ? "misses step " + step.misses : ""].filter(Boolean);
+	return parts.length ? " (" + parts.join(", ") + ")" : "";
+}
+
 /* `isCall`: one row stands for all accesses inside of a library call. */
 function stepWords(step, isCall) {
 	if (isCall) return "calls " + words(step.library_call);
 	const value = step.value === null || step.value === undefined ? "" : " = " + words(step.value);
-	return words(step.verb) + (step.object ? " " + shortName(step.object) : "") + (step.reads_from ? " (of step " + step.reads_from + ")" : "") + value + (step.library_call ? " in " + words(step.library_call) : "");
+	return words(step.verb) + (step.object ? " " + shortName(step.object) : "") + storeWords(step) + value + (step.library_call ? " in " + words(step.library_call) : "");
 }
 
 /* The function's name without template arguments and return type: "ThreadPool::submit". */
@@ -54,7 +60,8 @@ function legendOf(lanes) {
 	add(has((step, row) => row && step.is_preemption), "! preemption", drawn("path", { d: "M5 0C5 10,17 6,17 18", class: "path switch preempts" }));
 	add(lanes.some(each => each.spans.length), "holds a lock", drawn("line", { x1: 11, x2: 11, y1: 0, y2: 18, class: "held" }));
 	add(has(step => lanes.some(each => each.options.marks(step))), lanes.map(each => each.options.marked).find(Boolean) || "marked", drawn("path", { d: "M11 3l6 6l-6 6l-6-6z", class: "mark" }));
-	add(lanes.some(each => each.reads.length), "reads an older store", drawn("path", { d: "M3 3H18V13H8m4 -3l-4 3l4 3", class: "reads" }));
+	for (const link of new Map(STORE_LINKS.map(each => [each.sort, each])).values())
+		add(lanes.some(each => each.links.some(other => other.sort === link.sort)), link.legend, drawn("path", { d: "M3 3H18V13H8" + link.end, class: link.sort }));
 	add(lanes.some(each => each.options.waits.length), "blocked", drawn("path", { d: "M7 5l8 8m0 -8l-8 8", class: "cross" }));
 	add(lanes.some(each => each.items.some(item => item.threads)), "folded steps", drawn("rect", { x: 7, y: 4, width: 8, height: 10, rx: 2, class: "folded" }));
 	add(lanes.some(each => each.options.differsAt !== undefined), "first difference", drawn("line", { x1: 0, x2: 22, y1: 9, y2: 9, class: "difference" }));
