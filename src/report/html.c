@@ -11,6 +11,7 @@
 #include "base/bug.h"
 #include "base/strbuf.h"
 #include "findings/source_lines.h"
+#include "report/block_names.h"
 #include "report/format.h"
 #include "report/json_value.h"
 
@@ -35,6 +36,54 @@ static void html_add_sources(json_t *list, const struct source_roots *roots)
 	}
 }
 
+/* Returns whether the member holds texts that name objects. */
+static bool html_names_objects(const char *key)
+{
+	static const char *const keys[] = {"title", "cause", "remedy", "object", "variable",
+		"variables", "held", "library_call"};
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (!strcmp(key, keys[i]))
+			return true;
+	return false;
+}
+
+/* Gives heap blocks their short names in a value and the values below. */
+static void html_shorten_names(json_t *value, bool is_named, struct block_names *names)
+{
+	struct strbuf text = STRBUF_EMPTY;
+	const char *key;
+	json_t *part;
+	size_t index;
+
+	json_object_foreach(value, key, part)
+		html_shorten_names(part, html_names_objects(key), names);
+	json_array_foreach(value, index, part) html_shorten_names(part, is_named, names);
+	if (!json_is_string(value) || !is_named || !json_string_length(value))
+		return;
+	block_names_add_text(names, json_string_value(value), &text);
+	BUG_ON(json_string_set(value, text.text));
+	strbuf_release(&text);
+}
+
+/* Adds `blocks`, which maps the short names of the page to the full ones. */
+static void html_add_blocks(json_t *root)
+{
+	struct block_names names = {0};
+	json_t *blocks = json_object();
+
+	html_shorten_names(root, false, &names);
+	for (uint32_t i = 0; i < names.count; i++) {
+		struct strbuf name = STRBUF_EMPTY;
+
+		strbuf_addf(&name, "%s#%u", names.names[i].type, names.names[i].number);
+		json_put(blocks, name.text, json_text(names.names[i].block));
+		strbuf_release(&name);
+	}
+	json_put(root, "blocks", blocks);
+	block_names_release(&names);
+}
+
 static json_t *html_data_value(const struct report *report)
 {
 	char *text = report_formats[FORMAT_json]->make(report);
@@ -49,6 +98,7 @@ static json_t *html_data_value(const struct report *report)
 	html_add_sources(json_object_get(root, "explanations"), report->source_roots);
 	html_add_sources(json_object_get(root, "predictions"), report->source_roots);
 	html_add_sources(json_object_get(root, "branches"), report->source_roots);
+	html_add_blocks(root);
 	return root;
 }
 

@@ -269,6 +269,13 @@ function causeNode(finding, runs) {
 		finding.remedy ? element("p", {}, element("strong", { text: "To prevent it: " }), breakable(words(finding.remedy))) : null);
 }
 
+/* The heap blocks whose short names the finding uses. */
+function blocksNode(finding) {
+	const text = JSON.stringify(finding), isUsed = name => text.split(name).slice(1).some(rest => !/^\d/.test(rest));
+	const used = Object.entries(data.blocks || {}).filter(([name]) => isUsed(name));
+	return used.length ? section("Heap blocks", table(["Name", "Allocated by"], used.map(([name, block]) => [element("strong", { text: name }), breakable(words(block))]))) : null;
+}
+
 /* The title without the finding's kind, which stands beside it. */
 function titleWords(finding) {
 	const title = words(finding.title), kind = words(finding.kind) + ": ";
@@ -290,7 +297,7 @@ function findingNode(finding, isOpen) {
 		finding.shown_by ? section("Replay the failing weak run with", command("raddle replay " + words(finding.shown_by), "raddle explain " + words(finding.shown_by))) : null,
 		section("Replay with", command("raddle replay " + id, "raddle replay " + id + " --gdb")),
 		wait ? waitsTable(finding) : null, races(finding),
-		runs ? runs.node : null, stacks(finding),
+		runs ? runs.node : null, stacks(finding), blocksNode(finding),
 		finding.output ? section("Last output of the program", element("pre", { tabindex: "0", text: words(finding.output) })) : null,
 		element("details", { class: "more" }, element("summary", { text: "The schedule" }),
 			element("pre", { tabindex: "0", text: words(finding.schedule) }), element("pre", { tabindex: "0", text: (finding.argv || []).map(words).join(" ") }), surroundings(finding)));

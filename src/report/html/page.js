@@ -115,9 +115,10 @@ function excerpt(frame) {
 	return shown.childNodes.length ? shown : null;
 }
 
+/* The innermost frame of the program's code; short functions that only pass a call on are skipped. */
 function userFrame(stack) {
 	const frames = stack || [];
-	return frames.find(frame => !frame.is_system && frame.line) || frames.find(frame => !frame.is_system) || frames[0];
+	return frames.find(frame => !frame.is_system && !frame.is_wrapper && frame.line) || frames.find(frame => !frame.is_system && frame.line) || frames.find(frame => !frame.is_system) || frames[0];
 }
 
 function stackTable(stack) {
