@@ -25,7 +25,7 @@ struct finding_frame {
 	unsigned line;
 	char *module;
 	bool is_system;
-	bool is_wrapper; /* short function with several call sites: reports show its caller */
+	bool is_wrapper; /* short function that only passes a call on: reports show its caller */
 };
 
 struct finding_stack {
@@ -65,6 +65,8 @@ struct finding_stall {
 	char *waiter;
 	struct finding_frame waiter_at;
 	bool is_sleep; /* the waiter slept; else its timed wait ended */
+	/* the waiter slept there more than once; only in findings that have just been built */
+	bool is_repeated;
 };
 
 /* A thread that the program has named (pthread_setname_np, prctl). */

@@ -98,11 +98,11 @@ void frame_place(const struct finding_frame *frame, struct strbuf *out);
 
 /* ---- call_chain.c ---- */
 
-/* Finds the wrappers: short functions that the trace shows with several call sites. Must run before any frame is chosen. */
+/* Finds the wrappers: short functions whose steps in the trace have one line. Must run before any frame is chosen. */
 void builder_note_wrappers(struct builder *builder);
 void builder_forget_wrappers(struct builder *builder);
-/* Is the frame's function a wrapper, a short one in a header or with several call sites? Its caller
- * is then more informative. */
+/* Is the frame's function a wrapper in a header, a constructor or destructor, or one with several call
+ * sites? Its caller is then more informative. */
 bool builder_is_wrapper(const struct builder *builder, const struct symbols_frame *frame);
 /* Returns the class of the library's method that the program calls for this event: "future" for
  * std::future<int>::get. The caller frees it. NULL: no such method. */

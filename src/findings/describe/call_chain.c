@@ -16,7 +16,8 @@
 
 #define CHAIN_MAX 32
 #define CALLERS_KEPT 6
-/* A short function outside of headers is a wrapper when at least this many places call it. */
+/* A short function whose steps have one line is a wrapper in headers, as a constructor or destructor,
+ * or when at least this many places call it. */
 #define WRAPPER_CALLERS 3
 /* The search for wrappers covers the last events of a trace only; this bounds the time that a long
  * trace takes. */
@@ -26,6 +27,8 @@ struct wrapper {
 	char *name;			   /* function and file */
 	uint64_t callers[WRAPPER_CALLERS]; /* hashes of files and lines */
 	unsigned count;
+	unsigned line; /* line of its first step */
+	bool has_more_lines; /* its steps differ in their lines, which therefore say more than the caller's */
 	UT_hash_handle hh;
 };
 
@@ -99,9 +102,11 @@ static void call_chain_note_call(struct builder *builder, const struct symbols_f
 	} else {
 		wrapper = array_new(1, sizeof *wrapper);
 		wrapper->name = name;
+		wrapper->line = callee->line;
 		HASH_ADD_KEYPTR(
 			hh, builder->wrappers, wrapper->name, strlen(wrapper->name), wrapper);
 	}
+	wrapper->has_more_lines |= wrapper->line != callee->line;
 	for (unsigned i = 0; i < wrapper->count; i++)
 		if (wrapper->callers[i] == key)
 			return;
@@ -184,8 +189,9 @@ bool builder_is_wrapper(const struct builder *builder, const struct symbols_fram
 	HASH_FIND_STR(builder->wrappers, name, wrapper);
 	free(name);
 	/* A function without callers is the start function of a thread, hence no wrapper. */
-	return wrapper && (wrapper->count == WRAPPER_CALLERS || call_chain_is_header(frame->file) ||
-				  call_chain_is_structor(frame->function));
+	return wrapper && !wrapper->has_more_lines &&
+	       (wrapper->count == WRAPPER_CALLERS || call_chain_is_header(frame->file) ||
+		       call_chain_is_structor(frame->function));
 }
 
 /* Index of the innermost frame that is no wrapper; 0 where all frames are wrappers. */
@@ -336,7 +342,8 @@ void builder_fill_place(
 	step->where = builder_frame_from(builder, &chain.frames[shown]);
 	call_chain_continue_call(builder, step);
 	/* The class of a lock, such as a guard, says less than the line that declares it. */
-	if (shown && !call_chain_is_structor(chain.frames[0].function))
+	if (shown && !call_chain_is_structor(chain.frames[0].function) &&
+		call_chain_line_key(&chain.frames[0]) != call_chain_line_key(&chain.frames[shown]))
 		step->inner = builder_frame_from(builder, &chain.frames[0]);
 	call_chain_add_callers(builder, &chain, shown + 1, &step->callers);
 }

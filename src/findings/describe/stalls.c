@@ -27,6 +27,19 @@ static struct finding_frame stalls_frame(
 	return builder_event_frame(builder, &pending);
 }
 
+/* Returns whether the waiter sleeps at that place more than once, as a periodic or polling thread does. */
+static bool stalls_is_repeated(const struct builder *builder, const struct stall *stall)
+{
+	const struct finding_source *source = builder->source;
+	unsigned count = 0;
+
+	for (uint64_t i = 0; i < source->event_count; i++)
+		count += source->events[i].kind == OP_SLEEP &&
+			 source->events[i].thread == stall->waiter.index &&
+			 source->events[i].site == stall->site;
+	return count > 1;
+}
+
 static void stalls_add(struct builder *builder, const struct stall *stall,
 	const struct stalled_thread *stalled, uint64_t *moved)
 {
@@ -45,6 +58,7 @@ static void stalls_add(struct builder *builder, const struct stall *stall,
 		.at = stalls_frame(builder, stalled->thread, stalled->op, stalled->site),
 		.duration_ns = stall->duration_ns,
 		.is_sleep = stall->op == OP_SLEEP,
+		.is_repeated = stalls_is_repeated(builder, stall),
 		.waiter = string_copy(builder_thread(builder, stall->waiter)),
 		.waiter_at = stalls_frame(builder, stall->waiter, stall->op, stall->site)};
 }
@@ -118,19 +132,22 @@ void builder_stalls_cause(
 
 	for (uint32_t i = 0; i < finding->stall_count; i++) {
 		const struct finding_stall *stall = &finding->stalls[i];
+		const bool is_synchronisation = stall->is_sleep && !stall->is_repeated;
 
-		strbuf_addf(cause,
-			stall->is_sleep ? "a sleep is used as synchronisation: %s slept at "
-					: "the timed wait of %s at ",
-			stall->waiter);
+		if (is_synchronisation)
+			strbuf_addf(cause, "a sleep is used as synchronisation: %s slept at ",
+				stall->waiter);
+		else
+			strbuf_addf(cause, "the %s of %s at ",
+				stall->is_sleep ? "sleep" : "timed wait", stall->waiter);
 		frame_place(&stall->waiter_at, cause);
 		strbuf_addf(cause,
-			stall->is_sleep ? " in the hope that %s would pass "
-					: " ended before %s passed ",
+			is_synchronisation ? " in the hope that %s would pass "
+					   : " ended before %s passed ",
 			stall->thread);
 		frame_place(&stall->at, cause);
-		strbuf_adds(cause, stall->is_sleep ? " by then\n" : "\n");
-		if (!remedy->length && stall->is_sleep) {
+		strbuf_adds(cause, is_synchronisation ? " by then\n" : "\n");
+		if (!remedy->length && is_synchronisation) {
 			strbuf_adds(remedy, "replace the sleep at ");
 			frame_place(&stall->waiter_at, remedy);
 			strbuf_addf(remedy,

@@ -17,6 +17,15 @@ static void title_add_place(const struct finding_stack *stack, struct strbuf *ou
 	strbuf_adds(out, ")");
 }
 
+/* Returns whether the function is a lambda that is named after this line: "lambda at pool.cpp:14". */
+static bool title_names_place(const struct finding_frame *frame)
+{
+	const char *colon = strrchr(frame->function, ':');
+
+	return !strncmp(frame->function, "lambda at ", 10) && colon &&
+	       strtoul(colon + 1, NULL, 10) == frame->line;
+}
+
 /* "f (bank.c:41)" */
 static void title_add_function(const struct finding_stack *stack, struct strbuf *out)
 {
@@ -24,7 +33,8 @@ static void title_add_function(const struct finding_stack *stack, struct strbuf 
 
 	if (frame && frame->function && frame->file) {
 		strbuf_adds(out, frame->function);
-		title_add_place(stack, out);
+		if (!title_names_place(frame))
+			title_add_place(stack, out);
 	} else {
 		frame_place(frame, out);
 	}

@@ -9,12 +9,19 @@ struct account {
 	long balance = 100;
 };
 
-class holding {
+class holding
+{
 	std::mutex &mutex_;
 
-    public:
-	explicit holding(std::mutex &mutex) : mutex_(mutex) { mutex_.lock(); }
-	~holding() { mutex_.unlock(); }
+      public:
+	explicit holding(std::mutex &mutex) : mutex_(mutex)
+	{
+		mutex_.lock();
+	}
+	~holding()
+	{
+		mutex_.unlock();
+	}
 };
 
 static void transfer(account &from, account &to)
