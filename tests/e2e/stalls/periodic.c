@@ -1,5 +1,5 @@
 /* A thread samples every 5 ms until it is stopped. main takes the samples away before it stops the
- * thread, which needs a stall of main in between to fail. The sleep is a period, no synchronisation. */
+ * thread, which needs a stall of main in between to fail. Both sleeps are periods, no synchronisation. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -26,7 +26,8 @@ int main(void)
 
 	atomic_store(&samples, &memory);
 	pthread_create(&thread, NULL, sample, NULL);
-	usleep(7000);
+	for (int i = 0; i < 7; i++)
+		usleep(1000);
 	atomic_store(&samples, NULL);
 	atomic_store(&is_stopped, true);
 	pthread_join(thread, NULL);
