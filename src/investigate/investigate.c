@@ -1,6 +1,7 @@
 #include "store/surroundings.h"
 #include "base/array.h"
 #include "base/strbuf.h"
+#include "investigate/minimise/fewer_orders.h"
 #include "investigate/minimise/fewer_preemptions.h"
 #include "investigate/passing.h"
 #include "investigate/program_output.h"
@@ -244,31 +245,48 @@ static void investigate_limit_minimising(
 	investigate_limit_budget(budget, investigate_time_left(investigation, RUNS_BEHIND));
 }
 
-/* A schedule with fewer preemptions replaces the minimised one and is minimised in turn. */
-static int investigate_minimise_with_fewer(struct investigation *investigation, uint64_t begun_ns,
+/* Minimises again a failure that a search has replaced. */
+static int investigate_minimise_again(struct investigation *investigation, uint64_t begun_ns,
 	struct minimise_params *params, struct failure *failure, struct error *err)
 {
-	struct fewer_preemptions search = {
-		.probe = params->probe, .budget = FEWER_PREEMPTIONS_BUDGET};
+	params->budget = MINIMISE_BUDGET;
+	investigate_limit_minimising(investigation, begun_ns, &params->budget);
+	return minimise(failure, params, &investigation->incomplete, err);
+}
+
+/*
+ * A schedule with fewer preemptions replaces the minimised one and is minimised in turn. The search
+ * near the failing schedule is short. The exhaustive one may prove that no fewer suffice.
+ */
+static int investigate_minimise_with_fewer(struct investigation *investigation, uint64_t begun_ns,
+	struct minimise_params *params, uint64_t steps_most, struct failure *failure,
+	struct error *err)
+{
+	struct fewer_preemptions search = {.probe = params->probe,
+		.budget = FEWER_PREEMPTIONS_BUDGET,
+		.steps_most = steps_most};
 	int result;
 
-	if (failure->outcome.kind == OUTCOME_HANG || failure->outcome.kind == OUTCOME_LIVELOCK) {
-		/* Their runs need the full limit. */
+	if (investigation->replay_ns > FEWER_PREEMPTIONS_REPLAY_NS) {
 		if (failure->preemptions && !investigation->incomplete)
 			investigation->incomplete =
-				"fewer preemptions are not searched for hangs and livelocks";
+				"fewer preemptions are not searched where a run takes this long";
 		return 0;
 	}
 	investigate_limit_minimising(investigation, begun_ns, &search.budget);
+	result = fewer_orders_search(&search, failure, err);
+	if (result == 0 && search.is_found)
+		result = investigate_minimise_again(investigation, begun_ns, params, failure, err);
+	if (result < 0)
+		return result;
+	search.budget = FEWER_PREEMPTIONS_BUDGET;
+	investigate_limit_minimising(investigation, begun_ns, &search.budget);
 	result = fewer_preemptions_search(&search, failure, err);
-	if (result == 0 && search.is_found) {
-		params->budget = MINIMISE_BUDGET;
-		investigate_limit_minimising(investigation, begun_ns, &params->budget);
-		result = minimise(failure, params, &investigation->incomplete, err);
-	} else if (search.is_cut_off && !investigation->incomplete) {
+	if (result == 0 && search.is_found)
+		result = investigate_minimise_again(investigation, begun_ns, params, failure, err);
+	else if (search.is_cut_off && !investigation->incomplete)
 		investigation->incomplete =
 			"the search for fewer preemptions reached its limit of runs or time";
-	}
 	return result;
 }
 
@@ -283,6 +301,7 @@ static int investigate_minimise_with(struct investigation *investigation, uint32
 		.context = investigation->context,
 	};
 	const uint64_t begun_ns = platform_monotonic_ns();
+	const uint64_t steps_most = failure->step_count;
 	struct tries tries;
 	int result;
 
@@ -295,7 +314,7 @@ static int investigate_minimise_with(struct investigation *investigation, uint32
 	/* A schedule that is still long has the most preemptions to lose. */
 	if (result == 0 && !failure->is_truncated)
 		result = investigate_minimise_with_fewer(
-			investigation, begun_ns, &params, failure, err);
+			investigation, begun_ns, &params, steps_most, failure, err);
 	tries_release(&tries);
 	return result;
 }

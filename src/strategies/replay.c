@@ -1,6 +1,7 @@
 /* See replay.h. The cost of a choice does not depend on the length of the schedule. */
 #include "strategies/replay.h"
 
+#include "strategies/replay_orders.h"
 #include "strategies/strategy.h"
 
 #define REPLAY_NOT_CREATED UINT16_MAX
@@ -119,6 +120,8 @@ static void replay_begin_run(void *state, uint64_t seed)
 	replay->first_fall = replay->last_fall = 0;
 	replay->lowest = PRIORITY_FALLEN;
 	replay->step = 0;
+	if (replay->orders_offset)
+		replay_orders_begin_run(replay_orders(replay));
 	for (uint32_t i = 0; i < replay->names.count; i++)
 		replay->index_of[i] = REPLAY_NOT_CREATED;
 }
@@ -312,6 +315,8 @@ static struct thread_id replay_choose(void *state, const struct schedule_view *v
 		return replay_priority(replay, view);
 	case REPLAY_RECORD:
 		return replay_record(replay, view);
+	case REPLAY_ORDERS:
+		return replay_orders_choose(replay_orders(replay), view);
 	default:
 		return replay_exact(replay, view);
 	}
@@ -358,6 +363,8 @@ static void replay_executed(void *state, const struct schedule_view *view, struc
 	uint64_t *performed = &replay->performed[thread.index];
 
 	replay_add_threads(replay, view);
+	if (replay->orders_offset)
+		replay_orders_executed(replay_orders(replay), view, thread.index);
 	if (replay->mode == REPLAY_EXACT || replay->mode == REPLAY_LOOSE)
 		++*performed;
 	else if (view->pending[thread.index].flags & OP_ACQUIRE)
@@ -366,13 +373,22 @@ static void replay_executed(void *state, const struct schedule_view *view, struc
 		++*performed;
 }
 
+static void replay_ending(void *state, const struct schedule_view *view)
+{
+	struct replay_state *replay = state;
+
+	if (replay->orders_offset)
+		replay_orders_ending(replay_orders(replay), view);
+}
+
 static uint32_t replay_choose_value(void *state, uint32_t count)
 {
 	struct replay_state *replay = state;
 	const struct schedule_segment *segments = replay_segments(replay);
 	const struct schedule_segment *segment;
 
-	if (replay->mode == REPLAY_EXACT || replay->mode == REPLAY_RECORD) {
+	if (replay->mode == REPLAY_EXACT || replay->mode == REPLAY_RECORD ||
+		replay->mode == REPLAY_OBSERVE) {
 		segment = replay->diverged ? NULL : replay_here(replay);
 		if (!segment)
 			return replay->is_random_after && !replay->diverged
@@ -405,6 +421,7 @@ const struct strategy strategy_replay = {
 	.begin_run = replay_begin_run,
 	.choose = replay_choose,
 	.executed = replay_executed,
+	.ending = replay_ending,
 	.choose_value = replay_choose_value,
 	.fast_path = {.keeps_current = replay_keeps_current, .must_continue = replay_must_continue},
 };

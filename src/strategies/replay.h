@@ -19,6 +19,10 @@
  *
  * Recording mode follows the segments as exact mode does. It writes into the space for directives
  * the falls with which priority mode reproduces the run from the order of `names`.
+ *
+ * Order mode enforces *orders* (strategies/replay_orders.h): "thread B's third operation on object O
+ * waits for thread A's second one". view_default() decides everything else. Observing mode follows
+ * the segments as exact mode does, and writes down each operation, from which orders are made.
  */
 #pragma once
 
@@ -30,7 +34,14 @@
 #include "model/schedule.h"
 #include "strategies/key_table.h"
 
-enum replay_mode { REPLAY_EXACT, REPLAY_LOOSE, REPLAY_PRIORITY, REPLAY_RECORD };
+enum replay_mode {
+	REPLAY_EXACT,
+	REPLAY_LOOSE,
+	REPLAY_PRIORITY,
+	REPLAY_RECORD,
+	REPLAY_ORDERS,
+	REPLAY_OBSERVE
+};
 
 struct replay_directive {
 	thread_name thread; /* A, by stable name */
@@ -57,7 +68,8 @@ struct replay_state {
 	uint64_t directives_offset; /* bytes from the start of the state */
 	/* per directive: 1 + the thread's next directive, or 0 */
 	uint64_t links_offset;
-	uint64_t segments_offset; /* loose mode uses only the value segments */
+	uint64_t segments_offset; /* loose and order mode use only the value segments */
+	uint64_t orders_offset;	  /* struct replay_orders; 0: none */
 	uint64_t bytes;		  /* size of the whole block */
 	bool has_names;		  /* segments refer to `names` instead of thread indices */
 	bool is_random_after;	  /* exact mode: see replay_state_set_random() */

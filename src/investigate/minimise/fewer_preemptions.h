@@ -2,8 +2,9 @@
  * Searches a schedule with fewer preemptions than a minimised one. Minimising only removes and moves
  * the switches of the schedule that was found, so a simpler schedule that looks different stays
  * unseen. Strategy `icb` (iterative context bounding, strategies/search/icb.c) makes all schedules
- * without preemptions, then those with one, and so on, up to one less than the schedule has. The
- * schedules have no stalls.
+ * without preemptions, then those with one, and so on, up to one less than the schedule has. If the
+ * schedule has many other switches, those with as many preemptions follow: one may have fewer
+ * switches. The schedules have no stalls.
  */
 #pragma once
 
@@ -13,14 +14,23 @@
 
 /* Enough for two preemptions in a hundred steps; fast programs make these runs in a second. */
 #define FEWER_PREEMPTIONS_BUDGET ((struct budget){.runs = 10000, .time_ns = UINT64_C(3000000000)})
+/* Where a run of the failure takes longer, such as a hang, the budget decides nothing. */
+#define FEWER_PREEMPTIONS_REPLAY_NS UINT64_C(500000000)
 
 struct fewer_preemptions {
 	struct probe_params probe;
 	struct budget budget;
+	uint64_t steps_most; /* longer runs are accepted only if they delay less */
 	/* Results. */
-	bool is_found;	 /* `failure` was replaced */
-	bool is_cut_off; /* the budget ended the search: fewer preemptions may suffice */
+	bool is_found; /* `failure` was replaced */
+	/* the budget ended the search before all schedules with fewer preemptions were made */
+	bool is_cut_off;
 };
+
+/* If the last run of `probe` shows the failure with fewer preemptions, or switches, it becomes
+ * `failure`. */
+bool fewer_preemptions_accept(
+	struct fewer_preemptions *search, const struct probe *probe, struct failure *failure);
 
 /* Errors: runs cannot be made, or were interrupted. */
 int fewer_preemptions_search(

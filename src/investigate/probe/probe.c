@@ -75,6 +75,7 @@ void probe_fill(struct probe *probe, const struct probe_plan *plan)
 {
 	struct worker *worker = &probe->worker;
 	struct contract_plan *to = &worker->contract->plan;
+	const bool has_orders = plan->mode == REPLAY_ORDERS || plan->mode == REPLAY_OBSERVE;
 	struct replay_state *state;
 
 	to->strategy = strategy_index(plan->strategy ? plan->strategy : &strategy_replay);
@@ -86,8 +87,11 @@ void probe_fill(struct probe *probe, const struct probe_plan *plan)
 				worker, plan->strategy->state_bytes(&to->strategy_config));
 		return;
 	}
-	worker_clear_strategy(
-		worker, replay_state_bytes(plan->segment_count, plan->directive_count));
+	worker_clear_strategy(worker,
+		replay_state_bytes(plan->segment_count, plan->directive_count) +
+			(has_orders ? sizeof(uint64_t) + replay_orders_bytes(plan->order_count,
+								 plan->op_capacity)
+				    : 0));
 	/* The state is filled here, so the worker must not initialise it. */
 	worker->is_strategy_fresh = false;
 	state = contract_strategy(worker->contract);
@@ -100,6 +104,8 @@ void probe_fill(struct probe *probe, const struct probe_plan *plan)
 	if (plan->knows_few_values)
 		replay_state_set_few_values(state);
 	state->skips_disabled = plan->skips_disabled;
+	if (has_orders)
+		replay_state_set_orders(state, plan->orders, plan->order_count, plan->op_capacity);
 }
 
 static void probe_prepare(struct probe *probe, const struct probe_plan *plan)

@@ -15,6 +15,7 @@
 #include "plan/settings.h"
 #include "worker/worker.h"
 #include "strategies/replay.h"
+#include "strategies/replay_orders.h"
 #include "strategies/strategy.h"
 
 struct probe {
@@ -43,8 +44,12 @@ struct probe_plan {
 	 */
 	const struct strategy *strategy;
 	int64_t options[STRATEGY_OPTIONS_MAX];
-	bool is_continued;    /* the strategy's state of the last run is kept */
-	uint64_t batch;	      /* runs in one call, up to the first failure; 0: one */
+	bool is_continued; /* the strategy's state of the last run is kept */
+	uint64_t batch;	   /* runs in one call, up to the first failure; 0: one */
+	/* modes REPLAY_ORDERS, with the value choices of the segments, and REPLAY_OBSERVE */
+	const struct replay_order *orders;
+	uint32_t order_count;
+	uint32_t op_capacity; /* operations to observe */
 	bool is_random_after; /* random choices after the last segment, with the run's seed */
 	/* the schedule was composed, not recorded: replay_state_set_few_values() */
 	bool knows_few_values;

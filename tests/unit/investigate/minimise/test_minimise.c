@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "process/children.h"
 #include "investigate/confirm.h"
+#include "investigate/minimise/fewer_orders.h"
 #include "investigate/minimise/fewer_preemptions.h"
 #include "investigate/investigate.h"
 #include "investigate/minimise/minimise.h"
@@ -52,10 +53,21 @@ static const struct simulated_code looks_codes[] = {
 static const struct simulated_program long_look = {
 	.codes = looks_codes, .code_count = 3, .initial_count = 1};
 
+/* Fails only when four operations on variable 0 alternate: three preemptions among many steps. */
+static const struct simulated_op goes_first[] = {
+	READ(1), READ(2), SET(0, 1), READ(1), ADVANCE(0, 2), READ(2), SET(0, 0)};
+static const struct simulated_op goes_second[] = {
+	READ(2), READ(1), ADVANCE(0, 1), READ(1), READ(2), REFUSE(0, 3), READ(1)};
+static const struct simulated_code alternate_codes[] = {
+	CODE_REPEATED(busy, 4), CODE(goes_first), CODE(goes_second), CODE_REPEATED(busy, 4)};
+static const struct simulated_program alternate = {
+	.codes = alternate_codes, .code_count = 4, .initial_count = 4};
+
 static const struct {
 	const char *name;
 	const struct simulated_program *program;
-} programs[] = {{"window", &window}, {"cross", &cross}, {"waits", &waits}, {"looks", &long_look}};
+} programs[] = {{"window", &window}, {"cross", &cross}, {"waits", &waits}, {"looks", &long_look},
+	{"alternate", &alternate}};
 
 static const volatile int never;
 
@@ -269,7 +281,8 @@ static void test_minimise__stops_at_its_budget_with_a_failing_schedule(void **st
 static void test_fewer_preemptions__finds_the_fewest(void **state)
 {
 	struct fewer_preemptions search = {
-		.budget = {.runs = 20000, .time_ns = UINT64_C(60000000000)}};
+		.budget = {.runs = 20000, .time_ns = UINT64_C(60000000000)},
+		.steps_most = UINT64_MAX};
 	struct failure failure = {0};
 	struct fixture fixture;
 	struct error err;
@@ -282,11 +295,63 @@ static void test_fewer_preemptions__finds_the_fewest(void **state)
 	assert_int_equal(fewer_preemptions_search(&search, &failure, &err), 0);
 	assert_true(search.is_found);
 	assert_int_equal(failure.preemptions, 1);
+	search.is_found = false;
 	assert_int_equal(fewer_preemptions_search(&search, &failure, &err), 0);
 	assert_false(search.is_found);
 	assert_false(search.is_cut_off);
 	failure_release(&failure);
 	close_fixture(&fixture);
+}
+
+/* A search among the orders of the found run needs few runs; one among all preemptions needs more. */
+static void test_fewer_orders__finds_three_preemptions_in_few_runs(void **state)
+{
+	uint32_t by_icb = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 6; seed++) {
+		struct fewer_preemptions search = {
+			.budget = {.runs = 100, .time_ns = UINT64_C(60000000000)},
+			.steps_most = UINT64_MAX};
+		struct failure failure = {0}, found = {0};
+		struct fixture fixture;
+
+		open_fixture(&fixture, 4);
+		find_failure(&fixture, seed, &failure);
+		failure_copy(&found, &failure);
+		search.probe = fixture.params;
+		assert_in_range(failure.preemptions, 4, UINT32_MAX);
+		assert_int_equal(fewer_preemptions_search(&search, &found, NULL), 0);
+		by_icb += found.preemptions < failure.preemptions;
+		assert_int_equal(fewer_orders_search(&search, &failure, NULL), 0);
+		assert_true(search.is_found);
+		assert_int_equal(failure.preemptions, 3);
+		failure_release(&failure);
+		failure_release(&found);
+		close_fixture(&fixture);
+	}
+	assert_int_equal(by_icb, 0);
+}
+
+/* A deadlock depends on operations that never happen. */
+static void test_fewer_orders__finds_the_preemption_of_a_deadlock(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 12; seed++) {
+		struct fewer_preemptions search = {
+			.budget = {.runs = 200, .time_ns = UINT64_C(60000000000)},
+			.steps_most = UINT64_MAX};
+		struct failure failure = {0};
+		struct fixture fixture;
+
+		open_fixture(&fixture, 1);
+		find_failure(&fixture, seed, &failure);
+		search.probe = fixture.params;
+		assert_int_equal(fewer_orders_search(&search, &failure, NULL), 0);
+		assert_int_equal(failure.preemptions, 1);
+		failure_release(&failure);
+		close_fixture(&fixture);
+	}
 }
 
 /* No run without preemptions fails, so three runs decide nothing. */
@@ -385,6 +450,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_minimise__stops_at_its_budget_with_a_failing_schedule),
 		cmocka_unit_test(test_minimise__leaves_the_same_with_any_number_of_workers),
 		cmocka_unit_test(test_fewer_preemptions__finds_the_fewest),
+		cmocka_unit_test(test_fewer_orders__finds_three_preemptions_in_few_runs),
+		cmocka_unit_test(test_fewer_orders__finds_the_preemption_of_a_deadlock),
 		cmocka_unit_test(test_fewer_preemptions__says_that_its_budget_ended_it),
 		cmocka_unit_test(test_confirm__notices_a_schedule_that_does_not_fit),
 		cmocka_unit_test(test_investigate__leaves_out_what_there_is_no_time_for),

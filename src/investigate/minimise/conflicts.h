@@ -1,0 +1,20 @@
+/*
+ * Orders of conflicting operations in an observed run (strategies/replay_orders.h). Two operations on
+ * one object conflict if they are of different threads and not both reads. An order that follows
+ * from a later conflict of the same two threads on the same object is left out. What did not happen
+ * comes after all that happened: the operations that were pending at the end of the run, and the
+ * next ones on the objects that the run accessed last.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "strategies/replay_orders.h"
+
+/* At most this many operations are observed. */
+#define CONFLICTS_OPS_MOST (UINT32_C(1) << 16)
+
+/* Returns the orders of the run for the caller to free, as many as REPLAY_ORDERS_MOST, sorted by the
+ * position of the second operation. Of more orders, the latest ones are kept. */
+struct replay_order *conflicts_collect(const struct replay_op *ops, uint32_t op_count,
+	uint32_t pending_count, const thread_name *names, uint32_t thread_count, uint32_t *count);

@@ -1,0 +1,246 @@
+#include "investigate/minimise/conflicts.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "strategies/replay.h"
+#include "strategies/strategy.h"
+#include "support/simulated_program.h"
+
+/* Two waiters that one signal each wakes, two workers on a lock, and variables of all threads. */
+static const struct simulated_op main_ops[] = {CREATE(1), CREATE(1), CREATE(2), CREATE(2), LOCK(0),
+	SIGNAL(0), UNLOCK(0), ADD(1, 1), LOCK(0), BROADCAST(0), UNLOCK(0), READ(2)};
+static const struct simulated_op waiter_ops[] = {LOCK(0), WAIT(0, 0), ADD(0, 1), UNLOCK(0)};
+static const struct simulated_op worker_ops[] = {
+	LOCK(0), ADD(0, 1), UNLOCK(0), ADVANCE(1, 1), READ(0), ADVANCE(2, 0)};
+static const struct simulated_code codes[] = {CODE(main_ops), CODE(waiter_ops), CODE(worker_ops)};
+static const struct simulated_program program = {
+	.codes = codes, .code_count = 3, .initial_count = 1};
+
+#define SEGMENTS_MAX 256
+#define OPS_MAX 256
+#define THREADS_MAX 8
+
+struct observed {
+	struct schedule *schedule;
+	struct simulated_run run;
+	struct replay_op ops[OPS_MAX];
+	uint32_t op_count, pending_count;
+	thread_name names[THREADS_MAX];
+};
+
+static void note_names(void *context, const struct schedule_view *view, struct thread_id chosen)
+{
+	struct observed *observed = context;
+
+	(void)chosen;
+	memcpy(observed->names, view->names, view->thread_count * sizeof *view->names);
+}
+
+static struct replay_state *plan(enum replay_mode mode, const struct schedule *schedule,
+	const struct replay_order *orders, uint32_t order_count, uint32_t op_capacity)
+{
+	struct replay_state *state =
+		calloc(1, replay_state_bytes(schedule->count, 0) + sizeof(uint64_t) +
+				  replay_orders_bytes(order_count, op_capacity));
+
+	assert_non_null(state);
+	replay_state_init(state, mode, schedule->segments, schedule->count, NULL, 0);
+	replay_state_set_orders(state, orders, order_count, op_capacity);
+	return state;
+}
+
+static void follow(struct replay_state *state, struct observed *observed)
+{
+	observed->run = (struct simulated_run){.program = &program,
+		.strategy = &strategy_replay,
+		.state = state,
+		.observe = note_names,
+		.context = observed};
+	simulated_run(&observed->run);
+	assert_false(observed->run.has_false_choice);
+}
+
+/* A random run, observed in its repetition. */
+static void observe(struct observed *observed, uint64_t seed)
+{
+	struct simulated_campaign campaign;
+	struct replay_state *state;
+
+	memset(observed, 0, sizeof *observed);
+	observed->schedule = calloc(
+		1, sizeof *observed->schedule + SEGMENTS_MAX * sizeof(struct schedule_segment));
+	assert_non_null(observed->schedule);
+	observed->schedule->capacity = SEGMENTS_MAX;
+	simulated_campaign_init(&campaign, &program, &strategy_random, 0, seed);
+	campaign.run.recording = observed->schedule;
+	(void)simulated_campaign_run(&campaign); /* any result is observed */
+	simulated_campaign_release(&campaign);
+	state = plan(REPLAY_OBSERVE, observed->schedule, NULL, 0, OPS_MAX);
+	follow(state, observed);
+	assert_false(replay_orders(state)->is_full);
+	observed->op_count = replay_orders(state)->op_count;
+	observed->pending_count = replay_orders(state)->pending_count;
+	memcpy(observed->ops, replay_orders_ops(replay_orders(state)), sizeof observed->ops);
+	free(state);
+}
+
+static uint32_t count_broken(struct replay_state *state)
+{
+	const struct replay_orders *orders = replay_orders(state);
+	uint32_t broken = 0;
+
+	for (uint32_t i = 0; i < orders->order_count; i++)
+		broken += orders->orders[i].is_broken;
+	return broken;
+}
+
+/* All orders of a run lead to an equivalent run; without them, most runs break some. */
+static void test_conflicts__lead_to_an_equivalent_run(void **unused)
+{
+	uint32_t broken = 0, deadlocks = 0;
+
+	(void)unused;
+	for (uint64_t seed = 0; seed < 200; seed++) {
+		struct observed observed, again = {0};
+		struct replay_order *orders;
+		struct replay_state *state;
+		uint32_t count;
+
+		observe(&observed, seed);
+		orders = conflicts_collect(observed.ops, observed.op_count, observed.pending_count,
+			observed.names, observed.run.thread_count, &count);
+		for (uint32_t i = 0; i < count; i++)
+			orders[i].is_enforced = true;
+		state = plan(REPLAY_ORDERS, observed.schedule, orders, count, 0);
+		follow(state, &again);
+		assert_int_equal(count_broken(state), 0);
+		assert_int_equal(again.run.outcome, observed.run.outcome);
+		assert_int_equal(again.run.step_count, observed.run.step_count);
+		assert_true(again.run.preemption_count <= observed.run.preemption_count);
+		deadlocks += again.run.outcome == OUTCOME_DEADLOCK;
+		free(state);
+		for (uint32_t i = 0; i < count; i++)
+			orders[i].is_enforced = false;
+		state = plan(REPLAY_ORDERS, observed.schedule, orders, count, 0);
+		follow(state, &again);
+		broken += count_broken(state) > 0;
+		free(state);
+		free(orders);
+		free(observed.schedule);
+	}
+	assert_true(broken > 150);
+	assert_in_range(deadlocks, 1, 199);
+}
+
+/* Contradictory orders: one of them is broken, and the run reaches its end. */
+static void test_orders__do_not_stop_a_run(void **unused)
+{
+	struct observed observed, again = {0};
+	struct replay_order orders[2];
+	struct replay_state *state;
+
+	(void)unused;
+	observe(&observed, 1);
+	/* The first changes of variable 0's lock by the two workers. */
+	orders[0] = (struct replay_order){.object = 0,
+		.first = observed.names[3],
+		.second = observed.names[4],
+		.first_number = 1,
+		.second_number = 1,
+		.is_enforced = true};
+	for (uint32_t i = 0; i < observed.op_count && !orders[0].object; i++)
+		if (observed.ops[i].thread == 4 && i &&
+			observed.ops[i].object != observed.ops[0].object)
+			orders[0].object = observed.ops[i].object;
+	assert_true(orders[0].object != 0);
+	orders[1] = orders[0];
+	orders[1].first = observed.names[4];
+	orders[1].second = observed.names[3];
+	state = plan(REPLAY_ORDERS, observed.schedule, orders, 2, 0);
+	follow(state, &again);
+	assert_int_equal(count_broken(state), 1);
+	free(state);
+	free(observed.schedule);
+}
+
+#define A 0
+#define B 1
+#define C 2
+static const thread_name abc[] = {10, 11, 12};
+
+static void assert_order(const struct replay_order *order, unsigned first, uint32_t first_number,
+	unsigned second, uint32_t second_number)
+{
+	assert_int_equal(order->first, abc[first]);
+	assert_int_equal(order->first_number, first_number);
+	assert_int_equal(order->second, abc[second]);
+	assert_int_equal(order->second_number, second_number);
+}
+
+/* Two reads commute, and a second read by B follows from the first. */
+static void test_conflicts__are_those_that_do_not_follow_from_others(void **unused)
+{
+	static const struct replay_op ops[] = {{.object = 7, .thread = A},
+		{.object = 7, .thread = B, .is_read = true},
+		{.object = 8, .thread = A}, /* nobody else uses it */
+		{.object = 7, .thread = B, .is_read = true},
+		{.object = 7, .thread = C, .is_read = true}, {.object = 7, .thread = A}};
+	uint32_t count;
+	struct replay_order *orders = conflicts_collect(ops, 6, 0, abc, 3, &count);
+
+	(void)unused;
+	assert_true(count >= 4);
+	assert_order(&orders[0], A, 1, B, 1);
+	assert_order(&orders[1], A, 1, C, 1);
+	/* The entries of an object are in the order of its latest new thread. */
+	assert_order(&orders[2], C, 1, A, 2);
+	assert_order(&orders[3], B, 2, A, 2);
+	free(orders);
+}
+
+static bool has_order(const struct replay_order *orders, uint32_t count, unsigned first,
+	uint32_t first_number, unsigned second, uint32_t second_number)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (orders[i].first == abc[first] && orders[i].first_number == first_number &&
+			orders[i].second == abc[second] && orders[i].second_number == second_number)
+			return true;
+	return false;
+}
+
+/* What did not happen comes after what happened. Pending operations have no order of their own. */
+static void test_conflicts__include_what_did_not_happen(void **unused)
+{
+	static const struct replay_op ops[] = {{.object = 7, .thread = A},
+		{.object = 9, .thread = A, .is_read = true}, {.object = 8, .thread = B},
+		{.object = 8, .thread = A}, {.object = 7, .thread = B}, {.object = 7, .thread = C}};
+	uint32_t count;
+	struct replay_order *orders = conflicts_collect(ops, 6, 3, abc, 3, &count);
+
+	(void)unused;
+	assert_int_equal(count, 4);			   /* nobody writes object 9 */
+	assert_true(has_order(orders, count, B, 1, A, 1)); /* pending at object 8 */
+	assert_true(has_order(orders, count, A, 1, B, 1)); /* pending at object 7 */
+	assert_true(has_order(orders, count, A, 1, C, 1));
+	assert_true(has_order(orders, count, B, 1, C, 1)); /* C may access object 8 later */
+	free(orders);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_conflicts__lead_to_an_equivalent_run),
+		cmocka_unit_test(test_orders__do_not_stop_a_run),
+		cmocka_unit_test(test_conflicts__are_those_that_do_not_follow_from_others),
+		cmocka_unit_test(test_conflicts__include_what_did_not_happen),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
