@@ -285,8 +285,8 @@ static void build_fill(struct builder *builder)
 		finding->waits[i].lost_signals =
 			i == builder->culprit ? builder->signals.unreceived : 0;
 	builder_fill_stalls(builder);
-	builder_fill_cause(builder);
 	finding->title = builder_title(builder);
+	builder_fill_cause(builder);
 	finding->detail = builder_detail(builder);
 	finding->signature = finding_signature(finding);
 	free(builder->failing_name);

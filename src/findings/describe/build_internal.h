@@ -104,6 +104,9 @@ void builder_forget_wrappers(struct builder *builder);
 /* Is the frame's function a wrapper in a header, a constructor or destructor, or one with several call
  * sites? Its caller is then more informative. */
 bool builder_is_wrapper(const struct builder *builder, const struct symbols_frame *frame);
+/* Returns whether the event happens at the line, or in a call that this line makes. */
+bool builder_event_passes(const struct builder *builder, const struct trace_event *event,
+	const struct finding_frame *line);
 /* Returns the class of the library's method that the program calls for this event: "future" for
  * std::future<int>::get. The caller frees it. NULL: no such method. */
 char *builder_library_class(const struct builder *builder, const struct trace_event *event);
@@ -162,6 +165,11 @@ void builder_accesses_cause(
 
 /* Marks the step of the later of two accesses, the last of its thread. The trace lacks an access that was prevented. */
 void builder_mark_later(const struct builder *builder, uint32_t line);
+
+/* ---- cause_values.c ---- */
+
+/* Adds the accesses that gave the value that the line of a failed assertion, or of a crash, reads. */
+void builder_values_cause(const struct builder *builder, struct strbuf *cause);
 
 /* ---- weak.c ---- */
 

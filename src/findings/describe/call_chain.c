@@ -16,8 +16,8 @@
 
 #define CHAIN_MAX 32
 #define CALLERS_KEPT 6
-/* A short function whose steps have one line is a wrapper in headers, as a constructor or destructor,
- * or when at least this many places call it. */
+/* A short function whose steps have one line is a wrapper in headers, as a constructor or destructor
+ * that locks or unlocks only, or when at least this many places call it. */
 #define WRAPPER_CALLERS 3
 /* The search for wrappers covers the last events of a trace only; this bounds the time that a long
  * trace takes. */
@@ -29,6 +29,7 @@ struct wrapper {
 	unsigned count;
 	unsigned line; /* line of its first step */
 	bool has_more_lines; /* its steps differ in their lines, which therefore say more than the caller's */
+	bool has_accesses; /* accesses memory itself, so it does more than lock or unlock */
 	UT_hash_handle hh;
 };
 
@@ -90,7 +91,7 @@ static uint64_t call_chain_line_key(const struct symbols_frame *frame)
 }
 
 static void call_chain_note_call(struct builder *builder, const struct symbols_frame *callee,
-	const struct symbols_frame *caller)
+	const struct symbols_frame *caller, bool is_access)
 {
 	char *name = call_chain_wrapper_name(callee);
 	const uint64_t key = call_chain_line_key(caller);
@@ -107,6 +108,7 @@ static void call_chain_note_call(struct builder *builder, const struct symbols_f
 			hh, builder->wrappers, wrapper->name, strlen(wrapper->name), wrapper);
 	}
 	wrapper->has_more_lines |= wrapper->line != callee->line;
+	wrapper->has_accesses |= is_access;
 	for (unsigned i = 0; i < wrapper->count; i++)
 		if (wrapper->callers[i] == key)
 			return;
@@ -121,11 +123,16 @@ void builder_note_wrappers(struct builder *builder)
 	struct call_chain chain;
 
 	for (uint64_t i = count > WRAPPER_EVENTS ? count - WRAPPER_EVENTS : 0; i < count; i++) {
-		call_chain_find_chain(builder, &source->events[i], &chain);
+		const struct trace_event *event = &source->events[i];
+		/* An object of a lock has members of its own, on the stack. */
+		const bool is_access =
+			op_descriptions[event->kind].object == OBJECT_MEMORY && !event->frame;
+
+		call_chain_find_chain(builder, event, &chain);
 		for (unsigned at = 0; at + 1 < chain.count; at++)
 			if (chain.frames[at].is_short)
-				call_chain_note_call(
-					builder, &chain.frames[at], &chain.frames[at + 1]);
+				call_chain_note_call(builder, &chain.frames[at],
+					&chain.frames[at + 1], is_access);
 	}
 }
 
@@ -191,7 +198,7 @@ bool builder_is_wrapper(const struct builder *builder, const struct symbols_fram
 	/* A function without callers is the start function of a thread, hence no wrapper. */
 	return wrapper && !wrapper->has_more_lines &&
 	       (wrapper->count == WRAPPER_CALLERS || call_chain_is_header(frame->file) ||
-		       call_chain_is_structor(frame->function));
+		       (!wrapper->has_accesses && call_chain_is_structor(frame->function)));
 }
 
 /* Index of the innermost frame that is no wrapper; 0 where all frames are wrappers. */
@@ -202,6 +209,18 @@ static unsigned call_chain_shown_frame(
 		if (!builder_is_wrapper(builder, &chain->frames[i]))
 			return i;
 	return 0;
+}
+
+bool builder_event_passes(const struct builder *builder, const struct trace_event *event,
+	const struct finding_frame *line)
+{
+	struct call_chain chain;
+
+	call_chain_find_chain(builder, event, &chain);
+	for (unsigned i = 0; i < chain.count && line->file; i++)
+		if (chain.frames[i].line == line->line && !strcmp(chain.frames[i].file, line->file))
+			return true;
+	return false;
 }
 
 struct finding_frame builder_event_frame(

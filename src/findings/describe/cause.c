@@ -296,6 +296,7 @@ static void cause_add_destroyed_lock(
 void builder_fill_cause(struct builder *builder)
 {
 	struct strbuf cause = STRBUF_EMPTY, remedy = STRBUF_EMPTY;
+	size_t stalls_end;
 
 	switch (builder->finding->kind) {
 	case OUTCOME_LOST_WAKEUP:
@@ -321,7 +322,12 @@ void builder_fill_cause(struct builder *builder)
 		break;
 	}
 	builder_stalls_cause(builder, &cause, &remedy);
+	stalls_end = cause.length;
 	builder_delayed_stores_cause(builder, &cause, &remedy);
+	/* With a delayed store, the last write of a trace is not the one that is read. */
+	if (cause.length == stalls_end && (builder->finding->kind == OUTCOME_CRASH ||
+						  builder->finding->kind == OUTCOME_ABORT))
+		builder_values_cause(builder, &cause);
 	builder->finding->cause = cause_text(&cause);
 	builder->finding->remedy = cause_text(&remedy);
 }

@@ -1,0 +1,230 @@
+/*
+ * Writes in sentences where the value came from at which an assertion fails or a thread crashes: the
+ * last accesses to the memory that the failing line reads. The sentences are facts of the trace; that
+ * another order of these accesses passes is shown by `raddle explain` alone.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "findings/describe/build_internal.h"
+
+/* The failing line's reads are among the last events of the failing thread. */
+#define EVENTS_EXAMINED 64
+
+static bool cause_values_reads(const struct trace_event *event)
+{
+	return event->kind == OP_LOAD || event->kind == OP_ATOMIC_LOAD;
+}
+
+static bool cause_values_stores(const struct trace_event *event)
+{
+	return event->kind == OP_STORE || event->kind == OP_ATOMIC_STORE;
+}
+
+static bool cause_values_writes(const struct trace_event *event)
+{
+	return cause_values_stores(event) || event->kind == OP_ATOMIC_UPDATE;
+}
+
+/* Accesses of one variable, as indices into the trace, in their order; NO_EVENT: there is none. */
+struct value_story {
+	uint64_t earlier; /* a read that another thread's write follows */
+	uint64_t other;	  /* that write */
+	uint64_t later;	  /* a store of the first thread, which has not read the other's value */
+	uint64_t last;	  /* the read of the failing line */
+};
+
+/* Reads and writes of one thread while the trace is examined. */
+struct value_reader {
+	uint64_t read, foreign;
+};
+
+/* Finds the last store before `last` whose thread has read the variable before another thread wrote it. */
+static void cause_values_find_lost(const struct builder *builder, struct value_story *story)
+{
+	const struct finding_source *source = builder->source;
+	const uint64_t address = source->events[story->last].address;
+	struct value_reader *readers = array_new(source->thread_count + 1u, sizeof *readers);
+
+	for (uint32_t i = 0; i < source->thread_count; i++)
+		readers[i] = (struct value_reader){NO_EVENT, NO_EVENT};
+	for (uint64_t i = 0; i < story->last; i++) {
+		const struct trace_event *event = &source->events[i];
+		struct value_reader *own = &readers[event->thread];
+
+		if (event->address != address)
+			continue;
+		if (cause_values_reads(event))
+			*own = (struct value_reader){i, NO_EVENT};
+		if (!cause_values_writes(event))
+			continue;
+		if (cause_values_stores(event) && own->foreign != NO_EVENT) {
+			story->earlier = own->read;
+			story->other = own->foreign;
+			story->later = i;
+		}
+		for (uint32_t thread = 0; thread < source->thread_count; thread++)
+			if (readers[thread].read != NO_EVENT)
+				readers[thread].foreign = i;
+		*own = (struct value_reader){NO_EVENT, NO_EVENT};
+	}
+	free(readers);
+}
+
+/* Has the failing thread joined the other one after its write? Every run then reads that value. */
+static bool cause_values_is_joined(const struct builder *builder, const struct value_story *story)
+{
+	const struct trace_event *events = builder->source->events;
+
+	for (uint64_t i = story->other; i < story->last; i++)
+		if (events[i].kind == OP_THREAD_JOIN &&
+			events[i].thread == events[story->last].thread &&
+			events[i].other == events[story->other].thread + 1)
+			return true;
+	return false;
+}
+
+/* Finds the last write before `last`, if another thread made it, and an earlier read of the failing thread. */
+static void cause_values_find_changed(const struct builder *builder, struct value_story *story)
+{
+	const struct trace_event *events = builder->source->events;
+	const struct trace_event *last = &events[story->last];
+
+	for (uint64_t i = story->last; i-- > 0;) {
+		if (events[i].address != last->address)
+			continue;
+		if (story->other == NO_EVENT && cause_values_writes(&events[i])) {
+			if (events[i].thread == last->thread)
+				return;
+			story->other = i;
+		} else if (story->other != NO_EVENT && events[i].thread == last->thread) {
+			/* the same line again is another turn of a loop */
+			if (cause_values_reads(&events[i]) && events[i].site != last->site)
+				story->earlier = i;
+			return;
+		}
+	}
+}
+
+/* Adds "main.0 reads n at x.c:7" and marks the step. `object` NULL: "it". */
+static void cause_values_add(const struct builder *builder, uint64_t event, const char *verb,
+	const char *object, struct strbuf *cause)
+{
+	const struct trace_event *step = &builder->source->events[event];
+
+	builder_mark_cause(builder, event, cause);
+	strbuf_addf(
+		cause, "%s %s ", builder_thread(builder, (struct thread_id){step->thread}), verb);
+	builder_add_short_name(object ? object : "it", cause);
+	strbuf_adds(cause, " at ");
+	builder_add_event_place(builder, step, cause);
+}
+
+/* Adds where the failure follows: ", and the assertion fails at x.c:31"; on the read's line ", where it fails". */
+static void cause_values_add_end(
+	const struct builder *builder, const struct trace_event *read, struct strbuf *cause)
+{
+	const struct finding *finding = builder->finding;
+	const char *end = finding->kind == OUTCOME_CRASH	? "it crashes"
+			  : strstr(finding->title, "Assertion") ? "the assertion fails"
+								: "it aborts";
+	struct strbuf place = STRBUF_EMPTY, failing = STRBUF_EMPTY;
+
+	builder_add_event_place(builder, read, &place);
+	frame_place(finding_user_frame(&finding->at), &failing);
+	if (!strcmp(place.text, failing.text))
+		strbuf_addf(cause, ", where %s\n", end);
+	else
+		strbuf_addf(cause, ", and %s at %s\n", end, failing.text);
+	strbuf_release(&place);
+	strbuf_release(&failing);
+}
+
+static void cause_values_add_story(
+	const struct builder *builder, const struct value_story *story, struct strbuf *cause)
+{
+	const struct trace_event *events = builder->source->events;
+	char *object = builder_event_object(builder, &events[story->last]);
+	const char *other =
+		builder_thread(builder, (struct thread_id){events[story->other].thread});
+
+	if (story->earlier != NO_EVENT) {
+		cause_values_add(builder, story->earlier, "reads", object, cause);
+		strbuf_adds(cause, "\n");
+	}
+	cause_values_add(
+		builder, story->other, "writes", story->earlier == NO_EVENT ? object : NULL, cause);
+	if (story->later != NO_EVENT) {
+		strbuf_adds(cause, "\n");
+		cause_values_add(builder, story->later, "overwrites", NULL, cause);
+		strbuf_addf(cause, " without having read what %s wrote", other);
+	}
+	strbuf_adds(cause, "\n");
+	cause_values_add(builder, story->last,
+		story->earlier != NO_EVENT && story->later == NO_EVENT ? "again reads" : "reads",
+		NULL, cause);
+	cause_values_add_end(builder, &events[story->last], cause);
+	free(object);
+}
+
+/* Describes the read if another thread's write explains its value. Returns whether it did. */
+static bool cause_values_describe(
+	const struct builder *builder, uint64_t read, struct strbuf *cause)
+{
+	struct value_story story = {NO_EVENT, NO_EVENT, NO_EVENT, read};
+
+	cause_values_find_lost(builder, &story);
+	if (story.later == NO_EVENT)
+		cause_values_find_changed(builder, &story);
+	if (story.other == NO_EVENT ||
+		(story.later == NO_EVENT && cause_values_is_joined(builder, &story)))
+		return false;
+	cause_values_add_story(builder, &story, cause);
+	return true;
+}
+
+/* Returns whether the event happens in the failing function. Its value may be in a local variable. */
+static bool cause_values_is_in_function(const struct builder *builder,
+	const struct trace_event *event, const struct finding_frame *at)
+{
+	struct finding_frame frame = builder_event_frame(builder, event);
+	const bool is_in = frame.function && at->function && !strcmp(frame.function, at->function);
+
+	free(frame.function);
+	free(frame.file);
+	free(frame.module);
+	return is_in;
+}
+
+/* Describes the last read of the failing thread at the failing line or, if not `is_at_line`, in its
+ * function. Returns whether another thread's write explains the value. */
+static bool cause_values_search(
+	const struct builder *builder, bool is_at_line, struct strbuf *cause)
+{
+	const struct finding_source *source = builder->source;
+	const struct finding_frame *at = finding_user_frame(&builder->finding->at);
+	unsigned examined = 0;
+
+	for (uint64_t i = source->event_count; at && i-- > 0 && examined < EVENTS_EXAMINED;) {
+		const struct trace_event *event = &source->events[i];
+		bool is_near;
+
+		if (event->thread != source->outcome->thread.index)
+			continue;
+		examined++;
+		if (!cause_values_reads(event) || !event->address)
+			continue;
+		is_near = is_at_line ? builder_event_passes(builder, event, at)
+				     : cause_values_is_in_function(builder, event, at);
+		if (is_near && cause_values_describe(builder, i, cause))
+			return true;
+	}
+	return false;
+}
+
+void builder_values_cause(const struct builder *builder, struct strbuf *cause)
+{
+	if (!cause_values_search(builder, true, cause))
+		(void)cause_values_search(builder, false, cause); /* or no cause is known */
+}
