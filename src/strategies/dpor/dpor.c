@@ -91,7 +91,7 @@ static void dpor_begin_run(void *state, uint64_t seed)
 	struct dpor *dpor = state;
 
 	(void)seed; /* the strategy makes no random choices */
-	dpor->depth = 0;
+	dpor->depth = dpor->value_steps = 0;
 	dpor->known = 0;
 	dpor->is_straight = true;
 	dpor->contended = 0;
@@ -127,8 +127,10 @@ static uint32_t dpor_repeat_prefix(void *state, uint64_t seed)
 	while (dpor->depth > from) {
 		const struct dpor_step *step = &dpor_steps(dpor)[--dpor->depth];
 
-		if (step->is_value)
+		if (step->is_value) {
+			dpor->value_steps--;
 			continue;
+		}
 		dpor->last_step[step->op.thread] = step->previous;
 		dpor_strike(dpor, dpor->depth);
 	}
@@ -141,11 +143,35 @@ static uint32_t dpor_repeat_prefix(void *state, uint64_t seed)
 	return from;
 }
 
+static bool dpor_is_same_op(const struct dpor_op *a, const struct dpor_op *b)
+{
+	return a->object == b->object && a->kind == b->kind && a->thread == b->thread;
+}
+
+/*
+ * Branches have no values. A thread whose earlier choice had another value in the run that found the
+ * branch may be about to execute another op, or none. The search explores each value without the
+ * branches behind the choice, so it does not need this branch.
+ */
+static bool dpor_is_dead_branch(
+	const struct dpor *dpor, const struct schedule_view *view, const struct dpor_branch *branch)
+{
+	const struct dpor_op *op = &branch->op;
+	struct dpor_op pending;
+
+	if (!dpor_can_move(dpor, view, op->thread))
+		return true;
+	if (!dpor->value_steps)
+		return false;
+	pending = dpor_op_of(dpor, view, dpor->index_of[op->thread]);
+	return !dpor_is_same_op(&pending, op);
+}
+
 static void dpor_drop_dead_branches(
 	struct dpor *dpor, struct dpor_step *step, const struct schedule_view *view)
 {
 	while (step->wakeup != DPOR_NONE &&
-		!dpor_can_move(dpor, view, dpor_branches(dpor)[step->wakeup].op.thread)) {
+		dpor_is_dead_branch(dpor, view, &dpor_branches(dpor)[step->wakeup])) {
 		const uint32_t dead = step->wakeup;
 
 		step->wakeup = dpor_branches(dpor)[dead].sibling;
@@ -175,6 +201,7 @@ static struct thread_id dpor_choose_new(struct dpor *dpor, const struct schedule
 		return view_default(view);
 	dpor_drop_dead_branches(dpor, step, view);
 	if (step->wakeup == DPOR_NONE) {
+		dpor_arrive(dpor);
 		index = dpor_somebody_awake(dpor, step, view);
 		if (index == DPOR_NONE && dpor->share.held && !dpor_enabled_slots(dpor, view)) {
 			dpor_note_left(dpor, view);
@@ -244,11 +271,6 @@ static struct thread_id dpor_choose(void *state, const struct schedule_view *vie
 		return dpor_newest_enabled(view);
 	return dpor->depth < dpor->step_count ? dpor_choose_prefix(dpor, view)
 					      : dpor_choose_new(dpor, view);
-}
-
-static bool dpor_is_same_op(const struct dpor_op *a, const struct dpor_op *b)
-{
-	return a->object == b->object && a->kind == b->kind && a->thread == b->thread;
 }
 
 static void dpor_executed(void *state, const struct schedule_view *view, struct thread_id thread)
@@ -323,6 +345,7 @@ static uint32_t dpor_choose_value(void *state, uint32_t count)
 		return 0;
 	}
 	dpor->depth++;
+	dpor->value_steps++;
 	return step->value;
 }
 

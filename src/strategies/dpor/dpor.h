@@ -105,6 +105,7 @@ struct dpor {
 	uint32_t branch_free; /* head of the free list */
 	uint32_t branch_used; /* branches from this index on have never been used */
 	uint32_t sleeper_used;
+	uint32_t value_steps; /* value choices of the current run */
 	uint32_t slot_count;
 	uint32_t width; /* width of clocks: slots in use, rounded up to blocks of DPOR_LANES */
 
@@ -194,6 +195,8 @@ void dpor_branch_free(struct dpor *dpor, uint32_t branch);
 
 /* Returns the step after the last one of the run; NULL, with is_lost set: no space. */
 struct dpor_step *dpor_push_step(struct dpor *dpor);
+/* Task: no branch leads on from the last step, so the task's own steps begin there. */
+void dpor_arrive(struct dpor *dpor);
 
 /* Discards all runs, but not what the learning runs found. */
 void dpor_forget(struct dpor *dpor);

@@ -46,6 +46,14 @@ static uint32_t dpor_push_inherit_wakeup(struct dpor *dpor, struct dpor_step *be
 	return child;
 }
 
+void dpor_arrive(struct dpor *dpor)
+{
+	if (!dpor->task || dpor->has_arrived)
+		return;
+	dpor->base = dpor->depth;
+	dpor->has_arrived = true;
+}
+
 struct dpor_step *dpor_push_step(struct dpor *dpor)
 {
 	struct dpor_step *step;
@@ -67,9 +75,7 @@ struct dpor_step *dpor_push_step(struct dpor *dpor)
 	else if (dpor->depth)
 		step->planned = step[-1].planned;
 	dpor->step_count = dpor->depth + 1;
-	if (dpor->task && !dpor->has_arrived && step->wakeup == DPOR_NONE) {
-		dpor->base = dpor->depth;
-		dpor->has_arrived = true;
-	}
+	if (step->wakeup == DPOR_NONE)
+		dpor_arrive(dpor);
 	return step;
 }

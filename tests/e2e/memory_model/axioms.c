@@ -15,11 +15,12 @@
 #define EVENTS 28
 #define VARIABLES 3
 #define READS 12
+#define BRANCHES 8
 #define OUTCOMES 4096
 
 /* An atomic update is two events: the read, then the write. */
 struct event {
-	char kind;	/* W, R or F */
+	char kind;	/* W, R or F; -: a read that the thread has not reached */
 	char order;	/* n, r, a, l, b or s */
 	char update;	/* X, A or C: half of an atomic update; else 0 */
 	bool is_absent; /* the write of a compare-exchange that fails */
@@ -41,6 +42,13 @@ static const char *model, *finals;
 static char outcomes[OUTCOMES][32];
 static int outcome_count;
 static bool is_robust = true;
+
+/* A branch of the program (operation B): the read that it depends on, and whether the thread ends there. */
+static struct {
+	int read;
+	bool ends;
+} branches[BRANCHES];
+static int branch_count;
 
 static bool is_write(int e)
 {
@@ -303,8 +311,8 @@ static void note_outcome(void)
 	char outcome[32] = "", *at = outcome;
 
 	for (int e = 0; e < event_count; e++) /* ordered by threads */
-		if (is_read(e))
-			*at++ = (char)('0' + events[e].value);
+		if (is_read(e) || events[e].kind == '-')
+			*at++ = (char)(is_read(e) ? '0' + events[e].value : '-');
 	for (const char *final = finals; *final; final++)
 		*at++ = (char)('0' + events[last_write(*final - 'x')].value);
 	*at = '\0';
@@ -395,6 +403,9 @@ static bool find_values(void)
 			known++;
 		}
 	}
+	for (int i = 0; i < branch_count; i++)
+		if ((events[branches[i].read].value == 0) != branches[i].ends)
+			return false;
 	return true;
 }
 
@@ -455,20 +466,36 @@ static void add_operation(const char *text, int thread)
 	add_event(event);
 }
 
-static void read_program(const char *program)
+/* Reads the program. Bit n of `ends`: a thread ends at the program's branch n. */
+static void read_program(const char *program, unsigned ends)
 {
+	bool has_ended = false;
+
+	event_count = read_count = branch_count = thread_count = 0;
+	memset(sb, 0, sizeof sb);
+	memset(rmw, 0, sizeof rmw);
+	memset(location, 0, sizeof location);
 	for (int variable = 0; variable < VARIABLES; variable++)
 		add_event((struct event){
 			.kind = 'W', .order = 'n', .thread = -1, .variable = variable});
-	for (const char *at = program; *at;) {
-		if (*at == '|')
-			thread_count++;
-		if (*at == '|' || *at == ' ') {
-			at++;
-			continue;
+	for (const char *at = program; *at; at += strcspn(at, " |")) {
+		for (; *at == '|' || *at == ' '; at++)
+			if (*at == '|') {
+				thread_count++;
+				has_ended = false;
+			}
+		if (*at == 'B' && !has_ended) {
+			if (branch_count == BRANCHES)
+				abort();
+			has_ended = ends >> branch_count & 1;
+			branches[branch_count].read = reads[read_count - 1];
+			branches[branch_count++].ends = has_ended;
+		} else if (*at && !has_ended) {
+			add_operation(at, thread_count);
+		} else if (*at && !strchr("WFB", *at)) {
+			add_event((struct event){
+				.kind = '-', .order = 'n', .thread = thread_count, .variable = -1});
 		}
-		add_operation(at, thread_count);
-		at += strcspn(at, " |");
 	}
 }
 
@@ -483,8 +510,11 @@ int main(int argc, char **argv)
 		return 2;
 	model = argv[1];
 	finals = argv[3];
-	read_program(argv[2]);
-	enumerate_sources(0);
+	for (unsigned ends = 0; ends < 1u << BRANCHES; ends++) {
+		read_program(argv[2], ends);
+		if (!(ends >> branch_count)) /* no bit is beyond the branches that threads reach */
+			enumerate_sources(0);
+	}
 	qsort(outcomes, (size_t)outcome_count, sizeof *outcomes, compare_outcomes);
 	if (strncmp(model, "sc=", 3) == 0)
 		puts(is_robust ? "robust" : "not robust");

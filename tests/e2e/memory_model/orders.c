@@ -2,6 +2,7 @@
  * "no": if it is not. PROGRAM: threads separated by |, operations by spaces. An operation is a letter W (store),
  * R (load), X (exchange), A (add), C (compare-exchange from 0) or F (fence), then a letter for its memory order:
  * n (not atomic), r, c (consume), a, l (release), b (both), s (sequentially consistent), then variable and value: "Wrx1 Fs Ray".
+ * The operation B ends the thread if its last result is 0; the results of the operations behind are then "-".
  * An outcome has the results of all operations but stores and fences, then the last values of the variables in FINALS.
  * The program appends each outcome to the file that ORDERS_SEEN in the environment names. */
 #include <fcntl.h>
@@ -107,15 +108,24 @@ static void *run(void *argument)
 {
 	const struct thread *thread = argument;
 	char *result = thread->results;
+	int has_ended = 0;
 
 	for (const char *p = thread->program; *p && *p != '|'; p += strcspn(p, " |")) {
 		p += *p == ' ';
-		if (*p == 'F') {
-			fence(p[1]);
-			continue;
-		}
 		if (!*p || *p == '|')
 			break;
+		if (has_ended) {
+			if (!strchr("WFB", *p))
+				*result++ = '-';
+			continue;
+		}
+		if (*p == 'F' || *p == 'B') {
+			if (*p == 'F')
+				fence(p[1]);
+			else
+				has_ended = result[-1] == '0';
+			continue;
+		}
 		atomic_int *at = &variables[p[2] - 'x'];
 		const int value = p[3] - '0';
 

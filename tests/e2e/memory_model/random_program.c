@@ -1,4 +1,5 @@
-/* random_program SEED: prints a random litmus test for orders.c, of two or three threads and at most seven operations. */
+/* random_program SEED [branches]: prints a random litmus test for orders.c, of two or three threads and at most seven
+ * operations; with "branches": half of the reads end the thread if they read 0. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@ static unsigned draw(unsigned bound)
 }
 
 /* Every store has its own value, so that outcomes tell the stores apart. */
-static void print_operation(int *value)
+static void print_operation(int *value, int has_branches)
 {
 	static const char *const kinds = "WWWWRRRRFXAC";
 	static const char *const orders[] = {['W'] = "nrrlls",
@@ -33,13 +34,15 @@ static void print_operation(int *value)
 		putchar('1');
 	else if (kind != 'R')
 		printf("%d", (*value)++);
+	if (has_branches && kind != 'W' && draw(2))
+		fputs(" B", stdout);
 }
 
 int main(int argc, char **argv)
 {
 	int value = 1;
 
-	if (argc != 2)
+	if (argc != 2 && argc != 3)
 		return 2;
 	state = (uint64_t)strtoull(argv[1], NULL, 10) * 2654435761u + 1;
 	(void)draw(1);
@@ -49,7 +52,7 @@ int main(int argc, char **argv)
 
 		for (unsigned i = 0; i < count; i++) {
 			fputs(i ? " " : thread ? "|" : "", stdout);
-			print_operation(&value);
+			print_operation(&value, argc > 2);
 		}
 	}
 	putchar('\n');
