@@ -44,6 +44,8 @@ void c11_begin_thread(struct thread_id created);
 void c11_settle(void);
 /* Called after the moving thread has performed the operation, and before its effect. */
 void c11_synchronise(const struct engine_op *op);
+/* Makes a sequentially consistent fence in all threads. */
+void c11_fence_all(void);
 /*
  * Called directly before the moving thread accesses memory, or at a fence, after the scheduling
  * point. `is_point`: the load may read an old store. Another access reads the newest one.

@@ -453,6 +453,8 @@ void engine_thread_reap(struct engine_thread *thread);
 void engine_note_id_read(void);
 void engine_note_result_read(const struct engine_thread *thread);
 uint32_t engine_live_count(void);
+/* Makes a full fence in all threads, as part of the moving thread's step. */
+void engine_fence_all(void);
 /* Called in place of start() if not NULL; the runtime adds unwinding and destructors. */
 extern void (*engine_thread_body)(struct engine_thread *thread);
 

@@ -3,7 +3,9 @@
  * that precedes an executed one in modification order. With tso it is a read that passes a store in
  * its thread's buffer. A run without weak choices is sequentially consistent.
  */
+#include "engine/c11.h"
 #include "engine/engine_internal.h"
+#include "engine/store_buffer.h"
 
 bool engine_may_choose_weakly(void)
 {
@@ -26,4 +28,14 @@ void engine_note_weak_choice(void)
 		if (thread->op && thread->store_buffer && thread->state == THREAD_ALIVE)
 			engine_evaluate(thread);
 	}
+}
+
+void engine_fence_all(void)
+{
+	if (!engine.is_live || (!c11_is_on() && !engine_has_store_buffers()))
+		return;
+	engine_drain_freed(NULL, UINTPTR_MAX);
+	if (c11_is_on())
+		c11_fence_all();
+	engine_note_feature(FEATURE_BARRIER_CUT);
 }

@@ -192,5 +192,7 @@ enum run_feature {
 	/* a forked child executed a program, which runs natively */
 	FEATURE_CHILD_PROGRAM = 2048,
 	/* a run reached the limit of steps: its further schedules are unknown */
-	FEATURE_STEPS_CUT = 4096
+	FEATURE_STEPS_CUT = 4096,
+	/* tso, c11: membarrier() fenced all threads in one step */
+	FEATURE_BARRIER_CUT = 8192
 };

@@ -208,6 +208,9 @@ static void collect_add_instruction(struct instrument *instrument, struct site s
 		collect_add_exchange(instrument, site);
 		return;
 	case LLVMFence:
+		if (LLVMIsAtomicSingleThread(
+			    instruction)) /* atomic_signal_fence() orders no threads */
+			return;
 		site.order = orders[LLVMGetOrdering(instruction)];
 		site.kind = SITE_FENCE;
 		add_site(instrument, &site);

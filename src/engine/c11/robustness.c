@@ -200,6 +200,23 @@ void robustness_fence(void)
 		c11_join(&self->reads, &self->writes);
 }
 
+void robustness_fence_all(void)
+{
+	struct past_thread *threads = robustness.threads[PAST_TSO];
+	struct c11_view all = {0};
+
+	if (!robustness_is_on())
+		return;
+	for (uint32_t i = 0; i < engine_thread_count(); i++) {
+		c11_join(&all, &threads[i].reads);
+		c11_join(&all, &threads[i].writes);
+	}
+	for (uint32_t i = 0; i < engine_thread_count(); i++) {
+		c11_copy(&threads[i].reads, &all);
+		c11_copy(&threads[i].writes, &all);
+	}
+}
+
 void robustness_join_object(uint32_t number, bool is_used, bool acquires, bool releases)
 {
 	if (!robustness_is_on())

@@ -42,8 +42,10 @@ void robustness_note_unknown(void);
 /* Notes that all stores of the view happen before what the moving thread does next. */
 void robustness_receive(const struct c11_view *view);
 
-/* The store buffer of the moving thread is empty, because of a fence or a system call. */
+/* The store buffer of the moving thread, or of all threads, is empty, because of a fence or a system
+ * call. */
 void robustness_fence(void);
+void robustness_fence_all(void);
 /* The moving thread uses the object with this number; see views_view_join_object(). */
 void robustness_join_object(uint32_t number, bool is_used, bool acquires, bool releases);
 /* Adds the past of the thread `from` to that of `to`, as a join or a creation does. */

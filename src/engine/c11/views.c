@@ -154,6 +154,22 @@ void c11_fence(const struct engine_op *op)
 	}
 }
 
+void c11_fence_all(void)
+{
+	/* The first round gathers what the threads know, and the second one hands it out. */
+	for (uint32_t i = 0; i < 2 * engine_thread_count(); i++) {
+		struct c11_thread *thread = &c11.threads[i % engine_thread_count()];
+
+		if (thread->has_relaxed_reads)
+			c11_join(&thread->now, &thread->relaxed_reads);
+		c11_join(&thread->now, &c11.sequential);
+		c11_copy(&c11.sequential, &thread->now);
+		c11_copy(&thread->fenced, &thread->now);
+		thread->has_fenced = true;
+	}
+	robustness_fence_all();
+}
+
 static void views_view_synchronise_with_thread(const struct engine_op *op)
 {
 	const struct engine_thread *other = op->address;

@@ -107,6 +107,8 @@ static const char *shards_verdict_missing_stores(uint32_t features)
 #define WEAK_CHOICES_ARE_BOUNDED                                                                   \
 	"--bounds w leaves out further weak choices; give a larger w, or none"
 
+#define BARRIERS_ARE_STEPS "membarrier() fences all threads in one step"
+
 #define RUNS_ARE_CUT                                                                               \
 	"runs ended at the limit of steps; give a larger --max-steps, or fewer scheduling points"
 
@@ -140,6 +142,8 @@ const char *verdict_missing(const struct campaign *campaign)
 		return CHILDREN_HAVE_OTHERS;
 	if (features & FEATURES_OF_CUTS)
 		return shards_verdict_missing_stores(features);
+	if (features & FEATURE_BARRIER_CUT)
+		return BARRIERS_ARE_STEPS;
 	if (features & FEATURE_STEPS_CUT)
 		return RUNS_ARE_CUT;
 	return features & FEATURE_WEAK_CUT ? WEAK_CHOICES_ARE_BOUNDED : NULL;
