@@ -131,6 +131,17 @@ void builder_stalls_cause(
 void builder_delayed_stores_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
 
+/* ---- missing_order.c ---- */
+
+/* Two events of the trace: a store, and the access that missed it. NO_EVENT: the trace lacks it. */
+struct missing_order {
+	uint64_t stored, observed;
+	bool is_read; /* the access reads; else it stores */
+};
+/* Adds which orders let the access see the store: ": make ...". */
+void builder_missing_order(
+	const struct builder *builder, const struct missing_order *missing, struct strbuf *out);
+
 /* ---- waits.c ---- */
 
 /* Completes the wait-for graph from the trace. */

@@ -61,25 +61,6 @@ static void delayed_stores_add_unseen(
 	strbuf_adds(cause, ": no release/acquire between)\n");
 }
 
-static void delayed_stores_add_remedy(
-	const struct builder *builder, const struct delayed_store *store, struct strbuf *remedy)
-{
-	strbuf_adds(remedy, "order the store");
-	delayed_stores_add_place(builder, store->writer, store->site, remedy);
-	strbuf_addf(
-		remedy, " before the %s", !store->is_unseen || store->is_read ? "read" : "store");
-	if (store->is_unseen) {
-		delayed_stores_add_place(builder, store->observer, store->observer_site, remedy);
-		strbuf_addf(remedy,
-			": a memory_order_release store after that store, and a memory_order_acquire load of its value before the %s; or, where each thread stores before it reads what the other stores, memory_order_seq_cst for all of these accesses",
-			store->is_read ? "read" : "other store");
-		return;
-	}
-	delayed_stores_add_place(builder, store->writer, store->passing_site, remedy);
-	strbuf_adds(remedy,
-		": make the store memory_order_seq_cst, or put atomic_thread_fence(memory_order_seq_cst) between them");
-}
-
 /* Returns the access to the store's variable at a step; NO_EVENT if the trace lacks it. */
 static uint64_t delayed_stores_find(
 	const struct builder *builder, const struct delayed_store *store, uint64_t step)
@@ -90,6 +71,30 @@ static uint64_t delayed_stores_find(
 		if (source->events[i].step == step && source->events[i].address == store->address)
 			return i;
 	return NO_EVENT;
+}
+
+static void delayed_stores_add_remedy(
+	const struct builder *builder, const struct delayed_store *store, struct strbuf *remedy)
+{
+	strbuf_adds(remedy, "order the store");
+	delayed_stores_add_place(builder, store->writer, store->site, remedy);
+	strbuf_addf(
+		remedy, " before the %s", !store->is_unseen || store->is_read ? "read" : "store");
+	if (store->is_unseen) {
+		delayed_stores_add_place(builder, store->observer, store->observer_site, remedy);
+		builder_missing_order(builder,
+			&(struct missing_order){
+				.stored = delayed_stores_find(builder, store, store->step),
+				.observed =
+					delayed_stores_find(builder, store, store->observer_step),
+				.is_read = store->is_read,
+			},
+			remedy);
+		return;
+	}
+	delayed_stores_add_place(builder, store->writer, store->passing_site, remedy);
+	strbuf_adds(remedy,
+		": make the store memory_order_seq_cst, or put atomic_thread_fence(memory_order_seq_cst) between them");
 }
 
 /* Returns the displayed step of the event; NULL if it is not displayed. */
