@@ -76,31 +76,45 @@ static void lookup_set_function(
 	free(name);
 }
 
-/* Returns the nearest line before the address, for code with line 0; 0: none. */
-static unsigned lookup_line_near(Dwarf_Die *unit, Dwarf_Line *line)
+/* Returns the file's nearest line before the address, else the first behind it in the same sequence of
+ * rows, for code with line 0; 0: none. */
+static unsigned lookup_line_near(Dwarf_Die *unit, Dwarf_Addr address, const char *file)
 {
-	const char *file = dwarf_linesrc(line, NULL, NULL);
 	unsigned near = 0;
 	Dwarf_Lines *lines;
 	size_t count;
 
-	if (dwarf_getsrclines(unit, &lines, &count))
+	if (!file || dwarf_getsrclines(unit, &lines, &count))
 		return 0;
 	for (size_t i = 0; i < count; i++) {
-		Dwarf_Line *other = dwarf_onesrcline(lines, i);
+		Dwarf_Line *line = dwarf_onesrcline(lines, i);
+		const char *own = dwarf_linesrc(line, NULL, NULL);
+		Dwarf_Addr start;
 		bool ends = false;
 		int number;
 
-		if (other == line)
-			return near;
-		(void)dwarf_lineendsequence(other, &ends);
+		if (dwarf_lineaddr(line, &start) || (near && start > address))
+			break;
+		(void)dwarf_lineendsequence(line, &ends);
+		if (ends && start > address)
+			break;
 		if (ends)
 			near = 0;
-		else if (!dwarf_lineno(other, &number) && number &&
-			 dwarf_linesrc(other, NULL, NULL) == file)
+		else if (!dwarf_lineno(line, &number) && number && own && !strcmp(own, file))
 			near = (unsigned)number;
 	}
-	return 0;
+	return near;
+}
+
+/* Returns the line of an inlined call. Code that the compiler has merged from several calls has line 0. */
+static unsigned lookup_call_line(Dwarf_Die *function, Dwarf_Die *unit, Dwarf_Addr address)
+{
+	const unsigned line = symbols_die_number(function, DW_AT_call_line);
+	Dwarf_Die caller;
+
+	return line ? line
+		    : lookup_line_near(
+			      unit, address, symbols_die_path(function, DW_AT_call_file, &caller));
 }
 
 /* A function with at most this many lines of statements counts as short. */
@@ -212,7 +226,7 @@ static void lookup_set_source(
 	frame->file = symbols_shown_path(
 		symbols, dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &folder)), file);
 	if (!dwarf_lineno(line, &number))
-		frame->line = number ? (unsigned)number : lookup_line_near(unit, line);
+		frame->line = number ? (unsigned)number : lookup_line_near(unit, address, file);
 }
 
 static const char *lookup_symbol_at(Dwfl_Module *module, uint64_t address)
@@ -295,7 +309,7 @@ static void lookup_add_scopes(struct symbols *symbols, struct lookup *lookup, Dw
 		if (!frame)
 			break;
 		frame->file = symbols_die_file(symbols, function, DW_AT_call_file);
-		frame->line = symbols_die_number(function, DW_AT_call_line);
+		frame->line = lookup_call_line(function, unit, address);
 	}
 }
 
