@@ -168,6 +168,19 @@ static void cause_values_add_story(
 	free(object);
 }
 
+/* Has the failing thread written the variable after the read? The read is then part of an update, such
+ * as that of a counter, and its value is not the one that fails. */
+static bool cause_values_is_update(const struct builder *builder, uint64_t read)
+{
+	const struct trace_event *events = builder->source->events;
+
+	for (uint64_t i = read + 1; i < builder->source->event_count; i++)
+		if (events[i].address == events[read].address &&
+			events[i].thread == events[read].thread && cause_values_writes(&events[i]))
+			return true;
+	return false;
+}
+
 /* Describes the read if another thread's write explains its value. Returns whether it did. */
 static bool cause_values_describe(
 	const struct builder *builder, uint64_t read, struct strbuf *cause)
@@ -213,7 +226,8 @@ static bool cause_values_search(
 		if (event->thread != source->outcome->thread.index)
 			continue;
 		examined++;
-		if (!cause_values_reads(event) || !event->address)
+		if (!cause_values_reads(event) || !event->address ||
+			cause_values_is_update(builder, i))
 			continue;
 		is_near = is_at_line ? builder_event_passes(builder, event, at)
 				     : cause_values_is_in_function(builder, event, at);

@@ -9,6 +9,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int balance; /* guarded by lock, but not from the read to the write */
 static _Atomic(const char *) name = "session";
 static atomic_int state;
+static int uses; /* guarded by lock */
 
 static int balance_now(void)
 {
@@ -45,6 +46,9 @@ static void *drop_name(void *unused)
 
 static void *begin(void *unused)
 {
+	pthread_mutex_lock(&lock);
+	uses++;
+	pthread_mutex_unlock(&lock);
 	atomic_store(&state, 1); /* BEGUN */
 	return unused;
 }
@@ -53,6 +57,9 @@ static void *expect_idle(void *unused)
 {
 	const int seen = atomic_load(&state); /* SEEN */
 
+	pthread_mutex_lock(&lock);
+	uses++;
+	pthread_mutex_unlock(&lock);
 	assert(seen == 0); /* EXPECTED */
 	return unused;
 }
