@@ -6,8 +6,12 @@
  * the Verification of Concurrent Systems", 1996).
  *
  * Deviations from the paper:
- * - A branch is not drawn uniformly, but by its expected share of the traces (estimate_sets.c). The
- *   paper mentions this as importance sampling. Some probability remains for every branch.
+ * - A branch is not drawn uniformly, but by its expected share of the traces (estimate_sets.c), which
+ *   earlier descents correct (estimate_sizes.c). The paper mentions this as importance sampling. Some
+ *   probability remains for every branch.
+ * - The mean is weighted: the i-th descent counts i times, because the corrections improve. Owen and
+ *   Zhou ("The square root rule for adaptive importance sampling", ACM TOMACS 30, 2020) weight by
+ *   the square root of i; the greater weight forgets the first descents sooner.
  * - The first descents learn the accesses of the threads. A descent that shows further ones begins
  *   the estimate again, because the sets of earlier descents may have been too small.
  */
@@ -18,7 +22,7 @@
 /* The part of the probability that is shared evenly, against shares that are far too small. */
 #define EVEN_PART 0.03
 /* The square of a larger weight is not a number. */
-#define WEIGHT_MOST 1e150
+#define WEIGHT_MOST 1e130
 
 static size_t estimate_state_bytes(const struct strategy_config *config)
 {
@@ -34,6 +38,7 @@ static void estimate_begin_run(void *state, uint64_t seed)
 	estimate->weight = 1;
 	estimate->is_blocked = false;
 	estimate->chosen = DPOR_NONE;
+	estimate->branching_count = 0;
 	estimate_begin_descent(estimate);
 }
 
@@ -56,6 +61,7 @@ static uint64_t estimate_asleep_after(
 static uint32_t estimate_draw(struct estimate *estimate, uint64_t branches)
 {
 	const double even = EVEN_PART / __builtin_popcountll(branches);
+	const uint64_t key = estimate_branching_key(estimate, branches);
 	double share[ESTIMATE_SLOTS] = {0}, sum = 0, probability = 1;
 	double drawn = (double)(rng_next(&estimate->rng) >> 11) / (double)(UINT64_C(1) << 53);
 	uint64_t asleep = estimate->asleep;
@@ -65,9 +71,11 @@ static uint32_t estimate_draw(struct estimate *estimate, uint64_t branches)
 		slot = (uint32_t)__builtin_ctzll(left);
 		share[slot] = estimate_share(
 			estimate, slot, estimate_asleep_after(estimate, asleep, slot));
-		sum += share[slot];
 		asleep |= estimate_bit(slot);
 	}
+	estimate_correct_shares(estimate, key, branches, share);
+	for (uint64_t left = branches; left; left &= left - 1)
+		sum += share[__builtin_ctzll(left)];
 	for (uint64_t left = branches; left; left &= left - 1) {
 		slot = (uint32_t)__builtin_ctzll(left);
 		probability = sum > 0 ? even + (1 - EVEN_PART) * share[slot] / sum
@@ -79,6 +87,7 @@ static uint32_t estimate_draw(struct estimate *estimate, uint64_t branches)
 			estimate->asleep |= estimate_bit(slot);
 	}
 	estimate->weight /= probability;
+	estimate_note_branch(estimate, key, slot);
 	return slot;
 }
 
@@ -127,39 +136,57 @@ static uint32_t estimate_choose_value(void *state, uint32_t count)
 
 static void estimate_add(struct estimate *estimate, double weight)
 {
-	const double difference = weight - estimate->mean;
+	const double factor = (double)++estimate->count;
 
-	estimate->count++;
-	estimate->mean += difference / (double)estimate->count;
-	estimate->squares += difference * (weight - estimate->mean);
+	if (estimate->count > 1 && factor * (weight - estimate->mean) > estimate->largest)
+		estimate->largest = factor * (weight - estimate->mean);
+	estimate->factors += factor;
+	estimate->factors_squared += factor * factor;
+	estimate->mean += factor / estimate->factors * (weight - estimate->mean);
+	estimate->weights += factor * factor * weight;
+	estimate->squares += factor * factor * weight * weight;
+}
+
+static void estimate_begin_again(struct estimate *estimate)
+{
+	estimate->count = 0;
+	estimate->mean = estimate->factors = estimate->factors_squared = 0;
+	estimate->weights = estimate->squares = estimate->largest = 0;
 }
 
 static void estimate_end_run(void *state, const struct run_summary *summary)
 {
 	struct estimate *estimate = state;
+	double weight;
 
 	if (summary->outcome == OUTCOME_TAINTED)
 		return;
 	estimate_end_descent(estimate);
 	estimate->is_lost |= estimate->weight > WEIGHT_MOST;
-	if (!estimate->has_grown) {
-		estimate_add(estimate, estimate->is_blocked ? 0 : estimate->weight);
-		return;
-	}
-	estimate->count = 0;
-	estimate->mean = estimate->squares = 0;
+	weight = estimate->is_blocked ? 0 : estimate->weight;
+	estimate_learn_sizes(estimate, weight);
+	if (estimate->has_grown)
+		estimate_begin_again(estimate);
+	else
+		estimate_add(estimate, weight);
 }
 
 static void estimate_verdict(const void *state, struct strategy_verdict *out)
 {
 	const struct estimate *estimate = state;
-	const double count = (double)estimate->count;
+	double variance;
 
 	*out = (struct strategy_verdict){.is_up_to_order = true, .runs = estimate->descents};
 	if (estimate->is_lost || estimate->count < 2)
 		return;
 	out->orders = estimate->mean;
-	out->orders_variance = estimate->squares / (count * (count - 1));
+	/* The variance of seen weights is too small where rare paths have large ones: a path as large as
+	 * the largest one may be missing. */
+	variance = estimate->squares - 2 * estimate->mean * estimate->weights +
+		   estimate->mean * estimate->mean * estimate->factors_squared +
+		   estimate->largest * estimate->largest;
+	out->orders_variance =
+		variance > 0 ? variance / (estimate->factors * estimate->factors) : 0;
 }
 
 const struct strategy strategy_estimate = {

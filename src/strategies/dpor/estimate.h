@@ -20,6 +20,8 @@
 #define ESTIMATE_OBJECTS 256 /* the last one stands for all further objects */
 #define ESTIMATE_SEEN 8192   /* capacity of the table of objects; a power of two */
 #define ESTIMATE_LOCKS 64
+#define ESTIMATE_SIZES 16384	    /* capacity of the table of subtrees; a power of two */
+#define ESTIMATE_BRANCHINGS 1024    /* of one descent; later ones are not learned */
 #define ESTIMATE_PRIVATE UINT16_MAX /* only one thread accesses the object */
 /* Accesses to more than eight bytes, which depend on the accesses to all memory. */
 #define ESTIMATE_WIDE 0u
@@ -41,6 +43,18 @@ struct estimate_access {
 	float usual[2];	  /* mean numbers of the descents */
 };
 
+/* Mean size of the subtrees behind a branch (estimate_sizes.c). */
+struct estimate_size {
+	uint64_t key; /* 0: free */
+	double count, mean;
+};
+
+/* A branch that this descent has taken. */
+struct estimate_branching {
+	uint64_t key;
+	double weight; /* of the path that ends with the branch */
+};
+
 struct estimate {
 	struct rng rng;
 	double weight; /* of the current path */
@@ -50,7 +64,10 @@ struct estimate {
 	uint64_t descents; /* number of descents, learning ones included */
 	/* Weights of the descents since the last one with new accesses. */
 	uint64_t count;
-	double mean, squares; /* sum of the squared differences from the mean */
+	/* Descent number i counts i times: later ones have better probabilities. Sums of the factors
+	 * i and i^2, and of i^2 times the weight and its square. */
+	double mean, factors, factors_squared, weights, squares;
+	double largest; /* i times the weight above the mean of the descents before */
 
 	/* this descent, by slot */
 	uint32_t known; /* number of threads with a slot */
@@ -81,6 +98,11 @@ struct estimate {
 	uint32_t object_count, seen_count;
 	struct estimate_seen seen[ESTIMATE_SEEN];
 	struct estimate_access access[ESTIMATE_SLOTS][ESTIMATE_OBJECTS];
+	uint64_t writers[ESTIMATE_OBJECTS], accessors[ESTIMATE_OBJECTS]; /* sets of slots */
+	uint32_t size_count;
+	struct estimate_size sizes[ESTIMATE_SIZES];
+	uint32_t branching_count;
+	struct estimate_branching branchings[ESTIMATE_BRANCHINGS];
 };
 
 enum estimate_direction { ESTIMATE_WRITE, ESTIMATE_READ };
@@ -96,9 +118,14 @@ static inline uint64_t estimate_bit(uint32_t slot)
 }
 
 /* Slots of which a thread of this descent can still move. */
+static inline uint64_t estimate_with_future(const struct estimate *estimate)
+{
+	return (estimate->alive | ~estimate->exists) & (estimate_bit(estimate->slot_count) - 1);
+}
+
 static inline bool estimate_has_future(const struct estimate *estimate, uint32_t slot)
 {
-	return estimate->alive >> slot & 1 || !(estimate->exists >> slot & 1);
+	return estimate_with_future(estimate) >> slot & 1;
 }
 
 /* Reads the threads and their pending ops. */
@@ -117,3 +144,12 @@ uint32_t estimate_lock_of_second(const struct estimate *estimate, uint16_t secon
 uint64_t estimate_branches(const struct estimate *estimate);
 /* Expected share of the traces that begin with this slot's op, while `asleep` sleep after it. */
 double estimate_share(const struct estimate *estimate, uint32_t slot, uint64_t asleep);
+
+/* Identifies a branching, while the threads that slept before still do. */
+uint64_t estimate_branching_key(const struct estimate *estimate, uint64_t branches);
+/* Corrects the shares of the branches by the sizes that earlier descents have shown. */
+void estimate_correct_shares(
+	struct estimate *estimate, uint64_t key, uint64_t branches, double *share);
+void estimate_note_branch(struct estimate *estimate, uint64_t key, uint32_t slot);
+/* Learns from the descent, whose leaf has the weight. */
+void estimate_learn_sizes(struct estimate *estimate, double weight);

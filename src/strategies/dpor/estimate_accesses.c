@@ -225,6 +225,9 @@ static void estimate_accesses_note(
 	if (estimate->object[slot] == ESTIMATE_PRIVATE)
 		return;
 	access = &estimate->access[slot][estimate->object[slot]];
+	estimate->accessors[estimate->object[slot]] |= estimate_bit(slot);
+	if (estimate_direction(op) == ESTIMATE_WRITE)
+		estimate->writers[estimate->object[slot]] |= estimate_bit(slot);
 	locks = estimate_accesses_locks(estimate, slot, op);
 	epoch = estimate_bit(estimate->epoch[slot]);
 	estimate->has_grown |=

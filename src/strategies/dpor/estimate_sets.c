@@ -63,15 +63,37 @@ static bool estimate_sets_conflict(
 							      ESTIMATE_WIDE, needs_write, members));
 }
 
+/* Threads that have ever performed an op dependent on the member's pending op, or are at one. */
+static uint64_t estimate_sets_rivals(const struct estimate *estimate, uint32_t member)
+{
+	const struct dpor_op *op = &estimate->op[member];
+	const uint64_t *accessors = op->flags & OP_READ ? estimate->writers : estimate->accessors;
+	const uint16_t object = estimate->object[member], mutex = estimate->mutex[member];
+	uint64_t rivals = 0;
+
+	if (object == ESTIMATE_WIDE || mutex == ESTIMATE_WIDE)
+		return UINT64_MAX;
+	if (object != ESTIMATE_PRIVATE)
+		rivals |= accessors[object] | accessors[ESTIMATE_WIDE];
+	if (mutex != ESTIMATE_PRIVATE)
+		rivals |= estimate->writers[mutex];
+	for (uint64_t left = estimate->enabled & ~rivals; left; left &= left - 1)
+		if (dpor_dependent(op, &estimate->op[__builtin_ctzll(left)]))
+			rivals |= left & -left;
+	return rivals;
+}
+
 static uint64_t estimate_sets_conflicting(
 	const struct estimate *estimate, uint32_t member, uint64_t members)
 {
+	uint64_t left =
+		estimate_sets_rivals(estimate, member) & estimate_with_future(estimate) & ~members;
 	uint64_t found = 0;
 
-	for (uint32_t other = 0; other < estimate->slot_count; other++)
-		if (!(members >> other & 1) && estimate_has_future(estimate, other) &&
-			estimate_sets_conflict(estimate, member, other, members))
-			found |= estimate_bit(other);
+	for (; left; left &= left - 1)
+		if (estimate_sets_conflict(
+			    estimate, member, (uint32_t)__builtin_ctzll(left), members))
+			found |= left & -left;
 	return found;
 }
 
@@ -112,10 +134,12 @@ static uint64_t estimate_sets_enabling(const struct estimate *estimate, uint32_t
 	if (estimate->object[slot] == ESTIMATE_PRIVATE)
 		return UINT64_MAX;
 	found = estimate_sets_holder(estimate, estimate_lock_of_second(estimate, op->second));
-	for (uint32_t other = 0; other < estimate->slot_count; other++)
-		if (other != slot && estimate_has_future(estimate, other) &&
-			estimate_sets_may_access(estimate, other, estimate->object[slot], true, 0))
-			found |= estimate_bit(other);
+	for (uint64_t left = estimate->writers[estimate->object[slot]] &
+			     estimate_with_future(estimate) & ~estimate_bit(slot);
+		left; left &= left - 1)
+		if (estimate_sets_may_access(estimate, (uint32_t)__builtin_ctzll(left),
+			    estimate->object[slot], true, 0))
+			found |= left & -left;
 	return found;
 }
 
@@ -178,8 +202,9 @@ static double estimate_sets_all_writes(const struct estimate *estimate, uint32_t
 {
 	double writes = 0;
 
-	for (uint32_t slot = 0; slot < estimate->slot_count; slot++)
-		writes += estimate_sets_left(estimate, slot, object, ESTIMATE_WRITE);
+	for (uint64_t left = estimate->writers[object]; left; left &= left - 1)
+		writes += estimate_sets_left(
+			estimate, (uint32_t)__builtin_ctzll(left), object, ESTIMATE_WRITE);
 	return writes;
 }
 
@@ -196,17 +221,24 @@ static double estimate_sets_share_of_write(
 	const double own = estimate_sets_left(estimate, slot, object, ESTIMATE_WRITE);
 	double rivals = own, share;
 
-	for (uint32_t other = 0; other < estimate->slot_count; other++)
-		if (other != slot && !(estimate->access[other][object].write_locks &
-					     estimate_held(estimate, ~estimate_bit(other))))
-			rivals += estimate_sets_left(estimate, other, object, ESTIMATE_WRITE);
-	share = own > 0 ? own / rivals : 1;
-	for (uint32_t other = 0; other < estimate->slot_count; other++) {
-		const double foreign =
-			writes - estimate_sets_left(estimate, other, object, ESTIMATE_WRITE);
-		const double reads = estimate_sets_left(estimate, other, object, ESTIMATE_READ);
+	for (uint64_t left = estimate->writers[object] & ~estimate_bit(slot); left;
+		left &= left - 1) {
+		const uint32_t other = (uint32_t)__builtin_ctzll(left);
 
-		if (other != slot && reads > 0 && foreign > 0)
+		if (!(estimate->access[other][object].write_locks &
+			    estimate_held(estimate, ~estimate_bit(other))))
+			rivals += estimate_sets_left(estimate, other, object, ESTIMATE_WRITE);
+	}
+	share = own > 0 ? own / rivals : 1;
+	for (uint64_t left = estimate->accessors[object] & ~estimate_bit(slot); left;
+		left &= left - 1) {
+		const uint32_t other = (uint32_t)__builtin_ctzll(left);
+		const double reads = estimate_sets_left(estimate, other, object, ESTIMATE_READ);
+		const double foreign = reads > 0 ? writes - estimate_sets_left(estimate, other,
+								    object, ESTIMATE_WRITE)
+						 : 0;
+
+		if (foreign > 0)
 			share *= foreign / (foreign + reads);
 	}
 	return share;

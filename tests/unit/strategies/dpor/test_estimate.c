@@ -141,6 +141,71 @@ static void estimate__of_joined_threads_has_no_redundant_descents(void **state)
 	assert_true(verdict.orders_variance * DESCENTS < 0.5 * verdict.orders * verdict.orders);
 }
 
+/* ---- orders that depend on what is read ---- */
+
+#define ZEROES_MOST 12u
+
+/*
+ * n threads set a variable each after reading the one before; one reads them from the last to the
+ * first that is 0 (Abdulla, Aronis, Jonsson, Sagonas, POPL 2014): (n + 3) * 2^(n - 2) orders. How
+ * many reads there are depends on the writes before: the expected shares are far off.
+ */
+struct last_zero {
+	struct simulated_op reader[ZEROES_MOST + 1], writers[ZEROES_MOST][2];
+	struct simulated_code codes[ZEROES_MOST + 1];
+	struct simulated_program program;
+	double orders;
+};
+
+static void last_zero_init(struct last_zero *zero, uint32_t n)
+{
+	*zero = (struct last_zero){.orders = (double)(n + 3) * (double)(UINT64_C(1) << (n - 2))};
+	for (uint32_t i = 0; i <= n; i++)
+		zero->reader[i] = (struct simulated_op)LEAVE((uint16_t)(n - i), 0);
+	zero->codes[0] = (struct simulated_code){zero->reader, n + 1, 1};
+	for (uint32_t i = 1; i <= n; i++) {
+		zero->writers[i - 1][0] = (struct simulated_op)READ((uint16_t)(i - 1));
+		zero->writers[i - 1][1] = (struct simulated_op)SET((uint16_t)i, 1);
+		zero->codes[i] = (struct simulated_code){zero->writers[i - 1], 2, 1};
+	}
+	zero->program = (struct simulated_program){
+		.codes = zero->codes, .code_count = n + 1, .initial_count = n + 1};
+}
+
+/* The standard error of 6000 descents is below 3 % with the corrections, and 7 % without. */
+static void estimate__learns_where_the_orders_are(void **state)
+{
+	struct strategy_verdict verdict;
+	struct last_zero zero;
+
+	(void)state;
+	last_zero_init(&zero, 10);
+	assert_estimate(&zero.program, zero.orders);
+	verdict = estimate(&zero.program, DESCENTS, 1);
+	assert_true(verdict.orders_variance < 0.03 * 0.03 * zero.orders * zero.orders);
+}
+
+/* Two standard errors contain the true number in 9 of 10 campaigns at least, also of few descents. */
+static void estimate__states_an_honest_interval(void **state)
+{
+	const uint32_t seeds = 50;
+	struct last_zero zero;
+
+	(void)state;
+	last_zero_init(&zero, 8);
+	for (uint64_t runs = 300; runs <= 1200; runs *= 2) {
+		uint32_t inside = 0;
+
+		for (uint64_t seed = 1; seed <= seeds; seed++) {
+			const struct strategy_verdict verdict = estimate(&zero.program, runs, seed);
+			const double error = verdict.orders - zero.orders;
+
+			inside += error * error <= 4 * verdict.orders_variance;
+		}
+		assert_in_range(inside, seeds * 9 / 10, seeds);
+	}
+}
+
 /* ---- random programs against dpor ---- */
 
 static void add_random_op(struct random_program *program, uint32_t thread, struct rng *rng)
@@ -251,6 +316,8 @@ int main(void)
 		cmocka_unit_test(estimate__of_critical_sections_is_the_multinomial),
 		cmocka_unit_test(estimate__of_pairs_apart_is_the_product),
 		cmocka_unit_test(estimate__of_joined_threads_has_no_redundant_descents),
+		cmocka_unit_test(estimate__learns_where_the_orders_are),
+		cmocka_unit_test(estimate__states_an_honest_interval),
 		cmocka_unit_test(estimate__of_reads_beside_a_lock_has_no_redundant_descents),
 		cmocka_unit_test(estimate__of_random_programs_is_the_number_of_orders),
 	};
