@@ -272,3 +272,9 @@ int depth_measure(struct depth *depth, struct failure *failure, const struct dep
 	probe_close(&measuring.probe);
 	return result;
 }
+
+void depth_fit_to_schedule(struct depth *depth, const struct failure *failure)
+{
+	if (depth->depth > failure->preemptions + 1)
+		*depth = (struct depth){0};
+}

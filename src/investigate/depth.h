@@ -30,3 +30,9 @@ struct depth {
  */
 int depth_measure(struct depth *depth, struct failure *failure, const struct depth_params *params,
 	struct error *err);
+
+/*
+ * Discards a depth above one more than the failure's preemptions. Each preemption needs one priority
+ * change at most; a larger set of changes is no bound that helps beside the schedule.
+ */
+void depth_fit_to_schedule(struct depth *depth, const struct failure *failure);

@@ -245,6 +245,9 @@ static void investigate_limit_minimising(
 	investigate_limit_budget(budget, investigate_time_left(investigation, RUNS_BEHIND));
 }
 
+/* A schedule with fewer preemptions is simpler, even if its run is longer, up to this factor. */
+#define LONGER_MOST 2
+
 /* Minimises again a failure that a search has replaced. */
 static int investigate_minimise_again(struct investigation *investigation, uint64_t begun_ns,
 	struct minimise_params *params, struct failure *failure, struct error *err)
@@ -301,7 +304,7 @@ static int investigate_minimise_with(struct investigation *investigation, uint32
 		.context = investigation->context,
 	};
 	const uint64_t begun_ns = platform_monotonic_ns();
-	const uint64_t steps_most = failure->step_count;
+	const uint64_t steps_most = LONGER_MOST * failure->step_count;
 	struct tries tries;
 	int result;
 
@@ -496,6 +499,7 @@ int investigate_schedule(struct investigation *investigation, struct failure *fa
 	built.preemptions_found = preemptions;
 	built.incomplete =
 		investigation->incomplete ? string_copy(investigation->incomplete) : NULL;
+	depth_fit_to_schedule(&investigation->depth, failure);
 	built.depth = investigation->depth.depth;
 	built.radius = investigation->depth.radius;
 	finding_keep_sources(&built);

@@ -432,6 +432,38 @@ static void test_investigate__leaves_out_what_there_is_no_time_for(void **state)
 	close_fixture(&fixture);
 }
 
+/* The bound of the depth fits the schedule beside it. */
+static void test_investigate__states_a_depth_that_fits_the_preemptions(void **state)
+{
+	const struct memory_view nothing_known = {0};
+	uint32_t known = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 6; seed++)
+		for (unsigned program = 0; program < 5; program += 1 + (program == 2)) {
+			struct investigation investigation = {.workers = 1, .measures_depth = true};
+			struct failure failure = {0};
+			struct finding finding;
+			struct fixture fixture;
+			struct error err;
+
+			open_fixture(&fixture, program);
+			find_failure(&fixture, seed, &failure);
+			investigation.probe = fixture.params;
+			investigation.probe.memory = &nothing_known;
+			assert_int_equal(investigate(&investigation, &failure, &finding, &err), 0);
+			if (finding.depth > finding.preemptions + 1)
+				fail_msg("%s, seed %llu: depth %u of %u preemptions",
+					programs[program].name, (unsigned long long)seed,
+					finding.depth, finding.preemptions);
+			known += finding.depth > 0;
+			finding_release(&finding);
+			failure_release(&failure);
+			close_fixture(&fixture);
+		}
+	assert_true(known > 0);
+}
+
 static int be_guest(const char *behaviour, const char *name)
 {
 	for (unsigned i = 0; i < sizeof programs / sizeof *programs; i++)
@@ -455,6 +487,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_fewer_preemptions__says_that_its_budget_ended_it),
 		cmocka_unit_test(test_confirm__notices_a_schedule_that_does_not_fit),
 		cmocka_unit_test(test_investigate__leaves_out_what_there_is_no_time_for),
+		cmocka_unit_test(test_investigate__states_a_depth_that_fits_the_preemptions),
 	};
 
 	if (argc > 3 && strcmp(argv[1], "guest") == 0)
