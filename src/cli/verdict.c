@@ -22,15 +22,22 @@ static void verdict_say_runs_of(const struct strategy_verdict *verdict)
 		(void)fprintf(stderr, "; probability that an order was missed ≤ 1e-%d", power);
 }
 
+const char *verdict_restriction(bool is_of_sequential_order)
+{
+	return is_of_sequential_order ? " with acyclic hb \u222a rf \u222a sc" : "";
+}
+
 /* Prints "none fails", or "no execution under C11 fails". */
-static void verdict_say_result(bool has_failed, const char *model)
+static void verdict_say_result(
+	const struct strategy_verdict *verdict, bool has_failed, const char *model)
 {
 	if (!model)
 		(void)fputs(has_failed ? "some fail" : "none fails", stderr);
 	else if (has_failed)
 		(void)fprintf(stderr, "some fail under %s", model);
 	else
-		(void)fprintf(stderr, "no execution under %s fails", model);
+		(void)fprintf(stderr, "no execution under %s%s fails", model,
+			verdict_restriction(verdict->is_of_sequential_order));
 }
 
 void verdict_say(const struct strategy_verdict *verdict, bool has_failed, const char *model,
@@ -42,11 +49,12 @@ void verdict_say(const struct strategy_verdict *verdict, bool has_failed, const 
 	if (verdict->scope[0] && has_failed) {
 		(void)fprintf(stderr, "%s all schedules %s: ",
 			verdict->is_complete ? "these are" : "among these are", verdict->scope);
-		verdict_say_result(true, model);
+		verdict_say_result(verdict, true, model);
 		(void)fputc('\n', stderr);
 	} else if (verdict->scope[0]) {
-		(void)fprintf(stderr, "no failure in any schedule %s%s%s (", verdict->scope,
-			model ? " under " : "", model ? model : "");
+		(void)fprintf(stderr, "no failure in any schedule %s%s%s%s (", verdict->scope,
+			model ? " under " : "", model ? model : "",
+			verdict_restriction(verdict->is_of_sequential_order));
 		verdict_say_runs_of(verdict);
 		(void)fprintf(stderr, ")%s\n", verdict->is_complete ? "" : "; and more ran");
 	} else if (verdict->is_complete) {
@@ -54,7 +62,7 @@ void verdict_say(const struct strategy_verdict *verdict, bool has_failed, const 
 			verdict->is_up_to_order ? ", up to the order of independent operations"
 						: "",
 			verdict->exchange[0] ? " and up to exchanging " : "", verdict->exchange);
-		verdict_say_result(has_failed, model);
+		verdict_say_result(verdict, has_failed, model);
 		(void)fputs(" in ", stderr);
 		verdict_say_runs_of(verdict);
 		(void)fprintf(stderr, "\n");

@@ -11,5 +11,8 @@
  * memory model as a word, NULL for sequential consistency. */
 void verdict_say(const struct strategy_verdict *verdict, bool has_failed, const char *model,
 	const char *prefix);
+/* Returns "", or the words that restrict a verdict about C11: RC11 may permit further executions
+ * (strategy_verdict.is_of_sequential_order). */
+const char *verdict_restriction(bool is_of_sequential_order);
 /* Prints a note on stderr if the model is not sequential consistency and the program has no sites. */
 void verdict_say_model_without_sites(enum memory_model model, bool has_memory_sites);

@@ -11,6 +11,7 @@
  *   c11/accesses.c   loads, stores, updates and fences
  *   c11/locations.c  histories
  *   c11/views.c      views, and what synchronisation does with them
+ *   c11/paths.c      whether the run leaves out an execution of RC11
  *   c11/robustness.c where a weak execution could depart from a sequentially consistent run
  *
  * Lahav, Vafeiadis, Kang, Hur, Dreyer, "Repairing Sequential Consistency in C/C++11", PLDI 2017

@@ -194,5 +194,7 @@ enum run_feature {
 	/* a run reached the limit of steps: its further schedules are unknown */
 	FEATURE_STEPS_CUT = 4096,
 	/* tso, c11: membarrier() fenced all threads in one step */
-	FEATURE_BARRIER_CUT = 8192
+	FEATURE_BARRIER_CUT = 8192,
+	/* c11: the order of sequentially consistent operations forbade a choice that RC11 may permit */
+	FEATURE_SEQUENTIAL_CUT = 16384
 };

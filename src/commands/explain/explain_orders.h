@@ -38,8 +38,9 @@ struct orders_change {
 struct orders_repair {
 	struct orders_change changes[ORDERS_PLACES_MOST];
 	uint32_t count;
-	uint64_t runs;	    /* none of which failed */
-	bool is_exhaustive; /* these are all executions */
+	uint64_t runs;		     /* none of which failed */
+	bool is_exhaustive;	     /* these are all executions */
+	bool is_of_sequential_order; /* RC11 may permit others (strategy_verdict) */
 };
 
 struct explain_orders {

@@ -2,6 +2,7 @@
 #include "commands/explain/explain_orders_words.h"
 
 #include "cli/terminal.h"
+#include "cli/verdict.h"
 #include "commands/explain/explain_result.h"
 #include "plan/settings.h"
 #include "report/json_value.h"
@@ -59,8 +60,9 @@ static void explain_orders_words_add_repair(
 	strbuf_addf(out, repair->count > 1 ? " suffice together: " : " suffices: ");
 	(void)terminal_number(repair->runs, runs);
 	if (repair->is_exhaustive)
-		strbuf_addf(out, "no execution under %s fails (%s executions)\n",
-			memory_model_titles[result->orders.model], runs);
+		strbuf_addf(out, "no execution under %s%s fails (%s executions)\n",
+			memory_model_titles[result->orders.model],
+			verdict_restriction(repair->is_of_sequential_order), runs);
 	else
 		strbuf_addf(out, "none of %s runs fails\n", runs);
 }

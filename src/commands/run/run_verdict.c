@@ -100,8 +100,11 @@ static void run_verdict_print_robust(
 	if (races->weak && options->shards <= 1 && result->verdict.is_complete &&
 		!result->verdict.scope[0] && !result->total.failures && !races->ignored_count)
 		(void)fprintf(stderr,
-			"the program is robust: with this input, each execution under %s is sequentially consistent\n",
-			memory_model_titles[races->weak]);
+			"the program is robust: with this input, each execution under %s%s is sequentially consistent\n",
+			memory_model_titles[races->weak],
+			races->weak == MEMORY_MODEL_C11
+				? verdict_restriction(result->verdict.is_of_sequential_order)
+				: "");
 }
 
 void run_verdict_print(const struct campaign_options *options, const struct campaign_result *result,

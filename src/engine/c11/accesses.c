@@ -88,9 +88,10 @@ static uint32_t accesses_access_choose_age(const uint32_t *ages, uint32_t count,
 	return age;
 }
 
-static void accesses_access_note_read(
+static void accesses_access_note_read(const struct engine_op *op,
 	const struct c11_location *location, const struct c11_store *store)
 {
+	c11_path_read(store, op->order);
 	c11.messages_of_access.read = c11_message_number(location, store);
 	c11.messages_of_access.is_of_all = !store->site && c11.has_lost;
 }
@@ -129,7 +130,7 @@ static void accesses_access_load(
 	store -= accesses_access_choose_age(ages, count, is_point);
 	c11_raise(&c11_self()->now, number, store->stamp);
 	c11_receive(c11_message(location, store), op->order);
-	accesses_access_note_read(location, store);
+	accesses_access_note_read(op, location, store);
 	accesses_access_show_old(op, location, store);
 }
 
@@ -209,6 +210,8 @@ static void accesses_access_store(const struct engine_op *op, struct c11_locatio
 	store->op = op->kind;
 	store->step = (uint32_t)engine_step() - 1;
 	store->is_update = op->kind == OP_ATOMIC_UPDATE;
+	store->releases = c11_releases(op->order);
+	store->path = self->path;
 	store->is_release = c11_releases(op->order) || own;
 	c11_raise(&self->now, number, stamp);
 	if (op->order == ORDER_SEQUENTIAL)
@@ -284,7 +287,7 @@ static void accesses_access_update(
 			ages[count++] = age;
 	store -= accesses_access_choose_age(ages, count, is_point);
 	c11_raise(&c11_self()->now, c11_number(location), store->stamp);
-	accesses_access_note_read(location, store);
+	accesses_access_note_read(op, location, store);
 	accesses_access_show_old(op, location, store);
 	if (!accesses_access_writes(op, location, store)) {
 		c11_receive(c11_message(location, store), op->order_of_failure);
@@ -335,6 +338,8 @@ static void accesses_access_perform(
 {
 	uint32_t index, stamp;
 
+	if (op->order == ORDER_SEQUENTIAL)
+		c11_path_sequential(location);
 	if (op_descriptions[op->kind].flags & OP_READ) {
 		accesses_access_load(op, location, is_point);
 	} else if (op->kind == OP_ATOMIC_UPDATE) {

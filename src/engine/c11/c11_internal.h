@@ -31,9 +31,11 @@ struct c11_store {
 	uint32_t stamp;
 	uint8_t message; /* number of the view that an acquiring load receives, from 1; 0: none */
 	bool is_release; /* later relaxed stores of the same thread continue its release sequence */
+	bool releases;	 /* the order of the store itself */
 	struct thread_id writer;
 	bool is_update;
-	uint8_t op; /* enum op_kind */
+	uint8_t op;   /* enum op_kind */
+	uint8_t path; /* enum c11_path of its writer */
 	uint32_t step;
 	uint64_t site; /* 0: the value before the first store */
 	uint64_t value;
@@ -47,11 +49,21 @@ struct c11_location {
 	struct c11_store stores[C11_STORES]; /* in modification order */
 };
 
+/*
+ * Causal paths from sequentially consistent operations of the run, along program order, reads-from and the
+ * order of these operations, to what a thread does next (c11/paths.c).
+ */
+enum c11_path {
+	C11_PATH = 1,	   /* there is such a path */
+	C11_LOOSE_PATH = 2 /* it has a reads-from edge that happens-before does not contain */
+};
+
 struct c11_thread {
 	struct c11_view now;
 	struct c11_view fenced;	       /* `now` at the last release fence; valid if has_fenced */
 	struct c11_view relaxed_reads; /* received by relaxed loads; an acquire fence joins it */
 	bool has_fenced, has_relaxed_reads;
+	uint8_t path;	   /* enum c11_path */
 	uint8_t old_reads; /* loads of old stores since the last load of a newest one */
 };
 
@@ -68,7 +80,8 @@ struct c11_state {
 	uint32_t stamp; /* the last one */
 	struct delayed_stores *delayed;
 	struct store_messages messages_of_access; /* c11_take_messages() */
-	object_name names[C11_OBJECTS];		  /* of `objects`; 0: not in use */
+	uint8_t sequential_path, object_path; /* enum c11_path: of `sequential`, of all `objects` */
+	object_name names[C11_OBJECTS];	      /* of `objects`; 0: not in use */
 	/* newest stores known to a thread at a sequentially consistent store or fence */
 	struct c11_view sequential;
 	struct c11_view lost; /* messages of dropped histories: every acquiring load receives it */
@@ -119,6 +132,13 @@ void c11_receive(const struct c11_view *message, uint8_t order);
 /* The value in memory has no known store: the load receives all stores. */
 void c11_receive_all(uint8_t order);
 void c11_fence(const struct engine_op *op);
+
+/* ---- paths.c ---- */
+
+/* Called before a sequentially consistent access, and before such a fence (NULL) joins views. */
+void c11_path_sequential(const struct c11_location *location);
+/* The moving thread has read the store with this order. */
+void c11_path_read(const struct c11_store *store, uint8_t order);
 
 /* ---- locations.c ---- */
 

@@ -36,6 +36,7 @@ void c11_begin_run(const struct engine_run *run)
 	memset(c11.buckets, 0xff, sizeof c11.buckets);
 	c11.threads[0].has_fenced = c11.threads[0].has_relaxed_reads = false;
 	c11.threads[0].old_reads = 0;
+	c11.threads[0].path = c11.sequential_path = c11.object_path = 0;
 }
 
 void c11_end(void)
@@ -67,6 +68,7 @@ void c11_begin_thread(struct thread_id created)
 	c11_copy(&thread->now, &c11_self()->now);
 	thread->has_fenced = thread->has_relaxed_reads = false;
 	thread->old_reads = 0;
+	thread->path = c11_self()->path;
 }
 
 static void views_view_receive(
@@ -120,6 +122,8 @@ static void views_view_join_object(object_name name, bool acquires, bool release
 	const bool is_used = c11.names[number];
 
 	robustness_join_object(number, is_used, acquires, releases);
+	self->path |= acquires ? c11.object_path : 0;
+	c11.object_path |= releases ? self->path : 0;
 	if (acquires && is_used)
 		c11_join(&self->now, view);
 	if (!releases)
@@ -145,6 +149,7 @@ void c11_fence(const struct engine_op *op)
 		c11_join(&self->now, &self->relaxed_reads);
 	if (op->order == ORDER_SEQUENTIAL) {
 		robustness_fence();
+		c11_path_sequential(NULL);
 		c11_join(&self->now, &c11.sequential);
 		c11_copy(&c11.sequential, &self->now);
 	}
@@ -182,11 +187,13 @@ static void views_view_synchronise_with_thread(const struct engine_op *op)
 	case OP_THREAD_JOIN:
 	case OP_THREAD_TRYJOIN:
 		c11_join(own, view);
+		c11_self()->path |= c11.threads[other->id.index].path;
 		robustness_join_thread(engine_current()->id.index, other->id.index);
 		return;
 	case OP_THREAD_CANCEL:
 	case OP_SIGNAL_SEND:
 		c11_join(view, own);
+		c11.threads[other->id.index].path |= c11_self()->path;
 		robustness_join_thread(other->id.index, engine_current()->id.index);
 		return;
 	default:

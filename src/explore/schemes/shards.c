@@ -61,6 +61,8 @@ static int shards_keep(
 		shards_put(object, "exchange", json_string(verdict->exchange));
 		shards_put(object, "missing",
 			verdict->missing ? json_string(verdict->missing) : json_null());
+		shards_put(
+			object, "sequential_order", json_boolean(verdict->is_of_sequential_order));
 		if (campaign->workers[0].worker.contract->has_memory_sites)
 			shards_put(object, "model",
 				json_string(memory_model_words[options->settings.memory_model]));
@@ -165,6 +167,8 @@ void verdict_take(struct campaign *campaign)
 		return;
 	if (!campaign->rounds)
 		strategy->search.verdict(contract_strategy(contract), &result->verdict);
+	result->verdict.is_of_sequential_order =
+		shards_verdict_features(campaign) & FEATURE_SEQUENTIAL_CUT;
 	missing = verdict_missing(campaign);
 	if (missing)
 		shards_verdict_reduce(&result->verdict, missing);
@@ -281,6 +285,7 @@ static void shards_add_shard(struct shards *sum, const json_t *object)
 	if (model) /* a word of another version is no model */
 		(void)memory_model_parse(model, &sum->memory_model);
 	all->is_complete = is_complete && (!sum->here || all->is_complete);
+	all->is_of_sequential_order |= json_is_true(json_object_get(object, "sequential_order"));
 	all->is_up_to_order = json_is_true(json_object_get(object, "up_to_order"));
 	all->runs += shards_get_number(object, "runs");
 	all->redundant += shards_get_number(object, "redundant");
