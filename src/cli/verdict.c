@@ -77,8 +77,13 @@ void verdict_say(const struct strategy_verdict *verdict, bool has_failed, const 
 			stderr, "%ssymmetry=on has no effect: %s\n", prefix, verdict->asymmetry);
 }
 
-void verdict_say_model_without_sites(enum memory_model model, bool has_memory_sites)
+void verdict_say_model_without_sites(
+	enum memory_model model, enum memory_model judged, bool has_memory_sites)
 {
+	if (judged && !has_memory_sites)
+		(void)fputs(
+			"note: raddle sees no stores of the program; build it with raddle-cc for --fail-on weak\n",
+			stderr);
 	if (model && !has_memory_sites)
 		(void)fprintf(stderr,
 			"note: --memory-model %s has no effect, because raddle sees no stores of the program; build it with raddle-cc\n",

@@ -14,5 +14,7 @@ void verdict_say(const struct strategy_verdict *verdict, bool has_failed, const 
 /* Returns "", or the words that restrict a verdict about C11: RC11 may permit further executions
  * (strategy_verdict.is_of_sequential_order). */
 const char *verdict_restriction(bool is_of_sequential_order);
-/* Prints a note on stderr if the model is not sequential consistency and the program has no sites. */
-void verdict_say_model_without_sites(enum memory_model model, bool has_memory_sites);
+/* Prints a note on stderr if the program has no sites, and the model, or the one that runs are judged by
+ * (--fail-on weak), is not sequential consistency. */
+void verdict_say_model_without_sites(
+	enum memory_model model, enum memory_model judged, bool has_memory_sites);

@@ -32,7 +32,8 @@ static void predict_report_on_started(void *context, const struct campaign_start
 	result->has_started = true;
 	result->has_memory_sites = start->has_memory_sites;
 	terminal_clear_live();
-	verdict_say_model_without_sites(result->options->memory_model, start->has_memory_sites);
+	verdict_say_model_without_sites(
+		result->options->memory_model, MEMORY_MODEL_SC, start->has_memory_sites);
 	if (result->is_quiet)
 		return;
 	(void)fprintf(

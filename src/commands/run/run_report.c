@@ -58,9 +58,6 @@ static void run_report_print_race_needs(
 {
 	const struct suppressions *suppressions = report->options->suppressions;
 
-	if (report->options->settings.races.weak && !start->has_memory_sites)
-		(void)fprintf(stderr,
-			"note: raddle sees no stores of the program; build it with raddle-cc for --fail-on weak\n");
 	if (!report->options->settings.races.are_failures)
 		return;
 	if (!start->has_memory_sites)
@@ -93,8 +90,8 @@ static void run_report_on_started(void *context, const struct campaign_start *st
 	report->is_unmodified = !start->has_memory_sites;
 	terminal_clear_live();
 	run_report_print_race_needs(report, start);
-	verdict_say_model_without_sites(
-		report->options->settings.memory_model, start->has_memory_sites);
+	verdict_say_model_without_sites(report->options->settings.memory_model,
+		report->options->settings.races.weak, start->has_memory_sites);
 	if (report->is_quiet)
 		return;
 	strategy_format(report->options->strategy, &report->options->strategy_config, strategy,

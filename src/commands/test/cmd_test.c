@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/next_command.h"
 #include "cli/terminal.h"
+#include "cli/verdict.h"
 #include "commands/run/run_arguments.h"
 #include "commands/run/run_options.h"
 #include "commands/test/test_explore.h"
@@ -193,6 +194,7 @@ static void cmd_test_print_summary(const struct test_command *command)
 	const struct test_suite *suite = &command->suite;
 	uint32_t failed = 0, depends = 0, single = 0, unchanged = 0, broken = 0, unrun = 0;
 	uint64_t runs = 0;
+	const struct settings *settings = &command->explore.options->settings;
 	char number[32];
 
 	for (uint32_t i = 0; i < suite->count; i++) {
@@ -209,7 +211,8 @@ static void cmd_test_print_summary(const struct test_command *command)
 	(void)fprintf(stderr, "%u case%s, %s schedule%s%s in %.1f s; %u without threads",
 		suite->count, suite->count == 1 ? "" : "s", terminal_number(runs, number),
 		runs == 1 ? "" : "s",
-		memory_model_phrase(command->explore.options->settings.memory_model),
+		memory_model_phrase(command->explore.has_memory_sites ? settings->memory_model
+								      : MEMORY_MODEL_SC),
 		(double)command->explore.elapsed_ns / 1e9, single);
 	if (unchanged)
 		(void)fprintf(stderr, ", %u unchanged", unchanged);
@@ -219,6 +222,9 @@ static void cmd_test_print_summary(const struct test_command *command)
 		(void)fprintf(stderr, ", %u not run before the time was up", unrun);
 	(void)fprintf(stderr, "; %u failed, %u depending on the schedule; %u distinct finding%s\n",
 		failed, depends, suite->finding_count, suite->finding_count == 1 ? "" : "s");
+	if (command->explore.has_started)
+		verdict_say_model_without_sites(settings->memory_model, settings->races.weak,
+			command->explore.has_memory_sites);
 }
 
 static void cmd_test_print_next(const struct test_command *command)

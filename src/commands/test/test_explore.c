@@ -66,6 +66,14 @@ static void test_explore_on_found(void *context, const struct campaign_found *fo
 	(void)test_suite_add_finding(slice->explore->suite, slice->number, &finding);
 }
 
+static void test_explore_on_started(void *context, const struct campaign_start *start)
+{
+	struct test_slice *slice = context;
+
+	slice->explore->has_started = true;
+	slice->explore->has_memory_sites |= start->has_memory_sites;
+}
+
 static void test_explore_on_confirming(void *context, const struct failure *failure)
 {
 	struct test_slice *slice = context;
@@ -209,6 +217,7 @@ static void test_explore_case(struct test_slice *slice, uint64_t left_ns)
 	struct test_explore *explore = slice->explore;
 	struct campaign_options options = *explore->options;
 	const struct campaign_listener listener = {.context = slice,
+		.started = test_explore_on_started,
 		.progress = test_explore_on_progress,
 		.confirming = test_explore_on_confirming,
 		.warning = test_explore_on_warning,

@@ -23,6 +23,7 @@ struct test_explore {
 
 	/* Results. */
 	bool is_interrupted;
+	bool has_started, has_memory_sites; /* a case has created threads; raddle sees its stores */
 	uint64_t elapsed_ns;
 	int64_t campaign;    /* first campaign of this command; 0: none */
 	struct strbuf notes; /* distinct warnings, one a line */

@@ -15,7 +15,8 @@ static int seen[2];
 static void *run(void *argument)
 {
 	const int me = *(const int *)argument;
-	volatile int *const own = (volatile int *)&flags[me], *const other = (volatile int *)&flags[1 - me];
+	volatile int *const own = (volatile int *)&flags[me],
+			    *const other = (volatile int *)&flags[1 - me];
 
 	if (strcmp(part, "accesses") == 0) {
 		library_store(own);
