@@ -119,6 +119,8 @@ void quick_begin_run(void);
 void quick_resume_run(void);
 /* Counts an access that is no point. Returns whether memory.c examines if the thread waits. */
 bool quick_watches(void);
+/* Called when memory.c has found that the thread waits. */
+void quick_watch_longer(void);
 /* Handles an access that is new in its epoch. `state`: the byte of its site; NULL means none.
  * Returns true if no further work is needed. General registers only. */
 bool quick_passes(uint64_t address, uint32_t properties, uint64_t site, uint8_t *state);

@@ -387,8 +387,10 @@ static void memory_count(struct contract_memory *memory, struct memory_visit *vi
 		return;
 	visit->is_waiting =
 		memory->mode != MEMORY_NONE && !memory->is_partial && memory_waits(&visit->access);
-	if (visit->is_waiting)
-		memory->has_waited = 1;
+	if (!visit->is_waiting)
+		return;
+	memory->has_waited = 1;
+	quick_watch_longer();
 }
 
 bool memory_begin(struct memory_visit *visit)

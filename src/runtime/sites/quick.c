@@ -17,6 +17,9 @@
 #define PERIOD_FIRST (1 << 14)
 #define PERIOD_MOST (1 << 20)
 #define ACCESSES_WATCHED 4096
+/* A thread that waits is watched for this part of a period, so that its steps soon reach the end of
+ * a busy period (clock.c). A computation that resembles a wait stays fast in the other part. */
+#define WAITING_PART 8
 
 /* Bounds of the numbers in keys and tags, at which the table is cleared. */
 #define EPOCHS_MOST (UINT64_C(0x7f000000) * ENGINE_EPOCH)
@@ -280,6 +283,12 @@ bool quick_watches(void)
 		return false;
 	quick.watched--;
 	return true;
+}
+
+void quick_watch_longer(void)
+{
+	if (sites_now.left > quick.period - quick.period / WAITING_PART)
+		quick.watched = ACCESSES_WATCHED;
 }
 
 /* Returns NULL if the access yields new information. */
