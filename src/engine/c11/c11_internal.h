@@ -71,7 +71,6 @@ struct c11_thread {
 enum c11_pending_kind { C11_NOTHING, C11_OLD_LOAD, C11_NEW_STORE, C11_INSERTED_STORE };
 
 struct c11_state {
-	bool is_on;
 	bool has_lost; /* `lost` is valid */
 	uint8_t pending_kind;
 	uint16_t pending_location;
@@ -93,6 +92,7 @@ struct c11_state {
 };
 
 extern struct c11_state c11;
+extern bool c11_is_chosen; /* the run has the memory model C11 */
 
 _Static_assert(C11_LOCATIONS *C11_STORES < STORE_MESSAGES_MOST, "numbers of messages");
 

@@ -2,10 +2,12 @@
  * the newest store then, which every rule permits. */
 #include <string.h>
 
+#include "base/hot_state.h"
 #include "engine/c11/c11_internal.h"
 #include "engine/c11/robustness.h"
 
 struct c11_state c11;
+HOT_STATE bool c11_is_chosen;
 
 static uint16_t *locations_location_bucket(uintptr_t address)
 {
@@ -86,7 +88,7 @@ bool c11_knows(const void *start, size_t bytes)
 
 void c11_forget(const void *start, size_t bytes)
 {
-	if (!c11.is_on)
+	if (!c11_is_chosen)
 		return;
 	c11_settle();
 	for (uint32_t i = 0; i < c11.location_count; i++)

@@ -36,7 +36,7 @@ static void robustness_clear(struct c11_view *view)
 
 bool robustness_is_on(void)
 {
-	return robustness.judged != MEMORY_MODEL_SC && c11.is_on;
+	return robustness.judged != MEMORY_MODEL_SC && c11_is_chosen;
 }
 
 void robustness_begin_run(enum memory_model judged)

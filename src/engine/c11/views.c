@@ -21,12 +21,12 @@ void c11_begin_run(const struct engine_run *run)
 {
 	const bool is_on = run->memory_model == MEMORY_MODEL_C11;
 
-	if (!is_on && !c11.is_on)
+	if (!is_on && !c11_is_chosen)
 		return;
 	/* Entries of earlier runs are less than all later stamps. */
 	if (c11.stamp >= C11_STAMP_MOST / 2)
 		memset(&c11, 0, sizeof c11);
-	c11.is_on = is_on;
+	c11_is_chosen = is_on;
 	c11.delayed = run->delayed;
 	robustness_begin_run(run->judged_model);
 	c11.pending_kind = C11_NOTHING;
@@ -41,22 +41,22 @@ void c11_begin_run(const struct engine_run *run)
 
 void c11_end(void)
 {
-	if (!c11.is_on)
+	if (!c11_is_chosen)
 		return;
 	c11_settle();
-	c11.is_on = false;
+	c11_is_chosen = false;
 }
 
 bool c11_is_on(void)
 {
-	return c11.is_on && engine_is_live();
+	return c11_is_chosen && engine_is_live();
 }
 
 void c11_begin_thread(struct thread_id created)
 {
 	struct c11_thread *thread;
 
-	if (!c11.is_on)
+	if (!c11_is_chosen)
 		return;
 	if (created.index >= C11_THREADS) {
 		engine_note_feature(FEATURE_THREADS_CUT);

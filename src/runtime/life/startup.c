@@ -34,7 +34,7 @@
 #include "runtime/libc/world.h"
 
 HOT_STATE struct runtime runtime;
-bool runtime_is_up; /* written by runtime_set_up() and at the begin of a run */
+HOT_STATE bool runtime_is_up; /* written by runtime_set_up() and at the begin of a run */
 
 void bug_report(const char *condition, const char *file, int line)
 {

@@ -2,6 +2,7 @@
 #include "runtime/contexts.h"
 
 #include "base/hash.h"
+#include "base/hot_state.h"
 #include "runtime/runtime.h"
 
 /* A larger distance from the stack pointer is no frame pointer. */
@@ -23,7 +24,7 @@ struct context_stack {
 };
 
 /* Shared memory, mapped once. */
-static struct context_table {
+static HOT_STATE struct context_table {
 	uint32_t generation;
 	struct context_stack stacks[THREAD_CAPACITY];
 } * contexts;

@@ -13,7 +13,7 @@
 #define DETECT_WORD 8u
 
 /* State of each detector, set when the run begins. NULL if the detector is off. */
-static void *detect_states[DETECTOR_COUNT];
+static HOT_STATE void *detect_states[DETECTOR_COUNT];
 /* True while only the race detector is on, and no inspection waits for an access. */
 static HOT_STATE bool detects_quickly;
 /* True while only the patterns detector is on, and no inspection waits for an access. */

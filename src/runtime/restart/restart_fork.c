@@ -35,10 +35,18 @@ static struct fiber_counts *fork_made_in_run; /* lies in shared memory; set befo
 /* Inherited, so their other sides lie outside of the program. Written by restart_fork_create_at_main(). */
 static uint64_t fork_channels_at_main[BITSET_WORDS(CHANNELS_MAX)];
 
+/* The first read of shared memory maps its neighbours, too; the first write maps one page. */
+static void restart_fork_read(const void *shared)
+{
+	(void)*(const volatile char *)shared;
+}
+
 static void restart_fork_child_set_up(void)
 {
 	struct contract *contract = runtime.contract;
 
+	restart_fork_read(contract);
+	restart_fork_read(contract_area(contract, contract->strategy_offset));
 	contract->guest_pid = (uint32_t)platform_call(SYS_getpid);
 	/* A child must not outlive the server. */
 	(void)platform_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
@@ -224,7 +232,8 @@ static void restart_fork_finish(int status)
 
 	if (runtime.restart == &restart_fork_create && !runtime.contract->is_live)
 		restart_exec.finish(status); /* before the first creation there is no server */
-	if (fork_made_in_run && runtime.executor == &executor_fiber)
+	if (fork_made_in_run && runtime.executor == &executor_fiber &&
+		fiber_made_since_snapshot(NULL, 0))
 		*fork_made_in_run = fiber_pool_lacked();
 	for (;;)
 		(void)platform_call(SYS_exit_group, outcome->kind == OUTCOME_EXIT ? status : 0);

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/hot_state.h"
 #include "runtime/interpose.h"
 #include "runtime/libc/system_calls.h"
 #include "runtime/libc/thread_ids.h"
@@ -27,7 +28,7 @@ struct thread_priority {
 	uint16_t io;
 };
 
-static struct thread_priority priorities[PRIORITY_THREADS_MAX];
+static HOT_STATE struct thread_priority priorities[PRIORITY_THREADS_MAX];
 
 static struct thread_priority *priority_of(const struct engine_thread *thread)
 {

@@ -4,6 +4,7 @@
  * rest in the process of the run. */
 #include <sys/syscall.h>
 
+#include "base/hot_state.h"
 #include "base/text.h"
 #include "model/thread_name.h"
 #include "runtime/libc/child_run.h"
@@ -11,10 +12,8 @@
 #include "runtime/libc/world.h"
 
 /* Threads of children, listed after those of the run. Written at the end of the run. */
-static struct {
-	uint32_t thread_count;
-	struct contract_thread threads[CONTRACT_STUCK_MOST * CONTRACT_STUCK_WAITS + 1];
-} stuck;
+static struct contract_thread stuck_threads[CONTRACT_STUCK_MOST * CONTRACT_STUCK_WAITS + 1];
+static HOT_STATE uint32_t stuck_thread_count;
 
 static uint32_t stuck_count(const struct contract *contract)
 {
@@ -70,7 +69,7 @@ void stuck_children_begin_run(void)
 		contract->stuck[i].pid = 0;
 	contract->stuck_count = 0;
 	contract->child_death = (struct contract_child_death){0};
-	stuck.thread_count = 0;
+	stuck_thread_count = 0;
 }
 
 static const struct contract_stuck *stuck_of(int pid)
@@ -112,18 +111,18 @@ static void stuck_add_forker(struct outcome *outcome, const struct wait_edge *wa
 struct thread_id stuck_children_add_thread(
 	struct thread_id forker_id, const struct contract_thread *description)
 {
-	struct contract_thread *thread = &stuck.threads[stuck.thread_count];
+	struct contract_thread *thread = &stuck_threads[stuck_thread_count];
 	const struct engine_thread *forker = engine_thread(forker_id.index);
 
 	if (forker_id.index >= engine_thread_count() ||
-		engine_thread_count() + stuck.thread_count >= THREAD_CAPACITY ||
-		stuck.thread_count == sizeof stuck.threads / sizeof *stuck.threads)
+		engine_thread_count() + stuck_thread_count >= THREAD_CAPACITY ||
+		stuck_thread_count == sizeof stuck_threads / sizeof *stuck_threads)
 		return THREAD_NONE;
 	*thread = *description;
 	thread->parent = forker_id;
-	thread->ordinal = (uint16_t)(forker->children + stuck.thread_count);
+	thread->ordinal = (uint16_t)(forker->children + stuck_thread_count);
 	thread->name = thread_name_child(forker->name, thread->ordinal);
-	return (struct thread_id){(uint16_t)(engine_thread_count() + stuck.thread_count++)};
+	return (struct thread_id){(uint16_t)(engine_thread_count() + stuck_thread_count++)};
 }
 
 /* Returns the index in the run for a thread of the child; THREAD_NONE: not listed. */
@@ -133,14 +132,14 @@ static struct thread_id stuck_thread_of(
 	for (uint32_t i = 0; i < reported->wait_count; i++)
 		if (thread_same(reported->waits[i].waiter, thread))
 			return (struct thread_id){
-				(uint16_t)(engine_thread_count() + stuck.thread_count + i)};
+				(uint16_t)(engine_thread_count() + stuck_thread_count + i)};
 	return THREAD_NONE;
 }
 
 /* Adds a child that has made threads; the evidence lists them as created by its forker. */
 static void stuck_add_own(struct outcome *outcome, const struct contract_stuck *reported)
 {
-	if (engine_thread_count() + stuck.thread_count + reported->wait_count > THREAD_CAPACITY ||
+	if (engine_thread_count() + stuck_thread_count + reported->wait_count > THREAD_CAPACITY ||
 		reported->forker.index >= engine_thread_count())
 		return;
 	for (uint32_t k = reported->wait_count; k--;) {
@@ -156,8 +155,8 @@ static void stuck_add_own(struct outcome *outcome, const struct contract_stuck *
 
 void stuck_children_add_threads(struct contract_thread *threads, uint32_t *count)
 {
-	for (uint32_t i = 0; i < stuck.thread_count && *count < THREAD_CAPACITY; i++)
-		threads[(*count)++] = stuck.threads[i];
+	for (uint32_t i = 0; i < stuck_thread_count && *count < THREAD_CAPACITY; i++)
+		threads[(*count)++] = stuck_threads[i];
 }
 
 void stuck_children_add_waits(struct outcome *outcome)

@@ -2,6 +2,7 @@
  * only. The moving thread drains the ring into the queue of pending signals. */
 #include <string.h>
 
+#include "base/hot_state.h"
 #include "runtime/interpose.h"
 #include "runtime/libc/signals.h"
 #include "runtime/libc/world.h"
@@ -22,15 +23,16 @@ struct pending_signal {
 	bool is_assigned; /* sent to the process and assigned to the thread */
 };
 
-static struct {
-	/* Ring of arrived signals, written by the signal entry */
-	struct ring_entry ring[RING_SIZE];
+/* Ring of arrived signals, written by the signal entry */
+static struct ring_entry signal_ring[RING_SIZE];
+/* Queue of pending signals, oldest first */
+static struct pending_signal signal_queue[QUEUE_SIZE];
+
+static HOT_STATE struct {
 	uint32_t ring_next;    /* next entry to fill */
 	uint32_t ring_drained; /* entries before it are free */
 	uint64_t overflow;     /* standard signals that found the ring full */
-	/* Queue of pending signals, oldest first */
-	struct pending_signal queue[QUEUE_SIZE];
-	uint32_t count;
+	uint32_t count;	       /* of pending signals */
 	uint64_t process_pending;
 } signals;
 
@@ -46,10 +48,10 @@ void signal_arrive(struct engine_thread *thread, const siginfo_t *information)
 		}
 	} while (!__atomic_compare_exchange_n(
 		&signals.ring_next, &at, at + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-	signals.ring[at % RING_SIZE].information = *information;
-	signals.ring[at % RING_SIZE].thread = thread;
+	signal_ring[at % RING_SIZE].information = *information;
+	signal_ring[at % RING_SIZE].thread = thread;
 	/* Pairs with the acquire in signal_queue_drain. */
-	__atomic_store_n(&signals.ring[at % RING_SIZE].is_filled, 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&signal_ring[at % RING_SIZE].is_filled, 1, __ATOMIC_RELEASE);
 }
 
 bool signals_arrived(void)
@@ -63,7 +65,7 @@ void signal_queue_drain(void)
 	uint64_t overflow = __atomic_exchange_n(&signals.overflow, 0, __ATOMIC_RELAXED);
 
 	while (signals.ring_drained != __atomic_load_n(&signals.ring_next, __ATOMIC_RELAXED)) {
-		struct ring_entry *entry = &signals.ring[signals.ring_drained % RING_SIZE];
+		struct ring_entry *entry = &signal_ring[signals.ring_drained % RING_SIZE];
 
 		if (!__atomic_load_n(&entry->is_filled, __ATOMIC_ACQUIRE))
 			break; /* another kernel thread is still writing it */
@@ -83,16 +85,16 @@ void signal_queue_drain(void)
 static struct pending_signal *signal_queue_find(const struct engine_thread *thread, int signal)
 {
 	for (uint32_t i = 0; i < signals.count; i++)
-		if (signals.queue[i].thread == thread &&
-			signals.queue[i].information.si_signo == signal)
-			return &signals.queue[i];
+		if (signal_queue[i].thread == thread &&
+			signal_queue[i].information.si_signo == signal)
+			return &signal_queue[i];
 	return NULL;
 }
 
 siginfo_t *signals_pending_of_timer(int signal, int timer)
 {
 	for (uint32_t i = 0; i < signals.count; i++) {
-		siginfo_t *information = &signals.queue[i].information;
+		siginfo_t *information = &signal_queue[i].information;
 
 		if (information->si_signo == signal && information->si_code == SI_TIMER &&
 			information->si_timerid == timer)
@@ -115,7 +117,7 @@ static void signal_queue_set_pending(struct engine_thread *thread, int signal, b
 static bool signal_queue_has(const struct engine_thread *thread, int signal)
 {
 	for (uint32_t i = 0; i < signals.count; i++) {
-		const struct pending_signal *pending = &signals.queue[i];
+		const struct pending_signal *pending = &signal_queue[i];
 		const struct engine_thread *receiver =
 			pending->is_assigned ? NULL : pending->thread;
 
@@ -133,7 +135,7 @@ int signal_queue_add(struct engine_thread *thread, const siginfo_t *information)
 		return 0;
 	if (signals.count == QUEUE_SIZE)
 		return EAGAIN;
-	signals.queue[signals.count++] =
+	signal_queue[signals.count++] =
 		(struct pending_signal){.information = *information, .thread = thread};
 	signal_queue_set_pending(thread, signal, true);
 	return 0;
@@ -151,7 +153,7 @@ static bool queue_take(struct engine_thread *thread, int signal, siginfo_t *out)
 		posix_timer_was_taken(&found->information);
 	*out = found->information;
 	signals.count--;
-	memmove(found, found + 1, (size_t)((char *)&signals.queue[signals.count] - (char *)found));
+	memmove(found, found + 1, (size_t)((char *)&signal_queue[signals.count] - (char *)found));
 	signal_queue_set_pending(thread, signal, signal_queue_find(thread, signal) != NULL);
 	return true;
 }
@@ -188,7 +190,7 @@ bool signal_queue_return(struct engine_thread *thread, uint64_t set)
 	bool is_any = false;
 
 	for (uint32_t i = 0; i < signals.count; i++) {
-		struct pending_signal *pending = &signals.queue[i];
+		struct pending_signal *pending = &signal_queue[i];
 		const int signal = pending->information.si_signo;
 
 		if (pending->thread != thread || !pending->is_assigned ||
@@ -208,8 +210,8 @@ void signal_queue_forget(struct engine_thread *thread)
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; thread->signals_pending && i < signals.count; i++)
-		if (signals.queue[i].thread != thread)
-			signals.queue[kept++] = signals.queue[i];
+		if (signal_queue[i].thread != thread)
+			signal_queue[kept++] = signal_queue[i];
 	if (thread->signals_pending)
 		signals.count = kept;
 	thread->signals_pending = 0;

@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <pthread.h>
 
+#include "base/hot_state.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
@@ -10,8 +11,10 @@
 static struct {
 	bool is_used[PTHREAD_KEYS_MAX];
 	void (*destructor[PTHREAD_KEYS_MAX])(void *);
-	pthread_key_t end; /* one past the highest key ever created */
 } keys;
+
+/* One past the highest key ever created */
+static HOT_STATE pthread_key_t key_end;
 
 EXPORT int pthread_key_create(pthread_key_t *key, void (*destructor)(void *))
 {
@@ -23,8 +26,8 @@ EXPORT int pthread_key_create(pthread_key_t *key, void (*destructor)(void *))
 		return error;
 	keys.is_used[*key] = true;
 	keys.destructor[*key] = destructor;
-	if (*key >= keys.end)
-		keys.end = *key + 1;
+	if (*key >= key_end)
+		key_end = *key + 1;
 	return 0;
 }
 
@@ -46,7 +49,7 @@ static bool key_run_round(void)
 {
 	bool has_run = false;
 
-	for (pthread_key_t key = 0; key < keys.end; key++) {
+	for (pthread_key_t key = 0; key < key_end; key++) {
 		void *value = keys.is_used[key] ? pthread_getspecific(key) : NULL;
 
 		if (!value)
@@ -66,7 +69,7 @@ void runtime_run_key_destructors(void)
 		if (!key_run_round())
 			return;
 	/* The exit of the kernel thread must not run destructors of values set again. */
-	for (pthread_key_t key = 0; key < keys.end; key++)
+	for (pthread_key_t key = 0; key < key_end; key++)
 		if (keys.is_used[key] && pthread_getspecific(key))
 			(void)pthread_setspecific(key, NULL);
 }
