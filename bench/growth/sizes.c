@@ -2,6 +2,7 @@
  * sizes steps N: two threads perform N operations.
  * sizes threads N: N threads lock a mutex each.
  * sizes mutexes N: two threads lock 10 of N mutexes, which main has used before.
+ * sizes lost N: the same as steps, and at its end each thread may lose an update of the other, which is a failure.
  * sizes heap N: two threads perform 10 operations beside a heap of N bytes, which main has written.
  */
 #include <pthread.h>
@@ -28,6 +29,20 @@ static void *work(void *own_mutex)
 		pthread_mutex_unlock(locked);
 	}
 	return NULL;
+}
+
+static void *work_and_lose(void *unused)
+{
+	long seen;
+
+	work(NULL);
+	pthread_mutex_lock(&mutex);
+	seen = count;
+	pthread_mutex_unlock(&mutex);
+	pthread_mutex_lock(&mutex);
+	count = seen + 1;
+	pthread_mutex_unlock(&mutex);
+	return unused;
 }
 
 static void *lock_some(void *unused)
@@ -64,6 +79,10 @@ int main(int argc, char **argv)
 	if (strcmp(argv[1], "steps") == 0) {
 		operations = size / 2;
 		return run_threads(2, work, 0);
+	}
+	if (strcmp(argv[1], "lost") == 0) {
+		operations = size / 2;
+		return run_threads(2, work_and_lose, 0) || count != operations / 2 * 2 + 2;
 	}
 	if (strcmp(argv[1], "heap") == 0) {
 		if (!(heap = malloc((size_t)size)))
