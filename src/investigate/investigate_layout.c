@@ -1,4 +1,5 @@
-/* If a schedule fails likewise in the plain layout (model/layout.h), the finding gets that one. */
+/* An investigation as a whole. If a schedule fails likewise in the plain layout (model/layout.h), the
+ * finding gets that one. */
 #include "investigate/investigate_internal.h"
 
 #include <stdlib.h>
@@ -53,14 +54,20 @@ int investigate(struct investigation *investigation, struct failure *failure,
 	struct finding *finding, struct error *err)
 {
 	const struct settings *const settings = investigation->probe.settings;
+	const struct memory_view *const memory = investigation->probe.memory;
+	struct memory_view learnt = {0};
 	struct settings plain;
 	int result = investigate_plain_layout(investigation, failure, &plain, err);
 
+	if (result == 0)
+		result = investigate_with_accesses(investigation, failure, &learnt, err);
 	if (result == 0 || result == ERROR_INTERRUPTED)
 		result = investigate_schedule(investigation, failure, finding, err);
 	if (result == 0 && !settings->has_fixed_layout &&
 		confirmation_is_repeatable(&investigation->confirmation))
 		investigate_describe_layout(finding);
 	investigation->probe.settings = settings;
+	investigation->probe.memory = memory;
+	memory_view_release(&learnt);
 	return result;
 }

@@ -196,11 +196,23 @@ static bool replay_may_follow(const struct replay_state *replay, const struct sc
 		       view_may_stall(view, thread));
 }
 
+/* Returns whether the running thread is at an access that is not in the schedule. */
+static bool replay_is_at_access(const struct replay_state *replay, const struct schedule_view *view)
+{
+	const uint32_t thread = view->current.index;
+
+	return replay->lacks_accesses && thread < view->thread_count &&
+	       view_is_enabled(view, thread) &&
+	       op_descriptions[view->pending[thread].kind].object == OBJECT_MEMORY;
+}
+
 static struct thread_id replay_exact(struct replay_state *replay, const struct schedule_view *view)
 {
 	const struct schedule_segment *segment = replay->diverged ? NULL : replay_here(replay);
 	uint32_t thread;
 
+	if (replay_is_at_access(replay, view))
+		return view->current;
 	while (segment && replay->skips_disabled && !replay_may_follow(replay, view, segment)) {
 		replay->cursor.segment++;
 		replay->cursor.used = 0;
@@ -327,7 +339,8 @@ static bool replay_keeps_current(void *state, const struct schedule_view *view)
 	struct replay_state *replay = state;
 	const struct schedule_segment *segment;
 
-	if (replay->mode != REPLAY_EXACT || replay->known != view->thread_count)
+	if (replay->mode != REPLAY_EXACT || replay->known != view->thread_count ||
+		replay->lacks_accesses)
 		return false;
 	segment = replay->diverged ? NULL : replay_here(replay);
 	if (segment) {

@@ -76,6 +76,9 @@ struct replay_state {
 	bool knows_few_values;	  /* exact mode: see replay_state_set_few_values() */
 	/* exact mode: steps of disabled threads are skipped, without divergence */
 	bool skips_disabled;
+	/* exact mode: accesses to memory are not in the schedule; a thread makes them after the step
+	 * that precedes them */
+	bool lacks_accesses;
 	struct rng rng; /* seeded by the run */
 
 	struct key_table names;

@@ -45,8 +45,11 @@ int probe_open(struct probe *probe, const struct probe_params *params, struct er
 	result = worker_open(&probe->worker, &worker, err);
 	if (result < 0)
 		return result;
-	memory_view_apply(params->memory ? params->memory : &(const struct memory_view){0},
-		contract_memory(probe->worker.contract));
+	if (params->learns_memory)
+		contract_memory(probe->worker.contract)->mode = params->settings->memory_mode;
+	else
+		memory_view_apply(params->memory ? params->memory : &(const struct memory_view){0},
+			contract_memory(probe->worker.contract));
 	plan = &probe->worker.contract->plan;
 	settings_to_plan(params->settings, plan);
 	races_apply(&params->settings->races, probe->worker.contract);
@@ -104,6 +107,7 @@ void probe_fill(struct probe *probe, const struct probe_plan *plan)
 	if (plan->knows_few_values)
 		replay_state_set_few_values(state);
 	state->skips_disabled = plan->skips_disabled;
+	state->lacks_accesses = plan->lacks_accesses;
 	if (has_orders)
 		replay_state_set_orders(state, plan->orders, plan->order_count, plan->op_capacity);
 }

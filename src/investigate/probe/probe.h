@@ -54,6 +54,7 @@ struct probe_plan {
 	/* the schedule was composed, not recorded: replay_state_set_few_values() */
 	bool knows_few_values;
 	bool skips_disabled; /* same as in struct replay_state */
+	bool lacks_accesses; /* same as in struct replay_state */
 };
 
 /* Bytes for a strategy state that holds schedules of any length that a contract can record. */
@@ -76,7 +77,8 @@ struct probe_params {
 	bool has_patterns; /* runs record access patterns (detectors/patterns.h) */
 	uint32_t pattern_window; /* 0: the default window */
 	bool has_orders;	 /* patterns include operations on synchronisation objects */
-	uint64_t hang_ns;	 /* 0: the limit of the settings */
+	bool learns_memory; /* `memory` is NULL; runs learn which memory is shared, and use it */
+	uint64_t hang_ns;   /* 0: the limit of the settings */
 	/* A longer run is killed and does not count as a failure; 0: no limit. */
 	uint64_t run_limit_ns;
 	const volatile int *is_interrupted;

@@ -1,4 +1,4 @@
-/* Failures at a value that another thread has written: values lost | gone | early | joined. */
+/* Failures at a value that another thread has written: values lost | gone | early | certain | joined. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -44,6 +44,12 @@ static void *drop_name(void *unused)
 	return unused;
 }
 
+static void *use_dropped(void *unused)
+{
+	assert(*atomic_load(&name) == 's'); /* FAILS */
+	return unused;
+}
+
 static void *begin(void *unused)
 {
 	pthread_mutex_lock(&lock);
@@ -85,6 +91,13 @@ int main(int argc, char **argv)
 		run_both(use_name, drop_name);
 	} else if (!strcmp(scene, "early")) {
 		run_both(expect_idle, begin);
+	} else if (!strcmp(scene, "certain")) {
+		pthread_t thread;
+
+		pthread_create(&thread, NULL, drop_name, NULL);
+		pthread_join(thread, NULL);
+		pthread_create(&thread, NULL, use_dropped, NULL);
+		pthread_join(thread, NULL);
 	} else {
 		run_both(begin, begin);
 		assert(atomic_load(&state) == 2);
