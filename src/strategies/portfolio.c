@@ -1,21 +1,22 @@
 /*
- * Strategy `portfolio`: a fixed plan of random strategies, which depends only on the number of the
- * run, beside an exhaustive search while the program appears small
- * (docs/decisions/0022-portfolio.md).
+ * Strategy `portfolio`: a plan of random strategies, beside an exhaustive search while the program
+ * appears small (docs/decisions/0022-portfolio.md). The plan depends on the number of the run and
+ * on the size of the program, which the first runs show.
  *
  * No single strategy is best for every bug. `surw` and `rff`, the *leaders*, need the fewest
- * schedules for most bugs. They take turns in seven of eight early planned runs and in half of the
- * later ones. The other arms share the rest in rotation. bench/first-failure measures the arms and
- * the mix.
+ * schedules for most bugs. They make seven of eight early planned runs and half of the later ones.
+ * The other arms share the rest in rotation. Three of the first runs are the same for every seed:
+ * the threads in step, the newest thread first, and without preemptions. bench/first-failure
+ * measures the arms and the mix.
  *
- * `dpor` makes the first half of an early round, the first quarter of a later one, and the plan the
- * other runs. Each of its runs follows from the last one: one worker makes all of them.
+ * `dpor` makes the first runs of a round, and the plan the other runs. Each run of dpor follows
+ * from the last one: one worker makes all of them. Its share is large if the program has few orders.
  *
  * Early runs are few, so they teach more than their own arm: both leaders learn from all of them,
  * and `dpor` learns the contended objects from the first two in place of its own learning runs.
  *
  * Bound: of ROTATION * LATE_PERIOD consecutive planned runs after the first EARLY_RUNS, every arm
- * makes at least one. An arm that alone needs m runs on average needs at most about
+ * of the rotation makes at least one. An arm that alone needs m runs on average needs at most about
  * EARLY_RUNS + 16 m planned runs here.
  */
 #include "strategies/portfolio.h"
@@ -30,6 +31,7 @@ struct portfolio_arm {
 	const struct strategy *strategy;
 	const char *text;
 	int64_t option; /* value of the first option, if not the default */
+	int64_t second; /* value of the second option, if not the default */
 };
 
 /* dpor's longest run. Its memory, a megabyte, is cleared whenever the search begins again. */
@@ -38,38 +40,66 @@ struct portfolio_arm {
 /* The first two arms lead, the last one searches. Depth 2 is cheap and frequent; depth 5 reaches
  * bugs that depth 3 cannot. */
 static const struct portfolio_arm arms[] = {
-	{&strategy_surw, "surw", 0},
-	{&strategy_rff, "rff", 0},
-	{&strategy_pos, "pos", 0},
-	{&strategy_random, "random", 0},
-	{&strategy_rpro, "rpro", 0},
-	{&strategy_pct, "pct,depth=2", 2},
-	{&strategy_pct, "pct,depth=3", 3},
-	{&strategy_pct, "pct,depth=5", 5},
-	{&strategy_dpor, "dpor", SEARCH_STEPS},
+	{&strategy_surw, "surw", 0, 0},
+	{&strategy_rff, "rff", 0, 0},
+	{&strategy_pos, "pos", 0, 0},
+	{&strategy_random, "random", 0, 0},
+	{&strategy_rpro, "rpro", 0, 0},
+	{&strategy_pct, "pct,depth=2", 2, 0},
+	{&strategy_pct, "pct,depth=3", 3, 0},
+	{&strategy_pct, "pct,depth=5", 5, 0},
+	{&strategy_round_robin, "round_robin,steps=1", 1, 0},
+	{&strategy_round_robin, "round_robin,order=newest", 0, 1},
+	{&strategy_round_robin, "round_robin", 0, 0},
+	{&strategy_dpor, "dpor", SEARCH_STEPS, 0},
 };
 
 #define ARM_COUNT ((uint32_t)(sizeof arms / sizeof *arms))
 #define ARM_SEARCH (ARM_COUNT - 1)
 #define START ARM_COUNT /* number of the block with the search's state before this round */
-#define ARM_RANDOM 3u	/* needs no lessons */
+#define ARM_SURW 0u
+#define ARM_RFF 1u
+#define ARM_RANDOM 3u /* needs no lessons */
+#define ARM_FIXED 8u  /* first of the arms that always make the same run */
+#define FIXED 3u      /* their number: the second, fourth and sixth planned runs */
 #define LEADERS 2u
 #define STATE_ALIGNMENT 64u
-#define EARLY_RUNS 64u	  /* most failures occur within this many runs */
-#define EARLY_PERIOD 8u	  /* one early run in this many is not a leader's */
-#define LATE_PERIOD 2u	  /* one later run in this many is not a leader's */
-#define OBSERVED_RUNS 32u /* in rounds of at most 16, as many as teach a leader */
-#define SEARCH_START 2u	  /* the first two runs teach the search */
-#define SEARCH_PERIOD_EARLY 2u
-#define SEARCH_PERIOD_LATE 4u
+#define EARLY_RUNS 64u	       /* most failures occur within this many runs */
+#define EARLY_PERIOD 8u	       /* one early run in this many is not a leader's */
+#define LATE_PERIOD 2u	       /* one later run in this many is not a leader's */
+#define OBSERVED_RUNS 32u      /* in rounds of at most 16, as many as teach a leader */
+#define SEARCH_START 2u	       /* the first two runs teach the search */
+#define FIRST_RUNS 32u	       /* in which a search of a small program is worth most of the runs */
+#define SEARCH_SHARES 32u      /* denominator of the search's share of a round */
 #define SEARCH_RUNS_MOST 4096u /* a program with more orders is too big */
 
-static const uint16_t rotation[] = {6, 2, 3, 5, 4, 6, 2, 7};
+static const uint16_t rotation[] = {6, 5, 3, 2, 4, 6, 5, 7};
 #define ROTATION ((uint32_t)(sizeof rotation / sizeof *rotation))
 static const uint16_t even_rotation[] = {0, 2, 3, 4, 5, 6, 7};
 #define EVEN_ROTATION ((uint32_t)(sizeof even_rotation / sizeof *even_rotation))
 /* One planned run in this many is made with depth 3, early and late. */
 #define GUARANTEE_PERIOD (EARLY_PERIOD * ROTATION / 2)
+
+/*
+ * The plan by size of the program. With few orders, the search needs the fewest schedules; with
+ * many, it stays near the end of the run for too long.
+ */
+struct portfolio_size {
+	uint64_t bits; /* most order_bits() of surw of such a program */
+	/* numerators of the search's share: first, early and late runs */
+	uint32_t search_first, search_early, search_late;
+	uint32_t leader_turns; /* rff makes one leader's run in this many, surw the others */
+};
+
+static const struct portfolio_size sizes[] = {
+	{.bits = 13, .search_first = 24, .search_early = 16, .search_late = 8, .leader_turns = 4},
+	{.bits = 26, .search_first = 8, .search_early = 16, .search_late = 8, .leader_turns = 4},
+	{.bits = UINT64_MAX,
+		.search_first = 0,
+		.search_early = 2,
+		.search_late = 4,
+		.leader_turns = 2},
+};
 
 /* A search, whose runs must be made in order. */
 struct portfolio_search {
@@ -94,12 +124,13 @@ struct portfolio_turn {
 };
 
 struct portfolio {
-	struct rng values; /* random values for arms without choose_value() */
-	uint64_t runs;	   /* number of planned runs in earlier rounds */
-	uint32_t place;	   /* place of the run in its round */
-	uint32_t arm;	   /* arm of the current or last run */
-	bool is_running;   /* between begin_run and end_run */
-	bool is_even;	   /* option `even`: the arms rotate from the first run on */
+	struct rng values;   /* random values for arms without choose_value() */
+	uint64_t runs;	     /* number of planned runs in earlier rounds */
+	uint64_t order_bits; /* size of the program, learnt */
+	uint32_t place;	     /* place of the run in its round */
+	uint32_t arm;	     /* arm of the current or last run */
+	bool is_running;     /* between begin_run and end_run */
+	bool is_even;	     /* option `even`: the arms rotate from the first run on */
 	/* every run of this round teaches both leaders, under the place of the run in the round */
 	bool is_observed;
 	uint32_t observers; /* bits of the arms that learn from the current run of another arm */
@@ -129,6 +160,8 @@ static struct strategy_config portfolio_arm_config(
 		own.option[i] = options[i].standard;
 	if (arms[arm].option)
 		own.option[0] = arms[arm].option;
+	if (arms[arm].second)
+		own.option[1] = arms[arm].second;
 	return own;
 }
 
@@ -170,32 +203,46 @@ static void portfolio_begin_campaign(void *state, const struct strategy_config *
 	}
 }
 
+static const struct portfolio_size *portfolio_size(const struct portfolio *portfolio)
+{
+	const struct portfolio_size *size = sizes;
+
+	while (portfolio->order_bits > size->bits)
+		size++;
+	return size;
+}
+
 static uint16_t portfolio_planned_arm(const struct portfolio *portfolio, uint64_t number)
 {
 	const uint64_t period = number < EARLY_RUNS ? EARLY_PERIOD : LATE_PERIOD;
 	const uint64_t start = number < EARLY_RUNS ? 0 : EARLY_RUNS;
+	const uint32_t turns = portfolio_size(portfolio)->leader_turns;
 
 	/* Without rff: it prefers rare orders, which then accompany too many failures. */
 	if (portfolio->is_even)
 		return even_rotation[number % EVEN_ROTATION];
+	if (number % 2 && number / 2 < FIXED)
+		return (uint16_t)(ARM_FIXED + number / 2);
 	if ((number - start) % period != period - 1)
-		return (uint16_t)((number - number / period) % LEADERS);
+		return (number - number / period) % turns == turns - 1 ? ARM_RFF : ARM_SURW;
 	return rotation[(number - start) / period % ROTATION];
 }
 
 /* Returns the number of the search's runs in the next round of at most `places` runs. */
 static uint32_t portfolio_search_share(const struct portfolio *portfolio, uint32_t places)
 {
+	const struct portfolio_size *size = portfolio_size(portfolio);
 	const struct portfolio_search *search = &portfolio->search;
 	const uint64_t runs = portfolio->runs + search->planned;
-	const uint32_t period = runs < EARLY_RUNS ? SEARCH_PERIOD_EARLY : SEARCH_PERIOD_LATE;
+	uint32_t share;
 
 	if (!search->is_possible || search->has_children || search->is_over ||
 		runs < SEARCH_START || search->planned >= SEARCH_RUNS_MOST)
 		return 0;
-	if (places == 1)
-		return runs % period == 0;
-	return places / period;
+	share = runs < FIRST_RUNS   ? size->search_first
+		: runs < EARLY_RUNS ? size->search_early
+				    : size->search_late;
+	return (uint32_t)((runs + places) * share / SEARCH_SHARES - runs * share / SEARCH_SHARES);
 }
 
 static void portfolio_plan(struct portfolio *portfolio, uint32_t places, uint32_t *planned)
@@ -426,8 +473,13 @@ static void portfolio_learn(void *state, uint32_t count, uint32_t next)
 	portfolio_learn_search(portfolio, runs[ARM_SEARCH]);
 	for (uint32_t arm = 0; portfolio->is_observed && arm < LEADERS; arm++)
 		runs[arm] = count;
+	for (uint32_t arm = 0; arm < LEADERS; arm++)
+		arms[arm].strategy->learning.learn(
+			portfolio_arm_state(portfolio, arm), runs[arm], next);
+	portfolio->order_bits =
+		strategy_surw.learning.order_bits(portfolio_arm_state(portfolio, ARM_SURW));
 	portfolio_plan(portfolio, next, planned);
-	for (uint32_t arm = 0; arm < ARM_COUNT; arm++)
+	for (uint32_t arm = LEADERS; arm < ARM_COUNT; arm++)
 		if ((runs[arm] || planned[arm]) && arms[arm].strategy->learning.learn)
 			arms[arm].strategy->learning.learn(
 				portfolio_arm_state(portfolio, arm), runs[arm], planned[arm]);
@@ -439,6 +491,7 @@ static void portfolio_share(void *state, const void *other)
 	struct portfolio *portfolio = state;
 
 	portfolio->runs = from->runs;
+	portfolio->order_bits = from->order_bits;
 	portfolio->is_observed = from->is_observed;
 	for (uint32_t arm = 0; arm < ARM_COUNT; arm++)
 		if (arms[arm].strategy->learning.share)
@@ -491,7 +544,7 @@ static bool portfolio_guarantee(const void *state, struct strategy_guarantee *ou
 			continue;
 		if (!arms[i].strategy->guarantee(portfolio_arm_state_of(portfolio, i), out))
 			return false;
-		/* The search makes at most half of the runs. */
+		/* The search makes at most half of the runs, but of the first ones. */
 		out->probability /= 2 * GUARANTEE_PERIOD;
 		out->formula = "1/(64*n*k^(d-1))";
 		_Static_assert(GUARANTEE_PERIOD == 32, "the formula's text names the share");

@@ -180,6 +180,11 @@ struct strategy_learning {
 	uint32_t (*ordered)(const void *state);
 	/* Called before `learn`: the program has new scheduling points. NULL: no effect. */
 	void (*begin_again)(void *state);
+	/*
+	 * Estimate, from what is learnt, of the binary logarithm of the number of orders of ops that
+	 * threads may exchange; a program with few is small. NULL: no estimate.
+	 */
+	uint64_t (*order_bits)(const void *state);
 };
 
 /* Exhaustive search. All members are NULL in strategies that choose at random. */

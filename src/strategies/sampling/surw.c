@@ -53,11 +53,6 @@ static size_t surw_state_bytes(const struct strategy_config *config)
 	return sizeof(struct surw);
 }
 
-static uint32_t surw_expected(const struct surw_pair *pair)
-{
-	return (pair->sixteenths + 8) / 16;
-}
-
 static void surw_expect(struct surw *surw)
 {
 	for (uint32_t i = 0; i < surw->threads.count; i++)
@@ -68,14 +63,6 @@ static void surw_expect(struct surw *surw)
 	for (uint32_t i = surw->threads.count; i-- > 1;)
 		if (surw->parent[i] != KEY_TABLE_NONE)
 			surw->subtree[surw->parent[i]] += surw->subtree[i];
-}
-
-static bool surw_is_guarded(const struct surw_object *object)
-{
-	for (uint32_t i = 0; i < SURW_LOCKS; i++)
-		if (object->common.locks[i])
-			return true;
-	return false;
 }
 
 /* Picks an object among the shared ones that are not always used under one lock. */
@@ -263,5 +250,6 @@ const struct strategy strategy_surw = {
 		.gather = surw_gather,
 		.learn = surw_learn,
 		.share = surw_share,
-		.observe = surw_observe},
+		.observe = surw_observe,
+		.order_bits = surw_order_bits},
 };

@@ -97,8 +97,24 @@ void surw_note(struct surw *surw, const struct schedule_view *view, uint32_t thr
 /* Returns whether the op can be reordered with other ops on its object. */
 bool surw_may_interest(const struct pending_op *op);
 
+/* Returns the number of interesting ops that a run is expected to have. */
+static inline uint32_t surw_expected(const struct surw_pair *pair)
+{
+	return (pair->sixteenths + 8) / 16;
+}
+
+/* Returns whether one lock is held at all ops on the object: its order is that of the lock. */
+static inline bool surw_is_guarded(const struct surw_object *object)
+{
+	for (uint32_t i = 0; i < SURW_LOCKS; i++)
+		if (object->common.locks[i])
+			return true;
+	return false;
+}
+
 void surw_end_run(void *state, const struct run_summary *summary);
 void surw_begin_place(void *state, uint32_t place);
 void surw_gather(void *state, const void *other, uint32_t place, uint32_t count);
 void surw_learn(void *state, uint32_t count, uint32_t next);
 void surw_share(void *state, const void *other);
+uint64_t surw_order_bits(const void *state);

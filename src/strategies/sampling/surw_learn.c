@@ -247,6 +247,52 @@ void surw_learn(void *state, uint32_t count, uint32_t next)
 	}
 }
 
+#define SURW_BITS_MOST 256u /* larger estimates are not needed and would take time */
+
+/* Returns 256 times the binary logarithm of `number`, which is above 0. */
+static uint64_t surw_logarithm(uint64_t number)
+{
+	const uint32_t power = 63 - (uint32_t)__builtin_clzll(number);
+
+	return 256 * (uint64_t)power + ((number << 8 >> power) - 256); /* linear between powers */
+}
+
+/* Returns 256 times the binary logarithm of the factorial of `number`: Stirling's formula. */
+static uint64_t surw_log_factorial(uint64_t number)
+{
+	uint64_t sum = 0;
+
+	if (number >
+		16) /* n ln n - n + ln(2 pi n) / 2; 369 and 339 are 256 times 1/ln 2 and log2(2 pi) / 2 */
+		return number * surw_logarithm(number) - 369 * number + surw_logarithm(number) / 2 +
+		       339;
+	for (uint64_t i = 2; i <= number; i++)
+		sum += surw_logarithm(i);
+	return sum;
+}
+
+/* The ops of the threads on an object have a multinomial number of orders. */
+uint64_t surw_order_bits(const void *state)
+{
+	const struct surw *surw = state;
+	uint64_t bits = 0;
+
+	for (uint32_t i = 0; i < surw->eligible_count && bits < SURW_BITS_MOST * 256; i++) {
+		const uint32_t object = surw->eligible[i];
+		uint64_t ops = 0, within = 0;
+
+		if (surw_is_guarded(&surw->object_of[object]))
+			continue;
+		for (uint32_t pair = 0; pair < surw->pairs.count; pair++)
+			if (surw->pair_of[pair].object == object) {
+				ops += surw_expected(&surw->pair_of[pair]);
+				within += surw_log_factorial(surw_expected(&surw->pair_of[pair]));
+			}
+		bits += surw_log_factorial(ops) - within;
+	}
+	return bits / 256;
+}
+
 void surw_share(void *state, const void *other)
 {
 	const struct surw *from = other;

@@ -14,9 +14,8 @@
 #define ARMS 8	 /* those of the plan */
 #define CYCLE 16 /* after the early runs each arm has one run in so many at least */
 #define EARLY 64
-#define EARLY_SEARCH 31		    /* from the third early run on, one in two */
-#define PLANNED 33		    /* the other early runs */
-#define LONG_SEARCH (4 * 4096 + 64) /* a search without end is given up by then */
+#define FIRST 32
+#define LONG_SEARCH (8 * 4096 + 64) /* a search without end is given up by then */
 
 /* Far more orders than runs. */
 static const struct simulated_op shared[] = {ADD(0, 1), ADD(0, 1)};
@@ -31,6 +30,12 @@ static const struct simulated_code few_codes[] = {
 static const struct simulated_program few_orders = {
 	.codes = few_codes, .code_count = 2, .initial_count = 2};
 
+/* 10 bits: too many orders for the first runs, and few enough for a large share of them. */
+static const struct simulated_code some_codes[] = {
+	CODE_REPEATED(shared, 3), CODE_REPEATED(shared, 3)};
+static const struct simulated_program some_orders = {
+	.codes = some_codes, .code_count = 2, .initial_count = 2};
+
 /* Runs by arm. */
 struct tally {
 	const char *names[16];
@@ -39,12 +44,13 @@ struct tally {
 };
 
 /* The runs after the first `skipped` ones. */
-static struct tally tally_runs(uint64_t skipped, uint64_t run_count)
+static struct tally tally_runs(
+	const struct simulated_program *program, uint64_t skipped, uint64_t run_count)
 {
 	struct simulated_campaign campaign;
 	struct tally tally = {0};
 
-	simulated_campaign_init(&campaign, &many_orders, &strategy_portfolio, 0, 1);
+	simulated_campaign_init(&campaign, program, &strategy_portfolio, 0, 1);
 	assert_int_equal(simulated_campaign_count(&campaign, skipped, OUTCOME_PASSED), skipped);
 	for (uint64_t run = 0; run < run_count; run++) {
 		const char *name;
@@ -73,7 +79,7 @@ static uint64_t runs_of_arm(const struct tally *tally, const char *name)
 
 static void portfolio__names_arms_that_can_be_written_as_such(void **unused)
 {
-	const struct tally tally = tally_runs(LONG_SEARCH, CYCLE);
+	const struct tally tally = tally_runs(&many_orders, LONG_SEARCH, CYCLE);
 
 	(void)unused;
 	assert_int_equal(tally.count, ARMS);
@@ -83,15 +89,37 @@ static void portfolio__names_arms_that_can_be_written_as_such(void **unused)
 
 static void portfolio__gives_most_early_runs_to_the_leaders(void **unused)
 {
-	const struct tally tally = tally_runs(0, EARLY);
+	const struct tally tally = tally_runs(&many_orders, 0, EARLY);
+	const uint64_t planned = EARLY - runs_of_arm(&tally, "dpor");
+	const uint64_t leaders = runs_of_arm(&tally, "surw") + runs_of_arm(&tally, "rff");
 
 	(void)unused;
 	assert_string_equal(tally.names[0], "surw");
-	assert_int_equal(runs_of_arm(&tally, "surw"), (PLANNED - PLANNED / 8 + 1) / 2);
-	assert_int_equal(runs_of_arm(&tally, "rff"), (PLANNED - PLANNED / 8) / 2);
-	assert_int_equal(runs_of_arm(&tally, "pct,depth=3"), 1);
-	assert_int_equal(runs_of_arm(&tally, "dpor"), EARLY_SEARCH);
-	assert_int_equal(PLANNED + EARLY_SEARCH, EARLY);
+	assert_int_equal(runs_of_arm(&tally, "dpor"), 2);
+	assert_int_equal(leaders, planned - planned / 8 - 3);
+	assert_in_range(runs_of_arm(&tally, "rff"), leaders / 2 - 2, leaders / 2 + 2);
+	assert_int_equal(runs_of_arm(&tally, "pct,depth=3"), 2);
+}
+
+static void portfolio__begins_with_three_fixed_schedules(void **unused)
+{
+	const struct tally tally = tally_runs(&many_orders, 0, 6);
+
+	(void)unused;
+	assert_string_equal(tally.names[1], "round_robin,steps=1");
+	assert_int_equal(runs_of_arm(&tally, "round_robin,steps=1"), 1);
+	assert_int_equal(runs_of_arm(&tally, "round_robin,order=newest"), 1);
+	assert_int_equal(runs_of_arm(&tally, "round_robin"), 1);
+}
+
+static void portfolio__gives_most_first_runs_of_small_programs_to_the_search(void **unused)
+{
+	const struct tally some = tally_runs(&some_orders, 0, FIRST);
+	const struct tally many = tally_runs(&many_orders, 0, FIRST);
+
+	(void)unused;
+	assert_in_range(runs_of_arm(&some, "dpor"), FIRST / 2, FIRST * 3 / 4);
+	assert_int_equal(runs_of_arm(&many, "dpor"), 0);
 }
 
 static struct strategy_verdict search(
@@ -144,7 +172,7 @@ static void portfolio__searches_without_learning_runs(void **unused)
 
 static void portfolio__lets_no_arm_starve(void **unused)
 {
-	const struct tally tally = tally_runs(LONG_SEARCH + CYCLE, 100 * CYCLE);
+	const struct tally tally = tally_runs(&many_orders, LONG_SEARCH + CYCLE, 100 * CYCLE);
 
 	(void)unused;
 	assert_int_equal(tally.count, ARMS);
@@ -204,6 +232,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(portfolio__names_arms_that_can_be_written_as_such),
 		cmocka_unit_test(portfolio__gives_most_early_runs_to_the_leaders),
+		cmocka_unit_test(portfolio__begins_with_three_fixed_schedules),
+		cmocka_unit_test(portfolio__gives_most_first_runs_of_small_programs_to_the_search),
 		cmocka_unit_test(portfolio__searches_small_programs_to_the_end),
 		cmocka_unit_test(portfolio__searches_without_learning_runs),
 		cmocka_unit_test(portfolio__lets_no_arm_starve),
