@@ -95,8 +95,8 @@ static const struct portfolio_size sizes[] = {
 	{.bits = 13, .search_first = 24, .search_early = 16, .search_late = 8, .leader_turns = 4},
 	{.bits = 26, .search_first = 8, .search_early = 16, .search_late = 8, .leader_turns = 4},
 	{.bits = UINT64_MAX,
-		.search_first = 0,
-		.search_early = 2,
+		.search_first = 4,
+		.search_early = 4,
 		.search_late = 4,
 		.leader_turns = 2},
 };
@@ -234,6 +234,7 @@ static uint32_t portfolio_search_share(const struct portfolio *portfolio, uint32
 	const struct portfolio_size *size = portfolio_size(portfolio);
 	const struct portfolio_search *search = &portfolio->search;
 	const uint64_t runs = portfolio->runs + search->planned;
+	uint64_t due;
 	uint32_t share;
 
 	if (!search->is_possible || search->has_children || search->is_over ||
@@ -242,7 +243,9 @@ static uint32_t portfolio_search_share(const struct portfolio *portfolio, uint32
 	share = runs < FIRST_RUNS   ? size->search_first
 		: runs < EARLY_RUNS ? size->search_early
 				    : size->search_late;
-	return (uint32_t)((runs + places) * share / SEARCH_SHARES - runs * share / SEARCH_SHARES);
+	/* The difference of two totals, so that rounds of one run have the same share. */
+	due = runs - SEARCH_START;
+	return (uint32_t)((due + places) * share / SEARCH_SHARES - due * share / SEARCH_SHARES);
 }
 
 static void portfolio_plan(struct portfolio *portfolio, uint32_t places, uint32_t *planned)

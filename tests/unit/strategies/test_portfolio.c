@@ -95,15 +95,15 @@ static void portfolio__gives_most_early_runs_to_the_leaders(void **unused)
 
 	(void)unused;
 	assert_string_equal(tally.names[0], "surw");
-	assert_int_equal(runs_of_arm(&tally, "dpor"), 2);
+	assert_in_range(runs_of_arm(&tally, "dpor"), EARLY / 16, EARLY / 8);
 	assert_int_equal(leaders, planned - planned / 8 - 3);
+	assert_in_range(runs_of_arm(&tally, "pct,depth=3"), 1, 2);
 	assert_in_range(runs_of_arm(&tally, "rff"), leaders / 2 - 2, leaders / 2 + 2);
-	assert_int_equal(runs_of_arm(&tally, "pct,depth=3"), 2);
 }
 
 static void portfolio__begins_with_three_fixed_schedules(void **unused)
 {
-	const struct tally tally = tally_runs(&many_orders, 0, 6);
+	const struct tally tally = tally_runs(&many_orders, 0, 8);
 
 	(void)unused;
 	assert_string_equal(tally.names[1], "round_robin,steps=1");
@@ -119,7 +119,7 @@ static void portfolio__gives_most_first_runs_of_small_programs_to_the_search(voi
 
 	(void)unused;
 	assert_in_range(runs_of_arm(&some, "dpor"), FIRST / 2, FIRST * 3 / 4);
-	assert_int_equal(runs_of_arm(&many, "dpor"), 0);
+	assert_in_range(runs_of_arm(&many, "dpor"), 1, FIRST / 4);
 }
 
 static struct strategy_verdict search(
