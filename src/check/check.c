@@ -250,6 +250,14 @@ static enum verdict check_perform(struct check *check)
 		say(check, "raddle: %s: %s\n", check->name, err.text);
 		return VERDICT_UNABLE;
 	}
+	if (check->plan.memory_model && !room_contract()->has_memory_sites) {
+		room_leave();
+		say(check,
+			"raddle: %s: %s has no effect, because raddle sees no stores of the program; build it with raddle-cc\n",
+			check->name,
+			check->plan.memory_model == MEMORY_MODEL_TSO ? "RADDLE_TSO" : "RADDLE_C11");
+		return VERDICT_UNABLE;
+	}
 	is_failure = check->token.state ? check_replay(check) : check_explore(check);
 	if (!is_failure) {
 		room_leave();

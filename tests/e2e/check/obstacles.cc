@@ -18,12 +18,14 @@ static int function(void *)
 	return 0;
 }
 
-static int check(const char *strategy = nullptr, const char *replay = nullptr)
+static int check(
+	const char *strategy = nullptr, const char *replay = nullptr, int memory_model = RADDLE_SC)
 {
 	raddle_options options{};
 
 	options.strategy = strategy;
 	options.replay = replay;
+	options.memory_model = memory_model;
 	options.schedules = 10;
 	return raddle_check(function, nullptr, &options);
 }
@@ -42,6 +44,8 @@ int main(int, char **words)
 		verdict = check("no_such_strategy");
 	} else if (obstacle == "option") {
 		verdict = check("pct,depth=0");
+	} else if (obstacle == "model") {
+		verdict = check(nullptr, nullptr, RADDLE_TSO);
 	} else if (obstacle == "token") {
 		verdict = check(nullptr, "gibberish");
 	} else if (obstacle == "thread") {
