@@ -176,8 +176,9 @@ static void store_buffer_pass(struct store_buffer *buffer, const struct engine_o
 
 /* The store's owner does not move: memory holds the value that the observer sees. */
 static void store_buffer_observe(struct buffered_store *store, const struct engine_thread *owner,
-	const struct engine_op *op, bool is_read)
+	const struct engine_thread *observer, const struct engine_op *op)
 {
+	const bool is_read = op_descriptions[op->kind].flags & OP_READ;
 	const uint64_t old_value = store_buffer_word(store->address, store->bytes);
 	const uint64_t value = store_buffer_word(store->other_value, store->bytes);
 
@@ -185,7 +186,7 @@ static void store_buffer_observe(struct buffered_store *store, const struct engi
 		return;
 	store->is_observed = true;
 	store->observed = (struct delayed_store){.writer = owner->id,
-		.observer = engine.current->id,
+		.observer = observer->id,
 		.bytes = store->bytes,
 		.is_read = is_read,
 		.site = store->site,
@@ -202,8 +203,6 @@ static void store_buffer_observe(struct buffered_store *store, const struct engi
 /* `op` of `self`, whose view may be in memory, reads or writes memory that all threads see. */
 static void store_buffer_note(const struct engine_thread *self, const struct engine_op *op)
 {
-	const bool is_read = op_descriptions[op->kind].flags & OP_READ;
-
 	for (uint32_t i = 0; i < engine.store_buffer_count; i++) {
 		struct store_buffer *buffer = &store_buffers[i];
 
@@ -213,7 +212,7 @@ static void store_buffer_note(const struct engine_thread *self, const struct eng
 			struct buffered_store *store = store_buffer_at(buffer, number);
 
 			if (store_overlaps(store, (uintptr_t)op->address, op->bytes))
-				store_buffer_observe(store, buffer->owner, op, is_read);
+				store_buffer_observe(store, buffer->owner, self, op);
 		}
 	}
 }
