@@ -243,6 +243,20 @@ static inline bool memory_flags_shared(uint32_t flags)
 	return (flags & both) == both;
 }
 
+/* Makes a variable that threads share a point, and one that has raced racy. Returns whether the
+ * variable has changed. */
+static inline bool memory_promote(struct contract_memory *memory, struct memory_variable *variable)
+{
+	const uint16_t before = variable->flags;
+
+	if (memory_flags_shared(before))
+		variable->flags |= VARIABLE_POINT;
+	if (before & VARIABLE_RACED)
+		variable->flags |= VARIABLE_RACY;
+	memory->points_known += (variable->flags & ~before & VARIABLE_POINT) != 0;
+	return variable->flags != before;
+}
+
 static inline uint16_t memory_allocating_place(uint64_t site)
 {
 	return (uint16_t)(hash_mix(site) | 3);

@@ -123,16 +123,9 @@ static void memory_join_sort_vias(
 static bool memory_join_settle_variable(
 	struct contract_memory *memory, struct memory_variable *variable)
 {
-	const uint16_t before = variable->flags;
-
 	memory_join_sort_vias(memory, variable);
 	variable->news = 0;
-	if (memory_flags_shared(before))
-		variable->flags |= VARIABLE_POINT;
-	if (before & VARIABLE_RACED)
-		variable->flags |= VARIABLE_RACY;
-	memory->points_known += (variable->flags & ~before & VARIABLE_POINT) != 0;
-	return variable->flags != before;
+	return memory_promote(memory, variable);
 }
 
 static bool memory_join_settle(struct contract_memory *memory)

@@ -215,13 +215,6 @@ static bool focus_find(struct contract_memory *memory, const object_name *object
 	return true;
 }
 
-/* Returns whether the filter is used. Spinning must be seen at any variable, so no thread may have
- * spun. */
-static bool focus_filters(const struct contract_memory *memory)
-{
-	return runtime.contract->plan.round_runs ? !memory->round_has_waited : !memory->has_waited;
-}
-
 /* Returns a hash of the variables that alone are points; 0: there may be other points. */
 static uint64_t focus_points(const struct contract_memory *memory)
 {
@@ -262,7 +255,8 @@ bool focus_prepare_run(uint64_t number)
 		is_partial = focus_find(memory, objects, count, &focus);
 	if (!is_partial)
 		focus.count = 0;
-	memory->is_filtered = is_partial && focus_filters(memory);
+	/* Spinning must be seen at any variable. */
+	memory->is_filtered = is_partial && !memory_has_waited(memory);
 	memory_next_epoch(memory); /* drops flags that are cached by address */
 	if (is_partial == memory->is_partial && focus.count == memory->focus_count &&
 		memcmp(focus.groups, memory->focus, focus.count * sizeof *focus.groups) == 0)

@@ -14,6 +14,7 @@
 #include "base/bitset.h"
 #include "detectors/detector.h"
 #include "runtime/memory.h"
+#include "runtime/memory_variable.h"
 #include "runtime/record.h"
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
@@ -45,9 +46,20 @@ static void memory_focus_groups(const struct contract_memory *memory, uint64_t *
 			groups[word] |= memory->overlaps[memory->focus[i]][word];
 }
 
+/* Returns whether a site in this state is on in a run that is no profiling run. */
+static bool memory_prepare_site_is_needed(const struct contract_memory *memory, uint8_t state)
+{
+	if (memory->mode == MEMORY_NONE || memory->mode == MEMORY_ALL)
+		return memory->mode == MEMORY_ALL;
+	if (memory->mode == MEMORY_CHOSEN && state & (SITE_CHOSEN | SITE_WAITED))
+		return true;
+	if (memory->mode == MEMORY_CHOSEN && !runtime.contract->spin.is_needed)
+		return !(state & SITE_SEEN);
+	return state & SITE_SHARED || !(state & SITE_SEEN);
+}
+
 void memory_choose_sites(struct contract_memory *memory, bool is_profile)
 {
-	const bool has_spun = runtime.contract->spin.is_needed;
 	const bool is_partial = memory->is_partial && !is_profile;
 	const bool has_rounds = runtime.contract->plan.round_runs;
 	uint64_t groups[MEMORY_GROUPS_MAX / 64];
@@ -57,18 +69,10 @@ void memory_choose_sites(struct contract_memory *memory, bool is_profile)
 	memory->sites_on = 0;
 	for (uint32_t i = 0; i < memory->site_count; i++) {
 		uint8_t *state = &memory->sites[i];
-		bool is_on = is_profile || *state & SITE_SHARED || !(*state & SITE_SEEN);
+		bool is_on = is_profile	  ? memory->mode != MEMORY_NONE
+			     : has_rounds ? *state & SITE_KEPT
+					  : memory_prepare_site_is_needed(memory, *state);
 
-		if (memory->mode == MEMORY_NONE)
-			is_on = false;
-		if (memory->mode == MEMORY_ALL)
-			is_on = true;
-		if (memory->mode == MEMORY_CHOSEN && !has_spun)
-			is_on = is_profile || !(*state & SITE_SEEN);
-		if (memory->mode == MEMORY_CHOSEN && *state & (SITE_CHOSEN | SITE_WAITED))
-			is_on = true;
-		if (has_rounds && !is_profile)
-			is_on = *state & SITE_KEPT;
 		if (is_partial)
 			is_on = *state & (has_rounds ? SITE_STANDS : SITE_WAITED) ||
 				!memory->groups[i] || bitset_has(groups, memory->groups[i] - 1u);
@@ -78,30 +82,16 @@ void memory_choose_sites(struct contract_memory *memory, bool is_profile)
 	}
 }
 
-static void memory_promote_one(struct contract_memory *memory, struct memory_variable *variable)
-{
-	const uint16_t before = variable->flags;
-
-	if (memory_flags_shared(before))
-		variable->flags |= VARIABLE_POINT;
-	if (before & VARIABLE_RACED)
-		variable->flags |= VARIABLE_RACY;
-	if (variable->flags == before)
-		return;
-	memory->points_known += (variable->flags & ~before & VARIABLE_POINT) != 0;
-	memory->points_changed = 1;
-}
-
-static void memory_promote(struct contract_memory *memory)
+static void memory_prepare_promote_all(struct contract_memory *memory)
 {
 	memory_forget_seen_sites(memory);
 	if (memory->newly_shared <= MEMORY_NEWLY_SHARED_MAX)
 		for (uint32_t i = 0; i < memory->newly_shared; i++)
-			memory_promote_one(
+			memory->points_changed |= memory_promote(
 				memory, &memory->variables[memory->newly_shared_slots[i]]);
 	else
 		for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++)
-			memory_promote_one(memory, &memory->variables[slot]);
+			memory->points_changed |= memory_promote(memory, &memory->variables[slot]);
 	memory->newly_shared = 0;
 	memory->has_changed = true;
 }
@@ -115,14 +105,8 @@ static void memory_enter_round(struct contract_memory *memory)
 	memory->round_has_waited = 0;
 	for (uint32_t i = 0; i < memory->site_count; i++) {
 		const uint8_t state = memory->sites[i];
-		bool is_on = state & SITE_SHARED || !(state & SITE_SEEN);
+		const bool is_on = memory_prepare_site_is_needed(memory, state);
 
-		if (memory->mode == MEMORY_CHOSEN && !runtime.contract->spin.is_needed)
-			is_on = !(state & SITE_SEEN);
-		if (memory->mode == MEMORY_CHOSEN && state & (SITE_CHOSEN | SITE_WAITED))
-			is_on = true;
-		if (memory->mode == MEMORY_NONE || memory->mode == MEMORY_ALL)
-			is_on = memory->mode == MEMORY_ALL;
 		memory->round_has_waited |= state & SITE_WAITED;
 		memory->sites[i] =
 			(uint8_t)((state & ~(SITE_KEPT | SITE_STANDS)) | (is_on ? SITE_KEPT : 0) |
@@ -165,7 +149,7 @@ void memory_prepare_run(uint64_t number)
 		is_profile = memory->profile_runs < PROFILE_RUNS_FIRST ||
 			     memory_prepare_profile_is_due(number);
 		if (memory->newly_shared) {
-			memory_promote(memory);
+			memory_prepare_promote_all(memory);
 			is_profile = true; /* the run learns which sites touch the new points */
 		}
 		must_choose = is_profile || memory->has_changed || memory->was_profile;
@@ -187,6 +171,11 @@ void memory_switch_sites(void)
 		(void)sites_apply(); /* if it fails, the contract has the reason */
 	if (memory)
 		memory->must_switch = false;
+}
+
+bool memory_has_waited(const struct contract_memory *memory)
+{
+	return runtime.contract->plan.round_runs ? memory->round_has_waited : memory->has_waited;
 }
 
 bool memory_has_news(void)

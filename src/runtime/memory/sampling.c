@@ -1,7 +1,7 @@
 #include "runtime/sampling.h"
 
 #include "base/hot_state.h"
-#include "runtime/memory.h"
+#include "runtime/memory_variable.h"
 #include "runtime/quick.h"
 #include "runtime/runtime.h"
 #include "runtime/sites.h"
@@ -42,8 +42,7 @@ static bool sampling_is_possible(const struct contract_memory *memory)
 	return memory && memory->mode == MEMORY_LEARN && memory->was_profile &&
 	       !memory->is_frozen && !sampling_is_whole(runtime.contract) &&
 	       sites_are_live == SITES_QUICK && !strategies[plan->strategy]->search.is_exhausted &&
-	       !runtime.contract->spin.is_needed &&
-	       !(plan->round_runs ? memory->round_has_waited : memory->has_waited);
+	       !runtime.contract->spin.is_needed && !memory_has_waited(memory);
 }
 
 void sampling_begin_run(void)

@@ -111,8 +111,7 @@ static bool quick_wants_lease(const struct contract_memory *memory)
 
 	return memory->mode == MEMORY_LEARN && strategies[plan->strategy]->fast_path.lease &&
 	       !memory->was_profile && !memory->is_frozen && !plan->is_traced && !plan->inspect &&
-	       !(plan->round_runs ? memory->round_has_waited : memory->has_waited) &&
-	       plan->executor == EXECUTOR_FIBER;
+	       !memory_has_waited(memory) && plan->executor == EXECUTOR_FIBER;
 }
 
 /* Prepares the table for a run, or for the part of a run that follows a checkpoint. */
