@@ -34,7 +34,6 @@ enum field_kind {
 enum field_presence {
 	FIELD_REQUIRED,
 	FIELD_NULLABLE, /* null if empty */
-	FIELD_NEWER,	/* null if empty; older versions lack it */
 	FIELD_OPTIONAL	/* absent if the member at `mark_at` is zero */
 };
 

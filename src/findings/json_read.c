@@ -253,7 +253,7 @@ static void json_read_members(
 	for (; fields->name && !reader->status; fields++) {
 		json_t *value = json_object_get(object, fields->name);
 
-		if (!value && fields->presence < FIELD_NEWER)
+		if (!value && fields->presence != FIELD_OPTIONAL)
 			json_read_reader_refuse(reader, fields->name, "is missing");
 		else if (value && (fields->presence == FIELD_REQUIRED || !json_is_null(value)))
 			readers[fields->kind](reader, value, base + fields->at, fields);

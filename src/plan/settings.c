@@ -153,11 +153,10 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 	const char *input = NULL;
 	const char *check = NULL;
 	const char *model = memory_model_words[MEMORY_MODEL_SC];
-	json_int_t step_limit, hang_ns;
+	json_int_t step_limit, hang_ns, stall_ns;
 	/* bit pattern of the seed: JSON has no unsigned 64-bit numbers */
-	json_int_t random_seed = 1;
+	json_int_t random_seed;
 	json_int_t layout = -1;
-	json_int_t stall_ns = 0;
 	json_int_t weak_limit = 0;
 	int spurious, dispatch, virtual_time, children = false;
 	json_t *tolerated;
@@ -167,7 +166,7 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 	settings_init(&read);
 	if (!object ||
 		json_unpack(object,
-			"{s:s, s:o, s:I, s:I, s?I, s?I, s:b, s:b, s:b, s?s, s?I, s?b, s?I, s?s, s?s, s?o}",
+			"{s:s, s:o, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s?s, s?I, s?b, s?I, s?s, s?s, s?o}",
 			"executor", &executor, "tolerated", &tolerated, "step_limit", &step_limit,
 			"hang_ns", &hang_ns, "random_seed", &random_seed, "stall_ns", &stall_ns,
 			"spurious_wakeups", &spurious, "without_dispatch", &dispatch,

@@ -40,8 +40,9 @@ static void test_settings__survive_json(void **state)
 	settings_release(&again);
 }
 
-static const char *const written_before_races =
+static const char *const written_without_races =
 	"{\"executor\":\"fiber\",\"tolerated\":[],\"step_limit\":1,\"hang_ns\":1,"
+	"\"random_seed\":1,\"stall_ns\":0,"
 	"\"spurious_wakeups\":false,\"without_dispatch\":false,"
 	"\"without_virtual_time\":false}";
 
@@ -67,7 +68,7 @@ static void test_settings__keep_which_races_pass(void **state)
 	free(json);
 	settings_release(&copy);
 	settings_release(&again);
-	assert_int_equal(settings_from_json(written_before_races, &again, &err), 0);
+	assert_int_equal(settings_from_json(written_without_races, &again, &err), 0);
 	assert_false(again.races.are_failures);
 	settings_release(&again);
 }
@@ -78,8 +79,9 @@ static void expect_damaged_races(const char *races)
 	struct error err;
 	char json[512];
 
-	assert_in_range(snprintf(json, sizeof json, "%.*s,\"races\":%s}",
-				(int)strlen(written_before_races) - 1, written_before_races, races),
+	assert_in_range(
+		snprintf(json, sizeof json, "%.*s,\"races\":%s}",
+			(int)strlen(written_without_races) - 1, written_without_races, races),
 		1, sizeof json - 1);
 	assert_int_equal(settings_from_json(json, &settings, &err), ERROR_FORMAT);
 	assert_non_null(strstr(err.text, "(races)"));
@@ -131,13 +133,15 @@ static void test_settings__refuse_damaged_json(void **state)
 		"[1]",
 		"{\"executor\":\"fiber\"}",
 		"{\"executor\":\"steam\",\"tolerated\":[],\"step_limit\":1,\"hang_ns\":1,"
+		"\"random_seed\":1,\"stall_ns\":0,"
 		"\"spurious_wakeups\":false,\"without_dispatch\":false,"
 		"\"without_virtual_time\":false}",
 		"{\"executor\":\"fiber\",\"tolerated\":[\"nonsense\"],\"step_limit\":1,\"hang_ns\":"
-		"1,"
+		"1,\"random_seed\":1,\"stall_ns\":0,"
 		"\"spurious_wakeups\":false,\"without_dispatch\":false,"
 		"\"without_virtual_time\":false}",
 		"{\"executor\":\"fiber\",\"tolerated\":[],\"step_limit\":-1,\"hang_ns\":1,"
+		"\"random_seed\":1,\"stall_ns\":0,"
 		"\"spurious_wakeups\":false,\"without_dispatch\":false,"
 		"\"without_virtual_time\":false}",
 	};
