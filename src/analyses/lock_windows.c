@@ -222,10 +222,7 @@ static void lock_windows_find(void *state, struct candidates *out)
 {
 	struct lock_windows *windows = state;
 
-	for (uint32_t i = 0; i < windows->found.count; i++)
-		candidates_add(out, &windows->found.items[i]);
-	out->is_cut |= windows->found.is_cut;
-	windows->found.count = 0;
+	candidates_move(&windows->found, out);
 }
 
 static void lock_windows_end(void *state)

@@ -221,10 +221,7 @@ static void races_find(void *state, struct candidates *out)
 {
 	struct races *races = state;
 
-	for (uint32_t i = 0; i < races->found.count; i++)
-		candidates_add(out, &races->found.items[i]);
-	out->is_cut |= races->found.is_cut;
-	races->found.count = 0;
+	candidates_move(&races->found, out);
 }
 
 static void races_end(void *state)

@@ -159,9 +159,8 @@ static int store_check_version(struct store *store, int64_t version, struct erro
 	return 0;
 }
 
-/* Creates the schema under the write lock, so that only one of two processes fills an empty
- * database. */
-static int store_fill_schema(struct store *store, struct error *err)
+/* Accepts a database of this version, and sets is_empty for one without tables. */
+static int store_check_contents(struct store *store, bool *is_empty, struct error *err)
 {
 	int64_t version = 0, tables = 0;
 	int status = store_read_integer(store, "PRAGMA user_version", &version, err);
@@ -169,12 +168,20 @@ static int store_fill_schema(struct store *store, struct error *err)
 	if (!status)
 		status = store_read_integer(
 			store, "SELECT count(*) FROM sqlite_schema", &tables, err);
-	if (status)
-		return status;
-	if (!version && !tables)
-		return store_execute(store, store_schema, "make", err);
-	status = store_check_version(store, version, err);
-	return status ? status : store_check_schema(store, err);
+	*is_empty = !status && !version && !tables;
+	if (!status && !*is_empty)
+		status = store_check_version(store, version, err);
+	return status || *is_empty ? status : store_check_schema(store, err);
+}
+
+/* Creates the schema under the write lock, so that only one of two processes fills an empty
+ * database. */
+static int store_fill_schema(struct store *store, struct error *err)
+{
+	bool is_empty;
+	const int status = store_check_contents(store, &is_empty, err);
+
+	return is_empty ? store_execute(store, store_schema, "make", err) : status;
 }
 
 static int store_check_integrity(struct store *store, struct error *err)
@@ -210,17 +217,10 @@ static int store_read_as_empty(struct store *store, struct error *err)
 
 static int store_prepare_reading(struct store *store, struct error *err)
 {
-	int64_t version = 0, tables = 0;
-	int status = store_read_integer(store, "PRAGMA user_version", &version, err);
+	bool is_empty;
+	const int status = store_check_contents(store, &is_empty, err);
 
-	if (!status)
-		status = store_read_integer(
-			store, "SELECT count(*) FROM sqlite_schema", &tables, err);
-	if (!status && !version && !tables)
-		return store_read_as_empty(store, err);
-	if (!status)
-		status = store_check_version(store, version, err);
-	return status ? status : store_check_schema(store, err);
+	return is_empty ? store_read_as_empty(store, err) : status;
 }
 
 static int store_prepare_writing(struct store *store, struct error *err)

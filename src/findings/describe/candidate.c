@@ -62,6 +62,14 @@ void candidates_add(struct candidates *candidates, struct candidate *candidate)
 	*candidate = (struct candidate){0};
 }
 
+void candidates_move(struct candidates *from, struct candidates *to)
+{
+	for (uint32_t i = 0; i < from->count; i++)
+		candidates_add(to, &from->items[i]);
+	to->is_cut |= from->is_cut;
+	from->count = 0;
+}
+
 static uint64_t candidate_event_code(const struct trace_event *event)
 {
 	uint64_t code = hash_pair(event->kind, event->site);

@@ -91,6 +91,8 @@ void candidates_release(struct candidates *candidates);
 uint32_t candidates_find(const struct candidates *candidates, uint64_t key);
 /* Adds the candidate, or counts the one with the same key. Takes ownership of its texts. */
 void candidates_add(struct candidates *candidates, struct candidate *candidate);
+/* Adds all of `from`, which is empty afterwards. */
+void candidates_move(struct candidates *from, struct candidates *to);
 
 /* Sorts candidates for driving in short time: the first of each pair of units of work, then the
  * second of each. */

@@ -322,18 +322,25 @@ static void title_add_abort_message(const struct builder *builder, struct strbuf
 	strbuf_release(&text);
 }
 
+/* "main.0 writes counter (racy.c:12)" */
+static void title_add_access(
+	const struct builder *builder, const struct finding_access *access, struct strbuf *out)
+{
+	char *variable = builder_race_variable(builder, true);
+
+	finding_add_thread(builder->finding, access->thread, out);
+	strbuf_addf(out, " %s %.*s", access->verb, finding_short_name(variable), variable);
+	free(variable);
+	title_add_place(&access->at, out);
+}
+
 /* "main.0 writes counter (racy.c:12) while main.1 reads it (racy.c:20)" */
 static void title_race(const struct builder *builder, struct strbuf *out)
 {
 	const struct finding *finding = builder->finding;
-	const struct finding_access *earlier = &finding->race[FINDING_EARLIER];
 	const struct finding_access *later = &finding->race[FINDING_LATER];
-	char *variable = builder_race_variable(builder, true);
 
-	finding_add_thread(finding, earlier->thread, out);
-	strbuf_addf(out, " %s %.*s", earlier->verb, finding_short_name(variable), variable);
-	free(variable);
-	title_add_place(&earlier->at, out);
+	title_add_access(builder, &finding->race[FINDING_EARLIER], out);
 	strbuf_adds(out, " while ");
 	finding_add_thread(finding, later->thread, out);
 	strbuf_addf(out, " %s it", later->verb);
@@ -346,12 +353,8 @@ static void title_freed(const struct builder *builder, struct strbuf *out)
 	const struct finding *finding = builder->finding;
 	const struct finding_access *earlier = &finding->race[FINDING_EARLIER];
 	const struct finding_access *later = &finding->race[FINDING_LATER];
-	char *variable = builder_race_variable(builder, true);
 
-	finding_add_thread(finding, later->thread, out);
-	strbuf_addf(out, " %s %.*s", later->verb, finding_short_name(variable), variable);
-	free(variable);
-	title_add_place(&later->at, out);
+	title_add_access(builder, later, out);
 	if (!builder->source->outcome->other_site) {
 		strbuf_adds(out, ", which has been freed"); /* the freeing thread is unknown */
 		return;

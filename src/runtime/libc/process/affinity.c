@@ -267,29 +267,26 @@ EXPORT int pthread_setschedparam(pthread_t handle, int policy, const struct sche
 EXPORT int pthread_setschedprio(pthread_t handle, int priority)
 {
 	struct engine_thread *thread;
-	const struct thread_scheduling *own;
+	int policy, old;
 
 	ENTER();
 	thread = engine_thread_by_handle(handle);
 	if (!thread)
 		return ESRCH;
-	own = affinity_settings_of(thread);
-	return affinity_scheduling_set(thread, own ? own->policy : SCHED_OTHER, priority);
+	affinity_get_scheduling(thread, &policy, &old);
+	return affinity_scheduling_set(thread, policy, priority);
 }
 
 EXPORT int pthread_getschedparam(
 	pthread_t handle, int *restrict policy, struct sched_param *restrict out)
 {
 	const struct engine_thread *thread;
-	const struct thread_scheduling *own;
 
 	ENTER();
 	thread = engine_thread_by_handle(handle);
 	if (!thread)
 		return ESRCH;
-	own = affinity_settings_of(thread);
-	*policy = own ? own->policy : SCHED_OTHER;
-	out->sched_priority = own ? own->priority : 0;
+	affinity_get_scheduling(thread, policy, &out->sched_priority);
 	return 0;
 }
 

@@ -174,6 +174,16 @@ static int thread_join_error(const struct engine_thread *thread, uint64_t site)
 	return 0;
 }
 
+/* Ends a join: stores the result of the thread, and releases the thread. */
+static void thread_collect(struct engine_thread *thread, void **result)
+{
+	if (result) {
+		engine_note_result_read(thread);
+		*result = thread->result;
+	}
+	engine_thread_reap(thread);
+}
+
 int runtime_thread_join(pthread_t handle, void **result, uint64_t deadline_ns, uint64_t site)
 {
 	struct engine_thread *thread = engine_thread_by_handle(handle);
@@ -195,11 +205,7 @@ int runtime_thread_join(pthread_t handle, void **result, uint64_t deadline_ns, u
 		runtime_act_on_cancel();
 	if (outcome == WAIT_TIMED_OUT)
 		return ETIMEDOUT;
-	if (result) {
-		engine_note_result_read(thread);
-		*result = thread->result;
-	}
-	engine_thread_reap(thread);
+	thread_collect(thread, result);
 	return 0;
 }
 
@@ -229,11 +235,7 @@ EXPORT int pthread_tryjoin_np(pthread_t handle, void **result)
 		engine_unproductive();
 		return EBUSY;
 	}
-	if (result) {
-		engine_note_result_read(thread);
-		*result = thread->result;
-	}
-	engine_thread_reap(thread);
+	thread_collect(thread, result);
 	return 0;
 }
 
