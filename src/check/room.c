@@ -3,7 +3,6 @@
 #include "runtime/runtime.h"
 #include "runtime/libc/signals.h"
 #include "runtime/sites.h"
-#include "runtime/libc/world.h"
 
 #include <signal.h>
 #include <string.h>

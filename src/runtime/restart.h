@@ -13,8 +13,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
 struct restart {
 	const char *name;
 	/* Called just before main. A server of runs returns once per run, in that run's process. */

@@ -4,7 +4,6 @@
  * report is certain. Runs in the moving thread. The state is one page, restored with the run. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
