@@ -14,9 +14,10 @@
 #include "support/statistics.h"
 
 /* One write against one that follows eleven ops without races: two partial orders. */
-#define QUIET READ(1), READ(1), READ(1), READ(1), READ(1)
+#define FIVE_READS READ(1), READ(1), READ(1), READ(1), READ(1)
 static const struct simulated_op near[] = {ADVANCE(0, 1), REFUSE(2, 99)};
-static const struct simulated_op far[] = {QUIET, QUIET, READ(1), ADVANCE(0, 0), REFUSE(3, 99)};
+static const struct simulated_op far[] = {
+	FIVE_READS, FIVE_READS, READ(1), ADVANCE(0, 0), REFUSE(3, 99)};
 static const struct simulated_code hidden_codes[] = {CODE(near), CODE(far)};
 static const struct simulated_program hidden = {
 	.codes = hidden_codes, .code_count = 2, .initial_count = 2};

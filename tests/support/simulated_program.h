@@ -155,7 +155,8 @@ struct simulated_run {
 	const struct strategy *strategy;
 	void *state;
 	uint64_t seed;
-	uint64_t crash_after; /* the run ends as OUTCOME_CRASH after so many steps; 0: never */
+	uint64_t
+		crash_after; /* the run ends as OUTCOME_CRASH after this number of steps; 0: never */
 	/* Number of initial steps that follow the schedule without preemptions and do not ask the
 	 * strategy. */
 	uint64_t prefix_steps;

@@ -22,7 +22,7 @@ static __attribute__((noinline)) void pair_add(struct pair *to, long much)
 	pthread_mutex_unlock(&to->lock);
 }
 
-/* A unit that works on for as long as there are others. */
+/* A unit of work that continues while other threads run. */
 static __attribute__((noinline)) void pair_watch(struct pair *of)
 {
 	for (;;) {

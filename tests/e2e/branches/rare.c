@@ -1,5 +1,5 @@
 /*
- * Long: what is written once is seen where one thread stands still for 200,000 steps of the other one. The conditions that are marked
+ * A long run: a thread sees a value that is written once only if it is preempted for 200,000 steps of the other thread. The conditions that are marked
  * depend on the schedule.
  */
 #include <pthread.h>

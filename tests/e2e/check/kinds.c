@@ -360,7 +360,7 @@ int main(void)
 {
 	int before = dup(0);
 
-	/* The process's own handlers are not asked in a check, and are there again behind it. */
+	/* A check does not call the process's own handlers; they are installed again after the check. */
 	signal(SIGABRT, handle);
 	signal(SIGUSR1, handle);
 	for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)

@@ -163,7 +163,7 @@ static void check(const struct shape *shape, int n, struct sums *sums)
 		make(&few, shape, n);
 		check_same(&all, &few, shape->name, n);
 		if (count_of(&all, at, at + 8) != count_of(&few, at, at + 8)) {
-			printf("FAILED: %s of %d: %u accesses to the byte %zu, told of %u\n",
+			printf("FAILED: %s of %d: %u accesses to the byte %zu, %u reported\n",
 				shape->name, n, count_of(&all, at, at + 8),
 				(size_t)(at - (uintptr_t)&room), count_of(&few, at, at + 8));
 			failed = 1;

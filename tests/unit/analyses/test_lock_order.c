@@ -356,7 +356,7 @@ static void test_wait__gives_its_mutex_up(void **unused)
 	synthetic_add(&run, 1, OP_MUTEX_LOCK, 1, 11);
 	synthetic_add(&run, 1, OP_MUTEX_UNLOCK, 1, 12);
 	assert_int_equal(count(&run, NULL), 0);
-	/* Coming back to it while holding 2 is a request for it. */
+	/* Reacquiring the mutex after a wait while holding 2 counts as a request. */
 	run = begin_together();
 	synthetic_add(&run, 1, OP_MUTEX_LOCK, 2, 9);
 	synthetic_add(&run, 1, OP_MUTEX_LOCK, 1, 10);
@@ -407,7 +407,7 @@ static void test_damaged_trace__is_an_error(void **unused)
 	nest(&run, 1, 1, 2, 10);
 	assert_int_equal(synthetic_open(&run, &reader, &bytes), 0);
 	trace_reader_close(reader);
-	/* The reader has seen the threads; the data behind them are cut off. */
+	/* The trace is truncated after the list of threads. */
 	while (trace_reader_open(&reader, bytes, cut, "cut", &err) < 0)
 		cut++;
 	assert_true(

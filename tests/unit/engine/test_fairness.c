@@ -171,7 +171,7 @@ static void test_fairness__alternates_threads_that_wait(void **state)
 	moves_alternate(spin);
 }
 
-/* A thread of a higher priority is offered alone, except where it waits for others. */
+/* The strategy sees only the enabled threads of the highest priority, unless these wait for others. */
 static void *move_with_priority(void *unused)
 {
 	engine_current()->priority = 5;

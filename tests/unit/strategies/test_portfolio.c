@@ -12,7 +12,7 @@
 #include "support/simulated_program.h"
 
 #define ARMS 8	 /* those of the plan */
-#define CYCLE 16 /* after the early runs each arm has one run in so many at least */
+#define CYCLE 16 /* after the early runs, each arm has at least one of this number of runs */
 #define EARLY 64
 #define FIRST 32
 #define LONG_SEARCH (8 * 4096 + 64) /* a search without end is given up by then */
@@ -151,7 +151,7 @@ static void portfolio__searches_small_programs_to_the_end(void **unused)
 	assert_false(search(&few_orders, 0, 2, EARLY).is_complete);
 }
 
-/* `dpor` by itself begins with two learning runs; here the first two runs teach it. */
+/* `dpor` alone begins with two learning runs; in the portfolio it learns from the first two runs of the campaign. */
 static void portfolio__searches_without_learning_runs(void **unused)
 {
 	struct simulated_campaign campaign;

@@ -331,7 +331,7 @@ static void of_random_programs(const struct strategy *strategy, uint32_t rounds,
 		make_random(&program, &rng, ops);
 		compare(&program.program, strategy, 2 + round % (WORKERS_MOST - 1), &rng);
 	}
-	print_message("%s: %lu parts, %lu runs joined, %lu in vain\n", strategy->name,
+	print_message("%s: %lu tasks, %lu runs joined, %lu discarded\n", strategy->name,
 		(unsigned long)parts_split, (unsigned long)joined_runs, (unsigned long)lost_runs);
 	assert_true(parts_split > rounds / 2);
 	assert_true(sameness == SAME_RUNS || joined_runs > 2 * lost_runs);
@@ -352,7 +352,7 @@ static void of_writers(const struct strategy *strategy, uint32_t threads, uint32
 	program.code_count = program.initial_count = threads;
 	for (uint32_t count = 2; count <= WORKERS_MOST; count++)
 		compare(&program, strategy, count, &rng);
-	print_message("%s: %lu parts, %lu runs joined, %lu in vain\n", strategy->name,
+	print_message("%s: %lu tasks, %lu runs joined, %lu discarded\n", strategy->name,
 		(unsigned long)parts_split, (unsigned long)joined_runs, (unsigned long)lost_runs);
 	assert_true(sameness == SAME_RUNS || joined_runs > 2 * lost_runs);
 }

@@ -1,4 +1,4 @@
-/* Handing out runs: every run is made and counted once, even if ranks are lost. */
+/* Leases: each run is executed and counted once, even if ranks are lost. */
 #include "parallel/remote/lease_table.h"
 
 #include <setjmp.h>

@@ -160,7 +160,7 @@ static void dpor__of_created_threads_makes_what_is_left(void **state)
 	assert_runs(&program, 6);
 }
 
-/* ---- the last zero: what a thread does depends on what it reads ---- */
+/* ---- last zero: the operations of a thread depend on the values that it reads ---- */
 
 #define LAST_ZERO_MOST 9
 

@@ -194,24 +194,26 @@ static void assert_same_classes(void)
 /* ---- closed forms ---- */
 
 /* Main creates `first` threads of code 1 and `second` threads of code 2, and joins all of them. */
-struct crew {
+struct symmetric_program {
 	struct simulated_op main_ops[32];
 	struct simulated_code codes[3];
 	struct simulated_program program;
 	struct shape shape;
 };
 
-static void make_crew(struct crew *crew, uint32_t first, uint32_t second)
+static void make_symmetric_program(
+	struct symmetric_program *symmetric, uint32_t first, uint32_t second)
 {
 	uint32_t count = 0;
 
-	*crew = (struct crew){.shape = {.first = 1, .count = first, .second_count = second}};
+	*symmetric = (struct symmetric_program){
+		.shape = {.first = 1, .count = first, .second_count = second}};
 	for (uint32_t i = 0; i < first + second; i++)
-		crew->main_ops[count++] = (struct simulated_op)CREATE(i < first ? 1 : 2);
+		symmetric->main_ops[count++] = (struct simulated_op)CREATE(i < first ? 1 : 2);
 	for (uint32_t i = 0; i < first + second; i++)
-		crew->main_ops[count++] = (struct simulated_op)JOIN((uint16_t)i);
-	crew->codes[0] = (struct simulated_code){crew->main_ops, count, 1};
-	crew->program = (struct simulated_program){.codes = crew->codes,
+		symmetric->main_ops[count++] = (struct simulated_op)JOIN((uint16_t)i);
+	symmetric->codes[0] = (struct simulated_code){symmetric->main_ops, count, 1};
+	symmetric->program = (struct simulated_program){.codes = symmetric->codes,
 		.code_count = second ? 3 : 2,
 		.initial_count = 1,
 		.has_exits = true};
@@ -240,16 +242,16 @@ static void dpor_symmetry__of_critical_sections_makes_the_multinomial_by_the_fac
 	static const uint8_t sizes[][2] = {
 		{2, 1}, {2, 5}, {3, 1}, {3, 2}, {3, 3}, {4, 2}, {5, 1}, {6, 1}};
 	struct strategy_verdict verdict;
-	struct crew crew;
+	struct symmetric_program symmetric;
 
 	(void)state;
 	for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		const uint32_t threads = sizes[i][0], each = sizes[i][1];
 		uint64_t runs;
 
-		make_crew(&crew, threads, 0);
-		crew.codes[1] = (struct simulated_code)CODE_REPEATED(section, each);
-		runs = search(&crew.program, &crew.shape, 0, &verdict);
+		make_symmetric_program(&symmetric, threads, 0);
+		symmetric.codes[1] = (struct simulated_code)CODE_REPEATED(section, each);
+		runs = search(&symmetric.program, &symmetric.shape, 0, &verdict);
 		assert_int_equal(runs, multinomial(threads, each) / factorial(threads));
 		assert_int_equal(verdict.redundant, 0);
 		assert_int_equal(found.count, runs);
@@ -261,14 +263,14 @@ static void dpor_symmetry__of_critical_sections_makes_the_multinomial_by_the_fac
 static void dpor_symmetry__divides_by_the_exchanges_of_each_group(void **state)
 {
 	struct strategy_verdict verdict;
-	struct crew crew;
+	struct symmetric_program symmetric;
 	uint64_t runs;
 
 	(void)state;
-	make_crew(&crew, 3, 2);
-	crew.codes[1] = (struct simulated_code)CODE_REPEATED(section, 2);
-	crew.codes[2] = (struct simulated_code)CODE_REPEATED(other_section, 3);
-	runs = search(&crew.program, &crew.shape, 0, &verdict);
+	make_symmetric_program(&symmetric, 3, 2);
+	symmetric.codes[1] = (struct simulated_code)CODE_REPEATED(section, 2);
+	symmetric.codes[2] = (struct simulated_code)CODE_REPEATED(other_section, 3);
+	runs = search(&symmetric.program, &symmetric.shape, 0, &verdict);
 	assert_int_equal(runs, multinomial(3, 2) / 6 * multinomial(2, 3) / 2);
 	assert_int_equal(found.count, runs);
 	assert_int_equal(verdict.redundant, 0);
@@ -279,13 +281,14 @@ static void dpor_symmetry__of_shards_is_each_class_once(void **state)
 {
 	static const uint32_t shards[] = {2, 3, 5};
 	struct strategy_verdict verdict;
-	struct crew crew;
+	struct symmetric_program symmetric;
 
 	(void)state;
-	make_crew(&crew, 3, 0);
-	crew.codes[1] = (struct simulated_code)CODE_REPEATED(section, 3);
+	make_symmetric_program(&symmetric, 3, 0);
+	symmetric.codes[1] = (struct simulated_code)CODE_REPEATED(section, 3);
 	for (uint32_t i = 0; i < sizeof shards / sizeof *shards; i++) {
-		assert_int_equal(search(&crew.program, &crew.shape, shards[i], &verdict), 280);
+		assert_int_equal(
+			search(&symmetric.program, &symmetric.shape, shards[i], &verdict), 280);
 		assert_int_equal(found.count, 280);
 	}
 }
@@ -336,51 +339,51 @@ static uint32_t make_random_code(struct simulated_op *ops, struct rng *rng, bool
 
 /* Interchangeable threads beside main and sometimes a different thread or a second group. Some programs
  * break a condition: a step of main between two creations, or between two joins. */
-static void make_random_crew(
-	struct crew *crew, struct simulated_op *codes, struct rng *rng, bool waits)
+static void make_random_program(struct symmetric_program *symmetric, struct simulated_op *codes,
+	struct rng *rng, bool waits)
 {
 	const uint32_t first = 2 + rng_below(rng, 2), second = rng_below(rng, first == 2 ? 3 : 2);
 	const uint32_t between = rng_below(rng, 4); /* where main has a step of its own */
 	uint32_t count = 0;
 
-	make_crew(crew, first, second);
+	make_symmetric_program(symmetric, first, second);
 	for (uint32_t i = 0; i < first + second; i++) {
-		crew->main_ops[count++] = (struct simulated_op)CREATE(i < first ? 1 : 2);
+		symmetric->main_ops[count++] = (struct simulated_op)CREATE(i < first ? 1 : 2);
 		if (between == 1 && i == 0)
-			crew->main_ops[count++] = random_op(rng);
+			symmetric->main_ops[count++] = random_op(rng);
 	}
 	if (rng_below(rng, 2))
-		crew->main_ops[count++] = random_op(rng);
+		symmetric->main_ops[count++] = random_op(rng);
 	if (rng_below(rng, 4))
 		for (uint32_t i = 0; i < first + second; i++) {
-			crew->main_ops[count++] = (struct simulated_op)JOIN((uint16_t)i);
+			symmetric->main_ops[count++] = (struct simulated_op)JOIN((uint16_t)i);
 			if (between == 2 && i == 0)
-				crew->main_ops[count++] =
+				symmetric->main_ops[count++] =
 					waits ? (struct simulated_op)POST(0) : random_op(rng);
 		}
-	crew->main_ops[count++] = (struct simulated_op)REFUSE(0, 4);
-	crew->codes[0].op_count = count;
+	symmetric->main_ops[count++] = (struct simulated_op)REFUSE(0, 4);
+	symmetric->codes[0].op_count = count;
 	for (uint32_t code = 1; code <= 2; code++)
-		crew->codes[code] = (struct simulated_code){codes + code * CODE_OPS_MOST,
+		symmetric->codes[code] = (struct simulated_code){codes + code * CODE_OPS_MOST,
 			make_random_code(codes + code * CODE_OPS_MOST, rng, waits), 1};
 }
 
 /* Classes of all schedules or, if there are too many, of dpor without symmetry. Returns false if these
  * are too many, too. */
-static bool collect_wanted(const struct crew *crew)
+static bool collect_wanted(const struct symmetric_program *symmetric)
 {
 	uint64_t runs;
 
 	struct simulated_campaign campaign;
 
 	wanted.count = 0;
-	simulated_campaign_init(&campaign, &crew->program, &every_schedule, 0, 1);
-	runs = collect(&campaign, &crew->shape, &wanted, SCHEDULES_MOST);
+	simulated_campaign_init(&campaign, &symmetric->program, &every_schedule, 0, 1);
+	runs = collect(&campaign, &symmetric->shape, &wanted, SCHEDULES_MOST);
 	if (!every_schedule.search.is_exhausted(campaign.state)) {
 		simulated_campaign_release(&campaign);
 		wanted.count = 0;
-		simulated_campaign_init(&campaign, &crew->program, &strategy_dpor, 0, 1);
-		runs = collect(&campaign, &crew->shape, &wanted, CLASSES_MOST - 1);
+		simulated_campaign_init(&campaign, &symmetric->program, &strategy_dpor, 0, 1);
+		runs = collect(&campaign, &symmetric->shape, &wanted, CLASSES_MOST - 1);
 	}
 	simulated_campaign_release(&campaign);
 	classes_unite(&wanted);
@@ -392,20 +395,20 @@ static void compare_random(unsigned seed, bool waits, uint32_t shards)
 	struct simulated_op codes[3 * CODE_OPS_MOST];
 	uint32_t reduced = 0, rounds = 0;
 	struct strategy_verdict verdict;
-	struct crew crew;
+	struct symmetric_program symmetric;
 	struct rng rng;
 
 	rng_seed(&rng, seed);
 	for (unsigned long round = test_seeds(200); round; round--) {
-		make_random_crew(&crew, codes, &rng, waits);
-		if (!collect_wanted(&crew))
+		make_random_program(&symmetric, codes, &rng, waits);
+		if (!collect_wanted(&symmetric))
 			continue;
-		(void)search(&crew.program, &crew.shape, shards, &verdict);
+		(void)search(&symmetric.program, &symmetric.shape, shards, &verdict);
 		assert_same_classes();
 		if (!verdict.exchange[0]) { /* every single order */
-			crew.shape.count = crew.shape.second_count = 1;
-			(void)collect_wanted(&crew);
-			(void)search(&crew.program, &crew.shape, shards, &verdict);
+			symmetric.shape.count = symmetric.shape.second_count = 1;
+			(void)collect_wanted(&symmetric);
+			(void)search(&symmetric.program, &symmetric.shape, shards, &verdict);
 			assert_same_classes();
 		}
 		reduced += verdict.exchange[0] != '\0';
