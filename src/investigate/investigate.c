@@ -1,13 +1,10 @@
 #include "store/surroundings.h"
 #include "base/array.h"
 #include "base/strbuf.h"
-#include "investigate/minimise/fewer_orders.h"
-#include "investigate/minimise/fewer_preemptions.h"
 #include "investigate/passing.h"
 #include "investigate/program_output.h"
 #include "investigate/investigate_internal.h"
 #include "investigate/trace_window.h"
-#include "investigate/minimise/tries.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +12,6 @@
 #include "findings/describe/build.h"
 #include "findings/source_lines.h"
 #include "symbols/symbols.h"
-
-/* Slow runs justify more than three seconds: a simpler run helps minimising. */
-#define DEPTH_BUDGET                                                                               \
-	((struct budget){.runs = 1000,                                                             \
-		.time_ns = UINT64_C(3000000000),                                                   \
-		.slow_runs = 100,                                                                  \
-		.slow_time_ns = UINT64_C(20000000000)})
 
 static struct finding_source_thread *investigate_source_threads(
 	struct contract *contract, uint32_t count)
@@ -181,202 +171,6 @@ static void investigate_look_at_earlier_access(const struct probe_params *params
 	}
 	symbols_free(symbols);
 	probe_close(&probe);
-}
-
-/* Runs that follow minimising: a replay, the trace, and the search for a passing run. */
-#define RUNS_BEHIND (2 + PASSING_RUNS)
-
-/* Time until the deadline less `but_runs` replays; 0: no deadline, 1: no time is left. */
-static uint64_t investigate_time_left(const struct investigation *investigation, uint32_t but_runs)
-{
-	const uint64_t from_ns = platform_monotonic_ns() + but_runs * investigation->replay_ns;
-
-	if (!investigation->until_ns)
-		return 0;
-	return from_ns < investigation->until_ns ? investigation->until_ns - from_ns : 1;
-}
-
-static bool investigate_has_time_for(const struct investigation *investigation, uint32_t runs)
-{
-	return investigate_time_left(investigation, runs) != 1;
-}
-
-static void investigate_limit_budget(struct budget *budget, uint64_t limit_ns)
-{
-	if (!limit_ns)
-		return;
-	if (limit_ns < budget->time_ns)
-		budget->time_ns = limit_ns;
-	if (limit_ns < budget->slow_time_ns)
-		budget->slow_time_ns = limit_ns;
-}
-
-/*
- * Few priority changes are a better start for minimising than many preemptions. Runs of hangs and
- * livelocks need the full limit.
- */
-static int investigate_measure_depth(
-	struct investigation *investigation, struct failure *failure, struct error *err)
-{
-	struct depth_params params = {
-		.probe = investigation->probe,
-		.budget = DEPTH_BUDGET,
-	};
-
-	/* Priorities alone cannot express a stall. */
-	if (!investigation->measures_depth || failure->stall_count ||
-		failure->outcome.kind == OUTCOME_HANG || failure->outcome.kind == OUTCOME_LIVELOCK)
-		return 0;
-	params.probe.worker.output = OUTPUT_DISCARD;
-	investigate_limit_budget(&params.budget, investigate_time_left(investigation, RUNS_BEHIND));
-	return depth_measure(&investigation->depth, failure, &params, err);
-}
-
-/* The searches of one minimising, which began at `begun_ns`, share its time. */
-static void investigate_limit_minimising(
-	const struct investigation *investigation, uint64_t begun_ns, struct budget *budget)
-{
-	const uint64_t past_ns = platform_monotonic_ns() - begun_ns;
-
-	if (investigation->minimise_ns)
-		investigate_limit_budget(budget, past_ns < investigation->minimise_ns
-							 ? investigation->minimise_ns - past_ns
-							 : 1);
-	investigate_limit_budget(budget, investigate_time_left(investigation, RUNS_BEHIND));
-}
-
-/* A schedule with fewer preemptions is simpler, even if its run is longer, up to this factor. */
-#define LONGER_MOST 2
-
-/* Minimises again a failure that a search has replaced. */
-static int investigate_minimise_again(struct investigation *investigation, uint64_t begun_ns,
-	struct minimise_params *params, struct failure *failure, struct error *err)
-{
-	params->budget = MINIMISE_BUDGET;
-	investigate_limit_minimising(investigation, begun_ns, &params->budget);
-	return minimise(failure, params, &investigation->incomplete, err);
-}
-
-/*
- * A schedule with fewer preemptions replaces the minimised one and is minimised in turn. The search
- * near the failing schedule is short. The exhaustive one may prove that no fewer suffice.
- */
-static int investigate_minimise_with_fewer(struct investigation *investigation, uint64_t begun_ns,
-	struct minimise_params *params, uint64_t steps_most, struct failure *failure,
-	struct error *err)
-{
-	struct fewer_preemptions search = {.probe = params->probe,
-		.budget = FEWER_PREEMPTIONS_BUDGET,
-		.steps_most = steps_most};
-	int result;
-
-	if (investigation->replay_ns > FEWER_PREEMPTIONS_REPLAY_NS) {
-		if (failure->preemptions && !investigation->incomplete)
-			investigation->incomplete =
-				"fewer preemptions are not searched where a run takes this long";
-		return 0;
-	}
-	investigate_limit_minimising(investigation, begun_ns, &search.budget);
-	result = fewer_orders_search(&search, failure, err);
-	if (result == 0 && search.is_found)
-		result = investigate_minimise_again(investigation, begun_ns, params, failure, err);
-	if (result < 0)
-		return result;
-	search.budget = FEWER_PREEMPTIONS_BUDGET;
-	investigate_limit_minimising(investigation, begun_ns, &search.budget);
-	result = fewer_preemptions_search(&search, failure, err);
-	if (result == 0 && search.is_found)
-		result = investigate_minimise_again(investigation, begun_ns, params, failure, err);
-	else if (search.is_cut_off && !investigation->incomplete)
-		investigation->incomplete =
-			"the search for fewer preemptions reached its limit of runs or time";
-	return result;
-}
-
-/* Minimises with up to `workers` probes side by side. */
-static int investigate_minimise_with(struct investigation *investigation, uint32_t workers,
-	struct failure *failure, struct error *err)
-{
-	struct minimise_params params = {
-		.probe = investigation->probe,
-		.budget = MINIMISE_BUDGET,
-		.progress = investigation->minimising,
-		.context = investigation->context,
-	};
-	const uint64_t begun_ns = platform_monotonic_ns();
-	const uint64_t steps_most = LONGER_MOST * failure->step_count;
-	struct tries tries;
-	int result;
-
-	params.probe.worker.output = OUTPUT_DISCARD;
-	investigate_limit_minimising(investigation, begun_ns, &params.budget);
-	tries_init(&tries, &params.probe, workers);
-	if (workers > 1)
-		params.ahead = &tries.ahead;
-	result = minimise(failure, &params, &investigation->incomplete, err);
-	/* A schedule that is still long has the most preemptions to lose. */
-	if (result == 0 && !failure->is_truncated)
-		result = investigate_minimise_with_fewer(
-			investigation, begun_ns, &params, steps_most, failure, err);
-	tries_release(&tries);
-	return result;
-}
-
-static bool investigate_is_same_schedule(const struct failure *one, const struct failure *other)
-{
-	return one->segment_count == other->segment_count &&
-	       memcmp(one->segments, other->segments, one->segment_count * sizeof *one->segments) ==
-		       0;
-}
-
-/* If the minimised schedule does not repeat, the one that was found is kept. */
-static int investigate_minimise_and_confirm(
-	struct investigation *investigation, struct failure *failure, struct error *err)
-{
-	struct confirmation confirmation;
-	struct failure found = {0}, begun = {0};
-	uint32_t workers = investigation->workers;
-	int result;
-
-	if (!investigate_has_time_for(
-		    investigation, 4)) { /* the empty schedule, the replay of it, and the trace */
-		investigation->left_out |= 1u << PART_MINIMISING;
-		investigation->incomplete = "the time was up";
-		return 0;
-	}
-	failure_copy(&found, failure);
-	result = investigate_measure_depth(investigation, failure, err);
-	failure_copy(&begun, failure);
-	for (;; workers = 1) {
-		if (result == 0)
-			result = investigate_minimise_with(investigation, workers, failure, err);
-		/* a simpler schedule has fewer priority changes to start from */
-		if (result == 0)
-			result = investigate_measure_depth(investigation, failure, err);
-		if (result == 0 && investigate_is_same_schedule(failure, &found))
-			confirmation = investigation->confirmation;
-		else if (result == 0 || result == ERROR_INTERRUPTED)
-			result = confirm(&confirmation, failure, &investigation->probe,
-				investigation->until_ns, err);
-		if (result != 0 || confirmation_is_repeatable(&confirmation) || workers <= 1)
-			break;
-		/* Concurrent processes may have disturbed each other: repeat with one probe. */
-		failure_release(failure);
-		failure_copy(failure, &begun);
-	}
-	failure_release(&begun);
-	if (investigation->incomplete && !investigate_has_time_for(investigation, RUNS_BEHIND))
-		investigation->left_out |= 1u << PART_MINIMISING;
-	if (result == 0 && confirmation_is_repeatable(&confirmation)) {
-		investigation->confirmation = confirmation;
-	} else {
-		investigation->incomplete = "the minimised schedule did not repeat the failure";
-		failure_release(failure);
-		*failure = found;
-		found = (struct failure){0};
-	}
-	failure_release(&found);
-	return result == ERROR_INTERRUPTED ? 0 : result;
 }
 
 static void investigate_fill_replay(

@@ -14,3 +14,11 @@ int investigate_schedule(struct investigation *investigation, struct failure *fa
  */
 int investigate_with_accesses(struct investigation *investigation, struct failure *failure,
 	struct memory_view *learnt, struct error *err);
+
+/* Time until the deadline less `but_runs` replays; 0: no deadline, 1: no time is left. */
+uint64_t investigate_time_left(const struct investigation *investigation, uint32_t but_runs);
+bool investigate_has_time_for(const struct investigation *investigation, uint32_t runs);
+
+/* If the minimised schedule does not repeat, the one that was found is kept. */
+int investigate_minimise_and_confirm(
+	struct investigation *investigation, struct failure *failure, struct error *err);

@@ -3,10 +3,16 @@
 
 #include "base/hash.h"
 
+/* An observed run may have any number of endpoints. */
+static size_t replay_orders_end_count(uint32_t order_count, uint32_t op_capacity)
+{
+	return op_capacity ? KEY_TABLE_CAPACITY : 2 * (size_t)order_count;
+}
+
 size_t replay_orders_bytes(uint32_t order_count, uint32_t op_capacity)
 {
 	return sizeof(struct replay_orders) + order_count * sizeof(struct replay_order) +
-	       2 * (size_t)order_count * sizeof(struct replay_endpoint) +
+	       replay_orders_end_count(order_count, op_capacity) * sizeof(struct replay_endpoint) +
 	       (size_t)op_capacity * sizeof(struct replay_op) + sizeof(uint64_t);
 }
 
@@ -32,7 +38,8 @@ void replay_state_set_orders(struct replay_state *state, const struct replay_ord
 	orders->order_count = order_count;
 	orders->op_capacity = op_capacity;
 	orders->endpoints_offset = sizeof *orders + order_count * sizeof *items;
-	orders->ops_offset = orders->endpoints_offset + 2 * (size_t)order_count * sizeof *ends;
+	orders->ops_offset = orders->endpoints_offset +
+			     replay_orders_end_count(order_count, op_capacity) * sizeof *ends;
 	ends = replay_orders_ends(orders);
 	/* The table has room for two endpoints of each order. */
 	for (uint32_t i = order_count; i-- > 0;) {
@@ -131,59 +138,79 @@ struct thread_id replay_orders_choose(
 	return (struct thread_id){(uint16_t)chosen};
 }
 
-static void replay_orders_note(
-	struct replay_orders *orders, const struct pending_op *op, uint32_t thread)
+static void replay_orders_note(struct replay_orders *orders, const struct pending_op *op,
+	uint32_t thread, uint32_t number, object_name object)
 {
-	object_name objects[2];
-	const uint32_t count = replay_orders_objects(op, objects);
-
-	for (uint32_t i = 0; i < count; i++)
-		if (orders->op_count < orders->op_capacity)
-			replay_orders_ops(orders)[orders->op_count++] =
-				(struct replay_op){.object = objects[i],
-					.thread = (uint16_t)thread,
-					.is_read = op->flags & OP_READ};
-		else
-			orders->is_full = true;
+	if (orders->keeps_first && orders->op_count == orders->op_capacity)
+		return;
+	replay_orders_ops(orders)[orders->op_count++ % orders->op_capacity] =
+		(struct replay_op){.object = object,
+			.number = number,
+			.thread = (uint16_t)thread,
+			.is_read = op->flags & OP_READ};
 }
 
-static void replay_orders_advance(
-	struct replay_orders *orders, thread_name thread, object_name object)
+static void replay_orders_advance(struct replay_orders *orders, struct replay_endpoint *end)
 {
-	struct replay_endpoint *ends = replay_orders_ends(orders);
-	const uint32_t end = key_table_find(&orders->ends, replay_orders_key(thread, object));
+	const struct replay_endpoint *ends = replay_orders_ends(orders);
 
-	if (end == KEY_TABLE_NONE)
-		return;
-	ends[end].done++;
-	for (; ends[end].order; ends[end].order = orders->orders[ends[end].order - 1].next) {
-		struct replay_order *order = &orders->orders[ends[end].order - 1];
+	end->done++;
+	for (; end->order; end->order = orders->orders[end->order - 1].next) {
+		struct replay_order *order = &orders->orders[end->order - 1];
 
-		if (order->second_number > ends[end].done)
+		if (order->second_number > end->done)
 			break;
 		order->is_broken = ends[order->first_end].done < order->first_number;
 	}
+}
+
+/* Returns the endpoint, which an observed run adds if necessary; NULL: none. */
+static struct replay_endpoint *replay_orders_end(
+	struct replay_orders *orders, thread_name thread, object_name object)
+{
+	const uint64_t key = replay_orders_key(thread, object);
+	const uint32_t end = orders->op_capacity ? key_table_add(&orders->ends, key)
+						 : key_table_find(&orders->ends, key);
+
+	orders->is_full |= orders->op_capacity && end == KEY_TABLE_NONE;
+	return end == KEY_TABLE_NONE ? NULL : &replay_orders_ends(orders)[end];
 }
 
 void replay_orders_executed(
 	struct replay_orders *orders, const struct schedule_view *view, uint32_t thread)
 {
 	object_name objects[2];
-	const uint32_t count = replay_orders_objects(&view->pending[thread], objects);
+	const struct pending_op *op = &view->pending[thread];
+	const uint32_t count = replay_orders_objects(op, objects);
 
-	if (orders->op_capacity)
-		replay_orders_note(orders, &view->pending[thread], thread);
-	for (uint32_t i = 0; i < count; i++)
-		replay_orders_advance(orders, view->names[thread], objects[i]);
+	for (uint32_t i = 0; i < count; i++) {
+		struct replay_endpoint *end =
+			replay_orders_end(orders, view->names[thread], objects[i]);
+
+		if (!end)
+			continue;
+		replay_orders_advance(orders, end);
+		if (orders->op_capacity)
+			replay_orders_note(orders, op, thread, end->done, objects[i]);
+	}
 }
 
 void replay_orders_ending(struct replay_orders *orders, const struct schedule_view *view)
 {
 	const uint32_t executed = orders->op_count;
 
-	if (!orders->op_capacity)
-		return;
-	for (uint32_t thread = 0; thread < view->thread_count; thread++)
-		replay_orders_note(orders, &view->pending[thread], thread);
+	for (uint32_t thread = 0; orders->op_capacity && thread < view->thread_count; thread++) {
+		object_name objects[2];
+		const struct pending_op *op = &view->pending[thread];
+		const uint32_t count = replay_orders_objects(op, objects);
+
+		for (uint32_t i = 0; i < count; i++) {
+			const struct replay_endpoint *end =
+				replay_orders_end(orders, view->names[thread], objects[i]);
+
+			if (end)
+				replay_orders_note(orders, op, thread, end->done + 1, objects[i]);
+		}
+	}
 	orders->pending_count = orders->op_count - executed;
 }

@@ -34,6 +34,7 @@ struct replay_order {
 /* An operation of an observed run. */
 struct replay_op {
 	object_name object;
+	uint32_t number; /* from 1, among those of the thread on the object */
 	uint16_t thread; /* index in the run */
 	bool is_read;
 };
@@ -47,9 +48,11 @@ struct replay_endpoint {
 
 struct replay_orders {
 	uint32_t order_count;
-	uint32_t op_count, op_capacity; /* observed operations; a full table observes no more */
-	uint32_t pending_count;		/* the last ones were still pending at the end of the run */
-	bool is_full;
+	/* Observed operations. Of more than the capacity, the last ones are kept, as in a ring. */
+	uint32_t op_count, op_capacity;
+	uint32_t pending_count; /* the last ones were still pending at the end of the run */
+	bool keeps_first;	/* the first ones are kept instead */
+	bool is_full; /* there were more threads and objects than numbers can be kept of */
 	uint64_t ops_offset, endpoints_offset; /* bytes from the start of this struct */
 	struct key_table ends;
 	struct replay_order orders[];

@@ -1,7 +1,6 @@
 #include "investigate/minimise/conflicts.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/hash.h"
@@ -15,10 +14,10 @@
 /* Latest operations of one thread on one object. Positions are 1 + an index in the run; 0: none. */
 struct conflicts_entry {
 	object_name object;
-	uint32_t count; /* number of operations so far */
+	uint32_t count; /* number of the last operation */
 	uint32_t last, last_write;
-	uint32_t number_of_write;
-	uint32_t next; /* 1 + entry of another thread for the object; 0: none */
+	uint32_t number_of_write; /* number of the last write */
+	uint32_t next;		  /* 1 + entry of another thread for the object; 0: none */
 	uint16_t thread;
 };
 
@@ -75,7 +74,7 @@ static void conflicts_add_orders(struct conflicts *conflicts, const struct repla
 				.first = names[other->thread],
 				.second = names[op->thread],
 				.first_number = op->is_read ? other->number_of_write : other->count,
-				.second_number = own->count + 1,
+				.second_number = op->number,
 			});
 	}
 }
@@ -128,6 +127,51 @@ static void conflicts_add_next_operations(struct conflicts *conflicts, const str
 	}
 }
 
+struct conflicts_ranked {
+	struct replay_order order;
+	uint32_t frequency, position; /* number of orders of the object; position in the run */
+};
+
+static int conflicts_compare(const void *a, const void *b)
+{
+	const struct conflicts_ranked *one = a, *other = b;
+
+	if (one->frequency != other->frequency)
+		return one->frequency > other->frequency ? -1 : 1;
+	return one->position < other->position ? -1 : 1;
+}
+
+static int conflicts_compare_objects(const void *a, const void *b)
+{
+	const struct conflicts_ranked *one = a, *other = b;
+
+	if (one->order.object != other->order.object)
+		return one->order.object < other->order.object ? -1 : 1;
+	return one->position < other->position ? -1 : 1;
+}
+
+/* Objects with few conflicts decide a failure more often than a lock taken a thousand times. */
+static void conflicts_rank(struct replay_order *orders, uint32_t *count)
+{
+	struct conflicts_ranked *ranked = array_new(*count, sizeof *ranked);
+	const uint32_t kept = *count < REPLAY_ORDERS_MOST ? *count : REPLAY_ORDERS_MOST;
+
+	for (uint32_t i = 0; i < *count; i++)
+		ranked[i] = (struct conflicts_ranked){.order = orders[i], .position = i};
+	qsort(ranked, *count, sizeof *ranked, conflicts_compare_objects);
+	for (uint32_t i = 0, end; i < *count; i = end) {
+		for (end = i; end < *count && ranked[end].order.object == ranked[i].order.object;)
+			end++;
+		for (uint32_t j = i; j < end; j++)
+			ranked[j].frequency = end - i;
+	}
+	qsort(ranked, *count, sizeof *ranked, conflicts_compare);
+	for (uint32_t i = 0; i < kept; i++)
+		orders[i] = ranked[*count - kept + i].order;
+	*count = kept;
+	free(ranked);
+}
+
 struct replay_order *conflicts_collect(const struct replay_op *ops, uint32_t op_count,
 	uint32_t pending_count, const thread_name *names, uint32_t thread_count, uint32_t *count)
 {
@@ -146,7 +190,7 @@ struct replay_order *conflicts_collect(const struct replay_op *ops, uint32_t op_
 		conflicts_add_orders(&conflicts, &ops[i], own, names);
 		if (i + pending_count >= op_count)
 			continue;
-		own->count++;
+		own->count = ops[i].number;
 		own->last = i + 1;
 		if (!ops[i].is_read) {
 			own->last_write = i + 1;
@@ -157,11 +201,7 @@ struct replay_order *conflicts_collect(const struct replay_op *ops, uint32_t op_
 		conflicts_add_next_operations(
 			&conflicts, &ops[op_count - pending_count - 1 - i], names, thread_count);
 	*count = conflicts.order_count;
-	if (*count > REPLAY_ORDERS_MOST) {
-		*count = REPLAY_ORDERS_MOST;
-		memmove(conflicts.orders, conflicts.orders + conflicts.order_count - *count,
-			*count * sizeof *conflicts.orders);
-	}
+	conflicts_rank(conflicts.orders, count);
 	free(conflicts.entries);
 	free(conflicts.slots);
 	return conflicts.orders;

@@ -14,7 +14,7 @@
 /* At most this many operations are observed. */
 #define CONFLICTS_OPS_MOST (UINT32_C(1) << 16)
 
-/* Returns the orders of the run for the caller to free, as many as REPLAY_ORDERS_MOST, sorted by the
- * position of the second operation. Of more orders, the latest ones are kept. */
+/* Returns the orders of the operations for the caller to free, REPLAY_ORDERS_MOST at most. Those of
+ * objects with few orders come last, and among them those of late operations. */
 struct replay_order *conflicts_collect(const struct replay_op *ops, uint32_t op_count,
 	uint32_t pending_count, const thread_name *names, uint32_t thread_count, uint32_t *count);

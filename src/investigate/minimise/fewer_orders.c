@@ -37,33 +37,45 @@ struct fewer_orders {
 	} * seen; /* sets of enforced orders, and of broken ones */
 };
 
-/* A run without end is decided by its beginning, any other one by its end. */
-static bool fewer_orders_is_decisive(
-	const struct replay_orders *observed, const struct outcome *outcome)
+/* Returns the kept operations in their order, for the caller to free. */
+static struct replay_op *fewer_orders_ops(struct replay_orders *observed, uint32_t *count)
 {
-	return observed->op_count <= CONFLICTS_OPS_MOST &&
-	       (!observed->is_full || outcome->kind == OUTCOME_HANG ||
-		       outcome->kind == OUTCOME_LIVELOCK);
+	const uint32_t total = observed->op_count;
+	struct replay_op *ops;
+
+	*count = total < CONFLICTS_OPS_MOST ? total : CONFLICTS_OPS_MOST;
+	ops = array_new(*count, sizeof *ops);
+	for (uint32_t i = 0; i < *count; i++)
+		ops[i] = replay_orders_ops(observed)[(total - *count + i) % CONFLICTS_OPS_MOST];
+	return ops;
 }
 
+/* A run without end is decided by its beginning, any other one by its end. */
 static int fewer_orders_observe(struct fewer_orders *orders, struct error *err)
 {
+	const enum outcome_kind kind = (enum outcome_kind)orders->found.outcome.kind;
 	struct probe_plan plan = probe_plan_exact(&orders->found);
 	struct contract *contract = orders->probe.worker.contract;
 	struct replay_orders *observed;
+	struct replay_op *ops;
+	uint32_t count, pending;
 	int result;
 
 	plan.mode = REPLAY_OBSERVE;
 	plan.op_capacity = CONFLICTS_OPS_MOST;
+	plan.observes_beginning = kind == OUTCOME_HANG || kind == OUTCOME_LIVELOCK;
 	result = probe_run(&orders->probe, &plan, err);
 	if (result < 0 || orders->probe.has_diverged ||
 		!probe_shows(&orders->probe, &orders->found))
 		return result;
 	observed = replay_orders(contract_strategy(contract));
-	if (fewer_orders_is_decisive(observed, &orders->found.outcome))
-		orders->orders = conflicts_collect(replay_orders_ops(observed), observed->op_count,
-			observed->pending_count, orders->found.names, orders->found.thread_count,
-			&orders->order_count);
+	if (observed->is_full)
+		return result;
+	ops = fewer_orders_ops(observed, &count);
+	pending = observed->pending_count < count ? observed->pending_count : count;
+	orders->orders = conflicts_collect(ops, count, pending, orders->found.names,
+		orders->found.thread_count, &orders->order_count);
+	free(ops);
 	return result;
 }
 
@@ -89,7 +101,7 @@ static bool fewer_orders_is_new_run(struct fewer_orders *orders, const struct re
 	return hash_set_add(&orders->seen->set, hash);
 }
 
-/* Orders near the failure matter most often: the latest are tried first. */
+/* The last orders matter most often (conflicts.h), and are tried first. */
 static void fewer_orders_add_nodes(
 	struct fewer_orders *orders, struct fewer_orders_node node, const struct replay_order *run)
 {

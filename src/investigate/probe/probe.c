@@ -108,8 +108,10 @@ void probe_fill(struct probe *probe, const struct probe_plan *plan)
 		replay_state_set_few_values(state);
 	state->skips_disabled = plan->skips_disabled;
 	state->lacks_accesses = plan->lacks_accesses;
-	if (has_orders)
+	if (has_orders) {
 		replay_state_set_orders(state, plan->orders, plan->order_count, plan->op_capacity);
+		replay_orders(state)->keeps_first = plan->observes_beginning;
+	}
 }
 
 static void probe_prepare(struct probe *probe, const struct probe_plan *plan)

@@ -49,8 +49,9 @@ struct probe_plan {
 	/* modes REPLAY_ORDERS, with the value choices of the segments, and REPLAY_OBSERVE */
 	const struct replay_order *orders;
 	uint32_t order_count;
-	uint32_t op_capacity; /* operations to observe */
-	bool is_random_after; /* random choices after the last segment, with the run's seed */
+	uint32_t op_capacity;	 /* operations to observe */
+	bool observes_beginning; /* the first operations, not the last ones */
+	bool is_random_after;	 /* random choices after the last segment, with the run's seed */
 	/* the schedule was composed, not recorded: replay_state_set_few_values() */
 	bool knows_few_values;
 	bool skips_disabled; /* same as in struct replay_state */

@@ -170,6 +170,38 @@ static void test_orders__do_not_stop_a_run(void **unused)
 	free(observed.schedule);
 }
 
+#define FEW_OPS 8u
+
+/* Of a run that is longer than the table, the last operations are kept, or the first ones. All have the
+ * numbers that they have in the whole run. */
+static void test_orders__keep_the_end_or_the_beginning_of_a_long_run(void **unused)
+{
+	struct observed observed, again;
+
+	(void)unused;
+	observe(&observed, 3);
+	assert_true(observed.op_count > 2 * FEW_OPS);
+	for (int keeps_first = 0; keeps_first < 2; keeps_first++) {
+		struct replay_state *state =
+			plan(REPLAY_OBSERVE, observed.schedule, NULL, 0, FEW_OPS);
+		struct replay_orders *orders = replay_orders(state);
+
+		orders->keeps_first = keeps_first;
+		follow(state, &again);
+		assert_int_equal(orders->op_count, keeps_first ? FEW_OPS : observed.op_count);
+		for (uint32_t i = 0; i < FEW_OPS; i++) {
+			const uint32_t at = orders->op_count - FEW_OPS + i;
+			const struct replay_op *op = &replay_orders_ops(orders)[at % FEW_OPS];
+
+			assert_int_equal(op->object, observed.ops[at].object);
+			assert_int_equal(op->number, observed.ops[at].number);
+			assert_int_equal(op->thread, observed.ops[at].thread);
+		}
+		free(state);
+	}
+	free(observed.schedule);
+}
+
 #define A 0
 #define B 1
 #define C 2
@@ -187,13 +219,13 @@ static void assert_order(const struct replay_order *order, unsigned first, uint3
 /* Two reads commute, and a second read by B follows from the first. */
 static void test_conflicts__are_those_that_do_not_follow_from_others(void **unused)
 {
-	static const struct replay_op ops[] = {{.object = 7, .thread = A},
-		{.object = 7, .thread = B, .is_read = true},
-		{.object = 8, .thread = A}, /* nobody else uses it */
-		{.object = 7, .thread = B, .is_read = true},
-		{.object = 7, .thread = C, .is_read = true}, {.object = 7, .thread = A}};
+	static const struct replay_op ops[] = {{.object = 7, .number = 1, .thread = A},
+		{.object = 7, .number = 1, .thread = B, .is_read = true},
+		{.object = 7, .number = 2, .thread = B, .is_read = true},
+		{.object = 7, .number = 1, .thread = C, .is_read = true},
+		{.object = 7, .number = 2, .thread = A}};
 	uint32_t count;
-	struct replay_order *orders = conflicts_collect(ops, 6, 0, abc, 3, &count);
+	struct replay_order *orders = conflicts_collect(ops, 5, 0, abc, 3, &count);
 
 	(void)unused;
 	assert_true(count >= 4);
@@ -215,12 +247,34 @@ static bool has_order(const struct replay_order *orders, uint32_t count, unsigne
 	return false;
 }
 
+/* A lock taken many times decides less than a variable with one conflict. */
+static void test_conflicts__put_rare_objects_last(void **unused)
+{
+	struct replay_op ops[42];
+	struct replay_order *orders;
+	uint32_t count;
+
+	(void)unused;
+	ops[0] = (struct replay_op){.object = 5, .number = 1, .thread = A};
+	ops[1] = (struct replay_op){.object = 5, .number = 1, .thread = B};
+	for (uint32_t i = 0; i < 40; i++)
+		ops[2 + i] = (struct replay_op){
+			.object = 7, .number = 1 + i / 2, .thread = i % 2 ? B : A};
+	orders = conflicts_collect(ops, 42, 0, abc, 3, &count);
+	assert_true(count > 39);
+	assert_int_equal(orders[count - 1].object, 5);
+	assert_int_equal(orders[0].object, 7);
+	assert_order(&orders[0], A, 1, B, 1);
+	free(orders);
+}
+
 /* What did not happen comes after what happened. Pending operations have no order of their own. */
 static void test_conflicts__include_what_did_not_happen(void **unused)
 {
-	static const struct replay_op ops[] = {{.object = 7, .thread = A},
-		{.object = 9, .thread = A, .is_read = true}, {.object = 8, .thread = B},
-		{.object = 8, .thread = A}, {.object = 7, .thread = B}, {.object = 7, .thread = C}};
+	static const struct replay_op ops[] = {{.object = 7, .number = 1, .thread = A},
+		{.object = 9, .number = 1, .thread = A, .is_read = true},
+		{.object = 8, .number = 1, .thread = B}, {.object = 8, .number = 1, .thread = A},
+		{.object = 7, .number = 1, .thread = B}, {.object = 7, .number = 1, .thread = C}};
 	uint32_t count;
 	struct replay_order *orders = conflicts_collect(ops, 6, 3, abc, 3, &count);
 
@@ -238,7 +292,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_conflicts__lead_to_an_equivalent_run),
 		cmocka_unit_test(test_orders__do_not_stop_a_run),
+		cmocka_unit_test(test_orders__keep_the_end_or_the_beginning_of_a_long_run),
 		cmocka_unit_test(test_conflicts__are_those_that_do_not_follow_from_others),
+		cmocka_unit_test(test_conflicts__put_rare_objects_last),
 		cmocka_unit_test(test_conflicts__include_what_did_not_happen),
 	};
 
