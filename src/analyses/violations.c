@@ -1,6 +1,5 @@
 #include "analyses/violations.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/strbuf.h"

@@ -2,7 +2,6 @@
 #include "bitcode/flow.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 

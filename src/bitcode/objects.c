@@ -1,7 +1,6 @@
 /*
  * Location of objects in a process: globals by symbol, locals of main by their SITE_ADDRESS site.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/strbuf.h"

@@ -1,6 +1,5 @@
 /* Solution of the constraint graph in waves (flow.h). */
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/array.h"

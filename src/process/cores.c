@@ -4,7 +4,6 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 unsigned cores_of_quota(const char *text)

@@ -1,6 +1,5 @@
 #include "symbols/owners.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "symbols/tables/site_table.h"

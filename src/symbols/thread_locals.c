@@ -3,7 +3,6 @@
  * of each module's block; modules are numbered in the order of the loader's list.
  */
 #include <link.h>
-#include <stdlib.h>
 
 #include "base/array.h"
 #include "symbols/symbols_internal.h"

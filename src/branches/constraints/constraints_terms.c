@@ -1,5 +1,4 @@
 /* Translates terms for the solver, into bit vectors and floating-point expressions. */
-#include <stdlib.h>
 
 #include "branches/constraints/constraints.h"
 #include "branches/values/slots.h"

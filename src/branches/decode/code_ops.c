@@ -1,5 +1,4 @@
 /* Selects for each code a specialised form (runs.def); other codes use the general case. */
-#include <stdlib.h>
 
 #include "base/array.h"
 #include "branches/decode/code.h"

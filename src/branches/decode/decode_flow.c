@@ -1,5 +1,4 @@
 /* Translates branches, switches and returns, and phi nodes to moves along edges. */
-#include <stdlib.h>
 
 #include "base/array.h"
 #include "branches/decode/code.h"

@@ -1,5 +1,4 @@
 /* Recognises C library calls whose result the walk computes from the bytes that they read. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"

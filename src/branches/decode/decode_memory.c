@@ -1,5 +1,4 @@
 /* Translates loads, stores, address computations, allocas and atomic instructions. */
-#include <stdlib.h>
 
 #include "base/array.h"
 #include "branches/decode/code.h"

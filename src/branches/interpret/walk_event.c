@@ -1,5 +1,4 @@
 /* The list of a thread's events, pinned terms, and calls that the walk cannot follow. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"

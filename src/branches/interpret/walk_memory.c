@@ -1,5 +1,4 @@
 /* Memory in a walk: initial values of shared memory, and terms in memory of one thread. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/bitset.h"

@@ -1,5 +1,4 @@
 /* Objects in a walk, and accesses whose symbolic address indexes an object. */
-#include <stdlib.h>
 
 #include "base/array.h"
 #include "branches/interpret/walk_internal.h"

@@ -1,6 +1,5 @@
 /* Outcomes of operations, such as try-locks, are variables, as reads of shared memory are. */
 #include <errno.h>
-#include <stdlib.h>
 #include <threads.h>
 
 #include "base/array.h"

@@ -1,5 +1,4 @@
 /* Terms of computed values, and the events of branches. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"

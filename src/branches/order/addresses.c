@@ -7,7 +7,6 @@
 #include "branches/order/order.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "branches/values/slots.h"

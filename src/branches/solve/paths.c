@@ -2,7 +2,6 @@
  * Finds where each further run first leaves the recorded path: the search should find that branch,
  * too.
  */
-#include <stdlib.h>
 
 #include "base/bitset.h"
 #include "base/array.h"

@@ -1,6 +1,4 @@
 /* A worker of the search queries its own solver about the events of one chunk after the other. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "branches/solve/sensitivity_internal.h"
 

@@ -2,7 +2,6 @@
  * Random runs: before the search they give answers without a solver, and those of --sample check
  * whether the search has missed branches. Each run is preempted somewhere, and continues at random.
  */
-#include <stdlib.h>
 
 #include "base/array.h"
 #include "base/rng.h"

@@ -1,6 +1,5 @@
 /* An explanation as one JSON document; docs/explain.md describes it. */
 #include <jansson.h>
-#include <stdlib.h>
 
 #include "base/bug.h"
 #include "commands/explain/explain_orders_words.h"

@@ -11,7 +11,6 @@
  * a run that cannot be made, is therefore repeated in an exclusive run. If that differs, only one
  * worker works from then on.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/bug.h"

@@ -1,7 +1,6 @@
 #include "commands/predict/predict_work.h"
 #include "platform/platform.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 #include "commands/test/test_framework.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

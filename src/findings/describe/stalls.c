@@ -2,7 +2,6 @@
  * uses as synchronisation. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"

@@ -2,7 +2,6 @@
  * Completes the wait-for graph from the trace: holders of semaphores used as locks, the reader that
  * closes a cycle, and threads that could have ended a wait.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

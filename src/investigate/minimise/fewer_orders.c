@@ -1,7 +1,6 @@
 #include "investigate/minimise/fewer_orders.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/hash.h"

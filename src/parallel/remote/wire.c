@@ -1,6 +1,5 @@
 #include "parallel/remote/wire.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"

@@ -12,7 +12,6 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <string.h>
 #include <sys/syscall.h>
 
 #include "runtime/interpose.h"

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

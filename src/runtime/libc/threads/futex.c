@@ -1,7 +1,6 @@
 /* The futex system call of the target: from syscall(), or trapped in glibc's own locks, libgomp or
  * inline assembly. The functions also run inside the handler of a trapped call. */
 #include <linux/futex.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include "engine/futex.h"
