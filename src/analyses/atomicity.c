@@ -124,11 +124,10 @@ static void atomicity_add_notes(const void *state, struct strbuf *out)
 {
 	const struct atomicity *atomicity = state;
 	static const char *const words[UNIT_OPEN + 1] = {
-		[UNIT_LEFT] = "units of work that were left by an exception, longjmp or the end of "
-			      "their thread end there: ",
+		[UNIT_LEFT] =
+			"units of work that were left by an exception, longjmp or the end of their thread end there: ",
 		[UNIT_OPEN] =
-			"units of work that had not ended when a run did count up to there (if "
-			"they are none: no-unit in --atomic-sets): ",
+			"units of work that had not ended when a run did count up to there (if they are none: no-unit in --atomic-sets): ",
 	};
 
 	for (unsigned ending = UNIT_LEFT; ending <= UNIT_OPEN; ending++) {

@@ -247,8 +247,7 @@ enum token_fit token_read(const char *token, const char *name, struct check_plan
 
 	if (!token_is_name(token)) {
 		(void)error_set(err, ERROR_USAGE,
-			"RADDLE_REPLAY does not begin as a token does; copy the whole value that "
-			"the failing test printed");
+			"RADDLE_REPLAY does not begin as a token does; copy the whole value that the failing test printed");
 		return TOKEN_IS_BAD;
 	}
 	if (strtoul(token, NULL, 16) != token_name_hash(name))
@@ -264,8 +263,7 @@ enum token_fit token_read(const char *token, const char *name, struct check_plan
 	}
 	if (!token_read_segments(&reader))
 		(void)error_set(err, ERROR_USAGE,
-			"RADDLE_REPLAY is damaged at byte %td; copy the whole value that the "
-			"failing test printed",
+			"RADDLE_REPLAY is damaged at byte %td; copy the whole value that the failing test printed",
 			reader.at - token + 1);
 	else if ((out->state = token_make_state(&reader, plan, err)))
 		fit = TOKEN_FITS;

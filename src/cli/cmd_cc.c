@@ -12,12 +12,10 @@
 /* The options are for help only: argp would reject the compiler's options. */
 static const struct argp_option cc_options[] = {
 	{"warn-opaque", 1, NULL, 0,
-		"Name the inline assembly, and the gathers and scatters of vectors, whose accesses raddle "
-		"cannot see",
+		"Name the inline assembly, and the gathers and scatters of vectors, whose accesses raddle cannot see",
 		0},
 	{"points-to", 2, "PROGRAM [LIBRARY...]", 0,
-		"Compile nothing; print the accesses that may touch each variable of a program that "
-		"raddle-cc built",
+		"Compile nothing; print the accesses that may touch each variable of a program that raddle-cc built",
 		0},
 	{0},
 };
@@ -27,8 +25,7 @@ static const struct argp cc_argp = {
 	.args_doc = "[COMPILER-OPTION...] FILE...",
 	.doc = "Compiles and links as clang 19 does, so that raddle sees memory accesses. "
 	       "CC=raddle-cc CXX=raddle-c++ builds projects unchanged. The program also runs "
-	       "without raddle.\v"
-	       "RADDLE_CLANG names another clang of version 19. The exit status is the compiler's.",
+	       "without raddle.\vRADDLE_CLANG names another clang of version 19. The exit status is the compiler's.",
 };
 
 static void cmd_cc_print_note(const char *text)

@@ -64,8 +64,7 @@ int contract_block_open(
 		NULL, layout.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
 	if (memory == MAP_FAILED) {
 		error_set(err, ERROR_NOMEM,
-			"no address space for the runtime's memory (%s); raise "
-			"ulimit -v",
+			"no address space for the runtime's memory (%s); raise ulimit -v",
 			strerror(errno));
 		(void)close(file); /* memory only */
 		return ERROR_NOMEM;

@@ -1,6 +1,5 @@
 /* Checks presence, type and range: the file may be edited, truncated, or of another version. */
 #include <errno.h>
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +23,7 @@ static void json_read_reader_refuse(struct reader *reader, const char *field, co
 {
 	if (!reader->status)
 		reader->status = error_set(reader->err, ERROR_FORMAT,
-			"the stored finding is damaged: field \"%s\" %s; delete the finding or "
-			"find it again",
+			"the stored finding is damaged: field \"%s\" %s; delete the finding or find it again",
 			field, cause);
 }
 
@@ -266,8 +264,7 @@ static int json_read_check_version(json_t *root, struct error *err)
 
 	if (!json_is_integer(version))
 		return error_set(err, ERROR_FORMAT,
-			"this is not a stored finding: it has no \"%s\" version; give the "
-			"finding.json of a finding",
+			"this is not a stored finding: it has no \"%s\" version; give the finding.json of a finding",
 			FINDING_JSON_FORMAT);
 	if (json_integer_value(version) != FINDING_JSON_VERSION)
 		return error_set(err, ERROR_VERSION,
@@ -286,8 +283,7 @@ int finding_from_json(const char *text, size_t size, struct finding *out, struct
 
 	if (!root)
 		return error_set(err, ERROR_FORMAT,
-			"the stored finding is damaged: line %d: %s; delete the finding or find it "
-			"again",
+			"the stored finding is damaged: line %d: %s; delete the finding or find it again",
 			cause.line, cause.text);
 	reader.status = json_read_check_version(root, err);
 	if (!reader.status)

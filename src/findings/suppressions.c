@@ -66,8 +66,7 @@ static const char *suppressions_parse_line(
 	if (!colon)
 		return "has no colon; write TYPE:PATTERN, such as race:function";
 	if (!suppressions_parse_type(line, (size_t)(colon - line), &type))
-		return "is of no known type; there are race, race_top, called_from_lib, mutex, "
-		       "thread, signal, deadlock";
+		return "is of no known type; there are race, race_top, called_from_lib, mutex, thread, signal, deadlock";
 	length -= (size_t)(colon + 1 - line);
 	if (!length)
 		return "has no pattern; write TYPE:PATTERN, such as race:function";

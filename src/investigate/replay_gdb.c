@@ -151,9 +151,8 @@ static int replay_gdb_run(struct gdb_command *command, struct error *err)
 		return error_set(err, ERROR_IO,
 			"no new process (%s); end others or raise ulimit -u", strerror(errno));
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-		return error_set(err, ERROR_MISSING,
-			"gdb cannot be run; install it (apt-get install "
-			"gdb)");
+		return error_set(
+			err, ERROR_MISSING, "gdb cannot be run; install it (apt-get install gdb)");
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

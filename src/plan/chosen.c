@@ -110,8 +110,7 @@ static int chosen_choose_all(
 	while (!status && (pattern = strsep(&rest, ",")))
 		if (*pattern && !chosen_choose_variables(result, pattern, marked))
 			status = error_set(err, ERROR_USAGE,
-				"no variable %s in the program; raddle cc --points-to PROGRAM "
-				"lists them",
+				"no variable %s in the program; raddle cc --points-to PROGRAM lists them",
 				pattern);
 	free(copy);
 	return status;

@@ -257,7 +257,6 @@ int settings_parse_fail_on(const char *words, struct settings *settings, struct 
 	if (settings->races.are_failures || settings->races.weak)
 		return 0;
 	return error_set(err, ERROR_USAGE,
-		"--fail-on takes race, weak or weak:tso, not %s; all other failures always count (see "
-		"--tolerate)",
+		"--fail-on takes race, weak or weak:tso, not %s; all other failures always count (see --tolerate)",
 		words);
 }

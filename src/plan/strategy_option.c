@@ -93,8 +93,8 @@ static int strategy_option_parse_value(const struct strategy *strategy,
 	if (end == digits || *end || errno || digits[0] == ' ' ||
 		!strategy_option_is_in_range(option, number))
 		return error_set(err, ERROR_USAGE,
-			"option '%s' of strategy '%s' cannot be '%.*s'; give a whole number from "
-			"%" PRId64 " to %" PRId64 ", such as %s=%" PRId64,
+			"option '%s' of strategy '%s' cannot be '%.*s'; give a whole number from %" PRId64
+			" to %" PRId64 ", such as %s=%" PRId64,
 			option->name, strategy->name, (int)(length < 64 ? length : 64), text,
 			option->least, option->most, option->name,
 			strategy_option_example_of(option));
@@ -163,8 +163,7 @@ int strategy_parse(
 		length = strcspn(text, ",");
 		if (strategy_option_is_repeated(options, text))
 			return error_set(err, ERROR_USAGE,
-				"option '%.*s' of strategy '%s' is given twice; leave one of them "
-				"out",
+				"option '%.*s' of strategy '%s' is given twice; leave one of them out",
 				(int)strcspn(text, "=,"), text, strategy->name);
 		result = strategy_option_parse_option(strategy, text, length, &parsed, err);
 		if (result)

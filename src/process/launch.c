@@ -63,8 +63,7 @@ static int launch_explain(const struct launch *launch,
 			launch->directory, strerror(failure->number));
 	if (failure->number == E2BIG)
 		return error_set(err, ERROR_TARGET,
-			"%s cannot be started: arguments and environment are too large together; "
-			"shorten them",
+			"%s cannot be started: arguments and environment are too large together; shorten them",
 			launch->path);
 	return error_set(err, ERROR_TARGET, "%s cannot be started (%s)", launch->path,
 		strerror(failure->number));
@@ -225,8 +224,7 @@ char **launch_environment(
 	 */
 	if (traits->has_address_sanitizer)
 		launch_environment_add(&out, "ASAN_OPTIONS",
-			"verify_asan_link_order=0:detect_leaks=0:symbolize=0:use_sigaltstack=0:"
-			"exitcode=" SANITIZER_STATUS_TEXT,
+			"verify_asan_link_order=0:detect_leaks=0:symbolize=0:use_sigaltstack=0:exitcode=" SANITIZER_STATUS_TEXT,
 			":", getenv("ASAN_OPTIONS"));
 	/* libgomp spins before it blocks, which is useless where one thread runs at a time. */
 	if (traits->has_gnu_openmp && !getenv("OMP_WAIT_POLICY"))
@@ -255,6 +253,5 @@ int launch_find_runtime(char **path, struct error *err)
 	free(*path);
 	*path = NULL;
 	return error_set(err, ERROR_MISSING,
-		"the path of libraddle.so holds a blank or a colon, which LD_PRELOAD cannot express; "
-		"install raddle elsewhere");
+		"the path of libraddle.so holds a blank or a colon, which LD_PRELOAD cannot express; install raddle elsewhere");
 }

@@ -53,15 +53,11 @@ static int target_check_file(const char *path, const struct stat *status, struct
 			"%s is not executable; chmod +x it, or give the built program", path);
 	if (status->st_mode & (S_ISUID | S_ISGID))
 		return error_set(err, ERROR_TARGET,
-			"%s is set-user-id or set-group-id, so the loader ignores preloading; copy "
-			"it "
-			"without these bits and run the copy",
+			"%s is set-user-id or set-group-id, so the loader ignores preloading; copy it without these bits and run the copy",
 			path);
 	if (getxattr(path, "security.capability", NULL, 0) > 0)
 		return error_set(err, ERROR_TARGET,
-			"%s has file capabilities, so the loader ignores preloading; copy it (cp "
-			"drops "
-			"them) and run the copy",
+			"%s has file capabilities, so the loader ignores preloading; copy it (cp drops them) and run the copy",
 			path);
 	return 0;
 }
@@ -135,8 +131,7 @@ static int target_check_loader(
 {
 	if (strstr(traits->loader, "ld-musl"))
 		return error_set(err, ERROR_TARGET,
-			"%s uses the musl C library and raddle knows glibc only; build it against "
-			"glibc",
+			"%s uses the musl C library and raddle knows glibc only; build it against glibc",
 			path);
 	if (traits->tsan == TSAN_NO_NAMES)
 		return error_set(err, ERROR_TARGET,
@@ -148,8 +143,7 @@ static int target_check_loader(
 			path);
 	if (access(traits->loader, X_OK) != 0)
 		return error_set(err, ERROR_TARGET,
-			"%s wants the loader %s, which is not here; install it or rebuild the "
-			"program",
+			"%s wants the loader %s, which is not here; install it or rebuild the program",
 			path, traits->loader);
 	return 0;
 }

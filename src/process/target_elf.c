@@ -35,9 +35,7 @@ static int target_elf_check_magic(const struct elf *elf, struct error *err)
 			err, ERROR_TARGET, "%s is empty; build or install it again", elf->path);
 	if (elf->size >= 2 && memcmp(elf->bytes, "#!", 2) == 0)
 		return error_set(err, ERROR_TARGET,
-			"%s is a script; give its interpreter and the script, or the program that "
-			"the "
-			"script starts",
+			"%s is a script; give its interpreter and the script, or the program that the script starts",
 			elf->path);
 	if (elf->size < SELFMAG || memcmp(elf->bytes, ELFMAG, SELFMAG) != 0)
 		return error_set(err, ERROR_TARGET,
@@ -46,9 +44,7 @@ static int target_elf_check_magic(const struct elf *elf, struct error *err)
 		return target_elf_damaged(elf, "it ends inside its header", err);
 	if (elf->bytes[EI_CLASS] == ELFCLASS32)
 		return error_set(err, ERROR_TARGET,
-			"%s is a 32-bit program and raddle controls 64-bit ones only; build it "
-			"with "
-			"-m64",
+			"%s is a 32-bit program and raddle controls 64-bit ones only; build it with -m64",
 			elf->path);
 	if (elf->bytes[EI_CLASS] != ELFCLASS64)
 		return target_elf_damaged(elf, "unknown class", err);
@@ -254,8 +250,7 @@ static int target_elf_read_notes(const struct elf *elf, const Elf64_Phdr *segmen
 		memcpy(&version, notes + content, sizeof version);
 		if (version != INSTRUMENT_ABI_VERSION)
 			return error_set(err, ERROR_TARGET,
-				"%s was compiled by the raddle-cc of another raddle (its sites are of "
-				"version %u, not %u); compile it again",
+				"%s was compiled by the raddle-cc of another raddle (its sites are of version %u, not %u); compile it again",
 				elf->path, version, INSTRUMENT_ABI_VERSION);
 		traits->has_sites = true;
 	}
@@ -309,9 +304,7 @@ int target_read_elf(const void *bytes, size_t size, const char *path, struct tar
 			"%s is a shared library; give a program that uses it", path);
 	if (!traits->loader[0])
 		return error_set(err, ERROR_TARGET,
-			"%s is statically linked, so nothing can be loaded into it; link it "
-			"dynamically "
-			"(without -static)",
+			"%s is statically linked, so nothing can be loaded into it; link it dynamically (without -static)",
 			path);
 	return 0;
 }

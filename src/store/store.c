@@ -34,8 +34,7 @@ const char store_schema[] =
 	"CREATE TABLE findings(number INTEGER PRIMARY KEY AUTOINCREMENT, signature TEXT NOT NULL,"
 	" program TEXT NOT NULL, kind TEXT NOT NULL, title TEXT, command TEXT,"
 	" times_seen INTEGER NOT NULL, campaign INTEGER NOT NULL, found INTEGER NOT NULL,"
-	" preemptions INTEGER NOT NULL, switches INTEGER NOT NULL, steps INTEGER NOT NULL,"
-	" UNIQUE(program, signature));"
+	" preemptions INTEGER NOT NULL, switches INTEGER NOT NULL, steps INTEGER NOT NULL, UNIQUE(program, signature));"
 	"CREATE TABLE documents(number INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL,"
 	" campaign INTEGER NOT NULL, finding INTEGER NOT NULL, made INTEGER NOT NULL,"
 	" text TEXT NOT NULL, UNIQUE(kind, campaign, finding));" PRAGMA_TEXT(
@@ -201,8 +200,7 @@ static int store_check_integrity(struct store *store, struct error *err)
 	if (is_sound || status)
 		return status;
 	return error_set(err, ERROR_STORE,
-		"the database %s/raddle.db is damaged; move that folder away; its findings/ "
-		"folders can still be read",
+		"the database %s/raddle.db is damaged; move that folder away; its findings/ folders can still be read",
 		store->folder);
 }
 
@@ -269,8 +267,7 @@ static int store_open_database(struct store *store, struct error *err)
 		status = store_prepare_writing(store, err);
 	else
 		status = error_set(err, ERROR_STORE,
-			"cannot write to %s: it or a file in it is read-only; make that folder "
-			"writable or work in another one",
+			"cannot write to %s: it or a file in it is read-only; make that folder writable or work in another one",
 			store->folder);
 	return status ? status : store_check_integrity(store, err);
 }

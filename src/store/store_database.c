@@ -203,8 +203,7 @@ static int store_database_open_copy(struct store *store, struct error *err)
 	}
 	if (!store_database_copy_file(store, DATABASE) || !store_database_copy_file(store, JOURNAL))
 		return error_set(err, ERROR_STORE,
-			"%s was left by a raddle that was killed, and cannot be copied to %s; free "
-			"some space or set TMPDIR",
+			"%s was left by a raddle that was killed, and cannot be copied to %s; free some space or set TMPDIR",
 			store->folder, store->copy);
 	return store_database_open_at(store, store->copy, SQLITE_OPEN_READWRITE, err);
 }

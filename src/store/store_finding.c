@@ -368,8 +368,7 @@ int store_list_findings(
 	uint32_t used = 0;
 	sqlite3_stmt *statement;
 	int status = store_prepare(store, &statement,
-		"SELECT number, kind, title, command, times_seen, campaign, found FROM findings"
-		" ORDER BY number",
+		"SELECT number, kind, title, command, times_seen, campaign, found FROM findings ORDER BY number",
 		err);
 	int result;
 

@@ -89,9 +89,7 @@ static int store_merge_check_pair(const struct merge *merge, const struct store_
 {
 	if (!store_merge_is_same_program(known, added))
 		return error_set(err, ERROR_STORE,
-			"%s/.raddle holds runs of %.*s and %s/.raddle those of %.*s%s; merge "
-			"stores of "
-			"one program and one build of it",
+			"%s/.raddle holds runs of %.*s and %s/.raddle those of %.*s%s; merge stores of one program and one build of it",
 			merge->folders[0], (int)strcspn(store_merge_program_name(known), " "),
 			store_merge_program_name(known), merge->folders[1],
 			(int)strcspn(store_merge_program_name(added), " "),
@@ -100,8 +98,7 @@ static int store_merge_check_pair(const struct merge *merge, const struct store_
 	if (store_merge_share_runs(known, added))
 		return error_set(err, ERROR_STORE,
 			"campaign %" PRId64 " of %s/.raddle and campaign %" PRId64
-			" of %s/.raddle made the same runs; give each part its own --shard, and "
-			"merge each store once",
+			" of %s/.raddle made the same runs; give each part its own --shard, and merge each store once",
 			known->id, merge->folders[0], added->id, merge->folders[1]);
 	return store_merge_check_division(merge, known, added, err);
 }
@@ -111,8 +108,7 @@ static int store_merge_check(const struct merge *merge, struct error *err)
 	for (uint32_t i = 0; i < merge->added_count; i++) {
 		if (!merge->added[i].target)
 			return error_set(err, ERROR_STORE,
-				"%s/.raddle has a campaign without the fingerprint of its program; make "
-				"its runs again",
+				"%s/.raddle has a campaign without the fingerprint of its program; make its runs again",
 				merge->folders[1]);
 		for (uint32_t j = 0; j < merge->known_count; j++) {
 			int status = store_merge_check_pair(
@@ -162,8 +158,7 @@ static int store_merge_check_trace(
 	if (trace_check(finding->trace, finding->trace_size, "trace", &cause) == 0)
 		return 0;
 	return error_set(err, ERROR_STORE,
-		"the trace of finding %s in %s/.raddle is damaged; remove the file "
-		"findings/%s/trace there, and merge again",
+		"the trace of finding %s in %s/.raddle is damaged; remove the file findings/%s/trace there, and merge again",
 		finding->id, folder, finding->id);
 }
 

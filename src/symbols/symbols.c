@@ -145,8 +145,7 @@ int symbols_from_process(struct symbols **out, pid_t pid, struct error *err)
 	}
 	symbols_free(symbols);
 	return error_set(err, ERROR_TARGET,
-		"cannot read the memory layout of process %d: %s; it has ended or belongs to "
-		"another user",
+		"cannot read the memory layout of process %d: %s; it has ended or belongs to another user",
 		(int)pid, status > 0 ? strerror(status) : "it has none");
 }
 

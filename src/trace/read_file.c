@@ -36,8 +36,7 @@ static int read_file_read_all(
 			if (capacity >= READ_FILE_BYTES_MAX) {
 				free(buffer);
 				return error_set(err, ERROR_LIMIT,
-					"%s is longer than 1 GiB, which no file of raddle's is; "
-					"check the name",
+					"%s is longer than 1 GiB, which no file of raddle's is; check the name",
 					path);
 			}
 			capacity *= 2;

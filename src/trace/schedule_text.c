@@ -190,15 +190,12 @@ static int schedule_text_read_version(struct parser *parser)
 		!schedule_text_piece_is(words[1], "schedule") ||
 		!schedule_text_read_number(words[2], UINT32_MAX, &version))
 		return error_set(parser->err, ERROR_FORMAT,
-			"%s: this is not a schedule: it does not start with \"raddle schedule "
-			"%d\"; "
-			"give the schedule.txt of a finding",
+			"%s: this is not a schedule: it does not start with \"raddle schedule %d\"; give the schedule.txt of a finding",
 			parser->path, SCHEDULE_TEXT_VERSION);
 	if (version != SCHEDULE_TEXT_VERSION)
 		return error_set(parser->err, ERROR_VERSION,
 			"%s: schedule format version %" PRIu64
-			", and this raddle reads version %d; use the raddle that wrote it or "
-			"record the schedule again",
+			", and this raddle reads version %d; use the raddle that wrote it or record the schedule again",
 			parser->path, version, SCHEDULE_TEXT_VERSION);
 	return 0;
 }

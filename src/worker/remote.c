@@ -182,9 +182,9 @@ int remote_poll(struct worker *worker, enum contract_report *out, struct error *
 	if (report != REPORT_NONE)
 		worker->remote_is_away = false;
 	*out = report;
-	return worker->damage ? error_set(err, ERROR_FORMAT,
-					"the report of rank %u is damaged (%s); run one release of "
-					"raddle on all machines",
-					worker->params.remote_number + 1, worker->damage)
-			      : 0;
+	return worker->damage
+		       ? error_set(err, ERROR_FORMAT,
+				 "the report of rank %u is damaged (%s); run one release of raddle on all machines",
+				 worker->params.remote_number + 1, worker->damage)
+		       : 0;
 }

@@ -125,8 +125,7 @@ int atomic_rules_check(const struct atomic_rules *rules, struct symbols *symbols
 
 		if (rule->verb <= ATOMIC_NO_UNIT && !symbols_has_function(symbols, rule->name))
 			return error_set(err, ERROR_NOTFOUND,
-				"%s: the program has no function %s; give its name as raddle "
-				"predict --show-sets prints it",
+				"%s: the program has no function %s; give its name as raddle predict --show-sets prints it",
 				rule->source, rule->name);
 		for (uint32_t part = 0; part < rule->part_count; part++)
 			if (!symbols_has_part(symbols, rule->parts[part]))

@@ -130,8 +130,7 @@ static void explain_work_note_runs(struct explain_result *result)
 			result->finding->id);
 	} else {
 		strbuf_addf(&result->notes,
-			"note: no run failed like %s; more --runs or another --strategy may find "
-			"one\n",
+			"note: no run failed like %s; more --runs or another --strategy may find one\n",
 			result->finding->id);
 	}
 }
@@ -144,8 +143,7 @@ static void explain_work_note_limits(struct explain_result *result, const struct
 			work->limit, (unsigned long long)result->ranking.dropped);
 	if (result->patterns_dropped)
 		strbuf_addf(&result->notes,
-			"note: runs showed more than %u different patterns and %llu were not kept; a "
-			"smaller --window finds fewer\n",
+			"note: runs showed more than %u different patterns and %llu were not kept; a smaller --window finds fewer\n",
 			explain_limits.patterns, (unsigned long long)result->patterns_dropped);
 	if (result->accesses_dropped)
 		strbuf_addf(&result->notes,
@@ -160,8 +158,7 @@ static void explain_work_note_symbols(struct explain_result *result)
 	if (ranking->count &&
 		!explain_site(result->explain, ranking->records[0].pattern.sites[0])->file)
 		strbuf_adds(&result->notes,
-			"note: the program has no debug information, so places are offsets in it; "
-			"compile with -g and do not strip it\n");
+			"note: the program has no debug information, so places are offsets in it; compile with -g and do not strip it\n");
 }
 
 static uint64_t explain_work_same_function(void *context, uint64_t site)

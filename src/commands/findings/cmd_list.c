@@ -58,8 +58,7 @@ static const struct argp list_argp = {
 	.options = list_options,
 	.parser = cmd_list_parse_list,
 	.args_doc = "strategies|analyses|findings|campaigns",
-	.doc = "Lists the strategies that choose schedules, the analyses that predict failures, or the findings or campaigns of "
-	       "the store.",
+	.doc = "Lists the strategies that choose schedules, the analyses that predict failures, or the findings or campaigns of the store.",
 };
 
 static int cmd_list_strategies(void)

@@ -86,8 +86,7 @@ static void cmd_merge_say_merged(
 	char runs[32], failures[32];
 
 	terminal_hint(
-		"%d store%s: %u campaign%s of %s schedules, %s of which failed; %u finding%s, %u of "
-		"them new here\n",
+		"%d store%s: %u campaign%s of %s schedules, %s of which failed; %u finding%s, %u of them new here\n",
 		arguments->other_count, arguments->other_count == 1 ? "" : "s", total->campaigns,
 		total->campaigns == 1 ? "" : "s", terminal_number(total->runs, runs),
 		terminal_number(total->failures, failures), total->findings,
@@ -122,8 +121,7 @@ static void cmd_merge_say_together(const struct shards *shards)
 	verdict_say(&shards->verdict, shards->failures,
 		shards->memory_model ? memory_model_titles[shards->memory_model] : NULL, prefix);
 	if (shards->cut[0] && !shards->verdict.missing)
-		terminal_hint("%s: not finished, and to continue with --resume: "
-			      "shard %s of %u\n",
+		terminal_hint("%s: not finished, and to continue with --resume: shard %s of %u\n",
 			shards->strategy, shards->cut, shards->count);
 }
 

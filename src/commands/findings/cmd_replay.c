@@ -85,8 +85,7 @@ static const struct argp replay_argp = {
 	.options = replay_options,
 	.parser = cmd_replay_parse_replay,
 	.args_doc = "FINDING",
-	.doc = "Runs the schedule of a finding again, the same every time, and prints the output of "
-	       "the program.\v"
+	.doc = "Runs the schedule of a finding again, the same every time, and prints the output of the program.\v"
 	       "Exit status: 1 the failure happened again, 0 the run passed, 2 raddle could not "
 	       "replay it.",
 };

@@ -291,8 +291,8 @@ static void cmd_report_print_text(const struct report_arguments *arguments,
 	const struct source_roots roots = {.folders = arguments->source_roots};
 
 	if (campaign)
-		(void)printf("C%lld %s: %s, strategy %s, seed %llu, %llu schedules in %.1f s, "
-			     "%llu failed\n",
+		(void)printf(
+			"C%lld %s: %s, strategy %s, seed %llu, %llu schedules in %.1f s, %llu failed\n",
 			(long long)campaign->id, campaign->command, campaign->state,
 			campaign->strategy, (unsigned long long)campaign->seed,
 			(unsigned long long)campaign->runs, campaign->seconds,

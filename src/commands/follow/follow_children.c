@@ -385,8 +385,7 @@ static int follow_children_conclude(
 	strbuf_addf(&text, "%s ", name);
 	follow_children_add_status(&text, result->wait_status);
 	strbuf_addf(&text,
-		"; of %u program%s that %s %u made threads and %s explored, %u of them can "
-		"fail",
+		"; of %u program%s that %s %u made threads and %s explored, %u of them can fail",
 		programs, programs == 1 ? "" : "s", following->has_given ? "ran" : "it started",
 		following->explored, following->explored == 1 ? "was" : "were", following->found);
 	if (following->failed)
@@ -470,8 +469,8 @@ int follow_children_run(const struct follow_children *follow)
 	int status;
 
 	if (follow->has_input)
-		status = command_fail("--stdin goes to one program, and --follow-children to many; "
-				      "give the runner its input as usual");
+		status = command_fail(
+			"--stdin goes to one program, and --follow-children to many; give the runner its input as usual");
 	else if (access(follow->folder, X_OK) != 0)
 		status = command_fail(
 			"the folder %s for the store cannot be entered (%s); create it, or give another one with --store",

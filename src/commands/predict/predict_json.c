@@ -138,12 +138,12 @@ void predict_print_json(const struct predict_result *result)
 	candidate_text = json_dumps(candidates, JSON_COMPACT);
 	run_text = json_dumps(runs, JSON_COMPACT);
 	BUG_ON(!candidate_text || !run_text);
-	(void)printf("{\"seed\":%" PRIu64 ",\"is_cut\":%s,\"watched\":%" PRIu64
-		     ",\"watched_showing\":%" PRIu64
-		     ",\"seconds\":{\"recording\":%.6f,\"inference\":%.6f,\"driving\":%.6f,"
-		     "\"investigating\":%.6f}"
-		     ",\"runs\":%s,\"candidates\":%s,"
-		     "\"findings\":[%s]}\n",
+	(void)printf(
+		"{\"seed\":%" PRIu64 ",\"is_cut\":%s,\"watched\":%" PRIu64
+		",\"watched_showing\":%" PRIu64
+		",\"seconds\":{\"recording\":%.6f,\"inference\":%.6f,\"driving\":%.6f,\"investigating\":%.6f}"
+		",\"runs\":%s,\"candidates\":%s,"
+		"\"findings\":[%s]}\n",
 		result->options->campaign.seed, result->candidates.is_cut ? "true" : "false",
 		result->watched.runs, result->runs_showing,
 		predict_json_seconds_between(

@@ -118,8 +118,7 @@ static error_t run_arguments_parse_making(int key, char *text, struct argp_state
 	case OPTION_CHECKPOINT_MEMORY:
 		if (!number_parse(text, 0, CHECKPOINT_MEGABYTES_MOST, &number))
 			argp_error(state,
-				"--checkpoint-memory wants megabytes, a whole number up to %d, not "
-				"%s",
+				"--checkpoint-memory wants megabytes, a whole number up to %d, not %s",
 				CHECKPOINT_MEGABYTES_MOST, text);
 		options->checkpoint_bytes = number << 20;
 		return 0;

@@ -11,9 +11,9 @@ static void run_json_print_json_promise(const struct campaign_result *result)
 	const struct strategy_verdict *verdict = &result->verdict;
 
 	if (guarantee->probability > 0)
-		(void)printf("\"guarantee\":{\"depth\":%u,\"formula\":\"%s%s\","
-			     "\"probability\":%.6g,\"n\":%u,\"k\":%llu,\"r\":%llu,\"v\":%u,"
-			     "\"m\":%u,\"t\":%u},",
+		(void)printf(
+			"\"guarantee\":{\"depth\":%u,\"formula\":\"%s%s\",\"probability\":%.6g,\"n\":%u,\"k\":%llu,\"r\":%llu,\"v\":%u,"
+			"\"m\":%u,\"t\":%u},",
 			guarantee->depth, guarantee->stall_factor, guarantee->formula,
 			guarantee->probability, guarantee->threads,
 			(unsigned long long)guarantee->steps, (unsigned long long)guarantee->radius,

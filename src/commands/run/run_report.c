@@ -65,8 +65,7 @@ static void run_report_print_race_needs(
 			"note: raddle sees no races in it; build it with raddle-cc for --fail-on race\n");
 	if (suppressions && suppressions->without_effect && !report->is_quiet)
 		(void)fprintf(stderr,
-			"note: %u suppression%s not of races (mutex, thread, signal, deadlock) and "
-			"without effect\n",
+			"note: %u suppression%s not of races (mutex, thread, signal, deadlock) and without effect\n",
 			suppressions->without_effect,
 			suppressions->without_effect == 1 ? " is" : "s are");
 }
@@ -112,18 +111,15 @@ static void run_report_on_started(void *context, const struct campaign_start *st
 			start->chosen_variables == 1 ? "" : "s");
 	else if (start->has_memory_sites)
 		(void)fprintf(stderr,
-			"%s is built %s: scheduling points are its synchronisation operations and "
-			"accesses to shared memory\n",
+			"%s is built %s: scheduling points are its synchronisation operations and accesses to shared memory\n",
 			start->program,
 			start->has_tsan_calls ? "with -fsanitize=thread" : "by raddle-cc");
 	else
 		(void)fprintf(stderr,
-			"%s is an unmodified binary: scheduling points are its "
-			"synchronisation operations%s\n",
+			"%s is an unmodified binary: scheduling points are its synchronisation operations%s\n",
 			start->program,
 			run_report_has_variable_bound(report->options)
-				? ", so variables are locks and the like; memory is among them in a "
-				  "program built by raddle-cc"
+				? ", so variables are locks and the like; memory is among them in a program built by raddle-cc"
 				: "");
 	(void)fprintf(stderr, "strategy %s, seed %llu, restart %s, budget %s\n", strategy,
 		(unsigned long long)report->options->seed,

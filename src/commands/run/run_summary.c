@@ -37,8 +37,7 @@ static void run_summary_print_guarantee(const struct campaign_result *result)
 	if (guarantee->probability <= 0)
 		return;
 	(void)fprintf(stderr,
-		"each schedule shows a bug of depth %u with probability at least %s%s = %.3g (n = %u "
-		"threads, k = %llu steps",
+		"each schedule shows a bug of depth %u with probability at least %s%s = %.3g (n = %u threads, k = %llu steps",
 		guarantee->depth, guarantee->stall_factor, guarantee->formula,
 		guarantee->probability, guarantee->threads, (unsigned long long)guarantee->steps);
 	if (guarantee->radius)

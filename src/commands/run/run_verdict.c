@@ -133,8 +133,8 @@ void run_verdict_print_json_orders(const struct campaign_orders *orders)
 {
 	if (orders->count <= 0)
 		return;
-	(void)printf("\"orders\":{\"estimate\":%.6g,\"error\":%.3g,\"descents\":%llu,"
-		     "\"executed\":%llu,\"seconds_left\":%.3g},",
+	(void)printf(
+		"\"orders\":{\"estimate\":%.6g,\"error\":%.3g,\"descents\":%llu,\"executed\":%llu,\"seconds_left\":%.3g},",
 		orders->count, run_verdict_error(orders), (unsigned long long)orders->descents,
 		(unsigned long long)orders->executed, orders->seconds);
 }

@@ -1,5 +1,4 @@
 /* Writes in sentences why threads deadlock. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -163,8 +162,7 @@ static void cause_locks_add_remedy(const struct builder *builder, struct strbuf 
 		if (!cause_locks_is_same_line(&odd->held_since, finding_user_frame(&odd->at)))
 			builder_add_frame(" and ", finding_user_frame(&odd->at), out);
 		strbuf_adds(out,
-			" in an order that is the same in all threads, such as that of their "
-			"addresses");
+			" in an order that is the same in all threads, such as that of their addresses");
 		return;
 	}
 	strbuf_adds(out, "take ");
@@ -303,8 +301,8 @@ static void cause_locks_add_self(
 		strbuf_adds(cause, ", before it has released it");
 		break;
 	}
-	strbuf_adds(remedy, "release the lock first, or call a variant of the function for "
-			    "callers that hold it");
+	strbuf_adds(remedy,
+		"release the lock first, or call a variant of the function for callers that hold it");
 }
 
 void builder_deadlock_cause(

@@ -15,8 +15,7 @@ int link_open(const struct link **link, struct error *err)
 
 	if (installed_find(library.name, &path, NULL))
 		return error_set(err, ERROR_MISSING,
-			"this raddle was built without MPI; install libopenmpi-dev and build it again, "
-			"or use --shard and raddle merge");
+			"this raddle was built without MPI; install libopenmpi-dev and build it again, or use --shard and raddle merge");
 	free(path);
 	if (installed_load(&library, &entry, err) < 0)
 		return err->code;

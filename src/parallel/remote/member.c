@@ -200,8 +200,7 @@ static int member_make_folder(struct member *member, struct error *err)
 	if (mkdtemp(member->folder))
 		return 0;
 	return error_set(err, ERROR_IO,
-		"rank %u cannot make a folder %s for its findings; set TMPDIR to one that can be "
-		"written",
+		"rank %u cannot make a folder %s for its findings; set TMPDIR to one that can be written",
 		member->link->rank, member->folder);
 }
 
@@ -281,8 +280,7 @@ int cluster_follow(const struct link *link, const struct campaign_options *optio
 		return 0;
 	if (has_tasks)
 		return error_set(err, ERROR_TARGET,
-			"rank 0 has sent nothing for %llu s, so rank %u ends; continue with raddle run "
-			"--resume where its store is",
+			"rank 0 has sent nothing for %llu s, so rank %u ends; continue with raddle run --resume where its store is",
 			(unsigned long long)(CLUSTER_PATIENCE * silent_ns / UINT64_C(1000000000)),
 			link->rank);
 	return error_set(err, ERROR_TARGET,

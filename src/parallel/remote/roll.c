@@ -66,8 +66,7 @@ void roll_take_hello(struct roll *roll, const struct link_message *message)
 			message->from, *member->host ? " on " : "", member->host);
 	else if (hello.target != roll->fingerprint)
 		(void)error_set(&roll->failure, ERROR_TARGET,
-			"rank %u on %s sees another file as %s; give all ranks the same program, "
-			"such as in a shared folder",
+			"rank %u on %s sees another file as %s; give all ranks the same program, such as in a shared folder",
 			message->from, member->host, roll->target.path);
 }
 
