@@ -419,8 +419,7 @@ static int campaign_set_up(struct campaign *campaign, struct error *err)
 	return result;
 }
 
-/* Kills all processes of the target. Also called after errors. */
-static void campaign_tear_down(struct campaign *campaign)
+void campaign_close(struct campaign *campaign)
 {
 	if (campaign->scheme && campaign->scheme->close)
 		campaign->scheme->close(campaign);
@@ -449,11 +448,6 @@ int campaign_open_alone(struct campaign *campaign, struct error *err)
 
 	campaign->scheme = campaign_choose_scheme(campaign, 1);
 	return result < 0 ? result : campaign_open_workers(campaign, 1, err);
-}
-
-void campaign_close_alone(struct campaign *campaign)
-{
-	campaign_tear_down(campaign);
 }
 
 int campaign_run(const struct campaign_options *options, const struct campaign_listener *listener,
@@ -488,6 +482,6 @@ int campaign_run(const struct campaign_options *options, const struct campaign_l
 			status = 0;
 		}
 	}
-	campaign_tear_down(&campaign);
+	campaign_close(&campaign);
 	return status;
 }

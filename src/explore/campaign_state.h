@@ -149,7 +149,8 @@ int campaign_report_progress(struct campaign *campaign, struct error *err);
 /* Opens the campaign with one worker and without a store, to serve batches of another process
  * (serve.h). */
 int campaign_open_alone(struct campaign *campaign, struct error *err);
-void campaign_close_alone(struct campaign *campaign);
+/* Kills all processes of the target. Also called after errors. */
+void campaign_close(struct campaign *campaign);
 
 /* loop.c: returns when the budget ends, a finding ends the campaign, or at an interrupt. */
 int loop_run(struct campaign *campaign, struct error *err);

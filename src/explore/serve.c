@@ -97,6 +97,6 @@ int campaign_serve(
 		status = serve_make_batch(&campaign, link, bytes, size, err);
 		free(bytes);
 	}
-	campaign_close_alone(&campaign);
+	campaign_close(&campaign);
 	return status;
 }

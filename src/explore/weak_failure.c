@@ -4,28 +4,23 @@
  */
 #include <string.h>
 
-#include "base/array.h"
 #include "base/hash.h"
 #include "explore/services.h"
 #include "investigate/investigate.h"
 #include "investigate/weak_runs.h"
-
-/* Two reports may be shown by the same failure of different runs: each has a finding of its own. */
-static uint64_t weak_failure_identity(uint64_t identity, uint64_t of_report)
-{
-	return hash_pair(identity, of_report);
-}
 
 /* Stores the failing run; `shown_by` receives the id of its finding. */
 static int weak_failure_keep(struct campaign *campaign, const struct campaign_failure *caught,
 	const struct investigation *investigation, struct finding *report, struct finding *shown,
 	struct error *err)
 {
-	const uint64_t key = weak_failure_identity(failure_key(&caught->failure.outcome), 1);
+	/* Two reports may be shown by the same failure of different runs: each has a finding of its
+	 * own. */
+	const uint64_t key = hash_pair(failure_key(&caught->failure.outcome), 1);
 	const struct known_failure *known;
 	int result = 0;
 
-	shown->signature = weak_failure_identity(shown->signature, report->signature);
+	shown->signature = hash_pair(shown->signature, report->signature);
 	known = known_find_signature(campaign, shown->signature);
 	if (known)
 		failure_note_finding(campaign, key, shown, known->finding);

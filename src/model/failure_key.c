@@ -76,7 +76,11 @@ static bool failure_key_has_earlier_wait(const struct outcome *outcome, uint32_t
 	return false;
 }
 
-uint64_t failure_place_key(const struct outcome *outcome)
+/*
+ * Same as failure_key(), with the places that wait for the object of a lost wake-up: an object may
+ * lose several. Equal findings may have different keys.
+ */
+static uint64_t failure_place_key(const struct outcome *outcome)
 {
 	const struct wait_edge *last = failure_key_last_wait(outcome);
 	uint64_t places = 0;

@@ -9,11 +9,6 @@
 /* Key of the failure's kind, code and evidence. */
 uint64_t failure_key(const struct outcome *outcome);
 /*
- * Same as failure_key(), with the places that wait for the object of a lost wake-up: an object may
- * lose several. Equal findings may have different keys.
- */
-uint64_t failure_place_key(const struct outcome *outcome);
-/*
  * Returns whether a run shows the same failure as another one, or a part of it: the keys are equal, and
  * the lost wake-ups of the object have no place that the other run lacks. Two waits for one object
  * may be two failures, and a simpler schedule of the one must not replace the other.

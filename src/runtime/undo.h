@@ -40,7 +40,7 @@ struct undo_memory {
  * ("opened a file"). */
 const char *undo_obstacle(void);
 uintptr_t undo_program_break(void); /* at the starting point */
-/* Stores the memory that the run has added. Returns false if too many ranges. */
+/* Stores the memory that the run has added. Returns false if they are too many ranges. */
 bool undo_note_memory_of_run(struct undo_memory *memory);
 /* Gives the process exactly this additional memory (NULL: no memory); new mappings are zero. */
 bool undo_memory(const struct undo_memory *memory);

@@ -136,7 +136,8 @@ void seal_text(
 
 	/* The hash fails only for invalid lengths of key or seal. */
 	BUG_ON(crypto_generichash(seal, sizeof seal, bytes, size, key->bytes, sizeof key->bytes));
-	(void)sodium_bin2hex(text, SEAL_TEXT_BYTES, seal, sizeof seal); /* returns text */
+	(void)sodium_bin2hex(
+		text, SEAL_TEXT_BYTES, seal, sizeof seal); /* cannot fail: returns its argument */
 }
 
 bool seal_is_valid(

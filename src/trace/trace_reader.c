@@ -131,8 +131,7 @@ static int trace_reader_read_header(struct trace_reader *reader, struct error *e
 	if (version != TRACE_VERSION)
 		return error_set(err, ERROR_VERSION,
 			"the trace %s has format version %" PRIu64
-			", and this raddle reads version %u; use the raddle that wrote it or "
-			"record it again",
+			", and this raddle reads version %u; use the raddle that wrote it or record it again",
 			reader->name, version, TRACE_VERSION);
 	if (bytes_get(header + 16, 8) != hash_bytes(header, 16))
 		return trace_reader_refuse(reader, "its head is wrong", err);
@@ -167,8 +166,7 @@ static int trace_reader_read_head(struct trace_reader *reader, struct error *err
 		BUG_ON(!name);
 		if (kind < 0 && !cursor.is_bad)
 			status = error_set(err, ERROR_VERSION,
-				"the trace %s has an operation that this raddle does not know "
-				"(%.*s); use the raddle that wrote it",
+				"the trace %s has an operation that this raddle does not know (%.*s); use the raddle that wrote it",
 				reader->name, (int)strspn(name, NAME_LETTERS), name);
 		free(name);
 		if (kind < 0)
@@ -390,12 +388,6 @@ int trace_reader_next(struct trace_reader *reader, const struct trace_event **ev
 	return 0;
 }
 
-static void *trace_reader_allocate(size_t count, size_t size)
-{
-	void *memory = array_new(count, size);
-	return memory;
-}
-
 void trace_reader_close(struct trace_reader *reader)
 {
 	/* The struct trace_thread declares the strings const; the reader owns them. */
@@ -414,13 +406,13 @@ void trace_reader_close(struct trace_reader *reader)
 int trace_reader_open(struct trace_reader **out, const void *bytes, size_t size, const char *name,
 	struct error *err)
 {
-	struct trace_reader *reader = trace_reader_allocate(1, sizeof *reader);
+	struct trace_reader *reader = array_new(1, sizeof *reader);
 	int status;
 
 	reader->rest =
 		(struct block_cursor){.at = bytes, .end = (const unsigned char *)bytes + size};
 	reader->name = string_copy(name);
-	reader->threads = trace_reader_allocate(THREAD_CAPACITY, sizeof *reader->threads);
+	reader->threads = array_new(THREAD_CAPACITY, sizeof *reader->threads);
 	reader->run.threads = reader->threads;
 	/* The memory is not zeroed, because only the parts that were filled are read. */
 	reader->plain = array_new(TRACE_BLOCK_MAX, 1);

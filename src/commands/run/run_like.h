@@ -9,11 +9,10 @@
 
 struct run_like {
 	const char *path;
-	uint64_t sites[2]; /* return addresses of the calls that report the accesses */
-	char *frames[2];   /* text of the report: function, file and line */
-	/* Runs in which a thread stopped at the access, and runs in which both had */
-	uint64_t arrivals[2];
-	uint64_t meetings;
+	uint64_t sites[2];    /* return addresses of the calls that report the accesses */
+	char *frames[2];      /* text of the report: function, file and line */
+	uint64_t arrivals[2]; /* runs in which a thread stopped before this access */
+	uint64_t meetings;    /* runs in which threads stopped before both */
 };
 
 /* Reads the first report of a data race in a file. The program is the one that made the report. */

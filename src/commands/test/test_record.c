@@ -65,7 +65,7 @@ int test_record_hash_program(char *const *argv, uint64_t *bytes, struct error *e
 	return status;
 }
 
-const char *test_record_word(const struct test_case *test)
+static const char *test_record_word(const struct test_case *test)
 {
 	if (test->state == CASE_BROKEN)
 		return "error";

@@ -24,8 +24,6 @@ struct test_record {
 /* Computes a hash of the bytes of the program and of the libraries that it is linked with. */
 int test_record_hash_program(char *const *argv, uint64_t *bytes, struct error *err);
 
-/* "failed", "passed", "unchanged", "error" or "not run" */
-const char *test_record_word(const struct test_case *test);
 /* The caller frees the text. */
 char *test_record_to_json(const struct test_record *record);
 int test_record_keep(

@@ -35,7 +35,8 @@
 #define LAYOUTS_AFTER_SEARCH 32
 #define RUNS_PER_LAYOUT_AFTER_SEARCH 64
 
-uint32_t rounds_ordered(const struct campaign *campaign)
+/* Returns the number of runs at the round's beginning that one worker makes in order. */
+static uint32_t rounds_ordered(const struct campaign *campaign)
 {
 	const struct strategy *strategy = rounds_strategy_of(campaign);
 

@@ -64,8 +64,6 @@ static inline uint32_t rounds_place_of(const struct campaign *campaign, uint64_t
 	return (uint32_t)(run - campaign->rounds->first);
 }
 
-/* Returns the number of runs at the round's beginning that one worker makes in order. */
-uint32_t rounds_ordered(const struct campaign *campaign);
 /* Returns the run with which a worker begins that makes the runs from `run` on again, or in place of
  * another worker. An ordered run needs the state after the run before. The worker therefore makes
  * all ordered runs again, and those that are settled do not count twice. */

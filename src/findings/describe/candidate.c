@@ -9,7 +9,7 @@
 #include "findings/describe/build_internal.h"
 #include "trace/schedule_text.h"
 
-void candidate_release(struct candidate *candidate)
+static void candidate_release(struct candidate *candidate)
 {
 	struct finding words = {.title = candidate->title,
 		.waits = candidate->waits,

@@ -98,8 +98,6 @@ void candidates_move(struct candidates *from, struct candidates *to);
  * second of each. */
 void candidates_mix(struct candidates *candidates);
 
-void candidate_release(struct candidate *candidate);
-
 /* Key of the sequence of its places' code and contexts. */
 uint64_t candidate_scenario_key(const struct candidate *candidate);
 /* Key of the set of places: a cycle of five threads at one line equals a cycle of three. */

@@ -186,17 +186,11 @@ INTERPOSED(ssize_t, __write, (int fd, const void *buffer, size_t size),
 	fd_write_to(fd, buffer, size, CALL_SITE));
 
 /* libc's own versions bypass the interposed names. */
-EXPORT int eventfd_read(int fd, eventfd_t *value)
-{
-	ENTER();
-	return fd_read_from(fd, value, sizeof *value, CALL_SITE) == sizeof *value ? 0 : -1;
-}
+INTERPOSED(int, eventfd_read, (int fd, eventfd_t *value),
+	fd_read_from(fd, value, sizeof *value, CALL_SITE) == sizeof *value ? 0 : -1);
 
-EXPORT int eventfd_write(int fd, eventfd_t value)
-{
-	ENTER();
-	return fd_write_to(fd, &value, sizeof value, CALL_SITE) == sizeof value ? 0 : -1;
-}
+INTERPOSED(int, eventfd_write, (int fd, eventfd_t value),
+	fd_write_to(fd, &value, sizeof value, CALL_SITE) == sizeof value ? 0 : -1);
 
 /* The kernel answers all transfers except scheduling points and reads of random numbers. */
 static long fd_answer(

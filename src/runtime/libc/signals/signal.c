@@ -187,12 +187,9 @@ static int signal_mask_change_raw(int how, const sigset_t *set, sigset_t *old)
 	return (int)-platform_call(SYS_rt_sigprocmask, how, set, old, sizeof(uint64_t));
 }
 
-EXPORT int pthread_sigmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
-{
-	ENTER();
-	return signals_have_left_control() ? signal_mask_change_raw(how, set, old)
-					   : signal_mask_change(how, set, old);
-}
+INTERPOSED(int, pthread_sigmask, (int how, const sigset_t *restrict set, sigset_t *restrict old),
+	signals_have_left_control() ? signal_mask_change_raw(how, set, old)
+				    : signal_mask_change(how, set, old));
 
 INTERPOSED(int, sigprocmask, (int how, const sigset_t *restrict set, sigset_t *restrict old),
 	(int)interpose_result(-pthread_sigmask(how, set, old)));
