@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "model/op.h"
-#include "branches/constraints/constraints.h"
+#include "branches/constraints/solver.h"
 
 #define THREADS 3
 #define MEMORY UINT64_C(0x1000) /* 64 bytes that are zero at first */
@@ -141,12 +141,12 @@ static inline struct record_op *op(
 }
 
 /* May the branch go the other way? `begins`: of the chunk, by thread; NULL: all of the run. */
-static inline bool may_flip(struct trace *trace, struct event_id goal, const uint32_t *begins,
-	enum constraints_kind kind)
+static inline bool may_flip(
+	struct trace *trace, struct event_id goal, const uint32_t *begins, enum solver_kind kind)
 {
 	uint32_t begin[THREADS] = {0}, end[THREADS];
 	const struct order_window window = {begin, end};
-	struct constraints constraints;
+	struct solver solver;
 	struct order order;
 	Z3_lbool answer;
 
@@ -155,18 +155,17 @@ static inline bool may_flip(struct trace *trace, struct event_id goal, const uin
 		end[i] = (uint32_t)trace->walked[i].count;
 	}
 	order_build(&order, &trace->walk);
-	constraints_open(&constraints, &trace->walk, &order, &window, kind, 0);
+	solver_open(&solver, &trace->walk, &order, &window, kind, 0);
 	/* The constraints must permit the recorded run. */
-	assert_int_equal(Z3_solver_check(constraints.z3, constraints.solver), Z3_L_TRUE);
-	constraints_add_yields(&constraints);
-	constraints_add(&constraints, constraints_otherwise(&constraints,
-					      &trace->walked[goal.thread].events[goal.index]));
-	constraints_add(&constraints,
-		Z3_mk_eq(constraints.z3, constraints.cuts[goal.thread],
-			Z3_mk_int(constraints.z3, (int)goal.index, constraints.integer)));
-	answer = Z3_solver_check(constraints.z3, constraints.solver);
+	assert_int_equal(Z3_solver_check(solver.z3, solver.handle), Z3_L_TRUE);
+	solver_add_yields(&solver);
+	solver_add(
+		&solver, solver_otherwise(&solver, &trace->walked[goal.thread].events[goal.index]));
+	solver_add(&solver, Z3_mk_eq(solver.z3, solver.cuts[goal.thread],
+				    Z3_mk_int(solver.z3, (int)goal.index, solver.integer)));
+	answer = Z3_solver_check(solver.z3, solver.handle);
 	assert_int_not_equal(answer, Z3_L_UNDEF);
-	constraints_close(&constraints);
+	solver_close(&solver);
 	order_release(&order);
 	return answer == Z3_L_TRUE;
 }

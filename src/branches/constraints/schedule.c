@@ -70,14 +70,14 @@ static int schedule_compare(const void *left, const void *right)
 	return a->id.index < b->id.index ? -1 : a->id.index > b->id.index;
 }
 
-static int64_t schedule_value_of(const struct constraints *constraints, Z3_model model, Z3_ast ast)
+static int64_t schedule_value_of(const struct solver *solver, Z3_model model, Z3_ast ast)
 {
 	Z3_ast value;
 	int64_t number = 0;
 
-	if (Z3_model_eval(constraints->z3, model, ast, true, &value))
+	if (Z3_model_eval(solver->z3, model, ast, true, &value))
 		(void)Z3_get_numeral_int64(
-			constraints->z3, value, &number); /* 0 otherwise: any value serves */
+			solver->z3, value, &number); /* 0 otherwise: any value serves */
 	return number;
 }
 
@@ -90,12 +90,11 @@ static void schedule_add(struct scheduled_events *list, struct scheduled_event e
  * Steps of the thread up to the event, and with the steps that follow at once. After the event the
  * thread may access unshared memory at sites that also access shared memory: steps without events.
  * Those before the thread's next operation are made at once, as the constraints on yields expect
- * the thread before that operation (constraints_yields.c).
+ * the thread before that operation (yields.c).
  */
-static uint64_t schedule_steps_with(
-	const struct constraints *constraints, struct event_id id, int64_t cut)
+static uint64_t schedule_steps_with(const struct solver *solver, struct event_id id, int64_t cut)
 {
-	const struct walked_thread *walked = &constraints->walk->threads[id.thread];
+	const struct walked_thread *walked = &solver->walk->threads[id.thread];
 
 	for (uint64_t i = id.index + 1u; i < walked->count && (int64_t)i <= cut; i++)
 		if (walked->events[i].kind == EVENT_OP)
@@ -107,12 +106,11 @@ static uint64_t schedule_steps_with(
 
 /* Returns the steps of a thread. A thread that waits at a barrier, but did not in the run, makes no
  * further steps at once. */
-static struct solution_steps schedule_steps_of(const struct constraints *constraints,
-	const struct shifts *shifts, struct event_id id, int64_t cut)
+static struct solution_steps schedule_steps_of(
+	const struct solver *solver, const struct shifts *shifts, struct event_id id, int64_t cut)
 {
-	struct solution_steps steps = {
-		constraints->walk->threads[id.thread].events[id.index].step + 1,
-		schedule_steps_with(constraints, id, cut)};
+	struct solution_steps steps = {solver->walk->threads[id.thread].events[id.index].step + 1,
+		schedule_steps_with(solver, id, cut)};
 
 	for (uint32_t i = 0; i < shifts->count; i++)
 		if (shifts->items[i].by > 0 && shifts->items[i].behind.thread == id.thread &&
@@ -123,17 +121,16 @@ static struct solution_steps schedule_steps_of(const struct constraints *constra
 	return steps;
 }
 
-static void schedule_collect(const struct constraints *constraints, Z3_model model,
+static void schedule_collect(const struct solver *solver, Z3_model model,
 	const struct shifts *shifts, struct scheduled_events *list)
 {
-	const struct walk *walk = constraints->walk;
+	const struct walk *walk = solver->walk;
 
 	for (uint32_t thread = 0; thread < walk->record->thread_count; thread++) {
-		const int64_t cut =
-			schedule_value_of(constraints, model, constraints->cuts[thread]);
+		const int64_t cut = schedule_value_of(solver, model, solver->cuts[thread]);
 
 		/* Events before the window are first, in the order of the run. */
-		for (uint32_t i = 0; i < constraints->window->begin[thread]; i++)
+		for (uint32_t i = 0; i < solver->window->begin[thread]; i++)
 			if (walk->threads[thread].events[i].kind <= EVENT_OP)
 				schedule_add(list,
 					(struct scheduled_event){
@@ -144,18 +141,18 @@ static void schedule_collect(const struct constraints *constraints, Z3_model mod
 						.id = {(uint16_t)thread, i},
 						.steps = {walk->threads[thread].events[i].step + 1,
 							walk->threads[thread].events[i].step + 1}});
-		for (uint32_t i = constraints->window->begin[thread];
-			i < constraints->window->end[thread] && i < cut; i++) {
+		for (uint32_t i = solver->window->begin[thread];
+			i < solver->window->end[thread] && i < cut; i++) {
 			const struct event_id id = {(uint16_t)thread, i};
-			Z3_ast at = constraints->times[thread][i];
+			Z3_ast at = solver->times[thread][i];
 
 			if (at)
-				schedule_add(list,
-					(struct scheduled_event){
-						.at = schedule_value_of(constraints, model, at),
-						.id = id,
-						.steps = schedule_steps_of(
-							constraints, shifts, id, cut)});
+				schedule_add(
+					list, (struct scheduled_event){
+						      .at = schedule_value_of(solver, model, at),
+						      .id = id,
+						      .steps = schedule_steps_of(
+							      solver, shifts, id, cut)});
 		}
 	}
 }
@@ -166,7 +163,7 @@ struct round_outcome {
 };
 
 static struct round_outcome schedule_outcome_of(
-	const struct constraints *constraints, Z3_model model, const struct order_round *round)
+	const struct solver *solver, Z3_model model, const struct order_round *round)
 {
 	struct round_outcome outcome = {.last = ORDER_NONE};
 
@@ -174,11 +171,10 @@ static struct round_outcome schedule_outcome_of(
 		const struct event_id id = round->arrivals[i].at;
 		int64_t at;
 
-		if (!constraints_has(constraints, id) ||
-			schedule_value_of(constraints, model, constraints->cuts[id.thread]) <=
-				id.index)
+		if (!solver_has(solver, id) ||
+			schedule_value_of(solver, model, solver->cuts[id.thread]) <= id.index)
 			return (struct round_outcome){.last = ORDER_NONE};
-		at = schedule_value_of(constraints, model, constraints->times[id.thread][id.index]);
+		at = schedule_value_of(solver, model, solver->times[id.thread][id.index]);
 		if (outcome.last == ORDER_NONE || at > outcome.at)
 			outcome = (struct round_outcome){i, at};
 	}
@@ -187,36 +183,35 @@ static struct round_outcome schedule_outcome_of(
 
 /* Adds a step without an event: the thread that arrived last in the run now waits, and so leaves
  * the barrier. */
-static void schedule_add_leave(const struct constraints *constraints, Z3_model model,
+static void schedule_add_leave(const struct solver *solver, Z3_model model,
 	const struct shifts *shifts, struct scheduled_events *list, struct event_id arrival,
 	int64_t at)
 {
-	const int64_t cut =
-		schedule_value_of(constraints, model, constraints->cuts[arrival.thread]);
-	const uint64_t own = constraints->walk->threads[arrival.thread].events[arrival.index].step;
+	const int64_t cut = schedule_value_of(solver, model, solver->cuts[arrival.thread]);
+	const uint64_t own = solver->walk->threads[arrival.thread].events[arrival.index].step;
 	const uint64_t before = schedule_shifts_apply(shifts, arrival, own + 1);
 
-	schedule_add(list, (struct scheduled_event){.at = at,
-				   .id = arrival,
-				   .steps = {before + 1,
-					   schedule_shifts_apply(shifts, arrival,
-						   schedule_steps_with(constraints, arrival, cut)) +
-						   1},
-				   .is_behind = true});
+	schedule_add(list,
+		(struct scheduled_event){.at = at,
+			.id = arrival,
+			.steps = {before + 1, schedule_shifts_apply(shifts, arrival,
+						      schedule_steps_with(solver, arrival, cut)) +
+						      1},
+			.is_behind = true});
 }
 
 static void schedule_shift_rounds(
-	const struct constraints *constraints, Z3_model model, struct shifts *shifts)
+	const struct solver *solver, Z3_model model, struct shifts *shifts)
 {
-	const struct order *order = constraints->order;
+	const struct order *order = solver->order;
 
 	for (uint32_t i = 0; i < order->round_count; i++) {
 		const struct order_round *round = &order->rounds[i];
 		uint32_t last;
 
-		if (!constraints_is_open_round(constraints, round))
+		if (!solver_is_open_round(solver, round))
 			continue;
-		last = schedule_outcome_of(constraints, model, round).last;
+		last = schedule_outcome_of(solver, model, round).last;
 		if (last == round->last)
 			continue;
 		schedule_shifts_add(shifts, round->arrivals[round->last].at, 1);
@@ -225,25 +220,24 @@ static void schedule_shift_rounds(
 	}
 }
 
-static void schedule_add_leaves(const struct constraints *constraints, Z3_model model,
+static void schedule_add_leaves(const struct solver *solver, Z3_model model,
 	const struct shifts *shifts, uint16_t goal, struct scheduled_events *list)
 {
-	const struct order *order = constraints->order;
+	const struct order *order = solver->order;
 
 	for (uint32_t i = 0; i < order->round_count; i++) {
 		const struct order_round *round = &order->rounds[i];
 		struct round_outcome outcome;
 		struct event_id was;
 
-		if (!constraints_is_open_round(constraints, round))
+		if (!solver_is_open_round(solver, round))
 			continue;
-		outcome = schedule_outcome_of(constraints, model, round);
+		outcome = schedule_outcome_of(solver, model, round);
 		was = round->arrivals[round->last].at;
 		if (outcome.last != round->last && outcome.last != ORDER_NONE &&
-			(was.thread == goal ||
-				schedule_value_of(constraints, model,
-					constraints->cuts[was.thread]) > was.index + 1))
-			schedule_add_leave(constraints, model, shifts, list, was, outcome.at);
+			(was.thread == goal || schedule_value_of(solver, model,
+						       solver->cuts[was.thread]) > was.index + 1))
+			schedule_add_leave(solver, model, shifts, list, was, outcome.at);
 	}
 }
 
@@ -283,39 +277,39 @@ static void schedule_add_event(struct solution *solution, struct values *values,
 }
 
 struct answer {
-	struct constraints *constraints;
+	struct solver *solver;
 	Z3_model model;
 };
 
 static bool schedule_wakes(void *context, uint32_t condition, uint32_t wait, uint32_t signal)
 {
 	const struct answer *answer = context;
-	const struct constraints *constraints = answer->constraints;
-	Z3_ast wake = constraints_wakes(constraints, condition, wait, signal), value;
+	const struct solver *solver = answer->solver;
+	Z3_ast wake = solver_wakes(solver, condition, wait, signal), value;
 
 	if (!wake) /* the wake-up is unknown, and stays as in the run */
-		return constraints->order->conditions[condition].waits[wait].signal == signal;
-	return Z3_model_eval(constraints->z3, answer->model, wake, true, &value) &&
-	       Z3_get_bool_value(constraints->z3, value) == Z3_L_TRUE;
+		return solver->order->conditions[condition].waits[wait].signal == signal;
+	return Z3_model_eval(solver->z3, answer->model, wake, true, &value) &&
+	       Z3_get_bool_value(solver->z3, value) == Z3_L_TRUE;
 }
 
-void solution_take(struct solution *solution, struct constraints *constraints, Z3_model model,
-	struct event_id goal)
+void solution_take(
+	struct solution *solution, struct solver *solver, Z3_model model, struct event_id goal)
 {
-	const struct walk *walk = constraints->walk;
+	const struct walk *walk = solver->walk;
 	uint64_t wanted = walk->threads[goal.thread].events[goal.index].step;
 	uint64_t *done = array_new(walk->record->thread_count + 1u, sizeof *done);
-	struct answer answer = {constraints, model};
+	struct answer answer = {solver, model};
 	const struct solution_wakes choices = {schedule_wakes, &answer};
 	struct scheduled_events list = {0};
 	struct shifts shifts = {0};
 	struct values values;
 
 	*solution = (struct solution){0};
-	values_open(&values, constraints->order);
-	schedule_shift_rounds(constraints, model, &shifts);
-	schedule_collect(constraints, model, &shifts, &list);
-	schedule_add_leaves(constraints, model, &shifts, goal.thread, &list);
+	values_open(&values, solver->order);
+	schedule_shift_rounds(solver, model, &shifts);
+	schedule_collect(solver, model, &shifts, &list);
+	schedule_add_leaves(solver, model, &shifts, goal.thread, &list);
 	if (list.count)
 		qsort(list.items, list.count, sizeof *list.items, schedule_compare);
 	wanted = schedule_shifts_apply(&shifts, goal, wanted);

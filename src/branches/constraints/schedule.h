@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/schedule.h"
-#include "branches/constraints/constraints.h"
+#include "branches/constraints/solver.h"
 #include "branches/constraints/values.h"
 
 struct solution {
@@ -11,8 +11,8 @@ struct solution {
 };
 
 /* Schedules everything that happens in the model before `goal`, whose thread moves last. */
-void solution_take(struct solution *solution, struct constraints *constraints, Z3_model model,
-	struct event_id goal);
+void solution_take(
+	struct solution *solution, struct solver *solver, Z3_model model, struct event_id goal);
 void solution_append(struct solution *solution, struct schedule_segment segment);
 void solution_add(struct solution *solution, uint16_t thread, uint64_t steps);
 void solution_release(struct solution *solution);

@@ -128,8 +128,8 @@ static void search_wait_for_workers(struct sensitivity *analysis)
 static void search_interrupt(const struct search *search)
 {
 	for (uint32_t i = 0; i < search->worker_count; i++)
-		if (search->workers[i].solver)
-			Z3_interrupt(search->workers[i].solver);
+		if (search->workers[i].z3)
+			Z3_interrupt(search->workers[i].z3);
 }
 
 struct worker *search_next(struct sensitivity *analysis)
@@ -251,13 +251,13 @@ static bool search_is_one_chunk(const struct sensitivity *analysis)
 	return chunk_is_whole(analysis, analysis->options.window);
 }
 
-enum constraints_kind search_kind(const struct sensitivity *analysis, enum search_pass pass)
+enum solver_kind search_kind(const struct sensitivity *analysis, enum search_pass pass)
 {
 	if (search_is_near(pass) && analysis->order.event_count > SEARCH_OPEN_AT_ONCE_MOST)
-		return CONSTRAINTS_PLAIN;
+		return SOLVER_PLAIN;
 	return search_is_open(pass) || search_is_near(pass) || search_is_one_chunk(analysis)
-		       ? CONSTRAINTS_OPEN
-		       : CONSTRAINTS_PLAIN;
+		       ? SOLVER_OPEN
+		       : SOLVER_PLAIN;
 }
 
 bool search_is_new(const struct worker *worker)

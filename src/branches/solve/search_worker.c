@@ -9,35 +9,32 @@
 /* Relevancy-based case split halves the time of Z3's default on programs with many locks. */
 #define CASE_SPLIT_RELEVANT 3
 
-static void search_worker_set_parameters(struct constraints *constraints, uint64_t query_ns)
+static void search_worker_set_parameters(struct solver *solver, uint64_t query_ns)
 {
 	const uint64_t limit_ms = query_ns < 1000000 ? 1 : query_ns / 1000000;
-	Z3_params parameters = Z3_mk_params(constraints->z3);
+	Z3_params parameters = Z3_mk_params(solver->z3);
 
-	Z3_params_inc_ref(constraints->z3, parameters);
-	Z3_params_set_uint(constraints->z3, parameters,
-		Z3_mk_string_symbol(constraints->z3, "timeout"),
+	Z3_params_inc_ref(solver->z3, parameters);
+	Z3_params_set_uint(solver->z3, parameters, Z3_mk_string_symbol(solver->z3, "timeout"),
 		limit_ms > UINT32_MAX ? UINT32_MAX : (unsigned)limit_ms);
-	Z3_params_set_uint(constraints->z3, parameters,
-		Z3_mk_string_symbol(constraints->z3, "case_split"), CASE_SPLIT_RELEVANT);
-	Z3_solver_set_params(constraints->z3, constraints->solver, parameters);
-	Z3_params_dec_ref(constraints->z3, parameters);
+	Z3_params_set_uint(solver->z3, parameters, Z3_mk_string_symbol(solver->z3, "case_split"),
+		CASE_SPLIT_RELEVANT);
+	Z3_solver_set_params(solver->z3, solver->handle, parameters);
+	Z3_params_dec_ref(solver->z3, parameters);
 }
 
 /* Returns whether all other threads stop before scheduling points only in the model. */
-static bool search_worker_keeps_others(
-	const struct constraints *constraints, Z3_model model, uint16_t thread)
+static bool search_worker_keeps_others(const struct solver *solver, Z3_model model, uint16_t thread)
 {
-	for (uint16_t other = 0; other < constraints->walk->record->thread_count; other++) {
-		const uint32_t begin = constraints->window->begin[other];
+	for (uint16_t other = 0; other < solver->walk->record->thread_count; other++) {
+		const uint32_t begin = solver->window->begin[other];
 		Z3_ast value;
 		int at;
 
-		if (other != thread && begin < constraints->window->end[other] &&
-			Z3_model_eval(
-				constraints->z3, model, constraints->cuts[other], true, &value) &&
-			Z3_get_numeral_int(constraints->z3, value, &at) && at > (int)begin &&
-			at < (int)constraints->window->end[other] && !constraints->times[other][at])
+		if (other != thread && begin < solver->window->end[other] &&
+			Z3_model_eval(solver->z3, model, solver->cuts[other], true, &value) &&
+			Z3_get_numeral_int(solver->z3, value, &at) && at > (int)begin &&
+			at < (int)solver->window->end[other] && !solver->times[other][at])
 			return false;
 	}
 	return true;
@@ -46,15 +43,15 @@ static bool search_worker_keeps_others(
 /* Returns true if no better model is needed. */
 static bool search_worker_take_answer(struct worker *worker, struct event_id goal)
 {
-	struct constraints *constraints = &worker->constraints;
-	Z3_model model = Z3_solver_get_model(constraints->z3, constraints->solver);
+	struct solver *solver = &worker->solver;
+	Z3_model model = Z3_solver_get_model(solver->z3, solver->handle);
 	bool is_good;
 
-	Z3_model_inc_ref(constraints->z3, model);
+	Z3_model_inc_ref(solver->z3, model);
 	solution_release(&worker->solution);
-	solution_take(&worker->solution, constraints, model, goal);
-	is_good = search_worker_keeps_others(constraints, model, goal.thread);
-	Z3_model_dec_ref(constraints->z3, model);
+	solution_take(&worker->solution, solver, model, goal);
+	is_good = search_worker_keeps_others(solver, model, goal.thread);
+	Z3_model_dec_ref(solver->z3, model);
 	return is_good;
 }
 
@@ -63,17 +60,17 @@ static bool search_worker_take_answer(struct worker *worker, struct event_id goa
  * have read a value that leads to another path. A run continues that thread up to its next step,
  * and its writes there are unknown to the model.
  */
-static void search_worker_keep_others_on_path(struct constraints *constraints, uint16_t thread)
+static void search_worker_keep_others_on_path(struct solver *solver, uint16_t thread)
 {
-	for (uint16_t other = 0; other < constraints->walk->record->thread_count; other++)
-		for (uint32_t i = constraints->window->begin[other] + 1;
-			other != thread && i < constraints->window->end[other]; i++)
-			if (!constraints->times[other][i])
-				Z3_solver_assert(constraints->z3, constraints->solver,
-					Z3_mk_not(constraints->z3,
-						Z3_mk_eq(constraints->z3, constraints->cuts[other],
-							Z3_mk_int(constraints->z3, (int)i,
-								constraints->integer))));
+	for (uint16_t other = 0; other < solver->walk->record->thread_count; other++)
+		for (uint32_t i = solver->window->begin[other] + 1;
+			other != thread && i < solver->window->end[other]; i++)
+			if (!solver->times[other][i])
+				Z3_solver_assert(solver->z3, solver->handle,
+					Z3_mk_not(solver->z3,
+						Z3_mk_eq(solver->z3, solver->cuts[other],
+							Z3_mk_int(solver->z3, (int)i,
+								solver->integer))));
 }
 
 static bool search_worker_is_end_of_run(
@@ -92,21 +89,20 @@ static bool search_worker_is_end_of_run(
 }
 
 /* Adds the constraint: an event of another thread that ended the run does not happen. */
-static void search_worker_keep_run_going(struct constraints *constraints, uint16_t thread)
+static void search_worker_keep_run_going(struct solver *solver, uint16_t thread)
 {
-	const struct walk *walk = constraints->walk;
+	const struct walk *walk = solver->walk;
 
 	for (uint16_t other = 0; other < walk->record->thread_count; other++) {
 		const uint64_t count = walk->threads[other].count;
 
-		if (other != thread && count && constraints->window->end[other] == count &&
-			constraints->window->begin[other] < count &&
+		if (other != thread && count && solver->window->end[other] == count &&
+			solver->window->begin[other] < count &&
 			search_worker_is_end_of_run(
 				walk, other, &walk->threads[other].events[count - 1]))
-			Z3_solver_assert(constraints->z3, constraints->solver,
-				Z3_mk_lt(constraints->z3, constraints->cuts[other],
-					Z3_mk_int(constraints->z3, (int)count,
-						constraints->integer)));
+			Z3_solver_assert(solver->z3, solver->handle,
+				Z3_mk_lt(solver->z3, solver->cuts[other],
+					Z3_mk_int(solver->z3, (int)count, solver->integer)));
 	}
 }
 
@@ -114,37 +110,35 @@ static void search_worker_keep_run_going(struct constraints *constraints, uint16
  * A failure right after a read would end the run before the goal. If another path prevents it, the
  * proving run shows that.
  */
-static void search_worker_keep_others_from_failing(struct constraints *constraints, uint16_t thread)
+static void search_worker_keep_others_from_failing(struct solver *solver, uint16_t thread)
 {
-	for (uint16_t other = 0; other < constraints->walk->record->thread_count; other++)
-		for (uint32_t i = constraints->window->begin[other];
-			other != thread && i < constraints->window->end[other]; i++) {
-			const struct walk_event *event =
-				&constraints->walk->threads[other].events[i];
+	for (uint16_t other = 0; other < solver->walk->record->thread_count; other++)
+		for (uint32_t i = solver->window->begin[other];
+			other != thread && i < solver->window->end[other]; i++) {
+			const struct walk_event *event = &solver->walk->threads[other].events[i];
 			Z3_ast stands, fails;
 
 			if (!places_is_asked(event) || event->kind == EVENT_INDEX ||
 				!sensitive_is_failure(places_kind(event)))
 				continue;
-			fails = search_worker_is_end_of_run(constraints->walk, other, event)
-					? constraints_as_it_was(constraints, event)
-					: constraints_otherwise(constraints, event);
-			stands = Z3_mk_eq(constraints->z3, constraints->cuts[other],
-				Z3_mk_int(constraints->z3, (int)i, constraints->integer));
+			fails = search_worker_is_end_of_run(solver->walk, other, event)
+					? solver_as_it_was(solver, event)
+					: solver_otherwise(solver, event);
+			stands = Z3_mk_eq(solver->z3, solver->cuts[other],
+				Z3_mk_int(solver->z3, (int)i, solver->integer));
 			if (fails)
-				Z3_solver_assert(constraints->z3, constraints->solver,
-					Z3_mk_not(constraints->z3,
-						constraints_and(constraints, stands, fails)));
+				Z3_solver_assert(solver->z3, solver->handle,
+					Z3_mk_not(solver->z3, solver_and(solver, stands, fails)));
 		}
 }
 
 static Z3_lbool search_worker_ask_without_failures(struct worker *worker, struct event_id goal)
 {
-	struct constraints *constraints = &worker->constraints;
+	struct solver *solver = &worker->solver;
 	Z3_lbool answer;
 
-	search_worker_keep_others_from_failing(constraints, goal.thread);
-	answer = Z3_solver_check(constraints->z3, constraints->solver);
+	search_worker_keep_others_from_failing(solver, goal.thread);
+	answer = Z3_solver_check(solver->z3, solver->handle);
 	if (answer == Z3_L_TRUE)
 		(void)search_worker_take_answer(worker, goal);
 	return answer;
@@ -153,35 +147,35 @@ static Z3_lbool search_worker_ask_without_failures(struct worker *worker, struct
 /* Prefers a schedule that keeps the other threads on their recorded paths. */
 static Z3_lbool search_worker_ask_solver(struct worker *worker, struct event_id goal)
 {
-	struct constraints *constraints = &worker->constraints;
+	struct solver *solver = &worker->solver;
 	const struct walk_event *event =
 		&worker->analysis->walk.threads[goal.thread].events[goal.index];
-	Z3_ast otherwise = constraints_otherwise(constraints, event);
-	Z3_ast reached = constraints_is_reached(constraints, goal);
+	Z3_ast otherwise = solver_otherwise(solver, event);
+	Z3_ast reached = solver_is_reached(solver, goal);
 	Z3_lbool answer, better;
 
 	if (!otherwise)
 		return Z3_L_FALSE;
-	Z3_solver_push(constraints->z3, constraints->solver);
-	Z3_solver_assert(constraints->z3, constraints->solver, otherwise);
-	search_worker_keep_run_going(constraints, goal.thread);
+	Z3_solver_push(solver->z3, solver->handle);
+	Z3_solver_assert(solver->z3, solver->handle, otherwise);
+	search_worker_keep_run_going(solver, goal.thread);
 	if (reached)
-		Z3_solver_assert(constraints->z3, constraints->solver, reached);
-	Z3_solver_assert(constraints->z3, constraints->solver,
-		Z3_mk_eq(constraints->z3, constraints->cuts[goal.thread],
-			Z3_mk_int(constraints->z3, (int)goal.index, constraints->integer)));
-	answer = Z3_solver_check(constraints->z3, constraints->solver);
+		Z3_solver_assert(solver->z3, solver->handle, reached);
+	Z3_solver_assert(solver->z3, solver->handle,
+		Z3_mk_eq(solver->z3, solver->cuts[goal.thread],
+			Z3_mk_int(solver->z3, (int)goal.index, solver->integer)));
+	answer = Z3_solver_check(solver->z3, solver->handle);
 	if (answer == Z3_L_TRUE && !search_worker_take_answer(worker, goal)) {
-		Z3_solver_push(constraints->z3, constraints->solver);
-		search_worker_keep_others_on_path(constraints, goal.thread);
-		better = Z3_solver_check(constraints->z3, constraints->solver);
+		Z3_solver_push(solver->z3, solver->handle);
+		search_worker_keep_others_on_path(solver, goal.thread);
+		better = Z3_solver_check(solver->z3, solver->handle);
 		if (better == Z3_L_TRUE)
 			(void)search_worker_take_answer(worker, goal);
-		Z3_solver_pop(constraints->z3, constraints->solver, 1);
+		Z3_solver_pop(solver->z3, solver->handle, 1);
 		if (better == Z3_L_FALSE)
 			answer = search_worker_ask_without_failures(worker, goal);
 	}
-	Z3_solver_pop(constraints->z3, constraints->solver, 1);
+	Z3_solver_pop(solver->z3, solver->handle, 1);
 	return answer;
 }
 
@@ -214,7 +208,7 @@ static bool search_worker_admit_query(struct worker *worker, uint32_t place)
 
 	if (!turns_is_open(worker, place) || analysis->search.is_stopping)
 		return false;
-	if (!worker->constraints.is_cut &&
+	if (!worker->solver.is_cut &&
 		worker->queries[place] < search_worker_queries_of_chunk(worker) &&
 		analysis->places.items[place].queries + worker->queries[place] <
 			turns_queries_most(worker) &&
@@ -288,29 +282,29 @@ static bool search_worker_has_goals(const struct worker *worker)
 /* A self-check: returns whether the constraints exclude the recorded run itself. */
 static bool search_worker_contradicts(struct worker *worker)
 {
-	struct constraints *constraints = &worker->constraints;
+	struct solver *solver = &worker->solver;
 	const struct walk *walk = &worker->analysis->walk;
 	bool result;
 
-	Z3_solver_push(constraints->z3, constraints->solver);
+	Z3_solver_push(solver->z3, solver->handle);
 	for (uint32_t i = 0; i < walk->record->thread_count; i++)
 		if (walk->threads[i].count)
-			Z3_solver_assert(constraints->z3, constraints->solver,
-				constraints_happens(constraints,
-					(struct event_id){(uint16_t)i,
-						(uint32_t)walk->threads[i].count - 1}));
-	result = Z3_solver_check(constraints->z3, constraints->solver) == Z3_L_FALSE;
-	Z3_solver_pop(constraints->z3, constraints->solver, 1);
+			Z3_solver_assert(solver->z3, solver->handle,
+				solver_happens(
+					solver, (struct event_id){(uint16_t)i,
+							(uint32_t)walk->threads[i].count - 1}));
+	result = Z3_solver_check(solver->z3, solver->handle) == Z3_L_FALSE;
+	Z3_solver_pop(solver->z3, solver->handle, 1);
 	return result;
 }
 
 /* Publishes the solver so that search_close() can interrupt it. */
-static void search_worker_set_solver(struct worker *worker, Z3_context z3)
+static void search_worker_set_z3(struct worker *worker, Z3_context z3)
 {
 	struct search *search = &worker->analysis->search;
 
 	(void)pthread_mutex_lock(&search->lock);
-	worker->solver = z3;
+	worker->z3 = z3;
 	(void)pthread_mutex_unlock(&search->lock);
 }
 
@@ -326,25 +320,24 @@ static uint64_t search_worker_question_ns(const struct sensitivity *analysis, en
 static void search_worker_open_constraints(struct worker *worker)
 {
 	struct sensitivity *analysis = worker->analysis;
-	struct constraints *constraints = &worker->constraints;
+	struct solver *solver = &worker->solver;
 	struct search *search = &analysis->search;
 	const uint64_t begin = search_now_ns();
 	uint64_t solve_ns;
 	bool is_wrong;
 
-	constraints_open(constraints, &analysis->walk, &analysis->order, &worker->chunk.window,
+	solver_open(solver, &analysis->walk, &analysis->order, &worker->chunk.window,
 		search_kind(analysis, worker->pass), search_end_ns(analysis));
-	search_worker_set_parameters(
-		constraints, search_worker_question_ns(analysis, worker->pass));
-	search_worker_set_solver(worker, constraints->z3);
-	is_wrong = !constraints->is_cut && chunk_is_all(&worker->chunk, analysis) &&
+	search_worker_set_parameters(solver, search_worker_question_ns(analysis, worker->pass));
+	search_worker_set_z3(worker, solver->z3);
+	is_wrong = !solver->is_cut && chunk_is_all(&worker->chunk, analysis) &&
 		   search_worker_contradicts(worker);
-	constraints_add_yields(constraints);
+	solver_add_yields(solver);
 	solve_ns = search_now_ns() - begin;
 	(void)pthread_mutex_lock(&search->lock);
 	analysis->figures.chunks++;
-	analysis->figures.constraints += constraints->count;
-	analysis->figures.constraint_terms += constraints->terms_made;
+	analysis->figures.constraints += solver->count;
+	analysis->figures.constraint_terms += solver->terms_made;
 	analysis->figures.is_model_wrong |= is_wrong;
 	analysis->figures.solve_ns += solve_ns;
 	(void)pthread_mutex_unlock(&search->lock);
@@ -361,8 +354,8 @@ static void search_chunk(struct worker *worker)
 			i < chunk->window.end[thread]; i++)
 			search_worker_look_at(
 				worker, (struct event_id){(uint16_t)thread, (uint32_t)i});
-	search_worker_set_solver(worker, NULL);
-	constraints_close(&worker->constraints);
+	search_worker_set_z3(worker, NULL);
+	solver_close(&worker->solver);
 }
 
 /* Returns whether the pass has queries. A pass that counts left-out events must visit all

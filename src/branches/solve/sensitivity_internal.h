@@ -15,7 +15,7 @@
 #include <pthread.h>
 
 #include "base/strbuf.h"
-#include "branches/constraints/constraints.h"
+#include "branches/constraints/solver.h"
 #include "branches/constraints/schedule.h"
 #include "branches/solve/sensitivity.h"
 
@@ -91,7 +91,7 @@ struct chunk_cursor {
 struct worker {
 	struct sensitivity *analysis;
 	pthread_t thread;
-	struct constraints constraints;
+	struct solver solver;
 	struct chunk chunk;
 	enum search_pass pass; /* pass of the chunk */
 	/* Results of the chunk. They become part of the search when the chunk is settled. */
@@ -106,9 +106,9 @@ struct worker {
 	uint32_t place;
 	struct solution solution;
 	/* Guarded by search.lock. */
-	bool is_asking;	   /* its chunk is not settled yet */
-	bool is_waiting;   /* the caller has not judged the answer yet */
-	Z3_context solver; /* set while it may be interrupted; else NULL */
+	bool is_asking;	 /* its chunk is not settled yet */
+	bool is_waiting; /* the caller has not judged the answer yet */
+	Z3_context z3;	 /* set while it may be interrupted; else NULL */
 };
 
 struct flip {
@@ -291,7 +291,7 @@ bool turns_end(struct worker *worker);
 #define SEARCH_NEAR_QUERY_PART 10
 
 bool search_is_near(enum search_pass pass);
-enum constraints_kind search_kind(const struct sensitivity *analysis, enum search_pass pass);
+enum solver_kind search_kind(const struct sensitivity *analysis, enum search_pass pass);
 /* Returns whether the pass counts the events that it leaves out. False if another pass covers
  * them. */
 bool search_counts(enum search_pass pass);

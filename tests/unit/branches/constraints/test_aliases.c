@@ -28,7 +28,7 @@ static struct event_id find_five(struct trace *trace)
 	return branch(trace, 1, read_through(trace, 1, pointer, Y, 0), 5);
 }
 
-static void test_constraints_aliases__a_read_may_go_elsewhere(void **state)
+static void test_aliases__a_read_may_go_elsewhere(void **state)
 {
 	struct trace *trace = *state;
 	struct event_id goal;
@@ -36,11 +36,11 @@ static void test_constraints_aliases__a_read_may_go_elsewhere(void **state)
 	set_first(trace, SEEN_X, 5);
 	goal = find_five(trace);
 	write(trace, 0, X, SEEN_X);
-	assert_true(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
-	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_PLAIN));
+	assert_true(may_flip(trace, goal, NULL, SOLVER_OPEN));
+	assert_false(may_flip(trace, goal, NULL, SOLVER_PLAIN));
 }
 
-static void test_constraints_aliases__not_where_no_pointer_leads(void **state)
+static void test_aliases__not_where_no_pointer_leads(void **state)
 {
 	struct trace *trace = *state;
 	struct event_id goal;
@@ -48,20 +48,20 @@ static void test_constraints_aliases__not_where_no_pointer_leads(void **state)
 	set_first(trace, SEEN_X, 5);
 	goal = find_five(trace);
 	write(trace, 0, X, SEEN_Y);
-	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
+	assert_false(may_flip(trace, goal, NULL, SOLVER_OPEN));
 }
 
-static void test_constraints_aliases__what_is_written_there_is_read(void **state)
+static void test_aliases__what_is_written_there_is_read(void **state)
 {
 	struct trace *trace = *state;
 	struct event_id goal = find_five(trace);
 
 	write(trace, 0, SEEN_X, 5);
 	write(trace, 0, X, SEEN_X);
-	assert_true(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
+	assert_true(may_flip(trace, goal, NULL, SOLVER_OPEN));
 }
 
-static void test_constraints_aliases__not_what_is_written_later(void **state)
+static void test_aliases__not_what_is_written_later(void **state)
 {
 	struct trace *trace = *state;
 	struct event_id goal;
@@ -72,10 +72,10 @@ static void test_constraints_aliases__not_what_is_written_later(void **state)
 	(void)op(trace, 0, OP_THREAD_JOIN, 0);
 	trace->ops[trace->record.op_count - 1].other = 1;
 	write(trace, 0, SEEN_X, 5);
-	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
+	assert_false(may_flip(trace, goal, NULL, SOLVER_OPEN));
 }
 
-static void test_constraints_aliases__a_write_may_go_elsewhere(void **state)
+static void test_aliases__a_write_may_go_elsewhere(void **state)
 {
 	struct trace *trace = *state;
 	struct term *pointer;
@@ -88,13 +88,13 @@ static void test_constraints_aliases__a_write_may_go_elsewhere(void **state)
 		term_place(&trace->walk.terms, pointer);
 	goal = branch(trace, 1, read(trace, 1, SEEN_X, 0), 5);
 	/* the pointer does not change */
-	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
+	assert_false(may_flip(trace, goal, NULL, SOLVER_OPEN));
 	write(trace, 2, X, SEEN_X);
-	assert_true(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
-	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_PLAIN));
+	assert_true(may_flip(trace, goal, NULL, SOLVER_OPEN));
+	assert_false(may_flip(trace, goal, NULL, SOLVER_PLAIN));
 }
 
-static void test_constraints_aliases__a_write_that_went_elsewhere_is_missing(void **state)
+static void test_aliases__a_write_that_went_elsewhere_is_missing(void **state)
 {
 	struct trace *trace = *state;
 	struct term *pointer;
@@ -108,13 +108,13 @@ static void test_constraints_aliases__a_write_that_went_elsewhere_is_missing(voi
 		term_place(&trace->walk.terms, pointer);
 	op(trace, 0, OP_THREAD_CREATE, 0)->other = 1;
 	goal = branch(trace, 1, read(trace, 1, Y, 5), 5);
-	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
+	assert_false(may_flip(trace, goal, NULL, SOLVER_OPEN));
 	write(trace, 2, X, SEEN_X);
-	assert_true(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
-	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_PLAIN));
+	assert_true(may_flip(trace, goal, NULL, SOLVER_OPEN));
+	assert_false(may_flip(trace, goal, NULL, SOLVER_PLAIN));
 }
 
-static void test_constraints_aliases__who_looked_at_the_pointer_knows_it(void **state)
+static void test_aliases__who_looked_at_the_pointer_knows_it(void **state)
 {
 	struct trace *trace = *state;
 	struct term *pointer;
@@ -126,10 +126,10 @@ static void test_constraints_aliases__who_looked_at_the_pointer_knows_it(void **
 	(void)branch(trace, 1, pointer, Y); /* this branch fixes the path */
 	goal = branch(trace, 1, read_through(trace, 1, pointer, Y, 0), 5);
 	write(trace, 0, X, SEEN_X);
-	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
+	assert_false(may_flip(trace, goal, NULL, SOLVER_OPEN));
 }
 
-static void test_constraints_aliases__too_many_keep_their_address(void **state)
+static void test_aliases__too_many_keep_their_address(void **state)
 {
 	struct trace *trace = *state;
 	struct event_id goal;
@@ -139,10 +139,10 @@ static void test_constraints_aliases__too_many_keep_their_address(void **state)
 	write(trace, 0, X, SEEN_X);
 	write(trace, 0, X, SEEN_Y); /* the places of both pointers overlap now */
 	write(trace, 0, SEEN_Y, 0);
-	assert_true(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
+	assert_true(may_flip(trace, goal, NULL, SOLVER_OPEN));
 	for (int i = 1; i < WRITES_TOO_MANY; i++)
 		write(trace, 0, SEEN_Y, 0);
-	assert_false(may_flip(trace, goal, NULL, CONSTRAINTS_OPEN));
+	assert_false(may_flip(trace, goal, NULL, SOLVER_OPEN));
 }
 
 static int set_up_open(void **state)
@@ -155,8 +155,7 @@ static int set_up_open(void **state)
 
 int main(void)
 {
-#define CASE(name)                                                                                 \
-	cmocka_unit_test_setup_teardown(test_constraints_aliases__##name, set_up_open, tear_down)
+#define CASE(name) cmocka_unit_test_setup_teardown(test_aliases__##name, set_up_open, tear_down)
 	const struct CMUnitTest tests[] = {
 		CASE(a_read_may_go_elsewhere),
 		CASE(not_where_no_pointer_leads),

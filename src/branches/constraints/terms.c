@@ -1,21 +1,21 @@
 /* Translates terms for the solver, into bit vectors and floating-point expressions. */
 
-#include "branches/constraints/constraints.h"
+#include "branches/constraints/solver.h"
 #include "branches/values/slots.h"
 
-Z3_ast constraints_bits(struct constraints *constraints, uint32_t width, uint64_t value)
+Z3_ast solver_bits(struct solver *solver, uint32_t width, uint64_t value)
 {
-	return Z3_mk_unsigned_int64(constraints->z3, value, Z3_mk_bv_sort(constraints->z3, width));
+	return Z3_mk_unsigned_int64(solver->z3, value, Z3_mk_bv_sort(solver->z3, width));
 }
 
-static Z3_ast constraints_terms_from_bool(struct constraints *constraints, Z3_ast condition)
+static Z3_ast terms_from_bool(struct solver *solver, Z3_ast condition)
 {
-	return Z3_mk_ite(constraints->z3, condition, constraints_bits(constraints, 1, 1),
-		constraints_bits(constraints, 1, 0));
+	return Z3_mk_ite(
+		solver->z3, condition, solver_bits(solver, 1, 1), solver_bits(solver, 1, 0));
 }
 
 /* Returns the n >= 1 of a term that is the constant 2^n; 0: another term. */
-static uint32_t constraints_terms_shift_of(const struct term *term)
+static uint32_t terms_shift_of(const struct term *term)
 {
 	const bool is_power = term->op == TERM_CONSTANT && term->value > 1 &&
 			      !(term->value & (term->value - 1)) &&
@@ -26,20 +26,20 @@ static uint32_t constraints_terms_shift_of(const struct term *term)
 
 /* Divides a signed number by 2^n through shifts, because a solver's divider is thousands of times
  * larger. */
-static Z3_ast constraints_terms_divide_by_power(
-	struct constraints *constraints, const struct term *term, Z3_ast a, uint32_t shift)
+static Z3_ast terms_divide_by_power(
+	struct solver *solver, const struct term *term, Z3_ast a, uint32_t shift)
 {
-	Z3_context z3 = constraints->z3;
+	Z3_context z3 = solver->z3;
 	const uint32_t width = term->width;
-	Z3_ast sign = Z3_mk_bvashr(z3, a, constraints_bits(constraints, width, width - 1));
-	Z3_ast round = Z3_mk_bvlshr(z3, sign, constraints_bits(constraints, width, width - shift));
-	Z3_ast by = constraints_bits(constraints, width, shift);
+	Z3_ast sign = Z3_mk_bvashr(z3, a, solver_bits(solver, width, width - 1));
+	Z3_ast round = Z3_mk_bvlshr(z3, sign, solver_bits(solver, width, width - shift));
+	Z3_ast by = solver_bits(solver, width, shift);
 	Z3_ast quotient = Z3_mk_bvashr(z3, Z3_mk_bvadd(z3, a, round), by);
 
 	return term->sub == LLVMSDiv ? quotient : Z3_mk_bvsub(z3, a, Z3_mk_bvshl(z3, quotient, by));
 }
 
-static Z3_ast constraints_terms_binary(Z3_context z3, uint8_t opcode, Z3_ast a, Z3_ast b)
+static Z3_ast terms_binary(Z3_context z3, uint8_t opcode, Z3_ast a, Z3_ast b)
 {
 	switch (opcode) {
 	case LLVMAdd:
@@ -73,7 +73,7 @@ static Z3_ast constraints_terms_binary(Z3_context z3, uint8_t opcode, Z3_ast a, 
 	}
 }
 
-static Z3_ast constraints_terms_compare(Z3_context z3, uint8_t predicate, Z3_ast a, Z3_ast b)
+static Z3_ast terms_compare(Z3_context z3, uint8_t predicate, Z3_ast a, Z3_ast b)
 {
 	switch (predicate) {
 	case LLVMIntEQ:
@@ -99,17 +99,17 @@ static Z3_ast constraints_terms_compare(Z3_context z3, uint8_t predicate, Z3_ast
 	}
 }
 
-static Z3_sort constraints_terms_float_sort(Z3_context z3, uint32_t width)
+static Z3_sort terms_float_sort(Z3_context z3, uint32_t width)
 {
 	return width == 32 ? Z3_mk_fpa_sort_32(z3) : Z3_mk_fpa_sort_64(z3);
 }
 
-static Z3_ast constraints_terms_as_float(Z3_context z3, Z3_ast bits, uint32_t width)
+static Z3_ast terms_as_float(Z3_context z3, Z3_ast bits, uint32_t width)
 {
-	return Z3_mk_fpa_to_fp_bv(z3, bits, constraints_terms_float_sort(z3, width));
+	return Z3_mk_fpa_to_fp_bv(z3, bits, terms_float_sort(z3, width));
 }
 
-static Z3_ast constraints_terms_float_binary(Z3_context z3, uint8_t opcode, Z3_ast a, Z3_ast b)
+static Z3_ast terms_float_binary(Z3_context z3, uint8_t opcode, Z3_ast a, Z3_ast b)
 {
 	Z3_ast nearest = Z3_mk_fpa_round_nearest_ties_to_even(z3);
 
@@ -128,7 +128,7 @@ static Z3_ast constraints_terms_float_binary(Z3_context z3, uint8_t opcode, Z3_a
 }
 
 /* Compares floating-point numbers. Bits of the predicate: equal, greater, less, unordered. */
-static Z3_ast constraints_terms_float_compare(Z3_context z3, uint8_t predicate, Z3_ast a, Z3_ast b)
+static Z3_ast terms_float_compare(Z3_context z3, uint8_t predicate, Z3_ast a, Z3_ast b)
 {
 	Z3_ast parts[4];
 	unsigned count = 0;
@@ -145,40 +145,33 @@ static Z3_ast constraints_terms_float_compare(Z3_context z3, uint8_t predicate, 
 	return count ? Z3_mk_or(z3, count, parts) : Z3_mk_false(z3);
 }
 
-static Z3_ast constraints_terms_conversion(
-	struct constraints *constraints, const struct term *term, Z3_ast a)
+static Z3_ast terms_conversion(struct solver *solver, const struct term *term, Z3_ast a)
 {
-	Z3_context z3 = constraints->z3;
+	Z3_context z3 = solver->z3;
 	Z3_ast nearest = Z3_mk_fpa_round_nearest_ties_to_even(z3);
 	Z3_ast zero = Z3_mk_fpa_round_toward_zero(z3);
 
 	switch (term->op) {
 	case CODE_FROM_SIGNED:
-		return Z3_mk_fpa_to_ieee_bv(
-			z3, Z3_mk_fpa_to_fp_signed(
-				    z3, nearest, a, constraints_terms_float_sort(z3, term->width)));
+		return Z3_mk_fpa_to_ieee_bv(z3,
+			Z3_mk_fpa_to_fp_signed(z3, nearest, a, terms_float_sort(z3, term->width)));
 	case CODE_FROM_UNSIGNED:
-		return Z3_mk_fpa_to_ieee_bv(
-			z3, Z3_mk_fpa_to_fp_unsigned(
-				    z3, nearest, a, constraints_terms_float_sort(z3, term->width)));
+		return Z3_mk_fpa_to_ieee_bv(z3, Z3_mk_fpa_to_fp_unsigned(z3, nearest, a,
+							terms_float_sort(z3, term->width)));
 	case CODE_TO_SIGNED:
-		return Z3_mk_fpa_to_sbv(
-			z3, zero, constraints_terms_as_float(z3, a, term->sub), term->width);
+		return Z3_mk_fpa_to_sbv(z3, zero, terms_as_float(z3, a, term->sub), term->width);
 	case CODE_TO_UNSIGNED:
-		return Z3_mk_fpa_to_ubv(
-			z3, zero, constraints_terms_as_float(z3, a, term->sub), term->width);
+		return Z3_mk_fpa_to_ubv(z3, zero, terms_as_float(z3, a, term->sub), term->width);
 	default:
 		return Z3_mk_fpa_to_ieee_bv(
-			z3, Z3_mk_fpa_to_fp_float(z3, nearest,
-				    constraints_terms_as_float(z3, a, term->sub),
-				    constraints_terms_float_sort(z3, term->width)));
+			z3, Z3_mk_fpa_to_fp_float(z3, nearest, terms_as_float(z3, a, term->sub),
+				    terms_float_sort(z3, term->width)));
 	}
 }
 
-static Z3_ast constraints_terms_smaller(
-	struct constraints *constraints, uint8_t sub, Z3_ast a, Z3_ast b)
+static Z3_ast terms_smaller(struct solver *solver, uint8_t sub, Z3_ast a, Z3_ast b)
 {
-	Z3_context z3 = constraints->z3;
+	Z3_context z3 = solver->z3;
 
 	switch (sub) {
 	case INTRINSIC_UNSIGNED_MIN:
@@ -194,11 +187,10 @@ static Z3_ast constraints_terms_smaller(
 	}
 }
 
-static Z3_ast constraints_terms_intrinsic(
-	struct constraints *constraints, const struct term *term, Z3_ast a, Z3_ast b)
+static Z3_ast terms_intrinsic(struct solver *solver, const struct term *term, Z3_ast a, Z3_ast b)
 {
-	Z3_context z3 = constraints->z3;
-	Z3_ast zero = constraints_bits(constraints, term->width, 0);
+	Z3_context z3 = solver->z3;
+	Z3_ast zero = solver_bits(solver, term->width, 0);
 
 	switch (term->sub) {
 	case INTRINSIC_ABSOLUTE:
@@ -210,26 +202,24 @@ static Z3_ast constraints_terms_intrinsic(
 		return Z3_mk_ite(z3, Z3_mk_bvugt(z3, a, b), Z3_mk_bvsub(z3, a, b), zero);
 	case INTRINSIC_FLOAT_ABSOLUTE:
 		return Z3_mk_bvand(z3, a,
-			constraints_bits(
-				constraints, term->width, (UINT64_C(1) << (term->width - 1)) - 1));
+			solver_bits(solver, term->width, (UINT64_C(1) << (term->width - 1)) - 1));
 	case INTRINSIC_SQUARE_ROOT:
 		return Z3_mk_fpa_to_ieee_bv(
 			z3, Z3_mk_fpa_sqrt(z3, Z3_mk_fpa_round_nearest_ties_to_even(z3),
-				    constraints_terms_as_float(z3, a, term->width)));
+				    terms_as_float(z3, a, term->width)));
 	case INTRINSIC_UNSIGNED_MIN:
 	case INTRINSIC_UNSIGNED_MAX:
 	case INTRINSIC_SIGNED_MIN:
 	case INTRINSIC_SIGNED_MAX:
-		return constraints_terms_smaller(constraints, term->sub, a, b);
+		return terms_smaller(solver, term->sub, a, b);
 	default:
-		return constraints_count(constraints, term, a);
+		return solver_count(solver, term, a);
 	}
 }
 
-static Z3_ast constraints_terms_updated(
-	struct constraints *constraints, const struct term *term, Z3_ast a, Z3_ast b)
+static Z3_ast terms_updated(struct solver *solver, const struct term *term, Z3_ast a, Z3_ast b)
 {
-	Z3_context z3 = constraints->z3;
+	Z3_context z3 = solver->z3;
 
 	switch (term->sub) {
 	case LLVMAtomicRMWBinOpXchg:
@@ -247,48 +237,45 @@ static Z3_ast constraints_terms_updated(
 	case LLVMAtomicRMWBinOpXor:
 		return Z3_mk_bvxor(z3, a, b);
 	case LLVMAtomicRMWBinOpMax:
-		return constraints_terms_smaller(constraints, INTRINSIC_SIGNED_MAX, a, b);
+		return terms_smaller(solver, INTRINSIC_SIGNED_MAX, a, b);
 	case LLVMAtomicRMWBinOpMin:
-		return constraints_terms_smaller(constraints, INTRINSIC_SIGNED_MIN, a, b);
+		return terms_smaller(solver, INTRINSIC_SIGNED_MIN, a, b);
 	case LLVMAtomicRMWBinOpUMax:
-		return constraints_terms_smaller(constraints, INTRINSIC_UNSIGNED_MAX, a, b);
+		return terms_smaller(solver, INTRINSIC_UNSIGNED_MAX, a, b);
 	case LLVMAtomicRMWBinOpUMin:
-		return constraints_terms_smaller(constraints, INTRINSIC_UNSIGNED_MIN, a, b);
+		return terms_smaller(solver, INTRINSIC_UNSIGNED_MIN, a, b);
 	default:
 		return NULL;
 	}
 }
 
-static Z3_ast constraints_terms_translate(
-	struct constraints *constraints, const struct term *term, Z3_ast a, Z3_ast b, Z3_ast c)
+static Z3_ast terms_translate(
+	struct solver *solver, const struct term *term, Z3_ast a, Z3_ast b, Z3_ast c)
 {
-	Z3_context z3 = constraints->z3;
+	Z3_context z3 = solver->z3;
 	Z3_ast result;
 
 	switch (term->op) {
 	case CODE_BINARY:
 		if ((term->sub == LLVMSDiv || term->sub == LLVMSRem) &&
-			constraints_terms_shift_of(term_operand(term, 1)))
-			return constraints_terms_divide_by_power(constraints, term, a,
-				constraints_terms_shift_of(term_operand(term, 1)));
-		return constraints_terms_binary(z3, term->sub, a, b);
+			terms_shift_of(term_operand(term, 1)))
+			return terms_divide_by_power(
+				solver, term, a, terms_shift_of(term_operand(term, 1)));
+		return terms_binary(z3, term->sub, a, b);
 	case CODE_COMPARE:
-		return constraints_terms_from_bool(
-			constraints, constraints_terms_compare(z3, term->sub, a, b));
+		return terms_from_bool(solver, terms_compare(z3, term->sub, a, b));
 	case CODE_FLOAT:
-		result = constraints_terms_float_binary(z3, term->sub,
-			constraints_terms_as_float(z3, a, term->width),
-			constraints_terms_as_float(z3, b, term->width));
+		result = terms_float_binary(z3, term->sub, terms_as_float(z3, a, term->width),
+			terms_as_float(z3, b, term->width));
 		return result ? Z3_mk_fpa_to_ieee_bv(z3, result) : NULL;
 	case CODE_FLOAT_COMPARE:
-		return constraints_terms_from_bool(constraints,
-			constraints_terms_float_compare(z3, term->sub,
-				constraints_terms_as_float(z3, a, term_operand(term, 0)->width),
-				constraints_terms_as_float(z3, b, term_operand(term, 1)->width)));
+		return terms_from_bool(
+			solver, terms_float_compare(z3, term->sub,
+					terms_as_float(z3, a, term_operand(term, 0)->width),
+					terms_as_float(z3, b, term_operand(term, 1)->width)));
 	case CODE_FLOAT_NEGATE:
-		return Z3_mk_bvxor(z3, a,
-			constraints_bits(
-				constraints, term->width, UINT64_C(1) << (term->width - 1)));
+		return Z3_mk_bvxor(
+			z3, a, solver_bits(solver, term->width, UINT64_C(1) << (term->width - 1)));
 	case CODE_ZERO_EXTEND:
 		return Z3_mk_zero_ext(z3, term->width - term_operand(term, 0)->width, a);
 	case CODE_SIGN_EXTEND:
@@ -296,30 +283,30 @@ static Z3_ast constraints_terms_translate(
 	case CODE_TRUNCATE:
 		return Z3_mk_extract(z3, term->width - 1u, 0, a);
 	case CODE_SELECT:
-		return Z3_mk_ite(z3, Z3_mk_eq(z3, a, constraints_bits(constraints, 1, 1)), b, c);
+		return Z3_mk_ite(z3, Z3_mk_eq(z3, a, solver_bits(solver, 1, 1)), b, c);
 	case CODE_INTRINSIC:
-		return constraints_terms_intrinsic(constraints, term, a, b);
+		return terms_intrinsic(solver, term, a, b);
 	case CODE_UPDATE:
-		return constraints_terms_updated(constraints, term, a, b);
+		return terms_updated(solver, term, a, b);
 	case CODE_FROM_SIGNED:
 	case CODE_FROM_UNSIGNED:
 	case CODE_TO_SIGNED:
 	case CODE_TO_UNSIGNED:
 	case CODE_FLOAT_CONVERT:
-		return constraints_terms_conversion(constraints, term, a);
+		return terms_conversion(solver, term, a);
 	default:
 		return NULL;
 	}
 }
 
 /* Returns the variable of a read. A variable read before the window has its recorded value. */
-static Z3_ast constraints_terms_variable(struct constraints *constraints, const struct term *term)
+static Z3_ast terms_variable(struct solver *solver, const struct term *term)
 {
-	Z3_symbol name = Z3_mk_int_symbol(constraints->z3, (int)term->number);
+	Z3_symbol name = Z3_mk_int_symbol(solver->z3, (int)term->number);
 
-	if (constraints_is_past(constraints, constraints->order->reads[term->number]))
-		return constraints_bits(constraints, term->width, term->value);
-	return Z3_mk_const(constraints->z3, name, Z3_mk_bv_sort(constraints->z3, term->width));
+	if (solver_is_past(solver, solver->order->reads[term->number]))
+		return solver_bits(solver, term->width, term->value);
+	return Z3_mk_const(solver->z3, name, Z3_mk_bv_sort(solver->z3, term->width));
 }
 
 /* Maximum size of floating-point terms. Larger ones made the solver allocate ten gigabytes and
@@ -332,12 +319,12 @@ static Z3_ast constraints_terms_variable(struct constraints *constraints, const 
 #define COST_OF_SUM 1
 #define COST_OF_PRODUCT 10
 
-static bool constraints_terms_is_division(uint8_t opcode)
+static bool terms_is_division(uint8_t opcode)
 {
 	return opcode == LLVMUDiv || opcode == LLVMSDiv || opcode == LLVMURem || opcode == LLVMSRem;
 }
 
-static uint32_t constraints_terms_cost_of(const struct term *term)
+static uint32_t terms_cost_of(const struct term *term)
 {
 	const bool has_unknowns = term->op == CODE_BINARY &&
 				  term_operand(term, 0)->op != TERM_CONSTANT &&
@@ -347,8 +334,8 @@ static uint32_t constraints_terms_cost_of(const struct term *term)
 	case CODE_BINARY:
 		if (term->width <= 16)
 			return 0;
-		if (constraints_terms_is_division(term->sub))
-			return constraints_terms_shift_of(term_operand(term, 1))
+		if (terms_is_division(term->sub))
+			return terms_shift_of(term_operand(term, 1))
 				       ? 0
 				       : (1u + has_unknowns) * COST_OF_PRODUCT;
 		return term->sub == LLVMMul && has_unknowns ? COST_OF_PRODUCT : 0;
@@ -368,18 +355,18 @@ static uint32_t constraints_terms_cost_of(const struct term *term)
 	}
 }
 
-static bool constraints_terms_is_too_hard(struct constraints *constraints, const struct term *term)
+static bool terms_is_too_hard(struct solver *solver, const struct term *term)
 {
-	const uint32_t cost = constraints_terms_cost_of(term);
+	const uint32_t cost = terms_cost_of(term);
 
-	if (cost && (term->size > FLOAT_SIZE_MOST || constraints->hard_cost + cost > COST_MOST))
+	if (cost && (term->size > FLOAT_SIZE_MOST || solver->hard_cost + cost > COST_MOST))
 		return true;
-	constraints->hard_cost += cost;
+	solver->hard_cost += cost;
 	return false;
 }
 
 /* Returns whether later computations do not use this event's value. */
-static bool constraints_terms_only_looks(const struct walk_event *event)
+static bool terms_only_looks(const struct walk_event *event)
 {
 	return event->kind == EVENT_DIVISOR || event->kind == EVENT_ADDRESS ||
 	       event->kind == EVENT_TARGET || event->kind == EVENT_INDEX;
@@ -387,67 +374,61 @@ static bool constraints_terms_only_looks(const struct walk_event *event)
 
 /* Returns the condition that the term is used. A use follows the term's last read and the checks of
  * its divisors and addresses. */
-static Z3_ast constraints_terms_is_used(
-	const struct constraints *constraints, const struct term *term)
+static Z3_ast terms_is_used(const struct solver *solver, const struct term *term)
 {
-	const struct event_id read = constraints->order->reads[term->number];
-	const struct walked_thread *thread = &constraints->walk->threads[read.thread];
+	const struct event_id read = solver->order->reads[term->number];
+	const struct walked_thread *thread = &solver->walk->threads[read.thread];
 	uint64_t next = read.index + 1u;
 
-	while (next < thread->count && constraints_terms_only_looks(&thread->events[next]))
+	while (next < thread->count && terms_only_looks(&thread->events[next]))
 		next++;
-	return Z3_mk_ge(constraints->z3, constraints->cuts[read.thread],
-		Z3_mk_int(constraints->z3, (int)next, constraints->integer));
+	return Z3_mk_ge(solver->z3, solver->cuts[read.thread],
+		Z3_mk_int(solver->z3, (int)next, solver->integer));
 }
 
 /* Makes the operands keep their recorded values where the term is used, so that the constraint is
  * sound. */
-static Z3_ast constraints_terms_keep_value(struct constraints *constraints, struct term *term)
+static Z3_ast terms_keep_value(struct solver *solver, struct term *term)
 {
 	struct term *parts[3] = {
 		term_operand(term, 0), term_operand(term, 1), term_operand(term, 2)};
 
 	for (int i = 0; i < 3; i++)
 		if (parts[i] && parts[i]->op != TERM_CONSTANT)
-			constraints_add(constraints,
-				constraints_implies(constraints,
-					constraints_terms_is_used(constraints, term),
-					Z3_mk_eq(constraints->z3,
-						constraints_term(constraints, parts[i]),
-						constraints_bits(constraints, parts[i]->width,
-							parts[i]->value))));
-	return constraints_bits(constraints, term->width, term->value);
+			solver_add(
+				solver, solver_implies(solver, terms_is_used(solver, term),
+						Z3_mk_eq(solver->z3, solver_term(solver, parts[i]),
+							solver_bits(solver, parts[i]->width,
+								parts[i]->value))));
+	return solver_bits(solver, term->width, term->value);
 }
 
-Z3_ast constraints_term(struct constraints *constraints, struct term *term)
+Z3_ast solver_term(struct solver *solver, struct term *term)
 {
 	const uint64_t key = (uint64_t)(uintptr_t)term;
-	const struct solver_term *known = slots_find(
-		constraints->terms, constraints->term_capacity, sizeof *constraints->terms, key);
+	const struct solver_term *known =
+		slots_find(solver->terms, solver->term_capacity, sizeof *solver->terms, key);
 	Z3_ast result = known->ast;
 
 	if (result)
 		return result;
 	if (term->op == TERM_CONSTANT) {
-		result = constraints_bits(constraints, term->width, term->value);
+		result = solver_bits(solver, term->width, term->value);
 	} else if (term->op == TERM_VARIABLE) {
-		result = constraints_terms_variable(constraints, term);
-	} else if (constraints_is_past(constraints, constraints->order->reads[term->number])) {
+		result = terms_variable(solver, term);
+	} else if (solver_is_past(solver, solver->order->reads[term->number])) {
 		/* The term's reads precede the window: its value is known. */
-		result = constraints_bits(constraints, term->width, term->value);
-	} else if (!constraints_terms_is_too_hard(constraints, term)) {
-		result = constraints_terms_translate(constraints, term,
-			constraints_term(constraints, term_operand(term, 0)),
-			term_operand(term, 1) ? constraints_term(constraints, term_operand(term, 1))
-					      : NULL,
-			term_operand(term, 2) ? constraints_term(constraints, term_operand(term, 2))
-					      : NULL);
+		result = solver_bits(solver, term->width, term->value);
+	} else if (!terms_is_too_hard(solver, term)) {
+		result = terms_translate(solver, term, solver_term(solver, term_operand(term, 0)),
+			term_operand(term, 1) ? solver_term(solver, term_operand(term, 1)) : NULL,
+			term_operand(term, 2) ? solver_term(solver, term_operand(term, 2)) : NULL);
 	}
 	if (!result)
-		result = constraints_terms_keep_value(constraints, term);
-	constraints->terms = slots_reserve(constraints->terms, &constraints->term_capacity,
-		sizeof *constraints->terms, constraints->term_count++, 0);
-	*(struct solver_term *)slots_find(constraints->terms, constraints->term_capacity,
-		sizeof *constraints->terms, key) = (struct solver_term){key, result};
+		result = terms_keep_value(solver, term);
+	solver->terms = slots_reserve(solver->terms, &solver->term_capacity, sizeof *solver->terms,
+		solver->term_count++, 0);
+	*(struct solver_term *)slots_find(solver->terms, solver->term_capacity,
+		sizeof *solver->terms, key) = (struct solver_term){key, result};
 	return result;
 }

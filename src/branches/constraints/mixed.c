@@ -3,13 +3,13 @@
 
 #include "base/array.h"
 #include "base/search.h"
-#include "branches/constraints/constraints.h"
+#include "branches/constraints/solver.h"
 
 /* Limit of accesses times parts: a large buffer may be read in many overlapping pieces. */
 #define COST_MOST 100000
 
 /* Returns the bounds of the accesses, sorted and unique. The caller frees the list. */
-static uint64_t *constraints_mixed_find_bounds(
+static uint64_t *mixed_find_bounds(
 	const struct place_access *items, uint32_t count, uint32_t *bounds)
 {
 	uint64_t *list = array_new(2 * (uint64_t)count + 1, sizeof *list);
@@ -26,8 +26,8 @@ static uint64_t *constraints_mixed_find_bounds(
 }
 
 /* Collects the accesses that cover the part, cut down to it. Returns their number. */
-static uint32_t constraints_mixed_collect(const struct place_access *items, uint32_t count,
-	uint64_t begin, uint64_t end, struct place_access *out)
+static uint32_t mixed_collect(const struct place_access *items, uint32_t count, uint64_t begin,
+	uint64_t end, struct place_access *out)
 {
 	uint32_t found = 0;
 
@@ -42,24 +42,22 @@ static uint32_t constraints_mixed_collect(const struct place_access *items, uint
 	return found;
 }
 
-void constraints_add_mixed(
-	struct constraints *constraints, const struct place_access *items, uint32_t count)
+void solver_add_mixed(struct solver *solver, const struct place_access *items, uint32_t count)
 {
 	uint32_t bounds;
-	uint64_t *list = constraints_mixed_find_bounds(items, count, &bounds);
+	uint64_t *list = mixed_find_bounds(items, count, &bounds);
 	struct place_access *part = array_new(count, sizeof *part);
 	if ((uint64_t)bounds * count > COST_MOST) {
-		constraints_keep_reads(constraints, items, count);
+		solver_keep_reads(solver, items, count);
 		bounds = 0;
 	}
-	for (uint32_t i = 0; i + 1 < bounds && !constraints_is_late(constraints); i++) {
-		const uint32_t found =
-			constraints_mixed_collect(items, count, list[i], list[i + 1], part);
+	for (uint32_t i = 0; i + 1 < bounds && !solver_is_late(solver); i++) {
+		const uint32_t found = mixed_collect(items, count, list[i], list[i + 1], part);
 
-		if (hidden_has(constraints->order, list[i], (uint32_t)(list[i + 1] - list[i])))
-			constraints_keep_reads(constraints, part, found);
+		if (hidden_has(solver->order, list[i], (uint32_t)(list[i + 1] - list[i])))
+			solver_keep_reads(solver, part, found);
 		else if (found)
-			constraints_add_place(constraints, part, found);
+			solver_add_place(solver, part, found);
 	}
 	free(part);
 	free(list);
