@@ -142,7 +142,7 @@ static inline struct record_op *op(
 
 /* May the branch go the other way? `begins`: of the chunk, by thread; NULL: all of the run. */
 static inline bool may_flip(
-	struct trace *trace, struct event_id goal, const uint32_t *begins, enum solver_kind kind)
+	struct trace *trace, struct event_id goal, const uint32_t *begins, bool is_open)
 {
 	uint32_t begin[THREADS] = {0}, end[THREADS];
 	const struct order_window window = {begin, end};
@@ -155,14 +155,16 @@ static inline bool may_flip(
 		end[i] = (uint32_t)trace->walked[i].count;
 	}
 	order_build(&order, &trace->walk);
-	solver_open(&solver, &trace->walk, &order, &window, kind, 0);
+	solver_open(&solver, &(struct solver_question){.walk = &trace->walk,
+				     .order = &order,
+				     .window = &window,
+				     .has_open_addresses = is_open});
 	/* The constraints must permit the recorded run. */
 	assert_int_equal(Z3_solver_check(solver.z3, solver.handle), Z3_L_TRUE);
 	solver_add_yields(&solver);
 	solver_add(
 		&solver, solver_otherwise(&solver, &trace->walked[goal.thread].events[goal.index]));
-	solver_add(&solver, Z3_mk_eq(solver.z3, solver.cuts[goal.thread],
-				    Z3_mk_int(solver.z3, (int)goal.index, solver.integer)));
+	solver_add(&solver, solver_stops_before(&solver, goal));
 	answer = Z3_solver_check(solver.z3, solver.handle);
 	assert_int_not_equal(answer, Z3_L_UNDEF);
 	solver_close(&solver);

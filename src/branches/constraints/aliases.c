@@ -12,18 +12,13 @@
 /* Limit of reads times the square of writes in a united group. */
 #define COST_MOST 60000
 
-static const struct walk_event *aliases_event_of(const struct solver *solver, struct event_id id)
-{
-	return &solver->walk->threads[id.thread].events[id.index];
-}
-
 static const struct address_set *aliases_addresses_of(
 	const struct solver *solver, const struct place_access *access)
 {
 	if (!solver->has_open_addresses || solver_is_past(solver, access->id))
 		return NULL;
 	return addresses_find(&solver->order->addresses,
-		walk_event_at(solver->walk, aliases_event_of(solver, access->id)));
+		walk_event_at(solver->walk, walk_event_of(solver->walk, access->id)));
 }
 
 static uint32_t aliases_root_of(struct place_group *groups, uint32_t number)
@@ -95,16 +90,8 @@ static struct term *aliases_term_of(
 {
 	return aliases_addresses_of(meeting->solver, access)
 		       ? walk_event_at(meeting->solver->walk,
-				 aliases_event_of(meeting->solver, access->id))
+				 walk_event_of(meeting->solver->walk, access->id))
 		       : NULL;
-}
-
-static Z3_ast aliases_is_at(const struct meeting *meeting, struct term *term, uint64_t address)
-{
-	struct solver *solver = meeting->solver;
-
-	return Z3_mk_eq(
-		solver->z3, solver_term(solver, term), solver_bits(solver, term->width, address));
 }
 
 static bool aliases_may_be_at(
@@ -143,15 +130,15 @@ static Z3_ast aliases_overlap(
 	if (first == second)
 		return NULL;
 	if (!first || !second)
-		return aliases_is_at(
-			meeting, first ? first : second, first ? b->address : a->address);
+		return solver_equals(
+			meeting->solver, first ? first : second, first ? b->address : a->address);
 	for (uint32_t i = 0; i < set->count; i++) {
 		Z3_ast both;
 
 		if (!aliases_may_be_at(meeting, b, set->items[i]))
 			continue;
-		both = solver_and(solver, aliases_is_at(meeting, first, set->items[i]),
-			aliases_is_at(meeting, second, set->items[i]));
+		both = solver_and(solver, solver_equals(meeting->solver, first, set->items[i]),
+			solver_equals(meeting->solver, second, set->items[i]));
 		any = any ? solver_or(solver, any, both) : both;
 	}
 	return any;
@@ -188,16 +175,16 @@ static Z3_ast aliases_is_unseen(const struct meeting *meeting, const struct plac
 	struct solver *solver = meeting->solver;
 	const struct order *order = solver->order;
 	Z3_ast meets = aliases_overlap(meeting, write, read);
-	Z3_ast result = meets ? Z3_mk_not(solver->z3, meets) : Z3_mk_false(solver->z3);
+	Z3_ast result = meets ? solver_not(solver, meets) : Z3_mk_false(solver->z3);
 
 	if (write->is_conditional)
 		result = solver_or(
-			solver, result, Z3_mk_not(solver->z3, solver_is_made(solver, write)));
+			solver, result, solver_not(solver, solver_is_made(solver, write)));
 	if (other && order_is_before(order, write->id, other->id))
 		return Z3_mk_true(solver->z3);
 	if (!order_is_before(order, write->id, read->id))
 		result = solver_or(solver, result,
-			solver_or(solver, Z3_mk_not(solver->z3, solver_happens(solver, write->id)),
+			solver_or(solver, solver_not(solver, solver_happens(solver, write->id)),
 				solver_before(solver, read->id, write->id)));
 	if (other && !order_is_before(order, other->id, write->id))
 		result = solver_or(solver, result, solver_before(solver, write->id, other->id));
@@ -208,8 +195,9 @@ static Z3_ast aliases_gives(
 	const struct meeting *meeting, const struct place_access *read, Z3_ast value)
 {
 	return Z3_mk_eq(meeting->solver->z3,
-		solver_term(meeting->solver, walk_event_term(meeting->solver->walk,
-						     aliases_event_of(meeting->solver, read->id))),
+		solver_term(
+			meeting->solver, walk_event_term(meeting->solver->walk,
+						 walk_event_of(meeting->solver->walk, read->id))),
 		value);
 }
 
@@ -274,7 +262,7 @@ static Z3_ast aliases_reads_initial(
 		return NULL;
 	result = aliases_gives(meeting, read, solver_bits(solver, 8u * read->bytes, value));
 	if (term)
-		result = solver_and(solver, result, aliases_is_at(meeting, term, address));
+		result = solver_and(solver, result, solver_equals(meeting->solver, term, address));
 	for (uint32_t i = 0; i < meeting->count; i++)
 		if (meeting->is_candidate[i] &&
 			aliases_may_be_at(meeting, meeting->items[i], address))
@@ -301,7 +289,7 @@ static void aliases_add_read(struct meeting *meeting, const struct place_access 
 		if (initial)
 			any = solver_or(solver, any, initial);
 	}
-	solver_add(solver, solver_implies(solver, solver_happens(solver, read->id), any));
+	solver_require(solver, solver_happens(solver, read->id), any);
 }
 
 static void aliases_keep_addresses(struct meeting *meeting)
@@ -310,10 +298,9 @@ static void aliases_keep_addresses(struct meeting *meeting)
 		struct term *term = aliases_term_of(meeting, meeting->items[i]);
 
 		if (term)
-			solver_add(meeting->solver,
-				solver_implies(meeting->solver,
-					solver_happens(meeting->solver, meeting->items[i]->id),
-					aliases_is_at(meeting, term, meeting->items[i]->address)));
+			solver_require(meeting->solver,
+				solver_happens(meeting->solver, meeting->items[i]->id),
+				solver_equals(meeting->solver, term, meeting->items[i]->address));
 	}
 }
 

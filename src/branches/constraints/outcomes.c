@@ -1,8 +1,8 @@
 /*
  * Results of operations that may differ from the run: try-locks, semaphores, and the last arrival
- * at a barrier (rounds.c). A thread with another result continues on its recorded path
- * while its branches have their recorded outcomes. After a try-lock with another result, the thread
- * continues only up to its next operation on the lock.
+ * at a barrier (rounds.c). A thread with another result continues on its recorded path while its
+ * branches have their recorded outcomes. After a try-lock with another result, the thread continues
+ * only up to its next operation on the lock.
  */
 #include <stdlib.h>
 
@@ -10,31 +10,13 @@
 #include "model/op.h"
 #include "branches/constraints/solver.h"
 
-static const struct walk_event *outcomes_event_of(const struct solver *solver, struct event_id id)
-{
-	return &solver->walk->threads[id.thread].events[id.index];
-}
-
-static const struct record_op *outcomes_op_of(const struct solver *solver, struct event_id id)
-{
-	const struct walk_event *event = outcomes_event_of(solver, id);
-
-	return event->kind == EVENT_OP && event->value != UINT64_MAX
-		       ? &solver->walk->record->ops[event->value]
-		       : NULL;
-}
-
 Z3_ast solver_differs_from_run(struct solver *solver, struct event_id event)
 {
-	const struct walk_event *of = outcomes_event_of(solver, event);
-	struct term *term;
+	const struct walk_event *of = walk_event_of(solver->walk, event);
 
-	if (of->kind != EVENT_OP || !of->term || solver_is_past(solver, event) ||
-		!solver_has(solver, event))
-		return NULL;
-	term = walk_event_term(solver->walk, of);
-	return Z3_mk_eq(solver->z3, solver_term(solver, term),
-		solver_bits(solver, term->width, of->address));
+	return of->kind == EVENT_OP && of->term && solver_is_in_window(solver, event)
+		       ? solver_equals(solver, walk_event_term(solver->walk, of), of->address)
+		       : NULL;
 }
 
 Z3_ast solver_is_as_recorded(struct solver *solver, struct event_id event)
@@ -42,34 +24,30 @@ Z3_ast solver_is_as_recorded(struct solver *solver, struct event_id event)
 	Z3_ast otherwise = solver_differs_from_run(solver, event);
 	Z3_ast happens = solver_happens(solver, event);
 
-	return otherwise ? solver_and(solver, happens, Z3_mk_not(solver->z3, otherwise)) : happens;
+	return otherwise ? solver_and(solver, happens, solver_not(solver, otherwise)) : happens;
 }
 
 Z3_ast solver_happens_before(struct solver *solver, struct event_id event, struct event_id other)
 {
-	if (solver_is_past(solver, event) || !solver_has(solver, event))
-		return solver_happens(solver, event);
-	return solver_and(
-		solver, solver_happens(solver, event), solver_before(solver, event, other));
+	Z3_ast happens = solver_happens(solver, event);
+
+	return solver_is_in_window(solver, event)
+		       ? solver_and(solver, happens, solver_before(solver, event, other))
+		       : happens;
 }
 
 Z3_ast solver_happens_later(struct solver *solver, struct event_id event, struct event_id other)
 {
-	Z3_ast never = Z3_mk_not(solver->z3, solver_happens(solver, event));
+	Z3_ast never = solver_not(solver, solver_happens(solver, event));
 
-	if (solver_is_past(solver, event) || !solver_has(solver, event))
-		return never;
-	return solver_or(solver, never, solver_before(solver, other, event));
-}
-
-static bool outcomes_excludes(const struct record_op *op, const struct order_section *section)
-{
-	return !(section->is_shared && op_descriptions[op->kind].flags & OP_READ);
+	return solver_is_in_window(solver, event)
+		       ? solver_or(solver, never, solver_before(solver, other, event))
+		       : never;
 }
 
 /* Returns the condition that the try-lock failed in the run, succeeds here, and the thread keeps
- * the lock. */
-static Z3_ast outcomes_is_taken(struct solver *solver, const struct order_failure *failure)
+ * the lock; NULL if it never succeeds. */
+static Z3_ast outcomes_is_taken(struct solver *solver, const struct order_attempt *failure)
 {
 	Z3_ast otherwise = solver_differs_from_run(solver, failure->event);
 
@@ -77,30 +55,39 @@ static Z3_ast outcomes_is_taken(struct solver *solver, const struct order_failur
 			 : NULL;
 }
 
-Z3_ast solver_is_taken_before(
-	struct solver *solver, uint64_t lock, struct event_id event, bool is_shared)
+Z3_ast solver_is_locked(struct solver *solver, const struct order_attempt *attempt, uint16_t but)
 {
 	const struct order *order = solver->order;
-	Z3_ast any = NULL;
+	Z3_ast any = Z3_mk_false(solver->z3);
 
+	for (uint32_t i = 0; i < order->section_count; i++) {
+		const struct order_section *section = &order->sections[i];
+
+		if (section->lock == attempt->lock && section->thread != but &&
+			!(section->is_shared && attempt->is_shared) &&
+			solver_counts(solver, section))
+			any = solver_or(
+				solver, any, solver_is_inside(solver, attempt->event, section));
+	}
 	for (uint32_t i = 0; i < order->failure_count; i++) {
-		const struct order_failure *failure = &order->failures[i];
+		const struct order_attempt *failure = &order->failures[i];
 		Z3_ast taken;
 
-		if (failure->lock != lock || failure->event.thread == event.thread ||
-			(failure->is_shared && is_shared))
+		if (failure->lock != attempt->lock ||
+			failure->event.thread == attempt->event.thread ||
+			(failure->is_shared && attempt->is_shared))
 			continue;
 		taken = outcomes_is_taken(solver, failure);
-		if (!taken)
-			continue;
-		taken = solver_and(solver, taken, solver_before(solver, failure->event, event));
-		any = any ? solver_or(solver, any, taken) : taken;
+		if (taken)
+			any = solver_or(solver, any,
+				solver_and(solver, taken,
+					solver_before(solver, failure->event, attempt->event)));
 	}
 	return any;
 }
 
 /* Adds constraints: a lock acquired by such a try-lock excludes the sections of other threads. */
-static void outcomes_add_taken(struct solver *solver, const struct order_failure *failure)
+static void outcomes_add_taken(struct solver *solver, const struct order_attempt *failure)
 {
 	const struct order *order = solver->order;
 	Z3_ast taken = outcomes_is_taken(solver, failure);
@@ -115,13 +102,13 @@ static void outcomes_add_taken(struct solver *solver, const struct order_failure
 			(section->is_shared && failure->is_shared) ||
 			!solver_counts(solver, section))
 			continue;
-		out = Z3_mk_not(solver->z3, solver_is_as_recorded(solver, begin));
+		out = solver_not(solver, solver_is_as_recorded(solver, begin));
 		if (section->end != UINT32_MAX)
 			out = solver_or(
 				solver, out, solver_happens_before(solver, end, failure->event));
-		solver_add(solver, solver_implies(solver, taken, out));
+		solver_require(solver, taken, out);
 	}
-	for (const struct order_failure *other = failure;
+	for (const struct order_attempt *other = failure;
 		taken && ++other < order->failures + order->failure_count;) {
 		Z3_ast also = other->lock == failure->lock &&
 					      other->event.thread != failure->event.thread &&
@@ -130,46 +117,54 @@ static void outcomes_add_taken(struct solver *solver, const struct order_failure
 				      : NULL;
 
 		if (also)
-			solver_add(solver, Z3_mk_not(solver->z3, solver_and(solver, taken, also)));
+			solver_add(solver, solver_not(solver, solver_and(solver, taken, also)));
 	}
 }
 
-/* Returns the condition that the try-lock's recorded result contradicts the state of the lock
- * here. */
-static Z3_ast outcomes_try_differs(
-	struct solver *solver, struct event_id event, const struct record_op *op)
+/* Returns the condition that no other thread holds the lock of a try-lock that failed in the run. */
+static Z3_ast outcomes_is_free(struct solver *solver, const struct order_attempt *attempt)
 {
-	const bool has_failed = op->flags & RECORD_OP_FAILED;
 	const struct order *order = solver->order;
-	Z3_ast result = has_failed ? Z3_mk_true(solver->z3) : Z3_mk_false(solver->z3), taken;
+	Z3_ast result = Z3_mk_true(solver->z3);
 
 	for (uint32_t i = 0; i < order->section_count; i++) {
 		const struct order_section *section = &order->sections[i];
 		const struct event_id begin = {section->thread, section->begin};
 		const struct event_id end = {section->thread, section->end};
+		Z3_ast out;
 
-		if (section->lock != op->address || !solver_counts(solver, section))
+		if (section->lock != attempt->lock || section->thread == attempt->event.thread ||
+			(section->is_shared && attempt->is_shared) ||
+			!solver_counts(solver, section))
 			continue;
-		if (section->thread == event.thread && section->begin < event.index &&
-			(section->end == UINT32_MAX || section->end > event.index))
-			return Z3_mk_false(solver->z3);
-		if (section->thread == event.thread || !outcomes_excludes(op, section))
-			continue;
-		if (!has_failed) {
-			result =
-				solver_or(solver, result, solver_is_inside(solver, event, section));
-			continue;
-		}
-		result = solver_and(solver, result,
-			section->end == UINT32_MAX
-				? solver_happens_later(solver, begin, event)
-				: solver_or(solver, solver_happens_later(solver, begin, event),
-					  solver_happens_before(solver, end, event)));
+		out = solver_happens_later(solver, begin, attempt->event);
+		if (section->end != UINT32_MAX)
+			out = solver_or(
+				solver, out, solver_happens_before(solver, end, attempt->event));
+		result = solver_and(solver, result, out);
 	}
-	taken = has_failed ? NULL
-			   : solver_is_taken_before(solver, op->address, event,
-				     op_descriptions[op->kind].flags & OP_READ);
-	return taken ? solver_or(solver, result, taken) : result;
+	return result;
+}
+
+/* Returns the condition that the try-lock's recorded result contradicts the state of the lock here.
+ * A thread that holds the lock itself gets the recorded result. */
+static Z3_ast outcomes_try_differs(struct solver *solver, struct event_id event)
+{
+	const struct order *order = solver->order;
+	const struct record_op *op = walk_op_of(solver->walk, event);
+	const struct order_attempt attempt = {
+		op->address, event, op_descriptions[op->kind].flags & OP_READ};
+
+	for (uint32_t i = 0; i < order->section_count; i++) {
+		const struct order_section *section = &order->sections[i];
+
+		if (section->lock == op->address && section->thread == event.thread &&
+			section->begin < event.index && section->end > event.index &&
+			solver_counts(solver, section))
+			return Z3_mk_false(solver->z3);
+	}
+	return op->flags & RECORD_OP_FAILED ? outcomes_is_free(solver, &attempt)
+					    : solver_is_locked(solver, &attempt, event.thread);
 }
 
 /* Returns the condition that the semaphore's value, computed from posts and waits, is at least, or
@@ -198,21 +193,21 @@ static Z3_ast outcomes_has_value(struct solver *solver, const struct order_semap
 			if (otherwise)
 				before = solver_and(solver, before,
 					other->has_failed ? otherwise
-							  : Z3_mk_not(solver->z3, otherwise));
-			before = Z3_mk_not(solver->z3, before);
+							  : solver_not(solver, otherwise));
+			before = solver_not(solver, before);
 		}
 		wanted += other->kind == OP_SEM_WAIT;
 		factors[count] = 1;
 		parts[count++] = before;
 	}
+	if (!count) { /* a sum needs a summand */
+		factors[count] = 1;
+		parts[count++] = Z3_mk_true(solver->z3);
+		wanted++;
+	}
 	solver->terms_made += count;
-	if (!count)
-		result = (is_exact ? wanted == 0 : wanted <= 0) ? Z3_mk_true(solver->z3)
-								: Z3_mk_false(solver->z3);
-	else if (is_exact)
-		result = Z3_mk_pbeq(solver->z3, count, parts, factors, wanted);
-	else
-		result = Z3_mk_pbge(solver->z3, count, parts, factors, wanted);
+	result = is_exact ? Z3_mk_pbeq(solver->z3, count, parts, factors, wanted)
+			  : Z3_mk_pbge(solver->z3, count, parts, factors, wanted);
 	free(parts);
 	free(factors);
 	return result;
@@ -222,130 +217,91 @@ static void outcomes_add_use(
 	struct solver *solver, const struct order_semaphore *semaphore, const struct order_use *use)
 {
 	Z3_ast otherwise = solver_differs_from_run(solver, use->event);
-	Z3_ast as_it_was;
+	const bool is_read = use->kind == OP_SEM_READ, has_failed = use->has_failed;
 
 	if (use->kind == OP_SEM_POST)
 		return;
-	as_it_was = use->kind == OP_SEM_READ
-			    ? outcomes_has_value(solver, semaphore, use, use->value, true)
-		    : use->has_failed ? outcomes_has_value(solver, semaphore, use, 0, true)
-				      : outcomes_has_value(solver, semaphore, use, 1, false);
-	solver_add(solver,
-		solver_implies(solver, solver_is_as_recorded(solver, use->event), as_it_was));
+	solver_require(solver, solver_is_as_recorded(solver, use->event),
+		outcomes_has_value(solver, semaphore, use,
+			is_read	     ? use->value
+			: has_failed ? 0
+				     : 1,
+			is_read || has_failed));
 	if (otherwise)
-		solver_add(solver,
-			solver_implies(solver, otherwise,
-				use->has_failed
-					? outcomes_has_value(solver, semaphore, use, 1, false)
-					: outcomes_has_value(solver, semaphore, use, 0, true)));
-}
-
-/* Counts of posts and waits are defined only for uses at different times. */
-static void outcomes_add_distinct(
-	struct solver *solver, const struct order_use *a, const struct order_use *b)
-{
-	if (a->event.thread == b->event.thread ||
-		order_is_before(solver->order, a->event, b->event) ||
-		order_is_before(solver->order, b->event, a->event))
-		return;
-	solver_add(solver, solver_or(solver, solver_before(solver, a->event, b->event),
-				   solver_before(solver, b->event, a->event)));
-}
-
-static bool outcomes_is_in_window(const struct solver *solver, const struct order_use *use)
-{
-	return solver_has(solver, use->event) && !solver_is_past(solver, use->event);
+		solver_require(solver, otherwise,
+			outcomes_has_value(solver, semaphore, use, has_failed, !has_failed));
 }
 
 static void outcomes_add_semaphore(struct solver *solver, const struct order_semaphore *semaphore)
 {
 	for (uint32_t i = 0; i < semaphore->count && !solver_is_late(solver); i++) {
-		if (!outcomes_is_in_window(solver, &semaphore->uses[i]))
+		if (!solver_is_in_window(solver, semaphore->uses[i].event))
 			continue;
 		outcomes_add_use(solver, semaphore, &semaphore->uses[i]);
 		for (uint32_t j = i + 1; j < semaphore->count; j++)
-			if (outcomes_is_in_window(solver, &semaphore->uses[j]))
-				outcomes_add_distinct(
-					solver, &semaphore->uses[i], &semaphore->uses[j]);
+			solver_add_distinct(
+				solver, semaphore->uses[i].event, semaphore->uses[j].event);
 	}
 }
 
-static const struct order_semaphore *outcomes_semaphore_at(
-	const struct order *order, uint64_t address)
+static bool outcomes_is_semaphore(const struct order *order, uint64_t address)
 {
 	for (uint32_t i = 0; i < order->semaphore_count; i++)
 		if (order->semaphores[i].address == address)
-			return &order->semaphores[i];
-	return NULL;
-}
-
-static Z3_ast outcomes_may_differ(struct solver *solver, struct event_id event)
-{
-	const struct record_op *op = outcomes_op_of(solver, event);
-
-	switch (op->kind) {
-	case OP_BARRIER_ARRIVE: /* an open round is handled in outcomes_add_outcome() */
-		return Z3_mk_false(solver->z3);
-	case OP_SEM_TRYWAIT: /* a known semaphore is handled in outcomes_add_use() */
-		return Z3_mk_false(solver->z3);
-	default:
-		return outcomes_try_differs(solver, event, op);
-	}
+			return true;
+	return false;
 }
 
 /* Returns the thread's next operation on the lock, which it does not reach with another result. */
-static uint32_t outcomes_next_on_lock(const struct solver *solver, struct event_id event)
+static struct event_id outcomes_next_on_lock(const struct solver *solver, struct event_id event)
 {
 	const struct walked_thread *walked = &solver->walk->threads[event.thread];
-	const uint64_t lock = outcomes_op_of(solver, event)->address;
+	const uint64_t lock = walk_op_of(solver->walk, event)->address;
 
-	for (uint32_t i = event.index + 1; i < walked->count; i++) {
-		const struct record_op *op =
-			outcomes_op_of(solver, (struct event_id){event.thread, i});
+	while (++event.index < walked->count) {
+		const struct record_op *op = walk_op_of(solver->walk, event);
 
-		if (walked->events[i].kind == EVENT_OP &&
+		if (walked->events[event.index].kind == EVENT_OP &&
 			(!op || op->address == lock ||
 				(op->kind == OP_COND_WAIT && op->argument == lock)))
-			return i;
+			break;
 	}
-	return (uint32_t)walked->count;
+	return event;
 }
 
+/* Constrains the result of one operation, unless its barrier or semaphore does. */
 static void outcomes_add_outcome(struct solver *solver, struct event_id event)
 {
-	struct term *term = walk_event_term(solver->walk, outcomes_event_of(solver, event));
-	const struct record_op *op = outcomes_op_of(solver, event);
+	struct term *term = walk_event_term(solver->walk, walk_event_of(solver->walk, event));
+	const struct record_op *op = walk_op_of(solver->walk, event);
 	Z3_ast otherwise = solver_differs_from_run(solver, event);
+	bool is_try;
 
 	if (!otherwise)
 		return;
 	if (!op) /* the result of an unknown operation is as recorded */
-		solver_add(solver, Z3_mk_not(solver->z3, otherwise));
-	solver_add(solver, solver_or(solver, otherwise,
-				   Z3_mk_eq(solver->z3, solver_term(solver, term),
-					   solver_bits(solver, term->width, term->value))));
-	if (!op)
+		solver_add(solver, solver_not(solver, otherwise));
+	solver_add(solver, solver_or(solver, otherwise, solver_equals(solver, term, term->value)));
+	if (!op || solver_has_open_round(solver, event) ||
+		(op->kind == OP_SEM_TRYWAIT && outcomes_is_semaphore(solver->order, op->address)))
 		return;
-	if (solver_has_open_round(solver, event) ||
-		(op->kind == OP_SEM_TRYWAIT && outcomes_semaphore_at(solver->order, op->address)))
-		return;
-	solver_add(solver,
-		solver_implies(solver, solver_and(solver, solver_happens(solver, event), otherwise),
-			solver_and(solver, outcomes_may_differ(solver, event),
-				Z3_mk_le(solver->z3, solver->cuts[event.thread],
-					Z3_mk_int(solver->z3,
-						(int)outcomes_next_on_lock(solver, event),
-						solver->integer)))));
+	is_try = op->kind != OP_BARRIER_ARRIVE && op->kind != OP_SEM_TRYWAIT;
+	solver_require(solver, solver_and(solver, solver_happens(solver, event), otherwise),
+		solver_and(solver,
+			is_try ? outcomes_try_differs(solver, event) : Z3_mk_false(solver->z3),
+			solver_stops_by(solver, outcomes_next_on_lock(solver, event))));
 }
 
 void solver_add_operations(struct solver *solver)
 {
-	for (uint16_t thread = 0; thread < solver->order->thread_count; thread++)
+	const struct order *order = solver->order;
+
+	for (uint16_t thread = 0; thread < order->thread_count; thread++)
 		for (uint32_t i = solver->window->begin[thread];
 			i < solver->window->end[thread] && !solver_is_late(solver); i++)
 			outcomes_add_outcome(solver, (struct event_id){thread, i});
-	for (uint32_t i = 0; i < solver->order->failure_count; i++)
-		outcomes_add_taken(solver, &solver->order->failures[i]);
-	for (uint32_t i = 0; i < solver->order->semaphore_count; i++)
-		outcomes_add_semaphore(solver, &solver->order->semaphores[i]);
+	for (uint32_t i = 0; i < order->failure_count; i++)
+		outcomes_add_taken(solver, &order->failures[i]);
+	for (uint32_t i = 0; i < order->semaphore_count; i++)
+		outcomes_add_semaphore(solver, &order->semaphores[i]);
 }

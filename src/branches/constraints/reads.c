@@ -84,14 +84,9 @@ static void reads_collect(const struct solver *solver, struct accesses *list)
 		qsort(list->items, list->count, sizeof *list->items, reads_compare);
 }
 
-static const struct walk_event *reads_event_of(const struct solver *solver, struct event_id id)
-{
-	return &solver->walk->threads[id.thread].events[id.index];
-}
-
 static uint64_t reads_value_of(const struct solver *solver, const struct place_access *access)
 {
-	const uint64_t value = reads_event_of(solver, access->id)->value >> 8 * access->from;
+	const uint64_t value = walk_event_of(solver->walk, access->id)->value >> 8 * access->from;
 
 	return access->bytes < 8 ? value & ((UINT64_C(1) << 8 * access->bytes) - 1) : value;
 }
@@ -118,7 +113,7 @@ bool solver_find_initial(const struct solver *solver, const struct place_access 
 
 Z3_ast solver_accessed(struct solver *solver, const struct place_access *access)
 {
-	const struct walk_event *event = reads_event_of(solver, access->id);
+	const struct walk_event *event = walk_event_of(solver->walk, access->id);
 	Z3_ast whole;
 
 	if (!event->term)
@@ -133,8 +128,8 @@ Z3_ast solver_accessed(struct solver *solver, const struct place_access *access)
 Z3_ast solver_is_made(struct solver *solver, const struct place_access *write)
 {
 	return Z3_mk_eq(solver->z3,
-		solver_term(
-			solver, walk_event_when(solver->walk, reads_event_of(solver, write->id))),
+		solver_term(solver,
+			walk_event_when(solver->walk, walk_event_of(solver->walk, write->id))),
 		solver_bits(solver, 1, 1));
 }
 
@@ -220,11 +215,11 @@ static Z3_ast reads_is_unseen(
 {
 	struct solver *solver = of->solver;
 	const struct event_id id = of->items[number].id;
-	Z3_ast result = Z3_mk_not(solver->z3, solver_happens(solver, id));
+	Z3_ast result = solver_not(solver, solver_happens(solver, id));
 
 	if (of->items[number].is_conditional)
 		result = solver_or(solver, result,
-			Z3_mk_not(solver->z3, solver_is_made(solver, &of->items[number])));
+			solver_not(solver, solver_is_made(solver, &of->items[number])));
 	if (write)
 		result = solver_or(solver, result, solver_before(solver, id, write->id));
 	return solver_or(solver, result, solver_before(solver, of->read->id, id));
@@ -298,7 +293,7 @@ static void reads_add_read(struct read_case *of)
 	if (!reads_is_initial_hidden(of) &&
 		solver_find_initial(solver, of->items, of->count, &initial))
 		any = solver_or(solver, any, reads_reads_initial(of, initial));
-	solver_add(solver, solver_implies(solver, solver_happens(solver, of->read->id), any));
+	solver_require(solver, solver_happens(solver, of->read->id), any);
 	free(of->is_candidate);
 }
 

@@ -36,15 +36,15 @@ static uint32_t rounds_next_timed_event(const struct solver *solver, struct even
 static void rounds_add_leaving(struct solver *solver, const struct order_round *round,
 	const struct order_arrival *arrival, Z3_ast complete)
 {
+	const uint16_t thread = arrival->at.thread;
 	const bool is_last = arrival->leave == ORDER_NONE;
-	const struct event_id next = {arrival->at.thread,
-		is_last ? rounds_next_timed_event(solver, arrival->at) : arrival->leave};
-	const struct event_id reached = {
-		arrival->at.thread, is_last ? arrival->at.index + 1 : arrival->leave};
+	const struct event_id next = {
+		thread, is_last ? rounds_next_timed_event(solver, arrival->at) : arrival->leave};
+	const struct event_id reached = {thread, is_last ? arrival->at.index + 1 : arrival->leave};
 
 	if (!solver_has(solver, arrival->at))
 		return;
-	solver_add(solver, solver_implies(solver, solver_happens(solver, reached), complete));
+	solver_require(solver, solver_happens(solver, reached), complete);
 	if (next.index == UINT32_MAX || !solver_has(solver, next))
 		return;
 	for (uint32_t i = 0; i < round->count; i++)
@@ -74,6 +74,7 @@ static void rounds_add_round(struct solver *solver, const struct order_round *ro
 
 		rounds_add_leaving(solver, round, arrival, complete);
 		for (uint32_t j = i + 1; j < round->count; j++)
+			/* In either order: the clocks have the recorded last arrival behind the others. */
 			solver_add(solver,
 				solver_or(solver,
 					solver_before(solver, arrival->at, round->arrivals[j].at),
@@ -81,10 +82,10 @@ static void rounds_add_round(struct solver *solver, const struct order_round *ro
 		if (!otherwise)
 			continue;
 		if (i != round->last)
-			otherwise = Z3_mk_not(solver->z3, otherwise);
-		solver_add(solver, solver_implies(solver, complete,
-					   Z3_mk_iff(solver->z3, Z3_mk_not(solver->z3, otherwise),
-						   rounds_is_last(solver, round, arrival))));
+			otherwise = solver_not(solver, otherwise);
+		solver_require(solver, complete,
+			Z3_mk_iff(solver->z3, solver_not(solver, otherwise),
+				rounds_is_last(solver, round, arrival)));
 	}
 }
 
@@ -97,32 +98,36 @@ void solver_add_rounds(struct solver *solver)
 			rounds_add_round(solver, &order->rounds[i]);
 }
 
-/* Returns whether the event belongs to the barrier. A quick test: long runs have many rounds, but
- * few events belong to one. */
-static bool rounds_is_at_barrier(const struct solver *solver, struct event_id id)
-{
-	const struct walk_event *event = &solver->walk->threads[id.thread].events[id.index];
-
-	return event->kind == EVENT_OP && event->value != UINT64_MAX &&
-	       op_descriptions[solver->walk->record->ops[event->value].kind].object ==
-		       OBJECT_BARRIER;
-}
-
-static const struct order_round *rounds_round_at(
-	const struct solver *solver, struct event_id arrival)
+/* Finds the open round that the event arrives at or leaves; false: none. Events at no barrier return
+ * at once, as long runs have many rounds. */
+static bool rounds_find(const struct solver *solver, struct event_id event,
+	const struct order_round **round, const struct order_arrival **arrival)
 {
 	const struct order *order = solver->order;
+	const struct record_op *op = walk_op_of(solver->walk, event);
 
-	if (!rounds_is_at_barrier(solver, arrival))
-		return NULL;
-	for (uint32_t i = 0; i < order->round_count; i++)
-		for (uint32_t j = 0; j < order->rounds[i].count; j++)
-			if (order->rounds[i].arrivals[j].at.thread == arrival.thread &&
-				order->rounds[i].arrivals[j].at.index == arrival.index)
-				return solver_is_open_round(solver, &order->rounds[i])
-					       ? &order->rounds[i]
-					       : NULL;
-	return NULL;
+	if (!op || op_descriptions[op->kind].object != OBJECT_BARRIER)
+		return false;
+	for (*round = order->rounds; *round < order->rounds + order->round_count; ++*round)
+		for (uint32_t i = 0; i < (*round)->count; i++) {
+			*arrival = &(*round)->arrivals[i];
+			if ((*arrival)->at.thread == event.thread &&
+				((*arrival)->at.index == event.index ||
+					(*arrival)->leave == event.index))
+				return solver_is_open_round(solver, *round);
+		}
+	return false;
+}
+
+/* Returns NULL if the event is no arrival at an open round. */
+static const struct order_round *rounds_round_at(const struct solver *solver, struct event_id event)
+{
+	const struct order_arrival *arrival;
+	const struct order_round *round;
+
+	return rounds_find(solver, event, &round, &arrival) && arrival->at.index == event.index
+		       ? round
+		       : NULL;
 }
 
 bool solver_has_open_round(const struct solver *solver, struct event_id arrival)
@@ -134,10 +139,10 @@ Z3_ast solver_is_reached(struct solver *solver, struct event_id goal)
 {
 	const struct order_round *round;
 
-	for (uint32_t i = goal.index; i-- > solver->window->begin[goal.thread];) {
-		if (!solver->times[goal.thread][i])
+	while (goal.index-- > solver->window->begin[goal.thread]) {
+		if (!solver->times[goal.thread][goal.index])
 			continue;
-		round = rounds_round_at(solver, (struct event_id){goal.thread, i});
+		round = rounds_round_at(solver, goal);
 		return round ? rounds_is_complete(solver, round) : NULL;
 	}
 	return NULL;
@@ -147,34 +152,21 @@ Z3_ast solver_is_held_at_barrier(
 	struct solver *solver, struct event_id arrival, struct event_id event)
 {
 	const struct order_round *round = rounds_round_at(solver, arrival);
-	Z3_ast any = Z3_mk_false(solver->z3);
+	Z3_ast any = NULL;
 
 	for (uint32_t i = 0; round && i < round->count; i++)
 		any = solver_or(
 			solver, any, solver_happens_later(solver, round->arrivals[i].at, event));
-	return round ? any : NULL;
+	return any;
 }
 
 Z3_ast solver_is_last_arrival(struct solver *solver, struct event_id event, bool *was_last)
 {
-	const struct order *order = solver->order;
+	const struct order_arrival *arrival;
+	const struct order_round *round;
 
-	if (!rounds_is_at_barrier(solver, event))
+	if (!rounds_find(solver, event, &round, &arrival))
 		return NULL;
-	for (uint32_t i = 0; i < order->round_count; i++) {
-		const struct order_round *round = &order->rounds[i];
-
-		for (uint32_t j = 0; j < round->count; j++) {
-			const struct order_arrival *arrival = &round->arrivals[j];
-
-			if (arrival->at.thread != event.thread ||
-				(arrival->at.index != event.index && arrival->leave != event.index))
-				continue;
-			*was_last = j == round->last;
-			return solver_is_open_round(solver, round)
-				       ? rounds_is_last(solver, round, arrival)
-				       : NULL;
-		}
-	}
-	return NULL;
+	*was_last = arrival == &round->arrivals[round->last];
+	return rounds_is_last(solver, round, arrival);
 }

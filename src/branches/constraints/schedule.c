@@ -1,17 +1,13 @@
 #include "branches/constraints/schedule.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 
 /* Steps of a thread up to an event, without and with the steps that follow it at once. */
 struct solution_steps {
 	uint64_t own, with;
-};
-
-struct solution_wakes {
-	values_wakes *wakes;
-	void *context;
 };
 
 struct scheduled_event {
@@ -27,8 +23,7 @@ struct scheduled_events {
 	uint32_t count;
 };
 
-/* Threads that make more or fewer steps than in the run, for the same events. */
-
+/* A thread that makes more or fewer steps than in the run, for the same events. */
 struct shift {
 	struct event_id behind; /* events of the thread after this one shift by this many steps */
 	int by;
@@ -38,11 +33,6 @@ struct shifts {
 	struct shift *items;
 	uint32_t count;
 };
-
-static void schedule_shifts_add(struct shifts *shifts, struct event_id behind, int by)
-{
-	ARRAY_APPEND(shifts->items, shifts->count, (struct shift){behind, by});
-}
 
 /* Converts the recorded number of steps at an event into the number in the schedule. */
 static uint64_t schedule_shifts_apply(
@@ -79,11 +69,6 @@ static int64_t schedule_value_of(const struct solver *solver, Z3_model model, Z3
 		(void)Z3_get_numeral_int64(
 			solver->z3, value, &number); /* 0 otherwise: any value serves */
 	return number;
-}
-
-static void schedule_add(struct scheduled_events *list, struct scheduled_event event)
-{
-	ARRAY_APPEND(list->items, list->count, event);
 }
 
 /*
@@ -132,7 +117,7 @@ static void schedule_collect(const struct solver *solver, Z3_model model,
 		/* Events before the window are first, in the order of the run. */
 		for (uint32_t i = 0; i < solver->window->begin[thread]; i++)
 			if (walk->threads[thread].events[i].kind <= EVENT_OP)
-				schedule_add(list,
+				ARRAY_APPEND(list->items, list->count,
 					(struct scheduled_event){
 						.at = (int64_t)walk->threads[thread]
 							      .events[i]
@@ -147,12 +132,12 @@ static void schedule_collect(const struct solver *solver, Z3_model model,
 			Z3_ast at = solver->times[thread][i];
 
 			if (at)
-				schedule_add(
-					list, (struct scheduled_event){
-						      .at = schedule_value_of(solver, model, at),
-						      .id = id,
-						      .steps = schedule_steps_of(
-							      solver, shifts, id, cut)});
+				ARRAY_APPEND(list->items, list->count,
+					(struct scheduled_event){
+						.at = schedule_value_of(solver, model, at),
+						.id = id,
+						.steps = schedule_steps_of(
+							solver, shifts, id, cut)});
 		}
 	}
 }
@@ -191,7 +176,7 @@ static void schedule_add_leave(const struct solver *solver, Z3_model model,
 	const uint64_t own = solver->walk->threads[arrival.thread].events[arrival.index].step;
 	const uint64_t before = schedule_shifts_apply(shifts, arrival, own + 1);
 
-	schedule_add(list,
+	ARRAY_APPEND(list->items, list->count,
 		(struct scheduled_event){.at = at,
 			.id = arrival,
 			.steps = {before + 1, schedule_shifts_apply(shifts, arrival,
@@ -214,9 +199,11 @@ static void schedule_shift_rounds(
 		last = schedule_outcome_of(solver, model, round).last;
 		if (last == round->last)
 			continue;
-		schedule_shifts_add(shifts, round->arrivals[round->last].at, 1);
+		ARRAY_APPEND(shifts->items, shifts->count,
+			(struct shift){round->arrivals[round->last].at, 1});
 		if (last != ORDER_NONE)
-			schedule_shifts_add(shifts, round->arrivals[last].at, -1);
+			ARRAY_APPEND(shifts->items, shifts->count,
+				(struct shift){round->arrivals[last].at, -1});
 	}
 }
 
@@ -259,31 +246,48 @@ void solution_add(struct solution *solution, uint16_t thread, uint64_t steps)
 		solution, (struct schedule_segment){.thread = thread, .count = (uint32_t)steps});
 }
 
-static void schedule_add_event(struct solution *solution, struct values *values,
-	struct event_id event, struct solution_steps steps, const struct solution_wakes *wakes)
-{
-	const struct value_choice choice =
-		values_at_rendezvous(values, event, wakes->wakes, wakes->context);
-
-	if (choice.count) {
-		solution_add(solution, event.thread, steps.own);
-		solution_append(
-			solution, (struct schedule_segment){.thread = (uint16_t)choice.value,
-					  .count = choice.count,
-					  .flags = SEGMENT_VALUE});
-	}
-	if (steps.with > (choice.count ? steps.own : 0))
-		solution_add(solution, event.thread, steps.with - (choice.count ? steps.own : 0));
-}
-
+/* The answer of the solver, and the threads that wait on condition variables as the schedule is
+ * followed event by event. */
 struct answer {
 	struct solver *solver;
 	Z3_model model;
+	struct waiting *waiting; /* by condition variable */
 };
 
-static bool schedule_wakes(void *context, uint32_t condition, uint32_t wait, uint32_t signal)
+/* Numbers of the current waits, in the order of arrival. */
+struct waiting {
+	uint32_t *waits;
+	uint32_t count;
+};
+
+static void schedule_open_answer(struct answer *answer, struct solver *solver, Z3_model model)
 {
-	const struct answer *answer = context;
+	const struct order *order = solver->order;
+
+	*answer = (struct answer){
+		solver, model, array_new(order->condition_count + 1u, sizeof *answer->waiting)};
+	for (uint32_t i = 0; i < order->condition_count; i++)
+		answer->waiting[i].waits = array_new(
+			order->conditions[i].wait_count + 1u, sizeof *answer->waiting[i].waits);
+}
+
+static void schedule_close_answer(struct answer *answer)
+{
+	for (uint32_t i = 0; i < answer->solver->order->condition_count; i++)
+		free(answer->waiting[i].waits);
+	free(answer->waiting);
+}
+
+static void schedule_remove_wait(struct waiting *waiting, uint32_t at)
+{
+	waiting->count--;
+	memmove(&waiting->waits[at], &waiting->waits[at + 1],
+		(waiting->count - at) * sizeof *waiting->waits);
+}
+
+static bool schedule_wakes(
+	const struct answer *answer, uint32_t condition, uint32_t wait, uint32_t signal)
+{
 	const struct solver *solver = answer->solver;
 	Z3_ast wake = solver_wakes(solver, condition, wait, signal), value;
 
@@ -293,20 +297,80 @@ static bool schedule_wakes(void *context, uint32_t condition, uint32_t wait, uin
 	       Z3_get_bool_value(solver->z3, value) == Z3_L_TRUE;
 }
 
+/* Returns the choice of a signal as a segment; count 0: at most one thread waits. If the answer wakes
+ * none of the waiting threads, the first one wakes. */
+static struct schedule_segment schedule_wake(
+	struct answer *answer, uint32_t condition, uint32_t signal)
+{
+	struct waiting *waiting = &answer->waiting[condition];
+	const uint32_t count = waiting->count > 1 ? waiting->count : 0;
+	uint32_t woken = 0;
+
+	while (woken < waiting->count &&
+		!schedule_wakes(answer, condition, waiting->waits[woken], signal))
+		woken++;
+	if (woken == waiting->count)
+		woken = 0;
+	if (waiting->count)
+		schedule_remove_wait(waiting, woken);
+	return (struct schedule_segment){
+		.thread = (uint16_t)woken, .count = count, .flags = SEGMENT_VALUE};
+}
+
+/* Follows one event, and returns the choice made at it; count 0: none. */
+static struct schedule_segment schedule_follow(struct answer *answer, struct event_id event)
+{
+	const struct order *order = answer->solver->order;
+	const struct record_op *op = walk_op_of(answer->solver->walk, event);
+	const struct order_condition *condition =
+		op ? order_condition_at(order, op->address) : NULL;
+	const uint32_t number = condition ? (uint32_t)(condition - order->conditions) : 0;
+	struct waiting *waiting = &answer->waiting[number];
+
+	if (!condition || !condition->is_reported)
+		return (struct schedule_segment){0};
+	for (uint32_t i = 0; i < condition->signal_count; i++)
+		if (event_is_same(condition->signals[i].at, event)) {
+			if (condition->signals[i].is_broadcast)
+				waiting->count = 0;
+			return schedule_wake(answer, number, i);
+		}
+	for (uint32_t i = 0; i < condition->wait_count; i++)
+		if (event_is_same(condition->waits[i].at, event))
+			waiting->waits[waiting->count++] = i;
+	for (uint32_t i = waiting->count; i-- > 0;)
+		if (condition->waits[waiting->waits[i]].has_left &&
+			event_is_same(condition->waits[waiting->waits[i]].left, event))
+			schedule_remove_wait(waiting, i);
+	return (struct schedule_segment){0};
+}
+
+static void schedule_add_event(struct solution *solution, struct answer *answer,
+	struct event_id event, struct solution_steps steps)
+{
+	const struct schedule_segment choice = schedule_follow(answer, event);
+
+	if (choice.count) {
+		solution_add(solution, event.thread, steps.own);
+		solution_append(solution, choice);
+		steps.with = steps.with > steps.own ? steps.with - steps.own : 0;
+	}
+	if (steps.with)
+		solution_add(solution, event.thread, steps.with);
+}
+
 void solution_take(
 	struct solution *solution, struct solver *solver, Z3_model model, struct event_id goal)
 {
 	const struct walk *walk = solver->walk;
 	uint64_t wanted = walk->threads[goal.thread].events[goal.index].step;
 	uint64_t *done = array_new(walk->record->thread_count + 1u, sizeof *done);
-	struct answer answer = {solver, model};
-	const struct solution_wakes choices = {schedule_wakes, &answer};
 	struct scheduled_events list = {0};
 	struct shifts shifts = {0};
-	struct values values;
+	struct answer answer;
 
 	*solution = (struct solution){0};
-	values_open(&values, solver->order);
+	schedule_open_answer(&answer, solver, model);
 	schedule_shift_rounds(solver, model, &shifts);
 	schedule_collect(solver, model, &shifts, &list);
 	schedule_add_leaves(solver, model, &shifts, goal.thread, &list);
@@ -322,17 +386,15 @@ void solution_take(
 			break;
 		if (event->steps.with <= done[thread])
 			continue;
-		schedule_add_event(solution, &values, event->id,
+		schedule_add_event(solution, &answer, event->id,
 			(struct solution_steps){
-				event->steps.own - done[thread], event->steps.with - done[thread]},
-			&choices);
+				event->steps.own - done[thread], event->steps.with - done[thread]});
 		done[thread] = event->steps.with;
 	}
 	if (done[goal.thread] < wanted)
 		solution_add(solution, goal.thread, wanted - done[goal.thread]);
-	values_close(&values);
+	schedule_close_answer(&answer);
 	free(shifts.items);
-	shifts = (struct shifts){0};
 	free(done);
 	free(list.items);
 }

@@ -3,7 +3,6 @@
 
 #include "model/schedule.h"
 #include "branches/constraints/solver.h"
-#include "branches/constraints/values.h"
 
 struct solution {
 	struct schedule_segment *segments;

@@ -6,6 +6,11 @@
 #include "base/array.h"
 #include "branches/values/slots.h"
 
+Z3_ast solver_not(const struct solver *solver, Z3_ast a)
+{
+	return Z3_mk_not(solver->z3, a);
+}
+
 Z3_ast solver_and(struct solver *solver, Z3_ast a, Z3_ast b)
 {
 	solver->terms_made++;
@@ -14,20 +19,22 @@ Z3_ast solver_and(struct solver *solver, Z3_ast a, Z3_ast b)
 
 Z3_ast solver_or(struct solver *solver, Z3_ast a, Z3_ast b)
 {
+	if (!a)
+		return b;
 	solver->terms_made++;
 	return Z3_mk_or(solver->z3, 2, (Z3_ast[]){a, b});
-}
-
-Z3_ast solver_implies(struct solver *solver, Z3_ast a, Z3_ast b)
-{
-	solver->terms_made++;
-	return Z3_mk_implies(solver->z3, a, b);
 }
 
 void solver_add(struct solver *solver, Z3_ast assertion)
 {
 	solver->count++;
 	Z3_solver_assert(solver->z3, solver->handle, assertion);
+}
+
+void solver_require(struct solver *solver, Z3_ast condition, Z3_ast requirement)
+{
+	solver->terms_made++;
+	solver_add(solver, Z3_mk_implies(solver->z3, condition, requirement));
 }
 
 bool solver_is_late(struct solver *solver)
@@ -66,6 +73,21 @@ Z3_ast solver_happens(const struct solver *solver, struct event_id event)
 	return Z3_mk_gt(solver->z3, solver->cuts[event.thread], solver_number(solver, event.index));
 }
 
+Z3_ast solver_stops_before(const struct solver *solver, struct event_id event)
+{
+	return Z3_mk_eq(solver->z3, solver->cuts[event.thread], solver_number(solver, event.index));
+}
+
+Z3_ast solver_stops_by(const struct solver *solver, struct event_id event)
+{
+	return Z3_mk_le(solver->z3, solver->cuts[event.thread], solver_number(solver, event.index));
+}
+
+Z3_ast solver_comes_to(const struct solver *solver, struct event_id event)
+{
+	return Z3_mk_ge(solver->z3, solver->cuts[event.thread], solver_number(solver, event.index));
+}
+
 static Z3_ast solver_time(const struct solver *solver, struct event_id event)
 {
 	Z3_ast *times = solver->times[event.thread];
@@ -83,6 +105,17 @@ Z3_ast solver_before(struct solver *solver, struct event_id first, struct event_
 	return Z3_mk_lt(solver->z3, solver_time(solver, first), solver_time(solver, second));
 }
 
+void solver_add_distinct(struct solver *solver, struct event_id first, struct event_id second)
+{
+	if (first.thread == second.thread || !solver_is_in_window(solver, first) ||
+		!solver_is_in_window(solver, second) ||
+		order_is_before(solver->order, first, second) ||
+		order_is_before(solver->order, second, first))
+		return;
+	solver_add(solver, solver_or(solver, solver_before(solver, first, second),
+				   solver_before(solver, second, first)));
+}
+
 static Z3_ast solver_switch_takes_edge(
 	struct solver *solver, const struct walk_event *event, Z3_ast value)
 {
@@ -98,12 +131,12 @@ static Z3_ast solver_switch_takes_edge(
 
 		if (i == event->case_value)
 			return is_case;
-		result = solver_and(solver, result, Z3_mk_not(solver->z3, is_case));
+		result = solver_and(solver, result, solver_not(solver, is_case));
 	}
 	return result;
 }
 
-static Z3_ast solver_equals(struct solver *solver, struct term *term, uint64_t value)
+Z3_ast solver_equals(struct solver *solver, struct term *term, uint64_t value)
 {
 	return Z3_mk_eq(
 		solver->z3, solver_term(solver, term), solver_bits(solver, term->width, value));
@@ -147,11 +180,11 @@ Z3_ast solver_as_it_was(struct solver *solver, const struct walk_event *event)
 	case EVENT_TARGET:
 		return NULL; /* constrained by the EVENT_ADDRESS that follows */
 	case EVENT_DIVISOR:
-		return event->value ? Z3_mk_not(solver->z3, solver_equals(solver, term, 0))
+		return event->value ? solver_not(solver, solver_equals(solver, term, 0))
 				    : solver_equals(solver, term, 0);
 	case EVENT_INDEX:
 		if (event->is_open)
-			return Z3_mk_not(solver->z3, solver_is_outside(solver, event));
+			return solver_not(solver, solver_is_outside(solver, event));
 		return solver_equals(solver, term, event->value);
 	case EVENT_ADDRESS:
 		return event->is_open ? solver_is_one_of_addresses(solver, event)
@@ -178,7 +211,7 @@ static Z3_ast solver_is_elsewhere(struct solver *solver, const struct walk_event
 
 	either[0] = solver_equals(solver, term, event->value);
 	either[1] = solver_is_null(solver, event);
-	return Z3_mk_not(solver->z3, Z3_mk_or(solver->z3, 2, either));
+	return solver_not(solver, Z3_mk_or(solver->z3, 2, either));
 }
 
 Z3_ast solver_otherwise(struct solver *solver, const struct walk_event *event)
@@ -186,7 +219,7 @@ Z3_ast solver_otherwise(struct solver *solver, const struct walk_event *event)
 	struct term *term = walk_event_term(solver->walk, event);
 	switch (event->kind) {
 	case EVENT_BRANCH:
-		return Z3_mk_not(solver->z3, solver_as_it_was(solver, event));
+		return solver_not(solver, solver_as_it_was(solver, event));
 	case EVENT_CHOICE:
 		return solver_equals(solver, term, !event->is_taken);
 	case EVENT_DIVISOR:
@@ -202,12 +235,6 @@ Z3_ast solver_otherwise(struct solver *solver, const struct walk_event *event)
 	}
 }
 
-static bool solver_has_time(const struct walk_event *event)
-{
-	return event->kind == EVENT_OP ||
-	       ((event->kind == EVENT_READ || event->kind == EVENT_WRITE) && !event->is_atomic);
-}
-
 static void solver_add_thread(struct solver *solver, uint16_t thread)
 {
 	const struct walked_thread *walked = &solver->walk->threads[thread];
@@ -221,7 +248,7 @@ static void solver_add_thread(struct solver *solver, uint16_t thread)
 		solver, Z3_mk_ge(solver->z3, solver->cuts[thread], solver_number(solver, begin)));
 	solver_add(solver, Z3_mk_le(solver->z3, solver->cuts[thread], solver_number(solver, end)));
 	for (uint32_t i = begin; i < end; i++) {
-		if (!solver_has_time(&walked->events[i]))
+		if (!event_is_step(&walked->events[i]))
 			continue;
 		times[i] = Z3_mk_fresh_const(solver->z3, "at", solver->integer);
 		solver_add(solver, Z3_mk_lt(solver->z3, before, times[i]));
@@ -244,13 +271,10 @@ static void solver_add_outcomes(struct solver *solver, uint16_t thread)
 		if (solver_is_late(solver))
 			return;
 		if (event->is_atomic)
-			solver_add(solver,
-				Z3_mk_not(solver->z3, Z3_mk_eq(solver->z3, solver->cuts[thread],
-							      solver_number(solver, i))));
+			solver_add(solver, solver_not(solver, solver_stops_before(solver, id)));
 		outcome = solver_as_it_was(solver, event);
 		if (outcome)
-			solver_add(solver,
-				solver_implies(solver, solver_happens(solver, id), outcome));
+			solver_require(solver, solver_happens(solver, id), outcome);
 	}
 }
 
@@ -278,11 +302,11 @@ static void solver_exclude(
 		(b->end != UINT32_MAX && order_is_before(solver->order,
 						 (struct event_id){b->thread, b->end}, first)))
 		return;
-	solver_add(solver, solver_implies(solver,
-				   solver_and(solver, solver_is_as_recorded(solver, first),
-					   solver_is_as_recorded(solver, second)),
-				   solver_or(solver, solver_is_left_before(solver, a, b),
-					   solver_is_left_before(solver, b, a))));
+	solver_require(solver,
+		solver_and(solver, solver_is_as_recorded(solver, first),
+			solver_is_as_recorded(solver, second)),
+		solver_or(solver, solver_is_left_before(solver, a, b),
+			solver_is_left_before(solver, b, a)));
 }
 
 Z3_ast solver_is_inside(
@@ -296,7 +320,7 @@ Z3_ast solver_is_inside(
 	if (section->end == UINT32_MAX || !solver_has(solver, end))
 		return in;
 	return solver_and(solver, in,
-		solver_or(solver, Z3_mk_not(solver->z3, solver_happens(solver, end)),
+		solver_or(solver, solver_not(solver, solver_happens(solver, end)),
 			solver_before(solver, event, end)));
 }
 
@@ -316,30 +340,16 @@ static void solver_add_locks(struct solver *solver)
 	free(sections);
 }
 
+/* Adds constraints: a try-lock that fails finds the lock held, perhaps by its own thread. */
 static void solver_add_failed_tries(struct solver *solver)
 {
 	const struct order *order = solver->order;
 
-	for (uint32_t i = 0; i < order->failure_count; i++) {
-		const struct order_failure *failure = &order->failures[i];
-		Z3_ast somewhere = Z3_mk_false(solver->z3), taken;
-
-		if (solver_is_past(solver, failure->event) || !solver_has(solver, failure->event))
-			continue;
-		for (uint32_t j = 0; j < order->section_count; j++)
-			if (order->sections[j].lock == failure->lock &&
-				solver_counts(solver, &order->sections[j]))
-				somewhere = solver_or(solver, somewhere,
-					solver_is_inside(
-						solver, failure->event, &order->sections[j]));
-		taken = solver_is_taken_before(
-			solver, failure->lock, failure->event, failure->is_shared);
-		if (taken)
-			somewhere = solver_or(solver, somewhere, taken);
-		solver_add(
-			solver, solver_implies(solver,
-					solver_is_as_recorded(solver, failure->event), somewhere));
-	}
+	for (uint32_t i = 0; i < order->failure_count; i++)
+		if (solver_is_in_window(solver, order->failures[i].event))
+			solver_require(solver,
+				solver_is_as_recorded(solver, order->failures[i].event),
+				solver_is_locked(solver, &order->failures[i], ORDER_NOBODY));
 }
 
 static void solver_ignore_error(Z3_context z3, Z3_error_code code)
@@ -348,17 +358,16 @@ static void solver_ignore_error(Z3_context z3, Z3_error_code code)
 	(void)code; /* results are checked where they are used */
 }
 
-void solver_open(struct solver *solver, const struct walk *walk, const struct order *order,
-	const struct order_window *window, enum solver_kind kind, uint64_t end_ns)
+void solver_open(struct solver *solver, const struct solver_question *question)
 {
-	const uint32_t threads = walk->record->thread_count;
+	const uint32_t threads = question->walk->record->thread_count;
 	Z3_config configuration = Z3_mk_config();
 
-	*solver = (struct solver){.walk = walk,
-		.order = order,
-		.window = window,
-		.has_open_addresses = kind == SOLVER_OPEN,
-		.end_ns = end_ns};
+	*solver = (struct solver){.walk = question->walk,
+		.order = question->order,
+		.window = question->window,
+		.has_open_addresses = question->has_open_addresses,
+		.end_ns = question->end_ns};
 	solver->terms = slots_reserve(NULL, &solver->term_capacity, sizeof *solver->terms, 0, 1024);
 	solver->z3 = Z3_mk_context(configuration);
 	Z3_del_config(configuration);

@@ -55,11 +55,6 @@ struct solver_term {
 	Z3_ast ast;
 };
 
-enum solver_kind {
-	SOLVER_PLAIN, /* all addresses as in the run */
-	SOLVER_OPEN   /* addresses that depend on shared memory may differ (addresses.c) */
-};
-
 struct wakes;
 
 struct solver {
@@ -76,26 +71,48 @@ struct solver {
 	uint64_t count;		       /* assertions */
 	uint64_t terms_made;	       /* comparisons and connectives */
 	uint32_t hard_cost;	       /* cost of floating-point operations and divisions so far */
-	bool has_open_addresses;
-	uint64_t end_ns;	   /* CLOCK_MONOTONIC: building stops then; 0: never */
-	bool is_cut;		   /* building was stopped: no conclusion is allowed */
-	struct wakes *wakes;	   /* wakes by condition variable (wakes.c) */
+	bool has_open_addresses; /* addresses that depend on shared memory may differ (addresses.c) */
+	uint64_t end_ns;	 /* CLOCK_MONOTONIC: building stops then; 0: never */
+	bool is_cut;		 /* building was stopped: no conclusion is allowed */
+	struct wakes *wakes;	 /* wakes by condition variable (wakes.c) */
 	struct solver_term *terms; /* solver terms by term (slots.h) */
 	uint64_t term_count, term_capacity;
 };
 
-void solver_open(struct solver *solver, const struct walk *walk, const struct order *order,
-	const struct order_window *window, enum solver_kind kind, uint64_t end_ns);
+/* Everything that solver_open() needs to know. */
+struct solver_question {
+	const struct walk *walk;
+	const struct order *order;
+	const struct order_window *window;
+	bool has_open_addresses;
+	uint64_t end_ns;
+};
+
+void solver_open(struct solver *solver, const struct solver_question *question);
 void solver_close(struct solver *solver);
 
 void solver_add(struct solver *solver, Z3_ast assertion);
+/* Adds: the condition implies the requirement. */
+void solver_require(struct solver *solver, Z3_ast condition, Z3_ast requirement);
 /* Returns whether time is up; then building stops and the constraints are cut. */
 bool solver_is_late(struct solver *solver);
-/* Return whether the event is in the window or before it (solver_has()), or before the window
- * (solver_is_past()). */
+/* Return whether the event lies before the window's end (solver_has()), before the window
+ * (solver_is_past()), and in the window. */
 bool solver_has(const struct solver *solver, struct event_id event);
 bool solver_is_past(const struct solver *solver, struct event_id event);
+static inline bool solver_is_in_window(const struct solver *solver, struct event_id event)
+{
+	return solver_has(solver, event) && !solver_is_past(solver, event);
+}
+
 Z3_ast solver_happens(const struct solver *solver, struct event_id event);
+/* Return the conditions that the thread stops directly before the event, there or earlier, there or
+ * later. */
+Z3_ast solver_stops_before(const struct solver *solver, struct event_id event);
+Z3_ast solver_stops_by(const struct solver *solver, struct event_id event);
+Z3_ast solver_comes_to(const struct solver *solver, struct event_id event);
+/* Returns the condition that the term has the value. */
+Z3_ast solver_equals(struct solver *solver, struct term *term, uint64_t value);
 /* Returns the condition that the branch has its recorded outcome, or the fixed value its recorded
  * value. */
 Z3_ast solver_as_it_was(struct solver *solver, const struct walk_event *event);
@@ -145,10 +162,8 @@ Z3_ast solver_is_held_at_barrier(
 Z3_ast solver_differs_from_run(struct solver *solver, struct event_id event);
 Z3_ast solver_is_as_recorded(struct solver *solver, struct event_id event);
 
-/* Returns the condition that a try-lock that failed in the run succeeds before the event, and keeps
- * the lock; may be NULL. */
-Z3_ast solver_is_taken_before(
-	struct solver *solver, uint64_t lock, struct event_id event, bool is_shared);
+/* Returns the condition that a thread other than `but` holds the lock at an attempt to lock it. */
+Z3_ast solver_is_locked(struct solver *solver, const struct order_attempt *attempt, uint16_t but);
 
 /* Determines which signal wakes which wait (wakes.c). */
 void solver_add_conditions(struct solver *solver);
@@ -194,7 +209,10 @@ Z3_ast solver_bits(struct solver *solver, uint32_t width, uint64_t value);
  * another intrinsic. */
 Z3_ast solver_count(struct solver *solver, const struct term *term, Z3_ast a);
 
+/* Connectives. solver_or(): NULL for `a` stands for an empty disjunction. */
+Z3_ast solver_not(const struct solver *solver, Z3_ast a);
 Z3_ast solver_and(struct solver *solver, Z3_ast a, Z3_ast b);
 Z3_ast solver_or(struct solver *solver, Z3_ast a, Z3_ast b);
-Z3_ast solver_implies(struct solver *solver, Z3_ast a, Z3_ast b);
 Z3_ast solver_before(struct solver *solver, struct event_id first, struct event_id second);
+/* Gives two unordered events of the window different times: at equal times, neither would be earlier. */
+void solver_add_distinct(struct solver *solver, struct event_id first, struct event_id second);

@@ -382,8 +382,7 @@ static Z3_ast terms_is_used(const struct solver *solver, const struct term *term
 
 	while (next < thread->count && terms_only_looks(&thread->events[next]))
 		next++;
-	return Z3_mk_ge(solver->z3, solver->cuts[read.thread],
-		Z3_mk_int(solver->z3, (int)next, solver->integer));
+	return solver_comes_to(solver, (struct event_id){read.thread, (uint32_t)next});
 }
 
 /* Makes the operands keep their recorded values where the term is used, so that the constraint is
@@ -395,11 +394,8 @@ static Z3_ast terms_keep_value(struct solver *solver, struct term *term)
 
 	for (int i = 0; i < 3; i++)
 		if (parts[i] && parts[i]->op != TERM_CONSTANT)
-			solver_add(
-				solver, solver_implies(solver, terms_is_used(solver, term),
-						Z3_mk_eq(solver->z3, solver_term(solver, parts[i]),
-							solver_bits(solver, parts[i]->width,
-								parts[i]->value))));
+			solver_require(solver, terms_is_used(solver, term),
+				solver_equals(solver, parts[i], parts[i]->value));
 	return solver_bits(solver, term->width, term->value);
 }
 

@@ -21,48 +21,49 @@ static Z3_ast *wakes_wake_of(const struct wakes *wakes, uint32_t wait, uint32_t 
 	return &wakes->wakes[(size_t)wait * wakes->condition->signal_count + signal];
 }
 
-static bool wakes_is_in_window(const struct solver *solver, struct event_id event)
-{
-	return solver_has(solver, event) && !solver_is_past(solver, event);
-}
-
 /* Returns whether happens-before allows the wake-up. Events before the window are as recorded. */
 static bool wakes_may_wake(const struct solver *solver, const struct order_wait *wait,
 	const struct order_condition *condition, uint32_t signal)
 {
 	const struct event_id at = condition->signals[signal].at;
+	const struct order *order = solver->order;
 
 	if (solver_is_past(solver, at))
 		return wait->signal == signal && solver_is_past(solver, wait->at);
 	if (!solver_has(solver, at) || !solver_has(solver, wait->at) ||
-		order_is_before(solver->order, at, wait->at) ||
-		(wait->has_back && order_is_before(solver->order, wait->back, at)) ||
-		(wait->has_left && order_is_before(solver->order, wait->left, at)))
+		order_is_before(order, at, wait->at) ||
+		(wait->has_back && order_is_before(order, wait->back, at)) ||
+		(wait->has_left && order_is_before(order, wait->left, at)))
 		return false;
 	return !solver_is_past(solver, wait->at) || wait->signal == ORDER_NONE ||
 	       !solver_is_past(solver, condition->signals[wait->signal].at);
 }
 
-/* Gives unordered events different times: equal times would be neither earlier nor later. */
-static void wakes_add_distinct(struct solver *solver, struct event_id first, struct event_id second)
+static void wakes_open(struct solver *solver, struct wakes *wakes)
 {
-	if (first.thread == second.thread || !wakes_is_in_window(solver, first) ||
-		!wakes_is_in_window(solver, second) ||
-		order_is_before(solver->order, first, second) ||
-		order_is_before(solver->order, second, first))
-		return;
-	solver_add(solver, solver_or(solver, solver_before(solver, first, second),
-				   solver_before(solver, second, first)));
-}
+	const struct order_condition *condition = wakes->condition;
+	const size_t waits = condition->wait_count;
 
-static Z3_ast wakes_is_woken(struct solver *solver, const struct wakes *wakes, uint32_t wait)
-{
-	Z3_ast any = Z3_mk_false(solver->z3);
+	wakes->wakes = array_new(waits * condition->signal_count + 1, sizeof *wakes->wakes);
+	wakes->times = array_new(waits + 1, sizeof *wakes->times);
+	wakes->woken = array_new(waits + 1, sizeof *wakes->woken);
+	for (uint32_t i = 0; i < waits; i++) {
+		Z3_ast any = Z3_mk_false(solver->z3);
 
-	for (uint32_t i = 0; i < wakes->condition->signal_count; i++)
-		if (*wakes_wake_of(wakes, wait, i))
-			any = solver_or(solver, any, *wakes_wake_of(wakes, wait, i));
-	return any;
+		wakes->times[i] = Z3_mk_fresh_const(solver->z3, "woken", solver->integer);
+		for (uint32_t j = 0; j < condition->signal_count; j++) {
+			Z3_ast *wake = wakes_wake_of(wakes, i, j);
+
+			if (!wakes_may_wake(solver, &condition->waits[i], condition, j))
+				continue;
+			*wake = solver_is_past(solver, condition->signals[j].at)
+					? Z3_mk_true(solver->z3)
+					: Z3_mk_fresh_const(
+						  solver->z3, "wakes", Z3_mk_bool_sort(solver->z3));
+			any = solver_or(solver, any, *wake);
+		}
+		wakes->woken[i] = any;
+	}
 }
 
 /* Constrains a wait: it has at most one waking signal, a later one. A wait that times out has
@@ -71,7 +72,6 @@ static void wakes_add_wait(struct solver *solver, const struct wakes *wakes, uin
 {
 	const struct order_condition *condition = wakes->condition;
 	const struct order_wait *wait = &condition->waits[number];
-	Z3_ast time = wakes->times[number];
 
 	for (uint32_t i = 0; i < condition->signal_count; i++) {
 		const struct event_id at = condition->signals[i].at;
@@ -79,19 +79,18 @@ static void wakes_add_wait(struct solver *solver, const struct wakes *wakes, uin
 
 		if (!wake || solver_is_past(solver, at))
 			continue;
-		solver_add(solver,
-			solver_implies(solver, wake,
-				solver_and(solver, solver_happens_before(solver, wait->at, at),
-					solver_happens(solver, at))));
+		solver_require(solver, wake,
+			solver_and(solver, solver_happens_before(solver, wait->at, at),
+				solver_happens(solver, at)));
 		/* Signals have distinct times, so at most one signal fits. */
-		solver_add(solver,
-			solver_implies(solver, wake,
-				Z3_mk_eq(solver->z3, time, solver->times[at.thread][at.index])));
-		wakes_add_distinct(solver, wait->at, at);
+		solver_require(solver, wake,
+			Z3_mk_eq(solver->z3, wakes->times[number],
+				solver->times[at.thread][at.index]));
+		solver_add_distinct(solver, wait->at, at);
 	}
-	if (wait->has_left && wakes_is_in_window(solver, wait->left))
-		solver_add(solver, solver_implies(solver, solver_happens(solver, wait->left),
-					   Z3_mk_not(solver->z3, wakes->woken[number])));
+	if (wait->has_left && solver_is_in_window(solver, wait->left))
+		solver_require(solver, solver_happens(solver, wait->left),
+			solver_not(solver, wakes->woken[number]));
 }
 
 static Z3_ast wakes_is_woken_before(
@@ -99,12 +98,15 @@ static Z3_ast wakes_is_woken_before(
 {
 	Z3_ast any = Z3_mk_false(solver->z3);
 
-	for (uint32_t i = 0; i < wakes->condition->signal_count; i++)
-		if (*wakes_wake_of(wakes, wait, i))
+	for (uint32_t i = 0; i < wakes->condition->signal_count; i++) {
+		Z3_ast wake = *wakes_wake_of(wakes, wait, i);
+
+		if (wake)
 			any = solver_or(solver, any,
-				solver_and(solver, *wakes_wake_of(wakes, wait, i),
+				solver_and(solver, wake,
 					solver_happens_before(
 						solver, wakes->condition->signals[i].at, event)));
+	}
 	return any;
 }
 
@@ -118,8 +120,8 @@ static Z3_ast wakes_waits_for(
 
 	if (wait->has_left)
 		gone = solver_or(solver, gone, solver_happens_before(solver, wait->left, signal));
-	return solver_and(solver, solver_happens_before(solver, wait->at, signal),
-		Z3_mk_not(solver->z3, gone));
+	return solver_and(
+		solver, solver_happens_before(solver, wait->at, signal), solver_not(solver, gone));
 }
 
 static void wakes_add_signal(struct solver *solver, const struct wakes *wakes, uint32_t number)
@@ -142,36 +144,39 @@ static void wakes_add_signal(struct solver *solver, const struct wakes *wakes, u
 	if (count > 1 && !signal->is_broadcast)
 		solver_add(solver, Z3_mk_atmost(solver->z3, count, woken, 1));
 	free(woken);
-	for (uint32_t i = 0; i < condition->wait_count; i++)
-		if (*wakes_wake_of(wakes, i, number))
-			solver_add(solver,
-				solver_implies(solver,
-					solver_and(solver, happens,
-						wakes_waits_for(solver, wakes, i, signal->at)),
-					signal->is_broadcast ? *wakes_wake_of(wakes, i, number)
-							     : any));
+	for (uint32_t i = 0; i < condition->wait_count; i++) {
+		Z3_ast wake = *wakes_wake_of(wakes, i, number);
+
+		if (wake)
+			solver_require(solver,
+				solver_and(solver, happens,
+					wakes_waits_for(solver, wakes, i, signal->at)),
+				signal->is_broadcast ? wake : any);
+	}
 	for (uint32_t i = number + 1; i < condition->signal_count; i++)
-		wakes_add_distinct(solver, signal->at, condition->signals[i].at);
+		solver_add_distinct(solver, signal->at, condition->signals[i].at);
 }
 
-static void wakes_open_wakes(struct solver *solver, struct wakes *wakes)
+static void wakes_add_condition(struct solver *solver, const struct wakes *wakes)
 {
 	const struct order_condition *condition = wakes->condition;
 
-	wakes->wakes = array_new(
-		(size_t)condition->wait_count * condition->signal_count + 1, sizeof *wakes->wakes);
-	wakes->times = array_new(condition->wait_count + 1u, sizeof *wakes->times);
-	wakes->woken = array_new(condition->wait_count + 1u, sizeof *wakes->woken);
 	for (uint32_t i = 0; i < condition->wait_count; i++) {
-		wakes->times[i] = Z3_mk_fresh_const(solver->z3, "woken", solver->integer);
-		for (uint32_t j = 0; j < condition->signal_count; j++)
-			if (wakes_may_wake(solver, &condition->waits[i], condition, j))
-				*wakes_wake_of(wakes, i, j) =
-					solver_is_past(solver, condition->signals[j].at)
-						? Z3_mk_true(solver->z3)
-						: Z3_mk_fresh_const(solver->z3, "wakes",
-							  Z3_mk_bool_sort(solver->z3));
-		wakes->woken[i] = wakes_is_woken(solver, wakes, i);
+		const struct order_wait *wait = &condition->waits[i];
+
+		if (!solver_is_past(solver, wait->at) || !wait->has_back ||
+			!solver_is_past(solver, wait->back))
+			wakes_add_wait(solver, wakes, i);
+	}
+	for (uint32_t i = 0; i < condition->signal_count; i++)
+		if (solver_is_in_window(solver, condition->signals[i].at))
+			wakes_add_signal(solver, wakes, i);
+	for (uint32_t i = 0; i < condition->wait_count; i++) {
+		const struct order_wait *wait = &condition->waits[i];
+
+		if (wait->has_back && solver_is_in_window(solver, wait->back))
+			solver_require(solver, solver_happens(solver, wait->back),
+				wakes_is_woken_before(solver, wakes, i, wait->back));
 	}
 }
 
@@ -181,30 +186,11 @@ void solver_add_conditions(struct solver *solver)
 
 	solver->wakes = array_new(order->condition_count + 1u, sizeof *solver->wakes);
 	for (uint32_t i = 0; i < order->condition_count && !solver_is_late(solver); i++) {
-		const struct order_condition *condition = &order->conditions[i];
-		struct wakes *wakes = &solver->wakes[i];
-
-		if (!condition->is_known)
+		if (!order->conditions[i].is_known)
 			continue;
-		wakes->condition = condition;
-		wakes_open_wakes(solver, wakes);
-		for (uint32_t j = 0; j < condition->wait_count; j++)
-			if (!solver_is_past(solver, condition->waits[j].at) ||
-				!condition->waits[j].has_back ||
-				!solver_is_past(solver, condition->waits[j].back))
-				wakes_add_wait(solver, wakes, j);
-		for (uint32_t j = 0; j < condition->signal_count; j++)
-			if (wakes_is_in_window(solver, condition->signals[j].at))
-				wakes_add_signal(solver, wakes, j);
-		for (uint32_t j = 0; j < condition->wait_count; j++) {
-			const struct order_wait *wait = &condition->waits[j];
-
-			if (wait->has_back && wakes_is_in_window(solver, wait->back))
-				solver_add(solver,
-					solver_implies(solver, solver_happens(solver, wait->back),
-						wakes_is_woken_before(
-							solver, wakes, j, wait->back)));
-		}
+		solver->wakes[i].condition = &order->conditions[i];
+		wakes_open(solver, &solver->wakes[i]);
+		wakes_add_condition(solver, &solver->wakes[i]);
 	}
 }
 
@@ -225,8 +211,7 @@ Z3_ast solver_is_woken_before(struct solver *solver, struct event_id back, struc
 
 		for (uint32_t j = 0; condition && j < condition->wait_count; j++)
 			if (condition->waits[j].has_back &&
-				condition->waits[j].back.thread == back.thread &&
-				condition->waits[j].back.index == back.index)
+				event_is_same(condition->waits[j].back, back))
 				return wakes_is_woken_before(solver, &solver->wakes[i], j, event);
 	}
 	return NULL;

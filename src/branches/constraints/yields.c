@@ -6,6 +6,7 @@
  * then.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "model/op.h"
@@ -32,37 +33,11 @@ struct yield {
 	bool is_before_window; /* the previous step lies before the window */
 };
 
-static const struct walk_event *yields_event_of(const struct solver *solver, struct event_id id)
-{
-	return &solver->walk->threads[id.thread].events[id.index];
-}
-
-static const struct record_op *yields_op_of(
-	const struct solver *solver, const struct walk_event *event)
-{
-	return event->kind == EVENT_OP && event->value != UINT64_MAX
-		       ? &solver->walk->record->ops[event->value]
-		       : NULL;
-}
-
-static bool yields_is_yield(const struct solver *solver, const struct walk_event *event)
-{
-	const struct record_op *op = yields_op_of(solver, event);
-
-	return op && order_is_pause(op);
-}
-
-static bool yields_is_step(const struct walk_event *event)
-{
-	return event->kind == EVENT_OP ||
-	       ((event->kind == EVENT_READ || event->kind == EVENT_WRITE) && !event->is_atomic);
-}
-
 /* Returns the thread's last step among its events below `end`; NONE: none. */
 static uint32_t yields_step_below(const struct solver *solver, uint16_t thread, uint32_t end)
 {
 	for (uint32_t i = end; i-- > 0;)
-		if (yields_is_step(&solver->walk->threads[thread].events[i]))
+		if (event_is_step(&solver->walk->threads[thread].events[i]))
 			return i;
 	return NONE;
 }
@@ -75,8 +50,7 @@ static void yields_open_blockers(const struct order *order, struct blockers *blo
 		const uint64_t count = order->walk->threads[i].count;
 
 		blockers->edges[i] = array_new(count + 1, sizeof **blockers->edges);
-		for (uint64_t j = 0; j < count; j++)
-			blockers->edges[i][j] = NONE;
+		memset(blockers->edges[i], 0xff, count * sizeof **blockers->edges); /* NONE */
 	}
 	for (uint32_t i = 0; i < order->edge_count; i++) {
 		const struct event_id id = order->edges[i].second;
@@ -86,70 +60,56 @@ static void yields_open_blockers(const struct order *order, struct blockers *blo
 	}
 }
 
+static void yields_close_blockers(const struct order *order, struct blockers *blockers)
+{
+	for (uint32_t i = 0; blockers->edges && i < order->thread_count; i++)
+		free(blockers->edges[i]);
+	free(blockers->edges);
+	free(blockers->next);
+}
+
 static bool yields_is_leave(const struct solver *solver, struct event_id id)
 {
-	const struct record_op *op = yields_op_of(solver, yields_event_of(solver, id));
+	const struct record_op *op = walk_op_of(solver->walk, id);
 
 	return op && op->kind == OP_BARRIER_LEAVE;
 }
 
-static Z3_ast yields_is_locked(struct solver *solver, const struct record_op *op,
-	struct event_id step, struct event_id yield)
+/* Returns whether the model does not know when the operation is enabled: it was never performed, or it
+ * waits for time, which passes where all threads are blocked, or for something outside of the process. */
+static bool yields_is_open(const struct record_op *op)
 {
-	const struct order *order = solver->order;
-	const bool is_read = op_descriptions[op->kind].flags & OP_READ;
-	Z3_ast any = Z3_mk_false(solver->z3), taken;
-
-	for (uint32_t i = 0; i < order->section_count; i++) {
-		const struct order_section *section = &order->sections[i];
-
-		if (section->lock == op->address && section->thread != step.thread &&
-			!(section->is_shared && is_read) && solver_counts(solver, section))
-			any = solver_or(solver, any, solver_is_inside(solver, yield, section));
-	}
-	taken = solver_is_taken_before(solver, op->address, yield, is_read);
-	return taken ? solver_or(solver, any, taken) : any;
+	return !op || (op->kind == OP_SLEEP && !order_is_pause(op)) || op->kind == OP_FD_READ ||
+	       op->kind == OP_FD_WRITE || op->kind == OP_FD_POLL || op->kind == OP_CHILD_WAIT ||
+	       op->kind == OP_SIGNAL_WAIT;
 }
 
 static Z3_ast yields_is_blocked(struct solver *solver, const struct blockers *blockers,
 	struct event_id step, struct event_id yield)
 {
-	const struct record_op *op = yields_op_of(solver, yields_event_of(solver, step));
+	const struct record_op *op = walk_op_of(solver->walk, step);
 	Z3_ast any = Z3_mk_false(solver->z3), woken;
 
-	if (yields_event_of(solver, step)->kind != EVENT_OP)
+	if (walk_event_of(solver->walk, step)->kind != EVENT_OP)
 		return any;
-	/* The operation was never performed: nothing is known. */
-	if (!op)
+	if (yields_is_open(op))
 		return Z3_mk_true(solver->z3);
-	switch (op->kind) {
-	case OP_SLEEP:
-		if (order_is_pause(op))
-			return any;
-		/* The point at which all other threads are blocked is unknown. */
-		return Z3_mk_true(solver->z3);
-	/* Events from outside of the process are not modelled. */
-	case OP_FD_READ:
-	case OP_FD_WRITE:
-	case OP_FD_POLL:
-	case OP_CHILD_WAIT:
-	case OP_SIGNAL_WAIT:
-		return Z3_mk_true(solver->z3);
-	case OP_BARRIER_ARRIVE:
+	if (op->kind == OP_SLEEP || op->kind == OP_BARRIER_ARRIVE ||
+		(op->kind != OP_THREAD_BEGIN && !(op_descriptions[op->kind].flags & OP_MAYBLOCK)))
 		return any;
-	default:
-		if (op->kind != OP_THREAD_BEGIN && !(op_descriptions[op->kind].flags & OP_MAYBLOCK))
-			return any;
-	}
 	woken = solver_is_woken_before(solver, step, yield);
 	if (woken)
-		any = Z3_mk_not(solver->z3, woken);
+		any = solver_not(solver, woken);
 	for (uint32_t i = woken ? NONE : blockers->edges[step.thread][step.index]; i != NONE;
 		i = blockers->next[i])
 		any = solver_or(solver, any,
 			solver_happens_later(solver, solver->order->edges[i].first, yield));
 	if (op_descriptions[op->kind].flags & OP_ACQUIRE)
-		any = solver_or(solver, any, yields_is_locked(solver, op, step, yield));
+		any = solver_or(solver, any,
+			solver_is_locked(solver,
+				&(struct order_attempt){op->address, yield,
+					op_descriptions[op->kind].flags & OP_READ},
+				step.thread));
 	return any;
 }
 
@@ -158,43 +118,35 @@ static Z3_ast yields_is_blocked(struct solver *solver, const struct blockers *bl
 static void yields_add_next(struct solver *solver, const struct blockers *blockers,
 	const struct yield *yield, const struct pair *pair, Z3_ast when)
 {
-	const uint32_t last = pair->last;
-	const struct event_id next = pair->next;
-	Z3_context z3 = solver->z3;
+	const struct event_id last = {pair->next.thread, pair->last}, next = pair->next;
 	const uint32_t end = solver->window->end[next.thread];
+	const struct event_id place = {next.thread, next.index < end ? next.index : end};
 	Z3_ast is_next = solver_happens(solver, yield->at);
-	Z3_ast is_made = Z3_mk_false(z3), held, blocked;
+	Z3_ast is_made = Z3_mk_false(solver->z3), held = NULL, blocked;
 
 	if (when)
 		is_next = solver_and(solver, is_next, when);
-	if (last != NONE)
-		is_next = solver_and(solver, is_next,
-			solver_happens_before(
-				solver, (struct event_id){next.thread, last}, yield->before));
+	if (last.index != NONE)
+		is_next = solver_and(
+			solver, is_next, solver_happens_before(solver, last, yield->before));
 	if (solver_has(solver, next)) {
 		if (!yield->is_before_window)
 			is_next = solver_and(solver, is_next,
-				Z3_mk_not(z3, solver_happens_before(solver, next, yield->before)));
+				solver_not(solver,
+					solver_happens_before(solver, next, yield->before)));
 		is_made = solver_happens_before(solver, next, yield->at);
 		if (!yield->is_before_window)
 			is_made = solver_and(
 				solver, is_made, solver_before(solver, yield->before, next));
 	}
-	held = last == NONE ? NULL
-			    : solver_is_held_at_barrier(
-				      solver, (struct event_id){next.thread, last}, yield->at);
+	if (last.index != NONE)
+		held = solver_is_held_at_barrier(solver, last, yield->at);
 	blocked = yields_is_blocked(solver, blockers, next, yield->at);
 	if (held)
 		blocked = solver_or(solver, blocked, held);
-	solver_add(solver,
-		solver_implies(solver, is_next,
-			solver_or(solver, is_made,
-				solver_and(solver,
-					Z3_mk_ge(z3, solver->cuts[next.thread],
-						Z3_mk_int(z3,
-							(int)(next.index < end ? next.index : end),
-							solver->integer)),
-					blocked))));
+	solver_require(solver, is_next,
+		solver_or(solver, is_made,
+			solver_and(solver, solver_comes_to(solver, place), blocked)));
 }
 
 /* Adds the constraint of a pair. The last thread at a barrier makes no step to leave the
@@ -209,7 +161,7 @@ static void yields_add_pair(struct solver *solver, const struct blockers *blocke
 	if (!yields_is_leave(solver, pair.next))
 		at_once = NULL;
 	yields_add_next(
-		solver, blockers, yield, &pair, at_once ? Z3_mk_not(solver->z3, at_once) : NULL);
+		solver, blockers, yield, &pair, at_once ? solver_not(solver, at_once) : NULL);
 	if (pair.last == NONE || !yields_is_leave(solver, last))
 		return;
 	at_once = solver_is_last_arrival(solver, last, &was_last);
@@ -230,12 +182,13 @@ static void yields_add_other(struct solver *solver, const struct blockers *block
 
 	/* The other thread has moved since then, before the window. */
 	if (yield->is_before_window && past != NONE &&
-		walked->events[past].position > yields_event_of(solver, yield->before)->position)
+		walked->events[past].position >
+			walk_event_of(solver->walk, yield->before)->position)
 		return;
 	for (uint32_t i = begin; i < walked->count && left; i++) {
 		const struct event_id next = {other, i};
 
-		if (!yields_is_step(&walked->events[i]))
+		if (!event_is_step(&walked->events[i]))
 			continue;
 		if (last != NONE &&
 			(yield->is_before_window || order_is_before(order, yield->before,
@@ -260,38 +213,38 @@ static void yields_keep_barrier(struct solver *solver, const struct yield *yield
 	Z3_ast is_last = solver_is_last_arrival(solver, yield->before, &was_last);
 
 	if (is_last)
-		solver_add(solver, solver_implies(solver, solver_happens(solver, yield->at),
-					   was_last ? is_last : Z3_mk_not(solver->z3, is_last)));
+		solver_require(solver, solver_happens(solver, yield->at),
+			was_last ? is_last : solver_not(solver, is_last));
+}
+
+static void yields_add(struct solver *solver, struct blockers *blockers, struct event_id at)
+{
+	struct yield yield = {
+		.at = at, .before = {at.thread, yields_step_below(solver, at.thread, at.index)}};
+
+	if (yield.before.index == NONE)
+		return;
+	yield.is_before_window = solver_is_past(solver, yield.before);
+	yields_keep_barrier(solver, &yield);
+	if (!blockers->edges)
+		yields_open_blockers(solver->order, blockers);
+	for (uint16_t other = 0; other < solver->order->thread_count; other++)
+		if (other != at.thread)
+			yields_add_other(solver, blockers, &yield, other);
 }
 
 void solver_add_yields(struct solver *solver)
 {
-	const uint32_t threads = solver->order->thread_count;
 	struct blockers blockers = {0};
 
-	for (uint16_t thread = 0; thread < threads; thread++)
+	for (uint16_t thread = 0; thread < solver->order->thread_count; thread++)
 		for (uint32_t i = solver->window->begin[thread];
 			i < solver->window->end[thread] && !solver_is_late(solver); i++) {
-			struct yield yield = {.at = {thread, i}};
+			const struct record_op *op =
+				walk_op_of(solver->walk, (struct event_id){thread, i});
 
-			if (!yields_is_yield(solver, &solver->walk->threads[thread].events[i]))
-				continue;
-			yield.before =
-				(struct event_id){thread, yields_step_below(solver, thread, i)};
-			if (yield.before.index == NONE)
-				continue;
-			yield.is_before_window = solver_is_past(solver, yield.before);
-			yields_keep_barrier(solver, &yield);
-			if (!blockers.edges)
-				yields_open_blockers(solver->order, &blockers);
-			for (uint16_t other = 0; other < threads; other++)
-				if (other != thread)
-					yields_add_other(solver, &blockers, &yield, other);
+			if (op && order_is_pause(op))
+				yields_add(solver, &blockers, (struct event_id){thread, i});
 		}
-	if (blockers.edges) {
-		for (uint32_t i = 0; i < solver->order->thread_count; i++)
-			free(blockers.edges[i]);
-		free(blockers.edges);
-		free(blockers.next);
-	}
+	yields_close_blockers(solver->order, &blockers);
 }

@@ -96,6 +96,24 @@ struct walk_event {
 	};
 };
 
+/* An event is named by its thread and its index in the thread's list. */
+struct event_id {
+	uint16_t thread;
+	uint32_t index;
+};
+
+static inline bool event_is_same(struct event_id a, struct event_id b)
+{
+	return a.thread == b.thread && a.index == b.index;
+}
+
+/* Returns whether the event is a step of its own, no part of an earlier access. */
+static inline bool event_is_step(const struct walk_event *event)
+{
+	return event->kind == EVENT_OP ||
+	       ((event->kind == EVENT_READ || event->kind == EVENT_WRITE) && !event->is_atomic);
+}
+
 static inline LLVMValueRef event_instruction(const struct walk_event *event)
 {
 	return (LLVMValueRef)(uintptr_t)((uint64_t)event->instruction_high << 32 |
@@ -282,6 +300,31 @@ struct walk {
 	uint64_t *wanted; /* such words: addresses divided by eight */
 	uint32_t wanted_count;
 };
+
+static inline struct walk_event *walk_event_of(const struct walk *walk, struct event_id id)
+{
+	return &walk->threads[id.thread].events[id.index];
+}
+
+/* Returns the operation of an event; NULL if the event is none, or it was not performed. */
+static inline const struct record_op *walk_op_of(const struct walk *walk, struct event_id id)
+{
+	const struct walk_event *event = walk_event_of(walk, id);
+
+	return event->kind == EVENT_OP && event->value != UINT64_MAX
+		       ? &walk->record->ops[event->value]
+		       : NULL;
+}
+
+/* Moves *id to the event itself or the first event of a later thread, so that a loop visits the events
+ * of all threads: for (id = {0}; walk_has_event(walk, &id); id.index++). */
+static inline bool walk_has_event(const struct walk *walk, struct event_id *id)
+{
+	while (id->thread < walk->record->thread_count &&
+		id->index >= walk->threads[id->thread].count)
+		*id = (struct event_id){(uint16_t)(id->thread + 1), 0};
+	return id->thread < walk->record->thread_count;
+}
 
 static inline struct term *walk_event_term(const struct walk *walk, const struct walk_event *event)
 {

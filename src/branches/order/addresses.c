@@ -140,7 +140,7 @@ static const struct value_set *addresses_values_of_read(
 {
 	struct value_set *set = &builder->variables[variable->number];
 	const struct event_id id = builder->order->reads[variable->number];
-	const struct walk_event *read = &builder->walk->threads[id.thread].events[id.index];
+	const struct walk_event *read = walk_event_of(builder->walk, id);
 	const struct term *at = walk_event_at(builder->walk, read);
 	struct value_set where = {.items = {read->address}, .count = 1};
 

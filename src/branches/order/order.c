@@ -158,7 +158,7 @@ static void order_find_sections(struct order *order, const struct op_list *list)
 		if (order_takes(event->op, &is_shared)) {
 			if (has_failed) {
 				ARRAY_APPEND(order->failures, order->failure_count,
-					(struct order_failure){
+					(struct order_attempt){
 						order_lock_of(event->op), event->id, is_shared});
 			} else if ((*order_depth_of(depths, &depth_count, event))++ == 0)
 				order_begin_section(order, event, is_shared);

@@ -6,7 +6,6 @@
  * *Sections* are critical sections, which exclude each other in either order. Condition variables
  * and semaphores with known operations are listed, and constraints decide about them.
  *
- * An event is named by its thread and its index in the thread's list (branches/interpret/walk.h).
  * All lists are read-only after order_build().
  */
 #pragma once
@@ -16,11 +15,6 @@
 
 #include "model/op.h"
 #include "branches/interpret/walk.h"
-
-struct event_id {
-	uint16_t thread;
-	uint32_t index;
-};
 
 struct order_edge {
 	struct event_id first, second;
@@ -38,12 +32,15 @@ struct order_section {
 	bool is_shared; /* shared by readers of a read-write lock */
 };
 
-/* A failed attempt to lock: another thread held the lock at that point. */
-struct order_failure {
+/* An attempt to lock. In order.failures it failed: another thread held the lock at that point. */
+struct order_attempt {
 	uint64_t lock;
 	struct event_id event;
 	bool is_shared; /* an attempt to read-lock a read-write lock */
 };
+
+/* Stands for no thread. */
+#define ORDER_NOBODY UINT16_MAX
 
 /* A read of a block's first bytes, which allocators overwrite when the block is freed. */
 struct order_life {
@@ -150,7 +147,7 @@ struct order {
 	struct order_section *sections;
 	uint32_t section_count;
 	struct order_sections by_thread;
-	struct order_failure *failures;
+	struct order_attempt *failures;
 	uint32_t failure_count;
 	struct order_life *lives;
 	uint32_t life_count;

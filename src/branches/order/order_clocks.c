@@ -116,7 +116,7 @@ static struct last_event *order_clocks_last_at(const struct last_events *table, 
 static void order_clocks_note_past(
 	struct order *order, struct last_events *table, struct event_id id, bool *is_own)
 {
-	const struct walk_event *event = &order->walk->threads[id.thread].events[id.index];
+	const struct walk_event *event = walk_event_of(order->walk, id);
 	const bool is_op = event->kind == EVENT_OP && event->value != UINT64_MAX;
 	const struct record_op *op = is_op ? &order->walk->record->ops[event->value] : NULL;
 	uint64_t address;

@@ -53,7 +53,7 @@ void order_add_firsts(struct order *order)
 {
 	for (uint64_t i = 0; i < order->event_count; i++) {
 		const struct event_id id = order->events[i];
-		const struct walk_event *event = &order->walk->threads[id.thread].events[id.index];
+		const struct walk_event *event = walk_event_of(order->walk, id);
 
 		if (event->kind == EVENT_READ || event->kind == EVENT_WRITE)
 			order_firsts_add_access(order, event);
@@ -242,8 +242,7 @@ static void order_memory_find_unexplained(struct order *order)
 	for (int round = 0; round < 2; round++)
 		for (uint64_t i = 0; i < order->event_count; i++) {
 			const struct event_id id = order->events[i];
-			const struct walk_event *event =
-				&order->walk->threads[id.thread].events[id.index];
+			const struct walk_event *event = walk_event_of(order->walk, id);
 
 			if (!round && event->kind == EVENT_WRITE)
 				order_memory_put_written(&contents, event);
@@ -287,12 +286,6 @@ struct histories {
 	uint64_t access_count, access_capacity;
 };
 
-static const struct walk_event *order_memory_hidden_event_of(
-	const struct order *order, struct event_id id)
-{
-	return &order->walk->threads[id.thread].events[id.index];
-}
-
 static bool order_memory_is_in_one_word(const struct walk_event *event)
 {
 	return (event->kind == EVENT_READ || event->kind == EVENT_WRITE) &&
@@ -324,7 +317,7 @@ static void order_memory_hidden_note_write(
 static const struct walk_event *order_memory_exchange_last(
 	struct histories *histories, const struct order *order, struct event_id id, uint32_t *index)
 {
-	const uint64_t word = order_memory_hidden_event_of(order, id)->address >> 3;
+	const uint64_t word = walk_event_of(order->walk, id)->address >> 3;
 	const uint64_t key = (word + 1) * THREAD_CAPACITY + id.thread;
 	struct last_access *slot;
 	bool has_one;
@@ -338,8 +331,7 @@ static const struct walk_event *order_memory_exchange_last(
 	slot->key = key;
 	*index = slot->index;
 	slot->index = id.index;
-	return has_one ? order_memory_hidden_event_of(order, (struct event_id){id.thread, *index})
-		       : NULL;
+	return has_one ? walk_event_of(order->walk, (struct event_id){id.thread, *index}) : NULL;
 }
 
 /* Returns whether another thread may have written the word between `first` (NULL: start) and the
@@ -352,7 +344,7 @@ static bool order_memory_may_be_written(const struct histories *histories,
 	if (!histories->word_capacity)
 		return false;
 	slot = slots_find(histories->words, histories->word_capacity, sizeof *histories->words,
-		(order_memory_hidden_event_of(order, read)->address >> 3) + 1);
+		(walk_event_of(order->walk, read)->address >> 3) + 1);
 	if (!slot->key || slot->count > WRITES_MOST)
 		return slot->key;
 	for (uint32_t at = slot->newest; at; at = histories->writes[at - 1].older) {
@@ -383,8 +375,7 @@ static void order_memory_find_changed(struct order *order)
 	struct histories histories = {0};
 
 	for (uint64_t i = 0; i < order->event_count; i++) {
-		const struct walk_event *event =
-			order_memory_hidden_event_of(order, order->events[i]);
+		const struct walk_event *event = walk_event_of(order->walk, order->events[i]);
 
 		if (event->kind != EVENT_WRITE)
 			continue;
@@ -395,7 +386,7 @@ static void order_memory_find_changed(struct order *order)
 	}
 	for (uint64_t i = 0; i < order->event_count; i++) {
 		const struct event_id id = order->events[i];
-		const struct walk_event *event = order_memory_hidden_event_of(order, id), *last;
+		const struct walk_event *event = walk_event_of(order->walk, id), *last;
 		struct event_id before = {.thread = id.thread};
 
 		if (!order_memory_is_in_one_word(event))

@@ -309,7 +309,7 @@ static void interleavings_describe_access(
 static void interleavings_describe_event(struct sensitivity *analysis, const struct walk *walk,
 	struct event_id id, struct sensitive_step *step)
 {
-	const struct walk_event *event = &walk->threads[id.thread].events[id.index];
+	const struct walk_event *event = walk_event_of(walk, id);
 
 	*step = (struct sensitive_step){.thread = id.thread};
 	interleavings_set_place(

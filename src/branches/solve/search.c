@@ -251,13 +251,11 @@ static bool search_is_one_chunk(const struct sensitivity *analysis)
 	return chunk_is_whole(analysis, analysis->options.window);
 }
 
-enum solver_kind search_kind(const struct sensitivity *analysis, enum search_pass pass)
+bool search_has_open_addresses(const struct sensitivity *analysis, enum search_pass pass)
 {
-	if (search_is_near(pass) && analysis->order.event_count > SEARCH_OPEN_AT_ONCE_MOST)
-		return SOLVER_PLAIN;
-	return search_is_open(pass) || search_is_near(pass) || search_is_one_chunk(analysis)
-		       ? SOLVER_OPEN
-		       : SOLVER_PLAIN;
+	if (search_is_near(pass))
+		return analysis->order.event_count <= SEARCH_OPEN_AT_ONCE_MOST;
+	return search_is_open(pass) || search_is_one_chunk(analysis);
 }
 
 bool search_is_new(const struct worker *worker)

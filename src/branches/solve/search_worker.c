@@ -67,10 +67,8 @@ static void search_worker_keep_others_on_path(struct solver *solver, uint16_t th
 			other != thread && i < solver->window->end[other]; i++)
 			if (!solver->times[other][i])
 				Z3_solver_assert(solver->z3, solver->handle,
-					Z3_mk_not(solver->z3,
-						Z3_mk_eq(solver->z3, solver->cuts[other],
-							Z3_mk_int(solver->z3, (int)i,
-								solver->integer))));
+					solver_not(solver, solver_stops_before(solver,
+								   (struct event_id){other, i})));
 }
 
 static bool search_worker_is_end_of_run(
@@ -101,8 +99,8 @@ static void search_worker_keep_run_going(struct solver *solver, uint16_t thread)
 			search_worker_is_end_of_run(
 				walk, other, &walk->threads[other].events[count - 1]))
 			Z3_solver_assert(solver->z3, solver->handle,
-				Z3_mk_lt(solver->z3, solver->cuts[other],
-					Z3_mk_int(solver->z3, (int)count, solver->integer)));
+				solver_stops_by(
+					solver, (struct event_id){other, (uint32_t)count - 1}));
 	}
 }
 
@@ -124,11 +122,10 @@ static void search_worker_keep_others_from_failing(struct solver *solver, uint16
 			fails = search_worker_is_end_of_run(solver->walk, other, event)
 					? solver_as_it_was(solver, event)
 					: solver_otherwise(solver, event);
-			stands = Z3_mk_eq(solver->z3, solver->cuts[other],
-				Z3_mk_int(solver->z3, (int)i, solver->integer));
+			stands = solver_stops_before(solver, (struct event_id){other, i});
 			if (fails)
 				Z3_solver_assert(solver->z3, solver->handle,
-					Z3_mk_not(solver->z3, solver_and(solver, stands, fails)));
+					solver_not(solver, solver_and(solver, stands, fails)));
 		}
 }
 
@@ -161,9 +158,7 @@ static Z3_lbool search_worker_ask_solver(struct worker *worker, struct event_id 
 	search_worker_keep_run_going(solver, goal.thread);
 	if (reached)
 		Z3_solver_assert(solver->z3, solver->handle, reached);
-	Z3_solver_assert(solver->z3, solver->handle,
-		Z3_mk_eq(solver->z3, solver->cuts[goal.thread],
-			Z3_mk_int(solver->z3, (int)goal.index, solver->integer)));
+	Z3_solver_assert(solver->z3, solver->handle, solver_stops_before(solver, goal));
 	answer = Z3_solver_check(solver->z3, solver->handle);
 	if (answer == Z3_L_TRUE && !search_worker_take_answer(worker, goal)) {
 		Z3_solver_push(solver->z3, solver->handle);
@@ -326,8 +321,12 @@ static void search_worker_open_constraints(struct worker *worker)
 	uint64_t solve_ns;
 	bool is_wrong;
 
-	solver_open(solver, &analysis->walk, &analysis->order, &worker->chunk.window,
-		search_kind(analysis, worker->pass), search_end_ns(analysis));
+	solver_open(solver,
+		&(struct solver_question){.walk = &analysis->walk,
+			.order = &analysis->order,
+			.window = &worker->chunk.window,
+			.has_open_addresses = search_has_open_addresses(analysis, worker->pass),
+			.end_ns = search_end_ns(analysis)});
 	search_worker_set_parameters(solver, search_worker_question_ns(analysis, worker->pass));
 	search_worker_set_z3(worker, solver->z3);
 	is_wrong = !solver->is_cut && chunk_is_all(&worker->chunk, analysis) &&

@@ -291,7 +291,7 @@ bool turns_end(struct worker *worker);
 #define SEARCH_NEAR_QUERY_PART 10
 
 bool search_is_near(enum search_pass pass);
-enum solver_kind search_kind(const struct sensitivity *analysis, enum search_pass pass);
+bool search_has_open_addresses(const struct sensitivity *analysis, enum search_pass pass);
 /* Returns whether the pass counts the events that it leaves out. False if another pass covers
  * them. */
 bool search_counts(enum search_pass pass);

@@ -36,8 +36,8 @@ static void test_aliases__a_read_may_go_elsewhere(void **state)
 	set_first(trace, SEEN_X, 5);
 	goal = find_five(trace);
 	write(trace, 0, X, SEEN_X);
-	assert_true(may_flip(trace, goal, NULL, SOLVER_OPEN));
-	assert_false(may_flip(trace, goal, NULL, SOLVER_PLAIN));
+	assert_true(may_flip(trace, goal, NULL, true));
+	assert_false(may_flip(trace, goal, NULL, false));
 }
 
 static void test_aliases__not_where_no_pointer_leads(void **state)
@@ -48,7 +48,7 @@ static void test_aliases__not_where_no_pointer_leads(void **state)
 	set_first(trace, SEEN_X, 5);
 	goal = find_five(trace);
 	write(trace, 0, X, SEEN_Y);
-	assert_false(may_flip(trace, goal, NULL, SOLVER_OPEN));
+	assert_false(may_flip(trace, goal, NULL, true));
 }
 
 static void test_aliases__what_is_written_there_is_read(void **state)
@@ -58,7 +58,7 @@ static void test_aliases__what_is_written_there_is_read(void **state)
 
 	write(trace, 0, SEEN_X, 5);
 	write(trace, 0, X, SEEN_X);
-	assert_true(may_flip(trace, goal, NULL, SOLVER_OPEN));
+	assert_true(may_flip(trace, goal, NULL, true));
 }
 
 static void test_aliases__not_what_is_written_later(void **state)
@@ -72,7 +72,7 @@ static void test_aliases__not_what_is_written_later(void **state)
 	(void)op(trace, 0, OP_THREAD_JOIN, 0);
 	trace->ops[trace->record.op_count - 1].other = 1;
 	write(trace, 0, SEEN_X, 5);
-	assert_false(may_flip(trace, goal, NULL, SOLVER_OPEN));
+	assert_false(may_flip(trace, goal, NULL, true));
 }
 
 static void test_aliases__a_write_may_go_elsewhere(void **state)
@@ -88,10 +88,10 @@ static void test_aliases__a_write_may_go_elsewhere(void **state)
 		term_place(&trace->walk.terms, pointer);
 	goal = branch(trace, 1, read(trace, 1, SEEN_X, 0), 5);
 	/* the pointer does not change */
-	assert_false(may_flip(trace, goal, NULL, SOLVER_OPEN));
+	assert_false(may_flip(trace, goal, NULL, true));
 	write(trace, 2, X, SEEN_X);
-	assert_true(may_flip(trace, goal, NULL, SOLVER_OPEN));
-	assert_false(may_flip(trace, goal, NULL, SOLVER_PLAIN));
+	assert_true(may_flip(trace, goal, NULL, true));
+	assert_false(may_flip(trace, goal, NULL, false));
 }
 
 static void test_aliases__a_write_that_went_elsewhere_is_missing(void **state)
@@ -108,10 +108,10 @@ static void test_aliases__a_write_that_went_elsewhere_is_missing(void **state)
 		term_place(&trace->walk.terms, pointer);
 	op(trace, 0, OP_THREAD_CREATE, 0)->other = 1;
 	goal = branch(trace, 1, read(trace, 1, Y, 5), 5);
-	assert_false(may_flip(trace, goal, NULL, SOLVER_OPEN));
+	assert_false(may_flip(trace, goal, NULL, true));
 	write(trace, 2, X, SEEN_X);
-	assert_true(may_flip(trace, goal, NULL, SOLVER_OPEN));
-	assert_false(may_flip(trace, goal, NULL, SOLVER_PLAIN));
+	assert_true(may_flip(trace, goal, NULL, true));
+	assert_false(may_flip(trace, goal, NULL, false));
 }
 
 static void test_aliases__who_looked_at_the_pointer_knows_it(void **state)
@@ -126,7 +126,7 @@ static void test_aliases__who_looked_at_the_pointer_knows_it(void **state)
 	(void)branch(trace, 1, pointer, Y); /* this branch fixes the path */
 	goal = branch(trace, 1, read_through(trace, 1, pointer, Y, 0), 5);
 	write(trace, 0, X, SEEN_X);
-	assert_false(may_flip(trace, goal, NULL, SOLVER_OPEN));
+	assert_false(may_flip(trace, goal, NULL, true));
 }
 
 static void test_aliases__too_many_keep_their_address(void **state)
@@ -139,10 +139,10 @@ static void test_aliases__too_many_keep_their_address(void **state)
 	write(trace, 0, X, SEEN_X);
 	write(trace, 0, X, SEEN_Y); /* the places of both pointers overlap now */
 	write(trace, 0, SEEN_Y, 0);
-	assert_true(may_flip(trace, goal, NULL, SOLVER_OPEN));
+	assert_true(may_flip(trace, goal, NULL, true));
 	for (int i = 1; i < WRITES_TOO_MANY; i++)
 		write(trace, 0, SEEN_Y, 0);
-	assert_false(may_flip(trace, goal, NULL, SOLVER_OPEN));
+	assert_false(may_flip(trace, goal, NULL, true));
 }
 
 static int set_up_open(void **state)

@@ -17,7 +17,7 @@ static void test_constraints__a_read_may_come_before_a_write(void **state)
 
 	write(trace, 0, X, 1);
 	goal = branch(trace, 1, read(trace, 1, X, 1), 1);
-	assert_true(may_flip(trace, goal, NULL, SOLVER_OPEN));
+	assert_true(may_flip(trace, goal, NULL, true));
 }
 
 static void test_constraints__no_write_no_other_value(void **state)
@@ -27,7 +27,7 @@ static void test_constraints__no_write_no_other_value(void **state)
 
 	write(trace, 0, Y, 1);
 	goal = branch(trace, 1, read(trace, 1, X, 0), 1);
-	assert_false(may_flip(trace, goal, NULL, SOLVER_OPEN));
+	assert_false(may_flip(trace, goal, NULL, true));
 }
 
 static void test_constraints__creation_orders(void **state)
@@ -38,7 +38,7 @@ static void test_constraints__creation_orders(void **state)
 	write(trace, 0, X, 1);
 	op(trace, 0, OP_THREAD_CREATE, 0)->other = 1;
 	goal = branch(trace, 1, read(trace, 1, X, 1), 1);
-	assert_false(may_flip(trace, goal, NULL, SOLVER_OPEN));
+	assert_false(may_flip(trace, goal, NULL, true));
 }
 
 static void test_constraints__joining_orders(void **state)
@@ -49,7 +49,7 @@ static void test_constraints__joining_orders(void **state)
 	write(trace, 1, X, 1);
 	op(trace, 0, OP_THREAD_JOIN, 0)->other = 1;
 	goal = branch(trace, 0, read(trace, 0, X, 1), 1);
-	assert_false(may_flip(trace, goal, NULL, SOLVER_OPEN));
+	assert_false(may_flip(trace, goal, NULL, true));
 }
 
 /* One thread writes 1 and then 2 in a section; may the other one see 1 in its own? */
@@ -65,7 +65,7 @@ static bool may_see_between(
 	op(trace, 1, reader, LOCK);
 	goal = branch(trace, 1, read(trace, 1, X, 2), 1);
 	op(trace, 1, unlock, LOCK);
-	return may_flip(trace, goal, NULL, SOLVER_OPEN);
+	return may_flip(trace, goal, NULL, true);
 }
 
 static void test_constraints__sections_of_one_mutex_exclude_each_other(void **state)
@@ -94,7 +94,7 @@ static void test_constraints__a_failed_try_lies_in_a_section(void **state)
 	op(trace, 1, OP_MUTEX_TRYLOCK, LOCK)->flags = RECORD_OP_FAILED;
 	goal = branch(trace, 1, read(trace, 1, X, 1), 1);
 	op(trace, 0, OP_MUTEX_UNLOCK, LOCK);
-	assert_false(may_flip(trace, goal, NULL, SOLVER_OPEN));
+	assert_false(may_flip(trace, goal, NULL, true));
 }
 
 /* A thread that has seen the flag also sees the writes before the flag. */
@@ -107,7 +107,7 @@ static void test_constraints__branches_before_keep_their_way(void **state)
 	write(trace, 0, Y, 1);
 	(void)branch(trace, 1, read(trace, 1, Y, 1), 1);
 	goal = branch(trace, 1, read(trace, 1, X, 1), 1);
-	assert_false(may_flip(trace, goal, NULL, SOLVER_OPEN));
+	assert_false(may_flip(trace, goal, NULL, true));
 }
 
 /* A read before the chunk has the value that it had, though the branch on it is in the chunk. */
@@ -119,8 +119,8 @@ static void test_constraints__what_was_read_before_a_chunk_is_known(void **state
 
 	goal = branch(trace, 1, read(trace, 1, X, 0), 1);
 	write(trace, 0, X, 1);
-	assert_true(may_flip(trace, goal, NULL, SOLVER_OPEN));
-	assert_false(may_flip(trace, goal, begins, SOLVER_OPEN));
+	assert_true(may_flip(trace, goal, NULL, true));
+	assert_false(may_flip(trace, goal, begins, true));
 }
 
 /* ---- locks ---- */
@@ -145,8 +145,8 @@ static void test_constraints__who_holds_the_lock_sees_last_writes_only(void **st
 	is_one = branch(trace, 1, seen, 1);
 	is_two = branch(trace, 1, seen, 2);
 	op(trace, 1, OP_MUTEX_UNLOCK, LOCK);
-	assert_false(may_flip(trace, is_one, NULL, SOLVER_OPEN));
-	assert_true(may_flip(trace, is_two, NULL, SOLVER_OPEN));
+	assert_false(may_flip(trace, is_one, NULL, true));
+	assert_true(may_flip(trace, is_two, NULL, true));
 }
 
 static void test_constraints__without_the_lock_all_writes_are_seen(void **state)
@@ -156,7 +156,7 @@ static void test_constraints__without_the_lock_all_writes_are_seen(void **state)
 
 	write_twice(trace);
 	goal = branch(trace, 1, read(trace, 1, X, 2), 1);
-	assert_true(may_flip(trace, goal, NULL, SOLVER_OPEN));
+	assert_true(may_flip(trace, goal, NULL, true));
 }
 
 static void write_locked(struct trace *trace, uint64_t value)
@@ -234,7 +234,7 @@ static void test_constraints__quotients_go_towards_zero(void **state)
 	write(trace, 0, X, minus_three);
 	goal = branch(
 		trace, 1, divide(trace, read(trace, 1, X, minus_three), two, minus_one), minus_one);
-	assert_true(may_flip(trace, goal, NULL, SOLVER_OPEN));
+	assert_true(may_flip(trace, goal, NULL, true));
 }
 
 /* The quotient is too hard and keeps its value; a division by zero has none. */
@@ -256,7 +256,7 @@ static void test_constraints__a_divisor_may_be_zero(void **state)
 	goal = (struct event_id){1, (uint32_t)trace->walked[1].count - 1};
 	event = add(trace, 1, EVENT_VALUE);
 	event->term = term_place(&trace->walk.terms, divide(trace, a, b, 0));
-	assert_true(may_flip(trace, goal, NULL, SOLVER_OPEN));
+	assert_true(may_flip(trace, goal, NULL, true));
 }
 
 int main(void)
