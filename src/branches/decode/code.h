@@ -225,8 +225,10 @@ struct code {
 };
 
 enum run {
-#define RUN(name, symbolic) RUN_##name,
+#define RUN(name, symbolic, body) RUN_##name,
+#define SPECIAL(name, symbolic) RUN_##name,
 #include "branches/decode/runs.def"
+#undef SPECIAL
 #undef RUN
 	RUN_COUNT
 };

@@ -14,123 +14,90 @@ static bool code_ops_is_constant(const struct maker *maker, int32_t operand)
 	return operand >= 0 && (uint32_t)operand >= maker->function->value_count;
 }
 
+static uint64_t code_ops_constant(const struct maker *maker, int32_t operand)
+{
+	return maker->function->constants[(uint32_t)operand - maker->function->value_count];
+}
+
 /* Chooses the form with two registers, or the following one if the second operand is constant. */
-static void code_ops_set_pair(struct maker *maker, enum run run)
+static void code_ops_set_pair(struct maker *maker, uint16_t run)
 {
 	const int32_t b = maker->code->b;
 
-	maker->op->run = (uint16_t)run;
+	maker->op->run = run;
 	maker->op->b = b;
 	if (!code_ops_is_constant(maker, b))
 		return;
-	maker->op->run = (uint16_t)(run + 1);
-	maker->op->immediate =
-		(int64_t)maker->function->constants[(uint32_t)b - maker->function->value_count];
+	maker->op->run++;
+	maker->op->immediate = (int64_t)code_ops_constant(maker, b);
 }
 
-/* Chooses a specialised shift. There is one only for a constant amount below the width. */
-static bool code_ops_set_shift(struct maker *maker, enum run run)
+/* The specialised forms of an operation on 64 bits, and on 32. */
+struct form {
+	uint8_t sub;
+	uint16_t wide, narrow;
+};
+
+static const struct form *code_ops_find(
+	const struct form *forms, size_t count, const struct code *code)
 {
-	const struct maker before = *maker;
-
-	code_ops_set_pair(maker, run);
-	if (maker->op->run == run + 1 && (uint64_t)maker->op->immediate < maker->code->width)
-		return true;
-	*maker = before;
-	return false;
+	for (size_t i = 0; i < count; i++)
+		if (forms[i].sub == code->sub)
+			return &forms[i];
+	return NULL;
 }
 
+/* Bitwise operations have one form for all widths. There are shifts only for a constant amount below the
+ * width. */
 static void code_ops_make_binary(struct maker *maker)
 {
-	const bool is_wide = maker->code->width == 64;
+	static const struct form forms[] = {{LLVMAdd, RUN_ADD, RUN_ADD32},
+		{LLVMSub, RUN_SUB, RUN_SUB32}, {LLVMMul, RUN_MUL, RUN_MUL32},
+		{LLVMAnd, RUN_AND, RUN_AND}, {LLVMOr, RUN_OR, RUN_OR}, {LLVMXor, RUN_XOR, RUN_XOR},
+		{LLVMShl, RUN_SHL, RUN_SHL32}, {LLVMLShr, RUN_LSHR, RUN_LSHR},
+		{LLVMAShr, RUN_ASHR, RUN_ASHR32}};
+	const struct code *code = maker->code;
+	const struct form *form = code_ops_find(forms, sizeof forms / sizeof *forms, code);
+	const bool is_shift = code->sub >= LLVMShl && code->sub <= LLVMAShr;
 
 	maker->op->run = RUN_BINARY;
-	maker->op->scale = maker->code->sub;
-	if (maker->code->sub == LLVMAnd || maker->code->sub == LLVMOr ||
-		maker->code->sub == LLVMXor) {
-		code_ops_set_pair(maker, maker->code->sub == LLVMAnd  ? RUN_AND
-					 : maker->code->sub == LLVMOr ? RUN_OR
-								      : RUN_XOR);
+	maker->op->scale = code->sub;
+	if (!form || (form->wide != form->narrow && code->width != 64 && code->width != 32) ||
+		(is_shift && ((code->width != 64 && code->width != 32) ||
+				     !code_ops_is_constant(maker, code->b) ||
+				     code_ops_constant(maker, code->b) >= code->width)))
 		return;
-	}
-	if (!is_wide && maker->code->width != 32)
-		return;
-	switch (maker->code->sub) {
-	case LLVMAdd:
-		code_ops_set_pair(maker, is_wide ? RUN_ADD : RUN_ADD32);
-		return;
-	case LLVMSub:
-		code_ops_set_pair(maker, is_wide ? RUN_SUB : RUN_SUB32);
-		return;
-	case LLVMMul:
-		code_ops_set_pair(maker, is_wide ? RUN_MUL : RUN_MUL32);
-		return;
-	case LLVMShl:
-		if (code_ops_set_shift(maker, is_wide ? RUN_SHL : RUN_SHL32))
-			return;
-		break;
-	case LLVMLShr:
-		if (code_ops_set_shift(maker, RUN_LSHR))
-			return;
-		break;
-	case LLVMAShr:
-		if (code_ops_set_shift(maker, is_wide ? RUN_ASHR : RUN_ASHR32))
-			return;
-		break;
-	default:
-		break;
-	}
-	maker->op->run = RUN_BINARY;
-	maker->op->b = maker->code->b;
-	maker->op->scale = maker->code->sub;
+	code_ops_set_pair(maker, code->width == 64 ? form->wide : form->narrow);
 }
 
 /* Makes a comparison in one of four forms: plain or fused with the branch, each with a register or
  * a constant. */
 static void code_ops_make_compare(struct maker *maker)
 {
-	static const struct {
-		uint8_t predicate;
-		uint16_t wide, narrow;
-	} rows[] = {{LLVMIntEQ, RUN_EQ, RUN_EQ}, {LLVMIntNE, RUN_NE, RUN_NE},
-		{LLVMIntUGT, RUN_UGT, RUN_UGT}, {LLVMIntUGE, RUN_UGE, RUN_UGE},
-		{LLVMIntULT, RUN_ULT, RUN_ULT}, {LLVMIntULE, RUN_ULE, RUN_ULE},
-		{LLVMIntSGT, RUN_SGT, RUN_SGT32}, {LLVMIntSGE, RUN_SGE, RUN_SGE32},
-		{LLVMIntSLT, RUN_SLT, RUN_SLT32}, {LLVMIntSLE, RUN_SLE, RUN_SLE32}};
-	const bool is_signed = maker->code->sub >= LLVMIntSGT;
+	static const struct form forms[] = {{LLVMIntEQ, RUN_EQ, RUN_EQ},
+		{LLVMIntNE, RUN_NE, RUN_NE}, {LLVMIntUGT, RUN_UGT, RUN_UGT},
+		{LLVMIntUGE, RUN_UGE, RUN_UGE}, {LLVMIntULT, RUN_ULT, RUN_ULT},
+		{LLVMIntULE, RUN_ULE, RUN_ULE}, {LLVMIntSGT, RUN_SGT, RUN_SGT32},
+		{LLVMIntSGE, RUN_SGE, RUN_SGE32}, {LLVMIntSLT, RUN_SLT, RUN_SLT32},
+		{LLVMIntSLE, RUN_SLE, RUN_SLE32}};
+	const struct code *code = maker->code;
+	const struct form *form = code_ops_find(forms, sizeof forms / sizeof *forms, code);
 
-	if (is_signed && maker->code->width != 64 && maker->code->width != 32)
+	if (!form || (form->wide != form->narrow && code->width != 64 && code->width != 32))
 		return;
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		if (rows[i].predicate != maker->code->sub)
-			continue;
-		code_ops_set_pair(maker, maker->code->width == 64 ? rows[i].wide : rows[i].narrow);
-		/* Order of the forms: plain, fused; then the same two with a constant. */
-		if (code_ops_is_constant(maker, maker->code->b))
-			maker->op->run++;
-	}
+	code_ops_set_pair(maker, code->width == 64 ? form->wide : form->narrow);
+	/* Order of the forms: plain, fused; then the same two with a constant. */
+	maker->op->run += code_ops_is_constant(maker, code->b);
 }
 
 static void code_ops_make_float(struct maker *maker)
 {
-	if (maker->code->width != 64)
-		return;
-	switch (maker->code->sub) {
-	case LLVMFAdd:
-		maker->op->run = RUN_FADD;
-		return;
-	case LLVMFSub:
-		maker->op->run = RUN_FSUB;
-		return;
-	case LLVMFMul:
-		maker->op->run = RUN_FMUL;
-		return;
-	case LLVMFDiv:
-		maker->op->run = RUN_FDIV;
-		return;
-	default:
-		return;
-	}
+	static const struct form forms[] = {{LLVMFAdd, RUN_FADD, 0}, {LLVMFSub, RUN_FSUB, 0},
+		{LLVMFMul, RUN_FMUL, 0}, {LLVMFDiv, RUN_FDIV, 0}};
+	const struct form *form = code_ops_find(forms, sizeof forms / sizeof *forms, maker->code);
+
+	if (form && maker->code->width == 64)
+		maker->op->run = form->wide;
 }
 
 static void code_ops_make_address(struct maker *maker)
@@ -151,33 +118,17 @@ static void code_ops_make_address(struct maker *maker)
 static void code_ops_make_access(struct maker *maker)
 {
 	const struct code *code = maker->code;
-	const bool is_load = code->op == CODE_LOAD;
-	uint32_t number;
+	const bool is_load = code->op == CODE_LOAD, is_local = code->place == PLACE_LOCAL;
 
 	maker->op->run = RUN_SLOW;
-	if (code->is_vector || code->place == PLACE_CONSTANT || code->width != 8 * code->bytes)
+	if (code->is_vector || code->place == PLACE_CONSTANT || code->width != 8 * code->bytes ||
+		code->bytes > 8 || code->bytes & (code->bytes - 1))
 		return;
-	switch (code->bytes) {
-	case 1:
-		number = 0;
-		break;
-	case 2:
-		number = 1;
-		break;
-	case 4:
-		number = 2;
-		break;
-	case 8:
-		number = 3;
-		break;
-	default:
-		return;
-	}
-	if (code->place == PLACE_LOCAL)
-		maker->op->run =
-			(uint16_t)((is_load ? RUN_LOCAL_LOAD1 : RUN_LOCAL_STORE1) + number);
-	else
-		maker->op->run = (uint16_t)((is_load ? RUN_LOAD1 : RUN_STORE1) + number);
+	/* The forms for 1, 2, 4 and 8 bytes follow each other. */
+	maker->op->run = (uint16_t)((is_local	      ? is_load ? RUN_LOCAL_LOAD1 : RUN_LOCAL_STORE1
+					    : is_load ? RUN_LOAD1
+						      : RUN_STORE1) +
+				    __builtin_ctz(code->bytes));
 	maker->op->number = code->site;
 }
 

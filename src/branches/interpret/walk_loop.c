@@ -139,38 +139,16 @@ static inline uint64_t walk_loop_derive(
 		NEXT;                                                                              \
 	} while (0)
 
-#define DO_PAIR(name, expression)                                                                  \
-	run_##name:                                                                                \
+/* The bodies of runs.def. `b` is the second operand, for one operand 0. */
+#define RESULT(second, expression)                                                                 \
 	{                                                                                          \
-		const uint64_t a = r[op->a], b = r[op->b];                                         \
-		r[op->to] = (expression);                                                          \
-		NEXT;                                                                              \
-	}                                                                                          \
-	run_##name##_I:                                                                            \
-	{                                                                                          \
-		const uint64_t a = r[op->a], b = (uint64_t)op->immediate;                          \
+		const uint64_t a = r[op->a], b = second;                                           \
+		(void)b;                                                                           \
 		r[op->to] = (expression);                                                          \
 		NEXT;                                                                              \
 	}
 
-#define ONE(name, expression)                                                                      \
-	run_##name:                                                                                \
-	{                                                                                          \
-		const uint64_t a = r[op->a];                                                       \
-		r[op->to] = (expression);                                                          \
-		NEXT;                                                                              \
-	}
-
-#define TWO(name, expression)                                                                      \
-	run_##name:                                                                                \
-	{                                                                                          \
-		const uint64_t a = r[op->a], b = r[op->b];                                         \
-		r[op->to] = (expression);                                                          \
-		NEXT;                                                                              \
-	}
-
-#define WITH_BRANCH(name, second, expression)                                                      \
-	run_##name:                                                                                \
+#define GO(second, expression)                                                                     \
 	{                                                                                          \
 		const uint64_t a = r[op->a], b = second;                                           \
 		const bool is_true = (expression);                                                 \
@@ -180,13 +158,7 @@ static inline uint64_t walk_loop_derive(
 		goto branch;                                                                       \
 	}
 
-#define DO_COMPARE(name, expression)                                                               \
-	DO_PAIR(name, expression)                                                                  \
-	WITH_BRANCH(name##_GO, r[op->b], expression)                                               \
-	WITH_BRANCH(name##_I_GO, (uint64_t)op->immediate, expression)
-
 #define LOAD(bytes, type)                                                                          \
-	run_LOAD##bytes:                                                                           \
 	{                                                                                          \
 		const uint64_t address = r[op->a];                                                 \
 		type value;                                                                        \
@@ -202,22 +174,9 @@ static inline uint64_t walk_loop_derive(
 		if (walker->is_noting)                                                             \
 			walk_note_access(walker, op->number, address, bytes, false);               \
 		NEXT;                                                                              \
-	}                                                                                          \
-	run_LOCAL_LOAD##bytes:                                                                     \
-	{                                                                                          \
-		const uint64_t local = r[op->a] - locals;                                          \
-		type value;                                                                        \
-		if (UNLIKELY(local + bytes > walker->local_bytes) ||                               \
-			(UNLIKELY(walker->is_watching) &&                                          \
-				walk_may_have_term(walker, r[op->a] | WALK_LOCAL_KEY, bytes)))     \
-			goto slow_load;                                                            \
-		memcpy(&value, walker->locals + local, bytes);                                     \
-		r[op->to] = value;                                                                 \
-		NEXT;                                                                              \
 	}
 
 #define STORE(bytes, type)                                                                         \
-	run_STORE##bytes:                                                                          \
 	{                                                                                          \
 		const uint64_t address = r[op->b];                                                 \
 		const type value = (type)r[op->a];                                                 \
@@ -232,16 +191,29 @@ static inline uint64_t walk_loop_derive(
 		if (walker->is_noting)                                                             \
 			walk_note_access(walker, op->number, address, bytes, true);                \
 		NEXT;                                                                              \
-	}                                                                                          \
-	run_LOCAL_STORE##bytes:                                                                    \
+	}
+
+/* Leaves the plain form if the access is not inside of the walk's locals, or has a term. */
+#define CHECK_LOCAL(address, bytes, slow)                                                          \
+	if (UNLIKELY(address - locals + bytes > walker->local_bytes) ||                            \
+		(UNLIKELY(walker->is_watching) &&                                                  \
+			walk_may_have_term(walker, address | WALK_LOCAL_KEY, bytes)))              \
+	goto slow
+
+#define LOCAL_LOAD(bytes, type)                                                                    \
 	{                                                                                          \
-		const uint64_t local = r[op->b] - locals;                                          \
+		type value;                                                                        \
+		CHECK_LOCAL(r[op->a], bytes, slow_load);                                           \
+		memcpy(&value, walker->locals + (r[op->a] - locals), bytes);                       \
+		r[op->to] = value;                                                                 \
+		NEXT;                                                                              \
+	}
+
+#define LOCAL_STORE(bytes, type)                                                                   \
+	{                                                                                          \
 		const type value = (type)r[op->a];                                                 \
-		if (UNLIKELY(local + bytes > walker->local_bytes) ||                               \
-			(UNLIKELY(walker->is_watching) &&                                          \
-				walk_may_have_term(walker, r[op->b] | WALK_LOCAL_KEY, bytes)))     \
-			goto slow_store;                                                           \
-		memcpy(walker->locals + local, &value, bytes);                                     \
+		CHECK_LOCAL(r[op->b], bytes, slow_store);                                          \
+		memcpy(walker->locals + (r[op->b] - locals), &value, bytes);                       \
 		NEXT;                                                                              \
 	}
 
@@ -262,13 +234,17 @@ static inline uint64_t walk_loop_derive(
 void walk_frames(struct walker *walker)
 {
 	static const void *const plain[] = {
-#define RUN(name, symbolic) &&run_##name,
+#define RUN(name, symbolic, body) &&run_##name,
+#define SPECIAL(name, symbolic) &&run_##name,
 #include "branches/decode/runs.def"
+#undef SPECIAL
 #undef RUN
 	};
 	static const void *const symbolic[] = {
-#define RUN(name, symbolic) &&symbolic_##symbolic,
+#define RUN(name, symbolic, body) &&symbolic_##symbolic,
+#define SPECIAL(name, symbolic) &&symbolic_##symbolic,
 #include "branches/decode/runs.def"
+#undef SPECIAL
 #undef RUN
 	};
 	uint8_t *const memory = walker->memory, *const touched = walker->touched;
@@ -308,56 +284,11 @@ run_COMPUTE:
 	r[op->to] = walk_compute(function->codes + (op - function->ops), r);
 	NEXT;
 
-	DO_PAIR(ADD, a + b)
-	DO_PAIR(ADD32, (uint32_t)(a + b))
-	DO_PAIR(SUB, a - b)
-	DO_PAIR(SUB32, (uint32_t)(a - b))
-	DO_PAIR(MUL, a * b)
-	DO_PAIR(MUL32, (uint32_t)(a * b))
-	DO_PAIR(AND, a & b)
-	DO_PAIR(OR, a | b)
-	DO_PAIR(XOR, a ^ b)
-	DO_PAIR(SHL, a << (b & 63))
-	DO_PAIR(SHL32, (uint32_t)(a << (b & 63)))
-	DO_PAIR(LSHR, a >> (b & 63))
-	DO_PAIR(ASHR, (uint64_t)((int64_t)a >> (b & 63)))
-	DO_PAIR(ASHR32, (uint32_t)((int32_t)a >> (b & 31)))
-	TWO(BINARY, compute_binary(op->scale, op->width, a, b))
-	ONE(MOVE, a)
-	ONE(SIGN, compute_mask((uint64_t)compute_signed(a, op->scale), op->width))
-	TWO(FADD, walk_loop_as_bits(walk_loop_as_double(a) + walk_loop_as_double(b)))
-	TWO(FSUB, walk_loop_as_bits(walk_loop_as_double(a) - walk_loop_as_double(b)))
-	TWO(FMUL, walk_loop_as_bits(walk_loop_as_double(a) * walk_loop_as_double(b)))
-	TWO(FDIV, walk_loop_as_bits(walk_loop_as_double(a) / walk_loop_as_double(b)))
-	TWO(FCMP, walk_loop_compare_doubles(
-			  op->scale, walk_loop_as_double(a), walk_loop_as_double(b)))
-	WITH_BRANCH(FCMP_GO, r[op->b],
-		walk_loop_compare_doubles(
-			op->scale, walk_loop_as_double(a), walk_loop_as_double(b)))
-	ONE(ADDRESS_I, a + (uint64_t)op->immediate)
-	TWO(ADDRESS_X, a + b * op->scale + (uint64_t)op->immediate)
-	DO_COMPARE(EQ, a == b)
-	DO_COMPARE(NE, a != b)
-	DO_COMPARE(UGT, a > b)
-	DO_COMPARE(UGE, a >= b)
-	DO_COMPARE(ULT, a < b)
-	DO_COMPARE(ULE, a <= b)
-	DO_COMPARE(SGT, (int64_t)a > (int64_t)b)
-	DO_COMPARE(SGE, (int64_t)a >= (int64_t)b)
-	DO_COMPARE(SLT, (int64_t)a < (int64_t)b)
-	DO_COMPARE(SLE, (int64_t)a <= (int64_t)b)
-	DO_COMPARE(SGT32, (int32_t)a > (int32_t)b)
-	DO_COMPARE(SGE32, (int32_t)a >= (int32_t)b)
-	DO_COMPARE(SLT32, (int32_t)a < (int32_t)b)
-	DO_COMPARE(SLE32, (int32_t)a <= (int32_t)b)
-	LOAD(1, uint8_t)
-	LOAD(2, uint16_t)
-	LOAD(4, uint32_t)
-	LOAD(8, uint64_t)
-	STORE(1, uint8_t)
-	STORE(2, uint16_t)
-	STORE(4, uint32_t)
-	STORE(8, uint64_t)
+#define RUN(name, symbolic, body) run_##name : body
+#define SPECIAL(name, symbolic)
+#include "branches/decode/runs.def"
+#undef SPECIAL
+#undef RUN
 
 run_SELECT:
 	if (op->number != UINT32_MAX) {
