@@ -39,65 +39,58 @@ static Z3_ast terms_divide_by_power(
 	return term->sub == LLVMSDiv ? quotient : Z3_mk_bvsub(z3, a, Z3_mk_bvshl(z3, quotient, by));
 }
 
-static Z3_ast terms_binary(Z3_context z3, uint8_t opcode, Z3_ast a, Z3_ast b)
+typedef Z3_ast terms_maker(Z3_context z3, Z3_ast a, Z3_ast b);
+
+static Z3_ast terms_differ(Z3_context z3, Z3_ast a, Z3_ast b)
 {
-	switch (opcode) {
-	case LLVMAdd:
-		return Z3_mk_bvadd(z3, a, b);
-	case LLVMSub:
-		return Z3_mk_bvsub(z3, a, b);
-	case LLVMMul:
-		return Z3_mk_bvmul(z3, a, b);
-	case LLVMUDiv:
-		return Z3_mk_bvudiv(z3, a, b);
-	case LLVMSDiv:
-		return Z3_mk_bvsdiv(z3, a, b);
-	case LLVMURem:
-		return Z3_mk_bvurem(z3, a, b);
-	case LLVMSRem:
-		return Z3_mk_bvsrem(z3, a, b);
-	case LLVMShl:
-		return Z3_mk_bvshl(z3, a, b);
-	case LLVMLShr:
-		return Z3_mk_bvlshr(z3, a, b);
-	case LLVMAShr:
-		return Z3_mk_bvashr(z3, a, b);
-	case LLVMAnd:
-		return Z3_mk_bvand(z3, a, b);
-	case LLVMOr:
-		return Z3_mk_bvor(z3, a, b);
-	case LLVMXor:
-		return Z3_mk_bvxor(z3, a, b);
-	default:
-		return NULL;
-	}
+	return Z3_mk_not(z3, Z3_mk_eq(z3, a, b));
 }
 
-static Z3_ast terms_compare(Z3_context z3, uint8_t predicate, Z3_ast a, Z3_ast b)
-{
-	switch (predicate) {
-	case LLVMIntEQ:
-		return Z3_mk_eq(z3, a, b);
-	case LLVMIntNE:
-		return Z3_mk_not(z3, Z3_mk_eq(z3, a, b));
-	case LLVMIntUGT:
-		return Z3_mk_bvugt(z3, a, b);
-	case LLVMIntUGE:
-		return Z3_mk_bvuge(z3, a, b);
-	case LLVMIntULT:
-		return Z3_mk_bvult(z3, a, b);
-	case LLVMIntULE:
-		return Z3_mk_bvule(z3, a, b);
-	case LLVMIntSGT:
-		return Z3_mk_bvsgt(z3, a, b);
-	case LLVMIntSGE:
-		return Z3_mk_bvsge(z3, a, b);
-	case LLVMIntSLT:
-		return Z3_mk_bvslt(z3, a, b);
-	default:
-		return Z3_mk_bvsle(z3, a, b);
-	}
-}
+/* By LLVMOpcode; NULL: not translated. */
+static terms_maker *const binary_makers[] = {
+	[LLVMAdd] = Z3_mk_bvadd,
+	[LLVMSub] = Z3_mk_bvsub,
+	[LLVMMul] = Z3_mk_bvmul,
+	[LLVMUDiv] = Z3_mk_bvudiv,
+	[LLVMSDiv] = Z3_mk_bvsdiv,
+	[LLVMURem] = Z3_mk_bvurem,
+	[LLVMSRem] = Z3_mk_bvsrem,
+	[LLVMShl] = Z3_mk_bvshl,
+	[LLVMLShr] = Z3_mk_bvlshr,
+	[LLVMAShr] = Z3_mk_bvashr,
+	[LLVMAnd] = Z3_mk_bvand,
+	[LLVMOr] = Z3_mk_bvor,
+	[LLVMXor] = Z3_mk_bvxor,
+};
+
+/* By LLVMIntPredicate. */
+static terms_maker *const compare_makers[] = {
+	[LLVMIntEQ] = Z3_mk_eq,
+	[LLVMIntNE] = terms_differ,
+	[LLVMIntUGT] = Z3_mk_bvugt,
+	[LLVMIntUGE] = Z3_mk_bvuge,
+	[LLVMIntULT] = Z3_mk_bvult,
+	[LLVMIntULE] = Z3_mk_bvule,
+	[LLVMIntSGT] = Z3_mk_bvsgt,
+	[LLVMIntSGE] = Z3_mk_bvsge,
+	[LLVMIntSLT] = Z3_mk_bvslt,
+	[LLVMIntSLE] = Z3_mk_bvsle,
+};
+
+/* By LLVMAtomicRMWBinOp, as far as they are no minimum or maximum. */
+static terms_maker *const update_makers[] = {
+	[LLVMAtomicRMWBinOpAdd] = Z3_mk_bvadd,
+	[LLVMAtomicRMWBinOpSub] = Z3_mk_bvsub,
+	[LLVMAtomicRMWBinOpAnd] = Z3_mk_bvand,
+	[LLVMAtomicRMWBinOpNand] = Z3_mk_bvnand,
+	[LLVMAtomicRMWBinOpOr] = Z3_mk_bvor,
+	[LLVMAtomicRMWBinOpXor] = Z3_mk_bvxor,
+};
+
+#define MAKE(makers, number, z3, a, b)                                                             \
+	((number) < sizeof(makers) / sizeof *(makers) && (makers)[number]                          \
+			? (makers)[number](z3, a, b)                                               \
+			: NULL)
 
 static Z3_sort terms_float_sort(Z3_context z3, uint32_t width)
 {
@@ -169,22 +162,10 @@ static Z3_ast terms_conversion(struct solver *solver, const struct term *term, Z
 	}
 }
 
-static Z3_ast terms_smaller(struct solver *solver, uint8_t sub, Z3_ast a, Z3_ast b)
+/* Returns the operand that the comparison holds for. */
+static Z3_ast terms_choose(Z3_context z3, terms_maker *compare, Z3_ast a, Z3_ast b)
 {
-	Z3_context z3 = solver->z3;
-
-	switch (sub) {
-	case INTRINSIC_UNSIGNED_MIN:
-		return Z3_mk_ite(z3, Z3_mk_bvult(z3, a, b), a, b);
-	case INTRINSIC_UNSIGNED_MAX:
-		return Z3_mk_ite(z3, Z3_mk_bvugt(z3, a, b), a, b);
-	case INTRINSIC_SIGNED_MIN:
-		return Z3_mk_ite(z3, Z3_mk_bvslt(z3, a, b), a, b);
-	case INTRINSIC_SIGNED_MAX:
-		return Z3_mk_ite(z3, Z3_mk_bvsgt(z3, a, b), a, b);
-	default:
-		return NULL;
-	}
+	return Z3_mk_ite(z3, compare(z3, a, b), a, b);
 }
 
 static Z3_ast terms_intrinsic(struct solver *solver, const struct term *term, Z3_ast a, Z3_ast b)
@@ -208,44 +189,33 @@ static Z3_ast terms_intrinsic(struct solver *solver, const struct term *term, Z3
 			z3, Z3_mk_fpa_sqrt(z3, Z3_mk_fpa_round_nearest_ties_to_even(z3),
 				    terms_as_float(z3, a, term->width)));
 	case INTRINSIC_UNSIGNED_MIN:
+		return terms_choose(z3, Z3_mk_bvult, a, b);
 	case INTRINSIC_UNSIGNED_MAX:
+		return terms_choose(z3, Z3_mk_bvugt, a, b);
 	case INTRINSIC_SIGNED_MIN:
+		return terms_choose(z3, Z3_mk_bvslt, a, b);
 	case INTRINSIC_SIGNED_MAX:
-		return terms_smaller(solver, term->sub, a, b);
+		return terms_choose(z3, Z3_mk_bvsgt, a, b);
 	default:
 		return solver_count(solver, term, a);
 	}
 }
 
-static Z3_ast terms_updated(struct solver *solver, const struct term *term, Z3_ast a, Z3_ast b)
+static Z3_ast terms_updated(Z3_context z3, uint8_t operation, Z3_ast a, Z3_ast b)
 {
-	Z3_context z3 = solver->z3;
-
-	switch (term->sub) {
+	switch (operation) {
 	case LLVMAtomicRMWBinOpXchg:
 		return b;
-	case LLVMAtomicRMWBinOpAdd:
-		return Z3_mk_bvadd(z3, a, b);
-	case LLVMAtomicRMWBinOpSub:
-		return Z3_mk_bvsub(z3, a, b);
-	case LLVMAtomicRMWBinOpAnd:
-		return Z3_mk_bvand(z3, a, b);
-	case LLVMAtomicRMWBinOpNand:
-		return Z3_mk_bvnand(z3, a, b);
-	case LLVMAtomicRMWBinOpOr:
-		return Z3_mk_bvor(z3, a, b);
-	case LLVMAtomicRMWBinOpXor:
-		return Z3_mk_bvxor(z3, a, b);
 	case LLVMAtomicRMWBinOpMax:
-		return terms_smaller(solver, INTRINSIC_SIGNED_MAX, a, b);
+		return terms_choose(z3, Z3_mk_bvsgt, a, b);
 	case LLVMAtomicRMWBinOpMin:
-		return terms_smaller(solver, INTRINSIC_SIGNED_MIN, a, b);
+		return terms_choose(z3, Z3_mk_bvslt, a, b);
 	case LLVMAtomicRMWBinOpUMax:
-		return terms_smaller(solver, INTRINSIC_UNSIGNED_MAX, a, b);
+		return terms_choose(z3, Z3_mk_bvugt, a, b);
 	case LLVMAtomicRMWBinOpUMin:
-		return terms_smaller(solver, INTRINSIC_UNSIGNED_MIN, a, b);
+		return terms_choose(z3, Z3_mk_bvult, a, b);
 	default:
-		return NULL;
+		return MAKE(update_makers, operation, z3, a, b);
 	}
 }
 
@@ -261,9 +231,9 @@ static Z3_ast terms_translate(
 			terms_shift_of(term_operand(term, 1)))
 			return terms_divide_by_power(
 				solver, term, a, terms_shift_of(term_operand(term, 1)));
-		return terms_binary(z3, term->sub, a, b);
+		return MAKE(binary_makers, term->sub, z3, a, b);
 	case CODE_COMPARE:
-		return terms_from_bool(solver, terms_compare(z3, term->sub, a, b));
+		return terms_from_bool(solver, compare_makers[term->sub](z3, a, b));
 	case CODE_FLOAT:
 		result = terms_float_binary(z3, term->sub, terms_as_float(z3, a, term->width),
 			terms_as_float(z3, b, term->width));
@@ -287,7 +257,7 @@ static Z3_ast terms_translate(
 	case CODE_INTRINSIC:
 		return terms_intrinsic(solver, term, a, b);
 	case CODE_UPDATE:
-		return terms_updated(solver, term, a, b);
+		return terms_updated(z3, term->sub, a, b);
 	case CODE_FROM_SIGNED:
 	case CODE_FROM_UNSIGNED:
 	case CODE_TO_SIGNED:

@@ -224,6 +224,13 @@ struct code {
 	LLVMValueRef value;
 };
 
+/* Returns whether the code sets a second register, the overflow flag. */
+static inline bool code_reports_overflow(const struct code *code)
+{
+	return code->op == CODE_INTRINSIC && code->sub >= INTRINSIC_UNSIGNED_ADD_OVERFLOW &&
+	       code->sub <= INTRINSIC_SIGNED_MUL_OVERFLOW;
+}
+
 enum run {
 #define RUN(name, symbolic, body) RUN_##name,
 #define SPECIAL(name, symbolic) RUN_##name,

@@ -227,7 +227,6 @@ static inline void walk_written(
 
 void walk_frames(struct walker *walker);
 
-uint64_t walk_compute(const struct code *code, uint64_t *registers);
 /* Sets the term of a computed value in a symbolic frame. */
 void walk_set_computed_term(
 	struct walker *walker, const struct code *code, struct term **terms, uint64_t value);
@@ -354,7 +353,6 @@ struct term *walk_binary_term(
 	struct term_arena *arena, LLVMOpcode opcode, struct term *a, struct term *b);
 struct term *walk_comparison_term(
 	struct term_arena *arena, LLVMIntPredicate predicate, struct term *a, struct term *b);
-bool walk_reports_overflow(const struct code *code);
 /* Sets the terms of the result and the overflow flag, in a symbolic frame. */
 void walk_set_overflow_terms(struct walker *walker, const struct code *code, struct term **terms);
 /* Returns the term of a funnel shift by a constant amount. */

@@ -112,12 +112,6 @@ static struct intrinsic_terms walk_intrinsic_terms(
 	}
 }
 
-bool walk_reports_overflow(const struct code *code)
-{
-	return code->op == CODE_INTRINSIC && code->sub >= INTRINSIC_UNSIGNED_ADD_OVERFLOW &&
-	       code->sub <= INTRINSIC_SIGNED_MUL_OVERFLOW;
-}
-
 void walk_set_overflow_terms(struct walker *walker, const struct code *code, struct term **terms)
 {
 	struct term *a = walk_operand_term(walker, code->a),

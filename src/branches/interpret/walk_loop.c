@@ -281,7 +281,7 @@ slow_load:
 slow_store:
 	SLOWLY(walk_store);
 run_COMPUTE:
-	r[op->to] = walk_compute(function->codes + (op - function->ops), r);
+	r[op->to] = compute_code(function->codes + (op - function->ops), r);
 	NEXT;
 
 #define RUN(name, symbolic, body) run_##name : body
@@ -358,7 +358,7 @@ derive:
 symbolic_compute:
 	frame->at = function->codes + (op - function->ops);
 	{
-		const uint64_t value = walk_compute(frame->at, r);
+		const uint64_t value = compute_code(frame->at, r);
 
 		walk_set_computed_term(walker, frame->at, t, value);
 		r[op->to] = value;

@@ -2,59 +2,6 @@
 #include "branches/interpret/walk_internal.h"
 #include "abi/instrument_abi.h"
 
-static inline uint64_t walk_perform_address_of(const struct code *code, const uint64_t *registers)
-{
-	uint64_t address = registers[code->a] + (uint64_t)code->immediate;
-
-	for (uint32_t i = 0; i < code->count; i++) {
-		const struct address_term *term = &code->terms[i];
-
-		address += (uint64_t)compute_signed(registers[term->operand], term->width) *
-			   (uint64_t)term->scale;
-	}
-	return address;
-}
-
-uint64_t walk_compute(const struct code *code, uint64_t *registers)
-{
-	const uint64_t a = registers[code->a];
-
-	switch (code->op) {
-	case CODE_BINARY:
-		return compute_binary(code->sub, code->width, a, registers[code->b]);
-	case CODE_COMPARE:
-		return compute_compare(code->sub, code->width, a, registers[code->b]);
-	case CODE_ADDRESS:
-		return walk_perform_address_of(code, registers);
-	case CODE_MOVE:
-	case CODE_ZERO_EXTEND:
-		return a;
-	case CODE_SIGN_EXTEND:
-		return compute_mask((uint64_t)compute_signed(a, code->sub), code->width);
-	case CODE_TRUNCATE:
-		return compute_mask(a, code->width);
-	case CODE_FLOAT:
-		return compute_float(code->sub, code->width, a, registers[code->b]);
-	case CODE_FLOAT_COMPARE:
-		return compute_float_compare(code->sub, code->width, a, registers[code->b]);
-	case CODE_FLOAT_NEGATE:
-		return a ^ UINT64_C(1) << (code->width - 1);
-	case CODE_INTRINSIC: {
-		const bool tells = code->sub >= INTRINSIC_UNSIGNED_ADD_OVERFLOW &&
-				   code->sub <= INTRINSIC_SIGNED_MUL_OVERFLOW;
-		uint64_t second = 0;
-		const uint64_t value =
-			compute_intrinsic(code, a, registers[code->b], registers[code->c], &second);
-
-		if (tells)
-			registers[code->to + 1] = second;
-		return value;
-	}
-	default:
-		return compute_conversion(code, a);
-	}
-}
-
 static bool walk_perform_is_division(const struct code *code)
 {
 	return code->op == CODE_BINARY && code->sub >= LLVMUDiv && code->sub <= LLVMSRem &&
@@ -100,7 +47,7 @@ void walk_set_computed_term(
 {
 	if (walk_perform_is_division(code))
 		walk_pin(walker, EVENT_DIVISOR, walk_operand_term(walker, code->b), code);
-	if (walk_reports_overflow(code)) {
+	if (code_reports_overflow(code)) {
 		walk_set_overflow_terms(walker, code, terms);
 		return;
 	}

@@ -112,13 +112,12 @@ static void addresses_list_places(struct builder *builder)
 	const struct walk *walk = builder->walk;
 
 	addresses_grow_places(builder);
-	for (uint32_t i = 0; i < walk->record->thread_count; i++)
-		for (uint64_t j = 0; j < walk->threads[i].count; j++) {
-			const struct walk_event *event = &walk->threads[i].events[j];
+	for (struct event_id id = {0}; walk_has_event(walk, &id); id.index++) {
+		const struct walk_event *event = walk_event_of(walk, id);
 
-			if (event->kind == EVENT_READ || event->kind == EVENT_WRITE)
-				addresses_add_place(builder, event);
-		}
+		if (event->kind == EVENT_READ || event->kind == EVENT_WRITE)
+			addresses_add_place(builder, event);
+	}
 }
 
 static bool addresses_is_static(const struct walk *walk, uint64_t address, uint32_t bytes)
@@ -273,10 +272,9 @@ void addresses_build(struct addresses *addresses, const struct order *order)
 	if (!walk->has_open_addresses)
 		return;
 	addresses_open_builder(&builder, order);
-	for (uint32_t i = 0; i < order->thread_count; i++)
-		for (uint64_t j = 0; j < walk->threads[i].count; j++)
-			if (walk_event_at(walk, &walk->threads[i].events[j]))
-				addresses_add_set(addresses, &builder, &walk->threads[i].events[j]);
+	for (struct event_id id = {0}; walk_has_event(walk, &id); id.index++)
+		if (walk_event_at(walk, walk_event_of(walk, id)))
+			addresses_add_set(addresses, &builder, walk_event_of(walk, id));
 	addresses_close_builder(&builder);
 }
 
@@ -303,19 +301,17 @@ uint32_t addresses_share(struct walk *walk, const struct order *order)
 	for (uint32_t i = 0; i < walk->wanted_count; i++)
 		count += walk_share(walk, walk->wanted[i]);
 	walk->wanted_count = 0;
-	for (uint32_t i = 0; i < order->thread_count; i++)
-		for (uint64_t j = 0; j < walk->threads[i].count; j++) {
-			const struct walk_event *access = &walk->threads[i].events[j];
-			const struct term *at = walk_event_at(walk, access);
-			struct value_set values = {.count = 0};
+	for (struct event_id id = {0}; walk_has_event(walk, &id); id.index++) {
+		const struct term *at = walk_event_at(walk, walk_event_of(walk, id));
+		struct value_set values = {.count = 0};
 
-			if (at)
-				addresses_find_values(&builder, at, &values);
-			for (uint32_t k = 0; k < values.count; k++)
-				if (values.items[k] >= NULL_PAGE &&
-					walk_is_known(walk, values.items[k] >> 3))
-					count += walk_share(walk, values.items[k] >> 3);
-		}
+		if (at)
+			addresses_find_values(&builder, at, &values);
+		for (uint32_t k = 0; k < values.count; k++)
+			if (values.items[k] >= NULL_PAGE &&
+				walk_is_known(walk, values.items[k] >> 3))
+				count += walk_share(walk, values.items[k] >> 3);
+	}
 	addresses_close_builder(&builder);
 	return count;
 }

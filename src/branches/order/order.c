@@ -11,18 +11,13 @@ static int order_compare_steps(const void *left, const void *right)
 	return a->op->step < b->op->step ? -1 : a->op->step > b->op->step;
 }
 
-static void order_list_ops(const struct walk *walk, uint32_t threads, struct op_list *list)
+static void order_list_ops(const struct walk *walk, struct op_list *list)
 {
-	for (uint32_t thread = 0; thread < threads; thread++) {
-		for (uint64_t i = 0; i < walk->threads[thread].count; i++) {
-			const struct walk_event *event = &walk->threads[thread].events[i];
+	for (struct event_id id = {0}; walk_has_event(walk, &id); id.index++) {
+		const struct record_op *op = walk_op_of(walk, id);
 
-			if (event->kind != EVENT_OP || event->value == UINT64_MAX)
-				continue;
-			ARRAY_APPEND(list->items, list->count,
-				(struct op_event){.op = &walk->record->ops[event->value],
-					.id = {(uint16_t)thread, (uint32_t)i}});
-		}
+		if (op)
+			ARRAY_APPEND(list->items, list->count, (struct op_event){op, id});
 	}
 	if (list->count)
 		qsort(list->items, list->count, sizeof *list->items, order_compare_steps);
@@ -76,18 +71,14 @@ static struct order_section *order_open_section(struct order *order, uint16_t th
 	return NULL;
 }
 
-static void order_add_section(struct order *order, struct order_section section)
-{
-	ARRAY_APPEND(order->sections, order->section_count, section);
-}
-
 static void order_begin_section(struct order *order, const struct op_event *event, bool is_shared)
 {
-	order_add_section(order, (struct order_section){.lock = order_lock_of(event->op),
-					 .thread = event->id.thread,
-					 .begin = event->id.index,
-					 .end = UINT32_MAX,
-					 .is_shared = is_shared});
+	ARRAY_APPEND(order->sections, order->section_count,
+		(struct order_section){.lock = order_lock_of(event->op),
+			.thread = event->id.thread,
+			.begin = event->id.index,
+			.end = UINT32_MAX,
+			.is_shared = is_shared});
 }
 
 /* The acquisitions of a recursive lock form one section. */
@@ -134,12 +125,12 @@ static void order_find_early_sections(struct order *order, const struct op_list 
 		while (list->items[first].id.thread != event->id.thread)
 			first++;
 		if (first < i)
-			order_add_section(
-				order, (struct order_section){.lock = order_lock_of(event->op),
-					       .thread = event->id.thread,
-					       .begin = list->items[first].id.index,
-					       .end = event->id.index,
-					       .is_shared = event->op->kind == OP_RWLOCK_UNLOCK});
+			ARRAY_APPEND(order->sections, order->section_count,
+				(struct order_section){.lock = order_lock_of(event->op),
+					.thread = event->id.thread,
+					.begin = list->items[first].id.index,
+					.end = event->id.index,
+					.is_shared = event->op->kind == OP_RWLOCK_UNLOCK});
 	}
 	free(met);
 }
@@ -216,12 +207,6 @@ uint32_t order_sections_from(const struct order_sections *index, uint32_t thread
 	return low;
 }
 
-static struct event_id order_first_of(const struct walk *walk, uint16_t thread)
-{
-	(void)walk;
-	return (struct event_id){thread, 0};
-}
-
 static void order_add_thread_edges(struct order *order, const struct op_event *event)
 {
 	const struct record_op *op = event->op;
@@ -230,7 +215,7 @@ static void order_add_thread_edges(struct order *order, const struct op_event *e
 	if (op->other >= order->thread_count)
 		return;
 	if (op->kind == OP_THREAD_CREATE && walk->threads[op->other].count)
-		order_add_edge(order, event->id, order_first_of(walk, op->other));
+		order_add_edge(order, event->id, (struct event_id){op->other, 0});
 	if ((op->kind == OP_THREAD_JOIN || op->kind == OP_THREAD_TRYJOIN) &&
 		!(op->flags & RECORD_OP_FAILED) && walk->threads[op->other].count)
 		order_add_edge(order,
@@ -324,7 +309,7 @@ void order_build(struct order *order, const struct walk *walk)
 	struct op_list list = {0};
 
 	*order = (struct order){.walk = walk, .thread_count = walk->record->thread_count};
-	order_list_ops(walk, order->thread_count, &list);
+	order_list_ops(walk, &list);
 	order_find_sections(order, &list);
 	order_sections_build(
 		&order->by_thread, order->sections, order->section_count, order->thread_count);

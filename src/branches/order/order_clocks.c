@@ -5,6 +5,7 @@
 #include "base/bug.h"
 #include "base/array.h"
 #include "branches/order/order_internal.h"
+#include "branches/values/slots.h"
 
 static int order_clocks_compare_edges(const void *left, const void *right)
 {
@@ -81,10 +82,9 @@ static void order_clocks_sort_events(struct order *order)
 		count += walk->threads[i].count;
 	list = array_new(count + 1, sizeof *list);
 	order->events = array_new(count + 1, sizeof *order->events);
-	for (uint32_t i = 0; i < order->thread_count; i++)
-		for (uint64_t j = 0; j < walk->threads[i].count; j++)
-			list[order->event_count++] = (struct position){
-				walk->threads[i].events[j].position, {(uint16_t)i, (uint32_t)j}};
+	for (struct event_id id = {0}; walk_has_event(walk, &id); id.index++)
+		list[order->event_count++] =
+			(struct position){walk_event_of(walk, id)->position, id};
 	qsort(list, count, sizeof *list, order_clocks_compare_positions);
 	for (uint64_t i = 0; i < count; i++)
 		order->events[i] = list[i].id;
@@ -93,22 +93,20 @@ static void order_clocks_sort_events(struct order *order)
 
 /* The last event that wrote a word or released a lock, by address. */
 struct last_event {
-	uint64_t address; /* plus one; 0: free slot */
+	uint64_t key; /* of slots.h: the address plus one */
 	struct event_id id;
 };
 
 struct last_events {
 	struct last_event *items;
-	uint64_t capacity;
+	uint64_t count, capacity;
 };
 
-static struct last_event *order_clocks_last_at(const struct last_events *table, uint64_t address)
+static struct last_event *order_clocks_last_at(struct last_events *table, uint64_t address)
 {
-	uint64_t at = address * UINT64_C(0x9e3779b97f4a7c15) >> 20 & (table->capacity - 1);
-
-	while (table->items[at].address && table->items[at].address != address + 1)
-		at = (at + 1) & (table->capacity - 1);
-	return &table->items[at];
+	table->items = slots_reserve(
+		table->items, &table->capacity, sizeof *table->items, table->count, 1024);
+	return slots_find(table->items, table->capacity, sizeof *table->items, address + 1);
 }
 
 /* Notes the accidental order of this run: previous access to the word, previous holder of the
@@ -127,10 +125,12 @@ static void order_clocks_note_past(
 		return;
 	address = op ? order_lock_of(op) : event->address >> 3;
 	last = order_clocks_last_at(table, address);
-	if (last->address && last->id.thread != id.thread)
+	if (last->key && last->id.thread != id.thread)
 		order_clocks_join(order, &order->pasts, id, last->id, is_own);
-	if (event->kind != EVENT_READ)
-		*last = (struct last_event){address + 1, id};
+	if (event->kind == EVENT_READ)
+		return;
+	table->count += !last->key;
+	*last = (struct last_event){address + 1, id};
 }
 
 /* Gives the event the row of the thread's previous event; a first event has the empty row 0. */
@@ -145,11 +145,8 @@ static void order_clocks_inherit(struct order_clocks *clocks, struct event_id id
 static void order_clocks_fill_clocks(struct order *order)
 {
 	uint32_t *next = array_new(order->thread_count + 1u, sizeof *next);
-	struct last_events table = {.capacity = 1024};
+	struct last_events table = {0};
 
-	while (table.capacity < 2 * order->event_count)
-		table.capacity *= 2;
-	table.items = array_new(table.capacity, sizeof *table.items);
 	for (uint32_t i = order->edge_count; i-- > 0;)
 		next[order->edges[i].second.thread] = i;
 	for (uint64_t i = 0; i < order->event_count; i++) {
@@ -201,14 +198,12 @@ static void order_clocks_list_reads(struct order *order)
 	const struct walk *walk = order->walk;
 
 	order->reads = array_new(walk->terms.variable_count + 1u, sizeof *order->reads);
-	for (uint32_t i = 0; i < order->thread_count; i++)
-		for (uint64_t j = 0; j < walk->threads[i].count; j++) {
-			const struct walk_event *event = &walk->threads[i].events[j];
+	for (struct event_id id = {0}; walk_has_event(walk, &id); id.index++) {
+		const struct walk_event *event = walk_event_of(walk, id);
 
-			if (event->kind == EVENT_READ || (event->kind == EVENT_OP && event->term))
-				order->reads[walk_event_term(walk, event)->number] =
-					(struct event_id){(uint16_t)i, (uint32_t)j};
-		}
+		if (event->kind == EVENT_READ || (event->kind == EVENT_OP && event->term))
+			order->reads[walk_event_term(walk, event)->number] = id;
+	}
 }
 
 void order_fill_clocks(struct order *order)

@@ -147,17 +147,15 @@ void order_add_lives(struct order *order)
 	if (!walk->release_count)
 		return;
 	list = order_memory_list_releases(walk);
-	for (uint32_t i = 0; i < order->thread_count; i++)
-		for (uint64_t j = 0; j < walk->threads[i].count; j++) {
-			const struct walk_event *event = &walk->threads[i].events[j];
+	for (struct event_id id = {0}; walk_has_event(walk, &id); id.index++) {
+		const struct walk_event *event = walk_event_of(walk, id);
 
-			if (event->kind == EVENT_READ)
-				order_memory_add_life(order,
-					(struct event_id){(uint16_t)i, (uint32_t)j},
-					order_memory_find_release(list, walk->release_count,
-						event->address & ~(uint64_t)(ALIGNMENT - 1),
-						event->position));
-		}
+		if (event->kind == EVENT_READ)
+			order_memory_add_life(order, id,
+				order_memory_find_release(list, walk->release_count,
+					event->address & ~(uint64_t)(ALIGNMENT - 1),
+					event->position));
+	}
 	free(list);
 }
 

@@ -175,16 +175,14 @@ void order_add_once(struct order *order, const struct op_list *list)
 {
 	const struct walk *walk = order->walk;
 
-	for (uint32_t i = 0; i < list->count; i++)
-		for (uint32_t thread = 0;
-			list->items[i].op->kind == OP_ONCE_DONE && thread < order->thread_count;
-			thread++)
-			for (uint64_t j = 0; j < walk->threads[thread].count; j++)
-				if (walk->threads[thread].events[j].kind == EVENT_ONCE &&
-					walk->threads[thread].events[j].address ==
-						list->items[i].op->address)
-					order_add_edge(order, list->items[i].id,
-						(struct event_id){(uint16_t)thread, (uint32_t)j});
+	for (struct event_id id = {0}; walk_has_event(walk, &id); id.index++) {
+		const struct walk_event *event = walk_event_of(walk, id);
+
+		for (uint32_t i = 0; event->kind == EVENT_ONCE && i < list->count; i++)
+			if (list->items[i].op->kind == OP_ONCE_DONE &&
+				list->items[i].op->address == event->address)
+				order_add_edge(order, list->items[i].id, id);
+	}
 }
 
 static struct order_round *order_waits_open_round(struct order *order, const struct record_op *op)

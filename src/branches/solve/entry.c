@@ -280,22 +280,12 @@ static void entry_list_unmatched(
 				analysis->options.excludes[i]);
 }
 
-static void entry_hurry(struct sensitivity *analysis, uint64_t time_ns)
-{
-	search_hurry(analysis, time_ns);
-}
-
 static void entry_figures(struct sensitivity *analysis, struct sensitivity_figures *out)
 {
 	(void)pthread_mutex_lock(&analysis->search.lock); /* default mutex: cannot fail */
 	*out = analysis->figures;
 	(void)pthread_mutex_unlock(&analysis->search.lock);
 	entry_list_unmatched(analysis, out);
-}
-
-static bool entry_plan_run(struct sensitivity *analysis, struct sensitive_trial *out)
-{
-	return runs_plan(analysis, out);
 }
 
 static bool entry_site_writes(uint8_t kind)
@@ -317,17 +307,21 @@ static const uint64_t *entry_begin_buffered(struct sensitivity *analysis)
 	return analysis->walk.chosen;
 }
 
-static const uint64_t *entry_accesses(struct sensitivity *analysis)
-{
-	return paths_accesses(analysis);
-}
-
 static const struct sensitivity_library library = {
-#define CALL(type, name, parameters, arguments) .name = entry_##name,
-#define RUN(name, parameters, arguments) .name = entry_##name,
-#include "branches/solve/sensitivity.def"
-#undef RUN
-#undef CALL
+	.open = entry_open,
+	.begin_buffered = entry_begin_buffered,
+	.next = entry_next,
+	.check = entry_check,
+	.interleavings = entry_interleavings,
+	.settle = entry_settle,
+	.hurry = search_hurry,
+	.figures = entry_figures,
+	.plan_run = runs_plan,
+	.take_run = entry_take_run,
+	.accesses = paths_accesses,
+	.observe = entry_observe,
+	.observed = entry_observed,
+	.close = entry_close,
 };
 
 __attribute__((visibility("default"))) sensitivity_entry raddle_sensitivity;

@@ -271,3 +271,54 @@ void compute_reshape(const struct code *code, uint64_t *registers)
 	compute_as_lanes(registers + code->a, (struct compute_lanes){code->count, code->sub},
 		registers + code->to, (struct compute_lanes){code->bytes, code->width});
 }
+
+static uint64_t compute_address(const struct code *code, const uint64_t *registers)
+{
+	uint64_t address = registers[code->a] + (uint64_t)code->immediate;
+
+	for (uint32_t i = 0; i < code->count; i++) {
+		const struct address_term *term = &code->terms[i];
+
+		address += (uint64_t)compute_signed(registers[term->operand], term->width) *
+			   (uint64_t)term->scale;
+	}
+	return address;
+}
+
+uint64_t compute_code(const struct code *code, uint64_t *registers)
+{
+	const uint64_t a = registers[code->a];
+
+	switch (code->op) {
+	case CODE_BINARY:
+		return compute_binary(code->sub, code->width, a, registers[code->b]);
+	case CODE_COMPARE:
+		return compute_compare(code->sub, code->width, a, registers[code->b]);
+	case CODE_ADDRESS:
+		return compute_address(code, registers);
+	case CODE_MOVE:
+	case CODE_ZERO_EXTEND:
+		return a;
+	case CODE_SIGN_EXTEND:
+		return compute_mask((uint64_t)compute_signed(a, code->sub), code->width);
+	case CODE_TRUNCATE:
+		return compute_mask(a, code->width);
+	case CODE_FLOAT:
+		return compute_float(code->sub, code->width, a, registers[code->b]);
+	case CODE_FLOAT_COMPARE:
+		return compute_float_compare(code->sub, code->width, a, registers[code->b]);
+	case CODE_FLOAT_NEGATE:
+		return a ^ UINT64_C(1) << (code->width - 1);
+	case CODE_INTRINSIC: {
+		uint64_t second = 0;
+		const uint64_t value =
+			compute_intrinsic(code, a, registers[code->b], registers[code->c], &second);
+
+		if (code_reports_overflow(code))
+			registers[code->to + 1] = second;
+		return value;
+	}
+	default:
+		return compute_conversion(code, a);
+	}
+}

@@ -59,6 +59,9 @@ struct compute_lanes {
 };
 void compute_as_lanes(const uint64_t *from, struct compute_lanes before, uint64_t *to,
 	struct compute_lanes after);
+/* Computes a code that has no other effect than its result, which is not stored. Stores the overflow flag
+ * of intrinsics that have one. */
+uint64_t compute_code(const struct code *code, uint64_t *registers);
 void compute_reshape(const struct code *code, uint64_t *registers);
 uint64_t compute_update(uint8_t op, uint32_t width, uint64_t old, uint64_t operand);
 
