@@ -7,10 +7,10 @@
 
 #include <cmocka.h>
 
-/* Asks round_robin at a point where the threads of `enabled` (bits) may move, after `made` steps of
- * the current thread. */
-static uint32_t choose_with(
-	int64_t steps, int64_t order, uint64_t enabled, uint16_t current, uint32_t made)
+/* Asks round_robin at step `step` of a run, where the threads of `enabled` (bits) may move, after
+ * `made` steps of the current thread. */
+static uint32_t choose_at(uint64_t step, int64_t steps, int64_t order, uint64_t enabled,
+	uint16_t current, uint32_t made)
 {
 	const struct strategy_config config = {.option = {steps, order}};
 	uint64_t state[8] = {0};
@@ -22,6 +22,7 @@ static uint32_t choose_with(
 		.enabled = &enabled,
 		.pending = pending,
 		.names = names,
+		.step = step,
 		.current = {current}};
 
 	assert_true(strategy_round_robin.state_bytes(&config) <= sizeof state);
@@ -30,6 +31,12 @@ static uint32_t choose_with(
 	for (uint32_t i = 0; i < made; i++)
 		strategy_round_robin.executed(state, &view, view.current);
 	return strategy_round_robin.choose(state, &view).index;
+}
+
+static uint32_t choose_with(
+	int64_t steps, int64_t order, uint64_t enabled, uint16_t current, uint32_t made)
+{
+	return choose_at(0, steps, order, enabled, current, made);
 }
 
 static uint32_t choose(uint64_t enabled, uint16_t current)
@@ -63,6 +70,16 @@ static void round_robin__begins_with_the_first_where_nobody_moved(void **unused)
 	assert_int_equal(choose(0xe, THREAD_NONE.index), 1);
 }
 
+static void round_robin__doubles_its_steps_in_long_runs(void **unused)
+{
+	(void)unused;
+	assert_int_equal(choose_at(1023, 1, 0, 0xf, 2, 1), 3);
+	assert_int_equal(choose_at(1024, 1, 0, 0xf, 2, 1), 2);
+	assert_int_equal(choose_at(1024, 1, 0, 0xf, 2, 2), 3);
+	assert_int_equal(choose_at(3072, 3, 0, 0xf, 2, 23), 2);
+	assert_int_equal(choose_at(3072, 3, 0, 0xf, 2, 24), 3);
+}
+
 static void round_robin__switches_after_its_steps(void **unused)
 {
 	(void)unused;
@@ -88,6 +105,7 @@ int main(void)
 		cmocka_unit_test(round_robin__takes_the_next_one_where_the_current_waits),
 		cmocka_unit_test(round_robin__comes_round_after_the_last),
 		cmocka_unit_test(round_robin__begins_with_the_first_where_nobody_moved),
+		cmocka_unit_test(round_robin__doubles_its_steps_in_long_runs),
 		cmocka_unit_test(round_robin__switches_after_its_steps),
 		cmocka_unit_test(round_robin__may_begin_with_the_newest),
 	};
