@@ -46,7 +46,7 @@ int add(int v) { return atomic_fetch_add_explicit(&atomic, v, memory_order_acq_r
 int swap(int v) { return __sync_lock_test_and_set(&plain, v); } /* SITES: update 4 seq_cst */
 int exchange(int *e, int v) { return __atomic_compare_exchange_n(&plain, e, v, 0, 5, 5); } /* SITES: load 4, exchange_if 4 seq_cst, store 4 */
 void fence(void) { atomic_thread_fence(memory_order_seq_cst); } /* SITES: fence seq_cst */
-void signal_fence(void) { atomic_signal_fence(memory_order_acquire); } /* SITES: fence acquire */
+void signal_fence(void) { atomic_signal_fence(memory_order_acquire); } /* orders no threads */
 
 void clear(char *p, unsigned long n) { memset(p, 0, n); } /* SITES: write_range */
 void copy(char *p, const char *q, unsigned long n) { memcpy(p, q, n); } /* SITES: read_range, write_range */
