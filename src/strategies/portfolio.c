@@ -547,7 +547,8 @@ static bool portfolio_guarantee(const void *state, struct strategy_guarantee *ou
 			continue;
 		if (!arms[i].strategy->guarantee(portfolio_arm_state_of(portfolio, i), out))
 			return false;
-		/* The search makes at most half of the runs, but of the first ones. */
+		/* The search makes at most half of all runs after the first FIRST_RUNS, so this arm keeps at
+		 * least half of its share of the plan. */
 		out->probability /= 2 * GUARANTEE_PERIOD;
 		out->formula = "1/(64*n*k^(d-1))";
 		_Static_assert(GUARANTEE_PERIOD == 32, "the formula's text names the share");

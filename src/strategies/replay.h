@@ -20,9 +20,10 @@
  * Recording mode follows the segments as exact mode does. It writes into the space for directives
  * the falls with which priority mode reproduces the run from the order of `names`.
  *
- * Order mode enforces *orders* (strategies/replay_orders.h): "thread B's third operation on object O
- * waits for thread A's second one". view_default() decides everything else. Observing mode follows
- * the segments as exact mode does, and writes down each operation, from which orders are made.
+ * REPLAY_ORDERS enforces a list of orders (strategies/replay_orders.h), such as "the third operation
+ * of thread B on object O waits for the second one of thread A". view_default() chooses where no order
+ * applies. REPLAY_OBSERVE follows the segments like exact mode, and records each operation. The
+ * command makes orders from this record.
  */
 #pragma once
 

@@ -184,7 +184,7 @@ static Z3_ast aliases_is_unseen(const struct meeting *meeting, const struct plac
 		return Z3_mk_true(solver->z3);
 	if (!order_is_before(order, write->id, read->id))
 		result = solver_or(solver, result,
-			solver_or(solver, solver_not(solver, solver_happens(solver, write->id)),
+			solver_or(solver, solver_not(solver, solver_occurs(solver, write->id)),
 				solver_before(solver, read->id, write->id)));
 	if (other && !order_is_before(order, other->id, write->id))
 		result = solver_or(solver, result, solver_before(solver, write->id, other->id));
@@ -209,7 +209,7 @@ static Z3_ast aliases_reads_from(
 	Z3_ast meets = aliases_overlap(meeting, write, read);
 	Z3_ast result =
 		solver_and(solver, aliases_gives(meeting, read, solver_accessed(solver, write)),
-			solver_and(solver, solver_happens(solver, write->id),
+			solver_and(solver, solver_occurs(solver, write->id),
 				solver_before(solver, write->id, read->id)));
 
 	if (meets)
@@ -289,7 +289,7 @@ static void aliases_add_read(struct meeting *meeting, const struct place_access 
 		if (initial)
 			any = solver_or(solver, any, initial);
 	}
-	solver_require(solver, solver_happens(solver, read->id), any);
+	solver_require(solver, solver_occurs(solver, read->id), any);
 }
 
 static void aliases_keep_addresses(struct meeting *meeting)
@@ -299,7 +299,7 @@ static void aliases_keep_addresses(struct meeting *meeting)
 
 		if (term)
 			solver_require(meeting->solver,
-				solver_happens(meeting->solver, meeting->items[i]->id),
+				solver_occurs(meeting->solver, meeting->items[i]->id),
 				solver_equals(meeting->solver, term, meeting->items[i]->address));
 	}
 }

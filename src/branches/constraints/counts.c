@@ -19,8 +19,8 @@ static Z3_ast counts_ones_in(struct solver *solver, Z3_ast word, uint32_t width)
 	return sum;
 }
 
-/* Returns the number of zero bits before the first set bit, from the highest or lowest bit; the
- * width if none is set. */
+/* Returns the number of leading zero bits of the word (`is_from_highest`), or of trailing ones. The
+ * result for a word without set bits is its width. */
 static Z3_ast counts_zeros_before(
 	struct solver *solver, Z3_ast word, uint32_t width, bool is_from_highest)
 {

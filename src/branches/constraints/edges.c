@@ -9,22 +9,23 @@ static bool edges_is_op(const struct solver *solver, struct event_id id, enum op
 	return op && op->kind == kind;
 }
 
-/* Adds the edge of a pthread_once(). A thread that finds the routine done makes no step there: its
- * previous step must follow the end of the routine. Returns true if this edge is handled. If the
- * thread has a step of its own (OP_ONCE_ENTER), its previous step preceded that end. */
+/* Adds the edge from the end of a pthread_once() routine to a thread that calls pthread_once(). A
+ * call that finds the routine done is no step, so the thread's previous step must follow the end. A
+ * call that waits for the routine is a step (OP_ONCE_ENTER), so the thread's step before the call
+ * must precede the end. Returns true if no other constraint is needed for the edge. */
 static bool edges_add_once(struct solver *solver, const struct order_edge *edge)
 {
 	const struct event_id first = edge->first, second = edge->second;
 	const struct event_id before = {second.thread, second.index - 1};
 
 	if (walk_event_of(solver->walk, second)->kind == EVENT_ONCE) {
-		solver_require(solver, solver_happens(solver, second),
-			solver_happens_before(solver, first, second));
+		solver_require(solver, solver_occurs(solver, second),
+			solver_occurs_before(solver, first, second));
 		return true;
 	}
 	if (second.index && edges_is_op(solver, second, OP_ONCE_ENTER) &&
 		edges_is_op(solver, first, OP_ONCE_DONE))
-		solver_require(solver, solver_happens(solver, second),
+		solver_require(solver, solver_occurs(solver, second),
 			solver_before(solver, before, first));
 	return false;
 }
@@ -44,8 +45,8 @@ static void edges_add_block_lives(struct solver *solver)
 		if (!solver_is_in_window(solver, life->read) ||
 			!solver_is_in_window(solver, life->last))
 			continue;
-		both = solver_and(solver, solver_happens(solver, life->read),
-			solver_happens(solver, life->last));
+		both = solver_and(solver, solver_occurs(solver, life->read),
+			solver_occurs(solver, life->last));
 		if (solver->has_open_addresses && at)
 			both = solver_and(solver, both, solver_equals(solver, at, read->address));
 		solver_require(solver, both, solver_before(solver, life->read, life->last));
@@ -65,15 +66,14 @@ void solver_add_edges(struct solver *solver)
 				solver_is_open_round(solver, &order->rounds[edge->round - 1])))
 			continue;
 		if (!solver_has(solver, edge->first)) {
-			solver_add(
-				solver, solver_not(solver, solver_happens(solver, edge->second)));
+			solver_add(solver, solver_not(solver, solver_occurs(solver, edge->second)));
 			continue;
 		}
 		if (edges_add_once(solver, edge))
 			continue;
 		solver_add(solver, solver_before(solver, edge->first, edge->second));
-		solver_require(solver, solver_happens(solver, edge->second),
-			solver_happens(solver, edge->first));
+		solver_require(solver, solver_occurs(solver, edge->second),
+			solver_occurs(solver, edge->first));
 	}
 	edges_add_block_lives(solver);
 }

@@ -22,23 +22,23 @@ Z3_ast solver_differs_from_run(struct solver *solver, struct event_id event)
 Z3_ast solver_is_as_recorded(struct solver *solver, struct event_id event)
 {
 	Z3_ast otherwise = solver_differs_from_run(solver, event);
-	Z3_ast happens = solver_happens(solver, event);
+	Z3_ast happens = solver_occurs(solver, event);
 
 	return otherwise ? solver_and(solver, happens, solver_not(solver, otherwise)) : happens;
 }
 
-Z3_ast solver_happens_before(struct solver *solver, struct event_id event, struct event_id other)
+Z3_ast solver_occurs_before(struct solver *solver, struct event_id event, struct event_id other)
 {
-	Z3_ast happens = solver_happens(solver, event);
+	Z3_ast happens = solver_occurs(solver, event);
 
 	return solver_is_in_window(solver, event)
 		       ? solver_and(solver, happens, solver_before(solver, event, other))
 		       : happens;
 }
 
-Z3_ast solver_happens_later(struct solver *solver, struct event_id event, struct event_id other)
+Z3_ast solver_is_not_before(struct solver *solver, struct event_id event, struct event_id other)
 {
-	Z3_ast never = solver_not(solver, solver_happens(solver, event));
+	Z3_ast never = solver_not(solver, solver_occurs(solver, event));
 
 	return solver_is_in_window(solver, event)
 		       ? solver_or(solver, never, solver_before(solver, other, event))
@@ -51,7 +51,7 @@ static Z3_ast outcomes_is_taken(struct solver *solver, const struct order_attemp
 {
 	Z3_ast otherwise = solver_differs_from_run(solver, failure->event);
 
-	return otherwise ? solver_and(solver, solver_happens(solver, failure->event), otherwise)
+	return otherwise ? solver_and(solver, solver_occurs(solver, failure->event), otherwise)
 			 : NULL;
 }
 
@@ -105,7 +105,7 @@ static void outcomes_add_taken(struct solver *solver, const struct order_attempt
 		out = solver_not(solver, solver_is_as_recorded(solver, begin));
 		if (section->end != UINT32_MAX)
 			out = solver_or(
-				solver, out, solver_happens_before(solver, end, failure->event));
+				solver, out, solver_occurs_before(solver, end, failure->event));
 		solver_require(solver, taken, out);
 	}
 	for (const struct order_attempt *other = failure;
@@ -137,17 +137,18 @@ static Z3_ast outcomes_is_free(struct solver *solver, const struct order_attempt
 			(section->is_shared && attempt->is_shared) ||
 			!solver_counts(solver, section))
 			continue;
-		out = solver_happens_later(solver, begin, attempt->event);
+		out = solver_is_not_before(solver, begin, attempt->event);
 		if (section->end != UINT32_MAX)
 			out = solver_or(
-				solver, out, solver_happens_before(solver, end, attempt->event));
+				solver, out, solver_occurs_before(solver, end, attempt->event));
 		result = solver_and(solver, result, out);
 	}
 	return result;
 }
 
 /* Returns the condition that the try-lock's recorded result contradicts the state of the lock here.
- * A thread that holds the lock itself gets the recorded result. */
+ * If the calling thread itself holds the lock, the result is the same in each schedule: the condition
+ * is false. */
 static Z3_ast outcomes_try_differs(struct solver *solver, struct event_id event)
 {
 	const struct order *order = solver->order;
@@ -184,7 +185,7 @@ static Z3_ast outcomes_has_value(struct solver *solver, const struct order_semap
 
 		if (other == use || other->kind == OP_SEM_READ)
 			continue;
-		before = solver_happens_before(solver, other->event, use->event);
+		before = solver_occurs_before(solver, other->event, use->event);
 		if (other->kind == OP_SEM_WAIT) {
 			Z3_ast otherwise = solver_differs_from_run(solver, other->event);
 
@@ -286,7 +287,7 @@ static void outcomes_add_outcome(struct solver *solver, struct event_id event)
 		(op->kind == OP_SEM_TRYWAIT && outcomes_is_semaphore(solver->order, op->address)))
 		return;
 	is_try = op->kind != OP_BARRIER_ARRIVE && op->kind != OP_SEM_TRYWAIT;
-	solver_require(solver, solver_and(solver, solver_happens(solver, event), otherwise),
+	solver_require(solver, solver_and(solver, solver_occurs(solver, event), otherwise),
 		solver_and(solver,
 			is_try ? outcomes_try_differs(solver, event) : Z3_mk_false(solver->z3),
 			solver_stops_by(solver, outcomes_next_on_lock(solver, event))));

@@ -215,7 +215,7 @@ static Z3_ast reads_is_unseen(
 {
 	struct solver *solver = of->solver;
 	const struct event_id id = of->items[number].id;
-	Z3_ast result = solver_not(solver, solver_happens(solver, id));
+	Z3_ast result = solver_not(solver, solver_occurs(solver, id));
 
 	if (of->items[number].is_conditional)
 		result = solver_or(solver, result,
@@ -238,7 +238,7 @@ static Z3_ast reads_reads_from(const struct read_case *of, uint32_t number)
 	parts[count++] = Z3_mk_eq(
 		solver->z3, solver_accessed(solver, of->read), solver_accessed(solver, write));
 	if (write->id.thread != of->read->id.thread)
-		parts[count++] = solver_happens(solver, write->id);
+		parts[count++] = solver_occurs(solver, write->id);
 	if (write->is_conditional)
 		parts[count++] = solver_is_made(solver, write);
 	parts[count++] = solver_before(solver, write->id, of->read->id);
@@ -293,7 +293,7 @@ static void reads_add_read(struct read_case *of)
 	if (!reads_is_initial_hidden(of) &&
 		solver_find_initial(solver, of->items, of->count, &initial))
 		any = solver_or(solver, any, reads_reads_initial(of, initial));
-	solver_require(solver, solver_happens(solver, of->read->id), any);
+	solver_require(solver, solver_occurs(solver, of->read->id), any);
 	free(of->is_candidate);
 }
 

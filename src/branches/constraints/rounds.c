@@ -19,7 +19,7 @@ static Z3_ast rounds_is_complete(struct solver *solver, const struct order_round
 	Z3_ast all = Z3_mk_true(solver->z3);
 
 	for (uint32_t i = 0; i < round->count; i++)
-		all = solver_and(solver, all, solver_happens(solver, round->arrivals[i].at));
+		all = solver_and(solver, all, solver_occurs(solver, round->arrivals[i].at));
 	return all;
 }
 
@@ -44,7 +44,7 @@ static void rounds_add_leaving(struct solver *solver, const struct order_round *
 
 	if (!solver_has(solver, arrival->at))
 		return;
-	solver_require(solver, solver_happens(solver, reached), complete);
+	solver_require(solver, solver_occurs(solver, reached), complete);
 	if (next.index == UINT32_MAX || !solver_has(solver, next))
 		return;
 	for (uint32_t i = 0; i < round->count; i++)
@@ -156,7 +156,7 @@ Z3_ast solver_is_held_at_barrier(
 
 	for (uint32_t i = 0; round && i < round->count; i++)
 		any = solver_or(
-			solver, any, solver_happens_later(solver, round->arrivals[i].at, event));
+			solver, any, solver_is_not_before(solver, round->arrivals[i].at, event));
 	return any;
 }
 

@@ -64,7 +64,7 @@ bool solver_has(const struct solver *solver, struct event_id event)
 	return event.index < solver->window->end[event.thread];
 }
 
-Z3_ast solver_happens(const struct solver *solver, struct event_id event)
+Z3_ast solver_occurs(const struct solver *solver, struct event_id event)
 {
 	if (solver_is_past(solver, event))
 		return Z3_mk_true(solver->z3);
@@ -83,7 +83,7 @@ Z3_ast solver_stops_by(const struct solver *solver, struct event_id event)
 	return Z3_mk_le(solver->z3, solver->cuts[event.thread], solver_number(solver, event.index));
 }
 
-Z3_ast solver_comes_to(const struct solver *solver, struct event_id event)
+Z3_ast solver_reaches(const struct solver *solver, struct event_id event)
 {
 	return Z3_mk_ge(solver->z3, solver->cuts[event.thread], solver_number(solver, event.index));
 }
@@ -274,7 +274,7 @@ static void solver_add_outcomes(struct solver *solver, uint16_t thread)
 			solver_add(solver, solver_not(solver, solver_stops_before(solver, id)));
 		outcome = solver_as_it_was(solver, event);
 		if (outcome)
-			solver_require(solver, solver_happens(solver, id), outcome);
+			solver_require(solver, solver_occurs(solver, id), outcome);
 	}
 }
 
@@ -286,7 +286,7 @@ static Z3_ast solver_is_left_before(struct solver *solver, const struct order_se
 
 	if (first->end == UINT32_MAX || !solver_has(solver, end))
 		return Z3_mk_false(solver->z3);
-	return solver_and(solver, solver_happens(solver, end), solver_before(solver, end, begin));
+	return solver_and(solver, solver_occurs(solver, end), solver_before(solver, end, begin));
 }
 
 static void solver_exclude(
@@ -320,7 +320,7 @@ Z3_ast solver_is_inside(
 	if (section->end == UINT32_MAX || !solver_has(solver, end))
 		return in;
 	return solver_and(solver, in,
-		solver_or(solver, solver_not(solver, solver_happens(solver, end)),
+		solver_or(solver, solver_not(solver, solver_occurs(solver, end)),
 			solver_before(solver, event, end)));
 }
 

@@ -94,23 +94,25 @@ void solver_close(struct solver *solver);
 void solver_add(struct solver *solver, Z3_ast assertion);
 /* Adds: the condition implies the requirement. */
 void solver_require(struct solver *solver, Z3_ast condition, Z3_ast requirement);
-/* Returns whether time is up; then building stops and the constraints are cut. */
+/* Returns whether the deadline `end_ns` has passed. The first such call sets `is_cut`: no further
+ * constraints are built, and a model of them is no schedule. */
 bool solver_is_late(struct solver *solver);
-/* Return whether the event lies before the window's end (solver_has()), before the window
- * (solver_is_past()), and in the window. */
+/* Returns whether the event lies in the window or before it. */
 bool solver_has(const struct solver *solver, struct event_id event);
+/* Returns whether the event lies before the window. Such events happen in each schedule. */
 bool solver_is_past(const struct solver *solver, struct event_id event);
 static inline bool solver_is_in_window(const struct solver *solver, struct event_id event)
 {
 	return solver_has(solver, event) && !solver_is_past(solver, event);
 }
 
-Z3_ast solver_happens(const struct solver *solver, struct event_id event);
-/* Return the conditions that the thread stops directly before the event, there or earlier, there or
- * later. */
+/* Returns the condition that the event happens, that is, lies before its thread's cut. */
+Z3_ast solver_occurs(const struct solver *solver, struct event_id event);
+/* These conditions place the cut of the event's thread: directly before the event (stops_before),
+ * there or earlier (stops_by), there or later (reaches). */
 Z3_ast solver_stops_before(const struct solver *solver, struct event_id event);
 Z3_ast solver_stops_by(const struct solver *solver, struct event_id event);
-Z3_ast solver_comes_to(const struct solver *solver, struct event_id event);
+Z3_ast solver_reaches(const struct solver *solver, struct event_id event);
 /* Returns the condition that the term has the value. */
 Z3_ast solver_equals(struct solver *solver, struct term *term, uint64_t value);
 /* Returns the condition that the branch has its recorded outcome, or the fixed value its recorded
@@ -134,9 +136,9 @@ bool solver_find_guard(const struct solver *solver, const struct place_access *i
 
 /* Returns the condition that `event` happens, and at a smaller time than `other`. Two events without
  * an order may have equal times. */
-Z3_ast solver_happens_before(struct solver *solver, struct event_id event, struct event_id other);
+Z3_ast solver_occurs_before(struct solver *solver, struct event_id event, struct event_id other);
 /* Returns the condition that the event does not happen before the other one. */
-Z3_ast solver_happens_later(struct solver *solver, struct event_id event, struct event_id other);
+Z3_ast solver_is_not_before(struct solver *solver, struct event_id event, struct event_id other);
 
 /* Adds the happens-before order of the run that every schedule keeps (edges.c). */
 void solver_add_edges(struct solver *solver);
@@ -209,7 +211,8 @@ Z3_ast solver_bits(struct solver *solver, uint32_t width, uint64_t value);
  * another intrinsic. */
 Z3_ast solver_count(struct solver *solver, const struct term *term, Z3_ast a);
 
-/* Connectives. solver_or(): NULL for `a` stands for an empty disjunction. */
+/* Logical connectives. In solver_or(), `a` may be NULL, which stands for false: a loop can so begin a
+ * disjunction without terms. */
 Z3_ast solver_not(const struct solver *solver, Z3_ast a);
 Z3_ast solver_and(struct solver *solver, Z3_ast a, Z3_ast b);
 Z3_ast solver_or(struct solver *solver, Z3_ast a, Z3_ast b);

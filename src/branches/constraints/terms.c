@@ -352,7 +352,7 @@ static Z3_ast terms_is_used(const struct solver *solver, const struct term *term
 
 	while (next < thread->count && terms_only_looks(&thread->events[next]))
 		next++;
-	return solver_comes_to(solver, (struct event_id){read.thread, (uint32_t)next});
+	return solver_reaches(solver, (struct event_id){read.thread, (uint32_t)next});
 }
 
 /* Makes the operands keep their recorded values where the term is used, so that the constraint is

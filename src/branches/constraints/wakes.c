@@ -1,6 +1,6 @@
 /*
- * Condition variables. A signal wakes one of the threads that wait at its time; the schedule
- * chooses which (schedule.c). A signal is lost only if no thread waits. A broadcast wakes all
+ * Constraints of condition variables. A signal wakes one of the threads that wait at the signal's
+ * time. schedule.c writes into the schedule which thread the model chooses. A signal is lost only if no thread waits. A broadcast wakes all
  * waiting threads. A woken thread locks its mutex after the signal.
  */
 #include <stdlib.h>
@@ -80,8 +80,8 @@ static void wakes_add_wait(struct solver *solver, const struct wakes *wakes, uin
 		if (!wake || solver_is_past(solver, at))
 			continue;
 		solver_require(solver, wake,
-			solver_and(solver, solver_happens_before(solver, wait->at, at),
-				solver_happens(solver, at)));
+			solver_and(solver, solver_occurs_before(solver, wait->at, at),
+				solver_occurs(solver, at)));
 		/* Signals have distinct times, so at most one signal fits. */
 		solver_require(solver, wake,
 			Z3_mk_eq(solver->z3, wakes->times[number],
@@ -89,7 +89,7 @@ static void wakes_add_wait(struct solver *solver, const struct wakes *wakes, uin
 		solver_add_distinct(solver, wait->at, at);
 	}
 	if (wait->has_left && solver_is_in_window(solver, wait->left))
-		solver_require(solver, solver_happens(solver, wait->left),
+		solver_require(solver, solver_occurs(solver, wait->left),
 			solver_not(solver, wakes->woken[number]));
 }
 
@@ -104,7 +104,7 @@ static Z3_ast wakes_is_woken_before(
 		if (wake)
 			any = solver_or(solver, any,
 				solver_and(solver, wake,
-					solver_happens_before(
+					solver_occurs_before(
 						solver, wakes->condition->signals[i].at, event)));
 	}
 	return any;
@@ -119,16 +119,16 @@ static Z3_ast wakes_waits_for(
 			solver->times[signal.thread][signal.index]));
 
 	if (wait->has_left)
-		gone = solver_or(solver, gone, solver_happens_before(solver, wait->left, signal));
+		gone = solver_or(solver, gone, solver_occurs_before(solver, wait->left, signal));
 	return solver_and(
-		solver, solver_happens_before(solver, wait->at, signal), solver_not(solver, gone));
+		solver, solver_occurs_before(solver, wait->at, signal), solver_not(solver, gone));
 }
 
 static void wakes_add_signal(struct solver *solver, const struct wakes *wakes, uint32_t number)
 {
 	const struct order_condition *condition = wakes->condition;
 	const struct order_signal *signal = &condition->signals[number];
-	Z3_ast happens = solver_happens(solver, signal->at);
+	Z3_ast happens = solver_occurs(solver, signal->at);
 	Z3_ast any = Z3_mk_false(solver->z3);
 	Z3_ast *woken = array_new(condition->wait_count + 1u, sizeof *woken);
 	unsigned count = 0;
@@ -175,7 +175,7 @@ static void wakes_add_condition(struct solver *solver, const struct wakes *wakes
 		const struct order_wait *wait = &condition->waits[i];
 
 		if (wait->has_back && solver_is_in_window(solver, wait->back))
-			solver_require(solver, solver_happens(solver, wait->back),
+			solver_require(solver, solver_occurs(solver, wait->back),
 				wakes_is_woken_before(solver, wakes, i, wait->back));
 	}
 }

@@ -103,7 +103,7 @@ static Z3_ast yields_is_blocked(struct solver *solver, const struct blockers *bl
 	for (uint32_t i = woken ? NONE : blockers->edges[step.thread][step.index]; i != NONE;
 		i = blockers->next[i])
 		any = solver_or(solver, any,
-			solver_happens_later(solver, solver->order->edges[i].first, yield));
+			solver_is_not_before(solver, solver->order->edges[i].first, yield));
 	if (op_descriptions[op->kind].flags & OP_ACQUIRE)
 		any = solver_or(solver, any,
 			solver_is_locked(solver,
@@ -121,20 +121,20 @@ static void yields_add_next(struct solver *solver, const struct blockers *blocke
 	const struct event_id last = {pair->next.thread, pair->last}, next = pair->next;
 	const uint32_t end = solver->window->end[next.thread];
 	const struct event_id place = {next.thread, next.index < end ? next.index : end};
-	Z3_ast is_next = solver_happens(solver, yield->at);
+	Z3_ast is_next = solver_occurs(solver, yield->at);
 	Z3_ast is_made = Z3_mk_false(solver->z3), held = NULL, blocked;
 
 	if (when)
 		is_next = solver_and(solver, is_next, when);
 	if (last.index != NONE)
 		is_next = solver_and(
-			solver, is_next, solver_happens_before(solver, last, yield->before));
+			solver, is_next, solver_occurs_before(solver, last, yield->before));
 	if (solver_has(solver, next)) {
 		if (!yield->is_before_window)
 			is_next = solver_and(solver, is_next,
-				solver_not(solver,
-					solver_happens_before(solver, next, yield->before)));
-		is_made = solver_happens_before(solver, next, yield->at);
+				solver_not(
+					solver, solver_occurs_before(solver, next, yield->before)));
+		is_made = solver_occurs_before(solver, next, yield->at);
 		if (!yield->is_before_window)
 			is_made = solver_and(
 				solver, is_made, solver_before(solver, yield->before, next));
@@ -146,7 +146,7 @@ static void yields_add_next(struct solver *solver, const struct blockers *blocke
 		blocked = solver_or(solver, blocked, held);
 	solver_require(solver, is_next,
 		solver_or(solver, is_made,
-			solver_and(solver, solver_comes_to(solver, place), blocked)));
+			solver_and(solver, solver_reaches(solver, place), blocked)));
 }
 
 /* Adds the constraint of a pair. The last thread at a barrier makes no step to leave the
@@ -213,7 +213,7 @@ static void yields_keep_barrier(struct solver *solver, const struct yield *yield
 	Z3_ast is_last = solver_is_last_arrival(solver, yield->before, &was_last);
 
 	if (is_last)
-		solver_require(solver, solver_happens(solver, yield->at),
+		solver_require(solver, solver_occurs(solver, yield->at),
 			was_last ? is_last : solver_not(solver, is_last));
 }
 

@@ -285,7 +285,7 @@ static bool search_worker_contradicts(struct worker *worker)
 	for (uint32_t i = 0; i < walk->record->thread_count; i++)
 		if (walk->threads[i].count)
 			Z3_solver_assert(solver->z3, solver->handle,
-				solver_happens(
+				solver_occurs(
 					solver, (struct event_id){(uint16_t)i,
 							(uint32_t)walk->threads[i].count - 1}));
 	result = Z3_solver_check(solver->z3, solver->handle) == Z3_L_FALSE;

@@ -14,7 +14,8 @@
 
 /* Enough for two preemptions in a hundred steps; fast programs make these runs in a second. */
 #define FEWER_PREEMPTIONS_BUDGET ((struct budget){.runs = 10000, .time_ns = UINT64_C(3000000000)})
-/* Where a run of the failure takes longer, such as a hang, the budget decides nothing. */
+/* The search is left out if a replay takes longer, as that of a hang does: the budget would then end
+ * before the search could exclude a number of preemptions. */
 #define FEWER_PREEMPTIONS_REPLAY_NS UINT64_C(500000000)
 
 struct fewer_preemptions {
