@@ -257,11 +257,21 @@ void finding_add_gerund(const char *verb, struct strbuf *out)
 	strbuf_addf(out, "ing%s", verb + word);
 }
 
+/* Returns whether the object alone says what the thread does: it locks it or waits for it. */
+static bool finding_is_object_enough(const struct finding_wait *wait)
+{
+	return wait->object && (!strcmp(wait->verb, "locks") || !strncmp(wait->verb, "waits ", 6));
+}
+
+void finding_add_blocked(const struct finding_wait *wait, struct strbuf *out)
+{
+	strbuf_adds(out, finding_is_object_enough(wait) ? "blocked on " : "blocked ");
+	finding_add_blocked_on(wait, out);
+}
+
 void finding_add_blocked_on(const struct finding_wait *wait, struct strbuf *out)
 {
-	const bool is_plain = !strcmp(wait->verb, "locks") || !strncmp(wait->verb, "waits ", 6);
-
-	if (wait->object && is_plain) {
+	if (finding_is_object_enough(wait)) {
 		strbuf_addf(out, "%.*s", finding_short_name(wait->object), wait->object);
 		return;
 	}

@@ -193,10 +193,12 @@ void finding_add_thread(const struct finding *finding, const char *path, struct 
 
 /* Adds the verb's gerund: "locks" gives "locking", "tries to lock" gives "trying to lock". */
 void finding_add_gerund(const char *verb, struct strbuf *out);
-/* Adds what the thread is blocked on: "mutex m", "joining thread main.0", "reading from pipe 3". */
 /* Returns the wait of a thread, which may be NULL; NULL if it does not wait. */
 const struct finding_wait *finding_wait_of(const struct finding *finding, const char *thread);
+/* Adds what the thread is blocked on: "mutex m", "joining thread main.0", "reading from pipe 3". */
 void finding_add_blocked_on(const struct finding_wait *wait, struct strbuf *out);
+/* Adds "blocked on mutex m" or "blocked joining thread main.0". */
+void finding_add_blocked(const struct finding_wait *wait, struct strbuf *out);
 
 /*
  * Equal findings have equal signatures: outcome kind and code, and the evidence of that kind (a

@@ -241,8 +241,7 @@ static void interleaving_add_waits(const struct interleaving *table, struct strb
 		const struct finding_frame *where = finding_user_frame(&wait->at);
 		struct strbuf text = STRBUF_EMPTY;
 
-		strbuf_adds(&text, "blocked on ");
-		finding_add_blocked_on(wait, &text);
+		finding_add_blocked(wait, &text);
 		interleaving_add_where(table, where ? where : &nowhere, &text);
 		interleaving_add_line(table, "x", "", wait->thread, text.text, out);
 		strbuf_release(&text);

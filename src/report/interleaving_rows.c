@@ -19,6 +19,19 @@ static bool interleaving_rows_is_access(const struct finding_step *step)
 	return false;
 }
 
+/* Returns whether a thread waits for another one here, or ends such a wait. Locks do not count. */
+static bool interleaving_rows_is_wait(const struct finding_step *step)
+{
+	static const enum op_kind kinds[] = {OP_COND_WAIT, OP_COND_SIGNAL, OP_COND_BROADCAST,
+		OP_BARRIER_ARRIVE, OP_SEM_WAIT, OP_SEM_POST, OP_FUTEX_BLOCK, OP_FUTEX_WAKE,
+		OP_SLEEP, OP_CHILD_WAIT, OP_SIGNAL_WAIT};
+
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (!strcmp(step->verb, op_descriptions[kinds[i]].verb))
+			return true;
+	return false;
+}
+
 /* A step that the cause names, or next to one of the few preemptions that decide a minimised run. */
 static bool interleaving_rows_is_key(const struct finding *finding, uint32_t step)
 {
@@ -193,15 +206,34 @@ static void interleaving_rows_drop_private(
 	}
 }
 
-/* Keeps a quarter of the rows from the beginning, and the rest from the end. */
+/* Returns the first step of the last `most` waits that are shown. */
+static uint32_t interleaving_rows_first_wait(
+	const struct finding *finding, uint32_t most, const enum interleaving_row *rows)
+{
+	uint32_t step = finding->step_count;
+
+	while (step && most) {
+		step--;
+		most -= rows[step] == ROW_SHOWN && interleaving_rows_is_wait(&finding->steps[step]);
+	}
+	return step;
+}
+
+/*
+ * Keeps a quarter of the rows from the beginning, and the rest from the end; of the rows between
+ * these, waits and what ends them.
+ */
 static void interleaving_rows_drop_middle(
 	const struct finding *finding, uint32_t most, uint32_t count, enum interleaving_row *rows)
 {
 	const uint32_t first = most / 4, last = count - (most - first);
+	const uint32_t waits = interleaving_rows_first_wait(finding, most / 2, rows);
 	uint32_t row = 0;
 
 	for (uint32_t begin = 0, end; begin < finding->step_count; begin = end) {
-		bool is_dropped = rows[begin] == ROW_SHOWN && row >= first && row < last;
+		bool is_dropped =
+			rows[begin] == ROW_SHOWN && row >= first && row < last &&
+			(begin < waits || !interleaving_rows_is_wait(&finding->steps[begin]));
 
 		row += rows[begin] == ROW_SHOWN;
 		end = interleaving_rows_end(finding, rows, begin);
@@ -217,7 +249,7 @@ static bool interleaving_rows_is_same(const char *text, const char *other)
 	return text == other || (text && other && !strcmp(text, other));
 }
 
-static bool interleaving_rows_is_alike(
+static bool interleaving_rows_are_equal(
 	const struct finding *finding, uint32_t number, uint32_t other)
 {
 	const struct finding_step *a = &finding->steps[number], *b = &finding->steps[other];
@@ -243,7 +275,7 @@ static uint32_t interleaving_rows_count_repeated(const struct finding *finding,
 {
 	uint32_t end = at;
 
-	while (end < count && interleaving_rows_is_alike(finding, shown[end - period], shown[end]))
+	while (end < count && interleaving_rows_are_equal(finding, shown[end - period], shown[end]))
 		end++;
 	return (end - at) / period * period;
 }

@@ -19,9 +19,10 @@ enum interleaving_row {
 
 /*
  * Sets rows[i] for each step i of the finding. The table has at most style->steps_most rows, and
- * those of steps that the cause names or that are at one of few preemptions. Private accesses to
- * memory without a name and further turns of loops are always left out; in long tables, all other
- * private accesses as well, and then steps in the middle: the end of a run matters most.
+ * those of steps that the cause names, that are at one of few preemptions, or that are among the last
+ * waits. Private accesses to memory without a name and further turns of loops are always left out; in
+ * long tables, all other private accesses as well, and then steps in the middle: the end of a run
+ * matters most.
  */
 void interleaving_choose_rows(const struct finding *finding, const struct report_style *style,
 	enum interleaving_row *rows);

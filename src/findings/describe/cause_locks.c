@@ -243,6 +243,36 @@ static bool cause_locks_add_gone(
 	return false;
 }
 
+/* Adds that a forked child waits for a lock that another thread of its parent held. */
+static bool cause_locks_add_forked(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
+{
+	const struct finding *finding = builder->finding;
+
+	for (uint32_t i = 0; i < finding->wait_count; i++) {
+		const struct finding_wait *wait = &finding->waits[i];
+		const struct wait_edge *edge = cause_locks_edge(builder, wait);
+
+		if (!edge->is_in_child || !wait->held_since.module ||
+			thread_same(edge->holder, edge->waiter) ||
+			!cause_locks_is_lock(builder, wait))
+			continue;
+		strbuf_addf(cause, "%s took ", builder_thread(builder, edge->holder));
+		builder_add_short_name(wait->object, cause);
+		builder_add_frame(" at ", &wait->held_since, cause);
+		strbuf_addf(cause, " and held it when %s forked\n%s waits for its copy of the lock",
+			builder_thread(builder, edge->waiter), wait->thread);
+		builder_add_frame(" at ", finding_user_frame(&wait->at), cause);
+		strbuf_adds(cause, ", and has no thread that could release it\n");
+		strbuf_adds(remedy, "fork before other threads start, or take ");
+		builder_add_short_name(wait->object, remedy);
+		strbuf_adds(remedy,
+			" around fork with pthread_atfork(), or let the child call only async-signal-safe functions before exec");
+		return true;
+	}
+	return false;
+}
+
 /* Adds that a thread holds a lock that others need, while that thread waits for a signal. */
 static void cause_locks_add_nested(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
@@ -312,7 +342,8 @@ void builder_deadlock_cause(
 		cause_locks_add_self(builder, cause, remedy);
 	else if (cause_locks_add_cycle(builder, cause))
 		cause_locks_add_remedy(builder, remedy);
-	else if (!cause_locks_add_gone(builder, cause, remedy) &&
+	else if (!cause_locks_add_forked(builder, cause, remedy) &&
+		 !cause_locks_add_gone(builder, cause, remedy) &&
 		 !builder_barrier_cause(builder, cause, remedy) && builder->culprit != UINT32_MAX)
 		cause_locks_add_nested(builder, cause, remedy);
 }

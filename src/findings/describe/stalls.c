@@ -124,6 +124,18 @@ void builder_add_stalls(const struct builder *builder, struct strbuf *out)
 	}
 }
 
+/*
+ * Returns whether the sleep stands for a wait: it ends once, and the failure happens in one of the two
+ * threads. A sleep whose end merely lets a third thread fail may as well simulate work.
+ */
+static bool stalls_is_synchronisation(
+	const struct finding *finding, const struct finding_stall *stall)
+{
+	return stall->is_sleep && !stall->is_repeated && finding->failing_thread &&
+	       (!strcmp(finding->failing_thread, stall->waiter) ||
+		       !strcmp(finding->failing_thread, stall->thread));
+}
+
 void builder_stalls_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
 {
@@ -131,7 +143,7 @@ void builder_stalls_cause(
 
 	for (uint32_t i = 0; i < finding->stall_count; i++) {
 		const struct finding_stall *stall = &finding->stalls[i];
-		const bool is_synchronisation = stall->is_sleep && !stall->is_repeated;
+		const bool is_synchronisation = stalls_is_synchronisation(finding, stall);
 
 		if (is_synchronisation)
 			strbuf_addf(cause, "a sleep is used as synchronisation: %s slept at ",

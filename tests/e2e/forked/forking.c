@@ -3,6 +3,7 @@
  *   correct   two threads count under a lock
  *   order     two threads take two locks in opposite orders: some schedules deadlock
  *   update    a thread loses the other's update: an assertion fails in some schedules
+ *   inherit   the child takes a lock that another thread of its parent may hold
  *   death     the child is to abort, as in a death test; the parent passes
  */
 #include <assert.h>
@@ -85,7 +86,10 @@ static void *fork_and_wait(void *what)
 	pid_t child = fork();
 
 	if (child == 0) {
-		live_as_child(what);
+		if (!strcmp(what, "inherit"))
+			count_once(NULL);
+		else
+			live_as_child(what);
 		_exit(0);
 	}
 	waitpid(child, &status, 0);
@@ -94,16 +98,31 @@ static void *fork_and_wait(void *what)
 	return status ? &failed : NULL;
 }
 
+/* The parent counts while it forks. */
+static void *count_and_fork(void *what)
+{
+	pthread_t thread;
+	void *failed;
+
+	pthread_create(&thread, NULL, count_once, NULL);
+	failed = fork_and_wait(what);
+	pthread_join(thread, NULL);
+	return failed;
+}
+
 int main(int count_of_arguments, char **arguments)
 {
 	pthread_t thread;
 	void *failed;
 
+	void *(*body)(void *);
+
 	if (count_of_arguments != 3)
 		return 2;
+	body = strcmp(arguments[2], "inherit") ? fork_and_wait : count_and_fork;
 	if (!strcmp(arguments[1], "main"))
-		return fork_and_wait(arguments[2]) ? 1 : 0;
-	pthread_create(&thread, NULL, fork_and_wait, arguments[2]);
+		return body(arguments[2]) ? 1 : 0;
+	pthread_create(&thread, NULL, body, arguments[2]);
 	pthread_join(thread, &failed);
 	return failed ? 1 : 0;
 }

@@ -76,6 +76,23 @@ static void test_interleaving_rows__the_middle_is_left_out_next(void **state)
 	assert_int_equal(rows[14], ROW_SHOWN);
 }
 
+static void test_interleaving_rows__the_last_waits_stay(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 20; i++)
+		add_step(i % 2 ? "main" : "main.0", "writes", "total");
+	for (unsigned i = 4; i < 9; i++) {
+		steps[i].verb = (char *)(i % 2 ? "signals" : "waits on");
+		steps[i].object = (char *)"condition variable c";
+	}
+	steps[10].verb = (char *)"locks";
+	assert_int_equal(count_rows(ROW_MIDDLE), 8); /* at most half of the rows are for waits */
+	assert_int_equal(rows[4], ROW_MIDDLE);
+	assert_int_equal(rows[5], ROW_SHOWN);
+	assert_int_equal(rows[8], ROW_SHOWN);
+	assert_int_equal(rows[10], ROW_MIDDLE);
+}
+
 static void test_interleaving_rows__key_steps_stay(void **state)
 {
 	(void)state;
@@ -209,6 +226,7 @@ int main(void)
 		cmocka_unit_test_setup(
 			test_interleaving_rows__private_accesses_are_left_out_first, set_up),
 		cmocka_unit_test_setup(test_interleaving_rows__the_middle_is_left_out_next, set_up),
+		cmocka_unit_test_setup(test_interleaving_rows__the_last_waits_stay, set_up),
 		cmocka_unit_test_setup(test_interleaving_rows__key_steps_stay, set_up),
 		cmocka_unit_test_setup(
 			test_interleaving_rows__accesses_of_one_call_share_a_row, set_up),
