@@ -179,8 +179,22 @@ void builder_mark_later(const struct builder *builder, uint32_t line);
 
 /* ---- cause_values.c ---- */
 
-/* Adds the accesses that gave the value that the line of a failed assertion, or of a crash, reads. */
-void builder_values_cause(const struct builder *builder, struct strbuf *cause);
+/* An atomic update is a write, but no read and no store. */
+bool builder_is_read(const struct trace_event *event);
+bool builder_is_store(const struct trace_event *event);
+bool builder_is_write(const struct trace_event *event);
+bool builder_is_access(const struct trace_event *event);
+/* Adds "main.0 reads n at x.c:7" and marks the step. `object` NULL: "it". */
+void builder_add_access(const struct builder *builder, uint64_t event, const char *verb,
+	const char *object, struct strbuf *cause);
+/* Adds the accesses that gave the value that the line of a failed assertion, or of a crash, reads.
+ * Returns whether the trace shows them. */
+bool builder_values_cause(const struct builder *builder, struct strbuf *cause);
+
+/* ---- cause_preemption.c ---- */
+
+/* Adds what another thread changed while a thread was preempted, if the trace shows it. */
+void builder_preemption_cause(const struct builder *builder, struct strbuf *cause);
 
 /* ---- weak.c ---- */
 

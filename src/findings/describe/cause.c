@@ -293,6 +293,17 @@ static void cause_add_destroyed_lock(
 	free(lock);
 }
 
+/* Adds where a wrong value came from, for failures that the program itself reports. */
+static void cause_add_values(const struct builder *builder, struct strbuf *cause)
+{
+	const enum outcome_kind kind = builder->finding->kind;
+	const bool has_line = kind == OUTCOME_CRASH || kind == OUTCOME_ABORT;
+
+	if ((has_line || kind == OUTCOME_EXIT) &&
+		!(has_line && builder_values_cause(builder, cause)))
+		builder_preemption_cause(builder, cause);
+}
+
 void builder_fill_cause(struct builder *builder)
 {
 	struct strbuf cause = STRBUF_EMPTY, remedy = STRBUF_EMPTY;
@@ -325,9 +336,8 @@ void builder_fill_cause(struct builder *builder)
 	stalls_end = cause.length;
 	builder_delayed_stores_cause(builder, &cause, &remedy);
 	/* With a delayed store, the last write of a trace is not the one that is read. */
-	if (cause.length == stalls_end && (builder->finding->kind == OUTCOME_CRASH ||
-						  builder->finding->kind == OUTCOME_ABORT))
-		builder_values_cause(builder, &cause);
+	if (cause.length == stalls_end)
+		cause_add_values(builder, &cause);
 	builder->finding->cause = cause_text(&cause);
 	builder->finding->remedy = cause_text(&remedy);
 }

@@ -12,19 +12,24 @@
 /* The failing line's reads are among the last events of the failing thread. */
 #define EVENTS_EXAMINED 64
 
-static bool cause_values_reads(const struct trace_event *event)
+bool builder_is_read(const struct trace_event *event)
 {
 	return event->kind == OP_LOAD || event->kind == OP_ATOMIC_LOAD;
 }
 
-static bool cause_values_stores(const struct trace_event *event)
+bool builder_is_store(const struct trace_event *event)
 {
 	return event->kind == OP_STORE || event->kind == OP_ATOMIC_STORE;
 }
 
-static bool cause_values_writes(const struct trace_event *event)
+bool builder_is_write(const struct trace_event *event)
 {
-	return cause_values_stores(event) || event->kind == OP_ATOMIC_UPDATE;
+	return builder_is_store(event) || event->kind == OP_ATOMIC_UPDATE;
+}
+
+bool builder_is_access(const struct trace_event *event)
+{
+	return event->address && (builder_is_read(event) || builder_is_write(event));
 }
 
 /* Accesses of one variable, as indices into the trace, in their order; NO_EVENT: there is none. */
@@ -55,11 +60,11 @@ static void cause_values_find_lost(const struct builder *builder, struct value_s
 
 		if (event->address != address)
 			continue;
-		if (cause_values_reads(event))
+		if (builder_is_read(event))
 			*own = (struct value_reader){i, NO_EVENT};
-		if (!cause_values_writes(event))
+		if (!builder_is_write(event))
 			continue;
-		if (cause_values_stores(event) && own->foreign != NO_EVENT) {
+		if (builder_is_store(event) && own->foreign != NO_EVENT) {
 			story->earlier = own->read;
 			story->other = own->foreign;
 			story->later = i;
@@ -94,21 +99,20 @@ static void cause_values_find_changed(const struct builder *builder, struct valu
 	for (uint64_t i = story->last; i-- > 0;) {
 		if (events[i].address != last->address)
 			continue;
-		if (story->other == NO_EVENT && cause_values_writes(&events[i])) {
+		if (story->other == NO_EVENT && builder_is_write(&events[i])) {
 			if (events[i].thread == last->thread)
 				return;
 			story->other = i;
 		} else if (story->other != NO_EVENT && events[i].thread == last->thread) {
 			/* the same line again is another turn of a loop */
-			if (cause_values_reads(&events[i]) && events[i].site != last->site)
+			if (builder_is_read(&events[i]) && events[i].site != last->site)
 				story->earlier = i;
 			return;
 		}
 	}
 }
 
-/* Adds "main.0 reads n at x.c:7" and marks the step. `object` NULL: "it". */
-static void cause_values_add(const struct builder *builder, uint64_t event, const char *verb,
+void builder_add_access(const struct builder *builder, uint64_t event, const char *verb,
 	const char *object, struct strbuf *cause)
 {
 	const struct trace_event *step = &builder->source->events[event];
@@ -150,18 +154,18 @@ static void cause_values_add_story(
 		builder_thread(builder, (struct thread_id){events[story->other].thread});
 
 	if (story->earlier != NO_EVENT) {
-		cause_values_add(builder, story->earlier, "reads", object, cause);
+		builder_add_access(builder, story->earlier, "reads", object, cause);
 		strbuf_adds(cause, "\n");
 	}
-	cause_values_add(
+	builder_add_access(
 		builder, story->other, "writes", story->earlier == NO_EVENT ? object : NULL, cause);
 	if (story->later != NO_EVENT) {
 		strbuf_adds(cause, "\n");
-		cause_values_add(builder, story->later, "overwrites", NULL, cause);
+		builder_add_access(builder, story->later, "overwrites", NULL, cause);
 		strbuf_addf(cause, " without having read what %s wrote", other);
 	}
 	strbuf_adds(cause, "\n");
-	cause_values_add(builder, story->last,
+	builder_add_access(builder, story->last,
 		story->earlier != NO_EVENT && story->later == NO_EVENT ? "again reads" : "reads",
 		NULL, cause);
 	cause_values_add_end(builder, &events[story->last], cause);
@@ -176,7 +180,7 @@ static bool cause_values_is_update(const struct builder *builder, uint64_t read)
 
 	for (uint64_t i = read + 1; i < builder->source->event_count; i++)
 		if (events[i].address == events[read].address &&
-			events[i].thread == events[read].thread && cause_values_writes(&events[i]))
+			events[i].thread == events[read].thread && builder_is_write(&events[i]))
 			return true;
 	return false;
 }
@@ -226,7 +230,7 @@ static bool cause_values_search(
 		if (event->thread != source->outcome->thread.index)
 			continue;
 		examined++;
-		if (!cause_values_reads(event) || !event->address ||
+		if (!builder_is_read(event) || !event->address ||
 			cause_values_is_update(builder, i))
 			continue;
 		is_near = is_at_line ? builder_event_passes(builder, event, at)
@@ -237,8 +241,8 @@ static bool cause_values_search(
 	return false;
 }
 
-void builder_values_cause(const struct builder *builder, struct strbuf *cause)
+bool builder_values_cause(const struct builder *builder, struct strbuf *cause)
 {
-	if (!cause_values_search(builder, true, cause))
-		(void)cause_values_search(builder, false, cause); /* or no cause is known */
+	return cause_values_search(builder, true, cause) ||
+	       cause_values_search(builder, false, cause);
 }

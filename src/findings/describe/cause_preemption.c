@@ -1,0 +1,186 @@
+/*
+ * Writes in sentences what changed while a preempted thread was stopped. A minimal schedule fails only
+ * with its preemptions, so the accesses around one of them are part of the cause. The patterns are the
+ * unserialisable ones of Lu et al. ("AVIO", ASPLOS 2006): two accesses of the preempted thread and one
+ * of another thread between them. The sentences are facts of the trace.
+ */
+#include <stdlib.h>
+
+#include "findings/describe/build_internal.h"
+
+/* With more preemptions the schedule is hardly minimal, and each one says little. */
+#define PREEMPTIONS_MOST 3
+/* Accesses of the preempted thread that are examined on either side of the preemption. */
+#define ACCESSES_EXAMINED 64
+
+/* Unserialisable patterns, the most telling one first. The middle access is the other thread's. */
+enum pattern {
+	PATTERN_LOST,	   /* read, write, write without a further read */
+	PATTERN_CLOBBERED, /* write, write, read */
+	PATTERN_CHANGED,   /* read, write, read at another place */
+	PATTERN_SEEN,	   /* write, read, write */
+	PATTERN_NONE
+};
+
+/* Accesses to one variable around a preemption, as indices into the trace. */
+struct interruption {
+	uint64_t before, after; /* of the preempted thread */
+	uint64_t read, written; /* the last ones in between; NO_EVENT: there is none */
+};
+
+struct preemption {
+	uint64_t begin; /* the first event of the preempting thread */
+	uint64_t end;	/* the next event of the preempted thread */
+	uint16_t thread;
+	uint32_t count; /* of items */
+	struct interruption items[ACCESSES_EXAMINED];
+};
+
+/* The next event of the thread from `event` on; the number of events if there is none. */
+static uint64_t cause_preemption_next(
+	const struct finding_source *source, uint64_t event, uint16_t thread)
+{
+	while (event < source->event_count && source->events[event].thread != thread)
+		event++;
+	return event;
+}
+
+static struct interruption *cause_preemption_find(
+	struct preemption *preemption, const struct finding_source *source, uint64_t address)
+{
+	for (uint32_t i = 0; i < preemption->count; i++)
+		if (source->events[preemption->items[i].before].address == address)
+			return &preemption->items[i];
+	return NULL;
+}
+
+/* Collects the variables that the thread accesses on both sides of the preemption. */
+static void cause_preemption_collect(
+	const struct finding_source *source, struct preemption *preemption)
+{
+	uint32_t examined = 0;
+
+	for (uint64_t i = preemption->begin; i-- > 0 && examined < ACCESSES_EXAMINED;) {
+		const struct trace_event *event = &source->events[i];
+
+		if (event->thread != preemption->thread || !builder_is_access(event))
+			continue;
+		examined++;
+		if (!cause_preemption_find(preemption, source, event->address))
+			preemption->items[preemption->count++] =
+				(struct interruption){i, NO_EVENT, NO_EVENT, NO_EVENT};
+	}
+	examined = 0;
+	for (uint64_t i = preemption->end; i < source->event_count && examined < ACCESSES_EXAMINED;
+		i++) {
+		const struct trace_event *event = &source->events[i];
+		struct interruption *item;
+
+		if (event->thread != preemption->thread || !builder_is_access(event))
+			continue;
+		examined++;
+		item = cause_preemption_find(preemption, source, event->address);
+		if (item && item->after == NO_EVENT)
+			item->after = i;
+	}
+	for (uint64_t i = preemption->begin; i < preemption->end; i++) {
+		struct interruption *item =
+			cause_preemption_find(preemption, source, source->events[i].address);
+
+		if (!item || !builder_is_access(&source->events[i]))
+			continue;
+		if (builder_is_write(&source->events[i]))
+			item->written = i;
+		else
+			item->read = i;
+	}
+}
+
+static enum pattern cause_preemption_pattern(
+	const struct finding_source *source, const struct interruption *item)
+{
+	const struct trace_event *before = &source->events[item->before], *after;
+
+	if (item->after == NO_EVENT)
+		return PATTERN_NONE;
+	after = &source->events[item->after];
+	if (item->written != NO_EVENT && builder_is_write(before))
+		return builder_is_write(after) ? PATTERN_NONE : PATTERN_CLOBBERED;
+	/* the same place again is another turn of a loop */
+	if (item->written != NO_EVENT)
+		return builder_is_store(after)	     ? PATTERN_LOST
+		       : before->site != after->site ? PATTERN_CHANGED
+						     : PATTERN_NONE;
+	return item->read != NO_EVENT && builder_is_store(before) && builder_is_store(after)
+		       ? PATTERN_SEEN
+		       : PATTERN_NONE;
+}
+
+static void cause_preemption_add(const struct builder *builder, const struct interruption *item,
+	enum pattern pattern, struct strbuf *cause)
+{
+	static const struct {
+		const char *before, *between, *after;
+	} words[] = {
+		[PATTERN_LOST] = {"reads", "writes", "overwrites"},
+		[PATTERN_CLOBBERED] = {"writes", "overwrites", "reads"},
+		[PATTERN_CHANGED] = {"reads", "writes", "again reads"},
+		[PATTERN_SEEN] = {"writes", "reads", "again writes"},
+	};
+	const struct trace_event *events = builder->source->events;
+	const uint64_t between = pattern == PATTERN_SEEN ? item->read : item->written;
+	char *object = builder_event_object(builder, &events[item->before]);
+
+	builder_add_access(builder, item->before, words[pattern].before, object, cause);
+	strbuf_adds(cause, ", and is preempted\n");
+	builder_add_access(builder, between, words[pattern].between, NULL, cause);
+	strbuf_adds(cause, "\n");
+	builder_add_access(builder, item->after, words[pattern].after, NULL, cause);
+	if (pattern == PATTERN_LOST)
+		strbuf_addf(cause, " without having read what %s wrote",
+			builder_thread(builder, (struct thread_id){events[between].thread}));
+	strbuf_adds(cause, "\n");
+	free(object);
+}
+
+/* Describes the most telling pattern around the preemption; of equal ones, the one whose first access is the last. */
+static bool cause_preemption_describe(
+	const struct builder *builder, struct preemption *preemption, struct strbuf *cause)
+{
+	const struct interruption *best = NULL;
+	enum pattern best_pattern = PATTERN_NONE;
+
+	cause_preemption_collect(builder->source, preemption);
+	for (uint32_t i = 0; i < preemption->count; i++) {
+		const enum pattern pattern =
+			cause_preemption_pattern(builder->source, &preemption->items[i]);
+
+		if (pattern < best_pattern) {
+			best_pattern = pattern;
+			best = &preemption->items[i];
+		}
+	}
+	if (best)
+		cause_preemption_add(builder, best, best_pattern, cause);
+	return best;
+}
+
+void builder_preemption_cause(const struct builder *builder, struct strbuf *cause)
+{
+	const struct finding_source *source = builder->source;
+	const struct finding *finding = builder->finding;
+
+	if (finding->preemptions > PREEMPTIONS_MOST)
+		return;
+	for (uint32_t step = finding->step_count; step-- > 1;) {
+		const uint64_t begin = builder->first_step + step;
+		struct preemption preemption = {.begin = begin};
+
+		if (!finding->steps[step].is_preemption)
+			continue;
+		preemption.thread = source->events[begin - 1].thread;
+		preemption.end = cause_preemption_next(source, begin, preemption.thread);
+		if (cause_preemption_describe(builder, &preemption, cause))
+			return;
+	}
+}
