@@ -14,6 +14,8 @@
 #define LOOP_PART 50
 #define LOOP_PART_KNOWN 500
 #define PASSING_TIMES 50
+/* The numbers of steps at which the engine compares states are powers of two (engine/loop.c). */
+#define STATE_TIMES 2
 
 uint64_t trace_window_events(uint64_t step_count)
 {
@@ -84,5 +86,8 @@ uint64_t trace_window_loop_limit(const struct finding *finding, uint64_t limit)
 		loop += turn;
 	if (loop < PASSING_TIMES * passing)
 		loop = PASSING_TIMES * passing;
+	/* The state of this loop repeated before the limit. In other runs it may be compared later. */
+	if (schedule->step_count < limit && loop < STATE_TIMES * schedule->step_count)
+		loop = STATE_TIMES * schedule->step_count;
 	return loop && loop < limit ? loop : limit;
 }

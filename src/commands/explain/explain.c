@@ -227,6 +227,8 @@ static enum explain_verdict explain_verdict_of(struct explain *explain)
 	const struct worker *worker = &explain->made->worker;
 	const struct outcome *outcome = &worker->contract->outcome;
 
+	if (outcome->kind == OUTCOME_STEP_LIMIT)
+		return EXPLAIN_OTHER;
 	if (!worker_is_failure(worker))
 		return EXPLAIN_PASSED;
 	if (outcome->kind != explain->finding->kind || outcome->code != explain->finding->code)

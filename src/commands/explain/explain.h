@@ -37,7 +37,7 @@ struct explain_options {
 enum explain_verdict {
 	EXPLAIN_PASSED,
 	EXPLAIN_FAILED, /* like the finding */
-	EXPLAIN_OTHER	/* the run had another failure, which says nothing about the finding */
+	EXPLAIN_OTHER /* another failure, or unfinished at the limit of steps: says nothing about the finding */
 };
 
 struct explain_limits {
