@@ -2,7 +2,8 @@
  * Writes in sentences what changed while a preempted thread was stopped. A minimal schedule fails only
  * with its preemptions, so the accesses around one of them are part of the cause. The patterns are the
  * unserialisable ones of Lu et al. ("AVIO", ASPLOS 2006): two accesses of the preempted thread and one
- * of another thread between them. The sentences are facts of the trace.
+ * of another thread between them. Where the trace has no accesses, critical sections of one lock take
+ * their place. The sentences are facts of the trace.
  */
 #include <stdlib.h>
 
@@ -19,10 +20,11 @@ enum pattern {
 	PATTERN_CLOBBERED, /* write, write, read */
 	PATTERN_CHANGED,   /* read, write, read at another place */
 	PATTERN_SEEN,	   /* write, read, write */
+	PATTERN_REENTERED, /* unlock, lock, lock */
 	PATTERN_NONE
 };
 
-/* Accesses to one variable around a preemption, as indices into the trace. */
+/* Events of one variable or lock around a preemption, as indices into the trace. */
 struct interruption {
 	uint64_t before, after; /* of the preempted thread */
 	uint64_t read, written; /* the last ones in between; NO_EVENT: there is none */
@@ -45,6 +47,32 @@ static uint64_t cause_preemption_next(
 	return event;
 }
 
+static bool cause_preemption_releases(const struct trace_event *event)
+{
+	return op_descriptions[event->kind].flags & OP_RELEASE;
+}
+
+/* Tries do not count: they may fail. */
+static bool cause_preemption_acquires(const struct trace_event *event)
+{
+	const uint8_t flags = op_descriptions[event->kind].flags;
+
+	return flags & OP_ACQUIRE && flags & OP_MAYBLOCK;
+}
+
+static bool cause_preemption_counts(const struct trace_event *event)
+{
+	return builder_is_access(event) || cause_preemption_releases(event) ||
+	       cause_preemption_acquires(event);
+}
+
+/* Returns whether the event may change what the variable or the lock's data hold. */
+static bool cause_preemption_changes(const struct trace_event *event)
+{
+	return builder_is_write(event) || (cause_preemption_acquires(event) &&
+						  !(op_descriptions[event->kind].flags & OP_READ));
+}
+
 static struct interruption *cause_preemption_find(
 	struct preemption *preemption, const struct finding_source *source, uint64_t address)
 {
@@ -63,7 +91,7 @@ static void cause_preemption_collect(
 	for (uint64_t i = preemption->begin; i-- > 0 && examined < ACCESSES_EXAMINED;) {
 		const struct trace_event *event = &source->events[i];
 
-		if (event->thread != preemption->thread || !builder_is_access(event))
+		if (event->thread != preemption->thread || !cause_preemption_counts(event))
 			continue;
 		examined++;
 		if (!cause_preemption_find(preemption, source, event->address))
@@ -76,7 +104,7 @@ static void cause_preemption_collect(
 		const struct trace_event *event = &source->events[i];
 		struct interruption *item;
 
-		if (event->thread != preemption->thread || !builder_is_access(event))
+		if (event->thread != preemption->thread || !cause_preemption_counts(event))
 			continue;
 		examined++;
 		item = cause_preemption_find(preemption, source, event->address);
@@ -87,9 +115,9 @@ static void cause_preemption_collect(
 		struct interruption *item =
 			cause_preemption_find(preemption, source, source->events[i].address);
 
-		if (!item || !builder_is_access(&source->events[i]))
+		if (!item || !cause_preemption_counts(&source->events[i]))
 			continue;
-		if (builder_is_write(&source->events[i]))
+		if (cause_preemption_changes(&source->events[i]))
 			item->written = i;
 		else
 			item->read = i;
@@ -104,6 +132,11 @@ static enum pattern cause_preemption_pattern(
 	if (item->after == NO_EVENT)
 		return PATTERN_NONE;
 	after = &source->events[item->after];
+	if (!builder_is_access(before))
+		return item->written != NO_EVENT && cause_preemption_releases(before) &&
+				       cause_preemption_acquires(after)
+			       ? PATTERN_REENTERED
+			       : PATTERN_NONE;
 	if (item->written != NO_EVENT && builder_is_write(before))
 		return builder_is_write(after) ? PATTERN_NONE : PATTERN_CLOBBERED;
 	/* the same place again is another turn of a loop */
@@ -119,16 +152,18 @@ static enum pattern cause_preemption_pattern(
 static void cause_preemption_add(const struct builder *builder, const struct interruption *item,
 	enum pattern pattern, struct strbuf *cause)
 {
-	static const struct {
+	const struct trace_event *events = builder->source->events;
+	const uint64_t between = pattern == PATTERN_SEEN ? item->read : item->written;
+	const struct {
 		const char *before, *between, *after;
 	} words[] = {
 		[PATTERN_LOST] = {"reads", "writes", "overwrites"},
 		[PATTERN_CLOBBERED] = {"writes", "overwrites", "reads"},
 		[PATTERN_CHANGED] = {"reads", "writes", "again reads"},
 		[PATTERN_SEEN] = {"writes", "reads", "again writes"},
+		[PATTERN_REENTERED] = {"unlocks", op_descriptions[events[between].kind].verb,
+			op_descriptions[events[item->after].kind].verb},
 	};
-	const struct trace_event *events = builder->source->events;
-	const uint64_t between = pattern == PATTERN_SEEN ? item->read : item->written;
 	char *object = builder_event_object(builder, &events[item->before]);
 
 	builder_add_access(builder, item->before, words[pattern].before, object, cause);
@@ -139,6 +174,8 @@ static void cause_preemption_add(const struct builder *builder, const struct int
 	if (pattern == PATTERN_LOST)
 		strbuf_addf(cause, " without having read what %s wrote",
 			builder_thread(builder, (struct thread_id){events[between].thread}));
+	if (pattern == PATTERN_REENTERED)
+		strbuf_adds(cause, " after that");
 	strbuf_adds(cause, "\n");
 	free(object);
 }
