@@ -225,7 +225,7 @@ static void build_fill_wait(
 		free(wait->object);
 		BUG_ON(asprintf(&wait->object, "thread %s", wait->holder) < 0);
 	}
-	if (edge->holder_site)
+	if (edge->holder_site || edge->op == OP_ONCE_ENTER)
 		wait->held_since = builder_held_since(builder, edge);
 	wait->is_on_cycle = edge->is_on_cycle;
 	wait->lost_signals = edge->lost_signals;

@@ -21,7 +21,8 @@ static uint64_t cause_locks_find_acquisition(
 	for (uint64_t i = builder->source->event_count; i-- > 0;)
 		if (events[i].address == edge->object_address &&
 			events[i].thread == edge->holder.index &&
-			op_descriptions[events[i].kind].flags & OP_ACQUIRE)
+			(op_descriptions[events[i].kind].flags & OP_ACQUIRE ||
+				events[i].kind == OP_ONCE_ENTER))
 			return i;
 	return NO_EVENT;
 }
@@ -46,6 +47,12 @@ static bool cause_locks_is_lock(const struct builder *builder, const struct find
 	       wait->object;
 }
 
+/* A once control is held while its routine runs. */
+static bool cause_locks_is_once(const struct builder *builder, const struct finding_wait *wait)
+{
+	return cause_locks_edge(builder, wait)->op == OP_ONCE_ENTER && wait->object;
+}
+
 /* Adds one edge of a cycle: "main.0 locked mutex a at x.c:10 and waits for mutex b at x.c:11". */
 static void cause_locks_add_link(const struct builder *builder, const struct finding_wait *wait,
 	const struct finding_wait *wanted, struct strbuf *out)
@@ -53,7 +60,7 @@ static void cause_locks_add_link(const struct builder *builder, const struct fin
 	strbuf_adds(out, wait->thread);
 	if (cause_locks_edge(builder, wanted)->op != OP_THREAD_JOIN) {
 		builder_mark_cause(builder, cause_locks_find_acquisition(builder, wanted), out);
-		strbuf_adds(out, " took ");
+		strbuf_adds(out, cause_locks_is_once(builder, wanted) ? " entered " : " took ");
 		builder_add_short_name(wanted->object, out);
 		builder_add_frame(" at ", &wanted->held_since, out);
 		strbuf_adds(out, " and");
@@ -63,7 +70,10 @@ static void cause_locks_add_link(const struct builder *builder, const struct fin
 	else {
 		strbuf_adds(out, " waits for ");
 		builder_add_short_name(wait->object, out);
-		strbuf_addf(out, ", which %s holds", wait->holder);
+		strbuf_addf(out,
+			cause_locks_is_once(builder, wait) ? ", whose routine %s runs"
+							   : ", which %s holds",
+			wait->holder);
 	}
 	builder_add_frame(", at ", finding_user_frame(&wait->at), out);
 	strbuf_adds(out, "\n");
@@ -310,29 +320,33 @@ static void cause_locks_add_nested(
 	}
 }
 
-/* Adds that a thread waits for a lock that it holds itself. */
+/* Adds that a thread waits for a lock that it holds itself, or for a routine that it runs. */
 static void cause_locks_add_self(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
 {
 	const struct finding *finding = builder->finding;
+	bool is_once = false;
 
 	for (uint32_t i = 0; i < finding->wait_count; i++) {
 		const struct finding_wait *wait = &finding->waits[i];
 
+		is_once = cause_locks_is_once(builder, wait);
 		if (!wait->holder || strcmp(wait->holder, wait->thread) ||
-			!cause_locks_is_lock(builder, wait))
+			!(is_once || cause_locks_is_lock(builder, wait)))
 			continue;
 		builder_mark_cause(builder, cause_locks_find_acquisition(builder, wait), cause);
-		strbuf_addf(cause, "%s took ", wait->thread);
+		strbuf_addf(cause, "%s %s ", wait->thread, is_once ? "entered" : "took");
 		builder_add_short_name(wait->object, cause);
 		builder_add_frame(" at ", &wait->held_since, cause);
-		strbuf_addf(cause, "\n%s waits for the same lock", wait->thread);
+		strbuf_addf(cause, "\n%s waits for the same %s", wait->thread,
+			is_once ? "routine" : "lock");
 		builder_add_frame(" at ", finding_user_frame(&wait->at), cause);
-		strbuf_adds(cause, ", before it has released it");
+		strbuf_addf(cause, ", before it has %s it", is_once ? "completed" : "released");
 		break;
 	}
 	strbuf_adds(remedy,
-		"release the lock first, or call a variant of the function for callers that hold it");
+		is_once ? "let the routine not call what waits for the same routine"
+			: "release the lock first, or call a variant of the function for callers that hold it");
 }
 
 void builder_deadlock_cause(

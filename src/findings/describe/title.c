@@ -202,7 +202,8 @@ static void title_self_deadlock(const struct builder *builder, struct strbuf *ou
 			continue;
 		finding_add_thread(finding, wait->thread, out);
 		title_add_wait(wait, edge, false, out);
-		strbuf_adds(out, ", which it holds itself since ");
+		strbuf_adds(out, edge->op == OP_ONCE_ENTER ? ", whose routine it runs itself since "
+							   : ", which it holds itself since ");
 		frame_place(&wait->held_since, out);
 		return;
 	}

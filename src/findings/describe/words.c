@@ -176,6 +176,23 @@ static void words_add_futex_name(
 	strbuf_release(&name);
 }
 
+/* Replaces "once control guard variable for f()::c+4", a name of the C++ ABI, by "initialisation of f()::c". */
+static void words_name_guard(struct strbuf *text)
+{
+	static const char prefix[] = "once control guard variable for ";
+	char *variable, *offset;
+
+	if (strncmp(text->text, prefix, sizeof prefix - 1) != 0)
+		return;
+	variable = string_copy(text->text + sizeof prefix - 1);
+	offset = strrchr(variable, '+');
+	if (offset)
+		*offset = '\0';
+	strbuf_clear(text);
+	strbuf_addf(text, "initialisation of %s", variable);
+	free(variable);
+}
+
 char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t address)
 {
 	const enum object_class class = op_descriptions[kind].object;
@@ -197,6 +214,7 @@ char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t 
 	else if (!words_add_static_name(builder, address, &text) &&
 		 !builder_add_placed_name(builder, class, address, &text))
 		builder_add_first_use(builder, class, address, &text);
+	words_name_guard(&text);
 	return strbuf_detach(&text);
 }
 
@@ -259,7 +277,8 @@ struct finding_frame builder_held_since(const struct builder *builder, const str
 	for (uint64_t i = source->event_count; i--;) {
 		const struct trace_event *event = &source->events[i];
 
-		if (event->thread == edge->holder.index && event->site == edge->holder_site &&
+		if (event->thread == edge->holder.index &&
+			(event->site == edge->holder_site || event->kind == OP_ONCE_ENTER) &&
 			event->address == edge->object_address)
 			return builder_event_frame(builder, event);
 	}
