@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@
 
 static int listener;
 static struct sockaddr_in address;
-static int answers_right;
+static atomic_int answers_right;
 
 static void listen_somewhere(void)
 {

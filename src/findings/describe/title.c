@@ -56,9 +56,11 @@ static void title_add_wait(const struct finding_wait *wait, const struct wait_ed
 		strbuf_addf(out, " waits for %s to end", object);
 	else if (!wait->object)
 		strbuf_addf(out, " %s", wait->verb);
-	else if (class == OBJECT_FD || class == OBJECT_CHILD)
-		strbuf_addf(out, " %s %.*s", wait->verb, length, object);
-	else
+	else if (class == OBJECT_FD || class == OBJECT_CHILD) {
+		strbuf_adds(out, " is blocked ");
+		finding_add_gerund(wait->verb, out);
+		strbuf_addf(out, " %.*s", length, object);
+	} else
 		strbuf_addf(out, " waits for %.*s", length, object);
 	title_add_place(&wait->at, out);
 }
