@@ -23,7 +23,7 @@
 /* Budget: a run costs about as much as this many events, plus each event of the record. */
 #define RUN_EVENTS 4000
 #define INSTRUCTIONS_OF_EVENT 100
-#define EVENTS_MOST UINT64_C(8000000)
+#define EVENTS_MOST UINT64_C(16000000)
 #define RUNS_LEAST 4
 #define RUNS_MOST 100
 
