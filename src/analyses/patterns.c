@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/strbuf.h"
 #include "base/hash.h"
 
 const char *const suspicion_words[SUSPICION_COUNT] = {
@@ -15,15 +14,6 @@ const char *const suspicion_words[SUSPICION_COUNT] = {
 	[SUSPICION_AVIO] = "avio",
 	[SUSPICION_PLAIN] = "plain",
 };
-
-bool suspicion_parse(const char *word, enum suspicion *out)
-{
-	const unsigned found = strings_find(suspicion_words, SUSPICION_COUNT, word);
-
-	if (found < SUSPICION_COUNT)
-		*out = (enum suspicion)found;
-	return found < SUSPICION_COUNT;
-}
 
 void pattern_ranking_release(struct pattern_ranking *ranking)
 {

@@ -23,7 +23,6 @@ enum suspicion {
 };
 
 extern const char *const suspicion_words[SUSPICION_COUNT]; /* "jaccard", ... */
-bool suspicion_parse(const char *word, enum suspicion *out);
 
 /* A pattern with its counts over all runs. */
 struct pattern_record {

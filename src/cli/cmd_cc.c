@@ -9,24 +9,21 @@
 #include "cli/command.h"
 #include "compiler/driver/compile.h"
 
-/* The options are for help only: argp would reject the compiler's options. */
-static const struct argp_option cc_options[] = {
-	{"warn-opaque", 1, NULL, 0,
+/* The options are for help only: options_parse() would reject the compiler's options. */
+static const struct command_option cc_options[] = {
+	{"warn-opaque", 0, NULL,
 		"Name the inline assembly, and the gathers and scatters of vectors, whose accesses raddle cannot see",
-		0},
-	{"points-to", 2, "PROGRAM [LIBRARY...]", 0,
+		{0}},
+	{"points-to", 0, "PROGRAM [LIBRARY...]",
 		"Compile nothing; print the accesses that may touch each variable of a program that raddle-cc built",
-		0},
+		{0}},
 	{0},
 };
 
-static const struct argp cc_argp = {
-	.options = cc_options,
-	.args_doc = "[COMPILER-OPTION...] FILE...",
-	.doc = "Compiles and links as clang 19 does, so that raddle sees memory accesses. "
-	       "CC=raddle-cc CXX=raddle-c++ builds projects unchanged. The program also runs "
-	       "without raddle.\vRADDLE_CLANG names another clang of version 19. The exit status is the compiler's.",
-};
+static const char cc_doc[] =
+	"Compiles and links as clang 19 does, so that raddle sees memory accesses. "
+	"CC=raddle-cc CXX=raddle-c++ builds projects unchanged. The program also runs "
+	"without raddle.\vRADDLE_CLANG names another clang of version 19. The exit status is the compiler's.";
 
 static void cmd_cc_print_note(const char *text)
 {
@@ -63,20 +60,13 @@ static int cmd_cc_print_points_to(char **paths)
 	return EXIT_NOTHING_FOUND;
 }
 
-static int cmd_cc_help(const char *name)
-{
-	char program[32] = "raddle ";
-
-	argp_help(&cc_argp, stdout, ARGP_HELP_STD_HELP & ~(unsigned)ARGP_HELP_EXIT_OK,
-		strcat(program, name));
-	return EXIT_NOTHING_FOUND;
-}
-
 static int cmd_cc_run(int argc, char **argv, bool is_cxx)
 {
 	/* "raddle cc --help" is raddle's help, "raddle-cc --help" the compiler's. */
-	if (argc == 2 && strcmp(argv[1], "--help") == 0 && strncmp(argv[0], "raddle ", 7) == 0)
-		return cmd_cc_help(is_cxx ? "c++" : "cc");
+	if (argc == 2 && strcmp(argv[1], "--help") == 0 && strncmp(argv[0], "raddle ", 7) == 0) {
+		options_print_help(is_cxx ? &command_cxx : &command_cc, stdout);
+		return EXIT_NOTHING_FOUND;
+	}
 	if (argc > 1 && strcmp(argv[1], "--points-to") == 0)
 		return cmd_cc_print_points_to(argv + 2);
 	return cmd_cc_compile(argv, is_cxx);
@@ -95,13 +85,17 @@ static int cmd_cc_cxx_run(int argc, char **argv)
 const struct command command_cc = {
 	.name = "cc",
 	.summary = "compile C so that raddle sees memory accesses (raddle-cc)",
-	.argp = &cc_argp,
+	.doc = cc_doc,
+	.usage = "[COMPILER-OPTION...] FILE...",
+	.options = cc_options,
 	.run = cc_run,
 };
 
 const struct command command_cxx = {
 	.name = "c++",
 	.summary = "compile C++ so that raddle sees memory accesses (raddle-c++)",
-	.argp = &cc_argp,
+	.doc = cc_doc,
+	.usage = "[COMPILER-OPTION...] FILE...",
+	.options = cc_options,
 	.run = cmd_cc_cxx_run,
 };

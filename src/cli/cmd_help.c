@@ -6,58 +6,27 @@
 #include "cli/completion.h"
 #include "cli/manual.h"
 
-enum { OPTION_MAN = 256, OPTION_COMPLETION };
-
-static const struct argp_option help_options[] = {
-	{"man", OPTION_MAN, NULL, 0,
-		"Print the manual page raddle(1), or the one of COMMAND, as its source", 0},
-	{"completion", OPTION_COMPLETION, "bash|zsh", 0,
-		"Print what lets this shell complete command lines of raddle", 0},
-	{0},
-};
-
 struct help_arguments {
 	const char *command;
 	const char *shell; /* NULL if there is no completion requested */
 	bool is_manual;
 };
 
-static error_t cmd_help_parse_help(int key, char *text, struct argp_state *state)
-{
-	struct help_arguments *arguments = state->input;
-
-	switch (key) {
-	case OPTION_MAN:
-		arguments->is_manual = true;
-		return 0;
-	case OPTION_COMPLETION:
-		arguments->shell = text;
-		return 0;
-	case ARGP_KEY_ARG:
-		arguments->command = text;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp help_argp = {
-	.options = help_options,
-	.parser = cmd_help_parse_help,
-	.args_doc = "[COMMAND]",
-	.doc = "Explains raddle, or one of its commands.",
+static const struct command_option help_options[] = {
+	{"man", 0, NULL, "Print the manual page raddle(1), or the one of COMMAND, as its source",
+		OPTION_OF(FLAG, help_arguments, is_manual)},
+	{"completion", 0, "bash|zsh", "Print what lets this shell complete command lines of raddle",
+		OPTION_OF(TEXT, help_arguments, shell)},
+	{0},
 };
 
 static int cmd_help_command(const char *name)
 {
 	const struct command *command = command_find(name);
-	char program[64];
-	unsigned what = ARGP_HELP_STD_HELP & ~(unsigned)ARGP_HELP_EXIT_OK;
 
 	if (!command)
 		return command_fail("no command %s; type raddle help", name);
-	(void)snprintf(program, sizeof program, "raddle %s", name);
-	argp_help(command->argp, stdout, what, program);
+	options_print_help(command, stdout);
 	(void)printf("Examples:\n");
 	for (const char *line = manual_examples(name); *line; line += strcspn(line, "\n") + 1)
 		(void)printf("  %.*s\n", (int)strcspn(line, "\n"), line);
@@ -81,7 +50,7 @@ static int cmd_help_run(int argc, char **argv)
 {
 	struct help_arguments arguments = {0};
 
-	argp_parse(&help_argp, argc, argv, 0, NULL, &arguments);
+	options_parse(&command_help, argc, argv, &arguments);
 	if (arguments.is_manual)
 		return cmd_help_manual(arguments.command);
 	if (arguments.shell) {
@@ -102,6 +71,9 @@ static int cmd_help_run(int argc, char **argv)
 const struct command command_help = {
 	.name = "help",
 	.summary = "explain raddle, or one command",
-	.argp = &help_argp,
+	.doc = "Explains raddle, or one of its commands.",
+	.usage = "[COMMAND]",
+	.options = help_options,
+	.operands = {OPERANDS_WORD, offsetof(struct help_arguments, command), NULL},
 	.run = cmd_help_run,
 };

@@ -2,11 +2,9 @@
 
 #include "cli/command.h"
 
-static const struct argp version_argp = {.doc = "Prints the version of raddle."};
-
 static int cmd_version_run(int argc, char **argv)
 {
-	argp_parse(&version_argp, argc, argv, 0, NULL, NULL);
+	options_parse(&command_version, argc, argv, NULL);
 	(void)printf("raddle %s\n", RADDLE_RELEASE); /* main checks the stream */
 	return 0;
 }
@@ -14,6 +12,6 @@ static int cmd_version_run(int argc, char **argv)
 const struct command command_version = {
 	.name = "version",
 	.summary = "print the version",
-	.argp = &version_argp,
+	.doc = "Prints the version of raddle.",
 	.run = cmd_version_run,
 };

@@ -11,17 +11,20 @@
  */
 #pragma once
 
-#include <argp.h>
 #include <stdint.h>
 
+#include "cli/option.h"
 #include "plan/stop.h"
 
 enum exit_status { EXIT_NOTHING_FOUND = 0, EXIT_FAILURE_FOUND = 1, EXIT_CANNOT_WORK = 2 };
 
 struct command {
 	const char *name;
-	const char *summary; /* one line */
-	const struct argp *argp;
+	const char *summary;		      /* one line */
+	const char *doc;		      /* paragraphs; those behind \v follow the options */
+	const char *usage;		      /* operands in the usage line; NULL: none */
+	const struct command_option *options; /* NULL: none */
+	struct operands operands;
 	/* argv[0] is "raddle NAME". Returns the exit status. */
 	int (*run)(int argc, char **argv);
 };

@@ -5,27 +5,17 @@
 
 #include "cli/command.h"
 
-/* Returns whether the option ends the table. Options without a name are headings. */
-static bool completion_is_end(const struct argp_option *option)
-{
-	return !option || (!option->name && !option->doc && !option->key);
-}
-
-static bool completion_has_short_name(const struct argp_option *option)
-{
-	return option->key > ' ' && option->key < 0x7f;
-}
-
 /* Returns whether the option's value is a choice of words such as "shared|none|all". */
-static bool completion_has_choices(const struct argp_option *option)
+static bool completion_has_choices(const struct command_option *option)
 {
-	return option->arg && strchr(option->arg, '|') && !strpbrk(option->arg, "[], ");
+	return option->argument && strchr(option->argument, '|') &&
+	       !strpbrk(option->argument, "[], ");
 }
 
 #define STRATEGIES                                                                                 \
 	"$(raddle list strategies 2> /dev/null | sed -n \"s/^\\([a-z][a-z_]*\\) .*/\\1/p\")"
 
-static bool completion_is_strategy(const struct argp_option *option)
+static bool completion_is_strategy(const struct command_option *option)
 {
 	return option->name && strcmp(option->name, "strategy") == 0;
 }
@@ -36,7 +26,7 @@ static bool completion_is_strategy(const struct argp_option *option)
  * "FINDING|CAMPAIGN|all". */
 static bool completion_takes_words(const struct command *command)
 {
-	const char *words = command->argp->args_doc ? command->argp->args_doc : "";
+	const char *words = command->usage ? command->usage : "";
 
 	return !strncmp(words, "FINDING", strlen("FINDING")) ||
 	       (strchr(words, '|') && !strchr(words, '['));
@@ -62,31 +52,31 @@ static void completion_print_words(FILE *stream, const char *words)
 
 static bool completion_takes_program(const struct command *command)
 {
-	return command->argp->args_doc && strstr(command->argp->args_doc, "PROGRAM");
+	return command->usage && strstr(command->usage, "PROGRAM");
 }
 
 static void completion_print_bash_options(FILE *stream, const struct command *command)
 {
 	(void)fprintf(stream, "\t%s) options='--help", command->name);
-	for (const struct argp_option *option = command->argp->options; !completion_is_end(option);
+	for (const struct command_option *option = command->options; !option_is_end(option);
 		option++)
-		if (option->name && !(option->flags & OPTION_HIDDEN))
+		if (option->name && option->value.kind != VALUE_HIDDEN_FLAG)
 			(void)fprintf(stream, " --%s", option->name);
 	(void)fputs("' ;;\n", stream);
 }
 
 static void completion_print_bash_choices(FILE *stream, const struct command *command)
 {
-	for (const struct argp_option *option = command->argp->options; !completion_is_end(option);
+	for (const struct command_option *option = command->options; !option_is_end(option);
 		option++) {
 		if (!option->name || !completion_has_choices(option))
 			continue;
 		(void)fprintf(stream, "\t%s\\ --%s) choices='", command->name, option->name);
-		for (const char *at = option->arg; *at; at++)
+		for (const char *at = option->argument; *at; at++)
 			(void)fputc(*at == '|' ? ' ' : *at, stream);
 		(void)fputs("' ;;\n", stream);
 	}
-	for (const struct argp_option *option = command->argp->options; !completion_is_end(option);
+	for (const struct command_option *option = command->options; !option_is_end(option);
 		option++)
 		if (completion_is_strategy(option))
 			(void)fprintf(stream,
@@ -99,7 +89,7 @@ static void completion_print_bash_arguments(FILE *stream)
 	for (const struct command *const *command = commands; *command; command++)
 		if (completion_takes_words(*command)) {
 			(void)fprintf(stream, "\t%s) choices=\"", (*command)->name);
-			completion_print_words(stream, (*command)->argp->args_doc);
+			completion_print_words(stream, (*command)->usage);
 			(void)fputs("\" ;;\n", stream);
 		}
 	(void)fputs("\thelp) choices='", stream);
@@ -160,7 +150,7 @@ static void completion_print_zsh_text(FILE *stream, const char *text)
 	}
 }
 
-static const char *completion_zsh_action(const struct argp_option *option)
+static const char *completion_zsh_action(const struct command_option *option)
 {
 	static const struct {
 		const char *word, *action;
@@ -171,44 +161,44 @@ static const char *completion_zsh_action(const struct argp_option *option)
 	if (completion_is_strategy(option))
 		return "(" STRATEGIES ")";
 	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
-		if (strcmp(option->arg, actions[i].word) == 0)
+		if (strcmp(option->argument, actions[i].word) == 0)
 			return actions[i].action;
 	return " ";
 }
 
-static void completion_print_zsh_value(FILE *stream, const struct argp_option *option)
+static void completion_print_zsh_value(FILE *stream, const struct command_option *option)
 {
-	(void)fputs(option->flags & OPTION_ARG_OPTIONAL ? "::" : ":", stream);
-	completion_print_zsh_text(stream, option->arg);
+	(void)fputs(option->value.kind == VALUE_OPTIONAL_TEXT ? "::" : ":", stream);
+	completion_print_zsh_text(stream, option->argument);
 	if (!completion_has_choices(option)) {
 		(void)fprintf(stream, ":%s'", completion_zsh_action(option));
 		return;
 	}
 	(void)fputs(":(", stream);
-	for (const char *at = option->arg; *at; at++)
+	for (const char *at = option->argument; *at; at++)
 		(void)fputc(*at == '|' ? ' ' : *at, stream);
 	(void)fputs(")'", stream);
 }
 
-static void completion_print_zsh_option(FILE *stream, const struct argp_option *option)
+static void completion_print_zsh_option(FILE *stream, const struct command_option *option)
 {
-	const char *joint = option->flags & OPTION_ARG_OPTIONAL ? "=-" : "=";
+	const char *joint = option->value.kind == VALUE_OPTIONAL_TEXT ? "=-" : "=";
 
-	if (option->flags & OPTION_HIDDEN)
+	if (option->value.kind == VALUE_HIDDEN_FLAG)
 		return;
-	(void)fprintf(stream, " \\\n\t\t\t'--%s%s[", option->name, option->arg ? joint : "");
-	completion_print_zsh_text(stream, option->doc);
+	(void)fprintf(stream, " \\\n\t\t\t'--%s%s[", option->name, option->argument ? joint : "");
+	completion_print_zsh_text(stream, option->help);
 	(void)fputc(']', stream);
-	if (option->arg)
+	if (option->argument)
 		completion_print_zsh_value(stream, option);
 	else
 		(void)fputc('\'', stream);
-	if (!completion_has_short_name(option))
+	if (!option->letter)
 		return;
-	(void)fprintf(stream, " \\\n\t\t\t'-%c%s[", option->key, option->arg ? "+" : "");
-	completion_print_zsh_text(stream, option->doc);
+	(void)fprintf(stream, " \\\n\t\t\t'-%c%s[", option->letter, option->argument ? "+" : "");
+	completion_print_zsh_text(stream, option->help);
 	(void)fputc(']', stream);
-	if (option->arg)
+	if (option->argument)
 		completion_print_zsh_value(stream, option);
 	else
 		(void)fputc('\'', stream);
@@ -217,7 +207,7 @@ static void completion_print_zsh_option(FILE *stream, const struct argp_option *
 static void completion_print_zsh_command(FILE *stream, const struct command *command)
 {
 	(void)fprintf(stream, "\t%s)\n\t\t_arguments", command->name);
-	for (const struct argp_option *option = command->argp->options; !completion_is_end(option);
+	for (const struct command_option *option = command->options; !option_is_end(option);
 		option++)
 		if (option->name)
 			completion_print_zsh_option(stream, option);
@@ -226,7 +216,7 @@ static void completion_print_zsh_command(FILE *stream, const struct command *com
 			" \\\n\t\t\t'(-):program:_command_names -e' '*::argument:_normal'", stream);
 	else if (completion_takes_words(command)) {
 		(void)fputs(" \\\n\t\t\t'*:which:(", stream);
-		completion_print_words(stream, command->argp->args_doc);
+		completion_print_words(stream, command->usage);
 		(void)fputs(")'", stream);
 	} else if (strcmp(command->name, "help") == 0)
 		(void)fputs(" \\\n\t\t\t'1: :{_describe command names}'", stream);

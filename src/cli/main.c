@@ -1,4 +1,5 @@
 /* The command `raddle`: finds the requested command and runs it. */
+#include <argp.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>

@@ -22,23 +22,23 @@ static void manual_print_text(FILE *stream, const char *text, size_t length)
 	}
 }
 
-static void manual_print_option(FILE *stream, const struct argp_option *option)
+static void manual_print_option(FILE *stream, const struct command_option *option)
 {
 	(void)fputs(".TP\n", stream);
-	if (option->key > ' ' && option->key < 0x7f)
-		(void)fprintf(stream, "\\fB\\-%c\\fR, ", option->key);
+	if (option->letter)
+		(void)fprintf(stream, "\\fB\\-%c\\fR, ", option->letter);
 	(void)fputs("\\fB\\-\\-", stream);
 	manual_print_text(stream, option->name, strlen(option->name));
 	(void)fputs("\\fR", stream);
-	if (option->arg) {
-		const bool may_lack = option->flags & OPTION_ARG_OPTIONAL;
+	if (option->argument) {
+		const bool may_lack = option->value.kind == VALUE_OPTIONAL_TEXT;
 
 		(void)fputs(may_lack ? "[=\\fI" : "=\\fI", stream);
-		manual_print_text(stream, option->arg, strlen(option->arg));
+		manual_print_text(stream, option->argument, strlen(option->argument));
 		(void)fputs(may_lack ? "\\fR]" : "\\fR", stream);
 	}
 	(void)fputc('\n', stream);
-	manual_print_text(stream, option->doc, strlen(option->doc));
+	manual_print_text(stream, option->help, strlen(option->help));
 	(void)fputc('\n', stream);
 }
 
@@ -118,28 +118,27 @@ static void manual_print_examples(FILE *stream, const char *lines)
 	(void)fputs(".fi\n", stream);
 }
 
-static void manual_print_options(FILE *stream, const struct argp_option *option)
+static void manual_print_options(FILE *stream, const struct command_option *option)
 {
-	if (!option || !(option->name || option->doc || option->key))
+	if (option_is_end(option))
 		return;
 	(void)fputs(".SH OPTIONS\n", stream);
-	for (; option->name || option->doc || option->key; option++) {
-		if (option->flags & OPTION_HIDDEN)
+	for (; !option_is_end(option); option++) {
+		if (option->value.kind == VALUE_HIDDEN_FLAG)
 			continue;
 		if (option->name) {
 			manual_print_option(stream, option);
 			continue;
 		}
 		(void)fputs(".SS ", stream);
-		manual_print_text(stream, option->doc, strcspn(option->doc, ":"));
+		manual_print_text(stream, option->help, strcspn(option->help, ":"));
 		(void)fputc('\n', stream);
 	}
 }
 
 void manual_print_command(FILE *stream, const struct command *command)
 {
-	const struct argp *argp = command->argp;
-	const char *doc = argp->doc ? argp->doc : command->summary;
+	const char *doc = command->doc ? command->doc : command->summary;
 	const char *after = strchr(doc, '\v');
 	const bool is_compiler = !strncmp(command->name, "c", 1);
 	char name[64];
@@ -147,7 +146,7 @@ void manual_print_command(FILE *stream, const struct command *command)
 	(void)snprintf(name, sizeof name, "raddle-%s", command->name); /* names are short */
 	manual_print_head(stream, name, command->summary);
 	(void)fputs(".SH SYNOPSIS\n", stream);
-	for (const char *form = argp->args_doc ? argp->args_doc : ""; form;) {
+	for (const char *form = command->usage ? command->usage : ""; form;) {
 		const char *next = strchr(form, '\n'); /* argp's alternative usage lines */
 
 		(void)fprintf(stream, "\\fB%s%s\\fR [\\fIOPTION\\fR...] ",
@@ -158,7 +157,7 @@ void manual_print_command(FILE *stream, const struct command *command)
 	}
 	(void)fputs(".SH DESCRIPTION\n", stream);
 	manual_print_paragraphs(stream, doc, after ? (size_t)(after - doc) : strlen(doc));
-	manual_print_options(stream, argp->options);
+	manual_print_options(stream, command->options);
 	if (after) {
 		(void)fputs(".SH NOTES\n", stream);
 		manual_print_paragraphs(stream, after + 1, strlen(after + 1));

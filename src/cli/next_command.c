@@ -40,32 +40,27 @@ void next_add_program(struct strbuf *out, char *const *program)
 	shell_words_add(out, program);
 }
 
-static bool next_command_is_end(const struct argp_option *option)
+static bool next_command_is_dropped(const struct command_option *option, const char *const *dropped)
 {
-	return !option->name && !option->key && !option->doc && !option->group;
-}
-
-static bool next_command_is_dropped(const struct argp_option *option, const int *dropped)
-{
-	while (option && *dropped && *dropped != option->key)
+	while (option && *dropped && strcmp(*dropped, option->name) != 0)
 		dropped++;
 	return option && *dropped;
 }
 
-static bool next_command_wants_value(const struct argp_option *option)
+static bool next_command_wants_value(const struct command_option *option)
 {
-	return option && option->arg && !(option->flags & OPTION_ARG_OPTIONAL);
+	return option && option->argument && option->value.kind != VALUE_OPTIONAL_TEXT;
 }
 
 /* Returns the option of a word "--name" or "--name=value", which argp lets the user abbreviate;
  * NULL if there is none. */
-static const struct argp_option *next_command_find_long(
-	const char *word, const struct argp_option *options)
+static const struct command_option *next_command_find_long(
+	const char *word, const struct command_option *options)
 {
 	const size_t length = strcspn(word + 2, "=");
-	const struct argp_option *found = NULL;
+	const struct command_option *found = NULL;
 
-	for (const struct argp_option *option = options; !next_command_is_end(option); option++) {
+	for (const struct command_option *option = options; !option_is_end(option); option++) {
 		if (!option->name || strncmp(option->name, word + 2, length) != 0)
 			continue;
 		if (!option->name[length])
@@ -75,11 +70,11 @@ static const struct argp_option *next_command_find_long(
 	return found;
 }
 
-static const struct argp_option *next_command_find_short(
-	char letter, const struct argp_option *options)
+static const struct command_option *next_command_find_short(
+	char letter, const struct command_option *options)
 {
-	for (const struct argp_option *option = options; !next_command_is_end(option); option++)
-		if (option->key == letter)
+	for (const struct command_option *option = options; !option_is_end(option); option++)
+		if (option->letter == letter)
 			return option;
 	return NULL;
 }
@@ -96,9 +91,9 @@ static void next_command_keep_word(struct words *words, char *word)
 }
 
 static size_t next_command_select_long(struct words *words, char *const *given,
-	const struct argp_option *options, const int *dropped)
+	const struct command_option *options, const char *const *dropped)
 {
-	const struct argp_option *option = next_command_find_long(given[0], options);
+	const struct command_option *option = next_command_find_long(given[0], options);
 	const size_t count = next_command_wants_value(option) && !strchr(given[0], '=') ? 2 : 1;
 
 	for (size_t i = 0; i < count && !next_command_is_dropped(option, dropped); i++)
@@ -107,12 +102,12 @@ static size_t next_command_select_long(struct words *words, char *const *given,
 }
 
 static size_t next_command_select_short(struct words *words, char *const *given,
-	const struct argp_option *options, const int *dropped)
+	const struct command_option *options, const char *const *dropped)
 {
 	size_t count = 1;
 
 	for (const char *letter = given[0] + 1; *letter; letter++) {
-		const struct argp_option *option = next_command_find_short(*letter, options);
+		const struct command_option *option = next_command_find_short(*letter, options);
 		const char *value = NULL;
 
 		if (next_command_wants_value(option)) {
@@ -132,7 +127,7 @@ static size_t next_command_select_short(struct words *words, char *const *given,
 }
 
 char **next_select_given(char *const *given, char *const *program,
-	const struct argp_option *options, const int *dropped)
+	const struct command_option *options, const char *const *dropped)
 {
 	struct words words = {0};
 
@@ -145,7 +140,7 @@ char **next_select_given(char *const *given, char *const *program,
 }
 
 void next_add_given(struct strbuf *out, char *const *given, char *const *program,
-	const struct argp_option *options, const int *dropped)
+	const struct command_option *options, const char *const *dropped)
 {
 	char **words = next_select_given(given, program, options, dropped);
 

@@ -5,9 +5,8 @@
  */
 #pragma once
 
-#include <argp.h>
-
 #include "base/strbuf.h"
+#include "cli/option.h"
 #include "plan/settings.h"
 #include "findings/finding.h"
 
@@ -15,14 +14,13 @@
 void next_add_store(struct strbuf *out, const char *directory);
 /*
  * Returns the words of `given` before `program` (in the same array) that are options of the
- * zero-terminated table `options`, except the zero-terminated keys `dropped`.
- * The array ends with NULL; release it with strings_free().
+ * table `options`, except those whose names `dropped` lists up to NULL. The returned array ends with NULL; release it with strings_free().
  */
 char **next_select_given(char *const *given, char *const *program,
-	const struct argp_option *options, const int *dropped);
+	const struct command_option *options, const char *const *dropped);
 /* Appends these words. */
 void next_add_given(struct strbuf *out, char *const *given, char *const *program,
-	const struct argp_option *options, const int *dropped);
+	const struct command_option *options, const char *const *dropped);
 /* Appends " -- PROGRAM [ARG...]". */
 void next_add_program(struct strbuf *out, char *const *program);
 /* Appends the options of `raddle run` for all settings that differ from the default. */

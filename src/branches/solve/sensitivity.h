@@ -144,8 +144,8 @@ struct sensitivity_options {
 	const volatile int *is_interrupted;
 	/* Windows of this many events of the whole run, instead of per thread. */
 	bool is_global;
-	uint32_t workers;	     /* threads that query a solver; 0: one */
-	const char *const *excludes; /* patterns of functions and files that are not asked about */
+	uint32_t workers;      /* threads that query a solver; 0: one */
+	const char **excludes; /* patterns of functions and files that are not asked about */
 	uint32_t exclude_count;
 	/* Places that the caller knows are not asked about. May be NULL. */
 	bool (*is_known)(

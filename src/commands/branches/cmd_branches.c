@@ -11,198 +11,111 @@
 #include "commands/branches/branches_result.h"
 #include "cli/command.h"
 #include "cli/next_command.h"
-#include "cli/option_value.h"
 #include "cli/terminal.h"
-
-enum {
-	OPTION_QUERY_TIME = 256,
-	OPTION_STDIN,
-	OPTION_TOLERATE,
-	OPTION_ASSERTIONS,
-	OPTION_SAVE_RECORD,
-	OPTION_FROM_RECORD,
-	OPTION_CONTINUATIONS,
-	OPTION_JSON,
-	OPTION_WINDOW,
-	OPTION_PART,
-	OPTION_GLOBAL,
-	OPTION_QUERIES,
-	OPTION_TIME,
-	OPTION_ROUNDS,
-	OPTION_EXCLUDE,
-	OPTION_STORE_BUFFERS,
-	OPTION_SAMPLE,
-	OPTION_POINTS,
-	OPTION_STORE
-};
 
 /* Maximum number of analysed runs: enough for a handful of branches, each behind another one. */
 #define ROUNDS_OF_ASSERTIONS 20
 /* Part of the time that the analysis leaves to solvers that react late to an interrupt. */
 #define LATE_SOLVERS_PART 20
-
-static const struct argp_option branches_options[] = {
-	{.doc = "What to search for:", .group = 1},
-	{"assertions", OPTION_ASSERTIONS, NULL, 0,
-		"Only failures: assertions, null pointers, divisions by zero, indices out of bounds; --rounds 20 unless given",
-		1},
-	{"rounds", OPTION_ROUNDS, "N", 0,
-		"Analyse up to N runs: the recorded one, then runs with a flipped branch (1)", 1},
-	{"exclude", OPTION_EXCLUDE, "PATTERN", 0,
-		"Leave out functions, files and libraries that match, such as log_*: their results keep the recorded values; may be repeated",
-		1},
-	{"points", OPTION_POINTS, "FROM..TO", 0,
-		"Record and search only the scheduling points FROM to TO of the run, as the last line counts them; either may be omitted",
-		1},
-	{"store-buffers", OPTION_STORE_BUFFERS, NULL, 0,
-		"Also make up to 100 runs with store buffers, as on x86 (TSO), and report branches that only these flip",
-		1},
-	{.doc = "How much is done:", .group = 2},
-	{"query-time", OPTION_QUERY_TIME, "TIME", 0,
-		"Time limit of one query to the solver, such as 500ms, 10s (10s)", 2},
-	{"jobs", 'j', "N", 0, "Number of threads that query the solver (all usable processors)", 2},
-	{"sample", OPTION_SAMPLE, "N", 0,
-		"Also make N random runs, and report whether they show a branch that the solver missed",
-		2},
-	{"queries", OPTION_QUERIES, "N", 0,
-		"Ask the solver about one place at most N times without an answer (200); 0: only walk the record",
-		2},
-	{"time", OPTION_TIME, "TIME", 0, "End after this time, such as 30s, 2m (5m)", 2},
-	{"window", OPTION_WINDOW, "N", 0, "Examine N events of each thread together (400)", 2},
-	{"part", OPTION_PART, "N", 0,
-		"Keep about N events of the run in memory, and examine longer runs part by part (what 1 GB holds)",
-		2},
-	{"global-window", OPTION_GLOBAL, NULL, 0,
-		"Examine events that were near each other in the run, instead of N events of each thread",
-		2},
-	{"save-record", OPTION_SAVE_RECORD, "FILE", 0, "Save the record of the first run in FILE",
-		2},
-	{"from-record", OPTION_FROM_RECORD, "FILE", 0,
-		"Analyse the run that --save-record saved, instead of a new one", 2},
-	{"continuations", OPTION_CONTINUATIONS, "N", 0,
-		"Number of random runs from each flipped branch on, to see its consequences (20)",
-		2},
-	{.doc = "Environment of the program, and what counts as a failure:", .group = 3},
-	{"stdin", OPTION_STDIN, "FILE", 0, "Every run reads FILE as its standard input", 3},
-	{"tolerate", OPTION_TOLERATE, "KINDS", 0,
-		"Kinds that are no failure, separated by commas: exit, abort, crash, ... as printed with a finding",
-		3},
-	{.doc = "Output and store:", .group = 4},
-	{"quiet", 'q', NULL, 0, "Only branches", 4},
-	{"store", OPTION_STORE, "DIR", 0, "Keep branches and failures in DIR/.raddle (.)", 4},
-	{"json", OPTION_JSON, NULL, 0, "Everything, as JSON on standard output", 4},
-	{0},
-};
+#define POINTS_MOST (UINT64_C(1) << 40)
 
 struct branches_arguments {
 	struct branches_options options;
-	const char **excludes; /* the texts belong to the command line */
 	bool is_json;
 	bool is_quiet;
 };
 
-static void cmd_branches_add_exclude(struct branches_arguments *arguments, const char *pattern)
+static int cmd_branches_read_exclude(const char *pattern, void *search, struct error *err)
 {
-	struct sensitivity_options *options = &arguments->options.sensitivity;
+	struct sensitivity_options *to = search;
 
-	ARRAY_APPEND(arguments->excludes, options->exclude_count, pattern);
-	options->excludes = arguments->excludes;
+	(void)err; /* every pattern is valid */
+	ARRAY_APPEND(to->excludes, to->exclude_count, pattern);
+	return 0;
 }
 
-/* Parses "100..2000", "100..", "..2000". */
-static void cmd_branches_parse_points(
-	const char *text, struct sensitivity_options *search, struct argp_state *state)
+/* Reads "100..2000", "100..", "..2000". */
+static int cmd_branches_read_points(const char *text, void *search, struct error *err)
 {
+	struct sensitivity_options *to = search;
 	const char *dots = strstr(text, "..");
-	char *from = dots ? strndup(text, (size_t)(dots - text)) : NULL;
+	char *from = dots ? string_copy_part(text, (size_t)(dots - text)) : NULL;
+	bool is_valid = dots && (*from || dots[2]);
 
-	if (!dots || (!*from && !dots[2]))
-		argp_error(state,
-			"--points takes two scheduling points, such as 100..2000, 100.. or ..2000");
-	if (*from)
-		search->points_from = option_number(state, "--points", from, 0, UINT64_C(1) << 40);
-	if (dots[2])
-		search->points_to =
-			option_number(state, "--points", dots + 2, 1, UINT64_C(1) << 40);
-	if (search->points_to && search->points_to < search->points_from)
-		argp_error(state, "--points %s: the part ends before it begins", text);
+	if (is_valid && *from)
+		is_valid = number_parse(from, 0, POINTS_MOST, &to->points_from);
+	if (is_valid && dots[2])
+		is_valid = number_parse(dots + 2, 1, POINTS_MOST, &to->points_to);
 	free(from);
+	if (!is_valid)
+		return error_set(err, ERROR_USAGE,
+			"--points takes two scheduling points, such as 100..2000, 100.. or ..2000, not %s",
+			text);
+	if (to->points_to && to->points_to < to->points_from)
+		return error_set(
+			err, ERROR_USAGE, "--points %s: the part ends before it begins", text);
+	return 0;
 }
 
-static const struct option_value branches_values[] = {
-	OPTION_FLAG(OPTION_ASSERTIONS, branches_arguments, options.sensitivity.only_failures),
-	OPTION_NUMBER(OPTION_ROUNDS, branches_arguments, options.rounds, 1, 100000),
-	OPTION_FLAG(OPTION_STORE_BUFFERS, branches_arguments, options.has_store_buffers),
-	OPTION_TIME_SPAN(OPTION_QUERY_TIME, branches_arguments, options.sensitivity.query_ns),
-	OPTION_NUMBER('j', branches_arguments, options.sensitivity.workers, 1, 256),
-	OPTION_NUMBER(OPTION_SAMPLE, branches_arguments, options.samples, 1, 1000000),
-	OPTION_NUMBER(OPTION_QUERIES, branches_arguments, options.sensitivity.queries_most, 0,
-		1000000000),
-	OPTION_TIME_SPAN(OPTION_TIME, branches_arguments, options.sensitivity.time_ns),
-	OPTION_NUMBER(OPTION_WINDOW, branches_arguments, options.sensitivity.window, 10, 1000000),
-	OPTION_NUMBER(
-		OPTION_PART, branches_arguments, options.sensitivity.part, 100, UINT64_C(1) << 40),
-	OPTION_FLAG(OPTION_GLOBAL, branches_arguments, options.sensitivity.is_global),
-	OPTION_TEXT(OPTION_SAVE_RECORD, branches_arguments, options.save_record),
-	OPTION_TEXT(OPTION_FROM_RECORD, branches_arguments, options.from_record),
-	OPTION_NUMBER(OPTION_CONTINUATIONS, branches_arguments, options.continuations, 0, 1000000),
-	OPTION_TEXT(OPTION_STORE, branches_arguments, options.campaign.directory),
-	OPTION_FLAG(OPTION_JSON, branches_arguments, is_json),
+static const struct command_option branches_options[] = {
+	OPTION_HEADING("What to search for:"),
+	{"assertions", 0, NULL,
+		"Only failures: assertions, null pointers, divisions by zero, indices out of bounds; --rounds 20 unless given",
+		OPTION_OF(FLAG, branches_arguments, options.sensitivity.only_failures)},
+	{"rounds", 0, "N",
+		"Analyse up to N runs: the recorded one, then runs with a flipped branch (1)",
+		OPTION_NUMBER(branches_arguments, options.rounds, 1, 100000)},
+	{"exclude", 0, "PATTERN",
+		"Leave out functions, files and libraries that match, such as log_*: their results keep the recorded values; may be repeated",
+		OPTION_READ(branches_arguments, options.sensitivity, cmd_branches_read_exclude)},
+	{"points", 0, "FROM..TO",
+		"Record and search only the scheduling points FROM to TO of the run, as the last line counts them; either may be omitted",
+		OPTION_READ(branches_arguments, options.sensitivity, cmd_branches_read_points)},
+	{"store-buffers", 0, NULL,
+		"Also make up to 100 runs with store buffers, as on x86 (TSO), and report branches that only these flip",
+		OPTION_OF(FLAG, branches_arguments, options.has_store_buffers)},
+	OPTION_HEADING("How much is done:"),
+	{"query-time", 0, "TIME", "Time limit of one query to the solver, such as 500ms, 10s (10s)",
+		OPTION_OF(TIME, branches_arguments, options.sensitivity.query_ns)},
+	{"jobs", 'j', "N", "Number of threads that query the solver (all usable processors)",
+		OPTION_NUMBER(branches_arguments, options.sensitivity.workers, 1, 256)},
+	{"sample", 0, "N",
+		"Also make N random runs, and report whether they show a branch that the solver missed",
+		OPTION_NUMBER(branches_arguments, options.samples, 1, 1000000)},
+	{"queries", 0, "N",
+		"Ask the solver about one place at most N times without an answer (200); 0: only walk the record",
+		OPTION_NUMBER(branches_arguments, options.sensitivity.queries_most, 0, 1000000000)},
+	{"time", 0, "TIME", "End after this time, such as 30s, 2m (5m)",
+		OPTION_OF(TIME, branches_arguments, options.sensitivity.time_ns)},
+	{"window", 0, "N", "Examine N events of each thread together (400)",
+		OPTION_NUMBER(branches_arguments, options.sensitivity.window, 10, 1000000)},
+	{"part", 0, "N",
+		"Keep about N events of the run in memory, and examine longer runs part by part (what 1 GB holds)",
+		OPTION_NUMBER(
+			branches_arguments, options.sensitivity.part, 100, UINT64_C(1) << 40)},
+	{"global-window", 0, NULL,
+		"Examine events that were near each other in the run, instead of N events of each thread",
+		OPTION_OF(FLAG, branches_arguments, options.sensitivity.is_global)},
+	{"save-record", 0, "FILE", "Save the record of the first run in FILE",
+		OPTION_OF(TEXT, branches_arguments, options.save_record)},
+	{"from-record", 0, "FILE", "Analyse the run that --save-record saved, instead of a new one",
+		OPTION_OF(TEXT, branches_arguments, options.from_record)},
+	{"continuations", 0, "N",
+		"Number of random runs from each flipped branch on, to see its consequences (20)",
+		OPTION_NUMBER(branches_arguments, options.continuations, 0, 1000000)},
+	OPTION_HEADING("Environment of the program, and what counts as a failure:"),
+	{"stdin", 0, "FILE", "Every run reads FILE as its standard input",
+		OPTION_OF(COPY, branches_arguments, options.campaign.settings.input)},
+	{"tolerate", 0, "KINDS",
+		"Kinds that are no failure, separated by commas: exit, abort, crash, ... as printed with a finding",
+		OPTION_READ(branches_arguments, options.campaign.settings, option_read_tolerated)},
+	OPTION_HEADING("Output and store:"),
+	{"quiet", 'q', NULL, "Only branches", OPTION_OF(QUIET, branches_arguments, is_quiet)},
+	{"store", 0, "DIR", "Keep branches and failures in DIR/.raddle (.)",
+		OPTION_OF(TEXT, branches_arguments, options.campaign.directory)},
+	{"json", 0, NULL, "Everything, as JSON on standard output",
+		OPTION_OF(FLAG, branches_arguments, is_json)},
 	{0},
-};
-
-static error_t cmd_branches_parse_branches(int key, char *text, struct argp_state *state)
-{
-	struct branches_arguments *arguments = state->input;
-	struct branches_options *options = &arguments->options;
-	struct settings *settings = &options->campaign.settings;
-	struct error err;
-
-	switch (key) {
-	case OPTION_EXCLUDE:
-		cmd_branches_add_exclude(arguments, text);
-		return 0;
-	case OPTION_POINTS:
-		cmd_branches_parse_points(text, &options->sensitivity, state);
-		return 0;
-	case 'q':
-		arguments->is_quiet = true;
-		terminal_hide_live();
-		return 0;
-	case OPTION_STDIN:
-		settings->input = string_copy(text);
-		return 0;
-	case OPTION_TOLERATE:
-		if (settings_parse_tolerated(text, &settings->tolerated, &err) < 0)
-			argp_error(state, "%s", err.text);
-		return 0;
-	case ARGP_KEY_ARG:
-		/* The program's name and everything after it belong to the program. */
-		options->campaign.argv = state->argv + state->next - 1;
-		state->next = state->argc;
-		return 0;
-	case ARGP_KEY_END:
-		if (!options->rounds)
-			options->rounds =
-				options->sensitivity.only_failures ? ROUNDS_OF_ASSERTIONS : 1;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "no program given; raddle branches -- PROGRAM [ARG...]");
-		return 0;
-	default:
-		return option_store(branches_values, branches_options, key, text, state);
-	}
-}
-
-static const struct argp branches_argp = {
-	.options = branches_options,
-	.parser = cmd_branches_parse_branches,
-	.args_doc = "-- PROGRAM [ARG...]",
-	.doc = "Records a run of PROGRAM, which raddle-cc has built, searches it for branches whose "
-	       "outcome depends on the schedule, and runs the schedule that gives the other outcome. "
-	       "Only branches that such a run has flipped are printed.\v"
-	       "Exit status: 0 nothing was found, 1 a run flipped a branch, or failed before that, 2 "
-	       "raddle could not work.",
 };
 
 static void cmd_branches_show_progress(void *context, const struct branches_progress *progress)
@@ -315,7 +228,9 @@ static int cmd_branches_run_command(int argc, char **argv)
 	options->campaign.is_interrupted = command_interruption();
 	options->sensitivity.workers = cores_available();
 	options->progress = cmd_branches_show_progress;
-	argp_parse(&branches_argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
+	options_parse(&command_branches, argc, argv, &arguments);
+	if (!options->rounds)
+		options->rounds = options->sensitivity.only_failures ? ROUNDS_OF_ASSERTIONS : 1;
 	/* Random runs for comparison have a time limit of their own. */
 	if (!options->samples && options->sensitivity.time_ns) {
 		const uint64_t until_ns = command_limit_time(options->sensitivity.time_ns);
@@ -329,7 +244,7 @@ static int cmd_branches_run_command(int argc, char **argv)
 		status = cmd_branches_work(&arguments);
 	}
 	free(runtime);
-	free(arguments.excludes);
+	free(options->sensitivity.excludes);
 	settings_release(&options->campaign.settings);
 	return status;
 }
@@ -337,6 +252,14 @@ static int cmd_branches_run_command(int argc, char **argv)
 const struct command command_branches = {
 	.name = "branches",
 	.summary = "find branches whose outcome depends on the schedule, and show both outcomes",
-	.argp = &branches_argp,
+	.doc = "Records a run of PROGRAM, which raddle-cc has built, searches it for branches whose "
+	       "outcome depends on the schedule, and runs the schedule that gives the other outcome. "
+	       "Only branches that such a run has flipped are printed.\v"
+	       "Exit status: 0 nothing was found, 1 a run flipped a branch, or failed before that, 2 "
+	       "raddle could not work.",
+	.usage = "-- PROGRAM [ARG...]",
+	.options = branches_options,
+	.operands = {OPERANDS_PROGRAM, offsetof(struct branches_arguments, options.campaign.argv),
+		"no program given; raddle branches -- PROGRAM [ARG...]"},
 	.run = cmd_branches_run_command,
 };

@@ -13,65 +13,12 @@
 #include "commands/findings/recorded_environment.h"
 #include "commands/explain/explain_work.h"
 #include "cli/next_command.h"
-#include "cli/option_value.h"
 #include "cli/terminal.h"
 #include "commands/findings/trust.h"
 
 /* Maximum number of listed patterns; of more, only the count is reported. */
 #define PATTERNS_LISTED 2000u
 #define PATTERNS_KEPT 100u
-
-enum {
-	OPTION_STORE = 256,
-	OPTION_TRUST,
-	OPTION_RUNS,
-	OPTION_EXACTLY,
-	OPTION_TIME,
-	OPTION_SEED,
-	OPTION_WINDOW,
-	OPTION_SUSPICION,
-	OPTION_ANSWERS,
-	OPTION_NO_CAUSE,
-	OPTION_LIMIT_PATTERNS,
-	OPTION_JSON,
-	OPTION_MEASURE
-};
-
-static const struct argp_option explain_options[] = {
-	{.doc = "Which runs are compared:", .group = 1},
-	{"runs", OPTION_RUNS, "N", 0,
-		"Number of runs; more until enough of them failed and enough passed (100)", 1},
-	{"exactly", OPTION_EXACTLY, NULL, 0, "No more runs than --runs", 1},
-	{"time", OPTION_TIME, "TIME", 0,
-		"End after this time, such as 30s, 2m (60s); the comparison takes at most half of it",
-		1},
-	{"strategy", 's', "NAME[,OPTION=N...]", 0,
-		"Strategy that chooses the next thread (portfolio,even=1)", 1},
-	{"seed", OPTION_SEED, "N", 0,
-		"Seed of the random numbers; the same seed gives the same runs (1)", 1},
-	{"jobs", 'j', "N", 0,
-		"Number of runs in parallel; the result does not depend on it (all cores)", 1},
-	{.doc = "How patterns are found and ranked:", .group = 2},
-	{"window", OPTION_WINDOW, "N", 0,
-		"Search for patterns among the last N accesses to a variable, 2 to 64 (10)", 2},
-	{"suspicion", OPTION_SUSPICION, "NAME", 0,
-		"Formula of the ranking: jaccard, tarantula, ochiai; for comparison: avio, plain (jaccard)",
-		2},
-	{"patterns", OPTION_LIMIT_PATTERNS, "N", 0, "Keep at most N different patterns (100000)",
-		2},
-	{.doc = "What is done with the first patterns:", .group = 3},
-	{"answers", OPTION_ANSWERS, "N", 0, "Print N explanations in full, at most 8 (3)", 3},
-	{"no-cause", OPTION_NO_CAUSE, NULL, 0,
-		"Do not force and forbid the first patterns in new runs to find the cause", 3},
-	{.doc = "Output and store:", .group = 4},
-	{"json", OPTION_JSON, NULL, 0, "Everything, as JSON on standard output", 4},
-	{"quiet", 'q', NULL, 0, "Only the explanations", 4},
-	{"store", OPTION_STORE, "DIR", 0, "The store is DIR/.raddle (.)", 4},
-	{"trust", OPTION_TRUST, NULL, 0, "Run somebody else's finding without asking", 4},
-	{"measure", OPTION_MEASURE, NULL, OPTION_HIDDEN,
-		"Instead: how much longer --runs N take for recording patterns (bench/explain)", 4},
-	{0},
-};
 
 struct explain_arguments {
 	const char *finding;
@@ -82,62 +29,54 @@ struct explain_arguments {
 	bool is_json;
 	bool is_trusted;
 	bool is_measuring;
+	bool is_quiet;
 };
 
-static const struct option_value explain_values[] = {
-	OPTION_NUMBER(OPTION_RUNS, explain_arguments, work.runs, 1, 1000000),
-	OPTION_NUMBER(OPTION_SEED, explain_arguments, options.seed, 0, UINT64_MAX),
-	OPTION_NUMBER(OPTION_WINDOW, explain_arguments, options.window, 2, 64),
-	OPTION_NUMBER(OPTION_ANSWERS, explain_arguments, work.answers, 1, EXPLAIN_ANSWERS_MAX),
-	OPTION_NUMBER(OPTION_LIMIT_PATTERNS, explain_arguments, work.limit, 1, 10000000),
-	OPTION_NUMBER('j', explain_arguments, options.workers, 1, 128),
-	OPTION_TIME_SPAN(OPTION_TIME, explain_arguments, work.time_ns),
-	OPTION_TEXT('s', explain_arguments, strategy),
-	OPTION_TEXT(OPTION_STORE, explain_arguments, directory),
-	OPTION_FLAG(OPTION_EXACTLY, explain_arguments, work.is_exact),
-	OPTION_FLAG(OPTION_NO_CAUSE, explain_arguments, work.without_cause),
-	OPTION_FLAG(OPTION_JSON, explain_arguments, is_json),
-	OPTION_FLAG(OPTION_MEASURE, explain_arguments, is_measuring),
-	OPTION_FLAG(OPTION_TRUST, explain_arguments, is_trusted),
+static const struct command_option explain_options[] = {
+	OPTION_HEADING("Which runs are compared:"),
+	{"runs", 0, "N", "Number of runs; more until enough of them failed and enough passed (100)",
+		OPTION_NUMBER(explain_arguments, work.runs, 1, 1000000)},
+	{"exactly", 0, NULL, "No more runs than --runs",
+		OPTION_OF(FLAG, explain_arguments, work.is_exact)},
+	{"time", 0, "TIME",
+		"End after this time, such as 30s, 2m (60s); the comparison takes at most half of it",
+		OPTION_OF(TIME, explain_arguments, work.time_ns)},
+	{"strategy", 's', "NAME[,OPTION=N...]",
+		"Strategy that chooses the next thread (portfolio,even=1)",
+		OPTION_OF(TEXT, explain_arguments, strategy)},
+	{"seed", 0, "N", "Seed of the random numbers; the same seed gives the same runs (1)",
+		OPTION_NUMBER(explain_arguments, options.seed, 0, UINT64_MAX)},
+	{"jobs", 'j', "N",
+		"Number of runs in parallel; the result does not depend on it (all cores)",
+		OPTION_NUMBER(explain_arguments, options.workers, 1, 128)},
+	OPTION_HEADING("How patterns are found and ranked:"),
+	{"window", 0, "N",
+		"Search for patterns among the last N accesses to a variable, 2 to 64 (10)",
+		OPTION_NUMBER(explain_arguments, options.window, 2, 64)},
+	{"suspicion", 0, "jaccard|tarantula|ochiai|avio|plain",
+		"Formula of the ranking; avio and plain are for comparison (jaccard)",
+		OPTION_OF(CHOICE, explain_arguments, work.suspicion)},
+	{"patterns", 0, "N", "Keep at most N different patterns (100000)",
+		OPTION_NUMBER(explain_arguments, work.limit, 1, 10000000)},
+	OPTION_HEADING("What is done with the first patterns:"),
+	{"answers", 0, "N", "Print N explanations in full, at most 8 (3)",
+		OPTION_NUMBER(explain_arguments, work.answers, 1, EXPLAIN_ANSWERS_MAX)},
+	{"no-cause", 0, NULL,
+		"Do not force and forbid the first patterns in new runs to find the cause",
+		OPTION_OF(FLAG, explain_arguments, work.without_cause)},
+	OPTION_HEADING("Output and store:"),
+	{"json", 0, NULL, "Everything, as JSON on standard output",
+		OPTION_OF(FLAG, explain_arguments, is_json)},
+	{"quiet", 'q', NULL, "Only the explanations",
+		OPTION_OF(QUIET, explain_arguments, is_quiet)},
+	{"store", 0, "DIR", "The store is DIR/.raddle (.)",
+		OPTION_OF(TEXT, explain_arguments, directory)},
+	{"trust", 0, NULL, "Run somebody else's finding without asking",
+		OPTION_OF(FLAG, explain_arguments, is_trusted)},
+	{"measure", 0, NULL,
+		"Instead: how much longer --runs N take for recording patterns (bench/explain)",
+		OPTION_OF(HIDDEN_FLAG, explain_arguments, is_measuring)},
 	{0},
-};
-
-static error_t cmd_explain_parse_explain(int key, char *text, struct argp_state *state)
-{
-	struct explain_arguments *arguments = state->input;
-
-	switch (key) {
-	case OPTION_SUSPICION:
-		if (!suspicion_parse(text, &arguments->work.suspicion))
-			argp_error(state,
-				"no suspicion %s; there are jaccard, tarantula, ochiai, avio, plain",
-				text);
-		return 0;
-	case 'q':
-		terminal_hide_live();
-		return 0;
-	case ARGP_KEY_ARG:
-		if (arguments->finding)
-			argp_error(state, "one finding at a time");
-		arguments->finding = text;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "no finding given; `raddle list findings` shows them");
-		return 0;
-	default:
-		return option_store(explain_values, explain_options, key, text, state);
-	}
-}
-
-static const struct argp explain_argp = {
-	.options = explain_options,
-	.parser = cmd_explain_parse_explain,
-	.args_doc = "FINDING",
-	.doc = "Runs the finding's program many times, ranks the orders of accesses to shared "
-	       "variables by how well they separate failing runs from passing ones, and forces and "
-	       "forbids the first of them in new runs to find the cause.\v"
-	       "Exit status: 0 the failure was explained, as far as possible, 2 raddle could not "
-	       "work.",
 };
 
 static void cmd_explain_say_next(
@@ -277,7 +216,7 @@ static int cmd_explain_run_command(int argc, char **argv)
 	int status;
 
 	explain_work_init(&arguments.work);
-	argp_parse(&explain_argp, argc, argv, 0, NULL, &arguments);
+	options_parse(&command_explain, argc, argv, &arguments);
 	arguments.work.time_ns = command_limit_time(arguments.work.time_ns);
 	if (strategy_parse(arguments.strategy, &arguments.options.strategy,
 		    &arguments.options.strategy_config, &err) < 0 ||
@@ -298,6 +237,14 @@ static int cmd_explain_run_command(int argc, char **argv)
 const struct command command_explain = {
 	.name = "explain",
 	.summary = "find the order of accesses that causes a failure",
-	.argp = &explain_argp,
+	.doc = "Runs the finding's program many times, ranks the orders of accesses to shared "
+	       "variables by how well they separate failing runs from passing ones, and forces and "
+	       "forbids the first of them in new runs to find the cause.\v"
+	       "Exit status: 0 the failure was explained, as far as possible, 2 raddle could not "
+	       "work.",
+	.usage = "FINDING",
+	.options = explain_options,
+	.operands = {OPERANDS_WORD, offsetof(struct explain_arguments, finding),
+		"no finding given; `raddle list findings` shows them"},
 	.run = cmd_explain_run_command,
 };

@@ -11,54 +11,19 @@
 #include "cli/terminal.h"
 #include "strategies/strategy.h"
 
-enum { OPTION_STORE = 256, OPTION_JSON };
-
-static const struct argp_option list_options[] = {
-	{"store", OPTION_STORE, "DIR", 0, "The store is DIR/.raddle (.)", 0},
-	{"quiet", 'q', NULL, 0, "No hint if the list is empty", 0},
-	{"json", OPTION_JSON, NULL, 0, "As a JSON array", 0},
-	{0},
-};
-
 struct list_arguments {
 	const char *what;
 	const char *directory;
-	bool is_json;
+	bool is_json, is_quiet;
 };
 
-static error_t cmd_list_parse_list(int key, char *text, struct argp_state *state)
-{
-	struct list_arguments *arguments = state->input;
-
-	switch (key) {
-	case OPTION_STORE:
-		arguments->directory = text;
-		return 0;
-	case OPTION_JSON:
-		arguments->is_json = true;
-		return 0;
-	case 'q':
-		terminal_hide_live();
-		return 0;
-	case ARGP_KEY_ARG:
-		if (arguments->what)
-			argp_error(state, "one list at a time");
-		arguments->what = text;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state,
-			"no list given; there are strategies, analyses, findings and campaigns");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp list_argp = {
-	.options = list_options,
-	.parser = cmd_list_parse_list,
-	.args_doc = "strategies|analyses|findings|campaigns",
-	.doc = "Lists the strategies that choose schedules, the analyses that predict failures, or the findings or campaigns of the store.",
+static const struct command_option list_options[] = {
+	{"store", 0, "DIR", "The store is DIR/.raddle (.)",
+		OPTION_OF(TEXT, list_arguments, directory)},
+	{"quiet", 'q', NULL, "No hint if the list is empty",
+		OPTION_OF(QUIET, list_arguments, is_quiet)},
+	{"json", 0, NULL, "As a JSON array", OPTION_OF(FLAG, list_arguments, is_json)},
+	{0},
 };
 
 static int cmd_list_strategies(void)
@@ -205,7 +170,7 @@ static int cmd_list_run(int argc, char **argv)
 	struct error err;
 	int status;
 
-	argp_parse(&list_argp, argc, argv, 0, NULL, &arguments);
+	options_parse(&command_list, argc, argv, &arguments);
 	if (strcmp(arguments.what, "strategies") == 0)
 		return cmd_list_strategies();
 	if (strcmp(arguments.what, "analyses") == 0)
@@ -226,6 +191,10 @@ static int cmd_list_run(int argc, char **argv)
 const struct command command_list = {
 	.name = "list",
 	.summary = "list strategies, or the findings and campaigns of the store",
-	.argp = &list_argp,
+	.doc = "Lists the strategies that choose schedules, the analyses that predict failures, or the findings or campaigns of the store.",
+	.usage = "strategies|analyses|findings|campaigns",
+	.options = list_options,
+	.operands = {OPERANDS_WORD, offsetof(struct list_arguments, what),
+		"no list given; there are strategies, analyses, findings and campaigns"},
 	.run = cmd_list_run,
 };

@@ -7,15 +7,6 @@
 #include "cli/terminal.h"
 #include "cli/verdict.h"
 
-enum { OPTION_STORE = 256 };
-
-static const struct argp_option merge_options[] = {
-	{"store", OPTION_STORE, "DIR", 0,
-		"Merge into DIR/.raddle, which raddle creates if it is missing (.)", 0},
-	{"quiet", 'q', NULL, 0, "Print errors only", 0},
-	{0},
-};
-
 struct merge_arguments {
 	const char *directory;
 	char *const *others;
@@ -23,38 +14,11 @@ struct merge_arguments {
 	bool is_quiet;
 };
 
-static error_t cmd_merge_parse_merge(int key, char *text, struct argp_state *state)
-{
-	struct merge_arguments *arguments = state->input;
-
-	switch (key) {
-	case 'q':
-		arguments->is_quiet = true;
-		terminal_hide_live();
-		return 0;
-	case OPTION_STORE:
-		arguments->directory = text;
-		return 0;
-	case ARGP_KEY_ARGS:
-		arguments->others = state->argv + state->next;
-		arguments->other_count = state->argc - state->next;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "no folder given; each contains a .raddle, such as shard-*/");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp merge_argp = {
-	.options = merge_options,
-	.parser = cmd_merge_parse_merge,
-	.args_doc = "FOLDER...",
-	.doc = "Combines the stores FOLDER/.raddle of one campaign's shards, which raddle run --shard "
-	       "made. Equal findings become one.\v"
-	       "raddle only reads the folders, and merges each store as a whole or not at all. An error names "
-	       "the store that could not be merged; the stores before it are merged.",
+static const struct command_option merge_options[] = {
+	{"store", 0, "DIR", "Merge into DIR/.raddle, which raddle creates if it is missing (.)",
+		OPTION_OF(TEXT, merge_arguments, directory)},
+	{"quiet", 'q', NULL, "Print errors only", OPTION_OF(QUIET, merge_arguments, is_quiet)},
+	{0},
 };
 
 static int cmd_merge_one(
@@ -146,7 +110,9 @@ static int cmd_merge_run(int argc, char **argv)
 	struct error err;
 	int status = 0;
 
-	argp_parse(&merge_argp, argc, argv, 0, NULL, &arguments);
+	options_parse(&command_merge, argc, argv, &arguments);
+	while (arguments.others[arguments.other_count])
+		arguments.other_count++;
 	if (store_open(&into, arguments.directory, STORE_WRITE, &err) < 0)
 		return command_fail("%s", err.text);
 	for (int i = 0; status == 0 && i < arguments.other_count; i++)
@@ -163,6 +129,13 @@ static int cmd_merge_run(int argc, char **argv)
 const struct command command_merge = {
 	.name = "merge",
 	.summary = "combine the stores of a campaign's shards",
-	.argp = &merge_argp,
+	.doc = "Combines the stores FOLDER/.raddle of one campaign's shards, which raddle run --shard "
+	       "made. Equal findings become one.\v"
+	       "raddle only reads the folders, and merges each store as a whole or not at all. An error names "
+	       "the store that could not be merged; the stores before it are merged.",
+	.usage = "FOLDER...",
+	.options = merge_options,
+	.operands = {OPERANDS_LIST, offsetof(struct merge_arguments, others),
+		"no folder given; each contains a .raddle, such as shard-*/"},
 	.run = cmd_merge_run,
 };

@@ -9,34 +9,9 @@
 #include "cli/command.h"
 #include "commands/findings/recorded_environment.h"
 #include "cli/next_command.h"
-#include "cli/option_value.h"
 #include "commands/findings/show_finding.h"
 #include "cli/terminal.h"
 #include "commands/findings/trust.h"
-
-enum {
-	OPTION_GDB = 256,
-	OPTION_TRACE,
-	OPTION_STORE,
-	OPTION_SCHEDULE,
-	OPTION_TRUST,
-	OPTION_CALLERS
-};
-
-static const struct argp_option replay_options[] = {
-	{"gdb", OPTION_GDB, NULL, 0, "Run under gdb, with real threads; gdb stops at the failure",
-		0},
-	{"trace", OPTION_TRACE, NULL, 0, "Print the interleaving step by step", 0},
-	{"callers", OPTION_CALLERS, NULL, 0,
-		"As --trace, with the calls around each step, and with each access inside libraries",
-		0},
-	{"schedule", OPTION_SCHEDULE, "FILE", 0,
-		"Follow this schedule instead of the finding's (its schedule.txt, edited)", 0},
-	{"quiet", 'q', NULL, 0, "Only the output of the program, and errors", 0},
-	{"store", OPTION_STORE, "DIR", 0, "The store is DIR/.raddle (.)", 0},
-	{"trust", OPTION_TRUST, NULL, 0, "Run somebody else's finding without asking", 0},
-	{0},
-};
 
 struct replay_arguments {
 	const char *finding;
@@ -46,48 +21,27 @@ struct replay_arguments {
 	bool is_trace;
 	bool has_callers;
 	bool is_trusted;
+	bool is_quiet;
 };
 
-static const struct option_value replay_values[] = {
-	OPTION_FLAG(OPTION_GDB, replay_arguments, is_gdb),
-	OPTION_FLAG(OPTION_TRACE, replay_arguments, is_trace),
-	OPTION_FLAG(OPTION_TRUST, replay_arguments, is_trusted),
-	OPTION_TEXT(OPTION_SCHEDULE, replay_arguments, schedule),
-	OPTION_TEXT(OPTION_STORE, replay_arguments, directory),
+static const struct command_option replay_options[] = {
+	{"gdb", 0, NULL, "Run under gdb, with real threads; gdb stops at the failure",
+		OPTION_OF(FLAG, replay_arguments, is_gdb)},
+	{"trace", 0, NULL, "Print the interleaving step by step",
+		OPTION_OF(FLAG, replay_arguments, is_trace)},
+	{"callers", 0, NULL,
+		"As --trace, with the calls around each step, and with each access inside libraries",
+		OPTION_OF(FLAG, replay_arguments, has_callers)},
+	{"schedule", 0, "FILE",
+		"Follow this schedule instead of the finding's (its schedule.txt, edited)",
+		OPTION_OF(TEXT, replay_arguments, schedule)},
+	{"quiet", 'q', NULL, "Only the output of the program, and errors",
+		OPTION_OF(QUIET, replay_arguments, is_quiet)},
+	{"store", 0, "DIR", "The store is DIR/.raddle (.)",
+		OPTION_OF(TEXT, replay_arguments, directory)},
+	{"trust", 0, NULL, "Run somebody else's finding without asking",
+		OPTION_OF(FLAG, replay_arguments, is_trusted)},
 	{0},
-};
-
-static error_t cmd_replay_parse_replay(int key, char *text, struct argp_state *state)
-{
-	struct replay_arguments *arguments = state->input;
-
-	switch (key) {
-	case OPTION_CALLERS:
-		arguments->is_trace = arguments->has_callers = true;
-		return 0;
-	case 'q':
-		terminal_hide_live();
-		return 0;
-	case ARGP_KEY_ARG:
-		if (arguments->finding)
-			argp_error(state, "one finding at a time");
-		arguments->finding = text;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "no finding given; `raddle list findings` shows them");
-		return 0;
-	default:
-		return option_store(replay_values, replay_options, key, text, state);
-	}
-}
-
-static const struct argp replay_argp = {
-	.options = replay_options,
-	.parser = cmd_replay_parse_replay,
-	.args_doc = "FINDING",
-	.doc = "Runs the schedule of a finding again, the same every time, and prints the output of the program.\v"
-	       "Exit status: 1 the failure happened again, 0 the run passed, 2 raddle could not "
-	       "replay it.",
 };
 
 static int cmd_replay_load(
@@ -205,7 +159,7 @@ static int cmd_replay_run(int argc, char **argv)
 	char *runtime;
 	int status;
 
-	argp_parse(&replay_argp, argc, argv, 0, NULL, &arguments);
+	options_parse(&command_replay, argc, argv, &arguments);
 	if (launch_find_runtime(&runtime, &err) < 0)
 		return command_fail("%s", err.text);
 	if (cmd_replay_load(&arguments, &finding, &err) < 0) {
@@ -219,7 +173,7 @@ static int cmd_replay_run(int argc, char **argv)
 	}
 	recorded_environment_restore(&finding);
 	options.runtime = runtime;
-	options.is_traced = arguments.is_trace;
+	options.is_traced = arguments.is_trace || arguments.has_callers;
 	options.is_interrupted = command_interruption();
 	status = cmd_replay_once(&finding, &arguments, &options);
 	finding_release(&finding);
@@ -230,6 +184,12 @@ static int cmd_replay_run(int argc, char **argv)
 const struct command command_replay = {
 	.name = "replay",
 	.summary = "run the failing schedule of a finding again",
-	.argp = &replay_argp,
+	.doc = "Runs the schedule of a finding again, the same every time, and prints the output of the program.\v"
+	       "Exit status: 1 the failure happened again, 0 the run passed, 2 raddle could not "
+	       "replay it.",
+	.usage = "FINDING",
+	.options = replay_options,
+	.operands = {OPERANDS_WORD, offsetof(struct replay_arguments, finding),
+		"no finding given; `raddle list findings` shows them"},
 	.run = cmd_replay_run,
 };

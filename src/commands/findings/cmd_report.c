@@ -7,81 +7,52 @@
 #include "base/array.h"
 #include "store/store.h"
 #include "cli/command.h"
-#include "cli/option_value.h"
 #include "commands/findings/show_finding.h"
 #include "cli/terminal.h"
 #include "report/format.h"
-
-enum { OPTION_STORE = 256, OPTION_SOURCE_ROOT, OPTION_FORMAT };
-
-/* One entry per format, filled by add_formats(). */
-static struct argp_option report_options[FORMAT_COUNT + 4] = {
-	[FORMAT_COUNT] = {"store", OPTION_STORE, "DIR", 0, "The store is DIR/.raddle (.)", 0},
-	[FORMAT_COUNT + 1] = {"source-root", OPTION_SOURCE_ROOT, "DIR", 0,
-		"Also read source files below DIR for somebody else's findings", 0},
-	[FORMAT_COUNT + 2] = {"quiet", 'q', NULL, 0, "No hint if the store is empty", 0},
-};
 
 #define SOURCE_ROOTS_MAX 16
 
 struct report_arguments {
 	const char *what;
 	const char *directory;
+	bool formats[FORMAT_COUNT];		  /* the requested formats: at most one */
 	const struct report_format *format;	  /* NULL means text for people */
 	char *source_roots[SOURCE_ROOTS_MAX + 1]; /* ended by NULL */
-	unsigned source_root_count;
+	bool is_quiet;
 };
 
-__attribute__((constructor)) static void add_formats(void)
+static int cmd_report_read_source_root(const char *text, void *roots, struct error *err)
+{
+	char **root = roots;
+
+	for (int i = 0; i < SOURCE_ROOTS_MAX; i++, root++)
+		if (!*root) {
+			*root = (char *)text;
+			return 0;
+		}
+	return error_set(
+		err, ERROR_USAGE, "at most %d source roots; leave %s out", SOURCE_ROOTS_MAX, text);
+}
+
+/* cmd_report_add_formats() sets the rows before these. */
+static struct command_option report_options[FORMAT_COUNT + 4] = {
+	[FORMAT_COUNT] = {"store", 0, "DIR", "The store is DIR/.raddle (.)",
+		OPTION_OF(TEXT, report_arguments, directory)},
+	{"source-root", 0, "DIR", "Also read source files below DIR for somebody else's findings",
+		OPTION_READ(report_arguments, source_roots, cmd_report_read_source_root)},
+	{"quiet", 'q', NULL, "No hint if the store is empty",
+		OPTION_OF(QUIET, report_arguments, is_quiet)},
+};
+
+__attribute__((constructor)) static void cmd_report_add_formats(void)
 {
 	for (int i = 0; i < FORMAT_COUNT; i++)
-		report_options[i] = (struct argp_option){.name = report_formats[i]->name,
-			.key = OPTION_FORMAT + i,
-			.doc = report_formats[i]->summary};
+		report_options[i] = (struct command_option){.name = report_formats[i]->name,
+			.help = report_formats[i]->summary,
+			.value = {.kind = VALUE_FLAG,
+				.at = offsetof(struct report_arguments, formats[i])}};
 }
-
-static error_t cmd_report_parse_report(int key, char *text, struct argp_state *state)
-{
-	struct report_arguments *arguments = state->input;
-
-	if (key >= OPTION_FORMAT && key < OPTION_FORMAT + FORMAT_COUNT) {
-		if (arguments->format && arguments->format != report_formats[key - OPTION_FORMAT])
-			argp_error(state, "one format at a time");
-		arguments->format = report_formats[key - OPTION_FORMAT];
-		return 0;
-	}
-	switch (key) {
-	case 'q':
-		terminal_hide_live();
-		return 0;
-	case OPTION_STORE:
-		arguments->directory = text;
-		return 0;
-	case OPTION_SOURCE_ROOT:
-		if (arguments->source_root_count == SOURCE_ROOTS_MAX)
-			argp_error(state, "at most %d source roots", SOURCE_ROOTS_MAX);
-		arguments->source_roots[arguments->source_root_count++] = text;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (arguments->what)
-			argp_error(state, "one report at a time");
-		arguments->what = text;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state,
-			"nothing to report given; give a finding such as F1, or a campaign such as C1; `raddle list findings` shows them");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp report_argp = {
-	.options = report_options,
-	.parser = cmd_report_parse_report,
-	.args_doc = "FINDING|CAMPAIGN|all",
-	.doc = "Prints a finding, a campaign with its findings, or all findings of the store.",
-};
 
 static void cmd_report_describe(const struct store_campaign *from, struct report_campaign *to)
 {
@@ -398,7 +369,15 @@ static int cmd_report_run(int argc, char **argv)
 	struct error err;
 	int result;
 
-	argp_parse(&report_argp, argc, argv, 0, NULL, &arguments);
+	options_parse(&command_report, argc, argv, &arguments);
+	for (int i = 0; i < FORMAT_COUNT; i++) {
+		if (!arguments.formats[i])
+			continue;
+		if (arguments.format)
+			return command_fail(
+				"one format at a time; leave --%s out", report_formats[i]->name);
+		arguments.format = report_formats[i];
+	}
 	if (store_open(&store, arguments.directory, STORE_READ, &err) < 0)
 		return command_fail("%s", err.text);
 	result = arguments.what[0] == 'C' ? cmd_report_campaign(store, &arguments, &err)
@@ -410,6 +389,10 @@ static int cmd_report_run(int argc, char **argv)
 const struct command command_report = {
 	.name = "report",
 	.summary = "print a finding, a campaign with its findings, or all findings",
-	.argp = &report_argp,
+	.doc = "Prints a finding, a campaign with its findings, or all findings of the store.",
+	.usage = "FINDING|CAMPAIGN|all",
+	.options = report_options,
+	.operands = {OPERANDS_WORD, offsetof(struct report_arguments, what),
+		"nothing to report given; give a finding such as F1, or a campaign such as C1; `raddle list findings` shows them"},
 	.run = cmd_report_run,
 };

@@ -7,7 +7,6 @@
 #include "store/store.h"
 #include "plan/strategy_option.h"
 #include "cli/command.h"
-#include "cli/option_value.h"
 #include "commands/predict/predict_result.h"
 #include "commands/predict/predict_work.h"
 #include "platform/platform.h"
@@ -23,85 +22,6 @@
 #define RECORDING_PART 2
 #define CANDIDATE_PART 5
 
-enum {
-	OPTION_DEADLOCKS = 256,
-	OPTION_ATOMICITY,
-	OPTION_RACES,
-	OPTION_METHOD,
-	OPTION_SHOW_SETS,
-	OPTION_ATOMIC_SETS,
-	OPTION_LIBRARY_SETS,
-	OPTION_ALL_ATTEMPTS,
-	OPTION_RUNS,
-	OPTION_ATTEMPTS,
-	OPTION_CANDIDATES,
-	OPTION_TIME,
-	OPTION_SEED,
-	OPTION_TOLERATE,
-	OPTION_STDIN,
-	OPTION_MAX_STEPS,
-	OPTION_MEMORY_MODEL,
-	OPTION_JSON,
-	OPTION_STORE,
-	OPTION_NO_MINIMISE
-};
-
-static const struct argp_option predict_options[] = {
-	{.doc = "What to predict:", .group = 1},
-	{"deadlocks", OPTION_DEADLOCKS, NULL, 0,
-		"Deadlocks: threads acquire locks in orders that form a cycle", 1},
-	{"atomicity", OPTION_ATOMICITY, NULL, 0,
-		"Atomicity violations: values that must agree are read, or left, while they do not (programs built by raddle-cc)",
-		1},
-	{"races", OPTION_RACES, NULL, 0,
-		"Accesses to the same memory that neither locks nor waits order (programs built by raddle-cc)",
-		1},
-	{"method", OPTION_METHOD, "NAME", 0,
-		"How --atomicity searches: predict; for comparison: monitor (watch random runs), race (drive the accesses of races together), atomicity (acquire a lock between two acquisitions in one critical section)",
-		1},
-	{"show-sets", OPTION_SHOW_SETS, NULL, 0,
-		"Only print the inferred atomic sets and the functions that work on them", 1},
-	{"atomic-sets", OPTION_ATOMIC_SETS, "FILE", 0,
-		"Annotations that correct the inferred atomic sets, in the words of raddle.h, one a line",
-		1},
-	{"library-sets", OPTION_LIBRARY_SETS, NULL, 0,
-		"Also infer atomic sets of the C++ library's own types, such as std::_Stop_state_t",
-		1},
-	{.doc = "How much is done:", .group = 2},
-	{"runs", OPTION_RUNS, "N", 0,
-		"Record N runs that pass, at most 100 (20; 5 with --deadlocks alone)", 2},
-	{"attempts", OPTION_ATTEMPTS, "N", 0, "Drive each candidate in up to N runs (50)", 2},
-	{"candidates", OPTION_CANDIDATES, "N", 0, "Drive at most N candidates (100)", 2},
-	{"all-attempts", OPTION_ALL_ATTEMPTS, NULL, 0,
-		"Make all attempts, even if the result of a candidate is already clear", 2},
-	{"time", OPTION_TIME, "TIME", 0,
-		"End after this time, such as 30s, 2m (5m); recording takes at most half of it, each candidate a fifth",
-		2},
-	{"strategy", 's', "NAME[,OPTION=N...]", 0,
-		"Strategy that chooses the next thread in recorded runs (pct and random; random with --deadlocks alone)",
-		2},
-	{"seed", OPTION_SEED, "N", 0,
-		"Seed of the random numbers; the same seed gives the same runs (1)", 2},
-	{"jobs", 'j', "N", 0,
-		"Number of recorded runs, and of driven candidates, in parallel; the result does not depend on it (all cores)",
-		2},
-	{.doc = "Environment of the program, and what counts as a failure:", .group = 3},
-	{"memory-model", OPTION_MEMORY_MODEL, "sc|tso|c11", 0,
-		"Drive candidates in runs with this memory model; recorded runs are sequentially consistent (sc)",
-		3},
-	{"stdin", OPTION_STDIN, "FILE", 0, "Every run reads FILE as its standard input", 3},
-	{"tolerate", OPTION_TOLERATE, "KINDS", 0,
-		"Kinds that are no failure, separated by commas: exit, abort, crash, ... as printed with a finding",
-		3},
-	{"max-steps", OPTION_MAX_STEPS, "N", 0, "End a run after N operations (10000000)", 3},
-	{.doc = "Output and store:", .group = 4},
-	{"json", OPTION_JSON, NULL, 0, "Everything, as JSON on standard output", 4},
-	{"quiet", 'q', NULL, 0, "Only findings and candidates", 4},
-	{"no-minimise", OPTION_NO_MINIMISE, NULL, 0, "Keep schedules as found", 4},
-	{"store", OPTION_STORE, "DIR", 0, "Keep findings in DIR/.raddle (.)", 4},
-	{0},
-};
-
 struct predict_arguments {
 	struct predict_options options;
 	const char *strategy;
@@ -116,97 +36,88 @@ struct predict_arguments {
 	bool is_quiet;
 };
 
-static const struct option_value predict_values[] = {
-	OPTION_NUMBER(OPTION_RUNS, predict_arguments, options.runs, 1, PREDICT_RUNS_MAX),
-	OPTION_NUMBER(OPTION_ATTEMPTS, predict_arguments, options.attempts, 1, 1000000),
-	OPTION_NUMBER(OPTION_CANDIDATES, predict_arguments, candidates, 0, 1000000),
-	OPTION_NUMBER('j', predict_arguments, options.campaign.workers, 1, 128),
-	OPTION_NUMBER(OPTION_MAX_STEPS, predict_arguments, options.campaign.settings.step_limit, 1,
-		UINT64_MAX / 2),
-	OPTION_TIME_SPAN(OPTION_TIME, predict_arguments, options.campaign.time_ns),
-	OPTION_TEXT('s', predict_arguments, strategy),
-	OPTION_TEXT(OPTION_ATOMIC_SETS, predict_arguments, atomic_sets),
-	OPTION_TEXT(OPTION_STORE, predict_arguments, options.campaign.directory),
-	OPTION_FLAG(OPTION_DEADLOCKS, predict_arguments, wants_deadlocks),
-	OPTION_FLAG(OPTION_ATOMICITY, predict_arguments, wants_atomicity),
-	OPTION_FLAG(OPTION_RACES, predict_arguments, wants_races),
-	OPTION_FLAG(OPTION_LIBRARY_SETS, predict_arguments, has_library_sets),
-	OPTION_FLAG(OPTION_JSON, predict_arguments, is_json),
-	OPTION_FLAG('q', predict_arguments, is_quiet),
-	OPTION_FLAG(OPTION_ALL_ATTEMPTS, predict_arguments, options.makes_all_attempts),
-	OPTION_FLAG(OPTION_NO_MINIMISE, predict_arguments, options.campaign.without_minimising),
+static const struct command_option predict_options[] = {
+	OPTION_HEADING("What to predict:"),
+	{"deadlocks", 0, NULL, "Deadlocks: threads acquire locks in orders that form a cycle",
+		OPTION_OF(FLAG, predict_arguments, wants_deadlocks)},
+	{"atomicity", 0, NULL,
+		"Atomicity violations: values that must agree are read, or left, while they do not (programs built by raddle-cc)",
+		OPTION_OF(FLAG, predict_arguments, wants_atomicity)},
+	{"races", 0, NULL,
+		"Accesses to the same memory that neither locks nor waits order (programs built by raddle-cc)",
+		OPTION_OF(FLAG, predict_arguments, wants_races)},
+	{"method", 0, "predict|monitor|race|atomicity",
+		"How --atomicity searches; for comparison: monitor (watch random runs), race (drive the accesses of races together), atomicity (acquire a lock between two acquisitions in one critical section)",
+		OPTION_OF(CHOICE, predict_arguments, method)},
+	{"show-sets", 0, NULL,
+		"Only print the inferred atomic sets and the functions that work on them",
+		OPTION_OF(FLAG, predict_arguments, shows_sets)},
+	{"atomic-sets", 0, "FILE",
+		"Annotations that correct the inferred atomic sets, in the words of raddle.h, one a line",
+		OPTION_OF(TEXT, predict_arguments, atomic_sets)},
+	{"library-sets", 0, NULL,
+		"Also infer atomic sets of the C++ library's own types, such as std::_Stop_state_t",
+		OPTION_OF(FLAG, predict_arguments, has_library_sets)},
+	OPTION_HEADING("How much is done:"),
+	{"runs", 0, "N", "Record N runs that pass, at most 100 (20; 5 with --deadlocks alone)",
+		OPTION_NUMBER(predict_arguments, options.runs, 1, PREDICT_RUNS_MAX)},
+	{"attempts", 0, "N", "Drive each candidate in up to N runs (50)",
+		OPTION_NUMBER(predict_arguments, options.attempts, 1, 1000000)},
+	{"candidates", 0, "N", "Drive at most N candidates (100)",
+		OPTION_NUMBER(predict_arguments, candidates, 0, 1000000)},
+	{"all-attempts", 0, NULL,
+		"Make all attempts, even if the result of a candidate is already clear",
+		OPTION_OF(FLAG, predict_arguments, options.makes_all_attempts)},
+	{"time", 0, "TIME",
+		"End after this time, such as 30s, 2m (5m); recording takes at most half of it, each candidate a fifth",
+		OPTION_OF(TIME, predict_arguments, options.campaign.time_ns)},
+	{"strategy", 's', "NAME[,OPTION=N...]",
+		"Strategy that chooses the next thread in recorded runs (pct and random; random with --deadlocks alone)",
+		OPTION_OF(TEXT, predict_arguments, strategy)},
+	{"seed", 0, "N", "Seed of the random numbers; the same seed gives the same runs (1)",
+		OPTION_NUMBER(predict_arguments, options.campaign.seed, 0, UINT64_MAX)},
+	{"jobs", 'j', "N",
+		"Number of recorded runs, and of driven candidates, in parallel; the result does not depend on it (all cores)",
+		OPTION_NUMBER(predict_arguments, options.campaign.workers, 1, 128)},
+	OPTION_HEADING("Environment of the program, and what counts as a failure:"),
+	{"memory-model", 0, "sc|tso|c11",
+		"Drive candidates in runs with this memory model; recorded runs are sequentially consistent (sc)",
+		OPTION_OF(CHOICE, predict_arguments, options.memory_model)},
+	{"stdin", 0, "FILE", "Every run reads FILE as its standard input",
+		OPTION_OF(COPY, predict_arguments, options.campaign.settings.input)},
+	{"tolerate", 0, "KINDS",
+		"Kinds that are no failure, separated by commas: exit, abort, crash, ... as printed with a finding",
+		OPTION_READ(predict_arguments, options.campaign.settings, option_read_tolerated)},
+	{"max-steps", 0, "N", "End a run after N operations (10000000)",
+		OPTION_NUMBER(predict_arguments, options.campaign.settings.step_limit, 1,
+			UINT64_MAX / 2)},
+	OPTION_HEADING("Output and store:"),
+	{"json", 0, NULL, "Everything, as JSON on standard output",
+		OPTION_OF(FLAG, predict_arguments, is_json)},
+	{"quiet", 'q', NULL, "Only findings and candidates",
+		OPTION_OF(FLAG, predict_arguments, is_quiet)},
+	{"no-minimise", 0, NULL, "Keep schedules as found",
+		OPTION_OF(FLAG, predict_arguments, options.campaign.without_minimising)},
+	{"store", 0, "DIR", "Keep findings in DIR/.raddle (.)",
+		OPTION_OF(TEXT, predict_arguments, options.campaign.directory)},
 	{0},
 };
 
-static enum predict_method cmd_predict_parse_method(struct argp_state *state, const char *text)
+/* If the user selects nothing, everything is predicted. */
+static void cmd_predict_settle(struct predict_arguments *arguments)
 {
-	const enum predict_method method =
-		(enum predict_method)strings_find(predict_method_words, METHODS, text);
-
-	if (method == METHODS)
-		argp_error(state, "--method is predict, monitor, race or atomicity, not %s", text);
-	return method;
-}
-
-static error_t cmd_predict_parse_predict(int key, char *text, struct argp_state *state)
-{
-	struct predict_arguments *arguments = state->input;
 	struct campaign_options *campaign = &arguments->options.campaign;
-	struct error err;
 
-	switch (key) {
-	case OPTION_SEED:
-		campaign->seed = option_number(state, "--seed", text, 0, UINT64_MAX);
-		campaign->settings.random_seed = campaign->seed;
-		return 0;
-	case OPTION_STDIN:
-		campaign->settings.input = string_copy(text);
-		return 0;
-	case OPTION_TOLERATE:
-		if (settings_parse_tolerated(text, &campaign->settings.tolerated, &err) < 0)
-			argp_error(state, "%s", err.text);
-		return 0;
-	case OPTION_MEMORY_MODEL:
-		if (!memory_model_parse(text, &arguments->options.memory_model))
-			argp_error(state, "--memory-model is sc, tso or c11, not %s", text);
-		return 0;
-	case OPTION_SHOW_SETS:
-		arguments->shows_sets = arguments->wants_atomicity = true;
-		return 0;
-	case OPTION_METHOD:
-		arguments->method = cmd_predict_parse_method(state, text);
-		arguments->wants_atomicity = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		arguments->options.campaign.argv = state->argv + state->next - 1;
-		state->next = state->argc;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "no program given; raddle predict -- PROGRAM [ARG...]");
-		return 0;
-	case ARGP_KEY_END:
-		/* If the user selects nothing, everything is predicted. */
-		arguments->is_everything = !arguments->wants_deadlocks &&
-					   !arguments->wants_atomicity && !arguments->wants_races;
-		arguments->wants_deadlocks |= arguments->is_everything;
-		arguments->wants_races |= arguments->is_everything;
-		arguments->wants_atomicity |= arguments->is_everything;
-		return 0;
-	default:
-		return option_store(predict_values, predict_options, key, text, state);
-	}
+	campaign->settings.random_seed = campaign->seed;
+	arguments->wants_atomicity |= arguments->shows_sets || arguments->method != METHODS;
+	if (arguments->method == METHODS)
+		arguments->method = METHOD_PREDICT;
+	arguments->is_everything = !arguments->wants_deadlocks && !arguments->wants_atomicity &&
+				   !arguments->wants_races;
+	arguments->wants_deadlocks |= arguments->is_everything;
+	arguments->wants_races |= arguments->is_everything;
+	arguments->wants_atomicity |= arguments->is_everything;
 }
-
-static const struct argp predict_argp = {
-	.options = predict_options,
-	.parser = cmd_predict_parse_predict,
-	.args_doc = "-- PROGRAM [ARG...]",
-	.doc = "Runs PROGRAM a few times, predicts failures of other runs from runs that pass, and drives "
-	       "the program to them. A prediction that happens is a finding. Any other prediction "
-	       "stays a candidate, printed with the reason why it was not reached.\v"
-	       "Exit status: 0 nothing was confirmed, 1 a prediction was confirmed or a run failed, 2 "
-	       "raddle could not work.",
-};
 
 /* Saves the result for `raddle report`; an unwritable store is no failure. */
 static void cmd_predict_keep(const struct predict_result *result)
@@ -331,7 +242,8 @@ static int cmd_predict_do_work(const struct predict_arguments *arguments)
 
 static int cmd_predict_run_command(int argc, char **argv)
 {
-	struct predict_arguments arguments = {.options = {.attempts = 50}, .candidates = 100};
+	struct predict_arguments arguments = {
+		.options = {.attempts = 50}, .candidates = 100, .method = METHODS};
 	struct campaign_options *campaign = &arguments.options.campaign;
 	struct error err;
 	char *runtime = NULL;
@@ -344,7 +256,8 @@ static int cmd_predict_run_command(int argc, char **argv)
 	campaign->is_interrupted = command_interruption();
 	campaign->workers = 0; /* all cores */
 	campaign->time_ns = PREDICT_TIME_NS;
-	argp_parse(&predict_argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
+	options_parse(&command_predict, argc, argv, &arguments);
+	cmd_predict_settle(&arguments);
 	arguments.options.recording_ns = campaign->time_ns / RECORDING_PART;
 	arguments.options.candidate_ns = campaign->time_ns / CANDIDATE_PART;
 	naming_ns = campaign->time_ns / NAMING_PART;
@@ -378,6 +291,14 @@ static int cmd_predict_run_command(int argc, char **argv)
 const struct command command_predict = {
 	.name = "predict",
 	.summary = "predict failures from passing runs, and make them happen",
-	.argp = &predict_argp,
+	.doc = "Runs PROGRAM a few times, predicts failures of other runs from runs that pass, and drives "
+	       "the program to them. A prediction that happens is a finding. Any other prediction "
+	       "stays a candidate, printed with the reason why it was not reached.\v"
+	       "Exit status: 0 nothing was confirmed, 1 a prediction was confirmed or a run failed, 2 "
+	       "raddle could not work.",
+	.usage = "-- PROGRAM [ARG...]",
+	.options = predict_options,
+	.operands = {OPERANDS_PROGRAM, offsetof(struct predict_arguments, options.campaign.argv),
+		"no program given; raddle predict -- PROGRAM [ARG...]"},
 	.run = cmd_predict_run_command,
 };

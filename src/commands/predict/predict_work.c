@@ -9,13 +9,6 @@
 #include "base/array.h"
 #include "cli/command.h"
 
-const char *const predict_method_words[METHODS] = {
-	[METHOD_PREDICT] = "predict",
-	[METHOD_MONITOR] = "monitor",
-	[METHOD_RACE] = "race",
-	[METHOD_ATOMICITY] = "atomicity",
-};
-
 /* Section of the program that holds its annotations; include/raddle.h. */
 #define NOTES_SECTION "raddle_notes"
 

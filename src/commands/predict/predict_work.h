@@ -7,9 +7,6 @@
 
 enum predict_method { METHOD_PREDICT, METHOD_MONITOR, METHOD_RACE, METHOD_ATOMICITY, METHODS };
 
-/* "predict", ... */
-extern const char *const predict_method_words[METHODS];
-
 #define PREDICT_ANALYSES_MAX 4
 
 struct predict_work;

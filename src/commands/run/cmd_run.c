@@ -12,48 +12,13 @@
 #include "commands/run/run_options.h"
 #include "commands/run/run_report.h"
 #include "parallel/remote/cluster.h"
+#include "plan/memory_view.h"
 
 #include "base/strbuf.h"
 
 struct run_command {
 	struct run_arguments arguments;
-	const char *like_file; /* report of ThreadSanitizer; NULL if not given */
 	struct run_like like;
-};
-
-static error_t cmd_run_parse_run(int key, char *text, struct argp_state *state)
-{
-	struct run_command *command = state->input;
-	struct run_arguments *arguments = &command->arguments;
-
-	switch (key) {
-	case OPTION_LIKE:
-		command->like_file = text;
-		return 0;
-	case ARGP_KEY_ARG:
-		/* The program's name and everything after it belong to the program. */
-		arguments->options.argv = arguments->program = state->argv + state->next - 1;
-		state->next = state->argc;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "no program given; raddle run -- PROGRAM [ARG...]");
-		return 0;
-	default:
-		break;
-	}
-	return run_arguments_parse(key, text, state, run_options);
-}
-
-static const struct argp run_argp = {
-	.options = run_options,
-	.parser = cmd_run_parse_run,
-	.args_doc = "-- PROGRAM [ARG...]",
-	.doc = "Runs PROGRAM under many schedules until one of them fails or the budget ends. A "
-	       "failure is replayed, minimised, stored and explained.\v"
-	       "Signals: SIGINT, SIGTERM and SIGHUP end the campaign. With --schedules 1 raddle passes them on "
-	       "to the program, together with SIGUSR1, SIGUSR2, SIGALRM, SIGQUIT, SIGCONT, SIGWINCH and "
-	       "the real-time signals. A second SIGINT or SIGTERM then ends both.\n"
-	       "Exit status: 0 no failure was found, 1 a failure was found, 2 raddle could not work.",
 };
 
 /* --like chooses the strategy, and which race is a failure. */
@@ -61,16 +26,15 @@ static int cmd_run_read_like(struct run_command *command, struct error *err)
 {
 	struct run_arguments *arguments = &command->arguments;
 
-	if (!command->like_file)
+	if (!arguments->like)
 		return 0;
 	if (arguments->strategy || arguments->bounds || arguments->is_mpi ||
 		arguments->options.shards)
 		return error_set(err, ERROR_USAGE,
 			"--like chooses the schedules itself; leave --strategy, --bounds, --shard and --mpi out");
 	arguments->options.settings.races.are_failures = true;
-	arguments->options.settings.memory_mode = MEMORY_LEARN;
-	arguments->has_memory_mode = true;
-	return run_like_read(&command->like, command->like_file, arguments->options.argv[0], err);
+	arguments->memory = memory_mode_words[MEMORY_LEARN];
+	return run_like_read(&command->like, arguments->like, arguments->options.argv[0], err);
 }
 
 /* Runs the campaign. A process with --mpi is one of many, of which only rank 0 prints. */
@@ -84,7 +48,7 @@ static int cmd_run_campaign(struct run_command *command, struct run_report *repo
 
 	*is_member = false;
 	run_report_listen(report, &listener);
-	if (command->like_file && run_like_apply(&command->like, options, &listener, err) < 0)
+	if (arguments->like && run_like_apply(&command->like, options, &listener, err) < 0)
 		return err->code;
 	if (!arguments->is_mpi)
 		return campaign_run(options, &listener, result, err);
@@ -129,7 +93,7 @@ static int cmd_run_explore(struct run_command *command)
 		run_report_release(&report);
 		status = EXIT_NOTHING_FOUND;
 	} else {
-		if (command->like_file && !arguments->is_quiet && !arguments->is_json)
+		if (arguments->like && !arguments->is_quiet && !arguments->is_json)
 			run_like_report(&command->like, &result);
 		status = run_report_finish(&report, &result);
 	}
@@ -139,14 +103,14 @@ static int cmd_run_explore(struct run_command *command)
 
 static int cmd_run_follow(const struct run_arguments *arguments, bool is_script)
 {
-	static const int dropped[] = {OPTION_FOLLOW, OPTION_DIRECTORY, 0};
+	static const char *const dropped[] = {"follow-children", "directory", NULL};
 	const struct campaign_options *options = &arguments->options;
 	char **given =
 		next_select_given(arguments->given, arguments->program, run_options, dropped);
 	const struct follow_children follow = {.options = given,
 		.argv = options->argv,
 		.origin = arguments->place.origin,
-		.pattern = arguments->followed,
+		.pattern = arguments->followed && *arguments->followed ? arguments->followed : NULL,
 		.is_script = is_script,
 		.store = arguments->store,
 		.folder = options->directory,
@@ -156,7 +120,7 @@ static int cmd_run_follow(const struct run_arguments *arguments, bool is_script)
 		.show_output = options->show_output};
 	int status;
 
-	if (!arguments->follows_children && !arguments->is_quiet)
+	if (!arguments->followed && !arguments->is_quiet)
 		(void)fprintf(stderr,
 			"%s is a script: it runs once, natively, and each program that it starts and that makes threads is explored\n",
 			options->argv[0]);
@@ -170,8 +134,8 @@ static int cmd_run_start(struct run_command *command)
 	const struct run_arguments *arguments = &command->arguments;
 	const bool is_script = !arguments->is_mpi && target_is_script(arguments->options.argv[0]);
 
-	return is_script || arguments->follows_children ? cmd_run_follow(arguments, is_script)
-							: cmd_run_explore(command);
+	return is_script || arguments->followed ? cmd_run_follow(arguments, is_script)
+						: cmd_run_explore(command);
 }
 
 static int cmd_run_run(int argc, char **argv)
@@ -186,7 +150,10 @@ static int cmd_run_run(int argc, char **argv)
 	arguments->given = argv + 1;
 	arguments->options.workers = 0; /* all cores */
 	arguments->silent_ns = CLUSTER_SILENT_STANDARD_NS;
-	argp_parse(&run_argp, argc, argv, ARGP_IN_ORDER, NULL, &command);
+	options_parse(&command_run, argc, argv, &command);
+	arguments->options.argv = arguments->program;
+	arguments->options.shard = arguments->shard.index;
+	arguments->options.shards = arguments->shard.count;
 	if (cmd_run_read_like(&command, &err) < 0 ||
 		run_arguments_settle(arguments, &suppressions, &err) < 0 ||
 		run_place_enter(&arguments->place, &arguments->options, &err) < 0)
@@ -203,6 +170,15 @@ static int cmd_run_run(int argc, char **argv)
 const struct command command_run = {
 	.name = "run",
 	.summary = "explore schedules of a program until one fails or the budget ends",
-	.argp = &run_argp,
+	.doc = "Runs PROGRAM under many schedules until one of them fails or the budget ends. A "
+	       "failure is replayed, minimised, stored and explained.\v"
+	       "Signals: SIGINT, SIGTERM and SIGHUP end the campaign. With --schedules 1 raddle passes them on "
+	       "to the program, together with SIGUSR1, SIGUSR2, SIGALRM, SIGQUIT, SIGCONT, SIGWINCH and "
+	       "the real-time signals. A second SIGINT or SIGTERM then ends both.\n"
+	       "Exit status: 0 no failure was found, 1 a failure was found, 2 raddle could not work.",
+	.usage = "-- PROGRAM [ARG...]",
+	.options = run_options,
+	.operands = {OPERANDS_PROGRAM, offsetof(struct run_command, arguments.program),
+		"no program given; raddle run -- PROGRAM [ARG...]"},
 	.run = cmd_run_run,
 };

@@ -1,47 +1,17 @@
-/* Options of raddle run: keys, and the table for --help, manual and completion. */
+/*
+ * Options of raddle run. The rows that raddle test has too are in strategy_options.def and
+ * settings_options.def; they store values in a struct run_arguments, which the arguments of both
+ * commands begin with.
+ */
 #pragma once
 
-#include <argp.h>
+#include "cli/option.h"
 
-enum run_option {
-	OPTION_SCHEDULES = 256,
-	OPTION_TIME,
-	OPTION_SEED,
-	OPTION_RESTART,
-	OPTION_EXECUTOR,
-	OPTION_SPURIOUS,
-	OPTION_STALLS,
-	OPTION_MEMORY_MODEL,
-	OPTION_TOLERATE,
-	OPTION_FAIL_ON,
-	OPTION_SUPPRESSIONS,
-	OPTION_LIKE,
-	OPTION_MAX_STEPS,
-	OPTION_HANG_TIME,
-	OPTION_MEMORY,
-	OPTION_VARIABLES,
-	OPTION_BOUNDS,
-	OPTION_SHARD,
-	OPTION_RESUME,
-	OPTION_MPI,
-	OPTION_SILENCE,
-	OPTION_STDIN,
-	OPTION_DIRECTORY,
-	OPTION_FOLLOW,
-	OPTION_OUTPUT,
-	OPTION_CHECK,
-	OPTION_JSON,
-	OPTION_STORE,
-	OPTION_STORE_LIMIT,
-	OPTION_NO_MINIMISE,
-	OPTION_FORKED_CHILDREN,
-	OPTION_NO_FORKED_CHILDREN,
-	OPTION_NO_VIRTUAL_TIME,
-	OPTION_NO_DISPATCH,
-	OPTION_CHECKPOINTS,
-	OPTION_LAYOUT,
-	OPTION_FOCUS,
-	OPTION_CHECKPOINT_MEMORY
-};
+extern const struct command_option run_options[];
 
-extern const struct argp_option run_options[];
+/* option_value.read() functions. The second parameter is named after the member that it points to. */
+int run_options_read_restart(const char *text, void *options, struct error *err);
+int run_options_read_stalls(const char *text, void *limit, struct error *err);
+int run_options_read_layout(const char *text, void *settings, struct error *err);
+int run_options_read_fail_on(const char *text, void *settings, struct error *err);
+int run_options_read_shard(const char *text, void *shard, struct error *err);

@@ -151,8 +151,8 @@ static void run_summary_add_wait_options(const struct campaign_options *options,
 
 static void run_summary_add_another(const struct run_report *report, struct strbuf *out)
 {
-	static const int dropped[] = {OPTION_TIME, OPTION_SEED, OPTION_SCHEDULES, OPTION_RESUME,
-		OPTION_MPI, OPTION_SILENCE, 0};
+	static const char *const dropped[] = {
+		"time", "seed", "schedules", "resume", "mpi", "silence", NULL};
 	const struct campaign_options *options = report->options;
 	const uint64_t time_ns = options->time_ns;
 
@@ -224,7 +224,7 @@ static int run_summary_print_without_threads(
  * access: such runs show what the access leads to. */
 static void run_summary_print_weak(const struct run_report *report)
 {
-	static const int dropped[] = {OPTION_FAIL_ON, OPTION_SCHEDULES, OPTION_RESUME, 0};
+	static const char *const dropped[] = {"fail-on", "schedules", "resume", NULL};
 	struct strbuf command;
 
 	strbuf_init(&command);

@@ -19,59 +19,55 @@
 /* Default time: this for each case, but as much as a campaign at least. */
 #define CASE_NS UINT64_C(1000000000)
 #define SUITE_LEAST_NS UINT64_C(60000000000)
+#define TIME_NOT_GIVEN UINT64_MAX
 
-enum {
-	OPTION_LIST = 1024, /* above the options of raddle run */
-	OPTION_LIST_COMMAND,
-	OPTION_CASE_ARGS,
-	OPTION_FRAMEWORK,
-	OPTION_SINCE,
-	OPTION_JUNIT
-};
-
-static const struct argp_option test_options[] = {
-	{.doc = "What to explore:", .group = 1},
-	{"list", OPTION_LIST, "FILE", 0, "The test cases are the lines of FILE", 1},
-	{"list-command", OPTION_LIST_COMMAND, "CMD", 0,
-		"The test cases are the lines that sh prints for CMD", 1},
-	{"case-args", OPTION_CASE_ARGS, "TEMPLATE", 0,
-		"Arguments that select a case, separated by blanks; {} is its name (those of the framework, or {})",
-		1},
-	{"framework", OPTION_FRAMEWORK, "NAME", 0,
-		"googletest, catch2_v2, catch2, doctest, boost, check, criterion, cmocka or glib (that of the program)",
-		1},
-	{"time", OPTION_TIME, "TIME", 0,
-		"End after this time, such as 30s, 10m; 0: no limit (1s for each case, at least 60s)",
-		1},
-	{"schedules", OPTION_SCHEDULES, "N", 0, "Execute N schedules of each case (no limit)", 1},
-	{"jobs", 'j', "N", 0,
-		"Number of workers that run schedules of a case in parallel (all cores)", 1},
-	{"shard", OPTION_SHARD, "I/N", 0,
-		"Explore only every N-th case, from case I on; other machines or jobs explore the others",
-		1},
-	{"resume", OPTION_RESUME, NULL, 0,
-		"Continue after the results that the store has of this command", 1},
-	{"since", OPTION_SINCE, "DIR", 0,
-		"Skip the cases of which DIR/.raddle has a result with the same program and libraries",
-		1},
-#include "commands/run/strategy_options.def"
-#include "commands/run/settings_options.def"
-	{.doc = "Output and store:", .group = 5},
-	{"json", OPTION_JSON, NULL, 0, "Results as JSON on standard output", 5},
-	{"junit", OPTION_JUNIT, "FILE", 0, "Also write all cases to FILE as JUnit XML", 5},
-	{"quiet", 'q', NULL, 0, "Only findings", 5},
-	{"no-minimise", OPTION_NO_MINIMISE, NULL, 0, "Keep schedules as found", 5},
-	{"store", OPTION_STORE, "DIR", 0, "Keep findings in DIR/.raddle (.)", 5},
-	{0},
-};
-
-/* The first member is that of run_arguments_parse(). */
+/* The first member is that of run_options.h. */
 struct test_arguments {
 	struct run_arguments run;
 	struct test_listing listing;
 	const char *since, *junit;
-	bool has_time;
-	uint32_t shard, shards;
+};
+
+static const struct command_option test_options[] = {
+	OPTION_HEADING("What to explore:"),
+	{"list", 0, "FILE", "The test cases are the lines of FILE",
+		OPTION_OF(TEXT, test_arguments, listing.file)},
+	{"list-command", 0, "CMD", "The test cases are the lines that sh prints for CMD",
+		OPTION_OF(TEXT, test_arguments, listing.command)},
+	{"case-args", 0, "TEMPLATE",
+		"Arguments that select a case, separated by blanks; {} is its name (those of the framework, or {})",
+		OPTION_OF(TEXT, test_arguments, listing.arguments)},
+	{"framework", 0, "NAME",
+		"googletest, catch2_v2, catch2, doctest, boost, check, criterion, cmocka or glib (that of the program)",
+		OPTION_OF(TEXT, test_arguments, listing.framework)},
+	{"time", 0, "TIME",
+		"End after this time, such as 30s, 10m; 0: no limit (1s for each case, at least 60s)",
+		OPTION_OF(LIMIT, run_arguments, options.time_ns)},
+	{"schedules", 0, "N", "Execute N schedules of each case (no limit)",
+		OPTION_NUMBER(run_arguments, options.schedules, 1, UINT64_MAX / 2)},
+	{"jobs", 'j', "N", "Number of workers that run schedules of a case in parallel (all cores)",
+		OPTION_NUMBER(run_arguments, options.workers, 1, 128)},
+	{"shard", 0, "I/N",
+		"Explore only every N-th case, from case I on; other machines or jobs explore the others",
+		OPTION_READ(run_arguments, shard, run_options_read_shard)},
+	{"resume", 0, NULL, "Continue after the results that the store has of this command",
+		OPTION_OF(FLAG, run_arguments, options.resumes)},
+	{"since", 0, "DIR",
+		"Skip the cases of which DIR/.raddle has a result with the same program and libraries",
+		OPTION_OF(TEXT, test_arguments, since)},
+#include "commands/run/strategy_options.def"
+#include "commands/run/settings_options.def"
+	OPTION_HEADING("Output and store:"),
+	{"json", 0, NULL, "Results as JSON on standard output",
+		OPTION_OF(FLAG, run_arguments, is_json)},
+	{"junit", 0, "FILE", "Also write all cases to FILE as JUnit XML",
+		OPTION_OF(TEXT, test_arguments, junit)},
+	{"quiet", 'q', NULL, "Only findings", OPTION_OF(FLAG, run_arguments, is_quiet)},
+	{"no-minimise", 0, NULL, "Keep schedules as found",
+		OPTION_OF(FLAG, run_arguments, options.without_minimising)},
+	{"store", 0, "DIR", "Keep findings in DIR/.raddle (.)",
+		OPTION_OF(TEXT, run_arguments, store)},
+	{0},
 };
 
 struct test_command {
@@ -84,65 +80,15 @@ struct test_command {
 	FILE *junit;
 };
 
-static error_t cmd_test_parse_test(int key, char *text, struct argp_state *state)
-{
-	struct test_arguments *arguments = state->input;
-
-	switch (key) {
-	case OPTION_LIST:
-		arguments->listing.file = text;
-		return 0;
-	case OPTION_LIST_COMMAND:
-		arguments->listing.command = text;
-		return 0;
-	case OPTION_CASE_ARGS:
-		arguments->listing.arguments = text;
-		return 0;
-	case OPTION_FRAMEWORK:
-		arguments->listing.framework = text;
-		return 0;
-	case OPTION_SINCE:
-		arguments->since = text;
-		return 0;
-	case OPTION_JUNIT:
-		arguments->junit = text;
-		return 0;
-	case OPTION_SHARD:
-		run_arguments_parse_shard(state, text, &arguments->shard, &arguments->shards);
-		return 0;
-	case ARGP_KEY_ARG:
-		/* The program's name and everything after it belong to the program. */
-		arguments->listing.argv = state->argv + state->next - 1;
-		state->next = state->argc;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "no program given; raddle test -- PROGRAM [ARG...]");
-		return 0;
-	default:
-		arguments->has_time |= key == OPTION_TIME;
-		return run_arguments_parse(key, text, state, test_options);
-	}
-}
-
-static const struct argp test_argp = {
-	.options = test_options,
-	.parser = cmd_test_parse_test,
-	.args_doc = "-- PROGRAM [ARG...]",
-	.doc = "Finds the test cases of PROGRAM, and explores schedules of each case until the time ends. A case "
-	       "that creates no thread is run once. Failures are replayed, minimised and stored.\v"
-	       "Exit status: 0 all cases ran and none failed, 1 a case failed, 2 raddle could not work, or could "
-	       "not run all cases.",
-};
-
 /* Drops the cases of other shards. */
-static void cmd_test_select_shard(struct test_suite *suite, uint32_t shard, uint32_t shards)
+static void cmd_test_select_shard(struct test_suite *suite, struct run_shard shard)
 {
 	struct test_suite part = {0}, rest = {0};
 
-	if (!shards)
+	if (!shard.count)
 		return;
 	for (uint32_t i = 0; i < suite->count; i++) {
-		struct test_suite *to = i % shards + 1 == shard ? &part : &rest;
+		struct test_suite *to = i % shard.count + 1 == shard.index ? &part : &rest;
 
 		ARRAY_APPEND(to->cases, to->count, suite->cases[i]);
 	}
@@ -231,7 +177,7 @@ static void cmd_test_print_next(const struct test_command *command)
 {
 	const struct test_arguments *arguments = command->arguments;
 	const struct test_finding *first = command->suite.findings;
-	static const int dropped[] = {OPTION_RESUME, OPTION_SINCE, 0};
+	static const char *const dropped[] = {"resume", "since", NULL};
 	struct strbuf text = STRBUF_EMPTY;
 
 	if (command->explore.is_interrupted) {
@@ -315,8 +261,8 @@ static int cmd_test_explore(struct test_command *command, struct campaign_option
 	status = test_listing_read(&command->listing, suite, &err);
 	if (status < 0)
 		return command_fail("%s", err.text);
-	cmd_test_select_shard(suite, arguments->shard, arguments->shards);
-	if (!arguments->has_time)
+	cmd_test_select_shard(suite, arguments->run.shard);
+	if (options->time_ns == TIME_NOT_GIVEN)
 		options->time_ns = suite->count * CASE_NS > SUITE_LEAST_NS ? suite->count * CASE_NS
 									   : SUITE_LEAST_NS;
 	command->record = (struct test_record){.suite = suite,
@@ -386,7 +332,9 @@ static int cmd_test_run_test(int argc, char **argv)
 	campaign_options_init(options);
 	arguments.run.given = argv + 1;
 	options->workers = 0; /* all cores */
-	argp_parse(&test_argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
+	options->time_ns = TIME_NOT_GIVEN;
+	options_parse(&command_test, argc, argv, &arguments);
+	arguments.listing.argv = arguments.run.program;
 	status = cmd_test_open_files(&arguments, &command, &list);
 	if (status == 0 && (run_arguments_settle(&arguments.run, &suppressions, &err) < 0 ||
 				   run_place_enter(&arguments.run.place, options, &err) < 0 ||
@@ -411,6 +359,13 @@ static int cmd_test_run_test(int argc, char **argv)
 const struct command command_test = {
 	.name = "test",
 	.summary = "explore the test cases of a program one by one",
-	.argp = &test_argp,
+	.doc = "Finds the test cases of PROGRAM, and explores schedules of each case until the time ends. A case "
+	       "that creates no thread is run once. Failures are replayed, minimised and stored.\v"
+	       "Exit status: 0 all cases ran and none failed, 1 a case failed, 2 raddle could not work, or could "
+	       "not run all cases.",
+	.usage = "-- PROGRAM [ARG...]",
+	.options = test_options,
+	.operands = {OPERANDS_PROGRAM, offsetof(struct test_arguments, run.program),
+		"no program given; raddle test -- PROGRAM [ARG...]"},
 	.run = cmd_test_run_test,
 };
