@@ -1,4 +1,3 @@
-/* EXPECT: crash(SIGSEGV)|abort|hang runs<=1 options=--hang-time=1s */
 /*
  * Overwrites all of its writable memory but its stacks, whatever its owner, and calls a function. A
  * tool that keeps notes in this process loses them, and must neither believe what it finds in their
