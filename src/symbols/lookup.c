@@ -134,6 +134,23 @@ static bool lookup_note_line(int *lines, unsigned *count, int line)
 	return true;
 }
 
+/* Returns the index of the first row at the address or behind it. libdw sorts the rows by address. */
+static size_t lookup_first_row(Dwarf_Lines *lines, size_t total, Dwarf_Addr start)
+{
+	size_t first = 0, end = total;
+
+	while (first < end) {
+		const size_t middle = first + (end - first) / 2;
+		Dwarf_Addr address;
+
+		if (!dwarf_lineaddr(dwarf_onesrcline(lines, middle), &address) && address < start)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first;
+}
+
 /* Notes lines in the function's own file. Returns false if there are too many for a short
  * function. */
 static bool lookup_note_range(Dwarf_Die *unit, Dwarf_Addr start, Dwarf_Addr end, const char *file,
@@ -144,14 +161,15 @@ static bool lookup_note_range(Dwarf_Die *unit, Dwarf_Addr start, Dwarf_Addr end,
 
 	if (dwarf_getsrclines(unit, &lines, &total))
 		return false;
-	for (size_t i = 0; i < total; i++) {
+	for (size_t i = lookup_first_row(lines, total, start); i < total; i++) {
 		Dwarf_Line *line = dwarf_onesrcline(lines, i);
 		const char *own = dwarf_linesrc(line, NULL, NULL);
 		Dwarf_Addr address;
 		int number;
 
-		if (dwarf_lineaddr(line, &address) || address < start || address >= end ||
-			dwarf_lineno(line, &number) || !number || !own || strcmp(own, file) != 0)
+		if (dwarf_lineaddr(line, &address) || address >= end)
+			break;
+		if (dwarf_lineno(line, &number) || !number || !own || strcmp(own, file) != 0)
 			continue;
 		if (!lookup_note_line(numbers, count, number))
 			return false;
