@@ -354,9 +354,9 @@ static int campaign_find_program(struct campaign *campaign, struct error *err)
 			"it; compile with -g and do not strip it",
 			campaign->program.target.path);
 	campaign->program.directory = getcwd(NULL, 0);
-	campaign->restart = options->is_restart_forced
-				    ? options->restart
-				    : restart_fastest(options->settings.executor);
+	campaign->restart = restart_fastest(options->settings.executor);
+	if (options->is_restart_forced || campaign->restart < options->restart)
+		campaign->restart = options->restart;
 	/* --check judges an ended process. Standard input cannot be read again. */
 	if (campaign->program.settings.check ||
 		(campaign->program.reads_ours && !options->is_restart_forced))

@@ -62,7 +62,9 @@ struct campaign_options {
 	/* 0: one per available core, if the strategy can use several workers */
 	uint32_t workers;
 	bool is_restart_forced;
-	enum contract_restart restart; /* used if is_restart_forced */
+	/* The restart, if is_restart_forced; else the first one to try: an earlier campaign of the
+	 * program shows which ones do not work (0: none) */
+	enum contract_restart restart;
 	struct settings settings;
 	/* patterns (chosen.h): accesses to only these variables are scheduling points; NULL means
 	 * all */

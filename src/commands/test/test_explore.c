@@ -148,6 +148,8 @@ static void test_explore_break(struct test_case *test, const char *why)
 }
 
 static const char *const explore_no_run = "no run ended in its time; give more time (--time)";
+static const char *const explore_waits =
+	"no run ended: its threads waited for the kernel, for input, a socket, a timer or a process";
 
 static void test_explore_settle(
 	struct test_slice *slice, const struct campaign_result *result, uint64_t schedules)
@@ -156,6 +158,8 @@ static void test_explore_settle(
 	const char *none = slice->explore->none;
 
 	test->slice_ns = result->total.exploring_ns;
+	test->restart = result->restart;
+	test->is_alone |= result->is_alone;
 	test->runs += result->total.runs;
 	test->failures += result->total.failures;
 	if (result->features & FEATURE_CHILD_PROGRAM)
@@ -170,10 +174,11 @@ static void test_explore_settle(
 		test->runs = 1;
 		test->failures = test->kinds != 0;
 	} else if (!test->runs && !result->is_interrupted &&
-		   (result->waits_for_outside || slice->until_ns == UINT64_MAX)) {
+		   ((result->waits_for_outside && test->spent_ns) ||
+			   slice->until_ns == UINT64_MAX)) {
 		test_explore_break(test,
 			result->waits_for_outside
-				? "no run ended: its threads waited for the kernel, for input, a socket, a timer or a process"
+				? explore_waits
 				: explore_no_run);
 	} else if ((result->has_verdict && result->verdict.is_complete) ||
 		   (schedules && test->runs >= schedules)) {
@@ -237,6 +242,10 @@ static void test_explore_case(struct test_slice *slice, uint64_t left_ns)
 	/* A case that later slices continue has threads. */
 	options.output = explore->none && !test->runs ? &slice->output : NULL;
 	options.resumes = test->runs > 0;
+	if (!options.is_restart_forced)
+		options.restart = test->restart;
+	if (test->is_alone)
+		options.workers = 1;
 	options.time_ns = test_explore_time(slice, left_ns);
 	test->novel = 0;
 	test_explore_set_environment(test, true);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "abi/contract.h"
 #include "findings/finding.h"
 #include "model/outcome.h"
 
@@ -32,6 +33,8 @@ struct test_case {
 	uint64_t spent_ns; /* time of all its campaigns */
 	uint64_t slice_ns; /* time of its last campaign, without investigations */
 	uint32_t novel;	   /* pairs of places that only this last campaign has covered */
+	enum contract_restart restart; /* that its last campaign has ended with */
+	bool is_alone;	   /* its processes disturb each other: one worker makes its runs */
 	uint64_t *covered; /* pairs of places covered so far (engine_run.covered); NULL: none */
 	char *error;
 };
