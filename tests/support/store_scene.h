@@ -40,7 +40,9 @@ static inline int set_up(void **state)
 	/* The folder lies in memory if possible: thousands of syncs cost nothing there. */
 	strcpy(folder,
 		access("/dev/shm", W_OK) ? "/tmp/test_store.XXXXXX" : "/dev/shm/test_store.XXXXXX");
-	return mkdtemp(folder) ? chmod(folder, 0755) : -1;
+	if (!mkdtemp(folder) || chmod(folder, 0755))
+		return -1;
+	return setenv("XDG_STATE_HOME", folder, 1); /* the key of the stores lies there */
 }
 
 static inline int tear_down(void **state)
