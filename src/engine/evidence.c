@@ -45,6 +45,7 @@ static void evidence_collect_wait(struct outcome *outcome, const struct engine_t
 	edge->call = op->call;
 	edge->number = op->number;
 	edge->is_on_cycle = 0;
+	edge->is_in_handler = thread->interrupted != NULL;
 	edge->lost_signals = 0;
 	edge->object = thread->op    ? engine.pending[thread->id.index].object
 		       : op->address ? engine_object_name(op->address)

@@ -42,9 +42,10 @@ struct wait_edge {
 	object_name object_group;
 	/* the wait is in a child forked by `waiter`; `holder` may be a thread of the parent */
 	uint8_t is_in_child;
-	uint8_t call;	 /* enum call_kind */
-	uint16_t number; /* same as in struct trace_event */
-	uint32_t reserved;
+	uint8_t call;	       /* enum call_kind */
+	uint16_t number;       /* same as in struct trace_event */
+	uint8_t is_in_handler; /* the waiter runs a signal handler */
+	uint8_t reserved[3];
 	uint64_t object_address;
 	uint64_t site;	      /* return address in the target where the thread waits */
 	uint64_t holder_site; /* address where the holder acquired the object; 0: not known */

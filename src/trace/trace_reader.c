@@ -286,6 +286,7 @@ static bool trace_reader_take_edge(struct trace_reader *reader, struct wait_edge
 	flags = trace_reader_take_number(cursor, 1);
 	edge->is_on_cycle = flags & 1;
 	edge->is_in_child = flags >> 1 & 1;
+	edge->is_in_handler = flags >> 2 & 1;
 	edge->lost_signals = (uint16_t)trace_reader_take_number(cursor, 2);
 	edge->object = (object_name)trace_reader_take_number(cursor, 4);
 	edge->object_address = trace_reader_take_number(cursor, 8);

@@ -162,8 +162,10 @@ static void trace_writer_add_edge(struct trace_writer *writer, const struct wait
 	trace_writer_add_number(writer, edge->waiter.index, 2);
 	trace_writer_add_number(writer, edge->holder.index, 2);
 	trace_writer_add_number(writer, edge->op, 1);
-	trace_writer_add_number(
-		writer, (edge->is_on_cycle ? 1 : 0) | (edge->is_in_child ? 2 : 0), 1);
+	trace_writer_add_number(writer,
+		(edge->is_on_cycle ? 1 : 0) | (edge->is_in_child ? 2 : 0) |
+			(edge->is_in_handler ? 4 : 0),
+		1);
 	trace_writer_add_number(writer, edge->lost_signals, 2);
 	trace_writer_add_number(writer, edge->object, 4);
 	trace_writer_add_number(writer, edge->object_address, 8);

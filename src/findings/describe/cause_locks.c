@@ -325,12 +325,13 @@ static void cause_locks_add_self(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
 {
 	const struct finding *finding = builder->finding;
-	bool is_once = false;
+	bool is_once = false, is_in_handler = false;
 
 	for (uint32_t i = 0; i < finding->wait_count; i++) {
 		const struct finding_wait *wait = &finding->waits[i];
 
 		is_once = cause_locks_is_once(builder, wait);
+		is_in_handler = cause_locks_edge(builder, wait)->is_in_handler;
 		if (!wait->holder || strcmp(wait->holder, wait->thread) ||
 			!(is_once || cause_locks_is_lock(builder, wait)))
 			continue;
@@ -341,11 +342,18 @@ static void cause_locks_add_self(
 		strbuf_addf(cause, "\n%s waits for the same %s", wait->thread,
 			is_once ? "routine" : "lock");
 		builder_add_frame(" at ", finding_user_frame(&wait->at), cause);
-		strbuf_addf(cause, ", before it has %s it", is_once ? "completed" : "released");
+		strbuf_addf(cause,
+			is_in_handler
+				? ", in a signal handler that interrupted it before it had %s it"
+				: ", before it has %s it",
+			is_once ? "completed" : "released");
 		break;
 	}
 	strbuf_adds(remedy,
-		is_once ? "let the routine not call what waits for the same routine"
+		is_in_handler
+			? "take no lock in a signal handler: set a flag or write to a pipe there, or block the signal while the lock is held"
+		: is_once
+			? "let the routine not call what waits for the same routine"
 			: "release the lock first, or call a variant of the function for callers that hold it");
 }
 
