@@ -176,10 +176,8 @@ static void test_explore_settle(
 	} else if (!test->runs && !result->is_interrupted &&
 		   ((result->waits_for_outside && test->spent_ns) ||
 			   slice->until_ns == UINT64_MAX)) {
-		test_explore_break(test,
-			result->waits_for_outside
-				? explore_waits
-				: explore_no_run);
+		test_explore_break(
+			test, result->waits_for_outside ? explore_waits : explore_no_run);
 	} else if ((result->has_verdict && result->verdict.is_complete) ||
 		   (schedules && test->runs >= schedules)) {
 		test->state = CASE_COMPLETE;
