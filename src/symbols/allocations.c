@@ -260,18 +260,11 @@ static bool allocations_ask_call(
 	struct allocation *allocation, uint64_t site, Dwarf_Die *type, bool *is_known)
 {
 	struct symbols_frame frames[CHAIN_MAX];
-	struct chain chain = {.count = 0};
-	Dwarf_Addr bias;
-	Dwarf_Die unit;
+	struct chain chain = symbols_chain_at(allocation->symbols, site - 1);
 	unsigned count;
 
 	allocation->code = site - 1;
 	allocation->module = dwfl_addrmodule(allocation->symbols->dwfl, site - 1);
-	if (!allocation->module ||
-		!symbols_unit_at(allocation->symbols, allocation->module, site - 1, &unit) ||
-		!dwfl_module_getdwarf(allocation->module, &bias))
-		return false;
-	chain_find(&unit, site - 1 - bias, &chain);
 	count = symbols_lookup(allocation->symbols, site, true, frames, CHAIN_MAX);
 	for (unsigned i = 0; i < chain.count && i < count; i++) {
 		Dwarf_Die *function = &chain.functions[chain.count - 1 - i];

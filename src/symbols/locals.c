@@ -48,18 +48,13 @@ static bool locals_visit_scope(struct symbols *symbols, Dwarf_Die *scope, const 
 bool locals_each(struct symbols *symbols, uint64_t address, locals_visit *visit, void *argument)
 {
 	Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, address);
+	struct chain chain = symbols_chain_at(symbols, address);
 	struct local local;
-	struct chain chain;
 	Dwarf_Addr bias;
-	Dwarf_Die unit;
 
-	if (!module || !symbols_unit_at(symbols, module, address, &unit) ||
-		!dwfl_module_getdwarf(module, &bias))
+	if (!chain.count || !dwfl_module_getdwarf(module, &bias))
 		return false;
 	local.address = address - bias;
-	chain_find(&unit, local.address, &chain);
-	if (!chain.count)
-		return false;
 	local.outermost = chain.functions[0];
 	for (int is_thorough = 0; is_thorough < 2; is_thorough++)
 		for (unsigned i = chain.count; i--;) {

@@ -21,6 +21,7 @@ struct lookup {
 	uint64_t key; /* the address looked up: for a return address, that of the call */
 	unsigned count;
 	struct symbols_frame frames[LOOKUP_FRAMES_MAX];
+	struct chain chain;
 	UT_hash_handle hh;
 };
 
@@ -299,7 +300,7 @@ static bool lookup_find_chain(Dwarf_Die *parent, Dwarf_Addr address, bool is_tho
 	return false;
 }
 
-void chain_find(Dwarf_Die *unit, Dwarf_Addr address, struct chain *chain)
+static void lookup_fill_chain(Dwarf_Die *unit, Dwarf_Addr address, struct chain *chain)
 {
 	chain->count = 0;
 	if (!lookup_find_chain(unit, address, false, 0, chain))
@@ -311,11 +312,10 @@ static void lookup_add_scopes(struct symbols *symbols, struct lookup *lookup, Dw
 	Dwarf_Die *unit, Dwarf_Addr address)
 {
 	struct symbols_frame *frame = &lookup->frames[0];
-	struct chain chain = {.count = 0};
 
-	chain_find(unit, address, &chain);
-	while (chain.count && frame) {
-		Dwarf_Die *function = &chain.functions[--chain.count];
+	lookup_fill_chain(unit, address, &lookup->chain);
+	for (unsigned i = lookup->chain.count; i-- && frame;) {
+		Dwarf_Die *function = &lookup->chain.functions[i];
 
 		lookup_set_function(
 			symbols, frame, lookup_scope_name(function, module, frame->address));
@@ -381,6 +381,11 @@ void symbols_forget_lookups(struct symbols *symbols)
 		HASH_DEL(symbols->lookups, lookup);
 		free(lookup);
 	}
+}
+
+struct chain symbols_chain_at(struct symbols *symbols, uint64_t address)
+{
+	return lookup_look_up(symbols, address)->chain;
 }
 
 unsigned symbols_lookup(struct symbols *symbols, uint64_t address, bool is_return_address,

@@ -259,15 +259,12 @@ unsigned symbols_routines_at(
 {
 	Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, address);
 	struct symbols_frame frames[CHAIN_MAX];
-	struct chain chain;
-	Dwarf_Addr bias;
+	struct chain chain = symbols_chain_at(symbols, address);
 	Dwarf_Die unit;
 	unsigned count;
 
-	if (!module || !symbols_unit_at(symbols, module, address, &unit) ||
-		!dwfl_module_getdwarf(module, &bias))
+	if (!chain.count || !symbols_unit_at(symbols, module, address, &unit))
 		return 0;
-	chain_find(&unit, address - bias, &chain);
 	count = symbols_lookup(symbols, address, false, frames, CHAIN_MAX);
 	if (count > chain.count)
 		count = chain.count;

@@ -161,8 +161,9 @@ struct chain {
 	unsigned count;
 };
 
-/* `address`: without the module's bias. */
-void chain_find(Dwarf_Die *unit, Dwarf_Addr address, struct chain *chain);
+/* Empty if there is no debug information. The answer is cached by address: the search visits all
+ * functions of a unit. */
+struct chain symbols_chain_at(struct symbols *symbols, uint64_t address);
 
 /*
  * Visits the locals in scope at a code address, innermost function first, until `visit` returns
