@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/hash.h"
+#include "base/slots.h"
 
 /* Limit on accesses per unit. Further accesses are rarely made by other code. */
 #define ACCESSES_OF_PARTY 48
@@ -35,24 +36,20 @@ const struct party_lock *party_lock_at(const struct party_access *access, uint64
 }
 
 struct shared_place {
-	uint64_t location;
+	uint64_t location; /* key of slots.h */
 	uint32_t thread;
 	bool is_shared, is_written;
 };
 
 struct shared_places {
 	struct shared_place *slots;
-	uint32_t mask;
+	uint64_t capacity;
 };
 
 static struct shared_place *parties_find_place(
 	const struct shared_places *places, uint64_t location)
 {
-	uint32_t slot = (uint32_t)hash_mix(location) & places->mask;
-
-	while (places->slots[slot].location && places->slots[slot].location != location)
-		slot = (slot + 1) & places->mask;
-	return &places->slots[slot];
+	return slots_find(places->slots, places->capacity, sizeof *places->slots, location);
 }
 
 static void parties_note_unit(
@@ -73,14 +70,14 @@ static void parties_note_unit(
 static struct shared_places parties_find_shared(
 	const struct unit_trace *trace, const struct unit_instance *instance)
 {
-	struct shared_places places = {.mask = 63};
+	struct shared_places places = {.capacity = 64};
 	uint32_t total = 0;
 
 	for (uint32_t i = 0; i < instance->unit_count; i++)
 		total += trace->units[instance->units[i]].count;
-	while (places.mask < 2 * total)
-		places.mask = 2 * places.mask + 1;
-	places.slots = array_new(places.mask + 1u, sizeof *places.slots);
+	while (places.capacity < 2 * (uint64_t)total)
+		places.capacity *= 2;
+	places.slots = array_new(places.capacity, sizeof *places.slots);
 	for (uint32_t i = 0; i < instance->unit_count; i++)
 		parties_note_unit(&places, trace, &trace->units[instance->units[i]]);
 	return places;

@@ -18,56 +18,25 @@ const char *const suspicion_words[SUSPICION_COUNT] = {
 void pattern_ranking_release(struct pattern_ranking *ranking)
 {
 	free(ranking->records);
-	free(ranking->slots);
+	number_map_release(&ranking->by_key);
 	*ranking = (struct pattern_ranking){0};
-}
-
-static uint32_t *patterns_ranking_slot(const struct pattern_ranking *ranking, uint64_t key)
-{
-	uint32_t slot = (uint32_t)(key % ranking->slot_count);
-
-	while (ranking->slots[slot] &&
-		ranking->records[ranking->slots[slot] - 1].pattern.key != key)
-		slot = (slot + 1) % ranking->slot_count;
-	return &ranking->slots[slot];
-}
-
-static void patterns_ranking_index(struct pattern_ranking *ranking)
-{
-	memset(ranking->slots, 0, ranking->slot_count * sizeof *ranking->slots);
-	for (uint32_t i = 0; i < ranking->count; i++)
-		*patterns_ranking_slot(ranking, ranking->records[i].pattern.key) = i + 1;
-}
-
-static void patterns_ranking_grow(struct pattern_ranking *ranking)
-{
-	if (ranking->count < ranking->capacity)
-		return;
-	ranking->capacity = ranking->capacity ? 2 * ranking->capacity : 256;
-	ranking->records =
-		array_resize(ranking->records, ranking->capacity, sizeof *ranking->records);
-	ranking->slot_count = 2 * ranking->capacity;
-	free(ranking->slots);
-	ranking->slots = array_new(ranking->slot_count, sizeof *ranking->slots);
-	patterns_ranking_index(ranking);
 }
 
 static struct pattern_record *patterns_ranking_record(
 	struct pattern_ranking *ranking, const struct pattern *pattern)
 {
-	uint32_t *slot;
+	const uint32_t known = number_map_get(&ranking->by_key, pattern->key);
 
-	patterns_ranking_grow(ranking);
-	slot = patterns_ranking_slot(ranking, pattern->key);
-	if (*slot)
-		return &ranking->records[*slot - 1];
+	if (known != NUMBER_MAP_NONE)
+		return &ranking->records[known];
 	if (ranking->limit && ranking->count >= ranking->limit) {
 		ranking->dropped++;
 		return NULL;
 	}
-	ranking->records[ranking->count] = (struct pattern_record){.pattern = *pattern};
-	*slot = ++ranking->count;
-	return &ranking->records[*slot - 1];
+	number_map_set(&ranking->by_key, pattern->key, ranking->count);
+	ARRAY_APPEND(
+		ranking->records, ranking->count, (struct pattern_record){.pattern = *pattern});
+	return &ranking->records[ranking->count - 1];
 }
 
 void pattern_ranking_add(struct pattern_ranking *ranking, const struct pattern *patterns,
@@ -96,9 +65,9 @@ void pattern_ranking_add(struct pattern_ranking *ranking, const struct pattern *
 const struct pattern_record *pattern_ranking_find(
 	const struct pattern_ranking *ranking, uint64_t key)
 {
-	const uint32_t *slot = ranking->slot_count ? patterns_ranking_slot(ranking, key) : NULL;
+	const uint32_t known = number_map_get(&ranking->by_key, key);
 
-	return slot && *slot ? &ranking->records[*slot - 1] : NULL;
+	return known != NUMBER_MAP_NONE ? &ranking->records[known] : NULL;
 }
 
 static double patterns_ratio(double part, double whole)
@@ -178,8 +147,8 @@ void pattern_ranking_sort(struct pattern_ranking *ranking, enum suspicion suspic
 			ranking->records[i].rank_worst = end;
 		}
 	}
-	if (ranking->count)
-		patterns_ranking_index(ranking);
+	for (uint32_t i = 0; i < ranking->count; i++)
+		number_map_set(&ranking->by_key, ranking->records[i].pattern.key, i);
 }
 
 #define CONFLICTS_MAX 5

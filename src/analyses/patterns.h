@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/number_map.h"
 #include "model/pattern.h"
 
 /* Measures of suspiciousness. AVIO and PLAIN model other tools, for comparison. */
@@ -45,12 +46,11 @@ struct pattern_record {
 /* A ranking of the patterns that the added runs showed. All zero: empty. */
 struct pattern_ranking {
 	struct pattern_record *records; /* owned */
-	uint32_t count, capacity;
-	uint32_t *slots; /* owned hash table: index + 1 by key, slot_count entries */
-	uint32_t slot_count;
-	uint32_t limit;		 /* limit on the number of records; 0: none */
-	uint64_t dropped;	 /* patterns omitted because of the limit */
-	uint32_t failed, passed; /* numbers of runs */
+	uint32_t count;
+	struct number_map by_key; /* index of the record by the pattern's key */
+	uint32_t limit;		  /* limit on the number of records; 0: none */
+	uint64_t dropped;	  /* patterns omitted because of the limit */
+	uint32_t failed, passed;  /* numbers of runs */
 	uint32_t explanation_count;
 };
 

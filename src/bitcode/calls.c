@@ -389,7 +389,7 @@ static bool calls_is_new_pair(
 {
 	uint32_t number = value_map_get(&analysis->calls, rule->call);
 
-	if (number == VALUE_MAP_NONE) {
+	if (number == NUMBER_MAP_NONE) {
 		analysis->call_sites = array_room(analysis->call_sites, analysis->call_site_count,
 			sizeof *analysis->call_sites);
 		number = analysis->call_site_count++;

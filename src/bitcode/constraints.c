@@ -41,7 +41,7 @@ uint32_t value_node(struct analysis *analysis, LLVMValueRef value)
 {
 	uint32_t node = value_map_get(&analysis->nodes, value);
 
-	if (node != VALUE_MAP_NONE)
+	if (node != NUMBER_MAP_NONE)
 		return node;
 	if (!constraints_may_point(LLVMTypeOf(value)) || constraints_is_number(value))
 		return analysis->nothing;

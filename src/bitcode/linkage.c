@@ -23,7 +23,7 @@ static uint32_t *linkage_name_slot(const struct linkage *linkage, const char *na
 	const uint32_t mask = linkage->name_capacity - 1;
 	uint32_t i = (uint32_t)hash_bytes(name, strlen(name)) & mask;
 
-	while (linkage->by_name[i] != VALUE_MAP_NONE &&
+	while (linkage->by_name[i] != NUMBER_MAP_NONE &&
 		strcmp(linkage->symbols[linkage->by_name[i]].name, name) != 0)
 		i = (i + 1) & mask;
 	return &linkage->by_name[i];
@@ -33,7 +33,7 @@ struct symbol *linkage_named(const struct linkage *linkage, const char *name)
 {
 	const uint32_t number = *linkage_name_slot(linkage, name);
 
-	return number == VALUE_MAP_NONE ? NULL : &linkage->symbols[number];
+	return number == NUMBER_MAP_NONE ? NULL : &linkage->symbols[number];
 }
 
 static void linkage_make_room(struct linkage *linkage, const struct program *program)
@@ -83,7 +83,7 @@ static uint32_t linkage_symbol_for(
 		return number;
 	}
 	slot = linkage_name_slot(linkage, name);
-	if (*slot == VALUE_MAP_NONE) {
+	if (*slot == NUMBER_MAP_NONE) {
 		*slot = linkage_add_symbol(linkage, flow, value, unit);
 		linkage->symbols[*slot].name = name;
 	}
@@ -131,7 +131,7 @@ static void linkage_add_aliases(struct linkage *linkage, LLVMModuleRef module)
 		if (!symbol || linkage_is_local(v))
 			continue;
 		slot = linkage_name_slot(linkage, name);
-		if (*slot != VALUE_MAP_NONE && !linkage->symbols[*slot].is_defined)
+		if (*slot != NUMBER_MAP_NONE && !linkage->symbols[*slot].is_defined)
 			*slot = (uint32_t)(symbol - linkage->symbols);
 	}
 }
@@ -179,8 +179,8 @@ void linkage_release(struct linkage *linkage)
 		free(linkage->symbols[i].definitions);
 	free(linkage->symbols);
 	free(linkage->by_name);
-	value_map_release(&linkage->by_value);
-	value_map_release(&linkage->by_object);
+	number_map_release(&linkage->by_value);
+	number_map_release(&linkage->by_object);
 }
 
 struct symbol *linkage_symbol(const struct linkage *linkage, LLVMValueRef global)
@@ -190,12 +190,12 @@ struct symbol *linkage_symbol(const struct linkage *linkage, LLVMValueRef global
 	for (int depth = 0; LLVMIsAGlobalAlias(global) && depth < 16; depth++)
 		global = LLVMAliasGetAliasee(global);
 	number = value_map_get(&linkage->by_value, global);
-	return number == VALUE_MAP_NONE ? NULL : &linkage->symbols[number];
+	return number == NUMBER_MAP_NONE ? NULL : &linkage->symbols[number];
 }
 
 struct symbol *linkage_of_object(const struct linkage *linkage, uint32_t object)
 {
 	const uint32_t number = value_map_get(&linkage->by_object, (void *)((uintptr_t)object + 1));
 
-	return number == VALUE_MAP_NONE ? NULL : &linkage->symbols[number];
+	return number == NUMBER_MAP_NONE ? NULL : &linkage->symbols[number];
 }

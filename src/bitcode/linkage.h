@@ -32,9 +32,9 @@ struct symbol {
 struct linkage {
 	struct symbol *symbols;
 	uint32_t count;
-	struct value_map by_value;  /* LLVMValueRef of any unit to symbol */
-	struct value_map by_object; /* object + 1, as an address, to symbol */
-	uint32_t *by_name;	    /* hash table with open addressing */
+	struct number_map by_value;  /* LLVMValueRef of any unit to symbol */
+	struct number_map by_object; /* object + 1, as an address, to symbol */
+	uint32_t *by_name;	     /* hash table with open addressing */
 	uint32_t name_capacity;
 };
 

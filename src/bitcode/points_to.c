@@ -18,8 +18,8 @@ static void points_to_analysis_release(struct analysis *analysis)
 	for (uint32_t i = 0; i < analysis->call_site_count; i++)
 		bitmap_release(&analysis->call_sites[i].objects);
 	free(analysis->call_sites);
-	value_map_release(&analysis->calls);
-	value_map_release(&analysis->nodes);
+	number_map_release(&analysis->calls);
+	number_map_release(&analysis->nodes);
 	linkage_release(&analysis->linkage);
 	flow_release(&analysis->flow);
 	program_release(&analysis->program);

@@ -17,9 +17,9 @@ struct analysis {
 	struct program program;
 	struct flow flow;
 	struct linkage linkage;
-	struct value_map nodes; /* LLVM value to node */
+	struct number_map nodes; /* LLVM value to node */
 	/* Call instruction to index in call_sites[], also for callbacks. */
-	struct value_map calls;
+	struct number_map calls;
 	struct call_site *call_sites;
 	uint32_t call_site_count;
 	uint32_t nothing;	  /* node that never points anywhere */

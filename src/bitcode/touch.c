@@ -38,7 +38,7 @@ static void touch_add_points(struct reader *reader, struct reach *reach, LLVMVal
 {
 	const uint32_t node = value_map_get(&reader->analysis->nodes, pointer);
 
-	if (node != VALUE_MAP_NONE)
+	if (node != NUMBER_MAP_NONE)
 		(void)bitmap_unite(&reach->locations,
 			&reader->analysis->flow.nodes[flow_leader(&reader->analysis->flow, node)]
 				 .points);

@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "base/array.h"
-#include "branches/values/slots.h"
+#include "base/slots.h"
 
 Z3_ast solver_not(const struct solver *solver, Z3_ast a)
 {

@@ -1,7 +1,7 @@
 /* Translates terms for the solver, into bit vectors and floating-point expressions. */
 
 #include "branches/constraints/solver.h"
-#include "branches/values/slots.h"
+#include "base/slots.h"
 
 Z3_ast solver_bits(struct solver *solver, uint32_t width, uint64_t value)
 {

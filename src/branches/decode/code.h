@@ -285,9 +285,8 @@ struct code_book {
 	struct image *image;
 	struct function *functions;
 	uint32_t function_count;
-	uint32_t *by_address; /* open-addressing hash table: function index + 1 */
-	uint32_t capacity;
-	struct value_map by_value;
+	struct number_map by_address; /* index of the function */
+	struct number_map by_value;
 	/* Chunks of 64: pointers into them stay valid */
 	struct constant_block *constants[256];
 	uint32_t constant_count;
@@ -328,8 +327,8 @@ struct decoder {
 	struct image *image;
 	struct function *function;
 	const struct unit *unit;
-	struct value_map registers; /* LLVM value to its first register; constants as ~number */
-	struct value_map blocks;    /* basic block to the index of its first code */
+	struct number_map registers; /* LLVM value to its first register; constants as ~number */
+	struct number_map blocks;    /* basic block to the index of its first code */
 };
 
 int32_t decode_operand(struct decoder *decoder, LLVMValueRef value);

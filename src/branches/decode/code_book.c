@@ -8,31 +8,22 @@
 #include "branches/decode/code.h"
 #include "symbols/symbols.h"
 
-static uint32_t *code_book_slot_of(const struct code_book *book, uint64_t address)
-{
-	uint32_t at =
-		(uint32_t)(address * UINT64_C(0x9e3779b97f4a7c15) >> 40) & (book->capacity - 1);
-
-	while (book->by_address[at] && book->functions[book->by_address[at] - 1].address != address)
-		at = (at + 1) & (book->capacity - 1);
-	return &book->by_address[at];
-}
-
 static void code_book_add_function(struct code_book *book, uint32_t unit, LLVMValueRef value)
 {
 	struct function *function = &book->functions[book->function_count];
-	uint32_t *slot;
+	uint32_t known;
 
 	*function = (struct function){.value = value,
 		.unit = unit,
 		.entry = value_map_get(&book->image->first_of_function, value),
 		.address = image_address(book->image, unit, value)};
 	value_map_set(&book->by_value, value, book->function_count);
-	slot = code_book_slot_of(book, function->address);
-	book->function_count++;
+	known = number_map_get(&book->by_address, function->address);
 	/* The linker keeps one of an inline function's copies, whose sites are in the record. */
-	if (!*slot || book->functions[*slot - 1].entry == VALUE_MAP_NONE)
-		*slot = book->function_count;
+	if (function->address &&
+		(known == NUMBER_MAP_NONE || book->functions[known].entry == NUMBER_MAP_NONE))
+		number_map_set(&book->by_address, function->address, book->function_count);
+	book->function_count++;
 }
 
 void code_book_open(struct code_book *book, struct image *image)
@@ -40,13 +31,10 @@ void code_book_open(struct code_book *book, struct image *image)
 	const struct program *program = &image->program;
 	uint32_t count = 0;
 
-	*book = (struct code_book){.image = image, .capacity = 64};
+	*book = (struct code_book){.image = image};
 	for (uint32_t i = 0; i < program->unit_count; i++)
 		count += program->units[i].function_count;
-	while (book->capacity < 2 * count)
-		book->capacity *= 2;
 	book->functions = array_new(count + 1u, sizeof *book->functions);
-	book->by_address = array_new(book->capacity, sizeof *book->by_address);
 	for (uint32_t i = 0; i < program->unit_count; i++)
 		for (uint32_t j = 0; j < program->units[i].function_count; j++)
 			code_book_add_function(book, i, program->units[i].functions[j]);
@@ -132,19 +120,20 @@ void code_book_close(struct code_book *book)
 		free(book->constants[i / 64][i % 64].bytes);
 	for (uint32_t i = 0; i * 64 < book->constant_count; i++)
 		free(book->constants[i]);
-	value_map_release(&book->by_value);
+	number_map_release(&book->by_value);
 	free(book->functions);
-	free(book->by_address);
+	number_map_release(&book->by_address);
 	free(book->branches);
 	*book = (struct code_book){0};
 }
 
 struct function *code_book_at(const struct code_book *book, uint64_t address)
 {
-	const uint32_t number = *code_book_slot_of(book, address);
-	struct function *function = number ? &book->functions[number - 1] : NULL;
+	const uint32_t number =
+		address ? number_map_get(&book->by_address, address) : NUMBER_MAP_NONE;
+	struct function *function = number != NUMBER_MAP_NONE ? &book->functions[number] : NULL;
 
-	return function && function->entry != VALUE_MAP_NONE ? function : NULL;
+	return function && function->entry != NUMBER_MAP_NONE ? function : NULL;
 }
 
 struct function *code_book_of_site(const struct code_book *book, uint32_t site)
@@ -156,5 +145,5 @@ struct function *code_book_of_site(const struct code_book *book, uint32_t site)
 		return NULL;
 	number = value_map_get(&book->by_value,
 		book->image->program.units[of->unit].functions[of->function_number]);
-	return number == VALUE_MAP_NONE ? NULL : &book->functions[number];
+	return number == NUMBER_MAP_NONE ? NULL : &book->functions[number];
 }

@@ -79,7 +79,7 @@ int32_t decode_operand(struct decoder *decoder, LLVMValueRef value)
 	const uint32_t known = value_map_get(&decoder->registers, value);
 	int32_t operand;
 
-	if (known != VALUE_MAP_NONE)
+	if (known != NUMBER_MAP_NONE)
 		return (int32_t)known;
 	if (!LLVMIsConstant(value))
 		return 0; /* metadata and the like: never read */
@@ -97,9 +97,9 @@ struct code *decode_add(struct decoder *decoder, enum code_op op, LLVMValueRef i
 	function->codes =
 		array_room(function->codes, function->code_count, sizeof *function->codes);
 	code = &function->codes[function->code_count++];
-	known = instruction ? value_map_get(&decoder->registers, instruction) : VALUE_MAP_NONE;
+	known = instruction ? value_map_get(&decoder->registers, instruction) : NUMBER_MAP_NONE;
 	*code = (struct code){.op = (uint8_t)op,
-		.to = known == VALUE_MAP_NONE ? -1 : (int32_t)known,
+		.to = known == NUMBER_MAP_NONE ? -1 : (int32_t)known,
 		.site = SITE_NONE,
 		.branch = UINT32_MAX,
 		.value = instruction};
@@ -295,6 +295,6 @@ void code_decode(struct code_book *book, struct function *function)
 	function->register_count = function->value_count + function->constant_count;
 	code_make_ops(function);
 	free(starts);
-	value_map_release(&decoder.registers);
-	value_map_release(&decoder.blocks);
+	number_map_release(&decoder.registers);
+	number_map_release(&decoder.blocks);
 }

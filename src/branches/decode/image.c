@@ -214,7 +214,7 @@ uint64_t image_address(struct image *image, uint32_t unit, LLVMValueRef global)
 {
 	const uint32_t known = value_map_get(&image->address_of, global);
 
-	if (known != VALUE_MAP_NONE)
+	if (known != NUMBER_MAP_NONE)
 		return image->addresses[known];
 	image->addresses =
 		array_room(image->addresses, image->address_count, sizeof *image->addresses);
@@ -270,7 +270,7 @@ static void image_attach(struct image *image, uint32_t number)
 	if (!instruction || site->kind == SITE_FUNCTION_EXIT || site->kind == SITE_OPAQUE)
 		return;
 	first = value_map_get(&image->first_site, instruction);
-	if (first == VALUE_MAP_NONE) {
+	if (first == NUMBER_MAP_NONE) {
 		value_map_set(&image->first_site, instruction, number);
 		return;
 	}
@@ -339,9 +339,9 @@ void image_close(struct image *image)
 		free(image->paths[i]);
 	if (image->program.context)
 		program_release(&image->program);
-	value_map_release(&image->first_site);
-	value_map_release(&image->first_of_function);
-	value_map_release(&image->address_of);
+	number_map_release(&image->first_site);
+	number_map_release(&image->first_of_function);
+	number_map_release(&image->address_of);
 	free(image->paths);
 	free(image->files);
 	free(image->sites);

@@ -33,12 +33,12 @@ struct image {
 	struct program program;
 	struct image_site *sites;
 	uint32_t site_count;
-	struct value_map first_site;	    /* LLVMValueRef of an instruction: its first site */
-	struct value_map first_of_function; /* LLVMValueRef of a function: the site of its entry */
+	struct number_map first_site;	     /* LLVMValueRef of an instruction: its first site */
+	struct number_map first_of_function; /* LLVMValueRef of a function: the site of its entry */
 	struct symbol_file *files;
-	uint32_t *unit_group;	     /* symbol group of each unit in its file; 0: not found */
-	uint32_t *unit_object;	     /* index of each unit's object in the record */
-	struct value_map address_of; /* LLVMValueRef of a global: index in addresses */
+	uint32_t *unit_group;	      /* symbol group of each unit in its file; 0: not found */
+	uint32_t *unit_object;	      /* index of each unit's object in the record */
+	struct number_map address_of; /* LLVMValueRef of a global: index in addresses */
 	uint64_t *addresses;
 	uint32_t address_count;
 	uint64_t next_made_up; /* next address for a global that no symbol table contains */

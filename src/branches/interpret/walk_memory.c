@@ -3,7 +3,7 @@
 
 #include "base/bitset.h"
 #include "base/array.h"
-#include "branches/values/slots.h"
+#include "base/slots.h"
 #include "branches/interpret/walk_internal.h"
 
 void walk_want(struct walk *walk, uint64_t word)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "branches/values/slots.h"
+#include "base/slots.h"
 #include "branches/interpret/walk_internal.h"
 
 void walk_weigh(struct walker *walker)

@@ -11,7 +11,7 @@
 #include "base/array.h"
 #include "base/bitset.h"
 #include "branches/values/segments.h"
-#include "branches/values/slots.h"
+#include "base/slots.h"
 #include "branches/interpret/walk_internal.h"
 
 #define NOBODY_TAINTED UINT16_MAX

@@ -9,12 +9,13 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "branches/values/slots.h"
+#include "base/slots.h"
 
 /* A set keeps the earliest values of the run. */
 #define VALUES_MOST ADDRESSES_MOST
 /* Larger terms keep the value of the run. */
 #define SIZE_MOST 60
+#define PLACES_FIRST 256
 
 struct value_set {
 	uint64_t items[VALUES_MOST];
@@ -24,8 +25,7 @@ struct value_set {
 
 /* Memory accessed with one size. */
 struct place {
-	uint64_t address; /* 0: free slot */
-	uint8_t bytes;
+	uint64_t key;		 /* addresses_key(); 0: free slot */
 	struct value_set values; /* values written there, and the initial value */
 };
 
@@ -46,52 +46,40 @@ static void addresses_add_value(struct value_set *set, uint64_t value)
 		set->items[set->count++] = value;
 }
 
+/* A size is at most 8. No access is beyond 60 bits: such an address gets a key that no place has. */
+static uint64_t addresses_key(uint64_t address, uint32_t bytes)
+{
+	return address >> 60 ? 15 : address << 4 | bytes;
+}
+
 static struct place *addresses_place_slot(
 	const struct builder *builder, uint64_t address, uint32_t bytes)
 {
-	const uint64_t mask = builder->place_capacity - 1;
-	uint64_t at = (address << 4 | bytes) * UINT64_C(0x9e3779b97f4a7c15) >> 20 & mask;
-
-	while (builder->places[at].address &&
-		(builder->places[at].address != address || builder->places[at].bytes != bytes))
-		at = (at + 1) & mask;
-	return &builder->places[at];
-}
-
-static void addresses_grow_places(struct builder *builder)
-{
-	struct place *before = builder->places;
-	const uint64_t count = builder->place_capacity;
-
-	builder->place_capacity = count ? 2 * count : 256;
-	builder->places = array_new(builder->place_capacity, sizeof *builder->places);
-	for (uint64_t i = 0; i < count; i++)
-		if (before[i].address)
-			*addresses_place_slot(builder, before[i].address, before[i].bytes) =
-				before[i];
-	free(before);
+	return slots_find(builder->places, builder->place_capacity, sizeof *builder->places,
+		addresses_key(address, bytes));
 }
 
 static void addresses_add_place(struct builder *builder, const struct walk_event *event)
 {
-	struct place *place = addresses_place_slot(builder, event->address, event->bytes);
+	struct place *place;
 	uint64_t initial;
 
-	if (!place->address) {
-		place->address = event->address;
-		place->bytes = event->bytes;
+	builder->places = slots_reserve(builder->places, &builder->place_capacity,
+		sizeof *builder->places, builder->place_count, PLACES_FIRST);
+	place = addresses_place_slot(builder, event->address, event->bytes);
+	if (!place->key) {
+		place->key = addresses_key(event->address, event->bytes);
+		builder->place_count++;
 		if (walk_initial(builder->walk, event->address, event->bytes, &initial))
 			addresses_add_value(&place->values, initial);
 	}
 	/* A read value that no visible write explains belongs to the set, too. */
 	addresses_add_value(&place->values, event->value);
-	if (2 * ++builder->place_count > builder->place_capacity)
-		addresses_grow_places(builder);
 }
 
 static bool addresses_has_place(const struct builder *builder, uint64_t address, uint32_t bytes)
 {
-	return addresses_place_slot(builder, address, bytes)->address != 0;
+	return addresses_place_slot(builder, address, bytes)->key != 0;
 }
 
 /* Returns whether accesses of other size or start overlap these bytes, or hidden writes do. */
@@ -111,7 +99,8 @@ static void addresses_list_places(struct builder *builder)
 {
 	const struct walk *walk = builder->walk;
 
-	addresses_grow_places(builder);
+	builder->places = slots_reserve(
+		NULL, &builder->place_capacity, sizeof *builder->places, 0, PLACES_FIRST);
 	for (struct event_id id = {0}; walk_has_event(walk, &id); id.index++) {
 		const struct walk_event *event = walk_event_of(walk, id);
 
@@ -160,11 +149,11 @@ static const struct value_set *addresses_values_of_read(
 		uint64_t initial;
 
 		/* The place is static data that was not accessed, such as a vtable pointer. */
-		if (!place->address &&
+		if (!place->key &&
 			addresses_is_static(builder->walk, where.items[i], read->bytes) &&
 			walk_initial(builder->walk, where.items[i], read->bytes, &initial))
 			addresses_add_value(set, initial);
-		for (uint32_t j = 0; place->address && j < place->values.count; j++)
+		for (uint32_t j = 0; place->key && j < place->values.count; j++)
 			addresses_add_value(set, place->values.items[j]);
 	}
 	return set;

@@ -5,7 +5,7 @@
 #include "base/bug.h"
 #include "base/array.h"
 #include "branches/order/order_internal.h"
-#include "branches/values/slots.h"
+#include "base/slots.h"
 
 static int order_clocks_compare_edges(const void *left, const void *right)
 {

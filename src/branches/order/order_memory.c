@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "base/search.h"
-#include "branches/values/slots.h"
+#include "base/slots.h"
 #include "branches/order/order.h"
 #include "branches/order/order_internal.h"
 

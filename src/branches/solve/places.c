@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/strbuf.h"
 #include "branches/solve/sensitivity_internal.h"
-#include "branches/values/slots.h"
+#include "base/slots.h"
 #include "symbols/symbols.h"
 
 static bool places_ends_the_program(LLVMBasicBlockRef block)

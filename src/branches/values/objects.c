@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "base/bug.h"
 #include "base/search.h"
-#include "branches/values/slots.h"
+#include "base/slots.h"
 
 static int objects_compare_times(struct object_time a, struct object_time b)
 {

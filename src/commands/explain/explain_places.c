@@ -3,12 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/hash.h"
+#include "base/slots.h"
 #include "abi/instrument_abi.h"
 #include "symbols/tables/site_table.h"
 
 #define FRAMES_MAX 16
+#define PLACES_FIRST 256
 /* Limit on the sites of a program whose copies of lines are searched: looking up a site takes
  * microseconds. */
 #define PROGRAM_SITES_MAX 50000u
@@ -57,34 +58,15 @@ static void explain_places_fill_from_symbols(struct symbols *symbols, struct exp
 static struct explain_place *explain_places_find_slot(
 	const struct explain_places *places, uint64_t site)
 {
-	uint32_t slot = (uint32_t)(hash_mix(site) % places->capacity);
-
-	while (places->places[slot].site && places->places[slot].site != site)
-		slot = (slot + 1) % places->capacity;
-	return &places->places[slot];
-}
-
-static void explain_places_grow(struct explain_places *places)
-{
-	struct explain_places larger = {.symbols = places->symbols,
-		.count = places->count,
-		.capacity = places->capacity ? 2 * places->capacity : 256};
-
-	larger.places = array_new(larger.capacity, sizeof *larger.places);
-	for (uint32_t i = 0; i < places->capacity; i++)
-		if (places->places[i].site)
-			*explain_places_find_slot(&larger, places->places[i].site) =
-				places->places[i];
-	free(places->places);
-	*places = larger;
+	return slots_find(places->places, places->capacity, sizeof *places->places, site);
 }
 
 static struct explain_place *explain_places_place_at(struct explain_places *places, uint64_t site)
 {
 	struct explain_place *place;
 
-	if (2 * places->count >= places->capacity)
-		explain_places_grow(places);
+	places->places = slots_reserve(places->places, &places->capacity, sizeof *places->places,
+		places->count, PLACES_FIRST);
 	place = explain_places_find_slot(places, site);
 	if (place->site)
 		return place;

@@ -25,8 +25,8 @@ struct explain_place {
 
 struct explain_places {
 	struct symbols *symbols;      /* NULL if none */
-	struct explain_place *places; /* owned; open addressing by site */
-	uint32_t count, capacity;
+	struct explain_place *places; /* owned; hash table by site (base/slots.h) */
+	uint64_t count, capacity;
 };
 
 void explain_places_init(struct explain_places *places, struct symbols *symbols);

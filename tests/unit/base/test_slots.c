@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "branches/values/slots.h"
+#include "base/slots.h"
 
 struct item {
 	uint64_t key;
