@@ -10,11 +10,9 @@ size_t deviations_bytes(uint32_t capacity)
 	return sizeof(struct deviations) + (size_t)capacity * sizeof(struct deviation_record);
 }
 
-void deviations_begin(
-	struct deviations *deviations, uint32_t capacity, uint32_t bound, uint32_t roots)
+void deviations_begin(struct deviations *deviations, uint32_t capacity, uint32_t bound)
 {
-	*deviations = (struct deviations){
-		.capacity = capacity, .bound = bound, .roots = roots, .is_exhausted = !roots};
+	*deviations = (struct deviations){.capacity = capacity, .bound = bound};
 	deviations->last_child.record = DEVIATIONS_NONE;
 }
 
@@ -44,33 +42,21 @@ static bool deviations_has_place(const struct deviations *deviations)
 	if (end > deviations->count || deviations->record > end)
 		return false;
 	return deviations->record < end || deviations->is_exhausted || deviations->awaited ||
-	       deviations->root < deviations->roots;
+	       !deviations->has_standard;
 }
 
 bool deviations_is_valid(struct deviations *deviations, uint32_t capacity)
 {
 	return deviations->capacity == capacity && deviations->count <= capacity &&
-	       deviations->roots == 1 && deviations->root <= 1 &&
 	       deviations->kind < DEVIATION_KIND_COUNT &&
 	       (deviations->task || deviations->level_start <= deviations->count) &&
 	       deviations->limit_count <= DEVIATIONS_TASKS_MOST &&
 	       strategy_is_flag(&deviations->is_exhausted) &&
+	       strategy_is_flag(&deviations->has_standard) &&
 	       strategy_is_flag(&deviations->is_lost) &&
 	       strategy_is_flag(&deviations->has_before) &&
 	       deviations->count_given <= deviations->count && deviations_has_place(deviations) &&
 	       deviations_has_records(deviations);
-}
-
-static bool deviations_is_at_roots(const struct deviations *deviations)
-{
-	return deviations->root < deviations->roots;
-}
-
-static uint32_t deviations_root(struct deviations *deviations)
-{
-	return deviations_is_at_roots(deviations)
-		       ? deviations->root
-		       : deviations_records(deviations)[deviations->record].root;
 }
 
 static uint32_t deviations_parent_of(struct deviations *deviations, uint32_t record)
@@ -87,11 +73,11 @@ bool deviations_is_elsewhere(const struct deviations *deviations)
 
 /* Returns whether the children are divided among shards. The children at a point stay in one shard,
  * because only a run there shows their number. */
-static bool deviations_is_own_shard(const struct deviations *deviations, uint32_t root,
+static bool deviations_is_own_shard(const struct deviations *deviations,
 	const struct deviation *last, uint32_t kind, uint32_t ordinal)
 {
 	uint64_t hash =
-		hash_pair(hash_pair(root, last->ordinal), hash_pair(last->alternative, last->kind));
+		hash_pair(hash_pair(0, last->ordinal), hash_pair(last->alternative, last->kind));
 
 	hash = hash_pair(hash, hash_pair(kind, ordinal));
 	return hash % deviations->shards + 1 == deviations->shard;
@@ -100,8 +86,7 @@ static bool deviations_is_own_shard(const struct deviations *deviations, uint32_
 static bool deviations_is_own_point(struct deviations *deviations, uint32_t kind, uint32_t ordinal)
 {
 	return !deviations->shards || deviations->path_count != 1 ||
-	       deviations_is_own_shard(deviations, deviations_root(deviations),
-		       &deviations->path[0], kind, ordinal);
+	       deviations_is_own_shard(deviations, &deviations->path[0], kind, ordinal);
 }
 
 static bool deviations_is_own_point_of(
@@ -112,8 +97,7 @@ static bool deviations_is_own_point_of(
 
 	return !deviations->shards || parent == DEVIATIONS_NONE ||
 	       deviations_parent_of(deviations, parent) != DEVIATIONS_NONE ||
-	       deviations_is_own_shard(
-		       deviations, record->root, &record->last, deviations->kind, ordinal);
+	       deviations_is_own_shard(deviations, &record->last, deviations->kind, ordinal);
 }
 
 uint32_t deviations_own_point_before(
@@ -154,7 +138,7 @@ void deviations_begin_run(struct deviations *deviations)
 	deviations->print = 0;
 	deviations->prints[DEVIATION_FREE] = deviations->prints[DEVIATION_COSTLY] = 0;
 	deviations->has_varied = false;
-	if (!deviations_is_at_roots(deviations) && !deviations->is_exhausted)
+	if (deviations->has_standard && !deviations->is_exhausted)
 		deviations_set_path(deviations);
 }
 
@@ -299,12 +283,10 @@ static void deviations_add_record(struct deviations *deviations, bool is_extende
 		deviations->is_lost = true;
 		return;
 	}
-	*record = (struct deviation_record){.parent = deviations_is_at_roots(deviations)
-							      ? deviations->count
-							      : deviations->record,
-		.root = deviations_root(deviations)};
+	*record = (struct deviation_record){
+		.parent = deviations->has_standard ? deviations->record : deviations->count};
 	deviations->count++;
-	if (!deviations_is_at_roots(deviations))
+	if (deviations->has_standard)
 		record->last = deviations->path[deviations->path_count - 1];
 	if (!is_extended)
 		return;
@@ -340,10 +322,8 @@ void deviations_end_run(struct deviations *deviations, bool is_extended)
 	deviations->diverged_runs += has_diverged || deviations->has_varied;
 	if (!has_diverged)
 		deviations_add_record(deviations, is_extended);
-	if (deviations_is_at_roots(deviations))
-		deviations->root++;
-	else
+	if (deviations->has_standard)
 		deviations_next_child(deviations, has_diverged);
-	if (!deviations_is_at_roots(deviations))
-		deviations_find_child(deviations);
+	deviations->has_standard = true;
+	deviations_find_child(deviations);
 }

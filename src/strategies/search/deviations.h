@@ -38,7 +38,6 @@ struct deviation {
 
 struct deviation_record {
 	uint32_t parent; /* own index: no parent */
-	uint32_t root;
 	struct deviation last;
 	/* points behind the last deviation, by kind */
 	uint32_t points[DEVIATION_KIND_COUNT];
@@ -63,7 +62,7 @@ struct deviation_limit {
 
 struct deviations {
 	uint32_t capacity, count; /* numbers of records */
-	uint32_t roots, root;	  /* number of standard schedules; the next one to run */
+	bool has_standard;	  /* the run of the standard schedule is made */
 	uint32_t bound;		  /* maximum number of costly deviations in a run */
 	uint32_t level;		  /* costly deviations of the records from level_start on */
 	uint32_t level_start, level_end;
@@ -105,16 +104,14 @@ struct deviations {
 	struct deviation path[DEVIATIONS_MOST];
 };
 
-/* Returns the records, which follow the struct. The first ones are the runs without deviations. */
+/* Returns the records, which follow the struct. The first one is the standard run. */
 static inline struct deviation_record *deviations_records(struct deviations *deviations)
 {
 	return (struct deviation_record *)(deviations + 1);
 }
 
 size_t deviations_bytes(uint32_t capacity);
-/* `roots`: number of standard schedules, each of which is run first. */
-void deviations_begin(
-	struct deviations *deviations, uint32_t capacity, uint32_t bound, uint32_t roots);
+void deviations_begin(struct deviations *deviations, uint32_t capacity, uint32_t bound);
 /* Implements strategy_search.is_valid(). */
 bool deviations_is_valid(struct deviations *deviations, uint32_t capacity);
 void deviations_begin_run(struct deviations *deviations);

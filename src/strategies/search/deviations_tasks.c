@@ -52,7 +52,7 @@ static struct place deviations_tasks_continue(struct deviations *deviations, str
 	return end;
 }
 
-/* A root gets parent DEVIATIONS_NONE, because its new position is not known yet. */
+/* The standard run gets parent DEVIATIONS_NONE, because its new position is not known yet. */
 static struct deviation_record deviations_tasks_ancestor(
 	struct deviations *deviations, uint32_t record)
 {
@@ -126,9 +126,8 @@ static uint64_t deviations_tasks_points_for(const struct deviations *deviations,
 
 static bool deviations_tasks_may_split(const struct deviations *deviations)
 {
-	return deviations->root >= deviations->roots && !deviations->is_exhausted &&
-	       !deviations->is_lost && !deviations->awaited &&
-	       deviations->limit_count < DEVIATIONS_TASKS_MOST;
+	return deviations->has_standard && !deviations->is_exhausted && !deviations->is_lost &&
+	       !deviations->awaited && deviations->limit_count < DEVIATIONS_TASKS_MOST;
 }
 
 static struct place deviations_tasks_start_of_free(

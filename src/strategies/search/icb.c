@@ -34,7 +34,7 @@ enum icb_option { OPTION_BOUND, OPTION_RUNS, OPTION_VARIABLES };
 		NULL},                                                                                    \
 	{                                                                                                 \
 		"runs", RUNS_STANDARD, 1024, 1 << 28,                                                     \
-			"number of runs that it can distinguish, 32 bytes each", NULL                     \
+			"number of runs that it can distinguish, 28 bytes each", NULL                     \
 	}
 
 static const struct strategy_option icb_options[] = {OPTIONS_OF_ALL, {0}};
@@ -62,7 +62,7 @@ static void icb_begin_campaign(void *state, const struct strategy_config *config
 	struct deviations *deviations = &((struct icb *)state)->deviations;
 
 	deviations_begin(deviations, (uint32_t)config->option[OPTION_RUNS],
-		(uint32_t)config->option[OPTION_BOUND], 1);
+		(uint32_t)config->option[OPTION_BOUND]);
 	deviations->shard = config->shard;
 	deviations->shards = config->shards;
 }
