@@ -93,7 +93,7 @@ static int campaign(char **argv, bool leaks)
 	options.time_ns = 0;
 	options.has_digest = !strategy_is_sequential(strategies[options.strategy]);
 	options.is_interrupted = &is_interrupted;
-	state_bytes = strategies[options.strategy]->state_bytes(&options.strategy_config);
+	state_bytes = strategy_state_bytes(strategies[options.strategy], &options.strategy_config);
 	if (campaign_run(&options, &listener, &result, &err) < 0) {
 		(void)fprintf(stderr, "%s\n", err.text);
 		return 2;

@@ -130,7 +130,8 @@ static int check_make_plan(struct check *check, struct error *err)
 	}
 	code = strategy_parse(options->strategy, &plan->strategy, &plan->config, err);
 	if (!code)
-		plan->strategy_bytes = strategies[plan->strategy]->state_bytes(&plan->config);
+		plan->strategy_bytes =
+			strategy_state_bytes(strategies[plan->strategy], &plan->config);
 	return code;
 }
 

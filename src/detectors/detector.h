@@ -57,7 +57,7 @@ struct detector_event {
 struct detector {
 	const char *name;
 	const char *summary; /* one line */
-	size_t (*state_bytes)(void);
+	size_t state_bytes;
 	void (*begin_run)(void *state);
 	/* Observes a step. Returns true if the run must end; *verdict (kind, site, address,
 	 * other_...) is filled then. */

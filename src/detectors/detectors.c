@@ -17,7 +17,7 @@ static size_t detectors_offset(unsigned index)
 	size_t bytes = 0;
 
 	for (unsigned i = 0; i < index; i++)
-		bytes += (detectors[i]->state_bytes() + STATE_ALIGNMENT - 1) / STATE_ALIGNMENT *
+		bytes += (detectors[i]->state_bytes + STATE_ALIGNMENT - 1) / STATE_ALIGNMENT *
 			 STATE_ALIGNMENT;
 	return bytes;
 }

@@ -24,11 +24,6 @@
 
 #include "detectors/patterns_internal.h"
 
-static size_t patterns_state_bytes(void)
-{
-	return sizeof(struct patterns_state);
-}
-
 static void patterns_clear_slots(struct patterns_state *state)
 {
 	if (!++state->slots_generation) {
@@ -381,7 +376,7 @@ static bool patterns_observe(
 const struct detector detector_patterns = {
 	.name = "patterns",
 	.summary = "records the orders in which threads access shared variables",
-	.state_bytes = patterns_state_bytes,
+	.state_bytes = sizeof(struct patterns_state),
 	.begin_run = patterns_begin_run,
 	.observe = patterns_observe,
 };

@@ -19,11 +19,6 @@
 
 #include "detectors/race_internal.h"
 
-static size_t race_state_bytes(void)
-{
-	return sizeof(struct race_state);
-}
-
 static void race_begin_run(void *block)
 {
 	struct race_state *state = block;
@@ -315,7 +310,7 @@ static bool race_observe(void *block, const struct detector_event *event, struct
 const struct detector detector_race = {
 	.name = "race",
 	.summary = "two unordered accesses to the same memory, one of them a write",
-	.state_bytes = race_state_bytes,
+	.state_bytes = sizeof(struct race_state),
 	.begin_run = race_begin_run,
 	.observe = race_observe,
 };

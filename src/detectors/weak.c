@@ -7,11 +7,6 @@
 
 #include "detectors/detector.h"
 
-static size_t weak_state_bytes(void)
-{
-	return sizeof(struct race_pairs);
-}
-
 static void weak_begin_run(void *block)
 {
 	(void)block; /* holds only suppressed pairs, which are those of all runs */
@@ -42,7 +37,7 @@ static bool weak_observe(void *block, const struct detector_event *event, struct
 const struct detector detector_weak = {
 	.name = "weak",
 	.summary = "an access that a weaker memory model permits to come before an earlier store",
-	.state_bytes = weak_state_bytes,
+	.state_bytes = sizeof(struct race_pairs),
 	.begin_run = weak_begin_run,
 	.observe = weak_observe,
 };

@@ -215,7 +215,7 @@ static int campaign_find_input(struct campaign *campaign, struct error *err)
 
 static uint64_t campaign_strategy_bytes(const struct campaign_options *options)
 {
-	return strategies[options->strategy]->state_bytes(&options->strategy_config);
+	return strategy_state_bytes(strategies[options->strategy], &options->strategy_config);
 }
 
 /* The plan of all runs of a worker. */

@@ -176,7 +176,7 @@ static size_t portfolio_layout(const struct strategy_config *config, uint64_t *o
 		bytes = (bytes + STATE_ALIGNMENT - 1) / STATE_ALIGNMENT * STATE_ALIGNMENT;
 		if (offsets)
 			offsets[i] = bytes;
-		bytes += arms[arm].strategy->state_bytes(&own);
+		bytes += strategy_state_bytes(arms[arm].strategy, &own);
 	}
 	return bytes;
 }
@@ -521,7 +521,7 @@ static void portfolio_begin_again(void *state)
 
 	if (!portfolio->search.made)
 		return;
-	memset(search, 0, strategy_dpor.state_bytes(&config));
+	memset(search, 0, strategy_state_bytes(&strategy_dpor, &config));
 	strategy_begin_campaign(&strategy_dpor, search, &config);
 	portfolio->search = (struct portfolio_search){.is_possible = portfolio->search.is_possible,
 		.has_children = portfolio->search.has_children,
@@ -576,7 +576,7 @@ const struct strategy strategy_portfolio = {
 	.name = "portfolio",
 	.summary = "mixes other strategies by a fixed plan that begins with surw (the default)",
 	.options = portfolio_options,
-	.state_bytes = portfolio_state_bytes,
+	.state_bytes_for = portfolio_state_bytes,
 	.begin_campaign = portfolio_begin_campaign,
 	.begin_run = portfolio_begin_run,
 	.is_searching = portfolio_is_searching,

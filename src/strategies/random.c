@@ -6,12 +6,6 @@ struct random_walk {
 	struct rng rng;
 };
 
-static size_t random_state_bytes(const struct strategy_config *config)
-{
-	(void)config; /* the strategy has no options */
-	return sizeof(struct random_walk);
-}
-
 static void random_begin_run(void *state, uint64_t seed)
 {
 	struct random_walk *walk = state;
@@ -32,7 +26,7 @@ static struct thread_id random_choose(void *state, const struct schedule_view *v
 const struct strategy strategy_random = {
 	.name = "random",
 	.summary = "every enabled thread is equally likely at every scheduling point",
-	.state_bytes = random_state_bytes,
+	.state_bytes = sizeof(struct random_walk),
 	.begin_run = random_begin_run,
 	.choose = random_choose,
 };

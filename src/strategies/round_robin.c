@@ -21,12 +21,6 @@ struct round_robin {
 	enum round_robin_order order;
 };
 
-static size_t round_robin_state_bytes(const struct strategy_config *config)
-{
-	(void)config; /* the size does not depend on the options */
-	return sizeof(struct round_robin);
-}
-
 static void round_robin_begin_campaign(void *state, const struct strategy_config *config)
 {
 	struct round_robin *round_robin = state;
@@ -100,7 +94,7 @@ const struct strategy strategy_round_robin = {
 	.name = "round_robin",
 	.summary = "no preemptions: a thread runs until it blocks, then the next one runs",
 	.options = round_robin_options,
-	.state_bytes = round_robin_state_bytes,
+	.state_bytes = sizeof(struct round_robin),
 	.begin_campaign = round_robin_begin_campaign,
 	.begin_run = round_robin_begin_run,
 	.choose = round_robin_choose,

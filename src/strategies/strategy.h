@@ -5,7 +5,7 @@
  * chooser: no clock, no input or output, no allocation, no engine types. Budgets, recording,
  * metrics, replay of a prefix and determinism checks are implemented around strategies.
  *
- * The state is one block of state_bytes() bytes in shared memory, zeroed before begin_campaign().
+ * The state is one block of strategy_state_bytes() bytes in shared memory, zeroed before begin_campaign().
  * It contains no pointers, because it may be mapped at another address in the next run, and
  * outlives rewinds, forks and crashes of the target. end_run() is also called, from outside the
  * run, after a run that died.
@@ -258,7 +258,9 @@ struct strategy {
 
 	/* Options that are each within their range: "problem; remedy", or NULL. May be NULL. */
 	const char *(*check)(const struct strategy_config *config);
-	size_t (*state_bytes)(const struct strategy_config *config);
+	size_t state_bytes;
+	/* Replaces state_bytes if the size depends on the options. NULL otherwise. */
+	size_t (*state_bytes_for)(const struct strategy_config *config);
 	/* NULL if a zeroed state needs no preparation. */
 	void (*begin_campaign)(void *state, const struct strategy_config *config);
 	void (*begin_run)(void *state, uint64_t seed);
@@ -300,6 +302,13 @@ static inline uint32_t strategy_round_runs(uint64_t before)
 	if (before < most)
 		most = before ? before : 1;
 	return (uint32_t)most;
+}
+
+static inline size_t strategy_state_bytes(
+	const struct strategy *strategy, const struct strategy_config *config)
+{
+	return strategy->state_bytes_for ? strategy->state_bytes_for(config)
+					 : strategy->state_bytes;
 }
 
 static inline void strategy_begin_campaign(

@@ -303,7 +303,8 @@ bool worker_is_valid_state(const struct worker *worker, void *state)
 	const struct strategy *strategy = strategies[plan->strategy];
 
 	return !strategy->search.is_valid ||
-	       (strategy->state_bytes(&plan->strategy_config) <= worker->contract->strategy_bytes &&
+	       (strategy_state_bytes(strategy, &plan->strategy_config) <=
+			       worker->contract->strategy_bytes &&
 		       strategy->search.is_valid(state, &plan->strategy_config));
 }
 

@@ -63,7 +63,7 @@ static void states_open(struct simulated_campaign *campaign, uint32_t number, en
 					strcmp(strategy->options[i].name, "runs")
 				? strategy->options[i].standard
 				: strategy->options[i].least;
-	campaign->state_bytes = strategy->state_bytes(&campaign->config);
+	campaign->state_bytes = strategy_state_bytes(strategy, &campaign->config);
 	if (!*block)
 		*block = malloc(campaign->state_bytes);
 	BUG_ON(!*block);

@@ -27,7 +27,7 @@ static inline void bounded_campaign_init(struct simulated_campaign *campaign,
 	campaign->config.option[4] = 32768; /* runs: less memory to be cleared for each */
 	campaign->config.option[6] = bounds->pruning;
 	free(campaign->state);
-	campaign->state_bytes = strategy_bounded.state_bytes(&campaign->config);
+	campaign->state_bytes = strategy_state_bytes(&strategy_bounded, &campaign->config);
 	campaign->state = calloc(1, campaign->state_bytes);
 	assert_non_null(campaign->state);
 	strategy_begin_campaign(&strategy_bounded, campaign->state, &campaign->config);

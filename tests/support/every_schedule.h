@@ -17,12 +17,6 @@ struct every {
 	bool is_exhausted;
 };
 
-static inline size_t every_bytes(const struct strategy_config *config)
-{
-	(void)config;
-	return sizeof(struct every);
-}
-
 static inline void every_begin_campaign(void *state, const struct strategy_config *config)
 {
 	(void)state; /* begins as all zero */
@@ -79,7 +73,7 @@ static inline bool every_is_exhausted(const void *state)
 static const struct strategy every_schedule = {
 	.name = "every",
 	.summary = "all schedules",
-	.state_bytes = every_bytes,
+	.state_bytes = sizeof(struct every),
 	.begin_campaign = every_begin_campaign,
 	.begin_run = every_begin_run,
 	.choose = every_choose,

@@ -84,7 +84,7 @@ static void *state;
 static inline int make_state(void **unused)
 {
 	(void)unused;
-	state = mmap(NULL, detectors[DETECTOR_race]->state_bytes(), PROT_READ | PROT_WRITE,
+	state = mmap(NULL, detectors[DETECTOR_race]->state_bytes, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	return state == MAP_FAILED;
 }
@@ -92,7 +92,7 @@ static inline int make_state(void **unused)
 static inline int free_state(void **unused)
 {
 	(void)unused;
-	return munmap(state, detectors[DETECTOR_race]->state_bytes());
+	return munmap(state, detectors[DETECTOR_race]->state_bytes);
 }
 
 static inline bool observe(const struct detector_event *event, struct outcome *verdict)

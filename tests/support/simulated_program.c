@@ -415,7 +415,7 @@ void simulated_campaign_init(struct simulated_campaign *campaign,
 		campaign->config.option[i] = strategy->options[i].standard;
 	if (option)
 		campaign->config.option[0] = option;
-	campaign->state_bytes = strategy->state_bytes(&campaign->config);
+	campaign->state_bytes = strategy_state_bytes(strategy, &campaign->config);
 	campaign->state = calloc(1, campaign->state_bytes);
 	BUG_ON(!campaign->state);
 	strategy_begin_campaign(strategy, campaign->state, &campaign->config);

@@ -155,7 +155,7 @@ const struct outcome *simulate(
 		simulation->strategy ? simulation->strategy : &strategy_random;
 	struct strategy_config config = {.thread_capacity = THREAD_CAPACITY};
 
-	BUG_ON(strategy->state_bytes(&config) > sizeof world.strategy_state);
+	BUG_ON(strategy_state_bytes(strategy, &config) > sizeof world.strategy_state);
 	memset(world.strategy_state, 0, sizeof world.strategy_state);
 	strategy_begin_campaign(strategy, world.strategy_state, &config);
 	simulation_perform(simulation, strategy, world.strategy_state, body, argument);

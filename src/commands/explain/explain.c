@@ -106,7 +106,7 @@ static int explain_open_worker(struct explain *explain, struct error *err)
 	params.hang_ns = settings->hang_ns;
 	params.runtime = options->runtime;
 	explain->strategy_bytes =
-		strategies[options->strategy]->state_bytes(&options->strategy_config);
+		strategy_state_bytes(strategies[options->strategy], &options->strategy_config);
 	params.sizes = (struct contract_sizes){
 		.strategy_bytes = explain->strategy_bytes > sizeof(struct directed_state)
 					  ? explain->strategy_bytes

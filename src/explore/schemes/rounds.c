@@ -128,7 +128,7 @@ static void rounds_open(struct campaign *campaign)
 	const struct strategy *strategy = rounds_strategy_of(campaign);
 	const struct strategy_config config = rounds_config(campaign);
 	struct rounds *round = array_new(1, sizeof *round);
-	round->knowledge = array_new(1, strategy->state_bytes(&config));
+	round->knowledge = array_new(1, strategy_state_bytes(strategy, &config));
 	strategy_begin_campaign(strategy, round->knowledge, &config);
 	campaign->rounds = round;
 	rounds_begin_round(campaign);

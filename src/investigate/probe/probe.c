@@ -87,7 +87,7 @@ void probe_fill(struct probe *probe, const struct probe_plan *plan)
 		memcpy(to->strategy_config.option, plan->options, sizeof plan->options);
 		if (!plan->is_continued)
 			worker_clear_strategy(
-				worker, plan->strategy->state_bytes(&to->strategy_config));
+				worker, strategy_state_bytes(plan->strategy, &to->strategy_config));
 		return;
 	}
 	worker_clear_strategy(worker,

@@ -17,12 +17,6 @@
 /* Number of steps that a thread may take from its approach to its place; usually a few suffice. */
 #define APPROACH_PATIENCE 1000
 
-static size_t directed_state_bytes(const struct strategy_config *config)
-{
-	(void)config; /* the strategy has no options */
-	return sizeof(struct directed_state);
-}
-
 static void directed_clear_candidates(struct directed_state *directed)
 {
 	directed->has_met = false;
@@ -467,7 +461,7 @@ static void directed_executed(
 const struct strategy strategy_directed = {
 	.name = "directed",
 	.summary = "drives threads to predicted operations (used by raddle predict and explain)",
-	.state_bytes = directed_state_bytes,
+	.state_bytes = sizeof(struct directed_state),
 	.begin_run = directed_begin_run,
 	.choose = directed_choose,
 	.executed = directed_executed,

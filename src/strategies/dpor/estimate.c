@@ -24,12 +24,6 @@
 /* The square of a larger weight is not a number. */
 #define WEIGHT_MOST 1e130
 
-static size_t estimate_state_bytes(const struct strategy_config *config)
-{
-	(void)config;
-	return sizeof(struct estimate);
-}
-
 static void estimate_begin_run(void *state, uint64_t seed)
 {
 	struct estimate *estimate = state;
@@ -192,7 +186,7 @@ static void estimate_verdict(const void *state, struct strategy_verdict *out)
 const struct strategy strategy_estimate = {
 	.name = "estimate",
 	.summary = "estimates the number of all orders by random descents of the tree of orders",
-	.state_bytes = estimate_state_bytes,
+	.state_bytes = sizeof(struct estimate),
 	.begin_run = estimate_begin_run,
 	.choose = estimate_choose,
 	.executed = estimate_executed,

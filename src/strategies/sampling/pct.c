@@ -40,12 +40,6 @@ struct pct {
 	struct pct_lesson lessons[STRATEGY_ROUND_MOST]; /* lessons by place */
 };
 
-static size_t pct_state_bytes(const struct strategy_config *config)
-{
-	(void)config; /* the array has a fixed size, because the depth is bounded */
-	return sizeof(struct pct);
-}
-
 static void pct_begin_campaign(void *state, const struct strategy_config *config)
 {
 	struct pct *pct = state;
@@ -186,7 +180,7 @@ const struct strategy strategy_pct = {
 	.summary =
 		"random priorities, lowered at depth-1 random points: finds a bug of that depth with a proven probability",
 	.options = pct_options,
-	.state_bytes = pct_state_bytes,
+	.state_bytes = sizeof(struct pct),
 	.begin_campaign = pct_begin_campaign,
 	.begin_run = pct_begin_run,
 	.choose = pct_choose,

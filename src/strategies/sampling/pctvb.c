@@ -31,12 +31,6 @@
 
 enum pctvb_option { OPTION_DEPTH, OPTION_VARIABLES, OPTION_THREADS };
 
-static size_t pctvb_state_bytes(const struct strategy_config *config)
-{
-	(void)config; /* all arrays are bounded */
-	return sizeof(struct pctvb);
-}
-
 static void pctvb_begin_campaign(void *state, const struct strategy_config *config)
 {
 	struct pctvb *pctvb = state;
@@ -390,7 +384,7 @@ const struct strategy strategy_pctvb = {
 	.summary =
 		"as pct, but preempts threads only at accesses to a few variables, drawn for each run",
 	.options = pctvb_options,
-	.state_bytes = pctvb_state_bytes,
+	.state_bytes = sizeof(struct pctvb),
 	.begin_campaign = pctvb_begin_campaign,
 	.begin_run = pctvb_begin_run,
 	.choose = pctvb_choose,

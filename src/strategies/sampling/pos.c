@@ -18,12 +18,6 @@ struct pos {
 	struct priority_table priorities;
 };
 
-static size_t pos_state_bytes(const struct strategy_config *config)
-{
-	(void)config; /* the strategy has no options */
-	return sizeof(struct pos);
-}
-
 static void pos_begin_run(void *state, uint64_t seed)
 {
 	struct pos *pos = state;
@@ -77,7 +71,7 @@ const struct strategy strategy_pos = {
 	.name = "pos",
 	.summary =
 		"random priority per pending op, drawn again for ops that conflict with the chosen one: samples partial orders evenly",
-	.state_bytes = pos_state_bytes,
+	.state_bytes = sizeof(struct pos),
 	.begin_run = pos_begin_run,
 	.choose = pos_choose,
 	.executed = pos_executed,

@@ -23,12 +23,6 @@
  */
 #include "strategies/sampling/rff_internal.h"
 
-static size_t rff_state_bytes(const struct strategy_config *config)
-{
-	(void)config; /* no options */
-	return sizeof(struct rff);
-}
-
 /* ---- constraints of the run ---- */
 
 static uint64_t rff_weight(uint32_t count)
@@ -235,7 +229,7 @@ static void rff_executed(void *state, const struct schedule_view *view, struct t
 const struct strategy strategy_rff = {
 	.name = "rff",
 	.summary = "aims at orders of conflicting ops that few earlier runs have shown",
-	.state_bytes = rff_state_bytes,
+	.state_bytes = sizeof(struct rff),
 	.begin_run = rff_begin_run,
 	.choose = rff_choose,
 	.executed = rff_executed,

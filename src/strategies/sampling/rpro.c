@@ -80,12 +80,6 @@ struct rpro {
 
 _Static_assert(GRID_PAIRS <= UINT8_MAX, "the plan has a byte for each place");
 
-static size_t rpro_state_bytes(const struct strategy_config *config)
-{
-	(void)config; /* arrays have a fixed size, because depth and grid are bounded */
-	return sizeof(struct rpro);
-}
-
 static void rpro_add_member(struct rpro *rpro, uint32_t depth, uint64_t radius, int64_t windows)
 {
 	for (int many = 0; many < 2; many++)
@@ -452,7 +446,7 @@ const struct strategy strategy_rpro = {
 		"as pct, with change points close together: finds deadlocks with a much higher proven probability",
 	.options = rpro_options,
 	.check = rpro_check,
-	.state_bytes = rpro_state_bytes,
+	.state_bytes = sizeof(struct rpro),
 	.begin_campaign = rpro_begin_campaign,
 	.begin_run = rpro_begin_run,
 	.choose = rpro_choose,

@@ -47,12 +47,6 @@ static inline bool surw_is_interesting(const struct surw *surw, const struct pen
 	return op->object == surw->object && surw_may_interest(op);
 }
 
-static size_t surw_state_bytes(const struct strategy_config *config)
-{
-	(void)config; /* the strategy has no options */
-	return sizeof(struct surw);
-}
-
 static void surw_expect(struct surw *surw)
 {
 	for (uint32_t i = 0; i < surw->threads.count; i++)
@@ -241,7 +235,7 @@ const struct strategy strategy_surw = {
 	.name = "surw",
 	.summary =
 		"chooses one shared object for each run and makes every order of the ops on it equally likely",
-	.state_bytes = surw_state_bytes,
+	.state_bytes = sizeof(struct surw),
 	.begin_run = surw_begin_run,
 	.choose = surw_choose,
 	.executed = surw_executed,

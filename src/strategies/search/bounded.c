@@ -445,7 +445,7 @@ const struct strategy strategy_bounded = {
 		"exhaustive: all schedules with few preemptions at few variables, in orders of few threads",
 	.options = bounded_options,
 	.wants_places = true,
-	.state_bytes = bounded_state_bytes,
+	.state_bytes_for = bounded_state_bytes,
 	.begin_campaign = bounded_begin_campaign,
 	.begin_run = bounded_begin_run,
 	.choose = bounded_choose,

@@ -249,7 +249,7 @@ const struct strategy strategy_icb = {
 	.name = "icb",
 	.summary = "exhaustive: all schedules, those with fewer preemptions first",
 	.options = icb_options,
-	.state_bytes = icb_state_bytes,
+	.state_bytes_for = icb_state_bytes,
 	.begin_campaign = icb_begin_campaign,
 	.begin_run = icb_begin_run,
 	.choose = icb_choose,
@@ -268,7 +268,7 @@ const struct strategy strategy_vt = {
 	.summary =
 		"exhaustive: as icb, but the first preemptions choose the variables for the later ones",
 	.options = vt_options,
-	.state_bytes = icb_state_bytes,
+	.state_bytes_for = icb_state_bytes,
 	.begin_campaign = icb_vt_begin_campaign,
 	.begin_run = icb_begin_run,
 	.choose = icb_choose,

@@ -17,7 +17,7 @@ static void *state;
 static int set_up(void **unused)
 {
 	(void)unused;
-	state = calloc(1, detectors[DETECTOR_patterns]->state_bytes());
+	state = calloc(1, detectors[DETECTOR_patterns]->state_bytes);
 	return state ? 0 : -1;
 }
 

@@ -29,7 +29,7 @@ static struct detector_event missing(uint64_t site, uint64_t other)
 
 static void weak__ends_the_run_at_a_missed_store(void **unused)
 {
-	void *state = calloc(1, detector_weak.state_bytes());
+	void *state = calloc(1, detector_weak.state_bytes);
 	struct detector_event event = missing(10, 20);
 	struct outcome verdict;
 
@@ -51,7 +51,7 @@ static void weak__ends_the_run_at_a_missed_store(void **unused)
 
 static void weak_ignore__lasts_for_all_runs(void **unused)
 {
-	void *state = calloc(1, detector_weak.state_bytes());
+	void *state = calloc(1, detector_weak.state_bytes);
 	struct detector_event event = missing(10, 20);
 	struct outcome verdict;
 

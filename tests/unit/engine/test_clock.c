@@ -53,12 +53,6 @@ static bool must_continue(void *state, const struct schedule_view *view)
 	return true;
 }
 
-static size_t state_bytes(const struct strategy_config *config)
-{
-	(void)config;
-	return 8;
-}
-
 static void begin_campaign(void *state, const struct strategy_config *config)
 {
 	(void)state;
@@ -72,8 +66,8 @@ static void begin_run(void *state, uint64_t seed)
 }
 
 #define CHOOSER(function)                                                                          \
-	.name = #function, .summary = "", .state_bytes = state_bytes,                              \
-	.begin_campaign = begin_campaign, .begin_run = begin_run, .choose = function
+	.name = #function, .summary = "", .state_bytes = 8, .begin_campaign = begin_campaign,      \
+	.begin_run = begin_run, .choose = function
 
 static const struct strategy first = {CHOOSER(choose_first)};
 static const struct strategy last = {CHOOSER(choose_last)};

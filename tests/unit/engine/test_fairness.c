@@ -27,12 +27,6 @@ static struct thread_id last_choose(void *state, const struct schedule_view *vie
 	return (struct thread_id){(uint16_t)last};
 }
 
-static size_t last_state_bytes(const struct strategy_config *config)
-{
-	(void)config;
-	return 8;
-}
-
 static void last_begin_campaign(void *state, const struct strategy_config *config)
 {
 	(void)state;
@@ -48,7 +42,7 @@ static void last_begin_run(void *state, uint64_t seed)
 static const struct strategy last = {
 	.name = "last",
 	.summary = "",
-	.state_bytes = last_state_bytes,
+	.state_bytes = 8,
 	.begin_campaign = last_begin_campaign,
 	.begin_run = last_begin_run,
 	.choose = last_choose,

@@ -42,12 +42,6 @@ static bool stays_keeps_current(void *state, const struct schedule_view *view)
 	return !is_turn(view);
 }
 
-static size_t stays_state_bytes(const struct strategy_config *config)
-{
-	(void)config;
-	return 8;
-}
-
 static void stays_begin_campaign(void *state, const struct strategy_config *config)
 {
 	(void)state;
@@ -64,7 +58,7 @@ static void stays_begin_run(void *state, uint64_t seed)
 static const struct strategy asked_always = {
 	.name = "asked always",
 	.summary = "",
-	.state_bytes = stays_state_bytes,
+	.state_bytes = 8,
 	.begin_campaign = stays_begin_campaign,
 	.begin_run = stays_begin_run,
 	.choose = stays_choose,
@@ -73,7 +67,7 @@ static const struct strategy asked_always = {
 static const struct strategy asked_seldom = {
 	.name = "asked seldom",
 	.summary = "",
-	.state_bytes = stays_state_bytes,
+	.state_bytes = 8,
 	.begin_campaign = stays_begin_campaign,
 	.begin_run = stays_begin_run,
 	.choose = stays_choose,

@@ -45,12 +45,6 @@ static void turns_end_lease(void *state, const struct schedule_view *view, uint6
 	points += count;
 }
 
-static size_t turns_state_bytes(const struct strategy_config *config)
-{
-	(void)config;
-	return 8;
-}
-
 static void turns_begin_campaign(void *state, const struct strategy_config *config)
 {
 	(void)state;
@@ -67,7 +61,7 @@ static void turns_begin_run(void *state, uint64_t seed)
 static const struct strategy turns = {
 	.name = "turns",
 	.summary = "",
-	.state_bytes = turns_state_bytes,
+	.state_bytes = 8,
 	.begin_campaign = turns_begin_campaign,
 	.begin_run = turns_begin_run,
 	.choose = turns_choose,
@@ -212,7 +206,7 @@ static uint64_t first_lease(void *state, const struct schedule_view *view, bool 
 static const struct strategy first = {
 	.name = "first",
 	.summary = "",
-	.state_bytes = turns_state_bytes,
+	.state_bytes = 8,
 	.begin_campaign = turns_begin_campaign,
 	.begin_run = turns_begin_run,
 	.choose = first_choose,

@@ -32,7 +32,7 @@ static void *inner_state(struct history *history)
 
 static size_t wrapped_state_bytes(const struct strategy_config *config)
 {
-	return record_bytes + inner->state_bytes(config);
+	return record_bytes + strategy_state_bytes(inner, config);
 }
 
 static void wrapped_begin_campaign(void *state, const struct strategy_config *config)
@@ -79,7 +79,7 @@ static bool wrapped_is_exhausted(const void *state)
 
 static struct strategy wrapped = {
 	.name = "wrapped",
-	.state_bytes = wrapped_state_bytes,
+	.state_bytes_for = wrapped_state_bytes,
 	.begin_campaign = wrapped_begin_campaign,
 	.begin_run = wrapped_begin_run,
 	.choose = wrapped_choose,

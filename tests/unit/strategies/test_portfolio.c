@@ -190,7 +190,7 @@ static void portfolio__makes_the_choices_of_the_arm_alone(void **unused)
 	uint32_t compared = 0;
 
 	(void)unused;
-	assert_true(strategy_random.state_bytes(NULL) <= sizeof state);
+	assert_true(strategy_state_bytes(&strategy_random, NULL) <= sizeof state);
 	alone.state = state;
 	simulated_campaign_init(&together, &many_orders, &strategy_portfolio, 0, 5);
 	for (int run = 0; run < 400; run++) {

@@ -25,7 +25,7 @@ static uint32_t choose_at(uint64_t step, int64_t steps, int64_t order, uint64_t 
 		.step = step,
 		.current = {current}};
 
-	assert_true(strategy_round_robin.state_bytes(&config) <= sizeof state);
+	assert_true(strategy_state_bytes(&strategy_round_robin, &config) <= sizeof state);
 	strategy_begin_campaign(&strategy_round_robin, state, &config);
 	strategy_round_robin.begin_run(state, 1);
 	for (uint32_t i = 0; i < made; i++)

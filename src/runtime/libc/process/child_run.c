@@ -53,7 +53,7 @@ void child_run_begin(void)
 			&runtime.contract->features, FEATURE_CHILD_THREADS, __ATOMIC_RELAXED);
 	if (!child_run_is_wanted())
 		return;
-	run.strategy_state = platform_map(strategy_pos.state_bytes(&config), false);
+	run.strategy_state = platform_map(strategy_state_bytes(&strategy_pos, &config), false);
 	if (!run.strategy_state)
 		return; /* the child keeps a single schedule if memory is short */
 	strategy_begin_campaign(&strategy_pos, run.strategy_state, &config);

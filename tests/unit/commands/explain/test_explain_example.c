@@ -83,7 +83,7 @@ static const unsigned runs[4][7] = {
 
 static void test_example__the_two_patterns_rank_first(void **unused)
 {
-	struct machine machine = {.state = calloc(1, detectors[DETECTOR_patterns]->state_bytes())};
+	struct machine machine = {.state = calloc(1, detectors[DETECTOR_patterns]->state_bytes)};
 	struct pattern_ranking ranking = {0};
 	unsigned atomicity = 0;
 

@@ -478,7 +478,7 @@ static void dpor__looks_back_no_further_than_a_step_of_its_own(void **state)
 		.enabled = enabled,
 		.pending = pending,
 		.names = names};
-	struct dpor *dpor = calloc(1, strategy_dpor.state_bytes(&config));
+	struct dpor *dpor = calloc(1, strategy_state_bytes(&strategy_dpor, &config));
 	uint32_t locks[2] = {0};
 
 	(void)state;

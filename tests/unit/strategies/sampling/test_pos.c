@@ -88,7 +88,7 @@ static void scene_continue(struct scene *scene, uint32_t last)
 
 static void pos__chooses_the_highest_priority_of_all_enabled_threads(void **unused)
 {
-	void *pos = calloc(1, strategy_pos.state_bytes(NULL));
+	void *pos = calloc(1, strategy_state_bytes(&strategy_pos, NULL));
 
 	(void)unused;
 	assert_non_null(pos);

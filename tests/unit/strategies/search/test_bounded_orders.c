@@ -149,16 +149,10 @@ static struct thread_id reference_choose(void *state, const struct schedule_view
 	return (struct thread_id){(uint16_t)reference->order[next_enabled(reference, view, 0)]};
 }
 
-static size_t reference_bytes(const struct strategy_config *config)
-{
-	(void)config;
-	return sizeof(struct reference);
-}
-
 static const struct strategy reference_strategy = {
 	.name = "reference",
 	.summary = "all runs within bounds",
-	.state_bytes = reference_bytes,
+	.state_bytes = sizeof(struct reference),
 	.begin_campaign = every_begin_campaign,
 	.begin_run = reference_begin_run,
 	.choose = reference_choose,

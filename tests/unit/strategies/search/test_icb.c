@@ -226,7 +226,7 @@ static void icb__refuses_a_state_of_other_shards(void **unused)
 	(void)unused;
 	for (unsigned i = 0; strategy->options[i].name; i++)
 		config.option[i] = strategy->options[i].standard;
-	state = calloc(1, strategy->state_bytes(&config));
+	state = calloc(1, strategy_state_bytes(strategy, &config));
 	assert_non_null(state);
 	config.shard = 1;
 	config.shards = 2;
