@@ -149,8 +149,8 @@ static enum pattern cause_preemption_pattern(
 		       : PATTERN_NONE;
 }
 
-static void cause_preemption_add(const struct builder *builder, const struct interruption *item,
-	enum pattern pattern, struct strbuf *cause)
+static void cause_preemption_add(const struct builder *builder, const struct preemption *preemption,
+	const struct interruption *item, enum pattern pattern, struct strbuf *cause)
 {
 	const struct trace_event *events = builder->source->events;
 	const uint64_t between = pattern == PATTERN_SEEN ? item->read : item->written;
@@ -167,7 +167,12 @@ static void cause_preemption_add(const struct builder *builder, const struct int
 	char *object = builder_event_object(builder, &events[item->before]);
 
 	builder_add_access(builder, item->before, words[pattern].before, object, cause);
-	strbuf_adds(cause, ", and is preempted\n");
+	strbuf_adds(cause, ", and is preempted");
+	if (item->before + 1 != preemption->begin) {
+		strbuf_adds(cause, " before ");
+		builder_add_event_place(builder, &events[preemption->end], cause);
+	}
+	strbuf_adds(cause, "\n");
 	builder_add_access(builder, between, words[pattern].between, NULL, cause);
 	strbuf_adds(cause, "\n");
 	builder_add_access(builder, item->after, words[pattern].after, NULL, cause);
@@ -198,7 +203,7 @@ static bool cause_preemption_describe(
 		}
 	}
 	if (best)
-		cause_preemption_add(builder, best, best_pattern, cause);
+		cause_preemption_add(builder, preemption, best, best_pattern, cause);
 	return best;
 }
 
