@@ -57,7 +57,11 @@ static void run_verdict_print_orders(const struct campaign_orders *orders)
 		return;
 	run_verdict_format_number(orders->count, count, sizeof count);
 	run_verdict_format_time(orders->seconds, duration, sizeof duration);
-	if (!orders->is_search)
+	if (isinf(error))
+		(void)fprintf(stderr,
+			"there are about %s orders, or many more: the sampled orders differ too much for an error; --strategy dpor would need about %s, or longer\n",
+			count, duration);
+	else if (!orders->is_search)
 		(void)fprintf(stderr,
 			"there are about %s orders (± %.0f %%); --strategy dpor would execute all in about %s\n",
 			count, ceil(100 * error), duration);
@@ -131,10 +135,15 @@ void run_verdict_print(const struct campaign_options *options, const struct camp
 
 void run_verdict_print_json_orders(const struct campaign_orders *orders)
 {
+	const double error = run_verdict_error(orders);
+	char text[32] = "null";
+
 	if (orders->count <= 0)
 		return;
+	if (!isinf(error))
+		(void)snprintf(text, sizeof text, "%.3g", error);
 	(void)printf(
-		"\"orders\":{\"estimate\":%.6g,\"error\":%.3g,\"descents\":%llu,\"executed\":%llu,\"seconds_left\":%.3g},",
-		orders->count, run_verdict_error(orders), (unsigned long long)orders->descents,
+		"\"orders\":{\"estimate\":%.6g,\"error\":%s,\"descents\":%llu,\"executed\":%llu,\"seconds_left\":%.3g},",
+		orders->count, text, (unsigned long long)orders->descents,
 		(unsigned long long)orders->executed, orders->seconds);
 }

@@ -17,12 +17,19 @@
  */
 #include "strategies/dpor/estimate.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "strategies/strategy.h"
 
 /* The part of the probability that is shared evenly, against shares that are far too small. */
 #define EVEN_PART 0.03
 /* The square of a larger weight is not a number. */
 #define WEIGHT_MOST 1e130
+/* The tail is this part of the descents, at most ESTIMATE_TAIL of them. */
+#define TAIL_PART 5
+#define TAIL_LEAST 5
+#define TAIL_RATIO_MOST 2.0137527 /* exp(0.7) */
 
 static void estimate_begin_run(void *state, uint64_t seed)
 {
@@ -128,10 +135,43 @@ static uint32_t estimate_choose_value(void *state, uint32_t count)
 	return rng_below(&estimate->rng, count);
 }
 
+static void estimate_add_to_tail(struct estimate *estimate, double contribution)
+{
+	uint32_t at = ESTIMATE_TAIL;
+
+	if (contribution <= estimate->tail[at])
+		return;
+	for (; at && estimate->tail[at - 1] < contribution; at--)
+		estimate->tail[at] = estimate->tail[at - 1];
+	estimate->tail[at] = contribution;
+}
+
+/*
+ * True if the largest contributions to the mean decrease so slowly that paths which no descent has
+ * drawn may have most of the orders. The shape of the tail is the mean logarithm of the ratio to the
+ * smallest of these contributions (B. M. Hill, "A simple general approach to inference about the tail
+ * of a distribution", Annals of Statistics 3, 1975). Vehtari et al., "Pareto smoothed importance
+ * sampling", JMLR 25, 2024, trust no estimate whose shape is above 0.7. The product below replaces
+ * the logarithms, because the runtime does not link libm.
+ */
+static bool estimate_is_heavy_tailed(const struct estimate *estimate)
+{
+	const uint64_t part = estimate->count / TAIL_PART;
+	const uint32_t count = part < ESTIMATE_TAIL ? (uint32_t)part : ESTIMATE_TAIL;
+	double product = 1;
+
+	if (count < TAIL_LEAST || estimate->tail[count] <= 0)
+		return true;
+	for (uint32_t i = 0; i < count; i++)
+		product *= estimate->tail[i] / estimate->tail[count] / TAIL_RATIO_MOST;
+	return product > 1;
+}
+
 static void estimate_add(struct estimate *estimate, double weight)
 {
 	const double factor = (double)++estimate->count;
 
+	estimate_add_to_tail(estimate, factor * weight);
 	if (estimate->count > 1 && factor * (weight - estimate->mean) > estimate->largest)
 		estimate->largest = factor * (weight - estimate->mean);
 	estimate->factors += factor;
@@ -146,6 +186,7 @@ static void estimate_begin_again(struct estimate *estimate)
 	estimate->count = 0;
 	estimate->mean = estimate->factors = estimate->factors_squared = 0;
 	estimate->weights = estimate->squares = estimate->largest = 0;
+	memset(estimate->tail, 0, sizeof estimate->tail);
 }
 
 static void estimate_end_run(void *state, const struct run_summary *summary)
@@ -181,6 +222,8 @@ static void estimate_verdict(const void *state, struct strategy_verdict *out)
 		   estimate->largest * estimate->largest;
 	out->orders_variance =
 		variance > 0 ? variance / (estimate->factors * estimate->factors) : 0;
+	if (estimate_is_heavy_tailed(estimate))
+		out->orders_variance = INFINITY;
 }
 
 const struct strategy strategy_estimate = {

@@ -22,6 +22,7 @@
 #define ESTIMATE_LOCKS 64
 #define ESTIMATE_SIZES 16384	    /* capacity of the table of subtrees; a power of two */
 #define ESTIMATE_BRANCHINGS 1024    /* of one descent; later ones are not learned */
+#define ESTIMATE_TAIL 64u	    /* number of largest contributions that are kept */
 #define ESTIMATE_PRIVATE UINT16_MAX /* only one thread accesses the object */
 /* Accesses to more than eight bytes, which depend on the accesses to all memory. */
 #define ESTIMATE_WIDE 0u
@@ -68,6 +69,8 @@ struct estimate {
 	 * i and i^2, and of i^2 times the weight and its square. */
 	double mean, factors, factors_squared, weights, squares;
 	double largest; /* i times the weight above the mean of the descents before */
+	/* The largest of i times the weight, in descending order. */
+	double tail[ESTIMATE_TAIL + 1];
 
 	/* this descent, by slot */
 	uint32_t known; /* number of threads with a slot */
