@@ -254,7 +254,7 @@ static struct argp option_make_argp(const struct command *command, const struct 
 
 void options_parse(const struct command *command, int argc, char **argv, void *arguments)
 {
-	/* The options of a program are its own. */
+	/* Words that follow the program are its arguments, so parsing stops there. */
 	const unsigned flags = command->operands.kind == OPERANDS_PROGRAM ? ARGP_IN_ORDER : 0;
 	struct argp_option *table = option_make_table(command->options);
 	const struct argp argp = option_make_argp(command, table);

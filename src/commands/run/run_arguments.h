@@ -7,7 +7,7 @@
 #include "commands/run/run_place.h"
 #include "explore/campaign.h"
 
-/* Part `index`, from 1, of `count`; 0: not divided. */
+/* A campaign may be divided: this is part `index` (from 1) of `count` parts. Both 0: undivided. */
 struct run_shard {
 	uint32_t index, count;
 };
