@@ -38,10 +38,10 @@ VERSION(int, glob64, "GLIBC_2.27", GLOB_ABORTED,
 VERSION(FILE *, fmemopen, "GLIBC_2.22", NULL, (void *buffer, size_t size, const char *mode),
 	(buffer, size, mode))
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wvla-parameter" /* regexec() is declared with an array */
+#pragma GCC diagnostic ignored "-Wvla" /* <regex.h> declares regexec() with such an array */
 VERSION(int, regexec, "GLIBC_2.3.4", REG_ESPACE,
 	(const regex_t *restrict pattern, const char *restrict text, size_t count,
-		regmatch_t *restrict matches, int flags),
+		regmatch_t matches[restrict count], int flags),
 	(pattern, text, count, matches, flags))
 #pragma GCC diagnostic pop
 VERSION(int, sched_getaffinity, "GLIBC_2.3.4", -1, (pid_t process, size_t size, cpu_set_t *set),
