@@ -118,6 +118,46 @@ FUNCTION platform_syscall6
 	.cfi_endproc
 	.size platform_syscall6, . - platform_syscall6
 
+/* long platform_fork_idle(void): the child uses no memory, because its stack may be shared. */
+FUNCTION platform_fork_idle
+	.cfi_startproc
+	endbr64
+	movl	$39, %eax		/* getpid */
+	syscall
+	movq	%rax, %r9
+	xorl	%edi, %edi		/* no exit signal */
+	xorl	%esi, %esi
+	xorl	%edx, %edx
+	xorl	%r10d, %r10d
+	xorl	%r8d, %r8d
+	movl	$56, %eax		/* clone */
+	syscall
+	testq	%rax, %rax
+	jz	1f
+	ret
+1:	movl	$1, %edi		/* PR_SET_PDEATHSIG */
+	movl	$9, %esi		/* SIGKILL */
+	movl	$157, %eax		/* prctl */
+	syscall
+	movl	$110, %eax		/* getppid */
+	syscall
+	cmpq	%rax, %r9
+	jne	3f			/* the parent has died before the call of prctl */
+	xorl	%edi, %edi
+	movl	$0xffffffff, %esi
+	xorl	%edx, %edx
+	movl	$436, %eax		/* close_range */
+	syscall
+2:	movl	$34, %eax		/* pause */
+	syscall
+	jmp	2b
+3:	xorl	%edi, %edi
+	movl	$231, %eax		/* exit_group */
+	syscall
+	jmp	3b
+	.cfi_endproc
+	.size platform_fork_idle, . - platform_fork_idle
+
 /* Unwind information of a signal frame, as in glibc's __restore_rt: the stack pointer points to
  * the ucontext. Writes the DWARF expression "register `number` was saved at rsp + offset" with a
  * two-byte offset. */

@@ -32,6 +32,10 @@ void platform_signal_return(void);
 /* Forks without SIGCHLD. The word from which glibc reads the id of its thread is correct in the child. */
 long platform_fork(void);
 
+/* Forks a child that only keeps the memory of this moment: it closes its descriptors, sleeps, and
+ * dies with the calling kernel thread. It has no exit signal. The caller blocks all signals. */
+long platform_fork_idle(void);
+
 /* Sets *word to 1, wakes one waiter and ends this kernel thread, without use of its stack. */
 void platform_thread_vanish(uint32_t *word) __attribute__((noreturn));
 

@@ -45,8 +45,11 @@ struct runtime {
 	bool is_run_over; /* runtime_finish_run() has been entered */
 	/* The target has read a process or thread id, which is wrong in a fork of this process */
 	bool knows_its_id;
-	bool traces_calls;    /* The trace also has events of runtime_trace_call() */
-	bool has_forked;      /* the target has forked, or this process is a forked child */
+	bool traces_calls; /* The trace also has events of runtime_trace_call() */
+	bool has_forked;   /* the target has forked, or this process is a forked child */
+	/* Child of this process that holds the pages of a rewind, and is none of the target's children;
+	 * 0: none */
+	long holder_pid;
 	bool is_forked_child; /* made by the target's own fork(): the parent handles its end */
 	/* Compiled code reports accesses through ThreadSanitizer's functions */
 	bool has_tsan_calls;

@@ -30,7 +30,7 @@ static void image_match_stack(void *stack_top, char *end, uint32_t pool_index, v
 	search->pool_index = pool_index;
 }
 
-static void image_copy_resident(struct image *image, struct image_area *area)
+static void image_find_resident(struct image *image, struct image_area *area)
 {
 	size_t pages = area->bytes / PAGE_BYTES;
 
@@ -46,9 +46,15 @@ static void image_copy_resident(struct image *image, struct image_area *area)
 		area->end_present = page + 1;
 		area->present[page] = PAGE_SAVED;
 		area->resident_bytes += PAGE_BYTES;
-		platform_copy(area->copy + page * PAGE_BYTES, area->start + page * PAGE_BYTES,
-			PAGE_BYTES);
 	}
+}
+
+static void image_copy_resident(struct image_area *area)
+{
+	for (size_t page = area->first_present; page < area->end_present; page++)
+		if (area->present[page] == PAGE_SAVED)
+			platform_copy(area->copy + page * PAGE_BYTES,
+				area->start + page * PAGE_BYTES, PAGE_BYTES);
 }
 
 static bool image_add(struct image *image, char *start, char *end, bool is_stack)
@@ -75,10 +81,22 @@ static bool image_add(struct image *image, char *start, char *end, bool is_stack
 		area->resident_bytes = area->bytes;
 		memset(area->present, PAGE_SAVED, pages);
 	} else {
-		image_copy_resident(image, area);
+		image_find_resident(image, area);
 	}
-	platform_seal(area->copy, pages * (PAGE_BYTES + 1));
 	return true;
+}
+
+/* Saves the areas that image_add() has only searched for resident pages. */
+static void image_save(struct image *image)
+{
+	for (uint32_t i = 0; i < image->area_count; i++) {
+		struct image_area *area = &image->areas[i];
+
+		image_hold(image, area);
+		if (!area->is_held)
+			image_copy_resident(area);
+		platform_seal(area->copy, image_pages(area) * (PAGE_BYTES + 1));
+	}
 }
 
 /* Forbids huge pages, which may become resident without the fault that image_find_late() needs. */
@@ -210,6 +228,7 @@ struct image *image_take(const void *stack_pointer)
 		return NULL;
 	}
 	image_start_tracking(image);
+	image_save(image);
 	image_close(image);
 	return image;
 }
@@ -222,6 +241,7 @@ void image_release(struct image *image)
 		platform_unmap(area->copy, image_pages(area) * (PAGE_BYTES + 1));
 	}
 	image_end_tracking(image);
+	image_end_holding(image);
 	if (image->busy)
 		platform_unmap(image->busy, image_table_bytes(image));
 	if (image->latest)
@@ -335,10 +355,14 @@ static bool image_restore_region(struct image *image, struct image_area *area,
 	for (uint64_t at = region->start; at < region->end; at += PAGE_BYTES, page++) {
 		const char *content = image_content(image, area, page);
 
-		if (content)
+		if (content == area->copy + page * PAGE_BYTES && area->is_held) {
+			if (!image_read_held(image, (char *)(uintptr_t)at))
+				return false;
+		} else if (content) {
 			platform_copy((char *)(uintptr_t)at, content, PAGE_BYTES);
-		else
+		} else {
 			platform_clear((char *)(uintptr_t)at, PAGE_BYTES);
+		}
 		(*pages)++;
 	}
 	return true;

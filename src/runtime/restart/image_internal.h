@@ -1,6 +1,6 @@
 /*
- * Shared declarations of image.c (the starting point), image_track.c (which pages have been
- * written) and image_versions.c (later contents of pages).
+ * Shared declarations of image.c (the starting point), image_held.c (its large areas), image_track.c
+ * (which pages have been written) and image_versions.c (later contents of pages).
  *
  * An image is a table of *areas*. A *tracked* area is large: the kernel reports the pages written
  * since it was last protected. A *watched* area is small. Pages that a run has written become
@@ -12,16 +12,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 #include "model/ids.h"
 #include "runtime/restart/image.h"
 
 #define PAGE_BYTES ((size_t)4096)
+/* Areas with fewer resident bytes are not tracked: they are as fast to copy whole. */
+#define TRACKED_BYTES_LEAST ((size_t)256 * 1024)
 /* Room for a stack of each possible thread, and as many other areas. */
 #define IMAGE_AREAS_MAX (2 * THREAD_CAPACITY)
 /* Bytes in use below a suspended context's stack pointer: red zone, frame of the switch. */
 #define STACK_MARGIN_BYTES 256
 #define IMAGE_SCAN_REGIONS 4096
+#define IMAGE_READS_MAX 256
 
 struct image_scan_region {
 	uint64_t start, end, categories;
@@ -36,11 +40,13 @@ enum image_presence {
 struct image_area {
 	char *start;
 	size_t bytes;
-	char *copy;		/* in sealed shared memory; holes where no page was resident */
+	/* In sealed shared memory; holes where no page was resident. Empty if is_held. */
+	char *copy;
 	unsigned char *present; /* behind the copy; per page: enum image_presence */
 	size_t resident_bytes;
 	bool is_tracked;
 	bool is_watched;
+	bool is_held; /* the holder keeps the saved pages (image_held.c); only if is_tracked */
 	bool has_gaps;
 	bool may_be_huge; /* the kernel may use huge pages here */
 	bool is_file;	  /* absent pages read as the file, not as zero */
@@ -85,6 +91,7 @@ struct image {
 	struct image_area areas[IMAGE_AREAS_MAX];
 	long fault_descriptor; /* userfaultfd, or -1 */
 	long pagemap_descriptor;
+	long holder; /* process id; 0: none */
 	const char *stack_pointer;
 	char *versions;		 /* start of the checkpoints' memory */
 	struct image_busy *busy; /* busy pages of all watched areas; has room for all pages */
@@ -100,12 +107,20 @@ struct image {
 	long fault_count;
 	unsigned char residency[1 << 20]; /* scratch for mincore: areas up to 4 GB */
 	struct image_scan_region regions[IMAGE_SCAN_REGIONS];
+	/* Pages to read from the holder. */
+	struct iovec reads[IMAGE_READS_MAX];
+	uint32_t read_count;
 };
 
 /* Makes the image's table writable; called before each change. */
 void image_open(struct image *image);
 /* Makes the table read-only if it is open, so that a stray write of the target faults. */
 void image_close(struct image *image);
+
+static inline bool image_is_large(const struct image_area *area)
+{
+	return area->resident_bytes >= TRACKED_BYTES_LEAST;
+}
 
 static inline size_t image_pages(const struct image_area *area)
 {
@@ -143,6 +158,20 @@ bool image_is_same(const char *page, const char *content, size_t bytes);
 /* Returns the number of page faults of the process since the last call; UINT64_MAX: unknown. */
 uint64_t image_new_faults(struct image *image);
 void image_find_late(struct image *image, struct image_area *area, bool has_faults);
+
+/* The holder: a forked process whose memory is that of the starting point. It shares the pages with
+ * this process until one is written, so a large heap does not need a copy (image_held.c). */
+
+/* Starts the holder if the large areas are worth the fork. Called before any area is copied or
+ * protected. */
+void image_start_holding(struct image *image);
+void image_end_holding(struct image *image);
+/* Decides whether the holder keeps this area's pages. */
+void image_hold(struct image *image, struct image_area *area);
+/* Restores a page of a held area, at the latest at the next image_finish_reads(). Both return false
+ * if the holder has died. */
+bool image_read_held(struct image *image, char *page);
+bool image_finish_reads(struct image *image);
 
 /* Tracks writes where the kernel can, and tracking is cheaper than copying. */
 void image_start_tracking(struct image *image);

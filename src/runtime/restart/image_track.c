@@ -21,9 +21,6 @@ struct image_scan {
 #define IMAGE_FEATURE_WP_ASYNC (1 << 15)
 #define IMAGE_FEATURE_WP_UNPOPULATED (1 << 13)
 #define IMAGE_USER_MODE_ONLY 1
-/* Areas with fewer resident bytes are not tracked: they are as fast to copy whole. */
-#define TRACKED_BYTES_LEAST ((size_t)256 * 1024)
-
 /* Number of restores between two checks which busy pages are unchanged. */
 #define LOOK_EVERY 37
 #define PATIENCE_MOST 127
@@ -71,11 +68,6 @@ static bool image_track(struct image *image, struct image_area *area)
 		(uint64_t)(uintptr_t)area->start + area->bytes);
 }
 
-static bool image_is_large(const struct image_area *area)
-{
-	return area->resident_bytes >= TRACKED_BYTES_LEAST;
-}
-
 static bool image_is_watchable(const struct image_area *area)
 {
 	return !image_is_large(area) && area->bytes <= WATCHED_BYTES_MOST &&
@@ -107,6 +99,7 @@ void image_start_tracking(struct image *image)
 {
 	if (!image_open_tracking(image))
 		return;
+	image_start_holding(image);
 	for (uint32_t i = 0; i < image->area_count; i++) {
 		struct image_area *area = &image->areas[i];
 
@@ -166,9 +159,13 @@ bool image_each_written(
 		if (platform_failed(count))
 			return false;
 		for (long i = 0; i < count; i++)
-			if (!visit(image, area, &image->regions[i], argument) ||
-				!image_protect(
-					image, image->regions[i].start, image->regions[i].end))
+			if (!visit(image, area, &image->regions[i], argument))
+				return false;
+		/* A read from the holder writes the pages, so they are protected afterwards. */
+		if (!image_finish_reads(image))
+			return false;
+		for (long i = 0; i < count; i++)
+			if (!image_protect(image, image->regions[i].start, image->regions[i].end))
 				return false;
 	}
 	return true;

@@ -9,6 +9,7 @@
 
 #include "runtime/interpose.h"
 #include "runtime/libc/world.h"
+#include "runtime/runtime.h"
 
 /* An entry of getdents64(). */
 struct task {
@@ -58,7 +59,7 @@ static uint32_t children_parse(const char *text, long bytes, int pids[CHILDREN_M
 			pid = pid * 10 + (text[i] - '0');
 			continue;
 		}
-		if (pid && !children_child_has_ended(pid))
+		if (pid && pid != runtime.holder_pid && !children_child_has_ended(pid))
 			pids[count++] = pid;
 		pid = 0;
 	}

@@ -10,6 +10,8 @@
 
 #include "runtime/libc/process/children.c"
 
+struct runtime runtime;
+
 static void test_children__none_without_a_fork(void **state)
 {
 	int pids[CHILDREN_MAX] = {0};
@@ -40,6 +42,23 @@ static void test_children__living_ones_count_and_ended_ones_do_not(void **state)
 	assert_int_equal(waitpid(living, NULL, 0), living);
 	assert_int_equal(waitpid(ended, NULL, 0), ended);
 	assert_int_equal(children_alive(pids), 0);
+}
+
+static void test_children__holder_of_pages_does_not_count(void **state)
+{
+	int pids[CHILDREN_MAX] = {0};
+	pid_t holder = fork();
+
+	(void)state;
+	if (holder == 0)
+		for (;;)
+			pause();
+	runtime.holder_pid = holder;
+	assert_int_equal(children_alive(pids), 0);
+	runtime.holder_pid = 0;
+	assert_int_equal(children_alive(pids), 1);
+	assert_int_equal(kill(holder, SIGKILL), 0);
+	assert_int_equal(waitpid(holder, NULL, 0), holder);
 }
 
 /* A child of another kernel thread, which continues to live or has ended. */
@@ -85,6 +104,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_children__none_without_a_fork),
 		cmocka_unit_test(test_children__living_ones_count_and_ended_ones_do_not),
+		cmocka_unit_test(test_children__holder_of_pages_does_not_count),
 		cmocka_unit_test(test_children__of_other_threads_are_named),
 	};
 
