@@ -404,6 +404,8 @@ static int campaign_set_up(struct campaign *campaign, struct error *err)
 		result = store_open(&campaign->store, options->directory, STORE_WRITE, err);
 	if (result == 0)
 		result = campaign_begin_row(campaign, err);
+	/* behind the row, by which a later campaign of the same command finds this one */
+	campaign->program.settings.without_virtual_time |= options->has_real_clocks;
 	if (result == 0)
 		result = campaign_begin_scheme(campaign, campaign_wanted_workers(campaign), err);
 	if (result == 0 && campaign->runs.resumed_id)

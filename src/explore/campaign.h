@@ -65,6 +65,7 @@ struct campaign_options {
 	/* The restart, if is_restart_forced; else the first one to try: an earlier campaign of the
 	 * program shows which ones do not work (0: none) */
 	enum contract_restart restart;
+	bool has_real_clocks; /* an earlier campaign has shown that the program needs them */
 	struct settings settings;
 	/* patterns (chosen.h): accesses to only these variables are scheduling points; NULL means
 	 * all */
@@ -210,6 +211,8 @@ struct campaign_result {
 	uint32_t features; /* bits FEATURE_x (model/op.h) */
 	/* the campaign has switched the setting on */
 	bool has_forked_children;
+	/* all runs have real clocks, because the first one fails with virtual time only */
+	bool has_real_clocks;
 	bool is_interrupted;
 	bool has_started;
 	/* processes of the target disturb each other: one worker made the remaining runs */

@@ -52,6 +52,13 @@ struct campaign_failure {
 	char *strategy;		       /* name and options, as the user writes them */
 };
 
+/* Which clocks the runs have (clocks.c). */
+enum clocks_state {
+	CLOCKS_GIVEN,	 /* those of the options: no run has ended */
+	CLOCKS_ON_TRIAL, /* the first run failed, and is made with the real clocks */
+	CLOCKS_DECIDED
+};
+
 /* A failure that runs have shown (known.c). */
 struct known_failure {
 	uint64_t key; /* failure_run_key() */
@@ -111,6 +118,12 @@ struct campaign {
 		/* worker whose report is being handled; or NULL */
 		struct campaign_worker *reporting;
 	} exclusive;
+	/* Fields of clocks.c: */
+	struct {
+		enum clocks_state state;
+		enum outcome_kind kind; /* of the first run */
+		uint64_t until_ns;	/* the trial ends */
+	} clocks;
 	/* notices that the user has received; each is given once */
 	struct {
 		bool start, refusal, remark, limit, spinning, stop;

@@ -224,6 +224,9 @@ static int loop_take_report(struct campaign *campaign, struct campaign_worker *w
 		result = restart_include_children(campaign, worker, err);
 		return result < 0 ? result : loop_give(campaign, worker, err);
 	}
+	result = clocks_take_report(campaign, worker, report, err);
+	if (result != 0)
+		return result < 0 ? result : 0;
 	if (!contract->is_live && !campaign->has_started && report != REPORT_TAINTED &&
 		!worker->worker.was_killed_outside)
 		return loop_end_without_threads(campaign, worker, err);
@@ -382,6 +385,8 @@ static int loop_make_runs(struct campaign *campaign, struct error *err)
 		result = loop_poll(campaign, &has_report, err);
 		if (result == 0 && !campaign->is_stopping)
 			result = exclusive_check_names(campaign, err);
+		if (result == 0 && !campaign->is_stopping)
+			result = clocks_end_trial(campaign, err);
 		if (result == 0 && !campaign->is_stopping && campaign->has_started &&
 			campaign->scheme->wake)
 			result = campaign->scheme->wake(campaign, err);

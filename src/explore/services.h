@@ -89,6 +89,15 @@ bool restart_must_include_children(
 int restart_include_children(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err);
 
+/* clocks.c: whether a failure of the first run counts.
+ *
+ * Called with the reports of all runs. Returns 1 if the worker makes the first run again with other
+ * clocks; 0: the report counts. */
+int clocks_take_report(struct campaign *campaign, struct campaign_worker *worker,
+	enum contract_report report, struct error *err);
+/* Ends a run with real clocks that takes too long: the failure with virtual time counts. */
+int clocks_end_trial(struct campaign *campaign, struct error *err);
+
 /* Passes signals on to the program if the campaign has one run. */
 void signals_pass_on(struct campaign *campaign);
 bool signals_have_ended(const struct campaign *campaign);

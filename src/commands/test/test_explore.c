@@ -160,6 +160,7 @@ static void test_explore_settle(
 	test->slice_ns = result->total.exploring_ns;
 	test->restart = result->restart;
 	test->is_alone |= result->is_alone;
+	test->has_real_clocks |= result->has_real_clocks;
 	test->runs += result->total.runs;
 	test->failures += result->total.failures;
 	if (result->features & FEATURE_CHILD_PROGRAM)
@@ -246,6 +247,7 @@ static void test_explore_case(struct test_slice *slice, uint64_t left_ns)
 		options.workers = 1;
 	options.time_ns = test_explore_time(slice, left_ns);
 	test->novel = 0;
+	options.has_real_clocks = test->has_real_clocks;
 	test_explore_set_environment(test, true);
 	if (campaign_run(&options, &listener, &result, &err) < 0)
 		test_explore_break(test, err.text);

@@ -67,13 +67,14 @@ static void test_print_case(const struct test_case *test, int width)
 	struct strbuf kinds = STRBUF_EMPTY;
 
 	test_print_add_kinds(test, &kinds);
-	(void)printf("%s%*s  %9s  %-8s  %7.2f s  %s%s\n", name,
+	(void)printf("%s%*s  %9s  %-8s  %7.2f s  %s%s%s\n", name,
 		columns < width ? width - columns : 0, "",
 		test->runs ? terminal_number(test->runs, number) : "not run",
 		test_print_dependence(test), (double)test->spent_ns / 1e9, kinds.text,
 		test->state == CASE_SINGLE	? ", no threads"
 		: test->state == CASE_UNCHANGED ? ", unchanged"
-						: "");
+						: "",
+		test->has_real_clocks ? ", real clocks" : "");
 	strbuf_release(&kinds);
 	free(name);
 }

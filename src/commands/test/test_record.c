@@ -103,6 +103,7 @@ static json_t *test_record_case(const struct test_suite *suite, uint32_t number)
 	json_put(object, "seconds", json_real((double)test->spent_ns / 1e9));
 	if (test->error)
 		json_put(object, "error", json_text(test->error));
+	json_put(object, "real_clocks", json_boolean(test->has_real_clocks));
 	for (uint32_t i = 0; i < suite->finding_count; i++)
 		for (uint32_t j = 0; j < suite->findings[i].case_count; j++)
 			if (suite->findings[i].cases[j] == number)
@@ -231,6 +232,7 @@ static bool test_record_load_case(struct test_suite *suite, const json_t *object
 	/* a time that no number of nanoseconds can express counts as none */
 	test->spent_ns = seconds > 0 && seconds < 1e9 ? (uint64_t)(seconds * 1e9) : 0;
 	test->state = since					       ? CASE_UNCHANGED
+	test->has_real_clocks = json_is_true(json_object_get(object, "real_clocks"));
 		      : state == CASE_SINGLE || state == CASE_COMPLETE ? (enum test_case_state)state
 								       : CASE_LIVE;
 	return true;

@@ -34,8 +34,9 @@ struct test_case {
 	uint64_t slice_ns; /* time of its last campaign, without investigations */
 	uint32_t novel;	   /* pairs of places that only this last campaign has covered */
 	enum contract_restart restart; /* that its last campaign has ended with */
-	bool is_alone;	   /* its processes disturb each other: one worker makes its runs */
-	uint64_t *covered; /* pairs of places covered so far (engine_run.covered); NULL: none */
+	bool is_alone;	      /* its processes disturb each other: one worker makes its runs */
+	bool has_real_clocks; /* it fails with virtual time only (explore/clocks.c) */
+	uint64_t *covered;    /* pairs of places covered so far (engine_run.covered); NULL: none */
 	char *error;
 };
 

@@ -1,0 +1,112 @@
+/*
+ * Failures that only virtual time causes: a computation takes almost no virtual time, and file times
+ * do not agree with the virtual clock (docs/limits.md).
+ *
+ * Each of a program's schedules then fails. Therefore, if the first run of a campaign ends in a
+ * verdict of the program about itself, the run is made once more with the real clocks. If it passes,
+ * the campaign keeps the real clocks, and the failure does not count. Otherwise the first run is
+ * made again with virtual time. Its failure then counts, because time is not its reason.
+ */
+#include "explore/services.h"
+
+#include "explore/scheme.h"
+#include "platform/platform.h"
+
+/* Limit of the run with real clocks: its sleeps take their time. */
+#define CLOCKS_TRIAL_NS UINT64_C(10000000000)
+
+/* Crashes, deadlocks and races are failures whatever the clock shows. */
+static bool clocks_is_verdict(enum outcome_kind kind)
+{
+	return kind == OUTCOME_EXIT || kind == OUTCOME_ABORT || kind == OUTCOME_CHECK_FAILED;
+}
+
+/* A run in place of the program has shown its output and used its input. Exhaustive strategies need
+ * runs that repeat, which real clocks do not give to threads. */
+static bool clocks_may_be_tried(
+	const struct campaign *campaign, const struct campaign_worker *worker)
+{
+	const struct campaign_options *options = campaign->options;
+
+	return !campaign->program.settings.without_virtual_time && !options->forwards_signals &&
+	       !options->show_output && !options->remote && !campaign->listener->more_runs &&
+	       !worker->worker.contract->stalls.count &&
+	       (!worker->worker.contract->is_live || campaign->scheme->has_independent_runs);
+}
+
+/* Makes the worker's batch again, in a new process. */
+static int clocks_repeat(struct campaign *campaign, struct campaign_worker *worker,
+	bool without_virtual_time, struct error *err)
+{
+	const uint64_t now_ns = platform_monotonic_ns();
+	const uint64_t left_ns = campaign->times.deadline_ns - now_ns;
+	struct worker before = worker->worker;
+	int result;
+
+	campaign->program.settings.without_virtual_time = without_virtual_time;
+	campaign->clocks.until_ns =
+		now_ns + (left_ns / 2 < CLOCKS_TRIAL_NS ? left_ns / 2 : CLOCKS_TRIAL_NS);
+	for (uint32_t i = 0; i < campaign->worker_count; i++)
+		campaign->workers[i].worker.contract->plan.without_virtual_time =
+			without_virtual_time;
+	result = campaign_open_worker(campaign, worker, err);
+	if (result < 0) {
+		worker->worker = before;
+		return result;
+	}
+	worker_close(&before);
+	worker->has_memory = worker->has_groups = worker->is_busy = false;
+	result = loop_give(campaign, worker, err);
+	return result < 0 ? result : 1;
+}
+
+static int clocks_try(struct campaign *campaign, struct campaign_worker *worker, struct error *err)
+{
+	campaign->clocks.state = CLOCKS_ON_TRIAL;
+	campaign->clocks.kind = (enum outcome_kind)worker->worker.contract->outcome.kind;
+	return clocks_repeat(campaign, worker, true, err);
+}
+
+static int clocks_decide(struct campaign *campaign, struct campaign_worker *worker, bool has_failed,
+	struct error *err)
+{
+	campaign->clocks.state = CLOCKS_DECIDED;
+	if (has_failed)
+		return clocks_repeat(campaign, worker, false, err);
+	campaign->result->has_real_clocks = true;
+	campaign_warn(campaign,
+		"the first run fails with virtual time (%s) and passes with the real clocks, so all runs have these, and sleeps take their time",
+		outcome_descriptions[campaign->clocks.kind].word);
+	return 0;
+}
+
+int clocks_take_report(struct campaign *campaign, struct campaign_worker *worker,
+	enum contract_report report, struct error *err)
+{
+	const struct outcome *outcome = &worker->worker.contract->outcome;
+	const bool has_failed = worker_is_failure(&worker->worker);
+
+	/* No run has ended: it is made again. */
+	if (campaign->clocks.state == CLOCKS_DECIDED || worker != campaign->workers ||
+		report == REPORT_DIED || outcome->kind == OUTCOME_TAINTED)
+		return 0;
+	if (campaign->clocks.state == CLOCKS_ON_TRIAL)
+		return clocks_decide(campaign, worker, has_failed, err);
+	if (has_failed && clocks_is_verdict((enum outcome_kind)outcome->kind) &&
+		clocks_may_be_tried(campaign, worker))
+		return clocks_try(campaign, worker, err);
+	campaign->clocks.state = CLOCKS_DECIDED;
+	return 0;
+}
+
+int clocks_end_trial(struct campaign *campaign, struct error *err)
+{
+	int result;
+
+	if (campaign->clocks.state != CLOCKS_ON_TRIAL ||
+		platform_monotonic_ns() < campaign->clocks.until_ns)
+		return 0;
+	worker_kill(&campaign->workers->worker);
+	result = clocks_decide(campaign, campaign->workers, true, err);
+	return result < 0 ? result : 0;
+}
