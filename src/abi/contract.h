@@ -27,7 +27,7 @@
 #include "strategies/strategy.h"
 
 #define CONTRACT_MAGIC UINT32_C(0x6c646472) /* "rddl" */
-#define CONTRACT_VERSION 26u
+#define CONTRACT_VERSION 27u
 #define CONTRACT_ENVIRONMENT "RADDLE_CONTRACT"
 #define CONTRACT_FILLER "RADDLE_FILLER" /* gives every environment the same size */
 
@@ -105,6 +105,8 @@ struct contract_plan {
 	uint32_t strengthened_count;
 	struct strengthened strengthened[STRENGTHENED_MOST];
 	uint32_t tolerated; /* bit OUTCOME_x: this outcome is no failure */
+	/* exit status of a run that does not apply, which is no failure; 0: none */
+	uint32_t skip_status;
 	bool has_spurious_wakeups;
 	bool has_forked_children; /* forked children follow schedules, too (child_run.h) */
 	bool is_fresh_state;	  /* strategy state is zeroed: call begin_campaign */
@@ -350,6 +352,17 @@ struct contract {
 static inline void *contract_area(struct contract *contract, uint64_t offset)
 {
 	return (char *)contract + offset;
+}
+
+/* Returns whether the outcome of the last run counts as a failure under the plan. */
+static inline bool contract_has_failed(const struct contract *contract)
+{
+	const struct outcome *outcome = &contract->outcome;
+	const struct contract_plan *plan = &contract->plan;
+
+	return outcome_is_failure(outcome) && !(plan->tolerated >> outcome->kind & 1) &&
+	       !(outcome->kind == OUTCOME_EXIT && plan->skip_status &&
+		       outcome->code == (int32_t)plan->skip_status);
 }
 
 /* Returns the summary of a run of the current round; NULL if `number` is not in the round. */

@@ -200,6 +200,8 @@ void next_add_settings(struct strbuf *out, const struct settings *settings)
 		strbuf_adds(out, settings->races.weak == MEMORY_MODEL_TSO ? " --fail-on weak:tso"
 									  : " --fail-on weak");
 	next_command_add_tolerated(out, settings->tolerated);
+	if (settings->skip_status)
+		strbuf_addf(out, " --skip-status %" PRIu32, settings->skip_status);
 	if (settings->step_limit != standard.step_limit)
 		strbuf_addf(out, " --max-steps %" PRIu64, settings->step_limit);
 	if (settings->hang_ns != standard.hang_ns)

@@ -225,6 +225,15 @@ struct campaign_result {
 	uint64_t resumed_runs;	/* made by earlier campaigns that this one continues */
 };
 
+/* Returns whether all runs have ended with the status by which the program skips itself. */
+static inline bool campaign_is_skipped(
+	const struct campaign_options *options, const struct campaign_result *result)
+{
+	return options->settings.skip_status &&
+	       !(options->settings.tolerated >> OUTCOME_EXIT & 1) && result->total.runs &&
+	       !result->total.failures && result->outcomes[OUTCOME_EXIT] == result->total.runs;
+}
+
 /* Runs the campaign. Returns a negative error if raddle itself cannot work. Findings made before
  * the error are in the store. */
 int campaign_run(const struct campaign_options *options, const struct campaign_listener *listener,

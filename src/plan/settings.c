@@ -75,6 +75,7 @@ void settings_to_plan(const struct settings *settings, struct contract_plan *pla
 	plan->executor = settings->executor;
 	plan->thread_pool = THREAD_POOL;
 	plan->tolerated = settings->tolerated;
+	plan->skip_status = settings->skip_status;
 	plan->step_limit = settings->step_limit;
 	plan->random_seed = settings->random_seed;
 	plan->has_spurious_wakeups = settings->has_spurious_wakeups;
@@ -102,7 +103,7 @@ static json_t *settings_tolerated_to_json(uint32_t tolerated)
 char *settings_to_json(const struct settings *settings)
 {
 	json_t *object = json_pack(
-		"{s:s, s:o, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:s*, s:o*, s:o*, s:o*, s:s*, s:s*, s:o*}",
+		"{s:s, s:o, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:s*, s:o*, s:o*, s:o*, s:s*, s:s*, s:o*, s:o*}",
 		"executor", executor_words[settings->executor], "tolerated",
 		settings_tolerated_to_json(settings->tolerated), "step_limit",
 		(json_int_t)settings->step_limit, "hang_ns", (json_int_t)settings->hang_ns,
@@ -114,8 +115,8 @@ char *settings_to_json(const struct settings *settings)
 		"weak_limit", settings->weak_limit ? json_integer(settings->weak_limit) : NULL,
 		"forked_children", settings->has_forked_children ? json_true() : NULL, "layout",
 		settings->has_fixed_layout ? json_integer(settings->layout) : NULL, "input",
-		settings->input, "check", settings->check, "races",
-		races_to_json(&settings->races));
+		settings->input, "check", settings->check, "races", races_to_json(&settings->races),
+		"skip_status", settings->skip_status ? json_integer(settings->skip_status) : NULL);
 	char *text;
 
 	BUG_ON(!object);
@@ -157,7 +158,7 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 	/* bit pattern of the seed: JSON has no unsigned 64-bit numbers */
 	json_int_t random_seed;
 	json_int_t layout = -1;
-	json_int_t weak_limit = 0;
+	json_int_t weak_limit = 0, skip_status = 0;
 	int spurious, dispatch, virtual_time, children = false;
 	json_t *tolerated;
 	json_t *races = NULL;
@@ -166,20 +167,20 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 	settings_init(&read);
 	if (!object ||
 		json_unpack(object,
-			"{s:s, s:o, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s?s, s?I, s?b, s?I, s?s, s?s, s?o}",
+			"{s:s, s:o, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s?s, s?I, s?b, s?I, s?s, s?s, s?o, s?I}",
 			"executor", &executor, "tolerated", &tolerated, "step_limit", &step_limit,
 			"hang_ns", &hang_ns, "random_seed", &random_seed, "stall_ns", &stall_ns,
 			"spurious_wakeups", &spurious, "without_dispatch", &dispatch,
 			"without_virtual_time", &virtual_time, "memory_model", &model, "weak_limit",
 			&weak_limit, "forked_children", &children, "layout", &layout, "input",
-			&input, "check", &check, "races", &races) != 0)
+			&input, "check", &check, "races", &races, "skip_status", &skip_status) != 0)
 		result = settings_damaged(err, "not the expected fields");
 	else if (!executor_parse(executor, &read.executor))
 		result = settings_damaged(err, "executor");
 	else if (!memory_model_parse(model, &read.memory_model))
 		result = settings_damaged(err, "memory model");
 	else if (step_limit <= 0 || hang_ns < 0 || layout > (json_int_t)LAYOUT_MAX ||
-		 weak_limit < 0 || weak_limit > UINT32_MAX)
+		 weak_limit < 0 || weak_limit > UINT32_MAX || skip_status < 0 || skip_status > 255)
 		result = settings_damaged(err, "limits");
 	else
 		result = settings_read_tolerated(tolerated, &read.tolerated, err);
@@ -190,6 +191,7 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 		read.hang_ns = (uint64_t)hang_ns;
 		read.random_seed = (uint64_t)random_seed;
 		read.stall_ns = (uint64_t)stall_ns;
+		read.skip_status = (uint32_t)skip_status;
 		read.weak_limit = (uint32_t)weak_limit;
 		read.has_spurious_wakeups = spurious;
 		read.has_forked_children = children;

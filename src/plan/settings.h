@@ -14,7 +14,8 @@
 
 struct settings {
 	enum contract_executor executor;
-	uint32_t tolerated; /* bits OUTCOME_x of outcomes that are no failures */
+	uint32_t tolerated;   /* bits OUTCOME_x of outcomes that are no failures */
+	uint32_t skip_status; /* exit status of a run that does not apply, no failure; 0: none */
 	uint64_t step_limit;
 	uint64_t hang_ns;
 	uint64_t random_seed; /* seed of the random numbers that the system gives to the target */

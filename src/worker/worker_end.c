@@ -12,8 +12,7 @@ bool worker_is_failure(const struct worker *worker)
 {
 	const struct contract *contract = worker->contract;
 
-	return outcome_is_failure(&contract->outcome) && !contract->is_elsewhere &&
-	       !(contract->plan.tolerated >> contract->outcome.kind & 1);
+	return contract_has_failed(contract) && !contract->is_elsewhere;
 }
 
 /* Derives the outcome from the exit status if the guest has published none. */

@@ -118,10 +118,9 @@ static void predict_on_ran(void *context, struct contract *contract)
 	struct predict *predict = context;
 	const uint64_t now = platform_monotonic_ns();
 	struct recorded_run *run = &predict->runs[predict->run_count];
-	const bool has_passed = !outcome_is_failure(&contract->outcome) ||
-				contract->plan.tolerated >> contract->outcome.kind & 1;
 
-	if (has_passed && contract->is_live && predict->run_count < predict->options->runs &&
+	if (!contract_has_failed(contract) && contract->is_live &&
+		predict->run_count < predict->options->runs &&
 		predict_is_complete(predict, contract)) {
 		recorded_run_take(run, contract);
 		run->run_ns = now - predict->last_ns;

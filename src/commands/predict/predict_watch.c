@@ -33,9 +33,7 @@ bool predict_judge_run(const struct predict *predict, struct contract *contract,
 	predict_judge *judge, void *context)
 {
 	const char *program = predict->options->campaign.argv[0];
-	struct predict_trace trace = {
-		.has_failed = outcome_is_failure(&contract->outcome) &&
-			      !(contract->plan.tolerated >> contract->outcome.kind & 1)};
+	struct predict_trace trace = {.has_failed = contract_has_failed(contract)};
 	struct recorded_run run = {0};
 	struct symbols_memory memory;
 	bool is_shown = false;

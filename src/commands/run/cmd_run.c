@@ -175,7 +175,7 @@ const struct command command_run = {
 	       "Signals: SIGINT, SIGTERM and SIGHUP end the campaign. With --schedules 1 raddle passes them on "
 	       "to the program, together with SIGUSR1, SIGUSR2, SIGALRM, SIGQUIT, SIGCONT, SIGWINCH and "
 	       "the real-time signals. A second SIGINT or SIGTERM then ends both.\n"
-	       "Exit status: 0 no failure was found, 1 a failure was found, 2 raddle could not work.",
+	       "Exit status: 0 no failure was found, 1 a failure was found, 2 raddle could not work; the status of --skip-status: all runs ended with this status.",
 	.usage = "-- PROGRAM [ARG...]",
 	.options = run_options,
 	.operands = {OPERANDS_PROGRAM, offsetof(struct run_command, arguments.program),

@@ -216,7 +216,10 @@ static int run_summary_print_without_threads(
 		remedy = "";
 	}
 	(void)fprintf(stderr, "%s %s; it was run once: %s%s\n", report->options->argv[0], scope,
-		outcome_descriptions[outcome->kind].word, remedy);
+		campaign_is_skipped(report->options, result)
+			? "skipped"
+			: outcome_descriptions[outcome->kind].word,
+		remedy);
 	return result->total.findings ? EXIT_FAILURE_FOUND : EXIT_NOTHING_FOUND;
 }
 
@@ -304,6 +307,8 @@ int run_report_finish(struct run_report *report, const struct campaign_result *r
 		else
 			run_summary_print_nothing_found(report, result);
 	}
+	if (campaign_is_skipped(report->options, result))
+		status = (int)report->options->settings.skip_status;
 	run_report_release(report);
 	return status;
 }

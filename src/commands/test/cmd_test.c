@@ -20,6 +20,8 @@
 #define CASE_NS UINT64_C(1000000000)
 #define SUITE_LEAST_NS UINT64_C(60000000000)
 #define TIME_NOT_GIVEN UINT64_MAX
+/* The meaning of this status to automake and Meson; CTest's SKIP_RETURN_CODE is often the same. */
+#define SKIP_STATUS 77
 
 /* The first member is that of run_options.h. */
 struct test_arguments {
@@ -138,7 +140,8 @@ static int cmd_test_load(struct test_command *command, struct error *err)
 static void cmd_test_print_summary(const struct test_command *command)
 {
 	const struct test_suite *suite = &command->suite;
-	uint32_t failed = 0, depends = 0, single = 0, unchanged = 0, broken = 0, unrun = 0;
+	uint32_t failed = 0, depends = 0, single = 0, unchanged = 0, broken = 0, unrun = 0,
+		 skipped = 0;
 	uint64_t runs = 0;
 	const struct settings *settings = &command->explore.options->settings;
 	char number[32];
@@ -151,6 +154,7 @@ static void cmd_test_print_summary(const struct test_command *command)
 		single += test->state == CASE_SINGLE;
 		unchanged += test->state == CASE_UNCHANGED;
 		broken += test->state == CASE_BROKEN;
+		skipped += test->state == CASE_SKIPPED;
 		unrun += test->state == CASE_WAITING;
 		runs += test->state == CASE_UNCHANGED ? 0 : test->runs;
 	}
@@ -162,6 +166,8 @@ static void cmd_test_print_summary(const struct test_command *command)
 		(double)command->explore.elapsed_ns / 1e9, single);
 	if (unchanged)
 		(void)fprintf(stderr, ", %u unchanged", unchanged);
+	if (skipped)
+		(void)fprintf(stderr, ", %u skipped", skipped);
 	if (broken)
 		(void)fprintf(stderr, ", %u could not be run", broken);
 	if (unrun)
@@ -333,6 +339,7 @@ static int cmd_test_run_test(int argc, char **argv)
 	arguments.run.given = argv + 1;
 	options->workers = 0; /* all cores */
 	options->time_ns = TIME_NOT_GIVEN;
+	options->settings.skip_status = SKIP_STATUS;
 	options_parse(&command_test, argc, argv, &arguments);
 	arguments.listing.argv = arguments.run.program;
 	status = cmd_test_open_files(&arguments, &command, &list);

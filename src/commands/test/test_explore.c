@@ -170,6 +170,8 @@ static void test_explore_settle(
 		test->runs = 0;
 		test_explore_break(test,
 			"the program runs no test of this name; look for a filter in its environment or configuration");
+	} else if (campaign_is_skipped(slice->explore->options, result)) {
+		test->state = CASE_SKIPPED;
 	} else if (result->has_no_threads) {
 		test->state = CASE_SINGLE;
 		test->runs = 1;
@@ -245,9 +247,9 @@ static void test_explore_case(struct test_slice *slice, uint64_t left_ns)
 		options.restart = test->restart;
 	if (test->is_alone)
 		options.workers = 1;
+	options.has_real_clocks = test->has_real_clocks;
 	options.time_ns = test_explore_time(slice, left_ns);
 	test->novel = 0;
-	options.has_real_clocks = test->has_real_clocks;
 	test_explore_set_environment(test, true);
 	if (campaign_run(&options, &listener, &result, &err) < 0)
 		test_explore_break(test, err.text);

@@ -37,9 +37,10 @@ static const struct test_finding *test_junit_add_findings(
 	return first;
 }
 
-static void test_junit_fill(const struct test_suite *suite, uint32_t number, const char *store,
+static void test_junit_fill(const struct test_record *record, uint32_t number, const char *store,
 	struct report_case *out, struct strbuf *message, struct strbuf *text)
 {
+	const struct test_suite *suite = record->suite;
 	const struct test_case *test = &suite->cases[number];
 	const struct test_finding *first = test_junit_add_findings(suite, number, store, text);
 
@@ -47,6 +48,9 @@ static void test_junit_fill(const struct test_suite *suite, uint32_t number, con
 		strbuf_addf(message, "%s; ", first->title);
 	if (test->state == CASE_BROKEN)
 		strbuf_adds(message, test->error);
+	else if (test->state == CASE_SKIPPED)
+		strbuf_addf(message, "skipped itself: it ended with status %" PRIu32,
+			record->settings->skip_status);
 	else if (test->state == CASE_SINGLE)
 		strbuf_adds(message, "no threads: one run");
 	else if (test->runs)
@@ -64,7 +68,7 @@ static void test_junit_fill(const struct test_suite *suite, uint32_t number, con
 		out->result = REPORT_CASE_ERROR;
 	else if (first || test->failures)
 		out->result = REPORT_CASE_FAILED;
-	else if (!test->runs)
+	else if (!test->runs || test->state == CASE_SKIPPED)
 		out->result = REPORT_CASE_SKIPPED;
 	if (first)
 		out->type = outcome_descriptions[first->kind].word;
@@ -82,7 +86,7 @@ char *test_junit_make(const struct test_record *record, const char *store)
 	for (uint32_t i = 0; i < suite->count; i++) {
 		strbuf_init(&texts[2 * i]);
 		strbuf_init(&texts[2 * i + 1]);
-		test_junit_fill(suite, i, store, &cases[i], &texts[2 * i], &texts[2 * i + 1]);
+		test_junit_fill(record, i, store, &cases[i], &texts[2 * i], &texts[2 * i + 1]);
 	}
 	junit = report_suite_to_junit(&(struct report_suite){.name = name.text,
 		.cases = cases,

@@ -6,6 +6,7 @@
 
 #include "base/strbuf.h"
 #include "base/text_file.h"
+#include "base/visible.h"
 #include "cli/command.h"
 #include "commands/test/test_list.h"
 #include "commands/test/test_output.h"
@@ -58,6 +59,25 @@ static int test_listing_find_framework(struct test_listing *listing, struct erro
 	return 0;
 }
 
+/* Reports an empty list with the last line of `text`, which may hold the reason. */
+static int test_listing_refuse_empty(
+	const struct test_framework *framework, char *text, struct error *err)
+{
+	size_t length = strlen(text);
+	char *begin, *line;
+
+	while (length && text[length - 1] == '\n')
+		text[--length] = '\0';
+	begin = strrchr(text, '\n');
+	line = visible_text(begin ? begin + 1 : text, false);
+	(void)error_set(err, ERROR_NOTFOUND,
+		"the list of test cases is empty%s%s%s%s; is there a filter among the arguments?",
+		framework ? ", framework " : "", framework ? framework->title : "",
+		*line ? "; the program printed: " : "", line);
+	free(line);
+	return err->code;
+}
+
 static int test_listing_parse(
 	const struct test_listing *listing, struct test_suite *suite, struct error *err)
 {
@@ -83,11 +103,9 @@ static int test_listing_parse(
 		status = listing->file || listing->command
 				 ? test_list_names(text.text, suite, err)
 				 : framework->parse(text.text, suite, err);
-	strbuf_release(&text);
 	if (status == 0 && !suite->count)
-		return error_set(err, ERROR_NOTFOUND,
-			"the list of test cases is empty%s%s; is there a filter among the arguments?",
-			framework ? ", framework " : "", framework ? framework->title : "");
+		status = test_listing_refuse_empty(framework, text.text, err);
+	strbuf_release(&text);
 	return status;
 }
 

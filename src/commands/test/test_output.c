@@ -20,15 +20,14 @@
 /* A write beyond it kills the program: more than text_file_read() accepts. */
 #define OUTPUT_BYTES (UINT64_C(512) << 20)
 
-static void test_output_become(char *const *argv, char *const *environment, int output)
+static void test_output_become(char *const *argv, char *const *environment, int input, int output)
 {
 	const struct rlimit limit = {.rlim_cur = OUTPUT_BYTES, .rlim_max = OUTPUT_BYTES};
-	const int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
 	for (; environment && *environment; environment++)
 		(void)putenv(*environment);    /* without memory the program lists less */
 	(void)setrlimit(RLIMIT_FSIZE, &limit); /* fails if a lower limit holds */
-	if (input >= 0 && dup2(input, 0) >= 0 && dup2(output, 1) >= 0 && dup2(output, 2) >= 0)
+	if (dup2(input, 0) >= 0 && dup2(output, 1) >= 0 && dup2(output, 2) >= 0)
 		(void)execvp(argv[0], argv);
 	_exit(127);
 }
@@ -49,17 +48,22 @@ static bool test_output_wait(pid_t child, int *status)
 int test_output_of_program(
 	char *const *argv, char *const *environment, struct strbuf *out, struct error *err)
 {
+	const int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	int output, status = 0;
 	bool has_ended;
 	pid_t child;
 
+	if (input < 0)
+		return error_set(err, ERROR_IO, "/dev/null cannot be opened (%s); mount /dev",
+			strerror(errno));
 	children_init();
 	output = memfd_create("raddle-list", MFD_CLOEXEC);
 	child = output < 0 ? -1 : fork();
 	if (child == 0)
-		test_output_become(argv, environment, output);
+		test_output_become(argv, environment, input, output);
+	status = errno;
+	(void)close(input); /* nothing was written */
 	if (child < 0) {
-		status = errno;
 		if (output >= 0)
 			(void)close(output); /* the file lies in memory only */
 		return error_set(

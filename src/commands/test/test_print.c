@@ -42,6 +42,8 @@ static void test_print_add_kinds(const struct test_case *test, struct strbuf *ou
 {
 	if (test->state == CASE_BROKEN)
 		strbuf_addf(out, "error: %s", test->error);
+	if (test->state == CASE_SKIPPED)
+		strbuf_adds(out, "skipped");
 	for (unsigned kind = 0; kind < OUTCOME_KIND_COUNT; kind++)
 		if (test->kinds >> kind & 1)
 			strbuf_addf(out, "%s%s", out->length ? ", " : "",

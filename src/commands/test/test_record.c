@@ -69,6 +69,8 @@ static const char *test_record_word(const struct test_case *test)
 {
 	if (test->state == CASE_BROKEN)
 		return "error";
+	if (test->state == CASE_SKIPPED)
+		return "skipped";
 	if (test->kinds || test->failures)
 		return "failed";
 	if (test->state == CASE_UNCHANGED)
@@ -101,9 +103,9 @@ static json_t *test_record_case(const struct test_suite *suite, uint32_t number)
 	json_put(object, "depends_on_schedule",
 		test->failures ? json_boolean(test_case_depends_on_schedule(test)) : json_null());
 	json_put(object, "seconds", json_real((double)test->spent_ns / 1e9));
+	json_put(object, "real_clocks", json_boolean(test->has_real_clocks));
 	if (test->error)
 		json_put(object, "error", json_text(test->error));
-	json_put(object, "real_clocks", json_boolean(test->has_real_clocks));
 	for (uint32_t i = 0; i < suite->finding_count; i++)
 		for (uint32_t j = 0; j < suite->findings[i].case_count; j++)
 			if (suite->findings[i].cases[j] == number)
@@ -224,15 +226,16 @@ static bool test_record_load_case(struct test_suite *suite, const json_t *object
 	const double seconds = json_number_value(json_object_get(object, "seconds"));
 	struct test_case *test;
 
-	if (number == suite->count || !runs)
+	/* What a skipped case needs may be there now. */
+	if (number == suite->count || !runs || state == CASE_SKIPPED)
 		return false;
 	test = &suite->cases[number];
 	test->runs = runs;
 	test->failures = test_record_count(object, "failures");
+	test->has_real_clocks = json_is_true(json_object_get(object, "real_clocks"));
 	/* a time that no number of nanoseconds can express counts as none */
 	test->spent_ns = seconds > 0 && seconds < 1e9 ? (uint64_t)(seconds * 1e9) : 0;
 	test->state = since					       ? CASE_UNCHANGED
-	test->has_real_clocks = json_is_true(json_object_get(object, "real_clocks"));
 		      : state == CASE_SINGLE || state == CASE_COMPLETE ? (enum test_case_state)state
 								       : CASE_LIVE;
 	return true;

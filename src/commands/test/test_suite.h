@@ -18,7 +18,8 @@ enum test_case_state {
 	CASE_SINGLE,	/* creates no thread: it was run once */
 	CASE_COMPLETE,	/* all its orders, or all its schedules, were executed */
 	CASE_UNCHANGED, /* --since: explored earlier with the same bytes, and without a finding */
-	CASE_BROKEN	/* raddle cannot run it: `error` */
+	CASE_BROKEN,	/* raddle cannot run it: `error` */
+	CASE_SKIPPED	/* its runs end with the status that means "does not apply here" */
 };
 
 struct test_case {

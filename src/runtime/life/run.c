@@ -232,19 +232,13 @@ static uint64_t run_digest(const struct schedule *schedule, const struct outcome
 		hash_pair(outcome->step, end));
 }
 
-static bool run_is_failure(const struct contract *contract)
-{
-	return outcome_is_failure(&contract->outcome) &&
-	       !(contract->plan.tolerated >> contract->outcome.kind & 1);
-}
-
 /* Returns contract_run.known of the run. */
 static uint32_t run_find_known(const struct contract *contract)
 {
 	const struct contract_plan *plan = &contract->plan;
 	uint64_t key;
 
-	if (!plan->known_count || !contract->is_live || !run_is_failure(contract))
+	if (!plan->known_count || !contract->is_live || !contract_has_failed(contract))
 		return 0;
 	key = failure_run_key(
 		&contract->outcome, contract->stalls.count || contract->delayed.count);
@@ -266,7 +260,7 @@ static void run_note(struct contract *contract, uint64_t digest)
 		.threads = (uint16_t)run_thread_count(contract),
 		.known = (uint16_t)contract->known_failure,
 		.outcome = (uint8_t)contract->outcome.kind,
-		.is_failure = run_is_failure(contract)};
+		.is_failure = contract_has_failed(contract)};
 	runtime_note_races(run);
 }
 
@@ -319,7 +313,7 @@ bool runtime_account_run(void)
 	}
 	contract->known_failure = run_find_known(contract);
 	run_note(contract, digest);
-	if (!run_is_failure(contract))
+	if (!contract_has_failed(contract))
 		return false;
 	totals->failures++;
 	if (contract->known_failure)
