@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 #include "model/ids.h"
 #include "model/view.h"
@@ -46,6 +47,11 @@ struct memory_access {
 /* Makes the scheduling point before the access, if the variable is a point. The call has no effect
  * before the first thread creation, in a forked child, and inside the runtime. */
 void memory_access(const struct memory_access *access);
+
+/* Reports the accesses to the buffers of a read or write that has transferred `result` bytes, in a
+ * program built with -fsanitize=thread. A build by raddle-cc reports them at the call. */
+void memory_note_transfer(
+	bool is_read, const struct iovec *vector, int count, long result, uint64_t site);
 
 /* Notes that the race detector suppressed a race here: from the next run on, accesses to the
  * variable are points in any mode. */

@@ -132,3 +132,18 @@ void tsan_reached(
 	};
 	memory_access(&access);
 }
+
+void memory_note_transfer(
+	bool is_read, const struct iovec *vector, int count, long result, uint64_t site)
+{
+	size_t left = runtime.has_tsan_calls && result > 0 ? (size_t)result : 0;
+
+	for (int i = 0; i < count && left; i++) {
+		const size_t bytes = left < vector[i].iov_len ? left : vector[i].iov_len;
+
+		if (bytes)
+			tsan_reached(vector[i].iov_base, bytes,
+				is_read ? SITE_RANGE_WRITE : SITE_RANGE_READ, SITE_RELAXED, site);
+		left -= bytes;
+	}
+}

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "runtime/interpose.h"
+#include "runtime/memory.h"
 #include "runtime/libc/system_calls.h"
 #include "runtime/libc/world.h"
 
@@ -100,26 +101,34 @@ static bool fd_is_odd_vector(const struct iovec *vector, int count)
 	return !bytes;
 }
 
+/* Returns what the interposed function returns. */
+static ssize_t fd_conclude(
+	enum op_kind kind, const struct iovec *vector, int count, long result, uint64_t site)
+{
+	memory_note_transfer(kind == OP_FD_READ, vector, count, result, site);
+	return interpose_result(result);
+}
+
 static ssize_t fd_read_from(int fd, void *buffer, size_t size, uint64_t site)
 {
 	struct iovec vector = {.iov_base = buffer, .iov_len = size};
+	long result;
 
 	if (!size || !fd_is_scheduled(fd, OP_FD_READ)) {
-		long result;
-
 		runtime_test_cancel();
 		result = target_call(SYS_read, fd, buffer, size);
 		if (result == sizeof(uint64_t))
 			timerfd_was_read(fd, &vector);
 		fd_randomise(fd, &vector, 1, result);
 		runtime_pass(site);
-		return interpose_result(result);
+	} else {
+		result = fd_transfer_at_point(OP_FD_READ, fd, &vector, 1, site);
 	}
-	return interpose_result(fd_transfer_at_point(OP_FD_READ, fd, &vector, 1, site));
+	return fd_conclude(OP_FD_READ, &vector, 1, result, site);
 }
 
 /* Writes without a scheduling point. A SIGPIPE is delivered before the write returns. */
-static ssize_t fd_write_plainly(long number, int fd, const void *what, size_t size, uint64_t site)
+static long fd_write_plainly(long number, int fd, const void *what, size_t size, uint64_t site)
 {
 	long result;
 
@@ -128,16 +137,17 @@ static ssize_t fd_write_plainly(long number, int fd, const void *what, size_t si
 	if (result == -EPIPE)
 		(void)signals_deliver_now();
 	runtime_pass(site);
-	return interpose_result(result);
+	return result;
 }
 
 static ssize_t fd_write_to(int fd, const void *buffer, size_t size, uint64_t site)
 {
 	struct iovec vector = {.iov_base = (void *)buffer, .iov_len = size};
+	const long result = !size || !fd_is_scheduled(fd, OP_FD_WRITE)
+				    ? fd_write_plainly(SYS_write, fd, buffer, size, site)
+				    : fd_transfer_at_point(OP_FD_WRITE, fd, &vector, 1, site);
 
-	if (!size || !fd_is_scheduled(fd, OP_FD_WRITE))
-		return fd_write_plainly(SYS_write, fd, buffer, size, site);
-	return interpose_result(fd_transfer_at_point(OP_FD_WRITE, fd, &vector, 1, site));
+	return fd_conclude(OP_FD_WRITE, &vector, 1, result, site);
 }
 
 INTERPOSED(ssize_t, read, (int fd, void *buffer, size_t size),
@@ -147,25 +157,30 @@ INTERPOSED(ssize_t, write, (int fd, const void *buffer, size_t size),
 
 EXPORT ssize_t readv(int fd, const struct iovec *vector, int count)
 {
+	long result;
+
 	ENTER();
 	if (!fd_is_scheduled(fd, OP_FD_READ) || fd_is_odd_vector(vector, count)) {
-		long result;
-
 		runtime_test_cancel();
 		result = target_call(SYS_readv, fd, vector, count);
 		fd_randomise(fd, vector, count, result);
 		runtime_pass(CALL_SITE);
-		return interpose_result(result);
+	} else {
+		result = fd_transfer_at_point(OP_FD_READ, fd, vector, count, CALL_SITE);
 	}
-	return interpose_result(fd_transfer_at_point(OP_FD_READ, fd, vector, count, CALL_SITE));
+	return fd_conclude(OP_FD_READ, vector, count, result, CALL_SITE);
 }
 
 EXPORT ssize_t writev(int fd, const struct iovec *vector, int count)
 {
+	long result;
+
 	ENTER();
 	if (!fd_is_scheduled(fd, OP_FD_WRITE) || fd_is_odd_vector(vector, count))
-		return fd_write_plainly(SYS_writev, fd, vector, (size_t)count, CALL_SITE);
-	return interpose_result(fd_transfer_at_point(OP_FD_WRITE, fd, vector, count, CALL_SITE));
+		result = fd_write_plainly(SYS_writev, fd, vector, (size_t)count, CALL_SITE);
+	else
+		result = fd_transfer_at_point(OP_FD_WRITE, fd, vector, count, CALL_SITE);
+	return fd_conclude(OP_FD_WRITE, vector, count, result, CALL_SITE);
 }
 
 ssize_t __read_chk(int fd, void *buffer, size_t size, size_t capacity);
