@@ -122,7 +122,7 @@ struct campaign {
 	struct {
 		enum clocks_state state;
 		enum outcome_kind kind; /* of the first run */
-		uint64_t until_ns;	/* the trial ends */
+		uint64_t begun_ns;	/* when the trial began */
 	} clocks;
 	/* notices that the user has received; each is given once */
 	struct {

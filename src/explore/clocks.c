@@ -12,7 +12,8 @@
 #include "explore/scheme.h"
 #include "platform/platform.h"
 
-/* Limit of the run with real clocks: its sleeps take their time. */
+/* Limit of the run with real clocks, whose sleeps take their time. A time budget of less gives it
+ * one half. */
 #define CLOCKS_TRIAL_NS UINT64_C(10000000000)
 
 /* Crashes, deadlocks and races are failures whatever the clock shows. */
@@ -38,14 +39,10 @@ static bool clocks_may_be_tried(
 static int clocks_repeat(struct campaign *campaign, struct campaign_worker *worker,
 	bool without_virtual_time, struct error *err)
 {
-	const uint64_t now_ns = platform_monotonic_ns();
-	const uint64_t left_ns = campaign->times.deadline_ns - now_ns;
 	struct worker before = worker->worker;
 	int result;
 
 	campaign->program.settings.without_virtual_time = without_virtual_time;
-	campaign->clocks.until_ns =
-		now_ns + (left_ns / 2 < CLOCKS_TRIAL_NS ? left_ns / 2 : CLOCKS_TRIAL_NS);
 	for (uint32_t i = 0; i < campaign->worker_count; i++)
 		campaign->workers[i].worker.contract->plan.without_virtual_time =
 			without_virtual_time;
@@ -60,9 +57,20 @@ static int clocks_repeat(struct campaign *campaign, struct campaign_worker *work
 	return result < 0 ? result : 1;
 }
 
+/* Returns the time of the trial. Like an investigation it does not use up the time budget. */
+static uint64_t clocks_trial_ns(const struct campaign *campaign)
+{
+	const uint64_t time_ns = campaign->options->time_ns;
+
+	return time_ns && time_ns < CLOCKS_TRIAL_NS ? time_ns / 2 : CLOCKS_TRIAL_NS;
+}
+
 static int clocks_try(struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
 	campaign->clocks.state = CLOCKS_ON_TRIAL;
+	campaign->clocks.begun_ns = platform_monotonic_ns();
+	if (campaign->options->time_ns)
+		campaign->times.deadline_ns += clocks_trial_ns(campaign);
 	campaign->clocks.kind = (enum outcome_kind)worker->worker.contract->outcome.kind;
 	return clocks_repeat(campaign, worker, true, err);
 }
@@ -70,7 +78,11 @@ static int clocks_try(struct campaign *campaign, struct campaign_worker *worker,
 static int clocks_decide(struct campaign *campaign, struct campaign_worker *worker, bool has_failed,
 	struct error *err)
 {
+	const uint64_t taken_ns = platform_monotonic_ns() - campaign->clocks.begun_ns;
+
 	campaign->clocks.state = CLOCKS_DECIDED;
+	if (campaign->options->time_ns && taken_ns < clocks_trial_ns(campaign))
+		campaign->times.deadline_ns -= clocks_trial_ns(campaign) - taken_ns;
 	if (has_failed)
 		return clocks_repeat(campaign, worker, false, err);
 	campaign->result->has_real_clocks = true;
@@ -104,7 +116,7 @@ int clocks_end_trial(struct campaign *campaign, struct error *err)
 	int result;
 
 	if (campaign->clocks.state != CLOCKS_ON_TRIAL ||
-		platform_monotonic_ns() < campaign->clocks.until_ns)
+		platform_monotonic_ns() < campaign->clocks.begun_ns + clocks_trial_ns(campaign))
 		return 0;
 	worker_kill(&campaign->workers->worker);
 	result = clocks_decide(campaign, campaign->workers, true, err);
