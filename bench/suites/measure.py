@@ -10,7 +10,7 @@ import time
 
 # options and targets: of the build; programs: paths in the build; folder: where they run, {build} or {source};
 # names: a command that prints the names of the cases; select: the arguments of a case; seconds: for all its
-# programs; raddle: its options; skipped: the exit status of a case that natively does not apply; tsan: also built with -fsanitize=thread.
+# programs; skipped: the exit status of a case that does not apply, if not 77; tsan: also built with -fsanitize=thread.
 PACKAGES = {
     "spdlog": dict(
         runner="Catch2", seconds=60, folder="{build}/tests", programs=["tests/spdlog-utests"],
@@ -29,10 +29,10 @@ PACKAGES = {
         select="{}", options="-DEVENT__DISABLE_OPENSSL=ON -DEVENT__DISABLE_MBEDTLS=ON -DEVENT__LIBRARY_TYPE=STATIC "
         "-DEVENT__DISABLE_BENCHMARK=ON -DEVENT__DISABLE_SAMPLES=ON"),
     "zeromq3": dict(
-        runner="Unity, programs", folder="{build}", programs=["bin/test_*"], skipped=77,
+        runner="Unity, programs", folder="{build}", programs=["bin/test_*"],
         options="-DBUILD_TESTS=ON -DWITH_PERF_TOOL=OFF -DBUILD_STATIC=OFF"),
     "czmq": dict(
-        runner="its own", seconds=60, folder="{build}", programs=["czmq_selftest"], raddle=["--no-virtual-time"], select="-t {}",
+        runner="its own", seconds=60, folder="{build}", programs=["czmq_selftest"], select="-t {}",
         names="{program} -l | sed -n 's/^ *\\(z[a-z0-9_]*\\) .*/\\1/p'", options="-DCMAKE_C_FLAGS_RELWITHDEBINFO=-g"),  # its asserts are the tests
     "onetbb": dict(
         runner="doctest", folder="{build}", options="-DTBB_STRICT=OFF",
@@ -76,7 +76,7 @@ def explore(arguments, package, program, build, seconds, options):
 
 
 def is_skipped(spec, case):
-    return case["native"] == spec.get("skipped", 0) != 0
+    return case["native"] == spec.get("skipped", 77)
 
 
 def describe_differences(package, form, suites):
@@ -88,8 +88,8 @@ def describe_differences(package, form, suites):
                 titles.setdefault(name, []).append(finding["title"])
         for case in suite["cases"]:
             result, native = case["result"], case["native"]
-            if case["result"] == "not run" or is_skipped(spec, case) or (result == "passed" and native == 0) or (
-                    result == "failed" and native and not case["depends_on_schedule"]):
+            if result == ("skipped" if is_skipped(spec, case) else "passed" if native == 0 else "failed") and not case[
+                    "depends_on_schedule"] or result == "not run":
                 continue
             text = case.get("error") or "; ".join(titles.get(case["name"], [])) or result
             if result == "failed":
@@ -106,15 +106,15 @@ def measure(arguments, package, form):
     total = spec.get("seconds", 30) * (10 if arguments.full == "1" else 1)
     begun = time.monotonic()
     seconds = max(1, total // len(programs))
-    options = spec.get("raddle", []) + ([] if form == "plain" else ["--fail-on", "race"])
+    options = ["--skip-status", str(spec.get("skipped", 77))] + ([] if form == "plain" else ["--fail-on", "race"])
     suites = [explore(arguments, package, program, build, seconds, options) for program in programs]
     cases = [case for suite in suites for case in suite["cases"]]
     print(f"{package} {form}: {time.monotonic() - begun:.0f} s with the native runs", file=sys.stderr)
     native = [case for case in cases if case["native"] and not is_skipped(spec, case)]
-    failed = [case for case in cases if case["result"] == "failed" and not is_skipped(spec, case)]
+    failed = [case for case in cases if case["result"] == "failed"]
     depending = sum(case["depends_on_schedule"] is True for case in failed)
     row = [package, form, spec["runner"], len(cases), sum(case["state"] in (1, 3) for case in cases),
-           sum(is_skipped(spec, case) for case in cases), len(native), len(failed) - depending, depending,
+           sum(case["result"] == "skipped" for case in cases), len(native), len(failed) - depending, depending,
            sum(case["result"] in ("error", "not run") for case in cases),
            f"{sum(case['schedules'] for case in cases):,}", f"{sum(suite['seconds'] for suite in suites):.0f} s"]
     return row, list(describe_differences(package, "" if form == "plain" else f" ({form})", suites))
