@@ -84,6 +84,9 @@ static int cmd_run_explore(struct run_command *command)
 	report.given = arguments->given;
 	report.program = arguments->program;
 	report.store = arguments->store;
+	/* As a launcher of tests: its caller reads the output of a program that only lists them. */
+	if (arguments->is_quiet && !arguments->is_json && !options->show_output)
+		options->output = &report.output;
 	if (cmd_run_campaign(command, &report, &result, &is_member, &err) < 0) {
 		status = command_fail("%s", err.text);
 		if (report.last_id[0] && !report.is_json)

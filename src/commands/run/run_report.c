@@ -20,12 +20,14 @@ void run_report_init(struct run_report *report, const struct campaign_options *o
 		.is_quiet = is_quiet,
 	};
 	strbuf_init(&report->findings);
+	strbuf_init(&report->output);
 }
 
 void run_report_release(struct run_report *report)
 {
 	terminal_clear_live();
 	strbuf_release(&report->findings);
+	strbuf_release(&report->output);
 	free(report->last_fallback);
 }
 

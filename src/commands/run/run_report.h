@@ -14,6 +14,7 @@ struct run_report {
 	bool is_json;
 	bool is_quiet;
 	struct strbuf findings; /* JSON texts with commas between them */
+	struct strbuf output;	/* of a program without threads, with --quiet */
 	char last_id[32];    /* id of the last finding, or of the one that shows it; empty: none */
 	char *last_fallback; /* its fallback store, owned; NULL: none */
 	/* the last finding is an access that this model permits, and no run has shown to fail;

@@ -215,6 +215,8 @@ static int run_summary_print_without_threads(
 	} else if (report->repeatable) {
 		remedy = "";
 	}
+	if (!result->total.findings)
+		(void)fwrite(report->output.text, 1, report->output.length, stdout);
 	(void)fprintf(stderr, "%s %s; it was run once: %s%s\n", report->options->argv[0], scope,
 		campaign_is_skipped(report->options, result)
 			? "skipped"
