@@ -66,6 +66,8 @@ struct campaign_options {
 	 * program shows which ones do not work (0: none) */
 	enum contract_restart restart;
 	bool has_real_clocks; /* an earlier campaign has shown that the program needs them */
+	/* if the first run fails, it is made with the real clocks, too (clocks.c) */
+	bool tries_real_clocks;
 	struct settings settings;
 	/* patterns (chosen.h): accesses to only these variables are scheduling points; NULL means
 	 * all */

@@ -29,8 +29,8 @@ static bool clocks_may_be_tried(
 {
 	const struct campaign_options *options = campaign->options;
 
-	return !campaign->program.settings.without_virtual_time && !options->forwards_signals &&
-	       !options->show_output && !options->remote && !campaign->listener->more_runs &&
+	return options->tries_real_clocks && !campaign->program.settings.without_virtual_time &&
+	       !options->forwards_signals && !options->show_output &&
 	       !worker->worker.contract->stalls.count &&
 	       (!worker->worker.contract->is_live || campaign->scheme->has_independent_runs);
 }

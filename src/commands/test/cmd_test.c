@@ -340,6 +340,7 @@ static int cmd_test_run_test(int argc, char **argv)
 	options->workers = 0; /* all cores */
 	options->time_ns = TIME_NOT_GIVEN;
 	options->settings.skip_status = SKIP_STATUS;
+	options->tries_real_clocks = true;
 	options_parse(&command_test, argc, argv, &arguments);
 	arguments.listing.argv = arguments.run.program;
 	status = cmd_test_open_files(&arguments, &command, &list);
