@@ -173,6 +173,7 @@ struct engine_thread {
 	uint8_t store_buffer; /* number of its store buffer, from 1; 0: none */
 	uint16_t steps;	      /* ops performed, modulo 2^16 */
 	const void *last_address;
+	uint64_t last_site; /* of its last op */
 	const void *failed_address;
 	uint64_t last_moved; /* step of the last op, for fairness */
 	uint64_t wait_ns;    /* length of the pending timed wait at its beginning */

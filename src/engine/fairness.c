@@ -209,6 +209,7 @@ void engine_note_op(struct engine_thread *self, const struct engine_op *op)
 		self->tries_in_row = 0;
 	self->was_unproductive = false;
 	self->last_address = op->address;
+	self->last_site = op->site;
 }
 
 void engine_spin_point(uint64_t site)

@@ -1,5 +1,5 @@
 /* An investigation as a whole. If a schedule fails likewise in the plain layout (model/layout.h), the
- * finding gets that one. */
+ * finding gets that one; if a run without wake points does, the finding gets that run. */
 #include "investigate/investigate_internal.h"
 
 #include <stdlib.h>
@@ -56,9 +56,12 @@ int investigate(struct investigation *investigation, struct failure *failure,
 	const struct settings *const settings = investigation->probe.settings;
 	const struct memory_view *const memory = investigation->probe.memory;
 	struct memory_view learnt = {0};
-	struct settings plain;
-	int result = investigate_plain_layout(investigation, failure, &plain, err);
+	struct settings own = *settings, plain;
+	int result = investigate_wake_points(investigation, failure, &own, err);
 
+	investigation->probe.settings = &own;
+	if (result == 0)
+		result = investigate_plain_layout(investigation, failure, &plain, err);
 	if (result == 0)
 		result = investigate_with_accesses(investigation, failure, &learnt, err);
 	if (result == 0 || result == ERROR_INTERRUPTED)

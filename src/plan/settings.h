@@ -21,6 +21,8 @@ struct settings {
 	uint64_t random_seed; /* seed of the random numbers that the system gives to the target */
 	bool has_spurious_wakeups;
 	uint64_t stall_ns; /* limit of the stalls of a run (model/stall.h) */
+	/* of the runs of unmodified binaries; the schedule of a finding says whether it has them */
+	enum contract_wake_points wake_points;
 	enum memory_model memory_model;
 	uint32_t weak_limit;	  /* as in engine_run */
 	bool has_forked_children; /* raddle also schedules the threads of forked children */

@@ -82,14 +82,16 @@ static bool interleaving_rows_is_same_call(const struct report_style *style,
 	       !strcmp(step->where.file, before->where.file);
 }
 
-/* Returns whether pthread_create returns before anything else has happened. */
+/* Returns whether the thread returns from pthread_create, or passes a wake point, before anything else has
+ * happened. */
 static bool interleaving_rows_is_plain_return(const struct finding *finding, uint32_t number)
 {
 	const struct finding_step *step = &finding->steps[number];
 
-	return !strcmp(step->verb, op_descriptions[OP_THREAD_CREATED].verb) &&
-	       !strcmp(step[-1].verb, op_descriptions[OP_THREAD_CREATE].verb) && !step->is_switch &&
-	       !interleaving_rows_is_key(finding, number);
+	return (!strcmp(step->verb, op_descriptions[OP_GO_ON].verb) ||
+		       (!strcmp(step->verb, op_descriptions[OP_THREAD_CREATED].verb) &&
+			       !strcmp(step[-1].verb, op_descriptions[OP_THREAD_CREATE].verb))) &&
+	       !step->is_switch && !interleaving_rows_is_key(finding, number);
 }
 
 static bool interleaving_rows_is_read(const struct finding_step *step)

@@ -21,6 +21,7 @@ enum pattern {
 	PATTERN_CHANGED,   /* read, write, read at another place */
 	PATTERN_SEEN,	   /* write, read, write */
 	PATTERN_REENTERED, /* unlock, lock, lock */
+	PATTERN_LEFT,	   /* unlock, lock, and what follows the unlock */
 	PATTERN_NONE
 };
 
@@ -124,13 +125,17 @@ static void cause_preemption_collect(
 	}
 }
 
-static enum pattern cause_preemption_pattern(
-	const struct finding_source *source, const struct interruption *item)
+static enum pattern cause_preemption_pattern(const struct finding_source *source,
+	const struct preemption *preemption, const struct interruption *item)
 {
 	const struct trace_event *before = &source->events[item->before], *after;
 
 	if (item->after == NO_EVENT)
-		return PATTERN_NONE;
+		return cause_preemption_releases(before) && item->written != NO_EVENT &&
+				       preemption->end < source->event_count &&
+				       source->events[preemption->end].kind == OP_GO_ON
+			       ? PATTERN_LEFT
+			       : PATTERN_NONE;
 	after = &source->events[item->after];
 	if (!builder_is_access(before))
 		return item->written != NO_EVENT && cause_preemption_releases(before) &&
@@ -154,6 +159,7 @@ static void cause_preemption_add(const struct builder *builder, const struct pre
 {
 	const struct trace_event *events = builder->source->events;
 	const uint64_t between = pattern == PATTERN_SEEN ? item->read : item->written;
+	const uint64_t after = pattern == PATTERN_LEFT ? preemption->end : item->after;
 	const struct {
 		const char *before, *between, *after;
 	} words[] = {
@@ -162,7 +168,9 @@ static void cause_preemption_add(const struct builder *builder, const struct pre
 		[PATTERN_CHANGED] = {"reads", "writes", "again reads"},
 		[PATTERN_SEEN] = {"writes", "reads", "again writes"},
 		[PATTERN_REENTERED] = {"unlocks", op_descriptions[events[between].kind].verb,
-			op_descriptions[events[item->after].kind].verb},
+			op_descriptions[events[after].kind].verb},
+		[PATTERN_LEFT] = {"unlocks", op_descriptions[events[between].kind].verb,
+			"continues without"},
 	};
 	char *object = builder_event_object(builder, &events[item->before]);
 
@@ -175,7 +183,7 @@ static void cause_preemption_add(const struct builder *builder, const struct pre
 	strbuf_adds(cause, "\n");
 	builder_add_access(builder, between, words[pattern].between, NULL, cause);
 	strbuf_adds(cause, "\n");
-	builder_add_access(builder, item->after, words[pattern].after, NULL, cause);
+	builder_add_access(builder, after, words[pattern].after, NULL, cause);
 	if (pattern == PATTERN_LOST)
 		strbuf_addf(cause, " without having read what %s wrote",
 			builder_thread(builder, (struct thread_id){events[between].thread}));
@@ -194,8 +202,8 @@ static bool cause_preemption_describe(
 
 	cause_preemption_collect(builder->source, preemption);
 	for (uint32_t i = 0; i < preemption->count; i++) {
-		const enum pattern pattern =
-			cause_preemption_pattern(builder->source, &preemption->items[i]);
+		const enum pattern pattern = cause_preemption_pattern(
+			builder->source, preemption, &preemption->items[i]);
 
 		if (pattern < best_pattern) {
 			best_pattern = pattern;

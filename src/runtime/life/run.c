@@ -125,6 +125,26 @@ static void run_announce(struct contract *contract, uint64_t number)
 	contract->is_live = 1;
 }
 
+static bool run_is_searching(struct contract *contract)
+{
+	const struct strategy *strategy = run_strategy(contract);
+
+	return strategy->is_searching ? strategy->is_searching(run_strategy_state(contract))
+				      : strategy->search.is_exhausted != NULL;
+}
+
+/* Returns whether this run has wake points, after the strategy has begun the run: the second and fourth
+ * of each STALL_RUNS runs. An exhaustive search changes the order of steps, and thereby whether an
+ * operation wakes a thread. */
+static bool run_has_wake_points(struct contract *contract, uint64_t number)
+{
+	const uint32_t wake_points = contract->plan.wake_points;
+
+	if (contract->has_memory_sites || wake_points != WAKE_POINTS_IN_PART)
+		return !contract->has_memory_sites && wake_points == WAKE_POINTS_ALWAYS;
+	return number % STALL_RUNS % 2 && !run_is_searching(contract);
+}
+
 /* The limit of a run with stalls takes STALL_LIMITS values in turn. The shortest comes first, because
  * short stalls are more probable on a real machine. */
 #define STALL_LIMITS 5
@@ -135,14 +155,11 @@ static void run_announce(struct contract *contract, uint64_t number)
 static uint64_t run_stall_ns(struct contract *contract, uint64_t number)
 {
 	const struct contract_plan *plan = &contract->plan;
-	const struct strategy *strategy = run_strategy(contract);
 	uint64_t limit_ns = STALL_LIMIT_FIRST_NS;
 
 	if (plan->stall_ns == STALL_ANY || plan->without_virtual_time)
 		return plan->without_virtual_time ? 0 : STALL_ANY;
-	if (number % STALL_RUNS != STALL_RUNS - 1 ||
-		(strategy->is_searching ? strategy->is_searching(run_strategy_state(contract))
-					: strategy->search.is_exhausted != NULL))
+	if (number % STALL_RUNS != STALL_RUNS - 1 || run_is_searching(contract))
 		return 0;
 	for (uint64_t i = number / STALL_RUNS % STALL_LIMITS; i; i--)
 		limit_ns *= 10;
@@ -187,6 +204,7 @@ void runtime_begin_run(uint64_t number, struct history *history)
 		run.strategy->begin_run(run.strategy_state, run.seed);
 	}
 	run.stall_ns = run_stall_ns(contract, number);
+	contract->has_wake_points = run_has_wake_points(contract, number);
 	run_announce(contract, number);
 	if (record_is_on())
 		record_go_live();

@@ -273,7 +273,7 @@ void focus_begin_run(void)
 {
 	const struct contract_memory *memory = sites_memory();
 
-	focus_is_on = memory && memory->is_partial;
+	focus_is_on = runtime.contract->has_wake_points || (memory && memory->is_partial);
 }
 
 void focus_left(const char *unused)
@@ -285,6 +285,6 @@ void focus_left(const char *unused)
 		runtime.is_forked_child || runtime.is_run_over)
 		return;
 	error = errno;
-	engine_point(OP_GO_ON, NULL, memory_last_site());
+	engine_point(OP_GO_ON, NULL, engine_current()->last_site);
 	errno = error;
 }
