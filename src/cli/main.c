@@ -170,10 +170,27 @@ static void main_open_standard_files(void)
 			_exit(EXIT_CANNOT_WORK); /* no stream is left for a report */
 }
 
+static void main_pass_over(int number)
+{
+	(void)number; /* the call that exceeds the limit fails */
+}
+
+/* A file beyond `ulimit -f` then is an error with a message. A handler, unlike SIG_IGN, does not reach
+ * the programs that raddle executes. */
+static void main_outlive_file_limit(void)
+{
+	const struct sigaction action = {.sa_handler = main_pass_over, .sa_flags = SA_RESTART};
+	struct sigaction old;
+
+	if (sigaction(SIGXFSZ, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+		(void)sigaction(SIGXFSZ, &action, NULL); /* valid: cannot fail */
+}
+
 int main(int argc, char **argv)
 {
 	main_open_standard_files();
 	inherited_note();
+	main_outlive_file_limit();
 	output_install();
 	argp_err_exit_status = EXIT_CANNOT_WORK;
 	if (argc > 0 && main_compiler_named(argv[0]))

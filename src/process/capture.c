@@ -15,7 +15,8 @@ int capture_open(struct capture *capture, struct error *err)
 	int file = memfd_create("raddle-output", MFD_CLOEXEC);
 
 	if (file < 0)
-		return error_set(err, ERROR_IO, "no memory file for the target's output (%s)",
+		return error_set(err, ERROR_IO,
+			"no memory file for the target's output (%s); raise ulimit -n",
 			strerror(errno));
 	/* A file that the target opens again must append as well. */
 	(void)fcntl(file, F_SETFL, O_APPEND); /* cannot fail on a memory file */

@@ -9,6 +9,7 @@
  */
 #include "store/store.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -66,6 +67,8 @@ int store_error(struct store *store, const char *doing, struct error *err)
 		break;
 	case SQLITE_CANTOPEN:
 		cause = strerror(sqlite3_system_errno(store->database));
+		if (sqlite3_system_errno(store->database) == EMFILE)
+			remedy = "raise ulimit -n";
 		break;
 	case SQLITE_BUSY:
 		cause = "another raddle keeps it locked";

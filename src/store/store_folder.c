@@ -91,6 +91,8 @@ static int store_folder_error(const char *doing, const char *path, struct error 
 			"a store has folders of its own there, no symbolic links and no files: move it away";
 	else if (cause == ENOENT)
 		remedy = "make the folder around it first";
+	else if (cause == EMFILE)
+		remedy = "raise ulimit -n";
 	else if (cause == EIO)
 		remedy = "check the disk";
 	return error_set(

@@ -25,17 +25,25 @@
 /* Interval of checks for the end of a process, which rings no doorbell. */
 #define ENDING_NS UINT64_C(500000)
 
+static const char *worker_remedy(const char *path, int number)
+{
+	if (number == EMFILE)
+		return "; raise ulimit -n";
+	return number == ENOENT && strncmp(path, "/dev/", 5) == 0 ? "; mount /dev" : "";
+}
+
 static int worker_open_files(struct worker *worker, struct error *err)
 {
 	const char *input = worker->params.input ? worker->params.input : "/dev/null";
 
 	worker->input = open(input, O_RDONLY | O_CLOEXEC);
 	if (worker->input < 0)
-		return error_set(err, ERROR_IO, "standard input %s cannot be opened (%s)", input,
-			strerror(errno));
+		return error_set(err, ERROR_IO, "standard input %s cannot be opened (%s)%s", input,
+			strerror(errno), worker_remedy(input, errno));
 	worker->null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (worker->null < 0)
-		return error_set(err, ERROR_IO, "/dev/null cannot be opened (%s)", strerror(errno));
+		return error_set(err, ERROR_IO, "/dev/null cannot be opened (%s)%s",
+			strerror(errno), worker_remedy("/dev/null", errno));
 	if (worker->params.output == OUTPUT_DISCARD && !worker->params.check)
 		return 0;
 	if (capture_open(&worker->capture, err) < 0)
