@@ -194,7 +194,8 @@ bool builder_values_cause(const struct builder *builder, struct strbuf *cause);
 /* ---- cause_preemption.c ---- */
 
 /* Adds what another thread changed while a thread was preempted, if the trace shows it. */
-void builder_preemption_cause(const struct builder *builder, struct strbuf *cause);
+void builder_preemption_cause(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
 
 /* ---- weak.c ---- */
 

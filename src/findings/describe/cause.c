@@ -294,14 +294,15 @@ static void cause_add_destroyed_lock(
 }
 
 /* Adds where a wrong value came from, for failures that the program itself reports. */
-static void cause_add_values(const struct builder *builder, struct strbuf *cause)
+static void cause_add_values(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
 {
 	const enum outcome_kind kind = builder->finding->kind;
 	const bool has_line = kind == OUTCOME_CRASH || kind == OUTCOME_ABORT;
 
 	if ((has_line || kind == OUTCOME_EXIT) &&
 		!(has_line && builder_values_cause(builder, cause)))
-		builder_preemption_cause(builder, cause);
+		builder_preemption_cause(builder, cause, remedy);
 }
 
 void builder_fill_cause(struct builder *builder)
@@ -337,7 +338,7 @@ void builder_fill_cause(struct builder *builder)
 	builder_delayed_stores_cause(builder, &cause, &remedy);
 	/* With a delayed store, the last write of a trace is not the one that is read. */
 	if (cause.length == stalls_end)
-		cause_add_values(builder, &cause);
+		cause_add_values(builder, &cause, &remedy);
 	builder->finding->cause = cause_text(&cause);
 	builder->finding->remedy = cause_text(&remedy);
 }

@@ -155,7 +155,8 @@ static enum pattern cause_preemption_pattern(const struct finding_source *source
 }
 
 static void cause_preemption_add(const struct builder *builder, const struct preemption *preemption,
-	const struct interruption *item, enum pattern pattern, struct strbuf *cause)
+	const struct interruption *item, enum pattern pattern, struct strbuf *cause,
+	struct strbuf *remedy)
 {
 	const struct trace_event *events = builder->source->events;
 	const uint64_t between = pattern == PATTERN_SEEN ? item->read : item->written;
@@ -190,12 +191,17 @@ static void cause_preemption_add(const struct builder *builder, const struct pre
 	if (pattern == PATTERN_REENTERED)
 		strbuf_adds(cause, " after that");
 	strbuf_adds(cause, "\n");
+	if (pattern == PATTERN_LEFT) {
+		strbuf_adds(remedy, "use what the lock guards before the unlock at ");
+		builder_add_event_place(builder, &events[item->before], remedy);
+		strbuf_adds(remedy, ", or keep it valid after that: a copy, or a reference count");
+	}
 	free(object);
 }
 
 /* Describes the most telling pattern around the preemption; of equal ones, the one whose first access is the last. */
-static bool cause_preemption_describe(
-	const struct builder *builder, struct preemption *preemption, struct strbuf *cause)
+static bool cause_preemption_describe(const struct builder *builder, struct preemption *preemption,
+	struct strbuf *cause, struct strbuf *remedy)
 {
 	const struct interruption *best = NULL;
 	enum pattern best_pattern = PATTERN_NONE;
@@ -211,11 +217,12 @@ static bool cause_preemption_describe(
 		}
 	}
 	if (best)
-		cause_preemption_add(builder, preemption, best, best_pattern, cause);
+		cause_preemption_add(builder, preemption, best, best_pattern, cause, remedy);
 	return best;
 }
 
-void builder_preemption_cause(const struct builder *builder, struct strbuf *cause)
+void builder_preemption_cause(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
 {
 	const struct finding_source *source = builder->source;
 	const struct finding *finding = builder->finding;
@@ -230,7 +237,7 @@ void builder_preemption_cause(const struct builder *builder, struct strbuf *caus
 			continue;
 		preemption.thread = source->events[begin - 1].thread;
 		preemption.end = cause_preemption_next(source, begin, preemption.thread);
-		if (cause_preemption_describe(builder, &preemption, cause))
+		if (cause_preemption_describe(builder, &preemption, cause, remedy))
 			return;
 	}
 }
