@@ -6,7 +6,7 @@
  * the Verification of Concurrent Systems", 1996).
  *
  * Deviations from the paper:
- * - A branch is not drawn uniformly, but by its expected share of the traces (estimate_sets.c), which
+ * - A branch is not drawn uniformly, but by its expected share of the traces (descent_sets.c), which
  *   earlier descents correct (estimate_sizes.c). The paper mentions this as importance sampling. Some
  *   probability remains for every branch.
  * - The mean is weighted: the i-th descent counts i times, because the corrections improve. Owen and
@@ -35,44 +35,27 @@ static void estimate_begin_run(void *state, uint64_t seed)
 {
 	struct estimate *estimate = state;
 
-	rng_seed(&estimate->rng, seed);
+	rng_seed(&estimate->tree.rng, seed);
 	estimate->weight = 1;
-	estimate->is_blocked = false;
-	estimate->chosen = DPOR_NONE;
 	estimate->branching_count = 0;
-	estimate_begin_descent(estimate);
-}
-
-/* Threads that sleep after the op of `slot`. */
-static uint64_t estimate_asleep_after(
-	const struct estimate *estimate, uint64_t asleep, uint32_t slot)
-{
-	uint64_t still = 0;
-
-	for (; asleep; asleep &= asleep - 1) {
-		const uint32_t sleeper = (uint32_t)__builtin_ctzll(asleep);
-
-		if (sleeper != slot && !dpor_dependent(&estimate->op[sleeper], &estimate->op[slot]))
-			still |= estimate_bit(sleeper);
-	}
-	return still;
+	descent_begin(&estimate->tree);
 }
 
 /* Draws one of the branches; the earlier ones sleep from now on. */
 static uint32_t estimate_draw(struct estimate *estimate, uint64_t branches)
 {
+	struct descent *tree = &estimate->tree;
 	const double even = EVEN_PART / __builtin_popcountll(branches);
 	const uint64_t key = estimate_branching_key(estimate, branches);
-	double share[ESTIMATE_SLOTS] = {0}, sum = 0, probability = 1;
-	double drawn = (double)(rng_next(&estimate->rng) >> 11) / (double)(UINT64_C(1) << 53);
-	uint64_t asleep = estimate->asleep;
+	uint64_t expected[DESCENT_SLOTS];
+	double share[DESCENT_SLOTS] = {0}, sum = 0, probability = 1;
+	double drawn = (double)(rng_next(&tree->rng) >> 11) / (double)(UINT64_C(1) << 53);
 	uint32_t slot = 0;
 
+	descent_expect(tree, branches, expected);
 	for (uint64_t left = branches; left; left &= left - 1) {
 		slot = (uint32_t)__builtin_ctzll(left);
-		share[slot] = estimate_share(
-			estimate, slot, estimate_asleep_after(estimate, asleep, slot));
-		asleep |= estimate_bit(slot);
+		share[slot] = (double)expected[slot] / (double)DESCENT_WHOLE;
 	}
 	estimate_correct_shares(estimate, key, branches, share);
 	for (uint64_t left = branches; left; left &= left - 1)
@@ -85,7 +68,7 @@ static uint32_t estimate_draw(struct estimate *estimate, uint64_t branches)
 		if (drawn < 0)
 			break;
 		if (left & (left - 1))
-			estimate->asleep |= estimate_bit(slot);
+			tree->asleep |= descent_bit(slot);
 	}
 	estimate->weight /= probability;
 	estimate_note_branch(estimate, key, slot);
@@ -95,36 +78,37 @@ static uint32_t estimate_draw(struct estimate *estimate, uint64_t branches)
 static struct thread_id estimate_choose(void *state, const struct schedule_view *view)
 {
 	struct estimate *estimate = state;
+	struct descent *tree = &estimate->tree;
 	uint64_t branches;
 
-	estimate_read_view(estimate, view);
-	if (estimate->is_lost || estimate->is_blocked)
+	descent_read_view(tree, view);
+	if (tree->is_lost || tree->is_blocked)
 		return view_default(view);
-	branches = estimate_branches(estimate);
+	branches = descent_branches(tree);
 	if (!branches) {
-		estimate->is_blocked = true;
+		tree->is_blocked = true;
 		return view_default(view);
 	}
-	estimate->chosen = (uint32_t)__builtin_ctzll(branches);
+	tree->chosen = (uint32_t)__builtin_ctzll(branches);
 	if (branches & (branches - 1))
-		estimate->chosen = estimate_draw(estimate, branches);
-	return (struct thread_id){estimate->index_of[estimate->chosen]};
+		tree->chosen = estimate_draw(estimate, branches);
+	return (struct thread_id){tree->index_of[tree->chosen]};
 }
 
 static void estimate_executed(
 	void *state, const struct schedule_view *view, struct thread_id thread)
 {
-	struct estimate *estimate = state;
+	struct descent *tree = &((struct estimate *)state)->tree;
 	uint32_t slot;
 
-	if (estimate->chosen == DPOR_NONE)
-		estimate_read_view(estimate, view);
-	estimate->chosen = DPOR_NONE;
-	if (estimate->is_lost)
+	if (tree->chosen == DPOR_NONE)
+		descent_read_view(tree, view);
+	tree->chosen = DPOR_NONE;
+	if (tree->is_lost)
 		return;
-	slot = estimate->slot_of[thread.index];
-	estimate->asleep = estimate_asleep_after(estimate, estimate->asleep, slot);
-	estimate_note_op(estimate, slot);
+	slot = tree->slot_of[thread.index];
+	descent_advance(tree, slot);
+	descent_note_op(tree, slot);
 }
 
 static uint32_t estimate_choose_value(void *state, uint32_t count)
@@ -132,7 +116,7 @@ static uint32_t estimate_choose_value(void *state, uint32_t count)
 	struct estimate *estimate = state;
 
 	estimate->weight *= count;
-	return rng_below(&estimate->rng, count);
+	return rng_below(&estimate->tree.rng, count);
 }
 
 static void estimate_add_to_tail(struct estimate *estimate, double contribution)
@@ -196,11 +180,11 @@ static void estimate_end_run(void *state, const struct run_summary *summary)
 
 	if (summary->outcome == OUTCOME_TAINTED)
 		return;
-	estimate_end_descent(estimate);
-	estimate->is_lost |= estimate->weight > WEIGHT_MOST;
-	weight = estimate->is_blocked ? 0 : estimate->weight;
+	descent_end(&estimate->tree);
+	estimate->is_lost |= estimate->tree.is_lost || estimate->weight > WEIGHT_MOST;
+	weight = estimate->tree.is_blocked ? 0 : estimate->weight;
 	estimate_learn_sizes(estimate, weight);
-	if (estimate->has_grown)
+	if (estimate->tree.has_grown)
 		estimate_begin_again(estimate);
 	else
 		estimate_add(estimate, weight);
@@ -211,7 +195,7 @@ static void estimate_verdict(const void *state, struct strategy_verdict *out)
 	const struct estimate *estimate = state;
 	double variance;
 
-	*out = (struct strategy_verdict){.is_up_to_order = true, .runs = estimate->descents};
+	*out = (struct strategy_verdict){.is_up_to_order = true, .runs = estimate->tree.descents};
 	if (estimate->is_lost || estimate->count < 2)
 		return;
 	out->orders = estimate->mean;

@@ -1,5 +1,5 @@
 /*
- * Sizes of subtrees, as the descents show them. The expected shares of estimate_sets.c are far off
+ * Sizes of subtrees, as the descents show them. The expected shares of descent_sets.c are far off
  * where a thread's later ops depend on what the thread reads. The weight of each descent, beyond a
  * branch, estimates the size of the subtree behind the branch. The mean of these sizes corrects the
  * shares of later descents (adaptive importance sampling). The estimate remains unbiased: the
@@ -30,7 +30,7 @@ static bool estimate_sizes_is_object_of(
 	const struct estimate *estimate, uint32_t slot, uint64_t branches)
 {
 	for (; branches; branches &= branches - 1)
-		if (estimate->object[__builtin_ctzll(branches)] == estimate->object[slot])
+		if (estimate->tree.object[__builtin_ctzll(branches)] == estimate->tree.object[slot])
 			return true;
 	return false;
 }
@@ -40,8 +40,8 @@ uint64_t estimate_branching_key(const struct estimate *estimate, uint64_t branch
 	uint64_t key = branches;
 
 	for (uint64_t left = branches; left; left &= left - 1)
-		key = hash_pair(key, estimate->ordinal[__builtin_ctzll(left)]);
-	for (uint64_t left = estimate->asleep; left; left &= left - 1)
+		key = hash_pair(key, estimate->tree.ordinal[__builtin_ctzll(left)]);
+	for (uint64_t left = estimate->tree.asleep; left; left &= left - 1)
 		if (estimate_sizes_is_object_of(
 			    estimate, (uint32_t)__builtin_ctzll(left), branches))
 			key = hash_pair(key, left & -left);
