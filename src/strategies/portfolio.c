@@ -1,18 +1,18 @@
 /*
- * Strategy `portfolio`: a plan of random strategies, beside an exhaustive search while the program
- * appears small (docs/decisions/0022-portfolio.md). The plan depends on the number of the run and
- * on the size of the program, which the first runs show.
+ * Strategy `portfolio`: a plan of random strategies, beside an exhaustive search
+ * (docs/decisions/0022-portfolio.md). The plan depends on the number of the run and on what the
+ * first runs show: the size of the program, and whether `uniform` can follow it.
  *
- * No single strategy is best for every bug. `surw` and `rff`, the *leaders*, need the fewest
- * schedules for most bugs. They make seven of eight early planned runs and half of the later ones.
- * The other arms share the rest in rotation. Three of the first runs are the same for every seed:
- * the threads in step, the newest thread first, and without preemptions. bench/first-failure
+ * No single strategy is best for every bug. `uniform`, `surw` and `rff`, the *leaders*, need the
+ * fewest schedules for most bugs. They make seven of eight early planned runs and half of the later
+ * ones. The other arms share the rest in rotation. Three of the first runs are the same for every
+ * seed: the threads in step, without preemptions, and the newest thread first. bench/first-failure
  * measures the arms and the mix.
  *
  * `dpor` makes the first runs of a round, and the plan the other runs. Each run of dpor follows
- * from the last one: one worker makes all of them. Its share is large if the program has few orders.
+ * from the last one: one worker makes all of them. Its share is larger if the program has few orders.
  *
- * Early runs are few, so they teach more than their own arm: both leaders learn from all of them,
+ * Early runs are few, so they teach more than their own arm: all leaders learn from all of them,
  * and `dpor` learns the contended objects from the first two in place of its own learning runs.
  *
  * Bound: of ROTATION * LATE_PERIOD consecutive planned runs after the first EARLY_RUNS, every arm
@@ -37,68 +37,82 @@ struct portfolio_arm {
 /* dpor's longest run. Its memory, a megabyte, is cleared whenever the search begins again. */
 #define SEARCH_STEPS 1024
 
-/* The first two arms lead, the last one searches. Depth 2 is cheap and frequent; depth 5 reaches
- * bugs that depth 3 cannot. */
-static const struct portfolio_arm arms[] = {
-	{&strategy_surw, "surw", 0, 0},
-	{&strategy_rff, "rff", 0, 0},
-	{&strategy_pos, "pos", 0, 0},
-	{&strategy_random, "random", 0, 0},
-	{&strategy_rpro, "rpro", 0, 0},
-	{&strategy_pct, "pct,depth=2", 2, 0},
-	{&strategy_pct, "pct,depth=3", 3, 0},
-	{&strategy_pct, "pct,depth=5", 5, 0},
-	{&strategy_round_robin, "round_robin,steps=1", 1, 0},
-	{&strategy_round_robin, "round_robin,order=newest", 0, 1},
-	{&strategy_round_robin, "round_robin", 0, 0},
-	{&strategy_dpor, "dpor", SEARCH_STEPS, 0},
+enum portfolio_arm_number {
+	ARM_SURW, /* the first arms lead */
+	ARM_RFF,
+	ARM_UNIFORM,
+	ARM_POS,
+	ARM_RANDOM, /* needs no lessons */
+	ARM_RPRO,
+	ARM_PCT_2, /* cheap and frequent */
+	ARM_PCT_3,
+	ARM_PCT_5,   /* reaches bugs that depth 3 cannot */
+	ARM_IN_STEP, /* the first of the arms that always make the same run */
+	ARM_NEWEST,
+	ARM_UNPREEMPTED,
+	ARM_SEARCH,
+	ARM_COUNT
 };
 
-#define ARM_COUNT ((uint32_t)(sizeof arms / sizeof *arms))
-#define ARM_SEARCH (ARM_COUNT - 1)
+#define LEADERS 3u
+
+static const struct portfolio_arm arms[ARM_COUNT] = {
+	[ARM_SURW] = {&strategy_surw, "surw", 0, 0},
+	[ARM_RFF] = {&strategy_rff, "rff", 0, 0},
+	[ARM_UNIFORM] = {&strategy_uniform, "uniform", 0, 0},
+	[ARM_POS] = {&strategy_pos, "pos", 0, 0},
+	[ARM_RANDOM] = {&strategy_random, "random", 0, 0},
+	[ARM_RPRO] = {&strategy_rpro, "rpro", 0, 0},
+	[ARM_PCT_2] = {&strategy_pct, "pct,depth=2", 2, 0},
+	[ARM_PCT_3] = {&strategy_pct, "pct,depth=3", 3, 0},
+	[ARM_PCT_5] = {&strategy_pct, "pct,depth=5", 5, 0},
+	[ARM_IN_STEP] = {&strategy_round_robin, "round_robin,steps=1", 1, 0},
+	[ARM_NEWEST] = {&strategy_round_robin, "round_robin,order=newest", 0, 1},
+	[ARM_UNPREEMPTED] = {&strategy_round_robin, "round_robin", 0, 0},
+	[ARM_SEARCH] = {&strategy_dpor, "dpor", SEARCH_STEPS, 0},
+};
+
 #define START ARM_COUNT /* number of the block with the search's state before this round */
-#define ARM_SURW 0u
-#define ARM_RFF 1u
-#define ARM_RANDOM 3u /* needs no lessons */
-#define ARM_FIXED 8u  /* first of the arms that always make the same run */
-#define FIXED 3u      /* their number: the second, fourth and sixth planned runs */
-#define LEADERS 2u
 #define STATE_ALIGNMENT 64u
 #define EARLY_RUNS 64u	       /* most failures occur within this many runs */
 #define EARLY_PERIOD 8u	       /* one early run in this many is not a leader's */
 #define LATE_PERIOD 2u	       /* one later run in this many is not a leader's */
 #define OBSERVED_RUNS 32u      /* in rounds of at most 16, as many as teach a leader */
-#define SEARCH_START 2u	       /* the first two runs teach the search */
+#define SEARCH_START 4u	       /* the first two runs teach the search, and the others are better */
 #define FIRST_RUNS 32u	       /* in which a search of a small program is worth most of the runs */
 #define SEARCH_SHARES 32u      /* denominator of the search's share of a round */
 #define SEARCH_RUNS_MOST 4096u /* a program with more orders is too big */
 
-static const uint16_t rotation[] = {6, 5, 3, 2, 4, 6, 5, 7};
+/* The first planned runs. The second, third and fifth are the same for every seed. */
+static const uint8_t first_arms[] = {
+	ARM_SURW, ARM_IN_STEP, ARM_UNIFORM, ARM_UNPREEMPTED, ARM_UNIFORM, ARM_NEWEST};
+#define FIRST_ARMS ((uint32_t)(sizeof first_arms / sizeof *first_arms))
+static const uint8_t rotation[] = {
+	ARM_PCT_3, ARM_PCT_2, ARM_RANDOM, ARM_POS, ARM_RPRO, ARM_PCT_3, ARM_PCT_2, ARM_PCT_5};
 #define ROTATION ((uint32_t)(sizeof rotation / sizeof *rotation))
-static const uint16_t even_rotation[] = {0, 2, 3, 4, 5, 6, 7};
+static const uint8_t even_rotation[] = {
+	ARM_SURW, ARM_POS, ARM_RANDOM, ARM_RPRO, ARM_PCT_2, ARM_PCT_3, ARM_PCT_5};
 #define EVEN_ROTATION ((uint32_t)(sizeof even_rotation / sizeof *even_rotation))
+static const uint8_t leaders[] = {
+	ARM_UNIFORM, ARM_SURW, ARM_UNIFORM, ARM_UNIFORM, ARM_RFF, ARM_UNIFORM};
+#define LEADER_TURNS ((uint32_t)(sizeof leaders / sizeof *leaders))
 /* One planned run in this many is made with depth 3, early and late. */
 #define GUARANTEE_PERIOD (EARLY_PERIOD * ROTATION / 2)
 
 /*
- * The plan by size of the program. With few orders, the search needs the fewest schedules; with
- * many, it stays near the end of the run for too long.
+ * The search's share by size of the program. With few orders, the search needs the fewest schedules;
+ * with many, it stays near the end of the run for too long.
  */
 struct portfolio_size {
 	uint64_t bits; /* most order_bits() of surw of such a program */
 	/* numerators of the search's share: first, early and late runs */
 	uint32_t search_first, search_early, search_late;
-	uint32_t leader_turns; /* rff makes one leader's run in this many, surw the others */
 };
 
 static const struct portfolio_size sizes[] = {
-	{.bits = 13, .search_first = 24, .search_early = 16, .search_late = 8, .leader_turns = 4},
-	{.bits = 26, .search_first = 8, .search_early = 16, .search_late = 8, .leader_turns = 4},
-	{.bits = UINT64_MAX,
-		.search_first = 4,
-		.search_early = 4,
-		.search_late = 4,
-		.leader_turns = 2},
+	{.bits = 13, .search_first = 8, .search_early = 4, .search_late = 8},
+	{.bits = 26, .search_first = 6, .search_early = 4, .search_late = 2},
+	{.bits = UINT64_MAX, .search_first = 4, .search_early = 2, .search_late = 2},
 };
 
 /* A search, whose runs must be made in order. */
@@ -131,7 +145,7 @@ struct portfolio {
 	uint32_t arm;	     /* arm of the current or last run */
 	bool is_running;     /* between begin_run and end_run */
 	bool is_even;	     /* option `even`: the arms rotate from the first run on */
-	/* every run of this round teaches both leaders, under the place of the run in the round */
+	/* every run of this round teaches all leaders, under the place of the run in the round */
 	bool is_observed;
 	uint32_t observers; /* bits of the arms that learn from the current run of another arm */
 	struct portfolio_search search;
@@ -215,17 +229,27 @@ static const struct portfolio_size *portfolio_size(const struct portfolio *portf
 static uint16_t portfolio_planned_arm(const struct portfolio *portfolio, uint64_t number)
 {
 	const uint64_t period = number < EARLY_RUNS ? EARLY_PERIOD : LATE_PERIOD;
-	const uint64_t start = number < EARLY_RUNS ? 0 : EARLY_RUNS;
-	const uint32_t turns = portfolio_size(portfolio)->leader_turns;
+	const uint64_t place = number < EARLY_RUNS ? number : number - EARLY_RUNS;
 
-	/* Without rff: it prefers rare orders, which then accompany too many failures. */
+	/* Without rff and uniform: they prefer rare orders, which then accompany too many failures. */
 	if (portfolio->is_even)
 		return even_rotation[number % EVEN_ROTATION];
-	if (number % 2 && number / 2 < FIXED)
-		return (uint16_t)(ARM_FIXED + number / 2);
-	if ((number - start) % period != period - 1)
-		return (number - number / period) % turns == turns - 1 ? ARM_RFF : ARM_SURW;
-	return rotation[(number - start) / period % ROTATION];
+	if (number < FIRST_ARMS)
+		return first_arms[number];
+	if (place % period != period - 1)
+		return leaders[(number - number / period) % LEADER_TURNS];
+	return rotation[place / period % ROTATION];
+}
+
+/* The arm of a planned run. Others make the runs of a leader that could only do a random walk. */
+static uint16_t portfolio_able_arm(const struct portfolio *portfolio, uint64_t number)
+{
+	const uint16_t arm = portfolio_planned_arm(portfolio, number);
+	const struct strategy_learning *learning = &arms[arm].strategy->learning;
+
+	if (!learning->is_able || learning->is_able(portfolio_arm_state_of(portfolio, arm)))
+		return arm;
+	return number % 2 ? ARM_SURW : ARM_RFF;
 }
 
 /* Returns the number of the search's runs in the next round of at most `places` runs. */
@@ -262,7 +286,7 @@ static void portfolio_plan(struct portfolio *portfolio, uint32_t places, uint32_
 		portfolio->runs + portfolio->search.planned + places <= OBSERVED_RUNS;
 	for (uint32_t place = 0; place < places; place++) {
 		const uint16_t arm = place < search ? ARM_SEARCH
-						    : portfolio_planned_arm(portfolio,
+						    : portfolio_able_arm(portfolio,
 							      portfolio->runs + place - search);
 
 		portfolio->plan[place] =
@@ -566,7 +590,7 @@ const char *portfolio_arm_name(const void *state)
 
 static const struct strategy_option portfolio_options[] = {
 	{"even", 0, 1, 1,
-		"1: all arms but rff make equally many runs, as for `raddle explain`, which compares failed "
+		"1: all arms but rff and uniform make equally many runs, as for `raddle explain`, which compares failed "
 		"with passed runs",
 		NULL},
 	{0},
@@ -574,7 +598,8 @@ static const struct strategy_option portfolio_options[] = {
 
 const struct strategy strategy_portfolio = {
 	.name = "portfolio",
-	.summary = "mixes other strategies by a fixed plan that begins with surw (the default)",
+	.summary =
+		"mixes other strategies by a plan that leads with uniform, surw and rff (the default)",
 	.options = portfolio_options,
 	.state_bytes_for = portfolio_state_bytes,
 	.begin_campaign = portfolio_begin_campaign,

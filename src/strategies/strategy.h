@@ -185,6 +185,8 @@ struct strategy_learning {
 	 * threads may exchange; a program with few is small. NULL: no estimate.
 	 */
 	uint64_t (*order_bits)(const void *state);
+	/* False: what is learnt does not suffice, and a run would be a random walk. NULL: true. */
+	bool (*is_able)(const void *state);
 };
 
 /* Exhaustive search. All members are NULL in strategies that choose at random. */

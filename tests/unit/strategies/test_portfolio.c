@@ -11,11 +11,11 @@
 #include "strategies/strategy.h"
 #include "support/simulated_program.h"
 
-#define ARMS 8	 /* those of the plan */
+#define ARMS 9	 /* those of the plan */
 #define CYCLE 16 /* after the early runs, each arm has at least one of this number of runs */
 #define EARLY 64
 #define FIRST 32
-#define LONG_SEARCH (8 * 4096 + 64) /* a search without end is given up by then */
+#define LONG_SEARCH (16 * 4096 + 64) /* a search without end is given up by then */
 
 /* Far more orders than runs. */
 static const struct simulated_op shared[] = {ADD(0, 1), ADD(0, 1)};
@@ -91,14 +91,16 @@ static void portfolio__gives_most_early_runs_to_the_leaders(void **unused)
 {
 	const struct tally tally = tally_runs(&many_orders, 0, EARLY);
 	const uint64_t planned = EARLY - runs_of_arm(&tally, "dpor");
-	const uint64_t leaders = runs_of_arm(&tally, "surw") + runs_of_arm(&tally, "rff");
+	const uint64_t uniform = runs_of_arm(&tally, "uniform");
+	const uint64_t leaders = uniform + runs_of_arm(&tally, "surw") + runs_of_arm(&tally, "rff");
 
 	(void)unused;
 	assert_string_equal(tally.names[0], "surw");
 	assert_in_range(runs_of_arm(&tally, "dpor"), EARLY / 16, EARLY / 8);
 	assert_int_equal(leaders, planned - planned / 8 - 3);
 	assert_in_range(runs_of_arm(&tally, "pct,depth=3"), 1, 2);
-	assert_in_range(runs_of_arm(&tally, "rff"), leaders / 2 - 2, leaders / 2 + 2);
+	assert_in_range(uniform, leaders * 2 / 3 - 2, leaders * 2 / 3 + 2);
+	assert_in_range(runs_of_arm(&tally, "rff"), leaders / 6 - 2, leaders / 6 + 2);
 }
 
 static void portfolio__begins_with_three_fixed_schedules(void **unused)
@@ -112,14 +114,30 @@ static void portfolio__begins_with_three_fixed_schedules(void **unused)
 	assert_int_equal(runs_of_arm(&tally, "round_robin"), 1);
 }
 
-static void portfolio__gives_most_first_runs_of_small_programs_to_the_search(void **unused)
+/* Far more threads than a descent can follow. */
+static const struct simulated_op create[] = {CREATE(1)};
+static const struct simulated_code crowd_codes[] = {CODE_REPEATED(create, 40), CODE(shared)};
+static const struct simulated_program crowd = {
+	.codes = crowd_codes, .code_count = 2, .initial_count = 1};
+
+static void portfolio__gives_turns_of_a_leader_that_is_not_able_to_others(void **unused)
+{
+	const struct tally tally = tally_runs(&crowd, 0, EARLY);
+
+	(void)unused;
+	assert_int_equal(runs_of_arm(&tally, "uniform"), 0);
+	assert_in_range(runs_of_arm(&tally, "rff"), EARLY / 3, EARLY / 2);
+	assert_in_range(runs_of_arm(&tally, "surw"), EARLY / 3, EARLY / 2);
+}
+
+static void portfolio__searches_more_in_small_programs(void **unused)
 {
 	const struct tally some = tally_runs(&some_orders, 0, FIRST);
 	const struct tally many = tally_runs(&many_orders, 0, FIRST);
 
 	(void)unused;
-	assert_in_range(runs_of_arm(&some, "dpor"), FIRST / 2, FIRST * 3 / 4);
-	assert_in_range(runs_of_arm(&many, "dpor"), 1, FIRST / 4);
+	assert_in_range(runs_of_arm(&some, "dpor"), FIRST / 6, FIRST / 4);
+	assert_in_range(runs_of_arm(&many, "dpor"), FIRST / 12, FIRST / 8);
 }
 
 static struct strategy_verdict search(
@@ -178,8 +196,9 @@ static void portfolio__lets_no_arm_starve(void **unused)
 	assert_int_equal(tally.count, ARMS);
 	for (uint32_t i = 0; i < tally.count; i++)
 		assert_true(tally.runs[i] >= 99);
-	assert_in_range(runs_of_arm(&tally, "surw"), 100 * CYCLE / 4 - 1, 100 * CYCLE / 4 + 1);
-	assert_in_range(runs_of_arm(&tally, "rff"), 100 * CYCLE / 4 - 1, 100 * CYCLE / 4 + 1);
+	assert_in_range(runs_of_arm(&tally, "surw"), 100 * CYCLE / 12 - 1, 100 * CYCLE / 12 + 1);
+	assert_in_range(runs_of_arm(&tally, "rff"), 100 * CYCLE / 12 - 1, 100 * CYCLE / 12 + 1);
+	assert_in_range(runs_of_arm(&tally, "uniform"), 400 * CYCLE / 12 - 2, 400 * CYCLE / 12 + 2);
 }
 
 static void portfolio__makes_the_choices_of_the_arm_alone(void **unused)
@@ -233,7 +252,8 @@ int main(void)
 		cmocka_unit_test(portfolio__names_arms_that_can_be_written_as_such),
 		cmocka_unit_test(portfolio__gives_most_early_runs_to_the_leaders),
 		cmocka_unit_test(portfolio__begins_with_three_fixed_schedules),
-		cmocka_unit_test(portfolio__gives_most_first_runs_of_small_programs_to_the_search),
+		cmocka_unit_test(portfolio__gives_turns_of_a_leader_that_is_not_able_to_others),
+		cmocka_unit_test(portfolio__searches_more_in_small_programs),
 		cmocka_unit_test(portfolio__searches_small_programs_to_the_end),
 		cmocka_unit_test(portfolio__searches_without_learning_runs),
 		cmocka_unit_test(portfolio__lets_no_arm_starve),
