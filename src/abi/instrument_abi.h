@@ -34,8 +34,7 @@
  *
  * Sections of an instrumented object:
  *	raddle_sites	    struct site_record[], each in the group of its function
- *	raddle_info	    struct site_info[] and struct site_place[] (read only)
- *	raddle_strings	    the strings they refer to
+ *	raddle_info	    struct site_unit with compressed descriptions of sites, once per unit
  *	.note.raddle	    ELF note per unit: name "raddle", type 1, desc: uint32_t version
  *	.raddle.bitcode	    not loaded: struct bitcode_header and compressed bitcode, once per unit
  */
@@ -44,7 +43,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define INSTRUMENT_ABI_VERSION 6
+#define INSTRUMENT_ABI_VERSION 7
 #define SITE_POINT_BYTES 5
 #define INSTRUMENT_MAGIC UINT32_C(0x63646172) /* "radc" */
 
@@ -142,7 +141,7 @@ enum site_order {
 struct site_record {
 	int32_t point;
 	int32_t stub;
-	int32_t info;
+	int32_t info;  /* the site's byte of flags, behind a struct site_unit */
 	uint8_t kind;  /* enum site_kind */
 	uint8_t order; /* enum site_order, of atomic kinds and fences; see SITE_FAILURE_SHIFT */
 	/* Size of the access; 0 without an address. Ranges and strings: SITE_APPENDS and the
@@ -150,27 +149,45 @@ struct site_record {
 	uint16_t bytes;
 };
 
-/* Offsets are from the field itself; 0: none. Strings end with a zero. */
-struct site_place {
-	int32_t function; /* function name as linked (mangled) */
-	/* Path as passed to the compiler; relative paths are relative to its working folder */
-	int32_t file;
-	/* The struct site_place of the call into which this function was inlined */
-	int32_t inlined_at;
-	uint32_t line;
-	uint16_t column;
-	uint16_t reserved;
+/*
+ * One per translation unit in raddle_info, aligned to SITE_UNIT_ALIGNMENT: this header, one byte of
+ * flags (SITE_VOLATILE, ...) per site, then stored_bytes of zstd. The descriptions repeat much, and only
+ * the command reads them.
+ *
+ * Uncompressed: the number of places and that of strings; columns of places, then columns of sites, each
+ * with one number per place or site; then the strings, each with a zero at its end. Numbers are LEB128;
+ * *differences* to the line before in the same column are zigzag numbers. Places and strings are numbered
+ * from 1; 0: none.
+ */
+struct site_unit {
+	uint32_t magic;
+	uint32_t site_count;
+	uint32_t plain_bytes;
+	uint32_t stored_bytes;
 };
 
-struct site_info {
-	struct site_place place;
-	int32_t type;	/* the struct or class that is accessed: "struct account", "Queue<int>" */
-	int32_t field;	/* its member: "balance", "pos.x" */
-	uint32_t flags; /* SITE_VOLATILE, ... */
-	/* Position in the embedded bitcode: n-th defined function, n-th instruction in the order
-	 * of its blocks, from 0. Debug records (#dbg_value, ...) do not count. */
-	uint32_t function_number;
-	uint32_t instruction_number;
+#define SITE_UNIT_ALIGNMENT 8u
+
+/* Columns of places; all are differences. */
+enum site_place_column {
+	PLACE_FUNCTION, /* string: function name as linked (mangled) */
+	/* String: path as passed to the compiler; relative paths are relative to its working folder */
+	PLACE_FILE,
+	PLACE_OUTER, /* place of the call into which this function was inlined; an earlier one */
+	PLACE_LINE,
+	PLACE_COLUMN,
+	PLACE_COLUMNS
+};
+
+/* Columns of sites; all are differences. Instructions are the embedded bitcode's: n-th defined function,
+ * n-th instruction in the order of its blocks, from 0. Debug records (#dbg_value, ...) do not count. */
+enum site_column {
+	SITE_PLACE,
+	SITE_TYPE, /* string: the struct or class that is accessed: "struct account", "Queue<int>" */
+	SITE_FIELD, /* string: its member: "balance", "pos.x" */
+	SITE_FUNCTION_NUMBER,
+	SITE_INSTRUCTION_NUMBER,
+	SITE_COLUMNS
 };
 
 /* One per translation unit in .raddle.bitcode, followed by stored_bytes of zstd; padded to 8. */
@@ -219,7 +236,7 @@ static inline enum site_order site_record_order_of_failure(const struct site_rec
 		record->order >> SITE_FAILURE_SHIFT & ((1u << SITE_FAILURE_SHIFT) - 1));
 }
 
-static inline const struct site_info *site_record_info(const struct site_record *record)
+static inline uint8_t site_record_flags(const struct site_record *record)
 {
-	return (const struct site_info *)((const char *)&record->info + record->info);
+	return *((const uint8_t *)&record->info + record->info);
 }

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <zstd.h>
+
 #include "base/bug.h"
 #include "abi/instrument_abi.h"
 
@@ -13,11 +15,11 @@
 
 struct sample_sites {
 	Elf64_Ehdr header;
-	Elf64_Shdr sections[6];
+	Elf64_Shdr sections[5];
 	struct site_record records[SAMPLE_SITE_COUNT];
-	struct site_info places[SAMPLE_SITE_COUNT];
-	struct site_place outer;
-	char strings[32];
+	struct site_unit unit;
+	uint8_t flags[SAMPLE_SITE_COUNT];
+	uint8_t stored[125];
 	uint32_t note[6];
 	char names[80];
 };
@@ -36,9 +38,32 @@ static inline void sample_section(struct sample_sites *file, unsigned number, un
 		.sh_size = bytes};
 }
 
+/* Two places and the sites; the first place is the outer one of the second. */
+static inline void sample_unit(struct sample_sites *file)
+{
+	static const uint8_t plain[] = "\2\4"
+				       "\2\2" /* functions main, get */
+				       "\6\0" /* file queue.c */
+				       "\0\2" /* outer */
+				       "\30\0"
+				       "\0\0"
+				       "\4\0\0" /* places of the sites */
+				       "\10\0\0"
+				       "\0\0\0"
+				       "\0\0\0"
+				       "\0\2\2"
+				       "main\0get\0queue.c\0struct queue";
+	const size_t stored =
+		ZSTD_compress(file->stored, sizeof file->stored, plain, sizeof plain, 3);
+
+	BUG_ON(ZSTD_isError(stored));
+	file->unit = (struct site_unit){
+		INSTRUMENT_MAGIC, SAMPLE_SITE_COUNT, sizeof plain, (uint32_t)stored};
+}
+
 static inline size_t sample_sites(uint8_t *bytes, size_t capacity)
 {
-	static const char names[] = "\0raddle_sites\0raddle_info\0raddle_strings\0.note.raddle\0.n";
+	static const char names[] = "\0raddle_sites\0raddle_info\0.note.raddle\0.n";
 	struct sample_sites file = {0};
 
 	BUG_ON(sizeof file > capacity);
@@ -49,40 +74,27 @@ static inline size_t sample_sites(uint8_t *bytes, size_t capacity)
 	file.header.e_shoff = offsetof(struct sample_sites, sections);
 	file.header.e_ehsize = sizeof file.header;
 	file.header.e_shentsize = sizeof *file.sections;
-	file.header.e_shnum = 6;
-	file.header.e_shstrndx = 5;
+	file.header.e_shnum = 5;
+	file.header.e_shstrndx = 4;
 	memcpy(file.names, names, sizeof names);
 	sample_section(&file, 1, 1, SHT_PROGBITS, offsetof(struct sample_sites, records),
 		sizeof file.records);
-	sample_section(&file, 2, 14, SHT_PROGBITS, offsetof(struct sample_sites, places),
-		sizeof file.places + sizeof file.outer);
-	sample_section(&file, 3, 26, SHT_PROGBITS, offsetof(struct sample_sites, strings),
-		sizeof file.strings);
+	sample_unit(&file);
+	sample_section(&file, 2, 14, SHT_PROGBITS, offsetof(struct sample_sites, unit),
+		sizeof file.unit + SAMPLE_SITE_COUNT + file.unit.stored_bytes);
 	sample_section(
-		&file, 4, 41, SHT_NOTE, offsetof(struct sample_sites, note), sizeof file.note);
+		&file, 3, 26, SHT_NOTE, offsetof(struct sample_sites, note), sizeof file.note);
 	sample_section(
-		&file, 5, 55, SHT_STRTAB, offsetof(struct sample_sites, names), sizeof file.names);
-	memcpy(file.strings, "\0main\0get\0queue.c\0struct queue", 31);
+		&file, 4, 40, SHT_STRTAB, offsetof(struct sample_sites, names), sizeof file.names);
 	memcpy(file.note, (uint32_t[]){7, 4, 1, 0x64646172, 0x0000656c, INSTRUMENT_ABI_VERSION},
 		24);
-	for (int i = 0; i < SAMPLE_SITE_COUNT; i++) {
-		const int32_t back = i * (int32_t)sizeof(struct site_info);
-
+	for (int i = 0; i < SAMPLE_SITE_COUNT; i++)
 		file.records[i] = (struct site_record){.point = 0x500 + 16 * i,
 			.stub = 0x700,
-			.info = SAMPLE_DISTANCE(records[0].info, places[0]) + back -
+			.info = SAMPLE_DISTANCE(records[0].info, flags[0]) + i -
 				i * (int32_t)sizeof(struct site_record),
 			.kind = SITE_STORE,
 			.bytes = 8};
-		file.places[i].place.function =
-			SAMPLE_DISTANCE(places[0].place.function, strings[6]) - back;
-		file.places[i].place.file =
-			SAMPLE_DISTANCE(places[0].place.file, strings[10]) - back;
-		file.places[i].place.line = 12;
-		file.places[i].type = SAMPLE_DISTANCE(places[0].type, strings[18]) - back;
-	}
-	file.places[0].place.inlined_at = SAMPLE_DISTANCE(places[0].place.inlined_at, outer);
-	file.outer.function = SAMPLE_DISTANCE(outer.function, strings[1]);
 	memcpy(bytes, &file, sizeof file);
 	return sizeof file;
 }

@@ -1,8 +1,9 @@
 // The only C++ file of the pass: clang's plugin entry point is C++.
-#include "llvm-c/BitWriter.h"
 #include "llvm-c/Core.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Config/llvm-config.h"
+#include "llvm/IR/AttributeMask.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -27,9 +28,15 @@ bool instrument_is_builtin(const char *triple, const char *name)
 }
 
 // Readers use the names of locals that have an address. All other names in a function, a quarter of
-// the bitcode, and all hints for the optimiser are dropped.
+// the bitcode, are dropped; so are all hints for the optimiser, and attributes for the code generator.
 static void drop_unread_parts(llvm::Function &function)
 {
+	llvm::AttributeMask texts;
+
+	for (const llvm::Attribute attribute : function.getAttributes().getFnAttrs())
+		if (attribute.isStringAttribute())
+			texts.addAttribute(attribute);
+	function.removeFnAttrs(texts);
 	for (llvm::Argument &argument : function.args())
 		argument.setName("");
 	for (llvm::BasicBlock &block : function)
@@ -41,6 +48,17 @@ static void drop_unread_parts(llvm::Function &function)
 	}
 }
 
+// Without the symbol table for linkers, six per cent of the bitcode.
+static LLVMMemoryBufferRef write_module(const llvm::Module &module)
+{
+	llvm::SmallVector<char, 0> bytes;
+	llvm::BitcodeWriter writer(bytes);
+
+	writer.writeModule(module);
+	writer.writeStrtab();
+	return LLVMCreateMemoryBufferWithMemoryRangeCopy(bytes.data(), bytes.size(), "");
+}
+
 // Readers use places of instructions and files of functions only. Types and variables, four fifths
 // of the bitcode, are also in the debug information of the object.
 LLVMMemoryBufferRef instrument_write_bitcode(LLVMModuleRef module)
@@ -50,7 +68,7 @@ LLVMMemoryBufferRef instrument_write_bitcode(LLVMModuleRef module)
 	llvm::stripNonLineTableDebugInfo(*copy);
 	for (llvm::Function &function : *copy)
 		drop_unread_parts(function);
-	return LLVMWriteBitcodeToMemoryBuffer(llvm::wrap(copy.get()));
+	return write_module(*copy);
 }
 
 namespace

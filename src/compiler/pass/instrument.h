@@ -75,8 +75,7 @@ struct instrument {
 	LLVMTypeRef i16, i32, i64, pointer, nothing;
 	struct site *sites;
 	size_t site_count, site_capacity;
-	struct string_table *strings; /* source position strings, see places.c */
-	LLVMValueRef descriptions;    /* global array of struct site_info */
+	LLVMValueRef descriptions; /* global: struct site_unit with what follows it */
 	LLVMTypeRef descriptions_type;
 };
 
@@ -142,9 +141,9 @@ void field_types_free(struct field_types *types);
 bool site_field(const struct field_types *types, struct site *site, char *type, size_t type_size,
 	char *field, size_t field_size);
 
-/* Creates the array of site_info, with one entry for each site. */
+/* Creates the descriptions of all sites. */
 void describe_sites(struct instrument *instrument);
-/* Returns the address of the site's site_info as a constant. */
+/* Returns the address of the site's byte in the descriptions as a constant. */
 LLVMValueRef site_description(const struct instrument *instrument, size_t index);
 /* Copies the source position of `of` to code that is placed before it. */
 void copy_place(LLVMValueRef to, LLVMValueRef of, LLVMValueRef function);
@@ -171,4 +170,6 @@ void lower_gotos(struct instrument *instrument);
 void embed_bitcode(struct instrument *instrument);
 void insert_registration(struct instrument *instrument);
 /* Protects the global against removal by the optimiser and the linker. */
+/* Compresses into one frame with a checksum, which the caller frees. Returns its size. */
+size_t compress_bytes(const void *plain, size_t size, unsigned char **stored);
 void keep_global(struct instrument *instrument, LLVMValueRef global);

@@ -10,8 +10,8 @@
 #include <zstd.h>
 
 #define TEXT(text) text, sizeof(text) - 1
-/* Fast, and within a few per cent of the compression of slow levels. */
-#define COMPRESSION_LEVEL 6
+/* Slow, but units are small: a few milliseconds for five per cent. */
+#define COMPRESSION_LEVEL 19
 
 void keep_global(struct instrument *instrument, LLVMValueRef global)
 {
@@ -176,18 +176,21 @@ static char *module_write_ascii(char *at, const unsigned char *bytes, size_t siz
 	return at + sprintf(at, "\"\n");
 }
 
-/* Compresses the bitcode into one frame with a checksum, so that a reader detects damage before
- * LLVM parses the bitcode. */
-static size_t module_compress(void *stored, size_t room, const void *plain, size_t size)
+/* With a checksum, a reader detects damage before it parses the content. */
+size_t compress_bytes(const void *plain, size_t size, unsigned char **stored)
 {
+	const size_t room = ZSTD_compressBound(size);
 	ZSTD_CCtx *context = ZSTD_createCCtx();
 
-	if (!context ||
+	*stored = malloc(room);
+	if (!*stored || !context ||
 		ZSTD_isError(ZSTD_CCtx_setParameter(
 			context, ZSTD_c_compressionLevel, COMPRESSION_LEVEL)) ||
 		ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)))
 		abort(); /* out of memory: abort as the compiler does */
-	size = ZSTD_compress2(context, stored, room, plain, size);
+	size = ZSTD_compress2(context, *stored, room, plain, size);
+	if (ZSTD_isError(size))
+		abort(); /* out of memory: abort as the compiler does */
 	ZSTD_freeCCtx(context);
 	return size;
 }
@@ -196,14 +199,12 @@ void embed_bitcode(struct instrument *instrument)
 {
 	LLVMMemoryBufferRef buffer = instrument_write_bitcode(instrument->module);
 	const size_t plain = LLVMGetBufferSize(buffer);
-	const size_t room = ZSTD_compressBound(plain);
-	unsigned char *stored = malloc(room);
-	const size_t size =
-		module_compress(stored, stored ? room : 0, LLVMGetBufferStart(buffer), plain);
+	unsigned char *stored;
+	const size_t size = compress_bytes(LLVMGetBufferStart(buffer), plain, &stored);
 	char *text = malloc(5 * size + size / 4 + 1024);
 	char *at = text;
 
-	if (!stored || !text || ZSTD_isError(size))
+	if (!text)
 		abort(); /* out of memory: abort as the compiler does */
 	at += sprintf(at,
 		"\t.pushsection .raddle.bitcode, \"\", @progbits\n\t.balign 8\n"

@@ -1,7 +1,6 @@
 /*
  * Descriptions of sites: the source position, including all inlined calls, and the accessed memory.
- * They are constant data with self-relative offsets: they need no relocations, so their pages stay
- * untouched until they are read.
+ * They are one compressed constant (struct site_unit), which only the command reads.
  */
 #include "compiler/pass/instrument.h"
 
@@ -11,24 +10,28 @@
 #include <llvm-c/DebugInfo.h>
 
 #define INFO_SECTION "raddle_info"
-#define STRING_SECTION "raddle_strings"
 
-struct table_entry {
-	char *text;
-	LLVMMetadataRef location;
-	LLVMValueRef global;
-};
-
-struct table {
-	struct table_entry *entries;
-	size_t capacity, count;
+/* Different byte strings, numbered from 1. */
+struct numbering {
+	struct numbered {
+		void *bytes;
+		size_t size;
+	} * entries;	 /* in the order of their numbers */
+	uint32_t *slots; /* hash table of numbers; 0: free */
+	size_t capacity;
+	uint32_t count;
 };
 
 struct writer {
 	struct instrument *instrument;
-	LLVMTypeRef place_type, info_type;
-	struct table strings, places;
+	struct numbering strings, places;
 	struct field_types *fields;
+	uint32_t (*sites)[SITE_COLUMNS];
+};
+
+struct plain {
+	unsigned char *bytes;
+	size_t used, capacity;
 };
 
 static void *places_allocate(size_t count, size_t size)
@@ -40,110 +43,70 @@ static void *places_allocate(size_t count, size_t size)
 	return memory;
 }
 
-static uint64_t places_hash_of(const char *text, LLVMMetadataRef location)
+static size_t places_slot(const struct numbering *numbering, const void *bytes, size_t size)
 {
+	const unsigned char *byte = bytes;
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	size_t slot;
 
-	if (!text)
-		return (uint64_t)(uintptr_t)location * UINT64_C(0x9e3779b97f4a7c15) >> 7;
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-	return hash;
-}
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
+	for (slot = hash & (numbering->capacity - 1); numbering->slots[slot];
+		slot = (slot + 1) & (numbering->capacity - 1)) {
+		const struct numbered *entry = &numbering->entries[numbering->slots[slot] - 1];
 
-static struct table_entry *places_table_slot(
-	const struct table *table, const char *text, LLVMMetadataRef location)
-{
-	size_t slot = places_hash_of(text, location) & (table->capacity - 1);
-
-	for (;; slot = (slot + 1) & (table->capacity - 1)) {
-		struct table_entry *entry = &table->entries[slot];
-
-		if (!entry->global)
-			return entry;
-		if (text ? strcmp(entry->text, text) == 0 : entry->location == location)
-			return entry;
+		if (entry->size == size && memcmp(entry->bytes, bytes, size) == 0)
+			break;
 	}
+	return slot;
 }
 
-static struct table_entry *places_table_find(
-	struct table *table, const char *text, LLVMMetadataRef location)
+static void places_grow(struct numbering *numbering)
 {
-	if (2 * table->count >= table->capacity) {
-		struct table bigger = {.capacity = table->capacity ? 2 * table->capacity : 256,
-			.count = table->count};
+	struct numbering bigger = {.count = numbering->count,
+		.capacity = numbering->capacity ? 2 * numbering->capacity : 256};
 
-		bigger.entries = places_allocate(bigger.capacity, sizeof *bigger.entries);
-		for (size_t i = 0; i < table->capacity; i++)
-			if (table->entries[i].global)
-				*places_table_slot(&bigger, table->entries[i].text,
-					table->entries[i].location) = table->entries[i];
-		free(table->entries);
-		*table = bigger;
+	bigger.entries = places_allocate(bigger.capacity / 2 + 1, sizeof *bigger.entries);
+	bigger.slots = places_allocate(bigger.capacity, sizeof *bigger.slots);
+	for (uint32_t i = 0; i < numbering->count; i++) {
+		const struct numbered *entry = &numbering->entries[i];
+
+		bigger.entries[i] = *entry;
+		bigger.slots[places_slot(&bigger, entry->bytes, entry->size)] = i + 1;
 	}
-	return places_table_slot(table, text, location);
+	free(numbering->entries);
+	free(numbering->slots);
+	*numbering = bigger;
 }
 
-static void places_table_release(struct table *table)
+static uint32_t places_number_of(struct numbering *numbering, const void *bytes, size_t size)
 {
-	for (size_t i = 0; i < table->capacity; i++)
-		free(table->entries[i].text);
-	free(table->entries);
+	struct numbered *entry;
+	size_t slot;
+
+	if (2 * numbering->count >= numbering->capacity)
+		places_grow(numbering);
+	slot = places_slot(numbering, bytes, size);
+	if (numbering->slots[slot])
+		return numbering->slots[slot];
+	entry = &numbering->entries[numbering->count++];
+	*entry = (struct numbered){.bytes = places_allocate(1, size), .size = size};
+	memcpy(entry->bytes, bytes, size);
+	return numbering->slots[slot] = numbering->count;
 }
 
-static LLVMValueRef places_add_constant(
-	struct instrument *instrument, LLVMTypeRef type, const char *section, unsigned alignment)
+static void places_release(struct numbering *numbering)
 {
-	LLVMValueRef global = LLVMAddGlobal(instrument->module, type, ".raddle");
-
-	LLVMSetLinkage(global, LLVMPrivateLinkage);
-	LLVMSetGlobalConstant(global, 1);
-	LLVMSetSection(global, section);
-	LLVMSetAlignment(global, alignment);
-	return global;
+	for (uint32_t i = 0; i < numbering->count; i++)
+		free(numbering->entries[i].bytes);
+	free(numbering->entries);
+	free(numbering->slots);
 }
 
-static LLVMValueRef places_string_constant(struct writer *writer, const char *text)
+/* NULL and the empty string are no strings. The zero at the end is a part of a string. */
+static uint32_t places_string(struct writer *writer, const char *text)
 {
-	struct table_entry *entry = places_table_find(&writer->strings, text, NULL);
-	LLVMValueRef value;
-
-	if (entry->global)
-		return entry->global;
-	value = LLVMConstStringInContext2(writer->instrument->context, text, strlen(text), false);
-	entry->text = strdup(text);
-	entry->global =
-		places_add_constant(writer->instrument, LLVMTypeOf(value), STRING_SECTION, 1);
-	/* Without an address of its own, the string is mergeable: the linker keeps one of several. */
-	LLVMSetUnnamedAddress(entry->global, LLVMGlobalUnnamedAddr);
-	LLVMSetInitializer(entry->global, value);
-	writer->strings.count++;
-	return entry->global;
-}
-
-static LLVMValueRef places_member_address(const struct writer *writer, LLVMValueRef global,
-	LLVMTypeRef type, const unsigned *path, unsigned count)
-{
-	LLVMValueRef indices[4];
-
-	indices[0] = LLVMConstInt(writer->instrument->i32, 0, 0);
-	for (unsigned i = 0; i < count; i++)
-		indices[i + 1] = LLVMConstInt(writer->instrument->i32, path[i], 0);
-	return LLVMConstInBoundsGEP2(type, global, indices, count + 1);
-}
-
-static LLVMValueRef places_distance(const struct writer *writer, LLVMValueRef to, LLVMValueRef from)
-{
-	const struct instrument *instrument = writer->instrument;
-
-	return LLVMConstTrunc(LLVMConstSub(LLVMConstPtrToInt(to, instrument->i64),
-				      LLVMConstPtrToInt(from, instrument->i64)),
-		instrument->i32);
-}
-
-static LLVMValueRef places_number(const struct writer *writer, uint32_t value)
-{
-	return LLVMConstInt(writer->instrument->i32, value, 0);
+	return text && *text ? places_number_of(&writer->strings, text, strlen(text) + 1) : 0;
 }
 
 static LLVMMetadataRef places_subprogram_of(const struct writer *writer, LLVMMetadataRef scope)
@@ -203,135 +166,163 @@ static char *places_subprogram_name(
 	return name ? strdup(name) : NULL;
 }
 
-static LLVMValueRef places_place_global(
-	struct writer *writer, LLVMMetadataRef location, const char *function);
-
-static LLVMValueRef places_place_value(struct writer *writer, LLVMMetadataRef location,
-	const char *function, LLVMValueRef global, LLVMTypeRef type, const unsigned *path,
-	unsigned count)
+static uint32_t places_place(struct writer *writer, LLVMMetadataRef location, const char *function)
 {
-	struct instrument *instrument = writer->instrument;
 	LLVMMetadataRef scope = location ? LLVMDILocationGetScope(location) : NULL;
 	LLVMMetadataRef subprogram = places_subprogram_of(writer, scope);
 	LLVMMetadataRef file = scope ? LLVMDIScopeGetFile(scope) : NULL;
 	LLVMMetadataRef outer = location ? LLVMDILocationGetInlinedAt(location) : NULL;
 	unsigned length = 0;
-	const char *file_name = file ? LLVMDIFileGetFilename(file, &length) : NULL;
 	char *name = places_subprogram_name(writer, subprogram, outer ? NULL : function);
-	LLVMValueRef targets[3] = {NULL, NULL, NULL};
-	LLVMValueRef members[6];
-	unsigned member[4];
+	uint32_t place[PLACE_COLUMNS] = {0};
 
-	targets[0] = name && *name ? places_string_constant(writer, name) : NULL;
-	targets[1] = file_name && *file_name ? places_string_constant(writer, file_name) : NULL;
-	targets[2] = outer ? places_place_global(writer, outer, function) : NULL;
+	place[PLACE_FUNCTION] = places_string(writer, name);
 	free(name);
-	for (unsigned i = 0; i < count; i++)
-		member[i] = path[i];
-	for (unsigned i = 0; i < 3; i++) {
-		member[count] = i;
-		members[i] = targets[i] ? places_distance(writer, targets[i],
-						  places_member_address(
-							  writer, global, type, member, count + 1))
-					: places_number(writer, 0);
+	/* The outer place comes first, so that a reader needs no check for cycles. */
+	place[PLACE_OUTER] = outer ? places_place(writer, outer, function) : 0;
+	if (file)
+		place[PLACE_FILE] = places_string(writer, LLVMDIFileGetFilename(file, &length));
+	if (location) {
+		place[PLACE_LINE] = LLVMDILocationGetLine(location);
+		place[PLACE_COLUMN] = LLVMDILocationGetColumn(location);
 	}
-	members[3] = places_number(writer, location ? LLVMDILocationGetLine(location) : 0);
-	members[4] =
-		LLVMConstInt(instrument->i16, location ? LLVMDILocationGetColumn(location) : 0, 0);
-	members[5] = LLVMConstInt(instrument->i16, 0, 0);
-	return LLVMConstStructInContext(instrument->context, members, 6, false);
+	return places_number_of(&writer->places, place, sizeof place);
 }
 
-static LLVMValueRef places_place_global(
-	struct writer *writer, LLVMMetadataRef location, const char *function)
+static void places_describe(struct writer *writer, struct site *site, uint32_t row[SITE_COLUMNS])
 {
-	LLVMValueRef global = places_table_find(&writer->places, NULL, location)->global;
-	struct table_entry *entry;
-
-	if (global)
-		return global;
-	global = places_add_constant(writer->instrument, writer->place_type, INFO_SECTION, 4);
-	entry = places_table_find(&writer->places, NULL, location);
-	entry->location = location;
-	entry->global = global;
-	writer->places.count++;
-	LLVMSetInitializer(global, places_place_value(writer, location, function, global,
-					   writer->place_type, NULL, 0));
-	return global;
-}
-
-static LLVMValueRef places_text_offset(
-	struct writer *writer, const char *text, unsigned index, unsigned member)
-{
-	const struct instrument *instrument = writer->instrument;
-	const unsigned path[2] = {index, member};
-
-	if (!*text)
-		return places_number(writer, 0);
-	return places_distance(writer, places_string_constant(writer, text),
-		places_member_address(
-			writer, instrument->descriptions, instrument->descriptions_type, path, 2));
-}
-
-static LLVMValueRef places_info_value(struct writer *writer, struct site *site, unsigned index)
-{
-	struct instrument *instrument = writer->instrument;
-	LLVMMetadataRef location = LLVMInstructionGetDebugLoc(site->instruction);
-	const unsigned path[2] = {index, 0};
 	char type[512], field[512];
 	const bool has_field =
 		site_field(writer->fields, site, type, sizeof type, field, sizeof field);
 	size_t length;
-	LLVMValueRef members[6];
 
-	members[0] =
-		places_place_value(writer, location, LLVMGetValueName2(site->function, &length),
-			instrument->descriptions, instrument->descriptions_type, path, 2);
-	members[1] = places_text_offset(writer, has_field ? type : "", index, 1);
-	members[2] = places_text_offset(writer, has_field ? field : "", index, 2);
-	members[3] = places_number(writer, site->flags);
-	members[4] = places_number(writer, site->function_number);
-	members[5] = places_number(writer, site->instruction_number);
-	return LLVMConstStructInContext(instrument->context, members, 6, false);
+	row[SITE_PLACE] = places_place(writer, LLVMInstructionGetDebugLoc(site->instruction),
+		LLVMGetValueName2(site->function, &length));
+	row[SITE_TYPE] = has_field ? places_string(writer, type) : 0;
+	row[SITE_FIELD] = has_field ? places_string(writer, field) : 0;
+	row[SITE_FUNCTION_NUMBER] = site->function_number;
+	row[SITE_INSTRUCTION_NUMBER] = site->instruction_number;
+}
+
+static void places_add(struct plain *plain, const void *bytes, size_t size)
+{
+	if (size > plain->capacity - plain->used) {
+		plain->capacity = 2 * plain->capacity + size + 4096;
+		plain->bytes = realloc(plain->bytes, plain->capacity);
+		if (!plain->bytes)
+			abort(); /* out of memory: abort as the compiler does */
+	}
+	memcpy(plain->bytes + plain->used, bytes, size);
+	plain->used += size;
+}
+
+static void places_add_number(struct plain *plain, uint64_t number)
+{
+	unsigned char bytes[10];
+	size_t size = 0;
+
+	for (; number >= 0x80; number >>= 7)
+		bytes[size++] = (unsigned char)(number | 0x80);
+	bytes[size++] = (unsigned char)number;
+	places_add(plain, bytes, size);
+}
+
+static void places_add_difference(struct plain *plain, uint32_t before, uint32_t number)
+{
+	const int64_t difference = (int64_t)number - before;
+
+	places_add_number(
+		plain, difference < 0 ? (uint64_t)-difference * 2 - 1 : (uint64_t)difference * 2);
+}
+
+static void places_write(const struct writer *writer, struct plain *plain)
+{
+	places_add_number(plain, writer->places.count);
+	places_add_number(plain, writer->strings.count);
+	for (unsigned column = 0; column < PLACE_COLUMNS; column++) {
+		uint32_t before = 0;
+
+		for (uint32_t i = 0; i < writer->places.count; i++) {
+			const uint32_t *place = writer->places.entries[i].bytes;
+
+			places_add_difference(plain, before, place[column]);
+			before = place[column];
+		}
+	}
+	for (unsigned column = 0; column < SITE_COLUMNS; column++) {
+		uint32_t before = 0;
+
+		for (size_t i = 0; i < writer->instrument->site_count; i++) {
+			places_add_difference(plain, before, writer->sites[i][column]);
+			before = writer->sites[i][column];
+		}
+	}
+	for (uint32_t i = 0; i < writer->strings.count; i++)
+		places_add(
+			plain, writer->strings.entries[i].bytes, writer->strings.entries[i].size);
+}
+
+static LLVMValueRef places_bytes(
+	const struct instrument *instrument, const unsigned char *bytes, size_t size)
+{
+	return LLVMConstStringInContext2(instrument->context, (const char *)bytes, size, true);
+}
+
+/* Makes the constant: struct site_unit, the flags, the compressed columns. */
+static void places_make_unit(struct instrument *instrument, const struct plain *plain)
+{
+	unsigned char *flags = places_allocate(instrument->site_count + 1, 1);
+	unsigned char *stored;
+	const size_t size = compress_bytes(plain->bytes, plain->used, &stored);
+	const uint32_t header[] = {INSTRUMENT_MAGIC, (uint32_t)instrument->site_count,
+		(uint32_t)plain->used, (uint32_t)size};
+	LLVMValueRef members[6], value;
+
+	for (size_t i = 0; i < instrument->site_count; i++)
+		flags[i] = (unsigned char)instrument->sites[i].flags;
+	for (unsigned i = 0; i < 4; i++)
+		members[i] = LLVMConstInt(instrument->i32, header[i], 0);
+	members[4] = places_bytes(instrument, flags, instrument->site_count);
+	members[5] = places_bytes(instrument, stored, size);
+	value = LLVMConstStructInContext(instrument->context, members, 6, true);
+	instrument->descriptions_type = LLVMTypeOf(value);
+	instrument->descriptions =
+		LLVMAddGlobal(instrument->module, instrument->descriptions_type, ".raddle");
+	LLVMSetLinkage(instrument->descriptions, LLVMPrivateLinkage);
+	LLVMSetGlobalConstant(instrument->descriptions, 1);
+	LLVMSetSection(instrument->descriptions, INFO_SECTION);
+	LLVMSetAlignment(instrument->descriptions, SITE_UNIT_ALIGNMENT);
+	LLVMSetInitializer(instrument->descriptions, value);
+	keep_global(instrument, instrument->descriptions);
+	free(flags);
+	free(stored);
 }
 
 void describe_sites(struct instrument *instrument)
 {
-	LLVMTypeRef place[6] = {instrument->i32, instrument->i32, instrument->i32, instrument->i32,
-		instrument->i16, instrument->i16};
 	struct writer writer = {.instrument = instrument};
-	LLVMTypeRef info[6];
-	LLVMValueRef *values;
+	struct plain plain = {0};
 
 	writer.fields = field_types_new(instrument);
-	values = places_allocate(instrument->site_count, sizeof(*values));
-
-	writer.place_type = LLVMStructTypeInContext(instrument->context, place, 6, false);
-	info[0] = writer.place_type;
-	for (unsigned i = 1; i < 6; i++)
-		info[i] = instrument->i32;
-	writer.info_type = LLVMStructTypeInContext(instrument->context, info, 6, false);
-	instrument->descriptions_type = LLVMArrayType2(writer.info_type, instrument->site_count);
-	instrument->descriptions =
-		places_add_constant(instrument, instrument->descriptions_type, INFO_SECTION, 4);
+	writer.sites = places_allocate(instrument->site_count + 1, sizeof *writer.sites);
 	for (size_t i = 0; i < instrument->site_count; i++)
-		values[i] = places_info_value(&writer, &instrument->sites[i], (unsigned)i);
-	LLVMSetInitializer(instrument->descriptions,
-		LLVMConstArray2(writer.info_type, values, instrument->site_count));
-	keep_global(instrument, instrument->descriptions);
+		places_describe(&writer, &instrument->sites[i], writer.sites[i]);
+	places_write(&writer, &plain);
+	places_make_unit(instrument, &plain);
 	field_types_free(writer.fields);
-	places_table_release(&writer.strings);
-	places_table_release(&writer.places);
-	free(values);
+	places_release(&writer.strings);
+	places_release(&writer.places);
+	free(writer.sites);
+	free(plain.bytes);
 }
 
 LLVMValueRef site_description(const struct instrument *instrument, size_t index)
 {
-	LLVMValueRef indices[2] = {
-		LLVMConstInt(instrument->i32, 0, 0), LLVMConstInt(instrument->i64, index, 0)};
+	LLVMValueRef indices[3] = {LLVMConstInt(instrument->i32, 0, 0),
+		LLVMConstInt(instrument->i32, 4, 0), LLVMConstInt(instrument->i64, index, 0)};
 
 	return LLVMConstInBoundsGEP2(
-		instrument->descriptions_type, instrument->descriptions, indices, 2);
+		instrument->descriptions_type, instrument->descriptions, indices, 3);
 }
 
 void copy_place(LLVMValueRef to, LLVMValueRef of, LLVMValueRef function)

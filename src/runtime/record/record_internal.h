@@ -117,7 +117,7 @@ bool record_is_inside(uintptr_t code);
  * write. */
 static inline bool record_pends(const struct site_record *site)
 {
-	return site->kind == SITE_LOAD && site_record_info(site)->flags & SITE_WRITTEN_BACK;
+	return site->kind == SITE_LOAD && site_record_flags(site) & SITE_WRITTEN_BACK;
 }
 
 void record_read(uint64_t address, uint64_t bytes);

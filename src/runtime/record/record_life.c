@@ -65,9 +65,9 @@ static bool record_needs_no_report(const struct site_record *site)
 	case SITE_FENCE:
 		return true;
 	case SITE_FUNCTION_ENTRY:
-		return site_record_info(site)->flags & SITE_INSIDE;
+		return site_record_flags(site) & SITE_INSIDE;
 	case SITE_STORE:
-		return site_record_info(site)->flags & SITE_WRITES_BACK;
+		return site_record_flags(site) & SITE_WRITES_BACK;
 	case SITE_RESULT:
 		return site->order & SITE_CALLEE_NAMED && record_is_marked(record_callee(site));
 	default:

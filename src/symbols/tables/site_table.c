@@ -15,9 +15,7 @@
 #include "base/bug.h"
 #include "base/search.h"
 #include "abi/instrument_abi.h"
-
-/* Limit on inlining depth; a longer chain must be a cycle. */
-#define OUTER_MOST 1024
+#include "symbols/tables/site_units.h"
 
 struct section {
 	uint64_t address; /* 0: not loaded */
@@ -30,7 +28,8 @@ struct site_table {
 	const unsigned char *bytes;
 	size_t size;
 	Elf *elf;
-	struct section records, places, strings, notes;
+	struct section records, info, notes;
+	struct site_units descriptions;
 	struct site *sites;
 	uint32_t count;
 	uint32_t *by_point; /* indices sorted by address */
@@ -84,80 +83,16 @@ const void *site_table_section(const struct site_table *table, const char *name,
 	return section.contents;
 }
 
-/* Returns the bytes at an address; NULL if they are not completely in the section. */
-static const unsigned char *site_table_section_bytes(
-	const struct section *section, uint64_t address, uint64_t count)
-{
-	const uint64_t offset = address - section->address;
-
-	if (!section->contents || offset > section->bytes || count > section->bytes - offset)
-		return NULL;
-	return section->contents + offset;
-}
-
 /* Returns the address that the offset stored at `address` refers to; 0: none. */
 static uint64_t site_table_target(uint64_t address, int32_t distance)
 {
 	return distance ? address + (uint64_t)(int64_t)distance : 0;
 }
 
-/* Reads a string: NULL for address 0 and the empty string. Returns false if there is no terminated
- * string. */
-static bool site_table_read_string(
-	const struct site_table *table, uint64_t address, const char **text)
-{
-	const struct section *strings = &table->strings;
-	const unsigned char *at;
-
-	*text = NULL;
-	if (!address)
-		return true;
-	at = site_table_section_bytes(strings, address, 1);
-	if (!at || !memchr(at, '\0', strings->bytes - (uint64_t)(at - strings->contents)))
-		return false;
-	if (*at)
-		*text = (const char *)at;
-	return true;
-}
-
-static bool site_table_read_place(
-	const struct site_table *table, uint64_t address, struct site_source *place)
-{
-	const unsigned char *bytes =
-		site_table_section_bytes(&table->places, address, sizeof(struct site_place));
-	struct site_place raw;
-
-	if (!bytes)
-		return false;
-	memcpy(&raw, bytes, sizeof raw);
-	place->line = raw.line;
-	place->column = raw.column;
-	place->outer = site_table_target(
-		address + offsetof(struct site_place, inlined_at), raw.inlined_at);
-	return site_table_read_string(table,
-		       site_table_target(
-			       address + offsetof(struct site_place, function), raw.function),
-		       &place->function) &&
-	       site_table_read_string(table,
-		       site_table_target(address + offsetof(struct site_place, file), raw.file),
-		       &place->file);
-}
-
 bool site_table_outer(
 	const struct site_table *table, const struct site_source *place, struct site_source *outer)
 {
-	return place->outer && site_table_read_place(table, place->outer, outer);
-}
-
-static bool site_table_chain_is_sound(
-	const struct site_table *table, const struct site_source *first)
-{
-	struct site_source place = *first;
-
-	for (unsigned depth = 0; place.outer; depth++)
-		if (depth == OUTER_MOST || !site_table_read_place(table, place.outer, &place))
-			return false;
-	return true;
+	return place->outer && site_units_place(&table->descriptions, place->outer, outer);
 }
 
 const char *site_table_function(const struct site_table *table, const struct site *site)
@@ -173,35 +108,20 @@ static bool site_table_read_site(const struct site_table *table, uint32_t index,
 {
 	const uint64_t address = table->records.address + index * sizeof(struct site_record);
 	struct site_record record;
-	struct site_info more;
-	const unsigned char *bytes;
 	uint64_t at;
 
 	memcpy(&record, table->records.contents + index * sizeof record, sizeof record);
 	at = site_table_target(address + offsetof(struct site_record, info), record.info);
-	bytes = site_table_section_bytes(&table->places, at, sizeof more);
-	if (!at || !bytes || record.kind >= SITE_KIND_COUNT ||
-		site_record_order(&record) > SITE_SEQUENTIAL)
+	if (!at || record.kind >= SITE_KIND_COUNT || site_record_order(&record) > SITE_SEQUENTIAL)
 		return false;
-	memcpy(&more, bytes, sizeof more);
 	*site = (struct site){
 		.point = site_table_target(address, record.point),
 		.index = index,
 		.kind = record.kind,
 		.order = (uint8_t)site_record_order(&record),
 		.bytes = record.bytes,
-		.flags = more.flags,
-		.function_number = more.function_number,
-		.instruction_number = more.instruction_number,
 	};
-	return site_table_read_place(table, at, &site->place) &&
-	       site_table_chain_is_sound(table, &site->place) &&
-	       site_table_read_string(table,
-		       site_table_target(at + offsetof(struct site_info, type), more.type),
-		       &site->type) &&
-	       site_table_read_string(table,
-		       site_table_target(at + offsetof(struct site_info, field), more.field),
-		       &site->field);
+	return site_units_describe(&table->descriptions, at - table->info.address, site);
 }
 
 /* Compares points by address. Equal addresses are ordered by index, which makes the order
@@ -299,13 +219,16 @@ static int site_table_read_file(struct site_table *table, struct error *err)
 	if (status)
 		return status;
 	table->records = site_table_section_find(table, "raddle_sites");
-	table->places = site_table_section_find(table, "raddle_info");
-	table->strings = site_table_section_find(table, "raddle_strings");
+	table->info = site_table_section_find(table, "raddle_info");
 	table->notes = site_table_section_find(table, ".note.raddle");
 	if (!table->records.contents && !table->notes.contents)
 		return error_set(err, ERROR_NOTFOUND, "%s has no sites; build it with raddle-cc",
 			table->name);
 	status = site_table_check_notes(table, err);
+	if (!status &&
+		!site_units_read(&table->descriptions, table->info.contents, table->info.bytes))
+		status = site_table_damaged(
+			table, err, "the descriptions of its sites make no sense");
 	return status ? status : site_table_read_sites(table, err);
 }
 
@@ -359,6 +282,7 @@ void site_table_free(struct site_table *table)
 		(void)elf_end(table->elf); /* returns the reference count, which is 0 */
 	if (table->bytes)
 		(void)munmap((void *)(uintptr_t)table->bytes, table->size);
+	site_units_release(&table->descriptions);
 	free(table->sites);
 	free(table->by_point);
 	free(table);
