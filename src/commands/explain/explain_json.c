@@ -6,6 +6,11 @@
 #include "commands/explain/explain_result.h"
 #include "report/json_value.h"
 
+/* Limits on the steps of a run in the document, and on those behind the last access of the pattern. A
+ * page shows a screen of them; without a limit, a run of a million steps takes 2 GB of memory. */
+#define STEPS_MOST 10000u
+#define STEPS_BEHIND 1000u
+
 static json_t *explain_json_rate_to_json(const struct rate *rate, uint32_t tries)
 {
 	double low, high;
@@ -84,14 +89,42 @@ static const char *explain_json_verdict_word(const struct explain_answer *answer
 	return answer->cause.is_cause ? "cause" : "correlated";
 }
 
-static json_t *explain_json_steps_to_json(const struct explain_shown *shown)
+/* Returns how many of the run's steps the document's window leaves out at the beginning: it ends a
+ * little behind the last access of the pattern. */
+static uint32_t explain_json_first_step(const struct explain_shown *shown, uint64_t key)
 {
+	const struct pattern *pattern = explain_shown_pattern(shown, key);
+	uint32_t end = 0;
+
+	for (unsigned i = 0; pattern && i < pattern_access_count(pattern); i++) {
+		const struct finding_step *step = explain_shown_step(shown, pattern, i);
+
+		if (step && step - shown->run.steps >= end)
+			end = (uint32_t)(step - shown->run.steps) + STEPS_BEHIND;
+	}
+	return end > STEPS_MOST ? end - STEPS_MOST : 0;
+}
+
+/* Writes STEPS_MOST steps from `first` on, and the accesses of the pattern. */
+static json_t *explain_json_steps_to_json(
+	const struct explain_shown *shown, uint32_t first, uint64_t key)
+{
+	const struct pattern *pattern = explain_shown_pattern(shown, key);
+	const struct finding_step *marks[PATTERN_ACCESSES_MAX] = {NULL};
 	json_t *out = json_array();
 
+	for (unsigned i = 0; pattern && i < pattern_access_count(pattern); i++)
+		marks[i] = explain_shown_step(shown, pattern, i);
 	for (uint32_t i = 0; i < shown->run.step_count; i++) {
 		const struct finding_step *step = &shown->run.steps[i];
-		json_t *row = json_object();
+		bool is_wanted = i >= first && i - first < STEPS_MOST;
+		json_t *row;
 
+		for (unsigned mark = 0; mark < PATTERN_ACCESSES_MAX; mark++)
+			is_wanted |= marks[mark] == step;
+		if (!is_wanted)
+			continue;
+		row = json_object();
 		json_put(row, "step", json_count(step->step));
 		json_put(row, "thread", json_text(step->thread));
 		json_put(row, "verb", json_text(step->verb));
@@ -154,6 +187,8 @@ static json_t *explain_json_answer_to_json(
 {
 	struct explain *explain = result->explain;
 	json_t *out = explain_json_pattern_to_json(explain, &answer->record->pattern);
+	const uint64_t key = answer->record->pattern.key;
+	uint32_t first = 0;
 
 	json_put(out, "explanation", json_integer(answer->record->explanation + 1));
 	json_put(out, "score", json_real(answer->record->score));
@@ -178,13 +213,15 @@ static json_t *explain_json_answer_to_json(
 				&answer->cause.forbidden, answer->cause.forbidden_tries));
 	}
 	if (answer->has_failing) {
+		first = explain_json_first_step(&answer->failing, key);
 		json_put(out, "variables", explain_json_variables_to_json(answer));
-		json_put(out, "failing_run", explain_json_steps_to_json(&answer->failing));
-		json_put(out, "failing_marks",
-			explain_json_marks_to_json(&answer->failing, answer->record->pattern.key));
+		json_put(out, "failing_run",
+			explain_json_steps_to_json(&answer->failing, first, key));
+		json_put(out, "failing_marks", explain_json_marks_to_json(&answer->failing, key));
 	}
 	if (answer->has_passing)
-		json_put(out, "passing_run", explain_json_steps_to_json(&answer->passing));
+		json_put(out, "passing_run",
+			explain_json_steps_to_json(&answer->passing, first, key));
 	return out;
 }
 
