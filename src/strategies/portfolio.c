@@ -14,168 +14,28 @@
  *
  * Early runs are few, so they teach more than their own arm: all leaders learn from all of them,
  * and `dpor` learns the contended objects from the first two in place of its own learning runs.
- *
- * Bound: of ROTATION * LATE_PERIOD consecutive planned runs after the first EARLY_RUNS, every arm
- * of the rotation makes at least one. An arm that alone needs m runs on average needs at most about
- * EARLY_RUNS + 16 m planned runs here.
  */
 #include "strategies/portfolio.h"
 
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/rng.h"
-#include "strategies/strategy.h"
+#include "strategies/portfolio_internal.h"
 
-struct portfolio_arm {
-	const struct strategy *strategy;
-	const char *text;
-	int64_t option; /* value of the first option, if not the default */
-	int64_t second; /* value of the second option, if not the default */
-};
-
-/* dpor's longest run. Its memory, a megabyte, is cleared whenever the search begins again. */
-#define SEARCH_STEPS 1024
-
-enum portfolio_arm_number {
-	ARM_SURW, /* the first arms lead */
-	ARM_RFF,
-	ARM_UNIFORM,
-	ARM_POS,
-	ARM_RANDOM, /* needs no lessons */
-	ARM_RPRO,
-	ARM_PCT_2, /* cheap and frequent */
-	ARM_PCT_3,
-	ARM_PCT_5,   /* reaches bugs that depth 3 cannot */
-	ARM_IN_STEP, /* the first of the arms that always make the same run */
-	ARM_NEWEST,
-	ARM_UNPREEMPTED,
-	ARM_SEARCH,
-	ARM_COUNT
-};
-
-#define LEADERS 3u
-
-static const struct portfolio_arm arms[ARM_COUNT] = {
-	[ARM_SURW] = {&strategy_surw, "surw", 0, 0},
-	[ARM_RFF] = {&strategy_rff, "rff", 0, 0},
-	[ARM_UNIFORM] = {&strategy_uniform, "uniform", 0, 0},
-	[ARM_POS] = {&strategy_pos, "pos", 0, 0},
-	[ARM_RANDOM] = {&strategy_random, "random", 0, 0},
-	[ARM_RPRO] = {&strategy_rpro, "rpro", 0, 0},
-	[ARM_PCT_2] = {&strategy_pct, "pct,depth=2", 2, 0},
-	[ARM_PCT_3] = {&strategy_pct, "pct,depth=3", 3, 0},
-	[ARM_PCT_5] = {&strategy_pct, "pct,depth=5", 5, 0},
-	[ARM_IN_STEP] = {&strategy_round_robin, "round_robin,steps=1", 1, 0},
-	[ARM_NEWEST] = {&strategy_round_robin, "round_robin,order=newest", 0, 1},
-	[ARM_UNPREEMPTED] = {&strategy_round_robin, "round_robin", 0, 0},
-	[ARM_SEARCH] = {&strategy_dpor, "dpor", SEARCH_STEPS, 0},
-};
-
-#define START ARM_COUNT /* number of the block with the search's state before this round */
 #define STATE_ALIGNMENT 64u
-#define EARLY_RUNS 64u	       /* most failures occur within this many runs */
-#define EARLY_PERIOD 8u	       /* one early run in this many is not a leader's */
-#define LATE_PERIOD 2u	       /* one later run in this many is not a leader's */
-#define OBSERVED_RUNS 32u      /* in rounds of at most 16, as many as teach a leader */
-#define SEARCH_START 4u	       /* the first two runs teach the search, and the others are better */
-#define FIRST_RUNS 32u	       /* in which a search of a small program is worth most of the runs */
-#define SEARCH_SHARES 32u      /* denominator of the search's share of a round */
-#define SEARCH_RUNS_MOST 4096u /* a program with more orders is too big */
-
-/* The first planned runs. The second, third and fifth are the same for every seed. */
-static const uint8_t first_arms[] = {
-	ARM_SURW, ARM_IN_STEP, ARM_UNIFORM, ARM_UNPREEMPTED, ARM_UNIFORM, ARM_NEWEST};
-#define FIRST_ARMS ((uint32_t)(sizeof first_arms / sizeof *first_arms))
-static const uint8_t rotation[] = {
-	ARM_PCT_3, ARM_PCT_2, ARM_RANDOM, ARM_POS, ARM_RPRO, ARM_PCT_3, ARM_PCT_2, ARM_PCT_5};
-#define ROTATION ((uint32_t)(sizeof rotation / sizeof *rotation))
-static const uint8_t even_rotation[] = {
-	ARM_SURW, ARM_POS, ARM_RANDOM, ARM_RPRO, ARM_PCT_2, ARM_PCT_3, ARM_PCT_5};
-#define EVEN_ROTATION ((uint32_t)(sizeof even_rotation / sizeof *even_rotation))
-static const uint8_t leaders[] = {
-	ARM_UNIFORM, ARM_SURW, ARM_UNIFORM, ARM_UNIFORM, ARM_RFF, ARM_UNIFORM};
-#define LEADER_TURNS ((uint32_t)(sizeof leaders / sizeof *leaders))
-/* One planned run in this many is made with depth 3, early and late. */
-#define GUARANTEE_PERIOD (EARLY_PERIOD * ROTATION / 2)
-
-/*
- * The search's share by size of the program. With few orders, the search needs the fewest schedules;
- * with many, it stays near the end of the run for too long.
- */
-struct portfolio_size {
-	uint64_t bits; /* most order_bits() of surw of such a program */
-	/* numerators of the search's share: first, early and late runs */
-	uint32_t search_first, search_early, search_late;
-};
-
-static const struct portfolio_size sizes[] = {
-	{.bits = 13, .search_first = 8, .search_early = 4, .search_late = 8},
-	{.bits = 26, .search_first = 6, .search_early = 4, .search_late = 2},
-	{.bits = UINT64_MAX, .search_first = 4, .search_early = 2, .search_late = 2},
-};
-
-/* A search, whose runs must be made in order. */
-struct portfolio_search {
-	uint64_t planned; /* number of its runs in earlier rounds */
-	uint64_t made;	  /* number of runs that this state contains */
-	uint32_t runs;	  /* number of its runs in this round, which come first */
-	bool has_start;	  /* the block START is filled */
-	bool is_possible;
-	bool is_broken;	  /* some of its runs were made in another state */
-	bool is_complete; /* all orders are executed */
-	/* no further runs follow: the search is complete, or cannot become complete */
-	bool is_over;
-	bool has_changed;  /* the state has changed in the last round */
-	bool is_observing; /* the run of this round shows which objects threads race for */
-	/* the program waits for a child process, whose threads the search does not schedule */
-	bool has_children;
-};
-
-struct portfolio_turn {
-	uint16_t arm;
-	uint16_t place; /* among the runs of its arm in this round */
-};
-
-struct portfolio {
-	struct rng values;   /* random values for arms without choose_value() */
-	uint64_t runs;	     /* number of planned runs in earlier rounds */
-	uint64_t order_bits; /* size of the program, learnt */
-	uint32_t place;	     /* place of the run in its round */
-	uint32_t arm;	     /* arm of the current or last run */
-	bool is_running;     /* between begin_run and end_run */
-	bool is_even;	     /* option `even`: the arms rotate from the first run on */
-	/* every run of this round teaches all leaders, under the place of the run in the round */
-	bool is_observed;
-	uint32_t observers; /* bits of the arms that learn from the current run of another arm */
-	struct portfolio_search search;
-	/* offset of the arm's state, and of START, from the start of this block */
-	uint64_t arm_offset[ARM_COUNT + 1];
-	struct portfolio_turn plan[STRATEGY_ROUND_MOST]; /* turns by place */
-};
-
-static inline void *portfolio_arm_state(struct portfolio *portfolio, uint32_t arm)
-{
-	return (char *)portfolio + portfolio->arm_offset[arm];
-}
-
-static inline const void *portfolio_arm_state_of(const struct portfolio *portfolio, uint32_t arm)
-{
-	return (const char *)portfolio + portfolio->arm_offset[arm];
-}
 
 static struct strategy_config portfolio_arm_config(
 	const struct strategy_config *config, uint32_t arm)
 {
 	struct strategy_config own = {.thread_capacity = config ? config->thread_capacity : 0};
-	const struct strategy_option *options = arms[arm].strategy->options;
+	const struct strategy_option *options = portfolio_arms[arm].strategy->options;
 
 	for (uint32_t i = 0; options && options[i].name; i++)
 		own.option[i] = options[i].standard;
-	if (arms[arm].option)
-		own.option[0] = arms[arm].option;
-	if (arms[arm].second)
-		own.option[1] = arms[arm].second;
+	if (portfolio_arms[arm].option)
+		own.option[0] = portfolio_arms[arm].option;
+	if (portfolio_arms[arm].second)
+		own.option[1] = portfolio_arms[arm].second;
 	return own;
 }
 
@@ -190,7 +50,7 @@ static size_t portfolio_layout(const struct strategy_config *config, uint64_t *o
 		bytes = (bytes + STATE_ALIGNMENT - 1) / STATE_ALIGNMENT * STATE_ALIGNMENT;
 		if (offsets)
 			offsets[i] = bytes;
-		bytes += strategy_state_bytes(arms[arm].strategy, &own);
+		bytes += strategy_state_bytes(portfolio_arms[arm].strategy, &own);
 	}
 	return bytes;
 }
@@ -213,86 +73,8 @@ static void portfolio_begin_campaign(void *state, const struct strategy_config *
 	for (uint32_t i = 0; i < ARM_COUNT; i++) {
 		const struct strategy_config own = portfolio_arm_config(config, i);
 
-		strategy_begin_campaign(arms[i].strategy, portfolio_arm_state(portfolio, i), &own);
-	}
-}
-
-static const struct portfolio_size *portfolio_size(const struct portfolio *portfolio)
-{
-	const struct portfolio_size *size = sizes;
-
-	while (portfolio->order_bits > size->bits)
-		size++;
-	return size;
-}
-
-static uint16_t portfolio_planned_arm(const struct portfolio *portfolio, uint64_t number)
-{
-	const uint64_t period = number < EARLY_RUNS ? EARLY_PERIOD : LATE_PERIOD;
-	const uint64_t place = number < EARLY_RUNS ? number : number - EARLY_RUNS;
-
-	/* Without rff and uniform: they prefer rare orders, which then accompany too many failures. */
-	if (portfolio->is_even)
-		return even_rotation[number % EVEN_ROTATION];
-	if (number < FIRST_ARMS)
-		return first_arms[number];
-	if (place % period != period - 1)
-		return leaders[(number - number / period) % LEADER_TURNS];
-	return rotation[place / period % ROTATION];
-}
-
-/* The arm of a planned run. Others make the runs of a leader that could only do a random walk. */
-static uint16_t portfolio_able_arm(const struct portfolio *portfolio, uint64_t number)
-{
-	const uint16_t arm = portfolio_planned_arm(portfolio, number);
-	const struct strategy_learning *learning = &arms[arm].strategy->learning;
-
-	if (!learning->is_able || learning->is_able(portfolio_arm_state_of(portfolio, arm)))
-		return arm;
-	return number % 2 ? ARM_SURW : ARM_RFF;
-}
-
-/* Returns the number of the search's runs in the next round of at most `places` runs. */
-static uint32_t portfolio_search_share(const struct portfolio *portfolio, uint32_t places)
-{
-	const struct portfolio_size *size = portfolio_size(portfolio);
-	const struct portfolio_search *search = &portfolio->search;
-	const uint64_t runs = portfolio->runs + search->planned;
-	uint64_t due;
-	uint32_t share;
-
-	if (!search->is_possible || search->has_children || search->is_over ||
-		runs < SEARCH_START || search->planned >= SEARCH_RUNS_MOST)
-		return 0;
-	share = runs < FIRST_RUNS   ? size->search_first
-		: runs < EARLY_RUNS ? size->search_early
-				    : size->search_late;
-	/* The difference of two totals, so that rounds of one run have the same share. */
-	due = runs - SEARCH_START;
-	return (uint32_t)((due + places) * share / SEARCH_SHARES - due * share / SEARCH_SHARES);
-}
-
-static void portfolio_plan(struct portfolio *portfolio, uint32_t places, uint32_t *planned)
-{
-	const uint32_t search = portfolio_search_share(portfolio, places);
-
-	for (uint32_t arm = 0; arm < ARM_COUNT; arm++)
-		planned[arm] = 0;
-	portfolio->search.runs = search;
-	portfolio->search.is_observing = portfolio->search.is_possible && places == 1 &&
-					 !portfolio->search.planned && !search;
-	portfolio->is_observed =
-		!portfolio->is_even &&
-		portfolio->runs + portfolio->search.planned + places <= OBSERVED_RUNS;
-	for (uint32_t place = 0; place < places; place++) {
-		const uint16_t arm = place < search ? ARM_SEARCH
-						    : portfolio_able_arm(portfolio,
-							      portfolio->runs + place - search);
-
-		portfolio->plan[place] =
-			(struct portfolio_turn){.arm = arm, .place = (uint16_t)planned[arm]++};
-		if (portfolio->is_observed && arm < LEADERS)
-			portfolio->plan[place].place = (uint16_t)place;
+		strategy_begin_campaign(
+			portfolio_arms[i].strategy, portfolio_arm_state(portfolio, i), &own);
 	}
 }
 
@@ -330,7 +112,7 @@ static void portfolio_begin_observing(struct portfolio *portfolio)
 {
 	portfolio->observers = 0;
 	for (uint32_t arm = 0; arm < ARM_COUNT; arm++) {
-		const struct strategy_learning *learning = &arms[arm].strategy->learning;
+		const struct strategy_learning *learning = &portfolio_arms[arm].strategy->learning;
 		void *state = portfolio_arm_state(portfolio, arm);
 
 		if (arm == portfolio->arm ||
@@ -353,7 +135,7 @@ static void portfolio_begin_run(void *state, uint64_t seed)
 
 	if (turn.arm == ARM_SEARCH && !portfolio_continues_search(portfolio, turn.place))
 		turn.arm = ARM_RANDOM;
-	strategy = arms[turn.arm].strategy;
+	strategy = portfolio_arms[turn.arm].strategy;
 	arm_state = portfolio_arm_state(portfolio, turn.arm);
 	portfolio->arm = turn.arm;
 	portfolio->is_running = true;
@@ -374,7 +156,7 @@ static struct thread_id portfolio_choose(void *state, const struct schedule_view
 {
 	struct portfolio *portfolio = state;
 
-	return arms[portfolio->arm].strategy->choose(
+	return portfolio_arms[portfolio->arm].strategy->choose(
 		portfolio_arm_state(portfolio, portfolio->arm), view);
 }
 
@@ -382,7 +164,7 @@ static void portfolio_executed(
 	void *state, const struct schedule_view *view, struct thread_id thread)
 {
 	struct portfolio *portfolio = state;
-	const struct strategy *strategy = arms[portfolio->arm].strategy;
+	const struct strategy *strategy = portfolio_arms[portfolio->arm].strategy;
 
 	portfolio->search.has_children |= view->pending[thread.index].kind == OP_CHILD_WAIT;
 	if (strategy->executed)
@@ -390,14 +172,15 @@ static void portfolio_executed(
 	for (uint32_t rest = portfolio->observers; rest; rest &= rest - 1) {
 		const uint32_t arm = (uint32_t)__builtin_ctz(rest);
 
-		arms[arm].strategy->executed(portfolio_arm_state(portfolio, arm), view, thread);
+		portfolio_arms[arm].strategy->executed(
+			portfolio_arm_state(portfolio, arm), view, thread);
 	}
 }
 
 static void portfolio_ending(void *state, const struct schedule_view *view)
 {
 	struct portfolio *portfolio = state;
-	const struct strategy *strategy = arms[portfolio->arm].strategy;
+	const struct strategy *strategy = portfolio_arms[portfolio->arm].strategy;
 
 	if (strategy->ending)
 		strategy->ending(portfolio_arm_state(portfolio, portfolio->arm), view);
@@ -408,7 +191,7 @@ static void portfolio_ending(void *state, const struct schedule_view *view)
 static uint32_t portfolio_choose_value(void *state, uint32_t count)
 {
 	struct portfolio *portfolio = state;
-	const struct strategy *strategy = arms[portfolio->arm].strategy;
+	const struct strategy *strategy = portfolio_arms[portfolio->arm].strategy;
 
 	if (strategy->choose_value)
 		return strategy->choose_value(
@@ -419,7 +202,7 @@ static uint32_t portfolio_choose_value(void *state, uint32_t count)
 static void portfolio_end_run(void *state, const struct run_summary *summary)
 {
 	struct portfolio *portfolio = state;
-	const struct strategy *strategy = arms[portfolio->arm].strategy;
+	const struct strategy *strategy = portfolio_arms[portfolio->arm].strategy;
 
 	if (!portfolio->is_running)
 		return;
@@ -432,8 +215,9 @@ static void portfolio_end_run(void *state, const struct run_summary *summary)
 	for (uint32_t rest = portfolio->observers; rest; rest &= rest - 1) {
 		const uint32_t arm = (uint32_t)__builtin_ctz(rest);
 
-		if (arms[arm].strategy->end_run)
-			arms[arm].strategy->end_run(portfolio_arm_state(portfolio, arm), summary);
+		if (portfolio_arms[arm].strategy->end_run)
+			portfolio_arms[arm].strategy->end_run(
+				portfolio_arm_state(portfolio, arm), summary);
 	}
 }
 
@@ -467,8 +251,9 @@ static void portfolio_gather(void *state, const void *other, uint32_t place, uin
 		runs[arm] = count;
 	}
 	for (uint32_t arm = 0; arm < ARM_COUNT; arm++)
-		if (runs[arm] && arms[arm].strategy->learning.gather)
-			arms[arm].strategy->learning.gather(portfolio_arm_state(portfolio, arm),
+		if (runs[arm] && portfolio_arms[arm].strategy->learning.gather)
+			portfolio_arms[arm].strategy->learning.gather(
+				portfolio_arm_state(portfolio, arm),
 				portfolio_arm_state_of(from, arm), first[arm], runs[arm]);
 	if (runs[ARM_SEARCH] || portfolio->search.is_observing)
 		portfolio_copy_search(portfolio, from);
@@ -501,14 +286,14 @@ static void portfolio_learn(void *state, uint32_t count, uint32_t next)
 	for (uint32_t arm = 0; portfolio->is_observed && arm < LEADERS; arm++)
 		runs[arm] = count;
 	for (uint32_t arm = 0; arm < LEADERS; arm++)
-		arms[arm].strategy->learning.learn(
+		portfolio_arms[arm].strategy->learning.learn(
 			portfolio_arm_state(portfolio, arm), runs[arm], next);
 	portfolio->order_bits =
 		strategy_surw.learning.order_bits(portfolio_arm_state(portfolio, ARM_SURW));
 	portfolio_plan(portfolio, next, planned);
 	for (uint32_t arm = LEADERS; arm < ARM_COUNT; arm++)
-		if ((runs[arm] || planned[arm]) && arms[arm].strategy->learning.learn)
-			arms[arm].strategy->learning.learn(
+		if ((runs[arm] || planned[arm]) && portfolio_arms[arm].strategy->learning.learn)
+			portfolio_arms[arm].strategy->learning.learn(
 				portfolio_arm_state(portfolio, arm), runs[arm], planned[arm]);
 }
 
@@ -521,8 +306,9 @@ static void portfolio_share(void *state, const void *other)
 	portfolio->order_bits = from->order_bits;
 	portfolio->is_observed = from->is_observed;
 	for (uint32_t arm = 0; arm < ARM_COUNT; arm++)
-		if (arms[arm].strategy->learning.share)
-			arms[arm].strategy->learning.share(portfolio_arm_state(portfolio, arm),
+		if (portfolio_arms[arm].strategy->learning.share)
+			portfolio_arms[arm].strategy->learning.share(
+				portfolio_arm_state(portfolio, arm),
 				portfolio_arm_state_of(from, arm));
 	if (from->search.has_changed)
 		portfolio_copy_search(portfolio, from);
@@ -567,15 +353,17 @@ static bool portfolio_guarantee(const void *state, struct strategy_guarantee *ou
 	const struct portfolio *portfolio = state;
 
 	for (uint32_t i = 0; i < ARM_COUNT; i++) {
-		if (arms[i].option != 3)
+		if (portfolio_arms[i].option != 3)
 			continue;
-		if (!arms[i].strategy->guarantee(portfolio_arm_state_of(portfolio, i), out))
+		if (!portfolio_arms[i].strategy->guarantee(
+			    portfolio_arm_state_of(portfolio, i), out))
 			return false;
 		/* The search makes at most half of all runs after the first FIRST_RUNS, so this arm keeps at
 		 * least half of its share of the plan. */
-		out->probability /= 2 * GUARANTEE_PERIOD;
+		out->probability /= 2 * PORTFOLIO_GUARANTEE_PERIOD;
 		out->formula = "1/(64*n*k^(d-1))";
-		_Static_assert(GUARANTEE_PERIOD == 32, "the formula's text names the share");
+		_Static_assert(
+			PORTFOLIO_GUARANTEE_PERIOD == 32, "the formula's text names the share");
 		return out->probability > 0;
 	}
 	return false;
@@ -585,7 +373,7 @@ const char *portfolio_arm_name(const void *state)
 {
 	const struct portfolio *portfolio = state;
 
-	return arms[portfolio->arm].text;
+	return portfolio_arms[portfolio->arm].text;
 }
 
 static const struct strategy_option portfolio_options[] = {

@@ -1,0 +1,149 @@
+/*
+ * The plan of the portfolio: which arm makes a run. docs/decisions/0022-portfolio.md has the figures.
+ *
+ * Early, seven of eight planned runs are the leaders', later half of them; the rotation makes the others.
+ * The first planned runs are a list. The search gets its share of each round first.
+ *
+ * Bound: of ROTATION * LATE_PERIOD consecutive planned runs after the first EARLY_RUNS, every arm
+ * of the rotation makes at least one. An arm that alone needs m runs on average needs at most about
+ * EARLY_RUNS + 16 m planned runs here.
+ */
+#include "strategies/portfolio_internal.h"
+
+/* dpor's longest run. Its memory, a megabyte, is cleared whenever the search begins again. */
+#define SEARCH_STEPS 1024
+
+const struct portfolio_arm portfolio_arms[ARM_COUNT] = {
+	[ARM_SURW] = {&strategy_surw, "surw", 0, 0},
+	[ARM_RFF] = {&strategy_rff, "rff", 0, 0},
+	[ARM_UNIFORM] = {&strategy_uniform, "uniform", 0, 0},
+	[ARM_POS] = {&strategy_pos, "pos", 0, 0},
+	[ARM_RANDOM] = {&strategy_random, "random", 0, 0},
+	[ARM_RPRO] = {&strategy_rpro, "rpro", 0, 0},
+	[ARM_PCT_2] = {&strategy_pct, "pct,depth=2", 2, 0},
+	[ARM_PCT_3] = {&strategy_pct, "pct,depth=3", 3, 0},
+	[ARM_PCT_5] = {&strategy_pct, "pct,depth=5", 5, 0},
+	[ARM_IN_STEP] = {&strategy_round_robin, "round_robin,steps=1", 1, 0},
+	[ARM_NEWEST] = {&strategy_round_robin, "round_robin,order=newest", 0, 1},
+	[ARM_UNPREEMPTED] = {&strategy_round_robin, "round_robin", 0, 0},
+	[ARM_SEARCH] = {&strategy_dpor, "dpor", SEARCH_STEPS, 0},
+};
+
+#define EARLY_RUNS 64u	       /* most failures occur within this many runs */
+#define EARLY_PERIOD 8u	       /* one early run in this many is not a leader's */
+#define LATE_PERIOD 2u	       /* one later run in this many is not a leader's */
+#define OBSERVED_RUNS 32u      /* in rounds of at most 16, as many as teach a leader */
+#define SEARCH_START 4u	       /* the first two runs teach the search, and the others are better */
+#define FIRST_RUNS 32u	       /* in which a search of a small program is worth most of the runs */
+#define SEARCH_SHARES 32u      /* denominator of the search's share of a round */
+#define SEARCH_RUNS_MOST 4096u /* a program with more orders is too big */
+
+/* The first planned runs. The second, third and fifth are the same for every seed. */
+static const uint8_t first_arms[] = {
+	ARM_SURW, ARM_IN_STEP, ARM_UNIFORM, ARM_UNPREEMPTED, ARM_UNIFORM, ARM_NEWEST};
+#define FIRST_ARMS ((uint32_t)(sizeof first_arms / sizeof *first_arms))
+static const uint8_t rotation[] = {
+	ARM_PCT_3, ARM_PCT_2, ARM_RANDOM, ARM_POS, ARM_RPRO, ARM_PCT_3, ARM_PCT_2, ARM_PCT_5};
+#define ROTATION ((uint32_t)(sizeof rotation / sizeof *rotation))
+_Static_assert(PORTFOLIO_GUARANTEE_PERIOD == EARLY_PERIOD * ROTATION / 2, "of the arm pct,depth=3");
+static const uint8_t even_rotation[] = {
+	ARM_SURW, ARM_POS, ARM_RANDOM, ARM_RPRO, ARM_PCT_2, ARM_PCT_3, ARM_PCT_5};
+#define EVEN_ROTATION ((uint32_t)(sizeof even_rotation / sizeof *even_rotation))
+static const uint8_t leaders[] = {
+	ARM_UNIFORM, ARM_SURW, ARM_UNIFORM, ARM_UNIFORM, ARM_RFF, ARM_UNIFORM};
+#define LEADER_TURNS ((uint32_t)(sizeof leaders / sizeof *leaders))
+
+/*
+ * The search's share by size of the program. With few orders, the search needs the fewest schedules;
+ * with many, it stays near the end of the run for too long.
+ */
+struct portfolio_size {
+	uint64_t bits; /* most order_bits() of surw of such a program */
+	/* numerators of the search's share: first, early and late runs */
+	uint32_t search_first, search_early, search_late;
+};
+
+static const struct portfolio_size sizes[] = {
+	{.bits = 13, .search_first = 8, .search_early = 4, .search_late = 8},
+	{.bits = 26, .search_first = 6, .search_early = 4, .search_late = 2},
+	{.bits = UINT64_MAX, .search_first = 4, .search_early = 2, .search_late = 2},
+};
+
+static const struct portfolio_size *portfolio_size(const struct portfolio *portfolio)
+{
+	const struct portfolio_size *size = sizes;
+
+	while (portfolio->order_bits > size->bits)
+		size++;
+	return size;
+}
+
+static uint16_t portfolio_planned_arm(const struct portfolio *portfolio, uint64_t number)
+{
+	const uint64_t period = number < EARLY_RUNS ? EARLY_PERIOD : LATE_PERIOD;
+	const uint64_t place = number < EARLY_RUNS ? number : number - EARLY_RUNS;
+
+	/* Without rff and uniform: they prefer rare orders, which then accompany too many failures. */
+	if (portfolio->is_even)
+		return even_rotation[number % EVEN_ROTATION];
+	if (number < FIRST_ARMS)
+		return first_arms[number];
+	if (place % period != period - 1)
+		return leaders[(number - number / period) % LEADER_TURNS];
+	return rotation[place / period % ROTATION];
+}
+
+/* The arm of a planned run. Others make the runs of a leader that could only do a random walk. */
+static uint16_t portfolio_able_arm(const struct portfolio *portfolio, uint64_t number)
+{
+	const uint16_t arm = portfolio_planned_arm(portfolio, number);
+	const struct strategy_learning *learning = &portfolio_arms[arm].strategy->learning;
+
+	if (!learning->is_able || learning->is_able(portfolio_arm_state_of(portfolio, arm)))
+		return arm;
+	return number % 2 ? ARM_SURW : ARM_RFF;
+}
+
+/* Returns the number of the search's runs in the next round of at most `places` runs. */
+static uint32_t portfolio_search_share(const struct portfolio *portfolio, uint32_t places)
+{
+	const struct portfolio_size *size = portfolio_size(portfolio);
+	const struct portfolio_search *search = &portfolio->search;
+	const uint64_t runs = portfolio->runs + search->planned;
+	uint64_t due;
+	uint32_t share;
+
+	if (!search->is_possible || search->has_children || search->is_over ||
+		runs < SEARCH_START || search->planned >= SEARCH_RUNS_MOST)
+		return 0;
+	share = runs < FIRST_RUNS   ? size->search_first
+		: runs < EARLY_RUNS ? size->search_early
+				    : size->search_late;
+	/* The difference of two totals, so that rounds of one run have the same share. */
+	due = runs - SEARCH_START;
+	return (uint32_t)((due + places) * share / SEARCH_SHARES - due * share / SEARCH_SHARES);
+}
+
+void portfolio_plan(struct portfolio *portfolio, uint32_t places, uint32_t *planned)
+{
+	const uint32_t search = portfolio_search_share(portfolio, places);
+
+	for (uint32_t arm = 0; arm < ARM_COUNT; arm++)
+		planned[arm] = 0;
+	portfolio->search.runs = search;
+	portfolio->search.is_observing = portfolio->search.is_possible && places == 1 &&
+					 !portfolio->search.planned && !search;
+	portfolio->is_observed =
+		!portfolio->is_even &&
+		portfolio->runs + portfolio->search.planned + places <= OBSERVED_RUNS;
+	for (uint32_t place = 0; place < places; place++) {
+		const uint16_t arm = place < search ? ARM_SEARCH
+						    : portfolio_able_arm(portfolio,
+							      portfolio->runs + place - search);
+
+		portfolio->plan[place] =
+			(struct portfolio_turn){.arm = arm, .place = (uint16_t)planned[arm]++};
+		if (portfolio->is_observed && arm < LEADERS)
+			portfolio->plan[place].place = (uint16_t)place;
+	}
+}
