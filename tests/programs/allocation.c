@@ -16,13 +16,10 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "../../src/abi/instrument_abi.h"
 #include "check.h"
 
-struct instrumented_module {
-	uint32_t magic, version;
-	const void *first, *end;
-};
-void raddle_module_loaded(const struct instrumented_module *module) __attribute__((weak));
+#pragma weak raddle_module_loaded
 
 /* More than any machine has; volatile, so that the compiler does not know. */
 static volatile size_t too_much = PTRDIFF_MAX - 4096;
@@ -32,7 +29,8 @@ static char *volatile kept; /* hides from the compiler that the block is the sam
 
 __attribute__((constructor(101))) static void claim(void)
 {
-	static const struct instrumented_module module = {0x63646172, 6, NULL, NULL};
+	static const struct instrumented_module module = {
+		INSTRUMENT_MAGIC, INSTRUMENT_ABI_VERSION, NULL, NULL};
 
 	if (raddle_module_loaded)
 		raddle_module_loaded(&module);

@@ -8,14 +8,12 @@
 #include <thread>
 #include <vector>
 
+extern "C" {
+#include "../../src/abi/instrument_abi.h"
+}
 #include "check.h"
 
-struct instrumented_module {
-	uint32_t magic, version;
-	const void *first, *end;
-};
-extern "C" void raddle_module_loaded(const struct instrumented_module *module)
-	__attribute__((weak));
+#pragma weak raddle_module_loaded
 
 struct alignas(128) Wide {
 	char bytes[256];
@@ -26,7 +24,8 @@ static int handler_calls;
 
 __attribute__((constructor(101))) static void claim()
 {
-	static const instrumented_module module = {0x63646172, 6, nullptr, nullptr};
+	static const instrumented_module module = {
+		INSTRUMENT_MAGIC, INSTRUMENT_ABI_VERSION, nullptr, nullptr};
 
 	if (raddle_module_loaded)
 		raddle_module_loaded(&module);
