@@ -13,10 +13,10 @@ import time
 # programs; skipped: the exit status of a case that does not apply, if not 77; tsan: also built with -fsanitize=thread.
 PACKAGES = {
     "spdlog": dict(
-        runner="Catch2", seconds=60, folder="{build}/tests", programs=["tests/spdlog-utests"],
+        runner="Catch2", tsan=True, seconds=60, folder="{build}/tests", programs=["tests/spdlog-utests"],
         options="-DSPDLOG_BUILD_TESTS=ON -DSPDLOG_FMT_EXTERNAL=ON -DSPDLOG_BUILD_EXAMPLE=OFF"),
     "leveldb": dict(
-        runner="GoogleTest", folder="{build}", options="-DLEVELDB_BUILD_BENCHMARKS=OFF",
+        runner="GoogleTest", tsan=True, folder="{build}", options="-DLEVELDB_BUILD_BENCHMARKS=OFF",
         environment={"BENCHMARK_FILTER": "none"},  # db_test begins with benchmarks
         programs=["env_test", "autocompact_test", "fault_injection_test", "db_test"]),
     "libuv1": dict(
