@@ -6,8 +6,8 @@
 #include "commands/explain/explain_result.h"
 #include "report/json_value.h"
 
-/* Limits on the steps of a run in the document, and on those behind the last access of the pattern. A
- * page shows a screen of them; without a limit, a run of a million steps takes 2 GB of memory. */
+/* The document contains at most STEPS_MOST steps of a run, of which STEPS_BEHIND follow the pattern's last
+ * access. Readers look at a few of them. All steps of a run of a million steps would take 2 GB of memory. */
 #define STEPS_MOST 10000u
 #define STEPS_BEHIND 1000u
 

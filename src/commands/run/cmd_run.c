@@ -80,7 +80,8 @@ static int cmd_run_explore(struct run_command *command)
 	options->runtime = runtime;
 	options->is_interrupted = command_interruption();
 	options->forwards_signals = options->schedules == 1 && !arguments->is_mpi;
-	/* Ranks would not agree, and a driven race is no failure of each schedule. */
+	/* MPI ranks would each make this decision, and could differ. With --like, the run fails because raddle
+	 * drives it, whatever the clocks are. */
 	options->tries_real_clocks = !arguments->is_mpi && !arguments->like;
 	run_report_init(&report, options, arguments->is_json, arguments->is_quiet);
 	report.given = arguments->given;

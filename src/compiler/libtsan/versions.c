@@ -14,7 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Defines a function that calls libc's `version` of it; `failure` is returned where libc lacks it. */
+/* Defines function `name`, which calls the function of that name and `version` in libc. If libc has no such
+ * version, the function returns `failure`. */
 #define VERSION(type, name, version, failure, parameters, arguments)                               \
 	__attribute__((visibility("default"))) type name parameters                                \
 	{                                                                                          \

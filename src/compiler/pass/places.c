@@ -1,6 +1,7 @@
 /*
  * Descriptions of sites: the source position, including all inlined calls, and the accessed memory.
- * They are one compressed constant (struct site_unit), which only the command reads.
+ * Only the command reads them, so each translation unit stores its descriptions compressed, as one
+ * constant (struct site_unit).
  */
 #include "compiler/pass/instrument.h"
 

@@ -86,7 +86,8 @@ static bool image_add(struct image *image, char *start, char *end, bool is_stack
 	return true;
 }
 
-/* Saves the areas that image_add() has only searched for resident pages. */
+/* Saves the content of all areas, after image_add() has found their resident pages: in the holder, or as a
+ * copy. */
 static void image_save(struct image *image)
 {
 	for (uint32_t i = 0; i < image->area_count; i++) {

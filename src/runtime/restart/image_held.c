@@ -1,6 +1,6 @@
-/* Large areas of the image stay in the holder, a fork made at the starting point. The kernel shares
- * its pages with this process and copies a page when this process writes it. A restore reads the
- * written pages back. Without permission to read the holder (seccomp, ptrace rules) the image copies
+/* The *holder* is a process forked at the starting point, which does nothing. It keeps the content of large
+ * areas of the image, so that no copy is needed: the kernel shares pages between both processes until the
+ * target writes one. A restore reads the written pages back from the holder. Without permission to read the holder (seccomp, ptrace rules) the image copies
  * these areas like all others. Runs in the rewind server. */
 #include "runtime/restart/image_internal.h"
 

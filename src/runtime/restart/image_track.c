@@ -161,7 +161,7 @@ bool image_each_written(
 		for (long i = 0; i < count; i++)
 			if (!visit(image, area, &image->regions[i], argument))
 				return false;
-		/* A read from the holder writes the pages, so they are protected afterwards. */
+		/* image_finish_reads() writes pages of the target, so it precedes their protection. */
 		if (!image_finish_reads(image))
 			return false;
 		for (long i = 0; i < count; i++)

@@ -102,7 +102,8 @@ static inline bool descent_has_future(const struct descent *descent, uint32_t sl
 	return descent_with_future(descent) >> slot & 1;
 }
 
-/* Adds the next thread of this run. Returns its slot; 0 if it has none. */
+/* Gives the next thread of this run its slot, which is the same in all runs. If no slot is free, or the
+ * thread is new after learning has ended, notes that in the descent and returns 0. */
 uint32_t descent_add_thread(struct descent *descent, thread_name name, uint32_t creator);
 void descent_set_op(struct descent *descent, uint32_t slot, const struct pending_op *pending);
 /* Reads the threads and their pending ops. */

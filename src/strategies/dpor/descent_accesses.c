@@ -241,7 +241,7 @@ static void descent_accesses_note(struct descent *descent, uint32_t slot, const 
 		return;
 	if (!descent->is_fixed)
 		descent_accesses_learn(descent, slot, op);
-	/* A release has the same order as its acquisition. */
+	/* Releases do not count: the order of two critical sections is that of their acquisitions. */
 	if (!(op->flags & OP_RELEASE))
 		descent->access[slot][descent->object[slot]].done[descent_direction(op)]++;
 }
