@@ -390,7 +390,10 @@ static int schedule_text_read_line(struct parser *parser)
 	if (schedule_text_piece_is(words[0], "layout"))
 		return schedule_text_read_layout_line(parser, words, count);
 	if (schedule_text_piece_is(words[0], "wake") && count == 2 &&
-		schedule_text_piece_is(words[1], "points") && !parser->file.has_wake_points) {
+		schedule_text_piece_is(words[1], "points")) {
+		if (parser->file.has_wake_points)
+			return schedule_text_parser_refuse(
+				parser, "this line stands twice", parser->text);
 		parser->file.has_wake_points = true;
 		return 0;
 	}

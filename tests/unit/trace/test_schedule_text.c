@@ -164,6 +164,8 @@ static void test_schedule_text__refuses_damage_with_its_place(void **state)
 		"test.txt:2: not a layout");
 	assert_refused("raddle schedule 1\nlayout 1\nlayout 1\nmain 1\n", ERROR_FORMAT,
 		"test.txt:3: this line stands twice");
+	assert_refused("raddle schedule 1\nwake points\nwake points\nmain 1\n", ERROR_FORMAT,
+		"test.txt:3: this line stands twice");
 }
 
 /* The header states the length from the "steps" line on. */
