@@ -22,7 +22,7 @@ struct trace_event {
 	 * by a return */
 	uint32_t bytes;
 	uint16_t
-		number; /* descriptor (descriptor_number()), number of the sent signal, or threads of a barrier's round; 0: none */
+		number; /* descriptor (descriptor_number()), number of the signal, or threads of a barrier's round; 0: none */
 	uint16_t other; /* index of the thread that the op acts on, plus 1; 0: none */
 	uint8_t order;	/* memory order of atomic accesses and fences, as C11 numbers them */
 	uint8_t call;	/* enum call_kind; with kind OP_NONE the event is only this call */

@@ -111,6 +111,9 @@ void runtime_refuse_restart(const char *why) __attribute__((noreturn));
 void runtime_trace_call(enum call_kind call, uint64_t site);
 /* Does the same for a store that enters the moving thread's store buffer. */
 void runtime_trace_buffered(const struct engine_op *store);
+/* Called before the first handler runs at a scheduling point. The trace then shows that the thread's
+ * pending op is interrupted, or that this step is no op but the handler. */
+void runtime_trace_signal(const struct engine_thread *thread, int signal);
 
 /* ---- detectors (detect.c) ---- */
 

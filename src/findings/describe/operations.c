@@ -30,12 +30,16 @@ static void operations_add_sending(const struct trace_event *event, struct strbu
 
 static void operations_add_verb(const struct trace_event *event, struct strbuf *out)
 {
-	if (event->kind == OP_SIGNAL_SEND && event->number)
+	if (event->kind == OP_SIGNAL_SEND && event->number) {
 		operations_add_sending(event, out);
-	else if (event->call && event->call < CALL_KIND_COUNT)
+	} else if (event->kind == OP_SIGNAL_HANDLE) {
+		strbuf_adds(out, "handles ");
+		operations_add_signal(event->number, out);
+	} else if (event->call && event->call < CALL_KIND_COUNT) {
 		strbuf_adds(out, call_verbs[event->call]);
-	else
+	} else {
 		strbuf_adds(out, op_descriptions[event->kind].verb);
+	}
 }
 
 /* Adds how an operation ended early. OP_COND_WAKE, the end of a condition wait, takes the verb of the wait. */

@@ -183,23 +183,49 @@ static void startup_observe(
 	contract->trace_count++;
 }
 
-/* Adds the result to the operation's event. That is the newest event, because only its thread has
- * moved since. */
-static void startup_observe_result(
-	const struct engine_thread *thread, const struct engine_op *op, enum engine_result result)
+/* Returns the event of the operation: the newest one, because only its thread has moved since.
+ * NULL: the trace does not have it. */
+static struct contract_event *startup_find_event(
+	const struct engine_thread *thread, const struct engine_op *op)
 {
 	struct contract *contract = runtime.contract;
 	struct contract_event *events = contract_area(contract, contract->trace_offset);
 	const uint64_t count = contract->trace_count;
 	struct contract_event *event;
 
-	if (!count || count > contract->trace_bytes / sizeof *events || op->is_timeout_only)
-		return;
+	if (runtime.is_forked_child || !count || count > contract->trace_bytes / sizeof *events)
+		return NULL;
 	event = &events[count - 1];
-	if (event->thread == thread->id.index && event->kind == op->kind)
+	return event->thread == thread->id.index && event->kind == op->kind ? event : NULL;
+}
+
+static void startup_observe_result(
+	const struct engine_thread *thread, const struct engine_op *op, enum engine_result result)
+{
+	struct contract_event *event = op->is_timeout_only ? NULL : startup_find_event(thread, op);
+
+	if (event)
 		event->result = result == WAIT_TIMED_OUT     ? RESULT_TIMED_OUT
 				: result == WAIT_INTERRUPTED ? RESULT_INTERRUPTED
 							     : RESULT_CANCELLED;
+}
+
+void runtime_trace_signal(const struct engine_thread *thread, int signal)
+{
+	const struct engine_op *op = thread->interrupted;
+	struct contract_event *event;
+
+	if (!op || !runtime.contract || !runtime.contract->plan.is_traced)
+		return;
+	event = startup_find_event(thread, op);
+	if (event && op->interruptions & INTERRUPT_SIGNAL) {
+		event->result = RESULT_INTERRUPTED;
+	} else if (event) {
+		event->kind = OP_SIGNAL_HANDLE;
+		event->number = (uint16_t)signal;
+		event->address = event->object = 0;
+		event->other = event->call = 0;
+	}
 }
 
 void runtime_trace_call(enum call_kind call, uint64_t site)

@@ -217,6 +217,8 @@ bool runtime_deliver_signals(struct engine_thread *thread)
 			continue;
 		}
 		wants_restart &= (delivery.actions[signal].flags & SA_RESTART) != 0;
+		if (!has_run)
+			runtime_trace_signal(thread, signal);
 		has_run = true;
 		signal_run_here(thread, signal, &information);
 	}
