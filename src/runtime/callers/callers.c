@@ -6,7 +6,9 @@
  *
  * Runs in the moving thread, for a thread that has announced its op.
  */
+#include <stddef.h>
 #include <string.h>
+#include <ucontext.h>
 
 #include "runtime/callers/frames.h"
 #include "runtime/runtime.h"
@@ -77,6 +79,20 @@ static bool callers_read_word(uint64_t address, uint64_t *word, void *page)
 	return true;
 }
 
+/* Reads the frame that a signal interrupted. `context`: the ucontext_t that the kernel pushed. */
+static bool callers_read_interrupted(uint64_t context, struct frame *frame)
+{
+	greg_t registers[NGREG];
+
+	if (!callers_read(
+		    context + offsetof(ucontext_t, uc_mcontext.gregs), registers, sizeof registers))
+		return false;
+	*frame = (struct frame){.return_address = (uint64_t)registers[REG_RIP],
+		.stack_pointer = (uint64_t)registers[REG_RSP],
+		.base_pointer = (uint64_t)registers[REG_RBP]};
+	return true;
+}
+
 /* Finds the first frame outside the runtime, whose own functions keep frame pointers. Returns false
  * if there is none. */
 static bool callers_find_outside(uint64_t at, uint64_t *page, struct frame *frame)
@@ -86,6 +102,9 @@ static bool callers_find_outside(uint64_t at, uint64_t *page, struct frame *fram
 	for (unsigned i = 0; i < CALLERS_FRAMES_MAX && at; i++) {
 		if (!callers_read_frame(at, &own, page))
 			return false;
+		/* A trapped system call: the kernel's frame lies above the return address. */
+		if (own.return_address == (uint64_t)(uintptr_t)platform_signal_return)
+			return callers_read_interrupted(at + sizeof own, frame);
 		if (!runtime_is_own_code(own.return_address)) {
 			*frame = (struct frame){.return_address = own.return_address,
 				.stack_pointer = at + sizeof own,

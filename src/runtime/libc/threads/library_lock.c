@@ -22,45 +22,47 @@
 static const char *const known_libraries[] = {"libc.so", "ld-linux", "libpthread.so",
 	"libstdc++.so", "libgomp.so", "libomp.so", "libiomp", "libglib-2.0.so", "libraddle"};
 
-/* Calls without an object argument share this address; its content is not used. */
-static char library_lock_shared[LOCK_BYTES];
+/* Calls without an object argument share this address, and reports print its name. Its content is
+ * not used. */
+static uint32_t critical_section;
 
-static struct engine_op library_lock_update(long object, uint64_t site)
+static struct engine_op library_lock_update(long object, enum call_kind call, uint64_t site)
 {
 	return (struct engine_op){.kind = OP_ATOMIC_UPDATE,
-		.address = object ? (const void *)object : library_lock_shared,
+		.call = (uint8_t)call,
+		.address = object ? (const void *)object : &critical_section,
 		.site = site,
 		.bytes = LOCK_BYTES,
 		.order = __ATOMIC_ACQ_REL,
 		.deadline_ns = ENGINE_FOREVER};
 }
 
-static void library_lock_enter(long first, long second, uint64_t site)
+static void library_lock_enter(long first, long second, enum call_kind call, uint64_t site)
 {
-	struct engine_op op = library_lock_update(first, site);
+	struct engine_op op = library_lock_update(first, call, site);
 
 	if (second) { /* the lock that a wait releases */
-		const struct engine_op release = library_lock_update(second, site);
+		const struct engine_op release = library_lock_update(second, CALL_RELEASE, site);
 
 		engine_note_access(&release);
 	}
 	(void)engine_perform(&op);
 }
 
-static void library_lock_leave(long first, long second, uint64_t site)
+static void library_lock_leave(long first, long second, enum call_kind call, uint64_t site)
 {
-	const struct engine_op acquired = library_lock_update(first, site);
+	const struct engine_op acquired = library_lock_update(first, call, site);
 
 	engine_note_access(&acquired);
 	if (second) {
-		const struct engine_op again = library_lock_update(second, site);
+		const struct engine_op again = library_lock_update(second, CALL_ACQUIRE, site);
 
 		engine_note_access(&again);
 	}
 }
 
 /* Arguments and result are register words; passing more than the function takes does no harm. */
-#define LIBRARY_LOCK(function, objects)                                                            \
+#define LIBRARY_LOCK(function, objects, call)                                                      \
 	EXPORT long function(long a, long b, long c, long d, long e, long f);                      \
 	EXPORT long function(long a, long b, long c, long d, long e, long f)                       \
 	{                                                                                          \
@@ -69,9 +71,9 @@ static void library_lock_leave(long first, long second, uint64_t site)
 		long result;                                                                       \
                                                                                                    \
 		ENTER();                                                                           \
-		library_lock_enter(first, second, CALL_SITE);                                      \
+		library_lock_enter(first, second, CALL_##call, CALL_SITE);                         \
 		result = REAL(function)(a, b, c, d, e, f);                                         \
-		library_lock_leave(first, second, CALL_SITE);                                      \
+		library_lock_leave(first, second, CALL_##call, CALL_SITE);                         \
 		return result;                                                                     \
 	}
 #include "runtime/libc/threads/library_locks.def"
