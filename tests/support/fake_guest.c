@@ -140,6 +140,7 @@ static bool perform_run(struct guest *guest, uint64_t number)
 		.strategy = strategies[plan->strategy],
 		.state = contract_area(contract, contract->strategy_offset),
 		.seed = hash_pair(plan->seed, number),
+		.step_limit = plan->step_limit,
 		.recording = contract_area(contract, contract->schedule_offset),
 	};
 	struct run_summary summary;

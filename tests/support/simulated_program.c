@@ -386,6 +386,8 @@ void simulated_run(struct simulated_run *run)
 	while (run->outcome == OUTCOME_NONE) {
 		if (run->crash_after && machine.view.step == run->crash_after)
 			run->outcome = OUTCOME_CRASH;
+		else if (run->step_limit && machine.view.step == run->step_limit)
+			run->outcome = OUTCOME_STEP_LIMIT;
 		else if (machine_look())
 			run->outcome = machine_step(run);
 		else

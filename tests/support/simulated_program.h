@@ -157,6 +157,7 @@ struct simulated_run {
 	uint64_t seed;
 	uint64_t
 		crash_after; /* the run ends as OUTCOME_CRASH after this number of steps; 0: never */
+	uint64_t step_limit; /* the run ends as OUTCOME_STEP_LIMIT at this step; 0: none */
 	/* Number of initial steps that follow the schedule without preemptions and do not ask the
 	 * strategy. */
 	uint64_t prefix_steps;

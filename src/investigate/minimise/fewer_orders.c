@@ -124,6 +124,7 @@ static int fewer_orders_try(
 		.segment_count = orders->found.segment_count,
 		.orders = orders->orders,
 		.order_count = orders->order_count,
+		.step_limit = failure_step_limit(orders->best, orders->search->steps_most),
 	};
 	struct contract *contract = orders->probe.worker.contract;
 	const struct replay_order *run;

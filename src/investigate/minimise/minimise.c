@@ -68,9 +68,11 @@ static bool minimise_plan_of_sequence(void *context, uint32_t ahead, struct prob
 {
 	struct minimiser *minimiser = context;
 
-	if (ahead)
-		return minimiser->ahead && minimiser->ahead(minimiser, ahead, plan);
-	*plan = *minimiser->plan;
+	if (!ahead)
+		*plan = *minimiser->plan;
+	else if (!minimiser->ahead || !minimiser->ahead(minimiser, ahead, plan))
+		return false;
+	plan->step_limit = failure_step_limit(minimiser->best, minimiser->steps_most);
 	return true;
 }
 
@@ -80,13 +82,15 @@ static int minimise_make_run(
 	const struct minimise_ahead *ahead = minimiser->params->ahead;
 	const struct minimise_sequence sequence = {
 		.number = minimiser->runs, .context = minimiser, .plan = minimise_plan_of_sequence};
+	struct probe_plan limited;
 	int result;
 
 	minimiser->plan = plan;
 	minimiser->made = &minimiser->probe;
+	(void)minimise_plan_of_sequence(minimiser, 0, &limited); /* candidate 0 always exists */
 	result = ahead ? ahead->run(ahead->context, &minimiser->probe, &sequence, &minimiser->made,
 				 err)
-		       : probe_run(&minimiser->probe, plan, err);
+		       : probe_run(&minimiser->probe, &limited, err);
 	minimiser->runs += result == 0;
 	return result;
 }

@@ -6,6 +6,10 @@
 #include "base/array.h"
 #include "exchange/contract_block.h"
 
+/* Steps beyond those of the longest run that counts: the last steps before the limit are costlier. */
+#define LIMIT_MARGIN_PART 8
+#define LIMIT_MARGIN_LEAST 64
+
 static void *failure_copy_array(const void *from, size_t count, size_t size)
 {
 	void *copy = array_new(count ? count * size : 1, 1);
@@ -94,6 +98,16 @@ int failure_compare_cost(const struct failure *a, const struct failure *b)
 	if (a->switches != b->switches)
 		return a->switches < b->switches ? -1 : 1;
 	return 0;
+}
+
+uint64_t failure_step_limit(const struct failure *failure, uint64_t steps_most)
+{
+	const enum outcome_kind kind = (enum outcome_kind)failure->outcome.kind;
+
+	if (failure->stall_count || failure->delayed_count || kind == OUTCOME_HANG ||
+		kind == OUTCOME_LIVELOCK)
+		return 0;
+	return steps_most + steps_most / LIMIT_MARGIN_PART + LIMIT_MARGIN_LEAST;
 }
 
 void failure_release(struct failure *failure)

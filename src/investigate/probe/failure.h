@@ -45,3 +45,6 @@ bool failure_has_weak_access(const struct failure *failure, const struct delayed
 int failure_compare_delays(const struct failure *a, const struct failure *b);
 /* Does the same; without a difference, compares preemptions, then context switches. */
 int failure_compare_cost(const struct failure *a, const struct failure *b);
+/* Returns the step at which a run may end that shows the failure in at most `steps_most` steps; 0: a
+ * longer run counts as well. */
+uint64_t failure_step_limit(const struct failure *failure, uint64_t steps_most);

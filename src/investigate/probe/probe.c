@@ -61,6 +61,7 @@ int probe_open(struct probe *probe, const struct probe_params *params, struct er
 	}
 	plan->restart = params->restart;
 	plan->strategy_config.thread_capacity = THREAD_CAPACITY;
+	probe->step_limit = plan->step_limit;
 	plan->run_limit = 1;
 	plan->stop_at_failure = true;
 	plan->is_traced = params->trace_events > 0;
@@ -123,6 +124,9 @@ static void probe_prepare(struct probe *probe, const struct probe_plan *plan)
 	probe_fill(probe, plan);
 	contract->plan.run_first = probe->run_count;
 	contract->plan.run_limit = plan->batch ? plan->batch : 1;
+	contract->plan.step_limit = plan->step_limit && plan->step_limit < probe->step_limit
+					    ? plan->step_limit
+					    : probe->step_limit;
 }
 
 static void probe_note_run(struct probe *probe, uint64_t runs)

@@ -24,6 +24,7 @@ struct probe {
 	uint64_t run_count;	     /* number of runs so far */
 	enum contract_report report; /* report of the last run */
 	uint64_t diverged_step;	     /* step of the divergence */
+	uint64_t step_limit;	     /* of the settings */
 	bool has_diverged;	     /* the last run did not follow its exact schedule */
 	bool is_failure; /* the last run failed; the contract has outcome and schedule */
 };
@@ -51,6 +52,7 @@ struct probe_plan {
 	uint32_t order_count;
 	uint32_t op_capacity;	 /* operations to observe */
 	bool observes_beginning; /* the first operations, not the last ones */
+	uint64_t step_limit;	 /* a longer run ends there; 0: the limit of the settings */
 	bool is_random_after;	 /* random choices after the last segment, with the run's seed */
 	/* the schedule was composed, not recorded: replay_state_set_few_values() */
 	bool knows_few_values;

@@ -194,6 +194,36 @@ static uint64_t compare_workers(
 	return ahead;
 }
 
+/* A candidate that has become longer than a run that counts ends there. */
+static void test_probe__ends_a_run_at_the_step_limit_of_its_plan(void **state)
+{
+	struct failure failure = {0};
+	struct fixture fixture;
+	struct probe probe;
+	struct probe_plan plan;
+
+	(void)state;
+	open_fixture(&fixture, 3); /* each run fails at its end */
+	find_failure(&fixture, 1, &failure);
+	assert_int_equal(probe_open(&probe, &fixture.params, NULL), 0);
+	plan = probe_plan_exact(&failure);
+	plan.step_limit = failure.step_count / 2;
+	assert_int_equal(probe_run(&probe, &plan, NULL), 0);
+	assert_false(probe_shows(&probe, &failure));
+	assert_int_equal(probe.worker.contract->outcome.step, plan.step_limit);
+	plan.step_limit = failure_step_limit(&failure, failure.step_count);
+	assert_int_equal(probe_run(&probe, &plan, NULL), 0);
+	assert_true(probe_shows(&probe, &failure));
+	plan.step_limit = 0;
+	assert_int_equal(probe_run(&probe, &plan, NULL), 0);
+	assert_true(probe_shows(&probe, &failure));
+	failure.stall_count = 1;
+	assert_int_equal(failure_step_limit(&failure, failure.step_count), 0);
+	probe_close(&probe);
+	failure_release(&failure);
+	close_fixture(&fixture);
+}
+
 static void test_minimise__leaves_the_same_with_any_number_of_workers(void **state)
 {
 	uint64_t ahead = 0;
@@ -480,6 +510,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_minimise__keeps_the_value_choices_it_needs),
 		cmocka_unit_test(test_minimise__does_not_lengthen_the_run),
 		cmocka_unit_test(test_minimise__stops_at_its_budget_with_a_failing_schedule),
+		cmocka_unit_test(test_probe__ends_a_run_at_the_step_limit_of_its_plan),
 		cmocka_unit_test(test_minimise__leaves_the_same_with_any_number_of_workers),
 		cmocka_unit_test(test_fewer_preemptions__finds_the_fewest),
 		cmocka_unit_test(test_fewer_orders__finds_three_preemptions_in_few_runs),
