@@ -205,6 +205,61 @@ static void fields_release_member(char *base, const struct finding_field *field)
 	}
 }
 
+/* Bytes of a step and of a frame in JSON, besides their texts. */
+#define STEP_BYTES 200
+#define FRAME_BYTES 120
+/* A finding has two lists of steps. Both and the rest take less than a megabyte. */
+#define STEPS_BYTES_MOST 400000
+
+static size_t fields_text_bytes(const char *text)
+{
+	return text ? strlen(text) : 0;
+}
+
+static size_t fields_frame_bytes(const struct finding_frame *frame)
+{
+	return FRAME_BYTES + fields_text_bytes(frame->function) + fields_text_bytes(frame->file) +
+	       fields_text_bytes(frame->module);
+}
+
+static size_t fields_step_bytes(const struct finding_step *step)
+{
+	size_t bytes = STEP_BYTES + fields_text_bytes(step->thread) +
+		       fields_text_bytes(step->verb) + fields_text_bytes(step->object) +
+		       fields_text_bytes(step->library_call) + fields_frame_bytes(&step->where);
+
+	if (step->inner.function)
+		bytes += fields_frame_bytes(&step->inner);
+	for (uint32_t i = 0; i < step->callers.count; i++)
+		bytes += fields_frame_bytes(&step->callers.frames[i]);
+	return bytes;
+}
+
+/* Returns the number of steps left out. */
+static uint32_t fields_drop_first_steps(struct finding_step *steps, uint32_t *count)
+{
+	uint32_t first = *count;
+
+	for (size_t bytes = 0; first > 0; first--) {
+		bytes += fields_step_bytes(&steps[first - 1]);
+		if (bytes > STEPS_BYTES_MOST)
+			break;
+	}
+	for (uint32_t i = 0; i < first; i++)
+		fields_release((char *)&steps[i], step_fields);
+	*count -= first;
+	if (first)
+		memmove(steps, steps + first, *count * sizeof *steps);
+	return first;
+}
+
+void finding_shorten(struct finding *finding)
+{
+	finding->steps_left_out += fields_drop_first_steps(finding->steps, &finding->step_count);
+	finding->passing_steps_left_out +=
+		fields_drop_first_steps(finding->passing_steps, &finding->passing_step_count);
+}
+
 void finding_release(struct finding *finding)
 {
 	fields_release((char *)finding, finding_fields);

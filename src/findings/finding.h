@@ -180,6 +180,9 @@ struct finding {
 
 void finding_release(struct finding *finding);
 
+/* Leaves out earlier steps of both runs, so that the JSON takes less than a megabyte. */
+void finding_shorten(struct finding *finding);
+
 /* The innermost frame of the user's code, preferably with a line, else the innermost. */
 const struct finding_frame *finding_user_frame(const struct finding_stack *stack);
 

@@ -297,6 +297,7 @@ int investigate_schedule(struct investigation *investigation, struct failure *fa
 	depth_fit_to_schedule(&investigation->depth, failure);
 	built.depth = investigation->depth.depth;
 	built.radius = investigation->depth.radius;
+	finding_shorten(&built);
 	finding_keep_sources(&built);
 	*finding = built;
 	return 0;

@@ -23,6 +23,44 @@ static uint64_t signature_and_release(struct finding *finding)
 	return signature;
 }
 
+static struct finding_step *many_steps(uint32_t count)
+{
+	struct finding_step *steps = calloc(count, sizeof *steps);
+
+	assert_non_null(steps);
+	for (uint32_t i = 0; i < count; i++)
+		steps[i] = sample_step(i + 1, "main.0", "locks", "mutex accounts", 41);
+	return steps;
+}
+
+/* Long runs and long names leave a finding that tools can still open. */
+static void test_shorten__keeps_the_last_steps_of_both_runs_within_a_megabyte(void **state)
+{
+	enum { STEPS = 20000 };
+	struct finding finding = sample_finding();
+	struct finding short_one = sample_finding();
+	char *text;
+
+	(void)state;
+	finding_shorten(&short_one);
+	assert_int_equal(short_one.step_count, finding.step_count);
+	finding_release(&short_one);
+	finding_release(&finding);
+	finding = (struct finding){.steps = many_steps(STEPS),
+		.step_count = STEPS,
+		.passing_steps = many_steps(STEPS),
+		.passing_step_count = STEPS};
+	finding_shorten(&finding);
+	text = finding_to_json(&finding);
+	assert_true(strlen(text) < 1000000);
+	assert_true(strlen(text) > 600000);
+	assert_int_equal(finding.steps[finding.step_count - 1].step, STEPS);
+	assert_int_equal(finding.steps_left_out, STEPS - finding.step_count);
+	assert_int_equal(finding.passing_steps_left_out, STEPS - finding.passing_step_count);
+	free(text);
+	finding_release(&finding);
+}
+
 static void test_signature__ignores_thread_numbers_and_order_of_waits(void **state)
 {
 	struct finding finding = sample_finding();
@@ -237,6 +275,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_signature__ignores_thread_numbers_and_order_of_waits),
+		cmocka_unit_test(test_shorten__keeps_the_last_steps_of_both_runs_within_a_megabyte),
 		cmocka_unit_test(test_signature__takes_longer_cycles_of_the_same_lines_for_one),
 		cmocka_unit_test(test_signature__ignores_waits_beside_the_cycle),
 		cmocka_unit_test(test_signature__ignores_the_folder_of_the_sources),
