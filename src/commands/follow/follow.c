@@ -19,7 +19,12 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/strbuf.h"
 #include "commands/follow/follow_program.h"
+#include "platform/platform.h"
+
+/* Pause between two looks for a change, if the time of the program is limited. */
+#define NAP_US 500
 
 #define TRACE_OPTIONS                                                                              \
 	(PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |     \
@@ -33,7 +38,8 @@ struct followed {
 };
 
 struct follow {
-	const struct follow_listener *listener;
+	const struct follow_request *request;
+	uint64_t until_ns;		/* all are killed then; UINT64_MAX: never */
 	pid_t first;			/* process of the given program */
 	struct followed_program *given; /* NULL until it is executed */
 	struct followed *processes;
@@ -128,7 +134,7 @@ static void follow_describe(
 
 static void follow_announce(struct follow *follow, const struct followed *process)
 {
-	const struct follow_listener *listener = follow->listener;
+	const struct follow_listener *listener = &follow->request->listener;
 	struct follow_process known;
 
 	if (listener->started)
@@ -217,12 +223,13 @@ static void follow_on_end(struct follow *follow, const siginfo_t *ended)
 {
 	struct followed *process = follow_find(follow, ended->si_pid);
 	const int status = follow_status_of(ended);
+	const struct follow_listener *listener = &follow->request->listener;
 	struct follow_process known;
 
-	if (process && process->has_threads && process->program && follow->listener->ended) {
+	if (process && process->has_threads && process->program && listener->ended) {
 		follow_describe(follow, process, &known);
 		known.wait_status = status;
-		follow->listener->ended(follow->listener->context, &known);
+		listener->ended(listener->context, &known);
 	}
 	(void)waitpid(ended->si_pid, NULL, __WALL); /* it has ended: cannot fail */
 	if (ended->si_pid == follow->first) {
@@ -233,44 +240,73 @@ static void follow_on_end(struct follow *follow, const siginfo_t *ended)
 		follow_drop(follow, process);
 }
 
-static void follow_watch(struct follow *follow, const volatile int *is_interrupted)
+static void follow_kill_when_over(struct follow *follow)
 {
+	const bool is_late = platform_monotonic_ns() >= follow->until_ns;
+	const bool is_interrupted = *follow->request->is_interrupted != 0;
+
+	if (follow->is_killing || !(follow->is_first_gone || is_interrupted || is_late))
+		return;
+	follow->is_killing = true;
+	follow->result->is_interrupted = is_interrupted;
+	follow->result->is_late = is_late;
+	follow_kill_all(follow);
+}
+
+static void follow_watch(struct follow *follow)
+{
+	const int flags = WEXITED | WSTOPPED | WNOWAIT | __WALL |
+			  (follow->until_ns == UINT64_MAX ? 0 : WNOHANG);
 	siginfo_t what;
 	int status;
 
 	for (;;) {
-		if ((follow->is_first_gone || *is_interrupted) && !follow->is_killing) {
-			follow->is_killing = true;
-			follow->result->is_interrupted = *is_interrupted != 0;
-			follow_kill_all(follow);
-		}
+		follow_kill_when_over(follow);
 		if (!follow->count)
 			return;
-		if (waitid(P_ALL, 0, &what, WEXITED | WSTOPPED | WNOWAIT | __WALL) != 0) {
+		what.si_pid = 0;
+		if (waitid(P_ALL, 0, &what, flags) != 0) {
 			if (errno == EINTR)
 				continue;
 			return; /* no child is left */
 		}
-		if (what.si_code == CLD_EXITED || what.si_code == CLD_KILLED ||
-			what.si_code == CLD_DUMPED)
+		if (!what.si_pid)
+			(void)usleep(NAP_US); /* a shorter sleep does no harm */
+		else if (what.si_code == CLD_EXITED || what.si_code == CLD_KILLED ||
+			 what.si_code == CLD_DUMPED)
 			follow_on_end(follow, &what);
 		else if (waitpid(what.si_pid, &status, __WALL) == what.si_pid)
 			follow_on_stop(follow, what.si_pid, status);
 	}
 }
 
-static void follow_become_program(char *const *argv, int output, int go)
+/* AddressSanitizer's leak checker traces its own process and fails if that is traced. */
+static void follow_switch_off_leak_checker(void)
+{
+	const char *options = getenv("ASAN_OPTIONS");
+	struct strbuf text = STRBUF_EMPTY;
+
+	strbuf_addf(&text, "%s%sdetect_leaks=0", options ? options : "",
+		options && *options ? ":" : "");
+	(void)setenv("ASAN_OPTIONS", text.text, 1);
+	strbuf_release(&text);
+}
+
+static void follow_become_program(const struct follow_request *request, int go)
 {
 	char byte;
 
-	if (output >= 0 && (dup2(output, 1) < 0 || dup2(output, 2) < 0))
+	follow_switch_off_leak_checker();
+	if (request->output >= 0 && (dup2(request->output, 1) < 0 || dup2(request->output, 2) < 0))
+		_exit(127);
+	if (request->input && dup2(request->input, 0) < 0)
 		_exit(127);
 	if (read(go, &byte, 1) == 1)
-		(void)execvp(argv[0], argv);
+		(void)execvp(request->argv[0], request->argv);
 	_exit(127);
 }
 
-static int follow_start(struct follow *follow, char *const *argv, int output, struct error *err)
+static int follow_start(struct follow *follow, struct error *err)
 {
 	int go[2], number = 0;
 	pid_t child;
@@ -280,7 +316,7 @@ static int follow_start(struct follow *follow, char *const *argv, int output, st
 	child = fork();
 	if (child == 0) {
 		(void)close(go[1]);
-		follow_become_program(argv, output, go[0]);
+		follow_become_program(follow->request, go[0]);
 	}
 	(void)close(go[0]);
 	follow->first = child;
@@ -298,7 +334,7 @@ static int follow_start(struct follow *follow, char *const *argv, int output, st
 	return error_set(err, ERROR_TARGET,
 		"%s cannot be followed (%s); allow tracing (in a container: --cap-add=SYS_PTRACE), or "
 		"give each program that it starts to raddle run",
-		argv[0], strerror(number));
+		follow->request->argv[0], strerror(number));
 }
 
 static void follow_release(struct follow *follow)
@@ -309,20 +345,23 @@ static void follow_release(struct follow *follow)
 	free(follow->processes);
 }
 
-int follow_run(char *const *argv, int output, const struct follow_listener *listener,
-	const volatile int *is_interrupted, struct follow_result *result, struct error *err)
+int follow_run(
+	const struct follow_request *request, struct follow_result *result, struct error *err)
 {
-	struct follow follow = {.listener = listener, .result = result};
+	struct follow follow = {.request = request, .result = result, .until_ns = UINT64_MAX};
 
 	*result = (struct follow_result){0};
+	if (request->limit_ns)
+		follow.until_ns = platform_monotonic_ns() + request->limit_ns;
 	if (stat("/proc/self/exe", &follow.command) != 0)
 		return error_set(err, ERROR_MISSING, "/proc cannot be read; mount it");
-	if (follow_start(&follow, argv, output, err) < 0)
+	if (follow_start(&follow, err) < 0)
 		return err->code;
-	follow_watch(&follow, is_interrupted);
+	follow_watch(&follow);
 	follow_release(&follow);
-	if (!follow.has_started && !result->is_interrupted)
+	if (!follow.has_started && !result->is_interrupted && !result->is_late)
 		return error_set(err, ERROR_NOTFOUND,
-			"%s cannot be started; check its path, and that it is executable", argv[0]);
+			"%s cannot be started; check its path, and that it is executable",
+			request->argv[0]);
 	return 0;
 }

@@ -43,14 +43,22 @@ struct follow_listener {
 	void (*without_rights)(void *context, const struct follow_program *program);
 };
 
+struct follow_request {
+	char *const *argv; /* ends with NULL */
+	int input;	   /* descriptor 0 of the program; 0: the command's */
+	int output;	   /* its descriptors 1 and 2; negative: the command's */
+	uint64_t limit_ns; /* all processes are killed after this time; 0: never */
+	struct follow_listener listener;
+	const volatile int *is_interrupted;
+};
+
 struct follow_result {
 	int wait_status;   /* status of the given program */
 	uint32_t programs; /* number of programs started, not counting the given one */
 	bool is_interrupted;
+	bool is_late; /* killed after limit_ns */
 };
 
-/*
- * Runs argv[0] with `output` (negative: the command's) as 1 and 2; kills processes left at its end.
- */
-int follow_run(char *const *argv, int output, const struct follow_listener *listener,
-	const volatile int *is_interrupted, struct follow_result *result, struct error *err);
+/* Runs argv[0], and kills the processes that it leaves behind. */
+int follow_run(
+	const struct follow_request *request, struct follow_result *result, struct error *err);

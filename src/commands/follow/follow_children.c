@@ -16,6 +16,7 @@
 #include "base/shell_words.h"
 #include "base/strbuf.h"
 #include "commands/follow/follow.h"
+#include "commands/follow/follow_program.h"
 #include "commands/follow/follow_script.h"
 #include "cli/command.h"
 #include "cli/next_command.h"
@@ -35,18 +36,6 @@ struct following {
 	json_t *children;
 };
 
-/* Returns whether the program belongs to the system. A runner starts shells, tools and
- * interpreters, which are not under test. */
-static bool follow_children_is_of_system(const char *path)
-{
-	static const char *const folders[] = {"/usr/", "/bin/", "/sbin/", "/lib"};
-	bool is_it = false;
-
-	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-		is_it |= !strncmp(path, folders[i], strlen(folders[i]));
-	return is_it && strncmp(path, "/usr/local/", 11) != 0 && strncmp(path, "/usr/src/", 9) != 0;
-}
-
 static bool follow_children_is_wanted(
 	const struct following *following, const struct follow_program *program)
 {
@@ -54,7 +43,7 @@ static bool follow_children_is_wanted(
 	const char *base = strrchr(program->path, '/');
 
 	if (!pattern)
-		return !follow_children_is_of_system(program->path);
+		return !follow_program_is_of_system(program->path);
 	return fnmatch(pattern, program->path, 0) == 0 || fnmatch(pattern, base + 1, 0) == 0;
 }
 
@@ -62,16 +51,14 @@ static bool follow_children_is_wanted(
 static bool follow_children_is_known(
 	struct following *following, const struct follow_program *program)
 {
-	struct strbuf key = STRBUF_EMPTY;
+	char *key = follow_program_key(program);
 
-	strbuf_addf(&key, "%s\n%s\n", program->path, program->directory);
-	shell_words_add(&key, program->argv);
 	for (size_t i = 0; i < following->known_count; i++)
-		if (!strcmp(following->known[i], key.text)) {
-			strbuf_release(&key);
+		if (!strcmp(following->known[i], key)) {
+			free(key);
 			return true;
 		}
-	ARRAY_APPEND(following->known, following->known_count, strbuf_detach(&key));
+	ARRAY_APPEND(following->known, following->known_count, key);
 	return false;
 }
 
@@ -82,18 +69,12 @@ static bool follow_children_is_current_directory(const char *directory)
 	return getcwd(here, sizeof here) && strcmp(here, directory) == 0;
 }
 
-/* Returns the word of --tolerate for the way in which the process failed natively, which the runner
- * judges: a test that must abort is started like this. Returns NULL if it passed, or if nobody but
- * the user judges its end. */
+/* Returns NULL also if nobody but the user judges the end of the process. */
 static const char *follow_children_expected(const struct follow_process *process)
 {
-	const int status = process->wait_status;
-
-	if (status == 0 || process->is_given || process->is_first)
-		return NULL;
-	if (!WIFSIGNALED(status))
-		return "exit";
-	return WTERMSIG(status) == SIGABRT ? "abort" : "crash";
+	return process->is_given || process->is_first
+		       ? NULL
+		       : follow_program_expected(process->wait_status);
 }
 
 /* raddle run OPTIONS [--tolerate KIND] [--output hide] [--directory FOLDER] [--stdin FILE]
@@ -420,18 +401,6 @@ static int follow_children_conclude(
 	return EXIT_NOTHING_FOUND;
 }
 
-/* AddressSanitizer's leak checker traces its own process and fails if that is traced. */
-static void follow_children_switch_off_leak_checker(void)
-{
-	const char *options = getenv("ASAN_OPTIONS");
-	struct strbuf text = STRBUF_EMPTY;
-
-	strbuf_addf(&text, "%s%sdetect_leaks=0", options ? options : "",
-		options && *options ? ":" : "");
-	(void)setenv("ASAN_OPTIONS", text.text, 1);
-	strbuf_release(&text);
-}
-
 static void follow_children_release(struct following *following)
 {
 	for (size_t i = 0; i < following->known_count; i++)
@@ -442,22 +411,23 @@ static void follow_children_release(struct following *following)
 
 static int follow_children_run_and_conclude(struct following *following)
 {
-	const struct follow_listener listener = {.context = following,
-		.ended = follow_children_on_ended,
-		.started = follow_children_on_started,
-		.without_rights = follow_children_on_without_rights};
-	const int output = following->follow->show_output ? -1 : follow_children_hidden_file();
+	const struct follow_request request = {.argv = following->follow->argv,
+		.output = following->follow->show_output ? -1 : follow_children_hidden_file(),
+		.listener = {.context = following,
+			.ended = follow_children_on_ended,
+			.started = follow_children_on_started,
+			.without_rights = follow_children_on_without_rights},
+		.is_interrupted = following->is_interrupted};
 	struct follow_result result;
 	struct error err;
 	int status;
 
-	if (follow_run(following->follow->argv, output, &listener, following->is_interrupted,
-		    &result, &err) < 0)
+	if (follow_run(&request, &result, &err) < 0)
 		status = command_fail("%s", err.text);
 	else
-		status = follow_children_conclude(following, &result, output);
-	if (output >= 0)
-		(void)close(output); /* the file lies in memory only */
+		status = follow_children_conclude(following, &result, request.output);
+	if (request.output >= 0)
+		(void)close(request.output); /* the file lies in memory only */
 	return status;
 }
 
@@ -475,10 +445,8 @@ int follow_children_run(const struct follow_children *follow)
 		status = command_fail(
 			"the folder %s for the store cannot be entered (%s); create it, or give another one with --store",
 			follow->folder, strerror(errno));
-	else {
-		follow_children_switch_off_leak_checker();
+	else
 		status = follow_children_run_and_conclude(&following);
-	}
 	follow_children_release(&following);
 	return status;
 }

@@ -2,13 +2,16 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/shell_words.h"
 #include "base/strbuf.h"
 
 static bool follow_program_read_file(pid_t pid, const char *name, struct strbuf *out)
@@ -150,4 +153,32 @@ pid_t followed_task_process(pid_t task)
 		process = 0;
 	strbuf_release(&text);
 	return process;
+}
+
+bool follow_program_is_of_system(const char *path)
+{
+	static const char *const folders[] = {"/usr/", "/bin/", "/sbin/", "/lib"};
+	bool is_it = false;
+
+	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+		is_it |= !strncmp(path, folders[i], strlen(folders[i]));
+	return is_it && strncmp(path, "/usr/local/", 11) != 0 && strncmp(path, "/usr/src/", 9) != 0;
+}
+
+const char *follow_program_expected(int wait_status)
+{
+	if (wait_status == 0)
+		return NULL;
+	if (!WIFSIGNALED(wait_status))
+		return "exit";
+	return WTERMSIG(wait_status) == SIGABRT ? "abort" : "crash";
+}
+
+char *follow_program_key(const struct follow_program *program)
+{
+	struct strbuf key = STRBUF_EMPTY;
+
+	strbuf_addf(&key, "%s\n%s\n", program->path, program->directory);
+	shell_words_add(&key, program->argv);
+	return strbuf_detach(&key);
 }

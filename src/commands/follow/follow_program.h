@@ -1,4 +1,4 @@
-/* Reads the program of a process from /proc right after its exec. */
+/* Reads the program of a process from /proc right after its exec, and says how to explore it. */
 #pragma once
 
 #include <stdbool.h>
@@ -20,3 +20,12 @@ void followed_program_leave(struct followed_program *program);
 
 /* Returns the process that the thread belongs to; 0: it no longer exists. */
 pid_t followed_task_process(pid_t task);
+
+/* Returns whether the program belongs to the system. A runner starts shells, tools and
+ * interpreters, which are not under test. */
+bool follow_program_is_of_system(const char *path);
+/* Returns the word of --tolerate for the way in which a process failed natively, which its parent
+ * judges: a test that must abort is started like this. Returns NULL if it passed. */
+const char *follow_program_expected(int wait_status);
+/* Returns the text that is equal for programs with the same command line and folder. */
+char *follow_program_key(const struct follow_program *program);

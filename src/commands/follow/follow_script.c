@@ -67,16 +67,17 @@ int follow_script_find(struct follow_script *script, char *const *argv,
 	const volatile int *is_interrupted, struct error *err)
 {
 	struct script_search search = {.script = script, .name = argv[0]};
-	const struct follow_listener listener = {
-		.context = &search, .executed = follow_script_on_executed};
-	const int output = memfd_create("raddle-output", MFD_CLOEXEC);
+	const struct follow_request request = {.argv = argv,
+		.output = memfd_create("raddle-output", MFD_CLOEXEC),
+		.listener = {.context = &search, .executed = follow_script_on_executed},
+		.is_interrupted = is_interrupted};
 	struct follow_result result;
 	int status;
 
 	*script = (struct follow_script){0};
-	status = follow_run(argv, output, &listener, is_interrupted, &result, err);
-	if (output >= 0)
-		(void)close(output); /* the file lies in memory only */
+	status = follow_run(&request, &result, err);
+	if (request.output >= 0)
+		(void)close(request.output); /* the file lies in memory only */
 	if (status == 0 && !script->argv)
 		return error_set(err, ERROR_TARGET,
 			"%s is a script that becomes no program by exec; to explore the programs that it starts: raddle run -- %s",

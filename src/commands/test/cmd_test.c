@@ -94,6 +94,8 @@ static void cmd_test_select_shard(struct test_suite *suite, struct run_shard sha
 
 		ARRAY_APPEND(to->cases, to->count, suite->cases[i]);
 	}
+	part.total = part.count;
+	rest.total = rest.count;
 	free(suite->cases);
 	free(suite->slots); /* no case is added later */
 	test_suite_release(&rest);

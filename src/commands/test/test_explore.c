@@ -1,5 +1,6 @@
 #include "commands/test/test_explore.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,8 @@
 #include "base/bitset.h"
 #include "base/strbuf.h"
 #include "cli/terminal.h"
+#include "commands/test/test_children.h"
+#include "commands/test/test_place.h"
 #include "commands/test/test_share.h"
 #include "platform/platform.h"
 
@@ -23,8 +26,9 @@
 /* A campaign of one case. */
 struct test_slice {
 	struct test_explore *explore;
-	uint32_t number;
 	struct test_case *test;
+	bool is_child;	 /* it is an executed program */
+	uint32_t number; /* of the case; of an executed program: its owner */
 	uint64_t begun_ns, slice_ns, until_ns;
 	uint64_t investigating_ns; /* time of investigations that have ended */
 	uint64_t confirming_ns;	   /* begin of the current investigation; 0: none */
@@ -64,6 +68,7 @@ static void test_explore_on_found(void *context, const struct campaign_found *fo
 
 	memcpy(finding.id, found->finding->id, sizeof finding.id);
 	(void)test_suite_add_finding(slice->explore->suite, slice->number, &finding);
+	slice->test->kinds |= UINT32_C(1) << finding.kind;
 }
 
 static void test_explore_on_started(void *context, const struct campaign_start *start)
@@ -83,13 +88,26 @@ static void test_explore_on_confirming(void *context, const struct failure *fail
 		slice->confirming_ns = platform_monotonic_ns();
 }
 
+void test_explore_note(
+	struct test_explore *explore, const struct test_case *test, const char *format, ...)
+{
+	struct strbuf *notes = &explore->notes;
+	struct strbuf text = STRBUF_EMPTY;
+	va_list rest;
+
+	va_start(rest, format);
+	strbuf_vaddf(&text, format, rest);
+	va_end(rest);
+	if (!strstr(notes->text, text.text) && notes->length < NOTES_BYTES)
+		strbuf_addf(notes, "note: %s: %s\n", test->name, text.text);
+	strbuf_release(&text);
+}
+
 static void test_explore_on_warning(void *context, const char *text)
 {
 	struct test_slice *slice = context;
-	struct strbuf *notes = &slice->explore->notes;
 
-	if (!strstr(notes->text, text) && notes->length < NOTES_BYTES)
-		strbuf_addf(notes, "note: %s: %s\n", slice->test->name, text);
+	test_explore_note(slice->explore, slice->test, "%s", text);
 }
 
 static void test_explore_on_progress(void *context, const struct campaign_progress *progress)
@@ -163,9 +181,7 @@ static void test_explore_settle(
 	test->has_real_clocks |= result->has_real_clocks;
 	test->runs += result->total.runs;
 	test->failures += result->total.failures;
-	if (result->features & FEATURE_CHILD_PROGRAM)
-		test_explore_on_warning(slice,
-			"a child executes a program, which ran natively, as of a death test of the style threadsafe; raddle run --follow-children with the command of the case explores it if it makes threads");
+	test->executes |= (result->features & FEATURE_CHILD_PROGRAM) != 0;
 	if (result->has_no_threads && !test->kinds && none && strstr(slice->output.text, none)) {
 		test->runs = 0;
 		test_explore_break(test,
@@ -189,21 +205,6 @@ static void test_explore_settle(
 	}
 }
 
-/* Sets or removes the assignments that select the case. */
-static void test_explore_set_environment(const struct test_case *test, bool is_set)
-{
-	for (char **entry = test->environment; *entry; entry++) {
-		char *value = strchr(*entry, '=');
-
-		*value = '\0';
-		if (is_set)
-			(void)setenv(*entry, value + 1, 1); /* fails only without memory */
-		else
-			(void)unsetenv(*entry);
-		*value = '=';
-	}
-}
-
 /* Returns the time of a campaign. Its slice usually ends it; the time ends runs that do not. */
 static uint64_t test_explore_time(const struct test_slice *slice, uint64_t left_ns)
 {
@@ -216,6 +217,33 @@ static uint64_t test_explore_time(const struct test_slice *slice, uint64_t left_
 	if (time_ns < left_ns / LONG_PART)
 		time_ns = left_ns / LONG_PART;
 	return time_ns < left_ns ? time_ns : left_ns;
+}
+
+/* Adds the results of a campaign of an executed program to the case that executes it. */
+static void test_explore_count_child(
+	struct test_case *owner, const struct test_case *before, const struct test_case *child)
+{
+	owner->runs += child->runs - before->runs;
+	owner->failures += child->failures - before->failures;
+	owner->spent_ns += child->spent_ns - before->spent_ns;
+	owner->has_real_clocks |= child->has_real_clocks;
+}
+
+/* Lists the programs that the case executes, once. */
+static void test_explore_find_children(
+	struct test_explore *explore, uint32_t number, uint64_t left_ns)
+{
+	struct test_case *test = &explore->suite->cases[number];
+	const uint64_t begun_ns = platform_monotonic_ns();
+
+	if (!test->executes || test->has_children || number >= explore->suite->count ||
+		test->state == CASE_BROKEN || test->state == CASE_SKIPPED ||
+		explore->is_interrupted)
+		return;
+	test->has_children = true;
+	test_children_add(
+		explore, number, left_ns / LONG_PART < LONG_NS ? left_ns / LONG_PART : LONG_NS);
+	explore->suite->cases[number].spent_ns += platform_monotonic_ns() - begun_ns;
 }
 
 static void test_explore_case(struct test_slice *slice, uint64_t left_ns)
@@ -232,7 +260,9 @@ static void test_explore_case(struct test_slice *slice, uint64_t left_ns)
 		.ran = test_explore_on_ran,
 		.is_enough = test_explore_is_enough};
 	struct test_case *test = slice->test;
-	struct campaign_result result;
+	struct campaign_result result = {0};
+	struct test_place place;
+	const struct test_case before = *test;
 	struct error err;
 
 	slice->begun_ns = platform_monotonic_ns();
@@ -248,16 +278,22 @@ static void test_explore_case(struct test_slice *slice, uint64_t left_ns)
 	if (test->is_alone)
 		options.workers = 1;
 	options.has_real_clocks = test->has_real_clocks;
+	options.settings.tolerated |= test->tolerated;
+	if (slice->is_child)
+		options.settings.input = test->input;
 	options.time_ns = test_explore_time(slice, left_ns);
 	test->novel = 0;
-	test_explore_set_environment(test, true);
-	if (campaign_run(&options, &listener, &result, &err) < 0)
+	if (!test_place_enter(&place, test))
+		test_explore_break(test, "its folder cannot be entered");
+	else if (campaign_run(&options, &listener, &result, &err) < 0)
 		test_explore_break(test, err.text);
 	else
 		test_explore_settle(slice, &result, options.schedules);
-	test_explore_set_environment(test, false);
+	test_place_leave(&place);
 	strbuf_release(&slice->output);
 	test->spent_ns += platform_monotonic_ns() - slice->begun_ns;
+	if (slice->is_child)
+		test_explore_count_child(&explore->suite->cases[slice->number], &before, test);
 	if (!explore->campaign)
 		explore->campaign = result.campaign;
 	explore->is_interrupted = result.is_interrupted || *options.is_interrupted;
@@ -281,13 +317,16 @@ void test_explore_run(struct test_explore *explore)
 		const uint64_t left_ns = until_ns == UINT64_MAX ? UINT64_MAX
 					 : until_ns > now_ns	? until_ns - now_ns
 								: 0;
+		const uint32_t number = test_share_next(explore->suite);
 
-		slice.number = test_share_next(explore->suite);
-		if (slice.number == explore->suite->count || left_ns < LEAST_NS)
+		if (number == explore->suite->total || left_ns < LEAST_NS)
 			break;
-		slice.test = &explore->suite->cases[slice.number];
+		slice.test = &explore->suite->cases[number];
+		slice.is_child = number >= explore->suite->count;
+		slice.number = slice.is_child ? slice.test->owner : number;
 		slice.slice_ns = test_share_slice_ns(slice.test, first_ns, left_ns);
 		test_explore_case(&slice, left_ns);
+		test_explore_find_children(explore, number, left_ns);
 		if (platform_monotonic_ns() - saved_ns > SAVE_EVERY_NS) {
 			explore->save(explore->context, explore->campaign);
 			saved_ns = platform_monotonic_ns();

@@ -30,3 +30,6 @@ struct test_explore {
 };
 
 void test_explore_run(struct test_explore *explore);
+/* Adds a warning to the notes, once for all cases. */
+void test_explore_note(struct test_explore *explore, const struct test_case *test,
+	const char *format, ...) __attribute__((format(printf, 3, 4)));

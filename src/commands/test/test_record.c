@@ -87,6 +87,28 @@ static json_t *test_record_words(char *const *words)
 	return array;
 }
 
+/* The programs that the case executes and that are explored. */
+static json_t *test_record_children(const struct test_suite *suite, uint32_t number)
+{
+	json_t *array = json_array();
+
+	for (uint32_t i = suite->count; i < suite->total; i++) {
+		const struct test_case *child = &suite->cases[i];
+		json_t *object;
+
+		if (child->owner != number)
+			continue;
+		object = json_object();
+		json_put(object, "command", test_record_words(child->argv));
+		json_put(object, "environment", test_record_words(child->environment));
+		json_put(object, "directory", json_text(child->directory));
+		json_put(object, "schedules", json_count(child->runs));
+		json_put(object, "failures", json_count(child->failures));
+		json_append(array, object);
+	}
+	return array;
+}
+
 static json_t *test_record_case(const struct test_suite *suite, uint32_t number)
 {
 	const struct test_case *test = &suite->cases[number];
@@ -97,7 +119,8 @@ static json_t *test_record_case(const struct test_suite *suite, uint32_t number)
 	if (test->environment && test->environment[0])
 		json_put(object, "environment", test_record_words(test->environment));
 	json_put(object, "result", json_text(test_record_word(test)));
-	json_put(object, "state", json_integer(test->state));
+	json_put(object, "state",
+		json_integer(test_suite_is_live(suite, number) ? CASE_LIVE : test->state));
 	json_put(object, "schedules", json_count(test->runs));
 	json_put(object, "failures", json_count(test->failures));
 	json_put(object, "depends_on_schedule",
@@ -106,6 +129,7 @@ static json_t *test_record_case(const struct test_suite *suite, uint32_t number)
 	json_put(object, "real_clocks", json_boolean(test->has_real_clocks));
 	if (test->error)
 		json_put(object, "error", json_text(test->error));
+	json_put(object, "children", test_record_children(suite, number));
 	for (uint32_t i = 0; i < suite->finding_count; i++)
 		for (uint32_t j = 0; j < suite->findings[i].case_count; j++)
 			if (suite->findings[i].cases[j] == number)

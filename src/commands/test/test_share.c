@@ -27,14 +27,14 @@ static double test_share_worth(const struct test_case *test)
 
 uint32_t test_share_next(const struct test_suite *suite)
 {
-	uint32_t best = suite->count;
+	uint32_t best = suite->total;
 
-	for (uint32_t i = 0; i < suite->count; i++)
+	for (uint32_t i = 0; i < suite->total; i++)
 		if (suite->cases[i].state == CASE_WAITING)
 			return i;
-	for (uint32_t i = 0; i < suite->count; i++)
+	for (uint32_t i = 0; i < suite->total; i++)
 		if (suite->cases[i].state == CASE_LIVE &&
-			(best == suite->count || test_share_worth(&suite->cases[i]) >
+			(best == suite->total || test_share_worth(&suite->cases[i]) >
 							 test_share_worth(&suite->cases[best])))
 			best = i;
 	return best;

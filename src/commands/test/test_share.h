@@ -10,7 +10,8 @@
 
 /* Time of the first slice of a case. time_ns: budget of the suite; 0: no limit. */
 uint64_t test_share_first_ns(uint64_t time_ns, uint32_t cases);
-/* Returns the number of the case that gets the next slice; the suite's count: there is none. */
+/* Returns the number of the case or executed program that gets the next slice; the suite's total:
+ * there is none. */
 uint32_t test_share_next(const struct test_suite *suite);
 /* Time of the next slice of the case. Slices grow, because each one starts the program again.
  * left_ns: remaining time of the suite. */

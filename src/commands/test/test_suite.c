@@ -51,24 +51,49 @@ bool test_suite_add(
 	*slot = suite->count + 1;
 	suite->cases = array_room(suite->cases, suite->count, sizeof *suite->cases);
 	test = &suite->cases[suite->count++];
+	suite->total = suite->count;
 	*test = (struct test_case){
 		.name = strbuf_detach(&name), .group = string_copy(group), .own = string_copy(own)};
 	return true;
 }
 
+void test_suite_add_child(struct test_suite *suite, const struct test_case *child)
+{
+	struct test_case *owner;
+
+	ARRAY_APPEND(suite->cases, suite->total, *child);
+	owner = &suite->cases[child->owner];
+	/* The case has threads, those of the child. */
+	if (owner->state == CASE_SINGLE)
+		owner->state = CASE_COMPLETE;
+}
+
+bool test_suite_is_live(const struct test_suite *suite, uint32_t number)
+{
+	bool is_live = suite->cases[number].state == CASE_LIVE;
+
+	for (uint32_t i = suite->count; i < suite->total; i++)
+		is_live |= suite->cases[i].owner == number && suite->cases[i].state <= CASE_LIVE;
+	return is_live;
+}
+
+void test_case_release(struct test_case *test)
+{
+	strings_free(test->argv);
+	strings_free(test->environment);
+	free(test->directory);
+	free(test->input);
+	free(test->name);
+	free(test->group);
+	free(test->own);
+	free(test->covered);
+	free(test->error);
+}
+
 void test_suite_release(struct test_suite *suite)
 {
-	for (uint32_t i = 0; i < suite->count; i++) {
-		struct test_case *test = &suite->cases[i];
-
-		strings_free(test->argv);
-		strings_free(test->environment);
-		free(test->name);
-		free(test->group);
-		free(test->own);
-		free(test->covered);
-		free(test->error);
-	}
+	for (uint32_t i = 0; i < suite->total; i++)
+		test_case_release(&suite->cases[i]);
 	for (uint32_t i = 0; i < suite->finding_count; i++) {
 		free(suite->findings[i].title);
 		free(suite->findings[i].fallback);

@@ -1,5 +1,6 @@
 /*
- * A test suite: the cases of one program, what was explored of each, and the findings of all.
+ * A test suite: the cases of one program, what was explored of each, and the findings of all. A
+ * program that a case executes is explored like a case; its results count for the case.
  *
  * Names of cases come from the target: printing them needs the filter of base/visible.h.
  */
@@ -28,6 +29,11 @@ struct test_case {
 	char *own;   /* name within the group */
 	char **argv; /* the program with the arguments that select this case; ends with NULL */
 	char **environment; /* assignments that select this case; ends with NULL */
+	/* of an executed program: */
+	uint32_t owner;	    /* number of the case that executes it */
+	char *directory;    /* its working folder; NULL: the command's */
+	char *input;	    /* its standard input; NULL: /dev/null */
+	uint32_t tolerated; /* bits OUTCOME_x of failures that its parent expects */
 	enum test_case_state state;
 	uint64_t runs, failures;
 	uint32_t kinds;	   /* bits OUTCOME_x of its findings */
@@ -37,6 +43,8 @@ struct test_case {
 	enum contract_restart restart; /* that its last campaign has ended with */
 	bool is_alone;	      /* its processes disturb each other: one worker makes its runs */
 	bool has_real_clocks; /* it fails with virtual time only (explore/clocks.c) */
+	bool executes;	      /* its processes execute other programs */
+	bool has_children;    /* these were listed */
 	uint64_t *covered;    /* pairs of places covered so far (engine_run.covered); NULL: none */
 	char *error;
 };
@@ -55,8 +63,8 @@ struct test_finding {
 };
 
 struct test_suite {
-	struct test_case *cases;
-	uint32_t count;
+	struct test_case *cases; /* `total`: the executed programs follow the `count` cases */
+	uint32_t count, total;
 	/* Hash table of the cases' names: index + 1; 0: free. At least half of the slots are free. */
 	uint32_t *slots;
 	uint32_t slot_count;
@@ -68,6 +76,11 @@ struct test_suite {
  * own name is empty, or the suite has a case of that name. */
 bool test_suite_add(
 	struct test_suite *suite, const char *group, const char *separator, const char *own);
+/* Adds an executed program, and takes ownership of its strings. No case is added after it. */
+void test_suite_add_child(struct test_suite *suite, const struct test_case *child);
+/* Returns whether further schedules of the case, or of a program that it executes, are wanted. */
+bool test_suite_is_live(const struct test_suite *suite, uint32_t number);
+void test_case_release(struct test_case *test);
 void test_suite_release(struct test_suite *suite);
 
 /* Joins a finding of the case with equal findings of other cases. */

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -232,19 +233,33 @@ EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument
 	return pid;
 }
 
-static void process_note_program(void)
+static void process_note_program(bool is_in_child)
 {
-	if (runtime.contract && runtime.is_forked_child)
+	if (runtime.contract && is_in_child)
 		__atomic_or_fetch(
 			&runtime.contract->features, FEATURE_CHILD_PROGRAM, __ATOMIC_RELAXED);
 }
 
 INTERPOSED(int, execv, (const char *path, char *const arguments[]),
-	(process_note_program(), REAL(execv)(path, arguments)));
+	(process_note_program(runtime.is_forked_child), REAL(execv)(path, arguments)));
 INTERPOSED(int, execve, (const char *path, char *const arguments[], char *const environment[]),
-	(process_note_program(), REAL(execve)(path, arguments, environment)));
+	(process_note_program(runtime.is_forked_child),
+		REAL(execve)(path, arguments, environment)));
 INTERPOSED(int, execvp, (const char *file, char *const arguments[]),
-	(process_note_program(), REAL(execvp)(file, arguments)));
+	(process_note_program(runtime.is_forked_child), REAL(execvp)(file, arguments)));
+/* The child runs the program without a call that the runtime sees. */
+INTERPOSED(int, posix_spawn,
+	(pid_t * child, const char *path, const posix_spawn_file_actions_t *actions,
+		const posix_spawnattr_t *attributes, char *const arguments[],
+		char *const environment[]),
+	(process_note_program(true),
+		REAL(posix_spawn)(child, path, actions, attributes, arguments, environment)));
+INTERPOSED(int, posix_spawnp,
+	(pid_t * child, const char *file, const posix_spawn_file_actions_t *actions,
+		const posix_spawnattr_t *attributes, char *const arguments[],
+		char *const environment[]),
+	(process_note_program(true),
+		REAL(posix_spawnp)(child, file, actions, attributes, arguments, environment)));
 
 EXPORT int daemon(int stays_in_folder, int keeps_streams)
 {

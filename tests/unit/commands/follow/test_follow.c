@@ -35,18 +35,24 @@ static void on_without_rights(void *context, const struct follow_program *progra
 	(void)program;
 }
 
+static uint64_t limit_ns;
+
 static int follow(char *script, struct heard *heard, struct follow_result *result)
 {
 	char *const argv[] = {"/bin/sh", "-c", script, NULL};
-	const struct follow_listener listener = {.context = heard,
-		.ended = on_ended,
-		.started = on_started,
-		.without_rights = on_without_rights};
 	static const volatile int never;
+	const struct follow_request request = {.argv = argv,
+		.output = -1,
+		.limit_ns = limit_ns,
+		.listener = {.context = heard,
+			.ended = on_ended,
+			.started = on_started,
+			.without_rights = on_without_rights},
+		.is_interrupted = &never};
 	struct error err;
 
 	*heard = (struct heard){0};
-	return follow_run(argv, -1, &listener, &never, result, &err);
+	return follow_run(&request, result, &err);
 }
 
 static void test_follow__gives_the_status_of_the_program(void **state)
@@ -89,6 +95,23 @@ static void test_follow__lets_stopped_processes_go_on(void **state)
 	assert_int_equal(WEXITSTATUS(result.wait_status), 3);
 }
 
+static void test_follow__kills_a_program_after_its_time(void **state)
+{
+	struct follow_result result;
+	struct heard heard;
+
+	(void)state;
+	limit_ns = 50000000;
+	assert_int_equal(follow("sleep 1000 & wait", &heard, &result), 0);
+	assert_true(result.is_late);
+	assert_int_equal(WTERMSIG(result.wait_status), 9);
+	limit_ns = UINT64_C(600000000000);
+	assert_int_equal(follow("exit 7", &heard, &result), 0);
+	assert_false(result.is_late);
+	assert_int_equal(WEXITSTATUS(result.wait_status), 7);
+	limit_ns = 0;
+}
+
 static void test_followed_program__is_read_of_a_process(void **state)
 {
 	struct followed_program *read = followed_program_read(getpid());
@@ -112,6 +135,7 @@ int main(void)
 		cmocka_unit_test(test_follow__gives_the_status_of_the_program),
 		cmocka_unit_test(test_follow__counts_programs_and_tells_of_none_without_threads),
 		cmocka_unit_test(test_follow__lets_stopped_processes_go_on),
+		cmocka_unit_test(test_follow__kills_a_program_after_its_time),
 		cmocka_unit_test(test_followed_program__is_read_of_a_process),
 	};
 

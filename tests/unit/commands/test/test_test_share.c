@@ -15,7 +15,7 @@ static void test_share__waiting_cases_come_first(void **state)
 {
 	struct test_case cases[] = {{.state = CASE_LIVE, .novel = 100, .spent_ns = 1},
 		{.state = CASE_SINGLE}, {.state = CASE_WAITING}};
-	const struct test_suite suite = {.cases = cases, .count = 3};
+	const struct test_suite suite = {.cases = cases, .count = 3, .total = 3};
 
 	(void)state;
 	assert_int_equal(test_share_next(&suite), 2);
@@ -31,7 +31,7 @@ static void test_share__new_pairs_of_places_attract_time(void **state)
 		{.state = CASE_LIVE, .novel = 10, .spent_ns = SECOND, .runs = 100},
 		{.state = CASE_LIVE, .novel = 30, .spent_ns = 2 * SECOND, .runs = 100},
 		{.state = CASE_LIVE, .novel = 60, .spent_ns = SECOND, .kinds = 2, .runs = 100}};
-	const struct test_suite suite = {.cases = cases, .count = 3};
+	const struct test_suite suite = {.cases = cases, .count = 3, .total = 3};
 
 	(void)state;
 	assert_int_equal(test_share_next(&suite), 1);
@@ -44,7 +44,7 @@ static void test_share__nothing_new_shares_evenly(void **state)
 {
 	struct test_case cases[3] = {
 		{.state = CASE_LIVE}, {.state = CASE_LIVE}, {.state = CASE_LIVE}};
-	const struct test_suite suite = {.cases = cases, .count = 3};
+	const struct test_suite suite = {.cases = cases, .count = 3, .total = 3};
 
 	(void)state;
 	for (int turn = 0; turn < 300; turn++)
