@@ -18,8 +18,11 @@
 #include "runtime/sites.h"
 #include "runtime/spinning.h"
 
-/* Maximum number of granules of a range that count; later ones are ignored. */
-#define RANGE_GRANULES_MOST 512
+/* Every granule of the beginning of a range counts. */
+#define RANGE_EXACT_BYTES 4096
+/* Beyond, the granules that count are this part of the distance from the nearest end of the range
+ * apart: the cost of a range grows with the logarithm of its length. */
+#define RANGE_PART 32
 
 enum op_kind memory_op(uint8_t kind)
 {
@@ -141,7 +144,19 @@ static void memory_mark_site(struct contract_memory *memory, const struct memory
 	memory->has_site_news = true;
 }
 
-/* Learns about every granule and finds the point among them. Returns false if a granule has no
+/* Returns the next granule that counts, behind the beginning. Its address is a multiple of a power of
+ * two, so that it counts for an overlapping range, too, whose ends are elsewhere. */
+static uintptr_t memory_next_granule(uintptr_t start, uintptr_t end, uintptr_t at)
+{
+	const uintptr_t distance = at - start < end - at ? at - start : end - at;
+	uintptr_t step = GRANULE_BYTES;
+
+	if (distance >= RANGE_PART * GRANULE_BYTES)
+		step = UINT64_C(1) << (63 - __builtin_clzll(distance / RANGE_PART));
+	return (at + step) & ~(step - 1);
+}
+
+/* Learns about the granules and finds the point among them. Returns false if a granule has no
  * quick name. */
 static bool memory_look(struct contract_memory *memory, struct memory_visit *visit,
 	variable_name (*name_of)(const void *address))
@@ -152,10 +167,12 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 	const bool is_write = memory_kind_writes(access->kind);
 	object_name first = 0;
 
-	for (uintptr_t at = start; at < end; at += GRANULE_BYTES) {
+	for (uintptr_t at = start, next; at < end; at = next) {
 		struct memory_known *known =
 			memory_known_at(memory, at, name_of, !memory->is_frozen);
 
+		next = at - start < RANGE_EXACT_BYTES ? at + GRANULE_BYTES
+						      : memory_next_granule(start, end, at);
 		if (!known)
 			return false;
 		if (!memory->is_frozen && !(known->flags & VARIABLE_POINT)) {
@@ -190,8 +207,6 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 			first = known->name;
 		else if (at == start + GRANULE_BYTES && visit->point == first)
 			visit->next = known->name;
-		if (at - start >= RANGE_GRANULES_MOST * GRANULE_BYTES)
-			break;
 	}
 	return true;
 }

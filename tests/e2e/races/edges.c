@@ -403,6 +403,32 @@ static void range_main(void)
 	bytes[40]++;
 }
 
+/* A long range is examined everywhere: the beginning is the thread's in none of the two forms. */
+static char copied[1 << 20], copy[1 << 20];
+
+static void *middle_body(void *argument)
+{
+	memset(copied + 600000, 1, 20000);
+	return argument;
+}
+
+static void middle_main(void)
+{
+	memcpy(copy, copied, is_racy ? sizeof copy : 600000);
+	seen += copy[0];
+}
+
+static void *end_body(void *argument)
+{
+	memset(copied + sizeof copied - 9600, 1, 9600);
+	return argument;
+}
+
+static void end_main(void)
+{
+	seen += memcmp(copy, copied, is_racy ? sizeof copy : sizeof copy - 9600) == 0;
+}
+
 static int *shared;
 
 /* The same memory serves both threads, one after the other. */
@@ -532,6 +558,16 @@ static void case_range(void)
 	with_thread(range_body, range_main);
 }
 
+static void case_middle(void)
+{
+	with_thread(middle_body, middle_main);
+}
+
+static void case_end(void)
+{
+	with_thread(end_body, end_main);
+}
+
 static void case_heap(void)
 {
 	shared = malloc(sizeof *shared);
@@ -590,6 +626,8 @@ static const struct {
 	{"signal", case_signal},
 	{"bytes", case_bytes},
 	{"range", case_range},
+	{"middle", case_middle},
+	{"end", case_end},
 	{"heap", case_heap},
 	{"stack", case_stack},
 };
