@@ -112,7 +112,7 @@ struct campaign {
 	/* Fields of exclusive.c: */
 	struct {
 		bool is_active; /* processes disturb each other: only worker 0 works */
-		/* is_active, and runs have wrong results: they must be made again */
+		/* runs have wrong results, and must be made again */
 		bool must_repeat;
 		uint64_t since_ns; /* time when all other processes had ended; 0: not yet */
 		/* worker whose report is being handled; or NULL */

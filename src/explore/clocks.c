@@ -6,6 +6,11 @@
  * verdict of the program about itself, the run is made once more with the real clocks. If it passes,
  * the campaign keeps the real clocks, and the failure does not count. Otherwise the first run is
  * made again with virtual time. Its failure then counts, because time is not its reason.
+ *
+ * A failure of a later run depends on the schedule. Its schedule is therefore repeated with the real
+ * clocks: if the run follows that schedule to its end and does not fail in this way, and a run with
+ * virtual time does, only the clocks make the difference. The campaign then makes this run again, and
+ * all later ones, with the real clocks.
  */
 #include "explore/services.h"
 
@@ -89,6 +94,88 @@ static int clocks_decide(struct campaign *campaign, struct campaign_worker *work
 	campaign_warn(campaign,
 		"the first run fails with virtual time (%s) and passes with the real clocks, so all runs have these, and sleeps take their time",
 		outcome_descriptions[campaign->clocks.kind].word);
+	return 0;
+}
+
+/* Stalls depend on time by intention. The first run has had its trial. */
+static bool clocks_may_be_doubted(
+	const struct campaign *campaign, const struct campaign_failure *caught)
+{
+	const struct failure *failure = &caught->failure;
+
+	return campaign->options->tries_real_clocks &&
+	       !campaign->program.settings.without_virtual_time && !campaign->options->remote &&
+	       campaign->scheme->has_independent_runs && campaign->has_started &&
+	       clocks_is_verdict((enum outcome_kind)failure->outcome.kind) &&
+	       !failure->stall_count && !failure->is_truncated &&
+	       failure->run_number != campaign->row.run_first;
+}
+
+enum clocks_ending { ENDED_SO, ENDED_OTHERWISE, ENDED_ELSEWHERE };
+
+/* How the run of the failure's schedule ended. ENDED_ELSEWHERE: it could not follow the schedule, or ended
+ * in no verdict. */
+static enum clocks_ending clocks_ending_of(const struct probe *probe, const struct failure *failure)
+{
+	const struct outcome *outcome = &probe->worker.contract->outcome;
+	const bool is_verdict = clocks_is_verdict((enum outcome_kind)outcome->kind);
+
+	if (probe->has_diverged || (!is_verdict && outcome->kind != OUTCOME_PASSED))
+		return ENDED_ELSEWHERE;
+	return outcome->kind == failure->outcome.kind && outcome->code == failure->outcome.code
+		       ? ENDED_SO
+		       : ENDED_OTHERWISE;
+}
+
+static int clocks_repeat_schedule(const struct campaign *campaign, const struct failure *failure,
+	const struct probe_params *like, bool without_virtual_time, enum clocks_ending *ending,
+	struct error *err)
+{
+	const struct probe_plan plan = probe_plan_exact(failure);
+	struct settings settings = *like->settings;
+	struct probe_params params = *like;
+	struct probe probe;
+	int result;
+
+	settings.without_virtual_time = without_virtual_time;
+	params.settings = &settings;
+	params.restart = RESTART_EXEC;
+	params.run_limit_ns = clocks_trial_ns(campaign);
+	result = probe_open(&probe, &params, err);
+	if (result < 0)
+		return result;
+	result = probe_run(&probe, &plan, err);
+	if (result == 0)
+		*ending = clocks_ending_of(&probe, failure);
+	probe_close(&probe);
+	return result;
+}
+
+int clocks_doubt_failure(struct campaign *campaign, const struct campaign_failure *caught,
+	const struct probe_params *like, bool *is_doubted, struct error *err)
+{
+	enum clocks_ending ending = ENDED_ELSEWHERE;
+	int result;
+
+	*is_doubted = false;
+	if (!clocks_may_be_doubted(campaign, caught))
+		return 0;
+	result = clocks_repeat_schedule(campaign, &caught->failure, like, true, &ending, err);
+	if (result < 0 || ending != ENDED_OTHERWISE)
+		return result;
+	/* Does the failure repeat at all? */
+	result = clocks_repeat_schedule(campaign, &caught->failure, like, false, &ending, err);
+	if (result < 0 || ending != ENDED_SO)
+		return result;
+	*is_doubted = true;
+	campaign->program.settings.without_virtual_time = true;
+	for (uint32_t i = 0; i < campaign->worker_count; i++)
+		campaign->workers[i].worker.contract->plan.without_virtual_time = true;
+	campaign->exclusive.must_repeat = true;
+	campaign->result->has_real_clocks = true;
+	campaign_warn(campaign,
+		"a run fails with virtual time only (%s): its schedule does not fail so with the real clocks. All further runs have these, and sleeps take their time",
+		outcome_descriptions[caught->failure.outcome.kind].word);
 	return 0;
 }
 

@@ -308,10 +308,16 @@ static int failure_investigate_and_keep(struct campaign *campaign,
 	const struct known_failure *known;
 	struct failure failure;
 	struct finding finding;
+	bool is_doubted;
 	int result;
 
 	if (campaign->listener->confirming)
 		campaign->listener->confirming(campaign->listener->context, &caught->failure);
+	result = clocks_doubt_failure(campaign, caught, &investigation->probe, &is_doubted, err);
+	if (result < 0 || is_doubted) {
+		known_add(campaign, caught->key)->is_investigated = false;
+		return result;
+	}
 	memset(&finding, 0, sizeof finding);
 	failure_copy(&failure, &caught->failure);
 	result = investigate(investigation, &failure, &finding, err);

@@ -89,7 +89,7 @@ bool restart_must_include_children(
 int restart_include_children(
 	struct campaign *campaign, struct campaign_worker *worker, struct error *err);
 
-/* clocks.c: whether a failure of the first run counts.
+/* clocks.c: whether a failure counts that virtual time may have caused.
  *
  * Called with the reports of all runs. Returns 1 if the worker makes the first run again with other
  * clocks; 0: the report counts. */
@@ -97,6 +97,10 @@ int clocks_take_report(struct campaign *campaign, struct campaign_worker *worker
 	enum contract_report report, struct error *err);
 /* Ends a run with real clocks that takes too long: the failure with virtual time counts. */
 int clocks_end_trial(struct campaign *campaign, struct error *err);
+/* Repeats the schedule of a failure with the real clocks. *is_doubted: the failure does not count, because
+ * only virtual time causes it; all further runs have the real clocks, and the failing run is made again. */
+int clocks_doubt_failure(struct campaign *campaign, const struct campaign_failure *caught,
+	const struct probe_params *like, bool *is_doubted, struct error *err);
 
 /* Passes signals on to the program if the campaign has one run. */
 void signals_pass_on(struct campaign *campaign);
