@@ -156,6 +156,21 @@ void fd_were_inherited(void);
 void fd_was_sent(int fd);
 /* Returns whether a call can block (no O_NONBLOCK). */
 bool fd_waits(int fd);
+/* Returns whether the program has made the descriptor as a socket, or as an epoll set. */
+bool fd_is_known_socket(int fd);
+bool fd_is_own_epoll(int fd);
+
+/* loopback.c: connections of which both ends belong to this process. */
+void loopback_accepted(int listener, int fd);
+void loopback_watched(int epoll_fd, int fd);
+void loopback_forget(int fd);
+/* Another process may have copies of all descriptors. */
+void loopback_forget_all(void);
+/* Returns whether the descriptor is an end of such a connection, a listening socket that has accepted no
+ * others, or an epoll set of only such and internal descriptors. */
+bool loopback_is_own(int fd);
+/* Returns whether all bytes that were sent over such connections can be read. */
+bool loopback_is_quiet(void);
 
 /* Implements engine_ready for every request. */
 bool fd_request_ready(const struct engine_op *op, const struct engine_thread *thread);

@@ -134,6 +134,7 @@ long call_accept4(const long arguments[6], uint64_t site)
 	}
 	if (!platform_failed(result)) {
 		fd_opened((int)result, FD_SOCKET, false, (int)result);
+		loopback_accepted(transfer.fd, (int)result);
 		fd_retry_changed(); /* the listener's queue has room again */
 	}
 	return result;

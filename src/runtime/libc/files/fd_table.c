@@ -146,6 +146,7 @@ void fd_opened(int fd, enum fd_class class, bool is_internal, int peer)
 {
 	struct fd_entry *entry = fd_entry(fd);
 
+	loopback_forget(fd);
 	if (!entry)
 		return;
 	*entry = (struct fd_entry){.class = (uint8_t) class, .is_internal = is_internal};
@@ -178,6 +179,7 @@ void fd_forget(int fd)
 	struct fd_entry *entry = fd_entry(fd);
 
 	timerfd_forget(fd);
+	loopback_forget(fd);
 	if (entry)
 		*entry = (struct fd_entry){0};
 }
@@ -188,12 +190,14 @@ void fd_watched(int epoll_fd, int fd)
 
 	if (!entry || fd_is_internal(fd))
 		return;
+	loopback_watched(epoll_fd, fd);
 	entry->is_of_family = (entry->is_internal || entry->is_of_family) && fd_is_of_family(fd);
 	entry->is_internal = false;
 }
 
 void fd_were_inherited(void)
 {
+	loopback_forget_all();
 	for (int fd = 0; fd < FD_TABLE_SIZE; fd++) {
 		table.entries[fd].is_of_family |= table.entries[fd].is_internal;
 		table.entries[fd].is_internal = false;
@@ -204,6 +208,7 @@ void fd_was_sent(int fd)
 {
 	struct fd_entry *entry = fd_entry(fd);
 
+	loopback_forget_all();
 	if (entry)
 		entry->is_internal = entry->is_of_family = false;
 }
@@ -213,4 +218,18 @@ bool fd_waits(int fd)
 	long flags = platform_call(SYS_fcntl, fd, F_GETFL);
 
 	return !platform_failed(flags) && !(flags & O_NONBLOCK);
+}
+
+bool fd_is_known_socket(int fd)
+{
+	const struct fd_entry *entry = fd_entry(fd);
+
+	return entry && entry->class == FD_SOCKET;
+}
+
+bool fd_is_own_epoll(int fd)
+{
+	const struct fd_entry *entry = fd_entry(fd);
+
+	return entry && entry->class == FD_EPOLL;
 }

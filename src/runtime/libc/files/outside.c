@@ -13,6 +13,8 @@
 #define SLICE_NS UINT64_C(10000000)
 /* Interval of checks of objects that processes share. */
 #define SHARED_SLICE_NS UINT64_C(200000)
+/* Interval of checks for bytes that TCP still holds back. */
+#define OWN_SLICE_NS UINT64_C(1000000)
 /* Pause after a wait that ended although it enabled no thread. */
 #define PAUSE_NS UINT64_C(1000000)
 
@@ -21,6 +23,7 @@ static struct {
 	struct pollfd polls[OUTSIDE_POLLS_MAX + CHILDREN_MAX];
 	uint32_t poll_count;
 	bool has_external; /* another process can make a waited-for descriptor ready */
+	bool has_own;	   /* only a connection of this process, or a new one, can do so */
 	bool has_family;   /* a process of the family can do so */
 	bool has_child;
 	bool has_signal;
@@ -40,7 +43,10 @@ static void outside_add(int fd, short events)
 {
 	if (fd < 0)
 		return;
-	outside.has_external |= !fd_is_internal(fd) && !fd_is_of_family(fd);
+	if (!fd_is_internal(fd) && !fd_is_of_family(fd)) {
+		outside.has_own |= loopback_is_own(fd);
+		outside.has_external |= !loopback_is_own(fd);
+	}
 	outside.has_family |= fd_is_of_family(fd);
 	if (outside.poll_count == OUTSIDE_POLLS_MAX) {
 		outside.needs_slices = true;
@@ -82,7 +88,7 @@ static void outside_collect(void)
 {
 	outside.poll_count = 0;
 	outside.has_external = outside.has_family = outside.has_child = outside.has_signal =
-		outside.needs_slices = outside.has_shared = false;
+		outside.needs_slices = outside.has_shared = outside.has_own = false;
 	for (uint32_t i = 0; i < engine_thread_count(); i++) {
 		const struct engine_op *op = engine_thread(i)->op;
 
@@ -154,6 +160,8 @@ static uint64_t outside_sleep_ns(uint64_t limit_ns, uint64_t start_ns)
 		sleep_ns = SLICE_NS;
 	if (outside.slice_ns && sleep_ns > outside.slice_ns)
 		sleep_ns = outside.slice_ns;
+	if (outside.has_own && limit_ns != ENGINE_FOREVER && sleep_ns > OWN_SLICE_NS)
+		sleep_ns = OWN_SLICE_NS;
 	if (outside.has_shared && sleep_ns > SHARED_SLICE_NS)
 		sleep_ns = SHARED_SLICE_NS;
 	return sleep_ns;
@@ -237,9 +245,9 @@ static bool outside_is_worth_it(uint64_t limit_ns, uint32_t child_count)
 	if (outside.has_shared && (child_count || runtime.is_forked_child))
 		return true;
 	if (limit_ns == ENGINE_FOREVER)
-		return outside.has_signal || timer_is_ticking_outside() ||
+		return outside.has_signal || outside.has_own || timer_is_ticking_outside() ||
 		       (child_count && outside.poll_count);
-	return child_count || !time_is_virtual();
+	return child_count || !time_is_virtual() || (outside.has_own && !loopback_is_quiet());
 }
 
 /* Real time between two checks of other members, at first and later. */
@@ -300,7 +308,7 @@ static enum family_verdict outside_ask_family(
 {
 	const struct family_wait wait = {.epoch = epoch,
 		.deadline_ns = limit_ns,
-		.is_outside = outside.has_external || outside.needs_slices ||
+		.is_outside = outside.has_external || outside.has_own || outside.needs_slices ||
 			      timer_is_ticking_outside() || outside_has_stranger(pids, child_count),
 		.is_signal = outside.has_signal};
 
