@@ -36,6 +36,7 @@ struct descent_access {
 	uint32_t runs;	   /* number of descents that include an access */
 	uint32_t done[2];  /* number of writes and of reads in this descent */
 	uint32_t total[2]; /* numbers in all descents */
+	uint64_t usual[2]; /* 256 times the mean number in a descent */
 };
 
 struct descent {

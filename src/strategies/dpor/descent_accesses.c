@@ -96,6 +96,10 @@ void descent_set_op(struct descent *descent, uint32_t slot, const struct pending
 {
 	struct dpor_op *op = &descent->op[slot];
 
+	/* While learning, the object may have become shared. */
+	if (descent->is_fixed && op->object == pending->object && op->kind == pending->kind &&
+		op->flags == pending->flags && op->second == pending->second)
+		return;
 	*op = (struct dpor_op){.object = pending->object,
 		.kind = pending->kind,
 		.flags = pending->flags,
@@ -305,6 +309,7 @@ void descent_begin(struct descent *descent)
 	for (uint32_t slot = 0; slot < descent->slot_count; slot++) {
 		descent->ordinal[slot] = descent->epoch[slot] = 0;
 		descent->held[slot] = 0;
+		descent->op[slot] = (struct dpor_op){.kind = OP_NONE};
 		for (uint32_t object = 0; object <= descent->object_count; object++) {
 			struct descent_access *access = &descent->access[slot][object];
 
@@ -337,7 +342,9 @@ void descent_end(struct descent *descent)
 			descent->has_grown |= descent_accesses_learn_last(
 				&access->last_write, access->run_last_write, !access->runs);
 			access->runs++;
-			for (uint32_t i = 0; i < 2; i++)
+			for (uint32_t i = 0; i < 2; i++) {
 				access->total[i] += access->done[i];
+				access->usual[i] = UINT64_C(256) * access->total[i] / access->runs;
+			}
 		}
 }

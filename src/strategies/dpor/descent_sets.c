@@ -192,24 +192,39 @@ static uint64_t descent_sets_left(const struct descent *descent, uint32_t slot, 
 	const bool is_pending = descent->alive >> slot & 1 && descent->object[slot] == object &&
 				!(descent->op[slot].flags & OP_RELEASE) &&
 				descent_direction(&descent->op[slot]) == direction;
-	const uint64_t usual =
-		access->runs ? UINT64_C(256) * access->total[direction] / access->runs : 0;
 	const uint64_t done = UINT64_C(256) * access->done[direction];
 	const uint64_t least = is_pending ? 256 : 0;
 
 	if (!descent_has_future(descent, slot))
 		return 0;
-	return usual > done + least ? usual - done : least;
+	return access->usual[direction] > done + least ? access->usual[direction] - done : least;
 }
 
-static uint64_t descent_sets_all_writes(const struct descent *descent, uint32_t object)
+/* Expected number of accesses of the threads in `slots`. */
+static uint64_t descent_sets_sum(const struct descent *descent, uint64_t slots, uint32_t object,
+	enum descent_direction direction)
 {
-	uint64_t writes = 0;
+	uint64_t sum = 0;
 
-	for (uint64_t left = descent->writers[object]; left; left &= left - 1)
-		writes += descent_sets_left(
-			descent, (uint32_t)__builtin_ctzll(left), object, DESCENT_WRITE);
-	return writes;
+	for (; slots; slots &= slots - 1)
+		sum += descent_sets_left(
+			descent, (uint32_t)__builtin_ctzll(slots), object, direction);
+	return sum;
+}
+
+/*
+ * The thread, and those that access the object only under a lock that the thread holds. None of
+ * them can be next before the thread, which therefore stands for all.
+ */
+static uint64_t descent_sets_group(const struct descent *descent, uint32_t slot, uint32_t object)
+{
+	uint64_t group = descent_bit(slot);
+
+	for (uint64_t left = descent->held[slot] ? descent->accessors[object] : 0; left;
+		left &= left - 1)
+		if (descent->access[__builtin_ctzll(left)][object].locks & descent->held[slot])
+			group |= left & -left;
+	return group;
 }
 
 /*
@@ -221,27 +236,21 @@ static uint64_t descent_sets_all_writes(const struct descent *descent, uint32_t 
 static uint64_t descent_sets_share_of_write(
 	const struct descent *descent, uint32_t slot, uint32_t object)
 {
-	const uint64_t writes = descent_sets_all_writes(descent, object);
-	const uint64_t own = descent_sets_left(descent, slot, object, DESCENT_WRITE);
-	uint64_t rivals = own, share;
+	const uint64_t group = descent_sets_group(descent, slot, object);
+	const uint64_t writers = descent->writers[object] | descent_bit(slot);
+	const uint64_t writes = descent_sets_sum(descent, writers, object, DESCENT_WRITE);
+	const uint64_t own = descent_sets_sum(descent, group & writers, object, DESCENT_WRITE);
+	uint64_t share = own ? DESCENT_WHOLE * own / writes : DESCENT_WHOLE;
 
-	for (uint64_t left = descent->writers[object] & ~descent_bit(slot); left;
-		left &= left - 1) {
-		const uint32_t other = (uint32_t)__builtin_ctzll(left);
-
-		if (!(descent->access[other][object].write_locks &
-			    descent_held(descent, ~descent_bit(other))))
-			rivals += descent_sets_left(descent, other, object, DESCENT_WRITE);
-	}
-	share = own ? DESCENT_WHOLE * own / rivals : DESCENT_WHOLE;
-	for (uint64_t left = descent->accessors[object] & ~descent_bit(slot); left;
-		left &= left - 1) {
+	for (uint64_t left = descent->accessors[object] & ~group; left; left &= left - 1) {
 		const uint32_t other = (uint32_t)__builtin_ctzll(left);
 		const uint64_t reads = descent_sets_left(descent, other, object, DESCENT_READ);
 		const uint64_t own_writes =
 			descent_sets_left(descent, other, object, DESCENT_WRITE);
 
-		if (reads && writes > own_writes)
+		if (reads && writes > own_writes &&
+			!(descent->access[other][object].locks &
+				descent_held(descent, ~descent_bit(other))))
 			share = share * (writes - own_writes) / (writes - own_writes + reads);
 	}
 	return share;
@@ -250,9 +259,10 @@ static uint64_t descent_sets_share_of_write(
 static uint64_t descent_sets_share_of_read(
 	const struct descent *descent, uint32_t slot, uint32_t object, bool is_delayed)
 {
-	const uint64_t foreign = descent_sets_all_writes(descent, object) -
-				 descent_sets_left(descent, slot, object, DESCENT_WRITE);
-	const uint64_t reads = descent_sets_left(descent, slot, object, DESCENT_READ);
+	const uint64_t group = descent_sets_group(descent, slot, object);
+	const uint64_t foreign =
+		descent_sets_sum(descent, descent->writers[object] & ~group, object, DESCENT_WRITE);
+	const uint64_t reads = descent_sets_sum(descent, group, object, DESCENT_READ);
 
 	if (!(foreign + reads))
 		return DESCENT_WHOLE;

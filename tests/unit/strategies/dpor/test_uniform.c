@@ -18,6 +18,20 @@ static const struct simulated_code busy_codes[] = {CODE(busy), CODE(idle)};
 static const struct simulated_program uneven = {
 	.codes = busy_codes, .code_count = 2, .initial_count = 2};
 
+/*
+ * Eight threads count under a lock, one without. The write of the latter has 17 places among their
+ * reads and writes. Two of these places make the count nine.
+ */
+static const struct simulated_op counts[] = {LOCK(0), READ(0), ADD(0, 1), UNLOCK(0)};
+static const struct simulated_op counts_unlocked[] = {ADVANCE(0, 4)};
+static const struct simulated_op starts[] = {CREATE(1), CREATE(1), CREATE(1), CREATE(1), CREATE(1),
+	CREATE(1), CREATE(1), CREATE(1), CREATE(2), JOIN(0), JOIN(1), JOIN(2), JOIN(3), JOIN(4),
+	JOIN(5), JOIN(6), JOIN(7), JOIN(8), REFUSE(0, 9)};
+static const struct simulated_code guarded_codes[] = {
+	CODE(starts), CODE(counts), CODE(counts_unlocked)};
+static const struct simulated_program guarded = {
+	.codes = guarded_codes, .code_count = 3, .initial_count = 1};
+
 static const struct simulated_op holder[] = {
 	LOCK(0), ADD(0, 1), ADD(0, 1), UNLOCK(0), ADD(0, 1), LOCK(1), UNLOCK(1)};
 static const struct simulated_op wanter[] = {
@@ -63,6 +77,13 @@ static void uniform__draws_each_order_as_often(void **unused)
 	assert_in_range(failures(&uneven, &strategy_random, 600), 0, 30);
 }
 
+/* 212 of 1800 if exactly even, deviation 14. The shares are approximate, so the interval is wide. */
+static void uniform__counts_threads_that_await_a_lock(void **unused)
+{
+	(void)unused;
+	assert_in_range(failures(&guarded, &strategy_uniform, 1800), 106, 318);
+}
+
 /* Runs `learnt` 20 times, then `then`. Returns whether the strategy has learnt enough. */
 static bool is_able_after(
 	const struct simulated_program *learnt, const struct simulated_program *then, uint64_t runs)
@@ -100,6 +121,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(uniform__draws_each_order_as_often),
+		cmocka_unit_test(uniform__counts_threads_that_await_a_lock),
 		cmocka_unit_test(uniform__ends_runs_that_block_or_differ_from_what_was_learnt),
 		cmocka_unit_test(uniform__is_not_able_without_room_for_a_run),
 	};
