@@ -155,6 +155,7 @@ static void estimate_add(struct estimate *estimate, double weight)
 {
 	const double factor = (double)++estimate->count;
 
+	estimate->redundant += estimate->tree.is_blocked;
 	estimate_add_to_tail(estimate, factor * weight);
 	if (estimate->count > 1 && factor * (weight - estimate->mean) > estimate->largest)
 		estimate->largest = factor * (weight - estimate->mean);
@@ -167,7 +168,7 @@ static void estimate_add(struct estimate *estimate, double weight)
 
 static void estimate_begin_again(struct estimate *estimate)
 {
-	estimate->count = 0;
+	estimate->count = estimate->redundant = 0;
 	estimate->mean = estimate->factors = estimate->factors_squared = 0;
 	estimate->weights = estimate->squares = estimate->largest = 0;
 	memset(estimate->tail, 0, sizeof estimate->tail);
@@ -206,7 +207,9 @@ static void estimate_verdict(const void *state, struct strategy_verdict *out)
 		   estimate->largest * estimate->largest;
 	out->orders_variance =
 		variance > 0 ? variance / (estimate->factors * estimate->factors) : 0;
-	if (estimate_is_heavy_tailed(estimate))
+	/* If two paths of five are redundant, the ops depend much on what is read. The expected shares are
+	 * then far off, and paths that no descent has drawn may have most of the orders. */
+	if (5 * estimate->redundant > 2 * estimate->count || estimate_is_heavy_tailed(estimate))
 		out->orders_variance = INFINITY;
 }
 

@@ -31,6 +31,7 @@ struct estimate {
 	bool is_lost;  /* too many threads, or the weight is too large: no estimate */
 	/* Weights of the descents since the last one with new accesses. */
 	uint64_t count;
+	uint64_t redundant; /* those among them that are redundant */
 	/* Descent number i counts i times: later ones have better probabilities. Sums of the factors
 	 * i and i^2, and of i^2 times the weight and its square. */
 	double mean, factors, factors_squared, weights, squares;
