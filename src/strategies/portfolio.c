@@ -3,17 +3,17 @@
  * (docs/decisions/0022-portfolio.md). The plan depends on the number of the run and on what the
  * first runs show: the size of the program, and whether `uniform` can follow it.
  *
- * No single strategy is best for every bug. `uniform`, `surw` and `rff`, the *leaders*, need the
- * fewest schedules for most bugs. They make seven of eight early planned runs and half of the later
- * ones. The other arms share the rest in rotation. Three of the first runs are the same for every
- * seed: the threads in step, without preemptions, and the newest thread first. bench/first-failure
- * measures the arms and the mix.
+ * No single strategy is best for every bug. `uniform` needs the fewest schedules for most bugs, so it
+ * makes 15 of 16 early planned runs and half of the later ones. The other arms share the rest in
+ * rotation. Three of the first runs are the same for every seed: the threads in step, without
+ * preemptions, and the newest thread first. bench/first-failure measures the arms and the mix.
  *
  * `dpor` makes the first runs of a round, and the plan the other runs. Each run of dpor follows
  * from the last one: one worker makes all of them. Its share is larger if the program has few orders.
  *
- * Early runs are few, so they teach more than their own arm: all leaders learn from all of them,
- * and `dpor` learns the contended objects from the first two in place of its own learning runs.
+ * Early runs are few, so they teach more than their own arm: `uniform`, `surw` and `rff` learn from
+ * all of them, and `dpor` learns the contended objects from the first two in place of its own
+ * learning runs.
  */
 #include "strategies/portfolio.h"
 
@@ -107,7 +107,7 @@ static bool portfolio_continues_search(struct portfolio *portfolio, uint32_t pla
 	return !search->is_broken;
 }
 
-/* Arms that learn from runs of other arms: early the leaders, and the search before its first run. */
+/* Arms that learn from runs of other arms: early uniform, surw and rff, and the search before its first run. */
 static void portfolio_begin_observing(struct portfolio *portfolio)
 {
 	portfolio->observers = 0;
@@ -117,7 +117,7 @@ static void portfolio_begin_observing(struct portfolio *portfolio)
 
 		if (arm == portfolio->arm ||
 			!(arm == ARM_SEARCH ? portfolio->search.is_observing
-					    : arm < LEADERS && portfolio->is_observed))
+					    : arm < LEARNERS && portfolio->is_observed))
 			continue;
 		portfolio->observers |= 1u << arm;
 		if (learning->begin_place)
@@ -167,6 +167,7 @@ static void portfolio_executed(
 	const struct strategy *strategy = portfolio_arms[portfolio->arm].strategy;
 
 	portfolio->search.has_children |= view->pending[thread.index].kind == OP_CHILD_WAIT;
+	portfolio->has_drains |= view->pending[thread.index].kind == OP_DRAIN;
 	if (strategy->executed)
 		strategy->executed(portfolio_arm_state(portfolio, portfolio->arm), view, thread);
 	for (uint32_t rest = portfolio->observers; rest; rest &= rest - 1) {
@@ -246,7 +247,7 @@ static void portfolio_gather(void *state, const void *other, uint32_t place, uin
 		if (!runs[turn.arm]++)
 			first[turn.arm] = turn.place;
 	}
-	for (uint32_t arm = 0; portfolio->is_observed && arm < LEADERS; arm++) {
+	for (uint32_t arm = 0; portfolio->is_observed && arm < LEARNERS; arm++) {
 		first[arm] = place;
 		runs[arm] = count;
 	}
@@ -258,6 +259,8 @@ static void portfolio_gather(void *state, const void *other, uint32_t place, uin
 	if (runs[ARM_SEARCH] || portfolio->search.is_observing)
 		portfolio_copy_search(portfolio, from);
 	portfolio->search.has_children = has_children;
+	if (from->has_drains)
+		portfolio->has_drains = true;
 }
 
 static void portfolio_learn_search(struct portfolio *portfolio, uint32_t runs)
@@ -283,15 +286,15 @@ static void portfolio_learn(void *state, uint32_t count, uint32_t next)
 		runs[portfolio->plan[i].arm]++;
 	portfolio->runs += count - runs[ARM_SEARCH];
 	portfolio_learn_search(portfolio, runs[ARM_SEARCH]);
-	for (uint32_t arm = 0; portfolio->is_observed && arm < LEADERS; arm++)
+	for (uint32_t arm = 0; portfolio->is_observed && arm < LEARNERS; arm++)
 		runs[arm] = count;
-	for (uint32_t arm = 0; arm < LEADERS; arm++)
+	for (uint32_t arm = 0; arm < LEARNERS; arm++)
 		portfolio_arms[arm].strategy->learning.learn(
 			portfolio_arm_state(portfolio, arm), runs[arm], next);
 	portfolio->order_bits =
 		strategy_surw.learning.order_bits(portfolio_arm_state(portfolio, ARM_SURW));
 	portfolio_plan(portfolio, next, planned);
-	for (uint32_t arm = LEADERS; arm < ARM_COUNT; arm++)
+	for (uint32_t arm = LEARNERS; arm < ARM_COUNT; arm++)
 		if ((runs[arm] || planned[arm]) && portfolio_arms[arm].strategy->learning.learn)
 			portfolio_arms[arm].strategy->learning.learn(
 				portfolio_arm_state(portfolio, arm), runs[arm], planned[arm]);
@@ -305,6 +308,7 @@ static void portfolio_share(void *state, const void *other)
 	portfolio->runs = from->runs;
 	portfolio->order_bits = from->order_bits;
 	portfolio->is_observed = from->is_observed;
+	portfolio->has_drains = from->has_drains;
 	for (uint32_t arm = 0; arm < ARM_COUNT; arm++)
 		if (portfolio_arms[arm].strategy->learning.share)
 			portfolio_arms[arm].strategy->learning.share(
@@ -361,9 +365,9 @@ static bool portfolio_guarantee(const void *state, struct strategy_guarantee *ou
 		/* The search makes at most half of all runs after the first FIRST_RUNS, so this arm keeps at
 		 * least half of its share of the plan. */
 		out->probability /= 2 * PORTFOLIO_GUARANTEE_PERIOD;
-		out->formula = "1/(64*n*k^(d-1))";
+		out->formula = "1/(128*n*k^(d-1))";
 		_Static_assert(
-			PORTFOLIO_GUARANTEE_PERIOD == 32, "the formula's text names the share");
+			PORTFOLIO_GUARANTEE_PERIOD == 64, "the formula's text names the share");
 		return out->probability > 0;
 	}
 	return false;
@@ -386,8 +390,7 @@ static const struct strategy_option portfolio_options[] = {
 
 const struct strategy strategy_portfolio = {
 	.name = "portfolio",
-	.summary =
-		"mixes other strategies by a plan that leads with uniform, surw and rff (the default)",
+	.summary = "mixes other strategies by a plan in which uniform leads (the default)",
 	.options = portfolio_options,
 	.state_bytes_for = portfolio_state_bytes,
 	.begin_campaign = portfolio_begin_campaign,

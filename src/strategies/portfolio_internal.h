@@ -12,7 +12,7 @@ struct portfolio_arm {
 };
 
 enum portfolio_arm_number {
-	ARM_SURW, /* the first arms lead */
+	ARM_SURW, /* the first arms learn from the early runs of all */
 	ARM_RFF,
 	ARM_UNIFORM,
 	ARM_POS,
@@ -28,13 +28,13 @@ enum portfolio_arm_number {
 	ARM_COUNT
 };
 
-#define LEADERS 3u
+#define LEARNERS 3u
 
 extern const struct portfolio_arm portfolio_arms[ARM_COUNT];
 
 #define START ARM_COUNT /* number of the block with the search's state before this round */
 /* One planned run in this many is made with depth 3. */
-#define PORTFOLIO_GUARANTEE_PERIOD 32
+#define PORTFOLIO_GUARANTEE_PERIOD 64
 
 /* A search, whose runs must be made in order. */
 struct portfolio_search {
@@ -64,6 +64,7 @@ struct portfolio {
 	uint64_t order_bits; /* size of the program, learnt */
 	uint32_t place;	     /* place of the run in its round */
 	uint32_t arm;	     /* arm of the current or last run */
+	bool has_drains;     /* the memory model has store buffers */
 	bool is_running;     /* between begin_run and end_run */
 	bool is_even;	     /* option `even`: the arms rotate from the first run on */
 	/* every run of this round teaches all leaders, under the place of the run in the round */

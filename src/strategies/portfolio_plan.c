@@ -1,8 +1,9 @@
 /*
  * The plan of the portfolio: which arm makes a run. docs/decisions/0022-portfolio.md has the figures.
  *
- * Early, seven of eight planned runs are the leaders', later half of them; the rotation makes the others.
- * The first planned runs are a list. The search gets its share of each round first.
+ * `uniform` leads: it makes 15 of 16 early planned runs and half of the later ones. The rotation
+ * makes the others. The first planned runs are a list. The search gets its share of each
+ * round first, by the size of the program.
  *
  * Bound: of ROTATION * LATE_PERIOD consecutive planned runs after the first EARLY_RUNS, every arm
  * of the rotation makes at least one. An arm that alone needs m runs on average needs at most about
@@ -30,28 +31,29 @@ const struct portfolio_arm portfolio_arms[ARM_COUNT] = {
 };
 
 #define EARLY_RUNS 64u	       /* most failures occur within this many runs */
-#define EARLY_PERIOD 8u	       /* one early run in this many is not a leader's */
-#define LATE_PERIOD 2u	       /* one later run in this many is not a leader's */
+#define EARLY_PERIOD 16u       /* one early run in this many is not uniform's */
+#define LATE_PERIOD 2u	       /* one later run in this many is not uniform's */
 #define OBSERVED_RUNS 32u      /* in rounds of at most 16, as many as teach a leader */
 #define SEARCH_START 4u	       /* the first two runs teach the search, and the others are better */
 #define FIRST_RUNS 32u	       /* in which a search of a small program is worth most of the runs */
 #define SEARCH_SHARES 32u      /* denominator of the search's share of a round */
 #define SEARCH_RUNS_MOST 4096u /* a program with more orders is too big */
 
-/* The first planned runs. The second, third and fifth are the same for every seed. */
-static const uint8_t first_arms[] = {
-	ARM_SURW, ARM_IN_STEP, ARM_UNIFORM, ARM_UNPREEMPTED, ARM_UNIFORM, ARM_NEWEST};
-#define FIRST_ARMS ((uint32_t)(sizeof first_arms / sizeof *first_arms))
 static const uint8_t rotation[] = {
-	ARM_PCT_3, ARM_PCT_2, ARM_RANDOM, ARM_POS, ARM_RPRO, ARM_PCT_3, ARM_PCT_2, ARM_PCT_5};
+	ARM_PCT_3, ARM_SURW, ARM_PCT_2, ARM_RFF, ARM_RANDOM, ARM_POS, ARM_RPRO, ARM_PCT_5};
 #define ROTATION ((uint32_t)(sizeof rotation / sizeof *rotation))
-_Static_assert(PORTFOLIO_GUARANTEE_PERIOD == EARLY_PERIOD * ROTATION / 2, "of the arm pct,depth=3");
+_Static_assert(PORTFOLIO_GUARANTEE_PERIOD == EARLY_RUNS, "of the arm pct,depth=3");
 static const uint8_t even_rotation[] = {
 	ARM_SURW, ARM_POS, ARM_RANDOM, ARM_RPRO, ARM_PCT_2, ARM_PCT_3, ARM_PCT_5};
 #define EVEN_ROTATION ((uint32_t)(sizeof even_rotation / sizeof *even_rotation))
-static const uint8_t leaders[] = {
-	ARM_UNIFORM, ARM_SURW, ARM_UNIFORM, ARM_UNIFORM, ARM_RFF, ARM_UNIFORM};
-#define LEADER_TURNS ((uint32_t)(sizeof leaders / sizeof *leaders))
+
+/* The first planned runs. */
+static const uint8_t first_arms[] = {ARM_SURW, ARM_IN_STEP, ARM_UNIFORM, ARM_NEWEST, ARM_UNIFORM};
+/* The same with store buffers: a run without preemptions delays each store as long as possible. */
+static const uint8_t buffered_arms[] = {
+	ARM_SURW, ARM_IN_STEP, ARM_UNIFORM, ARM_UNPREEMPTED, ARM_NEWEST};
+#define FIRST_ARMS ((uint32_t)sizeof first_arms)
+_Static_assert(sizeof buffered_arms == sizeof first_arms, "both replace the plan's first runs");
 
 /*
  * The search's share by size of the program. With few orders, the search needs the fewest schedules;
@@ -64,8 +66,8 @@ struct portfolio_size {
 };
 
 static const struct portfolio_size sizes[] = {
-	{.bits = 13, .search_first = 8, .search_early = 4, .search_late = 8},
-	{.bits = 26, .search_first = 6, .search_early = 4, .search_late = 2},
+	{.bits = 13, .search_first = 12, .search_early = 4, .search_late = 8},
+	{.bits = 26, .search_first = 8, .search_early = 8, .search_late = 4},
 	{.bits = UINT64_MAX, .search_first = 4, .search_early = 2, .search_late = 2},
 };
 
@@ -87,21 +89,21 @@ static uint16_t portfolio_planned_arm(const struct portfolio *portfolio, uint64_
 	if (portfolio->is_even)
 		return even_rotation[number % EVEN_ROTATION];
 	if (number < FIRST_ARMS)
-		return first_arms[number];
+		return portfolio->has_drains ? buffered_arms[number] : first_arms[number];
 	if (place % period != period - 1)
-		return leaders[(number - number / period) % LEADER_TURNS];
+		return ARM_UNIFORM;
 	return rotation[place / period % ROTATION];
 }
 
-/* The arm of a planned run. Others make the runs of a leader that could only do a random walk. */
+/* The arm of a planned run. `rff` makes the runs in which `uniform` could only do a random walk. */
 static uint16_t portfolio_able_arm(const struct portfolio *portfolio, uint64_t number)
 {
 	const uint16_t arm = portfolio_planned_arm(portfolio, number);
 	const struct strategy_learning *learning = &portfolio_arms[arm].strategy->learning;
 
-	if (!learning->is_able || learning->is_able(portfolio_arm_state_of(portfolio, arm)))
-		return arm;
-	return number % 2 ? ARM_SURW : ARM_RFF;
+	return !learning->is_able || learning->is_able(portfolio_arm_state_of(portfolio, arm))
+		       ? arm
+		       : ARM_RFF;
 }
 
 /* Returns the number of the search's runs in the next round of at most `places` runs. */
@@ -143,7 +145,7 @@ void portfolio_plan(struct portfolio *portfolio, uint32_t places, uint32_t *plan
 
 		portfolio->plan[place] =
 			(struct portfolio_turn){.arm = arm, .place = (uint16_t)planned[arm]++};
-		if (portfolio->is_observed && arm < LEADERS)
+		if (portfolio->is_observed && arm < LEARNERS)
 			portfolio->plan[place].place = (uint16_t)place;
 	}
 }
