@@ -133,7 +133,7 @@ uint64_t symbols_stable_code(struct symbols *symbols, uint64_t address);
 unsigned symbols_unwind(struct symbols *symbols, pid_t pid, uint64_t stack_pointer,
 	uint64_t thread_base, uint64_t *addresses, unsigned capacity);
 
-/* Adds glibc's message about the abort as one line. Returns false if there is no message. */
+/* Adds glibc's or GLib's message about the abort as one line. Returns false if there is no message. */
 bool symbols_abort_message(struct symbols *symbols, pid_t pid, struct strbuf *out);
 
 /* Returns a demangled name without parameters, suffixes and long template arguments. The caller

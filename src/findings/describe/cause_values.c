@@ -131,7 +131,7 @@ static void cause_values_add_end(
 {
 	const struct finding *finding = builder->finding;
 	const char *end = finding->kind == OUTCOME_CRASH	? "it crashes"
-			  : strstr(finding->title, "Assertion") ? "the assertion fails"
+			  : strcasestr(finding->title, "assertion") ? "the assertion fails"
 								: "it aborts";
 	struct strbuf place = STRBUF_EMPTY, failing = STRBUF_EMPTY;
 

@@ -307,7 +307,7 @@ static void title_add_text(const struct builder *builder, struct strbuf *out)
 		strbuf_addf(out, ": %.*s", (int)strcspn(text, "\n"), text);
 }
 
-/* Adds glibc's message about the abort, unless the title already has it. */
+/* Adds what assert() or a library said about the abort. */
 static void title_add_abort_message(const struct builder *builder, struct strbuf *out)
 {
 	const pid_t pid = builder->source->pid;
@@ -316,6 +316,8 @@ static void title_add_abort_message(const struct builder *builder, struct strbuf
 
 	if (pid && builder->symbols && symbols_abort_message(builder->symbols, pid, &text)) {
 		assertion = strstr(text.text, "Assertion `");
+		if (!assertion)
+			assertion = strstr(text.text, "assertion failed");
 		strbuf_addf(out, ": %s", assertion ? assertion : text.text);
 		if (out->text[out->length - 1] == '.')
 			out->text[--out->length] = '\0';

@@ -1,5 +1,4 @@
 /* The program of counts.c with GLib's locks, whose fast paths make no system call, and a pool, which waits inside GLib. */
-#include <assert.h>
 #include <glib.h>
 #include <string.h>
 
@@ -58,6 +57,6 @@ int main(int argument_count, char **arguments)
 	g_mutex_unlock(&lock);
 	for (int i = 0; i < THREADS; i++)
 		g_thread_join(threads[i]);
-	assert(count == THREADS);
+	g_assert(count == THREADS);
 	return 0;
 }
