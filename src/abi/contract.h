@@ -86,11 +86,12 @@ enum contract_unseen {
 /* Number of different failures that runs recognise and count by themselves. */
 #define CONTRACT_KNOWN_MAX 256u
 
-/* Runs of unmodified binaries with wake points (runtime/focus.h). */
-enum contract_wake_points {
-	WAKE_POINTS_IN_PART, /* run_has_wake_points() */
-	WAKE_POINTS_NEVER,
-	WAKE_POINTS_ALWAYS
+/* Runs with interruption points: after operations of an unmodified binary that wake another thread
+ * (runtime/focus.h), and before calls that use the file system (runtime/libc/file_point.h). */
+enum contract_interruption_points {
+	INTERRUPTION_POINTS_IN_PART, /* run_has_interruption_points() */
+	INTERRUPTION_POINTS_NEVER,
+	INTERRUPTION_POINTS_ALWAYS
 };
 
 /* Settings that the command chooses for a batch of runs. [host] */
@@ -105,11 +106,11 @@ struct contract_plan {
 	uint64_t run_first; /* number of the first run of the batch */
 	uint64_t run_limit;
 	uint64_t step_limit;
-	uint64_t stall_ns;     /* limit of the stalls of a run: run_stall_ns() */
-	uint32_t wake_points;  /* enum contract_wake_points */
-	uint32_t memory_model; /* enum memory_model */
-	uint32_t judged_model; /* as in engine_run */
-	uint32_t weak_limit;   /* as in engine_run */
+	uint64_t stall_ns;	      /* limit of the stalls of a run: run_stall_ns() */
+	uint32_t interruption_points; /* enum contract_interruption_points */
+	uint32_t memory_model;	      /* enum memory_model */
+	uint32_t judged_model;	      /* as in engine_run */
+	uint32_t weak_limit;	      /* as in engine_run */
 	uint32_t strengthened_count;
 	struct strengthened strengthened[STRENGTHENED_MOST];
 	uint32_t tolerated; /* bit OUTCOME_x: this outcome is no failure */
@@ -299,8 +300,8 @@ struct contract {
 	uint32_t daemon;       /* [guest] enum contract_daemon; [host] resets it */
 	/* [guest] The last run belongs to another shard and is not counted */
 	uint32_t is_elsewhere;
-	uint32_t known_failure;	   /* [guest] contract_run.known of the last run */
-	uint32_t has_wake_points;  /* [guest] of the last run (runtime/focus.h) */
+	uint32_t known_failure;		  /* [guest] contract_run.known of the last run */
+	uint32_t has_interruption_points; /* [guest] of the last run (runtime/focus.h) */
 	uint32_t has_memory_sites; /* [guest] the target reports memory accesses (raddle-cc) */
 	/* [guest] a run bound a socket to a path or port of all processes; never reset */
 	uint32_t takes_name;

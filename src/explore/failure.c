@@ -395,14 +395,15 @@ int failure_investigate(
 	if (result < 0)
 		return result;
 	campaign->program.settings.layout = caught->failure.layout;
-	campaign->program.settings.wake_points =
-		caught->failure.has_wake_points ? WAKE_POINTS_ALWAYS : WAKE_POINTS_NEVER;
+	campaign->program.settings.interruption_points = caught->failure.has_interruption_points
+								 ? INTERRUPTION_POINTS_ALWAYS
+								 : INTERRUPTION_POINTS_NEVER;
 	failure_describe_probe(campaign, caught, &investigation);
 	result = failure_check_suppressions(
 		campaign, &investigation, &caught->failure, &is_suppressed, err);
 	if (result == 0 && !is_suppressed)
 		result = failure_investigate_and_keep(campaign, caught, &investigation, err);
-	campaign->program.settings.wake_points = WAKE_POINTS_IN_PART;
+	campaign->program.settings.interruption_points = INTERRUPTION_POINTS_IN_PART;
 	campaign->times.investigating_ns += platform_monotonic_ns() - started_ns;
 	if (result < 0 || is_suppressed || campaign->exclusive.must_repeat)
 		return result;

@@ -72,7 +72,7 @@ static int investigate_build(
 		.block_count = memory->block_count < MEMORY_BLOCKS_MAX ? memory->block_count
 								       : MEMORY_BLOCKS_MAX,
 		.layout = run->layout,
-		.has_wake_points = run->has_wake_points,
+		.has_interruption_points = run->has_interruption_points,
 		.stalls = &contract->stalls,
 		.delayed = &contract->delayed,
 		.segments = run->segments,

@@ -15,10 +15,10 @@ int investigate_schedule(struct investigation *investigation, struct failure *fa
 int investigate_with_accesses(struct investigation *investigation, struct failure *failure,
 	struct memory_view *learnt, struct error *err);
 
-/* Sets settings->wake_points for the investigation. If the same order of operations fails without wake
+/* Sets settings->interruption_points for the investigation. If the same order of operations fails without wake
  * points, `failure` becomes that run. */
-int investigate_wake_points(const struct investigation *investigation, struct failure *failure,
-	struct settings *settings, struct error *err);
+int investigate_interruption_points(const struct investigation *investigation,
+	struct failure *failure, struct settings *settings, struct error *err);
 
 /* Time until the deadline less `but_runs` replays; 0: no deadline, 1: no time is left. */
 uint64_t investigate_time_left(const struct investigation *investigation, uint32_t but_runs);

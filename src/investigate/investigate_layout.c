@@ -1,5 +1,5 @@
 /* An investigation as a whole. If a schedule fails likewise in the plain layout (model/layout.h), the
- * finding gets that one; if a run without wake points does, the finding gets that run. */
+ * finding gets that one; if a run without interruption points does, the finding gets that run. */
 #include "investigate/investigate_internal.h"
 
 #include <stdlib.h>
@@ -57,7 +57,7 @@ int investigate(struct investigation *investigation, struct failure *failure,
 	const struct memory_view *const memory = investigation->probe.memory;
 	struct memory_view learnt = {0};
 	struct settings own = *settings, plain;
-	int result = investigate_wake_points(investigation, failure, &own, err);
+	int result = investigate_interruption_points(investigation, failure, &own, err);
 
 	investigation->probe.settings = &own;
 	if (result == 0)

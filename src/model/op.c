@@ -40,7 +40,7 @@ const char *descriptor_noun_text(uint16_t number)
 	static const char *const texts[DESCRIPTOR_NOUN_COUNT] = {
 		[DESCRIPTOR_PIPE] = "pipe",
 		[DESCRIPTOR_SOCKET] = "socket",
-		[DESCRIPTOR_TERMINAL] = "terminal",
+		[DESCRIPTOR_CHARACTER] = "character device",
 		[DESCRIPTOR_QUEUE] = "message queue",
 		[DESCRIPTOR_EVENTFD] = "eventfd",
 		[DESCRIPTOR_EPOLL] = "epoll instance",

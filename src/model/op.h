@@ -16,17 +16,18 @@
 #include "model/memory_model.h"
 
 enum op_flag {
-	OP_READ = 1,	  /* commutes with other READ ops on the same object */
-	OP_ACQUIRE = 2,	  /* acquires a lock */
-	OP_RELEASE = 4,	  /* releases a lock */
-	OP_PAUSE = 8,	  /* the thread cannot make progress by itself: it yields */
-	OP_MAYBLOCK = 16, /* can be disabled: another thread must run first */
+	OP_READ = 1,	      /* commutes with other READ ops on the same object */
+	OP_ACQUIRE = 2,	      /* acquires a lock */
+	OP_RELEASE = 4,	      /* releases a lock */
+	OP_PAUSE = 8,	      /* the thread cannot make progress by itself: it yields */
+	OP_MAYBLOCK = 16,     /* can be disabled: another thread must run first */
 	/*
 	 * set by the engine, not in ops.def: an access to more than the eight bytes of its object
 	 */
 	OP_WIDE = 32,
 	/* set by the engine under c11: a sequentially consistent access or fence */
-	OP_SEQUENTIAL = 64
+	OP_SEQUENTIAL = 64,
+	OP_INTERRUPTION = 128 /* only part of the runs have such steps: decision 30 */
 };
 
 enum op_kind {
@@ -55,7 +56,7 @@ enum descriptor_noun {
 	DESCRIPTOR_FILE = 1,
 	DESCRIPTOR_PIPE,
 	DESCRIPTOR_SOCKET,
-	DESCRIPTOR_TERMINAL,
+	DESCRIPTOR_CHARACTER,
 	DESCRIPTOR_QUEUE, /* message queue */
 	DESCRIPTOR_EVENTFD,
 	DESCRIPTOR_EPOLL,

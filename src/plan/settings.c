@@ -80,7 +80,7 @@ void settings_to_plan(const struct settings *settings, struct contract_plan *pla
 	plan->random_seed = settings->random_seed;
 	plan->has_spurious_wakeups = settings->has_spurious_wakeups;
 	plan->stall_ns = settings->stall_ns;
-	plan->wake_points = settings->wake_points;
+	plan->interruption_points = settings->interruption_points;
 	plan->memory_model = settings->races.weak ? MEMORY_MODEL_C11 : settings->memory_model;
 	plan->judged_model = settings->races.weak;
 	plan->weak_limit = settings->weak_limit;

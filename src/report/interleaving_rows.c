@@ -82,7 +82,7 @@ static bool interleaving_rows_is_same_call(const struct report_style *style,
 	       !strcmp(step->where.file, before->where.file);
 }
 
-/* Returns whether the thread returns from pthread_create, or passes a wake point, before anything else has
+/* Returns whether the thread returns from pthread_create, or passes an interruption point, before anything else has
  * happened. */
 static bool interleaving_rows_is_plain_return(const struct finding *finding, uint32_t number)
 {

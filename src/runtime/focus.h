@@ -12,8 +12,8 @@
  *
  * A thread that wakes another thread would keep running until its next point, unlike in runs with
  * all sites on. Every interposed function that has enabled another thread therefore ends with a
- * scheduling point (OP_GO_ON). Part of the runs of unmodified binaries have the same *wake points*
- * (docs/decisions/0030-wake-points.md).
+ * scheduling point (OP_GO_ON). Part of the runs of unmodified binaries have the same *interruption points*
+ * (docs/decisions/0030-interruption-points.md).
  *
  * Runs in the code that starts runs, and in the moving thread.
  */

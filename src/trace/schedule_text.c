@@ -391,10 +391,10 @@ static int schedule_text_read_line(struct parser *parser)
 		return schedule_text_read_layout_line(parser, words, count);
 	if (schedule_text_piece_is(words[0], "wake") && count == 2 &&
 		schedule_text_piece_is(words[1], "points")) {
-		if (parser->file.has_wake_points)
+		if (parser->file.has_interruption_points)
 			return schedule_text_parser_refuse(
 				parser, "this line stands twice", parser->text);
-		parser->file.has_wake_points = true;
+		parser->file.has_interruption_points = true;
 		return 0;
 	}
 	return schedule_text_parser_refuse(parser, "not a line of a schedule", parser->text);
@@ -474,8 +474,8 @@ void schedule_text_write(const struct schedule_file *file, struct strbuf *out)
 	strbuf_addf(out, "steps %" PRIu64 "\n", file->step_count);
 	if (file->layout)
 		strbuf_addf(out, "layout %" PRIu32 "\n", file->layout);
-	if (file->has_wake_points)
-		strbuf_adds(out, "wake points\n");
+	if (file->has_interruption_points)
+		strbuf_adds(out, "interruption points\n");
 	for (uint32_t i = 0; i < file->segment_count; i++) {
 		const struct schedule_segment *segment = &file->segments[i];
 

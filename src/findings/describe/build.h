@@ -40,7 +40,7 @@ struct finding_source {
 	const struct memory_block *blocks; /* allocations of the run, in order */
 	uint32_t block_count;
 	uint32_t layout;			 /* model/layout.h */
-	bool has_wake_points;			 /* the run had some (runtime/focus.h) */
+	bool has_interruption_points;		 /* the run had some (runtime/focus.h) */
 	const struct schedule_segment *segments; /* segments of the run; threads by index */
 	uint32_t segment_count;
 	pid_t pid;	     /* stopped process with intact stacks, 0: none */

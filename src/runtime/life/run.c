@@ -133,15 +133,15 @@ static bool run_is_searching(struct contract *contract)
 				      : strategy->search.is_exhausted != NULL;
 }
 
-/* Returns whether this run has wake points, after the strategy has begun the run: the second and fourth
+/* Returns whether this run has interruption points, after the strategy has begun the run: the second and fourth
  * of each STALL_RUNS runs. An exhaustive search changes the order of steps, and thereby whether an
  * operation wakes a thread. */
-static bool run_has_wake_points(struct contract *contract, uint64_t number)
+static bool run_has_interruption_points(struct contract *contract, uint64_t number)
 {
-	const uint32_t wake_points = contract->plan.wake_points;
+	const uint32_t interruption_points = contract->plan.interruption_points;
 
-	if (contract->has_memory_sites || wake_points != WAKE_POINTS_IN_PART)
-		return !contract->has_memory_sites && wake_points == WAKE_POINTS_ALWAYS;
+	if (interruption_points != INTERRUPTION_POINTS_IN_PART)
+		return interruption_points == INTERRUPTION_POINTS_ALWAYS;
 	return number % STALL_RUNS % 2 && !run_is_searching(contract);
 }
 
@@ -204,7 +204,7 @@ void runtime_begin_run(uint64_t number, struct history *history)
 		run.strategy->begin_run(run.strategy_state, run.seed);
 	}
 	run.stall_ns = run_stall_ns(contract, number);
-	contract->has_wake_points = run_has_wake_points(contract, number);
+	contract->has_interruption_points = run_has_interruption_points(contract, number);
 	run_announce(contract, number);
 	if (record_is_on())
 		record_go_live();

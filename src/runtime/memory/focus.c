@@ -273,7 +273,9 @@ void focus_begin_run(void)
 {
 	const struct contract_memory *memory = sites_memory();
 
-	focus_is_on = runtime.contract->has_wake_points || (memory && memory->is_partial);
+	focus_is_on = memory && memory->is_partial;
+	if (!runtime.contract->has_memory_sites && runtime.contract->has_interruption_points)
+		focus_is_on = true;
 }
 
 void focus_left(const char *unused)

@@ -17,7 +17,7 @@ static const char sample[] = "raddle schedule 1\n"
 			     "outcome deadlock\n"
 			     "steps 19\n"
 			     "layout 41523\n"
-			     "wake points\n"
+			     "interruption points\n"
 			     "main 12\n"
 			     "main.0 3 preempts\n"
 			     "value 1 of 3\n"
@@ -55,7 +55,7 @@ static void test_schedule_text__reads_every_kind_of_line(void **state)
 	assert_string_equal(file.outcome, "deadlock");
 	assert_int_equal(file.step_count, 19);
 	assert_int_equal(file.layout, 41523);
-	assert_true(file.has_wake_points);
+	assert_true(file.has_interruption_points);
 	assert_int_equal(file.thread_count, 2);
 	assert_string_equal(file.threads[1].path, "main.0");
 	assert_int_equal(file.threads[1].name, thread_name_child(THREAD_NAME_MAIN, 0));
@@ -164,8 +164,8 @@ static void test_schedule_text__refuses_damage_with_its_place(void **state)
 		"test.txt:2: not a layout");
 	assert_refused("raddle schedule 1\nlayout 1\nlayout 1\nmain 1\n", ERROR_FORMAT,
 		"test.txt:3: this line stands twice");
-	assert_refused("raddle schedule 1\nwake points\nwake points\nmain 1\n", ERROR_FORMAT,
-		"test.txt:3: this line stands twice");
+	assert_refused("raddle schedule 1\ninterruption points\ninterruption points\nmain 1\n",
+		ERROR_FORMAT, "test.txt:3: this line stands twice");
 }
 
 /* The header states the length from the "steps" line on. */

@@ -10,6 +10,7 @@
 #include "runtime/interpose.h"
 #include "runtime/memory.h"
 #include "runtime/libc/system_calls.h"
+#include "runtime/libc/file_point.h"
 #include "runtime/libc/world.h"
 
 /* Returns whether the kernel rejects RWF_NOWAIT, the flag of tries that cannot block, for this
@@ -133,6 +134,7 @@ static long fd_write_plainly(long number, int fd, const void *what, size_t size,
 	long result;
 
 	runtime_test_cancel();
+	file_point(number, (const long[6]){fd}, site);
 	result = target_call(number, fd, what, size);
 	if (result == -EPIPE)
 		(void)signals_deliver_now();

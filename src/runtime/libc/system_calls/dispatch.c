@@ -19,6 +19,7 @@
 
 #include "runtime/interpose.h"
 #include "base/hot_state.h"
+#include "runtime/libc/file_point.h"
 #include "runtime/libc/raw_thread.h"
 #include "runtime/runtime.h"
 #include "runtime/libc/system_calls.h"
@@ -164,6 +165,7 @@ static void dispatch_handle(int signal, siginfo_t *info, void *context)
 	if (runtime.contract)
 		runtime.contract->totals.system_calls_trapped++;
 	if (!dispatch_emulate(number, arguments, registers, &result)) {
+		file_point(number, arguments, (uint64_t)registers[REG_RIP]);
 		result = dispatch_forward_call(number, arguments);
 		runtime_pass((uint64_t)registers[REG_RIP]);
 	}

@@ -1,5 +1,5 @@
 /*
- * Whether a failure needs wake points (runtime/focus.h). Without them, a thread executes what follows an
+ * Whether a failure needs interruption points (runtime/focus.h). Without them, a thread executes what follows an
  * operation together with the operation, and not when the thread moves again. The order of all
  * operations stays the same. The run has fewer steps, and the reader fewer questions.
  */
@@ -9,12 +9,12 @@
 #include "investigate/investigate_internal.h"
 #include "investigate/trace_window.h"
 
-/* Longer runs keep their wake points: a traced run of them is slow. */
+/* Longer runs keep their interruption points: a traced run of them is slow. */
 #define STEPS_MOST (UINT64_C(1) << 20)
 
-/* Returns the segments of `failure` without the steps at wake points, which a traced run shows; NULL: its
+/* Returns the segments of `failure` without the steps at interruption points, which a traced run shows; NULL: its
  * trace is not complete. The caller frees them. */
-static struct schedule_segment *investigate_wake_points_drop(
+static struct schedule_segment *investigate_interruption_points_drop(
 	const struct failure *failure, struct contract *contract)
 {
 	const struct trace_event *events = contract_area(contract, contract->trace_offset);
@@ -31,13 +31,14 @@ static struct schedule_segment *investigate_wake_points_drop(
 			continue;
 		step += failure->segments[i].count;
 		for (; event < count && events[event].step < step; event++)
-			segments[i].count -= events[event].kind == OP_GO_ON;
+			segments[i].count -=
+				(op_descriptions[events[event].kind].flags & OP_INTERRUPTION) != 0;
 	}
 	return segments;
 }
 
 /* One run under the plan, with the settings; *segments as above if the run is traced. */
-static int investigate_wake_points_run(const struct investigation *investigation,
+static int investigate_interruption_points_run(const struct investigation *investigation,
 	const struct settings *settings, struct failure *failure,
 	struct schedule_segment **segments, bool *shows, struct error *err)
 {
@@ -58,32 +59,34 @@ static int investigate_wake_points_run(const struct investigation *investigation
 	result = probe_run(&probe, &plan, err);
 	*shows = result == 0 && !probe.has_diverged && probe_shows(&probe, failure);
 	if (*shows && is_traced)
-		*segments = investigate_wake_points_drop(failure, probe.worker.contract);
+		*segments = investigate_interruption_points_drop(failure, probe.worker.contract);
 	else if (*shows)
 		failure_take(failure, probe.worker.contract);
 	probe_close(&probe);
 	return result;
 }
 
-int investigate_wake_points(const struct investigation *investigation, struct failure *failure,
-	struct settings *settings, struct error *err)
+int investigate_interruption_points(const struct investigation *investigation,
+	struct failure *failure, struct settings *settings, struct error *err)
 {
 	struct schedule_segment *segments = NULL;
 	bool shows = false;
 	int result;
 
-	settings->wake_points = failure->has_wake_points ? WAKE_POINTS_ALWAYS : WAKE_POINTS_NEVER;
-	if (!failure->has_wake_points || investigation->without_minimising ||
+	settings->interruption_points = failure->has_interruption_points
+						? INTERRUPTION_POINTS_ALWAYS
+						: INTERRUPTION_POINTS_NEVER;
+	if (!failure->has_interruption_points || investigation->without_minimising ||
 		failure->is_truncated || failure->step_count > STEPS_MOST)
 		return 0;
-	result = investigate_wake_points_run(
+	result = investigate_interruption_points_run(
 		investigation, settings, failure, &segments, &shows, err);
 	if (segments) {
-		settings->wake_points = WAKE_POINTS_NEVER;
-		result = investigate_wake_points_run(
+		settings->interruption_points = INTERRUPTION_POINTS_NEVER;
+		result = investigate_interruption_points_run(
 			investigation, settings, failure, &segments, &shows, err);
 		if (!shows)
-			settings->wake_points = WAKE_POINTS_ALWAYS;
+			settings->interruption_points = INTERRUPTION_POINTS_ALWAYS;
 	}
 	free(segments);
 	return result == ERROR_INTERRUPTED ? 0 : result;

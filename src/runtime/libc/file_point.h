@@ -1,0 +1,12 @@
+/*
+ * Interruption points before system calls that use the file system. They show races between threads
+ * in it: both test for a name and then create it, or one removes a file that another has just
+ * checked. Part of the runs have them (docs/decisions/0030-interruption-points.md).
+ */
+#pragma once
+
+#include <stdint.h>
+
+/* Called before a system call is forwarded; may switch to another thread.
+ * `site`: where the call returns to. */
+void file_point(long number, const long arguments[6], uint64_t site);

@@ -1,0 +1,70 @@
+#include "runtime/libc/file_point.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/interpose.h"
+#include "runtime/libc/world.h"
+#include "runtime/runtime.h"
+
+struct file_call {
+	uint8_t kind; /* OP_NONE: the call is no interruption point */
+	uint8_t call;
+	bool has_descriptor; /* its first argument */
+};
+
+static const struct file_call file_calls[] = {
+#define FILE_CALL(name, kind, call) [SYS_##name] = {OP_##kind, CALL_##call, false},
+#define DESCRIPTOR_CALL(name, kind, call) [SYS_##name] = {OP_##kind, CALL_##call, true},
+#include "runtime/libc/file_calls.def"
+#undef FILE_CALL
+#undef DESCRIPTOR_CALL
+};
+
+/* The object of calls with paths; its content is not used. */
+static uint64_t file_system;
+
+/* Returns whether the loader makes the call. It holds a lock that the runtime may need meanwhile. */
+static bool file_point_is_in_loader(uint64_t site)
+{
+	struct dl_find_object object;
+
+	return _dl_find_object((void *)(uintptr_t)site, &object) == 0 &&
+	       (uintptr_t)object.dlfo_map_start == getauxval(AT_BASE);
+}
+
+/* Returns whether open() or openat() may create or empty a file. */
+static bool file_point_creates(long number, const long arguments[6])
+{
+	const long flags = number == SYS_open	  ? arguments[1]
+			   : number == SYS_openat ? arguments[2]
+						  : 0;
+
+	return flags & (O_CREAT | O_TRUNC);
+}
+
+void file_point(long number, const long arguments[6], uint64_t site)
+{
+	struct engine_op op = {.site = site, .deadline_ns = ENGINE_FOREVER};
+	const struct file_call *call;
+
+	if (!runtime.contract || !runtime.contract->has_interruption_points || !engine_is_live() ||
+		runtime.is_forked_child || runtime.is_run_over || number < 0 ||
+		number >= (long)(sizeof file_calls / sizeof *file_calls))
+		return;
+	call = &file_calls[number];
+	if (!call->kind)
+		return;
+	/* Output is no communication between the program's threads. */
+	if ((call->has_descriptor && arguments[0] <= STDERR_FILENO) ||
+		file_point_is_in_loader(site))
+		return;
+	op.kind = file_point_creates(number, arguments) ? OP_FILE_CHANGE : call->kind;
+	op.call = call->call;
+	op.address = call->has_descriptor ? fd_object((int)arguments[0]) : &file_system;
+	(void)engine_perform(&op);
+}
