@@ -126,7 +126,7 @@ void runtime_crash(int signal, const siginfo_t *info, void *context)
 {
 	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
 	const uint64_t caller = crash_caller(signal, info, registers);
-	const uint64_t site = caller ? caller - 1 : (uint64_t)registers[REG_RIP];
+	uint64_t site = caller ? caller - 1 : (uint64_t)registers[REG_RIP];
 	const uint64_t address = crash_address(signal, info);
 
 	if (!runtime.contract || runtime.is_forked_child) {
@@ -141,6 +141,8 @@ void runtime_crash(int signal, const siginfo_t *info, void *context)
 			SYS_tgkill, platform_call(SYS_getpid), platform_call(SYS_gettid), signal);
 		return;
 	}
+	if (runtime_is_own_code(site) && signal == SIGABRT)
+		site = engine_current()->last_site; /* the runtime sent the signal for this call */
 	crash_record(signal == SIGABRT ? OUTCOME_ABORT : OUTCOME_CRASH, signal, site, address);
 	runtime.contract->is_overwritten = crash_is_stray_write(signal, info);
 	if (runtime.contract->outcome.kind == OUTCOME_ABORT)
