@@ -16,11 +16,11 @@
 #include "model/memory_model.h"
 
 enum op_flag {
-	OP_READ = 1,	      /* commutes with other READ ops on the same object */
-	OP_ACQUIRE = 2,	      /* acquires a lock */
-	OP_RELEASE = 4,	      /* releases a lock */
-	OP_PAUSE = 8,	      /* the thread cannot make progress by itself: it yields */
-	OP_MAYBLOCK = 16,     /* can be disabled: another thread must run first */
+	OP_READ = 1,	  /* commutes with other READ ops on the same object */
+	OP_ACQUIRE = 2,	  /* acquires a lock */
+	OP_RELEASE = 4,	  /* releases a lock */
+	OP_PAUSE = 8,	  /* the thread cannot make progress by itself: it yields */
+	OP_MAYBLOCK = 16, /* can be disabled: another thread must run first */
 	/*
 	 * set by the engine, not in ops.def: an access to more than the eight bytes of its object
 	 */

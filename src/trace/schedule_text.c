@@ -389,7 +389,7 @@ static int schedule_text_read_line(struct parser *parser)
 	}
 	if (schedule_text_piece_is(words[0], "layout"))
 		return schedule_text_read_layout_line(parser, words, count);
-	if (schedule_text_piece_is(words[0], "wake") && count == 2 &&
+	if (schedule_text_piece_is(words[0], "interruption") && count == 2 &&
 		schedule_text_piece_is(words[1], "points")) {
 		if (parser->file.has_interruption_points)
 			return schedule_text_parser_refuse(

@@ -11,7 +11,7 @@
 
 static void *make_folder(void *unused)
 {
-	if (access("folder", F_OK) != 0) /* TESTED */
+	if (access("folder", F_OK) != 0)	    /* TESTED */
 		assert(mkdir("folder", 0700) == 0); /* MADE */
 	return unused;
 }
@@ -70,11 +70,11 @@ static void remove_files(void)
 int main(int argument_count, char **arguments)
 {
 	const char *race = argument_count > 1 ? arguments[1] : "";
-	void *(*work)(void *) = strcmp(race, "folder") == 0	  ? make_folder
+	void *(*work)(void *) = strcmp(race, "folder") == 0	   ? make_folder
 				: strcmp(race, "folder_once") == 0 ? make_folder_once
-				: strcmp(race, "append") == 0	  ? append_at_end
-				: strcmp(race, "stream") == 0	  ? replace_stream
-								  : append_atomically;
+				: strcmp(race, "append") == 0	   ? append_at_end
+				: strcmp(race, "stream") == 0	   ? replace_stream
+								   : append_atomically;
 	pthread_t threads[3];
 	struct stat status = {.st_size = 0};
 
