@@ -130,9 +130,9 @@ static void cause_values_add_end(
 	const struct builder *builder, const struct trace_event *read, struct strbuf *cause)
 {
 	const struct finding *finding = builder->finding;
-	const char *end = finding->kind == OUTCOME_CRASH	? "it crashes"
+	const char *end = finding->kind == OUTCOME_CRASH	    ? "it crashes"
 			  : strcasestr(finding->title, "assertion") ? "the assertion fails"
-								: "it aborts";
+								    : "it aborts";
 	struct strbuf place = STRBUF_EMPTY, failing = STRBUF_EMPTY;
 
 	builder_add_event_place(builder, read, &place);
