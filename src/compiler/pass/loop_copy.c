@@ -111,9 +111,18 @@ static void loop_copy_replace_operands(LLVMValueRef user, LLVMValueRef old, LLVM
 			LLVMSetOperand(user, (unsigned)i, new);
 }
 
+/* Sites behind the loop keep operands of their instructions, which now use the phi. */
+static void loop_copy_replace_in_sites(
+	const struct copies *copies, const struct sites *sites, LLVMValueRef old, LLVMValueRef new)
+{
+	for (size_t i = sites->first; i < sites->end; i++)
+		if (!loop_has(copies->loop, copies->instrument->sites[i].instruction))
+			site_replace(&copies->instrument->sites[i], old, new);
+}
+
 /* Merges the value and its copy by a phi in the exit block, and makes all later users use the phi. */
-static void loop_copy_merge_result(
-	const struct copies *copies, LLVMValueRef value, LLVMBasicBlockRef exit)
+static void loop_copy_merge_result(const struct copies *copies, const struct sites *sites,
+	LLVMValueRef value, LLVMBasicBlockRef exit)
 {
 	LLVMBuilderRef builder = copies->instrument->builder;
 	LLVMValueRef copy = loop_copy_copy_of(copies, value);
@@ -138,6 +147,8 @@ static void loop_copy_merge_result(
 		loop_copy_replace_operands(user, value, phi);
 		next = LLVMGetFirstUse(value);
 	}
+	if (phi)
+		loop_copy_replace_in_sites(copies, sites, value, phi);
 	for (unsigned i = 0; phi && i < copies->loop->block_count; i++) {
 		LLVMValueRef end = LLVMGetBasicBlockTerminator(copies->loop->blocks[i]);
 
@@ -251,8 +262,8 @@ static void loop_copy_connect(const struct copies *copies, LLVMBasicBlockRef ent
 	}
 }
 
-LLVMBasicBlockRef loop_copy(
-	struct instrument *instrument, const struct loop *loop, LLVMBasicBlockRef entry)
+LLVMBasicBlockRef loop_copy(struct instrument *instrument, const struct sites *sites,
+	const struct loop *loop, LLVMBasicBlockRef entry)
 {
 	struct copies *copies = calloc(1, sizeof *copies);
 	LLVMBasicBlockRef exit = loop_copy_only_exit(loop);
@@ -271,7 +282,7 @@ LLVMBasicBlockRef loop_copy(
 	loop_copy_extend_exits(copies);
 	for (unsigned i = 0; exit && i < copies->count; i++)
 		if (loop_copy_is_used_behind(loop, copies->from[i]))
-			loop_copy_merge_result(copies, copies->from[i], exit);
+			loop_copy_merge_result(copies, sites, copies->from[i], exit);
 	header = copies->blocks[0];
 	free(copies);
 	return header;

@@ -163,9 +163,9 @@ static bool loops_is_loop_fit(const struct loop *loop)
 /* Collects the accesses of the loop. Value sites are ignored: in recorded runs the guard never
  * selects the copy without points. */
 static bool loops_gather_accesses(
-	struct instrument *instrument, size_t first_site, size_t end_site, struct loop *loop)
+	struct instrument *instrument, const struct sites *sites, struct loop *loop)
 {
-	for (size_t i = first_site; i < end_site; i++) {
+	for (size_t i = sites->first; i < sites->end; i++) {
 		const struct site *site = &instrument->sites[i];
 
 		if (!loop_has(loop, site->instruction) || site->kind > SITE_OPAQUE)
@@ -306,23 +306,18 @@ static void loops_build_guard(struct instrument *instrument, const struct loop *
 	LLVMBuildCondBr(builder, all, copy, loop->header);
 }
 
-static void loops_replace_in_sites(
-	struct instrument *instrument, size_t first, size_t end, LLVMValueRef old, LLVMValueRef new)
+void site_replace(struct site *site, LLVMValueRef old, LLVMValueRef new)
 {
-	for (size_t i = first; i < end; i++) {
-		struct site *site = &instrument->sites[i];
-
-		site->pointer = site->pointer == old ? new : site->pointer;
-		site->length = site->length == old ? new : site->length;
-		site->items = site->items == old ? new : site->items;
-		site->value = site->value == old ? new : site->value;
-	}
+	site->pointer = site->pointer == old ? new : site->pointer;
+	site->length = site->length == old ? new : site->length;
+	site->items = site->items == old ? new : site->items;
+	site->value = site->value == old ? new : site->value;
 }
 
 /* Inserts a block in front of the loop. Its phis are rebuilt, because LLVM-C cannot change incoming
  * blocks. */
 static void loops_add_entry(
-	struct instrument *instrument, struct loop *loop, size_t first_site, size_t end_site)
+	struct instrument *instrument, struct loop *loop, const struct sites *sites)
 {
 	LLVMBasicBlockRef entry =
 		LLVMInsertBasicBlockInContext(instrument->context, loop->header, "");
@@ -342,7 +337,8 @@ static void loops_add_entry(
 			LLVMAddIncoming(new, &value, &from, 1);
 		}
 		LLVMReplaceAllUsesWith(phi, new);
-		loops_replace_in_sites(instrument, first_site, end_site, phi, new);
+		for (size_t i = sites->first; i < sites->end; i++)
+			site_replace(&instrument->sites[i], phi, new);
 		LLVMInstructionEraseFromParent(phi);
 		phi = next;
 	}
@@ -352,8 +348,7 @@ static void loops_add_entry(
 	loop->outside = entry;
 }
 
-static void loops_split(
-	struct instrument *instrument, struct loop *loop, size_t first_site, size_t end_site)
+static void loops_split(struct instrument *instrument, struct loop *loop, const struct sites *sites)
 {
 	struct range ranges[RANGES_MOST];
 	LLVMBasicBlockRef copy;
@@ -361,12 +356,12 @@ static void loops_split(
 
 	if (loops_gather_ranges(instrument, loop, ranges) > RANGES_MOST)
 		return;
-	loops_add_entry(instrument, loop, first_site, end_site);
+	loops_add_entry(instrument, loop, sites);
 	/* The header has new phis. */
 	if (!affine_count(loop))
 		abort(); /* cannot fail: it succeeded before */
 	count = loops_gather_ranges(instrument, loop, ranges);
-	copy = loop_copy(instrument, loop, loop->outside);
+	copy = loop_copy(instrument, sites, loop, loop->outside);
 	loops_build_guard(instrument, loop, ranges, count, copy);
 }
 
@@ -382,10 +377,9 @@ static bool loops_is_small(const struct instrument *instrument, LLVMValueRef fun
 	return false;
 }
 
-static void loops_split_of_function(
-	struct instrument *instrument, size_t first_site, size_t end_site)
+static void loops_split_of_function(struct instrument *instrument, const struct sites *sites)
 {
-	LLVMValueRef function = instrument->sites[first_site].function;
+	LLVMValueRef function = instrument->sites[sites->first].function;
 	LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(function);
 	LLVMBasicBlockRef last = LLVMGetLastBasicBlock(function);
 	LLVMBasicBlockRef next;
@@ -397,10 +391,9 @@ static void loops_split_of_function(
 
 		next = LLVMGetNextBasicBlock(block);
 		if (loops_find_loop(block, entry, &loop) && loops_is_loop_fit(&loop) &&
-			affine_count(&loop) &&
-			loops_gather_accesses(instrument, first_site, end_site, &loop) &&
+			affine_count(&loop) && loops_gather_accesses(instrument, sites, &loop) &&
 			loop_copy_is_possible(&loop))
-			loops_split(instrument, &loop, first_site, end_site);
+			loops_split(instrument, &loop, sites);
 		if (block == last) /* the following blocks are copies */
 			return;
 	}
@@ -408,13 +401,14 @@ static void loops_split_of_function(
 
 void split_loops(struct instrument *instrument)
 {
-	size_t end;
+	struct sites sites;
 
-	for (size_t first = 0; first < instrument->site_count; first = end) {
-		end = first;
-		while (end < instrument->site_count &&
-			instrument->sites[end].function == instrument->sites[first].function)
-			end++;
-		loops_split_of_function(instrument, first, end);
+	for (sites.first = 0; sites.first < instrument->site_count; sites.first = sites.end) {
+		sites.end = sites.first;
+		while (sites.end < instrument->site_count &&
+			instrument->sites[sites.end].function ==
+				instrument->sites[sites.first].function)
+			sites.end++;
+		loops_split_of_function(instrument, &sites);
 	}
 }

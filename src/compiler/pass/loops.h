@@ -51,9 +51,17 @@ struct loop_turns affine_turns(struct instrument *instrument, const struct loop 
 void affine_ends(struct instrument *instrument, const struct loop *loop, LLVMValueRef pointer,
 	LLVMValueRef last_turn, LLVMValueRef *first, LLVMValueRef *last);
 
+/* The sites of one function: a range of instrument->sites. */
+struct sites {
+	size_t first, end;
+};
+
+/* Replaces a value that the site has taken from its instruction. */
+void site_replace(struct site *site, LLVMValueRef old, LLVMValueRef new);
+
 /* Returns whether values computed in the loop can be merged from two copies. */
 bool loop_copy_is_possible(const struct loop *loop);
 /* Copies the loop. Returns the header of the copy, whose predecessor is `entry` in place of
- * `loop->outside`. */
-LLVMBasicBlockRef loop_copy(
-	struct instrument *instrument, const struct loop *loop, LLVMBasicBlockRef entry);
+ * `loop->outside`. `sites`: those of the function; the ones behind the loop get the merged values. */
+LLVMBasicBlockRef loop_copy(struct instrument *instrument, const struct sites *sites,
+	const struct loop *loop, LLVMBasicBlockRef entry);
