@@ -1,7 +1,8 @@
-/* EXPECT: passed runs=50 */
+/* EXPECT: passed runs=50 options=--stalls,never */
 /*
  * Asynchronous input and output of libc: what is asked for is carried out and announced by thread, by signal or not at
- * all; waits end with it or with their time; and what has not begun can be cancelled.
+ * all; waits end with it or with their time; and what has not begun can be cancelled. A stall of a second keeps a request
+ * from beginning in its time.
  */
 #include <aio.h>
 #include <errno.h>

@@ -37,6 +37,13 @@ static bool file_point_is_in_loader(uint64_t site)
 	       (uintptr_t)object.dlfo_map_start == getauxval(AT_BASE);
 }
 
+/* Returns whether the call is fstat(), as the C library makes it: it asks for a descriptor, like read()
+ * a call that changes nothing. */
+static bool file_point_is_fstat(long number, const long arguments[6])
+{
+	return number == SYS_newfstatat && arguments[3] & AT_EMPTY_PATH;
+}
+
 /* Returns whether open() or openat() may create or empty a file. */
 static bool file_point_creates(long number, const long arguments[6])
 {
@@ -61,7 +68,7 @@ void file_point(long number, const long arguments[6], uint64_t site)
 		return;
 	/* Output is no communication between the program's threads. */
 	if ((call->has_descriptor && arguments[0] <= STDERR_FILENO) ||
-		file_point_is_in_loader(site))
+		file_point_is_fstat(number, arguments) || file_point_is_in_loader(site))
 		return;
 	op.kind = file_point_creates(number, arguments) ? OP_FILE_CHANGE : call->kind;
 	op.call = call->call;

@@ -150,8 +150,11 @@ static int affinity_set(struct engine_thread *thread, size_t size, const cpu_set
 {
 	struct thread_scheduling *own = affinity_settings_of(thread);
 	cpu_set_t processors;
-	long configured = sysconf(_SC_NPROCESSORS_CONF);
+	long configured;
 
+	runtime_dispatch_pause(); /* libc opens a file, and no thread may run in between */
+	configured = sysconf(_SC_NPROCESSORS_CONF);
+	runtime_dispatch_resume();
 	CPU_ZERO(&processors);
 	memcpy(&processors, wanted, size < sizeof processors ? size : sizeof processors);
 	for (long i = configured; i < CPU_SETSIZE; i++)
