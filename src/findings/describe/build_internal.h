@@ -162,6 +162,8 @@ char *builder_detail(const struct builder *builder);
 
 /* Adds the object's name without the place of its first use: "mutex #3". */
 void builder_add_short_name(const char *object, struct strbuf *out);
+/* Returns false if a frame is NULL or its line is not known. */
+bool builder_is_same_line(const struct finding_frame *a, const struct finding_frame *b);
 /* Adds `before`, and then the place: " at bank.c:41". */
 void builder_add_frame(const char *before, const struct finding_frame *frame, struct strbuf *out);
 

@@ -57,6 +57,21 @@ static bool cause_accesses_is_lock_free(const struct builder *builder)
 	return false;
 }
 
+/* Both threads free: an order of theirs would not help. */
+static void cause_accesses_prevent_second_free(const struct builder *builder, struct strbuf *remedy)
+{
+	const struct finding_frame *first =
+		finding_user_frame(&builder->finding->race[FINDING_EARLIER].at);
+	const struct finding_frame *second =
+		finding_user_frame(&builder->finding->race[FINDING_LATER].at);
+
+	strbuf_adds(remedy, "let one lock guard the free");
+	builder_add_frame(" at ", first, remedy);
+	if (!builder_is_same_line(first, second))
+		builder_add_frame(" and that at ", second, remedy);
+	strbuf_adds(remedy, ", from the test or read of the pointer up to its new value");
+}
+
 static void cause_accesses_add_freed(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
 {
@@ -90,6 +105,10 @@ static void cause_accesses_add_freed(
 	strbuf_addf(cause, "\n%s %s it after that", later->thread, later->verb);
 	builder_add_frame(" at ", finding_user_frame(&later->at), cause);
 	strbuf_adds(cause, "\n");
+	if (finding->kind == OUTCOME_DOUBLE_FREE) {
+		cause_accesses_prevent_second_free(builder, remedy);
+		return;
+	}
 	if (is_signal && release) {
 		strbuf_adds(remedy, "signal while the mutex is held, before the unlock at ");
 		builder_add_event_place(builder, release, remedy);

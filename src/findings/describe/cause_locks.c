@@ -129,7 +129,7 @@ static const struct finding_wait *cause_locks_find_odd(const struct builder *bui
 	return odd;
 }
 
-static bool cause_locks_is_same_line(const struct finding_frame *a, const struct finding_frame *b)
+bool builder_is_same_line(const struct finding_frame *a, const struct finding_frame *b)
 {
 	return a && b && a->file && b->file && a->line == b->line && !strcmp(a->file, b->file);
 }
@@ -145,9 +145,9 @@ static bool cause_locks_has_one_code(const struct builder *builder, const struct
 
 		if (wait->is_on_cycle &&
 			(!cause_locks_is_lock(builder, wait) ||
-				!cause_locks_is_same_line(finding_user_frame(&wait->at),
+				!builder_is_same_line(finding_user_frame(&wait->at),
 					finding_user_frame(&odd->at)) ||
-				!cause_locks_is_same_line(&wait->held_since, &odd->held_since)))
+				!builder_is_same_line(&wait->held_since, &odd->held_since)))
 			return false;
 	}
 	return true;
@@ -169,7 +169,7 @@ static void cause_locks_add_remedy(const struct builder *builder, struct strbuf 
 	}
 	if (cause_locks_has_one_code(builder, odd)) {
 		builder_add_frame("lock the objects at ", &odd->held_since, out);
-		if (!cause_locks_is_same_line(&odd->held_since, finding_user_frame(&odd->at)))
+		if (!builder_is_same_line(&odd->held_since, finding_user_frame(&odd->at)))
 			builder_add_frame(" and ", finding_user_frame(&odd->at), out);
 		strbuf_adds(out,
 			" in an order that is the same in all threads, such as that of their addresses");
