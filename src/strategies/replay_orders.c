@@ -56,6 +56,15 @@ void replay_state_set_orders(struct replay_state *state, const struct replay_ord
 	}
 }
 
+bool replay_state_watch(struct replay_state *state, const struct replay_watch *watch)
+{
+	struct replay_orders *orders = replay_orders(state);
+
+	orders->is_watching = true;
+	return key_table_add(&orders->ends, replay_orders_key(watch->thread, watch->object)) !=
+	       KEY_TABLE_NONE;
+}
+
 void replay_orders_begin_run(struct replay_orders *orders)
 {
 	struct replay_endpoint *ends = replay_orders_ends(orders);
@@ -169,10 +178,11 @@ static struct replay_endpoint *replay_orders_end(
 	struct replay_orders *orders, thread_name thread, object_name object)
 {
 	const uint64_t key = replay_orders_key(thread, object);
-	const uint32_t end = orders->op_capacity ? key_table_add(&orders->ends, key)
-						 : key_table_find(&orders->ends, key);
+	const bool is_added = orders->op_capacity && !orders->is_watching;
+	const uint32_t end =
+		is_added ? key_table_add(&orders->ends, key) : key_table_find(&orders->ends, key);
 
-	orders->is_full |= orders->op_capacity && end == KEY_TABLE_NONE;
+	orders->is_full |= is_added && end == KEY_TABLE_NONE;
 	return end == KEY_TABLE_NONE ? NULL : &replay_orders_ends(orders)[end];
 }
 
@@ -187,11 +197,10 @@ void replay_orders_executed(
 		struct replay_endpoint *end =
 			replay_orders_end(orders, view->names[thread], objects[i]);
 
-		if (!end)
-			continue;
-		replay_orders_advance(orders, end);
-		if (orders->op_capacity)
-			replay_orders_note(orders, op, thread, end->done, objects[i]);
+		if (end)
+			replay_orders_advance(orders, end);
+		if (orders->op_capacity && (end || !orders->is_watching))
+			replay_orders_note(orders, op, thread, end ? end->done : 0, objects[i]);
 	}
 }
 
@@ -208,8 +217,9 @@ void replay_orders_ending(struct replay_orders *orders, const struct schedule_vi
 			const struct replay_endpoint *end =
 				replay_orders_end(orders, view->names[thread], objects[i]);
 
-			if (end)
-				replay_orders_note(orders, op, thread, end->done + 1, objects[i]);
+			if (end || !orders->is_watching)
+				replay_orders_note(
+					orders, op, thread, end ? end->done + 1 : 0, objects[i]);
 		}
 	}
 	orders->pending_count = orders->op_count - executed;

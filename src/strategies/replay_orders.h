@@ -34,9 +34,14 @@ struct replay_order {
 /* An operation of an observed run. */
 struct replay_op {
 	object_name object;
-	uint32_t number; /* from 1, among those of the thread on the object */
+	uint32_t number; /* from 1, among those of the thread on the object; 0: is_full */
 	uint16_t thread; /* index in the run */
 	bool is_read;
+};
+
+struct replay_watch {
+	thread_name thread;
+	object_name object;
 };
 
 /* Operations of one thread on one object. */
@@ -52,7 +57,8 @@ struct replay_orders {
 	uint32_t op_count, op_capacity;
 	uint32_t pending_count; /* the last ones were still pending at the end of the run */
 	bool keeps_first;	/* the first ones are kept instead */
-	bool is_full; /* there were more threads and objects than numbers can be kept of */
+	bool is_full;	  /* there were more threads and objects than numbers can be kept of */
+	bool is_watching; /* only operations of the endpoints that replay_state_watch() added */
 	uint64_t ops_offset, endpoints_offset; /* bytes from the start of this struct */
 	struct key_table ends;
 	struct replay_order orders[];
@@ -64,6 +70,10 @@ size_t replay_orders_bytes(uint32_t order_count, uint32_t op_capacity);
  * one second thread and object are sorted by second_number. */
 void replay_state_set_orders(struct replay_state *state, const struct replay_order *orders,
 	uint32_t order_count, uint32_t op_capacity);
+
+/* An observed run then notes only operations of watched threads and objects. Returns false if there is
+ * no room for a further one. */
+bool replay_state_watch(struct replay_state *state, const struct replay_watch *watch);
 
 static inline struct replay_orders *replay_orders(struct replay_state *state)
 {

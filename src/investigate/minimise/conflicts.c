@@ -172,6 +172,56 @@ static void conflicts_rank(struct replay_order *orders, uint32_t *count)
 	free(ranked);
 }
 
+static bool conflicts_is_contended(struct conflicts *conflicts, object_name object)
+{
+	bool is_written = false;
+	uint32_t threads = 0;
+
+	for (uint32_t i = *conflicts_slot(conflicts, object); i;
+		i = conflicts->entries[i - 1].next) {
+		threads++;
+		is_written |= conflicts->entries[i - 1].last_write > 0;
+	}
+	return threads > 1 && is_written;
+}
+
+static int conflicts_compare_last(const void *a, const void *b)
+{
+	const struct conflicts_entry *one = a, *other = b;
+
+	return one->last < other->last ? -1 : one->last > other->last;
+}
+
+struct replay_watch *conflicts_watch(const struct replay_op *ops, uint32_t op_count,
+	const thread_name *names, uint32_t thread_count, uint32_t *count)
+{
+	struct conflicts conflicts = {
+		.entries = array_new(op_count, sizeof *conflicts.entries),
+		.slots = array_new(SLOTS, sizeof *conflicts.slots),
+	};
+	struct replay_watch *watched = array_new(op_count, sizeof *watched);
+	struct conflicts_entry *contended = array_new(op_count, sizeof *contended);
+
+	*count = 0;
+	for (uint32_t i = 0; i < op_count && ops[i].thread < thread_count; i++) {
+		struct conflicts_entry *entry = conflicts_entry_of(&conflicts, &ops[i]);
+
+		entry->last = i + 1;
+		if (!ops[i].is_read)
+			entry->last_write = i + 1;
+	}
+	for (uint32_t i = 0; i < conflicts.entry_count; i++)
+		if (conflicts_is_contended(&conflicts, conflicts.entries[i].object))
+			contended[(*count)++] = conflicts.entries[i];
+	qsort(contended, *count, sizeof *contended, conflicts_compare_last);
+	for (uint32_t i = 0; i < *count; i++)
+		watched[i] = (struct replay_watch){names[contended[i].thread], contended[i].object};
+	free(contended);
+	free(conflicts.entries);
+	free(conflicts.slots);
+	return watched;
+}
+
 struct replay_order *conflicts_collect(const struct replay_op *ops, uint32_t op_count,
 	uint32_t pending_count, const thread_name *names, uint32_t thread_count, uint32_t *count)
 {

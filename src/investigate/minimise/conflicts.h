@@ -14,6 +14,11 @@
 /* At most this many operations are observed. */
 #define CONFLICTS_OPS_MOST (UINT32_C(1) << 16)
 
+/* Returns the threads and objects of operations that conflict, those of the latest ones last, for the
+ * caller to free. Numbers of operations are not used. */
+struct replay_watch *conflicts_watch(const struct replay_op *ops, uint32_t op_count,
+	const thread_name *names, uint32_t thread_count, uint32_t *count);
+
 /* Returns the orders of the operations for the caller to free, REPLAY_ORDERS_MOST at most. Those of
  * objects with few orders come last, and among them those of late operations. */
 struct replay_order *conflicts_collect(const struct replay_op *ops, uint32_t op_count,

@@ -49,12 +49,24 @@ static struct replay_op *fewer_orders_ops(struct replay_orders *observed, uint32
 	return ops;
 }
 
+/* Repeats the failing run, observing the watched threads and objects of the plan. Returns NULL if it
+ * does not fail again, or on an error. */
+static struct replay_orders *fewer_orders_run_observed(
+	struct fewer_orders *orders, const struct probe_plan *plan, int *result, struct error *err)
+{
+	*result = probe_run(&orders->probe, plan, err);
+	if (*result < 0 || orders->probe.has_diverged ||
+		!probe_shows(&orders->probe, &orders->found))
+		return NULL;
+	return replay_orders(contract_strategy(orders->probe.worker.contract));
+}
+
 /* A run without end is decided by its beginning, any other one by its end. */
 static int fewer_orders_observe(struct fewer_orders *orders, struct error *err)
 {
 	const enum outcome_kind kind = (enum outcome_kind)orders->found.outcome.kind;
 	struct probe_plan plan = probe_plan_exact(&orders->found);
-	struct contract *contract = orders->probe.worker.contract;
+	struct replay_watch *watched = NULL;
 	struct replay_orders *observed;
 	struct replay_op *ops;
 	uint32_t count, pending;
@@ -63,12 +75,17 @@ static int fewer_orders_observe(struct fewer_orders *orders, struct error *err)
 	plan.mode = REPLAY_OBSERVE;
 	plan.op_capacity = CONFLICTS_OPS_MOST;
 	plan.observes_beginning = kind == OUTCOME_HANG || kind == OUTCOME_LIVELOCK;
-	result = probe_run(&orders->probe, &plan, err);
-	if (result < 0 || orders->probe.has_diverged ||
-		!probe_shows(&orders->probe, &orders->found))
-		return result;
-	observed = replay_orders(contract_strategy(contract));
-	if (observed->is_full)
+	observed = fewer_orders_run_observed(orders, &plan, &result, err);
+	if (observed && observed->is_full) {
+		/* The operations lack numbers, but show which objects matter. */
+		ops = fewer_orders_ops(observed, &count);
+		plan.watched = watched = conflicts_watch(ops, count, orders->found.names,
+			orders->found.thread_count, &plan.watched_count);
+		free(ops);
+		observed = fewer_orders_run_observed(orders, &plan, &result, err);
+		free(watched);
+	}
+	if (!observed)
 		return result;
 	ops = fewer_orders_ops(observed, &count);
 	pending = observed->pending_count < count ? observed->pending_count : count;

@@ -112,6 +112,9 @@ void probe_fill(struct probe *probe, const struct probe_plan *plan)
 	if (has_orders) {
 		replay_state_set_orders(state, plan->orders, plan->order_count, plan->op_capacity);
 		replay_orders(state)->keeps_first = plan->observes_beginning;
+		for (uint32_t i = plan->watched_count;
+			i && replay_state_watch(state, &plan->watched[i - 1]);)
+			i--;
 	}
 }
 

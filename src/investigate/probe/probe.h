@@ -52,8 +52,12 @@ struct probe_plan {
 	uint32_t order_count;
 	uint32_t op_capacity;	 /* operations to observe */
 	bool observes_beginning; /* the first operations, not the last ones */
-	uint64_t step_limit;	 /* a longer run ends there; 0: the limit of the settings */
-	bool is_random_after;	 /* random choices after the last segment, with the run's seed */
+	/* Threads and objects to observe, where those of the whole run are too many; NULL: all. Of
+	 * more than there is room for, the last ones count. */
+	const struct replay_watch *watched;
+	uint32_t watched_count;
+	uint64_t step_limit;  /* a longer run ends there; 0: the limit of the settings */
+	bool is_random_after; /* random choices after the last segment, with the run's seed */
 	/* the schedule was composed, not recorded: replay_state_set_few_values() */
 	bool knows_few_values;
 	bool skips_disabled; /* same as in struct replay_state */
