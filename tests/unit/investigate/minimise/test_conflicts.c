@@ -202,6 +202,49 @@ static void test_orders__keep_the_end_or_the_beginning_of_a_long_run(void **unus
 	free(observed.schedule);
 }
 
+/* The operations of the watched threads and objects have the numbers of the whole run. */
+static void test_orders__of_watched_objects_have_their_numbers(void **unused)
+{
+	struct observed observed, again;
+	struct replay_watch *watched;
+	struct replay_orders *orders;
+	struct replay_state *state;
+	uint32_t count, kept = 0;
+
+	(void)unused;
+	observe(&observed, 3);
+	watched = conflicts_watch(
+		observed.ops, observed.op_count, observed.names, observed.run.thread_count, &count);
+	assert_true(count > 2);
+	state = plan(REPLAY_OBSERVE, observed.schedule, NULL, 0, OPS_MAX);
+	orders = replay_orders(state);
+	for (uint32_t i = count / 2; i < count; i++)
+		assert_true(replay_state_watch(state, &watched[i]));
+	follow(state, &again);
+	assert_false(orders->is_full);
+	for (uint32_t i = 0; i < observed.op_count; i++) {
+		const struct replay_op *all = &observed.ops[i],
+				       *one = &replay_orders_ops(orders)[kept];
+		bool is_watched = false;
+
+		for (uint32_t j = count / 2; j < count; j++)
+			is_watched |= watched[j].object == all->object &&
+				      watched[j].thread == observed.names[all->thread];
+		if (!is_watched)
+			continue;
+		assert_true(kept < orders->op_count);
+		assert_int_equal(one->object, all->object);
+		assert_int_equal(one->number, all->number);
+		assert_int_equal(one->thread, all->thread);
+		kept++;
+	}
+	assert_int_equal(kept, orders->op_count);
+	assert_true(kept < observed.op_count);
+	free(state);
+	free(watched);
+	free(observed.schedule);
+}
+
 #define A 0
 #define B 1
 #define C 2
@@ -214,6 +257,27 @@ static void assert_order(const struct replay_order *order, unsigned first, uint3
 	assert_int_equal(order->first_number, first_number);
 	assert_int_equal(order->second, abc[second]);
 	assert_int_equal(order->second_number, second_number);
+}
+
+/* Objects of one thread, and those that nobody writes, do not conflict. */
+static void test_conflicts__watch_what_two_threads_change(void **unused)
+{
+	static const struct replay_op ops[] = {{.object = 7, .thread = A},
+		{.object = 9, .thread = A, .is_read = true},
+		{.object = 9, .thread = B, .is_read = true}, {.object = 8, .thread = B},
+		{.object = 6, .thread = C}, {.object = 8, .thread = C, .is_read = true},
+		{.object = 7, .thread = B, .is_read = true}, {.object = 7, .thread = A}};
+	static const struct replay_watch expected[] = {{11, 8}, {12, 8}, {11, 7}, {10, 7}};
+	uint32_t count;
+	struct replay_watch *watched = conflicts_watch(ops, 8, abc, 3, &count);
+
+	(void)unused;
+	assert_int_equal(count, 4);
+	for (uint32_t i = 0; i < count; i++) {
+		assert_int_equal(watched[i].thread, expected[i].thread);
+		assert_int_equal(watched[i].object, expected[i].object);
+	}
+	free(watched);
 }
 
 /* Two reads commute, and a second read by B follows from the first. */
@@ -293,6 +357,8 @@ int main(void)
 		cmocka_unit_test(test_conflicts__lead_to_an_equivalent_run),
 		cmocka_unit_test(test_orders__do_not_stop_a_run),
 		cmocka_unit_test(test_orders__keep_the_end_or_the_beginning_of_a_long_run),
+		cmocka_unit_test(test_orders__of_watched_objects_have_their_numbers),
+		cmocka_unit_test(test_conflicts__watch_what_two_threads_change),
 		cmocka_unit_test(test_conflicts__are_those_that_do_not_follow_from_others),
 		cmocka_unit_test(test_conflicts__put_rare_objects_last),
 		cmocka_unit_test(test_conflicts__include_what_did_not_happen),
