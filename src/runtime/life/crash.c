@@ -141,8 +141,8 @@ void runtime_crash(int signal, const siginfo_t *info, void *context)
 			SYS_tgkill, platform_call(SYS_getpid), platform_call(SYS_gettid), signal);
 		return;
 	}
-	if (runtime_is_own_code(site) && signal == SIGABRT)
-		site = engine_current()->last_site; /* the runtime sent the signal for this call */
+	if (runtime_is_own_code(site) && !crash_is_fault(signal))
+		site = engine_current()->last_site; /* the signal arrived in this call */
 	crash_record(signal == SIGABRT ? OUTCOME_ABORT : OUTCOME_CRASH, signal, site, address);
 	runtime.contract->is_overwritten = crash_is_stray_write(signal, info);
 	if (runtime.contract->outcome.kind == OUTCOME_ABORT)
