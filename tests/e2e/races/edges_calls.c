@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 static bool is_racy;
@@ -146,6 +148,32 @@ static void case_read_less(void)
 	with_thread(read_body, read_less_meanwhile);
 }
 
+/* The same for recvmsg() and the sender. */
+static void *receive_body(void *argument)
+{
+	struct iovec vector = {text, sizeof text};
+	struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1};
+
+	return recvmsg(descriptors[0], &message, 0) == 1 ? argument : argument;
+}
+
+static void receive_meanwhile(void)
+{
+	if (!is_racy)
+		text[0] = 'x';
+	if (send(descriptors[1], more, 1, 0) != 1)
+		exit(1);
+	if (is_racy)
+		text[0] = 'x';
+}
+
+static void case_receive(void)
+{
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, descriptors) != 0)
+		exit(1);
+	with_thread(receive_body, receive_meanwhile);
+}
+
 static void *get_line_body(void *argument)
 {
 	FILE *stream = fmemopen(more, 6, "r");
@@ -247,8 +275,9 @@ int main(int argc, char **argv)
 		void (*run)(void);
 	} cases[] = {{"append", case_append}, {"append_most", case_append_most},
 		{"print", case_print}, {"printed", case_printed}, {"read", case_read},
-		{"read_less", case_read_less}, {"get_line", case_get_line},
-		{"get_items", case_get_items}, {"free", case_free}, {"wide", case_wide}};
+		{"read_less", case_read_less}, {"receive", case_receive},
+		{"get_line", case_get_line}, {"get_items", case_get_items}, {"free", case_free},
+		{"wide", case_wide}};
 
 	is_racy = argc == 3 && strcmp(argv[2], "racy") == 0;
 	for (size_t i = 0; argc == 3 && i < sizeof cases / sizeof *cases; i++) {

@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 
 #include "runtime/interpose.h"
+#include "runtime/memory.h"
 #include "runtime/libc/system_calls.h"
 #include "runtime/libc/world.h"
 
@@ -43,12 +44,16 @@ static long socket_receive_once(int fd, struct msghdr *message, int flags, uint6
 		.attempt = socket_attempt_receive,
 		.message = message,
 		.flags = flags};
+	long result;
 
 	if (!fd_is_scheduled(fd, OP_FD_READ) || fd_classify(fd) != FD_SOCKET) {
 		runtime_test_cancel();
-		return target_call(SYS_recvmsg, fd, message, flags);
+		result = target_call(SYS_recvmsg, fd, message, flags);
+	} else {
+		result = fd_transfer(&transfer);
 	}
-	return fd_transfer(&transfer);
+	memory_note_transfer(true, message->msg_iov, (int)message->msg_iovlen, result, site);
+	return result;
 }
 
 static long socket_receive_message(int fd, struct msghdr *message, int flags, uint64_t site)
@@ -206,18 +211,20 @@ static long socket_send_message(int fd, const struct msghdr *message, int flags,
 		.message = (struct msghdr *)message,
 		.flags = flags};
 
+	long result;
+
 	if (!fd_is_internal(fd))
 		socket_each_descriptor(message, fd_was_sent);
 	if (!fd_is_scheduled(fd, OP_FD_WRITE) || fd_classify(fd) != FD_SOCKET) {
-		long result;
-
 		runtime_test_cancel();
 		result = target_call(SYS_sendmsg, fd, message, flags);
 		if (result == -EPIPE)
 			(void)signals_deliver_now();
-		return result;
+	} else {
+		result = fd_write_all(&transfer, message->msg_iov, (int)message->msg_iovlen);
 	}
-	return fd_write_all(&transfer, message->msg_iov, (int)message->msg_iovlen);
+	memory_note_transfer(false, message->msg_iov, (int)message->msg_iovlen, result, site);
+	return result;
 }
 
 long call_sendto(const long arguments[6], uint64_t site)
