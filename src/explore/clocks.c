@@ -97,7 +97,8 @@ static int clocks_decide(struct campaign *campaign, struct campaign_worker *work
 	return 0;
 }
 
-/* Stalls depend on time by intention. The first run has had its trial. */
+/* A failure with stalls is reported as one that depends on time. That of the first run has already been
+ * tried with the real clocks. */
 static bool clocks_may_be_doubted(
 	const struct campaign *campaign, const struct campaign_failure *caught)
 {

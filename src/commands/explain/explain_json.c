@@ -7,7 +7,7 @@
 #include "report/json_value.h"
 
 /* The document contains at most STEPS_MOST steps of a run, of which STEPS_BEHIND follow the pattern's last
- * access. Readers look at a few of them. All steps of a run of a million steps would take 2 GB of memory. */
+ * access. People read a few of them, and those of a run of a million steps would take 2 GB of memory. */
 #define STEPS_MOST 10000u
 #define STEPS_BEHIND 1000u
 

@@ -34,7 +34,8 @@ static bool test_children_is_listed(const struct test_children *children, const 
 	return false;
 }
 
-/* The program of the case itself is explored by the campaigns of the case, also in its forks. */
+/* Lists a program that the case has executed. The case's own program is left out, also where a forked
+ * child runs it: the campaigns of the case explore it. */
 static void test_children_on_ended(void *context, const struct follow_process *process)
 {
 	struct test_children *children = context;
@@ -114,7 +115,8 @@ static const char *test_children_obstacle(const struct test_explore *explore,
 		       : "by itself it ends in another way than as a child";
 }
 
-/* A failure by which the program ended natively is expected by its parent. */
+/* Returns the failures that do not count. If the program fails without raddle, too, as a death test
+ * does, then its parent expects that kind of failure. */
 static uint32_t test_children_tolerated(const struct test_child *child)
 {
 	const char *word = follow_program_expected(child->wait_status);

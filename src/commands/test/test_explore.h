@@ -30,6 +30,7 @@ struct test_explore {
 };
 
 void test_explore_run(struct test_explore *explore);
-/* Adds a warning to the notes, once for all cases. */
+/* Adds a warning about the case to the notes that are printed after the table. A text that another case
+ * has already added is not repeated. */
 void test_explore_note(struct test_explore *explore, const struct test_case *test,
 	const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -170,7 +170,7 @@ void loopback_forget_all(void);
  * others, or an epoll set of only such and internal descriptors. */
 bool loopback_is_own(int fd);
 /* Returns whether all bytes that were sent over such connections can be read. */
-bool loopback_is_quiet(void);
+bool loopback_all_delivered(void);
 
 /* Implements engine_ready for every request. */
 bool fd_request_ready(const struct engine_op *op, const struct engine_thread *thread);

@@ -1,7 +1,10 @@
-/* The *holder* is a process forked at the starting point, which does nothing. It keeps the content of large
- * areas of the image, so that no copy is needed: the kernel shares pages between both processes until the
- * target writes one. A restore reads the written pages back from the holder. Without permission to read the holder (seccomp, ptrace rules) the image copies
- * these areas like all others. Runs in the rewind server. */
+/*
+ * The *holder* is a forked copy of the target that never continues. It keeps the content that large areas
+ * of memory had at the starting point. No copy is needed: the kernel shares each page between both
+ * processes until the target writes it. A restore reads the written pages back from the holder. If the
+ * target may not read the holder (seccomp, ptrace rules), the image copies these areas like all others.
+ * Runs in the rewind server.
+ */
 #include "runtime/restart/image_internal.h"
 
 #include <errno.h>

@@ -185,7 +185,7 @@ static bool loopback_has_delivered(int fd)
 	return receiver.tcpi_bytes_received >= sender.tcpi_bytes_sent - sender.tcpi_bytes_retrans;
 }
 
-bool loopback_is_quiet(void)
+bool loopback_all_delivered(void)
 {
 	if (platform_monotonic_ns() - loopback.closed_ns < CLOSED_NS)
 		return false;

@@ -247,7 +247,7 @@ static bool outside_is_worth_it(uint64_t limit_ns, uint32_t child_count)
 	if (limit_ns == ENGINE_FOREVER)
 		return outside.has_signal || outside.has_own || timer_is_ticking_outside() ||
 		       (child_count && outside.poll_count);
-	return child_count || !time_is_virtual() || (outside.has_own && !loopback_is_quiet());
+	return child_count || !time_is_virtual() || (outside.has_own && !loopback_all_delivered());
 }
 
 /* Real time between two checks of other members, at first and later. */
