@@ -20,11 +20,15 @@
 
 #include "base/array.h"
 #include "base/strbuf.h"
+#include "commands/follow/follow_blocked.h"
 #include "commands/follow/follow_program.h"
 #include "platform/platform.h"
 
-/* Pause between two looks for a change, if the time of the program is limited. */
-#define NAP_US 500
+/* Pause between two looks for a change: doubled from the first to the last while there is none. */
+#define FIRST_PAUSE_US 30
+#define LAST_PAUSE_US 2000
+/* Time between two looks for processes that wait for ever. */
+#define BLOCKED_INTERVAL_NS UINT64_C(1000000000)
 
 #define TRACE_OPTIONS                                                                              \
 	(PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |     \
@@ -35,11 +39,13 @@ struct followed {
 	struct followed_program *program; /* NULL if it could not be read */
 	bool is_fork;
 	bool has_threads;
+	bool is_blocked; /* was killed because it waits for ever */
 };
 
 struct follow {
 	const struct follow_request *request;
 	uint64_t until_ns;		/* all are killed then; UINT64_MAX: never */
+	uint64_t blocked_look_ns;	/* time of the next look for processes that wait for ever */
 	pid_t first;			/* process of the given program */
 	struct followed_program *given; /* NULL until it is executed */
 	struct followed *processes;
@@ -129,7 +135,8 @@ static void follow_describe(
 		.program = &process->program->program,
 		.is_given = process->program == follow->given,
 		.is_first = process->pid == follow->first,
-		.is_fork = process->is_fork};
+		.is_fork = process->is_fork,
+		.is_blocked = process->is_blocked};
 }
 
 static void follow_announce(struct follow *follow, const struct followed *process)
@@ -235,6 +242,7 @@ static void follow_on_end(struct follow *follow, const siginfo_t *ended)
 	if (ended->si_pid == follow->first) {
 		follow->is_first_gone = true;
 		follow->result->wait_status = status;
+		follow->result->is_blocked = process && process->is_blocked;
 	}
 	if (process)
 		follow_drop(follow, process);
@@ -253,10 +261,41 @@ static void follow_kill_when_over(struct follow *follow)
 	follow_kill_all(follow);
 }
 
+/* Kills processes that wait for ever: a test that deadlocks natively must not stop the runner. */
+static void follow_kill_blocked(struct follow *follow)
+{
+	const struct follow_listener *listener = &follow->request->listener;
+	struct follow_process known;
+
+	for (size_t i = 0; i < follow->count; i++) {
+		struct followed *process = &follow->processes[i];
+
+		if (process->is_blocked || !process->has_threads || !process->program ||
+			!follow_is_blocked_for_ever(process->pid))
+			continue;
+		process->is_blocked = true;
+		follow_describe(follow, process, &known);
+		if (listener->blocked)
+			listener->blocked(listener->context, &known);
+		(void)kill(process->pid, SIGKILL); /* may fail: killed meanwhile */
+	}
+}
+
+static void follow_pause(struct follow *follow, useconds_t *pause_us)
+{
+	if (platform_monotonic_ns() >= follow->blocked_look_ns) {
+		follow_kill_blocked(follow);
+		follow->blocked_look_ns = platform_monotonic_ns() + BLOCKED_INTERVAL_NS;
+	}
+	(void)usleep(*pause_us); /* a shorter sleep does no harm */
+	if (*pause_us < LAST_PAUSE_US)
+		*pause_us *= 2;
+}
+
 static void follow_watch(struct follow *follow)
 {
-	const int flags = WEXITED | WSTOPPED | WNOWAIT | __WALL |
-			  (follow->until_ns == UINT64_MAX ? 0 : WNOHANG);
+	const int flags = WEXITED | WSTOPPED | WNOWAIT | WNOHANG | __WALL;
+	useconds_t pause_us = FIRST_PAUSE_US;
 	siginfo_t what;
 	int status;
 
@@ -265,15 +304,15 @@ static void follow_watch(struct follow *follow)
 		if (!follow->count)
 			return;
 		what.si_pid = 0;
-		if (waitid(P_ALL, 0, &what, flags) != 0) {
-			if (errno == EINTR)
-				continue;
+		if (waitid(P_ALL, 0, &what, flags) != 0)
 			return; /* no child is left */
+		if (!what.si_pid) {
+			follow_pause(follow, &pause_us);
+			continue;
 		}
-		if (!what.si_pid)
-			(void)usleep(NAP_US); /* a shorter sleep does no harm */
-		else if (what.si_code == CLD_EXITED || what.si_code == CLD_KILLED ||
-			 what.si_code == CLD_DUMPED)
+		pause_us = FIRST_PAUSE_US;
+		if (what.si_code == CLD_EXITED || what.si_code == CLD_KILLED ||
+			what.si_code == CLD_DUMPED)
 			follow_on_end(follow, &what);
 		else if (waitpid(what.si_pid, &status, __WALL) == what.si_pid)
 			follow_on_stop(follow, what.si_pid, status);
@@ -348,7 +387,10 @@ static void follow_release(struct follow *follow)
 int follow_run(
 	const struct follow_request *request, struct follow_result *result, struct error *err)
 {
-	struct follow follow = {.request = request, .result = result, .until_ns = UINT64_MAX};
+	struct follow follow = {.request = request,
+		.result = result,
+		.until_ns = UINT64_MAX,
+		.blocked_look_ns = platform_monotonic_ns() + BLOCKED_INTERVAL_NS};
 
 	*result = (struct follow_result){0};
 	if (request->limit_ns)

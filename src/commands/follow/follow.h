@@ -28,6 +28,7 @@ struct follow_process {
 	bool is_given;	 /* runs the program given by the caller, as first process or as its fork */
 	bool is_first;	 /* the first process, which may have executed another program since */
 	bool is_fork;	 /* forked without exec: runs the program of its parent */
+	bool is_blocked; /* was killed because its threads wait for ever (follow_blocked.h) */
 	int wait_status; /* status as returned by waitpid */
 };
 
@@ -39,6 +40,8 @@ struct follow_listener {
 	bool (*executed)(void *context, const struct follow_process *process);
 	/* A program was started; `programs`: how many so far, not counting the first. */
 	void (*started)(void *context, uint32_t programs);
+	/* A process waits for ever, and is killed now. */
+	void (*blocked)(void *context, const struct follow_process *process);
 	/* A set-user-id or similar program ran without its privileges, because it was traced. */
 	void (*without_rights)(void *context, const struct follow_program *program);
 };
@@ -56,7 +59,8 @@ struct follow_result {
 	int wait_status;   /* status of the given program */
 	uint32_t programs; /* number of programs started, not counting the given one */
 	bool is_interrupted;
-	bool is_late; /* killed after limit_ns */
+	bool is_late;	 /* killed after limit_ns */
+	bool is_blocked; /* the given program was killed because its threads wait for ever */
 };
 
 /* Runs argv[0], and kills the processes that it leaves behind. */

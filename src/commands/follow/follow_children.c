@@ -72,7 +72,7 @@ static bool follow_children_is_current_directory(const char *directory)
 /* Returns NULL also if nobody but the user judges the end of the process. */
 static const char *follow_children_expected(const struct follow_process *process)
 {
-	return process->is_given || process->is_first
+	return process->is_given || process->is_first || process->is_blocked
 		       ? NULL
 		       : follow_program_expected(process->wait_status);
 }
@@ -169,9 +169,11 @@ static char *follow_children_read_hidden(int file)
 	return text;
 }
 
-static void follow_children_add_status(struct strbuf *out, int status)
+static void follow_children_add_status(struct strbuf *out, int status, bool is_blocked)
 {
-	if (WIFSIGNALED(status))
+	if (is_blocked)
+		strbuf_adds(out, "hung natively: its threads wait for each other");
+	else if (WIFSIGNALED(status))
 		strbuf_addf(out, "was ended natively by signal %d (%s)", WTERMSIG(status),
 			strsignal(WTERMSIG(status)));
 	else
@@ -194,7 +196,7 @@ static char *follow_children_describe(
 	if (!follow_children_is_current_directory(program->directory))
 		strbuf_addf(&text, " in %s", program->directory);
 	strbuf_adds(&text, ", ");
-	follow_children_add_status(&text, process->wait_status);
+	follow_children_add_status(&text, process->wait_status, process->is_blocked);
 	return strbuf_detach(&text);
 }
 
@@ -311,6 +313,15 @@ static void follow_children_on_started(void *context, uint32_t programs)
 			following->found);
 }
 
+static void follow_children_on_blocked(void *context, const struct follow_process *process)
+{
+	(void)context; /* printed in every case: the runner sees that the program was killed */
+	terminal_clear_live();
+	(void)fprintf(stderr,
+		"note: %s (process %d) hangs natively: its threads wait for each other without a time limit; raddle ends it\n",
+		process->program->argv[0], (int)process->pid);
+}
+
 static void follow_children_on_without_rights(void *context, const struct follow_program *program)
 {
 	(void)context; /* printed in every case: the runner may fail because of it */
@@ -364,7 +375,7 @@ static int follow_children_conclude(
 		follow_children_print_json(following, result);
 	strbuf_init(&text);
 	strbuf_addf(&text, "%s ", name);
-	follow_children_add_status(&text, result->wait_status);
+	follow_children_add_status(&text, result->wait_status, result->is_blocked);
 	strbuf_addf(&text,
 		"; of %u program%s that %s %u made threads and %s explored, %u of them can fail",
 		programs, programs == 1 ? "" : "s", following->has_given ? "ran" : "it started",
@@ -416,6 +427,7 @@ static int follow_children_run_and_conclude(struct following *following)
 		.listener = {.context = following,
 			.ended = follow_children_on_ended,
 			.started = follow_children_on_started,
+			.blocked = follow_children_on_blocked,
 			.without_rights = follow_children_on_without_rights},
 		.is_interrupted = following->is_interrupted};
 	struct follow_result result;

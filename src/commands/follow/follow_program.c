@@ -14,7 +14,7 @@
 #include "base/shell_words.h"
 #include "base/strbuf.h"
 
-static bool follow_program_read_file(pid_t pid, const char *name, struct strbuf *out)
+bool follow_program_read_file(pid_t pid, const char *name, struct strbuf *out)
 {
 	char path[64], bytes[4096];
 	ssize_t count;

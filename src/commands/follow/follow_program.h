@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "base/strbuf.h"
 #include "commands/follow/follow.h"
 
 /* A program, shared by the processes that run it; `users` counts them. */
@@ -20,6 +21,9 @@ void followed_program_leave(struct followed_program *program);
 
 /* Returns the process that the thread belongs to; 0: it no longer exists. */
 pid_t followed_task_process(pid_t task);
+
+/* Appends /proc/PID/NAME to the text. Returns false if it cannot be read. */
+bool follow_program_read_file(pid_t pid, const char *name, struct strbuf *out);
 
 /* Returns whether the program belongs to the system. A runner starts shells, tools and
  * interpreters, which are not under test. */
