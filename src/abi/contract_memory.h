@@ -7,10 +7,10 @@
  * static data by module and offset, heap by allocation and offset, stacks by thread and depth). A
  * variable is a *point* when its accesses are scheduling points, at sites that are on.
  *
- * A run learns which threads access which variables, and which sites access shared ones.
- * memory_prepare_run() makes this knowledge effective at the start of the next run; with rounds
- * (strategy.h), at the start of the next round, when the command has joined the knowledge of all
- * processes (plan/memory_join.h). If is_frozen is set, runs learn nothing.
+ * A run notes facts: which threads access which variables, and which sites access shared ones.
+ * memory_settle() makes the noted facts effective, as a new *version* of the knowledge
+ * (memory_settle.h). Each run is made by one version, run_version. If is_frozen is set, runs note
+ * nothing.
  */
 #pragma once
 
@@ -36,7 +36,6 @@
 #define MEMORY_LOCALS_MAX 64
 #define MEMORY_PATTERNS_MAX (UINT32_C(1) << 17)
 /* Entries of the list; with more, all variables are examined */
-#define MEMORY_NEWLY_SHARED_MAX 1024
 #define MEMORY_NEWS_MAX (UINT32_C(1) << 16)
 
 /* The accesses that are scheduling points. [host] */
@@ -59,9 +58,9 @@ enum memory_mode {
 #define SITE_SHARED 4u	/* has accessed a variable that is a point */
 #define SITE_CHOSEN 8u	/* [host] MEMORY_CHOSEN: the site is on */
 #define SITE_WAITED 16u /* a thread has waited here by reading repeatedly */
-/* the site is on in all runs of the round except profiling and partial ones */
+/* by the version of the run, the site is on in all runs except profiling and partial ones */
 #define SITE_KEPT 32u
-#define SITE_STANDS 64u /* had SITE_WAITED when the round began */
+#define SITE_STANDS 64u /* by the version of the run, a thread has waited here */
 /* has rested in this run (runtime/sampling.h): its accesses are no scheduling points */
 #define SITE_RESTED 128u
 
@@ -92,7 +91,7 @@ struct memory_variable {
 	/* Groups + 1 of sites that have accessed it; 0 ends the list. Two groups meet when both
 	 * may access a common variable. Groups that are not listed meet a listed one. */
 	uint16_t via[MEMORY_VIAS_MAX];
-	/* entries of via[] known when the round began */
+	/* entries of via[] that are settled */
 	uint8_t via_known;
 	uint8_t news;
 	/* Heap: object_place.block. Static data: granules from the start of the module. main's
@@ -115,7 +114,7 @@ struct memory_variable {
 
 /* The groups of all variables that were allocated at one place: see focus.h. */
 struct memory_place_groups {
-	uint64_t round;
+	uint64_t version; /* of the knowledge, plus 1; 0: no entry */
 	uint16_t place;
 	uint16_t count; /* 0: unknown, or too many */
 	uint16_t groups[MEMORY_FOCUS_MAX];
@@ -169,21 +168,22 @@ struct contract_memory {
 	/* blocks of the last traced run, including those beyond the capacity */
 	uint32_t block_count;
 	uint32_t sites_on;
-	uint32_t points_known;
-	uint32_t was_profile;  /* the current run is a profiling run */
-	uint32_t must_switch;  /* memory_switch_sites() has work to do */
-	uint32_t newly_shared; /* Variables that become points, or racy, when the next run begins */
-	uint32_t points_changed; /* some points have not been used in a run yet */
-	uint32_t has_changed;	 /* something was learnt since the last memory_prepare_run() */
-	uint32_t news_count;
+	uint32_t was_profile; /* the current run is a profiling run */
+	uint32_t must_switch; /* memory_switch_sites() has work to do */
+	/* Versions of the knowledge, counted from 0: */
+	uint64_t version;	   /* the last settled version */
+	uint64_t points_version;   /* the version that last made variables points, or racy */
+	uint64_t run_version;	   /* the version by which the last run was made */
+	uint64_t searched_version; /* points_version when the exhaustive search began */
+	/* Facts noted since the last version: */
+	uint32_t newly_shared; /* number of variables that the next version makes points, or racy */
+	uint32_t news_count;   /* variables with new facts, also those beyond the list news[] */
 	uint32_t has_site_news;
-	uint32_t round_has_points; /* the round has points that earlier rounds did not have */
-	uint64_t round;		   /* plan.round of the last run */
 	uint32_t visits;
 	/* [host] frozen: only sites that may access variables of the groups in focus[] are on
 	 * (focus.h) */
 	uint32_t is_partial;
-	uint32_t has_waited;
+	uint32_t has_waited; /* a thread has waited by reading repeatedly */
 	uint32_t focus_count;
 	uint16_t focus[MEMORY_FOCUS_MAX];
 	/* [host] frozen: the points of this run are the variables in focused[] (indices), given
@@ -195,12 +195,11 @@ struct contract_memory {
 	uint32_t focused_place_count;
 	uint16_t focused_places[MEMORY_FOCUS_MAX];
 	struct memory_place_groups places[MEMORY_PLACES_MAX];
-	uint32_t round_has_waited;
+	uint32_t knows_waiting; /* by the version of the run, a thread has waited at a site */
 	/* [host] number of groups; 0: no analysis */
 	uint32_t group_count;
 	uint32_t known_epoch;
-	uint32_t known_used; /* epoch of the entry of `known` that was made last */
-	uint32_t newly_shared_slots[MEMORY_NEWLY_SHARED_MAX];
+	uint32_t known_used;		/* epoch of the entry of `known` that was made last */
 	uint32_t news[MEMORY_NEWS_MAX]; /* slots */
 	char refusal[128];		/* why sites cannot be switched; empty: they can */
 	struct memory_module modules[MEMORY_MODULES_MAX];
@@ -243,18 +242,10 @@ static inline bool memory_flags_shared(uint32_t flags)
 	return (flags & both) == both;
 }
 
-/* Makes a variable that threads share a point, and one that has raced racy. Returns whether the
- * variable has changed. */
-static inline bool memory_promote(struct contract_memory *memory, struct memory_variable *variable)
+/* Returns whether runs have points that the exhaustive search has not begun with. */
+static inline bool memory_has_unsearched_points(const struct contract_memory *memory)
 {
-	const uint16_t before = variable->flags;
-
-	if (memory_flags_shared(before))
-		variable->flags |= VARIABLE_POINT;
-	if (before & VARIABLE_RACED)
-		variable->flags |= VARIABLE_RACY;
-	memory->points_known += (variable->flags & ~before & VARIABLE_POINT) != 0;
-	return variable->flags != before;
+	return memory->newly_shared || memory->searched_version != memory->points_version;
 }
 
 static inline uint16_t memory_allocating_place(uint64_t site)
@@ -277,15 +268,6 @@ static inline bool memory_is_focused(
 		if (memory->focused_places[i] == variable->allocated_at)
 			return true;
 	return false;
-}
-
-/* Called when new variables become points: a site without a point may have touched one of them
- * before, and stays on until it has executed again. */
-static inline void memory_forget_seen_sites(struct contract_memory *memory)
-{
-	for (uint32_t i = 0; i < memory->site_count; i++)
-		if (!(memory->sites[i] & SITE_SHARED))
-			memory->sites[i] &= (uint8_t)~SITE_SEEN;
 }
 
 /* Returns the index in variables[] at which a search begins, which continues cyclically. Variables
@@ -318,7 +300,7 @@ static inline struct memory_variable *memory_find_variable(
 	return &memory->variables[slot];
 }
 
-/* Adds the variable to those that changed since the last exchange between processes. */
+/* Adds the variable to those with facts that are not settled. */
 static inline void memory_note_news(
 	struct contract_memory *memory, struct memory_variable *variable)
 {

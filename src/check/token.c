@@ -215,7 +215,7 @@ static void token_freeze(
 	memory->is_frozen = 1;
 	for (uint32_t i = 0; i < memory->site_count; i++)
 		memory->sites[i] = SITE_ON;
-	memory->has_changed = true; /* sites must be switched */
+	memory->must_switch = true;
 }
 
 void token_freeze_points(void)

@@ -34,10 +34,8 @@ struct campaign_worker {
 	/* rounds.c: counters of the race detector when its results were last collected */
 	uint64_t races_ignored, blind_runs, races_seen;
 	/* Fields of tasks.c: */
-	struct task *task; /* task that the worker executes; NULL if none */
-	bool has_memory;   /* the worker has the owner's view of shared memory */
-	/* number of memory points that the owner knew when it gave this view */
-	uint32_t points;
+	struct task *task;	       /* task that the worker executes; NULL if none */
+	bool has_memory;	       /* the worker has the owner's view of shared memory */
 	struct contract_totals before; /* the worker's totals before the task began */
 	/* the worker repeats the owner's first run, or has repeated it */
 	bool is_comparing, is_compared;

@@ -56,7 +56,8 @@ void memory_copy_view(struct campaign *campaign, struct campaign_worker *worker)
 	const struct contract_memory *memory = contract_memory(owner->contract);
 	struct contract *contract = worker->worker.contract;
 
-	if (worker->has_memory && worker->points == memory->points_known)
+	if (worker->has_memory &&
+		contract_memory(contract)->points_version == memory->points_version)
 		return;
 	worker_kill(&worker->worker);
 	contract_block_clear(
@@ -65,7 +66,6 @@ void memory_copy_view(struct campaign *campaign, struct campaign_worker *worker)
 		contract_memory(contract));
 	worker->worker.remote_has_memory = false;
 	worker->has_memory = true;
-	worker->points = memory->points_known;
 }
 
 void memory_write_view(const struct campaign *campaign, struct campaign_worker *worker)

@@ -20,7 +20,8 @@ static void serve_send_report(struct campaign *campaign, const struct serve_link
 		.exit_status = worker->exit_status,
 		.was_killed_outside = worker->was_killed_outside,
 		.newly_shared = memory->newly_shared,
-		.points_changed = memory->points_changed,
+		.points_version = memory->points_version,
+		.searched_version = memory->searched_version,
 		.contract = *worker->contract};
 	struct strbuf message = STRBUF_EMPTY;
 

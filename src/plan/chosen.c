@@ -268,5 +268,5 @@ void chosen_apply(const struct chosen *chosen, struct contract_memory *memory)
 			memory->sites[memory->site_count + site] = SITE_CHOSEN;
 		memory->site_count += module->count;
 	}
-	memory->has_changed = true;
+	memory->must_switch = memory->has_site_news = true;
 }

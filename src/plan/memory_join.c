@@ -1,7 +1,5 @@
 #include "plan/memory_join.h"
 
-#include "base/bitset.h"
-
 #define SITE_LEARNT (SITE_SEEN | SITE_SHARED | SITE_WAITED)
 
 static void memory_join_vias(struct memory_variable *to, const struct memory_variable *from)
@@ -85,66 +83,6 @@ static void memory_join_sites(struct contract_memory *to, const struct contract_
 	to->has_waited |= from->has_waited;
 }
 
-/* Sorts the groups, so that the result does not depend on the worker that noted them. */
-static void memory_join_sort_vias(
-	const struct contract_memory *memory, struct memory_variable *variable)
-{
-	uint16_t *via = variable->via;
-	uint32_t known = variable->via_known;
-
-	if (variable->news & VARIABLE_VIA_LOST)
-		via[0] = MEMORY_VIA_UNKNOWN;
-	if (via[0] == MEMORY_VIA_UNKNOWN) {
-		for (uint32_t i = 1; i < MEMORY_VIAS_MAX; i++)
-			via[i] = 0;
-		variable->via_known = 1;
-		return;
-	}
-	for (uint32_t i = known; i < MEMORY_VIAS_MAX && via[i]; i++)
-		for (uint32_t j = i; j > known && via[j - 1] > via[j]; j--) {
-			const uint16_t larger = via[j - 1];
-
-			via[j - 1] = via[j];
-			via[j] = larger;
-		}
-	for (uint32_t i = known; i < MEMORY_VIAS_MAX && via[i]; i++) {
-		const uint16_t group = via[i];
-		bool is_overlapping = false;
-
-		via[i] = 0;
-		for (uint32_t j = 0; j < known; j++)
-			is_overlapping |= bitset_has(memory->overlaps[via[j] - 1], group - 1u);
-		if (!is_overlapping)
-			via[known++] = group;
-	}
-	variable->via_known = (uint8_t)known;
-}
-
-static bool memory_join_settle_variable(
-	struct contract_memory *memory, struct memory_variable *variable)
-{
-	memory_join_sort_vias(memory, variable);
-	variable->news = 0;
-	return memory_promote(memory, variable);
-}
-
-static bool memory_join_settle(struct contract_memory *memory)
-{
-	bool has_points = false;
-
-	if (memory->news_count <= MEMORY_NEWS_MAX)
-		for (uint32_t i = 0; i < memory->news_count; i++)
-			has_points |= memory_join_settle_variable(
-				memory, &memory->variables[memory->news[i]]);
-	else
-		for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++)
-			if (memory->variables[slot].news)
-				has_points |= memory_join_settle_variable(
-					memory, &memory->variables[slot]);
-	memory->news_count = memory->has_site_news = 0;
-	return has_points;
-}
-
 bool memory_join(struct contract_memory *const *blocks, unsigned count)
 {
 	bool has_site_news = false, has_points = false;
@@ -163,8 +101,6 @@ bool memory_join(struct contract_memory *const *blocks, unsigned count)
 			memory_join_sites(blocks[i], blocks[0]);
 	}
 	for (unsigned i = 0; i < count; i++)
-		has_points |= memory_join_settle(blocks[i]);
-	for (unsigned i = 0; i < count; i++)
-		blocks[i]->round_has_points = has_points;
+		has_points |= memory_settle(blocks[i]);
 	return has_points;
 }

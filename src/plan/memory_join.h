@@ -8,7 +8,8 @@
 
 #include <stdbool.h>
 
-#include "abi/contract_memory.h"
+#include "abi/memory_settle.h"
 
-/* Returns true if the merge has created new memory points. */
+/* Settles the merged facts as the next version of each block (abi/memory_settle.h). Returns true if
+ * the version has new memory points. */
 bool memory_join(struct contract_memory *const *blocks, unsigned count);

@@ -140,7 +140,7 @@ void memory_view_apply(const struct memory_view *view, struct contract_memory *m
 	memory->mode = view->mode;
 	memory->is_frozen = true;
 	memory->is_partial = view->is_partial;
-	memory->has_changed = true;
+	memory->must_switch = true;
 	for (uint32_t i = 0; i < view->module_count; i++) {
 		const struct memory_view_module *module = &view->modules[i];
 
@@ -163,7 +163,6 @@ void memory_view_apply(const struct memory_view *view, struct contract_memory *m
 		memory_view_apply_name(memory, view->points[i], VARIABLE_POINT);
 	for (uint32_t i = 0; i < view->racy_count; i++)
 		memory_view_apply_name(memory, view->racy[i], VARIABLE_RACY);
-	memory->points_known = view->point_count;
 }
 
 static void memory_view_add_ranges(struct strbuf *out, const uint64_t *set, uint32_t count)

@@ -69,7 +69,7 @@ void memory_give_turn(void);
 uint64_t memory_last_site(void);
 bool memory_turn_is_wanted(void);
 
-/* Called before each run, while no thread moves: applies the knowledge of earlier runs and chooses
+/* Called before each run, while no thread moves: applies the version of the knowledge and chooses
  * sites. The number decides whether the run is a profiling run. */
 void memory_prepare_run(uint64_t number);
 /* Called after memory_prepare_run() and the restore of memory: a program that has ended has
@@ -90,9 +90,9 @@ bool memory_place(object_name object, struct object_place *out);
 /* Invalidates contract_memory.known. Called at least once per run. */
 void memory_next_epoch(struct contract_memory *memory);
 
-/* Returns whether the last run found shared variables that become points in the next one. */
+/* Returns whether the last run found shared variables that the next version makes points. */
 bool memory_has_news(void);
-/* Returns whether new points were added since the last call. */
+/* Returns whether there are new points since the last call: the exhaustive search begins again. */
 bool memory_take_change(void);
 
 static inline bool memory_kind_is_atomic(uint8_t kind)

@@ -20,8 +20,7 @@ const void *memory_static_address(const struct memory_variable *variable);
 /* Notes that a site touched the variable. `site`: its byte in the contract. */
 void memory_note_group(
 	struct contract_memory *memory, struct memory_known *known, const uint8_t *site);
-/* Returns whether a thread has waited in a loop of reads, as far as the run may know: in a round,
- * before the round. */
+/* Returns whether a thread has waited in a loop of reads, by the version of the run. */
 bool memory_has_waited(const struct contract_memory *memory);
 void memory_learn_more(struct contract_memory *memory, struct memory_known *known, bool is_write);
 

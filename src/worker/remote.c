@@ -152,7 +152,8 @@ static enum contract_report remote_take_report(
 		return REPORT_DIED;
 	worker->contract->report = head->report;
 	memory->newly_shared = head->newly_shared;
-	memory->points_changed = head->points_changed;
+	memory->points_version = head->points_version;
+	memory->searched_version = head->searched_version;
 	worker->exit_status = head->exit_status;
 	worker->was_killed_outside = head->was_killed_outside;
 	return (enum contract_report)head->report;

@@ -37,8 +37,9 @@ struct remote_head {
 	int32_t exit_status;
 	/* Booleans travel as bytes, since a byte other than 0 and 1 is no value of `bool`. */
 	uint8_t was_killed_outside;
-	uint8_t has_memory; /* the message contains the memory area */
-	uint32_t newly_shared, points_changed;
+	uint8_t has_memory;    /* the message contains the memory area */
+	uint32_t newly_shared; /* fields of struct contract_memory */
+	uint64_t points_version, searched_version;
 	struct contract contract;
 };
 

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "abi/memory_settle.c"
 #include "runtime/contexts.h"
 #include "runtime/sites/filter.c"
 #include "runtime/memory/main_locals.c"
@@ -55,6 +56,16 @@ void contexts_note(const struct site_record *record, uintptr_t frame)
 {
 	(void)record;
 	(void)frame;
+}
+
+/* Returns the number of variables whose accesses are scheduling points. */
+static inline uint32_t count_points(void)
+{
+	uint32_t count = 0;
+
+	for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++)
+		count += (memory->variables[slot].flags & VARIABLE_POINT) != 0;
+	return count;
 }
 
 /* The runs are sequentially consistent. */

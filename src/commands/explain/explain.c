@@ -259,13 +259,13 @@ int explain_learn(struct explain *explain, struct error *err)
 	uint32_t unchanged_runs = 0;
 
 	for (uint32_t i = 0; i < LEARN_RUNS_MAX && unchanged_runs < LEARN_STABLE_RUNS; i++) {
-		const uint32_t known = memory->points_known;
+		const uint64_t known = memory->points_version;
 		int result = explain_run_once(explain, err);
 
 		if (result < 0)
 			return result;
 		explain_runs_resume(explain);
-		unchanged_runs = memory->points_known == known && !memory->newly_shared
+		unchanged_runs = memory->points_version == known && !memory->newly_shared
 					 ? unchanged_runs + 1
 					 : 0;
 	}

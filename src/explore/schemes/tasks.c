@@ -108,7 +108,7 @@ static bool tasks_has_new_memory(const struct contract *contract)
 {
 	const struct contract_memory *memory = contract_memory((struct contract *)contract);
 
-	return contract->has_memory_sites && (memory->newly_shared || memory->points_changed);
+	return contract->has_memory_sites && memory_has_unsearched_points(memory);
 }
 
 /* Splits a task off the owner's search for the worker. Returns true if the worker has a task, or

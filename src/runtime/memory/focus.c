@@ -106,8 +106,7 @@ static bool focus_add_placed(const struct contract_memory *memory,
 static bool focus_add(const struct contract_memory *memory, const struct memory_variable *variable,
 	struct focus_groups *focus)
 {
-	const uint32_t known =
-		runtime.contract->plan.round_runs ? variable->via_known : MEMORY_VIAS_MAX;
+	const uint32_t known = variable->via_known;
 
 	if (focus_add_placed(memory, variable, focus))
 		return true;
@@ -120,7 +119,7 @@ static bool focus_add(const struct contract_memory *memory, const struct memory_
 }
 
 /* Collects the groups of all variables allocated at one place; empty: unknown, or no room. Skips
- * variables that became points in this round, whose groups are known in the next. Most of them are
+ * variables that this version made points, whose groups a later version knows. Most of them are
  * groups of the place's other variables. */
 static void focus_gather_place(
 	const struct contract_memory *memory, uint16_t place, struct focus_groups *out)
@@ -139,17 +138,17 @@ static void focus_gather_place(
 	}
 }
 
-/* The result is cached: it is constant within a round, and the search is slow. */
+/* The result is cached: it is constant for a version, and the search is slow. */
 static const struct memory_place_groups *focus_place(struct contract_memory *memory, uint16_t place)
 {
 	struct memory_place_groups *known = &memory->places[place % MEMORY_PLACES_MAX];
 	struct focus_groups found;
 
-	if (known->round == memory->round + 1 && known->place == place)
+	if (known->version == memory->version + 1 && known->place == place)
 		return known;
 	focus_gather_place(memory, place, &found);
 	*known = (struct memory_place_groups){
-		.round = memory->round + 1, .place = place, .count = (uint16_t)found.count};
+		.version = memory->version + 1, .place = place, .count = (uint16_t)found.count};
 	memcpy(known->groups, found.groups, found.count * sizeof *found.groups);
 	return known;
 }
@@ -161,7 +160,7 @@ static bool focus_on_place(
 {
 	const struct memory_place_groups *known;
 
-	if (!runtime.contract->plan.round_runs || memory->focused_place_count == MEMORY_FOCUS_MAX)
+	if (memory->focused_place_count == MEMORY_FOCUS_MAX)
 		return false;
 	known = focus_place(memory, place);
 	for (uint32_t i = 0; i < known->count; i++)

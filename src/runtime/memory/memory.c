@@ -423,7 +423,7 @@ bool memory_begin(struct memory_visit *visit)
 	visit->is_waiting = visit->is_sampled = false;
 	if (access->site_state && !memory->is_frozen && !(*access->site_state & SITE_SEEN)) {
 		*access->site_state |= SITE_SEEN;
-		memory->has_changed = memory->has_site_news = true;
+		memory->has_site_news = true;
 	}
 	if (access->kind == SITE_FENCE) {
 		memory_mark_site(memory, access); /* keeps the site on */

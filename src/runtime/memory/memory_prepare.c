@@ -11,6 +11,7 @@
  * threads have spun are also on, because spinning must be seen. After the timer of spin.c has
  * detected a spinning thread, the other sites are on, as if the command had chosen nothing.
  */
+#include "abi/memory_settle.h"
 #include "base/bitset.h"
 #include "detectors/detector.h"
 #include "runtime/memory.h"
@@ -61,7 +62,6 @@ static bool memory_prepare_site_is_needed(const struct contract_memory *memory, 
 void memory_choose_sites(struct contract_memory *memory, bool is_profile)
 {
 	const bool is_partial = memory->is_partial && !is_profile;
-	const bool has_rounds = runtime.contract->plan.round_runs;
 	uint64_t groups[MEMORY_GROUPS_MAX / 64];
 
 	if (is_partial)
@@ -69,97 +69,75 @@ void memory_choose_sites(struct contract_memory *memory, bool is_profile)
 	memory->sites_on = 0;
 	for (uint32_t i = 0; i < memory->site_count; i++) {
 		uint8_t *state = &memory->sites[i];
-		bool is_on = is_profile	  ? memory->mode != MEMORY_NONE
-			     : has_rounds ? *state & SITE_KEPT
-					  : memory_prepare_site_is_needed(memory, *state);
+		bool is_on = is_profile ? memory->mode != MEMORY_NONE : *state & SITE_KEPT;
 
 		if (is_partial)
-			is_on = *state & (has_rounds ? SITE_STANDS : SITE_WAITED) ||
-				!memory->groups[i] || bitset_has(groups, memory->groups[i] - 1u);
+			is_on = *state & SITE_STANDS || !memory->groups[i] ||
+				bitset_has(groups, memory->groups[i] - 1u);
 		*state = (uint8_t)((*state & ~(SITE_ON | SITE_RESTED)) | (is_on ? SITE_ON : 0));
 		memory->looks[i] = 0;
 		memory->sites_on += is_on;
 	}
 }
 
-static void memory_prepare_promote_all(struct contract_memory *memory)
+/* Applies a new version to the sites. Returns whether sites must be chosen anew. */
+static bool memory_prepare_version(struct contract_memory *memory)
 {
-	memory_forget_seen_sites(memory);
-	if (memory->newly_shared <= MEMORY_NEWLY_SHARED_MAX)
-		for (uint32_t i = 0; i < memory->newly_shared; i++)
-			memory->points_changed |= memory_promote(
-				memory, &memory->variables[memory->newly_shared_slots[i]]);
-	else
-		for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++)
-			memory->points_changed |= memory_promote(memory, &memory->variables[slot]);
-	memory->newly_shared = 0;
-	memory->has_changed = true;
-}
+	bool has_changed = false;
 
-/* Called before this process's first run of a round: the command has merged the knowledge of all
- * workers. */
-static void memory_enter_round(struct contract_memory *memory)
-{
-	memory->round = runtime.contract->plan.round;
-	memory->newly_shared = 0;
-	memory->round_has_waited = 0;
+	memory->run_version = memory->version;
+	memory->knows_waiting = 0;
 	for (uint32_t i = 0; i < memory->site_count; i++) {
-		const uint8_t state = memory->sites[i];
-		const bool is_on = memory_prepare_site_is_needed(memory, state);
+		const uint8_t before = memory->sites[i];
+		const bool is_on = memory_prepare_site_is_needed(memory, before);
 
-		memory->round_has_waited |= state & SITE_WAITED;
+		memory->knows_waiting |= before & SITE_WAITED;
 		memory->sites[i] =
-			(uint8_t)((state & ~(SITE_KEPT | SITE_STANDS)) | (is_on ? SITE_KEPT : 0) |
-				  (state & SITE_WAITED ? SITE_STANDS : 0));
+			(uint8_t)((before & ~(SITE_KEPT | SITE_STANDS)) | (is_on ? SITE_KEPT : 0) |
+				  (before & SITE_WAITED ? SITE_STANDS : 0));
+		has_changed |= memory->sites[i] != before;
 	}
+	return has_changed;
 }
 
-/* Returns whether sites must be chosen anew. */
-static bool memory_prepare_in_round(
-	struct contract_memory *memory, uint64_t number, bool *is_profile)
+/* `is_new`: the run is this process's first one by its version. */
+static bool memory_prepare_is_profile(
+	const struct contract_memory *memory, uint64_t number, bool is_new)
 {
 	const struct contract_plan *plan = &runtime.contract->plan;
-	const bool is_new = memory->round != plan->round;
+	const bool has_new_points = memory->points_version == memory->version && memory->version;
 
-	if (is_new)
-		memory_enter_round(memory);
-	*is_profile = plan->runs_before + (number - plan->round_first) < PROFILE_RUNS_FIRST ||
-		      memory_prepare_profile_is_due(number) ||
-		      (memory->round_has_points && number == plan->round_first);
-	return is_new || *is_profile || memory->was_profile;
+	if (memory_prepare_profile_is_due(number))
+		return true;
+	/* The run learns which sites touch the new points. */
+	if (plan->round_runs)
+		return plan->runs_before + (number - plan->round_first) < PROFILE_RUNS_FIRST ||
+		       (has_new_points && number == plan->round_first);
+	return memory->profile_runs < PROFILE_RUNS_FIRST || (has_new_points && is_new);
 }
 
 void memory_prepare_run(uint64_t number)
 {
 	struct contract_memory *memory = sites_memory();
-	bool is_profile, must_choose;
+	bool is_new, is_profile, must_choose;
 
 	if (!memory || !runtime.contract->has_memory_sites)
 		return;
 	memory_next_epoch(memory);
 	memory->visits = 0;
-	if (memory->is_frozen) {
-		memory->must_switch |= memory->has_changed;
-		memory->has_changed = false;
+	if (memory->is_frozen)
 		return;
-	}
-	if (runtime.contract->plan.round_runs) {
-		must_choose = memory_prepare_in_round(memory, number, &is_profile);
-	} else {
-		is_profile = memory->profile_runs < PROFILE_RUNS_FIRST ||
-			     memory_prepare_profile_is_due(number);
-		if (memory->newly_shared) {
-			memory_prepare_promote_all(memory);
-			is_profile = true; /* the run learns which sites touch the new points */
-		}
-		must_choose = is_profile || memory->has_changed || memory->was_profile;
-	}
+	if (!runtime.contract->plan.round_runs && (memory->news_count || memory->has_site_news) &&
+		memory_settle(memory))
+		memory_forget_seen_sites(memory);
+	is_new = memory->run_version != memory->version;
+	must_choose = is_new && memory_prepare_version(memory);
+	is_profile = memory_prepare_is_profile(memory, number, is_new);
 	memory->profile_runs += is_profile;
-	if (must_choose) {
+	if (must_choose || is_profile || memory->was_profile) {
 		memory_choose_sites(memory, is_profile);
 		memory->must_switch = true;
 	}
-	memory->has_changed = false;
 	memory->was_profile = is_profile;
 }
 
@@ -175,7 +153,7 @@ void memory_switch_sites(void)
 
 bool memory_has_waited(const struct contract_memory *memory)
 {
-	return runtime.contract->plan.round_runs ? memory->round_has_waited : memory->has_waited;
+	return memory->knows_waiting;
 }
 
 bool memory_has_news(void)
@@ -189,10 +167,10 @@ bool memory_has_news(void)
 bool memory_take_change(void)
 {
 	struct contract_memory *memory = sites_memory();
-	const bool has_changed = memory && memory->points_changed;
+	const bool has_changed = memory && memory->searched_version != memory->points_version;
 
 	if (memory)
-		memory->points_changed = 0;
+		memory->searched_version = memory->points_version;
 	return has_changed;
 }
 

@@ -130,14 +130,6 @@ const void *memory_static_address(const struct memory_variable *variable)
 		variable->loop - 1u, (uint64_t)variable->block_name * GRANULE_BYTES);
 }
 
-/* Notes that the variable becomes a point, or racy, from the next run or round on. */
-static void memory_has_learnt(struct contract_memory *memory, uint32_t slot)
-{
-	if (memory->newly_shared < MEMORY_NEWLY_SHARED_MAX)
-		memory->newly_shared_slots[memory->newly_shared] = slot;
-	memory->newly_shared++;
-}
-
 void memory_learn_more(struct contract_memory *memory, struct memory_known *known, bool is_write)
 {
 	struct memory_variable *variable = &memory->variables[known->slot];
@@ -149,16 +141,16 @@ void memory_learn_more(struct contract_memory *memory, struct memory_known *know
 	variable->flags |= is_write ? VARIABLE_WRITTEN : VARIABLE_READ;
 	if (variable->thread != self)
 		variable->flags |= VARIABLE_MANY;
-	if (!memory_flags_shared(before) && memory_flags_shared(variable->flags))
-		memory_has_learnt(memory, known->slot);
+	memory->newly_shared +=
+		!memory_flags_shared(before) && memory_flags_shared(variable->flags);
 	memory_note_news(memory, variable);
 	known->thread = variable->thread;
 	known->flags = variable->flags;
 }
 
-/* Notes that a site of the group accessed the variable; not if the group meets (focus.h) one that
- * was noted before the round. */
-static void memory_note_group_in_round(
+/* Notes that a site of the group accessed the variable; not if the group meets (focus.h) one that is
+ * settled. */
+static void memory_note_new_group(
 	struct contract_memory *memory, struct memory_variable *variable, uint16_t group)
 {
 	uint32_t i;
@@ -188,30 +180,14 @@ void memory_note_group(
 		return;
 	known->group = group;
 	variable = &memory->variables[known->slot];
-	if (runtime.contract->plan.round_runs) {
-		if (variable->news & VARIABLE_VIA_LOST || variable->via[0] == MEMORY_VIA_UNKNOWN)
-			return;
-		if (known == &passing) {
-			memory_note_news(memory, variable);
-			variable->news |= VARIABLE_VIA_LOST;
-		} else if (group) {
-			memory_note_group_in_round(memory, variable, group);
-		}
+	if (variable->news & VARIABLE_VIA_LOST || variable->via[0] == MEMORY_VIA_UNKNOWN)
 		return;
+	if (known == &passing) { /* stack memory has another variable in other runs */
+		memory_note_news(memory, variable);
+		variable->news |= VARIABLE_VIA_LOST;
+	} else if (group) {
+		memory_note_new_group(memory, variable, group);
 	}
-	/* Stack memory has another variable in other runs. */
-	if (known == &passing)
-		variable->via[0] = MEMORY_VIA_UNKNOWN;
-	if (!group || variable->via[0] == MEMORY_VIA_UNKNOWN)
-		return;
-	/* A granule may hold several variables of the analysis. */
-	for (uint32_t i = 0; i < MEMORY_VIAS_MAX; i++) {
-		if (!variable->via[i])
-			variable->via[i] = group;
-		if (bitset_has(memory->overlaps[variable->via[i] - 1], group - 1u))
-			return;
-	}
-	variable->via[0] = MEMORY_VIA_UNKNOWN;
 }
 
 void memory_raced(const void *address)
@@ -225,6 +201,6 @@ void memory_raced(const void *address)
 	if (!variable || variable->flags & VARIABLE_RACED)
 		return;
 	variable->flags |= VARIABLE_RACED;
-	memory_has_learnt(memory, (uint32_t)(variable - memory->variables));
+	memory->newly_shared++;
 	memory_note_news(memory, variable);
 }

@@ -94,7 +94,7 @@ static bool sites_find_place(
 			.count = count};
 		memory->module_count++;
 		memory->site_count += count;
-		memory->has_changed = memory->has_site_news = true;
+		memory->must_switch = memory->has_site_news = true;
 	}
 	known->records = (uint64_t)(uintptr_t)module->first;
 	*first = known->first;

@@ -38,7 +38,6 @@ static struct contract_memory *sample_memory(void)
 						(i == 3 ? VARIABLE_RACY : 0);
 	}
 	memory->variable_count = 4;
-	memory->points_known = 3;
 	return memory;
 }
 

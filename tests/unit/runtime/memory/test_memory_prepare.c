@@ -55,7 +55,7 @@ static void test_memory__late_sharing_becomes_points(void **state)
 	run(PROFILE_EVERY);
 	access_by(1, 2, SITE_LOAD, 0x200, 8);
 	run(PROFILE_EVERY + 1);
-	assert_int_equal(memory->points_known, 2);
+	assert_int_equal(count_points(), 2);
 	assert_true(memory->was_profile); /* which sites touch the new point is not known yet */
 	access_by(0, 2, SITE_STORE, 0x200, 8);
 	assert_int_equal(points, 1);
@@ -121,7 +121,7 @@ static void test_memory__chosen_sites_and_variables(void **state)
 	learn_sites();
 	memory->mode = MEMORY_CHOSEN;
 	memory->sites[2] |= SITE_CHOSEN;
-	memory->has_changed = 1;
+	memory->has_site_news = 1;
 	run(7);
 	assert_true(is_on(2));
 	access_by(0, 2, SITE_STORE, 0x200, 8); /* its variable is neither chosen nor shared */
@@ -157,7 +157,7 @@ static void test_memory__atomics_are_on_for_the_race_detector(void **state)
 	learn_sites();
 	assert_false(is_on(2));
 	contract.plan.detectors = 1;
-	memory->has_changed = true;
+	memory->must_switch = true;
 	run(7);
 	assert_true(is_on(2));
 }
@@ -173,12 +173,12 @@ static void test_memory_freed__is_a_write_to_who_looks_for_races(void **state)
 	live.is_used = true;
 	memory_freed((void *)0x800, 1);
 	run(2);
-	assert_int_equal(memory->points_known, 0);
+	assert_int_equal(count_points(), 0);
 	contract.plan.detectors = 1;
 	memory_freed((void *)0x800, 1);
 	assert_int_equal(notes, 0); /* the block is not known yet */
 	run(3);
-	assert_int_equal(memory->points_known, 1);
+	assert_int_equal(count_points(), 1);
 	memory_freed((void *)0x820, 1);
 	memory_freed((void *)0x100, 1);
 	assert_int_equal(notes, 0); /* these addresses are no blocks */
@@ -262,7 +262,7 @@ static void test_memory__plain_accesses_are_told_until_they_race(void **state)
 	assert_int_equal(points, 1); /* points begin with the next run */
 	run(3);
 	assert_true(memory_take_change());
-	assert_int_equal(memory->points_known, 1);
+	assert_int_equal(count_points(), 1);
 	access_by(0, 0, SITE_STORE, 0x100, 4);
 	assert_int_equal(points, 1);
 }

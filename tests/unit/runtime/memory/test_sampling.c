@@ -115,10 +115,10 @@ static void test_sampling__only_where_nothing_depends_on_it(void **state)
 	unsigned dfs = 0;
 
 	(void)state;
-	memory->has_waited = 1;
+	memory->knows_waiting = 1;
 	begin(1);
 	perform(0, 0x1000, 2 * LOOKS_FIRST);
-	memory->has_waited = 0;
+	memory->knows_waiting = 0;
 	while (!strategies[dfs]->search.is_exhausted)
 		dfs++;
 	contract.plan.strategy = dfs;

@@ -375,11 +375,11 @@ static void test_lease__none_where_it_must_not_be(void **state)
 {
 	(void)state;
 	begin_leased();
-	memory->has_waited = 1;
+	memory->knows_waiting = 1;
 	run(6);
 	quick_begin_run();
 	assert_false(sites_now.engine.wants_lease);
-	memory->has_waited = 0;
+	memory->knows_waiting = 0;
 	contract.plan.is_traced = true;
 	quick_begin_run();
 	assert_false(sites_now.engine.wants_lease);
@@ -395,7 +395,7 @@ static void test_quick__own_memory_passes_without_leases(void **state)
 {
 	(void)state;
 	begin_leased();
-	memory->has_waited = 1;
+	memory->knows_waiting = 1;
 	for (unsigned is_partial = 0; is_partial < 2; is_partial++) {
 		memory->is_partial = is_partial;
 		quick_begin_run();
