@@ -1,5 +1,6 @@
 #include "findings/source_lines.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 #include "base/array.h"
 #include "base/bug.h"
 #include "base/hash.h"
-#include "base/source_file.h"
+#include "base/regular_file.h"
 
 #define FILES_MAX 200
 #define LINE_BYTES_MAX 400
@@ -57,28 +58,13 @@ static bool source_is_allowed(const char *path, const struct source_roots *roots
 	return is_allowed;
 }
 
-/* Reads the whole file and appends a zero byte; returns NULL if unreadable. */
+/* Returns the whole file; NULL if unreadable. The caller frees it. */
 static char *source_lines_read_file(const char *path, size_t *size)
 {
 	struct stat status;
-	const int fd = source_file_open(path, false, &status);
-	char *text;
-	ssize_t got = 1;
 
-	*size = 0;
-	if (fd < 0)
-		return NULL;
-	text = array_new((size_t)status.st_size + 1, 1);
-	while (*size < (size_t)status.st_size &&
-		(got = read(fd, text + *size, (size_t)status.st_size - *size)) > 0)
-		*size += (size_t)got;
-	text[*size] = '\0';
-	(void)close(fd); /* opened for reading only */
-	if (got < 0) {
-		free(text);
-		text = NULL;
-	}
-	return text;
+	return regular_file_read(
+		regular_file_open(AT_FDCWD, path, false, &status), SOURCE_BYTES_MAX, size);
 }
 
 static json_t *source_lines_hash_value(const char *text, size_t size)

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/bug.h"
+#include "base/regular_file.h"
 #include "store/store_internal.h"
 
 #define DATABASE "raddle.db"
@@ -48,14 +49,10 @@ static int store_database_open_file(
 {
 	struct stat status;
 
-	*fd = openat(store->folder_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (*fd < 0 && (errno == ENOENT || errno == EACCES))
-		return 0; /* SQLite reports why the file cannot be opened */
-	if (*fd >= 0 && !fstat(*fd, &status) && S_ISREG(status.st_mode))
+	*fd = regular_file_open(store->folder_fd, name, false, &status);
+	/* SQLite reports why a file cannot be opened. */
+	if (*fd >= 0 || errno == ENOENT || errno == EACCES)
 		return 0;
-	if (*fd >= 0)
-		(void)close(*fd); /* the file was opened for reading */
-	*fd = -1;
 	return store_database_refuse(store, name, "is no regular file", err);
 }
 

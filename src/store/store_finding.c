@@ -10,13 +10,13 @@
 
 #include "base/array.h"
 #include "base/bug.h"
+#include "base/regular_file.h"
 #include "base/shell_words.h"
 #include "base/strbuf.h"
 #include "store/store_internal.h"
 
 /* Limit on the size of finding.json. Usual are some hundred kilobytes; parsing takes ten times the
  * size in memory. */
-#define FINDING_BYTES_MAX ((size_t)32 << 20)
 
 struct known_finding {
 	int64_t number; /* 0: none */
@@ -256,35 +256,12 @@ int store_add_finding(struct store *store, int64_t campaign, struct finding *fin
 int store_read_file(struct store *store, const char *const name[2], size_t limit, char **text,
 	size_t *size, struct error *err)
 {
-	const int fd = store_open_file(store, name[0], name[1]);
-	struct stat status;
-	ssize_t got = 0;
-	int cause;
-
-	if (fd < 0 || fstat(fd, &status))
-		goto failed;
-	if ((size_t)status.st_size > limit) {
-		errno = EFBIG;
-		goto failed;
-	}
-	*text = array_new((size_t)status.st_size + 1, 1);
-	*size = 0;
-	while (*size < (size_t)status.st_size &&
-		(got = read(fd, *text + *size, (size_t)status.st_size - *size)) > 0)
-		*size += (size_t)got;
-	if (got >= 0) {
-		(void)close(fd); /* the file was opened for reading */
-		(*text)[*size] = '\0';
+	*text = regular_file_read(store_open_file(store, name[0], name[1]), limit, size);
+	if (*text)
 		return 0;
-	}
-	free(*text);
-failed:
-	cause = errno;
-	if (fd >= 0)
-		(void)close(fd); /* the file was opened for reading */
 	return error_set(err, ERROR_STORE,
 		"cannot read %s/findings/%s/%s: %s; the folder was changed by hand: find the failure again",
-		store->folder, name[0], name[1], strerror(cause));
+		store->folder, name[0], name[1], strerror(errno));
 }
 
 /* Fails unless the finding is stored. *command: its program's command line; the caller frees it. */

@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/regular_file.h"
 #include "base/strbuf.h"
 #include "base/write_all.h"
 #include "store/store_internal.h"
@@ -382,19 +383,11 @@ int store_open_file(struct store *store, const char *id, const char *file)
 	struct stat status;
 	const int folder =
 		store->findings_fd < 0 ? -1 : openat(store->findings_fd, id, FOLDER_FLAGS);
-	/* O_NONBLOCK: otherwise opening a FIFO would wait for its writer. */
-	const int fd =
-		folder < 0 ? -1
-			   : openat(folder, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	const int fd = folder < 0 ? -1 : regular_file_open(folder, file, false, &status);
 	const int cause = store->findings_fd < 0 ? ENOENT : errno;
 
 	if (folder >= 0)
-		(void)close(folder); /* the file was opened for reading */
-	if (fd >= 0 && (fstat(fd, &status) || !S_ISREG(status.st_mode))) {
-		(void)close(fd); /* the file was opened for reading */
-		errno = EINVAL;
-		return -1;
-	}
+		(void)close(folder); /* the folder was opened for reading */
 	errno = cause;
 	return fd;
 }

@@ -59,6 +59,9 @@ void store_aside_free(struct store_aside *aside);
 
 /* ---- store_finding.c ---- */
 
+/* Limit on finding.json, which contains the schedule. */
+#define FINDING_BYTES_MAX ((size_t)32 << 20)
+
 /* Reads a file of at most `limit` bytes. The caller frees the text, which ends with an extra 0. */
 int store_read_file(struct store *store, const char *const name[2], size_t limit, char **text,
 	size_t *size, struct error *err);

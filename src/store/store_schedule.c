@@ -26,20 +26,26 @@ static bool store_schedule_is_same(
 int store_read_schedule(
 	struct store *store, struct finding *finding, bool *is_edited, struct error *err)
 {
-	char *path = store_finding_path(store, finding->id, "schedule.txt");
+	const char *const name[2] = {finding->id, "schedule.txt"};
+	char *text = NULL, *path = store_finding_path(store, name[0], name[1]);
+	const int fd = store_open_file(store, name[0], name[1]);
 	struct schedule_file schedule;
-	int status;
+	size_t size;
+	int status = 0;
 
 	*is_edited = false;
-	if (!path) /* the id was checked when the finding was loaded */
-		return error_set(err, ERROR_NOTFOUND, "%s is not the id of a finding", finding->id);
-	if (access(path, F_OK) != 0 && errno == ENOENT)
+	if (fd >= 0)
+		(void)close(fd); /* the file was opened for reading */
+	else if (errno == ENOENT)
 		status = error_set(err, ERROR_NOTFOUND,
 			"the schedule of %s is gone: there is no %s any more; restore the file, give "
 			"another one (raddle replay %s --schedule FILE), or find the failure again",
 			finding->id, path, finding->id);
-	else
-		status = schedule_text_read(path, &schedule, err);
+	if (!status)
+		status = store_read_file(store, name, FINDING_BYTES_MAX, &text, &size, err);
+	if (!status)
+		status = schedule_text_parse(text, size, path, &schedule, err);
+	free(text);
 	free(path);
 	if (status < 0)
 		return status;

@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/bug.h"
+#include "base/regular_file.h"
 
 #define CHUNK_BYTES 65536
 
@@ -62,14 +63,13 @@ static int store_seal_open_folder(bool may_make)
 /* Reads the key. Rejects a key file that other users can access, since they could forge seals. */
 static bool store_seal_read_key(int folder, struct seal_key *key)
 {
-	const int fd = openat(folder, "key", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat status;
+	const int fd = regular_file_open(folder, "key", false, &status);
 	bool is_read;
 
 	if (fd < 0)
 		return false;
-	is_read = !fstat(fd, &status) && S_ISREG(status.st_mode) && !(status.st_mode & 077) &&
-		  status.st_uid == geteuid() &&
+	is_read = !(status.st_mode & 077) && status.st_uid == geteuid() &&
 		  read(fd, key->bytes, sizeof key->bytes) == (ssize_t)sizeof key->bytes;
 	(void)close(fd); /* the file was opened for reading */
 	return is_read;

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/regular_file.h"
 #include "store/store_internal.h"
 
 #define STATE_NAME_BYTES 48
@@ -60,14 +61,10 @@ static int store_state_open_file(struct store *store, int64_t campaign, uint64_t
 	int fd;
 
 	store_state_name(campaign, false, name);
-	fd = openat(store->folder_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd >= 0 && !fstat(fd, &status) && S_ISREG(status.st_mode)) {
-		*size = (uint64_t)status.st_size;
-		return fd;
-	}
+	fd = regular_file_open(store->folder_fd, name, false, &status);
 	if (fd >= 0)
-		(void)close(fd); /* the file was opened for reading */
-	return -1;
+		*size = (uint64_t)status.st_size;
+	return fd;
 }
 
 bool store_state_exists(struct store *store, int64_t campaign)

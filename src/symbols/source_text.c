@@ -1,5 +1,6 @@
 /* Statements of the source. One that is newer than the program is ignored. */
 #include <ctype.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 
 #include "base/array.h"
 #include "base/bug.h"
-#include "base/source_file.h"
+#include "base/regular_file.h"
 #include "base/strbuf.h"
 #include "symbols/symbols_internal.h"
 
@@ -31,10 +32,11 @@ static FILE *source_text_open_source(const char *path, Dwfl_Module *module)
 {
 	const char *program = NULL;
 	struct stat source, linked;
-	const int fd = source_file_open(path, true, &source);
+	const int fd = regular_file_open(AT_FDCWD, path, true, &source);
 
 	(void)dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, &program, NULL);
-	if (fd >= 0 && program && !stat(program, &linked) && source.st_mtime <= linked.st_mtime)
+	if (fd >= 0 && (size_t)source.st_size <= SOURCE_BYTES_MAX && program &&
+		!stat(program, &linked) && source.st_mtime <= linked.st_mtime)
 		return fdopen(fd, "r");
 	if (fd >= 0)
 		(void)close(fd); /* opened for reading only */

@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/text_file.h"
 #include "model/layout.h"
 #include "model/thread_name.h"
-#include "trace/read_file_internal.h"
 
 #define ORDINAL_MAX (THREAD_ORDINAL_DRAINER - 1)
 #define WORDS_MAX 5 /* one more than the longest valid line has */
@@ -28,7 +29,6 @@ struct parser {
 	bool has_steps, has_layout;
 	uint64_t declared_steps;
 	struct schedule_file file;
-	uint32_t segment_capacity, thread_capacity;
 	uint16_t slots[SLOT_COUNT]; /* hash table by name: thread index + 1, 0: free */
 	struct error *err;
 };
@@ -65,13 +65,6 @@ static int schedule_text_parser_refuse(struct parser *parser, const char *cause,
 	return error_set(parser->err, ERROR_FORMAT,
 		"%s:%u: %s: \"%s\"; correct the line or record the schedule again", parser->path,
 		parser->line, cause, shown);
-}
-
-static int schedule_text_parser_no_memory(struct parser *parser)
-{
-	return error_set(parser->err, ERROR_NOMEM,
-		"%s:%u: out of memory; the schedule is too long for this machine", parser->path,
-		parser->line);
 }
 
 /* Refuses leading zeros, so that each number has one spelling. */
@@ -206,9 +199,7 @@ static int schedule_text_read_text(struct parser *parser, struct piece piece, ch
 
 	if (*out)
 		return schedule_text_parser_refuse(parser, "this line stands twice", parser->text);
-	text = to = malloc(piece.length + 1);
-	if (!text)
-		return schedule_text_parser_no_memory(parser);
+	text = to = array_new(piece.length + 1, 1);
 	for (size_t i = 0; i < piece.length; i++) {
 		unsigned value = (unsigned char)piece.start[i];
 
@@ -258,43 +249,16 @@ static int schedule_text_find_thread(struct parser *parser, struct piece path, u
 	if (file->thread_count == THREAD_CAPACITY)
 		return schedule_text_parser_refuse(
 			parser, "more threads than a run may have", path);
-	if (file->thread_count == parser->thread_capacity) {
-		uint32_t capacity = parser->thread_capacity ? 2 * parser->thread_capacity : 16;
-		struct schedule_thread *grown =
-			realloc(file->threads, capacity * sizeof *file->threads);
-
-		if (!grown)
-			return schedule_text_parser_no_memory(parser);
-		file->threads = grown;
-		parser->thread_capacity = capacity;
-	}
-	thread = &file->threads[file->thread_count];
-	thread->name = name;
-	thread->path = strndup(path.start, path.length);
-	if (!thread->path)
-		return schedule_text_parser_no_memory(parser);
-	*index = (uint16_t)file->thread_count++;
+	*index = (uint16_t)file->thread_count;
+	ARRAY_APPEND(file->threads, file->thread_count,
+		(struct schedule_thread){name, string_copy_part(path.start, path.length)});
 	parser->slots[slot] = (uint16_t)file->thread_count;
 	return 0;
 }
 
 static int schedule_text_add_segment(struct parser *parser, struct schedule_segment segment)
 {
-	struct schedule_file *file = &parser->file;
-
-	if (file->segment_count == parser->segment_capacity) {
-		uint32_t capacity = parser->segment_capacity ? 2 * parser->segment_capacity : 64;
-		struct schedule_segment *grown =
-			capacity > parser->segment_capacity
-				? realloc(file->segments, capacity * sizeof *file->segments)
-				: NULL;
-
-		if (!grown)
-			return schedule_text_parser_no_memory(parser);
-		file->segments = grown;
-		parser->segment_capacity = capacity;
-	}
-	file->segments[file->segment_count++] = segment;
+	ARRAY_APPEND(parser->file.segments, parser->file.segment_count, segment);
 	return 0;
 }
 
@@ -403,11 +367,9 @@ static int schedule_text_read_line(struct parser *parser)
 int schedule_text_parse(const char *bytes, size_t size, const char *path, struct schedule_file *out,
 	struct error *err)
 {
-	struct parser *parser = calloc(1, sizeof *parser);
+	struct parser *parser = array_new(1, sizeof *parser);
 	int status;
 
-	if (!parser)
-		return error_set(err, ERROR_NOMEM, "%s: out of memory; close something", path);
 	parser->path = path;
 	parser->at = bytes;
 	parser->end = bytes + size;
@@ -431,14 +393,12 @@ int schedule_text_parse(const char *bytes, size_t size, const char *path, struct
 
 int schedule_text_read(const char *path, struct schedule_file *out, struct error *err)
 {
-	char *bytes;
-	size_t size;
-	int status = read_whole_file(path, &bytes, &size, err);
+	struct strbuf text = STRBUF_EMPTY;
+	int status = text_file_read(fopen(path, "re"), "the schedule", path, &text, err);
 
-	if (status)
-		return status;
-	status = schedule_text_parse(bytes, size, path, out, err);
-	free(bytes);
+	if (!status)
+		status = schedule_text_parse(text.text, text.length, path, out, err);
+	strbuf_release(&text);
 	return status;
 }
 

@@ -123,6 +123,31 @@ static void test_store__reads_only_regular_files_of_findings(void **state)
 	store_close(store);
 }
 
+/* Otherwise opening a FIFO would wait for its writer, and a link could name a private file. */
+static void test_store__reads_only_regular_files_as_schedules(void **state)
+{
+	static const char *const attacks[] = {"ln -s /etc/passwd", "mkfifo", "mkdir"};
+	struct finding finding;
+	struct store *store;
+	struct error err;
+	bool is_edited;
+
+	(void)state;
+	make_store(1);
+	store = open_store(STORE_READ);
+	assert_int_equal(store_load_finding(store, "F1", &finding, &err), 0);
+	for (size_t i = 0; i < sizeof attacks / sizeof *attacks; i++) {
+		run_or_fail("cd %s/.raddle/findings/F1 && rm -rf schedule.txt && %s schedule.txt",
+			folder, attacks[i]);
+		assert_int_equal(
+			store_read_schedule(store, &finding, &is_edited, &err), ERROR_STORE);
+	}
+	run_or_fail("rm -r %s/.raddle/findings/F1/schedule.txt", folder);
+	assert_int_equal(store_read_schedule(store, &finding, &is_edited, &err), ERROR_NOTFOUND);
+	finding_release(&finding);
+	store_close(store);
+}
+
 static void test_store__refuses_the_file_of_another_finding(void **state)
 {
 	struct finding finding;
@@ -447,6 +472,7 @@ int main(void)
 		WITH_FOLDER(test_store__refuses_links_in_place_of_its_folders),
 		WITH_FOLDER(test_store__removes_no_orphan_when_it_is_only_read),
 		WITH_FOLDER(test_store__reads_only_regular_files_of_findings),
+		WITH_FOLDER(test_store__reads_only_regular_files_as_schedules),
 		WITH_FOLDER(test_store__refuses_the_file_of_another_finding),
 		WITH_FOLDER(test_store__writes_no_state_through_a_link),
 		WITH_FOLDER(test_store__knows_the_findings_of_its_user),

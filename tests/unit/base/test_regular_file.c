@@ -1,10 +1,11 @@
-#include "base/source_file.h"
+#include "base/regular_file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -41,7 +42,7 @@ static void make_file(const char *name, off_t bytes)
 static void assert_opens(const char *path, bool follows_links)
 {
 	struct stat status;
-	const int fd = source_file_open(path, follows_links, &status);
+	const int fd = regular_file_open(AT_FDCWD, path, follows_links, &status);
 
 	assert_true(fd >= 0);
 	assert_true(S_ISREG(status.st_mode));
@@ -52,10 +53,10 @@ static void assert_refused(const char *path, bool follows_links)
 {
 	struct stat status;
 
-	assert_int_equal(source_file_open(path, follows_links, &status), -1);
+	assert_int_equal(regular_file_open(AT_FDCWD, path, follows_links, &status), -1);
 }
 
-static void test_source_file__opens_regular_files(void **state)
+static void test_regular_file__opens_regular_files(void **state)
 {
 	(void)state;
 	make_file("source.c", 100);
@@ -66,13 +67,11 @@ static void test_source_file__opens_regular_files(void **state)
 }
 
 /* A FIFO without a writer would make open() wait. */
-static void test_source_file__refuses_all_others(void **state)
+static void test_regular_file__refuses_all_others(void **state)
 {
 	(void)state;
-	make_file("large.c", (off_t)3 << 30);
 	assert_int_equal(mkfifo("fifo.c", 0600), 0);
 	for (int follows_links = 0; follows_links < 2; follows_links++) {
-		assert_refused("large.c", follows_links);
 		assert_refused("fifo.c", follows_links);
 		assert_refused("/dev/zero", follows_links);
 		assert_refused(".", follows_links);
@@ -80,11 +79,33 @@ static void test_source_file__refuses_all_others(void **state)
 	}
 }
 
+static void test_regular_file__reads_whole_files_up_to_a_limit(void **state)
+{
+	struct stat status;
+	size_t size;
+	char *text;
+
+	(void)state;
+	make_file("read.c", 100);
+	text = regular_file_read(regular_file_open(AT_FDCWD, "read.c", false, &status), 100, &size);
+	assert_non_null(text);
+	assert_int_equal(size, 100);
+	assert_int_equal(text[100], '\0');
+	free(text);
+	assert_null(regular_file_read(
+		regular_file_open(AT_FDCWD, "read.c", false, &status), 99, &size));
+	assert_int_equal(errno, EFBIG);
+	assert_null(regular_file_read(
+		regular_file_open(AT_FDCWD, "missing.c", false, &status), 99, &size));
+	assert_int_equal(errno, ENOENT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_source_file__opens_regular_files),
-		cmocka_unit_test(test_source_file__refuses_all_others),
+		cmocka_unit_test(test_regular_file__opens_regular_files),
+		cmocka_unit_test(test_regular_file__refuses_all_others),
+		cmocka_unit_test(test_regular_file__reads_whole_files_up_to_a_limit),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
