@@ -18,6 +18,9 @@
 /* Batches grow while they are short, so that the time budget is kept. */
 #define ORDERS_BATCH_MOST 256u
 #define ORDERS_BATCH_NS UINT64_C(10000000)
+/* A descent may wait for the kernel for ever. Without a time budget it may last this long, so that
+ * the estimate does not depend on the machine. */
+#define ORDERS_DESCENT_NS UINT64_C(10000000000)
 
 /* Without memory accesses, the search of the portfolio proves nothing. */
 static bool orders_has_search(const struct campaign *campaign)
@@ -72,7 +75,9 @@ static int orders_open(struct campaign *campaign, struct probe *probe, struct me
 		.settings = &campaign->program.settings,
 		.memory = memory,
 		.restart = campaign->restart,
-		.is_interrupted = campaign->options->is_interrupted};
+		.is_interrupted = campaign->options->is_interrupted,
+		.run_limit_ns = campaign->options->time_ns ? orders_reserved_ns(campaign)
+							   : ORDERS_DESCENT_NS};
 	int result;
 
 	memory_view_take(memory, contract_memory(campaign->workers[0].worker.contract));
@@ -114,7 +119,8 @@ static void orders_descend(
 	while (probe->run_count < most && (begun_ns = platform_monotonic_ns()) < until_ns) {
 		if (plan.batch > most - probe->run_count)
 			plan.batch = most - probe->run_count;
-		if (probe_run(probe, &plan, &err) < 0 || *options->is_interrupted)
+		if (probe_run(probe, &plan, &err) < 0 || probe->report == REPORT_DIED ||
+			*options->is_interrupted)
 			return;
 		campaign->result->orders.has_failure |= probe->is_failure;
 		strategy_estimate.search.verdict(contract_strategy(probe->worker.contract), out);
