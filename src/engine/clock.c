@@ -28,6 +28,8 @@
 #define CLOCK_POLL_STEPS 16
 /* Computing time that a thread at a spin point is assumed to have used. */
 #define CLOCK_SPIN_NS 20000000
+/* Ends of waits for time, in sequence, while a cycle of waits exists. */
+#define CLOCK_CYCLE_IDLES_MOST 64
 
 static uint64_t clock_step_ns(void)
 {
@@ -223,6 +225,16 @@ void engine_clock_restart(void)
 	clock_set_due_step();
 }
 
+/* Time may end the run of a cycle of waits: the failure of a watchdog that expires names it. A thread
+ * that only sleeps again and again is no watchdog. */
+static void clock_check_cycle(void)
+{
+	if (!engine.run.outcome || !engine_has_cycle())
+		engine.cycle_idles = 0;
+	else if (++engine.cycle_idles == CLOCK_CYCLE_IDLES_MOST)
+		engine_stuck();
+}
+
 void engine_clock_idle(void)
 {
 	const struct engine_op *next = engine_next_wait();
@@ -230,6 +242,7 @@ void engine_clock_idle(void)
 
 	engine_clock_restart();
 	engine_note_idle(deadline);
+	clock_check_cycle();
 	if (engine.host.wait_outside && engine.host.wait_outside(deadline)) {
 		engine_changed_kind(OP_FD_READ);
 		engine_changed_kind(OP_FD_WRITE);

@@ -329,6 +329,8 @@ void engine_watch_uses(void);
 bool engine_has_spurious_wakeups(void);
 uint64_t engine_step(void);
 uint64_t engine_idle_period(void);
+/* Returns whether threads wait without a limit for each other's locks or ends. */
+bool engine_has_cycle(void);
 
 /* The scheduling point; see the protocol above. The caller keeps ownership of `op`. */
 enum engine_result engine_perform(struct engine_op *op);

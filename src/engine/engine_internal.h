@@ -93,6 +93,7 @@ struct engine {
 	uint64_t idle_periods;
 	uint64_t clock_ns; /* virtual time at clock_step */
 	struct engine_idle_state idle;
+	uint32_t cycle_idles; /* times in sequence that no thread was enabled and a cycle existed */
 	struct engine_loop loop;
 	bool has_progressed;	/* progress.c */
 	uint64_t outside_count; /* engine_note_outside() */

@@ -24,6 +24,14 @@ static struct thread_id evidence_lock_holder(
 	}
 }
 
+static struct thread_id evidence_holder(const struct engine_op *op, uint64_t *site)
+{
+	*site = 0;
+	return op->kind == OP_THREAD_JOIN
+		       ? ((const struct engine_thread *)op->address)->id
+		       : evidence_lock_holder(op_descriptions[op->kind].object, op->address, site);
+}
+
 static const struct cond *evidence_cond(enum op_kind kind, const void *address)
 {
 	return op_descriptions[kind].object == OBJECT_COND ? address : NULL;
@@ -52,11 +60,7 @@ static void evidence_collect_wait(struct outcome *outcome, const struct engine_t
 				     : 0;
 	edge->object_address = (uint64_t)(uintptr_t)op->address;
 	edge->site = op->site;
-	edge->holder_site = 0;
-	edge->holder = op->kind == OP_THREAD_JOIN
-			       ? ((const struct engine_thread *)op->address)->id
-			       : evidence_lock_holder(op_descriptions[op->kind].object, op->address,
-					 &edge->holder_site);
+	edge->holder = evidence_holder(op, &edge->holder_site);
 	if (cond)
 		edge->lost_signals = cond->lost_signals;
 }
@@ -89,6 +93,34 @@ void engine_collect_waits(struct outcome *outcome)
 			evidence_collect_wait(outcome, thread);
 	}
 	evidence_mark_cycles(outcome);
+}
+
+/* Returns the thread that `thread` waits for without a limit; NULL if there is none. */
+static const struct engine_thread *evidence_awaited_thread(const struct engine_thread *thread)
+{
+	const struct engine_op *op = engine_blocked_op(thread);
+	struct thread_id holder;
+	uint64_t site;
+
+	if (!op || op->deadline_ns != ENGINE_FOREVER || op->is_shared)
+		return NULL;
+	holder = evidence_holder(op, &site);
+	return holder.index < engine.thread_count ? &engine.threads[holder.index] : NULL;
+}
+
+bool engine_has_cycle(void)
+{
+	for (uint32_t i = 0; i < engine.thread_count; i++) {
+		const struct engine_thread *start = &engine.threads[i];
+		const struct engine_thread *thread = start;
+
+		for (uint32_t hops = 0; thread && hops < engine.thread_count; hops++) {
+			thread = evidence_awaited_thread(thread);
+			if (thread == start)
+				return true;
+		}
+	}
+	return false;
 }
 
 static const struct cond *evidence_awaited_cond(const struct wait_edge *edge)

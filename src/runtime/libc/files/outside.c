@@ -237,6 +237,9 @@ static bool outside_shared_is_ready(void)
 
 static bool outside_is_worth_it(uint64_t limit_ns, uint32_t child_count)
 {
+	/* No event ends a cycle. A forked child may still answer its parent, and is not judged. */
+	if (limit_ns == ENGINE_FOREVER && !runtime.is_forked_child && engine_has_cycle())
+		return false;
 	if (outside.has_external || outside.has_child)
 		return true;
 	/* A child that ends, or a signal from a child or the parent, may run a handler. */
