@@ -71,6 +71,22 @@ static uint64_t memory_words_frame_code(const struct trace_event *event)
 	return event->frame == 1 ? event->site : event->callers[event->frame - 2];
 }
 
+/* Returns the first event from the step on; event_count if there is none. */
+static uint64_t memory_words_event_from(const struct finding_source *source, uint64_t step)
+{
+	uint64_t low = 0, high = source->event_count;
+
+	while (low < high) {
+		const uint64_t middle = low + (high - low) / 2;
+
+		if (source->events[middle].step < step)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /*
  * Names an object in the frame of a call that has returned, from the first step at that address
  * whose thread had the frame; plain memory from the access itself. `class` and size exclude most
@@ -80,13 +96,16 @@ static bool memory_words_add_returned_local(const struct builder *builder, enum 
 	const struct symbols_access *access, struct strbuf *out)
 {
 	const struct finding_source *source = builder->source;
+	const bool is_access = class == OBJECT_MEMORY;
 
-	for (uint64_t i = 0; i < source->event_count; i++) {
+	for (uint64_t i = is_access ? memory_words_event_from(source, access->step) : 0;
+		i < source->event_count; i++) {
 		const struct trace_event *event = &source->events[i];
 
+		if (is_access && event->step != access->step)
+			break;
 		if (event->address != access->address || !event->frame ||
-			op_descriptions[event->kind].object != class ||
-			(class == OBJECT_MEMORY && event->step != access->step))
+			op_descriptions[event->kind].object != class)
 			continue;
 		return symbols_describe_local(builder->symbols,
 			&(struct symbols_frame_place){.code = memory_words_frame_code(event),
@@ -131,8 +150,9 @@ static bool memory_words_add_shared_local(const struct builder *builder, uint32_
 	const struct trace_event *next = NULL;
 	uint64_t tried_code = 0, tried_frame = 0;
 
-	for (uint64_t i = 0; i < source->event_count && !next; i++)
-		if (source->events[i].thread == owner && source->events[i].step >= access->step)
+	for (uint64_t i = memory_words_event_from(source, access->step);
+		i < source->event_count && !next; i++)
+		if (source->events[i].thread == owner)
 			next = &source->events[i];
 	for (uint64_t i = 0; i < source->event_count && next; i++) {
 		const struct trace_event *event = &source->events[i];
