@@ -28,6 +28,8 @@ struct seen_access {
 		uint64_t offset;
 		uint64_t block; /* number of the block */
 	} key;
+	uint32_t bytes;
+	struct seen_access *next; /* of the same block, in the order of the run */
 	UT_hash_handle hh;
 };
 
@@ -43,6 +45,8 @@ struct block_type {
 	/* a guess was wrong: only types from the site data count from now on */
 	bool is_contradicted;
 	bool is_guess;
+	/* Accesses from which the type is not learnt yet: few blocks of a long run are described. */
+	struct seen_access *noted, *noted_last;
 };
 
 struct block_index {
@@ -199,16 +203,15 @@ static void blocks_learn_from_scope(struct symbols *symbols, struct block_type *
 }
 
 static void blocks_learn_from_point(struct symbols *symbols, struct block_type *known,
-	const struct memory_block *block, const struct symbols_access *access,
-	const struct site *point)
+	const struct memory_block *block, const struct seen_access *seen, const struct site *point)
 {
-	const uint64_t offset = access->address - block->start;
 	Dwarf_Die type;
 
-	if (types_named(
-		    symbols, dwfl_addrmodule(symbols->dwfl, access->site), point->type, &type) &&
+	if (types_named(symbols, dwfl_addrmodule(symbols->dwfl, seen->key.site), point->type,
+		    &type) &&
 		blocks_could_be(block, &type) &&
-		types_is_field(&type, offset % types_size(&type), access->bytes, point->field))
+		types_is_field(
+			&type, seen->key.offset % types_size(&type), seen->bytes, point->field))
 		blocks_learn(known, &type, types_name(symbols, &type), false);
 }
 
@@ -256,48 +259,60 @@ static void blocks_ask_allocation(
 	blocks_look_into_shared(symbols, known);
 }
 
-/* Returns whether an equal access to this block was seen before, and marks it as seen. */
-static bool blocks_is_seen(struct block_index *index, const struct memory_block *block,
-	const struct symbols_access *access)
-{
-	struct seen_access key = {.key = {.site = access->site,
-					  .offset = access->address - block->start,
-					  .block = (uint64_t)(block - index->blocks)}};
-	struct seen_access *seen;
-
-	HASH_FIND(hh, index->seen, &key.key, sizeof key.key, seen);
-	if (seen)
-		return true;
-	seen = array_new(1, sizeof *seen);
-	seen->key = key.key;
-	HASH_ADD(hh, index->seen, key, sizeof seen->key, seen);
-	return false;
-}
-
 void symbols_note_access(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct symbols_access *access)
 {
 	struct block_index *index = blocks_index_of(symbols, memory);
 	const struct memory_block *block = blocks_at(symbols, memory, access);
-	const struct site *point = points_at(symbols, access->site);
-	struct type_search search = {.block = block, .bytes = access->bytes};
+	struct seen_access key = {.key.site = access->site, .bytes = access->bytes};
 	struct block_type *known;
+	struct seen_access *seen;
 
-	if (!block || blocks_is_seen(index, block, access))
+	if (!block)
 		return;
-	known = &index->types[block - index->blocks];
-	blocks_ask_allocation(symbols, known, block);
-	search.offset = access->address - block->start;
+	key.key.offset = access->address - block->start;
+	key.key.block = (uint64_t)(block - index->blocks);
+	HASH_FIND(hh, index->seen, &key.key, sizeof key.key, seen);
+	if (seen)
+		return;
+	seen = array_new(1, sizeof *seen);
+	*seen = key;
+	HASH_ADD(hh, index->seen, key, sizeof seen->key, seen);
+	known = &index->types[key.key.block];
+	*(known->noted ? &known->noted_last->next : &known->noted) = seen;
+	known->noted_last = seen;
+}
+
+static void blocks_learn_from_access(struct symbols *symbols, struct block_type *known,
+	const struct memory_block *block, const struct seen_access *seen)
+{
+	const uint64_t site = seen->key.site;
+	const struct site *point = points_at(symbols, site);
+	struct type_search search = {
+		.block = block, .offset = seen->key.offset, .bytes = seen->bytes};
+
 	if (point && point->type)
-		blocks_learn_from_point(symbols, known, block, access, point);
+		blocks_learn_from_point(symbols, known, block, seen, point);
 	else
-		blocks_learn_from_scope(
-			symbols, known, &search, point ? access->site : access->site - 1);
-	if (known->name && known->is_guess && access->bytes &&
-		!types_fits(&known->type, search.offset % known->size, access->bytes)) {
+		blocks_learn_from_scope(symbols, known, &search, point ? site : site - 1);
+	if (known->name && known->is_guess && seen->bytes &&
+		!types_fits(&known->type, search.offset % known->size, seen->bytes)) {
 		known->name = NULL;
 		known->is_contradicted = true;
 	}
+}
+
+/* The block's type as far as the noted accesses show it. */
+static struct block_type *blocks_type_of(struct symbols *symbols,
+	const struct symbols_memory *memory, const struct memory_block *block)
+{
+	struct block_type *known =
+		&blocks_index_of(symbols, memory)->types[block - memory->blocks];
+
+	blocks_ask_allocation(symbols, known, block);
+	for (; known->noted; known->noted = known->noted->next)
+		blocks_learn_from_access(symbols, known, block, known->noted);
+	return known;
 }
 
 static const char *blocks_block_word(const struct memory_block *block)
@@ -428,8 +443,7 @@ static void blocks_describe_typed(struct symbols *symbols, const struct symbols_
 bool blocks_type(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct memory_block *block, Dwarf_Die *type)
 {
-	const struct block_type *known =
-		&blocks_index_of(symbols, memory)->types[block - memory->blocks];
+	const struct block_type *known = blocks_type_of(symbols, memory, block);
 
 	if (known->name)
 		*type = known->type;
@@ -439,12 +453,11 @@ bool blocks_type(struct symbols *symbols, const struct symbols_memory *memory,
 void blocks_describe(struct symbols *symbols, const struct symbols_memory *memory,
 	const struct memory_block *block, const struct symbols_access *access, struct strbuf *out)
 {
-	struct block_index *index = blocks_index_of(symbols, memory);
-	struct block_type *known = &index->types[block - index->blocks];
 	const uint64_t offset = access->address - block->start;
+	struct block_type *known;
 
 	symbols_note_access(symbols, memory, access);
-	blocks_ask_allocation(symbols, known, block);
+	known = blocks_type_of(symbols, memory, block);
 	if (known->name) {
 		blocks_describe_typed(symbols, memory, block, access, known, out);
 		return;
