@@ -25,7 +25,7 @@
 #define REPLAY_LIMIT_NS UINT64_C(60000000000)
 
 /*
- * An investigation near the end of --time gets this constant plus this part of --time. This
+ * An investigation ends with --time, but it has at least this constant plus this part of --time. This
  * suffices to minimise in the default minute, and to replay and trace a slow run.
  */
 #define BEHIND_NS UINT64_C(4000000000)
@@ -172,6 +172,16 @@ static uint32_t failure_workers_here(const struct campaign *campaign)
 	return campaign->exclusive.is_active || !count ? 1 : count;
 }
 
+/* A failure found early enough is investigated within --time. */
+static uint64_t failure_deadline(const struct campaign *campaign)
+{
+	const uint64_t deadline_ns = campaign->times.deadline_ns, now_ns = platform_monotonic_ns();
+	const uint64_t least_ns = (now_ns < deadline_ns ? now_ns : deadline_ns) + BEHIND_NS +
+				  campaign->options->time_ns / BEHIND_PART;
+
+	return least_ns > deadline_ns ? least_ns : deadline_ns;
+}
+
 static void failure_describe_probe(const struct campaign *campaign,
 	const struct campaign_failure *caught, struct investigation *investigation)
 {
@@ -194,8 +204,7 @@ static void failure_describe_probe(const struct campaign *campaign,
 		.context = listener->context,
 	};
 	if (campaign->options->time_ns)
-		investigation->until_ns = campaign->times.deadline_ns + BEHIND_NS +
-					  campaign->options->time_ns / BEHIND_PART;
+		investigation->until_ns = failure_deadline(campaign);
 	investigation->probe.worker.output = OUTPUT_KEEP;
 	investigation->probe.worker.reads_ours = false; /* the run has consumed standard input */
 	/* The shorter limit is for minimising and tracing. The first replay of confirm() uses the

@@ -27,8 +27,9 @@ struct investigation {
 	bool without_minimising;
 	/* Deadline on the monotonic clock, 0: none, for starting optional parts. */
 	uint64_t until_ns;
-	uint64_t minimise_ns; /* limit for minimising; 0: only its own budget */
-	uint32_t workers;     /* probes that may minimise side by side; 0: one */
+	uint64_t minimise_ns;	    /* limit for minimising; 0: only its own budget */
+	uint64_t minimise_until_ns; /* deadline of minimising, set by it; 0: none */
+	uint32_t workers;	    /* probes that may minimise side by side; 0: one */
 	/* measure depth and radius; set where the strategy is priority-based */
 	bool measures_depth;
 	/* progress callback, or NULL */

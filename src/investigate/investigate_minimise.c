@@ -2,6 +2,7 @@
 #include "investigate/investigate_internal.h"
 #include "investigate/minimise/fewer_orders.h"
 #include "investigate/minimise/fewer_preemptions.h"
+#include "investigate/minimise/sampled_preemptions.h"
 #include "investigate/minimise/tries.h"
 #include "investigate/passing.h"
 
@@ -41,6 +42,29 @@ static void investigate_minimise_limit_budget(struct budget *budget, uint64_t li
 		budget->slow_time_ns = limit_ns;
 }
 
+/* The searches of one minimising share its time. */
+static void investigate_minimise_limit(
+	const struct investigation *investigation, struct budget *budget)
+{
+	const uint64_t until_ns = investigation->minimise_until_ns;
+	const uint64_t now_ns = platform_monotonic_ns();
+
+	if (until_ns)
+		investigate_minimise_limit_budget(
+			budget, now_ns < until_ns ? until_ns - now_ns : 1);
+	investigate_minimise_limit_budget(
+		budget, investigate_time_left(investigation, RUNS_BEHIND));
+}
+
+/* The search that follows has at most this time. */
+static void investigate_minimise_end_within(struct investigation *investigation, uint64_t limit_ns)
+{
+	const uint64_t until_ns = platform_monotonic_ns() + limit_ns;
+
+	if (!investigation->minimise_until_ns || until_ns < investigation->minimise_until_ns)
+		investigation->minimise_until_ns = until_ns;
+}
+
 /*
  * Few priority changes are a better start for minimising than many preemptions. Runs of hangs and
  * livelocks need the full limit.
@@ -58,34 +82,19 @@ static int investigate_minimise_measure_depth(
 		failure->outcome.kind == OUTCOME_HANG || failure->outcome.kind == OUTCOME_LIVELOCK)
 		return 0;
 	params.probe.worker.output = OUTPUT_DISCARD;
-	investigate_minimise_limit_budget(
-		&params.budget, investigate_time_left(investigation, RUNS_BEHIND));
+	investigate_minimise_limit(investigation, &params.budget);
 	return depth_measure(&investigation->depth, failure, &params, err);
-}
-
-/* The searches of one minimising, which began at `begun_ns`, share its time. */
-static void investigate_minimise_limit(
-	const struct investigation *investigation, uint64_t begun_ns, struct budget *budget)
-{
-	const uint64_t past_ns = platform_monotonic_ns() - begun_ns;
-
-	if (investigation->minimise_ns)
-		investigate_minimise_limit_budget(budget,
-			past_ns < investigation->minimise_ns ? investigation->minimise_ns - past_ns
-							     : 1);
-	investigate_minimise_limit_budget(
-		budget, investigate_time_left(investigation, RUNS_BEHIND));
 }
 
 /* A schedule with fewer preemptions is simpler, even if its run is longer, up to this factor. */
 #define LONGER_MOST 2
 
 /* Minimises again a failure that a search has replaced. */
-static int investigate_minimise_again(struct investigation *investigation, uint64_t begun_ns,
+static int investigate_minimise_again(struct investigation *investigation,
 	struct minimise_params *params, struct failure *failure, struct error *err)
 {
 	params->budget = MINIMISE_BUDGET;
-	investigate_minimise_limit(investigation, begun_ns, &params->budget);
+	investigate_minimise_limit(investigation, &params->budget);
 	return minimise(failure, params, &investigation->incomplete, err);
 }
 
@@ -93,7 +102,7 @@ static int investigate_minimise_again(struct investigation *investigation, uint6
  * A schedule with fewer preemptions replaces the minimised one and is minimised in turn. The search
  * near the failing schedule is short. The exhaustive one may prove that no fewer suffice.
  */
-static int investigate_minimise_with_fewer(struct investigation *investigation, uint64_t begun_ns,
+static int investigate_minimise_with_fewer(struct investigation *investigation,
 	struct minimise_params *params, uint64_t steps_most, struct failure *failure,
 	struct error *err)
 {
@@ -108,43 +117,21 @@ static int investigate_minimise_with_fewer(struct investigation *investigation, 
 				"fewer preemptions are not searched where a run takes this long";
 		return 0;
 	}
-	investigate_minimise_limit(investigation, begun_ns, &search.budget);
+	investigate_minimise_limit(investigation, &search.budget);
 	result = fewer_orders_search(&search, failure, err);
 	if (result == 0 && search.is_found)
-		result = investigate_minimise_again(investigation, begun_ns, params, failure, err);
+		result = investigate_minimise_again(investigation, params, failure, err);
 	if (result < 0)
 		return result;
 	search.budget = FEWER_PREEMPTIONS_BUDGET;
-	investigate_minimise_limit(investigation, begun_ns, &search.budget);
+	investigate_minimise_limit(investigation, &search.budget);
 	result = fewer_preemptions_search(&search, failure, err);
 	if (result == 0 && search.is_found)
-		result = investigate_minimise_again(investigation, begun_ns, params, failure, err);
+		result = investigate_minimise_again(investigation, params, failure, err);
 	else if (search.is_cut_off && !investigation->incomplete)
 		investigation->incomplete =
 			"the search for fewer preemptions reached its limit of runs or time";
 	return result;
-}
-
-/* From a schedule of that many segments on, the search of orders comes first: it replaces hundreds of
- * long runs. A slow program gets the slow limits of its budget. */
-#define SHORTENED_SEGMENTS 256
-#define SHORTEN_BUDGET                                                                             \
-	((struct budget){.runs = 1000,                                                             \
-		.time_ns = UINT64_C(2000000000),                                                   \
-		.slow_runs = 40,                                                                   \
-		.slow_time_ns = UINT64_C(20000000000)})
-
-static int investigate_minimise_shorten(struct investigation *investigation, uint64_t begun_ns,
-	const struct minimise_params *params, uint64_t steps_most, struct failure *failure,
-	struct error *err)
-{
-	struct fewer_preemptions search = {
-		.probe = params->probe, .budget = SHORTEN_BUDGET, .steps_most = steps_most};
-
-	if (failure->segment_count < SHORTENED_SEGMENTS || failure->is_truncated)
-		return 0;
-	investigate_minimise_limit(investigation, begun_ns, &search.budget);
-	return fewer_orders_search(&search, failure, err);
 }
 
 /* Minimises with up to `workers` probes side by side. */
@@ -157,17 +144,12 @@ static int investigate_minimise_with(struct investigation *investigation, uint32
 		.progress = investigation->minimising,
 		.context = investigation->context,
 	};
-	const uint64_t begun_ns = platform_monotonic_ns();
 	const uint64_t steps_most = LONGER_MOST * failure->step_count;
 	struct tries tries;
 	int result;
 
 	params.probe.worker.output = OUTPUT_DISCARD;
-	result = investigate_minimise_shorten(
-		investigation, begun_ns, &params, steps_most, failure, err);
-	if (result < 0)
-		return result;
-	investigate_minimise_limit(investigation, begun_ns, &params.budget);
+	investigate_minimise_limit(investigation, &params.budget);
 	tries_init(&tries, &params.probe, workers);
 	if (workers > 1)
 		params.ahead = &tries.ahead;
@@ -175,8 +157,44 @@ static int investigate_minimise_with(struct investigation *investigation, uint32
 	/* A schedule that is still long has the most preemptions to lose. */
 	if (result == 0 && !failure->is_truncated)
 		result = investigate_minimise_with_fewer(
-			investigation, begun_ns, &params, steps_most, failure, err);
+			investigation, &params, steps_most, failure, err);
 	tries_release(&tries);
+	return result;
+}
+
+/* From a schedule of that many segments on, a sampled one with few preemptions takes its place: there is
+ * too much to remove. A slow program gets the slow limits of the budget. */
+#define SAMPLED_SEGMENTS 256
+#define SAMPLE_BUDGET                                                                              \
+	((struct budget){.runs = 1000,                                                             \
+		.time_ns = UINT64_C(3000000000),                                                   \
+		.slow_runs = 60,                                                                   \
+		.slow_time_ns = UINT64_C(12000000000)})
+/* Such a schedule has little left to remove. */
+#define SAMPLED_NS UINT64_C(3000000000)
+
+/* Finds a simpler start for minimising, where there may be one. */
+static int investigate_minimise_start(struct investigation *investigation, uint32_t workers,
+	struct failure *failure, struct error *err)
+{
+	struct fewer_preemptions search = {.probe = investigation->probe,
+		.budget = SAMPLE_BUDGET,
+		.steps_most = LONGER_MOST * failure->step_count};
+	struct tries tries;
+	int result = 0;
+
+	search.probe.worker.output = OUTPUT_DISCARD;
+	if (failure->segment_count >= SAMPLED_SEGMENTS) {
+		investigate_minimise_limit(investigation, &search.budget);
+		tries_init(&tries, &search.probe, workers);
+		result = sampled_preemptions_search(
+			&search, workers > 1 ? &tries.ahead : NULL, failure, err);
+		tries_release(&tries);
+	}
+	if (search.is_found)
+		investigate_minimise_end_within(investigation, SAMPLED_NS);
+	else if (result == 0)
+		result = investigate_minimise_measure_depth(investigation, failure, err);
 	return result;
 }
 
@@ -191,7 +209,7 @@ int investigate_minimise_and_confirm(
 	struct investigation *investigation, struct failure *failure, struct error *err)
 {
 	struct confirmation confirmation;
-	struct failure found = {0}, begun = {0};
+	struct failure found = {0};
 	uint32_t workers = investigation->workers;
 	int result;
 
@@ -202,9 +220,11 @@ int investigate_minimise_and_confirm(
 		return 0;
 	}
 	failure_copy(&found, failure);
-	result = investigate_minimise_measure_depth(investigation, failure, err);
-	failure_copy(&begun, failure);
 	for (;; workers = 1) {
+		investigation->minimise_until_ns = 0;
+		if (investigation->minimise_ns)
+			investigate_minimise_end_within(investigation, investigation->minimise_ns);
+		result = investigate_minimise_start(investigation, workers, failure, err);
 		if (result == 0)
 			result = investigate_minimise_with(investigation, workers, failure, err);
 		/* a simpler schedule has fewer priority changes to start from */
@@ -219,9 +239,8 @@ int investigate_minimise_and_confirm(
 			break;
 		/* Concurrent processes may have disturbed each other: repeat with one probe. */
 		failure_release(failure);
-		failure_copy(failure, &begun);
+		failure_copy(failure, &found);
 	}
-	failure_release(&begun);
 	if (investigation->incomplete && !investigate_has_time_for(investigation, RUNS_BEHIND))
 		investigation->left_out |= 1u << PART_MINIMISING;
 	if (result == 0 && confirmation_is_repeatable(&confirmation)) {

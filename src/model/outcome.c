@@ -24,7 +24,7 @@ void outcome_set(struct outcome *outcome, enum outcome_kind kind, struct thread_
 	outcome->op = OP_NONE;
 	outcome->wait_count = 0;
 	outcome->waits_left_out = 0;
-	outcome->reserved = 0;
+	outcome->object_group = 0;
 	outcome->text[0] = '\0';
 }
 

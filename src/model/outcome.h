@@ -74,7 +74,9 @@ struct outcome {
 	uint8_t op;
 	uint32_t wait_count;	 /* number of valid entries in waits[] */
 	uint32_t waits_left_out; /* number of blocked threads beyond OUTCOME_WAITS_MAX */
-	uint32_t reserved;
+	/* Use after free, double free: the same number for all blocks that one call allocates. 0: not
+	 * known. */
+	object_name object_group;
 	struct wait_edge waits[OUTCOME_WAITS_MAX];
 	/* one line of explanation that numbers cannot express, such as the reason of a refusal */
 	char text[256];

@@ -2,6 +2,7 @@
 #include "strategies/replay.h"
 
 #include "strategies/replay_orders.h"
+#include "strategies/replay_preempt.h"
 #include "strategies/strategy.h"
 
 #define REPLAY_NOT_CREATED UINT16_MAX
@@ -116,6 +117,8 @@ static void replay_begin_run(void *state, uint64_t seed)
 	replay->step = 0;
 	if (replay->orders_offset)
 		replay_orders_begin_run(replay_orders(replay));
+	if (replay->preempt_offset)
+		replay_preempt_begin_run(replay_preempt(replay));
 	for (uint32_t i = 0; i < replay->names.count; i++)
 		replay->index_of[i] = REPLAY_NOT_CREATED;
 }
@@ -323,6 +326,8 @@ static struct thread_id replay_choose(void *state, const struct schedule_view *v
 		return replay_record(replay, view);
 	case REPLAY_ORDERS:
 		return replay_orders_choose(replay_orders(replay), view);
+	case REPLAY_PREEMPT:
+		return replay_preempt_choose(replay_preempt(replay), view);
 	default:
 		return replay_exact(replay, view);
 	}
@@ -372,6 +377,8 @@ static void replay_executed(void *state, const struct schedule_view *view, struc
 	replay_add_threads(replay, view);
 	if (replay->orders_offset)
 		replay_orders_executed(replay_orders(replay), view, thread.index);
+	if (replay->preempt_offset)
+		replay_preempt_executed(replay_preempt(replay), view, thread.index);
 	if (replay->mode == REPLAY_EXACT || replay->mode == REPLAY_LOOSE)
 		++*performed;
 	else if (view->pending[thread.index].flags & OP_ACQUIRE)

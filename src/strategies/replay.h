@@ -23,7 +23,8 @@
  * REPLAY_ORDERS enforces a list of orders (strategies/replay_orders.h), such as "the third operation
  * of thread B on object O waits for the second one of thread A". view_default() chooses where no order
  * applies. REPLAY_OBSERVE follows the segments like exact mode, and records each operation. The
- * command makes orders from this record.
+ * command makes orders from this record. REPLAY_PREEMPT makes a few preemptions by site
+ * (strategies/replay_preempt.h).
  */
 #pragma once
 
@@ -41,7 +42,8 @@ enum replay_mode {
 	REPLAY_PRIORITY,
 	REPLAY_RECORD,
 	REPLAY_ORDERS,
-	REPLAY_OBSERVE
+	REPLAY_OBSERVE,
+	REPLAY_PREEMPT
 };
 
 struct replay_directive {
@@ -71,6 +73,7 @@ struct replay_state {
 	uint64_t links_offset;
 	uint64_t segments_offset; /* loose and order mode use only the value segments */
 	uint64_t orders_offset;	  /* struct replay_orders; 0: none */
+	uint64_t preempt_offset;  /* struct replay_preempt; 0: none */
 	uint64_t bytes;		  /* size of the whole block */
 	bool has_names;		  /* segments refer to `names` instead of thread indices */
 	bool is_random_after;	  /* exact mode: see replay_state_set_random() */

@@ -153,7 +153,8 @@ static void replay_orders_note(struct replay_orders *orders, const struct pendin
 	if (orders->keeps_first && orders->op_count == orders->op_capacity)
 		return;
 	replay_orders_ops(orders)[orders->op_count++ % orders->op_capacity] =
-		(struct replay_op){.object = object,
+		(struct replay_op){.site = op->site,
+			.object = object,
 			.number = number,
 			.thread = (uint16_t)thread,
 			.is_read = op->flags & OP_READ};

@@ -33,6 +33,7 @@ struct replay_order {
 
 /* An operation of an observed run. */
 struct replay_op {
+	uint64_t site; /* same as in struct pending_op */
 	object_name object;
 	uint32_t number; /* from 1, among those of the thread on the object; 0: is_full */
 	uint16_t thread; /* index in the run */

@@ -207,8 +207,8 @@ static void blocks_learn_from_point(struct symbols *symbols, struct block_type *
 {
 	Dwarf_Die type;
 
-	if (types_named(symbols, dwfl_addrmodule(symbols->dwfl, seen->key.site), point->type,
-		    &type) &&
+	if (types_named(
+		    symbols, dwfl_addrmodule(symbols->dwfl, seen->key.site), point->type, &type) &&
 		blocks_could_be(block, &type) &&
 		types_is_field(
 			&type, seen->key.offset % types_size(&type), seen->bytes, point->field))
@@ -306,8 +306,7 @@ static void blocks_learn_from_access(struct symbols *symbols, struct block_type 
 static struct block_type *blocks_type_of(struct symbols *symbols,
 	const struct symbols_memory *memory, const struct memory_block *block)
 {
-	struct block_type *known =
-		&blocks_index_of(symbols, memory)->types[block - memory->blocks];
+	struct block_type *known = &blocks_index_of(symbols, memory)->types[block - memory->blocks];
 
 	blocks_ask_allocation(symbols, known, block);
 	for (; known->noted; known->noted = known->noted->next)

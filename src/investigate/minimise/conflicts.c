@@ -29,6 +29,18 @@ struct conflicts {
 	uint32_t order_count;
 };
 
+struct replay_op *conflicts_ops(struct replay_orders *observed, uint32_t *count)
+{
+	const uint32_t total = observed->op_count;
+	struct replay_op *ops;
+
+	*count = total < CONFLICTS_OPS_MOST ? total : CONFLICTS_OPS_MOST;
+	ops = array_new(*count, sizeof *ops);
+	for (uint32_t i = 0; i < *count; i++)
+		ops[i] = replay_orders_ops(observed)[(total - *count + i) % CONFLICTS_OPS_MOST];
+	return ops;
+}
+
 static uint32_t *conflicts_slot(struct conflicts *conflicts, object_name object)
 {
 	uint32_t slot = (uint32_t)hash_mix(object) % SLOTS;
@@ -192,24 +204,48 @@ static int conflicts_compare_last(const void *a, const void *b)
 	return one->last < other->last ? -1 : one->last > other->last;
 }
 
-struct replay_watch *conflicts_watch(const struct replay_op *ops, uint32_t op_count,
-	const thread_name *names, uint32_t thread_count, uint32_t *count)
+/* Notes the last operation, and the last write, of each thread on each object. */
+static void conflicts_note(
+	struct conflicts *conflicts, const struct replay_op *ops, uint32_t op_count)
 {
-	struct conflicts conflicts = {
-		.entries = array_new(op_count, sizeof *conflicts.entries),
-		.slots = array_new(SLOTS, sizeof *conflicts.slots),
+	*conflicts = (struct conflicts){
+		.entries = array_new(op_count, sizeof *conflicts->entries),
+		.slots = array_new(SLOTS, sizeof *conflicts->slots),
 	};
-	struct replay_watch *watched = array_new(op_count, sizeof *watched);
-	struct conflicts_entry *contended = array_new(op_count, sizeof *contended);
-
-	*count = 0;
-	for (uint32_t i = 0; i < op_count && ops[i].thread < thread_count; i++) {
-		struct conflicts_entry *entry = conflicts_entry_of(&conflicts, &ops[i]);
+	for (uint32_t i = 0; i < op_count; i++) {
+		struct conflicts_entry *entry = conflicts_entry_of(conflicts, &ops[i]);
 
 		entry->last = i + 1;
 		if (!ops[i].is_read)
 			entry->last_write = i + 1;
 	}
+}
+
+bool *conflicts_contended(const struct replay_op *ops, uint32_t op_count)
+{
+	bool *contended = array_new(op_count, sizeof *contended);
+	struct conflicts conflicts;
+
+	conflicts_note(&conflicts, ops, op_count);
+	for (uint32_t i = 0; i < op_count; i++)
+		contended[i] = conflicts_is_contended(&conflicts, ops[i].object);
+	free(conflicts.entries);
+	free(conflicts.slots);
+	return contended;
+}
+
+struct replay_watch *conflicts_watch(const struct replay_op *ops, uint32_t op_count,
+	const thread_name *names, uint32_t thread_count, uint32_t *count)
+{
+	struct replay_watch *watched = array_new(op_count, sizeof *watched);
+	struct conflicts_entry *contended = array_new(op_count, sizeof *contended);
+	struct conflicts conflicts;
+	uint32_t known = 0;
+
+	*count = 0;
+	while (known < op_count && ops[known].thread < thread_count)
+		known++; /* a wild write of the target may leave another thread */
+	conflicts_note(&conflicts, ops, known);
 	for (uint32_t i = 0; i < conflicts.entry_count; i++)
 		if (conflicts_is_contended(&conflicts, conflicts.entries[i].object))
 			contended[(*count)++] = conflicts.entries[i];

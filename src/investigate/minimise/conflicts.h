@@ -14,6 +14,13 @@
 /* At most this many operations are observed. */
 #define CONFLICTS_OPS_MOST (UINT32_C(1) << 16)
 
+/* Returns the operations that the run kept, in their order, for the caller to free. */
+struct replay_op *conflicts_ops(struct replay_orders *observed, uint32_t *count);
+
+/* Returns for each operation whether threads contend for its object: several access it, and one of
+ * them writes. The caller frees the result. */
+bool *conflicts_contended(const struct replay_op *ops, uint32_t op_count);
+
 /* Returns the threads and objects of operations that conflict, those of the latest ones last, for the
  * caller to free. Numbers of operations are not used. */
 struct replay_watch *conflicts_watch(const struct replay_op *ops, uint32_t op_count,

@@ -36,19 +36,6 @@ struct fewer_orders {
 	} * seen; /* sets of enforced orders, and of broken ones */
 };
 
-/* Returns the kept operations in their order, for the caller to free. */
-static struct replay_op *fewer_orders_ops(struct replay_orders *observed, uint32_t *count)
-{
-	const uint32_t total = observed->op_count;
-	struct replay_op *ops;
-
-	*count = total < CONFLICTS_OPS_MOST ? total : CONFLICTS_OPS_MOST;
-	ops = array_new(*count, sizeof *ops);
-	for (uint32_t i = 0; i < *count; i++)
-		ops[i] = replay_orders_ops(observed)[(total - *count + i) % CONFLICTS_OPS_MOST];
-	return ops;
-}
-
 /* Repeats the failing run, observing the watched threads and objects of the plan. Returns NULL if it
  * does not fail again, or on an error. */
 static struct replay_orders *fewer_orders_run_observed(
@@ -78,7 +65,7 @@ static int fewer_orders_observe(struct fewer_orders *orders, struct error *err)
 	observed = fewer_orders_run_observed(orders, &plan, &result, err);
 	if (observed && observed->is_full) {
 		/* The operations lack numbers, but show which objects matter. */
-		ops = fewer_orders_ops(observed, &count);
+		ops = conflicts_ops(observed, &count);
 		plan.watched = watched = conflicts_watch(ops, count, orders->found.names,
 			orders->found.thread_count, &plan.watched_count);
 		free(ops);
@@ -87,7 +74,7 @@ static int fewer_orders_observe(struct fewer_orders *orders, struct error *err)
 	}
 	if (!observed)
 		return result;
-	ops = fewer_orders_ops(observed, &count);
+	ops = conflicts_ops(observed, &count);
 	pending = observed->pending_count < count ? observed->pending_count : count;
 	orders->orders = conflicts_collect(ops, count, pending, orders->found.names,
 		orders->found.thread_count, &orders->order_count);

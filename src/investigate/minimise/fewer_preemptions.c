@@ -14,10 +14,14 @@ enum { OPTION_PREEMPTIONS, OPTION_RUNS };
 bool fewer_preemptions_accept(
 	struct fewer_preemptions *search, const struct probe *probe, struct failure *failure)
 {
+	return probe_shows(probe, failure) && fewer_preemptions_take(search, probe, failure);
+}
+
+bool fewer_preemptions_take(
+	struct fewer_preemptions *search, const struct probe *probe, struct failure *failure)
+{
 	struct failure run = {0};
 
-	if (!probe_shows(probe, failure))
-		return false;
 	failure_take(&run, probe->worker.contract);
 	if (run.is_truncated || failure_compare_cost(&run, failure) >= 0 ||
 		(run.step_count > search->steps_most &&

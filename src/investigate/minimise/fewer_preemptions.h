@@ -33,6 +33,10 @@ struct fewer_preemptions {
 bool fewer_preemptions_accept(
 	struct fewer_preemptions *search, const struct probe *probe, struct failure *failure);
 
+/* Does the same for a run that the caller found to show the failure. */
+bool fewer_preemptions_take(
+	struct fewer_preemptions *search, const struct probe *probe, struct failure *failure);
+
 /* Errors: runs cannot be made, or were interrupted. */
 int fewer_preemptions_search(
 	struct fewer_preemptions *search, struct failure *failure, struct error *err);

@@ -15,8 +15,16 @@ static uint64_t tries_digest_of(const struct probe_plan *plan)
 
 	digest = hash_pair(
 		digest, hash_bytes(plan->segments, plan->segment_count * sizeof *plan->segments));
-	return hash_pair(digest,
+	digest = hash_pair(digest,
 		hash_bytes(plan->directives, plan->directive_count * sizeof *plan->directives));
+	for (uint32_t i = 0; i < plan->preemption_count; i++) {
+		const struct replay_preemption *item = &plan->preemptions[i];
+
+		digest = hash_pair(digest, hash_pair(item->site, item->number));
+		digest = hash_pair(digest, hash_pair(item->turn, item->op_count));
+		digest = hash_pair(digest, item->step_count);
+	}
+	return digest;
 }
 
 /* Programs that bind a name, such as a port, conflict with each other. */

@@ -34,7 +34,7 @@ int probe_open(struct probe *probe, const struct probe_params *params, struct er
 		.strategy_bytes = probe_strategy_bytes(),
 		.trace_events = params->trace_events,
 		.record_bytes = params->worker.sizes.record_bytes,
-		.detector_bytes = params->has_patterns
+		.detector_bytes = params->has_patterns || params->watches_races
 					  ? detectors_bytes()
 					  : races_state_bytes(&params->settings->races),
 	};
@@ -53,6 +53,8 @@ int probe_open(struct probe *probe, const struct probe_params *params, struct er
 	plan = &probe->worker.contract->plan;
 	settings_to_plan(params->settings, plan);
 	races_apply(&params->settings->races, probe->worker.contract);
+	if (params->watches_races)
+		races_watch(probe->worker.contract);
 	plan->has_contexts = params->has_contexts;
 	if (params->has_patterns) {
 		plan->detectors |= 1u << DETECTOR_patterns;
@@ -95,7 +97,8 @@ void probe_fill(struct probe *probe, const struct probe_plan *plan)
 		replay_state_bytes(plan->segment_count, plan->directive_count) +
 			(has_orders ? sizeof(uint64_t) + replay_orders_bytes(plan->order_count,
 								 plan->op_capacity)
-				    : 0));
+				    : 0) +
+			(plan->mode == REPLAY_PREEMPT ? replay_preempt_bytes() : 0));
 	/* The state is filled here, so the worker must not initialise it. */
 	worker->is_strategy_fresh = false;
 	state = contract_strategy(worker->contract);
@@ -109,6 +112,9 @@ void probe_fill(struct probe *probe, const struct probe_plan *plan)
 		replay_state_set_few_values(state);
 	state->skips_disabled = plan->skips_disabled;
 	state->lacks_accesses = plan->lacks_accesses;
+	if (plan->mode == REPLAY_PREEMPT)
+		replay_state_set_preemptions(state, plan->preemptions, plan->preemption_count,
+			plan->sites, plan->site_count);
 	if (has_orders) {
 		replay_state_set_orders(state, plan->orders, plan->order_count, plan->op_capacity);
 		replay_orders(state)->keeps_first = plan->observes_beginning;

@@ -16,6 +16,7 @@
 #include "worker/worker.h"
 #include "strategies/replay.h"
 #include "strategies/replay_orders.h"
+#include "strategies/replay_preempt.h"
 #include "strategies/strategy.h"
 
 struct probe {
@@ -56,6 +57,11 @@ struct probe_plan {
 	 * more than there is room for, the last ones count. */
 	const struct replay_watch *watched;
 	uint32_t watched_count;
+	/* mode REPLAY_PREEMPT, with the value choices of the segments */
+	const struct replay_preemption *preemptions;
+	uint32_t preemption_count;
+	const uint64_t *sites; /* whose operations are counted */
+	uint32_t site_count;
 	uint64_t step_limit;  /* a longer run ends there; 0: the limit of the settings */
 	bool is_random_after; /* random choices after the last segment, with the run's seed */
 	/* the schedule was composed, not recorded: replay_state_set_few_values() */
@@ -84,6 +90,7 @@ struct probe_params {
 	bool has_patterns; /* runs record access patterns (detectors/patterns.h) */
 	uint32_t pattern_window; /* 0: the default window */
 	bool has_orders;	 /* patterns include operations on synchronisation objects */
+	bool watches_races;	 /* races end no run, and races_seen_list() has them */
 	bool learns_memory; /* `memory` is NULL; runs learn which memory is shared, and use it */
 	uint64_t hang_ns;   /* 0: the limit of the settings */
 	/* A longer run is killed and does not count as a failure; 0: no limit. */

@@ -110,6 +110,8 @@ static void run_end_alone(const struct outcome *outcome)
 /* Blocks of one allocating call form one group: runs of one bug differ in the block. */
 static void run_end_group_objects(struct outcome *outcome)
 {
+	if (outcome->kind == OUTCOME_USE_AFTER_FREE || outcome->kind == OUTCOME_DOUBLE_FREE)
+		outcome->object_group = memory_block_class(outcome->address);
 	for (uint32_t i = 0; i < outcome->wait_count; i++) {
 		struct wait_edge *edge = &outcome->waits[i];
 

@@ -1,0 +1,312 @@
+#include "investigate/minimise/sampled_preemptions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/rng.h"
+#include "exchange/contract_block.h"
+#include "investigate/minimise/conflicts.h"
+#include "plan/races.h"
+#include "platform/platform.h"
+
+/* Operations of other threads before a preempted thread continues: both of a read and a write, or of
+ * a lock and an unlock, twice. */
+#define OPS_MOST 4u
+/* Binary logarithms of the steps after which the thread continues anyway. */
+#define STEPS_LEAST 8u
+#define STEPS_MOST 20u
+/* Of two runs with the most preemptions, and of the two runs that follow. */
+#define FEW 4u
+#define SITES_MOST (KEY_TABLE_CAPACITY / 2)
+
+/* Items of a failing plan, of which parts are left out in turn. */
+struct sample_reduction {
+	struct replay_preemption items[REPLAY_PREEMPTIONS_MOST];
+	uint32_t count; /* 0: no plan has failed */
+	uint32_t start, part;
+};
+
+struct sampled_preemptions {
+	struct fewer_preemptions *search;
+	struct failure *best;
+	struct probe probe;
+	/* Sites of conflicting operations, those of the latest ones first; the racing ones of these. */
+	uint64_t *sites, *racing;
+	uint32_t site_count, racing_count;
+	struct key_table known;		      /* the same sites */
+	uint64_t numbers[KEY_TABLE_CAPACITY]; /* operations at each in a run without preemptions */
+	uint64_t run;			      /* number of the current candidate */
+	struct replay_preemption items[REPLAY_PREEMPTIONS_MOST]; /* of the last plan */
+	struct sample_reduction reduction;
+};
+
+static bool sampled_preemptions_is_racing(
+	const struct race_seen *seen, uint32_t seen_count, uint64_t site)
+{
+	for (uint32_t i = 0; i < seen_count; i++)
+		if (seen[i].pair.site == site || seen[i].pair.other == site)
+			return true;
+	return false;
+}
+
+static void sampled_preemptions_learn_sites(
+	struct sampled_preemptions *samples, struct contract *contract)
+{
+	const struct race_seen *seen = NULL;
+	const uint32_t seen_count = races_seen_list(contract, &seen);
+	uint32_t count;
+	struct replay_op *ops = conflicts_ops(replay_orders(contract_strategy(contract)), &count);
+	bool *contended = conflicts_contended(ops, count);
+
+	for (uint32_t i = count; i-- > 0 && samples->site_count < SITES_MOST;) {
+		if (!contended[i] || !ops[i].site ||
+			key_table_find(&samples->known, ops[i].site) != KEY_TABLE_NONE)
+			continue;
+		(void)key_table_add(&samples->known, ops[i].site); /* has room for SITES_MOST */
+		ARRAY_APPEND(samples->sites, samples->site_count, ops[i].site);
+		if (sampled_preemptions_is_racing(seen, seen_count, ops[i].site))
+			ARRAY_APPEND(samples->racing, samples->racing_count, ops[i].site);
+	}
+	free(contended);
+	free(ops);
+}
+
+/* Repeats the failing run. Afterwards there are no sites if it does not fail again. */
+static int sampled_preemptions_observe(struct sampled_preemptions *samples, struct error *err)
+{
+	struct probe_params params = samples->search->probe;
+	struct probe_plan plan = probe_plan_exact(samples->best);
+	const struct settings *settings = params.settings;
+	struct probe probe;
+	int result;
+
+	plan.mode = REPLAY_OBSERVE;
+	plan.op_capacity = CONFLICTS_OPS_MOST;
+	params.watches_races = settings->memory_model == MEMORY_MODEL_SC &&
+			       !settings->races.are_failures && !settings->races.weak;
+	result = probe_open(&probe, &params, err);
+	if (result < 0)
+		return result;
+	result = probe_run(&probe, &plan, err);
+	if (result == 0 && !probe.has_diverged && probe_shows(&probe, samples->best))
+		sampled_preemptions_learn_sites(samples, probe.worker.contract);
+	probe_close(&probe);
+	return result;
+}
+
+/* Draws a number below `count`, each power of two equally likely. */
+static uint32_t sampled_preemptions_draw_small(struct rng *rng, uint32_t count)
+{
+	uint32_t powers = 1, most;
+
+	while (powers < 31 && (UINT32_C(1) << powers) < count)
+		powers++;
+	most = UINT32_C(1) << (1 + rng_below(rng, powers));
+	return rng_below(rng, most < count ? most : count);
+}
+
+static struct replay_preemption sampled_preemptions_draw(
+	const struct sampled_preemptions *samples, bool is_racing, struct rng *rng)
+{
+	const uint64_t *sites = is_racing ? samples->racing : samples->sites;
+	const uint32_t count = is_racing ? samples->racing_count : samples->site_count;
+	struct replay_preemption item = {.site = sites[sampled_preemptions_draw_small(rng, count)]};
+	const uint64_t number = samples->numbers[key_table_find(&samples->known, item.site)];
+
+	item.number = 1 + rng_below64(rng, number ? number : 1);
+	item.turn = rng_below(rng, UINT32_C(1) << 16);
+	item.op_count = 1 + rng_below(rng, OPS_MOST);
+	item.step_count = UINT32_C(1) << (STEPS_LEAST + rng_below(rng, STEPS_MOST - STEPS_LEAST));
+	return item;
+}
+
+/* A candidate depends on its number only. */
+static uint32_t sampled_preemptions_draw_all(struct sampled_preemptions *samples, uint64_t number)
+{
+	const bool is_racing = samples->racing_count && number % 2 == 0;
+	const uint32_t count = number % 4 < 2 ? REPLAY_PREEMPTIONS_MOST : FEW;
+	struct rng rng;
+
+	rng_seed(&rng, number);
+	for (uint32_t i = 0; i < count; i++)
+		samples->items[i] = sampled_preemptions_draw(samples, is_racing, &rng);
+	return count;
+}
+
+/* A reduction leaves out a part of the failing items; after a rejected part comes the next one, and
+ * after the last one the first of half that size. Returns the number of items, UINT32_MAX: no part is
+ * left. */
+static uint32_t sampled_preemptions_leave_out(struct sampled_preemptions *samples, uint32_t ahead)
+{
+	struct sample_reduction at = samples->reduction;
+	const size_t bytes = sizeof *at.items;
+
+	for (;; at.start += at.part) {
+		if (at.start + at.part > at.count) {
+			at.part /= 2;
+			at.start = 0;
+		}
+		if (!at.part)
+			return UINT32_MAX;
+		if (!ahead--)
+			break;
+	}
+	memcpy(samples->items, at.items, at.start * bytes);
+	memcpy(samples->items + at.start, at.items + at.start + at.part,
+		(at.count - at.start - at.part) * bytes);
+	return at.count - at.part;
+}
+
+static bool sampled_preemptions_plan(void *context, uint32_t ahead, struct probe_plan *plan)
+{
+	struct sampled_preemptions *samples = context;
+	const uint32_t count =
+		samples->reduction.count
+			? sampled_preemptions_leave_out(samples, ahead)
+			: sampled_preemptions_draw_all(samples, samples->run + ahead);
+
+	*plan = (struct probe_plan){
+		.mode = REPLAY_PREEMPT,
+		.preemptions = samples->items,
+		.preemption_count = count,
+		.step_limit = failure_step_limit(samples->best, samples->search->steps_most),
+	};
+	return count != UINT32_MAX;
+}
+
+/* Does the run show the failure, or use a freed block of the same kind? Which access meets the freed
+ * block first is chance in a schedule that has little in common with the failing one. */
+static bool sampled_preemptions_shows(
+	const struct sampled_preemptions *samples, const struct probe *probe)
+{
+	const struct outcome *run = &probe->worker.contract->outcome;
+	const struct outcome *wanted = &samples->best->outcome;
+
+	return probe_shows(probe, samples->best) ||
+	       (probe->is_failure && run->kind == wanted->kind && run->object_group &&
+		       run->object_group == wanted->object_group);
+}
+
+/* Counts the operations at the sites in a run without preemptions, which may fail itself. */
+static int sampled_preemptions_count(struct sampled_preemptions *samples, struct error *err)
+{
+	const struct probe_plan plan = {
+		.mode = REPLAY_PREEMPT,
+		.sites = samples->sites,
+		.site_count = samples->site_count,
+	};
+	const struct replay_preempt *counted;
+	uint64_t steps;
+	int result = probe_run(&samples->probe, &plan, err);
+
+	if (result < 0)
+		return result;
+	counted = replay_preempt(contract_strategy(samples->probe.worker.contract));
+	for (uint32_t i = 0; i < samples->site_count; i++)
+		samples->numbers[i] = counted->performed[i];
+	/* Few preemptions are worth a longer run. */
+	steps = samples->probe.worker.contract->outcome.step;
+	if (samples->search->steps_most < steps + steps / 4)
+		samples->search->steps_most = steps + steps / 4;
+	if (sampled_preemptions_shows(samples, &samples->probe))
+		(void)fewer_preemptions_take(samples->search, &samples->probe, samples->best);
+	return 0;
+}
+
+/* *has_shown: the run becomes the best one. Returns 0 without a run if there is no candidate. */
+static int sampled_preemptions_try(struct sampled_preemptions *samples,
+	const struct minimise_ahead *ahead, bool *has_shown, struct error *err)
+{
+	const struct minimise_sequence sequence = {
+		.number = samples->run, .context = samples, .plan = sampled_preemptions_plan};
+	struct probe *made = &samples->probe;
+	struct probe_plan plan;
+	int result;
+
+	*has_shown = false;
+	if (!sampled_preemptions_plan(samples, 0, &plan))
+		return 0;
+	result = ahead ? ahead->run(ahead->context, &samples->probe, &sequence, &made, err)
+		       : probe_run(made, &plan, err);
+	if (result == 0 && sampled_preemptions_shows(samples, made)) {
+		*has_shown = fewer_preemptions_take(samples->search, made, samples->best) ||
+			     samples->reduction.count; /* items without effect */
+	}
+	if (*has_shown && ahead)
+		ahead->turn(ahead->context);
+	samples->run++;
+	return result;
+}
+
+/* Removes items from the plan that failed last as long as the failure shows, half of them first. */
+static int sampled_preemptions_reduce(struct sampled_preemptions *samples,
+	const struct minimise_ahead *ahead, uint64_t begun_ns, struct error *err)
+{
+	const uint64_t first = samples->run;
+	struct sample_reduction *at = &samples->reduction;
+	int result = 0;
+
+	at->count = sampled_preemptions_draw_all(samples, samples->run - 1);
+	memcpy(at->items, samples->items, sizeof at->items);
+	for (at->part = at->count / 2; at->part && result == 0; at->part /= 2) {
+		at->start = 0;
+		while (at->start + at->part <= at->count && result == 0 &&
+			budget_allows(&samples->search->budget, samples->run - first, begun_ns)) {
+			bool has_shown;
+
+			result = sampled_preemptions_try(samples, ahead, &has_shown, err);
+			if (has_shown) {
+				at->count -= at->part;
+				memmove(at->items + at->start, at->items + at->start + at->part,
+					(at->count - at->start) * sizeof *at->items);
+			} else {
+				at->start += at->part;
+			}
+		}
+	}
+	return result;
+}
+
+static int sampled_preemptions_make_runs(
+	struct sampled_preemptions *samples, const struct minimise_ahead *ahead, struct error *err)
+{
+	const uint64_t begun_ns = platform_monotonic_ns();
+	bool has_shown = false;
+	int result = sampled_preemptions_count(samples, err);
+
+	if (result < 0 || samples->search->is_found)
+		return result;
+	while (result == 0 && !has_shown &&
+		budget_allows(&samples->search->budget, samples->run, begun_ns))
+		result = sampled_preemptions_try(samples, ahead, &has_shown, err);
+	if (has_shown)
+		result = sampled_preemptions_reduce(samples, ahead, begun_ns, err);
+	return result;
+}
+
+int sampled_preemptions_search(struct fewer_preemptions *search, const struct minimise_ahead *ahead,
+	struct failure *failure, struct error *err)
+{
+	struct sampled_preemptions *samples;
+	int result;
+
+	search->is_found = false;
+	if (!failure->preemptions || failure->is_truncated)
+		return 0;
+	samples = array_new(1, sizeof *samples);
+	samples->search = search;
+	samples->best = failure;
+	result = sampled_preemptions_observe(samples, err);
+	if (result == 0 && samples->site_count) {
+		result = probe_open(&samples->probe, &search->probe, err);
+		if (result == 0) {
+			result = sampled_preemptions_make_runs(samples, ahead, err);
+			probe_close(&samples->probe);
+		}
+	}
+	free(samples->sites);
+	free(samples->racing);
+	free(samples);
+	return result;
+}

@@ -1,0 +1,17 @@
+/*
+ * Samples schedules with few preemptions in place of a long failing one. The failing run shows which
+ * accesses race or conflict. A sampled run makes one or two preemptions at the sites of such accesses
+ * (strategies/replay_preempt.h), and none elsewhere.
+ *
+ * Sites count, not steps: a site's operations may be spread over the whole run. Sites of operations
+ * shortly before the failure are drawn more often. Half of the runs draw from the sites that race, if
+ * there are any. The runs do not depend on each other, so several probes make them side by side.
+ */
+#pragma once
+
+#include "investigate/minimise/fewer_preemptions.h"
+#include "investigate/minimise/minimise.h"
+
+/* Does what fewer_orders_search() does. `ahead`: makes runs ahead of time; NULL: none. */
+int sampled_preemptions_search(struct fewer_preemptions *search, const struct minimise_ahead *ahead,
+	struct failure *failure, struct error *err);
