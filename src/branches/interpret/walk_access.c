@@ -67,7 +67,14 @@ static void walk_access_set_loaded_term(
 {
 	const uint32_t lane = code->is_vector ? code->width / 8u : code->bytes;
 	const uint64_t first = walker->out->count;
+	struct term *of_table = code->place == PLACE_CONSTANT && code->count == 1
+					? walk_table_term(walker, code)
+					: NULL;
 
+	if (of_table) {
+		walk_set_term(walker, code->to, walk_resize(walker, of_table, code->width));
+		return;
+	}
 	walker->where = walk_open_address(walker, code, code->a, address);
 	for (uint32_t i = 0; i < code->count; i++) {
 		const uint32_t bytes = walk_access_lane_bytes(code, i);
@@ -82,12 +89,6 @@ static void walk_access_set_loaded_term(
 	}
 	walker->where = NULL;
 	walk_join_events(walker, first);
-}
-
-/* Returns whether it is the common case: one value in one register. */
-static inline bool walk_access_is_of_one(const struct code *code)
-{
-	return !code->is_vector && code->bytes <= 8 && code->count == 1;
 }
 
 static inline enum step walk_access_read_parts(
@@ -115,38 +116,12 @@ static inline enum step walk_access_read_parts(
 	return STEP_NEXT;
 }
 
-static enum step walk_access_load_one(
-	struct walker *walker, const struct code *code, uint64_t *registers)
-{
-	const uint64_t address = registers[code->a];
-	uint64_t value = 0;
-	const enum step step = walk_access_read_parts(walker, code, address, &value);
-	struct term *term;
-
-	if (step != STEP_NEXT)
-		return step;
-	registers[code->to] = compute_mask(value, code->width);
-	if (!(walker->mode & WALK_EVENTS))
-		return STEP_NEXT;
-	term = code->place == PLACE_CONSTANT ? walk_table_term(walker, code) : NULL;
-	if (!term) {
-		walker->where = walk_open_address(walker, code, code->a, address);
-		term = walk_read_term(walker, code, address, code->bytes, value);
-		walker->where = NULL;
-	}
-	walk_set_term(walker, code->to, term ? walk_resize(walker, term, code->width) : NULL);
-	return STEP_NEXT;
-}
-
 enum step walk_load(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	const uint64_t address = registers[code->a];
 	uint64_t parts[ACCESS_BYTES_MOST / 8] = {0};
-	enum step step;
+	const enum step step = walk_access_read_parts(walker, code, address, parts);
 
-	if (walk_access_is_of_one(code))
-		return walk_access_load_one(walker, code, registers);
-	step = walk_access_read_parts(walker, code, address, parts);
 	if (step != STEP_NEXT)
 		return step;
 	if (!code->is_vector)
@@ -213,29 +188,12 @@ static inline enum step walk_access_write_parts(
 	return STEP_NEXT;
 }
 
-static enum step walk_access_store_one(
-	struct walker *walker, const struct code *code, uint64_t *registers)
-{
-	const uint64_t address = registers[code->b], value = registers[code->a];
-	const enum step step = walk_access_write_parts(walker, code, address, &value);
-
-	if (step != STEP_NEXT || !(walker->mode & WALK_EVENTS))
-		return step;
-	walker->where = walk_open_address(walker, code, code->b, address);
-	walk_write_term(walker, code, address, code->bytes, compute_mask(value, 8 * code->bytes),
-		walk_operand_term(walker, code->a));
-	walker->where = NULL;
-	return STEP_NEXT;
-}
-
 enum step walk_store(struct walker *walker, const struct code *code, uint64_t *registers)
 {
 	const uint64_t address = registers[code->b];
 	uint64_t parts[ACCESS_BYTES_MOST / 8] = {0};
 	enum step step;
 
-	if (walk_access_is_of_one(code))
-		return walk_access_store_one(walker, code, registers);
 	if (!code->is_vector)
 		parts[0] = registers[code->a];
 	for (uint32_t i = 0; code->is_vector && i < code->count; i++) {
