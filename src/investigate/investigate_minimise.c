@@ -162,9 +162,9 @@ static int investigate_minimise_with(struct investigation *investigation, uint32
 	return result;
 }
 
-/* From a schedule of that many segments on, a sampled one with few preemptions takes its place: there is
- * too much to remove. A slow program gets the slow limits of the budget. */
-#define SAMPLED_SEGMENTS 256
+/* In a run of that many steps, a sampled schedule takes the place of one with several preemptions: there is
+ * too much to remove, and fewer_preemptions.h cannot try all. A slow program gets the slow limits of the budget. */
+#define SAMPLED_STEPS 10000
 #define SAMPLE_BUDGET                                                                              \
 	((struct budget){.runs = 1000,                                                             \
 		.time_ns = UINT64_C(3000000000),                                                   \
@@ -184,7 +184,7 @@ static int investigate_minimise_start(struct investigation *investigation, uint3
 	int result = 0;
 
 	search.probe.worker.output = OUTPUT_DISCARD;
-	if (failure->segment_count >= SAMPLED_SEGMENTS) {
+	if (failure->step_count >= SAMPLED_STEPS && failure->preemptions > 1) {
 		investigate_minimise_limit(investigation, &search.budget);
 		tries_init(&tries, &search.probe, workers);
 		result = sampled_preemptions_search(
