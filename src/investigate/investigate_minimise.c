@@ -180,16 +180,12 @@ static int investigate_minimise_start(struct investigation *investigation, uint3
 	struct fewer_preemptions search = {.probe = investigation->probe,
 		.budget = SAMPLE_BUDGET,
 		.steps_most = LONGER_MOST * failure->step_count};
-	struct tries tries;
 	int result = 0;
 
 	search.probe.worker.output = OUTPUT_DISCARD;
 	if (failure->step_count >= SAMPLED_STEPS && failure->preemptions > 1) {
 		investigate_minimise_limit(investigation, &search.budget);
-		tries_init(&tries, &search.probe, workers);
-		result = sampled_preemptions_search(
-			&search, workers > 1 ? &tries.ahead : NULL, failure, err);
-		tries_release(&tries);
+		result = sampled_preemptions_search(&search, workers, failure, err);
 	}
 	if (search.is_found)
 		investigate_minimise_end_within(investigation, SAMPLED_NS);

@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "exchange/contract_block.h"
 #include "investigate/minimise/conflicts.h"
+#include "investigate/minimise/tries.h"
 #include "plan/races.h"
 #include "platform/platform.h"
 
@@ -285,10 +286,11 @@ static int sampled_preemptions_make_runs(
 	return result;
 }
 
-int sampled_preemptions_search(struct fewer_preemptions *search, const struct minimise_ahead *ahead,
+int sampled_preemptions_search(struct fewer_preemptions *search, uint32_t workers,
 	struct failure *failure, struct error *err)
 {
 	struct sampled_preemptions *samples;
+	struct tries tries;
 	int result;
 
 	search->is_found = false;
@@ -301,7 +303,10 @@ int sampled_preemptions_search(struct fewer_preemptions *search, const struct mi
 	if (result == 0 && samples->site_count) {
 		result = probe_open(&samples->probe, &search->probe, err);
 		if (result == 0) {
-			result = sampled_preemptions_make_runs(samples, ahead, err);
+			tries_init(&tries, &search->probe, workers);
+			result = sampled_preemptions_make_runs(
+				samples, workers > 1 ? &tries.ahead : NULL, err);
+			tries_release(&tries); /* a run of samples->probe may be under way */
 			probe_close(&samples->probe);
 		}
 	}

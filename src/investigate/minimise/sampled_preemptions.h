@@ -10,8 +10,7 @@
 #pragma once
 
 #include "investigate/minimise/fewer_preemptions.h"
-#include "investigate/minimise/minimise.h"
 
-/* Does what fewer_orders_search() does. `ahead`: makes runs ahead of time; NULL: none. */
-int sampled_preemptions_search(struct fewer_preemptions *search, const struct minimise_ahead *ahead,
+/* Does what fewer_orders_search() does, with up to `workers` probes side by side. */
+int sampled_preemptions_search(struct fewer_preemptions *search, uint32_t workers,
 	struct failure *failure, struct error *err);
