@@ -131,10 +131,12 @@ struct contract_plan {
 	bool stop_for_debugger;	   /* raise SIGTRAP where the run fails */
 	bool without_dispatch;	   /* do not use Syscall User Dispatch */
 	bool without_virtual_time; /* clocks and sleeps are the real ones */
-	uint32_t thread_pool;	   /* stacks to make before the snapshot */
-	uint32_t layout;	   /* layout of the process that runs the plan (model/layout.h) */
-	int32_t sanitizer_status;  /* exit status by which a sanitizer reports; 0: none */
-	bool is_recorded;	   /* restart exec only: fill the record area */
+	/* A run of the campaign has ended without a signal of another process */
+	bool ends_alone;
+	uint32_t thread_pool;	  /* stacks to make before the snapshot */
+	uint32_t layout;	  /* layout of the process that runs the plan (model/layout.h) */
+	int32_t sanitizer_status; /* exit status by which a sanitizer reports; 0: none */
+	bool is_recorded;	  /* restart exec only: fill the record area */
 	/* Recorded runs: accesses at SITE_CHOSEN sites are scheduling points */
 	bool has_chosen_sites;
 	uint32_t detectors;	   /* bit DETECTOR_x: this detector watches the runs */

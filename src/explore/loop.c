@@ -99,10 +99,22 @@ static int loop_end_without_threads(
 	return campaign->scheme->take_failure(campaign, worker, err);
 }
 
+/* Tells all workers if a run has ended without a signal of another process. */
+static void loop_note_passed(struct campaign *campaign, const struct contract *contract)
+{
+	if (!contract->totals.outcome[OUTCOME_PASSED] ||
+		contract->features & FEATURE_OUTSIDE_SIGNAL)
+		return;
+	for (uint32_t i = 0; i < campaign->worker_count; i++)
+		__atomic_store_n(&campaign->workers[i].worker.contract->plan.ends_alone, true,
+			__ATOMIC_RELAXED);
+}
+
 static void loop_report_ran(struct campaign *campaign, struct campaign_worker *worker)
 {
 	const struct campaign_listener *listener = campaign->listener;
 
+	loop_note_passed(campaign, worker->worker.contract);
 	if (listener->ran)
 		listener->ran(listener->run_context, worker->worker.contract);
 	if (listener->is_enough && listener->is_enough(listener->run_context))

@@ -197,5 +197,7 @@ enum run_feature {
 	/* tso, c11: membarrier() fenced all threads in one step */
 	FEATURE_BARRIER_CUT = 8192,
 	/* c11: the order of sequentially consistent operations forbade a choice that RC11 may permit */
-	FEATURE_SEQUENTIAL_CUT = 16384
+	FEATURE_SEQUENTIAL_CUT = 16384,
+	/* another process or the kernel sent a signal */
+	FEATURE_OUTSIDE_SIGNAL = 32768
 };

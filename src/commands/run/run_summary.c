@@ -18,7 +18,7 @@
 /* Says why no run ended. raddle sees that threads wait in system calls, but not whether the kernel would
  * have ended the waits with more time. */
 static const char waits_for_outside[] =
-	"its threads waited for the kernel: for input, a socket, a timer or a process; give it more time (--time), or the input (--stdin FILE) or the peer that it waits for";
+	"its threads waited for the kernel: for input, a socket, a signal, a timer or a process; give it more time (--time), or the input (--stdin FILE) or the peer that it waits for";
 
 /* Prints pct's guarantee for the same n, k and depth, for comparison. */
 static void run_summary_print_pct_guarantee(const struct strategy_guarantee *guarantee)

@@ -167,7 +167,7 @@ static void test_explore_break(struct test_case *test, const char *why)
 
 static const char *const explore_no_run = "no run ended in its time; give more time (--time)";
 static const char *const explore_waits =
-	"no run ended: its threads waited for the kernel, for input, a socket, a timer or a process";
+	"no run ended: its threads waited for the kernel, for input, a socket, a signal, a timer or a process";
 
 static void test_explore_settle(
 	struct test_slice *slice, const struct campaign_result *result, uint64_t schedules)

@@ -52,6 +52,7 @@ int probe_open(struct probe *probe, const struct probe_params *params, struct er
 			contract_memory(probe->worker.contract));
 	plan = &probe->worker.contract->plan;
 	settings_to_plan(params->settings, plan);
+	plan->ends_alone = true;
 	races_apply(&params->settings->races, probe->worker.contract);
 	if (params->watches_races)
 		races_watch(probe->worker.contract);

@@ -156,7 +156,8 @@ static uint64_t outside_sleep_ns(uint64_t limit_ns, uint64_t start_ns)
 
 	if (runtime.executor && !runtime.executor->can_clone)
 		outside.needs_slices = true; /* signals may reach another kernel thread */
-	if (outside.needs_slices && sleep_ns > SLICE_NS)
+	/* Another worker's run may end meanwhile: outside_signal_is_possible() */
+	if ((outside.needs_slices || outside.has_signal) && sleep_ns > SLICE_NS)
 		sleep_ns = SLICE_NS;
 	if (outside.slice_ns && sleep_ns > outside.slice_ns)
 		sleep_ns = outside.slice_ns;
@@ -235,6 +236,18 @@ static bool outside_shared_is_ready(void)
 	return false;
 }
 
+/* Returns whether a signal of another process may still end a wait. The command sends none in a
+ * campaign. If one run has ended without such a signal, the program needs none. */
+static bool outside_signal_is_possible(void)
+{
+	const struct contract *contract = runtime.contract;
+
+	if (!contract || runtime.is_forked_child || contract->features & FEATURE_OUTSIDE_SIGNAL)
+		return true;
+	return !__atomic_load_n(&contract->plan.ends_alone, __ATOMIC_RELAXED) &&
+	       !contract->totals.outcome[OUTCOME_PASSED];
+}
+
 static bool outside_is_worth_it(uint64_t limit_ns, uint32_t child_count)
 {
 	/* No event ends a cycle. A forked child may still answer its parent, and is not judged. */
@@ -248,8 +261,8 @@ static bool outside_is_worth_it(uint64_t limit_ns, uint32_t child_count)
 	if (outside.has_shared && (child_count || runtime.is_forked_child))
 		return true;
 	if (limit_ns == ENGINE_FOREVER)
-		return outside.has_signal || outside.has_own || timer_is_ticking_outside() ||
-		       (child_count && outside.poll_count);
+		return (outside.has_signal && outside_signal_is_possible()) || outside.has_own ||
+		       timer_is_ticking_outside() || (child_count && outside.poll_count);
 	return child_count || !time_is_virtual() || (outside.has_own && !loopback_all_delivered());
 }
 

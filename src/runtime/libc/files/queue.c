@@ -24,6 +24,7 @@ struct queue_call {
 	uint64_t deadline_ns;
 	uint64_t site;
 	bool may_restart; /* after handlers with SA_RESTART */
+	bool never_waits; /* IPC_NOWAIT: the first attempt is the result */
 	short events;	  /* for poll(); 0: poll() does not know this queue */
 };
 
@@ -82,7 +83,7 @@ static long queue_perform(const struct queue_call *call)
 		long result;
 
 		result = queue_attempt(call);
-		if (result != call->would_wait)
+		if (result != call->would_wait || call->never_waits)
 			return result;
 		if (outcome == WAIT_INTERRUPTED && !(call->may_restart && signals_want_restart()))
 			return -EINTR;
@@ -264,7 +265,16 @@ static int queue_notify_by_thread(mqd_t queue, const struct sigevent *event)
 
 EXPORT int mq_notify(mqd_t queue, const struct sigevent *event)
 {
+	struct engine_op op = {.kind = OP_FD_WRITE,
+		.call = CALL_QUEUE_NOTIFY,
+		.number = descriptor_number(DESCRIPTOR_QUEUE, (int)queue),
+		.address = &any_queue,
+		.site = CALL_SITE,
+		.deadline_ns = ENGINE_FOREVER};
+
 	ENTER();
+	/* The kernel gives no notification of a message that arrives before this call. */
+	(void)engine_perform(&op); /* always WAIT_DONE */
 	if (event && event->sigev_notify == SIGEV_THREAD)
 		return queue_notify_by_thread(queue, event);
 	for (int i = 0; !event && i < NOTIFICATIONS_MAX; i++)
@@ -280,9 +290,10 @@ long call_msgsnd(const long arguments[6], uint64_t site)
 		.arguments = {arguments[0], arguments[1], arguments[2], arguments[3] | IPC_NOWAIT},
 		.would_wait = -EAGAIN,
 		.deadline_ns = ENGINE_FOREVER,
-		.site = site};
+		.site = site,
+		.never_waits = (arguments[3] & IPC_NOWAIT) != 0};
 
-	return arguments[3] & IPC_NOWAIT ? queue_attempt(&call) : queue_perform(&call);
+	return queue_perform(&call);
 }
 
 long call_msgrcv(const long arguments[6], uint64_t site)
@@ -292,9 +303,10 @@ long call_msgrcv(const long arguments[6], uint64_t site)
 			arguments[4] | IPC_NOWAIT},
 		.would_wait = -ENOMSG,
 		.deadline_ns = ENGINE_FOREVER,
-		.site = site};
+		.site = site,
+		.never_waits = (arguments[4] & IPC_NOWAIT) != 0};
 
-	return arguments[4] & IPC_NOWAIT ? queue_attempt(&call) : queue_perform(&call);
+	return queue_perform(&call);
 }
 
 ANSWERED(int, msgsnd, (int queue, const void *message, size_t bytes, int flags), msgsnd, queue,
@@ -311,19 +323,18 @@ static long queue_semaphores_change(int set, const struct sembuf *wanted, size_t
 		.would_wait = -EAGAIN,
 		.timed_out = -EAGAIN,
 		.site = site};
-	bool never_waits = false;
 
 	if (count > SEMAPHORE_OPS_MAX || interpose_is_bad_pointer(wanted))
 		return target_call(SYS_semtimedop, set, wanted, count, timeout);
 	if (timeout && (!time_is_valid(timeout) || timeout->tv_sec < 0))
 		return -EINVAL;
 	for (size_t i = 0; i < count; i++) {
-		never_waits |= (wanted[i].sem_flg & IPC_NOWAIT) != 0;
+		call.never_waits |= (wanted[i].sem_flg & IPC_NOWAIT) != 0;
 		tries[i] = wanted[i];
 		tries[i].sem_flg = (short)(tries[i].sem_flg | IPC_NOWAIT);
 	}
 	call.deadline_ns = timeout ? runtime_deadline_after(timeout) : ENGINE_FOREVER;
-	return never_waits ? queue_attempt(&call) : queue_perform(&call);
+	return queue_perform(&call);
 }
 
 long call_semtimedop(const long arguments[6], uint64_t site)

@@ -1,9 +1,11 @@
 /* Arrived and pending signals. The entry from the kernel writes into a ring, by atomic operations
  * only. The moving thread drains the ring into the queue of pending signals. */
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "base/hot_state.h"
 #include "runtime/interpose.h"
+#include "runtime/runtime.h"
 #include "runtime/libc/signals.h"
 #include "runtime/libc/world.h"
 
@@ -69,6 +71,9 @@ void signal_queue_drain(void)
 
 		if (!__atomic_load_n(&entry->is_filled, __ATOMIC_ACQUIRE))
 			break; /* another kernel thread is still writing it */
+		/* A message of the program's own thread may cause one, too (mq_notify). */
+		if (runtime.contract && entry->information.si_pid != platform_call(SYS_getpid))
+			runtime.contract->features |= FEATURE_OUTSIDE_SIGNAL;
 		/* A full queue drops the signal. */
 		(void)signal_queue_add(entry->thread, &entry->information);
 		entry->is_filled = 0;

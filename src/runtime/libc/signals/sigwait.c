@@ -159,6 +159,8 @@ long call_pause(const long arguments[6], uint64_t site)
 	(void)arguments;
 	if (signals_have_left_control())
 		return platform_call(SYS_pause);
+	/* A handler that runs here does not end the wait. The caller tested its condition before. */
+	engine_point(OP_SIGNAL_WAIT, engine_current(), site);
 	return sigwait_handler_wait(site);
 }
 

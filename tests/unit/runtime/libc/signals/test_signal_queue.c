@@ -8,6 +8,8 @@
 
 #include "runtime/libc/signals/signal_queue.c"
 
+struct runtime runtime; /* outside of any run */
+
 static struct engine_thread thread;
 
 /* Signals of these tests are never a timer's. */

@@ -1,0 +1,86 @@
+/* The main thread waits for a signal that arrived, or whose cause happened, before the wait. */
+#include <fcntl.h>
+#include <mqueue.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t reloads;
+static pthread_t main_thread;
+static mqd_t queue;
+
+static void reload(int signal)
+{
+	(void)signal;
+	reloads = 1;
+}
+
+static void *send_signal(void *unused)
+{
+	pthread_kill(main_thread, SIGHUP);
+	return unused;
+}
+
+static void *send_message(void *unused)
+{
+	mq_send(queue, "job", 3, 0);
+	return unused;
+}
+
+/* pause() in place of sigsuspend(): the signal may arrive between the test and the wait. */
+static void wait_for_reload(int is_right)
+{
+	sigset_t hup, none;
+	pthread_t thread;
+
+	signal(SIGHUP, reload);
+	sigemptyset(&none);
+	sigemptyset(&hup);
+	sigaddset(&hup, SIGHUP);
+	if (is_right)
+		pthread_sigmask(SIG_BLOCK, &hup, NULL);
+	pthread_create(&thread, NULL, send_signal, NULL);
+	while (!reloads)
+		(void)(is_right ? sigsuspend(&none) : pause());
+	pthread_join(thread, NULL);
+}
+
+/* mq_notify() after the test that the queue is empty: a message may arrive before it. */
+static void wait_for_message(int is_right)
+{
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+	struct mq_attr attributes = {.mq_maxmsg = 4, .mq_msgsize = 8};
+	char name[32], message[8];
+	sigset_t usr1;
+	pthread_t thread;
+	int signal;
+
+	sigemptyset(&usr1);
+	sigaddset(&usr1, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &usr1, NULL);
+	(void)snprintf(name, sizeof name, "/lost_signals_%d", getpid());
+	queue = mq_open(name, O_CREAT | O_RDWR | O_NONBLOCK, 0600, &attributes);
+	mq_unlink(name);
+	pthread_create(&thread, NULL, send_message, NULL);
+	if (is_right)
+		mq_notify(queue, &event);
+	while (mq_receive(queue, message, sizeof message, NULL) < 0) {
+		if (!is_right)
+			mq_notify(queue, &event);
+		sigwait(&usr1, &signal);
+	}
+	pthread_join(thread, NULL);
+}
+
+int main(int count, char **arguments)
+{
+	main_thread = pthread_self();
+	if (count > 1 && !strcmp(arguments[1], "message"))
+		wait_for_message(count > 2);
+	else
+		wait_for_reload(count > 2);
+	return 0;
+}
