@@ -27,7 +27,8 @@
  * stack of functions must compare stack pointers.
  *
  * At the point of a range, %rsi holds its length. At a compare-exchange whose record says
- * SITE_EXPECTED, %rsi holds the expected value, zero-extended. No other thread runs between the
+ * SITE_EXPECTED, %rsi holds the expected value, zero-extended. At a read with SITE_WAITS, %rsi holds
+ * the address of the words of enum site_wait_word. No other thread runs between the
  * point and the access: the value shows at the point whether the exchange will write. The access
  * follows the point: a thread stopped at a site has not yet performed it. Calls that return how
  * much they wrote (read(), fgets(), ...) are the exception: their points lie behind the call.
@@ -43,7 +44,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define INSTRUMENT_ABI_VERSION 7
+#define INSTRUMENT_ABI_VERSION 8
 #define SITE_POINT_BYTES 5
 #define INSTRUMENT_MAGIC UINT32_C(0x63646172) /* "radc" */
 
@@ -136,6 +137,35 @@ enum site_order {
 /* A plain read and the plain write to the same bytes, with no report or context switch between. */
 #define SITE_WRITTEN_BACK 32u
 #define SITE_WRITES_BACK 64u
+/* The read of a loop that only waits for another value (compiler/pass/waits.c). %rsi holds the
+ * address of the words below; of a compare-exchange, which waits for it, the expected value. */
+#define SITE_WAITS 128u
+
+/* Values that end a waiting loop, compared with the operand. */
+enum site_wait_test {
+	SITE_WAIT_EQUAL,
+	SITE_WAIT_DIFFERENT,
+	SITE_WAIT_CLEAR, /* has none of the operand's bits */
+	SITE_WAIT_SET,	 /* has one of them */
+	SITE_WAIT_ABOVE,
+	SITE_WAIT_AT_MOST,
+	SITE_WAIT_BELOW,
+	SITE_WAIT_AT_LEAST,
+	SITE_WAIT_SIGNED_ABOVE,
+	SITE_WAIT_SIGNED_AT_MOST,
+	SITE_WAIT_SIGNED_BELOW,
+	SITE_WAIT_SIGNED_AT_LEAST
+};
+
+/* Words of 64 bits. An update that does not end the loop changes nothing if the memory has the
+ * bits `kept` where `mask` is set; otherwise the thread does not wait. */
+enum site_wait_word {
+	SITE_WAIT_TEST, /* enum site_wait_test */
+	SITE_WAIT_OPERAND,
+	SITE_WAIT_MASK,
+	SITE_WAIT_KEPT,
+	SITE_WAIT_WORDS
+};
 
 /* Offsets are from the field itself; `point` and `stub` are 0 for SITE_OPAQUE. */
 struct site_record {

@@ -66,6 +66,10 @@ void engine_announce(struct engine_thread *thread, struct engine_op *op)
 	thread->op = op;
 	pending->kind = op->kind;
 	pending->flags = op_descriptions[op->kind].flags;
+	if (op->awaits_value) {
+		pending->flags |= OP_MAYBLOCK;
+		engine.awaiting_count++;
+	}
 	pending->object = op->object	? op->object
 			  : op->address ? engine_object_name(op->address)
 					: 0;
@@ -105,6 +109,7 @@ void engine_withdraw(struct engine_thread *thread)
 		engine_wait_group_leave(thread);
 	else if (op->ready)
 		engine_unlink(thread);
+	engine.awaiting_count -= op->awaits_value;
 	thread->op = NULL;
 	engine.pending[thread->id.index].kind = OP_NONE;
 	engine_set_enabled(thread, 0);
@@ -128,10 +133,27 @@ void engine_changed(const void *address)
 		engine_wait_group_form(*engine_bucket(address), address);
 }
 
+/* Accesses to memory call no engine_changed(): the values that threads wait for are read anew. */
+static void engine_evaluate_awaited(void)
+{
+	uint32_t left = engine.awaiting_count;
+
+	for (uint32_t i = 0; left; i++) {
+		const struct engine_op *op = engine.threads[i].op;
+
+		if (!op || !op->awaits_value)
+			continue;
+		engine_evaluate(&engine.threads[i]);
+		left--;
+	}
+}
+
 void engine_evaluate_changed(void)
 {
 	while (engine.changed_count)
 		engine_changed(engine.changed[--engine.changed_count]);
+	if (__builtin_expect(engine.awaiting_count, 0))
+		engine_evaluate_awaited();
 }
 
 void engine_change_deferred(const void *address)
@@ -383,7 +405,7 @@ static bool engine_keeps_current(struct engine_thread *self, const struct engine
 
 	if (!run->strategy || !run->strategy->fast_path.keeps_current || engine.deciding ||
 		engine.attention || self->yielded_at || engine.follows_priorities ||
-		self->signals_pending || self->is_cancel_requested ||
+		engine.awaiting_count || self->signals_pending || self->is_cancel_requested ||
 		op->deadline_ns != ENGINE_FOREVER || op->is_timeout_only ||
 		op_descriptions[op->kind].flags & OP_PAUSE || engine.step >= engine.due_step ||
 		engine.step + 1 >= run->step_limit || (op->ready && !op->ready(op, self)) ||

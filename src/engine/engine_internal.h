@@ -89,6 +89,7 @@ struct engine {
 	struct engine_epochs *epochs;
 	const void *changed[ENGINE_CHANGED_MOST];
 	uint32_t changed_count;
+	uint32_t awaiting_count; /* pending ops with awaits_value */
 	int64_t lease_given; /* value of epochs->lease when the lease was granted; 0: no lease */
 	uint64_t idle_periods;
 	uint64_t clock_ns; /* virtual time at clock_step */

@@ -136,6 +136,7 @@ static const struct cond *evidence_awaited_cond(const struct wait_edge *edge)
  *   the lock would signal.
  * - Otherwise a wait on a condition variable is a lost wake-up if a signal was ever sent: the
  * signal preceded the wait, or woke another thread.
+ * - Otherwise a thread that waits in a loop for memory to change makes it a livelock.
  */
 static enum outcome_kind evidence_classify_waits(struct outcome *outcome)
 {
@@ -153,7 +154,9 @@ static enum outcome_kind evidence_classify_waits(struct outcome *outcome)
 			       evidence_awaited_cond(outcome_wait_of(outcome, edge->holder));
 		has_lost |= cond && cond->is_signalled;
 	}
-	return has_lost && !is_deadlock ? OUTCOME_LOST_WAKEUP : OUTCOME_DEADLOCK;
+	if (has_lost && !is_deadlock)
+		return OUTCOME_LOST_WAKEUP;
+	return is_deadlock || !engine.awaiting_count ? OUTCOME_DEADLOCK : OUTCOME_LIVELOCK;
 }
 
 static void evidence_end(struct outcome *outcome)

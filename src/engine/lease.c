@@ -40,7 +40,7 @@ void engine_take_lease(void)
 	if (!engine.epochs || !engine.epochs->wants_lease || engine.follows_priorities ||
 		!run->strategy || !run->strategy->fast_path.lease || engine.host.performed ||
 		engine.host.observe || engine.deciding || engine.attention ||
-		engine.loop.is_watched || engine.step >= engine.due_step ||
+		engine.loop.is_watched || engine.awaiting_count || engine.step >= engine.due_step ||
 		(engine.yielder_count && !lease_engine_offer_stays()))
 		return;
 	lease = run->strategy->fast_path.lease(

@@ -8,6 +8,7 @@
  *   memory_variable.c    knowledge about the variables that an access touches
  *   memory_prepare.c     before a run: decides which variables are points and which sites are on
  *   buffered_write.c     writes with store buffers (--memory-model tso)
+ *   awaited.c            reads that block until a waiting loop would end
  *   memory_freed.c       freed memory, and later accesses to it
  *   focus.c              before a run of a strategy that needs few variables
  *   heap.c               the allocation that holds an address
@@ -40,6 +41,7 @@ struct memory_access {
 	uint8_t call;  /* enum call_kind; a free counts as a write to the whole block */
 	/* compare-exchange: `expected` is valid, so the runtime knows whether it will write */
 	bool knows_expected;
+	bool waits; /* the read of a loop that only waits (SITE_WAITS); `expected` is valid */
 	uint64_t expected;   /* A fence: the address of an annotation (compiler/tsan); 0: none */
 	uint8_t *site_state; /* the site's byte in contract_memory.sites; NULL if none */
 };

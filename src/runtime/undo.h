@@ -18,6 +18,7 @@ void undo_restore_offsets(void);
 /* Called when the target maps or unmaps shared memory (undo_shared.c). */
 void undo_note_shared(void *start, size_t bytes);
 void undo_forget_shared(const void *start, size_t bytes);
+bool undo_has_shared(void);
 /* Saves the content of shared memory at the starting point. */
 void undo_save_shared(void);
 void undo_restore_shared(void);

@@ -36,10 +36,11 @@ static void print_site(const struct site_table *table, const struct site *site)
 		printf("%s", site->bytes == SITE_APPENDS ? " appends" : "");
 	else if (site->bytes)
 		printf(" %u", site->bytes);
-	printf("%s%s%s%s%s", orders[site->order], site->flags & SITE_VOLATILE ? " volatile" : "",
+	printf("%s%s%s%s%s%s", orders[site->order], site->flags & SITE_VOLATILE ? " volatile" : "",
 		site->flags & SITE_BIT_FIELD ? " bit_field" : "",
 		site->flags & SITE_UNALIGNED ? " unaligned" : "",
-		site->flags & SITE_VECTOR ? " vector" : "");
+		site->flags & SITE_VECTOR ? " vector" : "",
+		site->flags & SITE_WAITS ? " waits" : "");
 	if (site->type)
 		printf(" %s.%s", site->type, site->field ? site->field : "");
 	if (site_table_outer(table, &site->place, &outer))

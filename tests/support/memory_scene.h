@@ -16,6 +16,7 @@
 #include "runtime/contexts.h"
 #include "runtime/sites/filter.c"
 #include "runtime/memory/main_locals.c"
+#include "runtime/memory/awaited.c"
 #include "runtime/memory/memory_variable.c"
 #include "runtime/memory/memory_waits.c"
 #include "runtime/memory/memory.c"
@@ -66,6 +67,11 @@ static inline uint32_t count_points(void)
 	for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++)
 		count += (memory->variables[slot].flags & VARIABLE_POINT) != 0;
 	return count;
+}
+
+bool undo_has_shared(void)
+{
+	return false;
 }
 
 /* The runs are sequentially consistent. */
@@ -299,6 +305,13 @@ void record_report(
 void spinning_note(const struct memory_access *access)
 {
 	(void)access;
+}
+
+bool guarded_read(const void *address, size_t bytes, uint64_t *value)
+{
+	*value = 0;
+	memcpy(value, address, bytes);
+	return true;
 }
 
 size_t guarded_string_bytes(const char *string, size_t most)

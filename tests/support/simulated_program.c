@@ -60,6 +60,8 @@ static const struct {
 	[SIMULATED_EXPECT] = {OP_LOAD, OBJECT_MEMORY},
 	[SIMULATED_REFUSE] = {OP_LOAD, OBJECT_MEMORY},
 	[SIMULATED_LEAVE] = {OP_LOAD, OBJECT_MEMORY},
+	[SIMULATED_AWAIT] = {OP_ATOMIC_LOAD, OBJECT_MEMORY},
+	[SIMULATED_GRAB] = {OP_ATOMIC_UPDATE, OBJECT_MEMORY},
 };
 
 object_name simulated_object_name(enum simulated_kind kind, uint32_t object)
@@ -109,6 +111,8 @@ static void machine_announce(uint32_t index)
 		pending->second =
 			op_second(simulated_object_name(SIMULATED_LOCK, (uint32_t)op->argument));
 	pending->flags = op_descriptions[pending->kind].flags;
+	if (op->kind == SIMULATED_AWAIT || op->kind == SIMULATED_GRAB)
+		pending->flags |= OP_MAYBLOCK;
 }
 
 static uint32_t machine_add_thread(uint32_t code, uint32_t parent, thread_name name)
@@ -140,6 +144,10 @@ static bool machine_is_enabled(const struct machine_thread *thread, uint32_t ind
 		return machine.owner[op->object] == NOBODY;
 	case SIMULATED_TAKE:
 		return machine.semaphore[op->object] > 0;
+	case SIMULATED_AWAIT:
+		return machine.variable[op->object] >= op->argument;
+	case SIMULATED_GRAB:
+		return machine.variable[op->object] == 0;
 	case SIMULATED_JOIN:
 		child = machine_child(index, op->object);
 		return child != NOBODY && machine.threads[child].is_done;
@@ -244,6 +252,9 @@ static enum outcome_kind machine_apply(uint32_t index, const struct simulated_op
 		break;
 	case SIMULATED_SET:
 		machine.variable[op->object] = op->argument;
+		break;
+	case SIMULATED_GRAB:
+		machine.variable[op->object] = 1;
 		break;
 	case SIMULATED_ADD:
 		machine.variable[op->object] += op->argument;

@@ -47,7 +47,9 @@ enum simulated_kind {
 	SIMULATED_ADVANCE, /* if variable == argument then variable = argument + 1, at once */
 	SIMULATED_EXPECT,  /* reads a variable: not argument is OUTCOME_ABORT */
 	SIMULATED_REFUSE,  /* reads a variable: argument is OUTCOME_ABORT */
-	SIMULATED_LEAVE	   /* reads a variable: if it holds the argument, the thread ends */
+	SIMULATED_LEAVE,   /* reads a variable: if it holds the argument, the thread ends */
+	SIMULATED_AWAIT, /* a waiting loop: waits until the variable holds at least the argument */
+	SIMULATED_GRAB /* the loop of a spin lock: waits until the variable is 0 and sets it to 1 */
 };
 
 #define SIMULATED_OBJECTS 32 /* number of objects of each class */
@@ -118,6 +120,14 @@ struct simulated_op {
 #define LEAVE(variable, value)                                                                     \
 	{                                                                                          \
 		SIMULATED_LEAVE, variable, value                                                   \
+	}
+#define AWAIT(variable, value)                                                                     \
+	{                                                                                          \
+		SIMULATED_AWAIT, variable, value                                                   \
+	}
+#define GRAB(variable)                                                                             \
+	{                                                                                          \
+		SIMULATED_GRAB, variable, 0                                                        \
 	}
 #define REFUSE(variable, value)                                                                    \
 	{                                                                                          \

@@ -27,6 +27,16 @@ void add_site(struct instrument *instrument, const struct site *site)
 	instrument->sites[instrument->site_count++] = *site;
 }
 
+size_t sites_end_of_function(const struct instrument *instrument, size_t first)
+{
+	size_t end = first;
+
+	while (end < instrument->site_count &&
+		instrument->sites[end].function == instrument->sites[first].function)
+		end++;
+	return end;
+}
+
 uint16_t type_bytes(const struct instrument *instrument, LLVMTypeRef type)
 {
 	const uint64_t bytes = LLVMStoreSizeOfType(instrument->layout, type);

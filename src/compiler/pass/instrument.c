@@ -227,6 +227,7 @@ bool instrument_module(LLVMModuleRef module)
 	instrument_collect(&instrument);
 	instrument_warn_of_opaque(&instrument);
 	if (instrument.site_count) {
+		find_waits(&instrument);
 		describe_sites(&instrument);
 		split_loops(&instrument);
 		insert_points(&instrument);

@@ -17,6 +17,7 @@
  * places.c       source positions of sites
  * fields.c       struct and field that a site accesses
  * points.c       the code of a site, its stub and its record
+ * waits.c        reads of loops that only wait
  * loops.c        loops that get a copy without points
  * module.c       per module: registration, note, bitcode
  */
@@ -46,7 +47,8 @@ struct site {
 	LLVMValueRef instruction;
 	LLVMValueRef function;
 	LLVMValueRef pointer; /* NULL means a kind without an address */
-	LLVMValueRef length;  /* ranges and strings; SITE_EXPECTED: the expected value; else NULL */
+	/* ranges and strings; SITE_EXPECTED: the expected value; SITE_WAITS: what it waits for; else NULL */
+	LLVMValueRef length;
 	/* BEHIND_ITEMS: size of an item; BEHIND_PRINTED: size of the buffer, NULL if unlimited */
 	LLVMValueRef items;
 	LLVMValueRef value;  /* kinds from SITE_RESULT on: the value to report, else NULL */
@@ -78,6 +80,14 @@ struct instrument {
 	LLVMValueRef descriptions; /* global: struct site_unit with what follows it */
 	LLVMTypeRef descriptions_type;
 };
+
+/* The sites of one function: a range of instrument->sites. */
+struct sites {
+	size_t first, end;
+};
+
+/* Returns the end of the sites that belong to the function of the site `first`. */
+size_t sites_end_of_function(const struct instrument *instrument, size_t first);
 
 /* Terminates the compiler with a message unless its LLVM version equals `built_for`. */
 void instrument_check_version(unsigned built_for);
@@ -159,6 +169,9 @@ void split_invokes(struct instrument *instrument);
 
 /* Expands va_list operations inside the function, where their memory accesses become visible. */
 void lower_lists(struct instrument *instrument);
+
+/* Marks the reads of waiting loops; run before sites are described. */
+void find_waits(struct instrument *instrument);
 
 /* loops.h: run after sites are collected and described, before their points are inserted. */
 void split_loops(struct instrument *instrument);

@@ -404,11 +404,7 @@ void split_loops(struct instrument *instrument)
 	struct sites sites;
 
 	for (sites.first = 0; sites.first < instrument->site_count; sites.first = sites.end) {
-		sites.end = sites.first;
-		while (sites.end < instrument->site_count &&
-			instrument->sites[sites.end].function ==
-				instrument->sites[sites.first].function)
-			sites.end++;
+		sites.end = sites_end_of_function(instrument, sites.first);
 		loops_split_of_function(instrument, &sites);
 	}
 }

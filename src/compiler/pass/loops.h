@@ -51,11 +51,6 @@ struct loop_turns affine_turns(struct instrument *instrument, const struct loop 
 void affine_ends(struct instrument *instrument, const struct loop *loop, LLVMValueRef pointer,
 	LLVMValueRef last_turn, LLVMValueRef *first, LLVMValueRef *last);
 
-/* The sites of one function: a range of instrument->sites. */
-struct sites {
-	size_t first, end;
-};
-
 /* Replaces a value that the site has taken from its instruction. */
 void site_replace(struct site *site, LLVMValueRef old, LLVMValueRef new);
 

@@ -63,7 +63,8 @@ static const char with_pointer_and_length[] =
  * functions. */
 static void points_entry_of(const struct site *site, char entry[ENTRY_BYTES])
 {
-	const bool is_plain = (site->kind == SITE_LOAD || site->kind == SITE_STORE) && !site->order;
+	const bool is_plain = (site->kind == SITE_LOAD || site->kind == SITE_STORE) &&
+			      !site->order && !(site->flags & SITE_WAITS);
 
 	if (is_plain && site->bytes && site->bytes <= 16 && !(site->bytes & (site->bytes - 1)))
 		(void)snprintf(entry, ENTRY_BYTES, "raddle_site_%s%u_v3",

@@ -199,7 +199,9 @@ static const char *build_waiting_verb(const struct wait_edge *edge)
 	case OP_BARRIER_LEAVE:
 		return "waits at";
 	default:
-		return op_descriptions[edge->op].verb;
+		return op_descriptions[edge->op].object == OBJECT_MEMORY
+			       ? "waits in a loop for"
+			       : op_descriptions[edge->op].verb;
 	}
 }
 

@@ -52,6 +52,10 @@ static void title_add_wait(const struct finding_wait *wait, const struct wait_ed
 		strbuf_addf(out, " waits on %.*s", length, object);
 	else if (class == OBJECT_BARRIER)
 		strbuf_addf(out, " waits at %.*s", length, object);
+	else if (class == OBJECT_MEMORY) /* without the place where it is declared */
+		strbuf_addf(out, " waits in a loop for %.*s",
+			strstr(object, " (") ? (int)(strstr(object, " (") - object) : length,
+			object);
 	else if (edge->op == OP_THREAD_JOIN)
 		strbuf_addf(out, " waits for %s to end", object);
 	else if (!wait->object)
@@ -373,6 +377,12 @@ static void title_livelock(const struct builder *builder, struct strbuf *out)
 {
 	const struct outcome *outcome = builder->source->outcome;
 
+	for (uint32_t i = 0; i < outcome->wait_count; i++) {
+		if (op_descriptions[outcome->waits[i].op].object != OBJECT_MEMORY)
+			continue;
+		title_deadlock(builder, out);
+		return;
+	}
 	if (!outcome->text[0])
 		strbuf_addf(out, "the program does not end within %" PRIu64 " steps; last, ",
 			outcome->step);

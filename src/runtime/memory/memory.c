@@ -245,6 +245,7 @@ void memory_point(const struct memory_visit *visit, object_name name)
 
 	op.second = visit->allocated_at;
 	op.next_object = visit->next;
+	memory_wait_for_value(&visit->access, &op);
 	op.is_reported_later = engine_memory_model() == MEMORY_MODEL_C11;
 	(void)engine_perform(&op);
 	switch (engine_memory_model()) {

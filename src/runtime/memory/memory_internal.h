@@ -39,6 +39,9 @@ bool memory_write_is_direct(const struct memory_access *access);
 /* Puts the write into the store buffer of the moving thread, if the run has store buffers. Returns true if
  * the write needs no scheduling point of its own. */
 bool memory_buffer_write(const struct memory_visit *visit);
+/* Makes the op block until the memory has a value that ends the waiting loop of the access, if it
+ * belongs to one (awaited.c). */
+void memory_wait_for_value(const struct memory_access *access, struct engine_op *op);
 /* Makes a scheduling point. `name` 0: the access is a fence. */
 void memory_point(const struct memory_visit *visit, object_name name);
 

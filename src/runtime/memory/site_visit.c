@@ -97,6 +97,16 @@ static bool site_is_unwanted(const struct memory_access *access)
 	       filter_misses((uintptr_t)access->address, access->bytes);
 }
 
+/* Sets what only the read of a waiting loop has. */
+static inline void site_visit_read_wait(
+	struct memory_access *access, const struct site_record *record, size_t length)
+{
+	access->waits = record->kind <= SITE_COMPARE_EXCHANGE && record->kind != SITE_STORE &&
+			record->kind != SITE_ATOMIC_STORE && site_record_flags(record) & SITE_WAITS;
+	if (access->waits)
+		access->expected = length;
+}
+
 /* Sets what depends on the site's third argument. Returns false if nothing is accessed. */
 static inline bool site_read_length(
 	struct memory_access *access, const struct site_record *record, size_t length)
@@ -160,6 +170,7 @@ bool site_reached(
 		access->address = address;
 		access->bytes = record->bytes;
 		access->site = site;
+		site_visit_read_wait(access, record, length);
 		return site_recorded(record);
 	}
 	if (main_locals_has(record)) {
@@ -177,6 +188,7 @@ bool site_reached(
 	access->kind = record->kind;
 	access->order = (uint8_t)site_record_order(record);
 	access->site_state = site_state(record);
+	site_visit_read_wait(access, record, length);
 	if (!site_read_length(access, record, length))
 		return false;
 	if (sites_are_live == SITES_QUICK && memory_kind_is_range(record->kind) &&

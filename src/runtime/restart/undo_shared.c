@@ -53,6 +53,14 @@ void undo_forget_shared(const void *start, size_t bytes)
 }
 
 /* Copies memory. The kernel skips pages that are unmapped or not writable. */
+bool undo_has_shared(void)
+{
+	for (int i = 0; i < SHARED_MAX; i++)
+		if (shared.entries[i].start)
+			return true;
+	return shared.is_too_much;
+}
+
 static void undo_shared_copy(void *to, const void *from, size_t bytes)
 {
 	(void)platform_read(from, to, bytes);

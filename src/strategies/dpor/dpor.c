@@ -17,6 +17,7 @@
  *   the next acquisition have only one order, and the race is between the two acquisitions. A branch
  *   to a thread that is not enabled is dropped.
  * - Value choices (the waiter that a signal wakes) are branches that are all explored.
+ * - The read of a waiting loop is a wait for a value (docs/decisions/0032-waiting-loops.md).
  * - Fairness may delay threads that only spin: orders that differ in the number of iterations of a
  *   spin loop are not all explored. Orders that only virtual time decides are not all explored either.
  */
@@ -95,7 +96,7 @@ static void dpor_begin_run(void *state, uint64_t seed)
 	dpor->known = 0;
 	dpor->is_straight = true;
 	dpor->contended = 0;
-	dpor->is_blocked = dpor->has_diverged = false;
+	dpor->is_blocked = dpor->has_diverged = dpor->is_impossible = false;
 	dpor->left_slots = dpor->left_enabled = 0;
 	for (uint32_t i = 0; i < DPOR_THREADS; i++) {
 		dpor->index_of[i] = UINT16_MAX;
@@ -174,9 +175,12 @@ static void dpor_drop_dead_branches(
 		dpor_is_dead_branch(dpor, view, &dpor_branches(dpor)[step->wakeup])) {
 		const uint32_t dead = step->wakeup;
 
+		dpor->is_impossible |= dpor_branches(dpor)[dead].op.is_doubtful;
 		step->wakeup = dpor_branches(dpor)[dead].sibling;
 		dpor_branch_free(dpor, dead);
 	}
+	dpor->is_impossible &= step->wakeup == DPOR_NONE;
+	dpor->is_blocked |= dpor->is_impossible;
 }
 
 static void dpor_put_before(
@@ -200,6 +204,8 @@ static struct thread_id dpor_choose_new(struct dpor *dpor, const struct schedule
 	if (!step)
 		return view_default(view);
 	dpor_drop_dead_branches(dpor, step, view);
+	if (dpor->is_blocked)
+		return view_default(view);
 	if (step->wakeup == DPOR_NONE) {
 		dpor_arrive(dpor);
 		index = dpor_somebody_awake(dpor, step, view);

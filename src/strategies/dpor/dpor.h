@@ -41,6 +41,8 @@ struct dpor_op {
 	bool is_plain;	 /* `object` alone determines the dependence of this op */
 	/* slot of the drainer of a drain, or of a load's own store buffer; 0: another op, or no buffer */
 	uint8_t buffer;
+	/* of a branch: the read of a waiting loop, which may turn out to be blocked there */
+	bool is_doubtful;
 };
 
 /* A node of a wakeup tree: this op is next, followed by one of the children. */
@@ -134,7 +136,8 @@ struct dpor {
 
 	uint32_t awaited; /* the task that must be joined before the next run; 0: none */
 	bool is_exhausted;
-	bool is_blocked; /* a redundant execution: all enabled threads sleep */
+	bool is_blocked;    /* a redundant execution: all enabled threads sleep */
+	bool is_impossible; /* the run is redundant because the read of a waiting loop is blocked */
 	/* the run did not repeat earlier ops: the program varies */
 	bool has_diverged;
 	bool is_lost; /* memory, threads or steps are exhausted: no verdict */
@@ -213,6 +216,12 @@ extern const struct strategy_tasks dpor_tasks;
 static inline uint8_t dpor_class_of(const struct dpor_op *op)
 {
 	return op_descriptions[op->kind].object;
+}
+
+/* The read of a waiting loop: only the value in memory decides whether it is enabled. */
+static inline bool dpor_is_wait_for_value(const struct dpor_op *op)
+{
+	return op->flags & OP_MAYBLOCK && dpor_class_of(op) == OBJECT_MEMORY;
 }
 
 /* Ops of these classes may influence each other although their objects differ. */

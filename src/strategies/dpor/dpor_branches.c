@@ -43,8 +43,10 @@ void dpor_branch_free(struct dpor *dpor, uint32_t branch)
 	}
 }
 
-/* The current branch is explored: its thread sleeps at this step from now on. */
-static void dpor_branches_finish_branch(struct dpor *dpor, struct dpor_step *step)
+/* The current branch is explored: its thread sleeps at this step from now on. `is_impossible`: the
+ * branch turned out to lead nowhere, which explores nothing. */
+static void dpor_branches_finish_branch(
+	struct dpor *dpor, struct dpor_step *step, bool is_impossible)
 {
 	const uint32_t done = step->wakeup;
 
@@ -53,6 +55,8 @@ static void dpor_branches_finish_branch(struct dpor *dpor, struct dpor_step *ste
 	step->wakeup = dpor_branches(dpor)[done].sibling;
 	dpor_branch_free(dpor, done);
 	dpor->sleeper_used = step->sleeper + step->sleeper_count;
+	if (is_impossible)
+		return;
 	if (dpor->sleeper_used == dpor->sleeper_capacity) {
 		dpor->is_lost = true;
 		return;
@@ -67,8 +71,12 @@ static uint32_t dpor_branches_task_of_next(struct dpor *dpor)
 	struct dpor_step *last = &dpor_steps(dpor)[dpor->step_count - 1];
 	uint32_t branch = last->is_value ? DPOR_NONE : last->wakeup;
 
-	while (branch != DPOR_NONE && !(last->enabled >> dpor_branches(dpor)[branch].op.thread & 1))
+	while (branch != DPOR_NONE &&
+		!(last->enabled >> dpor_branches(dpor)[branch].op.thread & 1)) {
+		if (dpor_branches(dpor)[branch].op.is_doubtful)
+			return 0; /* dpor_drop_dead_branches() looks at it */
 		branch = dpor_branches(dpor)[branch].sibling;
+	}
 	if (branch == DPOR_NONE || !dpor_branches(dpor)[branch].task)
 		return 0;
 	while (last->wakeup != branch) {
@@ -97,7 +105,8 @@ void dpor_back_up(struct dpor *dpor)
 				break;
 			}
 		} else {
-			dpor_branches_finish_branch(dpor, step);
+			dpor_branches_finish_branch(dpor, step,
+				dpor->is_impossible && dpor->step_count > dpor->first_new);
 			if (step->wakeup != DPOR_NONE)
 				break;
 		}

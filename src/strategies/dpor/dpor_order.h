@@ -70,6 +70,8 @@ struct dpor_sequence {
 	uint32_t *steps;
 	uint32_t count;
 	uint32_t core; /* length of the prefix that ends with the op to be moved ahead */
+	/* the step of a waiting loop's read that may be blocked in the new order; DPOR_NONE: none */
+	uint32_t doubtful;
 };
 
 /*

@@ -43,6 +43,20 @@ static bool dpor_races_remains_disabled(
 }
 
 /*
+ * The read of a waiting loop races with each write before which it can end the loop. Whether it can
+ * is known only if the thread was about to read before `first`. If not, or if the read was blocked
+ * there, `first` does not hide earlier writes.
+ */
+static bool dpor_races_may_wait(
+	const struct dpor_step *steps, uint32_t first, const struct dpor_step *second)
+{
+	const bool was_pending = second->previous == DPOR_NONE || second->previous <= first;
+
+	return dpor_is_wait_for_value(&second->op) &&
+	       !(was_pending && steps[first].enabled >> second->op.thread & 1);
+}
+
+/*
  * Builds notdep(first) . second: the steps after `first` that do not depend on it, with `second` in
  * its place among them. Steps after `second` do not depend on it, because they would then depend on
  * `first`.
@@ -50,7 +64,10 @@ static bool dpor_races_remains_disabled(
 static void dpor_races_other_order(
 	struct dpor *dpor, uint32_t first, uint32_t second, struct dpor_sequence *sequence)
 {
-	*sequence = (struct dpor_sequence){.steps = dpor_scratch(dpor)};
+	*sequence = (struct dpor_sequence){.steps = dpor_scratch(dpor),
+		.doubtful = dpor_races_may_wait(dpor_steps(dpor), first, &dpor_steps(dpor)[second])
+				    ? second
+				    : DPOR_NONE};
 	for (uint32_t i = first + 1; i < dpor->depth; i++) {
 		if (i == second)
 			sequence->steps[sequence->count++] = second;
@@ -126,7 +143,8 @@ static bool dpor_races_reverse_races_of(struct dpor *dpor, uint32_t second)
 		if (!dpor_races_is_settled_pair(&steps[first], &steps[second]))
 			is_settled &= dpor_races_reverse(dpor, first, second);
 		if (!dpor_races_is_one_of_many_units(&steps[first].op, &steps[second].op) &&
-			!dpor_races_is_nested_acquisition(&steps[first]))
+			!dpor_races_is_nested_acquisition(&steps[first]) &&
+			!dpor_races_may_wait(steps, first, &steps[second]))
 			dpor_clock_join(dpor, ordered, dpor_clock(dpor, first));
 	}
 	return is_settled;
@@ -151,7 +169,8 @@ uint32_t dpor_first_race(struct dpor *dpor, uint32_t second,
 		if (!dpor_races_is_settled_pair(&steps[first], &steps[second]) &&
 			is_wanted(&steps[first].op, &steps[second].op))
 			return first;
-		if (!dpor_races_is_nested_acquisition(&steps[first]))
+		if (!dpor_races_is_nested_acquisition(&steps[first]) &&
+			!dpor_races_may_wait(steps, first, &steps[second]))
 			dpor_clock_join(dpor, ordered, dpor_clock(dpor, first));
 	}
 	return DPOR_NONE;
@@ -211,7 +230,7 @@ static void dpor_races_reverse_races_of_left(struct dpor *dpor, uint8_t slot)
 	if (dpor->left_enabled >> slot & 1 && end != DPOR_NONE &&
 		dpor_steps(dpor)[end].op.thread != slot) {
 		struct dpor_sequence sequence = {
-			.steps = dpor_scratch(dpor), .count = 1, .core = 1};
+			.steps = dpor_scratch(dpor), .count = 1, .core = 1, .doubtful = DPOR_NONE};
 
 		sequence.steps[0] = step;
 		if (dpor_steps(dpor)[end].enabled >> slot & 1)

@@ -9,7 +9,7 @@
 static bool dpor_valid_is_op(const struct dpor_op *op)
 {
 	return op->thread < DPOR_THREADS && op->kind < OP_KIND_COUNT &&
-	       strategy_is_flag(&op->is_plain);
+	       strategy_is_flag(&op->is_plain) && strategy_is_flag(&op->is_doubtful);
 }
 
 static bool dpor_valid_is_link(uint32_t link, uint32_t bound)
@@ -41,10 +41,10 @@ static bool dpor_valid_has_counts(const struct dpor *dpor)
 static bool dpor_valid_has_flags(const struct dpor *dpor)
 {
 	const bool *const flags[] = {&dpor->is_exact, &dpor->has_arrived, &dpor->is_exhausted,
-		&dpor->is_blocked, &dpor->has_diverged, &dpor->is_lost, &dpor->is_observing,
-		&dpor->is_straight, &dpor->share.is_scouting, &dpor->share.is_elsewhere,
-		&dpor->share.is_held_up, &dpor->symmetry.is_wanted, &dpor->symmetry.is_active,
-		&dpor->symmetry.has_no_event};
+		&dpor->is_blocked, &dpor->is_impossible, &dpor->has_diverged, &dpor->is_lost,
+		&dpor->is_observing, &dpor->is_straight, &dpor->share.is_scouting,
+		&dpor->share.is_elsewhere, &dpor->share.is_held_up, &dpor->symmetry.is_wanted,
+		&dpor->symmetry.is_active, &dpor->symmetry.has_no_event};
 
 	for (uint32_t i = 0; i < sizeof flags / sizeof *flags; i++)
 		if (!strategy_is_flag(flags[i]))

@@ -33,12 +33,6 @@ static uint32_t dpor_wakeup_place_of_first(struct dpor *dpor, const struct dpor_
 	return i;
 }
 
-static bool dpor_wakeup_may_be_first(
-	struct dpor *dpor, const struct dpor_sequence *sequence, const struct dpor_op *op)
-{
-	return dpor_wakeup_place_of_first(dpor, sequence, sequence->count, op) != DPOR_NONE;
-}
-
 static void dpor_wakeup_remove_first_of(
 	struct dpor *dpor, struct dpor_sequence *sequence, uint8_t thread)
 {
@@ -65,9 +59,21 @@ static uint32_t dpor_wakeup_branch_of(struct dpor *dpor, const struct dpor_seque
 			return DPOR_NONE;
 		}
 		dpor_branches(dpor)[branch].child = first;
+		dpor_branches(dpor)[branch].op.is_doubtful =
+			sequence->steps[i] == sequence->doubtful;
 		first = branch;
 	}
 	return first;
+}
+
+/* Returns whether the branch covers the sequence, or a part of it. A branch that may turn out to be
+ * impossible covers only sequences with the same op, which are then impossible, too. */
+static bool dpor_wakeup_admits(
+	struct dpor *dpor, const struct dpor_sequence *sequence, const struct dpor_op *op)
+{
+	const uint32_t place = dpor_wakeup_place_of_first(dpor, sequence, sequence->count, op);
+
+	return place != DPOR_NONE && (!op->is_doubtful || place < sequence->count);
 }
 
 /* Returns false if the tree at *place covers the sequence. */
@@ -76,8 +82,8 @@ static bool dpor_wakeup_insert(struct dpor *dpor, uint32_t *place, struct dpor_s
 	while (sequence->count) {
 		uint32_t branch = *place;
 
-		while (branch != DPOR_NONE && !dpor_wakeup_may_be_first(dpor, sequence,
-						      &dpor_branches(dpor)[branch].op)) {
+		while (branch != DPOR_NONE &&
+			!dpor_wakeup_admits(dpor, sequence, &dpor_branches(dpor)[branch].op)) {
 			place = &dpor_branches(dpor)[branch].sibling;
 			branch = *place;
 		}

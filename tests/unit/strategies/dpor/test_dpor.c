@@ -389,6 +389,63 @@ static void dpor__misses_no_trace_of_threads_that_wait(void **state)
 	}
 }
 
+/* ---- waiting loops ---- */
+
+/* A spin lock has as many orders as a mutex. */
+static void dpor__of_spin_locks_makes_the_orders_of_sections(void **state)
+{
+	static const struct simulated_op creates[] = {CREATE(1), CREATE(1), CREATE(1), CREATE(1)};
+	static const struct simulated_op section[] = {GRAB(0), ADD(1, 1), SET(0, 0)};
+	const struct {
+		uint32_t threads, sections;
+		uint64_t orders;
+	} cases[] = {{2, 1, 2}, {2, 3, 20}, {3, 1, 6}, {3, 2, 90}, {4, 1, 24}, {3, 3, 1680}};
+	struct simulated_code codes[2];
+	const struct simulated_program program = {
+		.codes = codes, .code_count = 2, .initial_count = 1};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		codes[0] = (struct simulated_code){creates, cases[i].threads, 1};
+		codes[1] = (struct simulated_code)CODE_REPEATED(section, cases[i].sections);
+		assert_runs(&program, cases[i].orders);
+	}
+}
+
+/* Threads that wait for values of variables, which others raise, lower and lock. */
+static void make_waiting(struct random_program *program, struct rng *rng)
+{
+	const uint32_t threads = 3 + rng_below(rng, 2), created = rng_below(rng, 2);
+
+	random_program_begin(program, threads + created);
+	program->program.initial_count = created ? 1 : threads;
+	for (uint32_t thread = created; thread < threads + created; thread++) {
+		if (created)
+			add_op(program, 0, (struct simulated_op)CREATE((uint16_t)thread));
+		for (uint32_t count = 1 + rng_below(rng, 3); count; count--) {
+			const uint16_t variable = (uint16_t)rng_below(rng, 2);
+			const struct simulated_op ops[] = {READ(variable), ADD(variable, 1),
+				ADD(variable, -1), SET(variable, 1), SET(variable, 0),
+				AWAIT(variable, 1), AWAIT(variable, 2), GRAB(variable)};
+
+			add_op(program, thread, ops[rng_below(rng, 8)]);
+		}
+	}
+}
+
+static void dpor__misses_no_trace_of_waiting_loops(void **state)
+{
+	struct random_program program;
+	struct rng rng;
+
+	(void)state;
+	rng_seed(&rng, 7);
+	for (unsigned long round = test_seeds(500); round; round--) {
+		make_waiting(&program, &rng);
+		compare(&program.program, false);
+	}
+}
+
 /* ---- shards ---- */
 
 static struct traces shared;
@@ -522,6 +579,8 @@ int main(void)
 		cmocka_unit_test(dpor__settles_no_race_for_what_comes_behind_it),
 		cmocka_unit_test(dpor__makes_each_trace_of_many_threads_once),
 		cmocka_unit_test(dpor__misses_no_trace_of_threads_that_wait),
+		cmocka_unit_test(dpor__of_spin_locks_makes_the_orders_of_sections),
+		cmocka_unit_test(dpor__misses_no_trace_of_waiting_loops),
 		cmocka_unit_test(dpor__is_dealt_to_shards),
 	};
 

@@ -1,0 +1,80 @@
+/*
+ * Waiting loops that the compiler's pass has recognised (compiler/pass/waits.c). The read of such a
+ * loop is an op that blocks until the memory has a value that ends the loop. The iterations that
+ * only repeat the read are therefore no steps, and a thread that waits for ever is blocked for ever.
+ *
+ * Memory that other processes share may change at any time, so its reads do not block. Nor do reads
+ * under a weak memory model, which need not return the newest value.
+ */
+#include "engine/engine.h"
+#include "runtime/guarded_read.h"
+#include "runtime/heap.h"
+#include "runtime/memory/memory_internal.h"
+#include "runtime/undo.h"
+
+static int64_t awaited_signed(uint64_t value, uint32_t bytes)
+{
+	const unsigned unused = 64 - 8 * bytes;
+
+	return (int64_t)(value << unused) >> unused;
+}
+
+static bool awaited_ends_loop(const uint64_t *wait, uint64_t value, uint32_t bytes)
+{
+	const uint64_t operand = wait[SITE_WAIT_OPERAND];
+	const int64_t a = awaited_signed(value, bytes), b = awaited_signed(operand, bytes);
+
+	switch ((enum site_wait_test)wait[SITE_WAIT_TEST]) {
+	case SITE_WAIT_EQUAL:
+		return value == operand;
+	case SITE_WAIT_DIFFERENT:
+		return value != operand;
+	case SITE_WAIT_CLEAR:
+		return !(value & operand);
+	case SITE_WAIT_SET:
+		return value & operand;
+	case SITE_WAIT_ABOVE:
+		return value > operand;
+	case SITE_WAIT_AT_MOST:
+		return value <= operand;
+	case SITE_WAIT_BELOW:
+		return value < operand;
+	case SITE_WAIT_AT_LEAST:
+		return value >= operand;
+	case SITE_WAIT_SIGNED_ABOVE:
+		return a > b;
+	case SITE_WAIT_SIGNED_AT_MOST:
+		return a <= b;
+	case SITE_WAIT_SIGNED_BELOW:
+		return a < b;
+	case SITE_WAIT_SIGNED_AT_LEAST:
+		return a >= b;
+	}
+	return true;
+}
+
+/* Returns whether the read ends its loop, or would do anything else than go round again. */
+static bool awaited_is_over(const struct engine_op *op, const struct engine_thread *thread)
+{
+	const uint64_t *wait = (const uint64_t *)(uintptr_t)op->argument;
+	struct heap_free freed;
+	uint64_t value;
+
+	(void)thread;
+	if (heap_was_freed(op->address, &freed) || !guarded_read(op->address, op->bytes, &value))
+		return true;
+	if (op->exchange == EXCHANGE_OF_EXPECTED)
+		return value == op->argument;
+	return (value & wait[SITE_WAIT_MASK]) != (wait[SITE_WAIT_KEPT] & wait[SITE_WAIT_MASK] &
+							 (UINT64_MAX >> (64 - 8 * op->bytes))) ||
+	       awaited_ends_loop(wait, value, op->bytes);
+}
+
+void memory_wait_for_value(const struct memory_access *access, struct engine_op *op)
+{
+	if (!access->waits || engine_memory_model() != MEMORY_MODEL_SC || undo_has_shared() ||
+		!op->bytes || op->bytes > sizeof(uint64_t))
+		return;
+	op->ready = awaited_is_over;
+	op->awaits_value = true;
+}
