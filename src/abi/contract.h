@@ -131,6 +131,7 @@ struct contract_plan {
 	bool stop_for_debugger;	   /* raise SIGTRAP where the run fails */
 	bool without_dispatch;	   /* do not use Syscall User Dispatch */
 	bool without_virtual_time; /* clocks and sleeps are the real ones */
+	bool repeats_waits;	   /* waiting loops repeat their reads instead of blocking */
 	/* A run of the campaign has ended without a signal of another process */
 	bool ends_alone;
 	uint32_t thread_pool;	  /* stacks to make before the snapshot */

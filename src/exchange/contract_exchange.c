@@ -405,8 +405,8 @@ bool contract_is_batch_plan(const struct contract *own, const struct contract_pl
 	static const size_t flags[] = {FLAG(has_spurious_wakeups), FLAG(has_forked_children),
 		FLAG(is_fresh_state), FLAG(stop_at_failure), FLAG(is_traced), FLAG(inspect),
 		FLAG(stop_for_debugger), FLAG(without_dispatch), FLAG(without_virtual_time),
-		FLAG(is_recorded), FLAG(has_chosen_sites), FLAG(has_contexts), FLAG(has_digest),
-		FLAG(has_operations), FLAG(is_task)};
+		FLAG(repeats_waits), FLAG(ends_alone), FLAG(is_recorded), FLAG(has_chosen_sites),
+		FLAG(has_contexts), FLAG(has_digest), FLAG(has_operations), FLAG(is_task)};
 #undef FLAG
 
 	/* A byte other than 0 and 1 is no value of `bool`. */

@@ -87,6 +87,7 @@ void settings_to_plan(const struct settings *settings, struct contract_plan *pla
 	plan->has_forked_children = settings->has_forked_children;
 	plan->without_dispatch = settings->without_dispatch;
 	plan->without_virtual_time = settings->without_virtual_time;
+	plan->repeats_waits = settings->repeats_waits;
 	plan->layout = settings->layout;
 }
 
@@ -104,7 +105,7 @@ static json_t *settings_tolerated_to_json(uint32_t tolerated)
 char *settings_to_json(const struct settings *settings)
 {
 	json_t *object = json_pack(
-		"{s:s, s:o, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:s*, s:o*, s:o*, s:o*, s:s*, s:s*, s:o*, s:o*}",
+		"{s:s, s:o, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:s*, s:o*, s:o*, s:o*, s:s*, s:s*, s:o*, s:o*, s:o*}",
 		"executor", executor_words[settings->executor], "tolerated",
 		settings_tolerated_to_json(settings->tolerated), "step_limit",
 		(json_int_t)settings->step_limit, "hang_ns", (json_int_t)settings->hang_ns,
@@ -117,7 +118,8 @@ char *settings_to_json(const struct settings *settings)
 		"forked_children", settings->has_forked_children ? json_true() : NULL, "layout",
 		settings->has_fixed_layout ? json_integer(settings->layout) : NULL, "input",
 		settings->input, "check", settings->check, "races", races_to_json(&settings->races),
-		"skip_status", settings->skip_status ? json_integer(settings->skip_status) : NULL);
+		"skip_status", settings->skip_status ? json_integer(settings->skip_status) : NULL,
+		"repeats_waits", settings->repeats_waits ? json_true() : NULL);
 	char *text;
 
 	BUG_ON(!object);
@@ -160,7 +162,7 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 	json_int_t random_seed;
 	json_int_t layout = -1;
 	json_int_t weak_limit = 0, skip_status = 0;
-	int spurious, dispatch, virtual_time, children = false;
+	int spurious, dispatch, virtual_time, children = false, repeats = false;
 	json_t *tolerated;
 	json_t *races = NULL;
 	int result = 0;
@@ -168,13 +170,14 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 	settings_init(&read);
 	if (!object ||
 		json_unpack(object,
-			"{s:s, s:o, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s?s, s?I, s?b, s?I, s?s, s?s, s?o, s?I}",
+			"{s:s, s:o, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s?s, s?I, s?b, s?I, s?s, s?s, s?o, s?I, s?b}",
 			"executor", &executor, "tolerated", &tolerated, "step_limit", &step_limit,
 			"hang_ns", &hang_ns, "random_seed", &random_seed, "stall_ns", &stall_ns,
 			"spurious_wakeups", &spurious, "without_dispatch", &dispatch,
 			"without_virtual_time", &virtual_time, "memory_model", &model, "weak_limit",
 			&weak_limit, "forked_children", &children, "layout", &layout, "input",
-			&input, "check", &check, "races", &races, "skip_status", &skip_status) != 0)
+			&input, "check", &check, "races", &races, "skip_status", &skip_status,
+			"repeats_waits", &repeats) != 0)
 		result = settings_damaged(err, "not the expected fields");
 	else if (!executor_parse(executor, &read.executor))
 		result = settings_damaged(err, "executor");
@@ -198,6 +201,7 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 		read.has_forked_children = children;
 		read.without_dispatch = dispatch;
 		read.without_virtual_time = virtual_time;
+		read.repeats_waits = repeats;
 		read.has_fixed_layout = layout >= 0;
 		read.layout = layout >= 0 ? (uint32_t)layout : 0;
 		read.input = string_copy(input);

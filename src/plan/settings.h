@@ -28,6 +28,9 @@ struct settings {
 	bool has_forked_children; /* raddle also schedules the threads of forked children */
 	bool without_dispatch;
 	bool without_virtual_time;
+	/* waiting loops repeat their reads instead of blocking, for `raddle branches`:
+	 * docs/decisions/0032-waiting-loops.md */
+	bool repeats_waits;
 	/* Layout of all runs (model/layout.h). The schedule of a finding holds the finding's
 	 * layout. */
 	uint32_t layout;

@@ -29,4 +29,5 @@ void at_most(int tries) { while (!atomic_load(&flag) && tries--); } /* SITES: at
 void notes(void) { while (!atomic_load(&flag)) atomic_store(&other, 1); } /* SITES: atomic_load 4 seq_cst, atomic_load 4 seq_cst, atomic_store 4 seq_cst */
 void counts(void) { while (atomic_fetch_add(&flag, 1) < 0); } /* SITES: update 4 seq_cst */
 void walks(void) { for (volatile int *at = table; !*at; at++); } /* SITES: load 4 volatile */
+int rounds(void) { int count = 0; do count++; while (!atomic_load(&flag)); return count; } /* SITES: atomic_load 4 seq_cst */
 int twice(void) { if (atomic_load(&flag)) return 1; while (!atomic_load(&flag)); return 2; } /* SITES: atomic_load 4 seq_cst, atomic_load 4 seq_cst waits */

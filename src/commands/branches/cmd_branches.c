@@ -225,6 +225,7 @@ static int cmd_branches_run_command(int argc, char **argv)
 
 	campaign_options_init(&options->campaign);
 	options->campaign.settings.stall_ns = 0;
+	options->campaign.settings.repeats_waits = true; /* a loop's condition is a branch, too */
 	options->campaign.is_interrupted = command_interruption();
 	options->sensitivity.workers = cores_available();
 	options->progress = cmd_branches_show_progress;

@@ -175,16 +175,39 @@ static bool waits_is_operand(const struct waits_read *read, LLVMValueRef value)
 		       !waits_has_block(read, LLVMGetInstructionParent(value)));
 }
 
-/* Returns whether no phi of the cycle changes from one iteration to the next. */
+/* Returns whether the phi has another value in the next iteration. */
+static bool waits_is_changing(const struct waits_read *read, LLVMValueRef phi)
+{
+	for (unsigned i = 0; i < LLVMCountIncoming(phi); i++)
+		if (waits_has_block(read, LLVMGetIncomingBlock(phi, i)) &&
+			LLVMGetIncomingValue(phi, i) != phi)
+			return true;
+	return false;
+}
+
+/* Returns whether the load may read what the iteration before has stored in a local. */
+static bool waits_is_of_last_iteration(const struct waits_read *read, LLVMValueRef load)
+{
+	LLVMValueRef local = LLVMGetOperand(load, 0);
+	LLVMValueRef at = LLVMGetPreviousInstruction(load);
+
+	if (load == read->site->instruction || !waits_is_stored(read, local))
+		return false;
+	while (at && !(LLVMIsAStoreInst(at) && LLVMGetOperand(at, 1) == local))
+		at = LLVMGetPreviousInstruction(at);
+	return !at;
+}
+
+/* Returns whether an iteration passes nothing on to the next one. */
 static bool waits_has_no_state(const struct waits_read *read)
 {
 	for (unsigned i = 0; i < read->block_count; i++)
-		for (LLVMValueRef phi = LLVMGetFirstInstruction(read->blocks[i]);
-			LLVMIsAPHINode(phi); phi = LLVMGetNextInstruction(phi))
-			for (unsigned j = 0; j < LLVMCountIncoming(phi); j++)
-				if (waits_has_block(read, LLVMGetIncomingBlock(phi, j)) &&
-					LLVMGetIncomingValue(phi, j) != phi)
-					return false;
+		for (LLVMValueRef at = LLVMGetFirstInstruction(read->blocks[i]); at;
+			at = LLVMGetNextInstruction(at))
+			if (LLVMIsAPHINode(at) ? waits_is_changing(read, at)
+					       : LLVMIsALoadInst(at) &&
+							 waits_is_of_last_iteration(read, at))
+				return false;
 	return true;
 }
 

@@ -4,12 +4,14 @@
  * only repeat the read are therefore no steps, and a thread that waits for ever is blocked for ever.
  *
  * Memory that other processes share may change at any time, so its reads do not block. Nor do reads
- * under a weak memory model, which need not return the newest value.
+ * under a weak memory model, which need not return the newest value, nor those of `raddle branches`,
+ * for which the condition of the loop is a branch with two outcomes.
  */
 #include "engine/engine.h"
 #include "runtime/guarded_read.h"
 #include "runtime/heap.h"
 #include "runtime/memory/memory_internal.h"
+#include "runtime/runtime.h"
 #include "runtime/undo.h"
 
 static int64_t awaited_signed(uint64_t value, uint32_t bytes)
@@ -72,8 +74,9 @@ static bool awaited_is_over(const struct engine_op *op, const struct engine_thre
 
 void memory_wait_for_value(const struct memory_access *access, struct engine_op *op)
 {
-	if (!access->waits || engine_memory_model() != MEMORY_MODEL_SC || undo_has_shared() ||
-		!op->bytes || op->bytes > sizeof(uint64_t))
+	if (!access->waits || runtime.contract->plan.repeats_waits ||
+		engine_memory_model() != MEMORY_MODEL_SC || undo_has_shared() || !op->bytes ||
+		op->bytes > sizeof(uint64_t))
 		return;
 	op->ready = awaited_is_over;
 	op->awaits_value = true;
