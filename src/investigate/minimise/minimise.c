@@ -496,6 +496,8 @@ int minimise(struct failure *failure, const struct minimise_params *params, cons
 						 : NULL;
 	directives_release(&minimiser.fewer);
 	failure_release(&minimiser.moved);
+	if (params->ahead)
+		params->ahead->end(params->ahead->context);
 	probe_close(&minimiser.probe);
 	return result;
 }

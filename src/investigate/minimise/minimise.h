@@ -42,6 +42,8 @@ struct minimise_ahead {
 		struct probe **made, struct error *err);
 	/* A candidate was accepted: the later ones have changed. */
 	void (*turn)(void *context);
+	/* Called before `own` is closed: ends the runs of all probes. A later run() starts anew. */
+	void (*end)(void *context);
 };
 
 struct minimise_params {

@@ -216,12 +216,20 @@ static void tries_turn(void *context)
 	}
 }
 
+static void tries_end(void *context)
+{
+	tries_release(context);
+}
+
 void tries_init(struct tries *tries, const struct probe_params *params, uint32_t slots)
 {
 	*tries = (struct tries){.params = params,
 		.parallel_from_ns = PAYS_FROM_NS,
 		.wanted = slots < TRIES_MOST ? slots : TRIES_MOST,
-		.ahead = {.context = tries, .run = tries_make_run, .turn = tries_turn}};
+		.ahead = {.context = tries,
+			.run = tries_make_run,
+			.turn = tries_turn,
+			.end = tries_end}};
 }
 
 void tries_release(struct tries *tries)
@@ -230,4 +238,5 @@ void tries_release(struct tries *tries)
 	for (uint32_t i = 1; i < tries->count; i++)
 		probe_close(&tries->slots[i].opened);
 	tries->count = 0;
+	tries->is_on = false;
 }

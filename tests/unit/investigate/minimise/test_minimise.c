@@ -164,7 +164,7 @@ static uint64_t compare_workers(
 {
 	struct minimise_params params = {
 		.budget = {.runs = runs_most, .time_ns = UINT64_C(600000000000)}};
-	struct failure found = {0}, one = {0}, many = {0};
+	struct failure found = {0}, one = {0}, many = {0}, again = {0};
 	const char *incomplete_by_one, *incomplete;
 	struct fixture fixture;
 	struct tries tries;
@@ -174,6 +174,7 @@ static uint64_t compare_workers(
 	find_failure(&fixture, seed, &found);
 	failure_copy(&one, &found);
 	failure_copy(&many, &found);
+	failure_copy(&again, &found);
 	params.probe = fixture.params;
 	assert_int_equal(minimise(&one, &params, &incomplete_by_one, NULL), 0);
 	tries_init(&tries, &params.probe, workers);
@@ -181,7 +182,11 @@ static uint64_t compare_workers(
 	params.ahead = &tries.ahead;
 	assert_int_equal(minimise(&many, &params, &incomplete, NULL), 0);
 	ahead = tries.ahead_runs;
+	assert_int_equal(tries.count, 0); /* the minimiser's own probe no longer exists */
+	assert_int_equal(minimise(&again, &params, &incomplete, NULL), 0);
 	tries_release(&tries);
+	assert_int_equal(again.segment_count, one.segment_count);
+	assert_memory_equal(again.segments, one.segments, one.segment_count * sizeof *one.segments);
 	assert_ptr_equal(incomplete, incomplete_by_one);
 	assert_int_equal(many.segment_count, one.segment_count);
 	assert_memory_equal(many.segments, one.segments, one.segment_count * sizeof *one.segments);
@@ -190,6 +195,7 @@ static uint64_t compare_workers(
 	failure_release(&found);
 	failure_release(&one);
 	failure_release(&many);
+	failure_release(&again);
 	close_fixture(&fixture);
 	return ahead;
 }
