@@ -8,7 +8,7 @@
  * variable is a *point* when its accesses are scheduling points, at sites that are on.
  *
  * A run notes facts: which threads access which variables, and which sites access shared ones.
- * memory_settle() makes the noted facts effective, as a new *version* of the knowledge
+ * memory_settle() turns the noted facts into the next *version* of the knowledge
  * (memory_settle.h). Each run is made by one version, run_version. If is_frozen is set, runs note
  * nothing.
  */

@@ -157,8 +157,9 @@ enum site_wait_test {
 	SITE_WAIT_SIGNED_AT_LEAST
 };
 
-/* Words of 64 bits. An update that does not end the loop changes nothing if the memory has the
- * bits `kept` where `mask` is set; otherwise the thread does not wait. */
+/* Words of 64 bits. MASK and KEPT tell an update that fails from one that changes the memory: an
+ * exchange of 1 changes nothing while the memory holds 1. The thread waits only while the bits of
+ * the memory that MASK selects equal those of KEPT. A load has MASK 0. */
 enum site_wait_word {
 	SITE_WAIT_TEST, /* enum site_wait_test */
 	SITE_WAIT_OPERAND,

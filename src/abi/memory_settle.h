@@ -1,10 +1,10 @@
 /*
  * The step from noted facts about memory to the next version of the knowledge (contract_memory.h).
  *
- * Where workers make runs in rounds, the command joins the facts of all processes and settles them
- * between two rounds (plan/memory_join.h); the numbers of versions then agree in all processes.
- * Elsewhere runs follow one another in one process, and memory_prepare_run() settles what the last
- * run has noted. No run is in progress in this process meanwhile.
+ * With rounds (docs/decisions/0009-rounds.md), the command joins the facts that all worker processes
+ * have noted, and settles them between two rounds (plan/memory_join.h). All processes then have the
+ * same versions. Without rounds, each process settles its own facts before its next run
+ * (memory_prepare_run()). No run is in progress in the process during the call.
  */
 #pragma once
 

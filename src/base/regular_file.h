@@ -13,8 +13,8 @@ struct stat;
 #define SOURCE_BYTES_MAX ((size_t)8 << 20)
 
 /*
- * Opens a file for reading and fills *status. A relative path begins at the descriptor `folder`, or
- * at the working folder (AT_FDCWD). If `follows_links` is false, a path that ends in a symbolic link
+ * Opens a file for reading and writes its metadata, as of fstat(), to *status. A relative path is
+ * looked up in the folder with the descriptor `folder`; AT_FDCWD stands for the working folder. If `follows_links` is false, a path that ends in a symbolic link
  * is refused. Returns -1 on failure, and errno has the cause.
  */
 int regular_file_open(int folder, const char *path, bool follows_links, struct stat *status);

@@ -133,7 +133,8 @@ void engine_changed(const void *address)
 		engine_wait_group_form(*engine_bucket(address), address);
 }
 
-/* Accesses to memory call no engine_changed(): the values that threads wait for are read anew. */
+/* Evaluates the threads in waiting loops again. A store to memory does not call engine_changed(),
+ * as an unlock does, so their memory is read before each choice. */
 static void engine_evaluate_awaited(void)
 {
 	uint32_t left = engine.awaiting_count;

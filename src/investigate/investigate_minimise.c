@@ -56,7 +56,7 @@ static void investigate_minimise_limit(
 		budget, investigate_time_left(investigation, RUNS_BEHIND));
 }
 
-/* The search that follows has at most this time. */
+/* Shortens the time that is left for minimising to `limit_ns` from now. */
 static void investigate_minimise_end_within(struct investigation *investigation, uint64_t limit_ns)
 {
 	const uint64_t until_ns = platform_monotonic_ns() + limit_ns;

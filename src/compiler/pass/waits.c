@@ -24,6 +24,7 @@ struct waits_read {
 	unsigned block_count;
 	LLVMBasicBlockRef branching; /* block with the conditional branch */
 	LLVMBasicBlockRef exit, back;
+	LLVMValueRef condition;	  /* of that branch */
 	enum site_wait_test test; /* of the values that end the loop */
 	LLVMValueRef operand;
 };
@@ -211,7 +212,8 @@ static bool waits_has_no_state(const struct waits_read *read)
 	return true;
 }
 
-/* Returns the value that a load from a local gives: what the cycle has stored there before it. */
+/* Without optimisation each value goes through a local. If `value` is a load from a local that the
+ * same block has stored to before, returns the stored value; else returns `value`. */
 static LLVMValueRef waits_through_local(const struct waits_read *read, LLVMValueRef value)
 {
 	LLVMValueRef at;
@@ -236,7 +238,8 @@ static bool waits_is_zero(LLVMValueRef value)
 	return LLVMIsAConstant(value) && LLVMIsNull(value);
 }
 
-/* Returns the mask of a value that is masked, and NULL otherwise. */
+/* If *value is "x & mask" or a truncation to one bit, replaces it by x and returns the mask. Else
+ * returns NULL. */
 static LLVMValueRef waits_mask_of(const struct waits_read *read, LLVMValueRef *value)
 {
 	const LLVMOpcode opcode =
@@ -354,28 +357,39 @@ static bool waits_may_wait(const struct site *site)
 	}
 }
 
-/* Finds the branch behind the read, and the way on which the loop goes on: back to the read. */
+/* Follows the code behind the read to a conditional branch, and takes its successor `way` as the way
+ * on which the loop goes on. Returns false if there is no such branch. */
+static bool waits_find_branch(struct waits_read *read, unsigned way)
+{
+	LLVMValueRef branch;
+
+	read->branching = waits_follow(read, LLVMGetInstructionParent(read->site->instruction),
+		read->site->instruction, NULL);
+	if (!read->branching)
+		return false;
+	branch = LLVMGetBasicBlockTerminator(read->branching);
+	if (!LLVMIsABranchInst(branch) || !LLVMIsConditional(branch))
+		return false;
+	read->condition = LLVMGetCondition(branch);
+	read->back = LLVMGetSuccessor(branch, way);
+	read->exit = LLVMGetSuccessor(branch, 1 - way);
+	return true;
+}
+
+/* Finds the branch behind the read whose one way leads back to the read. */
 static bool waits_find_cycle(struct waits_read *read)
 {
 	LLVMBasicBlockRef block = LLVMGetInstructionParent(read->site->instruction);
 	const struct waits_read start = *read;
 
 	for (unsigned way = 0; way < 2; way++) {
-		LLVMValueRef branch;
-
 		*read = start;
-		read->branching = waits_follow(read, block, read->site->instruction, NULL);
-		if (!read->branching)
+		if (!waits_find_branch(read, way))
 			return false;
-		branch = LLVMGetBasicBlockTerminator(read->branching);
-		if (!LLVMIsABranchInst(branch) || !LLVMIsConditional(branch))
-			return false;
-		read->back = LLVMGetSuccessor(branch, way);
-		read->exit = LLVMGetSuccessor(branch, 1 - way);
 		if (waits_follow(read, read->back, NULL, block) == block &&
 			!waits_has_block(read, read->exit) && waits_has_no_state(read) &&
 			waits_is_constant(read, read->site->pointer, 0) &&
-			waits_set_test(read, LLVMGetCondition(branch), way == 1))
+			waits_set_test(read, read->condition, way == 1))
 			return true;
 	}
 	return false;
@@ -409,26 +423,18 @@ static bool waits_has_same_exit(const struct waits_read *first, const struct wai
 /* Recognises the copy of the first iteration in front of the loop. */
 static bool waits_find_first(struct waits_read *read, const struct waits_read *loop)
 {
-	LLVMBasicBlockRef block = LLVMGetInstructionParent(read->site->instruction);
 	const struct waits_read start = *read;
 	struct waits_read probe;
 
 	for (unsigned way = 0; way < 2; way++) {
-		LLVMValueRef branch;
-
 		*read = start;
-		read->branching = waits_follow(read, block, read->site->instruction, NULL);
-		if (!read->branching)
+		if (!waits_find_branch(read, way))
 			return false;
-		branch = LLVMGetBasicBlockTerminator(read->branching);
-		if (!LLVMIsABranchInst(branch) || !LLVMIsConditional(branch))
-			return false;
-		read->exit = LLVMGetSuccessor(branch, 1 - way);
 		probe = (struct waits_read){.site = loop->site};
 		if (waits_has_same_exit(read, loop) &&
-			waits_follow(&probe, LLVMGetSuccessor(branch, way), NULL, NULL) ==
+			waits_follow(&probe, read->back, NULL, NULL) ==
 				LLVMGetInstructionParent(loop->site->instruction) &&
-			waits_set_test(read, LLVMGetCondition(branch), way == 1) &&
+			waits_set_test(read, read->condition, way == 1) &&
 			read->test == loop->test && read->operand == loop->operand)
 			return true;
 	}

@@ -33,7 +33,8 @@ struct fewer_preemptions {
 bool fewer_preemptions_accept(
 	struct fewer_preemptions *search, const struct probe *probe, struct failure *failure);
 
-/* Does the same for a run that the caller found to show the failure. */
+/* Same as fewer_preemptions_accept(), but without the test whether the run shows the failure, which the
+ * caller has made by its own rule. */
 bool fewer_preemptions_take(
 	struct fewer_preemptions *search, const struct probe *probe, struct failure *failure);
 
