@@ -416,7 +416,8 @@ int failure_investigate(
 	campaign->times.investigating_ns += platform_monotonic_ns() - started_ns;
 	if (result < 0 || is_suppressed || campaign->exclusive.must_repeat)
 		return result;
-	if (!confirmation_is_repeatable(&investigation.confirmation))
+	if (!confirmation_is_repeatable(&investigation.confirmation) &&
+		!signals_have_ended(campaign))
 		return failure_doubt_restart(campaign, caught->restart, err);
 	campaign->is_stopping |= !campaign->options->keep_going;
 	return 0;

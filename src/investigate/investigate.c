@@ -274,6 +274,8 @@ int investigate_schedule(struct investigation *investigation, struct failure *fa
 		result = investigate_minimise_and_confirm(investigation, failure, err);
 	if (result < 0 && result != ERROR_INTERRUPTED)
 		return result;
+	if (result == ERROR_INTERRUPTED)
+		investigation->incomplete = "the command was interrupted";
 	/* An interrupt ends minimising, but the finding still needs this run. */
 	investigation->probe.is_interrupted = &never;
 	result = investigate_trace_or_describe(investigation, failure, &built, err);

@@ -228,7 +228,7 @@ int investigate_minimise_and_confirm(
 			result = investigate_minimise_measure_depth(investigation, failure, err);
 		if (result == 0 && investigate_minimise_is_same(failure, &found))
 			confirmation = investigation->confirmation;
-		else if (result == 0 || result == ERROR_INTERRUPTED)
+		else if (result == 0)
 			result = confirm(&confirmation, failure, &investigation->probe,
 				investigation->until_ns, err);
 		if (result != 0 || confirmation_is_repeatable(&confirmation) || workers <= 1)
@@ -248,5 +248,5 @@ int investigate_minimise_and_confirm(
 		found = (struct failure){0};
 	}
 	failure_release(&found);
-	return result == ERROR_INTERRUPTED ? 0 : result;
+	return result;
 }

@@ -135,6 +135,8 @@ struct test_finding *test_suite_add_finding(
 		finding->cases = NULL;
 		finding->case_count = 0;
 	}
+	finding->is_repeatable |=
+		like->is_repeatable; /* an interrupt may have ended the first replays */
 	suite->cases[number].kinds |= UINT32_C(1) << like->kind;
 	for (uint32_t i = 0; i < finding->case_count; i++)
 		if (finding->cases[i] == number)

@@ -380,9 +380,16 @@ static void rounds_ignore_race(struct campaign *campaign, struct race_pair pair)
 	ARRAY_APPEND(round->ignored, round->ignored_count, pair);
 }
 
+/* The last round may lack runs of one worker before settled runs of another: a resumed campaign begins
+ * with them. */
 static uint64_t rounds_runs_made(const struct campaign *campaign)
 {
-	return campaign->rounds->first + campaign->rounds->settled;
+	const struct rounds *round = campaign->rounds;
+	uint32_t place = 0;
+
+	while (place < round->settled && round->is_made[place])
+		place++;
+	return round->first + place;
 }
 
 const struct scheme scheme_rounds = {
