@@ -82,6 +82,8 @@ void builder_add_event_place(
 /* Place where the holder of a waited-for object acquired it. */
 struct finding_frame builder_held_since(
 	const struct builder *builder, const struct wait_edge *edge);
+/* Returns whether raddle's runtime has the code at the address. Needs symbols. */
+bool builder_is_runtime(const struct builder *builder, uint64_t address);
 /* Call stack of a thread: unwound in a stopped process, else the frame of `site`. */
 void builder_stack(const struct builder *builder, struct thread_id thread, uint64_t site,
 	struct finding_stack *stack);

@@ -470,6 +470,7 @@ char *builder_title(const struct builder *builder)
 static void title_add_fault(const struct builder *builder, struct strbuf *out)
 {
 	const struct outcome *outcome = builder->source->outcome;
+	const struct finding_stack *at = &builder->finding->at;
 	const char *module = NULL;
 	uint64_t offset = outcome->site;
 
@@ -478,7 +479,10 @@ static void title_add_fault(const struct builder *builder, struct strbuf *out)
 		return;
 	if (builder->symbols)
 		offset = symbols_module_offset(builder->symbols, outcome->site, &module);
-	if (module)
+	if (module && builder_is_runtime(builder, outcome->site) && at->count &&
+		at->frames->function)
+		strbuf_adds(out, at->frames->function); /* the function that the target called */
+	else if (module)
 		strbuf_addf(out, "the instruction at %s+0x%" PRIx64, module, offset);
 	else
 		strbuf_addf(out, "the instruction at 0x%" PRIx64 "%s", outcome->site,

@@ -297,7 +297,7 @@ static void words_add_frames(const struct builder *builder, uint64_t site, enum 
 		stack->frames[stack->count++] = builder_frame_from(builder, &frames[i]);
 }
 
-static bool words_is_runtime(const struct builder *builder, uint64_t address)
+bool builder_is_runtime(const struct builder *builder, uint64_t address)
 {
 	const char *module = NULL;
 
@@ -315,10 +315,10 @@ static unsigned words_skip_runtime(
 		kind == OUTCOME_CRASH || kind == OUTCOME_ABORT || kind == OUTCOME_EXIT;
 	unsigned skipped = 0;
 
-	while (skipped < count && words_is_runtime(builder, addresses[skipped]))
+	while (skipped < count && builder_is_runtime(builder, addresses[skipped]))
 		skipped++;
-	/* A signal handler of the runtime was not called by the target. */
-	if (is_handler)
+	/* A signal handler of the runtime was not called by the target. A function that crashed was. */
+	if (is_handler && !builder_is_runtime(builder, builder->source->outcome->site))
 		return skipped;
 	return skipped == count || !skipped ? 0 : skipped - 1;
 }
@@ -327,7 +327,7 @@ static unsigned words_skip_runtime(
 static unsigned words_count_without_start(
 	const struct builder *builder, const uint64_t *addresses, unsigned count)
 {
-	while (builder->symbols && count > 1 && words_is_runtime(builder, addresses[count - 1]))
+	while (builder->symbols && count > 1 && builder_is_runtime(builder, addresses[count - 1]))
 		count--;
 	return count;
 }
@@ -337,7 +337,8 @@ void builder_access_stack(const struct builder *builder, uint64_t site, const ui
 {
 	unsigned callers = 0;
 
-	while (builder->symbols && callers < count && words_is_runtime(builder, addresses[callers]))
+	while (builder->symbols && callers < count &&
+		builder_is_runtime(builder, addresses[callers]))
 		callers++;
 	words_add_frames(builder, site, PLACE_OF_ACCESS, stack);
 	/* The innermost frame of the target is replaced by that of `site`. */
@@ -367,7 +368,7 @@ void builder_stack(const struct builder *builder, struct thread_id thread, uint6
 	if (skipped == count) /* the failing code lies in no module, which ends the stack */
 		words_add_frames(builder, site, PLACE_OF_CALL, stack);
 	for (unsigned i = skipped; i < count; i++)
-		if (i == skipped || !words_is_runtime(builder, addresses[i]))
+		if (i == skipped || !builder_is_runtime(builder, addresses[i]))
 			words_add_frames(builder, addresses[i], PLACE_OF_CALL, stack);
 }
 

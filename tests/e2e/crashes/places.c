@@ -28,6 +28,8 @@ static void *crash(void *function)
 		*overwritten = 1; /* LINE overwritten */
 	if (!strcmp(kind, "once") && open("created", O_CREAT | O_EXCL, 0600) >= 0)
 		*wild = 1; /* LINE once */
+	if (!strcmp(kind, "null_lock"))
+		pthread_mutex_lock((pthread_mutex_t *)function); /* LINE null_lock */
 	return NULL;
 }
 
