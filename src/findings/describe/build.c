@@ -283,8 +283,9 @@ static void build_fill(struct builder *builder)
 			&finding->waits[finding->wait_count]);
 	builder_fill_race(builder);
 	builder_fill_steps(builder);
-	builder->culprit = signal_history_culprit(builder->source, &builder->signals);
-	for (uint32_t i = 0; builder->culprit != UINT32_MAX && i < finding->wait_count; i++)
+	builder->culprit =
+		signal_history_culprit(builder->source, finding->waits, &builder->signals);
+	for (uint32_t i = 0; builder->source->event_count && i < finding->wait_count; i++)
 		finding->waits[i].lost_signals =
 			i == builder->culprit ? builder->signals.unreceived : 0;
 	builder_fill_stalls(builder);

@@ -293,16 +293,25 @@ static void cause_add_destroyed_lock(
 	free(lock);
 }
 
-/* Adds where a wrong value came from, for failures that the program itself reports. */
+/* Adds where a wrong value came from: one that the program itself reports, or for which a thread waits. */
 static void cause_add_values(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
 {
-	const enum outcome_kind kind = builder->finding->kind;
-	const bool has_line = kind == OUTCOME_CRASH || kind == OUTCOME_ABORT;
-
-	if ((has_line || kind == OUTCOME_EXIT) &&
-		!(has_line && builder_values_cause(builder, cause)))
+	switch (builder->finding->kind) {
+	case OUTCOME_CRASH:
+	case OUTCOME_ABORT:
+		if (builder_values_cause(builder, cause))
+			break;
+		/* fall through */
+	case OUTCOME_EXIT:
+	case OUTCOME_DEADLOCK:
+	case OUTCOME_LIVELOCK:
+	case OUTCOME_LOST_WAKEUP:
 		builder_preemption_cause(builder, cause, remedy);
+		break;
+	default:
+		break;
+	}
 }
 
 void builder_fill_cause(struct builder *builder)

@@ -1,6 +1,7 @@
 #include "findings/describe/signals.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 
@@ -28,6 +29,11 @@ static bool signals_is_memory(const struct trace_event *event)
 static bool signals_is_write(const struct trace_event *event)
 {
 	return signals_is_memory(event) && !(op_descriptions[event->kind].flags & OP_READ);
+}
+
+static bool signals_is_overlapping(const struct trace_event *a, const struct trace_event *b)
+{
+	return a->address < b->address + b->bytes && b->address < a->address + a->bytes;
 }
 
 static uint64_t signals_next(const struct finding_source *source, uint64_t at)
@@ -210,8 +216,7 @@ static uint64_t signals_test_of(
 		const struct trace_event *event = &source->events[i];
 
 		if (event->thread != waiter || !signals_is_memory(event) ||
-			event->address >= write->address + write->bytes ||
-			write->address >= event->address + event->bytes)
+			!signals_is_overlapping(event, write))
 			continue;
 		if (i > change)
 			return NO_EVENT; /* the waiter has seen the change */
@@ -280,12 +285,59 @@ static bool signals_find_behind_test(const struct finding_source *source,
 static bool signals_has_released(
 	const struct finding_source *source, const struct signal_history *history)
 {
-	for (uint64_t i = history->signal; i < history->wait && history->lock != NO_EVENT; i++)
+	for (uint64_t i = history->signal; i < history->wait; i++)
 		if (source->events[i].thread == source->events[history->wait].thread &&
 			source->events[i].kind == OP_MUTEX_UNLOCK &&
 			source->events[i].address == source->events[history->lock].address)
 			return true;
 	return false;
+}
+
+/* Does the waiter read, between its lock and its wait, what the signaller wrote before the signal? */
+static bool signals_has_read_change(
+	const struct finding_source *source, const struct signal_history *history)
+{
+	const uint16_t signaller = source->events[history->signal].thread;
+	const uint16_t waiter = source->events[history->wait].thread;
+	unsigned writes = 0;
+
+	for (uint64_t i = history->signal; i-- > 0 && writes < CHANGES_MAX;) {
+		const struct trace_event *write = &source->events[i];
+
+		if (write->thread != signaller || !signals_is_write(write))
+			continue;
+		writes++;
+		for (uint64_t at = history->lock + 1; at < history->wait; at++)
+			if (source->events[at].thread == waiter &&
+				signals_is_memory(&source->events[at]) &&
+				signals_is_overlapping(&source->events[at], write))
+				return true;
+	}
+	return false;
+}
+
+/* std::condition_variable::wait(lock, predicate) tests the predicate before it waits. */
+static bool signals_has_predicate(const struct finding_wait *blocked)
+{
+	static const char *const name = "std::condition_variable::wait<";
+
+	for (uint32_t i = 0; blocked && i < blocked->at.count; i++)
+		if (blocked->at.frames[i].function &&
+			!strncmp(blocked->at.frames[i].function, name, strlen(name)))
+			return true;
+	return false;
+}
+
+/* Did the waiter test its condition after the signal? Then the signal was not lost. */
+static bool signals_has_tested(
+	const struct finding_source *source, const struct signal_history *history)
+{
+	if (history->lock == NO_EVENT)
+		return false;
+	if (history->lock > history->signal && (signals_has_predicate(history->blocked) ||
+						       signals_has_read_change(source, history)))
+		return true;
+	return signals_has_released(source, history);
 }
 
 static void signals_classify(const struct signal_wakes *wakes, struct signal_history *out)
@@ -312,7 +364,7 @@ static void signals_classify(const struct signal_wakes *wakes, struct signal_his
 	if (out->signal > out->wait)
 		out->loss = out->again != NO_EVENT ? SIGNAL_WOKE_WRONG : SIGNAL_SERVED_OTHERS;
 	else if ((woken && source->events[out->signal].kind == OP_COND_SIGNAL) ||
-		 signals_has_released(source, out))
+		 signals_has_tested(source, out))
 		out->loss = SIGNAL_SERVED_OTHERS;
 	else
 		out->loss = SIGNAL_BEFORE_WAIT;
@@ -321,11 +373,12 @@ static void signals_classify(const struct signal_wakes *wakes, struct signal_his
 }
 
 bool signal_history_find(const struct finding_source *source, const struct wait_edge *edge,
-	struct signal_history *out)
+	const struct finding_wait *blocked, struct signal_history *out)
 {
 	struct signal_wakes wakes;
 
 	*out = (struct signal_history){.edge = edge,
+		.blocked = blocked,
 		.wait = NO_EVENT,
 		.lock = NO_EVENT,
 		.signal = NO_EVENT,
@@ -399,7 +452,23 @@ static bool signals_is_stronger(const struct finding_source *source, const struc
 	return a->signal != NO_EVENT && (b->signal == NO_EVENT || a->signal > b->signal);
 }
 
-uint32_t signal_history_culprit(const struct finding_source *source, struct signal_history *out)
+/* Could the waiter test its condition after each signal? Then it is idle, like a pool's worker without work. */
+static bool signals_is_idle(const struct signal_history *history)
+{
+	return history->loss == SIGNAL_SERVED_OTHERS && history->signal < history->wait;
+}
+
+bool signal_history_is_other_wait(const struct wait_edge *edge)
+{
+	const uint8_t object = op_descriptions[edge->op].object;
+
+	return thread_same(edge->holder, THREAD_NONE) &&
+	       (object == OBJECT_MEMORY || object == OBJECT_FUTEX || object == OBJECT_SEM ||
+		       object == OBJECT_BARRIER);
+}
+
+uint32_t signal_history_culprit(const struct finding_source *source,
+	const struct finding_wait *waits, struct signal_history *out)
 {
 	const struct outcome *outcome = source->outcome;
 	uint32_t culprit = UINT32_MAX;
@@ -410,7 +479,8 @@ uint32_t signal_history_culprit(const struct finding_source *source, struct sign
 
 		if (op_descriptions[edge->op].object != OBJECT_COND || edge->is_in_child ||
 			!thread_same(edge->holder, THREAD_NONE) ||
-			!signal_history_find(source, edge, &history))
+			!signal_history_find(source, edge, waits ? &waits[i] : NULL, &history) ||
+			signals_is_idle(&history))
 			continue;
 		if (culprit != UINT32_MAX && !signals_is_stronger(source, &history, out))
 			continue;

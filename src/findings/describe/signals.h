@@ -11,7 +11,7 @@
 
 /* Why no signal ended the wait; later ones are stronger evidence that this wait is the one that lost its signal. */
 enum signal_loss {
-	SIGNAL_SERVED_OTHERS, /* each signal woke a thread that used it */
+	SIGNAL_SERVED_OTHERS, /* each signal woke a thread that used it, or preceded a test of the condition */
 	SIGNAL_NEVER_SENT,
 	SIGNAL_BEFORE_WAIT, /* the last signal preceded the begin of the wait */
 	SIGNAL_WOKE_WRONG, /* the last signal woke a thread that found its condition false and waited again */
@@ -21,6 +21,7 @@ enum signal_loss {
 
 struct signal_history {
 	const struct wait_edge *edge;
+	const struct finding_wait *blocked; /* the same wait with its stack; NULL: unknown */
 	enum signal_loss loss;
 	uint64_t wait;	  /* OP_COND_WAIT: the wait begins */
 	uint64_t lock;	  /* the waiter takes the mutex that the wait releases */
@@ -37,11 +38,16 @@ struct signal_history {
 /* Fills the history for the thread of `edge`, which waits on a condition variable. Returns false if
  * the trace lacks that wait. */
 bool signal_history_find(const struct finding_source *source, const struct wait_edge *edge,
-	struct signal_history *out);
+	const struct finding_wait *blocked, struct signal_history *out);
+
+/* Returns whether the thread waits for another thread without a condition variable or a lock: for a value, a
+ * semaphore, a barrier. */
+bool signal_history_is_other_wait(const struct wait_edge *edge);
 
 /*
  * Index in outcome->waits of the wait whose signal was lost: the strongest evidence; among equals
- * the one that more threads depend on, then the latest signal. UINT32_MAX: none, or the trace lacks
- * the end of the run.
+ * the one that more threads depend on, then the latest signal. UINT32_MAX: none, the trace lacks
+ * the end of the run, or all threads tested their conditions after the signals. `waits` describe those of the outcome; NULL: unknown.
  */
-uint32_t signal_history_culprit(const struct finding_source *source, struct signal_history *out);
+uint32_t signal_history_culprit(const struct finding_source *source,
+	const struct finding_wait *waits, struct signal_history *out);

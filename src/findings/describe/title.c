@@ -224,6 +224,9 @@ static void title_lost_wakeup(const struct builder *builder, struct strbuf *out)
 	const struct trace_event *signal;
 	uint32_t lost = builder->culprit;
 
+	for (uint32_t i = 0; lost == UINT32_MAX && i < finding->wait_count; i++)
+		if (signal_history_is_other_wait(&builder->source->outcome->waits[i]))
+			lost = i;
 	/* If there is no trace, the first wait on a condition variable stands for the lost one. */
 	for (uint32_t i = 0; lost == UINT32_MAX && i < finding->wait_count; i++)
 		if (op_descriptions[builder->source->outcome->waits[i].op].object == OBJECT_COND)

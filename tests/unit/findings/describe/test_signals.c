@@ -36,7 +36,7 @@ static void lock_and_wait(struct scene *scene, uint16_t thread, uint64_t cond, u
 static void expect(struct scene *scene, uint16_t thread, enum signal_loss loss)
 {
 	struct signal_history history;
-	const uint32_t culprit = signal_history_culprit(&scene->source, &history);
+	const uint32_t culprit = signal_history_culprit(&scene->source, NULL, &history);
 
 	assert_int_not_equal(culprit, UINT32_MAX);
 	assert_int_equal(scene->outcome.waits[culprit].waiter.index, thread);
@@ -133,7 +133,7 @@ static void test_history__finds_test_and_change(void **state)
 	add_event(scene, 0, OP_COND_SIGNAL, WORK, ELSEWHERE);
 	add_event(scene, 1, OP_COND_WAIT, WORK, WAIT_EMPTY);
 	add_cond_wait(scene, 1, WORK, WAIT_EMPTY);
-	assert_true(signal_history_find(&scene->source, &scene->outcome.waits[0], &history));
+	assert_true(signal_history_find(&scene->source, &scene->outcome.waits[0], NULL, &history));
 	assert_int_equal(history.loss, SIGNAL_BEHIND_TEST);
 	assert_int_equal(history.lock, 0);
 	assert_int_equal(history.test, 1);
@@ -157,7 +157,7 @@ static void test_history__prefers_the_signal_of_the_tested_variable(void **state
 	add_event(scene, 2, OP_COND_SIGNAL, WORK, ELSEWHERE);
 	add_event(scene, 1, OP_COND_WAIT, WORK, WAIT_EMPTY);
 	add_cond_wait(scene, 1, WORK, WAIT_EMPTY);
-	assert_true(signal_history_find(&scene->source, &scene->outcome.waits[0], &history));
+	assert_true(signal_history_find(&scene->source, &scene->outcome.waits[0], NULL, &history));
 	assert_int_equal(history.loss, SIGNAL_BEHIND_TEST);
 	assert_int_equal(history.change, 3);
 	assert_int_equal(history.signal, 4);
@@ -178,8 +178,46 @@ static void test_history__takes_a_late_signal_for_no_loss(void **state)
 	add_event(scene, 0, OP_COND_SIGNAL, WORK, ELSEWHERE);
 	add_event(scene, 1, OP_COND_WAIT, WORK, WAIT_EMPTY);
 	add_cond_wait(scene, 1, WORK, WAIT_EMPTY);
-	assert_true(signal_history_find(&scene->source, &scene->outcome.waits[0], &history));
+	assert_true(signal_history_find(&scene->source, &scene->outcome.waits[0], NULL, &history));
 	assert_int_not_equal(history.loss, SIGNAL_BEHIND_TEST);
+}
+
+/* No signal was lost for a thread that reads the signaller's change after the signal, and then waits. */
+static void test_history__knows_a_test_behind_the_signal(void **state)
+{
+	struct scene *scene = *state;
+	struct signal_history history;
+
+	add_access(scene, 0, OP_STORE);
+	add_event(scene, 0, OP_COND_SIGNAL, WORK, ELSEWHERE);
+	add_event(scene, 1, OP_MUTEX_LOCK, MUTEX, ELSEWHERE);
+	add_access(scene, 1, OP_LOAD);
+	add_event(scene, 1, OP_COND_WAIT, WORK, WAIT_EMPTY);
+	add_cond_wait(scene, 1, WORK, WAIT_EMPTY);
+	assert_true(signal_history_find(&scene->source, &scene->outcome.waits[0], NULL, &history));
+	assert_int_equal(history.loss, SIGNAL_SERVED_OTHERS);
+	assert_int_equal(signal_history_culprit(&scene->source, NULL, &history), UINT32_MAX);
+}
+
+/* Without a read, a wait with a predicate is a test. */
+static void test_history__knows_a_wait_with_a_predicate(void **state)
+{
+	struct scene *scene = *state;
+	struct finding_frame frame = {
+		.function = (char[]){"std::condition_variable::wait<lambda>"}};
+	struct finding_wait blocked = {.at = {.frames = &frame, .count = 1}};
+	struct signal_history history;
+
+	add_event(scene, 0, OP_COND_SIGNAL, WORK, ELSEWHERE);
+	lock_and_wait(scene, 1, WORK, WAIT_EMPTY);
+	add_cond_wait(scene, 1, WORK, WAIT_EMPTY);
+	assert_true(
+		signal_history_find(&scene->source, &scene->outcome.waits[0], &blocked, &history));
+	assert_int_equal(history.loss, SIGNAL_SERVED_OTHERS);
+	frame.function = (char[]){"std::condition_variable::wait"};
+	assert_true(
+		signal_history_find(&scene->source, &scene->outcome.waits[0], &blocked, &history));
+	assert_int_equal(history.loss, SIGNAL_BEFORE_WAIT);
 }
 
 static void test_history__needs_the_end_of_the_run(void **state)
@@ -190,9 +228,9 @@ static void test_history__needs_the_end_of_the_run(void **state)
 	lock_and_wait(scene, 1, WORK, WAIT_EMPTY);
 	add_cond_wait(scene, 1, WORK, WAIT_EMPTY);
 	scene->source.events_dropped = 1;
-	assert_int_equal(signal_history_culprit(&scene->source, &history), UINT32_MAX);
+	assert_int_equal(signal_history_culprit(&scene->source, NULL, &history), UINT32_MAX);
 	scene->source.event_count = 0;
-	assert_false(signal_history_find(&scene->source, &scene->outcome.waits[0], &history));
+	assert_false(signal_history_find(&scene->source, &scene->outcome.waits[0], NULL, &history));
 }
 
 #define WITH_SCENE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -207,6 +245,8 @@ int main(void)
 		WITH_SCENE(test_history__finds_test_and_change),
 		WITH_SCENE(test_history__prefers_the_signal_of_the_tested_variable),
 		WITH_SCENE(test_history__takes_a_late_signal_for_no_loss),
+		WITH_SCENE(test_history__knows_a_test_behind_the_signal),
+		WITH_SCENE(test_history__knows_a_wait_with_a_predicate),
 		WITH_SCENE(test_history__needs_the_end_of_the_run),
 	};
 
