@@ -118,7 +118,7 @@ const struct check_step *steps_at(uint32_t index);
 
 /* ---- probe.c ---- */
 
-/* Maximum number of segments, and of directives, of a schedule that is simplified. */
+/* Maximum number of segments of a schedule that is simplified. */
 #define PROBE_SEGMENTS_MAX 16384u
 
 struct probe_function {

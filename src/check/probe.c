@@ -19,7 +19,7 @@ void probe_set_function(const struct probe_function *function)
 
 uint64_t probe_strategy_bytes(void)
 {
-	return replay_state_bytes(PROBE_SEGMENTS_MAX, PROBE_SEGMENTS_MAX);
+	return replay_state_bytes(PROBE_SEGMENTS_MAX, 0);
 }
 
 int probe_open(struct probe *probe, const struct probe_params *params, struct error *err)
@@ -47,7 +47,7 @@ int probe_run(struct probe *probe, const struct probe_plan *plan, struct error *
 {
 	struct contract *contract = probe->worker.contract;
 	struct replay_state *state = contract_strategy(contract);
-	const size_t bytes = replay_state_bytes(plan->segment_count, plan->directive_count);
+	const size_t bytes = replay_state_bytes(plan->segment_count, plan->fall_count);
 	int (*const has_failed)(void) = function_of_probe.has_failed;
 	int noted;
 
@@ -58,8 +58,9 @@ int probe_run(struct probe *probe, const struct probe_plan *plan, struct error *
 	if (bytes > contract->strategy_bytes)
 		return error_set(err, ERROR_USAGE, "the schedule is too long");
 	memset(state, 0, bytes);
-	replay_state_init(state, plan->mode, plan->segments, plan->segment_count, plan->directives,
-		plan->directive_count);
+	replay_state_init(state, plan->mode, plan->segments, plan->segment_count, plan->falls,
+		plan->fall_count);
+	state->skips_disabled = plan->skips_disabled;
 	contract->plan.is_fresh_state = true;
 	function_run(
 		function_of_probe.function, function_of_probe.argument, function_of_probe.frame, 0);

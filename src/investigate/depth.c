@@ -16,7 +16,7 @@
 struct priorities {
 	thread_name *order;
 	uint32_t thread_count;
-	struct replay_directive *falls;
+	struct replay_fall *falls;
 	uint32_t fall_count;
 };
 
@@ -98,8 +98,8 @@ static int depth_try_priorities(
 		.segments =
 			measuring->failure->segments, /* the replay reads only the value choices */
 		.segment_count = measuring->failure->segment_count,
-		.directives = priorities->falls,
-		.directive_count = priorities->fall_count,
+		.falls = priorities->falls,
+		.fall_count = priorities->fall_count,
 		.names = priorities->order,
 		.name_count = priorities->thread_count,
 	};
@@ -114,7 +114,7 @@ static int depth_try_priorities(
 	measuring->best = *priorities;
 	failure_take(&measuring->run, measuring->probe.worker.contract);
 	measuring->depth = (struct depth){
-		.depth = state->directives_used + 1,
+		.depth = state->falls_used + 1,
 		.radius = (uint32_t)(state->last_fall - state->first_fall),
 	};
 	return 0;
@@ -126,14 +126,14 @@ static int depth_record_falls(
 {
 	const struct failure *failure = measuring->failure;
 	struct replay_state *state = contract_strategy(measuring->probe.worker.contract);
-	struct replay_directive *room = array_new(FALLS_MAX, sizeof *room);
+	struct replay_fall *room = array_new(FALLS_MAX, sizeof *room);
 	struct probe_plan plan = probe_plan_exact(failure);
 	struct priorities recorded;
 	int result;
 
 	plan.mode = REPLAY_RECORD;
-	plan.directives = room;
-	plan.directive_count = FALLS_MAX;
+	plan.falls = room;
+	plan.fall_count = FALLS_MAX;
 	plan.names = failure->names;
 	plan.name_count = failure->thread_count;
 	result = probe_run(&measuring->probe, &plan, err);
@@ -142,8 +142,8 @@ static int depth_record_falls(
 	if (*is_done) {
 		recorded = (struct priorities){.order = failure->names,
 			.thread_count = failure->thread_count,
-			.falls = replay_directives(state),
-			.fall_count = state->directives_used};
+			.falls = replay_falls(state),
+			.fall_count = state->falls_used};
 		depth_priorities_copy(out, &recorded, 0);
 	}
 	free(room);

@@ -23,46 +23,44 @@ static inline struct schedule_segment *replay_segments(struct replay_state *stat
 	return (struct schedule_segment *)((char *)state + state->segments_offset);
 }
 
-size_t replay_state_bytes(uint32_t segment_count, uint32_t directive_count)
+size_t replay_state_bytes(uint32_t segment_count, uint32_t fall_count)
 {
-	return sizeof(struct replay_state) + directive_count * sizeof(struct replay_directive) +
-	       ((size_t)directive_count + 1) / 2 * 2 * sizeof(uint32_t) +
+	return sizeof(struct replay_state) + fall_count * sizeof(struct replay_fall) +
+	       ((size_t)fall_count + 1) / 2 * 2 * sizeof(uint32_t) +
 	       segment_count * sizeof(struct schedule_segment);
 }
 
 static void replay_link(struct replay_state *state)
 {
-	const struct replay_directive *directives = replay_directives(state);
+	const struct replay_fall *falls = replay_falls(state);
 	uint32_t *links = replay_links(state);
 
 	if (state->mode == REPLAY_RECORD)
-		return; /* the directives are only space for the recording */
-	for (uint32_t i = state->directive_count; i-- > 0;) {
-		const uint32_t name = key_table_add(&state->names, directives[i].thread);
+		return; /* the falls are only space for the recording */
+	for (uint32_t i = state->fall_count; i-- > 0;) {
+		const uint32_t name = key_table_add(&state->names, falls[i].thread);
 
-		if (state->mode == REPLAY_LOOSE) /* lets the table find the thread later */
-			(void)key_table_add(&state->names, directives[i].next);
 		if (name == KEY_TABLE_NONE)
 			continue; /* more names than threads: the plan fits no program */
-		links[i] = state->first_directive[name];
-		state->first_directive[name] = i + 1;
+		links[i] = state->first_fall_of[name];
+		state->first_fall_of[name] = i + 1;
 	}
 }
 
 void replay_state_init(struct replay_state *state, enum replay_mode mode,
 	const struct schedule_segment *segments, uint32_t segment_count,
-	const struct replay_directive *directives, uint32_t directive_count)
+	const struct replay_fall *falls, uint32_t fall_count)
 {
 	state->mode = mode;
 	state->segment_count = segment_count;
-	state->directive_count = directive_count;
-	state->directives_offset = sizeof *state;
-	state->links_offset = state->directives_offset + directive_count * sizeof *directives;
+	state->fall_count = fall_count;
+	state->falls_offset = sizeof *state;
+	state->links_offset = state->falls_offset + fall_count * sizeof *falls;
 	state->segments_offset =
-		state->links_offset + ((size_t)directive_count + 1) / 2 * 2 * sizeof(uint32_t);
-	state->bytes = replay_state_bytes(segment_count, directive_count);
-	for (uint32_t i = 0; i < directive_count; i++)
-		replay_directives(state)[i] = directives[i];
+		state->links_offset + ((size_t)fall_count + 1) / 2 * 2 * sizeof(uint32_t);
+	state->bytes = replay_state_bytes(segment_count, fall_count);
+	for (uint32_t i = 0; i < fall_count; i++)
+		replay_falls(state)[i] = falls[i];
 	for (uint32_t i = 0; i < segment_count; i++)
 		replay_segments(state)[i] = segments[i];
 	replay_link(state);
@@ -71,10 +69,10 @@ void replay_state_init(struct replay_state *state, enum replay_mode mode,
 void replay_state_set_names(
 	struct replay_state *state, const thread_name *names, uint32_t name_count)
 {
-	/* The table must have the order of `names`: the directives are linked again afterwards. */
+	/* The table must have the order of `names`: the falls are linked again afterwards. */
 	state->names = (struct key_table){0};
 	for (uint32_t i = 0; i < KEY_TABLE_CAPACITY; i++)
-		state->first_directive[i] = 0;
+		state->first_fall_of[i] = 0;
 	/* cannot fail: names are distinct and few enough */
 	for (uint32_t i = 0; i < name_count; i++)
 		(void)key_table_add(&state->names, names[i]);
@@ -110,7 +108,7 @@ static void replay_begin_run(void *state, uint64_t seed)
 	replay->diverged_step = 0;
 	replay->cursor = (struct schedule_cursor){0};
 	replay->known = 0;
-	replay->directives_used = 0;
+	replay->falls_used = 0;
 	replay->acquisitions = 0;
 	replay->first_fall = replay->last_fall = 0;
 	replay->lowest = PRIORITY_FALLEN;
@@ -130,13 +128,13 @@ static void replay_add_threads(struct replay_state *replay, const struct schedul
 		const uint32_t name = key_table_find(&replay->names, view->names[thread]);
 
 		replay->performed[thread] = 0;
-		replay->directive[thread] = 0;
+		replay->fall[thread] = 0;
 		replay->priority[thread] =
 			name == KEY_TABLE_NONE ? PRIORITY_NAMELESS - thread : PRIORITY_NAMED - name;
 		if (name == KEY_TABLE_NONE)
 			continue;
 		replay->index_of[name] = (uint16_t)thread;
-		replay->directive[thread] = replay->first_directive[name];
+		replay->fall[thread] = replay->first_fall_of[name];
 	}
 }
 
@@ -227,30 +225,6 @@ static struct thread_id replay_exact(struct replay_state *replay, const struct s
 	return (struct thread_id){(uint16_t)thread};
 }
 
-static struct thread_id replay_loose(struct replay_state *replay, const struct schedule_view *view)
-{
-	const struct thread_id standard = view_default(view);
-	const struct replay_directive *directives = replay_directives(replay);
-	const uint64_t performed = replay->performed[standard.index];
-	uint32_t *mine = &replay->directive[standard.index];
-	uint32_t name, next;
-	bool may_stall;
-
-	while (*mine && directives[*mine - 1].after < performed)
-		*mine = replay_links(replay)[*mine - 1];
-	if (!*mine || directives[*mine - 1].after != performed)
-		return standard;
-	name = key_table_find(&replay->names, directives[*mine - 1].next);
-	next = name == KEY_TABLE_NONE ? REPLAY_NOT_CREATED : replay->index_of[name];
-	may_stall = directives[*mine - 1].stalls;
-	*mine = replay_links(replay)[*mine - 1];
-	if (next >= view->thread_count ||
-		!(view_is_enabled(view, next) || (may_stall && view_may_stall(view, next))))
-		return standard;
-	replay->directives_used++;
-	return (struct thread_id){(uint16_t)next};
-}
-
 static struct thread_id replay_highest(
 	const struct replay_state *replay, const struct schedule_view *view)
 {
@@ -266,7 +240,7 @@ static struct thread_id replay_highest(
 static struct thread_id replay_priority(
 	struct replay_state *replay, const struct schedule_view *view)
 {
-	const struct replay_directive *directives = replay_directives(replay);
+	const struct replay_fall *falls = replay_falls(replay);
 	struct thread_id chosen;
 
 	if (view->enabled_count == 1)
@@ -275,13 +249,13 @@ static struct thread_id replay_priority(
 		uint32_t *mine;
 
 		chosen = replay_highest(replay, view);
-		mine = &replay->directive[chosen.index];
+		mine = &replay->fall[chosen.index];
 		/* A fall of the only enabled thread is delayed to its next contested point. */
-		if (!*mine || directives[*mine - 1].after > replay->performed[chosen.index])
+		if (!*mine || falls[*mine - 1].after > replay->performed[chosen.index])
 			break;
 		*mine = replay_links(replay)[*mine - 1];
 		replay->priority[chosen.index] = --replay->lowest;
-		if (!replay->directives_used++)
+		if (!replay->falls_used++)
 			replay->first_fall = replay->acquisitions;
 		replay->last_fall = replay->acquisitions;
 	}
@@ -300,13 +274,13 @@ static struct thread_id replay_record(struct replay_state *replay, const struct 
 
 		if (thread_same(highest, wanted))
 			return wanted;
-		if (replay->directives_used == replay->directive_count) {
+		if (replay->falls_used == replay->fall_count) {
 			replay_diverge(replay);
 			return wanted;
 		}
 		replay->priority[highest.index] = --replay->lowest;
-		replay_directives(replay)[replay->directives_used++] =
-			(struct replay_directive){.thread = view->names[highest.index],
+		replay_falls(replay)[replay->falls_used++] =
+			(struct replay_fall){.thread = view->names[highest.index],
 				.after = replay->performed[highest.index]};
 	}
 }
@@ -318,8 +292,6 @@ static struct thread_id replay_choose(void *state, const struct schedule_view *v
 	replay_add_threads(replay, view);
 	replay->step = view->step;
 	switch (replay->mode) {
-	case REPLAY_LOOSE:
-		return replay_loose(replay, view);
 	case REPLAY_PRIORITY:
 		return replay_priority(replay, view);
 	case REPLAY_RECORD:
@@ -379,7 +351,7 @@ static void replay_executed(void *state, const struct schedule_view *view, struc
 		replay_orders_executed(replay_orders(replay), view, thread.index);
 	if (replay->preempt_offset)
 		replay_preempt_executed(replay_preempt(replay), view, thread.index);
-	if (replay->mode == REPLAY_EXACT || replay->mode == REPLAY_LOOSE)
+	if (replay->mode == REPLAY_EXACT)
 		++*performed;
 	else if (view->pending[thread.index].flags & OP_ACQUIRE)
 		*performed = (*performed / OPS_OF_ACQUISITION + 1) * OPS_OF_ACQUISITION;
@@ -428,7 +400,7 @@ static uint32_t replay_choose_value(void *state, uint32_t count)
 
 const struct strategy strategy_replay = {
 	.name = "replay",
-	.summary = "follows a recorded schedule, or only its context switches",
+	.summary = "follows a recorded schedule, or changes of priorities",
 	.follows_stalls = true,
 	.state_bytes = sizeof(struct replay_state), /* without a plan, which follows it */
 	.begin_campaign = replay_begin_campaign,

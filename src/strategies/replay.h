@@ -6,19 +6,13 @@
  * not exist or is not enabled, or at the first value choice out of place. A diverged run continues
  * without preemptions. A run beyond the last segment has not diverged: the schedule was a prefix.
  *
- * Loose mode follows *directives*: "when thread A has performed `after` ops and would move next,
- * thread B moves instead". Without a directive view_default() decides: the current thread if it is
- * enabled, else the lowest enabled thread. A directive is used once, or never if B is not enabled
- * there. It depends only on the progress of A, and stays meaningful when others are removed, as
- * minimisation needs (delta debugging).
- *
- * Priority mode schedules as pct does. Directives are *falls*: "when thread A has reached `after`
- * and would move, its priority drops below all others" (`next` is ignored). Here `after` is 2^16
+ * Priority mode schedules as pct does, with *falls*: "when thread A has reached `after` and would
+ * move, its priority drops below all others". Here `after` is 2^16
  * times the number of locks that A has acquired, plus its ops since: the total number of ops would
  * be less stable. `names` gives the order of the initial priorities.
  *
- * Recording mode follows the segments as exact mode does. It writes into the space for directives
- * the falls with which priority mode reproduces the run from the order of `names`.
+ * Recording mode follows the segments as exact mode does. It writes into the space for falls
+ * those with which priority mode reproduces the run from the order of `names`.
  *
  * REPLAY_ORDERS enforces a list of orders (strategies/replay_orders.h), such as "the third operation
  * of thread B on object O waits for the second one of thread A". view_default() chooses where no order
@@ -38,7 +32,6 @@
 
 enum replay_mode {
 	REPLAY_EXACT,
-	REPLAY_LOOSE,
 	REPLAY_PRIORITY,
 	REPLAY_RECORD,
 	REPLAY_ORDERS,
@@ -46,11 +39,9 @@ enum replay_mode {
 	REPLAY_PREEMPT
 };
 
-struct replay_directive {
+struct replay_fall {
 	thread_name thread; /* A, by stable name */
-	thread_name next;   /* B */
-	uint64_t after;	    /* ops of A before the switch or the fall */
-	bool stalls; /* B may be in a timed wait, which then ends by a stall (model/stall.h) */
+	uint64_t after;
 };
 
 struct replay_state {
@@ -60,18 +51,18 @@ struct replay_state {
 	struct schedule_cursor cursor;
 	uint32_t known; /* number of threads of this run seen so far */
 	uint32_t segment_count;
-	uint32_t directive_count;
-	uint32_t directives_used; /* switches made, or falls made or written, in this run */
+	uint32_t fall_count;
+	uint32_t falls_used; /* made or written in this run */
 	/* priority mode: contested acquisitions, counted as rpro does */
 	uint64_t acquisitions;
 	uint64_t first_fall; /* priority mode: acquisitions before the first and the last fall */
 	uint64_t last_fall;
-	uint64_t lowest;	    /* priority of the thread that fell last */
-	uint64_t step;		    /* the last step, for reports of mismatching value choices */
-	uint64_t directives_offset; /* bytes from the start of the state */
-	/* per directive: 1 + the thread's next directive, or 0 */
+	uint64_t lowest;       /* priority of the thread that fell last */
+	uint64_t step;	       /* the last step, for reports of mismatching value choices */
+	uint64_t falls_offset; /* bytes from the start of the state */
+	/* per fall: 1 + the thread's next fall, or 0 */
 	uint64_t links_offset;
-	uint64_t segments_offset; /* loose and order mode use only the value segments */
+	uint64_t segments_offset; /* most other modes use only the value segments */
 	uint64_t orders_offset;	  /* struct replay_orders; 0: none */
 	uint64_t preempt_offset;  /* struct replay_preempt; 0: none */
 	uint64_t bytes;		  /* size of the whole block */
@@ -86,28 +77,27 @@ struct replay_state {
 	struct rng rng; /* seeded by the run */
 
 	struct key_table names;
-	uint32_t first_directive[KEY_TABLE_CAPACITY]; /* 1 + index of a directive; 0: none */
+	uint32_t first_fall_of[KEY_TABLE_CAPACITY]; /* 1 + index of a fall; 0: none */
 	uint16_t index_of[KEY_TABLE_CAPACITY];
 
 	/* The following arrays are indexed by thread index of this run. */
 	uint64_t performed[THREAD_CAPACITY]; /* progress of the thread, in the unit of `after` */
-	uint32_t directive[THREAD_CAPACITY]; /* 1 + the next unused directive; 0: none */
+	uint32_t fall[THREAD_CAPACITY];	     /* 1 + the next unused fall; 0: none */
 	uint64_t priority[THREAD_CAPACITY];
 };
 
-/* Returns the directives. After a recording, the first `directives_used` entries are falls. */
-static inline struct replay_directive *replay_directives(struct replay_state *state)
+/* After a recording, the first `falls_used` entries are set. */
+static inline struct replay_fall *replay_falls(struct replay_state *state)
 {
-	return (struct replay_directive *)((char *)state + state->directives_offset);
+	return (struct replay_fall *)((char *)state + state->falls_offset);
 }
 
-size_t replay_state_bytes(uint32_t segment_count, uint32_t directive_count);
+size_t replay_state_bytes(uint32_t segment_count, uint32_t fall_count);
 
-/* Initialises a zeroed state. Arrays are copied. Directives of one thread must be sorted by
- * `after`. */
+/* Initialises a zeroed state. Arrays are copied. Falls of one thread must be sorted by `after`. */
 void replay_state_init(struct replay_state *state, enum replay_mode mode,
 	const struct schedule_segment *segments, uint32_t segment_count,
-	const struct replay_directive *directives, uint32_t directive_count);
+	const struct replay_fall *falls, uint32_t fall_count);
 
 /* Makes segment.thread an index into `names`, which are distinct, at most THREAD_CAPACITY, and
  * copied. */

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-/* The other phases remove the switches of shorter schedules one by one, in some hundred runs. */
-#define SEGMENTS_LEAST 256
 #define BLOCK_LEAST 2
 
 /* Blocks of one size are tried from the end: the indices of earlier segments remain valid. */
@@ -17,8 +15,7 @@ static bool coalesce_place(struct coalesce_block *block, uint32_t end)
 bool coalesce_first(const struct failure *failure, struct coalesce_block *block)
 {
 	*block = (struct coalesce_block){.size = failure->segment_count};
-	return failure->segment_count >= SEGMENTS_LEAST &&
-	       coalesce_place(block, failure->segment_count);
+	return coalesce_place(block, failure->segment_count);
 }
 
 bool coalesce_next(const struct failure *failure, struct coalesce_block *block, bool is_taken)

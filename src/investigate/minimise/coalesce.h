@@ -1,5 +1,5 @@
 /*
- * Joins segments of a long schedule. In a *block* of consecutive segments each thread's steps are
+ * Joins segments of a schedule. In a *block* of consecutive segments each thread's steps are
  * put together, in the order in which the threads first appear. A failure that needs few
  * preemptions keeps showing if the block contains none of these. Blocks are tried from the whole
  * schedule down to two segments, so the number of runs grows with the logarithm of the length.
@@ -15,7 +15,7 @@ struct coalesce_block {
 	bool has_joined; /* a block of this size was accepted */
 };
 
-/* Returns false for a short schedule, in which other phases of the minimiser remove each switch. */
+/* Returns false for a schedule of one segment. */
 bool coalesce_first(const struct failure *failure, struct coalesce_block *block);
 /* `is_taken`: the run with the block joined has become `failure`. Returns false after the last
  * block. */

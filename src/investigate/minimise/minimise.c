@@ -1,7 +1,6 @@
 #include "investigate/minimise/minimise.h"
 
 #include "investigate/minimise/coalesce.h"
-#include "investigate/minimise/directives.h"
 #include "investigate/minimise/moves.h"
 #include "platform/platform.h"
 
@@ -21,13 +20,10 @@ struct minimiser {
 	struct position {
 		const struct failure *whole; /* state of minimise_cut_to_prefix() */
 		uint32_t low, high, middle;
-		const struct directives *directives; /* state of minimise_reduce() */
-		uint32_t chunk, end;
-		bool has_shrunk;
-		uint32_t from, to; /* state of minimise_move_segments() */
+		struct coalesce_block block; /* state of minimise_coalesce_segments() */
+		uint32_t from, to;	     /* state of minimise_move_segments() */
 	} at;
-	struct directives fewer; /* plan buffers for later candidates */
-	struct failure moved;
+	struct failure changed; /* plan buffer for later candidates */
 };
 
 static bool minimise_has_budget(struct minimiser *minimiser)
@@ -104,45 +100,34 @@ static void minimise_turn(struct minimiser *minimiser)
 		ahead->turn(ahead->context);
 }
 
-/* Makes one run. *run receives it; *shows: the run shows the same failure. */
-static int minimise_try_plan(struct minimiser *minimiser, const struct probe_plan *plan,
-	bool *shows, struct failure *run, struct error *err)
+/* Condition for a run to become the best, compared to the best so far. */
+enum improvement { NO_WORSE, BETTER };
+
+/* Makes one run. A run that shows the failure and is good enough becomes the best run. */
+static int minimise_try_to_improve(struct minimiser *minimiser, const struct probe_plan *plan,
+	enum improvement wanted, bool *is_taken, struct error *err)
 {
+	struct failure run = {0};
 	int result = minimise_make_run(minimiser, plan, err);
 
+	*is_taken = false;
 	if (result < 0)
 		return result;
-	failure_take(run, minimiser->made->worker.contract);
-	*shows = !run->is_truncated && minimise_shows_again(minimiser);
+	failure_take(&run, minimiser->made->worker.contract);
+	*is_taken = !run.is_truncated && minimise_shows_again(minimiser) &&
+		    minimise_is_better(minimiser, &run, wanted == BETTER ? -1 : 0);
 	if (minimiser->params->progress)
 		minimiser->params->progress(minimiser->params->context,
 			&(struct minimise_progress){.runs = minimiser->runs,
 				.preemptions = minimiser->best->preemptions,
 				.switches = minimiser->best->switches});
-	return 0;
-}
-
-/* Condition for a run to become the best, compared to the best so far. */
-enum improvement { NO_WORSE, BETTER };
-
-/* Does what minimise_try_plan() does; a run that shows the failure and is good enough becomes the best
- * run. */
-static int minimise_try_to_improve(struct minimiser *minimiser, const struct probe_plan *plan,
-	enum improvement wanted, bool *is_taken, struct error *err)
-{
-	struct failure run = {0};
-	bool shows = false;
-	int result = minimise_try_plan(minimiser, plan, &shows, &run, err);
-
-	*is_taken = result == 0 && shows &&
-		    minimise_is_better(minimiser, &run, wanted == BETTER ? -1 : 0);
 	if (*is_taken) {
 		minimise_set_best(minimiser, &run);
 		minimise_turn(minimiser);
 	} else {
 		failure_release(&run);
 	}
-	return result;
+	return 0;
 }
 
 /* 0: a run without stalls and delayed stores, if the failure needs none. */
@@ -217,7 +202,21 @@ static int minimise_cut_to_prefix(struct minimiser *minimiser, struct error *err
 	return result;
 }
 
-/* 2: in a long schedule, blocks with the steps of each thread together. */
+/* 2: blocks with the steps of each thread together. */
+
+/* Predicts the blocks that follow if the block being tried has to stay. */
+static bool minimise_predict_block(
+	struct minimiser *minimiser, uint32_t ahead, struct probe_plan *plan)
+{
+	struct coalesce_block block = minimiser->at.block;
+
+	while (ahead--)
+		if (!coalesce_next(minimiser->best, &block, false))
+			return false;
+	failure_release(&minimiser->changed);
+	*plan = coalesce_plan(&minimiser->changed, minimiser->best, &block);
+	return true;
+}
 
 static int minimise_coalesce_segments(struct minimiser *minimiser, struct error *err)
 {
@@ -225,11 +224,13 @@ static int minimise_coalesce_segments(struct minimiser *minimiser, struct error 
 	bool is_there = coalesce_first(minimiser->best, &block);
 	int result = 0;
 
+	minimiser->ahead = minimise_predict_block;
 	while (is_there && result == 0 && minimise_has_budget(minimiser)) {
 		struct failure joined = {0};
-		struct probe_plan plan = coalesce_plan(&joined, minimiser->best, &block);
+		const struct probe_plan plan = coalesce_plan(&joined, minimiser->best, &block);
 		bool is_taken;
 
+		minimiser->at = (struct position){.block = block};
 		result = minimise_try_to_improve(minimiser, &plan, BETTER, &is_taken, err);
 		failure_release(&joined);
 		is_there = coalesce_next(minimiser->best, &block, is_taken);
@@ -237,136 +238,7 @@ static int minimise_coalesce_segments(struct minimiser *minimiser, struct error 
 	return result;
 }
 
-/* 3: directives that show the failure. */
-
-static struct probe_plan minimise_loose_plan(
-	const struct directives *directives, const struct failure *values)
-{
-	return (struct probe_plan){
-		.mode = REPLAY_LOOSE,
-		.segments = values->segments, /* the replay reads only the value choices */
-		.segment_count = values->segment_count,
-		.directives = directives->items,
-		.directive_count = directives->count,
-	};
-}
-
-/* Preemptions first; each run adds the first missing switch at a wait, until the failure shows. */
-static int minimise_find_directives(struct minimiser *minimiser, struct directives *directives,
-	bool *is_found, struct error *err)
-{
-	struct failure wanted = {0};
-	struct failure run = {0};
-	uint64_t parted_last = 0;
-	bool has_mended = false;
-	uint64_t parted_at;
-	int result = 0;
-
-	*is_found = false;
-	failure_copy(&wanted, minimiser->best);
-	directives_from_preemptions(directives, &wanted);
-	while (minimise_has_budget(minimiser)) {
-		struct probe_plan plan = minimise_loose_plan(directives, &wanted);
-
-		result = minimise_try_plan(minimiser, &plan, is_found, &run, err);
-		if (result < 0 || *is_found)
-			break;
-		if (!directives_mend(directives, &wanted, &run, &parted_at))
-			break; /* same steps but no failure: no directive can be added */
-		if (has_mended && parted_at <= parted_last)
-			break; /* the added directive had no effect, or broke an earlier step */
-		parted_last = parted_at;
-		has_mended = true;
-	}
-	if (result == 0 && *is_found && minimise_is_better(minimiser, &run, 0))
-		minimise_set_best(minimiser, &run);
-	else
-		failure_release(&run);
-	failure_release(&wanted);
-	return result;
-}
-
-/* 4: ddmin. */
-
-/* *is_taken: the failure still shows without the items [from, to), and they are removed. */
-static int minimise_try_without(struct minimiser *minimiser, struct directives *directives,
-	uint32_t from, uint32_t to, bool *is_taken, struct error *err)
-{
-	struct directives fewer = {0};
-	struct probe_plan plan;
-	int result;
-
-	directives_without(&fewer, directives, from, to);
-	plan = minimise_loose_plan(&fewer, minimiser->best);
-	result = minimise_try_to_improve(minimiser, &plan, NO_WORSE, is_taken, err);
-	if (result == 0 && *is_taken) {
-		directives_release(directives);
-		*directives = fewer;
-	} else {
-		directives_release(&fewer);
-	}
-	return result;
-}
-
-/* Predicts the chunks that follow if the items being tried have to stay. */
-static bool minimise_predict_reduction(
-	struct minimiser *minimiser, uint32_t ahead, struct probe_plan *plan)
-{
-	struct position at = minimiser->at;
-
-	while (ahead--) {
-		at.end = at.end > at.chunk ? at.end - at.chunk : 0;
-		if (at.end)
-			continue;
-		if (at.chunk == 1 && !at.has_shrunk)
-			return false;
-		at.chunk = at.chunk > 1 ? (at.chunk + 1) / 2 : 1;
-		at.end = at.directives->count;
-		at.has_shrunk = false;
-	}
-	directives_release(&minimiser->fewer);
-	directives_without(&minimiser->fewer, at.directives,
-		at.end > at.chunk ? at.end - at.chunk : 0, at.end);
-	*plan = minimise_loose_plan(&minimiser->fewer, minimiser->best);
-	return true;
-}
-
-/* Removes chunks, from half of the list down to single items, until no single item can go. */
-static int minimise_reduce(
-	struct minimiser *minimiser, struct directives *directives, struct error *err)
-{
-	uint32_t chunk = (directives->count + 1) / 2;
-
-	minimiser->ahead = minimise_predict_reduction;
-	while (directives->count > 0) {
-		bool has_shrunk = false;
-
-		/* The loop starts at the end, where most switches lie that a failure does not need. */
-		for (uint32_t end = directives->count; end > 0 && minimise_has_budget(minimiser);) {
-			uint32_t start = end > chunk ? end - chunk : 0;
-			bool is_taken;
-			int result;
-
-			minimiser->at = (struct position){.directives = directives,
-				.chunk = chunk,
-				.end = end,
-				.has_shrunk = has_shrunk};
-			result = minimise_try_without(
-				minimiser, directives, start, end, &is_taken, err);
-			if (result < 0)
-				return result;
-			has_shrunk |= is_taken;
-			end = start;
-		}
-		if (minimiser->is_over_budget || (chunk == 1 && !has_shrunk))
-			break;
-		if (chunk > 1)
-			chunk = (chunk + 1) / 2;
-	}
-	return 0;
-}
-
-/* 5: segments moved or dropped. */
+/* 3: segments moved or dropped. */
 
 static bool minimise_predict_move(
 	struct minimiser *minimiser, uint32_t ahead, struct probe_plan *plan)
@@ -378,13 +250,13 @@ static bool minimise_predict_move(
 	while (ahead--)
 		if (!move_next(minimiser->best, &move))
 			return false;
-	*plan = move_plan(&minimiser->moved, minimiser->best, &move);
+	*plan = move_plan(&minimiser->changed, minimiser->best, &move);
 	return true;
 }
 
 /*
- * Removing directives cannot change which of two threads runs first, nor a detour over a third.
- * After an improvement all phases start again.
+ * Joining segments cannot change which of two threads runs first, nor a detour over a third.
+ * After an improvement this phase and the next start again.
  */
 static int minimise_move_segments(struct minimiser *minimiser, bool *is_better, struct error *err)
 {
@@ -407,7 +279,7 @@ static int minimise_move_segments(struct minimiser *minimiser, bool *is_better, 
 	return result;
 }
 
-/* 6: fewer stalled threads, shorter stalls. */
+/* 4: fewer stalled threads, shorter stalls. */
 
 /* *is_better: the failure shows with less stalling if `thread` runs some steps before the stall. */
 static int minimise_try_before_stall(struct minimiser *minimiser, uint32_t stall, uint16_t thread,
@@ -428,7 +300,7 @@ static int minimise_try_before_stall(struct minimiser *minimiser, uint32_t stall
 	return result;
 }
 
-/* After an improvement all phases start again. */
+/* After an improvement the previous phase starts again. */
 static int minimise_reduce_stalls(struct minimiser *minimiser, bool *is_better, struct error *err)
 {
 	const struct failure *best = minimiser->best;
@@ -446,11 +318,10 @@ static int minimise_reduce_stalls(struct minimiser *minimiser, bool *is_better, 
 	return result;
 }
 
-/* Alternates between removing directives and moving segments until neither improves the run. */
+/* Alternates between moving segments and reducing stalls until neither improves the run. */
 static int minimise_in_rounds(struct minimiser *minimiser, struct error *err)
 {
-	struct directives directives = {0};
-	bool is_better = true, is_found;
+	bool is_better = true;
 	int result = minimise_without_delays(minimiser, err);
 
 	if (result == 0)
@@ -459,17 +330,11 @@ static int minimise_in_rounds(struct minimiser *minimiser, struct error *err)
 		result = minimise_coalesce_segments(minimiser, err);
 	while (result == 0 && is_better) {
 		is_better = false;
-		minimiser->ahead = NULL; /* the next plan depends on the result of this run */
 		minimise_turn(minimiser);
-		result = minimise_find_directives(minimiser, &directives, &is_found, err);
-		if (result == 0 && is_found)
-			result = minimise_reduce(minimiser, &directives, err);
-		if (result == 0)
-			result = minimise_move_segments(minimiser, &is_better, err);
+		result = minimise_move_segments(minimiser, &is_better, err);
 		if (result == 0 && !is_better)
 			result = minimise_reduce_stalls(minimiser, &is_better, err);
 	}
-	directives_release(&directives);
 	return result;
 }
 
@@ -494,8 +359,7 @@ int minimise(struct failure *failure, const struct minimise_params *params, cons
 	*incomplete = result < 0		 ? "minimising was interrupted"
 		      : minimiser.is_over_budget ? "minimising reached its limit of runs or time"
 						 : NULL;
-	directives_release(&minimiser.fewer);
-	failure_release(&minimiser.moved);
+	failure_release(&minimiser.changed);
 	if (params->ahead)
 		params->ahead->end(params->ahead->context);
 	probe_close(&minimiser.probe);

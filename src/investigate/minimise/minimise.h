@@ -2,16 +2,15 @@
  * Minimises a failing schedule. The result shows the same failure with as few and as short stalls,
  * then as few preemptions, then as few context switches, as the search finds. A run becomes longer
  * only if it needs fewer or shorter stalls. The method is delta debugging (Zeller and Hildebrandt,
- * "Simplifying and Isolating Failure-Inducing Input", IEEE TSE 2002) over *directives*
- * (strategies/replay.h). The result is the recorded schedule of the best run, and replays exactly.
+ * "Simplifying and Isolating Failure-Inducing Input", IEEE TSE 2002) over blocks of segments
+ * (coalesce.h). The result is the recorded schedule of the best run, and replays exactly.
  *
  * Deviations from ddmin:
- * - A smaller set is accepted only if its run has no more preemptions and switches than the best
- *   run. A set can shrink while the run grows.
+ * - A block is not removed. The steps of each thread in it are joined.
+ * - A change is accepted only if the run has fewer preemptions or switches than the best run.
  * - The schedule is first cut at one point, because most failures need only a prefix.
- * - In a long schedule whole blocks of segments are joined first (coalesce.h).
  * - A run with stalls is replaced by one without, if random runs show the same failure.
- * - Between rounds whole segments are moved and dropped, because directives can only be removed.
+ * - At the end single segments are moved and dropped (moves.h).
  */
 #pragma once
 

@@ -10,13 +10,11 @@
 
 static uint64_t tries_digest_of(const struct probe_plan *plan)
 {
-	uint64_t digest =
-		hash_pair(plan->mode, hash_pair(plan->segment_count, plan->directive_count));
+	uint64_t digest = hash_pair(plan->mode, hash_pair(plan->segment_count, plan->fall_count));
 
 	digest = hash_pair(
 		digest, hash_bytes(plan->segments, plan->segment_count * sizeof *plan->segments));
-	digest = hash_pair(digest,
-		hash_bytes(plan->directives, plan->directive_count * sizeof *plan->directives));
+	digest = hash_pair(digest, hash_bytes(plan->falls, plan->fall_count * sizeof *plan->falls));
 	for (uint32_t i = 0; i < plan->preemption_count; i++) {
 		const struct replay_preemption *item = &plan->preemptions[i];
 

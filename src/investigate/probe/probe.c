@@ -8,12 +8,12 @@
 #include "detectors/patterns.h"
 #include "strategies/strategy.h"
 
-/* A directive is one switch of a schedule; minimising cannot succeed with more than this many. */
-#define DIRECTIVES_MAX (UINT32_C(1) << 20)
+/* Room for falls. Orders, preemptions and strategies of a plan use the same room. */
+#define FALLS_MAX (UINT32_C(1) << 20)
 
 uint64_t probe_strategy_bytes(void)
 {
-	return replay_state_bytes(CONTRACT_SEGMENTS_MAX, DIRECTIVES_MAX);
+	return replay_state_bytes(CONTRACT_SEGMENTS_MAX, FALLS_MAX);
 }
 
 void *probe_patterns(const struct probe *probe)
@@ -95,7 +95,7 @@ void probe_fill(struct probe *probe, const struct probe_plan *plan)
 		return;
 	}
 	worker_clear_strategy(worker,
-		replay_state_bytes(plan->segment_count, plan->directive_count) +
+		replay_state_bytes(plan->segment_count, plan->fall_count) +
 			(has_orders ? sizeof(uint64_t) + replay_orders_bytes(plan->order_count,
 								 plan->op_capacity)
 				    : 0) +
@@ -103,8 +103,8 @@ void probe_fill(struct probe *probe, const struct probe_plan *plan)
 	/* The state is filled here, so the worker must not initialise it. */
 	worker->is_strategy_fresh = false;
 	state = contract_strategy(worker->contract);
-	replay_state_init(state, plan->mode, plan->segments, plan->segment_count, plan->directives,
-		plan->directive_count);
+	replay_state_init(state, plan->mode, plan->segments, plan->segment_count, plan->falls,
+		plan->fall_count);
 	if (plan->names)
 		replay_state_set_names(state, plan->names, plan->name_count);
 	if (plan->is_random_after)
@@ -130,7 +130,7 @@ static void probe_prepare(struct probe *probe, const struct probe_plan *plan)
 	struct contract *contract = probe->worker.contract;
 
 	BUG_ON(plan->segment_count > CONTRACT_SEGMENTS_MAX);
-	BUG_ON(plan->directive_count > DIRECTIVES_MAX);
+	BUG_ON(plan->fall_count > FALLS_MAX);
 	probe_fill(probe, plan);
 	contract->plan.run_first = probe->run_count;
 	contract->plan.run_limit = plan->batch ? plan->batch : 1;

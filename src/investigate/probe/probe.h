@@ -30,19 +30,19 @@ struct probe {
 	bool is_failure; /* the last run failed; the contract has outcome and schedule */
 };
 
-/* The schedule to follow: segments, or directives with the value choices of the segments. */
+/* The schedule to follow: segments, or falls with the value choices of the segments. */
 struct probe_plan {
 	enum replay_mode mode;
 	const struct schedule_segment *segments;
 	uint32_t segment_count;
-	const struct replay_directive *directives;
-	uint32_t directive_count;
+	const struct replay_fall *falls;
+	uint32_t fall_count;
 	/* NULL if segments name threads by index; else by position in this array */
 	const thread_name *names;
 	uint32_t name_count;
 	/*
 	 * NULL, or the strategy that chooses, with these options and the run's seed; segments and
-	 * directives are not used.
+	 * falls are not used.
 	 */
 	const struct strategy *strategy;
 	int64_t options[STRATEGY_OPTIONS_MAX];

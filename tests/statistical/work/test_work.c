@@ -75,37 +75,34 @@ static void strategies__cost_no_more_in_long_runs(void **unused)
 	}
 }
 
-/* Work per step of following a run of `rounds` from a plan. */
+/* Work per step of following a run of `rounds` from its schedule, or of recording its falls. */
 static double follow(const struct simulated_program *program, uint32_t rounds, bool exact)
 {
 	const uint32_t steps = rounds * STEPS_PER_ROUND * 3;
+	const uint32_t fall_count = exact ? 0 : steps;
 	struct schedule *schedule =
 		calloc(1, sizeof *schedule + steps * sizeof *schedule->segments);
 	struct simulated_campaign campaign;
-	struct replay_directive *directives = calloc(rounds, sizeof *directives);
+	struct replay_fall *falls = calloc(steps, sizeof *falls);
 	double work;
 
 	assert_non_null(schedule);
-	assert_non_null(directives);
+	assert_non_null(falls);
 	schedule->capacity = steps;
 	simulated_campaign_init(&campaign, program, &strategy_random, 0, 1);
 	campaign.run.recording = schedule;
 	(void)simulated_campaign_run(&campaign); /* records */
 	simulated_campaign_release(&campaign);
-	/* One switch per round of main, to the thread that follows it. */
-	for (uint32_t i = 0; i < rounds; i++)
-		directives[i] = (struct replay_directive){
-			.thread = 1, .next = 2, .after = (uint64_t)i * STEPS_PER_ROUND + 1};
 	simulated_campaign_init(&campaign, program, &strategy_replay, 0, 1);
 	free(campaign.state);
-	campaign.state = calloc(1, replay_state_bytes(schedule->count, rounds));
+	campaign.state = calloc(1, replay_state_bytes(schedule->count, fall_count));
 	assert_non_null(campaign.state);
-	replay_state_init(campaign.state, exact ? REPLAY_EXACT : REPLAY_LOOSE, schedule->segments,
-		schedule->count, directives, rounds);
+	replay_state_init(campaign.state, exact ? REPLAY_EXACT : REPLAY_RECORD, schedule->segments,
+		schedule->count, falls, fall_count);
 	work = work_per_step(&campaign);
 	assert_int_equal(((struct replay_state *)campaign.state)->diverged, 0);
 	simulated_campaign_release(&campaign);
-	free(directives);
+	free(falls);
 	free(schedule);
 	return work;
 }

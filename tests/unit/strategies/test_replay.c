@@ -25,31 +25,11 @@ static const struct simulated_program program = {
 #define SEGMENTS_MAX 256
 #define STEPS_MAX 256
 
-/* A random run, as a schedule and as directives. */
+/* A random run. */
 struct recording {
 	struct simulated_run run;
 	struct schedule *schedule;
-	uint64_t performed[THREAD_CAPACITY];
-	struct replay_directive directives[STEPS_MAX];
-	uint32_t directive_count;
 };
-
-static void note_switch(void *context, const struct schedule_view *view, struct thread_id chosen)
-{
-	struct recording *recording = context;
-	const struct thread_id standard = view_default(view);
-
-	if (view->step == 0)
-		memset(recording->performed, 0, sizeof recording->performed);
-	if (!thread_same(standard, chosen)) {
-		assert_true(recording->directive_count < STEPS_MAX);
-		recording->directives[recording->directive_count++] =
-			(struct replay_directive){.thread = view->names[standard.index],
-				.next = view->names[chosen.index],
-				.after = recording->performed[standard.index]};
-	}
-	recording->performed[chosen.index]++;
-}
 
 static void record(struct recording *recording, uint64_t seed)
 {
@@ -62,8 +42,6 @@ static void record(struct recording *recording, uint64_t seed)
 	recording->schedule->capacity = SEGMENTS_MAX;
 	simulated_campaign_init(&campaign, &program, &strategy_random, 0, seed);
 	campaign.run.recording = recording->schedule;
-	campaign.run.observe = note_switch;
-	campaign.run.context = recording;
 	(void)simulated_campaign_run(&campaign); /* any result is followed */
 	assert_false(recording->schedule->is_truncated);
 	recording->run = campaign.run;
@@ -71,14 +49,12 @@ static void record(struct recording *recording, uint64_t seed)
 }
 
 static struct replay_state *plan(enum replay_mode mode, const struct schedule *schedule,
-	const struct replay_directive *directives, uint32_t directive_count)
+	const struct replay_fall *falls, uint32_t fall_count)
 {
-	struct replay_state *state =
-		calloc(1, replay_state_bytes(schedule->count, directive_count));
+	struct replay_state *state = calloc(1, replay_state_bytes(schedule->count, fall_count));
 
 	assert_non_null(state);
-	replay_state_init(
-		state, mode, schedule->segments, schedule->count, directives, directive_count);
+	replay_state_init(state, mode, schedule->segments, schedule->count, falls, fall_count);
 	return state;
 }
 
@@ -269,93 +245,6 @@ static void replay__goes_on_without_preemptions_after_a_prefix(void **unused)
 	free(recording.schedule);
 }
 
-static void replay__repeats_a_run_from_its_switches_alone(void **unused)
-{
-	(void)unused;
-	for (uint64_t seed = 0; seed < 200; seed++) {
-		struct recording recording;
-		struct replay_state *state;
-		struct simulated_run run;
-
-		record(&recording, seed);
-		state = plan(REPLAY_LOOSE, recording.schedule, recording.directives,
-			recording.directive_count);
-		for (int again = 0; again < 2; again++) {
-			run = follow(state);
-			assert_int_equal(run.order_hash, recording.run.order_hash);
-			assert_int_equal(run.outcome, recording.run.outcome);
-			assert_int_equal(state->directives_used, recording.directive_count);
-		}
-		free(state);
-		free(recording.schedule);
-	}
-}
-
-static void replay__uses_later_switches_when_earlier_ones_are_gone(void **unused)
-{
-	(void)unused;
-	for (uint64_t seed = 0; seed < 50; seed++) {
-		struct recording recording;
-		struct replay_state *state;
-
-		record(&recording, seed);
-		/* Any subset must do; the last switch of thread A needs only that A gets there. */
-		for (uint32_t kept = 0; kept < recording.directive_count; kept++) {
-			state = plan(REPLAY_LOOSE, recording.schedule, recording.directives + kept,
-				recording.directive_count - kept);
-			(void)follow(state); /* asserts that every choice was enabled */
-			free(state);
-		}
-		free(recording.schedule);
-	}
-}
-
-static void replay__does_not_wait_for_a_switch_that_cannot_be(void **unused)
-{
-	/* The first names a step that main never reaches; the second is to happen all the same. */
-	const struct replay_directive directives[] = {
-		{THREAD_NAME_MAIN, thread_name_child(THREAD_NAME_MAIN, 0), 1000, false},
-		{thread_name_child(THREAD_NAME_MAIN, 2), thread_name_child(THREAD_NAME_MAIN, 3), 2,
-			false}};
-	const struct schedule none = {0};
-	struct replay_state *state = plan(REPLAY_LOOSE, &none, directives, 2);
-	struct simulated_run run = follow(state);
-
-	(void)unused;
-	assert_int_equal(state->directives_used, 1);
-	assert_int_equal(run.preemption_count, 1);
-	free(state);
-}
-
-/* Three threads that never wait: without switches one after the other. */
-static const struct simulated_op steps[] = {ADD(0, 1), ADD(0, 1), ADD(0, 1), ADD(0, 1)};
-static const struct simulated_code free_codes[] = {CODE(steps), CODE(steps), CODE(steps)};
-static const struct simulated_program free_program = {
-	.codes = free_codes, .code_count = 3, .initial_count = 3};
-
-static void replay__passes_over_a_switch_whose_moment_is_gone(void **unused)
-{
-	const thread_name first = THREAD_NAME_MAIN;
-	const thread_name second = thread_name_child(THREAD_NAME_MAIN, 0);
-	const thread_name third = thread_name_child(THREAD_NAME_MAIN, 1);
-	/*
-	 * The second thread takes its first step because the first yields to it, not because it is
-	 * to move next; so its directive never applies, and the last one does.
-	 */
-	const struct replay_directive directives[] = {
-		{first, second, 1, false}, {second, third, 0, false}, {second, third, 2, false}};
-	const struct schedule none = {0};
-	struct replay_state *state = plan(REPLAY_LOOSE, &none, directives, 3);
-	struct simulated_run run = {
-		.program = &free_program, .strategy = &strategy_replay, .state = state};
-
-	(void)unused;
-	simulated_run(&run);
-	assert_int_equal(state->directives_used, 2);
-	assert_int_equal(run.preemption_count, 2);
-	free(state);
-}
-
 static const thread_name *all_names(void)
 {
 	static thread_name names[5] = {THREAD_NAME_MAIN};
@@ -366,7 +255,7 @@ static const thread_name *all_names(void)
 }
 
 /* The falls that the recorded run needs; returns how many of `falls` there are. */
-static uint32_t record_falls(const struct recording *recording, struct replay_directive *falls)
+static uint32_t record_falls(const struct recording *recording, struct replay_fall *falls)
 {
 	struct replay_state *state = plan(REPLAY_RECORD, recording->schedule, falls, STEPS_MAX);
 	uint32_t count;
@@ -374,8 +263,8 @@ static uint32_t record_falls(const struct recording *recording, struct replay_di
 	replay_state_set_names(state, all_names(), 5);
 	assert_int_equal(follow(state).order_hash, recording->run.order_hash);
 	assert_int_equal(state->diverged, 0);
-	count = state->directives_used;
-	memcpy(falls, replay_directives(state), count * sizeof *falls);
+	count = state->falls_used;
+	memcpy(falls, replay_falls(state), count * sizeof *falls);
 	free(state);
 	return count;
 }
@@ -386,7 +275,7 @@ static void replay__makes_a_run_again_by_priorities_that_fall(void **unused)
 
 	(void)unused;
 	for (uint64_t seed = 0; seed < 200; seed++) {
-		struct replay_directive falls[STEPS_MAX] = {0};
+		struct replay_fall falls[STEPS_MAX] = {0};
 		struct recording recording;
 		uint32_t count;
 
@@ -403,7 +292,7 @@ static void replay__makes_a_run_again_by_priorities_that_fall(void **unused)
 				differ += run.order_hash != recording.run.order_hash;
 			} else {
 				assert_int_equal(run.order_hash, recording.run.order_hash);
-				assert_int_equal(state->directives_used, count);
+				assert_int_equal(state->falls_used, count);
 			}
 			free(state);
 			if (!kept)
@@ -416,7 +305,7 @@ static void replay__makes_a_run_again_by_priorities_that_fall(void **unused)
 
 static void replay__says_when_there_is_no_room_for_falls(void **unused)
 {
-	struct replay_directive room = {0};
+	struct replay_fall room = {0};
 	struct recording recording;
 	struct replay_state *state;
 
@@ -426,7 +315,7 @@ static void replay__says_when_there_is_no_room_for_falls(void **unused)
 	replay_state_set_names(state, all_names(), 5);
 	(void)follow(state);
 	assert_int_equal(state->diverged, 1);
-	assert_int_equal(state->directives_used, 1);
+	assert_int_equal(state->falls_used, 1);
 	free(state);
 	free(recording.schedule);
 }
@@ -443,10 +332,6 @@ int main(void)
 		cmocka_unit_test(replay__takes_the_first_possibility_where_few_values_are_told),
 		cmocka_unit_test(replay__skips_steps_of_threads_that_are_not_enabled),
 		cmocka_unit_test(replay__goes_on_without_preemptions_after_a_prefix),
-		cmocka_unit_test(replay__repeats_a_run_from_its_switches_alone),
-		cmocka_unit_test(replay__uses_later_switches_when_earlier_ones_are_gone),
-		cmocka_unit_test(replay__does_not_wait_for_a_switch_that_cannot_be),
-		cmocka_unit_test(replay__passes_over_a_switch_whose_moment_is_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

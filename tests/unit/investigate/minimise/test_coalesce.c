@@ -1,4 +1,4 @@
-/* Blocks of a long schedule: few tries leave the switches that a failure needs. */
+/* Blocks of a schedule: few tries leave the switches that a failure needs. */
 #include "investigate/minimise/coalesce.h"
 
 #include <setjmp.h>
@@ -94,22 +94,11 @@ static void test_coalesce_plan__keeps_values_and_stalls_in_place(void **state)
 	failure_release(&failure);
 }
 
-static void test_coalesce_first__leaves_short_schedules_alone(void **state)
-{
-	struct failure failure = alternating(255);
-	struct coalesce_block block;
-
-	(void)state;
-	assert_false(coalesce_first(&failure, &block));
-	failure_release(&failure);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_coalesce__leaves_few_segments_after_few_tries),
 		cmocka_unit_test(test_coalesce_plan__keeps_values_and_stalls_in_place),
-		cmocka_unit_test(test_coalesce_first__leaves_short_schedules_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
