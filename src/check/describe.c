@@ -118,7 +118,8 @@ static void describe_add_freed(const struct description *description, const stru
 
 	strbuf_addf(out, "%s: ", outcome_descriptions[outcome->kind].word);
 	describe_add_thread(out, description->threads, outcome->other_thread.index);
-	strbuf_adds(out, " has freed memory in ");
+	strbuf_adds(out, outcome_is_of_destroyed(outcome) ? " has destroyed an object in "
+							  : " has freed memory in ");
 	describe_add_place(description, outcome->other_site, true);
 	strbuf_adds(out, ", then ");
 	if (outcome->kind == OUTCOME_USE_AFTER_FREE) {

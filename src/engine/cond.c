@@ -288,6 +288,8 @@ int cond_destroy(struct cond *cond, uint64_t site)
 		.deadline_ns = ENGINE_FOREVER};
 
 	(void)engine_perform(&op);
-	engine_object_renew(cond);
+	if (!cond->is_shared)
+		cond->clock = SYNC_DESTROYED;
+	engine_object_destroyed(&op, sizeof *cond);
 	return 0;
 }

@@ -243,6 +243,8 @@ struct engine_host {
 	 * to be used. The return from a finished wait makes no call, because the program may have
 	 * freed the object. */
 	void (*used)(const struct engine_op *op);
+	/* The op has destroyed an object of this size, which only this process uses; or NULL. */
+	void (*destroyed)(const struct engine_op *op, size_t bytes);
 	/* Implements schedule_view.place; NULL if none */
 	bool (*place)(object_name object, struct object_place *out);
 	/* Returns whether main has allocated the object, or the object is static; NULL if not known. */
@@ -427,6 +429,8 @@ bool engine_static_place(const void *address, uint32_t *module, uint64_t *offset
 const void *engine_static_address(uint32_t module, uint64_t offset);
 /* Called when an object is initialised or destroyed: the memory may hold another object. */
 void engine_object_renew(const void *address);
+/* Called by an op that has destroyed its object: a later use is a failure. Also renews the object. */
+void engine_object_destroyed(const struct engine_op *op, size_t bytes);
 /* Adds a module, whose static objects get names from their offset. Called once per module, before
  * the first run. */
 void engine_add_module(uintptr_t start, uintptr_t end, uint64_t module_hash);

@@ -89,3 +89,10 @@ void engine_object_renew(const void *address)
 	if (entry->address == address)
 		entry->address = NULL;
 }
+
+void engine_object_destroyed(const struct engine_op *op, size_t bytes)
+{
+	engine_object_renew(op->address);
+	if (engine.host.destroyed && !op->is_shared)
+		engine.host.destroyed(op, bytes);
+}

@@ -22,12 +22,20 @@ void rwlock_init(struct rwlock *rwlock, uint32_t kind, bool is_shared)
 
 int rwlock_destroy(struct rwlock *rwlock, uint64_t site)
 {
-	engine_point(OP_RWLOCK_DESTROY, rwlock, site);
+	struct engine_op op = {.kind = OP_RWLOCK_DESTROY,
+		.address = rwlock,
+		.site = site,
+		.is_shared = rwlock->is_shared,
+		.deadline_ns = ENGINE_FOREVER};
+
+	(void)engine_perform(&op);
 	if (rwlock->writer || rwlock->readers) {
 		engine_fail_at_lock(OUTCOME_DESTROY_HELD, OP_RWLOCK_WRLOCK, rwlock, site);
 		return EBUSY;
 	}
-	engine_object_renew(rwlock);
+	if (!rwlock->is_shared)
+		rwlock->reserved_last = (uint32_t)SYNC_DESTROYED;
+	engine_object_destroyed(&op, sizeof *rwlock);
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <errno.h>
+#include <string.h>
 
 #include "engine/engine.h"
 
@@ -17,6 +18,8 @@
 #define SYNC_CANCELLED (-1)
 /* Inside the engine: another process acquired the object first, perform the op again. */
 #define SYNC_AGAIN (-2)
+/* Mark in a destroyed condition variable or read-write lock. */
+#define SYNC_DESTROYED (-1)
 
 /* Returns the representation of a thread in an object: index + 1. Zeroed memory means no thread. */
 static inline uint16_t sync_mark(const struct engine_thread *thread)
@@ -127,7 +130,7 @@ struct cond {
 	uint16_t last;
 	uint16_t waiter_count;
 	uint16_t lost_signals; /* sent while no thread waited; saturates */
-	int32_t clock;	       /* clock of pthread_cond_timedwait() */
+	int32_t clock;	       /* clock of pthread_cond_timedwait(); or SYNC_DESTROYED */
 	/* Shared objects (shared_enter()) have no queue: a signal permits one waiter to return. */
 	uint32_t is_shared;
 	uint32_t waiting;  /* number of waiters of all processes */
@@ -141,6 +144,13 @@ struct cond {
 void cond_init(struct cond *cond, int32_t clock, bool is_shared);
 /* Blocks, as glibc does, until no thread waits on the condition variable. */
 int cond_destroy(struct cond *cond, uint64_t site);
+/* Returns whether the object is as its initialiser left it. One that was destroyed is not. */
+static inline bool cond_is_new(const struct cond *cond)
+{
+	const struct cond new = {.clock = cond->clock, .is_shared = cond->is_shared};
+
+	return cond->clock != SYNC_DESTROYED && !memcmp(cond, &new, sizeof new);
+}
 
 /* Two scheduling points: release the mutex and enter the queue; return with the mutex. Returns 0
  * (signalled or spurious), ETIMEDOUT, EPERM, EOWNERDEAD, ENOTRECOVERABLE, or SYNC_CANCELLED with
@@ -171,7 +181,7 @@ struct rwlock {
 	/* one sync_mark per read lock held, unordered; complete while they fit */
 	uint16_t known_readers[RWLOCK_KNOWN_READERS];
 	uint32_t kind;
-	uint32_t reserved_last;
+	uint32_t reserved_last; /* 0; or SYNC_DESTROYED */
 };
 
 enum rwlock_kind { RWLOCK_PREFERS_WRITERS = 2 };
@@ -179,6 +189,13 @@ enum rwlock_kind { RWLOCK_PREFERS_WRITERS = 2 };
 void rwlock_init(struct rwlock *rwlock, uint32_t kind, bool is_shared);
 /* Returns EBUSY if held; destroying a held lock is also a failure of the run. */
 int rwlock_destroy(struct rwlock *rwlock, uint64_t site);
+/* As cond_is_new(). */
+static inline bool rwlock_is_new(const struct rwlock *rwlock)
+{
+	const struct rwlock new = {.kind = rwlock->kind, .is_shared = rwlock->is_shared};
+
+	return !memcmp(rwlock, &new, sizeof new);
+}
 
 enum rwlock_access { RWLOCK_READS, RWLOCK_WRITES };
 

@@ -63,7 +63,7 @@ struct outcome {
 	uint64_t address;  /* object or faulting address (OUTCOME_NO_MEMORY); 0: none */
 	uint64_t clock_ns; /* virtual time at the end */
 	/*
-	 * Race: the earlier access. Use after free: the freeing call. Abort: the aborting call, 0:
+	 * Race: the earlier access. Use after free: the freeing or destroying call. Abort: the aborting call, 0:
 	 * unknown. Misused lock: its holder and the place of the acquisition.
 	 */
 	uint64_t other_site;
@@ -93,6 +93,13 @@ static inline bool outcome_has_accesses(const struct outcome *outcome)
 {
 	return outcome->kind == OUTCOME_RACE || outcome->kind == OUTCOME_WEAK ||
 	       outcome->kind == OUTCOME_USE_AFTER_FREE || outcome->kind == OUTCOME_DOUBLE_FREE;
+}
+
+/* Returns whether the object that was used, as opposed to memory, had been destroyed. */
+static inline bool outcome_is_of_destroyed(const struct outcome *outcome)
+{
+	return outcome->kind == OUTCOME_USE_AFTER_FREE && outcome->other_op &&
+	       op_descriptions[outcome->other_op].object != OBJECT_MEMORY;
 }
 
 /* Returns whether the run ends before the second of two accesses to memory that is not freed. */

@@ -101,7 +101,9 @@ static void text_stacks_add_accesses(
 		finding->kind == OUTCOME_RACE
 			? "conflicting accesses that no synchronisation orders"
 		: finding->kind == OUTCOME_WEAK ? "a store, and an access that may come before it"
-						: "the free and the access after it");
+		: !strcmp(finding->race[FINDING_EARLIER].verb, "destroys")
+			? "the destruction of the object and the use after it"
+			: "the free and the access after it");
 	if (finding->variable) {
 		struct strbuf line = STRBUF_EMPTY;
 

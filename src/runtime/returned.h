@@ -1,7 +1,8 @@
 /* Freed heap blocks whose memory was not allocated again. A second free of such a block is a
  * failure; so is an operation on an object inside it (mutex, stream, ...), even without
- * instrumented code. Known are the latest freed blocks of a run that glibc allocated. Every
- * report is certain. Runs in the moving thread. The state is one page, restored with the run. */
+ * instrumented code. Known are the latest freed blocks of a run that glibc allocated. A condition
+ * variable or read-write lock that one thread destroys and another one uses is the same failure, also
+ * on a stack. Every report is certain. Runs in the moving thread. The state is one page, restored with the run. */
 #pragma once
 
 #include <stddef.h>
@@ -15,7 +16,10 @@ void returned_begin_run(void);
 void returned_look_for_shadow(void);
 /* Called before the free. Ends the run at a double free. */
 void returned_note(void *block, uint64_t site);
+/* Implements engine_host.destroyed. */
+void returned_note_destroyed(const struct engine_op *op, size_t bytes);
 /* Called when the memory is allocated again. */
 void returned_given_out(const void *block, size_t bytes);
-/* Implements engine_host.used: ends the run if the op's object lies in a freed block. */
+/* Implements engine_host.used: ends the run if the op's object lies in a freed block, or
+ * another thread has destroyed it. */
 void returned_check_use(const struct engine_op *op);

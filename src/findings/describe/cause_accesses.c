@@ -79,6 +79,7 @@ static void cause_accesses_add_freed(
 	const struct outcome *outcome = builder->source->outcome;
 	const struct finding_access *earlier = &finding->race[FINDING_EARLIER];
 	const struct finding_access *later = &finding->race[FINDING_LATER];
+	const bool is_destroyed = outcome_is_of_destroyed(outcome);
 	const bool is_signal = outcome->op == OP_COND_SIGNAL || outcome->op == OP_COND_BROADCAST;
 	const struct trace_event *release;
 	char *mutex;
@@ -99,7 +100,12 @@ static void cause_accesses_add_freed(
 	}
 	builder_mark_step(builder, builder_find_earlier(builder), release ? 2 : 1);
 	builder_mark_later(builder, release ? 3 : 2);
-	strbuf_addf(cause, "%s freed the memory", earlier->thread);
+	if (is_destroyed) {
+		strbuf_addf(cause, "%s destroyed ", earlier->thread);
+		builder_add_short_name(finding->variable, cause);
+	} else {
+		strbuf_addf(cause, "%s freed the memory", earlier->thread);
+	}
 	builder_add_frame(" at ", finding_user_frame(&earlier->at), cause);
 	strbuf_addf(cause, " without waiting for %s to end", later->thread);
 	strbuf_addf(cause, "\n%s %s it after that", later->thread, later->verb);
@@ -113,10 +119,10 @@ static void cause_accesses_add_freed(
 		strbuf_adds(remedy, "signal while the mutex is held, before the unlock at ");
 		builder_add_event_place(builder, release, remedy);
 	}
-	strbuf_addf(remedy, "%s %s before the free", remedy->length ? ", or join" : "join",
-		later->thread);
+	strbuf_addf(remedy, "%s %s before the %s", remedy->length ? ", or join" : "join",
+		later->thread, is_destroyed ? "destruction" : "free");
 	builder_add_frame(" at ", finding_user_frame(&earlier->at), remedy);
-	if (is_signal)
+	if (is_signal || is_destroyed)
 		return;
 	/* A shared_ptr counts references, but is itself no atomic variable. */
 	if (finding->variable && strstr(finding->variable, ")shared_ptr at "))

@@ -97,6 +97,8 @@ char *builder_race_variable(const struct builder *builder, bool is_brief)
 	const struct outcome *outcome = builder->source->outcome;
 	const bool is_live = outcome_is_of_pair(outcome->kind) || !outcome->other_step;
 
+	if (outcome_is_of_destroyed(outcome))
+		return builder_object(builder, (enum op_kind)outcome->op, outcome->address);
 	/* A free concerns the whole block, which keeps the name that it had before. */
 	return builder_memory(
 		builder, &(struct symbols_access){.address = outcome->address,
@@ -147,7 +149,8 @@ uint64_t builder_find_earlier(const struct builder *builder)
 	for (uint64_t i = source->event_count; i-- > 0;)
 		if (source->events[i].step == step &&
 			source->events[i].thread == outcome->other_thread.index &&
-			op_descriptions[source->events[i].kind].object == OBJECT_MEMORY)
+			(op_descriptions[source->events[i].kind].object == OBJECT_MEMORY ||
+				source->events[i].kind == outcome->other_op))
 			return i;
 	return NO_EVENT;
 }
@@ -183,10 +186,11 @@ void builder_fill_race(struct builder *builder)
 		return;
 	builder->finding->variable = builder_race_variable(builder, false);
 	earlier->thread = string_copy(builder_thread(builder, outcome->other_thread));
-	earlier->verb = outcome_is_of_pair(outcome->kind)
-				? race_verb(builder, outcome->other_thread, outcome->other_step,
-					  (enum op_kind)outcome->other_op)
-				: string_copy("frees");
+	earlier->verb =
+		outcome_is_of_pair(outcome->kind)
+			? race_verb(builder, outcome->other_thread, outcome->other_step,
+				  (enum op_kind)outcome->other_op)
+			: string_copy(outcome_is_of_destroyed(outcome) ? "destroys" : "frees");
 	earlier->held = race_held_words(builder, outcome->other_thread, outcome->other_step);
 	race_fill_earlier_stack(builder, &earlier->at);
 	later->thread = string_copy(builder_thread(builder, outcome->thread));

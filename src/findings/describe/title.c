@@ -371,8 +371,9 @@ static void title_freed(const struct builder *builder, struct strbuf *out)
 		strbuf_adds(out, ", which has been freed"); /* the freeing thread is unknown */
 		return;
 	}
-	strbuf_addf(out, ", which %s has freed",
-		strcmp(earlier->thread, later->thread) ? earlier->thread : "it");
+	strbuf_addf(out, ", which %s has %s",
+		strcmp(earlier->thread, later->thread) ? earlier->thread : "it",
+		outcome_is_of_destroyed(builder->source->outcome) ? "destroyed" : "freed");
 	title_add_place(&earlier->at, out);
 }
 

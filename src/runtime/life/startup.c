@@ -264,6 +264,7 @@ void runtime_set_up(void)
 		.is_common = memory_is_common,
 		.name = memory_object_name,
 		.used = returned_check_use,
+		.destroyed = returned_note_destroyed,
 	};
 
 	if (runtime.is_set_up)

@@ -3,6 +3,7 @@
 #include <malloc.h>
 #include <string.h>
 
+#include "engine/sync.h"
 #include "runtime/guarded_read.h"
 #include "runtime/interpose.h"
 #include "runtime/memory/memory_internal.h"
@@ -25,6 +26,7 @@ struct returned_block {
 	uint64_t step;
 	uint32_t bytes; /* 0: the memory was reused, at least in part */
 	struct thread_id thread;
+	uint8_t op; /* OP_STORE: freed; else the op that destroyed this object */
 };
 
 /* latest[line % LINES] is 1 + the index of the block freed last in that line. Uses and allocations
@@ -94,7 +96,7 @@ static void returned_report(const struct returned_block *block, enum outcome_kin
 	verdict.site = site;
 	verdict.op = (uint8_t)op;
 	verdict.address = address;
-	verdict.other_op = OP_STORE;
+	verdict.other_op = block ? block->op : OP_STORE;
 	if (block) {
 		verdict.other_site = block->site;
 		verdict.other_step = block->step;
@@ -126,6 +128,27 @@ static void returned_mark(uintptr_t line, uintptr_t end)
 	}
 }
 
+static void returned_add(uintptr_t start, size_t bytes, uint64_t site, enum op_kind op)
+{
+	returned.is_busy = true;
+	returned.blocks[returned.count % BLOCKS] = (struct returned_block){.start = start,
+		.site = site,
+		.step = engine_step(),
+		.bytes = (uint32_t)bytes,
+		.thread = engine_current()->id,
+		.op = (uint8_t)op};
+	returned_mark(start / LINE_BYTES, (start + bytes - 1) / LINE_BYTES + 1);
+	returned.count++;
+	returned.is_busy = false;
+	engine_watch_uses();
+}
+
+void returned_note_destroyed(const struct engine_op *op, size_t bytes)
+{
+	if (returned_is_wanted())
+		returned_add((uintptr_t)op->address, bytes, op->site, (enum op_kind)op->kind);
+}
+
 void returned_note(void *block, uint64_t site)
 {
 	const uintptr_t start = (uintptr_t)block;
@@ -137,21 +160,12 @@ void returned_note(void *block, uint64_t site)
 	if (shadow.scale && returned_shadow_says_freed(start))
 		return; /* AddressSanitizer has the better report */
 	known = returned_find(start);
-	if (known && known->start == start && !shadow.scale)
+	if (known && known->start == start && known->op == OP_STORE && !shadow.scale)
 		returned_report(known, OUTCOME_DOUBLE_FREE, start, site - 1, OP_STORE);
 	bytes = malloc_usable_size(block);
 	if (!bytes || bytes > BYTES_MOST)
 		return;
-	returned.is_busy = true;
-	returned.blocks[returned.count % BLOCKS] = (struct returned_block){.start = start,
-		.site = site,
-		.step = engine_step(),
-		.bytes = (uint32_t)bytes,
-		.thread = engine_current()->id};
-	returned_mark(start / LINE_BYTES, (start + bytes - 1) / LINE_BYTES + 1);
-	returned.count++;
-	returned.is_busy = false;
-	engine_watch_uses();
+	returned_add(start, bytes, site, OP_STORE);
 }
 
 void returned_given_out(const void *block, size_t bytes)
@@ -177,14 +191,45 @@ void returned_given_out(const void *block, size_t bytes)
 	}
 }
 
+/* The memory of a destroyed object may hold a new one, whose initialiser makes no call. */
+static bool returned_is_new_object(const struct returned_block *block)
+{
+	union {
+		uint64_t words[sizeof(struct rwlock) / sizeof(uint64_t)];
+		struct cond cond;
+		struct rwlock rwlock;
+	} copy;
+
+	for (uint32_t i = 0; i < block->bytes / sizeof *copy.words; i++)
+		if (!guarded_read(
+			    (const uint64_t *)block->start + i, sizeof *copy.words, &copy.words[i]))
+			return false;
+	return block->op == OP_COND_DESTROY ? cond_is_new(&copy.cond) : rwlock_is_new(&copy.rwlock);
+}
+
+/* The first use of a new object at this address ends the old one. One thread alone may rely on what a
+ * C library does with a destroyed object. */
+static void returned_check_destroyed(struct returned_block *block, const struct engine_op *op)
+{
+	if ((uintptr_t)op->address != block->start ||
+		op_descriptions[op->kind].object != op_descriptions[block->op].object ||
+		returned_is_new_object(block))
+		block->bytes = 0;
+	else if (!thread_same(block->thread, engine_current()->id))
+		returned_report(block, OUTCOME_USE_AFTER_FREE, (uintptr_t)op->address, op->site,
+			(enum op_kind)op->kind);
+}
+
 void returned_check_use(const struct engine_op *op)
 {
-	const struct returned_block *block;
+	struct returned_block *block;
 
 	if (!op->address || !(returned.count || shadow.scale) || !returned_is_wanted())
 		return;
 	block = returned_find((uintptr_t)op->address);
-	if (shadow.scale ? returned_shadow_says_freed((uintptr_t)op->address) : block != NULL)
+	if (block && block->op != OP_STORE)
+		returned_check_destroyed(block, op);
+	else if (shadow.scale ? returned_shadow_says_freed((uintptr_t)op->address) : block != NULL)
 		returned_report(block, OUTCOME_USE_AFTER_FREE, (uintptr_t)op->address, op->site,
 			(enum op_kind)op->kind);
 }

@@ -312,6 +312,21 @@ static void *do_task(void *argument)
 	return NULL;
 }
 
+/* The task lies on the stack. */
+static void run_last_signal_on_stack(void)
+{
+	struct task task = {.lock = PTHREAD_MUTEX_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, do_task, &task);
+	pthread_mutex_lock(&task.lock);
+	while (!task.is_done)
+		pthread_cond_wait(&task.done, &task.lock);
+	pthread_mutex_unlock(&task.lock);
+	pthread_cond_destroy(&task.done); /* DESTROYED */
+	pthread_join(thread, NULL);
+}
+
 static void run_last_signal(void)
 {
 	struct task *task = calloc(1, sizeof *task);
@@ -471,6 +486,8 @@ int main(int argc, char **argv)
 		run_log_in();
 	else if (!strcmp(name, "lock_free"))
 		run_lock_free();
+	else if (!strcmp(name, "last_signal_on_stack"))
+		run_last_signal_on_stack();
 	else
 		run_last_signal();
 	return 0;
