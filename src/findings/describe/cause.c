@@ -302,7 +302,10 @@ static void cause_add_values(
 	case OUTCOME_ABORT:
 		if (builder_values_cause(builder, cause))
 			break;
-		/* fall through */
+		builder_preemption_cause(builder, cause, remedy);
+		if (!cause->length)
+			(void)builder_unwritten_cause(builder, cause);
+		break;
 	case OUTCOME_EXIT:
 	case OUTCOME_DEADLOCK:
 	case OUTCOME_LIVELOCK:

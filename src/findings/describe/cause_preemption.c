@@ -35,7 +35,8 @@ struct preemption {
 	uint64_t begin; /* the first event of the preempting thread */
 	uint64_t end;	/* the next event of the preempted thread */
 	uint16_t thread;
-	uint32_t count; /* of items */
+	uint32_t count;		   /* of items */
+	struct interruption early; /* `before`: the last event before the preemption */
 	struct interruption items[ACCESSES_EXAMINED];
 };
 
@@ -125,6 +126,35 @@ static void cause_preemption_collect(
 	}
 }
 
+/* Finds the first write behind the preemption whose memory the preempted thread has not accessed before,
+ * and another thread has read in between, but not written. */
+static void cause_preemption_find_early(
+	const struct finding_source *source, struct preemption *preemption)
+{
+	uint32_t examined = 0;
+
+	for (uint64_t i = preemption->end; i < source->event_count && examined < ACCESSES_EXAMINED;
+		i++) {
+		const struct trace_event *event = &source->events[i];
+		uint64_t read = NO_EVENT;
+
+		if (event->thread != preemption->thread || !builder_is_access(event))
+			continue;
+		examined++;
+		if (!builder_is_write(event) ||
+			cause_preemption_find(preemption, source, event->address))
+			continue;
+		for (uint64_t at = preemption->begin; at < preemption->end; at++)
+			if (source->events[at].address == event->address &&
+				builder_is_access(&source->events[at]))
+				read = builder_is_write(&source->events[at]) ? preemption->end : at;
+		if (read >= preemption->end)
+			continue;
+		preemption->early = (struct interruption){preemption->begin - 1, i, read, NO_EVENT};
+		return;
+	}
+}
+
 static enum pattern cause_preemption_pattern(const struct finding_source *source,
 	const struct preemption *preemption, const struct interruption *item)
 {
@@ -199,6 +229,27 @@ static void cause_preemption_add(const struct builder *builder, const struct pre
 	free(object);
 }
 
+static void cause_preemption_add_early(
+	const struct builder *builder, const struct interruption *early, struct strbuf *cause)
+{
+	const struct trace_event *events = builder->source->events;
+	char *variable = builder_event_object(builder, &events[early->read]);
+	char *before = builder_event_object(builder, &events[early->before]);
+	char *verb = builder_event_verb(&events[early->before]);
+
+	if (before)
+		before[finding_short_name(before)] = '\0';
+	builder_add_access(builder, early->before, verb, before ? before : "", cause);
+	strbuf_adds(cause, ", and is preempted\n");
+	builder_add_access(builder, early->read, "reads", variable, cause);
+	strbuf_adds(cause, "\n");
+	builder_add_access(builder, early->after, "writes", NULL, cause);
+	strbuf_adds(cause, " only after that\n");
+	free(variable);
+	free(before);
+	free(verb);
+}
+
 /* Describes the most telling pattern around the preemption; of equal ones, the one whose first access is the last. */
 static bool cause_preemption_describe(const struct builder *builder, struct preemption *preemption,
 	struct strbuf *cause, struct strbuf *remedy)
@@ -216,9 +267,13 @@ static bool cause_preemption_describe(const struct builder *builder, struct pree
 			best = &preemption->items[i];
 		}
 	}
+	if (!best && builder->source->events[preemption->begin - 1].thread == preemption->thread)
+		cause_preemption_find_early(builder->source, preemption);
 	if (best)
 		cause_preemption_add(builder, preemption, best, best_pattern, cause, remedy);
-	return best;
+	else if (preemption->early.after)
+		cause_preemption_add_early(builder, &preemption->early, cause);
+	return best || preemption->early.after;
 }
 
 void builder_preemption_cause(

@@ -11,6 +11,8 @@
 
 /* The failing line's reads are among the last events of the failing thread. */
 #define EVENTS_EXAMINED 64
+/* The first page is never mapped. */
+#define PAGE_BYTES 4096
 
 bool builder_is_read(const struct trace_event *event)
 {
@@ -201,6 +203,26 @@ static bool cause_values_describe(
 	return true;
 }
 
+/* Describes a read of memory that nothing has written since the first thread was created. */
+static bool cause_values_describe_unwritten(
+	const struct builder *builder, uint64_t read, struct strbuf *cause)
+{
+	const struct trace_event *events = builder->source->events;
+	char *object;
+
+	if (builder->source->events_from || builder->source->events_dropped)
+		return false;
+	for (uint64_t i = 0; i < read; i++)
+		if (events[i].address == events[read].address && builder_is_write(&events[i]))
+			return false;
+	object = builder_event_object(builder, &events[read]);
+	builder_add_access(builder, read, "reads", object, cause);
+	strbuf_adds(cause, ", which nothing has written since the first thread was created");
+	cause_values_add_end(builder, &events[read], cause);
+	free(object);
+	return true;
+}
+
 /* Returns whether the event happens in the failing function. Its value may be in a local variable. */
 static bool cause_values_is_in_function(const struct builder *builder,
 	const struct trace_event *event, const struct finding_frame *at)
@@ -216,8 +238,8 @@ static bool cause_values_is_in_function(const struct builder *builder,
 
 /* Describes the last read of the failing thread at the failing line or, if not `is_at_line`, in its
  * function. Returns whether another thread's write explains the value. */
-static bool cause_values_search(
-	const struct builder *builder, bool is_at_line, struct strbuf *cause)
+static bool cause_values_search(const struct builder *builder, bool is_at_line,
+	bool (*describe)(const struct builder *, uint64_t, struct strbuf *), struct strbuf *cause)
 {
 	const struct finding_source *source = builder->source;
 	const struct finding_frame *at = finding_user_frame(&builder->finding->at);
@@ -235,7 +257,7 @@ static bool cause_values_search(
 			continue;
 		is_near = is_at_line ? builder_event_passes(builder, event, at)
 				     : cause_values_is_in_function(builder, event, at);
-		if (is_near && cause_values_describe(builder, i, cause))
+		if (is_near && describe(builder, i, cause))
 			return true;
 	}
 	return false;
@@ -243,6 +265,17 @@ static bool cause_values_search(
 
 bool builder_values_cause(const struct builder *builder, struct strbuf *cause)
 {
-	return cause_values_search(builder, true, cause) ||
-	       cause_values_search(builder, false, cause);
+	return cause_values_search(builder, true, cause_values_describe, cause) ||
+	       cause_values_search(builder, false, cause_values_describe, cause);
+}
+
+bool builder_unwritten_cause(const struct builder *builder, struct strbuf *cause)
+{
+	/* A null pointer may have been copied before the failing line. */
+	const bool is_null = builder->finding->kind == OUTCOME_CRASH &&
+			     builder->source->outcome->address < PAGE_BYTES;
+
+	return cause_values_search(builder, true, cause_values_describe_unwritten, cause) ||
+	       (is_null &&
+		       cause_values_search(builder, false, cause_values_describe_unwritten, cause));
 }

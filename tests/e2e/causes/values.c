@@ -1,4 +1,5 @@
-/* Failures at a value that another thread has written: values lost | gone | early | certain | joined. */
+/* Failures at a value that another thread has written: values lost | gone | early | certain | joined |
+ * published | unset. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -70,14 +71,50 @@ static void *expect_idle(void *unused)
 	return unused;
 }
 
-static void run_both(void *(*first)(void *), void *(*second)(void *))
+struct settings {
+	int level;
+};
+
+static struct settings first;
+static _Atomic(struct settings *) current;
+
+static void *publish(void *unused)
+{
+	atomic_store(&current, &first); /* PUBLISHED */
+	first.level = 7;		/* FILLED */
+	return unused;
+}
+
+static void *read_level(void *seen)
+{
+	const struct settings *settings = atomic_load(&current);
+
+	*(int *)seen = settings ? settings->level : 7; /* EARLY */
+	return NULL;
+}
+
+static void *read_level_untested(void *seen)
+{
+	const struct settings *settings = atomic_load(&current); /* LOADED */
+
+	*(int *)seen = settings->level;
+	return NULL;
+}
+
+/* The second one gets the argument. */
+static void run_both_of(void *(*one)(void *), void *(*other)(void *), void *argument)
 {
 	pthread_t threads[2];
 
-	pthread_create(&threads[0], NULL, first, NULL);
-	pthread_create(&threads[1], NULL, second, NULL);
+	pthread_create(&threads[0], NULL, one, NULL);
+	pthread_create(&threads[1], NULL, other, argument);
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
+}
+
+static void run_both(void *(*one)(void *), void *(*other)(void *))
+{
+	run_both_of(one, other, NULL);
 }
 
 int main(int argc, char **argv)
@@ -98,6 +135,15 @@ int main(int argc, char **argv)
 		pthread_join(thread, NULL);
 		pthread_create(&thread, NULL, use_dropped, NULL);
 		pthread_join(thread, NULL);
+	} else if (!strcmp(scene, "published")) {
+		int seen;
+
+		run_both_of(publish, read_level, &seen);
+		assert(seen == 7);
+	} else if (!strcmp(scene, "unset")) {
+		int seen;
+
+		run_both_of(publish, read_level_untested, &seen);
 	} else {
 		run_both(begin, begin);
 		assert(atomic_load(&state) == 2);
