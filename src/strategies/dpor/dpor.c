@@ -107,7 +107,7 @@ static void dpor_begin_run(void *state, uint64_t seed)
 	for (uint32_t i = 0; i < DPOR_BUCKETS; i++)
 		dpor->last_in_bucket[i] = DPOR_NONE;
 	dpor->last_wide = DPOR_NONE;
-	dpor_share_recount(dpor);
+	dpor_share_begin_run(dpor);
 }
 
 /* The search no longer controls this run, which continues with default choices. */
@@ -133,6 +133,7 @@ static uint32_t dpor_repeat_prefix(void *state, uint64_t seed)
 			continue;
 		}
 		dpor->last_step[step->op.thread] = step->previous;
+		dpor_share_strike(dpor, step);
 		dpor_strike(dpor, dpor->depth);
 	}
 	while (dpor->known && dpor->creation[dpor_slot_of(dpor, dpor->known - 1)] != DPOR_NONE &&
@@ -140,7 +141,7 @@ static uint32_t dpor_repeat_prefix(void *state, uint64_t seed)
 		dpor_forget_thread(dpor);
 	dpor->left_slots = dpor->left_enabled = 0;
 	dpor->contended = 0;
-	dpor_share_recount(dpor);
+	dpor_share_begin_run(dpor);
 	return from;
 }
 

@@ -98,6 +98,15 @@ static bool dpor_order_look_back_is_equal(const struct dpor_op *a, const struct 
 	       a->second == b->second;
 }
 
+/* Returns whether each earlier op that depends on `later` depends on `op`, too. Both ops are plain and
+ * have one object, and `op` changes it. */
+static bool dpor_order_look_back_ends_at(const struct dpor_op *op, const struct dpor_op *later)
+{
+	return op->object == later->object && op->is_plain && later->is_plain &&
+	       !(op->flags & OP_READ) && !op->buffer &&
+	       !(later->flags & ~op->flags & OP_SEQUENTIAL);
+}
+
 uint32_t dpor_look_back_next(struct dpor *dpor, struct dpor_look_back *look, const uint32_t *past)
 {
 	uint32_t at;
@@ -107,14 +116,25 @@ uint32_t dpor_look_back_next(struct dpor *dpor, struct dpor_look_back *look, con
 
 		if (step->is_value)
 			continue;
-		if (step->op.thread != look->op->thread) {
-			if (step->ordinal > past[step->op.thread])
-				return at;
-		} else if (dpor_order_look_back_is_equal(&step->op, look->op)) {
+		if (step->op.thread != look->op->thread && step->ordinal > past[step->op.thread])
+			return at;
+		if (dpor_order_look_back_ends_at(&step->op, look->op) ||
+			(step->op.thread == look->op->thread &&
+				dpor_order_look_back_is_equal(&step->op, look->op)))
 			return DPOR_NONE;
-		}
 	}
 	return DPOR_NONE;
+}
+
+void dpor_look_back_join(
+	struct dpor *dpor, struct dpor_look_back *look, uint32_t *clock, uint32_t step)
+{
+	dpor_clock_join(dpor, clock, dpor_clock(dpor, step));
+	if (dpor_order_look_back_ends_at(&dpor_steps(dpor)[step].op, look->op))
+		*look = (struct dpor_look_back){.op = look->op,
+			.previous_in_bucket = DPOR_NONE,
+			.wide = DPOR_NONE,
+			.all_below = DPOR_NONE};
 }
 
 /* Returns dpor_step.nesting. A failed try counts as an acquisition, which only costs runs. */
@@ -162,7 +182,7 @@ void dpor_note_step(struct dpor *dpor, uint32_t step)
 		if (steps[other].ordinal <= clock[steps[other].op.thread] ||
 			!dpor_dependent(&steps[other].op, &self->op))
 			continue;
-		dpor_clock_join(dpor, clock, dpor_clock(dpor, other));
+		dpor_look_back_join(dpor, &look, clock, other);
 		self->has_other = true;
 	}
 }

@@ -49,8 +49,8 @@ uint32_t *dpor_bucket(struct dpor *dpor, const struct dpor_op *op);
 
 /*
  * Iterates over earlier steps of other threads that are not in `past`, newest first. The iteration
- * ends at a step of the same thread with the same op: an earlier step that depends on this op is in
- * the past of that step. The cost is therefore bounded by the steps since then.
+ * ends at a step in the past if all earlier steps that depend on the op are in that step's past: a
+ * step of the same thread with the same op, or a change of the same object.
  */
 struct dpor_look_back {
 	const struct dpor_op *op;
@@ -61,6 +61,9 @@ struct dpor_look_back {
 
 void dpor_look_back_begin(struct dpor *dpor, struct dpor_look_back *look, uint32_t step);
 uint32_t dpor_look_back_next(struct dpor *dpor, struct dpor_look_back *look, const uint32_t *past);
+/* The steps before `step`, which the iteration has returned, happen before from now on. */
+void dpor_look_back_join(
+	struct dpor *dpor, struct dpor_look_back *look, uint32_t *clock, uint32_t step);
 
 /* The nearest wanted race, which may be irreversible; DPOR_NONE: none. */
 uint32_t dpor_first_race(struct dpor *dpor, uint32_t second,

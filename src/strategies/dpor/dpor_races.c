@@ -145,7 +145,7 @@ static bool dpor_races_reverse_races_of(struct dpor *dpor, uint32_t second)
 		if (!dpor_races_is_one_of_many_units(&steps[first].op, &steps[second].op) &&
 			!dpor_races_is_nested_acquisition(&steps[first]) &&
 			!dpor_races_may_wait(steps, first, &steps[second]))
-			dpor_clock_join(dpor, ordered, dpor_clock(dpor, first));
+			dpor_look_back_join(dpor, &look, ordered, first);
 	}
 	return is_settled;
 }
@@ -171,7 +171,7 @@ uint32_t dpor_first_race(struct dpor *dpor, uint32_t second,
 			return first;
 		if (!dpor_races_is_nested_acquisition(&steps[first]) &&
 			!dpor_races_may_wait(steps, first, &steps[second]))
-			dpor_clock_join(dpor, ordered, dpor_clock(dpor, first));
+			dpor_look_back_join(dpor, &look, ordered, first);
 	}
 	return DPOR_NONE;
 }

@@ -25,6 +25,14 @@ static bool dpor_shards_is_due(const struct dpor_event *event, const struct dpor
 	return event->before + 1 == event->ordinal && dpor_shards_is_about(event, op);
 }
 
+/* Counts the step as an event of the pair, or takes this back. Both events have one object. */
+static void dpor_shards_count(struct dpor_pair *pair, const struct dpor_op *op, uint32_t change)
+{
+	for (uint32_t event = 0; event < 2; event++)
+		if (dpor_shards_is_about(&pair->events[event], op))
+			pair->events[event].before += change;
+}
+
 void dpor_share_note(struct dpor *dpor, struct dpor_step *step)
 {
 	struct dpor_share *share = &dpor->share;
@@ -33,17 +41,26 @@ void dpor_share_note(struct dpor *dpor, struct dpor_step *step)
 	for (uint32_t i = 0; i < share->pair_count; i++) {
 		struct dpor_pair *pair = &share->pairs[i];
 
+		if (pair->events[0].object != step->op.object)
+			continue;
 		if (dpor_shards_is_due(&pair->events[pair->lead], &step->op))
 			step->leads |= UINT64_C(1) << i;
 		if (dpor_shards_is_due(&pair->events[!pair->lead], &step->op))
 			step->follows |= UINT64_C(1) << i;
-		for (uint32_t event = 0; event < 2; event++)
-			pair->events[event].before +=
-				dpor_shards_is_about(&pair->events[event], &step->op);
+		dpor_shards_count(pair, &step->op, 1);
 	}
 }
 
-void dpor_share_recount(struct dpor *dpor)
+void dpor_share_strike(struct dpor *dpor, const struct dpor_step *step)
+{
+	struct dpor_share *share = &dpor->share;
+
+	for (uint32_t i = 0; i < share->pair_count; i++)
+		if (share->pairs[i].events[0].object == step->op.object)
+			dpor_shards_count(&share->pairs[i], &step->op, UINT32_MAX);
+}
+
+void dpor_share_begin_run(struct dpor *dpor)
 {
 	struct dpor_share *share = &dpor->share;
 
@@ -51,11 +68,8 @@ void dpor_share_recount(struct dpor *dpor)
 	share->is_held_up = false;
 	share->is_elsewhere =
 		share->is_scouting || (share->shard > 1 && dpor->lessons < DPOR_LESSONS);
-	for (uint32_t i = 0; i < share->pair_count; i++)
+	for (uint32_t i = 0; !dpor->depth && i < share->pair_count; i++)
 		share->pairs[i].events[0].before = share->pairs[i].events[1].before = 0;
-	for (uint32_t i = 0; share->pair_count && i < dpor->depth; i++)
-		if (!dpor_steps(dpor)[i].is_value)
-			dpor_share_note(dpor, &dpor_steps(dpor)[i]);
 }
 
 uint64_t dpor_share_follows(const struct dpor *dpor, const struct dpor_op *op)
@@ -83,7 +97,8 @@ void dpor_share_look(struct dpor *dpor, const struct schedule_view *view)
 		struct dpor_op op;
 
 		if (dpor_shards_is_executed(&pair->events[pair->lead]) ||
-			index >= view->thread_count || view->pending[index].kind == OP_NONE)
+			index >= view->thread_count || view->pending[index].kind == OP_NONE ||
+			view->pending[index].object != second->object)
 			continue;
 		op = dpor_op_of(dpor, view, index);
 		if (dpor_shards_is_due(second, &op))
@@ -178,7 +193,6 @@ static void dpor_shards_begin_tree(struct dpor *dpor)
 {
 	dpor_forget(dpor);
 	memcpy(dpor->racy, dpor->share.taught, sizeof dpor->racy);
-	dpor_share_recount(dpor);
 }
 
 static void dpor_shards_set_out(struct dpor *dpor)

@@ -67,9 +67,12 @@ void dpor_share_begin(struct dpor *dpor);
 /* Returns false if no class is left. */
 bool dpor_share_next(struct dpor *dpor);
 void dpor_share_scouted(struct dpor *dpor);
-void dpor_share_recount(struct dpor *dpor);
+/* The next run repeats the first `depth` steps of the last one. */
+void dpor_share_begin_run(struct dpor *dpor);
 void dpor_share_look(struct dpor *dpor, const struct schedule_view *view);
 void dpor_share_note(struct dpor *dpor, struct dpor_step *step);
+/* Takes dpor_share_note() of the last step back. */
+void dpor_share_strike(struct dpor *dpor, const struct dpor_step *step);
 /* Called when all enabled threads are held: the run ends for this class. */
 void dpor_share_hold_up(struct dpor *dpor);
 /* Returns whether the ended run belongs to another class, or was redundant. */
