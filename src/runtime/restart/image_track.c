@@ -22,10 +22,10 @@ struct image_scan {
 #define IMAGE_FEATURE_WP_UNPOPULATED (1 << 13)
 #define IMAGE_USER_MODE_ONLY 1
 /* Number of restores between two checks which busy pages are unchanged. */
-#define LOOK_EVERY 37
+#define LOOK_EVERY 127
 #define PATIENCE_MOST 127
 /* A page written again within this number of restores was protected too early. */
-#define SOON 256
+#define SOON 1024
 /* A small area with more address space is mostly holes, which would have to be protected, too. */
 #define WATCHED_BYTES_MOST ((size_t)16 * 1024 * 1024)
 
@@ -226,7 +226,9 @@ bool image_cools(struct image *image, struct image_area *area, uint32_t page, bo
 	struct image_watch *watch = &area->watch[page];
 	const uint64_t start = (uint64_t)(uintptr_t)area->start + page * PAGE_BYTES;
 
-	image_open(image);
+	if (!is_same && !watch->idle)
+		return false;
+	image_open(image); /* costs system calls, so only for a change */
 	watch->idle = is_same ? watch->idle + 1 : 0;
 	if (watch->idle <= watch->patience || !image_protect(image, start, start + PAGE_BYTES))
 		return false;
