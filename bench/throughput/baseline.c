@@ -1,6 +1,6 @@
 /*
  * Baselines for runs. Prints processor time per operation, in microseconds:
- *   baseline spawn N PROGRAM   posix_spawn and wait
+ *   baseline spawn N PROGRAM [ARGUMENT...]   posix_spawn and wait
  *   baseline fork N            fork, exit and wait of this process, which touches nothing in between
  *   baseline copy BYTES N      copying that many bytes
  *   baseline forks N FILE      the same, into FILE: raddle keeps the output of its programs
@@ -19,15 +19,14 @@
 
 extern char **environ;
 
-static void spawn_one(char *program)
+static void spawn_one(char **command)
 {
-	char *argv[] = {program, NULL};
 	int status = 1;
 	pid_t child;
 
-	if (posix_spawn(&child, program, NULL, NULL, argv, environ) != 0 ||
+	if (posix_spawn(&child, command[0], NULL, NULL, command, environ) != 0 ||
 		waitpid(child, &status, 0) < 0 || status != 0) {
-		(void)fprintf(stderr, "%s did not run\n", program);
+		(void)fprintf(stderr, "%s did not run\n", command[0]);
 		exit(1);
 	}
 }
@@ -97,7 +96,7 @@ int main(int argc, char **argv)
 	else
 		for (int i = 0; i < count; i++) {
 			if (strcmp(argv[1], "spawn") == 0)
-				spawn_one(argv[3]);
+				spawn_one(argv + 3);
 			else
 				fork_one();
 		}
