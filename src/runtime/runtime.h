@@ -62,6 +62,8 @@ struct runtime {
 	void (*jumps_to)(uintptr_t stack_pointer);
 	/* main's own stack (src/check): its end, and the frame that called onto it. */
 	uintptr_t main_stack_end, main_frame;
+	/* The frames of main() lie directly below this address, which the layout shifts. 0: not yet called. */
+	uintptr_t main_base;
 };
 
 extern struct runtime runtime;

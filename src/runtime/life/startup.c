@@ -439,6 +439,7 @@ static int startup_run_main(int argument_count, char **arguments, char **environ
 	/* All frames of the program lie below this address. */
 	room = __builtin_alloca(runtime.layout.main_stack_bytes + 1);
 	__asm__ volatile("" : : "r"(room) : "memory");
+	runtime.main_base = (uintptr_t)room;
 	status = startup_target_main(argument_count, arguments, environment);
 	__pthread_unregister_cancel(&buffer);
 	return status;

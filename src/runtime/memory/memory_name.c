@@ -63,6 +63,8 @@ static uintptr_t memory_name_stack_reach(const struct engine_thread *thread)
 
 /* Separates main's original frames from the stack of its own that main's code may have. */
 #define MAIN_FRAME_DEPTH ((uint64_t)1 << 40)
+/* Separates the frames of main() from those of its callers. */
+#define MAIN_BASE_DEPTH ((uint64_t)1 << 41)
 
 static bool memory_name_main_holds(uintptr_t address, uint64_t *depth)
 {
@@ -80,6 +82,9 @@ static bool memory_name_main_holds(uintptr_t address, uint64_t *depth)
 			return true;
 	}
 	*depth = end - address;
+	if (address < runtime.main_base)
+		*depth = MAIN_BASE_DEPTH +
+			 (runtime.main_base - address); /* the same in all layouts */
 	if (address < end ? end - address < stack_standard_bytes
 			  : address - end < MAIN_ARGUMENTS_BYTES)
 		return true;
