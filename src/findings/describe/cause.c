@@ -307,10 +307,13 @@ static void cause_add_values(
 			(void)builder_unwritten_cause(builder, cause);
 		break;
 	case OUTCOME_EXIT:
+		builder_preemption_cause(builder, cause, remedy);
+		break;
 	case OUTCOME_DEADLOCK:
 	case OUTCOME_LIVELOCK:
 	case OUTCOME_LOST_WAKEUP:
-		builder_preemption_cause(builder, cause, remedy);
+		if (!cause->length)
+			builder_preemption_cause(builder, cause, remedy);
 		break;
 	default:
 		break;

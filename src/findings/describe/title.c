@@ -315,6 +315,16 @@ static void title_add_text(const struct builder *builder, struct strbuf *out)
 }
 
 /* Adds what assert() or a library said about the abort. */
+/* The C++ library ends the program when a constructor or destructor reaches a function without a body. */
+static bool title_is_pure_call(const struct finding_stack *stack)
+{
+	for (uint32_t i = 0; i < stack->count; i++)
+		if (stack->frames[i].function &&
+			!strcmp(stack->frames[i].function, "__cxa_pure_virtual"))
+			return true;
+	return false;
+}
+
 static void title_add_abort_message(const struct builder *builder, struct strbuf *out)
 {
 	const pid_t pid = builder->source->pid;
@@ -328,6 +338,8 @@ static void title_add_abort_message(const struct builder *builder, struct strbuf
 		strbuf_addf(out, ": %s", assertion ? assertion : text.text);
 		if (out->text[out->length - 1] == '.')
 			out->text[--out->length] = '\0';
+	} else if (title_is_pure_call(&builder->finding->at)) {
+		strbuf_adds(out, ": it called a pure virtual function");
 	} else {
 		title_add_text(builder, out);
 	}
