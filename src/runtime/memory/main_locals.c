@@ -36,7 +36,8 @@ void main_locals_note(const struct site_record *record, uintptr_t address)
 /* Depths are counted from here: the same in all layouts. */
 static uintptr_t main_stack_end(void)
 {
-	return (runtime.main_base ? runtime.main_base : (uintptr_t)__libc_stack_end) & ~(uintptr_t)(GRANULE_BYTES - 1);
+	return (runtime.main_base ? runtime.main_base : (uintptr_t)__libc_stack_end) &
+	       ~(uintptr_t)(GRANULE_BYTES - 1);
 }
 
 /* Returns whether the address lies at or above a reported local. */
