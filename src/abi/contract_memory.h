@@ -27,6 +27,8 @@
 #define MEMORY_MODULES_MAX 256
 #define MEMORY_SITES_MAX (UINT32_C(1) << 22)
 #define MEMORY_VARIABLES_MAX (UINT32_C(1) << 20) /* a power of two: slots of the table */
+/* Most variables: keeps searches short, and guarantees a free slot that ends them. */
+#define MEMORY_VARIABLES_ROOM (MEMORY_VARIABLES_MAX / 4 * 3)
 #define MEMORY_BLOCKS_MAX (UINT32_C(1) << 16)
 #define MEMORY_GROUPS_MAX 4096
 #define MEMORY_FOCUS_MAX 16
@@ -103,6 +105,8 @@ struct memory_variable {
 /* Flags of variables[].news. */
 #define VARIABLE_NEWS 1u
 #define VARIABLE_VIA_LOST 2u /* via[0] must become MEMORY_VIA_UNKNOWN */
+#define VARIABLE_ADDED 4u    /* not in the table before */
+#define VARIABLE_DROPPED 8u  /* counts as not in the table, whose entries are never removed */
 
 /* Value of variables[].via[0]: too many groups, or a name of different variables in other runs. */
 #define MEMORY_VIA_UNKNOWN UINT16_MAX
@@ -179,6 +183,8 @@ struct contract_memory {
 	uint32_t newly_shared; /* number of variables that the next version makes points, or racy */
 	uint32_t news_count;   /* variables with new facts, also those beyond the list news[] */
 	uint32_t has_site_news;
+	uint32_t has_lost;  /* the table had no room for a variable */
+	uint32_t is_closed; /* [host] no variable is added to the table any more */
 	uint32_t visits;
 	/* [host] frozen: only sites that may access variables of the groups in focus[] are on
 	 * (focus.h) */
@@ -278,26 +284,9 @@ static inline uint32_t memory_variable_slot(variable_name name)
 	       MEMORY_VARIABLES_MAX;
 }
 
-/* Returns a variable by its name. Returns NULL if the variable is unknown, and `add` is false or
- * the table is full. */
-static inline struct memory_variable *memory_find_variable(
-	struct contract_memory *memory, variable_name name, bool add)
+static inline bool memory_has_object(const struct memory_variable *variable, object_name object)
 {
-	uint32_t slot = memory_variable_slot(name);
-
-	while (memory->variables[slot].name) {
-		if (memory->variables[slot].name == name)
-			return &memory->variables[slot];
-		slot = (slot + 1) % MEMORY_VARIABLES_MAX;
-	}
-	if (!add)
-		return NULL;
-	/* Keeps searches short, and guarantees a free slot that ends them. */
-	if (memory->variable_count >= MEMORY_VARIABLES_MAX / 4 * 3)
-		return NULL;
-	memory->variable_count++;
-	memory->variables[slot].name = name;
-	return &memory->variables[slot];
+	return (object_name)variable->name == object && !(variable->news & VARIABLE_DROPPED);
 }
 
 /* Adds the variable to those with facts that are not settled. */
@@ -310,4 +299,31 @@ static inline void memory_note_news(
 	if (memory->news_count < MEMORY_NEWS_MAX)
 		memory->news[memory->news_count] = (uint32_t)(variable - memory->variables);
 	memory->news_count++;
+}
+
+/* Returns a variable by its name. Returns NULL if the variable is unknown, and `add` is false or
+ * the table is full. */
+static inline struct memory_variable *memory_find_variable(
+	struct contract_memory *memory, variable_name name, bool add)
+{
+	uint32_t slot = memory_variable_slot(name);
+
+	while (memory->variables[slot].name) {
+		if (memory->variables[slot].name == name)
+			return memory->variables[slot].news & VARIABLE_DROPPED
+				       ? NULL
+				       : &memory->variables[slot];
+		slot = (slot + 1) % MEMORY_VARIABLES_MAX;
+	}
+	if (!add || memory->is_closed)
+		return NULL;
+	if (memory->variable_count >= MEMORY_VARIABLES_ROOM) {
+		memory->has_lost = true;
+		return NULL;
+	}
+	memory->variable_count++;
+	memory->variables[slot].name = name;
+	memory->variables[slot].news = VARIABLE_ADDED;
+	memory_note_news(memory, &memory->variables[slot]);
+	return &memory->variables[slot];
 }

@@ -42,6 +42,8 @@ static bool memory_settle_variable(struct contract_memory *memory, struct memory
 {
 	const uint16_t before = variable->flags;
 
+	if (variable->news & VARIABLE_DROPPED)
+		return false;
 	memory_settle_sort_vias(memory, variable);
 	variable->news = 0;
 	if (memory_flags_shared(before))
@@ -64,7 +66,7 @@ bool memory_settle(struct contract_memory *memory)
 			if (memory->variables[slot].news)
 				has_points |=
 					memory_settle_variable(memory, &memory->variables[slot]);
-	memory->news_count = memory->has_site_news = memory->newly_shared = 0;
+	memory->news_count = memory->has_site_news = memory->newly_shared = memory->has_lost = 0;
 	memory->version++;
 	if (has_points)
 		memory->points_version = memory->version;

@@ -83,9 +83,30 @@ static void memory_join_sites(struct contract_memory *to, const struct contract_
 	to->has_waited |= from->has_waited;
 }
 
-bool memory_join(struct contract_memory *const *blocks, unsigned count)
+static void memory_join_drop(struct memory_variable *variable)
 {
-	bool has_site_news = false, has_points = false;
+	if (variable->news & VARIABLE_ADDED)
+		*variable = (struct memory_variable){
+			.name = variable->name, .news = VARIABLE_DROPPED};
+}
+
+/* Closes the table, and drops the variables that the round has added. */
+static void memory_join_close(struct contract_memory *memory, bool is_one_run)
+{
+	memory->is_closed = true;
+	if (is_one_run)
+		return;
+	if (memory->news_count <= MEMORY_NEWS_MAX)
+		for (uint32_t i = 0; i < memory->news_count; i++)
+			memory_join_drop(&memory->variables[memory->news[i]]);
+	else
+		for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX; slot++)
+			memory_join_drop(&memory->variables[slot]);
+}
+
+bool memory_join(struct contract_memory *const *blocks, unsigned count, bool is_one_run)
+{
+	bool has_site_news = false, has_points = false, has_lost = false;
 
 	for (unsigned i = 0; i < count; i++)
 		has_site_news |= blocks[i]->has_site_news;
@@ -101,6 +122,11 @@ bool memory_join(struct contract_memory *const *blocks, unsigned count)
 			memory_join_sites(blocks[i], blocks[0]);
 	}
 	for (unsigned i = 0; i < count; i++)
+		has_lost |= blocks[i]->has_lost;
+	for (unsigned i = 0; i < count; i++) {
+		if (has_lost)
+			memory_join_close(blocks[i], is_one_run);
 		has_points |= memory_settle(blocks[i]);
+	}
 	return has_points;
 }

@@ -10,6 +10,12 @@
 
 #include "abi/memory_settle.h"
 
-/* Settles the merged facts as the next version of each block (abi/memory_settle.h). Returns true if
- * the version has new memory points. */
-bool memory_join(struct contract_memory *const *blocks, unsigned count);
+/*
+ * Settles the merged facts as the next version of each block (abi/memory_settle.h). Returns true if
+ * the version has new memory points.
+ *
+ * If the round has found more variables than the table holds, which of them found room depends on
+ * the order of the runs in each worker. All of them are then dropped, and the table is closed. The
+ * variables of a round of one run (`is_one_run`) are kept as far as there is room.
+ */
+bool memory_join(struct contract_memory *const *blocks, unsigned count, bool is_one_run);

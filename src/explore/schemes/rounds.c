@@ -267,7 +267,7 @@ static void rounds_share_memory(struct campaign *campaign)
 	round->has_new_memory = round->has_new_points = false;
 	if (blocks[0]->is_frozen)
 		return;
-	round->has_new_points = memory_join(blocks, campaign->worker_count);
+	round->has_new_points = memory_join(blocks, campaign->worker_count, round->runs == 1);
 	round->has_new_memory = round->has_new_points && rounds_may_look(round);
 	round->single_rounds += round->has_new_memory;
 	round->has_hidden_sites =

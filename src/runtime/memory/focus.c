@@ -183,7 +183,7 @@ static bool focus_on(struct contract_memory *memory, object_name object)
 	uint32_t slot = memory_variable_slot(object);
 
 	for (; memory->variables[slot].name; slot = (slot + 1) % MEMORY_VARIABLES_MAX) {
-		if ((object_name)memory->variables[slot].name != object)
+		if (!memory_has_object(&memory->variables[slot], object))
 			continue;
 		if (memory->focused_count == MEMORY_FOCUS_MAX)
 			return false;

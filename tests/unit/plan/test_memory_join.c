@@ -85,7 +85,7 @@ static void test_memory_join__shares_what_two_workers_saw_one_thread_each_do(voi
 	touch(blocks[1], 77, 5, VARIABLE_WRITTEN);
 	touch(blocks[2], 77, 4, VARIABLE_READ);
 	touch(blocks[2], 78, 4, VARIABLE_READ);
-	assert_true(memory_join(blocks, BLOCKS));
+	assert_true(memory_join(blocks, BLOCKS, false));
 	assert_equal_variables(blocks, 77);
 	assert_equal_variables(blocks, 78);
 	assert_true(find(blocks[0], 77)->flags & VARIABLE_POINT);
@@ -98,7 +98,7 @@ static void test_memory_join__shares_what_two_workers_saw_one_thread_each_do(voi
 	}
 	/* Known facts are no news. */
 	touch(blocks[0], 77, 5, VARIABLE_READ);
-	assert_false(memory_join(blocks, BLOCKS));
+	assert_false(memory_join(blocks, BLOCKS, false));
 	assert_int_equal(blocks[2]->version, 2);
 	assert_int_equal(blocks[2]->points_version, 1);
 	blocks_free(blocks);
@@ -128,7 +128,7 @@ static void test_memory_join__does_not_tell_who_learnt_what(void **unused)
 			touch(blocks[(name + thread) % BLOCKS], name * 977, 9 - thread, flags);
 			touch(alone[0], name * 977, 9 - thread, flags);
 		}
-	assert_int_equal(memory_join(blocks, BLOCKS), memory_join(alone, BLOCKS));
+	assert_int_equal(memory_join(blocks, BLOCKS, false), memory_join(alone, BLOCKS, false));
 	for (variable_name name = 1; name <= 200; name++) {
 		assert_equal_variables(blocks, name * 977);
 		assert_equal_variables(alone, name * 977);
@@ -162,7 +162,7 @@ static void test_memory_join__keeps_groups_that_do_not_meet(void **unused)
 	add_via(touch(blocks[0], 7, 1, VARIABLE_READ), 9);
 	add_via(touch(blocks[1], 7, 1, VARIABLE_READ), 4);
 	add_via(touch(blocks[2], 7, 1, VARIABLE_READ), 3);
-	(void)memory_join(blocks, BLOCKS);
+	(void)memory_join(blocks, BLOCKS, false);
 	assert_equal_variables(blocks, 7);
 	joined = find(blocks[0], 7);
 	assert_int_equal(joined->via_known, 2);
@@ -171,7 +171,7 @@ static void test_memory_join__keeps_groups_that_do_not_meet(void **unused)
 	/* More than there is room for. */
 	for (uint16_t group = 10; group < 13; group++)
 		add_via(touch(blocks[group % BLOCKS], 7, 1, VARIABLE_READ), group);
-	(void)memory_join(blocks, BLOCKS);
+	(void)memory_join(blocks, BLOCKS, false);
 	assert_equal_variables(blocks, 7);
 	assert_int_equal(find(blocks[0], 7)->via[0], MEMORY_VIA_UNKNOWN);
 	blocks_free(blocks);
@@ -197,7 +197,7 @@ static void test_memory_join__joins_sites_by_module(void **unused)
 	blocks[0]->sites[10 + 3] = SITE_SEEN | SITE_ON;
 	blocks[1]->sites[3] = SITE_SHARED;
 	blocks[1]->has_site_news = true;
-	(void)memory_join(blocks, BLOCKS);
+	(void)memory_join(blocks, BLOCKS, false);
 	assert_int_equal(blocks[0]->sites[13], SITE_SEEN | SITE_ON | SITE_SHARED);
 	assert_int_equal(blocks[1]->sites[3], SITE_SEEN | SITE_SHARED);
 	for (int i = 0; i < BLOCKS; i++) {
@@ -210,6 +210,72 @@ static void test_memory_join__joins_sites_by_module(void **unused)
 	blocks_free(blocks);
 }
 
+/* Room for three more variables; variable 1 is known. */
+static void fill(struct contract_memory **blocks)
+{
+	for (int i = 0; i < BLOCKS; i++)
+		(void)memory_find_variable(blocks[i], 1, true);
+	(void)memory_join(blocks, BLOCKS, true);
+	for (int i = 0; i < BLOCKS; i++)
+		blocks[i]->variable_count = MEMORY_VARIABLES_ROOM - 3;
+}
+
+static void find_more(struct contract_memory *memory, variable_name from, variable_name to)
+{
+	for (variable_name name = from; name <= to; name++)
+		(void)memory_find_variable(memory, name, true);
+}
+
+static void assert_knows(struct contract_memory **blocks, variable_name name, bool is_known)
+{
+	for (int i = 0; i < BLOCKS; i++)
+		assert_int_equal(memory_find_variable(blocks[i], name, true) != NULL, is_known);
+}
+
+/* Four new variables: no worker alone has too many, or one worker has. */
+static void test_memory_join__drops_what_a_full_table_cannot_take(void **unused)
+{
+	for (int share = 1; share <= 4; share++) {
+		struct contract_memory *blocks[BLOCKS];
+
+		(void)unused;
+		blocks_new(blocks);
+		fill(blocks);
+		touch(blocks[2], 1, 5, VARIABLE_WRITTEN);
+		touch(blocks[1], 1, 6, VARIABLE_READ);
+		find_more(blocks[0], 11, 10 + (variable_name)share);
+		find_more(blocks[1], 11 + (variable_name)share, 14);
+		assert_true(memory_join(blocks, BLOCKS, false));
+		assert_knows(blocks, 1, true);
+		assert_equal_variables(blocks, 1);
+		assert_true(find(blocks[0], 1)->flags & VARIABLE_POINT);
+		for (variable_name name = 11; name <= 14; name++)
+			assert_knows(blocks, name, false);
+		assert_false(memory_join(blocks, BLOCKS, false));
+		assert_knows(blocks, 11, false);
+		assert_knows(blocks, 20, false);
+		blocks_free(blocks);
+	}
+}
+
+/* The order within the run decides, in whichever worker. */
+static void test_memory_join__keeps_what_one_run_found_room_for(void **unused)
+{
+	for (int worker = 0; worker < BLOCKS; worker++) {
+		struct contract_memory *blocks[BLOCKS];
+
+		(void)unused;
+		blocks_new(blocks);
+		fill(blocks);
+		find_more(blocks[worker], 11, 14);
+		(void)memory_join(blocks, BLOCKS, true);
+		for (variable_name name = 11; name <= 14; name++)
+			assert_knows(blocks, name, name < 14);
+		assert_knows(blocks, 20, false);
+		blocks_free(blocks);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -217,6 +283,8 @@ int main(void)
 		cmocka_unit_test(test_memory_join__does_not_tell_who_learnt_what),
 		cmocka_unit_test(test_memory_join__keeps_groups_that_do_not_meet),
 		cmocka_unit_test(test_memory_join__joins_sites_by_module),
+		cmocka_unit_test(test_memory_join__drops_what_a_full_table_cannot_take),
+		cmocka_unit_test(test_memory_join__keeps_what_one_run_found_room_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
