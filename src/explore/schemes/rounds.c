@@ -250,9 +250,15 @@ static int rounds_wake(struct campaign *campaign, struct error *err)
  */
 #define SINGLE_ROUNDS_FIRST 4
 #define SINGLE_ROUNDS_EVERY 16
+/* Runs of so many steps take tenths of a second. A campaign has few of them, and the first ones cost
+ * the most: the other workers would be idle for much of it. */
+#define LONG_RUN_STEPS 100000
 
 static bool rounds_may_look(const struct rounds *round)
 {
+	for (uint32_t place = 0; place < round->runs; place++)
+		if (round->log[place].steps >= LONG_RUN_STEPS)
+			return false;
 	return round->single_rounds < SINGLE_ROUNDS_FIRST ||
 	       round->single_rounds * SINGLE_ROUNDS_EVERY < round->before;
 }
