@@ -86,8 +86,8 @@ static void memory_join_sites(struct contract_memory *to, const struct contract_
 static void memory_join_drop(struct memory_variable *variable)
 {
 	if (variable->news & VARIABLE_ADDED)
-		*variable = (struct memory_variable){
-			.name = variable->name, .news = VARIABLE_DROPPED};
+		*variable =
+			(struct memory_variable){.name = variable->name, .news = VARIABLE_DROPPED};
 }
 
 /* Closes the table, and drops the variables that the round has added. */

@@ -13,6 +13,7 @@
 #include "base/regular_file.h"
 #include "base/shell_words.h"
 #include "base/strbuf.h"
+#include "store/store_compressed.h"
 #include "store/store_internal.h"
 
 /* Limit on the size of finding.json. Usual are some hundred kilobytes; parsing takes ten times the
@@ -189,24 +190,15 @@ static int store_finding_add_new(struct store *store, int64_t campaign, struct f
 	return status ? status : store_finding_insert_row(store, campaign, finding, times, err);
 }
 
-/* Returns whether the finding's folder exists. A folder removed by the user is written again. */
-static bool store_finding_has_folder(struct store *store, const struct finding *finding)
-{
-	const int fd = store_open_file(store, finding->id, "finding.json");
-
-	if (fd >= 0)
-		(void)close(fd); /* the file was opened for reading */
-	return fd >= 0;
-}
-
 static int store_finding_add_known(struct store *store, struct finding *finding,
 	const struct known_finding *known, uint64_t times, struct error *err)
 {
 	int status = store_finding_add_times(store, known->number, times, err);
 
 	store_finding_set_id(finding, known->number);
+	/* A folder removed by the user is written again. */
 	if (status || (!store_finding_is_shorter(finding, known) &&
-			      store_finding_has_folder(store, finding)))
+			      store_has_file(store, finding->id, "finding.json")))
 		return status;
 	/* The row is written first: if that fails, the folder still has the old finding. */
 	status = store_finding_replace_row(store, finding, known->number, err);
@@ -253,10 +245,32 @@ int store_add_finding(struct store *store, int64_t campaign, struct finding *fin
 	return status;
 }
 
+/* Returns NULL on failure, and errno has the cause. */
+static char *store_finding_read_compressed(
+	struct store *store, const char *const name[2], size_t limit, size_t *size)
+{
+	struct strbuf file = STRBUF_EMPTY;
+	size_t stored_size;
+	char *stored, *text = NULL;
+	int cause;
+
+	strbuf_addf(&file, "%s" STORE_COMPRESSED, name[1]);
+	stored = regular_file_read(store_open_file(store, name[0], file.text), limit, &stored_size);
+	if (stored)
+		text = store_decompress(stored, stored_size, limit, size);
+	cause = errno;
+	strbuf_release(&file);
+	free(stored);
+	errno = cause;
+	return text;
+}
+
 int store_read_file(struct store *store, const char *const name[2], size_t limit, char **text,
 	size_t *size, struct error *err)
 {
 	*text = regular_file_read(store_open_file(store, name[0], name[1]), limit, size);
+	if (!*text && errno == ENOENT)
+		*text = store_finding_read_compressed(store, name, limit, size);
 	if (*text)
 		return 0;
 	return error_set(err, ERROR_STORE,
@@ -315,7 +329,7 @@ int store_load_finding(struct store *store, const char *id, struct finding *out,
 	if (!status && !path)
 		status = error_set(
 			err, ERROR_NOTFOUND, "%s is not the id of a finding; ids look like F1", id);
-	if (!status && access(path, F_OK) != 0 && errno == ENOENT)
+	if (!status && !store_has_file(store, id, name[1]))
 		status = error_set(err, ERROR_NOTFOUND,
 			"finding %s is gone: there is no %s any more; find it again: raddle run -- %s",
 			id, path, command);

@@ -1,6 +1,6 @@
 /*
  * The folders of the store: findings/F1/ with finding.json, its seal, schedule.txt, output.txt and
- * trace. A folder is complete and synced before it gets its name.
+ * trace; long texts are compressed (store_compressed.h). A folder is complete and synced before it gets its name.
  *
  *   kill while the temporary folder is written    leaves a .new-F1: an orphan
  *   kill between the rename and the commit        leaves an F1 without row: an orphan
@@ -23,6 +23,7 @@
 #include "base/regular_file.h"
 #include "base/strbuf.h"
 #include "base/write_all.h"
+#include "store/store_compressed.h"
 #include "store/store_internal.h"
 #include "trace/schedule_text.h"
 
@@ -299,13 +300,27 @@ static int store_folder_write_file(const struct new_folder *folder, const char *
 	return status;
 }
 
+static int store_folder_write_text(const struct new_folder *folder, const char *name,
+	const char *text, size_t size, struct error *err)
+{
+	struct strbuf file = STRBUF_EMPTY;
+	char *stored = store_compress(text, size, &size);
+	int status;
+
+	strbuf_addf(&file, "%s%s", name, stored ? STORE_COMPRESSED : "");
+	status = store_folder_write_file(folder, file.text, stored ? stored : text, size, err);
+	strbuf_release(&file);
+	free(stored);
+	return status;
+}
+
 static int store_folder_fill(
 	const struct new_folder *folder, const struct finding *finding, struct error *err)
 {
 	char *json = finding_to_json(finding);
 	char seal[SEAL_TEXT_BYTES];
 	struct strbuf schedule = STRBUF_EMPTY;
-	int status = store_folder_write_file(folder, "finding.json", json, strlen(json), err);
+	int status = store_folder_write_text(folder, "finding.json", json, strlen(json), err);
 
 	schedule_text_write(&finding->schedule, &schedule);
 	if (!status && finding->is_own && folder->store->key) {
@@ -313,7 +328,7 @@ static int store_folder_fill(
 		status = store_folder_write_file(folder, "seal", seal, strlen(seal), err);
 	}
 	if (!status)
-		status = store_folder_write_file(
+		status = store_folder_write_text(
 			folder, "schedule.txt", schedule.text, schedule.length, err);
 	if (!status && finding->output)
 		status = store_folder_write_file(
@@ -376,6 +391,20 @@ int store_write_folder(struct store *store, const struct finding *finding, struc
 char *store_finding_path(struct store *store, const char *id, const char *file)
 {
 	return store_folder_number(id) ? store_path(store, "findings", id, file) : NULL;
+}
+
+bool store_has_file(struct store *store, const char *id, const char *file)
+{
+	struct strbuf compressed = STRBUF_EMPTY;
+	int fd = store_open_file(store, id, file);
+
+	strbuf_addf(&compressed, "%s" STORE_COMPRESSED, file);
+	if (fd < 0 && errno == ENOENT)
+		fd = store_open_file(store, id, compressed.text);
+	strbuf_release(&compressed);
+	if (fd >= 0)
+		(void)close(fd); /* the file was opened for reading */
+	return fd >= 0 || errno != ENOENT;
 }
 
 int store_open_file(struct store *store, const char *id, const char *file)

@@ -62,7 +62,8 @@ void store_aside_free(struct store_aside *aside);
 /* Limit on finding.json, which contains the schedule. */
 #define FINDING_BYTES_MAX ((size_t)32 << 20)
 
-/* Reads a file of at most `limit` bytes. The caller frees the text, which ends with an extra 0. */
+/* Reads a file of at most `limit` bytes, compressed or not. The caller frees the text, which ends
+ * with an extra 0. */
 int store_read_file(struct store *store, const char *const name[2], size_t limit, char **text,
 	size_t *size, struct error *err);
 
@@ -92,6 +93,8 @@ void store_remove_copy(struct store *store);
 int store_open_folders(struct store *store, const char *directory, struct error *err);
 /* Opens a regular file of finding `id` for reading; -1 and errno on failure. */
 int store_open_file(struct store *store, const char *id, const char *file);
+/* Returns false if the finding has no such file, neither as it is nor compressed. */
+bool store_has_file(struct store *store, const char *id, const char *file);
 /* Removes folders of findings that the database does not list. The caller holds the write lock. */
 int store_remove_orphans(struct store *store, struct error *err);
 /* Writes the finding's folder under a temporary name, syncs it, and moves it into place, exchanging

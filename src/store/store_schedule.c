@@ -28,15 +28,12 @@ int store_read_schedule(
 {
 	const char *const name[2] = {finding->id, "schedule.txt"};
 	char *text = NULL, *path = store_finding_path(store, name[0], name[1]);
-	const int fd = store_open_file(store, name[0], name[1]);
 	struct schedule_file schedule;
 	size_t size;
 	int status = 0;
 
 	*is_edited = false;
-	if (fd >= 0)
-		(void)close(fd); /* the file was opened for reading */
-	else if (errno == ENOENT)
+	if (!store_has_file(store, name[0], name[1]))
 		status = error_set(err, ERROR_NOTFOUND,
 			"the schedule of %s is gone: there is no %s any more; restore the file, give "
 			"another one (raddle replay %s --schedule FILE), or find the failure again",

@@ -9,7 +9,7 @@
 #include "model/event.h"
 #include "model/outcome.h"
 
-#define TRACE_VERSION 3u
+#define TRACE_VERSION 4u
 
 struct trace_thread {
 	const char *path;     /* "main.0.2" */

@@ -219,7 +219,8 @@ static bool trace_reader_take_event(struct trace_reader *reader, struct trace_ev
 	struct block_cursor *cursor = &reader->cursor;
 	uint64_t kind;
 
-	event->step = trace_reader_take_number(cursor, 8);
+	/* A sum that wraps around is smaller than the previous step, and refused below. */
+	event->step = reader->last_step + trace_reader_take_number(cursor, 8);
 	event->site = trace_reader_take_number(cursor, 8);
 	event->address = trace_reader_take_number(cursor, 8);
 	event->object = (object_name)trace_reader_take_number(cursor, 4);

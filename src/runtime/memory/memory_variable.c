@@ -11,8 +11,7 @@ struct memory_variable *memory_variable_of(struct contract_memory *memory, objec
 {
 	uint32_t slot = memory_variable_slot(object);
 
-	while (memory->variables[slot].name &&
-		!memory_has_object(&memory->variables[slot], object))
+	while (memory->variables[slot].name && !memory_has_object(&memory->variables[slot], object))
 		slot = (slot + 1) % MEMORY_VARIABLES_MAX;
 	return memory->variables[slot].name ? &memory->variables[slot] : NULL;
 }

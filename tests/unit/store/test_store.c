@@ -302,6 +302,88 @@ static void test_store__says_that_a_finding_was_damaged_by_hand(void **state)
 	store_close(store);
 }
 
+/* ---- long texts are compressed ---- */
+
+#define LONG_SEGMENTS 100000u
+
+static struct finding long_finding(void)
+{
+	struct finding finding = numbered_finding(1);
+	struct schedule_file *schedule = &finding.schedule;
+
+	schedule->segments =
+		realloc(schedule->segments, LONG_SEGMENTS * sizeof *schedule->segments);
+	assert_non_null(schedule->segments);
+	for (uint32_t i = 0; i < LONG_SEGMENTS; i++)
+		schedule->segments[i] =
+			(struct schedule_segment){.thread = (uint16_t)(i % 2), .count = 1 + i % 7};
+	schedule->segment_count = LONG_SEGMENTS;
+	schedule->step_count = 0;
+	for (uint32_t i = 0; i < LONG_SEGMENTS; i++)
+		schedule->step_count += schedule->segments[i].count;
+	return finding;
+}
+
+static bool has_file(const char *name)
+{
+	char path[192];
+
+	(void)snprintf(path, sizeof path, "%s/.raddle/findings/F1/%s", folder, name); /* short */
+	return access(path, F_OK) == 0;
+}
+
+static void test_store__compresses_a_long_schedule(void **state)
+{
+	struct store *store = open_store(STORE_WRITE);
+	struct finding finding = long_finding(), back;
+	char *before = NULL, *after = NULL;
+	bool is_new = false, is_edited = true;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(store_add_finding(store, 7, &finding, &is_new, &err), 0);
+	assert_true(has_file("finding.json.zst") && has_file("schedule.txt.zst"));
+	assert_false(has_file("finding.json") || has_file("schedule.txt"));
+	assert_int_equal(store_load_finding(store, "F1", &back, &err), 0);
+	before = finding_to_json(&finding);
+	after = finding_to_json(&back);
+	assert_string_equal(after, before);
+	assert_true(back.is_own); /* the seal is that of the text */
+	assert_int_equal(store_read_schedule(store, &back, &is_edited, &err), 0);
+	assert_false(is_edited);
+	/* A person's edit takes precedence. */
+	run_or_fail("printf 'raddle schedule 1\nmain 3\n' > %s/.raddle/findings/F1/schedule.txt",
+		folder);
+	assert_int_equal(store_read_schedule(store, &back, &is_edited, &err), 0);
+	assert_true(is_edited);
+	assert_int_equal(back.schedule.segment_count, 1);
+	free(before);
+	free(after);
+	finding_release(&finding);
+	finding_release(&back);
+	store_close(store);
+}
+
+static void test_store__refuses_damaged_compressed_texts(void **state)
+{
+	static const char *const damage[] = {
+		"truncate -s 100", "truncate -s 0", "cp /bin/sh", "cp /proc/self/cmdline"};
+	struct store *store = open_store(STORE_WRITE);
+	struct finding finding = long_finding();
+	bool is_new = false;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(store_add_finding(store, 7, &finding, &is_new, &err), 0);
+	finding_release(&finding);
+	for (unsigned i = 0; i < sizeof damage / sizeof *damage; i++) {
+		run_or_fail("%s %s/.raddle/findings/F1/finding.json.zst", damage[i], folder);
+		assert_int_equal(store_load_finding(store, "F1", &finding, &err), ERROR_STORE);
+		assert_non_null(strstr(err.text, "changed by hand"));
+	}
+	store_close(store);
+}
+
 /* Runs in a child that has given up root, which may write anywhere. */
 static int try_read_only(void)
 {
@@ -391,6 +473,8 @@ int main(void)
 		WITH_FOLDER(test_store__refuses_a_damaged_database),
 		WITH_FOLDER(test_store__says_that_a_file_is_in_the_way),
 		WITH_FOLDER(test_store__says_that_a_finding_was_damaged_by_hand),
+		WITH_FOLDER(test_store__compresses_a_long_schedule),
+		WITH_FOLDER(test_store__refuses_damaged_compressed_texts),
 		WITH_FOLDER(test_store__is_readable_where_it_cannot_be_written),
 		WITH_FOLDER(test_store__is_shared_by_processes),
 	};
