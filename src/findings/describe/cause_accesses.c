@@ -72,6 +72,17 @@ static void cause_accesses_prevent_second_free(const struct builder *builder, st
 	strbuf_adds(remedy, ", from the test or read of the pointer up to its new value");
 }
 
+/* The access of the two that a lock guards, if only one does; NULL: none. */
+static const struct finding_access *cause_accesses_guarded(const struct finding *finding)
+{
+	const struct finding_access *earlier = &finding->race[FINDING_EARLIER];
+	const struct finding_access *later = &finding->race[FINDING_LATER];
+
+	if (!earlier->held == !later->held)
+		return NULL;
+	return earlier->held ? earlier : later;
+}
+
 static void cause_accesses_add_freed(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
 {
@@ -81,6 +92,7 @@ static void cause_accesses_add_freed(
 	const struct finding_access *later = &finding->race[FINDING_LATER];
 	const bool is_destroyed = outcome_is_of_destroyed(outcome);
 	const bool is_signal = outcome->op == OP_COND_SIGNAL || outcome->op == OP_COND_BROADCAST;
+	const struct finding_access *guarded = cause_accesses_guarded(finding);
 	const struct trace_event *release;
 	char *mutex;
 
@@ -119,10 +131,15 @@ static void cause_accesses_add_freed(
 		strbuf_adds(remedy, "signal while the mutex is held, before the unlock at ");
 		builder_add_event_place(builder, release, remedy);
 	}
+	if (!is_signal && guarded == earlier) {
+		strbuf_addf(
+			remedy, "hold %s, from the read of the pointer to the use", guarded->held);
+		builder_add_frame(" at ", finding_user_frame(&later->at), remedy);
+	}
 	strbuf_addf(remedy, "%s %s before the %s", remedy->length ? ", or join" : "join",
 		later->thread, is_destroyed ? "destruction" : "free");
 	builder_add_frame(" at ", finding_user_frame(&earlier->at), remedy);
-	if (is_signal || is_destroyed)
+	if (is_signal || is_destroyed || guarded == earlier)
 		return;
 	/* A shared_ptr counts references, but is itself no atomic variable. */
 	if (finding->variable && strstr(finding->variable, ")shared_ptr at "))
@@ -192,6 +209,42 @@ static void cause_accesses_add_atomic(const struct builder *builder,
 		order_names[event->order % (sizeof order_names / sizeof *order_names)]);
 }
 
+/* Adds an access with the locks that its thread holds. */
+static void cause_accesses_add_held(
+	const struct finding_access *access, const char *variable, struct strbuf *cause)
+{
+	strbuf_addf(cause, "%s %s ", access->thread, access->verb);
+	builder_add_short_name(variable, cause);
+	builder_add_frame(" at ", finding_user_frame(&access->at), cause);
+	strbuf_addf(cause, ", holding %s\n", access->held ? access->held : "no lock");
+}
+
+/* Adds the locks of two racing accesses, if there are any: they are not the same. */
+static void cause_accesses_add_locks(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
+{
+	const struct finding *finding = builder->finding;
+	const struct finding_access *earlier = &finding->race[FINDING_EARLIER];
+	const struct finding_access *later = &finding->race[FINDING_LATER];
+	const struct finding_access *guarded = cause_accesses_guarded(finding);
+	const struct finding_access *other = guarded == earlier ? later : earlier;
+	char *variable;
+
+	if (!earlier->held && !later->held)
+		return;
+	variable = builder_race_variable(builder, true);
+	cause_accesses_add_held(earlier, variable, cause);
+	cause_accesses_add_held(later, "it", cause);
+	free(variable);
+	if (guarded) {
+		strbuf_addf(remedy, "hold %s also when %s %s it", guarded->held, other->thread,
+			other->verb);
+		builder_add_frame(" at ", finding_user_frame(&other->at), remedy);
+	} else {
+		strbuf_adds(remedy, "let one lock guard both accesses");
+	}
+}
+
 static void cause_accesses_add_race(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
 {
@@ -202,6 +255,7 @@ static void cause_accesses_add_race(
 				      cause_accesses_acquires(handover.read))) {
 		builder_mark_step(builder, builder_find_earlier(builder), 1);
 		builder_mark_later(builder, 2);
+		cause_accesses_add_locks(builder, cause, remedy);
 		return;
 	}
 	object = builder_event_object(builder, handover.write);

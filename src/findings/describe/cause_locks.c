@@ -320,6 +320,25 @@ static void cause_locks_add_nested(
 	}
 }
 
+/* A reader may take its read-write lock twice, unless the lock prefers writers and one waits. */
+static void cause_locks_add_writer(
+	const struct builder *builder, const struct finding_wait *wait, struct strbuf *cause)
+{
+	const struct finding *finding = builder->finding;
+	const struct wait_edge *edge = cause_locks_edge(builder, wait);
+
+	for (uint32_t i = 0; edge->op == OP_RWLOCK_RDLOCK && i < finding->wait_count; i++) {
+		const struct wait_edge *other = &builder->source->outcome->waits[i];
+
+		if (other->op != OP_RWLOCK_WRLOCK || other->object_address != edge->object_address)
+			continue;
+		strbuf_addf(cause, "\n%s waits to write", finding->waits[i].thread);
+		builder_add_frame(" at ", finding_user_frame(&finding->waits[i].at), cause);
+		strbuf_adds(cause, ", and the lock admits no reader before it");
+		return;
+	}
+}
+
 /* Adds that a thread waits for a lock that it holds itself, or for a routine that it runs. */
 static void cause_locks_add_self(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
@@ -347,6 +366,7 @@ static void cause_locks_add_self(
 				? ", in a signal handler that interrupted it before it had %s it"
 				: ", before it has %s it",
 			is_once ? "completed" : "released");
+		cause_locks_add_writer(builder, &finding->waits[i], cause);
 		break;
 	}
 	strbuf_adds(remedy,
