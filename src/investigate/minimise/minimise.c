@@ -33,13 +33,19 @@ static bool minimise_has_budget(struct minimiser *minimiser)
 	return !minimiser->is_over_budget;
 }
 
-/* 0: no higher cost than the best run; negative: a lower cost. */
+/* 0: no higher cost than the best run; negative: a lower cost. Of equal runs, the one with fewer steps
+ * inside its preemptions shows more clearly which steps the failure needs there. */
 static bool minimise_is_better(
 	const struct minimiser *minimiser, const struct failure *run, int wanted)
 {
+	const struct failure *best = minimiser->best;
+	int order = failure_compare_cost(run, best);
+
+	if (!order && run->window_steps != best->window_steps)
+		order = run->window_steps < best->window_steps ? -1 : 1;
 	return (run->step_count <= minimiser->steps_most ||
-		       failure_compare_delays(run, minimiser->best) < 0) &&
-	       failure_compare_cost(run, minimiser->best) <= wanted;
+		       failure_compare_delays(run, best) < 0) &&
+	       order <= wanted;
 }
 
 /* Takes the contents of `run`. */

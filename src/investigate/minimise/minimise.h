@@ -8,6 +8,8 @@
  * Deviations from ddmin:
  * - A block is not removed. The steps of each thread in it are joined.
  * - A change is accepted only if the run has fewer preemptions or switches than the best run.
+ * - Of runs with equal numbers of both, the one with fewer steps of other threads inside its
+ *   preemptions is better. The report names what happens there.
  * - The schedule is first cut at one point, because most failures need only a prefix.
  * - A run with stalls is replaced by one without, if random runs show the same failure.
  * - At the end single segments are moved and dropped (moves.h).

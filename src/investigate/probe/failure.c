@@ -28,6 +28,35 @@ static void failure_take_names(struct failure *failure, struct contract *contrac
 		failure->names[i] = threads[i].name;
 }
 
+/* Sums the steps that others make between a preemption and the next step of the preempted thread. */
+static uint64_t failure_count_window_steps(const struct failure *failure)
+{
+	/* By thread: 1 + step; 0: not preempted. */
+	uint64_t *const waiting_since = array_new(THREAD_CAPACITY, sizeof *waiting_since);
+	uint64_t step = 0, sum = 0;
+	uint16_t last = THREAD_CAPACITY;
+
+	for (uint32_t i = 0; i < failure->segment_count; i++) {
+		const struct schedule_segment *segment = &failure->segments[i];
+
+		/* A wild write of the target may leave an index beyond the table. */
+		if (segment->flags & SEGMENT_VALUE || segment->thread >= THREAD_CAPACITY)
+			continue;
+		if (segment->flags & SEGMENT_PREEMPTS && last < THREAD_CAPACITY)
+			waiting_since[last] = step + 1;
+		if (waiting_since[segment->thread])
+			sum += step + 1 - waiting_since[segment->thread];
+		waiting_since[segment->thread] = 0;
+		last = segment->thread;
+		step += segment->count;
+	}
+	for (uint32_t thread = 0; thread < THREAD_CAPACITY; thread++)
+		if (waiting_since[thread])
+			sum += step + 1 - waiting_since[thread];
+	free(waiting_since);
+	return sum;
+}
+
 void failure_take(struct failure *failure, struct contract *contract)
 {
 	const struct schedule *schedule = contract_schedule(contract);
@@ -44,6 +73,7 @@ void failure_take(struct failure *failure, struct contract *contract)
 	failure->has_interruption_points = contract->has_interruption_points;
 	failure->is_truncated = schedule->is_truncated;
 	failure->switches = schedule_switch_count(schedule, &failure->preemptions);
+	failure->window_steps = failure_count_window_steps(failure);
 	failure->delayed_count = contract->delayed.count;
 	failure->stall_count = contract->stalls.count;
 	failure->stalled_ns = contract->stalls.total_ns;

@@ -22,9 +22,10 @@ struct failure {
 	thread_name *names;	      /* names of the threads, by index */
 	uint32_t thread_count;
 	uint32_t switches, preemptions;
-	uint32_t delayed_count;	  /* model/memory_model.h */
-	uint32_t stall_count;	  /* model/stall.h */
-	uint64_t stalled_ns;	  /* sum of the stalls */
+	uint64_t window_steps;	/* of others between preemptions and the next step of the thread */
+	uint32_t delayed_count; /* model/memory_model.h */
+	uint32_t stall_count;	/* model/stall.h */
+	uint64_t stalled_ns;	/* sum of the stalls */
 	uint32_t stalled_threads; /* sum of the threads of each stall */
 	/* Sites of a weak access that a simpler run must make, too, and of the store that it does not
 	 * see; 0: none (investigate/weak_runs.h). */
