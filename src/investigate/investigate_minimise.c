@@ -1,6 +1,5 @@
 /* Minimises a failure, and confirms the minimised one, within the time of the investigation. */
 #include "investigate/investigate_internal.h"
-#include "investigate/minimise/fewer_orders.h"
 #include "investigate/minimise/fewer_preemptions.h"
 #include "investigate/minimise/sampled_preemptions.h"
 #include "investigate/minimise/tries.h"
@@ -98,18 +97,64 @@ static int investigate_minimise_again(struct investigation *investigation,
 	return minimise(failure, params, &investigation->incomplete, err);
 }
 
-/*
- * A schedule with fewer preemptions replaces the minimised one and is minimised in turn. The search
- * near the failing schedule is short. The exhaustive one may prove that no fewer suffice.
- */
-static int investigate_minimise_with_fewer(struct investigation *investigation,
-	struct minimise_params *params, uint64_t steps_most, struct failure *failure,
+/* In a long run a sampled schedule saves the minimiser much work; afterwards it only improves on it. */
+#define SAMPLE_BUDGET(limit_ns)                                                                    \
+	((struct budget){.runs = 3000,                                                             \
+		.time_ns = (limit_ns),                                                             \
+		.slow_runs = 60,                                                                   \
+		.slow_time_ns = 4 * (limit_ns)})
+#define SAMPLE_FIRST_NS UINT64_C(3000000000)
+#define SAMPLE_AGAIN_NS UINT64_C(1000000000)
+
+static int investigate_minimise_sample(struct investigation *investigation,
+	struct minimise_params *params, struct fewer_preemptions *search, uint32_t workers,
+	struct failure *failure, struct error *err)
+{
+	int result;
+
+	search->budget = SAMPLE_BUDGET(SAMPLE_AGAIN_NS);
+	investigate_minimise_limit(investigation, &search->budget);
+	result = sampled_preemptions_search(search, workers, failure, err);
+	if (result == 0 && search->is_found)
+		result = investigate_minimise_again(investigation, params, failure, err);
+	return result;
+}
+
+/* The exhaustive search can try all schedules with one preemption in most programs, but rarely those
+ * with more. */
+static bool investigate_minimise_is_complex(const struct failure *failure)
+{
+	return failure->preemptions > 2 || fewer_preemptions_has_many_switches(failure);
+}
+
+static int investigate_minimise_exhaust(struct investigation *investigation,
+	struct minimise_params *params, struct fewer_preemptions *search, struct failure *failure,
 	struct error *err)
 {
-	struct fewer_preemptions search = {.probe = params->probe,
-		.budget = FEWER_PREEMPTIONS_BUDGET,
-		.steps_most = steps_most};
 	int result;
+
+	search->budget = FEWER_PREEMPTIONS_BUDGET;
+	investigate_minimise_limit(investigation, &search->budget);
+	result = fewer_preemptions_search(search, failure, err);
+	if (result == 0 && search->is_found)
+		result = investigate_minimise_again(investigation, params, failure, err);
+	else if (search->is_cut_off && !investigation->incomplete)
+		investigation->incomplete =
+			"the search for fewer preemptions reached its limit of runs or time";
+	return result;
+}
+
+/*
+ * A simpler schedule replaces the minimised one and is minimised in turn. Sampling comes first where the
+ * exhaustive search has little chance, and otherwise if that search was cut off.
+ */
+static int investigate_minimise_with_fewer(struct investigation *investigation,
+	struct minimise_params *params, uint32_t workers, uint64_t steps_most,
+	struct failure *failure, struct error *err)
+{
+	struct fewer_preemptions search = {.probe = params->probe, .steps_most = steps_most};
+	const bool samples_first = investigate_minimise_is_complex(failure);
+	int result = 0;
 
 	if (investigation->replay_ns > FEWER_PREEMPTIONS_REPLAY_NS) {
 		if (failure->preemptions && !investigation->incomplete)
@@ -117,20 +162,15 @@ static int investigate_minimise_with_fewer(struct investigation *investigation,
 				"fewer preemptions are not searched where a run takes this long";
 		return 0;
 	}
-	investigate_minimise_limit(investigation, &search.budget);
-	result = fewer_orders_search(&search, failure, err);
-	if (result == 0 && search.is_found)
-		result = investigate_minimise_again(investigation, params, failure, err);
-	if (result < 0)
-		return result;
-	search.budget = FEWER_PREEMPTIONS_BUDGET;
-	investigate_minimise_limit(investigation, &search.budget);
-	result = fewer_preemptions_search(&search, failure, err);
-	if (result == 0 && search.is_found)
-		result = investigate_minimise_again(investigation, params, failure, err);
-	else if (search.is_cut_off && !investigation->incomplete)
-		investigation->incomplete =
-			"the search for fewer preemptions reached its limit of runs or time";
+	search.is_found = samples_first;
+	while (result == 0 && search.is_found && investigate_minimise_is_complex(failure))
+		result = investigate_minimise_sample(
+			investigation, params, &search, workers, failure, err);
+	if (result == 0)
+		result = investigate_minimise_exhaust(investigation, params, &search, failure, err);
+	if (result == 0 && !samples_first && search.is_cut_off)
+		result = investigate_minimise_sample(
+			investigation, params, &search, workers, failure, err);
 	return result;
 }
 
@@ -157,19 +197,14 @@ static int investigate_minimise_with(struct investigation *investigation, uint32
 	/* A schedule that is still long has the most preemptions to lose. */
 	if (result == 0 && !failure->is_truncated)
 		result = investigate_minimise_with_fewer(
-			investigation, &params, steps_most, failure, err);
+			investigation, &params, workers, steps_most, failure, err);
 	tries_release(&tries);
 	return result;
 }
 
 /* In a run of that many steps, a sampled schedule takes the place of one with several preemptions: there is
- * too much to remove, and fewer_preemptions.h cannot try all. A slow program gets the slow limits of the budget. */
+ * too much to remove, and fewer_preemptions.h cannot try all. */
 #define SAMPLED_STEPS 10000
-#define SAMPLE_BUDGET                                                                              \
-	((struct budget){.runs = 1000,                                                             \
-		.time_ns = UINT64_C(3000000000),                                                   \
-		.slow_runs = 60,                                                                   \
-		.slow_time_ns = UINT64_C(12000000000)})
 /* Such a schedule has little left to remove. */
 #define SAMPLED_NS UINT64_C(3000000000)
 
@@ -178,7 +213,7 @@ static int investigate_minimise_start(struct investigation *investigation, uint3
 	struct failure *failure, struct error *err)
 {
 	struct fewer_preemptions search = {.probe = investigation->probe,
-		.budget = SAMPLE_BUDGET,
+		.budget = SAMPLE_BUDGET(SAMPLE_FIRST_NS),
 		.steps_most = LONGER_MOST * failure->step_count};
 	int result = 0;
 

@@ -1,7 +1,7 @@
 /* See replay.h. The cost of a choice does not depend on the length of the schedule. */
 #include "strategies/replay.h"
 
-#include "strategies/replay_orders.h"
+#include "strategies/replay_observe.h"
 #include "strategies/replay_preempt.h"
 #include "strategies/strategy.h"
 
@@ -113,8 +113,8 @@ static void replay_begin_run(void *state, uint64_t seed)
 	replay->first_fall = replay->last_fall = 0;
 	replay->lowest = PRIORITY_FALLEN;
 	replay->step = 0;
-	if (replay->orders_offset)
-		replay_orders_begin_run(replay_orders(replay));
+	if (replay->observed_offset)
+		replay_observed(replay)->op_count = 0;
 	if (replay->preempt_offset)
 		replay_preempt_begin_run(replay_preempt(replay));
 	for (uint32_t i = 0; i < replay->names.count; i++)
@@ -296,8 +296,6 @@ static struct thread_id replay_choose(void *state, const struct schedule_view *v
 		return replay_priority(replay, view);
 	case REPLAY_RECORD:
 		return replay_record(replay, view);
-	case REPLAY_ORDERS:
-		return replay_orders_choose(replay_orders(replay), view);
 	case REPLAY_PREEMPT:
 		return replay_preempt_choose(replay_preempt(replay), view);
 	default:
@@ -347,8 +345,8 @@ static void replay_executed(void *state, const struct schedule_view *view, struc
 	uint64_t *performed = &replay->performed[thread.index];
 
 	replay_add_threads(replay, view);
-	if (replay->orders_offset)
-		replay_orders_executed(replay_orders(replay), view, thread.index);
+	if (replay->observed_offset)
+		replay_observe_note(replay_observed(replay), view, thread.index);
 	if (replay->preempt_offset)
 		replay_preempt_executed(replay_preempt(replay), view, thread.index);
 	if (replay->mode == REPLAY_EXACT)
@@ -363,8 +361,8 @@ static void replay_ending(void *state, const struct schedule_view *view)
 {
 	struct replay_state *replay = state;
 
-	if (replay->orders_offset)
-		replay_orders_ending(replay_orders(replay), view);
+	for (uint32_t i = 0; replay->observed_offset && i < view->thread_count; i++)
+		replay_observe_note(replay_observed(replay), view, i);
 }
 
 static uint32_t replay_choose_value(void *state, uint32_t count)

@@ -14,10 +14,8 @@
  * Recording mode follows the segments as exact mode does. It writes into the space for falls
  * those with which priority mode reproduces the run from the order of `names`.
  *
- * REPLAY_ORDERS enforces a list of orders (strategies/replay_orders.h), such as "the third operation
- * of thread B on object O waits for the second one of thread A". view_default() chooses where no order
- * applies. REPLAY_OBSERVE follows the segments like exact mode, and records each operation. The
- * command makes orders from this record. REPLAY_PREEMPT makes a few preemptions by site
+ * REPLAY_OBSERVE follows the segments like exact mode, and records each operation
+ * (strategies/replay_observe.h). REPLAY_PREEMPT makes a few preemptions by site
  * (strategies/replay_preempt.h).
  */
 #pragma once
@@ -30,14 +28,7 @@
 #include "model/schedule.h"
 #include "strategies/key_table.h"
 
-enum replay_mode {
-	REPLAY_EXACT,
-	REPLAY_PRIORITY,
-	REPLAY_RECORD,
-	REPLAY_ORDERS,
-	REPLAY_OBSERVE,
-	REPLAY_PREEMPT
-};
+enum replay_mode { REPLAY_EXACT, REPLAY_PRIORITY, REPLAY_RECORD, REPLAY_OBSERVE, REPLAY_PREEMPT };
 
 struct replay_fall {
 	thread_name thread; /* A, by stable name */
@@ -63,7 +54,7 @@ struct replay_state {
 	/* per fall: 1 + the thread's next fall, or 0 */
 	uint64_t links_offset;
 	uint64_t segments_offset; /* most other modes use only the value segments */
-	uint64_t orders_offset;	  /* struct replay_orders; 0: none */
+	uint64_t observed_offset; /* struct replay_observed; 0: none */
 	uint64_t preempt_offset;  /* struct replay_preempt; 0: none */
 	uint64_t bytes;		  /* size of the whole block */
 	bool has_names;		  /* segments refer to `names` instead of thread indices */

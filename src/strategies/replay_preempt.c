@@ -67,7 +67,7 @@ struct thread_id replay_preempt_choose(
 	item = replay_preempt_due(preempt, &view->pending[standard.index]);
 	if (!item || view->enabled_count < 2)
 		return standard;
-	preempt->preempted = standard;
+	preempt->preempted = item->op_count ? standard : THREAD_NONE;
 	preempt->object = view->pending[standard.index].object;
 	preempt->op_left = item->op_count;
 	preempt->step_left = item->step_count;

@@ -6,7 +6,8 @@
  * address, of all threads of the run. Before that operation another thread runs instead. The
  * preempted thread continues once other threads have performed some operations on the same object, or
  * some steps. One preemption is under way at a time. A preemption thus changes little of the run
- * behind it, and many of them hardly depend on each other.
+ * behind it, and many of them hardly depend on each other. With `op_count` 0 the preempted thread
+ * is not continued in this way, and further preemptions may follow.
  *
  * The block lies at the end of the state of `replay`, contains no pointers, and is filled by the
  * command.
@@ -24,7 +25,8 @@
 struct replay_preemption {
 	uint64_t site, number; /* number: from 1 */
 	uint32_t turn;	       /* the thread to run, modulo the number of other enabled ones */
-	uint32_t op_count, step_count; /* of other threads until the preempted thread continues */
+	uint32_t op_count,
+		step_count; /* of other threads until the preempted thread continues; op_count 0: never */
 };
 
 struct replay_preempt {

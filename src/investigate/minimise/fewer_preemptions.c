@@ -36,8 +36,7 @@ bool fewer_preemptions_take(
 	return true;
 }
 
-/* Each preemption needs a switch away and one back, and each thread that moves one more. */
-static bool fewer_preemptions_has_many_switches(const struct failure *failure)
+bool fewer_preemptions_has_many_switches(const struct failure *failure)
 {
 	return failure->switches > 2 * failure->preemptions + failure->thread_count - 1;
 }
@@ -55,7 +54,8 @@ int fewer_preemptions_search(
 	struct fewer_preemptions *search, struct failure *failure, struct error *err)
 {
 	const uint64_t begun_ns = platform_monotonic_ns();
-	const bool wants_fewer_switches = fewer_preemptions_has_many_switches(failure);
+	const bool wants_fewer_switches =
+		failure->preemptions == 1 || fewer_preemptions_has_many_switches(failure);
 	struct probe_plan plan = {.strategy = &strategy_icb,
 		.options = {[OPTION_PREEMPTIONS] =
 				    (int64_t)failure->preemptions - !wants_fewer_switches,

@@ -12,8 +12,8 @@
 #include "investigate/probe/failure.h"
 #include "investigate/probe/probe.h"
 
-/* Enough for two preemptions in a hundred steps; fast programs make these runs in a second. */
-#define FEWER_PREEMPTIONS_BUDGET ((struct budget){.runs = 10000, .time_ns = UINT64_C(3000000000)})
+/* Enough for two preemptions in a hundred steps; fast programs make these runs in two seconds. */
+#define FEWER_PREEMPTIONS_BUDGET ((struct budget){.runs = 20000, .time_ns = UINT64_C(3000000000)})
 /* The search is left out if a replay takes longer, as that of a hang does: the budget would then end
  * before the search could exclude a number of preemptions. */
 #define FEWER_PREEMPTIONS_REPLAY_NS UINT64_C(500000000)
@@ -27,6 +27,10 @@ struct fewer_preemptions {
 	/* the budget ended the search before all schedules with fewer preemptions were made */
 	bool is_cut_off;
 };
+
+/* Has the failure more switches than its preemptions and threads explain? Each preemption needs a
+ * switch away and one back, and each thread that moves one more. */
+bool fewer_preemptions_has_many_switches(const struct failure *failure);
 
 /* If the last run of `probe` shows the failure with fewer preemptions, or switches, it becomes
  * `failure`. */

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/number_map.h"
 #include "base/rng.h"
 #include "exchange/contract_block.h"
-#include "investigate/minimise/conflicts.h"
 #include "investigate/minimise/tries.h"
 #include "plan/races.h"
 #include "platform/platform.h"
@@ -20,6 +20,8 @@
 /* Of two runs with the most preemptions, and of the two runs that follow. */
 #define FEW 4u
 #define SITES_MOST (KEY_TABLE_CAPACITY / 2)
+/* Of a longer run, the last operations show where it conflicts. */
+#define OPS_KEPT (UINT32_C(1) << 16)
 
 /* Items of a failing plan, of which parts are left out in turn. */
 struct sample_reduction {
@@ -32,12 +34,16 @@ struct sampled_preemptions {
 	struct fewer_preemptions *search;
 	struct failure *best;
 	struct probe probe;
+	struct schedule_segment
+		*values; /* the value choices of the failing run, used in all runs */
+	uint32_t value_count;
 	/* Sites of conflicting operations, those of the latest ones first; the racing ones of these. */
 	uint64_t *sites, *racing;
 	uint32_t site_count, racing_count;
 	struct key_table known;		      /* the same sites */
 	uint64_t numbers[KEY_TABLE_CAPACITY]; /* operations at each in a run without preemptions */
-	uint64_t run;			      /* number of the current candidate */
+	uint32_t fewer; /* one preemption less than the failing run has, at least 1 */
+	uint64_t run;	/* number of the current candidate */
 	struct replay_preemption items[REPLAY_PREEMPTIONS_MOST]; /* of the last plan */
 	struct sample_reduction reduction;
 };
@@ -51,17 +57,56 @@ static bool sampled_preemptions_is_racing(
 	return false;
 }
 
+/* Returns the operations that the run kept, in their order, for the caller to free. */
+static struct replay_op *sampled_preemptions_ops(struct contract *contract, uint32_t *count)
+{
+	const struct replay_observed *observed = replay_observed(contract_strategy(contract));
+	const uint32_t total = observed->op_count;
+	struct replay_op *ops;
+
+	*count = total < OPS_KEPT ? total : OPS_KEPT;
+	ops = array_new(*count, sizeof *ops);
+	for (uint32_t i = 0; i < *count; i++)
+		ops[i] = observed->ops[(total - *count + i) % OPS_KEPT];
+	return ops;
+}
+
+/* What is known of an object: the only thread that has read it (the thread's index), or written it
+ * (plus OBJECT_WRITTEN), or else one of these. */
+enum { OBJECT_WRITTEN = 1 << 16, OBJECT_READ_ONLY = 1 << 17, OBJECT_CONTENDED };
+
+/* Finds the objects that several threads access, one of them writing. */
+static struct number_map sampled_preemptions_objects(const struct replay_op *ops, uint32_t op_count)
+{
+	struct number_map objects = {0};
+
+	for (uint32_t i = 0; i < op_count; i++) {
+		const uint32_t own = ops[i].thread, written = ops[i].is_read ? 0 : OBJECT_WRITTEN;
+		const uint32_t known = number_map_get(&objects, ops[i].object);
+		uint32_t now = OBJECT_CONTENDED;
+
+		if (known == NUMBER_MAP_NONE)
+			now = own | written;
+		else if (known < OBJECT_READ_ONLY && (known & ~(uint32_t)OBJECT_WRITTEN) == own)
+			now = known | written;
+		else if (known != OBJECT_CONTENDED && !written && !(known & OBJECT_WRITTEN))
+			now = OBJECT_READ_ONLY;
+		number_map_set(&objects, ops[i].object, now);
+	}
+	return objects;
+}
+
 static void sampled_preemptions_learn_sites(
 	struct sampled_preemptions *samples, struct contract *contract)
 {
 	const struct race_seen *seen = NULL;
 	const uint32_t seen_count = races_seen_list(contract, &seen);
 	uint32_t count;
-	struct replay_op *ops = conflicts_ops(replay_orders(contract_strategy(contract)), &count);
-	bool *contended = conflicts_contended(ops, count);
+	struct replay_op *ops = sampled_preemptions_ops(contract, &count);
+	struct number_map objects = sampled_preemptions_objects(ops, count);
 
 	for (uint32_t i = count; i-- > 0 && samples->site_count < SITES_MOST;) {
-		if (!contended[i] || !ops[i].site ||
+		if (number_map_get(&objects, ops[i].object) != OBJECT_CONTENDED || !ops[i].site ||
 			key_table_find(&samples->known, ops[i].site) != KEY_TABLE_NONE)
 			continue;
 		(void)key_table_add(&samples->known, ops[i].site); /* has room for SITES_MOST */
@@ -69,11 +114,12 @@ static void sampled_preemptions_learn_sites(
 		if (sampled_preemptions_is_racing(seen, seen_count, ops[i].site))
 			ARRAY_APPEND(samples->racing, samples->racing_count, ops[i].site);
 	}
-	free(contended);
+	number_map_release(&objects);
 	free(ops);
 }
 
-/* Repeats the failing run. Afterwards there are no sites if it does not fail again. */
+/* Repeats the failing run. Afterwards there are no sites if it does not fail again. A run without
+ * preemptions then shows sites that the failing run did not reach. */
 static int sampled_preemptions_observe(struct sampled_preemptions *samples, struct error *err)
 {
 	struct probe_params params = samples->search->probe;
@@ -83,15 +129,20 @@ static int sampled_preemptions_observe(struct sampled_preemptions *samples, stru
 	int result;
 
 	plan.mode = REPLAY_OBSERVE;
-	plan.op_capacity = CONFLICTS_OPS_MOST;
+	plan.op_capacity = OPS_KEPT;
 	params.watches_races = settings->memory_model == MEMORY_MODEL_SC &&
 			       !settings->races.are_failures && !settings->races.weak;
 	result = probe_open(&probe, &params, err);
 	if (result < 0)
 		return result;
 	result = probe_run(&probe, &plan, err);
-	if (result == 0 && !probe.has_diverged && probe_shows(&probe, samples->best))
+	if (result == 0 && !probe.has_diverged && probe_shows(&probe, samples->best)) {
 		sampled_preemptions_learn_sites(samples, probe.worker.contract);
+		plan.segment_count = 0;
+		result = probe_run(&probe, &plan, err);
+		if (result == 0)
+			sampled_preemptions_learn_sites(samples, probe.worker.contract);
+	}
 	probe_close(&probe);
 	return result;
 }
@@ -126,12 +177,19 @@ static struct replay_preemption sampled_preemptions_draw(
 static uint32_t sampled_preemptions_draw_all(struct sampled_preemptions *samples, uint64_t number)
 {
 	const bool is_racing = samples->racing_count && number % 2 == 0;
-	const uint32_t count = number % 4 < 2 ? REPLAY_PREEMPTIONS_MOST : FEW;
+	const uint32_t most = number % 4 < 2 ? REPLAY_PREEMPTIONS_MOST : FEW;
+	const uint32_t fewer = samples->fewer;
+	const uint32_t count = fewer < most ? fewer : most;
+	/* The few preemptions of a minimised schedule may build on each other. */
+	const bool is_nested = fewer < REPLAY_PREEMPTIONS_MOST && number % 8 >= 4;
 	struct rng rng;
 
 	rng_seed(&rng, number);
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++) {
 		samples->items[i] = sampled_preemptions_draw(samples, is_racing, &rng);
+		if (is_nested)
+			samples->items[i].op_count = 0;
+	}
 	return count;
 }
 
@@ -169,6 +227,8 @@ static bool sampled_preemptions_plan(void *context, uint32_t ahead, struct probe
 
 	*plan = (struct probe_plan){
 		.mode = REPLAY_PREEMPT,
+		.segments = samples->values,
+		.segment_count = samples->value_count,
 		.preemptions = samples->items,
 		.preemption_count = count,
 		.step_limit = failure_step_limit(samples->best, samples->search->steps_most),
@@ -194,6 +254,8 @@ static int sampled_preemptions_count(struct sampled_preemptions *samples, struct
 {
 	const struct probe_plan plan = {
 		.mode = REPLAY_PREEMPT,
+		.segments = samples->values,
+		.segment_count = samples->value_count,
 		.sites = samples->sites,
 		.site_count = samples->site_count,
 	};
@@ -299,6 +361,10 @@ int sampled_preemptions_search(struct fewer_preemptions *search, uint32_t worker
 	samples = array_new(1, sizeof *samples);
 	samples->search = search;
 	samples->best = failure;
+	samples->fewer = failure->preemptions > 1 ? failure->preemptions - 1 : 1;
+	for (uint32_t i = 0; i < failure->segment_count; i++)
+		if (failure->segments[i].flags & SEGMENT_VALUE)
+			ARRAY_APPEND(samples->values, samples->value_count, failure->segments[i]);
 	result = sampled_preemptions_observe(samples, err);
 	if (result == 0 && samples->site_count) {
 		result = probe_open(&samples->probe, &search->probe, err);
@@ -310,6 +376,7 @@ int sampled_preemptions_search(struct fewer_preemptions *search, uint32_t worker
 			probe_close(&samples->probe);
 		}
 	}
+	free(samples->values);
 	free(samples->sites);
 	free(samples->racing);
 	free(samples);

@@ -1,5 +1,5 @@
 /*
- * Samples schedules with few preemptions in place of a long failing one. The failing run shows which
+ * Samples schedules with few preemptions in place of a failing one. The failing run shows which
  * accesses race or conflict. A sampled run makes few preemptions, 4 or 16, at the sites of such
  * accesses (strategies/replay_preempt.h), and none elsewhere. Those without effect are left out.
  *
@@ -11,6 +11,6 @@
 
 #include "investigate/minimise/fewer_preemptions.h"
 
-/* Does what fewer_orders_search() does, with up to `workers` probes side by side. */
+/* Does what fewer_preemptions_search() does, with up to `workers` probes side by side. */
 int sampled_preemptions_search(struct fewer_preemptions *search, uint32_t workers,
 	struct failure *failure, struct error *err);

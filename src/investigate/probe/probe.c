@@ -8,7 +8,7 @@
 #include "detectors/patterns.h"
 #include "strategies/strategy.h"
 
-/* Room for falls. Orders, preemptions and strategies of a plan use the same room. */
+/* Room for falls. Operations, preemptions and strategies of a plan use the same room. */
 #define FALLS_MAX (UINT32_C(1) << 20)
 
 uint64_t probe_strategy_bytes(void)
@@ -82,7 +82,6 @@ void probe_fill(struct probe *probe, const struct probe_plan *plan)
 {
 	struct worker *worker = &probe->worker;
 	struct contract_plan *to = &worker->contract->plan;
-	const bool has_orders = plan->mode == REPLAY_ORDERS || plan->mode == REPLAY_OBSERVE;
 	struct replay_state *state;
 
 	to->strategy = strategy_index(plan->strategy ? plan->strategy : &strategy_replay);
@@ -94,12 +93,10 @@ void probe_fill(struct probe *probe, const struct probe_plan *plan)
 				worker, strategy_state_bytes(plan->strategy, &to->strategy_config));
 		return;
 	}
-	worker_clear_strategy(worker,
-		replay_state_bytes(plan->segment_count, plan->fall_count) +
-			(has_orders ? sizeof(uint64_t) + replay_orders_bytes(plan->order_count,
-								 plan->op_capacity)
-				    : 0) +
-			(plan->mode == REPLAY_PREEMPT ? replay_preempt_bytes() : 0));
+	worker_clear_strategy(
+		worker, replay_state_bytes(plan->segment_count, plan->fall_count) +
+				(plan->op_capacity ? replay_observe_bytes(plan->op_capacity) : 0) +
+				(plan->mode == REPLAY_PREEMPT ? replay_preempt_bytes() : 0));
 	/* The state is filled here, so the worker must not initialise it. */
 	worker->is_strategy_fresh = false;
 	state = contract_strategy(worker->contract);
@@ -116,13 +113,8 @@ void probe_fill(struct probe *probe, const struct probe_plan *plan)
 	if (plan->mode == REPLAY_PREEMPT)
 		replay_state_set_preemptions(state, plan->preemptions, plan->preemption_count,
 			plan->sites, plan->site_count);
-	if (has_orders) {
-		replay_state_set_orders(state, plan->orders, plan->order_count, plan->op_capacity);
-		replay_orders(state)->keeps_first = plan->observes_beginning;
-		for (uint32_t i = plan->watched_count;
-			i && replay_state_watch(state, &plan->watched[i - 1]);)
-			i--;
-	}
+	if (plan->op_capacity)
+		replay_state_set_observed(state, plan->op_capacity);
 }
 
 static void probe_prepare(struct probe *probe, const struct probe_plan *plan)

@@ -15,7 +15,7 @@
 #include "plan/settings.h"
 #include "worker/worker.h"
 #include "strategies/replay.h"
-#include "strategies/replay_orders.h"
+#include "strategies/replay_observe.h"
 #include "strategies/replay_preempt.h"
 #include "strategies/strategy.h"
 
@@ -46,17 +46,9 @@ struct probe_plan {
 	 */
 	const struct strategy *strategy;
 	int64_t options[STRATEGY_OPTIONS_MAX];
-	bool is_continued; /* the strategy's state of the last run is kept */
-	uint64_t batch;	   /* runs in one call, up to the first failure; 0: one */
-	/* modes REPLAY_ORDERS, with the value choices of the segments, and REPLAY_OBSERVE */
-	const struct replay_order *orders;
-	uint32_t order_count;
-	uint32_t op_capacity;	 /* operations to observe */
-	bool observes_beginning; /* the first operations, not the last ones */
-	/* Threads and objects to observe, where those of the whole run are too many; NULL: all. Of
-	 * more than there is room for, the last ones count. */
-	const struct replay_watch *watched;
-	uint32_t watched_count;
+	bool is_continued;    /* the strategy's state of the last run is kept */
+	uint64_t batch;	      /* runs in one call, up to the first failure; 0: one */
+	uint32_t op_capacity; /* mode REPLAY_OBSERVE: operations to keep */
 	/* mode REPLAY_PREEMPT, with the value choices of the segments */
 	const struct replay_preemption *preemptions;
 	uint32_t preemption_count;
