@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/base_name.h"
 
 /* Upper bound for nested mutexes that a thread releases and takes again between two events; deeper nesting is ignored. */
 #define RELEASED_MAX 16
@@ -316,15 +317,26 @@ static bool signals_has_read_change(
 	return false;
 }
 
-/* std::condition_variable::wait(lock, predicate) tests the predicate before it waits. */
+/* std::condition_variable::wait(lock, predicate) tests the predicate before it waits. An inlined call has
+ * no class in its name: a lock's type begins with std, and a predicate's does not. */
 static bool signals_has_predicate(const struct finding_wait *blocked)
 {
-	static const char *const name = "std::condition_variable::wait<";
+	static const char *const class = "std::condition_variable::", *const name = "wait<";
 
-	for (uint32_t i = 0; blocked && i < blocked->at.count; i++)
-		if (blocked->at.frames[i].function &&
-			!strncmp(blocked->at.frames[i].function, name, strlen(name)))
+	for (uint32_t i = 0; blocked && i < blocked->at.count; i++) {
+		const struct finding_frame *frame = &blocked->at.frames[i];
+		const char *function = frame->function ? frame->function : "";
+		const bool has_class = !strncmp(function, class, strlen(class));
+
+		if (has_class)
+			function += strlen(class);
+		if (strncmp(function, name, strlen(name)) != 0)
+			continue;
+		if (has_class ||
+			(frame->file && !strcmp(base_name(frame->file), "condition_variable") &&
+				strncmp(function + strlen(name), "std::", 5) != 0))
 			return true;
+	}
 	return false;
 }
 

@@ -140,7 +140,8 @@ static void callers_walk(const struct engine_thread *thread, uint64_t site, bool
 	if (is_access)
 		frame = (struct frame){
 			.return_address = site + 1, .base_pointer = frame.base_pointer};
-	for (unsigned i = 0; !is_access && frame.return_address != site; i++)
+	/* The site of a free lies within the call instruction, one byte before the return address. */
+	for (unsigned i = 0; !is_access && frame.return_address - site > 1; i++)
 		if (i == CALLERS_FRAMES_MAX || !frame_leave(&frame, callers_read_word, &page))
 			return;
 	for (unsigned i = 0; i < count; i++) {

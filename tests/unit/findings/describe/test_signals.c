@@ -214,6 +214,16 @@ static void test_history__knows_a_wait_with_a_predicate(void **state)
 	assert_true(
 		signal_history_find(&scene->source, &scene->outcome.waits[0], &blocked, &history));
 	assert_int_equal(history.loss, SIGNAL_SERVED_OTHERS);
+	/* An inlined call. */
+	frame = (struct finding_frame){.function = (char[]){"wait<main()::<lambda()> >"},
+		.file = (char[]){"/usr/include/c++/12/condition_variable"}};
+	assert_true(
+		signal_history_find(&scene->source, &scene->outcome.waits[0], &blocked, &history));
+	assert_int_equal(history.loss, SIGNAL_SERVED_OTHERS);
+	frame.function = (char[]){"wait<std::unique_lock<std::mutex> >"};
+	assert_true(
+		signal_history_find(&scene->source, &scene->outcome.waits[0], &blocked, &history));
+	assert_int_equal(history.loss, SIGNAL_BEFORE_WAIT);
 	frame.function = (char[]){"std::condition_variable::wait"};
 	assert_true(
 		signal_history_find(&scene->source, &scene->outcome.waits[0], &blocked, &history));
