@@ -300,10 +300,10 @@ static void cause_add_values(
 	switch (builder->finding->kind) {
 	case OUTCOME_CRASH:
 	case OUTCOME_ABORT:
-		if (builder_values_cause(builder, cause))
+		if (builder_values_between_cause(builder, cause))
 			break;
 		builder_preemption_cause(builder, cause, remedy);
-		if (!cause->length)
+		if (!cause->length && !builder_values_cause(builder, cause))
 			(void)builder_unwritten_cause(builder, cause);
 		break;
 	case OUTCOME_EXIT:

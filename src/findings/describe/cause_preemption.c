@@ -267,12 +267,13 @@ static bool cause_preemption_describe(const struct builder *builder, struct pree
 			best = &preemption->items[i];
 		}
 	}
-	if (!best && builder->source->events[preemption->begin - 1].thread == preemption->thread)
+	/* Between the telling patterns and the others lies a read of what is written only later. */
+	if (best_pattern > PATTERN_CLOBBERED)
 		cause_preemption_find_early(builder->source, preemption);
-	if (best)
-		cause_preemption_add(builder, preemption, best, best_pattern, cause, remedy);
-	else if (preemption->early.after)
+	if (preemption->early.after)
 		cause_preemption_add_early(builder, &preemption->early, cause);
+	else if (best)
+		cause_preemption_add(builder, preemption, best, best_pattern, cause, remedy);
 	return best || preemption->early.after;
 }
 

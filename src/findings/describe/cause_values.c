@@ -187,17 +187,34 @@ static bool cause_values_is_update(const struct builder *builder, uint64_t read)
 	return false;
 }
 
-/* Describes the read if another thread's write explains its value. Returns whether it did. */
+/* Finds the write of another thread that explains the value of the read. Returns false if there is none. */
+static bool cause_values_find(const struct builder *builder, struct value_story *story)
+{
+	cause_values_find_lost(builder, story);
+	if (story->later == NO_EVENT)
+		cause_values_find_changed(builder, story);
+	return story->other != NO_EVENT &&
+	       (story->later != NO_EVENT || !cause_values_is_joined(builder, story));
+}
+
 static bool cause_values_describe(
 	const struct builder *builder, uint64_t read, struct strbuf *cause)
 {
 	struct value_story story = {NO_EVENT, NO_EVENT, NO_EVENT, read};
 
-	cause_values_find_lost(builder, &story);
-	if (story.later == NO_EVENT)
-		cause_values_find_changed(builder, &story);
-	if (story.other == NO_EVENT ||
-		(story.later == NO_EVENT && cause_values_is_joined(builder, &story)))
+	if (!cause_values_find(builder, &story))
+		return false;
+	cause_values_add_story(builder, &story, cause);
+	return true;
+}
+
+/* Describes the read if the other thread's write lies between two accesses of one thread. */
+static bool cause_values_describe_between(
+	const struct builder *builder, uint64_t read, struct strbuf *cause)
+{
+	struct value_story story = {NO_EVENT, NO_EVENT, NO_EVENT, read};
+
+	if (!cause_values_find(builder, &story) || story.earlier == NO_EVENT)
 		return false;
 	cause_values_add_story(builder, &story, cause);
 	return true;
@@ -261,6 +278,12 @@ static bool cause_values_search(const struct builder *builder, bool is_at_line,
 			return true;
 	}
 	return false;
+}
+
+bool builder_values_between_cause(const struct builder *builder, struct strbuf *cause)
+{
+	return cause_values_search(builder, true, cause_values_describe_between, cause) ||
+	       cause_values_search(builder, false, cause_values_describe_between, cause);
 }
 
 bool builder_values_cause(const struct builder *builder, struct strbuf *cause)

@@ -1,5 +1,5 @@
 /* Failures at a value that another thread has written: values lost | gone | early | certain | joined |
- * published | unset. */
+ * published | ring | unset. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -93,6 +93,25 @@ static void *read_level(void *seen)
 	return NULL;
 }
 
+/* Both also access a variable that says nothing of the failure. */
+static void *publish_and_look(void *unused)
+{
+	const int before = atomic_load(&state);
+
+	atomic_store(&current, &first); /* PUBLISHED_FIRST */
+	first.level = 7;		/* FILLED_LAST */
+	return atomic_load(&state) < before ? NULL : unused;
+}
+
+static void *read_level_and_note(void *seen)
+{
+	const struct settings *settings = atomic_load(&current);
+
+	*(int *)seen = settings ? settings->level : 7; /* EMPTY */
+	atomic_store(&state, 1);
+	return NULL;
+}
+
 static void *read_level_untested(void *seen)
 {
 	const struct settings *settings = atomic_load(&current); /* LOADED */
@@ -139,6 +158,11 @@ int main(int argc, char **argv)
 		int seen;
 
 		run_both_of(publish, read_level, &seen);
+		assert(seen == 7);
+	} else if (!strcmp(scene, "ring")) {
+		int seen;
+
+		run_both_of(publish_and_look, read_level_and_note, &seen);
 		assert(seen == 7);
 	} else if (!strcmp(scene, "unset")) {
 		int seen;
