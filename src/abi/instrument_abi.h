@@ -157,14 +157,23 @@ enum site_wait_test {
 	SITE_WAIT_SIGNED_AT_LEAST
 };
 
+/* Bit of SITE_WAIT_TEST: the loop ends with a suitable value of either of two locations. */
+#define SITE_WAIT_EITHER 64u
+
 /* Words of 64 bits. MASK and KEPT tell an update that fails from one that changes the memory: an
  * exchange of 1 changes nothing while the memory holds 1. The thread waits only while the bits of
  * the memory that MASK selects equal those of KEPT. A load has MASK 0. */
 enum site_wait_word {
-	SITE_WAIT_TEST, /* enum site_wait_test */
+	SITE_WAIT_TEST, /* enum site_wait_test, with SITE_WAIT_EITHER */
 	SITE_WAIT_OPERAND,
 	SITE_WAIT_MASK,
 	SITE_WAIT_KEPT,
+	SITE_WAIT_WORDS_OF_ONE,
+	/* Only with SITE_WAIT_EITHER: another location, whose value may end the loop, too. */
+	SITE_WAIT_OTHER_ADDRESS = SITE_WAIT_WORDS_OF_ONE,
+	SITE_WAIT_OTHER_BYTES,
+	SITE_WAIT_OTHER_TEST,
+	SITE_WAIT_OTHER_OPERAND,
 	SITE_WAIT_WORDS
 };
 

@@ -80,7 +80,8 @@ void engine_announce(struct engine_thread *thread, struct engine_op *op)
 		op->kind == OP_COND_WAIT
 			? op_second(engine_object_name((const void *)(uintptr_t)op->argument))
 			: op->second;
-	if (((uintptr_t)op->address & 7) + op->bytes > 8)
+	/* A write to the other location enables or disables the op; an op has no second object for it. */
+	if (((uintptr_t)op->address & 7) + op->bytes > 8 || op->awaits_either)
 		pending->flags |= OP_WIDE;
 	if (op->order == ORDER_SEQUENTIAL && engine.run.memory_model == MEMORY_MODEL_C11)
 		pending->flags |= OP_SEQUENTIAL;

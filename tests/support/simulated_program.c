@@ -61,6 +61,7 @@ static const struct {
 	[SIMULATED_REFUSE] = {OP_LOAD, OBJECT_MEMORY},
 	[SIMULATED_LEAVE] = {OP_LOAD, OBJECT_MEMORY},
 	[SIMULATED_AWAIT] = {OP_ATOMIC_LOAD, OBJECT_MEMORY},
+	[SIMULATED_AWAIT_EITHER] = {OP_ATOMIC_LOAD, OBJECT_MEMORY},
 	[SIMULATED_GRAB] = {OP_ATOMIC_UPDATE, OBJECT_MEMORY},
 };
 
@@ -113,6 +114,8 @@ static void machine_announce(uint32_t index)
 	pending->flags = op_descriptions[pending->kind].flags;
 	if (op->kind == SIMULATED_AWAIT || op->kind == SIMULATED_GRAB)
 		pending->flags |= OP_MAYBLOCK;
+	if (op->kind == SIMULATED_AWAIT_EITHER)
+		pending->flags |= OP_MAYBLOCK | OP_WIDE;
 }
 
 static uint32_t machine_add_thread(uint32_t code, uint32_t parent, thread_name name)
@@ -146,6 +149,8 @@ static bool machine_is_enabled(const struct machine_thread *thread, uint32_t ind
 		return machine.semaphore[op->object] > 0;
 	case SIMULATED_AWAIT:
 		return machine.variable[op->object] >= op->argument;
+	case SIMULATED_AWAIT_EITHER:
+		return machine.variable[op->object] > 0 || machine.variable[op->argument] > 0;
 	case SIMULATED_GRAB:
 		return machine.variable[op->object] == 0;
 	case SIMULATED_JOIN:

@@ -49,6 +49,8 @@ enum simulated_kind {
 	SIMULATED_REFUSE,  /* reads a variable: argument is OUTCOME_ABORT */
 	SIMULATED_LEAVE,   /* reads a variable: if it holds the argument, the thread ends */
 	SIMULATED_AWAIT, /* a waiting loop: waits until the variable holds at least the argument */
+	/* a waiting loop that reads two variables: waits until one of them is positive */
+	SIMULATED_AWAIT_EITHER,
 	SIMULATED_GRAB /* the loop of a spin lock: waits until the variable is 0 and sets it to 1 */
 };
 
@@ -124,6 +126,10 @@ struct simulated_op {
 #define AWAIT(variable, value)                                                                     \
 	{                                                                                          \
 		SIMULATED_AWAIT, variable, value                                                   \
+	}
+#define AWAIT_EITHER(variable, other)                                                              \
+	{                                                                                          \
+		SIMULATED_AWAIT_EITHER, variable, other                                            \
 	}
 #define GRAB(variable)                                                                             \
 	{                                                                                          \

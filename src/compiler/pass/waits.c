@@ -7,29 +7,17 @@
  * A loop is recognised from its read: behind the read, one conditional branch depends on nothing but
  * the value that was read. One of its ways leads back to the read. On this cycle nothing else has
  * an effect or depends on the iteration. Optimisers often copy the first iteration to the front of
- * the loop; the read of this copy waits for the same value and has the same exit.
+ * the loop; the read of this copy waits for the same value and has the same exit. waits_pair.c
+ * recognises loops that read two locations.
  */
-#include "compiler/pass/instrument.h"
+#include "compiler/pass/waits_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCKS_MOST 16
 #define DEPTH_MOST 8
 
-/* A read whose value decides whether a loop goes on. */
-struct waits_read {
-	struct site *site;
-	LLVMBasicBlockRef blocks[BLOCKS_MOST]; /* from the read to the branch, then back to it */
-	unsigned block_count;
-	LLVMBasicBlockRef branching; /* block with the conditional branch */
-	LLVMBasicBlockRef exit, back;
-	LLVMValueRef condition;	  /* of that branch */
-	enum site_wait_test test; /* of the values that end the loop */
-	LLVMValueRef operand;
-};
-
-static bool waits_has_block(const struct waits_read *read, LLVMBasicBlockRef block)
+bool waits_has_block(const struct waits_read *read, LLVMBasicBlockRef block)
 {
 	for (unsigned i = 0; i < read->block_count; i++)
 		if (read->blocks[i] == block)
@@ -56,8 +44,7 @@ static bool waits_is_pause(LLVMValueRef call)
 		       strncmp(name, "llvm.dbg.", 9) == 0);
 }
 
-/* Returns whether the memory is a local whose address is unknown to all other code. */
-static bool waits_is_own(LLVMValueRef pointer)
+bool waits_is_own(LLVMValueRef pointer)
 {
 	return LLVMIsAAllocaInst(pointer) && filter_is_private(pointer);
 }
@@ -98,14 +85,8 @@ static bool waits_is_pure(LLVMValueRef instruction, bool may_store)
 	}
 }
 
-/*
- * Adds the pure blocks from `block` on to the cycle, up to the read or a conditional branch. Returns
- * the last block, or NULL. `after`: the instruction before the first one that is looked at; NULL:
- * begins at the block. Only what the last iteration executes, too, may store in locals: the code
- * behind the read, and in the block `storing`.
- */
-static LLVMBasicBlockRef waits_follow(struct waits_read *read, LLVMBasicBlockRef block,
-	LLVMValueRef after, LLVMBasicBlockRef storing)
+LLVMBasicBlockRef waits_follow(struct waits_read *read, LLVMBasicBlockRef block, LLVMValueRef after,
+	LLVMBasicBlockRef storing)
 {
 	const bool is_behind_read = after != NULL;
 	LLVMValueRef at = after ? LLVMGetNextInstruction(after) : LLVMGetFirstInstruction(block);
@@ -117,7 +98,7 @@ static LLVMBasicBlockRef waits_follow(struct waits_read *read, LLVMBasicBlockRef
 			if (!waits_is_pure(at, is_behind_read || block == storing))
 				return NULL;
 		if (!waits_has_block(read, block)) {
-			if (read->block_count == BLOCKS_MOST)
+			if (read->block_count == WAITS_BLOCKS_MOST)
 				return NULL;
 			read->blocks[read->block_count++] = block;
 		} else if (!after) {
@@ -142,8 +123,7 @@ static bool waits_is_stored(const struct waits_read *read, LLVMValueRef local)
 	return false;
 }
 
-/* Returns whether the value is the same in every iteration. */
-static bool waits_is_constant(const struct waits_read *read, LLVMValueRef value, unsigned depth)
+bool waits_is_constant(const struct waits_read *read, LLVMValueRef value, unsigned depth)
 {
 	if (!LLVMIsAInstruction(value) || !waits_has_block(read, LLVMGetInstructionParent(value)))
 		return true;
@@ -168,16 +148,14 @@ static bool waits_is_constant(const struct waits_read *read, LLVMValueRef value,
 	}
 }
 
-/* Returns whether the value is the same in every iteration, and can be computed before the read. */
-static bool waits_is_operand(const struct waits_read *read, LLVMValueRef value)
+bool waits_is_operand(const struct waits_read *read, LLVMValueRef value)
 {
 	return waits_is_constant(read, value, 0) &&
 	       (!LLVMIsAInstruction(value) || LLVMIsALoadInst(value) ||
 		       !waits_has_block(read, LLVMGetInstructionParent(value)));
 }
 
-/* Returns whether the phi has another value in the next iteration. */
-static bool waits_is_changing(const struct waits_read *read, LLVMValueRef phi)
+bool waits_is_changing(const struct waits_read *read, LLVMValueRef phi)
 {
 	for (unsigned i = 0; i < LLVMCountIncoming(phi); i++)
 		if (waits_has_block(read, LLVMGetIncomingBlock(phi, i)) &&
@@ -306,8 +284,7 @@ static bool waits_is_success(const struct waits_read *read, LLVMValueRef value)
 	       LLVMGetOperand(value, 0) == read->site->instruction && *LLVMGetIndices(value) == 1;
 }
 
-/* Sets the test for values with which the condition is `is_true`. */
-static bool waits_set_test(struct waits_read *read, LLVMValueRef condition, bool is_true)
+bool waits_set_test(struct waits_read *read, LLVMValueRef condition, bool is_true)
 {
 	LLVMValueRef value = waits_through_local(read, condition);
 
@@ -340,7 +317,7 @@ static bool waits_may_keep(const struct site *site)
 	return operation == LLVMAtomicRMWBinOpXchg || operation == LLVMAtomicRMWBinOpOr;
 }
 
-static bool waits_may_wait(const struct site *site)
+bool waits_may_wait(const struct site *site)
 {
 	switch (site->kind) {
 	case SITE_LOAD:
@@ -357,9 +334,7 @@ static bool waits_may_wait(const struct site *site)
 	}
 }
 
-/* Follows the code behind the read to a conditional branch, and takes its successor `way` as the way
- * on which the loop goes on. Returns false if there is no such branch. */
-static bool waits_find_branch(struct waits_read *read, unsigned way)
+bool waits_find_branch(struct waits_read *read, unsigned way)
 {
 	LLVMValueRef branch;
 
@@ -441,58 +416,6 @@ static bool waits_find_first(struct waits_read *read, const struct waits_read *l
 	return false;
 }
 
-/* Emits the value as a word. A load from a local may stand behind the read: it is made anew. */
-static LLVMValueRef waits_as_word(struct instrument *instrument, LLVMValueRef value)
-{
-	if (LLVMIsALoadInst(value) && waits_is_own(LLVMGetOperand(value, 0)))
-		value = LLVMBuildLoad2(
-			instrument->builder, LLVMTypeOf(value), LLVMGetOperand(value, 0), "");
-	if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind)
-		return LLVMBuildPtrToInt(instrument->builder, value, instrument->i64, "");
-	return LLVMBuildIntCast2(instrument->builder, value, instrument->i64, false, "");
-}
-
-/* Emits what the runtime reads (enum site_wait_word), in a local of the function. */
-static void waits_build(struct instrument *instrument, const struct waits_read *read)
-{
-	LLVMBuilderRef builder = instrument->builder;
-	LLVMTypeRef type = LLVMArrayType2(instrument->i64, SITE_WAIT_WORDS);
-	LLVMValueRef zero = LLVMConstInt(instrument->i64, 0, false);
-	LLVMValueRef words[SITE_WAIT_WORDS], local;
-	struct site *site = read->site;
-
-	LLVMPositionBuilderBeforeInstrAndDbgRecords(
-		builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(site->function)));
-	LLVMSetCurrentDebugLocation2(builder, NULL);
-	local = LLVMBuildAlloca(builder, type, "");
-	LLVMPositionBuilderBeforeInstrAndDbgRecords(builder, site->instruction);
-	words[SITE_WAIT_TEST] = LLVMConstInt(instrument->i64, read->test, false);
-	words[SITE_WAIT_OPERAND] = waits_as_word(instrument, read->operand);
-	words[SITE_WAIT_MASK] = words[SITE_WAIT_KEPT] = zero;
-	if (site->kind == SITE_ATOMIC_UPDATE) {
-		words[SITE_WAIT_KEPT] =
-			waits_as_word(instrument, LLVMGetOperand(site->instruction, 1));
-		words[SITE_WAIT_MASK] =
-			LLVMGetAtomicRMWBinOp(site->instruction) == LLVMAtomicRMWBinOpOr
-				? words[SITE_WAIT_KEPT]
-				: LLVMConstAllOnes(instrument->i64);
-	}
-	for (unsigned i = 0; i < SITE_WAIT_WORDS; i++) {
-		LLVMValueRef index = LLVMConstInt(instrument->i64, i, false);
-
-		(void)LLVMBuildStore(builder, words[i],
-			LLVMBuildGEP2(builder, instrument->i64, local, &index, 1, ""));
-	}
-	site->length = local;
-}
-
-static void waits_mark(struct instrument *instrument, struct waits_read *read)
-{
-	read->site->flags |= SITE_WAITS;
-	if (read->site->kind != SITE_COMPARE_EXCHANGE)
-		waits_build(instrument, read);
-}
-
 /* Marks the reads in front of the loop, at the same address in the same function. */
 static void waits_mark_first(
 	struct instrument *instrument, const struct sites *sites, const struct waits_read *loop)
@@ -517,10 +440,14 @@ void find_waits(struct instrument *instrument)
 		for (size_t i = sites.first; i < sites.end; i++) {
 			struct waits_read read = {.site = &instrument->sites[i]};
 
-			if (!waits_may_wait(read.site) || !waits_find_cycle(&read))
+			if (!waits_may_wait(read.site))
 				continue;
-			waits_mark_first(instrument, &sites, &read);
-			waits_mark(instrument, &read);
+			if (waits_find_cycle(&read)) {
+				waits_mark_first(instrument, &sites, &read);
+				waits_mark(instrument, &read);
+			} else {
+				waits_mark_pair(instrument, &sites, i);
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@
  * Waiting loops that the compiler's pass has recognised (compiler/pass/waits.c). The read of such a
  * loop is an op that blocks until the memory has a value that ends the loop. The iterations that
  * only repeat the read are therefore no steps, and a thread that waits for ever is blocked for ever.
+ * A loop may read two locations, and end with a suitable value of either (compiler/pass/waits_pair.c).
  *
  * Memory that other processes share may change at any time, so its reads do not block. Nor do reads
  * under a weak memory model, which need not return the newest value, nor those of `raddle branches`,
@@ -21,12 +22,11 @@ static int64_t awaited_signed(uint64_t value, uint32_t bytes)
 	return (int64_t)(value << unused) >> unused;
 }
 
-static bool awaited_ends_loop(const uint64_t *wait, uint64_t value, uint32_t bytes)
+static bool awaited_ends_loop(uint64_t test, uint64_t operand, uint64_t value, uint32_t bytes)
 {
-	const uint64_t operand = wait[SITE_WAIT_OPERAND];
 	const int64_t a = awaited_signed(value, bytes), b = awaited_signed(operand, bytes);
 
-	switch ((enum site_wait_test)wait[SITE_WAIT_TEST]) {
+	switch ((enum site_wait_test)test) {
 	case SITE_WAIT_EQUAL:
 		return value == operand;
 	case SITE_WAIT_DIFFERENT:
@@ -55,6 +55,19 @@ static bool awaited_ends_loop(const uint64_t *wait, uint64_t value, uint32_t byt
 	return true;
 }
 
+/* Returns whether the value of the other location ends the loop. */
+static bool awaited_is_over_elsewhere(const uint64_t *wait)
+{
+	const void *address = (const void *)(uintptr_t)wait[SITE_WAIT_OTHER_ADDRESS];
+	const uint32_t bytes = (uint32_t)wait[SITE_WAIT_OTHER_BYTES];
+	struct heap_free freed;
+	uint64_t value;
+
+	return heap_was_freed(address, &freed) || !guarded_read(address, bytes, &value) ||
+	       awaited_ends_loop(
+		       wait[SITE_WAIT_OTHER_TEST], wait[SITE_WAIT_OTHER_OPERAND], value, bytes);
+}
+
 /* Returns whether the read ends its loop, or would do anything else than go round again. */
 static bool awaited_is_over(const struct engine_op *op, const struct engine_thread *thread)
 {
@@ -69,7 +82,9 @@ static bool awaited_is_over(const struct engine_op *op, const struct engine_thre
 		return value == op->argument;
 	return (value & wait[SITE_WAIT_MASK]) != (wait[SITE_WAIT_KEPT] & wait[SITE_WAIT_MASK] &
 							 (UINT64_MAX >> (64 - 8 * op->bytes))) ||
-	       awaited_ends_loop(wait, value, op->bytes);
+	       awaited_ends_loop(wait[SITE_WAIT_TEST] & ~(uint64_t)SITE_WAIT_EITHER,
+		       wait[SITE_WAIT_OPERAND], value, op->bytes) ||
+	       (op->awaits_either && awaited_is_over_elsewhere(wait));
 }
 
 void memory_wait_for_value(const struct memory_access *access, struct engine_op *op)
@@ -80,4 +95,7 @@ void memory_wait_for_value(const struct memory_access *access, struct engine_op 
 		return;
 	op->ready = awaited_is_over;
 	op->awaits_value = true;
+	op->awaits_either =
+		op->exchange != EXCHANGE_OF_EXPECTED &&
+		((const uint64_t *)(uintptr_t)op->argument)[SITE_WAIT_TEST] & SITE_WAIT_EITHER;
 }

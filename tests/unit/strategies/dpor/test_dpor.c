@@ -426,9 +426,10 @@ static void make_waiting(struct random_program *program, struct rng *rng)
 			const uint16_t variable = (uint16_t)rng_below(rng, 2);
 			const struct simulated_op ops[] = {READ(variable), ADD(variable, 1),
 				ADD(variable, -1), SET(variable, 1), SET(variable, 0),
-				AWAIT(variable, 1), AWAIT(variable, 2), GRAB(variable)};
+				AWAIT(variable, 1), AWAIT(variable, 2), GRAB(variable),
+				AWAIT_EITHER(variable, 1 - variable)};
 
-			add_op(program, thread, ops[rng_below(rng, 8)]);
+			add_op(program, thread, ops[rng_below(rng, 9)]);
 		}
 	}
 }

@@ -1,0 +1,51 @@
+/* Shared declarations of waits.c (loops that wait for a value), waits_pair.c (for one of two values) and
+ * waits_build.c (code for the runtime). */
+#pragma once
+
+#include "compiler/pass/instrument.h"
+
+#define WAITS_BLOCKS_MOST 16
+
+/* A read whose value decides whether a loop goes on. */
+struct waits_read {
+	struct site *site;
+	/* from the read to the branch, then back to the read */
+	LLVMBasicBlockRef blocks[WAITS_BLOCKS_MOST];
+	unsigned block_count;
+	LLVMBasicBlockRef branching; /* block with the conditional branch */
+	LLVMBasicBlockRef exit, back;
+	LLVMValueRef condition;	  /* of that branch */
+	enum site_wait_test test; /* of the values that end the loop */
+	LLVMValueRef operand;
+	const struct waits_read
+		*other; /* the other read whose value may end the loop; NULL: none */
+};
+
+bool waits_has_block(const struct waits_read *read, LLVMBasicBlockRef block);
+/* Returns whether the memory is a local whose address is unknown to all other code. */
+bool waits_is_own(LLVMValueRef pointer);
+/*
+ * Adds the pure blocks from `block` on to the cycle, up to the read or a conditional branch. Returns
+ * the last block, or NULL. `after`: the instruction before the first one that is looked at; NULL:
+ * begins at the block. Only what the last iteration executes, too, may store in locals: the code
+ * behind the read, and in the block `storing`.
+ */
+LLVMBasicBlockRef waits_follow(struct waits_read *read, LLVMBasicBlockRef block, LLVMValueRef after,
+	LLVMBasicBlockRef storing);
+/* Follows the code behind the read to a conditional branch, and takes its successor `way` as the way
+ * on which the loop goes on. Returns false if there is no such branch. */
+bool waits_find_branch(struct waits_read *read, unsigned way);
+/* Returns whether the value is the same in every iteration. `depth`: 0. */
+bool waits_is_constant(const struct waits_read *read, LLVMValueRef value, unsigned depth);
+/* Returns whether the value is the same in every iteration, and can be computed before the read. */
+bool waits_is_operand(const struct waits_read *read, LLVMValueRef value);
+/* Returns whether the phi has another value in the next iteration. */
+bool waits_is_changing(const struct waits_read *read, LLVMValueRef phi);
+/* Sets the test for values with which the condition is `is_true`. */
+bool waits_set_test(struct waits_read *read, LLVMValueRef condition, bool is_true);
+bool waits_may_wait(const struct site *site);
+
+/* Marks the site `index` if its loop reads one other location, whose read does not wait, and ends when
+ * either has a suitable value. */
+void waits_mark_pair(struct instrument *instrument, const struct sites *sites, size_t index);
+void waits_mark(struct instrument *instrument, struct waits_read *read);

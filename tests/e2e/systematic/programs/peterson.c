@@ -1,0 +1,30 @@
+/* Two threads enter n sections each behind Peterson's lock, whose loop reads two locations. */
+#include <stdatomic.h>
+
+#include "scaling.h"
+
+static atomic_int wants[2], turn;
+static int counter, sections;
+
+static void *body(void *number)
+{
+	const int self = (int)(long)number, other = 1 - self;
+
+	for (int i = 0; i < sections; i++) {
+		atomic_store(&wants[self], 1);
+		atomic_store(&turn, other);
+		while (atomic_load(&wants[other]) && atomic_load(&turn) == other)
+			;
+		counter++;
+		atomic_store(&wants[self], 0);
+	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	sections = thread_count(argc, argv);
+	atomic_store(&turn, 0); /* LLVM 14 makes a variable local if one function alone uses it */
+	run_threads(2, body);
+	return counter != 2 * sections;
+}
