@@ -107,14 +107,15 @@ static int investigate_minimise_again(struct investigation *investigation,
 #define SAMPLE_AGAIN_NS UINT64_C(1000000000)
 
 static int investigate_minimise_sample(struct investigation *investigation,
-	struct minimise_params *params, struct fewer_preemptions *search, uint32_t workers,
-	struct failure *failure, struct error *err)
+	struct minimise_params *params, struct fewer_preemptions *search, struct failure *failure,
+	struct error *err)
 {
 	int result;
 
+	/* One worker, as its time limits the search: the result must not depend on their number. */
 	search->budget = SAMPLE_BUDGET(SAMPLE_AGAIN_NS);
 	investigate_minimise_limit(investigation, &search->budget);
-	result = sampled_preemptions_search(search, workers, failure, err);
+	result = sampled_preemptions_search(search, 1, failure, err);
 	if (result == 0 && search->is_found)
 		result = investigate_minimise_again(investigation, params, failure, err);
 	return result;
@@ -149,8 +150,8 @@ static int investigate_minimise_exhaust(struct investigation *investigation,
  * exhaustive search has little chance, and otherwise if that search was cut off.
  */
 static int investigate_minimise_with_fewer(struct investigation *investigation,
-	struct minimise_params *params, uint32_t workers, uint64_t steps_most,
-	struct failure *failure, struct error *err)
+	struct minimise_params *params, uint64_t steps_most, struct failure *failure,
+	struct error *err)
 {
 	struct fewer_preemptions search = {.probe = params->probe, .steps_most = steps_most};
 	const bool samples_first = investigate_minimise_is_complex(failure);
@@ -164,13 +165,11 @@ static int investigate_minimise_with_fewer(struct investigation *investigation,
 	}
 	search.is_found = samples_first;
 	while (result == 0 && search.is_found && investigate_minimise_is_complex(failure))
-		result = investigate_minimise_sample(
-			investigation, params, &search, workers, failure, err);
+		result = investigate_minimise_sample(investigation, params, &search, failure, err);
 	if (result == 0)
 		result = investigate_minimise_exhaust(investigation, params, &search, failure, err);
 	if (result == 0 && !samples_first && search.is_cut_off)
-		result = investigate_minimise_sample(
-			investigation, params, &search, workers, failure, err);
+		result = investigate_minimise_sample(investigation, params, &search, failure, err);
 	return result;
 }
 
@@ -197,7 +196,7 @@ static int investigate_minimise_with(struct investigation *investigation, uint32
 	/* A schedule that is still long has the most preemptions to lose. */
 	if (result == 0 && !failure->is_truncated)
 		result = investigate_minimise_with_fewer(
-			investigation, &params, workers, steps_most, failure, err);
+			investigation, &params, steps_most, failure, err);
 	tries_release(&tries);
 	return result;
 }
