@@ -430,7 +430,8 @@ bool engine_static_place(const void *address, uint32_t *module, uint64_t *offset
 const void *engine_static_address(uint32_t module, uint64_t offset);
 /* Called when an object is initialised or destroyed: the memory may hold another object. */
 void engine_object_renew(const void *address);
-/* Called by an op that has destroyed its object: a later use is a failure. Also renews the object. */
+/* Called when an op has destroyed its object: a later use by another thread is a failure. Calls
+ * engine_object_renew(). */
 void engine_object_destroyed(const struct engine_op *op, size_t bytes);
 /* Adds a module, whose static objects get names from their offset. Called once per module, before
  * the first run. */

@@ -1,7 +1,8 @@
 /* Emits the condition of a waiting loop for the runtime. */
 #include "compiler/pass/waits_internal.h"
 
-/* Emits the value as a word. A load from a local may stand behind the read: it is made anew. */
+/* Emits the value as a word. A load from a local is emitted again, because the original may
+ * stand behind the read. */
 static LLVMValueRef waits_as_word(struct instrument *instrument, LLVMValueRef value)
 {
 	if (LLVMIsALoadInst(value) && waits_is_own(LLVMGetOperand(value, 0)))

@@ -32,8 +32,9 @@ bool waits_is_own(LLVMValueRef pointer);
  */
 LLVMBasicBlockRef waits_follow(struct waits_read *read, LLVMBasicBlockRef block, LLVMValueRef after,
 	LLVMBasicBlockRef storing);
-/* Follows the code behind the read to a conditional branch, and takes its successor `way` as the way
- * on which the loop goes on. Returns false if there is no such branch. */
+/* Follows the code behind the read to a conditional branch. Of its successors, number `way` (0 or 1)
+ * becomes read->back, which continues the loop, and the other one read->exit. Returns false if there
+ * is no such branch. */
 bool waits_find_branch(struct waits_read *read, unsigned way);
 /* Returns whether the value is the same in every iteration. `depth`: 0. */
 bool waits_is_constant(const struct waits_read *read, LLVMValueRef value, unsigned depth);

@@ -13,7 +13,7 @@
 /* Number of neighbouring sites among which the other read is searched for. */
 #define DISTANCE_MOST 3
 
-/* Follows the code behind `from` to its branch, and from there on the successor `way` to `to`. */
+/* Returns whether the code behind `from` reaches a branch whose successor `way` leads to `to`. */
 static bool waits_pair_leads_to(struct waits_read *from, struct waits_read *to, unsigned way)
 {
 	return waits_find_branch(from, way) &&

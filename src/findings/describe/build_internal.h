@@ -194,7 +194,7 @@ void builder_add_access(const struct builder *builder, uint64_t event, const cha
 /* Adds the accesses that gave the value that the line of a failed assertion, or of a crash, reads.
  * Returns whether the trace shows them. */
 bool builder_values_cause(const struct builder *builder, struct strbuf *cause);
-/* The same, only if the other thread's write lies between two accesses of one thread. */
+/* As builder_values_cause(), but only if the other thread's write lies between two accesses of one thread. */
 bool builder_values_between_cause(const struct builder *builder, struct strbuf *cause);
 /* Adds that the failing line, or its function if it used a null pointer, reads what no thread has
  * written. Returns false if it does not. */

@@ -72,7 +72,7 @@ static void cause_accesses_prevent_second_free(const struct builder *builder, st
 	strbuf_adds(remedy, ", from the test or read of the pointer up to its new value");
 }
 
-/* The access of the two that a lock guards, if only one does; NULL: none. */
+/* Returns the one of the two accesses that was made under a lock; NULL if both were, or neither. */
 static const struct finding_access *cause_accesses_guarded(const struct finding *finding)
 {
 	const struct finding_access *earlier = &finding->race[FINDING_EARLIER];
@@ -219,7 +219,7 @@ static void cause_accesses_add_held(
 	strbuf_addf(cause, ", holding %s\n", access->held ? access->held : "no lock");
 }
 
-/* Adds the locks of two racing accesses, if there are any: they are not the same. */
+/* Adds which locks the threads of two racing accesses held. Adds nothing if they held none. */
 static void cause_accesses_add_locks(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
 {

@@ -267,7 +267,8 @@ static bool cause_preemption_describe(const struct builder *builder, struct pree
 			best = &preemption->items[i];
 		}
 	}
-	/* Between the telling patterns and the others lies a read of what is written only later. */
+	/* A read before the first write explains less than a lost or overwritten value, and more than the
+	 * other patterns. */
 	if (best_pattern > PATTERN_CLOBBERED)
 		cause_preemption_find_early(builder->source, preemption);
 	if (preemption->early.after)

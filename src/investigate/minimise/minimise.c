@@ -261,7 +261,8 @@ static bool minimise_predict_move(
 }
 
 /*
- * Joining segments cannot change which of two threads runs first, nor a detour over a third.
+ * Joining segments cannot change which of two threads runs first. Nor can it remove a switch to a third
+ * thread between them.
  * After an improvement this phase and the next start again.
  */
 static int minimise_move_segments(struct minimiser *minimiser, bool *is_better, struct error *err)

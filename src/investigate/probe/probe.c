@@ -8,7 +8,8 @@
 #include "detectors/patterns.h"
 #include "strategies/strategy.h"
 
-/* Room for falls. Operations, preemptions and strategies of a plan use the same room. */
+/* The strategy's state has room for this many falls (strategies/replay.h). Operations, preemptions and
+ * strategies of other plans use the same room. */
 #define FALLS_MAX (UINT32_C(1) << 20)
 
 uint64_t probe_strategy_bytes(void)

@@ -33,7 +33,7 @@ void main_locals_note(const struct site_record *record, uintptr_t address)
 	main_locals.locals[main_locals.count++].address = address;
 }
 
-/* Depths are counted from here: the same in all layouts. */
+/* The address from which depths count. It makes them equal in all layouts of memory. */
 static uintptr_t main_stack_end(void)
 {
 	return (runtime.main_base ? runtime.main_base : (uintptr_t)__libc_stack_end) &

@@ -24,7 +24,8 @@ static struct {
 	uint32_t poll_count;
 	bool has_external; /* another process can make a waited-for descriptor ready */
 	bool has_own;	   /* only a connection of this process, or a new one, can do so */
-	bool has_family;   /* a process of the family can do so */
+	bool has_undelivered; /* such a connection had bytes under way before the descriptors were polled */
+	bool has_family; /* a process of the family can do so */
 	bool has_child;
 	bool has_signal;
 	bool has_shared;       /* a thread waits for an object that another process can change */
@@ -263,7 +264,7 @@ static bool outside_is_worth_it(uint64_t limit_ns, uint32_t child_count)
 	if (limit_ns == ENGINE_FOREVER)
 		return (outside.has_signal && outside_signal_is_possible()) || outside.has_own ||
 		       timer_is_ticking_outside() || (child_count && outside.poll_count);
-	return child_count || !time_is_virtual() || (outside.has_own && !loopback_all_delivered());
+	return child_count || !time_is_virtual() || outside.has_undelivered;
 }
 
 /* Real time between two checks of other members, at first and later. */
@@ -365,9 +366,12 @@ bool runtime_wait_outside(uint64_t deadline_ns)
 	outside_collect();
 	/*
 	 * Children are counted before descriptors are polled. The output of a child that has ended
-	 * is then visible, and a child that ends later makes its descriptor ready.
+	 * is then visible, and a child that ends later makes its descriptor ready. Likewise, bytes of
+	 * own connections that have been delivered are then visible, and others are waited for.
 	 */
 	child_count = children_alive(pids);
+	outside.has_undelivered = outside.has_own && limit_ns != ENGINE_FOREVER &&
+				  time_is_virtual() && !loopback_all_delivered();
 	if (outside_is_ready() || outside_child_has_ended() || outside_shared_is_ready())
 		return true;
 	if (limit_ns > time_now_ns() && outside_wait(epoch, limit_ns, pids, child_count))
