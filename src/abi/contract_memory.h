@@ -289,7 +289,8 @@ static inline bool memory_has_object(const struct memory_variable *variable, obj
 	return (object_name)variable->name == object && !(variable->news & VARIABLE_DROPPED);
 }
 
-/* Adds the variable to those with facts that are not settled. */
+/* Lists the variable among those about which this run has learned facts. memory_settle() makes the facts part
+ * of the next version. */
 static inline void memory_note_news(
 	struct contract_memory *memory, struct memory_variable *variable)
 {

@@ -27,7 +27,7 @@
 /* Pause between two looks for a change: doubled from the first to the last while there is none. */
 #define FIRST_PAUSE_US 30
 #define LAST_PAUSE_US 2000
-/* Interval at which the tracer tests whether a process is blocked for ever. */
+/* Time between two checks for processes whose threads all wait for each other (follow_blocked.c). */
 #define BLOCKED_INTERVAL_NS UINT64_C(1000000000)
 
 #define TRACE_OPTIONS                                                                              \

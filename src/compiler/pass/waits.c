@@ -177,7 +177,7 @@ static bool waits_is_of_last_iteration(const struct waits_read *read, LLVMValueR
 	return !at;
 }
 
-/* Returns whether an iteration passes nothing on to the next one. */
+/* Returns whether no iteration computes a value that the next iteration uses. */
 static bool waits_has_no_state(const struct waits_read *read)
 {
 	for (unsigned i = 0; i < read->block_count; i++)

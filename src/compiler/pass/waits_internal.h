@@ -9,13 +9,15 @@
 /* A read whose value decides whether a loop goes on. */
 struct waits_read {
 	struct site *site;
-	/* from the read to the branch, then back to the read */
+	/* The blocks of one iteration: first those from the read to the branch, then those that lead back to
+	 * the read. */
 	LLVMBasicBlockRef blocks[WAITS_BLOCKS_MOST];
 	unsigned block_count;
 	LLVMBasicBlockRef branching; /* block with the conditional branch */
 	LLVMBasicBlockRef exit, back;
-	LLVMValueRef condition;	  /* of that branch */
-	enum site_wait_test test; /* of the values that end the loop */
+	LLVMValueRef condition; /* of that branch */
+	/* The loop ends when this comparison of the value read with `operand` is true. */
+	enum site_wait_test test;
 	LLVMValueRef operand;
 	const struct waits_read
 		*other; /* the other read whose value may end the loop; NULL: none */
@@ -32,9 +34,9 @@ bool waits_is_own(LLVMValueRef pointer);
  */
 LLVMBasicBlockRef waits_follow(struct waits_read *read, LLVMBasicBlockRef block, LLVMValueRef after,
 	LLVMBasicBlockRef storing);
-/* Follows the code behind the read to a conditional branch. Of its successors, number `way` (0 or 1)
- * becomes read->back, which continues the loop, and the other one read->exit. Returns false if there
- * is no such branch. */
+/* Finds the first conditional branch that is executed after the read, and assumes that its successor
+ * number `way` (0 or 1) continues the loop: sets read->back to that block and read->exit to the other
+ * one. Returns false if the code after the read has no such branch. */
 bool waits_find_branch(struct waits_read *read, unsigned way);
 /* Returns whether the value is the same in every iteration. `depth`: 0. */
 bool waits_is_constant(const struct waits_read *read, LLVMValueRef value, unsigned depth);

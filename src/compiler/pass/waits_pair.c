@@ -34,7 +34,7 @@ static bool waits_pair_add_blocks(struct waits_read *to, const struct waits_read
 	return true;
 }
 
-/* Returns whether an iteration passes nothing on to the next one, nor to the code behind the loop. */
+/* Returns whether no iteration computes a value that the next iteration, or code behind the loop, uses. */
 static bool waits_pair_has_no_state(const struct waits_read *read)
 {
 	for (unsigned i = 0; i < read->block_count; i++)

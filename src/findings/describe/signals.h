@@ -45,9 +45,12 @@ bool signal_history_find(const struct finding_source *source, const struct wait_
 bool signal_history_is_other_wait(const struct wait_edge *edge);
 
 /*
- * Index in outcome->waits of the wait whose signal was lost: the strongest evidence; among equals
- * the one that more threads depend on, then the latest signal. UINT32_MAX: none, the trace lacks
- * the end of the run, or all threads tested their conditions after the signals. `waits` describe those of the outcome; NULL: unknown.
+ * Returns the index in outcome->waits of the wait whose signal was lost, and fills `out` with its
+ * history. Of several candidates it chooses the one with the strongest evidence (enum signal_loss),
+ * then the one that more threads depend on, then the one with the latest signal. Returns UINT32_MAX
+ * if the trace lacks the end of the run, or if no wait has lost a signal because each thread tested
+ * its condition after the last one. `waits` has a description of each wait of the outcome, with its
+ * stack; NULL if there is none.
  */
 uint32_t signal_history_culprit(const struct finding_source *source,
 	const struct finding_wait *waits, struct signal_history *out);

@@ -12,7 +12,8 @@
 #include "investigate/probe/failure.h"
 #include "investigate/probe/probe.h"
 
-/* Enough for two preemptions in a hundred steps; fast programs make these runs in two seconds. */
+/* These runs suffice to try all schedules with two preemptions of a program of a hundred steps. Fast programs
+ * make them in two seconds. */
 #define FEWER_PREEMPTIONS_BUDGET ((struct budget){.runs = 20000, .time_ns = UINT64_C(3000000000)})
 /* The search is left out if a replay takes longer, as that of a hang does: the budget would then end
  * before the search could exclude a number of preemptions. */

@@ -106,10 +106,11 @@ static void minimise_turn(struct minimiser *minimiser)
 		ahead->turn(ahead->context);
 }
 
-/* Condition for a run to become the best, compared to the best so far. */
+/* What a run must be, compared with the best run so far, to replace it. */
 enum improvement { NO_WORSE, BETTER };
 
-/* Makes one run. A run that shows the failure and is good enough becomes the best run. */
+/* Makes one run by the plan. If it shows the failure, and is as good as `wanted` says, it becomes the best run
+ * and *is_taken is true. */
 static int minimise_try_to_improve(struct minimiser *minimiser, const struct probe_plan *plan,
 	enum improvement wanted, bool *is_taken, struct error *err)
 {
@@ -210,7 +211,7 @@ static int minimise_cut_to_prefix(struct minimiser *minimiser, struct error *err
 
 /* 2: blocks with the steps of each thread together. */
 
-/* Predicts the blocks that follow if the block being tried has to stay. */
+/* Plans the next blocks in advance, on the assumption that joining the current one does not help. */
 static bool minimise_predict_block(
 	struct minimiser *minimiser, uint32_t ahead, struct probe_plan *plan)
 {

@@ -34,10 +34,11 @@ struct sampled_preemptions {
 	struct fewer_preemptions *search;
 	struct failure *best;
 	struct probe probe;
-	struct schedule_segment
-		*values; /* the value choices of the failing run, used in all runs */
+	struct schedule_segment *
+		values; /* choices of the failing run other than threads, such as whom a signal wakes; all runs repeat them */
 	uint32_t value_count;
-	/* Sites of conflicting operations, those of the latest ones first; the racing ones of these. */
+	/* `sites`: code addresses of conflicting operations of the failing run, the latest operation first.
+	 * `racing`: those whose conflict is a data race. */
 	uint64_t *sites, *racing;
 	uint32_t site_count, racing_count;
 	struct key_table known;		      /* the same sites */
@@ -71,8 +72,8 @@ static struct replay_op *sampled_preemptions_ops(struct contract *contract, uint
 	return ops;
 }
 
-/* What is known of an object: the only thread that has read it (the thread's index), or written it
- * (plus OBJECT_WRITTEN), or else one of these. */
+/* Who has accessed an object. One thread that only read it: its index. One thread that wrote it: its index
+ * plus OBJECT_WRITTEN. Several threads: OBJECT_READ_ONLY, or OBJECT_CONTENDED if one of them wrote. */
 enum { OBJECT_WRITTEN = 1 << 16, OBJECT_READ_ONLY = 1 << 17, OBJECT_CONTENDED };
 
 /* Finds the objects that several threads access, one of them writing. */

@@ -11,6 +11,7 @@
 
 #include "investigate/minimise/fewer_preemptions.h"
 
-/* Does what fewer_preemptions_search() does, with up to `workers` probes side by side. */
+/* Searches at random for a run with the same failure and fewer preemptions, with up to `workers` processes at
+ * the same time. Arguments and result are those of fewer_preemptions_search(). */
 int sampled_preemptions_search(struct fewer_preemptions *search, uint32_t workers,
 	struct failure *failure, struct error *err);

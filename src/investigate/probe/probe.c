@@ -8,8 +8,8 @@
 #include "detectors/patterns.h"
 #include "strategies/strategy.h"
 
-/* The strategy's state has room for this many falls (strategies/replay.h). Operations, preemptions and
- * strategies of other plans use the same room. */
+/* Number of priority falls (strategies/replay.h) for which a probe's replay state has space. Plans in other
+ * modes keep their operations, preemptions or inner strategy in that space. */
 #define FALLS_MAX (UINT32_C(1) << 20)
 
 uint64_t probe_strategy_bytes(void)
