@@ -153,8 +153,11 @@ static long outside_sleep(uint64_t limit_ns)
 /* Returns the longest duration of the next sleep. */
 static uint64_t outside_sleep_ns(uint64_t limit_ns, uint64_t start_ns)
 {
-	uint64_t sleep_ns = limit_ns == ENGINE_FOREVER ? limit_ns : limit_ns - start_ns;
+	uint64_t sleep_ns = limit_ns == ENGINE_FOREVER ? limit_ns : 0;
 
+	/* A real clock may have passed the limit since the caller compared them. */
+	if (!sleep_ns && limit_ns > start_ns)
+		sleep_ns = limit_ns - start_ns;
 	if (runtime.executor && !runtime.executor->can_clone)
 		outside.needs_slices = true; /* signals may reach another kernel thread */
 	/* Another worker's run may end meanwhile: outside_signal_is_possible() */
