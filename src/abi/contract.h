@@ -27,7 +27,7 @@
 #include "strategies/strategy.h"
 
 #define CONTRACT_MAGIC UINT32_C(0x6c646472) /* "rddl" */
-#define CONTRACT_VERSION 29u
+#define CONTRACT_VERSION 30u
 #define CONTRACT_ENVIRONMENT "RADDLE_CONTRACT"
 #define CONTRACT_FILLER "RADDLE_FILLER" /* gives every environment the same size */
 
@@ -86,14 +86,6 @@ enum contract_unseen {
 /* Number of different failures that runs recognise and count by themselves. */
 #define CONTRACT_KNOWN_MAX 256u
 
-/* Runs with interruption points: after operations of an unmodified binary that wake another thread
- * (runtime/focus.h), and before calls that use the file system (runtime/libc/file_point.h). */
-enum contract_interruption_points {
-	INTERRUPTION_POINTS_IN_PART, /* run_has_interruption_points() */
-	INTERRUPTION_POINTS_NEVER,
-	INTERRUPTION_POINTS_ALWAYS
-};
-
 /* Settings that the command chooses for a batch of runs. [host] */
 struct contract_plan {
 	uint32_t executor; /* enum contract_executor */
@@ -107,7 +99,7 @@ struct contract_plan {
 	uint64_t run_limit;
 	uint64_t step_limit;
 	uint64_t stall_ns;	      /* limit of the stalls of a run: run_stall_ns() */
-	uint32_t interruption_points; /* enum contract_interruption_points */
+	uint32_t interruption_points; /* enum interruption_points */
 	uint32_t memory_model;	      /* enum memory_model */
 	uint32_t judged_model;	      /* as in engine_run */
 	uint32_t weak_limit;	      /* as in engine_run */
@@ -303,8 +295,9 @@ struct contract {
 	uint32_t daemon;       /* [guest] enum contract_daemon; [host] resets it */
 	/* [guest] The last run belongs to another shard and is not counted */
 	uint32_t is_elsewhere;
-	uint32_t known_failure;		  /* [guest] contract_run.known of the last run */
-	uint32_t has_interruption_points; /* [guest] of the last run (runtime/focus.h) */
+	uint32_t known_failure; /* [guest] contract_run.known of the last run */
+	/* [guest] enum interruption_points, of the last run; FILES only if it used a file there */
+	uint32_t interruption_points;
 	uint32_t has_memory_sites; /* [guest] the target reports memory accesses (raddle-cc) */
 	/* [guest] a run bound a socket to a path or port of all processes; never reset */
 	uint32_t takes_name;

@@ -235,8 +235,9 @@ static const char *contract_exchange_check_header(
 		return "run number";
 	memcpy(&has_random_addresses, &copy->has_random_addresses, 1);
 	if (has_random_addresses > 1 || copy->is_live > 1 || copy->is_elsewhere > 1 ||
-		copy->has_memory_sites > 1 || copy->has_interruption_points > 1 ||
-		copy->takes_name > 1 || copy->taint > TAINT_SHARED || copy->daemon > DAEMON_LEFT ||
+		copy->has_memory_sites > 1 ||
+		copy->interruption_points >= INTERRUPTION_POINTS_IN_PART || copy->takes_name > 1 ||
+		copy->taint > TAINT_SHARED || copy->daemon > DAEMON_LEFT ||
 		copy->known_failure > block->published_plan.known_count ||
 		copy->unseen > (UNSEEN_THREAD | UNSEEN_LOCKS | UNSEEN_CALLS))
 		return "state";

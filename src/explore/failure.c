@@ -404,9 +404,7 @@ int failure_investigate(
 	if (result < 0)
 		return result;
 	campaign->program.settings.layout = caught->failure.layout;
-	campaign->program.settings.interruption_points = caught->failure.has_interruption_points
-								 ? INTERRUPTION_POINTS_ALWAYS
-								 : INTERRUPTION_POINTS_NEVER;
+	campaign->program.settings.interruption_points = caught->failure.interruption_points;
 	failure_describe_probe(campaign, caught, &investigation);
 	result = failure_check_suppressions(
 		campaign, &investigation, &caught->failure, &is_suppressed, err);

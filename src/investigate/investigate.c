@@ -72,7 +72,7 @@ static int investigate_build(
 		.block_count = memory->block_count < MEMORY_BLOCKS_MAX ? memory->block_count
 								       : MEMORY_BLOCKS_MAX,
 		.layout = run->layout,
-		.has_interruption_points = run->has_interruption_points,
+		.interruption_points = run->interruption_points,
 		.stalls = &contract->stalls,
 		.delayed = &contract->delayed,
 		.segments = run->segments,

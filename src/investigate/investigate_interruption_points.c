@@ -73,20 +73,20 @@ int investigate_interruption_points(const struct investigation *investigation,
 	bool shows = false;
 	int result;
 
-	settings->interruption_points = failure->has_interruption_points
-						? INTERRUPTION_POINTS_ALWAYS
-						: INTERRUPTION_POINTS_NEVER;
-	if (!failure->has_interruption_points || investigation->without_minimising ||
+	const enum interruption_points points = failure->interruption_points;
+
+	settings->interruption_points = points;
+	if (points == INTERRUPTION_POINTS_NONE || investigation->without_minimising ||
 		failure->is_truncated || failure->step_count > STEPS_MOST)
 		return 0;
 	result = investigate_interruption_points_run(
 		investigation, settings, failure, &segments, &shows, err);
 	if (segments) {
-		settings->interruption_points = INTERRUPTION_POINTS_NEVER;
+		settings->interruption_points = INTERRUPTION_POINTS_NONE;
 		result = investigate_interruption_points_run(
 			investigation, settings, failure, &segments, &shows, err);
 		if (!shows)
-			settings->interruption_points = INTERRUPTION_POINTS_ALWAYS;
+			settings->interruption_points = points;
 	}
 	free(segments);
 	return result == ERROR_INTERRUPTED ? 0 : result;

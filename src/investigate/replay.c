@@ -33,9 +33,7 @@ int replay_prepare(struct replay_setting *setting, const struct finding *finding
 	if (result < 0)
 		return result;
 	setting->settings.layout = finding->schedule.layout;
-	setting->settings.interruption_points = finding->schedule.has_interruption_points
-							? INTERRUPTION_POINTS_ALWAYS
-							: INTERRUPTION_POINTS_NEVER;
+	setting->settings.interruption_points = finding->schedule.interruption_points;
 	if (finding->memory)
 		result = memory_view_from_json(finding->memory, &setting->memory, err);
 	if (result == 0)

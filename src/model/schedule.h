@@ -24,6 +24,16 @@ enum schedule_flag {
 	SEGMENT_STALLS = 4
 };
 
+/* Scheduling points of a run at places where no operation needs one (docs/decisions/0030). */
+enum interruption_points {
+	INTERRUPTION_POINTS_NONE,
+	INTERRUPTION_POINTS_FILES, /* before calls that use the file system */
+	/* also after operations of an unmodified binary that wake another thread */
+	INTERRUPTION_POINTS_ALL,
+	/* of no run: the number of the run and its strategy decide (runtime/life/run.c) */
+	INTERRUPTION_POINTS_IN_PART
+};
+
 struct schedule_segment {
 	uint16_t thread; /* index, or the chosen value */
 	uint16_t flags;

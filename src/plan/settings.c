@@ -50,6 +50,7 @@ void settings_init(struct settings *settings)
 		.hang_ns = STANDARD_HANG_NS,
 		.random_seed = 1,
 		.stall_ns = STALL_STANDARD_NS,
+		.interruption_points = INTERRUPTION_POINTS_IN_PART,
 	};
 }
 

@@ -22,7 +22,7 @@ struct settings {
 	bool has_spurious_wakeups;
 	uint64_t stall_ns; /* limit of the stalls of a run (model/stall.h) */
 	/* of the runs of unmodified binaries; the schedule of a finding says whether it has them */
-	enum contract_interruption_points interruption_points;
+	enum interruption_points interruption_points;
 	enum memory_model memory_model;
 	uint32_t weak_limit;	  /* as in engine_run */
 	bool has_forked_children; /* raddle also schedules the threads of forked children */

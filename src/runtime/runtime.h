@@ -42,7 +42,8 @@ struct runtime {
 	/* Scale and offset of AddressSanitizer's shadow memory; NULL if not in the program. */
 	void (*sanitizer_shadow)(size_t *scale, size_t *offset);
 	bool has_created;
-	bool is_run_over; /* runtime_finish_run() has been entered */
+	bool is_run_over;			      /* runtime_finish_run() has been entered */
+	enum interruption_points interruption_points; /* of the current run */
 	/* The target has read a process or thread id, which is wrong in a fork of this process */
 	bool knows_its_id;
 	bool traces_calls; /* The trace also has events of runtime_trace_call() */

@@ -325,6 +325,14 @@ static int schedule_text_read_layout_line(
 	return 0;
 }
 
+static int schedule_text_read_points(struct parser *parser, enum interruption_points points)
+{
+	if (parser->file.interruption_points)
+		return schedule_text_parser_refuse(parser, "this line stands twice", parser->text);
+	parser->file.interruption_points = points;
+	return 0;
+}
+
 static int schedule_text_read_line(struct parser *parser)
 {
 	struct piece words[WORDS_MAX];
@@ -354,13 +362,11 @@ static int schedule_text_read_line(struct parser *parser)
 	if (schedule_text_piece_is(words[0], "layout"))
 		return schedule_text_read_layout_line(parser, words, count);
 	if (schedule_text_piece_is(words[0], "interruption") && count == 2 &&
-		schedule_text_piece_is(words[1], "points")) {
-		if (parser->file.has_interruption_points)
-			return schedule_text_parser_refuse(
-				parser, "this line stands twice", parser->text);
-		parser->file.has_interruption_points = true;
-		return 0;
-	}
+		schedule_text_piece_is(words[1], "points"))
+		return schedule_text_read_points(parser, INTERRUPTION_POINTS_ALL);
+	if (schedule_text_piece_is(words[0], "file") && count == 2 &&
+		schedule_text_piece_is(words[1], "points"))
+		return schedule_text_read_points(parser, INTERRUPTION_POINTS_FILES);
 	return schedule_text_parser_refuse(parser, "not a line of a schedule", parser->text);
 }
 
@@ -434,8 +440,10 @@ void schedule_text_write(const struct schedule_file *file, struct strbuf *out)
 	strbuf_addf(out, "steps %" PRIu64 "\n", file->step_count);
 	if (file->layout)
 		strbuf_addf(out, "layout %" PRIu32 "\n", file->layout);
-	if (file->has_interruption_points)
+	if (file->interruption_points == INTERRUPTION_POINTS_ALL)
 		strbuf_adds(out, "interruption points\n");
+	if (file->interruption_points == INTERRUPTION_POINTS_FILES)
+		strbuf_adds(out, "file points\n");
 	for (uint32_t i = 0; i < file->segment_count; i++) {
 		const struct schedule_segment *segment = &file->segments[i];
 

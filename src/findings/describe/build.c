@@ -79,7 +79,7 @@ static int build_finding_schedule_from_segments(
 		.outcome = string_copy(outcome_descriptions[source->outcome->kind].word),
 		.threads = array_new(thread_count, sizeof *file.threads),
 		.layout = source->layout,
-		.has_interruption_points = source->has_interruption_points,
+		.interruption_points = source->interruption_points,
 		.segments = array_new(source->segment_count, sizeof *file.segments),
 	};
 	int status = 0;

@@ -39,9 +39,9 @@ struct finding_source {
 	uint64_t events_from;
 	const struct memory_block *blocks; /* allocations of the run, in order */
 	uint32_t block_count;
-	uint32_t layout;			 /* model/layout.h */
-	bool has_interruption_points;		 /* the run had some (runtime/focus.h) */
-	const struct schedule_segment *segments; /* segments of the run; threads by index */
+	uint32_t layout;			      /* model/layout.h */
+	enum interruption_points interruption_points; /* of the run */
+	const struct schedule_segment *segments;      /* segments of the run; threads by index */
 	uint32_t segment_count;
 	pid_t pid;	     /* stopped process with intact stacks, 0: none */
 	const char *program; /* for the schedule's text; NULL if omitted */

@@ -70,7 +70,7 @@ void failure_take(struct failure *failure, struct contract *contract)
 	failure->segment_count = count;
 	failure->step_count = schedule->step_count;
 	failure->layout = contract->plan.layout;
-	failure->has_interruption_points = contract->has_interruption_points;
+	failure->interruption_points = (enum interruption_points)contract->interruption_points;
 	failure->is_truncated = schedule->is_truncated;
 	failure->switches = schedule_switch_count(schedule, &failure->preemptions);
 	failure->window_steps = failure_count_window_steps(failure);

@@ -16,10 +16,10 @@ struct failure {
 	struct schedule_segment *segments; /* thread: index in that run */
 	uint32_t segment_count;
 	uint64_t step_count;
-	uint32_t layout;	      /* memory layout of the run (model/layout.h) */
-	bool has_interruption_points; /* the run had some (runtime/focus.h) */
-	bool is_truncated;	      /* the schedule is only the beginning of the run */
-	thread_name *names;	      /* names of the threads, by index */
+	uint32_t layout; /* memory layout of the run (model/layout.h) */
+	enum interruption_points interruption_points; /* of the run */
+	bool is_truncated;  /* the schedule is only the beginning of the run */
+	thread_name *names; /* names of the threads, by index */
 	uint32_t thread_count;
 	uint32_t switches, preemptions;
 	uint64_t window_steps;	/* of others between preemptions and the next step of the thread */

@@ -133,16 +133,16 @@ static bool run_is_searching(struct contract *contract)
 				      : strategy->search.is_exhausted != NULL;
 }
 
-/* Returns whether this run has interruption points, after the strategy has begun the run: the second and fourth
- * of each STALL_RUNS runs. An exhaustive search changes the order of steps, and thereby whether an
- * operation wakes a thread. */
-static bool run_has_interruption_points(struct contract *contract, uint64_t number)
+/* Returns the interruption points of this run, after the strategy has begun the run: all in the second and
+ * fourth of each STALL_RUNS runs. An exhaustive search changes the order of independent steps. Whether an
+ * operation wakes a thread depends on that order, but no call that uses a file does. */
+static enum interruption_points run_choose_points(struct contract *contract, uint64_t number)
 {
-	const uint32_t interruption_points = contract->plan.interruption_points;
-
-	if (interruption_points != INTERRUPTION_POINTS_IN_PART)
-		return interruption_points == INTERRUPTION_POINTS_ALWAYS;
-	return number % STALL_RUNS % 2 && !run_is_searching(contract);
+	if (contract->plan.interruption_points != INTERRUPTION_POINTS_IN_PART)
+		return (enum interruption_points)contract->plan.interruption_points;
+	if (run_is_searching(contract))
+		return INTERRUPTION_POINTS_FILES;
+	return number % STALL_RUNS % 2 ? INTERRUPTION_POINTS_ALL : INTERRUPTION_POINTS_NONE;
 }
 
 /* The limit of a run with stalls takes STALL_LIMITS values in turn. The shortest comes first, because
@@ -204,7 +204,10 @@ void runtime_begin_run(uint64_t number, struct history *history)
 		run.strategy->begin_run(run.strategy_state, run.seed);
 	}
 	run.stall_ns = run_stall_ns(contract, number);
-	contract->has_interruption_points = run_has_interruption_points(contract, number);
+	runtime.interruption_points = run_choose_points(contract, number);
+	contract->interruption_points = runtime.interruption_points == INTERRUPTION_POINTS_ALL
+						? INTERRUPTION_POINTS_ALL
+						: INTERRUPTION_POINTS_NONE;
 	run_announce(contract, number);
 	if (record_is_on())
 		record_go_live();

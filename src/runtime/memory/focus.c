@@ -273,7 +273,8 @@ void focus_begin_run(void)
 	const struct contract_memory *memory = sites_memory();
 
 	focus_is_on = memory && memory->is_partial;
-	if (!runtime.contract->has_memory_sites && runtime.contract->has_interruption_points)
+	if (!runtime.contract->has_memory_sites &&
+		runtime.interruption_points == INTERRUPTION_POINTS_ALL)
 		focus_is_on = true;
 }
 

@@ -55,7 +55,7 @@ static void test_schedule_text__reads_every_kind_of_line(void **state)
 	assert_string_equal(file.outcome, "deadlock");
 	assert_int_equal(file.step_count, 19);
 	assert_int_equal(file.layout, 41523);
-	assert_true(file.has_interruption_points);
+	assert_int_equal(file.interruption_points, INTERRUPTION_POINTS_ALL);
 	assert_int_equal(file.thread_count, 2);
 	assert_string_equal(file.threads[1].path, "main.0");
 	assert_int_equal(file.threads[1].name, thread_name_child(THREAD_NAME_MAIN, 0));

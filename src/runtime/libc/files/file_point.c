@@ -59,9 +59,9 @@ void file_point(long number, const long arguments[6], uint64_t site)
 	struct engine_op op = {.site = site, .deadline_ns = ENGINE_FOREVER};
 	const struct file_call *call;
 
-	if (!runtime.contract || !runtime.contract->has_interruption_points || !engine_is_live() ||
-		runtime.is_forked_child || runtime.is_run_over || number < 0 ||
-		number >= (long)(sizeof file_calls / sizeof *file_calls))
+	if (!runtime.contract || !runtime.interruption_points || !engine_is_live() ||
+		engine_live_count() < 2 || runtime.is_forked_child || runtime.is_run_over ||
+		number < 0 || number >= (long)(sizeof file_calls / sizeof *file_calls))
 		return;
 	call = &file_calls[number];
 	if (!call->kind)
@@ -73,5 +73,7 @@ void file_point(long number, const long arguments[6], uint64_t site)
 	op.kind = file_point_creates(number, arguments) ? OP_FILE_CHANGE : call->kind;
 	op.call = call->call;
 	op.address = call->has_descriptor ? fd_object((int)arguments[0]) : &file_system;
+	if (runtime.interruption_points == INTERRUPTION_POINTS_FILES)
+		runtime.contract->interruption_points = INTERRUPTION_POINTS_FILES;
 	(void)engine_perform(&op);
 }
