@@ -67,8 +67,9 @@ void watch_end(void);
 
 /* ---- leave.c ---- */
 
-/* Implements runtime.jumps_to. */
+/* Implement runtime.jumps_to and runtime.exits. */
 void leave_by_jump(uintptr_t stack_pointer);
+void leave_by_exit(int status);
 
 /* ---- token.c ---- */
 

@@ -135,6 +135,7 @@ int room_enter(const struct check_plan *plan, struct error *err)
 	runtime.contract = room.block.contract;
 	runtime.restart = &restart_check;
 	runtime.jumps_to = leave_by_jump;
+	runtime.exits = leave_by_exit;
 	runtime.refused = room_refused;
 	runtime.has_virtual_time = true;
 	runtime.has_created = true;

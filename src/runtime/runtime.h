@@ -61,6 +61,8 @@ struct runtime {
 	void (*watchdog)(void *context);
 	/* Called before longjmp() to a frame; ends the run if the frame is out of bounds. */
 	void (*jumps_to)(uintptr_t stack_pointer);
+	/* Called at the start of exit(); NULL: nothing to do. */
+	void (*exits)(int status);
 	/* main's own stack (src/check): its end, and the frame that called onto it. */
 	uintptr_t main_stack_end, main_frame;
 	/* The frames of main() lie directly below this address, which the layout shifts. 0: not yet called. */

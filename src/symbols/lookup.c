@@ -199,14 +199,21 @@ static bool lookup_is_short(Dwarf_Die *unit, Dwarf_Die *function)
 	return count <= SHORT_LINES + (has_end ? 2u : 1u);
 }
 
+/* Returns whether the function is a lambda. gcc gives those in functions no linkage name. */
+static bool lookup_is_lambda(const char *name)
+{
+	static const char call[] = "::operator()";
+	const size_t length = strlen(name), end = sizeof call - 1;
+
+	return !strcmp(name, call + 2) || (length > end && !strcmp(name + length - end, call) &&
+						  symbols_is_lambda(name, length - end));
+}
+
 /* Names a lambda. "main::{lambda()#1}::operator()" does not lead to the source, but file and line
  * do. */
 static void lookup_name_lambda(
 	struct symbols *symbols, struct symbols_frame *frame, Dwarf_Die *unit, Dwarf_Die *function)
 {
-	static const char call[] = "::operator()";
-	const char *name = frame->function;
-	const size_t length = name ? strlen(name) : 0;
 	const char *file;
 	Dwarf_Line *source;
 	Dwarf_Addr start;
@@ -214,8 +221,7 @@ static void lookup_name_lambda(
 	int number;
 	char *text;
 
-	if (length <= sizeof call || strcmp(name + length - (sizeof call - 1), call) != 0 ||
-		!symbols_is_lambda(name, length - (sizeof call - 1)))
+	if (!frame->function || !lookup_is_lambda(frame->function))
 		return;
 	file = symbols_die_file(symbols, function, DW_AT_decl_file);
 	line = symbols_die_number(function, DW_AT_decl_line);

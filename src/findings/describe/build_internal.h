@@ -191,9 +191,11 @@ bool builder_is_access(const struct trace_event *event);
 /* Adds "main.0 reads n at x.c:7" and marks the step. `object` NULL: "it". */
 void builder_add_access(const struct builder *builder, uint64_t event, const char *verb,
 	const char *object, struct strbuf *cause);
-/* Adds the accesses that gave the value that the line of a failed assertion, or of a crash, reads.
- * Returns whether the trace shows them. */
-bool builder_values_cause(const struct builder *builder, struct strbuf *cause);
+/* Adds the accesses that gave the value that the line of a failed assertion, or of a crash, reads;
+ * where one lock guards both accesses, only if `is_guarded`. Returns whether the trace shows them. */
+bool builder_values_cause(const struct builder *builder, bool is_guarded, struct strbuf *cause);
+/* Adds what the failing thread does: "main.0 crashes at x.c:31". */
+void builder_add_end(const struct builder *builder, struct strbuf *cause);
 /* As builder_values_cause(), but only if the other thread's write lies between two accesses of one thread. */
 bool builder_values_between_cause(const struct builder *builder, struct strbuf *cause);
 /* Adds that the failing line, or its function if it used a null pointer, reads what no thread has
@@ -205,6 +207,17 @@ bool builder_unwritten_cause(const struct builder *builder, struct strbuf *cause
 /* Adds what another thread changed while a thread was preempted, if the trace shows it. */
 void builder_preemption_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
+/* Adds the last event of a thread that is preempted and does not run again before the failure. Returns
+ * the thread; NULL: there is none. */
+const char *builder_stopped_cause(const struct builder *builder, struct strbuf *cause);
+
+/* ---- cause_exit.c ---- */
+
+/* Returns the event of the other thread's exit() or return from main, before the failing thread's last
+ * event; NO_EVENT: there is none. */
+uint64_t builder_find_exit(const struct builder *builder);
+/* Adds that the failing thread still ran when another one ended the process. Returns false if it did not. */
+bool builder_exit_cause(const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
 
 /* ---- weak.c ---- */
 

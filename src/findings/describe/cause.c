@@ -293,6 +293,21 @@ static void cause_add_destroyed_lock(
 	free(lock);
 }
 
+/* Adds which thread was preempted for good, and what the failing thread read instead of its result. */
+static void cause_add_stopped(const struct builder *builder, struct strbuf *cause)
+{
+	const char *stopped = builder_stopped_cause(builder, cause);
+
+	if (builder_unwritten_cause(builder, cause))
+		return;
+	if (!stopped) {
+		(void)builder_values_cause(builder, true, cause);
+		return;
+	}
+	builder_add_end(builder, cause);
+	strbuf_addf(cause, " before %s continues\n", stopped);
+}
+
 /* Adds where a wrong value came from: one that the program itself reports, or for which a thread waits. */
 static void cause_add_values(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
@@ -300,11 +315,12 @@ static void cause_add_values(
 	switch (builder->finding->kind) {
 	case OUTCOME_CRASH:
 	case OUTCOME_ABORT:
-		if (builder_values_between_cause(builder, cause))
+		if (builder_exit_cause(builder, cause, remedy) ||
+			builder_values_between_cause(builder, cause))
 			break;
 		builder_preemption_cause(builder, cause, remedy);
-		if (!cause->length && !builder_values_cause(builder, cause))
-			(void)builder_unwritten_cause(builder, cause);
+		if (!cause->length && !builder_values_cause(builder, false, cause))
+			cause_add_stopped(builder, cause);
 		break;
 	case OUTCOME_EXIT:
 		builder_preemption_cause(builder, cause, remedy);

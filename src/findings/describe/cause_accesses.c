@@ -57,6 +57,19 @@ static bool cause_accesses_is_lock_free(const struct builder *builder)
 	return false;
 }
 
+/* Adds ", or copy and assign the shared_ptr under one lock" where it applies: a shared_ptr counts
+ * references, but is itself no atomic variable. Returns false if the memory is of no shared_ptr. */
+static bool cause_accesses_prevent_unshared(const struct builder *builder, struct strbuf *remedy)
+{
+	const char *variable = builder->finding->variable;
+
+	if (!variable || !strstr(variable, ")shared_ptr at "))
+		return false;
+	strbuf_addf(remedy, "%scopy and assign the shared_ptr under one lock",
+		remedy->length ? ", or " : "");
+	return true;
+}
+
 /* Both threads free: an order of theirs would not help. */
 static void cause_accesses_prevent_second_free(const struct builder *builder, struct strbuf *remedy)
 {
@@ -65,6 +78,8 @@ static void cause_accesses_prevent_second_free(const struct builder *builder, st
 	const struct finding_frame *second =
 		finding_user_frame(&builder->finding->race[FINDING_LATER].at);
 
+	if (cause_accesses_prevent_unshared(builder, remedy))
+		return;
 	strbuf_adds(remedy, "let one lock guard the free");
 	builder_add_frame(" at ", first, remedy);
 	if (!builder_is_same_line(first, second))
@@ -83,6 +98,30 @@ static const struct finding_access *cause_accesses_guarded(const struct finding 
 	return earlier->held ? earlier : later;
 }
 
+/* Adds the free by a thread that ends the process. Returns false if the thread does not end it. */
+static bool cause_accesses_add_freed_at_exit(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
+{
+	const struct outcome *outcome = builder->source->outcome;
+	const struct finding_access *earlier = &builder->finding->race[FINDING_EARLIER];
+	const struct finding_access *later = &builder->finding->race[FINDING_LATER];
+	const uint64_t exit = builder_find_exit(builder);
+
+	if (exit == NO_EVENT ||
+		builder->source->events[exit].thread != outcome->other_thread.index ||
+		builder->source->events[exit].step > outcome->other_step)
+		return false;
+	(void)builder_exit_cause(builder, cause, remedy);
+	builder_mark_step(builder, builder_find_earlier(builder), 2);
+	builder_mark_later(builder, 3);
+	strbuf_addf(cause, "%s freed the memory", earlier->thread);
+	builder_add_frame(" at ", finding_user_frame(&earlier->at), cause);
+	strbuf_addf(cause, "\n%s %s it after that", later->thread, later->verb);
+	builder_add_frame(" at ", finding_user_frame(&later->at), cause);
+	strbuf_adds(cause, "\n");
+	return true;
+}
+
 static void cause_accesses_add_freed(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
 {
@@ -96,7 +135,8 @@ static void cause_accesses_add_freed(
 	const struct trace_event *release;
 	char *mutex;
 
-	if (!outcome->other_site || thread_same(outcome->thread, outcome->other_thread))
+	if (!outcome->other_site || thread_same(outcome->thread, outcome->other_thread) ||
+		cause_accesses_add_freed_at_exit(builder, cause, remedy))
 		return;
 	release = cause_accesses_last_release(builder->source, outcome->thread.index,
 		outcome->other_thread.index, outcome->other_step);
@@ -141,10 +181,9 @@ static void cause_accesses_add_freed(
 	builder_add_frame(" at ", finding_user_frame(&earlier->at), remedy);
 	if (is_signal || is_destroyed || guarded == earlier)
 		return;
-	/* A shared_ptr counts references, but is itself no atomic variable. */
-	if (finding->variable && strstr(finding->variable, ")shared_ptr at "))
-		strbuf_adds(remedy, ", or copy and assign the shared_ptr under one lock");
-	else if (cause_accesses_is_lock_free(builder))
+	if (cause_accesses_prevent_unshared(builder, remedy))
+		return;
+	if (cause_accesses_is_lock_free(builder))
 		strbuf_adds(remedy,
 			", or free it when no thread can reach it any more (hazard pointers, epochs)");
 	else

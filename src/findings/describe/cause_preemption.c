@@ -229,25 +229,42 @@ static void cause_preemption_add(const struct builder *builder, const struct pre
 	free(object);
 }
 
+/* Adds "main.0 unlocks mutex m at x.c:7, and is preempted". */
+static void cause_preemption_add_last(
+	const struct builder *builder, uint64_t last, struct strbuf *cause)
+{
+	const struct trace_event *event = &builder->source->events[last];
+	char *object = builder_event_object(builder, event);
+	char *verb = builder_event_verb(event);
+
+	builder_mark_cause(builder, last, cause);
+	strbuf_addf(
+		cause, "%s %s", builder_thread(builder, (struct thread_id){event->thread}), verb);
+	if (object) {
+		strbuf_adds(cause, " ");
+		builder_add_short_name(object, cause);
+	}
+	if (event->site) {
+		strbuf_adds(cause, " at ");
+		builder_add_event_place(builder, event, cause);
+	}
+	strbuf_adds(cause, ", and is preempted\n");
+	free(object);
+	free(verb);
+}
+
 static void cause_preemption_add_early(
 	const struct builder *builder, const struct interruption *early, struct strbuf *cause)
 {
 	const struct trace_event *events = builder->source->events;
 	char *variable = builder_event_object(builder, &events[early->read]);
-	char *before = builder_event_object(builder, &events[early->before]);
-	char *verb = builder_event_verb(&events[early->before]);
 
-	if (before)
-		before[finding_short_name(before)] = '\0';
-	builder_add_access(builder, early->before, verb, before ? before : "", cause);
-	strbuf_adds(cause, ", and is preempted\n");
+	cause_preemption_add_last(builder, early->before, cause);
 	builder_add_access(builder, early->read, "reads", variable, cause);
 	strbuf_adds(cause, "\n");
 	builder_add_access(builder, early->after, "writes", NULL, cause);
 	strbuf_adds(cause, " only after that\n");
 	free(variable);
-	free(before);
-	free(verb);
 }
 
 /* Describes the most telling pattern around the preemption; of equal ones, the one whose first access is the last. */
@@ -276,6 +293,29 @@ static bool cause_preemption_describe(const struct builder *builder, struct pree
 	else if (best)
 		cause_preemption_add(builder, preemption, best, best_pattern, cause, remedy);
 	return best || preemption->early.after;
+}
+
+const char *builder_stopped_cause(const struct builder *builder, struct strbuf *cause)
+{
+	const struct finding_source *source = builder->source;
+	const struct finding *finding = builder->finding;
+
+	if (finding->preemptions > PREEMPTIONS_MOST)
+		return NULL;
+	for (uint32_t step = finding->step_count; step-- > 1;) {
+		const uint64_t begin = builder->first_step + step;
+		uint16_t thread;
+
+		if (!finding->steps[step].is_preemption)
+			continue;
+		thread = source->events[begin - 1].thread;
+		if (thread == source->outcome->thread.index ||
+			cause_preemption_next(source, begin, thread) < source->event_count)
+			continue;
+		cause_preemption_add_last(builder, begin - 1, cause);
+		return builder_thread(builder, (struct thread_id){thread});
+	}
+	return NULL;
 }
 
 void builder_preemption_cause(

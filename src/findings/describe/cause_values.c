@@ -127,18 +127,39 @@ void builder_add_access(const struct builder *builder, uint64_t event, const cha
 	builder_add_event_place(builder, step, cause);
 }
 
+/* The failure in words, behind the name of the thread and behind a read of the thread. */
+struct end_words {
+	const char *thread, *read;
+};
+
+static struct end_words cause_values_end(const struct finding *finding)
+{
+	if (finding->kind == OUTCOME_CRASH)
+		return (struct end_words){"crashes", "it crashes"};
+	if (strcasestr(finding->title, "assertion"))
+		return (struct end_words){"fails its assertion", "the assertion fails"};
+	return (struct end_words){"aborts", "it aborts"};
+}
+
+void builder_add_end(const struct builder *builder, struct strbuf *cause)
+{
+	const struct finding *finding = builder->finding;
+	const struct finding_frame *at = finding_user_frame(&finding->at);
+
+	strbuf_addf(cause, "%s %s", finding->failing_thread, cause_values_end(finding).thread);
+	if (at)
+		builder_add_frame(" at ", at, cause);
+}
+
 /* Adds where the failure follows: ", and the assertion fails at x.c:31"; on the read's line ", where it fails". */
 static void cause_values_add_end(
 	const struct builder *builder, const struct trace_event *read, struct strbuf *cause)
 {
-	const struct finding *finding = builder->finding;
-	const char *end = finding->kind == OUTCOME_CRASH	    ? "it crashes"
-			  : strcasestr(finding->title, "assertion") ? "the assertion fails"
-								    : "it aborts";
+	const char *end = cause_values_end(builder->finding).read;
 	struct strbuf place = STRBUF_EMPTY, failing = STRBUF_EMPTY;
 
 	builder_add_event_place(builder, read, &place);
-	frame_place(finding_user_frame(&finding->at), &failing);
+	frame_place(finding_user_frame(&builder->finding->at), &failing);
 	if (!strcmp(place.text, failing.text))
 		strbuf_addf(cause, ", where %s\n", end);
 	else
@@ -197,6 +218,23 @@ static bool cause_values_find(const struct builder *builder, struct value_story 
 	       (story->later != NO_EVENT || !cause_values_is_joined(builder, story));
 }
 
+/* Returns whether both threads held one lock: the value then arrives as the program intends. */
+static bool cause_values_is_guarded(const struct builder *builder, const struct value_story *story)
+{
+	const struct trace_event *events = builder->source->events;
+	const struct trace_event *write = &events[story->other], *read = &events[story->last];
+
+	for (uint64_t i = story->last; i-- > 0;)
+		if (events[i].thread == read->thread &&
+			op_descriptions[events[i].kind].flags & OP_ACQUIRE &&
+			builder_holds(builder, (struct thread_id){read->thread}, events[i].address,
+				read->step) &&
+			builder_holds(builder, (struct thread_id){write->thread}, events[i].address,
+				write->step))
+			return true;
+	return false;
+}
+
 static bool cause_values_describe(
 	const struct builder *builder, uint64_t read, struct strbuf *cause)
 {
@@ -206,6 +244,16 @@ static bool cause_values_describe(
 		return false;
 	cause_values_add_story(builder, &story, cause);
 	return true;
+}
+
+/* Describes the read if no lock guards the value. */
+static bool cause_values_describe_unguarded(
+	const struct builder *builder, uint64_t read, struct strbuf *cause)
+{
+	struct value_story story = {NO_EVENT, NO_EVENT, NO_EVENT, read};
+
+	return cause_values_find(builder, &story) && !cause_values_is_guarded(builder, &story) &&
+	       cause_values_describe(builder, read, cause);
 }
 
 /* Describes the read if the other thread's write lies between two accesses of one thread. */
@@ -286,10 +334,13 @@ bool builder_values_between_cause(const struct builder *builder, struct strbuf *
 	       cause_values_search(builder, false, cause_values_describe_between, cause);
 }
 
-bool builder_values_cause(const struct builder *builder, struct strbuf *cause)
+bool builder_values_cause(const struct builder *builder, bool is_guarded, struct strbuf *cause)
 {
-	return cause_values_search(builder, true, cause_values_describe, cause) ||
-	       cause_values_search(builder, false, cause_values_describe, cause);
+	bool (*describe)(const struct builder *, uint64_t, struct strbuf *) =
+		is_guarded ? cause_values_describe : cause_values_describe_unguarded;
+
+	return cause_values_search(builder, true, describe, cause) ||
+	       cause_values_search(builder, false, describe, cause);
 }
 
 bool builder_unwritten_cause(const struct builder *builder, struct strbuf *cause)

@@ -442,6 +442,7 @@ static int startup_run_main(int argument_count, char **arguments, char **environ
 	runtime.main_base = (uintptr_t)room;
 	status = startup_target_main(argument_count, arguments, environment);
 	__pthread_unregister_cancel(&buffer);
+	runtime_trace_call(CALL_LEAVE_MAIN, 0);
 	return status;
 }
 

@@ -287,6 +287,16 @@ EXPORT int daemon(int stays_in_folder, int keeps_streams)
 	return 0;
 }
 
+EXPORT void exit(int status)
+{
+	ENTER();
+	if (runtime.exits)
+		runtime.exits(status);
+	runtime_trace_call(CALL_EXIT, CALL_SITE);
+	REAL(exit)(status);
+	__builtin_unreachable();
+}
+
 EXPORT void _exit(int status)
 {
 	ENTER();

@@ -1,0 +1,53 @@
+/*
+ * Writes in sentences that a thread fails because another one ends the process: exit(), and the return
+ * from main, run exit handlers and the destructors of static objects while other threads still run.
+ */
+#include "findings/describe/build_internal.h"
+
+static bool cause_exit_is_exit(const struct trace_event *event)
+{
+	return event->call == CALL_EXIT || event->call == CALL_LEAVE_MAIN;
+}
+
+uint64_t builder_find_exit(const struct builder *builder)
+{
+	const struct finding_source *source = builder->source;
+
+	for (uint64_t i = source->event_count; i-- > 0;)
+		if (cause_exit_is_exit(&source->events[i]))
+			return source->events[i].thread == source->outcome->thread.index ? NO_EVENT
+											 : i;
+	return NO_EVENT;
+}
+
+bool builder_exit_cause(const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
+{
+	const uint64_t exit = builder_find_exit(builder);
+	const struct trace_event *event;
+	const char *thread;
+
+	if (exit == NO_EVENT)
+		return false;
+	event = &builder->source->events[exit];
+	thread = builder->finding->failing_thread;
+	builder_mark_cause(builder, exit, cause);
+	strbuf_addf(cause, "%s %s", builder_thread(builder, (struct thread_id){event->thread}),
+		call_verbs[event->call]);
+	strbuf_addf(remedy, "join %s before ", thread);
+	if (event->call == CALL_EXIT) {
+		strbuf_adds(cause, " at ");
+		builder_add_event_place(builder, event, cause);
+		strbuf_adds(remedy, "exit at ");
+		builder_add_event_place(builder, event, remedy);
+	} else {
+		strbuf_adds(remedy, "main returns");
+	}
+	strbuf_addf(cause,
+		", which runs exit handlers and destroys static objects, while %s still runs\n",
+		thread);
+	if (builder->finding->kind != OUTCOME_CRASH && builder->finding->kind != OUTCOME_ABORT)
+		return true;
+	builder_add_end(builder, cause);
+	strbuf_adds(cause, " after that\n");
+	return true;
+}
