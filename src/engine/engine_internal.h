@@ -96,7 +96,8 @@ struct engine {
 	struct engine_idle_state idle;
 	uint32_t cycle_idles; /* times in sequence that no thread was enabled and a cycle existed */
 	struct engine_loop loop;
-	bool has_progressed;	/* progress.c */
+	bool has_progressed; /* progress.c */
+	uint64_t half_ns; /* progress.c: virtual time at half of the limit of steps; 0: before it */
 	uint64_t outside_count; /* engine_note_outside() */
 	uint64_t clock_step;	/* step at which clock_ns was brought up to date */
 	uint64_t due_step;	/* engine_clock_pass() must run at this step */

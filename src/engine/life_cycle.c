@@ -140,6 +140,7 @@ void engine_renew(void)
 	engine.yielder_count = 0;
 	engine.spin_count = 0;
 	engine.has_progressed = false;
+	engine.half_ns = 0;
 	engine.cycle_idles = 0;
 	engine.store_buffer_count = 0;
 	engine.weak_choices = 0;

@@ -9,11 +9,15 @@
  *
  * Each sign may also belong to a livelock. Such a run counts as unfinished: a false livelock would
  * be worse. Ops before the second half cost one comparison.
+ *
+ * A run that sleeps for SLEPT_NS in the second half is a livelock in spite of such signs: a loop that
+ * counts its sleeps changes shared state, and no test waits that long for it.
  */
 #include "engine/engine.h"
 #include "engine/engine_internal.h"
 
 #define PROGRESS_OPS 64
+#define SLEPT_NS (UINT64_C(600) * 1000000000)
 
 /* Returns whether the op may be part of a waiting loop. The result of a try is not known yet. */
 static bool progress_is_neutral(const struct engine_op *op)
@@ -34,10 +38,18 @@ static bool progress_is_neutral(const struct engine_op *op)
 	}
 }
 
+/* Returns the time for which no thread was enabled, and that of the steps. */
+static uint64_t progress_slept_ns(void)
+{
+	return engine_clock_ns() - engine_clock_accelerated_ns();
+}
+
 void engine_note_accesses(struct engine_thread *self, uint64_t count)
 {
 	if (engine.step < engine.run.step_limit / 2)
 		return;
+	if (!engine.half_ns)
+		engine.half_ns = progress_slept_ns();
 	if (self->ops_since_wait + count < PROGRESS_OPS)
 		self->ops_since_wait += (uint8_t)count;
 	else
@@ -71,5 +83,8 @@ void engine_note_waiting(struct engine_thread *self)
 
 void engine_end_at_limit(uint64_t site)
 {
-	engine_fail(engine.has_progressed ? OUTCOME_STEP_LIMIT : OUTCOME_LIVELOCK, NULL, site);
+	const bool has_slept = engine.half_ns && progress_slept_ns() - engine.half_ns >= SLEPT_NS;
+
+	engine_fail(engine.has_progressed && !has_slept ? OUTCOME_STEP_LIMIT : OUTCOME_LIVELOCK,
+		NULL, site);
 }

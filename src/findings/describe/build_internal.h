@@ -202,6 +202,12 @@ bool builder_values_between_cause(const struct builder *builder, struct strbuf *
  * written. Returns false if it does not. */
 bool builder_unwritten_cause(const struct builder *builder, struct strbuf *cause);
 
+/* ---- cause_overwritten.c ---- */
+
+/* Adds the write whose value another thread has overwritten unread, of a variable that the thread of a
+ * livelock reads at last. Returns false if there is none. */
+bool builder_overwritten_cause(const struct builder *builder, struct strbuf *cause);
+
 /* ---- cause_preemption.c ---- */
 
 /* Adds what another thread changed while a thread was preempted, if the trace shows it. */

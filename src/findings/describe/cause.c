@@ -325,8 +325,10 @@ static void cause_add_values(
 	case OUTCOME_EXIT:
 		builder_preemption_cause(builder, cause, remedy);
 		break;
-	case OUTCOME_DEADLOCK:
 	case OUTCOME_LIVELOCK:
+		(void)builder_overwritten_cause(builder, cause);
+		/* fallthrough */
+	case OUTCOME_DEADLOCK:
 	case OUTCOME_LOST_WAKEUP:
 		if (!cause->length)
 			builder_preemption_cause(builder, cause, remedy);

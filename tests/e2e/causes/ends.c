@@ -1,8 +1,10 @@
-/* Failures of what another thread has not finished, or has ended: ends counted | exits | returns. */
+/* Failures of what another thread has not finished, or has ended: ends counted | exits | returns | stops. */
 #include <assert.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
@@ -53,12 +55,37 @@ static void *use_settings(void *unused)
 	return unused;
 }
 
+static atomic_int is_running;
+static int ticks;
+
+static void *serve(void *unused)
+{
+	is_running = 1; /* STARTED */
+	while (is_running) {
+		ticks++;
+		usleep(100000);
+	}
+	return unused;
+}
+
+static int start_and_stop(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, serve, NULL);
+	is_running = 0; /* STOPPED */
+	pthread_join(thread, NULL);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc == 2 ? argv[1] : "";
 	const int counts = !strcmp(mode, "counted");
 	pthread_t thread;
 
+	if (!strcmp(mode, "stops"))
+		return start_and_stop();
 	settings = strdup("verbose");
 	(void)atexit(drop_settings);
 	pthread_create(&thread, NULL, counts ? work : use_settings, NULL);

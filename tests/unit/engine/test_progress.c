@@ -61,6 +61,21 @@ static void tries_and_works(struct spin *spin)
 	sections(spin);
 }
 
+/* ---- a loop that changes shared state, and sleeps ---- */
+
+static uint64_t sleep_ns;
+
+static void counts_sleeps(struct spin *spin)
+{
+	struct engine_op op = {.kind = OP_SLEEP,
+		.is_timeout_only = true,
+		.deadline_ns = engine_clock_ns() + sleep_ns};
+
+	(void)spin;
+	engine_point(OP_STORE, &variable, 0);
+	(void)engine_perform(&op);
+}
+
 static void (*loops[2])(struct spin *spin);
 
 static void *repeat(void *index)
@@ -124,11 +139,25 @@ static void test_limit__ends_an_unfinished_run_if_one_works(void **state)
 	}
 }
 
+/* Of 1,500 steps in the second half, a quarter are sleeps that no other sleep overlaps. */
+static void test_limit__ends_a_livelock_if_a_run_sleeps_for_ten_minutes(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		sleep_ns = UINT64_C(2000000000);
+		assert_int_equal(outcome_of(counts_sleeps, counts_sleeps, seed), OUTCOME_LIVELOCK);
+		sleep_ns = UINT64_C(100000000);
+		assert_int_equal(
+			outcome_of(counts_sleeps, counts_sleeps, seed), OUTCOME_STEP_LIMIT);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_limit__ends_a_livelock_if_all_wait),
 		cmocka_unit_test(test_limit__ends_an_unfinished_run_if_one_works),
+		cmocka_unit_test(test_limit__ends_a_livelock_if_a_run_sleeps_for_ten_minutes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
