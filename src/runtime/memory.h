@@ -10,6 +10,7 @@
  *   buffered_write.c     writes with store buffers (--memory-model tso)
  *   awaited.c            reads that block until a waiting loop would end
  *   memory_freed.c       freed memory, and later accesses to it
+ *   left_frame.c         accesses to frames of functions that have returned
  *   focus.c              before a run of a strategy that needs few variables
  *   heap.c               the allocation that holds an address
  *   memory_name.c        names of all other memory

@@ -291,6 +291,9 @@ uint64_t *fiber_used_at(uint32_t pool_index);
 /* Returns a clock that grows with each step of a run, and is never 0. */
 uint64_t fiber_time(void);
 
+/* Returns the lower end of the program's newest frame on the stack of a thread that waits at a call;
+ * 0: unknown, as always with kernel threads. */
+uint64_t runtime_newest_frame(const struct engine_thread *thread);
 /* Stores the return addresses around `site`, innermost first, into a zeroed array; unknown entries
  * stay 0. `is_access`: a point of raddle-cc, and no call. */
 void runtime_note_callers(const struct engine_thread *thread, uint64_t site, bool is_access,

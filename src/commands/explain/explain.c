@@ -248,7 +248,7 @@ static int explain_run_once(struct explain *explain, struct error *err)
 static bool explain_is_wait(enum outcome_kind kind)
 {
 	return kind == OUTCOME_DEADLOCK || kind == OUTCOME_LOST_WAKEUP ||
-	       kind == OUTCOME_USE_AFTER_FREE;
+	       kind == OUTCOME_USE_AFTER_FREE || kind == OUTCOME_USE_AFTER_RETURN;
 }
 
 int explain_learn(struct explain *explain, struct error *err)

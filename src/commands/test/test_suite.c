@@ -154,8 +154,8 @@ bool test_case_depends_on_schedule(const struct test_case *test)
 static unsigned test_suite_urgency(enum outcome_kind kind)
 {
 	static const enum outcome_kind first[] = {OUTCOME_CRASH, OUTCOME_SANITIZER,
-		OUTCOME_USE_AFTER_FREE, OUTCOME_DOUBLE_FREE, OUTCOME_DEADLOCK,
-		OUTCOME_SELF_DEADLOCK, OUTCOME_LOST_WAKEUP, OUTCOME_ABORT};
+		OUTCOME_USE_AFTER_FREE, OUTCOME_USE_AFTER_RETURN, OUTCOME_DOUBLE_FREE,
+		OUTCOME_DEADLOCK, OUTCOME_SELF_DEADLOCK, OUTCOME_LOST_WAKEUP, OUTCOME_ABORT};
 	static const enum outcome_kind last[] = {OUTCOME_EXIT, OUTCOME_CHECK_FAILED, OUTCOME_HANG,
 		OUTCOME_LIVELOCK, OUTCOME_RACE, OUTCOME_WEAK};
 	const unsigned count = sizeof first / sizeof *first;

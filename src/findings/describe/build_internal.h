@@ -231,6 +231,13 @@ bool builder_exit_cause(const struct builder *builder, struct strbuf *cause, str
 void builder_weak_title(const struct builder *builder, struct strbuf *out);
 void builder_weak_cause(const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
 
+/* ---- left_frame.c ---- */
+
+/* Title, cause and remedy of an access to a variable of another thread's function that has returned. */
+void builder_left_frame_title(const struct builder *builder, struct strbuf *out);
+void builder_left_frame_cause(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
+
 /* ---- race.c ---- */
 
 bool builder_holds(

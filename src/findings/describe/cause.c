@@ -360,6 +360,9 @@ void builder_fill_cause(struct builder *builder)
 	case OUTCOME_DOUBLE_FREE:
 		builder_accesses_cause(builder, &cause, &remedy);
 		break;
+	case OUTCOME_USE_AFTER_RETURN:
+		builder_left_frame_cause(builder, &cause, &remedy);
+		break;
 	case OUTCOME_DESTROY_HELD:
 		cause_add_destroyed_lock(builder, &cause, &remedy);
 		break;

@@ -455,6 +455,9 @@ static void title_add(const struct builder *builder, struct strbuf *out)
 	case OUTCOME_DOUBLE_FREE:
 		title_freed(builder, out);
 		break;
+	case OUTCOME_USE_AFTER_RETURN:
+		builder_left_frame_title(builder, out);
+		break;
 	case OUTCOME_JOIN_SELF:
 		strbuf_addf(out, "%s joins itself", title_failing_thread(builder));
 		title_add_place(&finding->at, out);

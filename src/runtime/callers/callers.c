@@ -157,6 +157,14 @@ static void callers_walk(const struct engine_thread *thread, uint64_t site, bool
 	}
 }
 
+uint64_t runtime_newest_frame(const struct engine_thread *thread)
+{
+	uint64_t page = (uint64_t)(uintptr_t)__builtin_frame_address(0) / PAGE_BYTES;
+	struct frame frame;
+
+	return callers_find_outside(callers_start(thread), &page, &frame) ? frame.stack_pointer : 0;
+}
+
 void runtime_note_callers(const struct engine_thread *thread, uint64_t site, bool is_access,
 	uint64_t *callers, unsigned count)
 {

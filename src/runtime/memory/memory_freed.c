@@ -18,8 +18,10 @@ void memory_check_freed(const struct memory_access *access, enum outcome_kind ki
 	struct heap_free freed;
 	struct outcome verdict;
 
-	if (!heap_was_freed(access->address, &freed))
+	if (!heap_was_freed(access->address, &freed)) {
+		memory_check_left_frame(access);
 		return;
+	}
 	outcome_set(&verdict, kind, engine_current()->id, 0);
 	verdict.site = access->site;
 	verdict.op = (uint8_t)memory_op(access->kind);

@@ -56,3 +56,5 @@ uint16_t memory_allocated_at(
 
 /* Ends the run if the access touches a freed block, before the access can do harm. */
 void memory_check_freed(const struct memory_access *access, enum outcome_kind kind);
+/* Ends the run if the access touches the frame of another thread's function that has returned. */
+void memory_check_left_frame(const struct memory_access *access);

@@ -1,0 +1,99 @@
+/*
+ * Title and cause of an access to a variable of another thread's function that has returned. The frame is
+ * gone, so the owner's last access to the address says which variable and which function it was.
+ */
+#include <stdlib.h>
+
+#include "findings/describe/build_internal.h"
+
+/* Returns the owner's last access to the address; NO_EVENT: the trace has none. */
+static uint64_t left_frame_last_use(const struct builder *builder)
+{
+	const struct finding_source *source = builder->source;
+	const struct outcome *outcome = source->outcome;
+
+	for (uint64_t i = source->event_count; i-- > 0;)
+		if (source->events[i].address == outcome->address &&
+			source->events[i].thread == outcome->other_thread.index &&
+			builder_is_access(&source->events[i]))
+			return i;
+	return NO_EVENT;
+}
+
+static char *left_frame_variable(const struct builder *builder, uint64_t last_use)
+{
+	return last_use != NO_EVENT
+		       ? builder_event_object(builder, &builder->source->events[last_use])
+		       : builder_race_variable(builder, true);
+}
+
+/* Returns the name of the function; NULL: unknown. The caller frees it. */
+static char *left_frame_function(const struct builder *builder, uint64_t last_use)
+{
+	struct finding_frame frame;
+
+	if (last_use == NO_EVENT)
+		return NULL;
+	frame = builder_event_frame(builder, &builder->source->events[last_use]);
+	free(frame.file);
+	free(frame.module);
+	return frame.function;
+}
+
+void builder_left_frame_title(const struct builder *builder, struct strbuf *out)
+{
+	const struct outcome *outcome = builder->source->outcome;
+	const uint64_t last_use = left_frame_last_use(builder);
+	char *variable = left_frame_variable(builder, last_use);
+	char *function = left_frame_function(builder, last_use);
+
+	finding_add_thread(builder->finding, builder->finding->failing_thread, out);
+	strbuf_addf(out, " %s ", op_descriptions[outcome->op].verb);
+	builder_add_short_name(variable, out);
+	strbuf_adds(out, " (");
+	frame_place(finding_user_frame(&builder->finding->at), out);
+	strbuf_addf(out, "), a variable of %s, from which %s has returned",
+		function ? function : "a function", builder_thread(builder, outcome->other_thread));
+	free(variable);
+	free(function);
+}
+
+void builder_left_frame_cause(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
+{
+	const struct outcome *outcome = builder->source->outcome;
+	const char *owner = builder_thread(builder, outcome->other_thread);
+	const uint64_t last_use = left_frame_last_use(builder);
+	const struct finding_frame now =
+		builder_frame_at(builder, outcome->other_site, PLACE_OF_CALL);
+	char *function = left_frame_function(builder, last_use);
+	char *variable = left_frame_variable(builder, last_use);
+
+	if (last_use != NO_EVENT) {
+		builder_add_access(builder, last_use, "uses", variable, cause);
+		if (function)
+			strbuf_addf(cause, ", in %s", function);
+		strbuf_adds(cause, "\n");
+	}
+	strbuf_addf(cause, "%s has returned from %s, and is at ", owner,
+		function ? function : "the function of the variable");
+	frame_place(&now, cause);
+	builder_mark_later(builder, last_use != NO_EVENT ? 3 : 2);
+	strbuf_addf(cause, "\n%s %s ", builder->finding->failing_thread,
+		op_descriptions[outcome->op].verb);
+	if (last_use == NO_EVENT)
+		builder_add_short_name(variable, cause);
+	else
+		strbuf_adds(cause, "it");
+	builder_add_frame(" at ", finding_user_frame(&builder->finding->at), cause);
+	strbuf_adds(cause, " after that\n");
+	strbuf_addf(remedy,
+		"let %s wait until %s is done with the variable, or give %s a copy, or memory that lives on",
+		function ? function : "the function", builder->finding->failing_thread,
+		builder->finding->failing_thread);
+	free(now.function);
+	free(now.file);
+	free(now.module);
+	free(function);
+	free(variable);
+}
