@@ -7,22 +7,12 @@
  * frames. A frame that a newer one overlaps is not recognised. Only stacks of the runtime and of main count:
  * below a stack that the program provides lies memory of the program.
  */
-#include "base/text.h"
 #include "runtime/memory/memory_internal.h"
-#include "runtime/runtime.h"
-#include "runtime/thread_stacks.h"
 
 /* Below a stack pointer. Larger frames are rare, and gaps between stacks are larger. */
 #define FRAMES_BYTES ((uintptr_t)64 * 1024)
 /* Upper bound for the runtime's frames of a call. */
 #define OWN_BYTES ((uintptr_t)4 * 1024)
-#define MAIN_STACK_BYTES ((uintptr_t)8 << 20)
-
-static bool left_frame_is_on_stack(uintptr_t address)
-{
-	return address - THREAD_STACKS_START < THREAD_STACKS_BYTES ||
-	       runtime.main_base - address < MAIN_STACK_BYTES;
-}
 
 /* Returns whether the memory lies below all frames of the program. An access of raddle-cc is no call, so
  * the newest frame is not known there. */
@@ -43,8 +33,7 @@ static const struct engine_thread *left_frame_find_owner(uintptr_t address)
 		const struct engine_thread *thread = engine_thread(i);
 
 		if (thread != engine_current() && thread->state == THREAD_ALIVE && thread->op &&
-			left_frame_is_on_stack((uintptr_t)thread->op) &&
-			left_frame_is_below(thread, address))
+			memory_is_on_stack(thread->op) && left_frame_is_below(thread, address))
 			return thread;
 	}
 	return NULL;
@@ -53,8 +42,7 @@ static const struct engine_thread *left_frame_find_owner(uintptr_t address)
 void memory_check_left_frame(const struct memory_access *access)
 {
 	const uintptr_t address = (uintptr_t)access->address;
-	const struct engine_thread *owner =
-		left_frame_is_on_stack(address) ? left_frame_find_owner(address) : NULL;
+	const struct engine_thread *owner = left_frame_find_owner(address);
 	struct outcome verdict;
 
 	if (!owner)

@@ -19,7 +19,8 @@ void memory_check_freed(const struct memory_access *access, enum outcome_kind ki
 	struct outcome verdict;
 
 	if (!heap_was_freed(access->address, &freed)) {
-		memory_check_left_frame(access);
+		if (__builtin_expect(memory_is_on_stack(access->address), 0))
+			memory_check_left_frame(access);
 		return;
 	}
 	outcome_set(&verdict, kind, engine_current()->id, 0);

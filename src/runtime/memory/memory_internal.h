@@ -5,6 +5,8 @@
 #pragma once
 
 #include "runtime/memory_variable.h"
+#include "runtime/runtime.h"
+#include "runtime/thread_stacks.h"
 
 struct memory_visit {
 	struct memory_access access;
@@ -56,5 +58,14 @@ uint16_t memory_allocated_at(
 
 /* Ends the run if the access touches a freed block, before the access can do harm. */
 void memory_check_freed(const struct memory_access *access, enum outcome_kind kind);
+/* Returns whether the address is on main's stack, or on one of the runtime's for other threads. */
+static inline bool memory_is_on_stack(const void *address)
+{
+	const uintptr_t at = (uintptr_t)address;
+
+	return at - THREAD_STACKS_START < THREAD_STACKS_BYTES ||
+	       runtime.main_base - at < ((uintptr_t)8 << 20);
+}
+
 /* Ends the run if the access touches the frame of another thread's function that has returned. */
 void memory_check_left_frame(const struct memory_access *access);
