@@ -135,7 +135,7 @@ void engine_changed(const void *address)
 }
 
 /* Evaluates the threads in waiting loops again. A store to memory does not call engine_changed(),
- * as an unlock does, so their memory is read before each choice. */
+ * as an unlock does, so their memory is read before each choice, each thread's in its own view. */
 static void engine_evaluate_awaited(void)
 {
 	uint32_t left = engine.awaiting_count;
@@ -145,7 +145,9 @@ static void engine_evaluate_awaited(void)
 
 		if (!op || !op->awaits_value)
 			continue;
+		engine_exchange_views(engine.current, &engine.threads[i]);
 		engine_evaluate(&engine.threads[i]);
+		engine_exchange_views(&engine.threads[i], engine.current);
 		left--;
 	}
 }

@@ -11,7 +11,7 @@
 #include "compiler/pass/waits_internal.h"
 
 /* Number of neighbouring sites among which the other read is searched for. */
-#define DISTANCE_MOST 3
+#define DISTANCE_MOST 6
 
 /* Returns whether the code behind `from` reaches a branch whose successor `way` leads to `to`. */
 static bool waits_pair_leads_to(struct waits_read *from, struct waits_read *to, unsigned way)

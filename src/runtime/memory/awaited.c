@@ -5,8 +5,8 @@
  * A loop may read two locations, and end with a suitable value of either (compiler/pass/waits_pair.c).
  *
  * Memory that other processes share may change at any time, so its reads do not block. Nor do reads
- * under a weak memory model, which need not return the newest value, nor those of `raddle branches`,
- * for which the condition of the loop is a branch with two outcomes.
+ * under c11, which need not return the newest value, nor those of `raddle branches`, for which the
+ * condition of the loop is a branch with two outcomes.
  */
 #include "engine/engine.h"
 #include "runtime/guarded_read.h"
@@ -90,7 +90,7 @@ static bool awaited_is_over(const struct engine_op *op, const struct engine_thre
 void memory_wait_for_value(const struct memory_access *access, struct engine_op *op)
 {
 	if (!access->waits || runtime.contract->plan.repeats_waits ||
-		engine_memory_model() != MEMORY_MODEL_SC || undo_has_shared() || !op->bytes ||
+		engine_memory_model() == MEMORY_MODEL_C11 || undo_has_shared() || !op->bytes ||
 		op->bytes > sizeof(uint64_t))
 		return;
 	op->ready = awaited_is_over;
