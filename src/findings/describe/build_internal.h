@@ -217,6 +217,12 @@ void builder_preemption_cause(
  * the thread; NULL: there is none. */
 const char *builder_stopped_cause(const struct builder *builder, struct strbuf *cause);
 
+/* ---- cause_descriptor.c ---- */
+
+/* Adds that a thread uses a descriptor that another one has closed. Returns false if none does. */
+bool builder_descriptor_cause(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
+
 /* ---- cause_exit.c ---- */
 
 /* Returns the event of the other thread's exit() or return from main, before the failing thread's last

@@ -316,6 +316,7 @@ static void cause_add_values(
 	case OUTCOME_CRASH:
 	case OUTCOME_ABORT:
 		if (builder_exit_cause(builder, cause, remedy) ||
+			builder_descriptor_cause(builder, cause, remedy) ||
 			builder_values_between_cause(builder, cause))
 			break;
 		builder_preemption_cause(builder, cause, remedy);
@@ -323,14 +324,15 @@ static void cause_add_values(
 			cause_add_stopped(builder, cause);
 		break;
 	case OUTCOME_EXIT:
-		builder_preemption_cause(builder, cause, remedy);
+		if (!builder_descriptor_cause(builder, cause, remedy))
+			builder_preemption_cause(builder, cause, remedy);
 		break;
 	case OUTCOME_LIVELOCK:
 		(void)builder_overwritten_cause(builder, cause);
 		/* fallthrough */
 	case OUTCOME_DEADLOCK:
 	case OUTCOME_LOST_WAKEUP:
-		if (!cause->length)
+		if (!cause->length && !builder_descriptor_cause(builder, cause, remedy))
 			builder_preemption_cause(builder, cause, remedy);
 		break;
 	default:

@@ -247,7 +247,7 @@ static bool cause_locks_add_gone(
 		builder_add_frame(" at ", finding_user_frame(&wait->at), cause);
 		strbuf_adds(remedy, "release it on every path");
 		builder_add_frame(" after ", &wait->held_since, remedy);
-		strbuf_adds(remedy, ", also where the thread is cancelled");
+		strbuf_adds(remedy, ", also where it throws, returns early or is cancelled");
 		return true;
 	}
 	return false;

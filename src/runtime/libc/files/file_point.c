@@ -72,6 +72,8 @@ void file_point(long number, const long arguments[6], uint64_t site)
 		return;
 	op.kind = file_point_creates(number, arguments) ? OP_FILE_CHANGE : call->kind;
 	op.call = call->call;
+	if (call->has_descriptor)
+		op.number = fd_number((int)arguments[0]);
 	op.address = call->has_descriptor ? fd_object((int)arguments[0]) : &file_system;
 	if (runtime.interruption_points == INTERRUPTION_POINTS_FILES)
 		runtime.contract->interruption_points = INTERRUPTION_POINTS_FILES;
