@@ -40,7 +40,7 @@ static bool memory_free_variable(
 {
 	struct memory_known *known = memory_known_at(memory, at, memory_variable_name, false);
 
-	if (!memory->is_frozen && !(known->flags & VARIABLE_POINT) && runtime_looks_for_races()) {
+	if (!memory->is_frozen && !(known->flags & VARIABLE_POINT)) {
 		memory_learn(memory, known, true);
 		if (memory->group_count)
 			(void)memory_allocated_at(memory, known, (const void *)at);
