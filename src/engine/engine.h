@@ -272,7 +272,7 @@ struct engine_run {
 	uint64_t *operations;	/* receives a digest of the steps made; NULL if not needed */
 	uint64_t seed;		/* seed of value choices */
 	uint64_t random_seed;	/* seed of the target's random numbers */
-	/* A thread's first yields after it was blocked are mere scheduling points: this many.
+	/* A thread's first yields and repeated reads after it was blocked are mere scheduling points: this many.
 	 * Otherwise a thread that yields a few times before it blocks would never block while the
 	 * others do not move. */
 	uint8_t free_yields;
@@ -372,6 +372,8 @@ void engine_changed_shared(void);
 void engine_redirect(struct engine_thread *thread, const struct engine_op *replacement);
 /* Makes fairness treat the moving thread, which waits for another, as one that yielded. */
 void engine_delay_current(void);
+/* The same for a thread that repeats its reads, but perhaps not for ever: see engine_run.free_yields. */
+void engine_delay_repeating(void);
 /* Returns whether another thread has become enabled since the last decision. */
 bool engine_has_woken(void);
 /* Marks the last op as a failed try. Repeated failed tries count as yields. */

@@ -174,6 +174,12 @@ void engine_delay_current(void)
 		engine_delay(engine.current);
 }
 
+void engine_delay_repeating(void)
+{
+	if (engine.is_live)
+		engine_delay_yielder(engine.current);
+}
+
 /* Consecutive failed tries at one object; each further one counts as a yield. */
 #define TRIES_BEFORE_YIELD 2
 /* The same at any objects, as in a loop that polls many objects in turn. */

@@ -357,6 +357,11 @@ void engine_delay_current(void)
 	gave_way++;
 }
 
+void engine_delay_repeating(void)
+{
+	gave_way++;
+}
+
 /* The strategy never requires that a thread continues. */
 bool engine_must_continue(void)
 {

@@ -26,10 +26,12 @@
 #include "runtime/libc/world.h"
 #include "strategies/history.h"
 
-/* libstdc++'s atomic waits, latches and semaphores yield four times before they block. If memory
- * accesses are scheduling points, spinning.c detects waiting loops, which then cost no further
- * steps. */
+/* libstdc++'s atomic waits, latches and semaphores read 16 times, with four yields, before they block.
+ * If memory accesses are scheduling points, spinning.c delays such a loop like one that waits for
+ * ever, and others move before it gives up. In runs with interruption points they need not. Other
+ * runs, and exhaustive searches, have fewer steps. */
 #define FREE_YIELDS 4
+#define FREE_REPEATS 20
 
 static const struct strategy *run_strategy(const struct contract *contract)
 {
@@ -145,6 +147,13 @@ static enum interruption_points run_choose_points(struct contract *contract, uin
 	return number % STALL_RUNS % 2 ? INTERRUPTION_POINTS_ALL : INTERRUPTION_POINTS_NONE;
 }
 
+static uint8_t run_free_yields(const struct contract *contract)
+{
+	if (!contract->has_memory_sites)
+		return FREE_YIELDS;
+	return runtime.interruption_points == INTERRUPTION_POINTS_ALL ? FREE_REPEATS : 0;
+}
+
 /* The limit of a run with stalls takes STALL_LIMITS values in turn. The shortest comes first, because
  * short stalls are more probable on a real machine. */
 #define STALL_LIMITS 5
@@ -182,7 +191,6 @@ void runtime_begin_run(uint64_t number, struct history *history)
 		.operations = plan->has_operations ? &contract->operations : NULL,
 		.seed = runtime_seed(number),
 		.random_seed = plan->random_seed,
-		.free_yields = contract->has_memory_sites ? 0 : FREE_YIELDS,
 		.step_limit = plan->step_limit,
 		.has_spurious_wakeups = plan->has_spurious_wakeups,
 		.stalls = &contract->stalls,
@@ -208,6 +216,7 @@ void runtime_begin_run(uint64_t number, struct history *history)
 	contract->interruption_points = runtime.interruption_points == INTERRUPTION_POINTS_ALL
 						? INTERRUPTION_POINTS_ALL
 						: INTERRUPTION_POINTS_NONE;
+	run.free_yields = run_free_yields(contract);
 	run_announce(contract, number);
 	if (record_is_on())
 		record_go_live();

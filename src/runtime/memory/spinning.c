@@ -1,7 +1,8 @@
 /*
  * Spinning in instrumented code. A thread that repeats the same reads with the same values, and
  * writes nothing that others can see, waits for another thread. The thread yields at the REPEATS-th
- * repeated read and at every later one (engine/fairness.c). Loops on flags thus end under every
+ * repeated read and at every later one (engine/fairness.c), but for the first ones of some runs
+ * (engine_run.free_yields). Loops on flags thus end under every
  * strategy, at the same step in every run. An atomic update counts as a read while the value that
  * it finds is unchanged, as in a try-lock loop. The state is restored with the run.
  */
@@ -69,7 +70,7 @@ void spinning_note(const struct memory_access *access)
 			if (access->site_state)
 				*access->site_state |= SITE_WAITED;
 			sites_memory()->has_waited = sites_memory()->has_site_news = 1;
-			engine_delay_current();
+			engine_delay_repeating();
 		}
 		return;
 	}

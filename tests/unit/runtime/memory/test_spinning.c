@@ -23,7 +23,7 @@ struct engine_thread *engine_current(void)
 	return &self;
 }
 
-void engine_delay_current(void)
+void engine_delay_repeating(void)
 {
 	gave_way++;
 }
