@@ -149,6 +149,8 @@ void builder_missing_order(
 /* Completes the wait-for graph from the trace. */
 void resolve_waits(const struct finding_source *source, struct outcome *outcome);
 /* Adds a line per object that another thread should have signalled: its last signal. */
+/* Returns whether a thread of a deadlock waits for a semaphore that it has taken itself. */
+bool builder_waits_for_itself(const struct builder *builder);
 void builder_add_hopes(const struct builder *builder, struct strbuf *out);
 
 /* ---- title.c ---- */

@@ -22,7 +22,7 @@ static uint64_t cause_locks_find_acquisition(
 		if (events[i].address == edge->object_address &&
 			events[i].thread == edge->holder.index &&
 			(op_descriptions[events[i].kind].flags & OP_ACQUIRE ||
-				events[i].kind == OP_ONCE_ENTER))
+				events[i].kind == OP_ONCE_ENTER || events[i].kind == OP_SEM_WAIT))
 			return i;
 	return NO_EVENT;
 }
@@ -45,6 +45,12 @@ static bool cause_locks_is_lock(const struct builder *builder, const struct find
 {
 	return op_descriptions[cause_locks_edge(builder, wait)->op].flags & OP_ACQUIRE &&
 	       wait->object;
+}
+
+/* A semaphore that a thread has taken, so that it is used as a lock. */
+static bool cause_locks_is_semaphore(const struct builder *builder, const struct finding_wait *wait)
+{
+	return cause_locks_edge(builder, wait)->op == OP_SEM_WAIT && wait->object;
 }
 
 /* A once control is held while its routine runs. */
@@ -226,6 +232,13 @@ static bool cause_locks_add_cycle(const struct builder *builder, struct strbuf *
 	return first != NULL;
 }
 
+static void cause_locks_add_release(const struct finding_wait *wait, struct strbuf *remedy)
+{
+	strbuf_adds(remedy, "release it on every path");
+	builder_add_frame(" after ", &wait->held_since, remedy);
+	strbuf_adds(remedy, ", also where it throws, returns early or is cancelled");
+}
+
 static bool cause_locks_add_gone(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
 {
@@ -235,7 +248,8 @@ static bool cause_locks_add_gone(
 		const struct finding_wait *wait = &finding->waits[i];
 
 		if (!wait->holder || cause_locks_edge(builder, wait)->is_in_child ||
-			!cause_locks_is_lock(builder, wait) ||
+			!(cause_locks_is_lock(builder, wait) ||
+				cause_locks_is_semaphore(builder, wait)) ||
 			finding_wait_of(finding, wait->holder))
 			continue;
 		builder_mark_cause(builder, cause_locks_find_acquisition(builder, wait), cause);
@@ -245,9 +259,7 @@ static bool cause_locks_add_gone(
 		strbuf_addf(
 			cause, " and ended without releasing it\n%s waits for it", wait->thread);
 		builder_add_frame(" at ", finding_user_frame(&wait->at), cause);
-		strbuf_adds(remedy, "release it on every path");
-		builder_add_frame(" after ", &wait->held_since, remedy);
-		strbuf_adds(remedy, ", also where it throws, returns early or is cancelled");
+		cause_locks_add_release(wait, remedy);
 		return true;
 	}
 	return false;
@@ -352,14 +364,17 @@ static void cause_locks_add_self(
 		is_once = cause_locks_is_once(builder, wait);
 		is_in_handler = cause_locks_edge(builder, wait)->is_in_handler;
 		if (!wait->holder || strcmp(wait->holder, wait->thread) ||
-			!(is_once || cause_locks_is_lock(builder, wait)))
+			!(is_once || cause_locks_is_lock(builder, wait) ||
+				cause_locks_is_semaphore(builder, wait)))
 			continue;
 		builder_mark_cause(builder, cause_locks_find_acquisition(builder, wait), cause);
 		strbuf_addf(cause, "%s %s ", wait->thread, is_once ? "entered" : "took");
 		builder_add_short_name(wait->object, cause);
 		builder_add_frame(" at ", &wait->held_since, cause);
 		strbuf_addf(cause, "\n%s waits for the same %s", wait->thread,
-			is_once ? "routine" : "lock");
+			is_once						     ? "routine"
+			: cause_locks_edge(builder, wait)->op == OP_SEM_WAIT ? "semaphore"
+									     : "lock");
 		builder_add_frame(" at ", finding_user_frame(&wait->at), cause);
 		strbuf_addf(cause,
 			is_in_handler
@@ -367,6 +382,10 @@ static void cause_locks_add_self(
 				: ", before it has %s it",
 			is_once ? "completed" : "released");
 		cause_locks_add_writer(builder, &finding->waits[i], cause);
+		if (cause_locks_is_semaphore(builder, wait)) {
+			cause_locks_add_release(wait, remedy);
+			return;
+		}
 		break;
 	}
 	strbuf_adds(remedy,
@@ -380,7 +399,7 @@ static void cause_locks_add_self(
 void builder_deadlock_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
 {
-	if (builder->finding->kind == OUTCOME_SELF_DEADLOCK)
+	if (builder->finding->kind == OUTCOME_SELF_DEADLOCK || builder_waits_for_itself(builder))
 		cause_locks_add_self(builder, cause, remedy);
 	else if (cause_locks_add_cycle(builder, cause))
 		cause_locks_add_remedy(builder, remedy);

@@ -411,7 +411,10 @@ static void title_add(const struct builder *builder, struct strbuf *out)
 
 	switch (finding->kind) {
 	case OUTCOME_DEADLOCK:
-		title_deadlock(builder, out);
+		if (builder_waits_for_itself(builder))
+			title_self_deadlock(builder, out);
+		else
+			title_deadlock(builder, out);
 		break;
 	case OUTCOME_SELF_DEADLOCK:
 		title_self_deadlock(builder, out);

@@ -54,7 +54,7 @@ static struct balance *waits_count_balances(
 	return balance;
 }
 
-/* Sets the holder: the first one that closes a cycle, else the first one. */
+/* Sets the holder: the first one that closes a cycle, else the first one, else the waiter itself. */
 static void waits_find_holder(
 	const struct finding_source *source, struct outcome *outcome, struct wait_edge *edge)
 {
@@ -74,6 +74,12 @@ static void waits_find_holder(
 	}
 	if (!edge->is_on_cycle)
 		*edge = first;
+	if (is_lock && edge->op == OP_SEM_WAIT && thread_same(edge->holder, THREAD_NONE) &&
+		balance[edge->waiter.index].count > 0) {
+		edge->holder = edge->waiter;
+		edge->holder_site = balance[edge->waiter.index].site;
+		edge->is_on_cycle = true;
+	}
 	free(balance);
 }
 
@@ -98,6 +104,17 @@ void resolve_waits(const struct finding_source *source, struct outcome *outcome)
 	/* Edges examined first did not know the later ones: repeat. */
 	for (uint32_t i = 0; i < outcome->wait_count && has_changed; i++)
 		outcome->waits[i].is_on_cycle = waits_is_in_cycle(outcome, &outcome->waits[i]);
+}
+
+bool builder_waits_for_itself(const struct builder *builder)
+{
+	const struct outcome *outcome = builder->source->outcome;
+
+	for (uint32_t i = 0; outcome->kind == OUTCOME_DEADLOCK && i < outcome->wait_count; i++)
+		if (outcome->waits[i].op == OP_SEM_WAIT &&
+			thread_same(outcome->waits[i].holder, outcome->waits[i].waiter))
+			return true;
+	return false;
 }
 
 static bool waits_ends_wait(const struct trace_event *event, enum object_class class)

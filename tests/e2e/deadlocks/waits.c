@@ -1,5 +1,5 @@
 /*
- * Deadlocks of several kinds, one for each argument: semaphores, readers, condition, nobody (can
+ * Deadlocks of several kinds, one for each argument: semaphores, refused, refused_last, readers, condition, nobody (can
  * signal), join. Two threads of each kind wait for each other, or for no thread.
  */
 #include <pthread.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 
 static sem_t paper, ink;
+static int sheets = 3;
 static pthread_rwlock_t names = PTHREAD_RWLOCK_INITIALIZER, places = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_mutex_t session = PTHREAD_MUTEX_INITIALIZER, queue = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
@@ -88,6 +89,19 @@ static void join_in_session(void)
 	pthread_mutex_unlock(&session);
 }
 
+/* The semaphore is a lock, and the thread whose order is refused does not release it. */
+static void *order_paper(void *unused)
+{
+	for (int tries = 0; tries < (unused ? 3 : 1); tries++) {
+		sem_wait(&paper);
+		if (sheets < 2)
+			continue;
+		sheets -= 2;
+		sem_post(&paper);
+	}
+	return unused;
+}
+
 int main(int argc, char **argv)
 {
 	const char *kind = argc > 1 ? argv[1] : "";
@@ -96,6 +110,10 @@ int main(int argc, char **argv)
 	sem_init(&ink, 0, 1);
 	if (!strcmp(kind, "semaphores"))
 		run_two(write_with_semaphores);
+	else if (!strcmp(kind, "refused"))
+		run_two(order_paper);
+	else if (!strcmp(kind, "refused_last"))
+		sheets = 0, run_two(order_paper);
 	else if (!strcmp(kind, "readers"))
 		run_two(read_then_write);
 	else if (!strcmp(kind, "condition"))
