@@ -40,8 +40,20 @@ static void verdict_say_result(
 			verdict_restriction(verdict->is_of_sequential_order));
 }
 
-void verdict_say(const struct strategy_verdict *verdict, bool has_failed, const char *model,
-	const char *prefix)
+/* Prints what else the schedules may differ in. */
+static void verdict_say_differences(const struct strategy_verdict *verdict, bool has_times)
+{
+	if (verdict->is_up_to_order)
+		(void)fputs(", up to the order of independent operations", stderr);
+	if (has_times)
+		(void)fprintf(stderr, "%s the times at which waits end",
+			verdict->is_up_to_order ? " and" : ", up to");
+	if (verdict->exchange[0])
+		(void)fprintf(stderr, " and up to exchanging %s", verdict->exchange);
+}
+
+void verdict_say(const struct strategy_verdict *verdict, bool has_failed, bool has_times,
+	const char *model, const char *prefix)
 {
 	if (!verdict->scope[0] && !verdict->is_complete && !verdict->missing && has_failed)
 		return; /* the line is complete */
@@ -58,10 +70,9 @@ void verdict_say(const struct strategy_verdict *verdict, bool has_failed, const 
 		verdict_say_runs_of(verdict);
 		(void)fprintf(stderr, ")%s\n", verdict->is_complete ? "" : "; and more ran");
 	} else if (verdict->is_complete) {
-		(void)fprintf(stderr, "these are all schedules%s%s%s: ",
-			verdict->is_up_to_order ? ", up to the order of independent operations"
-						: "",
-			verdict->exchange[0] ? " and up to exchanging " : "", verdict->exchange);
+		(void)fputs("these are all schedules", stderr);
+		verdict_say_differences(verdict, has_times);
+		(void)fputs(": ", stderr);
 		verdict_say_result(verdict, has_failed, model);
 		(void)fputs(" in ", stderr);
 		verdict_say_runs_of(verdict);

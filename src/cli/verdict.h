@@ -8,9 +8,10 @@
 #include "strategies/strategy.h"
 
 /* Prints a line that begins with `prefix` on stderr. `has_failed`: some schedules failed. `model`: the
- * memory model as a word, NULL for sequential consistency. */
-void verdict_say(const struct strategy_verdict *verdict, bool has_failed, const char *model,
-	const char *prefix);
+ * memory model as a word, NULL for sequential consistency. `has_times`: the runs have timed waits, whose
+ * ends were not explored. */
+void verdict_say(const struct strategy_verdict *verdict, bool has_failed, bool has_times,
+	const char *model, const char *prefix);
 /* Returns "", or the words that restrict a verdict about C11: RC11 may permit further executions
  * (strategy_verdict.is_of_sequential_order). */
 const char *verdict_restriction(bool is_of_sequential_order);

@@ -31,8 +31,10 @@
 #define LONG_CAMPAIGN_ROUNDS 4
 /* An exhaustive search beside random runs uses the plain layout. After it the campaign makes random
  * runs in this many other layouts, and ends. A failure that one layout in eight shows is missed with
- * a probability of 1.4 %. */
+ * a probability of 1.4 %. The search explores no stalls: a program with timed waits gets more runs,
+ * one in STALL_RUNS with stalls. */
 #define LAYOUTS_AFTER_SEARCH 32
+#define LAYOUTS_AFTER_SEARCH_WITH_TIMES 128
 #define RUNS_PER_LAYOUT_AFTER_SEARCH 64
 
 /* Returns the number of runs at the round's beginning that one worker makes in order. */
@@ -86,6 +88,12 @@ static void rounds_choose_layout(struct campaign *campaign)
 		runs *= LONG_CAMPAIGN_ROUNDS;
 	round->layout_until = round->before + runs;
 	round->layout = layout_number(campaign->options->seed, ++round->layout_index);
+}
+
+static uint32_t rounds_layouts_after_search(const struct campaign *campaign)
+{
+	return campaign->result->features & FEATURE_TIME ? LAYOUTS_AFTER_SEARCH_WITH_TIMES
+							 : LAYOUTS_AFTER_SEARCH;
 }
 
 /* Begins a round. After runs found new shared memory, the round has only one run, which shows its
@@ -346,9 +354,10 @@ static void rounds_end_round(struct campaign *campaign)
 	rounds_notice_remark(campaign);
 	rounds_begin_round(campaign);
 	/* Further runs may show what a reduced search left out. */
-	campaign->is_stopping |= rounds_verdict(campaign, &verdict) && !verdict_missing(campaign) &&
-				 (campaign->program.settings.has_fixed_layout ||
-					 round->layout_index >= LAYOUTS_AFTER_SEARCH);
+	campaign->is_stopping |=
+		rounds_verdict(campaign, &verdict) && !verdict_missing(campaign) &&
+		(campaign->program.settings.has_fixed_layout ||
+			round->layout_index >= rounds_layouts_after_search(campaign));
 }
 
 static int rounds_advance(struct campaign *campaign, struct error *err)
