@@ -133,6 +133,7 @@ const struct finding_field finding_fields[] = {
 	{LIST(finding, "stalls", OPTIONAL, stalls, stall_count, stall_fields)},
 	{FIELD(finding, depth, UNSIGNED, OPTIONAL)},
 	{"radius", FIELD_UNSIGNED, FIELD_OPTIONAL, AT(finding, radius), MARK(finding, depth)},
+	{FIELD(finding, other_schedules_failed, UNSIGNED, OPTIONAL)},
 	{STACK(finding, at, REQUIRED)},
 	{LIST(finding, "threads", OPTIONAL, threads, thread_count, thread_fields)},
 	{LIST(finding, "waits", REQUIRED, waits, wait_count, wait_fields)},

@@ -166,6 +166,9 @@ struct finding {
 	struct finding_step *passing_steps;
 	uint32_t passing_step_count;
 	uint64_t passing_steps_left_out;
+	/* Number of schedules of other orders, all of which failed in the same way. 0: not tried, or
+	 * one of them passed. */
+	uint32_t other_schedules_failed;
 	char *output; /* end of the failing run's output, may be NULL */
 
 	/*

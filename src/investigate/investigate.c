@@ -246,6 +246,24 @@ int investigate_glance(const struct investigation *investigation, const struct f
 	return result;
 }
 
+static void investigate_find_passing(
+	struct investigation *investigation, const struct failure *failure, struct finding *finding)
+{
+	const bool is_first = failure->run_number % FINDING_SHARD_RUNS == 0;
+
+	if (!confirmation_is_repeatable(&investigation->confirmation))
+		return;
+	if (!investigate_has_time_for(investigation, PASSING_RUNS)) {
+		investigation->left_out |= 1u << PART_PASSING_RUN;
+		return;
+	}
+	passing_find(&investigation->probe, failure, finding);
+	if (is_first && !failure->preemptions && failure->thread_count > 1 &&
+		!finding->passing_step_count &&
+		investigate_has_time_for(investigation, PASSING_OTHER_SCHEDULES))
+		passing_try_others(&investigation->probe, failure, finding);
+}
+
 int investigate_schedule(struct investigation *investigation, struct failure *failure,
 	struct finding *finding, struct error *err)
 {
@@ -285,18 +303,15 @@ int investigate_schedule(struct investigation *investigation, struct failure *fa
 		!investigate_has_time_for(
 			investigation, 1)) /* no time is left; an interrupt does not count */
 		investigation->left_out |= 1u << PART_REPLAYS;
-	if (confirmation_is_repeatable(&investigation->confirmation)) {
-		if (investigate_has_time_for(investigation, PASSING_RUNS))
-			passing_find(&investigation->probe, failure, &built);
-		else
-			investigation->left_out |= 1u << PART_PASSING_RUN;
-	}
+	investigate_find_passing(investigation, failure, &built);
 	investigate_fill_replay(&built, investigation);
 	built.switches_found = switches;
 	built.preemptions_found = preemptions;
 	built.incomplete =
 		investigation->incomplete ? string_copy(investigation->incomplete) : NULL;
 	depth_fit_to_schedule(&investigation->depth, failure);
+	if (failure->thread_count == 1 || built.other_schedules_failed)
+		investigation->depth = (struct depth){0}; /* no order is needed */
 	built.depth = investigation->depth.depth;
 	built.radius = investigation->depth.radius;
 	finding_shorten(&built);

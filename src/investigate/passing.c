@@ -100,3 +100,26 @@ void passing_find(
 	if (!passing_try_prefix(&own, failure, before, finding) && before)
 		(void)passing_try_prefix(&own, failure, 0, finding);
 }
+
+void passing_try_others(
+	const struct probe_params *params, const struct failure *failure, struct finding *finding)
+{
+	struct probe_params own = *params;
+	struct probe probe;
+	uint32_t failed = 0;
+	bool shows = true;
+
+	own.worker.output = OUTPUT_DISCARD;
+	if (probe_open(&probe, &own, NULL) < 0)
+		return;
+	while (shows && failed < PASSING_OTHER_SCHEDULES) {
+		const struct probe_plan plan = {
+			.strategy = failed & 1 ? &strategy_pos : &strategy_random};
+
+		shows = probe_run(&probe, &plan, NULL) == 0 && probe_shows(&probe, failure);
+		failed += shows;
+	}
+	probe_close(&probe);
+	if (shows)
+		finding->other_schedules_failed = failed;
+}

@@ -338,8 +338,14 @@ static void text_report_facts(
 		text_add_fact(out, style, "schedule", &text);
 		strbuf_clear(&text);
 	}
-	if (finding->depth) {
+	if (finding->other_schedules_failed)
+		strbuf_addf(&text,
+			"no order of the threads: all of %" PRIu32
+			" other schedules failed in the same way",
+			finding->other_schedules_failed);
+	else if (finding->depth)
 		text_add_depth(&text, finding);
+	if (text.length) {
 		text_add_fact(out, style, "needs", &text);
 		strbuf_clear(&text);
 	}

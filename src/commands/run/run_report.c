@@ -197,7 +197,8 @@ static void run_report_on_found(void *context, const struct campaign_found *foun
 	free(report->last_fallback);
 	report->last_fallback = string_copy(found->fallback);
 	report->is_last_delayed = found->finding->needs_weak_memory || *found->finding->shown_by;
-	report->has_last_cause = found->finding->remedy;
+	/* There is no cause to search for among orders of the threads if every order fails. */
+	report->has_last_cause = found->finding->remedy || found->finding->other_schedules_failed;
 	report->last_weak = found->finding->kind == OUTCOME_WEAK && !*found->finding->shown_by
 				    ? (enum memory_model)found->finding->code
 				    : MEMORY_MODEL_SC;
