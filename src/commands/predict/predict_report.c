@@ -205,8 +205,9 @@ void predict_report_recorded(const struct predict_result *result)
 	if (result->is_quiet || !runs)
 		return;
 	(void)fprintf(stderr,
-		"%u passing run%s recorded, up to %u threads and %s steps each: ", runs,
-		runs == 1 ? "" : "s", threads_most, terminal_number(steps_most, number));
+		"%u passing run%s recorded, up to %u thread%s and %s step%s each: ", runs,
+		runs == 1 ? "" : "s", threads_most, threads_most == 1 ? "" : "s",
+		terminal_number(steps_most, number), steps_most == 1 ? "" : "s");
 	predict_report_say_candidates(result);
 	if (dropped)
 		(void)fprintf(stderr,

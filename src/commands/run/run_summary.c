@@ -64,14 +64,15 @@ static void run_summary_print_explored(const struct campaign_result *result)
 	char steps[32];
 
 	run_report_add_time(&time, result->total.exploring_ns);
-	(void)fprintf(stderr, "%s schedule%s in %s (%s/s), up to %u threads and %s steps each\n",
+	(void)fprintf(stderr, "%s schedule%s in %s (%s/s), up to %u thread%s and %s step%s each\n",
 		terminal_number(result->total.runs, runs), result->total.runs == 1 ? "" : "s",
 		time.text,
 		terminal_number(seconds > 0
 					? (unsigned long long)((double)result->total.runs / seconds)
 					: 0,
 			rate),
-		result->threads_most, terminal_number(result->steps_most, steps));
+		result->threads_most, result->threads_most == 1 ? "" : "s",
+		terminal_number(result->steps_most, steps), result->steps_most == 1 ? "" : "s");
 	strbuf_release(&time);
 }
 
