@@ -228,13 +228,6 @@ static int depth_reduce(struct measuring *measuring, struct error *err)
 	return 0;
 }
 
-static bool depth_is_simpler(const struct failure *run, const struct failure *than)
-{
-	return !run->is_truncated &&
-	       (run->preemptions < than->preemptions ||
-		       (run->preemptions == than->preemptions && run->switches < than->switches));
-}
-
 int depth_measure(struct depth *depth, struct failure *failure, const struct depth_params *params,
 	struct error *err)
 {
@@ -260,7 +253,8 @@ int depth_measure(struct depth *depth, struct failure *failure, const struct dep
 	if (result == 0 && measuring.depth.depth && !measuring.is_over_budget &&
 		(!depth->depth || measuring.depth.depth < depth->depth))
 		*depth = measuring.depth;
-	if (measuring.depth.depth && depth_is_simpler(&measuring.run, failure)) {
+	if (measuring.depth.depth && !measuring.run.is_truncated &&
+		failure_compare_cost(&measuring.run, failure) < 0) {
 		measuring.run.run_number = failure->run_number;
 		failure_release(failure);
 		*failure = measuring.run;
