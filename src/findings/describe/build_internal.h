@@ -225,6 +225,13 @@ const char *builder_stopped_cause(const struct builder *builder, struct strbuf *
 bool builder_descriptor_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
 
+/* ---- cause_drained.c ---- */
+
+/* Adds that a thread reads the wake-up of another one from an event descriptor, and waits again. Returns
+ * false if none does. */
+bool builder_drained_cause(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
+
 /* ---- cause_exit.c ---- */
 
 /* Returns the event of the other thread's exit() or return from main, before the failing thread's last
