@@ -145,14 +145,59 @@ static bool readable_is_lambda_itself(const char *name)
 	return call && !call[12] && symbols_is_lambda(name, (size_t)(call - name));
 }
 
-char *symbols_readable_name(const char *raw)
+/* Reads the leading components of an encoded name that the demangler does not know, such as the
+ * constraints of newer compilers: "std::stop_callback<...>". Returns NULL if there is none. */
+static char *readable_components(const char *raw)
+{
+	const char *at = raw + 2 + strspn(raw + 2, "NKVL");
+	const char *space = strncmp(at, "St", 2) == 0 ? "std::" : "";
+	struct strbuf name = STRBUF_EMPTY;
+	char *end;
+
+	at += *space ? 2 : 0;
+	for (size_t length; (length = strtoul(at, &end, 10)) && length <= strlen(end);
+		at = end + length)
+		strbuf_addf(&name, "%s%.*s", name.length ? "::" : space, (int)length, end);
+	if (!name.length) {
+		strbuf_release(&name);
+		return NULL;
+	}
+	if (*at == 'I')
+		strbuf_adds(&name, "<...>");
+	return strbuf_detach(&name);
+}
+
+/* Returns NULL for a name of C. `has_parameters`: of a function. */
+static char *readable_decoded(const char *raw, bool *has_parameters)
 {
 	int status = 0;
+	char *name, *whole;
+
+	*has_parameters = false;
 	/* The demangler would take a C name such as "m" for an encoded type. */
-	char *name = strncmp(raw, "_Z", 2) == 0 ? __cxa_demangle(raw, NULL, NULL, &status) : NULL;
+	if (strncmp(raw, "_Z", 2) != 0)
+		return NULL;
+	name = __cxa_demangle(raw, NULL, NULL, &status);
+	/* The optimiser has divided a variable: "_ZL8instance.body". */
+	if (!name) {
+		whole = string_copy(raw);
+		whole[strcspn(whole, ".")] = '\0';
+		name = __cxa_demangle(whole, NULL, NULL, &status);
+		free(whole);
+	}
+	*has_parameters = name != NULL;
+	return name ? name : readable_components(raw);
+}
+
+char *symbols_readable_name(const char *raw)
+{
+	bool has_parameters;
+	char *name = readable_decoded(raw, &has_parameters);
 	char *stop, *visible;
 
-	if (name) {
+	if (name && !has_parameters) {
+		stop = NULL;
+	} else if (name) {
 		stop = readable_parameters_of(name);
 	} else {
 		/* Removes glibc's prefix of internal aliases of public functions. */
