@@ -161,6 +161,14 @@ void builder_add_hopes(const struct builder *builder, struct strbuf *out);
 char *builder_title(const struct builder *builder);
 /* Further text; returns NULL if there is none. The caller frees it. */
 char *builder_detail(const struct builder *builder);
+/* Adds the place of the user's code: " (bank.c:41)". */
+void builder_add_title_place(const struct finding_stack *stack, struct strbuf *out);
+
+/* ---- title_waits.c ---- */
+
+void builder_deadlock_title(const struct builder *builder, struct strbuf *out);
+void builder_self_deadlock_title(const struct builder *builder, struct strbuf *out);
+void builder_lost_wakeup_title(const struct builder *builder, struct strbuf *out);
 
 /* ---- cause.c, cause_locks.c, cause_accesses.c ---- */
 

@@ -18,6 +18,8 @@ static struct {
 	/* signals that the kernel blocks: signal_leave_to_kernel() */
 	uint64_t left_to_kernel;
 	int dying_of; /* default action under way; 0: none */
+	const struct engine_thread
+		*receiver; /* of this signal, by which another thread ends the process */
 	bool has_left_control;
 	/* all of its last handlers had SA_RESTART */
 	bool wants_restart[THREAD_CAPACITY];
@@ -81,7 +83,7 @@ static void signal_delivery_kernel_install(
 }
 
 /* Performs the default action: ends the process, stops it, or does nothing. */
-static void signal_act_by_default(int signal, const siginfo_t *information)
+static void signal_act_by_default(const struct engine_thread *thread, int signal)
 {
 	uint64_t bit;
 
@@ -92,8 +94,8 @@ static void signal_act_by_default(int signal, const siginfo_t *information)
 		return;
 	}
 	/* The crash path needs a signal frame of this signal: see signal_entry. */
-	(void)information;
 	delivery.dying_of = signal;
+	delivery.receiver = thread == engine_current() ? NULL : thread;
 	bit = signal_bit(signal);
 	(void)platform_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &bit, NULL, sizeof bit);
 	signal_delivery_kernel_install(signal, (void *)signal_entry, SA_SIGINFO | SA_NODEFER, 0);
@@ -213,7 +215,7 @@ bool runtime_deliver_signals(struct engine_thread *thread)
 		if (!signal_queue_take(thread, signal, &information))
 			continue;
 		if (!signal_has_handler(signal)) {
-			signal_act_by_default(signal, &information);
+			signal_act_by_default(thread, signal);
 			continue;
 		}
 		wants_restart &= (delivery.actions[signal].flags & SA_RESTART) != 0;
@@ -294,7 +296,7 @@ static bool signal_route(int signal)
 		signal_queue_assign(signal, thread);
 		engine_evaluate(thread);
 	} else if (signal_queue_take_process(signal, &information)) {
-		signal_act_by_default(signal, &information);
+		signal_act_by_default(thread, signal);
 	}
 	return true;
 }
@@ -319,7 +321,7 @@ int signal_send(struct engine_thread *thread, const siginfo_t *information)
 		return (int)-platform_call(
 			SYS_rt_sigqueueinfo, platform_call(SYS_getpid), signal, information);
 	if (thread && signal_delivery_thread_takes(thread, signal) && !signal_has_handler(signal)) {
-		signal_act_by_default(signal, information);
+		signal_act_by_default(thread, signal);
 		return 0;
 	}
 	error = signal_queue_add(thread, information);
@@ -382,6 +384,9 @@ static void signal_handle_at_once(int signal, siginfo_t *information, void *cont
 	}
 	/* Ends the run, or restores the default action and raises the signal again. */
 	runtime_crash(signal, information, context);
+	if (signal == delivery.dying_of && delivery.receiver && runtime.contract &&
+		!runtime.is_forked_child)
+		runtime.contract->outcome.other_thread = delivery.receiver->id;
 }
 
 static void signal_entry(int signal, siginfo_t *information, void *context)
