@@ -336,12 +336,11 @@ static int memory_view_read_modules(
 #define NAME_DIGITS 16
 
 static int memory_view_read_names(
-	const char *text, variable_name **names, uint32_t *count, struct error *err)
+	const char *text, uint32_t most, variable_name **names, uint32_t *count, struct error *err)
 {
 	const size_t length = strlen(text);
 
-	/* The hash table must have a free slot. */
-	if (length % NAME_DIGITS || length / NAME_DIGITS >= MEMORY_VARIABLES_MAX / 2)
+	if (length % NAME_DIGITS || length / NAME_DIGITS > most)
 		return memory_view_damaged(err, "points");
 	*names = memory_view_allocate(length / NAME_DIGITS, sizeof **names);
 	for (size_t i = 0; i < length; i += NAME_DIGITS) {
@@ -371,9 +370,12 @@ int memory_view_from_json(const char *text, struct memory_view *out, struct erro
 	if (result == 0)
 		result = memory_view_read_modules(modules, &view, err);
 	if (result == 0)
-		result = memory_view_read_names(points, &view.points, &view.point_count, err);
+		result = memory_view_read_names(
+			points, MEMORY_VARIABLES_ROOM, &view.points, &view.point_count, err);
+	/* The hash table must have a free slot. */
 	if (result == 0)
-		result = memory_view_read_names(racy, &view.racy, &view.racy_count, err);
+		result = memory_view_read_names(racy, MEMORY_VARIABLES_MAX - 1 - view.point_count,
+			&view.racy, &view.racy_count, err);
 	view.is_partial = is_partial;
 	json_decref(root);
 	if (result < 0)

@@ -163,6 +163,27 @@ static void test_memory_view__refuses_damaged_json(void **state)
 	}
 }
 
+/* A program may share nearly all variables that the table holds. */
+static void test_memory_view__has_as_many_points_as_the_table(void **state)
+{
+	struct memory_view view = {.point_count = MEMORY_VARIABLES_ROOM}, read;
+	struct error err;
+	char *json;
+
+	(void)state;
+	view.points = calloc(view.point_count, sizeof *view.points);
+	assert_non_null(view.points);
+	for (uint32_t i = 0; i < view.point_count; i++)
+		view.points[i] = i + 1;
+	json = memory_view_to_json(&view);
+	assert_non_null(json);
+	assert_int_equal(memory_view_from_json(json, &read, &err), 0);
+	assert_same_view(&view, &read);
+	free(json);
+	memory_view_release(&view);
+	memory_view_release(&read);
+}
+
 static void test_memory_mode__words_are_read_back(void **state)
 {
 	(void)state;
@@ -178,6 +199,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_memory_view__takes_sites_that_are_on_and_points),
+		cmocka_unit_test(test_memory_view__has_as_many_points_as_the_table),
 		cmocka_unit_test(test_memory_view__survives_json_and_the_contract),
 		cmocka_unit_test(test_memory_view__of_a_plain_program_is_nothing),
 		cmocka_unit_test(test_memory_view__refuses_damaged_json),
