@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/bitset.h"
 #include "base/hash.h"
 #include "model/ids.h"
 #include "model/memory_block.h"
@@ -51,19 +52,30 @@ enum memory_mode {
 	 * raced. Synchronisation orders all other accesses, so choices at the synchronisation reach
 	 * every other order. The detector sees all accesses. */
 	MEMORY_RACES,
+	/* Accesses to shared variables that are atomic, or at sites that have raced, in campaigns of
+	 * long runs. The detector watches the profiling runs only; other runs have few sites on. */
+	MEMORY_RACY_SITES,
 	MEMORY_MODE_COUNT
 };
 
+/* Returns whether the race detector needs plain accesses that are no scheduling points. */
+static inline bool memory_mode_needs_races(uint32_t mode)
+{
+	return mode == MEMORY_RACES || mode == MEMORY_RACY_SITES;
+}
+
 /* Flags of sites[], one byte each. */
-#define SITE_ON 1u	/* its instruction reports in the current run */
-#define SITE_SEEN 2u	/* has executed at least once while on */
-#define SITE_SHARED 4u	/* has accessed a variable that is a point */
-#define SITE_CHOSEN 8u	/* [host] MEMORY_CHOSEN: the site is on */
+#define SITE_ON 1u     /* its instruction reports in the current run */
+#define SITE_SEEN 2u   /* has executed at least once while on */
+#define SITE_SHARED 4u /* has accessed a variable that is a point */
+/* [host] MEMORY_CHOSEN: the site is on. MEMORY_RACY_SITES: by the version of the run, it has raced */
+#define SITE_CHOSEN 8u
 #define SITE_WAITED 16u /* a thread has waited here by reading repeatedly */
 /* by the version of the run, the site is on in all runs except profiling and partial ones */
 #define SITE_KEPT 32u
 #define SITE_STANDS 64u /* by the version of the run, a thread has waited here */
-/* has rested in this run (runtime/sampling.h): its accesses are no scheduling points */
+/* has rested in this run (runtime/sampling.h): its accesses are no scheduling points.
+ * MEMORY_RACY_SITES: here the run failed, at an access that is no scheduling point */
 #define SITE_RESTED 128u
 
 /* Flags of variables[].flags. */
@@ -183,9 +195,12 @@ struct contract_memory {
 	uint32_t newly_shared; /* number of variables that the next version makes points, or racy */
 	uint32_t news_count;   /* variables with new facts, also those beyond the list news[] */
 	uint32_t has_site_news;
-	uint32_t has_lost;  /* the table had no room for a variable */
-	uint32_t is_closed; /* [host] no variable is added to the table any more */
+	uint32_t newly_racy; /* number of sites that the next version makes racy */
+	uint32_t has_lost;   /* the table had no room for a variable */
+	uint32_t is_closed;  /* [host] no variable is added to the table any more */
 	uint32_t visits;
+	uint32_t
+		race_pairs; /* the race detector's suppressed pairs whose sites are in racy_sites[] */
 	/* [host] frozen: only sites that may access variables of the groups in focus[] are on
 	 * (focus.h) */
 	uint32_t is_partial;
@@ -211,6 +226,7 @@ struct contract_memory {
 	struct memory_module modules[MEMORY_MODULES_MAX];
 	uint8_t sites[MEMORY_SITES_MAX];
 	uint16_t looks[MEMORY_SITES_MAX]; /* accesses of each site in this run: sampling.c */
+	uint64_t racy_sites[MEMORY_SITES_MAX / 64]; /* bit set: a watched run saw a race here */
 	struct memory_variable variables[MEMORY_VARIABLES_MAX];
 	struct memory_block blocks[MEMORY_BLOCKS_MAX];
 	struct memory_known known[MEMORY_KNOWN_MAX];
@@ -300,6 +316,16 @@ static inline void memory_note_news(
 	if (memory->news_count < MEMORY_NEWS_MAX)
 		memory->news[memory->news_count] = (uint32_t)(variable - memory->variables);
 	memory->news_count++;
+}
+
+/* Notes that the site has raced. */
+static inline void memory_note_racy_site(struct contract_memory *memory, uint32_t site)
+{
+	if (bitset_has(memory->racy_sites, site))
+		return;
+	bitset_add(memory->racy_sites, site);
+	memory->has_site_news = true;
+	memory->newly_racy += memory->mode == MEMORY_RACY_SITES;
 }
 
 /* Returns a variable by its name. Returns NULL if the variable is unknown, and `add` is false or

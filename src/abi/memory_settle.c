@@ -55,7 +55,7 @@ static bool memory_settle_variable(struct contract_memory *memory, struct memory
 
 bool memory_settle(struct contract_memory *memory)
 {
-	bool has_points = false;
+	bool has_points = memory->newly_racy;
 
 	if (memory->news_count <= MEMORY_NEWS_MAX)
 		for (uint32_t i = 0; i < memory->news_count; i++)
@@ -67,6 +67,7 @@ bool memory_settle(struct contract_memory *memory)
 				has_points |=
 					memory_settle_variable(memory, &memory->variables[slot]);
 	memory->news_count = memory->has_site_news = memory->newly_shared = memory->has_lost = 0;
+	memory->newly_racy = 0;
 	memory->version++;
 	if (has_points)
 		memory->points_version = memory->version;

@@ -39,6 +39,14 @@ bool race_ignore(void *block, struct race_pair pair)
 	return race_pairs_add(&((struct race_state *)block)->ignored, pair);
 }
 
+uint32_t race_ignored_pairs(const void *block, const struct race_pair **pairs)
+{
+	const struct race_state *state = block;
+
+	*pairs = state->ignored.pairs;
+	return state->ignored.count;
+}
+
 void race_follow_thread_sanitizer(void *block)
 {
 	((struct race_state *)block)->follows_thread_sanitizer = true;

@@ -65,6 +65,8 @@ uint32_t race_seen_list(const void *state, const struct race_seen **seen);
 /* From now on no race is reported that ThreadSanitizer's rules exclude. */
 void race_follow_thread_sanitizer(void *state);
 
+/* Returns the number of suppressed pairs, and sets *pairs to them. */
+uint32_t race_ignored_pairs(const void *state, const struct race_pair **pairs);
 /* Suppresses races between these two sites from now on. Returns false if the list is full. */
 bool race_ignore(void *state, struct race_pair pair);
 /* Returns whether the last event was a suppressed race. */

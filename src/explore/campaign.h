@@ -59,6 +59,7 @@ struct campaign_options {
 	uint64_t time_ns; /* budget in time; 0: no limit */
 	/* reports observed data races, although races are no failures in this campaign */
 	bool watches_races;
+	bool may_omit_points; /* in long runs: docs/decisions/0034-racy-sites.md */
 	/* 0: one per available core, if the strategy can use several workers */
 	uint32_t workers;
 	bool is_restart_forced;

@@ -76,9 +76,12 @@ static void memory_join_sites(struct contract_memory *to, const struct contract_
 		const struct memory_module *module = &from->modules[i];
 		const struct memory_module *own = memory_join_find_module(to, module);
 
-		for (uint32_t site = 0; own && site < module->count; site++)
+		for (uint32_t site = 0; own && site < module->count; site++) {
 			to->sites[own->first + site] |=
 				from->sites[module->first + site] & SITE_LEARNT;
+			if (bitset_has(from->racy_sites, module->first + site))
+				memory_note_racy_site(to, own->first + site);
+		}
 	}
 	to->has_waited |= from->has_waited;
 }

@@ -17,6 +17,7 @@ const char *const memory_mode_words[MEMORY_MODE_COUNT] = {
 	[MEMORY_ALL] = "all",
 	[MEMORY_CHOSEN] = "chosen",
 	[MEMORY_RACES] = "races",
+	[MEMORY_RACY_SITES] = "racy-sites",
 };
 
 bool memory_mode_parse(const char *word, enum memory_mode *out)
@@ -41,6 +42,9 @@ static void memory_view_take_module(struct memory_view_module *to,
 	const volatile struct memory_module *shared = from;
 	const uint32_t first = shared->first % MEMORY_SITES_MAX;
 	const uint32_t room = MEMORY_SITES_MAX - first;
+	/* Other sites of a watched run only served the detector. */
+	const uint8_t needed =
+		memory->mode == MEMORY_RACY_SITES ? SITE_KEPT | SITE_RESTED : SITE_ON;
 	uint32_t count = shared->count;
 
 	count = count < room ? count : room;
@@ -52,7 +56,7 @@ static void memory_view_take_module(struct memory_view_module *to,
 		.is_chosen = memory_view_allocate(BITSET_WORDS(count), sizeof *to->is_chosen),
 	};
 	for (uint32_t i = 0; i < count; i++) {
-		if (memory->sites[first + i] & SITE_ON)
+		if (memory->sites[first + i] & needed)
 			bitset_add(to->is_on, i);
 		if (memory->sites[first + i] & SITE_CHOSEN)
 			bitset_add(to->is_chosen, i);

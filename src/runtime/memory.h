@@ -9,6 +9,7 @@
  *   memory_prepare.c     before a run: decides which variables are points and which sites are on
  *   buffered_write.c     writes with store buffers (--memory-model tso)
  *   awaited.c            reads that block until a waiting loop would end
+ *   reported.c           accesses to shared variables that are no scheduling points
  *   memory_freed.c       freed memory, and later accesses to it
  *   left_frame.c         accesses to frames of functions that have returned
  *   focus.c              before a run of a strategy that needs few variables
@@ -59,6 +60,8 @@ void memory_note_transfer(
 /* Notes that the race detector suppressed a race here: from the next run on, accesses to the
  * variable are points in any mode. */
 void memory_raced(const void *address);
+/* Returns whether the memory is a freed block, or may be the frame of a function that has returned. */
+bool memory_may_be_gone(const void *address);
 
 /* Called before the free. If an access to the block was seen, the free counts as a write to the
  * whole block; if one of its variables is a point, as a scheduling point. Ends the run at a double
@@ -75,6 +78,8 @@ bool memory_turn_is_wanted(void);
 /* Called before each run, while no thread moves: applies the version of the knowledge and chooses
  * sites. The number decides whether the run is a profiling run. */
 void memory_prepare_run(uint64_t number);
+/* Returns whether a race detector that only watches is on in the run with this number. */
+bool memory_watches_run(uint64_t number);
 /* Called after memory_prepare_run() and the restore of memory: a program that has ended has
  * unregistered its modules, and only the restore registers them again. */
 void memory_switch_sites(void);

@@ -24,16 +24,22 @@ void memory_note_group(
 bool memory_has_waited(const struct contract_memory *memory);
 void memory_learn_more(struct contract_memory *memory, struct memory_known *known, bool is_write);
 
+/* Returns whether this run has looked the address up, and the cache still holds it. */
+static inline bool memory_is_cached(const struct contract_memory *memory, uintptr_t at)
+{
+	const uint64_t granule = at / GRANULE_BYTES;
+	const struct memory_known *known = &memory->known[granule % MEMORY_KNOWN_MAX];
+
+	return known->granule == granule && known->epoch == memory->known_epoch;
+}
+
 /* Returns NULL if name_of() has no name for the address. `add`: adds an unknown variable if the
  * table has room. The result is valid until the next call. */
 static inline struct memory_known *memory_known_at(struct contract_memory *memory, uintptr_t at,
 	variable_name (*name_of)(const void *address), bool add)
 {
-	const uint64_t granule = at / GRANULE_BYTES;
-	struct memory_known *known = &memory->known[granule % MEMORY_KNOWN_MAX];
-
-	if (known->granule == granule && known->epoch == memory->known_epoch)
-		return known;
+	if (memory_is_cached(memory, at))
+		return &memory->known[at / GRANULE_BYTES % MEMORY_KNOWN_MAX];
 	return memory_known_find(memory, at, name_of, add);
 }
 

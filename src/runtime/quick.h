@@ -117,6 +117,8 @@ static inline bool quick_is_repeated(
 void quick_begin_run(void);
 /* Called when the run continues from a checkpoint of a run that may have had other points. */
 void quick_resume_run(void);
+/* Returns whether a detector wants accesses that are no points. */
+bool quick_has_reports(void);
 /* Counts an access that is no point. Returns whether memory.c examines if the thread waits. */
 bool quick_watches(void);
 /* Called when memory.c has found that the thread waits. */

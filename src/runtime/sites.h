@@ -54,6 +54,8 @@ uint8_t *site_state(const struct site_record *record);
 /* Returns the site's index among the sites of all modules; UINT32_MAX: the contract does not have
  * the module. */
 uint32_t site_index(const struct site_record *record);
+/* Returns the index of the site at a code address, in time linear in the sites; UINT32_MAX: none. */
+uint32_t site_index_at(uint64_t code);
 /* Returns whether a module with sites contains the code address. Stores the bounds of its code. */
 bool sites_find_code(uintptr_t code, uintptr_t *start, uintptr_t *end);
 

@@ -19,6 +19,7 @@
 #include "runtime/memory/awaited.c"
 #include "runtime/memory/memory_variable.c"
 #include "runtime/memory/memory_waits.c"
+#include "runtime/memory/reported.c"
 #include "runtime/memory/memory.c"
 #include "runtime/memory/memory_freed.c"
 #include "runtime/memory/memory_prepare.c"
@@ -38,8 +39,7 @@ static uintptr_t unnamed;     /* an address without a quick name */
 static uint8_t kind_of_sites; /* enum site_kind of every site */
 static bool has_lasting_names = true;
 static uint64_t lives; /* blocks that have lain there: names differ */
-static unsigned names_made;
-static unsigned turned_off;
+static unsigned names_made, turned_off;
 
 struct runtime runtime = {.contract = &contract};
 uint8_t sites_are_live;

@@ -49,7 +49,8 @@ static int run_arguments_settle_memory(struct run_arguments *arguments, struct e
 	struct settings *settings = &arguments->options.settings;
 
 	if (arguments->memory && (!memory_mode_parse(arguments->memory, &settings->memory_mode) ||
-					 settings->memory_mode == MEMORY_CHOSEN))
+					 settings->memory_mode == MEMORY_CHOSEN ||
+					 settings->memory_mode == MEMORY_RACY_SITES))
 		return error_set(err, ERROR_USAGE, "--memory is shared, races, none or all, not %s",
 			arguments->memory);
 	if (settings->races.weak && settings->memory_model)
@@ -86,5 +87,6 @@ int run_arguments_settle(
 		return err->code;
 	options->suppressions = suppressions;
 	options->watches_races = options->settings.memory_mode == MEMORY_LEARN;
+	options->may_omit_points = !arguments->memory && !options->variables;
 	return 0;
 }

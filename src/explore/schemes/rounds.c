@@ -262,13 +262,22 @@ static int rounds_wake(struct campaign *campaign, struct error *err)
  * the most: the other workers would be idle for much of it. */
 #define LONG_RUN_STEPS 100000
 
-static bool rounds_may_look(const struct rounds *round)
+static bool rounds_has_long_run(const struct rounds *round)
 {
 	for (uint32_t place = 0; place < round->runs; place++)
 		if (round->log[place].steps >= LONG_RUN_STEPS)
-			return false;
-	return round->single_rounds < SINGLE_ROUNDS_FIRST ||
-	       round->single_rounds * SINGLE_ROUNDS_EVERY < round->before;
+			return true;
+	return false;
+}
+
+static bool rounds_may_look(const struct campaign *campaign)
+{
+	const struct rounds *round = campaign->rounds;
+
+	return campaign->program.settings.memory_mode != MEMORY_RACY_SITES &&
+	       !rounds_has_long_run(round) &&
+	       (round->single_rounds < SINGLE_ROUNDS_FIRST ||
+		       round->single_rounds * SINGLE_ROUNDS_EVERY < round->before);
 }
 
 static void rounds_share_memory(struct campaign *campaign)
@@ -282,12 +291,48 @@ static void rounds_share_memory(struct campaign *campaign)
 	if (blocks[0]->is_frozen)
 		return;
 	round->has_new_points = memory_join(blocks, campaign->worker_count, round->runs == 1);
-	round->has_new_memory = round->has_new_points && rounds_may_look(round);
+	round->has_new_memory = round->has_new_points && rounds_may_look(campaign);
 	round->single_rounds += round->has_new_memory;
 	round->has_hidden_sites =
 		!round->has_new_memory && (round->has_hidden_sites || round->has_new_points);
 	for (uint32_t i = 0; round->has_new_memory && i < campaign->worker_count; i++)
 		memory_forget_seen_sites(blocks[i]);
+}
+
+static bool rounds_may_omit_points(const struct campaign *campaign)
+{
+	const struct contract_memory *memory =
+		contract_memory(campaign->workers[0].worker.contract);
+
+	return campaign->options->may_omit_points && campaign_watches_races(campaign) &&
+	       !campaign->program.settings.memory_model && !campaign->is_focused &&
+	       memory->mode == MEMORY_LEARN && !memory->is_frozen;
+}
+
+static void rounds_set_memory_mode(struct campaign *campaign, enum memory_mode mode)
+{
+	campaign->program.settings.memory_mode = mode;
+	for (uint32_t i = 0; i < campaign->worker_count; i++)
+		contract_memory(campaign->workers[i].worker.contract)->mode = mode;
+	campaign->rounds->has_new_points = true;
+}
+
+/* Leaves out the points that only races need, after long runs and while the detector sees all races:
+ * docs/decisions/0034-racy-sites.md. */
+static void rounds_choose_memory_mode(struct campaign *campaign)
+{
+	const struct rounds *round = campaign->rounds;
+	const bool is_blind = round->blind_runs;
+
+	if (!is_blind && rounds_has_long_run(round) && rounds_may_omit_points(campaign)) {
+		rounds_set_memory_mode(campaign, MEMORY_RACY_SITES);
+		campaign_notice(campaign,
+			"runs are long, so plain accesses to shared memory are scheduling points only where a race was seen (--memory shared: everywhere)");
+	} else if (is_blind && campaign->program.settings.memory_mode == MEMORY_RACY_SITES) {
+		rounds_set_memory_mode(campaign, MEMORY_LEARN);
+		campaign_notice(campaign,
+			"a run needed more memory than the race detector has, so all accesses to shared memory are scheduling points again");
+	}
 }
 
 static void rounds_share_races(struct campaign *campaign)
@@ -327,7 +372,8 @@ bool rounds_verdict(const struct campaign *campaign, struct strategy_verdict *ou
 	if (!strategy->search.verdict || campaign->exclusive.is_active ||
 		!campaign->workers[0].worker.contract->has_memory_sites ||
 		round->counted.outcome[OUTCOME_RACE] || round->counted.outcome[OUTCOME_WEAK] ||
-		round->has_hidden_sites)
+		round->has_hidden_sites ||
+		campaign->program.settings.memory_mode == MEMORY_RACY_SITES)
 		return false;
 	strategy->search.verdict(round->knowledge, out);
 	return out->is_complete;
@@ -343,6 +389,7 @@ static void rounds_end_round(struct campaign *campaign)
 	round->before += round->runs;
 	next = strategy_round_runs(round->before);
 	rounds_share_memory(campaign);
+	rounds_choose_memory_mode(campaign);
 	if (round->has_new_points && strategy->learning.begin_again)
 		strategy->learning.begin_again(round->knowledge);
 	if (strategy->learning.learn)

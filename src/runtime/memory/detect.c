@@ -7,6 +7,7 @@
 #include "runtime/guarded_read.h"
 #include "runtime/memory.h"
 #include "runtime/runtime.h"
+#include "runtime/sites.h"
 #include "runtime/libc/world.h"
 
 /* Detectors see accesses by granules, because each granule has one name. */
@@ -19,16 +20,29 @@ static HOT_STATE bool detects_quickly;
 /* True while only the patterns detector is on, and no inspection waits for an access. */
 static HOT_STATE bool records_quickly;
 
-/* A race detector that only watches (races are no failures) runs in the first runs and in every
- * 16th after them: most races show in any schedule. */
-#define WATCHED_RUNS_FIRST 16
-#define WATCHED_EVERY 16
+/* Notes the sites of the pairs that the race detector has suppressed since the last call. */
+static void detect_note_pairs(struct contract_memory *memory, const void *race)
+{
+	const struct race_pair *pairs;
+	const uint32_t count = race_ignored_pairs(race, &pairs);
+
+	for (; memory->race_pairs < count; memory->race_pairs++) {
+		const struct race_pair *pair = &pairs[memory->race_pairs];
+		const uint32_t one = site_index_at(pair->site), other = site_index_at(pair->other);
+
+		if (one != UINT32_MAX)
+			memory_note_racy_site(memory, one);
+		if (other != UINT32_MAX)
+			memory_note_racy_site(memory, other);
+	}
+}
 
 /* Reports the suppressed race at once: the other access is not known later. */
 static void detect_report_suppressed(const struct detector_event *event)
 {
-	if (!race_is_watching(detect_states[DETECTOR_race]) &&
-		race_has_suppressed(detect_states[DETECTOR_race]))
+	if (race_is_watching(detect_states[DETECTOR_race]))
+		detect_note_pairs(sites_memory(), detect_states[DETECTOR_race]);
+	else if (race_has_suppressed(detect_states[DETECTOR_race]))
 		memory_raced((const void *)(uintptr_t)event->address);
 }
 
@@ -239,7 +253,7 @@ static bool detect_is_idle(const struct contract *contract, void *block)
 	if (contract->plan.detectors != 1u << DETECTOR_race ||
 		!race_is_watching(detectors_state(block, DETECTOR_race)))
 		return false;
-	is_idle = number > WATCHED_RUNS_FIRST && number % WATCHED_EVERY != 0;
+	is_idle = !memory_watches_run(number);
 	engine_set_performed(is_idle ? NULL : runtime_detect);
 	return is_idle;
 }

@@ -47,6 +47,7 @@ void memory_check_left_frame(const struct memory_access *access)
 
 	if (!owner)
 		return;
+	memory_keep_for_replay(access);
 	outcome_set(&verdict, OUTCOME_USE_AFTER_RETURN, engine_current()->id, 0);
 	verdict.site = access->site;
 	verdict.op = (uint8_t)memory_op(access->kind);

@@ -55,6 +55,11 @@ bool memory_wants(
 	case MEMORY_CHOSEN:
 		return access->site_state && *access->site_state & SITE_CHOSEN &&
 		       flags & (VARIABLE_CHOSEN | VARIABLE_POINT);
+	case MEMORY_RACY_SITES:
+		/* free() has no site. */
+		return flags & VARIABLE_POINT &&
+		       (memory_kind_is_atomic(access->kind) || !access->site_state ||
+			       *access->site_state & SITE_CHOSEN);
 	default:
 		return flags & VARIABLE_POINT && (!memory->is_filtered || flags & VARIABLE_FOCUSED);
 	}
@@ -196,7 +201,7 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 					memory_allocated_at(memory, known, (const void *)at);
 		}
 		if (known->flags & VARIABLE_POINT) {
-			if (!visit->reported && memory->mode == MEMORY_RACES)
+			if (!visit->reported && memory_mode_needs_races(memory->mode))
 				visit->reported = known->name;
 			memory_mark_site(memory, access);
 			sampling_keep(memory, access->site_state);
@@ -302,30 +307,6 @@ void memory_give_turn(void)
 bool memory_turn_is_wanted(void)
 {
 	return turn_is_wanted;
-}
-
-/* Reports the access granule by granule. Returns false if some part needs the full path. */
-static bool memory_report_quickly(struct contract_memory *memory, const struct memory_visit *visit)
-{
-	const uintptr_t end = (uintptr_t)visit->access.address + visit->access.bytes;
-	struct memory_access part = visit->access;
-	uintptr_t at = (uintptr_t)visit->access.address;
-
-	/* Vector accesses fit into this size; longer accesses are named one by one anyway. */
-	if (visit->access.bytes > QUICK_BYTES_MOST)
-		return false;
-	for (uintptr_t next; at < end; at = next) {
-		const struct memory_known *known;
-
-		next = (at | (GRANULE_BYTES - 1)) + 1;
-		part.address = (const void *)at;
-		part.bytes = (next < end ? next : end) - at;
-		known = memory_known_at(memory, at, memory_quick_name, false);
-		if (!known || !known->name ||
-			!runtime_detect_quickly(&part, memory_op(part.kind), known->name))
-			return false;
-	}
-	return true;
 }
 
 bool memory_is_watched(void)
@@ -436,8 +417,7 @@ bool memory_begin(struct memory_visit *visit)
 	if (visit->is_named)
 		memory_count(memory, visit);
 	if (visit->point || access->fence || !visit->is_named || visit->is_waiting ||
-		turn_is_wanted || memory_model_needs(access) ||
-		(visit->reported && !memory_report_quickly(memory, visit)) ||
+		turn_is_wanted || memory_model_needs(access) || memory_must_report(memory, visit) ||
 		(memory_kind_is_atomic(access->kind) && runtime_looks_for_races()))
 		return true;
 	if (!visit->is_sampled)
@@ -488,6 +468,8 @@ void memory_finish(struct memory_visit *visit)
 		return;
 	if (!visit->point) {
 		memory_pass(visit);
+		if (visit->reported)
+			memory_check_freed(&visit->access, OUTCOME_USE_AFTER_FREE);
 		return;
 	}
 	memory_place_point(sites_memory(), visit);

@@ -13,6 +13,12 @@
 /* Only the beginning of a longer block counts. */
 #define FREED_BYTES_MOST 4096
 
+void memory_keep_for_replay(const struct memory_access *access)
+{
+	if (sites_memory()->mode == MEMORY_RACY_SITES && access->site_state)
+		*access->site_state |= SITE_RESTED;
+}
+
 void memory_check_freed(const struct memory_access *access, enum outcome_kind kind)
 {
 	struct heap_free freed;
@@ -23,6 +29,7 @@ void memory_check_freed(const struct memory_access *access, enum outcome_kind ki
 			memory_check_left_frame(access);
 		return;
 	}
+	memory_keep_for_replay(access);
 	outcome_set(&verdict, kind, engine_current()->id, 0);
 	verdict.site = access->site;
 	verdict.op = (uint8_t)memory_op(access->kind);
@@ -34,13 +41,34 @@ void memory_check_freed(const struct memory_access *access, enum outcome_kind ki
 	engine_fail_by_verdict(&verdict);
 }
 
+/* Returns whether the free counts as an access of its thread. */
+static bool memory_freed_is_learnt(const struct contract_memory *memory)
+{
+	return !memory->is_frozen && (memory->mode != MEMORY_RACY_SITES || memory->was_profile);
+}
+
+/* Returns whether the variable was known before the round, or this run has accessed it. Runs of other
+ * workers may have added it in this round, which must not matter. */
+static bool memory_freed_is_known(struct contract_memory *memory, uintptr_t at)
+{
+	const struct memory_variable *variable;
+
+	if (memory_is_cached(memory, at))
+		return true;
+	variable = memory_find_variable(memory, memory_variable_name((const void *)at), false);
+	return variable && !(variable->news & VARIABLE_ADDED);
+}
+
 /* Creates no variables. Returns true if accesses to the granule are points. */
 static bool memory_free_variable(
 	struct contract_memory *memory, struct memory_visit *visit, uintptr_t at)
 {
-	struct memory_known *known = memory_known_at(memory, at, memory_variable_name, false);
+	struct memory_known *known;
 
-	if (!memory->is_frozen && !(known->flags & VARIABLE_POINT)) {
+	if (memory_freed_is_learnt(memory) && !memory_freed_is_known(memory, at))
+		return false;
+	known = memory_known_at(memory, at, memory_variable_name, false);
+	if (memory_freed_is_learnt(memory) && !(known->flags & VARIABLE_POINT)) {
 		memory_learn(memory, known, true);
 		if (memory->group_count)
 			(void)memory_allocated_at(memory, known, (const void *)at);
@@ -60,7 +88,7 @@ void memory_freed(const void *start, uint64_t site)
 		.access = {
 			.address = start, .site = site - 1, .kind = SITE_STORE, .call = CALL_FREE}};
 	struct memory_access *access = &visit.access;
-	bool is_shared = false;
+	bool is_learnt, is_shared = false;
 	struct engine_op op;
 	struct heap_block block;
 
@@ -74,8 +102,10 @@ void memory_freed(const void *start, uint64_t site)
 	c11_forget(start, block.bytes);
 	if (!block.is_used)
 		return;
+	is_learnt = memory_freed_is_learnt(sites_memory());
 	access->bytes = block.bytes < FREED_BYTES_MOST ? block.bytes : FREED_BYTES_MOST;
-	for (size_t done = 0; done < access->bytes; done += GRANULE_BYTES)
+	for (size_t done = 0; done < access->bytes && (!visit.point || is_learnt);
+		done += GRANULE_BYTES)
 		is_shared |= memory_free_variable(sites_memory(), &visit, block.start + done);
 	if (visit.point) {
 		memory_point(&visit, visit.point);

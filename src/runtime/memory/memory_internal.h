@@ -52,10 +52,15 @@ struct engine_op memory_engine_op(const struct memory_access *access, object_nam
 /* Returns whether an access to a variable with these flags is a scheduling point. */
 bool memory_wants(
 	const struct contract_memory *memory, const struct memory_access *access, uint16_t flags);
+/* Returns whether the access, which is no scheduling point, needs memory_finish() for the detectors, or
+ * because its memory may be gone. */
+bool memory_must_report(struct contract_memory *memory, const struct memory_visit *visit);
 /* Returns the allocating place of the variable's block; 0: the variable is not in the table. */
 uint16_t memory_allocated_at(
 	struct contract_memory *memory, struct memory_known *known, const void *address);
 
+/* Notes that replays need the site, at which the run fails. */
+void memory_keep_for_replay(const struct memory_access *access);
 /* Ends the run if the access touches a freed block, before the access can do harm. */
 void memory_check_freed(const struct memory_access *access, enum outcome_kind kind);
 /* Returns whether the address is on main's stack, or on one of the runtime's for other threads. */

@@ -28,6 +28,24 @@
 #define PROFILE_EVERY 64
 #define PROFILES_OF_ALL 16
 
+/* A race detector that only watches (races are no failures) runs in the first runs and in every
+ * 16th after them: most races show in any schedule. Long runs are watched less often. */
+#define WATCHED_RUNS_FIRST 16
+#define WATCHED_LONG_RUNS_FIRST 4
+#define WATCHED_EVERY 16
+
+bool memory_watches_run(uint64_t number)
+{
+	const struct contract_memory *memory = sites_memory();
+	const struct contract_plan *plan = &runtime.contract->plan;
+
+	if (number % WATCHED_EVERY == 0)
+		return true;
+	if (memory && memory->mode == MEMORY_RACY_SITES)
+		return plan->runs_before + (number - plan->round_first) < WATCHED_LONG_RUNS_FIRST;
+	return number <= WATCHED_RUNS_FIRST;
+}
+
 static bool memory_prepare_profile_is_due(uint64_t number)
 {
 	uint64_t every = PROFILE_EVERY;
@@ -50,11 +68,13 @@ static void memory_focus_groups(const struct contract_memory *memory, uint64_t *
 /* Returns whether a site in this state is on in a run that is no profiling run. */
 static bool memory_prepare_site_is_needed(const struct contract_memory *memory, uint8_t state)
 {
+	const bool has_choice = memory->mode == MEMORY_CHOSEN || memory->mode == MEMORY_RACY_SITES;
+
 	if (memory->mode == MEMORY_NONE || memory->mode == MEMORY_ALL)
 		return memory->mode == MEMORY_ALL;
-	if (memory->mode == MEMORY_CHOSEN && state & (SITE_CHOSEN | SITE_WAITED))
+	if (has_choice && state & (SITE_CHOSEN | SITE_WAITED))
 		return true;
-	if (memory->mode == MEMORY_CHOSEN && !runtime.contract->spin.is_needed)
+	if (has_choice && !runtime.contract->spin.is_needed)
 		return !(state & SITE_SEEN);
 	return state & SITE_SHARED || !(state & SITE_SEEN);
 }
@@ -88,14 +108,17 @@ static bool memory_prepare_version(struct contract_memory *memory)
 	memory->run_version = memory->version;
 	memory->knows_waiting = 0;
 	for (uint32_t i = 0; i < memory->site_count; i++) {
-		const uint8_t before = memory->sites[i];
+		const uint8_t old = memory->sites[i];
+		const bool is_racy =
+			memory->mode == MEMORY_RACY_SITES && bitset_has(memory->racy_sites, i);
+		const uint8_t before = (uint8_t)(old | (is_racy ? SITE_CHOSEN : 0));
 		const bool is_on = memory_prepare_site_is_needed(memory, before);
 
 		memory->knows_waiting |= before & SITE_WAITED;
 		memory->sites[i] =
 			(uint8_t)((before & ~(SITE_KEPT | SITE_STANDS)) | (is_on ? SITE_KEPT : 0) |
 				  (before & SITE_WAITED ? SITE_STANDS : 0));
-		has_changed |= memory->sites[i] != before;
+		has_changed |= memory->sites[i] != old;
 	}
 	return has_changed;
 }
@@ -107,6 +130,8 @@ static bool memory_prepare_is_profile(
 	const struct contract_plan *plan = &runtime.contract->plan;
 	const bool has_new_points = memory->points_version == memory->version && memory->version;
 
+	if (memory->mode == MEMORY_RACY_SITES)
+		return memory_watches_run(number);
 	if (memory_prepare_profile_is_due(number))
 		return true;
 	/* The run learns which sites touch the new points. */
@@ -181,6 +206,8 @@ static bool memory_prepare_site_is_watched(uint8_t kind)
 {
 	const struct contract_plan *plan = &runtime.contract->plan;
 
+	if (sites_memory()->mode == MEMORY_RACY_SITES && memory_kind_is_atomic(kind))
+		return true;
 	return sites_memory()->mode != MEMORY_NONE &&
 	       ((plan->detectors >> DETECTOR_race & 1 && memory_kind_is_atomic(kind)) ||
 		       (plan->memory_model == MEMORY_MODEL_C11 && memory_kind_is_atomic(kind)) ||

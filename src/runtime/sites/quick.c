@@ -37,8 +37,9 @@ static HOT_STATE struct {
 	void *race;
 	uint32_t watched; /* accesses that still go to memory.c */
 	int32_t period;	  /* from the beginning of these accesses to the next ones */
-	/* Shared variables are points and no detector wants other accesses: granules are used */
+	/* No detector wants accesses that are no points: granules are used */
 	bool is_plain;
+	bool has_racy_sites; /* MEMORY_RACY_SITES: the site decides whether an access is a point */
 	uint32_t generation;
 } quick;
 
@@ -114,6 +115,16 @@ static bool quick_wants_lease(const struct contract_memory *memory)
 	       !memory_has_waited(memory) && plan->executor == EXECUTOR_FIBER;
 }
 
+static bool quick_runs_without_reports(const struct contract_memory *memory, bool is_filtered)
+{
+	const struct contract_plan *plan = &runtime.contract->plan;
+
+	if (memory->mode == MEMORY_RACY_SITES && runtime_looks_for_races())
+		return false;
+	return (memory->mode == MEMORY_LEARN || memory->mode == MEMORY_RACY_SITES) &&
+	       (is_filtered || (!plan->is_traced && !plan->inspect));
+}
+
 /* Prepares the table for a run, or for the part of a run that follows a checkpoint. */
 static void quick_begin_part(void)
 {
@@ -136,10 +147,10 @@ static void quick_begin_part(void)
 	quick_drop_tags();
 	is_filtered = memory->mode == MEMORY_LEARN && memory->is_filtered;
 	wants_lease = quick_wants_lease(memory);
-	quick.is_plain = memory->mode == MEMORY_LEARN &&
-			 (is_filtered || (!plan->is_traced && !plan->inspect));
+	quick.is_plain = quick_runs_without_reports(memory, is_filtered);
+	quick.has_racy_sites = memory->mode == MEMORY_RACY_SITES;
 	if (plan->has_contexts || record_is_on() || plan->memory_model != MEMORY_MODEL_SC ||
-		!(quick.is_plain || (quick.race && memory->mode == MEMORY_RACES)))
+		!(quick.is_plain || (quick.race && memory_mode_needs_races(memory->mode))))
 		return;
 	filter_begin_run(memory, is_filtered);
 	sites_now.engine.wants_lease = wants_lease;
@@ -251,6 +262,9 @@ void quick_remember(uint64_t address, uint32_t properties, bool is_own)
 		}
 		return;
 	}
+	/* At another site the same access may be a point. */
+	if (!is_own && quick.has_racy_sites)
+		return;
 	key = sites_now.engine.epoch;
 	/* Reused thread indices: a key could belong to two threads. */
 	if (is_own && engine_thread_count() < THREAD_CAPACITY)
@@ -265,6 +279,11 @@ void quick_remember_range(uint64_t address, uint64_t bytes, bool is_write)
 	if (quick.is_plain && bytes && bytes <= QUICK_RANGE_MOST)
 		quick_remember(
 			address, quick_properties(is_write, SITE_RELAXED, (uint16_t)bytes), true);
+}
+
+bool quick_has_reports(void)
+{
+	return !quick.is_plain;
 }
 
 bool quick_watches(void)
@@ -348,13 +367,14 @@ static bool quick_report_access(uint64_t address, uint64_t end, uint64_t site, b
 
 bool quick_passes(uint64_t address, uint32_t properties, uint64_t site, uint8_t *state)
 {
-	const uint8_t seen = state ? *state : SITE_SEEN | SITE_SHARED;
+	const uint8_t seen = state ? *state : SITE_SEEN | SITE_SHARED | SITE_CHOSEN;
 	const bool is_write = properties & 1;
 	const uint64_t end = address + (properties >> 16);
 	bool is_shared = false;
 
 	if (quick.watched || sites_now.left <= 0 || end - address > QUICK_BYTES_MOST ||
-		memory_turn_is_wanted() || runtime.is_run_over)
+		memory_turn_is_wanted() || runtime.is_run_over ||
+		(quick.has_racy_sites && seen & SITE_CHOSEN))
 		return false;
 	for (uint64_t at = address; at < end; at = quick_part_end(at, end)) {
 		const struct memory_known *known = quick_known(at, seen, is_write);
@@ -363,7 +383,8 @@ bool quick_passes(uint64_t address, uint32_t properties, uint64_t site, uint8_t 
 			return false;
 		is_shared |= (known->flags & VARIABLE_POINT) != 0;
 	}
-	if (is_shared && !quick_report_access(address, end, site, is_write))
+	if (is_shared && (memory_may_be_gone((const void *)(uintptr_t)address) ||
+				 !quick_report_access(address, end, site, is_write)))
 		return false;
 	sites_now.left--;
 	quick_remember(address, properties, !is_shared);

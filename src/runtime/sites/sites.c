@@ -258,6 +258,18 @@ static unsigned char *sites_site_point(const struct site_record *record)
 	return (unsigned char *)(uintptr_t)&record->point + record->point;
 }
 
+uint32_t site_index_at(uint64_t code)
+{
+	for (uint32_t i = 0; i < sites.module_count; i++) {
+		const struct site_module *module = &sites.modules[i];
+
+		for (uint32_t site = 0; module->has_place && site < module->count; site++)
+			if ((uint64_t)(uintptr_t)sites_site_point(&module->first[site]) == code)
+				return module->site_first + site;
+	}
+	return UINT32_MAX;
+}
+
 #define OPCODE_CALL 0xe8 /* a distance of four bytes follows */
 /* test $VALUE, %eax with a value of four bytes changes only the flags, which are dead at a point. */
 #define OPCODE_TEST 0xa9

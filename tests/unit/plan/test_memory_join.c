@@ -210,6 +210,30 @@ static void test_memory_join__joins_sites_by_module(void **unused)
 	blocks_free(blocks);
 }
 
+static void test_memory_join__shares_racy_sites(void **unused)
+{
+	const struct memory_module module = {.name = 11, .fingerprint = 1, .count = 100};
+	struct contract_memory *blocks[BLOCKS];
+
+	(void)unused;
+	blocks_new(blocks);
+	for (int i = 0; i < BLOCKS; i++) {
+		blocks[i]->mode = MEMORY_RACY_SITES;
+		blocks[i]->modules[0] = module;
+		blocks[i]->module_count = 1;
+		blocks[i]->site_count = 100;
+	}
+	memory_note_racy_site(blocks[2], 70);
+	assert_true(memory_join(blocks, BLOCKS, false));
+	for (int i = 0; i < BLOCKS; i++) {
+		assert_true(bitset_has(blocks[i]->racy_sites, 70));
+		assert_int_equal(blocks[i]->points_version, 1);
+	}
+	memory_note_racy_site(blocks[1], 70);
+	assert_false(memory_join(blocks, BLOCKS, false));
+	blocks_free(blocks);
+}
+
 /* Room for three more variables; variable 1 is known. */
 static void fill(struct contract_memory **blocks)
 {
@@ -283,6 +307,7 @@ int main(void)
 		cmocka_unit_test(test_memory_join__does_not_tell_who_learnt_what),
 		cmocka_unit_test(test_memory_join__keeps_groups_that_do_not_meet),
 		cmocka_unit_test(test_memory_join__joins_sites_by_module),
+		cmocka_unit_test(test_memory_join__shares_racy_sites),
 		cmocka_unit_test(test_memory_join__drops_what_a_full_table_cannot_take),
 		cmocka_unit_test(test_memory_join__keeps_what_one_run_found_room_for),
 	};

@@ -266,6 +266,77 @@ static void test_memory__plain_accesses_are_told_until_they_race(void **state)
 	assert_int_equal(points, 1);
 }
 
+/* Other runs of the round may have been made by another worker. */
+static void test_memory_freed__depends_on_no_other_run_of_the_round(void **state)
+{
+	(void)state;
+	contract.plan.detectors = 1;
+	contract.plan.round_runs = 4;
+	live.is_used = true;
+	run(1);
+	access_by(0, 0, SITE_STORE, 0x820, 8);
+	run(2);
+	current = &threads[1];
+	memory_freed((void *)0x800, 1);
+	assert_int_equal(memory->newly_shared, 0);
+	access_by(0, 0, SITE_STORE, 0x820, 8);
+	current = &threads[1];
+	memory_freed((void *)0x800, 1);
+	assert_int_equal(memory->newly_shared, 1);
+}
+
+static void test_memory__only_racy_sites_and_atomics_make_points(void **state)
+{
+	(void)state;
+	memory->mode = MEMORY_RACY_SITES;
+	contract.plan.detectors = 1;
+	for (uint64_t number = 1; number < 4; number++) {
+		run(number);
+		assert_true(memory->was_profile);
+		access_by(0, 0, SITE_STORE, 0x100, 4);
+		access_by(1, 1, SITE_LOAD, 0x100, 4);
+	}
+	assert_int_equal(points, 0);
+	assert_int_equal(notes, 4);
+	memory_note_racy_site(memory, 0);
+	access_by(0, 0, SITE_STORE, 0x100, 4);
+	assert_int_equal(points, 0); /* points begin with the next version */
+	assert_int_equal(memory->newly_racy, 1);
+	contract.plan.detectors = 0;
+	run(5);
+	assert_int_equal(memory->points_version, memory->version);
+	assert_false(memory->was_profile);
+	assert_true(is_on(0));
+	assert_false(is_on(1));
+	access_by(0, 0, SITE_STORE, 0x200, 4); /* one thread */
+	access_by(1, 1, SITE_LOAD, 0x100, 4);
+	assert_int_equal(points, 0);
+	access_by(0, 0, SITE_STORE, 0x100, 4);
+	assert_int_equal(points, 1);
+	access_by(1, 1, SITE_ATOMIC_LOAD, 0x100, 4);
+	assert_int_equal(points, 2);
+	run(16);
+	assert_true(memory->was_profile);
+}
+
+/* The accesses are no scheduling points. */
+static void test_memory_freed__ends_the_run_at_racy_sites_and_others(void **state)
+{
+	(void)state;
+	memory->mode = MEMORY_RACY_SITES;
+	run(1);
+	access_by(0, 0, SITE_STORE, 0x818, 8);
+	access_by(1, 1, SITE_LOAD, 0x818, 8);
+	run(2);
+	access_by(1, 1, SITE_LOAD, 0x818, 8);
+	assert_int_equal(failed.kind, OUTCOME_NONE);
+	freed_end = 0x840;
+	access_by(1, 1, SITE_LOAD, 0x818, 8);
+	assert_int_equal(failed.kind, OUTCOME_USE_AFTER_FREE);
+	assert_int_equal(points, 0);
+	assert_true(memory->sites[1] & SITE_RESTED);
+}
+
 static void test_memory__fences_are_points_and_stay_on(void **state)
 {
 	(void)state;
@@ -295,6 +366,9 @@ int main(void)
 		TEST(test_memory_freed__is_a_point_where_the_memory_is_shared),
 		TEST(test_memory_freed__ends_the_run_of_who_comes_later),
 		TEST(test_memory__plain_accesses_are_told_until_they_race),
+		TEST(test_memory_freed__depends_on_no_other_run_of_the_round),
+		TEST(test_memory_freed__ends_the_run_at_racy_sites_and_others),
+		TEST(test_memory__only_racy_sites_and_atomics_make_points),
 		TEST(test_memory__fences_are_points_and_stay_on),
 	};
 
