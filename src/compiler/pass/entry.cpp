@@ -3,6 +3,7 @@
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Config/llvm-config.h"
+#include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/AttributeMask.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/InstIterator.h"
@@ -11,6 +12,9 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/Mem2Reg.h"
+
+#include <cstdlib>
 
 extern "C" void instrument_check_version(unsigned built_for);
 extern "C" void instrument_mark(LLVMModuleRef module);
@@ -71,8 +75,61 @@ LLVMMemoryBufferRef instrument_write_bitcode(LLVMModuleRef module)
 	return write_module(*copy);
 }
 
+static std::string owned_text(char *text)
+{
+	const std::string copy = text ? text : "";
+
+	std::free(text);
+	return copy;
+}
+
+// Returns whether the function is an operation of std::atomic, or computes its memory order.
+static bool is_atomic_operation(const llvm::Function &function)
+{
+	const std::string mangled = function.getName().str(); // outlives `name`, which refers to it
+	llvm::ItaniumPartialDemangler name;
+	llvm::StringRef inside;
+	size_t length = 0;
+
+	if (!function.hasLinkOnceODRLinkage() || name.partialDemangle(mangled.c_str()) ||
+		!name.isFunction())
+		return false;
+	const std::string scope = owned_text(name.getFunctionDeclContextName(nullptr, &length));
+	const std::string parameters = owned_text(name.getFunctionParameters(nullptr, &length));
+
+	inside = scope;
+	return inside.starts_with("std::atomic") || inside.starts_with("std::__atomic") ||
+	       (inside == "std" && parameters.find("std::memory_order") != std::string::npos);
+}
+
 namespace
 {
+
+// Inlines std::atomic without optimisation, too. A memory order that its caller states is then a constant,
+// and a loop that waits for a std::atomic looks like one that waits for an atomic variable of C.
+struct InlineAtomicsPass : llvm::PassInfoMixin<InlineAtomicsPass> {
+	llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &analyses)
+	{
+		auto &functions =
+			analyses.getResult<llvm::FunctionAnalysisManagerModuleProxy>(module)
+				.getManager();
+
+		for (llvm::Function &function : module) {
+			if (!is_atomic_operation(function))
+				continue;
+			function.removeFnAttr(llvm::Attribute::OptimizeNone);
+			function.removeFnAttr(llvm::Attribute::NoInline);
+			function.addFnAttr(llvm::Attribute::AlwaysInline);
+			functions.invalidate(
+				function, llvm::PromotePass().run(function, functions));
+		}
+		return llvm::PreservedAnalyses::none();
+	}
+	static bool isRequired()
+	{
+		return true;
+	}
+};
 
 struct MarkPass : llvm::PassInfoMixin<MarkPass> {
 	llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &)
@@ -107,8 +164,11 @@ llvmGetPassPluginInfo()
 	instrument_check_version(LLVM_VERSION_MAJOR);
 	return {LLVM_PLUGIN_API_VERSION, "raddle", "1", [](llvm::PassBuilder &builder) {
 			builder.registerPipelineStartEPCallback(
-				[](llvm::ModulePassManager &manager, llvm::OptimizationLevel) {
+				[](llvm::ModulePassManager &manager,
+					llvm::OptimizationLevel level) {
 					manager.addPass(MarkPass());
+					if (level == llvm::OptimizationLevel::O0)
+						manager.addPass(InlineAtomicsPass());
 				});
 			builder.registerOptimizerLastEPCallback(
 				[](llvm::ModulePassManager &manager, llvm::OptimizationLevel) {

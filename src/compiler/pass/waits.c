@@ -6,7 +6,7 @@
  *
  * A loop is recognised from its read: behind the read, one conditional branch depends on nothing but
  * the value that was read. One of its ways leads back to the read. On this cycle nothing else has
- * an effect or depends on the iteration. Optimisers often copy the first iteration to the front of
+ * an effect or depends on the iteration: waits_state.c. Optimisers often copy the first iteration to the front of
  * the loop; the read of this copy waits for the same value and has the same exit. waits_pair.c
  * recognises loops that read two locations.
  */
@@ -49,16 +49,15 @@ bool waits_is_own(LLVMValueRef pointer)
 	return LLVMIsAAllocaInst(pointer) && filter_is_private(pointer);
 }
 
-/* Returns whether an iteration may execute the instruction and leave no trace; without `may_store`
- * not even in a local. */
-static bool waits_is_pure(LLVMValueRef instruction, bool may_store)
+/* Returns whether an iteration may execute the instruction and leave no trace but in locals. */
+static bool waits_is_pure(LLVMValueRef instruction)
 {
 	switch (LLVMGetInstructionOpcode(instruction)) {
 	case LLVMLoad:
 		return !LLVMGetVolatile(instruction) &&
 		       waits_is_own(LLVMGetOperand(instruction, 0));
 	case LLVMStore:
-		return may_store && !LLVMGetVolatile(instruction) &&
+		return !LLVMGetVolatile(instruction) &&
 		       waits_is_own(LLVMGetOperand(instruction, 1));
 	case LLVMCall:
 		return waits_is_pause(instruction);
@@ -85,17 +84,60 @@ static bool waits_is_pure(LLVMValueRef instruction, bool may_store)
 	}
 }
 
-LLVMBasicBlockRef waits_follow(struct waits_read *read, LLVMBasicBlockRef block, LLVMValueRef after,
-	LLVMBasicBlockRef storing)
+/* Returns the value that a phi has for the way from `from`, and NULL if the way does not exist. */
+static LLVMValueRef waits_incoming(LLVMValueRef phi, LLVMBasicBlockRef from)
 {
-	const bool is_behind_read = after != NULL;
+	for (unsigned i = 0; i < LLVMCountIncoming(phi); i++)
+		if (LLVMGetIncomingBlock(phi, i) == from)
+			return LLVMGetIncomingValue(phi, i);
+	return NULL;
+}
+
+/* Returns the block that follows `block` if the thread has come from `from`. Without optimisation, the
+ * second branch of a && b depends on a phi, which is constant for one way. If the next block depends on
+ * more than the way, returns NULL and sets the condition. */
+static LLVMBasicBlockRef waits_next(
+	LLVMBasicBlockRef block, LLVMBasicBlockRef from, LLVMValueRef *condition)
+{
+	LLVMValueRef branch = LLVMGetBasicBlockTerminator(block), value;
+
+	*condition = NULL;
+	if (!LLVMIsConditional(branch))
+		return LLVMGetSuccessor(branch, 0);
+	value = LLVMGetCondition(branch);
+	if (from && LLVMIsAPHINode(value) && LLVMGetInstructionParent(value) == block)
+		value = waits_incoming(value, from);
+	if (value && LLVMIsAConstantInt(value))
+		return LLVMGetSuccessor(branch, LLVMConstIntGetZExtValue(value) ? 0 : 1);
+	*condition = value;
+	return NULL;
+}
+
+/* Returns where the thread arrives that goes from `from` to a block with nothing but a decided branch. */
+static LLVMBasicBlockRef waits_arrive(LLVMBasicBlockRef from, LLVMBasicBlockRef block)
+{
+	LLVMValueRef at = LLVMGetFirstInstruction(block), condition;
+	LLVMBasicBlockRef next;
+
+	while (LLVMIsAPHINode(at))
+		at = LLVMGetNextInstruction(at);
+	if (!LLVMIsABranchInst(at) || !LLVMIsConditional(at))
+		return block;
+	next = waits_next(block, from, &condition);
+	return next ? next : block;
+}
+
+LLVMBasicBlockRef waits_follow(struct waits_read *read, LLVMBasicBlockRef block, LLVMValueRef after,
+	LLVMBasicBlockRef from)
+{
 	LLVMValueRef at = after ? LLVMGetNextInstruction(after) : LLVMGetFirstInstruction(block);
+	LLVMBasicBlockRef next;
 
 	for (;;) {
 		while (at && at != read->site->instruction && LLVMIsAPHINode(at))
 			at = LLVMGetNextInstruction(at);
 		for (; at && at != read->site->instruction; at = LLVMGetNextInstruction(at))
-			if (!waits_is_pure(at, is_behind_read || block == storing))
+			if (!waits_is_pure(at))
 				return NULL;
 		if (!waits_has_block(read, block)) {
 			if (read->block_count == WAITS_BLOCKS_MOST)
@@ -104,23 +146,15 @@ LLVMBasicBlockRef waits_follow(struct waits_read *read, LLVMBasicBlockRef block,
 		} else if (!after) {
 			return at ? block : NULL; /* an inner cycle without the read */
 		}
-		if (at || LLVMIsConditional(LLVMGetBasicBlockTerminator(block)))
+		read->condition = NULL;
+		next = at ? NULL : waits_next(block, from, &read->condition);
+		if (!next)
 			return block;
-		block = LLVMGetSuccessor(LLVMGetBasicBlockTerminator(block), 0);
+		from = block;
+		block = next;
 		at = LLVMGetFirstInstruction(block);
 		after = NULL;
 	}
-}
-
-static bool waits_is_stored(const struct waits_read *read, LLVMValueRef local)
-{
-	for (LLVMUseRef use = LLVMGetFirstUse(local); use; use = LLVMGetNextUse(use)) {
-		LLVMValueRef user = LLVMGetUser(use);
-
-		if (!LLVMIsALoadInst(user) && waits_has_block(read, LLVMGetInstructionParent(user)))
-			return true;
-	}
-	return false;
 }
 
 bool waits_is_constant(const struct waits_read *read, LLVMValueRef value, unsigned depth)
@@ -146,48 +180,6 @@ bool waits_is_constant(const struct waits_read *read, LLVMValueRef value, unsign
 	default:
 		return false;
 	}
-}
-
-bool waits_is_operand(const struct waits_read *read, LLVMValueRef value)
-{
-	return waits_is_constant(read, value, 0) &&
-	       (!LLVMIsAInstruction(value) || LLVMIsALoadInst(value) ||
-		       !waits_has_block(read, LLVMGetInstructionParent(value)));
-}
-
-bool waits_is_changing(const struct waits_read *read, LLVMValueRef phi)
-{
-	for (unsigned i = 0; i < LLVMCountIncoming(phi); i++)
-		if (waits_has_block(read, LLVMGetIncomingBlock(phi, i)) &&
-			LLVMGetIncomingValue(phi, i) != phi)
-			return true;
-	return false;
-}
-
-/* Returns whether the load may read what the iteration before has stored in a local. */
-static bool waits_is_of_last_iteration(const struct waits_read *read, LLVMValueRef load)
-{
-	LLVMValueRef local = LLVMGetOperand(load, 0);
-	LLVMValueRef at = LLVMGetPreviousInstruction(load);
-
-	if (load == read->site->instruction || !waits_is_stored(read, local))
-		return false;
-	while (at && !(LLVMIsAStoreInst(at) && LLVMGetOperand(at, 1) == local))
-		at = LLVMGetPreviousInstruction(at);
-	return !at;
-}
-
-/* Returns whether no iteration computes a value that the next iteration uses. */
-static bool waits_has_no_state(const struct waits_read *read)
-{
-	for (unsigned i = 0; i < read->block_count; i++)
-		for (LLVMValueRef at = LLVMGetFirstInstruction(read->blocks[i]); at;
-			at = LLVMGetNextInstruction(at))
-			if (LLVMIsAPHINode(at) ? waits_is_changing(read, at)
-					       : LLVMIsALoadInst(at) &&
-							 waits_is_of_last_iteration(read, at))
-				return false;
-	return true;
 }
 
 /* Without optimisation each value goes through a local. If `value` is a load from a local that the
@@ -224,7 +216,7 @@ static LLVMValueRef waits_mask_of(const struct waits_read *read, LLVMValueRef *v
 		LLVMIsAInstruction(*value) ? LLVMGetInstructionOpcode(*value) : (LLVMOpcode)0;
 	LLVMValueRef mask = NULL;
 
-	if (opcode == LLVMAnd && waits_is_operand(read, LLVMGetOperand(*value, 1))) {
+	if (opcode == LLVMAnd && waits_is_constant(read, LLVMGetOperand(*value, 1), 0)) {
 		mask = LLVMGetOperand(*value, 1);
 		*value = waits_through_local(read, LLVMGetOperand(*value, 0));
 	} else if (opcode == LLVMTrunc && LLVMGetIntTypeWidth(LLVMTypeOf(*value)) == 1) {
@@ -272,7 +264,7 @@ static bool waits_set_comparison(struct waits_read *read, LLVMValueRef compariso
 			continue;
 		read->test = is_true ? waits_tests[i].test : waits_tests[i].opposite;
 		read->operand = operand;
-		return waits_is_operand(read, operand);
+		return waits_is_constant(read, operand, 0);
 	}
 	return false;
 }
@@ -340,43 +332,40 @@ bool waits_find_branch(struct waits_read *read, unsigned way)
 
 	read->branching = waits_follow(read, LLVMGetInstructionParent(read->site->instruction),
 		read->site->instruction, NULL);
-	if (!read->branching)
+	if (!read->branching || !read->condition)
 		return false;
 	branch = LLVMGetBasicBlockTerminator(read->branching);
-	if (!LLVMIsABranchInst(branch) || !LLVMIsConditional(branch))
-		return false;
-	read->condition = LLVMGetCondition(branch);
 	read->back = LLVMGetSuccessor(branch, way);
-	read->exit = LLVMGetSuccessor(branch, 1 - way);
+	read->exit = waits_arrive(read->branching, LLVMGetSuccessor(branch, 1 - way));
 	return true;
+}
+
+bool waits_leads_to(const struct waits_read *from, struct waits_read *to)
+{
+	LLVMValueRef condition = to->condition;
+	const bool leads = waits_follow(to, from->back, NULL, from->branching) ==
+			   LLVMGetInstructionParent(to->site->instruction);
+
+	to->condition = condition;
+	return leads;
 }
 
 /* Finds the branch behind the read whose one way leads back to the read. */
 static bool waits_find_cycle(struct waits_read *read)
 {
-	LLVMBasicBlockRef block = LLVMGetInstructionParent(read->site->instruction);
 	const struct waits_read start = *read;
 
 	for (unsigned way = 0; way < 2; way++) {
 		*read = start;
 		if (!waits_find_branch(read, way))
 			return false;
-		if (waits_follow(read, read->back, NULL, block) == block &&
-			!waits_has_block(read, read->exit) && waits_has_no_state(read) &&
+		if (waits_leads_to(read, read) && !waits_has_block(read, read->exit) &&
+			waits_has_no_state(read) &&
 			waits_is_constant(read, read->site->pointer, 0) &&
 			waits_set_test(read, read->condition, way == 1))
 			return true;
 	}
 	return false;
-}
-
-/* Returns the value that a phi has for the way from `from`, and NULL if the way does not exist. */
-static LLVMValueRef waits_incoming(LLVMValueRef phi, LLVMBasicBlockRef from)
-{
-	for (unsigned i = 0; i < LLVMCountIncoming(phi); i++)
-		if (LLVMGetIncomingBlock(phi, i) == from)
-			return LLVMGetIncomingValue(phi, i);
-	return NULL;
 }
 
 /* Returns whether both exits lead to the same place with the same values, but for the values read. */
@@ -389,7 +378,8 @@ static bool waits_has_same_exit(const struct waits_read *first, const struct wai
 		LLVMValueRef a = waits_incoming(phi, first->branching);
 		LLVMValueRef b = waits_incoming(phi, loop->branching);
 
-		if (a != b && !(a == first->site->instruction && b == loop->site->instruction))
+		if (!a || (a != b &&
+				  !(a == first->site->instruction && b == loop->site->instruction)))
 			return false;
 	}
 	return true;
@@ -406,9 +396,8 @@ static bool waits_find_first(struct waits_read *read, const struct waits_read *l
 		if (!waits_find_branch(read, way))
 			return false;
 		probe = (struct waits_read){.site = loop->site};
-		if (waits_has_same_exit(read, loop) &&
-			waits_follow(&probe, read->back, NULL, NULL) ==
-				LLVMGetInstructionParent(loop->site->instruction) &&
+		if (waits_has_same_exit(read, loop) && waits_leads_to(read, &probe) &&
+			!waits_stores(read) && !waits_stores(&probe) && !waits_stores(loop) &&
 			waits_set_test(read, read->condition, way == 1) &&
 			read->test == loop->test && read->operand == loop->operand)
 			return true;

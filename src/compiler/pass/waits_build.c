@@ -1,25 +1,43 @@
 /* Emits the condition of a waiting loop for the runtime. */
 #include "compiler/pass/waits_internal.h"
 
-/* Emits the value as a word. A load from a local is emitted again, because the original may
- * stand behind the read. */
+/* Emits the value before the read. A value that is computed in the cycle is computed again, because the
+ * original may stand behind the read (waits_is_constant()). */
+static LLVMValueRef waits_before(
+	struct instrument *instrument, const struct waits_read *read, LLVMValueRef value)
+{
+	LLVMValueRef copy;
+
+	if (!LLVMIsAInstruction(value) || !waits_has_block(read, LLVMGetInstructionParent(value)))
+		return value;
+	copy = LLVMInstructionClone(value);
+	for (int i = 0; !LLVMIsALoadInst(value) && i < LLVMGetNumOperands(value); i++)
+		LLVMSetOperand(copy, (unsigned)i,
+			waits_before(instrument, read, LLVMGetOperand(value, (unsigned)i)));
+	LLVMInsertIntoBuilder(instrument->builder, copy);
+	return copy;
+}
+
 static LLVMValueRef waits_as_word(struct instrument *instrument, LLVMValueRef value)
 {
-	if (LLVMIsALoadInst(value) && waits_is_own(LLVMGetOperand(value, 0)))
-		value = LLVMBuildLoad2(
-			instrument->builder, LLVMTypeOf(value), LLVMGetOperand(value, 0), "");
 	if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind)
 		return LLVMBuildPtrToInt(instrument->builder, value, instrument->i64, "");
 	return LLVMBuildIntCast2(instrument->builder, value, instrument->i64, false, "");
 }
 
+static LLVMValueRef waits_word_before(
+	struct instrument *instrument, const struct waits_read *read, LLVMValueRef value)
+{
+	return waits_as_word(instrument, waits_before(instrument, read, value));
+}
+
 static void waits_build_other(
 	struct instrument *instrument, const struct waits_read *other, LLVMValueRef *words)
 {
-	words[SITE_WAIT_OTHER_ADDRESS] = waits_as_word(instrument, other->site->pointer);
+	words[SITE_WAIT_OTHER_ADDRESS] = waits_word_before(instrument, other, other->site->pointer);
 	words[SITE_WAIT_OTHER_BYTES] = LLVMConstInt(instrument->i64, other->site->bytes, false);
 	words[SITE_WAIT_OTHER_TEST] = LLVMConstInt(instrument->i64, other->test, false);
-	words[SITE_WAIT_OTHER_OPERAND] = waits_as_word(instrument, other->operand);
+	words[SITE_WAIT_OTHER_OPERAND] = waits_word_before(instrument, other, other->operand);
 }
 
 /* Emits what the runtime reads (enum site_wait_word), in a local of the function. */
@@ -39,7 +57,7 @@ static void waits_build(struct instrument *instrument, const struct waits_read *
 	LLVMPositionBuilderBeforeInstrAndDbgRecords(builder, site->instruction);
 	words[SITE_WAIT_TEST] = LLVMConstInt(
 		instrument->i64, read->test | (read->other ? SITE_WAIT_EITHER : 0), false);
-	words[SITE_WAIT_OPERAND] = waits_as_word(instrument, read->operand);
+	words[SITE_WAIT_OPERAND] = waits_word_before(instrument, read, read->operand);
 	words[SITE_WAIT_MASK] = words[SITE_WAIT_KEPT] = zero;
 	if (site->kind == SITE_ATOMIC_UPDATE) {
 		words[SITE_WAIT_KEPT] =

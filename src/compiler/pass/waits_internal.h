@@ -1,5 +1,5 @@
-/* Shared declarations of waits.c (loops that wait for a value), waits_pair.c (for one of two values) and
- * waits_build.c (code for the runtime). */
+/* Shared declarations of waits.c (loops that wait for a value), waits_pair.c (for one of two values),
+ * waits_state.c (what an iteration leaves behind) and waits_build.c (code for the runtime). */
 #pragma once
 
 #include "compiler/pass/instrument.h"
@@ -15,7 +15,7 @@ struct waits_read {
 	unsigned block_count;
 	LLVMBasicBlockRef branching; /* block with the conditional branch */
 	LLVMBasicBlockRef exit, back;
-	LLVMValueRef condition; /* of that branch */
+	LLVMValueRef condition; /* of that branch, for a thread on this cycle */
 	/* The loop ends when this comparison of the value read with `operand` is true. */
 	enum site_wait_test test;
 	LLVMValueRef operand;
@@ -27,26 +27,33 @@ bool waits_has_block(const struct waits_read *read, LLVMBasicBlockRef block);
 /* Returns whether the memory is a local whose address is unknown to all other code. */
 bool waits_is_own(LLVMValueRef pointer);
 /*
- * Adds the pure blocks from `block` on to the cycle, up to the read or a conditional branch. Returns
- * the last block, or NULL. `after`: the instruction before the first one that is looked at; NULL:
- * begins at the block. Only what the last iteration executes, too, may store in locals: the code
- * behind the read, and in the block `storing`.
+ * Adds the pure blocks from `block` on to the cycle, up to the read or a branch that depends on more than
+ * the way, whose condition it sets. Returns the last block, or NULL. `after`: the instruction before the
+ * first one that is looked at; NULL: begins at the block. `from`: the block before it; NULL: unknown.
  */
 LLVMBasicBlockRef waits_follow(struct waits_read *read, LLVMBasicBlockRef block, LLVMValueRef after,
-	LLVMBasicBlockRef storing);
+	LLVMBasicBlockRef from);
 /* Finds the first conditional branch that is executed after the read, and assumes that its successor
- * number `way` (0 or 1) continues the loop: sets read->back to that block and read->exit to the other
- * one. Returns false if the code after the read has no such branch. */
+ * number `way` (0 or 1) continues the loop: sets read->back to that block and read->exit to the place
+ * where the other one arrives. Returns false if the code after the read has no such branch. */
 bool waits_find_branch(struct waits_read *read, unsigned way);
-/* Returns whether the value is the same in every iteration. `depth`: 0. */
+/* Returns whether the way back of `from` leads to the read `to`, and adds the blocks on this way to `to`. */
+bool waits_leads_to(const struct waits_read *from, struct waits_read *to);
+/* Returns whether the value is the same in every iteration, so that it can be computed before the read
+ * (waits_build.c). `depth`: 0. */
 bool waits_is_constant(const struct waits_read *read, LLVMValueRef value, unsigned depth);
-/* Returns whether the value is the same in every iteration, and can be computed before the read. */
-bool waits_is_operand(const struct waits_read *read, LLVMValueRef value);
-/* Returns whether the phi has another value in the next iteration. */
-bool waits_is_changing(const struct waits_read *read, LLVMValueRef phi);
 /* Sets the test for values with which the condition is `is_true`. */
 bool waits_set_test(struct waits_read *read, LLVMValueRef condition, bool is_true);
 bool waits_may_wait(const struct site *site);
+
+/* ---- state of an iteration (waits_state.c) ---- */
+
+/* Returns whether no iteration computes a value that the next iteration, or code behind the loop, uses. */
+bool waits_has_no_state(const struct waits_read *read);
+/* Returns whether the local is written in the cycle. */
+bool waits_is_stored(const struct waits_read *read, LLVMValueRef local);
+/* Returns whether the blocks store to a local. */
+bool waits_stores(const struct waits_read *read);
 
 /* Marks the site `index` if its loop reads one other location, whose read does not wait, and ends when
  * either has a suitable value. */

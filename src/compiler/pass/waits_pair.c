@@ -5,21 +5,13 @@
  * executed as before: an iteration that continues nevertheless, after another write, is followed by a
  * wait.
  *
- * No iteration stores, not even in locals: a thread that waits would miss the stores behind the other
- * read. Code that is not optimised therefore repeats its reads.
+ * A thread that waits misses what an iteration stores in locals. All these locals are dead at the read
+ * (waits_state.c).
  */
 #include "compiler/pass/waits_internal.h"
 
 /* Number of neighbouring sites among which the other read is searched for. */
 #define DISTANCE_MOST 6
-
-/* Returns whether the code behind `from` reaches a branch whose successor `way` leads to `to`. */
-static bool waits_pair_leads_to(struct waits_read *from, struct waits_read *to, unsigned way)
-{
-	return waits_find_branch(from, way) &&
-	       waits_follow(to, from->back, NULL, NULL) ==
-		       LLVMGetInstructionParent(to->site->instruction);
-}
 
 /* Adds the blocks of `from` to those of `to`. Returns false if there are too many. */
 static bool waits_pair_add_blocks(struct waits_read *to, const struct waits_read *from)
@@ -34,26 +26,11 @@ static bool waits_pair_add_blocks(struct waits_read *to, const struct waits_read
 	return true;
 }
 
-/* Returns whether no iteration computes a value that the next iteration, or code behind the loop, uses. */
-static bool waits_pair_has_no_state(const struct waits_read *read)
-{
-	for (unsigned i = 0; i < read->block_count; i++)
-		for (LLVMValueRef at = LLVMGetFirstInstruction(read->blocks[i]); at;
-			at = LLVMGetNextInstruction(at))
-			if (LLVMIsAStoreInst(at) ||
-				(LLVMIsAPHINode(at) && waits_is_changing(read, at)))
-				return false;
-	return true;
-}
-
 /* `read` has all blocks of the cycle. `is_true`: the value of the condition with which the loop ends. */
 static bool waits_pair_is_known(struct waits_read *read, bool is_true)
 {
-	LLVMValueRef pointer = read->site->pointer;
-
 	return !waits_has_block(read, read->exit) &&
-	       (!LLVMIsAInstruction(pointer) ||
-		       !waits_has_block(read, LLVMGetInstructionParent(pointer))) &&
+	       waits_is_constant(read, read->site->pointer, 0) &&
 	       waits_set_test(read, read->condition, is_true);
 }
 
@@ -61,10 +38,10 @@ static bool waits_pair_is_known(struct waits_read *read, bool is_true)
 static bool waits_pair_find(
 	struct waits_read *first, struct waits_read *second, unsigned way, unsigned second_way)
 {
-	return waits_pair_leads_to(first, second, way) &&
-	       waits_pair_leads_to(second, first, second_way) &&
+	return waits_find_branch(first, way) && waits_find_branch(second, second_way) &&
+	       waits_leads_to(first, second) && waits_leads_to(second, first) &&
 	       waits_pair_add_blocks(first, second) && waits_pair_add_blocks(second, first) &&
-	       waits_pair_has_no_state(first) && waits_pair_is_known(first, way == 1) &&
+	       waits_has_no_state(first) && waits_pair_is_known(first, way == 1) &&
 	       waits_pair_is_known(second, second_way == 1);
 }
 

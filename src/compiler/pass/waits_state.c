@@ -1,0 +1,148 @@
+/* What an iteration of a waiting loop leaves behind: values that the next iteration, or code behind the
+ * loop, uses. Without optimisation all values are in locals, most of which are dead at the read. */
+#include "compiler/pass/waits_internal.h"
+
+/* A search beyond this number of blocks ends without a proof. */
+#define SEARCHED_MOST 64
+
+bool waits_is_stored(const struct waits_read *read, LLVMValueRef local)
+{
+	for (LLVMUseRef use = LLVMGetFirstUse(local); use; use = LLVMGetNextUse(use)) {
+		LLVMValueRef user = LLVMGetUser(use);
+
+		if (!LLVMIsALoadInst(user) && waits_has_block(read, LLVMGetInstructionParent(user)))
+			return true;
+	}
+	return false;
+}
+
+bool waits_stores(const struct waits_read *read)
+{
+	for (unsigned i = 0; i < read->block_count; i++)
+		for (LLVMValueRef at = LLVMGetFirstInstruction(read->blocks[i]); at;
+			at = LLVMGetNextInstruction(at))
+			if (LLVMIsAStoreInst(at))
+				return true;
+	return false;
+}
+
+struct waits_search {
+	LLVMBasicBlockRef blocks[SEARCHED_MOST];
+	unsigned count;
+};
+
+/* Returns false if there are too many blocks. */
+static bool waits_search_add(struct waits_search *search, LLVMBasicBlockRef block)
+{
+	for (unsigned i = 0; i < search->count; i++)
+		if (search->blocks[i] == block)
+			return true;
+	if (search->count == SEARCHED_MOST)
+		return false;
+	search->blocks[search->count++] = block;
+	return true;
+}
+
+/* Returns whether the instruction writes all of the local. */
+static bool waits_writes(LLVMValueRef instruction, LLVMValueRef local)
+{
+	LLVMTargetDataRef layout;
+
+	if (!LLVMIsAStoreInst(instruction) || LLVMGetOperand(instruction, 1) != local)
+		return false;
+	layout = LLVMGetModuleDataLayout(
+		LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInstructionParent(local))));
+	return LLVMStoreSizeOfType(layout, LLVMTypeOf(LLVMGetOperand(instruction, 0))) ==
+	       LLVMStoreSizeOfType(layout, LLVMGetAllocatedType(local));
+}
+
+/* Searches one block from `at` on. Returns false if it may read the local before it writes all of it. */
+static bool waits_search_block(struct waits_search *search, LLVMValueRef at, LLVMValueRef local)
+{
+	LLVMValueRef end = LLVMGetBasicBlockTerminator(LLVMGetInstructionParent(at));
+
+	for (; at; at = LLVMGetNextInstruction(at)) {
+		if (waits_writes(at, local))
+			return true;
+		if (LLVMIsALoadInst(at) && LLVMGetOperand(at, 0) == local)
+			return false;
+	}
+	for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++)
+		if (!waits_search_add(search, LLVMGetSuccessor(end, i)))
+			return false;
+	return true;
+}
+
+/* Returns whether all code behind the read writes the local before it reads it. */
+static bool waits_is_dead(const struct waits_read *read, LLVMValueRef local)
+{
+	struct waits_search search = {.count = 0};
+
+	for (LLVMUseRef use = LLVMGetFirstUse(local); use; use = LLVMGetNextUse(use))
+		if (!LLVMIsALoadInst(LLVMGetUser(use)) && !LLVMIsAStoreInst(LLVMGetUser(use)))
+			return false;
+	if (!waits_search_block(&search, LLVMGetNextInstruction(read->site->instruction), local))
+		return false;
+	for (unsigned i = 0; i < search.count; i++)
+		if (!waits_search_block(&search, LLVMGetFirstInstruction(search.blocks[i]), local))
+			return false;
+	return true;
+}
+
+/* Returns whether the load may read what the iteration before has stored in a local. */
+static bool waits_is_of_last_iteration(const struct waits_read *read, LLVMValueRef load)
+{
+	LLVMValueRef local = LLVMGetOperand(load, 0);
+	LLVMValueRef at = LLVMGetPreviousInstruction(load);
+
+	if (!waits_is_own(local) || !waits_is_stored(read, local))
+		return false;
+	while (at && !(LLVMIsAStoreInst(at) && LLVMGetOperand(at, 1) == local))
+		at = LLVMGetPreviousInstruction(at);
+	return !at;
+}
+
+/* Returns whether the phi is used only by the end of its own block, behind which the read does not lie. */
+static bool waits_is_used_at_once(const struct waits_read *read, LLVMValueRef phi)
+{
+	LLVMBasicBlockRef block = LLVMGetInstructionParent(phi);
+
+	for (LLVMUseRef use = LLVMGetFirstUse(phi); use; use = LLVMGetNextUse(use))
+		if (LLVMGetUser(use) != LLVMGetBasicBlockTerminator(block))
+			return false;
+	return LLVMGetInstructionParent(read->site->instruction) != block;
+}
+
+/* Returns whether the phi has another value in the next iteration. */
+static bool waits_is_changing(const struct waits_read *read, LLVMValueRef phi)
+{
+	for (unsigned i = 0; i < LLVMCountIncoming(phi); i++)
+		if (waits_has_block(read, LLVMGetIncomingBlock(phi, i)) &&
+			LLVMGetIncomingValue(phi, i) != phi)
+			return !waits_is_used_at_once(read, phi);
+	return false;
+}
+
+static bool waits_leaves_state(const struct waits_read *read, LLVMValueRef instruction)
+{
+	switch (LLVMGetInstructionOpcode(instruction)) {
+	case LLVMPHI:
+		return waits_is_changing(read, instruction);
+	case LLVMLoad:
+		return waits_is_of_last_iteration(read, instruction);
+	case LLVMStore:
+		return !waits_is_dead(read, LLVMGetOperand(instruction, 1));
+	default:
+		return false;
+	}
+}
+
+bool waits_has_no_state(const struct waits_read *read)
+{
+	for (unsigned i = 0; i < read->block_count; i++)
+		for (LLVMValueRef at = LLVMGetFirstInstruction(read->blocks[i]); at;
+			at = LLVMGetNextInstruction(at))
+			if (waits_leaves_state(read, at))
+				return false;
+	return true;
+}
