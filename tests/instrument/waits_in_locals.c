@@ -24,6 +24,8 @@ void until_turn_or_free(int self) { while (atomic_load(&other) == 1 - self && at
 void until_both(void) { while (!atomic_load(&flag) || atomic_load(&other) < 2) sched_yield(); } /* SITES: atomic_load 4 seq_cst waits, atomic_load 4 seq_cst */
 int values(void) { int x = 0, y = 0; while ((x = atomic_load(&flag)) < 2 && (y = atomic_load(&other)) < 2); return x; } /* SITES: atomic_load 4 seq_cst waits, atomic_load 4 seq_cst */
 long until_even(void) { long now; while ((now = atomic_load(&sequence)) & 1); return now; } /* SITES: atomic_load 8 seq_cst waits */
+void until_replaced(void) { int expected = 0; while (!atomic_compare_exchange_strong(&flag, &expected, 1)) expected = 0; } /* SITES: exchange_if 4 seq_cst waits */
+void until_replaced_weakly(void) { int expected; do expected = 0; while (!atomic_compare_exchange_weak(&flag, &expected, 1)); } /* SITES: exchange_if 4 seq_cst waits */
 
 /* A local that code behind the loop, or the next iteration, reads. */
 int was_busy(void) { int busy = 0; while (!atomic_load(&flag)) busy = 1; return busy; } /* SITES: atomic_load 4 seq_cst */
@@ -31,3 +33,9 @@ int was_busy_with_two(void) { int busy = 0; while (!atomic_load(&flag) && !atomi
 int both_values(void) { int x = 0, y = 0; while ((x = atomic_load(&flag)) < 2 && (y = atomic_load(&other)) < 2); return x + y; } /* SITES: atomic_load 4 seq_cst, atomic_load 4 seq_cst */
 int last_but_one(void) { int now = 0, before; do { before = now; now = atomic_load(&flag); } while (!now); return before; } /* SITES: atomic_load 4 seq_cst */
 void at_most_of_two(int tries) { while (!atomic_load(&flag) && !atomic_load(&other) && tries--); } /* SITES: atomic_load 4 seq_cst, atomic_load 4 seq_cst */
+
+/* Other values are expected the second time. */
+void until_added(void) { int expected = 0; while (!atomic_compare_exchange_strong(&flag, &expected, expected + 1)); } /* SITES: exchange_if 4 seq_cst */
+void until_either_expected(void) { int expected = 5; while (!atomic_compare_exchange_strong(&flag, &expected, 1)) expected = 0; } /* SITES: exchange_if 4 seq_cst */
+void until_expected(int expected) { while (!atomic_compare_exchange_strong(&flag, &expected, 1)) expected = 0; } /* SITES: exchange_if 4 seq_cst */
+int found(void) { int expected = 0, found = 0; while (!atomic_compare_exchange_strong(&flag, &expected, 1)) { found = expected; expected = 0; } return found; } /* SITES: exchange_if 4 seq_cst */

@@ -11,6 +11,8 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/Scalar/SCCP.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Mem2Reg.h"
 
@@ -102,11 +104,20 @@ static bool is_atomic_operation(const llvm::Function &function)
 	       (inside == "std" && parameters.find("std::memory_order") != std::string::npos);
 }
 
+static bool has_atomics(const llvm::Function &function)
+{
+	for (const llvm::Instruction &instruction : llvm::instructions(function))
+		if (instruction.isAtomic())
+			return true;
+	return false;
+}
+
 namespace
 {
 
-// Inlines std::atomic without optimisation, too. A memory order that its caller states is then a constant,
-// and a loop that waits for a std::atomic looks like one that waits for an atomic variable of C.
+// Inlines std::atomic without optimisation, too, and drops the code for other memory orders than the one that
+// the caller states. A loop that waits for a std::atomic then looks like one that waits for an atomic
+// variable of C. The program's own variables are in memory, so that nothing else is a constant.
 struct InlineAtomicsPass : llvm::PassInfoMixin<InlineAtomicsPass> {
 	llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &analyses)
 	{
@@ -123,6 +134,11 @@ struct InlineAtomicsPass : llvm::PassInfoMixin<InlineAtomicsPass> {
 			functions.invalidate(
 				function, llvm::PromotePass().run(function, functions));
 		}
+		llvm::AlwaysInlinerPass(false).run(module, analyses);
+		for (llvm::Function &function : module)
+			if (has_atomics(function))
+				functions.invalidate(
+					function, llvm::SCCPPass().run(function, functions));
 		return llvm::PreservedAnalyses::none();
 	}
 	static bool isRequired()

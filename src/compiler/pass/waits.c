@@ -93,42 +93,53 @@ static LLVMValueRef waits_incoming(LLVMValueRef phi, LLVMBasicBlockRef from)
 	return NULL;
 }
 
-/* Returns the block that follows `block` if the thread has come from `from`. Without optimisation, the
- * second branch of a && b depends on a phi, which is constant for one way. If the next block depends on
- * more than the way, returns NULL and sets the condition. */
+/* Returns the block that follows `block` if the thread has come from `way.from`. Without optimisation, the
+ * second branch of a && b depends on a phi, which is constant for one way, and the success of a
+ * compare-exchange is tested twice. If the next block depends on more, returns NULL and sets the condition. */
 static LLVMBasicBlockRef waits_next(
-	LLVMBasicBlockRef block, LLVMBasicBlockRef from, LLVMValueRef *condition)
+	LLVMBasicBlockRef block, struct waits_way way, LLVMValueRef *condition)
 {
 	LLVMValueRef branch = LLVMGetBasicBlockTerminator(block), value;
+	bool is_true = true;
 
 	*condition = NULL;
 	if (!LLVMIsConditional(branch))
 		return LLVMGetSuccessor(branch, 0);
 	value = LLVMGetCondition(branch);
-	if (from && LLVMIsAPHINode(value) && LLVMGetInstructionParent(value) == block)
-		value = waits_incoming(value, from);
+	if (way.from && LLVMIsAPHINode(value) && LLVMGetInstructionParent(value) == block)
+		value = waits_incoming(value, way.from);
 	if (value && LLVMIsAConstantInt(value))
 		return LLVMGetSuccessor(branch, LLVMConstIntGetZExtValue(value) ? 0 : 1);
 	*condition = value;
-	return NULL;
+	if (!value || !way.branch || !waits_is_same_test(way.branch, value, &is_true))
+		return NULL;
+	return LLVMGetSuccessor(branch, is_true == way.is_true ? 0 : 1);
 }
 
-/* Returns where the thread arrives that goes from `from` to a block with nothing but a decided branch. */
-static LLVMBasicBlockRef waits_arrive(LLVMBasicBlockRef from, LLVMBasicBlockRef block)
+/* Returns where the thread arrives if the branch behind the read ends the loop: behind further branches that
+ * the same condition decides. */
+static LLVMBasicBlockRef waits_arrive(LLVMBasicBlockRef first, struct waits_way way)
 {
-	LLVMValueRef at = LLVMGetFirstInstruction(block), condition;
-	LLVMBasicBlockRef next;
+	LLVMBasicBlockRef block = first, next;
+	LLVMValueRef at, condition;
 
-	while (LLVMIsAPHINode(at))
-		at = LLVMGetNextInstruction(at);
-	if (!LLVMIsABranchInst(at) || !LLVMIsConditional(at))
-		return block;
-	next = waits_next(block, from, &condition);
-	return next ? next : block;
+	for (unsigned i = 0; i < WAITS_BLOCKS_MOST; i++) {
+		for (at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at))
+			if (!LLVMIsAPHINode(at) && !waits_is_pure(at))
+				return first;
+		next = waits_next(block, way, &condition);
+		if (!next)
+			return first;
+		if (LLVMIsConditional(LLVMGetBasicBlockTerminator(block)))
+			first = next;
+		way.from = block;
+		block = next;
+	}
+	return first;
 }
 
-LLVMBasicBlockRef waits_follow(struct waits_read *read, LLVMBasicBlockRef block, LLVMValueRef after,
-	LLVMBasicBlockRef from)
+LLVMBasicBlockRef waits_follow(
+	struct waits_read *read, LLVMBasicBlockRef block, LLVMValueRef after, struct waits_way way)
 {
 	LLVMValueRef at = after ? LLVMGetNextInstruction(after) : LLVMGetFirstInstruction(block);
 	LLVMBasicBlockRef next;
@@ -147,10 +158,10 @@ LLVMBasicBlockRef waits_follow(struct waits_read *read, LLVMBasicBlockRef block,
 			return at ? block : NULL; /* an inner cycle without the read */
 		}
 		read->condition = NULL;
-		next = at ? NULL : waits_next(block, from, &read->condition);
+		next = at ? NULL : waits_next(block, way, &read->condition);
 		if (!next)
 			return block;
-		from = block;
+		way.from = block;
 		block = next;
 		at = LLVMGetFirstInstruction(block);
 		after = NULL;
@@ -180,122 +191,6 @@ bool waits_is_constant(const struct waits_read *read, LLVMValueRef value, unsign
 	default:
 		return false;
 	}
-}
-
-/* Without optimisation each value goes through a local. If `value` is a load from a local that the
- * same block has stored to before, returns the stored value; else returns `value`. */
-static LLVMValueRef waits_through_local(const struct waits_read *read, LLVMValueRef value)
-{
-	LLVMValueRef at;
-
-	for (unsigned depth = 0; LLVMIsALoadInst(value) && value != read->site->instruction;
-		depth++) {
-		LLVMValueRef pointer = LLVMGetOperand(value, 0);
-
-		at = LLVMGetPreviousInstruction(value);
-		while (at && at != read->site->instruction &&
-			!(LLVMIsAStoreInst(at) && LLVMGetOperand(at, 1) == pointer))
-			at = LLVMGetPreviousInstruction(at);
-		if (!at || !LLVMIsAStoreInst(at) || depth == DEPTH_MOST)
-			return value;
-		value = LLVMGetOperand(at, 0);
-	}
-	return value;
-}
-
-static bool waits_is_zero(LLVMValueRef value)
-{
-	return LLVMIsAConstant(value) && LLVMIsNull(value);
-}
-
-/* If *value is "x & mask" or a truncation to one bit, replaces it by x and returns the mask. Else
- * returns NULL. */
-static LLVMValueRef waits_mask_of(const struct waits_read *read, LLVMValueRef *value)
-{
-	const LLVMOpcode opcode =
-		LLVMIsAInstruction(*value) ? LLVMGetInstructionOpcode(*value) : (LLVMOpcode)0;
-	LLVMValueRef mask = NULL;
-
-	if (opcode == LLVMAnd && waits_is_constant(read, LLVMGetOperand(*value, 1), 0)) {
-		mask = LLVMGetOperand(*value, 1);
-		*value = waits_through_local(read, LLVMGetOperand(*value, 0));
-	} else if (opcode == LLVMTrunc && LLVMGetIntTypeWidth(LLVMTypeOf(*value)) == 1) {
-		mask = LLVMConstInt(LLVMTypeOf(LLVMGetOperand(*value, 0)), 1, false);
-		*value = waits_through_local(read, LLVMGetOperand(*value, 0));
-	}
-	return mask;
-}
-
-static const struct {
-	LLVMIntPredicate predicate;
-	enum site_wait_test test, opposite;
-} waits_tests[] = {
-	{LLVMIntEQ, SITE_WAIT_EQUAL, SITE_WAIT_DIFFERENT},
-	{LLVMIntNE, SITE_WAIT_DIFFERENT, SITE_WAIT_EQUAL},
-	{LLVMIntUGT, SITE_WAIT_ABOVE, SITE_WAIT_AT_MOST},
-	{LLVMIntULE, SITE_WAIT_AT_MOST, SITE_WAIT_ABOVE},
-	{LLVMIntULT, SITE_WAIT_BELOW, SITE_WAIT_AT_LEAST},
-	{LLVMIntUGE, SITE_WAIT_AT_LEAST, SITE_WAIT_BELOW},
-	{LLVMIntSGT, SITE_WAIT_SIGNED_ABOVE, SITE_WAIT_SIGNED_AT_MOST},
-	{LLVMIntSLE, SITE_WAIT_SIGNED_AT_MOST, SITE_WAIT_SIGNED_ABOVE},
-	{LLVMIntSLT, SITE_WAIT_SIGNED_BELOW, SITE_WAIT_SIGNED_AT_LEAST},
-	{LLVMIntSGE, SITE_WAIT_SIGNED_AT_LEAST, SITE_WAIT_SIGNED_BELOW},
-};
-
-/* Sets the test for values with which the comparison gives `is_true`. */
-static bool waits_set_comparison(struct waits_read *read, LLVMValueRef comparison, bool is_true)
-{
-	const LLVMIntPredicate predicate = LLVMGetICmpPredicate(comparison);
-	LLVMValueRef value = waits_through_local(read, LLVMGetOperand(comparison, 0));
-	LLVMValueRef operand = waits_through_local(read, LLVMGetOperand(comparison, 1));
-	LLVMValueRef mask = waits_mask_of(read, &value);
-
-	if (value != read->site->instruction)
-		return false;
-	if (mask) {
-		const bool is_clear = (predicate == LLVMIntEQ) == is_true;
-
-		read->test = is_clear ? SITE_WAIT_CLEAR : SITE_WAIT_SET;
-		read->operand = mask;
-		return waits_is_zero(operand) && (predicate == LLVMIntEQ || predicate == LLVMIntNE);
-	}
-	for (size_t i = 0; i < sizeof waits_tests / sizeof *waits_tests; i++) {
-		if (waits_tests[i].predicate != predicate)
-			continue;
-		read->test = is_true ? waits_tests[i].test : waits_tests[i].opposite;
-		read->operand = operand;
-		return waits_is_constant(read, operand, 0);
-	}
-	return false;
-}
-
-/* Returns whether the value says that the exchange has succeeded. */
-static bool waits_is_success(const struct waits_read *read, LLVMValueRef value)
-{
-	return LLVMIsAExtractValueInst(value) &&
-	       LLVMGetOperand(value, 0) == read->site->instruction && *LLVMGetIndices(value) == 1;
-}
-
-bool waits_set_test(struct waits_read *read, LLVMValueRef condition, bool is_true)
-{
-	LLVMValueRef value = waits_through_local(read, condition);
-
-	while (LLVMIsAInstruction(value) && LLVMGetInstructionOpcode(value) == LLVMXor &&
-		LLVMIsAConstantInt(LLVMGetOperand(value, 1)) &&
-		LLVMGetIntTypeWidth(LLVMTypeOf(value)) == 1) {
-		is_true ^= LLVMConstIntGetZExtValue(LLVMGetOperand(value, 1)) != 0;
-		value = waits_through_local(read, LLVMGetOperand(value, 0));
-	}
-	if (read->site->kind == SITE_COMPARE_EXCHANGE) {
-		read->operand = LLVMGetOperand(read->site->instruction, 1);
-		return is_true && waits_is_success(read, value) &&
-		       waits_is_constant(read, read->operand, 0);
-	}
-	if (LLVMIsAICmpInst(value))
-		return waits_set_comparison(read, value, is_true);
-	read->operand = waits_mask_of(read, &value);
-	read->test = is_true ? SITE_WAIT_SET : SITE_WAIT_CLEAR;
-	return read->operand && value == read->site->instruction;
 }
 
 /* Returns whether an update that does not end the loop can leave the memory as it is. */
@@ -331,20 +226,25 @@ bool waits_find_branch(struct waits_read *read, unsigned way)
 	LLVMValueRef branch;
 
 	read->branching = waits_follow(read, LLVMGetInstructionParent(read->site->instruction),
-		read->site->instruction, NULL);
+		read->site->instruction, (struct waits_way){.from = NULL});
 	if (!read->branching || !read->condition)
 		return false;
 	branch = LLVMGetBasicBlockTerminator(read->branching);
+	read->goes_on_if = way == 0;
 	read->back = LLVMGetSuccessor(branch, way);
-	read->exit = waits_arrive(read->branching, LLVMGetSuccessor(branch, 1 - way));
+	read->exit = waits_arrive(LLVMGetSuccessor(branch, 1 - way),
+		(struct waits_way){read->branching, read, !read->goes_on_if});
 	return true;
 }
 
 bool waits_leads_to(const struct waits_read *from, struct waits_read *to)
 {
 	LLVMValueRef condition = to->condition;
-	const bool leads = waits_follow(to, from->back, NULL, from->branching) ==
-			   LLVMGetInstructionParent(to->site->instruction);
+	const struct waits_read branch = *from;
+	const bool leads =
+		waits_follow(to, from->back, NULL,
+			(struct waits_way){from->branching, &branch, from->goes_on_if}) ==
+		LLVMGetInstructionParent(to->site->instruction);
 
 	to->condition = condition;
 	return leads;

@@ -1,5 +1,5 @@
 /* Shared declarations of waits.c (loops that wait for a value), waits_pair.c (for one of two values),
- * waits_state.c (what an iteration leaves behind) and waits_build.c (code for the runtime). */
+ * waits_test.c (the values that end it), waits_state.c (what an iteration leaves behind) and waits_build.c (code for the runtime). */
 #pragma once
 
 #include "compiler/pass/instrument.h"
@@ -16,11 +16,19 @@ struct waits_read {
 	LLVMBasicBlockRef branching; /* block with the conditional branch */
 	LLVMBasicBlockRef exit, back;
 	LLVMValueRef condition; /* of that branch, for a thread on this cycle */
+	bool goes_on_if;	/* value of the condition with which the loop continues */
 	/* The loop ends when this comparison of the value read with `operand` is true. */
 	enum site_wait_test test;
 	LLVMValueRef operand;
 	const struct waits_read
 		*other; /* the other read whose value may end the loop; NULL: none */
+};
+
+/* How a thread comes to a block. */
+struct waits_way {
+	LLVMBasicBlockRef from;		 /* the block before; NULL: unknown */
+	const struct waits_read *branch; /* the branch behind this read was taken; NULL: none */
+	bool is_true;			 /* value of its condition */
 };
 
 bool waits_has_block(const struct waits_read *read, LLVMBasicBlockRef block);
@@ -29,10 +37,10 @@ bool waits_is_own(LLVMValueRef pointer);
 /*
  * Adds the pure blocks from `block` on to the cycle, up to the read or a branch that depends on more than
  * the way, whose condition it sets. Returns the last block, or NULL. `after`: the instruction before the
- * first one that is looked at; NULL: begins at the block. `from`: the block before it; NULL: unknown.
+ * first one that is looked at; NULL: begins at the block.
  */
-LLVMBasicBlockRef waits_follow(struct waits_read *read, LLVMBasicBlockRef block, LLVMValueRef after,
-	LLVMBasicBlockRef from);
+LLVMBasicBlockRef waits_follow(
+	struct waits_read *read, LLVMBasicBlockRef block, LLVMValueRef after, struct waits_way way);
 /* Finds the first conditional branch that is executed after the read, and assumes that its successor
  * number `way` (0 or 1) continues the loop: sets read->back to that block and read->exit to the place
  * where the other one arrives. Returns false if the code after the read has no such branch. */
@@ -42,9 +50,14 @@ bool waits_leads_to(const struct waits_read *from, struct waits_read *to);
 /* Returns whether the value is the same in every iteration, so that it can be computed before the read
  * (waits_build.c). `depth`: 0. */
 bool waits_is_constant(const struct waits_read *read, LLVMValueRef value, unsigned depth);
+bool waits_may_wait(const struct site *site);
+
+/* ---- the values that end the loop (waits_test.c) ---- */
+
 /* Sets the test for values with which the condition is `is_true`. */
 bool waits_set_test(struct waits_read *read, LLVMValueRef condition, bool is_true);
-bool waits_may_wait(const struct site *site);
+/* Returns whether the condition is that of the branch behind the read, or its opposite: inverts *is_true. */
+bool waits_is_same_test(const struct waits_read *read, LLVMValueRef condition, bool *is_true);
 
 /* ---- state of an iteration (waits_state.c) ---- */
 
@@ -52,6 +65,10 @@ bool waits_may_wait(const struct site *site);
 bool waits_has_no_state(const struct waits_read *read);
 /* Returns whether the local is written in the cycle. */
 bool waits_is_stored(const struct waits_read *read, LLVMValueRef local);
+/* Returns whether the local is the same constant whenever the loop, which reads one location, reaches the read. */
+bool waits_has_one_value(const struct waits_read *read, LLVMValueRef local);
+/* Returns whether the store writes as many bytes as the type has. */
+bool waits_stores_all(LLVMValueRef store, LLVMTypeRef type);
 /* Returns whether the blocks store to a local. */
 bool waits_stores(const struct waits_read *read);
 

@@ -60,12 +60,11 @@ void waits_mark_pair(struct instrument *instrument, const struct sites *sites, s
 			!waits_pair_may_wait(&instrument->sites[i]))
 			continue;
 		for (unsigned ways = 0; ways < 4; ways++) {
-			struct waits_read first = {.site = site};
 			struct waits_read second = {.site = &instrument->sites[i]};
+			struct waits_read first = {.site = site, .other = &second};
 
 			if (!waits_pair_find(&first, &second, ways & 1, ways >> 1))
 				continue;
-			first.other = &second;
 			waits_mark(instrument, &first);
 			return;
 		}

@@ -43,17 +43,20 @@ static bool waits_search_add(struct waits_search *search, LLVMBasicBlockRef bloc
 	return true;
 }
 
+bool waits_stores_all(LLVMValueRef store, LLVMTypeRef type)
+{
+	LLVMTargetDataRef layout = LLVMGetModuleDataLayout(
+		LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInstructionParent(store))));
+
+	return LLVMStoreSizeOfType(layout, LLVMTypeOf(LLVMGetOperand(store, 0))) ==
+	       LLVMStoreSizeOfType(layout, type);
+}
+
 /* Returns whether the instruction writes all of the local. */
 static bool waits_writes(LLVMValueRef instruction, LLVMValueRef local)
 {
-	LLVMTargetDataRef layout;
-
-	if (!LLVMIsAStoreInst(instruction) || LLVMGetOperand(instruction, 1) != local)
-		return false;
-	layout = LLVMGetModuleDataLayout(
-		LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInstructionParent(local))));
-	return LLVMStoreSizeOfType(layout, LLVMTypeOf(LLVMGetOperand(instruction, 0))) ==
-	       LLVMStoreSizeOfType(layout, LLVMGetAllocatedType(local));
+	return LLVMIsAStoreInst(instruction) && LLVMGetOperand(instruction, 1) == local &&
+	       waits_stores_all(instruction, LLVMGetAllocatedType(local));
 }
 
 /* Searches one block from `at` on. Returns false if it may read the local before it writes all of it. */
@@ -89,6 +92,36 @@ static bool waits_is_dead(const struct waits_read *read, LLVMValueRef local)
 	return true;
 }
 
+/* Returns the value of the last store to the local in an iteration; NULL: unknown. */
+static LLVMValueRef waits_last_value(const struct waits_read *read, LLVMValueRef local)
+{
+	LLVMValueRef at = LLVMGetPreviousInstruction(read->site->instruction);
+
+	for (unsigned i = read->block_count; i-- > 0; at = LLVMGetLastInstruction(read->blocks[i]))
+		for (; at; at = LLVMGetPreviousInstruction(at))
+			if (waits_writes(at, local))
+				return LLVMGetOperand(at, 0);
+	return NULL;
+}
+
+bool waits_has_one_value(const struct waits_read *read, LLVMValueRef local)
+{
+	LLVMValueRef value = waits_last_value(read, local);
+
+	if (!value || !LLVMIsAConstant(value) || read->other)
+		return false;
+	for (LLVMUseRef use = LLVMGetFirstUse(local); use; use = LLVMGetNextUse(use)) {
+		LLVMValueRef user = LLVMGetUser(use);
+
+		if (!LLVMIsALoadInst(user) &&
+			(!waits_writes(user, local) ||
+				(LLVMGetOperand(user, 0) != value &&
+					!waits_has_block(read, LLVMGetInstructionParent(user)))))
+			return false;
+	}
+	return true;
+}
+
 /* Returns whether the load may read what the iteration before has stored in a local. */
 static bool waits_is_of_last_iteration(const struct waits_read *read, LLVMValueRef load)
 {
@@ -99,7 +132,7 @@ static bool waits_is_of_last_iteration(const struct waits_read *read, LLVMValueR
 		return false;
 	while (at && !(LLVMIsAStoreInst(at) && LLVMGetOperand(at, 1) == local))
 		at = LLVMGetPreviousInstruction(at);
-	return !at;
+	return !at && !waits_has_one_value(read, local);
 }
 
 /* Returns whether the phi is used only by the end of its own block, behind which the read does not lie. */
@@ -131,7 +164,8 @@ static bool waits_leaves_state(const struct waits_read *read, LLVMValueRef instr
 	case LLVMLoad:
 		return waits_is_of_last_iteration(read, instruction);
 	case LLVMStore:
-		return !waits_is_dead(read, LLVMGetOperand(instruction, 1));
+		return !waits_is_dead(read, LLVMGetOperand(instruction, 1)) &&
+		       !waits_has_one_value(read, LLVMGetOperand(instruction, 1));
 	default:
 		return false;
 	}

@@ -52,6 +52,17 @@ static void use_exchange(int self)
 	STORE(lock, false);
 }
 
+static void use_replacement(int self)
+{
+	bool expected = false;
+
+	(void)self;
+	while (!REPLACE(lock, expected, true))
+		expected = false;
+	counter++;
+	STORE(lock, false);
+}
+
 static void use_test_and_exchange(int self)
 {
 	(void)self;
@@ -160,6 +171,7 @@ static const struct {
 	{"peterson", use_peterson, true},
 	{"dekker", use_dekker, true},
 	{"exchange", use_exchange, true},
+	{"replacement", use_replacement, true},
 	{"test_and_exchange", use_test_and_exchange, true},
 	{"ticket", use_ticket, true},
 	{"queue", use_queue, true},
