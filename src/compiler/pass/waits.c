@@ -285,19 +285,22 @@ static bool waits_has_same_exit(const struct waits_read *first, const struct wai
 	return true;
 }
 
-/* Recognises the copy of the first iteration in front of the loop. */
-static bool waits_find_first(struct waits_read *read, const struct waits_read *loop)
+bool waits_is_copy(struct waits_read *read, const struct waits_read *loop, struct site *next)
 {
-	const struct waits_read start = *read;
-	struct waits_read probe;
+	struct site *site = read->site;
 
+	if (site == loop->site || site->kind != loop->site->kind ||
+		site->pointer != loop->site->pointer || site->bytes != loop->site->bytes ||
+		!waits_may_wait(site) || waits_stores(loop))
+		return false;
 	for (unsigned way = 0; way < 2; way++) {
-		*read = start;
+		struct waits_read probe = {.site = next};
+
+		*read = (struct waits_read){.site = site};
 		if (!waits_find_branch(read, way))
 			return false;
-		probe = (struct waits_read){.site = loop->site};
 		if (waits_has_same_exit(read, loop) && waits_leads_to(read, &probe) &&
-			!waits_stores(read) && !waits_stores(&probe) && !waits_stores(loop) &&
+			!waits_stores(read) && !waits_stores(&probe) &&
 			waits_set_test(read, read->condition, way == 1) &&
 			read->test == loop->test && read->operand == loop->operand)
 			return true;
@@ -305,17 +308,14 @@ static bool waits_find_first(struct waits_read *read, const struct waits_read *l
 	return false;
 }
 
-/* Marks the reads in front of the loop, at the same address in the same function. */
+/* Marks the copies of the first iteration in front of the loop. */
 static void waits_mark_first(
 	struct instrument *instrument, const struct sites *sites, const struct waits_read *loop)
 {
 	for (size_t i = sites->first; i < sites->end; i++) {
 		struct waits_read read = {.site = &instrument->sites[i]};
 
-		if (read.site != loop->site && read.site->kind == loop->site->kind &&
-			read.site->pointer == loop->site->pointer &&
-			read.site->bytes == loop->site->bytes && !(read.site->flags & SITE_WAITS) &&
-			waits_may_wait(read.site) && waits_find_first(&read, loop))
+		if (!(read.site->flags & SITE_WAITS) && waits_is_copy(&read, loop, loop->site))
 			waits_mark(instrument, &read);
 	}
 }

@@ -51,6 +51,9 @@ bool waits_leads_to(const struct waits_read *from, struct waits_read *to);
  * (waits_build.c). `depth`: 0. */
 bool waits_is_constant(const struct waits_read *read, LLVMValueRef value, unsigned depth);
 bool waits_may_wait(const struct site *site);
+/* Returns whether the read is a copy of that of the loop, in front of the loop: it tests the same value, has
+ * the same exit, and its other way leads to the read `next`. Sets *read but for its site. */
+bool waits_is_copy(struct waits_read *read, const struct waits_read *loop, struct site *next);
 
 /* ---- the values that end the loop (waits_test.c) ---- */
 
@@ -63,6 +66,8 @@ bool waits_is_same_test(const struct waits_read *read, LLVMValueRef condition, b
 
 /* Returns whether no iteration computes a value that the next iteration, or code behind the loop, uses. */
 bool waits_has_no_state(const struct waits_read *read);
+/* Returns whether code behind read->exit uses nothing that an iteration has computed or stored. */
+bool waits_is_forgotten(const struct waits_read *read);
 /* Returns whether the local is written in the cycle. */
 bool waits_is_stored(const struct waits_read *read, LLVMValueRef local);
 /* Returns whether the local is the same constant whenever the loop, which reads one location, reaches the read. */

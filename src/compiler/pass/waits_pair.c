@@ -5,8 +5,11 @@
  * executed as before: an iteration that continues nevertheless, after another write, is followed by a
  * wait.
  *
- * A thread that waits misses what an iteration stores in locals. All these locals are dead at the read
- * (waits_state.c).
+ * A wait for the first read of an iteration excludes that this read is executed, then other threads
+ * write, and then the second read ends the loop. If both reads end it in the same way, this makes no
+ * difference: the thread could have executed the first read after these writes, too. Else the second
+ * read waits, and the first one is an ordinary step. Earlier iterations do nothing, so that an order of
+ * one iteration stands for all orders.
  */
 #include "compiler/pass/waits_internal.h"
 
@@ -34,6 +37,59 @@ static bool waits_pair_is_known(struct waits_read *read, bool is_true)
 	       waits_set_test(read, read->condition, is_true);
 }
 
+/* Returns whether both ways out lead to the same place, where the values of an iteration are not used. */
+static bool waits_pair_ends_alike(const struct waits_read *first, const struct waits_read *second)
+{
+	return first->exit == second->exit &&
+	       !LLVMIsAPHINode(LLVMGetFirstInstruction(first->exit)) && waits_is_forgotten(first);
+}
+
+/* The sites of a function, and the two reads of a loop, whose conditions are known. */
+struct waits_pair {
+	struct instrument *instrument;
+	const struct sites *sites;
+	const struct waits_read *first, *second;
+};
+
+/* Returns whether the block ends by the branch behind a copy of the first read, and leads to the second. */
+static bool waits_pair_has_copy(const struct waits_pair *pair, LLVMBasicBlockRef block)
+{
+	for (size_t i = pair->sites->first; i < pair->sites->end; i++) {
+		struct waits_read read = {.site = &pair->instrument->sites[i]};
+
+		if (waits_is_copy(&read, pair->first, pair->second->site) &&
+			read.branching == block)
+			return true;
+	}
+	return false;
+}
+
+/* Returns whether each way into the cycle comes to the first read, or comes from a copy of it. */
+static bool waits_pair_begins_with_first(const struct waits_pair *pair)
+{
+	const struct waits_read *first = pair->first;
+
+	for (unsigned i = 0; i < first->block_count; i++) {
+		LLVMValueRef block = LLVMBasicBlockAsValue(first->blocks[i]);
+
+		for (LLVMUseRef use = LLVMGetFirstUse(block); use; use = LLVMGetNextUse(use)) {
+			struct waits_read probe = {.site = first->site};
+			LLVMBasicBlockRef from;
+
+			if (!LLVMIsAInstruction(LLVMGetUser(use)))
+				return false;
+			from = LLVMGetInstructionParent(LLVMGetUser(use));
+			if (!waits_has_block(first, from) &&
+				waits_follow(&probe, first->blocks[i], NULL,
+					(struct waits_way){.from = from}) !=
+					LLVMGetInstructionParent(first->site->instruction) &&
+				!waits_pair_has_copy(pair, from))
+				return false;
+		}
+	}
+	return true;
+}
+
 /* Finds the cycle from `first` to `second` and back. */
 static bool waits_pair_find(
 	struct waits_read *first, struct waits_read *second, unsigned way, unsigned second_way)
@@ -55,17 +111,25 @@ void waits_mark_pair(struct instrument *instrument, const struct sites *sites, s
 	struct site *site = &instrument->sites[index];
 
 	for (size_t i = sites->first; waits_pair_may_wait(site) && i < sites->end; i++) {
+		struct site *other = &instrument->sites[i];
+
 		if (i == index || i + DISTANCE_MOST < index || i > index + DISTANCE_MOST ||
-			instrument->sites[i].flags & SITE_WAITS ||
-			!waits_pair_may_wait(&instrument->sites[i]))
+			other->flags & SITE_WAITS || !waits_pair_may_wait(other))
 			continue;
 		for (unsigned ways = 0; ways < 4; ways++) {
-			struct waits_read second = {.site = &instrument->sites[i]};
-			struct waits_read first = {.site = site, .other = &second};
+			struct waits_read first = {.site = site}, second = {.site = other};
 
+			first.other = &second;
+			second.other = &first;
 			if (!waits_pair_find(&first, &second, ways & 1, ways >> 1))
 				continue;
-			waits_mark(instrument, &first);
+			if (waits_pair_ends_alike(&first, &second))
+				waits_mark(instrument, &first);
+			else if (waits_pair_begins_with_first(
+					 &(struct waits_pair){instrument, sites, &first, &second}))
+				waits_mark(instrument, &second);
+			else
+				continue;
 			return;
 		}
 	}

@@ -21,7 +21,7 @@ bool waits_stores(const struct waits_read *read)
 	for (unsigned i = 0; i < read->block_count; i++)
 		for (LLVMValueRef at = LLVMGetFirstInstruction(read->blocks[i]); at;
 			at = LLVMGetNextInstruction(at))
-			if (LLVMIsAStoreInst(at))
+			if (LLVMIsAStoreInst(at) && waits_is_own(LLVMGetOperand(at, 1)))
 				return true;
 	return false;
 }
@@ -76,15 +76,15 @@ static bool waits_search_block(struct waits_search *search, LLVMValueRef at, LLV
 	return true;
 }
 
-/* Returns whether all code behind the read writes the local before it reads it. */
-static bool waits_is_dead(const struct waits_read *read, LLVMValueRef local)
+/* Returns whether all code from `at` on writes the local before it reads it. */
+static bool waits_is_dead(LLVMValueRef at, LLVMValueRef local)
 {
 	struct waits_search search = {.count = 0};
 
 	for (LLVMUseRef use = LLVMGetFirstUse(local); use; use = LLVMGetNextUse(use))
 		if (!LLVMIsALoadInst(LLVMGetUser(use)) && !LLVMIsAStoreInst(LLVMGetUser(use)))
 			return false;
-	if (!waits_search_block(&search, LLVMGetNextInstruction(read->site->instruction), local))
+	if (!waits_search_block(&search, at, local))
 		return false;
 	for (unsigned i = 0; i < search.count; i++)
 		if (!waits_search_block(&search, LLVMGetFirstInstruction(search.blocks[i]), local))
@@ -164,7 +164,8 @@ static bool waits_leaves_state(const struct waits_read *read, LLVMValueRef instr
 	case LLVMLoad:
 		return waits_is_of_last_iteration(read, instruction);
 	case LLVMStore:
-		return !waits_is_dead(read, LLVMGetOperand(instruction, 1)) &&
+		return !waits_is_dead(LLVMGetNextInstruction(read->site->instruction),
+			       LLVMGetOperand(instruction, 1)) &&
 		       !waits_has_one_value(read, LLVMGetOperand(instruction, 1));
 	default:
 		return false;
@@ -177,6 +178,26 @@ bool waits_has_no_state(const struct waits_read *read)
 		for (LLVMValueRef at = LLVMGetFirstInstruction(read->blocks[i]); at;
 			at = LLVMGetNextInstruction(at))
 			if (waits_leaves_state(read, at))
+				return false;
+	return true;
+}
+
+/* Returns whether code outside of the cycle uses the result. */
+static bool waits_is_used_behind(const struct waits_read *read, LLVMValueRef instruction)
+{
+	for (LLVMUseRef use = LLVMGetFirstUse(instruction); use; use = LLVMGetNextUse(use))
+		if (!waits_has_block(read, LLVMGetInstructionParent(LLVMGetUser(use))))
+			return true;
+	return LLVMIsAStoreInst(instruction) &&
+	       !waits_is_dead(LLVMGetFirstInstruction(read->exit), LLVMGetOperand(instruction, 1));
+}
+
+bool waits_is_forgotten(const struct waits_read *read)
+{
+	for (unsigned i = 0; i < read->block_count; i++)
+		for (LLVMValueRef at = LLVMGetFirstInstruction(read->blocks[i]); at;
+			at = LLVMGetNextInstruction(at))
+			if (waits_is_used_behind(read, at))
 				return false;
 	return true;
 }

@@ -37,10 +37,25 @@ static void keep(void)
 {
 	int x = 0, y = 0;
 
-	while ((x = LOAD(a)) < 2 && (y = LOAD(b)) < 2)
+	while ((x = LOAD(a)) < 2 && (y = LOAD(b)) < 1)
 		;
 	found = x;
 	other_found = y;
+}
+
+/* Ends in two ways. The second way needs a read of a before both stores. */
+static void leave(void)
+{
+	for (;;) {
+		if (LOAD(a)) {
+			found = 1;
+			return;
+		}
+		if (LOAD(b)) {
+			found = 2;
+			return;
+		}
+	}
 }
 
 static void *set(void *none)
@@ -57,8 +72,10 @@ static void *loop(void *kind)
 		try_twice();
 	else if (kind == (void *)1)
 		remember();
-	else
+	else if (kind == (void *)2)
 		keep();
+	else
+		leave();
 	STORE(done, 1);
 	return NULL;
 }
