@@ -228,24 +228,34 @@ void runtime_trace_signal(const struct engine_thread *thread, int signal)
 	}
 }
 
+/* Returns the step of an event that is no op: that of the newest op, or of a later event, because the steps
+ * of a trace never decrease. A function that has been left since (contexts.h) has the next step. */
+static uint64_t startup_newest_step(void)
+{
+	struct contract *contract = runtime.contract;
+	const struct contract_event *events = contract_area(contract, contract->trace_offset);
+	const uint64_t count = contract->trace_count, step = engine_step() - 1;
+
+	if (!count || count > contract->trace_bytes / sizeof *events)
+		return step;
+	return events[count - 1].step > step ? events[count - 1].step : step;
+}
+
 void runtime_trace_call(enum call_kind call, uint64_t site)
 {
-	const uint64_t step = engine_step();
-
-	if (runtime.traces_calls && engine_is_live() && step)
+	if (runtime.traces_calls && engine_is_live() && engine_step())
 		startup_observe(engine_current(),
 			&(struct engine_op){.kind = OP_NONE, .call = (uint8_t)call, .site = site},
-			step - 1);
+			startup_newest_step());
 }
 
 void runtime_trace_buffered(const struct engine_op *store)
 {
-	const uint64_t step = engine_step();
 	struct engine_op op = *store;
 
 	op.kind = OP_BUFFER;
-	if (runtime.traces_calls && step)
-		startup_observe(engine_current(), &op, step - 1);
+	if (runtime.traces_calls && engine_step())
+		startup_observe(engine_current(), &op, startup_newest_step());
 }
 
 void runtime_set_up(void)
