@@ -209,6 +209,29 @@ static bool lookup_is_lambda(const char *name)
 						  symbols_is_lambda(name, length - end));
 }
 
+/* Returns the first row of the function's code that lies in this file: inlined code of other files may
+ * come before it. NULL if there is none. */
+static Dwarf_Line *lookup_first_line(Dwarf_Die *unit, Dwarf_Die *function, const char *file)
+{
+	Dwarf_Addr base, start, end, address;
+	Dwarf_Lines *lines;
+	size_t total;
+
+	if (!file || dwarf_getsrclines(unit, &lines, &total) ||
+		dwarf_ranges(function, 0, &base, &start, &end) <= 0)
+		return NULL;
+	for (size_t i = lookup_first_row(lines, total, start); i < total; i++) {
+		Dwarf_Line *line = dwarf_onesrcline(lines, i);
+		const char *own = dwarf_linesrc(line, NULL, NULL);
+
+		if (dwarf_lineaddr(line, &address) || address >= end)
+			return NULL;
+		if (own && !strcmp(base_name(own), base_name(file)))
+			return line;
+	}
+	return NULL;
+}
+
 /* Names a lambda. "main::{lambda()#1}::operator()" does not lead to the source, but file and line
  * do. */
 static void lookup_name_lambda(
@@ -216,7 +239,6 @@ static void lookup_name_lambda(
 {
 	const char *file;
 	Dwarf_Line *source;
-	Dwarf_Addr start;
 	unsigned line;
 	int number;
 	char *text;
@@ -226,7 +248,7 @@ static void lookup_name_lambda(
 	file = symbols_die_file(symbols, function, DW_AT_decl_file);
 	line = symbols_die_number(function, DW_AT_decl_line);
 	/* gcc records no declaration line for a lambda: the first line of its code. */
-	if (!line && !dwarf_entrypc(function, &start) && (source = dwarf_getsrc_die(unit, start)) &&
+	if (!line && (source = lookup_first_line(unit, function, frame->file)) &&
 		!dwarf_lineno(source, &number)) {
 		file = dwarf_linesrc(source, NULL, NULL);
 		line = (unsigned)number;
