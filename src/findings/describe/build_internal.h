@@ -233,6 +233,12 @@ const char *builder_stopped_cause(const struct builder *builder, struct strbuf *
 bool builder_descriptor_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
 
+/* ---- cause_futex.c ---- */
+
+/* Adds why a thread still waits for an atomic variable. Returns false if the trace does not show it. */
+bool builder_futex_cause(
+	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy);
+
 /* ---- cause_drained.c ---- */
 
 /* Adds that a thread reads the wake-up of another one from an event descriptor, and waits again. Returns

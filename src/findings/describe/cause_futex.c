@@ -1,0 +1,89 @@
+/*
+ * Writes in sentences why a thread still waits for an atomic variable or a class that is built from one:
+ * the variable has changed since without a wake-up, or the wake-up was for another thread. The
+ * sentences are facts of the trace.
+ */
+#include <stdlib.h>
+
+#include "findings/describe/build_internal.h"
+
+/* Returns the first event behind `event` of other threads at the word that `is_wanted` accepts; NO_EVENT:
+ * there is none. */
+static uint64_t cause_futex_next(const struct finding_source *source, uint64_t event,
+	const struct wait_edge *edge, bool (*is_wanted)(const struct trace_event *event))
+{
+	while (++event < source->event_count) {
+		const struct trace_event *next = &source->events[event];
+
+		if (next->address == edge->object_address && next->thread != edge->waiter.index &&
+			is_wanted(next))
+			return event;
+	}
+	return NO_EVENT;
+}
+
+static bool cause_futex_is_wake(const struct trace_event *event)
+{
+	return event->kind == OP_FUTEX_WAKE;
+}
+
+/* A woken thread performs the second half of its wait. */
+static bool cause_futex_is_woken(const struct trace_event *event)
+{
+	return event->kind == OP_FUTEX_BLOCK;
+}
+
+static uint64_t cause_futex_find_beginning(
+	const struct finding_source *source, const struct wait_edge *edge)
+{
+	for (uint64_t i = source->event_count; i-- > 0;)
+		if (source->events[i].kind == OP_FUTEX_WAIT &&
+			source->events[i].thread == edge->waiter.index)
+			return source->events[i].address == edge->object_address ? i : NO_EVENT;
+	return NO_EVENT;
+}
+
+static bool cause_futex_add(const struct builder *builder, const struct wait_edge *edge,
+	struct strbuf *cause, struct strbuf *remedy)
+{
+	const struct finding_source *source = builder->source;
+	const uint64_t begin = cause_futex_find_beginning(source, edge);
+	uint64_t wake, woken, change;
+	char *object;
+
+	if (begin == NO_EVENT)
+		return false;
+	wake = cause_futex_next(source, begin, edge, cause_futex_is_wake);
+	woken = wake == NO_EVENT ? NO_EVENT
+				 : cause_futex_next(source, wake, edge, cause_futex_is_woken);
+	change = cause_futex_next(source, begin, edge, builder_is_write);
+	if (wake == NO_EVENT ? change == NO_EVENT : woken == NO_EVENT)
+		return false;
+	object = builder_event_object(builder, &source->events[begin]);
+	builder_add_access(builder, begin, "began to wait for", object, cause);
+	strbuf_adds(cause, "\n");
+	if (wake == NO_EVENT) {
+		builder_add_access(builder, change, "changed", NULL, cause);
+		strbuf_adds(cause, " after that, and no thread woke it\n");
+	} else {
+		builder_add_access(builder, wake, "woke one waiter of", NULL, cause);
+		strbuf_addf(cause, " after that: %s; no wake-up was left for %s\n",
+			builder_thread(builder, (struct thread_id){source->events[woken].thread}),
+			builder_thread(builder, edge->waiter));
+		strbuf_adds(remedy, "wake all waiters (notify_all) at ");
+		builder_add_event_place(builder, &source->events[wake], remedy);
+	}
+	free(object);
+	return true;
+}
+
+bool builder_futex_cause(const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
+{
+	const struct outcome *outcome = builder->source->outcome;
+
+	for (uint32_t i = 0; i < outcome->wait_count; i++)
+		if (outcome->waits[i].op == OP_FUTEX_BLOCK && !outcome->waits[i].is_in_child &&
+			cause_futex_add(builder, &outcome->waits[i], cause, remedy))
+			return true;
+	return false;
+}
