@@ -294,7 +294,7 @@ function findingNode(finding, isOpen) {
 			["Perhaps not minimal", finding.incomplete ? words(finding.incomplete) : ""],
 			["Depth", finding.depth || ""],
 			["Depends on the order of threads", finding.other_schedules_failed ? "no: all of " + finding.other_schedules_failed + " other schedules failed" : ""], ["Found by", finding.strategy]]),
-		finding.remedy || finding.race || finding.kind === "violation" || findExplanation(finding) ? null : section("Search for the cause with", command("raddle explain " + id)),
+		finding.remedy || finding.race || finding.kind === "violation" || finding.other_schedules_failed || findExplanation(finding) ? null : section("Search for the cause with", command("raddle explain " + id)),
 		finding.shown_by ? section("Replay the failing weak run with", command("raddle replay " + words(finding.shown_by), "raddle explain " + words(finding.shown_by))) : null,
 		section("Replay with", command("raddle replay " + id, "raddle replay " + id + " --gdb")),
 		wait ? waitsTable(finding) : null, races(finding),
