@@ -155,6 +155,13 @@ struct strategy_tasks {
 	void (*leave)(void *state, uint32_t number);
 };
 
+/* How well what is learnt serves the strategy. */
+enum strategy_ability {
+	NOT_ABLE,    /* a run would be a random walk */
+	PARTLY_ABLE, /* threads influence each other in ways that the ops do not show */
+	ABLE
+};
+
 /*
  * Several workers make the runs of a round. Between two rounds one state gathers their lessons,
  * learns, and the workers share the result. The first four are all set or all NULL.
@@ -185,8 +192,7 @@ struct strategy_learning {
 	 * threads may exchange; a program with few is small. NULL: no estimate.
 	 */
 	uint64_t (*order_bits)(const void *state);
-	/* False: what is learnt does not suffice, and a run would be a random walk. NULL: true. */
-	bool (*is_able)(const void *state);
+	enum strategy_ability (*ability)(const void *state); /* NULL: ABLE */
 };
 
 /* Exhaustive search. All members are NULL in strategies that choose at random. */

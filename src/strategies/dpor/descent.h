@@ -56,6 +56,7 @@ struct descent {
 	uint64_t held[DESCENT_SLOTS]; /* locks */
 	uint8_t depth[DESCENT_LOCKS]; /* number of acquisitions not yet released */
 	uint64_t exists, asleep;
+	uint32_t first;	 /* slot at which the search for a smallest set starts */
 	uint32_t chosen; /* slot of the choice that is not yet executed; DPOR_NONE: none */
 	uint32_t mover;	 /* slot that moved last */
 	/* the pending ops at this point */
@@ -119,7 +120,8 @@ uint64_t descent_held(const struct descent *descent, uint64_t slots);
 uint32_t descent_lock_of(const struct descent *descent, object_name lock);
 uint32_t descent_lock_of_second(const struct descent *descent, uint16_t second);
 
-/* The threads between which the tree branches here: enabled and awake. Empty: a redundant path. */
+/* The threads between which the tree branches here: enabled and awake. Empty: a redundant path. Of
+ * independent sets of equal size, the one that the search from `first` upwards meets earliest. */
 uint64_t descent_branches(const struct descent *descent);
 /* Fills `shares`, by slot: each branch's expected share of the traces, relative to DESCENT_WHOLE. */
 void descent_expect(const struct descent *descent, uint64_t branches, uint64_t *shares);

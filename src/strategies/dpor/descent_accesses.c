@@ -303,7 +303,7 @@ void descent_begin(struct descent *descent)
 	descent->chosen = DPOR_NONE;
 	descent->is_blocked = descent->is_unknown = false;
 	descent->exists = descent->asleep = descent->alive = 0;
-	descent->mover = 0;
+	descent->mover = descent->first = 0;
 	descent->has_grown = false;
 	memset(descent->depth, 0, sizeof descent->depth);
 	for (uint32_t slot = 0; slot < descent->slot_count; slot++) {

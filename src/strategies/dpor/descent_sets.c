@@ -168,17 +168,18 @@ static uint64_t descent_sets_closure(
 uint64_t descent_branches(const struct descent *descent)
 {
 	const uint64_t all = descent->enabled & ~descent->asleep;
-	uint64_t best = all;
+	const uint64_t before = descent_bit(descent->first) - 1;
+	uint64_t best = all, left = descent->enabled;
 
-	for (uint64_t left = descent->enabled; left; left &= left - 1) {
+	while (left && best & (best - 1)) {
+		const uint64_t next = left & ~before ? left & ~before : left;
+		const uint32_t slot = (uint32_t)__builtin_ctzll(next);
 		const int most = __builtin_popcountll(best);
-		const uint64_t branches = all & descent_sets_closure(descent,
-							(uint32_t)__builtin_ctzll(left), all, most);
+		const uint64_t branches = all & descent_sets_closure(descent, slot, all, most);
 
 		if (__builtin_popcountll(branches) < most)
 			best = branches;
-		if (!(best & (best - 1)))
-			break;
+		left &= ~descent_bit(slot);
 	}
 	return best;
 }

@@ -5,7 +5,8 @@
  * leaf. At a branching each thread is drawn with its expected share of the orders, which follows
  * from the numbers of accesses that the threads have still to make. Where `surw` draws the order of
  * the ops on one object, a descent draws the orders on all objects. Orders of independent ops count
- * as one: a long run of private or guarded accesses changes no probability.
+ * as one: a long run of private or guarded accesses changes no probability. If accesses to memory
+ * are no ops, independent ops need not be independent: their order then changes at random.
  *
  * The idea of uniform sampling is that of Zhao, Wolff, Mathur, Roychoudhury, "Selectively Uniform
  * Concurrency Testing", ASPLOS 2025; the tree is that of P. Godefroid, "Partial-Order Methods for
@@ -24,6 +25,8 @@
 
 #define TEACHING 16 /* the accesses change little after a few runs, and lessons are large */
 #define STEPS_MOST 2048
+/* Mean number of steps for which one thread comes first among the independent ones. */
+#define LEAD_STEPS 3
 /* Every branch keeps at least about this part of the probability, divided by the branches. */
 #define EVEN_PART 32u
 
@@ -44,6 +47,7 @@ struct uniform_lesson {
 struct uniform {
 	uint32_t place;	   /* place of the run in its round */
 	bool is_observing; /* another strategy makes the choices of this run */
+	bool sees_memory;  /* accesses to memory are ops */
 	struct descent tree;
 	struct uniform_lesson lessons[TEACHING];
 };
@@ -97,6 +101,15 @@ static uint32_t uniform_draw(struct descent *tree, uint64_t branches)
 	return slot;
 }
 
+/* Ops that seem independent may be followed by accesses to the same memory, which are no ops. */
+static void uniform_draw_first(struct uniform *uniform)
+{
+	struct descent *tree = &uniform->tree;
+
+	if (!uniform->sees_memory && !rng_below(&tree->rng, LEAD_STEPS))
+		tree->first = rng_below(&tree->rng, tree->slot_count);
+}
+
 static struct thread_id uniform_walk(struct descent *tree, const struct schedule_view *view)
 {
 	const uint32_t rank = rng_below(&tree->rng, view->enabled_count);
@@ -112,6 +125,7 @@ static struct thread_id uniform_choose(void *state, const struct schedule_view *
 	if (!tree->is_fixed || tree->is_lost || tree->is_blocked)
 		return uniform_walk(tree, view);
 	descent_read_view(tree, view);
+	uniform_draw_first(state);
 	branches = tree->is_unknown ? 0 : descent_branches(tree);
 	tree->is_blocked = !branches;
 	if (!branches)
@@ -188,8 +202,10 @@ static void uniform_gather(void *state, const void *other, uint32_t place, uint3
 	}
 }
 
-static void uniform_learn_run(struct descent *tree, const struct uniform_lesson *lesson)
+static void uniform_learn_run(struct uniform *uniform, const struct uniform_lesson *lesson)
 {
+	struct descent *tree = &uniform->tree;
+
 	tree->is_lost |= lesson->thread_count > DESCENT_SLOTS;
 	if (tree->is_lost || !lesson->step_count || !uniform_is_complete(lesson))
 		return;
@@ -208,6 +224,7 @@ static void uniform_learn_run(struct descent *tree, const struct uniform_lesson 
 				.kind = op->kind,
 				.flags = op->flags});
 		descent_note_op(tree, slot);
+		uniform->sees_memory |= op_descriptions[op->kind].object == OBJECT_MEMORY;
 	}
 	descent_end(tree);
 }
@@ -219,27 +236,31 @@ static void uniform_learn(void *state, uint32_t count, uint32_t next)
 	(void)next; /* nothing is planned */
 	uniform->tree.is_fixed = false;
 	for (uint32_t i = 0; i < count && i < TEACHING; i++)
-		uniform_learn_run(&uniform->tree, &uniform->lessons[i]);
+		uniform_learn_run(uniform, &uniform->lessons[i]);
 	uniform->tree.is_fixed = uniform->tree.descents;
 }
 
 static void uniform_share(void *state, const void *other)
 {
-	const struct descent *from = &((const struct uniform *)other)->tree;
-	struct descent *tree = &((struct uniform *)state)->tree;
+	const struct uniform *from = other;
+	struct uniform *uniform = state;
+	struct descent *tree = &uniform->tree;
 
-	memcpy(tree, from, offsetof(struct descent, access));
-	for (uint32_t slot = 0; slot < from->slot_count; slot++)
-		memcpy(tree->access[slot], from->access[slot], sizeof from->access[slot]);
-	memcpy(tree->writers, from->writers, sizeof from->writers);
-	memcpy(tree->accessors, from->accessors, sizeof from->accessors);
+	uniform->sees_memory = from->sees_memory;
+	memcpy(tree, &from->tree, offsetof(struct descent, access));
+	for (uint32_t slot = 0; slot < tree->slot_count; slot++)
+		memcpy(tree->access[slot], from->tree.access[slot], sizeof tree->access[slot]);
+	memcpy(tree->writers, from->tree.writers, sizeof tree->writers);
+	memcpy(tree->accessors, from->tree.accessors, sizeof tree->accessors);
 }
 
-static bool uniform_is_able(const void *state)
+static enum strategy_ability uniform_ability(const void *state)
 {
-	const struct descent *tree = &((const struct uniform *)state)->tree;
+	const struct uniform *uniform = state;
 
-	return tree->is_fixed && !tree->is_lost;
+	if (!uniform->tree.is_fixed || uniform->tree.is_lost)
+		return NOT_ABLE;
+	return uniform->sees_memory ? ABLE : PARTLY_ABLE;
 }
 
 const struct strategy strategy_uniform = {
@@ -254,5 +275,5 @@ const struct strategy strategy_uniform = {
 		.learn = uniform_learn,
 		.share = uniform_share,
 		.observe = uniform_observe,
-		.is_able = uniform_is_able},
+		.ability = uniform_ability},
 };
