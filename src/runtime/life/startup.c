@@ -144,13 +144,6 @@ static uint16_t startup_other(const struct engine_op *op)
 	return (uint16_t)(((const struct engine_thread *)op->address)->id.index + 1);
 }
 
-/* Steps of a trace never decrease. A function that was left (contexts.h) belongs to the next step. */
-static uint64_t startup_traced_step(
-	const struct contract_event *events, uint64_t count, uint64_t step)
-{
-	return count && events[count - 1].step > step ? events[count - 1].step : step;
-}
-
 static void startup_observe(
 	const struct engine_thread *thread, const struct engine_op *op, uint64_t step)
 {
@@ -167,7 +160,7 @@ static void startup_observe(
 		struct contract_event *event = &events[contract->trace_count];
 
 		*event = (struct contract_event){
-			.step = startup_traced_step(events, contract->trace_count, step),
+			.step = step,
 			.site = op->site,
 			.address = (uint64_t)(uintptr_t)op->address,
 			.object = op->object	? op->object
