@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cli/terminal.h"
+#include "model/op.h"
 #include "plan/settings.h"
 
 /* Prints "1,204 runs; probability that an order was missed ≤ 1e-6". */
@@ -40,19 +41,29 @@ static void verdict_say_result(
 			verdict_restriction(verdict->is_of_sequential_order));
 }
 
-/* Prints what else the schedules may differ in. */
-static void verdict_say_differences(const struct strategy_verdict *verdict, bool has_times)
+/* Prints in what the schedules differ from those that are not executed. */
+static void verdict_say_differences(const struct strategy_verdict *verdict, uint32_t features)
 {
+	const char *parts[3];
+	unsigned count = 0;
+
 	if (verdict->is_up_to_order)
-		(void)fputs(", up to the order of independent operations", stderr);
-	if (has_times)
-		(void)fprintf(stderr, "%s the times at which waits end",
-			verdict->is_up_to_order ? " and" : ", up to");
+		parts[count++] = "the order of independent operations";
+	if (features & FEATURE_TIME)
+		parts[count++] = "the times at which waits end";
+	if (features & FEATURE_YIELD)
+		parts[count++] = "the turns of threads that yield";
+	for (unsigned i = 0; i < count; i++)
+		(void)fprintf(stderr, "%s %s",
+			i == 0		 ? ", up to"
+			: i + 1 == count ? " and"
+					 : ",",
+			parts[i]);
 	if (verdict->exchange[0])
 		(void)fprintf(stderr, " and up to exchanging %s", verdict->exchange);
 }
 
-void verdict_say(const struct strategy_verdict *verdict, bool has_failed, bool has_times,
+void verdict_say(const struct strategy_verdict *verdict, bool has_failed, uint32_t features,
 	const char *model, const char *prefix)
 {
 	if (!verdict->scope[0] && !verdict->is_complete && !verdict->missing && has_failed)
@@ -71,7 +82,7 @@ void verdict_say(const struct strategy_verdict *verdict, bool has_failed, bool h
 		(void)fprintf(stderr, ")%s\n", verdict->is_complete ? "" : "; and more ran");
 	} else if (verdict->is_complete) {
 		(void)fputs("these are all schedules", stderr);
-		verdict_say_differences(verdict, has_times);
+		verdict_say_differences(verdict, features);
 		(void)fputs(": ", stderr);
 		verdict_say_result(verdict, has_failed, model);
 		(void)fputs(" in ", stderr);

@@ -3,14 +3,15 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "model/memory_model.h"
 #include "strategies/strategy.h"
 
 /* Prints a line that begins with `prefix` on stderr. `has_failed`: some schedules failed. `model`: the
- * memory model as a word, NULL for sequential consistency. `has_times`: the runs have timed waits, whose
- * ends were not explored. */
-void verdict_say(const struct strategy_verdict *verdict, bool has_failed, bool has_times,
+ * memory model as a word, NULL for sequential consistency. `features`, of enum run_feature: those of the
+ * runs that the strategy does not explore in full, such as ends of timed waits. */
+void verdict_say(const struct strategy_verdict *verdict, bool has_failed, uint32_t features,
 	const char *model, const char *prefix);
 /* Returns "", or the words that restrict a verdict about C11: RC11 may permit further executions
  * (strategy_verdict.is_of_sequential_order). */

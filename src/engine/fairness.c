@@ -70,6 +70,7 @@ static void fairness_delay(struct engine_thread *thread, uint64_t moved)
 {
 	engine_settle();
 	engine_note_waiting(thread);
+	engine_note_feature(FEATURE_YIELD);
 	fairness_end_slice(thread);
 	if (!thread->yielded_at)
 		engine.yielder_count++;

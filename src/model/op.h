@@ -199,5 +199,7 @@ enum run_feature {
 	/* c11: the order of sequentially consistent operations forbade a choice that RC11 may permit */
 	FEATURE_SEQUENTIAL_CUT = 16384,
 	/* another process or the kernel sent a signal */
-	FEATURE_OUTSIDE_SIGNAL = 32768
+	FEATURE_OUTSIDE_SIGNAL = 32768,
+	/* a thread yielded: it waited until the others had moved, although it was enabled */
+	FEATURE_YIELD = 65536
 };

@@ -125,7 +125,9 @@ void run_verdict_print(const struct campaign_options *options, const struct camp
 	if (result->has_verdict && !result->verdict.refusal[0] &&
 		!(is_beside && result->total.failures))
 		verdict_say(&result->verdict, result->total.failures,
-			result->features & FEATURE_TIME && options->settings.stall_ns != STALL_ANY,
+			result->features &
+				~(options->settings.stall_ns == STALL_ANY ? (uint32_t)FEATURE_TIME
+									  : 0u),
 			/* raddle applies a memory model to instrumented stores only. */
 			model && !is_unmodified ? memory_model_titles[model] : NULL, prefix);
 	if (result->has_verdict && !is_unmodified)
