@@ -2,8 +2,8 @@
  * A passing run to show beside a failing one: the failing schedule up to its last preemption, then
  * without preemptions; if that fails, too, without any from the start.
  *
- * A failure that the first run of a campaign shows may have nothing to do with the order of the
- * threads. If no passing run is found for it, other schedules tell.
+ * A failure of a campaign's first run may not depend on the order of the threads. If no passing run
+ * is found for such a failure, passing_try_others() executes other schedules.
  */
 #pragma once
 

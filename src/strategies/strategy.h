@@ -155,7 +155,7 @@ struct strategy_tasks {
 	void (*leave)(void *state, uint32_t number);
 };
 
-/* How well what is learnt serves the strategy. */
+/* Whether a strategy has learnt enough about the program. */
 enum strategy_ability {
 	NOT_ABLE,    /* a run would be a random walk */
 	PARTLY_ABLE, /* threads influence each other in ways that the ops do not show */

@@ -120,8 +120,9 @@ uint64_t descent_held(const struct descent *descent, uint64_t slots);
 uint32_t descent_lock_of(const struct descent *descent, object_name lock);
 uint32_t descent_lock_of_second(const struct descent *descent, uint16_t second);
 
-/* The threads between which the tree branches here: enabled and awake. Empty: a redundant path. Of
- * independent sets of equal size, the one that the search from `first` upwards meets earliest. */
+/* The threads between which the tree branches here: enabled and awake. Empty: a redundant path. If
+ * several sets have the smallest size, the result is the first one that a search from slot `first`
+ * upwards finds. */
 uint64_t descent_branches(const struct descent *descent);
 /* Fills `shares`, by slot: each branch's expected share of the traces, relative to DESCENT_WHOLE. */
 void descent_expect(const struct descent *descent, uint64_t branches, uint64_t *shares);
