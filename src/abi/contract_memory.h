@@ -58,7 +58,7 @@ enum memory_mode {
 	MEMORY_MODE_COUNT
 };
 
-/* Returns whether the race detector needs plain accesses that are no scheduling points. */
+/* Returns whether plain accesses reach the race detector without being scheduling points. */
 static inline bool memory_mode_needs_races(uint32_t mode)
 {
 	return mode == MEMORY_RACES || mode == MEMORY_RACY_SITES;

@@ -49,7 +49,7 @@ bool waits_is_own(LLVMValueRef pointer)
 	return LLVMIsAAllocaInst(pointer) && filter_is_private(pointer);
 }
 
-/* Returns whether an iteration may execute the instruction and leave no trace but in locals. */
+/* Returns whether the instruction changes nothing but local variables of the function. */
 static bool waits_is_pure(LLVMValueRef instruction)
 {
 	switch (LLVMGetInstructionOpcode(instruction)) {
@@ -95,7 +95,7 @@ static LLVMValueRef waits_incoming(LLVMValueRef phi, LLVMBasicBlockRef from)
 
 /* Returns the block that follows `block` if the thread has come from `way.from`. Without optimisation, the
  * second branch of a && b depends on a phi, which is constant for one way, and the success of a
- * compare-exchange is tested twice. If the next block depends on more, returns NULL and sets the condition. */
+ * compare-exchange is tested twice. If the thread may take both branches, returns NULL and sets *condition. */
 static LLVMBasicBlockRef waits_next(
 	LLVMBasicBlockRef block, struct waits_way way, LLVMValueRef *condition)
 {
@@ -230,10 +230,10 @@ bool waits_find_branch(struct waits_read *read, unsigned way)
 	if (!read->branching || !read->condition)
 		return false;
 	branch = LLVMGetBasicBlockTerminator(read->branching);
-	read->goes_on_if = way == 0;
+	read->continues_if = way == 0;
 	read->back = LLVMGetSuccessor(branch, way);
 	read->exit = waits_arrive(LLVMGetSuccessor(branch, 1 - way),
-		(struct waits_way){read->branching, read, !read->goes_on_if});
+		(struct waits_way){read->branching, read, !read->continues_if});
 	return true;
 }
 
@@ -243,7 +243,7 @@ bool waits_leads_to(const struct waits_read *from, struct waits_read *to)
 	const struct waits_read branch = *from;
 	const bool leads =
 		waits_follow(to, from->back, NULL,
-			(struct waits_way){from->branching, &branch, from->goes_on_if}) ==
+			(struct waits_way){from->branching, &branch, from->continues_if}) ==
 		LLVMGetInstructionParent(to->site->instruction);
 
 	to->condition = condition;

@@ -16,7 +16,7 @@ struct waits_read {
 	LLVMBasicBlockRef branching; /* block with the conditional branch */
 	LLVMBasicBlockRef exit, back;
 	LLVMValueRef condition; /* of that branch, for a thread on this cycle */
-	bool goes_on_if;	/* value of the condition with which the loop continues */
+	bool continues_if;	/* value of the condition with which the loop continues */
 	/* The loop ends when this comparison of the value read with `operand` is true. */
 	enum site_wait_test test;
 	LLVMValueRef operand;
@@ -41,9 +41,9 @@ bool waits_is_own(LLVMValueRef pointer);
  */
 LLVMBasicBlockRef waits_follow(
 	struct waits_read *read, LLVMBasicBlockRef block, LLVMValueRef after, struct waits_way way);
-/* Finds the first conditional branch that is executed after the read, and assumes that its successor
- * number `way` (0 or 1) continues the loop: sets read->back to that block and read->exit to the place
- * where the other one arrives. Returns false if the code after the read has no such branch. */
+/* Finds the first conditional branch after the read. Assumes that its successor number `way` (0 or 1)
+ * continues the loop, and the other one leaves it: sets read->back to the former, and read->exit to the
+ * block that the latter leads to. Returns false if the code after the read has no such branch. */
 bool waits_find_branch(struct waits_read *read, unsigned way);
 /* Returns whether the way back of `from` leads to the read `to`, and adds the blocks on this way to `to`. */
 bool waits_leads_to(const struct waits_read *from, struct waits_read *to);
@@ -66,7 +66,7 @@ bool waits_is_same_test(const struct waits_read *read, LLVMValueRef condition, b
 
 /* Returns whether no iteration computes a value that the next iteration, or code behind the loop, uses. */
 bool waits_has_no_state(const struct waits_read *read);
-/* Returns whether code behind read->exit uses nothing that an iteration has computed or stored. */
+/* Returns whether the code after the loop uses no value that an iteration has computed or stored. */
 bool waits_is_forgotten(const struct waits_read *read);
 /* Returns whether the local is written in the cycle. */
 bool waits_is_stored(const struct waits_read *read, LLVMValueRef local);

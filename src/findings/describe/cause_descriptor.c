@@ -7,7 +7,7 @@
 
 #include "findings/describe/build_internal.h"
 
-/* Returns the number of the descriptor; -1: the event has none. */
+/* Returns the number of the event's file descriptor; -1 if the event has none. */
 static int cause_descriptor_of(const struct trace_event *event)
 {
 	const bool has_one = op_descriptions[event->kind].object == OBJECT_FD ||
@@ -16,8 +16,8 @@ static int cause_descriptor_of(const struct trace_event *event)
 	return has_one ? descriptor_of(event->number) : -1;
 }
 
-/* Returns the next operation of the thread other than its first step, and than accesses to memory; the number of
- * events if there is none. */
+/* Returns the index of the thread's next operation that is neither its first step nor an access to memory;
+ * the number of events if no such operation follows. */
 static uint64_t cause_descriptor_next(
 	const struct finding_source *source, uint64_t event, uint16_t thread)
 {

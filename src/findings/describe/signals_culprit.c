@@ -1,4 +1,4 @@
-/* Chooses the wait to blame among several waits on condition variables (signals.h). */
+/* Chooses the wait that a report names as the cause, among several on condition variables (signals.h). */
 #include "findings/describe/signals.h"
 
 /* Does the thread depend on the other one in the wait-for graph, through joins and locks? */

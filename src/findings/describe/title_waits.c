@@ -99,8 +99,8 @@ static void title_waits_add_clause(
 }
 
 /*
- * The wait of a title's clause `place` (from 0): on the cycle first; else the wait whose signal was
- * lost, other waits, joins. UINT32_MAX: none.
+ * Returns the wait that clause `place` (from 0) of a title describes, UINT32_MAX if none is left. The
+ * order: waits on the cycle, the wait that lost its signal, other waits, joins.
  */
 static uint32_t title_waits_clause(const struct builder *builder, bool has_cycle, uint32_t place)
 {

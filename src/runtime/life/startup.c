@@ -228,8 +228,8 @@ void runtime_trace_signal(const struct engine_thread *thread, int signal)
 	}
 }
 
-/* Returns the step of an event that is no op: that of the newest op, or of a later event, because the steps
- * of a trace never decrease. A function that has been left since (contexts.h) has the next step. */
+/* Returns the step for an event that is no op: the step of the newest op, or the last event's step if that is
+ * greater. The steps of a trace never decrease, and a return of a function (contexts.h) has the next step. */
 static uint64_t startup_newest_step(void)
 {
 	struct contract *contract = runtime.contract;
