@@ -3,7 +3,8 @@
  * do not agree with the virtual clock (docs/limits.md).
  *
  * Each of a program's schedules then fails. Therefore, if the first run of a campaign ends in a
- * verdict of the program about itself, the run is made once more with the real clocks. If it passes,
+ * verdict of the program about itself and has used time, the run is made once more with the real
+ * clocks. If it passes,
  * the campaign keeps the real clocks, and the failure does not count. Otherwise the first run is
  * made again with virtual time. Its failure then counts, because time is not its reason.
  *
@@ -27,6 +28,16 @@ static bool clocks_is_verdict(enum outcome_kind kind)
 	return kind == OUTCOME_EXIT || kind == OUTCOME_ABORT || kind == OUTCOME_CHECK_FAILED;
 }
 
+/* Returns whether a run has used time. Programs that children execute run natively: they may have. */
+static bool clocks_were_used(const struct campaign *campaign)
+{
+	uint32_t features = 0;
+
+	for (uint32_t i = 0; i < campaign->worker_count; i++)
+		features |= campaign->workers[i].worker.contract->features;
+	return features & (FEATURE_TIME | FEATURE_CLOCK | FEATURE_CHILD_PROGRAM);
+}
+
 /* A run in place of the program has shown its output and used its input. Exhaustive strategies need
  * runs that repeat, which real clocks do not give to threads. */
 static bool clocks_may_be_tried(
@@ -35,7 +46,7 @@ static bool clocks_may_be_tried(
 	const struct campaign_options *options = campaign->options;
 
 	return options->tries_real_clocks && !campaign->program.settings.without_virtual_time &&
-	       !options->forwards_signals && !options->show_output &&
+	       clocks_were_used(campaign) && !options->forwards_signals && !options->show_output &&
 	       !worker->worker.contract->stalls.count &&
 	       (!worker->worker.contract->is_live || campaign->scheme->has_independent_runs);
 }
@@ -106,7 +117,8 @@ static bool clocks_may_be_doubted(
 
 	return campaign->options->tries_real_clocks &&
 	       !campaign->program.settings.without_virtual_time && !campaign->options->remote &&
-	       campaign->scheme->has_independent_runs && campaign->has_started &&
+	       clocks_were_used(campaign) && campaign->scheme->has_independent_runs &&
+	       campaign->has_started &&
 	       clocks_is_verdict((enum outcome_kind)failure->outcome.kind) &&
 	       !failure->stall_count && !failure->is_truncated &&
 	       failure->run_number != campaign->row.run_first;

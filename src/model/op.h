@@ -201,5 +201,8 @@ enum run_feature {
 	/* another process or the kernel sent a signal */
 	FEATURE_OUTSIDE_SIGNAL = 32768,
 	/* a thread yielded: it waited until the others had moved, although it was enabled */
-	FEATURE_YIELD = 65536
+	FEATURE_YIELD = 65536,
+	/* the target used time other than by a deadline: it read a clock, set a timer, or waited for
+	 * another process */
+	FEATURE_CLOCK = 131072
 };

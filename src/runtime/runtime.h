@@ -90,6 +90,8 @@ void runtime_begin_place(uint64_t number);
 bool runtime_account_run(void);
 /* Returns whether the strategy has made all runs that it promises: the batch then ends early. */
 bool runtime_is_exhausted(void);
+/* Notes a feature of the run in the contract, if there is one; forked children may call this too. */
+void runtime_note_feature(enum run_feature feature);
 /* Fills the contract_thread entries. runtime_finish_run() does so for failing, traced and
  * recorded runs. */
 void runtime_publish_threads(void);

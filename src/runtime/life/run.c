@@ -80,6 +80,15 @@ bool runtime_renew_strategy(void)
 	return is_renewed;
 }
 
+void runtime_note_feature(enum run_feature feature)
+{
+	struct contract *contract = runtime.contract;
+
+	/* The processes of a run share the word: it is written once. */
+	if (contract && !(__atomic_load_n(&contract->features, __ATOMIC_RELAXED) & feature))
+		__atomic_or_fetch(&contract->features, feature, __ATOMIC_RELAXED);
+}
+
 void runtime_begin_place(uint64_t number)
 {
 	const struct contract_plan *plan = &runtime.contract->plan;

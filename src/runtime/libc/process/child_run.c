@@ -48,9 +48,8 @@ void child_run_begin(void)
 	static const struct strategy_config config = {.thread_capacity = THREAD_CAPACITY};
 	struct engine_run run = {.strategy = &strategy_pos};
 
-	if (runtime.contract && !daemon_is_current())
-		__atomic_or_fetch(
-			&runtime.contract->features, FEATURE_CHILD_THREADS, __ATOMIC_RELAXED);
+	if (!daemon_is_current())
+		runtime_note_feature(FEATURE_CHILD_THREADS);
 	if (!child_run_is_wanted())
 		return;
 	run.strategy_state = platform_map(strategy_state_bytes(&strategy_pos, &config), false);

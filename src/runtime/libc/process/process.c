@@ -235,9 +235,8 @@ EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument
 
 static void process_note_program(bool is_in_child)
 {
-	if (runtime.contract && is_in_child)
-		__atomic_or_fetch(
-			&runtime.contract->features, FEATURE_CHILD_PROGRAM, __ATOMIC_RELAXED);
+	if (is_in_child)
+		runtime_note_feature(FEATURE_CHILD_PROGRAM);
 }
 
 INTERPOSED(int, execv, (const char *path, char *const arguments[]),

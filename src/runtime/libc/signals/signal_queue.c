@@ -72,8 +72,8 @@ void signal_queue_drain(void)
 		if (!__atomic_load_n(&entry->is_filled, __ATOMIC_ACQUIRE))
 			break; /* another kernel thread is still writing it */
 		/* A message of the program's own thread may cause one, too (mq_notify). */
-		if (runtime.contract && entry->information.si_pid != platform_call(SYS_getpid))
-			runtime.contract->features |= FEATURE_OUTSIDE_SIGNAL;
+		if (entry->information.si_pid != platform_call(SYS_getpid))
+			runtime_note_feature(FEATURE_OUTSIDE_SIGNAL);
 		/* A full queue drops the signal. */
 		(void)signal_queue_add(entry->thread, &entry->information);
 		entry->is_filled = 0;

@@ -62,6 +62,7 @@ void time_begin_child(void)
 
 uint64_t time_now_ns(void)
 {
+	runtime_note_feature(FEATURE_CLOCK);
 	if (!time_is_virtual()) {
 		if (!clocks.has_origin)
 			time_set_origin();
@@ -162,6 +163,7 @@ uint64_t runtime_deadline(int clock_id, const struct timespec *absolute)
 	uint64_t start;
 	struct timespec real;
 
+	runtime_note_feature(FEATURE_CLOCK);
 	if (!runtime.has_virtual_time) {
 		if (platform_failed(time_read_real(clock_id, &real)))
 			return time_now_ns();
@@ -237,6 +239,7 @@ bool time_read(clockid_t clock, uint64_t *ns)
 {
 	uint64_t start;
 
+	runtime_note_feature(FEATURE_CLOCK);
 	if (!runtime.has_virtual_time || !time_clock_start(clock, &start)) {
 		struct timespec real;
 

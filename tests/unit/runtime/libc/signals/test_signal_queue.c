@@ -10,6 +10,11 @@
 
 struct runtime runtime; /* outside of any run */
 
+void runtime_note_feature(enum run_feature feature)
+{
+	(void)feature;
+}
+
 static struct engine_thread thread;
 
 /* Signals of these tests are never a timer's. */
