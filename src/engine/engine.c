@@ -81,8 +81,13 @@ void engine_announce(struct engine_thread *thread, struct engine_op *op)
 			? op_second(engine_object_name((const void *)(uintptr_t)op->argument))
 			: op->second;
 	/* A write to the other location enables or disables the op; an op has no second object for it. */
+	pending->untouched = 0;
 	if (((uintptr_t)op->address & 7) + op->bytes > 8 || op->awaits_either)
 		pending->flags |= OP_WIDE;
+	else if (op->bytes && op_descriptions[op->kind].object == OBJECT_MEMORY &&
+		 engine.run.memory_model !=
+			 MEMORY_MODEL_C11) /* whose histories are of whole words */
+		pending->untouched = op_untouched((uintptr_t)op->address, op->bytes);
 	if (op->order == ORDER_SEQUENTIAL && engine.run.memory_model == MEMORY_MODEL_C11)
 		pending->flags |= OP_SEQUENTIAL;
 	if (op->deadline_ns != ENGINE_FOREVER)

@@ -110,7 +110,9 @@ struct pending_op {
 	 * the allocation site. 0: none. */
 	uint16_t second;
 	object_name object; /* 0: no object */
-	uint64_t site;	    /* return address in the target of the call that announced the op */
+	uint64_t site : 56; /* return address in the target of the call that announced the op */
+	/* bit i: the op does not touch byte i of its object, eight bytes of memory. 0: any other op */
+	uint64_t untouched : 8;
 };
 
 struct op_description {
@@ -146,11 +148,25 @@ static inline uint32_t op_class(const struct pending_op *op)
 	return is_heap ? op->second : op->object;
 }
 
+/* Returns `untouched` of an access that does not reach beyond eight aligned bytes. */
+static inline uint8_t op_untouched(uint64_t address, uint32_t bytes)
+{
+	return (uint8_t) ~(((1u << bytes) - 1) << (address & 7));
+}
+
+/* Returns whether one byte of an object is touched by two ops with these values of `untouched`. */
+static inline bool op_overlaps(uint8_t untouched, uint8_t other)
+{
+	return (untouched | other) != UINT8_MAX;
+}
+
 /* Returns whether exchanging two adjacent ops of different threads can change the result. Ops on
- * one object that are not both reads are dependent; an op without object is independent. */
+ * one object that are not both reads are dependent if they overlap; an op without object is
+ * independent. */
 static inline bool op_dependent(const struct pending_op *a, const struct pending_op *b)
 {
-	return a->object && a->object == b->object && !(a->flags & b->flags & OP_READ);
+	return a->object && a->object == b->object && !(a->flags & b->flags & OP_READ) &&
+	       op_overlaps(a->untouched, b->untouched);
 }
 
 /*

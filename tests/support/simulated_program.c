@@ -55,6 +55,7 @@ static const struct {
 	[SIMULATED_TAKE] = {OP_SEM_WAIT, OBJECT_SEM},
 	[SIMULATED_READ] = {OP_LOAD, OBJECT_MEMORY},
 	[SIMULATED_SET] = {OP_STORE, OBJECT_MEMORY},
+	[SIMULATED_SET_BOTH] = {OP_STORE, OBJECT_MEMORY},
 	[SIMULATED_ADD] = {OP_ATOMIC_UPDATE, OBJECT_MEMORY},
 	[SIMULATED_ADVANCE] = {OP_ATOMIC_UPDATE, OBJECT_MEMORY},
 	[SIMULATED_EXPECT] = {OP_LOAD, OBJECT_MEMORY},
@@ -84,6 +85,11 @@ static uint32_t machine_child(uint32_t parent, uint32_t ordinal)
 	return NOBODY;
 }
 
+static bool machine_is_access(const struct pending_op *op)
+{
+	return op_descriptions[op->kind].object == OBJECT_MEMORY;
+}
+
 static void machine_announce(uint32_t index)
 {
 	const struct machine_thread *thread = &machine.threads[index];
@@ -107,6 +113,11 @@ static void machine_announce(uint32_t index)
 					op->kind == SIMULATED_JOIN ? op->object
 								   : thread->children)) |
 				1;
+	}
+	if (machine.run->program->has_halves && machine_is_access(pending)) {
+		pending->object = simulated_object_name(op->kind, op->object & ~1u);
+		if (op->kind != SIMULATED_SET_BOTH)
+			pending->untouched = op_untouched(op->object % 2 * 4, 4);
 	}
 	if (pending->kind == OP_COND_WAIT || pending->kind == OP_COND_WAKE)
 		pending->second =
@@ -257,6 +268,9 @@ static enum outcome_kind machine_apply(uint32_t index, const struct simulated_op
 		break;
 	case SIMULATED_SET:
 		machine.variable[op->object] = op->argument;
+		break;
+	case SIMULATED_SET_BOTH:
+		machine.variable[op->object] = machine.variable[op->object ^ 1] = op->argument;
 		break;
 	case SIMULATED_GRAB:
 		machine.variable[op->object] = 1;

@@ -41,13 +41,14 @@ enum simulated_kind {
 	SIMULATED_BROADCAST,
 	SIMULATED_POST, /* semaphores start at 0 */
 	SIMULATED_TAKE,
-	SIMULATED_READ,	   /* reads a variable with any value */
-	SIMULATED_SET,	   /* variable = argument; variables start at 0 */
-	SIMULATED_ADD,	   /* variable += argument, at once */
-	SIMULATED_ADVANCE, /* if variable == argument then variable = argument + 1, at once */
-	SIMULATED_EXPECT,  /* reads a variable: not argument is OUTCOME_ABORT */
-	SIMULATED_REFUSE,  /* reads a variable: argument is OUTCOME_ABORT */
-	SIMULATED_LEAVE,   /* reads a variable: if it holds the argument, the thread ends */
+	SIMULATED_READ,	    /* reads a variable with any value */
+	SIMULATED_SET,	    /* variable = argument; variables start at 0 */
+	SIMULATED_SET_BOTH, /* variable and the other one of its object (has_halves) = argument */
+	SIMULATED_ADD,	    /* variable += argument, at once */
+	SIMULATED_ADVANCE,  /* if variable == argument then variable = argument + 1, at once */
+	SIMULATED_EXPECT,   /* reads a variable: not argument is OUTCOME_ABORT */
+	SIMULATED_REFUSE,   /* reads a variable: argument is OUTCOME_ABORT */
+	SIMULATED_LEAVE,    /* reads a variable: if it holds the argument, the thread ends */
 	SIMULATED_AWAIT, /* a waiting loop: waits until the variable holds at least the argument */
 	/* a waiting loop that reads two variables: waits until one of them is positive */
 	SIMULATED_AWAIT_EITHER,
@@ -111,6 +112,10 @@ struct simulated_op {
 	{                                                                                          \
 		SIMULATED_ADD, variable, value                                                     \
 	}
+#define SET_BOTH(variable, value)                                                                  \
+	{                                                                                          \
+		SIMULATED_SET_BOTH, variable, value                                                \
+	}
 #define ADVANCE(variable, value)                                                                   \
 	{                                                                                          \
 		SIMULATED_ADVANCE, variable, value                                                 \
@@ -159,7 +164,8 @@ struct simulated_program {
 	const struct simulated_code *codes;
 	uint32_t code_count;
 	uint32_t initial_count; /* >= 1 */
-	bool has_exits; /* created threads end with a THREAD_EXIT, which enables their join */
+	bool has_exits;	 /* created threads end with a THREAD_EXIT, which enables their join */
+	bool has_halves; /* variables 2 * n and 2 * n + 1 are halves of one object */
 };
 
 /* Stable name of an object as pending ops carry it. */

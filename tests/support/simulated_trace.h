@@ -32,6 +32,7 @@ static inline void simulated_trace_add(
 		.kind = op->kind,
 		.flags = op->flags,
 		.second = op->second,
+		.untouched = op->untouched,
 		.thread = (uint8_t)chosen.index};
 	trace->past[self] = 0;
 	for (uint32_t i = 0; i < self; i++)

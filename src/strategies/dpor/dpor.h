@@ -38,11 +38,13 @@ struct dpor_op {
 	uint8_t kind, flags;
 	uint16_t second; /* same as in struct pending_op */
 	uint8_t thread;	 /* slot */
-	bool is_plain;	 /* `object` alone determines the dependence of this op */
+	/* `object`, `untouched` and `buffer` determine the dependence of this op */
+	bool is_plain : 1;
+	/* of a branch: the read of a waiting loop, which may turn out to be blocked there */
+	bool is_doubtful : 1;
 	/* slot of the drainer of a drain, or of a load's own store buffer; 0: another op, or no buffer */
 	uint8_t buffer;
-	/* of a branch: the read of a waiting loop, which may turn out to be blocked there */
-	bool is_doubtful;
+	uint8_t untouched; /* same as in struct pending_op */
 };
 
 /* A node of a wakeup tree: this op is next, followed by one of the children. */
@@ -298,7 +300,8 @@ static inline struct dpor_op dpor_op_whole(const struct dpor_op *op)
 {
 	const uint64_t first = (uint64_t)op->object | (uint64_t)op->kind << 32 |
 			       (uint64_t)op->flags << 40 | (uint64_t)op->second << 48;
-	const uint32_t rest = op->thread | (uint32_t)op->is_plain << 8 | (uint32_t)op->buffer << 16;
+	const uint32_t rest = op->thread | (uint32_t)op->is_plain << 8 |
+			      (uint32_t)op->buffer << 16 | (uint32_t)op->untouched << 24;
 	struct dpor_op whole;
 
 	_Static_assert(sizeof whole == sizeof first + sizeof rest, "there are other fields");
@@ -333,7 +336,7 @@ static inline bool dpor_dependent(const struct dpor_op *a, const struct dpor_op 
 	/* A thread reads its own store before and after the store's drain. */
 	if (a->buffer == b->buffer && a->buffer)
 		return false;
-	if (a->object == b->object && a->object)
+	if (a->object == b->object && a->object && op_overlaps(a->untouched, b->untouched))
 		return true;
 	return !(a->is_plain && b->is_plain) && dpor_dependent_otherwise(a, b);
 }
@@ -362,6 +365,7 @@ static inline struct dpor_op dpor_op_of(
 		.kind = pending->kind,
 		.flags = pending->flags,
 		.second = pending->second,
+		.untouched = pending->untouched,
 		.thread = dpor_slot_of(dpor, index)};
 
 	op.is_plain = dpor_is_plain(&op);

@@ -7,7 +7,8 @@
 static inline uint64_t dpor_hash_op(const struct dpor_op *op)
 {
 	return hash_pair(hash_pair(op->object, op->second),
-		(uint64_t)op->kind << 16 | (uint64_t)op->flags << 8 | op->thread);
+		(uint64_t)op->untouched << 24 | (uint64_t)op->kind << 16 |
+			(uint64_t)op->flags << 8 | op->thread);
 }
 
 static inline bool dpor_same_op(const struct dpor_op *a, const struct dpor_op *b)

@@ -95,15 +95,15 @@ static uint32_t dpor_order_look_back_pass(struct dpor *dpor, struct dpor_look_ba
 static bool dpor_order_look_back_is_equal(const struct dpor_op *a, const struct dpor_op *b)
 {
 	return a->object == b->object && a->kind == b->kind && a->flags == b->flags &&
-	       a->second == b->second;
+	       a->second == b->second && a->untouched == b->untouched;
 }
 
 /* Returns whether each earlier op that depends on `later` depends on `op`, too. Both ops are plain and
- * have one object, and `op` changes it. */
+ * have one object, and `op` changes all bytes of it that `later` touches. */
 static bool dpor_order_look_back_ends_at(const struct dpor_op *op, const struct dpor_op *later)
 {
 	return op->object == later->object && op->is_plain && later->is_plain &&
-	       !(op->flags & OP_READ) && !op->buffer &&
+	       !(op->flags & OP_READ) && !op->buffer && !(op->untouched & ~later->untouched) &&
 	       !(later->flags & ~op->flags & OP_SEQUENTIAL);
 }
 

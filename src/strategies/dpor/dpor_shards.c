@@ -12,7 +12,7 @@
 static bool dpor_shards_is_about(const struct dpor_event *event, const struct dpor_op *op)
 {
 	return event->thread == op->thread && event->object == op->object &&
-	       !(event->is_change && op->flags & OP_READ);
+	       !(op->untouched & ~event->untouched) && !(event->is_change && op->flags & OP_READ);
 }
 
 static bool dpor_shards_is_executed(const struct dpor_event *event)
@@ -126,11 +126,14 @@ bool dpor_share_is_redundant(const struct dpor *dpor)
 	return dpor->is_blocked;
 }
 
-static struct dpor_event dpor_shards_event_of(struct dpor *dpor, uint32_t number, bool is_change)
+/* Returns the event of the step `number`, whose op overlaps with that of the step `other`. */
+static struct dpor_event dpor_shards_event_of(
+	struct dpor *dpor, uint32_t number, uint32_t other, bool is_change)
 {
 	const struct dpor_step *steps = dpor_steps(dpor);
 	struct dpor_event event = {.object = steps[number].op.object,
 		.thread = steps[number].op.thread,
+		.untouched = steps[number].op.untouched | steps[other].op.untouched,
 		.is_change = is_change};
 
 	for (uint32_t i = 0; i <= number; i++)
@@ -143,7 +146,8 @@ static bool dpor_shards_is_one_location(const struct dpor_op *first, const struc
 {
 	const uint8_t class = dpor_class_of(first);
 
-	return (class == OBJECT_MEMORY || class == OBJECT_MUTEX) && first->object == second->object;
+	return (class == OBJECT_MEMORY || class == OBJECT_MUTEX) &&
+	       first->object == second->object && op_overlaps(first->untouched, second->untouched);
 }
 
 /* The first race of the run, in the order of its later steps, between two such events. */
@@ -159,11 +163,11 @@ static bool dpor_shards_find_pair(struct dpor *dpor, struct dpor_pair *pair)
 		if (first == DPOR_NONE)
 			continue;
 		if (steps[first].op.flags & OP_READ) {
-			pair->events[0] = dpor_shards_event_of(dpor, second, true);
-			pair->events[1] = dpor_shards_event_of(dpor, first, false);
+			pair->events[0] = dpor_shards_event_of(dpor, second, first, true);
+			pair->events[1] = dpor_shards_event_of(dpor, first, second, false);
 		} else {
-			pair->events[0] = dpor_shards_event_of(dpor, first, true);
-			pair->events[1] = dpor_shards_event_of(dpor, second, false);
+			pair->events[0] = dpor_shards_event_of(dpor, first, second, true);
+			pair->events[1] = dpor_shards_event_of(dpor, second, first, false);
 		}
 		return true;
 	}

@@ -1,8 +1,8 @@
 /*
  * Shards of dpor's search: independent processes that together explore every order exactly once.
  *
- * A *pair* consists of two events of different threads on the same object, at least one of them a
- * write. A settled pair turns the program into two: in each, the thread at the waiting event is
+ * A *pair* consists of two events of different threads on the same bytes of an object, at least one
+ * of them a write. A settled pair turns the program into two: in each, the thread at the waiting event is
  * held until the leading event has happened. The two programs share the traces:
  * - With both events, the order decides.
  * - With one event, the trace belongs to the program in which that event leads.
@@ -27,8 +27,10 @@
 struct dpor_event {
 	object_name object;
 	uint32_t ordinal;
-	uint8_t thread;	 /* slot */
-	bool is_change;	 /* an op that is no read; `ordinal` counts only such ops */
+	uint8_t thread; /* slot */
+	bool is_change; /* an op that is no read; `ordinal` counts only such ops */
+	/* complement of the bytes that every such op touches, so that the events are dependent */
+	uint8_t untouched;
 	uint32_t before; /* number of such ops so far in the current run */
 };
 

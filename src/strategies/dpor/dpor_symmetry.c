@@ -150,6 +150,7 @@ static void dpor_symmetry_note_first(struct dpor *dpor, const struct schedule_vi
 		!view->is_common || !view->is_common(index))
 		return;
 	dpor->symmetry.first[op->thread] = op->object;
+	dpor->symmetry.untouched[op->thread] = op->untouched;
 }
 
 static bool dpor_symmetry_is_member(const struct dpor *dpor, object_name thread)
@@ -222,6 +223,7 @@ static struct dpor_event dpor_symmetry_event_of(
 	return (struct dpor_event){.object = symmetry->first[group->first],
 		.ordinal = 1,
 		.thread = (uint8_t)slot,
+		.untouched = symmetry->untouched[group->first],
 		.is_change = true};
 }
 
@@ -237,7 +239,8 @@ static bool dpor_symmetry_add_pairs(struct dpor *dpor, struct dpor_group *group)
 		const uint32_t slot = (uint32_t)__builtin_ctzll(left);
 
 		if (share->fixed_count == DPOR_SYMMETRY_PAIRS || !symmetry->first[group->first] ||
-			symmetry->first[slot] != symmetry->first[group->first])
+			symmetry->first[slot] != symmetry->first[group->first] ||
+			symmetry->untouched[slot] != symmetry->untouched[group->first])
 			continue;
 		share->pairs[share->fixed_count++] =
 			(struct dpor_pair){.events = {dpor_symmetry_event_of(group, symmetry, last),

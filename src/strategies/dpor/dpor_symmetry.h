@@ -67,6 +67,7 @@ struct dpor_symmetry {
 	object_name self[DPOR_SYMMETRY_THREADS];
 	/* by slot: object of the first change that suits a pair; 0: none yet */
 	object_name first[DPOR_SYMMETRY_THREADS];
+	uint8_t untouched[DPOR_SYMMETRY_THREADS]; /* by slot: `untouched` of that change */
 };
 
 struct dpor;

@@ -8,8 +8,7 @@
 
 static bool dpor_valid_is_op(const struct dpor_op *op)
 {
-	return op->thread < DPOR_THREADS && op->kind < OP_KIND_COUNT &&
-	       strategy_is_flag(&op->is_plain) && strategy_is_flag(&op->is_doubtful);
+	return op->thread < DPOR_THREADS && op->kind < OP_KIND_COUNT;
 }
 
 static bool dpor_valid_is_link(uint32_t link, uint32_t bound)

@@ -6,8 +6,8 @@
 
 #include "words.h"
 
-static ALONE word_atomic a, b;
-static ALONE word_atomic done;
+static word_atomic a, b;
+static word_atomic done;
 static int tries, was_busy, last_but_one, found, other_found;
 
 /* Gives up after two tries. */

@@ -7,11 +7,11 @@
 
 #define THREADS_MOST 4
 
-static ALONE word_atomic wants[2], turn, next, serving, sequence;
-static ALONE flag_atomic lock;
-static ALONE flag_atomic full;
-static ALONE int counter, slot;
-static ALONE int rounds;
+static word_atomic wants[2], turn, next, serving, sequence;
+static flag_atomic lock;
+static flag_atomic full;
+static int counter, slot;
+static int rounds;
 
 static void use_peterson(int self)
 {
@@ -87,7 +87,7 @@ static void use_ticket(int self)
 
 struct node {
 	POINTER_ATOMIC(struct node) next;
-	ALONE flag_atomic waits;
+	flag_atomic waits;
 };
 
 static POINTER_ATOMIC(struct node) tail;
@@ -133,7 +133,7 @@ static void use_ring(int self)
 	}
 }
 
-static ALONE word_atomic first, second;
+static word_atomic first, second;
 
 static void use_sequence(int self)
 {

@@ -1,4 +1,4 @@
-/* An atomic word, in C and in C++. Each has eight bytes of its own, so that it is a variable of its own. */
+/* An atomic word, in C and in C++. */
 #ifdef __cplusplus
 #include <atomic>
 typedef std::atomic<int> word_atomic;
@@ -21,4 +21,3 @@ typedef atomic_bool flag_atomic;
 #define ADD(word, value) atomic_fetch_add(&(word), value)
 #define REPLACE(word, expected, value) atomic_compare_exchange_strong(&(word), &(expected), value)
 #endif
-#define ALONE __attribute__((aligned(8)))

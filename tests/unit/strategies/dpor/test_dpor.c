@@ -147,6 +147,23 @@ static void dpor__of_threads_apart_makes_one(void **state)
 	assert_runs(&program, 1);
 }
 
+/* Accesses to one word are dependent only if they touch a common byte. */
+static void dpor__of_halves_makes_the_orders_of_each(void **state)
+{
+	static const struct simulated_op a[] = {ADD(0, 1), SET(1, 1)}, b[] = {ADD(0, 1)};
+	static const struct simulated_op c[] = {ADD(1, 1)}, both[] = {SET_BOTH(1, 2)};
+	struct simulated_code codes[] = {CODE(a), CODE(b), CODE(c), CODE(both)};
+	struct simulated_program program = {
+		.codes = codes, .code_count = 3, .initial_count = 3, .has_halves = true};
+
+	(void)state;
+	assert_runs(&program, 2 * 2);
+	program.code_count = program.initial_count = 4;
+	/* 3! orders of each half, without those in which `both` is before the first and behind the last
+	 * op of a. */
+	assert_runs(&program, 6 * 6 - 3 * 3);
+}
+
 static void dpor__of_created_threads_makes_what_is_left(void **state)
 {
 	static const struct simulated_op begin[] = {SET(0, 7), CREATE(1), CREATE(1), READ(0)};
@@ -310,6 +327,22 @@ static void compare(const struct simulated_program *program, bool is_optimal)
 		assert_int_equal(runs, wanted.count);
 }
 
+/* Halves of two objects, and writes of both halves. */
+static void make_halves(struct random_program *program, struct rng *rng)
+{
+	static const uint8_t kinds[] = {
+		SIMULATED_READ, SIMULATED_LEAVE, SIMULATED_SET, SIMULATED_ADD, SIMULATED_SET_BOTH};
+	const uint32_t threads = 3 + rng_below(rng, 2);
+
+	random_program_begin(program, threads);
+	program->program.has_halves = true;
+	for (uint32_t thread = 0; thread < threads; thread++)
+		for (uint32_t count = 1 + rng_below(rng, 3); count; count--)
+			add_op(program, thread,
+				(struct simulated_op){
+					kinds[rng_below(rng, 5)], (uint16_t)rng_below(rng, 4), 1});
+}
+
 /* More threads that share more variables, with few ops each: what races in one run need not in the next. */
 static void make_broad(struct random_program *program, struct rng *rng)
 {
@@ -372,6 +405,19 @@ static void dpor__makes_each_trace_of_many_threads_once(void **state)
 	rng_seed(&rng, 5);
 	for (unsigned long round = test_seeds(400); round; round--) {
 		make_broad(&program, &rng);
+		compare(&program.program, true);
+	}
+}
+
+static void dpor__makes_each_trace_of_halves_once(void **state)
+{
+	struct random_program program;
+	struct rng rng;
+
+	(void)state;
+	rng_seed(&rng, 8);
+	for (unsigned long round = test_seeds(800); round; round--) {
+		make_halves(&program, &rng);
 		compare(&program.program, true);
 	}
 }
@@ -519,6 +565,8 @@ static void dpor__is_dealt_to_shards(void **state)
 		assert_dealt_to_all(&program.program, false);
 		make_broad(&program, &rng);
 		assert_dealt_to_all(&program.program, true);
+		make_halves(&program, &rng);
+		assert_dealt_to_all(&program.program, true);
 	}
 }
 
@@ -572,6 +620,7 @@ int main(void)
 		cmocka_unit_test(dpor__of_writers_makes_the_factorial),
 		cmocka_unit_test(dpor__of_lockers_makes_the_factorial),
 		cmocka_unit_test(dpor__of_threads_apart_makes_one),
+		cmocka_unit_test(dpor__of_halves_makes_the_orders_of_each),
 		cmocka_unit_test(dpor__of_created_threads_makes_what_is_left),
 		cmocka_unit_test(dpor__of_the_last_zero_asks_old_races_again),
 		cmocka_unit_test(dpor__of_semaphores_asks_who_took_the_count_before),
@@ -579,6 +628,7 @@ int main(void)
 		cmocka_unit_test(dpor__makes_each_trace_once),
 		cmocka_unit_test(dpor__settles_no_race_for_what_comes_behind_it),
 		cmocka_unit_test(dpor__makes_each_trace_of_many_threads_once),
+		cmocka_unit_test(dpor__makes_each_trace_of_halves_once),
 		cmocka_unit_test(dpor__misses_no_trace_of_threads_that_wait),
 		cmocka_unit_test(dpor__of_spin_locks_makes_the_orders_of_sections),
 		cmocka_unit_test(dpor__misses_no_trace_of_waiting_loops),

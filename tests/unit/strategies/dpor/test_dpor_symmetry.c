@@ -390,7 +390,7 @@ static bool collect_wanted(const struct symmetric_program *symmetric)
 	return runs < CLASSES_MOST - 1;
 }
 
-static void compare_random(unsigned seed, bool waits, uint32_t shards)
+static void compare_random(unsigned seed, bool waits, bool has_halves, uint32_t shards)
 {
 	struct simulated_op codes[3 * CODE_OPS_MOST];
 	uint32_t reduced = 0, rounds = 0;
@@ -401,6 +401,7 @@ static void compare_random(unsigned seed, bool waits, uint32_t shards)
 	rng_seed(&rng, seed);
 	for (unsigned long round = test_seeds(200); round; round--) {
 		make_random_program(&symmetric, codes, &rng, waits);
+		symmetric.program.has_halves = has_halves;
 		if (!collect_wanted(&symmetric))
 			continue;
 		(void)search(&symmetric.program, &symmetric.shape, shards, &verdict);
@@ -420,19 +421,26 @@ static void compare_random(unsigned seed, bool waits, uint32_t shards)
 static void dpor_symmetry__misses_no_class_of_random_programs(void **state)
 {
 	(void)state;
-	compare_random(1, false, 0);
+	compare_random(1, false, false, 0);
 }
 
 static void dpor_symmetry__misses_no_class_of_threads_that_wait(void **state)
 {
 	(void)state;
-	compare_random(2, true, 0);
+	compare_random(2, true, false, 0);
 }
 
 static void dpor_symmetry__misses_no_class_in_shards(void **state)
 {
 	(void)state;
-	compare_random(3, true, 3);
+	compare_random(3, true, false, 3);
+}
+
+static void dpor_symmetry__misses_no_class_of_halves(void **state)
+{
+	(void)state;
+	compare_random(4, false, true, 0);
+	compare_random(5, true, true, 3);
 }
 
 int main(void)
@@ -444,6 +452,7 @@ int main(void)
 		cmocka_unit_test(dpor_symmetry__of_shards_is_each_class_once),
 		cmocka_unit_test(dpor_symmetry__misses_no_class_of_random_programs),
 		cmocka_unit_test(dpor_symmetry__misses_no_class_of_threads_that_wait),
+		cmocka_unit_test(dpor_symmetry__misses_no_class_of_halves),
 		cmocka_unit_test(dpor_symmetry__misses_no_class_in_shards),
 	};
 
