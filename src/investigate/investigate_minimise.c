@@ -64,6 +64,16 @@ static void investigate_minimise_end_within(struct investigation *investigation,
 		investigation->minimise_until_ns = until_ns;
 }
 
+/* The probes of minimising, which follow each other, share one process. */
+static struct probe_params investigate_minimise_probe(struct investigation *investigation)
+{
+	struct probe_params params = investigation->probe;
+
+	params.worker.output = OUTPUT_DISCARD;
+	params.spare = &investigation->spare;
+	return params;
+}
+
 /*
  * Few priority changes are a better start for minimising than many preemptions. Runs of hangs and
  * livelocks need the full limit.
@@ -72,7 +82,7 @@ static int investigate_minimise_measure_depth(
 	struct investigation *investigation, struct failure *failure, struct error *err)
 {
 	struct depth_params params = {
-		.probe = investigation->probe,
+		.probe = investigate_minimise_probe(investigation),
 		.budget = DEPTH_BUDGET,
 	};
 
@@ -80,7 +90,6 @@ static int investigate_minimise_measure_depth(
 	if (!investigation->measures_depth || failure->stall_count ||
 		failure->outcome.kind == OUTCOME_HANG || failure->outcome.kind == OUTCOME_LIVELOCK)
 		return 0;
-	params.probe.worker.output = OUTPUT_DISCARD;
 	investigate_minimise_limit(investigation, &params.budget);
 	return depth_measure(&investigation->depth, failure, &params, err);
 }
@@ -178,7 +187,7 @@ static int investigate_minimise_with(struct investigation *investigation, uint32
 	struct failure *failure, struct error *err)
 {
 	struct minimise_params params = {
-		.probe = investigation->probe,
+		.probe = investigate_minimise_probe(investigation),
 		.budget = MINIMISE_BUDGET,
 		.progress = investigation->minimising,
 		.context = investigation->context,
@@ -187,7 +196,6 @@ static int investigate_minimise_with(struct investigation *investigation, uint32
 	struct tries tries;
 	int result;
 
-	params.probe.worker.output = OUTPUT_DISCARD;
 	investigate_minimise_limit(investigation, &params.budget);
 	tries_init(&tries, &params.probe, workers);
 	if (workers > 1)
@@ -211,12 +219,11 @@ static int investigate_minimise_with(struct investigation *investigation, uint32
 static int investigate_minimise_start(struct investigation *investigation, uint32_t workers,
 	struct failure *failure, struct error *err)
 {
-	struct fewer_preemptions search = {.probe = investigation->probe,
+	struct fewer_preemptions search = {.probe = investigate_minimise_probe(investigation),
 		.budget = SAMPLE_BUDGET(SAMPLE_FIRST_NS),
 		.steps_most = LONGER_MOST * failure->step_count};
 	int result = 0;
 
-	search.probe.worker.output = OUTPUT_DISCARD;
 	if (failure->step_count >= SAMPLED_STEPS && failure->preemptions > 1) {
 		investigate_minimise_limit(investigation, &search.budget);
 		result = sampled_preemptions_search(&search, workers, failure, err);
@@ -260,6 +267,8 @@ int investigate_minimise_and_confirm(
 		/* a simpler schedule has fewer priority changes to start from */
 		if (result == 0)
 			result = investigate_minimise_measure_depth(investigation, failure, err);
+		/* Confirming runs have no other process beside them. */
+		probe_spare_close(&investigation->spare);
 		if (result == 0 && investigate_minimise_is_same(failure, &found))
 			confirmation = investigation->confirmation;
 		else if (result == 0)

@@ -19,8 +19,11 @@
 #include "strategies/replay_preempt.h"
 #include "strategies/strategy.h"
 
+struct probe_spare;
+
 struct probe {
 	struct worker worker;
+	struct probe_spare *spare; /* of the parameters */
 	const volatile int *is_interrupted;
 	uint64_t run_count;	     /* number of runs so far */
 	enum contract_report report; /* report of the last run */
@@ -28,6 +31,15 @@ struct probe {
 	uint64_t step_limit;	     /* of the settings */
 	bool has_diverged;	     /* the last run did not follow its exact schedule */
 	bool is_failure; /* the last run failed; the contract has outcome and schedule */
+};
+
+/*
+ * A closed probe whose process waits for the next probe with equal parameters. Starting the process of restart
+ * rewind takes longer than many runs. Zero-initialised: none.
+ */
+struct probe_spare {
+	struct probe probe;
+	bool is_open;
 };
 
 /* The schedule to follow: segments, or falls with the value choices of the segments. */
@@ -88,10 +100,15 @@ struct probe_params {
 	/* A longer run is killed and does not count as a failure; 0: no limit. */
 	uint64_t run_limit_ns;
 	const volatile int *is_interrupted;
+	/* NULL, or where probe_close() leaves the probe, and probe_open() finds it. All probes that share it have
+	 * equal parameters. */
+	struct probe_spare *spare;
 };
 
 int probe_open(struct probe *probe, const struct probe_params *params, struct error *err);
 void probe_close(struct probe *probe);
+/* Ends the process of the spare probe, if there is one. */
+void probe_spare_close(struct probe_spare *spare);
 /* State of the pattern recorder; requires has_patterns. */
 void *probe_patterns(const struct probe *probe);
 
