@@ -244,14 +244,36 @@ void launch_environment_free(char **environment)
 	free(environment);
 }
 
+/* The loader only warns if a library is missing, and the program then seems to fail by itself. */
+static int launch_check_beside(const char *runtime, const char *name, struct error *err)
+{
+	struct strbuf path = STRBUF_EMPTY;
+	int result = 0;
+
+	launch_add_beside(&path, runtime, name);
+	if (access(path.text, R_OK))
+		result = error_set(
+			err, ERROR_MISSING, "%s is missing; install raddle again", path.text);
+	strbuf_release(&path);
+	return result;
+}
+
 int launch_find_runtime(char **path, struct error *err)
 {
 	int result = installed_find("libraddle.so", path, err);
 
-	if (result < 0 || !strpbrk(*path, ": \t"))
+	if (result < 0)
 		return result;
+	if (strpbrk(*path, ": \t"))
+		result = error_set(err, ERROR_MISSING,
+			"the path of libraddle.so holds a blank or a colon, which LD_PRELOAD cannot express; install raddle elsewhere");
+	if (result == 0)
+		result = launch_check_beside(*path, "libraddle-libtsan.so", err);
+	if (result == 0)
+		result = launch_check_beside(*path, "libraddle-relocate.so", err);
+	if (result == 0)
+		return 0;
 	free(*path);
 	*path = NULL;
-	return error_set(err, ERROR_MISSING,
-		"the path of libraddle.so holds a blank or a colon, which LD_PRELOAD cannot express; install raddle elsewhere");
+	return result;
 }

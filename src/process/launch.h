@@ -30,5 +30,6 @@ void launch_environment_free(char **environment);
  * no sanitizer. */
 int launch_sanitizer_status(const struct target_traits *traits);
 
-/* Finds libraddle.so beside the command, in a build or an installation. The caller frees *path. */
+/* Finds libraddle.so, and the libraries beside it, in a build or an installation. The caller frees
+ * *path. */
 int launch_find_runtime(char **path, struct error *err);
