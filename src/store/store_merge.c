@@ -149,17 +149,21 @@ static int64_t store_merge_new_id(const struct merge *merge, const int64_t *old_
 /* Limit on the size of a trace of another store. Traces of raddle are smaller. */
 #define TRACE_BYTES_MAX ((size_t)256 << 20)
 
-/* Reads a trace to its end, because merge must not copy a damaged trace. */
+/* Reads a trace to its end, because merge must not copy a trace that nothing can read. */
 static int store_merge_check_trace(
 	const struct finding *finding, const char *folder, struct error *err)
 {
 	struct error cause;
+	const int status = trace_check(finding->trace, finding->trace_size, "trace", &cause);
 
-	if (trace_check(finding->trace, finding->trace_size, "trace", &cause) == 0)
+	if (status == 0)
 		return 0;
 	return error_set(err, ERROR_STORE,
-		"the trace of finding %s in %s/.raddle is damaged; remove the file findings/%s/trace there, and merge again",
-		finding->id, folder, finding->id);
+		"the trace of finding %s in %s/.raddle %s; remove the file findings/%s/trace there, and merge again",
+		finding->id, folder,
+		status == ERROR_VERSION ? "has the format of another version of raddle"
+					: "is damaged",
+		finding->id);
 }
 
 static int store_merge_load_trace(

@@ -178,6 +178,21 @@ static void test_merge__copies_no_file_that_is_no_trace(void **state)
 	}
 }
 
+static void test_merge__names_a_trace_of_another_version(void **state)
+{
+	struct store_merged merged;
+	struct error err;
+	char path[128];
+
+	(void)state;
+	make_part("one", campaign_of(0, 100), (const unsigned[]){1, 0}, 9);
+	(void)snprintf(path, sizeof path, "%s/one/.raddle/findings/F1/trace", folder); /* short */
+	write_sample(path);
+	run_or_fail("printf '\\001' | dd of=%s bs=1 seek=8 conv=notrunc status=none", path);
+	assert_int_equal(merge("one", &merged, &err), ERROR_STORE);
+	assert_non_null(strstr(err.text, "has the format of another version of raddle"));
+}
+
 static void test_merge__refuses_the_same_runs(void **state)
 {
 	const unsigned none[] = {0};
@@ -272,6 +287,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			test_merge__takes_findings_and_campaigns_over, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_merge__keeps_traces, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			test_merge__names_a_trace_of_another_version, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			test_merge__copies_no_file_that_is_no_trace, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
