@@ -49,3 +49,21 @@ static inline size_t text_length(const struct text *text)
 {
 	return (size_t)(text->at - text->start);
 }
+
+/* Writes a number such as "1,234,567" to `buffer`, which has at least 32 bytes, and returns it. */
+static inline const char *text_grouped(uint64_t value, char *buffer)
+{
+	char digits[24];
+	struct text text;
+	char *to = buffer;
+
+	text_init(&text, digits, sizeof digits);
+	text_unsigned(&text, value);
+	for (size_t left = text_length(&text); left; left--) {
+		*to++ = digits[text_length(&text) - left];
+		if (left > 1 && left % 3 == 1)
+			*to++ = ',';
+	}
+	*to = '\0';
+	return buffer;
+}

@@ -130,18 +130,3 @@ void terminal_clear_live(void)
 	if (!is_quiet && isatty(STDERR_FILENO))
 		output_write_control(stderr, "\r\033[K");
 }
-
-const char *terminal_number(unsigned long long value, char *buffer)
-{
-	char digits[32];
-	int length = snprintf(digits, sizeof digits, "%llu", value);
-	char *to = buffer;
-
-	for (int i = 0; i < length; i++) {
-		if (i && (length - i) % 3 == 0)
-			*to++ = ',';
-		*to++ = digits[i];
-	}
-	*to = '\0';
-	return buffer;
-}

@@ -19,7 +19,3 @@ void terminal_put(FILE *stream, const char *text);
 void terminal_live(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Removes the live line. Call before printing anything else. */
 void terminal_clear_live(void);
-
-/* Returns a number such as "1,234,567"; `buffer` belongs to the caller and has at least 32
- * bytes. */
-const char *terminal_number(unsigned long long value, char *buffer);

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/text.h"
 #include "cli/terminal.h"
 #include "model/op.h"
 #include "plan/settings.h"
@@ -13,10 +14,9 @@ static void verdict_say_runs_of(const struct strategy_verdict *verdict)
 	char runs[32];
 	int power = 0;
 
-	(void)fprintf(stderr, "%s run%s", terminal_number(needed, runs), needed == 1 ? "" : "s");
+	(void)fprintf(stderr, "%s run%s", text_grouped(needed, runs), needed == 1 ? "" : "s");
 	if (verdict->redundant)
-		(void)fprintf(
-			stderr, " and %s redundant", terminal_number(verdict->redundant, runs));
+		(void)fprintf(stderr, " and %s redundant", text_grouped(verdict->redundant, runs));
 	for (double missed = verdict->missed; missed > 0 && missed < 0.9; missed *= 10)
 		power++;
 	if (power)

@@ -1,6 +1,7 @@
 /* One-time notices and warnings about the target. */
 #include <inttypes.h>
 
+#include "base/text.h"
 #include "explore/services.h"
 #include "symbols/symbols.h"
 
@@ -111,6 +112,7 @@ static void notices_warn_limit(struct campaign *campaign, const struct contract 
 {
 	struct symbols *symbols = NULL;
 	struct strbuf place = STRBUF_EMPTY;
+	char number[32];
 
 	if (campaign->noticed.steps || !(contract->features & FEATURE_STEPS_CUT))
 		return;
@@ -120,9 +122,8 @@ static void notices_warn_limit(struct campaign *campaign, const struct contract 
 	else
 		strbuf_adds(&place, "an unknown place");
 	campaign_warn(campaign,
-		"a run did not end within %" PRIu64
-		" steps, last in %s, and counts as no failure, because its threads did more than wait; give it more (--max-steps N), or fewer scheduling points (without --memory all, or a smaller input)",
-		campaign->options->settings.step_limit, place.text);
+		"a run did not end within %s steps, last in %s, and counts as no failure, because its threads did more than wait; give it more (--max-steps N), or fewer scheduling points (without --memory all, or a smaller input)",
+		text_grouped(campaign->options->settings.step_limit, number), place.text);
 	strbuf_release(&place);
 	symbols_free(symbols);
 }

@@ -1,6 +1,7 @@
 /* Result of explain_find_orders() in words and as JSON. */
 #include "commands/explain/explain_orders_words.h"
 
+#include "base/text.h"
 #include "cli/terminal.h"
 #include "cli/verdict.h"
 #include "commands/explain/explain_result.h"
@@ -58,7 +59,7 @@ static void explain_orders_words_add_repair(
 		explain_orders_words_add_change(out, result, &repair->changes[i]);
 	}
 	strbuf_addf(out, repair->count > 1 ? " suffice together: " : " suffices: ");
-	(void)terminal_number(repair->runs, runs);
+	(void)text_grouped(repair->runs, runs);
 	if (repair->is_exhaustive)
 		strbuf_addf(out, "no execution under %s%s fails (%s executions)\n",
 			memory_model_titles[result->orders.model],

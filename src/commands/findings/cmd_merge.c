@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "explore/schemes/shards.h"
+#include "base/text.h"
 #include "store/store.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
@@ -52,8 +53,8 @@ static void cmd_merge_say_merged(
 	terminal_hint(
 		"%d store%s: %u campaign%s of %s schedules, %s of which failed; %u finding%s, %u of them new here\n",
 		arguments->other_count, arguments->other_count == 1 ? "" : "s", total->campaigns,
-		total->campaigns == 1 ? "" : "s", terminal_number(total->runs, runs),
-		terminal_number(total->failures, failures), total->findings,
+		total->campaigns == 1 ? "" : "s", text_grouped(total->runs, runs),
+		text_grouped(total->failures, failures), total->findings,
 		total->findings == 1 ? "" : "s", total->new_findings);
 	terminal_hint("next: raddle list %s\n", total->findings ? "findings" : "campaigns");
 }

@@ -5,6 +5,7 @@
 
 #include "base/base_name.h"
 #include "base/bug.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "commands/predict/predict_result.h"
 #include "platform/platform.h"
@@ -207,12 +208,12 @@ void predict_report_recorded(const struct predict_result *result)
 	(void)fprintf(stderr,
 		"%u passing run%s recorded, up to %u thread%s and %s step%s each: ", runs,
 		runs == 1 ? "" : "s", threads_most, threads_most == 1 ? "" : "s",
-		terminal_number(steps_most, number), steps_most == 1 ? "" : "s");
+		text_grouped(steps_most, number), steps_most == 1 ? "" : "s");
 	predict_report_say_candidates(result);
 	if (dropped)
 		(void)fprintf(stderr,
 			"note: these runs were too long, and their last %s steps were not recorded\n",
-			terminal_number(dropped, number));
+			text_grouped(dropped, number));
 	if (result->candidates.is_cut)
 		(void)fprintf(stderr,
 			"note: there are too many possible failures to examine all; the shortest come first\n");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/strbuf.h"
+#include "base/text.h"
 #include "plan/restart.h"
 #include "plan/strategy_option.h"
 #include "commands/findings/show_finding.h"
@@ -46,7 +47,7 @@ static void run_report_add_budget(struct strbuf *out, const struct campaign_opti
 	char number[32];
 
 	if (options->schedules)
-		strbuf_addf(out, "%s schedules", terminal_number(options->schedules, number));
+		strbuf_addf(out, "%s schedules", text_grouped(options->schedules, number));
 	if (options->schedules && options->time_ns)
 		strbuf_adds(out, " or ");
 	if (options->time_ns)
@@ -100,7 +101,7 @@ static void run_report_on_started(void *context, const struct campaign_start *st
 	run_report_add_budget(&budget, report->options);
 	if (start->resumed_runs)
 		strbuf_addf(&budget, ", of which %s schedules have been made",
-			terminal_number(start->resumed_runs, number));
+			text_grouped(start->resumed_runs, number));
 	if (report->options->shards)
 		strbuf_addf(
 			&budget, ", shard %u/%u", report->options->shard, report->options->shards);
@@ -144,8 +145,8 @@ static void run_report_on_progress(void *context, const struct campaign_progress
 		strbuf_addf(&left, ", %llu s left",
 			(unsigned long long)((options->time_ns - progress->elapsed_ns + 999999999) /
 					     1000000000));
-	terminal_live("%s schedules, %s/s, %u found%s", terminal_number(progress->runs, runs),
-		terminal_number((unsigned long long)((double)progress->runs / seconds), rate),
+	terminal_live("%s schedules, %s/s, %u found%s", text_grouped(progress->runs, runs),
+		text_grouped((unsigned long long)((double)progress->runs / seconds), rate),
 		progress->findings, left.text);
 	strbuf_release(&left);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/strbuf.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/next_command.h"
 #include "cli/terminal.h"
@@ -65,14 +66,14 @@ static void run_summary_print_explored(const struct campaign_result *result)
 
 	run_report_add_time(&time, result->total.exploring_ns);
 	(void)fprintf(stderr, "%s schedule%s in %s (%s/s), up to %u thread%s and %s step%s each\n",
-		terminal_number(result->total.runs, runs), result->total.runs == 1 ? "" : "s",
+		text_grouped(result->total.runs, runs), result->total.runs == 1 ? "" : "s",
 		time.text,
-		terminal_number(seconds > 0
-					? (unsigned long long)((double)result->total.runs / seconds)
-					: 0,
+		text_grouped(seconds > 0
+				     ? (unsigned long long)((double)result->total.runs / seconds)
+				     : 0,
 			rate),
 		result->threads_most, result->threads_most == 1 ? "" : "s",
-		terminal_number(result->steps_most, steps), result->steps_most == 1 ? "" : "s");
+		text_grouped(result->steps_most, steps), result->steps_most == 1 ? "" : "s");
 	strbuf_release(&time);
 }
 
@@ -82,8 +83,8 @@ static void run_summary_print_checkpoints(const struct campaign_result *result)
 
 	if (result->runs_resumed)
 		(void)fprintf(stderr, "%s of them continued from one of %s checkpoints\n",
-			terminal_number(result->runs_resumed, runs),
-			terminal_number(result->checkpoints, checkpoints));
+			text_grouped(result->runs_resumed, runs),
+			text_grouped(result->checkpoints, checkpoints));
 	if (result->checkpoint_obstacle[0])
 		(void)fprintf(stderr, "there are no checkpoints after the point where a run %s\n",
 			result->checkpoint_obstacle);
@@ -113,7 +114,7 @@ static void run_summary_print_races(
 		(void)fprintf(stderr, ", %u suppressed", result->races_suppressed);
 	if (result->races_ignored)
 		(void)fprintf(stderr, "; known ones were suppressed %s times",
-			terminal_number(result->races_ignored, times));
+			text_grouped(result->races_ignored, times));
 	(void)fprintf(stderr, "\n");
 }
 
@@ -126,7 +127,7 @@ static void run_summary_print_shortcomings(const struct campaign_result *result)
 	if (result->blind_runs)
 		(void)fprintf(stderr,
 			"note: in %s runs the detector ran out of memory and searched for no more races\n",
-			terminal_number(result->blind_runs, runs));
+			text_grouped(result->blind_runs, runs));
 	if (result->total.findings || !result->is_unfinished)
 		return;
 	if (result->waits_for_outside)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/text.h"
 #include "cli/terminal.h"
 #include "cli/verdict.h"
 
@@ -20,8 +21,8 @@ static void run_verdict_format_number(double number, char *text, size_t size)
 	char digits[32];
 
 	if (number < NUMBERS_MOST)
-		(void)snprintf(text, size, "%s",
-			terminal_number((unsigned long long)(number + 0.5), digits));
+		(void)snprintf(
+			text, size, "%s", text_grouped((unsigned long long)(number + 0.5), digits));
 	else
 		(void)snprintf(text, size, "%.1e", number);
 }
@@ -91,8 +92,8 @@ static void run_verdict_print_pairs(
 		strategies[options->strategy]->search.is_exhausted)
 		return;
 	(void)fprintf(stderr, "conflicting pairs seen in both orders: %s of %s\n",
-		terminal_number(result->pairs_in_both_orders, both),
-		terminal_number(result->pairs, pairs));
+		text_grouped(result->pairs_in_both_orders, both),
+		text_grouped(result->pairs, pairs));
 }
 
 /* A search of all schedules without a weak access proves robustness (docs/memory-model.md). */

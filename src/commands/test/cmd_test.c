@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/next_command.h"
 #include "cli/terminal.h"
@@ -161,7 +162,7 @@ static void cmd_test_print_summary(const struct test_command *command)
 		runs += test->state == CASE_UNCHANGED ? 0 : test->runs;
 	}
 	(void)fprintf(stderr, "%u case%s, %s schedule%s%s in %.1f s; %u without threads",
-		suite->count, suite->count == 1 ? "" : "s", terminal_number(runs, number),
+		suite->count, suite->count == 1 ? "" : "s", text_grouped(runs, number),
 		runs == 1 ? "" : "s",
 		memory_model_phrase(command->explore.has_memory_sites ? settings->memory_model
 								      : MEMORY_MODEL_SC),

@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/bitset.h"
 #include "base/strbuf.h"
+#include "base/text.h"
 #include "cli/terminal.h"
 #include "commands/test/test_children.h"
 #include "commands/test/test_place.h"
@@ -128,8 +129,7 @@ static void test_explore_on_progress(void *context, const struct campaign_progre
 			(unsigned long long)((slice->until_ns - now_ns) / 1000000000));
 	if (!slice->explore->is_quiet)
 		terminal_live("%u of %u cases, %s schedules, %u found%s: %s", begun, suite->count,
-			terminal_number(runs, number), suite->finding_count, left,
-			slice->test->name);
+			text_grouped(runs, number), suite->finding_count, left, slice->test->name);
 }
 
 /* Adds the pairs of places that the worker has covered to those of the case. */

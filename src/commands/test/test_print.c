@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/strbuf.h"
+#include "base/text.h"
 #include "base/visible.h"
 #include "cli/next_command.h"
 #include "cli/terminal.h"
@@ -71,7 +72,7 @@ static void test_print_case(const struct test_case *test, int width)
 	test_print_add_kinds(test, &kinds);
 	(void)printf("%s%*s  %9s  %-8s  %7.2f s  %s%s%s\n", name,
 		columns < width ? width - columns : 0, "",
-		test->runs ? terminal_number(test->runs, number) : "not run",
+		test->runs ? text_grouped(test->runs, number) : "not run",
 		test_print_dependence(test), (double)test->spent_ns / 1e9, kinds.text,
 		test->state == CASE_SINGLE	? ", no threads"
 		: test->state == CASE_UNCHANGED ? ", unchanged"

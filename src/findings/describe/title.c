@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/visible.h"
 #include "findings/describe/build_internal.h"
 
@@ -222,6 +223,7 @@ static void title_freed(const struct builder *builder, struct strbuf *out)
 static void title_livelock(const struct builder *builder, struct strbuf *out)
 {
 	const struct outcome *outcome = builder->source->outcome;
+	char number[32];
 
 	for (uint32_t i = 0; i < outcome->wait_count; i++) {
 		if (op_descriptions[outcome->waits[i].op].object != OBJECT_MEMORY)
@@ -230,8 +232,8 @@ static void title_livelock(const struct builder *builder, struct strbuf *out)
 		return;
 	}
 	if (!outcome->text[0])
-		strbuf_addf(out, "the program does not end within %" PRIu64 " steps; last, ",
-			outcome->step);
+		strbuf_addf(out, "the program does not end within %s steps; last, ",
+			text_grouped(outcome->step, number));
 	title_place(builder, outcome->text[0] ? "repeats a loop for ever in" : "was in", out);
 }
 
@@ -349,6 +351,7 @@ char *builder_detail(const struct builder *builder)
 {
 	const struct outcome *outcome = builder->source->outcome;
 	struct strbuf out = STRBUF_EMPTY;
+	char number[32];
 
 	builder_add_stalls(builder, &out);
 	title_add_fault(builder, &out);
@@ -357,11 +360,11 @@ char *builder_detail(const struct builder *builder)
 	if (outcome->waits_left_out)
 		strbuf_addf(&out, "%" PRIu32 " more threads wait\n", outcome->waits_left_out);
 	if (builder->source->events_from)
-		strbuf_addf(&out, "the trace lacks the first %" PRIu64 " steps\n",
-			builder->source->events_from);
+		strbuf_addf(&out, "the trace lacks the first %s steps\n",
+			text_grouped(builder->source->events_from, number));
 	if (builder->source->events_dropped)
-		strbuf_addf(&out, "the trace lacks the last %" PRIu64 " steps\n",
-			builder->source->events_dropped);
+		strbuf_addf(&out, "the trace lacks the last %s steps\n",
+			text_grouped(builder->source->events_dropped, number));
 	builder_add_hopes(builder, &out);
 	builder_add_notices(builder, &out);
 	if (out.length)
