@@ -430,6 +430,8 @@ variable_name engine_static_name(const void *address);
  * NULL: no such module. */
 bool engine_static_place(const void *address, uint32_t *module, uint64_t *offset);
 const void *engine_static_address(uint32_t module, uint64_t offset);
+/* Gives pending ops of this kind on the object a second object, by its op_second(). */
+void engine_set_second(enum op_kind kind, const void *address, uint16_t second);
 /* Called when an object is initialised or destroyed: the memory may hold another object. */
 void engine_object_renew(const void *address);
 /* Called when an op has destroyed its object: a later use by another thread is a failure. Calls

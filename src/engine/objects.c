@@ -96,3 +96,11 @@ void engine_object_destroyed(const struct engine_op *op, size_t bytes)
 	if (engine.host.destroyed && !op->is_shared)
 		engine.host.destroyed(op, bytes);
 }
+
+void engine_set_second(enum op_kind kind, const void *address, uint16_t second)
+{
+	for (uint32_t i = 0; i < engine.thread_count; i++)
+		if (engine.threads[i].op && engine.pending[i].kind == kind &&
+			engine.threads[i].op->address == address)
+			engine.pending[i].second = second;
+}

@@ -10,3 +10,5 @@
 /* Called before a system call is forwarded; may switch to another thread.
  * `site`: where the call returns to. */
 void file_point(long number, const long arguments[6], uint64_t site);
+/* Called when a descriptor has been closed. */
+void file_point_closed(int fd);

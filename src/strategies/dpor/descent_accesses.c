@@ -85,7 +85,7 @@ static uint16_t descent_accesses_mutex(struct descent *descent, const struct dpo
 {
 	const uint32_t lock = descent_lock_of_second(descent, op->second);
 
-	if (op->kind != OP_COND_WAKE || !dpor_has_mutex(op))
+	if (op->kind != OP_COND_WAKE || !dpor_has_second(op))
 		return DESCENT_PRIVATE;
 	return lock == DPOR_NONE
 		       ? DESCENT_WIDE

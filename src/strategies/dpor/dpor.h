@@ -239,10 +239,11 @@ static inline bool dpor_awaits_drain(const struct dpor_op *op)
 	return op->kind != OP_LOAD && op->kind != OP_ATOMIC_LOAD && op->kind != OP_DRAIN;
 }
 
-/* A wait on a condition variable releases a mutex and may reacquire it. */
-static inline bool dpor_has_mutex(const struct dpor_op *op)
+/* A wait on a condition variable releases a mutex and may reacquire it. A call on a descriptor whose
+ * number is or was closed depends on the calls that open files and may get the number. */
+static inline bool dpor_has_second(const struct dpor_op *op)
 {
-	return op->second && dpor_class_of(op) == OBJECT_COND;
+	return op->second && (dpor_class_of(op) == OBJECT_COND || op->kind == OP_FILE_CHANGE);
 }
 
 /* An access to memory beyond the eight bytes of its object. */
@@ -265,14 +266,14 @@ static inline bool dpor_is_exit(const struct dpor_op *op)
 
 static inline bool dpor_is_plain(const struct dpor_op *op)
 {
-	return !dpor_is_exit(op) && !dpor_is_entangled(dpor_class_of(op)) && !dpor_has_mutex(op) &&
+	return !dpor_is_exit(op) && !dpor_is_entangled(dpor_class_of(op)) && !dpor_has_second(op) &&
 	       !dpor_is_wide_access(op) && !dpor_is_sequential_fence(op);
 }
 
 /* A wide op concerns more than its object. */
 static inline bool dpor_is_wide(const struct dpor_op *op)
 {
-	return !op->is_plain && (dpor_has_mutex(op) || dpor_is_wide_access(op) ||
+	return !op->is_plain && (dpor_has_second(op) || dpor_is_wide_access(op) ||
 					dpor_is_exit(op) || dpor_is_sequential_fence(op));
 }
 

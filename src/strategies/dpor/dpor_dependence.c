@@ -1,13 +1,14 @@
 /* Dependence between ops on different objects. */
 #include "strategies/dpor/dpor.h"
 
-static bool dpor_dependence_moves_mutex_of(const struct dpor_op *wait, const struct dpor_op *op)
+static bool dpor_dependence_concerns_second_of(const struct dpor_op *a, const struct dpor_op *b)
 {
-	if (!dpor_has_mutex(wait))
+	const uint8_t class = dpor_class_of(a) == OBJECT_COND ? OBJECT_MUTEX : OBJECT_NOTHING;
+
+	if (!dpor_has_second(a))
 		return false;
-	return dpor_has_mutex(op)
-		       ? wait->second == op->second
-		       : dpor_class_of(op) == OBJECT_MUTEX && wait->second == op_second(op->object);
+	return dpor_has_second(b) ? a->second == b->second
+				  : dpor_class_of(b) == class && a->second == op_second(b->object);
 }
 
 bool dpor_dependent_otherwise(const struct dpor_op *a, const struct dpor_op *b)
@@ -18,7 +19,7 @@ bool dpor_dependent_otherwise(const struct dpor_op *a, const struct dpor_op *b)
 		return true;
 	if (dpor_is_entangled(class_a) && class_a == class_b)
 		return true;
-	if (dpor_dependence_moves_mutex_of(a, b) || dpor_dependence_moves_mutex_of(b, a))
+	if (dpor_dependence_concerns_second_of(a, b) || dpor_dependence_concerns_second_of(b, a))
 		return true;
 	if (dpor_is_sequential_fence(a) || dpor_is_sequential_fence(b))
 		return a->flags & b->flags & OP_SEQUENTIAL;

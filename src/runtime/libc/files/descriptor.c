@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "runtime/interpose.h"
+#include "runtime/libc/file_point.h"
 #include "runtime/libc/system_calls.h"
 #include "runtime/libc/world.h"
 
@@ -301,8 +302,11 @@ static long descriptor_fd_close(int fd, uint64_t site)
 
 	if (engine_is_live() && fd_classify(fd) != FD_PLAIN)
 		(void)engine_perform(&op);
+	else
+		file_point(SYS_close, (const long[6]){fd}, site);
 	result = target_call(SYS_close, fd);
 	fd_forget(fd);
+	file_point_closed(fd);
 	fd_retry_changed();
 	runtime_pass(site);
 	return result;
@@ -324,6 +328,7 @@ long call_close(const long arguments[6], uint64_t site)
 {
 	(void)site;
 	fd_forget((int)arguments[0]);
+	file_point_closed((int)arguments[0]);
 	fd_retry_changed();
 	return CALL_OF_KERNEL;
 }

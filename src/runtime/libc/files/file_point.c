@@ -7,9 +7,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/bitset.h"
 #include "runtime/interpose.h"
 #include "runtime/libc/world.h"
 #include "runtime/runtime.h"
+
+#define FILE_POINT_NUMBERS 4096 /* larger numbers count as closed */
 
 struct file_call {
 	uint8_t kind; /* OP_NONE: the call is no interruption point */
@@ -27,6 +30,9 @@ static const struct file_call file_calls[] = {
 
 /* The object of calls with paths; its content is not used. */
 static uint64_t file_system;
+
+/* Numbers that were closed in this run: a call that opens a file may get, or have got, the number. */
+static uint64_t closed_numbers[BITSET_WORDS(FILE_POINT_NUMBERS)];
 
 /* Returns whether the loader makes the call. It holds a lock that the runtime may need meanwhile. */
 static bool file_point_is_in_loader(uint64_t site)
@@ -54,6 +60,22 @@ static bool file_point_creates(long number, const long arguments[6])
 	return flags & (O_CREAT | O_TRUNC);
 }
 
+static bool file_point_was_closed(int fd)
+{
+	return (uint32_t)fd >= FILE_POINT_NUMBERS || bitset_has(closed_numbers, (uint32_t)fd);
+}
+
+/* Pending calls on the descriptor were announced before it was closed. */
+void file_point_closed(int fd)
+{
+	if (!engine_is_live() || engine_live_count() < 2 || (uint32_t)fd >= FILE_POINT_NUMBERS)
+		return;
+	bitset_add(closed_numbers, (uint32_t)fd);
+	if (runtime.interruption_points)
+		engine_set_second(
+			OP_FILE_CHANGE, fd_object(fd), op_second(engine_object_name(&file_system)));
+}
+
 void file_point(long number, const long arguments[6], uint64_t site)
 {
 	struct engine_op op = {.site = site, .deadline_ns = ENGINE_FOREVER};
@@ -74,6 +96,9 @@ void file_point(long number, const long arguments[6], uint64_t site)
 	op.call = call->call;
 	if (call->has_descriptor)
 		op.number = fd_number((int)arguments[0]);
+	if (call->has_descriptor &&
+		(number == SYS_close || file_point_was_closed((int)arguments[0])))
+		op.second = op_second(engine_object_name(&file_system));
 	op.address = call->has_descriptor ? fd_object((int)arguments[0]) : &file_system;
 	if (runtime.interruption_points == INTERRUPTION_POINTS_FILES)
 		runtime.contract->interruption_points = INTERRUPTION_POINTS_FILES;
