@@ -150,10 +150,12 @@ static void library_code_read(struct library_module *module, uint64_t base, cons
 		(void)platform_call(SYS_close, fd);
 }
 
-/* Returns true for a library in the system's folders, whose symbols are not read. */
-static bool library_code_is_system(const char *path)
+/* Returns true for a library in the system's folders, and for the runtime, if it is a library: their symbols
+ * are not read. */
+static bool library_code_is_system(const char *path, uint64_t code)
 {
-	return strncmp(path, "/lib", 4) == 0 || strncmp(path, "/usr/lib", 8) == 0;
+	return strncmp(path, "/lib", 4) == 0 || strncmp(path, "/usr/lib", 8) == 0 ||
+	       (*path && runtime_is_own_code(code));
 }
 
 static bool library_code_is_library(const char *path)
@@ -183,7 +185,7 @@ static int library_code_add(struct dl_phdr_info *info, size_t size, void *unused
 		return 0;
 	if (library_code_is_library(info->dlpi_name)) {
 		library.modules[library.count++] = module;
-	} else if (!library_code_is_system(info->dlpi_name)) {
+	} else if (!library_code_is_system(info->dlpi_name, module.start)) {
 		library_code_read(&module, info->dlpi_addr,
 			*info->dlpi_name ? info->dlpi_name : "/proc/self/exe");
 		if (module.functions)

@@ -81,7 +81,9 @@ static int unwinder_look(struct dl_phdr_info *info, size_t size, void *is_wanted
 		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
 			unwinder_read(&module, info,
 				(const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr));
-	if (module.symbols && module.names)
+	/* The runtime itself references all of these functions. */
+	if (module.symbols && module.names &&
+		!runtime_is_own_code((uint64_t)(uintptr_t)module.symbols))
 		*(bool *)is_wanted =
 			unwinder_is_wanted(&module, 0) || unwinder_is_wanted(&module, 1);
 	return *(bool *)is_wanted;

@@ -16,6 +16,7 @@ extern struct symbol_slot __stop_raddle_symbols[] __attribute__((visibility("hid
 
 /* Dynamic symbols of a module, by the GNU hash table. */
 struct symbol_table {
+	const struct link_map *module;
 	const ElfW(Sym) * symbols;
 	const char *names;
 	const uint16_t *versions;
@@ -25,7 +26,7 @@ struct symbol_table {
 
 static struct symbol_table symbol_table_of(const struct link_map *module)
 {
-	struct symbol_table table = {0};
+	struct symbol_table table = {.module = module};
 
 	for (const ElfW(Dyn) *entry = module->l_ld; entry->d_tag != DT_NULL; entry++) {
 		uintptr_t address = entry->d_un.d_ptr;
@@ -70,38 +71,44 @@ static bool symbol_is_default(const struct symbol_table *table, uint32_t index)
 	       !(table->versions && table->versions[index] & VERSION_HIDDEN);
 }
 
-static void *symbol_value(const struct link_map *module, const ElfW(Sym) * symbol)
+static void *symbol_value(const struct symbol_table *table, const ElfW(Sym) * symbol)
 {
-	const uintptr_t value = module->l_addr + symbol->st_value;
+	const uintptr_t value = table->module->l_addr + symbol->st_value;
 
 	if (ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC)
 		return ((void *(*)(void))value)();
 	return (void *)value;
 }
 
-/* Returns the module's own definition; NULL if there is none. */
-static void *symbol_in_module(const struct link_map *module, const char *name)
+/* Returns the definition of the table's module; NULL if there is none. */
+static void *symbol_in_table(const struct symbol_table *table, const char *name)
 {
-	const struct symbol_table table = symbol_table_of(module);
 	const uint32_t hash = symbol_hash(name);
 	const uint32_t *buckets, *chains;
 	uint32_t index;
 
-	if (!table.hash || !table.symbols || !table.names || !table.hash[0])
+	if (!table->hash || !table->symbols || !table->names || !table->hash[0])
 		return NULL;
-	buckets = table.hash + 4 + table.hash[2] * (sizeof(ElfW(Addr)) / sizeof *table.hash);
-	chains = buckets + table.hash[0] - table.hash[1];
-	index = buckets[hash % table.hash[0]];
-	if (index < table.hash[1])
+	buckets = table->hash + 4 + table->hash[2] * (sizeof(ElfW(Addr)) / sizeof *table->hash);
+	chains = buckets + table->hash[0] - table->hash[1];
+	index = buckets[hash % table->hash[0]];
+	if (index < table->hash[1])
 		return NULL;
 	do {
-		const ElfW(Sym) *symbol = &table.symbols[index];
+		const ElfW(Sym) *symbol = &table->symbols[index];
 
-		if ((chains[index] | 1) == (hash | 1) && symbol_is_default(&table, index) &&
-			symbol_is_named(table.names + symbol->st_name, name))
-			return symbol_value(module, symbol);
+		if ((chains[index] | 1) == (hash | 1) && symbol_is_default(table, index) &&
+			symbol_is_named(table->names + symbol->st_name, name))
+			return symbol_value(table, symbol);
 	} while (!(chains[index++] & 1));
 	return NULL;
+}
+
+static void *symbol_in_module(const struct link_map *module, const char *name)
+{
+	const struct symbol_table table = symbol_table_of(module);
+
+	return symbol_in_table(&table, name);
 }
 
 static const struct link_map *symbol_own_module(void)
@@ -119,14 +126,22 @@ void *runtime_own_symbol(const char *name)
 
 /* Tests linked with libraddle-check.so contain the interposed functions a second time: that library
  * becomes inactive, and the look-up continues behind it. */
+static bool symbol_is_passed_over(const struct symbol_table *table)
+{
+	return symbol_in_table(table, "raddle_check_next_symbol");
+}
+
 void *runtime_symbol_behind(const char *name)
 {
 	void *found = NULL;
 
 	for (const struct link_map *module = symbol_own_module()->l_next; module && !found;
-		module = module->l_next)
-		if (!symbol_in_module(module, "raddle_check_next_symbol"))
-			found = symbol_in_module(module, name);
+		module = module->l_next) {
+		const struct symbol_table table = symbol_table_of(module);
+
+		if (!symbol_is_passed_over(&table))
+			found = symbol_in_table(&table, name);
+	}
 	return found;
 }
 
@@ -150,10 +165,18 @@ void *runtime_symbol(const char *name)
 	return found;
 }
 
+/* A slot without a definition keeps NULL, as those of libstdc++ where it is not loaded. */
 void runtime_find_symbols(void)
 {
-	for (struct symbol_slot *slot = __start_raddle_symbols; slot < __stop_raddle_symbols;
-		slot++)
-		if (!slot->function) /* NULL if libstdc++ is not loaded */
-			slot->function = runtime_symbol_behind(slot->name);
+	for (const struct link_map *module = symbol_own_module()->l_next; module;
+		module = module->l_next) {
+		const struct symbol_table table = symbol_table_of(module);
+
+		if (symbol_is_passed_over(&table))
+			continue;
+		for (struct symbol_slot *slot = __start_raddle_symbols;
+			slot < __stop_raddle_symbols; slot++)
+			if (!slot->function)
+				slot->function = symbol_in_table(&table, slot->name);
+	}
 }

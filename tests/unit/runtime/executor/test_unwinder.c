@@ -9,6 +9,12 @@
 
 #include "runtime/executor/unwinder.c"
 
+bool runtime_is_own_code(uint64_t address)
+{
+	(void)address;
+	return false;
+}
+
 static int look_for_unwinder(struct dl_phdr_info *info, size_t size, void *is_there)
 {
 	(void)size;
