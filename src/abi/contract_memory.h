@@ -74,8 +74,7 @@ static inline bool memory_mode_needs_races(uint32_t mode)
 /* by the version of the run, the site is on in all runs except profiling and partial ones */
 #define SITE_KEPT 32u
 #define SITE_STANDS 64u /* by the version of the run, a thread has waited here */
-/* has rested in this run (runtime/sampling.h): its accesses are no scheduling points.
- * MEMORY_RACY_SITES: here the run failed, at an access that is no scheduling point */
+/* has rested in this run (runtime/sampling.h): its accesses are no scheduling points */
 #define SITE_RESTED 128u
 
 /* Flags of variables[].flags. */
@@ -186,6 +185,8 @@ struct contract_memory {
 	uint32_t sites_on;
 	uint32_t was_profile; /* the current run is a profiling run */
 	uint32_t must_switch; /* memory_switch_sites() has work to do */
+	/* 1 + the site at which the last run used freed memory, which replays need; 0: none */
+	uint32_t failed_site;
 	/* Versions of the knowledge, counted from 0: */
 	uint64_t version;	   /* the last settled version */
 	uint64_t points_version;   /* the version that last made variables points, or racy */

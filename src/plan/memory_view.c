@@ -43,8 +43,8 @@ static void memory_view_take_module(struct memory_view_module *to,
 	const uint32_t first = shared->first % MEMORY_SITES_MAX;
 	const uint32_t room = MEMORY_SITES_MAX - first;
 	/* Other sites of a watched run only served the detector. */
-	const uint8_t needed =
-		memory->mode == MEMORY_RACY_SITES ? SITE_KEPT | SITE_RESTED : SITE_ON;
+	const uint8_t needed = memory->mode == MEMORY_RACY_SITES ? SITE_KEPT : SITE_ON;
+	const uint32_t failed = *(const volatile uint32_t *)&memory->failed_site - 1 - first;
 	uint32_t count = shared->count;
 
 	count = count < room ? count : room;
@@ -61,6 +61,8 @@ static void memory_view_take_module(struct memory_view_module *to,
 		if (memory->sites[first + i] & SITE_CHOSEN)
 			bitset_add(to->is_chosen, i);
 	}
+	if (failed < count)
+		bitset_add(to->is_on, failed);
 }
 
 static int memory_view_compare_names(const void *a, const void *b)

@@ -150,6 +150,7 @@ void memory_prepare_run(uint64_t number)
 		return;
 	memory_next_epoch(memory);
 	memory->visits = 0;
+	memory->failed_site = 0;
 	if (memory->is_frozen)
 		return;
 	if (!runtime.contract->plan.round_runs && (memory->news_count || memory->has_site_news) &&

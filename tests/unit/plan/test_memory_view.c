@@ -60,6 +60,24 @@ static void assert_same_view(const struct memory_view *a, const struct memory_vi
 	}
 }
 
+static void test_memory_view__takes_the_sites_of_unwatched_runs_and_the_failing_one(void **state)
+{
+	struct contract_memory *memory = sample_memory();
+	struct memory_view view;
+
+	(void)state;
+	memory->mode = MEMORY_RACY_SITES;
+	memory->sites[7] |= SITE_KEPT;
+	memory->failed_site = 1 + 72;
+	memory_view_take(&view, memory);
+	assert_int_equal(bitset_count(view.modules[0].is_on, 2), 1);
+	assert_true(bitset_has(view.modules[0].is_on, 7));
+	assert_int_equal(bitset_count(view.modules[1].is_on, 1), 1);
+	assert_true(bitset_has(view.modules[1].is_on, 2));
+	memory_view_release(&view);
+	free(memory);
+}
+
 static void test_memory_view__takes_sites_that_are_on_and_points(void **state)
 {
 	struct contract_memory *memory = sample_memory();
@@ -199,6 +217,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_memory_view__takes_sites_that_are_on_and_points),
+		cmocka_unit_test(
+			test_memory_view__takes_the_sites_of_unwatched_runs_and_the_failing_one),
 		cmocka_unit_test(test_memory_view__has_as_many_points_as_the_table),
 		cmocka_unit_test(test_memory_view__survives_json_and_the_contract),
 		cmocka_unit_test(test_memory_view__of_a_plain_program_is_nothing),
