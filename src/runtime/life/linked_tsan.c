@@ -22,6 +22,7 @@
 
 #define JUMP_BYTES 14u
 #define PAGE_BYTES 4096u
+#define TRAMPOLINE "__interceptor_trampoline_"
 
 /* The program's file; mapped while its symbols are read. */
 struct linked_file {
@@ -47,8 +48,7 @@ static const char *linked_behind(const char *name, const char *prefix)
 /* Returns the intercepted function's name; NULL if the symbol is no interceptor. */
 static const char *linked_intercepted(const char *name)
 {
-	static const char *const prefixes[] = {
-		"__interceptor_trampoline_", "___interceptor_", "__interceptor_"};
+	static const char *const prefixes[] = {TRAMPOLINE, "___interceptor_", "__interceptor_"};
 	static const char *const direct[] = {"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp",
 		"__cxa_guard_acquire", "__cxa_guard_release", "__cxa_guard_abort"};
 
@@ -134,8 +134,10 @@ static void linked_replace(struct linked_file *file, const char *name, const Elf
 	/* clang does not export this function of a program. */
 	if (end && !*end)
 		tsan_default_suppressions = (const char *(*)(void))(file->base + symbol->st_value);
-	/* Functions begin at multiples of 16, except for short ones in assembly. */
-	if (to && (symbol->st_size >= JUMP_BYTES || symbol->st_value % 16 == 0))
+	/* Functions begin at multiples of 16, except for short ones in assembly. The trampolines of newer
+	 * releases are jumps of five bytes, one behind the other, to interceptors that are replaced. */
+	if (to && (symbol->st_size >= JUMP_BYTES ||
+			  (symbol->st_value % 16 == 0 && !linked_behind(name, TRAMPOLINE))))
 		linked_write_jump(file->base + symbol->st_value, to);
 }
 
