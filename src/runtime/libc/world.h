@@ -259,6 +259,8 @@ bool signals_arrived(void);
 /* Returns whether the target has a handler for a signal that processes send to each other, other
  * than those of a terminal or of its own faults. */
 bool signals_have_handler_for_others(void);
+/* Returns whether the process has sent itself each of the signals that its threads wait for. */
+bool signals_are_own(void);
 /* Runs the handlers that the caller must run now. Returns true if one ran. */
 bool signals_deliver_now(void);
 /* Returns whether all handlers that ended the caller's last wait have SA_RESTART. */

@@ -75,10 +75,55 @@ static void wait_for_message(int is_right)
 	pthread_join(thread, NULL);
 }
 
+static void *wait_for_term(void *set)
+{
+	int signal;
+
+	return sigwait(set, &signal) ? set : NULL;
+}
+
+/* The signal is sent before it is blocked: its handler takes it in every run. */
+static void wait_for_sent(int is_right)
+{
+	sigset_t term;
+	pthread_t thread;
+
+	signal(SIGTERM, reload);
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	if (is_right)
+		pthread_sigmask(SIG_BLOCK, &term, NULL);
+	kill(getpid(), SIGTERM);
+	pthread_sigmask(SIG_BLOCK, &term, NULL);
+	pthread_create(&thread, NULL, wait_for_term, &term);
+	pthread_join(thread, NULL);
+}
+
+/* The main thread does not block the signal of the timer, and may handle it although a thread waits. */
+static void wait_for_timer(int is_right)
+{
+	sigset_t alarms;
+	pthread_t thread;
+
+	signal(SIGALRM, reload);
+	sigemptyset(&alarms);
+	sigaddset(&alarms, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &alarms, NULL);
+	pthread_create(&thread, NULL, wait_for_term, &alarms);
+	if (!is_right)
+		pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
+	alarm(1);
+	pthread_join(thread, NULL);
+}
+
 int main(int count, char **arguments)
 {
 	main_thread = pthread_self();
-	if (count > 1 && !strcmp(arguments[1], "message"))
+	if (count > 1 && !strcmp(arguments[1], "sent"))
+		wait_for_sent(count > 2);
+	else if (count > 1 && !strcmp(arguments[1], "timer"))
+		wait_for_timer(count > 2);
+	else if (count > 1 && !strcmp(arguments[1], "message"))
 		wait_for_message(count > 2);
 	else
 		wait_for_reload(count > 2);

@@ -241,7 +241,8 @@ static bool outside_shared_is_ready(void)
 }
 
 /* Returns whether a signal of another process may still end a wait. The command sends none in a
- * campaign. If one run has ended without such a signal, the program needs none. */
+ * campaign. If one run has ended without such a signal, the program needs none. Nor does a program that
+ * has sent itself each of the signals that its threads wait for. */
 static bool outside_signal_is_possible(void)
 {
 	const struct contract *contract = runtime.contract;
@@ -249,7 +250,7 @@ static bool outside_signal_is_possible(void)
 	if (!contract || runtime.is_forked_child || contract->features & FEATURE_OUTSIDE_SIGNAL)
 		return true;
 	return !__atomic_load_n(&contract->plan.ends_alone, __ATOMIC_RELAXED) &&
-	       !contract->totals.outcome[OUTCOME_PASSED];
+	       !contract->totals.outcome[OUTCOME_PASSED] && !signals_are_own();
 }
 
 static bool outside_is_worth_it(uint64_t limit_ns, uint32_t child_count)

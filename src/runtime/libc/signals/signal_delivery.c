@@ -20,6 +20,7 @@ static struct {
 	int dying_of; /* default action under way; 0: none */
 	const struct engine_thread
 		*receiver; /* of this signal, by which another thread ends the process */
+	uint64_t sent; /* signals that the process has sent to itself or its threads in this run */
 	bool has_left_control;
 	/* all of its last handlers had SA_RESTART */
 	bool wants_restart[THREAD_CAPACITY];
@@ -253,46 +254,45 @@ static bool signal_delivery_thread_takes(const struct engine_thread *thread, int
 	return thread->state == THREAD_ALIVE && !(thread->signals_blocked & signal_bit(signal));
 }
 
-/* Chooses the receiving thread; the strategy chooses among several if one of them runs a handler.
- * Returns NULL if all threads block the signal. */
-static struct engine_thread *signal_choose_thread(int signal)
+/* Chooses the receiving thread, which does not block the signal or waits for it; the strategy chooses
+ * among several if one of them runs a handler or waits. Returns NULL if there is none. */
+static struct engine_thread *signal_choose_thread(int signal, uint32_t waiting)
 {
-	uint32_t count = 0;
+	uint32_t count = waiting;
 	uint32_t chosen;
 
 	for (uint32_t i = 0; i < engine_thread_count(); i++)
 		count += signal_delivery_thread_takes(engine_thread(i), signal);
 	if (!count)
 		return NULL;
-	chosen = signal_has_handler(signal) ? engine_choose_value(count) : 0;
+	chosen = signal_has_handler(signal) || waiting ? engine_choose_value(count) : 0;
 	for (uint32_t i = 0; i < engine_thread_count(); i++)
-		if (signal_delivery_thread_takes(engine_thread(i), signal) && !chosen--)
+		if ((signal_delivery_thread_takes(engine_thread(i), signal) ||
+			    signal_delivery_thread_waits_for(engine_thread(i), signal)) &&
+			!chosen--)
 			return engine_thread(i);
 	return NULL;
-}
-
-static bool signal_is_waited_for(int signal)
-{
-	for (uint32_t i = 0; i < engine_thread_count(); i++)
-		if (signal_delivery_thread_waits_for(engine_thread(i), signal))
-			return true;
-	return false;
 }
 
 /* Routes one instance. Returns true if it has left the process's queue. */
 static bool signal_route(int signal)
 {
 	struct engine_thread *thread;
+	uint32_t waiting = 0, taking = 0;
 	siginfo_t information;
 
-	if (signal_is_waited_for(signal)) {
+	for (uint32_t i = 0; i < engine_thread_count(); i++) {
+		waiting += signal_delivery_thread_waits_for(engine_thread(i), signal);
+		taking += signal_delivery_thread_takes(engine_thread(i), signal);
+	}
+	if (waiting && !taking) { /* the first of them to run takes it */
 		engine_changed_kind(OP_SIGNAL_WAIT);
 		return false;
 	}
-	thread = signal_choose_thread(signal);
+	thread = signal_choose_thread(signal, waiting);
 	if (!thread)
 		return false; /* stays pending for the process */
-	if (signal_has_handler(signal)) {
+	if (signal_has_handler(signal) || signal_delivery_thread_waits_for(thread, signal)) {
 		signal_queue_assign(signal, thread);
 		engine_evaluate(thread);
 	} else if (signal_queue_take_process(signal, &information)) {
@@ -310,6 +310,19 @@ void runtime_route_signals(void)
 			;
 }
 
+bool signals_are_own(void)
+{
+	for (uint32_t i = 0; i < engine_thread_count(); i++) {
+		const struct engine_op *op = engine_thread(i)->op;
+
+		/* pause() and sigsuspend(), without an argument, wait for any handler. */
+		if (op && op->kind == OP_SIGNAL_WAIT &&
+			(!delivery.sent || op->argument & ~delivery.sent))
+			return false;
+	}
+	return true;
+}
+
 int signal_send(struct engine_thread *thread, const siginfo_t *information)
 {
 	int signal = information->si_signo;
@@ -317,6 +330,7 @@ int signal_send(struct engine_thread *thread, const siginfo_t *information)
 
 	if (signal == SIGSTOP || signal == SIGKILL)
 		return (int)-platform_call(SYS_kill, platform_call(SYS_getpid), signal);
+	delivery.sent |= signal_bit(signal);
 	if (signal_bit(signal) & delivery.left_to_kernel)
 		return (int)-platform_call(
 			SYS_rt_sigqueueinfo, platform_call(SYS_getpid), signal, information);

@@ -57,6 +57,7 @@ static long sigwait_signal_wait(uint64_t set, siginfo_t *out, uint64_t deadline_
 		enum engine_result reason = engine_perform(&op);
 
 		if (reason == WAIT_CANCELLED) {
+			(void)signal_queue_return(self, op.argument);
 			self->signals_blocked = old_mask;
 			runtime_act_on_cancel();
 		}
@@ -65,6 +66,8 @@ static long sigwait_signal_wait(uint64_t set, siginfo_t *out, uint64_t deadline_
 		if (!result && reason == WAIT_TIMED_OUT)
 			result = -EAGAIN;
 	}
+	(void)signal_queue_return(
+		self, op.argument); /* further ones that the thread does not take */
 	self->signals_blocked = old_mask;
 	(void)signals_deliver_now();
 	return result;
