@@ -38,6 +38,7 @@ enum site_behind {
 	BEHIND_BYTES,	/* the result is the number of bytes; negative: none */
 	BEHIND_ITEMS,	/* the result is a number of items */
 	BEHIND_STRING,	/* the result is the string that was written; NULL if none */
+	BEHIND_OBJECT,	/* the result is the address of the written bytes; NULL if none */
 	/* The result is the length of the string without truncation; negative: none */
 	BEHIND_PRINTED
 };
@@ -49,7 +50,8 @@ struct site {
 	LLVMValueRef pointer; /* NULL means a kind without an address */
 	/* ranges and strings; SITE_EXPECTED: the expected value; SITE_WAITS: what it waits for; else NULL */
 	LLVMValueRef length;
-	/* BEHIND_ITEMS: size of an item; BEHIND_PRINTED: size of the buffer, NULL if unlimited */
+	/* BEHIND_ITEMS: size of an item; BEHIND_OBJECT: number of bytes; BEHIND_PRINTED: size of the
+	 * buffer, NULL if unlimited */
 	LLVMValueRef items;
 	LLVMValueRef value;  /* kinds from SITE_RESULT on: the value to report, else NULL */
 	LLVMValueRef callee; /* SITE_CALLEE_NAMED: the function; else NULL */

@@ -1,18 +1,26 @@
 /* Sites for calls of C library functions that access memory (libc_calls.def). */
+#include <grp.h>
+#include <netdb.h>
+#include <pwd.h>
 #include <string.h>
+#include <time.h>
 
 #include "compiler/pass/instrument.h"
 
 #define NONE UINT8_MAX
+#define RESULT (UINT8_MAX - 1) /* a pointer: the result of the call */
+#define STATE (UINT8_MAX - 2)  /* a pointer: the object that stands for state of the library */
+#define STATE_BYTES 8
 
 struct library_access {
 	uint8_t kind;	 /* enum site_kind */
-	uint8_t pointer; /* argument index, NONE: no access */
+	uint8_t pointer; /* argument index, RESULT or STATE; NONE: no access */
 	/* Argument with the number of bytes, the maximum, or the string that is copied; NONE:
-	 * unlimited */
+	 * unlimited. BEHIND_OBJECT: the number of bytes */
 	uint8_t length;
 	uint8_t behind; /* enum site_behind; it decides the meaning of `length`, see struct site */
 	bool appends;	/* writes after the string at the pointer */
+	const char *state; /* STATE: name of the object */
 };
 
 #define ACCESSES_MOST 3
@@ -24,7 +32,7 @@ struct library_call {
 
 #define ACCESS(kind, pointer, length, behind, appends)                                             \
 	{                                                                                          \
-		kind, pointer, length, behind, appends                                             \
+		kind, pointer, length, behind, appends, NULL                                       \
 	}
 #define NOTHING ACCESS(0, NONE, NONE, BEHIND_NOTHING, false)
 #define READ(pointer, length) ACCESS(SITE_RANGE_READ, pointer, length, BEHIND_NOTHING, false)
@@ -38,6 +46,15 @@ struct library_call {
 #define GIVES_ITEMS(pointer, bytes) ACCESS(SITE_RANGE_WRITE, pointer, bytes, BEHIND_ITEMS, false)
 #define GIVES_PRINTED(pointer, room) ACCESS(SITE_RANGE_WRITE, pointer, room, BEHIND_PRINTED, false)
 #define GIVES_STRING(pointer) ACCESS(SITE_STRING_WRITE, pointer, NONE, BEHIND_STRING, false)
+
+#define GIVES_OBJECT(bytes) ACCESS(SITE_RANGE_WRITE, RESULT, bytes, BEHIND_OBJECT, false)
+#define GIVES_OWN_STRING ACCESS(SITE_STRING_WRITE, RESULT, NONE, BEHIND_STRING, false)
+#define STATE_ACCESS(kind, name)                                                                   \
+	{                                                                                          \
+		kind, STATE, NONE, BEHIND_NOTHING, false, name                                     \
+	}
+#define READS_STATE(name) STATE_ACCESS(SITE_RANGE_READ, name)
+#define WRITES_STATE(name) STATE_ACCESS(SITE_RANGE_WRITE, name)
 
 static const struct library_call library_calls[] = {
 #define CALL(name, first, second) {#name, {first, second, NOTHING}},
@@ -71,12 +88,15 @@ static bool libc_calls_set_length(
 {
 	LLVMValueRef call = site->instruction;
 	const LLVMTypeKind result = LLVMGetTypeKind(LLVMTypeOf(call));
-	LLVMValueRef argument =
-		access->length == NONE ? NULL : LLVMGetArgOperand(call, access->length);
+	const bool gives_pointer =
+		access->behind == BEHIND_STRING || access->behind == BEHIND_OBJECT;
+	LLVMValueRef argument = access->length == NONE ? NULL
+				: access->behind == BEHIND_OBJECT
+					? LLVMConstInt(instrument->i64, access->length, 0)
+					: LLVMGetArgOperand(call, access->length);
 
 	if (access->behind) {
-		if (result != (access->behind == BEHIND_STRING ? LLVMPointerTypeKind
-							       : LLVMIntegerTypeKind) ||
+		if (result != (gives_pointer ? LLVMPointerTypeKind : LLVMIntegerTypeKind) ||
 			!place_behind(call))
 			return false;
 		/* A tail call would leave no place for a point after the call. */
@@ -86,6 +106,8 @@ static bool libc_calls_set_length(
 		site->items = argument;
 	} else if (argument) {
 		site->length = argument;
+	} else if (access->pointer == STATE) {
+		site->length = LLVMConstInt(instrument->i64, STATE_BYTES, 0);
 	} else {
 		site->length = access->kind == SITE_RANGE_WRITE
 				       ? LLVMConstInt(instrument->i64, 1, 0)
@@ -122,15 +144,42 @@ static void libc_calls_set_copy(struct site *site, bool is_read)
 	site->follows = is_copy && !is_private && !filter_skips(LLVMGetArgOperand(call, 1), false);
 }
 
+/* Each unit defines the object, and the linker keeps one of them. */
+static LLVMValueRef libc_calls_state(struct instrument *instrument, const char *name)
+{
+	LLVMValueRef state = LLVMGetNamedGlobal(instrument->module, name);
+
+	if (state)
+		return state;
+	state = LLVMAddGlobal(instrument->module, instrument->i64, name);
+	LLVMSetInitializer(state, LLVMConstNull(instrument->i64));
+	LLVMSetLinkage(state, LLVMWeakODRLinkage);
+	return state;
+}
+
+/* Returns NULL if the call does not match the standard declaration. */
+static LLVMValueRef libc_calls_pointer(
+	struct instrument *instrument, LLVMValueRef call, const struct library_access *access)
+{
+	const unsigned count = LLVMGetNumArgOperands(call);
+
+	if (access->pointer == RESULT)
+		return call;
+	if (access->pointer == STATE)
+		return libc_calls_state(instrument, access->state);
+	return access->pointer >= count || (access->length != NONE && access->length >= count)
+		       ? NULL
+		       : LLVMGetArgOperand(call, access->pointer);
+}
+
 static void libc_calls_collect_access(
 	struct instrument *instrument, struct site site, const struct library_access *access)
 {
 	LLVMValueRef call = site.instruction;
-	const unsigned count = LLVMGetNumArgOperands(call);
 
-	if (access->pointer >= count || (access->length != NONE && access->length >= count))
+	site.pointer = libc_calls_pointer(instrument, call, access);
+	if (!site.pointer)
 		return;
-	site.pointer = LLVMGetArgOperand(call, access->pointer);
 	if (LLVMGetTypeKind(LLVMTypeOf(site.pointer)) != LLVMPointerTypeKind)
 		return; /* another function of the program with this name */
 	site.kind = access->kind;

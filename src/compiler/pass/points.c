@@ -186,6 +186,10 @@ static LLVMValueRef points_length_behind(struct instrument *instrument, const st
 			LLVMBuildICmp(builder, LLVMIntSLT, site->length, zero, ""), zero,
 			site->length, "");
 		return points_as_length(instrument, length);
+	case BEHIND_OBJECT:
+		return LLVMBuildSelect(builder,
+			LLVMBuildICmp(builder, LLVMIntEQ, site->length, zero, ""),
+			LLVMConstNull(instrument->i64), site->items, "");
 	case BEHIND_PRINTED:
 		return points_printed_bytes(instrument, site);
 	case BEHIND_ITEMS:

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 static bool is_racy;
@@ -268,6 +269,106 @@ static void case_wide(void)
 	with_thread(wide_body, wide_meanwhile);
 }
 
+/* Results in static memory: a copy is made under the lock, or the memory is read behind it. */
+static void *calendar_body(void *argument)
+{
+	const time_t day = 1000000000;
+
+	pthread_mutex_lock(&mutex);
+	seen = gmtime(&day)->tm_year;
+	pthread_mutex_unlock(&mutex);
+	return argument;
+}
+
+static void calendar_meanwhile(void)
+{
+	const time_t day = 0;
+	const struct tm *tm;
+
+	pthread_mutex_lock(&mutex);
+	tm = localtime(&day);
+	if (!is_racy)
+		seen = tm->tm_year;
+	pthread_mutex_unlock(&mutex);
+	if (is_racy)
+		seen = tm->tm_year;
+}
+
+static void case_calendar(void)
+{
+	with_thread(calendar_body, calendar_meanwhile);
+}
+
+static void *date_body(void *argument)
+{
+	const time_t day = 1000000000;
+
+	pthread_mutex_lock(&mutex);
+	seen = ctime(&day)[0];
+	pthread_mutex_unlock(&mutex);
+	return argument;
+}
+
+static void date_meanwhile(void)
+{
+	const struct tm tm = {.tm_mday = 1};
+
+	if (!is_racy)
+		pthread_mutex_lock(&mutex);
+	seen = asctime(&tm)[0];
+	if (!is_racy)
+		pthread_mutex_unlock(&mutex);
+}
+
+static void case_date(void)
+{
+	with_thread(date_body, date_meanwhile);
+}
+
+/* State without an address. */
+static void *token_body(void *argument)
+{
+	char words[] = "one two";
+
+	pthread_mutex_lock(&mutex);
+	seen = strtok(words, " ")[0];
+	pthread_mutex_unlock(&mutex);
+	return argument;
+}
+
+static void token_meanwhile(void)
+{
+	char words[] = "three four", *rest;
+
+	seen = (is_racy ? strtok(words, " ") : strtok_r(words, " ", &rest))[0];
+}
+
+static void case_token(void)
+{
+	with_thread(token_body, token_meanwhile);
+}
+
+static void *environment_body(void *argument)
+{
+	const char *home = getenv("HOME");
+
+	seen = home ? home[0] : 0;
+	return argument;
+}
+
+static void environment_meanwhile(void)
+{
+	if (is_racy)
+		setenv("COLOUR", "blue", 1);
+	else
+		seen = getenv("COLOUR") != NULL;
+}
+
+static void case_environment(void)
+{
+	with_thread(environment_body, environment_meanwhile);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -277,7 +378,8 @@ int main(int argc, char **argv)
 		{"print", case_print}, {"printed", case_printed}, {"read", case_read},
 		{"read_less", case_read_less}, {"receive", case_receive},
 		{"get_line", case_get_line}, {"get_items", case_get_items}, {"free", case_free},
-		{"wide", case_wide}};
+		{"wide", case_wide}, {"calendar", case_calendar}, {"date", case_date},
+		{"token", case_token}, {"environment", case_environment}};
 
 	is_racy = argc == 3 && strcmp(argv[2], "racy") == 0;
 	for (size_t i = 0; argc == 3 && i < sizeof cases / sizeof *cases; i++) {
