@@ -122,6 +122,41 @@ static bool cause_accesses_add_freed_at_exit(
 	return true;
 }
 
+/* `release`: the unlock after which the other thread freed or destroyed it; NULL: none. */
+static void cause_accesses_prevent_use(
+	const struct builder *builder, const struct trace_event *release, struct strbuf *remedy)
+{
+	const struct outcome *outcome = builder->source->outcome;
+	const struct finding_access *earlier = &builder->finding->race[FINDING_EARLIER];
+	const struct finding_access *later = &builder->finding->race[FINDING_LATER];
+	const bool is_destroyed = outcome_is_of_destroyed(outcome);
+	const bool is_signal = outcome->op == OP_COND_SIGNAL || outcome->op == OP_COND_BROADCAST;
+	const struct finding_access *guarded = cause_accesses_guarded(builder->finding);
+
+	if (is_signal && release) {
+		strbuf_adds(remedy, "signal while the mutex is held, before the unlock at ");
+		builder_add_event_place(builder, release, remedy);
+	}
+	if (!is_signal && guarded == earlier) {
+		strbuf_addf(
+			remedy, "hold %s, from the read of the pointer to the use", guarded->held);
+		builder_add_frame(" at ", finding_user_frame(&later->at), remedy);
+	}
+	if (outcome->thread.index) { /* no thread can join main */
+		strbuf_addf(remedy, "%s %s before the %s", remedy->length ? ", or join" : "join",
+			later->thread, is_destroyed ? "destruction" : "free");
+		builder_add_frame(" at ", finding_user_frame(&earlier->at), remedy);
+	}
+	if (is_signal || is_destroyed || guarded == earlier ||
+		cause_accesses_prevent_unshared(builder, remedy))
+		return;
+	strbuf_adds(remedy, remedy->length ? ", or " : "");
+	strbuf_adds(remedy,
+		cause_accesses_is_lock_free(builder)
+			? "free it when no thread can reach it any more (hazard pointers, epochs)"
+			: "count references and take each under the lock of the pointer");
+}
+
 static void cause_accesses_add_freed(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
 {
@@ -130,8 +165,6 @@ static void cause_accesses_add_freed(
 	const struct finding_access *earlier = &finding->race[FINDING_EARLIER];
 	const struct finding_access *later = &finding->race[FINDING_LATER];
 	const bool is_destroyed = outcome_is_of_destroyed(outcome);
-	const bool is_signal = outcome->op == OP_COND_SIGNAL || outcome->op == OP_COND_BROADCAST;
-	const struct finding_access *guarded = cause_accesses_guarded(finding);
 	const struct trace_event *release;
 	char *mutex;
 
@@ -159,7 +192,8 @@ static void cause_accesses_add_freed(
 		strbuf_addf(cause, "%s freed the memory", earlier->thread);
 	}
 	builder_add_frame(" at ", finding_user_frame(&earlier->at), cause);
-	strbuf_addf(cause, " without waiting for %s to end", later->thread);
+	if (outcome->thread.index) /* no thread can wait for the end of main */
+		strbuf_addf(cause, " without waiting for %s to end", later->thread);
 	strbuf_addf(cause, "\n%s %s it after that", later->thread, later->verb);
 	builder_add_frame(" at ", finding_user_frame(&later->at), cause);
 	strbuf_adds(cause, "\n");
@@ -167,28 +201,7 @@ static void cause_accesses_add_freed(
 		cause_accesses_prevent_second_free(builder, remedy);
 		return;
 	}
-	if (is_signal && release) {
-		strbuf_adds(remedy, "signal while the mutex is held, before the unlock at ");
-		builder_add_event_place(builder, release, remedy);
-	}
-	if (!is_signal && guarded == earlier) {
-		strbuf_addf(
-			remedy, "hold %s, from the read of the pointer to the use", guarded->held);
-		builder_add_frame(" at ", finding_user_frame(&later->at), remedy);
-	}
-	strbuf_addf(remedy, "%s %s before the %s", remedy->length ? ", or join" : "join",
-		later->thread, is_destroyed ? "destruction" : "free");
-	builder_add_frame(" at ", finding_user_frame(&earlier->at), remedy);
-	if (is_signal || is_destroyed || guarded == earlier)
-		return;
-	if (cause_accesses_prevent_unshared(builder, remedy))
-		return;
-	if (cause_accesses_is_lock_free(builder))
-		strbuf_adds(remedy,
-			", or free it when no thread can reach it any more (hazard pointers, epochs)");
-	else
-		strbuf_adds(remedy,
-			", or count references and take each under the lock of the pointer");
+	cause_accesses_prevent_use(builder, release, remedy);
 }
 
 /* C names of memory orders, indexed by the number in an event. */
