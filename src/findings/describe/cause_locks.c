@@ -59,6 +59,13 @@ static bool cause_locks_is_once(const struct builder *builder, const struct find
 	return cause_locks_edge(builder, wait)->op == OP_ONCE_ENTER && wait->object;
 }
 
+/* The place is not known if the thread acquired the lock before it created the first other thread. */
+static void cause_locks_add_since(const struct finding_frame *held_since, struct strbuf *out)
+{
+	if (held_since->function)
+		builder_add_frame(" at ", held_since, out);
+}
+
 /* Adds one edge of a cycle: "main.0 locked mutex a at x.c:10 and waits for mutex b at x.c:11". */
 static void cause_locks_add_link(const struct builder *builder, const struct finding_wait *wait,
 	const struct finding_wait *wanted, struct strbuf *out)
@@ -68,7 +75,7 @@ static void cause_locks_add_link(const struct builder *builder, const struct fin
 		builder_mark_cause(builder, cause_locks_find_acquisition(builder, wanted), out);
 		strbuf_adds(out, cause_locks_is_once(builder, wanted) ? " entered " : " took ");
 		builder_add_short_name(wanted->object, out);
-		builder_add_frame(" at ", &wanted->held_since, out);
+		cause_locks_add_since(&wanted->held_since, out);
 		strbuf_adds(out, " and");
 	}
 	if (cause_locks_edge(builder, wait)->op == OP_THREAD_JOIN)
@@ -370,7 +377,7 @@ static void cause_locks_add_self(
 		builder_mark_cause(builder, cause_locks_find_acquisition(builder, wait), cause);
 		strbuf_addf(cause, "%s %s ", wait->thread, is_once ? "entered" : "took");
 		builder_add_short_name(wait->object, cause);
-		builder_add_frame(" at ", &wait->held_since, cause);
+		cause_locks_add_since(&wait->held_since, cause);
 		strbuf_addf(cause, "\n%s waits for the same %s", wait->thread,
 			is_once						     ? "routine"
 			: cause_locks_edge(builder, wait)->op == OP_SEM_WAIT ? "semaphore"

@@ -145,19 +145,31 @@ static void title_add_text(const struct builder *builder, struct strbuf *out)
 		strbuf_addf(out, ": %.*s", (int)strcspn(text, "\n"), text);
 }
 
-/* Adds what assert() or a library said about the abort. */
-/* The C++ library ends the program when a constructor or destructor reaches a function without a body. */
-static bool title_is_pure_call(const struct finding_stack *stack)
+/* Returns what a call of the C++ library means that ends the program; NULL: no such call. */
+static const char *title_fatal_call(const struct finding_stack *stack)
 {
+	static const struct {
+		const char *function, *meaning;
+	} calls[] = {
+		{"__cxa_pure_virtual", "it called a pure virtual function"},
+		{"std::thread::~thread",
+			"it destroyed a std::thread that was neither joined nor detached"},
+		{"std::thread::operator=",
+			"it overwrote a std::thread that was neither joined nor detached"},
+	};
+
 	for (uint32_t i = 0; i < stack->count; i++)
-		if (stack->frames[i].function &&
-			!strcmp(stack->frames[i].function, "__cxa_pure_virtual"))
-			return true;
-	return false;
+		for (size_t j = 0; j < sizeof calls / sizeof *calls; j++)
+			if (stack->frames[i].function &&
+				!strcmp(stack->frames[i].function, calls[j].function))
+				return calls[j].meaning;
+	return NULL;
 }
 
+/* Adds what assert() or a library said about the abort. */
 static void title_add_abort_message(const struct builder *builder, struct strbuf *out)
 {
+	const char *meaning = title_fatal_call(&builder->finding->at);
 	const pid_t pid = builder->source->pid;
 	const char *assertion;
 	struct strbuf text = STRBUF_EMPTY;
@@ -169,8 +181,8 @@ static void title_add_abort_message(const struct builder *builder, struct strbuf
 		strbuf_addf(out, ": %s", assertion ? assertion : text.text);
 		if (out->text[out->length - 1] == '.')
 			out->text[--out->length] = '\0';
-	} else if (title_is_pure_call(&builder->finding->at)) {
-		strbuf_adds(out, ": it called a pure virtual function");
+	} else if (meaning) {
+		strbuf_addf(out, ": %s", meaning);
 	} else {
 		title_add_text(builder, out);
 	}
