@@ -45,10 +45,21 @@ config::config() : value(config_now().value + 1)
 {
 }
 
+static std::once_flag early;
+
+static void enter_early()
+{
+	std::call_once(early, [] { std::thread(enter_early).join(); }); // EARLY
+}
+
 int main(int, char **arguments)
 {
 	void (*body)() = [] { level_now(); };
 
+	if (!strcmp(arguments[1], "early"))
+		enter_early();
+	if (!strcmp(arguments[1], "joinable"))
+		std::thread unjoined([] {}); // JOINABLE
 	if (!strcmp(arguments[1], "self"))
 		body = initialise_itself;
 	if (!strcmp(arguments[1], "guard"))
