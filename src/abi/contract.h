@@ -322,7 +322,7 @@ struct contract {
 	uint32_t stuck_count;
 	struct contract_stuck stuck[CONTRACT_STUCK_MOST];
 	struct contract_child_death child_death;
-	uint32_t features;   /* [guest] bits FEATURE_x (model/op.h) of all runs */
+	uint32_t features;   /* [guest] bits FEATURE_x (model/feature.h) of all runs */
 	uint64_t operations; /* [guest] Digest of the last run's steps, with plan.has_operations */
 	/* Guarantee of the strategy so far; probability 0: none */
 	struct strategy_guarantee guarantee;

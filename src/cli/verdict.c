@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "cli/terminal.h"
-#include "model/op.h"
+#include "model/feature.h"
 #include "plan/settings.h"
 
 /* Prints "1,204 runs; probability that an order was missed ≤ 1e-6". */
@@ -23,9 +23,27 @@ static void verdict_say_runs_of(const struct strategy_verdict *verdict)
 		(void)fprintf(stderr, "; probability that an order was missed ≤ 1e-%d", power);
 }
 
-const char *verdict_restriction(bool is_of_sequential_order)
+const char *verdict_restriction(uint32_t features)
 {
-	return is_of_sequential_order ? " with acyclic hb \u222a rf \u222a sc" : "";
+	const char *text = features_first_text(features, OMITS_EXECUTIONS);
+
+	return text ? text : "";
+}
+
+void verdict_add_exceptions(struct strbuf *out, bool is_up_to_order, uint32_t features)
+{
+	const char *parts[1 + FEATURE_COUNT];
+	unsigned count = 0;
+
+	if (is_up_to_order)
+		parts[count++] = "the order of independent operations";
+	for (uint32_t i = 0; i < FEATURE_COUNT; i++)
+		if (features & 1u << i && feature_descriptions[i].omission == OMITS_ORDERS)
+			parts[count++] = feature_descriptions[i].text;
+	for (unsigned i = 0; i < count; i++) {
+		strbuf_adds(out, i == 0 ? ", up to " : i + 1 == count ? " and " : ", ");
+		strbuf_adds(out, parts[i]);
+	}
 }
 
 /* Prints "none fails", or "no execution under C11 fails". */
@@ -38,62 +56,65 @@ static void verdict_say_result(
 		(void)fprintf(stderr, "some fail under %s", model);
 	else
 		(void)fprintf(stderr, "no execution under %s%s fails", model,
-			verdict_restriction(verdict->is_of_sequential_order));
+			verdict_restriction(verdict->features));
 }
 
-/* Prints in what the schedules differ from those that are not executed. */
-static void verdict_say_differences(const struct strategy_verdict *verdict, uint32_t features)
+/* Prints a claim about the schedules within the scope; it covers the equivalent schedules, too. */
+static void verdict_say_scope(
+	const struct strategy_verdict *verdict, bool has_failed, const char *model)
 {
-	const char *parts[3];
-	unsigned count = 0;
+	struct strbuf exceptions = STRBUF_EMPTY;
 
-	if (verdict->is_up_to_order)
-		parts[count++] = "the order of independent operations";
-	if (features & FEATURE_TIME)
-		parts[count++] = "the times at which waits end";
-	if (features & FEATURE_YIELD)
-		parts[count++] = "the turns of threads that yield";
-	for (unsigned i = 0; i < count; i++)
-		(void)fprintf(stderr, "%s %s",
-			i == 0		 ? ", up to"
-			: i + 1 == count ? " and"
-					 : ",",
-			parts[i]);
+	verdict_add_exceptions(&exceptions, false, verdict->features);
+	if (has_failed) {
+		(void)fprintf(stderr, "%s all schedules %s%s: ",
+			verdict->is_complete ? "these are" : "among these are", verdict->scope,
+			exceptions.text);
+		verdict_say_result(verdict, true, model);
+		(void)fputc('\n', stderr);
+	} else {
+		(void)fprintf(stderr, "no failure in any schedule %s%s%s%s%s (", verdict->scope,
+			model ? " under " : "", model ? model : "",
+			verdict_restriction(verdict->features), exceptions.text);
+		verdict_say_runs_of(verdict);
+		(void)fprintf(stderr, ")%s\n", verdict->is_complete ? "" : "; and more ran");
+	}
+	strbuf_release(&exceptions);
+}
+
+static void verdict_say_all(
+	const struct strategy_verdict *verdict, bool has_failed, const char *model)
+{
+	struct strbuf exceptions = STRBUF_EMPTY;
+
+	verdict_add_exceptions(&exceptions, verdict->is_up_to_order, verdict->features);
+	(void)fprintf(stderr, "these are all schedules%s", exceptions.text);
 	if (verdict->exchange[0])
 		(void)fprintf(stderr, " and up to exchanging %s", verdict->exchange);
+	(void)fputs(": ", stderr);
+	verdict_say_result(verdict, has_failed, model);
+	(void)fputs(" in ", stderr);
+	verdict_say_runs_of(verdict);
+	(void)fputc('\n', stderr);
+	strbuf_release(&exceptions);
 }
 
-void verdict_say(const struct strategy_verdict *verdict, bool has_failed, uint32_t features,
-	const char *model, const char *prefix)
+void verdict_say(const struct strategy_verdict *verdict, bool has_failed, const char *model,
+	const char *prefix)
 {
 	if (!verdict->scope[0] && !verdict->is_complete && !verdict->missing && has_failed)
 		return; /* the line is complete */
 	(void)fputs(prefix, stderr);
-	if (verdict->scope[0] && has_failed) {
-		(void)fprintf(stderr, "%s all schedules %s: ",
-			verdict->is_complete ? "these are" : "among these are", verdict->scope);
-		verdict_say_result(verdict, true, model);
-		(void)fputc('\n', stderr);
-	} else if (verdict->scope[0]) {
-		(void)fprintf(stderr, "no failure in any schedule %s%s%s%s (", verdict->scope,
-			model ? " under " : "", model ? model : "",
-			verdict_restriction(verdict->is_of_sequential_order));
-		verdict_say_runs_of(verdict);
-		(void)fprintf(stderr, ")%s\n", verdict->is_complete ? "" : "; and more ran");
-	} else if (verdict->is_complete) {
-		(void)fputs("these are all schedules", stderr);
-		verdict_say_differences(verdict, features);
-		(void)fputs(": ", stderr);
-		verdict_say_result(verdict, has_failed, model);
-		(void)fputs(" in ", stderr);
-		verdict_say_runs_of(verdict);
-		(void)fprintf(stderr, "\n");
-	} else if (verdict->missing) {
+	if (verdict->scope[0])
+		verdict_say_scope(verdict, has_failed, model);
+	else if (verdict->is_complete)
+		verdict_say_all(verdict, has_failed, model);
+	else if (verdict->missing)
 		(void)fprintf(stderr, "these are not all schedules: %s\n", verdict->missing);
-	} else {
-		(void)fprintf(stderr,
-			"these are not all schedules; more of them with --schedules or --time\n");
-	}
+	else
+		(void)fputs(
+			"these are not all schedules; more of them with --schedules or --time\n",
+			stderr);
 	if (verdict->asymmetry)
 		(void)fprintf(
 			stderr, "%ssymmetry=on has no effect: %s\n", prefix, verdict->asymmetry);

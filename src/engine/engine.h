@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #include "engine/executor.h"
+#include "model/feature.h"
 #include "model/ids.h"
 #include "model/memory_model.h"
 #include "model/op.h"
@@ -268,7 +269,7 @@ struct engine_run {
 	 * site came first. NULL if there is no coverage. */
 	uint64_t *covered;
 	uint32_t covered_words; /* a power of two */
-	uint32_t *features;	/* receives bits FEATURE_x (model/op.h); NULL if not needed */
+	uint32_t *features;	/* receives bits FEATURE_x (model/feature.h); NULL if not needed */
 	uint64_t *operations;	/* receives a digest of the steps made; NULL if not needed */
 	uint64_t seed;		/* seed of value choices */
 	uint64_t random_seed;	/* seed of the target's random numbers */
@@ -495,7 +496,7 @@ void engine_clock_advance_to(uint64_t clock_ns);
 void engine_clock_note_poll(void);
 /* Lets time pass as `count` steps would. */
 void engine_clock_note_calls(uint32_t count);
-void engine_note_feature(enum run_feature feature);
+void engine_note_feature(enum feature feature);
 /* Weak choices: old reads, early stores, and reads that pass buffered stores. Returns whether the
  * run may make another one. */
 bool engine_may_choose_weakly(void);

@@ -250,7 +250,7 @@ void engine_raise_attention(void)
 	engine_end_lease();
 }
 
-void engine_note_feature(enum run_feature feature)
+void engine_note_feature(enum feature feature)
 {
 	if (engine.run.features)
 		*engine.run.features |= feature;

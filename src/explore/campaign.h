@@ -211,7 +211,7 @@ struct campaign_result {
 		[128]; /* the operation of a run that prevents further checkpoints; empty: none */
 	uint32_t threads_most;
 	uint64_t steps_most;
-	uint32_t features; /* bits FEATURE_x (model/op.h) */
+	uint32_t features; /* bits FEATURE_x (model/feature.h) */
 	/* the campaign has switched the setting on */
 	bool has_forked_children;
 	/* all runs have real clocks, because the first one fails with virtual time only */

@@ -16,6 +16,7 @@
 #include "explore/services.h"
 
 #include "explore/scheme.h"
+#include "model/feature.h"
 #include "platform/platform.h"
 
 /* Limit of the run with real clocks, whose sleeps take their time. A time budget of less gives it

@@ -8,6 +8,7 @@
  */
 #include "explore/scheme.h"
 #include "explore/services.h"
+#include "model/feature.h"
 #include "platform/platform.h"
 #include "process/capture.h"
 #include "process/children.h"

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "explore/services.h"
+#include "model/feature.h"
 #include "symbols/symbols.h"
 
 /* Limit for functions inlined at one address. */

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "explore/scheme.h"
+#include "model/feature.h"
 #include "plan/restart.h"
 
 /* Maximum number of consecutive SIGKILLs by other processes that raddle treats as accidents. */

@@ -150,6 +150,9 @@ int state_find(const struct campaign *campaign, uint64_t *run, struct error *err
 /* Loads the saved state into worker 0, before its first run. */
 int state_load(struct campaign *campaign, struct error *err);
 
+/* Returns the features (model/feature.h) of the runs since the last new scheduling point: an exhaustive search
+ * began again there. */
+uint32_t verdict_features(const struct campaign *campaign);
 /* Takes the verdict from the state of worker 0's strategy. */
 void verdict_take(struct campaign *campaign);
 /* Returns why a complete search does not cover all schedules; NULL: it covers them. */

@@ -41,7 +41,7 @@ struct schedule_view {
 	 * static. NULL if not known. */
 	bool (*is_common)(uint32_t thread);
 	bool is_delaying;	  /* fairness may delay threads, which are then not enabled */
-	const uint32_t *features; /* enum run_feature, of this and earlier runs; NULL: not known */
+	const uint32_t *features; /* enum feature, of this and earlier runs; NULL: not known */
 };
 
 static inline bool view_is_enabled(const struct schedule_view *view, uint32_t thread)

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "engine/engine.h"
+#include "model/feature.h"
 #include "model/layout.h"
 #include "abi/contract.h"
 #include "runtime/restart.h"
@@ -91,7 +92,7 @@ bool runtime_account_run(void);
 /* Returns whether the strategy has made all runs that it promises: the batch then ends early. */
 bool runtime_is_exhausted(void);
 /* Notes a feature of the run in the contract, if there is one; forked children may call this too. */
-void runtime_note_feature(enum run_feature feature);
+void runtime_note_feature(enum feature feature);
 /* Fills the contract_thread entries. runtime_finish_run() does so for failing, traced and
  * recorded runs. */
 void runtime_publish_threads(void);

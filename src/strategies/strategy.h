@@ -94,9 +94,9 @@ struct strategy_verdict {
 	/* runs among `runs` that are equivalent to others, or counted in another shard */
 	uint64_t redundant;
 	const char *missing; /* the reason why the search can never be complete; NULL if none */
-	/* c11: RC11 may permit further executions, whose order of sequentially consistent operations
-	 * contradicts reads-from */
-	bool is_of_sequential_order;
+	/* Features of the search's runs (model/feature.h): what the search leaves out of them. The strategy
+	 * does not set the field. */
+	uint32_t features;
 	/* Options that this program cannot satisfy, as "problem; remedy"; may be empty. */
 	char refusal[96];
 	/* Interchangeable threads ("main.0 and main.1"): orders that only exchange them count as

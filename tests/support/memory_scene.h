@@ -85,7 +85,7 @@ bool engine_has_buffered(void)
 	return false;
 }
 
-void engine_note_feature(enum run_feature feature)
+void engine_note_feature(enum feature feature)
 {
 	(void)feature;
 }

@@ -38,9 +38,9 @@ struct orders_change {
 struct orders_repair {
 	struct orders_change changes[ORDERS_PLACES_MOST];
 	uint32_t count;
-	uint64_t runs;		     /* none of which failed */
-	bool is_exhaustive;	     /* these are all executions */
-	bool is_of_sequential_order; /* RC11 may permit others (strategy_verdict) */
+	uint64_t runs;	    /* none of which failed */
+	bool is_exhaustive; /* these are all executions */
+	uint32_t features;  /* those of the runs (model/feature.h) */
 };
 
 struct explain_orders {

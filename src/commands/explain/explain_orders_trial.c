@@ -3,6 +3,7 @@
 
 #include "base/bug.h"
 #include "commands/explain/explain_orders_internal.h"
+#include "model/feature.h"
 #include "plan/restart.h"
 #include "plan/strategy_option.h"
 
@@ -102,8 +103,7 @@ static bool explain_orders_trial_orders_is_complete(const struct orders_search *
 	struct strategy_verdict verdict = {0};
 
 	strategy_dpor.search.verdict(contract_strategy((struct contract *)contract), &verdict);
-	return verdict.is_complete &&
-	       !(contract->features & (FEATURES_OF_CUTS | FEATURE_WEAK_CUT | FEATURE_BARRIER_CUT));
+	return verdict.is_complete && !features_that_omit(contract->features, OMITS_SCHEDULES);
 }
 
 static int explain_orders_trial_orders_exhaust(
@@ -139,7 +139,7 @@ static int explain_orders_trial_orders_exhaust(
 			return 0;
 		repair->runs = made;
 		repair->is_exhaustive = true;
-		repair->is_of_sequential_order = contract->features & FEATURE_SEQUENTIAL_CUT;
+		repair->features = contract->features;
 		*trial = TRIAL_PASSES;
 		return 0;
 	}

@@ -60,11 +60,13 @@ static void explain_orders_words_add_repair(
 	}
 	strbuf_addf(out, repair->count > 1 ? " suffice together: " : " suffices: ");
 	(void)text_grouped(repair->runs, runs);
-	if (repair->is_exhaustive)
-		strbuf_addf(out, "no execution under %s%s fails (%s executions)\n",
+	if (repair->is_exhaustive) {
+		strbuf_addf(out, "no execution under %s%s",
 			memory_model_titles[result->orders.model],
-			verdict_restriction(repair->is_of_sequential_order), runs);
-	else
+			verdict_restriction(repair->features));
+		verdict_add_exceptions(out, false, repair->features);
+		strbuf_addf(out, " fails (%s executions)\n", runs);
+	} else
 		strbuf_addf(out, "none of %s runs fails\n", runs);
 }
 

@@ -83,7 +83,7 @@ static void cmd_merge_say_together(const struct shards *shards)
 	}
 	(void)snprintf(
 		prefix, sizeof prefix, "%s, all %u shards: ", shards->strategy, shards->count);
-	verdict_say(&shards->verdict, shards->failures, 0,
+	verdict_say(&shards->verdict, shards->failures,
 		shards->memory_model ? memory_model_titles[shards->memory_model] : NULL, prefix);
 	if (shards->cut[0] && !shards->verdict.missing)
 		terminal_hint("%s: not finished, and to continue with --resume: shard %s of %u\n",

@@ -1,9 +1,24 @@
 #include <stdio.h>
 
+#include "model/feature.h"
 #include "plan/restart.h"
 #include "plan/strategy_option.h"
 #include "commands/run/run_report.h"
 #include "commands/run/run_verdict.h"
+
+/* Prints the words of the features that leave out schedules. */
+static void run_json_print_features(uint32_t features)
+{
+	const char *before = "[";
+
+	for (uint32_t i = 0; i < FEATURE_COUNT; i++) {
+		if (!(features & 1u << i) || feature_descriptions[i].omission == OMITS_NOTHING)
+			continue;
+		(void)printf("%s\"%s\"", before, feature_descriptions[i].word);
+		before = ",";
+	}
+	(void)printf("%s]", *before == '[' ? before : "");
+}
 
 static void run_json_print_json_promise(const struct campaign_result *result)
 {
@@ -18,12 +33,16 @@ static void run_json_print_json_promise(const struct campaign_result *result)
 			guarantee->probability, guarantee->threads,
 			(unsigned long long)guarantee->steps, (unsigned long long)guarantee->radius,
 			guarantee->variables, guarantee->variable_total, guarantee->order_threads);
-	if (result->has_verdict && !verdict->refusal[0])
-		(void)printf("\"verdict\":{\"complete\":%s,\"scope\":\"%s\",\"runs\":%llu,"
-			     "\"redundant\":%llu,\"missed\":%.6g,\"exchange\":\"%s\"},",
+	if (result->has_verdict && !verdict->refusal[0]) {
+		(void)printf(
+			"\"verdict\":{\"complete\":%s,\"scope\":\"%s\",\"runs\":%llu,"
+			"\"redundant\":%llu,\"missed\":%.6g,\"exchange\":\"%s\",\"leaves_out\":",
 			verdict->is_complete ? "true" : "false", verdict->scope,
 			(unsigned long long)verdict->runs, (unsigned long long)verdict->redundant,
 			verdict->missed, verdict->exchange);
+		run_json_print_features(verdict->features);
+		(void)printf("},");
+	}
 	run_verdict_print_json_orders(&result->orders);
 }
 

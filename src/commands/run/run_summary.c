@@ -11,6 +11,7 @@
 #include "cli/terminal.h"
 #include "commands/run/run_options.h"
 #include "commands/run/run_verdict.h"
+#include "model/feature.h"
 
 /* Least duration suggested for repeating a campaign that found nothing. */
 #define LONGER_MINUTES 10u

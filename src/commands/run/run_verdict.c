@@ -102,14 +102,19 @@ static void run_verdict_print_robust(
 {
 	const struct races *races = &options->settings.races;
 
-	if (races->weak && options->shards <= 1 && result->verdict.is_complete &&
-		!result->verdict.scope[0] && !result->total.failures && !races->ignored_count)
-		(void)fprintf(stderr,
-			"the program is robust: with this input, each execution under %s%s is sequentially consistent\n",
-			memory_model_titles[races->weak],
-			races->weak == MEMORY_MODEL_C11
-				? verdict_restriction(result->verdict.is_of_sequential_order)
-				: "");
+	struct strbuf exceptions = STRBUF_EMPTY;
+
+	if (!races->weak || options->shards > 1 || !result->verdict.is_complete ||
+		result->verdict.scope[0] || result->total.failures || races->ignored_count)
+		return;
+	verdict_add_exceptions(&exceptions, false, result->verdict.features);
+	(void)fprintf(stderr,
+		"the program is robust: with this input, each execution under %s%s%s is sequentially consistent\n",
+		memory_model_titles[races->weak],
+		races->weak == MEMORY_MODEL_C11 ? verdict_restriction(result->verdict.features)
+						: "",
+		exceptions.text);
+	strbuf_release(&exceptions);
 }
 
 void run_verdict_print(const struct campaign_options *options, const struct campaign_result *result,
@@ -126,9 +131,6 @@ void run_verdict_print(const struct campaign_options *options, const struct camp
 	if (result->has_verdict && !result->verdict.refusal[0] &&
 		!(is_beside && result->total.failures))
 		verdict_say(&result->verdict, result->total.failures,
-			result->features &
-				~(options->settings.stall_ns == STALL_ANY ? (uint32_t)FEATURE_TIME
-									  : 0u),
 			/* raddle applies a memory model to instrumented stores only. */
 			model && !is_unmodified ? memory_model_titles[model] : NULL, prefix);
 	if (result->has_verdict && !is_unmodified)

@@ -14,6 +14,7 @@
 #include "commands/test/test_children.h"
 #include "commands/test/test_place.h"
 #include "commands/test/test_share.h"
+#include "model/feature.h"
 #include "platform/platform.h"
 
 #define SAVE_EVERY_NS UINT64_C(5000000000)

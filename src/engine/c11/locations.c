@@ -53,8 +53,7 @@ static void locations_location_drop(struct c11_location *location)
 }
 
 /* Notes that stores of the location are lost, unless no thread is left that could miss one. */
-static void locations_location_note_cut(
-	const struct c11_location *location, enum run_feature feature)
+static void locations_location_note_cut(const struct c11_location *location, enum feature feature)
 {
 	const struct c11_store *newest = &location->stores[location->count - 1];
 

@@ -3,6 +3,7 @@
 #include "explore/schemes/rounds_internal.h"
 #include "explore/services.h"
 #include "investigate/probe/probe.h"
+#include "model/feature.h"
 #include "platform/platform.h"
 #include "strategies/strategy.h"
 

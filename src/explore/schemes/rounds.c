@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "explore/services.h"
+#include "model/feature.h"
 #include "process/children.h"
 #include "plan/memory_join.h"
 #include "plan/races.h"

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/bug.h"
 #include "explore/services.h"
+#include "model/feature.h"
 #include "plan/races.h"
 
 void rounds_release_failures(struct rounds *round)

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "explore/services.h"
 #include "explore/schemes/tasks.h"
+#include "model/feature.h"
 
 static void shards_put(json_t *object, const char *key, json_t *value)
 {
@@ -40,6 +41,19 @@ static json_t *shards_plans_of(const struct strategy_verdict *verdict)
 	return list;
 }
 
+/* Returns the words of the features that leave out schedules. */
+static json_t *shards_words_of(uint32_t features)
+{
+	json_t *list = json_array();
+
+	BUG_ON(!list);
+	for (uint32_t i = 0; i < FEATURE_COUNT; i++)
+		if (features & 1u << i && feature_descriptions[i].omission != OMITS_NOTHING)
+			BUG_ON(json_array_append_new(
+				list, json_string(feature_descriptions[i].word)));
+	return list;
+}
+
 /* Stores the shard, and the verdict unless `memory` (the shared memory of the last run) is NULL. */
 static int shards_keep(
 	struct campaign *campaign, const struct memory_view *memory, struct error *err)
@@ -61,8 +75,7 @@ static int shards_keep(
 		shards_put(object, "exchange", json_string(verdict->exchange));
 		shards_put(object, "missing",
 			verdict->missing ? json_string(verdict->missing) : json_null());
-		shards_put(
-			object, "sequential_order", json_boolean(verdict->is_of_sequential_order));
+		shards_put(object, "leaves_out", shards_words_of(verdict->features));
 		if (campaign->workers[0].worker.contract->has_memory_sites)
 			shards_put(object, "model",
 				json_string(memory_model_words[options->settings.memory_model]));
@@ -86,34 +99,6 @@ static int shards_keep(
 	"two workers made different runs with the same first schedule; the "                       \
 	"program behaves differently in each process (files, locks on them, process ids?)"
 
-#define CHILDREN_HAVE_OTHERS "the threads of a forked child have their own schedules"
-
-#define OLD_STORES_ARE_MISSING                                                                     \
-	"some loads could not read every old store that C11 permits, because "
-
-/* Why loads of --memory-model c11 had too few stores to choose from; NULL: they had all. */
-static const char *shards_verdict_missing_stores(uint32_t features)
-{
-	if (features & FEATURE_THREADS_CUT)
-		return OLD_STORES_ARE_MISSING "raddle keeps views of 64 threads";
-	if (features & FEATURE_HISTORY_CUT)
-		return OLD_STORES_ARE_MISSING "raddle keeps the last 6 stores of 128 variables";
-	if (features & FEATURE_MIXED_CUT)
-		return OLD_STORES_ARE_MISSING
-			"a variable has accesses of several sizes, or some that raddle does not see";
-	if (features & FEATURE_WAIT_CUT)
-		return OLD_STORES_ARE_MISSING "a thread reads at most 16 old stores in a row";
-	return NULL;
-}
-
-#define WEAK_CHOICES_ARE_BOUNDED                                                                   \
-	"--bounds w leaves out further weak choices; give a larger w, or none"
-
-#define BARRIERS_ARE_STEPS "membarrier() fences all threads in one step"
-
-#define RUNS_ARE_CUT                                                                               \
-	"runs ended at the limit of steps; give a larger --max-steps, or fewer scheduling points"
-
 /* Reduces the verdict: it covers only a part of the schedules. */
 static void shards_verdict_reduce(struct strategy_verdict *verdict, const char *reason)
 {
@@ -124,31 +109,23 @@ static void shards_verdict_reduce(struct strategy_verdict *verdict, const char *
 	verdict->missed = 0;
 }
 
-/* Features of the runs since the last new scheduling point: an exhaustive search began again there. */
-static uint32_t shards_verdict_features(const struct campaign *campaign)
+uint32_t verdict_features(const struct campaign *campaign)
 {
 	uint32_t features = 0;
 
 	for (uint32_t i = 0; i < campaign->worker_count; i++)
 		features |= campaign->workers[i].worker.contract->features;
+	/* The search tries each end of a wait. */
+	if (campaign->options->settings.stall_ns == STALL_ANY)
+		features &= ~(uint32_t)FEATURE_TIME;
 	return features;
 }
 
 const char *verdict_missing(const struct campaign *campaign)
 {
-	const uint32_t features = shards_verdict_features(campaign);
-
 	if (campaign->tasks && campaign->tasks->differ)
 		return PROCESSES_DIFFER;
-	if (campaign->workers[0].worker.contract->features & FEATURE_CHILD_THREADS)
-		return CHILDREN_HAVE_OTHERS;
-	if (features & FEATURES_OF_CUTS)
-		return shards_verdict_missing_stores(features);
-	if (features & FEATURE_BARRIER_CUT)
-		return BARRIERS_ARE_STEPS;
-	if (features & FEATURE_STEPS_CUT)
-		return RUNS_ARE_CUT;
-	return features & FEATURE_WEAK_CUT ? WEAK_CHOICES_ARE_BOUNDED : NULL;
+	return features_first_text(verdict_features(campaign), OMITS_SCHEDULES);
 }
 
 void verdict_take(struct campaign *campaign)
@@ -167,14 +144,13 @@ void verdict_take(struct campaign *campaign)
 		return;
 	if (!campaign->rounds)
 		strategy->search.verdict(contract_strategy(contract), &result->verdict);
-	result->verdict.is_of_sequential_order =
-		shards_verdict_features(campaign) & FEATURE_SEQUENTIAL_CUT;
+	result->verdict.features = verdict_features(campaign);
 	missing = verdict_missing(campaign);
 	if (missing)
 		shards_verdict_reduce(&result->verdict, missing);
 	/* A bounded search refuses to begin where it finds no shared variables; a run that was cut off may reach
 	 * them only behind the limit of steps. */
-	if (result->verdict.refusal[0] && shards_verdict_features(campaign) & FEATURE_STEPS_CUT)
+	if (result->verdict.refusal[0] && result->verdict.features & FEATURE_STEPS_CUT)
 		(void)snprintf(result->verdict.refusal, sizeof result->verdict.refusal,
 			"runs ended at the limit of steps before all was known; give a larger --max-steps"); /* fits */
 }
@@ -272,6 +248,7 @@ static void shards_add_shard(struct shards *sum, const json_t *object)
 	const char *missing = json_string_value(json_object_get(object, "missing"));
 	const char *exchange = json_string_value(json_object_get(object, "exchange"));
 	const char *model = json_string_value(json_object_get(object, "model"));
+	const json_t *words = json_object_get(object, "leaves_out");
 	const uint64_t order = shards_get_number(object, "scope_order");
 
 	if (!sum->here || order < sum->least_order)
@@ -285,7 +262,11 @@ static void shards_add_shard(struct shards *sum, const json_t *object)
 	if (model) /* a word of another version is no model */
 		(void)memory_model_parse(model, &sum->memory_model);
 	all->is_complete = is_complete && (!sum->here || all->is_complete);
-	all->is_of_sequential_order |= json_is_true(json_object_get(object, "sequential_order"));
+	for (size_t i = 0; i < json_array_size(words); i++) {
+		const char *word = json_string_value(json_array_get(words, i));
+
+		all->features |= word ? feature_parse(word) : 0;
+	}
 	all->is_up_to_order = json_is_true(json_object_get(object, "up_to_order"));
 	all->runs += shards_get_number(object, "runs");
 	all->redundant += shards_get_number(object, "redundant");

@@ -34,6 +34,7 @@ struct state_header {
 	uint64_t strategy_bytes, memory_bytes;
 	uint64_t run; /* number of the next run */
 	uint64_t shards;
+	uint64_t features; /* those of the runs (model/feature.h) */
 };
 
 /* A non-empty extent of an area; bytes 0 ends the list. */
@@ -230,7 +231,8 @@ static bool state_write(struct campaign *campaign, FILE *file, uint64_t run, boo
 		.strategy_bytes = worker->contract->strategy_bytes,
 		.memory_bytes = worker->contract->memory_bytes,
 		.run = run,
-		.shards = campaign->options->shards};
+		.shards = campaign->options->shards,
+		.features = verdict_features(campaign)};
 
 	(void)snprintf(header.release, sizeof header.release, "%s", RADDLE_RELEASE);
 	return fwrite(&header, sizeof header, 1, file) == 1 &&
@@ -355,6 +357,7 @@ int state_load(struct campaign *campaign, struct error *err)
 			campaign->runs.resumed_id);
 	worker->is_strategy_fresh = false;
 	worker->contract->plan.is_fresh_state = false;
+	worker->contract->features |= (uint32_t)header.features;
 	/* a campaign with one worker makes the runs of all tasks again */
 	if (strategy->search.tasks && !campaign->tasks)
 		strategy->search.tasks->leave(contract_strategy(worker->contract), 0);

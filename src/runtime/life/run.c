@@ -80,7 +80,7 @@ bool runtime_renew_strategy(void)
 	return is_renewed;
 }
 
-void runtime_note_feature(enum run_feature feature)
+void runtime_note_feature(enum feature feature)
 {
 	struct contract *contract = runtime.contract;
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "model/feature.h"
 #include "model/thread_name.h"
 #include "strategies/dpor/dpor.h"
 #include "strategies/strategy.h"

@@ -10,7 +10,7 @@
 
 struct runtime runtime; /* outside of any run */
 
-void runtime_note_feature(enum run_feature feature)
+void runtime_note_feature(enum feature feature)
 {
 	(void)feature;
 }
