@@ -26,10 +26,7 @@
 #include "model/view.h"
 #include "strategies/strategy.h"
 
-enum dpor_option { OPTION_STEPS, OPTION_SYMMETRY };
-
 #define STEPS_STANDARD 65536
-#define SLEEPERS_PER_STEP 8
 
 static const struct strategy_option dpor_options[] = {
 	{"steps", STEPS_STANDARD, 64, 1 << 20,
@@ -41,36 +38,6 @@ static const struct strategy_option dpor_options[] = {
 		(const char *const[]){"off", "on", NULL}},
 	{0},
 };
-
-static size_t dpor_take(size_t *at, size_t bytes)
-{
-	const size_t start = (*at + 15) & ~(size_t)15;
-
-	*at = start + bytes;
-	return start;
-}
-
-static size_t dpor_lay_out(const struct strategy_config *config, struct dpor *dpor)
-{
-	const uint32_t steps = (uint32_t)config->option[OPTION_STEPS];
-	size_t at = sizeof(struct dpor);
-
-	dpor->share.shards = config->shards > 1 ? config->shards : 0;
-	dpor->share.shard = dpor->share.shards ? config->shard : 0;
-	dpor->symmetry.is_wanted = config->option[OPTION_SYMMETRY];
-	dpor->step_capacity = steps;
-	dpor->branch_capacity = steps * DPOR_BRANCHES_PER_STEP;
-	dpor->sleeper_capacity = steps * SLEEPERS_PER_STEP;
-	dpor->steps_at = (uint32_t)dpor_take(&at, (steps + 1) * sizeof(struct dpor_step));
-	dpor->clocks_at =
-		(uint32_t)dpor_take(&at, ((size_t)steps + 1) * DPOR_THREADS * sizeof(uint32_t));
-	dpor->branches_at =
-		(uint32_t)dpor_take(&at, dpor->branch_capacity * sizeof(struct dpor_branch));
-	dpor->sleepers_at =
-		(uint32_t)dpor_take(&at, dpor->sleeper_capacity * sizeof(struct dpor_sleeper));
-	dpor->scratch_at = (uint32_t)dpor_take(&at, (steps + 4) * sizeof(uint32_t));
-	return at;
-}
 
 static size_t dpor_state_bytes(const struct strategy_config *config)
 {
@@ -453,14 +420,6 @@ static bool dpor_is_elsewhere(const void *state)
 	return ((const struct dpor *)state)->share.is_elsewhere;
 }
 
-static bool dpor_is_valid_state(void *state, const struct strategy_config *config)
-{
-	struct dpor expected;
-
-	(void)dpor_lay_out(config, &expected);
-	return dpor_is_valid(state, &expected);
-}
-
 static bool dpor_is_exhausted(const void *state)
 {
 	return ((const struct dpor *)state)->is_exhausted;
@@ -498,7 +457,7 @@ const struct strategy strategy_dpor = {
 	.end_run = dpor_end_run,
 	.learning = {.observe = dpor_observe},
 	.search = {.is_exhausted = dpor_is_exhausted,
-		.is_valid = dpor_is_valid_state,
+		.is_valid = dpor_is_valid,
 		.verdict = dpor_verdict,
 		.is_elsewhere = dpor_is_elsewhere,
 		.tasks = &dpor_tasks},

@@ -30,6 +30,10 @@
 #define DPOR_BRANCHES_PER_STEP 16
 #define DPOR_RACY 1024 /* number of bits in the set of raced objects; a power of two */
 
+struct strategy_config;
+
+enum dpor_option { DPOR_OPTION_STEPS, DPOR_OPTION_SYMMETRY };
+
 /* Runs that only learn which objects threads race for. */
 enum dpor_lesson { DPOR_LESSON_FIRST, DPOR_LESSON_LATEST, DPOR_LESSONS };
 
@@ -206,8 +210,10 @@ void dpor_arrive(struct dpor *dpor);
 /* Discards all runs, but not what the learning runs found. */
 void dpor_forget(struct dpor *dpor);
 
-/* strategy_search.is_valid(); `expected`: capacities and places of a new state. */
-bool dpor_is_valid(struct dpor *dpor, const struct dpor *expected);
+/* Sets the capacities and places of a new state. Returns its size in bytes. */
+size_t dpor_lay_out(const struct strategy_config *config, struct dpor *dpor);
+/* Implements strategy_search.is_valid(). */
+bool dpor_is_valid(void *state, const struct strategy_config *config);
 
 /* Backtracks to the last step with a branch to explore, at the end of a run. */
 void dpor_back_up(struct dpor *dpor);

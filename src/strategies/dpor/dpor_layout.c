@@ -1,22 +1,54 @@
 /*
- * Validates a state of dpor that comes from a file or another process: all indices lie within the
- * block, all lists end, and no branch is in two lists.
+ * Layout of a state of dpor in one block, and the validation of a state that comes from a file or
+ * another process: all indices lie within the block, all lists end, and no branch is in two lists.
  */
 #include "base/bitset.h"
 #include "strategies/dpor/dpor.h"
 #include "strategies/strategy.h"
 
-static bool dpor_valid_is_op(const struct dpor_op *op)
+#define SLEEPERS_PER_STEP 8
+
+static size_t dpor_layout_take(size_t *at, size_t bytes)
+{
+	const size_t start = (*at + 15) & ~(size_t)15;
+
+	*at = start + bytes;
+	return start;
+}
+
+size_t dpor_lay_out(const struct strategy_config *config, struct dpor *dpor)
+{
+	const uint32_t steps = (uint32_t)config->option[DPOR_OPTION_STEPS];
+	size_t at = sizeof(struct dpor);
+
+	dpor->share.shards = config->shards > 1 ? config->shards : 0;
+	dpor->share.shard = dpor->share.shards ? config->shard : 0;
+	dpor->symmetry.is_wanted = config->option[DPOR_OPTION_SYMMETRY];
+	dpor->step_capacity = steps;
+	dpor->branch_capacity = steps * DPOR_BRANCHES_PER_STEP;
+	dpor->sleeper_capacity = steps * SLEEPERS_PER_STEP;
+	dpor->steps_at = (uint32_t)dpor_layout_take(&at, (steps + 1) * sizeof(struct dpor_step));
+	dpor->clocks_at = (uint32_t)dpor_layout_take(
+		&at, ((size_t)steps + 1) * DPOR_THREADS * sizeof(uint32_t));
+	dpor->branches_at =
+		(uint32_t)dpor_layout_take(&at, dpor->branch_capacity * sizeof(struct dpor_branch));
+	dpor->sleepers_at = (uint32_t)dpor_layout_take(
+		&at, dpor->sleeper_capacity * sizeof(struct dpor_sleeper));
+	dpor->scratch_at = (uint32_t)dpor_layout_take(&at, (steps + 4) * sizeof(uint32_t));
+	return at;
+}
+
+static bool dpor_layout_is_op(const struct dpor_op *op)
 {
 	return op->thread < DPOR_THREADS && op->kind < OP_KIND_COUNT;
 }
 
-static bool dpor_valid_is_link(uint32_t link, uint32_t bound)
+static bool dpor_layout_is_link(uint32_t link, uint32_t bound)
 {
 	return link == DPOR_NONE || link < bound;
 }
 
-static bool dpor_valid_has_layout(const struct dpor *dpor, const struct dpor *expected)
+static bool dpor_layout_has_layout(const struct dpor *dpor, const struct dpor *expected)
 {
 	return dpor->step_capacity == expected->step_capacity &&
 	       dpor->branch_capacity == expected->branch_capacity &&
@@ -27,7 +59,7 @@ static bool dpor_valid_has_layout(const struct dpor *dpor, const struct dpor *ex
 	       dpor->scratch_at == expected->scratch_at;
 }
 
-static bool dpor_valid_has_counts(const struct dpor *dpor)
+static bool dpor_layout_has_counts(const struct dpor *dpor)
 {
 	return dpor->depth <= dpor->step_capacity && dpor->step_count <= dpor->step_capacity &&
 	       dpor->branch_used <= dpor->branch_capacity &&
@@ -37,7 +69,7 @@ static bool dpor_valid_has_counts(const struct dpor *dpor)
 	       dpor->first_new <= dpor->step_count && (!dpor->task || dpor->last < dpor->base);
 }
 
-static bool dpor_valid_has_flags(const struct dpor *dpor)
+static bool dpor_layout_has_flags(const struct dpor *dpor)
 {
 	const bool *const flags[] = {&dpor->is_exact, &dpor->has_arrived, &dpor->is_exhausted,
 		&dpor->is_blocked, &dpor->is_impossible, &dpor->has_diverged, &dpor->is_lost,
@@ -51,7 +83,8 @@ static bool dpor_valid_has_flags(const struct dpor *dpor)
 	return true;
 }
 
-static bool dpor_valid_has_shares(const struct dpor_share *share, const struct dpor_share *expected)
+static bool dpor_layout_has_shares(
+	const struct dpor_share *share, const struct dpor_share *expected)
 {
 	const struct dpor_event *events;
 
@@ -73,7 +106,7 @@ static bool dpor_valid_has_shares(const struct dpor_share *share, const struct d
 	return true;
 }
 
-static bool dpor_valid_has_groups(
+static bool dpor_layout_has_groups(
 	const struct dpor_symmetry *symmetry, const struct dpor_symmetry *expected)
 {
 	if (symmetry->is_wanted != expected->is_wanted ||
@@ -87,22 +120,22 @@ static bool dpor_valid_has_groups(
 }
 
 /* Fields of the last run, `steps` long. */
-static bool dpor_valid_has_threads(const struct dpor *dpor, uint32_t steps)
+static bool dpor_layout_has_threads(const struct dpor *dpor, uint32_t steps)
 {
 	for (uint32_t i = 0; i < DPOR_THREADS; i++)
 		if (dpor->slot_of[i] >= DPOR_THREADS || dpor->buffer_of[i] >= DPOR_THREADS ||
-			(dpor->depth && (!dpor_valid_is_link(dpor->last_step[i], steps) ||
-						!dpor_valid_is_link(dpor->creation[i], steps))) ||
+			(dpor->depth && (!dpor_layout_is_link(dpor->last_step[i], steps) ||
+						!dpor_layout_is_link(dpor->creation[i], steps))) ||
 			(dpor->index_of[i] >= THREAD_CAPACITY && dpor->index_of[i] != UINT16_MAX))
 			return false;
 	for (uint32_t i = 0; dpor->depth && i < DPOR_BUCKETS; i++)
-		if (!dpor_valid_is_link(dpor->last_in_bucket[i], steps))
+		if (!dpor_layout_is_link(dpor->last_in_bucket[i], steps))
 			return false;
-	return !dpor->depth || dpor_valid_is_link(dpor->last_wide, steps);
+	return !dpor->depth || dpor_layout_is_link(dpor->last_wide, steps);
 }
 
 /* Links lead to earlier steps. A step behind `step_count` belongs to the last run only. */
-static bool dpor_valid_has_steps(struct dpor *dpor, uint32_t count)
+static bool dpor_layout_has_steps(struct dpor *dpor, uint32_t count)
 {
 	const struct dpor_step *steps = dpor_steps(dpor);
 	uint32_t sleepers = 0;
@@ -110,13 +143,13 @@ static bool dpor_valid_has_steps(struct dpor *dpor, uint32_t count)
 	for (uint32_t i = 0; i < count; i++) {
 		const struct dpor_step *step = &steps[i];
 
-		if (!dpor_valid_is_op(&step->op) || !strategy_is_flag(&step->is_value) ||
+		if (!dpor_layout_is_op(&step->op) || !strategy_is_flag(&step->is_value) ||
 			!strategy_is_flag(&step->has_other) ||
 			(step->is_value && step->value >= step->value_count) ||
-			!dpor_valid_is_link(step->previous, i) ||
-			!dpor_valid_is_link(step->enabler, i) ||
-			!dpor_valid_is_link(step->previous_in_bucket, i) ||
-			!dpor_valid_is_link(step->wide, i))
+			!dpor_layout_is_link(step->previous, i) ||
+			!dpor_layout_is_link(step->enabler, i) ||
+			!dpor_layout_is_link(step->previous_in_bucket, i) ||
+			!dpor_layout_is_link(step->wide, i))
 			return false;
 		if (i >= dpor->step_count)
 			continue;
@@ -131,13 +164,13 @@ static bool dpor_valid_has_steps(struct dpor *dpor, uint32_t count)
 		bound = at;
 	}
 	for (uint32_t i = 0; i < dpor->sleeper_used; i++)
-		if (!dpor_valid_is_op(&dpor_sleepers(dpor)[i].op))
+		if (!dpor_layout_is_op(&dpor_sleepers(dpor)[i].op))
 			return false;
 	return true;
 }
 
 /* Marks a branch that a link leads to. False: there is no such branch, or another link to it. */
-static bool dpor_valid_reaches(uint64_t *reached, uint32_t branch, uint32_t count)
+static bool dpor_layout_reaches(uint64_t *reached, uint32_t branch, uint32_t count)
 {
 	if (branch == DPOR_NONE)
 		return true;
@@ -148,7 +181,7 @@ static bool dpor_valid_reaches(uint64_t *reached, uint32_t branch, uint32_t coun
 }
 
 /* With at most one link to each branch, trees that begin at steps have no cycles. */
-static bool dpor_valid_has_trees(struct dpor *dpor)
+static bool dpor_layout_has_trees(struct dpor *dpor)
 {
 	const struct dpor_branch *branches = dpor_branches(dpor);
 	const uint32_t count = dpor->branch_used, words = BITSET_WORDS(count);
@@ -160,31 +193,34 @@ static bool dpor_valid_has_trees(struct dpor *dpor)
 		2 * DPOR_BRANCHES_PER_STEP <= 32, "two bits for each branch fit in the scratch");
 	memset(reached, 0, 2 * words * sizeof *reached);
 	while (at != DPOR_NONE) {
-		if (!dpor_valid_reaches(reached, at, count))
+		if (!dpor_layout_reaches(reached, at, count))
 			return false;
 		bitset_add(free, at);
 		at = branches[at].sibling;
 	}
 	for (uint32_t i = 0; is_valid && i < dpor->step_count; i++)
-		is_valid = dpor_valid_reaches(reached, dpor_steps(dpor)[i].wakeup, count);
+		is_valid = dpor_layout_reaches(reached, dpor_steps(dpor)[i].wakeup, count);
 	for (uint32_t i = 0; is_valid && i < count; i++)
 		if (!bitset_has(free, i))
-			is_valid = dpor_valid_is_op(&branches[i].op) &&
-				   dpor_valid_reaches(reached, branches[i].child, count) &&
-				   dpor_valid_reaches(reached, branches[i].sibling, count);
+			is_valid = dpor_layout_is_op(&branches[i].op) &&
+				   dpor_layout_reaches(reached, branches[i].child, count) &&
+				   dpor_layout_reaches(reached, branches[i].sibling, count);
 	return is_valid;
 }
 
-bool dpor_is_valid(struct dpor *dpor, const struct dpor *expected)
+bool dpor_is_valid(void *state, const struct strategy_config *config)
 {
+	struct dpor *dpor = state;
+	struct dpor expected;
 	uint32_t steps;
 
-	if (!dpor_valid_has_layout(dpor, expected) || !dpor_valid_has_counts(dpor) ||
-		!dpor_valid_has_flags(dpor) ||
-		!dpor_valid_has_shares(&dpor->share, &expected->share) ||
-		!dpor_valid_has_groups(&dpor->symmetry, &expected->symmetry))
+	(void)dpor_lay_out(config, &expected);
+	if (!dpor_layout_has_layout(dpor, &expected) || !dpor_layout_has_counts(dpor) ||
+		!dpor_layout_has_flags(dpor) ||
+		!dpor_layout_has_shares(&dpor->share, &expected.share) ||
+		!dpor_layout_has_groups(&dpor->symmetry, &expected.symmetry))
 		return false;
 	steps = dpor->depth > dpor->step_count ? dpor->depth : dpor->step_count;
-	return dpor_valid_has_steps(dpor, steps) && dpor_valid_has_threads(dpor, steps) &&
-	       dpor_valid_has_trees(dpor);
+	return dpor_layout_has_steps(dpor, steps) && dpor_layout_has_threads(dpor, steps) &&
+	       dpor_layout_has_trees(dpor);
 }
