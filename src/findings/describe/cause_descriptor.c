@@ -57,6 +57,26 @@ static uint64_t cause_descriptor_find_use(const struct finding_source *source, u
 	return NO_EVENT;
 }
 
+static bool cause_descriptor_is_close(const struct trace_event *event)
+{
+	return event->kind == OP_FD_CLOSE ||
+	       (event->kind == OP_FILE_CHANGE && event->call == CALL_CLOSE_FILE);
+}
+
+static void cause_descriptor_add_close(
+	const struct builder *builder, uint64_t close, struct strbuf *cause)
+{
+	const struct trace_event *event = &builder->source->events[close];
+	char *object = builder_event_object(builder, event);
+	struct strbuf name = STRBUF_EMPTY;
+
+	strbuf_addf(&name, "file %d", cause_descriptor_of(event));
+	builder_add_access(builder, close, "closes", object ? object : name.text, cause);
+	strbuf_adds(cause, "\n");
+	strbuf_release(&name);
+	free(object);
+}
+
 bool builder_descriptor_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
 {
@@ -65,23 +85,19 @@ bool builder_descriptor_cause(
 	for (uint64_t close = source->event_count; close-- > 0;) {
 		const struct trace_event *event = &source->events[close];
 		uint64_t use;
-		char *object;
 
-		if (event->kind != OP_FD_CLOSE || cause_descriptor_of(event) < 0)
+		if (!cause_descriptor_is_close(event) || cause_descriptor_of(event) < 0)
 			continue;
 		use = cause_descriptor_find_use(source, close);
 		if (use == NO_EVENT)
 			continue;
-		object = builder_event_object(builder, event);
-		builder_add_access(builder, close, "closes", object, cause);
-		strbuf_adds(cause, "\n");
+		cause_descriptor_add_close(builder, close, cause);
 		builder_add_access(builder, use, "uses", "its number", cause);
 		strbuf_adds(cause, " after that, when it is closed or belongs to another file\n");
 		strbuf_addf(remedy,
 			"close descriptor %d when %s has ended or cannot use it any more",
 			cause_descriptor_of(event),
 			builder_thread(builder, (struct thread_id){source->events[use].thread}));
-		free(object);
 		return true;
 	}
 	return false;
