@@ -10,5 +10,8 @@
 /* Called before a system call is forwarded; may switch to another thread.
  * `site`: where the call returns to. */
 void file_point(long number, const long arguments[6], uint64_t site);
+/* Returns engine_op.second of a close, after which an open may get the number. 0: opens are no ops in this
+ * run. */
+uint16_t file_point_second(void);
 /* Called when a descriptor has been closed. */
 void file_point_closed(int fd);

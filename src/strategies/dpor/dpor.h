@@ -249,7 +249,8 @@ static inline bool dpor_awaits_drain(const struct dpor_op *op)
  * number is or was closed depends on the calls that open files and may get the number. */
 static inline bool dpor_has_second(const struct dpor_op *op)
 {
-	return op->second && (dpor_class_of(op) == OBJECT_COND || op->kind == OP_FILE_CHANGE);
+	return op->second && (dpor_class_of(op) == OBJECT_COND || op->kind == OP_FILE_CHANGE ||
+				     op->kind == OP_FD_CLOSE);
 }
 
 /* An access to memory beyond the eight bytes of its object. */

@@ -297,6 +297,7 @@ static long descriptor_fd_close(int fd, uint64_t site)
 		.number = fd_number(fd),
 		.address = fd_object(fd),
 		.site = site,
+		.second = file_point_second(),
 		.deadline_ns = ENGINE_FOREVER};
 	long result;
 

@@ -50,14 +50,11 @@ static bool file_point_is_fstat(long number, const long arguments[6])
 	return number == SYS_newfstatat && arguments[3] & AT_EMPTY_PATH;
 }
 
-/* Returns whether open() or openat() may create or empty a file. */
-static bool file_point_creates(long number, const long arguments[6])
+uint16_t file_point_second(void)
 {
-	const long flags = number == SYS_open	  ? arguments[1]
-			   : number == SYS_openat ? arguments[2]
-						  : 0;
-
-	return flags & (O_CREAT | O_TRUNC);
+	return runtime.interruption_points && engine_is_live()
+		       ? op_second(engine_object_name(&file_system))
+		       : 0;
 }
 
 static bool file_point_was_closed(int fd)
@@ -72,8 +69,7 @@ void file_point_closed(int fd)
 		return;
 	bitset_add(closed_numbers, (uint32_t)fd);
 	if (runtime.interruption_points)
-		engine_set_second(
-			OP_FILE_CHANGE, fd_object(fd), op_second(engine_object_name(&file_system)));
+		engine_set_second(OP_FILE_CHANGE, fd_object(fd), file_point_second());
 }
 
 void file_point(long number, const long arguments[6], uint64_t site)
@@ -92,13 +88,13 @@ void file_point(long number, const long arguments[6], uint64_t site)
 	if ((call->has_descriptor && arguments[0] <= STDERR_FILENO) ||
 		file_point_is_fstat(number, arguments) || file_point_is_in_loader(site))
 		return;
-	op.kind = file_point_creates(number, arguments) ? OP_FILE_CHANGE : call->kind;
+	op.kind = call->kind;
 	op.call = call->call;
 	if (call->has_descriptor)
 		op.number = fd_number((int)arguments[0]);
 	if (call->has_descriptor &&
 		(number == SYS_close || file_point_was_closed((int)arguments[0])))
-		op.second = op_second(engine_object_name(&file_system));
+		op.second = file_point_second();
 	op.address = call->has_descriptor ? fd_object((int)arguments[0]) : &file_system;
 	if (runtime.interruption_points == INTERRUPTION_POINTS_FILES)
 		runtime.contract->interruption_points = INTERRUPTION_POINTS_FILES;
