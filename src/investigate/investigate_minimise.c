@@ -212,8 +212,9 @@ static int investigate_minimise_with(struct investigation *investigation, uint32
 /* In a run of that many steps, a sampled schedule takes the place of one with several preemptions: there is
  * too much to remove, and fewer_preemptions.h cannot try all. */
 #define SAMPLED_STEPS 10000
-/* Such a schedule has little left to remove. */
+/* Half of the time for simpler samples, the rest for minimising: such a schedule has little left to remove. */
 #define SAMPLED_NS UINT64_C(3000000000)
+#define SAMPLED_RUNS 3000
 
 /* Finds a simpler start for minimising, where there may be one. */
 static int investigate_minimise_start(struct investigation *investigation, uint32_t workers,
@@ -222,15 +223,22 @@ static int investigate_minimise_start(struct investigation *investigation, uint3
 	struct fewer_preemptions search = {.probe = investigate_minimise_probe(investigation),
 		.budget = SAMPLE_BUDGET(SAMPLE_FIRST_NS),
 		.steps_most = LONGER_MOST * failure->step_count};
+	bool has_sampled = false;
 	int result = 0;
 
-	if (failure->step_count >= SAMPLED_STEPS && failure->preemptions > 1) {
+	/* A run with one preemption by site has two, if the preempted thread continues by a preemption. */
+	while (failure->step_count >= SAMPLED_STEPS &&
+		failure->preemptions > (has_sampled ? 2u : 1u) && result == 0) {
 		investigate_minimise_limit(investigation, &search.budget);
 		result = sampled_preemptions_search(&search, workers, failure, err);
+		if (!search.is_found)
+			break;
+		if (!has_sampled)
+			investigate_minimise_end_within(investigation, 2 * SAMPLED_NS);
+		search.budget = (struct budget){.runs = SAMPLED_RUNS, .time_ns = SAMPLED_NS};
+		has_sampled = true;
 	}
-	if (search.is_found)
-		investigate_minimise_end_within(investigation, SAMPLED_NS);
-	else if (result == 0)
+	if (!has_sampled && result == 0)
 		result = investigate_minimise_measure_depth(investigation, failure, err);
 	return result;
 }
@@ -242,9 +250,23 @@ static bool investigate_minimise_is_same(const struct failure *one, const struct
 		       0;
 }
 
+/* A candidate that takes this many times as long as a replay may compute for ever. */
+#define CANDIDATE_REPLAYS_MOST 8
+#define CANDIDATE_LEAST_NS UINT64_C(1000000000)
+
+static uint64_t investigate_minimise_run_limit(const struct investigation *investigation)
+{
+	const uint64_t most_ns = CANDIDATE_REPLAYS_MOST * investigation->replay_ns;
+	const uint64_t limit_ns = most_ns > CANDIDATE_LEAST_NS ? most_ns : CANDIDATE_LEAST_NS;
+	const uint64_t given_ns = investigation->probe.run_limit_ns;
+
+	return given_ns && given_ns < limit_ns ? given_ns : limit_ns;
+}
+
 int investigate_minimise_and_confirm(
 	struct investigation *investigation, struct failure *failure, struct error *err)
 {
+	const uint64_t run_limit_ns = investigation->probe.run_limit_ns;
 	struct confirmation confirmation;
 	struct failure found = {0};
 	uint32_t workers = investigation->workers;
@@ -257,6 +279,7 @@ int investigate_minimise_and_confirm(
 		return 0;
 	}
 	failure_copy(&found, failure);
+	investigation->probe.run_limit_ns = investigate_minimise_run_limit(investigation);
 	for (;; workers = 1) {
 		investigation->minimise_until_ns = 0;
 		if (investigation->minimise_ns)
@@ -280,6 +303,7 @@ int investigate_minimise_and_confirm(
 		failure_release(failure);
 		failure_copy(failure, &found);
 	}
+	investigation->probe.run_limit_ns = run_limit_ns;
 	if (investigation->incomplete && !investigate_has_time_for(investigation, RUNS_BEHIND))
 		investigation->left_out |= 1u << PART_MINIMISING;
 	if (result == 0 && confirmation_is_repeatable(&confirmation)) {

@@ -25,19 +25,43 @@ void replay_state_set_preemptions(struct replay_state *state, const struct repla
 void replay_preempt_begin_run(struct replay_preempt *preempt)
 {
 	for (uint32_t i = 0; i < preempt->sites.count; i++)
-		preempt->performed[i] = 0;
+		preempt->performed[i] = preempt->open[i] = 0;
+	for (uint32_t i = 0; i < THREAD_CAPACITY; i++)
+		preempt->held[i] = 0;
 	preempt->preempted = THREAD_NONE;
 }
 
-static const struct replay_preemption *replay_preempt_due(
-	const struct replay_preempt *preempt, const struct pending_op *op)
+static bool replay_preempt_is_open(
+	const struct replay_preempt *preempt, const struct pending_op *op, uint32_t thread)
 {
+	return !preempt->held[thread] || op->flags & OP_ACQUIRE;
+}
+
+/* An attempt to lock does not count, because it may fail. */
+static void replay_preempt_note_lock(
+	struct replay_preempt *preempt, const struct pending_op *op, uint32_t thread)
+{
+	if (op->flags & OP_ACQUIRE && op->flags & OP_MAYBLOCK)
+		preempt->held[thread]++;
+	else if ((op->flags & OP_RELEASE || op->kind == OP_COND_WAIT) && preempt->held[thread])
+		preempt->held[thread]--;
+}
+
+static const struct replay_preemption *replay_preempt_due(
+	const struct replay_preempt *preempt, const struct pending_op *op, uint32_t thread)
+{
+	const bool is_open = replay_preempt_is_open(preempt, op, thread);
 	const uint32_t site = op->site ? key_table_find(&preempt->sites, op->site) : KEY_TABLE_NONE;
 
 	for (uint32_t i = site == KEY_TABLE_NONE ? 0 : preempt->first[site]; i;
-		i = preempt->next[i - 1])
-		if (preempt->items[i - 1].number == preempt->performed[site] + 1)
-			return &preempt->items[i - 1];
+		i = preempt->next[i - 1]) {
+		const struct replay_preemption *item = &preempt->items[i - 1];
+		const uint64_t before =
+			item->is_open ? preempt->open[site] : preempt->performed[site];
+
+		if (item->number == before + 1 && (is_open || !item->is_open))
+			return item;
+	}
 	return NULL;
 }
 
@@ -64,7 +88,7 @@ struct thread_id replay_preempt_choose(
 		preempt->preempted = THREAD_NONE;
 		return back;
 	}
-	item = replay_preempt_due(preempt, &view->pending[standard.index]);
+	item = replay_preempt_due(preempt, &view->pending[standard.index], standard.index);
 	if (!item || view->enabled_count < 2)
 		return standard;
 	preempt->preempted = item->op_count ? standard : THREAD_NONE;
@@ -80,8 +104,11 @@ void replay_preempt_executed(
 	const struct pending_op *op = &view->pending[thread];
 	const uint32_t site = op->site ? key_table_find(&preempt->sites, op->site) : KEY_TABLE_NONE;
 
-	if (site != KEY_TABLE_NONE)
+	if (site != KEY_TABLE_NONE) {
 		preempt->performed[site]++;
+		preempt->open[site] += replay_preempt_is_open(preempt, op, thread);
+	}
+	replay_preempt_note_lock(preempt, op, thread);
 	if (thread == preempt->preempted.index) /* all other threads are blocked */
 		preempt->preempted = THREAD_NONE;
 	preempt->step_left -= preempt->step_left > 0;

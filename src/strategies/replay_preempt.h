@@ -9,6 +9,9 @@
  * behind it, and many of them hardly depend on each other. With `op_count` 0 the preempted thread
  * is not continued in this way, and further preemptions may follow.
  *
+ * An operation is *open* if its thread holds no lock, or is about to acquire one. A thread that is preempted
+ * elsewhere soon blocks the others, so that nothing has changed when the thread continues.
+ *
  * The block lies at the end of the state of `replay`, contains no pointers, and is filled by the
  * command.
  */
@@ -27,6 +30,7 @@ struct replay_preemption {
 	uint32_t turn;	       /* the thread to run, modulo the number of other enabled ones */
 	uint32_t op_count,
 		step_count; /* of other threads until the preempted thread continues; op_count 0: never */
+	bool is_open;	    /* `number` counts open operations only */
 };
 
 struct replay_preempt {
@@ -36,9 +40,11 @@ struct replay_preempt {
 	struct key_table sites;
 	uint32_t first[KEY_TABLE_CAPACITY]; /* 1 + an item of the site; 0: none */
 	/* Of the current run. */
-	uint64_t performed[KEY_TABLE_CAPACITY]; /* operations at each site */
-	struct thread_id preempted;		/* THREAD_NONE: no preemption is under way */
-	object_name object;			/* of its pending operation */
+	/* operations at each site, and open ones */
+	uint64_t performed[KEY_TABLE_CAPACITY], open[KEY_TABLE_CAPACITY];
+	uint32_t held[THREAD_CAPACITY]; /* locks that the thread holds */
+	struct thread_id preempted;	/* THREAD_NONE: no preemption is under way */
+	object_name object;		/* of its pending operation */
 	uint32_t op_left, step_left;
 };
 

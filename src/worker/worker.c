@@ -219,6 +219,13 @@ void worker_kill(struct worker *worker)
 	worker->is_left = false;
 }
 
+void worker_abandon(struct worker *worker)
+{
+	worker_kill(worker);
+	worker->contract->is_live = 0; /* the run would take as long with another restart */
+	outcome_set(&worker->contract->outcome, OUTCOME_NONE, THREAD_NONE, 0);
+}
+
 static bool worker_has_ended(const struct worker *worker)
 {
 	siginfo_t ended = {.si_pid = 0};
@@ -488,8 +495,7 @@ int worker_run(struct worker *worker, const volatile int *is_interrupted,
 			return error_set(err, ERROR_INTERRUPTED, "interrupted");
 		}
 		if (limit_ns && platform_monotonic_ns() - started_ns >= limit_ns) {
-			worker_kill(worker);
-			outcome_set(&worker->contract->outcome, OUTCOME_NONE, THREAD_NONE, 0);
+			worker_abandon(worker);
 			*report = REPORT_DIED;
 			break;
 		}

@@ -125,6 +125,8 @@ void worker_sleep(struct worker *const *workers, unsigned count, uint64_t timeou
 void worker_stop(struct worker *worker);
 /* Kills the process and its descendants, and abandons the batch. */
 void worker_kill(struct worker *worker);
+/* Does the same with a run that takes too long, which then has no outcome. */
+void worker_abandon(struct worker *worker);
 
 /* Returns the id of the process that makes the current run, as published by the target; 0: none
  * yet. */

@@ -41,8 +41,9 @@ struct sampled_preemptions {
 	 * `racing`: those whose conflict is a data race. */
 	uint64_t *sites, *racing;
 	uint32_t site_count, racing_count;
-	struct key_table known;		      /* the same sites */
-	uint64_t numbers[KEY_TABLE_CAPACITY]; /* operations at each in a run without preemptions */
+	struct key_table known; /* the same sites */
+	/* operations at each, and open ones, in a run without preemptions */
+	uint64_t numbers[KEY_TABLE_CAPACITY], open[KEY_TABLE_CAPACITY];
 	uint32_t fewer; /* one preemption less than the failing run has, at least 1 */
 	uint64_t run;	/* number of the current candidate */
 	struct replay_preemption items[REPLAY_PREEMPTIONS_MOST]; /* of the last plan */
@@ -166,8 +167,11 @@ static struct replay_preemption sampled_preemptions_draw(
 	const uint64_t *sites = is_racing ? samples->racing : samples->sites;
 	const uint32_t count = is_racing ? samples->racing_count : samples->site_count;
 	struct replay_preemption item = {.site = sites[sampled_preemptions_draw_small(rng, count)]};
-	const uint64_t number = samples->numbers[key_table_find(&samples->known, item.site)];
+	const uint32_t known = key_table_find(&samples->known, item.site);
+	const uint64_t number =
+		samples->open[known] ? samples->open[known] : samples->numbers[known];
 
+	item.is_open = samples->open[known] > 0;
 	item.number = 1 + rng_below64(rng, number ? number : 1);
 	item.turn = rng_below(rng, UINT32_C(1) << 16);
 	item.op_count = 1 + rng_below(rng, OPS_MOST);
@@ -175,15 +179,17 @@ static struct replay_preemption sampled_preemptions_draw(
 	return item;
 }
 
-/* A candidate depends on its number only. */
+/* A candidate depends on its number only. A preempted thread that continues may preempt another one: half as
+ * many preemptions by site may be all that is allowed. */
 static uint32_t sampled_preemptions_draw_all(struct sampled_preemptions *samples, uint64_t number)
 {
 	const bool is_racing = samples->racing_count && number % 2 == 0;
-	const uint32_t most = number % 4 < 2 ? REPLAY_PREEMPTIONS_MOST : FEW;
-	const uint32_t fewer = samples->fewer;
-	const uint32_t count = fewer < most ? fewer : most;
+	const bool is_few = number % 4 >= 2;
 	/* The few preemptions of a minimised schedule may build on each other. */
-	const bool is_nested = fewer < REPLAY_PREEMPTIONS_MOST && number % 8 >= 4;
+	const bool is_nested = samples->fewer < REPLAY_PREEMPTIONS_MOST && number % 8 >= 4;
+	const uint32_t most = is_few ? FEW : REPLAY_PREEMPTIONS_MOST;
+	const uint32_t fewer = is_few && !is_nested ? (samples->fewer + 1) / 2 : samples->fewer;
+	const uint32_t count = fewer < most ? fewer : most;
 	struct rng rng;
 
 	rng_seed(&rng, number);
@@ -204,7 +210,7 @@ static uint32_t sampled_preemptions_leave_out(struct sampled_preemptions *sample
 	const size_t bytes = sizeof *at.items;
 
 	for (;; at.start += at.part) {
-		if (at.start + at.part > at.count) {
+		if (at.start + at.part > at.count || at.part == at.count) {
 			at.part /= 2;
 			at.start = 0;
 		}
@@ -251,6 +257,23 @@ static bool sampled_preemptions_shows(
 		       run->object_group == wanted->object_group);
 }
 
+/* Sites with open operations are drawn more often. Otherwise the order stays. */
+static void sampled_preemptions_put_open_first(
+	const struct sampled_preemptions *samples, uint64_t *sites, uint32_t count)
+{
+	uint64_t *others = array_new(count + 1, sizeof *others);
+	uint32_t open_count = 0, other_count = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (samples->open[key_table_find(&samples->known, sites[i])])
+			sites[open_count++] = sites[i];
+		else
+			others[other_count++] = sites[i];
+	if (other_count)
+		memcpy(sites + open_count, others, other_count * sizeof *sites);
+	free(others);
+}
+
 /* Counts the operations at the sites in a run without preemptions, which may fail itself. */
 static int sampled_preemptions_count(struct sampled_preemptions *samples, struct error *err)
 {
@@ -268,8 +291,12 @@ static int sampled_preemptions_count(struct sampled_preemptions *samples, struct
 	if (result < 0)
 		return result;
 	counted = replay_preempt(contract_strategy(samples->probe.worker.contract));
-	for (uint32_t i = 0; i < samples->site_count; i++)
+	for (uint32_t i = 0; i < samples->site_count; i++) {
 		samples->numbers[i] = counted->performed[i];
+		samples->open[i] = counted->open[i];
+	}
+	sampled_preemptions_put_open_first(samples, samples->sites, samples->site_count);
+	sampled_preemptions_put_open_first(samples, samples->racing, samples->racing_count);
 	/* Few preemptions are worth a longer run. */
 	steps = samples->probe.worker.contract->outcome.step;
 	if (samples->search->steps_most < steps + steps / 4)
@@ -316,7 +343,8 @@ static int sampled_preemptions_reduce(struct sampled_preemptions *samples,
 	memcpy(at->items, samples->items, sizeof at->items);
 	for (at->part = at->count / 2; at->part && result == 0; at->part /= 2) {
 		at->start = 0;
-		while (at->start + at->part <= at->count && result == 0 &&
+		/* The run without preemptions is known. */
+		while (at->start + at->part <= at->count && at->part < at->count && result == 0 &&
 			budget_allows(&samples->search->budget, samples->run - first, begun_ns)) {
 			bool has_shown;
 

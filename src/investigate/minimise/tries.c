@@ -20,7 +20,7 @@ static uint64_t tries_digest_of(const struct probe_plan *plan)
 
 		digest = hash_pair(digest, hash_pair(item->site, item->number));
 		digest = hash_pair(digest, hash_pair(item->turn, item->op_count));
-		digest = hash_pair(digest, item->step_count);
+		digest = hash_pair(digest, hash_pair(item->step_count, item->is_open));
 	}
 	return digest;
 }
@@ -115,14 +115,16 @@ static void tries_start_ahead(struct tries *tries, const struct minimise_sequenc
 static void tries_look_at(struct tries *tries, struct try_slot *slot)
 {
 	const uint64_t limit_ns = tries->params->run_limit_ns;
-	bool is_over, is_spoilt;
+	bool is_over, is_spoilt = false;
 
 	if (slot->state != TRY_BUSY)
 		return;
-	if (probe_poll(slot->probe, &is_over, &is_spoilt, NULL) < 0 ||
-		(!is_over && limit_ns && platform_monotonic_ns() - slot->begun_ns >= limit_ns)) {
+	if (probe_poll(slot->probe, &is_over, &is_spoilt, NULL) < 0) {
 		worker_kill(&slot->probe->worker);
 		is_over = is_spoilt = true;
+	} else if (!is_over && limit_ns && platform_monotonic_ns() - slot->begun_ns >= limit_ns) {
+		probe_abandon(slot->probe);
+		is_over = true;
 	}
 	if (is_over)
 		slot->state = slot->is_stale ? TRY_FREE : is_spoilt ? TRY_SPOILT : TRY_DONE;

@@ -207,6 +207,13 @@ int probe_poll(struct probe *probe, bool *is_over, bool *is_spoilt, struct error
 	return result;
 }
 
+void probe_abandon(struct probe *probe)
+{
+	worker_abandon(&probe->worker);
+	probe->report = REPORT_DIED;
+	probe_note_run(probe, 1);
+}
+
 int probe_run(struct probe *probe, const struct probe_plan *plan, struct error *err)
 {
 	struct worker *worker = &probe->worker;

@@ -118,6 +118,8 @@ int probe_run(struct probe *probe, const struct probe_plan *plan, struct error *
 /* Starts a run; then probe_poll() until *is_over. *is_spoilt: repeat it with probe_run(). */
 int probe_begin(struct probe *probe, const struct probe_plan *plan, struct error *err);
 int probe_poll(struct probe *probe, bool *is_over, bool *is_spoilt, struct error *err);
+/* Kills the run that is under way, which then counts as one without a failure. */
+void probe_abandon(struct probe *probe);
 
 /* Fills the contract, for callers that start the process themselves. */
 void probe_fill(struct probe *probe, const struct probe_plan *plan);

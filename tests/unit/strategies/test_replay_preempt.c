@@ -20,6 +20,7 @@ struct run {
 	struct replay_state *state;
 	struct pending_op pending[THREADS];
 	thread_name names[THREADS];
+	uint8_t flags; /* of the next operations */
 	uint64_t enabled[1];
 	struct schedule_view view;
 };
@@ -49,8 +50,8 @@ static uint16_t step(struct run *run, uint64_t site, object_name object)
 	struct thread_id chosen;
 
 	for (uint32_t i = 0; i < THREADS; i++)
-		run->pending[i] =
-			(struct pending_op){.kind = OP_STORE, .site = site, .object = object};
+		run->pending[i] = (struct pending_op){
+			.kind = OP_STORE, .flags = run->flags, .site = site, .object = object};
 	chosen = strategy_replay.choose(run->state, &run->view);
 	strategy_replay.executed(run->state, &run->view, chosen);
 	run->view.current = chosen;
@@ -88,6 +89,27 @@ static void replay_preempt__continues_after_some_steps(void **unused)
 	assert_int_equal(step(&run, 41, OTHER_OBJECT), 1);
 	assert_int_equal(step(&run, 41, OTHER_OBJECT), 1);
 	assert_int_equal(step(&run, 41, OTHER_OBJECT), 0);
+	free(run.state);
+}
+
+static void replay_preempt__counts_operations_without_locks(void **unused)
+{
+	const struct replay_preemption item = {
+		.site = 40, .number = 2, .op_count = 9, .step_count = 3, .is_open = true};
+	struct run run;
+
+	(void)unused;
+	begin(&run, &item, 1, NULL, 0);
+	run.flags = OP_ACQUIRE | OP_MAYBLOCK;
+	assert_int_equal(step(&run, 40, OTHER_OBJECT), 0); /* the first open one: before the lock */
+	run.flags = 0;
+	assert_int_equal(step(&run, 40, OBJECT), 0);
+	run.flags = OP_RELEASE;
+	assert_int_equal(step(&run, 41, OTHER_OBJECT), 0);
+	run.flags = 0;
+	assert_int_equal(step(&run, 40, OBJECT), 1);
+	assert_int_equal(replay_preempt(run.state)->performed[0], 3);
+	assert_int_equal(replay_preempt(run.state)->open[0], 2);
 	free(run.state);
 }
 
@@ -134,6 +156,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(replay_preempt__runs_another_thread_until_it_used_the_object),
 		cmocka_unit_test(replay_preempt__continues_after_some_steps),
+		cmocka_unit_test(replay_preempt__counts_operations_without_locks),
 		cmocka_unit_test(replay_preempt__waits_for_a_blocked_thread),
 		cmocka_unit_test(replay_preempt__counts_operations_of_each_run),
 	};
