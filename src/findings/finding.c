@@ -12,6 +12,13 @@
 /* More would count a failure once per caller, fewer would merge all users of one wrapper. */
 #define SIGNATURE_FRAMES 4
 
+void finding_frame_release(struct finding_frame *frame)
+{
+	free(frame->function);
+	free(frame->file);
+	free(frame->module);
+}
+
 const struct finding_frame *finding_user_frame(const struct finding_stack *stack)
 {
 	const struct finding_frame *best = stack->count ? &stack->frames[0] : NULL;

@@ -186,6 +186,8 @@ void finding_release(struct finding *finding);
 /* Leaves out earlier steps of both runs, so that the JSON takes less than a megabyte. */
 void finding_shorten(struct finding *finding);
 
+/* Frees the texts of the frame. */
+void finding_frame_release(struct finding_frame *frame);
 /* The innermost frame of the user's code, preferably with a line, else the innermost. */
 const struct finding_frame *finding_user_frame(const struct finding_stack *stack);
 

@@ -240,9 +240,7 @@ void builder_add_event_place(
 	struct finding_frame frame = builder_event_frame(builder, event);
 
 	frame_place(&frame, out);
-	free(frame.function);
-	free(frame.file);
-	free(frame.module);
+	finding_frame_release(&frame);
 }
 
 /* Returns "push_back" for "std::vector<int>::push_back". NULL for methods of atomics: reports show

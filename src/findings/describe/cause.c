@@ -287,9 +287,7 @@ static void cause_add_destroyed_lock(
 			"destroy the lock when no thread can use it any more: join %s, or count its users, before ",
 			holder);
 	frame_place(finding_user_frame(&builder->finding->at), remedy);
-	free(since.function);
-	free(since.file);
-	free(since.module);
+	finding_frame_release(&since);
 	free(lock);
 }
 

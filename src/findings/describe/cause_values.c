@@ -295,9 +295,7 @@ static bool cause_values_is_in_function(const struct builder *builder,
 	struct finding_frame frame = builder_event_frame(builder, event);
 	const bool is_in = frame.function && at->function && !strcmp(frame.function, at->function);
 
-	free(frame.function);
-	free(frame.file);
-	free(frame.module);
+	finding_frame_release(&frame);
 	return is_in;
 }
 

@@ -64,8 +64,7 @@ void builder_left_frame_cause(
 	const struct outcome *outcome = builder->source->outcome;
 	const char *owner = builder_thread(builder, outcome->other_thread);
 	const uint64_t last_use = left_frame_last_use(builder);
-	const struct finding_frame now =
-		builder_frame_at(builder, outcome->other_site, PLACE_OF_CALL);
+	struct finding_frame now = builder_frame_at(builder, outcome->other_site, PLACE_OF_CALL);
 	char *function = left_frame_function(builder, last_use);
 	char *variable = left_frame_variable(builder, last_use);
 
@@ -91,9 +90,7 @@ void builder_left_frame_cause(
 		"let %s wait until %s is done with the variable, or give %s a copy, or memory that lives on",
 		function ? function : "the function", builder->finding->failing_thread,
 		builder->finding->failing_thread);
-	free(now.function);
-	free(now.file);
-	free(now.module);
+	finding_frame_release(&now);
 	free(function);
 	free(variable);
 }

@@ -57,9 +57,7 @@ static void title_add_owner(const struct builder *builder, struct strbuf *out)
 	since = builder_held_since(builder, &edge);
 	strbuf_adds(out, " since ");
 	frame_place(&since, out);
-	free(since.function);
-	free(since.file);
-	free(since.module);
+	finding_frame_release(&since);
 }
 
 static const char *title_failing_thread(const struct builder *builder)

@@ -129,9 +129,7 @@ void builder_add_first_use(const struct builder *builder, enum object_class clas
 	frame = builder_event_frame(builder, use->event);
 	frame_place(&frame, out);
 	strbuf_addf(out, " by %s", builder_thread(builder, (struct thread_id){use->event->thread}));
-	free(frame.function);
-	free(frame.file);
-	free(frame.module);
+	finding_frame_release(&frame);
 }
 
 /* Adds the noun of an object. A futex is named after the class whose method waits for it: "future",
