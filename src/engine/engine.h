@@ -23,7 +23,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/executor.h"
 #include "engine/host.h"
 #include "engine/op.h"
 #include "engine/thread.h"
@@ -32,8 +31,6 @@
 #include "model/memory_model.h"
 #include "model/op.h"
 #include "model/outcome.h"
-#include "model/schedule.h"
-#include "model/stall.h"
 #include "platform/platform.h"
 #include "strategies/strategy.h"
 
