@@ -216,8 +216,7 @@ static void blocks_learn_from_point(struct symbols *symbols, struct block_type *
 {
 	Dwarf_Die type;
 
-	if (types_named(
-		    symbols, dwfl_addrmodule(symbols->dwfl, seen->key.site), point->type, &type) &&
+	if (types_named(symbols, symbols_module_at(symbols, seen->key.site), point->type, &type) &&
 		blocks_could_be(block, &type) &&
 		types_is_field(
 			&type, seen->key.offset % types_size(&type), seen->bytes, point->field))

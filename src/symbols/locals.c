@@ -47,7 +47,7 @@ static bool locals_visit_scope(struct symbols *symbols, Dwarf_Die *scope, const 
 
 bool locals_each(struct symbols *symbols, uint64_t address, locals_visit *visit, void *argument)
 {
-	Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, address);
+	Dwfl_Module *module = symbols_module_at(symbols, address);
 	struct chain chain = symbols_chain_at(symbols, address);
 	struct local local;
 	Dwarf_Addr bias;

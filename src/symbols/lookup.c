@@ -361,7 +361,7 @@ static void lookup_add_scopes(struct symbols *symbols, struct lookup *lookup, Dw
 
 static void lookup_fill(struct symbols *symbols, struct lookup *lookup)
 {
-	Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, lookup->key);
+	Dwfl_Module *module = symbols_module_at(symbols, lookup->key);
 	struct symbols_frame *first = lookup_add_frame(lookup, lookup->key);
 	Dwarf_Addr bias;
 	Dwarf_Die unit;

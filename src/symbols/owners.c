@@ -184,8 +184,7 @@ static bool owners_part_of_field(
 	Dwarf_Die type;
 
 	if (!site || !site->type || !site->field ||
-		!types_named(
-			symbols, dwfl_addrmodule(symbols->dwfl, access->site), site->type, &type))
+		!types_named(symbols, symbols_module_at(symbols, access->site), site->type, &type))
 		return false;
 	size = types_size(&type);
 	for (uint64_t at = 0; at < size && at < FIELD_BYTES_MOST && offset == UINT64_MAX; at++)
@@ -257,7 +256,7 @@ static void owners_fill_routine(struct symbols *symbols, Dwarf_Die *unit, Dwarf_
 unsigned symbols_routines_at(
 	struct symbols *symbols, uint64_t address, struct symbols_routine *out, unsigned capacity)
 {
-	Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, address);
+	Dwfl_Module *module = symbols_module_at(symbols, address);
 	struct symbols_frame frames[CHAIN_MAX];
 	struct chain chain = symbols_chain_at(symbols, address);
 	Dwarf_Die unit;

@@ -37,7 +37,7 @@ static const struct point_index *points_index_of(struct symbols *symbols, Dwfl_M
 
 const struct site *points_at(struct symbols *symbols, uint64_t address)
 {
-	Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, address);
+	Dwfl_Module *module = symbols_module_at(symbols, address);
 	const struct point_index *index = module ? points_index_of(symbols, module) : NULL;
 
 	return index && index->table ? site_table_find(index->table, address - index->bias) : NULL;

@@ -104,7 +104,7 @@ const char *source_statement_at(struct symbols *symbols, uint64_t code)
 {
 	struct symbols_frame frames[CHAIN_MAX];
 	const unsigned count = symbols_lookup(symbols, code, false, frames, CHAIN_MAX);
-	Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, code);
+	Dwfl_Module *module = symbols_module_at(symbols, code);
 
 	for (unsigned i = 0; module && i < count; i++)
 		if (!frames[i].is_system && frames[i].file)

@@ -223,11 +223,21 @@ bool symbols_module_is_system(Dwfl_Module *module)
 	return false;
 }
 
+Dwfl_Module *symbols_module_at(const struct symbols *symbols, uint64_t address)
+{
+	Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, address);
+	Dwarf_Addr end = 0;
+
+	if (module)
+		(void)dwfl_module_info(module, NULL, NULL, &end, NULL, NULL, NULL, NULL);
+	return address < end ? module : NULL;
+}
+
 /* Returns the module. symbols_claim_zeroed_data() has assigned the anonymous memory after a module's data
  * to the module. */
 Dwfl_Module *symbols_data_module(struct symbols *symbols, uint64_t address)
 {
-	Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, address);
+	Dwfl_Module *module = symbols_module_at(symbols, address);
 	GElf_Addr bias;
 	Elf *elf = module ? dwfl_module_getelf(module, &bias) : NULL;
 	GElf_Phdr header;
@@ -257,7 +267,7 @@ static bool symbols_has_symbol_table(Dwfl_Module *module)
 
 uint64_t symbols_module_offset(struct symbols *symbols, uint64_t address, const char **module)
 {
-	Dwfl_Module *found = dwfl_addrmodule(symbols->dwfl, address);
+	Dwfl_Module *found = symbols_module_at(symbols, address);
 
 	if (!found)
 		return 0;

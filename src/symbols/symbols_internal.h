@@ -63,6 +63,9 @@ struct symbols {
 const char *symbols_keep(struct symbols *symbols, const char *text);
 
 const char *symbols_module_name(Dwfl_Module *module);
+/* Returns the module to which the address belongs; NULL if there is none. (libdwfl counts the address behind a
+ * module's end, where other memory may begin, as the module's.) */
+Dwfl_Module *symbols_module_at(const struct symbols *symbols, uint64_t address);
 /* Returns the module whose own data or code contains the address; NULL if there is none. */
 Dwfl_Module *symbols_data_module(struct symbols *symbols, uint64_t address);
 bool symbols_module_is_system(Dwfl_Module *module);

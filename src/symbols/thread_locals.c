@@ -92,7 +92,7 @@ static unsigned thread_locals_number_modules(
 
 		if (!unwind_read(symbols, pid, map + offsetof(struct link_map, l_ld), &section))
 			break;
-		module = dwfl_addrmodule(symbols->dwfl, section);
+		module = symbols_module_at(symbols, section);
 		if (thread_locals_block_bytes(module))
 			modules[count++] = module;
 		if (!unwind_read(symbols, pid, map + offsetof(struct link_map, l_next), &map))

@@ -154,7 +154,7 @@ static int unwind_take_frame(Dwfl_Frame *frame, void *argument)
 	bool is_interrupted = false;
 
 	if (!dwfl_frame_pc(frame, &address, &is_interrupted) || !address ||
-		!dwfl_addrmodule(symbols->dwfl, address))
+		!symbols_module_at(symbols, address))
 		return DWARF_CB_ABORT;
 	/* A handler may use another stack: only an unchanged stack pointer indicates garbage. */
 	if (!dwfl_frame_reg(frame, REGISTER_RSP, &stack_pointer)) {
