@@ -1,10 +1,9 @@
 /*
  * The plan of the portfolio: which arm makes a run. docs/decisions/0022-portfolio.md has the figures.
  *
- * `uniform` leads: it makes 15 of 16 early planned runs and half of the later ones. `rff` leads in its
- * place where `uniform` is not able: in a program whose accesses to memory are no ops, among others. The
- * rotation makes the other runs. The first planned runs are a list. The search gets its share of each round
- * first, by the size of the program.
+ * `uniform` leads: it makes 15 of 16 early planned runs and half of the later ones. If accesses to memory are
+ * no ops, `rff` leads, with 3 of 4 early runs. The rotation makes the others. The first planned runs are a
+ * list. The search gets its share of each round first, by the size of the program.
  *
  * Bound: of ROTATION * LATE_PERIOD consecutive planned runs after the first EARLY_RUNS, every arm
  * of the rotation makes at least one. An arm that alone needs m runs on average needs at most about
@@ -32,8 +31,9 @@ const struct portfolio_arm portfolio_arms[ARM_COUNT] = {
 };
 
 #define EARLY_RUNS 64u	       /* most failures occur within this many runs */
-#define EARLY_PERIOD 16u       /* one early run in this many is not uniform's */
-#define LATE_PERIOD 2u	       /* one later run in this many is not uniform's */
+#define EARLY_PERIOD 16u       /* one early run in this many is not the leader's */
+#define PARTLY_ABLE_PERIOD 4u  /* the same if accesses to memory are no ops */
+#define LATE_PERIOD 2u	       /* one later run in this many is not the leader's */
 #define OBSERVED_RUNS 32u      /* in rounds of at most 16, as many as teach a leader */
 #define SEARCH_START 4u	       /* the first two runs teach the search, and the others are better */
 #define FIRST_RUNS 32u	       /* in which a search of a small program is worth most of the runs */
@@ -81,9 +81,25 @@ static const struct portfolio_size *portfolio_size(const struct portfolio *portf
 	return size;
 }
 
+static enum strategy_ability portfolio_ability(const struct portfolio *portfolio, uint16_t arm)
+{
+	const struct strategy_learning *learning = &portfolio_arms[arm].strategy->learning;
+
+	return learning->ability ? learning->ability(portfolio_arm_state_of(portfolio, arm)) : ABLE;
+}
+
+/* One planned run in this many is not the leader's. */
+static uint64_t portfolio_period(const struct portfolio *portfolio, uint64_t number)
+{
+	if (number >= EARLY_RUNS)
+		return LATE_PERIOD;
+	return portfolio_ability(portfolio, ARM_UNIFORM) == PARTLY_ABLE ? PARTLY_ABLE_PERIOD
+									: EARLY_PERIOD;
+}
+
 static uint16_t portfolio_planned_arm(const struct portfolio *portfolio, uint64_t number)
 {
-	const uint64_t period = number < EARLY_RUNS ? EARLY_PERIOD : LATE_PERIOD;
+	const uint64_t period = portfolio_period(portfolio, number);
 	const uint64_t place = number < EARLY_RUNS ? number : number - EARLY_RUNS;
 
 	/* Without rff and uniform: they prefer rare orders, which then accompany too many failures. */
@@ -91,20 +107,17 @@ static uint16_t portfolio_planned_arm(const struct portfolio *portfolio, uint64_
 		return even_rotation[number % EVEN_ROTATION];
 	if (number < FIRST_ARMS)
 		return portfolio->has_drains ? buffered_arms[number] : first_arms[number];
-	if (place % period != period - 1)
-		return ARM_UNIFORM;
-	return rotation[place / period % ROTATION];
+	if (place % period == period - 1)
+		return rotation[place / period % ROTATION];
+	return portfolio_ability(portfolio, ARM_UNIFORM) == ABLE ? ARM_UNIFORM : ARM_RFF;
 }
 
-/* The arm of a planned run. `rff` makes the runs of an arm that is not able. */
+/* The arm of a planned run. `rff` makes the runs in which `uniform` could only do a random walk. */
 static uint16_t portfolio_able_arm(const struct portfolio *portfolio, uint64_t number)
 {
 	const uint16_t arm = portfolio_planned_arm(portfolio, number);
-	const struct strategy_learning *learning = &portfolio_arms[arm].strategy->learning;
 
-	return learning->is_able && !learning->is_able(portfolio_arm_state_of(portfolio, arm))
-		       ? ARM_RFF
-		       : arm;
+	return portfolio_ability(portfolio, arm) == NOT_ABLE ? ARM_RFF : arm;
 }
 
 /* Returns the number of the search's runs in the next round of at most `places` runs. */

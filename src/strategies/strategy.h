@@ -155,6 +155,13 @@ struct strategy_tasks {
 	void (*leave)(void *state, uint32_t number);
 };
 
+/* Whether a strategy has learnt enough about the program. */
+enum strategy_ability {
+	NOT_ABLE,    /* a run would be a random walk */
+	PARTLY_ABLE, /* threads influence each other in ways that the ops do not show */
+	ABLE
+};
+
 /*
  * Several workers make the runs of a round. Between two rounds one state gathers their lessons,
  * learns, and the workers share the result. The first four are all set or all NULL.
@@ -185,8 +192,7 @@ struct strategy_learning {
 	 * threads may exchange; a program with few is small. NULL: no estimate.
 	 */
 	uint64_t (*order_bits)(const void *state);
-	/* Returns whether the strategy knows how the threads influence each other. NULL: it does. */
-	bool (*is_able)(const void *state);
+	enum strategy_ability (*ability)(const void *state); /* NULL: ABLE */
 };
 
 /* Exhaustive search. All members are NULL in strategies that choose at random. */

@@ -254,13 +254,13 @@ static void uniform_share(void *state, const void *other)
 	memcpy(tree->accessors, from->tree.accessors, sizeof tree->accessors);
 }
 
-/* Without what is learnt, a run is a random walk. Without accesses to memory, ops do not show how the
- * threads influence each other. */
-static bool uniform_is_able(const void *state)
+static enum strategy_ability uniform_ability(const void *state)
 {
 	const struct uniform *uniform = state;
 
-	return uniform->tree.is_fixed && !uniform->tree.is_lost && uniform->sees_memory;
+	if (!uniform->tree.is_fixed || uniform->tree.is_lost)
+		return NOT_ABLE;
+	return uniform->sees_memory ? ABLE : PARTLY_ABLE;
 }
 
 const struct strategy strategy_uniform = {
@@ -275,5 +275,5 @@ const struct strategy strategy_uniform = {
 		.learn = uniform_learn,
 		.share = uniform_share,
 		.observe = uniform_observe,
-		.is_able = uniform_is_able},
+		.ability = uniform_ability},
 };

@@ -90,43 +90,43 @@ static void uniform__counts_threads_that_await_a_lock(void **unused)
 	assert_in_range(failures(&guarded, &strategy_uniform, 1800), 106, 318);
 }
 
-/* Runs `learnt` 20 times, then `then`. Returns whether what is learnt serves the strategy. */
-static bool is_able_after(
+/* Runs `learnt` 20 times, then `then`. Returns how well what is learnt serves the strategy. */
+static enum strategy_ability ability_after(
 	const struct simulated_program *learnt, const struct simulated_program *then, uint64_t runs)
 {
 	struct simulated_campaign campaign;
-	bool is_able;
+	enum strategy_ability ability;
 
 	simulated_campaign_init(&campaign, learnt, &strategy_uniform, 0, 1);
-	assert_false(strategy_uniform.learning.is_able(campaign.state));
+	assert_int_equal(strategy_uniform.learning.ability(campaign.state), NOT_ABLE);
 	assert_int_equal(simulated_campaign_count(&campaign, 20, OUTCOME_PASSED), 20);
 	campaign.run.program = then;
 	assert_int_equal(simulated_campaign_count(&campaign, runs, OUTCOME_PASSED), runs);
-	is_able = strategy_uniform.learning.is_able(campaign.state);
+	ability = strategy_uniform.learning.ability(campaign.state);
 	simulated_campaign_release(&campaign);
-	return is_able;
+	return ability;
 }
 
 static void uniform__ends_runs_that_block_or_differ_from_what_was_learnt(void **unused)
 {
 	(void)unused;
-	assert_true(is_able_after(&blocking, &blocking, 2000));
-	assert_true(is_able_after(&blocking, &more, 20));
-	assert_true(is_able_after(&more, &blocking, 20));
+	assert_int_equal(ability_after(&blocking, &blocking, 2000), ABLE);
+	assert_int_equal(ability_after(&blocking, &more, 20), ABLE);
+	assert_int_equal(ability_after(&more, &blocking, 20), ABLE);
 }
 
 static void uniform__is_not_able_without_room_for_a_run(void **unused)
 {
 	(void)unused;
-	assert_false(is_able_after(&long_program, &long_program, 5));
-	assert_false(is_able_after(&crowd, &crowd, 5));
-	assert_false(is_able_after(&blocking, &crowd, 20));
+	assert_int_equal(ability_after(&long_program, &long_program, 5), NOT_ABLE);
+	assert_int_equal(ability_after(&crowd, &crowd, 5), NOT_ABLE);
+	assert_int_equal(ability_after(&blocking, &crowd, 20), NOT_ABLE);
 }
 
-static void uniform__is_not_able_without_accesses_to_memory(void **unused)
+static void uniform__is_partly_able_without_accesses_to_memory(void **unused)
 {
 	(void)unused;
-	assert_false(is_able_after(&locking, &locking, 20));
+	assert_int_equal(ability_after(&locking, &locking, 20), PARTLY_ABLE);
 }
 
 int main(void)
@@ -136,7 +136,7 @@ int main(void)
 		cmocka_unit_test(uniform__counts_threads_that_await_a_lock),
 		cmocka_unit_test(uniform__ends_runs_that_block_or_differ_from_what_was_learnt),
 		cmocka_unit_test(uniform__is_not_able_without_room_for_a_run),
-		cmocka_unit_test(uniform__is_not_able_without_accesses_to_memory),
+		cmocka_unit_test(uniform__is_partly_able_without_accesses_to_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
