@@ -315,8 +315,10 @@ static void test_memory__only_racy_sites_and_atomics_make_points(void **state)
 	assert_int_equal(points, 1);
 	access_by(1, 1, SITE_ATOMIC_LOAD, 0x100, 4);
 	assert_int_equal(points, 2);
-	run(16);
+	run(15);
 	assert_true(memory->was_profile);
+	run(16);
+	assert_false(memory->was_profile);
 }
 
 /* The accesses are no scheduling points. */
