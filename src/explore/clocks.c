@@ -4,9 +4,9 @@
  *
  * Each of a program's schedules then fails. Therefore, if the first run of a campaign ends in a
  * verdict of the program about itself and has used time, the run is made once more with the real
- * clocks. If it passes,
- * the campaign keeps the real clocks, and the failure does not count. Otherwise the first run is
- * made again with virtual time. Its failure then counts, because time is not its reason.
+ * clocks. If it passes, the campaign keeps the real clocks, and the failure does not count. Otherwise
+ * the first run is made again with virtual time. Its failure then counts, because time is not its
+ * reason.
  *
  * A failure of a later run depends on the schedule. Its schedule is therefore repeated with the real
  * clocks: if the run follows that schedule to its end and does not fail in this way, and a run with
@@ -29,7 +29,8 @@ static bool clocks_is_verdict(enum outcome_kind kind)
 	return kind == OUTCOME_EXIT || kind == OUTCOME_ABORT || kind == OUTCOME_CHECK_FAILED;
 }
 
-/* Returns whether a run has used time. Programs that children execute run natively: they may have. */
+/* Returns whether a run may have used time. A program that a child executes runs natively, so nobody knows what
+ * it asks the clock. */
 static bool clocks_were_used(const struct campaign *campaign)
 {
 	uint32_t features = 0;
