@@ -24,7 +24,8 @@ struct engine_host {
 	 * process-directed signal to a thread (signals_pending) and calls engine_evaluate() for
 	 * it. NULL: no signals. */
 	void (*route_signals)(void);
-	/* Runs when the last thread ends without exit(): the process ends with status 0. */
+	/* The engine calls this function when the last thread has ended and no thread has called exit(). The
+	 * function ends the process with status 0. */
 	void (*last_thread_ended)(void) __attribute__((noreturn));
 	void (*cancel_now)(void) __attribute__((noreturn));
 	/* Runs handlers of pending signals; they may contain scheduling points. Returns true if one
@@ -41,10 +42,12 @@ struct engine_host {
 	/* Digest of the program's memory, with the moving thread's stack from here upwards. Returns
 	 * false if another process may change the memory, or it is too large. NULL: not known. */
 	bool (*digest)(const void *stack_pointer, uint64_t *digest);
-	/* Receives every step while tracing; NULL otherwise. */
+	/* The engine passes every step to this function, which adds it to the trace. NULL if the run is not
+	 * traced. */
 	void (*observe)(
 		const struct engine_thread *thread, const struct engine_op *op, uint64_t step);
-	/* Called when the op passed to observe() does not end with WAIT_DONE; or NULL. */
+	/* The engine calls this function if an op that it passed to observe() ends otherwise than with
+	 * WAIT_DONE. NULL if the run is not traced. */
 	void (*observe_result)(const struct engine_thread *thread, const struct engine_op *op,
 		enum engine_result result);
 	/* Receives every op of a live run in order; NULL if not needed. A memory access is reported

@@ -87,7 +87,7 @@ struct engine_thread {
 	uintptr_t handle;
 	char label[16];
 	int kernel_id;
-	/* Cleared, with a wake-up of one futex waiter, when the thread ends
-	 * (CLONE_CHILD_CLEARTID); or NULL */
+	/* NULL, or a word of the target that becomes 0 when the thread ends; the thread then wakes one futex
+	 * waiter of the word (CLONE_CHILD_CLEARTID in clone(2)) */
 	uint32_t *clear_at_end;
 };

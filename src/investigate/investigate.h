@@ -24,7 +24,7 @@ enum investigation_part { PART_REPLAYS, PART_MINIMISING, PART_PASSING_RUN, INVES
 
 struct investigation {
 	struct probe_params probe; /* restart: the one that the campaign uses now */
-	struct probe_spare spare;  /* used while minimising */
+	struct probe_idle idle;	   /* used while minimising */
 	bool without_minimising;
 	/* Deadline on the monotonic clock, 0: none, for starting optional parts. */
 	uint64_t until_ns;

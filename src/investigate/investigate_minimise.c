@@ -70,7 +70,7 @@ static struct probe_params investigate_minimise_probe(struct investigation *inve
 	struct probe_params params = investigation->probe;
 
 	params.worker.output = OUTPUT_DISCARD;
-	params.spare = &investigation->spare;
+	params.idle = &investigation->idle;
 	return params;
 }
 
@@ -291,7 +291,7 @@ int investigate_minimise_and_confirm(
 		if (result == 0)
 			result = investigate_minimise_measure_depth(investigation, failure, err);
 		/* Confirming runs have no other process beside them. */
-		probe_spare_close(&investigation->spare);
+		probe_idle_close(&investigation->idle);
 		if (result == 0 && investigate_minimise_is_same(failure, &found))
 			confirmation = investigation->confirmation;
 		else if (result == 0)

@@ -132,7 +132,7 @@ static int sampled_preemptions_observe(struct sampled_preemptions *samples, stru
 
 	plan.mode = REPLAY_OBSERVE;
 	plan.op_capacity = OPS_KEPT;
-	params.spare = NULL; /* the spare probe watches no races */
+	params.idle = NULL; /* the idle probe watches no races */
 	params.watches_races = settings->memory_model == MEMORY_MODEL_SC &&
 			       !settings->races.are_failures && !settings->races.weak;
 	result = probe_open(&probe, &params, err);

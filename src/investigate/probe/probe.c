@@ -25,11 +25,11 @@ void *probe_patterns(const struct probe *probe)
 		contract_area(contract, contract->detectors_offset), DETECTOR_patterns);
 }
 
-static void probe_take_spare(struct probe *probe, struct probe_spare *spare)
+static void probe_take_idle(struct probe *probe, struct probe_idle *idle)
 {
-	*probe = spare->probe;
+	*probe = idle->probe;
 	probe->run_count = 0;
-	spare->is_open = false;
+	idle->is_open = false;
 }
 
 int probe_open(struct probe *probe, const struct probe_params *params, struct error *err)
@@ -38,8 +38,8 @@ int probe_open(struct probe *probe, const struct probe_params *params, struct er
 	struct contract_plan *plan;
 	int result;
 
-	if (params->spare && params->spare->is_open) {
-		probe_take_spare(probe, params->spare);
+	if (params->idle && params->idle->is_open) {
+		probe_take_idle(probe, params->idle);
 		return 0;
 	}
 	worker.sizes = (struct contract_sizes){
@@ -53,7 +53,7 @@ int probe_open(struct probe *probe, const struct probe_params *params, struct er
 	worker.check = params->settings->check;
 	worker.hang_ns = params->hang_ns ? params->hang_ns : params->settings->hang_ns;
 	worker.run_limit_ns = params->run_limit_ns;
-	*probe = (struct probe){.is_interrupted = params->is_interrupted, .spare = params->spare};
+	*probe = (struct probe){.is_interrupted = params->is_interrupted, .idle = params->idle};
 	result = worker_open(&probe->worker, &worker, err);
 	if (result < 0)
 		return result;
@@ -86,22 +86,22 @@ int probe_open(struct probe *probe, const struct probe_params *params, struct er
 
 void probe_close(struct probe *probe)
 {
-	struct probe_spare *spare = probe->spare;
+	struct probe_idle *idle = probe->idle;
 
 	/* Only a server that waits for a plan can make the next run at once. */
-	if (spare && !spare->is_open && probe->worker.state == WORKER_IDLE) {
-		*spare = (struct probe_spare){.probe = *probe, .is_open = true};
+	if (idle && !idle->is_open && probe->worker.state == WORKER_IDLE) {
+		*idle = (struct probe_idle){.probe = *probe, .is_open = true};
 		return;
 	}
 	if (probe->worker.contract)
 		worker_close(&probe->worker);
 }
 
-void probe_spare_close(struct probe_spare *spare)
+void probe_idle_close(struct probe_idle *idle)
 {
-	if (spare->is_open)
-		worker_close(&spare->probe.worker);
-	spare->is_open = false;
+	if (idle->is_open)
+		worker_close(&idle->probe.worker);
+	idle->is_open = false;
 }
 
 void probe_fill(struct probe *probe, const struct probe_plan *plan)

@@ -19,11 +19,11 @@
 #include "strategies/replay_preempt.h"
 #include "strategies/strategy.h"
 
-struct probe_spare;
+struct probe_idle;
 
 struct probe {
 	struct worker worker;
-	struct probe_spare *spare; /* of the parameters */
+	struct probe_idle *idle; /* of the parameters */
 	const volatile int *is_interrupted;
 	uint64_t run_count;	     /* number of runs so far */
 	enum contract_report report; /* report of the last run */
@@ -37,7 +37,7 @@ struct probe {
  * A closed probe whose process waits for the next probe with equal parameters. Starting the process of restart
  * rewind takes longer than many runs. Zero-initialised: none.
  */
-struct probe_spare {
+struct probe_idle {
 	struct probe probe;
 	bool is_open;
 };
@@ -102,13 +102,13 @@ struct probe_params {
 	const volatile int *is_interrupted;
 	/* NULL, or where probe_close() leaves the probe, and probe_open() finds it. All probes that share it have
 	 * equal parameters. */
-	struct probe_spare *spare;
+	struct probe_idle *idle;
 };
 
 int probe_open(struct probe *probe, const struct probe_params *params, struct error *err);
 void probe_close(struct probe *probe);
-/* Ends the process of the spare probe, if there is one. */
-void probe_spare_close(struct probe_spare *spare);
+/* Ends the process of the idle probe, if there is one. */
+void probe_idle_close(struct probe_idle *idle);
 /* State of the pattern recorder; requires has_patterns. */
 void *probe_patterns(const struct probe *probe);
 
