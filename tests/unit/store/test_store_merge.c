@@ -142,16 +142,24 @@ static void test_merge__takes_findings_and_campaigns_over(void **state)
 	store_close(store);
 }
 
+#define TRACE_PATH 128 /* bytes, enough for every folder of a test */
+
+/* Makes the part "one", whose finding has a trace at `path`. */
+static void make_part_with_trace(char path[TRACE_PATH])
+{
+	make_part("one", campaign_of(0, 100), (const unsigned[]){1, 0}, 9);
+	(void)snprintf(path, TRACE_PATH, "%s/one/.raddle/findings/F1/trace", folder);
+	write_sample(path);
+}
+
 static void test_merge__keeps_traces(void **state)
 {
 	struct store_merged merged;
 	struct error err;
-	char path[128];
+	char path[TRACE_PATH];
 
 	(void)state;
-	make_part("one", campaign_of(0, 100), (const unsigned[]){1, 0}, 9);
-	(void)snprintf(path, sizeof path, "%s/one/.raddle/findings/F1/trace", folder); /* short */
-	write_sample(path);
+	make_part_with_trace(path);
 	assert_int_equal(merge("one", &merged, &err), 0);
 	run_or_fail("cmp %s/one/.raddle/findings/F1/trace %s/all/.raddle/findings/F1/trace", folder,
 		folder);
@@ -182,12 +190,10 @@ static void test_merge__names_a_trace_of_another_version(void **state)
 {
 	struct store_merged merged;
 	struct error err;
-	char path[128];
+	char path[TRACE_PATH];
 
 	(void)state;
-	make_part("one", campaign_of(0, 100), (const unsigned[]){1, 0}, 9);
-	(void)snprintf(path, sizeof path, "%s/one/.raddle/findings/F1/trace", folder); /* short */
-	write_sample(path);
+	make_part_with_trace(path);
 	run_or_fail("printf '\\001' | dd of=%s bs=1 seek=8 conv=notrunc status=none", path);
 	assert_int_equal(merge("one", &merged, &err), ERROR_STORE);
 	assert_non_null(strstr(err.text, "has the format of another version of raddle"));
