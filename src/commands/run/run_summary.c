@@ -215,6 +215,9 @@ static int run_summary_print_without_threads(
 	} else if (result->features & FEATURE_CHILD_PROGRAM) {
 		remedy =
 			"; a child executes a program, which ran natively: --follow-children explores it if it makes threads";
+	} else if (result->features & FEATURE_CHILD) {
+		scope = "made no thread, and raddle leaves the order of its processes to the kernel";
+		remedy = "";
 	} else if (report->repeatable) {
 		remedy = "";
 	}

@@ -4,6 +4,7 @@
  *   order     two threads take two locks in opposite orders: some schedules deadlock
  *   update    a thread loses the other's update: an assertion fails in some schedules
  *   inherit   the child takes a lock that another thread of its parent may hold
+ *   single    one thread: the child has a copy of the parent's only
  *   death     the child is to abort, as in a death test; the parent passes
  */
 #include <assert.h>
@@ -86,7 +87,7 @@ static void *fork_and_wait(void *what)
 	pid_t child = fork();
 
 	if (child == 0) {
-		if (!strcmp(what, "inherit"))
+		if (!strcmp(what, "inherit") || !strcmp(what, "single"))
 			count_once(NULL);
 		else
 			live_as_child(what);

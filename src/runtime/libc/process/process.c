@@ -66,6 +66,7 @@ static void process_fork_in_parent(void)
 {
 	process.early_children += !engine_is_live();
 	fd_were_inherited();
+	runtime_note_feature(FEATURE_CHILD);
 	process_fork_restore_mask();
 	if (runtime.has_dispatch)
 		time_stamp_counter_trap();
