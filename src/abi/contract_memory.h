@@ -293,11 +293,23 @@ static inline bool memory_is_focused(
 	return false;
 }
 
+/* So many granules that begin at a multiple of their size have adjacent entries in variables[]. */
+#define MEMORY_GROUP_GRANULES 8
+
+/* Returns the name of a granule, whose place within its group is in the low bits. */
+static inline variable_name memory_group_name(uint64_t group, uint64_t granule)
+{
+	return (group & ~UINT64_C(15)) | granule % MEMORY_GROUP_GRANULES << 1 | 1;
+}
+
 /* Returns the index in variables[] at which a search begins, which continues cyclically. Variables
  * that share an object_name begin at the same index. */
 static inline uint32_t memory_variable_slot(variable_name name)
 {
-	return (uint32_t)((uint64_t)(object_name)name * UINT64_C(0x9e3779b97f4a7c15) >> 32) %
+	const object_name object = (object_name)name;
+	const uint64_t group = (uint64_t)(object >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+
+	return ((uint32_t)group * MEMORY_GROUP_GRANULES + (object >> 1) % MEMORY_GROUP_GRANULES) %
 	       MEMORY_VARIABLES_MAX;
 }
 

@@ -152,9 +152,6 @@ variable_name memory_variable_name(const void *address);
 variable_name memory_quick_name(const void *address);
 /* Same as memory_variable_name(), for heap blocks and static data; returns 0 for other memory. */
 variable_name memory_lasting_name(const void *address);
-/* Returns the name of the variable `bytes` after the address in the same heap block; 0: outside of
- * the block. */
-variable_name memory_name_ahead(const void *address, size_t bytes);
 /* Returns whether the address lies in a live frame of the moving thread, or is thread-local. */
 bool memory_is_own_stack(const void *address);
 /* Returns the name of a synchronisation object; 0: neither in a recorded heap block nor on a

@@ -248,14 +248,6 @@ variable_name memory_lasting_name(const void *address)
 	return has_lasting_names ? memory_quick_name(address) : 0;
 }
 
-/* Replaces a name that is requested in advance: results do not depend on it. */
-variable_name memory_name_ahead(const void *address, size_t bytes)
-{
-	(void)address;
-	(void)bytes;
-	return 0;
-}
-
 variable_name memory_quick_name(const void *address)
 {
 	return (uintptr_t)address / 8 == unnamed / 8 ? 0 : memory_variable_name(address);

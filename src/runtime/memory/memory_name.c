@@ -193,20 +193,11 @@ uint64_t memory_code_name(uint64_t address)
 
 static variable_name memory_name_in_block(const struct heap_block *block, uintptr_t address)
 {
-	return hash_pair(
-		       (uint64_t)block->ordinal << 32 | block->name, (address - block->start) / 8) |
-	       1;
-}
+	const uint64_t granule = (address - block->start) / 8;
+	const uint64_t group = hash_pair(
+		(uint64_t)block->ordinal << 32 | block->name, granule / MEMORY_GROUP_GRANULES);
 
-variable_name memory_name_ahead(const void *pointer, size_t bytes)
-{
-	const uintptr_t address = (uintptr_t)pointer & ~(uintptr_t)7;
-	struct heap_block block;
-
-	return heap_find((const void *)address, &block) &&
-			       address + bytes - block.start < block.bytes
-		       ? memory_name_in_block(&block, address + bytes)
-		       : 0;
+	return memory_group_name(group, granule);
 }
 
 variable_name memory_lasting_name(const void *pointer)

@@ -57,18 +57,6 @@ void memory_given_back(uintptr_t start, size_t bytes)
 		quick_forget(start, bytes);
 }
 
-/* Prefetch distance, for code that walks through a block. */
-#define AHEAD_BYTES (4 * GRANULE_BYTES)
-
-/* Prefetches the next entry, because entries are scattered by hash. */
-static void memory_fetch_ahead(const struct contract_memory *memory, uintptr_t at)
-{
-	const variable_name name = memory_name_ahead((const void *)at, AHEAD_BYTES);
-
-	if (name)
-		__builtin_prefetch(&memory->variables[memory_variable_slot(name)]);
-}
-
 struct memory_known *memory_known_find(struct contract_memory *memory, uintptr_t at,
 	variable_name (*name_of)(const void *address), bool add)
 {
@@ -82,7 +70,6 @@ struct memory_known *memory_known_find(struct contract_memory *memory, uintptr_t
 		name = name_of((const void *)at);
 	if (!name)
 		return NULL;
-	memory_fetch_ahead(memory, at);
 	variable = memory_find_variable(memory, name, add);
 	/* An absence is cached only if it will last. */
 	if (is_lasting && (variable || add || memory->is_frozen)) {
