@@ -10,32 +10,36 @@
 #define ENTRY_BYTES 32
 #define CALLEE_BYTES 40
 #define OPERANDS_MOST 6
+#define OPERANDS_SEARCHED 64u
 
 /*
  * The point and its stub, with gaps that are filled in. OWN is the operand with the function's
  * number: each function has its own sections of stubs and records. A linker that drops the function
- * (--gc-sections) then drops them too. The R_X86_64_NONE relocation from the point to the stub
- * occupies no space; it keeps the stub as long as the function. ENTRY is the runtime function that
- * the stub calls.
+ * (--gc-sections) then drops them too. ENTRY is the runtime function that the stub calls.
  */
 #define ENTRY "@ENTRY@"
+/* Gap for an R_X86_64_NONE relocation from the function's entry point to its stub: it occupies no space,
+ * and keeps the function's stubs as long as the function. */
+#define KEEPER "@KEEPER@"
 /* Gap for the word that refers to the called function, if the site has one. */
 #define CALLEE "@CALLEE@"
+/* Gaps for instructions that remove the return address and restore it, if the operand may be relative to
+ * the stack pointer. */
+#define POP "@POP@"
+#define PUSH "@PUSH@"
 #define POINT(OWN)                                                                                 \
-	"1:\t.reloc ., R_X86_64_NONE, 2f\n"                                                        \
-	"\t.byte 0x0f, 0x1f, 0x44, 0, 0\n"                                                         \
+	"1:\n" KEEPER "\t.byte 0x0f, 0x1f, 0x44, 0, 0\n"                                           \
 	"\t.weak " ENTRY "\n"                                                                      \
 	"\t.pushsection .text.raddle, \"ax?\", @progbits, unique, " OWN "\n" CALLEE                \
 	"\t.long 3f - .\n"                                                                         \
-	"2:\tpopq %r11\n"
+	"2:\n" POP
 #define RECORDS(OWN)                                                                               \
 	"\t.pushsection raddle_sites, \"a?\", @progbits, unique, " OWN "\n"                        \
 	"\t.balign 4\n"
 #define STUB_END(OWN)                                                                              \
-	"\tpushq %r11\n"                                                                           \
-	"\tjmp *" ENTRY "@GOTPCREL(%rip)\n"                                                        \
-	"\t.popsection\n" RECORDS(OWN) "3:\t.long 1b - .\n"                                        \
-				       "\t.long 2b - .\n"
+	PUSH "\tjmp *" ENTRY "@GOTPCREL(%rip)\n"                                                   \
+	     "\t.popsection\n" RECORDS(OWN) "3:\t.long 1b - .\n"                                   \
+					    "\t.long 2b - .\n"
 #define RECORD_END(INFO, KIND) "\t.long " INFO " - .\n\t.long " KIND "\n\t.popsection"
 
 static const char with_address[] =
@@ -71,6 +75,42 @@ static void points_entry_of(const struct site *site, char entry[ENTRY_BYTES])
 			site->kind == SITE_LOAD ? "load" : "store", site->bytes);
 	else
 		(void)snprintf(entry, ENTRY_BYTES, "raddle_site_v3");
+}
+
+/* Returns whether the caller leaves a copy of the parameter in the frame. */
+static bool points_is_in_frame(LLVMValueRef parameter)
+{
+	LLVMValueRef function = LLVMGetParamParent(parameter);
+	const unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5);
+	unsigned number = 1; /* attributes of the result have number 0 */
+
+	for (LLVMValueRef one = LLVMGetFirstParam(function); one != parameter;
+		one = LLVMGetNextParam(one))
+		number++;
+	return LLVMGetEnumAttributeAtIndex(function, number, byval) != NULL;
+}
+
+/* Returns whether the address may be computed from the address of a local, and so be relative to the
+ * stack pointer. Values from memory, calls and parameters are in registers. */
+static bool points_uses_frame(LLVMValueRef value, unsigned *left)
+{
+	if (!*left)
+		return true;
+	--*left;
+	if (LLVMIsAArgument(value))
+		return points_is_in_frame(value);
+	if (LLVMIsALoadInst(value) || LLVMIsAInvokeInst(value) || LLVMIsAExtractValueInst(value) ||
+		(LLVMIsACallInst(value) && !LLVMGetIntrinsicID(LLVMGetCalledValue(value))))
+		return false;
+	if (LLVMIsAAllocaInst(value) || LLVMIsACallInst(value))
+		return true;
+	if (!LLVMIsAInstruction(value))
+		return false; /* a constant */
+	for (int i = 0; i < LLVMGetNumOperands(value); i++)
+		if (!LLVMIsABasicBlock(LLVMGetOperand(value, (unsigned)i)) &&
+			points_uses_frame(LLVMGetOperand(value, (unsigned)i), left))
+			return true;
+	return false;
 }
 
 static size_t points_fill_in(
@@ -113,6 +153,9 @@ static LLVMValueRef points_build_asm(struct instrument *instrument, const struct
 	LLVMValueRef all[OPERANDS_MOST], code;
 	char entry[ENTRY_BYTES], named[TEXT_BYTES], filled[TEXT_BYTES], constraints[64];
 	char callee[CALLEE_BYTES] = "";
+	unsigned left = OPERANDS_SEARCHED;
+	const bool on_stack =
+		strchr(operand_constraints, '*') && points_uses_frame(operands[0], &left);
 
 	for (unsigned i = 0; i < count; i++)
 		all[i] = operands[i];
@@ -127,8 +170,12 @@ static LLVMValueRef points_build_asm(struct instrument *instrument, const struct
 	type = LLVMFunctionType(instrument->nothing, types, count, false);
 	points_entry_of(site, entry);
 	length = points_fill_in(text, length, CALLEE, callee, named);
-	length = points_fill_in(named, length, ENTRY, entry, filled);
-	code = LLVMGetInlineAsm(type, filled, length, constraints, strlen(constraints), true, false,
+	length = points_fill_in(named, length, KEEPER,
+		site->kind == SITE_FUNCTION_ENTRY ? "\t.reloc ., R_X86_64_NONE, 2f\n" : "", filled);
+	length = points_fill_in(filled, length, POP, on_stack ? "\tpopq %r11\n" : "", named);
+	length = points_fill_in(named, length, PUSH, on_stack ? "\tpushq %r11\n" : "", filled);
+	length = points_fill_in(filled, length, ENTRY, entry, named);
+	code = LLVMGetInlineAsm(type, named, length, constraints, strlen(constraints), true, false,
 		LLVMInlineAsmDialectATT, false);
 	code = LLVMBuildCall2(instrument->builder, type, code, all, count, "");
 	points_keep_single(instrument, code);
