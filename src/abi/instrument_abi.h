@@ -10,9 +10,9 @@
  *	point:	nopl 0(%rax,%rax)		-- on: call stub; off again: testl
  *	...
  *		.long RECORD-HERE		-- the distance to the record
- *	stub:	popq %r11			-- operands may be relative to the stack pointer
+ *	stub:	popq %r11			-- only if the operand may be relative to the stack
  *		leaq OPERAND, %r10		-- function entry and exit: movl $0, %r10d
- *		pushq %r11
+ *		pushq %r11			-- only after popq
  *		jmp *raddle_site_v3@GOTPCREL(%rip)
  *
  * raddle_site_v3 returns behind the point and restores all registers except %r10, %r11 and the
@@ -44,7 +44,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define INSTRUMENT_ABI_VERSION 8
+#define INSTRUMENT_ABI_VERSION 9
 #define SITE_POINT_BYTES 5
 #define INSTRUMENT_MAGIC UINT32_C(0x63646172) /* "radc" */
 
@@ -230,7 +230,8 @@ enum site_column {
 	SITE_COLUMNS
 };
 
-/* One per translation unit in .raddle.bitcode, followed by stored_bytes of zstd; padded to 8. */
+/* One per translation unit in .raddle.bitcode, followed by stored_bytes of zstd, which contain the form of
+ * abi/packed_bitcode.h; padded to 8. */
 struct bitcode_header {
 	uint32_t magic;
 	uint32_t version;

@@ -20,6 +20,7 @@
 #include "base/array.h"
 #include "abi/instrument_abi.h"
 #include "base/strbuf.h"
+#include "bitcode/unpack.h"
 
 /* Limit on the plain size of a unit. Real units are smaller: a larger size means damage. */
 #define PLAIN_MOST (UINT64_C(1) << 32)
@@ -77,7 +78,9 @@ static int program_parse_unit(struct program *program, const struct bitcode_head
 	struct unit unit = {.file = program->file_count - 1};
 	char *plain = malloc(header->plain_bytes + 1);
 	LLVMMemoryBufferRef buffer;
-	size_t size;
+	unsigned char *bitcode;
+	size_t size, bitcode_bytes;
+	bool is_whole;
 	int failed;
 
 	if (!plain)
@@ -88,8 +91,13 @@ static int program_parse_unit(struct program *program, const struct bitcode_head
 		free(plain);
 		return program_damaged(path, number, "it does not decompress", err);
 	}
-	buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(plain, size, "unit");
+	is_whole = bitcode_unpack((const unsigned char *)plain, size, &bitcode, &bitcode_bytes);
 	free(plain);
+	if (!is_whole)
+		return program_damaged(path, number, "its records make no sense", err);
+	buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(
+		(const char *)bitcode, bitcode_bytes, "unit");
+	free(bitcode);
 	failed = LLVMParseBitcodeInContext2(program->context, buffer, &unit.module);
 	LLVMDisposeMemoryBuffer(buffer);
 	if (failed)

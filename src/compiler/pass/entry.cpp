@@ -1,4 +1,4 @@
-// The only C++ file of the pass: clang's plugin entry point is C++.
+// clang's plugin entry point, which is C++, and what the LLVM-C API lacks.
 #include "llvm-c/Core.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Bitcode/BitcodeWriter.h"

@@ -20,6 +20,7 @@
  * waits.c        reads of loops that only wait
  * loops.c        loops that get a copy without points
  * module.c       per module: registration, note, bitcode
+ * pack.cpp       bitcode in a form that compresses well
  */
 #pragma once
 
@@ -117,6 +118,8 @@ void mark_function(struct instrument *instrument, LLVMValueRef function);
 bool instrument_is_builtin(const char *triple, const char *name);
 /* Returns the module as bitcode, with line tables as its only debug information. */
 LLVMMemoryBufferRef instrument_write_bitcode(LLVMModuleRef module);
+/* pack.cpp: returns the bitcode in the form of abi/packed_bitcode.h. */
+LLVMMemoryBufferRef instrument_pack_bitcode(LLVMMemoryBufferRef bitcode);
 
 void add_site(struct instrument *instrument, const struct site *site);
 /* Returns the size of a value of the type in memory, at most UINT16_MAX. */

@@ -197,7 +197,8 @@ size_t compress_bytes(const void *plain, size_t size, unsigned char **stored)
 
 void embed_bitcode(struct instrument *instrument)
 {
-	LLVMMemoryBufferRef buffer = instrument_write_bitcode(instrument->module);
+	LLVMMemoryBufferRef bitcode = instrument_write_bitcode(instrument->module);
+	LLVMMemoryBufferRef buffer = instrument_pack_bitcode(bitcode);
 	const size_t plain = LLVMGetBufferSize(buffer);
 	unsigned char *stored;
 	const size_t size = compress_bytes(LLVMGetBufferStart(buffer), plain, &stored);
@@ -213,6 +214,7 @@ void embed_bitcode(struct instrument *instrument)
 	at = module_write_ascii(at, stored, size);
 	at += sprintf(at, "\t.balign 8\n\t.popsection\n");
 	LLVMAppendModuleInlineAsm(instrument->module, text, (size_t)(at - text));
+	LLVMDisposeMemoryBuffer(bitcode);
 	LLVMDisposeMemoryBuffer(buffer);
 	free(stored);
 	free(text);
