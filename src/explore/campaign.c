@@ -155,7 +155,7 @@ int campaign_report_progress(struct campaign *campaign, struct error *err)
 	if (now - campaign->times.progress_ns < PROGRESS_EVERY_NS)
 		return 0;
 	campaign->times.progress_ns = now;
-	notices_warn(campaign);
+	notices_warn(campaign, false);
 	campaign_add_up(campaign);
 	if (campaign->listener->progress)
 		campaign->listener->progress(campaign->listener->context, &campaign->result->total);
@@ -465,7 +465,7 @@ int campaign_run(const struct campaign_options *options, const struct campaign_l
 		status = verdict_keep(&campaign, false, err);
 		if (status == 0)
 			status = loop_run(&campaign, err);
-		notices_warn(&campaign);
+		notices_warn(&campaign, true);
 		campaign_add_up(&campaign);
 		if (campaign.scheme->conclude)
 			campaign.scheme->conclude(&campaign);

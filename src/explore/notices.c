@@ -92,7 +92,9 @@ static uint64_t notices_user_site(struct symbols *symbols, const uint64_t sites[
 	return sites[0];
 }
 
-static void notices_warn_locks(const struct campaign *campaign, const struct contract *contract)
+/* Returns false if the process has ended, so that the place has no name, and another process may follow. */
+static bool notices_warn_locks(
+	const struct campaign *campaign, const struct contract *contract, bool is_last)
 {
 	struct symbols *symbols = NULL;
 	struct strbuf place = STRBUF_EMPTY;
@@ -100,13 +102,16 @@ static void notices_warn_locks(const struct campaign *campaign, const struct con
 	if (symbols_from_process(&symbols, (pid_t)contract->guest_pid, NULL) == 0)
 		symbols_describe_code(
 			symbols, notices_user_site(symbols, contract->unseen_sites), true, &place);
-	else
+	else if (is_last)
 		strbuf_adds(&place, "an unknown place");
+	else
+		return false;
 	campaign_warn(campaign,
 		"the program has its own locks or waits (futex calls in %s), and raddle sees them only when they block or wake; build it with raddle-cc to make their atomic operations scheduling points",
 		place.text);
 	strbuf_release(&place);
 	symbols_free(symbols);
+	return true;
 }
 
 static void notices_warn_limit(struct campaign *campaign, const struct contract *contract)
@@ -129,23 +134,26 @@ static void notices_warn_limit(struct campaign *campaign, const struct contract 
 	symbols_free(symbols);
 }
 
-static void notices_warn_calls(struct campaign *campaign, const struct contract *contract)
+static void notices_warn_calls(
+	struct campaign *campaign, const struct contract *contract, bool is_last)
 {
 	/* Acquire: pairs with the release store by which the guest publishes unseen_sites. */
-	const uint32_t unseen = __atomic_load_n(&contract->unseen, __ATOMIC_ACQUIRE);
+	uint32_t unseen = __atomic_load_n(&contract->unseen, __ATOMIC_ACQUIRE);
 
-	if (unseen & ~campaign->noticed.unseen & UNSEEN_THREAD)
+	campaign->result->has_own_locks |= (unseen & UNSEEN_LOCKS) != 0;
+	unseen &= ~campaign->noticed.unseen;
+	if (unseen & UNSEEN_THREAD)
 		campaign_warn(campaign,
 			"a thread created without pthread_create (raw clone) runs in parallel: raddle does not schedule its steps");
-	if (unseen & ~campaign->noticed.unseen & UNSEEN_LOCKS)
-		notices_warn_locks(campaign, contract);
-	if (unseen & ~campaign->noticed.unseen & UNSEEN_CALLS)
+	if (unseen & UNSEEN_LOCKS && !notices_warn_locks(campaign, contract, is_last))
+		unseen &= ~UNSEEN_LOCKS;
+	if (unseen & UNSEEN_CALLS)
 		campaign_warn(campaign,
 			"the program loads a library by dlmopen or with RTLD_DEEPBIND, and raddle sees only its system calls; load it without");
 	campaign->noticed.unseen |= unseen;
 }
 
-void notices_warn(struct campaign *campaign)
+void notices_warn(struct campaign *campaign, bool is_last)
 {
 	for (uint32_t i = 0; i < campaign->worker_count; i++) {
 		const struct contract *contract = campaign->workers[i].worker.contract;
@@ -153,7 +161,7 @@ void notices_warn(struct campaign *campaign)
 		if (!contract)
 			continue;
 		notices_warn_spinning(campaign, contract);
-		notices_warn_calls(campaign, contract);
+		notices_warn_calls(campaign, contract, is_last);
 		notices_warn_limit(campaign, contract);
 	}
 }

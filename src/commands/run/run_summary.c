@@ -99,6 +99,9 @@ static void run_summary_print_races_seen(const struct campaign_result *result)
 		"note: %u data race%s seen, which end%s a run only with --fail-on race:\n%s",
 		result->races_seen, result->races_seen == 1 ? " was" : "s were",
 		result->races_seen == 1 ? "s" : "", result->races_seen_text);
+	if (result->has_own_locks)
+		(void)fprintf(stderr,
+			"  the program's own locks may order these accesses: raddle does not see them\n");
 }
 
 static void run_summary_print_races(
