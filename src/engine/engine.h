@@ -195,6 +195,8 @@ struct engine_thread *engine_thread(uint32_t index);
 struct engine_thread *engine_thread_by_handle(uintptr_t handle);
 /* Stacks of threads other than main end at this address or above; 0: there are none. */
 uintptr_t engine_lowest_handle(void);
+/* Thread-local blocks of threads other than main begin at this address or below; 0: there are none. */
+uintptr_t engine_highest_handle(void);
 /* Creates a thread in state THREAD_ALIVE with a pending THREAD_BEGIN. Returns 0, EAGAIN, or the
  * error of executor.spawn(). */
 int engine_thread_create(struct engine_thread **out, void *(*start)(void *), void *argument,

@@ -111,11 +111,12 @@ struct engine {
 	uint32_t stall_count;  /* stalls of the run (stall.c) */
 	uint64_t stalled_ns;   /* sum of the run's stalls, if it is limited */
 	uint32_t store_buffer_count;
-	uint32_t weak_choices;	 /* made in this run */
-	uint32_t slice_count;	 /* starved threads whose time slice has not ended (fairness.c) */
-	bool clock_was_read;	 /* a thread has read the clock in the current period */
-	uintptr_t lowest_handle; /* of the threads but main, ended ones included; 0: none */
-	uint32_t handle_found;	 /* index of the last result of engine_thread_by_handle() */
+	uint32_t weak_choices; /* made in this run */
+	uint32_t slice_count;  /* starved threads whose time slice has not ended (fairness.c) */
+	bool clock_was_read;   /* a thread has read the clock in the current period */
+	/* Of the threads but main, ended ones included; 0: none. */
+	uintptr_t lowest_handle, highest_handle;
+	uint32_t handle_found;	    /* index of the last result of engine_thread_by_handle() */
 	uint64_t earliest_deadline; /* lower bound of the deadlines of all waiting threads */
 	struct engine_performed
 		performed;	 /* the last op, not yet reported to the host; kind OP_NONE: none */

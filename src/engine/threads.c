@@ -63,11 +63,18 @@ uintptr_t engine_lowest_handle(void)
 	return engine.lowest_handle;
 }
 
+uintptr_t engine_highest_handle(void)
+{
+	return engine.highest_handle;
+}
+
 static void threads_engine_note_handle(const struct engine_thread *thread)
 {
 	engine.handles[thread->id.index] = thread->handle;
 	if (thread->handle - 1 < engine.lowest_handle - 1)
 		engine.lowest_handle = thread->handle;
+	if (thread->handle > engine.highest_handle)
+		engine.highest_handle = thread->handle;
 }
 
 /* Finds a free entry. If all indices are used, takes the lowest index of a reaped thread. */

@@ -105,19 +105,25 @@ static bool memory_name_thread_holds(
 			      : address - base < THREAD_BLOCK_BYTES;
 }
 
+/* Returns false for most addresses that are in no thread's stack: those far below and above all stacks. */
+static bool memory_name_is_among_stacks(uintptr_t address)
+{
+	return address >= engine_lowest_handle() - STACK_BYTES_MOST &&
+	       address < engine_highest_handle() + THREAD_BLOCK_BYTES;
+}
+
 /* Names an address on a stack by the thread with the nearest thread-local base above the
  * address. */
 static variable_name memory_name_stack_name(uintptr_t address)
 {
 	const struct engine_thread *self = engine_current(), *owner = NULL;
-	const uintptr_t lowest = engine_lowest_handle() - STACK_BYTES_MOST;
+	const uint32_t count = memory_name_is_among_stacks(address) ? engine_thread_count() : 0;
 	uint64_t depth = 0, nearest = UINT64_MAX;
 
 	if (self->id.index && address >= (uintptr_t)__builtin_frame_address(0) &&
 		memory_name_thread_holds(self, address, &depth))
 		return memory_name_name_of(FAMILY_STACK, self->name, depth);
-	/* Most addresses that are no stack memory lie far below all stacks. */
-	for (uint32_t i = 1; i < engine_thread_count() && address >= lowest; i++) {
+	for (uint32_t i = 1; i < count; i++) {
 		const struct engine_thread *thread = engine_thread(i);
 
 		if (thread->state != THREAD_REAPED &&
@@ -152,13 +158,15 @@ bool memory_is_common(const void *pointer)
 	const uintptr_t address = (uintptr_t)pointer & ~(uintptr_t)7;
 	struct heap_block block;
 	uint64_t depth;
+	uint32_t count;
 
 	if (heap_find_any((const void *)address, &block))
 		return block.thread == THREAD_NAME_MAIN;
 	if (engine_static_name((const void *)address))
 		return true;
 	memory_name_find_stack_standard();
-	for (uint32_t i = 1; i < engine_thread_count(); i++)
+	count = memory_name_is_among_stacks(address) ? engine_thread_count() : 0;
+	for (uint32_t i = 1; i < count; i++)
 		if (memory_name_thread_holds(engine_thread(i), address, &depth))
 			return false;
 	return memory_name_main_holds(address, &depth);

@@ -346,7 +346,7 @@ void affinity_inherit(struct engine_thread *thread, const pthread_attr_t *attrib
 {
 	struct thread_scheduling *own = affinity_settings_of(thread);
 	const struct thread_scheduling *creator = affinity_settings_of(engine_current());
-	cpu_set_t processors;
+	cpu_set_t processors, all;
 	int policy, priority;
 
 	priority_inherit(thread);
@@ -368,8 +368,9 @@ void affinity_inherit(struct engine_thread *thread, const pthread_attr_t *attrib
 		affinity_scheduling_follow(thread);
 	}
 	/* glibc returns all bits if no affinity was set. */
+	memset(&all, 0xff, sizeof all);
 	if (pthread_attr_getaffinity_np(attributes, sizeof processors, &processors) == 0 &&
-		CPU_COUNT(&processors) < CPU_SETSIZE)
+		!CPU_EQUAL(&processors, &all))
 		(void)affinity_set(thread, sizeof processors,
 			&processors); /* fails without a processor of the machine: as the creator */
 }
