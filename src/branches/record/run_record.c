@@ -162,7 +162,10 @@ static bool run_record_reserve(struct run_thread *thread, uint64_t bytes)
 {
 	if (bytes > MEMORY_MOST)
 		return run_record_map(thread, bytes);
-	thread->bytes = run_record_enlarge(thread->bytes, bytes);
+	if (bytes > thread->capacity) {
+		thread->capacity = 2 * bytes;
+		thread->bytes = run_record_enlarge(thread->bytes, thread->capacity);
+	}
 	return true;
 }
 

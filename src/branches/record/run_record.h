@@ -15,7 +15,7 @@ struct run_thread {
 	uint16_t parent; /* index; UINT16_MAX: none */
 	uint16_t ordinal;
 	uint8_t *bytes; /* entries, ended by RECORD_END */
-	uint64_t size;
+	uint64_t size, capacity;
 	uint64_t mapped; /* nonzero: `bytes` is a mapping of this length of `file` */
 	int file;	 /* unlinked */
 };
