@@ -11,6 +11,7 @@
 
 #include "strategies/strategy.h"
 #include "support/simulated_program.h"
+#include "support/strategy_state.h"
 
 /* Options in the order of bounded's table; 0: as they stand. */
 struct bounds {
@@ -26,9 +27,8 @@ static inline void bounded_campaign_init(struct simulated_campaign *campaign,
 	campaign->config.option[2] = bounds->threads;
 	campaign->config.option[4] = 32768; /* runs: less memory to be cleared for each */
 	campaign->config.option[6] = bounds->pruning;
-	free(campaign->state);
+	strategy_state_free(campaign->state, campaign->state_bytes);
 	campaign->state_bytes = strategy_state_bytes(&strategy_bounded, &campaign->config);
-	campaign->state = calloc(1, campaign->state_bytes);
-	assert_non_null(campaign->state);
+	campaign->state = strategy_state_new(campaign->state_bytes);
 	strategy_begin_campaign(&strategy_bounded, campaign->state, &campaign->config);
 }

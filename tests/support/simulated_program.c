@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "model/thread_name.h"
 #include "model/view.h"
+#include "support/strategy_state.h"
 
 #define NOBODY UINT16_MAX
 
@@ -448,14 +449,13 @@ void simulated_campaign_init(struct simulated_campaign *campaign,
 	if (option)
 		campaign->config.option[0] = option;
 	campaign->state_bytes = strategy_state_bytes(strategy, &campaign->config);
-	campaign->state = calloc(1, campaign->state_bytes);
-	BUG_ON(!campaign->state);
+	campaign->state = strategy_state_new(campaign->state_bytes);
 	strategy_begin_campaign(strategy, campaign->state, &campaign->config);
 }
 
 void simulated_campaign_release(struct simulated_campaign *campaign)
 {
-	free(campaign->state);
+	strategy_state_free(campaign->state, campaign->state_bytes);
 	campaign->state = NULL;
 }
 
@@ -484,11 +484,10 @@ uint64_t simulated_campaign_count(
 
 void simulated_campaign_relocate(struct simulated_campaign *campaign)
 {
-	void *copy = malloc(campaign->state_bytes);
+	void *copy = strategy_state_new(campaign->state_bytes);
 
-	BUG_ON(!copy);
 	memcpy(copy, campaign->state, campaign->state_bytes);
 	memset(campaign->state, 0xa5, campaign->state_bytes);
-	free(campaign->state);
+	strategy_state_free(campaign->state, campaign->state_bytes);
 	campaign->state = copy;
 }

@@ -12,6 +12,7 @@
 
 #include "strategies/replay.h"
 #include "support/simulated_program.h"
+#include "support/strategy_state.h"
 
 static uint64_t blocks;
 
@@ -94,9 +95,9 @@ static double follow(const struct simulated_program *program, uint32_t rounds, b
 	(void)simulated_campaign_run(&campaign); /* records */
 	simulated_campaign_release(&campaign);
 	simulated_campaign_init(&campaign, program, &strategy_replay, 0, 1);
-	free(campaign.state);
-	campaign.state = calloc(1, replay_state_bytes(schedule->count, fall_count));
-	assert_non_null(campaign.state);
+	strategy_state_free(campaign.state, campaign.state_bytes);
+	campaign.state_bytes = replay_state_bytes(schedule->count, fall_count);
+	campaign.state = strategy_state_new(campaign.state_bytes);
 	replay_state_init(campaign.state, exact ? REPLAY_EXACT : REPLAY_RECORD, schedule->segments,
 		schedule->count, falls, fall_count);
 	work = work_per_step(&campaign);

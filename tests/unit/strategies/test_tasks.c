@@ -19,6 +19,7 @@
 #include "support/random_program.h"
 #include "support/simulated_program.h"
 #include "support/simulated_trace.h"
+#include "support/strategy_state.h"
 
 #define WORKERS_MOST 5
 #define RUNS_MOST 4000 /* programs with more are left out */
@@ -176,8 +177,7 @@ static void make_together(const struct simulated_program *program, const struct 
 	for (uint32_t i = 0; i < count; i++) {
 		simulated_campaign_init(&players[i].campaign, program, strategy, first_option, 1);
 		log_init(&players[i].log);
-		players[i].synchronised = calloc(1, players[i].campaign.state_bytes);
-		assert_non_null(players[i].synchronised);
+		players[i].synchronised = strategy_state_new(players[i].campaign.state_bytes);
 	}
 	while (!strategy->search.is_exhausted(owner->campaign.state)) {
 		struct player *player = &players[rng_below(rng, count)];
@@ -208,7 +208,7 @@ static void make_together(const struct simulated_program *program, const struct 
 	for (uint32_t i = 0; i < count; i++) {
 		assert_int_equal(players[i].task, 0);
 		free(players[i].log.runs);
-		free(players[i].synchronised);
+		strategy_state_free(players[i].synchronised, players[i].campaign.state_bytes);
 		simulated_campaign_release(&players[i].campaign);
 	}
 }
