@@ -16,6 +16,7 @@
 #include "investigate/minimise/sampled_preemptions.h"
 #include "investigate/minimise/tries.h"
 #include "strategies/strategy.h"
+#include "support/seeds.h"
 #include "support/fake_guest.h"
 
 /* Fails only when the reader reads between the two writes; the rest does not matter. */
@@ -236,7 +237,7 @@ static void test_minimise__leaves_the_same_with_any_number_of_workers(void **sta
 
 	(void)state;
 	for (unsigned program = 0; program < 3; program++)
-		for (uint64_t seed = 1; seed <= 4; seed++)
+		for (uint64_t seed = test_seeds(4); seed; seed--)
 			for (uint32_t workers = 2; workers <= 5; workers += 3) {
 				ahead += compare_workers(program, seed, workers, 5000);
 				(void)compare_workers(program, seed, workers, 9 + seed);
@@ -247,21 +248,21 @@ static void test_minimise__leaves_the_same_with_any_number_of_workers(void **sta
 static void test_minimise__leaves_one_preemption_where_one_is_enough(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 12; seed++)
+	for (uint64_t seed = test_seeds(12); seed; seed--)
 		minimise_from_seed(0, seed, 1, 2);
 }
 
 static void test_minimise__leaves_one_preemption_of_a_deadlock(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 12; seed++)
+	for (uint64_t seed = test_seeds(12); seed; seed--)
 		minimise_from_seed(1, seed, 1, 3);
 }
 
 static void test_minimise__keeps_the_value_choices_it_needs(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 12; seed++)
+	for (uint64_t seed = test_seeds(12); seed; seed--)
 		minimise_from_seed(2, seed, 2, 4);
 }
 
@@ -347,7 +348,7 @@ static void test_sampled_preemptions__finds_few_preemptions_in_few_runs(void **s
 	uint32_t by_icb = 0;
 
 	(void)state;
-	for (uint64_t seed = 1; seed <= 6; seed++) {
+	for (uint64_t seed = test_seeds(6); seed; seed--) {
 		struct fewer_preemptions search = {
 			.budget = {.runs = 1000, .time_ns = UINT64_C(60000000000)},
 			.steps_most = UINT64_MAX};
@@ -374,7 +375,7 @@ static void test_sampled_preemptions__finds_few_preemptions_in_few_runs(void **s
 static void test_sampled_preemptions__finds_few_preemptions_of_a_deadlock(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 12; seed++) {
+	for (uint64_t seed = test_seeds(12); seed; seed--) {
 		struct fewer_preemptions search = {
 			.budget = {.runs = 200, .time_ns = UINT64_C(60000000000)},
 			.steps_most = UINT64_MAX};
@@ -476,7 +477,7 @@ static void test_investigate__states_a_depth_that_fits_the_preemptions(void **st
 	uint32_t known = 0;
 
 	(void)state;
-	for (uint64_t seed = 1; seed <= 6; seed++)
+	for (uint64_t seed = test_seeds(6); seed; seed--)
 		for (unsigned program = 0; program < 5; program += 1 + (program == 2)) {
 			struct investigation investigation = {.workers = 1, .measures_depth = true};
 			struct failure failure = {0};
