@@ -293,10 +293,12 @@ static inline bool memory_is_focused(
 	return false;
 }
 
-/* So many granules that begin at a multiple of their size have adjacent entries in variables[]. */
+/* The granules of a heap block are divided into groups of this many, whose entries in variables[] are
+ * adjacent: code that walks through the block then touches few pages of the table. */
 #define MEMORY_GROUP_GRANULES 8
 
-/* Returns the name of a granule, whose place within its group is in the low bits. */
+/* Returns the name of a granule. `group` is a hash that names its group, and the low bits of the result are
+ * the granule's place in the group. */
 static inline variable_name memory_group_name(uint64_t group, uint64_t granule)
 {
 	return (group & ~UINT64_C(15)) | granule % MEMORY_GROUP_GRANULES << 1 | 1;

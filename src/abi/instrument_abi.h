@@ -10,9 +10,9 @@
  *	point:	nopl 0(%rax,%rax)		-- on: call stub; off again: testl
  *	...
  *		.long RECORD-HERE		-- the distance to the record
- *	stub:	popq %r11			-- only if the operand may be relative to the stack
+ *	stub:	popq %r11			-- if OPERAND may be relative to the stack pointer
  *		leaq OPERAND, %r10		-- function entry and exit: movl $0, %r10d
- *		pushq %r11			-- only after popq
+ *		pushq %r11			-- if there was a popq
  *		jmp *raddle_site_v3@GOTPCREL(%rip)
  *
  * raddle_site_v3 returns behind the point and restores all registers except %r10, %r11 and the
@@ -230,8 +230,8 @@ enum site_column {
 	SITE_COLUMNS
 };
 
-/* One per translation unit in .raddle.bitcode, followed by stored_bytes of zstd, which contain the form of
- * abi/packed_bitcode.h; padded to 8. */
+/* The section .raddle.bitcode has one such header per translation unit. After it come stored_bytes bytes,
+ * which zstd expands to the form of abi/packed_bitcode.h, and padding to a multiple of eight bytes. */
 struct bitcode_header {
 	uint32_t magic;
 	uint32_t version;

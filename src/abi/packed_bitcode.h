@@ -18,18 +18,18 @@
 #include <stdint.h>
 
 enum packed_item {
-	PACKED_END,   /* of a block */
+	PACKED_END,   /* the current block ends */
 	PACKED_BLOCK, /* the number of the block follows */
 	PACKED_BLOB,  /* a record with a blob; its code follows */
 	PACKED_RECORD /* a record; its code is added to this number */
 };
 
-/* Limits of LLVM 19 are lower. */
+/* More than the numbers of blocks, and of codes of records, that LLVM 19 uses. */
 #define PACKED_BLOCKS 64u
 #define PACKED_CODES 128u
 
-/* Positions of a record: the number of its operands, eight operands, two for all further ones in turn
- * (pairs of a list), and the blob. */
+/* A record has a column for each of these positions: the number of its operands; each of its first eight
+ * operands; two for the others, which take turns, because long records are lists of pairs; and its blob. */
 #define PACKED_FIRST_OPERAND 1u
 #define PACKED_OWN_OPERANDS 8u
 #define PACKED_BLOB_POSITION 11u
@@ -53,7 +53,8 @@ static inline uint32_t packed_operand_position(uint64_t operand)
 							 : PACKED_OWN_OPERANDS + (operand & 1));
 }
 
-/* Returns whether the operands are zigzag differences to the one before in their column. */
+/* Returns whether a column of this record's operands has, in place of each number, its difference to the
+ * number before in the column. Zigzag encoding keeps small negative differences short. */
 static inline bool packed_is_difference(uint32_t block, uint32_t code)
 {
 	return block == PACKED_METADATA_BLOCK ||

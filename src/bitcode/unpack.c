@@ -1,6 +1,9 @@
 /*
- * Writes all records without abbreviations, except records with a blob, which the format allows only
- * with one. The content may be damaged: each number is read within the bounds of its column.
+ * Writes every record in LLVM's unabbreviated form. Records with a blob are the exception: LLVM's format
+ * permits a blob only in an abbreviated record, so that each of them gets an abbreviation of its own.
+ *
+ * The file may be damaged. No column is therefore read beyond its end, and every count is compared with the
+ * bytes that are left.
  */
 #include "bitcode/unpack.h"
 
@@ -14,13 +17,13 @@
 #define MAGIC UINT32_C(0xdec04342)
 #define DEPTH_MOST 16u
 
-/* Abbreviation numbers of LLVM's bitstreams, and the width of a number outside of all blocks and in a
- * block. */
+/* The abbreviation numbers that LLVM's bitstream format reserves. Such a number has OUTER_WIDTH bits
+ * outside of all blocks, and WIDTH bits in the blocks that this file writes. */
 enum { END_BLOCK, ENTER_BLOCK, DEFINE_ABBREVIATION, NO_ABBREVIATION, FIRST_ABBREVIATION };
 #define OUTER_WIDTH 2u
 #define WIDTH 3u
 #define ABBREVIATIONS_MOST ((1u << WIDTH) - FIRST_ABBREVIATION)
-/* Encodings of operands in a definition. */
+/* Encodings that the definition of an abbreviation gives for its operands. */
 #define ENCODING_VBR 2u
 #define ENCODING_BLOB 5u
 
@@ -43,7 +46,7 @@ struct unpack {
 	struct span packed, structure;
 	struct column *columns;
 	uint64_t column_count;
-	uint32_t *numbers; /* by packed_column(), from 1 on; 0: not used yet */
+	uint32_t *numbers; /* index in columns[] + 1, by packed_column(); 0: not used yet */
 	uint32_t used;	   /* number of columns in use */
 	struct block blocks[DEPTH_MOST];
 	uint32_t depth;
@@ -119,7 +122,8 @@ static void unpack_align(struct unpack *unpack)
 		unpack_write_bits(unpack, 0, 32 - unpack->bits);
 }
 
-/* Returns the column for this position of a record; NULL: there are too few. */
+/* Returns the column that holds this position of the current block's records of this kind. Returns NULL if
+ * the file has too few columns. */
 static struct column *unpack_column(struct unpack *unpack, uint32_t code, uint32_t position)
 {
 	const struct block *block = &unpack->blocks[unpack->depth - 1];

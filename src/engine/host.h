@@ -24,8 +24,8 @@ struct engine_host {
 	 * process-directed signal to a thread (signals_pending) and calls engine_evaluate() for
 	 * it. NULL: no signals. */
 	void (*route_signals)(void);
-	/* The engine calls this function when the last thread has ended and no thread has called exit(). The
-	 * function ends the process with status 0. */
+	/* Ends the process with status 0. The engine calls it when the last thread has ended by pthread_exit(),
+	 * so that no thread is left to call exit(). */
 	void (*last_thread_ended)(void) __attribute__((noreturn));
 	void (*cancel_now)(void) __attribute__((noreturn));
 	/* Runs handlers of pending signals; they may contain scheduling points. Returns true if one
@@ -42,8 +42,8 @@ struct engine_host {
 	/* Digest of the program's memory, with the moving thread's stack from here upwards. Returns
 	 * false if another process may change the memory, or it is too large. NULL: not known. */
 	bool (*digest)(const void *stack_pointer, uint64_t *digest);
-	/* The engine passes every step to this function, which adds it to the trace. NULL if the run is not
-	 * traced. */
+	/* The engine calls this function at every step of a traced run, and the function adds the step to the
+	 * trace. NULL if the run is not traced. */
 	void (*observe)(
 		const struct engine_thread *thread, const struct engine_op *op, uint64_t step);
 	/* The engine calls this function if an op that it passed to observe() ends otherwise than with

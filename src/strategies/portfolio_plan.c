@@ -88,7 +88,8 @@ static enum strategy_ability portfolio_ability(const struct portfolio *portfolio
 	return learning->ability ? learning->ability(portfolio_arm_state_of(portfolio, arm)) : ABLE;
 }
 
-/* One planned run in this many is not the leader's. */
+/* Returns the period of the rotation: of so many planned runs, the rotation's arms make the last one, and
+ * the leader makes the others. */
 static uint64_t portfolio_period(const struct portfolio *portfolio, uint64_t number)
 {
 	if (number >= EARLY_RUNS)

@@ -155,7 +155,8 @@ struct strategy_tasks {
 	void (*leave)(void *state, uint32_t number);
 };
 
-/* Whether a strategy has learnt enough about the program. */
+/* Whether a strategy can work on this program as intended, from what it has learnt. The portfolio gives runs
+ * of a strategy that cannot to another one. */
 enum strategy_ability {
 	NOT_ABLE,    /* a run would be a random walk */
 	PARTLY_ABLE, /* threads influence each other in ways that the ops do not show */

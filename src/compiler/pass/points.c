@@ -13,18 +13,18 @@
 #define OPERANDS_SEARCHED 64u
 
 /*
- * The point and its stub, with gaps that are filled in. OWN is the operand with the function's
- * number: each function has its own sections of stubs and records. A linker that drops the function
- * (--gc-sections) then drops them too. ENTRY is the runtime function that the stub calls.
+ * The assembly of a point and its stub. Words between @ signs are replaced for each site. OWN is the operand
+ * with the function's number: each function has its own sections of stubs and records, which the linker drops
+ * with the function (--gc-sections). ENTRY is the runtime function to which the stub jumps.
  */
 #define ENTRY "@ENTRY@"
-/* Gap for an R_X86_64_NONE relocation from the function's entry point to its stub: it occupies no space,
- * and keeps the function's stubs as long as the function. */
+/* Replaced, at a function's entry, by a relocation of type R_X86_64_NONE that refers to the stub. It changes
+ * no byte. With --gc-sections it makes the linker keep the section of the stubs if it keeps the function. */
 #define KEEPER "@KEEPER@"
-/* Gap for the word that refers to the called function, if the site has one. */
+/* Replaced by the word that refers to the called function, or by nothing if the site calls none. */
 #define CALLEE "@CALLEE@"
-/* Gaps for instructions that remove the return address and restore it, if the operand may be relative to
- * the stack pointer. */
+/* Replaced by instructions that take the return address off the stack while the stub computes the address
+ * of the access, and push it again. An operand that cannot be relative to the stack pointer needs neither. */
 #define POP "@POP@"
 #define PUSH "@PUSH@"
 #define POINT(OWN)                                                                                 \
