@@ -132,6 +132,7 @@ struct engine {
 	uint64_t enabled[BITSET_WORDS(THREAD_CAPACITY)];
 	uint64_t was_enabled[BITSET_WORDS(THREAD_CAPACITY)];
 	uint64_t offered[BITSET_WORDS(THREAD_CAPACITY)];
+	uint64_t starved[BITSET_WORDS(THREAD_CAPACITY)]; /* the threads with a time slice */
 	uint64_t stallable[BITSET_WORDS(THREAD_CAPACITY)];
 	uint64_t equals_previous[BITSET_WORDS(THREAD_CAPACITY)]; /* schedule_view.equals_previous */
 	/* Tables by thread index, in one private mapping. Entries at or above thread_count are
@@ -312,6 +313,8 @@ void engine_clock_note_spin(void);
 /* fairness.c: gives time slices to the threads that did not run during the busy period. */
 void engine_favour_starved(void);
 void engine_drop_slices(void);
+/* Ends the time slice of the thread, if it has one. */
+void engine_end_slice(struct engine_thread *thread);
 /* Counts a step of the thread against its time slice. */
 void engine_use_slice(struct engine_thread *thread);
 /* Details of the last op that became known after it was announced, for host.performed. */

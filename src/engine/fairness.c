@@ -11,11 +11,14 @@
 
 void engine_use_slice(struct engine_thread *thread)
 {
-	if (thread->slice && !--thread->slice && !--engine.slice_count)
+	if (!thread->slice || --thread->slice)
+		return;
+	bitset_remove(engine.starved, thread->id.index);
+	if (!--engine.slice_count)
 		engine.yielder_count--;
 }
 
-static void fairness_end_slice(struct engine_thread *thread)
+void engine_end_slice(struct engine_thread *thread)
 {
 	if (thread->slice)
 		thread->slice = 1;
@@ -24,8 +27,11 @@ static void fairness_end_slice(struct engine_thread *thread)
 
 void engine_drop_slices(void)
 {
-	for (uint32_t i = 0; engine.slice_count && i < engine.thread_count; i++)
-		fairness_end_slice(&engine.threads[i]);
+	if (!engine.slice_count)
+		return;
+	bitset_each (i, engine.starved, engine.thread_count) {
+		engine_end_slice(&engine.threads[i]);
+	}
 }
 
 void engine_favour_starved(void)
@@ -39,6 +45,7 @@ void engine_favour_starved(void)
 		if (thread == engine.current || thread->last_moved > engine.period_begin)
 			continue;
 		thread->slice = FAIRNESS_SLICE;
+		bitset_add(engine.starved, i);
 		engine.yielder_count += !engine.slice_count++;
 	}
 }
@@ -46,20 +53,17 @@ void engine_favour_starved(void)
 /* Offers only the starved threads. A schedule that is followed decides alone, without this. */
 static void fairness_offer_starved(void)
 {
+	const uint32_t words = BITSET_WORDS(engine.thread_count);
 	uint32_t count = 0;
 
-	bitset_each (i, engine.enabled, engine.thread_count) {
-		count += engine.threads[i].slice != 0;
-	}
+	for (uint32_t word = 0; word < words; word++)
+		count +=
+			(uint32_t)__builtin_popcountll(engine.enabled[word] & engine.starved[word]);
 	if (!count || engine_must_continue())
 		return;
 	engine.view.enabled_count = count;
-	bitset_each (i, engine.enabled, engine.thread_count) {
-		if (engine.threads[i].slice)
-			bitset_add(engine.offered, i);
-		else
-			bitset_remove(engine.offered, i);
-	}
+	for (uint32_t word = 0; word < words; word++)
+		engine.offered[word] = engine.enabled[word] & engine.starved[word];
 }
 
 /* A yield delays its thread until every enabled thread has moved: the fair scheduler of
@@ -71,7 +75,7 @@ static void fairness_delay(struct engine_thread *thread, uint64_t moved)
 	engine_settle();
 	engine_note_waiting(thread);
 	engine_note_feature(FEATURE_YIELD);
-	fairness_end_slice(thread);
+	engine_end_slice(thread);
 	if (!thread->yielded_at)
 		engine.yielder_count++;
 	thread->last_moved = moved;
@@ -137,32 +141,39 @@ static void fairness_offer_highest(void)
 	}
 }
 
-void engine_offer(void)
+/* Removes the threads whose yield still delays them from the offered threads. */
+static void fairness_remove_yielders(void)
 {
 	uint64_t oldest = UINT64_MAX;
-	uint32_t count = engine.thread_count;
+	const uint32_t count = engine.thread_count;
 
-	engine.view.is_delaying = engine.yielder_count;
-	if (!engine.yielder_count) {
-		engine.view.enabled = engine.enabled;
-		engine.view.enabled_count = engine.enabled_count;
-		return;
-	}
 	engine_forget_spins();
 	bitset_each (i, engine.enabled, count) {
 		if (engine.threads[i].last_moved < oldest)
 			oldest = engine.threads[i].last_moved;
 	}
-	engine.view.enabled = engine.offered;
-	engine.view.enabled_count = 0;
-	for (uint32_t word = 0; word < BITSET_WORDS(count); word++)
-		engine.offered[word] = engine.enabled[word];
 	bitset_each (i, engine.enabled, count) {
-		if (engine.threads[i].yielded_at > oldest + 1)
+		if (engine.threads[i].yielded_at > oldest + 1) {
 			bitset_remove(engine.offered, i);
-		else
-			engine.view.enabled_count++;
+			engine.view.enabled_count--;
+		}
 	}
+}
+
+void engine_offer(void)
+{
+	const uint32_t others = (uint32_t)engine.follows_priorities + (engine.slice_count != 0);
+
+	engine.view.is_delaying = engine.yielder_count;
+	engine.view.enabled = engine.enabled;
+	engine.view.enabled_count = engine.enabled_count;
+	if (!engine.yielder_count)
+		return;
+	engine.view.enabled = engine.offered;
+	for (uint32_t word = 0; word < BITSET_WORDS(engine.thread_count); word++)
+		engine.offered[word] = engine.enabled[word];
+	if (engine.yielder_count > others)
+		fairness_remove_yielders();
 	if (engine.slice_count)
 		fairness_offer_starved();
 	if (engine.follows_priorities)

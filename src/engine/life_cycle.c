@@ -114,6 +114,7 @@ void engine_renew(void)
 {
 	bool has_pending = engine.threads[0].op;
 
+	engine_drop_slices();
 	engine_withdraw(&engine.threads[0]);
 	for (uint32_t i = 1; i < engine.thread_count; i++) {
 		struct engine_thread *thread = &engine.threads[i];
@@ -206,6 +207,7 @@ void engine_begin_child(uint64_t random_seed)
 {
 	struct engine_thread *self = engine.current;
 
+	engine_drop_slices();
 	for (uint32_t i = 0; i < engine.thread_count; i++) {
 		struct engine_thread *thread = &engine.threads[i];
 

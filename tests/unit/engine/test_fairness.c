@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/bitset.h"
 #include "engine/engine_internal.h"
 #include "engine/sync.h"
 #include "support/simulation.h"
@@ -113,7 +114,7 @@ static void end_the_others(void *unused)
 
 static void run(void (*program)(void *), void (*move)(void))
 {
-	const struct simulation simulation = {.strategy = &last};
+	const struct simulation simulation = {.strategy = &last, .step_limit = 1000000};
 
 	memset(&scene, 0, sizeof scene);
 	scene.move = move;
@@ -207,6 +208,70 @@ static void test_fairness__offers_the_highest_priority_alone(void **state)
 		assert_int_equal(scene.moves[i], 1);
 }
 
+/* A thread loops without waiting, and the strategy prefers it to those that would end its loop.
+ * These starve, run in time slices, and end before their slices do. */
+static void *end_the_loop(void *unused)
+{
+	(void)mutex_lock(&scene.held, ENGINE_FOREVER, 2);
+	(void)mutex_unlock(&scene.held, 2);
+	scene.is_over = true;
+	return unused;
+}
+
+static void *loop_until_over(void *unused)
+{
+	while (!scene.is_over)
+		simulation_step();
+	return unused;
+}
+
+static void starve_others(void *unused)
+{
+	struct engine_thread *threads[2];
+
+	(void)unused;
+	(void)mutex_lock(&scene.held, ENGINE_FOREVER, 2);
+	threads[0] = simulation_create(end_the_loop, NULL);
+	threads[1] = simulation_create(loop_until_over, NULL);
+	(void)mutex_unlock(&scene.held, 2);
+	(void)simulation_join(threads[0]);
+	scene.count = !engine.period_count;
+	(void)simulation_join(threads[1]);
+	scene.count += engine.slice_count;
+}
+
+static void test_fairness__gives_starved_threads_a_slice_that_ends_with_them(void **state)
+{
+	(void)state;
+	run(starve_others, NULL);
+	assert_true(scene.is_over);
+	assert_int_equal(scene.count, 0);
+}
+
+/* The run ends while threads have a time slice. */
+static void end_within_a_slice(void *unused)
+{
+	(void)unused;
+	(void)simulation_create(loop_until_over, NULL);
+	(void)simulation_create(loop_until_over, NULL);
+	while (!engine.slice_count)
+		simulation_step();
+}
+
+static void test_fairness__leaves_no_slice_to_the_next_run(void **state)
+{
+	const struct simulation simulation = {.strategy = &last, .step_limit = 1000000};
+
+	(void)state;
+	memset(&scene, 0, sizeof scene);
+	(void)simulate(&simulation, end_within_a_slice, NULL);
+	assert_int_not_equal(engine.slice_count, 0);
+	engine_renew();
+	assert_int_equal(engine.slice_count, 0);
+	assert_int_equal(bitset_count(engine.starved, BITSET_WORDS(THREADS)), 0);
+	assert_int_equal(engine.yielder_count, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -214,6 +279,8 @@ int main(void)
 		cmocka_unit_test(test_fairness__delays_no_thread_that_moves),
 		cmocka_unit_test(test_fairness__alternates_threads_that_wait),
 		cmocka_unit_test(test_fairness__offers_the_highest_priority_alone),
+		cmocka_unit_test(test_fairness__gives_starved_threads_a_slice_that_ends_with_them),
+		cmocka_unit_test(test_fairness__leaves_no_slice_to_the_next_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
