@@ -74,6 +74,7 @@ static void dpor_begin_run(void *state, uint64_t seed)
 	for (uint32_t i = 0; i < DPOR_BUCKETS; i++)
 		dpor->last_in_bucket[i] = DPOR_NONE;
 	dpor->last_wide = DPOR_NONE;
+	dpor->is_view_observed = false;
 	dpor_share_begin_run(dpor);
 }
 
@@ -108,6 +109,7 @@ static uint32_t dpor_repeat_prefix(void *state, uint64_t seed)
 		dpor_forget_thread(dpor);
 	dpor->left_slots = dpor->left_enabled = 0;
 	dpor->contended = 0;
+	dpor->is_view_observed = false;
 	dpor_share_begin_run(dpor);
 	return from;
 }
@@ -171,7 +173,8 @@ static struct thread_id dpor_choose_new(struct dpor *dpor, const struct schedule
 
 	if (!step)
 		return view_default(view);
-	dpor_drop_dead_branches(dpor, step, view);
+	if (step->wakeup != DPOR_NONE)
+		dpor_drop_dead_branches(dpor, step, view);
 	if (dpor->is_blocked)
 		return view_default(view);
 	if (step->wakeup == DPOR_NONE) {
@@ -239,6 +242,7 @@ static struct thread_id dpor_choose(void *state, const struct schedule_view *vie
 	struct dpor *dpor = state;
 
 	dpor_observe_view(dpor, view);
+	dpor->is_view_observed = true;
 	if (dpor_has_lost_control(dpor))
 		return view_default(view);
 	if (dpor->lessons == DPOR_LESSON_LATEST)
@@ -253,7 +257,9 @@ static void dpor_executed(void *state, const struct schedule_view *view, struct 
 	struct dpor_step *step;
 	struct dpor_op op;
 
-	dpor_observe_view(dpor, view);
+	if (!dpor->is_view_observed)
+		dpor_observe_view(dpor, view);
+	dpor->is_view_observed = false;
 	if (dpor_has_lost_control(dpor))
 		return;
 	if (dpor->depth == dpor->step_count && !dpor_push_step(dpor))

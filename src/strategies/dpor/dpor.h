@@ -14,6 +14,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -37,11 +38,12 @@ enum dpor_option { DPOR_OPTION_STEPS, DPOR_OPTION_SYMMETRY };
 /* Runs that only learn which objects threads race for. */
 enum dpor_lesson { DPOR_LESSON_FIRST, DPOR_LESSON_LATEST, DPOR_LESSONS };
 
+/* Begins like struct pending_op. */
 struct dpor_op {
-	object_name object;
 	uint8_t kind, flags;
-	uint16_t second; /* same as in struct pending_op */
-	uint8_t thread;	 /* slot */
+	uint16_t second;
+	object_name object;
+	uint8_t thread; /* slot */
 	/* `object`, `untouched` and `buffer` determine the dependence of this op */
 	bool is_plain : 1;
 	/* of a branch: the read of a waiting loop, which may turn out to be blocked there */
@@ -152,10 +154,11 @@ struct dpor {
 	thread_name names[DPOR_THREADS]; /* names by slot */
 	/* thread index of a slot; UINT16_MAX: not created */
 	uint16_t index_of[DPOR_THREADS];
-	uint8_t slot_of[DPOR_THREADS];	  /* slot of a thread index in this run */
-	uint32_t known;			  /* number of thread indices with a slot */
-	bool is_observing;		  /* another strategy makes the choices of this run */
-	bool is_straight;		  /* in this run, every thread index equals its slot */
+	uint8_t slot_of[DPOR_THREADS]; /* slot of a thread index in this run */
+	uint32_t known;		       /* number of thread indices with a slot */
+	bool is_observing;	       /* another strategy makes the choices of this run */
+	bool is_view_observed; /* dpor_choose() has seen the view that dpor_executed() sees next */
+	bool is_straight;      /* in this run, every thread index equals its slot */
 	uint32_t last_step[DPOR_THREADS]; /* last step by slot, in this run */
 	/* DPOR_NONE: no step created the slot's thread */
 	uint32_t creation[DPOR_THREADS];
@@ -303,21 +306,6 @@ static inline uint64_t dpor_key_bit(const struct dpor_op *op)
 	return key ? UINT64_C(1) << ((key ^ key >> 16 ^ key >> 32) & 63) : 0;
 }
 
-/* Two words: a wide load of several freshly written small fields would stall the processor. */
-static inline struct dpor_op dpor_op_whole(const struct dpor_op *op)
-{
-	const uint64_t first = (uint64_t)op->object | (uint64_t)op->kind << 32 |
-			       (uint64_t)op->flags << 40 | (uint64_t)op->second << 48;
-	const uint32_t rest = op->thread | (uint32_t)op->is_plain << 8 |
-			      (uint32_t)op->buffer << 16 | (uint32_t)op->untouched << 24;
-	struct dpor_op whole;
-
-	_Static_assert(sizeof whole == sizeof first + sizeof rest, "there are other fields");
-	memcpy(&whole, &first, sizeof first);
-	memcpy((char *)&whole + sizeof first, &rest, sizeof rest);
-	return whole;
-}
-
 static inline bool dpor_is_racy(const struct dpor *dpor, const struct dpor_op *op)
 {
 	const uint64_t key = dpor_key(op);
@@ -369,19 +357,23 @@ static inline struct dpor_op dpor_op_of(
 	const struct dpor *dpor, const struct schedule_view *view, uint32_t index)
 {
 	const struct pending_op *pending = &view->pending[index];
-	struct dpor_op op = {.object = pending->object,
-		.kind = pending->kind,
-		.flags = pending->flags,
-		.second = pending->second,
-		.untouched = pending->untouched,
-		.thread = dpor_slot_of(dpor, index)};
+	const uint8_t thread = dpor_slot_of(dpor, index);
+	uint32_t buffer = 0, rest;
+	struct dpor_op op;
 
-	op.is_plain = dpor_is_plain(&op);
+	_Static_assert(offsetof(struct pending_op, object) == offsetof(struct dpor_op, object) &&
+			       offsetof(struct dpor_op, thread) + sizeof rest == sizeof op,
+		"two words");
+	memcpy(&op, pending, offsetof(struct dpor_op, thread));
 	if (op.kind == OP_DRAIN)
-		op.buffer = op.thread;
+		buffer = thread;
 	else if (op.flags & OP_READ)
-		op.buffer = dpor->buffer_of[op.thread];
-	return dpor_op_whole(&op);
+		buffer = dpor->buffer_of[thread];
+	/* One word: a wide load of several freshly written small fields would stall the processor. */
+	rest = thread | (uint32_t)dpor_is_plain(&op) << 8 | buffer << 16 |
+	       (uint32_t)pending->untouched << 24;
+	memcpy(&op.thread, &rest, sizeof rest);
+	return op;
 }
 
 bool dpor_can_move(const struct dpor *dpor, const struct schedule_view *view, uint8_t slot);

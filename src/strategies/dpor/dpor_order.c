@@ -1,8 +1,6 @@
 /* Happens-before in a run of dpor: clocks of steps, and iteration over earlier dependent steps. */
 #include "strategies/dpor/dpor_order.h"
 
-#include <stddef.h>
-
 void dpor_widen(struct dpor *dpor)
 {
 	const uint32_t from = dpor->width;
@@ -10,28 +8,6 @@ void dpor_widen(struct dpor *dpor)
 	dpor->width += DPOR_LANES;
 	for (uint32_t step = 0; step < dpor->step_count; step++)
 		dpor_clear_lanes(dpor_clock(dpor, step) + from);
-}
-
-const uint32_t *dpor_own_past(struct dpor *dpor, uint32_t step)
-{
-	static const uint32_t nothing[DPOR_THREADS];
-	const struct dpor_step *self = &dpor_steps(dpor)[step];
-	const uint32_t creation = dpor->creation[self->op.thread];
-	const uint32_t from = self->previous != DPOR_NONE ? self->previous : creation;
-	const uint32_t *past = from != DPOR_NONE ? dpor_clock(dpor, from) : nothing;
-
-	if (self->enabler == DPOR_NONE)
-		return past;
-	dpor_clock_copy(dpor, dpor->joined, past);
-	dpor_clock_join(dpor, dpor->joined, dpor_clock(dpor, self->enabler));
-	return dpor->joined;
-}
-
-uint32_t *dpor_bucket(struct dpor *dpor, const struct dpor_op *op)
-{
-	const uint64_t key = dpor_key(op);
-
-	return key ? &dpor->last_in_bucket[(key ^ key >> 16) % DPOR_BUCKETS] : NULL;
 }
 
 void dpor_enlist(struct dpor *dpor, uint32_t step)

@@ -43,9 +43,28 @@ static inline bool dpor_happens_before(struct dpor *dpor, uint32_t first, uint32
 
 /* The past of a step independent of other threads: the clock of the thread's previous step, or of
  * its creation. Valid as long as these steps are on the stack. */
-const uint32_t *dpor_own_past(struct dpor *dpor, uint32_t step);
+static inline const uint32_t *dpor_own_past(struct dpor *dpor, uint32_t step)
+{
+	static const uint32_t nothing[DPOR_THREADS];
+	const struct dpor_step *self = &dpor_steps(dpor)[step];
+	const uint32_t creation = dpor->creation[self->op.thread];
+	const uint32_t from = self->previous != DPOR_NONE ? self->previous : creation;
+	const uint32_t *past = from != DPOR_NONE ? dpor_clock(dpor, from) : nothing;
 
-uint32_t *dpor_bucket(struct dpor *dpor, const struct dpor_op *op);
+	if (self->enabler == DPOR_NONE)
+		return past;
+	dpor_clock_copy(dpor, dpor->joined, past);
+	dpor_clock_join(dpor, dpor->joined, dpor_clock(dpor, self->enabler));
+	return dpor->joined;
+}
+
+/* The last step of the op's bucket; NULL: the op depends on no other op. */
+static inline uint32_t *dpor_bucket(struct dpor *dpor, const struct dpor_op *op)
+{
+	const uint64_t key = dpor_key(op);
+
+	return key ? &dpor->last_in_bucket[(key ^ key >> 16) % DPOR_BUCKETS] : NULL;
+}
 
 /*
  * Iterates over earlier steps of other threads that are not in `past`, newest first. The iteration

@@ -25,12 +25,19 @@ static bool dpor_shards_is_due(const struct dpor_event *event, const struct dpor
 	return event->before + 1 == event->ordinal && dpor_shards_is_about(event, op);
 }
 
-/* Counts the step as an event of the pair, or takes this back. Both events have one object. */
-static void dpor_shards_count(struct dpor_pair *pair, const struct dpor_op *op, uint32_t change)
+/* Counts the step as an event of the pair. Both events have one object. */
+static inline void dpor_shards_count(struct dpor_pair *pair, struct dpor_step *step, uint64_t bit)
 {
-	for (uint32_t event = 0; event < 2; event++)
-		if (dpor_shards_is_about(&pair->events[event], op))
-			pair->events[event].before += change;
+	for (uint32_t i = 0; i < 2; i++) {
+		struct dpor_event *event = &pair->events[i];
+
+		if (!dpor_shards_is_about(event, &step->op) || ++event->before != event->ordinal)
+			continue;
+		if (i == pair->lead)
+			step->leads |= bit;
+		else
+			step->follows |= bit;
+	}
 }
 
 void dpor_share_note(struct dpor *dpor, struct dpor_step *step)
@@ -38,26 +45,23 @@ void dpor_share_note(struct dpor *dpor, struct dpor_step *step)
 	struct dpor_share *share = &dpor->share;
 
 	step->leads = step->follows = 0;
-	for (uint32_t i = 0; i < share->pair_count; i++) {
-		struct dpor_pair *pair = &share->pairs[i];
-
-		if (pair->events[0].object != step->op.object)
-			continue;
-		if (dpor_shards_is_due(&pair->events[pair->lead], &step->op))
-			step->leads |= UINT64_C(1) << i;
-		if (dpor_shards_is_due(&pair->events[!pair->lead], &step->op))
-			step->follows |= UINT64_C(1) << i;
-		dpor_shards_count(pair, &step->op, 1);
-	}
+	for (uint32_t i = 0; i < share->pair_count; i++)
+		if (share->pairs[i].events[0].object == step->op.object)
+			dpor_shards_count(&share->pairs[i], step, UINT64_C(1) << i);
 }
 
 void dpor_share_strike(struct dpor *dpor, const struct dpor_step *step)
 {
 	struct dpor_share *share = &dpor->share;
 
-	for (uint32_t i = 0; i < share->pair_count; i++)
-		if (share->pairs[i].events[0].object == step->op.object)
-			dpor_shards_count(&share->pairs[i], &step->op, UINT32_MAX);
+	for (uint32_t i = 0; i < share->pair_count; i++) {
+		struct dpor_event *events = share->pairs[i].events;
+
+		if (events->object != step->op.object)
+			continue;
+		events[0].before -= dpor_shards_is_about(&events[0], &step->op);
+		events[1].before -= dpor_shards_is_about(&events[1], &step->op);
+	}
 }
 
 void dpor_share_begin_run(struct dpor *dpor)
