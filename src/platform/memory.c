@@ -98,22 +98,37 @@ bool platform_read(const void *from, void *to, size_t bytes)
 	return got == (long)bytes;
 }
 
-/* Sixteen bytes at any alignment, which may alias any type. */
+/* Bytes at any alignment, which may alias any type. */
 typedef long long memory_block __attribute__((vector_size(16), aligned(1), may_alias));
+typedef long long memory_wide __attribute__((vector_size(32), aligned(1), may_alias));
 
-#define STRING_BYTES_LEAST 1024
+#define WIDE_BYTES 128
+
+/* The string instruction takes a quarter longer, and fifteen times as long on some processors if `from` lies up to 64
+ * bytes below `to`, modulo a page. The last iteration overlaps with the one before. */
+__attribute__((target("avx"))) static void memory_copy_wide(
+	char *to, const char *from, size_t bytes)
+{
+	for (size_t at = 0; at < bytes; at += WIDE_BYTES) {
+		const size_t place = bytes - at < WIDE_BYTES ? bytes - WIDE_BYTES : at;
+		const memory_wide *source = (const memory_wide *)(from + place);
+		memory_wide *target = (memory_wide *)(to + place);
+		const memory_wide a = source[0], b = source[1], c = source[2], d = source[3];
+
+		target[0] = a;
+		target[1] = b;
+		target[2] = c;
+		target[3] = d;
+	}
+}
 
 void platform_copy(void *to, const void *from, size_t bytes)
 {
 	memory_block *target = to;
 	const memory_block *source = from;
 
-	/* The start-up of the string instruction dominates for fewer bytes. */
-	if (bytes >= STRING_BYTES_LEAST) {
-		__asm__ volatile("rep movsb"
-				 : "+D"(target), "+S"(source), "+c"(bytes)
-				 :
-				 : "memory");
+	if (bytes >= WIDE_BYTES && __builtin_cpu_supports("avx")) {
+		memory_copy_wide(to, from, bytes);
 		return;
 	}
 	for (; bytes >= 64; bytes -= 64, target += 4, source += 4) {

@@ -39,6 +39,7 @@ struct checkpoint {
 struct checkpoints {
 	struct image *image;
 	struct image_memory memory;
+	uint64_t sealed; /* the words of `memory` below this one are read-only */
 	uint32_t count;
 	struct checkpoint stack[CHECKPOINTS_MAX];
 	unsigned char residency[OWN_PAGES_MAX];
@@ -58,14 +59,16 @@ struct checkpoints *checkpoints_new(uint64_t bytes)
 	return NULL;
 }
 
-/* Frees the memory behind `used` words, which is the start of a checkpoint. */
-static void checkpoint_free_memory(struct checkpoints *checkpoints, uint64_t used)
+/* Makes free memory writable that held checkpoints. Several of them may have been dropped. */
+static void checkpoint_unseal(struct checkpoints *checkpoints)
 {
-	struct image_memory *memory = &checkpoints->memory;
+	const struct image_memory *memory = &checkpoints->memory;
 
-	platform_unseal(
-		memory->start + used * sizeof(uint64_t), (memory->used - used) * sizeof(uint64_t));
-	memory->used = used;
+	if (checkpoints->sealed <= memory->used)
+		return;
+	platform_unseal(memory->start + memory->used * sizeof(uint64_t),
+		(checkpoints->sealed - memory->used) * sizeof(uint64_t));
+	checkpoints->sealed = memory->used;
 }
 
 /* Makes the memory of the newest checkpoint read-only. The next checkpoint begins at a page of its own. */
@@ -77,13 +80,14 @@ static void checkpoint_seal(struct checkpoints *checkpoints, const struct checkp
 	memory->used = (memory->used + page_words - 1) / page_words * page_words;
 	platform_seal(memory->start + checkpoint->memory_used * sizeof(uint64_t),
 		(memory->used - checkpoint->memory_used) * sizeof(uint64_t));
+	checkpoints->sealed = memory->used;
 }
 
 void checkpoints_begin(struct checkpoints *checkpoints, struct image *image)
 {
 	checkpoints->image = image;
 	checkpoints->count = 0;
-	checkpoint_free_memory(checkpoints, 0);
+	checkpoints->memory.used = 0;
 }
 
 /* The checkpoint being taken. `is_complete`: everything has found room so far. */
@@ -237,7 +241,7 @@ void checkpoints_drop(struct checkpoints *checkpoints)
 	const struct checkpoint *last = &checkpoints->stack[--checkpoints->count];
 
 	image_drop_versions(checkpoints->image, last->versions);
-	checkpoint_free_memory(checkpoints, last->memory_used);
+	checkpoints->memory.used = last->memory_used;
 }
 
 bool checkpoint_take(struct checkpoints *checkpoints, const struct checkpoint_place *place,
@@ -254,6 +258,7 @@ bool checkpoint_take(struct checkpoints *checkpoints, const struct checkpoint_pl
 		.memory_used = checkpoints->memory.used};
 	before = checkpoints->count ? &checkpoint[-1].point : NULL;
 	checkpoints->count++;
+	checkpoint_unseal(checkpoints);
 	checkpoint->own = image_memory_take(&checkpoints->memory, sizeof *checkpoint->own);
 	if (!checkpoint->own || !undo_note_memory_of_run(checkpoint->own)) {
 		checkpoints_drop(checkpoints);

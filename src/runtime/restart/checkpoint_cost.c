@@ -208,6 +208,13 @@ bool checkpoint_cost_pays_at(const struct checkpoint_cost *cost, uint32_t entry,
 	       (divergence->runs - stretches) * ticks > stretches * TAKING_IN_ALL * cost->taking;
 }
 
+bool checkpoint_cost_may_pay_at(const struct checkpoint_cost *cost, uint32_t entry)
+{
+	const uint64_t most = 2 * cost->mean[CHECKPOINT_COST_WITHOUT];
+
+	return !most || checkpoint_cost_pays_at(cost, entry, most);
+}
+
 bool checkpoint_cost_pays(const struct checkpoint_cost *cost, uint64_t ticks)
 {
 	/* From RUNS_BLIND runs on, checkpoints at known divergences are the better ones: a timed checkpoint

@@ -193,6 +193,13 @@ void image_close(struct image *image)
 	image->is_open = false;
 }
 
+static void image_find_visited(struct image *image)
+{
+	for (uint32_t i = 0; i < image->area_count; i++)
+		if (!image->areas[i].is_watched)
+			image->visited[image->visited_count++] = (uint16_t)i;
+}
+
 /* Makes the tables that have entries for each page of each area. */
 static bool image_make_tables(struct image *image)
 {
@@ -229,6 +236,7 @@ struct image *image_take(const void *stack_pointer)
 		return NULL;
 	}
 	image_start_tracking(image);
+	image_find_visited(image);
 	image_save(image);
 	image_close(image);
 	return image;
@@ -436,17 +444,20 @@ uint64_t image_restore(struct image *image, const struct image_point *point, boo
 	bool has_other_faults;
 
 	*is_complete = true;
-	for (uint32_t i = 0; i < image->area_count; i++)
-		if (image->areas[i].is_tracked &&
-			!image_each_written(image, &image->areas[i], image_restore_region, &pages))
+	for (uint32_t i = 0; i < image->visited_count; i++) {
+		struct image_area *area = &image->areas[image->visited[i]];
+
+		if (area->is_tracked &&
+			!image_each_written(image, area, image_restore_region, &pages))
 			*is_complete = false;
+	}
 	/* Each written page has cost one fault: more faults mean other touched pages. */
 	has_other_faults = faults > pages;
 	*is_complete &= image_restore_watched(image, has_other_faults, &pages);
-	for (uint32_t i = 0; i < image->area_count; i++) {
-		struct image_area *area = &image->areas[i];
+	for (uint32_t i = 0; i < image->visited_count; i++) {
+		struct image_area *area = &image->areas[image->visited[i]];
 
-		if (area->is_watched || area->is_tracked || image_is_untouched(area, point))
+		if (area->is_tracked || image_is_untouched(area, point))
 			continue;
 		pages += image_restore_whole(image, area, has_other_faults);
 		image_note_point(area, point);

@@ -89,6 +89,9 @@ struct image_version {
 struct image {
 	uint32_t area_count;
 	struct image_area areas[IMAGE_AREAS_MAX];
+	uint32_t visited_count;
+	/* Areas that every restore visits: all but the watched ones. */
+	uint16_t visited[IMAGE_AREAS_MAX];
 	long fault_descriptor; /* userfaultfd, or -1 */
 	long pagemap_descriptor;
 	long holder; /* process id; 0: none */

@@ -204,19 +204,24 @@ static void resume_report_obstacle(const char *obstacle)
 	text_add(&text, obstacle);
 }
 
+/* Returns whether the counts of a known divergence decide. They do not where this run leaves the last one: runs
+ * hardly return there. */
+static bool resume_has_counts(void)
+{
+	const struct history *history = resume->history;
+
+	return checkpoint_cost_knows(&resume->cost, history->number) &&
+	       history->number != history->decided;
+}
+
 /* Returns whether a checkpoint is due. `ticks`: since the run began, continued or had its last
  * obstacle. */
 static bool resume_wants(const struct checkpoint_place *last, uint64_t ticks, bool *is_timed)
 {
-	const struct history *history = resume->history;
-
 	*is_timed = checkpoint_cost_pays(&resume->cost, ticks);
-	/* The counts of a known divergence decide, except where this run leaves the last one: runs
-	 * hardly return there. */
-	if (checkpoint_cost_knows(&resume->cost, history->number) &&
-		history->number != history->decided) {
+	if (resume_has_counts()) {
 		*is_timed = false;
-		return checkpoint_cost_pays_at(&resume->cost, history->number,
+		return checkpoint_cost_pays_at(&resume->cost, resume->history->number,
 			resume->behind + ticks - (last ? last->ticks : 0));
 	}
 	return *is_timed;
@@ -230,9 +235,11 @@ static bool resume_is_place(void)
 
 	if (!history->number || !history->is_whole)
 		return false;
-	return history->number % DECISIONS_BETWEEN == 0 ||
-	       checkpoint_cost_knows(&resume->cost, history->number) ||
-	       runtime.contract->plan.checkpoints == CHECKPOINTS_ALWAYS;
+	if (runtime.contract->plan.checkpoints == CHECKPOINTS_ALWAYS)
+		return true;
+	return resume_has_counts() ? checkpoint_cost_may_pay_at(&resume->cost, history->number)
+				   : history->number % DECISIONS_BETWEEN == 0 ||
+					     checkpoint_cost_knows(&resume->cost, history->number);
 }
 
 enum resume_wish resume_at_decision(

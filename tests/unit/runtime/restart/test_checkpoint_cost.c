@@ -98,6 +98,10 @@ static void checkpoint_cost__makes_them_where_enough_runs_pass(void **state)
 	assert_true(checkpoint_cost_pays_at(&cost, 90, 750)); /* three */
 	assert_false(checkpoint_cost_pays_at(&cost, 90, 600));
 	assert_true(checkpoint_cost_pays_at(&cost, 80, 350)); /* seven */
+	assert_true(checkpoint_cost_may_pay_at(&cost, 100));  /* no run was measured yet */
+	cost.mean[CHECKPOINT_COST_WITHOUT] = 875;
+	assert_false(checkpoint_cost_may_pay_at(&cost, 100));
+	assert_true(checkpoint_cost_may_pay_at(&cost, 90));
 	assert_false(checkpoint_cost_pays(
 		&cost, 1500)); /* it is known where they part: others are not worth it */
 }
