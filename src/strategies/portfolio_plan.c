@@ -30,13 +30,13 @@ const struct portfolio_arm portfolio_arms[ARM_COUNT] = {
 	[ARM_SEARCH] = {&strategy_dpor, "dpor", SEARCH_STEPS, 0},
 };
 
-#define EARLY_RUNS 64u	       /* most failures occur within this many runs */
-#define EARLY_PERIOD 16u       /* one early run in this many is not the leader's */
-#define PARTLY_ABLE_PERIOD 4u  /* the same if accesses to memory are no ops */
-#define LATE_PERIOD 2u	       /* one later run in this many is not the leader's */
-#define OBSERVED_RUNS 32u      /* in rounds of at most 16, as many as teach a leader */
-#define SEARCH_START 4u	       /* the first two runs teach the search, and the others are better */
-#define FIRST_RUNS 32u	       /* in which a search of a small program is worth most of the runs */
+#define EARLY_RUNS 64u	      /* most failures occur within this many runs */
+#define EARLY_PERIOD 16u      /* one early run in this many is not the leader's */
+#define PARTLY_ABLE_PERIOD 4u /* the same if accesses to memory are no ops */
+#define LATE_PERIOD 2u	      /* one later run in this many is not the leader's */
+#define OBSERVED_RUNS 32u     /* in rounds of at most 16, as many as teach a leader */
+#define SEARCH_START 8u /* the first two runs teach the search; until here, other arms are better */
+#define FIRST_RUNS 32u	/* in which a search of a small program is worth most of the runs */
 #define SEARCH_SHARES 32u      /* denominator of the search's share of a round */
 #define SEARCH_RUNS_MOST 4096u /* a program with more orders is too big */
 
@@ -58,7 +58,8 @@ _Static_assert(sizeof buffered_arms == sizeof first_arms, "both replace the plan
 
 /*
  * The search's share by size of the program. With few orders, the search needs the fewest schedules;
- * with many, it stays near the end of the run for too long.
+ * with many, it stays near the end of the run for too long. Its first dozen of runs are worth more than
+ * later ones in programs of middle size.
  */
 struct portfolio_size {
 	uint64_t bits; /* most order_bits() of surw of such a program */
@@ -67,8 +68,9 @@ struct portfolio_size {
 };
 
 static const struct portfolio_size sizes[] = {
-	{.bits = 13, .search_first = 12, .search_early = 4, .search_late = 8},
+	{.bits = 13, .search_first = 24, .search_early = 4, .search_late = 8},
 	{.bits = 26, .search_first = 8, .search_early = 8, .search_late = 4},
+	{.bits = 40, .search_first = 8, .search_early = 8, .search_late = 2},
 	{.bits = UINT64_MAX, .search_first = 4, .search_early = 2, .search_late = 2},
 };
 

@@ -261,9 +261,9 @@ struct strategy {
 	bool wants_places;
 	/* chooses a thread of view->stallable only where its schedule says so */
 	bool follows_stalls;
-	/* Returns whether the current run is part of an exhaustive search. NULL if `search`
-	 * decides this for all runs. */
-	bool (*is_searching)(const void *state);
+	/* Returns whether the current run has no stalls, and interruption points before file calls
+	 * only, as all runs of an exhaustive search. NULL if `search` decides this for all runs. */
+	bool (*is_unvaried)(const void *state);
 
 	/* Options that are each within their range: "problem; remedy", or NULL. May be NULL. */
 	const char *(*check)(const struct strategy_config *config);

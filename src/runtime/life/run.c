@@ -136,12 +136,12 @@ static void run_announce(struct contract *contract, uint64_t number)
 	contract->is_live = 1;
 }
 
-static bool run_is_searching(struct contract *contract)
+static bool run_is_unvaried(struct contract *contract)
 {
 	const struct strategy *strategy = run_strategy(contract);
 
-	return strategy->is_searching ? strategy->is_searching(run_strategy_state(contract))
-				      : strategy->search.is_exhausted != NULL;
+	return strategy->is_unvaried ? strategy->is_unvaried(run_strategy_state(contract))
+				     : strategy->search.is_exhausted != NULL;
 }
 
 /* Returns the interruption points of this run, after the strategy has begun the run: all in the second and
@@ -151,7 +151,7 @@ static enum interruption_points run_choose_points(struct contract *contract, uin
 {
 	if (contract->plan.interruption_points != INTERRUPTION_POINTS_IN_PART)
 		return (enum interruption_points)contract->plan.interruption_points;
-	if (run_is_searching(contract))
+	if (run_is_unvaried(contract))
 		return INTERRUPTION_POINTS_FILES;
 	return number % STALL_RUNS % 2 ? INTERRUPTION_POINTS_ALL : INTERRUPTION_POINTS_NONE;
 }
@@ -177,7 +177,7 @@ static uint64_t run_stall_ns(struct contract *contract, uint64_t number)
 
 	if (plan->stall_ns == STALL_ANY || plan->without_virtual_time)
 		return plan->without_virtual_time ? 0 : STALL_ANY;
-	if (number % STALL_RUNS != STALL_RUNS - 1 || run_is_searching(contract))
+	if (number % STALL_RUNS != STALL_RUNS - 1 || run_is_unvaried(contract))
 		return 0;
 	for (uint64_t i = number / STALL_RUNS % STALL_LIMITS; i; i--)
 		limit_ns *= 10;

@@ -130,7 +130,7 @@ static void portfolio__searches_more_in_small_programs(void **unused)
 	const struct tally many = tally_runs(&many_orders, 0, FIRST);
 
 	(void)unused;
-	assert_in_range(runs_of_arm(&some, "dpor"), FIRST / 4, FIRST * 3 / 8);
+	assert_in_range(runs_of_arm(&some, "dpor"), FIRST / 2, FIRST * 3 / 4);
 	assert_in_range(runs_of_arm(&many, "dpor"), FIRST / 12, FIRST / 8);
 }
 
