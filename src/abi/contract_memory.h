@@ -173,6 +173,9 @@ struct memory_known {
 	uint32_t shadow; /* the race detector's slot for it, or 0: race_passes_plain() */
 };
 
+/* Bits of contract_memory.points. A large program has 10^5 points; 128 KB fit into a second-level cache. */
+#define MEMORY_POINT_BITS (UINT32_C(1) << 20)
+
 struct contract_memory {
 	uint32_t mode;	    /* [host] enum memory_mode */
 	uint32_t is_frozen; /* [host] nothing is learnt; sites[] decides which sites are on */
@@ -228,6 +231,8 @@ struct contract_memory {
 	uint8_t sites[MEMORY_SITES_MAX];
 	uint16_t looks[MEMORY_SITES_MAX]; /* accesses of each site in this run: sampling.c */
 	uint64_t racy_sites[MEMORY_SITES_MAX / 64]; /* bit set: a watched run saw a race here */
+	/* A bit is set if a variable with VARIABLE_POINT has a name of this hash. */
+	uint64_t points[MEMORY_POINT_BITS / 64];
 	struct memory_variable variables[MEMORY_VARIABLES_MAX];
 	struct memory_block blocks[MEMORY_BLOCKS_MAX];
 	struct memory_known known[MEMORY_KNOWN_MAX];
@@ -302,6 +307,24 @@ static inline bool memory_is_focused(
 static inline variable_name memory_group_name(uint64_t group, uint64_t granule)
 {
 	return (group & ~UINT64_C(15)) | granule % MEMORY_GROUP_GRANULES << 1 | 1;
+}
+
+static inline uint32_t memory_point_bit(variable_name name)
+{
+	return (uint32_t)(name >> 1) % MEMORY_POINT_BITS;
+}
+
+/* Returns false for most variables that are no points, without a look into the large table. */
+static inline bool memory_may_be_point(const struct contract_memory *memory, variable_name name)
+{
+	return bitset_has(memory->points, memory_point_bit(name));
+}
+
+static inline void memory_make_point(
+	struct contract_memory *memory, struct memory_variable *variable)
+{
+	variable->flags |= VARIABLE_POINT;
+	bitset_add(memory->points, memory_point_bit(variable->name));
 }
 
 /* Returns the index in variables[] at which a search begins, which continues cyclically. Variables

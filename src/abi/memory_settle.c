@@ -47,7 +47,7 @@ static bool memory_settle_variable(struct contract_memory *memory, struct memory
 	memory_settle_sort_vias(memory, variable);
 	variable->news = 0;
 	if (memory_flags_shared(before))
-		variable->flags |= VARIABLE_POINT;
+		memory_make_point(memory, variable);
 	if (before & VARIABLE_RACED)
 		variable->flags |= VARIABLE_RACY;
 	return variable->flags != before;

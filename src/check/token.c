@@ -210,7 +210,8 @@ static void token_freeze(
 		while (memory->variables[slot].name && memory->variables[slot].name != points[i])
 			slot = (slot + 1) % MEMORY_VARIABLES_MAX;
 		memory->variables[slot].name = points[i];
-		memory->variables[slot].flags = VARIABLE_POINT;
+		memory->variables[slot].flags = 0;
+		memory_make_point(memory, &memory->variables[slot]);
 	}
 	memory->is_frozen = 1;
 	for (uint32_t i = 0; i < memory->site_count; i++)

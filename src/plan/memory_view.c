@@ -129,8 +129,8 @@ void memory_view_release(struct memory_view *view)
 	*view = (struct memory_view){0};
 }
 
-static void memory_view_apply_name(
-	struct contract_memory *memory, variable_name name, uint16_t flag)
+static struct memory_variable *memory_view_variable(
+	struct contract_memory *memory, variable_name name)
 {
 	uint32_t slot = memory_variable_slot(name);
 
@@ -138,7 +138,7 @@ static void memory_view_apply_name(
 		slot = (slot + 1) % MEMORY_VARIABLES_MAX;
 	memory->variable_count += !memory->variables[slot].name;
 	memory->variables[slot].name = name;
-	memory->variables[slot].flags |= flag;
+	return &memory->variables[slot];
 }
 
 void memory_view_apply(const struct memory_view *view, struct contract_memory *memory)
@@ -166,9 +166,9 @@ void memory_view_apply(const struct memory_view *view, struct contract_memory *m
 	}
 	memory->module_count = view->module_count;
 	for (uint32_t i = 0; i < view->point_count; i++)
-		memory_view_apply_name(memory, view->points[i], VARIABLE_POINT);
+		memory_make_point(memory, memory_view_variable(memory, view->points[i]));
 	for (uint32_t i = 0; i < view->racy_count; i++)
-		memory_view_apply_name(memory, view->racy[i], VARIABLE_RACY);
+		memory_view_variable(memory, view->racy[i])->flags |= VARIABLE_RACY;
 }
 
 static void memory_view_add_ranges(struct strbuf *out, const uint64_t *set, uint32_t count)

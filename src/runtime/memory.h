@@ -152,6 +152,13 @@ variable_name memory_variable_name(const void *address);
 variable_name memory_quick_name(const void *address);
 /* Same as memory_variable_name(), for heap blocks and static data; returns 0 for other memory. */
 variable_name memory_lasting_name(const void *address);
+/* Hash of the group of a block's granule, for memory_group_name(). `granule`: its number in the
+ * block. */
+static inline uint64_t memory_block_group(const struct heap_block *block, uint64_t granule)
+{
+	return hash_pair(
+		(uint64_t)block->ordinal << 32 | block->name, granule / MEMORY_GROUP_GRANULES);
+}
 /* Returns whether the address lies in a live frame of the moving thread, or is thread-local. */
 bool memory_is_own_stack(const void *address);
 /* Returns the name of a synchronisation object; 0: neither in a recorded heap block nor on a

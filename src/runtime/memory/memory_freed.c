@@ -85,6 +85,25 @@ static bool memory_free_variable(
 	return known->flags & VARIABLE_POINT;
 }
 
+/* Returns true if accesses to any of the first visit->access.bytes of the block are points. */
+static bool memory_free_variables(
+	struct contract_memory *memory, struct memory_visit *visit, const struct heap_block *block)
+{
+	const bool is_learnt = memory_freed_is_learnt(memory);
+	const uint64_t count = (visit->access.bytes + GRANULE_BYTES - 1) / GRANULE_BYTES;
+	bool is_shared = false;
+	uint64_t group = 0;
+
+	for (uint64_t i = 0; i < count && (!visit->point || is_learnt); i++) {
+		if (i % MEMORY_GROUP_GRANULES == 0)
+			group = memory_block_group(block, i);
+		if (is_learnt || memory_may_be_point(memory, memory_group_name(group, i)))
+			is_shared |= memory_free_variable(
+				memory, visit, block->start + i * GRANULE_BYTES);
+	}
+	return is_shared;
+}
+
 void memory_freed(const void *start, uint64_t site)
 {
 	/* Within the call instruction: the return address may belong to another source line. */
@@ -92,7 +111,7 @@ void memory_freed(const void *start, uint64_t site)
 		.access = {
 			.address = start, .site = site - 1, .kind = SITE_STORE, .call = CALL_FREE}};
 	struct memory_access *access = &visit.access;
-	bool is_learnt, is_long_run, is_shared = false;
+	bool is_long_run, is_shared;
 	size_t bytes_most;
 	struct engine_op op;
 	struct heap_block block;
@@ -110,12 +129,9 @@ void memory_freed(const void *start, uint64_t site)
 	is_long_run = sites_memory()->mode == MEMORY_RACY_SITES;
 	if (!block.is_used && !is_long_run)
 		return;
-	is_learnt = memory_freed_is_learnt(sites_memory());
 	bytes_most = is_long_run ? FREED_BYTES_LONG_RUN : FREED_BYTES_MOST;
 	access->bytes = block.bytes < bytes_most ? block.bytes : bytes_most;
-	for (size_t done = 0; done < access->bytes && (!visit.point || is_learnt);
-		done += GRANULE_BYTES)
-		is_shared |= memory_free_variable(sites_memory(), &visit, block.start + done);
+	is_shared = memory_free_variables(sites_memory(), &visit, &block);
 	if (visit.point) {
 		memory_point(&visit, visit.point);
 		memory_check_freed(access, OUTCOME_DOUBLE_FREE);

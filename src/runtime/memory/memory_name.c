@@ -202,10 +202,8 @@ uint64_t memory_code_name(uint64_t address)
 static variable_name memory_name_in_block(const struct heap_block *block, uintptr_t address)
 {
 	const uint64_t granule = (address - block->start) / 8;
-	const uint64_t group = hash_pair(
-		(uint64_t)block->ordinal << 32 | block->name, granule / MEMORY_GROUP_GRANULES);
 
-	return memory_group_name(group, granule);
+	return memory_group_name(memory_block_group(block, granule), granule);
 }
 
 variable_name memory_lasting_name(const void *pointer)

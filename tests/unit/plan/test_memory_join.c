@@ -95,6 +95,8 @@ static void test_memory_join__shares_what_two_workers_saw_one_thread_each_do(voi
 		assert_int_equal(blocks[i]->news_count, 0);
 		assert_int_equal(blocks[i]->version, 1);
 		assert_int_equal(blocks[i]->points_version, 1);
+		assert_true(memory_may_be_point(blocks[i], 77));
+		assert_false(memory_may_be_point(blocks[i], 78));
 	}
 	/* Known facts are no news. */
 	touch(blocks[0], 77, 5, VARIABLE_READ);

@@ -120,6 +120,8 @@ static void test_memory_view__survives_json_and_the_contract(void **state)
 	assert_true(other->is_frozen);
 	assert_int_equal(other->site_count, 73);
 	assert_int_equal(other->sites_on, 13);
+	for (uint32_t i = 0; i < view.point_count; i++)
+		assert_true(memory_may_be_point(other, view.points[i]));
 	memory_view_take(&again, other);
 	assert_same_view(&view, &again);
 	free(json);
