@@ -23,13 +23,12 @@ int installed_find(const char *name, char **path, struct error *err)
 	command[length] = '\0';
 	*strrchr(command, '/') = '\0';
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		struct strbuf candidate = STRBUF_EMPTY;
+		STRBUF_SCOPED candidate = STRBUF_EMPTY;
 
 		if (places[i][0] != '/')
 			strbuf_addf(&candidate, "%s/", command);
 		strbuf_addf(&candidate, "%s/%s", places[i], name);
 		*path = realpath(candidate.text, NULL);
-		strbuf_release(&candidate);
 		if (*path)
 			return 0;
 	}

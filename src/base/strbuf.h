@@ -20,6 +20,8 @@ extern char strbuf_empty_text[1];
 	{                                                                                          \
 		.text = strbuf_empty_text                                                          \
 	}
+/* Type of a local buffer that is released where its block ends: `STRBUF_SCOPED text = STRBUF_EMPTY;`. */
+#define STRBUF_SCOPED __attribute__((cleanup(strbuf_release))) struct strbuf
 /* Initialises any other buffer. */
 void strbuf_init(struct strbuf *buf);
 void strbuf_release(struct strbuf *buf);

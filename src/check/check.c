@@ -46,7 +46,7 @@ static struct {
 __attribute__((format(printf, 2, 3))) static void say(
 	const struct check *check, const char *format, ...)
 {
-	struct strbuf line = STRBUF_EMPTY;
+	STRBUF_SCOPED line = STRBUF_EMPTY;
 	va_list args;
 
 	if (check->options.is_quiet)
@@ -57,7 +57,6 @@ __attribute__((format(printf, 2, 3))) static void say(
 	/* The write avoids stdio, so that the test's buffers stay untouched. A failure cannot be
 	 * reported. */
 	(void)platform_call(SYS_write, STDERR_FILENO, line.text, line.length);
-	strbuf_release(&line);
 }
 
 static void check_set_name(struct check *check, const char *file, const char *what)

@@ -21,7 +21,7 @@ struct description {
 /* Loads lib/raddle/libraddle-check-places.so, beside this library. */
 static void *describe_load_places(void)
 {
-	struct strbuf path = STRBUF_EMPTY;
+	STRBUF_SCOPED path = STRBUF_EMPTY;
 	Dl_info own;
 	const char *end;
 	void *library = NULL;
@@ -32,7 +32,6 @@ static void *describe_load_places(void)
 	strbuf_add(&path, own.dli_fname, end ? (size_t)(end + 1 - own.dli_fname) : 0);
 	strbuf_adds(&path, "raddle/" PLACES_LIBRARY);
 	library = dlopen(path.text, RTLD_NOW | RTLD_LOCAL);
-	strbuf_release(&path);
 	return library; /* stays loaded for the next failure */
 }
 

@@ -165,7 +165,7 @@ bool simplify_failure(const struct simplify *simplify, struct simplified *out)
 	struct contract *contract = room_contract();
 	const struct outcome outcome = contract->outcome;
 	const struct contract_totals totals = contract->totals;
-	struct strbuf all = STRBUF_EMPTY;
+	STRBUF_SCOPED all = STRBUF_EMPTY;
 	int pipe[2], status;
 	bool is_reported = false;
 	long child;
@@ -185,7 +185,6 @@ bool simplify_failure(const struct simplify *simplify, struct simplified *out)
 			continue;
 	}
 	(void)platform_call(SYS_close, pipe[0]);
-	strbuf_release(&all);
 	contract->outcome = outcome;
 	contract->totals = totals;
 	return is_reported;

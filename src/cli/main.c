@@ -99,7 +99,7 @@ enum stop_reason command_stop_reason(void)
 
 int command_fail(const char *format, ...)
 {
-	struct strbuf text = STRBUF_EMPTY;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
 	va_list args;
 
 	va_start(args, format);
@@ -107,7 +107,6 @@ int command_fail(const char *format, ...)
 	va_end(args);
 	(void)fflush(stdout); /* its own failure is reported at exit */
 	(void)fprintf(stderr, "raddle: %s\n", text.text);
-	strbuf_release(&text);
 	return EXIT_CANNOT_WORK;
 }
 
@@ -142,8 +141,7 @@ static const struct command *main_compiler_named(const char *program)
 static int main_dispatch(int argc, char **argv)
 {
 	const struct command *command;
-	struct strbuf name = STRBUF_EMPTY;
-	int status;
+	STRBUF_SCOPED name = STRBUF_EMPTY;
 
 	if (argc < 2)
 		return command_fail("no command given; type raddle help");
@@ -157,9 +155,7 @@ static int main_dispatch(int argc, char **argv)
 			"no command %s; type raddle help, or raddle run -- PROGRAM", argv[1]);
 	strbuf_addf(&name, "raddle %s", command->name);
 	argv[1] = name.text;
-	status = command->run(argc - 1, argv + 1);
-	strbuf_release(&name);
-	return status;
+	return command->run(argc - 1, argv + 1);
 }
 
 /* Opens standard files that the parent closed, for reading only: others would get their numbers. */

@@ -96,16 +96,14 @@ static uint64_t option_parse_time(
 static uint64_t option_parse_choice(
 	struct argp_state *state, const struct command_option *option, const char *text)
 {
-	struct strbuf words = STRBUF_EMPTY;
+	STRBUF_SCOPED words = STRBUF_EMPTY;
 	uint64_t index = 0;
 
 	for (const char *word = option->argument;; index++) {
 		const size_t length = strcspn(word, "|");
 
-		if (length == strlen(text) && memcmp(word, text, length) == 0) {
-			strbuf_release(&words);
+		if (length == strlen(text) && memcmp(word, text, length) == 0)
 			return index;
-		}
 		strbuf_addf(&words, "%s%.*s",
 			!index	       ? ""
 			: word[length] ? ", "

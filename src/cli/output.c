@@ -71,7 +71,7 @@ static void output_filter(struct output *output, const char *bytes, size_t size,
 static ssize_t output_write(void *cookie, const char *bytes, size_t size)
 {
 	struct output *output = cookie;
-	struct strbuf whole = STRBUF_EMPTY, out = STRBUF_EMPTY;
+	STRBUF_SCOPED whole = STRBUF_EMPTY, out = STRBUF_EMPTY;
 	bool is_written;
 
 	if (output->pass == PASS_ALL)
@@ -81,8 +81,6 @@ static ssize_t output_write(void *cookie, const char *bytes, size_t size)
 	output->pending_bytes = 0;
 	output_filter(output, whole.text, whole.length, &out);
 	is_written = write_all(output->descriptor, out.text, out.length);
-	strbuf_release(&out);
-	strbuf_release(&whole);
 	return is_written ? (ssize_t)size : 0;
 }
 

@@ -36,7 +36,7 @@ char *suppressions_option_find(const char *list)
 int suppressions_option_read(const char *path, struct suppressions *out, struct error *err)
 {
 	char *from_environment = path ? NULL : suppressions_option_find(getenv("TSAN_OPTIONS"));
-	struct strbuf text = STRBUF_EMPTY;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
 	int result;
 
 	*out = (struct suppressions){0};
@@ -49,7 +49,6 @@ int suppressions_option_read(const char *path, struct suppressions *out, struct 
 	result = text_file_read(fopen(path, "re"), "the suppressions", path, &text, err);
 	if (result == 0)
 		result = suppressions_parse(out, text.text, text.length, path, err);
-	strbuf_release(&text);
 	free(from_environment);
 	return result;
 }

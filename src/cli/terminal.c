@@ -110,7 +110,7 @@ void terminal_put(FILE *stream, const char *text)
 
 void terminal_live(const char *format, ...)
 {
-	struct strbuf line = STRBUF_EMPTY;
+	STRBUF_SCOPED line = STRBUF_EMPTY;
 	va_list args;
 
 	if (is_quiet || !isatty(STDERR_FILENO))
@@ -122,7 +122,6 @@ void terminal_live(const char *format, ...)
 	output_write_control(stderr, "\r");
 	(void)fprintf(stderr, "%.*s", (int)terminal_columns(stderr) - 1, line.text);
 	output_write_control(stderr, "\033[K");
-	strbuf_release(&line);
 }
 
 void terminal_clear_live(void)

@@ -63,7 +63,7 @@ static void verdict_say_result(
 static void verdict_say_scope(
 	const struct strategy_verdict *verdict, bool has_failed, const char *model)
 {
-	struct strbuf exceptions = STRBUF_EMPTY;
+	STRBUF_SCOPED exceptions = STRBUF_EMPTY;
 
 	verdict_add_exceptions(&exceptions, false, verdict->features);
 	if (has_failed) {
@@ -79,13 +79,12 @@ static void verdict_say_scope(
 		verdict_say_runs_of(verdict);
 		(void)fprintf(stderr, ")%s\n", verdict->is_complete ? "" : "; and more ran");
 	}
-	strbuf_release(&exceptions);
 }
 
 static void verdict_say_all(
 	const struct strategy_verdict *verdict, bool has_failed, const char *model)
 {
-	struct strbuf exceptions = STRBUF_EMPTY;
+	STRBUF_SCOPED exceptions = STRBUF_EMPTY;
 
 	verdict_add_exceptions(&exceptions, verdict->is_up_to_order, verdict->features);
 	(void)fprintf(stderr, "these are all schedules%s", exceptions.text);
@@ -96,7 +95,6 @@ static void verdict_say_all(
 	(void)fputs(" in ", stderr);
 	verdict_say_runs_of(verdict);
 	(void)fputc('\n', stderr);
-	strbuf_release(&exceptions);
 }
 
 void verdict_say(const struct strategy_verdict *verdict, bool has_failed, const char *model,

@@ -42,13 +42,12 @@ void campaign_options_init(struct campaign_options *options)
 static void campaign_say(const struct campaign *campaign,
 	void (*say)(void *context, const char *text), const char *format, va_list args)
 {
-	struct strbuf text = STRBUF_EMPTY;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
 
 	if (!say)
 		return;
 	strbuf_vaddf(&text, format, args);
 	say(campaign->listener->context, text.text);
-	strbuf_release(&text);
 }
 
 void campaign_notice(const struct campaign *campaign, const char *format, ...)

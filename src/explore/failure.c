@@ -67,7 +67,7 @@ static void failure_notice_left_out(struct campaign *campaign,
 		[PART_MINIMISING] = "complete minimising",
 		[PART_PASSING_RUN] = "a passing run for comparison",
 	};
-	struct strbuf parts = STRBUF_EMPTY;
+	STRBUF_SCOPED parts = STRBUF_EMPTY;
 
 	if (!investigation->left_out)
 		return;
@@ -77,7 +77,6 @@ static void failure_notice_left_out(struct campaign *campaign,
 	campaign_notice(campaign,
 		"%s: the time (--time) was too short for: %s. Repeat the command with a longer time",
 		finding->id, parts.text);
-	strbuf_release(&parts);
 }
 
 /* Begins the campaign's row in the fallback store. It has zero runs, because the main store has the

@@ -97,7 +97,7 @@ static bool notices_warn_locks(
 	const struct campaign *campaign, const struct contract *contract, bool is_last)
 {
 	struct symbols *symbols = NULL;
-	struct strbuf place = STRBUF_EMPTY;
+	STRBUF_SCOPED place = STRBUF_EMPTY;
 
 	if (symbols_from_process(&symbols, (pid_t)contract->guest_pid, NULL) == 0)
 		symbols_describe_code(
@@ -109,7 +109,6 @@ static bool notices_warn_locks(
 	campaign_warn(campaign,
 		"the program has its own locks or waits (futex calls in %s), and raddle sees them only when they block or wake; build it with raddle-cc to make their atomic operations scheduling points",
 		place.text);
-	strbuf_release(&place);
 	symbols_free(symbols);
 	return true;
 }
@@ -117,7 +116,7 @@ static bool notices_warn_locks(
 static void notices_warn_limit(struct campaign *campaign, const struct contract *contract)
 {
 	struct symbols *symbols = NULL;
-	struct strbuf place = STRBUF_EMPTY;
+	STRBUF_SCOPED place = STRBUF_EMPTY;
 	char number[32];
 
 	if (campaign->noticed.steps || !(contract->features & FEATURE_STEPS_CUT))
@@ -130,7 +129,6 @@ static void notices_warn_limit(struct campaign *campaign, const struct contract 
 	campaign_warn(campaign,
 		"a run did not end within %s steps, last in %s, and counts as no failure, because its threads did more than wait; give it more (--max-steps N), or fewer scheduling points (without --memory all, or a smaller input)",
 		text_grouped(campaign->options->settings.step_limit, number), place.text);
-	strbuf_release(&place);
 	symbols_free(symbols);
 }
 

@@ -23,7 +23,7 @@ static void serve_send_report(struct campaign *campaign, const struct serve_link
 		.points_version = memory->points_version,
 		.searched_version = memory->searched_version,
 		.contract = *worker->contract};
-	struct strbuf message = STRBUF_EMPTY;
+	STRBUF_SCOPED message = STRBUF_EMPTY;
 
 	strbuf_add(&message, (const char *)&head, sizeof head);
 	remote_pack_area(&message, worker, false);
@@ -31,7 +31,6 @@ static void serve_send_report(struct campaign *campaign, const struct serve_link
 		remote_pack_run(&message, worker->contract);
 	remote_pack_end(&message);
 	link->send(link->context, message.text, message.length);
-	strbuf_release(&message);
 }
 
 /* Returns false if the owner's contract has another layout, or the message is damaged. */

@@ -12,7 +12,7 @@
 static json_t *json_write_text_value(const char *text)
 {
 	json_t *value;
-	struct strbuf hex = STRBUF_EMPTY;
+	STRBUF_SCOPED hex = STRBUF_EMPTY;
 
 	if (!text)
 		return json_null();
@@ -21,9 +21,7 @@ static json_t *json_write_text_value(const char *text)
 		return value;
 	for (const char *at = text; *at; at++)
 		strbuf_addf(&hex, "%02x", (unsigned char)*at);
-	value = json_pack("{s:s}", "hex", hex.text);
-	strbuf_release(&hex);
-	return value;
+	return json_pack("{s:s}", "hex", hex.text);
 }
 
 static json_t *json_write_wide_value(uint64_t value, const char *format)
@@ -46,13 +44,10 @@ static json_t *json_write_arguments_value(char *const *argv)
 /* The schedule in its own text form, so that one reader checks both. */
 static json_t *json_write_schedule_value(const struct schedule_file *schedule)
 {
-	struct strbuf text = STRBUF_EMPTY;
-	json_t *value;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
 
 	schedule_text_write(schedule, &text);
-	value = json_write_text_value(text.text);
-	strbuf_release(&text);
-	return value;
+	return json_write_text_value(text.text);
 }
 
 /* An object as which its text is stored; null if it is damaged. */

@@ -172,7 +172,7 @@ static bool program_words_add_expectation(const char *output, struct strbuf *out
 void finding_title_from_output(struct finding *finding)
 {
 	const struct finding_frame *frame;
-	struct strbuf title = STRBUF_EMPTY;
+	STRBUF_SCOPED title = STRBUF_EMPTY;
 	bool is_said = false;
 
 	if (!finding->output || (finding->kind != OUTCOME_ABORT && finding->kind != OUTCOME_EXIT))
@@ -192,8 +192,6 @@ void finding_title_from_output(struct finding *finding)
 	if (is_said) {
 		free(finding->title);
 		finding->title = strbuf_detach(&title);
-	} else {
-		strbuf_release(&title);
 	}
 }
 

@@ -26,9 +26,8 @@ static const char *program_output_report(const char *text)
 
 char *program_output_end(const struct capture *capture)
 {
-	struct strbuf all = STRBUF_EMPTY;
+	STRBUF_SCOPED all = STRBUF_EMPTY;
 	const char *start;
-	char *end;
 
 	if (capture->file < 0)
 		return NULL;
@@ -37,10 +36,8 @@ char *program_output_end(const struct capture *capture)
 	if (start) {
 		const char *paragraph_end = strstr(start, "\n\n");
 
-		end = paragraph_end ? strndup(start, (size_t)(paragraph_end - start) + 1)
-				    : strndup(start, OUTPUT_SHOWN_BYTES);
-		strbuf_release(&all);
-		return end;
+		return paragraph_end ? strndup(start, (size_t)(paragraph_end - start) + 1)
+				     : strndup(start, OUTPUT_SHOWN_BYTES);
 	}
 	start = all.text;
 	if (all.length > OUTPUT_SHOWN_BYTES) {
@@ -48,7 +45,5 @@ char *program_output_end(const struct capture *capture)
 		if (strchr(start, '\n'))
 			start = strchr(start, '\n') + 1;
 	}
-	end = *start ? strdup(start) : NULL;
-	strbuf_release(&all);
-	return end;
+	return *start ? strdup(start) : NULL;
 }

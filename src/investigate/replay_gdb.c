@@ -87,7 +87,7 @@ static void replay_gdb_add_quoted(struct strbuf *out, const char *text)
 static void replay_gdb_describe(struct gdb_command *command, const struct replay_setting *setting,
 	const struct worker *worker)
 {
-	struct strbuf text = STRBUF_EMPTY;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
 
 	replay_gdb_add(command, "gdb");
 	replay_gdb_add(command, "-q");
@@ -125,7 +125,6 @@ static void replay_gdb_describe(struct gdb_command *command, const struct replay
 	replay_gdb_execute(command, gdb_select);
 	replay_gdb_execute(command, "frame");
 	replay_gdb_add(command, setting->target.path);
-	strbuf_release(&text);
 }
 
 /* gdb owns the terminal meanwhile, and handles SIGINT, which the command ignores. */

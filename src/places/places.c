@@ -37,14 +37,13 @@ void raddle_places_describe(
 
 bool raddle_places_name_data(void *places, uint64_t address, struct strbuf *out)
 {
-	struct strbuf name = STRBUF_EMPTY;
+	STRBUF_SCOPED name = STRBUF_EMPTY;
 	bool is_named;
 
 	is_named = symbols_describe_static_data(places, address, &name);
 	/* The place of the declaration follows the name. */
 	if (is_named)
 		strbuf_add(out, name.text, strcspn(name.text, " "));
-	strbuf_release(&name);
 	return is_named;
 }
 

@@ -216,8 +216,7 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 static int settings_parse_tolerated_word(
 	const char *word, size_t length, uint32_t *tolerated, struct error *err)
 {
-	struct strbuf known = STRBUF_EMPTY;
-	int result;
+	STRBUF_SCOPED known = STRBUF_EMPTY;
 
 	for (unsigned kind = 0; kind < OUTCOME_KIND_COUNT; kind++) {
 		const struct outcome_description *outcome = &outcome_descriptions[kind];
@@ -232,10 +231,8 @@ static int settings_parse_tolerated_word(
 		if (outcome_descriptions[kind].is_failure)
 			strbuf_addf(&known, "%s%s", known.length ? ", " : "",
 				outcome_descriptions[kind].word);
-	result = error_set(err, ERROR_USAGE, "no kind of failure is called %.*s; there are %s",
+	return error_set(err, ERROR_USAGE, "no kind of failure is called %.*s; there are %s",
 		(int)length, word, known.text);
-	strbuf_release(&known);
-	return result;
 }
 
 int settings_parse_tolerated(const char *words, uint32_t *tolerated, struct error *err)

@@ -135,7 +135,7 @@ static bool launch_is_replaced(const char *entry, const struct target_traits *tr
 static void launch_environment_fill_up(struct environment *out)
 {
 	size_t bytes = sizeof "" + strlen(CONTRACT_FILLER "=") + sizeof(char *);
-	struct strbuf filler = STRBUF_EMPTY;
+	STRBUF_SCOPED filler = STRBUF_EMPTY;
 
 	/* The kernel aligns strings and pointers to 16 bytes: an even number needs no padding. */
 	if (out->count % 2 == 0)
@@ -145,7 +145,6 @@ static void launch_environment_fill_up(struct environment *out)
 	while ((bytes + filler.length) % ENVIRONMENT_ROUNDED_BYTES)
 		strbuf_add(&filler, "x", 1);
 	launch_environment_add(out, CONTRACT_FILLER, filler.text, "", NULL);
-	strbuf_release(&filler);
 }
 
 static bool launch_has_random_addresses(void)
@@ -169,7 +168,7 @@ static void launch_add_beside(struct strbuf *to, const char *runtime, const char
 static void launch_add_audit(struct environment *to, const char *runtime)
 {
 	const char *users = getenv("LD_AUDIT");
-	struct strbuf path = STRBUF_EMPTY;
+	STRBUF_SCOPED path = STRBUF_EMPTY;
 
 	if (!runtime || !launch_has_random_addresses()) {
 		if (users)
@@ -178,7 +177,6 @@ static void launch_add_audit(struct environment *to, const char *runtime)
 	}
 	launch_add_beside(&path, runtime, "libraddle-relocate.so");
 	launch_environment_add(to, "LD_AUDIT", path.text, ":", users);
-	strbuf_release(&path);
 }
 
 /* Preloads the runtime. The loader takes libraddle-libtsan.so for the libtsan.so.2 that a program
@@ -186,7 +184,7 @@ static void launch_add_audit(struct environment *to, const char *runtime)
 static void launch_add_preloads(
 	struct environment *to, const struct target_traits *traits, const char *runtime)
 {
-	struct strbuf paths = STRBUF_EMPTY;
+	STRBUF_SCOPED paths = STRBUF_EMPTY;
 
 	if (!runtime)
 		return;
@@ -196,7 +194,6 @@ static void launch_add_preloads(
 		launch_add_beside(&paths, runtime, "libraddle-libtsan.so");
 	}
 	launch_environment_add(to, "LD_PRELOAD", paths.text, ":", getenv("LD_PRELOAD"));
-	strbuf_release(&paths);
 }
 
 char **launch_environment(
@@ -247,14 +244,13 @@ void launch_environment_free(char **environment)
 /* The loader only warns if a library is missing, and the program then seems to fail by itself. */
 static int launch_check_beside(const char *runtime, const char *name, struct error *err)
 {
-	struct strbuf path = STRBUF_EMPTY;
+	STRBUF_SCOPED path = STRBUF_EMPTY;
 	int result = 0;
 
 	launch_add_beside(&path, runtime, name);
 	if (access(path.text, R_OK))
 		result = error_set(
 			err, ERROR_MISSING, "%s is missing; install raddle again", path.text);
-	strbuf_release(&path);
 	return result;
 }
 

@@ -17,7 +17,7 @@
 static char *target_search_path(const char *name)
 {
 	const char *folders = getenv("PATH");
-	struct strbuf candidate = STRBUF_EMPTY;
+	STRBUF_SCOPED candidate = STRBUF_EMPTY;
 	struct stat status;
 
 	/* Folders that execvp searches if PATH is not set. */
@@ -31,12 +31,11 @@ static char *target_search_path(const char *name)
 		strbuf_addf(&candidate, "/%s", name);
 		if (stat(candidate.text, &status) == 0 && S_ISREG(status.st_mode) &&
 			access(candidate.text, X_OK) == 0)
-			return candidate.text;
+			return strbuf_detach(&candidate);
 		if (!folders[length])
 			break;
 		folders += length + 1;
 	}
-	strbuf_release(&candidate);
 	return NULL;
 }
 

@@ -111,11 +111,10 @@ void block_names_add_legend(
 {
 	for (uint32_t i = 0; i < names->count; i++) {
 		const struct block_name *name = &names->names[i];
-		struct strbuf line = STRBUF_EMPTY;
+		STRBUF_SCOPED line = STRBUF_EMPTY;
 
 		strbuf_addf(&line, "%s#%u is %s", name->type, name->number, name->block);
 		strbuf_adds(out, "  ");
 		add_wrapped(out, style, line.text, INDENT, INDENT + 2);
-		strbuf_release(&line);
 	}
 }

@@ -25,7 +25,7 @@ static void documents_add_answer(
 {
 	const bool is_cause = !strcmp(documents_text_of(answer, "verdict"), "cause");
 	json_t *variables = json_object_get(answer, "variables"), *variable;
-	struct strbuf text = STRBUF_EMPTY;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
 	size_t index;
 
 	strbuf_addf(&text, "%s: %s", is_cause ? "the cause" : "most suspicious",
@@ -42,7 +42,6 @@ static void documents_add_answer(
 	add_heading(out, style, "why it fails");
 	strbuf_adds(out, "  ");
 	add_wrapped(out, style, text.text, 2, 2);
-	strbuf_release(&text);
 }
 
 void report_explanation(const struct report_document *documents, uint32_t count,
@@ -67,20 +66,19 @@ static void documents_add_candidate(
 {
 	const char *finding = documents_text_of(candidate, "finding"),
 		   *reason = documents_text_of(candidate, "reason");
-	struct strbuf text = STRBUF_EMPTY;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
 
 	strbuf_addf(&text, "%s%s%s: %s%s%s", documents_text_of(candidate, "state"),
 		*finding ? ": " : "", finding, documents_text_of(candidate, "title"),
 		*reason ? "; not reached: " : "", reason);
 	documents_add_labelled(out, style, documents_text_of(candidate, "id"), &text);
-	strbuf_release(&text);
 }
 
 static void documents_add_branch(
 	const json_t *branch, size_t number, const struct report_style *style, struct strbuf *out)
 {
 	const char *finding = documents_text_of(branch, "finding");
-	struct strbuf text = STRBUF_EMPTY, label = STRBUF_EMPTY;
+	STRBUF_SCOPED text = STRBUF_EMPTY, label = STRBUF_EMPTY;
 
 	strbuf_addf(&label, "B%zu", number);
 	strbuf_addf(&text, "%s%s%s: %s at %s:%lld in %s, depends on %s",
@@ -89,8 +87,6 @@ static void documents_add_branch(
 		(long long)json_integer_value(json_object_get(branch, "line")),
 		documents_text_of(branch, "function"), documents_text_of(branch, "variables"));
 	documents_add_labelled(out, style, label.text, &text);
-	strbuf_release(&label);
-	strbuf_release(&text);
 }
 
 static void documents_add_document(

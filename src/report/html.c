@@ -51,7 +51,7 @@ static bool html_names_objects(const char *key)
 /* Gives heap blocks their short names in a value and the values below. */
 static void html_shorten_names(json_t *value, bool is_named, struct block_names *names)
 {
-	struct strbuf text = STRBUF_EMPTY;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
 	const char *key;
 	json_t *part;
 	size_t index;
@@ -63,7 +63,6 @@ static void html_shorten_names(json_t *value, bool is_named, struct block_names 
 		return;
 	block_names_add_text(names, json_string_value(value), &text);
 	BUG_ON(json_string_set(value, text.text));
-	strbuf_release(&text);
 }
 
 /* Adds `blocks`, which maps the short names of the page to the full ones. */
@@ -74,11 +73,10 @@ static void html_add_blocks(json_t *root)
 
 	html_shorten_names(root, false, &names);
 	for (uint32_t i = 0; i < names.count; i++) {
-		struct strbuf name = STRBUF_EMPTY;
+		STRBUF_SCOPED name = STRBUF_EMPTY;
 
 		strbuf_addf(&name, "%s#%u", names.names[i].type, names.names[i].number);
 		json_put(blocks, name.text, json_text(names.names[i].block));
-		strbuf_release(&name);
 	}
 	json_put(root, "blocks", blocks);
 	block_names_release(&names);

@@ -207,7 +207,7 @@ static void interleaving_add_step(
 	const struct interleaving *table, const struct finding_step *step, struct strbuf *out)
 {
 	const char *mark = step->is_preemption ? "!" : step->is_switch ? ">" : "";
-	struct strbuf text = STRBUF_EMPTY;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
 	char number[24];
 
 	if (step->cause_line)
@@ -228,7 +228,6 @@ static void interleaving_add_step(
 	(void)snprintf(number, sizeof number, "%*" PRIu64, (int)table->widths[1],
 		step->step); /* 20 digits */
 	interleaving_add_line(table, mark, number, step->thread, text.text, out);
-	strbuf_release(&text);
 }
 
 static void interleaving_add_waits(const struct interleaving *table, struct strbuf *out)
@@ -239,12 +238,11 @@ static void interleaving_add_waits(const struct interleaving *table, struct strb
 		const struct finding_wait *wait = &finding->waits[i];
 		static const struct finding_frame nowhere = {0};
 		const struct finding_frame *where = finding_user_frame(&wait->at);
-		struct strbuf text = STRBUF_EMPTY;
+		STRBUF_SCOPED text = STRBUF_EMPTY;
 
 		finding_add_blocked(wait, &text);
 		interleaving_add_where(table, where ? where : &nowhere, &text);
 		interleaving_add_line(table, "x", "", wait->thread, text.text, out);
-		strbuf_release(&text);
 	}
 }
 
@@ -317,7 +315,7 @@ static void interleaving_add_rows(const struct interleaving *table, struct strbu
 
 static void interleaving_add_legend(const struct interleaving *table, struct strbuf *out)
 {
-	struct strbuf legend = STRBUF_EMPTY;
+	STRBUF_SCOPED legend = STRBUF_EMPTY;
 
 	strbuf_adds(&legend, "> context switch   ! preemption");
 	if (table->finding->wait_count)
@@ -326,14 +324,13 @@ static void interleaving_add_legend(const struct interleaving *table, struct str
 		strbuf_addf(&legend, "   :N line N of %s", table->file);
 	strbuf_adds(out, "  ");
 	add_wrapped(out, table->style, legend.text, INDENT, INDENT);
-	strbuf_release(&legend);
 }
 
 static void interleaving_add(
 	const struct finding *finding, const struct report_style *style, struct strbuf *out)
 {
 	struct interleaving table = {.finding = finding, .style = style};
-	struct strbuf heading = STRBUF_EMPTY;
+	STRBUF_SCOPED heading = STRBUF_EMPTY;
 
 	if (!finding->step_count)
 		return;
@@ -346,7 +343,6 @@ static void interleaving_add(
 	if (table.file)
 		strbuf_addf(&heading, ", in %s", table.file);
 	add_heading(out, style, heading.text);
-	strbuf_release(&heading);
 	interleaving_add_head(&table, out);
 	if (finding->steps_left_out)
 		interleaving_add_left_out(&table, finding->steps_left_out, "earlier step", "", out);

@@ -52,16 +52,13 @@ static json_t *json_visible(json_t *value)
 
 json_t *json_textf(const char *format, ...)
 {
-	struct strbuf text = STRBUF_EMPTY;
-	json_t *value;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
 	va_list args;
 
 	va_start(args, format);
 	strbuf_vaddf(&text, format, args);
 	va_end(args);
-	value = json_text(text.text);
-	strbuf_release(&text);
-	return value;
+	return json_text(text.text);
 }
 
 json_t *json_count(uint64_t value)

@@ -75,7 +75,7 @@ static void junit_add_failed_case(struct strbuf *out, const struct report_campai
 {
 	static const struct report_style plain = {
 		.columns = 120, .steps_most = REPORT_STEPS_STANDARD};
-	struct strbuf text = STRBUF_EMPTY;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
 
 	report_finding(finding, &plain, &text);
 	junit_begin_case(out, campaign, finding->title, seconds);
@@ -85,7 +85,6 @@ static void junit_add_failed_case(struct strbuf *out, const struct report_campai
 	strbuf_adds(out, ">");
 	junit_add_escaped(out, text.text);
 	strbuf_adds(out, "</failure>\n    </testcase>\n");
-	strbuf_release(&text);
 }
 
 enum campaign_result { CAMPAIGN_PASSED, CAMPAIGN_FAILED, CAMPAIGN_EMPTY };
@@ -143,7 +142,7 @@ static void junit_add_suite(
 	struct strbuf *out, const struct report *report, const struct report_campaign *campaign)
 {
 	uint32_t failed = 0, errors = 0, cases = 0;
-	struct strbuf body = STRBUF_EMPTY;
+	STRBUF_SCOPED body = STRBUF_EMPTY;
 	double last = 0;
 
 	for (uint32_t i = 0; i < report->finding_count; i++) {
@@ -169,7 +168,6 @@ static void junit_add_suite(
 		failed, errors, campaign ? campaign->seconds : 0.0);
 	strbuf_adds(out, body.text);
 	strbuf_adds(out, "  </testsuite>\n");
-	strbuf_release(&body);
 }
 
 static char *junit_make(const struct report *report)

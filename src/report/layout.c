@@ -93,15 +93,12 @@ static void layout_add_blanks(struct strbuf *out, unsigned count)
  * caller frees it. */
 static char *layout_visible(const struct report_style *style, const char *text)
 {
-	struct strbuf shortened = STRBUF_EMPTY;
-	char *visible;
+	STRBUF_SCOPED shortened = STRBUF_EMPTY;
 
 	if (!style->blocks)
 		return visible_text(text, true);
 	block_names_add_text(style->blocks, text, &shortened);
-	visible = visible_text(shortened.length ? shortened.text : "", true);
-	strbuf_release(&shortened);
-	return visible;
+	return visible_text(shortened.length ? shortened.text : "", true);
 }
 
 void add_wrapped(struct strbuf *out, const struct report_style *style, const char *text,

@@ -17,8 +17,7 @@ static json_t *sarif_uri_value(const char *path)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				    "-._~/!$&'()*+,;=@";
-	struct strbuf uri = STRBUF_EMPTY;
-	json_t *value;
+	STRBUF_SCOPED uri = STRBUF_EMPTY;
 
 	if (path[0] == '/')
 		strbuf_adds(&uri, "file://");
@@ -28,9 +27,7 @@ static json_t *sarif_uri_value(const char *path)
 		else
 			strbuf_addf(&uri, "%%%02X", (unsigned char)*at);
 	}
-	value = json_text(uri.text);
-	strbuf_release(&uri);
-	return value;
+	return json_text(uri.text);
 }
 
 json_t *sarif_message(json_t *text)
@@ -226,7 +223,7 @@ static const struct finding_frame *sarif_place_of(const struct finding *finding)
 static json_t *sarif_properties_value(const struct finding *finding)
 {
 	json_t *value = json_object();
-	struct strbuf schedule = STRBUF_EMPTY;
+	STRBUF_SCOPED schedule = STRBUF_EMPTY;
 
 	schedule_text_write(&finding->schedule, &schedule);
 	json_put(value, "id", json_text(finding->id));
@@ -235,7 +232,6 @@ static json_t *sarif_properties_value(const struct finding *finding)
 	json_put(value, "replays", json_count(finding->replays));
 	json_put(value, "replaysFailedAgain", json_count(finding->replays_failed_again));
 	json_put(value, "preemptions", json_count(finding->preemptions));
-	strbuf_release(&schedule);
 	return value;
 }
 

@@ -45,13 +45,12 @@ void report_cause(
 	add_heading(out, style, "what led to it");
 	while (line) {
 		const char *end = strchr(line, '\n');
-		struct strbuf text = STRBUF_EMPTY;
+		STRBUF_SCOPED text = STRBUF_EMPTY;
 
 		strbuf_addf(&text, "[%u] %.*s", ++number,
 			end ? (int)(end - line) : (int)strlen(line), line);
 		strbuf_adds(out, "  ");
 		add_wrapped(out, style, text.text, 2, 6);
-		strbuf_release(&text);
 		line = end ? end + 1 : NULL;
 	}
 	if (finding->remedy) {
@@ -118,13 +117,10 @@ static void text_add_wanted(struct strbuf *out, const struct finding_wait *wait)
 
 static unsigned text_thread_columns(const struct finding *finding, const char *path)
 {
-	struct strbuf text = STRBUF_EMPTY;
-	unsigned columns;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
 
 	finding_add_thread(finding, path, &text);
-	columns = text_columns(text.text);
-	strbuf_release(&text);
-	return columns;
+	return text_columns(text.text);
 }
 
 /* `wanted_head`: heading of the column with the requested objects. */
@@ -147,7 +143,7 @@ static void text_add_waits(const struct finding *finding, const char *heading,
 	add_row(out, style, INDENT, cells, widths, 3);
 	for (uint32_t i = 0; i < finding->wait_count; i++) {
 		const struct finding_wait *wait = &finding->waits[i];
-		struct strbuf thread = STRBUF_EMPTY, held = STRBUF_EMPTY, wanted = STRBUF_EMPTY;
+		STRBUF_SCOPED thread = STRBUF_EMPTY, held = STRBUF_EMPTY, wanted = STRBUF_EMPTY;
 
 		text_add_held(&held, finding, wait->thread);
 		text_add_wanted(&wanted, wait);
@@ -157,9 +153,6 @@ static void text_add_waits(const struct finding *finding, const char *heading,
 		cells[1] = (struct row_cell){held.length ? held.text : "-", COLOUR_NONE};
 		cells[2] = (struct row_cell){wanted.text, COLOUR_NONE};
 		add_row(out, style, INDENT, cells, widths, 3);
-		strbuf_release(&thread);
-		strbuf_release(&held);
-		strbuf_release(&wanted);
 	}
 }
 
@@ -314,7 +307,7 @@ static void text_report_facts(
 	/* Findings of older versions may have the run number 0. */
 	const uint64_t before = finding->run_number - !!finding->run_number;
 	const char *store = style->store_option ? style->store_option : "";
-	struct strbuf text = STRBUF_EMPTY;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
 
 	strbuf_adds(out, "\n");
 	if (finding->strategy) {
@@ -361,7 +354,6 @@ static void text_report_facts(
 		strbuf_addf(out, "%-9s raddle replay %s%s\n", "weak run", finding->shown_by, store);
 	if (*finding->id)
 		strbuf_addf(out, "%-9s raddle replay %s%s\n", "again", finding->id, store);
-	strbuf_release(&text);
 }
 
 void report_finding(

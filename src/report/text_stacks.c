@@ -24,7 +24,7 @@ static void text_stacks_add_lambda_line(const struct finding_frame *frame, struc
 static void text_stacks_add_frame(
 	const struct finding_frame *frame, const struct report_style *style, struct strbuf *out)
 {
-	struct strbuf line = STRBUF_EMPTY;
+	STRBUF_SCOPED line = STRBUF_EMPTY;
 
 	strbuf_addf(&line, "%s", frame->function ? frame->function : "?");
 	if (frame->function && !strncmp(frame->function, "lambda at ", 10))
@@ -37,7 +37,6 @@ static void text_stacks_add_frame(
 		strbuf_addf(&line, " in %s", frame->module);
 	strbuf_adds(out, "    ");
 	add_wrapped(out, style, line.text, 4, 6);
-	strbuf_release(&line);
 }
 
 /* Adds the inner and the outer end of a stack; frames in between, as of an endless recursion, are
@@ -87,11 +86,10 @@ static void text_stacks_add(const char *thread, const struct finding_stack *stac
 static void text_stacks_add_thread(const struct finding *finding, const char *path,
 	const struct finding_stack *stack, const struct report_style *style, struct strbuf *out)
 {
-	struct strbuf text = STRBUF_EMPTY;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
 
 	finding_add_thread(finding, path, &text);
 	text_stacks_add(text.text, stack, style, out);
-	strbuf_release(&text);
 }
 
 static void text_stacks_add_accesses(
@@ -105,23 +103,21 @@ static void text_stacks_add_accesses(
 			? "the destruction of the object and the use after it"
 			: "the free and the access after it");
 	if (finding->variable) {
-		struct strbuf line = STRBUF_EMPTY;
+		STRBUF_SCOPED line = STRBUF_EMPTY;
 
 		strbuf_addf(&line, "to %s", finding->variable);
 		strbuf_adds(out, "  ");
 		add_wrapped(out, style, line.text, INDENT, INDENT + 2);
-		strbuf_release(&line);
 	}
 	for (unsigned i = 0; i < FINDING_ACCESSES; i++) {
 		const struct finding_access *access = &finding->race[i];
-		struct strbuf text = STRBUF_EMPTY;
+		STRBUF_SCOPED text = STRBUF_EMPTY;
 
 		finding_add_thread(finding, access->thread, &text);
 		strbuf_addf(&text, " %s it%s%s", access->verb,
 			access->held ? ", holding " : ", holding no lock",
 			access->held ? access->held : "");
 		text_stacks_add(text.text, &access->at, style, out);
-		strbuf_release(&text);
 	}
 }
 

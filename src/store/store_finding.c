@@ -88,7 +88,7 @@ static int store_finding_insert_row(struct store *store, int64_t campaign,
 	const struct finding *finding, uint64_t times, struct error *err)
 {
 	sqlite3_stmt *statement;
-	struct strbuf command;
+	STRBUF_SCOPED command = STRBUF_EMPTY;
 	char signature[17];
 	char *program = store_finding_program_of(finding);
 	int status = store_prepare(store, &statement,
@@ -97,7 +97,6 @@ static int store_finding_insert_row(struct store *store, int64_t campaign,
 		" VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
 		err);
 
-	strbuf_init(&command);
 	if (finding->argv)
 		shell_words_add(&command, finding->argv);
 	if (!status) {
@@ -119,7 +118,6 @@ static int store_finding_insert_row(struct store *store, int64_t campaign,
 		(void)sqlite3_finalize(statement); /* repeats the error of the step */
 	}
 	free(program);
-	strbuf_release(&command);
 	return status;
 }
 

@@ -303,13 +303,12 @@ static int store_folder_write_file(const struct new_folder *folder, const char *
 static int store_folder_write_text(const struct new_folder *folder, const char *name,
 	const char *text, size_t size, struct error *err)
 {
-	struct strbuf file = STRBUF_EMPTY;
+	STRBUF_SCOPED file = STRBUF_EMPTY;
 	char *stored = store_compress(text, size, &size);
 	int status;
 
 	strbuf_addf(&file, "%s%s", name, stored ? STORE_COMPRESSED : "");
 	status = store_folder_write_file(folder, file.text, stored ? stored : text, size, err);
-	strbuf_release(&file);
 	free(stored);
 	return status;
 }
@@ -319,7 +318,7 @@ static int store_folder_fill(
 {
 	char *json = finding_to_json(finding);
 	char seal[SEAL_TEXT_BYTES];
-	struct strbuf schedule = STRBUF_EMPTY;
+	STRBUF_SCOPED schedule = STRBUF_EMPTY;
 	int status = store_folder_write_text(folder, "finding.json", json, strlen(json), err);
 
 	schedule_text_write(&finding->schedule, &schedule);
@@ -338,7 +337,6 @@ static int store_folder_fill(
 			folder, "trace", finding->trace, finding->trace_size, err);
 	if (!status)
 		status = store_folder_sync(folder->store, folder->fd, folder->name, err);
-	strbuf_release(&schedule);
 	free(json);
 	return status;
 }
@@ -395,13 +393,12 @@ char *store_finding_path(struct store *store, const char *id, const char *file)
 
 bool store_has_file(struct store *store, const char *id, const char *file)
 {
-	struct strbuf compressed = STRBUF_EMPTY;
+	STRBUF_SCOPED compressed = STRBUF_EMPTY;
 	int fd = store_open_file(store, id, file);
 
 	strbuf_addf(&compressed, "%s" STORE_COMPRESSED, file);
 	if (fd < 0 && errno == ENOENT)
 		fd = store_open_file(store, id, compressed.text);
-	strbuf_release(&compressed);
 	if (fd >= 0)
 		(void)close(fd); /* the file was opened for reading */
 	return fd >= 0 || errno != ENOENT;

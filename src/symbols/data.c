@@ -42,7 +42,7 @@ static bool data_describe_thread_local(struct symbols *symbols, const struct sym
 	const struct symbols_access *access, struct strbuf *out)
 {
 	const struct variable_place place = data_place_of(access);
-	struct strbuf name = STRBUF_EMPTY;
+	STRBUF_SCOPED name = STRBUF_EMPTY;
 	bool is_found = false;
 
 	if (!memory->pid)
@@ -60,7 +60,6 @@ static bool data_describe_thread_local(struct symbols *symbols, const struct sym
 			file ? file : "");
 		is_found = true;
 	}
-	strbuf_release(&name);
 	return is_found;
 }
 

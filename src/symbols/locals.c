@@ -203,7 +203,7 @@ static void locals_note_object(Dwarf_Die *type, void *argument)
 
 static bool locals_holds_object(struct local_search *search, Dwarf_Die *type, uint64_t offset)
 {
-	struct strbuf unused = STRBUF_EMPTY;
+	STRBUF_SCOPED unused = STRBUF_EMPTY;
 
 	if (!search->object_bytes)
 		return true;
@@ -212,7 +212,6 @@ static bool locals_holds_object(struct local_search *search, Dwarf_Die *type, ui
 		&(struct types_path){
 			.type = type, .offset = offset, .bytes = search->bytes, .out = &unused},
 		locals_note_object, search); /* the result is in has_object */
-	strbuf_release(&unused);
 	return search->has_object;
 }
 

@@ -151,17 +151,15 @@ static char *readable_components(const char *raw)
 {
 	const char *at = raw + 2 + strspn(raw + 2, "NKVL");
 	const char *space = strncmp(at, "St", 2) == 0 ? "std::" : "";
-	struct strbuf name = STRBUF_EMPTY;
+	STRBUF_SCOPED name = STRBUF_EMPTY;
 	char *end;
 
 	at += *space ? 2 : 0;
 	for (size_t length; (length = strtoul(at, &end, 10)) && length <= strlen(end);
 		at = end + length)
 		strbuf_addf(&name, "%s%.*s", name.length ? "::" : space, (int)length, end);
-	if (!name.length) {
-		strbuf_release(&name);
+	if (!name.length)
 		return NULL;
-	}
 	if (*at == 'I')
 		strbuf_adds(&name, "<...>");
 	return strbuf_detach(&name);

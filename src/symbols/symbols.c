@@ -106,7 +106,7 @@ static void symbols_claim_zeroed_data(FILE *maps, struct strbuf *out)
 static int symbols_report_modules(struct symbols *symbols, pid_t pid)
 {
 	char path[32];
-	struct strbuf text = STRBUF_EMPTY;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
 	FILE *maps, *claimed;
 	int status = -1;
 
@@ -124,7 +124,6 @@ static int symbols_report_modules(struct symbols *symbols, pid_t pid)
 			status = -1;
 		(void)fclose(claimed); /* the file was opened for reading */
 	}
-	strbuf_release(&text);
 	return status;
 }
 

@@ -92,7 +92,7 @@ static struct type_index *type_names_index_of(struct symbols *symbols, Dwfl_Modu
 {
 	struct type_index *index;
 	Dwarf_Die *unit = NULL;
-	struct strbuf prefix = STRBUF_EMPTY;
+	STRBUF_SCOPED prefix = STRBUF_EMPTY;
 	Dwarf_Addr bias;
 
 	HASH_FIND_PTR(symbols->types, &module, index);
@@ -102,7 +102,6 @@ static struct type_index *type_names_index_of(struct symbols *symbols, Dwfl_Modu
 	index->module = module;
 	while ((unit = dwfl_module_nextcu(module, unit, &bias)))
 		type_names_add_types(index, unit, &prefix, 0);
-	strbuf_release(&prefix);
 	HASH_ADD_PTR(symbols->types, module, index);
 	return index;
 }

@@ -346,16 +346,13 @@ static bool types_says_field(const char *inside, const char *field)
 
 bool types_is_field(Dwarf_Die *type, uint64_t offset, uint64_t bytes, const char *field)
 {
-	struct strbuf inside = STRBUF_EMPTY;
-	bool is_field;
+	STRBUF_SCOPED inside = STRBUF_EMPTY;
 
 	/* An offset or an internal library member is no field name. */
 	if (!field || *field == '+' || strstr(field, "_M_") || strstr(field, "__"))
 		return types_fits(type, offset, bytes);
 	types_describe_inside(type, offset, bytes, &inside);
-	is_field = types_says_field(inside.text, field);
-	strbuf_release(&inside);
-	return is_field;
+	return types_says_field(inside.text, field);
 }
 
 /* Returns a name such as "bank::account" for a C++ type in a namespace or class. */
@@ -364,7 +361,7 @@ static const char *types_scoped_name(struct symbols *symbols, Dwarf_Die *type)
 	Dwarf_Die *scopes = NULL;
 	const int count = dwarf_getscopes_die(type, &scopes);
 	const char *kept;
-	struct strbuf name = STRBUF_EMPTY;
+	STRBUF_SCOPED name = STRBUF_EMPTY;
 
 	for (int i = count; i-- > 1;) {
 		const int tag = dwarf_tag(&scopes[i]);
@@ -375,7 +372,6 @@ static const char *types_scoped_name(struct symbols *symbols, Dwarf_Die *type)
 	}
 	strbuf_adds(&name, dwarf_diename(type));
 	kept = symbols_keep(symbols, name.text);
-	strbuf_release(&name);
 	free(scopes);
 	return kept;
 }

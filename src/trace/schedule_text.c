@@ -399,12 +399,11 @@ int schedule_text_parse(const char *bytes, size_t size, const char *path, struct
 
 int schedule_text_read(const char *path, struct schedule_file *out, struct error *err)
 {
-	struct strbuf text = STRBUF_EMPTY;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
 	int status = text_file_read(fopen(path, "re"), "the schedule", path, &text, err);
 
 	if (!status)
 		status = schedule_text_parse(text.text, text.length, path, out, err);
-	strbuf_release(&text);
 	return status;
 }
 

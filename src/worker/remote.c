@@ -105,7 +105,7 @@ void remote_begin(struct worker *worker)
 	struct remote_head head = {.serial = ++worker->remote_serial,
 		.has_memory = !worker->remote_has_memory,
 		.contract = *worker->contract};
-	struct strbuf message = STRBUF_EMPTY;
+	STRBUF_SCOPED message = STRBUF_EMPTY;
 
 	worker->remote_is_away = worker->remote_has_memory = true;
 	contract_expect(&worker->block);
@@ -117,7 +117,6 @@ void remote_begin(struct worker *worker)
 		remote_pack_area(&message, worker, true);
 	remote_pack_end(&message);
 	link->send(link->context, worker->params.remote_number, message.text, message.length);
-	strbuf_release(&message);
 }
 
 void remote_stop(struct worker *worker)

@@ -336,12 +336,11 @@ void places_name_access(
 static void places_name_variable(
 	struct strbuf *out, const struct sensitivity *analysis, const struct walk_event *read)
 {
-	struct strbuf text = STRBUF_EMPTY;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
 
 	places_name_access(analysis, read, &text);
 	if (!strstr(out->text, text.text))
 		strbuf_addf(out, "%s%s", out->length ? ", " : "", text.text);
-	strbuf_release(&text);
 }
 
 static void places_add_variables(

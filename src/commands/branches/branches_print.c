@@ -20,11 +20,10 @@ const char *const sensitive_kind_words[SENSITIVE_KIND_COUNT] = {
 
 static void branches_print_line(const struct sensitive_branch *branch)
 {
-	struct strbuf text = STRBUF_EMPTY;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
 
 	if (source_lines_get(NULL, branch->path, branch->line, &text))
 		printf("    %s\n", text.text);
-	strbuf_release(&text);
 }
 
 static void branches_print_outcomes(const struct sensitive_branch *branch)

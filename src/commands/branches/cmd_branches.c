@@ -130,12 +130,11 @@ static void cmd_branches_say_next(
 	const struct branches_arguments *arguments, const struct branches_result *result)
 {
 	const char *directory = arguments->options.campaign.directory;
-	struct strbuf store = STRBUF_EMPTY;
+	STRBUF_SCOPED store = STRBUF_EMPTY;
 
 	next_add_store(&store, *result->fallback ? result->fallback : directory);
 	terminal_hint("both interleavings of each: raddle report C%lld%s --html > report.html\n",
 		(long long)result->campaign, store.text);
-	strbuf_release(&store);
 }
 
 /* Returns whether a branch changed its direction, or a run failed on the path to one. */

@@ -82,13 +82,12 @@ static const struct command_option explain_options[] = {
 static void cmd_explain_say_next(
 	const struct finding *finding, const struct explain_arguments *arguments)
 {
-	struct strbuf words = STRBUF_EMPTY, program = STRBUF_EMPTY;
+	STRBUF_SCOPED words = STRBUF_EMPTY, program = STRBUF_EMPTY;
 
 	next_add_store(&words, arguments->directory);
 	if (*finding->shown_by) {
 		terminal_hint("next: raddle explain %s%s, to see which memory orders suffice\n",
 			finding->shown_by, words.text);
-		strbuf_release(&words);
 		return;
 	}
 	if (finding->kind == OUTCOME_WEAK) {
@@ -96,14 +95,11 @@ static void cmd_explain_say_next(
 		terminal_hint(
 			"next: raddle run --memory-model %s%s%s; then explain the failure that it finds, to see which memory orders suffice\n",
 			memory_model_words[finding->code], words.text, program.text);
-		strbuf_release(&program);
-		strbuf_release(&words);
 		return;
 	}
 	terminal_hint("next: raddle replay %s%s --trace\n"
 		      "  or: raddle report %s%s --html > %s.html\n",
 		finding->id, words.text, finding->id, words.text, finding->id);
-	strbuf_release(&words);
 }
 
 static int cmd_explain_say(

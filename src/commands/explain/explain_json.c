@@ -173,13 +173,10 @@ static json_t *explain_json_variables_to_json(const struct explain_answer *answe
 static json_t *explain_json_remedy_to_json(
 	const struct explain_result *result, const struct explain_answer *answer)
 {
-	struct strbuf text = STRBUF_EMPTY;
-	json_t *out;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
 
 	explain_add_remedy(&text, result, answer);
-	out = json_text(text.text);
-	strbuf_release(&text);
-	return out;
+	return json_text(text.text);
 }
 
 static json_t *explain_json_answer_to_json(

@@ -40,13 +40,12 @@ static void explain_report_add_source_line(struct strbuf *out, const struct find
 {
 	const char *kept = finding ? finding->sources : NULL;
 	json_t *sources = kept ? json_loads(kept, 0, NULL) : NULL;
-	struct strbuf line = STRBUF_EMPTY;
+	STRBUF_SCOPED line = STRBUF_EMPTY;
 
 	if (place->file && place->line)
 		(void)source_lines_get(sources, place->file, place->line, &line);
 	for (const char *text = line.text; *text && most; text++, most--)
 		strbuf_addf(out, "%c", (unsigned char)*text < ' ' ? ' ' : *text);
-	strbuf_release(&line);
 	json_decref(sources);
 }
 
@@ -93,7 +92,7 @@ static void explain_report_add_accesses(struct strbuf *out, const struct explain
 	for (unsigned i = 0; i < pattern_access_count(pattern); i++) {
 		const struct explain_place place = explain_answer_place(result, answer, pattern, i);
 		const struct finding_step *step = explain_answer_step(answer, i);
-		struct strbuf where = STRBUF_EMPTY, role = STRBUF_EMPTY;
+		STRBUF_SCOPED where = STRBUF_EMPTY, role = STRBUF_EMPTY;
 
 		explain_add_place(&where, &place);
 		explain_report_add_role(
@@ -102,8 +101,6 @@ static void explain_report_add_accesses(struct strbuf *out, const struct explain
 			explain_access_verb(answer, i), where.text);
 		explain_report_add_source_line(out, result->finding, &place, 60);
 		strbuf_adds(out, "\n");
-		strbuf_release(&where);
-		strbuf_release(&role);
 	}
 }
 
@@ -253,7 +250,7 @@ static bool explain_report_is_part(const struct pattern *pattern, const struct f
 static void explain_report_add_cell(struct strbuf *out, const struct finding_step *step,
 	bool is_marked, struct block_names *names, int width)
 {
-	struct strbuf cell = STRBUF_EMPTY;
+	STRBUF_SCOPED cell = STRBUF_EMPTY;
 
 	if (step) {
 		strbuf_addf(&cell, "%c %s %s", is_marked ? '>' : ' ', step->thread, step->verb);
@@ -266,7 +263,6 @@ static void explain_report_add_cell(struct strbuf *out, const struct finding_ste
 				&cell, " (%s:%u)", base_name(step->where.file), step->where.line);
 	}
 	strbuf_addf(out, "%-*.*s", width, width, cell.text ? cell.text : "");
-	strbuf_release(&cell);
 }
 
 static void explain_report_add_runs(struct strbuf *out, const struct explain_answer *answer,
@@ -359,7 +355,7 @@ void explain_print(const struct explain_result *result, FILE *stream)
 	struct block_names names = {0};
 	const struct report_style style = {.columns = terminal_columns(stream), .blocks = &names};
 	const char *title = result->finding->title ? result->finding->title : "a failure";
-	struct strbuf out = STRBUF_EMPTY;
+	STRBUF_SCOPED out = STRBUF_EMPTY;
 	uint32_t reported = 0;
 
 	for (uint32_t i = 0; i < result->answer_count; i++)
@@ -382,5 +378,4 @@ void explain_print(const struct explain_result *result, FILE *stream)
 	block_names_add_legend(&names, &style, &out);
 	block_names_release(&names);
 	terminal_put(stream, out.text);
-	strbuf_release(&out);
 }

@@ -6,25 +6,23 @@
 
 void recorded_environment_restore(const struct finding *finding)
 {
-	struct strbuf names = STRBUF_EMPTY;
+	STRBUF_SCOPED names = STRBUF_EMPTY;
 
 	surroundings_restore(finding->environment, &names);
 	if (names.length)
 		terminal_hint("note: environment variables set as when %s was found: %s\n",
 			finding->id, names.text);
-	strbuf_release(&names);
 }
 
 void recorded_environment_compare(const struct finding *finding)
 {
-	struct strbuf names = STRBUF_EMPTY;
+	STRBUF_SCOPED names = STRBUF_EMPTY;
 
 	surroundings_compare(finding->environment, finding->is_own, &names);
 	if (names.length)
 		terminal_hint(
 			"note: environment variables that differ from when %s was found: %s\n",
 			finding->id, names.text);
-	strbuf_release(&names);
 }
 
 int stored_schedule_read(struct store *store, struct finding *finding, struct error *err)

@@ -11,25 +11,23 @@
 /* Describes everything that decides which command a replay runs. */
 static void trust_describe(const struct finding *finding, struct strbuf *out)
 {
-	struct strbuf names = STRBUF_EMPTY;
+	STRBUF_SCOPED names = STRBUF_EMPTY;
 
 	surroundings_list(finding->environment, &names);
 	if (names.length)
 		strbuf_addf(out, "env %s ", names.text);
 	strbuf_adds(out, "raddle run");
 	next_add_finding(out, finding, NULL);
-	strbuf_release(&names);
 }
 
 static void trust_show(const char *id, const char *command)
 {
-	struct strbuf text = STRBUF_EMPTY;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
 
 	strbuf_addf(&text,
 		"%s was made by another user, on another machine or without a home folder for your key (XDG_STATE_HOME), or was changed; it runs:\n  %s\n",
 		id, command);
 	terminal_put(stderr, text.text);
-	strbuf_release(&text);
 }
 
 static bool trust_ask(void)
@@ -43,13 +41,12 @@ static bool trust_ask(void)
 
 int trust_finding(const struct finding *finding, bool is_trusted, struct error *err)
 {
-	struct strbuf command = STRBUF_EMPTY;
+	STRBUF_SCOPED command = STRBUF_EMPTY;
 
 	if (finding->is_own || is_trusted)
 		return 0;
 	trust_describe(finding, &command);
 	trust_show(finding->id, command.text);
-	strbuf_release(&command);
 	if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && trust_ask())
 		return 0;
 	return error_set(err, ERROR_STORE,

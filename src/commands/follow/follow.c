@@ -323,12 +323,11 @@ static void follow_watch(struct follow *follow)
 static void follow_switch_off_leak_checker(void)
 {
 	const char *options = getenv("ASAN_OPTIONS");
-	struct strbuf text = STRBUF_EMPTY;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
 
 	strbuf_addf(&text, "%s%sdetect_leaks=0", options ? options : "",
 		options && *options ? ":" : "");
 	(void)setenv("ASAN_OPTIONS", text.text, 1);
-	strbuf_release(&text);
 }
 
 static void follow_become_program(const struct follow_request *request, int go)

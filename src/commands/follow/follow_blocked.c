@@ -84,7 +84,7 @@ static bool blocked_is_endless_wait(const char *call, const char *maps)
 static bool blocked_look_at_thread(
 	pid_t process, const char *thread, const char *maps, struct look *look)
 {
-	struct strbuf status = STRBUF_EMPTY, call = STRBUF_EMPTY;
+	STRBUF_SCOPED status = STRBUF_EMPTY, call = STRBUF_EMPTY;
 	char name[64];
 	bool waits;
 
@@ -99,8 +99,6 @@ static bool blocked_look_at_thread(
 		look->switches += blocked_number(status.text, "\nvoluntary_ctxt_switches:", 10) +
 				  blocked_number(status.text, "\nnonvoluntary_ctxt_switches:", 10);
 	}
-	strbuf_release(&status);
-	strbuf_release(&call);
 	return waits;
 }
 
@@ -126,16 +124,13 @@ static bool blocked_look(pid_t process, const char *maps, struct look *look)
 
 bool follow_is_blocked_for_ever(pid_t process)
 {
-	struct strbuf maps = STRBUF_EMPTY;
+	STRBUF_SCOPED maps = STRBUF_EMPTY;
 	struct look first, second;
-	bool is_blocked;
 
 	/* A thread that was seen to wait may have run since, and woken another one. If none has run
 	 * between two looks, all of them waited at once. */
-	is_blocked = follow_program_read_file(process, "maps", &maps) &&
-		     blocked_look(process, maps.text, &first) &&
-		     blocked_look(process, maps.text, &second) && first.threads == second.threads &&
-		     first.switches == second.switches;
-	strbuf_release(&maps);
-	return is_blocked;
+	return follow_program_read_file(process, "maps", &maps) &&
+	       blocked_look(process, maps.text, &first) &&
+	       blocked_look(process, maps.text, &second) && first.threads == second.threads &&
+	       first.switches == second.switches;
 }

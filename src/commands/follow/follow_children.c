@@ -204,7 +204,7 @@ static char *follow_children_describe(
 static void follow_children_say_environment(const struct follow_program *program)
 {
 	char **variables = follow_new_variables(program);
-	struct strbuf words = STRBUF_EMPTY;
+	STRBUF_SCOPED words = STRBUF_EMPTY;
 
 	if (*variables) {
 		strbuf_adds(&words, " ");
@@ -215,7 +215,6 @@ static void follow_children_say_environment(const struct follow_program *program
 		(void)fprintf(stderr,
 			"note: it was started with other environment variables than yours; to replay: env%s raddle replay ...\n",
 			words.text);
-	strbuf_release(&words);
 }
 
 static void follow_children_note_json(struct following *following,
@@ -368,12 +367,11 @@ static int follow_children_conclude(
 {
 	const char *name = following->follow->argv[0];
 	const uint32_t programs = result->programs + following->has_given;
-	struct strbuf text;
+	STRBUF_SCOPED text = STRBUF_EMPTY, store = STRBUF_EMPTY;
 
 	terminal_clear_live();
 	if (following->follow->is_json)
 		follow_children_print_json(following, result);
-	strbuf_init(&text);
 	strbuf_addf(&text, "%s ", name);
 	follow_children_add_status(&text, result->wait_status, result->is_blocked);
 	strbuf_addf(&text,
@@ -385,7 +383,6 @@ static int follow_children_conclude(
 	if (!following->follow->is_quiet)
 		(void)fprintf(
 			stderr, "\n%s%s\n", text.text, result->is_interrupted ? " so far" : "");
-	strbuf_release(&text);
 	if (result->wait_status != 0 && !result->is_interrupted) {
 		if (following->follow->is_quiet)
 			(void)fprintf(stderr, "%s failed\n", name);
@@ -393,10 +390,8 @@ static int follow_children_conclude(
 			follow_children_print_tail(output);
 	}
 	if (following->found && !following->follow->is_quiet) {
-		strbuf_init(&text);
-		next_add_store(&text, following->follow->store);
-		(void)fprintf(stderr, "next: raddle list findings%s\n", text.text);
-		strbuf_release(&text);
+		next_add_store(&store, following->follow->store);
+		(void)fprintf(stderr, "next: raddle list findings%s\n", store.text);
 	}
 	if (following->found || (result->wait_status != 0 && !result->is_interrupted))
 		return EXIT_FAILURE_FOUND;

@@ -56,19 +56,18 @@ static char **follow_program_split(const struct strbuf *strings)
 
 static char **follow_program_read_list(pid_t pid, const char *name)
 {
-	struct strbuf strings = STRBUF_EMPTY;
+	STRBUF_SCOPED strings = STRBUF_EMPTY;
 	char **list = NULL;
 
 	if (follow_program_read_file(pid, name, &strings))
 		list = follow_program_split(&strings);
-	strbuf_release(&strings);
 	return list;
 }
 
 /* Keeps argv[0] where it names the file (absolute, or below the folder); else the file's path. */
 static void follow_program_resolve_name(struct follow_program *program)
 {
-	struct strbuf path = STRBUF_EMPTY;
+	STRBUF_SCOPED path = STRBUF_EMPTY;
 	struct stat named, file;
 
 	if (program->argv[0] && program->argv[0][0] != '/')
@@ -80,7 +79,6 @@ static void follow_program_resolve_name(struct follow_program *program)
 		free(program->argv[0]);
 		program->argv[0] = string_copy(program->path);
 	}
-	strbuf_release(&path);
 }
 
 static void follow_program_read_input(pid_t pid, struct follow_program *program)
@@ -143,7 +141,7 @@ void followed_program_leave(struct followed_program *program)
 
 pid_t followed_task_process(pid_t task)
 {
-	struct strbuf text = STRBUF_EMPTY;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
 	const char *line = NULL;
 	int process = 0;
 
@@ -151,7 +149,6 @@ pid_t followed_task_process(pid_t task)
 		line = strstr(text.text, "\nTgid:");
 	if (line && sscanf(line, "\nTgid: %d", &process) != 1)
 		process = 0;
-	strbuf_release(&text);
 	return process;
 }
 

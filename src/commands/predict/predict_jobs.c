@@ -205,7 +205,7 @@ static bool predict_jobs_was_disturbed(const struct predict *predict, const stru
 static int predict_jobs_store(struct predict *predict, struct driven *driven, struct error *err)
 {
 	const struct campaign_listener *listener = predict->listener;
-	struct strbuf text = STRBUF_EMPTY;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
 	struct error here;
 	struct store *store;
 	int result = store_open(&store, predict->options->campaign.directory, STORE_WRITE, err);
@@ -226,7 +226,6 @@ static int predict_jobs_store(struct predict *predict, struct driven *driven, st
 		err->text, predict->fallback.folder);
 	if (listener->notice)
 		listener->notice(listener->context, text.text);
-	strbuf_release(&text);
 	return 0;
 }
 

@@ -76,7 +76,7 @@ static json_t *predict_json_candidate_to_json(const struct predict_result *resul
 {
 	const struct candidate *candidate = &result->candidates.items[index];
 	const struct prediction *prediction = &result->predictions[index];
-	struct strbuf reason = prediction_reason(candidate, prediction);
+	STRBUF_SCOPED reason = prediction_reason(candidate, prediction);
 	char id[16];
 	json_t *value;
 
@@ -90,7 +90,6 @@ static json_t *predict_json_candidate_to_json(const struct predict_result *resul
 		predict_json_text_or_null(prediction->finding), "reason",
 		predict_json_text_or_null(reason.text), "places",
 		predict_json_places_to_json(candidate, prediction));
-	strbuf_release(&reason);
 	BUG_ON(!value);
 	json_put(value, "memory_model",
 		json_string(memory_model_words[predict_driven_model(result->options, candidate)]));

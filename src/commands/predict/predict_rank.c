@@ -64,7 +64,7 @@ static void predict_rank_add_verdict(const struct candidate *candidate,
 {
 	const struct predict_attempt *attempt = &prediction->attempt;
 	const bool is_benign = prediction->state == PREDICTION_BENIGN;
-	struct strbuf reason;
+	STRBUF_SCOPED reason = STRBUF_EMPTY;
 
 	switch (prediction->state) {
 	case PREDICTION_CONFIRMED:
@@ -87,7 +87,6 @@ static void predict_rank_add_verdict(const struct candidate *candidate,
 		reason = prediction_reason(candidate, prediction);
 		strbuf_addf(
 			out, "  %s: %s\n", prediction_state_words[prediction->state], reason.text);
-		strbuf_release(&reason);
 	}
 }
 
@@ -136,7 +135,7 @@ static void predict_rank_say_scenario(const struct predict_result *result, uint3
 {
 	const struct candidate *candidate = &result->candidates.items[index];
 	const struct predict_attempt *attempt = &result->predictions[index].attempt;
-	struct strbuf text = STRBUF_EMPTY, store = STRBUF_EMPTY;
+	STRBUF_SCOPED text = STRBUF_EMPTY, store = STRBUF_EMPTY;
 
 	strbuf_addf(&text, "P%-2u %s\n", index + 1, candidate->title);
 	for (uint32_t i = 0; i < candidate->wait_count; i++)
@@ -148,10 +147,8 @@ static void predict_rank_say_scenario(const struct predict_result *result, uint3
 		&text);
 	if (attempt->runs)
 		predict_rank_add_driven_model(result, candidate, &text);
-	strbuf_release(&store);
 	strbuf_adds(&text, "\n");
 	terminal_put(stdout, text.text);
-	strbuf_release(&text);
 }
 
 void predict_report_candidates(const struct predict_result *result)

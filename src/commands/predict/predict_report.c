@@ -318,7 +318,7 @@ void predict_report_candidate(const struct predict_result *result, uint32_t inde
 {
 	const struct candidate *candidate = &result->candidates.items[index];
 	const struct prediction *prediction = &result->predictions[index];
-	struct strbuf reason, text = STRBUF_EMPTY;
+	STRBUF_SCOPED reason = STRBUF_EMPTY, text = STRBUF_EMPTY;
 
 	terminal_clear_live();
 	if (result->is_json)
@@ -334,9 +334,7 @@ void predict_report_candidate(const struct predict_result *result, uint32_t inde
 	strbuf_addf(
 		&text, "\n  %s: %s\n\n", prediction_state_words[prediction->state], reason.text);
 	terminal_put(stdout, text.text);
-	strbuf_release(&text);
 	(void)fflush(stdout); /* main checks the stream */
-	strbuf_release(&reason);
 }
 
 /* Returns the first attempt that showed its candidate; NULL: no finding shows a candidate. */
@@ -368,7 +366,7 @@ static void predict_report_say_next(const struct predict_result *result)
 			       : shown		     ? shown->fallback
 						     : NULL;
 	struct settings settings = campaign->settings;
-	struct strbuf store = STRBUF_EMPTY, command = STRBUF_EMPTY;
+	STRBUF_SCOPED store = STRBUF_EMPTY, command = STRBUF_EMPTY;
 
 	settings.memory_model = result->options->memory_model;
 	settings.stall_ns = STALL_STANDARD_NS; /* predict makes no stalls, a campaign may */
@@ -391,8 +389,6 @@ static void predict_report_say_next(const struct predict_result *result)
 	else
 		(void)fprintf(stderr, "next: raddle run --strategy rpro --seed %" PRIu64 "%s\n",
 			campaign->seed + 1, command.text);
-	strbuf_release(&store);
-	strbuf_release(&command);
 }
 
 void predict_report_end(const struct predict_result *result)

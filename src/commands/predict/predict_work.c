@@ -204,13 +204,12 @@ static void predict_work_on_wait(void *context, uint32_t index)
 
 static void predict_work_print_notes(const struct predict_work *work)
 {
-	struct strbuf lines = STRBUF_EMPTY;
+	STRBUF_SCOPED lines = STRBUF_EMPTY;
 
 	for (uint32_t i = 0; i < work->analysis_count; i++)
 		if (work->analyses[i]->add_notes)
 			work->analyses[i]->add_notes(work->states[i], &lines);
 	predict_report_notes(work->result, lines.text);
-	strbuf_release(&lines);
 }
 
 static int predict_work_drive_all(

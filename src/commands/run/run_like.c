@@ -90,7 +90,7 @@ int run_like_read(struct run_like *out, const char *path, const char *program, s
 {
 	struct like_reader reader = {
 		.like = out, .program = run_like_file_of(program), .access = -1};
-	struct strbuf text = STRBUF_EMPTY;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
 	char *line, *rest;
 	int status;
 
@@ -99,7 +99,6 @@ int run_like_read(struct run_like *out, const char *path, const char *program, s
 	rest = text.text;
 	while ((line = strsep(&rest, "\n")) && run_like_read_line(&reader, line))
 		continue;
-	strbuf_release(&text);
 	if (status == 0)
 		status = run_like_check(&reader, err);
 	if (status < 0)

@@ -85,7 +85,7 @@ static bool run_report_has_variable_bound(const struct campaign_options *options
 static void run_report_on_started(void *context, const struct campaign_start *start)
 {
 	struct run_report *report = context;
-	struct strbuf budget = STRBUF_EMPTY;
+	STRBUF_SCOPED budget = STRBUF_EMPTY;
 	char strategy[256];
 	char number[32];
 
@@ -127,7 +127,6 @@ static void run_report_on_started(void *context, const struct campaign_start *st
 	(void)fprintf(stderr, "strategy %s, seed %llu, restart %s, budget %s\n", strategy,
 		(unsigned long long)report->options->seed,
 		restart_descriptions[start->restart].word, budget.text);
-	strbuf_release(&budget);
 }
 
 static void run_report_on_progress(void *context, const struct campaign_progress *progress)
@@ -135,7 +134,7 @@ static void run_report_on_progress(void *context, const struct campaign_progress
 	const struct run_report *report = context;
 	const struct campaign_options *options = report->options;
 	double seconds = (double)progress->exploring_ns / 1e9;
-	struct strbuf left = STRBUF_EMPTY;
+	STRBUF_SCOPED left = STRBUF_EMPTY;
 	char runs[32];
 	char rate[32];
 
@@ -148,7 +147,6 @@ static void run_report_on_progress(void *context, const struct campaign_progress
 	terminal_live("%s schedules, %s/s, %u found%s", text_grouped(progress->runs, runs),
 		text_grouped((unsigned long long)((double)progress->runs / seconds), rate),
 		progress->findings, left.text);
-	strbuf_release(&left);
 }
 
 static void run_report_on_confirming(void *context, const struct failure *failure)

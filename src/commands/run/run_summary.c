@@ -60,7 +60,7 @@ static void run_summary_print_guarantee(const struct campaign_result *result)
 static void run_summary_print_explored(const struct campaign_result *result)
 {
 	double seconds = (double)result->total.exploring_ns / 1e9;
-	struct strbuf time = STRBUF_EMPTY;
+	STRBUF_SCOPED time = STRBUF_EMPTY;
 	char runs[32];
 	char rate[32];
 	char steps[32];
@@ -75,7 +75,6 @@ static void run_summary_print_explored(const struct campaign_result *result)
 			rate),
 		result->threads_most, result->threads_most == 1 ? "" : "s",
 		text_grouped(result->steps_most, steps), result->steps_most == 1 ? "" : "s");
-	strbuf_release(&time);
 }
 
 static void run_summary_print_checkpoints(const struct campaign_result *result)
@@ -176,7 +175,7 @@ static void run_summary_print_nothing_found(
 	const struct run_report *report, const struct campaign_result *result)
 {
 	const struct campaign_options *options = report->options;
-	struct strbuf command;
+	STRBUF_SCOPED command = STRBUF_EMPTY;
 
 	if (report->is_unmodified)
 		(void)fprintf(stderr,
@@ -185,22 +184,18 @@ static void run_summary_print_nothing_found(
 		(void)fprintf(stderr,
 			"all runs were sequentially consistent, but the program's atomic operations have weaker orders: explore those by --memory-model c11\n");
 	if (result->has_verdict && result->verdict.is_complete) {
-		strbuf_init(&command);
 		run_summary_add_wait_options(options, result, ", ", &command);
 		(void)fprintf(stderr, "nothing found; next: another input%s%s%s\n",
 			result->verdict.scope[0] ? ", a larger bound" : "",
 			command.length ? ", or other ends of waits: " : "",
 			command.length ? command.text + strlen(", ") : "");
-		strbuf_release(&command);
 		return;
 	}
-	strbuf_init(&command);
 	run_summary_add_another(report, &command);
 	run_summary_add_wait_options(options, result, " ", &command);
 	next_add_program(&command, report->program);
 	(void)fprintf(stderr, "nothing found%s; next: raddle run%s\n",
 		result->is_interrupted ? " so far" : "", command.text);
-	strbuf_release(&command);
 }
 
 static int run_summary_print_without_threads(
@@ -239,19 +234,17 @@ static int run_summary_print_without_threads(
 static void run_summary_print_weak(const struct run_report *report)
 {
 	static const char *const dropped[] = {"fail-on", "schedules", "resume", NULL};
-	struct strbuf command;
+	STRBUF_SCOPED command = STRBUF_EMPTY;
 
-	strbuf_init(&command);
 	strbuf_addf(&command, " --memory-model %s", memory_model_words[report->last_weak]);
 	next_add_given(&command, report->given, report->program, run_options, dropped);
 	next_add_program(&command, report->program);
 	(void)fprintf(stderr, "next: raddle run%s\n", command.text);
-	strbuf_release(&command);
 }
 
 static void run_summary_print_replay(const struct run_report *report)
 {
-	struct strbuf store = STRBUF_EMPTY;
+	STRBUF_SCOPED store = STRBUF_EMPTY;
 
 	next_add_store(&store, report->last_fallback ? report->last_fallback : report->store);
 	(void)fprintf(
@@ -263,7 +256,6 @@ static void run_summary_print_replay(const struct run_report *report)
 		(void)fprintf(stderr, "; for the memory orders that suffice: raddle explain %s%s",
 			report->last_id, store.text);
 	(void)fputs("\n", stderr);
-	strbuf_release(&store);
 }
 
 /* Returns the reason why no run ended; NULL if a run ended, in this or another shard. */

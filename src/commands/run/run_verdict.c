@@ -102,7 +102,7 @@ static void run_verdict_print_robust(
 {
 	const struct races *races = &options->settings.races;
 
-	struct strbuf exceptions = STRBUF_EMPTY;
+	STRBUF_SCOPED exceptions = STRBUF_EMPTY;
 
 	if (!races->weak || options->shards > 1 || !result->verdict.is_complete ||
 		result->verdict.scope[0] || result->total.failures || races->ignored_count)
@@ -114,7 +114,6 @@ static void run_verdict_print_robust(
 		races->weak == MEMORY_MODEL_C11 ? verdict_restriction(result->verdict.features)
 						: "",
 		exceptions.text);
-	strbuf_release(&exceptions);
 }
 
 void run_verdict_print(const struct campaign_options *options, const struct campaign_result *result,

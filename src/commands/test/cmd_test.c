@@ -187,7 +187,7 @@ static void cmd_test_print_next(const struct test_command *command)
 	const struct test_arguments *arguments = command->arguments;
 	const struct test_finding *first = command->suite.findings;
 	static const char *const dropped[] = {"resume", "since", NULL};
-	struct strbuf text = STRBUF_EMPTY;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
 
 	if (command->explore.is_interrupted) {
 		next_add_given(&text, arguments->run.given, arguments->listing.argv, test_options,
@@ -199,7 +199,6 @@ static void cmd_test_print_next(const struct test_command *command)
 		next_add_store(&text, first->fallback ? first->fallback : arguments->run.store);
 		(void)fprintf(stderr, "next: raddle explain %s%s\n", first->id, text.text);
 	}
-	strbuf_release(&text);
 }
 
 /* A suite of which a case was not run has not passed. */

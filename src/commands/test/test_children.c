@@ -132,7 +132,7 @@ static void test_children_add_one(
 	struct test_explore *explore, uint32_t number, struct test_child *child, uint64_t limit_ns)
 {
 	const struct test_case *owner = &explore->suite->cases[number];
-	struct strbuf words = STRBUF_EMPTY;
+	STRBUF_SCOPED words = STRBUF_EMPTY;
 	struct error err;
 	const char *obstacle;
 
@@ -142,7 +142,6 @@ static void test_children_add_one(
 		test_explore_note(explore, owner,
 			"its child is not explored, because %s: %s; raddle run --follow-children with the command of the case explores it while its parent lives",
 			obstacle, words.text);
-		strbuf_release(&words);
 		return;
 	}
 	child->test.tolerated = test_children_tolerated(child);

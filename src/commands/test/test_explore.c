@@ -94,7 +94,7 @@ void test_explore_note(
 	struct test_explore *explore, const struct test_case *test, const char *format, ...)
 {
 	struct strbuf *notes = &explore->notes;
-	struct strbuf text = STRBUF_EMPTY;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
 	va_list rest;
 
 	va_start(rest, format);
@@ -102,7 +102,6 @@ void test_explore_note(
 	va_end(rest);
 	if (!strstr(notes->text, text.text) && notes->length < NOTES_BYTES)
 		strbuf_addf(notes, "note: %s: %s\n", test->name, text.text);
-	strbuf_release(&text);
 }
 
 static void test_explore_on_warning(void *context, const char *text)

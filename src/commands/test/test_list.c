@@ -91,7 +91,7 @@ TEST_LIST_PARSER(names)
 TEST_LIST_PARSER(googletest)
 {
 	struct test_lines *lines = test_list_begin(text);
-	struct strbuf group = STRBUF_EMPTY;
+	STRBUF_SCOPED group = STRBUF_EMPTY;
 	int status;
 
 	while ((status = test_list_next(lines, err)) > 0) {
@@ -113,7 +113,6 @@ TEST_LIST_PARSER(googletest)
 			strbuf_add(&group, name, strlen(name) - 1);
 		}
 	}
-	strbuf_release(&group);
 	free(lines);
 	return status;
 }
@@ -209,14 +208,13 @@ static void test_list_cut_boost_path(struct boost_path *path, unsigned depth)
 /* Adds the last entry of the path as a case. */
 static void test_list_add_boost(const struct boost_path *path, struct test_suite *suite)
 {
-	struct strbuf group = STRBUF_EMPTY;
+	STRBUF_SCOPED group = STRBUF_EMPTY;
 
 	if (!path->depth || !path->is_enabled)
 		return;
 	for (unsigned i = 0; i + 1 < path->depth; i++)
 		strbuf_addf(&group, "%s%s", i ? "/" : "", path->names[i]);
 	(void)test_suite_add(suite, group.text, "/", path->names[path->depth - 1]);
-	strbuf_release(&group);
 }
 
 /* Cuts what follows the name. Returns whether the entry is enabled. */
@@ -294,7 +292,7 @@ TEST_LIST_PARSER(check)
 {
 	static const char head[] = "Running suite ";
 	struct test_lines *lines = test_list_begin(text);
-	struct strbuf group = STRBUF_EMPTY;
+	STRBUF_SCOPED group = STRBUF_EMPTY;
 	int status;
 
 	while ((status = test_list_next(lines, err)) > 0) {
@@ -310,7 +308,6 @@ TEST_LIST_PARSER(check)
 			(void)test_suite_add(suite, group.text, ":", name);
 		}
 	}
-	strbuf_release(&group);
 	free(lines);
 	return status;
 }
@@ -333,7 +330,7 @@ TEST_LIST_PARSER(criterion)
 {
 	static const char *const branches[] = {"|-- ", "`-- ", "├── ", "└── "};
 	struct test_lines *lines = test_list_begin(text);
-	struct strbuf group = STRBUF_EMPTY;
+	STRBUF_SCOPED group = STRBUF_EMPTY;
 	int status;
 
 	while ((status = test_list_next(lines, err)) > 0) {
@@ -353,7 +350,6 @@ TEST_LIST_PARSER(criterion)
 			strbuf_add(&group, lines->line, (size_t)(end - lines->line));
 		}
 	}
-	strbuf_release(&group);
 	free(lines);
 	return status;
 }

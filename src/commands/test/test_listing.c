@@ -31,7 +31,7 @@ static int test_listing_ask(
 static int test_listing_find_framework(struct test_listing *listing, struct error *err)
 {
 	const bool has_list = listing->file || listing->command;
-	struct strbuf known;
+	STRBUF_SCOPED known = STRBUF_EMPTY;
 	struct target target;
 	int status;
 
@@ -39,13 +39,10 @@ static int test_listing_find_framework(struct test_listing *listing, struct erro
 		listing->found = test_framework_find(listing->framework);
 		if (listing->found)
 			return 0;
-		strbuf_init(&known);
 		for (unsigned i = 0; i < test_framework_count; i++)
 			strbuf_addf(&known, "%s%s", i ? ", " : "", test_frameworks[i].name);
-		status = error_set(err, ERROR_USAGE, "no framework %s; there are %s",
+		return error_set(err, ERROR_USAGE, "no framework %s; there are %s",
 			listing->framework, known.text);
-		strbuf_release(&known);
-		return status;
 	}
 	status = target_find(&target, listing->argv[0], err);
 	if (status < 0)
@@ -85,7 +82,7 @@ static int test_listing_parse(
 	const char *base = strrchr(listing->argv[0], '/');
 	char *const shell[] = {
 		(char *)"sh", (char *)"-c", (char *)(uintptr_t)listing->command, NULL};
-	struct strbuf text = STRBUF_EMPTY;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
 	int status;
 
 	if (listing->is_one_case) {
@@ -105,7 +102,6 @@ static int test_listing_parse(
 				 : framework->parse(text.text, suite, err);
 	if (status == 0 && !suite->count)
 		status = test_listing_refuse_empty(framework, text.text, err);
-	strbuf_release(&text);
 	return status;
 }
 

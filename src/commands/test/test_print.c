@@ -67,7 +67,7 @@ static void test_print_case(const struct test_case *test, int width)
 	char *name = visible_text(test->name, false);
 	const int columns = test_print_columns(name);
 	char number[32];
-	struct strbuf kinds = STRBUF_EMPTY;
+	STRBUF_SCOPED kinds = STRBUF_EMPTY;
 
 	test_print_add_kinds(test, &kinds);
 	(void)printf("%s%*s  %9s  %-8s  %7.2f s  %s%s%s\n", name,
@@ -78,7 +78,6 @@ static void test_print_case(const struct test_case *test, int width)
 		: test->state == CASE_UNCHANGED ? ", unchanged"
 						: "",
 		test->has_real_clocks ? ", real clocks" : "");
-	strbuf_release(&kinds);
 	free(name);
 }
 
@@ -119,7 +118,7 @@ void test_print_findings(const struct test_suite *suite, const char *store)
 {
 	for (uint32_t i = 0; i < suite->finding_count; i++) {
 		const struct test_finding *finding = &suite->findings[i];
-		struct strbuf option = STRBUF_EMPTY;
+		STRBUF_SCOPED option = STRBUF_EMPTY;
 
 		next_add_store(&option, finding->fallback ? finding->fallback : store);
 		(void)printf("%2u. %s%s\n", i + 1, finding->title,
@@ -128,6 +127,5 @@ void test_print_findings(const struct test_suite *suite, const char *store)
 						: " (in a library)");
 		test_print_cases(suite, finding);
 		(void)printf("    raddle replay %s%s\n", finding->id, option.text);
-		strbuf_release(&option);
 	}
 }

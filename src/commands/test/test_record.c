@@ -43,7 +43,7 @@ int test_record_hash_program(char *const *argv, uint64_t *bytes, struct error *e
 	char trace[] = "LD_TRACE_LOADED_OBJECTS=1";
 	char *const environment[] = {trace, NULL};
 	struct target target;
-	struct strbuf text = STRBUF_EMPTY;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
 	char *rest = NULL;
 	int status = target_find(&target, argv[0], err);
 
@@ -61,7 +61,6 @@ int test_record_hash_program(char *const *argv, uint64_t *bytes, struct error *e
 		*end = '\0';
 		*bytes = test_record_hash_file(*bytes, path);
 	}
-	strbuf_release(&text);
 	return status;
 }
 

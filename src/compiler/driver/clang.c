@@ -16,13 +16,12 @@ char *compile_find_program(const char *name)
 		return access(name, X_OK) == 0 ? strdup(name) : NULL;
 	for (const char *at = path ? path : "/usr/bin:/bin"; at && !found;) {
 		const size_t length = strcspn(at, ":");
-		struct strbuf candidate = STRBUF_EMPTY;
+		STRBUF_SCOPED candidate = STRBUF_EMPTY;
 
 		strbuf_addf(
 			&candidate, "%.*s/%s", length ? (int)length : 1, length ? at : ".", name);
 		if (access(candidate.text, X_OK) == 0)
 			found = strdup(candidate.text);
-		strbuf_release(&candidate);
 		at = at[length] ? at + length + 1 : NULL;
 	}
 	return found;
@@ -30,7 +29,7 @@ char *compile_find_program(const char *name)
 
 int compile_ask_version(const char *program, const char *before)
 {
-	struct strbuf command = STRBUF_EMPTY;
+	STRBUF_SCOPED command = STRBUF_EMPTY;
 	char line[256] = "";
 	const char *at;
 	FILE *pipe;
@@ -40,7 +39,6 @@ int compile_ask_version(const char *program, const char *before)
 		strbuf_addf(&command, *c == '\'' ? "'\\''" : "%c", *c);
 	strbuf_adds(&command, "' --version 2> /dev/null");
 	pipe = popen(command.text, "r");
-	strbuf_release(&command);
 	if (!pipe)
 		return 0;
 	if (!fgets(line, sizeof line, pipe))

@@ -43,7 +43,7 @@ static int execute(char **argv, struct error *err)
 static int compile_add_pass(
 	struct arguments *command, const struct arguments_kind *kind, struct error *err)
 {
-	struct strbuf option = STRBUF_EMPTY;
+	STRBUF_SCOPED option = STRBUF_EMPTY;
 	char *pass;
 	int result;
 
@@ -69,7 +69,6 @@ static int compile_add_pass(
 	arguments_add(command, "-mllvm");
 	arguments_add(command, "-enable-shrink-wrap=false");
 	arguments_add(command, "--end-no-unused-arguments");
-	strbuf_release(&option);
 	free(pass);
 	return 0;
 }
@@ -132,7 +131,7 @@ static int compile_choose_linker(
 	int version;
 	const enum compile_lto lto = compile_judge_lto(clang, left, &version);
 	char **to = left;
-	struct strbuf text = STRBUF_EMPTY;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
 
 	if (lto == LTO_NO_PLUGIN)
 		note("-flto needs the linker plugin of clang 19, which is not there; install it "
@@ -149,7 +148,6 @@ static int compile_choose_linker(
 		"linker is used; for lld install its own (apt-get install lld-%d)",
 		version, COMPILE_CLANG_VERSION, COMPILE_CLANG_VERSION);
 	note(text.text);
-	strbuf_release(&text);
 	for (char **from = left; *from; from++)
 		if (!compile_is_lld(*from))
 			*to++ = *from;

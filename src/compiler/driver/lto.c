@@ -25,16 +25,13 @@ bool compile_is_lld(const char *option)
 static char *lto_file_beside(const char *clang, const char *name)
 {
 	char *real = realpath(clang, NULL);
-	struct strbuf path = STRBUF_EMPTY;
+	STRBUF_SCOPED path = STRBUF_EMPTY;
 
 	if (!real)
 		return NULL;
 	strbuf_addf(&path, "%s/%s", dirname(real), name);
 	free(real);
-	if (access(path.text, R_OK) == 0)
-		return path.text;
-	strbuf_release(&path);
-	return NULL;
+	return access(path.text, R_OK) == 0 ? strbuf_detach(&path) : NULL;
 }
 
 /* Returns the version of the lld that clang uses: its own, or the one in PATH. 0: none, which clang

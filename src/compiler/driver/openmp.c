@@ -9,26 +9,22 @@
 
 static bool openmp_has_header(const char *folder)
 {
-	struct strbuf path = STRBUF_EMPTY;
-	bool has;
+	STRBUF_SCOPED path = STRBUF_EMPTY;
 
 	strbuf_addf(&path, "%s/omp.h", folder);
-	has = access(path.text, R_OK) == 0;
-	strbuf_release(&path);
-	return has;
+	return access(path.text, R_OK) == 0;
 }
 
 static bool openmp_clang_has_header(const char *clang)
 {
 	char *real = realpath(clang, NULL);
-	struct strbuf folder = STRBUF_EMPTY;
+	STRBUF_SCOPED folder = STRBUF_EMPTY;
 	bool has;
 
 	if (!real)
 		return true; /* unknown: no warning */
 	strbuf_addf(&folder, "%s/../lib/clang/19/include", dirname(real));
 	has = openmp_has_header(folder.text);
-	strbuf_release(&folder);
 	free(real);
 	return has;
 }

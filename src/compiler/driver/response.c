@@ -52,7 +52,7 @@ static void response_add_opened(struct arguments *out, const char *argument, uns
 
 static void response_add_words(struct arguments *out, const char *text, unsigned depth)
 {
-	struct strbuf word = STRBUF_EMPTY;
+	STRBUF_SCOPED word = STRBUF_EMPTY;
 
 	for (;;) {
 		while (isspace((unsigned char)*text))
@@ -62,7 +62,6 @@ static void response_add_words(struct arguments *out, const char *text, unsigned
 		text = response_take_word(text, &word);
 		response_add_opened(out, word.text, depth);
 	}
-	strbuf_release(&word);
 }
 
 static void response_add_opened(struct arguments *out, const char *argument, unsigned depth)

@@ -68,12 +68,11 @@ static void cause_descriptor_add_close(
 {
 	const struct trace_event *event = &builder->source->events[close];
 	char *object = builder_event_object(builder, event);
-	struct strbuf name = STRBUF_EMPTY;
+	STRBUF_SCOPED name = STRBUF_EMPTY;
 
 	strbuf_addf(&name, "file %d", cause_descriptor_of(event));
 	builder_add_access(builder, close, "closes", object ? object : name.text, cause);
 	strbuf_adds(cause, "\n");
-	strbuf_release(&name);
 	free(object);
 }
 

@@ -156,7 +156,7 @@ static void cause_values_add_end(
 	const struct builder *builder, const struct trace_event *read, struct strbuf *cause)
 {
 	const char *end = cause_values_end(builder->finding).read;
-	struct strbuf place = STRBUF_EMPTY, failing = STRBUF_EMPTY;
+	STRBUF_SCOPED place = STRBUF_EMPTY, failing = STRBUF_EMPTY;
 
 	builder_add_event_place(builder, read, &place);
 	frame_place(finding_user_frame(&builder->finding->at), &failing);
@@ -164,8 +164,6 @@ static void cause_values_add_end(
 		strbuf_addf(cause, ", where %s\n", end);
 	else
 		strbuf_addf(cause, ", and %s at %s\n", end, failing.text);
-	strbuf_release(&place);
-	strbuf_release(&failing);
 }
 
 static void cause_values_add_story(

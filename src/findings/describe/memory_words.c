@@ -207,22 +207,19 @@ bool builder_add_placed_name(const struct builder *builder, enum object_class cl
 		.is_brief = true,
 		.bytes = class == OBJECT_FUTEX ? sizeof(uint32_t) : 0,
 		.object_bytes = object_bytes[class]};
-	struct strbuf name;
+	STRBUF_SCOPED name = STRBUF_EMPTY;
 	bool is_named;
 
 	if (!builder->symbols || !memory_words_can_be_placed(class))
 		return false;
-	strbuf_init(&name);
 	is_named = symbols_describe_data(builder->symbols, &memory, &access, &name) &&
 		   memory_words_is_name(name.text);
 	if (!is_named) {
-		strbuf_release(&name);
-		strbuf_init(&name);
+		strbuf_clear(&name);
 		is_named = memory_words_add_returned_local(builder, class, &access, &name);
 	}
 	if (is_named)
 		strbuf_addf(out, " %s", name.text);
-	strbuf_release(&name);
 	return is_named;
 }
 

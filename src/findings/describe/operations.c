@@ -46,7 +46,7 @@ static void operations_add_verb(const struct trace_event *event, struct strbuf *
 static void operations_add_ended_verb(
 	const struct trace_event *event, const char *how, struct strbuf *out)
 {
-	struct strbuf verb = STRBUF_EMPTY;
+	STRBUF_SCOPED verb = STRBUF_EMPTY;
 
 	if (event->kind == OP_COND_WAKE)
 		strbuf_adds(&verb, op_descriptions[OP_COND_WAIT].verb);
@@ -54,7 +54,6 @@ static void operations_add_ended_verb(
 		operations_add_verb(event, &verb);
 	strbuf_addf(out, "%s ", how);
 	finding_add_gerund(verb.text, out);
-	strbuf_release(&verb);
 }
 
 char *builder_event_verb(const struct trace_event *event)

@@ -170,7 +170,7 @@ static void title_add_abort_message(const struct builder *builder, struct strbuf
 	const char *meaning = title_fatal_call(&builder->finding->at);
 	const pid_t pid = builder->source->pid;
 	const char *assertion;
-	struct strbuf text = STRBUF_EMPTY;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
 
 	if (pid && builder->symbols && symbols_abort_message(builder->symbols, pid, &text)) {
 		assertion = strstr(text.text, "Assertion `");
@@ -184,7 +184,6 @@ static void title_add_abort_message(const struct builder *builder, struct strbuf
 	} else {
 		title_add_text(builder, out);
 	}
-	strbuf_release(&text);
 }
 
 /* "main.0 writes counter (racy.c:12)" */
@@ -320,14 +319,11 @@ static void title_add(const struct builder *builder, struct strbuf *out)
 
 char *builder_title(const struct builder *builder)
 {
-	struct strbuf out = STRBUF_EMPTY;
-	char *title;
+	STRBUF_SCOPED out = STRBUF_EMPTY;
 
 	strbuf_addf(&out, "%s: ", outcome_descriptions[builder->finding->kind].word);
 	title_add(builder, &out);
-	title = visible_text(out.text, false);
-	strbuf_release(&out);
-	return title;
+	return visible_text(out.text, false);
 }
 
 /* Adds the instruction and the address of a memory fault. */
@@ -360,7 +356,7 @@ static void title_add_fault(const struct builder *builder, struct strbuf *out)
 char *builder_detail(const struct builder *builder)
 {
 	const struct outcome *outcome = builder->source->outcome;
-	struct strbuf out = STRBUF_EMPTY;
+	STRBUF_SCOPED out = STRBUF_EMPTY;
 	char number[32];
 
 	builder_add_stalls(builder, &out);
@@ -379,6 +375,5 @@ char *builder_detail(const struct builder *builder)
 	builder_add_notices(builder, &out);
 	if (out.length)
 		return strbuf_detach(&out);
-	strbuf_release(&out);
 	return NULL;
 }

@@ -80,7 +80,7 @@ static bool words_add_static_name(
 	const struct builder *builder, uint64_t address, struct strbuf *out)
 {
 	const char *module = NULL;
-	struct strbuf name = STRBUF_EMPTY;
+	STRBUF_SCOPED name = STRBUF_EMPTY;
 	char *place;
 	bool is_named;
 
@@ -96,7 +96,6 @@ static bool words_add_static_name(
 		*place = '\0';
 	if (is_named)
 		strbuf_addf(out, " %s", name.text);
-	strbuf_release(&name);
 	return is_named;
 }
 
@@ -156,7 +155,7 @@ static void words_add_futex_name(
 	const struct builder *builder, uint64_t address, struct strbuf *out)
 {
 	static const char block[] = "((std::", made[] = " *)", at[] = " at ";
-	struct strbuf name = STRBUF_EMPTY;
+	STRBUF_SCOPED name = STRBUF_EMPTY;
 	char *place, *end;
 
 	if (!words_add_static_name(builder, address, &name))
@@ -171,7 +170,6 @@ static void words_add_futex_name(
 		if (end)
 			strbuf_addf(out, ", made%.*s", (int)(end - place), place);
 	}
-	strbuf_release(&name);
 }
 
 /* Replaces "once control guard variable for f()::c+4", a name of the C++ ABI, by "initialisation of f()::c". */

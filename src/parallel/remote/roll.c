@@ -27,7 +27,7 @@ void roll_close(struct roll *roll)
 
 void roll_notice(const struct roll *roll, const char *format, ...)
 {
-	struct strbuf text = STRBUF_EMPTY;
+	STRBUF_SCOPED text = STRBUF_EMPTY;
 	va_list args;
 
 	if (!roll->listener->notice)
@@ -36,7 +36,6 @@ void roll_notice(const struct roll *roll, const char *format, ...)
 	strbuf_vaddf(&text, format, args);
 	va_end(args);
 	roll->listener->notice(roll->listener->context, text.text);
-	strbuf_release(&text);
 }
 
 void roll_hear(struct roll *roll, uint32_t from)
