@@ -53,7 +53,7 @@ static int atomicity_add_to_pool(struct atomicity *state, struct trace_reader *t
 	struct error *err)
 {
 	uint32_t count;
-	struct trace_event *events = analysis_read_events(trace, &count, err);
+	FREE_SCOPED struct trace_event *events = analysis_read_events(trace, &count, err);
 	struct unit_trace *units;
 
 	if (!events)
@@ -67,7 +67,6 @@ static int atomicity_add_to_pool(struct atomicity *state, struct trace_reader *t
 		units->order = NULL;
 	}
 	unit_trace_free(units);
-	free(events);
 	return 0;
 }
 

@@ -164,7 +164,7 @@ static uint32_t *lock_order_index_next(
 	const struct trace_event *events, uint32_t count, uint32_t thread_count)
 {
 	uint32_t *next = array_new(count + 1u, sizeof *next);
-	uint32_t *last = array_new(thread_count + 1u, sizeof *last);
+	FREE_SCOPED uint32_t *last = array_new(thread_count + 1u, sizeof *last);
 
 	for (uint32_t i = 0; i < thread_count; i++)
 		last[i] = count;
@@ -172,14 +172,14 @@ static uint32_t *lock_order_index_next(
 		next[i] = last[events[i].thread];
 		last[events[i].thread] = i;
 	}
-	free(last);
 	return next;
 }
 
 static void lock_order_read_run(
 	const struct reading *reading, const struct trace_event *events, uint32_t count)
 {
-	uint32_t *next = lock_order_index_next(events, count, thread_order_count(reading->order));
+	FREE_SCOPED uint32_t *next =
+		lock_order_index_next(events, count, thread_order_count(reading->order));
 
 	for (uint32_t i = 0; i < count; i++) {
 		const struct trace_event *event = &events[i];
@@ -192,7 +192,6 @@ static void lock_order_read_run(
 		held_locks_add(reading->held, event,
 			event->kind == OP_COND_WAIT ? waited_mutex(events, next, count, i) : 0);
 	}
-	free(next);
 }
 
 static int lock_order_add_run(
@@ -201,7 +200,7 @@ static int lock_order_add_run(
 	struct lock_order *graph = state;
 	const struct trace_run *about = trace_reader_run(trace);
 	uint32_t count;
-	struct trace_event *events = analysis_read_events(trace, &count, err);
+	FREE_SCOPED struct trace_event *events = analysis_read_events(trace, &count, err);
 	struct reading reading = {.graph = graph, .run = run->number};
 
 	if (!events)
@@ -211,7 +210,6 @@ static int lock_order_add_run(
 	ARRAY_APPEND(graph->orders, graph->run_count, reading.order);
 	lock_order_read_run(&reading, events, count);
 	held_locks_free(reading.held);
-	free(events);
 	return 0;
 }
 

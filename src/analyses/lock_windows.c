@@ -101,7 +101,7 @@ static void lock_windows_read_takings(
 	struct window_search *search, uint32_t count, uint32_t thread_count)
 {
 	struct held_locks *held = held_locks_new(thread_count);
-	struct context_walk *walks = array_new(thread_count + 1u, sizeof *walks);
+	FREE_SCOPED struct context_walk *walks = array_new(thread_count + 1u, sizeof *walks);
 
 	for (uint32_t i = 0; i < count; i++) {
 		const struct trace_event *event = &search->events[i];
@@ -117,7 +117,6 @@ static void lock_windows_read_takings(
 		thread_order_add_waits(search->order, event);
 		held_locks_add(held, event, 0);
 	}
-	free(walks);
 	held_locks_free(held);
 }
 

@@ -237,7 +237,8 @@ void pattern_ranking_explain(struct pattern_ranking *ranking,
 {
 	const struct places places = {.place_of = place_of, .context = context};
 	/* conflicts of the first pattern of each explanation */
-	struct conflicts *firsts = array_new(ranking->count ? ranking->count : 1, sizeof *firsts);
+	FREE_SCOPED struct conflicts *firsts =
+		array_new(ranking->count ? ranking->count : 1, sizeof *firsts);
 
 	ranking->explanation_count = 0;
 	for (uint32_t i = 0; i < ranking->count; i++) {
@@ -252,5 +253,4 @@ void pattern_ranking_explain(struct pattern_ranking *ranking,
 		if (at == ranking->explanation_count)
 			firsts[ranking->explanation_count++] = own;
 	}
-	free(firsts);
 }

@@ -173,7 +173,7 @@ static void races_search_location(
 static void races_search_locations(const struct race_search *search)
 {
 	const struct unit_trace *trace = search->trace;
-	uint32_t *order = array_new(trace->access_count + 1u, sizeof *order);
+	FREE_SCOPED uint32_t *order = array_new(trace->access_count + 1u, sizeof *order);
 	uint32_t first = 0;
 
 	for (uint32_t i = 0; i < trace->access_count; i++)
@@ -188,7 +188,6 @@ static void races_search_locations(const struct race_search *search)
 		races_search_location(search, order + first, i - first);
 		first = i;
 	}
-	free(order);
 }
 
 static int races_add_run(
@@ -198,7 +197,7 @@ static int races_add_run(
 	struct races *races = state;
 	struct race_search search = {.run = run->number, .out = &races->found};
 	uint32_t count;
-	struct trace_event *events = analysis_read_events(trace, &count, err);
+	FREE_SCOPED struct trace_event *events = analysis_read_events(trace, &count, err);
 	struct atomic_sets *sets;
 	struct unit_trace *units;
 
@@ -213,7 +212,6 @@ static int races_add_run(
 	races->found.is_cut |= units->is_cut;
 	unit_trace_free(units);
 	atomic_sets_free(sets);
-	free(events);
 	return 0;
 }
 
@@ -253,7 +251,7 @@ int races_shown(struct trace_reader *trace, const struct candidate *candidate, b
 	struct error *err)
 {
 	uint32_t count;
-	struct trace_event *events = analysis_read_events(trace, &count, err);
+	FREE_SCOPED struct trace_event *events = analysis_read_events(trace, &count, err);
 
 	*is_shown = false;
 	if (!events)
@@ -269,7 +267,6 @@ int races_shown(struct trace_reader *trace, const struct candidate *candidate, b
 				events[i].kind == OP_LEAVE);)
 			*is_shown = races_is_together(candidate, &events[i], &events[later]);
 	}
-	free(events);
 	return 0;
 }
 

@@ -3,8 +3,20 @@
 
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bug.h"
+
+static inline void array_free_local(void *local)
+{
+	void *memory;
+
+	memcpy(&memory, local, sizeof memory);
+	free(memory);
+}
+
+/* Precedes the declaration of a local pointer whose memory is freed where the block ends. */
+#define FREE_SCOPED __attribute__((cleanup(array_free_local)))
 
 /* Returns zeroed memory for `count` items, at least for one. */
 static inline void *array_new(size_t count, size_t size)

@@ -118,13 +118,12 @@ static int bitcode_compare_names(const void *left, const void *right)
 
 static void bitcode_print_foreign(const struct points_to *result, FILE *out)
 {
-	const char **names = array_new(result->foreign_count + 1, sizeof *names);
+	FREE_SCOPED const char **names = array_new(result->foreign_count + 1, sizeof *names);
 	for (uint32_t i = 0; i < result->foreign_count; i++)
 		names[i] = result->variables[result->foreign[i]].name;
 	qsort(names, result->foreign_count, sizeof *names, bitcode_compare_names);
 	for (uint32_t i = 0; i < result->foreign_count; i++)
 		fprintf(out, "%s%s", i ? ", " : "any that code without bitcode knows: ", names[i]);
-	free(names);
 	fputc('\n', out);
 	for (uint32_t i = 0; i < result->site_count; i++)
 		if (result->sites[i].is_open)
@@ -135,7 +134,7 @@ static void bitcode_print_foreign(const struct points_to *result, FILE *out)
 void points_to_print(const struct points_to *result, FILE *out)
 {
 	size_t count;
-	struct row *rows = bitcode_rows_of(result, &count);
+	FREE_SCOPED struct row *rows = bitcode_rows_of(result, &count);
 
 	for (size_t i = 0; i < count; i++) {
 		const struct row *row = &rows[i], *last = i ? &rows[i - 1] : NULL;
@@ -146,7 +145,6 @@ void points_to_print(const struct points_to *result, FILE *out)
 			fprintf(out, "%s\n", row->variable);
 		fprintf(out, "    %-16s  %s\n", kind_words[row->kind], row->place);
 	}
-	free(rows);
 	if (result->foreign_count && bitcode_count_open(result))
 		bitcode_print_foreign(result, out);
 	fprintf(out, "%s%u variables, %u sites", count ? "\n" : "", result->variable_count,

@@ -211,7 +211,7 @@ static void touch_unite_starts(struct reader *reader)
 static void touch_name_variable(const struct reader *reader, const struct start *start, char **name)
 {
 	const struct flow_object *object = &reader->analysis->flow.objects[start->object];
-	char *base = object_name(reader->analysis, start->object);
+	FREE_SCOPED char *base = object_name(reader->analysis, start->object);
 	struct strbuf out = STRBUF_EMPTY;
 
 	if (object->kind == FLOW_HEAP && start->field)
@@ -224,7 +224,6 @@ static void touch_name_variable(const struct reader *reader, const struct start 
 		strbuf_addf(&out, ".%s", start->field);
 	else if (start->distance)
 		strbuf_addf(&out, "%+lld", (long long)start->distance);
-	free(base);
 	*name = strbuf_detach(&out);
 }
 

@@ -2,9 +2,9 @@
  * raddle cc and raddle c++ (raddle-cc, raddle-c++): handles raddle's options, passes on all others.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "bitcode/bitcode.h"
 #include "cli/command.h"
 #include "compiler/driver/compile.h"
@@ -34,12 +34,11 @@ static int cmd_cc_compile(char **argv, bool is_cxx)
 {
 	struct compile_options options = {.is_cxx = is_cxx};
 	struct error err;
-	char **left;
+	FREE_SCOPED char **left = NULL;
 	int result;
 
 	compile_take_options(argv + 1, &options, &left);
 	result = compile_execute(&options, left, cmd_cc_print_note, &err);
-	free(left);
 	return result < 0 ? command_fail("%s", err.text) : EXIT_NOTHING_FOUND;
 }
 

@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -217,7 +216,7 @@ static void next_command_add_strategy(struct strbuf *out, const struct finding *
 {
 	struct strategy_config config;
 	struct error err;
-	char *name = string_copy(finding->strategy);
+	FREE_SCOPED char *name = string_copy(finding->strategy);
 	uint32_t index;
 
 	if (!name)
@@ -226,7 +225,6 @@ static void next_command_add_strategy(struct strbuf *out, const struct finding *
 	if (strcmp(name, STRATEGY_STANDARD) != 0 && strcmp(name, "directed") != 0 &&
 		strcmp(name, "replay") != 0 && strategy_parse(name, &index, &config, &err) == 0)
 		next_add_option(out, "--strategy", name);
-	free(name);
 }
 
 static void next_command_add_memory(struct strbuf *out, const struct finding *finding)

@@ -254,22 +254,20 @@ void options_parse(const struct command *command, int argc, char **argv, void *a
 {
 	/* Words that follow the program are its arguments, so parsing stops there. */
 	const unsigned flags = command->operands.kind == OPERANDS_PROGRAM ? ARGP_IN_ORDER : 0;
-	struct argp_option *table = option_make_table(command->options);
+	FREE_SCOPED struct argp_option *table = option_make_table(command->options);
 	const struct argp argp = option_make_argp(command, table);
 	struct option_input input = {command, arguments};
 
 	argp_parse(&argp, argc, argv, flags, NULL, &input);
-	free(table);
 }
 
 void options_print_help(const struct command *command, FILE *stream)
 {
 	const unsigned what = ARGP_HELP_STD_HELP & ~(unsigned)ARGP_HELP_EXIT_OK;
-	struct argp_option *table = option_make_table(command->options);
+	FREE_SCOPED struct argp_option *table = option_make_table(command->options);
 	const struct argp argp = option_make_argp(command, table);
 	char name[64];
 
 	(void)snprintf(name, sizeof name, "raddle %s", command->name); /* names are short */
 	argp_help(&argp, stream, what, name);
-	free(table);
 }

@@ -118,7 +118,7 @@ static int finding_compare_hashes(const void *a, const void *b)
  */
 static uint64_t finding_waits_hash(const struct finding *finding)
 {
-	uint64_t *hashes = array_new(finding->wait_count, sizeof *hashes);
+	FREE_SCOPED uint64_t *hashes = array_new(finding->wait_count, sizeof *hashes);
 	uint64_t result = 0;
 	uint32_t count = 0;
 	bool has_cycle = false;
@@ -132,7 +132,6 @@ static uint64_t finding_waits_hash(const struct finding *finding)
 	for (uint32_t i = 0; i < count; i++)
 		if (!i || hashes[i] != hashes[i - 1])
 			result = hash_pair(result, hashes[i]);
-	free(hashes);
 	return result;
 }
 

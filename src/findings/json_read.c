@@ -80,10 +80,9 @@ static void json_read_text(
 static void json_read_line(
 	struct reader *reader, json_t *value, void *member, const struct finding_field *field)
 {
-	char *text = json_read_string(reader, value, field->name);
+	FREE_SCOPED char *text = json_read_string(reader, value, field->name);
 
 	*(char **)member = visible_text(text, false);
-	free(text);
 }
 
 static void json_read_object(
@@ -98,7 +97,7 @@ static void json_read_object(
 static void json_read_id(
 	struct reader *reader, json_t *value, void *member, const struct finding_field *field)
 {
-	char *text = json_read_string(reader, value, field->name);
+	FREE_SCOPED char *text = json_read_string(reader, value, field->name);
 
 	if (text && strlen(text) >= field->bytes)
 		json_read_reader_refuse(reader, field->name, "is too long");
@@ -106,18 +105,16 @@ static void json_read_id(
 		json_read_reader_refuse(reader, field->name, "is empty");
 	else if (text)
 		memcpy(member, text, strlen(text) + 1);
-	free(text);
 }
 
 static void json_read_schedule(
 	struct reader *reader, json_t *value, void *member, const struct finding_field *field)
 {
-	char *text = json_read_string(reader, value, field->name);
+	FREE_SCOPED char *text = json_read_string(reader, value, field->name);
 
 	if (text)
 		reader->status = schedule_text_parse(
 			text, strlen(text), "schedule of the stored finding", member, reader->err);
-	free(text);
 }
 
 static void json_read_outcome(
@@ -279,7 +276,7 @@ int finding_from_json(const char *text, size_t size, struct finding *out, struct
 	struct reader reader = {.err = err};
 	struct finding finding = {0};
 	json_error_t cause;
-	json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &cause);
+	json_auto_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &cause);
 
 	if (!root)
 		return error_set(err, ERROR_FORMAT,
@@ -288,7 +285,6 @@ int finding_from_json(const char *text, size_t size, struct finding *out, struct
 	reader.status = json_read_check_version(root, err);
 	if (!reader.status)
 		json_read_members(&reader, root, (char *)&finding, finding_fields);
-	json_decref(root);
 	if (reader.status)
 		finding_release(&finding);
 	else

@@ -148,13 +148,12 @@ char *finding_to_published_json(const struct finding *finding)
 
 char *finding_to_json(const struct finding *finding)
 {
-	json_t *root = json_object();
+	json_auto_t *root = json_object();
 	char *text;
 
 	BUG_ON(json_object_set_new(root, FINDING_JSON_FORMAT, json_integer(FINDING_JSON_VERSION)));
 	json_write_add_members(root, (const char *)finding, finding_fields);
 	text = json_dumps(root, JSON_INDENT(1));
 	BUG_ON(!text);
-	json_decref(root);
 	return text;
 }

@@ -159,7 +159,8 @@ static json_t *source_lines_file_value(
 {
 	char folder[PATH_MAX];
 	size_t size;
-	char *text = source_is_allowed(name, roots) ? source_lines_read_file(name, &size) : NULL;
+	FREE_SCOPED char *text =
+		source_is_allowed(name, roots) ? source_lines_read_file(name, &size) : NULL;
 	json_t *value;
 
 	if (!text)
@@ -172,7 +173,6 @@ static json_t *source_lines_file_value(
 		source_lines_put(value, "path", json_string(name));
 	source_lines_put(value, "hash", source_lines_hash_value(text, size));
 	source_lines_put(value, "lines", source_lines_value(text, size, wanted));
-	free(text);
 	return value;
 }
 
@@ -213,7 +213,7 @@ char *source_lines_add(const char *text)
 
 void finding_keep_sources(struct finding *finding)
 {
-	char *text;
+	FREE_SCOPED char *text = NULL;
 	json_t *root, *sources;
 
 	if (finding->sources)
@@ -225,7 +225,6 @@ void finding_keep_sources(struct finding *finding)
 	BUG_ON(!finding->sources);
 	json_decref(sources);
 	json_decref(root);
-	free(text);
 }
 
 const struct source_roots *source_roots_of(
@@ -240,8 +239,8 @@ static bool source_lines_has_changed(
 	const char *named = json_string_value(json_object_get(file, "path"));
 	const char *path = named ? named : name;
 	size_t size;
-	char *text;
-	json_t *hash;
+	FREE_SCOPED char *text = NULL;
+	json_auto_t *hash = NULL;
 	bool is_same;
 
 	if (!source_is_allowed(path, roots))
@@ -249,8 +248,6 @@ static bool source_lines_has_changed(
 	text = source_lines_read_file(path, &size);
 	hash = text ? source_lines_hash_value(text, size) : NULL;
 	is_same = hash && json_equal(hash, json_object_get(file, "hash"));
-	json_decref(hash);
-	free(text);
 	return !is_same;
 }
 
@@ -271,23 +268,19 @@ json_t *source_lines_changed(const json_t *sources, const struct source_roots *r
 /* The line of the file's present content; returns NULL if the file is unreadable or shorter. */
 static json_t *source_lines_live_line(const char *path, const char *number)
 {
-	json_t *wanted = json_pack("{s:n}", number);
+	json_auto_t *wanted = json_pack("{s:n}", number);
 	size_t size;
-	char *text = source_lines_read_file(path, &size);
-	json_t *lines = text ? source_lines_value(text, size, wanted) : NULL;
-	json_t *line = json_incref(json_object_get(lines, number));
+	FREE_SCOPED char *text = source_lines_read_file(path, &size);
+	json_auto_t *lines = text ? source_lines_value(text, size, wanted) : NULL;
 
-	json_decref(lines);
-	json_decref(wanted);
-	free(text);
-	return line;
+	return json_incref(json_object_get(lines, number));
 }
 
 bool source_lines_get(const json_t *sources, const char *path, unsigned line, struct strbuf *out)
 {
 	const json_t *file = json_object_get(sources, path);
 	char number[24];
-	json_t *value;
+	json_auto_t *value = NULL;
 	const char *text;
 
 	(void)snprintf(number, sizeof number, "%u", line);
@@ -296,6 +289,5 @@ bool source_lines_get(const json_t *sources, const char *path, unsigned line, st
 	text = json_string_value(value);
 	if (text)
 		strbuf_adds(out, text + strspn(text, " \t"));
-	json_decref(value);
 	return text != NULL;
 }

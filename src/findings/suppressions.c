@@ -135,9 +135,8 @@ bool suppression_pattern_matches(const char *pattern, const char *name)
 	const char *end = pattern + strlen(pattern);
 	bool is_from_start = *pattern == '^';
 	bool is_to_end = end > pattern && end[-1] == '$';
-	char *whole;
+	FREE_SCOPED char *whole = NULL;
 	size_t length;
-	bool result;
 
 	pattern += is_from_start;
 	if (is_to_end && end > pattern)
@@ -147,9 +146,7 @@ bool suppression_pattern_matches(const char *pattern, const char *name)
 	whole = array_new(length + 2, 1);
 	memcpy(whole + 1, pattern, length);
 	whole[0] = whole[length + 1] = '*';
-	result = suppressions_fits(whole + is_from_start, whole + length + 2 - is_to_end, name);
-	free(whole);
-	return result;
+	return suppressions_fits(whole + is_from_start, whole + length + 2 - is_to_end, name);
 }
 
 static bool suppressions_frame_matches(const struct finding_frame *frame, const char *pattern)

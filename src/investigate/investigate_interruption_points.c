@@ -3,8 +3,6 @@
  * operation together with the operation, and not when the thread moves again. The order of all
  * operations stays the same. The run has fewer steps, and the reader fewer questions.
  */
-#include <stdlib.h>
-
 #include "base/array.h"
 #include "investigate/investigate_internal.h"
 #include "investigate/trace_window.h"
@@ -69,7 +67,7 @@ static int investigate_interruption_points_run(const struct investigation *inves
 int investigate_interruption_points(const struct investigation *investigation,
 	struct failure *failure, struct settings *settings, struct error *err)
 {
-	struct schedule_segment *segments = NULL;
+	FREE_SCOPED struct schedule_segment *segments = NULL;
 	bool shows = false;
 	int result;
 
@@ -88,6 +86,5 @@ int investigate_interruption_points(const struct investigation *investigation,
 		if (!shows)
 			settings->interruption_points = points;
 	}
-	free(segments);
 	return result == ERROR_INTERRUPTED ? 0 : result;
 }

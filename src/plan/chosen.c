@@ -51,7 +51,7 @@ static char *chosen_path_in_line(char *line)
 static void chosen_add_libraries(
 	struct chosen_files *files, const char *program, const char *loader)
 {
-	char *line = NULL;
+	FREE_SCOPED char *line = NULL;
 	size_t size = 0;
 	char command[2 * 4096];
 	FILE *list;
@@ -71,7 +71,6 @@ static void chosen_add_libraries(
 		if (path && chosen_has_sites(path))
 			chosen_add_file(files, path);
 	}
-	free(line);
 	(void)pclose(list); /* the output alone counts, not the exit status */
 }
 
@@ -188,7 +187,7 @@ static int chosen_analyse(struct chosen *chosen, const struct chosen_files *file
 	const struct points_to_files analysed = {
 		.paths = (const char *const *)files->paths, .count = files->count};
 	struct points_to *result;
-	uint64_t *marked;
+	FREE_SCOPED uint64_t *marked = NULL;
 	int status = points_to_compute(&result, &analysed, err);
 
 	if (status)
@@ -199,7 +198,6 @@ static int chosen_analyse(struct chosen *chosen, const struct chosen_files *file
 		status = chosen_open_modules(chosen, files, err);
 	if (!status)
 		chosen_choose_sites(chosen, result, marked);
-	free(marked);
 	points_to_free(result);
 	return status;
 }

@@ -243,7 +243,7 @@ static void chosen_objects_write_file(
 {
 	struct data_symbols symbols;
 	int64_t known_end = INT64_MIN;
-	bool *is_known;
+	FREE_SCOPED bool *is_known = NULL;
 
 	data_symbols_read(&symbols, path);
 	is_known = array_new(symbols.count + 1, sizeof *is_known);
@@ -265,7 +265,6 @@ static void chosen_objects_write_file(
 			chosen_objects_write_symbol(placing, module, symbol, NULL);
 		}
 	}
-	free(is_known);
 	data_symbols_release(&symbols);
 }
 

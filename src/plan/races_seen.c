@@ -1,7 +1,6 @@
 /* Describes races that ended no run: their code places, and the variable where it is static. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -85,7 +84,7 @@ uint32_t races_describe_seen(const struct contract *contract, struct symbols *kn
 	const struct race_seen *seen, uint32_t count, char *text, size_t size)
 {
 	struct symbols *symbols = known;
-	struct strbuf *lines;
+	FREE_SCOPED struct strbuf *lines = NULL;
 	uint32_t distinct = 0;
 
 	text[0] = '\0';
@@ -106,7 +105,6 @@ uint32_t races_describe_seen(const struct contract *contract, struct symbols *kn
 	races_seen_print(lines, distinct, text + size, text);
 	for (uint32_t i = 0; i < distinct; i++)
 		strbuf_release(&lines[i]);
-	free(lines);
 	if (!known)
 		symbols_free(symbols);
 	return distinct;

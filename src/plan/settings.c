@@ -105,7 +105,7 @@ static json_t *settings_tolerated_to_json(uint32_t tolerated)
 
 char *settings_to_json(const struct settings *settings)
 {
-	json_t *object = json_pack(
+	json_auto_t *object = json_pack(
 		"{s:s, s:o, s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:s*, s:o*, s:o*, s:o*, s:s*, s:s*, s:o*, s:o*, s:o*}",
 		"executor", executor_words[settings->executor], "tolerated",
 		settings_tolerated_to_json(settings->tolerated), "step_limit",
@@ -126,7 +126,6 @@ char *settings_to_json(const struct settings *settings)
 	BUG_ON(!object);
 	text = json_dumps(object, JSON_COMPACT);
 	BUG_ON(!text);
-	json_decref(object);
 	return text;
 }
 
@@ -152,7 +151,7 @@ static int settings_read_tolerated(const json_t *words, uint32_t *tolerated, str
 
 int settings_from_json(const char *text, struct settings *out, struct error *err)
 {
-	json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	json_auto_t *object = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 	struct settings read;
 	const char *executor = NULL;
 	const char *input = NULL;
@@ -209,7 +208,6 @@ int settings_from_json(const char *text, struct settings *out, struct error *err
 		read.check = string_copy(check);
 		*out = read;
 	}
-	json_decref(object);
 	return result;
 }
 

@@ -172,8 +172,8 @@ static void forked_jobs_read_some(struct forked_jobs_run *run, struct job *job)
 
 static void forked_jobs_read_answers(struct forked_jobs_run *run)
 {
-	struct pollfd *files = array_new(run->running + 1u, sizeof *files);
-	struct job **owners = array_new(run->running + 1u, sizeof *owners);
+	FREE_SCOPED struct pollfd *files = array_new(run->running + 1u, sizeof *files);
+	FREE_SCOPED struct job **owners = array_new(run->running + 1u, sizeof *owners);
 	uint32_t count = 0;
 
 	for (uint32_t i = run->taken; i < run->jobs->count && count < run->running; i++)
@@ -185,8 +185,6 @@ static void forked_jobs_read_answers(struct forked_jobs_run *run)
 		for (uint32_t i = 0; i < count; i++)
 			if (files[i].revents)
 				forked_jobs_read_some(run, owners[i]);
-	free(files);
-	free(owners);
 }
 
 static int forked_jobs_open_answer(const struct job *job, struct strbuf *answer, struct error *err)

@@ -9,6 +9,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/hash.h"
 #include "base/strbuf.h"
 
@@ -184,12 +185,11 @@ int target_find(struct target *target, const char *name, struct error *err)
 
 bool target_is_script(const char *name)
 {
-	char *path = strchr(name, '/') ? strdup(name) : target_search_path(name);
+	FREE_SCOPED char *path = strchr(name, '/') ? strdup(name) : target_search_path(name);
 	const int file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	char head[2];
 	bool is_script = false;
 
-	free(path);
 	if (file < 0)
 		return false;
 	is_script = read(file, head, sizeof head) == sizeof head && !memcmp(head, "#!", 2);

@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "base/strbuf.h"
 #include "findings/source_lines.h"
@@ -84,10 +85,9 @@ static void html_add_blocks(json_t *root)
 
 static json_t *html_data_value(const struct report *report)
 {
-	char *text = report_formats[FORMAT_json]->make(report);
+	FREE_SCOPED char *text = report_formats[FORMAT_json]->make(report);
 	json_t *root = json_loads(text, 0, NULL);
 
-	free(text);
 	BUG_ON(!root);
 	/* A page without findings shows the program of the first campaign. */
 	if (report->campaign_count)

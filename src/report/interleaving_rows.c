@@ -1,4 +1,3 @@
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -286,7 +285,7 @@ static uint32_t interleaving_rows_count_repeated(const struct finding *finding,
 static void interleaving_rows_drop_repeated(
 	const struct finding *finding, enum interleaving_row *rows)
 {
-	uint32_t *shown = array_new(finding->step_count + 1u, sizeof *shown);
+	FREE_SCOPED uint32_t *shown = array_new(finding->step_count + 1u, sizeof *shown);
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < finding->step_count; i++)
@@ -307,7 +306,6 @@ static void interleaving_rows_drop_repeated(
 			at += repeated - 1;
 			break;
 		}
-	free(shown);
 }
 
 void interleaving_choose_rows(const struct finding *finding, const struct report_style *style,

@@ -5,9 +5,9 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "findings/source_lines.h"
 #include "report/format.h"
 #include "report/json_value.h"
@@ -50,10 +50,9 @@ static json_t *json_with_changed_sources(json_t *value, const struct source_root
 
 static json_t *json_finding_value(const struct finding *finding, const struct source_roots *roots)
 {
-	char *text = finding_to_published_json(finding);
+	FREE_SCOPED char *text = finding_to_published_json(finding);
 	json_t *value = json_loads(text, 0, NULL);
 
-	free(text);
 	return json_with_changed_sources(value, source_roots_of(finding, roots));
 }
 

@@ -1,8 +1,8 @@
 #include "report/json_value.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "base/strbuf.h"
 #include "base/visible.h"
@@ -19,11 +19,9 @@ void json_append(json_t *array, json_t *value)
 
 json_t *json_text(const char *text)
 {
-	char *visible = visible_text(text, true);
-	json_t *value = visible ? json_string(visible) : json_null();
+	FREE_SCOPED char *visible = visible_text(text, true);
 
-	free(visible);
-	return value;
+	return visible ? json_string(visible) : json_null();
 }
 
 /* Returns a copy of the value with all strings and names filtered. */
@@ -41,10 +39,9 @@ static json_t *json_visible(json_t *value)
 					     : json_incref(value);
 	json_object_foreach(value, key, part)
 	{
-		char *visible = visible_text(key, true);
+		FREE_SCOPED char *visible = visible_text(key, true);
 
 		json_put(copy, visible, json_visible(part));
-		free(visible);
 	}
 	json_array_foreach(value, index, part) json_append(copy, json_visible(part));
 	return copy;
@@ -68,14 +65,12 @@ json_t *json_count(uint64_t value)
 
 char *json_document(json_t *root)
 {
-	json_t *visible = json_visible(root);
-	char *dump = json_dumps(visible, JSON_INDENT(1));
+	json_auto_t *visible = json_visible(root);
+	FREE_SCOPED char *dump = json_dumps(visible, JSON_INDENT(1));
 	struct strbuf text = STRBUF_EMPTY;
 
 	BUG_ON(!dump);
-	json_decref(visible);
 	json_decref(root);
 	strbuf_addf(&text, "%s\n", dump);
-	free(dump);
 	return strbuf_detach(&text);
 }

@@ -3,9 +3,9 @@
  * of the interleaving a track, and each step a slice of one microsecond at its number. Arrows mark
  * the context switches. The viewer's clock is the number of the step.
  */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/visible.h"
 #include "report/format.h"
 #include "report/json_value.h"
@@ -14,14 +14,13 @@
 
 static json_int_t perfetto_track_of(json_t *tracks, const char *thread)
 {
-	char *name = visible_text(thread, true); /* JSON object names must be UTF-8 */
+	FREE_SCOPED char *name = visible_text(thread, true); /* JSON object names must be UTF-8 */
 	json_t *known = json_object_get(tracks, name);
 
 	if (!known) {
 		known = json_integer((json_int_t)json_object_size(tracks) + 1);
 		json_put(tracks, name, known);
 	}
-	free(name);
 	return json_integer_value(known);
 }
 

@@ -1,9 +1,9 @@
 #include "report/text.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/base_name.h"
 #include "base/strbuf.h"
 #include "findings/source_lines.h"
@@ -228,11 +228,10 @@ static void text_report_output(
 	while (*at) {
 		const size_t length = strcspn(at, "\n");
 
-		char *line = string_copy_part(at, length);
+		FREE_SCOPED char *line = string_copy_part(at, length);
 
 		strbuf_adds(out, "  ");
 		add_wrapped(out, style, line, INDENT, INDENT + 2);
-		free(line);
 		at += length + (at[length] == '\n');
 	}
 }
@@ -284,7 +283,7 @@ static void text_add_depth(struct strbuf *text, const struct finding *finding)
 static void text_add_changed_sources(
 	struct strbuf *text, const struct finding *finding, const struct report_style *style)
 {
-	json_t *sources = finding->sources ? json_loads(finding->sources, 0, NULL) : NULL;
+	json_auto_t *sources = finding->sources ? json_loads(finding->sources, 0, NULL) : NULL;
 	json_t *changed =
 		       source_lines_changed(sources, source_roots_of(finding, style->source_roots)),
 	       *name;
@@ -296,7 +295,6 @@ static void text_add_changed_sources(
 		strbuf_addf(text,
 			" changed since this finding was stored; line numbers are those of that time");
 	json_decref(changed);
-	json_decref(sources);
 }
 
 /* Adds the facts of the finding: strategy and run that found it, minimised size, repetition, and

@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "base/regular_file.h"
 #include "store/store_internal.h"
@@ -149,12 +150,11 @@ static void store_database_protect(struct store *store)
 static int store_database_open_at(
 	struct store *store, const char *folder, int flags, struct error *err)
 {
-	char *path;
+	FREE_SCOPED char *path = NULL;
 	int status;
 
 	BUG_ON(asprintf(&path, "%s/" DATABASE, folder) < 0);
 	status = sqlite3_open_v2(path, &store->database, flags | SQLITE_OPEN_NOFOLLOW, NULL);
-	free(path);
 	if (status != SQLITE_OK)
 		return store_error(store, "open", err);
 	store_database_protect(store);
@@ -163,7 +163,7 @@ static int store_database_open_at(
 
 static bool store_database_copy_file(struct store *store, const char *name)
 {
-	char *path;
+	FREE_SCOPED char *path = NULL;
 	int from, to;
 	ssize_t got = -1;
 
@@ -176,7 +176,6 @@ static bool store_database_copy_file(struct store *store, const char *name)
 		(void)close(from); /* the file was opened for reading */
 	if (to >= 0 && close(to))
 		got = -1;
-	free(path);
 	return got == 0;
 }
 
@@ -212,11 +211,10 @@ void store_remove_copy(struct store *store)
 	if (!store->copy)
 		return;
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-		char *path;
+		FREE_SCOPED char *path = NULL;
 
 		BUG_ON(asprintf(&path, "%s/%s", store->copy, files[i]) < 0);
 		(void)unlink(path); /* fails if the file was never copied */
-		free(path);
 	}
 	(void)rmdir(store->copy); /* a failure leaves a temporary folder only */
 	free(store->copy);

@@ -112,9 +112,8 @@ json_t *store_verdict_of(const struct store_document *documents, uint32_t count,
 
 uint32_t store_shards_of(const struct store_document *documents, uint32_t count, int64_t campaign)
 {
-	json_t *verdict = store_verdict_of(documents, count, campaign);
+	json_auto_t *verdict = store_verdict_of(documents, count, campaign);
 	const json_int_t shards = json_integer_value(json_object_get(verdict, "shards"));
 
-	json_decref(verdict);
 	return shards > 0 && shards < UINT32_MAX ? (uint32_t)shards : 0;
 }

@@ -90,7 +90,7 @@ static int store_finding_insert_row(struct store *store, int64_t campaign,
 	sqlite3_stmt *statement;
 	STRBUF_SCOPED command = STRBUF_EMPTY;
 	char signature[17];
-	char *program = store_finding_program_of(finding);
+	FREE_SCOPED char *program = store_finding_program_of(finding);
 	int status = store_prepare(store, &statement,
 		"INSERT INTO findings(signature, program, kind, title, command, times_seen,"
 		" campaign, found, preemptions, switches, steps, number)"
@@ -117,7 +117,6 @@ static int store_finding_insert_row(struct store *store, int64_t campaign,
 			status = store_error(store, "write to", err);
 		(void)sqlite3_finalize(statement); /* repeats the error of the step */
 	}
-	free(program);
 	return status;
 }
 
@@ -219,7 +218,7 @@ int store_put_finding(struct store *store, int64_t campaign, struct finding *fin
 int store_add_finding(struct store *store, int64_t campaign, struct finding *finding, bool *is_new,
 	struct error *err)
 {
-	char *program;
+	FREE_SCOPED char *program = NULL;
 	bool is_unknown = false;
 	int status;
 
@@ -239,7 +238,6 @@ int store_add_finding(struct store *store, int64_t campaign, struct finding *fin
 		*is_new = is_unknown;
 	else
 		finding->id[0] = '\0';
-	free(program);
 	return status;
 }
 
@@ -318,8 +316,8 @@ static bool store_finding_has_valid_seal(
 int store_load_finding(struct store *store, const char *id, struct finding *out, struct error *err)
 {
 	const char *const name[2] = {id, "finding.json"};
-	char *path = store_finding_path(store, id, name[1]);
-	char *command = NULL;
+	FREE_SCOPED char *path = store_finding_path(store, id, name[1]);
+	FREE_SCOPED char *command = NULL;
 	char *text = NULL;
 	size_t size = 0;
 	int status = store_finding_is_stored(store, id, &command, err);
@@ -345,8 +343,6 @@ int store_load_finding(struct store *store, const char *id, struct finding *out,
 			"%s is not that of finding %s; the folder was changed by hand: find the failure again",
 			path, id);
 	}
-	free(command);
-	free(path);
 	return status;
 }
 

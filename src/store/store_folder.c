@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/regular_file.h"
 #include "base/strbuf.h"
 #include "base/write_all.h"
@@ -105,13 +106,10 @@ static int store_folder_error_in(
 	struct store *store, const char *doing, const char *a, const char *b, struct error *err)
 {
 	const int cause = errno;
-	char *path = store_path(store, "findings", a, b);
-	int status;
+	FREE_SCOPED char *path = store_path(store, "findings", a, b);
 
 	errno = cause;
-	status = store_folder_error(doing, path, err);
-	free(path);
-	return status;
+	return store_folder_error(doing, path, err);
 }
 
 /* Opens the folder, and creates it if it is missing. Does not follow a symbolic link. */
@@ -137,7 +135,7 @@ static int store_folder_make(
 
 static int store_folder_open_for_writing(struct store *store, int parent, struct error *err)
 {
-	char *findings = store_path(store, "findings", NULL, NULL);
+	FREE_SCOPED char *findings = store_path(store, "findings", NULL, NULL);
 	int status = store_folder_make(parent, ".raddle", store->folder, &store->folder_fd, err);
 
 	if (!status)
@@ -146,7 +144,6 @@ static int store_folder_open_for_writing(struct store *store, int parent, struct
 	/* EINVAL: this file system cannot sync folders, which is no error. */
 	if (!status && fsync(parent) && errno != EINVAL)
 		status = store_folder_error("write", store->folder, err);
-	free(findings);
 	return status;
 }
 
@@ -304,19 +301,16 @@ static int store_folder_write_text(const struct new_folder *folder, const char *
 	const char *text, size_t size, struct error *err)
 {
 	STRBUF_SCOPED file = STRBUF_EMPTY;
-	char *stored = store_compress(text, size, &size);
-	int status;
+	FREE_SCOPED char *stored = store_compress(text, size, &size);
 
 	strbuf_addf(&file, "%s%s", name, stored ? STORE_COMPRESSED : "");
-	status = store_folder_write_file(folder, file.text, stored ? stored : text, size, err);
-	free(stored);
-	return status;
+	return store_folder_write_file(folder, file.text, stored ? stored : text, size, err);
 }
 
 static int store_folder_fill(
 	const struct new_folder *folder, const struct finding *finding, struct error *err)
 {
-	char *json = finding_to_json(finding);
+	FREE_SCOPED char *json = finding_to_json(finding);
 	char seal[SEAL_TEXT_BYTES];
 	STRBUF_SCOPED schedule = STRBUF_EMPTY;
 	int status = store_folder_write_text(folder, "finding.json", json, strlen(json), err);
@@ -337,7 +331,6 @@ static int store_folder_fill(
 			folder, "trace", finding->trace, finding->trace_size, err);
 	if (!status)
 		status = store_folder_sync(folder->store, folder->fd, folder->name, err);
-	free(json);
 	return status;
 }
 
@@ -364,7 +357,7 @@ int store_write_folder(struct store *store, const struct finding *finding, struc
 {
 	char name[sizeof TEMPORARY + sizeof finding->id];
 	struct new_folder folder = {.store = store, .name = name, .fd = -1};
-	char *path;
+	FREE_SCOPED char *path = NULL;
 	int status;
 
 	(void)snprintf(name, sizeof name, TEMPORARY "%s", finding->id); /* sized to fit */
@@ -382,7 +375,6 @@ int store_write_folder(struct store *store, const struct finding *finding, struc
 		status = store_folder_sync(store, store->findings_fd, NULL, err);
 	if (status)
 		(void)store_folder_remove(store, name, NULL); /* a failure leaves an orphan only */
-	free(path);
 	return status;
 }
 

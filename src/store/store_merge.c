@@ -241,7 +241,7 @@ static int store_merge_add_document(struct merge *merge, const int64_t *old_ids,
 	const struct store_document *from, struct error *err)
 {
 	struct store_document document = *from;
-	json_t *value = json_loads(from->text, 0, NULL);
+	json_auto_t *value = json_loads(from->text, 0, NULL);
 	int status = 0;
 
 	document.campaign = from->campaign ? store_merge_new_id(merge, old_ids, from->campaign) : 0;
@@ -254,7 +254,6 @@ static int store_merge_add_document(struct merge *merge, const int64_t *old_ids,
 		status = store_put_document(merge->into, &document, err);
 		free(document.text);
 	}
-	json_decref(value);
 	return status;
 }
 
@@ -273,7 +272,7 @@ static int store_merge_add_documents(struct merge *merge, const int64_t *old_ids
 
 static int store_merge_add_all(struct merge *merge, struct store_merged *merged, struct error *err)
 {
-	int64_t *old_ids = array_new(merge->added_count + 1u, sizeof *old_ids);
+	FREE_SCOPED int64_t *old_ids = array_new(merge->added_count + 1u, sizeof *old_ids);
 	struct store_finding_row *rows = NULL;
 	uint32_t count = 0;
 	int status;
@@ -291,7 +290,6 @@ static int store_merge_add_all(struct merge *merge, struct store_merged *merged,
 		status = store_merge_add_documents(merge, old_ids, err);
 	free(merge->findings);
 	store_rows_free(rows, count);
-	free(old_ids);
 	return status;
 }
 

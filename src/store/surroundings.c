@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "base/strbuf.h"
 #include "store/store_seal.h"
@@ -60,14 +61,13 @@ static json_t *take(void)
 	struct seal_key *key = seal_key_open(true);
 
 	for (char **entry = environ; *entry; entry++) {
-		char *name = string_copy_part(*entry, strcspn(*entry, "="));
+		FREE_SCOPED char *name = string_copy_part(*entry, strcspn(*entry, "="));
 
 		/* A variable whose name is not UTF-8 is omitted. */
 		if ((*entry)[strlen(name)] == '=' &&
 			!surroundings_matches_any(name, ignored, sizeof ignored / sizeof *ignored))
 			(void)json_object_set_new(
 				all, name, surroundings_value_of(key, name, *entry));
-		free(name);
 	}
 	seal_key_free(key);
 	return all;
@@ -75,11 +75,10 @@ static json_t *take(void)
 
 char *surroundings_take(void)
 {
-	json_t *all = take();
+	json_auto_t *all = take();
 	char *text = json_dumps(all, JSON_COMPACT | JSON_SORT_KEYS);
 
 	BUG_ON(!text);
-	json_decref(all);
 	return text;
 }
 

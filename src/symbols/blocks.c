@@ -427,11 +427,10 @@ static void blocks_describe_typed(struct symbols *symbols, const struct symbols_
 	struct block_type *known, struct strbuf *out)
 {
 	const uint64_t offset = access->address - block->start;
-	char *name = symbols_short_name(known->name);
+	FREE_SCOPED char *name = symbols_short_name(known->name);
 
 	strbuf_addf(
 		out, "((%s *)%s", name, known->is_shared ? "shared_ptr" : blocks_block_word(block));
-	free(name);
 	blocks_add_block(symbols, memory, block, access->step, out);
 	strbuf_adds(out, ")");
 	if (known->is_shared) {

@@ -3,9 +3,9 @@
  * and the variable of its function (or of an inlined one) at that place. A variable in a register
  * has no address, and is not found.
  */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "symbols/symbols_internal.h"
 
 #define FRAMES_MAX 128
@@ -218,12 +218,11 @@ static bool locals_holds_object(struct local_search *search, Dwarf_Die *type, ui
 static void locals_add_function_name(Dwarf_Die *function, struct strbuf *out)
 {
 	const char *raw = symbols_die_linkage_name(function);
-	char *name;
+	FREE_SCOPED char *name = NULL;
 
 	raw = raw ? raw : dwarf_diename(function);
 	name = raw ? symbols_readable_name(raw) : NULL;
 	strbuf_adds(out, name ? name : "a function");
-	free(name);
 }
 
 /* Returns whether a location relative to the frame base holds in the whole function. Other

@@ -71,10 +71,9 @@ static struct symbols_frame *lookup_add_frame(struct lookup *lookup, uint64_t ad
 static void lookup_set_function(
 	struct symbols *symbols, struct symbols_frame *frame, const char *raw)
 {
-	char *name = raw ? symbols_readable_name(raw) : NULL;
+	FREE_SCOPED char *name = raw ? symbols_readable_name(raw) : NULL;
 
 	frame->function = symbols_keep(symbols, name);
-	free(name);
 }
 
 /* Returns the file's nearest line before the address, else the first behind it in the same sequence of
@@ -241,7 +240,7 @@ static void lookup_name_lambda(
 	Dwarf_Line *source;
 	unsigned line;
 	int number;
-	char *text;
+	FREE_SCOPED char *text = NULL;
 
 	if (!frame->function || !lookup_is_lambda(frame->function))
 		return;
@@ -257,7 +256,6 @@ static void lookup_name_lambda(
 		return;
 	BUG_ON(asprintf(&text, "lambda at %s:%u", base_name(file), line) < 0);
 	frame->function = symbols_keep(symbols, text);
-	free(text);
 }
 
 static void lookup_set_source(

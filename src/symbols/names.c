@@ -1,8 +1,8 @@
 /* Functions, variables and types by name, and texts in a program's sections. */
 #include <gelf.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "symbols/owners.h"
 #include "symbols/symbols_internal.h"
 
@@ -17,14 +17,12 @@ static bool names_is_named(const struct name_search *search, Dwarf_Die *die)
 {
 	const char *raw = symbols_die_linkage_name(die), *plain = dwarf_diename(die);
 	bool is_it = plain && strcmp(plain, search->name) == 0;
-	char *readable;
+	FREE_SCOPED char *readable = NULL;
 
 	if (is_it || !raw)
 		return is_it;
 	readable = symbols_readable_name(raw);
-	is_it = readable && strcmp(readable, search->name) == 0;
-	free(readable);
-	return is_it;
+	return readable && strcmp(readable, search->name) == 0;
 }
 
 static bool names_search_die(const struct name_search *search, Dwarf_Die *parent, unsigned depth)
@@ -122,11 +120,10 @@ static bool names_find_member(Dwarf_Die *type, const char *name, size_t length, 
 static bool names_search_type(struct module_visit *visit, Dwfl_Module *module)
 {
 	const char *name = visit->argument, *field = strchr(name, '.');
-	char *type_name = strndup(name, field ? (size_t)(field - name) : strlen(name));
+	FREE_SCOPED char *type_name = strndup(name, field ? (size_t)(field - name) : strlen(name));
 	Dwarf_Die type;
 	bool is_found = type_name && types_named(visit->symbols, module, type_name, &type);
 
-	free(type_name);
 	while (is_found && field) {
 		const size_t length = strcspn(++field, ".");
 

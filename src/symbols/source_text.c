@@ -48,7 +48,7 @@ static void source_text_read_statement(FILE *stream, unsigned line, char *out)
 {
 	size_t capacity = 0, used = 0;
 	bool is_over = false;
-	char *text = NULL;
+	FREE_SCOPED char *text = NULL;
 
 	for (unsigned at = 1; !is_over && at < line + STATEMENT_LINES; at++) {
 		const ssize_t got = getline(&text, &capacity, stream);
@@ -63,7 +63,6 @@ static void source_text_read_statement(FILE *stream, unsigned line, char *out)
 		}
 		is_over = at >= line && strpbrk(text, ";{");
 	}
-	free(text);
 	out[used] = '\0';
 }
 

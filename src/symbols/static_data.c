@@ -133,19 +133,16 @@ static const char *static_data_scope_of(const struct surroundings *around, Dwarf
 {
 	const bool is_function = dwarf_tag(die) == DW_TAG_subprogram;
 	const char *raw = is_function ? symbols_die_linkage_name(die) : NULL;
-	const char *plain = dwarf_diename(die), *kept;
-	char *name = raw ? symbols_readable_name(raw) : NULL;
-	char *scope = NULL;
+	const char *plain = dwarf_diename(die);
+	FREE_SCOPED char *name = raw ? symbols_readable_name(raw) : NULL;
+	FREE_SCOPED char *scope = NULL;
 
 	if (name)
 		BUG_ON(asprintf(&scope, "%s::", name) < 0);
 	else
 		BUG_ON(asprintf(&scope, "%s%s::", around->scope,
 			       plain ? plain : "(anonymous namespace)") < 0);
-	kept = symbols_keep(around->symbols, scope);
-	free(scope);
-	free(name);
-	return kept;
+	return symbols_keep(around->symbols, scope);
 }
 
 /* Descends only into DIEs that can contain variables. */
@@ -255,7 +252,7 @@ static void static_data_describe_variable(struct symbols *symbols, Dwfl_Module *
 	Dwarf_Die die = variable->die, type;
 	const char *mangled = static_data_mangled_name(module, variable);
 	const char *raw = mangled ? mangled : dwarf_diename(&die);
-	char *name = raw ? symbols_readable_name(raw) : NULL;
+	FREE_SCOPED char *name = raw ? symbols_readable_name(raw) : NULL;
 	const uint64_t offset = place->place - variable->start + variable->inner;
 
 	if (variable->scope && !mangled)
@@ -267,7 +264,6 @@ static void static_data_describe_variable(struct symbols *symbols, Dwfl_Module *
 		strbuf_addf(out, "+%llu", (unsigned long long)offset);
 	if (!place->is_brief)
 		static_data_add_declaration(symbols, &die, out);
-	free(name);
 }
 
 bool variables_find(struct symbols *symbols, uint64_t address, struct variable_found *out)
@@ -310,7 +306,7 @@ bool static_data_describe(
 	const char *raw;
 	GElf_Off offset;
 	GElf_Sym symbol;
-	char *name;
+	FREE_SCOPED char *name = NULL;
 
 	if (!module)
 		return false;
@@ -323,6 +319,5 @@ bool static_data_describe(
 	strbuf_adds(out, name);
 	if (offset)
 		strbuf_addf(out, "+%llu", (unsigned long long)offset);
-	free(name);
 	return true;
 }

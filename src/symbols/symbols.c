@@ -78,7 +78,7 @@ static const Dwfl_Callbacks callbacks = {
 static void symbols_claim_zeroed_data(FILE *maps, struct strbuf *out)
 {
 	char owner[4200] = "";
-	char *line = NULL;
+	FREE_SCOPED char *line = NULL;
 	size_t size = 0;
 	uint64_t last_end = 0;
 
@@ -100,7 +100,6 @@ static void symbols_claim_zeroed_data(FILE *maps, struct strbuf *out)
 			strbuf_addf(out, "%" PRIx64 "-%" PRIx64 " %s", start, end, owner);
 		last_end = end;
 	}
-	free(line);
 }
 
 static int symbols_report_modules(struct symbols *symbols, pid_t pid)
@@ -130,11 +129,10 @@ static int symbols_report_modules(struct symbols *symbols, pid_t pid)
 int symbols_from_process(struct symbols **out, pid_t pid, struct error *err)
 {
 	struct symbols *symbols = array_new(1, sizeof *symbols);
-	char *folder = getcwd(NULL, 0);
+	FREE_SCOPED char *folder = getcwd(NULL, 0);
 	int status;
 
 	BUG_ON(asprintf(&symbols->working_folder, "%s/", folder ? folder : "") < 0);
-	free(folder);
 	symbols->dwfl = dwfl_begin(&callbacks);
 	BUG_ON(!symbols->dwfl);
 	status = symbols_report_modules(symbols, pid);
@@ -173,7 +171,7 @@ void symbols_free(struct symbols *symbols)
 
 const char *symbols_keep(struct symbols *symbols, const char *text)
 {
-	char *visible = visible_text(text, false);
+	FREE_SCOPED char *visible = visible_text(text, false);
 	const size_t size = visible ? strlen(visible) + 1 : 0;
 	struct kept_text *kept;
 
@@ -181,7 +179,6 @@ const char *symbols_keep(struct symbols *symbols, const char *text)
 		return NULL;
 	kept = array_new(1, sizeof *kept + size);
 	memcpy(kept->text, visible, size);
-	free(visible);
 	kept->next = symbols->texts;
 	symbols->texts = kept;
 	return kept->text;
@@ -299,8 +296,7 @@ const char *symbols_die_linkage_name(Dwarf_Die *die)
 const char *symbols_shown_path(struct symbols *symbols, const char *folder, const char *path)
 {
 	const size_t prefix = strlen(symbols->working_folder);
-	char *full = NULL;
-	const char *kept;
+	FREE_SCOPED char *full = NULL;
 
 	if (!path)
 		return NULL;
@@ -308,10 +304,8 @@ const char *symbols_shown_path(struct symbols *symbols, const char *folder, cons
 		return symbols_keep(symbols, path);
 	BUG_ON(asprintf(&full, "%s/%s", *path == '/' ? "" : folder, path) < 0);
 	symbols_simplify_path(full);
-	kept = symbols_keep(
+	return symbols_keep(
 		symbols, strncmp(full, symbols->working_folder, prefix) ? full : full + prefix);
-	free(full);
-	return kept;
 }
 
 /* Reads an attribute of a DIE. Returns false if the DIE has no such attribute. File numbers of

@@ -8,9 +8,9 @@
  */
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "symbols/symbols_internal.h"
 
@@ -358,9 +358,8 @@ bool types_is_field(Dwarf_Die *type, uint64_t offset, uint64_t bytes, const char
 /* Returns a name such as "bank::account" for a C++ type in a namespace or class. */
 static const char *types_scoped_name(struct symbols *symbols, Dwarf_Die *type)
 {
-	Dwarf_Die *scopes = NULL;
+	FREE_SCOPED Dwarf_Die *scopes = NULL;
 	const int count = dwarf_getscopes_die(type, &scopes);
-	const char *kept;
 	STRBUF_SCOPED name = STRBUF_EMPTY;
 
 	for (int i = count; i-- > 1;) {
@@ -371,18 +370,16 @@ static const char *types_scoped_name(struct symbols *symbols, Dwarf_Die *type)
 			strbuf_addf(&name, "%s::", scope);
 	}
 	strbuf_adds(&name, dwarf_diename(type));
-	kept = symbols_keep(symbols, name.text);
-	free(scopes);
-	return kept;
+	return symbols_keep(symbols, name.text);
 }
 
 /* Returns the type's name: "struct account" in C, "account" in C++. */
 const char *types_name(struct symbols *symbols, Dwarf_Die *type)
 {
-	const char *name = dwarf_diename(type), *kept;
+	const char *name = dwarf_diename(type);
 	Dwarf_Attribute language;
 	Dwarf_Word number = 0;
-	char *full = NULL;
+	FREE_SCOPED char *full = NULL;
 	Dwarf_Die unit;
 
 	if (!name)
@@ -394,9 +391,7 @@ const char *types_name(struct symbols *symbols, Dwarf_Die *type)
 		return types_scoped_name(symbols, type);
 	BUG_ON(asprintf(&full, "%s %s", dwarf_tag(type) == DW_TAG_union_type ? "union" : "struct",
 		       name) < 0);
-	kept = symbols_keep(symbols, full);
-	free(full);
-	return kept;
+	return symbols_keep(symbols, full);
 }
 
 bool types_member(Dwarf_Die *type, const char *name, Dwarf_Die *member_type, uint64_t *place)

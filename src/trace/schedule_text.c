@@ -373,7 +373,7 @@ static int schedule_text_read_line(struct parser *parser)
 int schedule_text_parse(const char *bytes, size_t size, const char *path, struct schedule_file *out,
 	struct error *err)
 {
-	struct parser *parser = array_new(1, sizeof *parser);
+	FREE_SCOPED struct parser *parser = array_new(1, sizeof *parser);
 	int status;
 
 	parser->path = path;
@@ -393,7 +393,6 @@ int schedule_text_parse(const char *bytes, size_t size, const char *path, struct
 		schedule_file_release(&parser->file);
 	else
 		*out = parser->file;
-	free(parser);
 	return status;
 }
 

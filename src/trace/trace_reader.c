@@ -160,7 +160,7 @@ static int trace_reader_read_head(struct trace_reader *reader, struct error *err
 	BUG_ON(!reader->program);
 	reader->run.program = reader->program;
 	while (reader->kind_count < reader->header.item_count && !cursor.is_bad) {
-		char *name = trace_reader_take_text(&cursor);
+		FREE_SCOPED char *name = trace_reader_take_text(&cursor);
 		const int kind = name ? trace_reader_find_kind(name) : -1;
 
 		BUG_ON(!name);
@@ -168,7 +168,6 @@ static int trace_reader_read_head(struct trace_reader *reader, struct error *err
 			status = error_set(err, ERROR_VERSION,
 				"the trace %s has an operation that this raddle does not know (%.*s); use the raddle that wrote it",
 				reader->name, (int)strspn(name, NAME_LETTERS), name);
-		free(name);
 		if (kind < 0)
 			break;
 		reader->kinds[reader->kind_count++] = (uint8_t)kind;
@@ -299,7 +298,7 @@ static bool trace_reader_take_edge(struct trace_reader *reader, struct wait_edge
 
 static bool trace_reader_take_kind(struct block_cursor *cursor, uint16_t *kind)
 {
-	char *word = trace_reader_take_text(cursor);
+	FREE_SCOPED char *word = trace_reader_take_text(cursor);
 	bool is_known = false;
 
 	BUG_ON(!word);
@@ -307,14 +306,13 @@ static bool trace_reader_take_kind(struct block_cursor *cursor, uint16_t *kind)
 		is_known = !strcmp(outcome_descriptions[i].word, word);
 		*kind = i;
 	}
-	free(word);
 	return is_known;
 }
 
 static bool trace_reader_take_outcome(struct trace_reader *reader, struct outcome *outcome)
 {
 	struct block_cursor *cursor = &reader->cursor;
-	char *text;
+	FREE_SCOPED char *text = NULL;
 	bool is_good = trace_reader_take_kind(cursor, &outcome->kind);
 
 	outcome->thread.index = (uint16_t)trace_reader_take_number(cursor, 2);
@@ -337,7 +335,6 @@ static bool trace_reader_take_outcome(struct trace_reader *reader, struct outcom
 		   trace_reader_is_thread(reader, outcome->thread);
 	if (is_good)
 		memcpy(outcome->text, text, strlen(text) + 1);
-	free(text);
 	while (is_good && outcome->wait_count < reader->header.item_count)
 		is_good = trace_reader_take_edge(reader, &outcome->waits[outcome->wait_count++]);
 	return is_good && !cursor->is_bad && cursor->at == cursor->end;

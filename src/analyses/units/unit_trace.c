@@ -216,7 +216,7 @@ static void unit_trace_read_event(struct reading *reading, const uint32_t *next,
 static uint32_t *unit_trace_index_next(const struct unit_trace *trace, uint32_t thread_count)
 {
 	uint32_t *next = array_new(trace->count, sizeof *next);
-	uint32_t *last = array_new(thread_count, sizeof *last);
+	FREE_SCOPED uint32_t *last = array_new(thread_count, sizeof *last);
 
 	for (uint32_t i = 0; i < thread_count; i++)
 		last[i] = trace->count;
@@ -225,7 +225,6 @@ static uint32_t *unit_trace_index_next(const struct unit_trace *trace, uint32_t 
 		if (trace->events[i].kind != OP_ENTER && trace->events[i].kind != OP_LEAVE)
 			last[trace->events[i].thread] = i;
 	}
-	free(last);
 	return next;
 }
 
@@ -281,7 +280,7 @@ struct unit_trace *unit_trace_new(struct atomic_sets *sets, const struct trace_r
 {
 	struct unit_trace *trace = array_new(1, sizeof *trace);
 	struct reading reading = {.trace = trace, .sets = sets};
-	uint32_t *next;
+	FREE_SCOPED uint32_t *next = NULL;
 
 	trace->events = events;
 	trace->count = count;
@@ -295,7 +294,6 @@ struct unit_trace *unit_trace_new(struct atomic_sets *sets, const struct trace_r
 		unit_trace_read_event(&reading, next, i);
 	unit_trace_end_units(&reading);
 	unit_trace_index_units(trace);
-	free(next);
 	unit_trace_reading_release(&reading);
 	return trace;
 }

@@ -45,8 +45,8 @@ static uint32_t mixed_collect(const struct place_access *items, uint32_t count, 
 void solver_add_mixed(struct solver *solver, const struct place_access *items, uint32_t count)
 {
 	uint32_t bounds;
-	uint64_t *list = mixed_find_bounds(items, count, &bounds);
-	struct place_access *part = array_new(count, sizeof *part);
+	FREE_SCOPED uint64_t *list = mixed_find_bounds(items, count, &bounds);
+	FREE_SCOPED struct place_access *part = array_new(count, sizeof *part);
 	if ((uint64_t)bounds * count > COST_MOST) {
 		solver_keep_reads(solver, items, count);
 		bounds = 0;
@@ -59,6 +59,4 @@ void solver_add_mixed(struct solver *solver, const struct place_access *items, u
 		else if (found)
 			solver_add_place(solver, part, found);
 	}
-	free(part);
-	free(list);
 }

@@ -4,8 +4,6 @@
  * branches have their recorded outcomes. After a try-lock with another result, the thread continues
  * only up to its next operation on the lock.
  */
-#include <stdlib.h>
-
 #include "base/array.h"
 #include "model/op.h"
 #include "branches/constraints/solver.h"
@@ -173,11 +171,10 @@ static Z3_ast outcomes_try_differs(struct solver *solver, struct event_id event)
 static Z3_ast outcomes_has_value(struct solver *solver, const struct order_semaphore *semaphore,
 	const struct order_use *use, uint32_t value, bool is_exact)
 {
-	Z3_ast *parts = array_new(semaphore->count, sizeof *parts);
-	int *factors = array_new(semaphore->count, sizeof *factors);
+	FREE_SCOPED Z3_ast *parts = array_new(semaphore->count, sizeof *parts);
+	FREE_SCOPED int *factors = array_new(semaphore->count, sizeof *factors);
 	int wanted = (int)value - (int)semaphore->value;
 	unsigned count = 0;
-	Z3_ast result;
 
 	for (uint32_t i = 0; i < semaphore->count; i++) {
 		const struct order_use *other = &semaphore->uses[i];
@@ -207,11 +204,8 @@ static Z3_ast outcomes_has_value(struct solver *solver, const struct order_semap
 		wanted++;
 	}
 	solver->terms_made += count;
-	result = is_exact ? Z3_mk_pbeq(solver->z3, count, parts, factors, wanted)
-			  : Z3_mk_pbge(solver->z3, count, parts, factors, wanted);
-	free(parts);
-	free(factors);
-	return result;
+	return is_exact ? Z3_mk_pbeq(solver->z3, count, parts, factors, wanted)
+			: Z3_mk_pbge(solver->z3, count, parts, factors, wanted);
 }
 
 static void outcomes_add_use(

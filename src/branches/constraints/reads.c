@@ -231,9 +231,8 @@ static Z3_ast reads_reads_from(const struct read_case *of, uint32_t number)
 {
 	struct solver *solver = of->solver;
 	const struct place_access *write = &of->items[number];
-	Z3_ast *parts = array_new(of->count + 5u, sizeof *parts);
+	FREE_SCOPED Z3_ast *parts = array_new(of->count + 5u, sizeof *parts);
 	unsigned count = 0;
-	Z3_ast result;
 
 	parts[count++] = Z3_mk_eq(
 		solver->z3, solver_accessed(solver, of->read), solver_accessed(solver, write));
@@ -245,9 +244,7 @@ static Z3_ast reads_reads_from(const struct read_case *of, uint32_t number)
 	for (uint32_t i = 0; i < of->count; i++)
 		if (i != number && of->is_candidate[i])
 			parts[count++] = reads_is_unseen(of, i, write);
-	result = Z3_mk_and(solver->z3, count, parts);
-	free(parts);
-	return result;
+	return Z3_mk_and(solver->z3, count, parts);
 }
 
 static Z3_ast reads_reads_initial(const struct read_case *of, uint64_t value)

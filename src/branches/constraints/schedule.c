@@ -364,7 +364,7 @@ void solution_take(
 {
 	const struct walk *walk = solver->walk;
 	uint64_t wanted = walk->threads[goal.thread].events[goal.index].step;
-	uint64_t *done = array_new(walk->record->thread_count + 1u, sizeof *done);
+	FREE_SCOPED uint64_t *done = array_new(walk->record->thread_count + 1u, sizeof *done);
 	struct scheduled_events list = {0};
 	struct shifts shifts = {0};
 	struct answer answer;
@@ -395,7 +395,6 @@ void solution_take(
 		solution_add(solution, goal.thread, wanted - done[goal.thread]);
 	schedule_close_answer(&answer);
 	free(shifts.items);
-	free(done);
 	free(list.items);
 }
 

@@ -130,7 +130,7 @@ static void wakes_add_signal(struct solver *solver, const struct wakes *wakes, u
 	const struct order_signal *signal = &condition->signals[number];
 	Z3_ast happens = solver_occurs(solver, signal->at);
 	Z3_ast any = Z3_mk_false(solver->z3);
-	Z3_ast *woken = array_new(condition->wait_count + 1u, sizeof *woken);
+	FREE_SCOPED Z3_ast *woken = array_new(condition->wait_count + 1u, sizeof *woken);
 	unsigned count = 0;
 
 	for (uint32_t i = 0; i < condition->wait_count; i++) {
@@ -143,7 +143,6 @@ static void wakes_add_signal(struct solver *solver, const struct wakes *wakes, u
 	}
 	if (count > 1 && !signal->is_broadcast)
 		solver_add(solver, Z3_mk_atmost(solver->z3, count, woken, 1));
-	free(woken);
 	for (uint32_t i = 0; i < condition->wait_count; i++) {
 		Z3_ast wake = *wakes_wake_of(wakes, i, number);
 

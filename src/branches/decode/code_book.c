@@ -71,13 +71,12 @@ bool code_book_exclude(struct code_book *book, const char *pattern)
 		const struct unit *unit = &book->image->program.units[function->unit];
 		size_t length;
 		const char *name = LLVMGetValueName2(function->value, &length);
-		char *readable = symbols_readable_name(name);
+		FREE_SCOPED char *readable = symbols_readable_name(name);
 
 		if (fnmatch(pattern, name, 0) == 0 || fnmatch(pattern, readable, 0) == 0 ||
 			code_book_matches(pattern, book->image->paths[unit->file]) ||
 			code_book_is_in_file(function->value, pattern))
 			function->is_excluded = is_any = true;
-		free(readable);
 	}
 	return is_any;
 }

@@ -144,7 +144,7 @@ static void image_match_groups(struct image *image)
 			image->record, image->record->modules[unit->file].records);
 		const struct symbol_file *symbols = &image->files[object];
 		size_t length;
-		char *name = string_copy(LLVMGetSourceFileName(unit->module, &length));
+		FREE_SCOPED char *name = string_copy(LLVMGetSourceFileName(unit->module, &length));
 		if (unit->file != file) {
 			free(is_taken);
 			is_taken = array_new(symbols->group_count + 1u, sizeof *is_taken);
@@ -153,7 +153,6 @@ static void image_match_groups(struct image *image)
 		image->unit_object[i] = object;
 		image->unit_group[i] = image_find_group(symbols, unit, basename(name), is_taken);
 		is_taken[image->unit_group[i]] = true;
-		free(name);
 	}
 	free(is_taken);
 }

@@ -106,7 +106,7 @@ static uint32_t *order_depth_of(struct depth *depths, uint32_t *count, const str
  */
 static void order_find_early_sections(struct order *order, const struct op_list *list)
 {
-	struct depth *met = array_new(list->count + 1u, sizeof *met);
+	FREE_SCOPED struct depth *met = array_new(list->count + 1u, sizeof *met);
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < list->count; i++) {
@@ -132,12 +132,11 @@ static void order_find_early_sections(struct order *order, const struct op_list 
 					.end = event->id.index,
 					.is_shared = event->op->kind == OP_RWLOCK_UNLOCK});
 	}
-	free(met);
 }
 
 static void order_find_sections(struct order *order, const struct op_list *list)
 {
-	struct depth *depths = array_new(list->count + 1u, sizeof *depths);
+	FREE_SCOPED struct depth *depths = array_new(list->count + 1u, sizeof *depths);
 	uint32_t depth_count = 0;
 
 	order_find_early_sections(order, list);
@@ -163,13 +162,12 @@ static void order_find_sections(struct order *order, const struct op_list *list)
 				section->end = event->id.index;
 		}
 	}
-	free(depths);
 }
 
 void order_sections_build(struct order_sections *index, const struct order_section *sections,
 	uint32_t count, uint32_t thread_count)
 {
-	uint32_t *at = array_new(thread_count + 1u, sizeof *at);
+	FREE_SCOPED uint32_t *at = array_new(thread_count + 1u, sizeof *at);
 
 	index->items = array_new(count + 1u, sizeof *index->items);
 	index->reach = array_new(count + 1u, sizeof *index->reach);
@@ -188,7 +186,6 @@ void order_sections_build(struct order_sections *index, const struct order_secti
 		if (here > index->first[thread] && index->reach[here - 1] > sections[i].end)
 			index->reach[here] = index->reach[here - 1];
 	}
-	free(at);
 }
 
 void order_sections_release(struct order_sections *index)

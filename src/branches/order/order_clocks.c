@@ -75,7 +75,7 @@ static int order_clocks_compare_positions(const void *left, const void *right)
 static void order_clocks_sort_events(struct order *order)
 {
 	const struct walk *walk = order->walk;
-	struct position *list;
+	FREE_SCOPED struct position *list = NULL;
 	uint64_t count = 0;
 
 	for (uint32_t i = 0; i < order->thread_count; i++)
@@ -88,7 +88,6 @@ static void order_clocks_sort_events(struct order *order)
 	qsort(list, count, sizeof *list, order_clocks_compare_positions);
 	for (uint64_t i = 0; i < count; i++)
 		order->events[i] = list[i].id;
-	free(list);
 }
 
 /* The last event that wrote a word or released a lock, by address. */
@@ -144,7 +143,7 @@ static void order_clocks_inherit(struct order_clocks *clocks, struct event_id id
 /* Edges go forward in the run: one pass is enough. */
 static void order_clocks_fill_clocks(struct order *order)
 {
-	uint32_t *next = array_new(order->thread_count + 1u, sizeof *next);
+	FREE_SCOPED uint32_t *next = array_new(order->thread_count + 1u, sizeof *next);
 	struct last_events table = {0};
 
 	for (uint32_t i = order->edge_count; i-- > 0;)
@@ -169,7 +168,6 @@ static void order_clocks_fill_clocks(struct order *order)
 		order_clocks_note_past(order, &table, id, &has_past);
 	}
 	free(table.items);
-	free(next);
 }
 
 static void order_clocks_open_clocks(struct order *order, struct order_clocks *clocks)

@@ -144,7 +144,7 @@ static void order_conditions_add_edges(struct order *order, const struct order_c
 void order_add_conditions(struct order *order, const struct op_list *list)
 {
 	const bool is_all = !order->walk->part.begin && !order->walk->part.end;
-	uint32_t *waiting = array_new(order->thread_count + 1u, sizeof *waiting);
+	FREE_SCOPED uint32_t *waiting = array_new(order->thread_count + 1u, sizeof *waiting);
 	for (uint32_t i = 0; i < order->thread_count; i++)
 		waiting[i] = NONE;
 	for (uint32_t i = 0; i < list->count; i++)
@@ -158,7 +158,6 @@ void order_add_conditions(struct order *order, const struct op_list *list)
 			(uint64_t)condition->wait_count * condition->signal_count <= PAIRS_MOST;
 		order_conditions_add_edges(order, condition);
 	}
-	free(waiting);
 }
 
 void order_release_conditions(struct order *order)

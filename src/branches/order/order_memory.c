@@ -142,7 +142,7 @@ static void order_memory_add_life(
 void order_add_lives(struct order *order)
 {
 	const struct walk *walk = order->walk;
-	struct release *list;
+	FREE_SCOPED struct release *list = NULL;
 
 	if (!walk->release_count)
 		return;
@@ -156,7 +156,6 @@ void order_add_lives(struct order *order)
 					event->address & ~(uint64_t)(ALIGNMENT - 1),
 					event->position));
 	}
-	free(list);
 }
 
 /*

@@ -369,8 +369,8 @@ static void order_times_add_time(struct order *order, struct event_id id, uint32
 void order_add_times(struct order *order, const struct op_list *list)
 {
 	const uint32_t threads = order->thread_count;
-	uint32_t *reported = array_new((size_t)threads * threads + 1, sizeof *reported);
-	struct last_ops *last = array_new(threads + 1u, sizeof *last);
+	FREE_SCOPED uint32_t *reported = array_new((size_t)threads * threads + 1, sizeof *reported);
+	FREE_SCOPED struct last_ops *last = array_new(threads + 1u, sizeof *last);
 
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct op_event *event = &list->items[i];
@@ -382,6 +382,4 @@ void order_add_times(struct order *order, const struct op_list *list)
 		if (event->op->kind == OP_FD_WRITE)
 			last[event->id.thread].writes = i + 1;
 	}
-	free(reported);
-	free(last);
 }

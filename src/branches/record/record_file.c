@@ -52,7 +52,7 @@ int record_file_write(const struct run_record *record, const char *path, struct 
 {
 	struct record_file_head head;
 	FILE *file = fopen(path, "wb");
-	uint8_t *bytes;
+	FREE_SCOPED uint8_t *bytes = NULL;
 	bool is_whole;
 
 	if (!file)
@@ -61,7 +61,6 @@ int record_file_write(const struct run_record *record, const char *path, struct 
 	bytes = record_file_compress(record, &head);
 	is_whole = fwrite(&head, sizeof head, 1, file) == 1 &&
 		   fwrite(bytes, 1, head.stored_bytes, file) == head.stored_bytes;
-	free(bytes);
 	if (fclose(file) != 0 || !is_whole) {
 		const int reason = errno;
 
@@ -115,9 +114,8 @@ static int record_file_read_contents(struct run_record *record, const struct rec
 	const uint8_t *stored, const char *path, struct error *err)
 {
 	const uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-	uint8_t *plain;
+	FREE_SCOPED uint8_t *plain = NULL;
 	size_t size;
-	int status;
 
 	if (ZSTD_getFrameContentSize(stored, head->stored_bytes) != head->plain_bytes)
 		return record_file_damaged(err, path, "is damaged: its length");
@@ -127,18 +125,16 @@ static int record_file_read_contents(struct run_record *record, const struct rec
 		return error_set(
 			err, ERROR_NOMEM, "%s is too long to be read; close other programs", path);
 	size = ZSTD_decompress(plain, head->plain_bytes, stored, head->stored_bytes);
-	status = ZSTD_isError(size) || size != head->plain_bytes
-			 ? record_file_damaged(err, path, "is damaged: its contents have changed")
-			 : record_contents_read(record, plain, size, path, err);
-	free(plain);
-	return status;
+	return ZSTD_isError(size) || size != head->plain_bytes
+		       ? record_file_damaged(err, path, "is damaged: its contents have changed")
+		       : record_contents_read(record, plain, size, path, err);
 }
 
 int record_file_read(struct run_record *record, const char *path, struct error *err)
 {
 	struct record_file_head head;
 	FILE *file = fopen(path, "rb");
-	uint8_t *stored = NULL;
+	FREE_SCOPED uint8_t *stored = NULL;
 	int status;
 
 	if (!file)
@@ -154,7 +150,6 @@ int record_file_read(struct run_record *record, const char *path, struct error *
 	if (status == 0)
 		status = stored ? record_file_read_contents(record, &head, stored, path, err)
 				: record_file_damaged(err, path, "is cut short");
-	free(stored);
 	(void)fclose(file); /* opened for reading: nothing to lose */
 	return status;
 }

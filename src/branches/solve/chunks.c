@@ -98,7 +98,7 @@ static int chunks_compare_accesses(const void *left, const void *right)
 static uint64_t chunks_cost_of(const struct walk *walk, const struct order_window *window)
 {
 	const uint32_t threads = walk->record->thread_count;
-	struct word_access *list;
+	FREE_SCOPED struct word_access *list = NULL;
 	uint64_t cost = 0;
 	size_t count = 0;
 
@@ -123,7 +123,6 @@ static uint64_t chunks_cost_of(const struct walk *walk, const struct order_windo
 			writes += list[next].is_write;
 		cost += (next - i - writes) * writes * writes;
 	}
-	free(list);
 	return cost;
 }
 
@@ -154,7 +153,7 @@ static size_t chunks_list_locks(
 static uint64_t chunks_cost_of_locks(const struct order *order, const struct order_window *window)
 {
 	const size_t count = chunks_list_locks(order, window, NULL);
-	struct word_access *list = array_new(count + 1, sizeof *list);
+	FREE_SCOPED struct word_access *list = array_new(count + 1, sizeof *list);
 	uint64_t cost = 0;
 
 	(void)chunks_list_locks(order, window, list); /* the same number again */
@@ -165,7 +164,6 @@ static uint64_t chunks_cost_of_locks(const struct order *order, const struct ord
 			;
 		cost += (next - i) * (next - i);
 	}
-	free(list);
 	return cost;
 }
 
@@ -288,7 +286,7 @@ static uint32_t chunks_best_partner(const struct sensitivity *analysis,
 	const struct order_window *window, const uint64_t *words, size_t count,
 	const bool *is_written, const uint32_t *waits, const bool *is_partner)
 {
-	bool *own = array_new(count + 1, 1);
+	FREE_SCOPED bool *own = array_new(count + 1, 1);
 	uint32_t best = UINT32_MAX, most = 0;
 
 	for (uint32_t i = 0; i < analysis->order.thread_count; i++) {
@@ -304,7 +302,6 @@ static uint32_t chunks_best_partner(const struct sensitivity *analysis,
 			most = score;
 		}
 	}
-	free(own);
 	return best;
 }
 
@@ -312,11 +309,11 @@ static void chunks_choose_partners(const struct sensitivity *analysis, struct or
 	uint32_t thread, bool is_near)
 {
 	const uint32_t threads = analysis->order.thread_count;
-	uint32_t *waits = array_new(threads + 1u, sizeof *waits);
-	bool *is_partner = array_new(threads + 1u, sizeof *is_partner);
+	FREE_SCOPED uint32_t *waits = array_new(threads + 1u, sizeof *waits);
+	FREE_SCOPED bool *is_partner = array_new(threads + 1u, sizeof *is_partner);
 	size_t count;
-	uint64_t *words = chunks_words_read(&analysis->walk, window, thread, &count);
-	bool *is_written = array_new(count + 1, sizeof *is_written);
+	FREE_SCOPED uint64_t *words = chunks_words_read(&analysis->walk, window, thread, &count);
+	FREE_SCOPED bool *is_written = array_new(count + 1, sizeof *is_written);
 
 	chunks_add_waits(&analysis->order, window, thread, waits);
 	is_partner[thread] = true;
@@ -341,10 +338,6 @@ static void chunks_choose_partners(const struct sensitivity *analysis, struct or
 	for (uint32_t i = 0; i < threads; i++)
 		if (!is_partner[i])
 			window->end[i] = window->begin[i];
-	free(is_written);
-	free(words);
-	free(is_partner);
-	free(waits);
 }
 
 /* Finds the previous event of the thread, or the event that created the thread. Returns false if

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/strbuf.h"
 #include "branches/solve/sensitivity_internal.h"
 #include "symbols/symbols.h"
@@ -99,13 +100,12 @@ static char *place_function_describe(
 	LLVMContextRef context, LLVMMetadataRef location, const char *file)
 {
 	const char *raw = place_function_name_of(context, LLVMDILocationGetScope(location));
-	char *name = symbols_readable_name(raw ? raw : "");
+	FREE_SCOPED char *name = symbols_readable_name(raw ? raw : "");
 	struct strbuf text = STRBUF_EMPTY;
 
 	strbuf_addf(&text, "%s:%u", file, LLVMDILocationGetLine(location));
 	if (*name)
 		strbuf_addf(&text, " in %s", name);
-	free(name);
 	return strbuf_detach(&text);
 }
 

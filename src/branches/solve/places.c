@@ -300,20 +300,17 @@ static void places_add_name(struct strbuf *out, LLVMValueRef variable)
 {
 	size_t length;
 	const char *name = LLVMGetValueName2(variable, &length);
-	char *linked = places_text_of(name, (unsigned)strcspn(name, "."));
-	char *text = symbols_readable_name(linked);
+	FREE_SCOPED char *linked = places_text_of(name, (unsigned)strcspn(name, "."));
+	FREE_SCOPED char *text = symbols_readable_name(linked);
 
 	strbuf_adds(out, text);
-	free(text);
-	free(linked);
 }
 
 static void places_add_type(struct strbuf *out, const char *type)
 {
-	char *text = symbols_readable_type(type);
+	FREE_SCOPED char *text = symbols_readable_type(type);
 
 	strbuf_adds(out, text);
-	free(text);
 }
 
 void places_name_access(

@@ -123,7 +123,7 @@ static void runs_sort_holds(struct sensitivity *analysis)
 {
 	struct search *search = &analysis->search;
 	const uint64_t events = analysis->order.event_count;
-	uint64_t *is_listed = array_new(BITSET_WORDS(events) + 1, sizeof *is_listed);
+	FREE_SCOPED uint64_t *is_listed = array_new(BITSET_WORDS(events) + 1, sizeof *is_listed);
 	const uint32_t count = search->hold_count;
 
 	qsort(search->holds, count, sizeof *search->holds, compare_numbers);
@@ -135,7 +135,6 @@ static void runs_sort_holds(struct sensitivity *analysis)
 			search->holds[search->hold_count++] = rank;
 		bitset_add(is_listed, (uint32_t)rank);
 	}
-	free(is_listed);
 }
 
 /*
@@ -146,7 +145,7 @@ static void runs_list_holds(struct sensitivity *analysis)
 {
 	const struct order *order = &analysis->order;
 	struct search *search = &analysis->search;
-	struct held_event *events = array_new(order->event_count + 1, sizeof *events);
+	FREE_SCOPED struct held_event *events = array_new(order->event_count + 1, sizeof *events);
 	uint64_t count = 0;
 
 	search->holds = array_new(4 * order->event_count + 1, sizeof *search->holds);
@@ -166,7 +165,6 @@ static void runs_list_holds(struct sensitivity *analysis)
 			runs_add_holds(analysis, events[i].rank);
 	}
 	runs_sort_holds(analysis);
-	free(events);
 }
 
 /* Plans a run in the recorded order, except that the thread of event number `rank` stops before the
@@ -175,7 +173,7 @@ static void runs_hold(struct sensitivity *analysis, uint64_t rank)
 {
 	const struct order *order = &analysis->order;
 	const uint16_t held = order->events[rank].thread;
-	uint64_t *done = array_new(order->thread_count + 1u, sizeof *done);
+	FREE_SCOPED uint64_t *done = array_new(order->thread_count + 1u, sizeof *done);
 	struct solution *schedule = &analysis->search.observer.solution;
 
 	solution_release(schedule);
@@ -189,7 +187,6 @@ static void runs_hold(struct sensitivity *analysis, uint64_t rank)
 		solution_add(schedule, id.thread, event->step + 1 - done[id.thread]);
 		done[id.thread] = event->step + 1;
 	}
-	free(done);
 }
 
 bool runs_plan(struct sensitivity *analysis, struct sensitive_trial *out)

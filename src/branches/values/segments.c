@@ -95,7 +95,7 @@ static void segments_begin_next(
 
 static void segments_fill(struct segments *segments, const struct run_record *record)
 {
-	uint32_t *now = array_new(record->thread_count + 1u, sizeof *now);
+	FREE_SCOPED uint32_t *now = array_new(record->thread_count + 1u, sizeof *now);
 
 	memcpy(now, segments->first, (record->thread_count + 1u) * sizeof *now);
 	for (uint64_t i = 0; i < record->op_count; i++) {
@@ -110,7 +110,6 @@ static void segments_fill(struct segments *segments, const struct run_record *re
 		if (!segments_has_one_outcome(op) && segments->tried[op->thread] > segment)
 			segments->tried[op->thread] = (uint16_t)segment;
 	}
-	free(now);
 }
 
 struct segments *segments_new(const struct run_record *record)

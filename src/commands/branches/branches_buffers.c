@@ -3,8 +3,7 @@
  * such a run had its other outcome, and other threads saw stores of that run late. The run itself is
  * the proof.
  */
-#include <stdlib.h>
-
+#include "base/array.h"
 #include "base/strbuf.h"
 #include "commands/branches/branches_internal.h"
 #include "platform/platform.h"
@@ -25,7 +24,7 @@ static char *branches_buffers_name_stores(
 	for (uint32_t i = 0; i < delayed_stores_recorded(delayed); i++) {
 		const struct delayed_store *store = &delayed->items[i];
 		uint32_t first = 0;
-		char *thread;
+		FREE_SCOPED char *thread = NULL;
 
 		while (delayed->items[first].site != store->site ||
 			!thread_same(delayed->items[first].writer, store->writer))
@@ -37,7 +36,6 @@ static char *branches_buffers_name_stores(
 		if (state->symbols)
 			symbols_describe_code(state->symbols, store->site, true, &text);
 		strbuf_addf(&text, "%sby %s", state->symbols ? " " : "stores ", thread);
-		free(thread);
 	}
 	return strbuf_detach(&text);
 }

@@ -134,7 +134,8 @@ void branches_add_unproven(struct branches_result *result, const struct run_reco
 	const struct sensitive_candidate *candidate, const struct recorded *run,
 	enum sensitivity_verdict verdict)
 {
-	char *schedule = branches_result_schedule_text(record, candidate, UNPROVEN_SEGMENTS_MOST);
+	FREE_SCOPED char *schedule =
+		branches_result_schedule_text(record, candidate, UNPROVEN_SEGMENTS_MOST);
 	struct strbuf text = STRBUF_EMPTY;
 
 	strbuf_addf(&text, "%s:%u: ", candidate->place.file, candidate->place.line);
@@ -145,7 +146,6 @@ void branches_add_unproven(struct branches_result *result, const struct run_reco
 		strbuf_adds(&text, verdict == VERDICT_SAME ? "the run took the same side"
 							   : "the run did not reach the branch");
 	strbuf_addf(&text, " (%s)", schedule);
-	free(schedule);
 	ARRAY_APPEND(result->unproven, result->unproven_count, strbuf_detach(&text));
 }
 

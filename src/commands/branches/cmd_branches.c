@@ -39,14 +39,13 @@ static int cmd_branches_read_points(const char *text, void *search, struct error
 {
 	struct sensitivity_options *to = search;
 	const char *dots = strstr(text, "..");
-	char *from = dots ? string_copy_part(text, (size_t)(dots - text)) : NULL;
+	FREE_SCOPED char *from = dots ? string_copy_part(text, (size_t)(dots - text)) : NULL;
 	bool is_valid = dots && (*from || dots[2]);
 
 	if (is_valid && *from)
 		is_valid = number_parse(from, 0, POINTS_MOST, &to->points_from);
 	if (is_valid && dots[2])
 		is_valid = number_parse(dots + 2, 1, POINTS_MOST, &to->points_to);
-	free(from);
 	if (!is_valid)
 		return error_set(err, ERROR_USAGE,
 			"--points takes two scheduling points, such as 100..2000, 100.. or ..2000, not %s",

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "analyses/patterns.h"
 #include "commands/explain/explain.h"
 #include "process/launch.h"
@@ -106,7 +107,7 @@ static int cmd_explain_say(
 	const struct explain_result *result, const struct explain_arguments *arguments)
 {
 	const bool is_json = arguments->is_json;
-	char *text;
+	FREE_SCOPED char *text = NULL;
 
 	terminal_hint("%s", result->notes.text);
 	if (explain_is_disturbed(result->explain))
@@ -120,7 +121,6 @@ static int cmd_explain_say(
 	}
 	text = explain_to_json(result, PATTERNS_LISTED);
 	(void)puts(text); /* main checks the stream */
-	free(text);
 	return EXIT_NOTHING_FOUND;
 }
 

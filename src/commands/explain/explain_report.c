@@ -39,14 +39,13 @@ static void explain_report_add_source_line(struct strbuf *out, const struct find
 	const struct explain_place *place, size_t most)
 {
 	const char *kept = finding ? finding->sources : NULL;
-	json_t *sources = kept ? json_loads(kept, 0, NULL) : NULL;
+	json_auto_t *sources = kept ? json_loads(kept, 0, NULL) : NULL;
 	STRBUF_SCOPED line = STRBUF_EMPTY;
 
 	if (place->file && place->line)
 		(void)source_lines_get(sources, place->file, place->line, &line);
 	for (const char *text = line.text; *text && most; text++, most--)
 		strbuf_addf(out, "%c", (unsigned char)*text < ' ' ? ' ' : *text);
-	json_decref(sources);
 }
 
 /* Appends the role of one of the pattern's threads: "a thread of worker", "the main thread". */

@@ -1,10 +1,10 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "analyses/analysis.h"
 #include "store/store.h"
 #include "cli/command.h"
@@ -49,14 +49,13 @@ static int cmd_list_analyses(void)
 
 static int cmd_list_print_json(json_t *array)
 {
-	char *text = json_dumps(array, JSON_INDENT(1));
+	FREE_SCOPED char *text = json_dumps(array, JSON_INDENT(1));
 
 	json_decref(array);
 	if (!text)
 		return command_fail(
 			"the content of the store cannot be written as JSON; `raddle list` without --json shows it");
 	(void)puts(text); /* main checks the stream */
-	free(text);
 	return 0;
 }
 
@@ -72,11 +71,9 @@ static json_t *cmd_list_finding_to_row(const struct store_finding_row *row)
  * first. */
 static json_int_t cmd_list_part_of(const struct store_campaign *row)
 {
-	json_t *options = row->options ? json_loads(row->options, 0, NULL) : NULL;
-	const json_int_t whole = json_integer_value(json_object_get(options, "part_of"));
+	json_auto_t *options = row->options ? json_loads(row->options, 0, NULL) : NULL;
 
-	json_decref(options);
-	return whole;
+	return json_integer_value(json_object_get(options, "part_of"));
 }
 
 static json_t *cmd_list_campaign_to_row(const struct store_campaign *row)
@@ -128,7 +125,7 @@ static int cmd_list_findings(struct store *store, bool is_json)
 static int cmd_list_campaigns(struct store *store, bool is_json)
 {
 	json_t *array = json_array();
-	struct store_campaign *rows;
+	FREE_SCOPED struct store_campaign *rows = NULL;
 	struct error err;
 	uint32_t count;
 
@@ -154,7 +151,6 @@ static int cmd_list_campaigns(struct store *store, bool is_json)
 				rows[i].command);
 		store_campaign_release(&rows[i]);
 	}
-	free(rows);
 	if (is_json)
 		return cmd_list_print_json(array);
 	json_decref(array);

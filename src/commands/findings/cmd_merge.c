@@ -1,6 +1,6 @@
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "base/array.h"
 #include "explore/schemes/shards.h"
 #include "base/text.h"
 #include "store/store.h"
@@ -92,14 +92,13 @@ static void cmd_merge_say_together(const struct shards *shards)
 
 static int cmd_merge_say_all_together(struct store *store)
 {
-	struct shards *shards;
+	FREE_SCOPED struct shards *shards = NULL;
 	struct error err;
 	uint32_t count;
 	const int status = shards_list(store, &shards, &count, &err);
 
 	for (uint32_t i = 0; status == 0 && i < count; i++)
 		cmd_merge_say_together(&shards[i]);
-	free(shards);
 	return status < 0 ? command_fail("%s", err.text) : 0;
 }
 

@@ -169,11 +169,9 @@ static int cmd_report_add_findings_named(
 static int cmd_report_add_findings_of_document(
 	struct gathered *gathered, struct store *store, const char *text, struct error *err)
 {
-	json_t *value = json_loads(text, 0, NULL);
-	const int result = cmd_report_add_findings_named(gathered, store, value, err);
+	json_auto_t *value = json_loads(text, 0, NULL);
 
-	json_decref(value);
-	return result;
+	return cmd_report_add_findings_named(gathered, store, value, err);
 }
 
 static void cmd_report_add_document(struct gathered *gathered, const struct store_document *row)
@@ -336,7 +334,7 @@ static int cmd_report_these(struct store *store, const struct report_arguments *
 static int cmd_report_campaign(
 	struct store *store, const struct report_arguments *arguments, struct error *err)
 {
-	struct store_campaign *rows;
+	FREE_SCOPED struct store_campaign *rows = NULL;
 	uint64_t wanted = 0;
 	uint32_t count;
 	bool is_found = false;
@@ -355,7 +353,6 @@ static int cmd_report_campaign(
 		}
 		store_campaign_release(&rows[i]);
 	}
-	free(rows);
 	if (result == 0 && !is_found)
 		return error_set(err, ERROR_NOTFOUND,
 			"no campaign %s here; `raddle list campaigns` shows them", arguments->what);

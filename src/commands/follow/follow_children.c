@@ -138,7 +138,7 @@ static int follow_children_run_raddle(
 	const struct following *following, const struct follow_process *process, int output)
 {
 	const struct follow_program *program = process->program;
-	char **argv = follow_children_command_for(following, process);
+	FREE_SCOPED char **argv = follow_children_command_for(following, process);
 	pid_t child;
 
 	(void)fflush(stdout); /* main checks the stream */
@@ -150,7 +150,6 @@ static int follow_children_run_raddle(
 			(void)execve("/proc/self/exe", argv, program->environment);
 		_exit(EXIT_CANNOT_WORK);
 	}
-	free(argv);
 	return child < 0 ? EXIT_CANNOT_WORK
 			 : follow_children_wait_for(child, following->is_interrupted);
 }
@@ -244,8 +243,8 @@ static void follow_children_explore(
 {
 	const struct follow_children *follow = following->follow;
 	const int output = follow->is_json || follow->is_quiet ? follow_children_hidden_file() : -1;
-	char *what = follow_children_describe(following, process);
-	char *text = NULL;
+	FREE_SCOPED char *what = follow_children_describe(following, process);
+	FREE_SCOPED char *text = NULL;
 	int status;
 
 	if (!follow->is_quiet)
@@ -269,8 +268,6 @@ static void follow_children_explore(
 		(void)printf("%s\n%s", what, text); /* main checks the stream */
 	if (status == EXIT_FAILURE_FOUND && !follow->is_quiet)
 		follow_children_say_environment(process->program);
-	free(text);
-	free(what);
 }
 
 /* Returns whether the process is the runner itself, which is not explored. */
@@ -331,7 +328,7 @@ static void follow_children_on_without_rights(void *context, const struct follow
 
 static void follow_children_print_tail(int output)
 {
-	char *text = follow_children_read_hidden(output);
+	FREE_SCOPED char *text = follow_children_read_hidden(output);
 	const char *at = text + strlen(text);
 	int lines = 0;
 
@@ -341,15 +338,14 @@ static void follow_children_print_tail(int output)
 		at++;
 	if (*at)
 		(void)fprintf(stderr, "last output of the program:\n%s", at);
-	free(text);
 }
 
 static void follow_children_print_json(
 	const struct following *following, const struct follow_result *result)
 {
 	json_t *runner = json_array();
-	json_t *all;
-	char *text;
+	json_auto_t *all = NULL;
+	FREE_SCOPED char *text = NULL;
 
 	for (size_t i = 0; following->follow->argv[i]; i++)
 		(void)json_array_append_new(runner, json_text(following->follow->argv[i]));
@@ -358,8 +354,6 @@ static void follow_children_print_json(
 		following->children);
 	text = json_dumps(all, JSON_COMPACT);
 	(void)puts(text ? text : "{}"); /* main checks the stream */
-	free(text);
-	json_decref(all);
 }
 
 static int follow_children_conclude(

@@ -1,6 +1,5 @@
 #include "commands/follow/follow_script.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -52,14 +51,13 @@ static bool follow_script_on_executed(void *context, const struct follow_process
 {
 	const struct script_search *search = context;
 	struct follow_script *script = search->script;
-	char **variables;
+	FREE_SCOPED char **variables = NULL;
 
 	if (!process->is_first || follow_script_is_interpreter(process, search->name))
 		return false;
 	variables = follow_new_variables(process->program);
 	script->argv = strings_copy(process->program->argv);
 	script->environment = strings_copy(variables);
-	free(variables);
 	return true;
 }
 

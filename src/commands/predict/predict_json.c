@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/bug.h"
 #include "commands/predict/predict_result.h"
 #include "model/pattern.h"
@@ -119,19 +120,18 @@ static double predict_json_seconds_between(uint64_t from_ns, uint64_t to_ns, uin
 
 static json_t *predict_json_candidates_to_json(const struct predict_result *result, uint32_t most)
 {
-	uint32_t *order = predict_ranking(result);
+	FREE_SCOPED uint32_t *order = predict_ranking(result);
 	json_t *candidates = json_array();
 
 	for (uint32_t i = 0; i < result->candidates.count && i < most; i++)
 		json_append(candidates, predict_json_candidate_to_json(result, order[i]));
-	free(order);
 	return candidates;
 }
 
 void predict_print_json(const struct predict_result *result)
 {
-	json_t *candidates = predict_json_candidates_to_json(result, UINT32_MAX);
-	json_t *runs = predict_json_runs_to_json(result);
+	json_auto_t *candidates = predict_json_candidates_to_json(result, UINT32_MAX);
+	json_auto_t *runs = predict_json_runs_to_json(result);
 	char *candidate_text, *run_text;
 
 	candidate_text = json_dumps(candidates, JSON_COMPACT);
@@ -153,8 +153,6 @@ void predict_print_json(const struct predict_result *result)
 		run_text, candidate_text, result->findings.text);
 	free(candidate_text);
 	free(run_text);
-	json_decref(candidates);
-	json_decref(runs);
 }
 
 static json_t *predict_json_steps_of_run(
@@ -163,7 +161,7 @@ static json_t *predict_json_steps_of_run(
 	struct predict_span span = {UINT64_MAX, 0};
 	struct finding shown;
 	json_t *whole, *steps;
-	char *text;
+	FREE_SCOPED char *text = NULL;
 
 	for (uint32_t i = 0; i < result->candidates.count && i < PREDICTIONS_KEPT; i++) {
 		const struct predict_span own =
@@ -178,7 +176,6 @@ static json_t *predict_json_steps_of_run(
 	text = finding_to_json(&shown);
 	finding_release(&shown);
 	whole = json_loads(text, 0, NULL);
-	free(text);
 	steps = json_incref(json_object_get(whole, "steps"));
 	json_decref(whole);
 	return steps;
@@ -187,7 +184,7 @@ static json_t *predict_json_steps_of_run(
 char *predict_to_document(const struct predict_result *result)
 {
 	json_t *document = json_object(), *runs = json_array();
-	uint32_t *order = predict_ranking(result);
+	FREE_SCOPED uint32_t *order = predict_ranking(result);
 
 	for (uint32_t i = 0; i < predict_run_count(result->predict); i++) {
 		const struct predict_recorded recorded = predict_recorded(result->predict, i);
@@ -198,7 +195,6 @@ char *predict_to_document(const struct predict_result *result)
 		json_put(run, "steps", predict_json_steps_of_run(result, order, i));
 		json_append(runs, run);
 	}
-	free(order);
 	json_put(document, "raddle_predictions", json_integer(1));
 	json_put(document, "candidate_count", json_count(result->candidates.count));
 	json_put(document, "is_cut", json_boolean(result->candidates.is_cut));

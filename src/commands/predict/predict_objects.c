@@ -59,7 +59,7 @@ static uint64_t predict_objects_lasting_name(
 
 void predict_name_objects(const struct recorded_run *run, struct trace_event *events)
 {
-	struct memory_block *blocks = array_new(run->block_count + 1u, sizeof *blocks);
+	FREE_SCOPED struct memory_block *blocks = array_new(run->block_count + 1u, sizeof *blocks);
 
 	memcpy(blocks, run->blocks, run->block_count * sizeof *blocks);
 	qsort(blocks, run->block_count, sizeof *blocks, predict_objects_compare_blocks);
@@ -69,7 +69,6 @@ void predict_name_objects(const struct recorded_run *run, struct trace_event *ev
 			events[i].object = (object_name)predict_objects_lasting_name(
 						   blocks, run->block_count, &events[i]) |
 					   1; /* 0: no name */
-	free(blocks);
 }
 
 object_name predict_object_of(const struct predict *predict, uint32_t run, uint64_t step)

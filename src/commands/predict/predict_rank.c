@@ -1,6 +1,5 @@
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -153,7 +152,7 @@ static void predict_rank_say_scenario(const struct predict_result *result, uint3
 
 void predict_report_candidates(const struct predict_result *result)
 {
-	uint32_t *order;
+	FREE_SCOPED uint32_t *order = NULL;
 
 	terminal_clear_live();
 	if (result->is_json)
@@ -165,6 +164,5 @@ void predict_report_candidates(const struct predict_result *result)
 		else
 			predict_rank_say_scenario(result, order[i]);
 	}
-	free(order);
 	(void)fflush(stdout); /* main checks the stream */
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/base_name.h"
 #include "base/bug.h"
 #include "base/text.h"
@@ -119,7 +120,7 @@ static void predict_report_note_investigated(struct predict_result *result)
 static void predict_report_on_found(void *context, const struct campaign_found *found)
 {
 	struct predict_result *result = context;
-	char *json;
+	FREE_SCOPED char *json = NULL;
 
 	predict_report_note_investigated(result);
 	terminal_clear_live();
@@ -140,7 +141,6 @@ static void predict_report_on_found(void *context, const struct campaign_found *
 	}
 	json = finding_to_published_json(found->finding);
 	strbuf_addf(&result->findings, "%s%s", result->findings.length ? "," : "", json);
-	free(json);
 }
 
 void predict_report_listen(struct predict_result *result, struct campaign_listener *listener)
@@ -341,12 +341,11 @@ void predict_report_candidate(const struct predict_result *result, uint32_t inde
 static const struct predict_attempt *predict_report_first_shown(const struct predict_result *result)
 {
 	const struct predict_attempt *shown = NULL;
-	uint32_t *order = predict_ranking(result);
+	FREE_SCOPED uint32_t *order = predict_ranking(result);
 
 	for (uint32_t i = 0; i < result->candidates.count && !shown; i++)
 		if (*result->predictions[order[i]].attempt.shown_by)
 			shown = &result->predictions[order[i]].attempt;
-	free(order);
 	return shown;
 }
 

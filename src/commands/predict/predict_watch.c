@@ -1,5 +1,4 @@
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -37,7 +36,7 @@ bool predict_judge_run(const struct predict *predict, struct contract *contract,
 	struct recorded_run run = {0};
 	struct symbols_memory memory;
 	bool is_shown = false;
-	char *bytes;
+	FREE_SCOPED char *bytes = NULL;
 	size_t size;
 
 	if (!contract->is_live)
@@ -52,7 +51,6 @@ bool predict_judge_run(const struct predict *predict, struct contract *contract,
 		is_shown = judge(context, &trace);
 		trace_reader_close(trace.reader);
 	}
-	free(bytes);
 	recorded_run_release(&run);
 	return is_shown;
 }

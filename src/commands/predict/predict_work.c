@@ -73,7 +73,7 @@ static int predict_work_analyse_run(const struct analysis *analysis, void *state
 	const struct analysis_run about = {.number = run, .memory = predict_memory(predict, run)};
 	struct trace_reader *reader;
 	size_t size;
-	char *bytes = predict_trace(predict, run, &size);
+	FREE_SCOPED char *bytes = predict_trace(predict, run, &size);
 	int result;
 
 	if (!bytes)
@@ -83,7 +83,6 @@ static int predict_work_analyse_run(const struct analysis *analysis, void *state
 		result = analysis->add_run(state, reader, &about, err);
 		trace_reader_close(reader);
 	}
-	free(bytes);
 	return result;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "plan/restart.h"
@@ -202,10 +203,9 @@ static void run_report_on_found(void *context, const struct campaign_found *foun
 				    ? (enum memory_model)found->finding->code
 				    : MEMORY_MODEL_SC;
 	if (report->is_json) {
-		char *json = finding_to_published_json(found->finding);
+		FREE_SCOPED char *json = finding_to_published_json(found->finding);
 
 		strbuf_addf(&report->findings, "%s%s", report->findings.length ? "," : "", json);
-		free(json);
 		return;
 	}
 	show_finding(

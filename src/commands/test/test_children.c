@@ -41,7 +41,7 @@ static void test_children_on_ended(void *context, const struct follow_process *p
 	struct test_children *children = context;
 	const struct follow_program *program = process->program;
 	char *key = follow_program_key(program);
-	char **variables;
+	FREE_SCOPED char **variables = NULL;
 
 	if (process->is_given || process->is_first || follow_program_is_of_system(program->path) ||
 		test_children_is_listed(children, key)) {
@@ -57,7 +57,6 @@ static void test_children_on_ended(void *context, const struct follow_process *p
 				.input = string_copy(program->input)},
 			/* of a forked process the status says nothing of the program's */
 			.wait_status = process->is_fork ? 0 : process->wait_status});
-	free(variables);
 }
 
 /* Runs the program natively, and calls the listener for its children. */

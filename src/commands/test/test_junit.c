@@ -78,7 +78,7 @@ char *test_junit_make(const struct test_record *record, const char *store)
 {
 	const struct test_suite *suite = record->suite;
 	struct report_case *cases = array_new(suite->count, sizeof *cases);
-	struct strbuf *texts = array_new(2 * (size_t)suite->count, sizeof *texts);
+	FREE_SCOPED struct strbuf *texts = array_new(2 * (size_t)suite->count, sizeof *texts);
 	struct strbuf name = STRBUF_EMPTY;
 	char *junit;
 
@@ -95,7 +95,6 @@ char *test_junit_make(const struct test_record *record, const char *store)
 	for (uint32_t i = 0; i < 2 * suite->count; i++)
 		strbuf_release(&texts[i]);
 	strbuf_release(&name);
-	free(texts);
 	free(cases);
 	return junit;
 }

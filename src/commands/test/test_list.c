@@ -67,7 +67,7 @@ static void test_list_cut(char *line, const char *text)
 
 TEST_LIST_PARSER(names)
 {
-	struct test_lines *lines = test_list_begin(text);
+	FREE_SCOPED struct test_lines *lines = test_list_begin(text);
 	int status;
 
 	while ((status = test_list_next(lines, err)) > 0) {
@@ -83,14 +83,13 @@ TEST_LIST_PARSER(names)
 		}
 		(void)test_suite_add(suite, "", "", name);
 	}
-	free(lines);
 	return status;
 }
 
 /* "Suite/0.  # TypeParam = int", and below it "  case/1  # GetParam() = 2" */
 TEST_LIST_PARSER(googletest)
 {
-	struct test_lines *lines = test_list_begin(text);
+	FREE_SCOPED struct test_lines *lines = test_list_begin(text);
 	STRBUF_SCOPED group = STRBUF_EMPTY;
 	int status;
 
@@ -113,7 +112,6 @@ TEST_LIST_PARSER(googletest)
 			strbuf_add(&group, name, strlen(name) - 1);
 		}
 	}
-	free(lines);
 	return status;
 }
 
@@ -144,7 +142,7 @@ static void test_list_decode_xml(char *text)
 /* <TestCase> with <Name> in a document of Catch2's XML reporter */
 TEST_LIST_PARSER(catch2)
 {
-	struct test_lines *lines = test_list_begin(text);
+	FREE_SCOPED struct test_lines *lines = test_list_begin(text);
 	bool is_in_case = false, has_document = false;
 	int status;
 
@@ -165,7 +163,6 @@ TEST_LIST_PARSER(catch2)
 		is_in_case = false;
 		(void)test_suite_add(suite, "", "", name);
 	}
-	free(lines);
 	if (status == 0 && !has_document)
 		return error_set(err, ERROR_FORMAT,
 			"the list of test cases is no XML document of Catch2; give the names by --list FILE");
@@ -175,7 +172,7 @@ TEST_LIST_PARSER(catch2)
 /* Names between two rules of equals signs */
 TEST_LIST_PARSER(doctest)
 {
-	struct test_lines *lines = test_list_begin(text);
+	FREE_SCOPED struct test_lines *lines = test_list_begin(text);
 	unsigned rules = 0;
 	int status;
 
@@ -185,7 +182,6 @@ TEST_LIST_PARSER(doctest)
 		else if (rules == 1)
 			(void)test_suite_add(suite, "", "", lines->line);
 	}
-	free(lines);
 	if (status == 0 && rules < 2)
 		return error_set(err, ERROR_FORMAT,
 			"the list of test cases has no end, as doctest prints it; give the names by --list FILE");
@@ -236,7 +232,7 @@ static bool test_list_end_boost_name(char *name)
 /* A tree: four blanks per level, "*" behind enabled entries, ": description". Leaves are cases. */
 TEST_LIST_PARSER(boost)
 {
-	struct test_lines *lines = test_list_begin(text);
+	FREE_SCOPED struct test_lines *lines = test_list_begin(text);
 	struct boost_path path = {.depth = 0};
 	int status;
 
@@ -262,7 +258,6 @@ TEST_LIST_PARSER(boost)
 	if (status == 0)
 		test_list_add_boost(&path, suite);
 	test_list_cut_boost_path(&path, 0);
-	free(lines);
 	return status;
 }
 
@@ -291,7 +286,7 @@ static char *test_list_read_check_line(char *line)
 TEST_LIST_PARSER(check)
 {
 	static const char head[] = "Running suite ";
-	struct test_lines *lines = test_list_begin(text);
+	FREE_SCOPED struct test_lines *lines = test_list_begin(text);
 	STRBUF_SCOPED group = STRBUF_EMPTY;
 	int status;
 
@@ -308,20 +303,18 @@ TEST_LIST_PARSER(check)
 			(void)test_suite_add(suite, group.text, ":", name);
 		}
 	}
-	free(lines);
 	return status;
 }
 
 /* "/group/case" among lines of TAP */
 TEST_LIST_PARSER(glib)
 {
-	struct test_lines *lines = test_list_begin(text);
+	FREE_SCOPED struct test_lines *lines = test_list_begin(text);
 	int status;
 
 	while ((status = test_list_next(lines, err)) > 0)
 		if (lines->line[0] == '/')
 			(void)test_suite_add(suite, "", "", lines->line);
-	free(lines);
 	return status;
 }
 
@@ -329,7 +322,7 @@ TEST_LIST_PARSER(glib)
 TEST_LIST_PARSER(criterion)
 {
 	static const char *const branches[] = {"|-- ", "`-- ", "├── ", "└── "};
-	struct test_lines *lines = test_list_begin(text);
+	FREE_SCOPED struct test_lines *lines = test_list_begin(text);
 	STRBUF_SCOPED group = STRBUF_EMPTY;
 	int status;
 
@@ -350,6 +343,5 @@ TEST_LIST_PARSER(criterion)
 			strbuf_add(&group, lines->line, (size_t)(end - lines->line));
 		}
 	}
-	free(lines);
 	return status;
 }

@@ -12,13 +12,13 @@
 static void test_place_assign(const char *entry)
 {
 	const char *value = strchr(entry, '=');
-	char *name = string_copy_part(entry, value ? (size_t)(value - entry) : strlen(entry));
+	FREE_SCOPED char *name =
+		string_copy_part(entry, value ? (size_t)(value - entry) : strlen(entry));
 
 	if (value)
 		(void)setenv(name, value + 1, 1); /* fails only without memory */
 	else
 		(void)unsetenv(name);
-	free(name);
 }
 
 static char *test_place_read(const char *entry)

@@ -1,9 +1,9 @@
 #include "commands/test/test_print.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "base/visible.h"
@@ -29,12 +29,11 @@ static int test_print_width(const struct test_suite *suite)
 	int width = (int)strlen("case");
 
 	for (uint32_t i = 0; i < suite->count; i++) {
-		char *name = visible_text(suite->cases[i].name, false);
+		FREE_SCOPED char *name = visible_text(suite->cases[i].name, false);
 		const int columns = test_print_columns(name);
 
 		if (columns > width)
 			width = columns < NAME_COLUMNS_MOST ? columns : NAME_COLUMNS_MOST;
-		free(name);
 	}
 	return width;
 }
@@ -64,7 +63,7 @@ static const char *test_print_dependence(const struct test_case *test)
 
 static void test_print_case(const struct test_case *test, int width)
 {
-	char *name = visible_text(test->name, false);
+	FREE_SCOPED char *name = visible_text(test->name, false);
 	const int columns = test_print_columns(name);
 	char number[32];
 	STRBUF_SCOPED kinds = STRBUF_EMPTY;
@@ -78,7 +77,6 @@ static void test_print_case(const struct test_case *test, int width)
 		: test->state == CASE_UNCHANGED ? ", unchanged"
 						: "",
 		test->has_real_clocks ? ", real clocks" : "");
-	free(name);
 }
 
 void test_print_table(const struct test_suite *suite)
@@ -100,10 +98,9 @@ static void test_print_cases(const struct test_suite *suite, const struct test_f
 		const struct test_case *test = &suite->cases[finding->cases[i]];
 
 		if (i < CASES_NAMED) {
-			char *name = visible_text(test->name, false);
+			FREE_SCOPED char *name = visible_text(test->name, false);
 
 			(void)printf("%s%s", i ? ", " : "", name);
-			free(name);
 		}
 		runs += test->runs;
 		failures += test->failures;

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/hash.h"
 #include "base/visible.h"
 #include "commands/test/test_output.h"
@@ -159,14 +160,11 @@ static json_t *test_record_finding(
 static json_t *test_record_settings(const struct test_record *record)
 {
 	struct settings settings = *record->settings;
-	char *text;
-	json_t *object;
+	FREE_SCOPED char *text = NULL;
 
 	settings.random_seed = 0; /* each campaign has its own */
 	text = settings_to_json(&settings);
-	object = json_loads(text, 0, NULL);
-	free(text);
-	return object;
+	return json_loads(text, 0, NULL);
 }
 
 char *test_record_to_json(const struct test_record *record)
@@ -203,19 +201,15 @@ int test_record_keep(
 
 static bool test_record_is_same(const struct test_record *record, const json_t *root)
 {
-	json_t *settings = test_record_settings(record);
-	json_t *command = test_record_words(record->argv);
+	json_auto_t *settings = test_record_settings(record);
+	json_auto_t *command = test_record_words(record->argv);
 	char bytes[20];
 	const char *text = json_string_value(json_object_get(root, "bytes"));
-	bool is_same;
 
 	(void)snprintf(bytes, sizeof bytes, "%016" PRIx64, record->bytes); /* fits */
-	is_same = text && !strcmp(text, bytes) &&
-		  json_equal(command, json_object_get(root, "command")) &&
-		  json_equal(settings, json_object_get(root, "settings"));
-	json_decref(command);
-	json_decref(settings);
-	return is_same;
+	return text && !strcmp(text, bytes) &&
+	       json_equal(command, json_object_get(root, "command")) &&
+	       json_equal(settings, json_object_get(root, "settings"));
 }
 
 static uint64_t test_record_count(const json_t *object, const char *name)
@@ -232,10 +226,9 @@ static uint32_t test_record_find(const struct test_suite *suite, const json_t *n
 	bool is_found = false;
 
 	while (!is_found && number < suite->count) {
-		json_t *own = json_text(suite->cases[number].name);
+		json_auto_t *own = json_text(suite->cases[number].name);
 
 		is_found = json_equal(own, name);
-		json_decref(own);
 		number += !is_found;
 	}
 	return number;
@@ -320,9 +313,9 @@ int test_record_load(const struct test_record *record, struct store *store, cons
 	if (status < 0)
 		return status;
 	for (uint32_t i = 0; i < document_count; i++) {
-		json_t *root = strcmp(documents[i].kind, KIND)
-				       ? NULL
-				       : json_loads(documents[i].text, 0, NULL);
+		json_auto_t *root = strcmp(documents[i].kind, KIND)
+					    ? NULL
+					    : json_loads(documents[i].text, 0, NULL);
 		const json_t *object;
 		size_t index;
 
@@ -332,7 +325,6 @@ int test_record_load(const struct test_record *record, struct store *store, cons
 			json_array_foreach(json_object_get(root, "findings"), index, object)
 				test_record_load_finding(record->suite, object, since);
 		}
-		json_decref(root);
 	}
 	store_documents_free(documents, document_count);
 	return 0;

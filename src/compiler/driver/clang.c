@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/base_name.h"
 #include "base/strbuf.h"
 #include "compiler/driver/compile.h"
@@ -54,15 +55,12 @@ int compile_ask_version(const char *program, const char *before)
 static bool clang_names_its_version(const char *name)
 {
 	const char *base = base_name(name);
-	char *real;
-	bool does;
+	FREE_SCOPED char *real = NULL;
 
 	if (strcmp(base, "clang-19") == 0 || strcmp(base, "clang++-19") == 0)
 		return true;
 	real = realpath(name, NULL);
-	does = real && strstr(real, "/llvm-19/bin/clang");
-	free(real);
-	return does;
+	return real && strstr(real, "/llvm-19/bin/clang");
 }
 
 static int clang_check(char *clang, char **path, struct error *err)

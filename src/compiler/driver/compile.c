@@ -44,7 +44,7 @@ static int compile_add_pass(
 	struct arguments *command, const struct arguments_kind *kind, struct error *err)
 {
 	STRBUF_SCOPED option = STRBUF_EMPTY;
-	char *pass;
+	FREE_SCOPED char *pass = NULL;
 	int result;
 
 	if (!kind->compiles)
@@ -69,7 +69,6 @@ static int compile_add_pass(
 	arguments_add(command, "-mllvm");
 	arguments_add(command, "-enable-shrink-wrap=false");
 	arguments_add(command, "--end-no-unused-arguments");
-	free(pass);
 	return 0;
 }
 
@@ -88,7 +87,7 @@ static void compile_add_compression(struct arguments *command, const struct argu
 static int compile_add_script(
 	struct arguments *command, const struct arguments_kind *kind, struct error *err)
 {
-	char *script;
+	FREE_SCOPED char *script = NULL;
 	int result;
 
 	if (!kind->links || !kind->gcs_sections)
@@ -100,7 +99,6 @@ static int compile_add_script(
 	arguments_add(command, "-T");
 	arguments_add(command, "-Xlinker");
 	arguments_add(command, script);
-	free(script);
 	return 0;
 }
 
@@ -108,7 +106,7 @@ static int compile_add_script(
  * for the plugin. */
 static void compile_add_plugin(struct arguments *command, const char *clang, char *const *argv)
 {
-	char *plugin = compile_find_plugin(clang);
+	FREE_SCOPED char *plugin = compile_find_plugin(clang);
 	bool is_other = plugin != NULL;
 
 	for (; *argv; argv++)
@@ -120,7 +118,6 @@ static void compile_add_plugin(struct arguments *command, const char *clang, cha
 		arguments_add(command, "-Xlinker");
 		arguments_add(command, plugin);
 	}
-	free(plugin);
 }
 
 /* Removes from `left` a linker that is too old, with a note. Fails if no other linker can do the
@@ -162,7 +159,7 @@ static int compile_run_clang(const struct compile_options *options, char **argv,
 	struct arguments command = {0};
 	char *const *at;
 	const bool has_dropped_lto = kind.compiles && compile_drop_lto(argv);
-	char *clang;
+	FREE_SCOPED char *clang = NULL;
 	int result = compile_find_clang(&clang, err);
 
 	if (result < 0)
@@ -194,7 +191,6 @@ static int compile_run_clang(const struct compile_options *options, char **argv,
 	if (result == 0)
 		result = execute(command.items, err);
 	arguments_release(&command);
-	free(clang);
 	return result;
 }
 
@@ -202,7 +198,7 @@ int compile_execute(const struct compile_options *options, char **argv,
 	void (*note)(const char *text), struct error *err)
 {
 	struct arguments opened;
-	char **words;
+	FREE_SCOPED char **words = NULL;
 	int result;
 
 	/* Response files that contain options to be removed are expanded. */
@@ -212,7 +208,6 @@ int compile_execute(const struct compile_options *options, char **argv,
 	words = array_new(opened.count + 1, sizeof *words);
 	memcpy(words, opened.items, opened.count * sizeof *words);
 	result = compile_run_clang(options, words, note, err);
-	free(words);
 	arguments_release(&opened);
 	return result;
 }

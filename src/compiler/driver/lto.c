@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/strbuf.h"
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/compile.h"
@@ -24,13 +25,12 @@ bool compile_is_lld(const char *option)
 /* Returns the path of a file of clang's installation, which the caller frees; NULL if not found. */
 static char *lto_file_beside(const char *clang, const char *name)
 {
-	char *real = realpath(clang, NULL);
+	FREE_SCOPED char *real = realpath(clang, NULL);
 	STRBUF_SCOPED path = STRBUF_EMPTY;
 
 	if (!real)
 		return NULL;
 	strbuf_addf(&path, "%s/%s", dirname(real), name);
-	free(real);
 	return access(path.text, R_OK) == 0 ? strbuf_detach(&path) : NULL;
 }
 
@@ -38,14 +38,13 @@ static char *lto_file_beside(const char *clang, const char *name)
  * reports. */
 static int lto_lld_version(const char *clang)
 {
-	char *lld = lto_file_beside(clang, "ld.lld");
+	FREE_SCOPED char *lld = lto_file_beside(clang, "ld.lld");
 	int version = 0;
 
 	if (!lld)
 		lld = compile_find_program("ld.lld");
 	if (lld)
 		version = compile_ask_version(lld, "LLD ");
-	free(lld);
 	return version;
 }
 
@@ -91,7 +90,7 @@ enum compile_lto compile_judge_lto(const char *clang, char *const *argv, int *ve
 	bool is_lld = false;
 	bool is_named = false;
 	bool has_plugin;
-	char *plugin;
+	FREE_SCOPED char *plugin = NULL;
 
 	for (; *argv; argv++) {
 		if (strcmp(*argv, "-flto") == 0 || strncmp(*argv, "-flto=", 6) == 0)
@@ -107,7 +106,6 @@ enum compile_lto compile_judge_lto(const char *clang, char *const *argv, int *ve
 		return LTO_FITS;
 	plugin = compile_find_plugin(clang);
 	has_plugin = plugin != NULL;
-	free(plugin);
 	if (!is_lld)
 		return has_plugin ? LTO_FITS : LTO_NO_PLUGIN;
 	*version = lto_lld_version(clang);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/strbuf.h"
 #include "compiler/driver/compile.h"
 
@@ -17,16 +18,13 @@ static bool openmp_has_header(const char *folder)
 
 static bool openmp_clang_has_header(const char *clang)
 {
-	char *real = realpath(clang, NULL);
+	FREE_SCOPED char *real = realpath(clang, NULL);
 	STRBUF_SCOPED folder = STRBUF_EMPTY;
-	bool has;
 
 	if (!real)
 		return true; /* unknown: no warning */
 	strbuf_addf(&folder, "%s/../lib/clang/19/include", dirname(real));
-	has = openmp_has_header(folder.text);
-	free(real);
-	return has;
+	return openmp_has_header(folder.text);
 }
 
 /* Returns the folder of -Ifolder or -I folder; NULL for another option. */

@@ -1,7 +1,7 @@
 /* Links C++ programs with raddle's parts of libstdc++ (src/compiler/libstdcxx). */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/installed.h"
 #include "compiler/driver/arguments.h"
 #include "compiler/driver/compile.h"
@@ -24,7 +24,7 @@ void compile_add_stdcxx(
 	struct arguments *command, const struct arguments_kind *kind, char *const *argv)
 {
 	struct error err;
-	char *library;
+	FREE_SCOPED char *library = NULL;
 
 	if (!kind->links || !kind->has_inputs)
 		return;
@@ -38,5 +38,4 @@ void compile_add_stdcxx(
 	arguments_add(command, "-Xlinker"); /* -Xlinker, so that -x does not apply to the library */
 	arguments_add(command, library);
 	arguments_add(command, "--end-no-unused-arguments");
-	free(library);
 }

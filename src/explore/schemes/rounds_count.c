@@ -265,7 +265,7 @@ void rounds_list_races(struct campaign *campaign)
 {
 	struct campaign_result *result = campaign->result;
 	struct rounds *round = campaign->rounds;
-	struct race_seen *seen;
+	FREE_SCOPED struct race_seen *seen = NULL;
 	uint32_t count = 0;
 
 	if (!campaign->worker_count || !campaign_watches_races(campaign))
@@ -283,5 +283,4 @@ void rounds_list_races(struct campaign *campaign)
 	result->races_seen =
 		races_describe_seen(campaign->workers[0].worker.contract, campaign->symbols, seen,
 			count, result->races_seen_text, sizeof result->races_seen_text);
-	free(seen);
 }

@@ -62,7 +62,7 @@ static int shards_keep(
 	const struct strategy_verdict *verdict = &campaign->result->verdict;
 	struct store_document document = {
 		.kind = (char *)(uintptr_t)STORE_VERDICT, .campaign = campaign->row.id};
-	json_t *object = json_object();
+	json_auto_t *object = json_object();
 	int status;
 
 	BUG_ON(!object);
@@ -89,7 +89,6 @@ static int shards_keep(
 	}
 	document.text = json_dumps(object, JSON_COMPACT);
 	BUG_ON(!document.text);
-	json_decref(object);
 	status = store_keep_document(campaign->store, &document, err);
 	free(document.text);
 	return status;
@@ -296,13 +295,12 @@ static bool shards_have_one_plan(const struct summing *summing, const struct sto
 	bool is_one = true;
 
 	for (uint32_t shard = 1; shard <= shards && is_one; shard++) {
-		json_t *object = shards_last_of_shard(summing, like, shard, shards);
+		json_auto_t *object = shards_last_of_shard(summing, like, shard, shards);
 		const char *plan = shards_plan_of(object, order);
 
 		if (shard == 1)
 			(void)snprintf(first, sizeof first, "%s", plan);
 		is_one = !object || !strcmp(plan, first);
-		json_decref(object);
 	}
 	return is_one;
 }
@@ -323,7 +321,7 @@ static void shards_look_for_stranger(const struct summing *summing,
 	const struct store_campaign *like, uint32_t shard, struct shards *sum)
 {
 	for (uint32_t i = 0; !sum->stranger && i < summing->campaign_count; i++) {
-		json_t *object = store_verdict_of(
+		json_auto_t *object = store_verdict_of(
 			summing->documents, summing->document_count, summing->campaigns[i].id);
 
 		if (shards_get_count(object, "shard") == shard &&
@@ -331,7 +329,6 @@ static void shards_look_for_stranger(const struct summing *summing,
 			sum->stranger = shard;
 			sum->difference = shards_difference_of(like, &summing->campaigns[i]);
 		}
-		json_decref(object);
 	}
 }
 
@@ -356,7 +353,7 @@ static void shards_sum_up(
 	sum->is_one_memory = true;
 	(void)snprintf(sum->strategy, sizeof sum->strategy, "%s", like->strategy);
 	for (uint32_t shard = 1; shard <= sum->count; shard++) {
-		json_t *object = shards_last_of_shard(summing, like, shard, sum->count);
+		json_auto_t *object = shards_last_of_shard(summing, like, shard, sum->count);
 
 		if (object) {
 			sum->is_one_memory &=
@@ -369,7 +366,6 @@ static void shards_sum_up(
 			shards_name_shard(sum->absent, sizeof sum->absent, shard);
 			shards_look_for_stranger(summing, like, shard, sum);
 		}
-		json_decref(object);
 	}
 	sum->is_one_memory &= shards_have_one_plan(summing, like, sum->count, sum->least_order);
 	for (uint32_t i = 0; i < summing->campaign_count; i++)

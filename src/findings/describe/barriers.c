@@ -1,8 +1,8 @@
 /* Writes why a thread waits at a barrier for ever: which threads arrived in the last round, and
  * which ones ended without. */
 #include <inttypes.h>
-#include <stdlib.h>
 
+#include "base/array.h"
 #include "base/strbuf.h"
 #include "findings/describe/build_internal.h"
 
@@ -73,7 +73,7 @@ bool builder_barrier_cause(
 	const struct outcome *outcome = builder->source->outcome;
 	const struct wait_edge *wait = barriers_wait(outcome);
 	uint32_t waiting = 0;
-	char *barrier;
+	FREE_SCOPED char *barrier = NULL;
 
 	if (!wait || !wait->number || builder->source->event_count == 0)
 		return false;
@@ -91,6 +91,5 @@ bool builder_barrier_cause(
 	strbuf_adds(cause, "\n");
 	strbuf_adds(remedy,
 		"give the barrier the number of threads that arrive in each round, and let no thread skip a round");
-	free(barrier);
 	return true;
 }

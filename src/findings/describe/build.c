@@ -16,7 +16,7 @@
 char *finding_thread_path(
 	const struct finding_source_thread *threads, uint32_t thread_count, uint32_t index)
 {
-	uint32_t *ordinals;
+	FREE_SCOPED uint32_t *ordinals = NULL;
 	uint32_t depth = 0;
 	struct strbuf path = STRBUF_EMPTY;
 
@@ -26,7 +26,6 @@ char *finding_thread_path(
 	while (index) {
 		ordinals[depth++] = threads[index].ordinal;
 		if (threads[index].parent.index >= index) {
-			free(ordinals);
 			return NULL; /* a child has a higher index than its parent */
 		}
 		index = threads[index].parent.index;
@@ -37,7 +36,6 @@ char *finding_thread_path(
 			strbuf_adds(&path, "." THREAD_PATH_DRAINER);
 		else
 			strbuf_addf(&path, ".%" PRIu32, ordinals[depth]);
-	free(ordinals);
 	return strbuf_detach(&path);
 }
 
@@ -73,7 +71,8 @@ static int build_finding_schedule_from_segments(
 	struct schedule_file *out, const struct finding_source *source, struct error *err)
 {
 	const uint32_t thread_count = source->thread_count ? source->thread_count : 1;
-	uint32_t *places = array_new(thread_count, sizeof *places); /* place + 1 by index */
+	FREE_SCOPED uint32_t *places =
+		array_new(thread_count, sizeof *places); /* place + 1 by index */
 	struct schedule_file file = {
 		.program = string_copy(source->program),
 		.outcome = string_copy(outcome_descriptions[source->outcome->kind].word),
@@ -96,7 +95,6 @@ static int build_finding_schedule_from_segments(
 		}
 		file.segments[file.segment_count++] = segment;
 	}
-	free(places);
 	if (status)
 		schedule_file_release(&file);
 	else
@@ -364,7 +362,7 @@ int finding_build(struct finding *out, const struct finding_source *source, stru
 
 char *finding_trace_bytes(const struct finding_source *source, size_t *size)
 {
-	char **paths = array_new(source->thread_count + 1u, sizeof *paths);
+	FREE_SCOPED char **paths = array_new(source->thread_count + 1u, sizeof *paths);
 	char *bytes;
 
 	for (uint32_t i = 0; i < source->thread_count; i++) {
@@ -374,6 +372,5 @@ char *finding_trace_bytes(const struct finding_source *source, size_t *size)
 	bytes = build_write_trace(source, paths, size);
 	for (uint32_t i = 0; i < source->thread_count; i++)
 		free(paths[i]);
-	free(paths);
 	return bytes;
 }

@@ -188,13 +188,12 @@ static bool call_chain_is_structor(const char *function)
 bool builder_is_wrapper(const struct builder *builder, const struct symbols_frame *frame)
 {
 	struct wrapper *wrapper;
-	char *name;
+	FREE_SCOPED char *name = NULL;
 
 	if (!frame->is_short || frame->is_system || !frame->file)
 		return false;
 	name = call_chain_wrapper_name(frame);
 	HASH_FIND_STR(builder->wrappers, name, wrapper);
-	free(name);
 	/* A function without callers is the start function of a thread, hence no wrapper. */
 	return wrapper && !wrapper->has_more_lines &&
 	       (wrapper->count == WRAPPER_CALLERS || call_chain_is_header(frame->file) ||

@@ -150,10 +150,10 @@ bool candidate_is_shown(const struct candidate *candidate, const struct outcome 
 static struct thread_id candidate_find_thread(const struct finding_source *source, thread_name name)
 {
 	for (uint32_t i = 0; i < source->thread_count; i++) {
-		char *path = finding_thread_path(source->threads, source->thread_count, i);
+		FREE_SCOPED char *path =
+			finding_thread_path(source->threads, source->thread_count, i);
 		const bool is_it = path && thread_path_name(path) == name;
 
-		free(path);
 		if (is_it)
 			return (struct thread_id){(uint16_t)i};
 	}

@@ -1,5 +1,4 @@
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -100,8 +99,8 @@ static bool candidate_scenario_has_same_units(const struct candidate *a, const s
 void candidates_mix(struct candidates *candidates)
 {
 	const uint32_t count = candidates->count;
-	struct candidate *mixed = array_new(count + 1u, sizeof *mixed);
-	uint32_t *turns = array_new(count + 1u, sizeof *turns);
+	FREE_SCOPED struct candidate *mixed = array_new(count + 1u, sizeof *mixed);
+	FREE_SCOPED uint32_t *turns = array_new(count + 1u, sizeof *turns);
 	uint32_t next = 0;
 
 	for (uint32_t i = 0; i < count; i++)
@@ -117,6 +116,4 @@ void candidates_mix(struct candidates *candidates)
 				mixed[next++] = candidates->items[i];
 	for (uint32_t i = 0; i < count; i++)
 		candidates->items[i] = mixed[i];
-	free(mixed);
-	free(turns);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "findings/describe/build_internal.h"
 
 void builder_add_short_name(const char *object, struct strbuf *out)
@@ -260,7 +261,7 @@ static void cause_add_destroyed_lock(
 	const bool is_own = thread_same(outcome->other_thread, outcome->thread);
 	const char *holder = builder_thread(builder, outcome->other_thread);
 	struct finding_frame since;
-	char *lock;
+	FREE_SCOPED char *lock = NULL;
 
 	if (thread_same(outcome->other_thread, THREAD_NONE) || !outcome->other_site)
 		return;
@@ -288,7 +289,6 @@ static void cause_add_destroyed_lock(
 			holder);
 	frame_place(finding_user_frame(&builder->finding->at), remedy);
 	finding_frame_release(&since);
-	free(lock);
 }
 
 /* Adds which thread was preempted for good, and what the failing thread read instead of its result. */

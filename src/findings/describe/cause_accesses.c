@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "findings/describe/build_internal.h"
 
 /* The last release of a mutex by `later` before the step, where `earlier` acquired that mutex
@@ -280,14 +281,13 @@ static void cause_accesses_add_locks(
 	const struct finding_access *later = &finding->race[FINDING_LATER];
 	const struct finding_access *guarded = cause_accesses_guarded(finding);
 	const struct finding_access *other = guarded == earlier ? later : earlier;
-	char *variable;
+	FREE_SCOPED char *variable = NULL;
 
 	if (!earlier->held && !later->held)
 		return;
 	variable = builder_race_variable(builder, true);
 	cause_accesses_add_held(earlier, variable, cause);
 	cause_accesses_add_held(later, "it", cause);
-	free(variable);
 	if (guarded) {
 		strbuf_addf(remedy, "hold %s also when %s %s it", guarded->held, other->thread,
 			other->verb);
@@ -301,7 +301,7 @@ static void cause_accesses_add_race(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
 {
 	const struct handover handover = cause_accesses_find_handover(builder->source);
-	char *object;
+	FREE_SCOPED char *object = NULL;
 
 	if (!handover.read || (cause_accesses_releases(handover.write) &&
 				      cause_accesses_acquires(handover.read))) {
@@ -327,7 +327,6 @@ static void cause_accesses_add_race(
 			remedy->length ? ", and read " : "read ", remedy->length ? "it" : object);
 		builder_add_event_place(builder, handover.read, remedy);
 	}
-	free(object);
 }
 
 void builder_accesses_cause(

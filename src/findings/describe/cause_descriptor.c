@@ -3,8 +3,7 @@
  * to another file by then. The sentences are facts of the trace: the thread performs no operation between
  * the close and its use, so nothing can have given it the number anew.
  */
-#include <stdlib.h>
-
+#include "base/array.h"
 #include "findings/describe/build_internal.h"
 
 /* Returns the number of the event's file descriptor; -1 if the event has none. */
@@ -67,13 +66,12 @@ static void cause_descriptor_add_close(
 	const struct builder *builder, uint64_t close, struct strbuf *cause)
 {
 	const struct trace_event *event = &builder->source->events[close];
-	char *object = builder_event_object(builder, event);
+	FREE_SCOPED char *object = builder_event_object(builder, event);
 	STRBUF_SCOPED name = STRBUF_EMPTY;
 
 	strbuf_addf(&name, "file %d", cause_descriptor_of(event));
 	builder_add_access(builder, close, "closes", object ? object : name.text, cause);
 	strbuf_adds(cause, "\n");
-	free(object);
 }
 
 bool builder_descriptor_cause(

@@ -3,9 +3,9 @@
  * after the reader has looked at the shared state, and the read takes this write together with the
  * one that woke the reader. The sentences are facts of the trace.
  */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "findings/describe/build_internal.h"
 
 /* Steps of a run in their order: the reader wakes, looks at the state and reads the descriptor. */
@@ -72,7 +72,7 @@ static void cause_drained_add(const struct builder *builder, const struct draine
 	const char *descriptor, struct strbuf *cause, struct strbuf *remedy)
 {
 	const struct trace_event *events = builder->source->events;
-	char *seen = builder_event_object(builder, &events[drained->look]);
+	FREE_SCOPED char *seen = builder_event_object(builder, &events[drained->look]);
 
 	if (seen)
 		seen[finding_short_name(seen)] = '\0';
@@ -88,7 +88,6 @@ static void cause_drained_add(const struct builder *builder, const struct draine
 	strbuf_adds(remedy, " before ");
 	builder_add_event_place(builder, &events[drained->look], remedy);
 	strbuf_adds(remedy, ": then a later write ends the next wait");
-	free(seen);
 }
 
 bool builder_drained_cause(
@@ -99,7 +98,7 @@ bool builder_drained_cause(
 	for (uint32_t i = 0; i < source->outcome->wait_count; i++) {
 		const struct wait_edge *edge = &source->outcome->waits[i];
 		struct drained drained;
-		char *descriptor;
+		FREE_SCOPED char *descriptor = NULL;
 		bool is_event;
 
 		if ((edge->op != OP_FD_POLL && edge->op != OP_FD_READ) || edge->is_in_child ||
@@ -110,7 +109,6 @@ bool builder_drained_cause(
 		is_event = descriptor && !strncmp(descriptor, "eventfd ", 8);
 		if (is_event)
 			cause_drained_add(builder, &drained, descriptor, cause, remedy);
-		free(descriptor);
 		if (is_event)
 			return true;
 	}

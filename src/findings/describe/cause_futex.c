@@ -3,8 +3,7 @@
  * the variable has changed since without a wake-up, or the wake-up was for another thread. The
  * sentences are facts of the trace.
  */
-#include <stdlib.h>
-
+#include "base/array.h"
 #include "findings/describe/build_internal.h"
 
 /* Returns the first event behind `event` of other threads at the word that `is_wanted` accepts; NO_EVENT:
@@ -49,7 +48,7 @@ static bool cause_futex_add(const struct builder *builder, const struct wait_edg
 	const struct finding_source *source = builder->source;
 	const uint64_t begin = cause_futex_find_beginning(source, edge);
 	uint64_t wake, woken, change;
-	char *object;
+	FREE_SCOPED char *object = NULL;
 
 	if (begin == NO_EVENT)
 		return false;
@@ -73,7 +72,6 @@ static bool cause_futex_add(const struct builder *builder, const struct wait_edg
 		strbuf_adds(remedy, "wake all waiters (notify_all) at ");
 		builder_add_event_place(builder, &source->events[wake], remedy);
 	}
-	free(object);
 	return true;
 }
 

@@ -1,5 +1,4 @@
 /* Writes in sentences why threads deadlock. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -95,7 +94,7 @@ static void cause_locks_add_link(const struct builder *builder, const struct fin
 static uint32_t cause_locks_count(const struct builder *builder, uint64_t first, uint64_t second)
 {
 	const struct finding_source *source = builder->source;
-	bool *holds = array_new(source->thread_count + 1u, sizeof *holds);
+	FREE_SCOPED bool *holds = array_new(source->thread_count + 1u, sizeof *holds);
 	uint32_t count = 0;
 
 	for (uint64_t i = 0; i < source->event_count; i++) {
@@ -106,7 +105,6 @@ static uint32_t cause_locks_count(const struct builder *builder, uint64_t first,
 			holds[event->thread] = flags & OP_ACQUIRE;
 		count += event->address == second && flags & OP_ACQUIRE && holds[event->thread];
 	}
-	free(holds);
 	return count;
 }
 

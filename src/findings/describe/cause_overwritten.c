@@ -2,8 +2,7 @@
  * Writes in sentences that a value was lost before any thread read it: a thread that polls a variable for
  * ever would have ended if it had seen the value. The sentences are facts of the trace.
  */
-#include <stdlib.h>
-
+#include "base/array.h"
 #include "findings/describe/build_internal.h"
 
 /* The polling thread's reads are among its last events. */
@@ -51,7 +50,7 @@ bool builder_overwritten_cause(const struct builder *builder, struct strbuf *cau
 	for (uint64_t i = source->event_count; i-- > 0 && examined < EVENTS_EXAMINED;) {
 		const struct trace_event *event = &source->events[i];
 		struct overwritten found;
-		char *object;
+		FREE_SCOPED char *object = NULL;
 
 		if (event->thread != source->outcome->thread.index)
 			continue;
@@ -66,7 +65,6 @@ bool builder_overwritten_cause(const struct builder *builder, struct strbuf *cau
 		strbuf_adds(cause, " before any other thread has read it\n");
 		builder_add_access(builder, i, "polls", NULL, cause);
 		strbuf_adds(cause, " for ever\n");
-		free(object);
 		return true;
 	}
 	return false;

@@ -5,8 +5,7 @@
  * of another thread between them. Where the trace has no accesses, critical sections of one lock take
  * their place. The sentences are facts of the trace.
  */
-#include <stdlib.h>
-
+#include "base/array.h"
 #include "findings/describe/build_internal.h"
 
 /* With more preemptions the schedule is hardly minimal, and each one says little. */
@@ -203,7 +202,7 @@ static void cause_preemption_add(const struct builder *builder, const struct pre
 		[PATTERN_LEFT] = {"unlocks", op_descriptions[events[between].kind].verb,
 			"continues without"},
 	};
-	char *object = builder_event_object(builder, &events[item->before]);
+	FREE_SCOPED char *object = builder_event_object(builder, &events[item->before]);
 
 	builder_add_access(builder, item->before, words[pattern].before, object, cause);
 	strbuf_adds(cause, ", and is preempted");
@@ -226,7 +225,6 @@ static void cause_preemption_add(const struct builder *builder, const struct pre
 		builder_add_event_place(builder, &events[item->before], remedy);
 		strbuf_adds(remedy, ", or keep it valid after that: a copy, or a reference count");
 	}
-	free(object);
 }
 
 /* Adds "main.0 unlocks mutex m at x.c:7, and is preempted". */
@@ -234,8 +232,8 @@ static void cause_preemption_add_last(
 	const struct builder *builder, uint64_t last, struct strbuf *cause)
 {
 	const struct trace_event *event = &builder->source->events[last];
-	char *object = builder_event_object(builder, event);
-	char *verb = builder_event_verb(event);
+	FREE_SCOPED char *object = builder_event_object(builder, event);
+	FREE_SCOPED char *verb = builder_event_verb(event);
 
 	builder_mark_cause(builder, last, cause);
 	strbuf_addf(
@@ -249,22 +247,19 @@ static void cause_preemption_add_last(
 		builder_add_event_place(builder, event, cause);
 	}
 	strbuf_adds(cause, ", and is preempted\n");
-	free(object);
-	free(verb);
 }
 
 static void cause_preemption_add_early(
 	const struct builder *builder, const struct interruption *early, struct strbuf *cause)
 {
 	const struct trace_event *events = builder->source->events;
-	char *variable = builder_event_object(builder, &events[early->read]);
+	FREE_SCOPED char *variable = builder_event_object(builder, &events[early->read]);
 
 	cause_preemption_add_last(builder, early->before, cause);
 	builder_add_access(builder, early->read, "reads", variable, cause);
 	strbuf_adds(cause, "\n");
 	builder_add_access(builder, early->after, "writes", NULL, cause);
 	strbuf_adds(cause, " only after that\n");
-	free(variable);
 }
 
 /* Describes the most telling pattern around the preemption; of equal ones, the one whose first access is the last. */

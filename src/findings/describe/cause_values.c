@@ -3,7 +3,6 @@
  * last accesses to the memory that the failing line reads. The sentences are facts of the trace; that
  * another order of these accesses passes is shown by `raddle explain` alone.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -52,7 +51,8 @@ static void cause_values_find_lost(const struct builder *builder, struct value_s
 {
 	const struct finding_source *source = builder->source;
 	const uint64_t address = source->events[story->last].address;
-	struct value_reader *readers = array_new(source->thread_count + 1u, sizeof *readers);
+	FREE_SCOPED struct value_reader *readers =
+		array_new(source->thread_count + 1u, sizeof *readers);
 
 	for (uint32_t i = 0; i < source->thread_count; i++)
 		readers[i] = (struct value_reader){NO_EVENT, NO_EVENT};
@@ -76,7 +76,6 @@ static void cause_values_find_lost(const struct builder *builder, struct value_s
 				readers[thread].foreign = i;
 		*own = (struct value_reader){NO_EVENT, NO_EVENT};
 	}
-	free(readers);
 }
 
 /* Has the failing thread joined the other one after its write? Every run then reads that value. */
@@ -170,7 +169,7 @@ static void cause_values_add_story(
 	const struct builder *builder, const struct value_story *story, struct strbuf *cause)
 {
 	const struct trace_event *events = builder->source->events;
-	char *object = builder_event_object(builder, &events[story->last]);
+	FREE_SCOPED char *object = builder_event_object(builder, &events[story->last]);
 	const char *other =
 		builder_thread(builder, (struct thread_id){events[story->other].thread});
 
@@ -190,7 +189,6 @@ static void cause_values_add_story(
 		story->earlier != NO_EVENT && story->later == NO_EVENT ? "again reads" : "reads",
 		NULL, cause);
 	cause_values_add_end(builder, &events[story->last], cause);
-	free(object);
 }
 
 /* Has the failing thread written the variable after the read? The read is then part of an update, such
@@ -271,7 +269,7 @@ static bool cause_values_describe_unwritten(
 	const struct builder *builder, uint64_t read, struct strbuf *cause)
 {
 	const struct trace_event *events = builder->source->events;
-	char *object;
+	FREE_SCOPED char *object = NULL;
 
 	if (builder->source->events_from || builder->source->events_dropped)
 		return false;
@@ -282,7 +280,6 @@ static bool cause_values_describe_unwritten(
 	builder_add_access(builder, read, "reads", object, cause);
 	strbuf_adds(cause, ", which nothing has written since the first thread was created");
 	cause_values_add_end(builder, &events[read], cause);
-	free(object);
 	return true;
 }
 

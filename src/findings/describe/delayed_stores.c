@@ -1,7 +1,7 @@
 /* Names the stores that other threads see late in the failing run (model/memory_model.h). */
 #include <inttypes.h>
-#include <stdlib.h>
 
+#include "base/array.h"
 #include "findings/describe/build_internal.h"
 
 static struct finding_frame delayed_stores_frame(
@@ -162,12 +162,11 @@ static void delayed_stores_add(const struct builder *builder, const struct delay
 		.site = store->site,
 		.step = UINT64_MAX,
 		.is_brief = true};
-	char *variable = builder_memory(builder, &access);
+	FREE_SCOPED char *variable = builder_memory(builder, &access);
 
 	delayed_stores_mark(builder, store, cause);
 	strbuf_addf(cause, "%s %s %s", builder_thread(builder, store->observer),
 		store->is_read ? "reads" : "writes", variable);
-	free(variable);
 	if (store->is_read) {
 		strbuf_adds(cause, " = ");
 		delayed_stores_add_value(store->old_value, cause);

@@ -1,6 +1,5 @@
 /* Builds the end of the interleaving: steps, context switches, preemptions. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -103,7 +102,8 @@ static uint64_t interleaving_kept_first(const struct finding_source *source, uin
 
 void builder_fill_steps(struct builder *builder)
 {
-	uint32_t *created = array_new(builder->source->thread_count + 1u, sizeof *created);
+	FREE_SCOPED uint32_t *created =
+		array_new(builder->source->thread_count + 1u, sizeof *created);
 	const struct finding_source *source = builder->source;
 	struct finding *finding = builder->finding;
 	struct segment_walk walk = {.source = source};
@@ -138,7 +138,6 @@ void builder_fill_steps(struct builder *builder)
 		step->is_preemption = preempts;
 		finding->step_count++;
 	}
-	free(created);
 }
 
 void builder_mark_step(const struct builder *builder, uint64_t event, uint32_t line)

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "findings/describe/build_internal.h"
 
 /* Returns the owner's last access to the address; NO_EVENT: the trace has none. */
@@ -44,8 +45,8 @@ void builder_left_frame_title(const struct builder *builder, struct strbuf *out)
 {
 	const struct outcome *outcome = builder->source->outcome;
 	const uint64_t last_use = left_frame_last_use(builder);
-	char *variable = left_frame_variable(builder, last_use);
-	char *function = left_frame_function(builder, last_use);
+	FREE_SCOPED char *variable = left_frame_variable(builder, last_use);
+	FREE_SCOPED char *function = left_frame_function(builder, last_use);
 
 	finding_add_thread(builder->finding, builder->finding->failing_thread, out);
 	strbuf_addf(out, " %s ", op_descriptions[outcome->op].verb);
@@ -54,8 +55,6 @@ void builder_left_frame_title(const struct builder *builder, struct strbuf *out)
 	frame_place(finding_user_frame(&builder->finding->at), out);
 	strbuf_addf(out, "), a variable of %s, from which %s has returned",
 		function ? function : "a function", builder_thread(builder, outcome->other_thread));
-	free(variable);
-	free(function);
 }
 
 void builder_left_frame_cause(
@@ -65,8 +64,8 @@ void builder_left_frame_cause(
 	const char *owner = builder_thread(builder, outcome->other_thread);
 	const uint64_t last_use = left_frame_last_use(builder);
 	struct finding_frame now = builder_frame_at(builder, outcome->other_site, PLACE_OF_CALL);
-	char *function = left_frame_function(builder, last_use);
-	char *variable = left_frame_variable(builder, last_use);
+	FREE_SCOPED char *function = left_frame_function(builder, last_use);
+	FREE_SCOPED char *variable = left_frame_variable(builder, last_use);
 
 	if (last_use != NO_EVENT) {
 		builder_add_access(builder, last_use, "uses", variable, cause);
@@ -91,6 +90,4 @@ void builder_left_frame_cause(
 		function ? function : "the function", builder->finding->failing_thread,
 		builder->finding->failing_thread);
 	finding_frame_release(&now);
-	free(function);
-	free(variable);
 }

@@ -1,7 +1,7 @@
 /* Describes a race or a use after free: variable, accesses, stacks, locks held. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/strbuf.h"
 #include "findings/describe/build_internal.h"
 
@@ -83,11 +83,10 @@ static char *race_held_words(const struct builder *builder, struct thread_id thr
 	if (!held.count)
 		return NULL;
 	for (unsigned i = 0; i < held.count; i++) {
-		char *object = builder_object(
+		FREE_SCOPED char *object = builder_object(
 			builder, (enum op_kind)held.taken[i]->kind, held.taken[i]->address);
 
 		strbuf_addf(&text, "%s%.*s", i ? ", " : "", finding_short_name(object), object);
-		free(object);
 	}
 	return strbuf_detach(&text);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 #include "base/visible.h"
 #include "findings/describe/build_internal.h"
@@ -106,14 +107,13 @@ static void title_misuse(
 {
 	const struct outcome *outcome = builder->source->outcome;
 	const enum op_kind acquire = outcome->op ? (enum op_kind)outcome->op : OP_MUTEX_LOCK;
-	char *object = builder_object(builder, acquire, outcome->address);
+	FREE_SCOPED char *object = builder_object(builder, acquire, outcome->address);
 
 	strbuf_addf(
 		out, "%s %s %s", title_failing_thread(builder), verb, object ? object : "a lock");
 	builder_add_title_place(&builder->finding->at, out);
 	strbuf_adds(out, rest);
 	title_add_owner(builder, out);
-	free(object);
 }
 
 static void title_place(const struct builder *builder, const char *does, struct strbuf *out)
@@ -190,11 +190,10 @@ static void title_add_abort_message(const struct builder *builder, struct strbuf
 static void title_add_access(
 	const struct builder *builder, const struct finding_access *access, struct strbuf *out)
 {
-	char *variable = builder_race_variable(builder, true);
+	FREE_SCOPED char *variable = builder_race_variable(builder, true);
 
 	finding_add_thread(builder->finding, access->thread, out);
 	strbuf_addf(out, " %s %.*s", access->verb, finding_short_name(variable), variable);
-	free(variable);
 	builder_add_title_place(&access->at, out);
 }
 

@@ -2,7 +2,6 @@
  * Completes the wait-for graph from the trace: holders of semaphores used as locks, the reader that
  * closes a cycle, and threads that could have ended a wait.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -60,7 +59,7 @@ static void waits_find_holder(
 {
 	const struct wait_edge before = *edge;
 	bool is_lock;
-	struct balance *balance = waits_count_balances(source, edge, &is_lock);
+	FREE_SCOPED struct balance *balance = waits_count_balances(source, edge, &is_lock);
 	struct wait_edge first = before;
 
 	for (uint32_t i = 0; is_lock && i < source->thread_count && !edge->is_on_cycle; i++) {
@@ -80,7 +79,6 @@ static void waits_find_holder(
 		edge->holder_site = balance[edge->waiter.index].site;
 		edge->is_on_cycle = true;
 	}
-	free(balance);
 }
 
 void resolve_waits(const struct finding_source *source, struct outcome *outcome)

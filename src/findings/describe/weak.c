@@ -1,6 +1,5 @@
 /* Names an access that a weaker memory model permits to come before an earlier store. */
-#include <stdlib.h>
-
+#include "base/array.h"
 #include "findings/describe/build_internal.h"
 
 /* The finding's code is the strongest memory model that permits the access. */
@@ -22,7 +21,7 @@ void builder_weak_title(const struct builder *builder, struct strbuf *out)
 	const struct finding_access *later = &finding->race[FINDING_LATER];
 	const enum op_kind op = (enum op_kind)builder->source->outcome->op;
 	const bool is_read = op_descriptions[op].flags & OP_READ;
-	char *variable = builder_race_variable(builder, true);
+	FREE_SCOPED char *variable = builder_race_variable(builder, true);
 
 	strbuf_addf(out, "under %s ", weak_model(builder));
 	finding_add_thread(finding, later->thread, out);
@@ -31,7 +30,6 @@ void builder_weak_title(const struct builder *builder, struct strbuf *out)
 		: op == OP_ATOMIC_UPDATE ? "update"
 					 : "write",
 		finding_short_name(variable), variable);
-	free(variable);
 	weak_add_place(&later->at, out);
 	strbuf_adds(out, is_read || op == OP_ATOMIC_UPDATE ? ") as it was before " : ") before ");
 	finding_add_thread(finding, earlier->thread, out);
@@ -46,14 +44,13 @@ void builder_weak_cause(const struct builder *builder, struct strbuf *cause, str
 	const struct finding_access *earlier = &finding->race[FINDING_EARLIER];
 	const struct finding_access *later = &finding->race[FINDING_LATER];
 	const bool is_tso = finding->code == MEMORY_MODEL_TSO;
-	char *variable;
+	FREE_SCOPED char *variable = NULL;
 
 	builder_mark_step(builder, builder_find_earlier(builder), 1);
 	builder_mark_later(builder, 2);
 	variable = builder_race_variable(builder, true);
 	strbuf_addf(cause, "%s %s %.*s at ", earlier->thread, earlier->verb,
 		finding_short_name(variable), variable);
-	free(variable);
 	weak_add_place(&earlier->at, cause);
 	strbuf_addf(cause, "\n%s %s it at ", later->thread, later->verb);
 	weak_add_place(&later->at, cause);

@@ -136,7 +136,7 @@ void builder_add_first_use(const struct builder *builder, enum object_class clas
 static void words_add_noun(const struct builder *builder, enum object_class class, uint64_t address,
 	struct strbuf *out)
 {
-	char *owner = NULL;
+	FREE_SCOPED char *owner = NULL;
 
 	for (uint64_t i = 0; class == OBJECT_FUTEX && i < builder->source->event_count && !owner;
 		i++) {
@@ -146,7 +146,6 @@ static void words_add_noun(const struct builder *builder, enum object_class clas
 			owner = builder_library_class(builder, event);
 	}
 	strbuf_adds(out, owner ? owner : object_class_text(class));
-	free(owner);
 }
 
 /* Names a futex after the variable that contains it. In a library's own object that name tells

@@ -104,7 +104,7 @@ static void sampled_preemptions_learn_sites(
 	const struct race_seen *seen = NULL;
 	const uint32_t seen_count = races_seen_list(contract, &seen);
 	uint32_t count;
-	struct replay_op *ops = sampled_preemptions_ops(contract, &count);
+	FREE_SCOPED struct replay_op *ops = sampled_preemptions_ops(contract, &count);
 	struct number_map objects = sampled_preemptions_objects(ops, count);
 
 	for (uint32_t i = count; i-- > 0 && samples->site_count < SITES_MOST;) {
@@ -117,7 +117,6 @@ static void sampled_preemptions_learn_sites(
 			ARRAY_APPEND(samples->racing, samples->racing_count, ops[i].site);
 	}
 	number_map_release(&objects);
-	free(ops);
 }
 
 /* Repeats the failing run. Afterwards there are no sites if it does not fail again. A run without
@@ -261,7 +260,7 @@ static bool sampled_preemptions_shows(
 static void sampled_preemptions_put_open_first(
 	const struct sampled_preemptions *samples, uint64_t *sites, uint32_t count)
 {
-	uint64_t *others = array_new(count + 1, sizeof *others);
+	FREE_SCOPED uint64_t *others = array_new(count + 1, sizeof *others);
 	uint32_t open_count = 0, other_count = 0;
 
 	for (uint32_t i = 0; i < count; i++)
@@ -271,7 +270,6 @@ static void sampled_preemptions_put_open_first(
 			others[other_count++] = sites[i];
 	if (other_count)
 		memcpy(sites + open_count, others, other_count * sizeof *sites);
-	free(others);
 }
 
 /* Counts the operations at the sites in a run without preemptions, which may fail itself. */
@@ -381,7 +379,7 @@ static int sampled_preemptions_make_runs(
 int sampled_preemptions_search(struct fewer_preemptions *search, uint32_t workers,
 	struct failure *failure, struct error *err)
 {
-	struct sampled_preemptions *samples;
+	FREE_SCOPED struct sampled_preemptions *samples = NULL;
 	struct tries tries;
 	int result;
 
@@ -409,6 +407,5 @@ int sampled_preemptions_search(struct fewer_preemptions *search, uint32_t worker
 	free(samples->values);
 	free(samples->sites);
 	free(samples->racing);
-	free(samples);
 	return result;
 }

@@ -124,19 +124,17 @@ static void member_on_notice(void *context, const char *text)
 static void member_on_found(void *context, const struct campaign_found *found)
 {
 	const struct finding *finding = found->finding;
-	char *json = finding_to_json(finding);
+	FREE_SCOPED char *json = finding_to_json(finding);
 	const struct wire_finding head = {.confirmation = found->confirmation,
 		.json_bytes = strlen(json),
 		.trace_bytes = finding->trace ? finding->trace_size : 0};
-	char *bytes = array_new(1, sizeof head + head.json_bytes + head.trace_bytes);
+	FREE_SCOPED char *bytes = array_new(1, sizeof head + head.json_bytes + head.trace_bytes);
 
 	memcpy(bytes, &head, sizeof head);
 	memcpy(bytes + sizeof head, json, head.json_bytes);
 	if (head.trace_bytes)
 		memcpy(bytes + sizeof head + head.json_bytes, finding->trace, head.trace_bytes);
 	member_send(context, WIRE_FINDING, bytes, sizeof head + head.json_bytes + head.trace_bytes);
-	free(bytes);
-	free(json);
 }
 
 static void member_on_ran(void *context, struct contract *contract)
