@@ -20,7 +20,6 @@ static void *lock_order_begin(const struct analysis_setting *setting)
 {
 	struct lock_order *graph = array_new(1, sizeof *graph);
 
-	(void)setting;
 	return graph;
 }
 

@@ -52,7 +52,6 @@ static void *lock_windows_begin(const struct analysis_setting *setting)
 {
 	struct lock_windows *state = array_new(1, sizeof *state);
 
-	(void)setting;
 	return state;
 }
 

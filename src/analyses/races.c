@@ -39,7 +39,6 @@ static void *races_begin(const struct analysis_setting *setting)
 {
 	struct races *state = array_new(1, sizeof *state);
 
-	(void)setting;
 	return state;
 }
 

@@ -39,7 +39,6 @@ static bool spin_is_free(const struct engine_op *op, const struct engine_thread 
 {
 	const struct spin *spin = op->address;
 
-	(void)thread;
 	return !spin_has_holder(spin);
 }
 

@@ -2,7 +2,6 @@
 #include "explore/services.h"
 
 #include <stdio.h>
-#include <sys/wait.h>
 
 #include "explore/scheme.h"
 #include "model/feature.h"

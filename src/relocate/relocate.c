@@ -341,7 +341,6 @@ static void relocate(void)
 /* The loader asks each library of LD_AUDIT for its version; 0 unloads this library. */
 __attribute__((visibility("default"))) unsigned la_version(unsigned version)
 {
-	(void)version;
 	relocate();
 	return 0;
 }

@@ -1,4 +1,3 @@
-#include "platform/platform.h"
 #include "relocate/relocate.h"
 
 #define AUDIT "LD_AUDIT="

@@ -34,4 +34,4 @@ uint32_t contexts_of(struct thread_id thread);
 void contexts_report(struct thread_id thread, uint64_t step);
 /* Stores the return addresses around the thread's op, innermost first, then 0. Returns false if
  * unknown. */
-bool contexts_callers(struct thread_id thread, uint64_t site, uint64_t *callers, unsigned capacity);
+bool contexts_callers(struct thread_id thread, uint64_t *callers, unsigned capacity);

@@ -348,7 +348,7 @@ uint32_t decode_registers(const struct decoder *decoder, LLVMTypeRef type);
  * arithmetic is recorded. */
 bool decode_is_wide(LLVMTypeRef type);
 /* Returns the width in bits of a one-register type; 0: the type needs more registers. */
-uint32_t decode_width(const struct decoder *decoder, LLVMTypeRef type);
+uint32_t decode_width(LLVMTypeRef type);
 void decode_unknown(struct decoder *decoder, LLVMValueRef instruction, const char *text);
 /* Returns the first site of the instruction whose kind is in [first, last]; SITE_NONE: none. */
 uint32_t decode_site(const struct decoder *decoder, LLVMValueRef instruction, int first, int last);

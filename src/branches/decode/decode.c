@@ -13,9 +13,8 @@ bool decode_is_wide(LLVMTypeRef type)
 		       LLVMGetIntTypeWidth(type) <= 128);
 }
 
-uint32_t decode_width(const struct decoder *decoder, LLVMTypeRef type)
+uint32_t decode_width(LLVMTypeRef type)
 {
-	(void)decoder;
 	switch (LLVMGetTypeKind(type)) {
 	case LLVMIntegerTypeKind:
 		return LLVMGetIntTypeWidth(type) <= 64 ? LLVMGetIntTypeWidth(type) : 0;

@@ -56,7 +56,7 @@ static void decode_call_add_lanes(
 			decode_registers(decoder, LLVMTypeOf(LLVMGetArgOperand(call, 1))) != lanes;
 
 		code->sub = (uint8_t)number;
-		code->width = (uint8_t)decode_width(decoder, decode_call_lane_of(type));
+		code->width = (uint8_t)decode_width(decode_call_lane_of(type));
 		code->to += (int32_t)i;
 		code->a = decode_lane(operands[0], i);
 		code->b = is_scalar ? operands[1] : decode_lane(operands[1], i);
@@ -93,7 +93,7 @@ static void decode_call_add_reduction(struct decoder *decoder, LLVMValueRef call
 				decode_add(decoder, lane ? rows[i].op : CODE_MOVE, call);
 
 			code->sub = lane ? rows[i].sub : 0;
-			code->width = (uint8_t)decode_width(decoder, decode_call_lane_of(type));
+			code->width = (uint8_t)decode_width(decode_call_lane_of(type));
 			code->a = lane ? code->to : a;
 			code->b = decode_lane(a, lane);
 		}
@@ -148,7 +148,7 @@ static void decode_call_set_result(
 	code->site = decode_site(decoder, call, SITE_RESULT, SITE_RETURNS_TWICE);
 	code->is_vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
 	code->b = (int32_t)decode_registers(decoder, type);
-	code->width = (uint8_t)decode_width(decoder, decode_call_lane_of(type));
+	code->width = (uint8_t)decode_width(decode_call_lane_of(type));
 }
 
 static int32_t *decode_call_operands(

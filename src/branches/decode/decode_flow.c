@@ -98,8 +98,7 @@ void decode_end(struct decoder *decoder, LLVMValueRef instruction)
 	code->edges = edges;
 	code->count = count;
 	if (is_switch)
-		code->width =
-			(uint8_t)decode_width(decoder, LLVMTypeOf(LLVMGetOperand(instruction, 0)));
+		code->width = (uint8_t)decode_width(LLVMTypeOf(LLVMGetOperand(instruction, 0)));
 	if (is_conditional)
 		code->branch = decode_branch_number(decoder, instruction);
 }

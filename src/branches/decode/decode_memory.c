@@ -70,7 +70,7 @@ static bool decode_memory_set_type(struct decoder *decoder, struct code *code, L
 {
 	const bool is_wide = decode_is_wide(type);
 	LLVMTypeRef lane = decode_memory_lane_of(type);
-	const uint32_t width = is_wide ? 64 : decode_width(decoder, lane ? lane : type);
+	const uint32_t width = is_wide ? 64 : decode_width(lane ? lane : type);
 
 	code->is_vector = lane || is_wide;
 	code->count = decode_registers(decoder, type);
@@ -183,8 +183,7 @@ static void decode_memory_add_address(
 		}
 		terms[used++] = (struct address_term){
 			.operand = decode_memory_lane_at(decoder, index, lane),
-			.width = (uint8_t)decode_width(
-				decoder, decode_memory_scalar_of(LLVMTypeOf(index))),
+			.width = (uint8_t)decode_width(decode_memory_scalar_of(LLVMTypeOf(index))),
 			.scale = scale};
 	}
 	code = decode_add(decoder, CODE_ADDRESS, instruction);

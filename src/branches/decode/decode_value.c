@@ -61,7 +61,7 @@ static uint8_t decode_value_sub_of(
 	case CODE_FLOAT_COMPARE:
 		return (uint8_t)LLVMGetFCmpPredicate(instruction);
 	default:
-		return (uint8_t)decode_width(decoder,
+		return (uint8_t)decode_width(
 			decode_value_element_of(LLVMTypeOf(LLVMGetOperand(instruction, 0))));
 	}
 }
@@ -77,8 +77,8 @@ static bool decode_reshape(struct decoder *decoder, LLVMValueRef instruction)
 
 	if (LLVMGetInstructionOpcode(instruction) != LLVMBitCast || before == after)
 		return false;
-	if (!decode_width(decoder, decode_value_element_of(from)) ||
-		!decode_width(decoder, decode_value_element_of(to)) ||
+	if (!decode_width(decode_value_element_of(from)) ||
+		!decode_width(decode_value_element_of(to)) ||
 		LLVMSizeOfTypeInBits(decoder->unit->layout, to) > RESHAPED_BITS) {
 		decode_unknown(decoder, instruction, "a vector taken for another");
 		return true;
@@ -86,9 +86,9 @@ static bool decode_reshape(struct decoder *decoder, LLVMValueRef instruction)
 	code = decode_add(decoder, CODE_RESHAPE, instruction);
 	code->a = a;
 	code->count = before;
-	code->sub = (uint8_t)decode_width(decoder, decode_value_element_of(from));
+	code->sub = (uint8_t)decode_width(decode_value_element_of(from));
 	code->bytes = after;
-	code->width = (uint8_t)decode_width(decoder, decode_value_element_of(to));
+	code->width = (uint8_t)decode_width(decode_value_element_of(to));
 	return true;
 }
 
@@ -97,9 +97,8 @@ void decode_lanes(struct decoder *decoder, LLVMValueRef instruction)
 	const enum code_op op = decode_value_op_of(LLVMGetInstructionOpcode(instruction));
 	const uint32_t lanes = decode_registers(decoder, LLVMTypeOf(instruction));
 	const bool compares = op == CODE_COMPARE || op == CODE_FLOAT_COMPARE;
-	const uint32_t width = decode_width(decoder,
-		decode_value_element_of(
-			LLVMTypeOf(compares ? LLVMGetOperand(instruction, 0) : instruction)));
+	const uint32_t width = decode_width(decode_value_element_of(
+		LLVMTypeOf(compares ? LLVMGetOperand(instruction, 0) : instruction)));
 	const uint8_t sub = decode_value_sub_of(decoder, instruction, op);
 	const int32_t a = decode_operand_at(decoder, instruction, 0);
 	const int32_t b = LLVMGetNumOperands(instruction) > 1
@@ -141,8 +140,8 @@ void decode_select(struct decoder *decoder, LLVMValueRef instruction)
 		code->b = decode_lane(b, i);
 		code->c = decode_lane(c, i);
 		code->branch = i ? UINT32_MAX : branch;
-		code->width = (uint8_t)decode_width(
-			decoder, decode_value_element_of(LLVMTypeOf(instruction)));
+		code->width =
+			(uint8_t)decode_width(decode_value_element_of(LLVMTypeOf(instruction)));
 	}
 }
 

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/bug.h"
 #include "base/array.h"
 #include "base/bitset.h"
 #include "abi/instrument_abi.h"

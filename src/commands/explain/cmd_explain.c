@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "analyses/patterns.h"
 #include "commands/explain/explain.h"
 #include "process/launch.h"
 #include "store/store.h"

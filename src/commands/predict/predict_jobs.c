@@ -49,7 +49,6 @@ static void predict_jobs_on_confirming(void *context, const struct failure *fail
 {
 	struct drive_job *job = context;
 
-	(void)failure;
 	job->since_ns = platform_monotonic_ns();
 }
 
@@ -306,7 +305,6 @@ static bool predict_jobs_needs_exclusive_run(
 	struct driven driven;
 	bool is_needed;
 
-	(void)number;
 	if (driving->is_alone || predict_jobs_unpack(&driven, answer, NULL) < 0)
 		return false;
 	is_needed =

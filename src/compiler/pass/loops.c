@@ -365,11 +365,10 @@ static void loops_split(struct instrument *instrument, struct loop *loop, const 
 	loops_build_guard(instrument, loop, ranges, count, copy);
 }
 
-static bool loops_is_small(const struct instrument *instrument, LLVMValueRef function)
+static bool loops_is_small(LLVMValueRef function)
 {
 	static const char *const names[] = {"optsize", "minsize", "optnone"};
 
-	(void)instrument;
 	for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
 		if (LLVMGetEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex,
 			    LLVMGetEnumAttributeKindForName(names[i], strlen(names[i]))))
@@ -384,7 +383,7 @@ static void loops_split_of_function(struct instrument *instrument, const struct 
 	LLVMBasicBlockRef last = LLVMGetLastBasicBlock(function);
 	LLVMBasicBlockRef next;
 
-	if (loops_is_small(instrument, function))
+	if (loops_is_small(function))
 		return;
 	for (LLVMBasicBlockRef block = entry;; block = next) {
 		struct loop loop;

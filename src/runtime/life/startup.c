@@ -174,7 +174,7 @@ static void startup_observe(
 			.number = op->number,
 			.other = startup_other(op),
 		};
-		if (!contexts_callers(thread->id, op->site, event->callers, TRACE_CALLERS))
+		if (!contexts_callers(thread->id, event->callers, TRACE_CALLERS))
 			runtime_note_calls(thread,
 				op_descriptions[op->kind].object == OBJECT_MEMORY &&
 					!runtime.has_tsan_calls,
@@ -376,7 +376,6 @@ static void startup_at_exit(int status, void *unused)
 {
 	const struct contract *contract = runtime.contract;
 
-	(void)unused;
 	runtime_let_others_move();
 	if (startup_ends_here(contract))
 		runtime_run_ended(status);

@@ -87,11 +87,10 @@ void contexts_report(struct thread_id thread, uint64_t step)
 	}
 }
 
-bool contexts_callers(struct thread_id thread, uint64_t site, uint64_t *callers, unsigned capacity)
+bool contexts_callers(struct thread_id thread, uint64_t *callers, unsigned capacity)
 {
 	const struct context_stack *stack;
 
-	(void)site;
 	if (!contexts)
 		return false;
 	stack = contexts_context_stack(thread);

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/bitset.h"
-#include "runtime/interpose.h"
 #include "runtime/libc/world.h"
 #include "runtime/runtime.h"
 

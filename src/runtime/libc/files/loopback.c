@@ -16,7 +16,6 @@
 
 #include <linux/sockios.h>
 
-#include "runtime/interpose.h"
 #include "runtime/libc/world.h"
 
 #define ENDS_MOST 1024
