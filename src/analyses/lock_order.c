@@ -18,9 +18,7 @@
 
 static void *lock_order_begin(const struct analysis_setting *setting)
 {
-	struct lock_order *graph = array_new(1, sizeof *graph);
-
-	return graph;
+	return array_new(1, sizeof(struct lock_order));
 }
 
 static void lock_order_end(void *state)

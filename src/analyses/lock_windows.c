@@ -50,9 +50,7 @@ struct window_search {
 
 static void *lock_windows_begin(const struct analysis_setting *setting)
 {
-	struct lock_windows *state = array_new(1, sizeof *state);
-
-	return state;
+	return array_new(1, sizeof(struct lock_windows));
 }
 
 static void lock_windows_add_taking(struct window_search *search, const struct held_locks *held,

@@ -37,9 +37,7 @@ static const struct atomic_rules no_rules;
 
 static void *races_begin(const struct analysis_setting *setting)
 {
-	struct races *state = array_new(1, sizeof *state);
-
-	return state;
+	return array_new(1, sizeof(struct races));
 }
 
 static const struct trace_event *races_event_of(

@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/* Compares numbers of 64 bits, for qsort(). */
+/* Compares numbers of 64 bits, or structs that begin with one, for qsort(). */
 static inline int compare_numbers(const void *left, const void *right)
 {
 	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;

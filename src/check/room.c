@@ -111,11 +111,10 @@ static const char *room_obstacle(void)
 
 int room_enter(const struct check_plan *plan, struct error *err)
 {
-	const char *obstacle;
-	int code;
-
 	ENTER();
-	obstacle = room_obstacle();
+	int code;
+	const char *obstacle = room_obstacle();
+
 	if (obstacle)
 		return error_set(err, ERROR_USAGE, "%s", obstacle);
 	code = room_lay_out(plan, err);

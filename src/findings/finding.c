@@ -8,6 +8,7 @@
 #include "base/base_name.h"
 #include "base/bug.h"
 #include "base/hash.h"
+#include "base/search.h"
 
 /* More would count a failure once per caller, fewer would merge all users of one wrapper. */
 #define SIGNATURE_FRAMES 4
@@ -104,14 +105,6 @@ static uint64_t finding_wait_hash(const struct finding_wait *wait)
 	return hash_pair(hash, finding_frame_hash(&wait->held_since));
 }
 
-static int finding_compare_hashes(const void *a, const void *b)
-{
-	const uint64_t first = *(const uint64_t *)a;
-	const uint64_t second = *(const uint64_t *)b;
-
-	return (first > second) - (first < second);
-}
-
 /*
  * Hashes the waits on the cycle if any, else all. Threads blocked at one line count once: a cycle
  * of five philosophers equals a cycle of three.
@@ -128,7 +121,7 @@ static uint64_t finding_waits_hash(const struct finding *finding)
 	for (uint32_t i = 0; i < finding->wait_count; i++)
 		if (finding->waits[i].is_on_cycle == has_cycle)
 			hashes[count++] = finding_wait_hash(&finding->waits[i]);
-	qsort(hashes, count, sizeof *hashes, finding_compare_hashes);
+	qsort(hashes, count, sizeof *hashes, compare_numbers);
 	for (uint32_t i = 0; i < count; i++)
 		if (!i || hashes[i] != hashes[i - 1])
 			result = hash_pair(result, hashes[i]);

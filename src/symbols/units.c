@@ -19,14 +19,6 @@ struct unit_index {
 	UT_hash_handle hh;
 };
 
-static int units_compare_ranges(const void *a, const void *b)
-{
-	const uint64_t first = ((const struct unit_range *)a)->start;
-	const uint64_t second = ((const struct unit_range *)b)->start;
-
-	return (first > second) - (first < second);
-}
-
 static const struct unit_index *units_index_of(struct symbols *symbols, Dwfl_Module *module)
 {
 	struct unit_index *index;
@@ -51,7 +43,7 @@ static const struct unit_index *units_index_of(struct symbols *symbols, Dwfl_Mod
 		}
 	}
 	if (index->count)
-		qsort(index->ranges, index->count, sizeof *index->ranges, units_compare_ranges);
+		qsort(index->ranges, index->count, sizeof *index->ranges, compare_numbers);
 	HASH_ADD_PTR(symbols->units, module, index);
 	return index;
 }

@@ -86,13 +86,6 @@ struct word_access {
 	bool is_write;
 };
 
-static int chunks_compare_accesses(const void *left, const void *right)
-{
-	const struct word_access *a = left, *b = right;
-
-	return a->word < b->word ? -1 : a->word > b->word;
-}
-
 /* Returns the number of terms that match reads with writes: per word, its reads times the square of
  * its writes. */
 static uint64_t chunks_cost_of(const struct walk *walk, const struct order_window *window)
@@ -115,7 +108,7 @@ static uint64_t chunks_cost_of(const struct walk *walk, const struct order_windo
 					event->address >> 3, event->kind == EVENT_WRITE};
 		}
 	if (count)
-		qsort(list, count, sizeof *list, chunks_compare_accesses);
+		qsort(list, count, sizeof *list, compare_numbers);
 	for (size_t i = 0, next; i < count; i = next) {
 		uint64_t writes = 0;
 
@@ -158,7 +151,7 @@ static uint64_t chunks_cost_of_locks(const struct order *order, const struct ord
 
 	(void)chunks_list_locks(order, window, list); /* the same number again */
 	if (count)
-		qsort(list, count, sizeof *list, chunks_compare_accesses);
+		qsort(list, count, sizeof *list, compare_numbers);
 	for (size_t i = 0, next; i < count; i = next) {
 		for (next = i; next < count && list[next].word == list[i].word; next++)
 			;

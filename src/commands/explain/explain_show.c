@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "commands/explain/explain_internal.h"
 #include "investigate/investigate.h"
 #include "investigate/trace_window.h"
@@ -9,14 +10,6 @@
 
 /* Limit on the steps of an interleaving that are described. */
 #define SHOWN_STEPS_MAX 200000
-
-static int explain_show_compare_keys(const void *first, const void *second)
-{
-	const uint64_t a = ((const struct explain_kept_pattern *)first)->key,
-		       b = ((const struct explain_kept_pattern *)second)->key;
-
-	return (a > b) - (a < b);
-}
 
 static void explain_show_release_kept(struct explain_kept *kept)
 {
@@ -52,8 +45,7 @@ void explain_keep(struct explain *explain, const struct explain_run *run)
 		memcpy(kept->patterns[i].names, run->patterns[i].names,
 			sizeof kept->patterns[i].names);
 	}
-	qsort(kept->patterns, kept->pattern_count, sizeof *kept->patterns,
-		explain_show_compare_keys);
+	qsort(kept->patterns, kept->pattern_count, sizeof *kept->patterns, compare_numbers);
 }
 
 void explain_shown_release(struct explain_shown *shown)
@@ -115,8 +107,8 @@ static const struct explain_kept_pattern *explain_show_find_key(
 {
 	const struct explain_kept_pattern wanted = {.key = key};
 
-	return bsearch(&wanted, kept->patterns, kept->pattern_count, sizeof wanted,
-		explain_show_compare_keys);
+	return bsearch(
+		&wanted, kept->patterns, kept->pattern_count, sizeof wanted, compare_numbers);
 }
 
 static const struct explain_kept *explain_show_best_kept(

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "base/bug.h"
 #include "explore/services.h"
 #include "model/feature.h"
@@ -253,13 +254,6 @@ void rounds_add_totals(struct campaign *campaign, struct contract_totals *totals
 	}
 }
 
-static int rounds_compare_races(const void *one, const void *other)
-{
-	const struct rounds_race *a = one, *b = other;
-
-	return (a->run > b->run) - (a->run < b->run);
-}
-
 void rounds_list_races(struct campaign *campaign)
 {
 	struct campaign_result *result = campaign->result;
@@ -271,7 +265,7 @@ void rounds_list_races(struct campaign *campaign)
 		return;
 	seen = array_new(round->race_count + 1u, sizeof *seen);
 	if (round->race_count) /* the races of one run have one order already */
-		qsort(round->races, round->race_count, sizeof *round->races, rounds_compare_races);
+		qsort(round->races, round->race_count, sizeof *round->races, compare_numbers);
 	for (uint32_t i = 0; i < round->race_count; i++) {
 		const struct rounds_race *race = &round->races[i];
 

@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/strbuf.h"
+#include "base/search.h"
 #include "findings/describe/build_internal.h"
 #include "trace/schedule_text.h"
 
@@ -91,13 +92,6 @@ uint64_t candidate_scenario_key(const struct candidate *candidate)
 	return key;
 }
 
-static int candidate_compare_codes(const void *first, const void *second)
-{
-	const uint64_t a = *(const uint64_t *)first, b = *(const uint64_t *)second;
-
-	return (a > b) - (a < b);
-}
-
 uint64_t candidate_key(const struct candidate *candidate)
 {
 	uint64_t codes[CANDIDATE_PLACES_MAX];
@@ -106,7 +100,7 @@ uint64_t candidate_key(const struct candidate *candidate)
 	for (uint32_t i = 0; i < candidate->place_count; i++)
 		codes[i] = hash_pair(candidate_event_code(&candidate->places[i].op),
 			candidate_event_code(&candidate->places[i].taken));
-	qsort(codes, candidate->place_count, sizeof *codes, candidate_compare_codes);
+	qsort(codes, candidate->place_count, sizeof *codes, compare_numbers);
 	for (uint32_t i = 0; i < candidate->place_count; i++)
 		if (!i || codes[i] != codes[i - 1])
 			key = hash_pair(key, codes[i]);

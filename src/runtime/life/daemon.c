@@ -53,10 +53,9 @@ static uint32_t daemon_state(void)
 
 EXPORT pid_t setsid(void)
 {
-	long result;
-
 	ENTER();
-	result = target_call(SYS_setsid);
+	long result = target_call(SYS_setsid);
+
 	if (!platform_failed(result) && daemons.first_pid && !daemons.is_daemon) {
 		daemons.is_daemon = true;
 		/* The daemon must outlive its parent; the command ends it. */

@@ -105,11 +105,10 @@ void undo_restore_shared(void)
 
 EXPORT void *shmat(int id, const void *wanted, int flags)
 {
-	struct shmid_ds status;
-	long result;
-
 	ENTER();
-	result = target_call(SYS_shmat, id, wanted, flags);
+	struct shmid_ds status;
+	long result = target_call(SYS_shmat, id, wanted, flags);
+
 	if (!platform_failed(result) && !(flags & SHM_RDONLY) &&
 		!platform_failed(platform_call(SYS_shmctl, id, IPC_STAT, &status)))
 		undo_note_shared((void *)result, status.shm_segsz);
@@ -118,10 +117,9 @@ EXPORT void *shmat(int id, const void *wanted, int flags)
 
 EXPORT int shmdt(const void *start)
 {
-	long result;
-
 	ENTER();
-	result = target_call(SYS_shmdt, start);
+	long result = target_call(SYS_shmdt, start);
+
 	if (!platform_failed(result))
 		undo_forget_shared(start, 1);
 	return (int)interpose_result(result);

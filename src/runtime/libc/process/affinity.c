@@ -168,19 +168,17 @@ static int affinity_set(struct engine_thread *thread, size_t size, const cpu_set
 
 EXPORT int pthread_getaffinity_np(pthread_t handle, size_t size, cpu_set_t *out)
 {
-	const struct engine_thread *thread;
-
 	ENTER();
-	thread = engine_thread_by_handle(handle);
+	const struct engine_thread *thread = engine_thread_by_handle(handle);
+
 	return thread ? affinity_get(thread, size, out) : ESRCH;
 }
 
 EXPORT int pthread_setaffinity_np(pthread_t handle, size_t size, const cpu_set_t *wanted)
 {
-	struct engine_thread *thread;
-
 	ENTER();
-	thread = engine_thread_by_handle(handle);
+	struct engine_thread *thread = engine_thread_by_handle(handle);
+
 	return thread ? affinity_set(thread, size, wanted) : ESRCH;
 }
 
@@ -214,10 +212,9 @@ long call_sched_setaffinity(const long arguments[6], uint64_t site)
 
 EXPORT int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *out)
 {
-	long bytes;
-
 	ENTER();
-	bytes = ANSWER(sched_getaffinity, pid, size, out);
+	long bytes = ANSWER(sched_getaffinity, pid, size, out);
+
 	if (!platform_failed(bytes)) {
 		memset((char *)out + bytes, 0, size - (size_t)bytes);
 		bytes = 0;
@@ -255,20 +252,18 @@ static int affinity_scheduling_set(struct engine_thread *thread, int policy, int
 
 EXPORT int pthread_setschedparam(pthread_t handle, int policy, const struct sched_param *wanted)
 {
-	struct engine_thread *thread;
-
 	ENTER();
-	thread = engine_thread_by_handle(handle);
+	struct engine_thread *thread = engine_thread_by_handle(handle);
+
 	return thread ? affinity_scheduling_set(thread, policy, wanted->sched_priority) : ESRCH;
 }
 
 EXPORT int pthread_setschedprio(pthread_t handle, int priority)
 {
-	struct engine_thread *thread;
-	int policy, old;
-
 	ENTER();
-	thread = engine_thread_by_handle(handle);
+	int policy, old;
+	struct engine_thread *thread = engine_thread_by_handle(handle);
+
 	if (!thread)
 		return ESRCH;
 	affinity_get_scheduling(thread, &policy, &old);
@@ -278,10 +273,9 @@ EXPORT int pthread_setschedprio(pthread_t handle, int priority)
 EXPORT int pthread_getschedparam(
 	pthread_t handle, int *restrict policy, struct sched_param *restrict out)
 {
-	const struct engine_thread *thread;
-
 	ENTER();
-	thread = engine_thread_by_handle(handle);
+	const struct engine_thread *thread = engine_thread_by_handle(handle);
+
 	if (!thread)
 		return ESRCH;
 	affinity_get_scheduling(thread, policy, &out->sched_priority);
@@ -414,14 +408,11 @@ EXPORT int pthread_getcpuclockid(pthread_t handle, clockid_t *clock)
 
 EXPORT int pthread_getattr_np(pthread_t handle, pthread_attr_t *attributes)
 {
-	const struct engine_thread *thread;
-	const struct thread_scheduling *own;
-	int error;
-
 	ENTER();
-	error = REAL(pthread_getattr_np)(handle, attributes);
-	thread = engine_thread_by_handle(handle);
-	own = thread ? affinity_settings_of(thread) : NULL;
+	int error = REAL(pthread_getattr_np)(handle, attributes);
+	const struct engine_thread *thread = engine_thread_by_handle(handle);
+	const struct thread_scheduling *own = thread ? affinity_settings_of(thread) : NULL;
+
 	/* glibc asks for a kernel thread that has ended; all other values are set. */
 	if (error == ESRCH && thread)
 		error = 0;

@@ -103,10 +103,9 @@ long call_setpriority(const long arguments[6], uint64_t site)
 
 EXPORT int getpriority(__priority_which_t which, id_t who)
 {
-	long result;
-
 	ENTER();
-	result = ANSWER(getpriority, which, who);
+	long result = ANSWER(getpriority, which, who);
+
 	return (int)interpose_result(platform_failed(result) ? result : NICE_ZERO) < 0
 		       ? -1
 		       : NICE_ZERO - (int)result;
@@ -117,12 +116,10 @@ ANSWERED(int, setpriority, (__priority_which_t which, id_t who, int value), setp
 
 EXPORT int nice(int increment)
 {
-	const struct engine_thread *self;
-	long result;
-
 	ENTER();
-	self = engine_current();
-	result = priority_nice_set(self, priority_nice_get(self) + increment);
+	const struct engine_thread *self = engine_current();
+	long result = priority_nice_set(self, priority_nice_get(self) + increment);
+
 	if (result)
 		return (int)interpose_result(-EPERM); /* POSIX's error for this function */
 	return priority_nice_get(self);

@@ -262,11 +262,10 @@ INTERPOSED(int, posix_spawnp,
 
 EXPORT int daemon(int stays_in_folder, int keeps_streams)
 {
-	pid_t pid;
-	int null;
-
 	ENTER();
-	pid = process_fork_in_order(CALL_SITE);
+	int null;
+	pid_t pid = process_fork_in_order(CALL_SITE);
+
 	if (pid < 0)
 		return -1;
 	if (pid)

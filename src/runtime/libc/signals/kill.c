@@ -75,11 +75,10 @@ EXPORT int pthread_kill(pthread_t handle, int signal)
 
 EXPORT int pthread_sigqueue(pthread_t handle, int signal, const union sigval value)
 {
-	struct engine_thread *thread;
-	siginfo_t information;
-
 	ENTER();
-	thread = engine_thread_by_handle(handle);
+	siginfo_t information;
+	struct engine_thread *thread = engine_thread_by_handle(handle);
+
 	if (!thread)
 		return ESRCH;
 	information = kill_information_of_caller(signal, SI_QUEUE);
@@ -137,10 +136,9 @@ long call_rt_sigqueueinfo(const long arguments[6], uint64_t site)
 
 EXPORT int sigqueue(pid_t pid, int signal, const union sigval value)
 {
-	siginfo_t information;
-
 	ENTER();
-	information = kill_information_of_caller(signal, SI_QUEUE);
+	siginfo_t information = kill_information_of_caller(signal, SI_QUEUE);
+
 	information.si_value = value;
 	return (int)interpose_result(ANSWER(rt_sigqueueinfo, pid, signal, &information));
 }

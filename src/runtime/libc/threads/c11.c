@@ -34,11 +34,10 @@ INTERPOSED(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *argumen
 
 EXPORT int thrd_join(thrd_t thread, int *result)
 {
-	void *value;
-	int error;
-
 	ENTER();
-	error = runtime_thread_join(thread, &value, ENGINE_FOREVER, CALL_SITE);
+	void *value;
+	int error = runtime_thread_join(thread, &value, ENGINE_FOREVER, CALL_SITE);
+
 	if (!error && result)
 		*result = (int)(intptr_t)value;
 	return c11_result(error);

@@ -18,10 +18,9 @@ static HOT_STATE pthread_key_t key_end;
 
 EXPORT int pthread_key_create(pthread_key_t *key, void (*destructor)(void *))
 {
-	int error;
-
 	ENTER();
-	error = REAL(pthread_key_create)(key, destructor);
+	int error = REAL(pthread_key_create)(key, destructor);
+
 	if (error || *key >= PTHREAD_KEYS_MAX)
 		return error;
 	keys.is_used[*key] = true;

@@ -33,11 +33,10 @@ static int32_t mutex_kind_of(const pthread_mutexattr_t *attributes, int *ceiling
 
 EXPORT int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
 {
-	int ceiling = 0;
-	int32_t kind;
-
 	ENTER();
-	kind = attributes ? mutex_kind_of(attributes, &ceiling) : MUTEX_NORMAL;
+	int ceiling = 0;
+	int32_t kind = attributes ? mutex_kind_of(attributes, &ceiling) : MUTEX_NORMAL;
+
 	return mutex_init(mutex_of(mutex), kind, (uint8_t)ceiling);
 }
 

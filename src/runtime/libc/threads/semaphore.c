@@ -250,11 +250,10 @@ EXPORT int sem_close(sem_t *semaphore)
 
 EXPORT int sem_unlink(const char *name)
 {
-	struct named_semaphore *named;
-	int error;
-
 	ENTER();
-	error = semaphore_named_check(&name);
+	struct named_semaphore *named;
+	int error = semaphore_named_check(&name);
+
 	if (error)
 		/* same error as glibc */
 		return sync_errno_result(error == EINVAL ? ENOENT : error);

@@ -219,12 +219,10 @@ INTERPOSED(int, pthread_join, (pthread_t handle, void **result),
 
 EXPORT int pthread_tryjoin_np(pthread_t handle, void **result)
 {
-	struct engine_thread *thread;
-	int error;
-
 	ENTER();
-	thread = engine_thread_by_handle(handle);
-	error = thread == engine_current() ? EBUSY : thread_join_error(thread, CALL_SITE);
+	struct engine_thread *thread = engine_thread_by_handle(handle);
+	int error = thread == engine_current() ? EBUSY : thread_join_error(thread, CALL_SITE);
+
 	if (thread && thread->is_detached && thread->state != THREAD_DONE)
 		error = EBUSY; /* glibc checks the end of the thread first */
 	if (error)
@@ -303,10 +301,9 @@ void runtime_test_cancel_anywhere(void)
 
 EXPORT int pthread_cancel(pthread_t handle)
 {
-	struct engine_thread *thread;
-
 	ENTER();
-	thread = engine_thread_by_handle(handle);
+	struct engine_thread *thread = engine_thread_by_handle(handle);
+
 	if (!thread)
 		return ESRCH;
 	engine_point(OP_THREAD_CANCEL, thread, CALL_SITE);
@@ -425,11 +422,10 @@ EXPORT int prctl(int option, ...)
 
 EXPORT int pthread_getname_np(pthread_t handle, char *name, size_t size)
 {
-	const struct engine_thread *thread;
-	char label[LABEL_BYTES] = "";
-
 	ENTER();
-	thread = engine_thread_by_handle(handle);
+	char label[LABEL_BYTES] = "";
+	const struct engine_thread *thread = engine_thread_by_handle(handle);
+
 	if (!thread)
 		return ESRCH;
 	if (thread->label[0])

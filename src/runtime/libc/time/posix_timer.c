@@ -235,10 +235,9 @@ EXPORT int timer_create(clockid_t clock, struct sigevent *restrict event, timer_
 
 EXPORT int timer_delete(timer_t id)
 {
-	struct posix_timer *timer;
-
 	ENTER();
-	timer = posix_timer_timer_of(id);
+	struct posix_timer *timer = posix_timer_timer_of(id);
+
 	if (!timer)
 		return (int)interpose_result(-EINVAL);
 	timer->is_used = timer->is_armed = false;
@@ -260,10 +259,9 @@ static void posix_timer_timer_show(const struct posix_timer *timer, struct itime
 
 EXPORT int timer_gettime(timer_t id, struct itimerspec *out)
 {
-	const struct posix_timer *timer;
-
 	ENTER();
-	timer = posix_timer_timer_of(id);
+	const struct posix_timer *timer = posix_timer_timer_of(id);
+
 	if (!timer)
 		return (int)interpose_result(-EINVAL);
 	posix_timer_timer_show(timer, out);
@@ -273,10 +271,9 @@ EXPORT int timer_gettime(timer_t id, struct itimerspec *out)
 EXPORT int timer_settime(timer_t id, int flags, const struct itimerspec *restrict wanted,
 	struct itimerspec *restrict old)
 {
-	struct posix_timer *timer;
-
 	ENTER();
-	timer = posix_timer_timer_of(id);
+	struct posix_timer *timer = posix_timer_timer_of(id);
+
 	if (!timer || !time_is_valid(&wanted->it_value) || !time_is_valid(&wanted->it_interval) ||
 		wanted->it_value.tv_sec < 0 || wanted->it_interval.tv_sec < 0)
 		return (int)interpose_result(-EINVAL);
@@ -296,10 +293,9 @@ EXPORT int timer_settime(timer_t id, int flags, const struct itimerspec *restric
 
 EXPORT int timer_getoverrun(timer_t id)
 {
-	const struct posix_timer *timer;
-
 	ENTER();
-	timer = posix_timer_timer_of(id);
+	const struct posix_timer *timer = posix_timer_timer_of(id);
+
 	return timer ? timer->overrun : (int)interpose_result(-EINVAL);
 }
 

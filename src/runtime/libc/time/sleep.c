@@ -72,11 +72,10 @@ INTERPOSED(int, clock_nanosleep,
 
 EXPORT int usleep(useconds_t microseconds)
 {
-	struct timespec request = time_to_timespec((uint64_t)microseconds * 1000);
-	int error;
-
 	ENTER();
-	error = sleep_for(&request, NULL, CALL_SITE);
+	struct timespec request = time_to_timespec((uint64_t)microseconds * 1000);
+	int error = sleep_for(&request, NULL, CALL_SITE);
+
 	if (!error)
 		return 0;
 	errno = error;
@@ -96,10 +95,9 @@ EXPORT unsigned int sleep(unsigned int seconds)
 
 EXPORT int thrd_sleep(const struct timespec *request, struct timespec *remaining)
 {
-	int error;
-
 	ENTER();
-	error = sleep_for(request, remaining, CALL_SITE);
+	int error = sleep_for(request, remaining, CALL_SITE);
+
 	if (!error)
 		return 0;
 	return error == EINTR ? -1 : -2;

@@ -112,11 +112,10 @@ bool timerfd_fire_due(uint64_t now_ns)
 
 EXPORT int timerfd_create(clockid_t clock, int flags)
 {
-	long result;
-	bool is_ours;
-
 	ENTER();
-	result = target_call(SYS_timerfd_create, clock, flags);
+	bool is_ours;
+	long result = target_call(SYS_timerfd_create, clock, flags);
+
 	if (platform_failed(result))
 		return (int)interpose_result(result);
 	is_ours = time_is_virtual() && timerfd_timer_register((int)result, clock);
@@ -143,11 +142,10 @@ static void timerfd_timer_show(const struct timer_descriptor *timer, struct itim
 EXPORT int timerfd_settime(
 	int fd, int flags, const struct itimerspec *wanted, struct itimerspec *old)
 {
-	static const struct itimerspec never;
-	struct timer_descriptor *timer;
-
 	ENTER();
-	timer = timerfd_timer_of(fd);
+	static const struct itimerspec never;
+	struct timer_descriptor *timer = timerfd_timer_of(fd);
+
 	if (!timer)
 		return (int)interpose_result(
 			target_call(SYS_timerfd_settime, fd, flags, wanted, old));
@@ -170,10 +168,9 @@ EXPORT int timerfd_settime(
 
 EXPORT int timerfd_gettime(int fd, struct itimerspec *out)
 {
-	const struct timer_descriptor *timer;
-
 	ENTER();
-	timer = timerfd_timer_of(fd);
+	const struct timer_descriptor *timer = timerfd_timer_of(fd);
+
 	if (!timer)
 		return (int)interpose_result(platform_call(SYS_timerfd_gettime, fd, out));
 	timerfd_timer_show(timer, out);
