@@ -1,17 +1,61 @@
+#include <stdlib.h>
+#include <string.h>
+
 #include "store/surroundings.h"
 #include "base/array.h"
 #include "base/strbuf.h"
 #include "investigate/passing.h"
-#include "investigate/program_output.h"
 #include "investigate/investigate_internal.h"
 #include "investigate/trace_window.h"
-
-#include <stdlib.h>
-#include <string.h>
-
 #include "findings/describe/build.h"
 #include "findings/source_lines.h"
 #include "symbols/symbols.h"
+
+/* Bytes of the run's output that a finding keeps. */
+#define OUTPUT_SHOWN_BYTES 4096
+
+/* A sanitizer's report begins with the fault and ends with an explanation of its notation. */
+static const char *investigate_output_report(const char *text)
+{
+	static const char *const starts[] = {
+		"ERROR: AddressSanitizer", "WARNING: ThreadSanitizer", "runtime error:"};
+
+	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+		const char *start = strstr(text, starts[i]);
+
+		while (start && start > text && start[-1] != '\n')
+			start--;
+		if (start)
+			return start;
+	}
+	return NULL;
+}
+
+/* Returns the end of the output, or a sanitizer's first paragraph; NULL if there is none. The caller
+ * frees it. */
+static char *investigate_output_end(const struct capture *capture)
+{
+	STRBUF_SCOPED all = STRBUF_EMPTY;
+	const char *start;
+
+	if (capture->file < 0)
+		return NULL;
+	capture_read(capture, &all);
+	start = investigate_output_report(all.text);
+	if (start) {
+		const char *paragraph_end = strstr(start, "\n\n");
+
+		return paragraph_end ? strndup(start, (size_t)(paragraph_end - start) + 1)
+				     : strndup(start, OUTPUT_SHOWN_BYTES);
+	}
+	start = all.text;
+	if (all.length > OUTPUT_SHOWN_BYTES) {
+		start = all.text + all.length - OUTPUT_SHOWN_BYTES;
+		if (strchr(start, '\n'))
+			start = strchr(start, '\n') + 1;
+	}
+	return *start ? strdup(start) : NULL;
+}
 
 static struct finding_source_thread *investigate_source_threads(
 	struct contract *contract, uint32_t count)
@@ -108,7 +152,7 @@ static int investigate_trace_run(struct ingredients *ingredients, const struct p
 	ingredients->run = &run;
 	result = investigate_build(finding, ingredients, err);
 	if (result == 0) {
-		finding->output = program_output_end(&probe->worker.capture);
+		finding->output = investigate_output_end(&probe->worker.capture);
 		finding_title_from_output(finding);
 		finding_title_add_needs(finding);
 		finding->switches = run.switches;
