@@ -44,11 +44,10 @@ static void contract_block_lay_out(struct contract *layout, const struct contrac
 int contract_block_open(
 	struct contract_block *block, const struct contract_sizes *sizes, struct error *err)
 {
-	struct contract layout;
+	struct contract layout = {0};
 	void *memory;
 	int file;
 
-	memset(&layout, 0, sizeof layout);
 	contract_block_lay_out(&layout, sizes);
 	file = memfd_create("raddle-contract", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (file < 0 || ftruncate(file, (off_t)layout.bytes) != 0) {

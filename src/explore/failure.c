@@ -315,7 +315,7 @@ static int failure_investigate_and_keep(struct campaign *campaign,
 	const struct outcome outcome = caught->failure.outcome;
 	const struct known_failure *known;
 	struct failure failure;
-	struct finding finding;
+	struct finding finding = {0};
 	bool is_doubted;
 	int result;
 
@@ -326,7 +326,6 @@ static int failure_investigate_and_keep(struct campaign *campaign,
 		known_add(campaign, caught->key)->is_investigated = false;
 		return result;
 	}
-	memset(&finding, 0, sizeof finding);
 	failure_copy(&failure, &caught->failure);
 	result = investigate(investigation, &failure, &finding, err);
 	if (result == 0 && outcome.kind == OUTCOME_WEAK)

@@ -35,10 +35,9 @@ static int weak_failure_store(struct campaign *campaign, const struct campaign_f
 	struct error *err)
 {
 	struct investigation own = *investigation;
-	struct finding shown;
+	struct finding shown = {0};
 	int result;
 
-	memset(&shown, 0, sizeof shown);
 	own.probe.settings = &runs->settings;
 	own.probe.memory = &runs->memory;
 	result = investigate(&own, &runs->shown, &shown, err);

@@ -280,10 +280,9 @@ static int investigate_trace_or_describe(const struct investigation *investigati
 int investigate_glance(const struct investigation *investigation, const struct failure *failure,
 	struct finding *finding, struct error *err)
 {
-	struct finding built;
+	struct finding built = {0};
 	int result;
 
-	memset(&built, 0, sizeof built);
 	result = investigate_trace_or_describe(investigation, failure, &built, err);
 	if (result == 0)
 		*finding = built;
@@ -314,7 +313,7 @@ int investigate_schedule(struct investigation *investigation, struct failure *fa
 	static const volatile int never = 0;
 	uint32_t switches = failure->switches;
 	uint32_t preemptions = failure->preemptions;
-	struct finding built;
+	struct finding built = {0};
 	uint64_t begun_ns;
 	int result;
 
@@ -324,7 +323,6 @@ int investigate_schedule(struct investigation *investigation, struct failure *fa
 	investigation->left_out = 0;
 	investigation->replay_ns = 0;
 	investigation->depth = (struct depth){0};
-	memset(&built, 0, sizeof built);
 	begun_ns = platform_monotonic_ns();
 	result = confirm(&investigation->confirmation, failure, &investigation->probe,
 		investigation->until_ns, err);

@@ -193,10 +193,9 @@ static int branches_finding_investigate_run(struct branches_state *state,
 			.restart = RESTART_EXEC,
 			.run_limit_ns = is_interrupted ? INTERRUPTED_NS : REPLAY_LIMIT_NS,
 			.is_interrupted = is_interrupted ? &never : options->is_interrupted}};
-	struct finding finding;
+	struct finding finding = {0};
 	int status;
 
-	memset(&finding, 0, sizeof finding);
 	settings.memory_model = of->memory_model;
 	status = branches_finding_follow(&investigation.probe, &of->failure, err);
 	if (status < 0)

@@ -14,7 +14,6 @@
 #include "commands/explain/explain_work.h"
 #include "cli/next_command.h"
 #include "cli/terminal.h"
-#include "commands/findings/trust.h"
 
 /* Maximum number of listed patterns; of more, only the count is reported. */
 #define PATTERNS_LISTED 2000u
@@ -174,40 +173,15 @@ static int cmd_explain_finding(
 	return status;
 }
 
-static int cmd_explain_load(
-	const struct explain_arguments *arguments, struct finding *finding, struct error *err)
-{
-	struct store *store;
-	int result;
-
-	result = store_open(&store, arguments->directory, STORE_READ, err);
-	if (result < 0)
-		return result;
-	result = store_load_finding(store, arguments->finding, finding, err);
-	if (result == 0) {
-		result = stored_schedule_read(store, finding, err);
-		if (result < 0)
-			finding_release(finding);
-	}
-	store_close(store);
-	if (result < 0)
-		return result;
-	result = trust_finding(finding, arguments->is_trusted, err);
-	if (result < 0)
-		finding_release(finding);
-	else
-		recorded_environment_restore(finding);
-	return result;
-}
-
 static int cmd_explain_run_command(int argc, char **argv)
 {
 	struct explain_arguments arguments = {.directory = ".",
 		.strategy = STRATEGY_STANDARD ",even=1",
 		.options = {.seed = 1, .is_interrupted = command_interruption()}};
+	struct recorded_source source;
 	struct finding finding;
 	struct error err;
-	char *runtime;
+	FREE_SCOPED char *runtime = NULL;
 	int status;
 
 	explain_work_init(&arguments.work);
@@ -218,14 +192,14 @@ static int cmd_explain_run_command(int argc, char **argv)
 		launch_find_runtime(&runtime, &err) < 0)
 		return command_fail("%s", err.text);
 	arguments.options.runtime = runtime;
-	if (cmd_explain_load(&arguments, &finding, &err) < 0) {
-		free(runtime);
+	source = (struct recorded_source){.id = arguments.finding,
+		.directory = arguments.directory,
+		.is_trusted = arguments.is_trusted};
+	if (recorded_finding_load(&finding, &source, &err) < 0)
 		return command_fail("%s", err.text);
-	}
 	status = arguments.is_measuring ? cmd_explain_measure(&finding, &arguments)
 					: cmd_explain_finding(&finding, &arguments);
 	finding_release(&finding);
-	free(runtime);
 	return status;
 }
 

@@ -1,17 +1,14 @@
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "base/array.h"
 #include "process/launch.h"
 #include "investigate/replay.h"
-#include "store/store.h"
 #include "cli/command.h"
 #include "commands/findings/recorded_environment.h"
 #include "cli/next_command.h"
 #include "commands/findings/show_finding.h"
 #include "cli/terminal.h"
-#include "commands/findings/trust.h"
 
 struct replay_arguments {
 	const char *finding;
@@ -44,45 +41,9 @@ static const struct command_option replay_options[] = {
 	{0},
 };
 
-static int cmd_replay_load(
-	const struct replay_arguments *arguments, struct finding *finding, struct error *err)
-{
-	struct schedule_file schedule;
-	struct store *store;
-	int result = store_open(&store, arguments->directory, STORE_READ, err);
-
-	if (result < 0)
-		return result;
-	result = store_load_finding(store, arguments->finding, finding, err);
-	if (result < 0) {
-		store_close(store);
-		return result;
-	}
-	result = arguments->schedule ? schedule_text_read(arguments->schedule, &schedule, err)
-				     : stored_schedule_read(store, finding, err);
-	store_close(store);
-	if (result < 0)
-		finding_release(finding);
-	if (result < 0 || !arguments->schedule)
-		return result;
-	schedule_file_release(&finding->schedule);
-	finding->schedule = schedule;
-	return 0;
-}
-
-struct again {
-	struct strbuf run;   /* text after "raddle run" */
-	struct strbuf store; /* text after the finding */
-};
-
-static void cmd_replay_again_release(struct again *again)
-{
-	strbuf_release(&again->run);
-	strbuf_release(&again->store);
-}
-
+/* `run`, `store`: what follows "raddle run" and the finding in suggested commands. */
 static int cmd_replay_conclude(const struct finding *finding, const struct replay_result *result,
-	const struct again *again)
+	const char *run, const char *store)
 {
 	const char *word = outcome_descriptions[result->outcome.kind].word;
 	const char *model = memory_model_phrase(result->memory_model);
@@ -93,17 +54,17 @@ static int cmd_replay_conclude(const struct finding *finding, const struct repla
 	if (result->has_diverged && !result->is_same) {
 		return command_fail(
 			"the schedule no longer fits the program (from step %llu on), which then ended: %s; has it been rebuilt? find it again: raddle run%s",
-			(unsigned long long)result->diverged_step, word, again->run.text);
+			(unsigned long long)result->diverged_step, word, run);
 	}
 	if (!result->is_failure && finding->kind == OUTCOME_VIOLATION) {
 		terminal_hint(
 			"%s: the same interleaving again; the run passed, as before; to see it: raddle replay %s%s --trace\n",
-			finding->id, finding->id, again->store.text);
+			finding->id, finding->id, store);
 		return EXIT_NOTHING_FOUND;
 	}
 	if (!result->is_failure) {
-		terminal_hint("%s: the run passed%s; next: raddle run%s\n", finding->id, model,
-			again->run.text);
+		terminal_hint(
+			"%s: the run passed%s; next: raddle run%s\n", finding->id, model, run);
 		return EXIT_NOTHING_FOUND;
 	}
 	if (result->has_diverged)
@@ -112,7 +73,7 @@ static int cmd_replay_conclude(const struct finding *finding, const struct repla
 	if (result->is_same)
 		terminal_hint("%s: failed again%s: %s; next: raddle replay %s%s --gdb\n",
 			finding->id, model, finding->title ? finding->title : word, finding->id,
-			again->store.text);
+			store);
 	else
 		terminal_hint("%s: failed, but differently: %s (%d) instead of %s (%d)\n",
 			finding->id, word, result->outcome.code,
@@ -124,7 +85,7 @@ static int cmd_replay_once(const struct finding *finding, const struct replay_ar
 	const struct replay_options *options)
 {
 	struct replay_result result;
-	struct again again;
+	STRBUF_SCOPED run = STRBUF_EMPTY, store = STRBUF_EMPTY;
 	struct error err;
 	int status;
 
@@ -133,51 +94,41 @@ static int cmd_replay_once(const struct finding *finding, const struct replay_ar
 		return status < 0 ? command_fail("%s", err.text) : status;
 	}
 	/* Before the replay, which changes to the finding's folder. */
-	strbuf_init(&again.run);
-	strbuf_init(&again.store);
-	next_add_finding(&again.run, finding, arguments->directory);
-	next_add_store(&again.store, arguments->directory);
-	if (replay_finding(finding, options, &result, &err) < 0) {
-		cmd_replay_again_release(&again);
+	next_add_finding(&run, finding, arguments->directory);
+	next_add_store(&store, arguments->directory);
+	if (replay_finding(finding, options, &result, &err) < 0)
 		return command_fail("%s", err.text);
-	}
 	if (options->is_traced) {
 		show_interleaving(&result.traced, arguments->has_callers, stdout);
 		finding_release(&result.traced);
 	}
-	status = cmd_replay_conclude(finding, &result, &again);
-	cmd_replay_again_release(&again);
-	return status;
+	return cmd_replay_conclude(finding, &result, run.text, store.text);
 }
 
 static int cmd_replay_run(int argc, char **argv)
 {
 	struct replay_arguments arguments = {.directory = "."};
 	struct replay_options options = {0};
+	struct recorded_source source;
 	struct finding finding;
 	struct error err;
-	char *runtime;
+	FREE_SCOPED char *runtime = NULL;
 	int status;
 
 	options_parse(&command_replay, argc, argv, &arguments);
 	if (launch_find_runtime(&runtime, &err) < 0)
 		return command_fail("%s", err.text);
-	if (cmd_replay_load(&arguments, &finding, &err) < 0) {
-		free(runtime);
+	source = (struct recorded_source){.id = arguments.finding,
+		.directory = arguments.directory,
+		.schedule = arguments.schedule,
+		.is_trusted = arguments.is_trusted};
+	if (recorded_finding_load(&finding, &source, &err) < 0)
 		return command_fail("%s", err.text);
-	}
-	if (trust_finding(&finding, arguments.is_trusted, &err) < 0) {
-		finding_release(&finding);
-		free(runtime);
-		return command_fail("%s", err.text);
-	}
-	recorded_environment_restore(&finding);
 	options.runtime = runtime;
 	options.is_traced = arguments.is_trace || arguments.has_callers;
 	options.is_interrupted = command_interruption();
 	status = cmd_replay_once(&finding, &arguments, &options);
 	finding_release(&finding);
-	free(runtime);
 	return status;
 }
 

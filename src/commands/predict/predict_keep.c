@@ -158,12 +158,11 @@ static int predict_keep_minimise(const struct predict_keeping *keeping, const st
 		.shows_context = (void *)(uintptr_t)keeping, /* not modified */
 	};
 	struct failure run = {0};
-	struct finding simpler;
+	struct finding simpler = {0};
 	const char *incomplete;
 	bool is_shown = false;
 	int result;
 
-	memset(&simpler, 0, sizeof simpler);
 	params.probe.restart = RESTART_REWIND;
 	params.probe.worker.output = OUTPUT_DISCARD;
 	failure_copy(&run, keeping->run);
@@ -187,11 +186,10 @@ static int predict_keep_minimise(const struct predict_keeping *keeping, const st
 int predict_keep(const struct predict_keeping *keeping, char id[32], struct error *err)
 {
 	struct target target = {0};
-	struct finding finding;
+	struct finding finding = {0};
 	bool is_shown;
 	int result = target_find(&target, keeping->predict->options->campaign.argv[0], err);
 
-	memset(&finding, 0, sizeof finding);
 	id[0] = '\0';
 	if (result == 0)
 		result = predict_keep_repeat(
