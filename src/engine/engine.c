@@ -43,7 +43,7 @@ static void engine_account(struct engine_thread *next)
 		run->strategy->executed(run->strategy_state, &engine.view, next->id);
 	next->steps++;
 	if (run->recording)
-		schedule_add_step(run->recording, next->id, flags);
+		schedule_add_steps(run->recording, next->id, flags, 1);
 	engine_note_step(next, next->op);
 	if (run->heartbeat)
 		*run->heartbeat = engine.step;
@@ -235,7 +235,7 @@ static bool engine_keeps_current(struct engine_thread *self, const struct engine
 	if (op->kind == OP_COND_WAIT)
 		(void)engine_object_name((const void *)(uintptr_t)op->argument);
 	if (run->recording)
-		schedule_add_step(run->recording, self->id, 0);
+		schedule_add_steps(run->recording, self->id, 0, 1);
 	self->steps++;
 	engine_note_step(self, op);
 	if (run->heartbeat)

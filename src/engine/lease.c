@@ -66,7 +66,7 @@ void engine_settle_lease(void)
 		return;
 	run->strategy->fast_path.end_lease(run->strategy_state, &engine.view, used);
 	if (run->recording)
-		schedule_add_more(run->recording, engine.current->id, (uint32_t)used);
+		schedule_add_steps(run->recording, engine.current->id, 0, (uint32_t)used);
 	engine.step += used;
 	engine_note_accesses(engine.current, used);
 	engine.current->last_moved = engine.step;

@@ -57,20 +57,16 @@ static bool clocks_may_be_tried(
 static int clocks_repeat(struct campaign *campaign, struct campaign_worker *worker,
 	bool without_virtual_time, struct error *err)
 {
-	struct worker before = worker->worker;
 	int result;
 
 	campaign->program.settings.without_virtual_time = without_virtual_time;
 	for (uint32_t i = 0; i < campaign->worker_count; i++)
 		campaign->workers[i].worker.contract->plan.without_virtual_time =
 			without_virtual_time;
-	result = campaign_open_worker(campaign, worker, err);
-	if (result < 0) {
-		worker->worker = before;
+	result = restart_reopen(campaign, worker, err);
+	if (result < 0)
 		return result;
-	}
-	worker_close(&before);
-	worker->has_memory = worker->has_groups = worker->is_busy = false;
+	worker->has_groups = false;
 	result = loop_give(campaign, worker, err);
 	return result < 0 ? result : 1;
 }

@@ -104,23 +104,32 @@ bool restart_must_include_children(
 	       !campaign->options->without_forked_children;
 }
 
-int restart_include_children(
-	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
+int restart_reopen(struct campaign *campaign, struct campaign_worker *worker, struct error *err)
 {
 	struct worker before = worker->worker;
-	int result;
+	const int result = campaign_open_worker(campaign, worker, err);
 
-	campaign->program.settings.has_forked_children = true;
-	campaign->result->has_forked_children = true;
-	for (uint32_t i = 0; i < campaign->worker_count; i++)
-		campaign->workers[i].worker.contract->plan.has_forked_children = true;
-	result = campaign_open_worker(campaign, worker, err);
 	if (result < 0) {
 		worker->worker = before;
 		return result;
 	}
 	worker_close(&before);
 	worker->has_memory = worker->is_busy = false;
+	return 0;
+}
+
+int restart_include_children(
+	struct campaign *campaign, struct campaign_worker *worker, struct error *err)
+{
+	int result;
+
+	campaign->program.settings.has_forked_children = true;
+	campaign->result->has_forked_children = true;
+	for (uint32_t i = 0; i < campaign->worker_count; i++)
+		campaign->workers[i].worker.contract->plan.has_forked_children = true;
+	result = restart_reopen(campaign, worker, err);
+	if (result < 0)
+		return result;
 	campaign_notice(campaign,
 		"a forked child creates threads; from now on runs begin at the first fork, and each child follows its own schedule; --no-forked-children prevents this");
 	return 0;

@@ -83,6 +83,8 @@ int restart_fall_back(struct campaign *campaign, enum contract_restart restart, 
 /* Called after a run that its restart could not undo. */
 int restart_take_taint(
 	struct campaign *campaign, const struct campaign_worker *worker, struct error *err);
+/* Gives the worker a new process, with the program's current settings. */
+int restart_reopen(struct campaign *campaign, struct campaign_worker *worker, struct error *err);
 /* Returns whether the first run shows forked children with threads, and children may be explored. */
 bool restart_must_include_children(
 	const struct campaign *campaign, const struct campaign_worker *worker);

@@ -67,30 +67,18 @@ static inline void schedule_append(
 		(struct schedule_segment){.thread = thread, .flags = flags, .count = count};
 }
 
-static inline void schedule_add_step(
-	struct schedule *schedule, struct thread_id thread, unsigned flags)
-{
-	struct schedule_segment *last = schedule->segments + schedule->count - 1;
-
-	schedule->step_count++;
-	if (schedule->count && last->thread == thread.index && !(last->flags & SEGMENT_VALUE) &&
-		!(flags & SEGMENT_STALLS) && last->count < UINT32_MAX && !schedule->is_truncated)
-		last->count++;
-	else
-		schedule_append(schedule, thread.index, (uint16_t)flags, 1);
-}
-
-static inline void schedule_add_more(
-	struct schedule *schedule, struct thread_id thread, uint32_t count)
+static inline void schedule_add_steps(
+	struct schedule *schedule, struct thread_id thread, unsigned flags, uint32_t count)
 {
 	struct schedule_segment *last = schedule->segments + schedule->count - 1;
 
 	schedule->step_count += count;
 	if (schedule->count && last->thread == thread.index && !(last->flags & SEGMENT_VALUE) &&
-		last->count <= UINT32_MAX - count && !schedule->is_truncated)
+		!(flags & SEGMENT_STALLS) && last->count <= UINT32_MAX - count &&
+		!schedule->is_truncated)
 		last->count += count;
 	else
-		schedule_append(schedule, thread.index, 0, count);
+		schedule_append(schedule, thread.index, (uint16_t)flags, count);
 }
 
 static inline void schedule_add_value(

@@ -146,23 +146,27 @@ void children_kill_strays(void)
 	}
 }
 
-/* Returns the parent's id. 0: the process does not exist. */
-static pid_t children_parent(pid_t pid)
+const char *children_read_stat(pid_t pid, char text[CHILDREN_STAT_BYTES])
 {
-	char path[64], line[512];
-	const char *end;
+	char path[64];
 	FILE *file;
-	size_t size;
-	int parent;
 
 	(void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
 	file = fopen(path, "re");
 	if (!file)
-		return 0;
-	size = fread(line, 1, sizeof line - 1, file);
+		return NULL;
+	text[fread(text, 1, CHILDREN_STAT_BYTES - 1, file)] = '\0';
 	(void)fclose(file); /* the file was opened for reading */
-	line[size] = '\0';
-	end = strrchr(line, ')'); /* the process name before it may contain any character */
+	return strrchr(text, ')');
+}
+
+/* Returns the parent's id. 0: the process does not exist. */
+static pid_t children_parent(pid_t pid)
+{
+	char text[CHILDREN_STAT_BYTES];
+	const char *end = children_read_stat(pid, text);
+	int parent;
+
 	return end && sscanf(end, ") %*c %d", &parent) == 1 ? (pid_t)parent : 0;
 }
 

@@ -43,4 +43,9 @@ pid_t children_adopt(pid_t pid);
  * listed. */
 unsigned children_reap_strays(pid_t except);
 bool children_is_descendant(pid_t pid);
+
+#define CHILDREN_STAT_BYTES 512
+/* Reads /proc/PID/stat. Returns the bracket behind the process name, which may contain any character;
+ * NULL: there is no such process. */
+const char *children_read_stat(pid_t pid, char text[CHILDREN_STAT_BYTES]);
 unsigned children_count(void);

@@ -1,11 +1,10 @@
 #include "worker/watchdog.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "process/children.h"
 
 /* Interval of checks: short compared with any limit, long enough to cost nothing. */
 #define LOOK_EVERY_NS UINT64_C(100000000)
@@ -25,7 +24,7 @@ void watchdog_reset(struct watchdog *watchdog, uint64_t limit_ns)
 	*watchdog = (struct watchdog){.limit_ns = limit_ns, .run_number = UINT64_MAX};
 }
 
-static uint64_t watchdog_processor_time_ns(pid_t pid)
+uint64_t watchdog_processor_ns(pid_t pid)
 {
 	struct timespec time;
 	clockid_t clock;
@@ -38,20 +37,9 @@ static uint64_t watchdog_processor_time_ns(pid_t pid)
 /* Returns whether the process sleeps. A runnable process that waits for a processor does not. */
 static bool watchdog_is_asleep(pid_t pid)
 {
-	char path[64];
-	char line[512];
-	const char *state;
-	size_t size;
-	FILE *file;
+	char text[CHILDREN_STAT_BYTES];
+	const char *state = children_read_stat(pid, text);
 
-	(void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	size = fread(line, 1, sizeof line - 1, file);
-	(void)fclose(file); /* the file was opened for reading */
-	line[size] = '\0';
-	state = strrchr(line, ')'); /* the process name before it may contain any character */
 	return state && state[1] == ' ' && state[2] != 'R' && state[2] != 'Z' && state[2] != 'X';
 }
 
@@ -126,11 +114,11 @@ void watchdog_look(struct watchdog *watchdog, const struct contract *contract, u
 		__atomic_load_n(&contract->is_waiting_outside, __ATOMIC_RELAXED)) {
 		watchdog->state = WATCHDOG_SILENT;
 		watchdog->has_asked_spin = watchdog->has_asked_native = false;
-		watchdog->processor_ns = watchdog_processor_time_ns(pid);
+		watchdog->processor_ns = watchdog_processor_ns(pid);
 		watchdog->asleep_ns = 0;
 		return;
 	}
-	processor_ns = watchdog_processor_time_ns(pid);
+	processor_ns = watchdog_processor_ns(pid);
 	if (watchdog_is_extended(watchdog, contract)) {
 		watchdog->state = WATCHDOG_SILENT;
 		watchdog->processor_ns = processor_ns;

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "abi/contract.h"
 
@@ -33,6 +34,8 @@ struct watchdog {
 	bool has_asked_native; /* native speed was requested since the guest last made progress */
 };
 
+/* Returns the processor time of the process, which hardly depends on the machine's load; 0: unknown. */
+uint64_t watchdog_processor_ns(pid_t pid);
 /* Forgets all observations. Call it when a guest starts or a batch begins. */
 void watchdog_reset(struct watchdog *watchdog, uint64_t limit_ns);
 /* Call it regularly while runs are under way. It acts at most every 100 ms. */

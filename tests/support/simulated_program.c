@@ -399,7 +399,7 @@ static enum outcome_kind machine_step(struct simulated_run *run)
 	if (run->strategy->executed)
 		run->strategy->executed(run->state, view, chosen);
 	if (run->recording)
-		schedule_add_step(run->recording, chosen, is_preemption ? SEGMENT_PREEMPTS : 0);
+		schedule_add_steps(run->recording, chosen, is_preemption ? SEGMENT_PREEMPTS : 0, 1);
 	machine.view.current = chosen;
 	machine.view.step++;
 	return machine_perform(chosen.index);

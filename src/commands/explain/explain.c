@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/array.h"
 #include "process/children.h"
@@ -324,22 +323,11 @@ int explain_run(struct explain *explain, struct explain_run *run, struct error *
 	return 0;
 }
 
-/* Returns the processor time of the process, which hardly depends on the machine's load. */
-static uint64_t explain_processor_ns(pid_t pid)
-{
-	struct timespec time;
-	clockid_t clock;
-
-	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0)
-		return 0;
-	return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
-}
-
 int explain_measure(struct explain *explain, uint64_t runs, uint64_t *took_ns, struct error *err)
 {
 	struct worker *worker = &explain->slots[0].worker;
 	struct contract_plan *plan = &worker->contract->plan;
-	const uint64_t begun_ns = explain_processor_ns(worker->pid);
+	const uint64_t begun_ns = watchdog_processor_ns(worker->pid);
 	enum contract_report report;
 	int result;
 
@@ -349,7 +337,7 @@ int explain_measure(struct explain *explain, uint64_t runs, uint64_t *took_ns, s
 	result = worker_run(worker, explain->options->is_interrupted, &report, err);
 	plan->stop_at_failure = true;
 	explain->run_next += runs;
-	*took_ns = explain_processor_ns(worker->pid) - begun_ns;
+	*took_ns = watchdog_processor_ns(worker->pid) - begun_ns;
 	if (result == 0 && report != REPORT_BATCH)
 		result = error_set(err, ERROR_TARGET,
 			"each run of this program needs its own process, so the cost cannot be measured; choose another program");

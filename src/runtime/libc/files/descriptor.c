@@ -15,16 +15,18 @@
 #include "runtime/libc/system_calls.h"
 #include "runtime/libc/world.h"
 
+static long descriptor_pair_made(long result, const int ends[2], enum fd_class class)
+{
+	for (int i = 0; i < 2 && !platform_failed(result); i++)
+		fd_opened(ends[i], class, true, ends[0]);
+	return result;
+}
+
 long call_pipe2(const long arguments[6], uint64_t site)
 {
 	int *ends = (int *)arguments[0];
-	long result = target_call(SYS_pipe2, ends, arguments[1]);
 
-	if (!platform_failed(result)) {
-		fd_opened(ends[0], FD_PIPE, true, ends[0]);
-		fd_opened(ends[1], FD_PIPE, true, ends[0]);
-	}
-	return result;
+	return descriptor_pair_made(target_call(SYS_pipe2, ends, arguments[1]), ends, FD_PIPE);
 }
 
 long call_pipe(const long arguments[6], uint64_t site)
@@ -40,13 +42,10 @@ ANSWERED(int, pipe2, (int ends[2], int flags), pipe2, ends, flags);
 long call_socketpair(const long arguments[6], uint64_t site)
 {
 	int *ends = (int *)arguments[3];
-	long result = target_call(SYS_socketpair, arguments[0], arguments[1], arguments[2], ends);
 
-	if (!platform_failed(result)) {
-		fd_opened(ends[0], FD_SOCKET, true, ends[0]);
-		fd_opened(ends[1], FD_SOCKET, true, ends[0]);
-	}
-	return result;
+	return descriptor_pair_made(
+		target_call(SYS_socketpair, arguments[0], arguments[1], arguments[2], ends), ends,
+		FD_SOCKET);
 }
 
 ANSWERED(int, socketpair, (int domain, int type, int protocol, int ends[2]), socketpair, domain,

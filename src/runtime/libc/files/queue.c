@@ -95,35 +95,32 @@ static long queue_perform(const struct queue_call *call)
 
 static const struct timespec long_ago;
 
-static long queue_message_call(struct queue_call *call, const struct timespec *until)
+static long queue_message_call(long number, const long arguments[6], short events, uint64_t site)
 {
+	const struct timespec *until = (const struct timespec *)arguments[4];
+	struct queue_call call = {.number = number,
+		.arguments = {arguments[0], arguments[1], arguments[2], arguments[3],
+			(long)(uintptr_t)&long_ago},
+		.events = events,
+		.would_wait = -ETIMEDOUT,
+		.timed_out = -ETIMEDOUT,
+		.may_restart = true,
+		.site = site};
+
 	if (until && (!time_is_valid(until) || until->tv_sec < 0))
 		return -EINVAL;
-	call->arguments[4] = (long)(uintptr_t)&long_ago;
-	call->would_wait = call->timed_out = -ETIMEDOUT;
-	call->deadline_ns = until ? runtime_deadline(CLOCK_REALTIME, until) : ENGINE_FOREVER;
-	call->may_restart = true;
-	return queue_perform(call);
+	call.deadline_ns = until ? runtime_deadline(CLOCK_REALTIME, until) : ENGINE_FOREVER;
+	return queue_perform(&call);
 }
 
 long call_mq_timedsend(const long arguments[6], uint64_t site)
 {
-	struct queue_call call = {.number = SYS_mq_timedsend,
-		.arguments = {arguments[0], arguments[1], arguments[2], arguments[3]},
-		.events = POLLOUT,
-		.site = site};
-
-	return queue_message_call(&call, (const struct timespec *)arguments[4]);
+	return queue_message_call(SYS_mq_timedsend, arguments, POLLOUT, site);
 }
 
 long call_mq_timedreceive(const long arguments[6], uint64_t site)
 {
-	struct queue_call call = {.number = SYS_mq_timedreceive,
-		.arguments = {arguments[0], arguments[1], arguments[2], arguments[3]},
-		.events = POLLIN,
-		.site = site};
-
-	return queue_message_call(&call, (const struct timespec *)arguments[4]);
+	return queue_message_call(SYS_mq_timedreceive, arguments, POLLIN, site);
 }
 
 ANSWERED(int, mq_send, (mqd_t queue, const char *message, size_t bytes, unsigned priority),

@@ -66,6 +66,32 @@ static long socket_receive_message(int fd, struct msghdr *message, int flags, ui
 	return result;
 }
 
+/* recvmmsg and sendmmsg. */
+static long socket_each_message(const long arguments[6],
+	long (*transfer)(int fd, struct msghdr *message, int flags, uint64_t site), uint64_t site)
+{
+	struct mmsghdr *messages = (struct mmsghdr *)arguments[1];
+	const unsigned int count = (unsigned int)arguments[2];
+	int flags = (int)arguments[3];
+	const bool waits_for_one = transfer == socket_receive_message && flags & MSG_WAITFORONE;
+	unsigned int done;
+	long result = 0;
+
+	if (count && interpose_is_bad_pointer(messages))
+		return CALL_OF_KERNEL;
+	if (waits_for_one)
+		flags &= ~MSG_WAITFORONE;
+	for (done = 0; done < count; done++) {
+		result = transfer((int)arguments[0], &messages[done].msg_hdr, flags, site);
+		if (platform_failed(result))
+			break;
+		messages[done].msg_len = (unsigned int)result;
+		if (waits_for_one)
+			flags |= MSG_DONTWAIT;
+	}
+	return done ? (long)done : result;
+}
+
 static bool socket_is_stream(int fd)
 {
 	int type = 0;
@@ -128,26 +154,7 @@ long call_recvmsg(const long arguments[6], uint64_t site)
 /* The time limit is checked only after a message, like in the kernel. */
 long call_recvmmsg(const long arguments[6], uint64_t site)
 {
-	struct mmsghdr *messages = (struct mmsghdr *)arguments[1];
-	unsigned int count = (unsigned int)arguments[2];
-	int flags = (int)arguments[3];
-	unsigned int done;
-	long result = 0;
-
-	if (count && interpose_is_bad_pointer(messages))
-		return CALL_OF_KERNEL;
-	for (done = 0; done < count; done++) {
-		int these = flags & ~MSG_WAITFORONE;
-
-		if (done && flags & MSG_WAITFORONE)
-			these |= MSG_DONTWAIT;
-		result = socket_receive_message(
-			(int)arguments[0], &messages[done].msg_hdr, these, site);
-		if (platform_failed(result))
-			break;
-		messages[done].msg_len = (unsigned int)result;
-	}
-	return done ? (long)done : result;
+	return socket_each_message(arguments, socket_receive_message, site);
 }
 
 ANSWERED(ssize_t, recv, (int fd, void *buffer, size_t size, int flags), recvfrom, fd, buffer, size,
@@ -200,7 +207,7 @@ static long socket_attempt_send(const struct fd_transfer *transfer)
 	return result;
 }
 
-static long socket_send_message(int fd, const struct msghdr *message, int flags, uint64_t site)
+static long socket_send_message(int fd, struct msghdr *message, int flags, uint64_t site)
 {
 	struct fd_transfer transfer = {.fd = fd,
 		.kind = OP_FD_WRITE,
@@ -208,9 +215,8 @@ static long socket_send_message(int fd, const struct msghdr *message, int flags,
 		.never_waits = flags & MSG_DONTWAIT,
 		.site = site,
 		.attempt = socket_attempt_send,
-		.message = (struct msghdr *)message,
+		.message = message,
 		.flags = flags};
-
 	long result;
 
 	if (!fd_is_internal(fd))
@@ -230,7 +236,7 @@ static long socket_send_message(int fd, const struct msghdr *message, int flags,
 long call_sendto(const long arguments[6], uint64_t site)
 {
 	struct iovec vector = {.iov_base = (void *)arguments[1], .iov_len = (size_t)arguments[2]};
-	const struct msghdr message = {.msg_name = (void *)arguments[4],
+	struct msghdr message = {.msg_name = (void *)arguments[4],
 		.msg_namelen = arguments[4] ? (socklen_t)arguments[5] : 0,
 		.msg_iov = &vector,
 		.msg_iovlen = 1};
@@ -243,26 +249,12 @@ long call_sendmsg(const long arguments[6], uint64_t site)
 	if (interpose_is_bad_pointer((const void *)arguments[1]))
 		return CALL_OF_KERNEL;
 	return socket_send_message(
-		(int)arguments[0], (const struct msghdr *)arguments[1], (int)arguments[2], site);
+		(int)arguments[0], (struct msghdr *)arguments[1], (int)arguments[2], site);
 }
 
 long call_sendmmsg(const long arguments[6], uint64_t site)
 {
-	struct mmsghdr *messages = (struct mmsghdr *)arguments[1];
-	unsigned int count = (unsigned int)arguments[2];
-	unsigned int done;
-	long result = 0;
-
-	if (count && interpose_is_bad_pointer(messages))
-		return CALL_OF_KERNEL;
-	for (done = 0; done < count; done++) {
-		result = socket_send_message(
-			(int)arguments[0], &messages[done].msg_hdr, (int)arguments[3], site);
-		if (platform_failed(result))
-			break;
-		messages[done].msg_len = (unsigned int)result;
-	}
-	return done ? (long)done : result;
+	return socket_each_message(arguments, socket_send_message, site);
 }
 
 ANSWERED(ssize_t, send, (int fd, const void *buffer, size_t size, int flags), sendto, fd, buffer,

@@ -317,38 +317,27 @@ EXPORT int pthread_cancel(pthread_t handle)
 	return 0;
 }
 
-EXPORT int pthread_setcancelstate(int state, int *old)
-{
-	struct engine_thread *self;
+_Static_assert(PTHREAD_CANCEL_ENABLE == 0 && PTHREAD_CANCEL_DISABLE == 1 &&
+		       PTHREAD_CANCEL_DEFERRED == 0 && PTHREAD_CANCEL_ASYNCHRONOUS == 1,
+	"the values of both settings are truth values");
 
-	ENTER();
-	if (state != PTHREAD_CANCEL_ENABLE && state != PTHREAD_CANCEL_DISABLE)
+/* Changes is_cancel_disabled or is_cancel_asynchronous of the moving thread. */
+static int thread_set_cancel(bool *setting, int wanted, int *old)
+{
+	if (wanted != false && wanted != true)
 		return EINVAL;
-	self = engine_current();
 	if (old)
-		*old = self->is_cancel_disabled ? PTHREAD_CANCEL_DISABLE : PTHREAD_CANCEL_ENABLE;
-	self->is_cancel_disabled = state == PTHREAD_CANCEL_DISABLE;
-	if (self->is_cancel_asynchronous)
+		*old = *setting;
+	*setting = wanted;
+	if (engine_current()->is_cancel_asynchronous)
 		runtime_test_cancel();
 	return 0;
 }
 
-EXPORT int pthread_setcanceltype(int type, int *old)
-{
-	struct engine_thread *self;
-
-	ENTER();
-	if (type != PTHREAD_CANCEL_DEFERRED && type != PTHREAD_CANCEL_ASYNCHRONOUS)
-		return EINVAL;
-	self = engine_current();
-	if (old)
-		*old = self->is_cancel_asynchronous ? PTHREAD_CANCEL_ASYNCHRONOUS
-						    : PTHREAD_CANCEL_DEFERRED;
-	self->is_cancel_asynchronous = type == PTHREAD_CANCEL_ASYNCHRONOUS;
-	if (self->is_cancel_asynchronous)
-		runtime_test_cancel();
-	return 0;
-}
+INTERPOSED(int, pthread_setcancelstate, (int state, int *old),
+	thread_set_cancel(&engine_current()->is_cancel_disabled, state, old));
+INTERPOSED(int, pthread_setcanceltype, (int type, int *old),
+	thread_set_cancel(&engine_current()->is_cancel_asynchronous, type, old));
 
 EXPORT void pthread_testcancel(void)
 {
