@@ -157,7 +157,8 @@ struct branches_result {
 
 int branches_search(
 	const struct branches_options *options, struct branches_result *out, struct error *err);
-/* Saves the JSON document of the result in the store, for reports. */
-int branches_store(const struct branches_options *options, struct branches_result *result,
-	const char *json, struct error *err);
+/* Stores a finding, or the JSON document of the result if `finding` is NULL; what the command's store
+ * refuses, and everything after that, in the fallback store. */
+int branches_store(const struct campaign_options *options, struct branches_result *result,
+	struct finding *finding, const char *json, struct error *err);
 void branches_result_release(struct branches_result *result);

@@ -98,10 +98,8 @@ static int branches_finding_store(const struct campaign_options *options,
 	return status;
 }
 
-/* Stores in the fallback store what the command's store refuses, and everything after that. */
-static int branches_finding_keep(const struct campaign_options *options,
-	struct branches_result *result, struct finding *finding, const char *json,
-	struct error *err)
+int branches_store(const struct campaign_options *options, struct branches_result *result,
+	struct finding *finding, const char *json, struct error *err)
 {
 	struct store_fallback fallback = {0};
 	struct error here;
@@ -113,12 +111,6 @@ static int branches_finding_keep(const struct campaign_options *options,
 	memcpy(result->fallback, fallback.folder, sizeof result->fallback);
 	result->campaign = 0;
 	return branches_finding_store(options, result, finding, json, &here) < 0 ? status : 0;
-}
-
-int branches_store(const struct branches_options *options, struct branches_result *result,
-	const char *json, struct error *err)
-{
-	return branches_finding_keep(&options->campaign, result, NULL, json, err);
 }
 
 /* Makes the schedule follow the usual rules. A thread of a recorded run may repeat a read any
@@ -214,7 +206,7 @@ static int branches_finding_investigate_run(struct branches_state *state,
 	finding.seed = options->seed;
 	reported->kept = KEPT_NOT;
 	if (confirmation_is_repeatable(&investigation.confirmation)) {
-		status = branches_finding_keep(options, state->result, &finding, NULL, err);
+		status = branches_store(options, state->result, &finding, NULL, err);
 		reported->is_in_fallback = *state->result->fallback;
 		(void)snprintf(
 			reported->finding, sizeof reported->finding, "%s", finding.id); /* fits */

@@ -178,7 +178,7 @@ static int cmd_branches_work(const struct branches_arguments *arguments)
 		return command_fail("%s", err.text);
 	text = branches_to_json(&result);
 	if (result.count || result.early_count)
-		stored = branches_store(&arguments->options, &result, text, &err);
+		stored = branches_store(&arguments->options.campaign, &result, NULL, text, &err);
 	if (arguments->is_json)
 		(void)printf("%s\n", text); /* main checks the stream */
 	else

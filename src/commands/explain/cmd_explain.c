@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "commands/explain/explain.h"
+#include "commands/explain/explain_internal.h"
 #include "process/launch.h"
 #include "store/store.h"
 #include "plan/strategy_option.h"
@@ -108,7 +108,7 @@ static int cmd_explain_say(
 	FREE_SCOPED char *text = NULL;
 
 	terminal_hint("%s", result->notes.text);
-	if (explain_is_disturbed(result->explain))
+	if (result->explain->is_disturbed)
 		terminal_hint(
 			"note: a run beside other processes of the program did not repeat alone; from then on raddle made one run at a time, as with -j 1\n");
 	if (!is_json) {
@@ -177,6 +177,10 @@ static int cmd_explain_run_command(int argc, char **argv)
 {
 	struct explain_arguments arguments = {.directory = ".",
 		.strategy = STRATEGY_STANDARD ",even=1",
+		.work = {.runs = 100,
+			.time_ns = UINT64_C(60000000000),
+			.limit = 100000,
+			.answers = 3},
 		.options = {.seed = 1, .is_interrupted = command_interruption()}};
 	struct recorded_source source;
 	struct finding finding;
@@ -184,7 +188,6 @@ static int cmd_explain_run_command(int argc, char **argv)
 	FREE_SCOPED char *runtime = NULL;
 	int status;
 
-	explain_work_init(&arguments.work);
 	options_parse(&command_explain, argc, argv, &arguments);
 	arguments.work.time_ns = command_limit_time(arguments.work.time_ns);
 	if (strategy_parse(arguments.strategy, &arguments.options.strategy,

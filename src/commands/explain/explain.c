@@ -156,7 +156,7 @@ int explain_open(struct explain **out, const struct finding *finding,
 			trace_window_loop_limit(finding, explain->setting.settings.step_limit);
 	if (result == 0)
 		result = explain_replay_for_symbols(explain, err);
-	explain_places_init(&explain->places, explain->symbols);
+	explain->places.symbols = explain->symbols;
 	if (result == 0)
 		result = explain_open_worker(explain, err);
 	if (result < 0) {
@@ -189,21 +189,11 @@ bool explain_repeats(const struct explain *explain)
 	return explain->failure.kind != OUTCOME_NONE;
 }
 
-bool explain_is_disturbed(const struct explain *explain)
-{
-	return explain->is_disturbed;
-}
-
 bool explain_sees_memory(const struct explain *explain)
 {
 	struct contract *contract = explain->slots[0].worker.contract;
 
 	return contract->has_memory_sites && contract_memory(contract)->mode != MEMORY_NONE;
-}
-
-struct symbols *explain_symbols(const struct explain *explain)
-{
-	return explain->symbols;
 }
 
 /* Returns whether the run failed like the finding. Two copies of a line made by the compiler are

@@ -63,13 +63,8 @@ void explain_close(struct explain *explain);
 
 /* Returns whether the schedule still fails. If not, failures of its kind count instead. */
 bool explain_repeats(const struct explain *explain);
-/* Returns whether concurrent processes of the program disturbed each other: runs are made one at a
- * time. */
-bool explain_is_disturbed(const struct explain *explain);
 /* Returns false without instrumented accesses to memory; no patterns exist then. */
 bool explain_sees_memory(const struct explain *explain);
-/* Returns the symbols of the finding's process; NULL if none could be read. */
-struct symbols *explain_symbols(const struct explain *explain);
 
 uint64_t explain_elapsed_ns(const struct explain *explain);
 int explain_learn(struct explain *explain, struct error *err);

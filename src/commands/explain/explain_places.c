@@ -14,11 +14,6 @@
  * microseconds. */
 #define PROGRAM_SITES_MAX 50000u
 
-void explain_places_init(struct explain_places *places, struct symbols *symbols)
-{
-	*places = (struct explain_places){.symbols = symbols};
-}
-
 void explain_places_release(struct explain_places *places)
 {
 	free(places->places);

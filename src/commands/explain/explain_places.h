@@ -29,7 +29,7 @@ struct explain_places {
 	uint64_t count, capacity;
 };
 
-void explain_places_init(struct explain_places *places, struct symbols *symbols);
+/* A zeroed struct with `symbols` has no places yet. */
 void explain_places_release(struct explain_places *places);
 
 /* Finds copies of lines outside of patterns, except in very large programs. `site`: in own code. */

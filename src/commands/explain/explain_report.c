@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/base_name.h"
 #include "base/search.h"
+#include "commands/explain/explain_internal.h"
 #include "commands/explain/explain_orders_words.h"
 #include "commands/explain/explain_result.h"
 #include "cli/terminal.h"
@@ -64,7 +65,7 @@ static void explain_report_add_variable(struct strbuf *out, const struct explain
 {
 	const struct pattern *pattern = &answer->record->pattern;
 	const struct finding_step *step = explain_answer_step(answer, access);
-	struct symbols *symbols = explain_symbols(result->explain);
+	struct symbols *symbols = result->explain->symbols;
 
 	if (step && step->object)
 		strbuf_adds(out, step->object);

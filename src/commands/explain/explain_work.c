@@ -21,12 +21,6 @@
 /* Testing leaves this fraction of the time to replay runs for the report. */
 #define SHOWING_PART 10
 
-void explain_work_init(struct explain_work *work)
-{
-	*work = (struct explain_work){
-		.runs = 100, .time_ns = UINT64_C(60000000000), .limit = 100000, .answers = 3};
-}
-
 static void explain_work_take_run(struct explain_result *result, const struct explain_run *run)
 {
 	result->patterns_dropped += run->patterns_dropped;

@@ -13,8 +13,6 @@ struct explain_work {
 	bool without_cause;
 };
 
-void explain_work_init(struct explain_work *work);
-
 /* `finding` and `options` must outlive the result. Release: explain_result_release(). */
 int explain_work(struct explain_result *result, const struct finding *finding,
 	const struct explain_options *options, const struct explain_work *work, struct error *err);

@@ -356,7 +356,7 @@ static int cmd_test_run_test(int argc, char **argv)
 	if (command.junit)
 		(void)fclose(command.junit); /* flushed above */
 	test_suite_release(&command.suite);
-	test_listing_release(&command.listing);
+	follow_script_release(&command.listing.program);
 	suppressions_release(&suppressions);
 	settings_release(&options->settings);
 	run_place_release(&arguments.run.place);

@@ -154,8 +154,3 @@ int test_listing_read(struct test_listing *listing, struct test_suite *suite, st
 	}
 	return 0;
 }
-
-void test_listing_release(struct test_listing *listing)
-{
-	follow_script_release(&listing->program);
-}

@@ -14,11 +14,10 @@ struct test_listing {
 	const char *framework;		    /* --framework; NULL: detected */
 	const struct test_framework *found; /* set by test_listing_read(); NULL: none is used */
 	bool is_one_case; /* the whole program is the only case; set by test_listing_read() */
-	/* Replaces a script; set by test_listing_read(). */
+	/* Replaces a script; set by test_listing_read(), released by the caller. */
 	struct follow_script program;
 };
 
 /* Adds the cases to the empty suite, with their command lines. If argv[0] is a script, argv becomes
  * the program that the script executes. */
 int test_listing_read(struct test_listing *listing, struct test_suite *suite, struct error *err);
-void test_listing_release(struct test_listing *listing);

@@ -259,12 +259,6 @@ struct finding_frame builder_frame_at(
 	return count ? builder_frame_from(builder, &frames[0]) : (struct finding_frame){0};
 }
 
-/* The innermost frame of the user's code at a return address, else the innermost frame. */
-static struct finding_frame words_builder_frame(const struct builder *builder, uint64_t site)
-{
-	return builder_frame_at(builder, site, PLACE_OF_CALL);
-}
-
 struct finding_frame builder_held_since(const struct builder *builder, const struct wait_edge *edge)
 {
 	const struct finding_source *source = builder->source;
@@ -277,7 +271,7 @@ struct finding_frame builder_held_since(const struct builder *builder, const str
 			event->address == edge->object_address)
 			return builder_event_frame(builder, event);
 	}
-	return words_builder_frame(builder, edge->holder_site);
+	return builder_frame_at(builder, edge->holder_site, PLACE_OF_CALL);
 }
 
 static void words_add_frames(const struct builder *builder, uint64_t site, enum code_place place,

@@ -64,18 +64,13 @@ INTERPOSED(int, setgroups, (size_t count, const gid_t *groups),
 
 #define ENTROPY_BYTES_MAX 256
 
-void runtime_random_bytes(void *buffer, size_t bytes)
-{
-	engine_random_bytes(buffer, bytes);
-}
-
 long call_getrandom(const long arguments[6], uint64_t site)
 {
 	if (arguments[2] & ~(long)(GRND_NONBLOCK | GRND_RANDOM | GRND_INSECURE))
 		return -EINVAL;
 	if (arguments[1] && interpose_is_bad_pointer((const void *)arguments[0]))
 		return -EFAULT;
-	runtime_random_bytes((void *)arguments[0], (size_t)arguments[1]);
+	engine_random_bytes((void *)arguments[0], (size_t)arguments[1]);
 	return arguments[1];
 }
 
@@ -87,14 +82,14 @@ EXPORT int getentropy(void *buffer, size_t bytes)
 	ENTER();
 	if (bytes > ENTROPY_BYTES_MAX)
 		return (int)interpose_result(-EIO);
-	runtime_random_bytes(buffer, bytes);
+	engine_random_bytes(buffer, bytes);
 	return 0;
 }
 
 EXPORT void arc4random_buf(void *buffer, size_t bytes)
 {
 	ENTER();
-	runtime_random_bytes(buffer, bytes);
+	engine_random_bytes(buffer, bytes);
 }
 
 EXPORT uint32_t arc4random(void)
@@ -102,7 +97,7 @@ EXPORT uint32_t arc4random(void)
 	uint32_t value;
 
 	ENTER();
-	runtime_random_bytes(&value, sizeof value);
+	engine_random_bytes(&value, sizeof value);
 	return value;
 }
 
@@ -114,7 +109,7 @@ EXPORT uint32_t cxx_random_device(void *device)
 	uint32_t value;
 
 	ENTER();
-	runtime_random_bytes(&value, sizeof value);
+	engine_random_bytes(&value, sizeof value);
 	return value;
 }
 
@@ -127,7 +122,7 @@ EXPORT uint32_t arc4random_uniform(uint32_t bound)
 	if (bound < 2)
 		return 0;
 	do { /* rejection: every result is equally likely */
-		runtime_random_bytes(&value, sizeof value);
+		engine_random_bytes(&value, sizeof value);
 		product = (uint64_t)value * bound;
 	} while ((uint32_t)product < -bound % bound);
 	return (uint32_t)(product >> 32);
