@@ -216,7 +216,7 @@ static int cmd_branches_run_command(int argc, char **argv)
 				    .time_ns = UINT64_C(300000000000)},
 			.continuations = 20}};
 	struct branches_options *options = &arguments.options;
-	char *runtime = NULL;
+	FREE_SCOPED char *runtime = NULL;
 	struct error err;
 	int status;
 
@@ -241,7 +241,6 @@ static int cmd_branches_run_command(int argc, char **argv)
 		options->campaign.runtime = runtime;
 		status = cmd_branches_work(&arguments);
 	}
-	free(runtime);
 	free(options->sensitivity.excludes);
 	settings_release(&options->campaign.settings);
 	return status;

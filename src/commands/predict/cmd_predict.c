@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/strbuf.h"
 #include "process/launch.h"
 #include "commands/predict/predict.h"
@@ -246,7 +247,7 @@ static int cmd_predict_run_command(int argc, char **argv)
 		.options = {.attempts = 50}, .candidates = 100, .method = METHODS};
 	struct campaign_options *campaign = &arguments.options.campaign;
 	struct error err;
-	char *runtime = NULL;
+	FREE_SCOPED char *runtime = NULL;
 	uint64_t naming_ns;
 	bool sees_memory;
 	int status;
@@ -283,7 +284,6 @@ static int cmd_predict_run_command(int argc, char **argv)
 		campaign->runtime = runtime;
 		status = cmd_predict_do_work(&arguments);
 	}
-	free(runtime);
 	settings_release(&campaign->settings);
 	return status;
 }

@@ -1,5 +1,4 @@
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "explore/campaign.h"
 #include "process/launch.h"
@@ -14,6 +13,7 @@
 #include "parallel/remote/cluster.h"
 #include "plan/memory_view.h"
 
+#include "base/array.h"
 #include "base/strbuf.h"
 
 struct run_command {
@@ -71,7 +71,7 @@ static int cmd_run_explore(struct run_command *command)
 	struct run_report report;
 	struct campaign_result result;
 	struct error err = {0};
-	char *runtime = NULL;
+	FREE_SCOPED char *runtime = NULL;
 	bool is_member;
 	int status;
 
@@ -103,7 +103,6 @@ static int cmd_run_explore(struct run_command *command)
 			run_like_report(&command->like, &result);
 		status = run_report_finish(&report, &result);
 	}
-	free(runtime);
 	return status;
 }
 

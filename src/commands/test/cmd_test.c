@@ -333,7 +333,8 @@ static int cmd_test_run_test(int argc, char **argv)
 	struct campaign_options *options = &arguments.run.options;
 	struct suppressions suppressions = {0};
 	struct error err = {0};
-	char *runtime = NULL, *list = NULL;
+	FREE_SCOPED char *runtime = NULL;
+	FREE_SCOPED char *list = NULL;
 	int status;
 
 	campaign_options_init(options);
@@ -360,8 +361,6 @@ static int cmd_test_run_test(int argc, char **argv)
 	suppressions_release(&suppressions);
 	settings_release(&options->settings);
 	run_place_release(&arguments.run.place);
-	free(runtime);
-	free(list);
 	return status;
 }
 
