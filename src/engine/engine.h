@@ -247,7 +247,6 @@ void engine_note_feature(enum feature feature);
 bool engine_may_choose_weakly(void);
 void engine_note_weak_choice(void);
 
-/* Draws from the run's random numbers; a forked child draws other numbers than its parent. */
 void engine_random_bytes(void *buffer, size_t bytes);
 
 /* Ends the run with evidence. Returns only if the run tolerates this outcome. */

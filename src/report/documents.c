@@ -44,8 +44,8 @@ static void documents_add_answer(
 	add_wrapped(out, style, text.text, 2, 2);
 }
 
-void report_explanation(const struct report_document *documents, uint32_t count,
-	const char *finding, const struct report_style *style, struct strbuf *out)
+void report_explanation(const struct store_document *documents, uint32_t count, const char *finding,
+	const struct report_style *style, struct strbuf *out)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		json_t *value, *answer;
@@ -104,7 +104,7 @@ static void documents_add_document(
 	json_array_foreach(branches, index, part) documents_add_branch(part, index + 1, style, out);
 }
 
-void report_documents(const struct report_document *documents, uint32_t count,
+void report_documents(const struct store_document *documents, uint32_t count,
 	const struct report_style *style, struct strbuf *out)
 {
 	for (uint32_t i = 0; i < count; i++) {

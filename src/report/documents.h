@@ -5,7 +5,7 @@
 #include "report/format.h"
 #include "report/text.h"
 
-void report_explanation(const struct report_document *documents, uint32_t count,
-	const char *finding, const struct report_style *style, struct strbuf *out);
-void report_documents(const struct report_document *documents, uint32_t count,
+void report_explanation(const struct store_document *documents, uint32_t count, const char *finding,
+	const struct report_style *style, struct strbuf *out);
+void report_documents(const struct store_document *documents, uint32_t count,
 	const struct report_style *style, struct strbuf *out);

@@ -13,32 +13,12 @@
 
 #include "findings/finding.h"
 #include "findings/source_lines.h"
-
-/* A campaign; strings may be NULL. */
-struct report_campaign {
-	int64_t id;
-	const char *command;
-	const char *options; /* a JSON object */
-	const char *course;  /* a JSON array of the progress over time; NULL if not recorded */
-	const char *strategy;
-	const char *state;
-	const char *restart;
-	uint64_t seed, runs, failures, steps;
-	double seconds;
-	int64_t started; /* seconds since 1970 */
-};
-
-/* A further result of a command, as its stored JSON. */
-struct report_document {
-	const char *kind;    /* "predict", "branches", "explain" */
-	const char *finding; /* the finding it belongs to; NULL if it belongs to a campaign */
-	const char *text;
-};
+#include "findings/store_rows.h"
 
 struct report {
-	const struct report_campaign *campaign; /* NULL means findings only */
+	const struct store_campaign *campaign; /* NULL means findings only */
 	/* The campaigns of the reported findings, or all campaigns of the store */
-	const struct report_campaign *campaigns;
+	const struct store_campaign *campaigns;
 	uint32_t campaign_count;
 	const struct finding *findings;
 	/* The campaign that found each finding first; 0: unknown. NULL if unknown for all. */
@@ -47,7 +27,7 @@ struct report {
 	/* allowed source folders for findings of others; NULL means the working folder */
 	const struct source_roots *source_roots;
 	const char *release; /* release of raddle: "0.1.0" */
-	const struct report_document *documents;
+	const struct store_document *documents;
 	uint32_t document_count;
 };
 

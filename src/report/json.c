@@ -12,7 +12,7 @@
 #include "report/format.h"
 #include "report/json_value.h"
 
-static json_t *json_campaign_value(const struct report_campaign *campaign)
+static json_t *json_campaign_value(const struct store_campaign *campaign)
 {
 	json_t *value, *options, *course;
 
@@ -62,7 +62,7 @@ static json_t *json_documents_value(const struct report *report, const char *kin
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < report->document_count; i++) {
-		const struct report_document *document = &report->documents[i];
+		const struct store_document *document = &report->documents[i];
 		json_t *value =
 			strcmp(document->kind, kind) ? NULL : json_loads(document->text, 0, NULL);
 

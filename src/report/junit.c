@@ -42,7 +42,7 @@ static void junit_add_attribute(struct strbuf *out, const char *name, const char
 
 /* Returns the time from the campaign's recorded progress; if that is missing or ends earlier, the
  * full duration. */
-static double junit_seconds_until(const struct report_campaign *campaign, uint32_t number)
+static double junit_seconds_until(const struct store_campaign *campaign, uint32_t number)
 {
 	json_t *course = campaign->course ? json_loads(campaign->course, 0, NULL) : NULL, *moment;
 	double seconds = campaign->seconds;
@@ -61,8 +61,8 @@ static double junit_seconds_until(const struct report_campaign *campaign, uint32
 
 /* Begins a test case. `classname` is the program, so that a CI system lists the program's cases
  * together. */
-static void junit_begin_case(struct strbuf *out, const struct report_campaign *campaign,
-	const char *name, double seconds)
+static void junit_begin_case(
+	struct strbuf *out, const struct store_campaign *campaign, const char *name, double seconds)
 {
 	strbuf_adds(out, "    <testcase");
 	junit_add_attribute(out, "classname", campaign ? campaign->command : "raddle");
@@ -70,7 +70,7 @@ static void junit_begin_case(struct strbuf *out, const struct report_campaign *c
 	strbuf_addf(out, " time=\"%.3f\"", seconds);
 }
 
-static void junit_add_failed_case(struct strbuf *out, const struct report_campaign *campaign,
+static void junit_add_failed_case(struct strbuf *out, const struct store_campaign *campaign,
 	const struct finding *finding, double seconds)
 {
 	static const struct report_style plain = {
@@ -90,14 +90,14 @@ static void junit_add_failed_case(struct strbuf *out, const struct report_campai
 enum campaign_result { CAMPAIGN_PASSED, CAMPAIGN_FAILED, CAMPAIGN_EMPTY };
 
 /* Returns the result of a campaign that has no new findings. */
-static enum campaign_result junit_result_of(const struct report_campaign *campaign)
+static enum campaign_result junit_result_of(const struct store_campaign *campaign)
 {
 	if (!campaign->runs)
 		return CAMPAIGN_EMPTY;
 	return campaign->failures ? CAMPAIGN_FAILED : CAMPAIGN_PASSED;
 }
 
-static void junit_add_campaign_case(struct strbuf *out, const struct report_campaign *campaign)
+static void junit_add_campaign_case(struct strbuf *out, const struct store_campaign *campaign)
 {
 	const unsigned long long runs = campaign->runs, failures = campaign->failures;
 
@@ -139,7 +139,7 @@ static bool junit_is_of_any(const struct report *report, uint32_t finding)
 
 /* Adds one test suite. `campaign` NULL: the suite of findings that belong to no listed campaign. */
 static void junit_add_suite(
-	struct strbuf *out, const struct report *report, const struct report_campaign *campaign)
+	struct strbuf *out, const struct report *report, const struct store_campaign *campaign)
 {
 	uint32_t failed = 0, errors = 0, cases = 0;
 	STRBUF_SCOPED body = STRBUF_EMPTY;

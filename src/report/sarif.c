@@ -276,7 +276,7 @@ size_t sarif_rule(json_t *rules, const char *id, const char *sentence)
 	return json_array_size(rules) - 1;
 }
 
-static json_t *sarif_invocations_value(const struct report_campaign *campaign)
+static json_t *sarif_invocations_value(const struct store_campaign *campaign)
 {
 	json_t *value = json_object(), *list = json_array();
 	const time_t started = (time_t)campaign->started;

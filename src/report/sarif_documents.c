@@ -58,7 +58,7 @@ static void sarif_documents_add_pattern(json_t *answer, json_t *result)
 void sarif_add_explanation(const struct report *report, const char *finding, json_t *result)
 {
 	for (uint32_t i = 0; i < report->document_count; i++) {
-		const struct report_document *document = &report->documents[i];
+		const struct store_document *document = &report->documents[i];
 		json_t *value, *answer;
 
 		if (strcmp(document->kind, "explain") || !document->finding ||

@@ -144,6 +144,8 @@ void runtime_yield(uint64_t site);
 /* Called for a call that is no scheduling point (passing.c). Every few calls the caller yields, so
  * no loop of such calls runs forever. */
 void runtime_pass(uint64_t site);
+/* Draws from the run's random numbers; a forked child draws other numbers than its parent. */
+void runtime_random_bytes(void *buffer, size_t bytes);
 
 /* Notes that the run had an effect that `restart` cannot undo, such as "wrote to a file (write, fd
  * 7)". The text outlives the run. Only the first taint is kept. A rewind gives up; the fork

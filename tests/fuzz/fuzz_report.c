@@ -77,8 +77,8 @@ static void report_check_formats(const struct report *report)
 
 static bool report_run(const uint8_t *bytes, size_t size)
 {
-	struct report_document document = {.kind = kinds[0]};
-	struct report_campaign campaign = {.id = 1, .command = "./bank", .options = "{}"};
+	struct store_document document = {.kind = (char *)(uintptr_t)kinds[0]};
+	struct store_campaign campaign = {.id = 1, .command = "./bank", .options = "{}"};
 	struct report report = {.release = "0.1.0", .documents = &document, .campaigns = &campaign};
 	char *texts[PART_KINDS] = {0};
 	struct finding finding;
@@ -91,7 +91,7 @@ static bool report_run(const uint8_t *bytes, size_t size)
 		free(texts[part.tag % PART_KINDS]);
 		texts[part.tag % PART_KINDS] = strndup((const char *)part.bytes, part.size);
 		if (part.tag % PART_KINDS == PART_DOCUMENT)
-			document.kind = kinds[part.tag / PART_KINDS % 4];
+			document.kind = (char *)(uintptr_t)kinds[part.tag / PART_KINDS % 4];
 	}
 	if (!texts[PART_FINDING])
 		texts[PART_FINDING] = strdup("");

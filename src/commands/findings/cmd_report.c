@@ -54,25 +54,6 @@ __attribute__((constructor)) static void cmd_report_add_formats(void)
 				.at = offsetof(struct report_arguments, formats[i])}};
 }
 
-static void cmd_report_describe(const struct store_campaign *from, struct report_campaign *to)
-{
-	*to = (struct report_campaign){
-		.id = from->id,
-		.command = from->command,
-		.options = from->options,
-		.course = from->course,
-		.strategy = from->strategy,
-		.state = from->state,
-		.restart = from->restart,
-		.seed = from->seed,
-		.runs = from->runs,
-		.failures = from->failures,
-		.steps = from->steps,
-		.seconds = from->seconds,
-		.started = from->started,
-	};
-}
-
 /* Special values in place of a campaign's number. */
 #define ALL_CAMPAIGNS -1
 #define NO_CAMPAIGN -2
@@ -85,8 +66,8 @@ struct gathered {
 	uint32_t campaign_count;
 	struct store_document *rows; /* all documents of the store */
 	uint32_t row_count;
-	/* Documents of these findings, or of the campaign; point into `rows`. */
-	struct report_document *documents;
+	/* Documents of these findings, or of the campaign; their texts belong to `rows`. */
+	struct store_document *documents;
 	uint32_t document_count;
 };
 
@@ -174,12 +155,6 @@ static int cmd_report_add_findings_of_document(
 	return cmd_report_add_findings_named(gathered, store, value, err);
 }
 
-static void cmd_report_add_document(struct gathered *gathered, const struct store_document *row)
-{
-	gathered->documents[gathered->document_count++] =
-		(struct report_document){row->kind, row->finding, row->text};
-}
-
 static int cmd_report_add_documents(
 	struct gathered *gathered, struct store *store, int64_t campaign, struct error *err)
 {
@@ -193,13 +168,13 @@ static int cmd_report_add_documents(
 
 		if (row->finding || (campaign != ALL_CAMPAIGNS && row->campaign != campaign))
 			continue;
-		cmd_report_add_document(gathered, row);
+		gathered->documents[gathered->document_count++] = *row;
 		result = cmd_report_add_findings_of_document(gathered, store, row->text, err);
 	}
 	for (uint32_t i = 0; i < gathered->row_count; i++)
 		if (gathered->rows[i].finding &&
 			cmd_report_has_finding(gathered, gathered->rows[i].finding))
-			cmd_report_add_document(gathered, &gathered->rows[i]);
+			gathered->documents[gathered->document_count++] = gathered->rows[i];
 	return result;
 }
 
@@ -255,7 +230,7 @@ static int cmd_report_add_campaigns(
 }
 
 static void cmd_report_print_text(const struct report_arguments *arguments,
-	const struct report_campaign *campaign, const struct gathered *gathered)
+	const struct store_campaign *campaign, const struct gathered *gathered)
 {
 	const struct source_roots roots = {.folders = arguments->source_roots};
 
@@ -277,13 +252,11 @@ static void cmd_report_print_text(const struct report_arguments *arguments,
 }
 
 static void cmd_report_print(const struct report_arguments *arguments,
-	const struct report_campaign *campaign, const struct gathered *gathered)
+	const struct store_campaign *campaign, const struct gathered *gathered)
 {
 	const struct source_roots roots = {.folders = arguments->source_roots};
-	struct report_campaign *campaigns =
-		array_new(gathered->campaign_count + 1u, sizeof *campaigns);
 	const struct report report = {.campaign = campaign,
-		.campaigns = campaigns,
+		.campaigns = gathered->campaigns,
 		.campaign_count = gathered->campaign_count,
 		.findings = gathered->findings,
 		.finding_campaigns = gathered->finding_campaigns,
@@ -294,8 +267,6 @@ static void cmd_report_print(const struct report_arguments *arguments,
 		.document_count = gathered->document_count};
 	char *text;
 
-	for (uint32_t i = 0; i < gathered->campaign_count; i++)
-		cmd_report_describe(&gathered->campaigns[i], &campaigns[i]);
 	if (arguments->format) {
 		text = arguments->format->make(&report);
 		(void)fputs(text, stdout); /* main checks the stream */
@@ -303,7 +274,6 @@ static void cmd_report_print(const struct report_arguments *arguments,
 	} else {
 		cmd_report_print_text(arguments, campaign, gathered);
 	}
-	free(campaigns);
 }
 
 /* Reports on the campaign of `row`; NULL: on all campaigns, or on the one finding. */
@@ -313,7 +283,6 @@ static int cmd_report_these(struct store *store, const struct report_arguments *
 	const int64_t number = row ? row->id : ALL_CAMPAIGNS;
 	const bool is_one = !row && strcmp(arguments->what, "all") != 0;
 	struct gathered gathered = {0};
-	struct report_campaign campaign;
 	int result = is_one ? cmd_report_add_finding(&gathered, store, arguments->what, err)
 			    : cmd_report_add_findings_of(&gathered, store, number, err);
 
@@ -323,10 +292,8 @@ static int cmd_report_these(struct store *store, const struct report_arguments *
 	if (result == 0)
 		result = cmd_report_add_campaigns(
 			&gathered, store, is_one ? NO_CAMPAIGN : number, err);
-	if (row)
-		cmd_report_describe(row, &campaign);
 	if (result == 0)
-		cmd_report_print(arguments, row ? &campaign : NULL, &gathered);
+		cmd_report_print(arguments, row, &gathered);
 	cmd_report_gathered_release(&gathered);
 	return result;
 }

@@ -37,7 +37,7 @@ void show_finding(const struct finding *finding, const char *store,
 }
 
 void show_explanation(
-	const struct report_document *documents, uint32_t count, const char *finding, FILE *stream)
+	const struct store_document *documents, uint32_t count, const char *finding, FILE *stream)
 {
 	struct report_style style = show_finding_style_of(stream);
 	struct strbuf text = STRBUF_EMPTY;
@@ -46,7 +46,7 @@ void show_explanation(
 	show_finding_put(&text, stream);
 }
 
-void show_documents(const struct report_document *documents, uint32_t count, FILE *stream)
+void show_documents(const struct store_document *documents, uint32_t count, FILE *stream)
 {
 	struct report_style style = show_finding_style_of(stream);
 	struct strbuf text = STRBUF_EMPTY;

@@ -14,6 +14,6 @@ void show_finding(const struct finding *finding, const char *store,
 void show_candidate(const struct candidate *candidate, FILE *stream);
 /* Print further documents about the finding: its explanation; predictions and branches. */
 void show_explanation(
-	const struct report_document *documents, uint32_t count, const char *finding, FILE *stream);
-void show_documents(const struct report_document *documents, uint32_t count, FILE *stream);
+	const struct store_document *documents, uint32_t count, const char *finding, FILE *stream);
+void show_documents(const struct store_document *documents, uint32_t count, FILE *stream);
 void show_interleaving(const struct finding *finding, bool has_callers, FILE *stream);

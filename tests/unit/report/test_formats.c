@@ -12,7 +12,7 @@
 #include "report/format.h"
 #include "support/sample_finding.h"
 
-static char *make(enum report_format_index format, const struct report_campaign *campaign,
+static char *make(enum report_format_index format, const struct store_campaign *campaign,
 	const struct finding *findings, uint32_t count)
 {
 	const struct report report = {.campaign = campaign,
@@ -25,7 +25,7 @@ static char *make(enum report_format_index format, const struct report_campaign 
 	return report_formats[format]->make(&report);
 }
 
-static json_t *make_json(enum report_format_index format, const struct report_campaign *campaign,
+static json_t *make_json(enum report_format_index format, const struct store_campaign *campaign,
 	const struct finding *findings, uint32_t count)
 {
 	char *text = make(format, campaign, findings, count);
@@ -67,7 +67,7 @@ static void name_text(char **text, const char *value)
 
 static void test_sarif__a_finding_is_a_result_with_a_flow_for_each_thread(void **state)
 {
-	const struct report_campaign campaign = {.command = "./bank", .started = 86400};
+	const struct store_campaign campaign = {.command = "./bank", .started = 86400};
 	struct finding findings[2] = {sample_finding(), sample_finding()};
 	json_t *root = make_json(FORMAT_sarif, &campaign, findings, 2);
 	json_t *run = part(root, "runs", 0), *result = part(run, "results", 1);
@@ -141,19 +141,20 @@ static void test_sarif__places_are_in_user_code(void **state)
  * is a branch. */
 static void test_sarif__documents_are_notes_and_explanations(void **state)
 {
-	const struct report_document documents[] = {
-		{"explain", "F12",
-			"{\"answers\": [{\"pattern\": \"R1-W2-W1\", \"meaning\": \"it is lost\","
-			" \"verdict\": \"cause\", \"score\": 1.0, \"remedy\": \"lock it\","
-			" \"accesses\": [{\"kind\": \"W\", \"thread\": 2, \"file\": \"a b.c\","
-			" \"line\": 7}]}]}"},
-		{"predict", NULL,
-			"{\"candidates\": [{\"id\": \"P1\", \"finding\": \"F12\"}, {\"id\": \"P2\","
-			" \"finding\": null, \"state\": \"candidate\", \"title\": \"<race>\","
-			" \"reason\": \"no thread came\", \"places\": [{\"at\": {\"file\": \"x.c\","
-			" \"line\": 3}}]}]}"},
-		{"branches", NULL, "{\"branches\": [{\"path\": \"/y.c\", \"line\": 4}]}"},
-		{"branches", NULL, "not JSON"},
+	const struct store_document documents[] = {
+		{.kind = "explain",
+			.finding = "F12",
+			.text = "{\"answers\": [{\"pattern\": \"R1-W2-W1\", \"meaning\": \"it is lost\","
+				" \"verdict\": \"cause\", \"score\": 1.0, \"remedy\": \"lock it\","
+				" \"accesses\": [{\"kind\": \"W\", \"thread\": 2, \"file\": \"a b.c\","
+				" \"line\": 7}]}]}"},
+		{.kind = "predict",
+			.text = "{\"candidates\": [{\"id\": \"P1\", \"finding\": \"F12\"}, {\"id\": \"P2\","
+				" \"finding\": null, \"state\": \"candidate\", \"title\": \"<race>\","
+				" \"reason\": \"no thread came\", \"places\": [{\"at\": {\"file\": \"x.c\","
+				" \"line\": 3}}]}]}"},
+		{.kind = "branches", .text = "{\"branches\": [{\"path\": \"/y.c\", \"line\": 4}]}"},
+		{.kind = "branches", .text = "not JSON"},
 	};
 	struct finding finding = sample_finding();
 	struct report report = {.findings = &finding,
@@ -196,7 +197,7 @@ static void test_sarif__documents_are_notes_and_explanations(void **state)
 
 static void test_junit__a_finding_is_a_failed_case(void **state)
 {
-	const struct report_campaign campaign = {.command = "./bank <&\">", .runs = 7};
+	const struct store_campaign campaign = {.command = "./bank <&\">", .runs = 7};
 	struct finding finding = sample_finding();
 	char *text;
 
@@ -219,7 +220,7 @@ static void test_junit__a_finding_is_a_failed_case(void **state)
 
 static void test_junit__a_campaign_without_findings_has_passed(void **state)
 {
-	const struct report_campaign campaign = {.command = "./bank", .runs = 7, .seconds = 1.5};
+	const struct store_campaign campaign = {.command = "./bank", .runs = 7, .seconds = 1.5};
 	char *text = make(FORMAT_junit, &campaign, NULL, 0);
 
 	(void)state;
@@ -236,7 +237,7 @@ static void test_junit__a_campaign_without_findings_has_passed(void **state)
 /* The campaigns of --follow-children: one for each program. */
 static void test_junit__each_campaign_is_a_suite_with_times(void **state)
 {
-	const struct report_campaign campaigns[] = {
+	const struct store_campaign campaigns[] = {
 		{.id = 1,
 			.command = "./fails",
 			.runs = 9,

@@ -12,7 +12,7 @@
 #include "support/sample_finding.h"
 
 static char *format_json(
-	const struct report_campaign *campaign, const struct finding *findings, uint32_t count)
+	const struct store_campaign *campaign, const struct finding *findings, uint32_t count)
 {
 	const struct report report = {.campaign = campaign,
 		.findings = findings,
@@ -33,7 +33,7 @@ static const char *text_at(json_t *object, const char *name)
 
 static void test_json__is_one_document_with_campaign_and_findings(void **state)
 {
-	const struct report_campaign campaign = {.id = 4,
+	const struct store_campaign campaign = {.id = 4,
 		.command = "./bank \xff",
 		.options = "{\"jobs\":2}",
 		.strategy = "portfolio",

@@ -80,7 +80,7 @@ void fd_randomise(int fd, const struct iovec *vector, int count, long result)
 	for (int i = 0; i < count && left; i++) {
 		size_t bytes = vector[i].iov_len < left ? vector[i].iov_len : left;
 
-		engine_random_bytes(vector[i].iov_base, bytes);
+		runtime_random_bytes(vector[i].iov_base, bytes);
 		left -= bytes;
 	}
 }

@@ -64,13 +64,18 @@ INTERPOSED(int, setgroups, (size_t count, const gid_t *groups),
 
 #define ENTROPY_BYTES_MAX 256
 
+void runtime_random_bytes(void *buffer, size_t bytes)
+{
+	engine_random_bytes(buffer, bytes);
+}
+
 long call_getrandom(const long arguments[6], uint64_t site)
 {
 	if (arguments[2] & ~(long)(GRND_NONBLOCK | GRND_RANDOM | GRND_INSECURE))
 		return -EINVAL;
 	if (arguments[1] && interpose_is_bad_pointer((const void *)arguments[0]))
 		return -EFAULT;
-	engine_random_bytes((void *)arguments[0], (size_t)arguments[1]);
+	runtime_random_bytes((void *)arguments[0], (size_t)arguments[1]);
 	return arguments[1];
 }
 
@@ -82,14 +87,14 @@ EXPORT int getentropy(void *buffer, size_t bytes)
 	ENTER();
 	if (bytes > ENTROPY_BYTES_MAX)
 		return (int)interpose_result(-EIO);
-	engine_random_bytes(buffer, bytes);
+	runtime_random_bytes(buffer, bytes);
 	return 0;
 }
 
 EXPORT void arc4random_buf(void *buffer, size_t bytes)
 {
 	ENTER();
-	engine_random_bytes(buffer, bytes);
+	runtime_random_bytes(buffer, bytes);
 }
 
 EXPORT uint32_t arc4random(void)
@@ -97,7 +102,7 @@ EXPORT uint32_t arc4random(void)
 	uint32_t value;
 
 	ENTER();
-	engine_random_bytes(&value, sizeof value);
+	runtime_random_bytes(&value, sizeof value);
 	return value;
 }
 
@@ -109,7 +114,7 @@ EXPORT uint32_t cxx_random_device(void *device)
 	uint32_t value;
 
 	ENTER();
-	engine_random_bytes(&value, sizeof value);
+	runtime_random_bytes(&value, sizeof value);
 	return value;
 }
 
@@ -122,7 +127,7 @@ EXPORT uint32_t arc4random_uniform(uint32_t bound)
 	if (bound < 2)
 		return 0;
 	do { /* rejection: every result is equally likely */
-		engine_random_bytes(&value, sizeof value);
+		runtime_random_bytes(&value, sizeof value);
 		product = (uint64_t)value * bound;
 	} while ((uint32_t)product < -bound % bound);
 	return (uint32_t)(product >> 32);

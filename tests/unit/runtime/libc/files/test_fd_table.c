@@ -40,8 +40,8 @@ bool family_has_stranger(void)
 	return false;
 }
 
-/* clock.c's: here chance brings 7 only. */
-void engine_random_bytes(void *buffer, size_t bytes)
+/* identity.c's: here chance brings 7 only. */
+void runtime_random_bytes(void *buffer, size_t bytes)
 {
 	memset(buffer, 7, bytes);
 }
