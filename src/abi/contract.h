@@ -24,6 +24,7 @@
 #include "model/outcome.h"
 #include "model/schedule.h"
 #include "model/stall.h"
+#include "model/thread_record.h"
 #include "strategies/strategy.h"
 
 #define CONTRACT_MAGIC UINT32_C(0x6c646472) /* "rddl" */
@@ -166,21 +167,6 @@ enum contract_checkpoints {
 /* One step of a traced run. */
 #define contract_event trace_event
 
-/* A thread of the last run. [guest] */
-struct contract_thread {
-	thread_name name;
-	struct thread_id parent;
-	uint16_t ordinal;
-	uint64_t create_site;
-	uint64_t start; /* address of its start function */
-	uint64_t steps; /* ops performed */
-	/* REPORT_INSPECT: the frame that context_switch_* saved (platform/context.S); 0: the thread
-	 * has ended */
-	uint64_t stack_pointer;
-	uint64_t thread_base;
-	char label[16]; /* name set by pthread_setname_np, else empty */
-};
-
 /* The integer of a queued SIGSYS by which the command interrupts the guest. */
 enum contract_signal {
 	CONTRACT_SIGNAL_HANG, /* the run makes no progress: end it and report where it stands */
@@ -256,7 +242,7 @@ struct contract_stuck {
 	/* The child has created threads: waits[] refers to threads[], not to threads of the run. */
 	bool has_own_threads;
 	struct thread_id forker;
-	struct contract_thread threads[CONTRACT_STUCK_WAITS];
+	struct thread_record threads[CONTRACT_STUCK_WAITS];
 };
 
 /* The first child of the run that a signal killed. [guest] */
@@ -265,7 +251,7 @@ struct contract_child_death {
 	uint32_t kind; /* enum outcome_kind; 0: not filled yet; written last */
 	int32_t signal;
 	struct thread_id forker;
-	struct contract_thread thread; /* the thread that received the signal */
+	struct thread_record thread; /* the thread that received the signal */
 	uint64_t site;
 	uint64_t address;
 };
@@ -337,7 +323,8 @@ struct contract {
 	uint64_t covered[CONTRACT_COVERED_WORDS];
 
 	/* Areas behind the struct, as byte offsets from its start. [host lays out] */
-	uint64_t threads_offset;  /* struct contract_thread[THREAD_CAPACITY] */
+	uint64_t
+		threads_offset; /* struct thread_record[THREAD_CAPACITY], of the last run [guest] */
 	uint64_t strategy_offset; /* the strategy's state block */
 	uint64_t strategy_bytes;
 	uint64_t schedule_offset; /* struct schedule of the last run */

@@ -12,7 +12,7 @@
 /* Describes the last failure. `places` NULL: only the dynamic symbol table names code. */
 struct description {
 	struct strbuf *out;
-	const struct contract_thread *threads;
+	const struct thread_record *threads;
 	void *places;
 	places_describe *describe_place;
 	places_name_data *name_data; /* NULL if none */
@@ -83,7 +83,7 @@ static void describe_add_place(
 }
 
 static void describe_add_thread(
-	struct strbuf *out, const struct contract_thread *threads, uint32_t index)
+	struct strbuf *out, const struct thread_record *threads, uint32_t index)
 {
 	if (!index) {
 		strbuf_adds(out, "main");

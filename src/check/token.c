@@ -28,7 +28,7 @@ static uint32_t token_name_hash(const char *name)
 }
 
 static void token_write_path(
-	struct strbuf *out, const struct contract_thread *threads, uint32_t index)
+	struct strbuf *out, const struct thread_record *threads, uint32_t index)
 {
 	const uint32_t parent = threads[index].parent.index;
 
@@ -56,7 +56,7 @@ void token_write(struct strbuf *out, const char *name)
 {
 	struct contract *contract = room_contract();
 	const struct schedule *schedule = contract_schedule(contract);
-	const struct contract_thread *threads = contract_threads(contract);
+	const struct thread_record *threads = contract_threads(contract);
 
 	strbuf_addf(out, "%0*" PRIx32 ":", NAME_DIGITS, token_name_hash(name));
 	for (uint32_t i = 0; i < schedule->count; i++) {

@@ -22,7 +22,7 @@ static void contract_block_lay_out(struct contract *layout, const struct contrac
 	uint64_t end = sizeof *layout;
 
 	layout->threads_offset =
-		contract_block_take_area(&end, THREAD_CAPACITY * sizeof(struct contract_thread));
+		contract_block_take_area(&end, THREAD_CAPACITY * sizeof(struct thread_record));
 	layout->strategy_bytes = sizes->strategy_bytes;
 	layout->strategy_offset = contract_block_take_area(&end, layout->strategy_bytes);
 	layout->schedule_bytes =

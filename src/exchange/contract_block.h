@@ -58,7 +58,7 @@ static inline struct schedule *contract_schedule(struct contract *contract)
 	return contract_area(contract, contract->schedule_offset);
 }
 
-static inline struct contract_thread *contract_threads(struct contract *contract)
+static inline struct thread_record *contract_threads(struct contract *contract)
 {
 	return contract_area(contract, contract->threads_offset);
 }

@@ -60,7 +60,7 @@ int contract_separate(struct contract_block *block, struct error *err)
 	block->contract = contract;
 	if (!contract_exchange_make_private(contract, 0, sizeof *contract) ||
 		!contract_exchange_make_private(contract, layout.threads_offset,
-			THREAD_CAPACITY * sizeof(struct contract_thread)) ||
+			THREAD_CAPACITY * sizeof(struct thread_record)) ||
 		!contract_exchange_make_private(
 			contract, layout.schedule_offset, layout.schedule_bytes) ||
 		!contract_exchange_make_private(
@@ -271,7 +271,7 @@ static bool contract_exchange_is_memory(const struct contract_memory *memory)
 
 static bool contract_exchange_are_threads(struct contract *own, uint32_t count)
 {
-	struct contract_thread *threads = contract_threads(own);
+	struct thread_record *threads = contract_threads(own);
 
 	for (uint32_t i = 0; i < count; i++) {
 		threads[i].label[sizeof threads[i].label - 1] = '\0';
@@ -285,7 +285,7 @@ static bool contract_exchange_copy_threads(struct contract_block *block, uint32_
 {
 	memcpy(contract_threads(block->contract),
 		contract_shared_area(block, block->contract->threads_offset),
-		count * sizeof(struct contract_thread));
+		count * sizeof(struct thread_record));
 	return contract_exchange_are_threads(block->contract, count);
 }
 

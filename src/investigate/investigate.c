@@ -57,24 +57,6 @@ static char *investigate_output_end(const struct capture *capture)
 	return *start ? strdup(start) : NULL;
 }
 
-static struct finding_source_thread *investigate_source_threads(
-	struct contract *contract, uint32_t count)
-{
-	const struct contract_thread *threads = contract_threads(contract);
-	struct finding_source_thread *out = array_new(count + 1, sizeof *out);
-	for (uint32_t i = 0; i < count; i++)
-		out[i] = (struct finding_source_thread){
-			.parent = threads[i].parent,
-			.ordinal = threads[i].ordinal,
-			.create_site = threads[i].create_site,
-			.start = threads[i].start,
-			.stack_pointer = threads[i].stack_pointer,
-			.thread_base = threads[i].thread_base,
-			.label = threads[i].label,
-		};
-	return out;
-}
-
 #define STACK_ADDRESSES_MAX 64
 
 /* Return addresses, innermost first. */
@@ -102,11 +84,9 @@ static int investigate_build(
 	uint64_t capacity = contract->trace_bytes / sizeof(struct contract_event);
 	uint64_t events = contract->trace_count;
 	const struct contract_memory *memory = contract_memory(contract);
-	struct finding_source_thread *threads =
-		investigate_source_threads(contract, run->thread_count);
 	struct finding_source source = {
 		.outcome = &run->outcome,
-		.threads = threads,
+		.threads = contract_threads(contract),
 		.thread_count = run->thread_count,
 		.events = contract_area(contract, contract->trace_offset),
 		.event_count = events < capacity ? events : capacity,
@@ -127,10 +107,8 @@ static int investigate_build(
 		.earlier_stack = ingredients->earlier ? ingredients->earlier->addresses : NULL,
 		.earlier_count = ingredients->earlier ? ingredients->earlier->count : 0,
 	};
-	int result = finding_build(finding, &source, ingredients->symbols, err);
 
-	free(threads);
-	return result;
+	return finding_build(finding, &source, ingredients->symbols, err);
 }
 
 static int investigate_trace_run(struct ingredients *ingredients, const struct probe_plan *plan,
@@ -207,7 +185,7 @@ static void investigate_look_at_earlier_access(const struct probe_params *params
 		contract->outcome.kind == OUTCOME_NONE &&
 		outcome->other_thread.index < contract->thread_count &&
 		symbols_from_process(&symbols, (pid_t)contract->guest_pid, NULL) == 0) {
-		const struct contract_thread *thread =
+		const struct thread_record *thread =
 			&contract_threads(contract)[outcome->other_thread.index];
 
 		out->count =

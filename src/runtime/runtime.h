@@ -93,7 +93,7 @@ bool runtime_account_run(void);
 bool runtime_is_exhausted(void);
 /* Notes a feature of the run in the contract, if there is one; forked children may call this too. */
 void runtime_note_feature(enum feature feature);
-/* Fills the contract_thread entries. runtime_finish_run() does so for failing, traced and
+/* Fills the thread_record entries. runtime_finish_run() does so for failing, traced and
  * recorded runs. */
 void runtime_publish_threads(void);
 /* Implements plan.inspect: returns when the command has examined the process. */

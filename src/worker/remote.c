@@ -35,7 +35,7 @@ void remote_pack_run(struct strbuf *message, struct contract *contract)
 	const struct schedule *schedule = contract_schedule(contract);
 
 	remote_pack(message, contract, contract->threads_offset,
-		contract->thread_count * sizeof(struct contract_thread));
+		contract->thread_count * sizeof(struct thread_record));
 	remote_pack(message, contract, contract->schedule_offset,
 		sizeof *schedule + schedule->count * sizeof(struct schedule_segment));
 }
@@ -53,7 +53,7 @@ static bool remote_is_valid_extent(
 	const struct remote_extent areas[] = {
 		{contract->strategy_offset, contract->strategy_bytes},
 		{contract->memory_offset, contract->memory_bytes},
-		{contract->threads_offset, THREAD_CAPACITY * sizeof(struct contract_thread)},
+		{contract->threads_offset, THREAD_CAPACITY * sizeof(struct thread_record)},
 		{contract->schedule_offset, contract->schedule_bytes},
 	};
 

@@ -97,7 +97,7 @@ static void contract_write_over(struct contract_block *block, const struct contr
 	} areas[] = {
 		{0, sizeof *layout},
 		{0, sizeof *layout},
-		{layout->threads_offset, THREADS * sizeof(struct contract_thread)},
+		{layout->threads_offset, THREADS * sizeof(struct thread_record)},
 		{layout->schedule_offset, sizeof(struct schedule) + SEGMENTS * 8},
 		{layout->runs_offset, 10 * sizeof(struct contract_run)},
 		{layout->trace_offset, EVENTS * sizeof(struct contract_event)},

@@ -102,11 +102,11 @@ static void misbehave(struct guest *guest)
 static void publish_threads(const struct guest *guest)
 {
 	struct contract *contract = guest->contract;
-	struct contract_thread *threads = contract_area(contract, contract->threads_offset);
+	struct thread_record *threads = contract_area(contract, contract->threads_offset);
 
 	contract->thread_count = guest->program->initial_count;
 	for (uint16_t i = 0; i < guest->program->initial_count; i++)
-		threads[i] = (struct contract_thread){
+		threads[i] = (struct thread_record){
 			.name = i ? thread_name_child(THREAD_NAME_MAIN, i - 1) : THREAD_NAME_MAIN,
 			.ordinal = i ? i - 1 : 0,
 		};

@@ -199,7 +199,7 @@ static void record_run_report(
 	struct recorded *out, const struct record_request *request, struct probe *probe)
 {
 	struct contract *contract = probe->worker.contract;
-	const struct contract_thread *threads = contract_threads(contract);
+	const struct thread_record *threads = contract_threads(contract);
 
 	out->is_failure = probe->is_failure;
 	out->has_diverged = probe->has_diverged;

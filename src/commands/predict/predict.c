@@ -36,7 +36,6 @@ void recorded_run_release(struct recorded_run *run)
 {
 	failure_release(&run->run);
 	free(run->threads);
-	free(run->labels);
 	free(run->events);
 	free(run->blocks);
 }
@@ -62,32 +61,15 @@ static void *predict_copy_array(const void *from, size_t count, size_t size)
 	return copy;
 }
 
-static void predict_take_threads(struct recorded_run *run, struct contract *contract)
-{
-	const struct contract_thread *threads = contract_threads(contract);
-
-	run->thread_count = contract->thread_count;
-	run->threads = array_new(run->thread_count + 1u, sizeof *run->threads);
-	run->labels = array_new(run->thread_count + 1u, sizeof *run->labels);
-	for (uint32_t i = 0; i < run->thread_count; i++) {
-		memcpy(run->labels[i], threads[i].label, sizeof run->labels[i] - 1);
-		run->threads[i] = (struct finding_source_thread){
-			.parent = threads[i].parent,
-			.ordinal = threads[i].ordinal,
-			.create_site = threads[i].create_site,
-			.start = threads[i].start,
-			.label = run->labels[i],
-		};
-	}
-}
-
 void recorded_run_take(struct recorded_run *run, struct contract *contract)
 {
 	const struct contract_memory *memory = contract_memory(contract);
 	const uint64_t events = contract->trace_count;
 
 	failure_take(&run->run, contract);
-	predict_take_threads(run, contract);
+	run->thread_count = contract->thread_count;
+	run->threads = predict_copy_array(
+		contract_threads(contract), run->thread_count, sizeof *run->threads);
 	run->event_count = events < PREDICT_EVENTS_MAX ? events : PREDICT_EVENTS_MAX;
 	run->events_dropped = events - run->event_count;
 	run->events = predict_copy_array(contract_area(contract, contract->trace_offset),

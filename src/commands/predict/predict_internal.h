@@ -14,8 +14,7 @@
 /* A passing run. Owns everything. */
 struct recorded_run {
 	struct failure run; /* its schedule; the run passed */
-	struct finding_source_thread *threads;
-	char (*labels)[16]; /* labels of the threads, which refer to them */
+	struct thread_record *threads;
 	uint32_t thread_count;
 	struct trace_event *events;
 	uint64_t event_count, events_dropped;

@@ -14,7 +14,7 @@
 #include "trace/trace_writer.h"
 
 char *finding_thread_path(
-	const struct finding_source_thread *threads, uint32_t thread_count, uint32_t index)
+	const struct thread_record *threads, uint32_t thread_count, uint32_t index)
 {
 	FREE_SCOPED uint32_t *ordinals = NULL;
 	uint32_t depth = 0;
@@ -240,7 +240,7 @@ static void build_fill_threads(struct builder *builder)
 
 	finding->threads = array_new(source->thread_count, sizeof *finding->threads);
 	for (uint32_t i = 0; i < source->thread_count; i++)
-		if (source->threads[i].label && *source->threads[i].label)
+		if (*source->threads[i].label)
 			finding->threads[finding->thread_count++] =
 				(struct finding_thread){.path = string_copy(builder->paths[i]),
 					.label = visible_text(source->threads[i].label, false)};

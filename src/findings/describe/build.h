@@ -14,23 +14,12 @@
 #include "model/outcome.h"
 #include "model/schedule.h"
 #include "model/stall.h"
+#include "model/thread_record.h"
 #include "symbols/symbols.h"
-
-/* A thread of the run. Its index is its position in the array; index 0 is the main thread. */
-struct finding_source_thread {
-	struct thread_id parent; /* a lower index; ignored for the main thread */
-	uint16_t ordinal;	 /* number among its parent's children */
-	uint64_t create_site;	 /* return address of the creating call, 0: unknown */
-	uint64_t start;		 /* address of its start function, 0: unknown */
-	/* Stack of the thread in a stopped process, see symbols_unwind(). 0: not available. */
-	uint64_t stack_pointer;
-	uint64_t thread_base;
-	const char *label; /* set by pthread_setname_np; NULL or empty: none */
-};
 
 struct finding_source {
 	const struct outcome *outcome;
-	const struct finding_source_thread *threads;
+	const struct thread_record *threads;
 	uint32_t thread_count;
 	const struct trace_event *events; /* oldest first; NULL only with count 0 */
 	uint64_t event_count;
@@ -70,4 +59,4 @@ char *finding_trace_bytes(const struct finding_source *source, size_t *size);
 /* "main.0.2"; the caller frees it. Returns NULL if there is no such thread, or the table is
  * inconsistent. */
 char *finding_thread_path(
-	const struct finding_source_thread *threads, uint32_t thread_count, uint32_t index);
+	const struct thread_record *threads, uint32_t thread_count, uint32_t index);

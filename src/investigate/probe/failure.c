@@ -20,7 +20,7 @@ static void *failure_copy_array(const void *from, size_t count, size_t size)
 
 static void failure_take_names(struct failure *failure, struct contract *contract)
 {
-	const struct contract_thread *threads = contract_threads(contract);
+	const struct thread_record *threads = contract_threads(contract);
 
 	failure->thread_count = contract->thread_count;
 	failure->names = array_new(failure->thread_count + 1, sizeof *failure->names);

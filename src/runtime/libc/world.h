@@ -247,10 +247,10 @@ void stuck_children_add_waits(struct outcome *outcome);
  * child's view of a thread. stuck_children_add_thread(): the thread's index in the run, or
  * THREAD_NONE if the evidence has no room. stuck_children_add_threads(): appends all such threads
  * to the run's own. */
-struct contract_thread stuck_child_describe(const struct engine_thread *thread);
+struct thread_record stuck_child_describe(const struct engine_thread *thread);
 struct thread_id stuck_children_add_thread(
-	struct thread_id forker, const struct contract_thread *description);
-void stuck_children_add_threads(struct contract_thread *threads, uint32_t *count);
+	struct thread_id forker, const struct thread_record *description);
+void stuck_children_add_threads(struct thread_record *threads, uint32_t *count);
 
 /* ---- signals: signal_queue.c, signal_delivery.c, signal.c ---- */
 

@@ -13,7 +13,7 @@
 #include "runtime/runtime.h"
 
 /* Counts the steps of each thread in the recorded schedule. */
-static void run_end_count_steps(struct contract *contract, struct contract_thread *threads)
+static void run_end_count_steps(struct contract *contract, struct thread_record *threads)
 {
 	const struct schedule *schedule = contract_area(contract, contract->schedule_offset);
 
@@ -28,7 +28,7 @@ static void run_end_count_steps(struct contract *contract, struct contract_threa
 void runtime_publish_threads(void)
 {
 	struct contract *contract = runtime.contract;
-	struct contract_thread *threads = contract_area(contract, contract->threads_offset);
+	struct thread_record *threads = contract_area(contract, contract->threads_offset);
 
 	contract->thread_count = engine_thread_count();
 	for (uint32_t i = 0; i < contract->thread_count; i++) {
@@ -36,7 +36,7 @@ void runtime_publish_threads(void)
 		bool is_parked = thread->state == THREAD_ALIVE && thread != engine_current() &&
 				 runtime.executor == &executor_fiber;
 
-		threads[i] = (struct contract_thread){
+		threads[i] = (struct thread_record){
 			.name = thread->name,
 			.parent = thread->parent,
 			.ordinal = thread->ordinal,
@@ -63,8 +63,8 @@ static void run_end_wait_for_inspection(void *argument)
 {
 	struct run_end_inspection *inspection = argument;
 	struct contract *contract = runtime.contract;
-	struct contract_thread *threads = contract_area(contract, contract->threads_offset);
-	struct contract_thread *self = &threads[engine_current()->id.index];
+	struct thread_record *threads = contract_area(contract, contract->threads_offset);
+	struct thread_record *self = &threads[engine_current()->id.index];
 	struct context unused;
 
 	self->stack_pointer = (uint64_t)inspection->self.stack_pointer;

@@ -11,7 +11,7 @@
 
 #define NAME "stock"
 /* Threads: main, its first thread, and that thread's second thread. */
-static const struct contract_thread threads[] = {
+static const struct thread_record threads[] = {
 	{.ordinal = 0}, {.ordinal = 0, .parent = {0}}, {.ordinal = 1, .parent = {1}}};
 static const struct schedule_segment segments[] = {{.thread = 0, .count = 4},
 	{.thread = 1, .count = 1}, {.thread = 2, .count = 300},

@@ -12,7 +12,7 @@
 #include "runtime/libc/world.h"
 
 /* Threads of children, listed after those of the run. Written at the end of the run. */
-static struct contract_thread stuck_threads[CONTRACT_STUCK_MOST * CONTRACT_STUCK_WAITS + 1];
+static struct thread_record stuck_threads[CONTRACT_STUCK_MOST * CONTRACT_STUCK_WAITS + 1];
 static HOT_STATE uint32_t stuck_thread_count;
 
 static uint32_t stuck_count(const struct contract *contract)
@@ -23,9 +23,9 @@ static uint32_t stuck_count(const struct contract *contract)
 }
 
 /* Describes a thread that exists only in the child. Its name follows when the run ends. */
-struct contract_thread stuck_child_describe(const struct engine_thread *thread)
+struct thread_record stuck_child_describe(const struct engine_thread *thread)
 {
-	struct contract_thread description = {
+	struct thread_record description = {
 		.create_site = thread->create_site, .start = (uint64_t)(uintptr_t)thread->start};
 	struct text text;
 
@@ -109,9 +109,9 @@ static void stuck_add_forker(struct outcome *outcome, const struct wait_edge *wa
 }
 
 struct thread_id stuck_children_add_thread(
-	struct thread_id forker_id, const struct contract_thread *description)
+	struct thread_id forker_id, const struct thread_record *description)
 {
-	struct contract_thread *thread = &stuck_threads[stuck_thread_count];
+	struct thread_record *thread = &stuck_threads[stuck_thread_count];
 	const struct engine_thread *forker = engine_thread(forker_id.index);
 
 	if (forker_id.index >= engine_thread_count() ||
@@ -153,7 +153,7 @@ static void stuck_add_own(struct outcome *outcome, const struct contract_stuck *
 		(void)stuck_children_add_thread(reported->forker, &reported->threads[k]);
 }
 
-void stuck_children_add_threads(struct contract_thread *threads, uint32_t *count)
+void stuck_children_add_threads(struct thread_record *threads, uint32_t *count)
 {
 	for (uint32_t i = 0; i < stuck_thread_count && *count < THREAD_CAPACITY; i++)
 		threads[(*count)++] = stuck_threads[i];

@@ -58,7 +58,7 @@ static __attribute__((noinline)) void check(void)
 
 struct scene {
 	struct outcome outcome;
-	struct finding_source_thread threads[4];
+	struct thread_record threads[4];
 	struct trace_event events[8192];
 	struct schedule_segment segments[64];
 	struct finding_source source;

@@ -94,7 +94,7 @@ static void test_candidate__is_shown_by_its_own_circle_only(void **unused)
 static void test_candidate__is_described_without_being_called_a_deadlock(void **unused)
 {
 	struct candidate candidate = circle("main.0", "main.1", 1);
-	struct finding_source_thread threads[3] = {{.ordinal = 0}, {.ordinal = 0}, {.ordinal = 1}};
+	struct thread_record threads[3] = {{.ordinal = 0}, {.ordinal = 0}, {.ordinal = 1}};
 	struct trace_event events[2];
 	struct finding_source source = {
 		.threads = threads, .thread_count = 3, .events = events, .event_count = 2};

@@ -89,7 +89,7 @@ static void test_interleaving__names_threads_as_the_program_does(void **state)
 	struct scene *scene = *state;
 
 	outcome_set(&scene->outcome, OUTCOME_JOIN_SELF, (struct thread_id){1}, 0);
-	scene->threads[1].label = "logger";
+	(void)strcpy(scene->threads[1].label, "logger"); /* fits */
 	add_event(scene, 1, OP_YIELD, 0, take_first.address);
 	build(scene);
 	assert_int_equal(scene->finding.thread_count, 1);

@@ -24,7 +24,7 @@ static __attribute__((noinline)) int reader(void)
 }
 
 struct scene {
-	struct finding_source_thread threads[3];
+	struct thread_record threads[3];
 	struct trace_event events[8];
 	struct outcome outcome;
 	struct finding_source source;
