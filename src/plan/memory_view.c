@@ -10,6 +10,7 @@
 #include "base/bitset.h"
 #include "base/bug.h"
 #include "base/strbuf.h"
+#include "base/search.h"
 
 const char *const memory_mode_words[MEMORY_MODE_COUNT] = {
 	[MEMORY_LEARN] = "shared",
@@ -65,14 +66,6 @@ static void memory_view_take_module(struct memory_view_module *to,
 		bitset_add(to->is_on, failed);
 }
 
-static int memory_view_compare_names(const void *a, const void *b)
-{
-	const variable_name left = *(const variable_name *)a;
-	const variable_name right = *(const variable_name *)b;
-
-	return left < right ? -1 : left > right;
-}
-
 static bool memory_view_is_taken(
 	const struct contract_memory *memory, const struct memory_variable *variable, uint16_t flag)
 {
@@ -95,7 +88,7 @@ static variable_name *memory_view_take_names(
 	for (uint32_t slot = 0; slot < MEMORY_VARIABLES_MAX && *count < room; slot++)
 		if (memory_view_is_taken(memory, &memory->variables[slot], flag))
 			names[(*count)++] = memory->variables[slot].name;
-	qsort(names, *count, sizeof *names, memory_view_compare_names);
+	qsort(names, *count, sizeof *names, compare_numbers);
 	return names;
 }
 
@@ -190,7 +183,7 @@ static json_t *memory_view_module_to_json(const struct memory_view_module *modul
 {
 	char name[20];
 	char fingerprint[20];
-	struct strbuf sites = STRBUF_EMPTY, chosen = STRBUF_EMPTY;
+	STRBUF_SCOPED sites = STRBUF_EMPTY, chosen = STRBUF_EMPTY;
 	json_t *object;
 
 	(void)snprintf(name, sizeof name, "%016" PRIx64, module->name);
@@ -200,15 +193,12 @@ static json_t *memory_view_module_to_json(const struct memory_view_module *modul
 	object = json_pack("{s:s, s:s, s:I, s:s, s:s*}", "name", name, "fingerprint", fingerprint,
 		"count", (json_int_t)module->count, "on", sites.text, "chosen",
 		chosen.length ? chosen.text : NULL);
-	strbuf_release(&sites);
-	strbuf_release(&chosen);
 	BUG_ON(!object);
 	return object;
 }
 
 static void memory_view_add_names(struct strbuf *text, const variable_name *names, uint32_t count)
 {
-	strbuf_init(text);
 	for (uint32_t i = 0; i < count; i++)
 		strbuf_addf(text, "%016" PRIx64, names[i]);
 }
@@ -216,8 +206,8 @@ static void memory_view_add_names(struct strbuf *text, const variable_name *name
 char *memory_view_to_json(const struct memory_view *view)
 {
 	json_t *modules = json_array();
-	struct strbuf points, racy;
-	json_t *object;
+	STRBUF_SCOPED points = STRBUF_EMPTY, racy = STRBUF_EMPTY;
+	json_auto_t *object = NULL;
 	char *text;
 
 	if (!view->module_count && !view->point_count && view->mode == MEMORY_LEARN) {
@@ -232,12 +222,9 @@ char *memory_view_to_json(const struct memory_view *view)
 	object = json_pack("{s:s, s:o, s:s, s:s*, s:b}", "mode", memory_mode_words[view->mode],
 		"modules", modules, "points", points.text, "racy",
 		view->racy_count ? racy.text : NULL, "partial", view->is_partial);
-	strbuf_release(&points);
-	strbuf_release(&racy);
 	BUG_ON(!object);
 	text = json_dumps(object, JSON_COMPACT);
 	BUG_ON(!text);
-	json_decref(object);
 	return text;
 }
 
@@ -361,7 +348,7 @@ static int memory_view_read_names(
 
 int memory_view_from_json(const char *text, struct memory_view *out, struct error *err)
 {
-	json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	json_auto_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 	struct memory_view view = {0};
 	const char *mode, *points, *racy = "";
 	json_t *modules;
@@ -383,7 +370,6 @@ int memory_view_from_json(const char *text, struct memory_view *out, struct erro
 		result = memory_view_read_names(racy, MEMORY_VARIABLES_MAX - 1 - view.point_count,
 			&view.racy, &view.racy_count, err);
 	view.is_partial = is_partial;
-	json_decref(root);
 	if (result < 0)
 		memory_view_release(&view);
 	else

@@ -9,7 +9,6 @@
 #include "model/thread_name.h"
 #include "engine/engine.h"
 #include "runtime/heap.h"
-#include "runtime/interpose.h"
 #include "runtime/runtime.h"
 
 enum memory_family { FAMILY_STACK = 1, FAMILY_MODULE, FAMILY_REST };
