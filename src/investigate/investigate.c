@@ -200,13 +200,8 @@ static void investigate_fill_replay(
 	struct finding *finding, const struct investigation *investigation)
 {
 	const struct worker_params *worker = &investigation->probe.worker;
-	size_t count = 0;
 
-	while (worker->argv[count])
-		count++;
-	finding->argv = array_new(count + 1, sizeof *finding->argv);
-	for (size_t i = 0; i < count; i++)
-		finding->argv[i] = string_copy(worker->argv[i]);
+	finding->argv = strings_copy(worker->argv);
 	finding->directory = string_copy(worker->directory);
 	finding->input = string_copy(worker->input);
 	finding->settings = settings_to_json(investigation->probe.settings);

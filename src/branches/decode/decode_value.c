@@ -49,8 +49,7 @@ static enum code_op decode_value_op_of(LLVMOpcode opcode)
 	}
 }
 
-static uint8_t decode_value_sub_of(
-	struct decoder *decoder, LLVMValueRef instruction, enum code_op op)
+static uint8_t decode_value_sub_of(LLVMValueRef instruction, enum code_op op)
 {
 	switch (op) {
 	case CODE_BINARY:
@@ -99,7 +98,7 @@ void decode_lanes(struct decoder *decoder, LLVMValueRef instruction)
 	const bool compares = op == CODE_COMPARE || op == CODE_FLOAT_COMPARE;
 	const uint32_t width = decode_width(decode_value_element_of(
 		LLVMTypeOf(compares ? LLVMGetOperand(instruction, 0) : instruction)));
-	const uint8_t sub = decode_value_sub_of(decoder, instruction, op);
+	const uint8_t sub = decode_value_sub_of(instruction, op);
 	const int32_t a = decode_operand_at(decoder, instruction, 0);
 	const int32_t b = LLVMGetNumOperands(instruction) > 1
 				  ? decode_operand_at(decoder, instruction, 1)

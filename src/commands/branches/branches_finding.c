@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/array.h"
+#include "base/shell_words.h"
 #include "base/strbuf.h"
 #include "commands/branches/branches_internal.h"
 #include "investigate/investigate.h"
@@ -20,20 +21,14 @@
  */
 #define REPLAY_LIMIT_NS UINT64_C(60000000000)
 
-static char *branches_finding_command_line(char *const *argv)
-{
-	struct strbuf text = STRBUF_EMPTY;
-
-	for (; *argv; argv++)
-		strbuf_addf(&text, "%s%s", text.length ? " " : "", *argv);
-	return strbuf_detach(&text);
-}
-
 static void branches_finding_fill_row(const struct campaign_options *options,
 	const struct branches_result *result, struct store_campaign *row)
 {
+	struct strbuf command = STRBUF_EMPTY;
+
+	shell_words_add(&command, options->argv);
 	*row = (struct store_campaign){.id = result->campaign,
-		.command = branches_finding_command_line(options->argv),
+		.command = strbuf_detach(&command),
 		.options = settings_to_json(&options->settings),
 		.strategy = string_copy("branches"),
 		.seed = options->seed,

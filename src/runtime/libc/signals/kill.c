@@ -30,31 +30,19 @@ static void kill_point(struct engine_thread *thread, int signal, uint64_t site)
 	(void)engine_perform(&op);
 }
 
-/* Returns 0 or a positive errno. */
-static int kill_send_to_thread(struct engine_thread *thread, siginfo_t information, uint64_t site)
+/* `thread` NULL: to the process. Returns 0 or a positive errno. */
+static int kill_send(struct engine_thread *thread, siginfo_t information, uint64_t site)
 {
 	int signal = information.si_signo;
 
 	if (signal < 0 || signal > SIGNAL_LAST)
 		return EINVAL;
-	if (thread->state != THREAD_ALIVE || !signal)
+	if (!signal || (thread && thread->state != THREAD_ALIVE))
 		return 0;
 	kill_point(thread, signal, site);
-	if (thread->state != THREAD_ALIVE)
+	if (thread && thread->state != THREAD_ALIVE)
 		return 0; /* the thread has ended meanwhile: no error, as in glibc */
 	return signal_send(thread, &information);
-}
-
-static int kill_send_to_process(siginfo_t information, uint64_t site)
-{
-	int signal = information.si_signo;
-
-	if (signal < 0 || signal > SIGNAL_LAST)
-		return EINVAL;
-	if (!signal)
-		return 0;
-	kill_point(NULL, signal, site);
-	return signal_send(NULL, &information);
 }
 
 EXPORT int pthread_kill(pthread_t handle, int signal)
@@ -70,7 +58,7 @@ EXPORT int pthread_kill(pthread_t handle, int signal)
 		return ESRCH;
 	if (signal == 32 || signal == 33)
 		return EINVAL;
-	return kill_send_to_thread(thread, kill_information_of_caller(signal, SI_TKILL), CALL_SITE);
+	return kill_send(thread, kill_information_of_caller(signal, SI_TKILL), CALL_SITE);
 }
 
 EXPORT int pthread_sigqueue(pthread_t handle, int signal, const union sigval value)
@@ -83,7 +71,7 @@ EXPORT int pthread_sigqueue(pthread_t handle, int signal, const union sigval val
 		return ESRCH;
 	information = kill_information_of_caller(signal, SI_QUEUE);
 	information.si_value = value;
-	return kill_send_to_thread(thread, information, CALL_SITE);
+	return kill_send(thread, information, CALL_SITE);
 }
 
 EXPORT int raise(int signal)
@@ -94,7 +82,7 @@ EXPORT int raise(int signal)
 			SYS_tgkill, platform_call(SYS_getpid), platform_call(SYS_gettid), signal));
 	if (!signal_is_valid(signal))
 		return (int)interpose_result(-EINVAL);
-	return (int)interpose_result(-kill_send_to_thread(
+	return (int)interpose_result(-kill_send(
 		engine_current(), kill_information_of_caller(signal, SI_TKILL), CALL_SITE));
 }
 
@@ -116,7 +104,7 @@ long call_kill(const long arguments[6], uint64_t site)
 {
 	if (!kill_is_for_us((pid_t)arguments[0]))
 		return kill_send_through_kernel(SYS_kill, arguments[0], arguments[1], 0);
-	return -kill_send_to_process(kill_information_of_caller((int)arguments[1], SI_USER), site);
+	return -kill_send(NULL, kill_information_of_caller((int)arguments[1], SI_USER), site);
 }
 
 ANSWERED(int, kill, (pid_t pid, int signal), kill, pid, signal);
@@ -131,7 +119,7 @@ long call_rt_sigqueueinfo(const long arguments[6], uint64_t site)
 			SYS_rt_sigqueueinfo, arguments[0], arguments[1], arguments[2]);
 	information = *given;
 	information.si_signo = (int)arguments[1];
-	return -kill_send_to_process(information, site);
+	return -kill_send(NULL, information, site);
 }
 
 EXPORT int sigqueue(pid_t pid, int signal, const union sigval value)
@@ -147,7 +135,7 @@ static long kill_send_to_id(pid_t id, const siginfo_t *information, uint64_t sit
 {
 	struct engine_thread *thread = thread_of_id(id);
 
-	return thread ? -kill_send_to_thread(thread, *information, site) : -ESRCH;
+	return thread ? -kill_send(thread, *information, site) : -ESRCH;
 }
 
 long call_tgkill(const long arguments[6], uint64_t site)
