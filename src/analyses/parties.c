@@ -234,10 +234,10 @@ static struct party_set *parties_find_set(
 		if (pool->sets[i].kind == instance->kind &&
 			pool->sets[i].address == instance->address && pool->sets[i].run == own_run)
 			return &pool->sets[i];
-	pool->sets = array_room(pool->sets, pool->count, sizeof *pool->sets);
-	pool->sets[pool->count] = (struct party_set){
-		.kind = instance->kind, .address = instance->address, .run = own_run};
-	return &pool->sets[pool->count++];
+	ARRAY_APPEND(pool->sets, pool->count,
+		(struct party_set){
+			.kind = instance->kind, .address = instance->address, .run = own_run});
+	return &pool->sets[pool->count - 1];
 }
 
 void party_pool_add(

@@ -44,6 +44,11 @@ static inline void *array_room(void *array, size_t count, size_t size)
 	return array_resize(array, count ? 2 * count : 8, size);
 }
 
+/* Appends an item, which is not zeroed, to an array that only array_room() enlarges; the value is its
+ * address. */
+#define ARRAY_NEXT(array, count)                                                                   \
+	((array) = array_room(array, count, sizeof *(array)), &(array)[(count)++])
+
 /* Appends a value to an array that only array_room() enlarges. */
 #define ARRAY_APPEND(array, count, ...)                                                            \
 	do {                                                                                       \

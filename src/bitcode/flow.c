@@ -66,11 +66,11 @@ void flow_copy(struct flow *flow, uint32_t to, uint32_t from, uint64_t bytes)
 
 uint32_t flow_object(struct flow *flow, enum flow_object_kind kind, void *value)
 {
-	flow->objects = array_room(flow->objects, flow->object_count, sizeof *flow->objects);
-	flow->objects[flow->object_count] = (struct flow_object){.kind = kind,
-		.value = value,
-		.stride = kind == FLOW_FUNCTION || kind == FLOW_FOREIGN};
-	return flow->object_count++;
+	ARRAY_APPEND(flow->objects, flow->object_count,
+		(struct flow_object){.kind = kind,
+			.value = value,
+			.stride = kind == FLOW_FUNCTION || kind == FLOW_FOREIGN});
+	return flow->object_count - 1;
 }
 
 int64_t flow_distance(const struct flow_object *object, int64_t distance)

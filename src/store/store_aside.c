@@ -67,9 +67,7 @@ void store_aside_add(struct store_aside *aside, int64_t campaign, struct finding
 	struct aside_finding *added;
 
 	BUG_ON(campaign < 1 || campaign > aside->campaign_count);
-	aside->findings =
-		array_room(aside->findings, aside->finding_count, sizeof *aside->findings);
-	added = &aside->findings[aside->finding_count++];
+	added = ARRAY_NEXT(aside->findings, aside->finding_count);
 	(void)snprintf(finding->id, sizeof finding->id, "A%u", aside->finding_count); /* fits */
 	*added = (struct aside_finding){.campaign = (uint64_t)campaign - 1,
 		.times = 1,

@@ -362,8 +362,7 @@ int store_list_findings(
 	while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
 		struct store_finding_row *row;
 
-		list = array_room(list, used, sizeof *list);
-		row = &list[used++];
+		row = ARRAY_NEXT(list, used);
 		(void)snprintf(row->id, sizeof row->id, "F%" PRId64,
 			(int64_t)sqlite3_column_int64(statement, 0)); /* fits */
 		(void)snprintf(row->kind, sizeof row->kind, "%s",

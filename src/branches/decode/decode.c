@@ -93,9 +93,7 @@ struct code *decode_add(struct decoder *decoder, enum code_op op, LLVMValueRef i
 	struct code *code;
 	uint32_t known;
 
-	function->codes =
-		array_room(function->codes, function->code_count, sizeof *function->codes);
-	code = &function->codes[function->code_count++];
+	code = ARRAY_NEXT(function->codes, function->code_count);
 	known = instruction ? value_map_get(&decoder->registers, instruction) : NUMBER_MAP_NONE;
 	*code = (struct code){.op = (uint8_t)op,
 		.to = known == NUMBER_MAP_NONE ? -1 : (int32_t)known,

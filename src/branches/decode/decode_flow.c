@@ -65,9 +65,8 @@ uint32_t decode_branch_number(struct decoder *decoder, LLVMValueRef instruction)
 {
 	struct code_book *book = decoder->book;
 
-	book->branches = array_room(book->branches, book->branch_count, sizeof *book->branches);
-	book->branches[book->branch_count] = instruction;
-	return book->branch_count++;
+	ARRAY_APPEND(book->branches, book->branch_count, instruction);
+	return book->branch_count - 1;
 }
 
 void decode_end(struct decoder *decoder, LLVMValueRef instruction)

@@ -23,11 +23,9 @@ static struct order_condition *order_conditions_condition_of(
 	for (uint32_t i = 0; i < order->condition_count; i++)
 		if (order->conditions[i].address == op->address)
 			return &order->conditions[i];
-	order->conditions =
-		array_room(order->conditions, order->condition_count, sizeof *order->conditions);
-	order->conditions[order->condition_count] =
-		(struct order_condition){.address = op->address, .is_reported = true};
-	return &order->conditions[order->condition_count++];
+	ARRAY_APPEND(order->conditions, order->condition_count,
+		(struct order_condition){.address = op->address, .is_reported = true});
+	return &order->conditions[order->condition_count - 1];
 }
 
 /* Returns the thread's last wait; NULL if there is none. */

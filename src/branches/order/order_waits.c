@@ -92,9 +92,7 @@ static struct order_semaphore *order_waits_add_semaphore(
 	struct order_semaphore *semaphore;
 	uint32_t value = of->value;
 
-	order->semaphores =
-		array_room(order->semaphores, order->semaphore_count, sizeof *order->semaphores);
-	semaphore = &order->semaphores[order->semaphore_count++];
+	semaphore = ARRAY_NEXT(order->semaphores, order->semaphore_count);
 	*semaphore = (struct order_semaphore){.address = of->address,
 		.value = of->value,
 		.uses = array_new(USES_MOST, sizeof *semaphore->uses)};
@@ -195,8 +193,7 @@ static struct order_round *order_waits_open_round(struct order *order, const str
 				return &order->rounds[i];
 			break;
 		}
-	order->rounds = array_room(order->rounds, order->round_count, sizeof *order->rounds);
-	round = &order->rounds[order->round_count++];
+	round = ARRAY_NEXT(order->rounds, order->round_count);
 	*round = (struct order_round){
 		.address = op->address, .number = op->argument, .last = ORDER_NONE};
 	return round;

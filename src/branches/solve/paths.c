@@ -64,9 +64,7 @@ static void paths_note_flip(
 				analysis->observed[i].instruction, event_instruction(branch)))
 			item = &analysis->observed[i];
 	if (!item) {
-		analysis->observed = array_room(
-			analysis->observed, analysis->observed_count, sizeof *analysis->observed);
-		item = &analysis->observed[analysis->observed_count++];
+		item = ARRAY_NEXT(analysis->observed, analysis->observed_count);
 		*item = (struct observed){.instruction = event_instruction(branch),
 			.kind = places_kind(branch),
 			.is_modelled = has_term};

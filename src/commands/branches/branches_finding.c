@@ -225,9 +225,7 @@ void branches_add_failure(struct branches_state *state, struct sensitive_branch 
 	for (uint32_t i = 0; i < state->failure_count; i++)
 		if (state->failures[i].key == branch->failure)
 			return;
-	state->failures =
-		array_room(state->failures, state->failure_count, sizeof *state->failures);
-	added = &state->failures[state->failure_count++];
+	added = ARRAY_NEXT(state->failures, state->failure_count);
 	*added = (struct branches_failure){
 		.key = branch->failure, .memory_model = state->campaign.settings.memory_model};
 	failure_copy(&added->failure, &run->run);

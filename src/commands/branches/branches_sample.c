@@ -46,9 +46,7 @@ static void branches_sample_take_observations(struct branches_state *state)
 	for (uint32_t i = 0; sensitivity_observed(state->analysis, i, &seen); i++) {
 		struct observed_branch *item;
 
-		result->observed = array_room(
-			result->observed, result->observed_count, sizeof *result->observed);
-		item = &result->observed[result->observed_count++];
+		item = ARRAY_NEXT(result->observed, result->observed_count);
 		*item = (struct observed_branch){.kind = seen.kind,
 			.file = string_copy(seen.place.file),
 			.path = branches_path_of(&seen.place),

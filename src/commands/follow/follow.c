@@ -68,9 +68,8 @@ static struct followed *follow_find(struct follow *follow, pid_t pid)
 /* Adds a process. The pointer is valid until the next call. */
 static struct followed *follow_add(struct follow *follow, pid_t pid)
 {
-	follow->processes = array_room(follow->processes, follow->count, sizeof *follow->processes);
-	follow->processes[follow->count] = (struct followed){.pid = pid};
-	return &follow->processes[follow->count++];
+	ARRAY_APPEND(follow->processes, follow->count, (struct followed){.pid = pid});
+	return &follow->processes[follow->count - 1];
 }
 
 static void follow_drop(struct follow *follow, struct followed *process)

@@ -49,8 +49,7 @@ bool test_suite_add(
 		return false;
 	}
 	*slot = suite->count + 1;
-	suite->cases = array_room(suite->cases, suite->count, sizeof *suite->cases);
-	test = &suite->cases[suite->count++];
+	test = ARRAY_NEXT(suite->cases, suite->count);
 	suite->total = suite->count;
 	*test = (struct test_case){
 		.name = strbuf_detach(&name), .group = string_copy(group), .own = string_copy(own)};
@@ -126,9 +125,7 @@ struct test_finding *test_suite_add_finding(
 		if (test_suite_is_equal(&suite->findings[i], like, number))
 			finding = &suite->findings[i];
 	if (!finding) {
-		suite->findings =
-			array_room(suite->findings, suite->finding_count, sizeof *suite->findings);
-		finding = &suite->findings[suite->finding_count++];
+		finding = ARRAY_NEXT(suite->findings, suite->finding_count);
 		*finding = *like;
 		finding->title = string_copy(like->title);
 		finding->fallback = like->fallback ? string_copy(like->fallback) : NULL;

@@ -28,9 +28,7 @@ static void rounds_take_races(
 	struct rounds_race *race;
 
 	for (; worker->races_seen < until && worker->races_seen < count; worker->races_seen++) {
-		campaign->rounds->races = array_room(campaign->rounds->races,
-			campaign->rounds->race_count, sizeof *campaign->rounds->races);
-		race = &campaign->rounds->races[campaign->rounds->race_count++];
+		race = ARRAY_NEXT(campaign->rounds->races, campaign->rounds->race_count);
 		*race = (struct rounds_race){.run = run, .seen = seen[worker->races_seen]};
 	}
 }

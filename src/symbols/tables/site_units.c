@@ -137,8 +137,7 @@ static bool site_units_read_one(
 	if (unit.magic != INSTRUMENT_MAGIC || unit.plain_bytes > PLAIN_BYTES_MAX ||
 		unit.site_count > size - *at || unit.stored_bytes > size - *at - unit.site_count)
 		return false;
-	units->units = array_room(units->units, units->count, sizeof *units->units);
-	rows = &units->units[units->count++];
+	rows = ARRAY_NEXT(units->units, units->count);
 	*rows = (struct site_unit_rows){.flags_at = *at,
 		.flags = section + *at,
 		.site_count = unit.site_count,
