@@ -86,7 +86,7 @@ static struct engine_thread *engine_choose(void)
 				!view_may_stall(&engine.view, chosen.index)));
 		next = &engine.threads[chosen.index];
 		/* the thread leaves the spin point without a step: see engine_spin_point() */
-		if (next->op->kind == OP_SPIN)
+		if (engine.pending[chosen.index].kind == OP_SPIN)
 			return engine_release(next);
 		engine_account(next);
 		if (__builtin_expect(!engine_wake_reason(next), 0))

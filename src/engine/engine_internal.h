@@ -210,7 +210,12 @@ bool engine_wait_group_join(struct engine_thread *thread);
 void engine_wait_group_form(struct engine_thread *bucket, const void *address);
 void engine_wait_group_leave(struct engine_thread *thread);
 void engine_wait_group_changed(const void *address);
-uint8_t engine_wake_reason(const struct engine_thread *thread);
+static inline uint8_t engine_wake_reason(const struct engine_thread *thread)
+{
+	if (__builtin_expect(!thread->wait_group, 1))
+		return thread->wake_reason;
+	return engine.wait_groups[thread->wait_group - 1].is_ready ? WAKE_READY : 0;
+}
 /* Removes the pending op of the thread; engine_announce() sets one. */
 void engine_withdraw(struct engine_thread *thread);
 void engine_announce(struct engine_thread *thread, struct engine_op *op);
@@ -279,7 +284,11 @@ void engine_offer_stalls(void);
 void engine_stall(struct engine_thread *waiter);
 /* store_buffer.c. engine_must_drain(): the op is disabled until the thread's buffer is empty. */
 uint32_t engine_store_count(const struct engine_thread *thread);
-bool engine_must_drain(const struct engine_thread *thread, const struct engine_op *op);
+bool engine_must_drain_for(const struct engine_thread *thread, const struct engine_op *op);
+static inline bool engine_must_drain(const struct engine_thread *thread, const struct engine_op *op)
+{
+	return __builtin_expect(thread->store_buffer != 0, 0) && engine_must_drain_for(thread, op);
+}
 /* Performs the pending drain of the drainer. */
 void engine_drain(struct engine_thread *drainer);
 void engine_exchange_buffers(const struct engine_thread *from, const struct engine_thread *to);

@@ -81,9 +81,9 @@ static bool store_buffer_has_unpassed(const struct engine_thread *thread)
 	return false;
 }
 
-bool engine_must_drain(const struct engine_thread *thread, const struct engine_op *op)
+bool engine_must_drain_for(const struct engine_thread *thread, const struct engine_op *op)
 {
-	if (!thread->store_buffer || !engine_store_count(thread))
+	if (!engine_store_count(thread))
 		return false;
 	switch (op->kind) {
 	case OP_LOAD:

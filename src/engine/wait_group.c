@@ -130,10 +130,3 @@ void engine_wait_group_leave(struct engine_thread *thread)
 	if (!--group->count)
 		engine.wait_group_count--;
 }
-
-uint8_t engine_wake_reason(const struct engine_thread *thread)
-{
-	if (!thread->wait_group)
-		return thread->wake_reason;
-	return engine.wait_groups[thread->wait_group - 1].is_ready ? WAKE_READY : 0;
-}
