@@ -18,6 +18,7 @@
 
 static void *lock_order_begin(const struct analysis_setting *setting)
 {
+	(void)setting;
 	return array_new(1, sizeof(struct lock_order));
 }
 

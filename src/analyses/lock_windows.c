@@ -50,6 +50,7 @@ struct window_search {
 
 static void *lock_windows_begin(const struct analysis_setting *setting)
 {
+	(void)setting;
 	return array_new(1, sizeof(struct lock_windows));
 }
 

@@ -37,6 +37,7 @@ static const struct atomic_rules no_rules;
 
 static void *races_begin(const struct analysis_setting *setting)
 {
+	(void)setting;
 	return array_new(1, sizeof(struct races));
 }
 

@@ -34,6 +34,8 @@ static int program_damaged(const char *path, uint32_t unit, const char *what, st
 /* Keeps LLVM from printing diagnostics; the return codes suffice. */
 static void program_ignore_diagnostic(LLVMDiagnosticInfoRef info, void *context)
 {
+	(void)info;
+	(void)context;
 }
 
 /* Stores the instructions from index `count` of `array` on; only counts them if `array` is NULL. */

@@ -5,6 +5,7 @@
  * run.
  */
 #include "runtime/heap.h"
+#include "runtime/interpose.h"
 #include "runtime/memory.h"
 #include "runtime/returned.h"
 #include "runtime/runtime.h"
@@ -74,6 +75,7 @@ static void function_run_switch_to(struct context *from, const struct context *t
 
 static bool function_run_has_ended(const struct engine_op *op, const struct engine_thread *self)
 {
+	(void)self;
 	return ((const struct engine_thread *)op->address)->state != THREAD_ALIVE;
 }
 
@@ -97,6 +99,7 @@ static void function_run_function(void *unused)
 	__pthread_unwind_buf_t buffer;
 	volatile int status = 0;
 
+	(void)unused;
 	/* pthread_exit() in the function unwinds to here. */
 	if (!__sigsetjmp_cancel(buffer.__cancel_jmp_buf, 0)) {
 		__pthread_register_cancel(&buffer);

@@ -29,6 +29,7 @@ int probe_open(struct probe *probe, const struct probe_params *params, struct er
 	uint32_t strategy;
 	int code = strategy_parse("replay", &strategy, &config, err);
 
+	(void)params;
 	if (code)
 		return code;
 	*probe = (struct probe){.worker.contract = contract};

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
+#include "cli/terminal.h"
 #include "model/feature.h"
 #include "plan/settings.h"
 

@@ -20,6 +20,7 @@ static bool barrier_is_open(const struct engine_op *op, const struct engine_thre
 {
 	const struct barrier *barrier = op->address;
 
+	(void)thread;
 	return barrier->round != op->argument;
 }
 
@@ -64,6 +65,7 @@ static bool barrier_is_deserted(const struct engine_op *op, const struct engine_
 {
 	const struct barrier *barrier = op->address;
 
+	(void)thread;
 	return !barrier->arrived && !barrier->leaving;
 }
 

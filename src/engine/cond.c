@@ -104,6 +104,7 @@ static bool cond_is_granted(const struct engine_op *op, const struct engine_thre
 {
 	const struct cond *cond = op->address;
 
+	(void)thread;
 	return cond->granted && (int32_t)(cond->limit - (uint32_t)op->argument2) > 0;
 }
 
@@ -272,6 +273,7 @@ static bool cond_is_deserted(const struct engine_op *op, const struct engine_thr
 {
 	const struct cond *cond = op->address;
 
+	(void)thread;
 	return cond->is_shared ? !cond->granted : !cond_first(cond);
 }
 

@@ -7,6 +7,7 @@
  * programs little. A loop that ends by the processor's time stamp counter, which raddle does not
  * see, usually ends before.
  */
+#include "engine/engine.h"
 #include "engine/engine_internal.h"
 
 #define LOOP_PERIODS 32

@@ -1,5 +1,6 @@
 /* Stable names of objects: docs/decisions/0002. */
 #include "base/hash.h"
+#include "engine/engine.h"
 #include "engine/engine_internal.h"
 
 void engine_add_module(uintptr_t start, uintptr_t end, uint64_t module_hash)

@@ -17,6 +17,7 @@ static bool once_is_running(const struct once *once)
 
 static bool once_is_ready(const struct engine_op *op, const struct engine_thread *thread)
 {
+	(void)thread;
 	return !once_is_running(op->address);
 }
 

@@ -27,6 +27,7 @@ static bool semaphore_is_ready(const struct engine_op *op, const struct engine_t
 {
 	const struct semaphore *semaphore = op->address;
 
+	(void)thread;
 	return semaphore->value > 0 && semaphore->epoch == op->argument2;
 }
 

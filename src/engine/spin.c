@@ -39,6 +39,7 @@ static bool spin_is_free(const struct engine_op *op, const struct engine_thread 
 {
 	const struct spin *spin = op->address;
 
+	(void)thread;
 	return !spin_has_holder(spin);
 }
 

@@ -5,6 +5,7 @@
  *
  * The wake_reason of a member is not valid; use engine_wake_reason().
  */
+#include "engine/engine.h"
 #include "engine/engine_internal.h"
 
 static bool wait_group_admits(const struct engine_thread *thread)

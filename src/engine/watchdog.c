@@ -14,6 +14,7 @@
 #include <signal.h>
 
 #include "base/text.h"
+#include "engine/engine.h"
 #include "engine/engine_internal.h"
 
 void engine_note_idle(uint64_t deadline_ns)

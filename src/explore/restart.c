@@ -2,6 +2,7 @@
 #include "explore/services.h"
 
 #include <stdio.h>
+#include <sys/wait.h>
 
 #include "explore/scheme.h"
 #include "model/feature.h"

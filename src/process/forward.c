@@ -25,6 +25,7 @@ static struct {
 
 static void forward_take(int number, siginfo_t *information, void *context)
 {
+	(void)context;
 	forward.stop_count += number == SIGINT || number == SIGTERM;
 	if (forward.next - forward.passed == RING_SIZE)
 		return; /* lost, as in a full queue of the kernel */

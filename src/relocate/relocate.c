@@ -341,6 +341,7 @@ static void relocate(void)
 /* The loader asks each library of LD_AUDIT for its version; 0 unloads this library. */
 __attribute__((visibility("default"))) unsigned la_version(unsigned version)
 {
+	(void)version;
 	relocate();
 	return 0;
 }

@@ -1,3 +1,4 @@
+#include "platform/platform.h"
 #include "relocate/relocate.h"
 
 #define AUDIT "LD_AUDIT="

@@ -94,6 +94,7 @@ static void replay_begin_campaign(void *state, const struct strategy_config *con
 {
 	struct replay_state *replay = state;
 
+	(void)config;
 	if (!replay->bytes) /* an empty schedule if no plan was filled in */
 		replay_state_init(replay, REPLAY_EXACT, NULL, 0, NULL, 0);
 }

@@ -23,6 +23,9 @@ static int abort_message_find_variable(
 	const size_t length = strlen(variable->name);
 	int count;
 
+	(void)user_data;
+	(void)name;
+	(void)start;
 	if (strncmp(symbols_module_name(module), variable->library, strlen(variable->library)))
 		return DWARF_CB_OK;
 	count = dwfl_module_getsymtab(module);

@@ -99,6 +99,7 @@ static bool allocations_visit_wanted(struct symbols *symbols, struct local *loca
 	struct allocation *allocation = argument;
 	const char *name = dwarf_diename(&local->variable);
 
+	(void)symbols;
 	return name && !strcmp(name, allocation->wanted) &&
 	       types_of(&local->variable, &allocation->found);
 }

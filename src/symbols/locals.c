@@ -273,6 +273,7 @@ static bool locals_describe_if_there(struct symbols *symbols, struct local *loca
 	uint64_t start, size;
 	Dwarf_Die type;
 
+	(void)symbols;
 	if (!name || !types_of(&local->variable, &type) ||
 		!locals_find_start(&search->evaluation, local, &start))
 		return false;

@@ -58,6 +58,9 @@ static int names_visit_module(
 {
 	struct module_visit *visit = argument;
 
+	(void)unused;
+	(void)name;
+	(void)start;
 	if (!symbols_module_is_system(module))
 		visit->is_found = visit->visit(visit, module);
 	return visit->is_found ? DWARF_CB_ABORT : DWARF_CB_OK;
@@ -172,6 +175,9 @@ static int names_visit_module_texts(
 	GElf_Addr bias;
 	Elf *elf = dwfl_module_getelf(module, &bias);
 
+	(void)unused;
+	(void)name;
+	(void)start;
 	if (!elf || symbols_module_is_system(module) || elf_getshdrstrndx(elf, &names))
 		return DWARF_CB_OK;
 	while (visit->result == 0 && (section = elf_nextscn(elf, section))) {

@@ -50,6 +50,9 @@ static int thread_locals_find_list(
 	GElf_Phdr header;
 	size_t count;
 
+	(void)user;
+	(void)name;
+	(void)start;
 	if (!elf || elf_getphdrnum(elf, &count))
 		return DWARF_CB_OK;
 	for (size_t i = 0; i < count; i++) {

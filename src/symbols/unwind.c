@@ -82,6 +82,7 @@ static bool unwind_read_word(struct unwind *unwind, uint64_t address, uint64_t *
 
 static pid_t unwind_next_thread(Dwfl *dwfl, void *symbols, void **thread)
 {
+	(void)dwfl;
 	if (*thread)
 		return 0;
 	*thread = symbols;
@@ -90,6 +91,7 @@ static pid_t unwind_next_thread(Dwfl *dwfl, void *symbols, void **thread)
 
 static bool unwind_get_thread(Dwfl *dwfl, pid_t tid, void *symbols, void **thread)
 {
+	(void)dwfl;
 	(void)tid; /* the only thread is the unwound fiber */
 	*thread = symbols;
 	return true;
@@ -106,6 +108,7 @@ bool unwind_read(struct symbols *symbols, pid_t pid, uint64_t address, uint64_t 
 
 static bool unwind_memory_read(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void *symbols)
 {
+	(void)dwfl;
 	return unwind_read_word(&((struct symbols *)symbols)->unwind, address, result);
 }
 

@@ -354,6 +354,7 @@ static void solver_add_failed_tries(struct solver *solver)
 
 static void solver_ignore_error(Z3_context z3, Z3_error_code code)
 {
+	(void)z3;
 	(void)code; /* results are checked where they are used */
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/bug.h"
 #include "base/array.h"
 #include "base/bitset.h"
 #include "abi/instrument_abi.h"

@@ -119,6 +119,7 @@ static const struct command_option branches_options[] = {
 
 static void cmd_branches_show_progress(void *context, const struct branches_progress *progress)
 {
+	(void)context;
 	terminal_live("%u found; run %u of %u, part %llu of %llu, %llu queries", progress->found,
 		progress->round, progress->rounds, (unsigned long long)progress->chunks,
 		(unsigned long long)progress->chunk_count, (unsigned long long)progress->queries);

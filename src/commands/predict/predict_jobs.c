@@ -49,6 +49,7 @@ static void predict_jobs_on_confirming(void *context, const struct failure *fail
 {
 	struct drive_job *job = context;
 
+	(void)failure;
 	job->since_ns = platform_monotonic_ns();
 }
 
@@ -305,6 +306,7 @@ static bool predict_jobs_needs_exclusive_run(
 	struct driven driven;
 	bool is_needed;
 
+	(void)number;
 	if (driving->is_alone || predict_jobs_unpack(&driven, answer, NULL) < 0)
 		return false;
 	is_needed =

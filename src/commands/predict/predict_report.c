@@ -77,6 +77,7 @@ static void predict_report_on_minimising(void *context, const struct minimise_pr
 
 static void predict_report_on_warning(void *context, const char *text)
 {
+	(void)context;
 	terminal_clear_live();
 	(void)fprintf(stderr, "note: %s\n", text);
 }

@@ -173,6 +173,7 @@ static void run_report_on_minimising(void *context, const struct minimise_progre
 
 static void run_report_on_warning(void *context, const char *text)
 {
+	(void)context;
 	terminal_clear_live();
 	(void)fprintf(stderr, "note: %s\n", text);
 }

@@ -85,6 +85,7 @@ static void test_explore_on_confirming(void *context, const struct failure *fail
 {
 	struct test_slice *slice = context;
 
+	(void)failure;
 	if (!slice->confirming_ns)
 		slice->confirming_ns = platform_monotonic_ns();
 }

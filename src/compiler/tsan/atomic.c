@@ -128,5 +128,6 @@ TSAN_EXPORT void __tsan_atomic_thread_fence(int order)
 TSAN_EXPORT void __tsan_atomic_signal_fence(int order);
 TSAN_EXPORT void __tsan_atomic_signal_fence(int order)
 {
+	(void)order;
 	__asm__ volatile("" : : : "memory");
 }

@@ -11,6 +11,7 @@ TSAN_EXPORT void __tsan_init(void)
 TSAN_EXPORT void __tsan_func_entry(void *caller);
 TSAN_EXPORT void __tsan_func_entry(void *caller)
 {
+	(void)caller;
 }
 
 TSAN_EXPORT void __tsan_func_exit(void);

@@ -11,6 +11,7 @@
 #include "plan/memory_join.h"
 #include "plan/races.h"
 #include "plan/strategy_option.h"
+#include "detectors/detector.h"
 #include "model/layout.h"
 #include "strategies/strategy.h"
 
@@ -217,6 +218,7 @@ static int rounds_next_batch(
 	struct contract_plan *plan = &worker->worker.contract->plan;
 	struct rounds *round = campaign->rounds;
 
+	(void)err;
 	if (rounds_starts_ahead(campaign, worker)) {
 		worker->run_first = worker->run_end = round->first;
 		return 1;
@@ -423,6 +425,7 @@ static int rounds_end(struct campaign *campaign, bool is_cut, struct error *err)
 	struct rounds *round = campaign->rounds;
 	int result = 0;
 
+	(void)is_cut;
 	if (!round->is_over) {
 		campaign->is_stopping = false;
 		result = rounds_settle(campaign, true, err);

@@ -123,6 +123,7 @@ int rounds_take_failure(
 	struct rounds *round = campaign->rounds;
 	struct campaign_failure caught;
 
+	(void)err;
 	round->keys[rounds_place_of(campaign, contract->run_number)] =
 		failure_key(&contract->outcome);
 	if (failure_copy_from(campaign, worker, &caught)) {

@@ -190,6 +190,7 @@ int sequence_next_batch(
 {
 	uint64_t size = worker->batch;
 
+	(void)err;
 	campaign->runs.next = campaign->scheme->runs_made(campaign);
 	if (size > runs_left(campaign))
 		size = runs_left(campaign);

@@ -104,6 +104,7 @@ static void member_on_started(void *context, const struct campaign_start *start)
 
 static void member_on_progress(void *context, const struct campaign_progress *progress)
 {
+	(void)progress;
 	member_listen(context);
 	member_show_life(context);
 }
@@ -111,6 +112,7 @@ static void member_on_progress(void *context, const struct campaign_progress *pr
 /* Sends signs of life to rank 0 during a long investigation. */
 static void member_on_minimising(void *context, const struct minimise_progress *progress)
 {
+	(void)progress;
 	member_show_life(context);
 }
 
@@ -203,6 +205,9 @@ static int member_make_folder(struct member *member, struct error *err)
 static int member_remove_entry(
 	const char *path, const struct stat *status, int kind, struct FTW *place)
 {
+	(void)status;
+	(void)kind;
+	(void)place;
 	(void)remove(path); /* an error leaves a file in the temporary folder */
 	return 0;
 }

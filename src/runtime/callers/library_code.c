@@ -170,6 +170,8 @@ static int library_code_add(struct dl_phdr_info *info, size_t size, void *unused
 {
 	struct library_module module = {.start = UINT64_MAX};
 
+	(void)size;
+	(void)unused;
 	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *header = &info->dlpi_phdr[i];
 		const uint64_t start = info->dlpi_addr + header->p_vaddr;
@@ -218,6 +220,7 @@ static bool library_code_has(uint64_t return_address)
 
 static bool library_code_read_stack(uint64_t address, uint64_t *word, void *unused)
 {
+	(void)unused;
 	*word = *(const uint64_t *)(uintptr_t)address;
 	return true;
 }

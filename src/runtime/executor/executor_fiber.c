@@ -332,6 +332,7 @@ static void executor_fiber_reap(struct engine_thread *thread)
 /* Forgets the donors of other threads, whose stacks glibc's fork has reclaimed. */
 static void executor_fiber_after_fork(struct engine_thread *self)
 {
+	(void)self;
 	for (uint32_t i = 0; i < THREAD_STACK_CLASSES; i++)
 		fibers.pools[i].free = NULL;
 }

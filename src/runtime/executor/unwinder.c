@@ -76,6 +76,7 @@ static int unwinder_look(struct dl_phdr_info *info, size_t size, void *is_wanted
 {
 	struct unwinder_module module = {0};
 
+	(void)size;
 	for (unsigned i = 0; i < info->dlpi_phnum; i++)
 		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
 			unwinder_read(&module, info,

@@ -21,10 +21,12 @@
 #include <sys/syscall.h>
 
 #include "base/hot_state.h"
+#include "engine/engine.h"
 #include "model/fixed_addresses.h"
 #include "runtime/filter.h"
 #include "runtime/heap/heap_internal.h"
 #include "runtime/interpose.h"
+#include "runtime/runtime.h"
 
 /* Blocks above the window are not recorded. */
 #define WINDOW_BYTES (UINT64_C(4) << 30)

@@ -10,6 +10,8 @@ static int modules_add(struct dl_phdr_info *info, size_t size, void *unused)
 	const char *name = strrchr(info->dlpi_name, '/');
 	uint64_t hash;
 
+	(void)size;
+	(void)unused;
 	name = name ? name + 1 : info->dlpi_name;
 	hash = hash_bytes(name, strlen(name));
 	for (unsigned i = 0; i < info->dlpi_phnum; i++) {

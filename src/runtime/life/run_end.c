@@ -4,6 +4,7 @@
  */
 #include <sys/syscall.h>
 
+#include "runtime/interpose.h"
 #include "runtime/libc/child_run.h"
 #include "runtime/libc/family.h"
 #include "runtime/libc/raw_thread.h"

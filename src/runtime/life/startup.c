@@ -376,6 +376,7 @@ static void startup_at_exit(int status, void *unused)
 {
 	const struct contract *contract = runtime.contract;
 
+	(void)unused;
 	runtime_let_others_move();
 	if (startup_ends_here(contract))
 		runtime_run_ended(status);

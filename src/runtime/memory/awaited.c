@@ -75,6 +75,7 @@ static bool awaited_is_over(const struct engine_op *op, const struct engine_thre
 	struct heap_free freed;
 	uint64_t value;
 
+	(void)thread;
 	if (heap_was_freed(op->address, &freed) || !guarded_read(op->address, op->bytes, &value))
 		return true;
 	if (op->exchange == EXCHANGE_OF_EXPECTED)

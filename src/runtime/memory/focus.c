@@ -282,6 +282,7 @@ void focus_left(const char *unused)
 {
 	int error;
 
+	(void)unused;
 	if (__builtin_expect(!focus_is_on, 1) || !engine_has_woken() || !engine_is_live() ||
 		runtime.is_forked_child || runtime.is_run_over)
 		return;

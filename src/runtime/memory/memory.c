@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hot_state.h"
+#include "detectors/detector.h"
 #include "engine/c11.h"
 #include "engine/store_buffer.h"
 #include "runtime/filter.h"

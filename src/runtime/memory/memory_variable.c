@@ -3,6 +3,7 @@
 #include "base/bitset.h"
 #include "base/hot_state.h"
 #include "runtime/main_locals.h"
+#include "runtime/runtime.h"
 #include "runtime/sites.h"
 #include "runtime/quick.h"
 

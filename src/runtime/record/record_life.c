@@ -45,6 +45,8 @@ static int record_add_object(struct dl_phdr_info *info, size_t size, void *unuse
 	struct record_area *area = record_state.area;
 	struct record_object *object = &area->objects[area->object_count];
 
+	(void)size;
+	(void)unused;
 	if (area->object_count == RECORD_OBJECTS_MAX)
 		return 1;
 	record_add_images(info);

@@ -67,6 +67,7 @@ bool record_is_recomputed(const struct site_record *site, uint64_t length)
 
 static int record_marks_note_first(struct dl_phdr_info *info, size_t size, void *out)
 {
+	(void)size;
 	*(uint64_t *)out = info->dlpi_addr;
 	return 1;
 }

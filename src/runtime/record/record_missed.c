@@ -83,6 +83,7 @@ bool record_missed_address(uint64_t value, uint64_t known)
 
 bool record_missed_argument(uint64_t value, uint64_t known)
 {
+	(void)known;
 	if (record_is_off())
 		return false;
 	record_argument(value);
@@ -91,6 +92,7 @@ bool record_missed_argument(uint64_t value, uint64_t known)
 
 bool record_missed_enter(uint64_t nothing, uint64_t known, uintptr_t frame)
 {
+	(void)nothing;
 	if (record_is_off())
 		return false;
 	record_state.moving->wants_arguments = 0;
@@ -110,6 +112,8 @@ static bool record_missed_begin_reading(void)
 
 bool record_missed_copied(uint64_t from, uint64_t known, uintptr_t frame, uint64_t length)
 {
+	(void)known;
+	(void)frame;
 	if (!record_missed_begin_reading())
 		return false;
 	record_state.moving->copied_from = from;
@@ -120,6 +124,8 @@ bool record_missed_copied(uint64_t from, uint64_t known, uintptr_t frame, uint64
 
 bool record_missed_copy(uint64_t to, uint64_t known, uintptr_t frame, uint64_t length)
 {
+	(void)known;
+	(void)frame;
 	if (record_is_off())
 		return false;
 	record_drop();
@@ -131,6 +137,8 @@ bool record_missed_copy(uint64_t to, uint64_t known, uintptr_t frame, uint64_t l
 
 bool record_missed_string(uint64_t address, uint64_t known, uintptr_t frame, uint64_t length)
 {
+	(void)known;
+	(void)frame;
 	if (!record_missed_begin_reading())
 		return false;
 	record_string(address, length);
@@ -139,6 +147,8 @@ bool record_missed_string(uint64_t address, uint64_t known, uintptr_t frame, uin
 
 bool record_missed_contents(uint64_t address, uint64_t known, uintptr_t frame, uint64_t length)
 {
+	(void)known;
+	(void)frame;
 	if (!record_missed_begin_reading())
 		return false;
 	record_range(address, length);

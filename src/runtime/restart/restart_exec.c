@@ -2,6 +2,7 @@
 #include <sys/syscall.h>
 
 #include "runtime/focus.h"
+#include "runtime/interpose.h"
 #include "runtime/memory.h"
 #include "runtime/runtime.h"
 

@@ -215,6 +215,7 @@ static void restart_rewind_serve(void *unused)
 {
 	enum contract_report report = REPORT_READY;
 
+	(void)unused;
 	if (!restart_rewind_take_image()) /* the command tries the next restart */
 		runtime_refuse_restart(
 			"the program's memory is too large or too scattered for an image");
@@ -300,6 +301,7 @@ static void restart_rewind_finish(int status)
 {
 	struct context unused;
 
+	(void)status;
 	if (!rewind_server)
 		restart_exec.finish(status);
 	rewind_server->made_in_run =

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/hot_state.h"
+#include "engine/engine.h"
 #include "runtime/heap.h"
 #include "abi/instrument_abi.h"
 #include "runtime/interpose.h"

@@ -377,6 +377,8 @@ void site_turn_off(const struct site_record *record)
 
 static bool sites_site_is_off(uint8_t kind, uint8_t *state)
 {
+	(void)kind;
+	(void)state;
 	return false;
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "model/feature.h"
 #include "model/thread_name.h"
 #include "strategies/dpor/dpor.h"

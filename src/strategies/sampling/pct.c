@@ -88,6 +88,7 @@ static uint64_t pct_lease(void *state, const struct schedule_view *view, bool is
 {
 	const struct pct *pct = state;
 
+	(void)is_focused;
 	return view->enabled_count == 1 ? UINT64_MAX : pct->changes.next_point - pct->point;
 }
 

@@ -124,6 +124,7 @@ static uint32_t bounded_focus(void *state, uint64_t seed, object_name *objects, 
 {
 	struct bounded *bounded = state;
 
+	(void)seed;
 	bounded->has_focus = true;
 	return bounded_find_focus(bounded, objects, capacity);
 }

@@ -34,6 +34,7 @@ static void bounded_places_each_below(const struct bounded *bounded,
 
 static void bounded_places_count_one(void *context, uint64_t priority)
 {
+	(void)priority;
 	++*(uint32_t *)context;
 }
 

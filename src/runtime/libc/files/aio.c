@@ -79,6 +79,7 @@ static bool aio_has_turn(const struct engine_op *op, const struct engine_thread 
 {
 	const struct aio_request *own = (const struct aio_request *)(uintptr_t)op->argument2;
 
+	(void)thread;
 	for (uint32_t i = 0; i < REQUESTS_MAX; i++) {
 		const struct aio_request *other = &aio.requests[i];
 
@@ -261,6 +262,7 @@ static bool aio_list_is_done(const struct aio_list *list)
 
 static bool aio_list_is_ready(const struct engine_op *op, const struct engine_thread *thread)
 {
+	(void)thread;
 	return aio_list_is_done((const struct aio_list *)(uintptr_t)op->argument2);
 }
 

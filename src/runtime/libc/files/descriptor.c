@@ -26,6 +26,7 @@ long call_pipe2(const long arguments[6], uint64_t site)
 {
 	int *ends = (int *)arguments[0];
 
+	(void)site;
 	return descriptor_pair_made(target_call(SYS_pipe2, ends, arguments[1]), ends, FD_PIPE);
 }
 
@@ -43,6 +44,7 @@ long call_socketpair(const long arguments[6], uint64_t site)
 {
 	int *ends = (int *)arguments[3];
 
+	(void)site;
 	return descriptor_pair_made(
 		target_call(SYS_socketpair, arguments[0], arguments[1], arguments[2], ends), ends,
 		FD_SOCKET);
@@ -83,6 +85,7 @@ long call_epoll_ctl(const long arguments[6], uint64_t site)
 	long result =
 		target_call(SYS_epoll_ctl, arguments[0], arguments[1], arguments[2], arguments[3]);
 
+	(void)site;
 	if (!platform_failed(result) && (int)arguments[1] != EPOLL_CTL_DEL)
 		fd_watched((int)arguments[0], (int)arguments[2]);
 	fd_changed();
@@ -323,6 +326,7 @@ INTERPOSED(int, __close, (int fd), (int)interpose_result(descriptor_fd_close(fd,
 /* libc calls this function, too (fclose(), ...). The kernel closes the descriptor. */
 long call_close(const long arguments[6], uint64_t site)
 {
+	(void)site;
 	fd_forget((int)arguments[0]);
 	file_point_closed((int)arguments[0]);
 	fd_retry_changed();

@@ -39,6 +39,7 @@ bool fd_request_ready(const struct engine_op *op, const struct engine_thread *th
 {
 	const struct fd_request *request = (const struct fd_request *)(uintptr_t)op->argument;
 
+	(void)thread;
 	switch ((enum fd_shape)request->shape) {
 	case FD_SHAPE_ONE:
 		return fd_one_ready(request);

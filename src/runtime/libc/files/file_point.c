@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/bitset.h"
+#include "runtime/interpose.h"
 #include "runtime/libc/world.h"
 #include "runtime/runtime.h"
 

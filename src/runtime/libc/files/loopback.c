@@ -16,6 +16,7 @@
 
 #include <linux/sockios.h>
 
+#include "runtime/interpose.h"
 #include "runtime/libc/world.h"
 
 #define ENDS_MOST 1024

@@ -157,6 +157,7 @@ static bool queue_notification_is_due(
 	struct notification *notification = (struct notification *)(uintptr_t)op->argument2;
 	struct mq_attr state = {0};
 
+	(void)thread;
 	if (notification->is_off || platform_failed(platform_call(
 					    SYS_mq_getsetattr, notification->queue, NULL, &state)))
 		return true;

@@ -40,6 +40,8 @@ static struct thread_scheduling *affinity_settings_of(const struct engine_thread
 
 long call_gettid(const long arguments[6], uint64_t site)
 {
+	(void)arguments;
+	(void)site;
 	runtime.knows_its_id = true;
 	engine_note_id_read();
 	return engine_current()->kernel_id;
@@ -47,6 +49,7 @@ long call_gettid(const long arguments[6], uint64_t site)
 
 long call_sched_yield(const long arguments[6], uint64_t site)
 {
+	(void)arguments;
 	runtime_yield(site);
 	return 0;
 }
@@ -189,6 +192,7 @@ long call_sched_getaffinity(const long arguments[6], uint64_t site)
 	const size_t size = (size_t)(unsigned int)arguments[1];
 	long bytes;
 
+	(void)site;
 	/* The kernel checks the arguments and returns the size of its mask. */
 	bytes = platform_call(SYS_sched_getaffinity, thread ? 0 : arguments[0], size, arguments[2]);
 	if (!platform_failed(bytes) && own && own->has_processors)
@@ -202,6 +206,7 @@ long call_sched_setaffinity(const long arguments[6], uint64_t site)
 {
 	struct engine_thread *thread = thread_of_id_or_self((pid_t)arguments[0]);
 
+	(void)site;
 	if (!thread)
 		return target_call(SYS_sched_setaffinity, arguments[0], arguments[1], arguments[2]);
 	if (arguments[1] && interpose_is_bad_pointer((const void *)arguments[2]))

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "runtime/interpose.h"
 #include "runtime/libc/world.h"
 #include "runtime/runtime.h"
 

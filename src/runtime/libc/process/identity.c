@@ -15,12 +15,16 @@
  * the restart detect this. */
 long call_getpid(const long arguments[6], uint64_t site)
 {
+	(void)arguments;
+	(void)site;
 	runtime.knows_its_id = true;
 	return platform_call(SYS_getpid);
 }
 
 long call_getppid(const long arguments[6], uint64_t site)
 {
+	(void)arguments;
+	(void)site;
 	runtime.knows_its_id = true;
 	return platform_call(SYS_getppid);
 }
@@ -71,6 +75,7 @@ void runtime_random_bytes(void *buffer, size_t bytes)
 
 long call_getrandom(const long arguments[6], uint64_t site)
 {
+	(void)site;
 	if (arguments[2] & ~(long)(GRND_NONBLOCK | GRND_RANDOM | GRND_INSECURE))
 		return -EINVAL;
 	if (arguments[1] && interpose_is_bad_pointer((const void *)arguments[0]))
@@ -114,6 +119,7 @@ EXPORT uint32_t cxx_random_device(void *device)
 	uint32_t value;
 
 	ENTER();
+	(void)device;
 	runtime_random_bytes(&value, sizeof value);
 	return value;
 }

@@ -88,6 +88,7 @@ long call_getpriority(const long arguments[6], uint64_t site)
 	const struct engine_thread *thread =
 		arguments[0] == PRIO_PROCESS ? thread_of_id_or_self((pid_t)arguments[1]) : NULL;
 
+	(void)site;
 	return thread ? NICE_ZERO - priority_nice_get(thread)
 		      : platform_call(SYS_getpriority, arguments[0], arguments[1]);
 }
@@ -97,6 +98,7 @@ long call_setpriority(const long arguments[6], uint64_t site)
 	const struct engine_thread *thread =
 		arguments[0] == PRIO_PROCESS ? thread_of_id_or_self((pid_t)arguments[1]) : NULL;
 
+	(void)site;
 	return thread ? priority_nice_set(thread, (int)arguments[2])
 		      : target_call(SYS_setpriority, arguments[0], arguments[1], arguments[2]);
 }
@@ -130,6 +132,7 @@ long call_sched_setscheduler(const long arguments[6], uint64_t site)
 	struct engine_thread *thread = thread_of_id_or_self((pid_t)arguments[0]);
 	const struct sched_param *wanted = (const struct sched_param *)arguments[2];
 
+	(void)site;
 	if ((pid_t)arguments[0] < 0 || (int)arguments[1] < 0 || !wanted)
 		return -EINVAL;
 	if (thread)
@@ -144,6 +147,7 @@ long call_sched_setparam(const long arguments[6], uint64_t site)
 	const struct sched_param *wanted = (const struct sched_param *)arguments[1];
 	int policy, priority;
 
+	(void)site;
 	if ((pid_t)arguments[0] < 0 || !wanted)
 		return -EINVAL;
 	if (!thread)
@@ -157,6 +161,7 @@ long call_sched_getscheduler(const long arguments[6], uint64_t site)
 	const struct engine_thread *thread = thread_of_id_or_self((pid_t)arguments[0]);
 	int policy, priority;
 
+	(void)site;
 	if ((pid_t)arguments[0] < 0)
 		return -EINVAL;
 	if (!thread)
@@ -171,6 +176,7 @@ long call_sched_getparam(const long arguments[6], uint64_t site)
 	struct sched_param *out = (struct sched_param *)arguments[1];
 	int policy, priority;
 
+	(void)site;
 	if ((pid_t)arguments[0] < 0 || !out)
 		return -EINVAL;
 	if (!thread)
@@ -225,6 +231,7 @@ long call_sched_setattr(const long arguments[6], uint64_t site)
 	int policy, priority;
 	long result;
 
+	(void)site;
 	if ((pid_t)arguments[0] < 0 || arguments[2] || !arguments[1])
 		return -EINVAL;
 	if (!thread)
@@ -250,6 +257,7 @@ long call_sched_getattr(const long arguments[6], uint64_t site)
 	int policy, priority;
 	long result;
 
+	(void)site;
 	/* The kernel checks the arguments and fills in the fields that are not emulated. */
 	result = platform_call(SYS_sched_getattr, thread ? 0 : arguments[0], arguments[1],
 		arguments[2], arguments[3]);
@@ -294,6 +302,7 @@ long call_ioprio_set(const long arguments[6], uint64_t site)
 	struct thread_priority *own;
 	long error;
 
+	(void)site;
 	if (arguments[0] != IO_WHO_PROCESS || !thread)
 		return target_call(SYS_ioprio_set, arguments[0], arguments[1], arguments[2]);
 	own = priority_of(thread);
@@ -310,6 +319,7 @@ long call_ioprio_get(const long arguments[6], uint64_t site)
 	const struct engine_thread *thread = thread_of_id_or_self((pid_t)arguments[1]);
 	const struct thread_priority *own;
 
+	(void)site;
 	if (arguments[0] != IO_WHO_PROCESS || !thread)
 		return platform_call(SYS_ioprio_get, arguments[0], arguments[1]);
 	own = priority_of(thread);

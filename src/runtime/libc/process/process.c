@@ -196,6 +196,7 @@ static struct {
 
 static int process_clone_in_child(void *unused)
 {
+	(void)unused;
 	process_fork_in_child();
 	return cloned.function(cloned.argument);
 }
@@ -322,6 +323,7 @@ static bool process_child_is_ready(const struct engine_op *op, const struct engi
 	long result = platform_call(SYS_waitid, wait->type, wait->id, &information,
 		wait->options | WNOHANG | WNOWAIT, NULL);
 
+	(void)thread;
 	return platform_failed(result) || information.si_pid;
 }
 

@@ -73,6 +73,7 @@ HIDDEN void *symbol_answer_dlsym(
 	void *handle, const char *name, const char *unused, const void *caller);
 void *symbol_answer_dlsym(void *handle, const char *name, const char *unused, const void *caller)
 {
+	(void)unused;
 	return symbol_interposed(handle, name, NULL, caller);
 }
 

@@ -63,6 +63,7 @@ long call_pidfd_open(const long arguments[6], uint64_t site)
 {
 	const struct engine_thread *thread = thread_of_id((pid_t)arguments[0]);
 
+	(void)site;
 	if (thread && thread->id.index && !(arguments[1] & PIDFD_OF_THREAD))
 		return -EINVAL;
 	return thread_ids_call_with_kernel_id(SYS_pidfd_open, arguments, 0, 0);
@@ -213,6 +214,7 @@ long call_getdents64(const long arguments[6], uint64_t site)
 	size_t used = 0;
 	long position;
 
+	(void)site;
 	if (runtime.executor != &executor_fiber || !engine_is_live() ||
 		!thread_ids_is_task_list(fd) || size < ENTRY_BYTES_MAX)
 		return CALL_OF_KERNEL;

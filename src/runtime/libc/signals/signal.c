@@ -199,6 +199,7 @@ long call_rt_sigpending(const long arguments[6], uint64_t site)
 	const struct engine_thread *self = engine_current();
 	uint64_t *set = (uint64_t *)arguments[0];
 
+	(void)site;
 	if (signals_have_left_control() || arguments[1] != MASK_BYTES ||
 		interpose_is_bad_pointer(set))
 		return platform_call(SYS_rt_sigpending, arguments[0], arguments[1]);
@@ -223,6 +224,7 @@ long call_rt_sigaction(const long arguments[6], uint64_t site)
 	struct signal_action action;
 	struct sigaction before;
 
+	(void)site;
 	if (signals_have_left_control())
 		return CALL_OF_KERNEL;
 	if (!signal_is_valid(signal) || arguments[3] != MASK_BYTES)
@@ -250,6 +252,7 @@ long call_rt_sigprocmask(const long arguments[6], uint64_t site)
 	sigset_t before;
 	int error;
 
+	(void)site;
 	if (signals_have_left_control())
 		return CALL_OF_KERNEL;
 	if (arguments[3] != MASK_BYTES)

@@ -134,6 +134,8 @@ INTERPOSED(int, sigtimedwait,
 
 static bool sigwait_never_ready(const struct engine_op *op, const struct engine_thread *thread)
 {
+	(void)op;
+	(void)thread;
 	return false;
 }
 
@@ -157,6 +159,7 @@ static long sigwait_handler_wait(uint64_t site)
 
 long call_pause(const long arguments[6], uint64_t site)
 {
+	(void)arguments;
 	if (signals_have_left_control())
 		return platform_call(SYS_pause);
 	/* A handler that runs here does not end the wait. The caller tested its condition before. */
@@ -190,6 +193,7 @@ long call_signalfd4(const long arguments[6], uint64_t site)
 	const uint64_t *set = (const uint64_t *)arguments[1];
 	long result;
 
+	(void)site;
 	if (!signals_have_left_control() && !interpose_is_bad_pointer(set))
 		signal_leave_to_kernel(*set & engine_current()->signals_blocked);
 	result = target_call(SYS_signalfd4, arguments[0], arguments[1], arguments[2], arguments[3]);
@@ -258,6 +262,7 @@ long call_sigaltstack(const long arguments[6], uint64_t site)
 	uint32_t self = engine_current()->id.index;
 	long error;
 
+	(void)site;
 	if (signals_have_left_control())
 		return CALL_OF_KERNEL;
 	if (alternate.is_set[self]) {

@@ -133,6 +133,7 @@ static void dispatch_handle(int signal, siginfo_t *info, void *context)
 		registers[REG_R10], registers[REG_R8], registers[REG_R9]};
 	long result;
 
+	(void)signal;
 	if (info->si_code != SYS_USER_DISPATCH && dispatch_forward(info))
 		return;
 	if (info->si_code == SI_TIMER && runtime.watchdog &&

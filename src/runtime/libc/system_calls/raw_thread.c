@@ -128,6 +128,7 @@ long call_set_tid_address(const long arguments[6], uint64_t site)
 {
 	struct engine_thread *self = engine_current();
 
+	(void)site;
 	if (!raw_thread_is_current())
 		return CALL_OF_KERNEL;
 	self->clear_at_end = (uint32_t *)arguments[0];
@@ -150,6 +151,7 @@ long call_rseq(const long arguments[6], uint64_t site)
 
 long call_arch_prctl(const long arguments[6], uint64_t site)
 {
+	(void)site;
 	if (!raw_thread_is_current() || arguments[0] != ARCH_SET_FS)
 		return CALL_OF_KERNEL;
 	engine_thread_set_base(engine_current(), (uintptr_t)arguments[1]);

@@ -48,6 +48,7 @@ static time_t vdso_time(time_t *out)
 
 static long vdso_getcpu(unsigned int *processor, unsigned int *node, void *unused)
 {
+	(void)unused;
 	if (processor)
 		*processor = affinity_processor();
 	if (node)

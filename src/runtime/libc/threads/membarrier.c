@@ -2,6 +2,7 @@
 #include <linux/membarrier.h>
 
 #include "engine/engine.h"
+#include "runtime/interpose.h"
 #include "runtime/memory.h"
 #include "runtime/libc/system_calls.h"
 #include "runtime/sites.h"

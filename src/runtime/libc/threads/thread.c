@@ -146,6 +146,7 @@ EXPORT void pthread_exit(void *result)
 
 static bool thread_has_ended(const struct engine_op *op, const struct engine_thread *self)
 {
+	(void)self;
 	return ((const struct engine_thread *)op->address)->state == THREAD_DONE;
 }
 

@@ -146,6 +146,7 @@ bool posix_timer_fire_due(uint64_t now_ns)
 
 static bool posix_timer_is_set_anew(const struct engine_op *op, const struct engine_thread *thread)
 {
+	(void)thread;
 	return ((const struct posix_timer *)op->address)->generation != op->argument;
 }
 

@@ -14,6 +14,7 @@
 #include <ucontext.h>
 
 #include "runtime/guarded_read.h"
+#include "runtime/interpose.h"
 #include "runtime/libc/time_stamp_counter.h"
 #include "runtime/libc/world.h"
 
@@ -43,6 +44,8 @@ static int time_stamp_counter_search(struct dl_phdr_info *info, size_t size, voi
 {
 	const char *name = strrchr(info->dlpi_name, '/');
 
+	(void)size;
+	(void)unused;
 	if (time_stamp_counter_is_system(name ? name + 1 : info->dlpi_name))
 		return 0;
 	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
