@@ -34,15 +34,30 @@
 #define WATCHED_RUNS_FIRST 16
 #define WATCHED_LONG_RUNS_FIRST 4
 #define WATCHED_EVERY 15
+/* A watched run takes as much time as 15 other long ones. After eight intervals the next ones are twice as
+ * long, and odd: 31 from run 120 on, 63 from run 248 on. */
+#define WATCHED_LONG_RUNS_EVERY 63
+#define WATCHED_PER_INTERVAL 8
+
+static uint64_t memory_prepare_watched_every(uint64_t number, bool are_long)
+{
+	uint64_t every = WATCHED_EVERY;
+
+	while (are_long && every < WATCHED_LONG_RUNS_EVERY &&
+		number >= every * WATCHED_PER_INTERVAL)
+		every = 2 * every + 1;
+	return every;
+}
 
 bool memory_watches_run(uint64_t number)
 {
 	const struct contract_memory *memory = sites_memory();
 	const struct contract_plan *plan = &runtime.contract->plan;
+	const bool are_long = memory && memory->mode == MEMORY_RACY_SITES;
 
-	if (number % WATCHED_EVERY == 0)
+	if (number % memory_prepare_watched_every(number, are_long) == 0)
 		return true;
-	if (memory && memory->mode == MEMORY_RACY_SITES)
+	if (are_long)
 		return plan->runs_before + (number - plan->round_first) < WATCHED_LONG_RUNS_FIRST;
 	return number <= WATCHED_RUNS_FIRST;
 }

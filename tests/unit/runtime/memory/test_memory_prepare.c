@@ -321,6 +321,25 @@ static void test_memory__only_racy_sites_and_atomics_make_points(void **state)
 	assert_false(memory->was_profile);
 }
 
+/* Where runs are long, the interval between watched runs grows twice. */
+static void test_memory__watches_long_runs_ever_less_often(void **state)
+{
+	uint32_t counts[2] = {0};
+
+	(void)state;
+	for (uint64_t number = 17; number < 1024; number++) {
+		memory->mode = MEMORY_LEARN;
+		counts[0] += memory_watches_run(number);
+		memory->mode = MEMORY_RACY_SITES;
+		contract.plan.runs_before = number;
+		contract.plan.round_first = number;
+		counts[1] += memory_watches_run(number);
+	}
+	assert_int_equal(counts[0], 67); /* 30 to 1020 */
+	/* 30 to 105, 124 to 217, 252 to 1008 */
+	assert_int_equal(counts[1], 6 + 4 + 13);
+}
+
 /* The accesses are no scheduling points. */
 static void test_memory_freed__ends_the_run_at_racy_sites_and_others(void **state)
 {
@@ -373,6 +392,7 @@ int main(void)
 		TEST(test_memory_freed__depends_on_no_other_run_of_the_round),
 		TEST(test_memory_freed__ends_the_run_at_racy_sites_and_others),
 		TEST(test_memory__only_racy_sites_and_atomics_make_points),
+		TEST(test_memory__watches_long_runs_ever_less_often),
 		TEST(test_memory__fences_are_points_and_stay_on),
 	};
 
