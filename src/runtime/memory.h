@@ -144,6 +144,8 @@ struct heap_block {
 
 /* Called when the process loads its first instrumented code; later calls do nothing. */
 void heap_start_recording(void);
+/* Makes room for the records of blocks below `end`, which each run would else make anew. */
+void heap_prepare(uintptr_t end);
 /* Finds the live allocation that holds the address. */
 bool heap_find(const void *address, struct heap_block *out);
 /* Returns the stable name of the aligned eight bytes around the address; never 0. */

@@ -225,6 +225,12 @@ static bool heap_reach(uintptr_t end)
 	return true;
 }
 
+void heap_prepare(uintptr_t end)
+{
+	if (heap_is_recording)
+		(void)heap_reach(end);
+}
+
 static bool heap_is_window(uintptr_t address)
 {
 	return address - heap.base < WINDOW_BYTES;

@@ -1,3 +1,4 @@
+#include <malloc.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "runtime/runtime.h"
 #include "runtime/libc/signals.h"
 #include "runtime/libc/world.h"
+#include "runtime/memory.h"
 
 void runtime_prepare_threads(void)
 {
@@ -29,6 +31,20 @@ static void thread_reach_main(void)
 	runtime.restart->at_main();
 }
 
+extern void *__sbrk(intptr_t bytes); /* an allocator may define sbrk() itself */
+
+/* Too large for malloc's cache of a thread: freed, the block is again part of the rest of the heap. */
+#define HEAP_FIRST_BYTES 4096
+
+/* pthread_create() of glibc allocates, so natively the heap begins at the first thread at the latest. Without this,
+ * each rewound or forked run of a program that allocates later would begin the heap anew, by system calls. */
+static void thread_begin_heap(void)
+{
+	if (!runtime.has_sanitizer && !mallinfo2().arena)
+		REAL(free)(REAL(malloc)(HEAP_FIRST_BYTES));
+	heap_prepare((uintptr_t)__sbrk(0));
+}
+
 /* Every restart except fork_main continues here for each run. */
 void runtime_first_create(void)
 {
@@ -44,6 +60,7 @@ void runtime_first_create(void)
 	runtime.has_created = true;
 	if (runtime.contract && !runtime.is_forked_child) {
 		thread_reach_main();
+		thread_begin_heap();
 		runtime.restart->at_first_create();
 		return;
 	}
