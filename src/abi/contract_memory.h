@@ -298,8 +298,8 @@ static inline bool memory_is_focused(
 	return false;
 }
 
-/* The granules of a heap block are divided into groups of this many, whose entries in variables[] are
- * adjacent: code that walks through the block then touches few pages of the table. */
+/* Eight neighbouring granules of a heap block form a group. The entries of a group are adjacent in
+ * variables[], so that code which visits a whole block touches few pages of that table. */
 #define MEMORY_GROUP_GRANULES 8
 
 /* Returns the name of a granule. `group` is a hash that names its group, and the low bits of the result are

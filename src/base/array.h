@@ -44,8 +44,8 @@ static inline void *array_room(void *array, size_t count, size_t size)
 	return array_resize(array, count ? 2 * count : 8, size);
 }
 
-/* Appends an item, which is not zeroed, to an array that only array_room() enlarges; the value is its
- * address. */
+/* Appends an item to an array, and is an expression whose value is the address of that item. The item's bytes
+ * are undefined. Only array_room() may have allocated the array. */
 #define ARRAY_NEXT(array, count)                                                                   \
 	((array) = array_room(array, count, sizeof *(array)), &(array)[(count)++])
 

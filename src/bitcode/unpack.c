@@ -1,6 +1,7 @@
 /*
- * Writes every record in LLVM's unabbreviated form. Records with a blob are the exception: LLVM's format
- * permits a blob only in an abbreviated record, so that each of them gets an abbreviation of its own.
+ * Turns packed bitcode (abi/packed_bitcode.h) back into the bitcode that LLVM reads. LLVM's format can describe
+ * the fields of a record by an abbreviation. This file writes records without one, which is simpler. Only a record
+ * that contains a block of bytes (a blob) must have an abbreviation, and each of these gets its own.
  *
  * The file may be damaged. No column is therefore read beyond its end, and every count is compared with the
  * bytes that are left.

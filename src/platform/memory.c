@@ -98,7 +98,8 @@ bool platform_read(const void *from, void *to, size_t bytes)
 	return got == (long)bytes;
 }
 
-/* Bytes at any alignment, which may alias any type. */
+/* Sixteen and 32 bytes that one instruction copies. They need no alignment, and the compiler must assume that
+ * they overlap with objects of any type (may_alias). */
 typedef long long memory_block __attribute__((vector_size(16), aligned(1), may_alias));
 typedef long long memory_wide __attribute__((vector_size(32), aligned(1), may_alias));
 

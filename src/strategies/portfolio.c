@@ -147,8 +147,9 @@ static void portfolio_begin_run(void *state, uint64_t seed)
 	portfolio_begin_observing(portfolio);
 }
 
-/* The search, and the fixed schedules: what these show does not need further points, with which a thread
- * that repeats its reads need not wait for the others. */
+/* Returns true in runs of the systematic search and of the fixed schedules. These runs have interruption
+ * points before file calls only (docs/decisions/0030-interruption-points.md): with more points, a thread that
+ * reads the same memory in a loop would no longer wait for the other threads. */
 static bool portfolio_is_unvaried(const void *state)
 {
 	return ((const struct portfolio *)state)->arm >= ARM_IN_STEP;

@@ -29,7 +29,7 @@ struct explain_places {
 	uint64_t count, capacity;
 };
 
-/* A zeroed struct with `symbols` has no places yet. */
+/* Releases the contents. To begin, set `symbols` and let all other members be zero: the table is then empty. */
 void explain_places_release(struct explain_places *places);
 
 /* Finds copies of lines outside of patterns, except in very large programs. `site`: in own code. */

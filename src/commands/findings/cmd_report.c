@@ -66,7 +66,8 @@ struct gathered {
 	uint32_t campaign_count;
 	struct store_document *rows; /* all documents of the store */
 	uint32_t row_count;
-	/* Documents of these findings, or of the campaign; their texts belong to `rows`. */
+	/* The members of `rows` that describe the findings or the campaign of the report. Their texts are not
+	 * copied, and are released with `rows`. */
 	struct store_document *documents;
 	uint32_t document_count;
 };

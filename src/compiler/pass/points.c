@@ -13,18 +13,20 @@
 #define OPERANDS_SEARCHED 64u
 
 /*
- * The assembly of a point and its stub. Words between @ signs are replaced for each site. OWN is the operand
- * with the function's number: each function has its own sections of stubs and records, which the linker drops
- * with the function (--gc-sections). ENTRY is the runtime function to which the stub jumps.
+ * The assembly of a scheduling point and of its stub. For each site the pass writes the actual text in place of
+ * the words between @ signs. OWN is the assembly operand that holds the number of the function. This number is
+ * part of the names of two sections, one of stubs and one of records. Each function thus has its own sections,
+ * and a linker that removes an unused function (--gc-sections) removes them, too. ENTRY is the name of the runtime
+ * function to which the stub jumps.
  */
 #define ENTRY "@ENTRY@"
-/* Replaced, at a function's entry, by a relocation of type R_X86_64_NONE that refers to the stub. It changes
- * no byte. With --gc-sections it makes the linker keep the section of the stubs if it keeps the function. */
+/* At a function's entry the pass writes a relocation of type R_X86_64_NONE here, which refers to the stub. It
+ * changes no byte of the code. It tells a linker with --gc-sections to keep the stubs if it keeps the function. */
 #define KEEPER "@KEEPER@"
-/* Replaced by the word that refers to the called function, or by nothing if the site calls none. */
+/* The pass writes the reference to the called function here, or nothing if the site calls none. */
 #define CALLEE "@CALLEE@"
-/* Replaced by instructions that take the return address off the stack while the stub computes the address
- * of the access, and push it again. An operand that cannot be relative to the stack pointer needs neither. */
+/* The call of the stub has pushed a return address. If the accessed operand may be relative to the stack pointer,
+ * the stub pops that address before it computes the operand's address, and pushes it again afterwards. */
 #define POP "@POP@"
 #define PUSH "@PUSH@"
 #define POINT(OWN)                                                                                 \
