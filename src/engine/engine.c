@@ -8,7 +8,7 @@
 #include "engine/c11.h"
 #include "engine/engine_internal.h"
 
-HOT_STATE_PAGE struct engine engine;
+HOT_STATE struct engine engine;
 
 static void engine_wait_for_enabled(void)
 {

@@ -127,13 +127,10 @@ struct engine {
 	uint32_t module_count;
 	/* name_cache entries of this run: engine_renew() */
 	uint64_t named[BITSET_WORDS(ENGINE_NAME_CACHE)];
-	struct engine_futex_queue futex_queues[ENGINE_FUTEX_QUEUES];
 	uint32_t wait_group_count;
 	uint64_t enabled[BITSET_WORDS(THREAD_CAPACITY)];
 	uint64_t was_enabled[BITSET_WORDS(THREAD_CAPACITY)];
 	uint64_t offered[BITSET_WORDS(THREAD_CAPACITY)];
-	uint64_t starved[BITSET_WORDS(THREAD_CAPACITY)]; /* the threads with a time slice */
-	uint64_t stallable[BITSET_WORDS(THREAD_CAPACITY)];
 	uint64_t equals_previous[BITSET_WORDS(THREAD_CAPACITY)]; /* schedule_view.equals_previous */
 	/* Tables by thread index, in one private mapping. Entries at or above thread_count are
 	 * undefined after a rewind: engine_thread_slot() clears an entry before its first use. */
@@ -142,8 +139,11 @@ struct engine {
 	uintptr_t *handles;
 	uint32_t *contexts; /* calling contexts of the pending ops, if the host provides them */
 	struct engine_thread *threads;
-	/* These large arrays are rarely written. They lie behind the fields that most runs write,
-	 * because a rewind restores written pages. */
+	/* These large arrays are rarely written. They lie behind the fields that most runs write, because a
+	 * rewind restores written pages, and a forked run copies them. */
+	struct engine_futex_queue futex_queues[ENGINE_FUTEX_QUEUES];
+	uint64_t starved[BITSET_WORDS(THREAD_CAPACITY)]; /* the threads with a time slice */
+	uint64_t stallable[BITSET_WORDS(THREAD_CAPACITY)];
 	struct engine_module modules[ENGINE_MODULES_MAX];
 	struct engine_name_entry name_cache[ENGINE_NAME_CACHE];
 	struct engine_wait_group wait_groups[ENGINE_WAIT_GROUPS];

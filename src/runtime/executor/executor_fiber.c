@@ -142,7 +142,8 @@ static void executor_fiber_set_up(void)
 {
 	if (fibers.switch_to)
 		return;
-	fibers.used_at = platform_map(THREAD_CAPACITY * sizeof *fibers.used_at, true);
+	if (runtime.restart == &restart_rewind)
+		fibers.used_at = platform_map(THREAD_CAPACITY * sizeof *fibers.used_at, true);
 	fibers.switch_to = context_has_fsgsbase() ? context_switch_fsgsbase : context_switch_prctl;
 	/* glibc's functions that renew a cached stack; without them, stacks are not reused. */
 	fibers.tls_init = (void *(*)(void *, bool))SYMBOL_SLOT("_dl_allocate_tls_init")->function;

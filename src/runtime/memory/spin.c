@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "base/hot_state.h"
 #include "runtime/interpose.h"
 #include "runtime/memory.h"
 #include "runtime/quick.h"
@@ -108,7 +109,7 @@ static uint64_t spin_site(uint64_t site, bool *is_own_code)
 }
 
 /* True: the next interposed call enters runtime_spin_enter(). Restored with the run. */
-static struct {
+static HOT_STATE struct {
 	bool is_awaited;
 	bool was_up; /* value of runtime_is_up before the wait */
 } next_call;
@@ -124,7 +125,7 @@ static void spin_wait_for_call(void)
 }
 
 /* Current stretch without a step; restored with the run. */
-static struct {
+static HOT_STATE struct {
 	uint64_t step; /* step number + 1 */
 	uint32_t extensions;
 	/* value of sites_are_live before the sites were turned off; 0: the sites are on */

@@ -312,9 +312,9 @@ void undo_begin_run(void)
 {
 	if (!undo)
 		return;
-	created_paths_clear(&undo->created);
 	undo->obstacle = NULL;
 	undo->is_noting = true;
+	created_paths_clear(&undo->created);
 	undo_begin_shared();
 }
 

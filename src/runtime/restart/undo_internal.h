@@ -20,6 +20,7 @@ struct undo_log {
 	const char *obstacle;	   /* see undo_obstacle(); NULL if none */
 	bool is_discarding_output; /* descriptors 1 and 2 are /dev/null */
 	uint32_t mapping_count;
+	struct created_paths created; /* the count first: most runs touch one page of the log */
 	struct undo_range mappings[UNDO_MAPPINGS_MAX];
 	/* descriptors that this run opened, and that are still open */
 	uint64_t opened[BITSET_WORDS(UNDO_DESCRIPTORS)];
@@ -38,7 +39,6 @@ struct undo_log {
 	unsigned char affinity[128];
 	long program_break;
 	bool has_moved_break;
-	struct created_paths created;
 };
 
 /* Lies in shared memory; the pointer is set before the starting point. */

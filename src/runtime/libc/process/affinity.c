@@ -9,6 +9,7 @@
 #include <threads.h>
 #include <unistd.h>
 
+#include "base/hot_state.h"
 #include "runtime/interpose.h"
 #include "runtime/runtime.h"
 #include "runtime/libc/system_calls.h"
@@ -31,7 +32,9 @@ struct thread_scheduling {
 };
 
 static struct thread_scheduling settings[AFFINITY_THREADS_MAX];
-static bool has_priorities; /* a thread has, or had, a real-time policy */
+/* A thread has, or had, settings that differ from the process's. Most runs leave the table untouched. */
+static HOT_STATE bool has_settings;
+static HOT_STATE bool has_priorities; /* a thread has, or had, a real-time policy */
 
 static struct thread_scheduling *affinity_settings_of(const struct engine_thread *thread)
 {
@@ -163,7 +166,7 @@ static int affinity_set(struct engine_thread *thread, size_t size, const cpu_set
 		return EINVAL;
 	if (own) {
 		own->processors = processors;
-		own->has_processors = true;
+		own->has_processors = has_settings = true;
 	}
 	affinity_scheduling_follow(thread);
 	return 0;
@@ -250,6 +253,7 @@ static int affinity_scheduling_set(struct engine_thread *thread, int policy, int
 	if (!error && own) {
 		own->policy = (uint8_t)policy;
 		own->priority = (uint8_t)priority;
+		has_settings = true;
 		affinity_scheduling_follow(thread);
 	}
 	return error;
@@ -344,8 +348,9 @@ void affinity_inherit(struct engine_thread *thread, const pthread_attr_t *attrib
 	int policy, priority;
 
 	priority_inherit(thread);
-	if (!own)
+	if (!own || (!has_settings && !attributes))
 		return;
+	has_settings = true;
 	*own = (struct thread_scheduling){0};
 	if (creator) {
 		*own = *creator;

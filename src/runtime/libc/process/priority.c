@@ -28,7 +28,9 @@ struct thread_priority {
 	uint16_t io;
 };
 
-static HOT_STATE struct thread_priority priorities[PRIORITY_THREADS_MAX];
+static struct thread_priority priorities[PRIORITY_THREADS_MAX];
+/* A thread has, or had, a priority of its own. Most runs leave the table untouched. */
+static HOT_STATE bool has_priorities;
 
 static struct thread_priority *priority_of(const struct engine_thread *thread)
 {
@@ -40,7 +42,7 @@ void priority_inherit(const struct engine_thread *thread)
 	struct thread_priority *own = priority_of(thread);
 	const struct thread_priority *creator = priority_of(engine_current());
 
-	if (own)
+	if (own && has_priorities)
 		*own = creator ? *creator : (struct thread_priority){0};
 }
 
@@ -78,7 +80,7 @@ static long priority_nice_set(const struct engine_thread *thread, int nice)
 		return -EACCES;
 	if (own) {
 		own->nice = (int8_t)nice;
-		own->has_nice = true;
+		own->has_nice = has_priorities = true;
 	}
 	return 0;
 }
@@ -309,7 +311,7 @@ long call_ioprio_set(const long arguments[6], uint64_t site)
 	error = priority_io_check((int)arguments[2]);
 	if (!error && own) {
 		own->io = (uint16_t)arguments[2];
-		own->has_io = true;
+		own->has_io = has_priorities = true;
 	}
 	return error;
 }

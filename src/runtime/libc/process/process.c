@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/hot_state.h"
 #include "runtime/attach.h"
 #include "runtime/libc/child_run.h"
 #include "runtime/libc/family.h"
@@ -28,7 +29,7 @@
 #include "runtime/libc/world.h"
 
 /* Written before a fork, read in the child. */
-static struct {
+static HOT_STATE struct {
 	long parent_pid;
 	bool dies_with_parent;	 /* the forking kernel thread lives as long as the process */
 	uint32_t early_children; /* created before the first thread, and not waited for yet */
