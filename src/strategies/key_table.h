@@ -63,11 +63,19 @@ static inline bool key_table_is_valid(const struct key_table *table)
 	return table->count <= KEY_TABLE_CAPACITY && used == table->count;
 }
 
+/* With more keys than this, clearing all slots is faster than finding those of the keys. */
+#define KEY_TABLE_FEW 128u
+
 static inline void key_table_clear(struct key_table *table)
 {
-	for (uint32_t i = 0; table->count && i < KEY_TABLE_SLOTS; i++)
-		table->slots[i] = 0;
-	table->count = 0;
+	if (table->count > KEY_TABLE_FEW) {
+		for (uint32_t i = 0; i < KEY_TABLE_SLOTS; i++)
+			table->slots[i] = 0;
+		table->count = 0;
+	}
+	/* Last key first: no search of the remaining keys passes its slot. */
+	for (; table->count; table->count--)
+		table->slots[key_table_slot(table, table->keys[table->count - 1])] = 0;
 }
 
 /* Existing keys keep their index: `to` must be empty or an earlier state of `from`. */

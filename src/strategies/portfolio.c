@@ -292,10 +292,12 @@ static void portfolio_learn(void *state, uint32_t count, uint32_t next)
 	for (uint32_t arm = 0; portfolio->is_observed && arm < LEARNERS; arm++)
 		runs[arm] = count;
 	for (uint32_t arm = 0; arm < LEARNERS; arm++)
-		portfolio_arms[arm].strategy->learning.learn(
-			portfolio_arm_state(portfolio, arm), runs[arm], next);
-	portfolio->order_bits =
-		strategy_surw.learning.order_bits(portfolio_arm_state(portfolio, ARM_SURW));
+		if (runs[arm])
+			portfolio_arms[arm].strategy->learning.learn(
+				portfolio_arm_state(portfolio, arm), runs[arm], next);
+	if (runs[ARM_SURW])
+		portfolio->order_bits =
+			strategy_surw.learning.order_bits(portfolio_arm_state(portfolio, ARM_SURW));
 	portfolio_plan(portfolio, next, planned);
 	for (uint32_t arm = LEARNERS; arm < ARM_COUNT; arm++)
 		if ((runs[arm] || planned[arm]) && portfolio_arms[arm].strategy->learning.learn)

@@ -81,8 +81,9 @@ static void rff_draw_constraint(struct rff *rff)
 	struct rff_constraint *constraint = &rff->constraints[rff->constraint_count];
 	const uint32_t second = rff->contended[rng_below(&rff->rng, rff->contended_count)];
 
-	*constraint = (struct rff_constraint){.second = second,
-		.object = (object_name)rff->objects.keys[rff->event_of[second].object]};
+	/* rff_prepare_threads() clears the ranks. */
+	constraint->second = second;
+	constraint->object = (object_name)rff->objects.keys[rff->event_of[second].object];
 	(void)rff_weigh(rff, rng_below64(&rff->rng, rff_weigh(rff, 0, constraint)), constraint);
 	constraint->state = constraint->first == RFF_START ? RFF_AWAITS_SECOND : RFF_AWAITS_FIRST;
 	rff->constraint_count++;
@@ -115,10 +116,10 @@ static void rff_begin_run(void *state, uint64_t seed)
 
 /* ---- choice ---- */
 
-static void rff_prepare_threads(struct rff *rff, const struct schedule_view *view)
+static inline void rff_prepare_threads(struct rff *rff, const struct schedule_view *view)
 {
 	while (rff->known < view->thread_count) {
-		for (uint32_t i = 0; i < RFF_CONSTRAINTS; i++)
+		for (uint32_t i = 0; i < rff->constraint_count; i++)
 			rff->constraints[i].ranks[rff->known] = 0;
 		rff->priority[rff->known++] = rng_next(&rff->rng);
 	}
@@ -166,11 +167,11 @@ static uint32_t rff_highest(const struct rff *rff, const struct schedule_view *v
 {
 	uint32_t chosen = KEY_TABLE_NONE;
 
-	for (uint32_t i = view_next_enabled(view, 0); i < view->thread_count;
-		i = view_next_enabled(view, i + 1))
+	bitset_each (i, view->enabled, view->thread_count) {
 		if ((chosen == KEY_TABLE_NONE || rff->priority[i] > rff->priority[chosen]) &&
 			!(is_free && rff_is_delayed(rff, &view->pending[i], i)))
 			chosen = i;
+	}
 	return chosen;
 }
 
@@ -182,11 +183,11 @@ static struct thread_id rff_choose(void *state, const struct schedule_view *view
 
 	rff_prepare_threads(rff, view);
 	best = rff_highest(rff, view, false);
-	if (view->enabled_count == 1 || !rff->constraint_count)
+	if (view->enabled_count == 1 || rff->delays == RFF_PATIENCE ||
+		!rff_is_delayed(rff, &view->pending[best], best))
 		return (struct thread_id){(uint16_t)best};
-	chosen = rff->delays < RFF_PATIENCE ? rff_highest(rff, view, true) : best;
-	if (chosen != best)
-		rff->delays++;
+	chosen = rff_highest(rff, view, true);
+	rff->delays++;
 	return (struct thread_id){(uint16_t)(chosen == KEY_TABLE_NONE ? best : chosen)};
 }
 
@@ -195,7 +196,7 @@ static struct thread_id rff_choose(void *state, const struct schedule_view *view
 static void rff_advance(struct rff *rff, struct rff_constraint *constraint,
 	const struct pending_op *op, uint32_t thread)
 {
-	if (constraint->state != RFF_ENDED && rff_delays(rff, constraint, op, thread))
+	if (rff_delays(rff, constraint, op, thread))
 		constraint->state = RFF_ENDED; /* broken */
 	else if (constraint->state == RFF_AWAITS_SECOND &&
 		 rff_is_second(rff, constraint, op, thread))
@@ -217,12 +218,13 @@ static void rff_executed(void *state, const struct schedule_view *view, struct t
 	if (rff_teaches(rff))
 		rff_note(rff, view, thread.index);
 	for (uint32_t i = 0; i < rff->constraint_count; i++)
-		if (op->object == rff->constraints[i].object && rff_may_race(op))
+		if (rff->constraints[i].state != RFF_ENDED &&
+			op->object == rff->constraints[i].object && rff_may_race(op))
 			rff_advance(rff, &rff->constraints[i], op, thread.index);
-	for (uint32_t i = view_next_enabled(view, 0); op->object && i < view->thread_count;
-		i = view_next_enabled(view, i + 1))
+	bitset_each (i, view->enabled, op->object ? view->thread_count : 0) {
 		if (op_dependent(op, &view->pending[i]))
 			rff->priority[i] = rng_next(&rff->rng);
+	}
 	rff->priority[thread.index] = rng_next(&rff->rng);
 }
 
