@@ -5,7 +5,7 @@
 #include "engine/engine.h"
 #include "engine/engine_internal.h"
 
-static void enabled_set(struct engine_thread *thread, uint8_t reason)
+static inline void enabled_set(struct engine_thread *thread, uint8_t reason)
 {
 	if (!thread->wake_reason != !reason) {
 		if (reason) {
@@ -54,29 +54,14 @@ void engine_evaluate(struct engine_thread *thread)
 	enabled_set(thread, reason);
 }
 
-void engine_announce(struct engine_thread *thread, struct engine_op *op)
+/* Describes what only accesses to memory and fences have. */
+static void enabled_describe_access(const struct engine_op *op, struct pending_op *pending)
 {
-	struct pending_op *pending = &engine.pending[thread->id.index];
-
-	thread->op = op;
-	pending->kind = op->kind;
-	pending->flags = op_descriptions[op->kind].flags;
 	if (op->awaits_value) {
 		pending->flags |= OP_MAYBLOCK;
 		engine.awaiting_count++;
 	}
-	pending->object = op->object	? op->object
-			  : op->address ? engine_object_name(op->address)
-					: 0;
-	pending->site = op->site;
-	if (__builtin_expect(engine.host.context != NULL, 0))
-		engine.contexts[thread->id.index] = engine.host.context(thread->id);
-	pending->second =
-		op->kind == OP_COND_WAIT
-			? op_second(engine_object_name((const void *)(uintptr_t)op->argument))
-			: op->second;
 	/* A write to the other location enables or disables the op; an op has no second object for it. */
-	pending->untouched = 0;
 	if (((uintptr_t)op->address & 7) + op->bytes > 8 || op->awaits_either)
 		pending->flags |= OP_WIDE;
 	else if (op->bytes && op_descriptions[op->kind].object == OBJECT_MEMORY &&
@@ -85,14 +70,37 @@ void engine_announce(struct engine_thread *thread, struct engine_op *op)
 		pending->untouched = op_untouched((uintptr_t)op->address, op->bytes);
 	if (op->order == ORDER_SEQUENTIAL && engine.run.memory_model == MEMORY_MODEL_C11)
 		pending->flags |= OP_SEQUENTIAL;
-	if (op->deadline_ns != ENGINE_FOREVER)
-		thread->wait_ns =
-			op->deadline_ns > engine.clock_ns ? op->deadline_ns - engine.clock_ns : 0;
+}
+
+void engine_announce(struct engine_thread *thread, struct engine_op *op)
+{
+	struct pending_op *pending = &engine.pending[thread->id.index];
+	const object_name object = op->object	 ? op->object
+				   : op->address ? engine_object_name(op->address)
+						 : 0;
+	const uint16_t second =
+		op->kind == OP_COND_WAIT
+			? op_second(engine_object_name((const void *)(uintptr_t)op->argument))
+			: op->second;
+
+	thread->op = op;
+	*pending = (struct pending_op){.kind = op->kind,
+		.flags = op_descriptions[op->kind].flags,
+		.second = second,
+		.object = object,
+		.site = op->site};
+	if (op->bytes || op->awaits_value || op->order)
+		enabled_describe_access(op, pending);
+	if (__builtin_expect(engine.host.context != NULL, 0))
+		engine.contexts[thread->id.index] = engine.host.context(thread->id);
 	if (!op->ready && op->deadline_ns == ENGINE_FOREVER && !op->interruptions &&
 		!(thread->signals_pending & ~thread->signals_blocked)) {
 		enabled_set(thread, engine_must_drain(thread, op) ? 0 : WAKE_READY);
 		return;
 	}
+	if (op->deadline_ns != ENGINE_FOREVER)
+		thread->wait_ns =
+			op->deadline_ns > engine.clock_ns ? op->deadline_ns - engine.clock_ns : 0;
 	if (engine.wait_group_count && engine_wait_group_join(thread))
 		return;
 	if (op->ready)
@@ -152,7 +160,7 @@ static void enabled_evaluate_awaited(void)
 	}
 }
 
-void engine_evaluate_changed(void)
+void engine_evaluate_pending_changes(void)
 {
 	while (engine.changed_count)
 		engine_changed(engine.changed[--engine.changed_count]);

@@ -27,18 +27,15 @@ static void engine_wait_for_enabled(void)
 	} while (!engine.enabled_count);
 }
 
-static void engine_account(struct engine_thread *next)
+static void engine_account(struct engine_thread *next, bool is_stalled)
 {
 	const struct engine_run *run = &engine.run;
 	const struct engine_thread *self = engine.current;
-	unsigned flags = 0;
+	unsigned flags = is_stalled ? SEGMENT_STALLS : 0;
 
 	if (next != self && bitset_has(engine.view.enabled, self->id.index) &&
 		engine_wake_reason(self))
 		flags |= SEGMENT_PREEMPTS;
-	if (!engine_wake_reason(next))
-		flags |= SEGMENT_STALLS;
-
 	if (run->strategy->executed)
 		run->strategy->executed(run->strategy_state, &engine.view, next->id);
 	next->steps++;
@@ -56,7 +53,8 @@ static struct engine_thread *engine_release(struct engine_thread *next)
 		next->yielded_at = 0;
 		engine.yielder_count--;
 	}
-	engine_use_slice(next);
+	if (__builtin_expect(next->slice, 0))
+		engine_use_slice(next);
 	return next;
 }
 
@@ -76,6 +74,7 @@ static struct engine_thread *engine_choose(void)
 	engine_update_view();
 	if (engine.run.strategy) {
 		struct thread_id chosen;
+		bool is_stalled;
 
 		if (engine.deciding)
 			engine.deciding(&engine.view);
@@ -88,8 +87,9 @@ static struct engine_thread *engine_choose(void)
 		/* the thread leaves the spin point without a step: see engine_spin_point() */
 		if (engine.pending[chosen.index].kind == OP_SPIN)
 			return engine_release(next);
-		engine_account(next);
-		if (__builtin_expect(!engine_wake_reason(next), 0))
+		is_stalled = !engine_wake_reason(next);
+		engine_account(next, is_stalled);
+		if (__builtin_expect(is_stalled, 0))
 			engine_stall(next);
 	} else {
 		next = &engine.threads[view_default(&engine.view).index];
@@ -154,12 +154,10 @@ void engine_leave_processor(void)
 	engine.host.executor->finish(self, next);
 }
 
-/* Determines how the wait of an op ended. If *again is set, the caller must announce the op
- * again. */
-static enum engine_result engine_conclude(
+/* Determines how a wait ended for which the readiness of the op was not the only reason. */
+static enum engine_result engine_conclude_early(
 	struct engine_thread *self, const struct engine_op *op, uint8_t reason, bool *again)
 {
-	*again = false;
 	if (reason & WAKE_CANCEL) {
 		/* the cancelling thread happens-before this */
 		engine_note(OP_TEST_CANCEL, self, op->site);
@@ -181,6 +179,17 @@ static enum engine_result engine_conclude(
 		return WAIT_DONE;
 	}
 	return reason & WAKE_READY ? WAIT_DONE : WAIT_TIMED_OUT;
+}
+
+/* Determines how the wait of an op ended. If *again is set, the caller must announce the op
+ * again. */
+static inline enum engine_result engine_conclude(
+	struct engine_thread *self, const struct engine_op *op, uint8_t reason, bool *again)
+{
+	*again = false;
+	return __builtin_expect(reason == WAKE_READY, 1)
+		       ? WAIT_DONE
+		       : engine_conclude_early(self, op, reason, again);
 }
 
 /* Performs an op while only one thread exists: before the first thread creation, and in a forked

@@ -152,13 +152,23 @@ struct engine {
 extern struct engine engine;
 
 /* Functions of fairness.c. engine_delay() delays the thread until the other enabled threads have
- * moved; engine_offer() computes the set offered to the strategy. */
+ * moved. */
 void engine_delay(struct engine_thread *thread);
 void engine_delay_spinner(struct engine_thread *thread);
 /* After a step, drops the order among threads that reached spin points before it. */
 void engine_forget_spins(void);
 void engine_delay_yielder(struct engine_thread *thread);
-void engine_offer(void);
+/* Removes threads from the offered set, while yields, time slices or priorities restrict it. */
+void engine_restrict_offer(void);
+/* Computes the set of threads offered to the strategy. */
+static inline void engine_offer(void)
+{
+	engine.view.is_delaying = engine.yielder_count;
+	engine.view.enabled = engine.enabled;
+	engine.view.enabled_count = engine.enabled_count;
+	if (__builtin_expect(engine.yielder_count, 0))
+		engine_restrict_offer();
+}
 void engine_note_op(struct engine_thread *self, const struct engine_op *op);
 static inline void engine_update_view(void)
 {
@@ -171,8 +181,13 @@ void engine_leave_processor(void);
 void engine_compare_twin(struct engine_thread *thread, const void *attributes);
 /* Implements schedule_view.is_common. */
 bool engine_is_common(uint32_t thread);
-/* Re-evaluates the waiters of all objects noted by engine_change_deferred(). */
-void engine_evaluate_changed(void);
+/* Re-evaluates the waiters of all objects noted by engine_change_deferred(), and waiting loops. */
+void engine_evaluate_pending_changes(void);
+static inline void engine_evaluate_changed(void)
+{
+	if (engine.changed_count | engine.awaiting_count)
+		engine_evaluate_pending_changes();
+}
 
 /* Adds the thread to the waiters in the bucket of its op's address, and removes it. */
 static inline struct engine_thread **engine_bucket(const void *address)

@@ -160,15 +160,10 @@ static void fairness_remove_yielders(void)
 	}
 }
 
-void engine_offer(void)
+void engine_restrict_offer(void)
 {
 	const uint32_t others = (uint32_t)engine.follows_priorities + (engine.slice_count != 0);
 
-	engine.view.is_delaying = engine.yielder_count;
-	engine.view.enabled = engine.enabled;
-	engine.view.enabled_count = engine.enabled_count;
-	if (!engine.yielder_count)
-		return;
 	engine.view.enabled = engine.offered;
 	for (uint32_t word = 0; word < BITSET_WORDS(engine.thread_count); word++)
 		engine.offered[word] = engine.enabled[word];
