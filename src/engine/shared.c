@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/syscall.h>
 
+#include "base/hot_state.h"
 #include "platform/platform.h"
 
 /* Attempts to take the lock before the processor is yielded. */
@@ -12,7 +13,7 @@
 #define YIELDS_BEFORE_DOUBT 1000
 
 /* State of the critical section among processes. Other processes also write *lock. */
-static struct {
+static HOT_STATE struct {
 	uint32_t *lock; /* id of the process in the critical section; 0: none */
 	uint32_t depth;
 } shared;

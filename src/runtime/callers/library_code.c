@@ -150,12 +150,12 @@ static void library_code_read(struct library_module *module, uint64_t base, cons
 		(void)platform_call(SYS_close, fd);
 }
 
-/* Returns true for a library in the system's folders, and for the runtime, if it is a library: their symbols
- * are not read. */
+/* Returns true for a library in the system's folders, for the vDSO, which has no path, and for the runtime, if it
+ * is a library: their symbols are not read. */
 static bool library_code_is_system(const char *path, uint64_t code)
 {
 	return strncmp(path, "/lib", 4) == 0 || strncmp(path, "/usr/lib", 8) == 0 ||
-	       (*path && runtime_is_own_code(code));
+	       (*path && (!strchr(path, '/') || runtime_is_own_code(code)));
 }
 
 static bool library_code_is_library(const char *path)

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 
 #include "base/bitset.h"
+#include "base/hot_state.h"
 #include "model/ids.h"
 #include "platform/platform.h"
 #include "engine/engine.h"
@@ -26,9 +27,10 @@ void call_on_stack(void (*function)(void *), void *argument, void *stack_end);
 /* Room for glibc's vector, which has an entry for each module with thread-local variables. */
 #define LENT_BYTES ((size_t)16 * 1024)
 
+static HOT_STATE size_t standard_stack_bytes; /* 0: not known yet */
+
 /* Written by the moving thread; restored with each run. */
 static struct {
-	size_t standard_bytes;				/* size of a stack; 0: not known yet */
 	uint64_t mapped[BITSET_WORDS(THREAD_CAPACITY)]; /* mapped slots, counted from SLOTS_END */
 } stacks;
 
@@ -36,12 +38,12 @@ size_t thread_stack_standard_bytes(void)
 {
 	pthread_attr_t standard;
 
-	if (!stacks.standard_bytes) {
+	if (!standard_stack_bytes) {
 		(void)pthread_attr_init(&standard); /* cannot fail in glibc */
-		(void)pthread_attr_getstacksize(&standard, &stacks.standard_bytes);
+		(void)pthread_attr_getstacksize(&standard, &standard_stack_bytes);
 		(void)pthread_attr_destroy(&standard);
 	}
-	return stacks.standard_bytes;
+	return standard_stack_bytes;
 }
 
 static size_t thread_stack_stride(void)
@@ -159,7 +161,6 @@ void thread_stack_lend(const struct thread_stack *stack)
 {
 	char *lent = stack->start + stack->stack_bytes;
 
-	platform_clear(lent, LENT_BYTES);
 	heap_lend(lent, LENT_BYTES);
 }
 
@@ -185,7 +186,7 @@ const char *thread_stack_lent_end(const void *block)
 
 	if ((uint64_t)(uintptr_t)block < LARGE_END)
 		return thread_stack_large_lent_end((uint64_t)(uintptr_t)block);
-	if (!stacks.standard_bytes)
+	if (!standard_stack_bytes)
 		return NULL;
 	place = (below - 1) / thread_stack_stride();
 	if (place >= THREAD_CAPACITY || !bitset_has(stacks.mapped, (uint32_t)place) ||

@@ -18,13 +18,27 @@ bool attach_is_first(void)
 	return true; /* the library was preloaded */
 }
 
-/* Reads /proc/self/environ. Returns false if not found, or longer than `size`. */
-static bool attach_variable(const char *name, char *value, size_t size)
+extern char **environ;
+
+/* Returns whether the entry is that of the variable, and copies its value. */
+static bool attach_read_entry(const char *entry, const char *name, char *value, size_t size)
+{
+	const size_t length = strlen(name);
+
+	if (strncmp(entry, name, length) != 0 || entry[length] != '=' ||
+		strlen(entry + length + 1) >= size)
+		return false;
+	memcpy(value, entry + length + 1, strlen(entry + length + 1) + 1);
+	return true;
+}
+
+/* Reads /proc/self/environ: libc's constructor may not have run yet. Returns false if not found, or longer than
+ * `size`. */
+static bool attach_variable_of_file(const char *name, char *value, size_t size)
 {
 	char *block = platform_map(ENVIRONMENT_BYTES_MAX, false);
 	long file = platform_call(SYS_openat, AT_FDCWD, "/proc/self/environ", O_RDONLY | O_CLOEXEC);
 	size_t length = 0;
-	size_t name_length = strlen(name);
 	bool is_found = false;
 
 	while (block && !platform_failed(file) && length < ENVIRONMENT_BYTES_MAX - 1) {
@@ -35,21 +49,21 @@ static bool attach_variable(const char *name, char *value, size_t size)
 			break;
 		length += (size_t)got;
 	}
-	for (size_t at = 0; block && at < length; at += strlen(block + at) + 1) {
-		const char *entry = block + at;
-
-		if (strncmp(entry, name, name_length) == 0 && entry[name_length] == '=' &&
-			strlen(entry + name_length + 1) < size) {
-			memcpy(value, entry + name_length + 1, strlen(entry + name_length + 1) + 1);
-			is_found = true;
-			break;
-		}
-	}
+	for (size_t at = 0; block && at < length && !is_found; at += strlen(block + at) + 1)
+		is_found = attach_read_entry(block + at, name, value, size);
 	if (!platform_failed(file))
 		(void)platform_call(SYS_close, file);
 	if (block)
 		platform_unmap(block, ENVIRONMENT_BYTES_MAX);
 	return is_found;
+}
+
+static bool attach_variable(const char *name, char *value, size_t size)
+{
+	for (char **entry = environ; entry && *entry; entry++)
+		if (attach_read_entry(*entry, name, value, size))
+			return true;
+	return attach_variable_of_file(name, value, size);
 }
 
 static bool attach_ends_with(const char *text, size_t length, const char *end)

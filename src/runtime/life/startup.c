@@ -417,7 +417,7 @@ __attribute__((constructor)) static void startup_constructor(void)
 }
 
 typedef int startup_main(int, char **, char **);
-static startup_main *startup_target_main;
+static HOT_STATE startup_main *startup_target_main;
 
 /* The loader and the constructors leave values below the frames of main that differ between
  * processes, such as process ids and the times of descriptors. A target that reads an uninitialised

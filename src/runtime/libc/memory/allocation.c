@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <wchar.h>
 
+#include "base/hot_state.h"
 #include "engine/c11.h"
 #include "engine/store_buffer.h"
 #include "runtime/heap.h"
@@ -28,7 +29,7 @@
 
 #define EARLY_BYTES 4096
 
-static struct {
+static HOT_STATE struct {
 	/* Call site of the outer call that is about to allocate through malloc; 0: none */
 	uint64_t outer_site;
 	uint8_t outer_kind;
@@ -37,9 +38,10 @@ static struct {
 	char *lent; /* memory for the next allocations (thread_stacks.h); NULL if none */
 	size_t lent_bytes;
 	size_t early_used;
-	/* memory for allocations during symbol look-ups */
-	char early[EARLY_BYTES] __attribute__((aligned(16)));
 } calls;
+
+/* Memory for allocations during symbol look-ups. */
+static char early[EARLY_BYTES] __attribute__((aligned(16)));
 
 /* Usually glibc's. */
 #define NEXT(function)                                                                             \
@@ -86,7 +88,7 @@ char *heap_lent_end(void)
 
 static void *allocation_early_allocate(size_t bytes)
 {
-	char *block = calls.early + calls.early_used;
+	char *block = early + calls.early_used;
 
 	if (calls.lent)
 		return allocation_lent_allocate(bytes);
@@ -100,16 +102,15 @@ static void *allocation_early_allocate(size_t bytes)
  * heap. */
 static const char *allocation_early_end(const void *block)
 {
-	return (uintptr_t)block - (uintptr_t)calls.early < EARLY_BYTES
-		       ? calls.early + EARLY_BYTES
-		       : thread_stack_lent_end(block);
+	return (uintptr_t)block - (uintptr_t)early < EARLY_BYTES ? early + EARLY_BYTES
+								 : thread_stack_lent_end(block);
 }
 
 static bool allocation_is_early(const void *block)
 {
 	const uintptr_t address = (uintptr_t)block;
 
-	return address - (uintptr_t)calls.early < EARLY_BYTES ||
+	return address - (uintptr_t)early < EARLY_BYTES ||
 	       (address - THREAD_STACKS_START < THREAD_STACKS_BYTES &&
 		       thread_stack_lent_end(block));
 }

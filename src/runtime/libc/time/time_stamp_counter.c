@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 
+#include "base/hot_state.h"
 #include "runtime/guarded_read.h"
 #include "runtime/interpose.h"
 #include "runtime/libc/time_stamp_counter.h"
@@ -25,7 +26,7 @@
 
 #define TICKS_PER_NS 2 /* about the rate of real counters */
 
-static bool time_stamp_counter_is_virtual; /* written at set-up */
+static HOT_STATE bool time_stamp_counter_is_virtual; /* written at set-up */
 
 static bool time_stamp_counter_is_system(const char *name)
 {
