@@ -1,9 +1,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/platform/x86.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
+#include "base/hot_state.h"
 #include "platform/platform.h"
 
 /* The kernel never chooses this range, so the runtime's mappings do not move the program's.
@@ -14,8 +16,15 @@
 #define GAP_BYTES ((size_t)64 * 1024)
 #define PAGE_BYTES ((size_t)4096)
 
-/* Address of the next mapping, in shared memory: a rewind to a checkpoint must not reset it. */
-static uint64_t *range_next;
+/* Small shared blocks lie in one mapping, because each mapping makes a fork slower. */
+#define SMALL_BYTES ((size_t)32 * 1024)
+#define SMALL_RANGE_BYTES ((uint64_t)256 * 1024)
+
+/* The begin of that mapping. A rewind to a checkpoint must not reset these addresses. */
+static HOT_STATE struct {
+	uint64_t next;	     /* of the next mapping */
+	uint64_t next_small; /* of the next small block */
+} * range;
 
 static long memory_map_at(uint64_t start, size_t bytes, int flags)
 {
@@ -23,32 +32,38 @@ static long memory_map_at(uint64_t start, size_t bytes, int flags)
 		MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
 }
 
-/* Returns an address for the mapping. 0: the range is full or not available, and the kernel
- * chooses. */
-static uint64_t memory_place(size_t bytes)
+static bool memory_has_range(void)
 {
-	uint64_t place;
+	long start;
 
-	if (!range_next) {
-		const long start =
-			memory_map_at(RANGE_START, PAGE_BYTES, MAP_SHARED | MAP_FIXED_NOREPLACE);
-
-		if (start != (long)RANGE_START)
-			return 0;
-		range_next = (uint64_t *)start;
-		*range_next = RANGE_START + PAGE_BYTES + GAP_BYTES;
-	}
-	bytes = ((bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1)) + GAP_BYTES;
-	place = __atomic_fetch_add(range_next, bytes, __ATOMIC_RELAXED);
-	return place + bytes <= RANGE_END ? place : 0;
+	if (range)
+		return true;
+	start = memory_map_at(RANGE_START, SMALL_RANGE_BYTES, MAP_SHARED | MAP_FIXED_NOREPLACE);
+	if (start != (long)RANGE_START)
+		return false;
+	range = (void *)start;
+	range->next = RANGE_START + SMALL_RANGE_BYTES + GAP_BYTES;
+	range->next_small = RANGE_START + PAGE_BYTES;
+	return true;
 }
 
 void *platform_map(size_t bytes, bool is_shared)
 {
-	const int flags = is_shared ? MAP_SHARED : MAP_PRIVATE;
-	const uint64_t place = memory_place(bytes);
-	const long start = memory_map_at(place, bytes, flags);
+	const size_t pages = (bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
+	uint64_t place = 0;
+	long start;
 
+	if (memory_has_range() && is_shared && pages <= SMALL_BYTES) {
+		place = __atomic_fetch_add(&range->next_small, pages, __ATOMIC_RELAXED);
+		if (place + pages <= RANGE_START + SMALL_RANGE_BYTES)
+			return (void *)place;
+	}
+	if (range) {
+		place = __atomic_fetch_add(&range->next, pages + GAP_BYTES, __ATOMIC_RELAXED);
+		if (place + pages + GAP_BYTES > RANGE_END)
+			place = 0; /* the range is full: the kernel chooses */
+	}
+	start = memory_map_at(place, bytes, is_shared ? MAP_SHARED : MAP_PRIVATE);
 	return platform_failed(start) ? NULL : (void *)start;
 }
 
@@ -128,7 +143,7 @@ void platform_copy(void *to, const void *from, size_t bytes)
 	memory_block *target = to;
 	const memory_block *source = from;
 
-	if (bytes >= WIDE_BYTES && __builtin_cpu_supports("avx")) {
+	if (bytes >= WIDE_BYTES && CPU_FEATURE_ACTIVE(AVX)) {
 		memory_copy_wide(to, from, bytes);
 		return;
 	}
