@@ -61,6 +61,7 @@ void *runtime_next_symbol(const char *name);
 void *runtime_symbol_behind(const char *name);
 /* Returns any definition in the process; NULL if there is none. */
 void *runtime_symbol(const char *name);
+void runtime_bind_calls(void);
 /* Returns a function that the runtime exports; NULL if there is none. */
 void *runtime_own_symbol(const char *name);
 

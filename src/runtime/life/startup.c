@@ -445,6 +445,7 @@ static int startup_run_main(int argument_count, char **arguments, char **environ
 		time_stamp_counter_set_up();
 	if (runtime.contract) {
 		runtime_load_unwinder();
+		runtime_bind_calls();
 		runtime.has_reached_main = true;
 		if (runtime.restart == &restart_fork_main)
 			raw_thread_check_start();

@@ -22,6 +22,9 @@ struct symbol_table {
 	const uint16_t *versions;
 	const uint32_t
 		*hash; /* buckets, first hashed symbol, words and shift of the filter, the filter */
+	const ElfW(Rela) *
+		calls; /* slots of the calls of other modules, which the loader may bind late */
+	size_t call_bytes;
 };
 
 static struct symbol_table symbol_table_of(const struct link_map *module)
@@ -41,6 +44,10 @@ static struct symbol_table symbol_table_of(const struct link_map *module)
 			table.versions = (const uint16_t *)address;
 		else if (entry->d_tag == DT_GNU_HASH)
 			table.hash = (const uint32_t *)address;
+		else if (entry->d_tag == DT_JMPREL)
+			table.calls = (const ElfW(Rela) *)address;
+		else if (entry->d_tag == DT_PLTRELSZ)
+			table.call_bytes = entry->d_un.d_val;
 	}
 	return table;
 }
@@ -178,5 +185,40 @@ void runtime_find_symbols(void)
 			slot < __stop_raddle_symbols; slot++)
 			if (!slot->function)
 				slot->function = symbol_in_table(&table, slot->name);
+	}
+}
+
+static void symbol_bind_module(const struct symbol_table *module, const struct symbol_table *own)
+{
+	const ElfW(Rela) *end = module->calls + module->call_bytes / sizeof *module->calls;
+	struct dl_find_object object;
+
+	for (const ElfW(Rela) *call = module->calls; call < end; call++) {
+		const ElfW(Sym) *symbol = &module->symbols[ELF64_R_SYM(call->r_info)];
+		const char *name = module->names + symbol->st_name;
+		void *found = symbol_in_table(own, name);
+		void **slot = (void **)(module->module->l_addr + call->r_offset);
+
+		/* An unbound slot has an address inside its own module. */
+		if (found && ELF64_R_TYPE(call->r_info) == R_X86_64_JUMP_SLOT &&
+			!symbol_in_table(module, name) && found == runtime_symbol(name) &&
+			_dl_find_object(*slot, &object) == 0 &&
+			object.dlfo_link_map == module->module)
+			*slot = found;
+	}
+}
+
+/* Binds the program's calls of the runtime's functions, as the loader would at the first call of each. Otherwise
+ * every run that begins behind the starting point would bind them again. Runs by exec bind them here, too: binding
+ * leaves values on the stack, which a faulty program might read. */
+void runtime_bind_calls(void)
+{
+	const struct symbol_table own = symbol_table_of(symbol_own_module());
+
+	for (const struct link_map *at = _r_debug.r_map; at; at = at->l_next) {
+		const struct symbol_table module = symbol_table_of(at);
+
+		if (at != own.module && module.calls && module.symbols && module.names)
+			symbol_bind_module(&module, &own);
 	}
 }
