@@ -62,8 +62,9 @@ struct descent {
 	/* the pending ops at this point */
 	uint64_t alive, enabled;
 	struct dpor_op op[DESCENT_SLOTS];
-	uint16_t object[DESCENT_SLOTS]; /* DESCENT_PRIVATE: none */
-	uint16_t mutex[DESCENT_SLOTS];	/* the mutex that the op acquires beside its object */
+	uint16_t object[DESCENT_SLOTS];	 /* DESCENT_PRIVATE: none */
+	uint16_t mutex[DESCENT_SLOTS];	 /* the mutex that the op acquires beside its object */
+	uint32_t read_at[DESCENT_SLOTS]; /* value of `changes` when both were read */
 
 	/* knowledge from all descents */
 	uint32_t slot_count;
@@ -76,6 +77,7 @@ struct descent {
 	uint32_t lock_count;
 	object_name locks[DESCENT_LOCKS];
 	uint32_t object_count, seen_count;
+	uint32_t changes; /* number of objects that became shared, and of locks */
 	struct descent_seen seen[DESCENT_SEEN];
 	struct descent_access access[DESCENT_SLOTS][DESCENT_OBJECTS];
 	uint64_t writers[DESCENT_OBJECTS], accessors[DESCENT_OBJECTS]; /* sets of slots */

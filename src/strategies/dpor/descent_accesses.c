@@ -9,6 +9,7 @@
 static uint16_t descent_accesses_new_object(struct descent *descent)
 {
 	descent->has_grown = true;
+	descent->changes++;
 	if (descent->object_count + 1 < DESCENT_OBJECTS)
 		descent->object_count++; /* the first one is DESCENT_WIDE */
 	return (uint16_t)descent->object_count;
@@ -96,9 +97,9 @@ void descent_set_op(struct descent *descent, uint32_t slot, const struct pending
 {
 	struct dpor_op *op = &descent->op[slot];
 
-	/* While learning, the object may have become shared. */
-	if (descent->is_fixed && op->object == pending->object && op->kind == pending->kind &&
-		op->flags == pending->flags && op->second == pending->second)
+	if (descent->read_at[slot] == descent->changes && op->object == pending->object &&
+		op->kind == pending->kind && op->flags == pending->flags &&
+		op->second == pending->second)
 		return;
 	*op = (struct dpor_op){.object = pending->object,
 		.kind = pending->kind,
@@ -110,6 +111,7 @@ void descent_set_op(struct descent *descent, uint32_t slot, const struct pending
 					? DESCENT_WIDE
 					: descent_accesses_object(descent, dpor_key(op), slot);
 	descent->mutex[slot] = descent_accesses_mutex(descent, op);
+	descent->read_at[slot] = descent->changes;
 }
 
 void descent_read_view(struct descent *descent, const struct schedule_view *view)
@@ -193,8 +195,10 @@ static void descent_accesses_note_lock(
 	if (class != OBJECT_MUTEX && class != OBJECT_SPIN)
 		return;
 	if (op->flags & OP_ACQUIRE && descent_lock_of(descent, op->object) == DPOR_NONE &&
-		descent->lock_count < DESCENT_LOCKS && !descent->is_fixed)
+		descent->lock_count < DESCENT_LOCKS && !descent->is_fixed) {
 		descent->locks[descent->lock_count++] = op->object;
+		descent->changes++;
+	}
 	if (op->flags & OP_ACQUIRE)
 		descent_accesses_acquire(descent, slot, descent_lock_of(descent, op->object));
 	if (op->flags & OP_RELEASE)

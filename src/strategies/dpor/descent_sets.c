@@ -10,6 +10,12 @@
  */
 #include "strategies/dpor/descent.h"
 
+/* What descent_sets_rivals() returned at this point; the closures ask for the same threads again. */
+struct descent_rivals {
+	uint64_t known; /* slots */
+	uint64_t of[DESCENT_SLOTS];
+};
+
 /* Later epochs of the thread that it may reach before a member of `slots` moves. */
 static uint64_t descent_sets_epochs(const struct descent *descent, uint32_t slot, uint64_t slots)
 {
@@ -83,13 +89,16 @@ static uint64_t descent_sets_rivals(const struct descent *descent, uint32_t memb
 	return rivals;
 }
 
-static uint64_t descent_sets_conflicting(
-	const struct descent *descent, uint32_t member, uint64_t members)
+static uint64_t descent_sets_conflicting(const struct descent *descent,
+	struct descent_rivals *rivals, uint32_t member, uint64_t members)
 {
-	uint64_t left =
-		descent_sets_rivals(descent, member) & descent_with_future(descent) & ~members;
-	uint64_t found = 0;
+	uint64_t found = 0, left;
 
+	if (!(rivals->known >> member & 1)) {
+		rivals->of[member] = descent_sets_rivals(descent, member);
+		rivals->known |= descent_bit(member);
+	}
+	left = rivals->of[member] & descent_with_future(descent) & ~members;
 	for (; left; left &= left - 1)
 		if (descent_sets_conflict(
 			    descent, member, (uint32_t)__builtin_ctzll(left), members))
@@ -144,8 +153,8 @@ static uint64_t descent_sets_enabling(const struct descent *descent, uint32_t sl
 }
 
 /* Stops when the closure has `most` of the branches. */
-static uint64_t descent_sets_closure(
-	const struct descent *descent, uint32_t slot, uint64_t branches, int most)
+static uint64_t descent_sets_closure(const struct descent *descent, struct descent_rivals *rivals,
+	uint32_t slot, uint64_t branches, int most)
 {
 	const uint64_t all =
 		descent->slot_count == 64 ? UINT64_MAX : descent_bit(descent->slot_count) - 1;
@@ -157,10 +166,10 @@ static uint64_t descent_sets_closure(
 		done |= descent_bit(member);
 		if (!descent_has_future(descent, member))
 			continue;
-		members |=
-			all & (descent->enabled >> member & 1
-					      ? descent_sets_conflicting(descent, member, members)
-					      : descent_sets_enabling(descent, member));
+		members |= all & (descent->enabled >> member & 1
+						 ? descent_sets_conflicting(
+							   descent, rivals, member, members)
+						 : descent_sets_enabling(descent, member));
 	}
 	return members;
 }
@@ -170,12 +179,15 @@ uint64_t descent_branches(const struct descent *descent)
 	const uint64_t all = descent->enabled & ~descent->asleep;
 	const uint64_t before = descent_bit(descent->first) - 1;
 	uint64_t best = all, left = descent->enabled;
+	struct descent_rivals rivals;
 
+	rivals.known = 0;
 	while (left && best & (best - 1)) {
 		const uint64_t next = left & ~before ? left & ~before : left;
 		const uint32_t slot = (uint32_t)__builtin_ctzll(next);
 		const int most = __builtin_popcountll(best);
-		const uint64_t branches = all & descent_sets_closure(descent, slot, all, most);
+		const uint64_t branches =
+			all & descent_sets_closure(descent, &rivals, slot, all, most);
 
 		if (__builtin_popcountll(branches) < most)
 			best = branches;

@@ -49,6 +49,22 @@ static void key_table__refuses_new_keys_when_full_and_keeps_the_old(void **unuse
 	assert_int_equal(table.count, KEY_TABLE_CAPACITY);
 }
 
+/* Keys 1, 2, ... of which several begin their searches at the same slots. */
+static void key_table__is_empty_after_it_was_cleared(void **unused)
+{
+	static const struct key_table nothing;
+	const uint32_t counts[] = {1, 2, KEY_TABLE_FEW, KEY_TABLE_FEW + 1, KEY_TABLE_CAPACITY};
+
+	(void)unused;
+	for (uint32_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+		for (uint64_t key = 1; key <= counts[i]; key++)
+			(void)key_table_add(&table, key % 7 ? key : key << 40); /* not full */
+		key_table_clear(&table);
+		assert_int_equal(table.count, 0);
+		assert_memory_equal(table.slots, nothing.slots, sizeof table.slots);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -56,6 +72,7 @@ int main(void)
 		cmocka_unit_test_setup(key_table__does_not_find_what_was_not_added, empty),
 		cmocka_unit_test_setup(
 			key_table__refuses_new_keys_when_full_and_keeps_the_old, empty),
+		cmocka_unit_test_setup(key_table__is_empty_after_it_was_cleared, empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
