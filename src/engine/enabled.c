@@ -55,7 +55,7 @@ void engine_evaluate(struct engine_thread *thread)
 }
 
 /* Describes what only accesses to memory and fences have. */
-static void enabled_describe_access(const struct engine_op *op, struct pending_op *pending)
+static inline void enabled_describe_access(const struct engine_op *op, struct pending_op *pending)
 {
 	if (op->awaits_value) {
 		pending->flags |= OP_MAYBLOCK;

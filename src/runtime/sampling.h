@@ -14,7 +14,7 @@
 #include "abi/contract_memory.h"
 
 void sampling_begin_run(void);
-/* Called for accesses that the thunk does not pass. General registers only. */
-void sampling_note(const struct site_record *record);
+/* Called for accesses that the thunk does not pass; `state`: site_state(). General registers only. */
+void sampling_note(const struct site_record *record, uint8_t *state);
 /* The site has accessed a point: it does not rest in this run. */
 void sampling_keep(struct contract_memory *memory, const uint8_t *state);

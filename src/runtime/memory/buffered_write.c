@@ -11,15 +11,13 @@ bool memory_write_is_direct(const struct memory_access *access)
 	       (access->kind != SITE_ATOMIC_STORE || access->order == SITE_SEQUENTIAL);
 }
 
-bool memory_buffer_write(const struct memory_visit *visit)
+__attribute__((noinline)) static bool buffered_write_perform(const struct memory_visit *visit)
 {
 	const struct memory_access *access = &visit->access;
 	/* The runtime's own frames may lie where a local of the moving thread lay. */
 	const bool is_own = memory_is_own_stack(access->address);
 	struct engine_op op;
 
-	if (!engine_has_store_buffers() || !memory_kind_writes(access->kind))
-		return false;
 	if (!visit->point && (is_own || !engine_has_buffered()))
 		return false;
 	if (visit->point)
@@ -37,4 +35,10 @@ bool memory_buffer_write(const struct memory_visit *visit)
 		return false; /* its scheduling point drains the buffer */
 	(void)engine_perform(&op);
 	return true;
+}
+
+bool memory_buffer_write(const struct memory_visit *visit)
+{
+	return engine_has_store_buffers() && memory_kind_writes(visit->access.kind) &&
+	       buffered_write_perform(visit);
 }

@@ -246,14 +246,15 @@ struct engine_op memory_engine_op(const struct memory_access *access, object_nam
 
 void memory_point(const struct memory_visit *visit, object_name name)
 {
+	const enum memory_model model = engine_memory_model();
 	struct engine_op op = memory_engine_op(&visit->access, name);
 
 	op.second = visit->allocated_at;
 	op.next_object = visit->next;
 	memory_wait_for_value(&visit->access, &op);
-	op.is_reported_later = engine_memory_model() == MEMORY_MODEL_C11;
+	op.is_reported_later = model == MEMORY_MODEL_C11;
 	(void)engine_perform(&op);
-	switch (engine_memory_model()) {
+	switch (model) {
 	case MEMORY_MODEL_TSO:
 		engine_note_direct_access(&op);
 		return;

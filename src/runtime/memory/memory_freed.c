@@ -23,26 +23,31 @@ void memory_keep_for_replay(const struct memory_access *access)
 		memory->failed_site = 1 + (uint32_t)(access->site_state - memory->sites);
 }
 
-void memory_check_freed(const struct memory_access *access, enum outcome_kind kind)
+__attribute__((noinline)) static void memory_freed_fail(
+	const struct memory_access *access, enum outcome_kind kind, const struct heap_free *freed)
 {
-	struct heap_free freed;
 	struct outcome verdict;
 
-	if (!heap_was_freed(access->address, &freed)) {
-		if (__builtin_expect(memory_is_on_stack(access->address), 0))
-			memory_check_left_frame(access);
-		return;
-	}
 	memory_keep_for_replay(access);
 	outcome_set(&verdict, kind, engine_current()->id, 0);
 	verdict.site = access->site;
 	verdict.op = (uint8_t)memory_op(access->kind);
 	verdict.address = (uint64_t)(uintptr_t)access->address;
-	verdict.other_site = freed.site;
-	verdict.other_step = freed.step;
-	verdict.other_thread = freed.thread;
+	verdict.other_site = freed->site;
+	verdict.other_step = freed->step;
+	verdict.other_thread = freed->thread;
 	verdict.other_op = OP_STORE;
 	engine_fail_by_verdict(&verdict);
+}
+
+void memory_check_freed(const struct memory_access *access, enum outcome_kind kind)
+{
+	struct heap_free freed;
+
+	if (heap_was_freed(access->address, &freed))
+		memory_freed_fail(access, kind, &freed);
+	else if (__builtin_expect(memory_is_on_stack(access->address), 0))
+		memory_check_left_frame(access);
 }
 
 /* Returns whether the free counts as an access of its thread. */

@@ -69,18 +69,14 @@ static bool sampling_counts(uint8_t kind)
 	return kind <= SITE_STORE || memory_kind_is_range(kind);
 }
 
-void sampling_note(const struct site_record *record)
+static void sampling_count(const struct site_record *record, uint8_t *state)
 {
 	struct contract_memory *memory = sites_memory();
-	const uint32_t thread = sampling.is_on ? engine_current()->id.index : 0;
-	uint8_t *state;
+	const uint32_t thread = engine_current()->id.index;
 	uint16_t *looks;
 
-	if (!sampling.is_on || runtime.is_forked_child || !sampling_counts(record->kind))
-		return;
 	if (thread >= sampling.thread_count || engine_step() >= sampling.wake_step)
 		sampling_wake(memory, thread);
-	state = site_state(record);
 	if (!state)
 		return;
 	looks = &memory->looks[state - memory->sites];
@@ -90,6 +86,12 @@ void sampling_note(const struct site_record *record)
 		return;
 	*state = (uint8_t)((*state & ~SITE_ON) | SITE_RESTED);
 	site_turn_off(record);
+}
+
+void sampling_note(const struct site_record *record, uint8_t *state)
+{
+	if (sampling.is_on && !runtime.is_forked_child && sampling_counts(record->kind))
+		sampling_count(record, state);
 }
 
 void sampling_keep(struct contract_memory *memory, const uint8_t *state)

@@ -147,15 +147,17 @@ bool site_reached(
 	const void *address, size_t length, const struct site_record *record, uintptr_t frame)
 {
 	struct memory_access *access = &site_visit.access;
-
 	const uint64_t site =
 		(uint64_t)(uintptr_t)&record->point + (uint64_t)(int64_t)record->point;
 
-	sampling_note(record);
-	if (sites_are_live == SITES_QUICK && record->kind <= SITE_STORE &&
+	const bool is_quick = sites_are_live == SITES_QUICK; /* always if the run is sampled */
+	uint8_t *const state = is_quick ? site_state(record) : NULL;
+
+	if (is_quick)
+		sampling_note(record, state);
+	if (is_quick && record->kind <= SITE_STORE &&
 		quick_passes((uint64_t)(uintptr_t)address,
-			quick_properties(record->kind, record->order, record->bytes), site,
-			site_state(record)))
+			quick_properties(record->kind, record->order, record->bytes), site, state))
 		return false;
 	if (record_is_on()) {
 		access->kind = record->kind;
@@ -187,11 +189,11 @@ bool site_reached(
 	access->site = site;
 	access->kind = record->kind;
 	access->order = (uint8_t)site_record_order(record);
-	access->site_state = site_state(record);
+	access->site_state = is_quick ? state : site_state(record);
 	site_visit_read_wait(access, record, length);
 	if (!site_read_length(access, record, length))
 		return false;
-	if (sites_are_live == SITES_QUICK && memory_kind_is_range(record->kind) &&
+	if (is_quick && memory_kind_is_range(record->kind) &&
 		quick_passes_range((uint64_t)(uintptr_t)access->address, access->bytes,
 			memory_kind_writes_range(record->kind)))
 		return false;
