@@ -9,15 +9,19 @@
 
 /* Descents have this part of the campaign's runs, or of its time. */
 #define ORDERS_PART 8u
-#define ORDERS_TIME_MOST_NS UINT64_C(1000000000)
+/* The most time of a campaign with a time budget. Without one, descents end after this time or that part of
+ * the campaign's time, whichever is longer: where runs begin at checkpoints, a descent takes a thousand times
+ * as long. */
+#define ORDERS_TIME_NS UINT64_C(1000000000)
 /* Fewer descents give no useful estimate. */
 #define ORDERS_DESCENTS_LEAST 16u
 #define ORDERS_DESCENTS_MOST 100000u
 /* The estimate ends with a standard error of one percent, after enough descents to measure it. */
 #define ORDERS_DESCENTS_EXACT 256u
 #define ORDERS_ERROR_SQUARED 1e-4
-/* Batches grow while they are short, so that the time budget is kept. */
-#define ORDERS_BATCH_MOST 256u
+/* Batches grow while they are short, so that the time budget is kept. The error is computed only at multiples
+ * of the largest batch, so that equal campaigns with a budget in runs make equally many descents. */
+#define ORDERS_BATCH_MOST 64u
 #define ORDERS_BATCH_NS UINT64_C(10000000)
 /* A descent may wait for the kernel for ever. Without a time budget it may last this long, so that
  * the estimate does not depend on the machine. */
@@ -42,7 +46,16 @@ uint64_t orders_reserved_ns(const struct campaign *campaign)
 
 	if (!orders_has_search(campaign))
 		return 0;
-	return part_ns < ORDERS_TIME_MOST_NS ? part_ns : ORDERS_TIME_MOST_NS;
+	return part_ns < ORDERS_TIME_NS ? part_ns : ORDERS_TIME_NS;
+}
+
+static uint64_t orders_time_ns(const struct campaign *campaign)
+{
+	const uint64_t part_ns = campaign->result->total.exploring_ns / ORDERS_PART;
+
+	if (campaign->options->time_ns)
+		return orders_reserved_ns(campaign);
+	return part_ns > ORDERS_TIME_NS ? part_ns : ORDERS_TIME_NS;
 }
 
 /* Returns false if the search is complete, or can never become complete. */
@@ -96,7 +109,7 @@ static bool orders_is_exact(const struct strategy_verdict *descents)
 		       ORDERS_ERROR_SQUARED * descents->orders * descents->orders;
 }
 
-/* A campaign with a budget in runs has a fixed number of descents, and thus the same estimate. */
+/* A campaign with a budget in runs has at most this number of descents, and the same ones each time. */
 static uint64_t orders_most(const struct campaign *campaign)
 {
 	const uint64_t part = campaign->result->total.runs / ORDERS_PART;
@@ -109,15 +122,16 @@ static void orders_descend(
 	struct campaign *campaign, struct probe *probe, struct strategy_verdict *out)
 {
 	const struct campaign_options *options = campaign->options;
-	const uint64_t until_ns = options->time_ns
-					  ? platform_monotonic_ns() + orders_reserved_ns(campaign)
-					  : UINT64_MAX;
+	const uint64_t until_ns = platform_monotonic_ns() + orders_time_ns(campaign);
 	const uint64_t most = orders_most(campaign);
-	struct probe_plan plan = {.strategy = &strategy_estimate, .batch = 1};
-	uint64_t begun_ns;
+	struct probe_plan plan = {.strategy = &strategy_estimate};
+	uint64_t batch = 1, begun_ns;
 	struct error err;
 
 	while (probe->run_count < most && (begun_ns = platform_monotonic_ns()) < until_ns) {
+		plan.batch = ORDERS_BATCH_MOST - probe->run_count % ORDERS_BATCH_MOST;
+		if (plan.batch > batch)
+			plan.batch = batch;
 		if (plan.batch > most - probe->run_count)
 			plan.batch = most - probe->run_count;
 		if (probe_run(probe, &plan, &err) < 0 || probe->report == REPORT_DIED ||
@@ -125,11 +139,11 @@ static void orders_descend(
 			return;
 		campaign->result->orders.has_failure |= probe->is_failure;
 		strategy_estimate.search.verdict(contract_strategy(probe->worker.contract), out);
-		if (!options->schedules && orders_is_exact(out))
+		if (probe->run_count % ORDERS_BATCH_MOST == 0 && orders_is_exact(out))
 			return;
 		if (platform_monotonic_ns() - begun_ns < ORDERS_BATCH_NS &&
-			plan.batch < ORDERS_BATCH_MOST)
-			plan.batch *= 2;
+			batch < ORDERS_BATCH_MOST)
+			batch *= 2;
 		plan.is_continued = true;
 	}
 }
