@@ -1,9 +1,10 @@
 /*
  * The plan of the portfolio: which arm makes a run. docs/decisions/0022-portfolio.md has the figures.
  *
- * `uniform` leads: it makes 15 of 16 early planned runs and half of the later ones. If accesses to memory are
- * no ops, `rff` leads, with 3 of 4 early runs. The rotation makes the others. The first planned runs are a
- * list. The search gets its share of each round first, by the size of the program.
+ * `uniform` leads: it makes 15 of 16 early planned runs and half of the later ones. In large programs it makes
+ * every second of them, and `rff` the others. If accesses to memory are no ops, `rff` leads, with 3 of 4 early
+ * runs. The rotation makes the runs that are not the leaders'. The first planned runs are a list. The search
+ * gets its share of each round first, by the size of the program.
  *
  * Bound: of ROTATION * LATE_PERIOD consecutive planned runs after the first EARLY_RUNS, every arm
  * of the rotation makes at least one. An arm that alone needs m runs on average needs at most about
@@ -57,21 +58,27 @@ static const uint8_t buffered_arms[] = {
 _Static_assert(sizeof buffered_arms == sizeof first_arms, "both replace the plan's first runs");
 
 /*
- * The search's share by size of the program. With few orders, the search needs the fewest schedules;
- * with many, it stays near the end of the run for too long. Its first dozen of runs are worth more than
- * later ones in programs of middle size.
+ * The search's share and the leaders by size of the program. With few orders, the search needs the fewest
+ * schedules; with many, it stays near the end of the run for too long. Its first dozen of runs are worth
+ * more than later ones in programs of middle size. `uniform` needs more schedules than `rff` in many
+ * programs with very many orders, and less than a tenth in some with fewer.
  */
 struct portfolio_size {
 	uint64_t bits; /* most order_bits() of surw of such a program */
 	/* numerators of the search's share: first, early and late runs */
 	uint32_t search_first, search_early, search_late;
+	bool has_two_leaders; /* `uniform` and `rff` */
 };
 
 static const struct portfolio_size sizes[] = {
 	{.bits = 13, .search_first = 24, .search_early = 4, .search_late = 8},
 	{.bits = 26, .search_first = 8, .search_early = 8, .search_late = 4},
 	{.bits = 40, .search_first = 8, .search_early = 8, .search_late = 2},
-	{.bits = UINT64_MAX, .search_first = 4, .search_early = 2, .search_late = 2},
+	{.bits = UINT64_MAX,
+		.search_first = 4,
+		.search_early = 2,
+		.search_late = 2,
+		.has_two_leaders = true},
 };
 
 static const struct portfolio_size *portfolio_size(const struct portfolio *portfolio)
@@ -100,6 +107,16 @@ static uint64_t portfolio_period(const struct portfolio *portfolio, uint64_t num
 									: EARLY_PERIOD;
 }
 
+/* The arm of a planned run that the rotation does not make. */
+static uint16_t portfolio_leader(const struct portfolio *portfolio, uint64_t number)
+{
+	const uint64_t turn = number - number / portfolio_period(portfolio, number);
+
+	if (portfolio_ability(portfolio, ARM_UNIFORM) != ABLE)
+		return ARM_RFF;
+	return portfolio_size(portfolio)->has_two_leaders && turn % 2 ? ARM_RFF : ARM_UNIFORM;
+}
+
 static uint16_t portfolio_planned_arm(const struct portfolio *portfolio, uint64_t number)
 {
 	const uint64_t period = portfolio_period(portfolio, number);
@@ -112,7 +129,7 @@ static uint16_t portfolio_planned_arm(const struct portfolio *portfolio, uint64_
 		return portfolio->has_drains ? buffered_arms[number] : first_arms[number];
 	if (place % period == period - 1)
 		return rotation[place / period % ROTATION];
-	return portfolio_ability(portfolio, ARM_UNIFORM) == ABLE ? ARM_UNIFORM : ARM_RFF;
+	return portfolio_leader(portfolio, number);
 }
 
 /* The arm of a planned run. `rff` makes the runs in which `uniform` could only do a random walk. */

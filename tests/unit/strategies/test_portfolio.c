@@ -17,7 +17,7 @@
 #define FIRST 32
 #define LONG_SEARCH (16 * 4096 + 64) /* a search without end is given up by then */
 
-/* Far more orders than runs. */
+/* 116 bits: far more orders than runs. */
 static const struct simulated_op shared[] = {ADD(0, 1), ADD(0, 1)};
 static const struct simulated_code many_codes[] = {
 	CODE_REPEATED(shared, 30), CODE_REPEATED(shared, 30)};
@@ -35,6 +35,12 @@ static const struct simulated_code some_codes[] = {
 	CODE_REPEATED(shared, 3), CODE_REPEATED(shared, 3)};
 static const struct simulated_program some_orders = {
 	.codes = some_codes, .code_count = 2, .initial_count = 2};
+
+/* 29 bits: a program of middle size. */
+static const struct simulated_code more_codes[] = {
+	CODE_REPEATED(shared, 8), CODE_REPEATED(shared, 8)};
+static const struct simulated_program more_orders = {
+	.codes = more_codes, .code_count = 2, .initial_count = 2};
 
 /* Runs by arm. */
 struct tally {
@@ -89,14 +95,27 @@ static void portfolio__names_arms_that_can_be_written_as_such(void **unused)
 
 static void portfolio__gives_most_early_runs_to_uniform(void **unused)
 {
-	const struct tally tally = tally_runs(&many_orders, 0, EARLY);
+	const struct tally tally = tally_runs(&more_orders, 0, EARLY);
 	const uint64_t planned = EARLY - runs_of_arm(&tally, "dpor");
 
 	(void)unused;
 	assert_string_equal(tally.names[0], "surw");
-	assert_in_range(runs_of_arm(&tally, "dpor"), EARLY / 16, EARLY / 8);
+	assert_in_range(runs_of_arm(&tally, "dpor"), EARLY / 8, EARLY / 4);
 	assert_int_equal(runs_of_arm(&tally, "uniform"), planned - planned / 16 - 3);
+	assert_int_equal(runs_of_arm(&tally, "rff"), 0);
 	assert_int_equal(runs_of_arm(&tally, "pct,depth=3"), 1);
+}
+
+/* After five runs of a list, the leaders take turns. */
+static void portfolio__shares_runs_of_large_programs_between_uniform_and_rff(void **unused)
+{
+	const struct tally tally = tally_runs(&many_orders, 0, EARLY);
+	const uint64_t led = runs_of_arm(&tally, "uniform") - 2 + runs_of_arm(&tally, "rff");
+
+	(void)unused;
+	assert_in_range(runs_of_arm(&tally, "dpor"), EARLY / 16, EARLY / 8);
+	assert_in_range(led, EARLY * 3 / 4, EARLY - 5);
+	assert_in_range(runs_of_arm(&tally, "rff"), led / 2 - 1, led / 2 + 1);
 }
 
 static void portfolio__begins_with_fixed_schedules(void **unused)
@@ -190,7 +209,9 @@ static void portfolio__lets_no_arm_starve(void **unused)
 	assert_int_equal(tally.count, ARMS);
 	for (uint32_t i = 0; i < tally.count; i++)
 		assert_true(tally.runs[i] >= 99);
-	assert_in_range(runs_of_arm(&tally, "uniform"), 50 * CYCLE - 1, 50 * CYCLE + 1);
+	assert_in_range(runs_of_arm(&tally, "uniform"), 25 * CYCLE - 1, 25 * CYCLE + 1);
+	assert_in_range(runs_of_arm(&tally, "rff"), 31 * CYCLE,
+		32 * CYCLE); /* also a sixteenth as others */
 }
 
 static void portfolio__makes_the_choices_of_the_arm_alone(void **unused)
@@ -243,6 +264,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(portfolio__names_arms_that_can_be_written_as_such),
 		cmocka_unit_test(portfolio__gives_most_early_runs_to_uniform),
+		cmocka_unit_test(portfolio__shares_runs_of_large_programs_between_uniform_and_rff),
 		cmocka_unit_test(portfolio__begins_with_fixed_schedules),
 		cmocka_unit_test(portfolio__gives_turns_of_uniform_to_rff_if_it_is_not_able),
 		cmocka_unit_test(portfolio__searches_more_in_small_programs),
