@@ -29,7 +29,7 @@ struct wrapper {
 	unsigned count;
 	unsigned line; /* line of its first step */
 	bool has_more_lines; /* its steps differ in their lines, which therefore say more than the caller's */
-	bool has_accesses; /* accesses memory itself, so it does more than lock or unlock */
+	bool does_more; /* than to lock or unlock */
 	UT_hash_handle hh;
 };
 
@@ -91,7 +91,7 @@ static uint64_t call_chain_line_key(const struct symbols_frame *frame)
 }
 
 static void call_chain_note_call(struct builder *builder, const struct symbols_frame *callee,
-	const struct symbols_frame *caller, bool is_access)
+	const struct symbols_frame *caller, bool does_more)
 {
 	char *name = call_chain_wrapper_name(callee);
 	const uint64_t key = call_chain_line_key(caller);
@@ -108,12 +108,28 @@ static void call_chain_note_call(struct builder *builder, const struct symbols_f
 			hh, builder->wrappers, wrapper->name, strlen(wrapper->name), wrapper);
 	}
 	wrapper->has_more_lines |= wrapper->line != callee->line;
-	wrapper->has_accesses |= is_access;
+	wrapper->does_more |= does_more;
 	for (unsigned i = 0; i < wrapper->count; i++)
 		if (wrapper->callers[i] == key)
 			return;
 	if (wrapper->count < WRAPPER_CALLERS)
 		wrapper->callers[wrapper->count++] = key;
+}
+
+/* Returns whether the step is no part of a function that only locks or unlocks. */
+static bool call_chain_does_more(const struct trace_event *event)
+{
+	switch (op_descriptions[event->kind].object) {
+	case OBJECT_MUTEX:
+	case OBJECT_RWLOCK:
+	case OBJECT_SPIN:
+	case OBJECT_SEM:
+		return false;
+	case OBJECT_MEMORY: /* an object of a lock has members of its own, on the stack */
+		return !event->frame;
+	default:
+		return true;
+	}
 }
 
 void builder_note_wrappers(struct builder *builder)
@@ -124,15 +140,13 @@ void builder_note_wrappers(struct builder *builder)
 
 	for (uint64_t i = count > WRAPPER_EVENTS ? count - WRAPPER_EVENTS : 0; i < count; i++) {
 		const struct trace_event *event = &source->events[i];
-		/* An object of a lock has members of its own, on the stack. */
-		const bool is_access =
-			op_descriptions[event->kind].object == OBJECT_MEMORY && !event->frame;
+		const bool does_more = call_chain_does_more(event);
 
 		call_chain_find_chain(builder, event, &chain);
 		for (unsigned at = 0; at + 1 < chain.count; at++)
 			if (chain.frames[at].is_short)
 				call_chain_note_call(builder, &chain.frames[at],
-					&chain.frames[at + 1], is_access);
+					&chain.frames[at + 1], does_more);
 	}
 }
 
@@ -197,7 +211,7 @@ bool builder_is_wrapper(const struct builder *builder, const struct symbols_fram
 	/* A function without callers is the start function of a thread, hence no wrapper. */
 	return wrapper && !wrapper->has_more_lines &&
 	       (wrapper->count == WRAPPER_CALLERS || call_chain_is_header(frame->file) ||
-		       (!wrapper->has_accesses && call_chain_is_structor(frame->function)));
+		       (!wrapper->does_more && call_chain_is_structor(frame->function)));
 }
 
 /* Index of the innermost frame that is no wrapper; 0 where all frames are wrappers. */
