@@ -437,13 +437,18 @@ bool heap_find(const void *address, struct heap_block *out)
 	return true;
 }
 
-bool heap_was_freed(const void *address, struct heap_free *out)
+__attribute__((noinline)) static bool heap_find_freed(const void *address, struct heap_free *out)
 {
 	struct heap_record *record;
 	uintptr_t start;
 	size_t bytes;
 
-	return heap_frees_any(heap.run + 1) && heap_is_window((uintptr_t)address) &&
+	return heap_frees_any(heap.run + 1) &&
 	       heap_find_record((uintptr_t)address, &start, &bytes, &record) && record->is_freed &&
 	       heap_frees_find(start, heap.run + 1, out);
+}
+
+bool heap_was_freed(const void *address, struct heap_free *out)
+{
+	return heap_is_window((uintptr_t)address) && heap_find_freed(address, out);
 }

@@ -41,7 +41,7 @@ enum op_kind memory_op(uint8_t kind)
 	}
 }
 
-bool memory_wants(
+static inline bool memory_is_wanted(
 	const struct contract_memory *memory, const struct memory_access *access, uint16_t flags)
 {
 	switch ((enum memory_mode)memory->mode) {
@@ -65,6 +65,12 @@ bool memory_wants(
 	}
 }
 
+bool memory_wants(
+	const struct contract_memory *memory, const struct memory_access *access, uint16_t flags)
+{
+	return memory_is_wanted(memory, access, flags);
+}
+
 /* Set in a signal handler: the next access must yield. */
 static HOT_STATE volatile bool turn_is_wanted;
 
@@ -77,12 +83,12 @@ static bool memory_is_leasable(const struct memory_access *access)
 
 /* Returns whether a lease covers the access: the strategy is not asked even if the access is a
  * point. */
-static bool memory_has_lease(const struct memory_access *access)
+static inline bool memory_has_lease(const struct memory_access *access)
 {
 	struct heap_free freed;
 
-	return sites_now.engine.lease > 0 && memory_is_leasable(access) && !turn_is_wanted &&
-	       !heap_was_freed(access->address, &freed);
+	return __builtin_expect(sites_now.engine.lease > 0, 0) && memory_is_leasable(access) &&
+	       !turn_is_wanted && !heap_was_freed(access->address, &freed);
 }
 
 /* Looks the place up once per variable. */
@@ -103,16 +109,21 @@ static void memory_look_up_place(
 	}
 }
 
+static void memory_look_up_known(
+	struct contract_memory *memory, struct memory_known *known, const void *address)
+{
+	memory_look_up_place(memory, &memory->variables[known->slot], address);
+	known->allocated_at = memory->variables[known->slot].allocated_at;
+}
+
 uint16_t memory_allocated_at(
 	struct contract_memory *memory, struct memory_known *known, const void *address)
 {
 	if (known->slot == MEMORY_NO_VARIABLE)
 		return 0;
 	/* The copy avoids a cache miss at each point. */
-	if (!known->allocated_at) {
-		memory_look_up_place(memory, &memory->variables[known->slot], address);
-		known->allocated_at = memory->variables[known->slot].allocated_at;
-	}
+	if (__builtin_expect(!known->allocated_at, 0))
+		memory_look_up_known(memory, known, address);
 	return known->allocated_at > MEMORY_NOT_ON_HEAP ? (uint16_t)known->allocated_at : 0;
 }
 
@@ -192,7 +203,7 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 			memory_look_at_place(memory, known, (const void *)at);
 		if (access->site_state && *access->site_state & SITE_RESTED) {
 			visit->is_sampled |= memory_wants(memory, access, known->flags);
-		} else if (!visit->point && memory_wants(memory, access, known->flags)) {
+		} else if (!visit->point && memory_is_wanted(memory, access, known->flags)) {
 			visit->point = known->name;
 			if (memory_has_lease(access)) /* the engine does not see the access */
 				visit->unplaced = at;
@@ -217,14 +228,14 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 }
 
 /* Looks up what memory_look() left out, for an access that had a lease but enters the engine. */
-static void memory_place_point(struct contract_memory *memory, struct memory_visit *visit)
+static void memory_place_point(struct memory_visit *visit)
 {
+	struct contract_memory *memory = sites_memory();
 	const uintptr_t at = visit->unplaced;
 
-	if (at)
-		visit->allocated_at = memory_allocated_at(memory,
-			memory_known_at(memory, at, memory_variable_name, !memory->is_frozen),
-			(const void *)at);
+	visit->allocated_at = memory_allocated_at(memory,
+		memory_known_at(memory, at, memory_variable_name, !memory->is_frozen),
+		(const void *)at);
 }
 
 struct engine_op memory_engine_op(const struct memory_access *access, object_name name)
@@ -251,7 +262,8 @@ void memory_point(const struct memory_visit *visit, object_name name)
 
 	op.second = visit->allocated_at;
 	op.next_object = visit->next;
-	memory_wait_for_value(&visit->access, &op);
+	if (__builtin_expect(visit->access.waits, 0))
+		memory_wait_for_value(&visit->access, &op);
 	op.is_reported_later = model == MEMORY_MODEL_C11;
 	(void)engine_perform(&op);
 	switch (model) {
@@ -375,7 +387,7 @@ static bool memory_is_leased(const struct memory_visit *visit)
 
 /* Counts the access, and finds out whether the thread waits by reading. If some sites are off, the
  * thread's writes may be missed. */
-static void memory_count(struct contract_memory *memory, struct memory_visit *visit)
+static inline void memory_count(struct contract_memory *memory, struct memory_visit *visit)
 {
 	if (visit->point) {
 		memory->visits++;
@@ -473,7 +485,8 @@ void memory_finish(struct memory_visit *visit)
 			memory_check_freed(&visit->access, OUTCOME_USE_AFTER_FREE);
 		return;
 	}
-	memory_place_point(sites_memory(), visit);
+	if (__builtin_expect(visit->unplaced != 0, 0))
+		memory_place_point(visit);
 	memory_point(visit, visit->point);
 	/* Another thread may have freed the memory at the scheduling point. */
 	memory_check_freed(&visit->access, OUTCOME_USE_AFTER_FREE);
