@@ -28,7 +28,7 @@
 #include "strategies/strategy.h"
 
 #define CONTRACT_MAGIC UINT32_C(0x6c646472) /* "rddl" */
-#define CONTRACT_VERSION 33u
+#define CONTRACT_VERSION 34u
 #define CONTRACT_ENVIRONMENT "RADDLE_CONTRACT"
 #define CONTRACT_FILLER "RADDLE_FILLER" /* gives every environment the same size */
 
@@ -134,6 +134,7 @@ struct contract_plan {
 	/* Recorded runs: accesses at SITE_CHOSEN sites are scheduling points */
 	bool has_chosen_sites;
 	uint32_t detectors;	   /* bit DETECTOR_x: this detector watches the runs */
+	bool watches_races;	   /* races end no run: the detector watches some runs only */
 	bool has_contexts;	   /* track the active functions of threads (contexts.h) */
 	uint32_t checkpoints;	   /* enum contract_checkpoints */
 	uint64_t checkpoint_bytes; /* memory for all checkpoints; 0: none */

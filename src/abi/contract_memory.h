@@ -177,6 +177,8 @@ struct memory_known {
 #define MEMORY_POINT_BITS (UINT32_C(1) << 20)
 
 struct contract_memory {
+	/* First, because every run uses its last fields and those behind it. */
+	struct contract_quick quick;
 	uint32_t mode;	    /* [host] enum memory_mode */
 	uint32_t is_frozen; /* [host] nothing is learnt; sites[] decides which sites are on */
 	uint32_t module_count;
@@ -236,7 +238,6 @@ struct contract_memory {
 	struct memory_variable variables[MEMORY_VARIABLES_MAX];
 	struct memory_block blocks[MEMORY_BLOCKS_MAX];
 	struct memory_known known[MEMORY_KNOWN_MAX];
-	struct contract_quick quick;
 	/* [host] group + 1 of each site; 0: it may access anything */
 	uint16_t groups[MEMORY_SITES_MAX];
 	/* [host] bit matrix: two groups may access a common variable */

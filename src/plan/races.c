@@ -53,6 +53,7 @@ void races_apply(const struct races *races, struct contract *contract)
 void races_watch(struct contract *contract)
 {
 	contract->plan.detectors |= 1u << DETECTOR_race;
+	contract->plan.watches_races = true;
 	race_watch(races_state(contract));
 }
 

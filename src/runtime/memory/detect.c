@@ -245,13 +245,12 @@ bool runtime_looks_for_races(void)
 }
 
 /* Returns whether the only detector merely watches, and this is not one of its runs. */
-static bool detect_is_idle(const struct contract *contract, void *block)
+static bool detect_is_idle(const struct contract *contract)
 {
 	const uint64_t number = contract->run_number;
 	bool is_idle;
 
-	if (contract->plan.detectors != 1u << DETECTOR_race ||
-		!race_is_watching(detectors_state(block, DETECTOR_race)))
+	if (contract->plan.detectors != 1u << DETECTOR_race || !contract->plan.watches_races)
 		return false;
 	is_idle = !memory_watches_run(number);
 	engine_set_performed(is_idle ? NULL : runtime_detect);
@@ -277,7 +276,7 @@ void runtime_detect_begin(void)
 	struct contract *contract = runtime.contract;
 	void *block = contract_area(contract, contract->detectors_offset);
 
-	const bool is_idle = detect_is_idle(contract, block);
+	const bool is_idle = detect_is_idle(contract);
 
 	detects_quickly =
 		contract->plan.detectors == 1u << DETECTOR_race && !contract->plan.inspect;
