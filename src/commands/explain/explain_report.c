@@ -156,13 +156,14 @@ static const char *explain_report_verdict_of(const struct explain_answer *answer
 	return answer->cause.is_cause ? "the cause" : "correlated";
 }
 
+/* place: its number among the shown answers, from 1 */
 static void explain_report_add_answer(
-	struct strbuf *out, const struct explain_result *result, uint32_t number)
+	struct strbuf *out, const struct explain_result *result, uint32_t number, uint32_t place)
 {
 	const struct explain_answer *answer = &result->answers[number];
 	const struct pattern *pattern = &answer->record->pattern;
 
-	strbuf_addf(out, "%u. %s, score %.2f, rank %g: %s\n   on ", number + 1,
+	strbuf_addf(out, "%u. %s, score %.2f, rank %g: %s\n   on ", place,
 		explain_report_verdict_of(answer), answer->record->score, answer->record->rank_mean,
 		pattern_descriptions[pattern->kind].text);
 	explain_report_add_variable(out, result, answer, 0);
@@ -356,7 +357,7 @@ void explain_print(const struct explain_result *result, FILE *stream)
 	const struct report_style style = {.columns = terminal_columns(stream), .blocks = &names};
 	const char *title = result->finding->title ? result->finding->title : "a failure";
 	STRBUF_SCOPED out = STRBUF_EMPTY;
-	uint32_t reported = 0;
+	uint32_t reported = 0, place = 0;
 
 	for (uint32_t i = 0; i < result->answer_count; i++)
 		reported += explain_report_is_shown(result, &result->answers[i]);
@@ -370,7 +371,7 @@ void explain_print(const struct explain_result *result, FILE *stream)
 		if (!explain_report_is_shown(result, &result->answers[i]))
 			continue;
 		strbuf_adds(&out, "\n");
-		explain_report_add_answer(&out, result, i);
+		explain_report_add_answer(&out, result, i, ++place);
 	}
 	if (reported && explain_report_is_shown(result, &result->answers[0]))
 		explain_report_add_runs(
