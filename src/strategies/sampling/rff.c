@@ -129,8 +129,11 @@ static inline void rff_prepare_threads(struct rff *rff, const struct schedule_vi
 static bool rff_matches(const struct rff *rff, const struct rff_constraint *constraint,
 	uint32_t event, const struct pending_op *op, uint32_t thread)
 {
-	return event != RFF_START &&
-	       rff->events.keys[event] == rff_event_key(op, constraint->ranks[thread]);
+	const uint32_t rank = constraint->ranks[thread];
+
+	/* The key has the rank, too, but takes longer to compute. */
+	return event != RFF_START && rff_is_rank(rff->event_of[event].rank, rank) &&
+	       rff->events.keys[event] == rff_event_key(op, rank);
 }
 
 static bool rff_is_second(const struct rff *rff, const struct rff_constraint *constraint,
@@ -161,15 +164,26 @@ static bool rff_is_delayed(const struct rff *rff, const struct pending_op *op, u
 	return false;
 }
 
-/* Returns the enabled thread with the highest priority. `is_free`: among threads that no constraint
- * delays; KEY_TABLE_NONE: there are none. */
-static uint32_t rff_highest(const struct rff *rff, const struct schedule_view *view, bool is_free)
+/* Returns the enabled thread with the highest priority. */
+static uint32_t rff_highest(const struct rff *rff, const struct schedule_view *view)
+{
+	uint32_t chosen = view_next_enabled(view, 0);
+
+	bitset_each (i, view->enabled, view->thread_count) {
+		if (rff->priority[i] > rff->priority[chosen])
+			chosen = i;
+	}
+	return chosen;
+}
+
+/* The same among threads that no constraint delays; KEY_TABLE_NONE: there are none. */
+static uint32_t rff_highest_free(const struct rff *rff, const struct schedule_view *view)
 {
 	uint32_t chosen = KEY_TABLE_NONE;
 
 	bitset_each (i, view->enabled, view->thread_count) {
 		if ((chosen == KEY_TABLE_NONE || rff->priority[i] > rff->priority[chosen]) &&
-			!(is_free && rff_is_delayed(rff, &view->pending[i], i)))
+			!rff_is_delayed(rff, &view->pending[i], i))
 			chosen = i;
 	}
 	return chosen;
@@ -182,11 +196,11 @@ static struct thread_id rff_choose(void *state, const struct schedule_view *view
 	uint32_t chosen;
 
 	rff_prepare_threads(rff, view);
-	best = rff_highest(rff, view, false);
+	best = rff_highest(rff, view);
 	if (view->enabled_count == 1 || rff->delays == RFF_PATIENCE ||
 		!rff_is_delayed(rff, &view->pending[best], best))
 		return (struct thread_id){(uint16_t)best};
-	chosen = rff_highest(rff, view, true);
+	chosen = rff_highest_free(rff, view);
 	rff->delays++;
 	return (struct thread_id){(uint16_t)(chosen == KEY_TABLE_NONE ? best : chosen)};
 }

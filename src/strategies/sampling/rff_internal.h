@@ -79,6 +79,7 @@ struct rff {
 	struct rff_event event_of[KEY_TABLE_CAPACITY];
 	/* number of learning runs that showed the pair or aimed at it */
 	uint16_t count_of[KEY_TABLE_CAPACITY];
+	bool has_grown; /* events, or the objects that are shared and written */
 	uint32_t contended_count;
 	uint16_t contended[KEY_TABLE_CAPACITY]; /* events on objects that are shared and written */
 
@@ -106,6 +107,11 @@ static inline bool rff_may_race(const struct pending_op *op)
 static inline bool rff_is_write(const struct pending_op *op)
 {
 	return rff_may_race(op) && !(op->flags & OP_READ);
+}
+
+static inline bool rff_is_rank(uint32_t first, uint32_t second)
+{
+	return first == second || (first >= RFF_RANKS - 1 && second >= RFF_RANKS - 1);
 }
 
 static inline uint64_t rff_event_key(const struct pending_op *op, uint32_t rank)

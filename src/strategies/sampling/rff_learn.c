@@ -118,6 +118,7 @@ static uint32_t rff_learn_event(
 			.rank = rank,
 			.is_write = is_write};
 		rff->object_of[index].first_event = (uint16_t)(event + 1);
+		rff->has_grown = true;
 	}
 	return event;
 }
@@ -139,6 +140,7 @@ static void rff_learn_pair(struct rff *rff, const struct rff_lesson_pair *taught
 {
 	const uint32_t second = rff_learn_event(
 		rff, taught->second, taught->object, taught->second_rank, taught->is_second_write);
+	struct rff_object *object;
 	uint32_t first = RFF_START;
 
 	if (taught->first)
@@ -146,8 +148,11 @@ static void rff_learn_pair(struct rff *rff, const struct rff_lesson_pair *taught
 			rff, taught->first, taught->object, taught->first_rank, true);
 	if (second == KEY_TABLE_NONE || (taught->first && first == KEY_TABLE_NONE))
 		return;
-	rff->object_of[rff->event_of[second].object].is_shared |= taught->is_shared;
-	rff->object_of[rff->event_of[second].object].is_written |= taught->is_second_write;
+	object = &rff->object_of[rff->event_of[second].object];
+	rff->has_grown |= taught->is_shared > object->is_shared ||
+			  taught->is_second_write > object->is_written;
+	object->is_shared |= taught->is_shared;
+	object->is_written |= taught->is_second_write;
 	rff_count_pair(rff, rff_pair_key(first, second, taught->is_own));
 }
 
@@ -162,6 +167,9 @@ void rff_learn(void *state, uint32_t count, uint32_t next)
 		for (uint32_t aim = 0; aim < rff->lessons[i].aim_count; aim++)
 			rff_count_pair(rff, rff->lessons[i].aims[aim]);
 	}
+	if (!rff->has_grown)
+		return;
+	rff->has_grown = false;
 	rff->contended_count = 0;
 	for (uint32_t i = 0; i < rff->events.count; i++) {
 		const struct rff_object *object = &rff->object_of[rff->event_of[i].object];
