@@ -7,8 +7,12 @@
 #include "platform/platform.h"
 #include "strategies/strategy.h"
 
-/* Descents have this part of the campaign's runs, or of its time. */
+/* Descents have this part of the campaign's time, */
 #define ORDERS_PART 8u
+/* or this part of its runs: one descent takes as long as three to eight runs of the search. */
+#define ORDERS_RUNS_PART 32u
+/* Of few runs, they have the larger part up to this number. */
+#define ORDERS_DESCENTS_FEW 64u
 /* The most time of a campaign with a time budget. Without one, descents end after this time or that part of
  * the campaign's time, whichever is longer: where runs begin at checkpoints, a descent takes a thousand times
  * as long. */
@@ -112,8 +116,13 @@ static bool orders_is_exact(const struct strategy_verdict *descents)
 /* A campaign with a budget in runs has at most this number of descents, and the same ones each time. */
 static uint64_t orders_most(const struct campaign *campaign)
 {
-	const uint64_t part = campaign->result->total.runs / ORDERS_PART;
+	const uint64_t runs = campaign->result->total.runs;
+	uint64_t part = runs / ORDERS_PART;
 
+	if (part > ORDERS_DESCENTS_FEW)
+		part = ORDERS_DESCENTS_FEW;
+	if (part < runs / ORDERS_RUNS_PART)
+		part = runs / ORDERS_RUNS_PART;
 	return campaign->options->schedules && part < ORDERS_DESCENTS_MOST ? part
 									   : ORDERS_DESCENTS_MOST;
 }
