@@ -54,7 +54,7 @@ void engine_evaluate(struct engine_thread *thread)
 	enabled_set(thread, reason);
 }
 
-/* Describes what only accesses to memory and fences have. */
+/* Fills the fields that only accesses to memory and fences have. */
 static inline void enabled_describe_access(const struct engine_op *op, struct pending_op *pending)
 {
 	if (op->awaits_value) {

@@ -20,7 +20,7 @@
 #define SMALL_BYTES ((size_t)32 * 1024)
 #define SMALL_RANGE_BYTES ((uint64_t)256 * 1024)
 
-/* The begin of that mapping. A rewind to a checkpoint must not reset these addresses. */
+/* The addresses lie in a shared mapping themselves, because a rewind to a checkpoint must not reset them. */
 static HOT_STATE struct {
 	uint64_t next;	     /* of the next mapping */
 	uint64_t next_small; /* of the next small block */

@@ -73,7 +73,7 @@ static inline void key_table_clear(struct key_table *table)
 			table->slots[i] = 0;
 		table->count = 0;
 	}
-	/* Last key first: no search of the remaining keys passes its slot. */
+	/* The last key is removed first, so that a search for an earlier key never ends at a cleared slot. */
 	for (; table->count; table->count--)
 		table->slots[key_table_slot(table, table->keys[table->count - 1])] = 0;
 }

@@ -61,7 +61,7 @@ _Static_assert(sizeof buffered_arms == sizeof first_arms, "both replace the plan
  * The search's share and the leaders by size of the program. With few orders, the search needs the fewest
  * schedules; with many, it stays near the end of the run for too long. Its first dozen of runs are worth
  * more than later ones in programs of middle size. `uniform` needs more schedules than `rff` in many
- * programs with very many orders, and less than a tenth in some with fewer.
+ * programs with very many orders, and less than a tenth as many in some programs with fewer orders.
  */
 struct portfolio_size {
 	uint64_t bits; /* most order_bits() of surw of such a program */

@@ -7,11 +7,12 @@
 #include "platform/platform.h"
 #include "strategies/strategy.h"
 
-/* Descents have this part of the campaign's time, */
+/* Descents have one part in so many of the time of a campaign with a time budget. */
 #define ORDERS_PART 8u
-/* or this part of its runs: one descent takes as long as three to eight runs of the search. */
+/* In a campaign with a budget in runs there is one descent for so many runs, because one descent takes as long as
+ * three to eight runs of the search. */
 #define ORDERS_RUNS_PART 32u
-/* Of few runs, they have the larger part up to this number. */
+/* Such a campaign makes a descent for every ORDERS_PART runs instead, until there are this many. */
 #define ORDERS_DESCENTS_FEW 64u
 /* The most time of a campaign with a time budget. Without one, descents end after this time or that part of
  * the campaign's time, whichever is longer: where runs begin at checkpoints, a descent takes a thousand times
