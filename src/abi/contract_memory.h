@@ -299,8 +299,9 @@ static inline bool memory_is_focused(
 	return false;
 }
 
-/* Eight neighbouring granules of a heap block form a group. The entries of a group are adjacent in
- * variables[], so that code which visits a whole block touches few pages of that table. */
+/* Eight neighbouring granules of a heap block form a group. The hash of a group, not that of each granule, decides
+ * where their entries lie in variables[]: they lie side by side. Code that visits all granules of a block therefore
+ * touches few pages of that table. */
 #define MEMORY_GROUP_GRANULES 8
 
 /* Returns the name of a granule. `group` is a hash that names its group, and the low bits of the result are

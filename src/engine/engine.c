@@ -154,7 +154,8 @@ void engine_leave_processor(void)
 	engine.host.executor->finish(self, next);
 }
 
-/* Determines how a wait ended for which the readiness of the op was not the only reason. */
+/* The part of engine_conclude() for waits that a time limit, a signal or another event may have ended, and not
+ * only that the op became ready. */
 static enum engine_result engine_conclude_early(
 	struct engine_thread *self, const struct engine_op *op, uint8_t reason, bool *again)
 {
@@ -181,8 +182,8 @@ static enum engine_result engine_conclude_early(
 	return reason & WAKE_READY ? WAIT_DONE : WAIT_TIMED_OUT;
 }
 
-/* Determines how the wait of an op ended. If *again is set, the caller must announce the op
- * again. */
+/* Returns the result of an op whose wait has ended; `reason` says why it ended. If *again is set, there is
+ * no result yet: the thread must wait again, so the caller announces the op once more. */
 static inline enum engine_result engine_conclude(
 	struct engine_thread *self, const struct engine_op *op, uint8_t reason, bool *again)
 {

@@ -20,13 +20,16 @@
  * function to which the stub jumps.
  */
 #define ENTRY "@ENTRY@"
-/* At a function's entry the pass writes a relocation of type R_X86_64_NONE here, which refers to the stub. It
- * changes no byte of the code. It tells a linker with --gc-sections to keep the stubs if it keeps the function. */
+/* KEEPER becomes a relocation of type R_X86_64_NONE in the site at the entry of a function, and nothing in all
+ * other sites. The relocation refers to the stub and changes no byte of the code. A linker with --gc-sections that keeps
+ * the function then keeps its stubs, too. */
 #define KEEPER "@KEEPER@"
 /* The pass writes the reference to the called function here, or nothing if the site calls none. */
 #define CALLEE "@CALLEE@"
-/* The call of the stub has pushed a return address. If the accessed operand may be relative to the stack pointer,
- * the stub pops that address before it computes the operand's address, and pushes it again afterwards. */
+/* A site calls its stub, and this call pushes a return address, which moves the stack pointer. An operand whose
+ * address is relative to the stack pointer would then be found at a wrong place. For such operands POP becomes an
+ * instruction that removes the return address before the stub computes the operand's address, and PUSH becomes one
+ * that puts it back. For other operands both are empty. */
 #define POP "@POP@"
 #define PUSH "@PUSH@"
 #define POINT(OWN)                                                                                 \

@@ -7,16 +7,18 @@
 #include "platform/platform.h"
 #include "strategies/strategy.h"
 
-/* Descents have one part in so many of the time of a campaign with a time budget. */
+/* After a search, random descents estimate the number of all orders. Where the campaign has a time budget, the
+ * descents may use 1/ORDERS_PART of it. */
 #define ORDERS_PART 8u
-/* In a campaign with a budget in runs there is one descent for so many runs, because one descent takes as long as
- * three to eight runs of the search. */
+/* Where the budget is a number of runs, the campaign makes one descent for every ORDERS_RUNS_PART runs, because
+ * one descent takes as long as three to eight runs of the search. */
 #define ORDERS_RUNS_PART 32u
-/* Such a campaign makes a descent for every ORDERS_PART runs instead, until there are this many. */
+/* A small number of runs would give too few descents. Therefore the campaign makes a descent for every ORDERS_PART
+ * runs as long as these are at most ORDERS_DESCENTS_FEW. */
 #define ORDERS_DESCENTS_FEW 64u
-/* The most time of a campaign with a time budget. Without one, descents end after this time or that part of
- * the campaign's time, whichever is longer: where runs begin at checkpoints, a descent takes a thousand times
- * as long. */
+/* Descents never take more than this time from a time budget. Without a time budget they end after this time, or
+ * after 1/ORDERS_PART of the time that the search took, whichever is longer. This limit is needed because a descent
+ * takes up to a thousand times as long as a run that begins at a checkpoint. */
 #define ORDERS_TIME_NS UINT64_C(1000000000)
 /* Fewer descents give no useful estimate. */
 #define ORDERS_DESCENTS_LEAST 16u

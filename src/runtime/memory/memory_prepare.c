@@ -34,8 +34,9 @@
 #define WATCHED_RUNS_FIRST 16
 #define WATCHED_LONG_RUNS_FIRST 4
 #define WATCHED_EVERY 15
-/* A watched run takes as much time as 15 other long ones. After eight intervals the next ones are twice as
- * long, and odd: 31 from run 120 on, 63 from run 248 on. */
+/* In a watched run the race detector sees all accesses, so that a long run takes as much time as 15 others. If runs
+ * are long, the interval between watched runs therefore grows: from 15 to 31 runs at run 120, and to 63 runs at run
+ * 248. Each is odd for the same reason as above. */
 #define WATCHED_LONG_RUNS_EVERY 63
 #define WATCHED_PER_INTERVAL 8
 

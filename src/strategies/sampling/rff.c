@@ -176,7 +176,8 @@ static uint32_t rff_highest(const struct rff *rff, const struct schedule_view *v
 	return chosen;
 }
 
-/* The same among threads that no constraint delays; KEY_TABLE_NONE: there are none. */
+/* Returns the thread with the highest priority among the enabled threads that no constraint delays, or
+ * KEY_TABLE_NONE if every enabled thread is delayed. */
 static uint32_t rff_highest_free(const struct rff *rff, const struct schedule_view *view)
 {
 	uint32_t chosen = KEY_TABLE_NONE;
