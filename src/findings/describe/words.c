@@ -24,6 +24,7 @@ struct first_use {
 	struct object_key key;
 	const struct trace_event *event;
 	uint32_t number; /* number among the objects of its class, from 1 */
+	char *object;	 /* builder_object(); NULL: not yet asked for */
 	UT_hash_handle hh;
 };
 
@@ -63,6 +64,7 @@ void builder_forget_first_uses(struct builder *builder)
 	HASH_ITER(hh, builder->first_uses, use, next)
 	{
 		HASH_DEL(builder->first_uses, use);
+		free(use->object);
 		free(use);
 	}
 }
@@ -188,14 +190,10 @@ static void words_name_guard(struct strbuf *text)
 	free(variable);
 }
 
-char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t address)
+static char *words_object(const struct builder *builder, enum object_class class, uint64_t address)
 {
-	const enum object_class class = op_descriptions[kind].object;
 	struct strbuf text = STRBUF_EMPTY;
 
-	/* The verb already names the object of a child or a signal. */
-	if (class == OBJECT_NOTHING || class == OBJECT_CHILD || class == OBJECT_SIGNAL || !address)
-		return NULL;
 	if (class == OBJECT_MEMORY)
 		return builder_memory(
 			builder, &(struct symbols_access){.address = address, .step = UINT64_MAX});
@@ -211,6 +209,23 @@ char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t 
 		builder_add_first_use(builder, class, address, &text);
 	words_name_guard(&text);
 	return strbuf_detach(&text);
+}
+
+/* A long run has millions of steps and few objects: each object is named once. */
+char *builder_object(const struct builder *builder, enum op_kind kind, uint64_t address)
+{
+	const enum object_class class = op_descriptions[kind].object;
+	struct first_use *use;
+
+	/* The verb already names the object of a child or a signal. */
+	if (class == OBJECT_NOTHING || class == OBJECT_CHILD || class == OBJECT_SIGNAL || !address)
+		return NULL;
+	use = words_find_first_use(builder, class, address);
+	if (!use)
+		return words_object(builder, class, address);
+	if (!use->object)
+		use->object = words_object(builder, class, address);
+	return string_copy(use->object);
 }
 
 struct finding_frame builder_frame_from(
