@@ -92,9 +92,11 @@ static bool directed_order_is_due(
 	       (bound == NOBODY ? thread != order->threads[!access->party] : thread == bound);
 }
 
+/* The release of a lock is no access to it: the next acquisition shows the order, and waits for it. */
 static bool directed_order_concerns(const struct directed_order *order, const struct pending_op *op)
 {
-	return op->object && (op->object == order->objects[0] || op->object == order->objects[1]);
+	return op->object && !(op->flags & OP_RELEASE) &&
+	       (op->object == order->objects[0] || op->object == order->objects[1]);
 }
 
 static bool directed_order_violates(
@@ -181,8 +183,17 @@ static bool directed_order_is_open_for(const struct directed_order *order, objec
 	return order->open_count == DIRECTED_OPEN_MAX;
 }
 
-/* Returns whether the order is open at the object (0: any). A thread about to repeat the first
- * access polls: its earlier read is obsolete. */
+/* Returns whether the thread is about to begin the order again. Its earlier access is then obsolete:
+ * the thread polls. It does not poll if it acquires a lock again, which completes the order. */
+static bool directed_order_polls(const struct directed_order *order, const struct pending_op *op)
+{
+	return directed_order_access_fits(&order->accesses[0], op) &&
+	       !(op->flags & OP_ACQUIRE &&
+		       directed_order_access_fits(
+			       &order->accesses[directed_order_last(order)], op));
+}
+
+/* Returns whether the order is open at the object (0: any). */
 static bool order_is_open(const struct directed_order *order, const struct schedule_view *view,
 	uint32_t thread, object_name object)
 {
@@ -190,7 +201,7 @@ static bool order_is_open(const struct directed_order *order, const struct sched
 		const uint16_t other = order->open[i].thread;
 
 		if (other != thread && (!object || order->open[i].object == object) &&
-			!directed_order_access_fits(&order->accesses[0], &view->pending[other]))
+			!directed_order_polls(order, &view->pending[other]))
 			return true;
 	}
 	return false;

@@ -251,6 +251,28 @@ static void test_order__learns_which_locks_are_in_the_way(void **state)
 	assert_in_range(count(&half_locked, &order, true, OUTCOME_PASSED), RUNS - 2, RUNS);
 }
 
+/* ---- W1-W2-W1 of a lock: a loop acquires it at one place, and another thread comes between ---- */
+
+static const struct simulated_op looper[] = {SOME, LOCK(1), ADD(0, 1), UNLOCK(1)};
+static const struct simulated_op between[] = {SOME, LOCK(1), REFUSE(0, 1), UNLOCK(1)};
+static const struct simulated_code loop_codes[] = {CODE_REPEATED(looper, 2), CODE(between)};
+static const struct simulated_program loop = {
+	.codes = loop_codes, .code_count = 2, .initial_count = 2};
+
+static void test_order__of_a_lock_lets_threads_release_it(void **state)
+{
+	const struct directed_order order = {
+		.access_count = 3,
+		.accesses = {access_at(&looper[6], 0, 0), access_at(&between[6], 1, 0),
+			access_at(&looper[6], 0, 0)},
+	};
+
+	(void)state;
+	/* Half of the runs skip the only opportunity. Fewer than 60 of 200 have a probability below 1e-8. */
+	assert_in_range(count(&loop, &order, false, OUTCOME_ABORT), 60, RUNS);
+	assert_int_equal(count(&loop, &order, true, OUTCOME_PASSED), RUNS);
+}
+
 /* Both threads are both parties: each between its accesses must not wait for the other for ever. */
 static const struct simulated_op same[] = {SOME, READ(0), SET(0, 1), READ(0), SET(0, 1), SOME};
 static const struct simulated_code same_codes[] = {CODE(same)};
@@ -372,6 +394,7 @@ int main(void)
 		cmocka_unit_test(test_order__of_two_variables),
 		cmocka_unit_test(test_order__that_cannot_be_had_blocks_nobody),
 		cmocka_unit_test(test_order__learns_which_locks_are_in_the_way),
+		cmocka_unit_test(test_order__of_a_lock_lets_threads_release_it),
 		cmocka_unit_test(test_order__of_threads_that_do_the_same),
 		cmocka_unit_test(test_order__is_void_for_who_looks_again),
 	};
