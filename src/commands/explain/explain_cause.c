@@ -4,12 +4,18 @@
 
 /* Forcing a pattern is given up when this many tries per wanted run did not show it. */
 #define TRIES_PER_RUN 40
+/* Tries after which a pattern that no run has shown is given up. A pattern that one of
+ * TRIES_PER_RUN tries would show is given up with a probability of 0.2 %. */
+#define TRIES_OF_NONE 240
 /* Rule of three: 3 / rate runs without a failure show with 95 % confidence a lower failure rate. */
 #define RUNS_FOR_RATE 3.0
 #define FORBIDDEN_RUNS_MOST 3000
 #define FORBIDDEN_TRIES 5
 /* Limits used by explain_cause_has_forbidden() and explain_cause_was_forced(). */
 #define ESCAPED_PART 0.7
+/* Forbidding is not given up before this many tries showed a pattern: the first tries learn which
+ * locks are in the way. */
+#define ESCAPES_LEAST 30
 #define FORCED_TIMES 1.5
 /* Least number of runs of each sort. Fewer runs prove nothing. */
 #define RUNS_LEAST 10
@@ -70,13 +76,18 @@ static bool explain_cause_is_unclear(const struct rate *rate)
 	return low <= FORCED_LOW && high > FORCED_LOW;
 }
 
+static bool explain_cause_cannot_force(const struct explain_cause *cause, uint32_t wanted)
+{
+	return cause->forced_tries >= (cause->forced.runs ? TRIES_PER_RUN * wanted : TRIES_OF_NONE);
+}
+
 static int explain_cause_force(struct explain *explain, const struct explain_test *test,
 	const thread_name *names, struct explain_cause *cause, struct error *err)
 {
 	uint32_t wanted = test->runs;
 
 	explain_force_between(explain, &cause->patterns[0], names);
-	while (cause->forced.runs < wanted && cause->forced_tries < TRIES_PER_RUN * wanted &&
+	while (cause->forced.runs < wanted && !explain_cause_cannot_force(cause, wanted) &&
 		explain_elapsed_ns(explain) < test->until_ns) {
 		struct explain_run run;
 		int result = explain_run(explain, &run, err);
@@ -125,19 +136,56 @@ static bool explain_cause_shows_any_pattern(
 	return false;
 }
 
-static bool explain_cause_cannot_forbid(const struct explain_cause *cause)
+/* Returns the fraction of the compared runs that show the pattern. */
+static double explain_cause_compared_rate(
+	const struct pattern_ranking *ranking, const struct pattern_record *record)
 {
+	return (double)(record->failed + record->passed) / (ranking->failed + ranking->passed);
+}
+
+/* Returns the fraction of the compared runs that show a forbidden pattern, at most. */
+static double explain_cause_natural_rate(
+	const struct pattern_ranking *ranking, const struct explain_cause *cause)
+{
+	double natural = 0;
+
+	for (uint32_t i = 0; i < cause->pattern_count; i++) {
+		const struct pattern_record *known =
+			pattern_ranking_find(ranking, cause->patterns[i].key);
+
+		natural += known ? explain_cause_compared_rate(ranking, known) : 0;
+	}
+	return natural;
+}
+
+/* Returns the number of tries that showed a forbidden pattern. */
+static uint32_t explain_cause_escaped(const struct explain_cause *cause)
+{
+	return cause->forbidden_tries - cause->forbidden.runs - cause->forbidden_others;
+}
+
+/* Returns whether more tries cannot show that raddle prevents the pattern. */
+static bool explain_cause_cannot_forbid(
+	const struct pattern_ranking *ranking, const struct explain_cause *cause)
+{
+	const struct rate escaped = {
+		.runs = cause->forbidden_tries, .failed = explain_cause_escaped(cause)};
+
+	if (escaped.failed >= ESCAPES_LEAST &&
+		explain_cause_fails_more_than(
+			&escaped, ESCAPED_PART * explain_cause_natural_rate(ranking, cause)))
+		return true;
 	return cause->forbidden_tries >= TRIES_PER_RUN * RUNS_LEAST &&
 	       cause->forbidden.runs < RUNS_LEAST;
 }
 
-static int explain_cause_forbid(struct explain *explain, const struct explain_test *test,
-	struct explain_cause *cause, struct error *err)
+static int explain_cause_forbid(struct explain *explain, const struct pattern_ranking *ranking,
+	const struct explain_test *test, struct explain_cause *cause, struct error *err)
 {
 	cause->forbidden = (struct rate){0};
 	cause->forbidden_tries = cause->forbidden_others = 0;
 	explain_forbid(explain, cause->patterns, cause->pattern_count);
-	while (cause->forbidden.runs < test->runs && !explain_cause_cannot_forbid(cause) &&
+	while (cause->forbidden.runs < test->runs && !explain_cause_cannot_forbid(ranking, cause) &&
 		cause->forbidden_tries < FORBIDDEN_TRIES * test->runs &&
 		explain_elapsed_ns(explain) < test->until_ns) {
 		struct explain_run run;
@@ -228,7 +276,7 @@ static int explain_cause_find_forbidden(struct explain *explain,
 		int result;
 
 		pattern_ranking_release(&cause->residue);
-		result = explain_cause_forbid(explain, test, cause, err);
+		result = explain_cause_forbid(explain, ranking, test, cause, err);
 		if (result == 0 && cause->forbidden.failed &&
 			cause->pattern_count < EXPLAIN_FORBIDDEN_MAX)
 			more = explain_cause_same_conflict(
@@ -252,31 +300,15 @@ static uint32_t explain_cause_forbidden_runs(const struct pattern_ranking *ranki
 	return wanted > runs ? (uint32_t)wanted : runs;
 }
 
-/* Returns the fraction of the compared runs that show the pattern. */
-static double explain_cause_compared_rate(
-	const struct pattern_ranking *ranking, const struct pattern_record *record)
-{
-	return (double)(record->failed + record->passed) / (ranking->failed + ranking->passed);
-}
-
 /* Returns whether the pattern was far rarer than in compared runs. Otherwise runs lack the pattern
  * by chance, and only repeat the correlation. */
 static bool explain_cause_has_forbidden(
 	const struct pattern_ranking *ranking, const struct explain_cause *cause)
 {
-	const double escaped =
-		(double)(cause->forbidden_tries - cause->forbidden.runs - cause->forbidden_others) /
-		(cause->forbidden_tries + 1);
+	const double escaped = (double)explain_cause_escaped(cause) / (cause->forbidden_tries + 1);
 
-	double natural = 0;
-
-	for (uint32_t i = 0; i < cause->pattern_count; i++) {
-		const struct pattern_record *known =
-			pattern_ranking_find(ranking, cause->patterns[i].key);
-
-		natural += known ? explain_cause_compared_rate(ranking, known) : 0;
-	}
-	return cause->forbidden.runs >= RUNS_LEAST && escaped <= ESCAPED_PART * natural;
+	return cause->forbidden.runs >= RUNS_LEAST &&
+	       escaped <= ESCAPED_PART * explain_cause_natural_rate(ranking, cause);
 }
 
 /*
@@ -304,7 +336,7 @@ static int explain_cause_forbid_more(struct explain *explain, const struct patte
 		explain_cause_has_forbidden(ranking, cause))
 		return 0;
 	pattern_ranking_release(&cause->residue);
-	return explain_cause_forbid(explain, &more, cause, err);
+	return explain_cause_forbid(explain, ranking, &more, cause, err);
 }
 
 static bool explain_cause_fails_if_forced(const struct pattern_ranking *ranking,
@@ -313,6 +345,24 @@ static bool explain_cause_fails_if_forced(const struct pattern_ranking *ranking,
 	return explain_cause_fails_more_than(&cause->forced,
 		explain_cause_was_forced(ranking, record, cause) ? FORCED_LOW
 								 : FORCED_LOW_UNDRIVEN);
+}
+
+bool explain_cause_is_refuted(
+	const struct pattern_ranking *ranking, const struct explain_cause *cause)
+{
+	const double failing = (double)ranking->failed / (ranking->failed + ranking->passed + 1);
+
+	return !cause->is_cause && cause->could_force &&
+	       cause->forced.failed <= failing * cause->forced.runs;
+}
+
+/* Runs without the pattern show nothing new if runs with it are impossible, or seldom fail. */
+static bool explain_cause_needs_forbidding(const struct pattern_ranking *ranking,
+	const struct pattern_record *record, const struct explain_test *test,
+	const struct explain_cause *cause)
+{
+	return cause->could_force && !explain_cause_is_refuted(ranking, cause) &&
+	       (!test->is_alternative || explain_cause_fails_if_forced(ranking, record, cause));
 }
 
 int explain_find_cause(struct explain *explain, const struct pattern_ranking *ranking,
@@ -329,7 +379,8 @@ int explain_find_cause(struct explain *explain, const struct pattern_ranking *ra
 	result = explain_cause_force(explain, test, NULL, &cause, err);
 	if (result == 0)
 		result = explain_cause_force_between(explain, test, &cause, err);
-	if (result == 0)
+	cause.could_force = cause.forced.runs >= RUNS_LEAST;
+	if (result == 0 && explain_cause_needs_forbidding(ranking, record, test, &cause))
 		result = explain_cause_find_forbidden(
 			explain, ranking, record, &forbidding, &cause, err);
 	if (result == 0)
@@ -338,7 +389,6 @@ int explain_find_cause(struct explain *explain, const struct pattern_ranking *ra
 		explain_cause_release(&cause);
 		return result;
 	}
-	cause.could_force = cause.forced.runs >= RUNS_LEAST;
 	cause.could_forbid = explain_cause_has_forbidden(ranking, &cause);
 	cause.is_tested = cause.could_force && cause.could_forbid;
 	cause.is_cause = cause.is_tested &&

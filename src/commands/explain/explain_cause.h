@@ -37,12 +37,19 @@ void explain_cause_release(struct explain_cause *cause);
  * between the threads that had it in failing runs. */
 struct explain_test {
 	uint32_t runs;
+	/* another pattern of the conflict has been tested: only a cause is of interest */
+	bool is_alternative;
 	uint64_t until_ns; /* deadline of explain_elapsed_ns(); the results so far are used then */
 };
 
 int explain_find_cause(struct explain *explain, const struct pattern_ranking *ranking,
 	const struct pattern_record *record, const struct explain_test *test,
 	struct explain_cause *out, struct error *err);
+
+/* Returns whether the pattern makes no failure likelier: runs where raddle forces it fail as seldom
+ * as the compared runs. */
+bool explain_cause_is_refuted(
+	const struct pattern_ranking *ranking, const struct explain_cause *cause);
 
 /* Returns whether the pattern occurs in runs where this cause is forbidden. */
 bool explain_occurs_without(const struct explain_cause *cause, uint64_t key);

@@ -18,15 +18,11 @@ void explain_result_release(struct explain_result *result)
 static bool explain_result_is_refuted(
 	const struct explain_result *result, const struct explain_answer *answer)
 {
-	const struct pattern_ranking *ranking = &result->ranking;
-	const double failing = (double)ranking->failed / (ranking->failed + ranking->passed + 1);
-	const struct explain_cause *cause = &answer->cause;
-
-	if (!answer->has_cause || cause->is_cause)
+	if (!answer->has_cause || answer->cause.is_cause)
 		return false;
 	if (result->finding->remedy && answer->record->is_foreign)
 		return true;
-	return cause->could_force && cause->forced.failed <= failing * cause->forced.runs;
+	return explain_cause_is_refuted(&result->ranking, &answer->cause);
 }
 
 void explain_result_drop_refuted(struct explain_result *result)

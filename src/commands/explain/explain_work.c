@@ -160,20 +160,25 @@ static uint64_t explain_work_same_function(void *context, uint64_t site)
 	return explain_site(context, site)->function;
 }
 
-/* Chooses the first pattern of an explanation and others nearly as suspicious, atomicity first. */
+/* Chooses the first pattern of an explanation and others nearly as suspicious, atomicity first. Of
+ * the first explanation, less suspicious patterns follow. */
 static uint32_t explain_work_choose_candidates(const struct pattern_ranking *ranking,
 	const struct pattern_record *first, const struct pattern_record *candidates[CAUSE_PATTERNS])
 {
-	static const unsigned sizes[] = {3, 4, 2, 1};
+	static const unsigned sizes[] = {3, 4, 2, 1, 0}; /* 0: any size */
+	const unsigned size_count = sizeof sizes / sizeof *sizes - (first->explanation > 0);
 	const double least = CAUSE_SCORE_PART * first->score;
 	uint32_t count = 0;
 
-	for (unsigned size = 0; size < sizeof sizes / sizeof *sizes; size++)
+	for (unsigned size = 0; size < size_count; size++)
 		for (uint32_t i = 0; i < ranking->count && count < CAUSE_PATTERNS; i++) {
 			const struct pattern_record *record = &ranking->records[i];
 
-			if (record->explanation == first->explanation && record->score >= least &&
-				pattern_access_count(&record->pattern) == sizes[size])
+			if (record->explanation == first->explanation && record->score > 0 &&
+				(sizes[size] ? record->score >= least &&
+							pattern_access_count(&record->pattern) ==
+								sizes[size]
+					     : record->score < least))
 				candidates[count++] = record;
 		}
 	return count;
@@ -183,7 +188,7 @@ static int explain_work_test_answer(struct explain_result *result, struct explai
 	const struct explain_work *work, struct error *err)
 {
 	const struct pattern_ranking *ranking = &result->ranking;
-	const struct explain_test test = {
+	struct explain_test test = {
 		.runs = CAUSE_RUNS, .until_ns = work->time_ns - work->time_ns / SHOWING_PART};
 	const struct pattern_record *candidates[CAUSE_PATTERNS];
 	const uint32_t count = explain_work_choose_candidates(ranking, answer->record, candidates);
@@ -194,6 +199,7 @@ static int explain_work_test_answer(struct explain_result *result, struct explai
 		int status;
 
 		terminal_live("testing %s", pattern_descriptions[record->pattern.kind].text);
+		test.is_alternative = i > 0;
 		status = explain_find_cause(result->explain, ranking, record, &test, &cause, err);
 		if (status == ERROR_INTERRUPTED)
 			return 0;
