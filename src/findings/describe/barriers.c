@@ -41,9 +41,8 @@ static void barriers_add_arrivals(
 		if (arrival == NO_EVENT)
 			continue;
 		strbuf_adds(cause, "\n");
-		builder_mark_cause(builder, arrival, cause);
-		strbuf_addf(cause, "%s arrived at ", builder_thread(builder, other->waiter));
-		builder_add_event_place(builder, &source->events[arrival], cause);
+		builder_add_sentence(
+			builder, cause, "{actor} arrived at {step}", &source->events[arrival]);
 	}
 }
 
@@ -78,14 +77,12 @@ bool builder_barrier_cause(
 	if (!wait || !wait->number || builder->source->event_count == 0)
 		return false;
 	barrier = builder_object(builder, OP_BARRIER_LEAVE, wait->object_address);
-	if (barrier)
-		barrier[finding_short_name(barrier)] = '\0';
 	for (uint32_t i = 0; i < outcome->wait_count; i++)
 		waiting += outcome->waits[i].op == OP_BARRIER_LEAVE &&
 			   outcome->waits[i].object_address == wait->object_address;
-	strbuf_addf(cause, "%s opens when %u threads have arrived, and %" PRIu32 " %s",
-		barrier ? barrier : "the barrier", (unsigned)wait->number, waiting,
-		waiting == 1 ? "has" : "have");
+	builder_add_sentence(builder, cause, "{object}", barrier ? barrier : "the barrier");
+	strbuf_addf(cause, " opens when %u threads have arrived, and %" PRIu32 " %s",
+		(unsigned)wait->number, waiting, waiting == 1 ? "has" : "have");
 	barriers_add_arrivals(builder, wait, cause);
 	barriers_add_ended(builder, wait, cause);
 	strbuf_adds(cause, "\n");

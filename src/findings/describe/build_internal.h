@@ -29,6 +29,24 @@ struct builder {
 	char *failing_name;
 };
 
+/* ---- sentence.c ---- */
+
+/*
+ * Adds text in which each word in braces stands for the next value:
+ *   {text} const char *
+ *   {object} const char *, of builder_object() and its like: without the place of its first use;
+ *     NULL: "it"
+ *   {thread} struct thread_id: "main.0"
+ *   {titled} const char *, a thread's path, with the name that the program gave the thread
+ *   {frame} const struct finding_frame *: "bank.c:41", "f in libfoo.so", or "an unknown place"
+ *   {stack} const struct finding_stack *: its frame in the user's code, as {frame}
+ *   {actor} const struct trace_event *, an event of the trace: its thread
+ *   {place} const struct trace_event *: its place
+ *   {step} no value: the place of the last {actor}, whose step is marked as explained by this line
+ */
+void builder_add_sentence(
+	const struct builder *builder, struct strbuf *out, const char *format, ...);
+
 /* ---- words.c ---- */
 
 /* Indexes the trace by object. Must precede all queries for object names. */
@@ -161,8 +179,6 @@ void builder_add_hopes(const struct builder *builder, struct strbuf *out);
 char *builder_title(const struct builder *builder);
 /* Further text; returns NULL if there is none. The caller frees it. */
 char *builder_detail(const struct builder *builder);
-/* Adds the place of the user's code: " (bank.c:41)". */
-void builder_add_title_place(const struct finding_stack *stack, struct strbuf *out);
 
 /* ---- title_waits.c ---- */
 
@@ -172,12 +188,8 @@ void builder_lost_wakeup_title(const struct builder *builder, struct strbuf *out
 
 /* ---- cause.c, cause_locks.c, cause_accesses.c ---- */
 
-/* Adds the object's name without the place of its first use: "mutex #3". */
-void builder_add_short_name(const char *object, struct strbuf *out);
 /* Returns false if a frame is NULL or its line is not known. */
 bool builder_is_same_line(const struct finding_frame *a, const struct finding_frame *b);
-/* Adds `before`, and then the place: " at bank.c:41". */
-void builder_add_frame(const char *before, const struct finding_frame *frame, struct strbuf *out);
 
 /* Fills the finding's cause and remedy where the trace shows them. Requires that waits and races are already filled. */
 void builder_fill_cause(struct builder *builder);
@@ -198,9 +210,6 @@ bool builder_is_read(const struct trace_event *event);
 bool builder_is_store(const struct trace_event *event);
 bool builder_is_write(const struct trace_event *event);
 bool builder_is_access(const struct trace_event *event);
-/* Adds "main.0 reads n at x.c:7" and marks the step. `object` NULL: "it". */
-void builder_add_access(const struct builder *builder, uint64_t event, const char *verb,
-	const char *object, struct strbuf *cause);
 /* Adds the accesses that gave the value that the line of a failed assertion, or of a crash, reads;
  * where one lock guards both accesses, only if `is_guarded`. Returns whether the trace shows them. */
 bool builder_values_cause(const struct builder *builder, bool is_guarded, struct strbuf *cause);

@@ -9,225 +9,161 @@
 #include "base/array.h"
 #include "findings/describe/build_internal.h"
 
-void builder_add_short_name(const char *object, struct strbuf *out)
-{
-	strbuf_addf(out, "%.*s", finding_short_name(object), object);
-}
-
-void builder_add_frame(const char *before, const struct finding_frame *frame, struct strbuf *out)
-{
-	strbuf_adds(out, before);
-	frame_place(frame, out);
-}
-
 /* The events that explain a lost wake-up, as indices into the trace, and the names of their objects. */
 struct signals_story {
 	const struct builder *builder;
 	const struct signal_history *signals;
-	const struct trace_event *events;
-	char *cond, *mutex, *variable; /* short names; owned; mutex and variable may be NULL */
-	const char *waiter, *signaller;
+	char *cond, *mutex, *variable; /* owned; mutex and variable may be NULL */
+	/* The events of the history; NULL: there is none. */
+	const struct trace_event *wait, *signal, *lock, *change, *test;
 };
 
-static char *cause_story_object(const struct builder *builder, const struct trace_event *event)
+static const struct trace_event *cause_story_event(const struct builder *builder, uint64_t event)
 {
-	char *name = builder_event_object(builder, event);
-
-	if (name)
-		name[finding_short_name(name)] = '\0';
-	return name;
-}
-
-static void cause_story_add_place(
-	const struct signals_story *story, const char *before, uint64_t event, struct strbuf *out)
-{
-	strbuf_adds(out, before);
-	builder_add_event_place(story->builder, &story->events[event], out);
-}
-
-/* Does what cause_story_add_place() does, in the cause, and marks the step. */
-static void cause_story_add_step(
-	const struct signals_story *story, const char *before, uint64_t event, struct strbuf *cause)
-{
-	builder_mark_cause(story->builder, event, cause);
-	cause_story_add_place(story, before, event, cause);
-}
-
-static const char *cause_story_thread(const struct signals_story *story, uint64_t event)
-{
-	return builder_thread(story->builder, (struct thread_id){story->events[event].thread});
+	return event == NO_EVENT ? NULL : &builder->source->events[event];
 }
 
 static void cause_story_add_signal(const struct signals_story *story, struct strbuf *out)
 {
-	const bool is_broadcast = story->events[story->signals->signal].kind == OP_COND_BROADCAST;
-
-	strbuf_addf(out, "%s %s %s", story->signaller, is_broadcast ? "broadcast on" : "signalled",
-		story->cond);
-	cause_story_add_step(story, " at ", story->signals->signal, out);
-}
-
-static bool cause_story_signaller_holds(const struct signals_story *story, uint64_t event)
-{
-	const struct signal_history *signals = story->signals;
-
-	return signals->lock != NO_EVENT &&
-	       builder_holds(story->builder, (struct thread_id){story->events[event].thread},
-		       story->events[signals->lock].address, story->events[event].step);
+	builder_add_sentence(story->builder, out,
+		story->signal->kind == OP_COND_BROADCAST ? "{actor} broadcast on {object} at {step}"
+							 : "{actor} signalled {object} at {step}",
+		story->signal, story->cond);
 }
 
 /* Adds whether the signaller held the waiter's mutex: ", holding mutex m" or ", without holding mutex m". */
 static void cause_story_add_held(
-	const struct signals_story *story, uint64_t event, struct strbuf *out)
+	const struct signals_story *story, const struct trace_event *event, struct strbuf *out)
 {
 	if (story->mutex)
-		strbuf_addf(out, ", %s %s",
-			cause_story_signaller_holds(story, event) ? "holding" : "without holding",
+		builder_add_sentence(story->builder, out,
+			builder_holds(story->builder, (struct thread_id){event->thread},
+				story->lock->address, event->step)
+				? ", holding {object}"
+				: ", without holding {object}",
 			story->mutex);
-}
-
-static void cause_story_add_wait_after(const struct signals_story *story, struct strbuf *out)
-{
-	strbuf_addf(out, "%s began to wait", story->waiter);
-	cause_story_add_step(story, " at ", story->signals->wait, out);
-	strbuf_adds(out, " after that signal, and no other signal followed\n");
-}
-
-static void cause_story_add_receivers(const struct signals_story *story, struct strbuf *out)
-{
-	if (story->signals->waiting)
-		strbuf_addf(out, ", when %s did not wait yet\n", story->waiter);
-	else
-		strbuf_adds(out, ", when no thread waited\n");
-}
-
-static void cause_story_unsignalled(const struct signals_story *story, struct strbuf *out)
-{
-	if (!story->cond)
-		return;
-	strbuf_addf(out, "%s began to wait on %s", story->waiter, story->cond);
-	cause_story_add_step(story, " at ", story->signals->wait, out);
-	strbuf_addf(out, ", and no thread signalled it in this run\n");
 }
 
 static void cause_story_missed(const struct signals_story *story, struct strbuf *out)
 {
 	const struct signal_history *signals = story->signals;
+	const struct builder *builder = story->builder;
 
-	if (signals->loss == SIGNAL_BEHIND_TEST) {
-		strbuf_addf(out, "%s locked %s", story->waiter, story->mutex);
-		cause_story_add_step(story, " at ", signals->lock, out);
-		strbuf_adds(out, "\n");
-	}
-	if (signals->test != NO_EVENT) {
-		strbuf_addf(out, "%s read %s", story->waiter, story->variable);
-		cause_story_add_step(story, " at ", signals->test, out);
-		strbuf_addf(out, "\n%s changed %s", story->signaller, story->variable);
-		cause_story_add_step(story, " at ", signals->change, out);
-		strbuf_adds(out, " after that");
-		cause_story_add_held(story, signals->change, out);
+	if (signals->loss == SIGNAL_BEHIND_TEST)
+		builder_add_sentence(builder, out, "{actor} locked {object} at {step}\n",
+			story->lock, story->mutex);
+	if (story->test) {
+		builder_add_sentence(builder, out,
+			"{actor} read {object} at {step}\n"
+			"{actor} changed {object} at {step} after that",
+			story->test, story->variable, story->change, story->variable);
+		cause_story_add_held(story, story->change, out);
 		strbuf_adds(out, "\n");
 	}
 	cause_story_add_signal(story, out);
-	if (signals->test == NO_EVENT)
-		cause_story_add_held(story, signals->signal, out);
-	cause_story_add_receivers(story, out);
-	if (signals->loss == SIGNAL_BEFORE_WAIT && signals->lock > signals->signal &&
-		story->mutex) {
-		strbuf_addf(out, "%s locked %s", story->waiter, story->mutex);
-		cause_story_add_step(story, " at ", signals->lock, out);
-		strbuf_adds(out, " only after that\n");
-	}
-	cause_story_add_wait_after(story, out);
+	if (!story->test)
+		cause_story_add_held(story, story->signal, out);
+	builder_add_sentence(builder, out,
+		signals->waiting ? ", when {actor} did not wait yet\n"
+				 : ", when no thread waited\n",
+		story->wait);
+	if (signals->loss == SIGNAL_BEFORE_WAIT && signals->lock > signals->signal && story->mutex)
+		builder_add_sentence(builder, out,
+			"{actor} locked {object} at {step} only after that\n", story->lock,
+			story->mutex);
+	builder_add_sentence(builder, out,
+		"{actor} began to wait at {step} after that signal, and no other signal followed\n",
+		story->wait);
 }
 
 static void cause_story_remedy_missed(const struct signals_story *story, struct strbuf *out)
 {
 	const struct signal_history *signals = story->signals;
+	const struct builder *builder = story->builder;
 
-	if (signals->loss == SIGNAL_BEHIND_TEST && signals->change != NO_EVENT) {
-		strbuf_addf(out, "hold %s while %s is changed", story->mutex, story->variable);
-		cause_story_add_place(story, " (", signals->change, out);
-		strbuf_adds(out,
-			"), so that the change comes before the test or after the wait has begun");
-	} else if (signals->loss == SIGNAL_BEHIND_TEST) {
-		strbuf_addf(out, "hold %s while what %s waits for is changed, before the signal",
-			story->mutex, story->waiter);
-		cause_story_add_place(story, " at ", signals->signal, out);
-	} else {
-		strbuf_addf(out, "test %s in a loop around the wait",
-			story->variable ? story->variable : "the condition");
-		cause_story_add_place(story, " at ", signals->wait, out);
-		strbuf_addf(out,
-			", under the same lock%s%s: a signal that finds no waiter is not kept",
-			story->mutex ? " of " : "", story->mutex ? story->mutex : "");
-	}
+	if (signals->loss == SIGNAL_BEHIND_TEST && story->change)
+		builder_add_sentence(builder, out,
+			"hold {object} while {object} is changed ({place}), so that the change comes before the test or after the wait has begun",
+			story->mutex, story->variable, story->change);
+	else if (signals->loss == SIGNAL_BEHIND_TEST)
+		builder_add_sentence(builder, out,
+			"hold {object} while what {actor} waits for is changed, before the signal at {place}",
+			story->mutex, story->wait, story->signal);
+	else
+		builder_add_sentence(builder, out,
+			story->mutex
+				? "test {object} in a loop around the wait at {place}, under the same lock of {object}: a signal that finds no waiter is not kept"
+				: "test {object} in a loop around the wait at {place}, under the same lock: a signal that finds no waiter is not kept",
+			story->variable ? story->variable : "the condition", story->wait,
+			story->mutex);
 }
 
 static void cause_story_stolen(const struct signals_story *story, struct strbuf *out)
 {
 	const struct signal_history *signals = story->signals;
+	const struct builder *builder = story->builder;
+	const struct trace_event *woken = cause_story_event(builder, signals->woken);
 
-	strbuf_addf(out, "%s began to wait on %s", story->waiter, story->cond);
-	cause_story_add_step(story, " at ", signals->wait, out);
-	strbuf_adds(out, "\n");
-	if (signals->change != NO_EVENT) {
-		strbuf_addf(out, "%s changed %s", story->signaller, story->variable);
-		cause_story_add_step(story, " at ", signals->change, out);
-		cause_story_add_held(story, signals->change, out);
+	builder_add_sentence(builder, out, "{actor} began to wait on {object} at {step}\n",
+		story->wait, story->cond);
+	if (story->change) {
+		builder_add_sentence(builder, out, "{actor} changed {object} at {step}",
+			story->change, story->variable);
+		cause_story_add_held(story, story->change, out);
 		strbuf_adds(out, "\n");
 	}
 	cause_story_add_signal(story, out);
-	if (signals->change == NO_EVENT) {
-		cause_story_add_held(story, signals->signal, out);
+	if (!story->change) {
+		cause_story_add_held(story, story->signal, out);
 		strbuf_adds(out, story->mutex ? "," : "");
 	}
-	strbuf_addf(out, " while %" PRIu32 " threads waited; that woke %s", signals->waiting,
-		cause_story_thread(story, signals->woken));
-	cause_story_add_place(story, ", which waited at ", signals->woken, out);
-	strbuf_adds(out, "\n");
-	if (signals->again == NO_EVENT) {
-		strbuf_addf(out, "no signal was left for %s\n", story->waiter);
-		return;
-	}
-	strbuf_addf(out, "%s found its condition false and waited again",
-		cause_story_thread(story, signals->again));
-	cause_story_add_step(story, " at ", signals->again, out);
-	strbuf_addf(out, ": the signal was used up, and %s did not get it\n", story->waiter);
+	strbuf_addf(out, " while %" PRIu32 " threads waited", signals->waiting);
+	builder_add_sentence(
+		builder, out, "; that woke {actor}, which waited at {place}\n", woken, woken);
+	if (signals->again == NO_EVENT)
+		builder_add_sentence(builder, out, "no signal was left for {actor}\n", story->wait);
+	else
+		builder_add_sentence(builder, out,
+			"{actor} found its condition false and waited again at {step}: the signal was used up, and {actor} did not get it\n",
+			cause_story_event(builder, signals->again), story->wait);
 }
 
 static void cause_story_remedy_stolen(const struct signals_story *story, struct strbuf *out)
 {
-	const struct signal_history *signals = story->signals;
+	const struct trace_event *woken = cause_story_event(story->builder, story->signals->woken);
 
-	cause_story_add_place(
-		story, "call pthread_cond_broadcast (notify_all) at ", signals->signal, out);
-	if (story->events[signals->woken].site == story->events[signals->wait].site)
-		strbuf_adds(out, ", or signal once for each thread that waits");
-	else
-		cause_story_add_place(story, ", or give the wait at ", signals->wait, out),
-			strbuf_adds(out, " a condition variable of its own");
+	builder_add_sentence(story->builder, out,
+		woken->site == story->wait->site
+			? "call pthread_cond_broadcast (notify_all) at {place}, or signal once for each thread that waits"
+			: "call pthread_cond_broadcast (notify_all) at {place}, or give the wait at {place} a condition variable of its own",
+		story->signal, story->wait);
 }
 
 static void cause_builder_signals(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
 {
 	const struct signal_history *signals = &builder->signals;
-	const struct trace_event *events = builder->source->events;
-	struct signals_story story = {.builder = builder, .signals = signals, .events = events};
+	struct signals_story story = {.builder = builder,
+		.signals = signals,
+		.wait = cause_story_event(builder, signals->wait),
+		.signal = cause_story_event(builder, signals->signal),
+		.lock = cause_story_event(builder, signals->lock),
+		.change = cause_story_event(builder, signals->change),
+		.test = cause_story_event(builder, signals->test)};
 
-	story.waiter = cause_story_thread(&story, signals->wait);
-	story.cond = cause_story_object(builder, &events[signals->wait]);
-	if (!story.cond || signals->signal == NO_EVENT) {
-		cause_story_unsignalled(&story, cause);
+	story.cond = builder_event_object(builder, story.wait);
+	if (!story.cond || !story.signal) {
+		if (story.cond)
+			builder_add_sentence(builder, cause,
+				"{actor} began to wait on {object} at {step}, and no thread signalled it in this run\n",
+				story.wait, story.cond);
 		free(story.cond);
 		return;
 	}
-	story.signaller = cause_story_thread(&story, signals->signal);
-	if (signals->lock != NO_EVENT)
-		story.mutex = cause_story_object(builder, &events[signals->lock]);
-	if (signals->change != NO_EVENT)
-		story.variable = cause_story_object(builder, &events[signals->change]);
+	if (story.lock)
+		story.mutex = builder_event_object(builder, story.lock);
+	if (story.change)
+		story.variable = builder_event_object(builder, story.change);
 	if (signals->signal < signals->wait) {
 		cause_story_missed(&story, cause);
 		cause_story_remedy_missed(&story, remedy);
@@ -266,8 +202,6 @@ static void cause_add_destroyed_lock(
 	if (thread_same(outcome->other_thread, THREAD_NONE) || !outcome->other_site)
 		return;
 	lock = builder_object(builder, (enum op_kind)outcome->op, outcome->address);
-	if (lock)
-		lock[finding_short_name(lock)] = '\0';
 	since = builder_held_since(builder, &edge);
 	for (uint64_t i = builder->source->event_count; i-- > 0;)
 		if (builder->source->events[i].address == outcome->address &&
@@ -276,18 +210,18 @@ static void cause_add_destroyed_lock(
 			builder_mark_cause(builder, i, cause);
 			break;
 		}
-	strbuf_addf(cause, "%s took %s at ", holder, lock ? lock : "the lock");
-	frame_place(&since, cause);
-	strbuf_addf(cause, "\n%s destroys it at ", builder_thread(builder, outcome->thread));
-	frame_place(finding_user_frame(&builder->finding->at), cause);
-	strbuf_addf(cause, ", before %s has released it\n", is_own ? "it" : holder);
+	builder_add_sentence(builder, cause,
+		"{text} took {object} at {frame}\n"
+		"{thread} destroys it at {stack}, before {text} has released it\n",
+		holder, lock ? lock : "the lock", &since, outcome->thread, &builder->finding->at,
+		is_own ? "it" : holder);
 	if (is_own)
-		strbuf_adds(remedy, "release the lock before ");
+		builder_add_sentence(
+			builder, remedy, "release the lock before {stack}", &builder->finding->at);
 	else
-		strbuf_addf(remedy,
-			"destroy the lock when no thread can use it any more: join %s, or count its users, before ",
-			holder);
-	frame_place(finding_user_frame(&builder->finding->at), remedy);
+		builder_add_sentence(builder, remedy,
+			"destroy the lock when no thread can use it any more: join {text}, or count its users, before {stack}",
+			holder, &builder->finding->at);
 	finding_frame_release(&since);
 }
 

@@ -1,5 +1,4 @@
 /* Writes in sentences why two accesses have no happens-before order. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -81,10 +80,9 @@ static void cause_accesses_prevent_second_free(const struct builder *builder, st
 
 	if (cause_accesses_prevent_unshared(builder, remedy))
 		return;
-	strbuf_adds(remedy, "let one lock guard the free");
-	builder_add_frame(" at ", first, remedy);
+	builder_add_sentence(builder, remedy, "let one lock guard the free at {frame}", first);
 	if (!builder_is_same_line(first, second))
-		builder_add_frame(" and that at ", second, remedy);
+		builder_add_sentence(builder, remedy, " and that at {frame}", second);
 	strbuf_adds(remedy, ", from the test or read of the pointer up to its new value");
 }
 
@@ -115,11 +113,9 @@ static bool cause_accesses_add_freed_at_exit(
 	(void)builder_exit_cause(builder, cause, remedy);
 	builder_mark_step(builder, builder_find_earlier(builder), 2);
 	builder_mark_later(builder, 3);
-	strbuf_addf(cause, "%s freed the memory", earlier->thread);
-	builder_add_frame(" at ", finding_user_frame(&earlier->at), cause);
-	strbuf_addf(cause, "\n%s %s it after that", later->thread, later->verb);
-	builder_add_frame(" at ", finding_user_frame(&later->at), cause);
-	strbuf_adds(cause, "\n");
+	builder_add_sentence(builder, cause,
+		"{text} freed the memory at {stack}\n{text} {text} it after that at {stack}\n",
+		earlier->thread, &earlier->at, later->thread, later->verb, &later->at);
 	return true;
 }
 
@@ -134,20 +130,17 @@ static void cause_accesses_prevent_use(
 	const bool is_signal = outcome->op == OP_COND_SIGNAL || outcome->op == OP_COND_BROADCAST;
 	const struct finding_access *guarded = cause_accesses_guarded(builder->finding);
 
-	if (is_signal && release) {
-		strbuf_adds(remedy, "signal while the mutex is held, before the unlock at ");
-		builder_add_event_place(builder, release, remedy);
-	}
-	if (!is_signal && guarded == earlier) {
-		strbuf_addf(
-			remedy, "hold %s, from the read of the pointer to the use", guarded->held);
-		builder_add_frame(" at ", finding_user_frame(&later->at), remedy);
-	}
-	if (outcome->thread.index) { /* no thread can join main */
-		strbuf_addf(remedy, "%s %s before the %s", remedy->length ? ", or join" : "join",
-			later->thread, is_destroyed ? "destruction" : "free");
-		builder_add_frame(" at ", finding_user_frame(&earlier->at), remedy);
-	}
+	if (is_signal && release)
+		builder_add_sentence(builder, remedy,
+			"signal while the mutex is held, before the unlock at {place}", release);
+	if (!is_signal && guarded == earlier)
+		builder_add_sentence(builder, remedy,
+			"hold {text}, from the read of the pointer to the use at {stack}",
+			guarded->held, &later->at);
+	if (outcome->thread.index) /* no thread can join main */
+		builder_add_sentence(builder, remedy, "{text} {text} before the {text} at {stack}",
+			remedy->length ? ", or join" : "join", later->thread,
+			is_destroyed ? "destruction" : "free", &earlier->at);
 	if (is_signal || is_destroyed || guarded == earlier ||
 		cause_accesses_prevent_unshared(builder, remedy))
 		return;
@@ -167,7 +160,6 @@ static void cause_accesses_add_freed(
 	const struct finding_access *later = &finding->race[FINDING_LATER];
 	const bool is_destroyed = outcome_is_of_destroyed(outcome);
 	const struct trace_event *release;
-	char *mutex;
 
 	if (!outcome->other_site || thread_same(outcome->thread, outcome->other_thread) ||
 		cause_accesses_add_freed_at_exit(builder, cause, remedy))
@@ -175,29 +167,22 @@ static void cause_accesses_add_freed(
 	release = cause_accesses_last_release(builder->source, outcome->thread.index,
 		outcome->other_thread.index, outcome->other_step);
 	if (release) {
-		builder_mark_cause(builder, (uint64_t)(release - builder->source->events), cause);
-		mutex = builder_event_object(builder, release);
-		strbuf_addf(cause, "%s unlocked ", later->thread);
-		builder_add_short_name(mutex ? mutex : "a mutex", cause);
-		free(mutex);
-		strbuf_adds(cause, " at ");
-		builder_add_event_place(builder, release, cause);
-		strbuf_addf(cause, ", and %s locked it after that\n", earlier->thread);
+		FREE_SCOPED char *mutex = builder_event_object(builder, release);
+
+		builder_add_sentence(builder, cause,
+			"{actor} unlocked {object} at {step}, and {text} locked it after that\n",
+			release, mutex ? mutex : "a mutex", earlier->thread);
 	}
 	builder_mark_step(builder, builder_find_earlier(builder), release ? 2 : 1);
 	builder_mark_later(builder, release ? 3 : 2);
-	if (is_destroyed) {
-		strbuf_addf(cause, "%s destroyed ", earlier->thread);
-		builder_add_short_name(finding->variable, cause);
-	} else {
-		strbuf_addf(cause, "%s freed the memory", earlier->thread);
-	}
-	builder_add_frame(" at ", finding_user_frame(&earlier->at), cause);
+	builder_add_sentence(builder, cause,
+		is_destroyed ? "{text} destroyed {object} at {stack}"
+			     : "{text} freed {object} at {stack}",
+		earlier->thread, is_destroyed ? finding->variable : "the memory", &earlier->at);
 	if (outcome->thread.index) /* no thread can wait for the end of main */
 		strbuf_addf(cause, " without waiting for %s to end", later->thread);
-	strbuf_addf(cause, "\n%s %s it after that", later->thread, later->verb);
-	builder_add_frame(" at ", finding_user_frame(&later->at), cause);
-	strbuf_adds(cause, "\n");
+	builder_add_sentence(builder, cause, "\n{text} {text} it after that at {stack}\n",
+		later->thread, later->verb, &later->at);
 	if (finding->kind == OUTCOME_DOUBLE_FREE) {
 		cause_accesses_prevent_second_free(builder, remedy);
 		return;
@@ -253,23 +238,18 @@ static struct handover cause_accesses_find_handover(const struct finding_source 
 static void cause_accesses_add_atomic(const struct builder *builder,
 	const struct trace_event *event, const char *object, struct strbuf *out)
 {
-	builder_mark_cause(builder, (uint64_t)(event - builder->source->events), out);
-	strbuf_addf(out, "%s %s %s", builder_thread(builder, (struct thread_id){event->thread}),
-		op_descriptions[event->kind].verb, object);
-	strbuf_adds(out, " at ");
-	builder_add_event_place(builder, event, out);
-	strbuf_addf(out, " with %s\n",
+	builder_add_sentence(builder, out, "{actor} {text} {object} at {step} with {text}\n", event,
+		op_descriptions[event->kind].verb, object,
 		order_names[event->order % (sizeof order_names / sizeof *order_names)]);
 }
 
 /* Adds an access with the locks that its thread holds. */
-static void cause_accesses_add_held(
+static void cause_accesses_add_held(const struct builder *builder,
 	const struct finding_access *access, const char *variable, struct strbuf *cause)
 {
-	strbuf_addf(cause, "%s %s ", access->thread, access->verb);
-	builder_add_short_name(variable, cause);
-	builder_add_frame(" at ", finding_user_frame(&access->at), cause);
-	strbuf_addf(cause, ", holding %s\n", access->held ? access->held : "no lock");
+	builder_add_sentence(builder, cause, "{text} {text} {object} at {stack}, holding {text}\n",
+		access->thread, access->verb, variable, &access->at,
+		access->held ? access->held : "no lock");
 }
 
 /* Adds which locks the threads of two racing accesses held. Adds nothing if they held none. */
@@ -286,15 +266,14 @@ static void cause_accesses_add_locks(
 	if (!earlier->held && !later->held)
 		return;
 	variable = builder_race_variable(builder, true);
-	cause_accesses_add_held(earlier, variable, cause);
-	cause_accesses_add_held(later, "it", cause);
-	if (guarded) {
-		strbuf_addf(remedy, "hold %s also when %s %s it", guarded->held, other->thread,
-			other->verb);
-		builder_add_frame(" at ", finding_user_frame(&other->at), remedy);
-	} else {
+	cause_accesses_add_held(builder, earlier, variable, cause);
+	cause_accesses_add_held(builder, later, NULL, cause);
+	if (guarded)
+		builder_add_sentence(builder, remedy,
+			"hold {text} also when {text} {text} it at {stack}", guarded->held,
+			other->thread, other->verb, &other->at);
+	else
 		strbuf_adds(remedy, "let one lock guard both accesses");
-	}
 }
 
 static void cause_accesses_add_race(
@@ -313,20 +292,19 @@ static void cause_accesses_add_race(
 	object = builder_event_object(builder, handover.write);
 	if (!object)
 		return;
-	object[finding_short_name(object)] = '\0';
 	cause_accesses_add_atomic(builder, handover.write, object, cause);
 	cause_accesses_add_atomic(builder, handover.read, object, cause);
 	strbuf_adds(cause,
 		"these orders do not make the accesses before the write visible behind the read");
-	if (!cause_accesses_releases(handover.write)) {
-		strbuf_addf(remedy, "write %s with memory_order_release at ", object);
-		builder_add_event_place(builder, handover.write, remedy);
-	}
-	if (!cause_accesses_acquires(handover.read)) {
-		strbuf_addf(remedy, "%s%s with memory_order_acquire at ",
-			remedy->length ? ", and read " : "read ", remedy->length ? "it" : object);
-		builder_add_event_place(builder, handover.read, remedy);
-	}
+	if (!cause_accesses_releases(handover.write))
+		builder_add_sentence(builder, remedy,
+			"write {object} with memory_order_release at {place}", object,
+			handover.write);
+	if (!cause_accesses_acquires(handover.read))
+		builder_add_sentence(builder, remedy,
+			remedy->length ? ", and read {object} with memory_order_acquire at {place}"
+				       : "read {object} with memory_order_acquire at {place}",
+			remedy->length ? NULL : object, handover.read);
 }
 
 void builder_accesses_cause(

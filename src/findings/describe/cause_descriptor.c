@@ -63,15 +63,14 @@ static bool cause_descriptor_is_close(const struct trace_event *event)
 }
 
 static void cause_descriptor_add_close(
-	const struct builder *builder, uint64_t close, struct strbuf *cause)
+	const struct builder *builder, const struct trace_event *event, struct strbuf *cause)
 {
-	const struct trace_event *event = &builder->source->events[close];
 	FREE_SCOPED char *object = builder_event_object(builder, event);
 	STRBUF_SCOPED name = STRBUF_EMPTY;
 
 	strbuf_addf(&name, "file %d", cause_descriptor_of(event));
-	builder_add_access(builder, close, "closes", object ? object : name.text, cause);
-	strbuf_adds(cause, "\n");
+	builder_add_sentence(builder, cause, "{actor} closes {object} at {step}\n", event,
+		object ? object : name.text);
 }
 
 bool builder_descriptor_cause(
@@ -88,9 +87,10 @@ bool builder_descriptor_cause(
 		use = cause_descriptor_find_use(source, close);
 		if (use == NO_EVENT)
 			continue;
-		cause_descriptor_add_close(builder, close, cause);
-		builder_add_access(builder, use, "uses", "its number", cause);
-		strbuf_adds(cause, " after that, when it is closed or belongs to another file\n");
+		cause_descriptor_add_close(builder, event, cause);
+		builder_add_sentence(builder, cause,
+			"{actor} uses its number at {step} after that, when it is closed or belongs to another file\n",
+			&source->events[use]);
 		strbuf_addf(remedy,
 			"close descriptor %d when %s has ended or cannot use it any more",
 			cause_descriptor_of(event),

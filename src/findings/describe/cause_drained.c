@@ -72,22 +72,18 @@ static void cause_drained_add(const struct builder *builder, const struct draine
 	const char *descriptor, struct strbuf *cause, struct strbuf *remedy)
 {
 	const struct trace_event *events = builder->source->events;
-	FREE_SCOPED char *seen = builder_event_object(builder, &events[drained->look]);
+	const struct trace_event *look = &events[drained->look], *read = &events[drained->read];
+	FREE_SCOPED char *seen = builder_event_object(builder, look);
 
-	if (seen)
-		seen[finding_short_name(seen)] = '\0';
-	builder_add_access(builder, drained->look, op_descriptions[events[drained->look].kind].verb,
-		seen ? seen : "it", cause);
-	strbuf_adds(cause, "\n");
-	builder_add_access(builder, drained->write, "writes to", descriptor, cause);
-	strbuf_adds(cause, " after that\n");
-	builder_add_access(builder, drained->read, "reads from", "it", cause);
-	strbuf_adds(cause, ", which takes this write as well, and no other write follows\n");
-	strbuf_addf(remedy, "read from %s at ", descriptor);
-	builder_add_event_place(builder, &events[drained->read], remedy);
-	strbuf_adds(remedy, " before ");
-	builder_add_event_place(builder, &events[drained->look], remedy);
-	strbuf_adds(remedy, ": then a later write ends the next wait");
+	builder_add_sentence(builder, cause,
+		"{actor} {text} {object} at {step}\n"
+		"{actor} writes to {object} at {step} after that\n"
+		"{actor} reads from it at {step}, which takes this write as well, and no other write follows\n",
+		look, op_descriptions[look->kind].verb, seen, &events[drained->write], descriptor,
+		read);
+	builder_add_sentence(builder, remedy,
+		"read from {text} at {place} before {place}: then a later write ends the next wait",
+		descriptor, read, look);
 }
 
 bool builder_drained_cause(

@@ -29,19 +29,15 @@ bool builder_exit_cause(const struct builder *builder, struct strbuf *cause, str
 	if (exit == NO_EVENT)
 		return false;
 	event = &builder->source->events[exit];
-	thread = builder->finding->failing_thread;
+	thread = builder_thread(builder, builder->source->outcome->thread);
 	builder_mark_cause(builder, exit, cause);
-	strbuf_addf(cause, "%s %s", builder_thread(builder, (struct thread_id){event->thread}),
-		call_verbs[event->call]);
-	strbuf_addf(remedy, "join %s before ", thread);
-	if (event->call == CALL_EXIT) {
-		strbuf_adds(cause, " at ");
-		builder_add_event_place(builder, event, cause);
-		strbuf_adds(remedy, "exit at ");
-		builder_add_event_place(builder, event, remedy);
-	} else {
-		strbuf_adds(remedy, "main returns");
-	}
+	builder_add_sentence(builder, cause, "{actor} {text}", event, call_verbs[event->call]);
+	if (event->call == CALL_EXIT)
+		builder_add_sentence(builder, cause, " at {place}", event);
+	builder_add_sentence(builder, remedy,
+		event->call == CALL_EXIT ? "join {text} before exit at {place}"
+					 : "join {text} before main returns",
+		thread, event);
 	strbuf_addf(cause,
 		", which runs exit handlers and destroys static objects, while %s still runs\n",
 		thread);

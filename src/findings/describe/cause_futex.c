@@ -59,18 +59,18 @@ static bool cause_futex_add(const struct builder *builder, const struct wait_edg
 	if (wake == NO_EVENT ? change == NO_EVENT : woken == NO_EVENT)
 		return false;
 	object = builder_event_object(builder, &source->events[begin]);
-	builder_add_access(builder, begin, "began to wait for", object, cause);
-	strbuf_adds(cause, "\n");
+	builder_add_sentence(builder, cause, "{actor} began to wait for {object} at {step}\n",
+		&source->events[begin], object);
 	if (wake == NO_EVENT) {
-		builder_add_access(builder, change, "changed", NULL, cause);
-		strbuf_adds(cause, " after that, and no thread woke it\n");
+		builder_add_sentence(builder, cause,
+			"{actor} changed it at {step} after that, and no thread woke it\n",
+			&source->events[change]);
 	} else {
-		builder_add_access(builder, wake, "woke one waiter of", NULL, cause);
-		strbuf_addf(cause, " after that: %s; no wake-up was left for %s\n",
-			builder_thread(builder, (struct thread_id){source->events[woken].thread}),
-			builder_thread(builder, edge->waiter));
-		strbuf_adds(remedy, "wake all waiters (notify_all) at ");
-		builder_add_event_place(builder, &source->events[wake], remedy);
+		builder_add_sentence(builder, cause,
+			"{actor} woke one waiter of it at {step} after that: {actor}; no wake-up was left for {thread}\n",
+			&source->events[wake], &source->events[woken], edge->waiter);
+		builder_add_sentence(builder, remedy, "wake all waiters (notify_all) at {place}",
+			&source->events[wake]);
 	}
 	return true;
 }

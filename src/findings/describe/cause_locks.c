@@ -58,11 +58,13 @@ static bool cause_locks_is_once(const struct builder *builder, const struct find
 	return cause_locks_edge(builder, wait)->op == OP_ONCE_ENTER && wait->object;
 }
 
-/* The place is not known if the thread acquired the lock before it created the first other thread. */
-static void cause_locks_add_since(const struct finding_frame *held_since, struct strbuf *out)
+/* Adds where a thread acquired a lock. The place is not known if the thread acquired the lock
+ * before it created the first other thread. */
+static void cause_locks_add_since(
+	const struct builder *builder, const struct finding_frame *held_since, struct strbuf *out)
 {
 	if (held_since->function)
-		builder_add_frame(" at ", held_since, out);
+		builder_add_sentence(builder, out, " at {frame}", held_since);
 }
 
 /* Adds one edge of a cycle: "main.0 locked mutex a at x.c:10 and waits for mutex b at x.c:11". */
@@ -72,23 +74,22 @@ static void cause_locks_add_link(const struct builder *builder, const struct fin
 	strbuf_adds(out, wait->thread);
 	if (cause_locks_edge(builder, wanted)->op != OP_THREAD_JOIN) {
 		builder_mark_cause(builder, cause_locks_find_acquisition(builder, wanted), out);
-		strbuf_adds(out, cause_locks_is_once(builder, wanted) ? " entered " : " took ");
-		builder_add_short_name(wanted->object, out);
-		cause_locks_add_since(&wanted->held_since, out);
+		builder_add_sentence(builder, out,
+			cause_locks_is_once(builder, wanted) ? " entered {object}"
+							     : " took {object}",
+			wanted->object);
+		cause_locks_add_since(builder, &wanted->held_since, out);
 		strbuf_adds(out, " and");
 	}
 	if (cause_locks_edge(builder, wait)->op == OP_THREAD_JOIN)
 		strbuf_addf(out, " waits for %s to end", wait->holder);
-	else {
-		strbuf_adds(out, " waits for ");
-		builder_add_short_name(wait->object, out);
-		strbuf_addf(out,
-			cause_locks_is_once(builder, wait) ? ", whose routine %s runs"
-							   : ", which %s holds",
-			wait->holder);
-	}
-	builder_add_frame(", at ", finding_user_frame(&wait->at), out);
-	strbuf_adds(out, "\n");
+	else
+		builder_add_sentence(builder, out,
+			cause_locks_is_once(builder, wait)
+				? " waits for {object}, whose routine {text} runs"
+				: " waits for {object}, which {text} holds",
+			wait->object, wait->holder);
+	builder_add_sentence(builder, out, ", at {stack}\n", &wait->at);
 }
 
 static uint32_t cause_locks_count(const struct builder *builder, uint64_t first, uint64_t second)
@@ -172,27 +173,22 @@ static void cause_locks_add_remedy(const struct builder *builder, struct strbuf 
 	if (!wanted)
 		return;
 	if (cause_locks_edge(builder, odd)->op == OP_THREAD_JOIN) {
-		strbuf_adds(out, "release ");
-		builder_add_short_name(wanted->object, out);
-		builder_add_frame(" (taken at ", &wanted->held_since, out);
-		builder_add_frame(") before the join at ", finding_user_frame(&odd->at), out);
+		builder_add_sentence(builder, out,
+			"release {object} (taken at {frame}) before the join at {stack}",
+			wanted->object, &wanted->held_since, &odd->at);
 		return;
 	}
 	if (cause_locks_has_one_code(builder, odd)) {
-		builder_add_frame("lock the objects at ", &odd->held_since, out);
+		builder_add_sentence(builder, out, "lock the objects at {frame}", &odd->held_since);
 		if (!builder_is_same_line(&odd->held_since, finding_user_frame(&odd->at)))
-			builder_add_frame(" and ", finding_user_frame(&odd->at), out);
+			builder_add_sentence(builder, out, " and {stack}", &odd->at);
 		strbuf_adds(out,
 			" in an order that is the same in all threads, such as that of their addresses");
 		return;
 	}
-	strbuf_adds(out, "take ");
-	builder_add_short_name(odd->object, out);
-	builder_add_frame(" (", finding_user_frame(&odd->at), out);
-	strbuf_adds(out, ") before ");
-	builder_add_short_name(wanted->object, out);
-	builder_add_frame(" (", &wanted->held_since, out);
-	strbuf_addf(out, ") in %s: then all threads take them in one order", odd->thread);
+	builder_add_sentence(builder, out,
+		"take {object} ({stack}) before {object} ({frame}) in {text}: then all threads take them in one order",
+		odd->object, &odd->at, wanted->object, &wanted->held_since, odd->thread);
 }
 
 /* The wait on the cycle whose thread acquired its object first, so that the cause is in the order of time; NULL if there is no cycle. */
@@ -237,11 +233,12 @@ static bool cause_locks_add_cycle(const struct builder *builder, struct strbuf *
 	return first != NULL;
 }
 
-static void cause_locks_add_release(const struct finding_wait *wait, struct strbuf *remedy)
+static void cause_locks_add_release(
+	const struct builder *builder, const struct finding_wait *wait, struct strbuf *remedy)
 {
-	strbuf_adds(remedy, "release it on every path");
-	builder_add_frame(" after ", &wait->held_since, remedy);
-	strbuf_adds(remedy, ", also where it throws, returns early or is cancelled");
+	builder_add_sentence(builder, remedy,
+		"release it on every path after {frame}, also where it throws, returns early or is cancelled",
+		&wait->held_since);
 }
 
 static bool cause_locks_add_gone(
@@ -258,13 +255,11 @@ static bool cause_locks_add_gone(
 			finding_wait_of(finding, wait->holder))
 			continue;
 		builder_mark_cause(builder, cause_locks_find_acquisition(builder, wait), cause);
-		strbuf_addf(cause, "%s took ", wait->holder);
-		builder_add_short_name(wait->object, cause);
-		builder_add_frame(" at ", &wait->held_since, cause);
-		strbuf_addf(
-			cause, " and ended without releasing it\n%s waits for it", wait->thread);
-		builder_add_frame(" at ", finding_user_frame(&wait->at), cause);
-		cause_locks_add_release(wait, remedy);
+		builder_add_sentence(builder, cause,
+			"{text} took {object} at {frame} and ended without releasing it\n"
+			"{text} waits for it at {stack}",
+			wait->holder, wait->object, &wait->held_since, wait->thread, &wait->at);
+		cause_locks_add_release(builder, wait, remedy);
 		return true;
 	}
 	return false;
@@ -284,17 +279,14 @@ static bool cause_locks_add_forked(
 			thread_same(edge->holder, edge->waiter) ||
 			!cause_locks_is_lock(builder, wait))
 			continue;
-		strbuf_addf(cause, "%s took ", builder_thread(builder, edge->holder));
-		builder_add_short_name(wait->object, cause);
-		builder_add_frame(" at ", &wait->held_since, cause);
-		strbuf_addf(cause, " and held it when %s forked\n%s waits for its copy of the lock",
-			builder_thread(builder, edge->waiter), wait->thread);
-		builder_add_frame(" at ", finding_user_frame(&wait->at), cause);
-		strbuf_adds(cause, ", and has no thread that could release it\n");
-		strbuf_adds(remedy, "fork before other threads start, or take ");
-		builder_add_short_name(wait->object, remedy);
-		strbuf_adds(remedy,
-			" around fork with pthread_atfork(), or let the child call only async-signal-safe functions before exec");
+		builder_add_sentence(builder, cause,
+			"{thread} took {object} at {frame} and held it when {thread} forked\n"
+			"{text} waits for its copy of the lock at {stack}, and has no thread that could release it\n",
+			edge->holder, wait->object, &wait->held_since, edge->waiter, wait->thread,
+			&wait->at);
+		builder_add_sentence(builder, remedy,
+			"fork before other threads start, or take {object} around fork with pthread_atfork(), or let the child call only async-signal-safe functions before exec",
+			wait->object);
 		return true;
 	}
 	return false;
@@ -314,27 +306,19 @@ static void cause_locks_add_nested(
 			!cause_locks_is_lock(builder, wait))
 			continue;
 		builder_mark_cause(builder, cause_locks_find_acquisition(builder, wait), cause);
-		strbuf_addf(cause, "%s took ", waiter->thread);
-		builder_add_short_name(wait->object, cause);
-		builder_add_frame(" at ", &wait->held_since, cause);
-		strbuf_adds(cause, " and holds it while it waits on ");
-		builder_add_short_name(waiter->object, cause);
-		builder_add_frame(" at ", finding_user_frame(&waiter->at), cause);
-		strbuf_addf(cause, "\n%s needs ", wait->thread);
-		builder_add_short_name(wait->object, cause);
-		builder_add_frame(" at ", finding_user_frame(&wait->at), cause);
-		strbuf_adds(cause, ", and no other thread is left to signal\n");
-		strbuf_adds(remedy, "release ");
-		builder_add_short_name(wait->object, remedy);
-		builder_add_frame(" before the wait at ", finding_user_frame(&waiter->at), remedy);
+		builder_add_sentence(builder, cause,
+			"{text} took {object} at {frame} and holds it while it waits on {object} at {stack}\n"
+			"{text} needs {object} at {stack}, and no other thread is left to signal\n",
+			waiter->thread, wait->object, &wait->held_since, waiter->object,
+			&waiter->at, wait->thread, wait->object, &wait->at);
+		builder_add_sentence(builder, remedy, "release {object} before the wait at {stack}",
+			wait->object, &waiter->at);
 		return;
 	}
-	if (builder->signals.signal == NO_EVENT) {
-		builder_add_short_name(waiter->object ? waiter->object : "it", cause);
-		strbuf_addf(cause, ", on which %s waits", waiter->thread);
-		builder_add_frame(" at ", finding_user_frame(&waiter->at), cause);
-		strbuf_adds(cause, ", was never signalled in this run\n");
-	}
+	if (builder->signals.signal == NO_EVENT)
+		builder_add_sentence(builder, cause,
+			"{object}, on which {text} waits at {stack}, was never signalled in this run\n",
+			waiter->object, waiter->thread, &waiter->at);
 }
 
 /* A reader may take its read-write lock twice, unless the lock prefers writers and one waits. */
@@ -349,9 +333,9 @@ static void cause_locks_add_writer(
 
 		if (other->op != OP_RWLOCK_WRLOCK || other->object_address != edge->object_address)
 			continue;
-		strbuf_addf(cause, "\n%s waits to write", finding->waits[i].thread);
-		builder_add_frame(" at ", finding_user_frame(&finding->waits[i].at), cause);
-		strbuf_adds(cause, ", and the lock admits no reader before it");
+		builder_add_sentence(builder, cause,
+			"\n{text} waits to write at {stack}, and the lock admits no reader before it",
+			finding->waits[i].thread, &finding->waits[i].at);
 		return;
 	}
 }
@@ -373,14 +357,16 @@ static void cause_locks_add_self(
 				cause_locks_is_semaphore(builder, wait)))
 			continue;
 		builder_mark_cause(builder, cause_locks_find_acquisition(builder, wait), cause);
-		strbuf_addf(cause, "%s %s ", wait->thread, is_once ? "entered" : "took");
-		builder_add_short_name(wait->object, cause);
-		cause_locks_add_since(&wait->held_since, cause);
-		strbuf_addf(cause, "\n%s waits for the same %s", wait->thread,
+		builder_add_sentence(builder, cause,
+			is_once ? "{text} entered {object}" : "{text} took {object}", wait->thread,
+			wait->object);
+		cause_locks_add_since(builder, &wait->held_since, cause);
+		builder_add_sentence(builder, cause,
+			"\n{text} waits for the same {text} at {stack}", wait->thread,
 			is_once						     ? "routine"
 			: cause_locks_edge(builder, wait)->op == OP_SEM_WAIT ? "semaphore"
-									     : "lock");
-		builder_add_frame(" at ", finding_user_frame(&wait->at), cause);
+									     : "lock",
+			&wait->at);
 		strbuf_addf(cause,
 			is_in_handler
 				? ", in a signal handler that interrupted it before it had %s it"
@@ -388,7 +374,7 @@ static void cause_locks_add_self(
 			is_once ? "completed" : "released");
 		cause_locks_add_writer(builder, &finding->waits[i], cause);
 		if (cause_locks_is_semaphore(builder, wait)) {
-			cause_locks_add_release(wait, remedy);
+			cause_locks_add_release(builder, wait, remedy);
 			return;
 		}
 		break;

@@ -59,12 +59,12 @@ bool builder_overwritten_cause(const struct builder *builder, struct strbuf *cau
 			!cause_overwritten_find(source, i, &found))
 			continue;
 		object = builder_event_object(builder, event);
-		builder_add_access(builder, found.write, "writes", object, cause);
-		strbuf_adds(cause, "\n");
-		builder_add_access(builder, found.overwrite, "overwrites", NULL, cause);
-		strbuf_adds(cause, " before any other thread has read it\n");
-		builder_add_access(builder, i, "polls", NULL, cause);
-		strbuf_adds(cause, " for ever\n");
+		builder_add_sentence(builder, cause,
+			"{actor} writes {object} at {step}\n"
+			"{actor} overwrites it at {step} before any other thread has read it\n"
+			"{actor} polls it at {step} for ever\n",
+			&source->events[found.write], object, &source->events[found.overwrite],
+			event);
 		return true;
 	}
 	return false;

@@ -204,27 +204,23 @@ static void cause_preemption_add(const struct builder *builder, const struct pre
 	};
 	FREE_SCOPED char *object = builder_event_object(builder, &events[item->before]);
 
-	builder_add_access(builder, item->before, words[pattern].before, object, cause);
-	strbuf_adds(cause, ", and is preempted");
-	if (item->before + 1 != preemption->begin) {
-		strbuf_adds(cause, " before ");
-		builder_add_event_place(builder, &events[preemption->end], cause);
-	}
-	strbuf_adds(cause, "\n");
-	builder_add_access(builder, between, words[pattern].between, NULL, cause);
-	strbuf_adds(cause, "\n");
-	builder_add_access(builder, after, words[pattern].after, NULL, cause);
+	builder_add_sentence(builder, cause, "{actor} {text} {object} at {step}, and is preempted",
+		&events[item->before], words[pattern].before, object);
+	if (item->before + 1 != preemption->begin)
+		builder_add_sentence(builder, cause, " before {place}", &events[preemption->end]);
+	builder_add_sentence(builder, cause,
+		"\n{actor} {text} it at {step}\n{actor} {text} it at {step}", &events[between],
+		words[pattern].between, &events[after], words[pattern].after);
 	if (pattern == PATTERN_LOST)
-		strbuf_addf(cause, " without having read what %s wrote",
-			builder_thread(builder, (struct thread_id){events[between].thread}));
+		builder_add_sentence(builder, cause, " without having read what {actor} wrote",
+			&events[between]);
 	if (pattern == PATTERN_REENTERED)
 		strbuf_adds(cause, " after that");
 	strbuf_adds(cause, "\n");
-	if (pattern == PATTERN_LEFT) {
-		strbuf_adds(remedy, "use what the lock guards before the unlock at ");
-		builder_add_event_place(builder, &events[item->before], remedy);
-		strbuf_adds(remedy, ", or keep it valid after that: a copy, or a reference count");
-	}
+	if (pattern == PATTERN_LEFT)
+		builder_add_sentence(builder, remedy,
+			"use what the lock guards before the unlock at {place}, or keep it valid after that: a copy, or a reference count",
+			&events[item->before]);
 }
 
 /* Adds "main.0 unlocks mutex m at x.c:7, and is preempted". */
@@ -236,16 +232,11 @@ static void cause_preemption_add_last(
 	FREE_SCOPED char *verb = builder_event_verb(event);
 
 	builder_mark_cause(builder, last, cause);
-	strbuf_addf(
-		cause, "%s %s", builder_thread(builder, (struct thread_id){event->thread}), verb);
-	if (object) {
-		strbuf_adds(cause, " ");
-		builder_add_short_name(object, cause);
-	}
-	if (event->site) {
-		strbuf_adds(cause, " at ");
-		builder_add_event_place(builder, event, cause);
-	}
+	builder_add_sentence(builder, cause, "{actor} {text}", event, verb);
+	if (object)
+		builder_add_sentence(builder, cause, " {object}", object);
+	if (event->site)
+		builder_add_sentence(builder, cause, " at {place}", event);
 	strbuf_adds(cause, ", and is preempted\n");
 }
 
@@ -256,10 +247,9 @@ static void cause_preemption_add_early(
 	FREE_SCOPED char *variable = builder_event_object(builder, &events[early->read]);
 
 	cause_preemption_add_last(builder, early->before, cause);
-	builder_add_access(builder, early->read, "reads", variable, cause);
-	strbuf_adds(cause, "\n");
-	builder_add_access(builder, early->after, "writes", NULL, cause);
-	strbuf_adds(cause, " only after that\n");
+	builder_add_sentence(builder, cause,
+		"{actor} reads {object} at {step}\n{actor} writes it at {step} only after that\n",
+		&events[early->read], variable, &events[early->after]);
 }
 
 /* Describes the most telling pattern around the preemption; of equal ones, the one whose first access is the last. */

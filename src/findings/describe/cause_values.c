@@ -113,19 +113,6 @@ static void cause_values_find_changed(const struct builder *builder, struct valu
 	}
 }
 
-void builder_add_access(const struct builder *builder, uint64_t event, const char *verb,
-	const char *object, struct strbuf *cause)
-{
-	const struct trace_event *step = &builder->source->events[event];
-
-	builder_mark_cause(builder, event, cause);
-	strbuf_addf(
-		cause, "%s %s ", builder_thread(builder, (struct thread_id){step->thread}), verb);
-	builder_add_short_name(object ? object : "it", cause);
-	strbuf_adds(cause, " at ");
-	builder_add_event_place(builder, step, cause);
-}
-
 /* The failure in words, behind the name of the thread and behind a read of the thread. */
 struct end_words {
 	const char *thread, *read;
@@ -143,11 +130,10 @@ static struct end_words cause_values_end(const struct finding *finding)
 void builder_add_end(const struct builder *builder, struct strbuf *cause)
 {
 	const struct finding *finding = builder->finding;
-	const struct finding_frame *at = finding_user_frame(&finding->at);
 
 	strbuf_addf(cause, "%s %s", finding->failing_thread, cause_values_end(finding).thread);
-	if (at)
-		builder_add_frame(" at ", at, cause);
+	if (finding_user_frame(&finding->at))
+		builder_add_sentence(builder, cause, " at {stack}", &finding->at);
 }
 
 /* Adds where the failure follows: ", and the assertion fails at x.c:31"; on the read's line ", where it fails". */
@@ -170,24 +156,22 @@ static void cause_values_add_story(
 {
 	const struct trace_event *events = builder->source->events;
 	FREE_SCOPED char *object = builder_event_object(builder, &events[story->last]);
-	const char *other =
-		builder_thread(builder, (struct thread_id){events[story->other].thread});
+	const struct trace_event *other = &events[story->other];
 
-	if (story->earlier != NO_EVENT) {
-		builder_add_access(builder, story->earlier, "reads", object, cause);
-		strbuf_adds(cause, "\n");
-	}
-	builder_add_access(
-		builder, story->other, "writes", story->earlier == NO_EVENT ? object : NULL, cause);
-	if (story->later != NO_EVENT) {
-		strbuf_adds(cause, "\n");
-		builder_add_access(builder, story->later, "overwrites", NULL, cause);
-		strbuf_addf(cause, " without having read what %s wrote", other);
-	}
-	strbuf_adds(cause, "\n");
-	builder_add_access(builder, story->last,
-		story->earlier != NO_EVENT && story->later == NO_EVENT ? "again reads" : "reads",
-		NULL, cause);
+	if (story->earlier != NO_EVENT)
+		builder_add_sentence(builder, cause, "{actor} reads {object} at {step}\n",
+			&events[story->earlier], object);
+	builder_add_sentence(builder, cause, "{actor} writes {object} at {step}\n", other,
+		story->earlier == NO_EVENT ? object : NULL);
+	if (story->later != NO_EVENT)
+		builder_add_sentence(builder, cause,
+			"{actor} overwrites it at {step} without having read what {actor} wrote\n",
+			&events[story->later], other);
+	builder_add_sentence(builder, cause,
+		story->earlier != NO_EVENT && story->later == NO_EVENT
+			? "{actor} again reads it at {step}"
+			: "{actor} reads it at {step}",
+		&events[story->last]);
 	cause_values_add_end(builder, &events[story->last], cause);
 }
 
@@ -277,8 +261,9 @@ static bool cause_values_describe_unwritten(
 		if (events[i].address == events[read].address && builder_is_write(&events[i]))
 			return false;
 	object = builder_event_object(builder, &events[read]);
-	builder_add_access(builder, read, "reads", object, cause);
-	strbuf_adds(cause, ", which nothing has written since the first thread was created");
+	builder_add_sentence(builder, cause,
+		"{actor} reads {object} at {step}, which nothing has written since the first thread was created",
+		&events[read], object);
 	cause_values_add_end(builder, &events[read], cause);
 	return true;
 }

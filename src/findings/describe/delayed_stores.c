@@ -1,64 +1,55 @@
 /* Names the stores that other threads see late in the failing run (model/memory_model.h). */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "base/array.h"
 #include "findings/describe/build_internal.h"
 
-static struct finding_frame delayed_stores_frame(
-	const struct builder *builder, struct thread_id thread, uint64_t site)
+/* An access that the trace may lack. */
+static struct trace_event delayed_stores_access(struct thread_id thread, uint64_t site)
 {
-	const struct trace_event event = {.kind = OP_STORE, .thread = thread.index, .site = site};
-
-	return builder_event_frame(builder, &event);
+	return (struct trace_event){.kind = OP_STORE, .thread = thread.index, .site = site};
 }
 
-static void delayed_stores_add_value(uint64_t value, struct strbuf *out)
-{
-	strbuf_addf(out, value <= INT32_MAX ? "%" PRIu64 : "0x%" PRIx64, value);
-}
+#define VALUE_BYTES 24
 
-static void delayed_stores_add_place(
-	const struct builder *builder, struct thread_id thread, uint64_t site, struct strbuf *out)
+static const char *delayed_stores_value(uint64_t value, char text[VALUE_BYTES])
 {
-	const struct finding_frame at = delayed_stores_frame(builder, thread, site);
-
-	strbuf_adds(out, " at ");
-	frame_place(&at, out);
+	(void)snprintf(text, VALUE_BYTES, value <= INT32_MAX ? "%" PRIu64 : "0x%" PRIx64,
+		value); /* fits */
+	return text;
 }
 
 /* tso: the store waits in a store buffer. */
 static void delayed_stores_add_buffered(
 	const struct builder *builder, const struct delayed_store *store, struct strbuf *cause)
 {
-	const char *writer = builder_thread(builder, store->writer);
+	const struct trace_event write = delayed_stores_access(store->writer, store->site);
+	const struct trace_event read = delayed_stores_access(store->writer, store->passing_site);
+	char value[VALUE_BYTES];
 
-	strbuf_addf(cause, "%s, while the store of ", store->is_read ? " (old)" : "");
-	delayed_stores_add_value(store->value, cause);
-	strbuf_addf(cause, " by %s", writer);
-	delayed_stores_add_place(builder, store->writer, store->site, cause);
-	strbuf_addf(cause, " is in its store buffer; the read of %s", writer);
-	delayed_stores_add_place(builder, store->writer, store->passing_site, cause);
-	strbuf_adds(cause, " overtakes that store\n");
+	builder_add_sentence(builder, cause,
+		"{text}, while the store of {text} by {actor} at {place} is in its store buffer; the read of {actor} at {place} overtakes that store\n",
+		store->is_read ? " (old)" : "", delayed_stores_value(store->value, value), &write,
+		&write, &read, &read);
 }
 
 /* c11: no happens-before orders the store before the access. */
 static void delayed_stores_add_unseen(
 	const struct builder *builder, const struct delayed_store *store, struct strbuf *cause)
 {
-	const char *writer = builder_thread(builder, store->writer);
+	const struct trace_event write = delayed_stores_access(store->writer, store->site);
+	char text[VALUE_BYTES];
+	const char *value = delayed_stores_value(store->value, text);
 
-	if (store->is_read) {
-		strbuf_addf(cause, " (old; %s wrote ", writer);
-		delayed_stores_add_value(store->value, cause);
-		delayed_stores_add_place(builder, store->writer, store->site, cause);
-		strbuf_adds(cause, ", not yet visible: no release/acquire between)\n");
-		return;
-	}
-	strbuf_adds(cause, " (overwritten by the earlier store of ");
-	delayed_stores_add_value(store->value, cause);
-	strbuf_addf(cause, " by %s", writer);
-	delayed_stores_add_place(builder, store->writer, store->site, cause);
-	strbuf_adds(cause, ": no release/acquire between)\n");
+	if (store->is_read)
+		builder_add_sentence(builder, cause,
+			" (old; {actor} wrote {text} at {place}, not yet visible: no release/acquire between)\n",
+			&write, value, &write);
+	else
+		builder_add_sentence(builder, cause,
+			" (overwritten by the earlier store of {text} by {actor} at {place}: no release/acquire between)\n",
+			value, &write, &write);
 }
 
 /* Returns the access to the store's variable at a step; NO_EVENT if the trace lacks it. */
@@ -76,12 +67,17 @@ static uint64_t delayed_stores_find(
 static void delayed_stores_add_remedy(
 	const struct builder *builder, const struct delayed_store *store, struct strbuf *remedy)
 {
-	strbuf_adds(remedy, "order the store");
-	delayed_stores_add_place(builder, store->writer, store->site, remedy);
-	strbuf_addf(
-		remedy, " before the %s", !store->is_unseen || store->is_read ? "read" : "store");
+	const struct trace_event write = delayed_stores_access(store->writer, store->site);
+	const struct trace_event other =
+		store->is_unseen ? delayed_stores_access(store->observer, store->observer_site)
+				 : delayed_stores_access(store->writer, store->passing_site);
+
+	builder_add_sentence(builder, remedy,
+		!store->is_unseen || store->is_read
+			? "order the store at {place} before the read at {place}"
+			: "order the store at {place} before the store at {place}",
+		&write, &other);
 	if (store->is_unseen) {
-		delayed_stores_add_place(builder, store->observer, store->observer_site, remedy);
 		builder_missing_order(builder,
 			&(struct missing_order){
 				.stored = delayed_stores_find(builder, store, store->step),
@@ -92,7 +88,6 @@ static void delayed_stores_add_remedy(
 			remedy);
 		return;
 	}
-	delayed_stores_add_place(builder, store->writer, store->passing_site, remedy);
 	strbuf_adds(remedy,
 		": make the store memory_order_seq_cst, or put atomic_thread_fence(memory_order_seq_cst) between them");
 }
@@ -162,16 +157,19 @@ static void delayed_stores_add(const struct builder *builder, const struct delay
 		.site = store->site,
 		.step = UINT64_MAX,
 		.is_brief = true};
+	const struct trace_event observed =
+		delayed_stores_access(store->observer, store->observer_site);
 	FREE_SCOPED char *variable = builder_memory(builder, &access);
+	char value[VALUE_BYTES];
 
 	delayed_stores_mark(builder, store, cause);
-	strbuf_addf(cause, "%s %s %s", builder_thread(builder, store->observer),
-		store->is_read ? "reads" : "writes", variable);
-	if (store->is_read) {
-		strbuf_adds(cause, " = ");
-		delayed_stores_add_value(store->old_value, cause);
-	}
-	delayed_stores_add_place(builder, store->observer, store->observer_site, cause);
+	if (store->is_read)
+		builder_add_sentence(builder, cause, "{actor} reads {text} = {text} at {place}",
+			&observed, variable, delayed_stores_value(store->old_value, value),
+			&observed);
+	else
+		builder_add_sentence(builder, cause, "{actor} writes {text} at {place}", &observed,
+			variable, &observed);
 	if (store->is_unseen)
 		delayed_stores_add_unseen(builder, store, cause);
 	else

@@ -48,46 +48,38 @@ void builder_left_frame_title(const struct builder *builder, struct strbuf *out)
 	FREE_SCOPED char *variable = left_frame_variable(builder, last_use);
 	FREE_SCOPED char *function = left_frame_function(builder, last_use);
 
-	finding_add_thread(builder->finding, builder->finding->failing_thread, out);
-	strbuf_addf(out, " %s ", op_descriptions[outcome->op].verb);
-	builder_add_short_name(variable, out);
-	strbuf_adds(out, " (");
-	frame_place(finding_user_frame(&builder->finding->at), out);
-	strbuf_addf(out, "), a variable of %s, from which %s has returned",
-		function ? function : "a function", builder_thread(builder, outcome->other_thread));
+	builder_add_sentence(builder, out,
+		"{titled} {text} {object} ({stack}), a variable of {text}, from which {thread} has returned",
+		builder->finding->failing_thread, op_descriptions[outcome->op].verb, variable,
+		&builder->finding->at, function ? function : "a function", outcome->other_thread);
 }
 
 void builder_left_frame_cause(
 	const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
 {
 	const struct outcome *outcome = builder->source->outcome;
-	const char *owner = builder_thread(builder, outcome->other_thread);
+	const char *failing = builder->finding->failing_thread;
 	const uint64_t last_use = left_frame_last_use(builder);
 	struct finding_frame now = builder_frame_at(builder, outcome->other_site, PLACE_OF_CALL);
 	FREE_SCOPED char *function = left_frame_function(builder, last_use);
 	FREE_SCOPED char *variable = left_frame_variable(builder, last_use);
 
 	if (last_use != NO_EVENT) {
-		builder_add_access(builder, last_use, "uses", variable, cause);
+		builder_add_sentence(builder, cause, "{actor} uses {object} at {step}",
+			&builder->source->events[last_use], variable);
 		if (function)
 			strbuf_addf(cause, ", in %s", function);
 		strbuf_adds(cause, "\n");
 	}
-	strbuf_addf(cause, "%s has returned from %s, and is at ", owner,
-		function ? function : "the function of the variable");
-	frame_place(&now, cause);
 	builder_mark_later(builder, last_use != NO_EVENT ? 3 : 2);
-	strbuf_addf(cause, "\n%s %s ", builder->finding->failing_thread,
-		op_descriptions[outcome->op].verb);
-	if (last_use == NO_EVENT)
-		builder_add_short_name(variable, cause);
-	else
-		strbuf_adds(cause, "it");
-	builder_add_frame(" at ", finding_user_frame(&builder->finding->at), cause);
-	strbuf_adds(cause, " after that\n");
+	builder_add_sentence(builder, cause,
+		"{thread} has returned from {text}, and is at {frame}\n"
+		"{text} {text} {object} at {stack} after that\n",
+		outcome->other_thread, function ? function : "the function of the variable", &now,
+		failing, op_descriptions[outcome->op].verb, last_use == NO_EVENT ? variable : NULL,
+		&builder->finding->at);
 	strbuf_addf(remedy,
 		"let %s wait until %s is done with the variable, or give %s a copy, or memory that lives on",
-		function ? function : "the function", builder->finding->failing_thread,
-		builder->finding->failing_thread);
+		function ? function : "the function", failing, failing);
 	finding_frame_release(&now);
 }

@@ -12,18 +12,12 @@ static bool missing_order_is_read(const struct trace_event *event)
 	return op_descriptions[event->kind].flags & OP_READ || event->kind == OP_ATOMIC_UPDATE;
 }
 
-static bool missing_order_is_write(const struct trace_event *event)
-{
-	return event->kind == OP_STORE || event->kind == OP_ATOMIC_STORE ||
-	       event->kind == OP_ATOMIC_UPDATE;
-}
-
 /* Returns the last write before the event to the memory that it reads; NO_EVENT: none. */
 static uint64_t missing_order_last_write(const struct finding_source *source, uint64_t read)
 {
 	for (uint64_t i = read; i-- > 0;)
 		if (source->events[i].address == source->events[read].address &&
-			missing_order_is_write(&source->events[i]))
+			builder_is_write(&source->events[i]))
 			return i;
 	return NO_EVENT;
 }
@@ -83,16 +77,15 @@ static bool missing_order_reaches(
 	return bitset_has(informed, observer);
 }
 
-/* "the store at a.c:17" */
-static void missing_order_add_place(const struct builder *builder, uint64_t at, struct strbuf *out)
+/* "the store at a.c:17 memory_order_release" */
+static void missing_order_add_place(const struct builder *builder, const struct trace_event *event,
+	const char *order, struct strbuf *out)
 {
-	const struct trace_event *event = &builder->source->events[at];
-	const struct finding_frame frame = builder_event_frame(builder, event);
-
-	strbuf_adds(out, event->kind == OP_ATOMIC_UPDATE ? "the update at "
-			 : missing_order_is_write(event) ? "the store at "
-							 : "the load at ");
-	frame_place(&frame, out);
+	builder_add_sentence(builder, out, "the {text} at {place} {text}",
+		event->kind == OP_ATOMIC_UPDATE ? "update"
+		: builder_is_write(event)	? "store"
+						: "load",
+		event, order);
 }
 
 /* ": make the store at a.c:17 memory_order_release and the load at a.c:23 memory_order_acquire" */
@@ -104,16 +97,12 @@ static void missing_order_add_message(
 	const bool is_acquired = missing_order_acquires(&events[load]);
 
 	strbuf_adds(out, ": make ");
-	if (!is_released) {
-		missing_order_add_place(builder, store, out);
-		strbuf_adds(out, " memory_order_release");
-	}
+	if (!is_released)
+		missing_order_add_place(builder, &events[store], "memory_order_release", out);
 	if (!is_released && !is_acquired)
 		strbuf_adds(out, " and ");
-	if (!is_acquired) {
-		missing_order_add_place(builder, load, out);
-		strbuf_adds(out, " memory_order_acquire");
-	}
+	if (!is_acquired)
+		missing_order_add_place(builder, &events[load], "memory_order_acquire", out);
 	strbuf_addf(out, "; or put atomic_thread_fence() of %s",
 		is_acquired   ? "this order before the store"
 		: is_released ? "this order after the load"

@@ -114,13 +114,11 @@ void builder_add_stalls(const struct builder *builder, struct strbuf *out)
 	for (uint32_t i = 0; i < finding->stall_count; i++) {
 		const struct finding_stall *stall = &finding->stalls[i];
 
-		strbuf_adds(out, "depends on time: needs ");
-		finding_add_thread(finding, stall->thread, out);
-		strbuf_adds(out, " to be stalled for at least ");
+		builder_add_sentence(builder, out,
+			"depends on time: needs {titled} to be stalled for at least ",
+			stall->thread);
 		stalls_add_duration(stall->duration_ns, out);
-		strbuf_adds(out, " at ");
-		frame_place(&stall->at, out);
-		strbuf_adds(out, "\n");
+		builder_add_sentence(builder, out, " at {frame}\n", &stall->at);
 	}
 }
 
@@ -145,25 +143,16 @@ void builder_stalls_cause(
 		const struct finding_stall *stall = &finding->stalls[i];
 		const bool is_synchronisation = stalls_is_synchronisation(finding, stall);
 
-		if (is_synchronisation)
-			strbuf_addf(cause, "a sleep is used as synchronisation: %s slept at ",
-				stall->waiter);
-		else
-			strbuf_addf(cause, "the %s of %s at ",
-				stall->is_sleep ? "sleep" : "timed wait", stall->waiter);
-		frame_place(&stall->waiter_at, cause);
-		strbuf_addf(cause,
-			is_synchronisation ? " in the hope that %s would pass "
-					   : " ended before %s passed ",
-			stall->thread);
-		frame_place(&stall->at, cause);
-		strbuf_adds(cause, is_synchronisation ? " by then\n" : "\n");
-		if (!remedy->length && is_synchronisation) {
-			strbuf_adds(remedy, "replace the sleep at ");
-			frame_place(&stall->waiter_at, remedy);
-			strbuf_addf(remedy,
-				" by a wait for %s, such as a join, a semaphore or a condition variable",
-				stall->thread);
-		}
+		builder_add_sentence(builder, cause,
+			is_synchronisation
+				? "a sleep is used as synchronisation: {text} slept at {frame} in the hope that {text} would pass {frame} by then\n"
+			: stall->is_sleep
+				? "the sleep of {text} at {frame} ended before {text} passed {frame}\n"
+				: "the timed wait of {text} at {frame} ended before {text} passed {frame}\n",
+			stall->waiter, &stall->waiter_at, stall->thread, &stall->at);
+		if (!remedy->length && is_synchronisation)
+			builder_add_sentence(builder, remedy,
+				"replace the sleep at {frame} by a wait for {text}, such as a join, a semaphore or a condition variable",
+				&stall->waiter_at, stall->thread);
 	}
 }

@@ -9,13 +9,6 @@
 #include "base/visible.h"
 #include "findings/describe/build_internal.h"
 
-void builder_add_title_place(const struct finding_stack *stack, struct strbuf *out)
-{
-	strbuf_adds(out, " (");
-	frame_place(finding_user_frame(stack), out);
-	strbuf_adds(out, ")");
-}
-
 /* Returns whether the function is a lambda that is named after this line: "lambda at pool.cpp:14". */
 static bool title_names_place(const struct finding_frame *frame)
 {
@@ -25,18 +18,16 @@ static bool title_names_place(const struct finding_frame *frame)
 	       strtoul(colon + 1, NULL, 10) == frame->line;
 }
 
-/* "f (bank.c:41)" */
-static void title_add_function(const struct finding_stack *stack, struct strbuf *out)
+/* Adds where the failing thread is: "f (bank.c:41)". */
+static void title_add_function(const struct builder *builder, struct strbuf *out)
 {
-	const struct finding_frame *frame = finding_user_frame(stack);
+	const struct finding_frame *frame = finding_user_frame(&builder->finding->at);
+	const bool has_name = frame && frame->function && frame->file;
 
-	if (frame && frame->function && frame->file) {
+	if (has_name)
 		strbuf_adds(out, frame->function);
-		if (!title_names_place(frame))
-			builder_add_title_place(stack, out);
-	} else {
-		frame_place(frame, out);
-	}
+	if (!has_name || !title_names_place(frame))
+		builder_add_sentence(builder, out, has_name ? " ({frame})" : "{frame}", frame);
 }
 
 static void title_add_owner(const struct builder *builder, struct strbuf *out)
@@ -56,8 +47,7 @@ static void title_add_owner(const struct builder *builder, struct strbuf *out)
 	if (!outcome->other_site)
 		return;
 	since = builder_held_since(builder, &edge);
-	strbuf_adds(out, " since ");
-	frame_place(&since, out);
+	builder_add_sentence(builder, out, " since {frame}", &since);
 	finding_frame_release(&since);
 }
 
@@ -84,7 +74,7 @@ static void title_crash(const struct builder *builder, struct strbuf *out)
 
 	if (name && title_is_sent(builder)) {
 		strbuf_addf(out, "SIG%s, which %s sent in ", name, title_failing_thread(builder));
-		title_add_function(&builder->finding->at, out);
+		title_add_function(builder, out);
 		strbuf_addf(out, ", ended the program: %s does not block it",
 			builder_thread(builder, builder->source->outcome->other_thread));
 		return;
@@ -95,7 +85,7 @@ static void title_crash(const struct builder *builder, struct strbuf *out)
 	else
 		strbuf_addf(out, "%s got signal %d in ", title_failing_thread(builder),
 			builder->finding->code);
-	title_add_function(&builder->finding->at, out);
+	title_add_function(builder, out);
 	/* The first page is never mapped: the address is a null pointer, or a member of one. */
 	if (builder->finding->code == SIGSEGV && builder->source->outcome->address < 4096)
 		strbuf_adds(out, ": it used a null pointer");
@@ -111,15 +101,14 @@ static void title_misuse(
 
 	strbuf_addf(
 		out, "%s %s %s", title_failing_thread(builder), verb, object ? object : "a lock");
-	builder_add_title_place(&builder->finding->at, out);
-	strbuf_adds(out, rest);
+	builder_add_sentence(builder, out, " ({stack}){text}", &builder->finding->at, rest);
 	title_add_owner(builder, out);
 }
 
 static void title_place(const struct builder *builder, const char *does, struct strbuf *out)
 {
 	strbuf_addf(out, "%s %s ", title_failing_thread(builder), does);
-	title_add_function(&builder->finding->at, out);
+	title_add_function(builder, out);
 }
 
 /* Title of a wrong unlock, or of a condition wait, which begins with an unlock. */
@@ -192,22 +181,18 @@ static void title_add_access(
 {
 	FREE_SCOPED char *variable = builder_race_variable(builder, true);
 
-	finding_add_thread(builder->finding, access->thread, out);
-	strbuf_addf(out, " %s %.*s", access->verb, finding_short_name(variable), variable);
-	builder_add_title_place(&access->at, out);
+	builder_add_sentence(builder, out, "{titled} {text} {object} ({stack})", access->thread,
+		access->verb, variable, &access->at);
 }
 
 /* "main.0 writes counter (racy.c:12) while main.1 reads it (racy.c:20)" */
 static void title_race(const struct builder *builder, struct strbuf *out)
 {
-	const struct finding *finding = builder->finding;
-	const struct finding_access *later = &finding->race[FINDING_LATER];
+	const struct finding_access *later = &builder->finding->race[FINDING_LATER];
 
-	title_add_access(builder, &finding->race[FINDING_EARLIER], out);
-	strbuf_adds(out, " while ");
-	finding_add_thread(finding, later->thread, out);
-	strbuf_addf(out, " %s it", later->verb);
-	builder_add_title_place(&later->at, out);
+	title_add_access(builder, &builder->finding->race[FINDING_EARLIER], out);
+	builder_add_sentence(builder, out, " while {titled} {text} it ({stack})", later->thread,
+		later->verb, &later->at);
 }
 
 /* "main.0 reads session->mode (device.c:18), which main.1 has freed (device.c:30)" */
@@ -222,10 +207,10 @@ static void title_freed(const struct builder *builder, struct strbuf *out)
 		strbuf_adds(out, ", which has been freed"); /* the freeing thread is unknown */
 		return;
 	}
-	strbuf_addf(out, ", which %s has %s",
+	builder_add_sentence(builder, out, ", which {text} has {text} ({stack})",
 		strcmp(earlier->thread, later->thread) ? earlier->thread : "it",
-		outcome_is_of_destroyed(builder->source->outcome) ? "destroyed" : "freed");
-	builder_add_title_place(&earlier->at, out);
+		outcome_is_of_destroyed(builder->source->outcome) ? "destroyed" : "freed",
+		&earlier->at);
 }
 
 static void title_livelock(const struct builder *builder, struct strbuf *out)
@@ -302,13 +287,13 @@ static void title_add(const struct builder *builder, struct strbuf *out)
 		builder_left_frame_title(builder, out);
 		break;
 	case OUTCOME_JOIN_SELF:
-		strbuf_addf(out, "%s joins itself", title_failing_thread(builder));
-		builder_add_title_place(&finding->at, out);
+		builder_add_sentence(builder, out, "{text} joins itself ({stack})",
+			title_failing_thread(builder), &finding->at);
 		break;
 	case OUTCOME_JOIN_GONE:
-		strbuf_addf(out, "%s joins a thread that no longer exists",
-			title_failing_thread(builder));
-		builder_add_title_place(&finding->at, out);
+		builder_add_sentence(builder, out,
+			"{text} joins a thread that no longer exists ({stack})",
+			title_failing_thread(builder), &finding->at);
 		break;
 	default:
 		strbuf_adds(out, outcome_descriptions[finding->kind].sentence);

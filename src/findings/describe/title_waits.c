@@ -8,9 +8,11 @@
 #define TITLE_CLAUSES_MAX 3
 
 /* Adds " waits for mutex m (bank.c:41)". `is_short`: a deadlock's title repeats its objects. */
-static void title_waits_add_wait(const struct finding_wait *wait, const struct wait_edge *edge,
-	bool is_short, struct strbuf *out)
+static void title_waits_add_wait(
+	const struct builder *builder, uint32_t index, bool is_short, struct strbuf *out)
 {
+	const struct finding_wait *wait = &builder->finding->waits[index];
+	const struct wait_edge *edge = &builder->source->outcome->waits[index];
 	const enum object_class class = op_descriptions[edge->op].object;
 	const char *object = wait->object ? wait->object : "nothing in particular";
 	const int length = is_short ? finding_short_name(object) : (int)strlen(object);
@@ -33,7 +35,7 @@ static void title_waits_add_wait(const struct finding_wait *wait, const struct w
 		strbuf_addf(out, " %.*s", length, object);
 	} else
 		strbuf_addf(out, " waits for %.*s", length, object);
-	builder_add_title_place(&wait->at, out);
+	builder_add_sentence(builder, out, " ({stack})", &wait->at);
 }
 
 static bool title_waits_is_waiting(const struct finding *finding, const char *thread)
@@ -51,9 +53,10 @@ static void title_waits_add_gone_holder(const struct builder *builder,
 	if (!wait->holder || !wait->held_since.module ||
 		(!is_in_child && title_waits_is_waiting(builder->finding, wait->holder)))
 		return;
-	strbuf_addf(out, ", which %s %s at ", wait->holder, is_in_child ? "had taken" : "took");
-	frame_place(&wait->held_since, out);
-	strbuf_adds(out, is_in_child ? " when the child was forked" : " and never released");
+	builder_add_sentence(builder, out,
+		is_in_child ? ", which {text} had taken at {frame} when the child was forked"
+			    : ", which {text} took at {frame} and never released",
+		wait->holder, &wait->held_since);
 }
 
 /* A wait for something that this thread holds; returns NULL if there is none. */
@@ -89,12 +92,10 @@ static void title_waits_add_clause(
 	const struct wait_edge *edge = &builder->source->outcome->waits[index];
 
 	finding_add_thread(finding, wait->thread, out);
-	if (held) {
-		strbuf_addf(out, " holds %.*s (", finding_short_name(held->object), held->object);
-		frame_place(&held->held_since, out);
-		strbuf_adds(out, ") and");
-	}
-	title_waits_add_wait(wait, edge, true, out);
+	if (held)
+		builder_add_sentence(builder, out, " holds {object} ({frame}) and", held->object,
+			&held->held_since);
+	title_waits_add_wait(builder, index, true, out);
 	title_waits_add_gone_holder(builder, wait, edge->is_in_child, out);
 }
 
@@ -152,10 +153,11 @@ void builder_self_deadlock_title(const struct builder *builder, struct strbuf *o
 		if (!thread_same(edge->holder, edge->waiter))
 			continue;
 		finding_add_thread(finding, wait->thread, out);
-		title_waits_add_wait(wait, edge, false, out);
-		strbuf_adds(out, edge->op == OP_ONCE_ENTER ? ", whose routine it runs itself since "
-							   : ", which it holds itself since ");
-		frame_place(&wait->held_since, out);
+		title_waits_add_wait(builder, i, false, out);
+		builder_add_sentence(builder, out,
+			edge->op == OP_ONCE_ENTER ? ", whose routine it runs itself since {frame}"
+						  : ", which it holds itself since {frame}",
+			&wait->held_since);
 		return;
 	}
 	strbuf_adds(out, outcome_descriptions[finding->kind].sentence);
@@ -181,18 +183,16 @@ void builder_lost_wakeup_title(const struct builder *builder, struct strbuf *out
 		return;
 	}
 	finding_add_thread(finding, finding->waits[lost].thread, out);
-	title_waits_add_wait(
-		&finding->waits[lost], &builder->source->outcome->waits[lost], false, out);
+	title_waits_add_wait(builder, lost, false, out);
 	if (builder->culprit == UINT32_MAX || signals->signal == NO_EVENT)
 		return;
 	signal = &events[signals->signal];
-	strbuf_addf(out, "; %s %s it at ",
-		builder_thread(builder, (struct thread_id){signal->thread}),
-		signal->kind == OP_COND_SIGNAL ? "had signalled" : "had broadcast on");
-	builder_add_event_place(builder, signal, out);
+	builder_add_sentence(builder, out,
+		signal->kind == OP_COND_SIGNAL ? "; {actor} had signalled it at {place}"
+					       : "; {actor} had broadcast on it at {place}",
+		signal, signal);
 	if (signals->signal < signals->wait)
 		strbuf_adds(out, " before it waited");
 	else if (signals->woken != NO_EVENT)
-		strbuf_addf(out, ", which woke %s",
-			builder_thread(builder, (struct thread_id){events[signals->woken].thread}));
+		builder_add_sentence(builder, out, ", which woke {actor}", &events[signals->woken]);
 }

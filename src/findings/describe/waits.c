@@ -156,10 +156,9 @@ static void waits_add_blocked_ender(
 		if (i == index || edge->op == OP_THREAD_JOIN || !object ||
 			!thread_same(edge->holder, outcome->waits[index].waiter))
 			continue;
-		strbuf_addf(out,
-			"; %s may be the thread that should, but waits for %.*s, which %s holds",
-			finding->waits[i].thread, finding_short_name(object), object,
-			finding->waits[index].thread);
+		builder_add_sentence(builder, out,
+			"; {text} may be the thread that should, but waits for {object}, which {text} holds",
+			finding->waits[i].thread, object, finding->waits[index].thread);
 		return;
 	}
 }
@@ -179,18 +178,15 @@ void builder_add_hopes(const struct builder *builder, struct strbuf *out)
 			waits_has_earlier_wait(outcome, i))
 			continue;
 		event = waits_last_ending(builder, edge, class);
-		strbuf_addf(out, "%.*s was ", finding_short_name(object), object);
-		if (event) {
-			strbuf_addf(out, "last %s by %s at ",
-				class == OBJECT_COND ? "signalled" : "posted",
-				builder_thread(builder, (struct thread_id){event->thread}));
-			builder_add_event_place(builder, event, out);
-		} else if (!builder->source->events_dropped) {
+		builder_add_sentence(builder, out, "{object} was ", object);
+		if (event)
+			builder_add_sentence(builder, out, "last {text} by {actor} at {place}",
+				class == OBJECT_COND ? "signalled" : "posted", event, event);
+		else if (!builder->source->events_dropped)
 			strbuf_addf(out, "never %s in this run",
 				class == OBJECT_COND ? "signalled" : "posted");
-		} else {
+		else
 			strbuf_adds(out, "not signalled in what was recorded of this run");
-		}
 		waits_add_blocked_ender(builder, i, out);
 		strbuf_adds(out, "\n");
 	}

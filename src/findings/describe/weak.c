@@ -2,18 +2,8 @@
 #include "base/array.h"
 #include "findings/describe/build_internal.h"
 
-/* The finding's code is the strongest memory model that permits the access. */
-static const char *weak_model(const struct builder *builder)
-{
-	return builder->finding->code == MEMORY_MODEL_TSO ? "TSO" : "C11";
-}
-
-static void weak_add_place(const struct finding_stack *stack, struct strbuf *out)
-{
-	frame_place(finding_user_frame(stack), out);
-}
-
-/* "under C11 main.1 may read head (queue.c:31) as it was before main.0 wrote it (queue.c:10)" */
+/* The finding's code is the strongest memory model that permits the access.
+ * "under C11 main.1 may read head (queue.c:31) as it was before main.0 wrote it (queue.c:10)" */
 void builder_weak_title(const struct builder *builder, struct strbuf *out)
 {
 	const struct finding *finding = builder->finding;
@@ -23,19 +13,15 @@ void builder_weak_title(const struct builder *builder, struct strbuf *out)
 	const bool is_read = op_descriptions[op].flags & OP_READ;
 	FREE_SCOPED char *variable = builder_race_variable(builder, true);
 
-	strbuf_addf(out, "under %s ", weak_model(builder));
-	finding_add_thread(finding, later->thread, out);
-	strbuf_addf(out, " may %s %.*s (",
+	builder_add_sentence(builder, out,
+		is_read || op == OP_ATOMIC_UPDATE
+			? "under {text} {titled} may {text} {object} ({stack}) as it was before {titled} wrote it ({stack})"
+			: "under {text} {titled} may {text} {object} ({stack}) before {titled} writes it ({stack})",
+		finding->code == MEMORY_MODEL_TSO ? "TSO" : "C11", later->thread,
 		is_read			 ? "read"
 		: op == OP_ATOMIC_UPDATE ? "update"
 					 : "write",
-		finding_short_name(variable), variable);
-	weak_add_place(&later->at, out);
-	strbuf_adds(out, is_read || op == OP_ATOMIC_UPDATE ? ") as it was before " : ") before ");
-	finding_add_thread(finding, earlier->thread, out);
-	strbuf_adds(out, is_read || op == OP_ATOMIC_UPDATE ? " wrote it (" : " writes it (");
-	weak_add_place(&earlier->at, out);
-	strbuf_adds(out, ")");
+		variable, &later->at, earlier->thread, &earlier->at);
 }
 
 void builder_weak_cause(const struct builder *builder, struct strbuf *cause, struct strbuf *remedy)
@@ -49,11 +35,9 @@ void builder_weak_cause(const struct builder *builder, struct strbuf *cause, str
 	builder_mark_step(builder, builder_find_earlier(builder), 1);
 	builder_mark_later(builder, 2);
 	variable = builder_race_variable(builder, true);
-	strbuf_addf(cause, "%s %s %.*s at ", earlier->thread, earlier->verb,
-		finding_short_name(variable), variable);
-	weak_add_place(&earlier->at, cause);
-	strbuf_addf(cause, "\n%s %s it at ", later->thread, later->verb);
-	weak_add_place(&later->at, cause);
+	builder_add_sentence(builder, cause,
+		"{text} {text} {object} at {stack}\n{text} {text} it at {stack}", earlier->thread,
+		earlier->verb, variable, &earlier->at, later->thread, later->verb, &later->at);
 	strbuf_adds(cause,
 		is_tso ? ", after [1] in every sequentially consistent execution; x86 processors may make the access before [1], because a store may wait in its thread's store buffer while later loads are made\n"
 		       : ", after [1] in every sequentially consistent execution; C11 permits the access before [1]: no release/acquire between\n");
@@ -62,10 +46,7 @@ void builder_weak_cause(const struct builder *builder, struct strbuf *cause, str
 			"make the stores before these loads memory_order_seq_cst, or put atomic_thread_fence(memory_order_seq_cst) between store and load in each thread");
 		return;
 	}
-	strbuf_adds(remedy, "order the store at ");
-	weak_add_place(&earlier->at, remedy);
-	strbuf_adds(remedy, " before the access at ");
-	weak_add_place(&later->at, remedy);
-	strbuf_adds(remedy,
-		": a memory_order_release store after that store, and a memory_order_acquire load of its value before that access; or, where each thread stores before it reads what the other stores, memory_order_seq_cst for all of these accesses");
+	builder_add_sentence(builder, remedy,
+		"order the store at {stack} before the access at {stack}: a memory_order_release store after that store, and a memory_order_acquire load of its value before that access; or, where each thread stores before it reads what the other stores, memory_order_seq_cst for all of these accesses",
+		&earlier->at, &later->at);
 }
