@@ -2,24 +2,26 @@
  * Strategy `estimate`: random descents that estimate the number of orders of a program.
  *
  * D. E. Knuth, "Estimating the Efficiency of Backtrack Programs", Mathematics of Computation 29,
- * 1975. The tree is that of sleep sets and persistent sets (P. Godefroid, "Partial-Order Methods for
- * the Verification of Concurrent Systems", 1996).
+ * 1975. The weight of a leaf is the inverse of the probability of its path, and a redundant path has
+ * the weight 0. The mean weight is therefore an unbiased estimate of the number of traces, whatever
+ * the probabilities are. The tree is that of sleep sets and persistent sets (P. Godefroid,
+ * "Partial-Order Methods for the Verification of Concurrent Systems", 1996).
  *
  * Deviations from the paper:
  * - A branch is not drawn uniformly, but by its expected share of the traces (descent_sets.c), which
- *   earlier descents correct (estimate_sizes.c). The paper mentions this as importance sampling. Some
- *   probability remains for every branch.
+ *   earlier descents correct. The paper mentions this as importance sampling. Some probability
+ *   remains for every branch.
  * - The mean is weighted: the i-th descent counts i times, because the corrections improve. Owen and
  *   Zhou ("The square root rule for adaptive importance sampling", ACM TOMACS 30, 2020) weight by
  *   the square root of i; the greater weight forgets the first descents sooner.
  * - The first descents learn the accesses of the threads. A descent that shows further ones begins
  *   the estimate again, because the sets of earlier descents may have been too small.
  */
-#include "strategies/dpor/estimate.h"
-
 #include <math.h>
 #include <string.h>
 
+#include "base/hash.h"
+#include "strategies/dpor/descent.h"
 #include "strategies/strategy.h"
 
 /* The part of the probability that is shared evenly, against shares that are far too small. */
@@ -30,6 +32,149 @@
 #define TAIL_PART 5
 #define TAIL_LEAST 5
 #define TAIL_RATIO_MOST 2.0137527 /* exp(0.7) */
+
+#define ESTIMATE_SIZES 16384	 /* capacity of the table of subtrees; a power of two */
+#define ESTIMATE_BRANCHINGS 1024 /* of one descent; later ones are not learned */
+#define ESTIMATE_TAIL 64u	 /* number of largest contributions that are kept */
+
+/* Mean size of the subtrees behind a branch. */
+struct estimate_size {
+	uint64_t key; /* 0: free */
+	double count, mean;
+};
+
+/* A branch that this descent has taken. */
+struct estimate_branching {
+	uint64_t key;
+	double weight; /* of the path that ends with the branch */
+};
+
+struct estimate {
+	struct descent tree;
+	double weight; /* of the current path */
+	bool is_lost;  /* too many threads, or the weight is too large: no estimate */
+	/* Weights of the descents since the last one with new accesses. */
+	uint64_t count;
+	uint64_t redundant; /* those among them that are redundant */
+	/* Descent number i counts i times: later ones have better probabilities. Sums of the factors
+	 * i and i^2, and of i^2 times the weight and its square. */
+	double mean, factors, factors_squared, weights, squares;
+	double largest; /* i times the weight above the mean of the descents before */
+	/* The largest of i times the weight, in descending order. */
+	double tail[ESTIMATE_TAIL + 1];
+
+	uint32_t size_count;
+	struct estimate_size sizes[ESTIMATE_SIZES];
+	uint32_t branching_count;
+	struct estimate_branching branchings[ESTIMATE_BRANCHINGS];
+};
+
+/*
+ * Sizes of subtrees, as the descents show them. The expected shares of descent_sets.c are far off
+ * where a thread's later ops depend on what the thread reads. The weight of each descent, beyond a
+ * branch, estimates the size of the subtree behind the branch. The mean of these sizes corrects the
+ * shares of later descents (adaptive importance sampling). The estimate remains unbiased: the
+ * probabilities of a descent depend only on earlier descents.
+ *
+ * A branch has a key: its slot, the threads of the branching, how far these are, and which threads
+ * sleep at an op on the same object. Branches with one key lie in subtrees of similar shape.
+ */
+#define SIZES_MOST (ESTIMATE_SIZES / 2) /* searches end because half of the table remains free */
+/* The expected shares count as much as this number of descents through each branch. */
+#define SHARES_COUNT 2.0
+#define COUNT_MOST 1e9
+
+static struct estimate_size *estimate_sizes_entry(struct estimate *estimate, uint64_t key)
+{
+	uint32_t at = (uint32_t)key & (ESTIMATE_SIZES - 1);
+
+	while (estimate->sizes[at].key && estimate->sizes[at].key != key)
+		at = (at + 1) & (ESTIMATE_SIZES - 1);
+	return &estimate->sizes[at];
+}
+
+static bool estimate_sizes_is_object_of(
+	const struct estimate *estimate, uint32_t slot, uint64_t branches)
+{
+	for (; branches; branches &= branches - 1)
+		if (estimate->tree.object[__builtin_ctzll(branches)] == estimate->tree.object[slot])
+			return true;
+	return false;
+}
+
+/* Identifies a branching, while the threads that slept before still do. */
+static uint64_t estimate_branching_key(const struct estimate *estimate, uint64_t branches)
+{
+	uint64_t key = branches;
+
+	for (uint64_t left = branches; left; left &= left - 1)
+		key = hash_pair(key, estimate->tree.ordinal[__builtin_ctzll(left)]);
+	for (uint64_t left = estimate->tree.asleep; left; left &= left - 1)
+		if (estimate_sizes_is_object_of(
+			    estimate, (uint32_t)__builtin_ctzll(left), branches))
+			key = hash_pair(key, left & -left);
+	return key;
+}
+
+static uint64_t estimate_sizes_key_of(uint64_t key, uint32_t slot)
+{
+	return hash_pair(key, slot + UINT64_C(1)) | 1;
+}
+
+/* Corrects the shares of the branches by the sizes that earlier descents have shown. */
+static void estimate_correct_shares(
+	struct estimate *estimate, uint64_t key, uint64_t branches, double *share)
+{
+	double shares = 0, sizes = 0, least = COUNT_MOST, part;
+
+	for (uint64_t left = branches; left; left &= left - 1) {
+		const uint32_t slot = (uint32_t)__builtin_ctzll(left);
+		const struct estimate_size *size =
+			estimate_sizes_entry(estimate, estimate_sizes_key_of(key, slot));
+
+		shares += share[slot];
+		sizes += size->mean;
+		if (size->count < least)
+			least = size->count;
+	}
+	if (least <= 0 || sizes <= 0 || shares <= 0)
+		return;
+	part = least / (least + SHARES_COUNT);
+	for (uint64_t left = branches; left; left &= left - 1) {
+		const uint32_t slot = (uint32_t)__builtin_ctzll(left);
+		const struct estimate_size *size =
+			estimate_sizes_entry(estimate, estimate_sizes_key_of(key, slot));
+
+		share[slot] = part * size->mean / sizes + (1 - part) * share[slot] / shares;
+	}
+}
+
+static void estimate_note_branch(struct estimate *estimate, uint64_t key, uint32_t slot)
+{
+	if (estimate->branching_count == ESTIMATE_BRANCHINGS)
+		return;
+	estimate->branchings[estimate->branching_count++] = (struct estimate_branching){
+		.key = estimate_sizes_key_of(key, slot), .weight = estimate->weight};
+}
+
+/* Learns from the descent, whose leaf has the weight. */
+static void estimate_learn_sizes(struct estimate *estimate, double weight)
+{
+	for (uint32_t i = 0; i < estimate->branching_count; i++) {
+		const struct estimate_branching *branching = &estimate->branchings[i];
+		struct estimate_size *size = estimate_sizes_entry(estimate, branching->key);
+
+		if (!size->key) {
+			if (estimate->size_count == SIZES_MOST)
+				continue;
+			estimate->size_count++;
+			size->key = branching->key;
+		}
+		/* Later descents have better probabilities, and count for more. */
+		size->count++;
+		size->mean += 2 / (size->count + 1) * (weight / branching->weight - size->mean);
+	}
+}
 
 static void estimate_begin_run(void *state, uint64_t seed)
 {
