@@ -11,6 +11,7 @@
 
 #include "analyses/lock_order_internal.h"
 #include "base/array.h"
+#include "base/hash_table.h"
 
 /* Bounds of the search, a few seconds; a bound that is reached marks the candidates incomplete. */
 #define SEARCH_STEPS_MAX (UINT64_C(1) << 22)
@@ -95,14 +96,7 @@ static const struct holders *lock_order_cycles_holders_of(
 
 static void lock_order_cycles_forget_holders(struct search *search)
 {
-	struct holders *holders, *next;
-
-	HASH_ITER(hh, search->holders, holders, next)
-	{
-		HASH_DEL(search->holders, holders);
-		free(holders->kinds);
-		free(holders);
-	}
+	HASH_FREE_EACH(search->holders, holders, free(holders->kinds));
 }
 
 /* Returns the index of the lock among those of `holder`, held in a mode that blocks `wanted`; -1:

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/starts_with.h"
 #include "bitcode/points_to_internal.h"
 
 enum result_kind { RESULT_NOTHING, RESULT_NEW, RESULT_FOREIGN, RESULT_SAME, RESULT_WITHIN };
@@ -293,18 +294,13 @@ static void calls_start_variadic(struct analysis *analysis, LLVMValueRef call)
 		flow_store(analysis, area, value_node(analysis, LLVMGetParam(function, i)), 8);
 }
 
-static bool calls_has_prefix(const char *text, const char *with)
-{
-	return strncmp(text, with, strlen(with)) == 0;
-}
-
 static void calls_call_vector_memory(struct analysis *analysis, LLVMValueRef call, const char *name)
 {
-	const bool is_store = calls_has_prefix(name, "llvm.masked.store") ||
-			      calls_has_prefix(name, "llvm.masked.scatter") ||
-			      calls_has_prefix(name, "llvm.masked.compressstore") ||
-			      calls_has_prefix(name, "llvm.vp.store") ||
-			      calls_has_prefix(name, "llvm.vp.scatter");
+	const bool is_store = starts_with(name, "llvm.masked.store") ||
+			      starts_with(name, "llvm.masked.scatter") ||
+			      starts_with(name, "llvm.masked.compressstore") ||
+			      starts_with(name, "llvm.vp.store") ||
+			      starts_with(name, "llvm.vp.scatter");
 	LLVMValueRef value = is_store ? LLVMGetArgOperand(call, 0) : call;
 	const uint64_t bytes = type_bytes(analysis, LLVMTypeOf(value));
 	const uint32_t place = calls_argument_node(analysis, call, is_store);
@@ -322,14 +318,14 @@ static void calls_call_vector_memory(struct analysis *analysis, LLVMValueRef cal
 
 static void calls_call_intrinsic(struct analysis *analysis, LLVMValueRef call, const char *name)
 {
-	if (calls_has_prefix(name, "llvm.memcpy") || calls_has_prefix(name, "llvm.memmove")) {
+	if (starts_with(name, "llvm.memcpy") || starts_with(name, "llvm.memmove")) {
 		calls_call_copy(analysis, call, false);
-	} else if (calls_has_prefix(name, "llvm.va_start")) {
+	} else if (starts_with(name, "llvm.va_start")) {
 		calls_start_variadic(analysis, call);
-	} else if (calls_has_prefix(name, "llvm.va_copy")) {
+	} else if (starts_with(name, "llvm.va_copy")) {
 		flow_copy(&analysis->flow, calls_argument_node(analysis, call, 0),
 			calls_argument_node(analysis, call, 1), 24);
-	} else if (calls_has_prefix(name, "llvm.masked.") || calls_has_prefix(name, "llvm.vp.")) {
+	} else if (starts_with(name, "llvm.masked.") || starts_with(name, "llvm.vp.")) {
 		calls_call_vector_memory(analysis, call, name);
 	} else if (value_node(analysis, call) != analysis->nothing) {
 		/* Pure computations: the result may point to whatever the arguments point to. */
@@ -378,7 +374,7 @@ void constrain_call(struct analysis *analysis, LLVMValueRef call)
 	if (!symbol)
 		flow_rule(&analysis->flow, value_node(analysis, called), &rule);
 	else if (LLVMIsAFunction(called) &&
-		 calls_has_prefix(LLVMGetValueName2(called, &length), "llvm."))
+		 starts_with(LLVMGetValueName2(called, &length), "llvm."))
 		calls_call_intrinsic(analysis, call, symbol->name);
 	else
 		calls_call_symbol(analysis, call, symbol);

@@ -206,7 +206,7 @@ static bool race_access(struct race_state *state, const struct detector_event *e
 	unsigned bytes = event->bytes < room ? event->bytes : room;
 	uint8_t mask = (uint8_t)(((1u << bytes) - 1) << offset);
 	bool has_released = event->kind != OP_LOAD && event->kind != OP_STORE &&
-			    event->kind != OP_ATOMIC_LOAD && race_order_releases(event->order);
+			    event->kind != OP_ATOMIC_LOAD && order_releases(event->order);
 	uint32_t cell;
 
 	if (!mask)

@@ -85,13 +85,3 @@ void race_read_atomically(struct race_state *state, const struct detector_event 
 	const struct shadow_cell *cell);
 void race_write_atomically(
 	struct race_state *state, const struct detector_event *event, struct shadow_cell *cell);
-
-static inline bool race_order_acquires(uint8_t order)
-{
-	return order != ORDER_RELAXED && order != ORDER_RELEASE;
-}
-
-static inline bool race_order_releases(uint8_t order)
-{
-	return order >= ORDER_RELEASE;
-}

@@ -229,15 +229,15 @@ void race_fence(struct race_state *state, const struct detector_event *event)
 	struct race_thread *thread = race_thread(state, event->thread);
 
 	if (event->argument) {
-		if (race_order_acquires(event->order))
+		if (order_acquires(event->order))
 			race_acquire(state, event->thread, SYNC_LOCK, event->argument);
-		if (race_order_releases(event->order))
+		if (order_releases(event->order))
 			race_release(state, event->thread, SYNC_LOCK, event->argument);
 		return;
 	}
-	if (race_order_acquires(event->order))
+	if (order_acquires(event->order))
 		race_join(state, &thread->now, &thread->heard_of);
-	if (race_order_releases(event->order)) {
+	if (order_releases(event->order)) {
 		race_need(state, vector_clock_copy(&state->pool, &thread->fenced, &thread->now));
 		race_advance(state, event->thread);
 	}
@@ -268,7 +268,7 @@ void race_read_atomically(struct race_state *state, const struct detector_event 
 	struct race_thread *thread = race_thread(state, event->thread);
 	const struct vector_clock *received = race_received(state, event, cell);
 
-	if (race_order_acquires(event->order))
+	if (order_acquires(event->order))
 		race_join(state, &thread->now, received);
 	else
 		race_join(state, &thread->heard_of, received);
@@ -299,7 +299,7 @@ void race_write_atomically(
 	struct race_state *state, const struct detector_event *event, struct shadow_cell *cell)
 {
 	const struct race_thread *thread = race_thread(state, event->thread);
-	bool releases = race_order_releases(event->order);
+	bool releases = order_releases(event->order);
 	const struct vector_clock *published = releases ? &thread->now : &thread->fenced;
 	bool continues = event->kind == OP_ATOMIC_UPDATE ||
 			 (!releases && (state->follows_thread_sanitizer ||

@@ -29,6 +29,16 @@ enum memory_order_number {
 	ORDER_SEQUENTIAL
 };
 
+static inline bool order_acquires(uint8_t order)
+{
+	return order != ORDER_RELAXED && order != ORDER_RELEASE;
+}
+
+static inline bool order_releases(uint8_t order)
+{
+	return order >= ORDER_RELEASE;
+}
+
 #define STRENGTHENED_MOST 96
 
 /* An order that a run gives to the accesses at a site in place of the program's own, or a fence

@@ -60,6 +60,14 @@ bool pattern_is_write(const struct pattern *pattern, unsigned access);
 /* Returns whether the pattern describes an order of synchronisation operations (locks, waits,
  * signals, creations, joins) instead of accesses. */
 bool pattern_is_order(const struct pattern *pattern);
+/* Returns whether one of the patterns has the key. */
+static inline bool patterns_have(const struct pattern *patterns, uint32_t count, uint64_t key)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (patterns[i].key == key)
+			return true;
+	return false;
+}
 /* Return the thread (0 or 1) of an access, and its variable (0 or 1). */
 unsigned pattern_thread(const struct pattern *pattern, unsigned access);
 unsigned pattern_variable(const struct pattern *pattern, unsigned access);

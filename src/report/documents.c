@@ -2,16 +2,10 @@
 
 #include <string.h>
 
+#include "report/json_value.h"
 #include "report/layout_internal.h"
 
 #define LABEL_COLUMNS 5
-
-static const char *documents_text_of(const json_t *value, const char *name)
-{
-	const char *text = json_string_value(json_object_get(value, name));
-
-	return text ? text : "";
-}
 
 static void documents_add_labelled(struct strbuf *out, const struct report_style *style,
 	const char *label, const struct strbuf *text)
@@ -23,22 +17,22 @@ static void documents_add_labelled(struct strbuf *out, const struct report_style
 static void documents_add_answer(
 	const json_t *answer, const struct report_style *style, struct strbuf *out)
 {
-	const bool is_cause = !strcmp(documents_text_of(answer, "verdict"), "cause");
+	const bool is_cause = !strcmp(json_text_of(answer, "verdict"), "cause");
 	json_t *variables = json_object_get(answer, "variables"), *variable;
 	STRBUF_SCOPED text = STRBUF_EMPTY;
 	size_t index;
 
 	strbuf_addf(&text, "%s: %s", is_cause ? "the cause" : "most suspicious",
-		documents_text_of(answer, "pattern"));
+		json_text_of(answer, "pattern"));
 	json_array_foreach(variables, index, variable)
 	{
 		if (json_is_string(variable))
 			strbuf_addf(&text, "%s%s", index ? " and " : " on ",
 				json_string_value(variable));
 	}
-	strbuf_addf(&text, ": %s", documents_text_of(answer, "meaning"));
-	if (is_cause && *documents_text_of(answer, "remedy"))
-		strbuf_addf(&text, "; to prevent it: %s", documents_text_of(answer, "remedy"));
+	strbuf_addf(&text, ": %s", json_text_of(answer, "meaning"));
+	if (is_cause && *json_text_of(answer, "remedy"))
+		strbuf_addf(&text, "; to prevent it: %s", json_text_of(answer, "remedy"));
 	add_heading(out, style, "why it fails");
 	strbuf_adds(out, "  ");
 	add_wrapped(out, style, text.text, 2, 2);
@@ -64,28 +58,28 @@ void report_explanation(const struct store_document *documents, uint32_t count, 
 static void documents_add_candidate(
 	const json_t *candidate, const struct report_style *style, struct strbuf *out)
 {
-	const char *finding = documents_text_of(candidate, "finding"),
-		   *reason = documents_text_of(candidate, "reason");
+	const char *finding = json_text_of(candidate, "finding"),
+		   *reason = json_text_of(candidate, "reason");
 	STRBUF_SCOPED text = STRBUF_EMPTY;
 
-	strbuf_addf(&text, "%s%s%s: %s%s%s", documents_text_of(candidate, "state"),
-		*finding ? ": " : "", finding, documents_text_of(candidate, "title"),
-		*reason ? "; not reached: " : "", reason);
-	documents_add_labelled(out, style, documents_text_of(candidate, "id"), &text);
+	strbuf_addf(&text, "%s%s%s: %s%s%s", json_text_of(candidate, "state"), *finding ? ": " : "",
+		finding, json_text_of(candidate, "title"), *reason ? "; not reached: " : "",
+		reason);
+	documents_add_labelled(out, style, json_text_of(candidate, "id"), &text);
 }
 
 static void documents_add_branch(
 	const json_t *branch, size_t number, const struct report_style *style, struct strbuf *out)
 {
-	const char *finding = documents_text_of(branch, "finding");
+	const char *finding = json_text_of(branch, "finding");
 	STRBUF_SCOPED text = STRBUF_EMPTY, label = STRBUF_EMPTY;
 
 	strbuf_addf(&label, "B%zu", number);
 	strbuf_addf(&text, "%s%s%s: %s at %s:%lld in %s, depends on %s",
-		documents_text_of(branch, "class"), *finding ? ": " : "", finding,
-		documents_text_of(branch, "kind"), documents_text_of(branch, "file"),
+		json_text_of(branch, "class"), *finding ? ": " : "", finding,
+		json_text_of(branch, "kind"), json_text_of(branch, "file"),
 		(long long)json_integer_value(json_object_get(branch, "line")),
-		documents_text_of(branch, "function"), documents_text_of(branch, "variables"));
+		json_text_of(branch, "function"), json_text_of(branch, "variables"));
 	documents_add_labelled(out, style, label.text, &text);
 }
 

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/starts_with.h"
 #include "model/op.h"
 #include "report/interleaving_rows.h"
 
@@ -54,11 +55,7 @@ static bool interleaving_rows_is_internal(
 	if (!step->where.is_system || step->is_switch || step->cause_line ||
 		style->has_system_frames)
 		return false;
-	for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
-		if (step->where.module &&
-			!strncmp(step->where.module, modules[i], strlen(modules[i])))
-			return true;
-	return interleaving_rows_is_access(step);
+	return STARTS_WITH_ANY(step->where.module, modules) || interleaving_rows_is_access(step);
 }
 
 bool interleaving_is_folded(const struct report_style *style, const struct finding_step *step)

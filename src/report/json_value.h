@@ -13,6 +13,13 @@ void json_append(json_t *array, json_t *value);
 json_t *json_text(const char *text);
 json_t *json_textf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 json_t *json_count(uint64_t value);
+/* Returns the text of a member; "" if there is none. */
+static inline const char *json_text_of(const json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+
+	return text ? text : "";
+}
 /* Returns the document with a final newline and filtered strings. Releases `root`; the caller frees
  * the text. */
 char *json_document(json_t *root);

@@ -2,13 +2,6 @@
 
 #include "report/sarif_internal.h"
 
-static const char *sarif_documents_text_of(const json_t *value, const char *name)
-{
-	const char *text = json_string_value(json_object_get(value, name));
-
-	return text ? text : "";
-}
-
 /* Returns a place as {function, file or path, line}. Takes ownership of `text`. */
 static json_t *sarif_documents_place_value(const json_t *place, json_t *text)
 {
@@ -35,21 +28,18 @@ static void sarif_documents_add_pattern(json_t *answer, json_t *result)
 	size_t index;
 
 	json_put(message, "text",
-		json_textf("%s\nIt comes with %s: %s.%s%s",
-			sarif_documents_text_of(message, "text"),
-			sarif_documents_text_of(answer, "pattern"),
-			sarif_documents_text_of(answer, "meaning"),
-			*sarif_documents_text_of(answer, "remedy") ? "\nTo prevent it: " : "",
-			sarif_documents_text_of(answer, "remedy")));
+		json_textf("%s\nIt comes with %s: %s.%s%s", json_text_of(message, "text"),
+			json_text_of(answer, "pattern"), json_text_of(answer, "meaning"),
+			*json_text_of(answer, "remedy") ? "\nTo prevent it: " : "",
+			json_text_of(answer, "remedy")));
 	json_array_foreach(json_object_get(answer, "accesses"), index, access) json_append(related,
 		sarif_documents_place_value(access,
 			json_textf("access %zu of %s: thread %lld %s", index + 1,
-				sarif_documents_text_of(answer, "pattern"),
+				json_text_of(answer, "pattern"),
 				(long long)json_integer_value(json_object_get(access, "thread")),
-				*sarif_documents_text_of(access, "kind") == 'W' ? "writes"
-										: "reads")));
-	json_put(explanation, "verdict", json_text(sarif_documents_text_of(answer, "verdict")));
-	json_put(explanation, "pattern", json_text(sarif_documents_text_of(answer, "pattern")));
+				*json_text_of(access, "kind") == 'W' ? "writes" : "reads")));
+	json_put(explanation, "verdict", json_text(json_text_of(answer, "verdict")));
+	json_put(explanation, "pattern", json_text(json_text_of(answer, "pattern")));
 	json_put(explanation, "score",
 		json_real(json_number_value(json_object_get(answer, "score"))));
 	json_put(properties, "explanation", explanation);
@@ -97,31 +87,30 @@ static void sarif_documents_add_note(json_t *rules, json_t *results, const struc
 
 static bool sarif_documents_has_finding(const json_t *value)
 {
-	return *sarif_documents_text_of(value, "finding") != '\0';
+	return *json_text_of(value, "finding") != '\0';
 }
 
 static void sarif_documents_add_candidate(json_t *candidate, json_t *rules, json_t *results)
 {
 	json_t *places = json_object_get(candidate, "places"), *place;
-	const bool has_reason = *sarif_documents_text_of(candidate, "reason") != '\0';
+	const bool has_reason = *json_text_of(candidate, "reason") != '\0';
 	struct note note = {"prediction", "predicted from passing runs, and not seen to fail",
-		.text = json_textf("%s: %s%s%s", sarif_documents_text_of(candidate, "state"),
-			sarif_documents_text_of(candidate, "title"),
-			has_reason ? "\nNot reached: " : "",
-			sarif_documents_text_of(candidate, "reason")),
+		.text = json_textf("%s: %s%s%s", json_text_of(candidate, "state"),
+			json_text_of(candidate, "title"), has_reason ? "\nNot reached: " : "",
+			json_text_of(candidate, "reason")),
 		.place = json_object_get(json_array_get(places, 0), "at"), .related = json_array(),
 		.property = json_object()};
 	size_t index;
 
 	json_array_foreach(places, index, place)
 	{
-		json_append(note.related,
-			sarif_documents_place_value(json_object_get(place, "at"),
-				json_textf("%s %s %s", sarif_documents_text_of(place, "thread"),
-					sarif_documents_text_of(place, "verb"),
-					sarif_documents_text_of(place, "object"))));
+		json_append(
+			note.related, sarif_documents_place_value(json_object_get(place, "at"),
+					      json_textf("%s %s %s", json_text_of(place, "thread"),
+						      json_text_of(place, "verb"),
+						      json_text_of(place, "object"))));
 	}
-	json_put(note.property, "id", json_text(sarif_documents_text_of(candidate, "id")));
+	json_put(note.property, "id", json_text(json_text_of(candidate, "id")));
 	sarif_documents_add_note(rules, results, &note);
 }
 
@@ -130,12 +119,11 @@ static void sarif_documents_add_branch(json_t *branch, json_t *rules, json_t *re
 	struct note note = {"sensitive-branch",
 		"the outcome of this branch depends on the schedule",
 		.text = json_textf("%s, depends on %s; the other outcome with the schedule %s",
-			sarif_documents_text_of(branch, "class"),
-			sarif_documents_text_of(branch, "variables"),
-			sarif_documents_text_of(branch, "schedule")),
+			json_text_of(branch, "class"), json_text_of(branch, "variables"),
+			json_text_of(branch, "schedule")),
 		.place = branch, .related = json_array(), .property = json_object()};
 
-	json_put(note.property, "schedule", json_text(sarif_documents_text_of(branch, "schedule")));
+	json_put(note.property, "schedule", json_text(json_text_of(branch, "schedule")));
 	sarif_documents_add_note(rules, results, &note);
 }
 

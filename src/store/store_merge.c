@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/bug.h"
+#include "base/starts_with.h"
 #include "store/store_internal.h"
 #include "trace/trace_reader.h"
 
@@ -50,16 +51,11 @@ static bool store_merge_is_same_program(
 	       !strncmp(name, other, length);
 }
 
-static bool store_merge_is_same_text(const char *a, const char *b)
-{
-	return !strcmp(a ? a : "", b ? b : "");
-}
-
 static bool store_merge_share_runs(const struct store_campaign *a, const struct store_campaign *b)
 {
-	return a->seed == b->seed && store_merge_is_same_text(a->strategy, b->strategy) &&
-	       store_merge_is_same_text(a->options, b->options) &&
-	       store_merge_is_same_text(store_merge_program_name(a), store_merge_program_name(b)) &&
+	return a->seed == b->seed && is_same_text(a->strategy, b->strategy) &&
+	       is_same_text(a->options, b->options) &&
+	       is_same_text(store_merge_program_name(a), store_merge_program_name(b)) &&
 	       a->run_first < b->run_end && b->run_first < a->run_end;
 }
 
@@ -73,8 +69,8 @@ static int store_merge_check_division(const struct merge *merge, const struct st
 		store_shards_of(merge->added_documents, merge->added_document_count, added->id);
 
 	if (!shards || !others || shards == others || known->seed != added->seed ||
-		!store_merge_is_same_text(known->strategy, added->strategy) ||
-		!store_merge_is_same_text(known->options, added->options))
+		!is_same_text(known->strategy, added->strategy) ||
+		!is_same_text(known->options, added->options))
 		return 0;
 	return error_set(err, ERROR_STORE,
 		"campaign %" PRId64

@@ -10,10 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
 #include "base/array.h"
 #include "base/base_name.h"
+#include "base/hash_table.h"
 #include "base/search.h"
 #include "symbols/tables/site_table.h"
 #include "symbols/symbols_internal.h"
@@ -71,16 +70,11 @@ static int blocks_compare_starts(const void *a, const void *b, void *argument)
 void symbols_forget_blocks(struct symbols *symbols)
 {
 	struct block_index *index = symbols->blocks;
-	struct seen_access *seen, *next;
 
 	symbols->blocks = NULL;
 	if (!index)
 		return;
-	HASH_ITER(hh, index->seen, seen, next)
-	{
-		HASH_DEL(index->seen, seen);
-		free(seen);
-	}
+	HASH_FREE(index->seen);
 	free(index->order);
 	free(index->ends);
 	free(index->types);

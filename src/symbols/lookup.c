@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
 #include "base/array.h"
 #include "base/base_name.h"
 #include "base/bug.h"
 #include "base/hash.h"
+#include "base/hash_table.h"
+#include "base/starts_with.h"
 #include "symbols/symbols_internal.h"
 
 /* Maximum number of inlined frames. Deeper inlining is cut; the outermost frame is then not the
@@ -25,36 +25,24 @@ struct lookup {
 	UT_hash_handle hh;
 };
 
-static bool lookup_starts_with(const char *text, const char *prefix)
-{
-	return !strncmp(text, prefix, strlen(prefix));
-}
-
 /* Returns whether the compiler or a sanitizer added the code to the user's object file. */
 static bool lookup_is_system_function(const char *function)
 {
 	static const char *const prefixes[] = {
 		"__asan_", "__tsan_", "__ubsan_", "__lsan_", "__interceptor_", "__sanitizer"};
 
-	if (!strcmp(function, "_start"))
-		return true;
-	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-		if (lookup_starts_with(function, prefixes[i]))
-			return true;
-	return false;
+	return !strcmp(function, "_start") || STARTS_WITH_ANY(function, prefixes);
 }
 
 /* Returns whether the file is a header of the C++ library or of the compiler, whose code is inlined
  * into the user's. */
 bool symbols_is_system_file(const char *file)
 {
-	static const char *const prefixes[] = {"/usr/include/", "/usr/lib/gcc/", "/usr/lib/llvm"};
+	static const char *const prefixes[] = {
+		"/usr/include/", "/usr/lib/gcc/", "/usr/lib/llvm", "raddle/stdcxx/"};
 
-	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-		if (lookup_starts_with(file, prefixes[i]))
-			return true;
 	/* raddle's replacements for parts of libstdc++, which raddle-c++ links. */
-	return lookup_starts_with(file, "raddle/stdcxx/") || strstr(file, "/raddle/stdcxx/");
+	return STARTS_WITH_ANY(file, prefixes) || strstr(file, "/raddle/stdcxx/");
 }
 
 static struct symbols_frame *lookup_add_frame(struct lookup *lookup, uint64_t address)
@@ -400,13 +388,7 @@ static const struct lookup *lookup_look_up(struct symbols *symbols, uint64_t add
 
 void symbols_forget_lookups(struct symbols *symbols)
 {
-	struct lookup *lookup, *next;
-
-	HASH_ITER(hh, symbols->lookups, lookup, next)
-	{
-		HASH_DEL(symbols->lookups, lookup);
-		free(lookup);
-	}
+	HASH_FREE(symbols->lookups);
 }
 
 struct chain symbols_chain_at(struct symbols *symbols, uint64_t address)

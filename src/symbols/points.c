@@ -1,8 +1,7 @@
 #include <stdlib.h>
 
-#include <uthash.h>
-
 #include "base/array.h"
+#include "base/hash_table.h"
 #include "symbols/tables/site_table.h"
 #include "symbols/symbols_internal.h"
 
@@ -50,12 +49,5 @@ bool symbols_is_point(struct symbols *symbols, uint64_t address)
 
 void symbols_forget_points(struct symbols *symbols)
 {
-	struct point_index *index, *next;
-
-	HASH_ITER(hh, symbols->points, index, next)
-	{
-		HASH_DEL(symbols->points, index);
-		site_table_free(index->table);
-		free(index);
-	}
+	HASH_FREE_EACH(symbols->points, index, site_table_free(index->table));
 }

@@ -7,10 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <uthash.h>
-
 #include "base/array.h"
 #include "base/bug.h"
+#include "base/hash_table.h"
 #include "base/regular_file.h"
 #include "base/strbuf.h"
 #include "symbols/symbols_internal.h"
@@ -130,12 +129,5 @@ const char *source_find_word(const char *at, const char *word, const char *start
 
 void symbols_forget_source_texts(struct symbols *symbols)
 {
-	struct source_text *text, *next;
-
-	HASH_ITER(hh, symbols->source_texts, text, next)
-	{
-		HASH_DEL(symbols->source_texts, text);
-		free(text->text);
-		free(text);
-	}
+	HASH_FREE_EACH(symbols->source_texts, text, free(text->text));
 }

@@ -3,11 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
 #include "base/array.h"
 #include "base/base_name.h"
 #include "base/bug.h"
+#include "base/hash_table.h"
 #include "symbols/symbols_internal.h"
 
 /* Nesting of namespaces, functions and blocks. */
@@ -200,14 +199,7 @@ static const struct variable_index *static_data_index_of(
 
 void symbols_forget_variables(struct symbols *symbols)
 {
-	struct variable_index *index, *next;
-
-	HASH_ITER(hh, symbols->variables, index, next)
-	{
-		HASH_DEL(symbols->variables, index);
-		free(index->variables);
-		free(index);
-	}
+	HASH_FREE_EACH(symbols->variables, index, free(index->variables));
 }
 
 static const struct variable *static_data_find_variable(

@@ -1,9 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
 #include "base/array.h"
+#include "base/hash_table.h"
 #include "base/strbuf.h"
 #include "symbols/symbols_internal.h"
 
@@ -122,19 +121,5 @@ bool types_named(struct symbols *symbols, Dwfl_Module *module, const char *name,
 
 void symbols_forget_types(struct symbols *symbols)
 {
-	struct type_index *index, *next_index;
-
-	HASH_ITER(hh, symbols->types, index, next_index)
-	{
-		struct named_type *type, *next;
-
-		HASH_ITER(hh, index->types, type, next)
-		{
-			HASH_DEL(index->types, type);
-			free(type->name);
-			free(type);
-		}
-		HASH_DEL(symbols->types, index);
-		free(index);
-	}
+	HASH_FREE_EACH(symbols->types, index, HASH_FREE_EACH(index->types, type, free(type->name)));
 }

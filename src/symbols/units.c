@@ -1,9 +1,8 @@
 /* clang writes no .debug_aranges for libdw: all units' ranges are read once per module. */
 #include <stdlib.h>
 
-#include <uthash.h>
-
 #include "base/array.h"
+#include "base/hash_table.h"
 #include "base/search.h"
 #include "symbols/symbols_internal.h"
 
@@ -50,14 +49,7 @@ static const struct unit_index *units_index_of(struct symbols *symbols, Dwfl_Mod
 
 void symbols_forget_units(struct symbols *symbols)
 {
-	struct unit_index *index, *next;
-
-	HASH_ITER(hh, symbols->units, index, next)
-	{
-		HASH_DEL(symbols->units, index);
-		free(index->ranges);
-		free(index);
-	}
+	HASH_FREE_EACH(symbols->units, index, free(index->ranges));
 }
 
 bool symbols_unit_at(

@@ -2,9 +2,8 @@
 
 #include <stdlib.h>
 
-#include <uthash.h>
-
 #include "base/array.h"
+#include "base/hash_table.h"
 
 struct lock_owner {
 	uint64_t address;
@@ -38,15 +37,10 @@ struct held_locks *held_locks_new(uint32_t thread_count)
 
 void held_locks_free(struct held_locks *held)
 {
-	struct lock_owner *owner, *next;
 
 	if (!held)
 		return;
-	HASH_ITER(hh, held->owners, owner, next)
-	{
-		HASH_DEL(held->owners, owner);
-		free(owner);
-	}
+	HASH_FREE(held->owners);
 	for (uint32_t i = 0; i < held->thread_count; i++)
 		free(held->threads[i].locks);
 	free(held->threads);

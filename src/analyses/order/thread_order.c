@@ -3,9 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
 #include "base/array.h"
+#include "base/hash_table.h"
 #include "base/strbuf.h"
 #include "model/op.h"
 #include "trace/schedule_text.h"
@@ -97,7 +96,6 @@ struct thread_order *thread_order_new(const struct trace_run *run)
 
 void thread_order_free(struct thread_order *order)
 {
-	struct passage *passage, *next;
 
 	if (!order)
 		return;
@@ -105,12 +103,7 @@ void thread_order_free(struct thread_order *order)
 		free(order->epochs[i]->before);
 		free(order->epochs[i]);
 	}
-	HASH_ITER(hh, order->passages, passage, next)
-	{
-		HASH_DEL(order->passages, passage);
-		free(passage->before);
-		free(passage);
-	}
+	HASH_FREE_EACH(order->passages, passage, free(passage->before));
 	for (uint32_t i = 0; i < order->thread_count; i++)
 		free(order->threads[i].woken_by);
 	free(order->epochs);

@@ -4,11 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
 #include "base/array.h"
 #include "base/base_name.h"
 #include "base/bug.h"
+#include "base/hash_table.h"
 #include "base/strbuf.h"
 #include "model/op.h"
 
@@ -49,28 +48,16 @@ struct atomic_sets *atomic_sets_new(struct symbols *symbols, const struct atomic
 
 static void atomic_sets_forget_members(struct atomic_sets *sets)
 {
-	struct member_entry *entry, *next;
-
-	HASH_ITER(hh, sets->members, entry, next)
-	{
-		HASH_DEL(sets->members, entry);
-		free(entry->member.part.place);
-		free(entry);
-	}
+	HASH_FREE_EACH(sets->members, entry, free(entry->member.part.place));
 }
 
 void atomic_sets_free(struct atomic_sets *sets)
 {
-	struct place_entry *place, *next;
 
 	if (!sets)
 		return;
 	atomic_sets_forget_members(sets);
-	HASH_ITER(hh, sets->places, place, next)
-	{
-		HASH_DEL(sets->places, place);
-		free(place);
-	}
+	HASH_FREE(sets->places);
 	for (uint32_t i = 0; i < sets->kind_count; i++) {
 		struct atomic_kind *kind = &sets->kinds[i];
 

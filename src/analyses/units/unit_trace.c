@@ -3,10 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
 #include "analyses/order/held_locks.h"
 #include "base/array.h"
+#include "base/hash_table.h"
 #include "base/search.h"
 
 /* Limits: words of a wide access, and accesses of a run. */
@@ -257,19 +256,8 @@ static void unit_trace_end_units(struct reading *reading)
 
 static void unit_trace_reading_release(struct reading *reading)
 {
-	struct unit_entry *unit, *next_unit;
-	struct instance_entry *instance, *next_instance;
-
-	HASH_ITER(hh, reading->units, unit, next_unit)
-	{
-		HASH_DEL(reading->units, unit);
-		free(unit);
-	}
-	HASH_ITER(hh, reading->instances, instance, next_instance)
-	{
-		HASH_DEL(reading->instances, instance);
-		free(instance);
-	}
+	HASH_FREE(reading->units);
+	HASH_FREE(reading->instances);
 	held_locks_free(reading->held);
 	unit_calls_free(reading->calls);
 	free(reading->locksets_now);

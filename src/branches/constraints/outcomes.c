@@ -239,14 +239,6 @@ static void outcomes_add_semaphore(struct solver *solver, const struct order_sem
 	}
 }
 
-static bool outcomes_is_semaphore(const struct order *order, uint64_t address)
-{
-	for (uint32_t i = 0; i < order->semaphore_count; i++)
-		if (order->semaphores[i].address == address)
-			return true;
-	return false;
-}
-
 /* Returns the thread's next operation on the lock, which it does not reach with another result. */
 static struct event_id outcomes_next_on_lock(const struct solver *solver, struct event_id event)
 {
@@ -278,7 +270,7 @@ static void outcomes_add_outcome(struct solver *solver, struct event_id event)
 		solver_add(solver, solver_not(solver, otherwise));
 	solver_add(solver, solver_or(solver, otherwise, solver_equals(solver, term, term->value)));
 	if (!op || solver_has_open_round(solver, event) ||
-		(op->kind == OP_SEM_TRYWAIT && outcomes_is_semaphore(solver->order, op->address)))
+		(op->kind == OP_SEM_TRYWAIT && order_has_semaphore(solver->order, op->address)))
 		return;
 	is_try = op->kind != OP_BARRIER_ARRIVE && op->kind != OP_SEM_TRYWAIT;
 	solver_require(solver, solver_and(solver, solver_occurs(solver, event), otherwise),

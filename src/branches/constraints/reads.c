@@ -20,9 +20,7 @@ static int reads_compare(const void *left, const void *right)
 
 	if (a->address != b->address)
 		return a->address < b->address ? -1 : 1;
-	if (a->id.thread != b->id.thread)
-		return a->id.thread < b->id.thread ? -1 : 1;
-	return a->id.index < b->id.index ? -1 : a->id.index > b->id.index;
+	return event_compare_ids(a->id, b->id);
 }
 
 /* Slots of the filter of the window's words, indexed by a word's low bits. Collisions are

@@ -55,9 +55,7 @@ static int schedule_compare(const void *left, const void *right)
 		return a->at < b->at ? -1 : 1;
 	if (a->is_behind != b->is_behind)
 		return a->is_behind ? 1 : -1;
-	if (a->id.thread != b->id.thread)
-		return a->id.thread < b->id.thread ? -1 : 1;
-	return a->id.index < b->id.index ? -1 : a->id.index > b->id.index;
+	return event_compare_ids(a->id, b->id);
 }
 
 static int64_t schedule_value_of(const struct solver *solver, Z3_model model, Z3_ast ast)

@@ -341,6 +341,11 @@ static inline int32_t decode_lane(int32_t operand, uint32_t lane)
 {
 	return operand + (int32_t)lane;
 }
+/* Returns the type of a vector's elements; any other type itself. */
+static inline LLVMTypeRef decode_lane_type(LLVMTypeRef type)
+{
+	return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
+}
 struct code *decode_add(struct decoder *decoder, enum code_op op, LLVMValueRef instruction);
 /* Returns the number of registers for a value of the type; 0: void or unsupported. */
 uint32_t decode_registers(const struct decoder *decoder, LLVMTypeRef type);

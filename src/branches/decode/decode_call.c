@@ -3,18 +3,9 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/starts_with.h"
 #include "branches/decode/code.h"
 #include "abi/instrument_abi.h"
-
-static bool decode_call_starts_with(const char *text, const char *start)
-{
-	return strncmp(text, start, strlen(start)) == 0;
-}
-
-static LLVMTypeRef decode_call_lane_of(LLVMTypeRef type)
-{
-	return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
-}
 
 static const struct {
 	const char *start;
@@ -33,7 +24,7 @@ static bool decode_call_is_idle(const char *name)
 		"donothing", "sideeffect", "var.annotation", "pseudoprobe", "trap.mark"};
 
 	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-		if (decode_call_starts_with(name, starts[i]))
+		if (starts_with(name, starts[i]))
 			return true;
 	return false;
 }
@@ -56,7 +47,7 @@ static void decode_call_add_lanes(
 			decode_registers(decoder, LLVMTypeOf(LLVMGetArgOperand(call, 1))) != lanes;
 
 		code->sub = (uint8_t)number;
-		code->width = (uint8_t)decode_width(decode_call_lane_of(type));
+		code->width = (uint8_t)decode_width(decode_lane_type(type));
 		code->to += (int32_t)i;
 		code->a = decode_lane(operands[0], i);
 		code->b = is_scalar ? operands[1] : decode_lane(operands[1], i);
@@ -93,7 +84,7 @@ static void decode_call_add_reduction(struct decoder *decoder, LLVMValueRef call
 				decode_add(decoder, lane ? rows[i].op : CODE_MOVE, call);
 
 			code->sub = lane ? rows[i].sub : 0;
-			code->width = (uint8_t)decode_width(decode_call_lane_of(type));
+			code->width = (uint8_t)decode_width(decode_lane_type(type));
 			code->a = lane ? code->to : a;
 			code->b = decode_lane(a, lane);
 		}
@@ -148,7 +139,7 @@ static void decode_call_set_result(
 	code->site = decode_site(decoder, call, SITE_RESULT, SITE_RETURNS_TWICE);
 	code->is_vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
 	code->b = (int32_t)decode_registers(decoder, type);
-	code->width = (uint8_t)decode_width(decode_call_lane_of(type));
+	code->width = (uint8_t)decode_width(decode_lane_type(type));
 }
 
 static int32_t *decode_call_operands(
@@ -189,7 +180,7 @@ void decode_recorded(struct decoder *decoder, LLVMValueRef instruction)
 static enum intrinsic decode_call_intrinsic(const char *name)
 {
 	for (size_t i = 0; i < sizeof intrinsics / sizeof *intrinsics; i++)
-		if (decode_call_starts_with(name, intrinsics[i].start))
+		if (starts_with(name, intrinsics[i].start))
 			return (enum intrinsic)intrinsics[i].number;
 	return INTRINSIC_UNKNOWN;
 }
@@ -202,13 +193,11 @@ static void decode_intrinsic(struct decoder *decoder, LLVMValueRef call, const c
 		decode_recorded(decoder, call);
 	} else if (decode_call_is_idle(name)) {
 		decode_add(decoder, CODE_NOTHING, call);
-	} else if (decode_call_starts_with(name, "memcpy.") ||
-		   decode_call_starts_with(name, "memmove.") ||
-		   decode_call_starts_with(name, "memset.")) {
+	} else if (starts_with(name, "memcpy.") || starts_with(name, "memmove.") ||
+		   starts_with(name, "memset.")) {
 		decode_call_add_copy(decoder, call, name[3] == 's');
-	} else if (decode_call_starts_with(name, "trap") ||
-		   decode_call_starts_with(name, "ubsantrap") ||
-		   decode_call_starts_with(name, "eh.resume")) {
+	} else if (starts_with(name, "trap") || starts_with(name, "ubsantrap") ||
+		   starts_with(name, "eh.resume")) {
 		decode_add(decoder, CODE_STOP, call);
 	} else if (number == INTRINSIC_COPY) {
 		const int32_t a = decode_operand(decoder, LLVMGetArgOperand(call, 0));
@@ -253,7 +242,7 @@ static enum allocation decode_call_allocation_of(LLVMValueRef callee)
 	const char *name = LLVMIsAFunction(callee) ? LLVMGetValueName2(callee, &length) : "";
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (rows[i].is_beginning ? decode_call_starts_with(name, rows[i].name)
+		if (rows[i].is_beginning ? starts_with(name, rows[i].name)
 					 : strcmp(name, rows[i].name) == 0)
 			return rows[i].allocation;
 	return ALLOCATION_NONE;
@@ -289,10 +278,7 @@ static bool decode_call_depends_on_bytes(LLVMValueRef callee)
 	size_t length;
 	const char *name = LLVMIsAFunction(callee) ? LLVMGetValueName2(callee, &length) : "";
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (strncmp(name, names[i], strlen(names[i])) == 0)
-			return true;
-	return false;
+	return STARTS_WITH_ANY(name, names);
 }
 
 static void decode_call_set_effects(struct decoder *decoder, struct code *code, LLVMValueRef call)
@@ -345,7 +331,7 @@ void decode_call(struct decoder *decoder, LLVMValueRef call)
 	const char *name =
 		callee && LLVMIsAFunction(callee) ? LLVMGetValueName2(callee, &length) : "";
 
-	if (!decode_call_starts_with(name, "llvm.")) {
+	if (!starts_with(name, "llvm.")) {
 		decode_call_add_call(decoder, call);
 		return;
 	}

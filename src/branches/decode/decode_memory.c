@@ -126,11 +126,6 @@ static void decode_access(struct decoder *decoder, LLVMValueRef instruction, enu
 			       : "an access of a type of more than 64 bits";
 }
 
-static LLVMTypeRef decode_memory_scalar_of(LLVMTypeRef type)
-{
-	return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
-}
-
 /* Returns the register of a lane of a vector, or the first register of another value. */
 static int32_t decode_memory_lane_at(struct decoder *decoder, LLVMValueRef value, uint32_t lane)
 {
@@ -183,7 +178,7 @@ static void decode_memory_add_address(
 		}
 		terms[used++] = (struct address_term){
 			.operand = decode_memory_lane_at(decoder, index, lane),
-			.width = (uint8_t)decode_width(decode_memory_scalar_of(LLVMTypeOf(index))),
+			.width = (uint8_t)decode_width(decode_lane_type(LLVMTypeOf(index))),
 			.scale = scale};
 	}
 	code = decode_add(decoder, CODE_ADDRESS, instruction);

@@ -1,11 +1,6 @@
 /* Translates instructions that compute, select or extract values. */
 #include "branches/decode/code.h"
 
-static LLVMTypeRef decode_value_element_of(LLVMTypeRef type)
-{
-	return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
-}
-
 static enum code_op decode_value_op_of(LLVMOpcode opcode)
 {
 	switch (opcode) {
@@ -61,7 +56,7 @@ static uint8_t decode_value_sub_of(LLVMValueRef instruction, enum code_op op)
 		return (uint8_t)LLVMGetFCmpPredicate(instruction);
 	default:
 		return (uint8_t)decode_width(
-			decode_value_element_of(LLVMTypeOf(LLVMGetOperand(instruction, 0))));
+			decode_lane_type(LLVMTypeOf(LLVMGetOperand(instruction, 0))));
 	}
 }
 
@@ -76,8 +71,7 @@ static bool decode_reshape(struct decoder *decoder, LLVMValueRef instruction)
 
 	if (LLVMGetInstructionOpcode(instruction) != LLVMBitCast || before == after)
 		return false;
-	if (!decode_width(decode_value_element_of(from)) ||
-		!decode_width(decode_value_element_of(to)) ||
+	if (!decode_width(decode_lane_type(from)) || !decode_width(decode_lane_type(to)) ||
 		LLVMSizeOfTypeInBits(decoder->unit->layout, to) > RESHAPED_BITS) {
 		decode_unknown(decoder, instruction, "a vector taken for another");
 		return true;
@@ -85,9 +79,9 @@ static bool decode_reshape(struct decoder *decoder, LLVMValueRef instruction)
 	code = decode_add(decoder, CODE_RESHAPE, instruction);
 	code->a = a;
 	code->count = before;
-	code->sub = (uint8_t)decode_width(decode_value_element_of(from));
+	code->sub = (uint8_t)decode_width(decode_lane_type(from));
 	code->bytes = after;
-	code->width = (uint8_t)decode_width(decode_value_element_of(to));
+	code->width = (uint8_t)decode_width(decode_lane_type(to));
 	return true;
 }
 
@@ -96,7 +90,7 @@ void decode_lanes(struct decoder *decoder, LLVMValueRef instruction)
 	const enum code_op op = decode_value_op_of(LLVMGetInstructionOpcode(instruction));
 	const uint32_t lanes = decode_registers(decoder, LLVMTypeOf(instruction));
 	const bool compares = op == CODE_COMPARE || op == CODE_FLOAT_COMPARE;
-	const uint32_t width = decode_width(decode_value_element_of(
+	const uint32_t width = decode_width(decode_lane_type(
 		LLVMTypeOf(compares ? LLVMGetOperand(instruction, 0) : instruction)));
 	const uint8_t sub = decode_value_sub_of(instruction, op);
 	const int32_t a = decode_operand_at(decoder, instruction, 0);
@@ -139,8 +133,7 @@ void decode_select(struct decoder *decoder, LLVMValueRef instruction)
 		code->b = decode_lane(b, i);
 		code->c = decode_lane(c, i);
 		code->branch = i ? UINT32_MAX : branch;
-		code->width =
-			(uint8_t)decode_width(decode_value_element_of(LLVMTypeOf(instruction)));
+		code->width = (uint8_t)decode_width(decode_lane_type(LLVMTypeOf(instruction)));
 	}
 }
 

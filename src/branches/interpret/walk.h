@@ -102,6 +102,14 @@ struct event_id {
 	uint32_t index;
 };
 
+/* Compares for qsort(): by thread, then by index. */
+static inline int event_compare_ids(struct event_id a, struct event_id b)
+{
+	if (a.thread != b.thread)
+		return a.thread < b.thread ? -1 : 1;
+	return a.index < b.index ? -1 : a.index > b.index;
+}
+
 static inline bool event_is_same(struct event_id a, struct event_id b)
 {
 	return a.thread == b.thread && a.index == b.index;

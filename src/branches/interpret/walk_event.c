@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/starts_with.h"
 #include "branches/interpret/walk_internal.h"
 
 #define EVENTS_AT_ONCE 64u
@@ -41,10 +42,7 @@ static bool walk_event_is_operation(const char *name)
 {
 	static const char *const prefixes[] = {"pthread_", "sem_", "mtx_", "cnd_", "thrd_"};
 
-	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
-			return true;
-	return false;
+	return STARTS_WITH_ANY(name, prefixes);
 }
 
 void walk_note_unknown(struct walker *walker, const struct code *call, bool is_read)

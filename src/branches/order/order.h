@@ -227,3 +227,5 @@ const struct address_set *addresses_find(
 /* Marks words that accesses may go to as shared. Returns nonzero if the events must be made
  * again. */
 uint32_t addresses_share(struct walk *walk, const struct order *order);
+/* Returns whether the address is that of a listed semaphore. */
+bool order_has_semaphore(const struct order *order, uint64_t address);

@@ -67,9 +67,7 @@ static int order_clocks_compare_positions(const void *left, const void *right)
 
 	if (a->at != b->at)
 		return a->at < b->at ? -1 : 1;
-	if (a->id.thread != b->id.thread)
-		return a->id.thread < b->id.thread ? -1 : 1;
-	return a->id.index < b->id.index ? -1 : a->id.index > b->id.index;
+	return event_compare_ids(a->id, b->id);
 }
 
 static void order_clocks_sort_events(struct order *order)

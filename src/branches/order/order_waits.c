@@ -142,7 +142,7 @@ out:
 	free(takes);
 }
 
-static bool order_waits_is_listed(const struct order *order, uint64_t address)
+bool order_has_semaphore(const struct order *order, uint64_t address)
 {
 	for (uint32_t i = 0; i < order->semaphore_count; i++)
 		if (order->semaphores[i].address == address)
@@ -155,7 +155,7 @@ void order_add_semaphores(struct order *order, const struct op_list *list)
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct record_op *op = list->items[i].op;
 		const struct walk_semaphore *known =
-			order_waits_is_use(op) && !order_waits_is_listed(order, op->address)
+			order_waits_is_use(op) && !order_has_semaphore(order, op->address)
 				? order_waits_find_known(order, list, op->address)
 				: NULL;
 
@@ -164,7 +164,7 @@ void order_add_semaphores(struct order *order, const struct op_list *list)
 				order, order_waits_add_semaphore(order, list, known));
 		if (order_waits_is_take(op))
 			order_waits_add_wait_edge(
-				order, list, i, order_waits_is_listed(order, op->address));
+				order, list, i, order_has_semaphore(order, op->address));
 	}
 }
 

@@ -187,9 +187,7 @@ static int interleavings_compare(const void *left, const void *right)
 
 	if (a->time != b->time)
 		return a->time < b->time ? -1 : 1;
-	if (a->id.thread != b->id.thread)
-		return a->id.thread < b->id.thread ? -1 : 1;
-	return a->id.index < b->id.index ? -1 : a->id.index > b->id.index;
+	return event_compare_ids(a->id, b->id);
 }
 
 static uint64_t interleavings_count_before(const struct walked_thread *thread, uint64_t position)

@@ -35,14 +35,6 @@ bool explain_occurs_without(const struct explain_cause *cause, uint64_t key)
 	return pattern_ranking_find(&cause->residue, key) != NULL;
 }
 
-static bool explain_cause_shows(const struct explain_run *run, uint64_t key)
-{
-	for (uint32_t i = 0; i < run->pattern_count; i++)
-		if (run->patterns[i].key == key)
-			return true;
-	return false;
-}
-
 /* Returns whether the run showed the pattern between these threads; NULL means any. */
 static bool explain_cause_shows_between_threads(
 	const struct explain_run *run, uint64_t key, const thread_name *names)
@@ -131,7 +123,7 @@ static bool explain_cause_shows_any_pattern(
 	const struct explain_run *run, const struct explain_cause *cause)
 {
 	for (uint32_t i = 0; i < cause->pattern_count; i++)
-		if (explain_cause_shows(run, cause->patterns[i].key))
+		if (patterns_have(run->patterns, run->pattern_count, cause->patterns[i].key))
 			return true;
 	return false;
 }

@@ -55,14 +55,6 @@ void explain_shown_release(struct explain_shown *shown)
 	*shown = (struct explain_shown){0};
 }
 
-static bool explain_show_shows_key(const struct explain_shown *shown, uint64_t key)
-{
-	for (uint32_t i = 0; i < shown->pattern_count; i++)
-		if (shown->patterns[i].key == key)
-			return true;
-	return false;
-}
-
 /* stands for any pattern */
 #define ANY_KEY 0
 
@@ -72,10 +64,11 @@ static bool explain_show_is_wanted(const struct explain *explain, const struct p
 	const struct outcome *outcome = &probe->worker.contract->outcome;
 
 	if (verdict == EXPLAIN_PASSED)
-		return !probe->is_failure && !explain_show_shows_key(shown, key);
+		return !probe->is_failure &&
+		       !patterns_have(shown->patterns, shown->pattern_count, key);
 	return probe->is_failure && outcome->kind == explain->finding->kind &&
 	       outcome->code == explain->finding->code &&
-	       (key == ANY_KEY || explain_show_shows_key(shown, key));
+	       (key == ANY_KEY || patterns_have(shown->patterns, shown->pattern_count, key));
 }
 
 /* Repeats the run in a process of its own. Returns false if the run is not as wanted. */

@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/shell_words.h"
+#include "base/starts_with.h"
 #include "base/strbuf.h"
 
 bool follow_program_read_file(pid_t pid, const char *name, struct strbuf *out)
@@ -155,11 +156,9 @@ pid_t followed_task_process(pid_t task)
 bool follow_program_is_of_system(const char *path)
 {
 	static const char *const folders[] = {"/usr/", "/bin/", "/sbin/", "/lib"};
-	bool is_it = false;
+	static const char *const own[] = {"/usr/local/", "/usr/src/"};
 
-	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-		is_it |= !strncmp(path, folders[i], strlen(folders[i]));
-	return is_it && strncmp(path, "/usr/local/", 11) != 0 && strncmp(path, "/usr/src/", 9) != 0;
+	return STARTS_WITH_ANY(path, folders) && !STARTS_WITH_ANY(path, own);
 }
 
 const char *follow_program_expected(int wait_status)

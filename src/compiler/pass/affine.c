@@ -11,14 +11,6 @@
 #define TURNS_LEAST 8
 #define TURNS_MOST (UINT64_C(1) << 40)
 
-static LLVMValueRef affine_incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block)
-{
-	for (unsigned i = 0; i < LLVMCountIncoming(phi); i++)
-		if (LLVMGetIncomingBlock(phi, i) == block)
-			return LLVMGetIncomingValue(phi, i);
-	return NULL;
-}
-
 /* Returns false if the byte offset of the pointer arithmetic is not constant. */
 static bool affine_constant_offset(LLVMValueRef gep, int64_t *bytes, LLVMTargetDataRef layout)
 {
@@ -36,7 +28,7 @@ static bool affine_step_of(const struct loop *loop, LLVMValueRef phi, int64_t *s
 
 	if (!LLVMIsAPHINode(phi) || LLVMGetInstructionParent(phi) != loop->header)
 		return false;
-	next = affine_incoming_from(phi, loop->latch);
+	next = incoming_from(phi, loop->latch);
 	if (!LLVMIsAInstruction(next) || LLVMGetNumOperands(next) < 2 ||
 		LLVMGetOperand(next, 0) != phi)
 		return false;
@@ -114,11 +106,12 @@ static bool affine_count_at(struct loop *loop, LLVMBasicBlockRef block)
 	if (!LLVMIsABranchInst(branch) || !LLVMIsConditional(branch))
 		return false;
 	compare = LLVMGetCondition(branch);
-	if (!LLVMIsAICmpInst(compare) || loop_has_block(loop, LLVMGetSuccessor(branch, 0)) ==
-						 loop_has_block(loop, LLVMGetSuccessor(branch, 1)))
+	if (!LLVMIsAICmpInst(compare) ||
+		has_block(loop->blocks, loop->block_count, LLVMGetSuccessor(branch, 0)) ==
+			has_block(loop->blocks, loop->block_count, LLVMGetSuccessor(branch, 1)))
 		return false;
 	predicate = LLVMGetICmpPredicate(compare);
-	if (!loop_has_block(loop, LLVMGetSuccessor(branch, 0)))
+	if (!has_block(loop->blocks, loop->block_count, LLVMGetSuccessor(branch, 0)))
 		predicate = affine_inverse(predicate);
 	loop->counter = affine_counter_of(loop, LLVMGetOperand(compare, 0));
 	loop->bound = LLVMGetOperand(compare, 1);
@@ -127,7 +120,7 @@ static bool affine_count_at(struct loop *loop, LLVMBasicBlockRef block)
 		return false;
 	/* The compared value must be the counter or its next value, not another value derived from
 	 * the counter. */
-	next = affine_incoming_from(loop->counter, loop->latch);
+	next = incoming_from(loop->counter, loop->latch);
 	if (LLVMGetOperand(compare, 0) != loop->counter && LLVMGetOperand(compare, 0) != next)
 		return false;
 	loop->is_exact = predicate == LLVMIntNE;
@@ -162,7 +155,7 @@ struct loop_turns affine_turns(struct instrument *instrument, const struct loop 
 {
 	LLVMBuilderRef builder = instrument->builder;
 	const uint64_t step = (uint64_t)(loop->step > 0 ? loop->step : -loop->step);
-	LLVMValueRef start = affine_incoming_from(loop->counter, loop->outside);
+	LLVMValueRef start = incoming_from(loop->counter, loop->outside);
 	LLVMValueRef first = affine_widened(instrument, start),
 		     end = affine_widened(instrument, loop->bound);
 	LLVMValueRef distance = loop->step > 0 ? LLVMBuildSub(builder, end, first, "")
@@ -214,7 +207,7 @@ static bool affine_phi(const struct affine *at, LLVMValueRef phi, LLVMValueRef *
 		return false;
 	if (!at->is_built)
 		return true;
-	*out = affine_widened(at->instrument, affine_incoming_from(phi, at->loop->outside));
+	*out = affine_widened(at->instrument, incoming_from(phi, at->loop->outside));
 	if (at->turn)
 		*out = LLVMBuildAdd(builder, *out,
 			LLVMBuildMul(builder, at->turn,

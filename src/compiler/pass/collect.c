@@ -254,9 +254,7 @@ static LLVMValueRef collect_first_place(LLVMValueRef function)
 
 static bool collect_is_intrinsic(LLVMValueRef call)
 {
-	const char *name = called_name(call);
-
-	return name && strncmp(name, "llvm.", 5) == 0;
+	return starts_with(called_name(call), "llvm.");
 }
 
 /* A tail call must directly precede its return: the point of the exit stands before the call. */

@@ -19,11 +19,6 @@ struct walk {
 	bool is_list; /* calls that fill and copy a va_list do not count as escapes: see lists.c */
 };
 
-static bool filter_starts_with(const char *text, const char *start)
-{
-	return text && strncmp(text, start, strlen(start)) == 0;
-}
-
 const char *called_name(LLVMValueRef call)
 {
 	LLVMValueRef callee = LLVMGetCalledValue(call);
@@ -37,11 +32,10 @@ static bool filter_call_leaks(LLVMValueRef call)
 {
 	const char *name = called_name(call);
 
-	if (filter_starts_with(name, "llvm.lifetime.") || filter_starts_with(name, "llvm.memset") ||
-		filter_starts_with(name, "llvm.memcpy") ||
-		filter_starts_with(name, "llvm.memmove") || filter_starts_with(name, "llvm.dbg.") ||
-		filter_starts_with(name, "llvm.invariant") ||
-		filter_starts_with(name, "llvm.assume"))
+	if (starts_with(name, "llvm.lifetime.") || starts_with(name, "llvm.memset") ||
+		starts_with(name, "llvm.memcpy") || starts_with(name, "llvm.memmove") ||
+		starts_with(name, "llvm.dbg.") || starts_with(name, "llvm.invariant") ||
+		starts_with(name, "llvm.assume"))
 		return false;
 	return true;
 }
@@ -63,7 +57,7 @@ static bool filter_use_leaks(
 		return filter_escapes(walk, user, depth + 1);
 	if (LLVMIsACallInst(user) || LLVMIsAInvokeInst(user))
 		return filter_call_leaks(user) &&
-		       !(walk->is_list && filter_starts_with(called_name(user), "llvm.va_"));
+		       !(walk->is_list && starts_with(called_name(user), "llvm.va_"));
 	return true;
 }
 
@@ -91,7 +85,7 @@ static LLVMValueRef filter_object_of(LLVMValueRef pointer)
 			   LLVMGetConstOpcode(pointer) == LLVMGetElementPtr) {
 			pointer = LLVMGetOperand(pointer, 0);
 		} else if (LLVMIsACallInst(pointer) &&
-			   filter_starts_with(called_name(pointer), "llvm.threadlocal.address")) {
+			   starts_with(called_name(pointer), "llvm.threadlocal.address")) {
 			pointer = LLVMGetOperand(pointer, 0);
 		} else {
 			break;

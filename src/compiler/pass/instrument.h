@@ -32,6 +32,7 @@
 #include <llvm-c/Target.h>
 
 #include "abi/instrument_abi.h"
+#include "base/starts_with.h"
 
 /* Calls that write what the kernel or a stream delivers: only afterwards is the size known. */
 enum site_behind {
@@ -191,3 +192,21 @@ void insert_registration(struct instrument *instrument);
 /* Compresses into one frame with a checksum, which the caller frees. Returns its size. */
 size_t compress_bytes(const void *plain, size_t size, unsigned char **stored);
 void keep_global(struct instrument *instrument, LLVMValueRef global);
+
+/* Returns the value that a phi has for the way from `block`; NULL: there is no such way. */
+static inline LLVMValueRef incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block)
+{
+	for (unsigned i = 0; i < LLVMCountIncoming(phi); i++)
+		if (LLVMGetIncomingBlock(phi, i) == block)
+			return LLVMGetIncomingValue(phi, i);
+	return NULL;
+}
+
+static inline bool has_block(
+	const LLVMBasicBlockRef *blocks, unsigned count, LLVMBasicBlockRef block)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (blocks[i] == block)
+			return true;
+	return false;
+}

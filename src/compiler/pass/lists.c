@@ -20,9 +20,7 @@ static bool lists_has_parameter_attribute(LLVMValueRef function, unsigned number
 
 static bool lists_calls(LLVMValueRef instruction, const char *start)
 {
-	const char *name = LLVMIsACallInst(instruction) ? called_name(instruction) : NULL;
-
-	return name && strncmp(name, start, strlen(start)) == 0;
+	return LLVMIsACallInst(instruction) && starts_with(called_name(instruction), start);
 }
 
 static bool lists_is_private_list(LLVMValueRef address)

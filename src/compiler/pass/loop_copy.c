@@ -44,7 +44,7 @@ static bool loop_copy_is_exit_phi(const struct loop *loop, LLVMValueRef user)
 	if (!LLVMIsAPHINode(user))
 		return false;
 	for (unsigned i = 0; i < LLVMCountIncoming(user); i++)
-		if (loop_has_block(loop, LLVMGetIncomingBlock(user, i)))
+		if (has_block(loop->blocks, loop->block_count, LLVMGetIncomingBlock(user, i)))
 			return true;
 	return false;
 }
@@ -58,7 +58,7 @@ static bool loop_copy_needs_phi(const struct loop *loop, LLVMValueRef value, LLV
 		return true;
 	for (unsigned i = 0; i < LLVMCountIncoming(user); i++)
 		if (LLVMGetIncomingValue(user, i) == value &&
-			!loop_has_block(loop, LLVMGetIncomingBlock(user, i)))
+			!has_block(loop->blocks, loop->block_count, LLVMGetIncomingBlock(user, i)))
 			return true;
 	return false;
 }
@@ -74,7 +74,7 @@ static LLVMBasicBlockRef loop_copy_only_exit(const struct loop *loop)
 		for (unsigned j = 0; j < LLVMGetNumSuccessors(end); j++) {
 			LLVMBasicBlockRef next = LLVMGetSuccessor(end, j);
 
-			if (loop_has_block(loop, next) || next == exit)
+			if (has_block(loop->blocks, loop->block_count, next) || next == exit)
 				continue;
 			if (exit)
 				return NULL;
@@ -195,7 +195,7 @@ static void loop_copy_extend_exits(const struct copies *copies)
 
 			while (known < count && done[known] != exit)
 				known++;
-			if (loop_has_block(loop, exit) || known < count)
+			if (has_block(loop->blocks, loop->block_count, exit) || known < count)
 				continue;
 			done[count++] = exit;
 			loop_copy_extend_phis(copies, exit);

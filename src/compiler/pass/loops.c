@@ -7,17 +7,10 @@
 /* Maximum number of memory ranges in the guard; more would make the guard too slow. */
 #define RANGES_MOST 10
 
-bool loop_has_block(const struct loop *loop, LLVMBasicBlockRef block)
-{
-	for (unsigned i = 0; i < loop->block_count; i++)
-		if (loop->blocks[i] == block)
-			return true;
-	return false;
-}
-
 bool loop_has(const struct loop *loop, LLVMValueRef value)
 {
-	return LLVMIsAInstruction(value) && loop_has_block(loop, LLVMGetInstructionParent(value));
+	return LLVMIsAInstruction(value) &&
+	       has_block(loop->blocks, loop->block_count, LLVMGetInstructionParent(value));
 }
 
 /* Collects the predecessors of the block, at most `room`. Returns their number, or a number above
@@ -52,14 +45,14 @@ static bool loops_gather_blocks(struct loop *loop, LLVMBasicBlockRef entry)
 		if (count > LOOP_BLOCKS_MOST || loop->blocks[i] == entry)
 			return false;
 		for (unsigned j = 0; j < count; j++) {
-			if (loop_has_block(loop, ways[j]))
+			if (has_block(loop->blocks, loop->block_count, ways[j]))
 				continue;
 			if (loop->block_count == LOOP_BLOCKS_MOST)
 				return false;
 			loop->blocks[loop->block_count++] = ways[j];
 		}
 	}
-	return !loop_has_block(loop, loop->outside) && loop->header != entry;
+	return !has_block(loop->blocks, loop->block_count, loop->outside) && loop->header != entry;
 }
 
 /* Returns whether the blocks have a topological order without the edge to the header: no inner loop. */

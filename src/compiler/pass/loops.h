@@ -39,7 +39,6 @@ struct loop_turns {
 	LLVMValueRef last; /* number of the last iteration or slightly more; 64 bits */
 };
 
-bool loop_has_block(const struct loop *loop, LLVMBasicBlockRef block);
 bool loop_has(const struct loop *loop, LLVMValueRef value);
 
 /* Finds the counter of the loop; false: the exit condition is unsupported. */

@@ -8,11 +8,6 @@
 
 #include <string.h>
 
-static bool values_starts_with(const char *text, const char *start)
-{
-	return text && strncmp(text, start, strlen(start)) == 0;
-}
-
 static bool values_has_attribute(LLVMValueRef call, const char *name)
 {
 	const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
@@ -170,7 +165,7 @@ static bool values_is_computed(LLVMValueRef call)
 	};
 
 	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-		if (values_starts_with(called_name(call), starts[i]))
+		if (starts_with(called_name(call), starts[i]))
 			return !values_is_wide(LLVMTypeOf(LLVMGetArgOperand(call, 0)));
 	return false;
 }
@@ -180,9 +175,9 @@ static bool values_leaves(struct instrument *instrument, LLVMValueRef call)
 {
 	LLVMValueRef callee = LLVMGetCalledValue(call);
 
-	if (values_starts_with(called_name(call), "llvm.x86."))
+	if (starts_with(called_name(call), "llvm.x86."))
 		return true;
-	if (values_starts_with(called_name(call), "llvm."))
+	if (starts_with(called_name(call), "llvm."))
 		return LLVMGetTypeKind(LLVMTypeOf(call)) != LLVMVoidTypeKind &&
 		       values_is_reported(instrument, LLVMTypeOf(call)) &&
 		       !values_is_computed(call);
@@ -210,7 +205,7 @@ static void values_add_callee(const struct instrument *instrument, struct site *
 		return;
 	}
 	name = LLVMGetValueName2(callee, &length);
-	if (values_starts_with(name, "llvm.") ||
+	if (starts_with(name, "llvm.") ||
 		instrument_is_builtin(LLVMGetTarget(instrument->module), name))
 		return;
 	site->order = SITE_CALLEE_NAMED;

@@ -17,14 +17,6 @@
 
 #define DEPTH_MOST 8
 
-bool waits_has_block(const struct waits_read *read, LLVMBasicBlockRef block)
-{
-	for (unsigned i = 0; i < read->block_count; i++)
-		if (read->blocks[i] == block)
-			return true;
-	return false;
-}
-
 static bool waits_is_pause(LLVMValueRef call)
 {
 	LLVMValueRef callee = LLVMGetCalledValue(call);
@@ -84,15 +76,6 @@ static bool waits_is_pure(LLVMValueRef instruction)
 	}
 }
 
-/* Returns the value that a phi has for the way from `from`, and NULL if the way does not exist. */
-static LLVMValueRef waits_incoming(LLVMValueRef phi, LLVMBasicBlockRef from)
-{
-	for (unsigned i = 0; i < LLVMCountIncoming(phi); i++)
-		if (LLVMGetIncomingBlock(phi, i) == from)
-			return LLVMGetIncomingValue(phi, i);
-	return NULL;
-}
-
 /* Returns the block that follows `block` if the thread has come from `way.from`. Without optimisation, the
  * second branch of a && b depends on a phi, which is constant for one way, and the success of a
  * compare-exchange is tested twice. If the thread may take both branches, returns NULL and sets *condition. */
@@ -107,7 +90,7 @@ static LLVMBasicBlockRef waits_next(
 		return LLVMGetSuccessor(branch, 0);
 	value = LLVMGetCondition(branch);
 	if (way.from && LLVMIsAPHINode(value) && LLVMGetInstructionParent(value) == block)
-		value = waits_incoming(value, way.from);
+		value = incoming_from(value, way.from);
 	if (value && LLVMIsAConstantInt(value))
 		return LLVMGetSuccessor(branch, LLVMConstIntGetZExtValue(value) ? 0 : 1);
 	*condition = value;
@@ -150,7 +133,7 @@ LLVMBasicBlockRef waits_follow(
 		for (; at && at != read->site->instruction; at = LLVMGetNextInstruction(at))
 			if (!waits_is_pure(at))
 				return NULL;
-		if (!waits_has_block(read, block)) {
+		if (!has_block(read->blocks, read->block_count, block)) {
 			if (read->block_count == WAITS_BLOCKS_MOST)
 				return NULL;
 			read->blocks[read->block_count++] = block;
@@ -170,7 +153,8 @@ LLVMBasicBlockRef waits_follow(
 
 bool waits_is_constant(const struct waits_read *read, LLVMValueRef value, unsigned depth)
 {
-	if (!LLVMIsAInstruction(value) || !waits_has_block(read, LLVMGetInstructionParent(value)))
+	if (!LLVMIsAInstruction(value) ||
+		!has_block(read->blocks, read->block_count, LLVMGetInstructionParent(value)))
 		return true;
 	if (depth == DEPTH_MOST)
 		return false;
@@ -259,7 +243,8 @@ static bool waits_find_cycle(struct waits_read *read)
 		*read = start;
 		if (!waits_find_branch(read, way))
 			return false;
-		if (waits_leads_to(read, read) && !waits_has_block(read, read->exit) &&
+		if (waits_leads_to(read, read) &&
+			!has_block(read->blocks, read->block_count, read->exit) &&
 			waits_has_no_state(read) &&
 			waits_is_constant(read, read->site->pointer, 0) &&
 			waits_set_test(read, read->condition, way == 1))
@@ -275,8 +260,8 @@ static bool waits_has_same_exit(const struct waits_read *first, const struct wai
 		return false;
 	for (LLVMValueRef phi = LLVMGetFirstInstruction(first->exit); LLVMIsAPHINode(phi);
 		phi = LLVMGetNextInstruction(phi)) {
-		LLVMValueRef a = waits_incoming(phi, first->branching);
-		LLVMValueRef b = waits_incoming(phi, loop->branching);
+		LLVMValueRef a = incoming_from(phi, first->branching);
+		LLVMValueRef b = incoming_from(phi, loop->branching);
 
 		if (!a || (a != b &&
 				  !(a == first->site->instruction && b == loop->site->instruction)))

@@ -8,7 +8,8 @@ static LLVMValueRef waits_before(
 {
 	LLVMValueRef copy;
 
-	if (!LLVMIsAInstruction(value) || !waits_has_block(read, LLVMGetInstructionParent(value)))
+	if (!LLVMIsAInstruction(value) ||
+		!has_block(read->blocks, read->block_count, LLVMGetInstructionParent(value)))
 		return value;
 	copy = LLVMInstructionClone(value);
 	for (int i = 0; !LLVMIsALoadInst(value) && i < LLVMGetNumOperands(value); i++)

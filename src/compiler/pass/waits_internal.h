@@ -31,7 +31,6 @@ struct waits_way {
 	bool is_true;			 /* value of its condition */
 };
 
-bool waits_has_block(const struct waits_read *read, LLVMBasicBlockRef block);
 /* Returns whether the memory is a local whose address is unknown to all other code. */
 bool waits_is_own(LLVMValueRef pointer);
 /*

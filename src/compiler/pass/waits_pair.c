@@ -20,7 +20,7 @@
 static bool waits_pair_add_blocks(struct waits_read *to, const struct waits_read *from)
 {
 	for (unsigned i = 0; i < from->block_count; i++) {
-		if (waits_has_block(to, from->blocks[i]))
+		if (has_block(to->blocks, to->block_count, from->blocks[i]))
 			continue;
 		if (to->block_count == WAITS_BLOCKS_MOST)
 			return false;
@@ -32,7 +32,7 @@ static bool waits_pair_add_blocks(struct waits_read *to, const struct waits_read
 /* `read` has all blocks of the cycle. `is_true`: the value of the condition with which the loop ends. */
 static bool waits_pair_is_known(struct waits_read *read, bool is_true)
 {
-	return !waits_has_block(read, read->exit) &&
+	return !has_block(read->blocks, read->block_count, read->exit) &&
 	       waits_is_constant(read, read->site->pointer, 0) &&
 	       waits_set_test(read, read->condition, is_true);
 }
@@ -79,7 +79,7 @@ static bool waits_pair_begins_with_first(const struct waits_pair *pair)
 			if (!LLVMIsAInstruction(LLVMGetUser(use)))
 				return false;
 			from = LLVMGetInstructionParent(LLVMGetUser(use));
-			if (!waits_has_block(first, from) &&
+			if (!has_block(first->blocks, first->block_count, from) &&
 				waits_follow(&probe, first->blocks[i], NULL,
 					(struct waits_way){.from = from}) !=
 					LLVMGetInstructionParent(first->site->instruction) &&

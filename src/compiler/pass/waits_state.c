@@ -10,7 +10,8 @@ bool waits_is_stored(const struct waits_read *read, LLVMValueRef local)
 	for (LLVMUseRef use = LLVMGetFirstUse(local); use; use = LLVMGetNextUse(use)) {
 		LLVMValueRef user = LLVMGetUser(use);
 
-		if (!LLVMIsALoadInst(user) && waits_has_block(read, LLVMGetInstructionParent(user)))
+		if (!LLVMIsALoadInst(user) &&
+			has_block(read->blocks, read->block_count, LLVMGetInstructionParent(user)))
 			return true;
 	}
 	return false;
@@ -116,7 +117,8 @@ bool waits_has_one_value(const struct waits_read *read, LLVMValueRef local)
 		if (!LLVMIsALoadInst(user) &&
 			(!waits_writes(user, local) ||
 				(LLVMGetOperand(user, 0) != value &&
-					!waits_has_block(read, LLVMGetInstructionParent(user)))))
+					!has_block(read->blocks, read->block_count,
+						LLVMGetInstructionParent(user)))))
 			return false;
 	}
 	return true;
@@ -150,7 +152,7 @@ static bool waits_is_used_at_once(const struct waits_read *read, LLVMValueRef ph
 static bool waits_is_changing(const struct waits_read *read, LLVMValueRef phi)
 {
 	for (unsigned i = 0; i < LLVMCountIncoming(phi); i++)
-		if (waits_has_block(read, LLVMGetIncomingBlock(phi, i)) &&
+		if (has_block(read->blocks, read->block_count, LLVMGetIncomingBlock(phi, i)) &&
 			LLVMGetIncomingValue(phi, i) != phi)
 			return !waits_is_used_at_once(read, phi);
 	return false;
@@ -186,7 +188,8 @@ bool waits_has_no_state(const struct waits_read *read)
 static bool waits_is_used_behind(const struct waits_read *read, LLVMValueRef instruction)
 {
 	for (LLVMUseRef use = LLVMGetFirstUse(instruction); use; use = LLVMGetNextUse(use))
-		if (!waits_has_block(read, LLVMGetInstructionParent(LLVMGetUser(use))))
+		if (!has_block(read->blocks, read->block_count,
+			    LLVMGetInstructionParent(LLVMGetUser(use))))
 			return true;
 	return LLVMIsAStoreInst(instruction) &&
 	       !waits_is_dead(LLVMGetFirstInstruction(read->exit), LLVMGetOperand(instruction, 1));

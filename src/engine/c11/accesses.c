@@ -191,7 +191,7 @@ static void accesses_access_store(const struct engine_op *op, struct c11_locatio
 {
 	struct c11_thread *self = c11_self();
 	const struct c11_store *sequence =
-		c11_releases(op->order) ? NULL : accesses_access_own_release(location);
+		order_releases(op->order) ? NULL : accesses_access_own_release(location);
 	const struct c11_view *own = sequence ? c11_message(location, sequence) : NULL;
 	const uint16_t number = c11_number(location);
 	struct c11_store *store;
@@ -210,16 +210,16 @@ static void accesses_access_store(const struct engine_op *op, struct c11_locatio
 	store->op = op->kind;
 	store->step = (uint32_t)engine_step() - 1;
 	store->is_update = op->kind == OP_ATOMIC_UPDATE;
-	store->releases = c11_releases(op->order);
+	store->releases = order_releases(op->order);
 	store->path = self->path;
-	store->is_release = c11_releases(op->order) || own;
+	store->is_release = order_releases(op->order) || own;
 	c11_raise(&self->now, number, stamp);
 	if (op->order == ORDER_SEQUENTIAL)
 		c11_raise(&c11.sequential, number, stamp);
 	accesses_access_add_message(location, store,
-		c11_releases(op->order) ? &self->now
-		: self->has_fenced	? &self->fenced
-					: NULL);
+		order_releases(op->order) ? &self->now
+		: self->has_fenced	  ? &self->fenced
+					  : NULL);
 	accesses_access_add_message(location, store, own || read ? &received : NULL);
 	if (store->message)
 		c11_raise(c11_message(location, store), number, stamp);

@@ -101,16 +101,6 @@ static inline struct c11_thread *c11_self(void)
 	return &c11.threads[engine_current()->id.index];
 }
 
-static inline bool c11_acquires(uint8_t order)
-{
-	return order != ORDER_RELAXED && order != ORDER_RELEASE;
-}
-
-static inline bool c11_releases(uint8_t order)
-{
-	return order >= ORDER_RELEASE;
-}
-
 /* ---- accesses.c ---- */
 
 /* Returns whether the access may come directly before the store with this index: read the store

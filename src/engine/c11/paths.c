@@ -39,7 +39,7 @@ void c11_path_read(const struct c11_store *store, uint8_t order)
 {
 	struct c11_thread *self = c11_self();
 	const bool is_synchronised = thread_same(store->writer, engine_current()->id) ||
-				     (c11_acquires(order) && store->releases);
+				     (order_acquires(order) && store->releases);
 
 	self->path |= store->path;
 	if (store->path && !is_synchronised)

@@ -74,7 +74,7 @@ void c11_begin_thread(struct thread_id created)
 static void views_view_receive(
 	struct c11_thread *self, const struct c11_view *message, uint8_t order)
 {
-	if (c11_acquires(order)) {
+	if (order_acquires(order)) {
 		c11_join(&self->now, message);
 	} else if (self->has_relaxed_reads) {
 		c11_join(&self->relaxed_reads, message);
@@ -142,10 +142,10 @@ void c11_fence(const struct engine_op *op)
 
 	if (op->argument) {
 		views_view_join_object(engine_object_name((const void *)(uintptr_t)op->argument),
-			c11_acquires(op->order), c11_releases(op->order));
+			order_acquires(op->order), order_releases(op->order));
 		return;
 	}
-	if (c11_acquires(op->order) && self->has_relaxed_reads)
+	if (order_acquires(op->order) && self->has_relaxed_reads)
 		c11_join(&self->now, &self->relaxed_reads);
 	if (op->order == ORDER_SEQUENTIAL) {
 		robustness_fence();
@@ -153,7 +153,7 @@ void c11_fence(const struct engine_op *op)
 		c11_join(&self->now, &c11.sequential);
 		c11_copy(&c11.sequential, &self->now);
 	}
-	if (c11_releases(op->order)) {
+	if (order_releases(op->order)) {
 		c11_copy(&self->fenced, &self->now);
 		self->has_fenced = true;
 	}

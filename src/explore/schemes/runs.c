@@ -5,6 +5,7 @@
  * The file also implements scheme_sequence, for strategies that need the result of each run before
  * the next: worker 0 makes all runs, one after the other.
  */
+#include "base/starts_with.h"
 #include "explore/scheme.h"
 
 #include <inttypes.h>
@@ -15,17 +16,12 @@
 #include "plan/races.h"
 #include "strategies/strategy.h"
 
-static bool runs_is_same_text(const char *a, const char *b)
-{
-	return !strcmp(a ? a : "", b ? b : "");
-}
-
 static bool runs_is_continued_by(
 	const struct store_campaign *earlier, const struct store_campaign *row)
 {
-	return earlier->seed == row->seed && runs_is_same_text(earlier->strategy, row->strategy) &&
-	       runs_is_same_text(earlier->options, row->options) &&
-	       runs_is_same_text(earlier->command, row->command) && earlier->target &&
+	return earlier->seed == row->seed && is_same_text(earlier->strategy, row->strategy) &&
+	       is_same_text(earlier->options, row->options) &&
+	       is_same_text(earlier->command, row->command) && earlier->target &&
 	       earlier->run_first / FINDING_SHARD_RUNS == row->run_first / FINDING_SHARD_RUNS;
 }
 

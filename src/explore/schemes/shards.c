@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/bug.h"
 #include "base/hash.h"
+#include "base/starts_with.h"
 #include "explore/services.h"
 #include "explore/schemes/tasks.h"
 #include "model/feature.h"
@@ -190,16 +191,10 @@ struct summing {
 	uint32_t document_count;
 };
 
-static bool shards_is_same_text(const char *a, const char *b)
-{
-	return !strcmp(a ? a : "", b ? b : "");
-}
-
 static bool shards_is_same_campaign(const struct store_campaign *a, const struct store_campaign *b)
 {
 	return a->seed == b->seed && a->target == b->target &&
-	       shards_is_same_text(a->strategy, b->strategy) &&
-	       shards_is_same_text(a->options, b->options);
+	       is_same_text(a->strategy, b->strategy) && is_same_text(a->options, b->options);
 }
 
 /* Returns the document of the shard's last campaign, which includes its earlier ones; may be NULL.
@@ -310,7 +305,7 @@ static const char *shards_difference_of(
 {
 	if (a->target != b->target)
 		return "is of another program";
-	if (!shards_is_same_text(a->strategy, b->strategy))
+	if (!is_same_text(a->strategy, b->strategy))
 		return "has another strategy, or other bounds";
 	return a->seed != b->seed ? "has another seed" : "has other settings";
 }

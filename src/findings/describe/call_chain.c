@@ -7,10 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
 #include "base/array.h"
 #include "base/bug.h"
+#include "base/hash_table.h"
 #include "base/strbuf.h"
 #include "findings/describe/build_internal.h"
 
@@ -152,14 +151,7 @@ void builder_note_wrappers(struct builder *builder)
 
 void builder_forget_wrappers(struct builder *builder)
 {
-	struct wrapper *wrapper, *next;
-
-	HASH_ITER(hh, builder->wrappers, wrapper, next)
-	{
-		HASH_DEL(builder->wrappers, wrapper);
-		free(wrapper->name);
-		free(wrapper);
-	}
+	HASH_FREE_EACH(builder->wrappers, wrapper, free(wrapper->name));
 }
 
 /* Returns "push_back" for "std::vector<int>::push_back". */

@@ -195,16 +195,6 @@ static const char *const order_names[] = {"memory_order_relaxed", "memory_order_
 	"memory_order_acquire", "memory_order_release", "memory_order_acq_rel",
 	"memory_order_seq_cst"};
 
-static bool cause_accesses_releases(const struct trace_event *event)
-{
-	return event->order >= 3;
-}
-
-static bool cause_accesses_acquires(const struct trace_event *event)
-{
-	return event->order == 2 || event->order >= 4;
-}
-
 /* A write to an atomic variable, and the read that returned its value. */
 struct handover {
 	const struct trace_event *write, *read;
@@ -282,8 +272,8 @@ static void cause_accesses_add_race(
 	const struct handover handover = cause_accesses_find_handover(builder->source);
 	FREE_SCOPED char *object = NULL;
 
-	if (!handover.read || (cause_accesses_releases(handover.write) &&
-				      cause_accesses_acquires(handover.read))) {
+	if (!handover.read ||
+		(order_releases(handover.write->order) && order_acquires(handover.read->order))) {
 		builder_mark_step(builder, builder_find_earlier(builder), 1);
 		builder_mark_later(builder, 2);
 		cause_accesses_add_locks(builder, cause, remedy);
@@ -296,11 +286,11 @@ static void cause_accesses_add_race(
 	cause_accesses_add_atomic(builder, handover.read, object, cause);
 	strbuf_adds(cause,
 		"these orders do not make the accesses before the write visible behind the read");
-	if (!cause_accesses_releases(handover.write))
+	if (!order_releases(handover.write->order))
 		builder_add_sentence(builder, remedy,
 			"write {object} with memory_order_release at {place}", object,
 			handover.write);
-	if (!cause_accesses_acquires(handover.read))
+	if (!order_acquires(handover.read->order))
 		builder_add_sentence(builder, remedy,
 			remedy->length ? ", and read {object} with memory_order_acquire at {place}"
 				       : "read {object} with memory_order_acquire at {place}",

@@ -22,16 +22,6 @@ static uint64_t missing_order_last_write(const struct finding_source *source, ui
 	return NO_EVENT;
 }
 
-static bool missing_order_releases(const struct trace_event *event)
-{
-	return event->order >= ORDER_RELEASE;
-}
-
-static bool missing_order_acquires(const struct trace_event *event)
-{
-	return event->order != ORDER_RELAXED && event->order != ORDER_RELEASE;
-}
-
 /* Finds the first load of the observer that reads a later store of the writer, if an order is missing there. */
 static bool missing_order_find_message(const struct finding_source *source,
 	const struct missing_order *missing, uint64_t *store, uint64_t *load)
@@ -49,8 +39,8 @@ static bool missing_order_find_message(const struct finding_source *source,
 		if (*store != NO_EVENT && *store > missing->stored &&
 			source->events[*store].kind != OP_STORE &&
 			source->events[*store].thread == writer)
-			return !missing_order_releases(&source->events[*store]) ||
-			       !missing_order_acquires(event);
+			return !order_releases(source->events[*store].order) ||
+			       !order_acquires(event->order);
 	}
 	return false;
 }
@@ -93,8 +83,8 @@ static void missing_order_add_message(
 	const struct builder *builder, uint64_t store, uint64_t load, struct strbuf *out)
 {
 	const struct trace_event *events = builder->source->events;
-	const bool is_released = missing_order_releases(&events[store]);
-	const bool is_acquired = missing_order_acquires(&events[load]);
+	const bool is_released = order_releases(events[store].order);
+	const bool is_acquired = order_acquires(events[load].order);
 
 	strbuf_adds(out, ": make ");
 	if (!is_released)

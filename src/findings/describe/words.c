@@ -3,11 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
 #include "base/array.h"
 #include "base/base_name.h"
 #include "base/bug.h"
+#include "base/hash_table.h"
 #include "base/strbuf.h"
 #include "findings/describe/build_internal.h"
 
@@ -59,14 +58,7 @@ void builder_note_first_uses(struct builder *builder)
 
 void builder_forget_first_uses(struct builder *builder)
 {
-	struct first_use *use, *next;
-
-	HASH_ITER(hh, builder->first_uses, use, next)
-	{
-		HASH_DEL(builder->first_uses, use);
-		free(use->object);
-		free(use);
-	}
+	HASH_FREE_EACH(builder->first_uses, use, free(use->object));
 }
 
 const char *builder_thread(const struct builder *builder, struct thread_id thread)

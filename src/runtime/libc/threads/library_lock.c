@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/starts_with.h"
 #include "runtime/libc/threads/sync.h"
 #include "runtime/libc/threads/library_lock.h"
 #include "runtime/runtime.h"
@@ -118,9 +119,8 @@ static bool library_lock_is_known(const void *code)
 	if (_dl_find_object((void *)(uintptr_t)code, &object) || !object.dlfo_link_map)
 		return true; /* code generated at run time */
 	name = strrchr(object.dlfo_link_map->l_name, '/');
-	for (unsigned i = 0; name && i < sizeof known_libraries / sizeof *known_libraries; i++)
-		if (strncmp(name + 1, known_libraries[i], strlen(known_libraries[i])) == 0)
-			return true;
+	if (name && STARTS_WITH_ANY(name + 1, known_libraries))
+		return true;
 	/* The runtime sees atomic operations of raddle-cc's code. */
 	return sites_find_code((uintptr_t)code, &start, &end) || !library_lock_calls_kernel(code);
 }

@@ -14,6 +14,7 @@
 #include <ucontext.h>
 
 #include "base/hot_state.h"
+#include "base/starts_with.h"
 #include "runtime/guarded_read.h"
 #include "runtime/interpose.h"
 #include "runtime/libc/time_stamp_counter.h"
@@ -33,10 +34,7 @@ static bool time_stamp_counter_is_system(const char *name)
 	static const char *const libraries[] = {"ld-linux", "linux-vdso", "libc.so", "libm.so",
 		"libgcc_s.so", "libstdc++.so", "libraddle"};
 
-	for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
-		if (strncmp(name, libraries[i], strlen(libraries[i])) == 0)
-			return true;
-	return false;
+	return STARTS_WITH_ANY(name, libraries);
 }
 
 /* Returns 1 if the module contains the bytes of an instruction that reads the counter. They may
