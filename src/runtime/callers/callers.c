@@ -45,17 +45,18 @@ static bool callers_read_frame(uint64_t address, struct call_frame *frame, uint6
 	return true;
 }
 
-/* Returns the current frame, or the frame that the thread's suspension saved. */
-static uint64_t callers_start(const struct engine_thread *thread)
+/* Returns the current frame, or the frame that the thread's suspension saved, and a page of the
+ * thread's stack that is readable. */
+static uint64_t callers_start(const struct engine_thread *thread, uint64_t *page)
 {
 	const uint64_t *saved = thread->context.stack_pointer;
-	uint64_t start;
+	const bool is_current = thread == engine_current();
+	const uint64_t current = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 
-	if (thread == engine_current())
-		return (uint64_t)(uintptr_t)__builtin_frame_address(0);
-	if (!saved || !callers_read((uint64_t)(uintptr_t)(saved + SAVED_RBP), &start, sizeof start))
-		return 0;
-	return start;
+	*page = (is_current ? current : (uint64_t)(uintptr_t)saved) / PAGE_BYTES;
+	if (is_current)
+		return current;
+	return saved ? saved[SAVED_RBP] : 0;
 }
 
 bool runtime_is_own_code(uint64_t address)
@@ -128,9 +129,8 @@ struct callers_object {
 static void callers_walk(const struct engine_thread *thread, uint64_t site, bool is_access,
 	uint64_t *callers, unsigned count, struct callers_object *object)
 {
-	/* The page of the current frame is readable. */
-	const uint64_t start = callers_start(thread);
-	uint64_t page = (uint64_t)(uintptr_t)__builtin_frame_address(0) / PAGE_BYTES;
+	uint64_t page;
+	const uint64_t start = callers_start(thread, &page);
 	struct frame frame;
 
 	if (!callers_find_outside(start, &page, &frame))
@@ -159,10 +159,11 @@ static void callers_walk(const struct engine_thread *thread, uint64_t site, bool
 
 uint64_t runtime_newest_frame(const struct engine_thread *thread)
 {
-	uint64_t page = (uint64_t)(uintptr_t)__builtin_frame_address(0) / PAGE_BYTES;
+	uint64_t page;
+	const uint64_t start = callers_start(thread, &page);
 	struct frame frame;
 
-	return callers_find_outside(callers_start(thread), &page, &frame) ? frame.stack_pointer : 0;
+	return callers_find_outside(start, &page, &frame) ? frame.stack_pointer : 0;
 }
 
 void runtime_note_callers(const struct engine_thread *thread, uint64_t site, bool is_access,
