@@ -77,6 +77,13 @@ enum site_kind {
 	SITE_KIND_COUNT
 };
 
+/* Returns whether an access of this enum site_kind writes. A fence counts as a write. */
+static inline bool site_kind_writes(uint8_t kind)
+{
+	return kind != SITE_LOAD && kind != SITE_ATOMIC_LOAD && kind != SITE_RANGE_READ &&
+	       kind != SITE_STRING_READ;
+}
+
 /* Memory orders, numbered as in C11; relaxed is 0. */
 enum site_order {
 	SITE_RELAXED,

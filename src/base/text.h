@@ -27,22 +27,17 @@ static inline void text_add(struct text *text, const char *string)
 	*text->at = '\0';
 }
 
-static inline void text_number(struct text *text, uint64_t value, unsigned base)
+static inline void text_number(struct text *text, uint64_t value)
 {
-	char digits[65];
+	char digits[21];
 	char *digit = digits + sizeof digits - 1;
 
 	*digit = '\0';
 	do {
-		*--digit = "0123456789abcdef"[value % base];
-		value /= base;
+		*--digit = (char)('0' + value % 10);
+		value /= 10;
 	} while (value);
 	text_add(text, digit);
-}
-
-static inline void text_unsigned(struct text *text, uint64_t value)
-{
-	text_number(text, value, 10);
 }
 
 static inline size_t text_length(const struct text *text)
@@ -58,7 +53,7 @@ static inline const char *text_grouped(uint64_t value, char *buffer)
 	char *to = buffer;
 
 	text_init(&text, digits, sizeof digits);
-	text_unsigned(&text, value);
+	text_number(&text, value);
 	for (size_t left = text_length(&text); left; left--) {
 		*to++ = digits[text_length(&text) - left];
 		if (left > 1 && left % 3 == 1)

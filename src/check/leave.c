@@ -29,7 +29,7 @@ void leave_by_jump(uintptr_t stack_pointer)
 	else
 		is_within = stack_pointer > here && function_run_has_stack(stack_pointer);
 	if (!is_within)
-		runtime_fail_run(OUTCOME_CHECK_FAILED,
+		runtime_fail_run(
 			"a longjmp() left the function, as failed assertions of test frameworks do");
 }
 
@@ -42,16 +42,16 @@ void leave_by_exit(int status)
 	if (leave_is_in_function()) {
 		text_init(&text, why, sizeof why);
 		text_add(&text, "the function called exit(");
-		text_unsigned(&text, (uint64_t)(status & 255));
+		text_number(&text, (uint64_t)(status & 255));
 		text_add(&text, ")");
-		runtime_fail_run(OUTCOME_CHECK_FAILED, why);
+		runtime_fail_run(why);
 	}
 }
 
 EXPORT void raddle_fail(const char *message)
 {
 	if (leave_is_in_function())
-		runtime_fail_run(OUTCOME_CHECK_FAILED, message);
+		runtime_fail_run(message);
 	(void)platform_call(SYS_write, 2, message, strlen(message));
 	(void)platform_call(SYS_write, 2, "\n", 1);
 	abort();

@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "base/text.h"
-#include "cli/terminal.h"
 #include "model/feature.h"
 #include "plan/settings.h"
 

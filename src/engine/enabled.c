@@ -1,7 +1,5 @@
 /* Which threads are enabled: the pending op of each, and its evaluation after a change of its object.
  * Runs in the target's moving thread. */
-#include "base/hash.h"
-#include "base/hot_state.h"
 #include "engine/engine.h"
 #include "engine/engine_internal.h"
 

@@ -87,7 +87,7 @@ static void watchdog_add_thread(struct text *text, const struct engine_thread *t
 	}
 	watchdog_add_thread(text, &engine.threads[thread->parent.index]);
 	text_add(text, ".");
-	text_unsigned(text, thread->ordinal);
+	text_number(text, thread->ordinal);
 }
 
 static void watchdog_add_ending(struct text *text, const struct outcome *ending)
@@ -95,7 +95,7 @@ static void watchdog_add_ending(struct text *text, const struct outcome *ending)
 	if (ending->kind == OUTCOME_CRASH) {
 		text_add(text, ending->code == SIGALRM ? "SIGALRM" : "signal ");
 		if (ending->code != SIGALRM)
-			text_unsigned(text, (uint64_t)ending->code);
+			text_number(text, (uint64_t)ending->code);
 		return;
 	}
 	watchdog_add_thread(text, &engine.threads[ending->thread.index]);
@@ -103,7 +103,7 @@ static void watchdog_add_ending(struct text *text, const struct outcome *ending)
 		text_add(text, " aborted");
 	} else {
 		text_add(text, " exited with status ");
-		text_unsigned(text, (uint64_t)ending->code);
+		text_number(text, (uint64_t)ending->code);
 	}
 	if (engine.current->interrupted)
 		text_add(text, " in a signal handler");
@@ -119,9 +119,9 @@ static void watchdog_describe(struct outcome *outcome, const struct outcome *end
 	text_add(&text, "a watchdog ended the run: ");
 	watchdog_add_ending(&text, ending);
 	text_add(&text, " at ");
-	text_unsigned(&text, engine.clock_ns / 1000000000);
+	text_number(&text, engine.clock_ns / 1000000000);
 	text_add(&text, ".");
-	text_unsigned(&text, engine.clock_ns / 100000000 % 10);
+	text_number(&text, engine.clock_ns / 100000000 % 10);
 	text_add(&text, " s of virtual time, when no other thread could move");
 }
 

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "store/surroundings.h"
-#include "base/array.h"
 #include "base/strbuf.h"
 #include "investigate/passing.h"
 #include "investigate/investigate_internal.h"

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/bitset.h"
+#include "base/rng.h"
 #include "model/ids.h"
 #include "model/op.h"
 
@@ -67,4 +68,13 @@ static inline struct thread_id view_default(const struct schedule_view *view)
 	if (view->current.index < view->thread_count && view_is_enabled(view, view->current.index))
 		return view->current;
 	return (struct thread_id){(uint16_t)view_next_enabled(view, 0)};
+}
+
+/* Draws one of the `count` threads of a bit set, all with equal probability. */
+static inline struct thread_id threads_draw(
+	struct rng *rng, const uint64_t *threads, uint32_t count)
+{
+	const uint32_t rank = count > 1 ? rng_below(rng, count) : 0;
+
+	return (struct thread_id){(uint16_t)bitset_select(threads, rank)};
 }

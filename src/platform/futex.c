@@ -15,7 +15,7 @@ void platform_futex_wait(
 		timeout_ns == UINT64_MAX ? NULL : &timeout);
 }
 
-void platform_futex_wake(const uint32_t *word, uint32_t count, bool is_shared)
+void platform_futex_wake(const uint32_t *word, bool is_shared)
 {
-	(void)platform_call(SYS_futex, word, is_shared ? FUTEX_WAKE : FUTEX_WAKE_PRIVATE, count);
+	(void)platform_call(SYS_futex, word, is_shared ? FUTEX_WAKE : FUTEX_WAKE_PRIVATE, 1);
 }

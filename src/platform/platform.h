@@ -84,7 +84,7 @@ bool platform_each_mapping(platform_visit_mapping *visit, void *argument);
 /* Sleeps while *word == expected, at most timeout_ns (UINT64_MAX: no limit), or spuriously. */
 void platform_futex_wait(
 	const uint32_t *word, uint32_t expected, uint64_t timeout_ns, bool is_shared);
-void platform_futex_wake(const uint32_t *word, uint32_t count, bool is_shared);
+void platform_futex_wake(const uint32_t *word, bool is_shared);
 
 uint64_t platform_monotonic_ns(void);
 

@@ -108,13 +108,6 @@ static inline bool memory_kind_is_atomic(uint8_t kind)
 	return kind >= SITE_ATOMIC_LOAD && kind <= SITE_FENCE;
 }
 
-/* A fence counts as a write. */
-static inline bool memory_kind_writes(uint8_t kind)
-{
-	return kind != SITE_LOAD && kind != SITE_ATOMIC_LOAD && kind != SITE_RANGE_READ &&
-	       kind != SITE_STRING_READ;
-}
-
 static inline bool memory_kind_is_range(uint8_t kind)
 {
 	return kind >= SITE_RANGE_READ && kind <= SITE_STRING_WRITE;

@@ -108,6 +108,8 @@ void runtime_let_others_move(void);
 /* Rings the doorbell, waits for the next command and returns it. Only restart servers call this
  * function. */
 uint32_t runtime_report_and_wait(enum contract_report report);
+/* Wakes the command. */
+void runtime_ring(void);
 /* Rings the doorbell without waiting. */
 void runtime_report(enum contract_report report);
 /* Refuses control and ends the process. `why`: the reason in one sentence. */
@@ -215,7 +217,7 @@ void runtime_crash(int signal, const siginfo_t *info, void *context);
 /* Ends the run as a hang, at the command's request. `context`: the interrupted code. */
 void runtime_hang(void *context);
 /* Ends the run, explained by a text only. Returns if no command drives the process. */
-void runtime_fail_run(enum outcome_kind kind, const char *why);
+void runtime_fail_run(const char *why);
 /* Uses a raw system call, with the runtime's own return trampoline. */
 void runtime_install_handler(int signal, void (*handler)(int, siginfo_t *, void *), int flags);
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/strbuf.h"
 #include "plan/stop.h"
 #include "process/target.h"
 #include "branches/record/record_file.h"

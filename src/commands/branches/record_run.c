@@ -98,7 +98,7 @@ static enum worker_care record_run_serve_runtime(void *context)
 		return CARE_NONE;
 	record_run_take_entries(taking);
 	__atomic_store_n(is_waiting, 0, __ATOMIC_RELEASE);
-	platform_futex_wake(is_waiting, 1, true);
+	platform_futex_wake(is_waiting, true);
 	return CARE_TAKEN;
 }
 

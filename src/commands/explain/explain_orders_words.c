@@ -2,7 +2,6 @@
 #include "commands/explain/explain_orders_words.h"
 
 #include "base/text.h"
-#include "cli/terminal.h"
 #include "cli/verdict.h"
 #include "commands/explain/explain_result.h"
 #include "plan/settings.h"

@@ -93,12 +93,6 @@ uint64_t explain_places_key(struct explain_places *places, const struct pattern 
 	return pattern_key(&placed);
 }
 
-static bool explain_places_site_writes(uint8_t kind)
-{
-	return kind != SITE_LOAD && kind != SITE_ATOMIC_LOAD && kind != SITE_RANGE_READ &&
-	       kind != SITE_STRING_READ;
-}
-
 void explain_places_add_program(struct explain_places *places, const char *path, uint64_t site)
 {
 	const struct explain_place known = *explain_places_place_at(places, site);
@@ -115,8 +109,8 @@ void explain_places_add_program(struct explain_places *places, const char *path,
 		if (!record->point || record->kind >= SITE_FUNCTION_ENTRY)
 			continue;
 		place = explain_places_place_at(places, record->point + (site - known.offset));
-		place->is_written |= explain_places_site_writes(record->kind);
-		place->is_read |= !explain_places_site_writes(record->kind);
+		place->is_written |= site_kind_writes(record->kind);
+		place->is_read |= !site_kind_writes(record->kind);
 	}
 	site_table_free(table);
 }

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "base/text.h"
-#include "cli/terminal.h"
 #include "cli/verdict.h"
 
 #define NUMBERS_MOST 1e9 /* larger numbers are written as powers of ten */

@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/next_command.h"
-#include "cli/terminal.h"
 #include "cli/verdict.h"
 #include "commands/run/run_arguments.h"
 #include "commands/run/run_options.h"

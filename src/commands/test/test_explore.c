@@ -7,7 +7,6 @@
 
 #include "abi/contract.h"
 #include "base/array.h"
-#include "base/bitset.h"
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "cli/terminal.h"

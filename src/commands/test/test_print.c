@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "base/visible.h"
 #include "cli/next_command.h"
-#include "cli/terminal.h"
 
 /* Longer names extend beyond their column. */
 #define NAME_COLUMNS_MOST 60

@@ -70,7 +70,7 @@ static void executor_kernel_take_baton(struct kernel_part *part)
 static void executor_kernel_give_baton(struct kernel_part *part)
 {
 	__atomic_store_n(&part->baton, 1, __ATOMIC_RELEASE); /* pairs with kernel_take_baton */
-	platform_futex_wake(&part->baton, 1, false);
+	platform_futex_wake(&part->baton, false);
 }
 
 #define FAULT(signal) (UINT64_C(1) << ((signal)-1))

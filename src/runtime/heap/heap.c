@@ -21,7 +21,6 @@
 #include <sys/syscall.h>
 
 #include "base/hot_state.h"
-#include "engine/engine.h"
 #include "model/fixed_addresses.h"
 #include "runtime/filter.h"
 #include "runtime/heap/heap_internal.h"

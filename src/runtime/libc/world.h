@@ -156,6 +156,8 @@ void fd_were_inherited(void);
 void fd_was_sent(int fd);
 /* Returns whether a call can block (no O_NONBLOCK). */
 bool fd_waits(int fd);
+/* Returns whether the descriptor is ready for the events of poll(). */
+bool fd_polls_ready(int fd, short events);
 /* Returns whether the program has made the descriptor as a socket, or as an epoll set. */
 bool fd_is_known_socket(int fd);
 bool fd_is_own_epoll(int fd);

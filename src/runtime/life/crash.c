@@ -190,13 +190,13 @@ void runtime_hang(void *context)
 	crash_runtime_divert(context, crash_continue, false);
 }
 
-void runtime_fail_run(enum outcome_kind kind, const char *why)
+void runtime_fail_run(const char *why)
 {
 	struct text text;
 
 	if (!runtime.contract || runtime.is_forked_child)
 		return;
-	crash_record(kind, 0, 0, 0);
+	crash_record(OUTCOME_CHECK_FAILED, 0, 0, 0);
 	text_init(&text, runtime.contract->outcome.text, sizeof runtime.contract->outcome.text);
 	text_add(&text, why);
 	runtime_finish_run();

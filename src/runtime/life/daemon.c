@@ -101,8 +101,7 @@ bool daemon_becomes_program(void)
 	for (int i = 0; i < PATIENCE_MS && platform_call(SYS_getppid) != contract->host_pid; i++)
 		daemon_sleep_a_little();
 	/* Makes the command read the new guest_pid. */
-	__atomic_add_fetch(&contract->doorbell, 1, __ATOMIC_RELEASE);
-	platform_futex_wake(&contract->doorbell, 1, true);
+	runtime_ring();
 	return true;
 }
 

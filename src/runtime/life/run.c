@@ -370,15 +370,20 @@ static void run_publish_guarantee(struct contract *contract)
 		contract->guarantee.probability = 0;
 }
 
+void runtime_ring(void)
+{
+	/* pairs with the host's acquire */
+	__atomic_add_fetch(&runtime.contract->doorbell, 1, __ATOMIC_RELEASE);
+	platform_futex_wake(&runtime.contract->doorbell, true);
+}
+
 void runtime_report(enum contract_report report)
 {
 	struct contract *contract = runtime.contract;
 
 	run_publish_guarantee(contract);
 	contract->report = report;
-	__atomic_add_fetch(
-		&contract->doorbell, 1, __ATOMIC_RELEASE); /* pairs with the host's acquire */
-	platform_futex_wake(&contract->doorbell, 1, true);
+	runtime_ring();
 }
 
 uint32_t runtime_report_and_wait(enum contract_report report)

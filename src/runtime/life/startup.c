@@ -46,7 +46,7 @@ void bug_report(const char *condition, const char *file, int line)
 	text_add(&text, " at ");
 	text_add(&text, file);
 	text_add(&text, ":");
-	text_unsigned(&text, (uint64_t)line);
+	text_number(&text, (uint64_t)line);
 	text_add(&text, "\n");
 	if (runtime.contract) {
 		struct text reason;
@@ -60,7 +60,7 @@ void bug_report(const char *condition, const char *file, int line)
 		text_add(&reason, " at ");
 		text_add(&reason, file);
 		text_add(&reason, ":");
-		text_unsigned(&reason, (uint64_t)line);
+		text_number(&reason, (uint64_t)line);
 		text_add(&reason, "); check the target with AddressSanitizer or valgrind first");
 		runtime.contract->report = REPORT_REFUSED;
 	}

@@ -39,6 +39,6 @@ __attribute__((noinline)) static bool buffered_write_perform(const struct memory
 
 bool memory_buffer_write(const struct memory_visit *visit)
 {
-	return engine_has_store_buffers() && memory_kind_writes(visit->access.kind) &&
+	return engine_has_store_buffers() && site_kind_writes(visit->access.kind) &&
 	       buffered_write_perform(visit);
 }

@@ -37,7 +37,7 @@ enum op_kind memory_op(uint8_t kind)
 	case SITE_FENCE:
 		return OP_FENCE;
 	default:
-		return memory_kind_writes(kind) ? OP_STORE : OP_LOAD;
+		return site_kind_writes(kind) ? OP_STORE : OP_LOAD;
 	}
 }
 
@@ -180,7 +180,7 @@ static bool memory_look(struct contract_memory *memory, struct memory_visit *vis
 	const struct memory_access *access = &visit->access;
 	const uintptr_t start = (uintptr_t)access->address & ~(uintptr_t)(GRANULE_BYTES - 1);
 	const uintptr_t end = (uintptr_t)access->address + (access->bytes ? access->bytes : 1);
-	const bool is_write = memory_kind_writes(access->kind);
+	const bool is_write = site_kind_writes(access->kind);
 	object_name first = 0;
 
 	for (uintptr_t at = start, next; at < end; at = next) {
@@ -299,10 +299,10 @@ static bool memory_model_needs(const struct memory_access *access)
 {
 	switch (engine_memory_model()) {
 	case MEMORY_MODEL_TSO:
-		return engine_has_buffered() && memory_kind_writes(access->kind);
+		return engine_has_buffered() && site_kind_writes(access->kind);
 	case MEMORY_MODEL_C11:
 		return memory_kind_is_atomic(access->kind) ||
-		       (memory_kind_writes(access->kind) &&
+		       (site_kind_writes(access->kind) &&
 			       c11_knows(access->address, access->bytes));
 	default:
 		return false;
@@ -355,7 +355,7 @@ static void memory_remember_points(const struct memory_access *access)
 {
 	const struct contract_memory *memory = sites_memory();
 	const uint64_t address = (uint64_t)(uintptr_t)access->address;
-	const bool is_write = memory_kind_writes(access->kind);
+	const bool is_write = site_kind_writes(access->kind);
 	const uint64_t end = address + access->bytes;
 
 	if (!memory_is_leasable(access) || access->bytes > QUICK_RANGE_MOST)

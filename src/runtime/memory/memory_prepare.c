@@ -229,7 +229,7 @@ static bool memory_prepare_site_is_watched(uint8_t kind)
 	return sites_memory()->mode != MEMORY_NONE &&
 	       ((plan->detectors >> DETECTOR_race & 1 && memory_kind_is_atomic(kind)) ||
 		       (plan->memory_model == MEMORY_MODEL_C11 && memory_kind_is_atomic(kind)) ||
-		       (plan->memory_model != MEMORY_MODEL_SC && memory_kind_writes(kind)));
+		       (plan->memory_model != MEMORY_MODEL_SC && site_kind_writes(kind)));
 }
 
 static bool memory_prepare_site_is_on(uint8_t kind, uint8_t *state)

@@ -48,7 +48,7 @@ static bool site_drains(const struct memory_access *access)
 {
 	if (access->kind == SITE_FENCE)
 		return access->order == SITE_SEQUENTIAL && engine_has_store_buffers();
-	return engine_has_buffered() && memory_kind_writes(access->kind) &&
+	return engine_has_buffered() && site_kind_writes(access->kind) &&
 	       memory_write_is_direct(access);
 }
 

@@ -17,12 +17,10 @@ struct record_state record_state;
 void record_have_emptied(void)
 {
 	struct record_area *area = record_state.area;
-	struct contract *contract = runtime.contract;
 
 	/* Release: pairs with the command's load */
 	__atomic_store_n(&area->is_waiting, 1, __ATOMIC_RELEASE);
-	__atomic_add_fetch(&contract->doorbell, 1, __ATOMIC_RELEASE);
-	platform_futex_wake(&contract->doorbell, 1, true);
+	runtime_ring();
 	/* Acquire: the command owns the chunks until it clears the flag. */
 	while (__atomic_load_n(&area->is_waiting, __ATOMIC_ACQUIRE))
 		platform_futex_wait(&area->is_waiting, 1, UINT64_MAX, true);

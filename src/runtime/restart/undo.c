@@ -92,7 +92,7 @@ void undo_taint(enum contract_taint taint, const char *what, long number)
 	text_add(&text, what);
 	if (number >= 0) {
 		text_add(&text, " (system call ");
-		text_unsigned(&text, (uint64_t)number);
+		text_number(&text, (uint64_t)number);
 		text_add(&text, ")");
 	}
 }

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/hot_state.h"
-#include "engine/engine.h"
 #include "runtime/heap.h"
 #include "abi/instrument_abi.h"
 #include "runtime/interpose.h"

@@ -219,14 +219,6 @@ static void directed_lose_patience(
 	}
 }
 
-static struct thread_id directed_draw(
-	struct directed_state *directed, const uint64_t *threads, uint32_t count)
-{
-	const uint32_t rank = count > 1 ? rng_below(&directed->rng, count) : 0;
-
-	return (struct thread_id){(uint16_t)bitset_select(threads, rank)};
-}
-
 static bool directed_interleaves(
 	const struct directed_state *directed, const struct schedule_view *view, uint32_t thread)
 {
@@ -250,8 +242,8 @@ static struct thread_id directed_thrash(
 		bitset_add(directed->candidates, thread);
 		count++;
 	}
-	chosen = count ? directed_draw(directed, directed->candidates, count)
-		       : directed_draw(directed, view->enabled, view->enabled_count);
+	chosen = count ? threads_draw(&directed->rng, directed->candidates, count)
+		       : threads_draw(&directed->rng, view->enabled, view->enabled_count);
 	directed->thrashes++;
 	for (uint32_t i = 0; i < directed->order_count; i++)
 		directed_order_learn(&directed->orders[i], view);
@@ -390,7 +382,7 @@ static struct thread_id directed_choose(void *state, const struct schedule_view 
 	if (directed->has_met && directed->is_ring)
 		directed_start_over(directed);
 	if (directed->has_met && !directed->order_count && !directed->scenario.op_count)
-		return directed_draw(directed, view->enabled, view->enabled_count);
+		return threads_draw(&directed->rng, view->enabled, view->enabled_count);
 	for (uint32_t word = 0; word < BITSET_WORDS(view->thread_count); word++)
 		directed->candidates[word] =
 			view->enabled[word] & ~(directed->has_met ? 0 : directed->is_stopped[word]);
@@ -400,7 +392,7 @@ static struct thread_id directed_choose(void *state, const struct schedule_view 
 	count = directed_count_candidates(directed, view);
 	if (!count)
 		return directed_thrash(directed, view);
-	return directed_draw(directed, directed->candidates, count);
+	return threads_draw(&directed->rng, directed->candidates, count);
 }
 
 /* Returns whether the acquisition fails because another thread holds the lock (failed try or

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "model/feature.h"
 #include "model/thread_name.h"
 #include "strategies/dpor/dpor.h"

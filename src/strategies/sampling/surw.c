@@ -184,14 +184,6 @@ static uint32_t surw_collect(struct surw *surw, const struct schedule_view *view
 	return count;
 }
 
-static struct thread_id surw_choose_among(
-	struct surw *surw, const uint64_t *threads, uint32_t count)
-{
-	const uint32_t rank = count > 1 ? rng_below(&surw->rng, count) : 0;
-
-	return (struct thread_id){(uint16_t)bitset_select(threads, rank)};
-}
-
 static struct thread_id surw_choose(void *state, const struct schedule_view *view)
 {
 	struct surw *surw = state;
@@ -200,15 +192,15 @@ static struct thread_id surw_choose(void *state, const struct schedule_view *vie
 	while (surw->known < view->thread_count)
 		surw_add_thread(surw, view, surw->known++);
 	if (!surw->object || surw->is_exhausted || view->enabled_count == 1)
-		return surw_choose_among(surw, view->enabled, view->enabled_count);
+		return threads_draw(&surw->rng, view->enabled, view->enabled_count);
 	if (surw->intended.index >= view->thread_count ||
 		view->pending[surw->intended.index].kind == OP_NONE)
 		surw_draw(surw, view, NULL);
 	if (surw->is_exhausted)
-		return surw_choose_among(surw, view->enabled, view->enabled_count);
+		return threads_draw(&surw->rng, view->enabled, view->enabled_count);
 	count = surw_collect(surw, view);
 	if (count)
-		return surw_choose_among(surw, surw->candidates, count);
+		return threads_draw(&surw->rng, surw->candidates, count);
 	surw_draw(surw, view, view->enabled);
 	return surw->intended;
 }

@@ -374,7 +374,7 @@ static void bounded_add_bound(struct text *text, const char *name, uint32_t boun
 {
 	text_add(text, name);
 	text_add(text, " ≤ ");
-	text_number(text, bound, 10);
+	text_number(text, bound);
 }
 
 static void bounded_verdict(const void *state, struct strategy_verdict *out)
@@ -390,7 +390,7 @@ static void bounded_verdict(const void *state, struct strategy_verdict *out)
 			"threads share no variable at which raddle could preempt one; build the program with raddle-cc, so that raddle sees memory accesses");
 	} else if (bounded_is_short_of_variables(bounded)) {
 		text_add(&text, "threads share ");
-		text_number(&text, bounded->shared.shared_count, 10);
+		text_number(&text, bounded->shared.shared_count);
 		text_add(&text, bounded->shared.shared_count == 1 ? " variable" : " variables");
 		text_add(&text, ", fewer than v; give a smaller v");
 	}

@@ -1,18 +1,13 @@
 #include "strategies/search/deviations.h"
 
-#include "strategies/strategy.h"
-
 /* All shards make the runs with fewer deviations. */
 #define SHARD_DEVIATIONS 2
 
-size_t deviations_bytes(uint32_t capacity)
+void deviations_begin(
+	struct deviations *deviations, uint32_t state_bytes, uint32_t capacity, uint32_t bound)
 {
-	return sizeof(struct deviations) + (size_t)capacity * sizeof(struct deviation_record);
-}
-
-void deviations_begin(struct deviations *deviations, uint32_t capacity, uint32_t bound)
-{
-	*deviations = (struct deviations){.capacity = capacity, .bound = bound};
+	*deviations = (struct deviations){
+		.records_at = state_bytes, .capacity = capacity, .bound = bound};
 	deviations->last_child.record = DEVIATIONS_NONE;
 }
 
@@ -45,10 +40,10 @@ static bool deviations_has_place(const struct deviations *deviations)
 	       !deviations->has_standard;
 }
 
-bool deviations_is_valid(struct deviations *deviations, uint32_t capacity)
+bool deviations_is_valid(struct deviations *deviations, uint32_t state_bytes, uint32_t capacity)
 {
-	return deviations->capacity == capacity && deviations->count <= capacity &&
-	       deviations->kind < DEVIATION_KIND_COUNT &&
+	return deviations->records_at == state_bytes && deviations->capacity == capacity &&
+	       deviations->count <= capacity && deviations->kind < DEVIATION_KIND_COUNT &&
 	       (deviations->task || deviations->level_start <= deviations->count) &&
 	       deviations->limit_count <= DEVIATIONS_TASKS_MOST &&
 	       strategy_is_flag(&deviations->is_exhausted) &&

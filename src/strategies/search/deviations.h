@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/hash.h"
+#include "strategies/strategy.h"
 
 #define DEVIATIONS_MOST 1024 /* deviations in one run */
 #define DEVIATIONS_NONE UINT32_MAX
@@ -60,7 +61,9 @@ struct deviation_limit {
 	uint32_t task;
 };
 
+/* The first member of a strategy's state. The records follow the state. */
 struct deviations {
+	uint32_t records_at;	  /* distance of the records in bytes: the size of the state */
 	uint32_t capacity, count; /* numbers of records */
 	bool has_standard;	  /* the run of the standard schedule is made */
 	uint32_t bound;		  /* maximum number of costly deviations in a run */
@@ -104,16 +107,17 @@ struct deviations {
 	struct deviation path[DEVIATIONS_MOST];
 };
 
-/* Returns the records, which follow the struct. The first one is the standard run. */
+/* Returns the records. The first one is the standard run. */
 static inline struct deviation_record *deviations_records(struct deviations *deviations)
 {
-	return (struct deviation_record *)(deviations + 1);
+	return (struct deviation_record *)(void *)((char *)deviations + deviations->records_at);
 }
 
-size_t deviations_bytes(uint32_t capacity);
-void deviations_begin(struct deviations *deviations, uint32_t capacity, uint32_t bound);
+/* `state_bytes`: size of the strategy's state without the records. */
+void deviations_begin(
+	struct deviations *deviations, uint32_t state_bytes, uint32_t capacity, uint32_t bound);
 /* Implements strategy_search.is_valid(). */
-bool deviations_is_valid(struct deviations *deviations, uint32_t capacity);
+bool deviations_is_valid(struct deviations *deviations, uint32_t state_bytes, uint32_t capacity);
 void deviations_begin_run(struct deviations *deviations);
 /* Returns whether another shard counts the current run. */
 bool deviations_is_elsewhere(const struct deviations *deviations);
@@ -137,12 +141,7 @@ void deviations_find_child(struct deviations *deviations);
 uint32_t deviations_own_point_before(
 	struct deviations *deviations, uint32_t record, uint32_t ordinal);
 
-/* Implement the functions of struct strategy_tasks. */
-bool deviations_split(
-	struct deviations *deviations, struct deviations *task, uint32_t number, uint64_t most);
-void deviations_copy(struct deviations *to, const struct deviations *from);
-bool deviations_join(struct deviations *deviations, struct deviations *task);
-void deviations_leave(struct deviations *deviations, uint32_t number);
+extern const struct strategy_tasks deviations_tasks;
 
 /* `is_extended`: runs with further deviations are needed. */
 void deviations_end_run(struct deviations *deviations, bool is_extended);

@@ -96,7 +96,7 @@ static void deviations_tasks_give_records(
 static void deviations_tasks_give(struct deviations *deviations, struct deviations *task,
 	uint32_t number, struct place start, struct place end)
 {
-	memcpy(task, deviations, sizeof *task);
+	memcpy(task, deviations, deviations->records_at);
 	task->task = number;
 	task->limit_count = 0;
 	task->runs = task->runs_elsewhere = task->diverged_runs = task->points_tried =
@@ -139,15 +139,17 @@ static struct place deviations_tasks_start_of_free(
 				       : here;
 }
 
-bool deviations_split(
-	struct deviations *deviations, struct deviations *task, uint32_t number, uint64_t most)
+static bool deviations_split(
+	void *state, void *block, uint32_t number, uint64_t most, bool is_exact)
 {
+	struct deviations *deviations = state, *task = block;
 	const struct place here = {
 		deviations->record, deviations->ordinal + (deviations->alternative != 0)};
 	const struct place all = deviations_tasks_end_of_all(deviations);
 	uint64_t wanted, ahead, size, points;
 	struct place free, start, end;
 
+	(void)is_exact; /* joins are always exact */
 	if (!deviations_tasks_may_split(deviations))
 		return false;
 	wanted = deviations_tasks_points_for(deviations, most);
@@ -176,13 +178,27 @@ bool deviations_split(
 	return true;
 }
 
-void deviations_copy(struct deviations *to, const struct deviations *from)
+static void deviations_copy(void *to, const void *block)
 {
-	memcpy(to, from, deviations_bytes(from->count));
+	const struct deviations *from = block;
+
+	memcpy(to, from, from->records_at + from->count * sizeof(struct deviation_record));
 }
 
-void deviations_leave(struct deviations *deviations, uint32_t number)
+static uint32_t deviations_awaited(const void *state)
 {
+	return ((const struct deviations *)state)->awaited;
+}
+
+static uint64_t deviations_runs(const void *block)
+{
+	return ((const struct deviations *)block)->runs;
+}
+
+static void deviations_leave(void *state, uint32_t number)
+{
+	struct deviations *deviations = state;
+
 	if (!number) {
 		number = deviations->awaited;
 		deviations->limit_count = 0;
@@ -234,10 +250,12 @@ static bool deviations_tasks_fits(const struct deviations *deviations, struct de
 	return true;
 }
 
-bool deviations_join(struct deviations *deviations, struct deviations *task)
+static bool deviations_join(void *state, void *block, bool is_exact)
 {
+	struct deviations *deviations = state, *task = block;
 	const uint32_t added = task->count - task->count_given;
 
+	(void)is_exact; /* joins are always exact */
 	if (task->is_lost || !task->runs || !deviations_tasks_fits(deviations, task)) {
 		deviations_leave(deviations, task->task);
 		return false;
@@ -262,3 +280,12 @@ bool deviations_join(struct deviations *deviations, struct deviations *task)
 	deviations_leave(deviations, task->task);
 	return true;
 }
+
+const struct strategy_tasks deviations_tasks = {
+	.split = deviations_split,
+	.copy = deviations_copy,
+	.awaited = deviations_awaited,
+	.runs = deviations_runs,
+	.join = deviations_join,
+	.leave = deviations_leave,
+};

@@ -45,23 +45,23 @@ static const struct strategy_option vt_options[] = {OPTIONS_OF_ALL,
 	{0}};
 
 struct icb {
+	struct deviations deviations;
 	uint32_t variable_bound; /* 0: no bound */
 	uint32_t variable_count; /* chosen in this run */
 	object_name variables[VARIABLES_MOST];
-	struct deviations deviations; /* last member: the records follow */
 };
 
 static size_t icb_state_bytes(const struct strategy_config *config)
 {
-	return offsetof(struct icb, deviations) +
-	       deviations_bytes((uint32_t)config->option[OPTION_RUNS]);
+	return sizeof(struct icb) +
+	       (size_t)config->option[OPTION_RUNS] * sizeof(struct deviation_record);
 }
 
 static void icb_begin_campaign(void *state, const struct strategy_config *config)
 {
 	struct deviations *deviations = &((struct icb *)state)->deviations;
 
-	deviations_begin(deviations, (uint32_t)config->option[OPTION_RUNS],
+	deviations_begin(deviations, sizeof(struct icb), (uint32_t)config->option[OPTION_RUNS],
 		(uint32_t)config->option[OPTION_BOUND]);
 	deviations->shard = config->shard;
 	deviations->shards = config->shards;
@@ -79,7 +79,8 @@ static bool icb_is_valid(void *state, const struct strategy_config *config)
 
 	return icb->variable_bound <= VARIABLES_MOST && icb->variable_count <= VARIABLES_MOST &&
 	       icb->deviations.shard == config->shard && icb->deviations.shards == config->shards &&
-	       deviations_is_valid(&icb->deviations, (uint32_t)config->option[OPTION_RUNS]);
+	       deviations_is_valid(
+		       &icb->deviations, sizeof *icb, (uint32_t)config->option[OPTION_RUNS]);
 }
 
 static void icb_begin_run(void *state, uint64_t seed)
@@ -188,62 +189,14 @@ static void icb_verdict(const void *state, struct strategy_verdict *out)
 	if (!deviations->levels_done || !is_sure || (is_all && !icb->variable_bound))
 		return;
 	text_add(&text, "with at most ");
-	text_number(&text, deviations->levels_done - 1, 10);
+	text_number(&text, deviations->levels_done - 1);
 	text_add(&text, deviations->levels_done == 2 ? " preemption" : " preemptions");
 	if (!icb->variable_bound)
 		return;
 	text_add(&text, " that are at accesses to at most ");
-	text_number(&text, icb->variable_bound, 10);
+	text_number(&text, icb->variable_bound);
 	text_add(&text, icb->variable_bound == 1 ? " variable" : " variables");
 }
-
-static bool icb_split(void *state, void *task, uint32_t number, uint64_t most, bool is_exact)
-{
-	struct icb *icb = state, *other = task;
-
-	(void)is_exact; /* joins are always exact */
-	other->variable_bound = icb->variable_bound;
-	return deviations_split(&icb->deviations, &other->deviations, number, most);
-}
-
-static void icb_copy(void *to, const void *task)
-{
-	const struct icb *from = task;
-
-	((struct icb *)to)->variable_bound = from->variable_bound;
-	deviations_copy(&((struct icb *)to)->deviations, &from->deviations);
-}
-
-static uint32_t icb_awaited(const void *state)
-{
-	return ((const struct icb *)state)->deviations.awaited;
-}
-
-static uint64_t icb_runs(const void *task)
-{
-	return ((const struct icb *)task)->deviations.runs;
-}
-
-static bool icb_join(void *state, void *task, bool is_exact)
-{
-	(void)is_exact; /* joins are always exact */
-	return deviations_join(
-		&((struct icb *)state)->deviations, &((struct icb *)task)->deviations);
-}
-
-static void icb_leave(void *state, uint32_t number)
-{
-	deviations_leave(&((struct icb *)state)->deviations, number);
-}
-
-static const struct strategy_tasks icb_tasks = {
-	.split = icb_split,
-	.copy = icb_copy,
-	.awaited = icb_awaited,
-	.runs = icb_runs,
-	.join = icb_join,
-	.leave = icb_leave,
-};
 
 const struct strategy strategy_icb = {
 	.name = "icb",
@@ -260,7 +213,7 @@ const struct strategy strategy_icb = {
 		.is_valid = icb_is_valid,
 		.verdict = icb_verdict,
 		.is_elsewhere = icb_is_elsewhere,
-		.tasks = &icb_tasks},
+		.tasks = &deviations_tasks},
 };
 
 const struct strategy strategy_vt = {
@@ -279,5 +232,5 @@ const struct strategy strategy_vt = {
 		.is_valid = icb_is_valid,
 		.verdict = icb_verdict,
 		.is_elsewhere = icb_is_elsewhere,
-		.tasks = &icb_tasks},
+		.tasks = &deviations_tasks},
 };

@@ -37,7 +37,7 @@ static void test_platform_futex_wake__ends_a_wait(void **state)
 	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, waiter, &is_set), 0);
 	__atomic_store_n(&is_set, 1, __ATOMIC_RELEASE);
-	platform_futex_wake(&is_set, 1, false);
+	platform_futex_wake(&is_set, false);
 	assert_int_equal(pthread_join(thread, &result), 0);
 	assert_ptr_equal(result, &is_set);
 }

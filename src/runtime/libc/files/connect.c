@@ -173,8 +173,7 @@ static void connect_note_name(const struct sockaddr *address, socklen_t length)
 	if (!contract || contract->takes_name || !connect_is_shared_name(address, length))
 		return;
 	__atomic_store_n(&contract->takes_name, 1, __ATOMIC_RELAXED);
-	(void)__atomic_add_fetch(&contract->doorbell, 1, __ATOMIC_RELEASE);
-	platform_futex_wake(&contract->doorbell, 1, true);
+	runtime_ring();
 }
 
 long call_bind(const long arguments[6], uint64_t site)

@@ -20,7 +20,7 @@ static bool fd_is_unknown_to_kernel(long result)
 	return result == -EOPNOTSUPP || result == -ENOSYS;
 }
 
-static bool fd_polls_ready(int fd, short events)
+bool fd_polls_ready(int fd, short events)
 {
 	struct pollfd poll = {.fd = fd, .events = events};
 

@@ -23,13 +23,6 @@ struct splice {
 	unsigned int flags;
 };
 
-static bool splice_polls(int fd, short events)
-{
-	struct pollfd poll = {.fd = fd, .events = events};
-
-	return platform_call(SYS_poll, &poll, 1, 0) > 0;
-}
-
 /* O_NONBLOCK is set during the call, because a socket as target would block. */
 static long splice_call(const struct splice *splice)
 {
@@ -57,7 +50,7 @@ static long splice_attempt(const struct fd_transfer *transfer)
 {
 	const struct splice *splice =
 		(const void *)((const char *)transfer - offsetof(struct splice, transfer));
-	const bool can_read = splice_polls(splice->in, POLLIN);
+	const bool can_read = fd_polls_ready(splice->in, POLLIN);
 	long result = can_read ? splice_call(splice) : -EAGAIN;
 
 	if (result == -EAGAIN)

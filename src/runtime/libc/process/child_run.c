@@ -105,7 +105,7 @@ void child_run_take_death(struct outcome *outcome)
 		return;
 	text_init(&text, outcome->text, sizeof outcome->text);
 	text_add(&text, "in a forked child; the program then ended with status ");
-	text_unsigned(&text, (uint64_t)outcome->code);
+	text_number(&text, (uint64_t)outcome->code);
 	outcome->kind = (uint16_t)kind;
 	outcome->code = death->signal;
 	outcome->thread = stuck_children_add_thread(death->forker, &death->thread);

@@ -91,7 +91,7 @@ static size_t thread_ids_copy_part(struct text *to, const char *part)
 		id = part[i] >= '0' && part[i] <= '9' && id < 100000000 ? id * 10 + part[i] - '0'
 									: -1;
 	if (id > 0 && length && thread_id_for_kernel((pid_t)id) != id)
-		text_unsigned(to, (uint64_t)thread_id_for_kernel((pid_t)id));
+		text_number(to, (uint64_t)thread_id_for_kernel((pid_t)id));
 	else
 		for (size_t i = 0; i < length; i++)
 			text_add(to, (char[2]){part[i]});
@@ -174,14 +174,14 @@ static bool thread_ids_is_task_list(int fd)
 
 	text_init(&text, link, sizeof link);
 	text_add(&text, "/proc/self/fd/");
-	text_unsigned(&text, (uint64_t)fd);
+	text_number(&text, (uint64_t)fd);
 	length = platform_call(SYS_readlink, link, path, sizeof path - 1);
 	if (platform_failed(length))
 		return false;
 	path[length] = '\0';
 	text_init(&text, link, sizeof link);
 	text_add(&text, "/proc/");
-	text_unsigned(&text, (uint64_t)platform_call(SYS_getpid));
+	text_number(&text, (uint64_t)platform_call(SYS_getpid));
 	text_add(&text, "/task");
 	return strcmp(path, link) == 0;
 }
@@ -194,7 +194,7 @@ static uint16_t thread_ids_write_entry(struct directory_entry *entry, uint32_t p
 	if (position < DOTS)
 		text_add(&text, position ? ".." : ".");
 	else
-		text_unsigned(&text, (uint64_t)engine_thread(position - DOTS)->kernel_id);
+		text_number(&text, (uint64_t)engine_thread(position - DOTS)->kernel_id);
 	entry->inode = position + 1;
 	entry->next = position + 1;
 	entry->type = DT_DIR;
