@@ -17,6 +17,9 @@ long platform_syscall6(long number, long a, long b, long c, long d, long e, long
 /* Example: platform_call(SYS_write, 1, "x", 1). Missing arguments are 0. */
 #define platform_call(...) PLATFORM_SYSCALL_ARGS(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
 
+/* The system call's name, as in "futex"; NULL: not known when raddle was built. */
+const char *platform_call_name(long number);
+
 static inline bool platform_failed(long result)
 {
 	return (unsigned long)result > -4096UL;

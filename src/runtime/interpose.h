@@ -148,9 +148,9 @@ void runtime_pass(uint64_t site);
 /* Draws from the run's random numbers; a forked child draws other numbers than its parent. */
 void runtime_random_bytes(void *buffer, size_t bytes);
 
-/* Notes that the run had an effect that `restart` cannot undo, such as "wrote to a file (write, fd
- * 7)". The text outlives the run. Only the first taint is kept. A rewind gives up; the fork
- * restarts may continue. */
+/* Notes that the run had an effect that `restart` cannot undo, such as "closed a file of the starting
+ * point". `number`: the system call, whose name follows in brackets; 0: none. The text outlives the
+ * run. Only the first taint is kept. A rewind gives up; the fork restarts may continue. */
 void runtime_taint(const char *what, long number);
 /* Same as runtime_taint(), for state that runs share even if each is forked at the first thread
  * creation. */

@@ -90,9 +90,9 @@ void undo_taint(enum contract_taint taint, const char *what, long number)
 	contract->taint = taint;
 	text_init(&text, contract->taint_text, sizeof contract->taint_text);
 	text_add(&text, what);
-	if (number >= 0) {
-		text_add(&text, " (system call ");
-		text_number(&text, (uint64_t)number);
+	if (platform_call_name(number)) {
+		text_add(&text, " (");
+		text_add(&text, platform_call_name(number));
 		text_add(&text, ")");
 	}
 }

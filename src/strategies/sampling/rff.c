@@ -221,7 +221,7 @@ static void rff_advance(struct rff *rff, struct rff_constraint *constraint,
 		constraint->state = RFF_AWAITS_SECOND;
 		constraint->writer = thread;
 	}
-	constraint->ranks[thread]++;
+	constraint->ranks[thread] += constraint->ranks[thread] < UINT8_MAX;
 }
 
 static void rff_executed(void *state, const struct schedule_view *view, struct thread_id thread)
